@@ -1,0 +1,81 @@
+// Package handlers says what a task type is to the engine. Each type has one package beneath it; a
+// type is added by such a package and one line in internal/app.
+package handlers
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+)
+
+// Handler does the tasks of one type. It is safe for concurrent use.
+type Handler interface {
+	// Spec is constant.
+	Spec() Spec
+	// Check looks at a task without I/O. Its error is a validation_error that names the field.
+	Check(t task.Task) error
+	// Handle does the task. It stops soon after ctx is done, with an error that wraps
+	// context.Cause(ctx). It commits nothing by itself: what shall last is in the Outcome's effects, or
+	// staged under the call's fence. Errors are *job.Error; any other, and a panic, is internal_bug.
+	Handle(ctx context.Context, c Call) (Outcome, error)
+}
+
+// Spec is what the engine has to know of a type.
+type Spec struct {
+	Type   task.Type
+	Stages []job.Stage
+	Policy job.Policy
+}
+
+// Call is one attempt at one task.
+type Call struct {
+	Task       task.Task
+	Holder     store.Holder    // the right to stage work under this attempt's fence
+	Attempt    int             // 1 is the first
+	Checkpoint json.RawMessage // what an earlier attempt left by Progress.Checkpoint; nil: none
+	Progress   Progress
+}
+
+// Progress tells the engine how far a handler is. Its methods don't do I/O and don't block: the
+// engine coalesces them and writes them with its next heartbeat or commit.
+type Progress interface {
+	// Stage enters a stage of the handler's Spec. It returns context.Cause when the task is to stop.
+	Stage(name string) error
+	// Within tells the done fraction (0-1) of the current stage; message may be empty.
+	Within(fraction float64, message string)
+	// Checkpoint leaves a JSON value for the next attempt, should there be one.
+	Checkpoint(value any)
+}
+
+// Outcome is success.
+type Outcome struct {
+	// Result is the webhook's and the row's result; it marshals to a JSON object. The engine adds
+	// processing_time_ms, the store what the effects return.
+	Result  any
+	Effects []store.Effect
+}
+
+// Registry is the handlers of a worker by type.
+type Registry map[task.Type]Handler
+
+// NewRegistry refuses two handlers of one type.
+func NewRegistry(hs ...Handler) (Registry, error) {
+	r := make(Registry, len(hs))
+	for _, h := range hs {
+		t := h.Spec().Type
+		if _, twice := r[t]; twice {
+			return nil, fmt.Errorf("handlers: two handlers of type %q", t)
+		}
+		r[t] = h
+	}
+	return r, nil
+}
+
+// Types lists the types in alphabetical order.
+func (r Registry) Types() []task.Type { return slices.Sorted(maps.Keys(r)) }

@@ -1,0 +1,68 @@
+// Package extract turns documents into blocks. Document is the one model that every extractor fills;
+// Markdown is rendered from it and the chunker reads it. Extractors emit their blocks one by one, in
+// reading order, so that a long document never has to fit into memory.
+package extract
+
+// Kind says what a block is.
+type Kind string
+
+// The kinds of blocks.
+const (
+	Heading   Kind = "heading"
+	Paragraph Kind = "paragraph"
+	ListItem  Kind = "list_item"
+	TableKind Kind = "table"
+	Code      Kind = "code"
+	Caption   Kind = "caption"
+	Picture   Kind = "picture"
+)
+
+// Block is one piece of a document in reading order. Its text is valid UTF-8 without NUL.
+type Block struct {
+	Kind     Kind   `json:"kind"`
+	Text     string `json:"text,omitempty"`   // a table's is empty
+	Level    int    `json:"level,omitempty"`  // heading: 1-6; list item: depth from 0
+	Marker   string `json:"marker,omitempty"` // list item: "-" or its number, e.g. "2."
+	Page     int    `json:"page,omitempty"`   // 1-based; zero: the format has no pages
+	Box      *Box   `json:"box,omitempty"`    // nil: unknown
+	Table    *Table `json:"table,omitempty"`  // of a table
+	Language string `json:"language,omitempty"`
+}
+
+// Box is a place on a page in fractions (0-1) of its size from its top left.
+type Box struct {
+	Left   float64 `json:"l"`
+	Top    float64 `json:"t"`
+	Right  float64 `json:"r"`
+	Bottom float64 `json:"b"`
+}
+
+// Table is rows of cells. A cell that spans columns or rows stands once, at its top left.
+type Table struct {
+	Rows    [][]Cell `json:"rows"`
+	Headers int      `json:"headers"` // how many of the first rows are its header
+}
+
+// Cell is one cell of a table.
+type Cell struct {
+	Text    string `json:"text"`
+	ColSpan int    `json:"colspan,omitempty"` // zero means 1
+	RowSpan int    `json:"rowspan,omitempty"` // zero means 1
+}
+
+// Info is what is known of a document as a whole once its last block was emitted.
+type Info struct {
+	Format     Format            `json:"format"`
+	Extractor  string            `json:"extractor"` // e.g. "native/pdf"
+	Title      string            `json:"title,omitempty"`
+	Language   string            `json:"language,omitempty"`
+	Pages      int               `json:"pages"` // zero: the format has none
+	Characters int               `json:"characters"`
+	Properties map[string]string `json:"properties,omitempty"` // author, created, …
+}
+
+// Document is a whole document in memory, for rendering and for tests; the pipeline streams blocks.
+type Document struct {
+	Info
+	Blocks []Block `json:"blocks"`
+}

@@ -1,0 +1,75 @@
+package extract
+
+import (
+	"context"
+	"time"
+)
+
+// Format is what a file is, detected from its content.
+type Format string
+
+// The formats that are told apart.
+const (
+	PDF      Format = "pdf"
+	DOCX     Format = "docx"
+	PPTX     Format = "pptx"
+	XLSX     Format = "xlsx"
+	HTML     Format = "html"
+	Markdown Format = "markdown"
+	CSV      Format = "csv"
+	Text     Format = "text"
+	EML      Format = "eml"
+	RTF      Format = "rtf"
+	Image    Format = "image"
+	Unknown  Format = "unknown"
+)
+
+// Source is a local file to extract from. The extractor only reads it.
+type Source struct {
+	Path   string // of the file
+	Name   string // as its owner calls it, e.g. "reports/q3.pdf"; a hint where content doesn't decide
+	Size   int64  // bytes
+	Format Format // as Detect found it
+}
+
+// Limits bound what one document may cost. A zero field takes its default from DefaultLimits.
+type Limits struct {
+	Bytes      int64         // of the file
+	Pages      int           // of the document
+	Characters int           // of extracted text
+	ZipEntries int           // of a zip-based format
+	ZipRatio   int           // unpacked to packed, of any entry over 1 MiB unpacked
+	ZipBytes   int64         // unpacked, of all entries that are read
+	XMLDepth   int           // nested elements
+	Time       time.Duration // of one external program's run
+	ChildBytes int64         // address space of an external program
+}
+
+// DefaultLimits suit a worker of 512 MB.
+var DefaultLimits = Limits{
+	Bytes:      512 << 20,
+	Pages:      5000,
+	Characters: 20_000_000,
+	ZipEntries: 10_000,
+	ZipRatio:   200,
+	ZipBytes:   512 << 20,
+	XMLDepth:   256,
+	Time:       5 * time.Minute,
+	ChildBytes: 2 << 30,
+}
+
+// Emit takes the next block in reading order; an error from it ends the extraction with that error.
+type Emit func(Block) error
+
+// Extractor reads some formats. It is safe for concurrent use. Errors are *job.Error:
+// unsupported_format, corruption_detected (damaged, encrypted, a bomb), quota_exceeded (over a
+// limit), or a retryable class; their messages are sentences that a user understands.
+type Extractor interface {
+	// Name is e.g. "native/pdf".
+	Name() string
+	// Version rises when the same file would give other blocks.
+	Version() int
+	// Extract emits the document's blocks and returns what is known of it as a whole. Title may be set
+	// only when the document states one (metadata, a title element).
+	Extract(ctx context.Context, src Source, limits Limits, emit Emit) (Info, error)
+}

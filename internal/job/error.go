@@ -1,0 +1,56 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/task"
+)
+
+// Error is the one typed error that a handler or a back end hands to the engine.
+type Error struct {
+	Class      Class
+	Code       string        // empty: the task type and the class's default, see CodeFor
+	Message    string        // for people; never a secret, a connection string or document text
+	RetryAfter time.Duration // the other side's wish; zero: none
+	Cause      error         // for the log; nil when the message says it all
+}
+
+// Errorf makes an Error of the class. A %w verb becomes its Cause.
+func Errorf(class Class, format string, args ...any) *Error {
+	err := fmt.Errorf(format, args...)
+	return &Error{Class: class, Message: err.Error(), Cause: errors.Unwrap(err)}
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Class, e.Message) }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// CodeFor returns the stable, upper-case code of e for a task type, e.g. INGEST_UNSUPPORTED_FORMAT.
+func (e *Error) CodeFor(t task.Type) string {
+	if e.Code != "" {
+		return e.Code
+	}
+	suffix := Classes[e.Class].Code
+	if t == "" {
+		return suffix
+	}
+	return strings.ToUpper(string(t)) + "_" + suffix
+}
+
+// Classify turns any error into an Error: one that already is (or wraps) an Error stays, an expired
+// deadline is network_timeout (the task's own deadline is known by its context's cause before this
+// is asked), anything unknown is internal_bug, so that nothing unknown is retried for ever.
+func Classify(err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return &Error{Class: NetworkTimeout, Message: "a call to another service took too long", Cause: err}
+	}
+	return &Error{Class: InternalBug, Message: "an unexpected error ended the task; the worker's log has the details", Cause: err}
+}

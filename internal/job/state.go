@@ -1,0 +1,75 @@
+// Package job says what becomes of a task: states, stages, error classes and retry policy. All of
+// it is tables in code, without I/O, so that the engine, the SQL's tests and the documents can be
+// held against the same truth.
+package job
+
+// State is where a job stands.
+type State string
+
+// The states. The last three are terminal: nothing leaves them (I3).
+const (
+	Pending   State = "pending"
+	Running   State = "running"
+	Succeeded State = "succeeded"
+	Failed    State = "failed"
+	Canceled  State = "canceled"
+)
+
+// Signal is what happened to a job.
+type Signal string
+
+// The signals of the state machine.
+const (
+	Start      Signal = "start"       // a worker took it: a new fence, one more attempt
+	Success    Signal = "success"     // the handler's effect is committed
+	Retryable  Signal = "retryable"   // a retryable error with attempts left: it waits its backoff
+	Exhausted  Signal = "exhausted"   // a retryable error on the last attempt
+	Permanent  Signal = "permanent"   // an error that no retry would mend
+	Cancel     Signal = "cancel"      // somebody asked for it, and the work has stopped
+	LeaseLost  Signal = "worker_lost" // the lease expired with attempts left
+	LeaseSpent Signal = "worker_dead" // the lease expired on the last attempt
+	Released   Signal = "released"    // shutdown or drain: given back, the attempt not counted (I9)
+)
+
+// Transition is one legal move of the machine.
+type Transition struct {
+	From   State
+	Signal Signal
+	To     State
+}
+
+// Transitions is the whole machine; what is not in it does not happen.
+var Transitions = []Transition{
+	{Pending, Start, Running},
+	{Pending, Cancel, Canceled},
+	{Pending, Permanent, Failed}, // refused before it was started: a payload its handler can't take
+	{Running, Success, Succeeded},
+	{Running, Retryable, Running},
+	{Running, Exhausted, Failed},
+	{Running, Permanent, Failed},
+	{Running, Cancel, Canceled},
+	{Running, LeaseLost, Pending},
+	{Running, LeaseSpent, Failed},
+	{Running, Released, Pending},
+}
+
+// Next returns the state after signal, and whether the move is legal.
+func (s State) Next(signal Signal) (State, bool) {
+	for _, t := range Transitions {
+		if t.From == s && t.Signal == signal {
+			return t.To, true
+		}
+	}
+	return s, false
+}
+
+// Terminal says whether nothing leaves s.
+func (s State) Terminal() bool { return s == Succeeded || s == Failed || s == Canceled }
+
+// Wire is the name of s in webhooks and lifecycle events.
+func (s State) Wire() string {
+	if s == Succeeded {
+		return "completed"
+	}
+	return string(s)
+}

@@ -1,0 +1,53 @@
+package store
+
+import "time"
+
+// Claim asks for due deliveries.
+type Claim struct {
+	Worker string        `json:"worker"`
+	Max    int           `json:"max"` // 1-100
+	Lease  time.Duration `json:"-"`   // sent as lease_ms; longer than one attempt can take
+}
+
+// Delivery is one claimed webhook.
+type Delivery struct {
+	ID       string // the webhook-id: the same for every attempt, without a dot
+	JobID    string // may be empty
+	URL      string
+	Body     string // exactly what is signed and sent
+	Attempts int    // before this one
+	Fence    int64  // of this claim
+}
+
+// Delivery states.
+const (
+	DeliveryPending   = "pending"
+	DeliveryDelivered = "delivered"
+	DeliveryFailed    = "failed"  // the schedule is over, or the receiver said 410
+	DeliveryRefused   = "refused" // the address may not be called
+)
+
+// DeliveryOutcome is what came of one attempt.
+type DeliveryOutcome struct {
+	ID             string        `json:"id"`
+	Fence          int64         `json:"fence"`
+	Status         string        `json:"status"`          // DeliveryPending: to be tried again
+	NextAfter      time.Duration `json:"-"`               // sent as next_after_ms; for DeliveryPending
+	ResponseStatus int           `json:"response_status"` // zero: no answer
+	Latency        time.Duration `json:"-"`               // sent as latency_ms
+	Response       string        `json:"response"`        // at most the first kilobyte of the answer, valid UTF-8
+	Error          string        `json:"error"`           // for people; empty when delivered
+}
+
+// DeliveryStatus is a delivery as people see it.
+type DeliveryStatus struct {
+	ID             string     `json:"id"`
+	JobID          string     `json:"job_id"`
+	URL            string     `json:"url"`
+	Status         string     `json:"status"`
+	Attempts       int        `json:"attempts"`
+	NextAttemptAt  *time.Time `json:"next_attempt_at"`
+	ResponseStatus *int       `json:"response_status"`
+	LastError      *string    `json:"last_error"`
+	DeliveredAt    *time.Time `json:"delivered_at"`
+}

@@ -1,0 +1,94 @@
+package store
+
+// Staging opens a staged version.
+type Staging struct {
+	Holder
+	DocumentSet string `json:"document_set"`
+	Filename    string `json:"filename"`
+	Blob        string `json:"blob"`
+}
+
+// Staged is the answer to StageDocument.
+type Staged struct {
+	DocumentID string
+	Version    int            // of the staged version; 1 is a document's first
+	Active     *ActiveVersion // nil: the document has none yet
+	StagedKeys map[int]string // chunk_key by position of what an earlier attempt of this job has staged
+}
+
+// ActiveVersion is what readers see of a document now.
+type ActiveVersion struct {
+	Version       int    `json:"version"`
+	ContentSHA256 string `json:"content_sha256"` // of the blob's bytes
+	Pipeline      string `json:"pipeline"`       // extractor, chunker, model and dimensions that made it
+	Pages         int    `json:"pages"`
+	Chunks        int    `json:"chunks"`
+	Characters    int    `json:"characters"`
+	Extractor     string `json:"extractor"`
+}
+
+// Chunk is a row of document_chunks.
+type Chunk struct {
+	Position    int       `json:"position"` // from 0, without gaps
+	Content     string    `json:"content"`  // no NUL
+	HeadingPath []string  `json:"heading_path"`
+	Pages       []int     `json:"pages"` // 1-based, ascending; empty: the format has none
+	Kind        string    `json:"kind"`  // text, table, code, list
+	Tokens      int       `json:"tokens"`
+	Key         string    `json:"chunk_key"`
+	Boxes       []Box     `json:"boxes,omitempty"`
+	Embedding   []float32 `json:"-"` // nil: take the one that the tenant has under Key
+}
+
+// Box is where on a page a part of a chunk stands, in fractions (0-1) of the page from its top left.
+type Box struct {
+	Page   int     `json:"page"`
+	Left   float64 `json:"l"`
+	Top    float64 `json:"t"`
+	Right  float64 `json:"r"`
+	Bottom float64 `json:"b"`
+}
+
+// ChunkBatch is up to a few hundred chunks of one staged version.
+type ChunkBatch struct {
+	Holder
+	DocumentID string
+	Version    int
+	Model      string // that made the embeddings
+	Chunks     []Chunk
+}
+
+// The effects of ingest.
+const (
+	// EffectActivateDocument makes the job's staged version the active one; its args are an Activation.
+	// It refuses when the staged chunks are not exactly positions 0..Chunks-1.
+	EffectActivateDocument = "activate_document"
+	// EffectKeepDocument leaves the active version, updates the document's metadata and drops the staged
+	// version; its args are a Keeping.
+	EffectKeepDocument = "keep_document"
+)
+
+// Activation are the arguments of EffectActivateDocument.
+type Activation struct {
+	DocumentID    string         `json:"document_id"`
+	Version       int            `json:"version"`
+	Chunks        int            `json:"chunks"`
+	ContentSHA256 string         `json:"content_sha256"`
+	Pipeline      string         `json:"pipeline"`
+	Pages         int            `json:"pages"`
+	Characters    int            `json:"characters"`
+	Extractor     string         `json:"extractor"`
+	Title         string         `json:"title,omitempty"`
+	Blob          string         `json:"blob"`
+	SourceETag    string         `json:"source_etag"`
+	Metadata      map[string]any `json:"metadata,omitempty"` // the payload's
+}
+
+// Keeping are the arguments of EffectKeepDocument.
+type Keeping struct {
+	DocumentID string         `json:"document_id"`
+	Version    int            `json:"version"` // the staged one to drop
+	Blob       string         `json:"blob"`
+	SourceETag string         `json:"source_etag"`
+	Metadata   map[string]any `json:"metadata,omitempty"`
+}

@@ -1,0 +1,196 @@
+package store
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Begin is what the engine knows of a message whose task it could decode.
+type Begin struct {
+	JobID       string          `json:"job_id"`
+	Type        string          `json:"type"`
+	Payload     json.RawMessage `json:"payload"`
+	Hints       json.RawMessage `json:"hints"`
+	Priority    string          `json:"priority"`
+	WebhookURL  string          `json:"webhook_url,omitempty"`
+	RequestedBy string          `json:"requested_by,omitempty"`
+	TraceParent string          `json:"traceparent,omitempty"`
+	Fingerprint string          `json:"fingerprint"` // of type and payload (I5)
+	Force       bool            `json:"force,omitempty"`
+	MaxAttempts int             `json:"max_attempts"`
+	Worker      string          `json:"worker"`
+	Lease       time.Duration   `json:"-"` // sent as lease_ms
+	Source      Source          `json:"source"`
+	Original    string          `json:"original_message"` // for the dead letter, should this begin be the end
+}
+
+// Source is where a message came from.
+type Source struct {
+	Queue      string    `json:"queue,omitempty"`
+	MessageID  string    `json:"message_id,omitempty"`
+	InsertedAt time.Time `json:"inserted_at,omitzero"`
+}
+
+// Decision is what to do with a message.
+type Decision string
+
+// The decisions.
+const (
+	Run      Decision = "run"      // do it, under the fence
+	Done     Decision = "done"     // it is over (succeeded, or failed: see Begun.DeadLetter): acknowledge
+	Leased   Decision = "leased"   // somebody has it: hide the message for Begun.Wait
+	Waiting  Decision = "waiting"  // its backoff is not over: hide the message for Begun.Wait
+	Dropped  Decision = "canceled" // it was canceled: acknowledge
+	Conflict Decision = "conflict" // the id is taken by another payload: reject the message
+	Spent    Decision = "spent"    // its last worker was lost: it is failed now, see Begun.DeadLetter
+)
+
+// Begun is the answer to Begin.
+type Begun struct {
+	Decision    Decision
+	Fence       int64 // rises with every run (I4)
+	Attempt     int   // 1 is the first
+	MaxAttempts int
+	Progress    int // what an earlier attempt reached; it never falls (I8)
+	State       string
+	Checkpoint  json.RawMessage // what an earlier attempt left; nil: none
+	Wait        time.Duration   // for Leased and Waiting
+	DeadLetter  *DeadLetterRef  // of a failed job whose dead letter's copy may still have to be sent
+}
+
+// DeadLetterRef is what the engine needs to send the queue copy of a dead letter.
+type DeadLetterRef struct {
+	ID       string `json:"id"`
+	Reason   string `json:"reason"`
+	Class    string `json:"error_class"`
+	Message  string `json:"error_message"`
+	Attempts int    `json:"attempts"`
+	Sent     bool   `json:"sent"` // the copy is on the dead-letter queue
+}
+
+// Holder names a running job and proves the right to write to it.
+type Holder struct {
+	JobID string `json:"job_id"`
+	Fence int64  `json:"fence"`
+}
+
+// Event is one line in the story of a job. The store numbers it without gaps (I8), keeps progress
+// from falling, and ignores an ID that it has already.
+type Event struct {
+	ID       string          `json:"id"` // UUID, made by the caller
+	At       time.Time       `json:"at"`
+	Stage    string          `json:"stage,omitempty"`
+	Progress int             `json:"progress"`
+	Message  string          `json:"message,omitempty"`
+	Metadata json.RawMessage `json:"metadata,omitempty"`
+}
+
+// Beat is a heartbeat.
+type Beat struct {
+	Holder
+	Lease      time.Duration   `json:"-"` // sent as lease_ms
+	Events     []Event         `json:"events,omitempty"`
+	Checkpoint json.RawMessage `json:"checkpoint,omitempty"` // replaces the stored one unless nil
+}
+
+// Pulse is the answer to a heartbeat.
+type Pulse struct {
+	Cancel bool // somebody asked for the job to be canceled
+}
+
+// Effect is what a handler wants committed together with its success. Kind names the SQL function
+// aw_effect_<kind>(client_id, job_id, fence, args) that does it; what that function returns is
+// merged into the result.
+type Effect struct {
+	Kind string `json:"kind"` // [a-z_]+
+	Args any    `json:"args"`
+}
+
+// Completion is success.
+type Completion struct {
+	Holder
+	Result  json.RawMessage `json:"result"` // a JSON object
+	Effects []Effect        `json:"effects,omitempty"`
+	Events  []Event         `json:"events,omitempty"` // not yet flushed; the terminal event is the store's
+}
+
+// Failure is a permanent error, or a retryable one on the last attempt.
+type Failure struct {
+	Holder
+	Error    ErrorInfo `json:"error"`
+	Reason   string    `json:"reason"` // why it is dead-lettered: permanent | exhausted | timeout
+	Source   Source    `json:"source"`
+	Original string    `json:"original_message"`
+	Events   []Event   `json:"events,omitempty"`
+}
+
+// ErrorInfo is an error as rows and webhooks show it.
+type ErrorInfo struct {
+	Type      string `json:"type"` // short CamelCase
+	Class     string `json:"class"`
+	Code      string `json:"code"`
+	Message   string `json:"message"`
+	Retryable bool   `json:"retryable"`
+}
+
+// Retrial is a retryable error with attempts left.
+type Retrial struct {
+	Holder
+	Error  ErrorInfo     `json:"error"`
+	After  time.Duration `json:"-"` // sent as after_ms
+	Events []Event       `json:"events,omitempty"`
+}
+
+// Rejection is a message that can't become work. Fields that could not be read are empty.
+type Rejection struct {
+	JobID       string          `json:"job_id,omitempty"` // well-formed, or empty
+	Type        string          `json:"type,omitempty"`
+	Payload     json.RawMessage `json:"payload,omitempty"`
+	WebhookURL  string          `json:"webhook_url,omitempty"`
+	RequestedBy string          `json:"requested_by,omitempty"`
+	// Record says that JobID is this tenant's to use, so that a failed job row may be made for it.
+	Record   bool      `json:"record"`
+	Error    ErrorInfo `json:"error"`
+	Reason   string    `json:"reason"` // malformed | wrong_client | unknown_type | invalid_payload | conflict | ...
+	Source   Source    `json:"source"`
+	Original string    `json:"original_message"`
+}
+
+// Settled is the answer to everything that ends an attempt.
+type Settled struct {
+	State      string
+	Attempts   int
+	Result     json.RawMessage // of Complete: with what the effects added
+	DeadLetter *DeadLetterRef
+	Deliveries int // webhooks put in the outbox: the loop may be woken
+}
+
+// Submission is a job recorded before its message is sent.
+type Submission struct {
+	JobID       string          `json:"job_id"`
+	Type        string          `json:"type"`
+	Payload     json.RawMessage `json:"payload"`
+	Hints       json.RawMessage `json:"hints"`
+	Priority    string          `json:"priority"`
+	WebhookURL  string          `json:"webhook_url,omitempty"`
+	RequestedBy string          `json:"requested_by,omitempty"`
+	TraceParent string          `json:"traceparent,omitempty"`
+	Fingerprint string          `json:"fingerprint"`
+	MaxAttempts int             `json:"max_attempts"`
+	Queue       string          `json:"queue"`   // where the message goes
+	Message     string          `json:"message"` // its text, for the sweep
+}
+
+// Submitted is the answer to Submit.
+type Submitted struct {
+	Created bool   // false: the job was there already
+	State   string // as it is now
+	Sent    bool   // its message is on the queue already
+}
+
+// Unsent is a message that a sweep sends again.
+type Unsent struct {
+	JobID   string `json:"job_id"`
+	Queue   string `json:"queue"`
+	Message string `json:"message"`
+}

@@ -1,0 +1,102 @@
+package store
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Job is a row of jobs. Its JSON is what `jobs get -o json` prints.
+type Job struct {
+	ID           string          `json:"id"`
+	ClientID     string          `json:"client_id"`
+	Type         string          `json:"type"`
+	Status       string          `json:"status"`
+	Stage        string          `json:"stage"`
+	Progress     int             `json:"progress"`
+	Attempts     int             `json:"attempts"`
+	MaxAttempts  int             `json:"max_attempts"`
+	Priority     string          `json:"priority"`
+	Payload      json.RawMessage `json:"payload"`
+	Hints        json.RawMessage `json:"hints"`
+	ErrorClass   string          `json:"error_class,omitempty"`
+	ErrorCode    string          `json:"error_code,omitempty"`
+	ErrorMessage string          `json:"error_message,omitempty"`
+	Result       json.RawMessage `json:"result,omitempty"`
+	RequestedBy  string          `json:"requested_by,omitempty"`
+	ParentJobID  string          `json:"parent_job_id,omitempty"`
+	CancelAsked  bool            `json:"cancel_requested,omitempty"`
+	CreatedAt    time.Time       `json:"created_at"`
+	UpdatedAt    time.Time       `json:"updated_at"`
+	StartedAt    *time.Time      `json:"started_at,omitempty"`
+	CompletedAt  *time.Time      `json:"completed_at,omitempty"`
+}
+
+// JobEvent is a row of job_events.
+type JobEvent struct {
+	ID       string          `json:"id"`
+	Seq      int64           `json:"seq"`
+	JobID    string          `json:"job_id"`
+	At       time.Time       `json:"at"`
+	Stage    string          `json:"stage"`
+	Progress int             `json:"progress"`
+	Attempt  int             `json:"attempt"`
+	Message  string          `json:"message"`
+	Metadata json.RawMessage `json:"metadata,omitempty"`
+}
+
+// JobFilter narrows a listing, newest first. Zero fields don't narrow.
+type JobFilter struct {
+	Status string    `json:"status,omitempty"`
+	Type   string    `json:"type,omitempty"`
+	Before time.Time `json:"before,omitzero"` // created before; for paging
+	Limit  int       `json:"limit"`           // 1-1000
+}
+
+// DeadLetter is a row of dead_letters.
+type DeadLetter struct {
+	ID           string     `json:"id"`
+	JobID        string     `json:"job_id,omitempty"`
+	TaskType     string     `json:"task_type,omitempty"`
+	Reason       string     `json:"reason"`
+	ErrorClass   string     `json:"error_class"`
+	ErrorMessage string     `json:"error_message"`
+	Attempts     int        `json:"attempts"`
+	Original     string     `json:"original_message"`
+	SourceQueue  string     `json:"source_queue,omitempty"`
+	CreatedAt    time.Time  `json:"created_at"`
+	ReplayedAt   *time.Time `json:"replayed_at,omitempty"`
+	ReplayedAs   string     `json:"replayed_as,omitempty"`
+}
+
+// DeadLetterFilter narrows a listing, newest first. Zero fields don't narrow.
+type DeadLetterFilter struct {
+	JobID  string    `json:"job_id,omitempty"`
+	Type   string    `json:"type,omitempty"`
+	Class  string    `json:"class,omitempty"`
+	Before time.Time `json:"before,omitzero"`
+	Limit  int       `json:"limit"` // 1-1000
+}
+
+// Query is a hybrid search.
+type Query struct {
+	Text        string    `json:"text"`
+	Embedding   []float32 `json:"-"`
+	Limit       int       `json:"limit"`                  // 1-100
+	DocumentSet string    `json:"document_set,omitempty"` // empty: all of the tenant's
+}
+
+// Hit is one chunk found, with all that is needed to cite it.
+type Hit struct {
+	ChunkID     string   `json:"chunk_id"`
+	DocumentID  string   `json:"document_id"`
+	DocumentSet string   `json:"document_set"`
+	Filename    string   `json:"filename"`
+	Version     int      `json:"version"`
+	Content     string   `json:"content"`
+	HeadingPath []string `json:"heading_path"`
+	Pages       []int    `json:"pages"`
+	Boxes       []Box    `json:"boxes,omitempty"`
+	Kind        string   `json:"kind"`
+	Score       float64  `json:"score"`      // reciprocal rank fusion; higher is better
+	Similarity  float64  `json:"similarity"` // cosine, -1 to 1; 0 when only the text matched
+}

@@ -1,0 +1,123 @@
+// Package store is everything that the worker asks of its database. Each method is one SQL function
+// and so one transaction; store/schema holds the SQL, store/postgres and store/supabase are two thin
+// callers of it, store/storetest is the one conformance suite that both pass. A Store belongs to one
+// tenant: it is opened for a client id, and every row it reads or writes bears that id (I10).
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+var (
+	// ErrFenced says that the caller's fence is stale or the job is no longer running: somebody else
+	// has it, or it is over. Nothing was written (I4).
+	ErrFenced = errors.New("store: the job is no longer held by this worker")
+	// ErrNotFound says that there is no such row for this tenant.
+	ErrNotFound = errors.New("store: not found")
+	// ErrConflict says that the id is taken by a job with another payload (I5).
+	ErrConflict = errors.New("store: the id is taken by a job with another payload")
+	// ErrForbidden says that the key may not touch this tenant's rows (I10).
+	ErrForbidden = errors.New("store: this key may not touch this tenant's rows")
+	// ErrSchema says that the database's schema is absent or older than this program; run migrate.
+	ErrSchema = errors.New("store: the database's schema is missing or too old; run async-worker migrate")
+	// ErrTerminal says that the job is already succeeded, failed or canceled (I3).
+	ErrTerminal = errors.New("store: the job is already over")
+)
+
+// BusyError says that another running job works on the same document: wait, without an attempt.
+type BusyError struct {
+	JobID      string        // the job that holds the document
+	RetryAfter time.Duration // until its lease would end
+}
+
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("store: job %s is working on this document", e.JobID)
+}
+
+// Store is the whole of it. It is safe for concurrent use. An error that is not one of the sentinels
+// above is (or wraps) a *job.Error, mostly transient_storage.
+type Store interface {
+	Jobs
+	Documents
+	Deliveries
+	Reader
+
+	// Check returns ErrSchema, ErrForbidden or another error when the store can't be worked with.
+	Check(ctx context.Context) error
+	// Close gives back connections.
+	Close()
+}
+
+// Jobs are the transactions of the engine.
+type Jobs interface {
+	// Submit records a job as pending before its message is sent. A job that exists with the same
+	// fingerprint is returned as it is; with another one the answer is ErrConflict.
+	Submit(ctx context.Context, s Submission) (Submitted, error)
+	// MarkSent notes that the message of a submitted job is on the queue, so that no sweep sends it again.
+	MarkSent(ctx context.Context, jobID string) error
+	// Unsent returns messages of jobs that were submitted at least olderThan ago and never marked sent.
+	Unsent(ctx context.Context, olderThan time.Duration, limit int) ([]Unsent, error)
+	// Begin records the job if it is new and says what to do with its message.
+	Begin(ctx context.Context, b Begin) (Begun, error)
+	// Heartbeat extends the lease of a running job, appends events and brings back a cancel request.
+	// ErrFenced.
+	Heartbeat(ctx context.Context, b Beat) (Pulse, error)
+	// Complete commits the handler's effect, the result, the last event and the webhook. ErrFenced.
+	Complete(ctx context.Context, c Completion) (Settled, error)
+	// Fail ends the job with an error: row, event, dead letter and webhook; staged work is removed. ErrFenced.
+	Fail(ctx context.Context, f Failure) (Settled, error)
+	// Retry notes a retryable error and when the next attempt may start. ErrFenced.
+	Retry(ctx context.Context, r Retrial) (Settled, error)
+	// Release gives the job back as pending; the attempt is not counted (I9). ErrFenced.
+	Release(ctx context.Context, h Holder, events []Event) (Settled, error)
+	// Canceled acknowledges a cancel request: nothing of the job is committed after it (I7). ErrFenced.
+	Canceled(ctx context.Context, h Holder, events []Event) (Settled, error)
+	// Reject records a message that can't become work: dead letter, webhook, and a failed job row when
+	// the message named a free id of this tenant. The same MessageID is recorded once.
+	Reject(ctx context.Context, r Rejection) (Settled, error)
+	// RequestCancel cancels a pending job at once, asks a running one to stop, and leaves a canceled row
+	// for an unknown id so that its message is dropped when it comes. ErrTerminal.
+	RequestCancel(ctx context.Context, jobID, by string) (Job, error)
+	// DeadLetterSent notes that the copy of a dead letter is on the dead-letter queue.
+	DeadLetterSent(ctx context.Context, deadLetterID string) error
+}
+
+// Documents are the transactions of ingest: a version is staged beside the active one, and becomes
+// active only in Complete, by Effect "activate_document".
+type Documents interface {
+	// StageDocument opens (or, for a later attempt of the same job, opens again) a staged version of a
+	// document. *BusyError when another running job has one open. ErrFenced.
+	StageDocument(ctx context.Context, s Staging) (Staged, error)
+	// KnownChunks returns those of the keys (at most 1000) that this tenant has an embedding for.
+	KnownChunks(ctx context.Context, keys []string) (map[string]bool, error)
+	// StageChunks writes chunks of a staged version. A chunk without an embedding takes the one that the
+	// tenant has under its key; the keys for which there is none are returned, and their chunks not
+	// written. Writing a position again replaces it. ErrFenced.
+	StageChunks(ctx context.Context, s ChunkBatch) (missing []string, err error)
+}
+
+// Deliveries are the transactions of the webhook loop over the outbox.
+type Deliveries interface {
+	// ClaimDeliveries leases up to Max due deliveries to one worker. It also says when the next one that
+	// is not yet due will be, as a wait from now (zero: none pending).
+	ClaimDeliveries(ctx context.Context, c Claim) ([]Delivery, time.Duration, error)
+	// SettleDelivery records the outcome of one claimed attempt. ErrFenced when the claim ran out and
+	// somebody else has it.
+	SettleDelivery(ctx context.Context, o DeliveryOutcome) error
+}
+
+// Reader answers questions of people and commands. None of it is on a task's way.
+type Reader interface {
+	Job(ctx context.Context, id string) (Job, error)
+	Jobs(ctx context.Context, f JobFilter) ([]Job, error)
+	// Events returns a job's events with seq > after, in order.
+	Events(ctx context.Context, jobID string, after int64, limit int) ([]JobEvent, error)
+	DeadLetters(ctx context.Context, f DeadLetterFilter) ([]DeadLetter, error)
+	DeadLetter(ctx context.Context, id string) (DeadLetter, error)
+	JobDeliveries(ctx context.Context, jobID string) ([]DeliveryStatus, error)
+	// Search is hybrid: full text and vector, joined by reciprocal rank fusion.
+	Search(ctx context.Context, q Query) ([]Hit, error)
+}

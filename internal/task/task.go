@@ -1,0 +1,60 @@
+// Package task says what a message asks for: the vocabulary of a task and its decoding from the
+// texts that a frontend puts on a queue (native JSON, CloudEvents, base64 of either, claim checks).
+// It does no I/O and imports nothing of ours.
+package task
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Type names what is to be done, e.g. "ingest". Which types a worker can do is the registry's
+// knowledge, not this package's: decoding accepts every well-formed name.
+type Type string
+
+// The types of the fixed contract.
+const (
+	Ingest    Type = "ingest"
+	Summarize Type = "summarize"
+	Agent     Type = "agent"
+	OCR       Type = "ocr"
+	Convert   Type = "convert"
+	Export    Type = "export"
+	AI        Type = "ai"
+)
+
+// Priority chooses the queue. The zero value is not valid; decoding fills in PriorityNormal.
+type Priority string
+
+// The three priorities, one queue each.
+const (
+	PriorityHigh   Priority = "high"
+	PriorityNormal Priority = "normal"
+	PriorityLow    Priority = "low"
+)
+
+// Task is one decoded, well-formed message. Its payload is still the handler's to check.
+type Task struct {
+	ID          string          // 1-128 of [A-Za-z0-9._:-]; the idempotency key
+	Type        Type            // never empty
+	Payload     json.RawMessage // a JSON object
+	WebhookURL  string          // empty: nobody is to be told
+	Priority    Priority
+	Hints       Hints
+	ClientID    string // as the message says; empty when it doesn't
+	RequestedBy string // for audit; empty when unknown
+	TraceParent string // W3C trace context; empty when absent or malformed
+
+	// Ignored names the unknown fields and hints that decoding passed over, e.g. "colour" or
+	// "hints.colour"; the engine logs them.
+	Ignored []string
+}
+
+// Hints change how a task is done, never what it is: they are no part of its fingerprint.
+type Hints struct {
+	Force        bool          `json:"force,omitempty"`           // do it again although it is done
+	Timeout      time.Duration `json:"-"`                         // zero: TASK_TIMEOUT_SEC
+	TimeoutSec   float64       `json:"timeout_seconds,omitempty"` // Timeout as the message and the job row spell it
+	Resolution   int           `json:"resolution,omitempty"`      // longest side in the engine's units; zero: its default
+	OutputFormat string        `json:"output_format,omitempty"`   // empty: the handler's default
+}
