@@ -1,0 +1,147 @@
+package config
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strings"
+)
+
+// check looks at what several settings say together. A setting that is wrong by itself takes part in
+// no check, so that one mistake gives one error.
+func (l *loader) check(groups Group) {
+	if groups&(Queue|Blob) != 0 {
+		l.checkAzure()
+	}
+	if groups&Store != 0 {
+		l.checkStore()
+	}
+	if groups&Database != 0 && !l.given("DATABASE_URL") {
+		l.problem("DATABASE_URL", "it is not set, and migrating needs a direct connection to Postgres",
+			"set it to postgresql://USER:PASSWORD@HOST:5432/DATABASE, or run migrate --print and paste the SQL into the Supabase editor")
+	}
+	if groups&Models != 0 {
+		l.checkModels()
+	}
+	if groups&Worker != 0 && l.fine("POLL_MIN_MS", "POLL_MAX_MS") && l.cfg.PollMin > l.cfg.PollMax {
+		l.problem("POLL_MIN_MS", fmt.Sprintf("%d is more than POLL_MAX_MS, which is %d",
+			l.cfg.PollMin.Milliseconds(), l.cfg.PollMax.Milliseconds()), "lower it, or raise POLL_MAX_MS")
+	}
+	if groups&Webhooks != 0 && !l.given("WEBHOOK_SECRET") {
+		l.warn("WEBHOOK_SECRET", "it is not set: webhooks are sent unsigned",
+			`make one with: echo "whsec_$(openssl rand -base64 32)", and give it to the receiver`)
+	}
+}
+
+func (l *loader) checkAzure() {
+	const conn, account = "AZURE_STORAGE_CONNECTION_STRING", "AZURE_STORAGE_ACCOUNT"
+	switch {
+	case !l.given(conn) && !l.given(account):
+		l.problem(conn, "neither it nor AZURE_STORAGE_ACCOUNT is set",
+			"set the connection string, or AZURE_STORAGE_ACCOUNT on a machine with a managed identity; `async-worker dev` starts a local Azurite")
+	case l.given(conn) && l.given(account) && l.fine(conn, account):
+		if named := accountOf(l.cfg.Azure.ConnectionString); named != "" && named != l.cfg.Azure.Account {
+			l.problem(account, "it names another account than AZURE_STORAGE_CONNECTION_STRING", "remove one of the two")
+		}
+	}
+}
+
+func accountOf(connection Secret) string {
+	for part := range strings.SplitSeq(connection.Reveal(), ";") {
+		if name, ok := strings.CutPrefix(part, "AccountName="); ok {
+			return name
+		}
+	}
+	return ""
+}
+
+func (l *loader) checkStore() {
+	if l.given("DATABASE_URL") {
+		return // SUPABASE_* is not used then
+	}
+	key := l.given("SUPABASE_KEY") || l.given("SUPABASE_SERVICE_ROLE_KEY")
+	switch {
+	case !l.given("SUPABASE_URL") && !key:
+		l.problem("SUPABASE_URL", "no database is set: neither SUPABASE_URL with a key nor DATABASE_URL",
+			"set SUPABASE_URL and SUPABASE_KEY (project settings, API), or DATABASE_URL; `async-worker dev` starts a local one")
+		return
+	case !l.given("SUPABASE_URL"):
+		l.problem("SUPABASE_URL", "there is a key but no address", "set it to https://PROJECT.supabase.co")
+	case !key:
+		l.problem("SUPABASE_KEY", "there is an address but no key",
+			"set it to a key for this tenant, or SUPABASE_SERVICE_ROLE_KEY to the project's service-role key")
+	}
+	name := "SUPABASE_SERVICE_ROLE_KEY"
+	if l.cfg.Supabase.TenantKey {
+		name = "SUPABASE_KEY"
+	}
+	if publicKey(l.cfg.Supabase.Key.Reveal()) {
+		l.problem(name, "it is the public (anon or publishable) key, which may not write",
+			"use a tenant-scoped key or the service-role (secret) key")
+	}
+	if u, err := url.Parse(l.cfg.Supabase.URL); err == nil && u.Scheme == "http" && !loopback(u.Hostname()) {
+		l.warn("SUPABASE_URL", "the key travels unencrypted over http", "use https")
+	}
+}
+
+// publicKey recognises Supabase's keys for browsers: sb_publishable_… and the JWT of the role anon.
+func publicKey(key string) bool {
+	if strings.HasPrefix(key, "sb_publishable_") {
+		return true
+	}
+	parts := strings.Split(key, ".")
+	if len(parts) != 3 {
+		return false
+	}
+	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
+	var claims struct {
+		Role string `json:"role"`
+	}
+	return err == nil && json.Unmarshal(payload, &claims) == nil && claims.Role == "anon"
+}
+
+func loopback(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || (err == nil && addr.IsLoopback())
+}
+
+func (l *loader) checkModels() {
+	if !l.fine("LLM_PROVIDER") || l.cfg.LLMProvider != ProviderOpenAI {
+		return
+	}
+	endpoint, azureKey := l.given("AZURE_OPENAI_ENDPOINT"), l.given("AZURE_OPENAI_API_KEY")
+	switch {
+	case endpoint && !azureKey:
+		l.problem("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT is set, but there is no key for it",
+			"set it to a key of the resource (Keys and Endpoint)")
+	case azureKey && !endpoint:
+		l.problem("AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY is set, but there is no endpoint for it",
+			"set it to https://RESOURCE.openai.azure.com, or unset AZURE_OPENAI_API_KEY")
+	case !endpoint && !l.given("OPENAI_API_KEY"):
+		l.problem("OPENAI_API_KEY", "it is not set, and LLM_PROVIDER is openai",
+			"set it (any word for a service that asks for none) or AZURE_OPENAI_*, or set LLM_PROVIDER=offline to work without a network")
+	}
+	l.checkDimensions()
+}
+
+// checkDimensions knows what OpenAI's models can give (platform.openai.com/docs/guides/embeddings).
+func (l *loader) checkDimensions() {
+	if !l.fine("EMBEDDING_DIMENSIONS", "OPENAI_EMBEDDING_MODEL") {
+		return
+	}
+	model, n := l.cfg.OpenAI.EmbeddingModel, l.cfg.EmbeddingDimensions
+	most := map[string]int{"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}[model]
+	switch {
+	case most != 0 && n > most:
+		l.problem("EMBEDDING_DIMENSIONS", fmt.Sprintf("%s gives at most %d, not %d", model, most, n),
+			fmt.Sprintf("set it to %d or less, or choose another OPENAI_EMBEDDING_MODEL", most))
+	case model == "text-embedding-ada-002" && n != most:
+		l.problem("EMBEDDING_DIMENSIONS", fmt.Sprintf("%s gives %d and nothing else", model, most), "set it to 1536")
+	}
+}
+
+func (l *loader) warn(name, problem, remedy string) {
+	l.cfg.warnings = append(l.cfg.warnings, Problem{name, problem, remedy})
+}

@@ -1,0 +1,137 @@
+// Package config reads the settings of every command from flags, systemd credentials, files and the
+// environment. One table (Settings) has a row for each setting: reading, check-config, the help texts
+// and the documents all come from it. Load reports every problem at once.
+package config
+
+import (
+	"log/slog"
+	"net/netip"
+	"time"
+)
+
+// Config is the settings of one tenant's worker or command. Only the groups that Load was asked for
+// are read; the others hold their defaults.
+type Config struct {
+	// ClientID (CLIENT_ID) names the tenant: its queues, container and rows. Default "default".
+	ClientID string
+	// QueueBackend (QUEUE_BACKEND) is always QueueAzure in this version.
+	QueueBackend string
+	Azure        Azure
+	Supabase     Supabase
+	// DatabaseURL (DATABASE_URL) is a direct Postgres connection, used instead of Supabase when set.
+	DatabaseURL Secret
+	// DBSchema (DB_SCHEMA) holds the tables. Default "public".
+	DBSchema    string
+	OpenAI      OpenAI
+	AzureOpenAI AzureOpenAI
+	// EmbeddingDimensions (EMBEDDING_DIMENSIONS) is the length of every vector, 1-4000. Default 1536.
+	EmbeddingDimensions int
+	// LLMProvider (LLM_PROVIDER) is ProviderOpenAI (default) or ProviderOffline.
+	LLMProvider string
+	// Extractor (EXTRACTOR) is ExtractorNative (default) or ExtractorAuto, which means the same until
+	// there is a second extractor.
+	Extractor string
+	// OCREngine (OCR_ENGINE) is always OCRTesseract in this version.
+	OCREngine string
+
+	// Concurrency (WORKER_CONCURRENCY) is how many tasks run at once, 1-256. Default 4.
+	Concurrency int
+	// LeaseTTL (WORKER_LEASE_TTL_SEC) is how long a silent worker keeps its tasks, 5 s to 1 h. Default 60 s.
+	LeaseTTL time.Duration
+	// PollMin and PollMax (POLL_MIN_MS, POLL_MAX_MS) bound the wait between two looks at an empty queue.
+	// Defaults 100 ms and 10 s.
+	PollMin, PollMax time.Duration
+	Retry            Retry
+	// TaskTimeout (TASK_TIMEOUT_SEC) ends a task whose hints name no other. Default 30 min.
+	TaskTimeout time.Duration
+	// StepTimeout (STEP_TIMEOUT_SEC) ends one OCR page or one model call. Default 30 s.
+	StepTimeout time.Duration
+	// MaxBlobBytes (MAX_BLOB_MB, in units of 2^20 bytes) is the largest document. Default 512 MiB.
+	MaxBlobBytes int64
+	// DrainMax (DRAIN_MAX_SEC) is how long running tasks may take to finish on SIGTERM; zero: none of it.
+	// Default 5 min.
+	DrainMax time.Duration
+	Webhook  Webhook
+	// HTTPAddr (HTTP_ADDR) is a TCP address for health and metrics, e.g. "127.0.0.1:9090"; empty: none.
+	HTTPAddr string
+	// RuntimeDir ($RUNTIME_DIRECTORY, from systemd) is where the socket http.sock goes; empty: no socket.
+	RuntimeDir string
+	// CacheDir ($CACHE_DIRECTORY, from systemd) is for scratch files; empty: the system's temporary folder.
+	CacheDir string
+	// LogLevel (LOG_LEVEL) is the least severe level that is logged. Default info.
+	LogLevel slog.Level
+	// LogFormat (LOG_FORMAT) is LogAuto (default), LogJournal, LogText or LogJSON.
+	LogFormat string
+
+	values   map[string]resolved // by name, of the settings that were read
+	warnings []Problem
+}
+
+// The values of the settings that choose from a list.
+const (
+	QueueAzure = "azure"
+
+	ProviderOpenAI  = "openai"
+	ProviderOffline = "offline" // no network: lexical hashing embeddings
+
+	ExtractorNative = "native"
+	ExtractorAuto   = "auto"
+
+	OCRTesseract = "tesseract"
+
+	LogAuto    = "auto" // the journal under systemd, text on a terminal, JSON elsewhere
+	LogJournal = "journal"
+	LogText    = "text"
+	LogJSON    = "json"
+)
+
+// Azure is the storage account with the tenant's queues and its container.
+type Azure struct {
+	// ConnectionString (AZURE_STORAGE_CONNECTION_STRING) wins over Account when both are set.
+	ConnectionString Secret
+	// Account (AZURE_STORAGE_ACCOUNT) is used with a managed identity.
+	Account string
+	// Container (AZURE_STORAGE_CONTAINER) is never empty. Default "<client>-documents".
+	Container string
+}
+
+// Supabase is a project's REST address and a key to it.
+type Supabase struct {
+	// URL (SUPABASE_URL) has no trailing slash; empty: there is a DatabaseURL.
+	URL string
+	// Key is SUPABASE_KEY (tenant-scoped) or else SUPABASE_SERVICE_ROLE_KEY.
+	Key Secret
+	// TenantKey says that Key came from SUPABASE_KEY.
+	TenantKey bool
+}
+
+// OpenAI is any service that speaks OpenAI's API.
+type OpenAI struct {
+	APIKey         Secret // OPENAI_API_KEY
+	BaseURL        string // OPENAI_BASE_URL, no trailing slash; default https://api.openai.com/v1
+	EmbeddingModel string // OPENAI_EMBEDDING_MODEL; default text-embedding-3-small
+	ChatModel      string // OPENAI_CHAT_MODEL; default gpt-4o-mini
+}
+
+// AzureOpenAI is used instead of OpenAI when Endpoint is set; the models are OpenAI's settings, as
+// the names of the deployments.
+type AzureOpenAI struct {
+	Endpoint   string // AZURE_OPENAI_ENDPOINT, no trailing slash
+	APIKey     Secret // AZURE_OPENAI_API_KEY
+	APIVersion string // AZURE_OPENAI_API_VERSION; default 2024-10-21
+}
+
+// Retry overrides the retry policy of every task type. Zero fields leave it as the type has it.
+type Retry struct {
+	MaxAttempts int           // RETRY_MAX_ATTEMPTS, 0-100, the first try included
+	Backoff     time.Duration // RETRY_BACKOFF_MS, 0-600000: the first wait
+}
+
+// Webhook is how outcomes are told.
+type Webhook struct {
+	// Secret (WEBHOOK_SECRET) signs; several are separated by spaces, the first is the newest. Unset:
+	// webhooks are not signed.
+	Secret Secret
+	// AllowCIDRs (WEBHOOK_ALLOW_CIDRS) may be called although they are private. Default none.
+	AllowCIDRs []netip.Prefix
+}

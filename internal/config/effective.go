@@ -1,0 +1,35 @@
+package config
+
+// Row is a setting as it is in force.
+type Row struct {
+	Name   string `json:"name"`
+	Value  string `json:"value"`  // "[redacted]" for a secret that is set; empty: unset
+	Origin string `json:"origin"` // a flag, "credential", NAME_FILE, "environment" or "default"
+}
+
+// Effective lists the settings that were read, in the order of Settings.
+func (c Config) Effective() []Row {
+	var rows []Row
+	for _, s := range Settings() {
+		r, read := c.values[s.Name]
+		if !read {
+			continue
+		}
+		value := r.text
+		if s.Secret && value != "" {
+			value = redacted
+		}
+		rows = append(rows, Row{s.Name, value, r.origin})
+	}
+	return rows
+}
+
+// Warnings are what looks wrong and does no harm by itself. Load returns them even with an error.
+func (c Config) Warnings() []Problem { return c.warnings }
+
+// Default returns the settings as they are when nothing is set, for tests and for commands that need
+// no service. It has no connection to anything.
+func Default() Config {
+	cfg, _ := Load(Sources{}, 0)
+	return cfg
+}

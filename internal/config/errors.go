@@ -1,0 +1,37 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Problem is one thing wrong with the settings. None of its texts holds the value of a secret.
+type Problem struct {
+	Name    string `json:"name"`    // of the variable
+	Problem string `json:"problem"` // what is wrong
+	Remedy  string `json:"remedy"`  // what to do
+}
+
+func (p Problem) String() string { return p.Name + ": " + p.Problem + "; " + p.Remedy }
+
+// Errors is everything that Load found wrong, in the order of Settings.
+type Errors struct {
+	Problems []Problem
+}
+
+func (e *Errors) Error() string {
+	if len(e.Problems) == 1 {
+		return "configuration: " + e.Problems[0].String()
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "configuration: %d problems", len(e.Problems))
+	for _, p := range e.Problems {
+		b.WriteString("\n  " + p.String())
+	}
+	return b.String()
+}
+
+// fault is a Problem whose setting is not yet known.
+type fault struct{ problem, remedy string }
+
+func (f *fault) Error() string { return f.problem }

@@ -1,0 +1,197 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+)
+
+// Sources is where settings come from, the strongest first: flags, systemd credentials, files named
+// by NAME_FILE, variables. An empty text counts as unset, except in a credential or file.
+type Sources struct {
+	Flags    map[string]string            // by the setting's name; only those that were given
+	Environ  []string                     // "NAME=value", as os.Environ has it
+	ReadFile func(string) ([]byte, error) // for NAME_FILE and for $CREDENTIALS_DIRECTORY/NAME
+}
+
+// resolved is a setting's text and where it came from.
+type resolved struct {
+	text   string
+	origin string // for people: "--client-id", "credential", "CLIENT_ID_FILE", "environment", "default"
+	given  bool   // not by default
+}
+
+// Load reads the settings of the groups. The error is an *Errors with everything that is wrong.
+func Load(src Sources, groups Group) (Config, error) {
+	l := loader{env: environment(src.Environ), src: src, broken: map[string]bool{}}
+	l.cfg.values = map[string]resolved{}
+	for _, s := range Settings() {
+		if s.Groups&groups == 0 {
+			if s.Default != "" {
+				_ = s.parse(&l.cfg, s.Default)
+			}
+			continue
+		}
+		l.read(s)
+	}
+	l.derive()
+	l.check(groups)
+	l.cfg.warnings = append(l.cfg.warnings, misspelled(l.env)...)
+	if len(l.problems) > 0 {
+		return Config{warnings: l.cfg.warnings}, &Errors{Problems: l.inOrder()}
+	}
+	return l.cfg, nil
+}
+
+type loader struct {
+	src      Sources
+	env      map[string]string
+	cfg      Config
+	problems []Problem
+	broken   map[string]bool // settings that have a problem of their own
+}
+
+func environment(environ []string) map[string]string {
+	env := make(map[string]string, len(environ))
+	for _, line := range environ {
+		if name, value, ok := strings.Cut(line, "="); ok {
+			env[name] = value
+		}
+	}
+	return env
+}
+
+// read finds the setting's text and parses it.
+func (l *loader) read(s Setting) {
+	found, f := l.find(s)
+	if f == nil && found.text != "" {
+		f = s.parse(&l.cfg, found.text)
+	}
+	l.cfg.values[s.Name] = found
+	if f != nil {
+		l.problem(s.Name, f.problem+l.whence(s, found), f.remedy)
+	}
+}
+
+// whence says where a wrong value was found, when that isn't the obvious place.
+func (l *loader) whence(s Setting, r resolved) string {
+	if !r.given || r.origin == fromEnvironment {
+		return ""
+	}
+	return fmt.Sprintf(" (from %s)", r.origin)
+}
+
+const (
+	fromEnvironment = "environment"
+	fromCredential  = "credential"
+	fromDefault     = "default"
+)
+
+func (l *loader) find(s Setting) (resolved, *fault) {
+	below, f := l.findBelowFlags(s)
+	text, given := l.src.Flags[s.Name]
+	text = strings.TrimSpace(text)
+	if !given {
+		return below, f
+	}
+	if text == "" {
+		return resolved{}, &fault{"--" + s.Flag() + " was given without a value", "give it one, or leave it out"}
+	}
+	// The unit names the instance by flag; an env file must not make it another tenant's worker (I10).
+	if s.Name == "CLIENT_ID" && below.given && below.text != text {
+		return resolved{}, &fault{
+			fmt.Sprintf("--client-id says %s, but %s says %s", quoted(text), below.origin, quoted(below.text)),
+			"make them agree, or leave CLIENT_ID out of the environment file: the instance's name decides",
+		}
+	}
+	return resolved{text, "--" + s.Flag(), true}, nil
+}
+
+func (l *loader) findBelowFlags(s Setting) (resolved, *fault) {
+	if dir := l.env["CREDENTIALS_DIRECTORY"]; dir != "" {
+		b, err := l.src.ReadFile(filepath.Join(dir, s.Name))
+		if !errors.Is(err, fs.ErrNotExist) {
+			return fromFile(b, err, fromCredential)
+		}
+	}
+	if path := strings.TrimSpace(l.env[s.Name+"_FILE"]); path != "" {
+		b, err := l.src.ReadFile(path)
+		return fromFile(b, err, s.Name+"_FILE")
+	}
+	if text := strings.TrimSpace(l.env[s.Name]); text != "" {
+		return resolved{text, fromEnvironment, true}, nil
+	}
+	return resolved{s.Default, fromDefault, false}, nil
+}
+
+// fromFile refuses what can't be read: falling through to a weaker source would hide the mistake.
+func fromFile(b []byte, err error, origin string) (resolved, *fault) {
+	found := resolved{strings.TrimSpace(string(b)), origin, true}
+	switch {
+	case err != nil:
+		reason := "can't be read"
+		if errors.Is(err, fs.ErrNotExist) {
+			reason = "does not exist"
+		} else if errors.Is(err, fs.ErrPermission) {
+			reason = "may not be read by this user"
+		}
+		return resolved{origin: origin, given: true}, &fault{
+			"the file that " + origin + " names " + reason, "mend the path or its permissions, or leave " + origin + " out",
+		}
+	case found.text == "":
+		return found, &fault{"the file is empty", "write the value into it, or remove it"}
+	}
+	return found, nil
+}
+
+func (l *loader) problem(name, problem, remedy string) {
+	l.broken[name] = true
+	l.problems = append(l.problems, Problem{name, problem, remedy})
+}
+
+// given says that somebody set it, rightly or wrongly.
+func (l *loader) given(name string) bool { return l.cfg.values[name].given }
+
+// fine says that what is set, or the default, was understood.
+func (l *loader) fine(names ...string) bool {
+	for _, name := range names {
+		if l.broken[name] {
+			return false
+		}
+	}
+	return true
+}
+
+// derive fills in what follows from other settings.
+func (l *loader) derive() {
+	c := &l.cfg
+	if c.Azure.Container == "" && l.fine("AZURE_STORAGE_CONTAINER") {
+		c.Azure.Container = c.ClientID + "-documents"
+		if _, read := c.values["AZURE_STORAGE_CONTAINER"]; read {
+			c.values["AZURE_STORAGE_CONTAINER"] = resolved{c.Azure.Container, fromDefault, false}
+		}
+	}
+	c.RuntimeDir = firstPath(l.env["RUNTIME_DIRECTORY"])
+	c.CacheDir = firstPath(l.env["CACHE_DIRECTORY"])
+}
+
+// firstPath takes the first of systemd's colon-separated folders.
+func firstPath(list string) string {
+	first, _, _ := strings.Cut(list, ":")
+	return first
+}
+
+// inOrder sorts the problems as the table has the settings.
+func (l *loader) inOrder() []Problem {
+	var out []Problem
+	for _, s := range Settings() {
+		for _, p := range l.problems {
+			if p.Name == s.Name {
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}
