@@ -1,0 +1,51 @@
+package task
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// clientID leaves room for the longest name made of it: Azure allows a queue or container 63
+// characters of lower case, digits and single hyphens.
+var clientID = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,26}[a-z0-9])?$`)
+
+// ValidClientID says what is wrong with a client's (tenant's) id, or returns nil.
+func ValidClientID(id string) error {
+	switch {
+	case id == "":
+		return fmt.Errorf("the client id is empty; use 1 to 28 of a-z, 0-9 and -")
+	case strings.Contains(id, "--"):
+		return fmt.Errorf("the client id %s has two hyphens in a row, which a queue's name can't have; use single ones", quote(id))
+	case !clientID.MatchString(id):
+		return fmt.Errorf("the client id %s is not 1 to 28 of a-z, 0-9 and -, beginning and ending with a letter or digit", quote(id))
+	}
+	return nil
+}
+
+// Queues are the names of a client's queues.
+type Queues struct {
+	High, Normal, Low string
+	DeadLetter        string
+}
+
+// QueueNames returns the names of a client's queues; the id must be a valid one.
+func QueueNames(client string) Queues {
+	normal := client + "-tasks"
+	return Queues{High: normal + "-high", Normal: normal, Low: normal + "-low", DeadLetter: normal + "-deadletter"}
+}
+
+// For returns the queue of a priority; one that is not known goes to the normal queue.
+func (q Queues) For(p Priority) string {
+	switch p {
+	case PriorityHigh:
+		return q.High
+	case PriorityLow:
+		return q.Low
+	default:
+		return q.Normal
+	}
+}
+
+// Work lists the queues with tasks in the order in which they are served.
+func (q Queues) Work() []string { return []string{q.High, q.Normal, q.Low} }

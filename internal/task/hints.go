@@ -1,0 +1,58 @@
+package task
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+	"time"
+)
+
+// Bounds on hints.
+const (
+	MaxTimeout      = 24 * time.Hour
+	MaxResolution   = 100_000
+	maxOutputFormat = 64 // bytes
+)
+
+// hints reads the hints, each as its own kind or as a string that spells it.
+func (d *decoder) hints() Hints {
+	raw, there := d.take("hints")
+	if !there {
+		return Hints{}
+	}
+	f := &fields{place: d.place + "hints."}
+	if err := json.Unmarshal(raw, &f.members); err != nil {
+		d.bad("hints", "is "+kind(raw)+", not an object", "send an object, or leave it out")
+		return Hints{}
+	}
+	h := Hints{Force: f.truth("force"), OutputFormat: f.text("output_format", maxOutputFormat)}
+	h.TimeoutSec = f.timeout()
+	h.Timeout = time.Duration(h.TimeoutSec * float64(time.Second))
+	h.Resolution = f.resolution()
+	if f.err != nil {
+		d.fail(f.err)
+	}
+	f.place = "hints."
+	d.ignored = f.rest()
+	return h
+}
+
+func (f *fields) timeout() float64 {
+	const remedy = "send a number of seconds from 0.001 to 86400, or leave it out"
+	seconds, there := f.number("timeout_seconds", remedy)
+	if there && f.err == nil && (seconds < 0.001 || seconds > MaxTimeout.Seconds()) {
+		f.bad("timeout_seconds", "is "+strconv.FormatFloat(seconds, 'g', -1, 64), remedy)
+		return 0
+	}
+	return seconds
+}
+
+func (f *fields) resolution() int {
+	const remedy = "send a whole number from 1 to 100000, or leave it out"
+	value, there := f.number("resolution", remedy)
+	if there && f.err == nil && (value < 1 || value > MaxResolution || value != math.Trunc(value)) {
+		f.bad("resolution", "is "+strconv.FormatFloat(value, 'g', -1, 64), remedy)
+		return 0
+	}
+	return int(value)
+}

@@ -1,0 +1,247 @@
+package task
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Limits on fields, in bytes.
+const (
+	maxID          = 128
+	maxURL         = 2048
+	maxBlobName    = 1024 // Azure's own limit
+	maxRequestedBy = 256
+	maxAttribute   = 1024
+)
+
+const (
+	idRemedy       = "send 1 to 128 of A-Z, a-z, 0-9 and . _ : -"
+	typeRemedy     = "send a task type, such as ingest or summarize"
+	payloadRemedy  = "send an object with what the task type needs"
+	urlRemedy      = "send an absolute http or https URL without a user name, of at most 2048 bytes, or none"
+	priorityRemedy = "send high, normal or low, or leave it out"
+	blobRemedy     = "name a blob in the tenant's container, without a leading slash and without .."
+)
+
+var (
+	taskID   = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
+	taskType = regexp.MustCompile(`^[a-z][a-z0-9._-]{0,63}$`)
+)
+
+// alias reads a field that has another name in an event's data. Two names with two values are refused:
+// nobody can tell which of them is meant.
+func (d *decoder) alias(native, inEvent string, limit int) string {
+	value := d.text(native, limit)
+	if !d.event {
+		return value
+	}
+	other := d.text(inEvent, limit)
+	switch {
+	case value == "":
+		return other
+	case other != "" && other != value:
+		d.bad(inEvent, "and "+d.place+native+" differ", "send one of the two")
+	}
+	return value
+}
+
+func (d *decoder) client() string {
+	client := d.alias("client_id", "tenant_id", maxAttribute)
+	if client == "" || client == d.opts.ClientID {
+		return client
+	}
+	d.otherClient = true
+	d.fail(&Invalid{
+		Reason: WrongClient, Field: d.place + d.name("client_id", "tenant_id"),
+		Problem: "is " + quote(client) + ", but this queue belongs to " + quote(d.opts.ClientID),
+		Remedy:  "send the message to the queue of its own client",
+	})
+	return client
+}
+
+func (d *decoder) id(optional bool) string {
+	id := d.alias("task_id", "job_id", 4*maxID)
+	name := d.name("task_id", "job_id")
+	switch {
+	case id == "" && optional:
+		return ""
+	case id == "":
+		d.bad(name, "is missing", idRemedy)
+		return ""
+	case !taskID.MatchString(id):
+		d.bad(name, "is "+quote(id), idRemedy)
+		return ""
+	}
+	return id
+}
+
+// claimCheck reads {"claim_check": {"blob": "…"}}; claimed says that there is one, be it valid or not.
+func (d *decoder) claimCheck() (blob string, claimed bool) {
+	raw, claimed := d.take("claim_check")
+	if !claimed {
+		return "", false
+	}
+	if d.opts.Claimed {
+		d.bad("claim_check", "names another claim check", "put the task itself into the blob")
+		return "", true
+	}
+	inner := &fields{place: d.place + "claim_check."}
+	if err := json.Unmarshal(raw, &inner.members); err != nil {
+		d.bad("claim_check", "is "+kind(raw)+", not an object", `send {"claim_check": {"blob": "…"}}`)
+		return "", true
+	}
+	blob = inner.text("blob", maxBlobName)
+	if inner.err != nil {
+		d.fail(inner.err)
+	} else if problem := blobProblem(blob); problem != "" {
+		inner.bad("blob", problem, blobRemedy)
+		d.fail(inner.err)
+	}
+	return blob, true
+}
+
+// blobProblem says why a name can't be that of a blob in the tenant's container (I10). The bucket
+// checks it again; here it costs no request, and the sender learns the field.
+func blobProblem(name string) string {
+	if name == "" {
+		return "is missing or empty"
+	}
+	if strings.Contains(name, `\`) {
+		return "has a backslash in it"
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		switch part {
+		case "":
+			return "has an empty part (a leading, trailing or double slash)"
+		case ".", "..":
+			return "leaves its place by " + quote(part)
+		}
+	}
+	return ""
+}
+
+// taskType reads the type; an event's data without one means ocr.
+func (d *decoder) taskType(optional bool) Type {
+	raw := string(d.members["task_type"])
+	absent := raw == "" || raw == "null" || raw == `""`
+	t := d.text("task_type", maxAttribute)
+	switch {
+	case absent && optional:
+		return ""
+	case absent && d.event:
+		return OCR
+	case t == "":
+		d.bad("task_type", "is missing", typeRemedy)
+		return ""
+	case !taskType.MatchString(t):
+		d.bad("task_type", "is "+quote(t), typeRemedy)
+		return ""
+	}
+	return Type(t)
+}
+
+// payload reads the payload; in an event's data a content_id names its file unless it does so itself.
+func (d *decoder) payload(optional bool) json.RawMessage {
+	raw, there := d.take("payload")
+	content := ""
+	if d.event {
+		content = d.text("content_id", maxBlobName)
+	}
+	problem := ""
+	switch {
+	case !there && content != "":
+		raw = json.RawMessage("{}")
+	case !there && optional:
+		return nil
+	case !there:
+		problem = "is missing"
+	case raw[0] != '{':
+		problem = "is " + kind(raw) + ", not an object"
+	}
+	if problem != "" {
+		d.fail(&Invalid{Reason: InvalidPayload, Field: d.place + "payload", Problem: problem, Remedy: payloadRemedy})
+		return nil
+	}
+	if d.spoiled {
+		return nil
+	}
+	if content != "" {
+		return withFilename(raw, content)
+	}
+	return bytes.Clone(raw)
+}
+
+func withFilename(payload json.RawMessage, filename string) json.RawMessage {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(payload, &members); err != nil {
+		return payload // it was read as an object before
+	}
+	if given, ok := members["filename"]; ok && string(given) != "null" {
+		return payload
+	}
+	name, err := json.Marshal(filename)
+	if err != nil {
+		return payload // a string always marshals
+	}
+	members["filename"] = name
+	changed, err := json.Marshal(members)
+	if err != nil {
+		return payload // its members were read as JSON before
+	}
+	return changed
+}
+
+func (d *decoder) webhookURL() string {
+	text := d.text("webhook_url", maxURL)
+	if text == "" {
+		return ""
+	}
+	if problem := urlProblem(text); problem != "" {
+		d.bad("webhook_url", problem, urlRemedy)
+		return ""
+	}
+	return text
+}
+
+// urlProblem doesn't repeat the URL, which may bear a token.
+func urlProblem(text string) string {
+	if strings.ContainsFunc(text, unicode.IsSpace) {
+		return "has white space in it"
+	}
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return "is not a URL"
+	case u.Scheme == "":
+		return "is not absolute"
+	case u.Scheme != "http" && u.Scheme != "https":
+		return "has the scheme " + quote(u.Scheme)
+	case u.User != nil:
+		return "has a user name in it"
+	case u.Hostname() == "" || u.Opaque != "":
+		return "has no host"
+	}
+	if port := u.Port(); port != "" {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return "has a port outside 1 to 65535"
+		}
+	}
+	return ""
+}
+
+func (d *decoder) priority() Priority {
+	switch p := Priority(d.text("priority", maxAttribute)); p {
+	case "":
+		return PriorityNormal
+	case PriorityHigh, PriorityNormal, PriorityLow:
+		return p
+	default:
+		d.bad("priority", "is "+quote(string(p)), priorityRemedy)
+		return PriorityNormal
+	}
+}
