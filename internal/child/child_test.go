@@ -1,0 +1,275 @@
+package child_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/seed-7227ef26/async-worker/internal/child"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// sh is a command that runs a shell script, and the text it prints.
+func sh(t *testing.T, script string) (child.Command, *string) {
+	t.Helper()
+	var text string
+	return child.Command{
+		Program: "sh", Args: []string{"-c", script}, Dir: t.TempDir(),
+		Stdout: func(r io.Reader) error {
+			b, err := io.ReadAll(r)
+			text = string(b)
+			return err
+		},
+	}, &text
+}
+
+func TestRunTellsHowAProgramEnded(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		script string
+		limits child.Limits
+		end    child.End
+		code   int
+	}{
+		"fine":               {"echo hello", child.Limits{}, child.Exited, 0},
+		"status":             {"exit 3", child.Limits{}, child.Exited, 3},
+		"crash":              {"kill -SEGV $$", child.Limits{}, child.Crashed, -1},
+		"processor time":     {"while :; do :; done", child.Limits{CPU: time.Second}, child.CPULimit, -1},
+		"waited too long":    {"sleep 600", child.Limits{Wait: 50 * time.Millisecond}, child.WaitLimit, -1},
+		"silent and staying": {"exec >&-; sleep 600", child.Limits{Wait: 50 * time.Millisecond}, child.WaitLimit, -1},
+		"output":             {"while :; do echo yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy; done", child.Limits{Output: 1 << 20}, child.OutputLimit, -1},
+		"file":               {"exec dd if=/dev/zero of=big bs=4096 count=100", child.Limits{File: 64 << 10}, child.FileLimit, -1},
+		"memory":             {"exec dd if=/dev/zero of=/dev/null bs=200M count=1", child.Limits{Memory: 64 << 20}, child.MemoryLimit, -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, _ := sh(t, tt.script)
+			c.Limits = tt.limits
+			r, err := child.Run(t.Context(), c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.End != tt.end || r.ExitCode != tt.code {
+				t.Errorf("got %+v, want %s with status %d", r, tt.end, tt.code)
+			}
+		})
+	}
+}
+
+func TestEnvironmentIsClean(t *testing.T) {
+	t.Parallel()
+	c, text := sh(t, `cat /proc/$$/environ | tr '\0' '\n'; echo "PWD $(pwd)"; echo "CORE $(ulimit -c)"; echo "FILES $(ulimit -n)"; touch left behind; read x || echo "no input"`)
+	c.Env = []string{"OMP_THREAD_LIMIT=1"}
+	if r, err := child.Run(t.Context(), c); err != nil || !r.OK() {
+		t.Fatal(r, err)
+	}
+	var names []string
+	for line := range strings.Lines(*text) {
+		line = strings.TrimSpace(line)
+		if name, value, ok := strings.Cut(line, "="); ok && !strings.Contains(name, " ") {
+			names = append(names, name)
+			if name == "TMPDIR" && filepath.Dir(value) != c.Dir {
+				t.Errorf("TMPDIR is %q, not in %q", value, c.Dir)
+			}
+		}
+	}
+	if got, want := strings.Join(names, " "), "PATH LC_ALL HOME TMPDIR OMP_THREAD_LIMIT PWD"; !subset(names, want) {
+		t.Errorf("environment %q, want at most %q", got, want)
+	}
+	for _, want := range []string{"CORE 0", "FILES 256", "no input", "PWD " + c.Dir} {
+		if !strings.Contains(*text, want) {
+			t.Errorf("no %q in %q", want, *text)
+		}
+	}
+	assertEmpty(t, c.Dir)
+}
+
+func subset(names []string, of string) bool {
+	allowed := strings.Fields(of)
+	for _, n := range names {
+		found := false
+		for _, a := range allowed {
+			found = found || a == n
+		}
+		if !found {
+			return false
+		}
+	}
+	return len(names) > 0
+}
+
+func assertEmpty(t *testing.T, dir string) {
+	t.Helper()
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v %v", left, err)
+	}
+}
+
+func TestCancelKillsGrandchildren(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	stop := errors.New("the task was canceled")
+	var pids []int
+	c, _ := sh(t, `sleep 600 & echo $!; (sleep 600 & echo $!; wait) & wait`)
+	c.Stdout = func(r io.Reader) error {
+		lines := bufio.NewScanner(r)
+		for lines.Scan() {
+			pid, err := strconv.Atoi(lines.Text())
+			if err != nil {
+				return err
+			}
+			if pids = append(pids, pid); len(pids) == 2 {
+				cancel(stop)
+			}
+		}
+		return lines.Err()
+	}
+	if _, err := child.Run(ctx, c); !errors.Is(err, stop) {
+		t.Errorf("got %v, want the cause of the cancellation", err)
+	}
+	if len(pids) != 2 {
+		t.Fatalf("heard of %d grandchildren", len(pids))
+	}
+	for _, pid := range pids {
+		awaitGone(t, pid)
+	}
+	assertEmpty(t, c.Dir)
+}
+
+// awaitGone polls until pid has ended: a killed orphan is reaped by init a moment later.
+func awaitGone(t *testing.T, pid int) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for range 1000 {
+		stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+		if err != nil || strings.Contains(string(stat), ") Z ") || errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+			return
+		}
+		<-tick.C
+	}
+	t.Errorf("process %d still runs", pid)
+}
+
+func TestGrandchildOfAnEndedProgramIsKilled(t *testing.T) {
+	t.Parallel()
+	c, text := sh(t, `sleep 600 >&2 & echo $!`)
+	if r, err := child.Run(t.Context(), c); err != nil || !r.OK() {
+		t.Fatal(r, err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(*text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	awaitGone(t, pid)
+}
+
+func TestReaderThatGivesUpEndsTheProgram(t *testing.T) {
+	t.Parallel()
+	c, _ := sh(t, `while :; do echo y; done`)
+	enough := errors.New("enough")
+	c.Stdout = func(r io.Reader) error {
+		_, err := io.ReadFull(r, make([]byte, 10))
+		return errors.Join(err, enough)
+	}
+	if _, err := child.Run(t.Context(), c); !errors.Is(err, enough) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A consumer that is busy elsewhere (the embedding model is slow) must not make the program look slow,
+// nor lose what it printed before it ended.
+func TestSlowConsumerIsNotTheProgramsFault(t *testing.T) {
+	t.Parallel()
+	c, _ := sh(t, `i=0; while [ $i -lt 3000 ]; do echo "line $i"; i=$((i+1)); done`)
+	c.Limits.Wait = 400 * time.Millisecond
+	lines := 0
+	c.Stdout = func(r io.Reader) error {
+		scanner := bufio.NewScanner(r)
+		for scanner.Scan() {
+			if lines++; lines == 2 {
+				busy, cancel := context.WithTimeout(t.Context(), 600*time.Millisecond)
+				<-busy.Done()
+				cancel()
+			}
+		}
+		return scanner.Err()
+	}
+	r, err := child.Run(t.Context(), c)
+	if err != nil || !r.OK() || lines != 3000 {
+		t.Errorf("%d lines, %+v, %v", lines, r, err)
+	}
+}
+
+func TestStderrKeepsItsEnd(t *testing.T) {
+	t.Parallel()
+	c, _ := sh(t, `i=0; while [ $i -lt 5000 ]; do echo "complaint $i" >&2; i=$((i+1)); done; exit 1`)
+	c.Limits.StderrTail = 100
+	r, err := child.Run(t.Context(), c)
+	if err != nil || len(r.Stderr) > 100 || !strings.HasSuffix(r.Stderr, "complaint 4999") {
+		t.Errorf("%q %v", r.Stderr, err)
+	}
+}
+
+func TestStdinIsGiven(t *testing.T) {
+	t.Parallel()
+	c, text := sh(t, `cat`)
+	c.Stdin = strings.NewReader("a page")
+	if r, err := child.Run(t.Context(), c); err != nil || !r.OK() || *text != "a page" {
+		t.Errorf("%q %+v %v", *text, r, err)
+	}
+}
+
+func TestArgumentsAreNeverScript(t *testing.T) {
+	t.Parallel()
+	var text string
+	c := child.Command{Program: "echo", Args: []string{"$(id)", ";", "a b", "`x`"}, Dir: t.TempDir(), Stdout: func(r io.Reader) error {
+		b, err := io.ReadAll(r)
+		text = string(b)
+		return err
+	}}
+	if r, err := child.Run(t.Context(), c); err != nil || !r.OK() || text != "$(id) ; a b `x`\n" {
+		t.Errorf("%q %+v %v", text, r, err)
+	}
+}
+
+func TestMissingProgramNamesItsPackage(t *testing.T) {
+	t.Parallel()
+	_, err := child.Run(t.Context(), child.Command{Program: "pdftotext-of-nowhere", Package: "poppler-utils"})
+	missing, ok := errors.AsType[*child.NotInstalledError](err)
+	if !ok || missing.Error() != "pdftotext-of-nowhere is not installed; install poppler-utils" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// The service itself may run under lower limits than we ask for: they are kept, and nothing fails.
+func TestLowerLimitsOfOurOwnAreKept(t *testing.T) {
+	t.Parallel()
+	c, text := sh(t, `ulimit -n`)
+	c.Limits.OpenFiles = 1 << 30 // more than any kernel allows
+	if r, err := child.Run(t.Context(), c); err != nil || !r.OK() || *text == "" {
+		t.Errorf("%q %+v %v", *text, r, err)
+	}
+}
+
+func TestEndedContextStartsNothing(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	c, _ := sh(t, "echo no")
+	if _, err := child.Run(ctx, c); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	assertEmpty(t, c.Dir)
+}

@@ -1,0 +1,106 @@
+package child
+
+import (
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// reason is why we killed a program; empty: we didn't.
+type reason string
+
+const (
+	canceled reason = "canceled"       // its caller's context ended
+	unwanted reason = "unwanted"       // its reader gave up
+	tooLong  reason = "took too long"  // Limits.Wait
+	tooMuch  reason = "wrote too much" // Limits.Output
+)
+
+// group is the process group of a program, led by it.
+type group struct {
+	pid int
+
+	mu   sync.Mutex
+	why  reason // the first one stays
+	over bool   // the leader has ended: its id must not be signalled any more
+}
+
+// kill ends every process of the group.
+func (g *group) kill(why reason) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.over {
+		return
+	}
+	if g.why == "" {
+		g.why = why
+	}
+	_ = syscall.Kill(-g.pid, syscall.SIGKILL) // ESRCH: it is gone, which was wanted
+}
+
+// awaitExit returns when the leader has ended and nothing of its group runs any more. The leader is
+// not reaped yet, so that its id can't be another's when the group is killed.
+func (g *group) awaitExit() {
+	for {
+		err := unix.Waitid(unix.P_PID, g.pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if err != unix.EINTR {
+			break
+		}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	_ = syscall.Kill(-g.pid, syscall.SIGKILL)
+	g.over = true
+}
+
+func (g *group) reason() reason {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.why
+}
+
+// result tells how the leader ended.
+func (g *group) result(state *os.ProcessState, stderr string, l Limits) Result {
+	r := Result{End: Crashed, ExitCode: -1, Stderr: stderr}
+	if state == nil {
+		return r
+	}
+	r.CPU = state.UserTime() + state.SystemTime()
+	if usage, ok := state.SysUsage().(*syscall.Rusage); ok {
+		r.MaxRSS = usage.Maxrss << 10
+	}
+	status, _ := state.Sys().(syscall.WaitStatus)
+	if status.Signaled() {
+		r.Signal = status.Signal()
+	}
+	switch why := g.reason(); {
+	case why == tooLong:
+		r.End = WaitLimit
+	case why == tooMuch:
+		r.End = OutputLimit
+	case r.Signal == syscall.SIGXCPU || r.Signal == syscall.SIGKILL && r.CPU >= l.CPU-50*time.Millisecond:
+		r.End = CPULimit
+	case r.Signal == syscall.SIGXFSZ:
+		r.End = FileLimit
+	case (r.Signal != 0 || status.ExitStatus() != 0) && saysNoMemory(stderr):
+		r.End = MemoryLimit
+	case status.Exited():
+		r.End, r.ExitCode = Exited, status.ExitStatus()
+	}
+	return r
+}
+
+// saysNoMemory knows how programs of the C, C++ and Go worlds complain.
+func saysNoMemory(stderr string) bool {
+	s := strings.ToLower(stderr)
+	for _, sign := range []string{"out of memory", "bad_alloc", "cannot allocate memory", "memory exhausted", "failed to map segment"} {
+		if strings.Contains(s, sign) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,137 @@
+package child
+
+import (
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+var (
+	errTooMuch = errors.New("the program wrote more than it may")
+	errLeft    = errors.New("the output of the program was left open after its end")
+)
+
+// output is the reading end of a program's standard output. It counts bytes and the time that is
+// spent waiting for the program.
+type output struct {
+	file  *os.File
+	group *group
+
+	left     int64         // bytes that may still come
+	patience time.Duration // time that may still be waited
+	timer    *time.Timer
+	ended    atomic.Bool
+
+	mu      sync.Mutex // of waiting, between the reader and the program's end
+	since   time.Time
+	stopped bool
+}
+
+func newOutput(file *os.File, l Limits, g *group) *output {
+	o := &output{file: file, group: g, left: l.Output, patience: l.Wait}
+	o.timer = time.AfterFunc(l.Wait, func() { g.kill(tooLong) })
+	o.since = time.Now()
+	return o
+}
+
+// consume has handle read everything, and throws away what it leaves.
+func (o *output) consume(handle func(io.Reader) error) error {
+	if handle == nil {
+		handle = func(io.Reader) error { return nil }
+	}
+	o.pause()
+	err := handle(o)
+	o.resume()
+	if err != nil {
+		o.group.kill(unwanted)
+	}
+	// The pipe is always read to its end: a program is never left blocked in a write.
+	if _, e := io.Copy(io.Discard, readerOnly{o}); err == nil {
+		err = e
+	}
+	o.resume() // a program that closed its output and stays is waited for, too
+	return err
+}
+
+// readerOnly hides everything but Read.
+type readerOnly struct{ io.Reader }
+
+func (o *output) Read(b []byte) (int, error) {
+	o.resume()
+	defer o.pause()
+	if o.ended.Load() {
+		_ = o.file.SetReadDeadline(time.Now().Add(afterExit))
+	}
+	n, err := o.file.Read(b)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = errLeft
+	}
+	if o.left -= int64(n); o.left < 0 {
+		o.group.kill(tooMuch)
+		return 0, errTooMuch
+	}
+	return n, err
+}
+
+// resume lets the time run: we wait for the program.
+func (o *output) resume() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.since.IsZero() && !o.stopped {
+		o.since = time.Now()
+		o.timer.Reset(max(o.patience, 1))
+	}
+}
+
+// pause stops the time: the program waits for us.
+func (o *output) pause() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.since.IsZero() {
+		o.timer.Stop()
+		o.patience -= time.Since(o.since)
+		o.since = time.Time{}
+	}
+}
+
+// programEnded stops the time for good, and ends a read that waits for a pipe which a stranger still
+// holds. Bytes that are in the pipe are not lost, however slowly they are read: each later read has
+// a deadline of its own.
+func (o *output) programEnded() {
+	o.mu.Lock()
+	o.stopped = true
+	o.timer.Stop()
+	o.since = time.Time{}
+	o.mu.Unlock()
+	o.ended.Store(true)
+	_ = o.file.SetReadDeadline(time.Now().Add(afterExit))
+}
+
+// tail keeps the last max bytes written to it.
+type tail struct {
+	max int
+	mu  sync.Mutex
+	buf []byte
+}
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := len(b)
+	b = b[max(0, len(b)-t.max):]
+	t.buf = append(t.buf, b...)
+	if over := len(t.buf) - t.max; over > 0 {
+		t.buf = append(t.buf[:0], t.buf[over:]...)
+	}
+	return n, nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.TrimSpace(strings.ToValidUTF8(string(t.buf), "\uFFFD"))
+}
