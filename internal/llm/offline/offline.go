@@ -1,0 +1,97 @@
+// Package offline makes embeddings without any network or model: lexical feature hashing. A text
+// becomes a bag of words, pairs of neighbouring words and pieces of words; each is hashed to one
+// dimension and a sign, so that two texts are near when they share words. It knows no synonyms: it
+// is for trying things out, for tests and for machines without a key.
+//
+// Source: Weinberger, Dasgupta, Langford, Smola, Attenberg: "Feature Hashing for Large Scale
+// Multitask Learning", ICML 2009 (signed hashing, whose inner products are unbiased).
+package offline
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/llm"
+)
+
+// Model is the name of what this package makes. Its number rises when the same text would get
+// another vector.
+const Model = "offline-hash-1"
+
+// Embedder hashes texts. It is safe for concurrent use, and deterministic on every machine.
+type Embedder struct {
+	dimensions int
+}
+
+// New returns an Embedder of vectors of that length, at least 1. Below a few hundred dimensions
+// unrelated words collide often.
+func New(dimensions int) (*Embedder, error) {
+	if dimensions < 1 {
+		return nil, fmt.Errorf("offline embeddings: %d dimensions; EMBEDDING_DIMENSIONS must be at least 1", dimensions)
+	}
+	return &Embedder{dimensions: dimensions}, nil
+}
+
+// Model implements llm.Embedder.
+func (e *Embedder) Model() string { return Model }
+
+// Dimensions implements llm.Embedder.
+func (e *Embedder) Dimensions() int { return e.dimensions }
+
+// Embed implements llm.Embedder. The only errors are an empty input and the end of ctx.
+func (e *Embedder) Embed(ctx context.Context, inputs []string) (llm.Embeddings, error) {
+	vectors := make([][]float32, len(inputs))
+	for i, input := range inputs {
+		if ctx.Err() != nil {
+			return llm.Embeddings{}, fmt.Errorf("embed: %w", context.Cause(ctx))
+		}
+		if input == "" {
+			return llm.Embeddings{}, job.Errorf(job.InternalBug, "embed: input %d of %d is empty", i, len(inputs))
+		}
+		vectors[i] = e.vector(input)
+	}
+	return llm.Embeddings{Vectors: vectors}, nil
+}
+
+func (e *Embedder) vector(text string) []float32 {
+	weights := features(text)
+	sums := make([]float64, e.dimensions)
+	// Each feature adds to one place; integers of a fixed point keep the sum free of the map's order.
+	for feature, weight := range weights {
+		place, sign := e.place(feature)
+		sums[place] += sign * math.Round(sublinear(weight)*fixedPoint)
+	}
+	var square float64
+	for _, x := range sums {
+		square += x * x
+	}
+	if square == 0 { // no features, or they cancelled each other out
+		place, sign := e.place(hash("whole", text))
+		sums[place], square = sign, 1
+	}
+	vector, norm := make([]float32, e.dimensions), math.Sqrt(square)
+	for i, x := range sums {
+		vector[i] = float32(x / norm)
+	}
+	return vector
+}
+
+// fixedPoint is the resolution of a weight: sums of so rounded numbers are exact in a float64.
+const fixedPoint = 1 << 16
+
+// sublinear damps repetition (1 + ln of the count, as in tf-idf), while a feature that stands once
+// keeps its weight.
+func sublinear(weight tally) float64 {
+	return weight.each * (1 + math.Log(float64(weight.count)))
+}
+
+// place takes a feature's dimension and sign from different bits of its hash.
+func (e *Embedder) place(feature uint64) (int, float64) {
+	sign := 1.0
+	if feature>>63 == 1 {
+		sign = -1
+	}
+	return int((feature & (1<<63 - 1)) % uint64(e.dimensions)), sign
+}
