@@ -32,7 +32,6 @@ func (d *decoder) hints() Hints {
 	if f.err != nil {
 		d.fail(f.err)
 	}
-	f.place = "hints."
 	d.ignored = f.rest()
 	return h
 }
