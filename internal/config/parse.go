@@ -16,13 +16,6 @@ import (
 // parser reads a non-empty text into a Config. A nil *fault is success.
 type parser func(c *Config, text string) *fault
 
-func text(field func(*Config) *string) parser {
-	return func(c *Config, s string) *fault {
-		*field(c) = s
-		return nil
-	}
-}
-
 func secret(field func(*Config) *Secret) parser {
 	return func(c *Config, s string) *fault {
 		*field(c) = NewSecret(s)
@@ -33,11 +26,22 @@ func secret(field func(*Config) *Secret) parser {
 func pattern(field func(*Config) *string, re, remedy string) parser {
 	compiled := regexp.MustCompile(re)
 	return func(c *Config, s string) *fault {
-		if !compiled.MatchString(s) || strings.Contains(s, "--") {
+		if !compiled.MatchString(s) {
 			return &fault{quoted(s) + " is not a valid name", remedy}
 		}
 		*field(c) = s
 		return nil
+	}
+}
+
+// dashed is a pattern in which no two dashes may follow each other, as Azure has it.
+func dashed(field func(*Config) *string, re, remedy string) parser {
+	parse := pattern(field, re, remedy)
+	return func(c *Config, s string) *fault {
+		if strings.Contains(s, "--") {
+			return &fault{quoted(s) + " is not a valid name", remedy}
+		}
+		return parse(c, s)
 	}
 }
 
@@ -250,11 +254,12 @@ func databaseURL(c *Config, s string) *fault {
 	return nil
 }
 
-// quoted repeats a value that is not secret, short enough for a line.
+// quoted repeats a value that is not meant to be secret. What is long or looks like a URL or a
+// connection string was pasted into the wrong place and is not repeated: it may hold one.
 func quoted(s string) string {
-	const most = 60
-	if r := []rune(s); len(r) > most {
-		s = string(r[:most]) + "…"
+	const most = 32
+	if len(s) > most || strings.ContainsAny(s, "=;@") || strings.Contains(s, "://") {
+		return fmt.Sprintf("the value (%d bytes)", len(s))
 	}
 	return strconv.Quote(s)
 }

@@ -75,6 +75,8 @@ const (
 	containerPattern = `^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`
 	schemaPattern    = `^[a-z_][a-z0-9_]{0,62}$`
 	accountPattern   = `^[a-z0-9]{3,24}$`
+	modelPattern     = `^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$`
+	versionPattern   = `^[0-9]{4}-[0-9]{2}-[0-9]{2}(-preview)?$`
 )
 
 func services() []Setting {
@@ -83,7 +85,7 @@ func services() []Setting {
 		{
 			Name: "CLIENT_ID", Default: "default", Groups: Tenant | Queue | Blob | Store,
 			Help: "the tenant: names its queues, its container and its rows",
-			parse: pattern(func(c *Config) *string { return &c.ClientID }, clientPattern,
+			parse: dashed(func(c *Config) *string { return &c.ClientID }, clientPattern,
 				"use 1 to 28 of a-z, 0-9 and single dashes, beginning and ending with a letter or digit"),
 		},
 		{
@@ -105,7 +107,7 @@ func services() []Setting {
 		{
 			Name: "AZURE_STORAGE_CONTAINER", Shown: "<client>-documents", Groups: Blob,
 			Help: "the tenant's one container",
-			parse: pattern(func(c *Config) *string { return &c.Azure.Container }, containerPattern,
+			parse: dashed(func(c *Config) *string { return &c.Azure.Container }, containerPattern,
 				"use 3 to 63 of a-z, 0-9 and single dashes, beginning and ending with a letter or digit"),
 		},
 		{
@@ -160,13 +162,15 @@ func models() []Setting {
 		},
 		{
 			Name: "OPENAI_EMBEDDING_MODEL", Default: "text-embedding-3-small", Groups: Models,
-			Help:  "the model for embeddings; on Azure OpenAI the deployment's name",
-			parse: text(func(c *Config) *string { return &c.OpenAI.EmbeddingModel }),
+			Help: "the model for embeddings; on Azure OpenAI the deployment's name",
+			parse: pattern(func(c *Config) *string { return &c.OpenAI.EmbeddingModel }, modelPattern,
+				"use the model's or deployment's name alone"),
 		},
 		{
 			Name: "OPENAI_CHAT_MODEL", Default: "gpt-4o-mini", Groups: Models,
-			Help:  "the model for chat; on Azure OpenAI the deployment's name",
-			parse: text(func(c *Config) *string { return &c.OpenAI.ChatModel }),
+			Help: "the model for chat; on Azure OpenAI the deployment's name",
+			parse: pattern(func(c *Config) *string { return &c.OpenAI.ChatModel }, modelPattern,
+				"use the model's or deployment's name alone"),
 		},
 		{
 			Name: "AZURE_OPENAI_ENDPOINT", Groups: Models,
@@ -180,8 +184,9 @@ func models() []Setting {
 		},
 		{
 			Name: "AZURE_OPENAI_API_VERSION", Default: "2024-10-21", Groups: Models,
-			Help:  "the version of Azure OpenAI's API",
-			parse: text(func(c *Config) *string { return &c.AzureOpenAI.APIVersion }),
+			Help: "the version of Azure OpenAI's API",
+			parse: pattern(func(c *Config) *string { return &c.AzureOpenAI.APIVersion }, versionPattern,
+				"use a version such as 2024-10-21 or 2024-12-01-preview"),
 		},
 		{
 			Name: "EMBEDDING_DIMENSIONS", Default: "1536", Groups: Models | Store | Schema,

@@ -1,0 +1,305 @@
+package config_test
+
+import (
+	"errors"
+	"io/fs"
+	"log/slog"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/config"
+)
+
+const (
+	azurite = "DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;AccountKey=c2VjcmV0LWtleQ==;" +
+		"QueueEndpoint=http://127.0.0.1:1/devstoreaccount1;BlobEndpoint=http://127.0.0.1:2/devstoreaccount1;"
+	signing = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
+)
+
+// minimal is the least that `run` can start with.
+func minimal(more ...string) []string {
+	return append([]string{
+		"AZURE_STORAGE_CONNECTION_STRING=" + azurite, "SUPABASE_URL=https://p.supabase.co",
+		"SUPABASE_KEY=sb_secret_x", "LLM_PROVIDER=offline", "WEBHOOK_SECRET=" + signing,
+	}, more...)
+}
+
+type files map[string]string
+
+func (f files) read(name string) ([]byte, error) {
+	if text, ok := f[name]; ok {
+		if text == "forbidden" {
+			return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
+		}
+		return []byte(text), nil
+	}
+	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+}
+
+func load(t *testing.T, env []string, flags map[string]string, f files) (config.Config, []config.Problem) {
+	t.Helper()
+	cfg, err := config.Load(config.Sources{Flags: flags, Environ: env, ReadFile: f.read}, config.All)
+	if err == nil {
+		return cfg, nil
+	}
+	errs, ok := errors.AsType[*config.Errors](err)
+	if !ok {
+		t.Fatalf("not *config.Errors: %v", err)
+	}
+	return cfg, errs.Problems
+}
+
+func TestDefaults(t *testing.T) {
+	t.Parallel()
+	c, problems := load(t, minimal(), nil, nil)
+	if problems != nil {
+		t.Fatal(problems)
+	}
+	for _, check := range []struct {
+		name      string
+		got, want any
+	}{
+		{"ClientID", c.ClientID, "default"},
+		{"QueueBackend", c.QueueBackend, "azure"},
+		{"Container", c.Azure.Container, "default-documents"},
+		{"DBSchema", c.DBSchema, "public"},
+		{"BaseURL", c.OpenAI.BaseURL, "https://api.openai.com/v1"},
+		{"EmbeddingModel", c.OpenAI.EmbeddingModel, "text-embedding-3-small"},
+		{"ChatModel", c.OpenAI.ChatModel, "gpt-4o-mini"},
+		{"Dimensions", c.EmbeddingDimensions, 1536},
+		{"Extractor", c.Extractor, "native"},
+		{"OCREngine", c.OCREngine, "tesseract"},
+		{"Concurrency", c.Concurrency, 4},
+		{"LeaseTTL", c.LeaseTTL, time.Minute},
+		{"PollMin", c.PollMin, 100 * time.Millisecond},
+		{"PollMax", c.PollMax, 10 * time.Second},
+		{"Retry", c.Retry, config.Retry{}},
+		{"TaskTimeout", c.TaskTimeout, 30 * time.Minute},
+		{"StepTimeout", c.StepTimeout, 30 * time.Second},
+		{"MaxBlobBytes", c.MaxBlobBytes, int64(512 << 20)},
+		{"DrainMax", c.DrainMax, 5 * time.Minute},
+		{"HTTPAddr", c.HTTPAddr, ""},
+		{"LogLevel", c.LogLevel, slog.LevelInfo},
+		{"LogFormat", c.LogFormat, "auto"},
+		{"TenantKey", c.Supabase.TenantKey, true},
+		{"warnings", len(c.Warnings()), 0},
+	} {
+		if check.got != check.want {
+			t.Errorf("%s is %v, want %v", check.name, check.got, check.want)
+		}
+	}
+	d := config.Default()
+	if d.ClientID != "default" || d.Concurrency != 4 || d.Azure.Container != "default-documents" {
+		t.Errorf("Default() is %+v", d)
+	}
+}
+
+func TestPrecedence(t *testing.T) {
+	t.Parallel()
+	env := minimal("CREDENTIALS_DIRECTORY=/cred", "HTTP_ADDR=:1", "HTTP_ADDR_FILE=/f", "RUNTIME_DIRECTORY=/run/a:/run/b")
+	f := files{"/f": ":2\n", "/cred/HTTP_ADDR": ":3\n"}
+	flags := map[string]string{"HTTP_ADDR": ":4"}
+	for _, want := range []struct{ value, origin string }{
+		{":4", "--http-addr"}, {":3", "credential"}, {":2", "HTTP_ADDR_FILE"}, {":1", "environment"}, {"", "default"},
+	} {
+		c, problems := load(t, env, flags, f)
+		if problems != nil {
+			t.Fatal(problems)
+		}
+		row := c.Effective()[slices.IndexFunc(c.Effective(), func(r config.Row) bool { return r.Name == "HTTP_ADDR" })]
+		if c.HTTPAddr != want.value || row.Value != want.value || row.Origin != want.origin {
+			t.Errorf("got %q as %+v, want %+v", c.HTTPAddr, row, want)
+		}
+		if c.RuntimeDir != "/run/a" {
+			t.Errorf("RuntimeDir %q", c.RuntimeDir)
+		}
+		switch want.origin { // take away what won
+		case "--http-addr":
+			flags = nil
+		case "credential":
+			delete(f, "/cred/HTTP_ADDR")
+		case "HTTP_ADDR_FILE":
+			env = slices.DeleteFunc(env, func(s string) bool { return strings.HasPrefix(s, "HTTP_ADDR_FILE=") })
+		case "environment":
+			env = append(env, "HTTP_ADDR=")
+		}
+	}
+}
+
+func TestValues(t *testing.T) {
+	t.Parallel()
+	c, problems := load(t, minimal("CLIENT_ID=south-haven", "WEBHOOK_ALLOW_CIDRS=10.1.2.3/8, ::1", "LOG_LEVEL=Debug",
+		"SUPABASE_URL=https://p.supabase.co/", "SUPABASE_SERVICE_ROLE_KEY=service", "RETRY_BACKOFF_MS=250",
+		"WEBHOOK_SECRET="+signing+"  "+signing), map[string]string{"CLIENT_ID": "south-haven"}, nil)
+	if problems != nil {
+		t.Fatal(problems)
+	}
+	want := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+	if !slices.Equal(c.Webhook.AllowCIDRs, want) {
+		t.Errorf("AllowCIDRs %v", c.Webhook.AllowCIDRs)
+	}
+	if c.Azure.Container != "south-haven-documents" || c.LogLevel != slog.LevelDebug || c.Supabase.URL != "https://p.supabase.co" ||
+		c.Supabase.Key.Reveal() != "sb_secret_x" || c.Retry.Backoff != 250*time.Millisecond || c.Webhook.Secret.Reveal() != signing+" "+signing {
+		t.Errorf("%+v", c)
+	}
+}
+
+// Each mistake gives one error, with the right name and a remedy.
+func TestMistakes(t *testing.T) {
+	t.Parallel()
+	anon := "eyJhbGciOiJIUzI1NiJ9.eyJyb2xlIjoiYW5vbiJ9.c2ln"
+	for _, c := range []struct {
+		env           string
+		name, problem string
+	}{
+		{"CLIENT_ID=South", "CLIENT_ID", `"South" is not a valid name`},
+		{"CLIENT_ID=a--b", "CLIENT_ID", "not a valid name"},
+		{"CLIENT_ID=abcdefghijklmnopqrstuvwxyzabc", "CLIENT_ID", "not a valid name"},
+		{"QUEUE_BACKEND=nats", "QUEUE_BACKEND", "not in this version yet"},
+		{"QUEUE_BACKEND=kafka", "QUEUE_BACKEND", "not one of its values"},
+		{"AZURE_STORAGE_CONNECTION_STRING=", "AZURE_STORAGE_CONNECTION_STRING", "neither it nor"},
+		{"AZURE_STORAGE_CONNECTION_STRING=abc", "AZURE_STORAGE_CONNECTION_STRING", "not Name=Value"},
+		{"AZURE_STORAGE_CONNECTION_STRING=UseDevelopmentStorage=true", "AZURE_STORAGE_CONNECTION_STRING", "UseDevelopmentStorage"},
+		{"AZURE_STORAGE_CONNECTION_STRING=AccountName=a", "AZURE_STORAGE_CONNECTION_STRING", "neither AccountKey"},
+		{"AZURE_STORAGE_CONNECTION_STRING=AccountName=a;AccountKey=%", "AZURE_STORAGE_CONNECTION_STRING", "cut off"},
+		{"AZURE_STORAGE_CONNECTION_STRING=AccountKey=eA==", "AZURE_STORAGE_CONNECTION_STRING", "no AccountName"},
+		{"AZURE_STORAGE_CONNECTION_STRING=SharedAccessSignature=sig", "AZURE_STORAGE_CONNECTION_STRING", "QueueEndpoint"},
+		{"AZURE_STORAGE_ACCOUNT=other", "AZURE_STORAGE_ACCOUNT", "another account"},
+		{"AZURE_STORAGE_ACCOUNT=https://a.blob.core.windows.net", "AZURE_STORAGE_ACCOUNT", "not a valid name"},
+		{"AZURE_STORAGE_CONTAINER=UP", "AZURE_STORAGE_CONTAINER", "not a valid name"},
+		{"SUPABASE_URL=", "SUPABASE_URL", "a key but no address"},
+		{"SUPABASE_URL=p.supabase.co", "SUPABASE_URL", "does not begin with https"},
+		{"SUPABASE_URL=https://u:p@h", "SUPABASE_URL", "user name or password"},
+		{"SUPABASE_KEY=", "SUPABASE_KEY", "an address but no key"},
+		{"SUPABASE_KEY=" + anon, "SUPABASE_KEY", "public"},
+		{"SUPABASE_KEY=sb_publishable_x", "SUPABASE_KEY", "public"},
+		{"DATABASE_URL=mysql://h/db", "DATABASE_URL", "postgresql://"},
+		{"DATABASE_URL=hello", "DATABASE_URL", "not a Postgres"},
+		{"DATABASE_URL=postgres:///db", "DATABASE_URL", "no host"},
+		{"DB_SCHEMA=My-Schema", "DB_SCHEMA", "not a valid name"},
+		{"LLM_PROVIDER=openai", "OPENAI_API_KEY", "LLM_PROVIDER is openai"},
+		{"LLM_PROVIDER=gpt", "LLM_PROVIDER", "not one of"},
+		{"LLM_PROVIDER=openai|AZURE_OPENAI_ENDPOINT=https://r.openai.azure.com", "AZURE_OPENAI_API_KEY", "no key for it"},
+		{"LLM_PROVIDER=openai|AZURE_OPENAI_API_KEY=k", "AZURE_OPENAI_ENDPOINT", "no endpoint for it"},
+		{"LLM_PROVIDER=openai|OPENAI_API_KEY=k|EMBEDDING_DIMENSIONS=3072", "EMBEDDING_DIMENSIONS", "at most 1536"},
+		{"LLM_PROVIDER=openai|OPENAI_API_KEY=k|EMBEDDING_DIMENSIONS=512|OPENAI_EMBEDDING_MODEL=text-embedding-ada-002", "EMBEDDING_DIMENSIONS", "nothing else"},
+		{"EMBEDDING_DIMENSIONS=4001", "EMBEDDING_DIMENSIONS", "out of range"},
+		{"OPENAI_BASE_URL=//x", "OPENAI_BASE_URL", "does not begin"},
+		{"DOCLING_URL=http://docling:5001", "DOCLING_URL", "not in this version yet"},
+		{"EXTRACTOR=docling", "EXTRACTOR", "not in this version yet"},
+		{"OCR_ENGINE=openai", "OCR_ENGINE", "not in this version yet"},
+		{"WORKER_CONCURRENCY=0", "WORKER_CONCURRENCY", "out of range"},
+		{"WORKER_CONCURRENCY=four", "WORKER_CONCURRENCY", "not a whole number"},
+		{"WORKER_LEASE_TTL_SEC=4", "WORKER_LEASE_TTL_SEC", "out of range"},
+		{"WORKER_LEASE_TTL_SEC=60s", "WORKER_LEASE_TTL_SEC", "not a whole number"},
+		{"POLL_MIN_MS=20000", "POLL_MIN_MS", "more than POLL_MAX_MS"},
+		{"RETRY_MAX_ATTEMPTS=-1", "RETRY_MAX_ATTEMPTS", "out of range"},
+		{"TASK_TIMEOUT_SEC=0", "TASK_TIMEOUT_SEC", "out of range"},
+		{"MAX_BLOB_MB=99999999999999999999", "MAX_BLOB_MB", "not a whole number"},
+		{"WEBHOOK_SECRET=hunter2", "WEBHOOK_SECRET", "whsec_"},
+		{"WEBHOOK_SECRET=whsec_aGk=", "WEBHOOK_SECRET", "2 bytes"},
+		{"WEBHOOK_SECRET=" + signing + " whsec_!", "WEBHOOK_SECRET", "number 2 is not base64"},
+		{"WEBHOOK_ALLOW_CIDRS=10.0.0.0/33", "WEBHOOK_ALLOW_CIDRS", "not a network"},
+		{"HTTP_ADDR=9090", "HTTP_ADDR", "not an address"},
+		{"HTTP_ADDR=:http", "HTTP_ADDR", "not a port"},
+		{"LOG_LEVEL=loud", "LOG_LEVEL", "not a level"},
+		{"LOG_FORMAT=xml", "LOG_FORMAT", "not one of"},
+		{"HTTP_ADDR_FILE=/missing", "HTTP_ADDR", "does not exist"},
+		{"HTTP_ADDR_FILE=/forbidden", "HTTP_ADDR", "may not be read"},
+		{"HTTP_ADDR_FILE=/empty", "HTTP_ADDR", "empty"},
+	} {
+		t.Run(c.env, func(t *testing.T) {
+			t.Parallel()
+			_, problems := load(t, minimal(strings.Split(c.env, "|")...), nil, files{"/forbidden": "forbidden", "/empty": "\n"})
+			if len(problems) != 1 {
+				t.Fatalf("want one problem, got %v", problems)
+			}
+			if p := problems[0]; p.Name != c.name || !strings.Contains(p.Problem, c.problem) || p.Remedy == "" {
+				t.Errorf("got %+v", p)
+			}
+		})
+	}
+}
+
+func TestAllMistakesAtOnce(t *testing.T) {
+	t.Parallel()
+	_, problems := load(t, []string{
+		"CLIENT_ID=NO", "WORKER_CONCURRENCY=x", "WEBHOOK_SECRET=x", "AZURE_STORAGE_ACCOUNT=acct", "DATABASE_URL=host=/tmp", "POLL_MAX_MS=1",
+	}, nil, nil)
+	var names []string
+	for _, p := range problems {
+		names = append(names, p.Name)
+	}
+	want := []string{"CLIENT_ID", "OPENAI_API_KEY", "WORKER_CONCURRENCY", "POLL_MAX_MS", "WEBHOOK_SECRET"}
+	if !slices.Equal(names, want) {
+		t.Errorf("got %v, want %v", names, want)
+	}
+}
+
+// The instance's name, given by flag, is not to be overruled by an environment file (I10).
+func TestClientIDMustAgree(t *testing.T) {
+	t.Parallel()
+	_, problems := load(t, minimal("CLIENT_ID=east"), map[string]string{"CLIENT_ID": "west"}, nil)
+	if len(problems) != 1 || problems[0].Name != "CLIENT_ID" || !strings.Contains(problems[0].Problem, `"west", but environment says "east"`) {
+		t.Errorf("got %v", problems)
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	t.Parallel()
+	c, problems := load(t, minimal("WORKER_CONCURENCY=4", "WORKER_LEASE_TTL=60", "POLL_MAX_SEC=3", "SUPABASE_KYE_FILE=/x",
+		"AZURE_CLIENT_ID=x", "HTTP_PROXY=x", "SUPABASE_ANON_KEY=x", "LOGNAME=root", "WEBHOOK_SECRET=", "SUPABASE_URL=http://10.0.0.1:3000"), nil, nil)
+	if problems != nil {
+		t.Fatal(problems)
+	}
+	var got []string
+	for _, w := range c.Warnings() {
+		got = append(got, w.Name+" "+w.Remedy)
+	}
+	want := []string{
+		"SUPABASE_URL use https",
+		`WEBHOOK_SECRET make one with: echo "whsec_$(openssl rand -base64 32)", and give it to the receiver`,
+		"POLL_MAX_SEC did you mean POLL_MAX_MS?",
+		"SUPABASE_KYE_FILE did you mean SUPABASE_KEY?",
+		"WORKER_CONCURENCY did you mean WORKER_CONCURRENCY?",
+		"WORKER_LEASE_TTL did you mean WORKER_LEASE_TTL_SEC?",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q\nwant %q", got, want)
+	}
+}
+
+// A command reads what it needs: another group's mistakes are none of its business.
+func TestGroups(t *testing.T) {
+	t.Parallel()
+	src := config.Sources{Environ: []string{"WORKER_CONCURRENCY=x", "DATABASE_URL=postgres://h/d"}}
+	c, err := config.Load(src, config.Tenant|config.Store)
+	if err != nil || c.Concurrency != 4 {
+		t.Errorf("%v, concurrency %d", err, c.Concurrency)
+	}
+	src.Environ = []string{"SUPABASE_URL=https://p", "SUPABASE_KEY=k"}
+	_, err = config.Load(src, config.Database|config.Schema)
+	if err == nil || !strings.Contains(err.Error(), "DATABASE_URL") {
+		t.Errorf("migrate without DATABASE_URL: %v", err)
+	}
+	if _, err := config.Load(config.Sources{}, config.Extract|config.Log); err != nil {
+		t.Errorf("a command that needs nothing: %v", err)
+	}
+}
+
+func TestTableIsWhole(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, s := range config.Settings() {
+		if seen[s.Name] || s.Help == "" || s.Groups == 0 || s.DefaultText() == "" || strings.HasSuffix(s.Help, ".") {
+			t.Errorf("row %+v", s)
+		}
+		if s.Secret != (s.Flag() == "") {
+			t.Errorf("%s: a secret has no flag, everything else has", s.Name)
+		}
+		seen[s.Name] = true
+	}
+}

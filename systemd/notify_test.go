@@ -1,0 +1,65 @@
+package systemd_test
+
+import (
+	"net"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/systemd"
+)
+
+// manager is the other end: a datagram socket as systemd has it.
+func manager(t *testing.T) func() string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "notify.sock")
+	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	t.Setenv("NOTIFY_SOCKET", path)
+	return func() string {
+		t.Helper()
+		buf := make([]byte, 4096)
+		n, err := conn.Read(buf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(buf[:n])
+	}
+}
+
+func TestNotifications(t *testing.T) {
+	read := manager(t)
+	var n systemd.Notifier
+	for _, c := range []struct {
+		call func() error
+		want string
+	}{
+		{func() error { return n.Ready("serving\nMAINPID=1") }, "READY=1\nSTATUS=serving MAINPID=1"},
+		{func() error { return n.Status("%d of %d slots", 1, 4) }, "STATUS=1 of 4 slots"},
+		{func() error { return n.Stopping("draining") }, "STOPPING=1\nSTATUS=draining"},
+		{func() error { return n.ExtendTimeout(30 * time.Second) }, "EXTEND_TIMEOUT_USEC=30000000"},
+		{n.Watchdog, "WATCHDOG=1"},
+	} {
+		if err := c.call(); err != nil {
+			t.Fatal(err)
+		}
+		if got := read(); got != c.want {
+			t.Errorf("sent %q, want %q", got, c.want)
+		}
+	}
+}
+
+func TestWithoutManager(t *testing.T) {
+	t.Setenv("NOTIFY_SOCKET", "")
+	t.Setenv("WATCHDOG_USEC", "")
+	var n systemd.Notifier
+	if err := n.Ready("x"); err != nil {
+		t.Error(err)
+	}
+	if d, err := n.WatchdogInterval(); d != 0 || err != nil {
+		t.Errorf("%v, %v", d, err)
+	}
+}
