@@ -1,0 +1,135 @@
+// Package ingest makes a document findable: it fetches the blob, extracts its text, cuts it into
+// chunks, embeds those that the tenant has no vector for, and stages a version of the document that
+// becomes active in the same transaction that completes the job.
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/internal/blob"
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/llm"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+)
+
+// The stages, as job.Stages lists them.
+const (
+	stageValidating = "validating_input"
+	stageFetching   = "fetching_source"
+	stageDetecting  = "detecting"
+	stageParsing    = "parsing"
+	stageEnriching  = "enriching"
+	stageChunking   = "chunking"
+	stageEmbedding  = "embedding"
+	stageIndexing   = "indexing"
+	stageFinalizing = "finalizing"
+)
+
+// Deps are what ingest works with. All are required.
+type Deps struct {
+	Bucket    blob.Bucket
+	Extractor Extractor
+	Documents store.Documents
+	Embedder  llm.Embedder
+	Counter   llm.Counter
+	Limits    extract.Limits
+	TempDir   string // for the fetched file; one private folder a task, removed at its end
+}
+
+// Extractor is what ingest needs of extract.Router.
+type Extractor interface {
+	// Pipeline names the extractor of a format and its version, e.g. "native/pdf@1".
+	Pipeline(f extract.Format) string
+	Extract(ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit) (extract.Info, error)
+}
+
+// Handler does ingest tasks.
+type Handler struct{ deps Deps }
+
+// New returns a handler.
+func New(deps Deps) *Handler { return &Handler{deps: deps} }
+
+// Spec is that of the contract.
+func (h *Handler) Spec() handlers.Spec {
+	return handlers.Spec{Type: task.Ingest, Stages: job.Stages[task.Ingest], Policy: job.Policies[task.Ingest]}
+}
+
+// Check reads the payload.
+func (h *Handler) Check(t task.Task) error {
+	_, err := readPayload(t.Payload)
+	return err
+}
+
+// Result is the result of the contract; the store adds what only the commit knows (the version).
+type Result struct {
+	DocumentID    string   `json:"document_id"`
+	DocumentSet   string   `json:"document_set"`
+	Filename      string   `json:"filename"`
+	Pages         int      `json:"pages"`
+	Chunks        int      `json:"chunks"`
+	Embedded      int      `json:"chunks_embedded"`
+	Reused        int      `json:"chunks_reused"`
+	Characters    int      `json:"characters"`
+	Extractor     string   `json:"extractor"`
+	ContentSHA256 string   `json:"content_sha256"`
+	Unchanged     bool     `json:"unchanged"`
+	Warnings      []string `json:"warnings,omitempty"` // what a reader of the document should know
+}
+
+// Handle ingests one document.
+func (h *Handler) Handle(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+	if err := c.Progress.Stage(stageValidating); err != nil {
+		return handlers.Outcome{}, err
+	}
+	p, err := readPayload(c.Task.Payload)
+	if err != nil {
+		return handlers.Outcome{}, err
+	}
+	if err := c.Progress.Stage(stageFetching); err != nil {
+		return handlers.Outcome{}, err
+	}
+	file, err := h.fetch(ctx, c, p.Blob)
+	if err != nil {
+		return handlers.Outcome{}, err
+	}
+	defer file.remove()
+
+	staged, err := h.deps.Documents.StageDocument(ctx, store.Staging{
+		Holder: c.Holder, DocumentSet: p.DocumentSet, Filename: p.Filename, Blob: p.Blob,
+	})
+	if err != nil {
+		return handlers.Outcome{}, fmt.Errorf("stage the document: %w", err)
+	}
+	if err := c.Progress.Stage(stageDetecting); err != nil {
+		return handlers.Outcome{}, err
+	}
+	format, err := extract.Detect(file.path, p.Filename)
+	if err != nil {
+		return handlers.Outcome{}, err
+	}
+	w := &work{
+		Handler: h, call: c, payload: p, file: file, staged: staged,
+		source: extract.Source{Path: file.path, Name: p.Filename, Size: file.size, Format: format},
+	}
+	w.pipeline = w.pipelineID(format)
+	if w.unchanged() {
+		return w.keep()
+	}
+	if err := w.index(ctx); err != nil {
+		return handlers.Outcome{}, stopped(ctx, err)
+	}
+	return w.activate()
+}
+
+// stopped puts the reason for which the work had to stop before what broke because of that.
+func stopped(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(err, cause) {
+		return fmt.Errorf("%w: %w", cause, err)
+	}
+	return err
+}

@@ -1,0 +1,73 @@
+package ingest
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/seed-7227ef26/async-worker/internal/blob"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+// payload is what an ingest task says.
+type payload struct {
+	Filename    string         `json:"filename"`
+	DocumentSet string         `json:"document_set"`
+	Blob        string         `json:"blob"` // default: Filename
+	Metadata    map[string]any `json:"metadata"`
+}
+
+// maxSetName is the longest name of a document set, in characters.
+const maxSetName = 200
+
+func readPayload(raw json.RawMessage) (payload, error) {
+	var p payload
+	if err := json.Unmarshal(raw, &p); err != nil {
+		return p, invalid("payload", "has a field of the wrong type (%s); filename, document_set and blob are strings, metadata is an object", typeProblem(err))
+	}
+	if p.Filename == "" {
+		return p, invalid("payload.filename", "is missing; name the document")
+	}
+	if p.DocumentSet == "" {
+		return p, invalid("payload.document_set", "is missing; name the set that the document belongs to")
+	}
+	if p.Blob == "" {
+		p.Blob = p.Filename
+	}
+	if err := blob.CheckName(p.Filename); err != nil {
+		return p, invalid("payload.filename", "%w", err)
+	}
+	if err := blob.CheckName(p.Blob); err != nil {
+		return p, invalid("payload.blob", "%w", err)
+	}
+	if problem := nameProblem(p.DocumentSet); problem != "" {
+		return p, invalid("payload.document_set", "%s", problem)
+	}
+	return p, nil
+}
+
+func nameProblem(s string) string {
+	switch {
+	case utf8.RuneCountInString(s) > maxSetName:
+		return fmt.Sprintf("is longer than %d characters", maxSetName)
+	case strings.IndexFunc(s, unicode.IsControl) >= 0:
+		return "has a control character in it"
+	case strings.TrimSpace(s) != s || s == "":
+		return "begins or ends with white space"
+	}
+	return ""
+}
+
+func invalid(field, format string, args ...any) *job.Error {
+	return job.Errorf(job.ValidationError, field+" "+format, args...)
+}
+
+// typeProblem names a field of the wrong type without repeating what it holds.
+func typeProblem(err error) string {
+	if e, ok := err.(*json.UnmarshalTypeError); ok { //nolint:errorlint // json.Unmarshal returns it bare
+		return fmt.Sprintf("%s is a %s", e.Field, e.Value)
+	}
+	return "it can't be read"
+}

@@ -1,0 +1,113 @@
+// Package app is the one place that knows every package: settings in, a running daemon (or what a
+// command needs of one) out. All that belongs to one tenant hangs on one Tenant.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"github.com/seed-7227ef26/async-worker/internal/blob"
+	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/engine"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/llm"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/queue"
+)
+
+// Version is what `async-worker version` prints; a release sets it by the linker.
+var Version = "0.1.0-dev"
+
+// Needs says which services a command works with: config.Queue, config.Blob, config.Store,
+// config.Models, joined with |. The settings must have been loaded for the same groups.
+type Needs = config.Group
+
+// Everything is what the daemon needs.
+const Everything = config.Queue | config.Blob | config.Store | config.Models
+
+// Tenant is everything of one tenant. Fields that were not asked for are nil.
+type Tenant struct {
+	Config   config.Config
+	Store    store.Store
+	Queues   engine.Queues
+	Bucket   blob.Bucket
+	Embedder llm.Embedder
+
+	log     *slog.Logger
+	queues  queue.Service
+	worker  string // names this process
+	closers []func() error
+}
+
+// Open connects what a command needs. Nothing runs yet, and little is tried yet: a wrong address
+// shows at the first use. Close it afterwards.
+func Open(ctx context.Context, cfg config.Config, log *slog.Logger, needs Needs) (*Tenant, error) {
+	t := &Tenant{Config: cfg, log: log, worker: workerName()}
+	steps := []struct {
+		need Needs
+		open func(context.Context) error
+	}{
+		{config.Queue, t.openQueues},
+		{config.Blob, t.openBucket},
+		{config.Store, t.openStore},
+		{config.Models, t.openModels},
+	}
+	for _, s := range steps {
+		if needs&s.need == 0 {
+			continue
+		}
+		if err := s.open(ctx); err != nil {
+			return nil, errors.Join(err, t.Close())
+		}
+	}
+	return t, nil
+}
+
+// Close gives back all connections, the last opened first.
+func (t *Tenant) Close() error {
+	var errs []error
+	for i := len(t.closers) - 1; i >= 0; i-- {
+		errs = append(errs, t.closers[i]())
+	}
+	t.closers = nil
+	return errors.Join(errs...)
+}
+
+// Enqueue records a task as pending and sends its message. It needs config.Queue and config.Store.
+func (t *Tenant) Enqueue(ctx context.Context, what task.Task) (store.Submitted, error) {
+	return engine.Submitter{
+		Store: t.Store, Queues: t.Queues, ClientID: t.Config.ClientID, MaxAttempts: t.maxAttempts,
+	}.Submit(ctx, what)
+}
+
+// EnsureQueues creates the tenant's queues where they are missing.
+func (t *Tenant) EnsureQueues(ctx context.Context) error {
+	for _, q := range []queue.Queue{t.Queues.High, t.Queues.Normal, t.Queues.Low, t.Queues.DeadLetter} {
+		if err := q.Ensure(ctx); err != nil {
+			return fmt.Errorf("create the queue %s: %w", q.Name(), err)
+		}
+	}
+	return nil
+}
+
+func (t *Tenant) maxAttempts(what task.Type) int {
+	if n := t.Config.Retry.MaxAttempts; n > 0 {
+		return n
+	}
+	if p, ok := job.Policies[what]; ok {
+		return p.MaxAttempts
+	}
+	return job.DefaultPolicy.MaxAttempts
+}
+
+func workerName() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown-host"
+	}
+	return fmt.Sprintf("%s/%d", host, os.Getpid())
+}

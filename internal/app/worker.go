@@ -1,0 +1,115 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+
+	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/handlers/ingest"
+	"github.com/seed-7227ef26/async-worker/internal/engine"
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/llm/token"
+	"github.com/seed-7227ef26/async-worker/webhook"
+)
+
+// Worker is a tenant's daemon.
+type Worker struct {
+	tenant  *Tenant
+	engine  *engine.Engine
+	outbox  *webhook.Loop
+	tempDir string
+}
+
+// Registry builds the handlers of all task types: adding a type is one line here.
+func (t *Tenant) registry(tempDir string) (handlers.Registry, error) {
+	return handlers.NewRegistry(
+		ingest.New(ingest.Deps{
+			Bucket: t.Bucket, Extractor: Extractors(), Documents: t.Store, Embedder: t.Embedder,
+			Counter: token.New(), Limits: t.limits(), TempDir: tempDir,
+		}),
+	)
+}
+
+func (t *Tenant) limits() extract.Limits {
+	limits := extract.DefaultLimits
+	limits.Bytes = t.Config.MaxBlobBytes
+	return limits
+}
+
+// NewWorker builds the daemon, creates what queues and container are missing, and checks that the
+// store can be worked with. The tenant must have been opened for Everything.
+func (t *Tenant) NewWorker(ctx context.Context) (*Worker, error) {
+	if err := t.Store.Check(ctx); err != nil {
+		return nil, fmt.Errorf("check the store: %w", err)
+	}
+	if err := t.EnsureQueues(ctx); err != nil {
+		return nil, err
+	}
+	if err := t.Bucket.Ensure(ctx); err != nil {
+		return nil, fmt.Errorf("create the container %s: %w", t.Config.Azure.Container, err)
+	}
+	w := &Worker{tenant: t}
+	var err error
+	if w.tempDir, err = os.MkdirTemp(t.Config.CacheDir, "async-worker-"); err != nil {
+		return nil, fmt.Errorf("make a folder for temporary files: %w", err)
+	}
+	if err := w.build(); err != nil {
+		w.clean()
+		return nil, err
+	}
+	return w, nil
+}
+
+func (w *Worker) build() error {
+	t, c := w.tenant, w.tenant.Config
+	var err error
+	if w.outbox, err = t.outbox(); err != nil {
+		return err
+	}
+	registry, err := t.registry(w.tempDir)
+	if err != nil {
+		return err
+	}
+	w.engine, err = engine.New(engine.Config{
+		ClientID: c.ClientID, Worker: t.worker, Concurrency: c.Concurrency, Lease: c.LeaseTTL,
+		PollMin: c.PollMin, PollMax: c.PollMax, TaskTimeout: c.TaskTimeout, DrainMax: c.DrainMax,
+		MaxAttempts: c.Retry.MaxAttempts, Backoff: c.Retry.Backoff,
+	}, engine.Deps{
+		Queues: t.Queues, Store: t.Store, Bucket: t.Bucket, Handlers: registry, Outbox: w.outbox.Wake, Log: t.log,
+	})
+	return err
+}
+
+// Run works until ctx is done, drains, and delivers the webhooks that are due at once.
+func (w *Worker) Run(ctx context.Context) error {
+	defer w.clean()
+	w.tenant.log.Info("working", "client_id", w.tenant.Config.ClientID, "worker", w.tenant.worker,
+		"concurrency", w.tenant.Config.Concurrency, "model", w.tenant.Embedder.Model())
+	delivering, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	var loops sync.WaitGroup
+	loops.Go(func() {
+		if err := w.outbox.Run(delivering); err != nil {
+			w.tenant.log.Error("the webhook loop ended", "error", err)
+		}
+	})
+	err := w.engine.Run(ctx)
+	stop() // what is in flight is finished; the rest is in the outbox
+	loops.Wait()
+	w.tenant.log.Info("stopped")
+	return err
+}
+
+// Abort ends a drain at once: running tasks are released, to be done by another worker.
+func (w *Worker) Abort() { w.engine.Abort() }
+
+// Wake makes the worker look at its queues now.
+func (w *Worker) Wake() { w.engine.Wake() }
+
+func (w *Worker) clean() {
+	if err := os.RemoveAll(w.tempDir); err != nil {
+		w.tenant.log.Warn("can't remove the folder for temporary files", "error", err)
+	}
+}

@@ -1,0 +1,102 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+)
+
+// attempt is one run of a handler under one fence.
+type attempt struct {
+	*delivery
+	task    task.Task
+	handler handlers.Handler
+	spec    handlers.Spec
+	begun   store.Begun
+	holder  store.Holder
+	started time.Time
+	journal *journal
+}
+
+// run does the attempt and settles it.
+func (e *Engine) run(ctx context.Context, a *attempt) {
+	a.started = time.Now()
+	e.obs.Started(a.task.Type, a.begun.Attempt, max(0, a.started.Sub(a.msg.InsertedAt)))
+	a.log.Info("started", "attempt", a.begun.Attempt, "of", a.begun.MaxAttempts)
+
+	limit := a.task.Hints.Timeout
+	if limit <= 0 {
+		limit = e.cfg.TaskTimeout
+	}
+	timed, stopTimer := context.WithTimeoutCause(ctx, limit, ErrTimeout)
+	defer stopTimer()
+	work, end := context.WithCancelCause(timed)
+	defer end(nil)
+
+	a.journal = newJournal(work, e.obs, a.spec, a.begun.Progress)
+	hold := e.keep(work, end, a) // the one heartbeat of this task
+	outcome, err := call(work, a)
+	hold.stop() // no renewal may race the settlement
+	a.journal.close()
+
+	settle, done := settling(ctx)
+	defer done()
+	e.settle(settle, a, outcome, err, context.Cause(work))
+}
+
+// call runs the handler; a panic in it is an internal_bug of this task and of nothing else.
+func call(ctx context.Context, a *attempt) (out handlers.Outcome, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			a.log.Error("the handler panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			err = &job.Error{Class: job.InternalBug, Message: "the worker met a bug in itself; its log has the details", Cause: fmt.Errorf("panic: %v", p)}
+		}
+	}()
+	return a.handler.Handle(ctx, handlers.Call{
+		Task: a.task, Holder: a.holder, Attempt: a.begun.Attempt, Checkpoint: a.begun.Checkpoint, Progress: a.journal,
+	})
+}
+
+// settle ends the attempt: first the store's transaction, then the message.
+func (e *Engine) settle(ctx context.Context, a *attempt, out handlers.Outcome, err, cause error) {
+	outcome, class := e.commit(ctx, a, out, err, cause)
+	took := time.Since(a.started)
+	e.obs.Ended(a.task.Type, outcome, class, took)
+	a.log.Info("ended", "outcome", outcome, "error_class", class, "duration_ms", took.Milliseconds())
+}
+
+func (e *Engine) commit(ctx context.Context, a *attempt, out handlers.Outcome, err, cause error) (string, job.Class) {
+	var busy *store.BusyError
+	switch {
+	case err == nil:
+		return e.succeed(ctx, a, out)
+	case errors.Is(cause, ErrLeaseLost) || errors.Is(err, store.ErrFenced):
+		// Somebody else has the job: neither the row nor the message is ours to touch (I4).
+		a.log.Warn("another worker has this job now; nothing of this attempt is kept")
+		return "lost", ""
+	case errors.Is(cause, ErrCanceled):
+		return e.cancel(ctx, a)
+	case errors.Is(cause, ErrDraining):
+		return e.release(ctx, a, 0, "released for shutdown")
+	case errors.As(err, &busy):
+		return e.release(ctx, a, max(busy.RetryAfter, time.Second), "waiting for another job on the same document")
+	case errors.Is(cause, ErrTimeout):
+		return e.fail(ctx, a, job.Errorf(job.Timeout, "the task took longer than it may (%v)", time.Since(a.started).Round(time.Second)), "timeout")
+	}
+	failure := job.Classify(err)
+	a.log.Warn("attempt failed", "error_class", failure.Class, "error", failure.Message, "cause", failure.Cause)
+	switch {
+	case !job.Classes[failure.Class].Retryable:
+		return e.fail(ctx, a, failure, "permanent")
+	case a.begun.Attempt >= a.begun.MaxAttempts:
+		return e.fail(ctx, a, failure, "exhausted")
+	}
+	return e.retry(ctx, a, failure)
+}

@@ -1,0 +1,81 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/queue"
+)
+
+// Envelope is what stands on the dead-letter queue. The row in dead_letters is the same dead letter,
+// by ID; a second envelope with the same ID (after a crash between sending and noting it) is a copy.
+type Envelope struct {
+	ID             string    `json:"id"`
+	TaskID         string    `json:"task_id,omitempty"`
+	TaskType       string    `json:"task_type,omitempty"`
+	ClientID       string    `json:"client_id"`
+	Reason         string    `json:"reason"`
+	ErrorClass     string    `json:"error_class"`
+	ErrorMessage   string    `json:"error_message"`
+	Attempts       int       `json:"attempts"`
+	SourceQueue    string    `json:"source_queue"`
+	MessageID      string    `json:"message_id"`
+	FirstSeen      time.Time `json:"first_seen"`
+	DeadLetteredAt time.Time `json:"dead_lettered_at"`
+	Worker         string    `json:"worker"`
+	Original       string    `json:"original_message"`
+	// Truncated says that Original was cut to fit; the row in dead_letters has the whole text.
+	Truncated bool `json:"truncated,omitempty"`
+}
+
+// bury sends the queue copy of a dead letter, notes that it is there, and deletes the message. It
+// stops at the first of these that fails: the message comes back, begin answers done with the dead
+// letter still unsent, and bury goes on where it stopped (I6).
+func (e *Engine) bury(ctx context.Context, d *delivery, taskType, taskID string, ref *store.DeadLetterRef) {
+	if ref != nil && !ref.Sent {
+		env := Envelope{
+			ID: ref.ID, TaskID: taskID, TaskType: taskType, ClientID: e.cfg.ClientID,
+			Reason: ref.Reason, ErrorClass: ref.Class, ErrorMessage: ref.Message, Attempts: ref.Attempts,
+			SourceQueue: d.queue.Name(), MessageID: d.msg.ID, FirstSeen: d.msg.InsertedAt,
+			DeadLetteredAt: time.Now().UTC(), Worker: e.cfg.Worker, Original: d.msg.Text,
+		}
+		if err := e.sendEnvelope(ctx, env); err != nil {
+			d.log.Error("can't copy a dead letter to its queue; trying again when the message comes back", "dead_letter", ref.ID, "error", err)
+			d.putBack(ctx, e.cfg.PollMax)
+			return
+		}
+		if err := e.deps.Store.DeadLetterSent(ctx, ref.ID); err != nil {
+			d.log.Warn("can't note that a dead letter was copied; it may be copied once more", "dead_letter", ref.ID, "error", err)
+			d.putBack(ctx, e.cfg.PollMax)
+			return
+		}
+		d.log.Warn("dead-lettered", "reason", ref.Reason, "error_class", ref.Class, "error", ref.Message, "dead_letter", ref.ID)
+	}
+	d.acknowledge(ctx)
+}
+
+func (e *Engine) sendEnvelope(ctx context.Context, env Envelope) error {
+	for {
+		text, err := json.Marshal(env)
+		if err != nil {
+			return fmt.Errorf("write the envelope: %w", err)
+		}
+		_, err = e.deps.Queues.DeadLetter.Send(ctx, string(text), queue.SendOptions{TTL: queue.Never})
+		if !errors.Is(err, queue.ErrTooLarge) || env.Original == "" {
+			return err
+		}
+		env.Original, env.Truncated = cut(env.Original, len(env.Original)/2), true
+	}
+}
+
+// cut returns at most n bytes of s, not ending within a rune.
+func cut(s string, n int) string {
+	for n > 0 && n < len(s) && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return s[:min(n, len(s))]
+}

@@ -1,0 +1,43 @@
+package engine
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/queue"
+)
+
+// settleTime bounds what is done after a handler has returned: the commit and the message's end.
+const settleTime = 30 * time.Second
+
+// settling is a context for settling: it outlives a shutdown and a cancel, but not for long.
+func settling(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+}
+
+// delivery is one received message on its way through the engine.
+type delivery struct {
+	msg   *queue.Message
+	queue queue.Queue
+	log   *slog.Logger
+}
+
+func (d *delivery) source() store.Source {
+	return store.Source{Queue: d.queue.Name(), MessageID: d.msg.ID, InsertedAt: d.msg.InsertedAt}
+}
+
+// acknowledge deletes the message. When that fails the message comes back, and begin answers done.
+func (d *delivery) acknowledge(ctx context.Context) {
+	if err := d.msg.Lease.Delete(ctx); err != nil {
+		d.log.Warn("can't delete a settled message; it comes back once and is dropped then", "error", err)
+	}
+}
+
+// putBack makes the message visible after wait, its text unchanged.
+func (d *delivery) putBack(ctx context.Context, wait time.Duration) {
+	if err := d.msg.Lease.Release(ctx, wait); err != nil {
+		d.log.Warn("can't release a message; it comes back when its lease ends", "error", err)
+	}
+}

@@ -1,0 +1,171 @@
+// Package engine moves messages through their lives: receive into free slots, begin, run the
+// handler, commit, and only then settle the message. The store's fence decides who may commit
+// (I4); the queue's lease only decides who gets to try.
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/internal/blob"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/queue"
+)
+
+// The causes for which a task's context ends; context.Cause tells them apart.
+var (
+	// ErrCanceled says that somebody asked for the job to be canceled.
+	ErrCanceled = errors.New("engine: the job was canceled")
+	// ErrTimeout says that the task's own deadline passed.
+	ErrTimeout = errors.New("engine: the task took longer than it may")
+	// ErrLeaseLost says that another worker may have the job by now: whatever this one did is void.
+	ErrLeaseLost = errors.New("engine: the lease on the job was lost")
+	// ErrDraining says that the worker is shutting down and the drain's time is over.
+	ErrDraining = errors.New("engine: the worker is shutting down")
+)
+
+// Config is how an engine behaves. All fields are required except where a zero is explained.
+type Config struct {
+	ClientID    string
+	Worker      string        // names this process in rows and dead letters; unique among workers
+	Concurrency int           // tasks at a time, ≥ 1
+	Lease       time.Duration // of message and job, renewed at a third of it; ≥ 3 s, whole seconds
+	PollMin     time.Duration // wait after a batch that did not fill the free slots
+	PollMax     time.Duration // the wait doubles up to this while the queues are empty
+	TaskTimeout time.Duration // for a task without hints.timeout_seconds
+	DrainMax    time.Duration // how long a shutdown waits for running tasks; zero: not at all
+	MaxAttempts int           // zero: by task type
+	Backoff     time.Duration // base of the retry policy; zero: by task type
+}
+
+// Queues are the four queues of a tenant.
+type Queues struct {
+	High, Normal, Low queue.Queue
+	DeadLetter        queue.Queue
+}
+
+// Deps are what an engine works with.
+type Deps struct {
+	Queues   Queues
+	Store    store.Jobs
+	Bucket   blob.Bucket // holds claim checks
+	Handlers handlers.Registry
+	Observer Observer // nil: nobody looks
+	// Outbox is called after a commit that put a webhook into the outbox; it must not block. May be nil.
+	Outbox func()
+	Log    *slog.Logger
+}
+
+// Engine is one worker of one tenant.
+type Engine struct {
+	cfg  Config
+	deps Deps
+	log  *slog.Logger
+	obs  Observer
+
+	slots *slots
+	store pressure
+	wake  chan struct{}
+
+	stopTasks context.CancelCauseFunc // ends every running task, see Abort
+	tasks     context.Context
+	running   sync.WaitGroup
+}
+
+// New checks cfg and returns an engine that does nothing yet.
+func New(cfg Config, deps Deps) (*Engine, error) {
+	switch {
+	case cfg.Concurrency < 1:
+		return nil, fmt.Errorf("engine: concurrency %d is below 1", cfg.Concurrency)
+	case cfg.Lease < 3*time.Second:
+		return nil, fmt.Errorf("engine: a lease of %v is below 3s", cfg.Lease)
+	case cfg.PollMin <= 0 || cfg.PollMax < cfg.PollMin:
+		return nil, fmt.Errorf("engine: poll interval %v to %v is not a range", cfg.PollMin, cfg.PollMax)
+	case cfg.TaskTimeout <= 0:
+		return nil, fmt.Errorf("engine: a task timeout of %v is not positive", cfg.TaskTimeout)
+	}
+	if deps.Observer == nil {
+		deps.Observer = Unobserved{}
+	}
+	if deps.Outbox == nil {
+		deps.Outbox = func() {}
+	}
+	e := &Engine{
+		cfg: cfg, deps: deps, obs: deps.Observer, log: deps.Log,
+		slots: newSlots(cfg.Concurrency), store: pressure{most: cfg.PollMax}, wake: make(chan struct{}, 1),
+	}
+	e.tasks, e.stopTasks = context.WithCancelCause(context.Background())
+	return e, nil
+}
+
+// Run works until ctx is done and then drains: nothing more is received, what was received and not
+// started is released at once, running tasks have DrainMax to finish, and what is left then is
+// released without a counted attempt (I9). It may be called once.
+func (e *Engine) Run(ctx context.Context) error {
+	var loops sync.WaitGroup
+	loops.Go(func() { e.sweepLoop(ctx) })
+	e.pollLoop(ctx)
+	e.drain()
+	loops.Wait()
+	return nil
+}
+
+// Wake ends the current wait between polls; a local enqueue or a signal calls it.
+func (e *Engine) Wake() {
+	select {
+	case e.wake <- struct{}{}:
+	default: // a wake-up is pending already
+	}
+}
+
+// Abort ends a drain (or everything) at once: running tasks are released.
+func (e *Engine) Abort() { e.stopTasks(ErrDraining) }
+
+func (e *Engine) drain() {
+	if n := e.slots.inUse(); n > 0 {
+		e.log.Info("draining: finishing what is running, taking no more", "running", n, "at_most", e.cfg.DrainMax)
+	}
+	finished := make(chan struct{})
+	go func() {
+		e.running.Wait()
+		close(finished)
+	}()
+	timer := time.NewTimer(e.cfg.DrainMax)
+	defer timer.Stop()
+	select {
+	case <-finished:
+		return
+	case <-e.tasks.Done():
+	case <-timer.C:
+		e.log.Warn("draining: time is up, releasing what is still running", "running", e.slots.inUse())
+	}
+	e.Abort()
+	<-finished // every settlement is bounded by settleTime
+}
+
+// policy is the retry policy of a handler under the operator's overrides.
+func (e *Engine) policy(spec handlers.Spec) job.Policy {
+	p := spec.Policy
+	if p.MaxAttempts == 0 {
+		p = job.DefaultPolicy
+	}
+	if e.cfg.MaxAttempts > 0 {
+		p.MaxAttempts = e.cfg.MaxAttempts
+	}
+	if e.cfg.Backoff > 0 {
+		p.Base, p.Cap = e.cfg.Backoff, max(p.Cap, e.cfg.Backoff)
+	}
+	return p
+}
+
+// jittered spreads d over ±10 %, so that many workers don't move in step.
+func jittered(d time.Duration) time.Duration {
+	return time.Duration(float64(d) * (0.9 + 0.2*rand.Float64()))
+}

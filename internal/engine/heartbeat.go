@@ -1,0 +1,145 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/queue"
+)
+
+// flushEvery bounds how often progress is written: about twice a second.
+const flushEvery = 500 * time.Millisecond
+
+// keeper is the one heartbeat of a task: it extends the leases of message and job, writes progress,
+// and hears of a cancel request.
+type keeper struct {
+	quit chan struct{}
+	done sync.WaitGroup
+}
+
+// stop ends the heartbeat and waits for the renewal in flight: cutting it off would leave the
+// message's receipt unknown just when it is needed to settle.
+func (k *keeper) stop() {
+	close(k.quit)
+	k.done.Wait()
+}
+
+// keep starts the heartbeat. It calls end with the cause when the work has to stop.
+func (e *Engine) keep(ctx context.Context, end context.CancelCauseFunc, a *attempt) *keeper {
+	ctx = context.WithoutCancel(ctx) // a stopping handler still holds its leases
+	k := &keeper{quit: make(chan struct{})}
+	k.done.Go(func() {
+		b := &beat{engine: e, attempt: a, end: end, until: a.started.Add(e.cfg.Lease)}
+		b.loop(ctx, k.quit)
+	})
+	return k
+}
+
+// beat is the state of one heartbeat.
+type beat struct {
+	*attempt
+	engine *Engine
+	end    context.CancelCauseFunc
+	until  time.Time // when the job's lease ends unless the store answers; monotonic
+}
+
+func (b *beat) loop(ctx context.Context, quit <-chan struct{}) {
+	lease := b.engine.cfg.Lease
+	renew := time.NewTimer(jittered(lease / 3))
+	defer renew.Stop()
+	flush := time.NewTimer(flushEvery)
+	defer flush.Stop()
+	dirty := b.journal.dirty
+	flushDue := false
+	for {
+		select {
+		case <-quit:
+			return
+		case <-renew.C:
+			b.renewMessage(ctx)
+			b.renewJob(ctx)
+			renew.Reset(jittered(lease / 3))
+		case <-flush.C:
+			flushDue = true
+			if !b.pending() {
+				continue
+			}
+			b.renewJob(ctx)
+			flushDue = false
+			flush.Reset(flushEvery)
+		case <-dirty:
+			if !flushDue {
+				continue // the flush timer is running and will see it
+			}
+			b.renewJob(ctx)
+			flushDue = false
+			flush.Reset(flushEvery)
+		}
+	}
+}
+
+func (b *beat) pending() bool {
+	b.journal.mu.Lock()
+	defer b.journal.mu.Unlock()
+	return len(b.journal.events) > 0 || b.journal.within != nil || b.journal.checkpoint != nil
+}
+
+// renewMessage extends the message's lease. Losing it does not end the work: whoever receives the
+// message finds the job leased and hides it again, and the store's fence decides at the commit.
+func (b *beat) renewMessage(ctx context.Context) {
+	err := b.bounded(ctx, func(ctx context.Context) error { return b.msg.Lease.Extend(ctx, b.engine.cfg.Lease) })
+	result := "ok"
+	switch {
+	case errors.Is(err, queue.ErrLeaseLost):
+		result = "lost"
+		b.log.Warn("the message's lease is lost; the job's is what counts, the work goes on")
+	case errors.Is(err, queue.ErrUncertain):
+		result = "uncertain"
+		b.log.Warn("the message's lease may be lost: the answer to its renewal was", "error", err)
+	case err != nil:
+		result = "failed"
+		b.log.Warn("can't renew the message's lease; trying again", "error", err)
+	}
+	b.engine.obs.Renewed("message", result)
+}
+
+// renewJob extends the job's lease and writes progress.
+func (b *beat) renewJob(ctx context.Context) {
+	asked := time.Now()
+	events, checkpoint := b.journal.takeAll()
+	var pulse store.Pulse
+	err := b.bounded(ctx, func(ctx context.Context) (err error) {
+		pulse, err = b.engine.deps.Store.Heartbeat(ctx, store.Beat{
+			Holder: b.holder, Lease: b.engine.cfg.Lease, Events: events, Checkpoint: checkpoint,
+		})
+		return err
+	})
+	switch {
+	case err == nil:
+		b.until = asked.Add(b.engine.cfg.Lease)
+		b.engine.obs.Renewed("job", "ok")
+		if pulse.Cancel {
+			b.end(ErrCanceled)
+		}
+	case errors.Is(err, store.ErrFenced):
+		b.engine.obs.Renewed("job", "lost")
+		b.end(ErrLeaseLost)
+	default:
+		b.journal.untake(events, checkpoint)
+		b.engine.obs.Renewed("job", "failed")
+		b.log.Warn("can't renew the job's lease", "error", err)
+		if time.Now().After(b.until) { // others may take the job from now on
+			b.end(ErrLeaseLost)
+		}
+	}
+}
+
+// bounded gives one renewal a third of the lease at most.
+func (b *beat) bounded(ctx context.Context, f func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, b.engine.cfg.Lease/3)
+	defer cancel()
+	return f(ctx)
+}

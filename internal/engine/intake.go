@@ -1,0 +1,198 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/blob"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/queue"
+)
+
+// handle takes one received message through all of its way.
+func (e *Engine) handle(ctx context.Context, q queue.Queue, m *queue.Message) {
+	d := &delivery{msg: m, queue: q, log: e.log.With("queue", q.Name(), "message_id", m.ID)}
+	bounded, done := settling(ctx)
+	defer done()
+
+	t, known, err := e.decode(bounded, m.Text)
+	if err != nil {
+		e.undecoded(bounded, d, known, err)
+		return
+	}
+	d.log = d.log.With("task_id", t.ID, "task_type", t.Type)
+	if len(t.Ignored) > 0 {
+		d.log.Warn("the message has fields that are not known here; they are ignored", "fields", t.Ignored)
+	}
+	h, ok := e.deps.Handlers[t.Type]
+	if !ok {
+		e.reject(bounded, d, rejection(t, "unknown_type", job.Errorf(job.ValidationError,
+			"task_type %q is not one that this worker can do; it takes %s", t.Type, e.typeList())))
+		return
+	}
+	if err := h.Check(t); err != nil {
+		e.reject(bounded, d, rejection(t, "invalid_payload", job.Classify(err)))
+		return
+	}
+	a := &attempt{delivery: d, task: t, handler: h, spec: h.Spec()}
+	if e.begin(bounded, a) {
+		e.run(ctx, a)
+	}
+}
+
+// begin asks the store what to do with the message. It returns true when the task is to be run, and
+// has settled the message otherwise.
+func (e *Engine) begin(ctx context.Context, a *attempt) bool {
+	b, err := e.deps.Store.Begin(ctx, e.beginning(a))
+	if err != nil {
+		e.stumbled(ctx, a.delivery, "can't begin the job", err)
+		return false
+	}
+	e.store.recovered()
+	a.begun = b
+	a.holder = store.Holder{JobID: a.task.ID, Fence: b.Fence}
+	switch b.Decision {
+	case store.Run:
+		return true
+	case store.Leased, store.Waiting:
+		a.log.Debug("not now; hiding the message", "decision", b.Decision, "wait", b.Wait)
+		a.putBack(ctx, max(b.Wait, time.Second))
+	case store.Conflict:
+		e.reject(ctx, a.delivery, rejection(a.task, "conflict", job.Errorf(job.ValidationError,
+			"the task id is taken by a job with another payload; send the new payload under an id of its own")))
+	case store.Spent:
+		e.obs.Ended(a.task.Type, string(job.Failed), job.WorkerLost, 0)
+		e.deps.Outbox()
+		e.bury(ctx, a.delivery, string(a.task.Type), a.task.ID, b.DeadLetter)
+	case store.Done, store.Dropped:
+		a.log.Info("already over; the message is dropped", "decision", b.Decision, "state", b.State)
+		e.bury(ctx, a.delivery, string(a.task.Type), a.task.ID, b.DeadLetter)
+	default:
+		e.stumbled(ctx, a.delivery, "the store answered begin with something unknown", fmt.Errorf("decision %q", b.Decision))
+	}
+	return false
+}
+
+func (e *Engine) beginning(a *attempt) store.Begin {
+	hints, err := json.Marshal(a.task.Hints)
+	if err != nil {
+		hints = nil // no field of Hints can fail
+	}
+	return store.Begin{
+		JobID: a.task.ID, Type: string(a.task.Type), Payload: a.task.Payload, Hints: hints,
+		Priority: string(a.task.Priority), WebhookURL: a.task.WebhookURL, RequestedBy: a.task.RequestedBy,
+		TraceParent: a.task.TraceParent, Fingerprint: task.Fingerprint(a.task), Force: a.task.Hints.Force,
+		MaxAttempts: e.policy(a.spec).MaxAttempts, Worker: e.cfg.Worker, Lease: e.cfg.Lease,
+		Source: a.source(), Original: a.msg.Text,
+	}
+}
+
+// decode turns a message's text into a task, fetching the real text when it is a claim check. It also
+// returns what could be read when the task could not.
+func (e *Engine) decode(ctx context.Context, text string) (task.Task, task.Known, error) {
+	opts := task.Options{ClientID: e.cfg.ClientID}
+	decoded, err := task.Decode(text, opts)
+	if err != nil || decoded.ClaimCheck == "" {
+		return decoded.Task, decoded.Known, err
+	}
+	known := decoded.Known
+	text, err = e.claim(ctx, decoded.ClaimCheck)
+	if err != nil {
+		return task.Task{}, known, err
+	}
+	opts.Claimed = true
+	decoded, err = task.Decode(text, opts)
+	return decoded.Task, decoded.Known, err
+}
+
+// claim fetches what a claim check stands for.
+func (e *Engine) claim(ctx context.Context, name string) (string, error) {
+	if err := blob.CheckName(name); err != nil {
+		return "", fmt.Errorf("claim_check.blob: %w", err)
+	}
+	_, body, err := e.deps.Bucket.Open(ctx, name)
+	if errors.Is(err, blob.ErrNotFound) {
+		return "", job.Errorf(job.ContentMissing, "the claim check's blob is not in the tenant's container")
+	}
+	if err != nil {
+		return "", fmt.Errorf("open a claim check's blob: %w", err)
+	}
+	defer body.Close()
+	text, err := io.ReadAll(io.LimitReader(body, task.MaxBytes+1))
+	if err != nil {
+		return "", fmt.Errorf("read a claim check's blob: %w", err)
+	}
+	return string(text), nil // one that is too long is refused by the decoder
+}
+
+// undecoded is for a message that is no task: for good, or because its text can't be had for now.
+func (e *Engine) undecoded(ctx context.Context, d *delivery, known task.Known, err error) {
+	if invalid, ok := errors.AsType[*task.Invalid](err); ok {
+		failure := &job.Error{Class: job.ValidationError, Message: invalid.Error()}
+		e.reject(ctx, d, knownRejection(invalid.Known, string(invalid.Reason), failure))
+		return
+	}
+	failure, ok := errors.AsType[*job.Error](err)
+	if ok && !job.Classes[failure.Class].Retryable {
+		e.reject(ctx, d, knownRejection(known, string(failure.Class), failure))
+		return
+	}
+	e.stumbled(ctx, d, "can't fetch a claim check", err)
+}
+
+// reject records a message that can't become work, and buries it.
+func (e *Engine) reject(ctx context.Context, d *delivery, r store.Rejection) {
+	r.Source, r.Original = d.source(), d.msg.Text
+	settled, err := e.deps.Store.Reject(ctx, r)
+	if err != nil {
+		e.stumbled(ctx, d, "can't record a refused message", err)
+		return
+	}
+	e.store.recovered()
+	e.after(settled)
+	e.bury(ctx, d, r.Type, r.JobID, settled.DeadLetter)
+}
+
+// stumbled is for a message that could not be begun because something else is out of order: it
+// waits, costs no attempt (I9), and polling slows down.
+func (e *Engine) stumbled(ctx context.Context, d *delivery, what string, err error) {
+	wait := e.store.stumbled()
+	d.log.Error(what+"; the message waits", "error", err, "wait", wait)
+	d.putBack(ctx, wait)
+}
+
+func (e *Engine) typeList() string {
+	names := make([]string, 0, len(e.deps.Handlers))
+	for _, t := range e.deps.Handlers.Types() {
+		names = append(names, string(t))
+	}
+	return strings.Join(names, ", ")
+}
+
+func rejection(t task.Task, reason string, failure *job.Error) store.Rejection {
+	return store.Rejection{
+		JobID: t.ID, Type: string(t.Type), Payload: t.Payload, WebhookURL: t.WebhookURL, RequestedBy: t.RequestedBy,
+		Record: t.ID != "" && reason != "conflict", Reason: reason, Error: rejectionError(t.Type, failure),
+	}
+}
+
+func knownRejection(k task.Known, reason string, failure *job.Error) store.Rejection {
+	return store.Rejection{
+		JobID: k.TaskID, Type: string(k.Type), Payload: k.Payload, WebhookURL: k.WebhookURL, RequestedBy: k.RequestedBy,
+		Record: k.TaskID != "" && !k.OtherClient, Reason: reason, Error: rejectionError(k.Type, failure),
+	}
+}
+
+func rejectionError(t task.Type, failure *job.Error) store.ErrorInfo {
+	info := job.Classes[failure.Class]
+	return store.ErrorInfo{
+		Type: info.TypeName, Class: string(failure.Class), Code: failure.CodeFor(t), Message: failure.Message, Retryable: info.Retryable,
+	}
+}

@@ -1,0 +1,155 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+const lost = "lost" // the outcome of an attempt whose commit was refused or never answered
+
+func (e *Engine) succeed(ctx context.Context, a *attempt, out handlers.Outcome) (string, job.Class) {
+	result, err := withDuration(out.Result, time.Since(a.started))
+	if err != nil {
+		return e.fail(ctx, a, &job.Error{Class: job.InternalBug, Message: "the result can't be written as JSON", Cause: err}, "permanent")
+	}
+	settled, err := e.transact(ctx, a, func(ctx context.Context) (store.Settled, error) {
+		return e.deps.Store.Complete(ctx, store.Completion{
+			Holder: a.holder, Result: result, Effects: out.Effects, Events: a.journal.take(),
+		})
+	})
+	if failure, ok := errors.AsType[*job.Error](err); ok && !job.Classes[failure.Class].Retryable {
+		return e.fail(ctx, a, failure, "permanent") // an effect was refused for good
+	}
+	if err != nil {
+		return e.uncommitted(ctx, a, err)
+	}
+	e.after(settled)
+	a.acknowledge(ctx)
+	return settled.State, ""
+}
+
+func (e *Engine) cancel(ctx context.Context, a *attempt) (string, job.Class) {
+	settled, err := e.transact(ctx, a, func(ctx context.Context) (store.Settled, error) {
+		return e.deps.Store.Canceled(ctx, a.holder, a.journal.take())
+	})
+	if err != nil {
+		return e.uncommitted(ctx, a, err)
+	}
+	e.after(settled)
+	a.acknowledge(ctx)
+	return settled.State, ""
+}
+
+// release gives the job back without a counted attempt (I9); the message comes back after wait.
+func (e *Engine) release(ctx context.Context, a *attempt, wait time.Duration, why string) (string, job.Class) {
+	a.journal.note(why)
+	_, err := e.transact(ctx, a, func(ctx context.Context) (store.Settled, error) {
+		return e.deps.Store.Release(ctx, a.holder, a.journal.take())
+	})
+	if err != nil {
+		return e.uncommitted(ctx, a, err)
+	}
+	a.putBack(ctx, wait)
+	return "released", ""
+}
+
+func (e *Engine) retry(ctx context.Context, a *attempt, failure *job.Error) (string, job.Class) {
+	// Decorrelated jitter would grow from the wait before; with at most two attempts there is none.
+	wait := e.policy(a.spec).Wait(a.begun.Attempt, 0, failure.RetryAfter, rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))) //nolint:gosec // jitter, not a secret
+	_, err := e.transact(ctx, a, func(ctx context.Context) (store.Settled, error) {
+		return e.deps.Store.Retry(ctx, store.Retrial{
+			Holder: a.holder, Error: describe(failure, a), After: wait, Events: a.journal.take(),
+		})
+	})
+	if err != nil {
+		return e.uncommitted(ctx, a, err)
+	}
+	a.putBack(ctx, wait)
+	return "retry", failure.Class
+}
+
+func (e *Engine) fail(ctx context.Context, a *attempt, failure *job.Error, reason string) (string, job.Class) {
+	settled, err := e.transact(ctx, a, func(ctx context.Context) (store.Settled, error) {
+		return e.deps.Store.Fail(ctx, store.Failure{
+			Holder: a.holder, Error: describe(failure, a), Reason: reason,
+			Source: a.source(), Original: a.msg.Text, Events: a.journal.take(),
+		})
+	})
+	if err != nil {
+		return e.uncommitted(ctx, a, err)
+	}
+	e.after(settled)
+	e.bury(ctx, a.delivery, string(a.task.Type), a.task.ID, settled.DeadLetter)
+	return settled.State, failure.Class
+}
+
+// uncommitted is for an outcome that the store did not take. The job's row is as it was (or, when
+// only the answer was lost, as it should be): the message comes back and begin sorts it out.
+func (e *Engine) uncommitted(ctx context.Context, a *attempt, err error) (string, job.Class) {
+	if errors.Is(err, store.ErrFenced) {
+		a.log.Warn("the outcome was refused: the job is no longer held by this attempt", "fence", a.holder.Fence)
+	} else {
+		a.log.Error("the outcome could not be recorded; the message comes back and the job is tried again", "error", err)
+		a.putBack(ctx, e.cfg.Lease)
+	}
+	return lost, ""
+}
+
+// after wakes the webhook loop when the commit left it something to do.
+func (e *Engine) after(s store.Settled) {
+	if s.Deliveries > 0 {
+		e.deps.Outbox()
+	}
+}
+
+// transact tries a commit again while its failure is transient, for as long as settling lasts. A
+// commit whose answer was lost is refused as fenced the second time: harmless, since the message is
+// then left to come back and is answered done (I2).
+func (e *Engine) transact(ctx context.Context, a *attempt, commit func(context.Context) (store.Settled, error)) (store.Settled, error) {
+	for wait := 200 * time.Millisecond; ; wait *= 2 {
+		settled, err := commit(ctx)
+		failure, ok := errors.AsType[*job.Error](err)
+		if err == nil || !ok || !job.Classes[failure.Class].Retryable {
+			return settled, err
+		}
+		a.log.Warn("a commit failed; trying again", "error", err, "in", wait)
+		select {
+		case <-time.After(jittered(wait)):
+		case <-ctx.Done():
+			return settled, err
+		}
+	}
+}
+
+// describe turns an error into what rows and webhooks show.
+func describe(failure *job.Error, a *attempt) store.ErrorInfo {
+	info := job.Classes[failure.Class]
+	return store.ErrorInfo{
+		Type: info.TypeName, Class: string(failure.Class), Code: failure.CodeFor(a.task.Type),
+		Message: failure.Message, Retryable: info.Retryable,
+	}
+}
+
+// withDuration adds processing_time_ms to a handler's result.
+func withDuration(result any, took time.Duration) (json.RawMessage, error) {
+	raw, err := json.Marshal(result)
+	if err != nil {
+		return nil, err
+	}
+	fields := map[string]json.RawMessage{}
+	if string(raw) != "null" {
+		if err := json.Unmarshal(raw, &fields); err != nil {
+			return nil, fmt.Errorf("a result must be a JSON object: %w", err)
+		}
+	}
+	fields["processing_time_ms"] = json.RawMessage(fmt.Sprint(took.Milliseconds()))
+	return json.Marshal(fields)
+}

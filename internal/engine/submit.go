@@ -1,0 +1,122 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/queue"
+)
+
+// The sweep looks for jobs that were recorded and whose message never got sent: the submitter died
+// in between. It runs rarely, since an idle tenant must cost almost nothing.
+const (
+	sweepEvery  = 5 * time.Minute
+	unsentAfter = 2 * time.Minute
+	sweepBatch  = 100
+)
+
+// Submitter records a job as pending first and sends its message after, so that neither a crash nor
+// a lost answer loses or doubles it.
+type Submitter struct {
+	Store    store.Jobs
+	Queues   Queues
+	ClientID string
+	// MaxAttempts gives the attempts that a new job of a type starts with; begin confirms them.
+	MaxAttempts func(task.Type) int
+}
+
+// Submit enqueues a task. A task that was submitted before, with the same payload, is not sent again
+// unless its message never got out; store.ErrConflict when the id is taken by another payload.
+func (s Submitter) Submit(ctx context.Context, t task.Task) (store.Submitted, error) {
+	text, err := task.Encode(t)
+	if err != nil {
+		return store.Submitted{}, err
+	}
+	hints, err := json.Marshal(t.Hints)
+	if err != nil {
+		return store.Submitted{}, fmt.Errorf("write the hints: %w", err)
+	}
+	q := s.Queues.For(t.Priority)
+	answer, err := s.Store.Submit(ctx, store.Submission{
+		JobID: t.ID, Type: string(t.Type), Payload: t.Payload, Hints: hints, Priority: string(t.Priority),
+		WebhookURL: t.WebhookURL, RequestedBy: t.RequestedBy, TraceParent: t.TraceParent,
+		Fingerprint: task.Fingerprint(t), MaxAttempts: s.MaxAttempts(t.Type), Queue: q.Name(), Message: text,
+	})
+	if err != nil {
+		return answer, fmt.Errorf("record job %s: %w", t.ID, err)
+	}
+	if answer.Sent && !t.Hints.Force {
+		return answer, nil
+	}
+	if _, err := q.Send(ctx, text, queue.SendOptions{}); err != nil {
+		return answer, fmt.Errorf("send the message of job %s (it is recorded; a running worker's sweep sends it within minutes): %w", t.ID, err)
+	}
+	if err := s.Store.MarkSent(ctx, t.ID); err != nil {
+		return answer, fmt.Errorf("note that job %s was sent (it was; at worst it is sent again and answered as done): %w", t.ID, err)
+	}
+	answer.Sent = true
+	return answer, nil
+}
+
+// For returns the queue of a priority.
+func (q Queues) For(p task.Priority) queue.Queue {
+	switch p {
+	case task.PriorityHigh:
+		return q.High
+	case task.PriorityLow:
+		return q.Low
+	default:
+		return q.Normal
+	}
+}
+
+func (e *Engine) sweepLoop(ctx context.Context) {
+	for {
+		if err := e.sweep(ctx); err != nil && ctx.Err() == nil {
+			e.log.Warn("can't look for unsent jobs; trying again later", "error", err)
+		}
+		timer := time.NewTimer(jittered(sweepEvery))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		}
+	}
+}
+
+func (e *Engine) sweep(ctx context.Context) error {
+	unsent, err := e.deps.Store.Unsent(ctx, unsentAfter, sweepBatch)
+	if err != nil {
+		return err
+	}
+	for _, u := range unsent {
+		q, ok := e.queueNamed(u.Queue)
+		if !ok {
+			e.log.Error("an unsent job names a queue that is not this tenant's", "task_id", u.JobID)
+			continue
+		}
+		if _, err := q.Send(ctx, u.Message, queue.SendOptions{}); err != nil {
+			return fmt.Errorf("send the message of job %s: %w", u.JobID, err)
+		}
+		if err := e.deps.Store.MarkSent(ctx, u.JobID); err != nil {
+			return fmt.Errorf("note that job %s was sent: %w", u.JobID, err)
+		}
+		e.log.Info("sent the message of a job that was recorded and never sent", "task_id", u.JobID)
+		e.Wake()
+	}
+	return nil
+}
+
+func (e *Engine) queueNamed(name string) (queue.Queue, bool) {
+	for _, q := range []queue.Queue{e.deps.Queues.High, e.deps.Queues.Normal, e.deps.Queues.Low} {
+		if q.Name() == name {
+			return q, true
+		}
+	}
+	return nil, false
+}
