@@ -1,0 +1,109 @@
+#!/bin/sh
+# Installs what the tests need from apt: a Postgres server with pgvector (>= 0.8), poppler and
+# tesseract. Quick when there is nothing to do; run it as often as you like.
+#
+# Debian 12 has no pgvector package (and Ubuntu 24.04 one without halfvec). There the Debian source package
+# of a later release is fetched, with signatures checked, through a throw-away apt configuration, and built
+# against the installed server. Your apt sources stay as they are.
+set -eu
+
+PGVECTOR_SUITE=trixie # the first Debian release with pgvector >= 0.8
+PGVECTOR_MIN=0.8
+DEBIAN_MIRROR=http://deb.debian.org/debian
+
+say() { echo "test-deps: $*"; }
+die() { echo "test-deps: $*" >&2; exit 1; }
+
+# newest_pg prints the newest major version with a server, nothing when there is none.
+newest_pg() {
+    for dir in /usr/lib/postgresql/*/bin/; do
+        [ -x "$dir/initdb" ] && basename "$(dirname "$dir")"
+    done | sort -n | tail -1
+}
+
+# pgvector_ok MAJOR says whether pgvector is there and new enough.
+pgvector_ok() {
+    control=/usr/share/postgresql/$1/extension/vector.control
+    [ -r "$control" ] || return 1
+    version=$(sed -n "s/^default_version *= *'\(.*\)'.*/\1/p" "$control")
+    dpkg --compare-versions "$version" ge "$PGVECTOR_MIN"
+}
+
+packages_missing() {
+    [ -n "$(newest_pg)" ] || echo postgresql
+    command -v pdftotext >/dev/null && command -v pdftoppm >/dev/null || echo poppler-utils
+    command -v tesseract >/dev/null || echo tesseract-ocr
+}
+
+missing=$(packages_missing | tr '\n' ' ' | sed 's/ *$//')
+pg=$(newest_pg)
+if [ -z "$missing" ] && pgvector_ok "$pg"; then
+    say "nothing to do (PostgreSQL $pg with pgvector, poppler, tesseract)"
+    exit 0
+fi
+
+command -v apt-get >/dev/null ||
+    die "needs PostgreSQL >= 15 with pgvector >= $PGVECTOR_MIN, pdftotext and pdftoppm (poppler), and tesseract; without apt, install them by your own package manager"
+if [ "$(id -u)" -ne 0 ]; then
+    [ -n "$pg" ] && pgvector_ok "$pg" || missing="$missing, and pgvector >= $PGVECTOR_MIN for the PostgreSQL server"
+    die "missing: ${missing#, }. Run: sudo dev/install-test-deps.sh"
+fi
+
+export DEBIAN_FRONTEND=noninteractive
+# Another apt may be at work: wait for its lock rather than fail.
+apt() { apt-get -q -y -o DPkg::Lock::Timeout=600 -o Acquire::Retries=3 "$@"; }
+
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 130' INT TERM
+quietly() { "$@" >"$tmp/log" 2>&1 || { tail -25 "$tmp/log" >&2; die "failed: $*"; }; }
+
+# install PACKAGE...: with the lists that are there, and with fresh ones when those are too old.
+install() {
+    apt install --no-install-recommends "$@" >"$tmp/log" 2>&1 && { say "installed $*"; return; }
+    quietly apt update
+    quietly apt install --no-install-recommends "$@"
+    say "installed $*"
+}
+
+# A fresh machine has no package lists at all.
+apt-cache show poppler-utils >/dev/null 2>&1 || { quietly apt update; say "fetched apt's package lists"; }
+
+# shellcheck disable=SC2086 # a list of words
+[ -z "$missing" ] || install $missing
+pg=$(newest_pg)
+[ "$pg" -ge 15 ] || die "PostgreSQL $pg is too old: the tests need 15 or newer"
+pgvector_ok "$pg" && exit 0
+
+candidate=$(apt-cache policy "postgresql-$pg-pgvector" | sed -n 's/^ *Candidate: //p')
+if [ -n "$candidate" ] && [ "$candidate" != "(none)" ] && dpkg --compare-versions "$candidate" ge "$PGVECTOR_MIN"; then
+    install "postgresql-$pg-pgvector"
+    pgvector_ok "$pg" && exit 0
+    die "postgresql-$pg-pgvector is installed, but /usr/share/postgresql/$pg/extension/vector.control is missing"
+fi
+
+say "this release has no pgvector >= $PGVECTOR_MIN for PostgreSQL $pg; building Debian $PGVECTOR_SUITE's source package"
+need=
+[ -x "/usr/lib/postgresql/$pg/bin/pg_config" ] && [ -d "/usr/include/postgresql/$pg/server" ] || need="postgresql-server-dev-$pg"
+command -v make >/dev/null && command -v gcc >/dev/null || need="$need make gcc libc6-dev"
+[ -r /usr/share/keyrings/debian-archive-keyring.gpg ] || need="$need debian-archive-keyring"
+# shellcheck disable=SC2086
+[ -z "$need" ] || install $need
+
+mkdir -p "$tmp/lists/partial" "$tmp/cache/archives/partial" "$tmp/src"
+chmod 755 "$tmp" && { chown -R _apt "$tmp/lists/partial" "$tmp/src" 2>/dev/null || true; }
+echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $DEBIAN_MIRROR $PGVECTOR_SUITE main" >"$tmp/sources.list"
+elsewhere="-o Dir::Etc::SourceList=$tmp/sources.list -o Dir::Etc::SourceParts=/dev/null -o Dir::State::Lists=$tmp/lists -o Dir::Cache=$tmp/cache"
+# shellcheck disable=SC2086
+quietly apt $elsewhere update
+# shellcheck disable=SC2086
+(cd "$tmp/src" && quietly apt $elsewhere source --download-only pgvector)
+tarball=$(echo "$tmp"/src/pgvector_*.orig.tar.*)
+mkdir "$tmp/build"
+tar -xf "$tarball" -C "$tmp/build" --strip-components=1
+# No -march=native: the library may be cached and used on another machine. No bitcode: it needs clang.
+pg_config=/usr/lib/postgresql/$pg/bin/pg_config
+quietly make -s -C "$tmp/build" -j2 OPTFLAGS= with_llvm=no "PG_CONFIG=$pg_config"
+quietly make -s -C "$tmp/build" install OPTFLAGS= with_llvm=no "PG_CONFIG=$pg_config"
+pgvector_ok "$pg" || die "pgvector was built, but PostgreSQL $pg does not find it"
+say "built and installed $(basename "$tarball" | sed 's/\.orig.*//; s/_/ /') for PostgreSQL $pg"
