@@ -1,0 +1,376 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/internal/engine"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/queue"
+)
+
+func TestTaskSucceeds(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.start(func(_ context.Context, c handlers.Call) (handlers.Outcome, error) {
+			for _, s := range []string{"first", "second"} {
+				if err := c.Progress.Stage(s); err != nil {
+					return handlers.Outcome{}, err
+				}
+			}
+			return done(t.Context(), c)
+		})
+		w.send(w.queues.Normal, message("t1", ""))
+		w.settled(time.Minute)
+		w.expectState("t1", job.Succeeded, 1)
+		w.expectDepth(w.queues.Normal, 0)
+		if r := w.row("t1"); !strings.Contains(string(r.Result), `"answer":42`) || !strings.Contains(string(r.Result), "processing_time_ms") {
+			t.Errorf("the result is %s", r.Result)
+		}
+	})
+}
+
+// A message that is delivered again after its job is done has no second effect (I2).
+func TestRedeliveryIsAnsweredDone(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var runs atomic.Int32
+		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			runs.Add(1)
+			return done(ctx, c)
+		})
+		for range 3 {
+			w.send(w.queues.Normal, message("t1", ""))
+			w.settled(time.Minute)
+		}
+		w.expectDepth(w.queues.Normal, 0)
+		if runs.Load() != 1 || w.row("t1").Commits != 1 {
+			t.Errorf("the handler ran %d times and committed %d times, want once", runs.Load(), w.row("t1").Commits)
+		}
+	})
+}
+
+func TestConflictIsDeadLettered(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.start(done)
+		w.send(w.queues.Normal, message("t1", ""))
+		w.settled(time.Minute)
+		w.send(w.queues.Normal, message("t1", `,"other":true`))
+		w.settled(time.Minute)
+		w.expectState("t1", job.Succeeded, 1) // I5: the job that has the id is untouched
+		w.expectBuried("conflict")
+	})
+}
+
+func TestBadMessagesAreDeadLettered(t *testing.T) {
+	for name, c := range map[string]struct{ text, reason string }{
+		"no JSON":         {"certainly not JSON", "malformed"},
+		"no type":         {`{"task_id":"t1","payload":{}}`, "invalid_field"},
+		"other client":    {`{"task_id":"t1","task_type":"test","payload":{},"client_id":"other"}`, "wrong_client"},
+		"unknown type":    {`{"task_id":"t1","task_type":"dance","payload":{}}`, "unknown_type"},
+		"refused payload": {message("t1", `,"refuse":true`), "invalid_payload"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.start(func(context.Context, handlers.Call) (handlers.Outcome, error) {
+					t.Error("the handler ran")
+					return handlers.Outcome{}, nil
+				})
+				w.send(w.queues.Normal, c.text)
+				w.settled(time.Minute)
+				w.expectDepth(w.queues.Normal, 0)
+				if env := w.expectBuried(c.reason); env.Original != c.text || env.ErrorClass != string(job.ValidationError) {
+					t.Errorf("the envelope is %+v", env)
+				}
+			})
+		})
+	}
+}
+
+// expectBuried checks that there is one dead letter, as row and as copy, and returns the copy.
+func (w *world) expectBuried(reason string) engine.Envelope {
+	w.Helper()
+	rows := w.store.DeadLetters()
+	copies, err := w.queues.DeadLetter.Peek(w.Context(), queue.MaxBatch)
+	if err != nil {
+		w.Fatal(err)
+	}
+	if len(rows) != 1 || len(copies) != 1 {
+		w.Fatalf("there are %d dead letters and %d copies, want one each", len(rows), len(copies))
+	}
+	var env engine.Envelope
+	if err := json.Unmarshal([]byte(copies[0].Text), &env); err != nil {
+		w.Fatal(err)
+	}
+	if rows[0].Reason != reason || !rows[0].Sent || env.Reason != reason || env.ID != rows[0].ID {
+		w.Errorf("row %+v and copy %+v, want the reason %s in both", rows[0], env, reason)
+	}
+	return env
+}
+
+func TestErrorsBySort(t *testing.T) {
+	for name, c := range map[string]struct {
+		err      error
+		panics   bool
+		attempts int
+		class    job.Class
+		reason   string
+	}{
+		"permanent":      {err: job.Errorf(job.CorruptionDetected, "broken"), attempts: 1, class: job.CorruptionDetected, reason: "permanent"},
+		"retryable":      {err: job.Errorf(job.ModelOverloaded, "busy"), attempts: 3, class: job.ModelOverloaded, reason: "exhausted"},
+		"unknown":        {err: errors.New("who knows"), attempts: 1, class: job.InternalBug, reason: "permanent"},
+		"panic":          {panics: true, attempts: 1, class: job.InternalBug, reason: "permanent"},
+		"wrapped":        {err: fmt.Errorf("deep: %w", job.Errorf(job.AIRateLimit, "slow down")), attempts: 3, class: job.AIRateLimit, reason: "exhausted"},
+		"call's timeout": {err: context.DeadlineExceeded, attempts: 3, class: job.NetworkTimeout, reason: "exhausted"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.start(func(context.Context, handlers.Call) (handlers.Outcome, error) {
+					if c.panics {
+						panic("a bug")
+					}
+					return handlers.Outcome{}, c.err
+				})
+				w.send(w.queues.Normal, message("t1", ""))
+				w.settled(5 * time.Minute)
+				w.expectState("t1", job.Failed, c.attempts)
+				if env := w.expectBuried(c.reason); env.ErrorClass != string(c.class) || env.Attempts != c.attempts {
+					t.Errorf("the envelope is %+v", env)
+				}
+			})
+		})
+	}
+}
+
+func TestRetrySucceedsLater(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			if c.Attempt < 3 {
+				return handlers.Outcome{}, job.Errorf(job.TransientStorage, "not yet")
+			}
+			return done(ctx, c)
+		})
+		w.send(w.queues.Normal, message("t1", ""))
+		w.settled(5 * time.Minute)
+		w.expectState("t1", job.Succeeded, 3)
+		w.expectDepth(w.queues.DeadLetter, 0)
+	})
+}
+
+// A long task keeps both its leases: nobody else gets it.
+func TestHeartbeatKeepsLeases(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var runs atomic.Int32
+		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			runs.Add(1)
+			for i := range 30 {
+				time.Sleep(time.Minute)
+				c.Progress.Within(float64(i)/30, "")
+			}
+			return done(ctx, c)
+		})
+		w.cfg.TaskTimeout = time.Hour
+		w.send(w.queues.Normal, message("t1", ""))
+		w.settled(29 * time.Minute)
+		if msgs, err := w.queues.Normal.Receive(t.Context(), 1, time.Minute); err != nil || len(msgs) != 0 {
+			t.Errorf("the message could be received while its task ran: %v, %v", msgs, err)
+		}
+		w.settled(10 * time.Minute)
+		if runs.Load() != 1 {
+			t.Errorf("the task ran %d times, want once", runs.Load())
+		}
+	})
+}
+
+func TestTimeout(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.start(func(ctx context.Context, _ handlers.Call) (handlers.Outcome, error) {
+			<-ctx.Done()
+			return handlers.Outcome{}, context.Cause(ctx)
+		})
+		w.send(w.queues.Normal, `{"task_id":"t1","task_type":"test","payload":{},"hints":{"timeout_seconds":"7"}}`)
+		w.settled(time.Minute)
+		w.expectState("t1", job.Failed, 1)
+		w.expectBuried("timeout")
+	})
+}
+
+func TestCancelWhileRunning(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.start(func(ctx context.Context, _ handlers.Call) (handlers.Outcome, error) {
+			<-ctx.Done()
+			return handlers.Outcome{}, context.Cause(ctx)
+		})
+		w.send(w.queues.Normal, message("t1", ""))
+		w.settled(15 * time.Second)
+		if _, err := w.store.RequestCancel(t.Context(), "t1", "a test"); err != nil {
+			t.Fatal(err)
+		}
+		w.settled(time.Minute)
+		w.expectState("t1", job.Canceled, 1)
+		w.expectDepth(w.queues.Normal, 0)
+	})
+}
+
+// A worker that lost the job commits nothing and leaves the message alone (I4).
+func TestStaleFence(t *testing.T) {
+	inWorld(t, func(w *world) {
+		stolen := make(chan struct{})
+		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			if c.Attempt == 1 {
+				<-stolen
+			}
+			return done(ctx, c)
+		})
+		w.send(w.queues.Normal, message("t1", ""))
+		w.settled(5 * time.Second)
+		r := w.row("t1")
+		// Somebody else retries it, and so raises the fence.
+		if _, err := w.store.Retry(t.Context(), store.Retrial{Holder: store.Holder{JobID: "t1", Fence: r.Fence}}); err != nil {
+			t.Fatal(err)
+		}
+		close(stolen)
+		w.settled(5 * time.Minute)
+		w.expectState("t1", job.Succeeded, 2)
+		if w.row("t1").Commits != 1 {
+			t.Errorf("%d commits, want one", w.row("t1").Commits)
+		}
+		w.expectDepth(w.queues.Normal, 0)
+	})
+}
+
+// A shutdown lets running tasks finish, takes no more, and costs no attempt (I9).
+func TestDrainFinishesTheRunning(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.cfg.Concurrency = 2
+		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			time.Sleep(time.Minute)
+			return done(ctx, c)
+		})
+		for i := range 5 {
+			w.send(w.queues.Normal, message(fmt.Sprint("t", i), ""))
+		}
+		w.settled(30 * time.Second)
+		w.shutdown()
+		w.expectDepth(w.queues.Normal, 3)
+		finished := 0
+		for i := range 5 {
+			if r, ok := w.store.Row(fmt.Sprint("t", i)); ok && r.State == job.Succeeded {
+				finished++
+			}
+		}
+		if finished != 2 {
+			t.Errorf("%d tasks finished, want the 2 that ran", finished)
+		}
+	})
+}
+
+func TestDrainReleasesWhatTakesTooLong(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.cfg.DrainMax = 10 * time.Second
+		w.start(func(ctx context.Context, _ handlers.Call) (handlers.Outcome, error) {
+			<-ctx.Done()
+			return handlers.Outcome{}, context.Cause(ctx)
+		})
+		w.send(w.queues.Normal, message("t1", ""))
+		w.settled(5 * time.Second)
+		w.shutdown()
+		w.expectState("t1", job.Pending, 0)
+		if msgs, err := w.queues.Normal.Receive(t.Context(), 1, time.Second); err != nil || len(msgs) != 1 {
+			t.Errorf("the message is not visible at once: %v, %v", msgs, err)
+		}
+	})
+}
+
+// Messages that come from a receive in flight when the shutdown begins go back at once, unstarted.
+func TestDrainReleasesTheUnstarted(t *testing.T) {
+	inWorld(t, func(w *world) {
+		slow := &slowQueue{Queue: w.queues.Normal, receiving: make(chan struct{}), answer: make(chan struct{})}
+		w.queues.Normal = slow
+		w.start(func(context.Context, handlers.Call) (handlers.Outcome, error) {
+			t.Error("a task was started after the shutdown")
+			return handlers.Outcome{}, nil
+		})
+		w.send(slow, message("t1", ""))
+		<-slow.receiving
+		w.stop()
+		synctest.Wait()
+		close(slow.answer)
+		<-w.ended
+		if _, ok := w.store.Row("t1"); ok {
+			t.Error("the job was begun")
+		}
+		if msgs, err := slow.Queue.Receive(t.Context(), 1, time.Second); err != nil || len(msgs) != 1 {
+			t.Errorf("the message is not visible at once: %v, %v", msgs, err)
+		}
+	})
+}
+
+// slowQueue answers a receive only when told to.
+type slowQueue struct {
+	queue.Queue
+	once      sync.Once
+	receiving chan struct{}
+	answer    chan struct{}
+}
+
+func (q *slowQueue) Receive(ctx context.Context, n int, d time.Duration) ([]*queue.Message, error) {
+	q.once.Do(func() { close(q.receiving) })
+	<-q.answer
+	return q.Queue.Receive(ctx, n, d)
+}
+
+func TestPriorities(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.cfg.Concurrency = 1
+		for _, q := range []queue.Queue{w.queues.Low, w.queues.Normal, w.queues.High} {
+			for i := range 3 {
+				w.send(q, message(fmt.Sprintf("%s.%d", q.Name(), i), ""))
+			}
+		}
+		var mu sync.Mutex
+		var order []string
+		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			order = append(order, strings.Split(c.Task.ID, ".")[0])
+			return done(ctx, c)
+		})
+		w.settled(5 * time.Minute)
+		want := "acme-tasks-high acme-tasks-high acme-tasks-high acme-tasks acme-tasks acme-tasks acme-tasks-low acme-tasks-low acme-tasks-low"
+		if got := strings.Join(order, " "); got != want {
+			t.Errorf("served %s", got)
+		}
+	})
+}
+
+// No more is received than there are free slots.
+func TestConcurrencyIsTheLimit(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var now, most atomic.Int32
+		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			if n := now.Add(1); n > most.Load() {
+				most.Store(n)
+			}
+			time.Sleep(time.Second)
+			now.Add(-1)
+			return done(ctx, c)
+		})
+		for i := range 50 {
+			w.send(w.queues.Normal, message(fmt.Sprint("t", i), ""))
+		}
+		w.settled(time.Minute)
+		w.expectDepth(w.queues.Normal, 0)
+		if most.Load() != 4 {
+			t.Errorf("%d tasks ran at a time, want 4", most.Load())
+		}
+	})
+}
