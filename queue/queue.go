@@ -47,7 +47,9 @@ type Queue interface {
 	// Receive hides up to n (1-MaxBatch) visible messages for visibility (whole seconds, 1 s to 7
 	// days) and returns them; none is no error. It never waits for messages to come.
 	Receive(ctx context.Context, n int, visibility time.Duration) ([]*Message, error)
-	// Send puts a message at the end and returns its id.
+	// Send puts a message at the end and returns its id. A text that the queue's protocol can't carry
+	// (control characters, bad UTF-8) may arrive as its standard base64, which the decoder of task
+	// messages accepts. ErrTooLarge counts what is stored, so after that.
 	Send(ctx context.Context, text string, opts SendOptions) (id string, err error)
 	// Peek returns up to n (1-MaxBatch) messages from the front without hiding them.
 	Peek(ctx context.Context, n int) ([]Peeked, error)

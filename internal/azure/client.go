@@ -1,0 +1,67 @@
+package azure
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2"
+)
+
+// QueueService makes a client of the account's queues.
+func (c *Credentials) QueueService(options azcore.ClientOptions) (*azqueue.ServiceClient, error) {
+	o := &azqueue.ClientOptions{ClientOptions: options}
+	endpoint := c.endpoints[Queue] + "/"
+	switch {
+	case c.token != nil:
+		return azqueue.NewServiceClient(endpoint, c.token, o)
+	case c.key != "":
+		key, err := azqueue.NewSharedKeyCredential(c.account, c.key)
+		if err != nil {
+			return nil, fmt.Errorf("the account's key: %w", err)
+		}
+		return azqueue.NewServiceClientWithSharedKeyCredential(endpoint, key, o)
+	default:
+		return azqueue.NewServiceClientWithNoCredential(endpoint+"?"+c.sas.Encode(), o)
+	}
+}
+
+// Container makes a client of one of the account's blob containers.
+func (c *Credentials) Container(name string, options azcore.ClientOptions) (*container.Client, error) {
+	o := &container.ClientOptions{ClientOptions: options}
+	endpoint := c.endpoints[Blob] + "/" + name
+	switch {
+	case c.token != nil:
+		return container.NewClient(endpoint, c.token, o)
+	case c.key != "":
+		key, err := container.NewSharedKeyCredential(c.account, c.key)
+		if err != nil {
+			return nil, fmt.Errorf("the account's key: %w", err)
+		}
+		return container.NewClientWithSharedKeyCredential(endpoint, key, o)
+	default:
+		return container.NewClientWithNoCredential(endpoint+"?"+c.sas.Encode(), o)
+	}
+}
+
+// Transport makes an HTTP transport for so many requests at a time (at least 1). The standard one
+// keeps 2 idle connections a host, the SDK's 10: with more workers than that every request beyond
+// would open a connection of its own.
+func Transport(concurrency int) *http.Transport {
+	connections := max(concurrency, 1) + 8 // renewals, the outbox and commands come on top
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true) // Azure Storage speaks no HTTP/2
+	return &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		TLSHandshakeTimeout:   10 * time.Second,
+		ExpectContinueTimeout: time.Second,
+		MaxIdleConns:          2 * connections, // it may serve two hosts: queue and blob
+		MaxIdleConnsPerHost:   connections,
+		IdleConnTimeout:       60 * time.Second,
+		Protocols:             protocols,
+	}
+}

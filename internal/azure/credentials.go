@@ -1,0 +1,186 @@
+// Package azure holds what the queue and the blob back end share: credentials for a storage account,
+// an HTTP transport sized to the worker, and errors that say what permission, clock or setting to
+// mend and never carry a key or a signature.
+package azure
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+)
+
+// Service is one of a storage account's services.
+type Service string
+
+// The services that the worker uses.
+const (
+	Queue Service = "queue"
+	Blob  Service = "blob"
+)
+
+// Credentials are the right to use one storage account. Make them with FromConnectionString or
+// FromIdentity. They are safe for concurrent use and print without their secret.
+type Credentials struct {
+	account   string // as the connection string or setting names it; may be empty with a SAS
+	how       string // for people: how we authenticate
+	endpoints map[Service]string
+	key       string                 // shared key, base64; or
+	sas       url.Values             // a shared access signature; or
+	token     azcore.TokenCredential // an identity
+}
+
+// String says which account and what kind of right, without the secret.
+func (c *Credentials) String() string {
+	if c.account == "" {
+		return "storage account at " + c.Host(Queue) + ", " + c.how
+	}
+	return "storage account " + c.account + ", " + c.how
+}
+
+// GoString keeps %#v from printing the fields.
+func (c *Credentials) GoString() string { return c.String() }
+
+// Account is the name of the storage account; empty when a connection string with a shared access
+// signature doesn't tell.
+func (c *Credentials) Account() string { return c.account }
+
+// Host is the host, and port if it has one, of the service.
+func (c *Credentials) Host(s Service) string {
+	u, err := url.Parse(c.endpoints[s])
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
+
+// The well-known account of the emulator, which UseDevelopmentStorage=true stands for.
+// Source: https://learn.microsoft.com/azure/storage/common/storage-configure-connection-string
+const (
+	developmentAccount = "devstoreaccount1"
+	developmentKey     = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
+)
+
+var accountName = regexp.MustCompile(`^[a-z0-9]{3,24}$`)
+
+// FromConnectionString reads a storage connection string: an account with its key, a shared access
+// signature, or UseDevelopmentStorage=true with an optional DevelopmentStorageProxyUri (which the
+// SDK's own parser doesn't know). An error says what is wrong without repeating a value.
+func FromConnectionString(s string) (*Credentials, error) {
+	parts, err := splitConnectionString(s)
+	if err != nil {
+		return nil, err
+	}
+	if strings.EqualFold(parts["usedevelopmentstorage"], "true") {
+		return developmentStorage(parts["developmentstorageproxyuri"])
+	}
+	c := &Credentials{account: parts["accountname"]}
+	if c.endpoints, err = endpointsOf(parts); err != nil {
+		return nil, err
+	}
+	switch {
+	case parts["accountkey"] != "":
+		if c.account == "" {
+			return nil, badConnectionString("it has an AccountKey but no AccountName")
+		}
+		if !isBase64(parts["accountkey"]) {
+			return nil, badConnectionString("its AccountKey is not base64; copy it again from the account's access keys, and quote the whole string")
+		}
+		c.key, c.how = parts["accountkey"], "authenticated by its key"
+	case parts["sharedaccesssignature"] != "":
+		if c.sas, err = url.ParseQuery(strings.TrimPrefix(parts["sharedaccesssignature"], "?")); err != nil || c.sas.Get("sig") == "" {
+			return nil, badConnectionString("its SharedAccessSignature has no readable signature (sig=…); copy it again")
+		}
+		if end, ok := c.sasEnd(); ok && time.Now().After(end) {
+			return nil, badConnectionString("its shared access signature expired at " + end.Format(time.RFC3339) + "; issue a new one")
+		}
+		c.how = "authenticated by a shared access signature"
+	default:
+		return nil, badConnectionString("it has neither an AccountKey nor a SharedAccessSignature (is it cut at a semicolon? quote it)")
+	}
+	return c, nil
+}
+
+func badConnectionString(what string) error {
+	return fmt.Errorf("AZURE_STORAGE_CONNECTION_STRING: %s", what)
+}
+
+// splitConnectionString returns the parts by their lower-case names.
+func splitConnectionString(s string) (map[string]string, error) {
+	parts := map[string]string{}
+	for i, part := range strings.Split(strings.Trim(s, "; \t\r\n\"'"), ";") {
+		name, value, ok := strings.Cut(part, "=")
+		if strings.TrimSpace(part) == "" {
+			continue
+		}
+		if !ok || name == "" {
+			return nil, badConnectionString(fmt.Sprintf("its part %d is not of the form Name=Value; parts are separated by semicolons", i+1))
+		}
+		parts[strings.ToLower(strings.TrimSpace(name))] = strings.TrimSpace(value)
+	}
+	if len(parts) == 0 {
+		return nil, badConnectionString("it is empty")
+	}
+	return parts, nil
+}
+
+func endpointsOf(parts map[string]string) (map[Service]string, error) {
+	account, suffix := parts["accountname"], parts["endpointsuffix"]
+	scheme := strings.ToLower(parts["defaultendpointsprotocol"])
+	if scheme == "" {
+		scheme = "https"
+	}
+	if suffix == "" {
+		suffix = "core.windows.net"
+	}
+	endpoints := map[Service]string{}
+	for _, s := range []Service{Queue, Blob} {
+		endpoint := parts[string(s)+"endpoint"]
+		switch {
+		case endpoint != "":
+		case accountName.MatchString(account):
+			endpoint = fmt.Sprintf("%s://%s.%s.%s", scheme, account, s, suffix)
+		case account != "":
+			return nil, badConnectionString("its AccountName is not a storage account's name (3-24 lower-case letters and digits)")
+		default:
+			return nil, badConnectionString(fmt.Sprintf("it has neither an AccountName nor a %sEndpoint", strings.ToUpper(string(s[:1]))+string(s[1:])))
+		}
+		u, err := url.Parse(endpoint)
+		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+			return nil, badConnectionString(fmt.Sprintf("the address of its %s service is not an http or https URL", s))
+		}
+		endpoints[s] = strings.TrimRight(endpoint, "/")
+	}
+	return endpoints, nil
+}
+
+func developmentStorage(proxy string) (*Credentials, error) {
+	base := "http://127.0.0.1"
+	if proxy != "" {
+		u, err := url.Parse(proxy)
+		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+			return nil, badConnectionString("its DevelopmentStorageProxyUri is not an http or https URL")
+		}
+		base = u.Scheme + "://" + u.Hostname()
+	}
+	return &Credentials{
+		account: developmentAccount, key: developmentKey, how: "authenticated by the emulator's well-known key",
+		endpoints: map[Service]string{
+			Queue: base + ":10001/" + developmentAccount,
+			Blob:  base + ":10000/" + developmentAccount,
+		},
+	}, nil
+}
+
+// sasEnd is when the shared access signature ends, if it says so itself.
+func (c *Credentials) sasEnd() (time.Time, bool) {
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04Z", time.DateOnly} {
+		if t, err := time.Parse(layout, c.sas.Get("se")); err == nil {
+			return t, true
+		}
+	}
+	return time.Time{}, false
+}

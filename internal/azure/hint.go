@@ -1,0 +1,122 @@
+package azure
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+)
+
+// allowedSkew is how far this clock may be off before it is named as the likely cause. Azure refuses
+// signatures that are more than 15 minutes off.
+const allowedSkew = 5 * time.Minute
+
+// The rights that the worker needs. The built-in role "Storage Queue Data Message Processor" can't
+// update a message, which renewing a lease is.
+var (
+	roles = map[Service]string{
+		Queue: `a role with the data actions messages/read, messages/process/action, messages/write and messages/delete and the action queues/read ` +
+			`(of Microsoft.Storage/storageAccounts/queueServices/queues; queues/write too when it is to create queues) on the account or its queues: ` +
+			`"Storage Queue Data Contributor", or the custom role in packaging/; "Storage Queue Data Message Processor" is not enough, it can't renew a message`,
+		Blob: `a role with the data actions blobs/read and blobs/write and the action containers/read ` +
+			`(of Microsoft.Storage/storageAccounts/blobServices/containers; containers/write too when it is to create the container) on the container: ` +
+			`"Storage Blob Data Contributor", or the custom role in packaging/`,
+	}
+	signatureRights = map[Service]string{Queue: "rpua (read, process, update, add)", Blob: "rcw (read, create, write)"}
+)
+
+// explainAnswer is for a request that Azure answered with an error.
+func (c *Credentials) explainAnswer(s Service, answer *azcore.ResponseError) *Problem {
+	p := &Problem{Kind: Outage, Status: answer.StatusCode, Code: answer.ErrorCode}
+	if answer.RawResponse != nil {
+		p.RequestID = answer.RawResponse.Header.Get("x-ms-request-id")
+	}
+	switch p.Status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		p.Kind, p.Hint = c.refused(s, answer)
+	case http.StatusNotFound:
+		p.Kind = Setting
+		p.Hint = fmt.Sprintf("check the names in the settings, and that %s serves the right account", c.Host(s))
+	case http.StatusRequestTimeout, http.StatusTooManyRequests: // Outage
+	default:
+		if p.Status < 500 {
+			p.Kind = Setting
+		}
+	}
+	switch p.Code {
+	case "InvalidResourceName", "OutOfRangeInput":
+		p.Hint = "the name of the " + map[Service]string{Queue: "queue", Blob: "container or blob"}[s] + " is not one that Azure accepts; check CLIENT_ID and AZURE_STORAGE_CONTAINER"
+	case "AccountIsDisabled":
+		p.Kind, p.Hint = Permission, "the storage account is disabled"
+	case "QueueBeingDeleted", "ContainerBeingDeleted":
+		p.Kind, p.Hint = Outage, "it was deleted a moment ago; Azure takes up to a minute until it can be made again"
+	}
+	return p
+}
+
+// refused says why a 401 or 403 was given, as far as one can tell.
+func (c *Credentials) refused(s Service, answer *azcore.ResponseError) (Kind, string) {
+	switch answer.ErrorCode {
+	case "AuthorizationFailure", "AuthorizationSourceIPMismatch":
+		return Permission, "the account's firewall or network rules refuse this machine's address, or it lacks a private endpoint; if they don't, " + c.grant(s)
+	case "AuthorizationPermissionMismatch":
+		return Permission, c.grant(s)
+	case "AuthorizationProtocolMismatch":
+		return Permission, "the shared access signature allows https only; use the https address"
+	case "AuthorizationServiceMismatch", "AuthorizationResourceTypeMismatch":
+		return Permission, fmt.Sprintf("the shared access signature is not for the %s service or for this type of resource; issue one with ss including %q and srt=sco", s, s[:1])
+	case "KeyBasedAuthenticationNotPermitted":
+		return Permission, "the account allows no shared keys; use AZURE_STORAGE_ACCOUNT with a managed identity"
+	}
+	if skew, ok := skewOf(answer.RawResponse, time.Now()); ok && skew.Abs() > allowedSkew {
+		way := "behind"
+		if skew > 0 {
+			way = "ahead of"
+		}
+		return Clock, fmt.Sprintf("this machine's clock is %s %s Azure's; switch time synchronization on (timedatectl set-ntp true)", skew.Abs().Round(time.Second), way)
+	}
+	switch {
+	case c.token != nil:
+		return Permission, "the token was not accepted; " + c.grant(s)
+	case c.key != "":
+		return Permission, "the signature was not accepted: the account's key was rotated or belongs to another account (copy it again), or this machine's clock is wrong"
+	default:
+		if end, ok := c.sasEnd(); ok && time.Now().After(end) {
+			return Permission, "the shared access signature expired at " + end.Format(time.RFC3339) + "; issue a new one"
+		}
+		return Permission, "the shared access signature was not accepted: it is not yet or no longer valid, its key was rotated, or this machine's clock is wrong"
+	}
+}
+
+// grant says what right to give.
+func (c *Credentials) grant(s Service) string {
+	if c.sas != nil {
+		has := ""
+		if sp := c.sas.Get("sp"); sp != "" {
+			has = fmt.Sprintf(" (it has sp=%s)", strings.Map(lettersOnly, sp))
+		}
+		return "the shared access signature lacks a right: issue one with " + signatureRights[s] + has
+	}
+	return "the worker is " + c.how + "; give it " + roles[s] + ". A new role takes up to ten minutes to work"
+}
+
+func lettersOnly(r rune) rune {
+	if r >= 'a' && r <= 'z' {
+		return r
+	}
+	return -1
+}
+
+// skewOf is local time minus the answer's Date; positive: the local clock is ahead.
+func skewOf(resp *http.Response, now time.Time) (time.Duration, bool) {
+	if resp == nil {
+		return 0, false
+	}
+	date, err := http.ParseTime(resp.Header.Get("Date"))
+	if err != nil {
+		return 0, false
+	}
+	return now.Sub(date), true
+}

@@ -1,0 +1,67 @@
+package azure
+
+import (
+	"encoding/base64"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
+)
+
+// azureChassis is the chassis asset tag of every virtual machine in Azure.
+// Source: https://learn.microsoft.com/azure/virtual-machines/instance-metadata-service
+const azureChassis = "7783-7084-3265-9085-8269-3286-77"
+
+// FromIdentity uses the identity that the machine or the person at it has: a managed identity on
+// Azure (the one with AZURE_CLIENT_ID when that is set), otherwise the SDK's default chain
+// (environment, workload identity, Azure CLI, …). String says which. It asks for no token yet.
+func FromIdentity(account string) (*Credentials, error) {
+	if !accountName.MatchString(account) {
+		return nil, fmt.Errorf("AZURE_STORAGE_ACCOUNT: not a storage account's name (3-24 lower-case letters and digits, no address)")
+	}
+	token, how, err := identity()
+	if err != nil {
+		return nil, fmt.Errorf("AZURE_STORAGE_ACCOUNT: no identity to use it with: %w", err)
+	}
+	endpoints, err := endpointsOf(map[string]string{"accountname": account})
+	if err != nil {
+		return nil, err
+	}
+	return &Credentials{account: account, token: token, how: how, endpoints: endpoints}, nil
+}
+
+func identity() (azcore.TokenCredential, string, error) {
+	if explicit() || !onAzure() {
+		token, err := azidentity.NewDefaultAzureCredential(nil)
+		return token, "authenticated by the default credential chain (environment, workload identity, Azure CLI)", err
+	}
+	options, how := &azidentity.ManagedIdentityCredentialOptions{}, "authenticated by the system-assigned managed identity"
+	if id := os.Getenv("AZURE_CLIENT_ID"); id != "" {
+		options.ID, how = azidentity.ClientID(id), "authenticated by the managed identity of AZURE_CLIENT_ID"
+	}
+	token, err := azidentity.NewManagedIdentityCredential(options)
+	return token, how, err
+}
+
+// explicit says whether the environment names an identity that is no managed one.
+func explicit() bool {
+	return os.Getenv("AZURE_FEDERATED_TOKEN_FILE") != "" || os.Getenv("AZURE_CLIENT_SECRET") != "" ||
+		os.Getenv("AZURE_CLIENT_CERTIFICATE_PATH") != ""
+}
+
+// onAzure says whether a managed identity can exist here: without asking the network, because off
+// Azure the metadata address answers nobody and costs seconds.
+func onAzure() bool {
+	if os.Getenv("IDENTITY_ENDPOINT") != "" || os.Getenv("MSI_ENDPOINT") != "" {
+		return true // App Service, Container Apps, Arc
+	}
+	tag, err := os.ReadFile("/sys/class/dmi/id/chassis_asset_tag")
+	return err == nil && strings.TrimSpace(string(tag)) == azureChassis
+}
+
+func isBase64(s string) bool {
+	_, err := base64.StdEncoding.DecodeString(s)
+	return err == nil
+}

@@ -1,0 +1,143 @@
+package azure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
+
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+// Kind says what sort of trouble a Problem is, and so who can end it.
+type Kind string
+
+// The kinds of problem.
+const (
+	Permission Kind = "permission" // a role, a key, the rights of a signature, a firewall
+	Clock      Kind = "clock"      // this machine's time
+	Setting    Kind = "setting"    // a name or an address in the settings
+	Outage     Kind = "outage"     // the service or the way to it: waiting may help
+)
+
+// Problem is a failed request to Azure Storage without anything secret: the SDK's own errors carry
+// URLs with signatures and answers with what was signed. Explain puts it below a *job.Error; find it
+// by errors.As, e.g. to choose an exit code by its Kind.
+type Problem struct {
+	Kind      Kind
+	Status    int    // of the answer; 0: none came
+	Code      string // Azure's error code; empty: none came
+	RequestID string // for Microsoft's support; empty: none came
+	Hint      string // what to do; empty: nothing but waiting
+
+	cause error // of the transport, without URLs; nil when an answer came
+}
+
+func (p *Problem) Error() string {
+	var b strings.Builder
+	switch {
+	case p.Status != 0 && p.Code != "":
+		fmt.Fprintf(&b, "Azure answered %d %s", p.Status, p.Code)
+	case p.Status != 0:
+		fmt.Fprintf(&b, "Azure answered %d %s", p.Status, http.StatusText(p.Status))
+	case p.cause != nil:
+		b.WriteString(p.cause.Error())
+	default:
+		b.WriteString("no answer")
+	}
+	if p.RequestID != "" {
+		fmt.Fprintf(&b, " (request %s)", p.RequestID)
+	}
+	if p.Hint != "" {
+		b.WriteString(": " + p.Hint)
+	}
+	return b.String()
+}
+
+// Unwrap returns the transport's error, if it was one, so that context.Canceled can be found.
+func (p *Problem) Unwrap() error { return p.cause }
+
+// Explain turns an error of the SDK into a *job.Error of a retryable class around a *Problem; doing
+// says what was tried, e.g. `receive from queue "x"`. Nothing of a key, a signature or a URL's query
+// stays in it. A context's end stays recognizable by errors.Is. nil stays nil.
+func (c *Credentials) Explain(s Service, doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var p *Problem
+	class, retryAfter := job.DependencyUnavailable, time.Duration(0)
+	if answer, ok := errors.AsType[*azcore.ResponseError](err); ok {
+		p = c.explainAnswer(s, answer)
+		if p.Kind == Outage {
+			class, retryAfter = job.TransientStorage, retryAfterOf(answer.RawResponse)
+		}
+	} else {
+		p, class = c.explainSilence(s, err)
+	}
+	return &job.Error{Class: class, Message: doing + ": " + p.Error(), RetryAfter: retryAfter, Cause: p}
+}
+
+// explainSilence is for a request that got no answer.
+func (c *Credentials) explainSilence(s Service, err error) (*Problem, job.Class) {
+	p := &Problem{Kind: Outage, cause: withoutURL(err)}
+	if _, ok := errors.AsType[*azidentity.AuthenticationFailedError](err); ok || isCredentialError(err) {
+		p.Kind, p.cause = Permission, errors.New("no token from Microsoft Entra")
+		p.Hint = "the worker is " + c.how + "; give the machine a managed identity with a role on the account, or set AZURE_STORAGE_CONNECTION_STRING"
+		return p, job.DependencyUnavailable
+	}
+	if dns, ok := errors.AsType[*net.DNSError](err); ok {
+		if dns.IsNotFound {
+			p.Kind = Setting
+			p.Hint = fmt.Sprintf("the host %s is unknown; check the account's name in the settings, and with a private endpoint the DNS zone", c.Host(s))
+		}
+		return p, job.DependencyUnavailable
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return p, job.NetworkTimeout
+	}
+	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
+		return p, job.NetworkTimeout
+	}
+	return p, job.TransientStorage
+}
+
+// isCredentialError recognizes that no credential of a chain was available; the type is not exported.
+func isCredentialError(err error) bool {
+	for ; err != nil; err = errors.Unwrap(err) {
+		if strings.Contains(fmt.Sprintf("%T", err), "azidentity.") {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutURL returns the part of a transport's error that bears no URL: a URL's query is where a
+// shared access signature is.
+func withoutURL(err error) error {
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		return withoutURL(u.Err)
+	}
+	return err
+}
+
+// retryAfterOf reads the answer's wish, in seconds or milliseconds; zero when there is none.
+func retryAfterOf(resp *http.Response) time.Duration {
+	if resp == nil {
+		return 0
+	}
+	if ms, err := strconv.Atoi(resp.Header.Get("x-ms-retry-after-ms")); err == nil && ms > 0 {
+		return time.Duration(ms) * time.Millisecond
+	}
+	if s, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && s > 0 {
+		return time.Duration(s) * time.Second
+	}
+	return 0
+}

@@ -1,0 +1,106 @@
+// Package memory is a queue back end inside the process: for tests, simulations and examples. It takes
+// its time from time.Now, so that inside a testing/synctest bubble it runs on virtual time.
+package memory
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/queue"
+)
+
+// MaxText is the most bytes of a message's text, as on Azure.
+const MaxText = 64 << 10
+
+// Options qualify New. The zero value is a service without bounds.
+type Options struct {
+	// MaxMessages is how many messages one queue holds, hidden ones included; Send then answers with a
+	// transient error. Zero: no bound.
+	MaxMessages int
+}
+
+// Service holds queues in memory. Make it with New; it is safe for concurrent use.
+type Service struct {
+	options Options
+	mu      sync.Mutex // guards all below, and the queues' messages
+	queues  map[string]*contents
+	serial  uint64 // of ids and receipts
+}
+
+// contents are the messages of one queue in the order of their sending.
+type contents struct{ messages []*message }
+
+type message struct {
+	queue.Peeked
+	visibleAt time.Time
+	receipt   uint64 // of the last one who received, extended or released it
+}
+
+// New makes an empty service.
+func New(o Options) *Service { return &Service{options: o, queues: map[string]*contents{}} }
+
+// Queue implements queue.Service.
+func (s *Service) Queue(name string) queue.Queue { return &memoryQueue{service: s, name: name} }
+
+// Close implements queue.Service; there is nothing to give back.
+func (s *Service) Close() error { return nil }
+
+// find returns the queue's contents without what has expired. s.mu is held.
+func (s *Service) find(name string, now time.Time) (*contents, error) {
+	c := s.queues[name]
+	if c == nil {
+		return nil, fmt.Errorf("queue %q: %w", name, queue.ErrNotFound)
+	}
+	c.messages = slices.DeleteFunc(c.messages, func(m *message) bool {
+		return !m.ExpiresAt.IsZero() && !m.ExpiresAt.After(now)
+	})
+	return c, nil
+}
+
+// next returns a number that was never used. s.mu is held.
+func (s *Service) next() uint64 {
+	s.serial++
+	return s.serial
+}
+
+// visible lists up to n messages that can be received, those first that could be so for longest.
+func (c *contents) visible(n int, now time.Time) []*message {
+	var found []*message
+	for _, m := range c.messages {
+		if !m.visibleAt.After(now) {
+			found = append(found, m)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b *message) int { return cmp.Compare(a.visibleAt.UnixNano(), b.visibleAt.UnixNano()) })
+	return found[:min(n, len(found))]
+}
+
+func (s *Service) send(name, text string, o queue.SendOptions) (string, error) {
+	if len(text) > MaxText {
+		return "", fmt.Errorf("send to queue %q: %d bytes, %d fit: %w", name, len(text), MaxText, queue.ErrTooLarge)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	c, err := s.find(name, now)
+	if err != nil {
+		return "", err
+	}
+	if s.options.MaxMessages > 0 && len(c.messages) >= s.options.MaxMessages {
+		return "", job.Errorf(job.TransientStorage, "send to queue %q: it is full (%d messages)", name, len(c.messages))
+	}
+	m := &message{
+		Peeked:    queue.Peeked{ID: "m" + strconv.FormatUint(s.next(), 10), Text: text, InsertedAt: now},
+		visibleAt: now.Add(max(o.Delay, 0)),
+	}
+	if o.TTL > 0 {
+		m.ExpiresAt = now.Add(o.TTL)
+	}
+	c.messages = append(c.messages, m)
+	return m.ID, nil
+}

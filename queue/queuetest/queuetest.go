@@ -1,0 +1,161 @@
+// Package queuetest is the conformance suite of queue back ends: what the engine may rely on, held
+// against each of them.
+package queuetest
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/queue"
+)
+
+// Options say how a back end is tested. The zero value is right for one behind a network.
+type Options struct {
+	// Virtual runs each test in a testing/synctest bubble. The back end must not touch a network.
+	Virtual bool
+}
+
+// Run holds a back end against the contract of package queue. open makes a service, once for each
+// test; queues of unique names are made in it.
+func Run(t *testing.T, open func(t *testing.T) queue.Service, o Options) {
+	for _, c := range cases {
+		t.Run(strings.ReplaceAll(c.name, " ", "_"), func(t *testing.T) {
+			if o.Virtual {
+				synctest.Test(t, func(t *testing.T) { c.run(newBench(t, open(t))) })
+				return
+			}
+			t.Parallel()
+			c.run(newBench(t, open(t)))
+		})
+	}
+}
+
+type testCase struct {
+	name string
+	run  func(*bench)
+}
+
+var cases = []testCase{
+	{"a sent message is received with its text", sendAndReceive},
+	{"messages come in their order", order},
+	{"a batch is no larger than asked for", batches},
+	{"a received message is hidden until its visibility ends", visibility},
+	{"extending hides for longer and keeps the text", extend},
+	{"a lease that another receive ended is lost", staleLease},
+	{"a released message is visible at once", releaseAtOnce},
+	{"a released message is visible after its delay", releaseWithDelay},
+	{"a lease ends with its release", releaseEnds},
+	{"deleting twice is no error", deleteTwice},
+	{"peeking hides nothing", peek},
+	{"receives are counted", dequeueCount},
+	{"a delayed message is invisible at first", delay},
+	{"a message without a TTL never expires", timeToLive},
+	{"texts arrive as they were sent", texts},
+	{"a text that is too large is refused", tooLarge},
+	{"a queue that does not exist is said to", notFound},
+	{"ensuring twice is no error", ensureTwice},
+	{"concurrent receivers never get the same message", concurrentReceivers},
+	{"what is out of range is refused", outOfRange},
+	{"a canceled context ends a call", canceled},
+}
+
+// bench is one test's queue and what it needs around it.
+type bench struct {
+	*testing.T
+	service queue.Service
+	q       queue.Queue
+}
+
+func newBench(t *testing.T, s queue.Service) *bench {
+	t.Helper()
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	b := &bench{T: t, service: s, q: s.Queue("test-" + strings.ToLower(rand.Text()[:12]))}
+	b.must(b.q.Ensure(t.Context()))
+	return b
+}
+
+// patience bounds every wait for something that must come.
+const patience = 30 * time.Second
+
+func (b *bench) must(err error) {
+	b.Helper()
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+func (b *bench) wantErr(got, want error) {
+	b.Helper()
+	if !errors.Is(got, want) {
+		b.Fatalf("got error %v, want %v", got, want)
+	}
+}
+
+func (b *bench) send(texts ...string) (ids []string) {
+	b.Helper()
+	for _, text := range texts {
+		id, err := b.q.Send(b.Context(), text, queue.SendOptions{})
+		b.must(err)
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+func (b *bench) receive(n int, visibility time.Duration) []*queue.Message {
+	b.Helper()
+	messages, err := b.q.Receive(b.Context(), n, visibility)
+	b.must(err)
+	return messages
+}
+
+// one receives exactly one message.
+func (b *bench) one(visibility time.Duration) *queue.Message {
+	b.Helper()
+	messages := b.receive(queue.MaxBatch, visibility)
+	if len(messages) != 1 {
+		b.Fatalf("received %d messages, want 1", len(messages))
+	}
+	return messages[0]
+}
+
+// none checks that nothing is visible.
+func (b *bench) none() {
+	b.Helper()
+	if messages := b.receive(1, time.Second); len(messages) != 0 {
+		b.Fatalf("received %q, want nothing to be visible", messages[0].Text)
+	}
+}
+
+// await receives until a message comes; it's the message's coming that is waited for, not a time.
+func (b *bench) await(visibility time.Duration) *queue.Message {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.Context(), patience)
+	defer cancel()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if messages := b.receive(1, visibility); len(messages) == 1 {
+			return messages[0]
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			b.Fatal("no message came")
+		}
+	}
+}
+
+// isText says whether got is text, or the base64 that a back end may make of it.
+func isText(got, text string) bool {
+	return got == text || got == base64.StdEncoding.EncodeToString([]byte(text))
+}
