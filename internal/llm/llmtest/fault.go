@@ -1,0 +1,70 @@
+package llmtest
+
+import (
+	"encoding/json"
+	"net/http"
+)
+
+// Fault is how a request fails. The zero value is no fault.
+type Fault struct {
+	// Status other than zero answers with it and an error object of Code, Param and Message.
+	Status  int
+	Code    string
+	Param   string
+	Message string
+	Header  http.Header // of the answer, e.g. Retry-After, Retry-After-Ms, X-Ratelimit-…
+
+	Cut  bool // the connection ends in the midst of the answer
+	Hang bool // no answer comes until the client gives up or the server closes
+
+	Before func() // called when the request has come, before it is answered in whatever way
+
+	Extra      int  // so many results too many, or, below zero, too few
+	SameIndex  bool // every result has the index 0
+	NaN        bool // the first vector has a NaN
+	Dimensions int  // vectors of this length; zero: the right one
+}
+
+// Faults that tests often need.
+var (
+	RateLimited  = Fault{Status: http.StatusTooManyRequests, Code: "rate_limit_exceeded"}
+	NoQuota      = Fault{Status: http.StatusTooManyRequests, Code: "insufficient_quota"}
+	Overloaded   = Fault{Status: http.StatusServiceUnavailable, Code: "server_error"}
+	WrongKey     = Fault{Status: http.StatusUnauthorized, Code: "invalid_api_key"}
+	CutShort     = Fault{Cut: true}
+	NoAnswer     = Fault{Hang: true}
+	UnknownModel = Fault{Status: http.StatusNotFound, Code: "model_not_found", Param: "model"}
+)
+
+// After is the fault with a Retry-After of so many seconds, or a date.
+func (f Fault) After(retryAfter string) Fault {
+	f.Header = f.Header.Clone()
+	if f.Header == nil {
+		f.Header = http.Header{}
+	}
+	f.Header.Set("Retry-After", retryAfter)
+	return f
+}
+
+func (f Fault) write(w http.ResponseWriter) {
+	for name, values := range f.Header {
+		w.Header()[name] = values
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(f.Status)
+	type problem struct {
+		Message string  `json:"message"`
+		Type    string  `json:"type"`
+		Param   *string `json:"param"`
+		Code    string  `json:"code,omitempty"`
+	}
+	p := problem{Message: f.Message, Type: "invalid_request_error", Code: f.Code}
+	if f.Param != "" {
+		p.Param = &f.Param
+	}
+	if f.Status >= 429 {
+		p.Type = f.Code
+	}
+	// An error here is the client's going away.
+	_ = json.NewEncoder(w).Encode(map[string]problem{"error": p})
+}

@@ -1,0 +1,185 @@
+// Package llmtest is a stand-in for the embeddings endpoint of OpenAI and Azure OpenAI. It speaks
+// their wire protocol over HTTP, holds their limits, counts what it is asked, and fails on demand.
+package llmtest
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/llm/token"
+)
+
+// Key is the API key that the server takes unless Options say otherwise.
+const Key = "sk-test-0123456789"
+
+// The limits of the service that the server holds.
+const (
+	MaxInputs        = 2048
+	MaxInputTokens   = 8192
+	MaxRequestTokens = 300_000
+)
+
+// Options change how a Server behaves. The zero value is a well-behaved service.
+type Options struct {
+	Key        string      // the API key it takes; empty: the constant Key
+	Dimensions int         // of models that can't be told a length; zero: 1536
+	Reverse    bool        // results come last first: the protocol promises no order
+	FloatsOnly bool        // ignores encoding_format, as some compatible servers do
+	Poison     string      // inputs that contain it are refused with 400; empty: none
+	Header     http.Header // of every answer, e.g. rate limits
+}
+
+// Request is what one request asked for.
+type Request struct {
+	Path       string // with the query
+	Model      string
+	Inputs     []string
+	Format     string // encoding_format
+	Dimensions int    // zero: not sent
+	Header     http.Header
+}
+
+// Server is a running stand-in. It is safe for concurrent use and ends with its test.
+type Server struct {
+	options Options
+	server  *httptest.Server
+	tokens  *token.Counter
+	closing chan struct{}
+
+	mu       sync.Mutex
+	requests []Request
+	script   []Fault
+	outage   *Fault
+	inputs   int // embedded
+	billed   int // tokens
+	inFlight int
+	peak     int
+}
+
+// New starts a server on a free loopback port.
+func New(t testing.TB, options Options) *Server {
+	t.Helper()
+	if options.Key == "" {
+		options.Key = Key
+	}
+	if options.Dimensions == 0 {
+		options.Dimensions = 1536
+	}
+	s := &Server{options: options, tokens: token.New(), closing: make(chan struct{})}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/embeddings", func(w http.ResponseWriter, r *http.Request) {
+		s.serve(w, r, r.Header.Get("Authorization") == "Bearer "+options.Key, "")
+	})
+	mux.HandleFunc("POST /openai/deployments/{deployment}/embeddings", func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("api-version") == "" {
+			(Fault{Status: http.StatusNotFound, Code: "404"}).write(w)
+			return
+		}
+		s.serve(w, r, r.Header.Get("Api-Key") == options.Key, r.PathValue("deployment"))
+	})
+	s.server = httptest.NewServer(mux)
+	t.Cleanup(func() {
+		close(s.closing)
+		s.server.Close()
+	})
+	return s
+}
+
+// URL is the base of OpenAI's protocol, for OPENAI_BASE_URL.
+func (s *Server) URL() string { return s.server.URL + "/v1" }
+
+// AzureURL is the endpoint of Azure's protocol, for AZURE_OPENAI_ENDPOINT.
+func (s *Server) AzureURL() string { return s.server.URL }
+
+// Client is an HTTP client whose idle connections end with the server.
+func (s *Server) Client() *http.Client { return s.server.Client() }
+
+// Script makes the next requests fail, one fault each in this order. Requests after them are
+// answered well. A zero Fault is a request that is answered well.
+func (s *Server) Script(faults ...Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.script = append(s.script, faults...)
+}
+
+// Break makes every request fail (after what is scripted) until Mend.
+func (s *Server) Break(fault Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.outage = &fault
+}
+
+// Mend ends what Break began and drops the rest of the script.
+func (s *Server) Mend() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.outage, s.script = nil, nil
+}
+
+// Requests is how many requests came, the failed ones included.
+func (s *Server) Requests() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.requests)
+}
+
+// Inputs is how many texts were embedded.
+func (s *Server) Inputs() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.inputs
+}
+
+// Tokens is how many tokens were billed.
+func (s *Server) Tokens() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.billed
+}
+
+// Peak is the most requests that were under way at the same time.
+func (s *Server) Peak() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.peak
+}
+
+// Received are the requests that came, in order.
+func (s *Server) Received() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Request(nil), s.requests...)
+}
+
+// begin notes a request and returns the fault that it meets.
+func (s *Server) begin(r Request) Fault {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests = append(s.requests, r)
+	s.inFlight++
+	s.peak = max(s.peak, s.inFlight)
+	if len(s.script) > 0 {
+		fault := s.script[0]
+		s.script = s.script[1:]
+		return fault
+	}
+	if s.outage != nil {
+		return *s.outage
+	}
+	return Fault{}
+}
+
+func (s *Server) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.inFlight--
+}
+
+func (s *Server) bill(inputs, tokens int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.inputs += inputs
+	s.billed += tokens
+}

@@ -1,0 +1,198 @@
+package llmtest
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/llm/offline"
+)
+
+// body is the request as it is on the wire.
+type body struct {
+	Input      json.RawMessage `json:"input"` // a string or a list of strings
+	Model      string          `json:"model"`
+	Format     string          `json:"encoding_format"`
+	Dimensions int             `json:"dimensions"`
+}
+
+// embedding is one result on the wire.
+type embedding struct {
+	Object    string `json:"object"`
+	Index     int    `json:"index"`
+	Embedding any    `json:"embedding"` // []float32, or the base64 of their little-endian bytes
+}
+
+type usage struct {
+	PromptTokens int `json:"prompt_tokens"`
+	TotalTokens  int `json:"total_tokens"`
+}
+
+type answer struct {
+	Object string      `json:"object"`
+	Data   []embedding `json:"data"`
+	Model  string      `json:"model"`
+	Usage  usage       `json:"usage"`
+}
+
+// serve answers one request; deployment is empty for OpenAI's own protocol.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, authorized bool, deployment string) {
+	request, err := decode(r)
+	if deployment != "" {
+		request.Model = deployment
+	}
+	fault := s.begin(request)
+	defer s.end()
+	if fault.Before != nil {
+		fault.Before()
+	}
+	maps.Copy(w.Header(), s.options.Header)
+	switch {
+	case fault.Hang:
+		select {
+		case <-r.Context().Done():
+		case <-s.closing:
+		}
+		return
+	case fault.Status != 0:
+		fault.write(w)
+		return
+	case !authorized:
+		WrongKey.write(w)
+		return
+	case err != nil:
+		(Fault{Status: http.StatusBadRequest, Message: err.Error()}).write(w)
+		return
+	}
+	tokens, refused := s.check(request)
+	if refused != nil {
+		refused.write(w)
+		return
+	}
+	s.answer(r.Context(), w, request, fault, tokens)
+}
+
+func decode(r *http.Request) (Request, error) {
+	request := Request{Path: r.URL.RequestURI(), Header: r.Header.Clone()}
+	raw, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, 64<<20))
+	if err != nil {
+		return request, err
+	}
+	var b body
+	if err := json.Unmarshal(raw, &b); err != nil {
+		return request, err
+	}
+	request.Model, request.Format, request.Dimensions = b.Model, b.Format, b.Dimensions
+	if err := json.Unmarshal(b.Input, &request.Inputs); err == nil {
+		return request, nil
+	}
+	var one string
+	err = json.Unmarshal(b.Input, &one)
+	request.Inputs = []string{one}
+	return request, err
+}
+
+// check holds the service's limits.
+func (s *Server) check(r Request) (tokens int, refused *Fault) {
+	bad := func(param, format string, args ...any) (int, *Fault) {
+		return 0, &Fault{Status: http.StatusBadRequest, Param: param, Message: fmt.Sprintf(format, args...)}
+	}
+	if len(r.Inputs) == 0 || len(r.Inputs) > MaxInputs {
+		return bad("input", "%d inputs", len(r.Inputs))
+	}
+	if r.Dimensions != 0 && !strings.Contains(r.Model, "text-embedding-3-") {
+		return bad("dimensions", "This model does not support specifying dimensions.")
+	}
+	for _, input := range r.Inputs {
+		n := s.tokens.Count(input)
+		if n == 0 || n > MaxInputTokens {
+			return bad("", "an input of %d tokens", n)
+		}
+		if s.options.Poison != "" && strings.Contains(input, s.options.Poison) {
+			return bad("", "'$.input' is invalid: %s", input)
+		}
+		tokens += n
+	}
+	if tokens > MaxRequestTokens {
+		return bad("input", "Requested %d tokens, max %d tokens per request", tokens, MaxRequestTokens)
+	}
+	return tokens, nil
+}
+
+func (s *Server) answer(ctx context.Context, w http.ResponseWriter, r Request, fault Fault, tokens int) {
+	data, err := s.embed(ctx, r, fault)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	s.bill(len(r.Inputs), tokens)
+	raw, err := json.Marshal(answer{Object: "list", Data: data, Model: r.Model, Usage: usage{tokens, tokens}})
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", fmt.Sprint(len(raw)))
+	if fault.Cut { // less than was announced: the server then ends the connection
+		raw = raw[:len(raw)/2]
+	}
+	// An error here is the client's going away.
+	_, _ = w.Write(raw)
+}
+
+// embed makes vectors that are near when their texts share words, and wrong as the fault says.
+func (s *Server) embed(ctx context.Context, r Request, fault Fault) ([]embedding, error) {
+	length := s.options.Dimensions
+	if r.Dimensions != 0 {
+		length = r.Dimensions
+	}
+	if fault.Dimensions != 0 {
+		length = fault.Dimensions
+	}
+	hasher, err := offline.New(length)
+	if err != nil {
+		return nil, err
+	}
+	var data []embedding
+	for i := range max(0, len(r.Inputs)+fault.Extra) {
+		vectors, err := hasher.Embed(ctx, []string{r.Inputs[i%len(r.Inputs)]})
+		if err != nil {
+			return nil, err
+		}
+		vector := vectors.Vectors[0]
+		for j := range vector {
+			vector[j] *= 2 // not every compatible server normalizes
+		}
+		if fault.NaN && i == 0 {
+			vector[0] = float32(math.NaN())
+		}
+		e := embedding{Object: "embedding", Index: i, Embedding: vector}
+		if fault.SameIndex {
+			e.Index = 0
+		}
+		if r.Format == "base64" && !s.options.FloatsOnly {
+			e.Embedding = encode(vector)
+		}
+		data = append(data, e)
+	}
+	if s.options.Reverse {
+		slices.Reverse(data)
+	}
+	return data, nil
+}
+
+func encode(vector []float32) string {
+	raw := make([]byte, 0, 4*len(vector))
+	for _, x := range vector {
+		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(x))
+	}
+	return base64.StdEncoding.EncodeToString(raw)
+}

@@ -1,0 +1,97 @@
+package openai
+
+import (
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// longestReset bounds what is believed of a header's times: the longest budgets are those of a day.
+const longestReset = 48 * time.Hour
+
+// budget is a token bucket at the service, as last seen. Its zero value limits nothing.
+type budget struct {
+	known bool
+	level float64   // at the moment at
+	limit float64   // zero: unknown
+	rate  float64   // that comes back in a second; zero: unknown, all of it comes back at reset
+	at    time.Time // of level
+	reset time.Time // full again
+}
+
+// observe takes over what an answer says. "reset" is the time until the bucket is full again.
+func (b *budget) observe(now time.Time, h http.Header, kind string) {
+	remaining, ok := number(h.Get("X-Ratelimit-Remaining-" + kind))
+	if !ok {
+		return
+	}
+	reset, ok := duration(h.Get("X-Ratelimit-Reset-" + kind))
+	if !ok {
+		return
+	}
+	*b = budget{known: true, level: remaining, at: now, reset: now.Add(reset)}
+	if limit, ok := number(h.Get("X-Ratelimit-Limit-" + kind)); ok && limit > remaining && reset > 0 {
+		b.limit, b.rate = limit, (limit-remaining)/reset.Seconds()
+	}
+}
+
+// refill moves the budget forward to now.
+func (b *budget) refill(now time.Time) {
+	if !b.known {
+		return
+	}
+	if b.rate > 0 {
+		b.level = min(b.limit, b.level+b.rate*now.Sub(b.at).Seconds())
+	} else if !now.Before(b.reset) {
+		*b = budget{}
+	}
+	b.at = now
+}
+
+// wait is how long until cost is there. What is dearer than the whole bucket waits for a full one.
+func (b *budget) wait(now time.Time, cost float64) time.Duration {
+	if !b.known {
+		return 0
+	}
+	if b.rate > 0 {
+		missing := min(cost, b.limit) - b.level
+		// Rounded up: a wait that ends a hair too early would be followed by one of nothing.
+		return time.Duration(math.Ceil(missing / b.rate * float64(time.Second)))
+	}
+	if b.level >= cost {
+		return 0
+	}
+	return b.reset.Sub(now)
+}
+
+// retryAfter reads how long an answer asks to wait; zero: it doesn't.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	if ms, ok := number(h.Get("Retry-After-Ms")); ok {
+		return min(time.Duration(ms*float64(time.Millisecond)), longestReset)
+	}
+	value := h.Get("Retry-After")
+	if d, ok := duration(value); ok {
+		return d
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return min(max(0, at.Sub(now)), longestReset)
+	}
+	return 0
+}
+
+// number reads a finite number that is not negative.
+func number(s string) (float64, bool) {
+	n, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
+	return n, err == nil && n >= 0 && n < math.MaxInt32
+}
+
+// duration reads Go's notation, which is OpenAI's ("6m0s", "120ms"), or seconds.
+func duration(s string) (time.Duration, bool) {
+	if seconds, ok := number(s); ok {
+		return min(time.Duration(seconds*float64(time.Second)), longestReset), true
+	}
+	d, err := time.ParseDuration(strings.TrimSpace(s))
+	return min(d, longestReset), err == nil && d >= 0
+}

@@ -1,0 +1,142 @@
+// Package openai makes embeddings with OpenAI, Azure OpenAI, or any service that speaks OpenAI's
+// protocol. It batches, keeps to the service's rate limits, retries briefly, finds the one input that
+// a service refuses, and checks what comes back.
+package openai
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	api "github.com/sashabaranov/go-openai"
+
+	"github.com/seed-7227ef26/async-worker/internal/llm"
+	"github.com/seed-7227ef26/async-worker/internal/llm/token"
+)
+
+// Defaults of Config.
+const (
+	DefaultBaseURL        = "https://api.openai.com/v1"
+	DefaultModel          = "text-embedding-3-small"
+	DefaultDimensions     = 1536
+	DefaultConcurrency    = 4
+	DefaultRequestTimeout = 30 * time.Second
+)
+
+// Config says which service, and how it is to be used. Zero fields take the default.
+type Config struct {
+	BaseURL    string // OPENAI_BASE_URL, with its version part; default DefaultBaseURL
+	APIKey     string // OPENAI_API_KEY; may be empty for a service that asks for none
+	Model      string // OPENAI_EMBEDDING_MODEL; on Azure the name of the deployment; default DefaultModel
+	Dimensions int    // EMBEDDING_DIMENSIONS: the length of every vector; default DefaultDimensions
+	Azure      *Azure // used instead of BaseURL and APIKey unless nil
+
+	Concurrency    int           // most requests in flight, 1-64; default DefaultConcurrency
+	RequestTimeout time.Duration // of one request; default DefaultRequestTimeout
+
+	HTTPClient *http.Client // default: one of its own with a connection for each request in flight
+	Limiter    *Limiter     // shared with other users of the same account; default: one of its own
+	Counter    llm.Counter  // of the model's tokens; default: cl100k_base
+}
+
+// Azure names a resource of Azure OpenAI.
+type Azure struct {
+	Endpoint   string // AZURE_OPENAI_ENDPOINT, e.g. https://name.openai.azure.com
+	APIKey     string // AZURE_OPENAI_API_KEY
+	APIVersion string // AZURE_OPENAI_API_VERSION, e.g. 2024-10-21; required: the library's own is too old
+}
+
+// settings are the names under which an operator finds what to mend.
+type settings struct {
+	url, key, model string
+}
+
+// New checks the configuration, without network. Its errors name the settings to mend.
+func New(c Config) (*Embedder, error) {
+	if c.Model == "" {
+		c.Model = DefaultModel
+	}
+	if c.Dimensions == 0 {
+		c.Dimensions = DefaultDimensions
+	}
+	if c.Concurrency == 0 {
+		c.Concurrency = DefaultConcurrency
+	}
+	if c.RequestTimeout == 0 {
+		c.RequestTimeout = DefaultRequestTimeout
+	}
+	if c.Dimensions < 1 {
+		return nil, fmt.Errorf("EMBEDDING_DIMENSIONS is %d; it must be at least 1", c.Dimensions)
+	}
+	if c.Concurrency < 1 || c.Concurrency > 64 {
+		return nil, fmt.Errorf("%d embedding requests at a time; choose 1 to 64", c.Concurrency)
+	}
+	service, names, err := c.service()
+	if err != nil {
+		return nil, err
+	}
+	if c.Limiter == nil {
+		c.Limiter = NewLimiter(c.Concurrency)
+	}
+	if c.Counter == nil {
+		c.Counter = token.New()
+	}
+	if c.HTTPClient == nil {
+		transport := http.DefaultTransport.(*http.Transport).Clone()
+		transport.MaxIdleConnsPerHost = c.Concurrency
+		c.HTTPClient = &http.Client{Transport: transport}
+	}
+	service.HTTPClient = recorder{c.HTTPClient}
+	return &Embedder{
+		client:         api.NewClientWithConfig(service),
+		model:          c.Model,
+		dimensions:     c.Dimensions,
+		sendDimensions: strings.Contains(c.Model, "text-embedding-3"),
+		concurrency:    c.Concurrency,
+		timeout:        c.RequestTimeout,
+		limiter:        c.Limiter,
+		counter:        c.Counter,
+		names:          names,
+	}, nil
+}
+
+// service turns the configuration into that of the client library.
+func (c Config) service() (api.ClientConfig, settings, error) {
+	if c.Azure == nil {
+		names := settings{url: "OPENAI_BASE_URL", key: "OPENAI_API_KEY", model: "OPENAI_EMBEDDING_MODEL"}
+		service := api.DefaultConfig(c.APIKey)
+		if c.BaseURL != "" {
+			service.BaseURL = c.BaseURL
+		}
+		if service.BaseURL == DefaultBaseURL && c.APIKey == "" {
+			return service, names, errors.New("OPENAI_API_KEY is not set; set it, or LLM_PROVIDER=offline to work without a model service")
+		}
+		return service, names, checkURL(names.url, service.BaseURL)
+	}
+	names := settings{
+		url: "AZURE_OPENAI_ENDPOINT", key: "AZURE_OPENAI_API_KEY",
+		model: "OPENAI_EMBEDDING_MODEL (on Azure the deployment's name)",
+	}
+	service := api.DefaultAzureConfig(c.Azure.APIKey, c.Azure.Endpoint)
+	service.APIVersion = c.Azure.APIVersion
+	service.AzureModelMapperFunc = url.PathEscape
+	if c.Azure.APIKey == "" {
+		return service, names, errors.New("AZURE_OPENAI_API_KEY is not set, but AZURE_OPENAI_ENDPOINT is")
+	}
+	if c.Azure.APIVersion == "" {
+		return service, names, errors.New("AZURE_OPENAI_API_VERSION is not set; set the version to speak, e.g. 2024-10-21")
+	}
+	return service, names, checkURL(names.url, c.Azure.Endpoint)
+}
+
+// checkURL never repeats the value: somebody may have put a key into it.
+func checkURL(setting, value string) error {
+	u, err := url.Parse(value)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return fmt.Errorf("%s is not a URL such as %s", setting, DefaultBaseURL)
+	}
+	return nil
+}

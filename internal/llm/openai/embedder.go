@@ -1,0 +1,158 @@
+package openai
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	api "github.com/sashabaranov/go-openai"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/llm"
+)
+
+// One request takes at most so much; the service's own limits are 2048 inputs and 300,000 tokens.
+const (
+	maxInputs = 256
+	maxTokens = 100_000
+)
+
+// Embedder asks an OpenAI-compatible service for vectors. It is safe for concurrent use.
+type Embedder struct {
+	client         *api.Client
+	model          string
+	dimensions     int
+	sendDimensions bool // only the text-embedding-3 models take the parameter
+	concurrency    int
+	timeout        time.Duration
+	limiter        *Limiter
+	counter        llm.Counter
+	names          settings
+
+	floats   atomic.Bool // the service can't do base64
+	answered atomic.Bool // the service has answered well at least once
+}
+
+// batch is a run of inputs that go into one request.
+type batch struct {
+	start  int // index of its first input
+	inputs []string
+	tokens int
+}
+
+// Model implements llm.Embedder.
+func (e *Embedder) Model() string { return e.model }
+
+// Dimensions implements llm.Embedder.
+func (e *Embedder) Dimensions() int { return e.dimensions }
+
+// Embed implements llm.Embedder. The classes of its errors:
+//
+//   - validation_error, with an *InputError as cause: the service refuses this one input
+//   - quota_exceeded: the account has no credit left
+//   - ai_rate_limit, with RetryAfter where the service gave it; model_overloaded; network_timeout
+//   - dependency_unavailable: the service can't be reached, answers nonsense, or refuses the key, the
+//     model or the vectors' length. These last are faults of the configuration, but nothing is wrong
+//     with the task: its retries and a replay give an operator the time to mend the setting.
+//
+// When ctx ends the error wraps its cause.
+func (e *Embedder) Embed(ctx context.Context, inputs []string) (llm.Embeddings, error) {
+	batches, err := e.batches(inputs)
+	if err != nil {
+		return llm.Embeddings{}, err
+	}
+	vectors := make([][]float32, len(inputs))
+	var billed atomic.Int64
+	group, inner := errgroup.WithContext(ctx)
+	group.SetLimit(e.concurrency)
+	for _, b := range batches {
+		group.Go(func() error {
+			tokens, err := e.embed(inner, b, vectors[b.start:b.start+len(b.inputs)])
+			billed.Add(int64(tokens))
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		if ctx.Err() != nil {
+			return llm.Embeddings{}, fmt.Errorf("embed: %w", context.Cause(ctx))
+		}
+		return llm.Embeddings{}, err
+	}
+	return llm.Embeddings{Vectors: vectors, Tokens: int(billed.Load())}, nil
+}
+
+func (e *Embedder) batches(inputs []string) ([]batch, error) {
+	var batches []batch
+	var current batch
+	for i, input := range inputs {
+		if input == "" {
+			return nil, job.Errorf(job.InternalBug, "embed: input %d of %d is empty", i, len(inputs))
+		}
+		tokens := e.counter.Count(input)
+		if n := len(current.inputs); n == maxInputs || n > 0 && current.tokens+tokens > maxTokens {
+			batches = append(batches, current)
+			current = batch{start: i}
+		}
+		current.inputs = inputs[current.start : i+1]
+		current.tokens += tokens
+	}
+	if len(current.inputs) > 0 {
+		batches = append(batches, current)
+	}
+	return batches, nil
+}
+
+// embed fills vectors with those of b. When the service refuses the batch, it is halved until the
+// halves are taken (the batch was too large) or the one bad input is found.
+func (e *Embedder) embed(ctx context.Context, b batch, vectors [][]float32) (billed int, err error) {
+	a, failure := e.send(ctx, b)
+	switch {
+	case failure == nil:
+		copy(vectors, a.vectors)
+		return a.tokens, nil
+	case !failure.refused:
+		return 0, failure.err
+	case len(b.inputs) == 1:
+		return 0, e.blame(ctx, b, failure)
+	}
+	half := len(b.inputs) / 2
+	left := batch{start: b.start, inputs: b.inputs[:half], tokens: b.tokens / 2}
+	right := batch{start: b.start + half, inputs: b.inputs[half:], tokens: b.tokens / 2}
+	billed, err = e.embed(ctx, left, vectors[:half])
+	if err != nil {
+		return billed, err
+	}
+	more, err := e.embed(ctx, right, vectors[half:])
+	return billed + more, err
+}
+
+// blame makes the error for a single input that was refused. Before anything was answered well it
+// could as well be the configuration that the service dislikes: a harmless input tells.
+func (e *Embedder) blame(ctx context.Context, b batch, refusal *failure) error {
+	if !e.answered.Load() {
+		_, failure := e.send(ctx, batch{inputs: []string{"test"}, tokens: 1})
+		switch {
+		case failure == nil:
+		case failure.refused:
+			return job.Errorf(job.DependencyUnavailable,
+				"the embedding service refuses every request (%s); check %s, %s and EMBEDDING_DIMENSIONS",
+				failure.detail, e.names.url, e.names.model)
+		default:
+			return failure.err
+		}
+	}
+	return &job.Error{
+		Class:   job.ValidationError,
+		Message: fmt.Sprintf("the embedding service refuses input %d (%s)", b.start, refusal.detail),
+		Cause:   &InputError{Index: b.start},
+	}
+}
+
+// InputError names the input that the service refuses.
+type InputError struct {
+	Index int // in the inputs of Embed
+}
+
+func (e *InputError) Error() string { return fmt.Sprintf("input %d is refused", e.Index) }
