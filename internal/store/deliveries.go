@@ -7,6 +7,9 @@ type Claim struct {
 	Worker string        `json:"worker"`
 	Max    int           `json:"max"` // 1-100
 	Lease  time.Duration `json:"-"`   // sent as lease_ms; longer than one attempt can take
+	// SkipHosts are hosts (lower case, with the port if the URL has one) whose deliveries are not wanted
+	// now: their receivers are slow, and shall not keep others waiting.
+	SkipHosts []string `json:"skip_hosts,omitempty"`
 }
 
 // Delivery is one claimed webhook.

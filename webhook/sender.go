@@ -1,0 +1,163 @@
+package webhook
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// DefaultTimeout is how long one attempt may take.
+const DefaultTimeout = 15 * time.Second
+
+// maxResponse is how much of an answer is read and kept, in bytes.
+const maxResponse = 1 << 10
+
+// SenderConfig says how attempts are made.
+type SenderConfig struct {
+	Signer    *Signer       // required
+	Guard     *Guard        // required
+	UserAgent string        // e.g. async-worker/1.2.3
+	Timeout   time.Duration // of one attempt; zero: DefaultTimeout
+	TLS       *tls.Config   // nil: the system's roots
+	Resolver  *net.Resolver // nil: the system's
+}
+
+// Sender makes single attempts at deliveries. It is safe for concurrent use.
+type Sender struct {
+	cfg        SenderConfig
+	transports byScheme
+	client     *http.Client
+}
+
+// byScheme are the guarded transports: http may reach less than https.
+type byScheme struct{ plain, secure *http.Transport }
+
+func (t byScheme) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Scheme == "https" {
+		return t.secure.RoundTrip(r)
+	}
+	return t.plain.RoundTrip(r)
+}
+
+// NewSender makes a sender; Close gives back its connections.
+func NewSender(cfg SenderConfig) *Sender {
+	if cfg.Timeout <= 0 {
+		cfg.Timeout = DefaultTimeout
+	}
+	s := &Sender{cfg: cfg, transports: byScheme{
+		plain:  cfg.Guard.transport(cfg.Guard.CheckPlain, cfg.Resolver),
+		secure: cfg.Guard.transport(cfg.Guard.Check, cfg.Resolver),
+	}}
+	s.transports.secure.TLSClientConfig = cfg.TLS
+	s.client = &http.Client{
+		Transport: s.transports,
+		// A redirect would lead the signed body to a place that nobody named.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return s
+}
+
+// Close closes idle connections.
+func (s *Sender) Close() {
+	s.transports.plain.CloseIdleConnections()
+	s.transports.secure.CloseIdleConnections()
+}
+
+// Send makes one attempt. It ends with ctx or the sender's timeout.
+func (s *Sender) Send(ctx context.Context, d store.Delivery) Attempt {
+	start := time.Now()
+	ctx, cancel := context.WithTimeoutCause(ctx, s.cfg.Timeout,
+		fmt.Errorf("the receiver took longer than %s", s.cfg.Timeout))
+	defer cancel()
+	a := s.send(ctx, d, start)
+	a.Latency = time.Since(start)
+	if a.Err != nil && ctx.Err() != nil {
+		a.Err = context.Cause(ctx)
+	}
+	return a
+}
+
+func (s *Sender) send(ctx context.Context, d store.Delivery, at time.Time) Attempt {
+	if err := callable(d.URL); err != nil {
+		return Attempt{Err: err}
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, d.URL, strings.NewReader(d.Body))
+	if err != nil {
+		return Attempt{Err: fmt.Errorf("make the request: %w", bare(err))}
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("User-Agent", s.cfg.UserAgent)
+	s.cfg.Signer.Sign(r.Header, d.ID, at, d.Body)
+	answer, err := s.client.Do(r)
+	if err != nil {
+		if refused, ok := errors.AsType[*RefusedError](err); ok {
+			return Attempt{Err: refused}
+		}
+		return Attempt{Err: fmt.Errorf("the receiver can't be reached: %w", bare(err))}
+	}
+	// The status is the answer: a body that breaks off, or is too long, takes nothing from it.
+	body, _ := io.ReadAll(io.LimitReader(answer.Body, maxResponse))
+	_ = answer.Body.Close()
+	return Attempt{
+		Status: answer.StatusCode, RetryAfter: retryAfter(answer, at), Response: storable(body),
+	}
+}
+
+// callable refuses what decoding a task lets through to no job row; the outbox may hold older ones.
+func callable(rawURL string) error {
+	u, err := url.Parse(rawURL)
+	switch {
+	case err != nil || u.Hostname() == "":
+		return &RefusedError{Problem: "has no valid URL", Remedy: "give an absolute https URL as webhook_url"}
+	case u.Scheme != "http" && u.Scheme != "https":
+		return &RefusedError{Problem: "has a URL that is neither https nor http", Remedy: "give an absolute https URL as webhook_url"}
+	case u.User != nil:
+		return &RefusedError{Problem: "has a URL with a user name in it", Remedy: "leave it out: webhooks are signed instead"}
+	}
+	return nil
+}
+
+// bare takes the URL, with its token perhaps, out of an error of net/http.
+func bare(err error) error {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
+		return wrapped.Err
+	}
+	return err
+}
+
+func (a Attempt) refused() bool {
+	_, ok := errors.AsType[*RefusedError](a.Err)
+	return ok
+}
+
+// retryAfter reads the header of a 429 or 503: seconds, or a date.
+func retryAfter(r *http.Response, now time.Time) time.Duration {
+	if r.StatusCode != http.StatusTooManyRequests && r.StatusCode != http.StatusServiceUnavailable {
+		return 0
+	}
+	value := strings.TrimSpace(r.Header.Get("Retry-After"))
+	if seconds, err := strconv.ParseInt(value, 10, 32); err == nil {
+		return max(0, time.Duration(seconds)*time.Second)
+	}
+	if date, err := http.ParseTime(value); err == nil {
+		return max(0, date.Sub(now))
+	}
+	return 0
+}
+
+// storable makes text of an answer that the database can hold: valid UTF-8 without U+0000, at most a
+// kilobyte, no character cut in two.
+func storable(body []byte) string {
+	text := strings.ReplaceAll(strings.ToValidUTF8(string(body), "?"), "\x00", "?")
+	return text[:min(len(text), maxResponse)]
+}

@@ -1,0 +1,97 @@
+// Package webhook tells receivers what became of tasks: signed as Standard Webhooks 1.0.0, never to an
+// address that a tenant may not reach, durably. What is to be sent stands in the store's outbox since the
+// transaction that committed the outcome; Loop claims what is due, Sender makes one attempt, and the
+// outcome of the attempt goes back to the outbox with the time of the next.
+//
+// An attempt is one request of a plain http.Client. A retrying client (go-retryablehttp) would add a
+// second schedule inside the first, attempts that no row knows of, and old timestamps in signatures.
+package webhook
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// MaxRetryAfter bounds how long a receiver's Retry-After puts off the next attempt.
+const MaxRetryAfter = 24 * time.Hour
+
+// schedule holds the waits before the attempts, the one that Standard Webhooks 1.0.0 suggests.
+func schedule() []time.Duration {
+	return []time.Duration{
+		0, 5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour,
+		5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
+	}
+}
+
+// Attempt is what came of one request.
+type Attempt struct {
+	Status     int           // of the answer; zero: there was none
+	RetryAfter time.Duration // as the answer asks for; zero: it doesn't
+	Latency    time.Duration // from the start of the request to the end of what was read of the answer
+	Response   string        // at most the first kilobyte of the body; valid UTF-8 without U+0000
+	Err        error         // why there was no answer; a *RefusedError when none may be asked for
+}
+
+// outcome says what follows from an attempt at a delivery.
+func outcome(d store.Delivery, a Attempt) store.DeliveryOutcome {
+	o := store.DeliveryOutcome{
+		ID: d.ID, Fence: d.Fence, ResponseStatus: a.Status, Latency: a.Latency, Response: a.Response,
+		Error: a.problem(),
+	}
+	waits := schedule()
+	made := d.Attempts + 1
+	switch {
+	case a.refused():
+		o.Status = store.DeliveryRefused
+	case a.succeeded():
+		o.Status = store.DeliveryDelivered
+	case a.Status == http.StatusGone:
+		o.Status = store.DeliveryFailed
+	case made >= len(waits):
+		o.Status = store.DeliveryFailed
+		o.Error += fmt.Sprintf("; that was the last of %d attempts", len(waits))
+	default:
+		o.Status = store.DeliveryPending
+		o.NextAfter = max(spread(waits[made], 0.1), min(a.RetryAfter, MaxRetryAfter))
+	}
+	return o
+}
+
+func (a Attempt) succeeded() bool { return a.Err == nil && a.Status/100 == 2 }
+
+// problem is for people; it bears neither path nor query of the URL, which may hold a token.
+func (a Attempt) problem() string {
+	switch {
+	case a.Err != nil:
+		return a.Err.Error()
+	case a.succeeded():
+		return ""
+	case a.Status == http.StatusGone:
+		return "the receiver answered 410: it wants no more of this"
+	case a.Status/100 == 3:
+		return fmt.Sprintf("the receiver answered %d; redirects are not followed, give the final URL as webhook_url", a.Status)
+	default:
+		return strings.TrimSpace(fmt.Sprintf("the receiver answered %d %s", a.Status, http.StatusText(a.Status)))
+	}
+}
+
+// spread moves a wait at random by up to the fraction in either direction, so that what failed
+// together does not come again together.
+func spread(wait time.Duration, fraction float64) time.Duration {
+	return wait + time.Duration((2*rand.Float64()-1)*fraction*float64(wait)) //nolint:gosec // jitter needs no secrecy
+}
+
+// host is all of a URL that may be logged.
+func host(rawURL string) string {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(u.Host)
+}
