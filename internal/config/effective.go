@@ -33,3 +33,6 @@ func Default() Config {
 	cfg, _ := Load(Sources{}, 0)
 	return cfg
 }
+
+// Given says that the setting was read and that somebody set it: its value is not the default.
+func (c Config) Given(name string) bool { return c.values[name].given }

@@ -80,7 +80,6 @@ const (
 )
 
 func services() []Setting {
-	const needed = "a connection string or AZURE_STORAGE_ACCOUNT is required"
 	return []Setting{
 		{
 			Name: "CLIENT_ID", Default: "default", Groups: Tenant | Queue | Blob | Store,
@@ -94,12 +93,12 @@ func services() []Setting {
 			parse: oneOf(func(c *Config) *string { return &c.QueueBackend }, []string{QueueAzure}, []string{"nats", "postgres"}),
 		},
 		{
-			Name: "AZURE_STORAGE_CONNECTION_STRING", Shown: needed, Secret: true, Groups: Queue | Blob,
+			Name: "AZURE_STORAGE_CONNECTION_STRING", Shown: "none; this or AZURE_STORAGE_ACCOUNT is required", Secret: true, Groups: Queue | Blob,
 			Help:  "the storage account with the queues and the container",
 			parse: connectionString,
 		},
 		{
-			Name: "AZURE_STORAGE_ACCOUNT", Shown: needed, Groups: Queue | Blob,
+			Name: "AZURE_STORAGE_ACCOUNT", Shown: "none; this or a connection string is required", Groups: Queue | Blob,
 			Help: "the storage account's name, used with a managed identity instead of a connection string",
 			parse: pattern(func(c *Config) *string { return &c.Azure.Account }, accountPattern,
 				"use the account's name alone: 3 to 24 of a-z and 0-9"),
@@ -111,7 +110,7 @@ func services() []Setting {
 				"use 3 to 63 of a-z, 0-9 and single dashes, beginning and ending with a letter or digit"),
 		},
 		{
-			Name: "SUPABASE_URL", Shown: "this with a key, or DATABASE_URL, is required", Groups: Store,
+			Name: "SUPABASE_URL", Shown: "none; this with a key, or DATABASE_URL, is required", Groups: Store,
 			Help:  "the address of the Supabase project",
 			parse: address(func(c *Config) *string { return &c.Supabase.URL }, "https://PROJECT.supabase.co"),
 		},

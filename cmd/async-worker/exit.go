@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+)
+
+// The exit codes; those from 64 on are of sysexits.h.
+const (
+	exitOK          = 0
+	exitFailed      = 1 // the command did its work, and the answer is no
+	exitUsage       = 2
+	exitUnavailable = 69 // a dependency is down
+	exitTemporary   = 75 // the same again may work
+	exitPermission  = 77
+	exitConfig      = 78
+	exitInterrupted = 130 // by a signal, as shells have it
+)
+
+// usageError is a command line that can't be understood.
+type usageError struct {
+	err  error
+	next string
+}
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+func badUsage(next, format string, args ...any) error {
+	return &usageError{fmt.Errorf(format, args...), next}
+}
+
+// failure adds to an error what was being done and what to do next.
+type failure struct {
+	doing string
+	next  string
+	err   error
+}
+
+func (e *failure) Error() string { return e.doing + ": " + e.err.Error() }
+func (e *failure) Unwrap() error { return e.err }
+
+// What to do next when a service does not answer.
+const (
+	nextStore = "is the database up? check SUPABASE_URL or DATABASE_URL; `async-worker dev` starts a local stack"
+	nextAzure = "is the storage account reachable? check AZURE_STORAGE_CONNECTION_STRING or AZURE_STORAGE_ACCOUNT; `async-worker dev` starts a local stack"
+	nextModel = "is the model's service reachable? check OPENAI_BASE_URL and the key, or set LLM_PROVIDER=offline as the worker does"
+)
+
+// verdict is what follows from an error.
+type verdict struct {
+	code int
+	next string // empty: nothing better is known than what the error says
+}
+
+// judge is the one table from errors to exit codes. The first row that matches counts.
+func judge(err error) verdict {
+	is := func(target error) bool { return errors.Is(err, target) }
+	var next string
+	if f, ok := errors.AsType[*failure](err); ok {
+		next = f.next
+	}
+	if u, ok := errors.AsType[*usageError](err); ok {
+		return verdict{exitUsage, u.next}
+	}
+	if _, ok := errors.AsType[*config.Errors](err); ok {
+		return verdict{exitConfig, "mend these settings; async-worker check-config shows what is in force"}
+	}
+	if _, ok := errors.AsType[*task.Invalid](err); ok {
+		return verdict{exitUsage, "mend the message; the fields are described in the README under \"The message\""}
+	}
+	switch {
+	case is(context.Canceled):
+		return verdict{exitInterrupted, ""}
+	case is(store.ErrSchema):
+		return verdict{exitConfig, "apply it with: async-worker migrate (or paste the output of async-worker migrate --print into the Supabase editor)"}
+	case is(store.ErrForbidden):
+		return verdict{exitPermission, "use a key whose client_id claim is this CLIENT_ID, or the service-role key"}
+	case is(store.ErrNotFound):
+		return verdict{exitFailed, "check the id and CLIENT_ID; async-worker jobs list shows what there is"}
+	case is(store.ErrConflict):
+		return verdict{exitFailed, "choose another id: the same id with another payload is another task"}
+	case is(store.ErrTerminal):
+		return verdict{exitFailed, "nothing is left to do; async-worker jobs get shows how it ended"}
+	case is(fs.ErrPermission):
+		return verdict{exitPermission, "give this user the right to it, or run as another user"}
+	case is(fs.ErrNotExist):
+		return verdict{exitFailed, "check the path"}
+	case is(context.DeadlineExceeded):
+		return verdict{exitTemporary, next}
+	}
+	if e, ok := errors.AsType[*job.Error](err); ok {
+		return verdict{codeOf(e.Class), next}
+	}
+	return verdict{exitFailed, next}
+}
+
+func codeOf(class job.Class) int {
+	switch class {
+	case job.TransientStorage, job.DependencyUnavailable:
+		return exitUnavailable
+	case job.NetworkTimeout, job.AIRateLimit, job.ModelOverloaded, job.Timeout, job.WorkerLost:
+		return exitTemporary
+	case job.ValidationError:
+		return exitUsage
+	default:
+		return exitFailed
+	}
+}
+
+// report prints an error and what to do next, and returns the exit code.
+func (p *program) report(err error) int {
+	if err == nil {
+		return exitOK
+	}
+	v := judge(err)
+	if _, told := errors.AsType[*toldError](err); told {
+		return v.code
+	}
+	if e, ok := errors.AsType[*config.Errors](err); ok {
+		printProblems(p.stderr, e.Problems)
+	} else if v.code == exitInterrupted {
+		fmt.Fprintln(p.stderr, "async-worker: interrupted")
+	} else {
+		fmt.Fprintf(p.stderr, "async-worker: %v\n", err)
+	}
+	if v.next != "" {
+		fmt.Fprintf(p.stderr, "  what to do: %s\n", v.next)
+	}
+	return v.code
+}
+
+// toldError is one whose story is on the output already; only its exit code is left.
+type toldError struct{ err error }
+
+func (e *toldError) Error() string { return e.err.Error() }
+func (e *toldError) Unwrap() error { return e.err }

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-7227ef26/async-worker/internal/app"
+	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+)
+
+func (p *program) newExtractCommand() *cobra.Command {
+	var out format
+	const groups = config.Extract
+	cmd := &cobra.Command{
+		Use: "extract FILE", Short: "Print what the extractors make of a local file, as Markdown",
+		Long: `extract reads a local document exactly as ingest does, and prints it as Markdown, or with -o json as its
+blocks with page, box and heading level. It needs no service.`,
+		Example: `  async-worker extract report.pdf
+  async-worker extract report.docx -o json | jq '.blocks[] | select(.kind == "table")'`,
+		Args: cobra.ExactArgs(1),
+		RunE: p.action(func(cmd *cobra.Command, args []string) error {
+			cfg, _, err := p.settings(cmd, groups)
+			if err != nil {
+				return err
+			}
+			return p.extract(cmd, cfg, out, args[0])
+		}),
+	}
+	addOutput(cmd, &out)
+	addSettings(cmd, groups)
+	return cmd
+}
+
+func (p *program) extract(cmd *cobra.Command, cfg config.Config, out format, path string) error {
+	const next = "async-worker extract reads PDF, DOCX, HTML, Markdown, CSV and plain text"
+	src, err := extract.Open(path, filepath.Base(path))
+	if err != nil {
+		return &failure{"open " + path, "check the path", err}
+	}
+	limits := extract.DefaultLimits
+	limits.Bytes = cfg.MaxBlobBytes
+	router := app.Extractors()
+	if out == asJSON {
+		doc, err := extract.Collect(cmd.Context(), router, src, limits)
+		if err != nil {
+			return &failure{"extract " + path, next, err}
+		}
+		return extract.WriteJSON(p.stdout, doc)
+	}
+	md := extract.NewMarkdownWriter(p.stdout)
+	info, err := router.Extract(cmd.Context(), src, limits, md.Write)
+	if err = errors.Join(err, md.Close()); err != nil {
+		return &failure{"extract " + path, next, err}
+	}
+	if p.terminal(p.stdout) {
+		fmt.Fprintf(p.stderr, "\n%s: %s by %s, %d pages, %d characters\n", path, info.Format, info.Extractor, info.Pages, info.Characters)
+	}
+	return nil
+}

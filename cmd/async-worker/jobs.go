@@ -1,0 +1,286 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os/user"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-7227ef26/async-worker/internal/app"
+	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// storeOnly is what a command needs that only reads or writes rows.
+const storeOnly = config.Tenant | config.Store
+
+func (p *program) newJobsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "jobs", Short: "See, follow and cancel jobs", Args: cobra.NoArgs, RunE: showHelp,
+	}
+	cmd.AddCommand(p.newJobsListCommand(), p.newJobsGetCommand(), p.newJobsWatchCommand(), p.newJobsCancelCommand())
+	return cmd
+}
+
+func (p *program) newJobsListCommand() *cobra.Command {
+	var out format
+	var f store.JobFilter
+	var before string
+	cmd := &cobra.Command{
+		Use: "list", Aliases: []string{"ls"}, Short: "List jobs, the newest first",
+		Example: `  async-worker jobs list --status failed
+  async-worker jobs list --type ingest -n 10 -o json`,
+		Args: cobra.NoArgs,
+		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
+			states := []string{string(job.Pending), string(job.Running), string(job.Succeeded), string(job.Failed), string(job.Canceled)}
+			if f.Status != "" && !slices.Contains(states, f.Status) {
+				return badUsage("the states are "+strings.Join(states, ", "), "--status %q is no state", f.Status)
+			}
+			var err error
+			if f.Before, err = parseBefore(before); err != nil {
+				return err
+			}
+			if err := checkLimit(f.Limit, 1000); err != nil {
+				return err
+			}
+			return p.withTenant(cmd, storeOnly, func(ctx context.Context, t *app.Tenant) error {
+				jobs, err := t.Store.Jobs(ctx, f)
+				if err != nil {
+					return &failure{"list jobs", nextStore, err}
+				}
+				return p.printJobs(out, jobs)
+			})
+		}),
+	}
+	addOutput(cmd, &out)
+	cmd.Flags().StringVar(&f.Status, "status", "", "only jobs in this state: pending, running, succeeded, failed, canceled")
+	cmd.Flags().StringVar(&f.Type, "type", "", "only jobs of this type, e.g. ingest")
+	cmd.Flags().StringVar(&before, "before", "", "only jobs created before this time, e.g. 2026-03-01T12:00:00Z; for the next page")
+	cmd.Flags().IntVarP(&f.Limit, "limit", "n", 50, "how many at most, 1 to 1000")
+	addSettings(cmd, storeOnly)
+	return cmd
+}
+
+func (p *program) printJobs(out format, jobs []store.Job) error {
+	if out == asJSON {
+		return printJSON(p.stdout, orEmpty(jobs))
+	}
+	rows := make([][]string, 0, len(jobs))
+	for _, j := range jobs {
+		rows = append(rows, []string{
+			j.ID, j.Type, j.Status, j.Stage, strconv.Itoa(j.Progress) + "%", fmt.Sprintf("%d/%d", j.Attempts, j.MaxAttempts),
+			when(j.CreatedAt), shorten(label(j), 40), shorten(j.ErrorMessage, 60),
+		})
+	}
+	return table(p.stdout, []string{"ID", "TYPE", "STATUS", "STAGE", "DONE", "TRIES", "CREATED", "WHAT", "ERROR"}, rows)
+}
+
+// jobStory is what `jobs get -o json` prints: the row, and what happened to it.
+type jobStory struct {
+	store.Job
+	Events     []store.JobEvent       `json:"events"`
+	Deliveries []store.DeliveryStatus `json:"webhook_deliveries"`
+}
+
+func (p *program) newJobsGetCommand() *cobra.Command {
+	var out format
+	cmd := &cobra.Command{
+		Use: "get ID", Short: "Show all of a job: its row, its events and its webhooks",
+		Args: cobra.ExactArgs(1),
+		RunE: p.action(func(cmd *cobra.Command, args []string) error {
+			return p.withTenant(cmd, storeOnly, func(ctx context.Context, t *app.Tenant) error {
+				story, err := readStory(ctx, t.Store, args[0])
+				if err != nil {
+					return &failure{"get job " + strconv.Quote(args[0]), nextStore, err}
+				}
+				if out == asJSON {
+					return printJSON(p.stdout, story)
+				}
+				return printStory(p.stdout, story)
+			})
+		}),
+	}
+	addOutput(cmd, &out)
+	addSettings(cmd, storeOnly)
+	return cmd
+}
+
+func readStory(ctx context.Context, r store.Reader, id string) (jobStory, error) {
+	const page = 500
+	j, err := r.Job(ctx, id)
+	if err != nil {
+		return jobStory{}, err
+	}
+	story := jobStory{Job: j, Events: []store.JobEvent{}}
+	for after, more := int64(0), true; more; {
+		events, err := r.Events(ctx, id, after, page)
+		if err != nil {
+			return story, err
+		}
+		story.Events = append(story.Events, events...)
+		if more = len(events) == page; more {
+			after = events[len(events)-1].Seq
+		}
+	}
+	deliveries, err := r.JobDeliveries(ctx, id)
+	story.Deliveries = orEmpty(deliveries)
+	return story, err
+}
+
+func printStory(w io.Writer, s jobStory) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, f := range [][2]string{
+		{"id", s.ID}, {"client", s.ClientID}, {"type", s.Type}, {"status", s.Status}, {"stage", s.Stage},
+		{"progress", strconv.Itoa(s.Progress) + "%"}, {"attempts", fmt.Sprintf("%d of %d", s.Attempts, s.MaxAttempts)},
+		{"priority", s.Priority}, {"requested by", s.RequestedBy}, {"parent", s.ParentJobID},
+		{"cancel asked", map[bool]string{true: "yes"}[s.CancelAsked]},
+		{"created", when(s.CreatedAt)}, {"started", whenever(s.StartedAt)}, {"completed", whenever(s.CompletedAt)},
+		{"error", strings.TrimSpace(s.ErrorCode + " " + s.ErrorMessage)},
+		{"payload", compact(s.Payload)}, {"hints", compact(s.Hints)}, {"result", compact(s.Result)},
+	} {
+		if f[1] != "" {
+			fmt.Fprintf(t, "%s\t%s\n", f[0], printable(f[1]))
+		}
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if len(s.Events) > 0 {
+		var rows [][]string
+		for _, e := range s.Events {
+			rows = append(rows, []string{strconv.FormatInt(e.Seq, 10), when(e.At), strconv.Itoa(e.Attempt), strconv.Itoa(e.Progress) + "%", e.Stage, e.Message})
+		}
+		fmt.Fprintln(w)
+		if err := table(w, []string{"EVENT", "AT", "TRY", "DONE", "STAGE", "MESSAGE"}, rows); err != nil {
+			return err
+		}
+	}
+	if len(s.Deliveries) == 0 {
+		return nil
+	}
+	fmt.Fprintln(w)
+	return table(w, []string{"WEBHOOK", "STATUS", "TRIES", "ANSWER", "NEXT", "DELIVERED", "URL", "ERROR"}, deliveryRows(s.Deliveries))
+}
+
+func deliveryRows(ds []store.DeliveryStatus) [][]string {
+	var rows [][]string
+	for _, d := range ds {
+		answer, trouble, next := "", "", ""
+		if d.ResponseStatus != nil {
+			answer = strconv.Itoa(*d.ResponseStatus)
+		}
+		if d.LastError != nil {
+			trouble = shorten(*d.LastError, 80)
+		}
+		if d.Status == store.DeliveryPending {
+			next = whenever(d.NextAttemptAt)
+		}
+		rows = append(rows, []string{d.ID, d.Status, strconv.Itoa(d.Attempts), answer, next, whenever(d.DeliveredAt), shorten(d.URL, 80), trouble})
+	}
+	return rows
+}
+
+// compact is JSON on a line; what is empty is "".
+func compact(raw json.RawMessage) string {
+	text := strings.TrimSpace(string(raw))
+	if text == "" || text == "null" || text == "{}" {
+		return ""
+	}
+	return text
+}
+
+func (p *program) newJobsWatchCommand() *cobra.Command {
+	var out format
+	cmd := &cobra.Command{
+		Use: "watch ID...", Short: "Follow jobs to their end",
+		Long: `watch shows the progress of jobs until each has ended: bars on a terminal, a line for each event
+elsewhere, JSON lines with -o json. It exits with 0 when all of them succeeded, else with 1.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: p.action(func(cmd *cobra.Command, args []string) error {
+			return p.withTenant(cmd, storeOnly, func(ctx context.Context, t *app.Tenant) error {
+				return newFollower(t.Store).all(ctx, args, p.newDisplay(out))
+			})
+		}),
+	}
+	addOutput(cmd, &out)
+	addSettings(cmd, storeOnly)
+	return cmd
+}
+
+func (p *program) newJobsCancelCommand() *cobra.Command {
+	var out format
+	cmd := &cobra.Command{
+		Use: "cancel ID...", Short: "Cancel jobs: at once when pending, at the next safe place when running",
+		Long: `cancel asks for jobs to be canceled. A pending job is canceled at once, a running one stops at its next
+safe place and commits nothing. An id that is not known yet is noted, so that its message is dropped
+when it comes.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: p.action(func(cmd *cobra.Command, args []string) error {
+			return p.withTenant(cmd, storeOnly, func(ctx context.Context, t *app.Tenant) error {
+				var jobs []store.Job
+				for _, id := range args {
+					j, err := t.Store.RequestCancel(ctx, id, whoami())
+					if err != nil {
+						return &failure{"cancel job " + strconv.Quote(id), nextStore, err}
+					}
+					jobs = append(jobs, j)
+				}
+				return p.printCanceled(out, jobs)
+			})
+		}),
+	}
+	addOutput(cmd, &out)
+	addSettings(cmd, storeOnly)
+	return cmd
+}
+
+func (p *program) printCanceled(out format, jobs []store.Job) error {
+	if out == asJSON {
+		return printJSON(p.stdout, orEmpty(jobs))
+	}
+	for _, j := range jobs {
+		text := "canceled"
+		if job.State(j.Status) != job.Canceled {
+			text = "is " + j.Status + " and was asked to stop; follow it with: async-worker jobs watch " + j.ID
+		}
+		fmt.Fprintln(p.stdout, printable(j.ID+" "+text))
+	}
+	return nil
+}
+
+// whoami is for the audit of what people ask for.
+func whoami() string {
+	u, err := user.Current()
+	if err != nil {
+		return "command line"
+	}
+	return "command line: " + u.Username
+}
+
+func parseBefore(text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	for _, layout := range []string{time.RFC3339Nano, time.DateTime, time.DateOnly} {
+		if t, err := time.ParseInLocation(layout, text, time.Local); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, badUsage("write it like 2026-03-01T12:00:00Z or 2026-03-01", "--before %q is no time", text)
+}
+
+func checkLimit(n, most int) error {
+	if n < 1 || n > most {
+		return badUsage(fmt.Sprintf("it goes from 1 to %d", most), "--limit %d is out of range", n)
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-7227ef26/async-worker/internal/app"
+	"github.com/seed-7227ef26/async-worker/internal/config"
+)
+
+// program is what every subcommand has in common. Tests put their own parts in.
+type program struct {
+	env            []string
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	open           func(context.Context, config.Config, *slog.Logger, app.Needs) (*app.Tenant, error)
+
+	acting bool // a subcommand took over: what goes wrong from now on is not bad usage
+}
+
+// run is the whole program: it returns the exit code.
+func run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	p := &program{env: env, stdin: stdin, stdout: stdout, stderr: stderr, open: app.Open}
+	return p.run(ctx, args)
+}
+
+func (p *program) run(ctx context.Context, args []string) int {
+	// The first signal ends ctx: `run` drains then, every other command stops.
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	root := p.newRootCommand()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if _, known := errors.AsType[*usageError](err); err != nil && !p.acting && !known {
+		err = &usageError{err, "async-worker --help lists the commands"}
+	}
+	return p.report(err)
+}
+
+func (p *program) newRootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "async-worker",
+		Short: "Does the document tasks of one tenant, from a queue message to a search answer and a webhook",
+		Long: `async-worker takes tasks from a tenant's Azure queues, does them (ingest: extract, chunk, embed and
+index a document), records everything in Supabase or Postgres, and tells the sender by webhook.
+
+Settings come from flags, systemd credentials, files (NAME_FILE) and environment variables, in this
+order; check-config shows what is in force. Exit codes: 0 fine, 1 it failed, 2 usage, 69 a service is
+down, 75 try again, 77 permission, 78 configuration.`,
+		Example: `  async-worker dev                                    a whole local stack with a worker
+  async-worker check-config                           what is set, and everything that is wrong with it
+  async-worker run --client-id southhaven             the daemon
+  async-worker enqueue --upload report.pdf --type ingest --document-set reports --watch
+  async-worker search "notice period" --set reports`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE:          showHelp,
+	}
+	root.SetIn(p.stdin)
+	root.SetOut(p.stdout)
+	root.SetErr(p.stderr)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return &usageError{err, cmd.CommandPath() + " --help lists the flags"}
+	})
+	root.AddCommand(
+		p.newRunCommand(), p.newEnqueueCommand(), p.newJobsCommand(), p.newDLQCommand(), p.newSearchCommand(),
+		p.newExtractCommand(), p.newCheckConfigCommand(), p.newVersionCommand(),
+	)
+	return root
+}
+
+// showHelp is what a command does that is only a name for others.
+func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+
+// action marks the moment from which on an error is not bad usage any more, unless it says so.
+func (p *program) action(do func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		p.acting = true
+		return do(cmd, args)
+	}
+}
+
+// withTenant loads the settings of the groups, opens what of them is a service, and closes it after do.
+func (p *program) withTenant(cmd *cobra.Command, groups config.Group, do func(ctx context.Context, t *app.Tenant) error) (err error) {
+	cfg, log, err := p.settings(cmd, groups)
+	if err != nil {
+		return err
+	}
+	t, err := p.open(cmd.Context(), cfg, log, groups&app.Everything)
+	if err != nil {
+		return &failure{"connect", "check the settings with: async-worker check-config", err}
+	}
+	defer func() { err = errors.Join(err, t.Close()) }()
+	return do(cmd.Context(), t)
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-7227ef26/async-worker/internal/app"
+	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/systemd"
+)
+
+func (p *program) newRunCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "run",
+		Short: "Do the tenant's tasks until told to stop",
+		Long: `run takes tasks from the tenant's queues and does them. SIGTERM or SIGINT (Ctrl-C) drains: what runs is
+finished within DRAIN_MAX_SEC, nothing new is taken, what had not started is given back. A second
+signal gives back the running tasks too, without costing them an attempt; a third ends the process.
+
+Each flag is also a setting: the name in brackets, as an environment variable, a systemd credential, or
+with _FILE behind it the name of a file. These are settings only, since a flag can be read by others:
+` + secretSettings(),
+		Example: `  async-worker run --client-id southhaven
+  LLM_PROVIDER=offline async-worker run --worker-concurrency 2 --log-level debug`,
+		Args: cobra.NoArgs,
+		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
+			cfg, log, err := p.settings(cmd, config.All)
+			if err != nil {
+				return err
+			}
+			return p.serve(cmd.Context(), cfg, log)
+		}),
+	}
+	addSettings(cmd, config.All)
+	return cmd
+}
+
+// secretSettings lists the settings that have no flag.
+func secretSettings() string {
+	var b strings.Builder
+	for _, s := range config.Settings() {
+		if s.Secret {
+			fmt.Fprintf(&b, "\n  %-32s %s", s.Name, s.Help)
+		}
+	}
+	return b.String()
+}
+
+func (p *program) serve(ctx context.Context, cfg config.Config, log *slog.Logger) (err error) {
+	t, err := p.open(ctx, cfg, log, app.Everything)
+	if err != nil {
+		return &failure{"connect", "check the settings with: async-worker check-config", err}
+	}
+	defer func() { err = errors.Join(err, t.Close()) }()
+	w, err := t.NewWorker(ctx)
+	if err != nil {
+		return &failure{"start", "are the services of AZURE_STORAGE_* and SUPABASE_URL or DATABASE_URL up? `async-worker dev` starts a local stack", err}
+	}
+	m := manager{log: log, drain: cfg.DrainMax}
+	m.tell(m.Ready("working for " + cfg.ClientID))
+	return m.supervise(ctx, w)
+}
+
+// daemon is the worker as the manager sees it.
+type daemon interface {
+	Run(ctx context.Context) error
+	Abort() // ends a drain at once
+}
+
+// manager stands between the daemon and those who want to stop it: signals and systemd.
+type manager struct {
+	systemd.Notifier
+	log   *slog.Logger
+	drain time.Duration
+}
+
+var errImpatient = errors.New("ended by a third signal")
+
+// supervise runs the daemon until it ends. ctx ends with the first signal.
+func (m manager) supervise(ctx context.Context, d daemon) error {
+	signals := make(chan os.Signal, 3)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	return m.await(ctx, signals, d)
+}
+
+// await needs every signal on signals, the first too, which has also ended ctx.
+func (m manager) await(ctx context.Context, signals <-chan os.Signal, d daemon) error {
+	ended := make(chan error, 1)
+	go func() { ended <- d.Run(ctx) }()
+	stopping := ctx.Done()
+	for count := 0; ; {
+		select {
+		case err := <-ended:
+			if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+				return nil // told to stop, and stopped
+			}
+			return err
+		case <-stopping:
+			stopping = nil
+			m.log.Info("stopping: finishing what runs, taking nothing new; another signal gives it back at once",
+				"reason", context.Cause(ctx).Error(), "drain_max", m.drain)
+			m.tell(m.Stopping("draining"))
+			m.tell(m.ExtendTimeout(m.drain + time.Minute)) // beyond TimeoutStopSec
+		case <-signals:
+			switch count++; count {
+			case 1: // it is what ended ctx
+			case 2:
+				m.log.Warn("a second signal: giving back what runs")
+				d.Abort()
+			default:
+				return errImpatient // the leases run out by themselves; nothing is lost (I1)
+			}
+		}
+	}
+}
+
+// tell logs when systemd could not be told; the work goes on.
+func (m manager) tell(err error) {
+	if err != nil {
+		m.log.Warn("systemd was not told", "error", err)
+	}
+}

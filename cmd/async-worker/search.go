@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-7227ef26/async-worker/internal/app"
+	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+func (p *program) newSearchCommand() *cobra.Command {
+	var out format
+	var q store.Query
+	const groups = storeOnly | config.Models
+	cmd := &cobra.Command{
+		Use: "search QUERY", Short: "Search the tenant's documents by words and by meaning",
+		Long: `search embeds the query with the same provider as the worker, and asks the database for the chunks that
+match by words or by meaning. Each hit names file, page and headings.`,
+		Example: `  async-worker search "notice period" --set contracts
+  async-worker search "Umsatz 2024" -n 3 -o json`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: p.action(func(cmd *cobra.Command, args []string) error {
+			q.Text = strings.TrimSpace(strings.Join(args, " "))
+			if q.Text == "" {
+				return badUsage("give it words to look for", "the query is empty")
+			}
+			if err := checkLimit(q.Limit, 100); err != nil {
+				return err
+			}
+			return p.withTenant(cmd, groups, func(ctx context.Context, t *app.Tenant) error {
+				hits, err := search(ctx, t, q)
+				if err != nil {
+					return err
+				}
+				if out == asJSON {
+					return printJSON(p.stdout, orEmpty(hits))
+				}
+				return printHits(p.stdout, hits)
+			})
+		}),
+	}
+	addOutput(cmd, &out)
+	cmd.Flags().StringVar(&q.DocumentSet, "set", "", "only this document set")
+	cmd.Flags().IntVarP(&q.Limit, "limit", "n", 5, "how many hits at most, 1 to 100")
+	addSettings(cmd, groups)
+	return cmd
+}
+
+func search(ctx context.Context, t *app.Tenant, q store.Query) ([]store.Hit, error) {
+	embedded, err := t.Embedder.Embed(ctx, []string{q.Text})
+	if err != nil {
+		return nil, &failure{"embed the query", nextModel, err}
+	}
+	q.Embedding = embedded.Vectors[0]
+	hits, err := t.Store.Search(ctx, q)
+	if err != nil {
+		return nil, &failure{"search", nextStore, err}
+	}
+	return hits, nil
+}
+
+func printHits(w io.Writer, hits []store.Hit) error {
+	if len(hits) == 0 {
+		_, err := fmt.Fprintln(w, "Nothing found. async-worker jobs list --type ingest shows what was ingested.")
+		return err
+	}
+	for i, h := range hits {
+		place := []string{h.Filename}
+		if len(h.Pages) > 0 {
+			place = append(place, pages(h.Pages))
+		}
+		if len(h.HeadingPath) > 0 {
+			place = append(place, strings.Join(h.HeadingPath, " › "))
+		}
+		snippet := shorten(strings.Join(strings.Fields(h.Content), " "), 300)
+		_, err := fmt.Fprintf(w, "%d. %s\n   score %.4f, similarity %.2f, set %s\n   %s\n",
+			i+1, printable(strings.Join(place, " · ")), h.Score, h.Similarity, printable(h.DocumentSet), printable(snippet))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pages is "page 3" or "pages 3-5"; a chunk's pages are neighbours.
+func pages(ps []int) string {
+	if len(ps) == 1 {
+		return fmt.Sprintf("page %d", ps[0])
+	}
+	return fmt.Sprintf("pages %d-%d", ps[0], ps[len(ps)-1])
+}
