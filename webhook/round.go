@@ -51,8 +51,14 @@ func (r *round) advance(ctx context.Context) time.Duration {
 	return max(0, time.Until(r.next))
 }
 
-// room is for how many more deliveries there is a place to be sent from.
-func (r *round) room() int { return r.Concurrency - r.running - len(r.held) }
+// room is how many more deliveries may be claimed: as many as can be sent at once. Held ones don't
+// count, for their hosts are left out of the next claims; but there is an end to them too.
+func (r *round) room() int {
+	if len(r.held) >= 4*r.Concurrency {
+		return 0
+	}
+	return r.Concurrency - r.running
+}
 
 // claim asks the outbox once. Hosts that have their share are left out, so that a slow receiver can
 // fill its own places only. It leaves look true when there may be more that is due.
