@@ -1,0 +1,189 @@
+package stack
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Postgres is a private Postgres cluster in a temporary folder, for tests: it forgets durability for speed.
+type Postgres struct {
+	process  *Process
+	dir      string
+	port     int
+	password string
+}
+
+// PostgresOptions qualify StartPostgres. The zero value is fine.
+type PostgresOptions struct {
+	Bin string    // folder of initdb and postgres; empty: the newest that FindPostgres finds
+	Log io.Writer // gets the server's log; may be nil
+}
+
+// FindPostgres returns the folder with initdb and postgres of the newest version installed: Debian keeps
+// them out of PATH.
+func FindPostgres() (string, error) {
+	best, bestVersion := "", 0
+	dirs, _ := filepath.Glob("/usr/lib/postgresql/*/bin") // the pattern is well-formed
+	for _, dir := range dirs {
+		version, err := strconv.Atoi(filepath.Base(filepath.Dir(dir)))
+		if err != nil || version <= bestVersion {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(dir, "initdb")); err == nil {
+			best, bestVersion = dir, version
+		}
+	}
+	if best != "" {
+		return best, nil
+	}
+	initdb, err := exec.LookPath("initdb")
+	if err != nil {
+		return "", errors.New("no PostgreSQL server found (looked for initdb in /usr/lib/postgresql and PATH): run `make test-deps`")
+	}
+	return filepath.Dir(initdb), nil
+}
+
+// StartPostgres creates a cluster, starts it on a free loopback port and returns once it answers. As root
+// it runs as the user postgres, because the server refuses root. Stop ends it and removes its folder.
+func StartPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
+	if o.Bin == "" {
+		bin, err := FindPostgres()
+		if err != nil {
+			return nil, err
+		}
+		o.Bin = bin
+	}
+	dir, err := os.MkdirTemp("", "async-worker-postgres-")
+	if err != nil {
+		return nil, fmt.Errorf("make a folder for Postgres: %w", err)
+	}
+	p := &Postgres{dir: dir, password: rand.Text()}
+	if err := p.start(ctx, o); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return p, nil
+}
+
+func (p *Postgres) start(ctx context.Context, o PostgresOptions) error {
+	owner, err := serverUser(p.dir)
+	if err != nil {
+		return err
+	}
+	data, secret := filepath.Join(p.dir, "data"), filepath.Join(p.dir, "password")
+	if err := os.WriteFile(secret, []byte(p.password), 0o600); err != nil {
+		return fmt.Errorf("write the password of Postgres: %w", err)
+	}
+	if owner != nil {
+		if err := os.Chown(secret, int(owner.Uid), int(owner.Gid)); err != nil {
+			return fmt.Errorf("hand the password of Postgres over: %w", err)
+		}
+	}
+	// A password in clear text costs nothing on loopback, and keeps other users of the machine out.
+	initdb := exec.CommandContext(ctx, filepath.Join(o.Bin, "initdb"), "-D", data, "-U", "postgres", "-E", "UTF8",
+		"--locale=C.UTF-8", "-A", "password", "--pwfile", secret, "--no-sync", "--no-instructions")
+	initdb.Dir, initdb.SysProcAttr = p.dir, &syscall.SysProcAttr{Credential: owner, Pdeathsig: syscall.SIGKILL}
+	if out, err := initdb.CombinedOutput(); err != nil {
+		return fmt.Errorf("initdb: %w: %s", err, out)
+	}
+
+	for attempt := 1; ; attempt++ { // a free port may be taken before the server has it
+		if p.port, err = FreePort(); err != nil {
+			return fmt.Errorf("find a port for Postgres: %w", err)
+		}
+		p.process, err = Start(ctx, p.command(o, data, owner))
+		if err == nil || attempt == 3 || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+func (p *Postgres) command(o PostgresOptions, data string, owner *syscall.Credential) Command {
+	args := []string{"-D", data, "-p", strconv.Itoa(p.port)}
+	for _, setting := range []string{
+		"listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=200",
+		"fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_wal_size=1GB", "checkpoint_timeout=1h",
+		"shared_buffers=64MB", "timezone=Asia/Kathmandu", // nobody may rely on UTC
+	} {
+		args = append(args, "-c", setting)
+	}
+	return Command{
+		Name: "postgres", Path: filepath.Join(o.Bin, "postgres"), Args: args, Dir: p.dir, User: owner, Log: o.Log,
+		Env:  []string{"LANG=C.UTF-8", "PATH=" + os.Getenv("PATH")},
+		Stop: syscall.SIGINT, // fast: it doesn't wait for clients
+		Up: func(ctx context.Context) error {
+			return p.exec(ctx, "postgres", "select 1")
+		},
+	}
+}
+
+// serverUser is the user that the server runs as, made owner of dir: nil when that is us.
+func serverUser(dir string) (*syscall.Credential, error) {
+	if os.Getuid() != 0 {
+		return nil, nil
+	}
+	u, err := user.Lookup("postgres")
+	if err != nil {
+		return nil, fmt.Errorf("Postgres does not run as root, and there is no user for it: %w", err)
+	}
+	uid, err1 := strconv.ParseUint(u.Uid, 10, 32)
+	gid, err2 := strconv.ParseUint(u.Gid, 10, 32)
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, fmt.Errorf("look up the user postgres: %w", err)
+	}
+	if err := os.Chown(dir, int(uid), int(gid)); err != nil {
+		return nil, fmt.Errorf("hand the folder of Postgres over: %w", err)
+	}
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
+}
+
+// URL is the superuser's connection string of a database, e.g. "postgres".
+func (p *Postgres) URL(database string) string { return p.URLAs("postgres", p.password, database) }
+
+// URLAs is the connection string of another login.
+func (p *Postgres) URLAs(login, password, database string) string {
+	u := url.URL{
+		Scheme: "postgres", User: url.UserPassword(login, password),
+		Host: "127.0.0.1:" + strconv.Itoa(p.port), Path: "/" + database, RawQuery: "sslmode=disable",
+	}
+	return u.String()
+}
+
+// CreateDatabase makes a database as a copy of template ("template1" is an empty one), to which nobody may
+// be connected.
+func (p *Postgres) CreateDatabase(ctx context.Context, name, template string) error {
+	return p.exec(ctx, "postgres", fmt.Sprintf("create database %s template %s",
+		pgx.Identifier{name}.Sanitize(), pgx.Identifier{template}.Sanitize()))
+}
+
+// DropDatabase removes a database and throws out whoever is connected to it.
+func (p *Postgres) DropDatabase(ctx context.Context, name string) error {
+	return p.exec(ctx, "postgres", fmt.Sprintf("drop database if exists %s with (force)", pgx.Identifier{name}.Sanitize()))
+}
+
+func (p *Postgres) exec(ctx context.Context, database, sql string) error {
+	conn, err := pgx.Connect(ctx, p.URL(database))
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	_, err = conn.Exec(ctx, sql)
+	return err
+}
+
+// Stop ends the server and removes its folder.
+func (p *Postgres) Stop() error {
+	return errors.Join(p.process.Stop(syscall.SIGINT, 10*time.Second), os.RemoveAll(p.dir))
+}

@@ -1,0 +1,103 @@
+-- What all functions have in common. Every aw_ function that the worker calls takes one jsonb p, bears
+-- client_id in it, and is one transaction. Errors have SQLSTATEs of our own, which store/rpc turns into
+-- its sentinels:
+--   AW001 fenced   AW002 not found   AW003 conflict   AW004 forbidden   AW005 the job is over
+--   AW006 a malformed call           AW007 busy (the message is JSON)   AW008 staged chunks incomplete
+--   AW010 illegal transition         AW011 a fence or progress would fall (AW010, AW011: the guards')
+
+-- aw_tenant is the tenant of a call; a session that is bound to another one is refused (I10).
+create or replace function aw_tenant(p jsonb) returns text
+language plpgsql stable set search_path = {{ .path }} as $$
+declare
+  asked text := p ->> 'client_id';
+  bound text := aw_client();
+begin
+  if asked is null then
+    raise exception 'client_id is missing' using errcode = 'AW006';
+  end if;
+  if bound <> asked then
+    raise exception 'this key belongs to client % and not to %', bound, asked using errcode = 'AW004';
+  end if;
+  return asked;
+end $$;
+
+-- aw_held locks the job that the caller holds, or refuses (I4). An expired lease is no reason to refuse:
+-- nobody else took the job, or the fence would differ.
+create or replace function aw_held(p jsonb) returns jobs
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  v_client text := aw_tenant(p);
+  j jobs;
+begin
+  select * into j from jobs where client_id = v_client and id = p ->> 'job_id' for update;
+  if not found or j.status <> 'running' or j.lease_expires_at is null
+     or j.fence is distinct from (p ->> 'fence')::bigint then
+    raise exception 'job % is not held under fence %', p ->> 'job_id', p ->> 'fence' using errcode = 'AW001';
+  end if;
+  return j;
+end $$;
+
+-- aw_share is aw_held for writers of staged work: they may be several, and a new fence waits for them all.
+create or replace function aw_share(p jsonb) returns jobs
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  v_client text := aw_tenant(p);
+  j jobs;
+begin
+  select * into j from jobs where client_id = v_client and id = p ->> 'job_id' for share;
+  if not found or j.status <> 'running' or j.lease_expires_at is null
+     or j.fence is distinct from (p ->> 'fence')::bigint then
+    raise exception 'job % is not held under fence %', p ->> 'job_id', p ->> 'fence' using errcode = 'AW001';
+  end if;
+  return j;
+end $$;
+
+create or replace function aw_span(ms jsonb) returns interval
+language sql immutable
+return make_interval(secs => (ms #>> '{}')::double precision / 1000);
+
+-- aw_ms is how many milliseconds there are until t, at least 1: a wait, never "at once".
+create or replace function aw_ms(t timestamptz) returns bigint
+language sql volatile
+return greatest(1, ceil(extract(epoch from t - clock_timestamp()) * 1000))::bigint;
+
+-- aw_event makes an event of the store's own, in the form in which the worker sends its events.
+create or replace function aw_event(stage text, progress integer, message text, metadata jsonb default null) returns jsonb
+language sql volatile
+return jsonb_build_object('id', gen_random_uuid(), 'at', clock_timestamp(), 'stage', stage,
+                            'progress', progress, 'message', message, 'metadata', metadata);
+
+-- aw_story appends events to a job that the caller has locked, numbered without gaps, progress never
+-- falling, an id that is there already ignored (I8). It returns what belongs into the job's row.
+create or replace function aw_story(j jobs, events jsonb, out seq bigint, out progress integer, out stage text)
+language plpgsql set search_path = {{ .path }} as $$
+#variable_conflict use_column
+begin
+  seq := j.event_seq;
+  progress := j.progress;
+  stage := j.stage;
+  if events is null or jsonb_typeof(events) <> 'array' or events = '[]' then
+    return;
+  end if;
+  with sent as (
+    select distinct on ((e ->> 'id')::uuid) (e ->> 'id')::uuid as id, n, e
+    from jsonb_array_elements(events) with ordinality as x(e, n)
+    order by (e ->> 'id')::uuid, n
+  ), fresh as (
+    select s.id, s.e, row_number() over (order by s.n) as n,
+           greatest(j.progress, max(least(greatest((s.e ->> 'progress')::int, 0), 100)) over (order by s.n)) as progress
+    from sent s
+    where not exists (select from job_events o where o.client_id = j.client_id and o.id = s.id)
+  ), written as (
+    insert into job_events (client_id, job_id, seq, id, series, at, stage, progress, attempt, message, metadata)
+    select j.client_id, j.id, j.event_seq + f.n, f.id, j.series, coalesce((f.e ->> 'at')::timestamptz, clock_timestamp()),
+           coalesce(f.e ->> 'stage', ''), f.progress, j.attempts, coalesce(f.e ->> 'message', ''),
+           nullif(f.e -> 'metadata', 'null')
+    from fresh f
+    returning seq, progress, stage
+  )
+  select coalesce(max(w.seq), aw_story.seq), coalesce(max(w.progress), aw_story.progress),
+         coalesce((select l.stage from written l where l.stage <> '' order by l.seq desc limit 1), aw_story.stage)
+  into aw_story.seq, aw_story.progress, aw_story.stage
+  from written w;
+end $$;

@@ -1,0 +1,141 @@
+-- aw_begin records the job if it is new and says what to do with its message.
+
+create or replace function aw_begun(decision text, j jobs, extra jsonb default '{}') returns jsonb
+language sql stable
+return jsonb_build_object('decision', decision, 'fence', j.fence, 'attempt', j.attempts,
+    'max_attempts', j.max_attempts, 'progress', j.progress, 'state', j.status, 'checkpoint', j.checkpoint) || extra;
+
+-- aw_run starts an attempt of a job that the caller has locked: one more attempt, a new fence (I4).
+create or replace function aw_run(j jobs, p jsonb, told jsonb) returns jsonb
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  v_last record;
+  v_message_id text := nullif(p #>> '{source,message_id}', '');
+begin
+  j.attempts := j.attempts + 1;
+  select * into v_last from aw_story(j, told || aw_event('started', 0,
+    format('attempt %s of %s started', j.attempts, j.max_attempts), jsonb_build_object('worker', p -> 'worker')));
+  update jobs set
+    status = 'running', attempts = j.attempts, fence = j.fence + 1, worker = p ->> 'worker',
+    lease_expires_at = clock_timestamp() + aw_span(p -> 'lease_ms'), not_before = null,
+    started_at = coalesce(started_at, clock_timestamp()),
+    series_started_at = coalesce(series_started_at, clock_timestamp()),
+    sent_at = coalesce(sent_at, clock_timestamp()), message = null, -- it came: no sweep needs to send it again
+    message_ids = case when v_message_id is null or v_message_id = any (message_ids) then message_ids
+                       else message_ids[greatest(1, cardinality(message_ids) - 48):] || v_message_id end,
+    event_seq = v_last.seq, progress = v_last.progress, stage = v_last.stage
+  where client_id = j.client_id and id = j.id
+  returning * into j;
+  return aw_begun('run', j);
+end $$;
+
+-- aw_again says whether a message with hints.force starts another series of a job that is over. "Force"
+-- asks for a run that starts after the message was sent. So it does not for a message that started a run
+-- already (I2, a redelivery), nor for one that was sent before the last series started (a duplicate: that
+-- run did what it asks for), nor for one sent before the job was canceled. Queues know the time of
+-- insertion by the second, rounded down: within the same second a restart is taken to be meant, but a
+-- cancel wins.
+create or replace function aw_again(j jobs, p jsonb) returns boolean
+language plpgsql stable as $$
+declare
+  v_message_id text := nullif(p #>> '{source,message_id}', '');
+  v_inserted timestamptz := (p #>> '{source,inserted_at}')::timestamptz;
+begin
+  if not coalesce((p ->> 'force')::boolean, false) or v_message_id is null or v_message_id = any (j.message_ids) then
+    return false;
+  elsif v_inserted is null then
+    return j.status <> 'canceled';
+  elsif j.status = 'canceled' then
+    return v_inserted > j.completed_at;
+  end if;
+  return v_inserted >= date_trunc('second', coalesce(j.series_started_at, j.completed_at));
+end $$;
+
+-- aw_restart opens another series: attempts and progress start again, the former outcome goes into the story.
+create or replace function aw_restart(j jobs, p jsonb) returns jsonb
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  v_was jsonb := jsonb_strip_nulls(jsonb_build_object('series', j.series, 'status', j.status, 'attempts', j.attempts,
+    'completed_at', j.completed_at, 'error_class', j.error_class, 'error_code', j.error_code,
+    'error_message', j.error_message)) || jsonb_build_object('result', j.result);
+begin
+  update jobs set
+    status = 'running', series = j.series + 1, fence = j.fence + 1, series_started_at = clock_timestamp(),
+    attempts = 0, max_attempts = (p ->> 'max_attempts')::int, progress = 0, completed_at = null, result = null,
+    error_class = null, error_code = null, error_message = null,
+    cancel_requested_at = null, cancel_requested_by = null,
+    hints = coalesce(nullif(p -> 'hints', 'null'), '{}'), priority = coalesce(nullif(p ->> 'priority', ''), priority),
+    webhook_url = nullif(p ->> 'webhook_url', ''), traceparent = nullif(p ->> 'traceparent', ''),
+    requested_by = coalesce(nullif(p ->> 'requested_by', ''), requested_by)
+  where client_id = j.client_id and id = j.id
+  returning * into j;
+  return aw_run(j, p, jsonb_build_array(aw_event('restarted', 0, 'done again on demand', v_was)));
+end $$;
+
+create or replace function aw_begin(p jsonb) returns jsonb
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  v_client text := aw_tenant(p);
+  j jobs;
+  d dead_letters;
+  v_error jsonb;
+begin
+  -- The road of a new job is short: one insert with its attempt already counted, one event.
+  insert into jobs (client_id, id, type, status, stage, attempts, max_attempts, priority, payload, hints, requested_by,
+                    fingerprint, fence, lease_expires_at, worker, webhook_url, traceparent, started_at,
+                    series_started_at, message_ids, sent_at, event_seq)
+  values (v_client, p ->> 'job_id', p ->> 'type', 'running', 'started', 1, (p ->> 'max_attempts')::int,
+          coalesce(nullif(p ->> 'priority', ''), 'normal'), coalesce(nullif(p -> 'payload', 'null'), '{}'),
+          coalesce(nullif(p -> 'hints', 'null'), '{}'), nullif(p ->> 'requested_by', ''), p ->> 'fingerprint', 1,
+          clock_timestamp() + aw_span(p -> 'lease_ms'), p ->> 'worker', nullif(p ->> 'webhook_url', ''),
+          nullif(p ->> 'traceparent', ''), clock_timestamp(), clock_timestamp(),
+          array_remove(array[nullif(p #>> '{source,message_id}', '')], null), clock_timestamp(), 1)
+  on conflict (client_id, id) do nothing
+  returning * into j;
+  if found then
+    insert into job_events (client_id, job_id, seq, id, stage, progress, attempt, message, metadata)
+    values (v_client, j.id, 1, gen_random_uuid(), 'started', 0, 1,
+            format('attempt 1 of %s started', j.max_attempts), jsonb_build_object('worker', j.worker));
+    return aw_begun('run', j);
+  end if;
+
+  select * into strict j from jobs where client_id = v_client and id = p ->> 'job_id' for update;
+  if j.placeholder then
+    return aw_begun('canceled', j);
+  elsif j.fingerprint <> p ->> 'fingerprint' then -- I5
+    return aw_begun('conflict', j);
+  end if;
+
+  if j.status in ('succeeded', 'failed', 'canceled') then
+    if aw_again(j, p) then
+      return aw_restart(j, p);
+    elsif j.status = 'canceled' then
+      return aw_begun('canceled', j);
+    end if;
+    select * into d from dead_letters l where l.client_id = v_client and l.job_id = j.id and l.series = j.series;
+    return aw_begun('done', j, jsonb_build_object('dead_letter', aw_dead_letter_ref(d)));
+  elsif j.status = 'pending' then
+    return aw_run(j, p, '[]');
+  elsif j.lease_expires_at > clock_timestamp() then
+    return aw_begun('leased', j, jsonb_build_object('wait_ms', aw_ms(j.lease_expires_at)));
+  elsif j.cancel_requested_at is not null then
+    perform aw_end(j, 'canceled', null, null, null, null);
+    j.status := 'canceled';
+    return aw_begun('canceled', j);
+  elsif j.lease_expires_at is null then -- it waits for its next attempt
+    if j.not_before > clock_timestamp() then
+      return aw_begun('waiting', j, jsonb_build_object('wait_ms', aw_ms(j.not_before)));
+    end if;
+    return aw_run(j, p, '[]');
+  elsif j.attempts < j.max_attempts then
+    return aw_run(j, p, jsonb_build_array(aw_event('worker_lost', 0,
+      format('worker %s was lost in attempt %s', coalesce(j.worker, '?'), j.attempts))));
+  end if;
+
+  v_error := jsonb_build_object('type', 'WorkerLost', 'class', 'worker_lost',
+    'code', upper(j.type) || '_WORKER_LOST', 'retryable', true,
+    'message', format('the worker was lost in attempt %s of %s', j.attempts, j.max_attempts));
+  return aw_begun('spent', j, jsonb_build_object('state', 'failed') || (
+    aw_end(j, 'failed', null, v_error, null,
+           p || jsonb_build_object('reason', 'worker_lost')) - 'state'));
+end $$;

@@ -1,0 +1,103 @@
+-- What the holder of a job may do with it. Each refuses a stale fence (I4) and is one transaction.
+
+create or replace function aw_heartbeat(p jsonb) returns jsonb
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  j jobs := aw_held(p);
+  v_last record;
+begin
+  select * into v_last from aw_story(j, p -> 'events');
+  update jobs set
+    lease_expires_at = clock_timestamp() + aw_span(p -> 'lease_ms'),
+    checkpoint = coalesce(nullif(p -> 'checkpoint', 'null'), checkpoint),
+    event_seq = v_last.seq, progress = v_last.progress, stage = v_last.stage
+  where client_id = j.client_id and id = j.id;
+  return jsonb_build_object('cancel', j.cancel_requested_at is not null);
+end $$;
+
+-- aw_effect runs one effect of a handler: the function aw_effect_<kind>. What it returns goes into the result.
+create or replace function aw_effect(j jobs, effect jsonb) returns jsonb
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  v_kind text := effect ->> 'kind';
+  v_added jsonb;
+begin
+  if v_kind !~ '^[a-z_]{1,40}$' or to_regprocedure(
+       format('{{ .schema }}.aw_effect_%s(text, text, bigint, jsonb)', v_kind)) is null then
+    raise exception 'there is no effect %', left(v_kind, 40) using errcode = 'AW006';
+  end if;
+  execute format('select {{ .schema }}.aw_effect_%s($1, $2, $3, $4)', v_kind)
+    into v_added using j.client_id, j.id, j.fence, coalesce(nullif(effect -> 'args', 'null'), '{}');
+  return coalesce(v_added, '{}');
+end $$;
+
+create or replace function aw_complete(p jsonb) returns jsonb
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  j jobs := aw_held(p);
+  v_result jsonb := coalesce(nullif(p -> 'result', 'null'), '{}');
+  v_effect jsonb;
+begin
+  if jsonb_typeof(v_result) <> 'object' then
+    raise exception 'a result must be a JSON object' using errcode = 'AW006';
+  end if;
+  for v_effect in select * from jsonb_array_elements(coalesce(nullif(p -> 'effects', 'null'), '[]')) loop
+    v_result := v_result || aw_effect(j, v_effect);
+  end loop;
+  return aw_end(j, 'succeeded', v_result, null, p -> 'events', null);
+end $$;
+
+create or replace function aw_fail(p jsonb) returns jsonb
+language plpgsql set search_path = {{ .path }} as $$
+begin
+  return aw_end(aw_held(p), 'failed', null, p -> 'error', p -> 'events', p);
+end $$;
+
+-- aw_canceled: after it nothing of the job is committed (I7), because the job is no longer running.
+create or replace function aw_canceled(p jsonb) returns jsonb
+language plpgsql set search_path = {{ .path }} as $$
+begin
+  return aw_end(aw_held(p), 'canceled', null, null, p -> 'events', null);
+end $$;
+
+-- aw_leave ends an attempt and not the job: what is staged and the checkpoint stay for the next one.
+create or replace function aw_leave(j jobs, state text, attempts integer, wait interval, error jsonb, events jsonb)
+returns jsonb
+language plpgsql set search_path = {{ .path }} as $$
+#variable_conflict use_variable
+declare
+  v_last record;
+begin
+  select * into v_last from aw_story(j, events);
+  update jobs as u set
+    status = state, attempts = aw_leave.attempts, lease_expires_at = null, not_before = clock_timestamp() + wait,
+    error_class = coalesce(error ->> 'class', u.error_class), error_code = coalesce(error ->> 'code', u.error_code),
+    error_message = coalesce(error ->> 'message', u.error_message),
+    event_seq = v_last.seq, progress = v_last.progress, stage = v_last.stage
+  where u.client_id = j.client_id and u.id = j.id;
+  return jsonb_build_object('state', state, 'attempts', attempts, 'deliveries', 0);
+end $$;
+
+-- aw_retry notes a retryable error and when the next attempt may start. The job stays running, held by nobody.
+create or replace function aw_retry(p jsonb) returns jsonb
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  j jobs := aw_held(p);
+begin
+  if j.attempts >= j.max_attempts then -- I6
+    raise exception 'job % has no attempt left after %', j.id, j.attempts using errcode = 'AW006';
+  end if;
+  return aw_leave(j, 'running', j.attempts, aw_span(p -> 'after_ms'), p -> 'error',
+    coalesce(nullif(p -> 'events', 'null'), '[]') || aw_event('retrying', 0, p #>> '{error,message}',
+      jsonb_build_object('class', p #> '{error,class}', 'code', p #> '{error,code}', 'after_ms', p -> 'after_ms')));
+end $$;
+
+-- aw_release gives the job back; the attempt is not counted (I9).
+create or replace function aw_release(p jsonb) returns jsonb
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  j jobs := aw_held(p);
+begin
+  return aw_leave(j, 'pending', j.attempts - 1, null, null,
+    coalesce(nullif(p -> 'events', 'null'), '[]') || aw_event('released', 0, 'given back; the attempt is not counted'));
+end $$;

@@ -1,0 +1,164 @@
+-- What comes from outside an attempt: submissions, cancel requests, messages that can't become work.
+
+-- aw_submit records a job before its message is sent, with the message, so that a sweep can send it again (I1).
+create or replace function aw_submit(p jsonb) returns jsonb
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  v_client text := aw_tenant(p);
+  j jobs;
+begin
+  insert into jobs (client_id, id, type, max_attempts, priority, payload, hints, requested_by, fingerprint,
+                    webhook_url, traceparent, queue, message)
+  values (v_client, p ->> 'job_id', p ->> 'type', (p ->> 'max_attempts')::int,
+          coalesce(nullif(p ->> 'priority', ''), 'normal'), coalesce(nullif(p -> 'payload', 'null'), '{}'),
+          coalesce(nullif(p -> 'hints', 'null'), '{}'), nullif(p ->> 'requested_by', ''), p ->> 'fingerprint',
+          nullif(p ->> 'webhook_url', ''), nullif(p ->> 'traceparent', ''), p ->> 'queue', p ->> 'message')
+  on conflict (client_id, id) do nothing
+  returning * into j;
+  if found then
+    return jsonb_build_object('created', true, 'state', j.status, 'sent', false);
+  end if;
+  select * into strict j from jobs where client_id = v_client and id = p ->> 'job_id';
+  if not j.placeholder and j.fingerprint <> p ->> 'fingerprint' then -- I5
+    raise exception 'job % has another type or payload', j.id using errcode = 'AW003';
+  end if;
+  return jsonb_build_object('created', false, 'state', j.status, 'sent', j.queue is null or j.sent_at is not null);
+end $$;
+
+create or replace function aw_mark_sent(p jsonb) returns jsonb
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  v_client text := aw_tenant(p);
+begin
+  update jobs set sent_at = coalesce(sent_at, clock_timestamp()), message = null
+  where client_id = v_client and id = p ->> 'job_id';
+  if not found then
+    raise exception 'there is no job %', p ->> 'job_id' using errcode = 'AW002';
+  end if;
+  return '{}';
+end $$;
+
+create or replace function aw_unsent(p jsonb) returns jsonb
+language plpgsql stable set search_path = {{ .path }} as $$
+declare
+  v_client text := aw_tenant(p);
+begin
+  return coalesce((
+    select jsonb_agg(jsonb_build_object('job_id', u.id, 'queue', u.queue, 'message', u.message) order by u.created_at)
+    from (select * from jobs
+          where client_id = v_client and queue is not null and sent_at is null and status = 'pending'
+            and created_at <= clock_timestamp() - aw_span(p -> 'older_than_ms')
+          order by created_at limit (p ->> 'limit')::int) u), '[]');
+end $$;
+
+-- aw_request_cancel: a job that nobody works on is canceled at once, a running one is asked to stop, an
+-- unknown id gets a canceled row so that its message is dropped when it comes.
+create or replace function aw_request_cancel(p jsonb) returns jsonb
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  v_client text := aw_tenant(p);
+  v_by text := coalesce(nullif(p ->> 'by', ''), 'somebody');
+  v_last record;
+  j jobs;
+begin
+  insert into jobs (client_id, id, type, status, stage, placeholder, completed_at, cancel_requested_at,
+                    cancel_requested_by, event_seq)
+  values (v_client, p ->> 'job_id', '', 'canceled', 'canceled', true, clock_timestamp(), clock_timestamp(), v_by, 1)
+  on conflict (client_id, id) do nothing
+  returning * into j;
+  if found then
+    insert into job_events (client_id, job_id, seq, id, stage, progress, attempt, message)
+    values (v_client, j.id, 1, gen_random_uuid(), 'canceled', 0, 0, 'canceled by ' || v_by || ' before any message came');
+    return aw_job_json(j);
+  end if;
+
+  select * into strict j from jobs where client_id = v_client and id = p ->> 'job_id' for update;
+  if j.status in ('succeeded', 'failed', 'canceled') then
+    raise exception 'job % is already %', j.id, j.status using errcode = 'AW005';
+  end if;
+  if j.cancel_requested_at is null then
+    select * into v_last from aw_story(j, jsonb_build_array(aw_event('', 0, 'cancel requested by ' || v_by)));
+    update jobs set cancel_requested_at = clock_timestamp(), cancel_requested_by = v_by, event_seq = v_last.seq
+    where client_id = v_client and id = j.id
+    returning * into j;
+  end if;
+  if j.status = 'pending' or coalesce(j.lease_expires_at, '-infinity') <= clock_timestamp() then
+    perform aw_end(j, 'canceled', null, null, null, null);
+    select * into strict j from jobs where client_id = v_client and id = j.id;
+  end if;
+  return aw_job_json(j);
+end $$;
+
+-- aw_refuse_job makes the row of a rejected message's job: a new, failed one; or it fails the row that was
+-- recorded before this very message was sent. Any other row of that id stays as it is. It returns the series
+-- that ended by it, null when none did.
+create or replace function aw_refuse_job(v_client text, p jsonb) returns integer
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  v_error jsonb := p -> 'error';
+  v_last record;
+  j jobs;
+begin
+  insert into jobs (client_id, id, type, payload, requested_by, webhook_url, sent_at)
+  values (v_client, p ->> 'job_id', coalesce(p ->> 'type', ''), coalesce(nullif(p -> 'payload', 'null'), '{}'),
+          nullif(p ->> 'requested_by', ''), nullif(p ->> 'webhook_url', ''), clock_timestamp())
+  on conflict (client_id, id) do nothing
+  returning * into j;
+  if not found then
+    select * into strict j from jobs where client_id = v_client and id = p ->> 'job_id' for update;
+    if j.status <> 'pending' or j.queue is null or j.fence > 0 or j.type is distinct from p ->> 'type'
+       or j.payload is distinct from p -> 'payload' then
+      return null;
+    end if;
+  end if;
+  select * into v_last from aw_story(j, jsonb_build_array(aw_event('failed', 0, v_error ->> 'message',
+    jsonb_build_object('class', v_error -> 'class', 'code', v_error -> 'code'))));
+  update jobs set
+    status = 'failed', stage = 'failed', event_seq = v_last.seq, completed_at = clock_timestamp(), message = null,
+    error_class = v_error ->> 'class', error_code = v_error ->> 'code', error_message = v_error ->> 'message'
+  where client_id = v_client and id = j.id;
+  return j.series;
+end $$;
+
+-- aw_reject records a message that can't become work, once per message (I6).
+create or replace function aw_reject(p jsonb) returns jsonb
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  v_client text := aw_tenant(p);
+  v_job text := nullif(p ->> 'job_id', '');
+  v_error jsonb := p -> 'error';
+  d dead_letters;
+begin
+  insert into dead_letters (client_id, job_id, rejected, task_type, reason, error_class, error_code, error_message,
+                            attempts, original_message, source_queue, message_id)
+  values (v_client, v_job, true, nullif(p ->> 'type', ''), p ->> 'reason', v_error ->> 'class', v_error ->> 'code',
+          v_error ->> 'message', 0, coalesce(p ->> 'original_message', ''),
+          nullif(p #>> '{source,queue}', ''), nullif(p #>> '{source,message_id}', ''))
+  on conflict (client_id, coalesce(source_queue, ''), message_id) where rejected and message_id is not null do nothing
+  returning * into d;
+  if not found then
+    select * into strict d from dead_letters l where l.client_id = v_client and l.rejected
+      and coalesce(l.source_queue, '') = coalesce(p #>> '{source,queue}', '') and l.message_id = p #>> '{source,message_id}';
+    return jsonb_build_object('state', 'failed', 'attempts', 0, 'dead_letter', aw_dead_letter_ref(d), 'deliveries', 0);
+  end if;
+
+  if v_job is not null and coalesce((p ->> 'record')::boolean, false) then
+    update dead_letters set series = aw_refuse_job(v_client, p) where client_id = v_client and id = d.id;
+  end if;
+  return jsonb_build_object('state', 'failed', 'attempts', 0, 'dead_letter', aw_dead_letter_ref(d),
+    'deliveries', aw_webhook(v_client, v_job, nullif(p ->> 'type', ''), p ->> 'webhook_url', 'failed', 1, null,
+                             v_error || '{"attempts": 0}'));
+end $$;
+
+create or replace function aw_dead_letter_sent(p jsonb) returns jsonb
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  v_client text := aw_tenant(p);
+begin
+  update dead_letters set sent_at = coalesce(sent_at, clock_timestamp())
+  where client_id = v_client and id = (p ->> 'id')::uuid;
+  if not found then
+    raise exception 'there is no dead letter %', p ->> 'id' using errcode = 'AW002';
+  end if;
+  return '{}';
+end $$;

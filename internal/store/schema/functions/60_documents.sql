@@ -1,0 +1,183 @@
+-- Ingest: a version is staged beside the active one and becomes active in the transaction that completes
+-- the job. Locks are taken in this order: own job, document, version.
+
+-- aw_stage_document opens a staged version, or the one that an earlier attempt of this job has left.
+create or replace function aw_stage_document(p jsonb) returns jsonb
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  j jobs := aw_share(p);
+  d documents;
+  v_staged document_versions;
+  v_holder jobs;
+  v_version integer;
+begin
+  insert into documents (client_id, document_set, filename, blob)
+  values (j.client_id, p ->> 'document_set', p ->> 'filename', p ->> 'blob')
+  on conflict (client_id, document_set, filename) do nothing;
+  select * into strict d from documents where client_id = j.client_id and document_set = p ->> 'document_set'
+    and filename = p ->> 'filename' for update;
+
+  select * into v_staged from document_versions
+    where client_id = j.client_id and document_id = d.id and status = 'staged';
+  if found and v_staged.job_id <> j.id then
+    select * into v_holder from jobs where client_id = j.client_id and id = v_staged.job_id;
+    if v_holder.status = 'running' and v_holder.lease_expires_at > clock_timestamp() then
+      raise exception '%', jsonb_build_object('job_id', v_holder.id, 'retry_after_ms', aw_ms(v_holder.lease_expires_at))
+        using errcode = 'AW007';
+    end if;
+    -- Left behind by a job that is over, or that nobody holds: that one stages again when it goes on.
+    delete from document_versions
+      where client_id = j.client_id and document_id = d.id and version = v_staged.version;
+    v_staged := null;
+  end if;
+  if v_staged.version is null then
+    select coalesce(max(version), 0) + 1 into v_version from document_versions
+      where client_id = j.client_id and document_id = d.id;
+    insert into document_versions (client_id, document_id, version, status, job_id)
+    values (j.client_id, d.id, v_version, 'staged', j.id)
+    returning * into v_staged;
+  end if;
+
+  return jsonb_build_object('document_id', d.id, 'version', v_staged.version,
+    'active', (select jsonb_build_object('version', v.version, 'content_sha256', v.content_sha256, 'pipeline', v.pipeline,
+                 'pages', v.pages, 'chunks', v.chunks, 'characters', v.characters, 'extractor', v.extractor)
+               from document_versions v
+               where v.client_id = j.client_id and v.document_id = d.id and v.status = 'active'),
+    'staged_keys', (select jsonb_object_agg(c.position, c.chunk_key) from document_chunks c
+                    where c.client_id = j.client_id and c.document_id = d.id and c.version = v_staged.version));
+end $$;
+
+create or replace function aw_known_chunks(p jsonb) returns jsonb
+language plpgsql stable set search_path = {{ .path }} as $$
+declare
+  v_client text := aw_tenant(p);
+  v_keys text[] := array(select jsonb_array_elements_text(p -> 'keys'));
+begin
+  return coalesce((select jsonb_agg(distinct c.chunk_key) from document_chunks c
+                   where c.client_id = v_client and c.chunk_key = any (v_keys)), '[]');
+end $$;
+
+-- aw_staged locks a staged version of a job for share (writers of chunks) or for update (its end). When it is
+-- gone, because the job's lease had run out and another job took the document, the job is as good as fenced.
+create or replace function aw_staged(j jobs, document uuid, number integer, alone boolean) returns document_versions
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  v document_versions;
+begin
+  if alone then
+    select * into v from document_versions s where s.client_id = j.client_id and s.document_id = document
+      and s.version = number and s.job_id = j.id and s.status = 'staged' for update;
+  else
+    select * into v from document_versions s where s.client_id = j.client_id and s.document_id = document
+      and s.version = number and s.job_id = j.id and s.status = 'staged' for share;
+  end if;
+  if not found then
+    raise exception 'job % has no staged version % of document %', j.id, number, document using errcode = 'AW001';
+  end if;
+  return v;
+end $$;
+
+-- aw_stage_chunks writes chunks of a staged version. One that brings no embedding takes the tenant's own for
+-- the same key; keys for which there is none are returned.
+create or replace function aw_stage_chunks(p jsonb) returns jsonb
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  j jobs := aw_share(p);
+  v document_versions := aw_staged(j, (p ->> 'document_id')::uuid, (p ->> 'version')::int, false);
+  v_model text := p ->> 'model';
+  v_missing jsonb;
+begin
+  with incoming as materialized (
+    select c.*, coalesce(c.embedding::halfvec, (
+      select k.embedding from document_chunks k
+      where k.client_id = j.client_id and k.chunk_key = c.chunk_key and k.model = v_model limit 1)) as vector
+    from jsonb_to_recordset(p -> 'chunks') as c(
+      position integer, content text, heading_path text[], pages integer[], kind text, tokens integer,
+      chunk_key text, boxes jsonb, embedding text)
+  ), written as (
+    insert into document_chunks (client_id, document_id, version, position, content, heading_path, pages, kind, tokens,
+                                 chunk_key, boxes, model, embedding)
+    select j.client_id, v.document_id, v.version, i.position, i.content, coalesce(i.heading_path, '{}'),
+           coalesce(i.pages, '{}'), coalesce(nullif(i.kind, ''), 'text'), coalesce(i.tokens, 0), i.chunk_key,
+           coalesce(nullif(i.boxes, 'null'), '[]'), v_model, i.vector
+    from incoming i where i.vector is not null
+    on conflict (client_id, document_id, version, position) do update set
+      content = excluded.content, heading_path = excluded.heading_path, pages = excluded.pages, kind = excluded.kind,
+      tokens = excluded.tokens, chunk_key = excluded.chunk_key, boxes = excluded.boxes, model = excluded.model,
+      embedding = excluded.embedding
+  )
+  select jsonb_agg(distinct i.chunk_key) into v_missing from incoming i where i.vector is null;
+  return jsonb_build_object('missing', coalesce(v_missing, '[]'));
+end $$;
+
+-- aw_document_result is what ingest answers about the active version of a document.
+create or replace function aw_document_result(d documents, v document_versions, unchanged boolean) returns jsonb
+language sql stable
+return jsonb_build_object('document_id', d.id, 'document_set', d.document_set, 'filename', d.filename,
+  'version', v.version, 'pages', v.pages, 'chunks', v.chunks, 'characters', v.characters, 'extractor', v.extractor,
+  'content_sha256', v.content_sha256, 'unchanged', unchanged);
+
+-- The effect activate_document: readers see the old version until this commits, and the new one after it.
+create or replace function aw_effect_activate_document(client text, job text, fence bigint, args jsonb) returns jsonb
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  j jobs;
+  d documents;
+  v document_versions;
+  v_old integer;
+  v_count integer;
+begin
+  select * into strict j from jobs where client_id = client and id = job;
+  select * into d from documents where client_id = client and id = (args ->> 'document_id')::uuid for update;
+  v := aw_staged(j, (args ->> 'document_id')::uuid, (args ->> 'version')::int, true);
+
+  -- An earlier attempt may have cut the document differently.
+  delete from document_chunks c where c.client_id = client and c.document_id = d.id and c.version = v.version
+    and c.position >= (args ->> 'chunks')::int;
+  select count(*) into v_count from document_chunks c
+    where c.client_id = client and c.document_id = d.id and c.version = v.version;
+  if v_count <> (args ->> 'chunks')::int then
+    raise exception 'version % of document % has % of % chunks', v.version, d.id, v_count, args ->> 'chunks'
+      using errcode = 'AW008';
+  end if;
+
+  update document_versions o set status = 'superseded', superseded_at = clock_timestamp()
+    where o.client_id = client and o.document_id = d.id and o.status = 'active'
+    returning o.version into v_old;
+  delete from document_chunks c where c.client_id = client and c.document_id = d.id and c.version = v_old;
+  update document_versions n set
+    status = 'active', activated_at = clock_timestamp(), content_sha256 = args ->> 'content_sha256',
+    pipeline = args ->> 'pipeline', pages = (args ->> 'pages')::int, chunks = (args ->> 'chunks')::int,
+    characters = (args ->> 'characters')::int, extractor = args ->> 'extractor'
+    where n.client_id = client and n.document_id = d.id and n.version = v.version
+    returning * into v;
+  update documents u set
+    active_version = v.version, content_sha256 = v.content_sha256, pages = v.pages, title = nullif(args ->> 'title', ''),
+    blob = args ->> 'blob', source_etag = nullif(args ->> 'source_etag', ''),
+    metadata = coalesce(nullif(args -> 'metadata', 'null'), u.metadata), updated_at = clock_timestamp()
+    where u.client_id = client and u.id = d.id;
+  return aw_document_result(d, v, false);
+end $$;
+
+-- The effect keep_document: the bytes and the pipeline are those of the active version.
+create or replace function aw_effect_keep_document(client text, job text, fence bigint, args jsonb) returns jsonb
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  j jobs;
+  d documents;
+  v document_versions;
+begin
+  select * into strict j from jobs where client_id = client and id = job;
+  select * into d from documents where client_id = client and id = (args ->> 'document_id')::uuid for update;
+  v := aw_staged(j, (args ->> 'document_id')::uuid, (args ->> 'version')::int, true);
+  delete from document_versions s where s.client_id = client and s.document_id = d.id and s.version = v.version;
+  select * into v from document_versions s where s.client_id = client and s.document_id = d.id and s.status = 'active';
+  if not found then
+    raise exception 'document % has no version to keep', d.id using errcode = 'AW008';
+  end if;
+  update documents u set
+    blob = args ->> 'blob', source_etag = nullif(args ->> 'source_etag', ''),
+    metadata = coalesce(nullif(args -> 'metadata', 'null'), u.metadata), updated_at = clock_timestamp()
+    where u.client_id = client and u.id = d.id;
+  return aw_document_result(d, v, true);
+end $$;

@@ -1,0 +1,54 @@
+-- The webhook loop over the outbox.
+
+create or replace function aw_claim_deliveries(p jsonb) returns jsonb
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  v_client text := aw_tenant(p);
+  v_now timestamptz := clock_timestamp();
+  v_claimed jsonb;
+  v_next timestamptz;
+begin
+  with due as (
+    select w.id from webhook_deliveries w
+    where w.client_id = v_client and w.status = 'pending' and w.next_attempt_at <= v_now
+      and (w.lease_expires_at is null or w.lease_expires_at <= v_now)
+    order by w.next_attempt_at
+    limit (p ->> 'max')::int
+    for update skip locked
+  ), claimed as (
+    update webhook_deliveries w set
+      fence = w.fence + 1, lease_expires_at = v_now + aw_span(p -> 'lease_ms'), worker = p ->> 'worker'
+    from due where w.client_id = v_client and w.id = due.id
+    returning w.*
+  )
+  select jsonb_agg(jsonb_build_object('id', c.id, 'job_id', c.job_id, 'url', c.url, 'body', c.body,
+                                      'attempts', c.attempts, 'fence', c.fence) order by c.next_attempt_at)
+  into v_claimed from claimed c;
+
+  select min(greatest(w.next_attempt_at, coalesce(w.lease_expires_at, w.next_attempt_at))) into v_next
+  from webhook_deliveries w
+  where w.client_id = v_client and w.status = 'pending'
+    and greatest(w.next_attempt_at, coalesce(w.lease_expires_at, w.next_attempt_at)) > v_now;
+  return jsonb_build_object('deliveries', coalesce(v_claimed, '[]'),
+                            'next_ms', case when v_next is null then 0 else aw_ms(v_next) end);
+end $$;
+
+create or replace function aw_settle_delivery(p jsonb) returns jsonb
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  v_client text := aw_tenant(p);
+  v_now timestamptz := clock_timestamp();
+begin
+  update webhook_deliveries set
+    status = p ->> 'status', attempts = attempts + 1, lease_expires_at = null,
+    next_attempt_at = case when p ->> 'status' = 'pending' then v_now + aw_span(p -> 'next_after_ms') end,
+    delivered_at = case when p ->> 'status' = 'delivered' then v_now end,
+    response_status = nullif((p ->> 'response_status')::int, 0), response = nullif(p ->> 'response', ''),
+    latency_ms = (p ->> 'latency_ms')::bigint, last_error = nullif(p ->> 'error', '')
+  where client_id = v_client and id = p ->> 'id' and fence = (p ->> 'fence')::bigint
+    and status = 'pending' and lease_expires_at is not null;
+  if not found then
+    raise exception 'delivery % is not held under fence %', p ->> 'id', p ->> 'fence' using errcode = 'AW001';
+  end if;
+  return '{}';
+end $$;

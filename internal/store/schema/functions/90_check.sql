@@ -1,0 +1,47 @@
+-- aw_check tells a worker whether it can work with this schema under its key.
+create or replace function aw_check(p jsonb) returns jsonb
+language plpgsql stable set search_path = {{ .path }} as $$
+declare
+  v_client text := aw_tenant(p);
+  v_bypass boolean := (select rolsuper or rolbypassrls from pg_roles where rolname = current_user);
+begin
+  if aw_client() is null and not v_bypass then
+    raise exception 'this key names no client: it needs the claim client_id' using errcode = 'AW004';
+  end if;
+  perform from jobs where client_id = v_client limit 1;
+  return jsonb_build_object('version', (select version from aw_schema_version), 
+    'dimensions', (select atttypmod from pg_attribute where attrelid = 'document_chunks'::regclass and attname = 'embedding'),
+    'role', current_user, 'bound_to', aw_client(), 'every_tenant', v_bypass and aw_client() is null);
+end $$;
+
+-- Who may call: the worker's role and the service key. Nobody else, whatever the defaults of this database are.
+do $$
+declare
+  f regprocedure;
+  r text;
+begin
+  for f in
+    select p.oid::regprocedure from pg_proc p
+    where p.pronamespace = '{{ .schema }}'::regnamespace
+      and (p.proname like 'aw\_%' or p.proname in ('match_document_chunks', 'hybrid_search'))
+  loop
+    execute format('revoke all on function %s from public', f);
+    foreach r in array array['anon', 'authenticated'] loop
+      if exists (select from pg_roles where rolname = r) then
+        execute format('revoke all on function %s from %I', f, r);
+      end if;
+    end loop;
+    foreach r in array array['async_worker', 'service_role'] loop
+      if exists (select from pg_roles where rolname = r) then
+        execute format('grant execute on function %s to %I', f, r);
+      end if;
+    end loop;
+  end loop;
+  foreach r in array array['async_worker', 'service_role'] loop
+    if exists (select from pg_roles where rolname = r) then
+      execute format('grant select on {{ .schema }}.aw_schema_version to %I', r);
+    end if;
+  end loop;
+end $$;
+
+notify pgrst, 'reload schema';

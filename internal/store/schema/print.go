@@ -1,0 +1,67 @@
+package schema
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+)
+
+// Print writes one SQL script that does what Migrate does, for an editor that has no connection string to
+// give away. It can be run again and again: a migration that the version table knows is passed over, so
+// a later Migrate, or a later script, goes on from there.
+func Print(w io.Writer, o Options) error {
+	o, err := o.check()
+	if err != nil {
+		return err
+	}
+	migrations, err := render(nil, sub("migrations"), o)
+	if err != nil {
+		return err
+	}
+	replaced, err := functions(o)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, `-- The schema of async-worker, version %d, in schema %s with %d embedding dimensions.
+-- Run it as the owner of the database, as often as you like.
+begin;
+select pg_advisory_xact_lock(%d);
+do $schema$ begin
+  if not exists (select from pg_namespace where nspname = '%[2]s') then
+    create schema %[2]s;
+  end if;
+end $schema$;
+create table if not exists %[5]s(version int4 not null);
+insert into %[5]s(version) select 0 where not exists (select from %[5]s);
+`, len(migrations), o.Schema, o.Dimensions, lockNumber, o.versionTable())
+
+	for i, m := range migrations {
+		fmt.Fprintf(out, `
+-- %[2]s
+do $step_%[1]d$ begin
+  if (select version from %[4]s) < %[1]d then
+    execute $migration_%[1]d$
+%[3]s
+$migration_%[1]d$;
+    update %[4]s set version = %[1]d;
+  end if;
+end $step_%[1]d$;
+`, i+1, m.name, m.sql, o.versionTable())
+	}
+	for _, f := range replaced {
+		fmt.Fprintf(out, "\n-- %s\n%s;\n", f.name, trimSemicolon(f.sql))
+	}
+	fmt.Fprint(out, "commit;\n")
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("write the script: %w", err)
+	}
+	return nil
+}
+
+func trimSemicolon(sql string) string {
+	if n := len(sql); n > 0 && sql[n-1] == ';' {
+		return sql[:n-1]
+	}
+	return sql
+}

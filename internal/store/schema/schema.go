@@ -1,0 +1,243 @@
+// Package schema holds the database's schema and applies it: numbered migrations for tables, guards and
+// policies (migrations/), and the functions that the worker calls (functions/), which are replaced as a
+// whole by every migrate. A change of a table is a new numbered file; a change of a function is an edit.
+package schema
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strings"
+	"text/template"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/tern/v2/migrate"
+)
+
+//go:embed migrations/*.sql functions/*.sql
+var files embed.FS
+
+// Defaults and limits of Options.
+const (
+	DefaultSchema     = "public"
+	DefaultDimensions = 1536
+	MaxDimensions     = 4000 // of an indexed halfvec
+)
+
+// lockNumber is tern's own advisory lock, so that `tern` by hand and we exclude each other.
+const lockNumber int64 = 9628173550095224
+
+// Options say where and how wide.
+type Options struct {
+	Schema     string // DB_SCHEMA; empty: DefaultSchema
+	Dimensions int    // EMBEDDING_DIMENSIONS, 1-4000; zero: DefaultDimensions
+}
+
+// Report is what a migration did.
+type Report struct {
+	Schema     string
+	From, To   int      // versions; equal when no migration was due
+	Applied    []string // file names of the migrations applied now
+	Dimensions int      // of the vectors
+}
+
+func (r Report) String() string {
+	if len(r.Applied) == 0 {
+		return fmt.Sprintf("schema %s is at version %d; functions renewed", r.Schema, r.To)
+	}
+	return fmt.Sprintf("schema %s: version %d to %d (%s); functions renewed", r.Schema, r.From, r.To, strings.Join(r.Applied, ", "))
+}
+
+var schemaName = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
+
+// check fills in defaults and refuses what can't be.
+func (o Options) check() (Options, error) {
+	if o.Schema == "" {
+		o.Schema = DefaultSchema
+	}
+	if o.Dimensions == 0 {
+		o.Dimensions = DefaultDimensions
+	}
+	if !schemaName.MatchString(o.Schema) {
+		return o, fmt.Errorf("schema name %q: use lower-case letters, digits and underscores", o.Schema)
+	}
+	if o.Dimensions < 1 || o.Dimensions > MaxDimensions {
+		return o, fmt.Errorf("%d embedding dimensions: 1 to %d can be indexed", o.Dimensions, MaxDimensions)
+	}
+	return o, nil
+}
+
+// data is what the templates see. path is every function's pinned search_path: on Supabase pgvector lives
+// in the schema extensions, which need not exist elsewhere.
+func (o Options) data() map[string]any {
+	path := o.Schema + ", extensions, public, pg_temp"
+	if o.Schema == DefaultSchema {
+		path = "public, extensions, pg_temp"
+	}
+	return map[string]any{"schema": o.Schema, "dimensions": o.Dimensions, "path": path}
+}
+
+func (o Options) versionTable() string { return o.Schema + ".aw_schema_version" }
+
+// Version is the schema that this program needs: the number of its last migration.
+func Version() int {
+	names, err := fs.Glob(files, "migrations/*.sql")
+	if err != nil {
+		return 0 // only a malformed pattern does that
+	}
+	return len(names)
+}
+
+// Migrate brings the database at url up to Version and renews the functions. It is idempotent, and safe to
+// run at the same time from several places. The login must be allowed to create tables and roles in the
+// database (on Supabase: the user postgres on the direct or session port, 5432).
+func Migrate(ctx context.Context, url string, o Options) (Report, error) {
+	o, err := o.check()
+	if err != nil {
+		return Report{}, err
+	}
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return Report{}, fmt.Errorf("connect to migrate: %w", err)
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	if _, err := conn.Exec(ctx, "select pg_advisory_lock($1)", lockNumber); err != nil {
+		return Report{}, fmt.Errorf("wait for other migrations: %w", err)
+	}
+	return migrateLocked(ctx, conn, o) // closing the connection gives the lock back
+}
+
+func migrateLocked(ctx context.Context, conn *pgx.Conn, o Options) (Report, error) {
+	r := Report{Schema: o.Schema}
+	if err := ensureSchema(ctx, conn, o.Schema); err != nil {
+		return r, err
+	}
+	m, err := migrate.NewMigrator(ctx, conn, o.versionTable())
+	if err != nil {
+		return r, fmt.Errorf("prepare the version table: %w", err)
+	}
+	m.Data = o.data()
+	if err := m.LoadMigrations(sub("migrations")); err != nil {
+		return r, fmt.Errorf("load migrations: %w", err)
+	}
+	from, err := m.GetCurrentVersion(ctx)
+	if err != nil {
+		return r, fmt.Errorf("read the schema's version: %w", err)
+	}
+	r.From, r.To = int(from), int(from)
+	if r.From > len(m.Migrations) {
+		return r, fmt.Errorf("schema %s is at version %d, newer than this program's %d: use the newer program", o.Schema, r.From, len(m.Migrations))
+	}
+	m.OnStart = func(_ int32, name, _, _ string) { r.Applied = append(r.Applied, name) }
+	if err := m.Migrate(ctx); err != nil {
+		return r, fmt.Errorf("migrate: %w", explain(err))
+	}
+	r.To = len(m.Migrations)
+	if err := replaceFunctions(ctx, conn, o); err != nil {
+		return r, err
+	}
+	r.Dimensions, err = dimensions(ctx, conn, o)
+	return r, err
+}
+
+// ensureSchema looks before it creates: create schema needs a right on the whole database, even when the
+// schema is there.
+func ensureSchema(ctx context.Context, conn *pgx.Conn, name string) error {
+	var there bool
+	if err := conn.QueryRow(ctx, "select exists (select from pg_namespace where nspname = $1)", name).Scan(&there); err != nil {
+		return fmt.Errorf("look for schema %s: %w", name, err)
+	}
+	if there {
+		return nil
+	}
+	if _, err := conn.Exec(ctx, "create schema "+pgx.Identifier{name}.Sanitize()); err != nil {
+		return fmt.Errorf("create schema %s: %w", name, err)
+	}
+	return nil
+}
+
+func replaceFunctions(ctx context.Context, conn *pgx.Conn, o Options) error {
+	scripts, err := functions(o)
+	if err != nil {
+		return err
+	}
+	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		for _, s := range scripts {
+			if _, err := tx.Exec(ctx, s.sql); err != nil {
+				return fmt.Errorf("%s: %w", s.name, explain(err))
+			}
+		}
+		return nil
+	})
+}
+
+func dimensions(ctx context.Context, conn *pgx.Conn, o Options) (int, error) {
+	var n int
+	err := conn.QueryRow(ctx, `select atttypmod from pg_attribute
+		where attrelid = to_regclass($1) and attname = 'embedding'`, o.Schema+".document_chunks").Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("read the width of the embeddings: %w", err)
+	}
+	if n != o.Dimensions {
+		return n, fmt.Errorf("the embeddings in schema %s have %d dimensions, EMBEDDING_DIMENSIONS asks for %d: "+
+			"set it to %d, or use another DB_SCHEMA and ingest again", o.Schema, n, o.Dimensions, n)
+	}
+	return n, nil
+}
+
+// explain adds a remedy to the errors that one meets in practice.
+func explain(err error) error {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	switch {
+	case !ok:
+		return err
+	case pg.Code == "0A000" && strings.Contains(pg.Message, "vector"), pg.Code == "58P01":
+		return fmt.Errorf("%w; install pgvector 0.7 or newer on the database's server", err)
+	case pg.Code == "42501":
+		return fmt.Errorf("%w; migrate as the owner of the database", err)
+	case pg.Hint != "":
+		return fmt.Errorf("%w (%s)", err, pg.Hint)
+	}
+	return err
+}
+
+type script struct{ name, sql string }
+
+// functions are the rendered scripts of functions/, in order: the setting of the search path first, so that
+// names in their heads are found.
+func functions(o Options) ([]script, error) {
+	scripts := []script{{"search path", "set local search_path = " + o.data()["path"].(string)}}
+	return render(scripts, sub("functions"), o)
+}
+
+func render(scripts []script, dir fs.FS, o Options) ([]script, error) {
+	names, err := fs.Glob(dir, "*.sql")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		t, err := template.New(name).Option("missingkey=error").ParseFS(dir, name)
+		if err != nil {
+			return nil, fmt.Errorf("parse %s: %w", name, err)
+		}
+		var sql bytes.Buffer
+		if err := t.Execute(&sql, o.data()); err != nil {
+			return nil, fmt.Errorf("render %s: %w", name, err)
+		}
+		scripts = append(scripts, script{name, strings.TrimSpace(sql.String())})
+	}
+	return scripts, nil
+}
+
+func sub(dir string) fs.FS {
+	s, err := fs.Sub(files, dir)
+	if err != nil {
+		panic(err) // only a malformed constant does that
+	}
+	return s
+}
