@@ -40,7 +40,7 @@ type work struct {
 
 // pipelineID names everything that, besides the bytes, decides what is indexed.
 func (w *work) pipelineID(f extract.Format) string {
-	return fmt.Sprintf("%s chunk@%d %s/%d title=%s", w.deps.Extractor.Pipeline(f), chunk.Version,
+	return fmt.Sprintf("%s chunk@%d %s/%d title=%s", w.deps.Extractor.Version(f), chunk.Version,
 		w.deps.Embedder.Model(), w.deps.Embedder.Dimensions(), w.title())
 }
 

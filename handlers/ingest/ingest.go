@@ -43,8 +43,8 @@ type Deps struct {
 
 // Extractor is what ingest needs of extract.Router.
 type Extractor interface {
-	// Pipeline names the extractor of a format and its version, e.g. "native/pdf@1".
-	Pipeline(f extract.Format) string
+	// Version names the extractor of a format and its version, e.g. "native/pdf@1".
+	Version(f extract.Format) string
 	Extract(ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit) (extract.Info, error)
 }
 
@@ -108,15 +108,12 @@ func (h *Handler) Handle(ctx context.Context, c handlers.Call) (handlers.Outcome
 	if err := c.Progress.Stage(stageDetecting); err != nil {
 		return handlers.Outcome{}, err
 	}
-	format, err := extract.Detect(file.path, p.Filename)
+	source, err := extract.Open(file.path, p.Filename)
 	if err != nil {
 		return handlers.Outcome{}, err
 	}
-	w := &work{
-		Handler: h, call: c, payload: p, file: file, staged: staged,
-		source: extract.Source{Path: file.path, Name: p.Filename, Size: file.size, Format: format},
-	}
-	w.pipeline = w.pipelineID(format)
+	w := &work{Handler: h, call: c, payload: p, file: file, staged: staged, source: source}
+	w.pipeline = w.pipelineID(source.Format)
 	if w.unchanged() {
 		return w.keep()
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/engine"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
+	"github.com/seed-7227ef26/async-worker/internal/llm/token"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/queue"
@@ -38,15 +39,15 @@ type Tenant struct {
 	Embedder llm.Embedder
 
 	log     *slog.Logger
-	queues  queue.Service
-	worker  string // names this process
+	worker  string      // names this process
+	counter llm.Counter // of tokens; one for all, since its table is large
 	closers []func() error
 }
 
 // Open connects what a command needs. Nothing runs yet, and little is tried yet: a wrong address
 // shows at the first use. Close it afterwards.
 func Open(ctx context.Context, cfg config.Config, log *slog.Logger, needs Needs) (*Tenant, error) {
-	t := &Tenant{Config: cfg, log: log, worker: workerName()}
+	t := &Tenant{Config: cfg, log: log, worker: workerName(), counter: token.New()}
 	steps := []struct {
 		need Needs
 		open func(context.Context) error

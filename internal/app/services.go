@@ -3,9 +3,8 @@ package app
 import (
 	"context"
 	"fmt"
-	"time"
 
-	azurecreds "github.com/seed-7227ef26/async-worker/internal/azure"
+	storage "github.com/seed-7227ef26/async-worker/internal/azure"
 	blobazure "github.com/seed-7227ef26/async-worker/internal/blob/azure"
 	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/engine"
@@ -14,15 +13,19 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
 	"github.com/seed-7227ef26/async-worker/internal/store/supabase"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/queue"
 	queueazure "github.com/seed-7227ef26/async-worker/queue/azure"
 )
 
 func (t *Tenant) openQueues(context.Context) error {
-	service, err := queueazure.Open(t.credentials(), queueazure.Options{Concurrency: t.Config.Concurrency})
+	creds, err := t.credentials()
+	if err != nil {
+		return err
+	}
+	service, err := queueazure.Open(creds, queueazure.Options{Concurrency: t.Config.Concurrency + queue.MaxBatch})
 	if err != nil {
 		return fmt.Errorf("open the queues: %w", err)
 	}
-	t.queues = service
 	t.closers = append(t.closers, service.Close)
 	names := task.QueueNames(t.Config.ClientID)
 	t.Queues = engine.Queues{
@@ -33,18 +36,22 @@ func (t *Tenant) openQueues(context.Context) error {
 }
 
 func (t *Tenant) openBucket(context.Context) error {
-	bucket, err := blobazure.Open(t.credentials(), t.Config.Azure.Container, blobazure.Options{Concurrency: t.Config.Concurrency})
+	creds, err := t.credentials()
 	if err != nil {
-		return fmt.Errorf("open the container: %w", err)
+		return err
 	}
-	t.Bucket = bucket
+	t.Bucket, err = blobazure.Open(creds, t.Config.Azure.Container, blobazure.Options{Concurrency: t.Config.Concurrency})
+	if err != nil {
+		return fmt.Errorf("open the container %s: %w", t.Config.Azure.Container, err)
+	}
 	return nil
 }
 
-func (t *Tenant) credentials() azurecreds.Credentials {
-	return azurecreds.Credentials{
-		ConnectionString: t.Config.Azure.ConnectionString.Reveal(), Account: t.Config.Azure.Account,
+func (t *Tenant) credentials() (*storage.Credentials, error) {
+	if s := t.Config.Azure.ConnectionString; s.IsSet() {
+		return storage.FromConnectionString(s.Reveal())
 	}
+	return storage.FromIdentity(t.Config.Azure.Account)
 }
 
 func (t *Tenant) openStore(ctx context.Context) (err error) {
@@ -68,15 +75,20 @@ func (t *Tenant) openStore(ctx context.Context) (err error) {
 func (t *Tenant) openModels(context.Context) (err error) {
 	c := t.Config
 	if c.LLMProvider == config.ProviderOffline {
-		t.Embedder = offline.New(c.EmbeddingDimensions)
+		if t.Embedder, err = offline.New(c.EmbeddingDimensions); err != nil {
+			return err
+		}
 		t.log.Warn("LLM_PROVIDER=offline: vectors are made of the words themselves, without a model and without the network; search finds words, not meaning")
 		return nil
 	}
-	t.Embedder, err = openai.New(openai.Config{
+	o := openai.Config{
 		BaseURL: c.OpenAI.BaseURL, APIKey: c.OpenAI.APIKey.Reveal(), Model: c.OpenAI.EmbeddingModel,
-		Dimensions: c.EmbeddingDimensions, RequestTimeout: max(c.StepTimeout, time.Second),
-		Azure: openai.Azure{Endpoint: c.AzureOpenAI.Endpoint, APIKey: c.AzureOpenAI.APIKey.Reveal(), APIVersion: c.AzureOpenAI.APIVersion},
-	})
+		Dimensions: c.EmbeddingDimensions, RequestTimeout: c.StepTimeout, Counter: t.counter,
+	}
+	if a := c.AzureOpenAI; a.Endpoint != "" {
+		o.Azure = &openai.Azure{Endpoint: a.Endpoint, APIKey: a.APIKey.Reveal(), APIVersion: a.APIVersion}
+	}
+	t.Embedder, err = openai.New(o)
 	if err != nil {
 		return fmt.Errorf("open the model: %w", err)
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/seed-7227ef26/async-worker/handlers/ingest"
 	"github.com/seed-7227ef26/async-worker/internal/engine"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
-	"github.com/seed-7227ef26/async-worker/internal/llm/token"
 	"github.com/seed-7227ef26/async-worker/webhook"
 )
 
@@ -18,6 +17,7 @@ import (
 type Worker struct {
 	tenant  *Tenant
 	engine  *engine.Engine
+	sender  *webhook.Sender
 	outbox  *webhook.Loop
 	tempDir string
 }
@@ -27,7 +27,7 @@ func (t *Tenant) registry(tempDir string) (handlers.Registry, error) {
 	return handlers.NewRegistry(
 		ingest.New(ingest.Deps{
 			Bucket: t.Bucket, Extractor: Extractors(), Documents: t.Store, Embedder: t.Embedder,
-			Counter: token.New(), Limits: t.limits(), TempDir: tempDir,
+			Counter: t.counter, Limits: t.limits(), TempDir: tempDir,
 		}),
 	)
 }
@@ -64,8 +64,7 @@ func (t *Tenant) NewWorker(ctx context.Context) (*Worker, error) {
 
 func (w *Worker) build() error {
 	t, c := w.tenant, w.tenant.Config
-	var err error
-	if w.outbox, err = t.outbox(); err != nil {
+	if err := w.buildOutbox(); err != nil {
 		return err
 	}
 	registry, err := t.registry(w.tempDir)
@@ -82,9 +81,26 @@ func (w *Worker) build() error {
 	return err
 }
 
+func (w *Worker) buildOutbox() error {
+	t, c := w.tenant, w.tenant.Config.Webhook
+	if !c.Secret.IsSet() {
+		t.log.Warn("WEBHOOK_SECRET is not set: webhooks are sent unsigned, and their receivers can't tell who sent them")
+	}
+	signer, err := webhook.NewSigner(c.Secret.Reveal())
+	if err != nil {
+		return err
+	}
+	w.sender = webhook.NewSender(webhook.SenderConfig{
+		Signer: signer, Guard: webhook.NewGuard(c.AllowCIDRs), UserAgent: "async-worker/" + Version,
+	})
+	w.outbox, err = webhook.NewLoop(webhook.Config{Deliveries: t.Store, Sender: w.sender, Worker: t.worker, Log: t.log})
+	return err
+}
+
 // Run works until ctx is done, drains, and delivers the webhooks that are due at once.
 func (w *Worker) Run(ctx context.Context) error {
 	defer w.clean()
+	defer w.sender.Close()
 	w.tenant.log.Info("working", "client_id", w.tenant.Config.ClientID, "worker", w.tenant.worker,
 		"concurrency", w.tenant.Config.Concurrency, "model", w.tenant.Embedder.Model())
 	delivering, stop := context.WithCancel(context.WithoutCancel(ctx))

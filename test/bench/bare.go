@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2"
+	"golang.org/x/sync/errgroup"
+
+	storage "github.com/seed-7227ef26/async-worker/internal/azure"
+)
+
+// concurrency is that of the worker and of the bare loop alike.
+const concurrency = 32
+
+// bareQueue is the SDK's own client, with a connection pool as large as the worker's.
+func bareQueue(connection, name string) (*azqueue.QueueClient, error) {
+	creds, err := storage.FromConnectionString(connection)
+	if err != nil {
+		return nil, err
+	}
+	service, err := creds.QueueService(azcore.ClientOptions{Retry: policy.RetryOptions{MaxRetries: -1}})
+	if err != nil {
+		return nil, err
+	}
+	return service.NewQueueClient(name), nil
+}
+
+// fill puts n texts on a queue, several at a time.
+func fill(ctx context.Context, q *azqueue.QueueClient, n int, text func(i int) string) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(16)
+	for i := range n {
+		group.Go(func() error {
+			_, err := q.EnqueueMessage(ctx, text(i), nil)
+			return err
+		})
+	}
+	return group.Wait()
+}
+
+// bareLoop receives and deletes n messages and does nothing else: what no worker can beat.
+func bareLoop(ctx context.Context, q *azqueue.QueueClient, n int) (time.Duration, error) {
+	started := time.Now()
+	slots := make(chan struct{}, concurrency)
+	var deletes sync.WaitGroup
+	var failed error
+	var once sync.Once
+	for got := 0; got < n; {
+		free := min(int32(concurrency-len(slots)), 32)
+		if free == 0 {
+			slots <- struct{}{} // wait for one
+			<-slots
+			continue
+		}
+		visibility := int32(60)
+		batch, err := q.DequeueMessages(ctx, &azqueue.DequeueMessagesOptions{NumberOfMessages: &free, VisibilityTimeout: &visibility})
+		if err != nil {
+			return 0, fmt.Errorf("bare loop: %w", err)
+		}
+		for _, m := range batch.Messages {
+			got++
+			slots <- struct{}{}
+			deletes.Go(func() {
+				defer func() { <-slots }()
+				if _, err := q.DeleteMessage(ctx, *m.MessageID, *m.PopReceipt, nil); err != nil {
+					once.Do(func() { failed = err })
+				}
+			})
+		}
+	}
+	deletes.Wait()
+	return time.Since(started), failed
+}

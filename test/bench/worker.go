@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/handlers"
+	storage "github.com/seed-7227ef26/async-worker/internal/azure"
+	"github.com/seed-7227ef26/async-worker/internal/engine"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/queue"
+	queueazure "github.com/seed-7227ef26/async-worker/queue/azure"
+)
+
+const client = "bench"
+
+// rig is a worker under measurement: the engine as the daemon has it, with the no-op handler.
+type rig struct {
+	queues  engine.Queues
+	service queue.Service
+	jobs    *countingJobs
+	counter *endCounter
+	stop    context.CancelFunc
+	stopped chan struct{}
+}
+
+// endCounter tells when n tasks have succeeded, and when each started.
+type endCounter struct {
+	engine.Unobserved
+	mu      sync.Mutex
+	want    int
+	got     int
+	other   map[string]int
+	reached chan struct{}
+	started chan time.Time
+}
+
+func (c *endCounter) Started(task.Type, int, time.Duration) {
+	select {
+	case c.started <- time.Now():
+	default:
+	}
+}
+
+func (c *endCounter) Ended(_ task.Type, outcome string, _ job.Class, _ time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if outcome != string(job.Succeeded) {
+		c.other[outcome]++
+		return
+	}
+	if c.got++; c.got == c.want {
+		close(c.reached)
+	}
+}
+
+func newRig(ctx context.Context, connection string, jobs store.Jobs) (*rig, error) {
+	creds, err := storage.FromConnectionString(connection)
+	if err != nil {
+		return nil, err
+	}
+	service, err := queueazure.Open(creds, queueazure.Options{Concurrency: concurrency + queue.MaxBatch})
+	if err != nil {
+		return nil, err
+	}
+	names := task.QueueNames(client)
+	r := &rig{
+		service: service, jobs: &countingJobs{Jobs: jobs},
+		queues: engine.Queues{
+			High: service.Queue(names.High), Normal: service.Queue(names.Normal), Low: service.Queue(names.Low),
+			DeadLetter: service.Queue(names.DeadLetter),
+		},
+	}
+	for _, q := range []queue.Queue{r.queues.High, r.queues.Normal, r.queues.Low, r.queues.DeadLetter} {
+		if err := q.Ensure(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// start runs the engine until want tasks have succeeded or close is called.
+func (r *rig) start(ctx context.Context, want int) error {
+	r.counter = &endCounter{want: want, other: map[string]int{}, reached: make(chan struct{}), started: make(chan time.Time, 1)}
+	registry, err := handlers.NewRegistry(noop{})
+	if err != nil {
+		return err
+	}
+	e, err := engine.New(engine.Config{
+		ClientID: client, Worker: "bench", Concurrency: concurrency, Lease: time.Minute,
+		PollMin: 100 * time.Millisecond, PollMax: 10 * time.Second, TaskTimeout: time.Minute, DrainMax: time.Minute,
+	}, engine.Deps{
+		Queues: r.queues, Store: r.jobs, Handlers: registry, Observer: r.counter,
+		Log: slog.New(slog.NewJSONHandler(io.Discard, nil)), // as the daemon logs, to nowhere
+	})
+	if err != nil {
+		return err
+	}
+	ctx, r.stop = context.WithCancel(ctx)
+	r.stopped = make(chan struct{})
+	go func() {
+		defer close(r.stopped)
+		_ = e.Run(ctx) // always nil
+	}()
+	return nil
+}
+
+func (r *rig) close() error {
+	r.stop()
+	<-r.stopped
+	return r.service.Close()
+}
+
+// figures are what one measured run came to.
+type figures struct {
+	took       time.Duration
+	cpu        time.Duration // of this process
+	roundTrips float64       // to the store, a task, heartbeats not counted
+	heartbeats int64
+}
+
+// measure does n tasks that are on the queue already.
+func (r *rig) measure(ctx context.Context, n int) (figures, error) {
+	others, beats := r.jobs.others.Load(), r.jobs.heartbeats.Load()
+	cpu, began := cpuTime(), time.Now()
+	if err := r.start(ctx, n); err != nil {
+		return figures{}, err
+	}
+	select {
+	case <-r.counter.reached:
+	case <-time.After(3 * time.Minute):
+		return figures{}, fmt.Errorf("only %d of %d tasks succeeded within 3 minutes; other outcomes: %v", r.counter.got, n, r.counter.other)
+	}
+	f := figures{took: time.Since(began), cpu: cpuTime() - cpu}
+	err := r.close()
+	f.roundTrips = float64(r.jobs.others.Load()-others) / float64(n)
+	f.heartbeats = r.jobs.heartbeats.Load() - beats
+	return f, err
+}
+
+// cpuTime is the time that this process has spent on a CPU, in user and in kernel mode.
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
