@@ -1,0 +1,111 @@
+// Package postgres is the store over a direct connection (DATABASE_URL), through pgx.
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/store/rpc"
+	"github.com/seed-7227ef26/async-worker/internal/store/schema"
+)
+
+// Role is the role that the migration makes: it reaches one tenant's rows and nothing else.
+const Role = "async_worker"
+
+// Options say for whom and how.
+type Options struct {
+	ClientID   string // the tenant; required
+	Schema     string // DB_SCHEMA; empty: public
+	AppName    string // shown in pg_stat_activity; empty: async-worker
+	MaxConns   int32  // zero: pgx's default (4, or one a processor), or pool_max_conns of the URL
+	Dimensions int    // EMBEDDING_DIMENSIONS, which Check holds against the schema; zero: not checked
+}
+
+// Open connects to the database at url and checks that it answers; Store.Check looks at the schema.
+//
+// Every call is one round trip and one transaction, in which the tenant's id is set and, when the login
+// may, the role async_worker is taken: nothing hangs on the session. So all of Postgres' own port, Supabase's
+// session port (5432) and its transaction port (6543) will do; behind a transaction pooler add
+// default_query_exec_mode=exec to the URL, because it keeps no prepared statements.
+func Open(ctx context.Context, url string, o Options) (store.Store, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, errors.New("DATABASE_URL is not a connection string: it should look like postgres://user:password@host:5432/database") // err may quote it
+	}
+	if o.MaxConns > 0 {
+		config.MaxConns = o.MaxConns
+	}
+	if o.AppName == "" {
+		o.AppName = "async-worker"
+	}
+	if o.Schema == "" {
+		o.Schema = schema.DefaultSchema
+	}
+	config.ConnConfig.RuntimeParams["application_name"] = o.AppName
+	config.ConnConfig.ConnectTimeout = max(config.ConnConfig.ConnectTimeout, 10*time.Second)
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
+	c := &caller{pool: pool, schema: pgx.Identifier{o.Schema}.Sanitize(), clientID: o.ClientID}
+	if err := c.chooseRole(ctx); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return rpc.New(c, o.ClientID, rpc.Options{Dimensions: o.Dimensions}), nil
+}
+
+// caller is an rpc.Caller over a pool.
+type caller struct {
+	pool     *pgxpool.Pool
+	schema   string // quoted
+	clientID string
+	role     string // taken in every transaction; "none": the login's own
+}
+
+// chooseRole finds out whether the login may take the worker's role: a superuser, or an owner that
+// bypasses row-level security, must not work as such (I10).
+func (c *caller) chooseRole(ctx context.Context) error {
+	c.role = "none"
+	tx, err := c.pool.Begin(ctx)
+	if err != nil {
+		return fmt.Errorf("connect to the database: %w", err)
+	}
+	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // it only gives the connection back
+	_, err = tx.Exec(ctx, "set local role "+Role)
+	if raised, ok := errors.AsType[*pgconn.PgError](err); ok && (raised.Code == "42501" || raised.Code == "22023") {
+		return nil // not a member, or not migrated yet, which Check tells
+	} else if err != nil {
+		return fmt.Errorf("connect to the database: %w", err)
+	}
+	c.role = Role
+	return nil
+}
+
+// Call sends the tenant's settings and the call in one batch, which Postgres runs as one transaction.
+func (c *caller) Call(ctx context.Context, fn string, p json.RawMessage) (json.RawMessage, error) {
+	var answer string
+	batch := &pgx.Batch{}
+	batch.Queue("select set_config('app.client_id', $1, true), set_config('role', $2, true)", c.clientID, c.role)
+	batch.Queue("select "+c.schema+"."+fn+"($1::jsonb)::text", string(p)).QueryRow(func(row pgx.Row) error {
+		return row.Scan(&answer)
+	})
+	if err := c.pool.SendBatch(ctx, batch).Close(); err != nil {
+		if raised, ok := errors.AsType[*pgconn.PgError](err); ok {
+			return nil, &rpc.SQLError{State: raised.Code, Message: raised.Message}
+		}
+		return nil, fmt.Errorf("call %s: %w", fn, err)
+	}
+	return json.RawMessage(answer), nil
+}
+
+// Close gives back connections.
+func (c *caller) Close() { c.pool.Close() }

@@ -1,0 +1,44 @@
+package rpc
+
+import (
+	"context"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+func (c *client) ClaimDeliveries(ctx context.Context, claim store.Claim) ([]store.Delivery, time.Duration, error) {
+	var answer struct {
+		Deliveries []struct {
+			ID       string `json:"id"`
+			JobID    string `json:"job_id"`
+			URL      string `json:"url"`
+			Body     string `json:"body"`
+			Attempts int    `json:"attempts"`
+			Fence    int64  `json:"fence"`
+		} `json:"deliveries"`
+		NextMS int64 `json:"next_ms"`
+	}
+	err := c.call(ctx, "aw_claim_deliveries", struct {
+		tenantArg
+		store.Claim
+		LeaseMS int64 `json:"lease_ms"`
+	}{c.tenant(), claim, ms(claim.Lease)}, &answer)
+	if err != nil {
+		return nil, 0, err
+	}
+	var claimed []store.Delivery
+	for _, d := range answer.Deliveries {
+		claimed = append(claimed, store.Delivery(d))
+	}
+	return claimed, time.Duration(answer.NextMS) * time.Millisecond, nil
+}
+
+func (c *client) SettleDelivery(ctx context.Context, o store.DeliveryOutcome) error {
+	return c.call(ctx, "aw_settle_delivery", struct {
+		tenantArg
+		store.DeliveryOutcome
+		NextAfterMS int64 `json:"next_after_ms"`
+		LatencyMS   int64 `json:"latency_ms"`
+	}{c.tenant(), o, ms(o.NextAfter), ms(o.Latency)}, nil)
+}

@@ -1,0 +1,131 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// Limits of one call that writes chunks. Supabase's gateway refuses larger bodies, and its API calls may
+// not take longer than a minute.
+const (
+	maxBatchChunks = 200
+	maxBatchBytes  = 3 << 20
+	maxKeys        = 1000
+)
+
+func (c *client) StageDocument(ctx context.Context, s store.Staging) (store.Staged, error) {
+	var answer struct {
+		DocumentID string               `json:"document_id"`
+		Version    int                  `json:"version"`
+		Active     *store.ActiveVersion `json:"active"`
+		StagedKeys map[int]string       `json:"staged_keys"`
+	}
+	err := c.call(ctx, "aw_stage_document", struct {
+		tenantArg
+		store.Staging
+	}{c.tenant(), s}, &answer)
+	return store.Staged(answer), err
+}
+
+func (c *client) KnownChunks(ctx context.Context, keys []string) (map[string]bool, error) {
+	known := make(map[string]bool, len(keys))
+	for batch := range slices.Chunk(keys, maxKeys) {
+		var answer []string
+		err := c.call(ctx, "aw_known_chunks", struct {
+			tenantArg
+			Keys []string `json:"keys"`
+		}{c.tenant(), batch}, &answer)
+		if err != nil {
+			return nil, err
+		}
+		for _, key := range answer {
+			known[key] = true
+		}
+	}
+	return known, nil
+}
+
+// stagedChunk is a chunk as aw_stage_chunks takes it: its vector is a text.
+type stagedChunk struct {
+	store.Chunk
+	Embedding *string `json:"embedding,omitempty"`
+}
+
+type chunkBatch struct {
+	tenantArg
+	store.Holder
+	DocumentID string            `json:"document_id"`
+	Version    int               `json:"version"`
+	Model      string            `json:"model"`
+	Chunks     []json.RawMessage `json:"chunks"`
+}
+
+// StageChunks may take several calls. Each is a transaction of its own; what the earlier ones wrote stays,
+// staged, when a later one fails.
+func (c *client) StageChunks(ctx context.Context, s store.ChunkBatch) ([]string, error) {
+	encoded := make([]json.RawMessage, len(s.Chunks))
+	for i, chunk := range s.Chunks {
+		var err error
+		if encoded[i], err = encodeChunk(chunk); err != nil {
+			return nil, err
+		}
+	}
+	var missing []string
+	for start := 0; start < len(encoded); {
+		end, size := start, 0
+		for end < len(encoded) && end-start < maxBatchChunks && (end == start || size+len(encoded[end]) <= maxBatchBytes) {
+			size += len(encoded[end])
+			end++
+		}
+		var answer struct {
+			Missing []string `json:"missing"`
+		}
+		err := c.call(ctx, "aw_stage_chunks", chunkBatch{c.tenant(), s.Holder, s.DocumentID, s.Version, s.Model, encoded[start:end]}, &answer)
+		if err != nil {
+			return nil, err
+		}
+		missing = append(missing, answer.Missing...)
+		start = end
+	}
+	slices.Sort(missing)
+	return slices.Compact(missing), nil
+}
+
+func encodeChunk(chunk store.Chunk) (json.RawMessage, error) {
+	out := stagedChunk{Chunk: chunk}
+	if chunk.Embedding != nil {
+		text, err := encodeVector(chunk.Embedding)
+		if err != nil {
+			return nil, err
+		}
+		out.Embedding = &text
+	}
+	b, err := json.Marshal(out)
+	if err != nil {
+		return nil, &job.Error{Class: job.InternalBug, Message: "chunk " + strconv.Itoa(chunk.Position) + " can't be encoded", Cause: err}
+	}
+	return b, nil
+}
+
+// encodeVector writes a vector as pgvector reads it. Five significant digits are more than the eleven bits
+// of a halfvec hold.
+func encodeVector(v []float32) (string, error) {
+	b := make([]byte, 0, 10*len(v)+2)
+	b = append(b, '[')
+	for i, x := range v {
+		if f := float64(x); math.IsNaN(f) || math.IsInf(f, 0) {
+			return "", job.Errorf(job.InternalBug, "component %d of an embedding is not a number", i)
+		}
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendFloat(b, float64(x), 'g', 5, 32)
+	}
+	return string(append(b, ']')), nil
+}

@@ -1,0 +1,164 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// settled is what the functions that end an attempt answer.
+type settled struct {
+	State      string               `json:"state"`
+	Attempts   int                  `json:"attempts"`
+	Result     json.RawMessage      `json:"result"`
+	DeadLetter *store.DeadLetterRef `json:"dead_letter"`
+	Deliveries int                  `json:"deliveries"`
+}
+
+func (c *client) settle(ctx context.Context, fn string, args any) (store.Settled, error) {
+	var s settled
+	if err := c.call(ctx, fn, args, &s); err != nil {
+		return store.Settled{}, err
+	}
+	s.Result = orNil(s.Result)
+	return store.Settled(s), nil
+}
+
+func (c *client) Submit(ctx context.Context, s store.Submission) (store.Submitted, error) {
+	var answer struct {
+		Created bool   `json:"created"`
+		State   string `json:"state"`
+		Sent    bool   `json:"sent"`
+	}
+	err := c.call(ctx, "aw_submit", struct {
+		tenantArg
+		store.Submission
+	}{c.tenant(), s}, &answer)
+	return store.Submitted(answer), err
+}
+
+func (c *client) MarkSent(ctx context.Context, jobID string) error {
+	return c.call(ctx, "aw_mark_sent", struct {
+		tenantArg
+		JobID string `json:"job_id"`
+	}{c.tenant(), jobID}, nil)
+}
+
+func (c *client) Unsent(ctx context.Context, olderThan time.Duration, limit int) ([]store.Unsent, error) {
+	var unsent []store.Unsent
+	err := c.call(ctx, "aw_unsent", struct {
+		tenantArg
+		OlderThanMS int64 `json:"older_than_ms"`
+		Limit       int   `json:"limit"`
+	}{c.tenant(), ms(olderThan), limit}, &unsent)
+	return unsent, err
+}
+
+func (c *client) Begin(ctx context.Context, b store.Begin) (store.Begun, error) {
+	var answer struct {
+		Decision    store.Decision       `json:"decision"`
+		Fence       int64                `json:"fence"`
+		Attempt     int                  `json:"attempt"`
+		MaxAttempts int                  `json:"max_attempts"`
+		Progress    int                  `json:"progress"`
+		State       string               `json:"state"`
+		Checkpoint  json.RawMessage      `json:"checkpoint"`
+		WaitMS      int64                `json:"wait_ms"`
+		DeadLetter  *store.DeadLetterRef `json:"dead_letter"`
+	}
+	err := c.call(ctx, "aw_begin", struct {
+		tenantArg
+		store.Begin
+		LeaseMS int64 `json:"lease_ms"`
+	}{c.tenant(), b, ms(b.Lease)}, &answer)
+	if err != nil {
+		return store.Begun{}, err
+	}
+	return store.Begun{
+		Decision: answer.Decision, Fence: answer.Fence, Attempt: answer.Attempt, MaxAttempts: answer.MaxAttempts,
+		Progress: answer.Progress, State: answer.State, Checkpoint: orNil(answer.Checkpoint),
+		Wait: time.Duration(answer.WaitMS) * time.Millisecond, DeadLetter: answer.DeadLetter,
+	}, nil
+}
+
+func (c *client) Heartbeat(ctx context.Context, b store.Beat) (store.Pulse, error) {
+	var answer struct {
+		Cancel bool `json:"cancel"`
+	}
+	err := c.call(ctx, "aw_heartbeat", struct {
+		tenantArg
+		store.Beat
+		LeaseMS int64 `json:"lease_ms"`
+	}{c.tenant(), b, ms(b.Lease)}, &answer)
+	return store.Pulse(answer), err
+}
+
+func (c *client) Complete(ctx context.Context, done store.Completion) (store.Settled, error) {
+	return c.settle(ctx, "aw_complete", struct {
+		tenantArg
+		store.Completion
+	}{c.tenant(), done})
+}
+
+func (c *client) Fail(ctx context.Context, f store.Failure) (store.Settled, error) {
+	return c.settle(ctx, "aw_fail", struct {
+		tenantArg
+		store.Failure
+	}{c.tenant(), f})
+}
+
+func (c *client) Retry(ctx context.Context, r store.Retrial) (store.Settled, error) {
+	return c.settle(ctx, "aw_retry", struct {
+		tenantArg
+		store.Retrial
+		AfterMS int64 `json:"after_ms"`
+	}{c.tenant(), r, ms(r.After)})
+}
+
+// holding is a Holder and the events not yet flushed.
+type holding struct {
+	tenantArg
+	store.Holder
+	Events []store.Event `json:"events,omitempty"`
+}
+
+func (c *client) Release(ctx context.Context, h store.Holder, events []store.Event) (store.Settled, error) {
+	return c.settle(ctx, "aw_release", holding{c.tenant(), h, events})
+}
+
+func (c *client) Canceled(ctx context.Context, h store.Holder, events []store.Event) (store.Settled, error) {
+	return c.settle(ctx, "aw_canceled", holding{c.tenant(), h, events})
+}
+
+// Reject tries again without the payload when the database can't store it (a number beyond any range):
+// the original text is kept anyway, and a message that can't be recorded would come back for ever.
+func (c *client) Reject(ctx context.Context, r store.Rejection) (store.Settled, error) {
+	type args struct {
+		tenantArg
+		store.Rejection
+	}
+	s, err := c.settle(ctx, "aw_reject", args{c.tenant(), r})
+	if refused, ok := errors.AsType[*job.Error](err); ok && refused.Class == job.ValidationError && r.Payload != nil {
+		r.Payload = nil
+		return c.settle(ctx, "aw_reject", args{c.tenant(), r})
+	}
+	return s, err
+}
+
+func (c *client) RequestCancel(ctx context.Context, jobID, by string) (store.Job, error) {
+	var j store.Job
+	err := c.call(ctx, "aw_request_cancel", struct {
+		tenantArg
+		JobID string `json:"job_id"`
+		By    string `json:"by"`
+	}{c.tenant(), jobID, by}, &j)
+	return tidy(j), err
+}
+
+func (c *client) DeadLetterSent(ctx context.Context, id string) error {
+	return c.call(ctx, "aw_dead_letter_sent", idArg{c.tenant(), id}, nil)
+}

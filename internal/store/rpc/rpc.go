@@ -1,0 +1,178 @@
+// Package rpc is the one implementation of store.Store: it encodes the arguments of the SQL functions of
+// store/schema, decodes their answers and turns their errors into the store's. How a call travels is a
+// Caller's matter: store/postgres sends it through pgx, store/supabase through PostgREST.
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/store/schema"
+)
+
+// Caller carries a call to the database. It is safe for concurrent use.
+type Caller interface {
+	// Call runs the function fn with the one argument p, a JSON object, as one transaction, and returns
+	// its JSON answer. An error that the database or PostgREST raised is a *SQLError; any other error
+	// says that nothing is known of the outcome.
+	Call(ctx context.Context, fn string, p json.RawMessage) (json.RawMessage, error)
+	// Close gives back connections.
+	Close()
+}
+
+// Options qualify New. The zero value checks nothing.
+type Options struct {
+	Dimensions int // EMBEDDING_DIMENSIONS, which Check holds against the schema; zero: not checked
+}
+
+// client is a store.Store over a Caller.
+type client struct {
+	caller  Caller
+	id      string // of the tenant
+	options Options
+}
+
+// New returns the store of one tenant over a caller, which it owns from now on.
+func New(caller Caller, clientID string, o Options) store.Store {
+	return &client{caller: caller, id: clientID, options: o}
+}
+
+// Close gives back connections.
+func (c *client) Close() { c.caller.Close() }
+
+// Check returns ErrSchema, ErrForbidden or another error when the store can't be worked with.
+func (c *client) Check(ctx context.Context) error {
+	var answer struct {
+		Version    int `json:"version"`
+		Dimensions int `json:"dimensions"`
+	}
+	if err := c.call(ctx, "aw_check", c.tenant(), &answer); err != nil {
+		return err
+	}
+	if answer.Version < schema.Version() {
+		return fmt.Errorf("%w: it is at version %d, this program needs %d", store.ErrSchema, answer.Version, schema.Version())
+	}
+	if want := c.options.Dimensions; want != 0 && want != answer.Dimensions {
+		return fmt.Errorf("%w: its embeddings have %d dimensions, EMBEDDING_DIMENSIONS is %d", store.ErrSchema, answer.Dimensions, want)
+	}
+	return nil
+}
+
+// tenantArg goes into the arguments of every call (I10).
+type tenantArg struct {
+	ClientID string `json:"client_id"`
+}
+
+func (c *client) tenant() tenantArg { return tenantArg{c.id} }
+
+// call encodes args, calls fn, and decodes its answer into answer (nil: there is none of interest).
+func (c *client) call(ctx context.Context, fn string, args, answer any) error {
+	p, err := json.Marshal(args)
+	if err != nil {
+		return &job.Error{Class: job.InternalBug, Message: "the arguments of " + fn + " can't be encoded", Cause: err}
+	}
+	raw, err := c.caller.Call(ctx, fn, Clean(p))
+	if err != nil {
+		return classify(ctx, fn, err)
+	}
+	if answer == nil {
+		return nil
+	}
+	if err := json.Unmarshal(raw, answer); err != nil {
+		return &job.Error{Class: job.TransientStorage, Message: "the answer of " + fn + " is not what it should be", Cause: err}
+	}
+	return nil
+}
+
+// SQLError is an error raised by the database (a SQLSTATE) or by PostgREST (PGRST…).
+type SQLError struct {
+	State   string
+	Message string
+}
+
+func (e *SQLError) Error() string { return fmt.Sprintf("(%s) %s", e.State, e.Message) }
+
+// busy is the message of AW007.
+type busy struct {
+	JobID        string `json:"job_id"`
+	RetryAfterMS int64  `json:"retry_after_ms"`
+}
+
+// classify is the one place where errors of the database become the store's. Messages of the database are
+// passed on only where they are our own: others may quote a row, and so a document.
+func classify(ctx context.Context, fn string, err error) error {
+	raised, ok := errors.AsType[*SQLError](err)
+	if !ok {
+		if ctx.Err() != nil {
+			return &job.Error{Class: job.TransientStorage, Message: fn + " was given up: " + ctx.Err().Error(), Cause: errors.Join(ctx.Err(), context.Cause(ctx), err)}
+		}
+		return &job.Error{Class: job.TransientStorage, Message: "the database did not answer " + fn, Cause: err}
+	}
+	switch raised.State {
+	case "AW001":
+		return fmt.Errorf("%w: %s", store.ErrFenced, raised.Message)
+	case "AW002":
+		return fmt.Errorf("%w: %s", store.ErrNotFound, raised.Message)
+	case "AW003":
+		return fmt.Errorf("%w: %s", store.ErrConflict, raised.Message)
+	case "AW004":
+		return fmt.Errorf("%w: %s", store.ErrForbidden, raised.Message)
+	case "AW005":
+		return fmt.Errorf("%w: %s", store.ErrTerminal, raised.Message)
+	case "AW007":
+		var b busy
+		if err := json.Unmarshal([]byte(raised.Message), &b); err != nil {
+			return &job.Error{Class: job.TransientStorage, Message: "another job works on this document", Cause: err}
+		}
+		return &store.BusyError{JobID: b.JobID, RetryAfter: time.Duration(b.RetryAfterMS) * time.Millisecond}
+	case "AW006", "AW008", "AW010", "AW011":
+		return &job.Error{Class: job.InternalBug, Message: fn + ": " + raised.Message, Cause: err}
+	}
+	return classifyState(fn, raised)
+}
+
+// classifyState maps what PostgreSQL and PostgREST raise by themselves.
+func classifyState(fn string, e *SQLError) error {
+	has := func(prefixes ...string) bool {
+		for _, p := range prefixes {
+			if strings.HasPrefix(e.State, p) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case has("42501", "28", "PGRST301", "PGRST302", "PGRST303", "401", "403"):
+		return fmt.Errorf("%w (%s in %s): check that the key or login is this tenant's, and has the role async_worker or service_role",
+			store.ErrForbidden, e.State, fn)
+	case has("PGRST106"):
+		return fmt.Errorf("%w: DB_SCHEMA is not among the schemas that the API exposes", store.ErrSchema)
+	case has("42883", "42P01", "42703", "3F000", "PGRST202", "PGRST203", "404"):
+		return fmt.Errorf("%w (%s in %s)", store.ErrSchema, e.State, fn)
+	case has("22", "54"):
+		message := "a value can't be stored (" + e.State + " in " + fn + ")"
+		if strings.HasPrefix(e.Message, "expected ") && strings.Contains(e.Message, "dimensions") {
+			message = "the embedding does not fit the schema: " + e.Message
+		}
+		return &job.Error{Class: job.ValidationError, Message: message, Cause: e}
+	case has("42", "23", "P0", "21", "AW"):
+		return &job.Error{Class: job.InternalBug, Message: "the database refused " + fn + " (" + e.State + ")", Cause: e}
+	}
+	return &job.Error{Class: job.TransientStorage, Message: "the database could not do " + fn + " (" + e.State + ")", Cause: e}
+}
+
+func ms(d time.Duration) int64 { return d.Milliseconds() }
+
+// orNil drops a JSON null, which a raw message would otherwise keep as the text null.
+func orNil(raw json.RawMessage) json.RawMessage {
+	if string(raw) == "null" {
+		return nil
+	}
+	return raw
+}
