@@ -139,6 +139,11 @@ func TestSendRefused(t *testing.T) {
 			t.Errorf("%s: the error repeats a secret: %v", url, a.Err)
 		}
 	}
+	// Not even where the address is allowed.
+	a := newSender(t, webhook.SenderConfig{}).Send(t.Context(), delivery("http://user:secret@127.0.0.1:"+port))
+	if !refused(a) || strings.Contains(a.Err.Error(), "secret") {
+		t.Errorf("a user name: got %+v", a)
+	}
 	if reached.Load() {
 		t.Error("the server was reached")
 	}
