@@ -1,0 +1,258 @@
+package pdf
+
+import (
+	"cmp"
+	"slices"
+)
+
+// region is a part of a page that is read from top to bottom: a column, or what spans columns.
+type region struct {
+	box
+	lines []line
+}
+
+// maxDepth bounds how often a page is cut.
+const maxDepth = 8
+
+// readingOrder cuts a page into regions along the white gutters between columns and lists them in the
+// order in which they are read. It is a recursive X-Y cut (Nagy, Seth, Viswanathan: "A prototype
+// document image analysis system for technical journals", 1992) in which lines that span a gutter, such
+// as titles, part the columns above them from those below; and what stands side by side is only taken
+// for columns when it reads like text and not like the rows of a table.
+func readingOrder(segs []segment) []region {
+	slices.SortStableFunc(segs, func(a, b segment) int { return cmp.Compare(a.centerY(), b.centerY()) })
+	for i := range segs {
+		segs[i].alone = true
+		for _, j := range near(segs, i) {
+			if segs[i].sameLine(segs[j].box) {
+				segs[i].alone = false
+				break
+			}
+		}
+	}
+	return cut(segs, 0)
+}
+
+func cut(segs []segment, depth int) []region {
+	if len(segs) == 0 {
+		return nil
+	}
+	if depth < maxDepth {
+		if parts := columns(segs); len(parts) > 1 {
+			var out []region
+			for _, part := range parts {
+				out = append(out, cut(part, depth+1)...)
+			}
+			return out
+		}
+	}
+	r := region{lines: rows(segs)}
+	for _, l := range r.lines {
+		r.box = r.union(l.box)
+	}
+	return []region{r}
+}
+
+// columns cuts segs, which are in the order of their middles, along the best gutter: bands of columns
+// and what lies between them, in reading order. Nil: there is no gutter.
+func columns(segs []segment) [][]segment {
+	var best []band
+	most := 0
+	for _, x := range gutters(segs) {
+		if bands, gain := bandsAt(segs, x); gain > most {
+			best, most = bands, gain
+		}
+	}
+	if most == 0 {
+		return nil
+	}
+	var parts [][]segment
+	var between []segment
+	flush := func() {
+		if len(between) > 0 {
+			parts = append(parts, between)
+		}
+		between = nil
+	}
+	for _, b := range best {
+		if !b.columns {
+			between = append(between, b.all...)
+			continue
+		}
+		flush()
+		parts = append(parts, b.left, b.right)
+	}
+	flush()
+	return parts
+}
+
+// gutters lists the places at which few lines stand, compared with their surroundings.
+func gutters(segs []segment) []float64 {
+	const maxBins, most = 2000, 40
+	var all box
+	for _, s := range segs {
+		all = all.union(s.box)
+	}
+	bin := max(1, all.width()/maxBins)
+	cover := make([]float64, int(all.width()/bin)+2)
+	for _, s := range segs {
+		// As differences: the sum up to a bin is what covers it.
+		cover[int((s.left-all.left)/bin)] += s.height()
+		cover[min(int((s.right-all.left)/bin)+1, len(cover)-1)] -= s.height()
+	}
+	type valley struct{ x, depth float64 }
+	var valleys []valley
+	sum, start, falling := 0.0, 0, false
+	for i, d := range cover {
+		if abs(d) < 1e-6 {
+			continue
+		}
+		if d > 0 && falling && start > 0 {
+			valleys = append(valleys, valley{all.left + bin*float64(start+i)/2, sum})
+		}
+		sum += d
+		falling = d < 0
+		start = i
+	}
+	slices.SortStableFunc(valleys, func(a, b valley) int { return cmp.Compare(a.depth, b.depth) })
+	out := make([]float64, 0, most)
+	for _, v := range valleys[:min(len(valleys), most)] {
+		out = append(out, v.x)
+	}
+	return out
+}
+
+// band is a stripe of a page: two columns, or anything else.
+type band struct {
+	columns     bool
+	left, right []segment
+	all         []segment
+}
+
+// bandsAt cuts the page at x into bands. The gain is the number of segments in columns.
+func bandsAt(segs []segment, x float64) (bands []band, gain int) {
+	var open band
+	closeBand := func() {
+		if len(open.all) == 0 {
+			return
+		}
+		if open.columns = areColumns(open.left, open.right); open.columns {
+			gain += len(open.all)
+		}
+		bands = append(bands, open)
+		open = band{}
+	}
+	for _, s := range segs {
+		if s.left < x-1 && s.right > x+1 && s.alone {
+			closeBand()
+			bands = append(bands, band{all: []segment{s}})
+			continue
+		}
+		open.all = append(open.all, s)
+		if s.centerX() < x {
+			open.left = append(open.left, s)
+		} else {
+			open.right = append(open.right, s)
+		}
+	}
+	closeBand()
+	return bands, gain
+}
+
+// areColumns says whether two heaps of segments side by side are columns of text, to be read one
+// after the other, rather than a table, to be read row by row.
+func areColumns(left, right []segment) bool {
+	if len(left) < 2 || len(right) < 2 {
+		return false
+	}
+	l, r := sideOf(left), sideOf(right)
+	fewer := min(l.rows, r.rows)
+	gap := r.left - l.right
+	if fewer < 2 || gap < 0.5*min(l.size, r.size) || min(l.width(), r.width()) < 4*min(l.size, r.size) {
+		return false
+	}
+	if min(l.wordsPerRow, r.wordsPerRow) < 2.5 && fewer >= 3 && aligned(left, right) > 0.7 {
+		return false // short entries that stand in rows
+	}
+	// The way in which the program that made the page wrote it tells best: columns are written one
+	// after the other, tables row by row.
+	switches := float64(switches(left, right)) / float64(2*fewer)
+	prose := min(l.wordsPerRow, r.wordsPerRow) >= 4 && min(l.full, r.full) >= 0.5
+	switch {
+	case switches <= 0.25:
+		return true
+	case prose && aligned(left, right) < 0.5:
+		return fewer >= 4
+	default:
+		return prose && fewer >= 10
+	}
+}
+
+// side is what one of two columns looks like.
+type side struct {
+	box
+	rows        int
+	size        float64
+	wordsPerRow float64
+	full        float64 // share of rows that are nearly as wide as the column
+}
+
+func sideOf(segs []segment) side {
+	var s side
+	lines := rows(slices.Clone(segs))
+	words, sizes := 0, make([]float64, 0, len(lines))
+	for _, l := range lines {
+		s.box = s.union(l.box)
+		words += len(l.words())
+		sizes = append(sizes, l.size)
+	}
+	full := 0
+	for _, l := range lines {
+		if l.width() >= 0.8*s.width() {
+			full++
+		}
+	}
+	s.rows, s.size = len(lines), median(sizes)
+	s.wordsPerRow, s.full = float64(words)/float64(len(lines)), float64(full)/float64(len(lines))
+	return s
+}
+
+// aligned is the share of the shorter side's segments that stand on a line with one of the other.
+func aligned(left, right []segment) float64 {
+	if len(left) > len(right) {
+		left, right = right, left
+	}
+	n, from := 0, 0
+	for _, s := range left {
+		for from < len(right) && right[from].centerY() < s.centerY()-0.25*s.height() {
+			from++
+		}
+		if from < len(right) && abs(right[from].centerY()-s.centerY()) <= 0.25*s.height() {
+			n++
+		}
+	}
+	return float64(n) / float64(len(left))
+}
+
+// switches counts how often the page's content stream goes from one side to the other.
+func switches(left, right []segment) int {
+	type mark struct {
+		order int
+		right bool
+	}
+	marks := make([]mark, 0, len(left)+len(right))
+	for _, s := range left {
+		marks = append(marks, mark{s.order, false})
+	}
+	for _, s := range right {
+		marks = append(marks, mark{s.order, true})
+	}
+	slices.SortStableFunc(marks, func(a, b mark) int { return cmp.Compare(a.order, b.order) })
+	n := 0
+	for i := 1; i < len(marks); i++ {
+		if marks[i].right != marks[i-1].right {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,184 @@
+package pdf
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+)
+
+// composer makes blocks of pieces. A paragraph is held back until it is known whether the next column
+// or page goes on with it.
+type composer struct {
+	stats  *stats
+	levels levels
+	words  compounds
+	emit   func(extract.Block) error
+
+	open  *extract.Block // the last paragraph or list item
+	from  *piece         // what open was made of, its last part
+	held  []extract.Block
+	marks []float64 // left edges of the markers of the list's open levels
+}
+
+// maxHeld bounds what may stand between two parts of a paragraph: footnotes, figures' captions.
+const maxHeld = 8
+
+// add composes the next piece.
+func (c *composer) add(p *piece) error {
+	if p.table != nil {
+		return c.put(extract.Block{Kind: extract.TableKind, Table: p.table}, p)
+	}
+	text := strings.TrimSpace(p.text(c.words.join))
+	for _, l := range p.lines {
+		c.words.learn(l)
+	}
+	if text == "" {
+		return nil
+	}
+	return c.put(c.block(p, text), p)
+}
+
+// block says what a piece is.
+func (c *composer) block(p *piece, text string) extract.Block {
+	full := strings.TrimSpace(p.marker + " " + text)
+	short := len(p.lines) <= 3 && p.marker != bulletMarker
+	switch {
+	case isCaption(text):
+		return extract.Block{Kind: extract.Caption, Text: text}
+	case short && c.levels.outline.names(full, p.page.number) || p.marker != bulletMarker && isHeading(p, full, c.stats):
+		return extract.Block{Kind: extract.Heading, Text: full, Level: c.levels.next(p.look, full)}
+	case p.marker != "":
+		return extract.Block{Kind: extract.ListItem, Text: text, Marker: p.marker, Level: c.depth(p)}
+	case p.mono && !c.stats.mostlyMono():
+		return extract.Block{Kind: extract.Code, Text: code(p.lines)}
+	}
+	return extract.Block{Kind: extract.Paragraph, Text: text}
+}
+
+// depth is how deep a list item is nested, by its marker's left edge.
+func (c *composer) depth(p *piece) int {
+	left := p.lines[0].left
+	for len(c.marks) > 0 && c.marks[len(c.marks)-1] > left+0.5*p.size {
+		c.marks = c.marks[:len(c.marks)-1]
+	}
+	if n := len(c.marks); n == 0 || c.marks[n-1] < left-0.5*p.size {
+		c.marks = append(c.marks, left)
+	}
+	return len(c.marks) - 1
+}
+
+// put hands b on, or holds it back.
+func (c *composer) put(b extract.Block, p *piece) error {
+	place := extract.Box{}
+	place.Left, place.Top, place.Right, place.Bottom = fractions(p)
+	b.Page, b.Box = p.page.number, &place
+	if b.Kind != extract.ListItem {
+		c.marks = nil
+	}
+	flowing := b.Kind == extract.Paragraph || b.Kind == extract.ListItem
+	if c.open != nil {
+		if b.Kind == extract.Paragraph && c.continues(p, b.Text) {
+			c.open.Text = c.words.join(c.open.Text, b.Text)
+			c.from = p
+			return nil
+		}
+		if c.open.Kind == extract.Code && b.Kind == extract.Code && !p.first && p.above < 2.5 {
+			c.open.Text += "\n" + b.Text
+			return nil
+		}
+		if len(c.held) < maxHeld && !endsSentence(c.open.Text) && c.open.Kind != extract.Code && c.aside(b, p) {
+			c.held = append(c.held, b)
+			return nil
+		}
+	}
+	if err := c.flush(); err != nil {
+		return err
+	}
+	if flowing || b.Kind == extract.Code {
+		c.open, c.from = &b, p
+		return nil
+	}
+	return c.send(b)
+}
+
+// continues says whether the paragraph that is open goes on with p: in the next column or page, in the
+// same size, in the middle of a sentence.
+func (c *composer) continues(p *piece, text string) bool {
+	if c.open.Kind == extract.Code || !p.first || !similar(p.size, c.from.size) || p.bold != c.from.bold || endsSentence(c.open.Text) {
+		return false
+	}
+	if p.page == c.from.page && p.column == c.from.column {
+		return false
+	}
+	r, _ := utf8.DecodeRuneInString(text)
+	last := c.from.lines[len(c.from.lines)-1]
+	switch {
+	case unicode.IsLower(r):
+		return true
+	case strings.HasSuffix(c.open.Text, "-"), strings.HasSuffix(c.open.Text, ","):
+		return true
+	case unicode.IsUpper(r), !unicode.IsLetter(r):
+		return false
+	}
+	// Scripts without capitals: the last line was full.
+	return c.from.column.right-last.right < 2*c.from.size && len(c.from.lines) > 1
+}
+
+// aside says whether b may stand between two parts of a paragraph.
+func (c *composer) aside(b extract.Block, p *piece) bool {
+	switch b.Kind {
+	case extract.Caption, extract.TableKind:
+		return true
+	case extract.Paragraph, extract.ListItem:
+		return p.size < 0.93*c.from.size
+	}
+	return false
+}
+
+// flush hands on what was held back.
+func (c *composer) flush() error {
+	if c.open == nil {
+		return nil
+	}
+	blocks := append([]extract.Block{*c.open}, c.held...)
+	c.open, c.from, c.held = nil, nil, nil
+	for _, b := range blocks {
+		if err := c.send(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *composer) send(b extract.Block) error {
+	b.Text = strings.TrimRight(b.Text, string(softHyphen))
+	return c.emit(b)
+}
+
+func fractions(p *piece) (l, t, r, b float64) {
+	f := p.page.original(p.box)
+	return f.left, f.top, f.right, f.bottom
+}
+
+// code keeps the lines of a program and their indentation.
+func code(lines []line) string {
+	left, signs, width := lines[0].left, 0, 0.0
+	for _, l := range lines {
+		left = min(left, l.left)
+		signs += utf8.RuneCountInString(l.text())
+		width += l.width()
+	}
+	var b strings.Builder
+	for i, l := range lines {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		if signs > 0 && width > 0 {
+			b.WriteString(strings.Repeat(" ", min(80, int((l.left-left)/(width/float64(signs))+0.5))))
+		}
+		b.WriteString(l.text())
+	}
+	return b.String()
+}

@@ -1,0 +1,68 @@
+package pdf
+
+import "github.com/seed-7227ef26/async-worker/internal/extract"
+
+// document lays out pages one after the other: each when `window` pages more were read.
+type document struct {
+	pages     int
+	textPages int
+	stats     *stats
+	splitter  splitter
+	composer  composer
+
+	sheets []*sheet // window pages before the next one to be laid out, that one, window pages after it
+	next   int      // index of the next one to be laid out
+}
+
+func newDocument(pages int, outline []outlineItem, emit extract.Emit) *document {
+	s := newStats()
+	return &document{
+		pages: pages, stats: s,
+		composer: composer{stats: s, levels: levels{outline: newOutlineIndex(outline)}, words: compounds{}, emit: emit},
+	}
+}
+
+// add takes the next page and emits what can be.
+func (d *document) add(p *page) error {
+	if len(p.words) > 0 {
+		d.textPages++
+	}
+	d.stats.add(p)
+	d.sheets = append(d.sheets, newSheet(p))
+	if len(d.sheets)-d.next > window {
+		return d.layOut()
+	}
+	return nil
+}
+
+// flush emits the rest.
+func (d *document) flush() error {
+	for d.next < len(d.sheets) {
+		if err := d.layOut(); err != nil {
+			return err
+		}
+	}
+	return d.composer.flush()
+}
+
+// layOut emits the blocks of the next page and forgets the pages that no other needs any more.
+func (d *document) layOut() error {
+	s := d.sheets[d.next]
+	others := make([]*sheet, 0, 2*window)
+	others = append(others, d.sheets[max(0, d.next-window):d.next]...)
+	others = append(others, d.sheets[d.next+1:min(len(d.sheets), d.next+1+window)]...)
+	d.next++
+	for _, r := range readingOrder(s.body(others, d.pages, d.stats.body())) {
+		for _, p := range d.splitter.pieces(s.page, r) {
+			if err := d.composer.add(p); err != nil {
+				return err
+			}
+		}
+	}
+	s.words, s.segments = nil, nil // later pages only look at its edges
+	if d.next > window {
+		d.sheets = append(d.sheets[:0:0], d.sheets[d.next-window:]...)
+		d.next = window
+	}
+	return nil
+}

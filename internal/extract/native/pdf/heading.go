@@ -1,0 +1,165 @@
+package pdf
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// maxHeading bounds a heading, in words.
+const maxHeading = 25
+
+// numbered is how a section's heading may begin, e.g. "2.1 Methods", "IV. Results", "§ 3 Scope".
+var numbered = regexp.MustCompile(`^(§\s?)?((\d{1,2}(\.\d{1,2})*)\.?|[IVX]{1,5}\.|[A-Z](\.\d{1,2})+\.?)\s+\p{L}`)
+
+// captionStart is how the caption of a figure or table begins; what comes after the number tells it
+// from a sentence about the figure.
+var captionStart = regexp.MustCompile(`(?i)^(figure|fig\.?|table|tab\.?|listing|algorithm|scheme|chart|exhibit|plate|photo|abbildung|abb\.?|tabelle|tableau|figura|tabla|표|그림|图|表|図)\s*([\dIVX]+|[A-Z])([.\-–]\d+)*\s*([:.)|–—-]|$|\s{2})`)
+
+// isCaption says whether a piece's text is a caption.
+func isCaption(text string) bool { return captionStart.MatchString(text) }
+
+// isHeading says whether a piece without a list marker, or one whose marker may be a section's number,
+// is set like a heading: larger than the running text, bold or italic where that is not, in capitals,
+// and short.
+func isHeading(p *piece, text string, s *stats) bool {
+	words := len(strings.Fields(text))
+	ends := text[len(text)-1]
+	if words > maxHeading || len(p.lines) > 4 || letters(text) < 2 || ends == ',' || ends == ';' || p.math && words < 4 {
+		return false
+	}
+	ratio := p.size / s.body()
+	period := ends == '.' && words > 6
+	number := numbered.MatchString(text)
+	switch {
+	case p.marker != "" && words > 12:
+		return false
+	case ratio >= 1.15:
+		return !period && (!p.mono || s.mostlyMono())
+	case ratio >= 0.9 && p.bold && !s.mostlyBold():
+		return !period
+	case number && ratio >= 1.05:
+		return !period
+	}
+	apart := p.above > 1.25 && len(p.lines) == 1 && p.width() < 0.75*p.column.width()
+	if !apart || ratio < 0.97 || ends == '.' || ends == ':' || p.marker != "" {
+		return false
+	}
+	return p.italic && !s.mostlyItalic() && words <= 10 && unicode.IsUpper([]rune(text)[0]) ||
+		words <= 12 && letters(text) >= 4 && isUpper(strings.Map(keepLetters, text))
+}
+
+func keepLetters(r rune) rune {
+	if unicode.IsLetter(r) {
+		return r
+	}
+	return -1
+}
+
+// outlineIndex finds the levels of headings that the document's outline (its bookmarks) names.
+type outlineIndex struct {
+	levels map[string]int // by title
+	pages  map[string]int
+}
+
+func newOutlineIndex(items []outlineItem) outlineIndex {
+	x := outlineIndex{map[string]int{}, map[string]int{}}
+	for _, item := range items {
+		key := outlineKey(item.title)
+		if _, twice := x.levels[key]; key != "" && !twice {
+			x.levels[key], x.pages[key] = item.level, item.page
+		}
+	}
+	return x
+}
+
+// level is that of a heading's text; zero when the outline doesn't name it.
+func (x outlineIndex) level(text string) int {
+	if l := x.levels[outlineKey(text)]; l > 0 {
+		return l
+	}
+	return x.levels[outlineKey(sectionNumber.ReplaceAllString(text, ""))]
+}
+
+// names says whether the outline names text on the page.
+func (x outlineIndex) names(text string, page int) bool {
+	key := outlineKey(text)
+	return key != "" && x.pages[key] == page
+}
+
+var sectionNumber = regexp.MustCompile(`^[\dIVX]+(\.\d+)*\.?\s+`)
+
+func outlineKey(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, s)
+}
+
+// levels gives headings their levels. The outline decides where it names a heading; numbers decide
+// between numbered headings; else the more prominent style is the higher one. A heading stands one
+// level below the nearest one before it that is higher.
+type levels struct {
+	outline outlineIndex
+	open    []openHeading
+}
+
+type openHeading struct {
+	look
+	caps  bool
+	depth int // of its number; zero: none
+	level int
+}
+
+// next is the level of the next heading, 1-6.
+func (ls *levels) next(l look, text string) int {
+	h := openHeading{look: l, caps: isUpper(strings.Map(keepLetters, text)), depth: depthOf(text)}
+	named := ls.outline.level(text)
+	for n := len(ls.open); n > 0; n = len(ls.open) {
+		top := ls.open[n-1]
+		if named > 0 && top.level < named || named == 0 && top.above(h) {
+			break
+		}
+		ls.open = ls.open[:n-1]
+	}
+	switch n := len(ls.open); {
+	case named > 0:
+		h.level = named
+	case n > 0:
+		h.level = ls.open[n-1].level + 1
+	default:
+		h.level = 1
+	}
+	h.level = min(h.level, 6)
+	ls.open = append(ls.open, h)
+	return h.level
+}
+
+// above says whether h is the heading of a part that l's is within.
+func (h openHeading) above(l openHeading) bool {
+	if h.depth > 0 && l.depth > 0 {
+		return h.depth < l.depth
+	}
+	switch {
+	case abs(h.size-l.size) > 0.04*max(h.size, l.size):
+		return h.size > l.size
+	case h.bold != l.bold:
+		return h.bold
+	case h.caps != l.caps:
+		return h.caps
+	case h.italic != l.italic:
+		return !h.italic
+	}
+	return false
+}
+
+// depthOf is how deep a heading's number is, e.g. 2 of "3.1 Scope"; zero without one.
+func depthOf(text string) int {
+	m := numbered.FindStringSubmatch(text)
+	if m == nil {
+		return 0
+	}
+	return 1 + strings.Count(strings.TrimSuffix(m[2], "."), ".")
+}

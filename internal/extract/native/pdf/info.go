@@ -1,0 +1,107 @@
+package pdf
+
+import (
+	"context"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/child"
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+// about is what pdfinfo tells of a document.
+type about map[string]string
+
+// maxAbout bounds what is read of pdfinfo's output, in bytes.
+const maxAbout = 256 << 10
+
+// info asks pdfinfo. Its error tells why a document can't be read at all.
+func (p poppler) info(ctx context.Context) (about, error) {
+	var text []byte
+	result, err := p.run(ctx, "pdfinfo", func(r io.Reader) (err error) {
+		text, err = io.ReadAll(io.LimitReader(r, maxAbout))
+		return err
+	}, "-isodates", "-enc", "UTF-8", p.path)
+	switch {
+	case err != nil:
+		return nil, err
+	case result.OK():
+		return parseAbout(string(text)), nil
+	case strings.Contains(result.Stderr, "Incorrect password"):
+		return nil, job.Errorf(job.CorruptionDetected, "the PDF is protected by a password; remove the protection and send it again")
+	case strings.Contains(result.Stderr, "encrypt"), strings.Contains(result.Stderr, "security handler"):
+		return nil, job.Errorf(job.CorruptionDetected, "the PDF is encrypted in a way that can't be read; save it without protection and send it again")
+	}
+	return nil, unreadable(result)
+}
+
+// unreadable is the error of a document of which nothing can be read.
+func unreadable(r child.Result) error {
+	switch r.End {
+	case child.WaitLimit, child.CPULimit:
+		return job.Errorf(job.CorruptionDetected, "the PDF takes too long to read; it may be damaged, or made to stall its readers")
+	case child.MemoryLimit:
+		return job.Errorf(job.CorruptionDetected, "the PDF takes too much memory to read; it may be damaged, or made to exhaust its readers")
+	case child.OutputLimit:
+		return job.Errorf(job.QuotaExceeded, "the PDF unpacks to more text than is allowed")
+	}
+	return job.Errorf(job.CorruptionDetected, "the PDF is damaged: no page of it can be read; open and save it again with the program that made it")
+}
+
+var aboutLine = regexp.MustCompile(`^([A-Z][A-Za-z ]*):\s+(.*)$`)
+
+func parseAbout(text string) about {
+	a := about{}
+	for line := range strings.Lines(text) {
+		m := aboutLine.FindStringSubmatch(strings.TrimRight(line, "\r\n"))
+		if m == nil {
+			continue
+		}
+		if _, twice := a[m[1]]; !twice {
+			a[m[1]] = normalizeText(m[2])
+		}
+	}
+	return a
+}
+
+func normalizeText(s string) string {
+	words := strings.Fields(strings.ToValidUTF8(s, ""))
+	for i, w := range words {
+		words[i] = normalize(w)
+	}
+	return strings.Join(words, " ")
+}
+
+// pages is how many pages the document says it has.
+func (a about) pages() int {
+	n, err := strconv.Atoi(a["Pages"])
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// document is what goes into the extract.Info.
+func (a about) document() extract.Info {
+	in := extract.Info{Format: extract.PDF, Extractor: name, Title: title(a["Title"]), Pages: a.pages(), Properties: map[string]string{}}
+	for key, from := range map[string]string{"author": "Author", "subject": "Subject", "keywords": "Keywords", "created": "CreationDate", "modified": "ModDate", "creator": "Creator"} {
+		if v := a[from]; v != "" {
+			in.Properties[key] = v
+		}
+	}
+	return in
+}
+
+// noTitle is what programs put where a title should be: their own name, a file's name, nothing.
+var noTitle = regexp.MustCompile(`(?i)^(untitled|unbenannt|sans titre|sin título|no title|title|document|new document|microsoft (word|powerpoint|excel)\b.*|powerpoint presentation|powerpoint-präsentation|slide ?1|layout ?1|presentation|print|\(?anonymous\)?|about:blank|https?://\S*|\S+\.(docx?|pdf|pptx?|xlsx?|odt|rtf|indd|tex|dvi|txt|html?|qxd|pmd|p65|fm|ps|cdr|ai|pub|wpd|xps|tmp)|.*[/\\]\S+\.\w{2,4}|\d+)$`)
+
+// title is s unless that is rubbish.
+func title(s string) string {
+	if letters(s) < 2 || noTitle.MatchString(s) {
+		return ""
+	}
+	return s
+}

@@ -1,0 +1,74 @@
+package pdf
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// compounds are the words with hyphens that the document writes within lines: they tell whether a
+// hyphen at a line's end is part of its word.
+type compounds map[string]struct{}
+
+const maxCompounds = 20_000
+
+// learn collects the compounds of a line, its last word left out.
+func (c compounds) learn(l line) {
+	words := l.words()
+	for _, w := range words[:len(words)-1] {
+		if i := strings.IndexByte(w.text, '-'); i > 0 && i < len(w.text)-1 && len(w.text) < 64 && len(c) < maxCompounds {
+			c[compoundKey(w.text)] = struct{}{}
+		}
+	}
+}
+
+func compoundKey(s string) string {
+	return strings.ToLower(strings.TrimFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }))
+}
+
+// join sets b behind a, the text of the line before: hyphenated words are mended.
+func (c compounds) join(a, b string) string {
+	if head, found := strings.CutSuffix(a, string(softHyphen)); found {
+		return head + b
+	}
+	head, hyphen := strings.CutSuffix(a, "-")
+	last, _ := utf8.DecodeLastRuneInString(head)
+	first, _ := utf8.DecodeRuneInString(b)
+	switch {
+	case a == "" || b == "":
+		return a + b
+	case hyphen && unicode.IsLetter(last) && unicode.IsLower(first):
+		if c.known(head, b) {
+			return a + b
+		}
+		return head + b
+	case hyphen && (unicode.IsLetter(last) || unicode.IsDigit(last)) && (unicode.IsLetter(first) || unicode.IsDigit(first)):
+		return a + b
+	case endsWithJoiner(a):
+		return a + b
+	}
+	return joinTexts(a, b)
+}
+
+// known says whether the last word of a and the first of b are written with a hyphen elsewhere.
+func (c compounds) known(a, b string) bool {
+	a = a[strings.LastIndexByte(a, ' ')+1:]
+	b, _, _ = strings.Cut(b, " ")
+	_, ok := c[compoundKey(a+"-"+b)]
+	return ok
+}
+
+// endsWithJoiner says whether a ends with a dash or slash that stands without spaces.
+func endsWithJoiner(a string) bool {
+	r, n := utf8.DecodeLastRuneInString(a)
+	before, _ := utf8.DecodeLastRuneInString(a[:len(a)-n])
+	return (r == '—' || r == '/') && unicode.IsLetter(before)
+}
+
+// joinTexts sets b behind a with a space, where the script has spaces.
+func joinTexts(a, b string) string {
+	if a == "" || b == "" || noSpaceBetween(a, b) {
+		return a + b
+	}
+	return a + " " + b
+}

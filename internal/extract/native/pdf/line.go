@@ -1,0 +1,210 @@
+package pdf
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// segment is what stands on one line without a gap that a column's gutter could be: poppler's line.
+type segment struct {
+	box
+	words []word // from left to right
+	size  float64
+	order int  // of its first word in the content stream
+	alone bool // nothing stands beside it on the page
+}
+
+// line is the segments of one line within a column.
+type line struct {
+	box
+	segments []segment // from left to right
+	look
+}
+
+// look is how a line, or several, is set: shares are of its signs.
+type look struct {
+	size   float64 // points, of most signs
+	bold   bool    // nearly all of it
+	italic bool
+	mono   bool
+	math   bool // a good part of it is formula signs
+}
+
+// segmentsOf groups a page's words by poppler's lines. A lone bullet or number is put before the
+// text it belongs to, so that the gap behind it isn't taken for a gutter.
+func segmentsOf(words []word) []segment {
+	var out []segment
+	for start := 0; start < len(words); {
+		end := start + 1
+		for end < len(words) && words[end].segment == words[start].segment {
+			end++
+		}
+		out = append(out, newSegment(words[start:end:end]))
+		start = end
+	}
+	return attachMarkers(out)
+}
+
+func newSegment(words []word) segment {
+	s := segment{words: words, order: words[0].order}
+	if !slices.IsSortedFunc(words, byLeft) {
+		s.words = slices.Clone(words)
+		slices.SortStableFunc(s.words, byLeft)
+	}
+	for _, w := range words {
+		s.box = s.union(w.box)
+		s.order = min(s.order, w.order)
+	}
+	s.size = lookOf(words).size
+	return s
+}
+
+func byLeft(a, b word) int { return cmp.Compare(a.left, b.left) }
+
+// attachMarkers joins a segment that is only a list marker with the one to its right.
+func attachMarkers(segs []segment) []segment {
+	slices.SortStableFunc(segs, func(a, b segment) int { return cmp.Compare(a.centerY(), b.centerY()) })
+	gone := make([]bool, len(segs))
+	for i, s := range segs {
+		if len(s.words) != 1 || !isBullet(s.words[0]) && !ordinal.MatchString(s.words[0].text) {
+			continue
+		}
+		best := -1
+		for _, j := range near(segs, i) {
+			gap := segs[j].left - s.right
+			if !gone[j] && gap > -1 && gap < 4*max(s.size, segs[j].size) && s.sameLine(segs[j].box) && (best < 0 || segs[j].left < segs[best].left) {
+				best = j
+			}
+		}
+		if best >= 0 {
+			segs[best] = newSegment(append(slices.Clone(s.words), segs[best].words...))
+			gone[i] = true
+		}
+	}
+	kept := segs[:0]
+	for i, s := range segs {
+		if !gone[i] {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}
+
+// near lists the segments whose middle is within a line's height of segment i's, i left out. segs are
+// in the order of their middles; the reach is bounded, so that a page of noise stays cheap.
+func near(segs []segment, i int) []int {
+	const reach = 64
+	var out []int
+	limit := max(segs[i].height(), 4)
+	for j := i - 1; j >= 0 && i-j < reach && segs[i].centerY()-segs[j].centerY() < limit; j-- {
+		out = append(out, j)
+	}
+	for j := i + 1; j < len(segs) && j-i < reach && segs[j].centerY()-segs[i].centerY() < limit; j++ {
+		out = append(out, j)
+	}
+	return out
+}
+
+// rows groups segments into lines by their height on the page, from top to bottom.
+func rows(segs []segment) []line {
+	slices.SortStableFunc(segs, func(a, b segment) int { return cmp.Compare(a.centerY(), b.centerY()) })
+	var out []line
+	for _, s := range segs {
+		if n := len(out); n > 0 && out[n-1].sameLine(s.box) && s.centerY()-out[n-1].centerY() < 0.6*max(s.height(), out[n-1].height()) {
+			out[n-1].segments = append(out[n-1].segments, s)
+			out[n-1].box = out[n-1].union(s.box)
+			continue
+		}
+		out = append(out, line{box: s.box, segments: []segment{s}})
+	}
+	for i := range out {
+		slices.SortStableFunc(out[i].segments, func(a, b segment) int { return cmp.Compare(a.left, b.left) })
+		out[i].look = lookOf(out[i].words())
+	}
+	return out
+}
+
+func (l line) words() []word {
+	if len(l.segments) == 1 {
+		return l.segments[0].words
+	}
+	var out []word
+	for _, s := range l.segments {
+		out = append(out, s.words...)
+	}
+	return out
+}
+
+// text is the line's words with spaces between them.
+func (l line) text() string { return joinWords(l.words()) }
+
+// joinWords sets words side by side. Words that touch are parts of one whose sizes differ, as in small
+// capitals; a raised number is kept apart.
+func joinWords(words []word) string {
+	var b strings.Builder
+	for i, w := range words {
+		if leader.MatchString(w.text) && i > 0 && i < len(words)-1 {
+			continue
+		}
+		if i > 0 && b.Len() > 0 && !touches(words[i-1], w) && !noSpaceBetween(words[i-1].text, w.text) {
+			b.WriteByte(' ')
+		}
+		b.WriteString(w.text)
+	}
+	return b.String()
+}
+
+func touches(a, b word) bool {
+	gap := b.left - a.right
+	if gap > 0.05*max(a.em(), b.em()) || gap < -0.3*a.em() {
+		return false
+	}
+	return isUpper(a.text) && isUpper(b.text)
+}
+
+func isUpper(s string) bool {
+	n := 0
+	for _, r := range s {
+		if unicode.IsLower(r) || unicode.IsDigit(r) {
+			return false
+		}
+		if unicode.IsUpper(r) {
+			n++
+		}
+	}
+	return n > 0
+}
+
+// lookOf is how most signs of the words are set.
+func lookOf(words []word) look {
+	var total, bold, italic, mono, math int
+	sizes := map[float64]int{}
+	for _, w := range words {
+		n := len(w.text)
+		total += n
+		sizes[w.em()] += n
+		bold += n * one(w.bold)
+		italic += n * one(w.italic)
+		mono += n * one(w.mono)
+		math += n * one(w.math)
+	}
+	var l look
+	most := 0
+	for size, n := range sizes {
+		if n > most || n == most && size > l.size {
+			l.size, most = size, n
+		}
+	}
+	l.bold, l.italic, l.mono = bold*10 >= total*8, italic*10 >= total*8, mono*10 >= total*8
+	l.math = math*10 >= total*3
+	return l
+}
+
+func one(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,239 @@
+package pdf
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+)
+
+// piece is lines that belong together: a paragraph, a heading, a list item, or a table.
+type piece struct {
+	box
+	look
+	page   *page
+	lines  []line
+	marker string // of a list item
+	table  *extract.Table
+	first  bool    // of its region: it may go on from the region before
+	above  float64 // distance to the line above in line heights; large for the first
+	column box     // of its region
+}
+
+// text is the piece's lines joined.
+func (p *piece) text(join func(a, b string) string) string {
+	var s string
+	for i, l := range p.lines {
+		t := l.text()
+		if i == 0 {
+			if p.marker != "" {
+				t = joinWords(l.words()[1:])
+			}
+			s = t
+			continue
+		}
+		s = join(s, t)
+	}
+	return s
+}
+
+// splitter cuts regions into pieces.
+type splitter struct {
+	last ordinalSeen
+}
+
+// ordinalSeen is the last number of a list.
+type ordinalSeen struct {
+	shape string // e.g. "#." or "(a)"
+	value int
+	left  float64
+}
+
+// maxAbove is the distance of a piece that has nothing above it.
+const maxAbove = 99
+
+// pieces cuts a region's lines.
+func (sp *splitter) pieces(p *page, r region) []*piece {
+	var out []*piece
+	var cur *piece
+	leading := leadingOf(r.lines)
+	noTableBefore, failures := 0, 0
+	for i := 0; i < len(r.lines); i++ {
+		l := r.lines[i]
+		if i >= noTableBefore {
+			t, n := tableAt(r.lines, i)
+			if t != nil {
+				made := &piece{page: p, table: t, column: r.box, lines: r.lines[i : i+n], above: maxAbove}
+				for _, l := range made.lines {
+					made.box = made.union(l.box)
+				}
+				out, cur = append(out, made), nil
+				i += n - 1
+				failures = 0
+				continue
+			}
+			if failures++; n > 0 && failures > 3 {
+				noTableBefore, failures = i+n, 0
+			}
+		}
+		starts, marker := sp.starts(r, i, cur, leading)
+		if !starts {
+			cur.lines = append(cur.lines, l)
+			cur.box = cur.union(l.box)
+			continue
+		}
+		above := float64(maxAbove)
+		if i > 0 {
+			above = (l.centerY() - r.lines[i-1].centerY()) / max(leading, 1)
+		}
+		cur = &piece{box: l.box, page: p, lines: []line{l}, marker: marker, first: len(out) == 0, above: above, column: r.box}
+		out = append(out, cur)
+	}
+	for _, pc := range out {
+		var words []word
+		for _, l := range pc.lines {
+			words = append(words, l.words()...)
+		}
+		pc.look = lookOf(words)
+	}
+	return out
+}
+
+// leadingOf is the usual distance of lines within a paragraph of the region, in points: the lower
+// third of all distances, as those between paragraphs are greater.
+func leadingOf(lines []line) float64 {
+	var d []float64
+	for i := 1; i < len(lines); i++ {
+		if similar(lines[i].size, lines[i-1].size) {
+			d = append(d, lines[i].centerY()-lines[i-1].centerY())
+		}
+	}
+	if len(d) < 4 {
+		for _, l := range lines {
+			d = append(d, 1.3*l.size)
+		}
+	}
+	slices.Sort(d)
+	if len(d) == 0 {
+		return 12
+	}
+	return max(d[len(d)/3], 1)
+}
+
+func similar(a, b float64) bool { return abs(a-b) <= 0.1*max(a, b) }
+
+// starts says whether line i begins a new piece, and with which list marker.
+func (sp *splitter) starts(r region, i int, cur *piece, leading float64) (bool, string) {
+	l := r.lines[i]
+	words := l.words()
+	if len(words) > 1 && isBullet(words[0]) && words[1].left-words[0].right > 0.1*words[1].em() {
+		return true, bulletMarker
+	}
+	fresh := cur == nil || sp.parted(r, i, cur, leading)
+	if len(words) > 1 && ordinal.MatchString(words[0].text) {
+		seen, plausible := ordinalOf(words[0])
+		follows := seen.shape == sp.last.shape && seen.value == sp.last.value+1 && abs(seen.left-sp.last.left) < 2*l.size
+		opens := plausible && seen.value == 1 && (fresh || endsSentence(cur.lines[len(cur.lines)-1].text()))
+		if follows || opens || plausible && fresh && unicode.IsDigit(rune(strings.TrimLeft(words[0].text, "(")[0])) {
+			sp.last = seen
+			return true, words[0].text
+		}
+	}
+	return fresh, ""
+}
+
+// bulletMarker is what every bullet is written as.
+const bulletMarker = "-"
+
+// ordinalOf reads a list number. Letters count from a; roman ones of more than a sign as numbers of
+// unknown value, which follow nothing.
+func ordinalOf(w word) (ordinalSeen, bool) {
+	parts := ordinal.FindStringSubmatch(w.text)
+	seen := ordinalSeen{left: w.left}
+	if n, err := strconv.Atoi(parts[2]); err == nil {
+		seen.shape, seen.value = parts[1]+"#"+parts[3], n
+		return seen, true
+	}
+	if len(parts[2]) > 1 {
+		seen.shape, seen.value = parts[1]+"i"+parts[3], -1
+		return seen, parts[1] != ""
+	}
+	c := parts[2][0]
+	seen.value = int(c|0x20-'a') + 1
+	seen.shape = parts[1] + "a" + parts[3]
+	if c < 'a' {
+		seen.shape = parts[1] + "A" + parts[3]
+	}
+	return seen, seen.value == 1
+}
+
+// parted says whether line i begins a new piece after the lines of cur.
+func (sp *splitter) parted(r region, i int, cur *piece, leading float64) bool {
+	l, prev := r.lines[i], cur.lines[len(cur.lines)-1]
+	em := max(l.size, prev.size)
+	usual := leading
+	if em > 1.3*leading || em*1.9 < leading {
+		usual = 1.25 * em
+	}
+	switch {
+	case !similar(l.size, prev.size), l.mono != prev.mono:
+		return true
+	case l.centerY()-prev.centerY() > 1.3*usual:
+		return true
+	case l.bold != prev.bold && (prev.bold || letters(l.text()) > 3):
+		return true
+	}
+	right := rightAround(r.lines, i)
+	short := right - prev.right
+	if l.italic != prev.italic && short > 3*em {
+		return true
+	}
+	firstWord := l.segments[0].words[0].width()
+	if short > firstWord+1.2*em {
+		last := prev.text()
+		if endsSentence(last) || short > 0.4*(right-r.left) && startsNew(l.text()) {
+			return true
+		}
+	}
+	return indented(r, i, cur, em)
+}
+
+// rightAround is where lines near line i end at most.
+func rightAround(lines []line, i int) float64 {
+	right := 0.0
+	for _, l := range lines[max(0, i-8):min(len(lines), i+9)] {
+		if similar(l.size, lines[i].size) {
+			right = max(right, l.right)
+		}
+	}
+	return right
+}
+
+func startsNew(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return unicode.IsUpper(r) || unicode.IsDigit(r) || unicode.IsPunct(r)
+}
+
+// indented says whether line i's left edge tells that a new paragraph begins.
+func indented(r region, i int, cur *piece, em float64) bool {
+	l, prev := r.lines[i], cur.lines[len(cur.lines)-1]
+	if abs(l.centerX()-prev.centerX()) < 0.5*em && abs(l.left-prev.left) > 0.5*em {
+		return false // centred lines
+	}
+	if cur.marker != "" {
+		return l.left < cur.lines[0].left-0.6*em // left of the list's markers
+	}
+	d := l.left - prev.left
+	switch {
+	case d > 0.7*em && d < 8*em:
+		// The first line of a paragraph: the next line goes back, or the one before was a last one.
+		back := i+1 < len(r.lines) && abs(r.lines[i+1].left-prev.left) < 0.6*em
+		return back && len(cur.lines) > 1 || back && startsNew(l.text()) || endsSentence(prev.text()) && startsNew(l.text())
+	case d < -0.7*em:
+		return len(cur.lines) > 1
+	}
+	return false
+}

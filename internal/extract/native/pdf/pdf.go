@@ -1,0 +1,145 @@
+// Package pdf extracts the text of PDF files with poppler's programs, which run in limited child
+// processes. Pages stream through it: a page is laid out (columns, running heads, tables, headings,
+// lists) when a few pages more were read, and its blocks are emitted before the rest is read.
+package pdf
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/seed-7227ef26/async-worker/internal/child"
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+const (
+	name    = "native/pdf"
+	version = 1
+
+	// rangePages is how many pages one run of poppler reads: its memory grows with them, and Limits.Time
+	// is for each run.
+	rangePages = 100
+	// maxDamaged bounds how many pages may be lost before a document counts as unreadable.
+	maxDamaged = 20
+)
+
+// Extractor reads PDF files.
+//
+// A page that poppler crashes on is left out and listed in Info.Properties["pages_unreadable"];
+// "text_pages" there counts the pages that have text: "0" is a scan.
+type Extractor struct{}
+
+var _ extract.Extractor = Extractor{}
+
+// New makes an Extractor.
+func New() Extractor { return Extractor{} }
+
+// Name is "native/pdf".
+func (Extractor) Name() string { return name }
+
+// Version rises when the same file would give other blocks.
+func (Extractor) Version() int { return version }
+
+// Extract implements extract.Extractor.
+func (Extractor) Extract(ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit) (extract.Info, error) {
+	limits = limits.WithDefaults()
+	if src.Size > limits.Bytes {
+		return extract.Info{}, extract.TooLarge(src.Size, limits.Bytes)
+	}
+	path, err := filepath.Abs(src.Path)
+	if err != nil {
+		return extract.Info{}, fmt.Errorf("find the PDF: %w", err)
+	}
+	program := newPoppler(path, limits)
+	about, err := program.info(ctx)
+	if err != nil {
+		return extract.Info{}, failure(err)
+	}
+	info := about.document()
+	switch {
+	case info.Pages < 1:
+		return info, unreadable(child.Result{})
+	case info.Pages > limits.Pages:
+		return info, job.Errorf(job.QuotaExceeded, "the PDF has %d pages, at most %d are allowed", info.Pages, limits.Pages)
+	}
+	outline, err := program.outline(ctx)
+	if err != nil {
+		return info, failure(err)
+	}
+	d := newDocument(info.Pages, outline, counted(&info, limits.Characters, emit))
+	damaged, err := readAll(ctx, program, info.Pages, d)
+	if err != nil {
+		return info, failure(err)
+	}
+	info.Properties["text_pages"] = strconv.Itoa(d.textPages)
+	if len(damaged) > 0 {
+		info.Properties["pages_unreadable"] = strings.Join(damaged, ",")
+	}
+	return info, nil
+}
+
+// readAll reads the document in ranges of pages, and again behind each page that poppler dies on.
+func readAll(ctx context.Context, program poppler, pages int, d *document) (damaged []string, err error) {
+	for next := 1; next <= pages; {
+		last := min(next+rangePages-1, pages)
+		result, err := program.pages(ctx, next, last, func(p *page) error {
+			next = p.number + 1
+			return d.add(p)
+		})
+		if err != nil {
+			return nil, err
+		}
+		if next > last {
+			continue
+		}
+		if result.End == child.WaitLimit || result.End == child.CPULimit || result.End == child.OutputLimit {
+			return nil, fmt.Errorf("page %d: %w", next, unreadable(result))
+		}
+		damaged = append(damaged, strconv.Itoa(next))
+		if len(damaged) > maxDamaged || len(damaged) == pages {
+			return nil, unreadable(result)
+		}
+		next++
+	}
+	return damaged, d.flush()
+}
+
+// counted wraps emit: it counts what is emitted in info, and refuses more than the limit.
+func counted(info *extract.Info, limit int, emit extract.Emit) extract.Emit {
+	return func(b extract.Block) error {
+		info.Characters += utf8.RuneCountInString(b.Text)
+		if b.Table != nil {
+			for _, row := range b.Table.Rows {
+				for _, c := range row {
+					info.Characters += utf8.RuneCountInString(c.Text)
+				}
+			}
+		}
+		if info.Characters > limit {
+			return extract.TooManyCharacters(limit)
+		}
+		return emit(b)
+	}
+}
+
+// failure gives an error its class where it has none yet.
+func failure(err error) error {
+	if _, ok := errors.AsType[*job.Error](err); ok {
+		return err
+	}
+	if missing, ok := errors.AsType[*child.NotInstalledError](err); ok {
+		return &job.Error{Class: job.InternalBug, Message: missing.Error(), Cause: err}
+	}
+	if words, ok := errors.AsType[*tooManyWordsError](err); ok {
+		return &job.Error{Class: job.QuotaExceeded, Message: words.Error(), Cause: err}
+	}
+	if errors.Is(err, errToken) {
+		return job.Errorf(job.CorruptionDetected, "the PDF holds a word without end: %w", err)
+	}
+	return fmt.Errorf("extract the PDF: %w", err)
+}

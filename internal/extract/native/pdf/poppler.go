@@ -1,0 +1,109 @@
+package pdf
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"sync"
+
+	"github.com/seed-7227ef26/async-worker/internal/child"
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+)
+
+// debianPackage has the programs.
+const debianPackage = "poppler-utils"
+
+// poppler reads one file with poppler's programs.
+type poppler struct {
+	path   string // absolute
+	limits child.Limits
+}
+
+func newPoppler(path string, l extract.Limits) poppler {
+	return poppler{path, child.Limits{
+		Wait: l.Time, CPU: l.Time, Memory: l.ChildBytes,
+		File: 1 << 20, // they write to their standard output only
+	}}
+}
+
+// run runs one of the programs and has read take its output.
+func (p poppler) run(ctx context.Context, program string, read func(io.Reader) error, args ...string) (child.Result, error) {
+	return child.Run(ctx, child.Command{
+		Program: program, Package: debianPackage, Args: args, Stdout: read, Limits: p.limits,
+	})
+}
+
+// outline reads the document's bookmarks. A document without, or with damaged ones, has none.
+func (p poppler) outline(ctx context.Context) ([]outlineItem, error) {
+	var items []outlineItem
+	_, err := p.run(ctx, "pdftohtml", func(r io.Reader) (err error) {
+		items, err = readRuns(r, func(*runPage) error { return nil })
+		return err
+	}, p.runArgs(1, 1)...)
+	if errors.Is(err, errToken) {
+		err = nil
+	}
+	return items, err
+}
+
+func (p poppler) runArgs(first, last int) []string {
+	return []string{
+		"-xml", "-i", "-hidden", "-nodrm", "-fontfullname", "-stdout", "-enc", "UTF-8", "-zoom", strconv.Itoa(zoom),
+		"-f", strconv.Itoa(first), "-l", strconv.Itoa(last), p.path,
+	}
+}
+
+// pages reads the pages from first to last and yields each as soon as it was read. Two programs read
+// side by side: pdftotext knows where each word stands, pdftohtml how it is set. What the second can't
+// tell is done without. The result is that of pdftotext.
+func (p poppler) pages(ctx context.Context, first, last int, yield func(*page) error) (child.Result, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer cancel(errDone)
+
+	words, runs := make(chan *page), make(chan *runPage)
+	var result child.Result
+	var err error
+	all.Go(func() {
+		defer close(words)
+		result, err = p.run(ctx, "pdftotext", func(r io.Reader) error {
+			return readWords(r, first, func(pg *page) error { return send(ctx, words, pg) })
+		}, "-bbox-layout", "-enc", "UTF-8", "-f", strconv.Itoa(first), "-l", strconv.Itoa(last), p.path, "-")
+	})
+	all.Go(func() {
+		defer close(runs)
+		_, _ = p.run(ctx, "pdftohtml", func(r io.Reader) error {
+			_, err := readRuns(r, func(rp *runPage) error { return send(ctx, runs, rp) })
+			return err
+		}, p.runArgs(first, last)...)
+	})
+	var styles *runPage
+	for pg := range words {
+		for open := true; open && (styles == nil || styles.number < pg.number); {
+			styles, open = <-runs
+		}
+		if styles != nil && styles.number == pg.number {
+			applyStyles(pg, styles)
+		}
+		pg.straighten()
+		if err := yield(pg); err != nil {
+			return child.Result{}, err
+		}
+	}
+	return result, err
+}
+
+// errDone ends the programs of a range of pages that nobody reads further.
+var errDone = errors.New("enough was read")
+
+func send[T any](ctx context.Context, to chan<- T, value T) error {
+	select {
+	case to <- value:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("hand on a page: %w", context.Cause(ctx))
+	}
+}

@@ -1,0 +1,132 @@
+package pdf
+
+import (
+	"errors"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// zoom is the largest that pdftohtml takes: its font sizes are whole numbers of 1/zoom points.
+const zoom = 3
+
+// run is a piece of text in one font, as `pdftohtml -xml` prints it.
+type run struct {
+	box
+	style
+	start string // its first signs
+}
+
+// runPage is a page's runs in the order of its content stream.
+type runPage struct {
+	number        int
+	width, height float64
+	runs          []run
+}
+
+// outlineItem is an entry of a document's outline (its bookmarks).
+type outlineItem struct {
+	title string
+	page  int
+	level int // from 1
+}
+
+const (
+	maxFonts   = 10_000
+	maxOutline = 5_000
+	maxStart   = 24 // bytes of a run's text that are kept
+)
+
+// readRuns reads the output of `pdftohtml -xml -zoom 3`: it yields its pages, and the outline at last.
+func readRuns(r io.Reader, yield func(*runPage) error) ([]outlineItem, error) {
+	m := newMarkup(r)
+	fonts := map[string]style{}
+	var outline []outlineItem
+	var p *runPage
+	var open run
+	var start strings.Builder
+	var inRun bool
+	var level int
+	var item *outlineItem
+	for {
+		text, tag, err := m.next()
+		if errors.Is(err, io.EOF) {
+			return outline, nil
+		}
+		if err != nil {
+			return outline, err
+		}
+		if inRun && start.Len() < maxStart {
+			start.WriteString(plain(text[:min(len(text), maxStart)]))
+		}
+		switch tagName(tag) {
+		case "page":
+			n, _ := strconv.Atoi(attribute(tag, "number"))
+			p = &runPage{number: n, width: number(tag, "width") / zoom, height: number(tag, "height") / zoom}
+		case "/page":
+			if p != nil {
+				if err := yield(p); err != nil {
+					return outline, err
+				}
+			}
+			p = nil
+		case "fontspec":
+			if len(fonts) < maxFonts {
+				fonts[attribute(tag, "id")] = fontStyle(attribute(tag, "family"), number(tag, "size")/zoom)
+			}
+		case "text":
+			left, top := number(tag, "left")/zoom, number(tag, "top")/zoom
+			open = run{
+				box:   ordered(box{left, top, left + number(tag, "width")/zoom, top + number(tag, "height")/zoom}),
+				style: fonts[attribute(tag, "font")],
+			}
+			inRun = true
+			start.Reset()
+		case "b":
+			open.bold = true
+		case "i":
+			open.italic = true
+		case "/text":
+			if p != nil && inRun && len(p.runs) < maxWords {
+				open.start = strings.ToValidUTF8(start.String(), "")
+				p.runs = append(p.runs, open)
+			}
+			inRun = false
+		case "outline":
+			level++
+		case "/outline":
+			level--
+		case "item":
+			n, _ := strconv.Atoi(attribute(tag, "page"))
+			item = &outlineItem{page: n, level: max(level, 1)}
+		case "/item":
+			if item != nil && len(outline) < maxOutline {
+				item.title = normalize(plain(text))
+				outline = append(outline, *item)
+			}
+			item = nil
+		}
+	}
+}
+
+// fontStyle reads a font's full name, e.g. "ABCDEF+Frutiger-BlackItalic".
+func fontStyle(family string, size float64) style {
+	if _, name, ok := strings.Cut(family, "+"); ok {
+		family = name
+	}
+	name := strings.ToLower(family)
+	has := func(parts ...string) bool {
+		return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(name, part) })
+	}
+	begins := func(parts ...string) bool {
+		return slices.ContainsFunc(parts, func(part string) bool { return strings.HasPrefix(name, part) })
+	}
+	return style{
+		size:   size,
+		bold:   has("bold", "black", "heavy", "-bd", "demi", "semibd") || strings.HasSuffix(name, "bd") || begins("cmbx", "sfbx", "cmssbx", "sfsx", "ptmb", "phvb", "nimbusromno9l-medi"),
+		italic: has("italic", "oblique", "-it", "slanted") || begins("cmti", "sfti"),
+		mono:   has("courier", "mono", "consol", "menlo", "typewriter", "fixed", "inconsolata", "sourcecode", "lettergothic", "andale") || begins("cmtt", "sftt", "cmsltt", "txtt", "pcrr"),
+		math:   has("math", "symbol") || begins("cmmi", "cmsy", "cmex", "cmbsy", "msam", "msbm", "eufm", "stmary", "rsfs", "mt2", "lmmi", "lmsy", "lmex"),
+	}
+}

@@ -1,0 +1,324 @@
+package pdf
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+)
+
+// cell is words that stand together in a line of a table.
+type cell struct {
+	box
+	words    []word
+	from, to int // columns, both included
+	lineAt   int // index of its line
+	order    int
+}
+
+// maxColumns is more than any table for people has.
+const maxColumns = 40
+
+// equationNumber is what stands at the right of a displayed formula.
+var equationNumber = regexp.MustCompile(`^\(\d+([.\-–]\d+)*[a-z]?\)$`)
+
+// tableAt looks for a table that begins at lines[at]. It returns how many lines the table takes; zero
+// when there is none.
+func tableAt(lines []line, at int) (*extract.Table, int) {
+	if len(cellsOf(lines[at])) < 2 {
+		return nil, 0
+	}
+	end, wide := at+1, 1
+	for end < len(lines) && lines[end].top-lines[end-1].bottom < 2*max(lines[end].height(), lines[end-1].height()) {
+		switch {
+		case len(cellsOf(lines[end])) >= 2:
+			wide++
+		case end+1 < len(lines) && len(cellsOf(lines[end+1])) >= 2 && lines[end+1].top-lines[end].bottom < lines[end].height():
+		default:
+			return grid(lines[at:end], wide), end - at
+		}
+		end++
+	}
+	return grid(lines[at:end], wide), end - at
+}
+
+// cellsOf parts a line at its wide gaps.
+func cellsOf(l line) []cell {
+	var out []cell
+	for _, w := range l.words() {
+		if n := len(out); n > 0 && w.left-out[n-1].right < 0.9*w.em() {
+			out[n-1].words = append(out[n-1].words, w)
+			out[n-1].box = out[n-1].union(w.box)
+			continue
+		}
+		out = append(out, cell{box: w.box, words: []word{w}, order: w.order})
+	}
+	return out
+}
+
+// grid makes a table of lines, wide of which have two cells or more. Nil: they are none.
+func grid(lines []line, wide int) *extract.Table {
+	if wide < 2 {
+		return nil
+	}
+	var cells []cell
+	var words, math int
+	for i, l := range lines {
+		for _, c := range cellsOf(l) {
+			c.lineAt = i
+			cells = append(cells, c)
+			words += len(c.words)
+			for _, w := range c.words {
+				math += one(w.math)
+			}
+		}
+	}
+	if math*5 > words*2 {
+		return nil
+	}
+	cuts := cutsBetween(cells, wide)
+	n := len(cuts) + 1
+	if n < 2 || n > maxColumns || n == 2 && wide < 3 {
+		return nil
+	}
+	cells = place(cells, cuts)
+	if !plausible(cells, n, len(lines)) {
+		return nil
+	}
+	grouped := byStream(cells)
+	if grouped == nil {
+		grouped = byHeight(cells)
+	}
+	if len(grouped) < 2 {
+		return nil
+	}
+	return fill(grouped, n)
+}
+
+// cutsBetween finds the places between columns, which nearly no cell covers.
+func cutsBetween(cells []cell, wide int) []float64 {
+	type edge struct {
+		x     float64
+		delta int
+	}
+	edges := make([]edge, 0, 2*len(cells))
+	for _, c := range cells {
+		edges = append(edges, edge{c.left, +1}, edge{c.right, -1})
+	}
+	slices.SortStableFunc(edges, func(a, b edge) int {
+		return cmp.Or(cmp.Compare(a.x, b.x), cmp.Compare(b.delta, a.delta))
+	})
+	allowed := wide / 8
+	var cuts []float64
+	depth, open := 0, -1.0
+	seen := false // a column was seen since the last cut
+	for _, e := range edges {
+		depth += e.delta
+		switch {
+		case depth > allowed:
+			if open >= 0 && seen && e.x-open > 2 {
+				cuts = append(cuts, (open+e.x)/2)
+			}
+			open, seen = -1, true
+		case open < 0:
+			open = e.x
+		}
+	}
+	return cuts
+}
+
+// place gives each cell its columns. A cell over several columns is parted where a cut falls into a
+// gap between its words that is wider than a space.
+func place(cells []cell, cuts []float64) []cell {
+	out := make([]cell, 0, len(cells))
+	for _, c := range cells {
+		start := 0
+		for i := 1; i <= len(c.words); i++ {
+			if i < len(c.words) && !cutIn(cuts, c.words[i-1], c.words[i]) {
+				continue
+			}
+			part := cell{words: c.words[start:i], lineAt: c.lineAt, order: c.words[start].order}
+			for _, w := range part.words {
+				part.box = part.union(w.box)
+				part.order = min(part.order, w.order)
+			}
+			part.from = columnAt(cuts, part.left+0.2*part.words[0].em())
+			part.to = max(part.from, columnAt(cuts, part.right-0.2*part.words[0].em()))
+			out = append(out, part)
+			start = i
+		}
+	}
+	return out
+}
+
+func cutIn(cuts []float64, a, b word) bool {
+	if b.left-a.right < 0.45*b.em() {
+		return false
+	}
+	return slices.ContainsFunc(cuts, func(x float64) bool { return x > a.right && x < b.left })
+}
+
+func columnAt(cuts []float64, x float64) int {
+	n := 0
+	for n < len(cuts) && cuts[n] < x {
+		n++
+	}
+	return n
+}
+
+// plausible refuses what only looks like a table: formulas with their numbers, lists with hanging
+// markers, and scattered words.
+func plausible(cells []cell, columns, lines int) bool {
+	filled := make([]int, columns)
+	var numbers, markers, last, first int
+	for _, c := range cells {
+		filled[c.from]++
+		if c.from == columns-1 {
+			last++
+			numbers += one(len(c.words) == 1 && equationNumber.MatchString(c.words[0].text))
+		}
+		if c.from == 0 {
+			first++
+			markers += one(len(c.words) == 1 && (isBullet(c.words[0]) || ordinal.MatchString(c.words[0].text)))
+		}
+	}
+	if numbers*2 > last || columns == 2 && markers*2 > first {
+		return false
+	}
+	total := 0
+	for _, n := range filled {
+		total += min(n, lines)
+	}
+	return float64(total) >= 0.4*float64(columns*lines)
+}
+
+// byStream groups cells into rows by the order in which they were written: from left to right, and
+// back to the left with each new row. It is nil when the rows that come out lie over each other, that
+// is, when the table was not written so.
+func byStream(cells []cell) [][]cell {
+	cells = slices.Clone(cells)
+	slices.SortStableFunc(cells, func(a, b cell) int { return cmp.Compare(a.order, b.order) })
+	perLine := map[int]int{}
+	for _, c := range cells {
+		perLine[c.lineAt]++
+	}
+	var out [][]cell
+	for i, c := range cells {
+		again := i > 0 && c.from == cells[i-1].from && c.lineAt != cells[i-1].lineAt &&
+			perLine[c.lineAt] > 1 && (perLine[cells[i-1].lineAt] == 1 || c.from == 0 && perLine[cells[i-1].lineAt] > 1)
+		if i == 0 || c.from < cells[i-1].from || again {
+			out = append(out, nil)
+		}
+		out[len(out)-1] = append(out[len(out)-1], c)
+	}
+	bottom := 0.0
+	for i, row := range out {
+		var b box
+		for _, c := range row {
+			b = b.union(c.box)
+		}
+		if i > 0 && b.top < bottom-0.6*row[0].words[0].em() {
+			return nil
+		}
+		bottom = b.bottom
+	}
+	return out
+}
+
+// byHeight groups cells into rows by their place: a row is cells of which each stands beside the next.
+func byHeight(cells []cell) [][]cell {
+	cells = slices.Clone(cells)
+	slices.SortStableFunc(cells, func(a, b cell) int { return cmp.Compare(a.top, b.top) })
+	var out [][]cell
+	bottom := 0.0
+	for i, c := range cells {
+		if i == 0 || c.top+0.1*c.height() >= bottom {
+			out = append(out, nil)
+			bottom = 0
+		}
+		out[len(out)-1] = append(out[len(out)-1], c)
+		bottom = max(bottom, c.bottom-0.1*c.height())
+	}
+	return out
+}
+
+// fill writes the rows' cells into a table.
+func fill(grouped [][]cell, columns int) *extract.Table {
+	t := &extract.Table{}
+	var bold []bool
+	for _, row := range grouped {
+		slices.SortStableFunc(row, func(a, b cell) int {
+			return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.lineAt, b.lineAt), cmp.Compare(a.left, b.left))
+		})
+		out := make([]extract.Cell, 0, columns)
+		next, isBold := 0, true
+		for _, c := range row {
+			text := joinWords(c.words)
+			isBold = isBold && lookOf(c.words).bold
+			if c.from < next && len(out) > 0 {
+				out[len(out)-1].Text = joinTexts(out[len(out)-1].Text, text)
+				continue
+			}
+			for ; next < c.from; next++ {
+				out = append(out, extract.Cell{})
+			}
+			made := extract.Cell{Text: text}
+			if span := c.to - c.from + 1; span > 1 {
+				made.ColSpan = span
+			}
+			out = append(out, made)
+			next = c.to + 1
+		}
+		for ; next < columns; next++ {
+			out = append(out, extract.Cell{})
+		}
+		t.Rows, bold = append(t.Rows, out), append(bold, isBold)
+	}
+	t.Headers = headers(t.Rows, bold)
+	return t
+}
+
+// headers counts the rows at the top that head the others: they are bold and the rest is not, or they
+// have no numbers where the rest has some.
+func headers(rows [][]extract.Cell, bold []bool) int {
+	n := 0
+	for n < len(bold) && bold[n] {
+		n++
+	}
+	if n > 0 && n < len(bold) && n <= 3 {
+		return n
+	}
+	share := func(row []extract.Cell) float64 {
+		var filled, numeric float64
+		for _, c := range row {
+			if c.Text != "" {
+				filled++
+				numeric += float64(one(isNumeric(c.Text)))
+			}
+		}
+		return numeric / max(filled, 1)
+	}
+	rest := 0.0
+	for _, row := range rows[1:] {
+		rest += share(row)
+	}
+	if share(rows[0]) < 0.25 && rest/float64(len(rows)-1) > 0.3 {
+		return 1
+	}
+	return 0
+}
+
+func isNumeric(s string) bool {
+	digits, others := 0, 0
+	for _, r := range s {
+		switch {
+		case r >= '0' && r <= '9':
+			digits++
+		case r == ' ' || r == '.' || r == ',' || r == '%' || r == '-' || r == '+' || r == '±' || r == '€' || r == '$':
+		default:
+			others++
+		}
+	}
+	return digits > 0 && others <= digits
+}

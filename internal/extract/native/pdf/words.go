@@ -1,0 +1,72 @@
+package pdf
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// maxWords bounds the words of one page: a newspaper's has some ten thousand.
+const maxWords = 200_000
+
+// tooManyWordsError is a page with more than maxWords words.
+type tooManyWordsError struct{ page int }
+
+func (e *tooManyWordsError) Error() string {
+	return fmt.Sprintf("page %d holds more than %d words", e.page, maxWords)
+}
+
+// readWords reads the output of `pdftotext -bbox-layout` and yields its pages, numbered from first.
+// Only whole pages are yielded: what a program left behind that died in a page is dropped.
+func readWords(r io.Reader, first int, yield func(*page) error) error {
+	m := newMarkup(r)
+	var p *page
+	var inWord bool
+	var at word
+	var pages, segment int
+	for {
+		text, tag, err := m.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		name := tagName(tag)
+		if inWord && p != nil {
+			if name != "/word" {
+				continue
+			}
+			inWord = false
+			if len(p.words) >= maxWords {
+				return &tooManyWordsError{p.number}
+			}
+			if at.text = normalize(plain(text)); at.text != "" {
+				at.segment, at.order = segment, len(p.words)
+				p.words = append(p.words, at)
+			}
+			continue
+		}
+		switch name {
+		case "page":
+			p = &page{number: first + pages, width: number(tag, "width"), height: number(tag, "height")}
+			pages++
+		case "line":
+			segment++
+		case "word":
+			inWord, at = true, word{box: ordered(box{number(tag, "xMin"), number(tag, "yMin"), number(tag, "xMax"), number(tag, "yMax")})}
+		case "/page":
+			if p != nil {
+				if err := yield(p); err != nil {
+					return err
+				}
+			}
+			p = nil
+		}
+	}
+}
+
+// ordered is b with its edges in order.
+func ordered(b box) box {
+	return box{min(b.left, b.right), min(b.top, b.bottom), max(b.left, b.right), max(b.top, b.bottom)}
+}
