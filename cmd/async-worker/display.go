@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mattn/go-runewidth"
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 
@@ -20,7 +21,8 @@ func (p *program) newDisplay(out format) display {
 	case out == asJSON:
 		return &jsonLines{enc: json.NewEncoder(p.stdout)}
 	case p.terminal(p.stdout):
-		return newBars(p.stdout, p.colorful(p.stdout))
+		const width = 32 // of a bar alone
+		return newBars(p.stdout, p.colorful(p.stdout), width)
 	default:
 		return &plainLines{w: p.stdout}
 	}
@@ -91,13 +93,18 @@ type bars struct {
 
 type bar struct {
 	*mpb.Bar
-	mu   sync.Mutex
-	text string // stage and message, or how it ended
+	mu    sync.Mutex
+	text  string // stage and message, or how it ended
+	color string // escape sequence; empty: none
 }
 
-func newBars(w io.Writer, color bool) *bars {
+// barRoom is what the text behind a bar leaves to it, in columns.
+const barRoom = 18
+
+// newBars draws on w. On what is no terminal, width is that of a whole line.
+func newBars(w io.Writer, color bool, width int) *bars {
 	return &bars{
-		progress: mpb.New(mpb.WithOutput(w), mpb.WithWidth(32), mpb.WithAutoRefresh(), mpb.WithRefreshRate(120*time.Millisecond)),
+		progress: mpb.New(mpb.WithOutput(w), mpb.WithWidth(width), mpb.WithAutoRefresh(), mpb.WithRefreshRate(120*time.Millisecond)),
 		color:    color, jobs: map[string]*bar{},
 	}
 }
@@ -109,9 +116,10 @@ func (b *bars) of(j store.Job) *bar {
 		return found
 	}
 	one := &bar{}
+	name := runewidth.Truncate(printable(label(j)), 24, "…")
 	one.Bar = b.progress.AddBar(100,
-		mpb.PrependDecorators(decor.Name(printable(shorten(label(j), 28)), decor.WC{W: 28, C: decor.DindentRight | decor.DextraSpace})),
-		mpb.AppendDecorators(decor.Percentage(decor.WC{W: 5}), decor.Any(func(decor.Statistics) string { return "  " + one.shown() })),
+		mpb.PrependDecorators(decor.Name(name, decor.WC{W: 24, C: decor.DindentRight | decor.DextraSpace})),
+		mpb.AppendDecorators(decor.Percentage(decor.WC{W: 5}), decor.Any(func(s decor.Statistics) string { return one.shown(s.AvailableWidth - barRoom) })),
 	)
 	b.jobs[j.ID] = one
 	return one
@@ -123,18 +131,22 @@ func (b *bars) event(j store.Job, e store.JobEvent) {
 	if e.Message != "" {
 		text += ": " + e.Message
 	}
-	one.say(shorten(printable(text), 48))
+	one.say(text, "")
 	one.SetCurrent(int64(min(e.Progress, 99))) // 100 ends a bar, and so does only ended
 }
 
 func (b *bars) ended(j store.Job) {
+	const red, green = "\x1b[31m", "\x1b[32m"
 	one := b.of(j)
-	text := printable(ending(j))
 	good := job.State(j.Status) == job.Succeeded
-	if b.color {
-		text = paint(text, good)
+	color := red
+	if good {
+		color = green
 	}
-	one.say(text)
+	if !b.color {
+		color = ""
+	}
+	one.say(ending(j), color)
 	if good {
 		one.SetCurrent(100)
 	} else {
@@ -151,24 +163,22 @@ func (b *bars) close() {
 	b.progress.Wait()
 }
 
-func (b *bar) say(text string) {
+func (b *bar) say(text, color string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.text = text
+	b.text, b.color = printable(text), color
 }
 
-func (b *bar) shown() string {
+// shown is the text in at most width columns.
+func (b *bar) shown(width int) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.text
-}
-
-func paint(text string, good bool) string {
-	const red, green, reset = "\x1b[31m", "\x1b[32m", "\x1b[0m"
-	if good {
-		return green + text + reset
+	text := "  " + runewidth.Truncate(b.text, max(width-2, 12), "…")
+	if b.color != "" {
+		const reset = "\x1b[0m"
+		text = b.color + text + reset
 	}
-	return red + text + reset
+	return text
 }
 
 // label is what people know a job by: its document, or its id.

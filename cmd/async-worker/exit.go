@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
+
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/job"
@@ -96,13 +99,30 @@ func judge(err error) verdict {
 	case is(context.DeadlineExceeded):
 		return verdict{exitTemporary, next}
 	}
-	if e, ok := errors.AsType[*job.Error](err); ok {
-		return verdict{codeOf(e.Class), next}
-	}
-	return verdict{exitFailed, next}
+	return verdict{codeOf(err), next}
 }
 
-func codeOf(class job.Class) int {
+// codeOf reads the errors of services.
+func codeOf(err error) int {
+	if e, ok := errors.AsType[*job.Error](err); ok {
+		return codeOfClass(e.Class)
+	}
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		switch class := e.Code[:min(2, len(e.Code))]; {
+		case class == "28" || e.Code == "42501": // invalid authorization, insufficient privilege
+			return exitPermission
+		case class == "08" || class == "53" || class == "57": // connection, resources, operator intervention
+			return exitUnavailable
+		}
+		return exitFailed
+	}
+	if _, ok := errors.AsType[net.Error](err); ok {
+		return exitUnavailable
+	}
+	return exitFailed
+}
+
+func codeOfClass(class job.Class) int {
 	switch class {
 	case job.TransientStorage, job.DependencyUnavailable:
 		return exitUnavailable

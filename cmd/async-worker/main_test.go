@@ -191,4 +191,3 @@ func squeeze(s string) string {
 	}
 	return strings.Join(out, "\n")
 }
-
