@@ -41,6 +41,10 @@ type Box struct {
 type Table struct {
 	Rows    [][]Cell `json:"rows"`
 	Headers int      `json:"headers"` // how many of the first rows are its header
+
+	// Continued: these rows go on with the table of the block before; the header rows stand at their
+	// top again. So a table of any length is emitted in slices of bounded size.
+	Continued bool `json:"continued,omitempty"`
 }
 
 // Cell is one cell of a table.

@@ -21,6 +21,10 @@ const (
 	EML      Format = "eml"
 	RTF      Format = "rtf"
 	Image    Format = "image"
+	ODF      Format = "odf"  // OpenDocument text, sheet or slides
+	EPUB     Format = "epub" // an electronic book
+	OLE      Format = "ole"  // Office before 2007, Outlook messages
+	Zip      Format = "zip"  // a zip archive of other files
 	Unknown  Format = "unknown"
 )
 

@@ -1,0 +1,155 @@
+// Package archive opens the zip containers of Office documents without trusting what they claim:
+// the central directory is measured before it is read, and every entry is metered while it unpacks.
+package archive
+
+import (
+	"archive/zip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+// Limits bound what one container may cost. All fields must be positive.
+type Limits struct {
+	Entries int   // in the central directory
+	Ratio   int   // unpacked to packed, of any entry over 1 MiB unpacked
+	Bytes   int64 // unpacked, of all entries that are read
+}
+
+// ratioFree is how much an entry may unpack to before its ratio is judged: tiny files of blanks
+// compress by more than any limit that is of use.
+const ratioFree = 1 << 20
+
+// Archive is an open container. It is not safe for concurrent use.
+type Archive struct {
+	file   *os.File
+	parts  map[string]*zip.File // by lower-case name without a leading slash
+	limits Limits
+	read   int64 // unpacked so far, over all entries
+}
+
+// Open reads the container's directory. Its errors are *job.Error: corruption_detected when the file
+// is no whole zip, quota_exceeded when it has too many entries.
+func Open(path string, limits Limits) (*Archive, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open container: %w", err)
+	}
+	a, err := open(file, limits)
+	if err != nil {
+		_ = file.Close() // it was only read
+		return nil, err
+	}
+	return a, nil
+}
+
+func open(file *os.File, limits Limits) (*Archive, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("size of container: %w", err)
+	}
+	if err := checkDirectory(file, info.Size(), limits.Entries); err != nil {
+		return nil, err
+	}
+	reader, err := zip.NewReader(file, info.Size())
+	if err != nil {
+		return nil, damaged(err)
+	}
+	if len(reader.File) > limits.Entries {
+		return nil, tooManyEntries(limits.Entries)
+	}
+	a := &Archive{file: file, parts: make(map[string]*zip.File, len(reader.File)), limits: limits}
+	for _, f := range reader.File {
+		// The first of two entries of one name wins, as in Office.
+		if key := partKey(f.Name); a.parts[key] == nil {
+			a.parts[key] = f
+		}
+	}
+	return a, nil
+}
+
+// partKey makes names comparable: package part names ignore case (ECMA-376 part 2, 6.2.2).
+func partKey(name string) string {
+	return strings.ToLower(strings.TrimPrefix(strings.ReplaceAll(name, `\`, "/"), "/"))
+}
+
+// Close closes the file.
+func (a *Archive) Close() error { return a.file.Close() }
+
+// Has says whether there is an entry of the name.
+func (a *Archive) Has(name string) bool { return a.parts[partKey(name)] != nil }
+
+// Part opens an entry. A missing one gives an error that is fs.ErrNotExist; what can't be unpacked,
+// or is a bomb, gives a *job.Error of corruption_detected, here or from Read.
+func (a *Archive) Part(name string) (io.ReadCloser, error) {
+	f := a.parts[partKey(name)]
+	if f == nil {
+		return nil, fmt.Errorf("part %q: %w", name, fs.ErrNotExist)
+	}
+	if f.Flags&1 != 0 {
+		return nil, job.Errorf(job.CorruptionDetected,
+			"the file is protected by a password: remove the protection and upload it again")
+	}
+	if f.UncompressedSize64 > uint64(a.limits.Bytes) {
+		return nil, a.tooLarge()
+	}
+	if exceedsRatio(f.UncompressedSize64, f.CompressedSize64, a.limits.Ratio) {
+		return nil, a.bomb()
+	}
+	rc, err := f.Open()
+	if err != nil {
+		return nil, damaged(err)
+	}
+	return &meter{ReadCloser: rc, archive: a, packed: f.CompressedSize64}, nil
+}
+
+func exceedsRatio(unpacked, packed uint64, ratio int) bool {
+	return unpacked > ratioFree && unpacked/uint64(ratio) > packed
+}
+
+// meter counts what an entry really unpacks to: the sizes in the directory may lie.
+type meter struct {
+	io.ReadCloser
+	archive  *Archive
+	packed   uint64
+	unpacked uint64
+}
+
+func (m *meter) Read(p []byte) (int, error) {
+	n, err := m.ReadCloser.Read(p)
+	m.unpacked += uint64(n)
+	m.archive.read += int64(n)
+	switch {
+	case m.archive.read > m.archive.limits.Bytes:
+		return 0, m.archive.tooLarge()
+	case exceedsRatio(m.unpacked, m.packed, m.archive.limits.Ratio):
+		return 0, m.archive.bomb()
+	case err != nil && !errors.Is(err, io.EOF):
+		return n, damaged(err)
+	}
+	return n, err
+}
+
+func (a *Archive) tooLarge() error {
+	return job.Errorf(job.CorruptionDetected,
+		"the file unpacks to more than %d MB, which looks like a zip bomb: it is not read", a.limits.Bytes>>20)
+}
+
+func (a *Archive) bomb() error {
+	return job.Errorf(job.CorruptionDetected,
+		"a part of the file unpacks to more than %d times its size, which looks like a zip bomb: it is not read", a.limits.Ratio)
+}
+
+func tooManyEntries(limit int) error {
+	return job.Errorf(job.QuotaExceeded, "the file holds more than %d parts: it is not read", limit)
+}
+
+func damaged(err error) error {
+	return job.Errorf(job.CorruptionDetected,
+		"the file is damaged or was cut off on its way (%w): upload it again", err)
+}

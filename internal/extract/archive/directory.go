@@ -1,0 +1,49 @@
+package archive
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// The end of central directory record (APPNOTE.TXT 4.3.16): its signature, its size without the
+// comment, and the longest comment.
+var endSignature = []byte{'P', 'K', 5, 6}
+
+const (
+	endSize       = 22
+	maxComment    = 1<<16 - 1
+	bytesPerEntry = 1024 // of directory, generously: 46, and names and extra fields
+)
+
+// checkDirectory measures the central directory before archive/zip loads it. That reads on as long as
+// headers follow each other, whatever their declared count, and keeps some hundred bytes for each, so
+// a file of nothing but headers would take gigabytes.
+func checkDirectory(r io.ReaderAt, size int64, entries int) error {
+	tail := make([]byte, min(size, endSize+maxComment))
+	if _, err := r.ReadAt(tail, size-int64(len(tail))); err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("read the container's directory: %w", err)
+	}
+	at := bytes.LastIndex(tail, endSignature)
+	if at < 0 || len(tail)-at < endSize {
+		return damaged(errors.New("its zip directory is missing"))
+	}
+	end := tail[at:]
+	count := binary.LittleEndian.Uint16(end[10:])
+	length := int64(binary.LittleEndian.Uint32(end[12:]))
+	offset := int64(binary.LittleEndian.Uint32(end[16:]))
+	if int(count) > entries || count == 1<<16-1 {
+		return tooManyEntries(entries)
+	}
+	limit := int64(entries) * bytesPerEntry
+	room := size - int64(len(tail)) + int64(at) - offset // from the directory's start to its end record
+	if room < 0 {
+		return damaged(errors.New("its zip directory lies outside of it"))
+	}
+	if length > limit || room > limit {
+		return tooManyEntries(entries)
+	}
+	return nil
+}

@@ -1,0 +1,200 @@
+// Package charset reads text files of unknown encoding as UTF-8.
+package charset
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/encoding/unicode/utf32"
+	"golang.org/x/text/transform"
+)
+
+// Name is an encoding's name as the WHATWG Encoding Standard spells it, or utf-32le/be.
+type Name string
+
+// The encodings that are told apart.
+const (
+	UTF8        Name = "utf-8"
+	UTF16LE     Name = "utf-16le"
+	UTF16BE     Name = "utf-16be"
+	UTF32LE     Name = "utf-32le"
+	UTF32BE     Name = "utf-32be"
+	Windows1252 Name = "windows-1252"
+)
+
+var boms = []struct {
+	mark []byte
+	name Name
+}{
+	{[]byte{0xEF, 0xBB, 0xBF}, UTF8},
+	{[]byte{0xFF, 0xFE, 0, 0}, UTF32LE}, // before UTF-16LE, whose mark it begins with
+	{[]byte{0, 0, 0xFE, 0xFF}, UTF32BE},
+	{[]byte{0xFF, 0xFE}, UTF16LE},
+	{[]byte{0xFE, 0xFF}, UTF16BE},
+}
+
+// FromBOM returns the encoding that a byte order mark at the start of head names, and how long the
+// mark is; "" and 0 without one.
+func FromBOM(head []byte) (Name, int) {
+	for _, b := range boms {
+		if bytes.HasPrefix(head, b.mark) {
+			return b.name, len(b.mark)
+		}
+	}
+	return "", 0
+}
+
+// unmarkedUTF16 recognizes UTF-16 of mostly Latin text without a mark: every other byte is NUL.
+func unmarkedUTF16(head []byte) Name {
+	head = head[:min(len(head), 4096)]
+	var zeros [2]int
+	for i, b := range head {
+		if b == 0 {
+			zeros[i%2]++
+		}
+	}
+	half := len(head) / 2
+	switch {
+	case half < 4:
+		return ""
+	case zeros[1]*10 > half*7 && zeros[0]*10 < half:
+		return UTF16LE
+	case zeros[0]*10 > half*7 && zeros[1]*10 < half:
+		return UTF16BE
+	}
+	return ""
+}
+
+// Decode returns the start of a text as UTF-8. head may end within a character.
+func Decode(head []byte) string {
+	name, skip := FromBOM(head)
+	if name == "" {
+		name = unmarkedUTF16(head)
+	}
+	if name == "" {
+		var t tally
+		t.add(head)
+		name = t.verdict()
+	}
+	decoded, err := name.encoding().NewDecoder().Bytes(head[skip:])
+	if err != nil {
+		decoded = head[skip:]
+	}
+	return string(bytes.ToValidUTF8(decoded, nil))
+}
+
+// Open opens a text file and returns its content as UTF-8 without a byte order mark. Without a mark
+// the whole file is looked at once: valid UTF-8 (or nearly) stays, anything else is windows-1252.
+func Open(path string) (io.ReadCloser, Name, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, "", fmt.Errorf("open text: %w", err)
+	}
+	name, skip, err := guess(file)
+	if err == nil {
+		_, err = file.Seek(int64(skip), io.SeekStart)
+	}
+	if err != nil {
+		_ = file.Close() // it was only read
+		return nil, "", fmt.Errorf("read text: %w", err)
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{transform.NewReader(file, name.encoding().NewDecoder()), file}, name, nil
+}
+
+func guess(r io.Reader) (Name, int, error) {
+	head := make([]byte, 64<<10)
+	n, err := io.ReadFull(r, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return "", 0, err
+	}
+	head = head[:n]
+	if name, skip := FromBOM(head); name != "" {
+		return name, skip, nil
+	}
+	if name := unmarkedUTF16(head); name != "" {
+		return name, 0, nil
+	}
+	var t tally
+	t.add(head)
+	buffer := make([]byte, 64<<10)
+	for t.undecided() {
+		n, err := r.Read(buffer)
+		t.add(buffer[:n])
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return "", 0, err
+		}
+	}
+	return t.verdict(), 0, nil
+}
+
+// tally counts what speaks for and against UTF-8. One broken byte in a long UTF-8 file must not turn
+// all its umlauts into two characters each.
+type tally struct {
+	multibyte int    // valid characters of two bytes and more
+	invalid   int    // bytes that no UTF-8 has there
+	rest      []byte // an unfinished character at the end of the last piece
+}
+
+func (t *tally) add(piece []byte) {
+	if len(t.rest) > 0 {
+		piece = append(t.rest, piece...)
+		t.rest = nil
+	}
+	for len(piece) > 0 {
+		if piece[0] < utf8.RuneSelf {
+			piece = piece[1:]
+			continue
+		}
+		if !utf8.FullRune(piece) {
+			t.rest = append([]byte(nil), piece...)
+			return
+		}
+		r, size := utf8.DecodeRune(piece)
+		if r == utf8.RuneError && size == 1 {
+			t.invalid++
+		} else {
+			t.multibyte++
+		}
+		piece = piece[size:]
+	}
+}
+
+// undecided ends the search early in a file that is plainly not UTF-8.
+func (t *tally) undecided() bool { return t.invalid < 1000 || t.invalid*10 < t.multibyte }
+
+func (t *tally) verdict() Name {
+	if t.invalid == 0 || t.multibyte > 10*t.invalid {
+		return UTF8
+	}
+	return Windows1252
+}
+
+func (n Name) encoding() encoding.Encoding {
+	switch n {
+	case UTF16LE:
+		return unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)
+	case UTF16BE:
+		return unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)
+	case UTF32LE:
+		return utf32.UTF32(utf32.LittleEndian, utf32.IgnoreBOM)
+	case UTF32BE:
+		return utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM)
+	case Windows1252:
+		return charmap.Windows1252
+	default:
+		return unicode.UTF8 // replaces invalid bytes with U+FFFD
+	}
+}

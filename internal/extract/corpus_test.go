@@ -1,0 +1,114 @@
+package extract_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native"
+	"github.com/seed-7227ef26/async-worker/internal/extract/score"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+// corpus is a folder of real documents of third parties, beside the project. Tests skip without it.
+const corpus = "../../../shared/corpus"
+
+func corpusFiles(t *testing.T, folder string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(corpus, folder, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		t.Skip("the corpus of real documents is not here")
+	}
+	return files
+}
+
+func router() *extract.Router { return extract.NewRouter(native.Extractors(pdfExtractor())) }
+
+func toMarkdown(t *testing.T, r *extract.Router, path string) (string, extract.Info, error) {
+	t.Helper()
+	src, err := extract.Open(path, filepath.Base(path))
+	if err != nil {
+		return "", extract.Info{}, err
+	}
+	doc, err := extract.Collect(t.Context(), r, src, extract.Limits{})
+	if err != nil {
+		return "", extract.Info{}, err
+	}
+	var out bytes.Buffer
+	if err := extract.WriteMarkdown(&out, doc); err != nil {
+		t.Fatal(err)
+	}
+	return out.String(), doc.Info, nil
+}
+
+// TestCorpusQuality holds the extractors against what Docling makes of the same files.
+func TestCorpusQuality(t *testing.T) {
+	t.Parallel()
+	files := corpusFiles(t, "documents")
+	r := router()
+	var f1Sum, orderSum float64
+	measured := 0
+	for _, path := range files {
+		name := filepath.Base(path)
+		if strings.HasPrefix(name, "ocr_test") || !slices.Contains([]string{".pdf", ".docx", ".html", ".md", ".csv"}, filepath.Ext(name)) {
+			continue // scans, and formats that are not read yet
+		}
+		if filepath.Ext(name) == ".pdf" && r.Version(extract.PDF) == "" {
+			continue
+		}
+		reference, err := os.ReadFile(filepath.Join(corpus, "docling", name+".md"))
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		output, info, err := toMarkdown(t, r, path)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if dir := os.Getenv("EXTRACT_OUTPUT"); dir != "" {
+			if err := os.WriteFile(filepath.Join(dir, name+".md"), []byte(output), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f1, order := score.Score(string(reference), output)
+		t.Logf("%-32s F1 %.3f  order %.3f  %s, %d characters", name, f1, order, info.Extractor, info.Characters)
+		f1Sum, orderSum, measured = f1Sum+f1, orderSum+order, measured+1
+	}
+	f1, order := f1Sum/float64(measured), orderSum/float64(measured)
+	t.Logf("%-32s F1 %.3f  order %.3f  over %d files", "mean", f1, order, measured)
+	if f1 < 0.95 {
+		t.Errorf("mean word F1 is %.3f, want at least 0.95", f1)
+	}
+}
+
+// TestHostileFiles: what is damaged, encrypted or misdeclared ends in a result or in one clear error.
+func TestHostileFiles(t *testing.T) {
+	t.Parallel()
+	r := router()
+	for _, path := range corpusFiles(t, "hostile") {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			t.Parallel()
+			output, _, err := toMarkdown(t, r, path)
+			if err == nil {
+				t.Logf("result of %d bytes: %.60q", len(output), output)
+				return
+			}
+			t.Log(err)
+			e, ok := errors.AsType[*job.Error](err)
+			if !ok || e.Class == job.InternalBug || e.Message == "" {
+				t.Errorf("not a clear error: %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,131 @@
+package extract
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/gabriel-vasile/mimetype"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract/archive"
+	"github.com/seed-7227ef26/async-worker/internal/extract/charset"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+const (
+	headBytes   = 64 << 10 // of a file, to tell its format from
+	pdfMarkRoom = 1024     // readers accept "%PDF-" anywhere in the first KB
+)
+
+// Detect tells a file's format from its content; name, as its owner calls it, is only a hint between
+// the kinds of text. A format that it doesn't know is Unknown, without an error. Errors: a file that is
+// empty, damaged or protected by a password is *job.Error of corruption_detected.
+func Detect(path, name string) (Format, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return Unknown, fmt.Errorf("look at the document: %w", err)
+	}
+	defer func() { _ = file.Close() }() // it is only read
+	head := make([]byte, headBytes)
+	n, err := io.ReadFull(file, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return Unknown, fmt.Errorf("look at the document: %w", err)
+	}
+	head = head[:n]
+	switch {
+	case n == 0:
+		return Unknown, job.Errorf(job.CorruptionDetected, "the file is empty (0 bytes): upload it again")
+	case bytes.Contains(head[:min(n, pdfMarkRoom)], []byte("%PDF-")):
+		return PDF, nil
+	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("PK\x05\x06")):
+		return detectZip(path)
+	case bytes.HasPrefix(head, oleSignature):
+		return detectOLE(file, head)
+	case bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte(`{\rtf`)):
+		return RTF, nil
+	}
+	if text, ok := asText(head); ok {
+		return detectText(text, name), nil
+	}
+	if strings.HasPrefix(mimetype.Detect(head).String(), "image/") {
+		return Image, nil
+	}
+	return Unknown, nil
+}
+
+// detectZip tells the formats that are zip containers by what is in them.
+func detectZip(path string) (Format, error) {
+	d := DefaultLimits
+	a, err := archive.Open(path, archive.Limits{Entries: d.ZipEntries, Ratio: d.ZipRatio, Bytes: d.ZipBytes})
+	if err != nil {
+		return Unknown, err
+	}
+	defer func() { _ = a.Close() }() // it is only read
+	switch {
+	case a.Has("word/document.xml"):
+		return DOCX, nil
+	case a.Has("ppt/presentation.xml"):
+		return PPTX, nil
+	case a.Has("xl/workbook.xml"), a.Has("xl/workbook.bin"):
+		return XLSX, nil
+	case a.Has("[Content_Types].xml"):
+		return detectOOXML(a), nil
+	case !a.Has("mimetype"):
+		return Zip, nil
+	}
+	switch kind := readStart(a, "mimetype"); {
+	case strings.HasPrefix(kind, "application/epub+zip"):
+		return EPUB, nil
+	case strings.HasPrefix(kind, "application/vnd.oasis.opendocument"):
+		return ODF, nil
+	}
+	return Zip, nil
+}
+
+// detectOOXML is for packages whose main part has an unusual name: the content types say what it is.
+func detectOOXML(a *archive.Archive) Format {
+	types := readStart(a, "[Content_Types].xml")
+	for mark, format := range map[string]Format{
+		"wordprocessingml.document.main": DOCX, "ms-word.document.macroEnabled.main": DOCX,
+		"wordprocessingml.template.main": DOCX, "presentationml.": PPTX, "spreadsheetml.": XLSX,
+	} {
+		if strings.Contains(types, mark) {
+			return format
+		}
+	}
+	return Zip
+}
+
+// readStart returns the start of a part; "" when it can't be read: then it can't tell anything.
+func readStart(a *archive.Archive, part string) string {
+	rc, err := a.Part(part)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = rc.Close() }() // it is only read
+	text, err := io.ReadAll(io.LimitReader(rc, headBytes))
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// asText returns the start of a text file as UTF-8, and whether it is text at all: no NUL, and hardly
+// any control characters.
+func asText(head []byte) (string, bool) {
+	marked, _ := charset.FromBOM(head)
+	text := charset.Decode(head)
+	controls := 0
+	for _, r := range text {
+		if r == 0 && marked == "" {
+			return "", false
+		}
+		if r < ' ' && r != '\t' && r != '\n' && r != '\r' && r != '\f' && r != '\v' && r != '\x1b' || r == 0x7F {
+			controls++
+		}
+	}
+	return text, controls*50 <= len(text)
+}

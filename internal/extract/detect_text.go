@@ -1,0 +1,76 @@
+package extract
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+var (
+	htmlStart = regexp.MustCompile(`(?is)^\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)[\s>]`)
+	htmlBlock = regexp.MustCompile(`(?i)^\s*<(?:h[1-6]|p|div|table|ul|ol|title|meta|article|section|main|span|font|center|pre|br|a)[\s/>]`)
+	htmlClose = regexp.MustCompile(`(?i)</(?:h[1-6]|p|div|table|ul|ol|li|td|tr|a|span|b|body|html)\s*>`)
+	svgStart  = regexp.MustCompile(`(?is)^\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*(?:<!doctype\s+svg[^>]*>\s*)?<svg[\s>]`)
+	mailField = regexp.MustCompile(`^(?:Received|Return-Path|Delivered-To|From|To|Subject|Date|Message-ID|MIME-Version|X-[\w-]+|DKIM-Signature|Content-Type):`)
+	mailMust  = regexp.MustCompile(`(?mi)^(?:From|Received|Return-Path|Message-ID|MIME-Version):`)
+)
+
+// markdownSigns are the marks of Markdown; each may stand in a plain text by chance.
+var markdownSigns = []*regexp.Regexp{
+	regexp.MustCompile(`(?m)^#{1,6} \S`),
+	regexp.MustCompile("(?m)^(?:```|~~~)"),
+	regexp.MustCompile(`\[[^\]\n]+\]\([^)\s]+\)`),
+	regexp.MustCompile(`(?m)^\s*\|?\s*:?-{3,}:?\s*(?:\|\s*:?-{3,}:?\s*)+\|?\s*$`),
+	regexp.MustCompile(`\*\*[^*\s][^*\n]*\*\*`),
+	regexp.MustCompile(`(?m)^(?:[-*+]|\d+\.) \S`),
+}
+
+// detectText tells the kinds of text apart, from the first 64 KiB of it. A plain mark at its very
+// start decides; else the extension does; without one, what the text looks like.
+func detectText(text, name string) Format {
+	switch {
+	case htmlStart.MatchString(text):
+		return HTML
+	case svgStart.MatchString(text):
+		return Image
+	}
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".md", ".markdown", ".mdown", ".mkd":
+		return Markdown
+	case ".csv", ".tsv", ".tab":
+		return CSV
+	case ".htm", ".html", ".xhtml":
+		return HTML
+	case ".eml":
+		return EML
+	case ".txt", ".text", ".log":
+		return Text
+	}
+	switch {
+	case isMail(text):
+		return EML
+	case htmlBlock.MatchString(text) && htmlClose.MatchString(text):
+		return HTML
+	case looksLikeMarkdown(text):
+		return Markdown
+	case Delimiter(text, false) != 0:
+		return CSV
+	}
+	return Text
+}
+
+// isMail recognizes a message by its header: fields from the first line on (RFC 5322).
+func isMail(text string) bool {
+	header, _, found := strings.Cut(strings.ReplaceAll(text, "\r\n", "\n"), "\n\n")
+	return found && mailField.MatchString(header) && mailMust.MatchString(header) && strings.Count(header, "\n") >= 1
+}
+
+func looksLikeMarkdown(text string) bool {
+	signs := 0
+	for _, sign := range markdownSigns {
+		if sign.MatchString(text) {
+			signs++
+		}
+	}
+	return signs >= 2
+}

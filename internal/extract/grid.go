@@ -1,0 +1,86 @@
+package extract
+
+// maxGrid bounds the columns of a table that is spread out; no table that people read has more.
+const maxGrid = 1024
+
+// maxRepeat is the longest text, in bytes, that is repeated in the places that its cell spans:
+// a long one would make a small file an endless one.
+const maxRepeat = 200
+
+// Grid spreads the table's cells over its columns: row r of the result has the text of each column of
+// row r. A cell that spans several places is repeated in each of them, so that every row can be read
+// by itself; a long one stands only in its first. Rows may differ in length.
+func (t *Table) Grid() [][]string {
+	grid := make([][]string, len(t.Rows))
+	open := map[int]*span{} // by column: cells of rows above that reach into this one
+	for r, row := range t.Rows {
+		grid[r] = spread(row, open)
+	}
+	return grid
+}
+
+// span is the rest of a cell that reaches down.
+type span struct {
+	text string
+	rows int // still to come
+}
+
+func spread(row []Cell, open map[int]*span) []string {
+	var line []string
+	// carry fills the places that cells from above take, from the current column on.
+	carry := func() {
+		for s := open[len(line)]; s != nil; s = open[len(line)] {
+			column := len(line)
+			line = append(line, s.text)
+			if s.rows--; s.rows == 0 {
+				delete(open, column)
+			}
+		}
+	}
+	for _, cell := range row {
+		carry()
+		text := cell.Text
+		for range max(cell.ColSpan, 1) {
+			if len(line) >= maxGrid {
+				break
+			}
+			if cell.RowSpan > 1 {
+				open[len(line)] = &span{text: repeated(cell.Text), rows: cell.RowSpan - 1}
+			}
+			line = append(line, text)
+			text = repeated(cell.Text)
+		}
+	}
+	carry()
+	return fillGap(line, open)
+}
+
+// fillGap reaches the open cells to the right of a row that ended early.
+func fillGap(line []string, open map[int]*span) []string {
+	last := -1
+	for column := range open {
+		if column >= len(line) {
+			last = max(last, column)
+		}
+	}
+	for len(line) <= last {
+		column := len(line)
+		s := open[column]
+		if s == nil {
+			line = append(line, "")
+			continue
+		}
+		line = append(line, s.text)
+		if s.rows--; s.rows == 0 {
+			delete(open, column)
+		}
+	}
+	return line
+}
+
+func repeated(text string) string {
+	if len(text) > maxRepeat {
+		return ""
+	}
+	return text
+}

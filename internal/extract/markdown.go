@@ -1,0 +1,174 @@
+package extract
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// MarkdownWriter renders blocks as GitHub-flavoured Markdown, one by one. Close it at the end.
+type MarkdownWriter struct {
+	w       *bufio.Writer
+	last    Kind // of the block before; "" at the start
+	columns int  // of the table that may go on
+}
+
+// NewMarkdownWriter makes a MarkdownWriter on w.
+func NewMarkdownWriter(w io.Writer) *MarkdownWriter {
+	return &MarkdownWriter{w: bufio.NewWriter(w)}
+}
+
+// WriteMarkdown renders a whole document.
+func WriteMarkdown(w io.Writer, doc *Document) error {
+	m := NewMarkdownWriter(w)
+	for _, b := range doc.Blocks {
+		if err := m.Write(b); err != nil {
+			return err
+		}
+	}
+	return m.Close()
+}
+
+// Close writes out what is buffered. It does not close the writer below.
+func (m *MarkdownWriter) Close() error {
+	if err := m.w.Flush(); err != nil {
+		return fmt.Errorf("write Markdown: %w", err)
+	}
+	return nil
+}
+
+// Write renders one block.
+func (m *MarkdownWriter) Write(b Block) error {
+	if b.Kind == TableKind && b.Table != nil && b.Table.Continued && m.last == TableKind {
+		m.rows(b.Table.Grid()[min(b.Table.Headers, len(b.Table.Rows)):])
+		return m.err()
+	}
+	m.gap(b.Kind)
+	m.last = b.Kind
+	switch b.Kind {
+	case Heading:
+		m.put(strings.Repeat("#", min(max(b.Level, 1), 6)), " ", oneLine(escape(b.Text)), "\n")
+	case ListItem:
+		m.listItem(b)
+	case Code:
+		fence := fenceFor(b.Text)
+		m.put(fence, "\n", b.Text, "\n", fence, "\n")
+	case TableKind:
+		m.table(b.Table)
+	case Picture:
+		if b.Text != "" {
+			m.put(paragraph(b.Text), "\n\n")
+		}
+		m.put("<!-- image -->\n")
+	default:
+		m.put(paragraph(b.Text), "\n")
+	}
+	return m.err()
+}
+
+// gap sets a blank line between blocks, but none within a list.
+func (m *MarkdownWriter) gap(next Kind) {
+	if m.last != "" && (m.last != ListItem || next != ListItem) {
+		m.put("\n")
+	}
+}
+
+// put relies on bufio.Writer keeping its first error.
+func (m *MarkdownWriter) put(parts ...string) {
+	for _, p := range parts {
+		_, _ = m.w.WriteString(p)
+	}
+}
+
+func (m *MarkdownWriter) err() error {
+	if _, err := m.w.Write(nil); err != nil {
+		return fmt.Errorf("write Markdown: %w", err)
+	}
+	return nil
+}
+
+var plainMarker = regexp.MustCompile(`^(?:[-*+•]|\d{1,9}[.)])$`)
+
+func (m *MarkdownWriter) listItem(b Block) {
+	indent := strings.Repeat("    ", min(max(b.Level, 0), 20))
+	marker := b.Marker
+	switch {
+	case marker == "" || marker == "•":
+		marker = "-"
+	case !plainMarker.MatchString(marker):
+		marker = "- " + escape(marker) // such as "a)" or "1.2.": no list marker in Markdown
+	}
+	text := strings.ReplaceAll(escape(b.Text), "\n", "  \n"+indent+"  ")
+	m.put(indent, marker, " ", text, "\n")
+}
+
+func (m *MarkdownWriter) table(t *Table) {
+	if t == nil {
+		return
+	}
+	grid := t.Grid()
+	m.columns = 1
+	for _, row := range grid {
+		m.columns = max(m.columns, len(row))
+	}
+	if len(grid) == 0 {
+		return
+	}
+	m.rows(grid[:1]) // Markdown knows no table without a header
+	m.put("|", strings.Repeat(" - |", m.columns), "\n")
+	m.rows(grid[1:])
+}
+
+func (m *MarkdownWriter) rows(grid [][]string) {
+	for _, row := range grid {
+		m.put("|")
+		for c := range max(m.columns, len(row)) {
+			text := ""
+			if c < len(row) {
+				text = oneLine(strings.ReplaceAll(escape(row[c]), "|", `\|`))
+			}
+			m.put(" ", text, " |")
+		}
+		m.put("\n")
+	}
+}
+
+var (
+	special    = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;", "&", "&amp;")
+	blockStart = regexp.MustCompile(`(?m)^([ \t]*)(#{1,6}(?:[ \t]|$)|[-+](?:[ \t]|$)|>|~~~|={3,}[ \t]*$|-{2,}[ \t]*$)`)
+	numbered   = regexp.MustCompile(`(?m)^([ \t]*\d{1,9})([.)](?:[ \t]|$))`)
+)
+
+// escape keeps text from being read as Markdown.
+func escape(text string) string { return special.Replace(text) }
+
+// paragraph escapes what would begin another block, and keeps line breaks.
+func paragraph(text string) string {
+	text = blockStart.ReplaceAllString(escape(text), `$1\$2`)
+	text = numbered.ReplaceAllString(text, `$1\$2`)
+	return strings.ReplaceAll(text, "\n", "  \n")
+}
+
+func oneLine(text string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(text, "\r", " "), "\n", " ")
+}
+
+// fenceFor is a fence longer than any run of backticks in the code.
+func fenceFor(code string) string {
+	longest, run := 2, 0
+	for _, r := range code {
+		if r != '`' {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
+	}
+	return strings.Repeat("`", longest+1)
+}
+
+// Marker is the marker of the n-th item of a numbered list, e.g. "2.".
+func Marker(n int) string { return strconv.Itoa(n) + "." }

@@ -1,0 +1,39 @@
+package extract
+
+// names says what people call a format: by itself, and as the object of a sentence.
+func names(f Format) (short, phrase string) {
+	switch f {
+	case PDF:
+		return "PDF", "a PDF file"
+	case DOCX:
+		return "Word (DOCX)", "a Word document (DOCX)"
+	case PPTX:
+		return "PowerPoint (PPTX)", "a PowerPoint presentation (PPTX)"
+	case XLSX:
+		return "Excel (XLSX)", "an Excel workbook (XLSX)"
+	case HTML:
+		return "HTML", "an HTML page"
+	case Markdown:
+		return "Markdown", "a Markdown file"
+	case CSV:
+		return "CSV", "a CSV file"
+	case Text:
+		return "plain text", "a plain text file"
+	case EML:
+		return "e-mail (EML)", "an e-mail message (EML)"
+	case RTF:
+		return "RTF", "a Rich Text document (RTF)"
+	case Image:
+		return "images", "an image"
+	case ODF:
+		return "OpenDocument", "an OpenDocument file"
+	case EPUB:
+		return "EPUB", "an electronic book (EPUB)"
+	case OLE:
+		return "Office before 2007", "an Office file in the format before 2007 (such as .doc, .xls, .ppt or .msg)"
+	case Zip:
+		return "zip", "a zip archive"
+	default:
+		return string(f), "a file of an unknown binary format"
+	}
+}

@@ -1,0 +1,178 @@
+// Package csv extracts tables of separated values (comma, semicolon, tab, pipe) as slices of one
+// table, so that a file of any length takes little memory.
+package csv
+
+import (
+	"bufio"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/charset"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+const (
+	maxRecord  = 1 << 20   // bytes of one row
+	maxColumns = 16_384    // as in Excel
+	sniffBytes = 32 << 10  // of the file, to find the delimiter and the header
+	readBytes  = 256 << 10 // at a time; encoding/csv holds as much
+)
+
+// Extractor reads separated values.
+type Extractor struct{}
+
+// New makes an Extractor.
+func New() Extractor { return Extractor{} }
+
+// Name implements extract.Extractor.
+func (Extractor) Name() string { return "native/csv" }
+
+// Version implements extract.Extractor.
+func (Extractor) Version() int { return 1 }
+
+// Extract implements extract.Extractor.
+func (Extractor) Extract(ctx context.Context, src extract.Source, _ extract.Limits, emit extract.Emit) (extract.Info, error) {
+	rc, encoding, err := charset.Open(src.Path)
+	if err != nil {
+		return extract.Info{}, err
+	}
+	defer func() { _ = rc.Close() }() // it is only read
+	input := bufio.NewReaderSize(rc, readBytes)
+	delimiter, header, err := sniff(input)
+	if err != nil {
+		return extract.Info{}, err
+	}
+	if err := rows(ctx, input, delimiter, header, emit); err != nil {
+		return extract.Info{}, err
+	}
+	return extract.Info{
+		Format: src.Format, Extractor: "native/csv",
+		Properties: map[string]string{"encoding": string(encoding), "delimiter": string(delimiter)},
+	}, nil
+}
+
+// sniff looks at the start of the file without taking it.
+func sniff(input *bufio.Reader) (delimiter rune, header bool, err error) {
+	start, err := input.Peek(sniffBytes)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return 0, false, job.Errorf(job.CorruptionDetected, "the table can't be read: %w", err)
+	}
+	if delimiter = extract.Delimiter(string(start), true); delimiter == 0 {
+		delimiter = ','
+	}
+	// A file of one long row is cut off: its last row is not whole.
+	r := newReader(strings.NewReader(string(start)), delimiter)
+	var sample [][]string
+	for len(sample) < 20 {
+		record, err := r.Read()
+		if err != nil {
+			break
+		}
+		sample = append(sample, slices.Clone(record))
+	}
+	return delimiter, hasHeader(sample), nil
+}
+
+func newReader(r io.Reader, delimiter rune) *csv.Reader {
+	reader := csv.NewReader(r)
+	reader.Comma = delimiter
+	reader.LazyQuotes = true
+	reader.FieldsPerRecord = -1
+	reader.ReuseRecord = true
+	return reader
+}
+
+// hasHeader judges the first row against the others: names differ from each other and are
+// no numbers.
+func hasHeader(sample [][]string) bool {
+	if len(sample) < 2 {
+		return false
+	}
+	seen := map[string]bool{}
+	for _, name := range sample[0] {
+		name = strings.TrimSpace(name)
+		// One unnamed column, the index, is common.
+		if seen[name] || name != "" && isNumber(name) {
+			return false
+		}
+		seen[name] = true
+	}
+	return len(seen) > 1 || !seen[""]
+}
+
+func isNumber(s string) bool {
+	_, err := strconv.ParseFloat(strings.ReplaceAll(strings.TrimRight(s, "%€$ "), ",", "."), 64)
+	return err == nil
+}
+
+func rows(ctx context.Context, input io.Reader, delimiter rune, header bool, emit extract.Emit) error {
+	m := &meter{r: input}
+	reader := newReader(m, delimiter)
+	table := extract.NewTableWriter(emit, extract.Block{})
+	for number := 1; ; number++ {
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		m.left = maxRecord
+		record, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			return table.Flush()
+		}
+		if err != nil {
+			return rowError(err, number)
+		}
+		if len(record) > maxColumns {
+			return job.Errorf(job.CorruptionDetected, "row %d has more than %d columns: is this a table?", number, maxColumns)
+		}
+		table.Row(cells(record), header && number == 1)
+		if table.Full() {
+			if err := table.Flush(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func cells(record []string) []extract.Cell {
+	row := make([]extract.Cell, len(record))
+	for i, text := range record {
+		row[i].Text = strings.Clone(text) // the record is one string of the whole row
+	}
+	return row
+}
+
+var errTooLong = errors.New("row too long")
+
+func rowError(err error, number int) error {
+	if errors.Is(err, errTooLong) {
+		return job.Errorf(job.CorruptionDetected,
+			"row %d is longer than %d KB: probably a quotation mark is never closed", number, maxRecord>>10)
+	}
+	if _, ok := errors.AsType[*csv.ParseError](err); ok {
+		return job.Errorf(job.CorruptionDetected, "row %d of the table can't be read: %w", number, err)
+	}
+	return fmt.Errorf("read table: %w", err)
+}
+
+// meter bounds what encoding/csv takes for one row: with a quote that is never closed, that would be
+// the rest of the file.
+type meter struct {
+	r    io.Reader
+	left int
+}
+
+func (m *meter) Read(p []byte) (int, error) {
+	if m.left <= 0 {
+		return 0, errTooLong
+	}
+	n, err := m.r.Read(p)
+	m.left -= n
+	return n, err
+}

@@ -1,0 +1,189 @@
+// Package docx extracts Word documents (Office Open XML, ECMA-376 part 1, chapter 17), transitional
+// and strict. The main part is read as a stream; only styles, numbering and notes are held in memory.
+// Elements are named in the comments as in the standard, with the prefix w.
+package docx
+
+import (
+	"context"
+	"encoding/xml"
+	"errors"
+	"io/fs"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+// Extractor reads Word documents.
+type Extractor struct{}
+
+// New makes an Extractor.
+func New() Extractor { return Extractor{} }
+
+// Name implements extract.Extractor.
+func (Extractor) Name() string { return "native/docx" }
+
+// Version implements extract.Extractor.
+func (Extractor) Version() int { return 1 }
+
+// Extract implements extract.Extractor. A Word document has no pages before it is laid out.
+func (Extractor) Extract(ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit) (extract.Info, error) {
+	limits = limits.WithDefaults()
+	pkg, err := ooxml.Open(src.Path, limits)
+	if err != nil {
+		return extract.Info{}, err
+	}
+	defer func() { _ = pkg.Close() }() // it was only read
+	r := &reader{emit: emit, limit: limits.Characters, bytes: 4 * limits.Characters}
+	main, err := r.prepare(ctx, pkg)
+	if err != nil {
+		return extract.Info{}, err
+	}
+	properties, err := pkg.Properties(ctx)
+	if err != nil {
+		return extract.Info{}, err
+	}
+	err = pkg.Read(ctx, main, r.document)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = job.Errorf(job.CorruptionDetected, "the Word document has no text part: it is damaged; save it again and upload it")
+	}
+	if err != nil {
+		return extract.Info{}, err
+	}
+	title := ooxml.Title(properties)
+	if title == "" {
+		title = r.title
+	}
+	delete(properties, "title")
+	return extract.Info{
+		Format: src.Format, Extractor: "native/docx", Title: title,
+		Language: r.styles.language, Properties: properties,
+	}, nil
+}
+
+// prepare reads what the main part refers to, and returns the main part's name.
+func (r *reader) prepare(ctx context.Context, pkg *ooxml.Package) (string, error) {
+	main := "word/document.xml"
+	relations, err := pkg.Relations(ctx, "")
+	if err != nil {
+		return "", err
+	}
+	for _, relation := range relations {
+		if relation.Type == "officeDocument" {
+			main = relation.Target
+		}
+	}
+	parts := map[string]string{
+		"styles": "word/styles.xml", "numbering": "word/numbering.xml",
+		"footnotes": "word/footnotes.xml", "endnotes": "word/endnotes.xml",
+	}
+	if relations, err = pkg.Relations(ctx, main); err != nil {
+		return "", err
+	}
+	for _, relation := range relations {
+		if _, ok := parts[relation.Type]; ok {
+			parts[relation.Type] = relation.Target
+		}
+	}
+	if err := ooxml.Optional(pkg.Read(ctx, parts["styles"], r.styles.read)); err != nil {
+		return "", err
+	}
+	if err := ooxml.Optional(pkg.Read(ctx, parts["numbering"], r.numbering.read)); err != nil {
+		return "", err
+	}
+	r.notes = map[string]string{}
+	for _, kind := range []string{"footnote", "endnote"} {
+		err := pkg.Read(ctx, parts[kind+"s"], func(d *ooxml.Decoder) error { return r.readNotes(d, kind) })
+		if err := ooxml.Optional(err); err != nil {
+			return "", err
+		}
+	}
+	return main, nil
+}
+
+// reader walks one document. Its methods read an element whose start was just taken up to its end.
+type reader struct {
+	d         *ooxml.Decoder
+	emit      extract.Emit
+	styles    styles
+	numbering numbering
+	notes     map[string]string // text by "footnote 2", "endnote 1"
+	cited     int               // notes referred to so far
+	pending   []extract.Block   // notes to emit after the block that refers to them
+	fields    []bool            // open complex fields, innermost last: whether the result has begun
+	title     string            // of the first paragraph in the style Title
+	titled    bool              // headings nest under a title
+	code      *extract.Block    // consecutive lines of code, not emitted yet
+	limit     int               // of characters
+	bytes     int               // of text that may still come
+}
+
+// document reads the main part.
+func (r *reader) document(d *ooxml.Decoder) error {
+	r.d = d
+	found := false
+	err := d.Each(func(start xml.StartElement) error {
+		if start.Name.Local != "body" || found {
+			return nil
+		}
+		found = true
+		return r.blocks(r.top)
+	})
+	if err != nil {
+		return err
+	}
+	if !found {
+		return job.Errorf(job.CorruptionDetected, "the Word document has no body: it is damaged; save it again and upload it")
+	}
+	return r.flushCode()
+}
+
+// top emits a block of the document's own flow, joins lines of code, and lets the notes follow.
+func (r *reader) top(b extract.Block) error {
+	if b.Kind == extract.Code && r.code != nil {
+		r.code.Text += "\n" + b.Text
+		return nil
+	}
+	if err := r.flushCode(); err != nil {
+		return err
+	}
+	if b.Kind == extract.Code {
+		r.code = &b
+		return nil
+	}
+	if err := r.emit(b); err != nil {
+		return err
+	}
+	return r.flushNotes()
+}
+
+func (r *reader) flushCode() error {
+	if r.code == nil {
+		return r.flushNotes()
+	}
+	code := *r.code
+	r.code = nil
+	if err := r.emit(code); err != nil {
+		return err
+	}
+	return r.flushNotes()
+}
+
+func (r *reader) flushNotes() error {
+	notes := r.pending
+	r.pending = nil
+	for _, note := range notes {
+		if err := r.emit(note); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// spend counts text as soon as it is held in memory: a character has at most four bytes.
+func (r *reader) spend(text string) error {
+	if r.bytes -= len(text); r.bytes < 0 {
+		return extract.TooManyCharacters(r.limit)
+	}
+	return nil
+}

@@ -1,0 +1,213 @@
+package docx
+
+import (
+	"encoding/xml"
+	"strconv"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
+)
+
+const maxLevel = 8 // w:ilvl has 0-8
+
+// level is one w:lvl of a list's definition.
+type level struct {
+	format  string // w:numFmt, e.g. decimal, bullet
+	text    string // w:lvlText, e.g. "%1.%2."
+	start   int
+	restart *int // w:lvlRestart: 0, never; else the level (from 1) after which it begins anew
+	style   string
+	legal   bool // w:isLgl: all numbers in it are decimal
+}
+
+// list is one w:abstractNum with the counters of its use.
+type list struct {
+	levels  [maxLevel + 1]level
+	link    string // w:numStyleLink: the definition is that of the list with this w:styleLink
+	counts  [maxLevel + 1]int
+	running [maxLevel + 1]bool // a number of this level was given since it last began anew
+}
+
+// use is one w:num: a list as paragraphs refer to it.
+type use struct {
+	list      string
+	overrides map[int]int // level to w:startOverride
+	used      bool
+}
+
+// numbering are the lists of a document.
+type numbering struct {
+	lists  map[string]*list  // by w:abstractNumId
+	linked map[string]string // w:styleLink to w:abstractNumId
+	uses   map[int]*use      // by w:numId
+}
+
+func (n *numbering) read(d *ooxml.Decoder) error {
+	n.lists, n.linked, n.uses = map[string]*list{}, map[string]string{}, map[int]*use{}
+	return d.Each(func(start xml.StartElement) error {
+		switch start.Name.Local {
+		case "abstractNum":
+			return n.readList(d, ooxml.Attr(start, "abstractNumId"))
+		case "num":
+			id, err := strconv.Atoi(ooxml.Attr(start, "numId"))
+			if err != nil {
+				return d.Skip()
+			}
+			return n.readUse(d, id)
+		}
+		return nil
+	})
+}
+
+func (n *numbering) readList(d *ooxml.Decoder, id string) error {
+	l := &list{}
+	n.lists[id] = l
+	return d.Children(func(start xml.StartElement) error {
+		switch start.Name.Local {
+		case "lvl":
+			return readLevel(d, start, l)
+		case "numStyleLink":
+			l.link = ooxml.Attr(start, "val")
+		case "styleLink":
+			n.linked[ooxml.Attr(start, "val")] = id
+		}
+		return d.Skip()
+	}, nil)
+}
+
+func readLevel(d *ooxml.Decoder, start xml.StartElement, l *list) error {
+	index, err := strconv.Atoi(ooxml.Attr(start, "ilvl"))
+	if err != nil || index < 0 || index > maxLevel {
+		return d.Skip()
+	}
+	lvl := &l.levels[index]
+	*lvl = level{format: "decimal"}
+	return d.Children(func(start xml.StartElement) error {
+		value := ooxml.Attr(start, "val")
+		switch start.Name.Local {
+		case "start":
+			lvl.start, _ = strconv.Atoi(value) // 0 when it is none, as by default
+		case "numFmt":
+			lvl.format = value
+		case "lvlText":
+			lvl.text = value
+		case "lvlRestart":
+			lvl.restart = number(start)
+		case "pStyle":
+			lvl.style = value
+		case "isLgl":
+			lvl.legal = on(value)
+		}
+		return d.Skip()
+	}, nil)
+}
+
+func (n *numbering) readUse(d *ooxml.Decoder, id int) error {
+	u := &use{overrides: map[int]int{}}
+	n.uses[id] = u
+	return d.Children(func(start xml.StartElement) error {
+		switch start.Name.Local {
+		case "abstractNumId":
+			u.list = ooxml.Attr(start, "val")
+		case "lvlOverride":
+			index, err := strconv.Atoi(ooxml.Attr(start, "ilvl"))
+			if err != nil {
+				break
+			}
+			return d.Children(func(start xml.StartElement) error {
+				if first := number(start); start.Name.Local == "startOverride" && first != nil {
+					u.overrides[index] = *first
+				}
+				return d.Skip()
+			}, nil)
+		}
+		return d.Skip()
+	}, nil)
+}
+
+// find returns a use and its list; nil when there is none of the id.
+func (n *numbering) find(id int) (*use, *list) {
+	u := n.uses[id]
+	if u == nil {
+		return nil, nil
+	}
+	l := n.lists[u.list]
+	if l != nil && l.link != "" {
+		if linked := n.lists[n.linked[l.link]]; linked != nil {
+			l = linked
+		}
+	}
+	if l == nil {
+		return nil, nil
+	}
+	return u, l
+}
+
+// levelOf is the level of a list that a style belongs to; 0 when none says so.
+func (n *numbering) levelOf(id int, style string) int {
+	_, l := n.find(id)
+	if l == nil {
+		return 0
+	}
+	for i, lvl := range l.levels {
+		if lvl.style == style && style != "" {
+			return i
+		}
+	}
+	return 0
+}
+
+// next counts a paragraph and returns its marker: "-" for a bullet, "" for a level that shows none.
+// ok is false when there is no such list.
+func (n *numbering) next(id, at int) (marker string, ok bool) {
+	u, l := n.find(id)
+	if l == nil {
+		return "", false
+	}
+	at = min(max(at, 0), maxLevel)
+	if !u.used {
+		u.used = true
+		for index, start := range u.overrides {
+			if index >= 0 && index <= maxLevel {
+				l.counts[index], l.running[index] = start-1, true
+			}
+		}
+	}
+	for above := range at { // a level that was skipped counts as its first
+		if !l.running[above] {
+			l.counts[above], l.running[above] = l.levels[above].start, true
+		}
+	}
+	if !l.running[at] {
+		l.counts[at], l.running[at] = l.levels[at].start-1, true
+	}
+	l.counts[at]++
+	for below := at + 1; below <= maxLevel; below++ {
+		if restart := l.levels[below].restart; restart == nil || *restart != 0 && at < *restart {
+			l.running[below] = false
+		}
+	}
+	return l.marker(at), true
+}
+
+func (l *list) marker(at int) string {
+	lvl := l.levels[at]
+	if lvl.format == "bullet" {
+		return "-"
+	}
+	var b strings.Builder
+	for i := 0; i < len(lvl.text); i++ {
+		if lvl.text[i] != '%' || i+1 >= len(lvl.text) || lvl.text[i+1] < '1' || lvl.text[i+1] > '9' {
+			b.WriteByte(lvl.text[i])
+			continue
+		}
+		i++
+		shown := int(lvl.text[i] - '1')
+		format := l.levels[shown].format
+		if lvl.legal {
+			format = "decimal"
+		}
+		b.WriteString(formatNumber(l.counts[shown], format))
+	}
+	return strings.TrimSpace(b.String())
+}

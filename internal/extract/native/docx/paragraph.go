@@ -1,0 +1,139 @@
+package docx
+
+import (
+	"encoding/xml"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
+)
+
+// paragraph is a w:p while it is read.
+type paragraph struct {
+	style   string
+	numbers numbers
+	outline *int
+	text    strings.Builder
+	boxes   []extract.Block // text boxes that are anchored in it
+}
+
+// blocks reads the block-level children of an element (17.2.2), handing each block to emit.
+func (r *reader) blocks(emit extract.Emit) error {
+	return r.d.Children(func(start xml.StartElement) error {
+		switch start.Name.Local {
+		case "p":
+			return r.paragraph(emit)
+		case "tbl":
+			return r.table(emit)
+		case "AlternateContent":
+			return r.choice(func() error { return r.blocks(emit) })
+		case "del", "moveFrom", "sdtPr", "sdtEndPr", "sectPr", "altChunk", "tcPr", "customXmlPr":
+			return r.d.Skip()
+		}
+		return r.blocks(emit) // sdt, sdtContent, customXml, ins, moveTo …
+	}, nil)
+}
+
+// choice reads an mc:AlternateContent (part 3, 10.2): its first choice, else its fallback.
+func (r *reader) choice(read func() error) error {
+	chosen := false
+	return r.d.Children(func(start xml.StartElement) error {
+		if chosen || start.Name.Local != "Choice" && start.Name.Local != "Fallback" {
+			return r.d.Skip()
+		}
+		chosen = true
+		return read()
+	}, nil)
+}
+
+func (r *reader) paragraph(emit extract.Emit) error {
+	p := &paragraph{}
+	if err := r.inline(p); err != nil {
+		return err
+	}
+	for i := range r.fields { // an instruction never goes over the end of its paragraph
+		r.fields[i] = true
+	}
+	for _, b := range append(r.finish(p), p.boxes...) {
+		if err := emit(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// finish makes the paragraph's block; none when it has no text. An empty paragraph in a list counts.
+func (r *reader) finish(p *paragraph) []extract.Block {
+	st, numbered := r.styles.resolve(p.style)
+	marker, depth, listed := r.marker(p, st, numbered)
+	text := strings.TrimSpace(p.text.String())
+	if text == "" {
+		return nil
+	}
+	b := extract.Block{Kind: extract.Paragraph, Text: text}
+	outline := p.outline
+	if outline == nil {
+		outline = st.outline
+	}
+	switch {
+	case st.name == "title":
+		b.Kind, b.Level = extract.Heading, 1
+		r.titled = true
+		if r.title == "" {
+			r.title = text
+		}
+	case outline != nil && *outline >= 0 && *outline < bodyText:
+		b.Kind, b.Level = extract.Heading, *outline+1
+		if r.titled {
+			b.Level++
+		}
+		b.Level = min(b.Level, 6)
+		if listed && marker != "" && marker != "-" {
+			b.Text = marker + " " + text
+		}
+	case listed && marker != "":
+		b.Kind, b.Level, b.Marker = extract.ListItem, depth, marker
+	case st.name == "caption":
+		b.Kind = extract.Caption
+	case st.isCode():
+		b.Kind, b.Text = extract.Code, strings.TrimRight(p.text.String(), " \n")
+	}
+	return []extract.Block{b}
+}
+
+// marker counts the paragraph in its list.
+func (r *reader) marker(p *paragraph, st style, numbered string) (marker string, depth int, listed bool) {
+	id := p.numbers.id
+	level := p.numbers.level
+	if id == nil {
+		id = st.numbers.id
+		if level == nil {
+			level = st.numbers.level
+		}
+	}
+	if id == nil || *id == 0 {
+		return "", 0, false
+	}
+	if level != nil {
+		depth = *level
+	} else {
+		depth = r.numbering.levelOf(*id, numbered)
+	}
+	marker, listed = r.numbering.next(*id, depth)
+	return marker, min(max(depth, 0), maxLevel), listed
+}
+
+// properties reads a w:pPr.
+func (r *reader) properties(p *paragraph) error {
+	return r.d.Children(func(start xml.StartElement) error {
+		switch start.Name.Local {
+		case "pStyle":
+			p.style = ooxml.Attr(start, "val")
+		case "numPr":
+			return p.numbers.read(r.d)
+		case "outlineLvl":
+			p.outline = number(start)
+		}
+		return r.d.Skip()
+	}, nil)
+}

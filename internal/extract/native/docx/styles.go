@@ -1,0 +1,176 @@
+package docx
+
+import (
+	"encoding/xml"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
+)
+
+// bodyText is the outline level that stands for no heading (w:outlineLvl, 17.3.1.20).
+const bodyText = 9
+
+// numbers is a paragraph's w:numPr: which list, and at which of its levels; nil: not said.
+type numbers struct {
+	id    *int // 0 takes the paragraph out of its list
+	level *int
+}
+
+// style is one w:style, later what a paragraph of it is.
+type style struct {
+	name    string // lower-case, in English for the built-in ones whatever the language of the user
+	basedOn string
+	outline *int // 0-8; nil: not said
+	numbers numbers
+	mono    bool // its font is one for code
+}
+
+// styles are the paragraph styles by id.
+type styles struct {
+	byID     map[string]*style
+	standard string // id of the default one
+	language string // of the text by default
+}
+
+// headingName is the built-in name of a heading style, and the id that most programs give it.
+var headingName = regexp.MustCompile(`^heading ?([1-9])$`)
+
+var codeFont = regexp.MustCompile(`(?i)courier|consolas|mono|menlo|fira code|source code`)
+
+func (s *styles) read(d *ooxml.Decoder) error {
+	s.byID = map[string]*style{}
+	return d.Each(func(start xml.StartElement) error {
+		switch start.Name.Local {
+		case "docDefaults":
+			return s.defaults(d)
+		case "style":
+			if kind := ooxml.Attr(start, "type"); kind != "paragraph" && kind != "" {
+				return d.Skip()
+			}
+			return s.style(d, start)
+		}
+		return nil
+	})
+}
+
+func (s *styles) defaults(d *ooxml.Decoder) error {
+	return d.Children(func(start xml.StartElement) error {
+		if start.Name.Local == "lang" {
+			s.language = ooxml.Attr(start, "val")
+		}
+		return s.defaults(d)
+	}, nil)
+}
+
+func (s *styles) style(d *ooxml.Decoder, start xml.StartElement) error {
+	st := &style{}
+	id := ooxml.Attr(start, "styleId")
+	s.byID[id] = st
+	if on(ooxml.Attr(start, "default")) && ooxml.Attr(start, "default") != "" {
+		s.standard = id
+	}
+	return d.Children(func(start xml.StartElement) error {
+		switch start.Name.Local {
+		case "name":
+			st.name = strings.ToLower(ooxml.Attr(start, "val"))
+		case "basedOn":
+			st.basedOn = ooxml.Attr(start, "val")
+		case "pPr":
+			return d.Children(func(start xml.StartElement) error { return st.property(d, start) }, nil)
+		case "rPr":
+			return d.Children(func(start xml.StartElement) error {
+				st.mono = st.mono || start.Name.Local == "rFonts" && codeFont.MatchString(ooxml.Attr(start, "ascii"))
+				return d.Skip()
+			}, nil)
+		}
+		return d.Skip()
+	}, nil)
+}
+
+func (st *style) property(d *ooxml.Decoder, start xml.StartElement) error {
+	switch start.Name.Local {
+	case "outlineLvl":
+		st.outline = number(start)
+	case "numPr":
+		return st.numbers.read(d)
+	}
+	return d.Skip()
+}
+
+// read reads a w:numPr.
+func (n *numbers) read(d *ooxml.Decoder) error {
+	return d.Children(func(start xml.StartElement) error {
+		switch start.Name.Local {
+		case "ilvl":
+			n.level = number(start)
+		case "numId":
+			n.id = number(start)
+		}
+		return d.Skip()
+	}, nil)
+}
+
+// number is the value of an element; nil when it is none.
+func number(start xml.StartElement) *int {
+	n, err := strconv.Atoi(ooxml.Attr(start, "val"))
+	if err != nil {
+		return nil
+	}
+	return &n
+}
+
+// on reads ST_OnOff (22.9.2.7): a missing value is on.
+func on(value string) bool { return value != "0" && value != "false" && value != "off" }
+
+// resolve follows the chain of basedOn: what a style doesn't say, the one below it does. found is the
+// style that the numbering came from: a list's level may name it.
+func (s *styles) resolve(id string) (st style, numbered string) {
+	if id == "" {
+		id = s.standard
+	}
+	for range 20 { // the chain may be a circle
+		next, ok := s.byID[id]
+		if !ok {
+			break
+		}
+		if st.name == "" {
+			st.name = next.name
+		}
+		if st.outline == nil {
+			st.outline = next.outline
+		}
+		if st.outline == nil {
+			st.outline = builtInLevel(next.name)
+		}
+		if st.numbers.id == nil && next.numbers.id != nil {
+			st.numbers, numbered = next.numbers, id
+		}
+		st.mono = st.mono || next.mono && id != s.standard
+		id = next.basedOn
+	}
+	if st.name == "" { // a style that is used but not defined
+		st.name = strings.ToLower(id)
+		st.outline = builtInLevel(st.name)
+	}
+	return st, numbered
+}
+
+func builtInLevel(name string) *int {
+	m := headingName.FindStringSubmatch(name)
+	if m == nil {
+		return nil
+	}
+	level := int(m[1][0]-'0') - 1
+	return &level
+}
+
+// isCode recognizes the names that Word, LibreOffice and pandoc give to styles of code.
+func (st style) isCode() bool {
+	switch st.name {
+	case "code", "source code", "html preformatted", "preformatted text", "verbatim", "macro text", "plain code", "code block":
+		return true
+	}
+	return st.mono && st.name != "plain text"
+}

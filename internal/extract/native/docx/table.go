@@ -1,0 +1,230 @@
+package docx
+
+import (
+	"encoding/xml"
+	"maps"
+	"strconv"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
+)
+
+const (
+	maxSpan   = 63      // columns of a Word table
+	maxMerged = 4 << 20 // bytes of rows that are held because cells reach over them
+)
+
+// table is a w:tbl while it is read.
+type table struct {
+	out      *extract.TableWriter
+	firstRow bool            // w:tblLook: the first row is set off
+	rows     int             // read so far
+	held     int             // bytes since the last flush
+	merges   map[int]merge   // by column: the vertically merged cell that may go on
+	single   []extract.Block // the blocks of the first cell
+	cells    int
+	last     *row // waits for the next, which says whether a slice may end between them
+}
+
+// merge is where a vertically merged cell began.
+type merge struct {
+	row  *row
+	cell int
+}
+
+// row is a w:tr while it is read.
+type row struct {
+	cells   []extract.Cell
+	column  int
+	header  bool
+	deleted bool
+	goesOn  bool // a cell of it continues one above
+}
+
+// table reads a w:tbl. One with a single cell is a frame around its content, not a table.
+func (r *reader) table(emit extract.Emit) error {
+	t := &table{out: extract.NewTableWriter(emit, extract.Block{}), merges: map[int]merge{}}
+	if err := r.rows(t); err != nil {
+		return err
+	}
+	if t.cells == 1 {
+		for _, b := range t.single {
+			if err := emit(b); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	t.add()
+	return t.out.Flush()
+}
+
+func (r *reader) rows(t *table) error {
+	return r.d.Children(func(start xml.StartElement) error {
+		switch start.Name.Local {
+		case "tr":
+			return r.row(t)
+		case "tblPr":
+			return r.d.Children(func(start xml.StartElement) error {
+				if start.Name.Local == "tblLook" {
+					t.firstRow = firstRow(start)
+				}
+				return r.d.Skip()
+			}, nil)
+		case "del", "moveFrom", "sdtPr", "sdtEndPr", "tblGrid":
+			return r.d.Skip()
+		}
+		return r.rows(t) // sdt, sdtContent, customXml, ins …
+	}, nil)
+}
+
+// firstRow reads a w:tblLook, whose flags were once a bit mask (17.4.55).
+func firstRow(start xml.StartElement) bool {
+	if flag := ooxml.Attr(start, "firstRow"); flag != "" {
+		return on(flag)
+	}
+	mask, err := strconv.ParseUint(ooxml.Attr(start, "val"), 16, 16)
+	return err == nil && mask&0x20 != 0
+}
+
+func (r *reader) row(t *table) error {
+	w := &row{}
+	if err := r.rowContent(t, w); err != nil {
+		return err
+	}
+	if w.deleted || len(w.cells) == 0 && !w.goesOn {
+		return nil
+	}
+	if t.rows == 0 && t.firstRow {
+		w.header = true
+	}
+	t.rows++
+	t.add()
+	// A slice may end only where no cell reaches over; one that never does is cut all the same.
+	if t.out.Full() && !w.goesOn || t.held > maxMerged {
+		maps.DeleteFunc(t.merges, func(_ int, m merge) bool { return m.row != w })
+		t.held = 0
+		if err := t.out.Flush(); err != nil {
+			return err
+		}
+	}
+	t.last = w
+	return nil
+}
+
+// add hands the row before on: it waited for what the next one is.
+func (t *table) add() {
+	if t.last == nil {
+		return
+	}
+	for _, c := range t.last.cells {
+		t.held += len(c.Text) + 64
+	}
+	t.out.Row(t.last.cells, t.last.header)
+	t.last = nil
+}
+
+func (r *reader) rowContent(t *table, w *row) error {
+	return r.d.Children(func(start xml.StartElement) error {
+		switch start.Name.Local {
+		case "tc":
+			return r.cell(t, w)
+		case "trPr":
+			return r.rowProperties(w)
+		case "sdtPr", "sdtEndPr", "tblPrEx":
+			return r.d.Skip()
+		}
+		return r.rowContent(t, w) // sdt, sdtContent, customXml
+	}, nil)
+}
+
+func (r *reader) rowProperties(w *row) error {
+	return r.d.Children(func(start xml.StartElement) error {
+		switch start.Name.Local {
+		case "tblHeader":
+			w.header = on(ooxml.Attr(start, "val"))
+		case "del":
+			w.deleted = true
+		case "gridBefore":
+			if n := number(start); n != nil && *n > 0 {
+				for range min(*n, maxSpan) {
+					w.cells = append(w.cells, extract.Cell{})
+				}
+				w.column += min(*n, maxSpan)
+			}
+		}
+		return r.d.Skip()
+	}, nil)
+}
+
+// cell reads a w:tc. A cell that continues the one above (w:vMerge) makes that one longer.
+func (r *reader) cell(t *table, w *row) error {
+	span, vertical := 1, ""
+	var blocks []extract.Block
+	err := r.d.Children(func(start xml.StartElement) error {
+		if start.Name.Local == "tcPr" {
+			return r.d.Children(func(start xml.StartElement) error {
+				switch start.Name.Local {
+				case "gridSpan":
+					if n := number(start); n != nil {
+						span = min(max(*n, 1), maxSpan)
+					}
+				case "vMerge":
+					if vertical = ooxml.Attr(start, "val"); vertical == "" {
+						vertical = "continue"
+					}
+				}
+				return r.d.Skip()
+			}, nil)
+		}
+		return r.cellContent(start, func(b extract.Block) error {
+			blocks = append(blocks, b)
+			return nil
+		})
+	}, nil)
+	if err != nil || w.deleted {
+		return err
+	}
+	if t.cells++; t.cells == 1 {
+		t.single = blocks
+	} else {
+		t.single = nil
+	}
+	t.place(w, blocks, span, vertical)
+	return nil
+}
+
+// cellContent reads one block-level child of a w:tc.
+func (r *reader) cellContent(start xml.StartElement, emit extract.Emit) error {
+	switch start.Name.Local {
+	case "p":
+		return r.paragraph(emit)
+	case "tbl":
+		return r.table(emit)
+	case "AlternateContent":
+		return r.choice(func() error { return r.blocks(emit) })
+	case "del", "moveFrom", "sdtPr", "sdtEndPr", "altChunk":
+		return r.d.Skip()
+	}
+	return r.blocks(emit)
+}
+
+func (t *table) place(w *row, blocks []extract.Block, span int, vertical string) {
+	at := w.column
+	w.column += span
+	if above, ok := t.merges[at]; ok && vertical == "continue" {
+		cell := &above.row.cells[above.cell]
+		cell.RowSpan = max(cell.RowSpan, 1) + 1
+		w.goesOn = true
+		return
+	}
+	delete(t.merges, at)
+	cell := extract.Cell{Text: extract.CellText(blocks)}
+	if span > 1 {
+		cell.ColSpan = span
+	}
+	w.cells = append(w.cells, cell)
+	if vertical == "restart" {
+		t.merges[at] = merge{row: w, cell: len(w.cells) - 1}
+	}
+}

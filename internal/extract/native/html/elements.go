@@ -1,0 +1,73 @@
+package html
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// isBlock says whether browsers set the element apart from the text around it (WHATWG HTML, 15.3).
+func isBlock(a atom.Atom) bool {
+	switch a {
+	case atom.Address, atom.Article, atom.Aside, atom.Blockquote, atom.Body, atom.Center, atom.Details,
+		atom.Dialog, atom.Div, atom.Fieldset, atom.Figure, atom.Footer, atom.Form, atom.Header,
+		atom.Hgroup, atom.Html, atom.Legend, atom.Main, atom.Option, atom.P, atom.Section, atom.Summary,
+		atom.Tbody, atom.Td, atom.Tfoot, atom.Th, atom.Thead, atom.Tr, atom.Search:
+		return true
+	}
+	return false
+}
+
+// skipped says whether an element holds no text of the document: controls, media, navigation, the
+// page's footer, and what is not shown.
+func skipped(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.Head, atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Canvas, atom.Audio, atom.Video,
+		atom.Input, atom.Button, atom.Datalist, atom.Meter, atom.Progress, atom.Nav, atom.Rp, atom.Rt, atom.Map:
+		return true
+	case atom.Footer:
+		return !within(n, atom.Article, atom.Blockquote, atom.Section)
+	}
+	switch strings.ToLower(attr(n, "role")) {
+	case "navigation", "search", "contentinfo", "menubar", "toolbar":
+		return true
+	}
+	return hidden(n)
+}
+
+func within(n *html.Node, ancestors ...atom.Atom) bool {
+	for p := n.Parent; p != nil; p = p.Parent {
+		for _, a := range ancestors {
+			if p.DataAtom == a {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func hidden(n *html.Node) bool {
+	if hasAttr(n, "hidden") || attr(n, "aria-hidden") == "true" {
+		return true
+	}
+	style := strings.ToLower(strings.ReplaceAll(attr(n, "style"), " ", ""))
+	return strings.Contains(style, "display:none") || strings.Contains(style, "visibility:hidden")
+}
+
+// hasHeading says whether the page has a heading that is shown, outside of tables.
+func hasHeading(n *html.Node) bool {
+	for c := range n.ChildNodes() {
+		if c.Type != html.ElementNode || c.DataAtom == atom.Table || skipped(c) {
+			continue
+		}
+		switch c.DataAtom {
+		case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+			return true
+		}
+		if hasHeading(c) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,158 @@
+// Package html extracts web pages: what a reader of the page would call its text, without the
+// navigation, the page's footer and whatever is hidden. The page is simplified while it is read, so
+// that the tree in memory stays small whatever the size of its scripts, styles and attributes.
+package html
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+	webcharset "golang.org/x/net/html/charset"
+	"golang.org/x/text/transform"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/charset"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+// sniffBytes is how much of a page is searched for the declaration of its encoding (WHATWG HTML,
+// 13.2.3.2).
+const sniffBytes = 1024
+
+// Extractor reads web pages.
+type Extractor struct{}
+
+// New makes an Extractor.
+func New() Extractor { return Extractor{} }
+
+// Name implements extract.Extractor.
+func (Extractor) Name() string { return "native/html" }
+
+// Version implements extract.Extractor.
+func (Extractor) Version() int { return 1 }
+
+// Extract implements extract.Extractor.
+func (Extractor) Extract(ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit) (extract.Info, error) {
+	rc, err := open(src.Path)
+	if err != nil {
+		return extract.Info{}, err
+	}
+	defer func() { _ = rc.Close() }() // it is only read
+	limits = limits.WithDefaults()
+	root, err := html.Parse(simplify(ctx, rc, 4*limits.Characters, limits))
+	if err != nil {
+		return extract.Info{}, explain(err)
+	}
+	info := extract.Info{Format: src.Format, Extractor: "native/html", Properties: map[string]string{}}
+	describe(root, &info)
+	w := &walker{ctx: ctx, emit: emit, chrome: hasHeading(root)}
+	if err := w.walk(root); err != nil {
+		return extract.Info{}, err
+	}
+	return info, w.flush()
+}
+
+// Fragment extracts a piece of HTML that stands within another document. Errors are those of emit.
+func Fragment(ctx context.Context, source string, emit extract.Emit) error {
+	limits := extract.Limits{}.WithDefaults()
+	body := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
+	nodes, err := html.ParseFragment(simplify(ctx, strings.NewReader(source), len(source)+1, limits), body)
+	if err != nil {
+		return explain(err)
+	}
+	w := &walker{ctx: ctx, emit: emit}
+	for _, n := range nodes {
+		if err := w.walk(n); err != nil {
+			return err
+		}
+	}
+	return w.flush()
+}
+
+func explain(err error) error {
+	if _, ok := errors.AsType[*job.Error](err); ok {
+		return err
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return job.Errorf(job.CorruptionDetected, "the page can't be read as HTML: %w", err)
+}
+
+// open returns the page as UTF-8: by its byte order mark, then by what it declares, then by what its
+// bytes look like. A declared Latin-1 is not believed before a look: pages keep it when they move on.
+func open(path string) (io.ReadCloser, error) {
+	guessed, name, err := charset.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if name != charset.UTF8 && name != charset.Windows1252 {
+		return guessed, nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		_ = guessed.Close() // it was only read
+		return nil, fmt.Errorf("open page: %w", err)
+	}
+	buffered := bufio.NewReader(file)
+	head, _ := buffered.Peek(sniffBytes) // a shorter page gives what there is
+	encoding, declared, certain := webcharset.DetermineEncoding(head, "")
+	if !certain || declared == "utf-8" || declared == "windows-1252" {
+		_ = file.Close() // it was only read
+		return guessed, nil
+	}
+	_ = guessed.Close() // it was only read
+	return struct {
+		io.Reader
+		io.Closer
+	}{transform.NewReader(buffered, encoding.NewDecoder()), file}, nil
+}
+
+// describe reads what the page says of itself.
+func describe(root *html.Node, info *extract.Info) {
+	for n := range root.Descendants() {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		switch n.DataAtom {
+		case atom.Html:
+			info.Language = attr(n, "lang")
+		case atom.Title:
+			if info.Title == "" && n.FirstChild != nil {
+				info.Title = strings.TrimSpace(n.FirstChild.Data)
+			}
+		case atom.Meta:
+			switch name := strings.ToLower(attr(n, "name")); name {
+			case "author", "description", "keywords":
+				info.Properties[name] = attr(n, "content")
+			}
+		case atom.Body:
+			return
+		}
+	}
+}
+
+func attr(n *html.Node, name string) string {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+func hasAttr(n *html.Node, name string) bool {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,181 @@
+package html
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+const (
+	maxToken = 32 << 20 // bytes of one tag or text, such as a picture within an attribute
+	maxNodes = 500_000  // of the tree; each takes some 200 bytes
+)
+
+// keptAttributes are those that something is read from.
+var keptAttributes = map[string]bool{
+	"alt": true, "aria-hidden": true, "colspan": true, "content": true, "hidden": true, "lang": true, "name": true,
+	"role": true, "rowspan": true, "start": true, "style": true, "type": true, "value": true,
+}
+
+// dropped are the elements whose tags go: the parser opens these again in each block that they
+// overlap with, so that a small page could make a tree of any size. Nothing is read from them.
+var dropped = map[string]bool{
+	"b": true, "big": true, "code": true, "em": true, "font": true, "i": true, "nobr": true, "s": true,
+	"small": true, "strike": true, "strong": true, "tt": true, "u": true,
+}
+
+// silent are the elements that go with all that is in them.
+var silent = map[string]bool{
+	"script": true, "style": true, "iframe": true, "noembed": true, "noframes": true, "textarea": true,
+	"select": true, "svg": true, "math": true,
+}
+
+// breakout are tags that end an svg, math or select element that was never closed (WHATWG HTML,
+// 13.2.6.5).
+var breakout = map[string]bool{
+	"body": true, "div": true, "h1": true, "h2": true, "h3": true, "h4": true, "h5": true, "h6": true,
+	"li": true, "ol": true, "p": true, "pre": true, "table": true, "ul": true,
+}
+
+// simplifier is a page without what no text is read from.
+type simplifier struct {
+	ctx   context.Context
+	z     *html.Tokenizer
+	out   []byte // not read yet
+	nodes int
+	bytes int // of text that may still come
+	limit int // of characters, for the error
+	skip  string
+	math  bool // within a formula that has no text of its own: its characters are kept
+}
+
+// simplify returns r without scripts, styles, comments, drawings and attributes that don't matter.
+// Its errors are *job.Error of quota_exceeded, or the context's.
+func simplify(ctx context.Context, r io.Reader, bytes int, limits extract.Limits) io.Reader {
+	z := html.NewTokenizer(r)
+	z.SetMaxBuf(maxToken)
+	return &simplifier{ctx: ctx, z: z, bytes: bytes, limit: limits.Characters}
+}
+
+func (s *simplifier) Read(p []byte) (int, error) {
+	for len(s.out) == 0 {
+		if err := s.next(); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(p, s.out)
+	s.out = s.out[:copy(s.out, s.out[n:])]
+	return n, nil
+}
+
+func (s *simplifier) next() error {
+	if err := s.ctx.Err(); err != nil {
+		return context.Cause(s.ctx)
+	}
+	switch s.z.Next() {
+	case html.ErrorToken:
+		if errors.Is(s.z.Err(), html.ErrBufferExceeded) {
+			return job.Errorf(job.QuotaExceeded, "the page has a piece of more than %d MB, such as a picture within its text: it is not read", maxToken>>20)
+		}
+		return s.z.Err()
+	case html.TextToken:
+		if s.skip == "" || s.math {
+			return s.text(s.z.Text())
+		}
+	case html.StartTagToken, html.SelfClosingTagToken:
+		return s.start(s.z.Token())
+	case html.EndTagToken:
+		name, _ := s.z.TagName()
+		s.end(string(name))
+	}
+	return nil
+}
+
+func (s *simplifier) text(text []byte) error {
+	if s.bytes -= len(text); s.bytes < 0 {
+		return extract.TooManyCharacters(s.limit)
+	}
+	s.out = append(s.out, html.EscapeString(string(text))...)
+	return s.count()
+}
+
+func (s *simplifier) count() error {
+	if s.nodes++; s.nodes > maxNodes {
+		return job.Errorf(job.QuotaExceeded, "the page has more than %d elements: split it into smaller files", maxNodes)
+	}
+	return nil
+}
+
+func (s *simplifier) start(t html.Token) error {
+	if s.skip != "" && breakout[t.Data] && !raw(s.skip) {
+		s.skip, s.math = "", false
+	}
+	if s.skip != "" {
+		if t.Data == "annotation" || t.Data == "annotation-xml" {
+			s.math = false // the formula once more, in another language
+		}
+		return nil
+	}
+	switch {
+	case dropped[t.Data]:
+		return nil
+	case silent[t.Data]:
+		if t.Type == html.SelfClosingTagToken && !raw(t.Data) {
+			return nil
+		}
+		s.skip = t.Data
+		if t.Data == "math" {
+			return s.formula(t)
+		}
+		return nil
+	case t.Data == "xmp", t.Data == "plaintext":
+		t.Data = "pre"
+	}
+	kept := t.Attr[:0]
+	for _, a := range t.Attr {
+		if keptAttributes[a.Key] {
+			kept = append(kept, a)
+		}
+	}
+	t.Attr = kept
+	s.out = append(s.out, t.String()...)
+	return s.count()
+}
+
+// raw says whether all up to the end tag is one text to the tokenizer.
+func raw(name string) bool { return name != "svg" && name != "math" && name != "select" }
+
+// formula keeps what a formula says: its alternative text, else its characters.
+func (s *simplifier) formula(t html.Token) error {
+	for _, a := range t.Attr {
+		if a.Key == "alttext" && a.Val != "" {
+			return s.text([]byte(a.Val))
+		}
+	}
+	s.math = true
+	return nil
+}
+
+func (s *simplifier) end(name string) {
+	switch {
+	case s.skip != "":
+		if name == s.skip || !raw(s.skip) && (name == "body" || name == "table") {
+			s.skip, s.math = "", false
+		}
+		return
+	case dropped[name]:
+		return
+	case name == "xmp", name == "plaintext":
+		name = "pre"
+	}
+	if strings.ContainsAny(name, " \t\r\n<>&") {
+		return
+	}
+	s.out = append(s.out, "</"+name+">"...)
+}

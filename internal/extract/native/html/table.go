@@ -1,0 +1,161 @@
+package html
+
+import (
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+)
+
+// maxColSpan and maxRowSpan are the HTML standard's (WHATWG HTML, 4.9.11).
+const (
+	maxColSpan = 1000
+	maxRowSpan = 65534
+)
+
+// tableRow is one tr that is shown.
+type tableRow struct {
+	cells  []*html.Node
+	header bool
+}
+
+// table reads a table. One that only lays out the page is read cell by cell as if it weren't there.
+func (w *walker) table(n *html.Node) error {
+	if err := w.flush(); err != nil {
+		return err
+	}
+	rows, caption := rowsOf(n)
+	if isLayout(n, rows) {
+		return w.block(n)
+	}
+	if w.chrome && w.headers > 0 {
+		return nil
+	}
+	w.item = nil
+	if caption != nil {
+		if err := w.as(extract.Caption, caption); err != nil {
+			return err
+		}
+	}
+	out := extract.NewTableWriter(w.emit, extract.Block{})
+	reach := 0 // the first row that no cell above reaches into
+	for i, row := range rows {
+		cells := make([]extract.Cell, 0, len(row.cells))
+		for _, n := range row.cells {
+			cell, err := w.cell(n, len(rows)-i)
+			if err != nil {
+				return err
+			}
+			reach = max(reach, i+max(cell.RowSpan, 1))
+			cells = append(cells, cell)
+		}
+		out.Row(cells, row.header)
+		if out.Full() && reach == i+1 {
+			if err := out.Flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return out.Flush()
+}
+
+// rowsOf returns a table's own rows, not those of tables within it. Leading rows of nothing but th,
+// and those of a thead, are its header.
+func rowsOf(table *html.Node) (rows []tableRow, caption *html.Node) {
+	for part := range table.ChildNodes() {
+		if part.Type != html.ElementNode || skipped(part) {
+			continue
+		}
+		switch part.DataAtom {
+		case atom.Caption:
+			caption = part
+		case atom.Thead, atom.Tbody, atom.Tfoot:
+			for tr := range part.ChildNodes() {
+				if tr.DataAtom == atom.Tr && !skipped(tr) {
+					rows = append(rows, rowOf(tr, part.DataAtom == atom.Thead))
+				}
+			}
+		case atom.Tr:
+			rows = append(rows, rowOf(part, false))
+		}
+	}
+	return rows, caption
+}
+
+func rowOf(tr *html.Node, header bool) tableRow {
+	row := tableRow{header: header}
+	names := 0
+	for c := range tr.ChildNodes() {
+		if c.DataAtom != atom.Td && c.DataAtom != atom.Th || skipped(c) {
+			continue
+		}
+		if c.DataAtom == atom.Th {
+			names++
+		}
+		row.cells = append(row.cells, c)
+	}
+	row.header = header || names > 0 && names == len(row.cells)
+	return row
+}
+
+// isLayout recognizes tables that hold the page, not data: declared so, of a single cell, or with
+// headings in their cells.
+func isLayout(table *html.Node, rows []tableRow) bool {
+	switch strings.ToLower(attr(table, "role")) {
+	case "presentation", "none":
+		return true
+	}
+	cells := 0
+	for _, row := range rows {
+		cells += len(row.cells)
+	}
+	if cells <= 1 {
+		return true
+	}
+	for _, row := range rows {
+		if row.header {
+			return false
+		}
+		for _, c := range row.cells {
+			if hasHeading(c) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// cell flattens a cell to its text.
+func (w *walker) cell(n *html.Node, rowsLeft int) (extract.Cell, error) {
+	var blocks []extract.Block
+	inner := &walker{ctx: w.ctx, emit: func(b extract.Block) error {
+		blocks = append(blocks, b)
+		return nil
+	}}
+	if err := inner.block(n); err != nil {
+		return extract.Cell{}, err
+	}
+	cell := extract.Cell{Text: extract.CellText(blocks)}
+	if span := spanOf(n, "colspan", maxColSpan); span > 1 {
+		cell.ColSpan = span
+	}
+	rows := spanOf(n, "rowspan", maxRowSpan)
+	if rows == 0 { // down to the end of the table
+		rows = rowsLeft
+	}
+	if rows = min(rows, rowsLeft); rows > 1 {
+		cell.RowSpan = rows
+	}
+	return cell, nil
+}
+
+func spanOf(n *html.Node, name string, limit int) int {
+	span, err := strconv.Atoi(strings.TrimSpace(attr(n, name)))
+	if err != nil || span < 0 {
+		return 1
+	}
+	return min(span, limit)
+}

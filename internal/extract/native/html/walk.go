@@ -1,0 +1,274 @@
+package html
+
+import (
+	"context"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+)
+
+// walker goes through the tree in order and gathers text until a block ends. The tree's depth, and so
+// the recursion, is bounded by the parser (512).
+type walker struct {
+	ctx  context.Context
+	emit extract.Emit
+
+	text   strings.Builder // of the block so far, blanks collapsed
+	blank  bool            // a blank is due before the next character
+	linked int             // bytes of text that are links
+	alt    bool            // all the text so far is that of pictures
+
+	links   int          // open a elements
+	kind    extract.Kind // of the block; "": paragraph
+	level   int          // of the heading
+	lists   []*list      // open ones, innermost last
+	item    *item        // the list item whose text comes next
+	headers int          // open header elements
+
+	captioned bool // within a figure that has a caption
+
+	// chrome: the page has headings, and none came yet. Menus and banners stand there.
+	chrome bool
+}
+
+// list is an open ul, ol or dl.
+type list struct {
+	ordered bool
+	terms   bool // a dl with dt elements
+	next    int
+}
+
+// item is a list item before its first text; what follows in it are paragraphs.
+type item struct {
+	marker string
+	level  int
+}
+
+func (w *walker) walk(n *html.Node) error {
+	switch n.Type {
+	case html.TextNode:
+		w.write(n.Data)
+		return nil
+	case html.ElementNode:
+		return w.element(n)
+	case html.DocumentNode:
+		return w.children(n)
+	}
+	return nil
+}
+
+func (w *walker) children(n *html.Node) error {
+	if err := w.ctx.Err(); err != nil {
+		return context.Cause(w.ctx)
+	}
+	for c := range n.ChildNodes() {
+		if err := w.walk(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *walker) element(n *html.Node) error {
+	if skipped(n) {
+		return nil
+	}
+	switch n.DataAtom {
+	case atom.Br:
+		w.newline()
+		return nil
+	case atom.Hr:
+		return w.flush()
+	case atom.Img:
+		w.picture(n)
+		return nil
+	case atom.A:
+		w.links++
+		defer func() { w.links-- }()
+		return w.children(n)
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		return w.heading(n)
+	case atom.Pre, atom.Listing:
+		return w.pre(n)
+	case atom.Ul, atom.Ol, atom.Menu, atom.Dir, atom.Dl:
+		return w.list(n)
+	case atom.Li, atom.Dt, atom.Dd:
+		return w.listItem(n)
+	case atom.Table:
+		return w.table(n)
+	case atom.Figcaption, atom.Caption:
+		return w.as(extract.Caption, n)
+	case atom.Figure:
+		return w.figure(n)
+	case atom.Header:
+		w.headers++
+		defer func() { w.headers-- }()
+	}
+	if !isBlock(n.DataAtom) {
+		return w.children(n)
+	}
+	return w.block(n)
+}
+
+// block sets what is in n apart from its surroundings.
+func (w *walker) block(n *html.Node) error {
+	if err := w.flush(); err != nil {
+		return err
+	}
+	if err := w.children(n); err != nil {
+		return err
+	}
+	return w.flush()
+}
+
+// as makes the blocks within n ones of the kind.
+func (w *walker) as(kind extract.Kind, n *html.Node) error {
+	if err := w.flush(); err != nil {
+		return err
+	}
+	before := w.kind
+	w.kind = kind
+	err := w.block(n)
+	w.kind = before
+	return err
+}
+
+func (w *walker) heading(n *html.Node) error {
+	if err := w.flush(); err != nil {
+		return err
+	}
+	w.chrome = false
+	level := w.level
+	w.level = int(n.Data[1] - '0')
+	err := w.as(extract.Heading, n)
+	w.level = level
+	return err
+}
+
+// picture stands for itself by its alternative text, unless a caption says what it shows.
+func (w *walker) picture(n *html.Node) {
+	alt := strings.TrimSpace(attr(n, "alt"))
+	if alt == "" || w.captioned {
+		return
+	}
+	first := w.text.Len() == 0
+	w.blank = w.blank || !first
+	w.write(alt)
+	w.blank = true
+	w.alt = first || w.alt
+}
+
+// figure reads a figure; its pictures are silent when a caption says what they show.
+func (w *walker) figure(n *html.Node) error {
+	before := w.captioned
+	for c := range n.ChildNodes() {
+		if c.DataAtom == atom.Figcaption && c.FirstChild != nil {
+			w.captioned = true
+		}
+	}
+	err := w.block(n)
+	w.captioned = before
+	return err
+}
+
+// pre keeps line ends and indentation.
+func (w *walker) pre(n *html.Node) error {
+	if err := w.flush(); err != nil {
+		return err
+	}
+	var code strings.Builder
+	for c := range n.Descendants() {
+		switch {
+		case c.Type == html.TextNode:
+			code.WriteString(c.Data)
+		case c.DataAtom == atom.Br:
+			code.WriteByte('\n')
+		}
+	}
+	w.item = nil
+	return w.put(extract.Block{Kind: extract.Code, Text: code.String()})
+}
+
+// write adds text as a browser shows it: a run of blanks is one.
+func (w *walker) write(text string) {
+	before := w.text.Len()
+	for _, r := range text {
+		switch r {
+		case ' ', '\t', '\n', '\r', '\f', '\u00a0':
+			w.blank = true
+			continue
+		}
+		if w.blank && w.text.Len() > 0 {
+			w.text.WriteByte(' ')
+		}
+		w.blank = false
+		w.text.WriteRune(r)
+	}
+	if w.text.Len() > before {
+		w.alt = false
+	}
+	if w.links > 0 {
+		w.linked += w.text.Len() - before
+	}
+}
+
+func (w *walker) newline() {
+	if w.text.Len() > 0 {
+		w.text.WriteByte('\n')
+	}
+	w.blank = false
+}
+
+// flush ends the block.
+func (w *walker) flush() error {
+	text := tidy(w.text.String())
+	linked, alt := w.linked, w.alt
+	w.text.Reset()
+	w.blank, w.linked, w.alt = false, 0, false
+	if text == "" {
+		return nil
+	}
+	if w.chrome && (w.headers > 0 || 2*linked > len(text)) {
+		w.item = nil
+		return nil
+	}
+	b := extract.Block{Kind: extract.Paragraph, Text: text}
+	switch {
+	case w.kind != "":
+		b.Kind = w.kind
+		if b.Kind == extract.Heading {
+			b.Level = w.level
+		}
+	case w.item != nil:
+		b.Kind, b.Level, b.Marker = extract.ListItem, w.item.level, w.item.marker
+		w.item = nil
+	case alt:
+		b.Kind = extract.Picture
+	}
+	return w.put(b)
+}
+
+func (w *walker) put(b extract.Block) error {
+	if w.kind == extract.Heading && b.Kind == extract.Code {
+		b.Kind, b.Level = extract.Heading, w.level
+	}
+	return w.emit(b)
+}
+
+// tidy takes the blanks off the line ends that br elements made.
+func tidy(text string) string {
+	if !strings.Contains(text, "\n") {
+		return text
+	}
+	lines := strings.Split(text, "\n")
+	kept := lines[:0]
+	for _, line := range lines {
+		if line = strings.TrimSpace(line); line != "" {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept, "\n")
+}

@@ -1,0 +1,75 @@
+// Package markdown extracts Markdown (CommonMark with GitHub's extensions, front matter, footnotes).
+// Text is plain: emphasis, links and the like leave what they show. A long file is read in slices, so
+// that its tree never has to fit into memory; a reference to a link that another slice defines stays
+// as it is written.
+package markdown
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/charset"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+// Extractor reads Markdown.
+type Extractor struct{ parser parser.Parser }
+
+// New makes an Extractor.
+func New() Extractor {
+	md := goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote, extension.DefinitionList))
+	return Extractor{parser: md.Parser()}
+}
+
+// Name implements extract.Extractor.
+func (Extractor) Name() string { return "native/markdown" }
+
+// Version implements extract.Extractor.
+func (Extractor) Version() int { return 1 }
+
+// Extract implements extract.Extractor. The title is that of the front matter.
+func (e Extractor) Extract(ctx context.Context, src extract.Source, _ extract.Limits, emit extract.Emit) (extract.Info, error) {
+	rc, _, err := charset.Open(src.Path)
+	if err != nil {
+		return extract.Info{}, err
+	}
+	defer func() { _ = rc.Close() }() // it is only read
+	info := extract.Info{Format: src.Format, Extractor: "native/markdown"}
+	s := &slicer{lines: bufio.NewReaderSize(rc, maxLine)}
+	for first := true; ; first = false {
+		if ctx.Err() != nil {
+			return extract.Info{}, context.Cause(ctx)
+		}
+		slice, err := s.next()
+		if err != nil && !errors.Is(err, io.EOF) {
+			return extract.Info{}, job.Errorf(job.CorruptionDetected, "the text can't be read to its end: %w", err)
+		}
+		if first {
+			slice, info.Properties = frontMatter(slice)
+			info.Title = info.Properties["title"]
+			delete(info.Properties, "title")
+		}
+		if err := e.blocks(ctx, slice, emit); err != nil {
+			return extract.Info{}, err
+		}
+		if err != nil {
+			return info, nil // the end
+		}
+	}
+}
+
+func (e Extractor) blocks(ctx context.Context, source []byte, emit extract.Emit) error {
+	source = bytes.ReplaceAll(source, []byte{0}, nil)
+	root := e.parser.Parse(text.NewReader(source))
+	w := &walker{ctx: ctx, source: source, emit: emit}
+	return w.blocks(root, 0)
+}

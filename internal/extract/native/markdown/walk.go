@@ -1,0 +1,154 @@
+package markdown
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	east "github.com/yuin/goldmark/extension/ast"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/html"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+// maxDepth bounds the recursion; no text that people write nests as deep.
+const maxDepth = 128
+
+// walker goes through the tree of one slice.
+type walker struct {
+	ctx    context.Context
+	source []byte
+	emit   extract.Emit
+	lists  int            // open ones
+	item   *extract.Block // the list item whose text comes next
+}
+
+func (w *walker) blocks(parent ast.Node, depth int) error {
+	if depth > maxDepth {
+		return job.Errorf(job.CorruptionDetected, "the text is nested deeper than %d levels: it is not read", maxDepth)
+	}
+	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		if w.ctx.Err() != nil {
+			return context.Cause(w.ctx)
+		}
+		if err := w.block(n, depth); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *walker) block(n ast.Node, depth int) error {
+	switch n := n.(type) {
+	case *ast.Heading:
+		return w.put(extract.Block{Kind: extract.Heading, Level: n.Level, Text: w.inline(n)})
+	case *ast.Paragraph, *ast.TextBlock:
+		return w.paragraph(n)
+	case *ast.CodeBlock, *ast.FencedCodeBlock:
+		return w.put(extract.Block{Kind: extract.Code, Text: w.lines(n)})
+	case *ast.HTMLBlock:
+		source := w.lines(n)
+		if n.HasClosure() {
+			source += string(n.ClosureLine.Value(w.source))
+		}
+		return html.Fragment(w.ctx, source, w.put)
+	case *ast.List:
+		return w.list(n, depth)
+	case *east.Table:
+		return w.table(n)
+	case *east.Footnote:
+		w.item = nil
+		return w.footnote(n, depth)
+	case *east.DefinitionTerm:
+		return w.put(extract.Block{Kind: extract.ListItem, Level: w.lists, Marker: "-", Text: w.inline(n)})
+	case *east.DefinitionDescription:
+		w.item = &extract.Block{Kind: extract.ListItem, Level: w.lists + 1, Marker: "-"}
+	}
+	return w.blocks(n, depth+1)
+}
+
+// put emits a block; the first one within a list item is the item.
+func (w *walker) put(b extract.Block) error {
+	if item := w.item; item != nil && b.Kind == extract.Paragraph {
+		item.Text = b.Text
+		b = *item
+	}
+	w.item = nil
+	return w.emit(b)
+}
+
+// paragraph emits a paragraph, or the picture that it consists of.
+func (w *walker) paragraph(n ast.Node) error {
+	kind := extract.Paragraph
+	if only := n.FirstChild(); only != nil && only.NextSibling() == nil && only.Kind() == ast.KindImage && w.item == nil {
+		kind = extract.Picture
+	}
+	text := w.inline(n)
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	return w.put(extract.Block{Kind: kind, Text: text})
+}
+
+func (w *walker) list(n *ast.List, depth int) error {
+	number := n.Start
+	level := w.lists
+	w.lists++
+	for item := n.FirstChild(); item != nil; item = item.NextSibling() {
+		marker := "-"
+		if n.IsOrdered() {
+			marker = extract.Marker(number)
+			number++
+		}
+		w.item = &extract.Block{Kind: extract.ListItem, Level: level, Marker: marker}
+		if err := w.blocks(item, depth+1); err != nil {
+			return err
+		}
+		w.item = nil
+	}
+	w.lists--
+	return nil
+}
+
+func (w *walker) table(n *east.Table) error {
+	w.item = nil
+	out := extract.NewTableWriter(w.emit, extract.Block{})
+	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
+		var cells []extract.Cell
+		for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
+			cells = append(cells, extract.Cell{Text: w.inline(cell)})
+		}
+		out.Row(cells, row.Kind() == east.KindTableHeader)
+		if out.Full() {
+			if err := out.Flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return out.Flush()
+}
+
+// footnote puts the note's number before its first paragraph.
+func (w *walker) footnote(n *east.Footnote, depth int) error {
+	mark := "[" + strconv.Itoa(n.Index) + "] "
+	inner := *w
+	inner.emit = func(b extract.Block) error {
+		if mark != "" && b.Table == nil {
+			b.Text, mark = mark+b.Text, ""
+		}
+		return w.emit(b)
+	}
+	return inner.blocks(n, depth+1)
+}
+
+func (w *walker) lines(n ast.Node) string {
+	var b strings.Builder
+	lines := n.Lines()
+	for i := range lines.Len() {
+		segment := lines.At(i)
+		b.Write(segment.Value(w.source))
+	}
+	return b.String()
+}

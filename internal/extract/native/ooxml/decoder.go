@@ -1,0 +1,177 @@
+package ooxml
+
+import (
+	"bufio"
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"golang.org/x/net/html/charset"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+const (
+	maxToken = 4 << 20 // bytes of one tag or text; encoding/xml holds as much
+	ctxEvery = 1024    // tokens between looks at the context
+)
+
+// Decoder reads the tokens of one part with limits on depth and on the size of a token. Entities
+// other than XML's own five are an error: nothing expands.
+type Decoder struct {
+	ctx    context.Context
+	xml    *xml.Decoder
+	meter  *meter
+	depth  int
+	limit  int
+	tokens int
+}
+
+func newDecoder(ctx context.Context, r io.Reader, depth int) *Decoder {
+	m := &meter{r: fromUTF16(r)}
+	x := xml.NewDecoder(m)
+	x.CharsetReader = func(label string, input io.Reader) (io.Reader, error) {
+		if strings.HasPrefix(strings.ToLower(label), "utf-16") {
+			return input, nil // fromUTF16 has decoded it
+		}
+		return charset.NewReaderLabel(label, input)
+	}
+	return &Decoder{ctx: ctx, xml: x, meter: m, limit: depth}
+}
+
+// fromUTF16 decodes a part that begins with the byte order mark of UTF-16.
+func fromUTF16(r io.Reader) io.Reader {
+	buffered := bufio.NewReader(r)
+	mark, err := buffered.Peek(2)
+	if err != nil || (mark[0] != 0xFE || mark[1] != 0xFF) && (mark[0] != 0xFF || mark[1] != 0xFE) {
+		return buffered
+	}
+	return transform.NewReader(buffered, unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder())
+}
+
+// Token returns the next token. The bytes of a text are valid until the next call.
+func (d *Decoder) Token() (xml.Token, error) {
+	if d.tokens++; d.tokens%ctxEvery == 0 && d.ctx.Err() != nil {
+		return nil, context.Cause(d.ctx)
+	}
+	d.meter.left = maxToken
+	token, err := d.xml.Token()
+	if err != nil {
+		if errors.Is(err, errToken) {
+			return nil, job.Errorf(job.CorruptionDetected, "the XML within the document has a piece of more than %d MB: it is not read", maxToken>>20)
+		}
+		return nil, err
+	}
+	switch token.(type) {
+	case xml.StartElement:
+		if d.depth++; d.depth > d.limit {
+			return nil, job.Errorf(job.CorruptionDetected, "the XML within the document is nested deeper than %d levels: it is not read", d.limit)
+		}
+	case xml.EndElement:
+		d.depth--
+	}
+	return token, nil
+}
+
+// Skip reads on to the end of the element whose start was the last token.
+func (d *Decoder) Skip() error {
+	for level := 1; level > 0; {
+		token, err := d.Token()
+		if err != nil {
+			return unexpected(err)
+		}
+		switch token.(type) {
+		case xml.StartElement:
+			level++
+		case xml.EndElement:
+			level--
+		}
+	}
+	return nil
+}
+
+// Each calls f for each element in the rest of the part, whatever its depth.
+func (d *Decoder) Each(f func(xml.StartElement) error) error {
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if start, ok := token.(xml.StartElement); ok {
+			if err := f(start); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// Children calls f for each child of the element whose start was the last token, and text for its
+// own text; text may be nil. f must read its element to the end.
+func (d *Decoder) Children(f func(xml.StartElement) error, text func([]byte) error) error {
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return unexpected(err)
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			if err := f(t); err != nil {
+				return err
+			}
+		case xml.CharData:
+			if text == nil {
+				continue
+			}
+			if err := text(t); err != nil {
+				return err
+			}
+		case xml.EndElement:
+			return nil
+		}
+	}
+}
+
+// Text returns the text of the element whose start was the last token, of at most limit bytes.
+func (d *Decoder) Text(limit int) (string, error) {
+	var out []byte
+	err := d.Children(
+		func(xml.StartElement) error { return d.Skip() },
+		func(piece []byte) error {
+			out = append(out, piece[:min(len(piece), limit-len(out))]...)
+			return nil
+		})
+	return string(out), err
+}
+
+// unexpected keeps the end of a part within an element from being taken for its good end.
+func unexpected(err error) error {
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("element without an end: %w", io.ErrUnexpectedEOF)
+	}
+	return err
+}
+
+var errToken = errors.New("token too long")
+
+// meter bounds what encoding/xml takes for one token.
+type meter struct {
+	r    io.Reader
+	left int
+}
+
+func (m *meter) Read(p []byte) (int, error) {
+	if m.left <= 0 {
+		return 0, errToken
+	}
+	n, err := m.r.Read(p)
+	m.left -= n
+	return n, err
+}

@@ -1,0 +1,111 @@
+// Package ooxml reads what the Office Open XML formats share: the package of parts and their
+// relations (ECMA-376 part 2), metered streams of XML tokens, and the core properties.
+package ooxml
+
+import (
+	"context"
+	"encoding/xml"
+	"errors"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/archive"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+// Package is an open file. It is not safe for concurrent use.
+type Package struct {
+	archive *archive.Archive
+	depth   int
+}
+
+// Open opens a file. Errors are those of archive.Open.
+func Open(path string, limits extract.Limits) (*Package, error) {
+	limits = limits.WithDefaults()
+	a, err := archive.Open(path, archive.Limits{Entries: limits.ZipEntries, Ratio: limits.ZipRatio, Bytes: limits.ZipBytes})
+	if err != nil {
+		return nil, err
+	}
+	return &Package{archive: a, depth: limits.XMLDepth}, nil
+}
+
+// Close closes the file.
+func (p *Package) Close() error { return p.archive.Close() }
+
+// Read hands the tokens of a part to read. A part that is missing gives an error that is
+// fs.ErrNotExist, one that is no well-formed XML a *job.Error of corruption_detected.
+func (p *Package) Read(ctx context.Context, part string, read func(*Decoder) error) error {
+	rc, err := p.archive.Part(part)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rc.Close() }() // it is only read
+	return explain(read(newDecoder(ctx, rc, p.depth)))
+}
+
+// explain turns errors of encoding/xml into sentences.
+func explain(err error) error {
+	if _, ok := errors.AsType[*job.Error](err); ok {
+		return err
+	}
+	if _, ok := errors.AsType[*xml.SyntaxError](err); ok || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return job.Errorf(job.CorruptionDetected, "the XML within the document is damaged (%w): save it again and upload it", err)
+	}
+	return err
+}
+
+// Optional makes the absence of a part no error.
+func Optional(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// Relation is where a part points to.
+type Relation struct {
+	Type   string // the last segment of its URI, e.g. "styles"
+	Target string // the part's name without a leading slash; of an external target, its URI
+}
+
+// Relations returns what a part relates to, by relation id; of the package itself for "". A part
+// without relations has none.
+func (p *Package) Relations(ctx context.Context, part string) (map[string]Relation, error) {
+	dir, base := path.Split(part)
+	relations := map[string]Relation{}
+	err := p.Read(ctx, dir+"_rels/"+base+".rels", func(d *Decoder) error {
+		return d.Each(func(start xml.StartElement) error {
+			if start.Name.Local != "Relationship" {
+				return nil
+			}
+			target := Attr(start, "Target")
+			if Attr(start, "TargetMode") != "External" {
+				target = resolve(dir, target)
+			}
+			relations[Attr(start, "Id")] = Relation{Type: path.Base(Attr(start, "Type")), Target: target}
+			return nil
+		})
+	})
+	return relations, Optional(err)
+}
+
+func resolve(dir, target string) string {
+	if strings.HasPrefix(target, "/") {
+		return strings.TrimPrefix(path.Clean(target), "/")
+	}
+	return strings.TrimPrefix(path.Join("/", dir, target), "/")
+}
+
+// Attr is an attribute's value by its local name; "" when the element has none. Office uses no two
+// attributes of one local name in one element of those that are read.
+func Attr(start xml.StartElement, local string) string {
+	for _, a := range start.Attr {
+		if a.Name.Local == local {
+			return a.Value
+		}
+	}
+	return ""
+}

@@ -1,0 +1,76 @@
+package extract
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Clean makes text fit to store and to search: valid UTF-8, no NUL (Postgres refuses it) and no
+// other control characters but tab and line feed, line ends as \n, plain blanks for no-break ones,
+// none of the invisible characters that break a word in two (soft hyphen, zero-width space, byte
+// order mark), no blanks at its ends.
+func Clean(text string) string { return strings.TrimSpace(fitAll(text)) }
+
+// cleanCode keeps the indentation of the first line and the blank lines inside.
+func cleanCode(text string) string {
+	text = strings.TrimRightFunc(fitAll(text), unicode.IsSpace)
+	for {
+		line, rest, found := strings.Cut(text, "\n")
+		if !found || strings.TrimSpace(line) != "" {
+			return text
+		}
+		text = rest
+	}
+}
+
+func fitAll(text string) string {
+	if !utf8.ValidString(text) {
+		text = strings.ToValidUTF8(text, "\uFFFD")
+	}
+	if strings.IndexFunc(text, unfit) < 0 {
+		return text
+	}
+	return strings.Map(fit, strings.ReplaceAll(text, "\r\n", "\n"))
+}
+
+func unfit(r rune) bool { return fit(r) != r }
+
+// fit maps a character to what stands for it; -1 drops it.
+func fit(r rune) rune {
+	switch {
+	case r == '\t' || r == '\n':
+		return r
+	case r == '\r' || r == '\v' || r == '\f' || r == '\u0085' || r == '\u2028' || r == '\u2029':
+		return '\n'
+	case r < ' ' || 0x7F <= r && r < 0xA0:
+		return -1
+	case r == '\u00A0' || r == '\u2007' || r == '\u202F':
+		return ' '
+	case r == '\u00AD' || r == '\u200B' || r == '\uFEFF' || r == '\uFFFE' || r == '\uFFFF':
+		return -1
+	}
+	return r
+}
+
+// clean makes the whole block fit to store and returns how many characters of text it has; a block
+// of none is not worth emitting.
+func (b *Block) clean() (characters int) {
+	if b.Kind == Code {
+		b.Text = cleanCode(b.Text)
+	} else {
+		b.Text = Clean(b.Text)
+	}
+	b.Marker = Clean(b.Marker)
+	characters = utf8.RuneCountInString(b.Text)
+	if b.Table == nil {
+		return characters
+	}
+	for _, row := range b.Table.Rows {
+		for i := range row {
+			row[i].Text = Clean(row[i].Text)
+			characters += utf8.RuneCountInString(row[i].Text)
+		}
+	}
+	return characters
+}

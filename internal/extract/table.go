@@ -1,0 +1,99 @@
+package extract
+
+import "strings"
+
+// The size of a slice of a long table: whichever comes first.
+const (
+	sliceRows  = 500
+	sliceBytes = 256 << 10
+	cellBytes  = 64 // what an empty cell counts for
+)
+
+// TableWriter emits a table of any length in slices, so that it never has to fit into memory. The
+// header rows stand at the top of each slice. Spans must not reach over a Flush.
+type TableWriter struct {
+	emit    Emit
+	block   Block // what each slice is made from: kind, page, box
+	header  [][]Cell
+	rows    [][]Cell
+	bytes   int
+	started bool // the header is complete: a row that is none came
+	slices  int
+}
+
+// NewTableWriter makes a TableWriter. like gives the blocks their page, box and language.
+func NewTableWriter(emit Emit, like Block) *TableWriter {
+	like.Kind, like.Text, like.Table = TableKind, "", nil
+	return &TableWriter{emit: emit, block: like}
+}
+
+// Row adds a row. A header row counts as one only before the first other row.
+func (t *TableWriter) Row(cells []Cell, header bool) {
+	if header && !t.started {
+		t.header = append(t.header, cells)
+	} else {
+		t.started = true
+		t.rows = append(t.rows, cells)
+	}
+	t.bytes += cellBytes
+	for _, c := range cells {
+		t.bytes += cellBytes + len(c.Text)
+	}
+}
+
+// Full says whether the slice is large enough to be flushed.
+func (t *TableWriter) Full() bool { return len(t.rows) >= sliceRows || t.bytes >= sliceBytes }
+
+// Flush emits the rows so far; none, nothing.
+func (t *TableWriter) Flush() error {
+	if len(t.rows) == 0 && (t.slices > 0 || len(t.header) == 0) {
+		return nil
+	}
+	block := t.block
+	rows := make([][]Cell, 0, len(t.header)+len(t.rows))
+	for _, row := range t.header {
+		rows = append(rows, append([]Cell(nil), row...)) // each slice its own: blocks are cleaned in place
+	}
+	block.Table = &Table{Rows: append(rows, t.rows...), Headers: len(t.header), Continued: t.slices > 0}
+	t.rows, t.bytes, t.started = nil, 0, true
+	t.slices++
+	if table := block.Table; len(table.Rows) > 0 {
+		return t.emit(block)
+	}
+	return nil
+}
+
+// CellText flattens the blocks within a cell to the cell's text: one line a block, a list's items
+// with their markers, a nested table row by row.
+func CellText(blocks []Block) string {
+	var b strings.Builder
+	for _, block := range blocks {
+		switch {
+		case block.Table != nil:
+			for _, row := range block.Table.Rows {
+				var cells []string
+				for _, c := range row {
+					if text := Clean(c.Text); text != "" {
+						cells = append(cells, text)
+					}
+				}
+				line(&b, strings.Join(cells, " | "))
+			}
+		case block.Kind == ListItem && block.Marker != "":
+			line(&b, block.Marker+" "+Clean(block.Text))
+		default:
+			line(&b, Clean(block.Text))
+		}
+	}
+	return b.String()
+}
+
+func line(b *strings.Builder, text string) {
+	if text == "" {
+		return
+	}
+	if b.Len() > 0 {
+		b.WriteByte('\n')
+	}
+	b.WriteString(text)
+}
