@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+)
+
+func TestExitCodes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err  error
+		code int
+	}{
+		{errors.New("anything"), exitFailed},
+		{badUsage("", "x"), exitUsage},
+		{&config.Errors{}, exitConfig},
+		{&task.Invalid{}, exitUsage},
+		{context.Canceled, exitInterrupted},
+		{context.DeadlineExceeded, exitTemporary},
+		{store.ErrSchema, exitConfig},
+		{store.ErrForbidden, exitPermission},
+		{store.ErrNotFound, exitFailed},
+		{store.ErrConflict, exitFailed},
+		{store.ErrTerminal, exitFailed},
+		{fs.ErrPermission, exitPermission},
+		{job.Errorf(job.DependencyUnavailable, "x"), exitUnavailable},
+		{job.Errorf(job.TransientStorage, "x"), exitUnavailable},
+		{job.Errorf(job.AIRateLimit, "x"), exitTemporary},
+		{job.Errorf(job.ModelOverloaded, "x"), exitTemporary},
+		{job.Errorf(job.UnsupportedFormat, "x"), exitFailed},
+		{&pgconn.PgError{Code: "28P01"}, exitPermission},
+		{&pgconn.PgError{Code: "42501"}, exitPermission},
+		{&pgconn.PgError{Code: "57P03"}, exitUnavailable},
+		{&pgconn.PgError{Code: "42601"}, exitFailed},
+		{&net.OpError{Op: "dial", Err: errors.New("refused")}, exitUnavailable},
+		{&toldError{&config.Errors{}}, exitConfig},
+	} {
+		for _, err := range []error{c.err, &failure{"do", "next", c.err}, fmt.Errorf("wrapped: %w", c.err), errors.Join(c.err, errors.New("close"))} {
+			if got := judge(err).code; got != c.code {
+				t.Errorf("%v: exit code %d, want %d", err, got, c.code)
+			}
+		}
+	}
+}
