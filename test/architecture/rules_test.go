@@ -1,0 +1,93 @@
+package architecture_test
+
+// A rule says what a part of the repository may import of ours. A path stands for that package alone,
+// path/... for all beneath it as well. The rule with the longest matching path counts.
+type rule struct {
+	of    string
+	may   []string
+	since string // why the arrow ends where it ends
+}
+
+// The words that all share. They import nothing of ours but each other.
+const (
+	taskWords = "internal/task"
+	jobWords  = "internal/job"
+)
+
+// rules is the picture in ARCHITECTURE.md: cmd → app → (engine, handlers, webhook) → (queue, store, blob,
+// extract, chunk, llm) → (task, job).
+func rules() []rule {
+	return []rule{
+		{taskWords, nil, "it is what everything else speaks of"},
+		{jobWords, []string{taskWords}, "it is what everything else speaks of"},
+
+		{"internal/child/...", []string{jobWords}, "it runs a program and knows nothing of documents"},
+		{"internal/logging/...", []string{jobWords}, "anything may log"},
+		{"internal/config/...", []string{taskWords, jobWords}, "settings are read before anything is built"},
+		{"systemd/...", nil, "it is of use to any daemon"},
+		{"internal/azure/...", []string{jobWords}, "it is what queue/azure and blob/azure share"},
+
+		{"queue/...", []string{"queue/...", "internal/azure", taskWords, jobWords}, "a back end never knows who uses it"},
+		{"internal/store/...", []string{"internal/store/...", taskWords, jobWords}, "a back end never knows who uses it"},
+		{"internal/blob/...", []string{"internal/blob/...", "internal/azure", taskWords, jobWords}, "a back end never knows who uses it"},
+		{"internal/extract/...", []string{"internal/extract/...", "internal/child", taskWords, jobWords}, "an extractor makes blocks of bytes and no more"},
+		{"internal/llm/...", []string{"internal/llm/...", taskWords, jobWords}, "a model's client never knows who asks"},
+		{"internal/chunk/...", []string{"internal/extract", "internal/llm", "internal/chunk/...", taskWords, jobWords}, "a chunker makes chunks of blocks and no more"},
+
+		{"webhook/...", []string{"internal/store", taskWords, jobWords}, "it delivers what the outbox holds"},
+		{
+			"handlers/...",
+			[]string{
+				"handlers", "internal/store", "internal/blob", "internal/extract", "internal/chunk", "internal/llm", taskWords, jobWords,
+			},
+			"a handler knows interfaces, never a back end and never another handler",
+		},
+		{
+			"internal/engine/...",
+			[]string{"internal/engine/...", "handlers", "queue", "internal/store", "internal/blob", taskWords, jobWords},
+			"the engine knows interfaces, never a back end",
+		},
+		{"internal/app/...", []string{"internal/...", "handlers/...", "queue/...", "webhook", "systemd"}, "it wires everything, and nothing but a command starts it"},
+		{
+			"cmd/...",
+			[]string{
+				"cmd/...", "internal/app/...", "internal/config", "internal/logging", "internal/stack", "internal/store", "internal/store/schema",
+				"internal/blob", "internal/extract", "queue", "webhook", "systemd", taskWords, jobWords,
+			},
+			"commands get back ends from internal/app",
+		},
+
+		// Support of tests and of the local stack.
+		{"internal/stack/...", []string{"internal/stack/...", "internal/store/schema"}, "it starts programs"},
+		{"internal/llm/llmtest", []string{"internal/llm/...", jobWords}, "it is for tests"},
+		{"dev/...", nil, "it makes what is checked in under dev"},
+		{"test/...", []string{"..."}, "its suites need more than one package"},
+	}
+}
+
+// upper are the packages that no test of a package below may import either.
+func upper() []string { return []string{"internal/app/...", "internal/engine/...", "cmd/..."} }
+
+// owner says where alone a foreign module may be imported, tests apart: so that it can be exchanged.
+type owner struct {
+	module string
+	by     []string
+}
+
+func owners() []owner {
+	return []owner{
+		{"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue", []string{"queue/azure/...", "internal/azure", "test/..."}},
+		{"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob", []string{"internal/blob/azure/...", "internal/azure", "test/..."}},
+		{"github.com/Azure/azure-sdk-for-go", []string{"internal/azure/...", "queue/azure/...", "internal/blob/azure/...", "internal/app/...", "test/..."}},
+		// Exit codes tell a refused login from a server that is down; migrate talks to Postgres directly.
+		{"github.com/jackc/pgx/v5/pgconn", []string{"internal/store/...", "internal/stack/...", "cmd/...", "test/..."}},
+		{"github.com/jackc/pgx", []string{"internal/store/...", "internal/stack/...", "test/..."}},
+		{"github.com/jackc/tern", []string{"internal/store/schema/..."}},
+		{"github.com/supabase-community", []string{"internal/store/supabase/..."}},
+		{"github.com/sashabaranov/go-openai", []string{"internal/llm/openai/..."}},
+		{"github.com/tiktoken-go/tokenizer", []string{"internal/llm/token/..."}},
+		{"github.com/spf13/cobra", []string{"cmd/..."}},
+		{"code.dny.dev/ssrf", []string{"webhook"}},
+		{"github.com/coreos/go-systemd", []string{"systemd/...", "internal/logging/..."}},
+	}
+}
