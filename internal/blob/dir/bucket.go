@@ -1,0 +1,168 @@
+// Package dir is the bucket in a folder of the local disk, for development and for `extract FILE`. All
+// access goes through os.Root: no name and no symbolic link leads out of the folder. Unlike Azure, a
+// file system can't hold both "a" and "a/b", and no segment of more than 255 bytes.
+package dir
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"mime"
+	"os"
+	"path"
+	"strings"
+	"syscall"
+
+	"github.com/seed-7227ef26/async-worker/internal/blob"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+// unfinished is the folder of uploads under way, on the same file system so that a rename is atomic.
+const unfinished = ".unfinished-uploads"
+
+// Bucket is one folder. Make it with New; it is safe for concurrent use.
+type Bucket struct{ folder string }
+
+var _ blob.Bucket = (*Bucket)(nil)
+
+// New makes the bucket in folder, which Ensure creates. It doesn't touch the disk.
+func New(folder string) *Bucket { return &Bucket{folder: folder} }
+
+// Ensure implements blob.Bucket.
+func (b *Bucket) Ensure(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err := os.MkdirAll(b.folder, 0o750); err != nil {
+		return trouble("create the folder of the blobs", err)
+	}
+	return nil
+}
+
+// Stat implements blob.Bucket.
+func (b *Bucket) Stat(ctx context.Context, name string) (blob.Properties, error) {
+	p, file, err := b.Open(ctx, name)
+	if err != nil {
+		return blob.Properties{}, err
+	}
+	return p, file.Close()
+}
+
+// Open implements blob.Bucket. Since Put replaces files whole, an open one keeps its content.
+func (b *Bucket) Open(ctx context.Context, name string) (blob.Properties, io.ReadCloser, error) {
+	doing := fmt.Sprintf("open blob %q", name)
+	root, err := b.open(ctx, name, doing)
+	if err != nil {
+		return blob.Properties{}, nil, err
+	}
+	defer root.Close()
+	// Opening must not wait: a pipe without a writer would block for ever.
+	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return blob.Properties{}, nil, trouble(doing, err)
+	}
+	p, err := properties(name, file)
+	if err != nil {
+		_ = file.Close()
+		return blob.Properties{}, nil, trouble(doing, err)
+	}
+	return p, &reader{File: file, ctx: ctx, opened: p}, nil
+}
+
+// Put implements blob.Bucket. The content type is not kept; readers get one by the name's ending.
+func (b *Bucket) Put(ctx context.Context, name string, body io.Reader, _ string) (blob.Properties, error) {
+	doing := fmt.Sprintf("write blob %q", name)
+	root, err := b.open(ctx, name, doing)
+	if err != nil {
+		return blob.Properties{}, err
+	}
+	defer root.Close()
+	for _, folder := range []string{unfinished, path.Dir(name)} {
+		if err := root.MkdirAll(folder, 0o750); err != nil {
+			return blob.Properties{}, trouble(doing, err)
+		}
+	}
+	temporary := unfinished + "/" + rand.Text()
+	file, err := root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
+	if err != nil {
+		return blob.Properties{}, trouble(doing, err)
+	}
+	_, err = io.Copy(file, &contextReader{ctx, body})
+	if err == nil {
+		err = file.Sync()
+	}
+	p, statErr := properties(name, file)
+	err = errors.Join(err, statErr, file.Close())
+	if err == nil {
+		err = root.Rename(temporary, name)
+	}
+	if err != nil {
+		return blob.Properties{}, trouble(doing, errors.Join(err, root.Remove(temporary)))
+	}
+	return p, nil
+}
+
+// open checks the name and opens the folder.
+func (b *Bucket) open(ctx context.Context, name, doing string) (*os.Root, error) {
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("%s: %w", doing, context.Cause(ctx))
+	}
+	if err := blob.CheckName(name); err != nil {
+		return nil, err
+	}
+	if path.Clean(name) != name || strings.HasPrefix(name, unfinished) {
+		return nil, job.Errorf(job.ValidationError, "the blob name %q can't be kept in a folder", name)
+	}
+	root, err := os.OpenRoot(b.folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, job.Errorf(job.DependencyUnavailable, "%s: the folder of the blobs doesn't exist", doing)
+	}
+	if err != nil {
+		return nil, trouble(doing, err)
+	}
+	return root, nil
+}
+
+// properties describe an open regular file.
+func properties(name string, file *os.File) (blob.Properties, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return blob.Properties{}, err
+	}
+	if !info.Mode().IsRegular() { // a folder is none of our blobs, and a device is none at all
+		return blob.Properties{}, fs.ErrNotExist
+	}
+	return blob.Properties{
+		Name: name, Size: info.Size(), ModifiedAt: info.ModTime(), ContentType: mime.TypeByExtension(path.Ext(name)),
+		ETag: etag(info),
+	}, nil
+}
+
+// etag changes with every Put, which makes a new file, and when somebody else writes to the file.
+func etag(info fs.FileInfo) string {
+	inode := uint64(0)
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		inode = s.Ino
+	}
+	return fmt.Sprintf(`"%x-%x-%x"`, inode, info.ModTime().UnixNano(), info.Size())
+}
+
+// trouble turns an error of the file system into a sentinel or a job error.
+func trouble(doing string, err error) error {
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("%s: %w", doing, err)
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ENXIO):
+		return fmt.Errorf("%s: %w", doing, blob.ErrNotFound)
+	case strings.Contains(err.Error(), "path escapes"): // os.Root's error for a link that leads out has no name
+		return job.Errorf(job.ValidationError, "%s: a link leads out of the folder of the blobs", doing)
+	case errors.Is(err, syscall.ENAMETOOLONG):
+		return job.Errorf(job.ValidationError, "%s: a part of the name is too long for the disk", doing)
+	case errors.Is(err, fs.ErrPermission):
+		return job.Errorf(job.DependencyUnavailable, "%s: this user may not; give it the right to the folder of the blobs (%w)", doing, err)
+	}
+	return job.Errorf(job.TransientStorage, "%s: %w", doing, err)
+}
