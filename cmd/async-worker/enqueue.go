@@ -135,9 +135,6 @@ func upload(ctx context.Context, t *app.Tenant, path, name string) error {
 		return fmt.Errorf("upload: %w", err)
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return badUsage("--upload takes documents, one by one", "upload %s: it is not a regular file", path)
-	}
 	if err := t.Bucket.Ensure(ctx); err != nil {
 		return &failure{"create the container " + t.Config.Azure.Container, nextAzure, err}
 	}

@@ -144,7 +144,11 @@ func TestEnqueueUploads(t *testing.T) {
 		t.Errorf("payloads %s, want %s", got, want)
 	}
 	invoke(t, o, testEnv(), "", "enqueue", "--upload", dir, "--document-set", "s").want(t, exitUsage, "not a regular file")
-	invoke(t, o, testEnv(), "", "enqueue", "--upload", a+"x", "--document-set", "s").want(t, exitFailed, "check the path")
+	before := len(delivered(t, o))
+	invoke(t, o, testEnv(), "", "enqueue", "--upload", a, "--upload", a+"x", "--document-set", "s").want(t, exitFailed, "check the path")
+	if after := len(delivered(t, o)); after != before {
+		t.Errorf("a task was sent although another document is missing")
+	}
 }
 
 func TestEnqueueMistakes(t *testing.T) {

@@ -74,6 +74,15 @@ func (m *message) check(files []string) error {
 	if len(m.uploads) > 1 && (m.id != "" || m.filename != "" || m.blob != "") {
 		return badUsage(help, "--id, --filename and --blob can name only one document, not %d uploads", len(m.uploads))
 	}
+	for _, path := range m.uploads { // all of them before the first is sent
+		info, err := os.Stat(path)
+		if err != nil {
+			return fmt.Errorf("upload: %w", err)
+		}
+		if !info.Mode().IsRegular() {
+			return badUsage("--upload takes documents, one by one", "upload %s: it is not a regular file", path)
+		}
+	}
 	return nil
 }
 
