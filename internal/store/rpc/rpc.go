@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -137,6 +138,9 @@ func classify(ctx context.Context, fn string, err error) error {
 	return classifyState(fn, raised)
 }
 
+// vectorWidth matches pgvector's complaints, which quote nothing but numbers.
+var vectorWidth = regexp.MustCompile(`^(expected \d+ dimensions, not \d+|different \w+ dimensions \d+ and \d+)$`)
+
 // classifyState maps what PostgreSQL and PostgREST raise by themselves.
 func classifyState(fn string, e *SQLError) error {
 	has := func(prefixes ...string) bool {
@@ -157,7 +161,7 @@ func classifyState(fn string, e *SQLError) error {
 		return fmt.Errorf("%w (%s in %s)", store.ErrSchema, e.State, fn)
 	case has("22", "54"):
 		message := "a value can't be stored (" + e.State + " in " + fn + ")"
-		if strings.HasPrefix(e.Message, "expected ") && strings.Contains(e.Message, "dimensions") {
+		if vectorWidth.MatchString(e.Message) {
 			message = "the embedding does not fit the schema: " + e.Message
 		}
 		return &job.Error{Class: job.ValidationError, Message: message, Cause: e}

@@ -1,0 +1,191 @@
+package storetest
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// claimAll takes every due delivery of the tenant.
+func (b *bench) claimAll(lease time.Duration) []store.Delivery {
+	b.t.Helper()
+	claimed, _, err := b.ClaimDeliveries(b.ctx(), store.Claim{Worker: "w", Max: 100, Lease: lease})
+	if err != nil {
+		b.t.Fatalf("claim: %v", err)
+	}
+	return claimed
+}
+
+// wantDeliveries checks the outbox rows of a job by their type, without claiming them.
+func (b *bench) wantDeliveries(jobID string, types ...string) {
+	b.t.Helper()
+	rows, err := b.JobDeliveries(b.ctx(), jobID)
+	if err != nil {
+		b.t.Fatalf("deliveries: %v", err)
+	}
+	if len(rows) != len(types) {
+		b.t.Errorf("%d webhooks of %s, want %v", len(rows), jobID, types)
+	}
+	for _, r := range rows {
+		if r.Status != store.DeliveryPending || strings.Contains(r.ID, ".") || r.URL == "" {
+			b.t.Errorf("delivery: %+v", r)
+		}
+	}
+	var got []string
+	for _, d := range b.claimAll(0) { // an empty lease: as if nobody had
+		if d.JobID == jobID {
+			var body struct{ Type string }
+			if err := json.Unmarshal([]byte(d.Body), &body); err != nil {
+				b.t.Errorf("body: %v", err)
+			}
+			got = append(got, body.Type)
+		}
+	}
+	if !slices.Equal(got, types) {
+		b.t.Errorf("webhooks of %s: %v, want %v", jobID, got, types)
+	}
+}
+
+// testOutbox checks the bodies against the contract (DESIGN 2.4).
+func testOutbox(t *testing.T, b *bench) {
+	type body struct {
+		Type      string
+		Timestamp time.Time
+		TaskID    *string `json:"task_id"`
+		TaskType  *string `json:"task_type"`
+		ClientID  string  `json:"client_id"`
+		Status    string
+		Attempt   int
+		Result    map[string]any
+		Error     *struct {
+			Type, Message, Class, Code string
+			Retryable                  *bool
+			Attempts                   *int
+		}
+	}
+	next := func() (store.Delivery, body) {
+		t.Helper()
+		claimed := b.claimAll(hour)
+		if len(claimed) != 1 {
+			t.Fatalf("%d deliveries", len(claimed))
+		}
+		d, got := claimed[0], body{}
+		if err := json.Unmarshal([]byte(d.Body), &got); err != nil {
+			t.Fatalf("%s: %v", d.Body, err)
+		}
+		if !strings.HasPrefix(d.ID, "msg_") || got.ClientID != b.client || time.Since(got.Timestamp).Abs() > time.Minute || got.Timestamp.Location() != time.UTC {
+			t.Errorf("delivery: %+v", d)
+		}
+		return d, got
+	}
+
+	m, h := b.run()
+	b.complete(h)
+	d, got := next()
+	if got.Type != "task.completed" || got.Status != "completed" || *got.TaskID != m.JobID || *got.TaskType != "ingest" ||
+		got.Attempt != 1 || got.Result["n"] != float64(1) || got.Error != nil || d.JobID != m.JobID || d.URL != m.WebhookURL {
+		t.Errorf("completed: %s", d.Body)
+	}
+
+	m, h = b.run()
+	b.fail(h, m)
+	d, got = next()
+	if got.Type != "task.failed" || got.Status != "failed" || got.Result != nil || got.Error == nil || got.Error.Type != badInput.Type ||
+		got.Error.Class != badInput.Class || got.Error.Code != badInput.Code || got.Error.Message != badInput.Message ||
+		*got.Error.Retryable || *got.Error.Attempts != 1 {
+		t.Errorf("failed: %s", d.Body)
+	}
+
+	_, h = b.run()
+	if _, err := b.Canceled(b.ctx(), h, nil); err != nil {
+		t.Fatal(err)
+	}
+	if d, got = next(); got.Type != "task.canceled" || got.Status != "canceled" || got.Result != nil || got.Error != nil {
+		t.Errorf("canceled: %s", d.Body)
+	}
+
+	b.reject(rejection(func(r *store.Rejection) { r.JobID, r.Type, r.Record = "", "", false }))
+	if d, got = next(); got.Type != "task.failed" || got.TaskID != nil || got.Attempt != 1 || *got.Error.Attempts != 0 {
+		t.Errorf("rejected: %s", d.Body)
+	}
+
+	_, h = b.run(func(m *store.Begin) { m.WebhookURL = "" })
+	if s := b.complete(h); s.Deliveries != 0 || len(b.claimAll(hour)) != 0 {
+		t.Error("a webhook without an address")
+	}
+}
+
+func testDeliveries(t *testing.T, b *bench) {
+	for range 3 {
+		_, h := b.run()
+		b.complete(h)
+	}
+	two, _, err := b.ClaimDeliveries(b.ctx(), store.Claim{Worker: "w1", Max: 2, Lease: hour})
+	if err != nil || len(two) != 2 {
+		t.Fatalf("claim: %d, %v", len(two), err)
+	}
+	one, _, err := b.ClaimDeliveries(b.ctx(), store.Claim{Worker: "w2", Max: 2, Lease: hour})
+	if err != nil || len(one) != 1 || one[0].ID == two[0].ID || one[0].ID == two[1].ID {
+		t.Fatalf("second claim: %+v, %v", one, err)
+	}
+	none, wait, err := b.ClaimDeliveries(b.ctx(), store.Claim{Worker: "w3", Max: 2, Lease: hour})
+	if err != nil || len(none) != 0 || wait <= hour/2 || wait > hour {
+		t.Errorf("third claim: %+v, wait %s, %v", none, wait, err)
+	}
+
+	settle := func(d store.Delivery, edit func(*store.DeliveryOutcome)) error {
+		o := store.DeliveryOutcome{ID: d.ID, Fence: d.Fence, Latency: 12 * time.Millisecond}
+		edit(&o)
+		return b.SettleDelivery(b.ctx(), o)
+	}
+	delivered := func(o *store.DeliveryOutcome) {
+		o.Status, o.ResponseStatus = store.DeliveryDelivered, http.StatusNoContent
+	}
+	if err := settle(two[0], delivered); err != nil {
+		t.Fatal(err)
+	}
+	if err := settle(two[0], delivered); !errors.Is(err, store.ErrFenced) {
+		t.Errorf("settled twice: %v", err)
+	}
+	stale := two[1]
+	stale.Fence--
+	if err := settle(stale, delivered); !errors.Is(err, store.ErrFenced) {
+		t.Errorf("under a stale fence: %v", err)
+	}
+	if err := settle(two[1], func(o *store.DeliveryOutcome) {
+		o.Status, o.ResponseStatus, o.NextAfter, o.Error, o.Response = store.DeliveryPending, 503, 0, "503 from the receiver", "busy"
+	}); err != nil {
+		t.Fatal(err)
+	}
+	again := b.claimAll(0)
+	if len(again) != 1 || again[0].ID != two[1].ID || again[0].Attempts != 1 || again[0].Body != two[1].Body || again[0].Fence <= two[1].Fence {
+		t.Fatalf("the next attempt: %+v", again)
+	}
+	third := b.claimAll(hour) // that claim's lease was empty
+	if len(third) != 1 || third[0].Fence <= again[0].Fence {
+		t.Fatalf("after the lease: %+v", third)
+	}
+	if err := settle(again[0], delivered); !errors.Is(err, store.ErrFenced) {
+		t.Errorf("whose claim ran out: %v", err)
+	}
+	if err := settle(third[0], func(o *store.DeliveryOutcome) {
+		o.Status, o.ResponseStatus, o.Error = store.DeliveryFailed, http.StatusGone, "410: the receiver wants no more"
+	}); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := b.JobDeliveries(b.ctx(), two[1].JobID)
+	if err != nil || len(rows) != 1 || rows[0].Status != store.DeliveryFailed || rows[0].Attempts != 2 || rows[0].ResponseStatus == nil ||
+		*rows[0].ResponseStatus != http.StatusGone || rows[0].DeliveredAt != nil {
+		t.Errorf("row: %+v, %v", rows, err)
+	}
+	rows, err = b.JobDeliveries(b.ctx(), two[0].JobID)
+	if err != nil || len(rows) != 1 || rows[0].Status != store.DeliveryDelivered || rows[0].DeliveredAt == nil {
+		t.Errorf("row: %+v, %v", rows, err)
+	}
+}

@@ -1,0 +1,386 @@
+package storetest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+func staging(h store.Holder, filename string) store.Staging {
+	return store.Staging{Holder: h, DocumentSet: "contracts", Filename: filename, Blob: "in/" + filename}
+}
+
+// embed makes a vector of a text: equal texts have equal vectors, unequal ones hardly ever near ones.
+func embed(text string) []float32 {
+	v := make([]float32, Dimensions)
+	var norm float64
+	for i := range v {
+		h := fnv.New32a()
+		fmt.Fprintf(h, "%d %s", i, text)
+		v[i] = float32(h.Sum32())/math.MaxUint32 - 0.5
+		norm += float64(v[i]) * float64(v[i])
+	}
+	for i := range v {
+		v[i] /= float32(math.Sqrt(norm))
+	}
+	return v
+}
+
+func chunk(position int, content string) store.Chunk {
+	return store.Chunk{
+		Position: position, Content: content, HeadingPath: []string{"Terms", "Payment"}, Pages: []int{1, 2}, Kind: "text", Tokens: 7,
+		Key: "key of " + content, Boxes: []store.Box{{Page: 1, Left: 0.1, Top: 0.2, Right: 0.3, Bottom: 0.4}}, Embedding: embed(content),
+	}
+}
+
+func batch(h store.Holder, s store.Staged, chunks ...store.Chunk) store.ChunkBatch {
+	return store.ChunkBatch{Holder: h, DocumentID: s.DocumentID, Version: s.Version, Model: "test-model", Chunks: chunks}
+}
+
+// stage writes a chunk for each content.
+func (b *bench) stage(h store.Holder, s store.Staged, contents ...string) {
+	b.t.Helper()
+	var chunks []store.Chunk
+	for i, content := range contents {
+		chunks = append(chunks, chunk(i, content))
+	}
+	missing, err := b.StageChunks(b.ctx(), batch(h, s, chunks...))
+	if err != nil || len(missing) != 0 {
+		b.t.Fatalf("stage chunks: missing %v, %v", missing, err)
+	}
+}
+
+func activate(s store.Staged, chunks int) store.Effect {
+	return store.Effect{Kind: store.EffectActivateDocument, Args: store.Activation{
+		DocumentID: s.DocumentID, Version: s.Version, Chunks: chunks, ContentSHA256: fmt.Sprintf("sha-%d", s.Version), Pipeline: "p1",
+		Pages: 2, Characters: 99, Extractor: "native", Blob: "in/a.pdf", SourceETag: "e1",
+	}}
+}
+
+// ingest makes a version of a document with the contents as its chunks.
+func (b *bench) ingest(filename string, contents ...string) store.Staged {
+	b.t.Helper()
+	_, h := b.run()
+	s, err := b.StageDocument(b.ctx(), staging(h, filename))
+	if err != nil {
+		b.t.Fatalf("stage %s: %v", filename, err)
+	}
+	b.stage(h, s, contents...)
+	b.complete(h, activate(s, len(contents)))
+	return s
+}
+
+func (b *bench) search(q store.Query) []store.Hit {
+	b.t.Helper()
+	if q.Limit == 0 {
+		q.Limit = 10
+	}
+	hits, err := b.Search(b.ctx(), q)
+	if err != nil {
+		b.t.Fatalf("search: %v", err)
+	}
+	return hits
+}
+
+// wantFound checks how many chunks a full-text search finds.
+func (b *bench) wantFound(text string, want int) {
+	b.t.Helper()
+	if hits := b.search(store.Query{Text: text}); len(hits) != want {
+		b.t.Errorf("%q finds %d chunks, want %d: %+v", text, len(hits), want, hits)
+	}
+}
+
+func testActivate(t *testing.T, b *bench) {
+	_, h := b.run()
+	s, err := b.StageDocument(b.ctx(), staging(h, "a.pdf"))
+	if err != nil || s.Version != 1 || s.Active != nil || len(s.StagedKeys) != 0 || s.DocumentID == "" {
+		t.Fatalf("first: %+v, %v", s, err)
+	}
+	b.stage(h, s, "alpha", "beta")
+	b.stage(h, s, "alpha", "gamma") // a position written again is replaced
+	b.wantFound("alpha", 0)         // staged work is seen by nobody
+	settled := b.complete(h, activate(s, 2))
+	var result struct {
+		DocumentID  string `json:"document_id"`
+		DocumentSet string `json:"document_set"`
+		Filename    string
+		Version     int
+		Pages       int
+		Chunks      int
+		Characters  int
+		Extractor   string
+		SHA         string `json:"content_sha256"`
+		Unchanged   *bool
+		N           int
+	}
+	if err := json.Unmarshal(settled.Result, &result); err != nil {
+		t.Fatal(err)
+	}
+	if result.DocumentID != s.DocumentID || result.DocumentSet != "contracts" || result.Filename != "a.pdf" || result.Version != 1 || result.Pages != 2 ||
+		result.Chunks != 2 || result.Characters != 99 || result.Extractor != "native" || result.SHA != "sha-1" || result.Unchanged == nil || *result.Unchanged || result.N != 1 {
+		t.Errorf("result: %s", settled.Result)
+	}
+	b.wantFound("alpha", 1)
+	b.wantFound("beta", 0)
+
+	_, h = b.run()
+	second, err := b.StageDocument(b.ctx(), staging(h, "a.pdf"))
+	if err != nil || second.DocumentID != s.DocumentID || second.Version != 2 || second.Active == nil {
+		t.Fatalf("second: %+v, %v", second, err)
+	}
+	if a := *second.Active; a != (store.ActiveVersion{Version: 1, ContentSHA256: "sha-1", Pipeline: "p1", Pages: 2, Chunks: 2, Characters: 99, Extractor: "native"}) {
+		t.Errorf("active: %+v", a)
+	}
+	b.stage(h, second, "delta", "epsilon", "left over")
+	b.wantFound("alpha", 1) // readers see the old version until the commit
+	b.wantFound("delta", 0)
+	b.complete(h, activate(second, 2)) // a position beyond the end is cut off
+	b.wantFound("alpha", 0)
+	b.wantFound("delta", 1)
+	b.wantFound("left", 0)
+}
+
+func testActivateRefuses(t *testing.T, b *bench) {
+	_, h := b.run()
+	s, err := b.StageDocument(b.ctx(), staging(h, "gap.pdf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.StageChunks(b.ctx(), batch(h, s, chunk(0, "zero"), chunk(2, "two"))); err != nil {
+		t.Fatal(err)
+	}
+	try := func(e store.Effect) error {
+		_, err := b.Complete(b.ctx(), store.Completion{Holder: h, Result: json.RawMessage(`{}`), Effects: []store.Effect{e}})
+		return err
+	}
+	if try(activate(s, 3)) == nil || try(activate(s, 2)) == nil {
+		t.Error("activated with a gap")
+	}
+	_, other := b.run()
+	if _, err := b.Complete(b.ctx(), store.Completion{Holder: other, Result: json.RawMessage(`{}`), Effects: []store.Effect{activate(s, 1)}}); !errors.Is(err, store.ErrFenced) {
+		t.Errorf("another job's staged version: %v", err)
+	}
+	if _, err := b.StageChunks(b.ctx(), batch(other, s, chunk(1, "one"))); !errors.Is(err, store.ErrFenced) {
+		t.Errorf("chunks into another job's version: %v", err)
+	}
+	if err := try(activate(s, 1)); err != nil {
+		t.Error(err)
+	}
+	b.wantFound("zero", 1)
+}
+
+func testStagedLeftovers(t *testing.T, b *bench) {
+	m, h := b.run()
+	s, err := b.StageDocument(b.ctx(), staging(h, "left.pdf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.stage(h, s, "one", "two")
+	b.loseWorker(h)
+	// the same job goes on where it was
+	h = holder(m, b.begin(m, store.Run))
+	again, err := b.StageDocument(b.ctx(), staging(h, "left.pdf"))
+	if err != nil || again.DocumentID != s.DocumentID || again.Version != s.Version || len(again.StagedKeys) != 2 || again.StagedKeys[1] != "key of two" {
+		t.Fatalf("staged again: %+v, %v", again, err)
+	}
+	// another job takes over what nobody holds
+	b.loseWorker(h)
+	_, thief := b.run()
+	taken, err := b.StageDocument(b.ctx(), staging(thief, "left.pdf"))
+	if err != nil || len(taken.StagedKeys) != 0 {
+		t.Fatalf("taken over: %+v, %v", taken, err)
+	}
+	if _, err := b.StageChunks(b.ctx(), batch(h, again, chunk(0, "late"))); !errors.Is(err, store.ErrFenced) {
+		t.Errorf("who lost the document writes: %v", err)
+	}
+	b.stage(thief, taken, "three")
+	b.complete(thief, activate(taken, 1))
+	b.wantFound("three", 1)
+	b.wantFound("late", 0)
+}
+
+func testBusy(t *testing.T, b *bench) {
+	_, h := b.run()
+	if _, err := b.StageDocument(b.ctx(), staging(h, "busy.pdf")); err != nil {
+		t.Fatal(err)
+	}
+	_, other := b.run()
+	_, err := b.StageDocument(b.ctx(), staging(other, "busy.pdf"))
+	busy, ok := errors.AsType[*store.BusyError](err)
+	if !ok || busy.JobID != h.JobID || busy.RetryAfter <= hour/2 || busy.RetryAfter > hour {
+		t.Fatalf("busy: %v (%+v)", err, busy)
+	}
+	set := staging(other, "busy.pdf")
+	set.DocumentSet = "another"
+	if _, err := b.StageDocument(b.ctx(), set); err != nil {
+		t.Errorf("the same name in another set: %v", err)
+	}
+	b.complete(h) // what it staged and didn't activate is in nobody's way
+	if _, err := b.StageDocument(b.ctx(), staging(other, "busy.pdf")); err != nil {
+		t.Errorf("after the other was over: %v", err)
+	}
+}
+
+func testKeep(t *testing.T, b *bench) {
+	first := b.ingest("kept.pdf", "unchanging")
+	_, h := b.run()
+	s, err := b.StageDocument(b.ctx(), staging(h, "kept.pdf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	settled := b.complete(h, store.Effect{Kind: store.EffectKeepDocument, Args: store.Keeping{
+		DocumentID: s.DocumentID, Version: s.Version, Blob: "in/kept.pdf", SourceETag: "e2", Metadata: map[string]any{"k": "v"},
+	}})
+	if r := string(settled.Result); !strings.Contains(r, `"unchanged":true`) && !strings.Contains(r, `"unchanged": true`) || !strings.Contains(r, first.DocumentID) {
+		t.Errorf("result: %s", r)
+	}
+	b.wantFound("unchanging", 1)
+	_, h = b.run()
+	if s, err = b.StageDocument(b.ctx(), staging(h, "kept.pdf")); err != nil || s.Active == nil || s.Active.Version != 1 {
+		t.Errorf("active after keep: %+v, %v", s, err)
+	}
+
+	_, h = b.run()
+	if s, err = b.StageDocument(b.ctx(), staging(h, "nothing-to-keep.pdf")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Complete(b.ctx(), store.Completion{Holder: h, Result: json.RawMessage(`{}`), Effects: []store.Effect{
+		{Kind: store.EffectKeepDocument, Args: store.Keeping{DocumentID: s.DocumentID, Version: s.Version}},
+	}}); err == nil {
+		t.Error("kept a document that has no version")
+	}
+}
+
+func testFailureKeepsOld(t *testing.T, b *bench) {
+	first := b.ingest("steady.pdf", "steadfast")
+	m, h := b.run()
+	s, err := b.StageDocument(b.ctx(), staging(h, "steady.pdf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.stage(h, s, "broken")
+	b.fail(h, m)
+	b.wantFound("steadfast", 1)
+	b.wantFound("broken", 0)
+	if known, err := b.KnownChunks(b.ctx(), []string{"key of broken"}); err != nil || len(known) != 0 {
+		t.Errorf("staged chunks outlive the failure: %v, %v", known, err)
+	}
+	_, h = b.run()
+	if s, err = b.StageDocument(b.ctx(), staging(h, "steady.pdf")); err != nil || s.DocumentID != first.DocumentID || s.Active == nil || s.Active.Version != 1 {
+		t.Errorf("after the failure: %+v, %v", s, err)
+	}
+}
+
+func testReuse(t *testing.T, b *bench) {
+	b.ingest("source.pdf", "shared", "own")
+	known, err := b.KnownChunks(b.ctx(), []string{"key of shared", "key of own", "key of nothing"})
+	if err != nil || len(known) != 2 || !known["key of shared"] || known["key of nothing"] {
+		t.Fatalf("known: %v, %v", known, err)
+	}
+	_, h := b.run()
+	s, err := b.StageDocument(b.ctx(), staging(h, "copy.pdf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	reused, unknown := chunk(0, "shared"), chunk(1, "nothing")
+	reused.Embedding, unknown.Embedding = nil, nil
+	missing, err := b.StageChunks(b.ctx(), batch(h, s, reused, unknown))
+	if err != nil || len(missing) != 1 || missing[0] != unknown.Key {
+		t.Fatalf("missing: %v, %v", missing, err)
+	}
+	otherModel := batch(h, s, reused)
+	otherModel.Model = "another-model"
+	if missing, err = b.StageChunks(b.ctx(), otherModel); err != nil || len(missing) != 1 {
+		t.Errorf("another model's embedding was taken: %v, %v", missing, err)
+	}
+	if _, err := b.StageChunks(b.ctx(), batch(h, s, chunk(1, "nothing"))); err != nil {
+		t.Fatal(err)
+	}
+	b.complete(h, activate(s, 2))
+	hits := b.search(store.Query{Embedding: embed("shared")})
+	if len(hits) < 2 || hits[0].Content != "shared" || hits[1].Content != "shared" || hits[1].Similarity < 0.99 {
+		t.Errorf("the copied vector: %+v", hits)
+	}
+	bad := chunk(0, "nan")
+	bad.Embedding[3] = float32(math.NaN())
+	if _, err := b.StageChunks(b.ctx(), batch(h, s, bad)); err == nil {
+		t.Error("a vector that is not a number")
+	}
+	other := newBench(t, b.open)
+	if known, err := other.KnownChunks(other.ctx(), []string{"key of shared"}); err != nil || len(known) != 0 {
+		t.Errorf("I10: another client's chunks are known: %v, %v", known, err)
+	}
+}
+
+// testManyChunks: more than one request takes.
+func testManyChunks(t *testing.T, b *bench) {
+	_, h := b.run()
+	s, err := b.StageDocument(b.ctx(), staging(h, "long.pdf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 450
+	var contents []string
+	for i := range n {
+		contents = append(contents, fmt.Sprintf("paragraph number%d", i))
+	}
+	b.stage(h, s, contents...)
+	again, err := b.StageDocument(b.ctx(), staging(h, "long.pdf"))
+	if err != nil || len(again.StagedKeys) != n {
+		t.Fatalf("%d staged keys, %v", len(again.StagedKeys), err)
+	}
+	b.complete(h, activate(s, n))
+	b.wantFound("number449", 1)
+}
+
+func testSearch(t *testing.T, b *bench) {
+	b.ingest("a.pdf", "The invoice is payable within thirty days", "Late invoice payments bear interest")
+	b.ingest("b.pdf", "Termination requires written notice")
+	hits := b.search(store.Query{Text: "when is the invoice payable", Embedding: embed("Termination requires written notice")})
+	if len(hits) != 3 {
+		t.Fatalf("hits: %+v", hits)
+	}
+	first := hits[0]
+	if first.ChunkID == "" || first.DocumentID == "" || first.DocumentSet != "contracts" || first.Version != 1 || len(first.HeadingPath) != 2 ||
+		len(first.Pages) != 2 || len(first.Boxes) != 1 || first.Boxes[0].Right != 0.3 || first.Kind != "text" || first.Score <= 0 {
+		t.Errorf("hit: %+v", first)
+	}
+	for i := 1; i < len(hits); i++ {
+		if hits[i].Score > hits[i-1].Score {
+			t.Error("hits are not ordered by score")
+		}
+	}
+	// all words before some words, telling words only
+	text := b.search(store.Query{Text: "the invoice payable"})
+	if len(text) != 2 || !strings.Contains(text[0].Content, "payable") || text[0].Similarity != 0 {
+		t.Errorf("text alone: %+v", text)
+	}
+	b.wantFound("is the of", 1) // nothing telling in it: then the words themselves
+	b.wantFound("zebra", 0)
+	b.wantFound(`"written notice"`, 1)
+	b.wantFound(`'; drop table documents; -- \ & | !`, 0)
+	b.wantFound("payment", 3) // a heading
+	vector := b.search(store.Query{Embedding: embed("Late invoice payments bear interest"), Limit: 1})
+	if len(vector) != 1 || !strings.HasPrefix(vector[0].Content, "Late") || vector[0].Similarity < 0.99 {
+		t.Errorf("vector alone: %+v", vector)
+	}
+	if hits := b.search(store.Query{Text: "invoice", Embedding: embed("invoice"), DocumentSet: "another"}); len(hits) != 0 {
+		t.Errorf("another set: %+v", hits)
+	}
+	if hits := b.search(store.Query{}); len(hits) != 0 {
+		t.Errorf("nothing asked: %+v", hits)
+	}
+	if _, err := b.Search(b.ctx(), store.Query{Embedding: []float32{1, 2}, Limit: 1}); err == nil || !strings.Contains(err.Error(), "dimensions") {
+		t.Errorf("a vector of another width: %v", err)
+	}
+	other := newBench(t, b.open)
+	if hits := other.search(store.Query{Text: "invoice", Embedding: embed("invoice")}); len(hits) != 0 {
+		t.Errorf("I10: another client finds %+v", hits)
+	}
+}

@@ -1,0 +1,244 @@
+package storetest
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+func testComplete(t *testing.T, b *bench) {
+	m, h := b.run()
+	s, err := b.Complete(b.ctx(), store.Completion{
+		Holder: h, Result: json.RawMessage(`{"summary_id":"s1","processing_time_ms":12}`),
+		Events: []store.Event{event("finalizing", 98)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.State != "succeeded" || s.Attempts != 1 || s.DeadLetter != nil || s.Deliveries != 1 {
+		t.Errorf("settled: %+v", s)
+	}
+	var result map[string]any
+	if err := json.Unmarshal(s.Result, &result); err != nil || result["summary_id"] != "s1" {
+		t.Errorf("result %s: %v", s.Result, err)
+	}
+	j := b.job(m.JobID)
+	if j.Status != "succeeded" || j.Progress != 100 || j.CompletedAt == nil || !strings.Contains(string(j.Result), "s1") {
+		t.Errorf("row: %+v", j)
+	}
+	if got := stages(b.story(m.JobID)); !slices.Equal(got, []string{"started", "finalizing", "completed"}) {
+		t.Errorf("story: %v", got)
+	}
+	if _, err := b.Complete(b.ctx(), store.Completion{Holder: h, Result: json.RawMessage(`{}`)}); !errors.Is(err, store.ErrFenced) {
+		t.Errorf("I2: a second completion: %v", err)
+	}
+	b.wantDeliveries(m.JobID, "task.completed")
+}
+
+// testEffectAtomicity: an effect that raises leaves nothing of the completion, nor of the effects before it.
+func testEffectAtomicity(t *testing.T, b *bench) {
+	m, h := b.run()
+	staged, err := b.StageDocument(b.ctx(), staging(h, "atomic.pdf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.stage(h, staged, "one", "two")
+	before := b.job(m.JobID)
+	for name, bad := range map[string]store.Effect{
+		"unknown":   {Kind: "no_such_effect"},
+		"malformed": {Kind: "x'; drop table jobs; --"},
+		"raising":   {Kind: store.EffectActivateDocument, Args: store.Activation{DocumentID: uuid.NewString(), Version: 1}},
+	} {
+		_, err := b.Complete(b.ctx(), store.Completion{
+			Holder: h, Result: json.RawMessage(`{}`), Events: []store.Event{event("finalizing", 98)},
+			Effects: []store.Effect{activate(staged, 2), bad},
+		})
+		if err == nil {
+			t.Fatalf("%s effect: no error", name)
+		}
+	}
+	if _, err := b.Complete(b.ctx(), store.Completion{Holder: h, Result: json.RawMessage(`[1]`)}); err == nil {
+		t.Error("a result that is no object: no error")
+	}
+	after := b.job(m.JobID)
+	if after.Status != "running" || !after.UpdatedAt.Equal(before.UpdatedAt) || len(b.story(m.JobID)) != 1 {
+		t.Errorf("a refused completion left something: %+v", after)
+	}
+	b.wantDeliveries(m.JobID)
+	b.wantFound("one", 0)
+	b.complete(h, activate(staged, 2))
+	b.wantFound("one", 1)
+}
+
+func testForce(t *testing.T, b *bench) {
+	m, h := b.run()
+	b.complete(h)
+	again := func(at time.Time, edit ...func(*store.Begin)) store.Begin {
+		n := m
+		n.Force, n.Source = true, store.Source{Queue: "q", MessageID: uuid.NewString(), InsertedAt: at}
+		for _, e := range edit {
+			e(&n)
+		}
+		return n
+	}
+	redelivered := m
+	redelivered.Force = true
+	b.begin(redelivered, store.Done)                  // I2: the message that did it
+	b.begin(again(time.Now().Add(-hour)), store.Done) // sent before the run began: that run did what it asks for
+	b.begin(again(time.Now().Add(hour), func(n *store.Begin) { n.Force = false }), store.Done)
+	b.begin(again(time.Now(), func(n *store.Begin) { n.Fingerprint = "f2" }), store.Conflict)
+
+	forced := again(time.Now().Add(hour))
+	begun := b.begin(forced, store.Run)
+	if begun.Attempt != 1 || begun.Fence <= h.Fence || begun.Progress != 0 {
+		t.Errorf("forced: %+v", begun)
+	}
+	if j := b.job(m.JobID); j.Status != "running" || j.CompletedAt != nil {
+		t.Errorf("row: %+v", j)
+	}
+	b.begin(forced, store.Leased)
+	s := b.fail(holder(forced, begun), forced)
+	if redelivered := b.begin(forced, store.Done); redelivered.DeadLetter == nil || redelivered.DeadLetter.ID != s.DeadLetter.ID {
+		t.Errorf("I2: a forced message redelivered: %+v", redelivered)
+	}
+
+	third := again(time.Time{})
+	b.complete(holder(third, b.begin(third, store.Run)))
+	if j := b.job(m.JobID); j.Status != "succeeded" || j.ErrorClass != "" {
+		t.Errorf("row after the third series: %+v", j)
+	}
+	b.wantLetters(m.JobID, 1)
+	b.story(m.JobID)
+
+	m, h = b.run()
+	if _, err := b.Canceled(b.ctx(), h, nil); err != nil {
+		t.Fatal(err)
+	}
+	b.begin(again(time.Now().Add(-hour)), store.Dropped) // sent before the cancel
+}
+
+func testCancel(t *testing.T, b *bench) {
+	m, h := b.run()
+	staged, err := b.StageDocument(b.ctx(), staging(h, "canceled.pdf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.stage(h, staged, "never seen")
+	if _, err := b.RequestCancel(b.ctx(), m.JobID, "anna"); err != nil {
+		t.Fatal(err)
+	}
+	pulse, err := b.Heartbeat(b.ctx(), store.Beat{Holder: h, Lease: hour})
+	if err != nil || !pulse.Cancel {
+		t.Fatalf("the heartbeat does not bring the cancel request: %+v, %v", pulse, err)
+	}
+	s, err := b.Canceled(b.ctx(), h, []store.Event{event("parsing", 30)})
+	if err != nil || s.State != "canceled" || s.Deliveries != 1 {
+		t.Fatalf("canceled: %+v, %v", s, err)
+	}
+	if _, err := b.Complete(b.ctx(), store.Completion{Holder: h, Result: json.RawMessage(`{}`), Effects: []store.Effect{activate(staged, 1)}}); !errors.Is(err, store.ErrFenced) {
+		t.Errorf("I7: complete after cancel: %v", err)
+	}
+	if j := b.job(m.JobID); j.Status != "canceled" || j.Progress != 30 || !j.CancelAsked {
+		t.Errorf("row: %+v", j)
+	}
+	b.wantDeliveries(m.JobID, "task.canceled")
+	b.wantFound("never", 0)
+	b.story(m.JobID)
+	// The document had no version: nothing of it is left, and its number is free.
+	_, other := b.run()
+	if again, err := b.StageDocument(b.ctx(), staging(other, "canceled.pdf")); err != nil || again.DocumentID == staged.DocumentID || again.Version != 1 {
+		t.Errorf("staging after cancel: %+v, %v", again, err)
+	}
+}
+
+func testCancelRequests(t *testing.T, b *bench) {
+	// before any message
+	m := message()
+	j, err := b.RequestCancel(b.ctx(), m.JobID, "anna")
+	if err != nil || j.Status != "canceled" {
+		t.Fatalf("unknown id: %+v, %v", j, err)
+	}
+	m.Force = true
+	b.begin(m, store.Dropped)
+	b.story(m.JobID)
+	if _, err := b.RequestCancel(b.ctx(), m.JobID, "anna"); !errors.Is(err, store.ErrTerminal) {
+		t.Errorf("twice: %v", err)
+	}
+
+	// pending
+	m, h := b.run()
+	if _, err := b.Release(b.ctx(), h, nil); err != nil {
+		t.Fatal(err)
+	}
+	if j, err = b.RequestCancel(b.ctx(), m.JobID, "anna"); err != nil || j.Status != "canceled" {
+		t.Fatalf("pending: %+v, %v", j, err)
+	}
+	b.begin(m, store.Dropped)
+	b.wantDeliveries(m.JobID, "task.canceled")
+	b.story(m.JobID)
+
+	// waiting for its next attempt: nobody works on it
+	m, h = b.run()
+	if _, err := b.Retry(b.ctx(), store.Retrial{Holder: h, Error: badInput, After: hour}); err != nil {
+		t.Fatal(err)
+	}
+	if j, err = b.RequestCancel(b.ctx(), m.JobID, "anna"); err != nil || j.Status != "canceled" {
+		t.Fatalf("waiting: %+v, %v", j, err)
+	}
+	b.begin(m, store.Dropped)
+
+	// asked while running, and then the worker is lost: nobody runs it again
+	m, h = b.run()
+	if j, err = b.RequestCancel(b.ctx(), m.JobID, "anna"); err != nil || j.Status != "running" || !j.CancelAsked {
+		t.Fatalf("running: %+v, %v", j, err)
+	}
+	b.loseWorker(h)
+	b.begin(m, store.Dropped)
+	if j := b.job(m.JobID); j.Status != "canceled" {
+		t.Errorf("row: %+v", j)
+	}
+	b.wantDeliveries(m.JobID, "task.canceled")
+	b.story(m.JobID)
+
+	// over
+	m, h = b.run()
+	b.complete(h)
+	if _, err := b.RequestCancel(b.ctx(), m.JobID, "anna"); !errors.Is(err, store.ErrTerminal) {
+		t.Errorf("I3: succeeded: %v", err)
+	}
+}
+
+func testEvents(t *testing.T, b *bench) {
+	m, h := b.run()
+	parsing, chunking := event("parsing", 40), event("chunking", 50)
+	late := event("parsing", 20) // progress of an earlier moment, flushed late
+	late.Message, late.Metadata = "late", json.RawMessage(`{"page":7}`)
+	for _, events := range [][]store.Event{{parsing, chunking}, {parsing, late, late}, nil, {event("", 45)}} {
+		if _, err := b.Heartbeat(b.ctx(), store.Beat{Holder: h, Lease: hour, Events: events}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if j := b.job(m.JobID); j.Progress != 50 || j.Stage != "parsing" {
+		t.Errorf("row: %+v", j)
+	}
+	b.complete(h)
+	events := b.story(m.JobID)
+	if got := stages(events); !slices.Equal(got, []string{"started", "parsing", "chunking", "parsing", "", "completed"}) {
+		t.Errorf("story: %v", got)
+	}
+	if e := events[3]; e.ID != late.ID || e.Message != "late" || e.Progress != 50 || e.Attempt != 1 || !strings.Contains(string(e.Metadata), "7") ||
+		e.At.Sub(late.At).Abs() > time.Millisecond {
+		t.Errorf("event: %+v", e)
+	}
+	tail, err := b.Events(b.ctx(), m.JobID, 4, 1)
+	if err != nil || len(tail) != 1 || tail[0].Seq != 5 {
+		t.Errorf("after 4, limit 1: %+v, %v", tail, err)
+	}
+}

@@ -1,0 +1,214 @@
+// Package storetest is the one conformance suite that every store passes. A back end's test calls Run.
+package storetest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// Dimensions is how wide the vectors of the suite are: the database under test must be migrated with it.
+const Dimensions = 8
+
+// Open opens the store of a tenant. The stores that one Open opens share a database.
+type Open func(t testing.TB, clientID string) store.Store
+
+// Run is the suite.
+func Run(t *testing.T, open Open) {
+	for _, c := range []struct {
+		name string
+		test func(*testing.T, *bench)
+	}{
+		{"begin", testBegin},
+		{"begin decides by state", testDecisions},
+		{"conflict", testConflict},
+		{"stale fence", testFence},
+		{"worker lost", testWorkerLost},
+		{"worker lost for good", testSpent},
+		{"retry", testRetry},
+		{"release", testRelease},
+		{"fail", testFail},
+		{"complete", testComplete},
+		{"effects are one transaction", testEffectAtomicity},
+		{"force", testForce},
+		{"cancel", testCancel},
+		{"cancel requests", testCancelRequests},
+		{"events", testEvents},
+		{"checkpoint", testCheckpoint},
+		{"reject", testReject},
+		{"reject a submitted job", testRejectSubmitted},
+		{"submit", testSubmit},
+		{"hostile texts", testHostileTexts},
+		{"readers", testReaders},
+		{"outbox", testOutbox},
+		{"deliveries", testDeliveries},
+		{"stage and activate", testActivate},
+		{"activation refuses gaps", testActivateRefuses},
+		{"staged work of the lost", testStagedLeftovers},
+		{"busy document", testBusy},
+		{"keep", testKeep},
+		{"failure keeps the old version", testFailureKeepsOld},
+		{"chunk reuse", testReuse},
+		{"many chunks", testManyChunks},
+		{"search", testSearch},
+		{"two tenants, one id", testTwoTenants},
+		{"check", testCheck},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.test(t, newBench(t, open))
+		})
+	}
+}
+
+// bench is a tenant of its own for one test.
+type bench struct {
+	store.Store
+	t      *testing.T
+	open   Open
+	client string
+}
+
+var clients atomic.Int64
+
+func newBench(t *testing.T, open Open) *bench {
+	client := fmt.Sprintf("tenant-%d", clients.Add(1))
+	s := open(t, client)
+	t.Cleanup(s.Close)
+	return &bench{Store: s, t: t, open: open, client: client}
+}
+
+func (b *bench) ctx() context.Context { return b.t.Context() }
+
+const hour = time.Hour
+
+// message is a Begin of a new job with a lease that no test outlives.
+func message(edit ...func(*store.Begin)) store.Begin {
+	b := store.Begin{
+		JobID: "job-" + uuid.NewString(), Type: "ingest", Payload: json.RawMessage(`{"filename":"a.pdf"}`),
+		Hints: json.RawMessage(`{}`), Priority: "normal", Fingerprint: "f1", MaxAttempts: 3, Worker: "w1", Lease: hour,
+		Source:   store.Source{Queue: "q", MessageID: uuid.NewString(), InsertedAt: time.Now()},
+		Original: `{"task_id":"…"}`, WebhookURL: "https://example.com/hook",
+	}
+	for _, e := range edit {
+		e(&b)
+	}
+	return b
+}
+
+// begin asserts the decision and returns the answer.
+func (b *bench) begin(m store.Begin, want store.Decision) store.Begun {
+	b.t.Helper()
+	begun, err := b.Begin(b.ctx(), m)
+	if err != nil {
+		b.t.Fatalf("begin: %v", err)
+	}
+	if begun.Decision != want {
+		b.t.Fatalf("begin: got %q, want %q (%+v)", begun.Decision, want, begun)
+	}
+	return begun
+}
+
+// run begins a new job and returns its message and holder.
+func (b *bench) run(edit ...func(*store.Begin)) (store.Begin, store.Holder) {
+	b.t.Helper()
+	m := message(edit...)
+	return m, holder(m, b.begin(m, store.Run))
+}
+
+func holder(m store.Begin, begun store.Begun) store.Holder {
+	return store.Holder{JobID: m.JobID, Fence: begun.Fence}
+}
+
+// loseWorker lets the lease of a held job run out and returns once it has.
+func (b *bench) loseWorker(h store.Holder) {
+	b.t.Helper()
+	if _, err := b.Heartbeat(b.ctx(), store.Beat{Holder: h, Lease: 0}); err != nil {
+		b.t.Fatalf("heartbeat with an empty lease: %v", err)
+	}
+}
+
+func (b *bench) complete(h store.Holder, effects ...store.Effect) store.Settled {
+	b.t.Helper()
+	s, err := b.Complete(b.ctx(), store.Completion{Holder: h, Result: json.RawMessage(`{"n":1}`), Effects: effects})
+	if err != nil {
+		b.t.Fatalf("complete: %v", err)
+	}
+	return s
+}
+
+var badInput = store.ErrorInfo{
+	Type: "UnsupportedFormat", Class: "unsupported_format", Code: "INGEST_UNSUPPORTED_FORMAT", Message: "no extractor takes it",
+}
+
+func failure(h store.Holder, m store.Begin) store.Failure {
+	return store.Failure{Holder: h, Error: badInput, Reason: "permanent", Source: m.Source, Original: m.Original}
+}
+
+func (b *bench) fail(h store.Holder, m store.Begin) store.Settled {
+	b.t.Helper()
+	s, err := b.Fail(b.ctx(), failure(h, m))
+	if err != nil {
+		b.t.Fatalf("fail: %v", err)
+	}
+	return s
+}
+
+func (b *bench) job(id string) store.Job {
+	b.t.Helper()
+	j, err := b.Job(b.ctx(), id)
+	if err != nil {
+		b.t.Fatalf("job: %v", err)
+	}
+	return j
+}
+
+// story returns all events of a job, after having checked I8: numbered from 1 without gaps, progress
+// never falling within a series, a terminal event only as the last of a series.
+func (b *bench) story(id string) []store.JobEvent {
+	b.t.Helper()
+	events, err := b.Events(b.ctx(), id, 0, 1000)
+	if err != nil {
+		b.t.Fatalf("events: %v", err)
+	}
+	progress, over := 0, false
+	for i, e := range events {
+		if e.Stage == "restarted" {
+			progress, over = 0, false
+		}
+		if e.Seq != int64(i)+1 {
+			b.t.Errorf("I8: event %d of %s has number %d", i+1, id, e.Seq)
+		}
+		if e.Progress < progress {
+			b.t.Errorf("I8: progress of %s falls from %d to %d", id, progress, e.Progress)
+		}
+		if over {
+			b.t.Errorf("I8: event %q of %s comes after its end", e.Stage, id)
+		}
+		progress, over = e.Progress, terminal(e.Stage)
+	}
+	return events
+}
+
+func terminal(stage string) bool {
+	return stage == "completed" || stage == "failed" || stage == "canceled"
+}
+
+func stages(events []store.JobEvent) []string {
+	var names []string
+	for _, e := range events {
+		names = append(names, e.Stage)
+	}
+	return names
+}
+
+func event(stage string, progress int) store.Event {
+	return store.Event{ID: uuid.NewString(), At: time.Now(), Stage: stage, Progress: progress}
+}
