@@ -33,8 +33,9 @@ type Credentials struct {
 	token     azcore.TokenCredential // an identity
 }
 
-// String says which account and what kind of right, without the secret.
-func (c *Credentials) String() string {
+// String says which account and what kind of right, without the secret. It has a value receiver, as has
+// GoString, so that a dereferenced value prints no secret either.
+func (c Credentials) String() string {
 	if c.account == "" {
 		return "storage account at " + c.Host(Queue) + ", " + c.how
 	}
@@ -42,7 +43,7 @@ func (c *Credentials) String() string {
 }
 
 // GoString keeps %#v from printing the fields.
-func (c *Credentials) GoString() string { return c.String() }
+func (c Credentials) GoString() string { return c.String() }
 
 // Account is the name of the storage account; empty when a connection string with a shared access
 // signature doesn't tell.

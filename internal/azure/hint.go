@@ -19,10 +19,10 @@ var (
 	roles = map[Service]string{
 		Queue: `a role with the data actions messages/read, messages/process/action, messages/write and messages/delete and the action queues/read ` +
 			`(of Microsoft.Storage/storageAccounts/queueServices/queues; queues/write too when it is to create queues) on the account or its queues: ` +
-			`"Storage Queue Data Contributor", or the custom role in packaging/; "Storage Queue Data Message Processor" is not enough, it can't renew a message`,
+			`"Storage Queue Data Contributor", or a custom role of just these; "Storage Queue Data Message Processor" is not enough, it can't renew a message`,
 		Blob: `a role with the data actions blobs/read and blobs/write and the action containers/read ` +
 			`(of Microsoft.Storage/storageAccounts/blobServices/containers; containers/write too when it is to create the container) on the container: ` +
-			`"Storage Blob Data Contributor", or the custom role in packaging/`,
+			`"Storage Blob Data Contributor", or a custom role of just these`,
 	}
 	signatureRights = map[Service]string{Queue: "rpua (read, process, update, add)", Blob: "rcw (read, create, write)"}
 )

@@ -121,7 +121,7 @@ func (b *Bucket) Open(ctx context.Context, name string) (blob.Properties, io.Rea
 		ContentType: value(resp.ContentType), ModifiedAt: value(resp.LastModified),
 	}
 	stream := resp.NewRetryReader(ctx, &sdk.RetryReaderOptions{MaxRetries: 3})
-	return p, newReader(b, name, p.Size, stream), nil
+	return p, newReader(ctx, b, name, p.Size, stream), nil
 }
 
 // Put implements blob.Bucket: a small blob is one request, a larger one is blocks and their commit.

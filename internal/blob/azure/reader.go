@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 // reader is the stream of one ETag: the SDK's RetryReader takes it up again where it broke off, with
 // If-Match, so that the bytes of two versions never mix.
 type reader struct {
+	ctx    context.Context //nolint:containedctx // the one given to Open ends the stream
 	bucket *Bucket
 	name   string
 	size   int64
@@ -24,8 +26,8 @@ type reader struct {
 	closed atomic.Bool
 }
 
-func newReader(b *Bucket, name string, size int64, stream *sdk.RetryReader) *reader {
-	r := &reader{bucket: b, name: name, size: size, stream: stream}
+func newReader(ctx context.Context, b *Bucket, name string, size int64, stream *sdk.RetryReader) *reader {
+	r := &reader{ctx: ctx, bucket: b, name: name, size: size, stream: stream}
 	r.watch = time.AfterFunc(b.stall, func() { _ = stream.Close() })
 	r.watch.Stop()
 	return r
@@ -36,6 +38,9 @@ func newReader(b *Bucket, name string, size int64, stream *sdk.RetryReader) *rea
 func (r *reader) Read(p []byte) (int, error) {
 	if r.closed.Load() {
 		return 0, fmt.Errorf("read blob %q: it is closed", r.name)
+	}
+	if r.ctx.Err() != nil { // else what is buffered would still be read
+		return 0, r.bucket.explain(fmt.Sprintf("read blob %q in", r.name), context.Cause(r.ctx))
 	}
 	r.watch.Reset(r.bucket.stall)
 	n, err := r.stream.Read(p)
