@@ -52,6 +52,7 @@ func (e *failure) Unwrap() error { return e.err }
 
 // What to do next when a service does not answer.
 const (
+	nextOpen  = "are the database and the storage account up? async-worker check-config shows where they should be; `async-worker dev` starts a local stack"
 	nextStore = "is the database up? check SUPABASE_URL or DATABASE_URL; `async-worker dev` starts a local stack"
 	nextAzure = "is the storage account reachable? check AZURE_STORAGE_CONNECTION_STRING or AZURE_STORAGE_ACCOUNT; `async-worker dev` starts a local stack"
 	nextModel = "is the model's service reachable? check OPENAI_BASE_URL and the key, or set LLM_PROVIDER=offline as the worker does"
@@ -116,7 +117,10 @@ func codeOf(err error) int {
 		}
 		return exitFailed
 	}
-	if _, ok := errors.AsType[net.Error](err); ok {
+	// Not net.Error: every error of a file is one too.
+	_, unreachable := errors.AsType[*net.OpError](err)
+	_, unknown := errors.AsType[*net.DNSError](err)
+	if unreachable || unknown {
 		return exitUnavailable
 	}
 	return exitFailed

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"syscall"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -43,6 +44,8 @@ func TestExitCodes(t *testing.T) {
 		{&pgconn.PgError{Code: "42501"}, exitPermission},
 		{&pgconn.PgError{Code: "57P03"}, exitUnavailable},
 		{&pgconn.PgError{Code: "42601"}, exitFailed},
+		{&fs.PathError{Op: "read", Path: "/etc", Err: syscall.EISDIR}, exitFailed},
+		{&net.DNSError{Err: "no such host"}, exitUnavailable},
 		{&net.OpError{Op: "dial", Err: errors.New("refused")}, exitUnavailable},
 		{&toldError{&config.Errors{}}, exitConfig},
 	} {

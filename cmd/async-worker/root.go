@@ -95,7 +95,7 @@ func (p *program) withTenant(cmd *cobra.Command, groups config.Group, do func(ct
 	}
 	t, err := p.open(cmd.Context(), cfg, log, groups&app.Everything)
 	if err != nil {
-		return &failure{"connect", "check the settings with: async-worker check-config", err}
+		return &failure{"connect", nextOpen, err}
 	}
 	defer func() { err = errors.Join(err, t.Close()) }()
 	return do(cmd.Context(), t)

@@ -58,12 +58,12 @@ func secretSettings() string {
 func (p *program) serve(ctx context.Context, cfg config.Config, log *slog.Logger) (err error) {
 	t, err := p.open(ctx, cfg, log, app.Everything)
 	if err != nil {
-		return &failure{"connect", "check the settings with: async-worker check-config", err}
+		return &failure{"connect", nextOpen, err}
 	}
 	defer func() { err = errors.Join(err, t.Close()) }()
 	w, err := t.NewWorker(ctx)
 	if err != nil {
-		return &failure{"start", "are the services of AZURE_STORAGE_* and SUPABASE_URL or DATABASE_URL up? `async-worker dev` starts a local stack", err}
+		return &failure{"start", nextOpen, err}
 	}
 	m := manager{log: log, drain: cfg.DrainMax}
 	m.tell(m.Ready("working for " + cfg.ClientID))
