@@ -58,7 +58,7 @@ func (*plainLines) close() {}
 func ending(j store.Job) string {
 	text := j.Status
 	if j.StartedAt != nil && j.CompletedAt != nil {
-		text += fmt.Sprintf(" after %v", j.CompletedAt.Sub(*j.StartedAt).Round(10*time.Millisecond))
+		text += fmt.Sprintf(" after %v", j.CompletedAt.Sub(*j.StartedAt).Round(time.Millisecond))
 	}
 	if job.State(j.Status) == job.Failed {
 		text += fmt.Sprintf(": %s: %s", j.ErrorCode, j.ErrorMessage)

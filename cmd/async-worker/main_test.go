@@ -12,9 +12,11 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain stops the servers that tests have started, and looks for what was left running.
+func TestMain(m *testing.M) { stacktest.Main(m, func() error { return goleak.Find() }) }
 
 const (
 	testConnection = "DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;AccountKey=VG9wU2VjcmV0QWNjb3VudEtleQ==;"
