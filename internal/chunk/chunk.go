@@ -1,6 +1,11 @@
 // Package chunk cuts a stream of blocks into chunks for embedding: along the document's structure,
 // measured in the embedding model's tokens, at content-anchored places so that an edit changes only
 // its neighbours.
+//
+// A document is cut in three steps. Blocks become items (item.go, split.go, table.go): a block that
+// is short enough is one, a long paragraph one for each sentence, a long table one for each row, long
+// code one for each line; all of its text is kept. Items are gathered until a chunk can be told
+// (cut.go). A run of items becomes a chunk (assemble.go).
 package chunk
 
 import "github.com/seed-7227ef26/async-worker/internal/extract"
@@ -8,17 +13,25 @@ import "github.com/seed-7227ef26/async-worker/internal/extract"
 // Version goes into every chunk key: it rises when the same blocks would give other chunks.
 const Version = 1
 
+// The kinds of chunks, by what most of their tokens are.
+const (
+	Text  = "text"
+	List  = "list"
+	Table = "table"
+	Code  = "code"
+)
+
 // Chunk is one piece, ready to embed.
 type Chunk struct {
 	Position    int      // from 0
-	Content     string   // what a reader is shown
-	Embedded    string   // what the model gets: title, heading path, content
-	HeadingPath []string // from the top heading down
+	Content     string   // what a reader is shown: Markdown; never empty
+	Embedded    string   // what the model gets: title, headings above the chunk, content
+	HeadingPath []string // from the top heading down, those that all of the content is under; long ones shortened
 	Pages       []int    // ascending; empty: the format has none
-	Boxes       []Place
-	Kind        string // text, list, table, code
-	Tokens      int    // of Embedded
-	Key         string // hex SHA-256 of Embedded, model, dimensions and Version
+	Boxes       []Place  // one for each page: around all that is on it
+	Kind        string   // text, list, table, code
+	Tokens      int      // of Embedded
+	Key         string   // hex SHA-256 of Embedded, model, dimensions and Version
 }
 
 // Place is a box on a page.

@@ -184,7 +184,7 @@ func TestBatchThatIsTooLarge(t *testing.T) {
 	t.Parallel()
 	s := llmtest.New(t, llmtest.Options{})
 	e, _ := open(t, s, func(c *Config) { c.Counter = sized(1) })
-	inputs := texts(100)
+	inputs := texts(61) // of 5000 tokens
 	for i := range inputs {
 		inputs[i] += strings.Repeat(" word", 5000)
 	}

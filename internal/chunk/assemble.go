@@ -1,0 +1,183 @@
+package chunk
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+)
+
+// assemble makes a chunk of items and hands it out. Up to here tokens were added up from those of the
+// items; here the whole is counted, and halved should it exceed Max after all.
+func (c *Chunker) assemble(items []item) error {
+	if len(items) == 0 {
+		return nil
+	}
+	content := contentOf(items)
+	if content == "" {
+		return nil
+	}
+	embedded := items[0].context().prefix + content
+	tokens := c.config.Counter.Count(embedded)
+	if tokens > c.config.Max {
+		if left, right, ok := halve(items); ok {
+			if err := c.assemble(left); err != nil {
+				return err
+			}
+			return c.assemble(right)
+		}
+	}
+	chunk := Chunk{
+		Position:    c.position,
+		Content:     content,
+		Embedded:    embedded,
+		HeadingPath: commonPath(items),
+		Pages:       pages(items),
+		Boxes:       boxes(items),
+		Kind:        majority(items),
+		Tokens:      tokens,
+		Key:         c.config.key(embedded),
+	}
+	c.position++
+	return c.emit(chunk)
+}
+
+func contentOf(items []item) string {
+	var b strings.Builder
+	for k, i := range items {
+		if k == 0 {
+			b.WriteString(i.lead)
+		} else {
+			b.WriteString(i.join)
+		}
+		b.WriteString(i.text)
+	}
+	content := strings.TrimRightFunc(b.String(), unicode.IsSpace)
+	if items[0].kind == Code { // its indentation stays
+		return strings.TrimLeft(content, "\n")
+	}
+	return strings.TrimLeftFunc(content, unicode.IsSpace)
+}
+
+// halve parts a run of items, or the text of a single one; ok is false for a single rune.
+func halve(items []item) (left, right []item, ok bool) {
+	if n := len(items) / 2; n > 0 {
+		return items[:n], items[n:], true
+	}
+	one := items[0]
+	middle := len(one.text) / 2
+	for middle > 0 && !utf8.RuneStart(one.text[middle]) {
+		middle--
+	}
+	if blank := strings.LastIndexByte(one.text[:middle], ' '); blank > middle/2 {
+		middle = blank
+	}
+	if middle == 0 {
+		_, middle = utf8.DecodeRuneInString(one.text)
+	}
+	if middle == len(one.text) {
+		if one.lead == "" {
+			return nil, nil, false
+		}
+		one.lead = "" // its header alone is what is too long
+		return []item{one}, nil, true
+	}
+	a, b := one, one
+	a.text, b.text = one.text[:middle], one.text[middle:]
+	return []item{a}, []item{b}, true
+}
+
+// key identifies what would be embedded by which model: equal keys, equal vectors. Each part goes in
+// with its length before it, so that no two different lists of parts are the same bytes.
+func (c Config) key(embedded string) string {
+	h := sha256.New()
+	part := func(s string) {
+		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(s))))
+		h.Write([]byte(s))
+	}
+	number := func(n int) { h.Write(binary.BigEndian.AppendUint64(nil, uint64(n))) }
+	part(embedded)
+	part(c.Model)
+	number(c.Dimensions)
+	number(Version)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// commonPath is the headings that all text of the items is under; of nothing but headings, those that
+// all of them are.
+func commonPath(items []item) []string {
+	var common []string
+	found := false
+	for _, i := range items {
+		if i.kind == heading {
+			continue
+		}
+		if !found {
+			common, found = i.under.path, true
+		}
+		n := 0
+		for n < len(common) && n < len(i.under.path) && common[n] == i.under.path[n] {
+			n++
+		}
+		common = common[:n]
+	}
+	if !found {
+		common = items[0].under.path
+	}
+	return append([]string{}, common...)
+}
+
+func pages(items []item) []int {
+	found := []int{}
+	for _, i := range items {
+		if i.page > 0 {
+			found = append(found, i.page)
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// boxes returns for each page the box around all that is known to be on it.
+func boxes(items []item) []Place {
+	around := make(map[int]extract.Box)
+	for _, i := range items {
+		if i.box == nil || i.page < 1 {
+			continue
+		}
+		box, ok := around[i.page]
+		if !ok {
+			box = *i.box
+		}
+		around[i.page] = extract.Box{
+			Left: min(box.Left, i.box.Left), Top: min(box.Top, i.box.Top),
+			Right: max(box.Right, i.box.Right), Bottom: max(box.Bottom, i.box.Bottom),
+		}
+	}
+	var places []Place
+	for _, page := range slices.Sorted(maps.Keys(around)) {
+		places = append(places, Place{Page: page, Box: around[page]})
+	}
+	return places
+}
+
+// majority is the kind that most tokens are of.
+func majority(items []item) string {
+	tokens := make(map[string]int)
+	for _, i := range items {
+		tokens[i.kind] += i.tokens
+	}
+	most := Text
+	for _, kind := range [...]string{List, Table, Code} {
+		if tokens[kind] > tokens[most] {
+			most = kind
+		}
+	}
+	return most
+}

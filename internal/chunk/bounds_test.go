@@ -1,0 +1,94 @@
+package chunk
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/llm/token"
+)
+
+// hostile are documents made to be slow or large to cut, of size bytes each.
+func hostile(size int) map[string][]extract.Block {
+	repeat := func(b extract.Block, n int) []extract.Block {
+		blocks := make([]extract.Block, n)
+		for i := range blocks {
+			blocks[i] = b
+		}
+		return blocks
+	}
+	one := func(kind extract.Kind, unit string) []extract.Block {
+		return []extract.Block{{Kind: kind, Text: strings.Repeat(unit, size/len(unit))}}
+	}
+	cell := []extract.Cell{{Text: "a"}}
+	return map[string][]extract.Block{
+		"one letter":        one(extract.Paragraph, "a"),
+		"blanks, line ends": one(extract.Code, "x \n \n"),
+		"blanks":            one(extract.Code, "x                "),
+		"full stops":        one(extract.Paragraph, ". "),
+		"one long heading":  one(extract.Heading, "heading "),
+		"one code line":     one(extract.Code, "x+=1;"),
+		"accents":           one(extract.Paragraph, "\u0301"),
+		"one cell":          {{Kind: extract.TableKind, Table: &extract.Table{Headers: 1, Rows: [][]extract.Cell{cell, {{Text: strings.Repeat("word ", size/5)}}}}}},
+		"a header of all":   {{Kind: extract.TableKind, Table: &extract.Table{Headers: 1 << 30, Rows: [][]extract.Cell{cell, {{Text: strings.Repeat("word ", size/5)}}}}}},
+		"wide spans":        {{Kind: extract.TableKind, Table: &extract.Table{Rows: [][]extract.Cell{{{Text: "a", ColSpan: 1 << 30, RowSpan: 1 << 30}, {Text: "b"}}, cell}}}},
+		"small headings":    repeat(extract.Block{Kind: extract.Heading, Level: 2, Text: "a"}, size/8),
+		"deep headings":     append([]extract.Block{{Kind: extract.Heading, Level: 1, Text: "a"}}, repeat(extract.Block{Kind: extract.Heading, Level: 3, Text: "a"}, size/8)...),
+		"small items":       repeat(extract.Block{Kind: extract.ListItem, Text: "a"}, size/8),
+		"small captions":    repeat(extract.Block{Kind: extract.Caption, Text: "a"}, size/8),
+	}
+}
+
+// The chunker holds about one chunk, however long the document or its blocks are.
+func TestWhatIsHeldIsBounded(t *testing.T) {
+	t.Parallel()
+	counter := token.New()
+	for name, blocks := range hostile(1 << 15) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var c *Chunker
+			check := func() {
+				if bound := 2 * c.config.Max; c.total > bound {
+					t.Fatalf("%d tokens are held, more than %d", c.total, bound)
+				}
+			}
+			n := 0
+			c = New(Config{Title: strings.Repeat("title ", 1000), Counter: counter}, func(chunk Chunk) error {
+				check()
+				n++
+				if chunk.Tokens > c.config.Max {
+					t.Errorf("a chunk of %d tokens", chunk.Tokens)
+				}
+				return nil
+			})
+			for _, b := range blocks {
+				if err := c.Add(b); err != nil {
+					t.Fatal(err)
+				}
+				check()
+			}
+			if err := c.Close(); err != nil || n == 0 {
+				t.Errorf("%d chunks, %v", n, err)
+			}
+		})
+	}
+}
+
+func BenchmarkHostile(b *testing.B) {
+	counter := token.New()
+	for name, blocks := range hostile(1 << 20) {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				c := New(Config{Counter: counter}, func(Chunk) error { return nil })
+				for _, block := range blocks {
+					if err := c.Add(block); err != nil {
+						b.Fatal(err)
+					}
+				}
+				if err := c.Close(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

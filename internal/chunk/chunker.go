@@ -1,0 +1,176 @@
+package chunk
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/llm"
+)
+
+// Defaults of Config, in tokens.
+const (
+	DefaultTarget = 400
+	DefaultMax    = 800
+	DefaultMin    = 50
+)
+
+// levelMax is the deepest level of a heading; it bounds the headings that stand above a chunk.
+const levelMax = 9
+
+// smallestMax is the least Max: below it there is no room for headings beside the text.
+const smallestMax = 64
+
+// Config says how to cut. Zero numbers take the default; numbers that contradict each other are
+// brought into 64 ≤ Max, Min ≤ Target/2, Target ≤ Max.
+type Config struct {
+	Title  string // of the document, put before every chunk's embedded text; so a new title changes every key
+	Target int    // tokens that a chunk should have; default DefaultTarget
+	Max    int    // tokens that no chunk exceeds, title and headings included; default DefaultMax
+	Min    int    // a chunk of fewer tokens is merged with a neighbour where structure allows; default DefaultMin
+
+	Counter    llm.Counter // of the model's tokens; required
+	Model      string      // goes into the keys
+	Dimensions int         // goes into the keys
+}
+
+func (c Config) withDefaults() Config {
+	if c.Target <= 0 {
+		c.Target = DefaultTarget
+	}
+	if c.Max <= 0 {
+		c.Max = DefaultMax
+	}
+	if c.Min <= 0 {
+		c.Min = DefaultMin
+	}
+	c.Max = max(c.Max, smallestMax)
+	c.Target = min(c.Target, c.Max)
+	c.Min = min(c.Min, c.Target/2)
+	return c
+}
+
+// room is how many tokens of an item fit into a chunk whatever title and headings stand before it.
+func (c Config) room() int { return c.Max - 2*c.contextMax() - 2 }
+
+// contextMax is the most tokens that the title, and that the headings, may take of a chunk.
+func (c Config) contextMax() int { return c.Max / 8 }
+
+// Chunker cuts one document. It holds about one chunk of text beside the block that it is given. It
+// is not safe for concurrent use.
+type Chunker struct {
+	config   Config
+	emit     func(Chunk) error
+	section  *section // that the next block is in
+	items    []item   // not yet in a chunk
+	total    int      // their tokens
+	sections int      // how many of them, the first apart, begin a subsection
+	position int      // of the next chunk
+	err      error    // sticky: emit's, or errClosed
+}
+
+var errClosed = errors.New("chunk: Add after Close")
+
+// New returns a Chunker that hands each chunk to emit, in order, as soon as it is known. An error of
+// emit ends the work: every later call returns it.
+func New(config Config, emit func(Chunk) error) *Chunker {
+	config = config.withDefaults()
+	return &Chunker{config: config, emit: emit, section: newRoot(config)}
+}
+
+// Add takes the next block in reading order.
+func (c *Chunker) Add(b extract.Block) error {
+	switch b.Kind {
+	case extract.Heading:
+		c.heading(b)
+	case extract.TableKind:
+		c.table(b)
+	case extract.Code:
+		c.code(b)
+	case extract.ListItem:
+		c.listItem(b)
+	default:
+		c.paragraph(b)
+	}
+	return c.err
+}
+
+// Close cuts what is left. It must be called once after the last block.
+func (c *Chunker) Close() error {
+	if c.err != nil {
+		return c.err
+	}
+	if c.flush(); c.err != nil {
+		return c.err
+	}
+	c.err = errClosed
+	return nil
+}
+
+// push adds an item and cuts off what can be told by now.
+func (c *Chunker) push(i item) {
+	if c.err != nil {
+		return
+	}
+	i.tokens = c.config.Counter.Count(i.text) + 1 // the one for what joins it to its neighbour
+	i.hash = hash(i.text)
+	if i.section {
+		i.section = len(c.items) > 0 && c.items[len(c.items)-1].kind != heading
+	}
+	if i.section {
+		c.sections++
+	}
+	c.items = append(c.items, i)
+	c.total += i.tokens
+	if c.sections > 0 || c.total > c.config.room() {
+		c.drain(false)
+	}
+}
+
+// flush cuts all that is gathered: nothing that comes later belongs to it.
+func (c *Chunker) flush() { c.drain(true) }
+
+func (c *Chunker) drain(final bool) {
+	for c.err == nil && len(c.items) > 0 {
+		n := c.cut(final)
+		if n == 0 {
+			return
+		}
+		c.err = c.assemble(c.items[:n])
+		c.items = append(c.items[:0], c.items[n:]...)
+		c.total, c.sections = 0, 0
+		for k, i := range c.items {
+			c.total += i.tokens
+			if k > 0 && i.section {
+				c.sections++
+			}
+		}
+	}
+}
+
+// heading opens a section. A heading without one above it is a hard boundary: no chunk crosses it.
+func (c *Chunker) heading(b extract.Block) {
+	text := strings.ReplaceAll(tidy(b.Text), "\n", " ")
+	if text == "" {
+		return
+	}
+	level := min(max(1, b.Level), levelMax)
+	above := c.section
+	for above.parent != nil && above.level >= level {
+		above = above.parent
+	}
+	if above.parent == nil {
+		c.flush()
+	}
+	c.section = above.below(c.config, text, level)
+	first := true
+	for piece, bond := range c.pieces(strings.Repeat("#", min(level, 6))+" "+text, c.config.contextMax()) {
+		i := c.item(b, heading, piece)
+		i.section = first
+		if !first {
+			i.join, i.bond = "", max(bond, tight)
+		}
+		c.push(i)
+		first = false
+	}
+}

@@ -1,0 +1,89 @@
+package chunk
+
+// cut returns how many of the gathered items are the next chunk; zero: that can't be told yet. With
+// final, nothing that is still to come belongs to them.
+//
+// Where a section is longer than a chunk, the cut is anchored in the content, so that it stays when
+// the text around it changes: of the places within reach (between half and one and a half of the
+// target) at the loosest bond, the one whose preceding item has the least hash. Two runs of items that
+// differ at their start soon agree on such a place, and from there on are cut alike. It is the local
+// minimum of Bjørner, Blass, Gurevich: "Content-Dependent Chunking for Differential Compression, the
+// Local Maximum Approach" (2010), over items instead of bytes; the idea of content-defined boundaries
+// is that of LBFS (Muthitacharoen, Chen, Mazières, SOSP 2001).
+func (c *Chunker) cut(final bool) int {
+	end, closed := c.subsection(final)
+	if end == 0 {
+		return 0
+	}
+	shortest := max(c.config.Min, c.config.Target/2)
+	longest := min(c.config.Max, c.config.Target*3/2)
+	size, rest := c.opening(), 0
+	for _, i := range c.items[:end] {
+		rest += i.tokens
+	}
+	whole := size + rest
+	switch {
+	case closed && whole <= longest:
+		return end
+	case !closed && whole <= c.config.Max:
+		return 0
+	}
+	best, last := 0, 1
+	for k, i := range c.items[:end] {
+		if k > 0 {
+			if size > c.config.Max {
+				break
+			}
+			if i.bond < tight || c.items[last].bond == tight {
+				last = k
+			}
+			if i.bond < tight && size >= shortest && size <= longest && rest >= c.config.Min && (best == 0 || c.better(k, best)) {
+				best = k
+			}
+		}
+		size += i.tokens
+		rest -= i.tokens
+	}
+	switch {
+	case best > 0:
+		return best
+	case closed && whole <= c.config.Max:
+		return end
+	}
+	return min(last, end)
+}
+
+// better says whether the place before item a is a better one for a cut than the one before item b.
+func (c *Chunker) better(a, b int) bool {
+	if x, y := c.items[a].bond, c.items[b].bond; x != y {
+		return x < y
+	}
+	return c.items[a-1].hash < c.items[b-1].hash
+}
+
+// opening is how many tokens stand before the first item.
+func (c *Chunker) opening() int { return c.items[0].context().tokens + c.items[0].ahead }
+
+// subsection returns how many of the items stand before the first subsection that is to begin a
+// chunk of its own, and whether no more will come to them. One that would leave too little before it,
+// or is too little itself and the last, is no such subsection: it is merged.
+func (c *Chunker) subsection(final bool) (end int, closed bool) {
+	size, rest := c.opening(), c.total
+	for k := range c.items {
+		i := &c.items[k]
+		if k > 0 && i.section {
+			switch {
+			case size < c.config.Min:
+				i.section = false
+				c.sections--
+			case rest >= c.config.Min:
+				return k, true
+			case !final:
+				return 0, false
+			}
+		}
+		size += i.tokens
+		rest -= i.tokens
+	}
+	return len(c.items), final
+}

@@ -1,0 +1,82 @@
+package chunk
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// nameMax is the longest that a heading may be in a path, in bytes. The heading itself is kept whole
+// in the content.
+const nameMax = 240
+
+// section is a heading with those above it; the root has none.
+type section struct {
+	parent *section
+	level  int
+	path   []string // names from the top heading down
+	title  title
+	prefix string // what stands before content in Embedded
+	tokens int    // of prefix
+}
+
+// title is a document's: its line in the prefix, and what a heading that repeats it is called.
+type title struct {
+	line, name string
+}
+
+func newRoot(c Config) *section {
+	line := strings.ReplaceAll(tidy(c.Title), "\n", " ")
+	s := &section{title: title{line: fit(c, line), name: shorten(line, nameMax)}}
+	s.setPrefix(c)
+	return s
+}
+
+func (s *section) below(c Config, heading string, level int) *section {
+	path := make([]string, 0, len(s.path)+1)
+	path = append(append(path, s.path...), shorten(heading, nameMax))
+	child := &section{parent: s, level: level, path: path, title: s.title}
+	child.setPrefix(c)
+	return child
+}
+
+// setPrefix makes the lines of title and headings. Both are shortened to what Config allows them: the
+// title's end and the outermost headings go first.
+func (s *section) setPrefix(c Config) {
+	path := s.path
+	for len(path) > 1 && c.Counter.Count(joined(path)) > c.contextMax()-4 {
+		path = path[1:]
+	}
+	var lines []string
+	if s.title.line != "" && (len(path) == 0 || path[0] != s.title.name) {
+		lines = append(lines, s.title.line)
+	}
+	if len(path) > 0 {
+		lines = append(lines, fit(c, joined(path)))
+	}
+	if len(lines) > 0 {
+		s.prefix = strings.Join(lines, "\n") + "\n\n"
+		s.tokens = c.Counter.Count(s.prefix)
+	}
+}
+
+func joined(path []string) string { return strings.Join(path, " > ") }
+
+// fit shortens a line to the tokens that Config allows it. A token is at least a byte.
+func fit(c Config, line string) string {
+	room := c.contextMax() - 4 // for the mark of what is left out, and the line's end
+	if len(line) > room && c.Counter.Count(line) > room {
+		return shorten(line, room)
+	}
+	return line
+}
+
+// shorten cuts a name to at most size bytes and a mark.
+func shorten(name string, size int) string {
+	if len(name) <= size {
+		return name
+	}
+	for size > 0 && !utf8.RuneStart(name[size]) {
+		size--
+	}
+	return strings.TrimSpace(name[:size]) + "…"
+}
