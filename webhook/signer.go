@@ -19,8 +19,8 @@ const (
 )
 
 const (
-	secretPrefix = "whsec_" //nolint:gosec // the prefix of secrets, not one
-	minKey       = 24       // bytes
+	secretPrefix = "whsec_"
+	minKey       = 24 // bytes
 	maxKey       = 64
 )
 

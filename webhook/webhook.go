@@ -84,7 +84,7 @@ func (a Attempt) problem() string {
 // spread moves a wait at random by up to the fraction in either direction, so that what failed
 // together does not come again together.
 func spread(wait time.Duration, fraction float64) time.Duration {
-	return wait + time.Duration((2*rand.Float64()-1)*fraction*float64(wait)) //nolint:gosec // jitter needs no secrecy
+	return wait + time.Duration((2*rand.Float64()-1)*fraction*float64(wait))
 }
 
 // host is all of a URL that may be logged.

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"testing"
 	"unicode/utf8"
@@ -61,7 +62,7 @@ func same(t *testing.T, text string, want task.Decoded, wantErr error) {
 		return
 	}
 	got, err := task.Decode(base64.RawURLEncoding.EncodeToString([]byte(text)), ours)
-	if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(err, wantErr) {
+	if !reflect.DeepEqual(got, want) || fmt.Sprintf("%+v", err) != fmt.Sprintf("%+v", wantErr) {
 		t.Fatalf("as base64: got %+v, %v, want %+v, %v", got, err, want, wantErr)
 	}
 }

@@ -1,0 +1,110 @@
+# `make` or `make help` prints what there is. A line is described by the comment after its target's name.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+# Tools are pinned here, and built into .tools/ by the go command so that go.mod stays the project's own.
+GOLANGCI_LINT_VERSION := v2.15.0
+GOVULNCHECK_VERSION := v1.8.0
+GOLANGCI_LINT := .tools/golangci-lint-$(GOLANGCI_LINT_VERSION)/golangci-lint
+GOVULNCHECK := .tools/govulncheck-$(GOVULNCHECK_VERSION)/govulncheck
+
+# What to test, and how; for example: make test PKGS=./webhook/... TESTFLAGS='-run Loop -v'
+PKGS := ./...
+TESTFLAGS :=
+TEST_TIMEOUT := 10m
+# Packages at once. Tests start real servers: more of them than processors make each other late.
+TEST_PARALLEL := $(shell nproc 2>/dev/null || echo 2)
+FUZZTIME := 30s
+
+NODE_MODULES := dev/node_modules/.package-lock.json
+
+.PHONY: help
+help: ## Show this list
+	@echo 'async-worker: document tasks from Azure queues. Targets:'
+	@echo
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' Makefile
+	@echo
+	@echo 'Needed: Go, and Node for the local stack. `make test` installs the rest (Debian, Ubuntu) or says what is missing.'
+
+##### To work with it
+
+.PHONY: build
+build: ## Build bin/async-worker
+	@go build -trimpath -o bin/async-worker ./cmd/async-worker
+
+.PHONY: run
+run: build $(NODE_MODULES) ## Start the local stack and the worker, and ingest the samples; ONCE=1 ends after that
+	@exec bin/async-worker dev $(if $(filter-out 0 no false,$(ONCE)),--once)
+
+.PHONY: fmt
+fmt: $(GOLANGCI_LINT) ## Format the code (gofumpt) and tidy go.mod
+	@$(GOLANGCI_LINT) fmt
+	@go mod tidy
+
+##### To trust it
+
+.PHONY: test
+test: test-deps ## Run all tests with the race detector; PKGS and TESTFLAGS narrow them down
+	@go test -race -timeout $(TEST_TIMEOUT) -p $(TEST_PARALLEL) $(TESTFLAGS) $(PKGS) 2>&1 | awk -f .ci/summary.awk
+
+.PHONY: test-deps
+test-deps: $(NODE_MODULES) ## Install what the tests need: Postgres with pgvector, poppler, Azurite, PostgREST
+	@dev/install-test-deps.sh
+
+.PHONY: check
+check: lint fix-check tidy-check vulncheck ## Look at the code without running it: format, lint, vet, go fix, go.mod, known vulnerabilities
+	@echo 'check: fine'
+
+.PHONY: lint
+lint: $(GOLANGCI_LINT) ## Check format (gofumpt) and lint (with go vet), part of check
+	@$(GOLANGCI_LINT) fmt --diff || { echo 'lint: the code above is not formatted; run: make fmt' >&2; exit 1; }
+	@$(GOLANGCI_LINT) run
+
+.PHONY: fix-check
+fix-check:
+	@diff="$$(go fix -diff ./... 2>&1 || true)"; \
+	if [ -n "$$diff" ]; then echo "$$diff"; echo 'check: go fix has something to say (above); run: go fix ./...' >&2; exit 1; fi
+
+.PHONY: tidy-check
+tidy-check:
+	@go mod tidy -diff || { echo 'check: go.mod or go.sum is not tidy (above); run: go mod tidy' >&2; exit 1; }
+
+.PHONY: vulncheck
+vulncheck: $(GOVULNCHECK)
+	@.ci/vulncheck $(GOVULNCHECK)
+
+.PHONY: fuzz
+fuzz: ## Run each fuzz target for FUZZTIME (30s)
+	@.ci/fuzz $(FUZZTIME)
+
+.PHONY: bench
+bench: test-deps ## Measure what the worker costs around a task, next to a bare SDK loop
+	@go run ./test/bench
+
+.PHONY: docs
+docs: ## Make docs/state_machine.md anew from the tables of internal/job
+	@go test ./internal/job -run TestDocument -update
+
+.PHONY: clean
+clean: ## Remove what was built, the tools, and the local stack with its data
+	@rm -rf bin .dev .tools dev/node_modules
+
+##### Files
+
+# npm writes this file last; it is as old as the installation.
+$(NODE_MODULES): dev/package-lock.json dev/package.json
+	@command -v npm >/dev/null || { echo 'npm is missing: install Node.js 20 or later' >&2; exit 1; }
+	@echo 'installing the local stack (npm ci in dev)'
+	@cd dev && npm ci --no-audit --no-fund --loglevel=error </dev/null
+	@touch $@
+
+$(GOLANGCI_LINT):
+	@echo 'building golangci-lint $(GOLANGCI_LINT_VERSION) (once; it takes some minutes)'
+	@GOBIN=$(CURDIR)/$(@D) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION)
+
+$(GOVULNCHECK):
+	@echo 'building govulncheck $(GOVULNCHECK_VERSION) (once)'
+	@GOBIN=$(CURDIR)/$(@D) go install golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK_VERSION)
