@@ -167,7 +167,7 @@ func areColumns(left, right []segment) bool {
 	}
 	l, r := sideOf(left), sideOf(right)
 	fewer := min(l.rows, r.rows)
-	gap := r.left - l.right
+	gap := r.starts - l.ends
 	if fewer < 2 || gap < 0.5*min(l.size, r.size) || min(l.width(), r.width()) < 4*min(l.size, r.size) {
 		return false
 	}
@@ -191,6 +191,8 @@ func areColumns(left, right []segment) bool {
 // side is what one of two columns looks like.
 type side struct {
 	box
+	starts      float64 // where nearly all lines begin and end: a header may reach over the gutter
+	ends        float64
 	rows        int
 	size        float64
 	wordsPerRow float64
@@ -200,15 +202,20 @@ type side struct {
 func sideOf(segs []segment) side {
 	var s side
 	lines := rows(slices.Clone(segs))
-	words, sizes := 0, make([]float64, 0, len(lines))
+	words := 0
+	sizes, lefts, rights := make([]float64, 0, len(lines)), make([]float64, 0, len(lines)), make([]float64, 0, len(lines))
 	for _, l := range lines {
 		s.box = s.union(l.box)
 		words += len(l.words())
-		sizes = append(sizes, l.size)
+		sizes, lefts, rights = append(sizes, l.size), append(lefts, l.left), append(rights, l.right)
 	}
+	slices.Sort(lefts)
+	slices.Sort(rights)
+	outliers := len(lines) / 14
+	s.starts, s.ends = lefts[outliers], rights[len(rights)-1-outliers]
 	full := 0
 	for _, l := range lines {
-		if l.width() >= 0.8*s.width() {
+		if l.width() >= 0.8*(s.ends-s.starts) {
 			full++
 		}
 	}

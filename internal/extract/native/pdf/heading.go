@@ -25,7 +25,7 @@ func isCaption(text string) bool { return captionStart.MatchString(text) }
 func isHeading(p *piece, text string, s *stats) bool {
 	words := len(strings.Fields(text))
 	ends := text[len(text)-1]
-	if words > maxHeading || len(p.lines) > 4 || letters(text) < 2 || ends == ',' || ends == ';' || p.math && words < 4 {
+	if words > maxHeading || len(p.lines) > 4 || letters(text) < 2 || ends == ',' || ends == ';' || p.math && words < 4 || isEntry(p) {
 		return false
 	}
 	ratio := p.size / s.body()
@@ -47,6 +47,16 @@ func isHeading(p *piece, text string, s *stats) bool {
 	}
 	return p.italic && !s.mostlyItalic() && words <= 10 && unicode.IsUpper([]rune(text)[0]) ||
 		words <= 12 && letters(text) >= 4 && isUpper(strings.Map(keepLetters, text))
+}
+
+// isEntry says whether a piece is an entry of a table of contents: its page number stands far off.
+func isEntry(p *piece) bool {
+	words := p.lines[len(p.lines)-1].words()
+	if len(words) < 2 {
+		return false
+	}
+	last, before := words[len(words)-1], words[len(words)-2]
+	return last.left-before.right > 1.5*last.em() && pageNumber.MatchString(last.text)
 }
 
 func keepLetters(r rune) rune {

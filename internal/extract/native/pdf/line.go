@@ -38,13 +38,33 @@ func segmentsOf(words []word) []segment {
 	var out []segment
 	for start := 0; start < len(words); {
 		end := start + 1
-		for end < len(words) && words[end].segment == words[start].segment {
+		for end < len(words) && words[end].segment == words[start].segment && !words[end].jump {
 			end++
 		}
-		out = append(out, newSegment(words[start:end:end]))
+		if named := nameSigns(words[start:end]); len(named) > 0 {
+			out = append(out, newSegment(named))
+		}
 		start = end
 	}
-	return attachMarkers(out)
+	out = attachMarkers(out)
+	return slices.DeleteFunc(out, func(s segment) bool { return s.words[0].text == unnamedSign })
+}
+
+// nameSigns makes an unnamed sign at the beginning of a line a bullet and drops all others. One that
+// has its line for itself stays: it may be a bullet whose text poppler put into another line.
+func nameSigns(words []word) []word {
+	if !slices.ContainsFunc(words, func(w word) bool { return w.text == unnamedSign }) {
+		return words
+	}
+	first := words[0]
+	named := slices.DeleteFunc(slices.Clone(words), func(w word) bool { return w.text == unnamedSign })
+	if first.text != unnamedSign {
+		return named
+	}
+	if len(named) > 0 {
+		first.text = "•"
+	}
+	return append([]word{first}, named...)
 }
 
 func newSegment(words []word) segment {
@@ -68,7 +88,8 @@ func attachMarkers(segs []segment) []segment {
 	slices.SortStableFunc(segs, func(a, b segment) int { return cmp.Compare(a.centerY(), b.centerY()) })
 	gone := make([]bool, len(segs))
 	for i, s := range segs {
-		if len(s.words) != 1 || !isBullet(s.words[0]) && !ordinal.MatchString(s.words[0].text) {
+		unnamed := s.words[0].text == unnamedSign
+		if len(s.words) != 1 || !unnamed && !isBullet(s.words[0]) && !ordinal.MatchString(s.words[0].text) {
 			continue
 		}
 		best := -1
@@ -79,7 +100,11 @@ func attachMarkers(segs []segment) []segment {
 			}
 		}
 		if best >= 0 {
-			segs[best] = newSegment(append(slices.Clone(s.words), segs[best].words...))
+			mark := slices.Clone(s.words)
+			if unnamed {
+				mark[0].text = "•"
+			}
+			segs[best] = newSegment(append(mark, segs[best].words...))
 			gone[i] = true
 		}
 	}
@@ -112,7 +137,7 @@ func rows(segs []segment) []line {
 	slices.SortStableFunc(segs, func(a, b segment) int { return cmp.Compare(a.centerY(), b.centerY()) })
 	var out []line
 	for _, s := range segs {
-		if n := len(out); n > 0 && out[n-1].sameLine(s.box) && s.centerY()-out[n-1].centerY() < 0.6*max(s.height(), out[n-1].height()) {
+		if n := len(out); n > 0 && out[n-1].takes(s) {
 			out[n-1].segments = append(out[n-1].segments, s)
 			out[n-1].box = out[n-1].union(s.box)
 			continue
@@ -126,6 +151,12 @@ func rows(segs []segment) []line {
 	return out
 }
 
+// takes says whether s stands on l's line: beside its first segment, or a little raised or lowered.
+func (l line) takes(s segment) bool {
+	first := l.segments[0]
+	return first.sameLine(s.box) && abs(s.centerY()-first.centerY()) < 0.45*max(s.height(), first.height())
+}
+
 func (l line) words() []word {
 	if len(l.segments) == 1 {
 		return l.segments[0].words
@@ -134,6 +165,7 @@ func (l line) words() []word {
 	for _, s := range l.segments {
 		out = append(out, s.words...)
 	}
+	slices.SortStableFunc(out, byLeft) // raised numbers are segments within another's words
 	return out
 }
 
@@ -144,10 +176,8 @@ func (l line) text() string { return joinWords(l.words()) }
 // capitals; a raised number is kept apart.
 func joinWords(words []word) string {
 	var b strings.Builder
+	words = withoutLeaders(words)
 	for i, w := range words {
-		if leader.MatchString(w.text) && i > 0 && i < len(words)-1 {
-			continue
-		}
 		if i > 0 && b.Len() > 0 && !touches(words[i-1], w) && !noSpaceBetween(words[i-1].text, w.text) {
 			b.WriteByte(' ')
 		}
@@ -155,6 +185,43 @@ func joinWords(words []word) string {
 	}
 	return b.String()
 }
+
+// withoutLeaders drops the rows of dots that lead the eye to a number.
+func withoutLeaders(words []word) []word {
+	if !hasLeader(words) {
+		return words
+	}
+	out := make([]word, 0, len(words))
+	for start := 0; start < len(words); {
+		end := start
+		for end < len(words) && onlyDots(words[end].text) {
+			end++
+		}
+		if end-start < 3 && !(end > start && len(words[start].text) > 3) {
+			end = max(end, start+1)
+			out = append(out, words[start:end]...)
+		}
+		start = end
+	}
+	return out
+}
+
+// hasLeader says whether there is such a row: three words of dots, or one long one.
+func hasLeader(words []word) bool {
+	n := 0
+	for _, w := range words {
+		if !onlyDots(w.text) {
+			n = 0
+			continue
+		}
+		if n++; n == 3 || len(w.text) > 3 {
+			return true
+		}
+	}
+	return false
+}
+
+func onlyDots(s string) bool { return s != "" && strings.Trim(s, ".…·") == "" }
 
 func touches(a, b word) bool {
 	gap := b.left - a.right

@@ -29,7 +29,8 @@ type edgeRow struct {
 
 const (
 	edgeRows = 4    // lines that are looked at, from each edge
-	edgePart = 0.16 // of the page's height
+	edgePart = 0.3  // of the page's height: small pages are printed on large sheets
+	edgeOnly = 0.13 // of it: where what stands on one page only may be a header
 )
 
 // newSheet prepares a page for comparison.
@@ -90,7 +91,8 @@ func (s *sheet) body(others []*sheet, pages int, size float64) []segment {
 		last := -1
 		outer := make([]bool, len(mine))
 		for i, row := range mine {
-			outer[i] = repeated(row, s.height, others, edge, pages) || i == last+1 && (pageNumber.MatchString(row.text()) || runningHead(row, s.page, size))
+			outer[i] = repeated(row, s.height, others, edge, pages) ||
+				i == last+1 && outermost(row, s.height) && (pageNumber.MatchString(row.text()) || runningHead(row, size))
 			if outer[i] && row.gap >= 0.4*row.height() {
 				last = i
 			}
@@ -112,7 +114,7 @@ func (s *sheet) body(others []*sheet, pages int, size float64) []segment {
 // repeated says whether the same line stands at the same height on other pages nearby.
 func repeated(row edgeRow, height float64, others []*sheet, edge func(*sheet) []edgeRow, pages int) bool {
 	need := 2
-	if pages <= 3 {
+	if pages <= window {
 		need = 1
 	}
 	if row.sign == "" {
@@ -132,11 +134,15 @@ func repeated(row edgeRow, height float64, others []*sheet, edge func(*sheet) []
 	return false
 }
 
+func outermost(row edgeRow, height float64) bool {
+	return row.bottom < edgeOnly*height || row.top > (1-edgeOnly)*height
+}
+
 // runningHead knows a header or footer that stands on one page only: a few words in the outermost
 // line with the page's number far from them at the edge, well apart from the text.
-func runningHead(row edgeRow, p *page, size float64) bool {
+func runningHead(row edgeRow, size float64) bool {
 	cells := cellsOf(row.line)
-	if len(cells) < 2 || row.gap < 1.2*row.height() || row.size > 1.05*size || row.centerY() > 0.13*p.height && row.centerY() < 0.9*p.height {
+	if len(cells) < 2 || row.gap < 1.2*row.height() || row.size > 1.05*size {
 		return false
 	}
 	number := func(c cell) bool { return len(c.words) == 1 && pageNumber.MatchString(c.words[0].text) }

@@ -38,8 +38,9 @@ type word struct {
 	box
 	style
 	text    string
-	segment int // poppler's line on the page
-	order   int // place in the page's content stream, from 0
+	segment int  // poppler's line on the page
+	order   int  // place in the page's content stream, from 0
+	jump    bool // the stream doesn't come from the word before: this is another column or cell
 }
 
 // em is the word's font size, or an estimate of it.

@@ -2,8 +2,6 @@ package pdf
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -42,14 +40,7 @@ func (p *piece) text(join func(a, b string) string) string {
 
 // splitter cuts regions into pieces.
 type splitter struct {
-	last ordinalSeen
-}
-
-// ordinalSeen is the last number of a list.
-type ordinalSeen struct {
-	shape string // e.g. "#." or "(a)"
-	value int
-	left  float64
+	last ordinalSeen // the last number of a list
 }
 
 // maxAbove is the distance of a piece that has nothing above it.
@@ -58,68 +49,59 @@ const maxAbove = 99
 // pieces cuts a region's lines.
 func (sp *splitter) pieces(p *page, r region) []*piece {
 	var out []*piece
-	var cur *piece
-	leading := leadingOf(r.lines)
-	noTableBefore, failures := 0, 0
-	for i := 0; i < len(r.lines); i++ {
-		l := r.lines[i]
-		if i >= noTableBefore {
-			t, n := tableAt(r.lines, i)
-			if t != nil {
-				made := &piece{page: p, table: t, column: r.box, lines: r.lines[i : i+n], above: maxAbove}
-				for _, l := range made.lines {
-					made.box = made.union(l.box)
-				}
-				out, cur = append(out, made), nil
-				i += n - 1
-				failures = 0
-				continue
-			}
-			if failures++; n > 0 && failures > 3 {
-				noTableBefore, failures = i+n, 0
-			}
-		}
-		starts, marker := sp.starts(r, i, cur, leading)
-		if !starts {
-			cur.lines = append(cur.lines, l)
-			cur.box = cur.union(l.box)
+	for _, s := range strips(r.lines) {
+		if s.table != nil {
+			out = append(out, &piece{page: p, table: s.table, column: r.box, lines: s.lines, above: maxAbove})
 			continue
 		}
-		above := float64(maxAbove)
-		if i > 0 {
-			above = (l.centerY() - r.lines[i-1].centerY()) / max(leading, 1)
-		}
-		cur = &piece{box: l.box, page: p, lines: []line{l}, marker: marker, first: len(out) == 0, above: above, column: r.box}
-		out = append(out, cur)
+		out = append(out, sp.paragraphs(p, region{r.box, s.lines}, len(out) == 0)...)
 	}
 	for _, pc := range out {
 		var words []word
 		for _, l := range pc.lines {
 			words = append(words, l.words()...)
+			pc.box = pc.union(l.box)
 		}
 		pc.look = lookOf(words)
 	}
 	return out
 }
 
-// leadingOf is the usual distance of lines within a paragraph of the region, in points: the lower
-// third of all distances, as those between paragraphs are greater.
-func leadingOf(lines []line) float64 {
+// paragraphs cuts lines that are no table. first says whether they begin their region.
+func (sp *splitter) paragraphs(p *page, r region, first bool) []*piece {
+	var out []*piece
+	var cur *piece
+	for i, l := range r.lines {
+		leading := leadingAt(r.lines, i)
+		starts, marker := sp.starts(r, i, cur, leading)
+		if !starts {
+			cur.lines = append(cur.lines, l)
+			continue
+		}
+		above := float64(maxAbove)
+		if i > 0 {
+			above = (l.centerY() - r.lines[i-1].centerY()) / leading
+		}
+		cur = &piece{page: p, lines: []line{l}, marker: marker, first: first && len(out) == 0, above: above, column: r.box}
+		out = append(out, cur)
+	}
+	return out
+}
+
+// leadingAt is the usual distance of lines like line i within a paragraph, in points: the lower third
+// of the distances nearby, as those between paragraphs are greater.
+func leadingAt(lines []line, i int) float64 {
+	const reach = 12
 	var d []float64
-	for i := 1; i < len(lines); i++ {
-		if similar(lines[i].size, lines[i-1].size) {
-			d = append(d, lines[i].centerY()-lines[i-1].centerY())
+	for j := max(1, i-reach); j < min(len(lines), i+reach); j++ {
+		if a, b := lines[j-1], lines[j]; similar(a.size, b.size) && similar(b.size, lines[i].size) && b.centerY() > a.centerY() {
+			d = append(d, b.centerY()-a.centerY())
 		}
 	}
 	if len(d) < 4 {
-		for _, l := range lines {
-			d = append(d, 1.3*l.size)
-		}
+		d = append(d, 1.3*lines[i].size, 1.3*lines[i].size)
 	}
 	slices.Sort(d)
-	if len(d) == 0 {
-		return 12
-	}
 	return max(d[len(d)/3], 1)
 }
 
@@ -134,11 +116,8 @@ func (sp *splitter) starts(r region, i int, cur *piece, leading float64) (bool, 
 	}
 	fresh := cur == nil || sp.parted(r, i, cur, leading)
 	if len(words) > 1 && ordinal.MatchString(words[0].text) {
-		seen, plausible := ordinalOf(words[0])
-		follows := seen.shape == sp.last.shape && seen.value == sp.last.value+1 && abs(seen.left-sp.last.left) < 2*l.size
-		opens := plausible && seen.value == 1 && (fresh || endsSentence(cur.lines[len(cur.lines)-1].text()))
-		if follows || opens || plausible && fresh && unicode.IsDigit(rune(strings.TrimLeft(words[0].text, "(")[0])) {
-			sp.last = seen
+		opens := fresh || endsSentence(cur.lines[len(cur.lines)-1].text())
+		if sp.opensList(words[0], opens, l.size) {
 			return true, words[0].text
 		}
 	}
@@ -147,28 +126,6 @@ func (sp *splitter) starts(r region, i int, cur *piece, leading float64) (bool, 
 
 // bulletMarker is what every bullet is written as.
 const bulletMarker = "-"
-
-// ordinalOf reads a list number. Letters count from a; roman ones of more than a sign as numbers of
-// unknown value, which follow nothing.
-func ordinalOf(w word) (ordinalSeen, bool) {
-	parts := ordinal.FindStringSubmatch(w.text)
-	seen := ordinalSeen{left: w.left}
-	if n, err := strconv.Atoi(parts[2]); err == nil {
-		seen.shape, seen.value = parts[1]+"#"+parts[3], n
-		return seen, true
-	}
-	if len(parts[2]) > 1 {
-		seen.shape, seen.value = parts[1]+"i"+parts[3], -1
-		return seen, parts[1] != ""
-	}
-	c := parts[2][0]
-	seen.value = int(c|0x20-'a') + 1
-	seen.shape = parts[1] + "a" + parts[3]
-	if c < 'a' {
-		seen.shape = parts[1] + "A" + parts[3]
-	}
-	return seen, seen.value == 1
-}
 
 // parted says whether line i begins a new piece after the lines of cur.
 func (sp *splitter) parted(r region, i int, cur *piece, leading float64) bool {
@@ -181,8 +138,10 @@ func (sp *splitter) parted(r region, i int, cur *piece, leading float64) bool {
 	switch {
 	case !similar(l.size, prev.size), l.mono != prev.mono:
 		return true
-	case l.centerY()-prev.centerY() > 1.3*usual:
+	case l.centerY()-prev.centerY() > 1.3*usual, l.centerY() < prev.centerY(), l.left > prev.right, prev.left > l.right:
 		return true
+	case hasLeader(prev.words()):
+		return true // an entry of a table of contents
 	case l.bold != prev.bold && (prev.bold || letters(l.text()) > 3):
 		return true
 	}

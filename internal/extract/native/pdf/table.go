@@ -23,31 +23,100 @@ const maxColumns = 40
 // equationNumber is what stands at the right of a displayed formula.
 var equationNumber = regexp.MustCompile(`^\(\d+([.\-–]\d+)*[a-z]?\)$`)
 
-// tableAt looks for a table that begins at lines[at]. It returns how many lines the table takes; zero
-// when there is none.
-func tableAt(lines []line, at int) (*extract.Table, int) {
-	if len(cellsOf(lines[at])) < 2 {
-		return nil, 0
-	}
-	end, wide := at+1, 1
-	for end < len(lines) && lines[end].top-lines[end-1].bottom < 2*max(lines[end].height(), lines[end-1].height()) {
-		switch {
-		case len(cellsOf(lines[end])) >= 2:
-			wide++
-		case end+1 < len(lines) && len(cellsOf(lines[end+1])) >= 2 && lines[end+1].top-lines[end].bottom < lines[end].height():
-		default:
-			return grid(lines[at:end], wide), end - at
+// strip is lines of a region one below the other: a table, or anything else.
+type strip struct {
+	table *extract.Table // nil: no table
+	lines []line
+}
+
+// strips finds the tables in a region's lines. Lines with several cells that are no table are put into
+// the order in which the page's program wrote them: what stands side by side otherwise, such as a form
+// or the labels of a drawing, is best read so.
+func strips(lines []line) []strip {
+	var out []strip
+	var text []line
+	for at := 0; at < len(lines); {
+		if len(cellsOf(lines[at])) < 2 {
+			text = append(text, lines[at])
+			at++
+			continue
 		}
-		end++
+		end, wide := tableLines(lines, at)
+		start, table := tableWithin(lines[at:end], wide)
+		text = append(text, asWritten(lines[at:at+start])...)
+		if table != nil {
+			if len(text) > 0 {
+				out = append(out, strip{lines: text})
+			}
+			out, text = append(out, strip{table, lines[at+start : end]}), nil
+		}
+		at = end
 	}
-	return grid(lines[at:end], wide), end - at
+	if len(text) > 0 {
+		out = append(out, strip{lines: text})
+	}
+	return out
+}
+
+// tableWithin is the table that ends lines, and where it starts: what stands right above a table may
+// look like a part of it. Without one it starts behind them.
+func tableWithin(lines []line, wide int) (start int, t *extract.Table) {
+	const tries = 4
+	for start := range lines[:min(len(lines)-1, tries)] {
+		if t := grid(lines[start:], wide); t != nil {
+			return start, t
+		}
+		wide -= one(len(cellsOf(lines[start])) >= 2)
+	}
+	return len(lines), nil
+}
+
+// tableLines is how far a table that begins at lines[at] would reach, and how many of its lines have
+// two cells or more.
+func tableLines(lines []line, at int) (end, wide int) {
+	several := func(i int) bool { return i < len(lines) && len(cellsOf(lines[i])) >= 2 }
+	below := func(i int) float64 { return lines[i].top - lines[i-1].bottom }
+	end, wide = at+1, one(several(at))
+	for ; end < len(lines) && below(end) < 2*max(lines[end].height(), lines[end-1].height()); end++ {
+		if several(end) {
+			wide++
+		} else if !several(end+1) || below(end+1) >= lines[end].height() {
+			break
+		}
+	}
+	return end, wide
+}
+
+// asWritten orders the segments of the lines by the page's content stream.
+func asWritten(lines []line) []line {
+	var segs []segment
+	for _, l := range lines {
+		segs = append(segs, l.segments...)
+	}
+	if len(lines) < 3 || len(segs) == len(lines) || slices.ContainsFunc(lines, func(l line) bool { return hasLeader(l.words()) }) {
+		return lines
+	}
+	slices.SortStableFunc(segs, func(a, b segment) int { return cmp.Compare(a.order, b.order) })
+	var out []line
+	for _, s := range segs {
+		if n := len(out); n > 0 && out[n-1].sameLine(s.box) && s.left-out[n-1].right < 3*s.size && s.left > out[n-1].left {
+			out[n-1].segments = append(out[n-1].segments, s)
+			out[n-1].box = out[n-1].union(s.box)
+			continue
+		}
+		out = append(out, line{box: s.box, segments: []segment{s}})
+	}
+	for i := range out {
+		out[i].look = lookOf(out[i].words())
+	}
+	return out
 }
 
 // cellsOf parts a line at its wide gaps.
 func cellsOf(l line) []cell {
 	var out []cell
 	for _, w := range l.words() {
-		if n := len(out); n > 0 && w.left-out[n-1].right < 0.9*w.em() {
+		if n := len(out); n > 0 && w.left-out[n-1].right < 0.9*w.em() && !w.jump {
 			out[n-1].words = append(out[n-1].words, w)
 			out[n-1].box = out[n-1].union(w.box)
 			continue
@@ -63,8 +132,9 @@ func grid(lines []line, wide int) *extract.Table {
 		return nil
 	}
 	var cells []cell
-	var words, math int
+	var words, math, contents int
 	for i, l := range lines {
+		contents += one(hasLeader(l.words()))
 		for _, c := range cellsOf(l) {
 			c.lineAt = i
 			cells = append(cells, c)
@@ -74,7 +144,7 @@ func grid(lines []line, wide int) *extract.Table {
 			}
 		}
 	}
-	if math*5 > words*2 {
+	if math*5 > words*2 || contents*2 > len(lines) {
 		return nil
 	}
 	cuts := cutsBetween(cells, wide)
@@ -90,7 +160,7 @@ func grid(lines []line, wide int) *extract.Table {
 	if grouped == nil {
 		grouped = byHeight(cells)
 	}
-	if len(grouped) < 2 {
+	if !regular(grouped, n) {
 		return nil
 	}
 	return fill(grouped, n)
@@ -191,6 +261,23 @@ func plausible(cells []cell, columns, lines int) bool {
 		total += min(n, lines)
 	}
 	return float64(total) >= 0.4*float64(columns*lines)
+}
+
+// regular says whether rows are those of a table: most have several cells, and each column has some.
+func regular(rows [][]cell, columns int) bool {
+	filled := make([]int, columns)
+	several := 0
+	for _, row := range rows {
+		seen := 0
+		for i, c := range row {
+			if !slices.ContainsFunc(row[:i], func(o cell) bool { return o.from == c.from }) {
+				filled[c.from]++
+				seen++
+			}
+		}
+		several += one(seen > 1)
+	}
+	return len(rows) >= 2 && several*3 >= len(rows)*2 && slices.Min(filled) >= min(2, len(rows))
 }
 
 // byStream groups cells into rows by the order in which they were written: from left to right, and

@@ -1,7 +1,6 @@
 package pdf
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -44,12 +43,23 @@ func normalize(s string) string {
 			b.WriteRune(privateBullets[r])
 		case unicode.IsSpace(r):
 			b.WriteByte(' ')
+		case r >= '\uF8E5' && r <= '\uF8FE': // pieces of tall brackets
 		case unicode.IsControl(r), r == '\uFEFF', r >= '\u200B' && r <= '\u200F', r >= '\u202A' && r <= '\u202E', r >= '\uFDD0' && r <= '\uFDEF', r&0xFFFE == 0xFFFE:
 		default:
 			b.WriteRune(r)
 		}
 	}
 	return strings.TrimSpace(b.String())
+}
+
+// unnamedSign stands for a word of a symbol font that poppler can't name: it prints the raw code, a
+// control character. At the beginning of a line it is a list's bullet, elsewhere nothing.
+const unnamedSign = "\u0001"
+
+// isUnnamed says whether poppler's word is such a sign.
+func isUnnamed(s string) bool {
+	r, n := utf8.DecodeRuneInString(s)
+	return n > 0 && n == len(s) && unicode.IsControl(r) && !unicode.IsSpace(r)
 }
 
 func isPlainASCII(s string) bool {
@@ -78,12 +88,6 @@ func isBullet(w word) bool {
 	}
 	return r == 'o' && w.mono // Word's second level is an o of Courier
 }
-
-// ordinal is how a numbered item may begin: "2.", "2)", "(2)", "a)", "(iv)", "1.2.".
-var ordinal = regexp.MustCompile(`^(\(?)(\d{1,3}|[A-Za-z]|[ivxIVX]{2,5})([.)]|\.\))$`)
-
-// leader is a row of dots or underscores that leads the eye.
-var leader = regexp.MustCompile(`^(\.{3,}|…+|·{3,}|(\.\s){3,}\.?)$`)
 
 // noSpaceBetween says whether two texts are joined without a space: the scripts of Chinese and
 // Japanese have none.

@@ -41,7 +41,11 @@ func readWords(r io.Reader, first int, yield func(*page) error) error {
 			if len(p.words) >= maxWords {
 				return &tooManyWordsError{p.number}
 			}
-			if at.text = normalize(plain(text)); at.text != "" {
+			raw := plain(text)
+			if at.text = normalize(raw); isUnnamed(raw) {
+				at.text = unnamedSign
+			}
+			if at.text != "" {
 				at.segment, at.order = segment, len(p.words)
 				p.words = append(p.words, at)
 			}

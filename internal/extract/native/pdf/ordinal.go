@@ -1,0 +1,74 @@
+package pdf
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// ordinal is how a numbered item may begin: "2.", "2)", "(2)", "a)", "(iv)".
+var ordinal = regexp.MustCompile(`^(\(?)(\d{1,3}|[A-Za-z]|[ivxIVX]{2,5})([.)])$`)
+
+// ordinalSeen is a number of a list.
+type ordinalSeen struct {
+	shape string  // e.g. "#." or "(a)"
+	value int     // from 1
+	left  float64 // of its word
+}
+
+// readings are what a list number may mean: "i)" is the ninth letter or the first Roman number.
+func readings(w word) []ordinalSeen {
+	m := ordinal.FindStringSubmatch(w.text)
+	if m == nil {
+		return nil
+	}
+	shape := func(sign string) string { return m[1] + sign + m[3] }
+	if n, err := strconv.Atoi(m[2]); err == nil {
+		return []ordinalSeen{{shape("#"), n, w.left}}
+	}
+	var out []ordinalSeen
+	letter, roman := "a", "i"
+	if m[2] == strings.ToUpper(m[2]) {
+		letter, roman = "A", "I"
+	}
+	if len(m[2]) == 1 {
+		out = append(out, ordinalSeen{shape(letter), int(m[2][0]|0x20-'a') + 1, w.left})
+	}
+	if n := romanValue(strings.ToLower(m[2])); n > 0 {
+		out = append(out, ordinalSeen{shape(roman), n, w.left})
+	}
+	return out
+}
+
+// romanValue is the value of a Roman number up to 39; zero when it is none.
+func romanValue(s string) int {
+	for n := 1; n < 40; n++ {
+		tens, ones := strings.Repeat("x", n/10), []string{"", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix"}[n%10]
+		if tens+ones == s {
+			return n
+		}
+	}
+	return 0
+}
+
+// opensList says which of the readings may begin or go on a list: one that follows the last number
+// seen at the same place, or, where a piece begins anyway, a first one or any number in figures.
+func (sp *splitter) opensList(w word, fresh bool, size float64) bool {
+	rs := readings(w)
+	for _, r := range rs {
+		if last := sp.last; r.shape == last.shape && r.value == last.value+1 && abs(r.left-last.left) < 2*size {
+			sp.last = r
+			return true
+		}
+	}
+	if !fresh {
+		return false
+	}
+	for _, r := range rs {
+		if r.value == 1 || strings.Contains(r.shape, "#") {
+			sp.last = r
+			return true
+		}
+	}
+	return false
+}
