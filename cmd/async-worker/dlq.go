@@ -94,9 +94,17 @@ func (p *program) newDLQShowCommand() *cobra.Command {
 func (p *program) printDeadLetter(d store.DeadLetter) error {
 	t := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	for _, f := range [][2]string{
-		{"id", d.ID}, {"job", d.JobID}, {"type", d.TaskType}, {"reason", d.Reason}, {"class", d.ErrorClass}, {"error", d.ErrorMessage},
-		{"attempts", strconv.Itoa(d.Attempts)}, {"queue", d.SourceQueue}, {"at", when(d.CreatedAt)},
-		{"replayed", whenever(d.ReplayedAt)}, {"replayed as", d.ReplayedAs},
+		{"id", d.ID},
+		{"job", d.JobID},
+		{"type", d.TaskType},
+		{"reason", d.Reason},
+		{"class", d.ErrorClass},
+		{"error", d.ErrorMessage},
+		{"attempts", strconv.Itoa(d.Attempts)},
+		{"queue", d.SourceQueue},
+		{"at", when(d.CreatedAt)},
+		{"replayed", whenever(d.ReplayedAt)},
+		{"replayed as", d.ReplayedAs},
 	} {
 		if f[1] != "" {
 			fmt.Fprintf(t, "%s\t%s\n", f[0], printable(f[1]))

@@ -139,13 +139,24 @@ func readStory(ctx context.Context, r store.Reader, id string) (jobStory, error)
 func printStory(w io.Writer, s jobStory) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, f := range [][2]string{
-		{"id", s.ID}, {"client", s.ClientID}, {"type", s.Type}, {"status", s.Status}, {"stage", s.Stage},
-		{"progress", strconv.Itoa(s.Progress) + "%"}, {"attempts", fmt.Sprintf("%d of %d", s.Attempts, s.MaxAttempts)},
-		{"priority", s.Priority}, {"requested by", s.RequestedBy}, {"parent", s.ParentJobID},
+		{"id", s.ID},
+		{"client", s.ClientID},
+		{"type", s.Type},
+		{"status", s.Status},
+		{"stage", s.Stage},
+		{"progress", strconv.Itoa(s.Progress) + "%"},
+		{"attempts", fmt.Sprintf("%d of %d", s.Attempts, s.MaxAttempts)},
+		{"priority", s.Priority},
+		{"requested by", s.RequestedBy},
+		{"parent", s.ParentJobID},
 		{"cancel asked", map[bool]string{true: "yes"}[s.CancelAsked]},
-		{"created", when(s.CreatedAt)}, {"started", whenever(s.StartedAt)}, {"completed", whenever(s.CompletedAt)},
+		{"created", when(s.CreatedAt)},
+		{"started", whenever(s.StartedAt)},
+		{"completed", whenever(s.CompletedAt)},
 		{"error", strings.TrimSpace(s.ErrorCode + " " + s.ErrorMessage)},
-		{"payload", compact(s.Payload)}, {"hints", compact(s.Hints)}, {"result", compact(s.Result)},
+		{"payload", compact(s.Payload)},
+		{"hints", compact(s.Hints)},
+		{"result", compact(s.Result)},
 	} {
 		if f[1] != "" {
 			fmt.Fprintf(t, "%s\t%s\n", f[0], printable(f[1]))

@@ -55,7 +55,19 @@ func secretSettings() string {
 	return b.String()
 }
 
-func (p *program) serve(ctx context.Context, cfg config.Config, log *slog.Logger) (err error) {
+// serve runs the daemon. Being told to stop is a good end, whenever it comes.
+func (p *program) serve(ctx context.Context, cfg config.Config, log *slog.Logger) error {
+	signals := make(chan os.Signal, 3)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	err := p.work(ctx, signals, cfg, log)
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+func (p *program) work(ctx context.Context, signals <-chan os.Signal, cfg config.Config, log *slog.Logger) (err error) {
 	t, err := p.open(ctx, cfg, log, app.Everything)
 	if err != nil {
 		return &failure{"connect", nextOpen, err}
@@ -67,7 +79,7 @@ func (p *program) serve(ctx context.Context, cfg config.Config, log *slog.Logger
 	}
 	m := manager{log: log, drain: cfg.DrainMax}
 	m.tell(m.Ready("working for " + cfg.ClientID))
-	return m.supervise(ctx, w)
+	return m.await(ctx, signals, w)
 }
 
 // daemon is the worker as the manager sees it.
@@ -85,15 +97,8 @@ type manager struct {
 
 var errImpatient = errors.New("ended by a third signal")
 
-// supervise runs the daemon until it ends. ctx ends with the first signal.
-func (m manager) supervise(ctx context.Context, d daemon) error {
-	signals := make(chan os.Signal, 3)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
-	defer signal.Stop(signals)
-	return m.await(ctx, signals, d)
-}
-
-// await needs every signal on signals, the first too, which has also ended ctx.
+// await runs the daemon until it ends. signals bears every signal, the first too, which has also
+// ended ctx.
 func (m manager) await(ctx context.Context, signals <-chan os.Signal, d daemon) error {
 	ended := make(chan error, 1)
 	go func() { ended <- d.Run(ctx) }()
@@ -101,9 +106,6 @@ func (m manager) await(ctx context.Context, signals <-chan os.Signal, d daemon) 
 	for count := 0; ; {
 		select {
 		case err := <-ended:
-			if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-				return nil // told to stop, and stopped
-			}
 			return err
 		case <-stopping:
 			stopping = nil

@@ -10,6 +10,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/app"
+	"github.com/seed-7227ef26/async-worker/internal/config"
 )
 
 // fakeDaemon drains for a while when its context ends.
@@ -44,7 +47,6 @@ func TestSignals(t *testing.T) {
 		{name: "one drains", drain: time.Minute, signals: 1, lasts: time.Minute},
 		{name: "two abort", drain: time.Hour, signals: 2, lasts: time.Second},
 		{name: "an error of the daemon is the answer", drain: time.Minute, signals: 1, err: broken, want: broken, lasts: time.Minute},
-		{name: "the end of its context is none", drain: time.Minute, signals: 1, err: context.Canceled, lasts: time.Minute},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -96,3 +98,19 @@ type stubborn struct{ end chan struct{} }
 
 func (s *stubborn) Run(context.Context) error { <-s.end; return nil }
 func (*stubborn) Abort()                      {}
+
+// Told to stop while it still connects, the daemon ends well; an interrupted command does not.
+func TestStopDuringStart(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	p := &program{env: testEnv(), stdout: io.Discard, stderr: io.Discard, open: func(ctx context.Context, _ config.Config, _ *slog.Logger, _ app.Needs) (*app.Tenant, error) {
+		cancel()
+		return nil, ctx.Err()
+	}}
+	if code := p.run(ctx, []string{"run"}); code != exitOK {
+		t.Errorf("run: exit code %d", code)
+	}
+	if code := p.run(ctx, []string{"jobs", "list"}); code != exitInterrupted {
+		t.Errorf("jobs list: exit code %d", code)
+	}
+}
