@@ -74,7 +74,9 @@ func rules() []rule {
 }
 
 // upper are the packages that no test of a package below may import either.
-func upper() []string { return []string{"internal/app/...", "internal/devstack/...", "internal/engine/...", "cmd/..."} }
+func upper() []string {
+	return []string{"internal/app/...", "internal/devstack/...", "internal/engine/...", "cmd/..."}
+}
 
 // owner says where alone a foreign module may be imported, tests apart: so that it can be exchanged.
 type owner struct {
