@@ -84,11 +84,13 @@ func (l *jsonLines) print(key string, value any) {
 
 // bars redraws one progress bar for each job.
 type bars struct {
+	w        io.Writer
 	progress *mpb.Progress
 	color    bool
 
-	mu   sync.Mutex
-	jobs map[string]*bar
+	mu      sync.Mutex
+	jobs    map[string]*bar
+	trouble []string // whole lines, for what a bar has no room for
 }
 
 type bar struct {
@@ -104,6 +106,7 @@ const barRoom = 18
 // newBars draws on w. On what is no terminal, width is that of a whole line.
 func newBars(w io.Writer, color bool, width int) *bars {
 	return &bars{
+		w:        w,
 		progress: mpb.New(mpb.WithOutput(w), mpb.WithWidth(width), mpb.WithAutoRefresh(), mpb.WithRefreshRate(120*time.Millisecond)),
 		color:    color, jobs: map[string]*bar{},
 	}
@@ -149,9 +152,12 @@ func (b *bars) ended(j store.Job) {
 	one.say(ending(j), color)
 	if good {
 		one.SetCurrent(100)
-	} else {
-		one.Abort(false)
+		return
 	}
+	one.Abort(false)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.trouble = append(b.trouble, printable(j.ID+" "+ending(j)))
 }
 
 func (b *bars) close() {
@@ -161,6 +167,9 @@ func (b *bars) close() {
 		one.Abort(false) // those that were given up; the others are over already
 	}
 	b.progress.Wait()
+	for _, line := range b.trouble {
+		fmt.Fprintln(b.w, line)
+	}
 }
 
 func (b *bar) say(text, color string) {

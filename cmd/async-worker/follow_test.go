@@ -152,7 +152,7 @@ func TestBars(t *testing.T) {
 	if !errors.Is(err, errUnsuccessful) {
 		t.Errorf("got %v", err)
 	}
-	for _, want := range []string{"a.pdf", "100", "succeeded after 3.21s", "bad", "failed: INGEST_CORRUPTION_DETECTED", "\x1b[32m"} {
+	for _, want := range []string{"a.pdf", "100", "succeeded after 3.21s", "bad", "failed: INGEST_CORRUPTION_DETECTED", "\x1b[32m", "\nbad failed: INGEST_CORRUPTION_DETECTED: broken [31mfile really\n"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in %q", want, out.String())
 		}

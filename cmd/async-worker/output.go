@@ -109,10 +109,15 @@ func whenever(t *time.Time) string {
 	return when(*t)
 }
 
-// terminal says whether w is a terminal that can redraw a line.
+// terminal says whether w is a terminal that can redraw a line. One without a width, as some build
+// servers have it, can't.
 func (p *program) terminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd())) && p.getenv("TERM") != "dumb"
+	if !ok || p.getenv("TERM") == "dumb" {
+		return false
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	return err == nil && width > 0
 }
 
 // colorful says whether w takes colours and their reader wants them (no-color.org).

@@ -110,7 +110,7 @@ func (m manager) await(ctx context.Context, signals <-chan os.Signal, d daemon) 
 		case <-stopping:
 			stopping = nil
 			m.log.Info("stopping: finishing what runs, taking nothing new; another signal gives it back at once",
-				"reason", context.Cause(ctx).Error(), "drain_max", m.drain)
+				"reason", context.Cause(ctx).Error(), "drain_max", m.drain.String())
 			m.tell(m.Stopping("draining"))
 			m.tell(m.ExtendTimeout(m.drain + time.Minute)) // beyond TimeoutStopSec
 		case <-signals:
