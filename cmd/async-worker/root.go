@@ -71,7 +71,7 @@ down, 75 try again, 77 permission, 78 configuration.`,
 	})
 	root.AddCommand(
 		p.newRunCommand(), p.newEnqueueCommand(), p.newJobsCommand(), p.newDLQCommand(), p.newSearchCommand(),
-		p.newExtractCommand(), p.newMigrateCommand(), p.newCheckConfigCommand(), p.newVersionCommand(),
+		p.newExtractCommand(), p.newMigrateCommand(), p.newCheckConfigCommand(), p.newDevCommand(), p.newVersionCommand(),
 	)
 	return root
 }

@@ -1,0 +1,125 @@
+// Package devstack is the logic of `async-worker dev`: the whole on one machine, of real parts. It
+// starts Azurite, PGlite, PostgREST and a worker as child processes, shows a tour with the sample
+// documents, and stops everything. All that it writes is in .dev/ of the project's folder.
+package devstack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+
+	"github.com/seed-7227ef26/async-worker/internal/app"
+	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/stack"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// clientID is the tenant of the local stack.
+const clientID = "southhaven"
+
+// Options say what to run and how to show it.
+type Options struct {
+	// Once ends after the tour, with fresh data; else the stack stays up until ctx ends, and its data
+	// stays for the next time.
+	Once       bool
+	Home       string   // the folder of all that it writes; empty: .dev of the project
+	Executable string   // the program, for the worker
+	Environ    []string // "NAME=value"; settings of the models are taken from it
+	Stdout     io.Writer
+	Color      bool // Stdout takes colours
+	Redraws    bool // Follow redraws lines, so that nothing else may be printed meanwhile
+
+	// Follow shows the progress of jobs until all have ended; an error when one did not succeed.
+	Follow func(ctx context.Context, reader store.Reader, ids []string) error
+	// ShowHits prints what a search found.
+	ShowHits func(w io.Writer, hits []store.Hit) error
+}
+
+// Run is the whole of it. It returns nil when it was stopped by ctx after the tour, or by the end
+// of it with Once. Whatever it returns, no process of its own is left.
+func Run(ctx context.Context, o Options) (err error) {
+	root, err := stack.Root()
+	if err != nil {
+		return err
+	}
+	if o.Home == "" {
+		o.Home = filepath.Join(root, ".dev")
+	}
+	home, err := openHome(root, o.Home, o.Once)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, home.close()) }()
+	d := &dev{Options: o, home: home, out: &printer{w: o.Stdout, color: o.Color}}
+	ctx, d.parts = newParts(ctx, home)
+	defer func() {
+		d.out.hold(false)
+		d.out.line("")
+		stopErr := d.parts.stop(d.out)
+		if why := context.Cause(ctx); why != nil && errors.As(why, new(*endedError)) {
+			err = why // what the error of the tour comes from
+		}
+		err = errors.Join(err, stopErr)
+	}()
+	return d.run(ctx)
+}
+
+// dev is one run.
+type dev struct {
+	Options
+	home     *home
+	out      *printer
+	parts    *parts
+	env      settings
+	receiver *receiver
+	azure    string // connection string
+	database string // the URL of its owner
+}
+
+func (d *dev) run(ctx context.Context) error {
+	d.out.title("async-worker dev", "everything it writes is in "+d.home.rel(d.home.dir)+"/, Ctrl-C stops it")
+	if err := d.start(ctx); err != nil {
+		return interrupted(ctx, err)
+	}
+	tenant, err := d.openTenant(ctx)
+	if err != nil {
+		return err
+	}
+	err = d.tour(ctx, tenant)
+	if closeErr := tenant.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return interrupted(ctx, err)
+	}
+	if d.Once {
+		return nil
+	}
+	if err := d.home.writeEnv(d.env, d.extras()); err != nil {
+		return err
+	}
+	defer d.home.removeEnv()
+	d.printNext()
+	<-ctx.Done()
+	return nil
+}
+
+// interrupted tells a stop that was asked for from an error.
+func interrupted(ctx context.Context, err error) error {
+	if err != nil && errors.Is(context.Cause(ctx), context.Canceled) {
+		return fmt.Errorf("stopped before the end of the tour: %w", context.Canceled)
+	}
+	return err
+}
+
+// openTenant opens what the commands of people open, with the settings that .dev/env gets.
+func (d *dev) openTenant(ctx context.Context) (*app.Tenant, error) {
+	cfg, err := config.Load(config.Sources{Environ: d.env.environ()}, app.Everything)
+	if err != nil {
+		return nil, fmt.Errorf("read the settings of the local stack: %w", err)
+	}
+	return app.Open(ctx, cfg, slog.New(slog.DiscardHandler), app.Everything)
+}

@@ -1,0 +1,19 @@
+package devstack
+
+// printNext says what to do with a stack that is up.
+func (d *dev) printNext() {
+	program := d.program()
+	d.out.section("It is up. Try next, in another terminal:")
+	for _, command := range []string{
+		"set -a; . " + d.home.rel(d.home.envPath()) + "; set +a",
+		program + " enqueue --type ingest --upload README.md --document-set mine --webhook-url \"$DEV_WEBHOOK_URL\" --watch",
+		program + " search \"how much is a night in the marina\"",
+		program + " jobs list",
+		program + " dlq list",
+		"psql \"$DEV_DATABASE_URL\" -c 'select filename, active_version, pages from documents'",
+		"tail -f " + d.home.rel(d.home.logPath("worker")),
+	} {
+		d.out.line("  %s", command)
+	}
+	d.out.line("\nWebhooks are shown here as they come. Ctrl-C stops everything; the data stays in %s for next time.", d.home.rel(d.home.data))
+}

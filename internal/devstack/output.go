@@ -1,0 +1,71 @@
+package devstack
+
+import (
+	"fmt"
+	"io"
+	"sync"
+)
+
+// printer writes lines for people. It is safe for concurrent use: webhooks come when they come.
+type printer struct {
+	mu    sync.Mutex
+	w     io.Writer
+	color bool
+	held  bool
+	kept  []string // lines that wait for the end of a hold
+}
+
+const (
+	bold  = "\x1b[1m"
+	faint = "\x1b[2m"
+	green = "\x1b[32m"
+	red   = "\x1b[31m"
+)
+
+func (p *printer) paint(color, text string) string {
+	if !p.color {
+		return text
+	}
+	return color + text + "\x1b[0m"
+}
+
+// line prints one line, after the hold if there is one.
+func (p *printer) line(format string, args ...any) {
+	text := format
+	if len(args) > 0 {
+		text = fmt.Sprintf(format, args...)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.held {
+		p.kept = append(p.kept, text)
+		return
+	}
+	fmt.Fprintln(p.w, text)
+}
+
+// hold keeps lines back while somebody else redraws the terminal.
+func (p *printer) hold(on bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.held = on
+	if on {
+		return
+	}
+	for _, text := range p.kept {
+		fmt.Fprintln(p.w, text)
+	}
+	p.kept = nil
+}
+
+func (p *printer) title(text, more string) { p.line("%s · %s\n", p.paint(bold, text), more) }
+
+func (p *printer) section(text string) { p.line("\n%s", p.paint(bold, text)) }
+
+func (p *printer) done(what, detail string) {
+	p.line("  %s %-10s %s", p.paint(green, "✓"), what, detail)
+}
+
+func (p *printer) bad(what, detail string) {
+	p.line("  %s %-10s %s", p.paint(red, "✗"), what, detail)
+}

@@ -1,0 +1,56 @@
+package devstack
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+)
+
+// readyListener is the other end of sd_notify(3): it learns when a daemon serves.
+type readyListener struct {
+	address string // for NOTIFY_SOCKET
+	conn    *net.UnixConn
+	said    chan struct{} // closed by READY=1
+}
+
+// listenReady listens on a socket in Linux's abstract name space, so that no file is left and no path
+// is too long.
+func listenReady() (*readyListener, error) {
+	l := &readyListener{address: "@async-worker-dev-" + rand.Text(), said: make(chan struct{})}
+	var err error
+	if l.conn, err = net.ListenUnixgram("unixgram", &net.UnixAddr{Name: l.address, Net: "unixgram"}); err != nil {
+		return nil, fmt.Errorf("listen for the worker's readiness: %w", err)
+	}
+	go l.read()
+	return l, nil
+}
+
+func (l *readyListener) read() {
+	buf := make([]byte, 4096)
+	for {
+		n, err := l.conn.Read(buf)
+		if err != nil {
+			return // closed
+		}
+		if slices.Contains(strings.Split(string(buf[:n]), "\n"), "READY=1") {
+			close(l.said)
+			return
+		}
+	}
+}
+
+func (l *readyListener) close() { _ = l.conn.Close() }
+
+// ready returns nil once the daemon has said so.
+func (l *readyListener) ready(context.Context) error {
+	select {
+	case <-l.said:
+		return nil
+	default:
+		return errors.New("it has not said that it is ready")
+	}
+}

@@ -1,0 +1,162 @@
+package devstack
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/seed-7227ef26/async-worker/internal/stack"
+	"github.com/seed-7227ef26/async-worker/internal/store/schema"
+)
+
+// patience is how long a part may take to come up, on a slow machine that is busy.
+const patience = 2 * time.Minute
+
+var errSlow = errors.New("it took too long")
+
+// start brings everything up, in the order in which one needs the other.
+func (d *dev) start(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, 10*time.Minute, errSlow) // npm may have to download
+	defer cancel()
+	d.home.removeEnv() // of a run that was killed
+	d.env = modelSettings(d.Environ)
+	if err := d.install(ctx); err != nil {
+		return err
+	}
+	both, ctxBoth := errgroup.WithContext(ctx)
+	both.Go(func() error { return d.startAzurite(ctxBoth) })
+	both.Go(func() error { return d.startDatabase(ctxBoth) })
+	if err := both.Wait(); err != nil {
+		return err
+	}
+	for _, step := range []func(context.Context) error{d.startAPI, d.startReceiver, d.startWorker} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *dev) startAzurite(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errSlow)
+	defer cancel()
+	log, err := d.home.log("azurite")
+	if err != nil {
+		return err
+	}
+	azurite, err := stack.StartAzurite(ctx, stack.AzuriteOptions{
+		Root: d.home.root, Folder: filepath.Join(d.home.data, "azurite"), Log: log,
+	})
+	if err != nil {
+		return err
+	}
+	d.parts.watch("azurite", azurite, azurite.Stop)
+	d.azure = azurite.ConnectionString
+	d.out.done("azurite", "queues and blobs of Azure Storage")
+	return nil
+}
+
+func (d *dev) startDatabase(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errSlow)
+	defer cancel()
+	log, err := d.home.log("pglite")
+	if err != nil {
+		return err
+	}
+	pglite, err := stack.StartPGlite(ctx, stack.PGliteOptions{
+		Root: d.home.root, Data: filepath.Join(d.home.data, "postgres"), Log: log,
+	})
+	if err != nil {
+		return err
+	}
+	d.parts.watch("pglite", pglite, pglite.Stop)
+	d.database = pglite.URL
+	d.out.done("pglite", "Postgres 18 with pgvector")
+	dimensions, err := d.env.dimensions()
+	if err != nil {
+		return err
+	}
+	if err := stack.SupabaseRoles(ctx, d.database, ""); err != nil {
+		return err
+	}
+	report, err := schema.Migrate(ctx, d.database, schema.Options{Dimensions: dimensions})
+	if err != nil {
+		return fmt.Errorf("migrate the local database (to begin anew, remove %s): %w", d.home.rel(d.home.data), err)
+	}
+	d.out.done("schema", report.String())
+	return nil
+}
+
+func (d *dev) startReceiver(context.Context) error {
+	secret := make([]byte, 32)
+	_, _ = rand.Read(secret) // it never fails
+	d.env["WEBHOOK_SECRET"] = "whsec_" + base64.StdEncoding.EncodeToString(secret)
+	d.env["WEBHOOK_ALLOW_CIDRS"] = "127.0.0.0/8"
+	log, err := d.home.log("webhooks")
+	if err != nil {
+		return err
+	}
+	d.receiver, err = startReceiver(d.env["WEBHOOK_SECRET"], d.showWebhook, log)
+	if err != nil {
+		return err
+	}
+	d.parts.add("webhooks", d.receiver.stop)
+	d.out.done("webhooks", "received at "+d.receiver.URL+", signatures checked with the reference library")
+	return nil
+}
+
+func (d *dev) startWorker(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errSlow)
+	defer cancel()
+	d.env["CLIENT_ID"] = clientID
+	d.env["AZURE_STORAGE_CONNECTION_STRING"] = d.azure
+	log, err := d.home.log("worker")
+	if err != nil {
+		return err
+	}
+	manager, err := listenReady()
+	if err != nil {
+		return err
+	}
+	defer manager.close()
+	const drainSeconds = 20
+	env := append(d.env.environ(),
+		"PATH="+os.Getenv("PATH"), "HOME="+os.Getenv("HOME"), "TMPDIR="+d.home.tmp, "NOTIFY_SOCKET="+manager.address,
+		"LOG_FORMAT=text", "POLL_MAX_MS=1000", fmt.Sprintf("DRAIN_MAX_SEC=%d", drainSeconds))
+	worker, err := stack.Start(ctx, stack.Command{
+		Name: "worker", Path: d.Executable, Args: []string{"run"}, Dir: d.home.dir, Env: env, Log: log, Up: manager.ready,
+	})
+	if err != nil {
+		return err
+	}
+	d.parts.watch("worker", worker, func() error { return worker.Stop(syscall.SIGTERM, (drainSeconds+10)*time.Second) })
+	model := "with the models of your key"
+	if d.env["LLM_PROVIDER"] == "offline" {
+		model = "with the offline provider: no key, no network, search finds words and not meaning"
+	}
+	d.out.done("worker", fmt.Sprintf("async-worker run, client %s, %s", clientID, model))
+	return nil
+}
+
+// extras are for people, beside the settings.
+func (d *dev) extras() settings {
+	return settings{"DEV_WEBHOOK_URL": d.receiver.URL, "DEV_DATABASE_URL": d.database}
+}
+
+// program is how people in the project's folder call this program.
+func (d *dev) program() string {
+	rel := d.home.rel(d.Executable)
+	if filepath.IsAbs(rel) && strings.HasPrefix(rel, os.TempDir()) {
+		return "go run ./cmd/async-worker" // that is how it was started
+	}
+	return rel
+}
