@@ -1,0 +1,244 @@
+package config
+
+import (
+	"net/netip"
+	"time"
+)
+
+const (
+	clientPattern    = `^[a-z0-9]([a-z0-9-]{0,26}[a-z0-9])?$`
+	containerPattern = `^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`
+	schemaPattern    = `^[a-z_][a-z0-9_]{0,62}$`
+	accountPattern   = `^[a-z0-9]{3,24}$`
+	modelPattern     = `^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$`
+	versionPattern   = `^[0-9]{4}-[0-9]{2}-[0-9]{2}(-preview)?$`
+)
+
+func services() []Setting {
+	return []Setting{
+		{
+			Name: "CLIENT_ID", Default: "default", Groups: Tenant | Queue | Blob | Store,
+			Help: "the tenant: names its queues, its container and its rows",
+			parse: dashed(func(c *Config) *string { return &c.ClientID }, clientPattern,
+				"use 1 to 28 of a-z, 0-9 and single dashes, beginning and ending with a letter or digit"),
+		},
+		{
+			Name: "QUEUE_BACKEND", Default: QueueAzure, Groups: Queue,
+			Help:  "the kind of queue",
+			parse: oneOf(func(c *Config) *string { return &c.QueueBackend }, []string{QueueAzure}, []string{"nats", "postgres"}),
+		},
+		{
+			Name: "AZURE_STORAGE_CONNECTION_STRING", Shown: "none; this or AZURE_STORAGE_ACCOUNT is required", Secret: true, Groups: Queue | Blob,
+			Help:  "the storage account with the queues and the container",
+			parse: connectionString,
+		},
+		{
+			Name: "AZURE_STORAGE_ACCOUNT", Shown: "none; this or a connection string is required", Groups: Queue | Blob,
+			Help: "the storage account's name, used with a managed identity instead of a connection string",
+			parse: pattern(func(c *Config) *string { return &c.Azure.Account }, accountPattern,
+				"use the account's name alone: 3 to 24 of a-z and 0-9"),
+		},
+		{
+			Name: "AZURE_STORAGE_CONTAINER", Shown: "<client>-documents", Groups: Blob,
+			Help: "the tenant's one container",
+			parse: dashed(func(c *Config) *string { return &c.Azure.Container }, containerPattern,
+				"use 3 to 63 of a-z, 0-9 and single dashes, beginning and ending with a letter or digit"),
+		},
+		{
+			Name: "SUPABASE_URL", Shown: "none; this with a key, or DATABASE_URL, is required", Groups: Store,
+			Help:  "the address of the Supabase project",
+			parse: address(func(c *Config) *string { return &c.Supabase.URL }, "https://PROJECT.supabase.co"),
+		},
+		{
+			Name: "SUPABASE_SERVICE_ROLE_KEY", Secret: true, Groups: Store,
+			Help:  "a key to all of the project; SUPABASE_KEY wins over it",
+			parse: secret(func(c *Config) *Secret { return &c.Supabase.Key }),
+		},
+		{
+			Name: "SUPABASE_KEY", Secret: true, Groups: Store,
+			Help: "a key to this tenant's rows only",
+			parse: func(c *Config, s string) *fault {
+				c.Supabase.Key, c.Supabase.TenantKey = NewSecret(s), true
+				return nil
+			},
+		},
+		{
+			Name: "DATABASE_URL", Secret: true, Groups: Store | Database,
+			Help:  "a direct Postgres connection, used instead of Supabase's API when set",
+			parse: databaseURL,
+		},
+		{
+			Name: "DB_SCHEMA", Default: "public", Groups: Store | Schema,
+			Help: "the Postgres schema that holds the tables",
+			parse: pattern(func(c *Config) *string { return &c.DBSchema }, schemaPattern,
+				"use up to 63 of a-z, 0-9 and _, not beginning with a digit"),
+		},
+	}
+}
+
+func models() []Setting {
+	return []Setting{
+		{
+			Name: "LLM_PROVIDER", Default: ProviderOpenAI, Groups: Models,
+			Help: "openai, or offline: no network, lexical hashing embeddings",
+			parse: oneOf(func(c *Config) *string { return &c.LLMProvider },
+				[]string{ProviderOpenAI, ProviderOffline}, nil),
+		},
+		{
+			Name: "OPENAI_API_KEY", Secret: true, Groups: Models,
+			Help:  "the key for OPENAI_BASE_URL",
+			parse: secret(func(c *Config) *Secret { return &c.OpenAI.APIKey }),
+		},
+		{
+			Name: "OPENAI_BASE_URL", Default: "https://api.openai.com/v1", Groups: Models,
+			Help:  "any service that speaks OpenAI's API",
+			parse: address(func(c *Config) *string { return &c.OpenAI.BaseURL }, "https://api.openai.com/v1"),
+		},
+		{
+			Name: "OPENAI_EMBEDDING_MODEL", Default: "text-embedding-3-small", Groups: Models,
+			Help: "the model for embeddings; on Azure OpenAI the deployment's name",
+			parse: pattern(func(c *Config) *string { return &c.OpenAI.EmbeddingModel }, modelPattern,
+				"use the model's or deployment's name alone"),
+		},
+		{
+			Name: "OPENAI_CHAT_MODEL", Default: "gpt-4o-mini", Groups: Models,
+			Help: "the model for chat; on Azure OpenAI the deployment's name",
+			parse: pattern(func(c *Config) *string { return &c.OpenAI.ChatModel }, modelPattern,
+				"use the model's or deployment's name alone"),
+		},
+		{
+			Name: "AZURE_OPENAI_ENDPOINT", Groups: Models,
+			Help:  "an Azure OpenAI resource, used instead of OPENAI_* when set",
+			parse: address(func(c *Config) *string { return &c.AzureOpenAI.Endpoint }, "https://RESOURCE.openai.azure.com"),
+		},
+		{
+			Name: "AZURE_OPENAI_API_KEY", Secret: true, Groups: Models,
+			Help:  "the key for AZURE_OPENAI_ENDPOINT",
+			parse: secret(func(c *Config) *Secret { return &c.AzureOpenAI.APIKey }),
+		},
+		{
+			Name: "AZURE_OPENAI_API_VERSION", Default: "2024-10-21", Groups: Models,
+			Help: "the version of Azure OpenAI's API",
+			parse: pattern(func(c *Config) *string { return &c.AzureOpenAI.APIVersion }, versionPattern,
+				"use a version such as 2024-10-21 or 2024-12-01-preview"),
+		},
+		{
+			Name: "EMBEDDING_DIMENSIONS", Default: "1536", Groups: Models | Store | Schema,
+			Help:  "the length of the embedding vectors, 1 to 4000; the schema is made for it",
+			parse: integer(func(c *Config) *int { return &c.EmbeddingDimensions }, 1, 4000),
+		},
+	}
+}
+
+func documents() []Setting {
+	return []Setting{
+		{
+			Name: "DOCLING_URL", Groups: Extract,
+			Help:  "a docling-serve for documents; not in this version yet",
+			parse: notYet("extraction by docling-serve"),
+		},
+		{
+			Name: "DOCLING_API_KEY", Secret: true, Groups: Extract,
+			Help:  "the key for DOCLING_URL; not in this version yet",
+			parse: notYet("extraction by docling-serve"),
+		},
+		{
+			Name: "EXTRACTOR", Default: ExtractorNative, Groups: Extract,
+			Help: "what reads documents: native or auto; docling is not in this version yet",
+			parse: oneOf(func(c *Config) *string { return &c.Extractor },
+				[]string{ExtractorNative, ExtractorAuto}, []string{"docling"}),
+		},
+		{
+			Name: "OCR_ENGINE", Default: OCRTesseract, Groups: Extract,
+			Help: "what reads pictures of text; openai and docling are not in this version yet",
+			parse: oneOf(func(c *Config) *string { return &c.OCREngine },
+				[]string{OCRTesseract}, []string{"openai", "docling"}),
+		},
+		{
+			Name: "MAX_BLOB_MB", Default: "512", Unit: "MiB", Groups: Extract | Worker,
+			Help:  "the largest document, 1 to 4096",
+			parse: mebibytes(func(c *Config) *int64 { return &c.MaxBlobBytes }, 1, 4096),
+		},
+	}
+}
+
+func worker() []Setting {
+	return []Setting{
+		{
+			Name: "WORKER_CONCURRENCY", Default: "4", Unit: "tasks", Groups: Worker,
+			Help:  "how many tasks run at once, 1 to 256",
+			parse: integer(func(c *Config) *int { return &c.Concurrency }, 1, 256),
+		},
+		{
+			Name: "WORKER_LEASE_TTL_SEC", Default: "60", Unit: "s", Groups: Worker,
+			Help:  "how long a worker that fell silent keeps its tasks, 5 to 3600",
+			parse: duration(func(c *Config) *time.Duration { return &c.LeaseTTL }, time.Second, 5, 3600),
+		},
+		{
+			Name: "POLL_MIN_MS", Default: "100", Unit: "ms", Groups: Worker,
+			Help:  "the shortest wait between two looks at an empty queue, 10 to 600000",
+			parse: duration(func(c *Config) *time.Duration { return &c.PollMin }, time.Millisecond, 10, 600_000),
+		},
+		{
+			Name: "POLL_MAX_MS", Default: "10000", Unit: "ms", Groups: Worker,
+			Help:  "the longest wait between two looks at an empty queue, 10 to 600000",
+			parse: duration(func(c *Config) *time.Duration { return &c.PollMax }, time.Millisecond, 10, 600_000),
+		},
+		{
+			Name: "RETRY_MAX_ATTEMPTS", Default: "0", Groups: Worker | Queue,
+			Help:  "how often a task is tried, the first time included, 1 to 100; 0: as its type says",
+			parse: integer(func(c *Config) *int { return &c.Retry.MaxAttempts }, 0, 100),
+		},
+		{
+			Name: "RETRY_BACKOFF_MS", Default: "0", Unit: "ms", Groups: Worker,
+			Help:  "the first wait before trying again, 1 to 600000; 0: as the task's type says",
+			parse: duration(func(c *Config) *time.Duration { return &c.Retry.Backoff }, time.Millisecond, 0, 600_000),
+		},
+		{
+			Name: "TASK_TIMEOUT_SEC", Default: "1800", Unit: "s", Groups: Worker,
+			Help:  "how long a whole task may take unless its hints say otherwise, 1 to 86400",
+			parse: duration(func(c *Config) *time.Duration { return &c.TaskTimeout }, time.Second, 1, 86_400),
+		},
+		{
+			Name: "STEP_TIMEOUT_SEC", Default: "30", Unit: "s", Groups: Worker | Models,
+			Help:  "how long one page of OCR or one model call may take, 1 to 3600",
+			parse: duration(func(c *Config) *time.Duration { return &c.StepTimeout }, time.Second, 1, 3600),
+		},
+		{
+			Name: "DRAIN_MAX_SEC", Default: "300", Unit: "s", Groups: Worker,
+			Help:  "how long running tasks may take to finish on SIGTERM, 0 to 3600; 0: they are given back at once",
+			parse: duration(func(c *Config) *time.Duration { return &c.DrainMax }, time.Second, 0, 3600),
+		},
+	}
+}
+
+func outside() []Setting {
+	return []Setting{
+		{
+			Name: "WEBHOOK_SECRET", Secret: true, Groups: Webhooks,
+			Help:  "signs webhooks (whsec_…); several, the newest first, are separated by a space; unset: not signed",
+			parse: webhookSecrets,
+		},
+		{
+			Name: "WEBHOOK_ALLOW_CIDRS", Groups: Webhooks,
+			Help:  "private networks that webhooks may call all the same, separated by commas",
+			parse: prefixes(func(c *Config) *[]netip.Prefix { return &c.Webhook.AllowCIDRs }),
+		},
+		{
+			Name: "HTTP_ADDR", Groups: HTTP,
+			Help:  "a TCP address for health and metrics, beside the socket under systemd",
+			parse: hostPort(func(c *Config) *string { return &c.HTTPAddr }),
+		},
+		{
+			Name: "LOG_LEVEL", Default: "info", Groups: Log,
+			Help:  "the least severe level that is logged: debug, info, warn or error",
+			parse: level,
+		},
+		{
+			Name: "LOG_FORMAT", Default: LogAuto, Groups: Log,
+			Help: "auto (the journal under systemd, text on a terminal, JSON elsewhere), journal, text or json",
+			parse: oneOf(func(c *Config) *string { return &c.LogFormat },
+				[]string{LogAuto, LogJournal, LogText, LogJSON}, nil),
+		},
+	}
+}
