@@ -58,11 +58,11 @@ func (t *Tenant) openStore(ctx context.Context) (err error) {
 	c := t.Config
 	if url := c.DatabaseURL.Reveal(); url != "" {
 		t.Store, err = postgres.Open(ctx, url, postgres.Options{
-			ClientID: c.ClientID, Schema: c.DBSchema, MaxConns: c.Concurrency + 2,
+			ClientID: c.ClientID, Schema: c.DBSchema, Dimensions: c.EmbeddingDimensions, MaxConns: int32(c.Concurrency) + 2, //nolint:gosec // at most 258
 		})
 	} else {
 		t.Store, err = supabase.Open(c.Supabase.URL, c.Supabase.Key.Reveal(), supabase.Options{
-			ClientID: c.ClientID, Schema: c.DBSchema,
+			ClientID: c.ClientID, Schema: c.DBSchema, Dimensions: c.EmbeddingDimensions,
 		})
 	}
 	if err != nil {
