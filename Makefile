@@ -37,6 +37,7 @@ build: ## Build bin/async-worker
 
 .PHONY: run
 run: build $(NODE_MODULES) ## Start the local stack and the worker, and ingest the samples; ONCE=1 ends after that
+	@dev/install-test-deps.sh run
 	@exec bin/async-worker dev $(if $(filter-out 0 no false,$(ONCE)),--once)
 
 .PHONY: fmt

@@ -1,15 +1,15 @@
 #!/bin/sh
 # Installs what the tests need from apt: a Postgres server with pgvector (>= 0.8), poppler and
-# tesseract. Quick when there is nothing to do; run it as often as you like.
+# tesseract; with `run` as its argument only poppler, which is all that the worker itself needs.
+# Quick when there is nothing to do; run it as often as you like.
 #
-# Debian 12 has no pgvector package (and Ubuntu 24.04 one without halfvec). There the Debian source package
-# of a later release is fetched, with signatures checked, through a throw-away apt configuration, and built
-# against the installed server. Your apt sources stay as they are.
+# Debian 12 has no pgvector package. There the Debian source package of a later release is fetched from
+# your own mirror, with signatures checked, through a throw-away apt configuration, and built against the
+# installed server. Your apt sources stay as they are.
 set -eu
 
 PGVECTOR_SUITE=trixie # the first Debian release with pgvector >= 0.8
 PGVECTOR_MIN=0.8
-DEBIAN_MIRROR=http://deb.debian.org/debian
 
 say() { echo "test-deps: $*"; }
 die() { echo "test-deps: $*" >&2; exit 1; }
@@ -30,20 +30,35 @@ pgvector_ok() {
 }
 
 packages_missing() {
-    [ -n "$(newest_pg)" ] || echo postgresql
     command -v pdftotext >/dev/null && command -v pdftoppm >/dev/null || echo poppler-utils
+    [ "$what" = test ] || return 0
+    [ -n "$(newest_pg)" ] || echo postgresql
     command -v tesseract >/dev/null || echo tesseract-ocr
 }
 
+what=${1:-test}
+case $what in test | run) ;; *) die "usage: dev/install-test-deps.sh [run]" ;; esac
+
 missing=$(packages_missing | tr '\n' ' ' | sed 's/ *$//')
 pg=$(newest_pg)
+if [ "$what" = run ] && [ -z "$missing" ]; then
+    exit 0
+fi
 if [ -z "$missing" ] && pgvector_ok "$pg"; then
     say "nothing to do (PostgreSQL $pg with pgvector, poppler, tesseract)"
     exit 0
 fi
 
+if [ "$what" = run ] && ! command -v apt-get >/dev/null; then
+    say "missing: pdftotext (poppler), without which no PDF can be read; install it by your package manager"
+    exit 0
+fi
 command -v apt-get >/dev/null ||
     die "needs PostgreSQL >= 15 with pgvector >= $PGVECTOR_MIN, pdftotext and pdftoppm (poppler), and tesseract; without apt, install them by your own package manager"
+if [ "$(id -u)" -ne 0 ] && [ "$what" = run ]; then
+    say "missing: poppler-utils, without which no PDF can be read. Install it: sudo apt-get install poppler-utils"
+    exit 0 # everything else works
+fi
 if [ "$(id -u)" -ne 0 ]; then
     [ -n "$pg" ] && pgvector_ok "$pg" || missing="$missing, and pgvector >= $PGVECTOR_MIN for the PostgreSQL server"
     die "missing: ${missing#, }. Run: sudo dev/install-test-deps.sh"
@@ -71,6 +86,7 @@ apt-cache show poppler-utils >/dev/null 2>&1 || { quietly apt update; say "fetch
 
 # shellcheck disable=SC2086 # a list of words
 [ -z "$missing" ] || install $missing
+[ "$what" = test ] || exit 0
 pg=$(newest_pg)
 [ "$pg" -ge 15 ] || die "PostgreSQL $pg is too old: the tests need 15 or newer"
 pgvector_ok "$pg" && exit 0
@@ -82,6 +98,9 @@ if [ -n "$candidate" ] && [ "$candidate" != "(none)" ] && dpkg --compare-version
     die "postgresql-$pg-pgvector is installed, but /usr/share/postgresql/$pg/extension/vector.control is missing"
 fi
 
+mirror=$(apt-get indextargets --format '$(ORIGIN) $(LABEL) $(REPO_URI)' 'Created-By: Packages' | sed -n 's/^Debian Debian //p' | head -1)
+[ -n "$mirror" ] || die "this release has no pgvector >= $PGVECTOR_MIN, and apt knows no Debian mirror to get its source from: install pgvector for PostgreSQL $pg by hand"
+
 say "this release has no pgvector >= $PGVECTOR_MIN for PostgreSQL $pg; building Debian $PGVECTOR_SUITE's source package"
 need=
 [ -x "/usr/lib/postgresql/$pg/bin/pg_config" ] && [ -d "/usr/include/postgresql/$pg/server" ] || need="postgresql-server-dev-$pg"
@@ -92,7 +111,7 @@ command -v make >/dev/null && command -v gcc >/dev/null || need="$need make gcc 
 
 mkdir -p "$tmp/lists/partial" "$tmp/cache/archives/partial" "$tmp/src"
 chmod 755 "$tmp" && { chown -R _apt "$tmp/lists/partial" "$tmp/src" 2>/dev/null || true; }
-echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $DEBIAN_MIRROR $PGVECTOR_SUITE main" >"$tmp/sources.list"
+echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $PGVECTOR_SUITE main" >"$tmp/sources.list"
 elsewhere="-o Dir::Etc::SourceList=$tmp/sources.list -o Dir::Etc::SourceParts=/dev/null -o Dir::State::Lists=$tmp/lists -o Dir::Cache=$tmp/cache"
 # shellcheck disable=SC2086
 quietly apt $elsewhere update
