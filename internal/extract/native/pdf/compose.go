@@ -22,6 +22,9 @@ type composer struct {
 	marks []float64 // left edges of the markers of the list's open levels
 }
 
+// maxText bounds a block that is put together of parts, in bytes.
+const maxText = 32 << 10
+
 // maxHeld bounds what may stand between two parts of a paragraph: footnotes, figures' captions.
 const maxHeld = 8
 
@@ -78,7 +81,7 @@ func (c *composer) put(b extract.Block, p *piece) error {
 		c.marks = nil
 	}
 	flowing := b.Kind == extract.Paragraph || b.Kind == extract.ListItem
-	if c.open != nil {
+	if c.open != nil && len(c.open.Text) < maxText {
 		if b.Kind == extract.Paragraph && c.continues(p, b.Text) {
 			c.open.Text = c.words.join(c.open.Text, b.Text)
 			c.from = p

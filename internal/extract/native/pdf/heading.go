@@ -14,7 +14,7 @@ var numbered = regexp.MustCompile(`^(§\s?)?((\d{1,2}(\.\d{1,2})*)\.?|[IVX]{1,5}
 
 // captionStart is how the caption of a figure or table begins; what comes after the number tells it
 // from a sentence about the figure.
-var captionStart = regexp.MustCompile(`(?i)^(figure|fig\.?|table|tab\.?|listing|algorithm|scheme|chart|exhibit|plate|photo|abbildung|abb\.?|tabelle|tableau|figura|tabla|표|그림|图|表|図)\s*([\dIVX]+|[A-Z])([.\-–]\d+)*\s*([:.)|–—-]|$|\s{2})`)
+var captionStart = regexp.MustCompile(`^(?i:figure|fig\.?|table|tab\.?|listing|algorithm|scheme|chart|exhibit|plate|photo|abbildung|abb\.?|tabelle|tableau|figura|tabla|표|그림|图|表|図)(\s*\d+|\s+[IVX]+|\s+[A-Z])([.\-–]\d+)*\s*([:.)|–—-]|$|\s{2})`)
 
 // isCaption says whether a piece's text is a caption.
 func isCaption(text string) bool { return captionStart.MatchString(text) }

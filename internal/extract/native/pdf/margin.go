@@ -23,8 +23,9 @@ type sheet struct {
 // edgeRow is a line near the top or bottom of a page.
 type edgeRow struct {
 	line
-	sign string  // its text without what changes from page to page
-	gap  float64 // to the next line inwards, in points
+	sign  string  // its text without what changes from page to page
+	gap   float64 // to the next line inwards, in points
+	apart bool    // that gap is wider than those between the lines that follow
 }
 
 const (
@@ -37,28 +38,37 @@ const (
 func newSheet(p *page) *sheet {
 	s := &sheet{page: p, segments: segmentsOf(withoutStamps(p))}
 	lines := rows(slices.Clone(s.segments))
-	for i := range lines[:min(len(lines), edgeRows)] {
-		if lines[i].bottom > p.height*edgePart {
-			break
-		}
-		gap := p.height
-		if i+1 < len(lines) {
-			gap = lines[i+1].top - lines[i].bottom
-		}
-		s.top = append(s.top, edgeRow{lines[i], signOf(lines[i]), gap})
-	}
+	s.top = edge(lines, func(l line) bool { return l.bottom <= p.height*edgePart })
 	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(b.bottom, a.bottom) })
+	s.bottom = edge(lines, func(l line) bool { return l.top >= p.height*(1-edgePart) })
+	return s
+}
+
+// edge makes edgeRows of the first lines, which go from the edge inwards, as far as they are near it.
+func edge(lines []line, near func(line) bool) []edgeRow {
+	alone := 1e6
+	var out []edgeRow
+	gap := func(i int) float64 {
+		if i+1 >= len(lines) {
+			return alone
+		}
+		a, b := lines[i].box, lines[i+1].box
+		return max(a.top, b.top) - min(a.bottom, b.bottom)
+	}
 	for i := range lines[:min(len(lines), edgeRows)] {
-		if lines[i].top < p.height*(1-edgePart) {
+		if !near(lines[i]) {
 			break
 		}
-		gap := p.height
-		if i+1 < len(lines) {
-			gap = lines[i].top - lines[i+1].bottom
+		usual, h := alone, lines[i].height()
+		for j := i + 1; j <= i+3; j++ {
+			usual = min(usual, gap(j))
 		}
-		s.bottom = append(s.bottom, edgeRow{lines[i], signOf(lines[i]), gap})
+		out = append(out, edgeRow{
+			line: lines[i], sign: signOf(lines[i]), gap: gap(i),
+			apart: gap(i) >= 0.4*h && (gap(i) > 1.25*usual || gap(i) > 1.5*h && abs(gap(i)-usual) > 0.1*usual),
+		})
 	}
-	return s
+	return out
 }
 
 // withoutStamps leaves out text that runs up or down along the left or right edge, such as a stamp of
@@ -83,6 +93,7 @@ var pageNumber = regexp.MustCompile(`(?i)^[-–—|\s]*((page|seite|página|pagi
 // it, pages the number of pages of the document, and size that of its running text.
 func (s *sheet) body(others []*sheet, pages int, size float64) []segment {
 	drop := map[box]bool{}
+	others = slices.DeleteFunc(others, s.twin)
 	for _, edge := range []func(*sheet) []edgeRow{
 		func(s *sheet) []edgeRow { return s.top },
 		func(s *sheet) []edgeRow { return s.bottom },
@@ -93,7 +104,7 @@ func (s *sheet) body(others []*sheet, pages int, size float64) []segment {
 		for i, row := range mine {
 			outer[i] = repeated(row, s.height, others, edge, pages) ||
 				i == last+1 && outermost(row, s.height) && (pageNumber.MatchString(row.text()) || runningHead(row, size))
-			if outer[i] && row.gap >= 0.4*row.height() {
+			if outer[i] && row.apart {
 				last = i
 			}
 		}
@@ -109,6 +120,15 @@ func (s *sheet) body(others []*sheet, pages int, size float64) []segment {
 		return s.segments
 	}
 	return slices.DeleteFunc(slices.Clone(s.segments), func(seg segment) bool { return drop[seg.box] })
+}
+
+// twin says whether all lines at the edges of two pages are the same: then the pages are copies of each
+// other, or bear one line each, and tell nothing about headers.
+func (s *sheet) twin(o *sheet) bool {
+	same := func(a, b []edgeRow) bool {
+		return slices.EqualFunc(a, b, func(x, y edgeRow) bool { return x.sign == y.sign })
+	}
+	return same(s.top, o.top) && same(s.bottom, o.bottom)
 }
 
 // repeated says whether the same line stands at the same height on other pages nearby.

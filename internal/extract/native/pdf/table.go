@@ -268,14 +268,16 @@ func regular(rows [][]cell, columns int) bool {
 	filled := make([]int, columns)
 	several := 0
 	for _, row := range rows {
-		seen := 0
-		for i, c := range row {
-			if !slices.ContainsFunc(row[:i], func(o cell) bool { return o.from == c.from }) {
+		var seen [maxColumns]bool
+		n := 0
+		for _, c := range row {
+			if !seen[c.from] {
+				seen[c.from] = true
 				filled[c.from]++
-				seen++
+				n++
 			}
 		}
-		several += one(seen > 1)
+		several += one(n > 1)
 	}
 	return len(rows) >= 2 && several*3 >= len(rows)*2 && slices.Min(filled) >= min(2, len(rows))
 }

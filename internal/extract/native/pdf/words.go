@@ -7,7 +7,7 @@ import (
 )
 
 // maxWords bounds the words of one page: a newspaper's has some ten thousand.
-const maxWords = 200_000
+const maxWords = 50_000
 
 // tooManyWordsError is a page with more than maxWords words.
 type tooManyWordsError struct{ page int }

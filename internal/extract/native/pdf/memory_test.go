@@ -1,0 +1,64 @@
+package pdf_test
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf"
+)
+
+// TestMemoryOfALongDocument streams 2000 pages. The heap in use, measured while it goes on, stays that
+// of a few pages: not the document's.
+func TestMemoryOfALongDocument(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads 2000 pages")
+	}
+	m := &maker{}
+	const pages = 2000
+	for i := range pages {
+		m.page()
+		for l := range 50 {
+			m.text(72, 80+13*float64(l), regular, 10, fmt.Sprintf("Line %d of page %d has some ten words of text in it", l, i))
+		}
+	}
+	path := m.write(t)
+	m = nil
+	runtime.GC()
+	var before, now runtime.MemStats
+	runtime.ReadMemStats(&before)
+	var most uint64
+	blocks := 0
+	info, err := pdf.New().Extract(t.Context(), extract.Source{Path: path}, extract.Limits{}, func(extract.Block) error {
+		if blocks++; blocks%100 == 0 {
+			runtime.ReadMemStats(&now)
+			most = max(most, now.HeapInuse)
+		}
+		return nil
+	})
+	if err != nil || info.Pages != pages || blocks < pages {
+		t.Fatalf("%+v, %d blocks, %v", info, blocks, err)
+	}
+	grown := int64(most) - int64(before.HeapInuse)
+	t.Logf("%d pages, %d characters: heap grew by %d MB; peak of this process %s", info.Pages, info.Characters, grown>>20, peak())
+	if grown > 48<<20 {
+		t.Errorf("the heap grew by %d MB", grown>>20)
+	}
+}
+
+// peak is the largest resident size of the test's process so far.
+func peak() string {
+	b, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return "unknown"
+	}
+	for line := range strings.Lines(string(b)) {
+		if rest, found := strings.CutPrefix(line, "VmHWM:"); found {
+			return strings.TrimSpace(rest)
+		}
+	}
+	return "unknown"
+}

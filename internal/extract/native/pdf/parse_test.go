@@ -1,0 +1,303 @@
+package pdf
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+)
+
+const someWords = `<!DOCTYPE html><html><head><title>a &lt;b</title></head><body><doc>
+<page width="595.0" height="842.0"><flow><block xMin="72" yMin="70" xMax="300" yMax="82">
+<line xMin="72" yMin="70" xMax="300" yMax="82">
+<word xMin="72" yMin="70" xMax="100" yMax="82">Tom</word><word xMin="103" yMin="70" xMax="110" yMax="82">&amp;</word>
+<word xMin="113" yMin="70" xMax="150" yMax="82">o` + "\uFB03" + `ce</word></line>
+<line xMin="72" yMin="90" xMax="300" yMax="102"><word xMin="72" yMin="90" xMax="80" yMax="102">` + "\u0084" + `</word>
+<word xMin="90" yMin="90" xMax="140" yMax="102">an` + "\u00AD" + `other</word></line></block></flow></page>
+<page width="595.0" height="842.0"><flow></flow></page>
+<page width="595.0" height="842.0"><flow><word xMin="1" yMin="1" xMax="2" yMax="2">lost</wo`
+
+const someRuns = `<?xml version="1.0"?> link to page 1 <page number="3" position="absolute" top="0" left="0" height="2526" width="1785">
+<fontspec id="0" size="30" family="ABCDEF+Some-BoldItalic" color="#000000"/><fontspec id="1" size="24" family="Courier" color="#000000"/>
+<text top="210" left="216" width="234" height="36" font="0"><b>Tom &amp; <i>office</b></i></text>
+<text top="270" left="216" width="234" height="36" font="1">other</text></page>
+<outline><item page="3">One</item><outline><item page="4">Two &amp; a half</item></outline></outline>`
+
+func TestReadWords(t *testing.T) {
+	t.Parallel()
+	var pages []*page
+	err := readWords(strings.NewReader(someWords), 3, func(p *page) error {
+		pages = append(pages, p)
+		return nil
+	})
+	if err != nil || len(pages) != 2 {
+		t.Fatalf("%d pages, %v; want the two that are whole", len(pages), err)
+	}
+	var texts []string
+	for _, w := range pages[0].words {
+		texts = append(texts, w.text)
+	}
+	if want := []string{"Tom", "&", "office", unnamedSign, "another"}; !slices.Equal(texts, want) {
+		t.Errorf("words %q, want %q", texts, want)
+	}
+	w := pages[0].words[0]
+	if w.box != (box{72, 70, 100, 82}) || pages[0].width != 595 || pages[0].number != 3 || pages[1].number != 4 {
+		t.Errorf("%+v on %+v", w, pages[0])
+	}
+}
+
+func TestReadRuns(t *testing.T) {
+	t.Parallel()
+	var pages []*runPage
+	outline, err := readRuns(strings.NewReader(someRuns), func(p *runPage) error {
+		pages = append(pages, p)
+		return nil
+	})
+	if err != nil || len(pages) != 1 || len(pages[0].runs) != 2 {
+		t.Fatal(pages, err)
+	}
+	if got, want := outline, []outlineItem{{"One", 3, 1}, {"Two & a half", 4, 2}}; !slices.Equal(got, want) {
+		t.Errorf("outline %v, want %v", got, want)
+	}
+	first, second := pages[0].runs[0], pages[0].runs[1]
+	if first.style != (style{size: 10, bold: true, italic: true}) || first.box != (box{72, 70, 150, 82}) || first.start != "Tom & office" {
+		t.Errorf("%+v", first)
+	}
+	if second.style != (style{size: 8, mono: true}) || pages[0].number != 3 {
+		t.Errorf("%+v", second)
+	}
+}
+
+func TestNormalize(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"plain":                    "plain",
+		"\uFB01nd":                 "find",
+		"e\uFB04uent":              "effluent",
+		"co\u00ADop\u00AD":         "coop\u00AD",
+		"a\x00b\x07c":              "abc",
+		"zero\u200Bwidth":          "zerowidth",
+		"\uF0B7":                   "•",
+		"non\u2011breaking":        "non-breaking",
+		"\uFEFF":                   "",
+		"\uF8EB":                   "",
+		"\uFFFE":                   "",
+		"Grüße":                    "Grüße",
+		"\u202Eright\u202Cto left": "rightto left",
+	} {
+		if got := normalize(in); got != want {
+			t.Errorf("%q becomes %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestJoin(t *testing.T) {
+	t.Parallel()
+	known := compounds{"self-made": {}}
+	for _, tt := range []struct{ a, b, want string }{
+		{"an exam-", "ple", "an example"},
+		{"a self-", "made man", "a self-made man"},
+		{"COVID-", "19", "COVID-19"},
+		{"North-", "South", "North-South"},
+		{"soft\u00AD", "ware", "software"},
+		{"and/", "or", "and/or"},
+		{"it was—", "as said", "it was—as said"},
+		{"a dash -", "and more", "a dash - and more"},
+		{"one", "two", "one two"},
+		{"中文", "文字", "中文文字"},
+		{"한국", "어", "한국 어"},
+		{"", "x", "x"},
+	} {
+		if got := known.join(tt.a, tt.b); got != tt.want {
+			t.Errorf("%q and %q make %q, want %q", tt.a, tt.b, got, tt.want)
+		}
+	}
+}
+
+func TestCaption(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"Figure 7-26. Self-locking nuts.": true,
+		"Table 1: Sales":                  true,
+		"Abb. 3 – Ein Bild":               true,
+		"Fig. 2":                          true,
+		"Table 2 shows that it is so.":    false,
+		"Figures are given below.":        false,
+		"Tables":                          false,
+	} {
+		if isCaption(text) != want {
+			t.Errorf("%q: want %t", text, want)
+		}
+	}
+}
+
+func TestLevels(t *testing.T) {
+	t.Parallel()
+	at := func(size float64, bold bool) look { return look{size: size, bold: bold} }
+	var plain levels
+	for _, h := range []struct {
+		look
+		text string
+		want int
+	}{
+		{at(20, true), "A Title", 1},
+		{at(14, true), "1 First", 2},
+		{at(12, true), "1.1 Part", 3},
+		{at(12, false), "A note", 4},
+		{at(12, true), "1.2 Part", 3},
+		{at(14, true), "2 Second", 2},
+		{at(12, true), "2.1.1 Deep", 3},
+		{at(20, true), "Another Title", 1},
+	} {
+		if got := plain.next(h.look, h.text); got != h.want {
+			t.Errorf("%q is of level %d, want %d", h.text, got, h.want)
+		}
+	}
+	named := levels{outline: newOutlineIndex([]outlineItem{{"One", 1, 1}, {"Deep", 2, 3}})}
+	for _, h := range []struct {
+		text string
+		want int
+	}{{"One", 1}, {"Unnamed", 1}, {"3.1 Deep", 3}, {"One", 1}} {
+		if got := named.next(at(12, true), h.text); got != h.want {
+			t.Errorf("%q is of level %d, want %d", h.text, got, h.want)
+		}
+	}
+}
+
+// TestSidewaysPage reads a page whose text runs upwards.
+func TestSidewaysPage(t *testing.T) {
+	t.Parallel()
+	p := &page{number: 1, width: 600, height: 800}
+	for i, text := range []string{"first", "second", "third"} {
+		bottom := 700 - 60*float64(i)
+		p.words = append(p.words, word{box: box{100, bottom - 50, 112, bottom}, text: text, order: i})
+	}
+	p.straighten()
+	if p.width != 800 || p.height != 600 || p.words[0].left > p.words[1].left || p.words[0].width() < p.words[0].height() {
+		t.Fatalf("%+v", p)
+	}
+	if got, want := p.original(p.words[0].box), (box{0.1667, 0.8125, 0.1867, 0.875}); got != want {
+		t.Errorf("on the printed page it is at %+v, want %+v", got, want)
+	}
+}
+
+// checkBlock holds what is promised of a block whatever poppler prints.
+func checkBlock(t *testing.T, b extract.Block) {
+	t.Helper()
+	texts := []string{b.Text}
+	if b.Table != nil {
+		for _, r := range b.Table.Rows {
+			for _, c := range r {
+				texts = append(texts, c.Text)
+			}
+		}
+	}
+	for _, s := range texts {
+		if !utf8.ValidString(s) || strings.ContainsRune(s, 0) {
+			t.Errorf("text %q", s)
+		}
+	}
+	if f := b.Box; f == nil || f.Left < 0 || f.Top < 0 || f.Right > 1 || f.Bottom > 1 || f.Left > f.Right || f.Top > f.Bottom {
+		t.Errorf("box %+v", b.Box)
+	}
+	if b.Kind == extract.Heading && (b.Level < 1 || b.Level > 6) || b.Page < 1 || b.Level < 0 {
+		t.Errorf("%+v", b)
+	}
+}
+
+func FuzzPoppler(f *testing.F) {
+	f.Add([]byte(someWords), []byte(someRuns))
+	f.Add([]byte(`<page width="1e9" height="-5"><line><word xMin="NaN" yMin="5" xMax="-1" yMax="Inf">x</word></line></page>`), []byte(`<page number="1" width="0"><text left="1e300" top="-1e5" height="1e6">a</text></page>`))
+	f.Fuzz(func(t *testing.T, words, runs []byte) {
+		styles := map[int]*runPage{}
+		outline, _ := readRuns(bytes.NewReader(runs), func(p *runPage) error {
+			styles[p.number] = p
+			return nil
+		})
+		d := newDocument(3, outline, func(b extract.Block) error {
+			checkBlock(t, b)
+			return nil
+		})
+		err := readWords(bytes.NewReader(words), 1, func(p *page) error {
+			applyStyles(p, styles[p.number])
+			p.straighten()
+			return d.add(p)
+		})
+		if err == nil {
+			err = d.flush()
+		}
+		if err != nil {
+			t.Log(err)
+		}
+	})
+}
+
+// FuzzLayout lays out words at arbitrary places: whatever the page looks like, each word comes out once.
+func FuzzLayout(f *testing.F) {
+	f.Add([]byte("two columns, a table, or nothing at all: the words of a page stand where they please"))
+	f.Add([]byte{10, 10, 1, 0, 40, 10, 2, 0, 70, 10, 3, 0, 10, 14, 4, 0, 40, 14, 5, 0, 70, 14, 6, 0, 10, 18, 7, 0, 40, 18, 8, 0, 70, 18, 9, 0})
+	f.Add(bytes.Repeat([]byte{10, 60, 3, 0, 200, 61, 3, 8}, 40))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p := &page{number: 1, width: 600, height: 800}
+		var want []string
+		for ; len(data) >= 4 && len(p.words) < 3000; data = data[4:] {
+			left, top := 2*float64(data[0]), 3*float64(data[1])
+			size := float64(6 + data[3]%8*2)
+			w := word{
+				box:     box{left, top, left + 4*float64(1+data[2]%32), top + 1.2*size},
+				style:   style{size: size, bold: data[3]&16 != 0, italic: data[3]&32 != 0, mono: data[3]&64 != 0, math: data[3]&128 != 0},
+				text:    "w" + strings.Map(func(r rune) rune { return r - '0' + 'm' }, strconv.Itoa(len(p.words))),
+				segment: len(p.words) / (1 + int(data[2]>>5)),
+				order:   int(data[2]),
+			}
+			p.words = append(p.words, w)
+			want = append(want, w.text)
+		}
+		var got []string
+		d := newDocument(1, nil, func(b extract.Block) error {
+			checkBlock(t, b)
+			got = append(got, strings.Fields(b.Text)...)
+			if b.Table != nil {
+				for _, r := range b.Table.Rows {
+					for _, c := range r {
+						got = append(got, strings.Fields(c.Text)...)
+					}
+				}
+			}
+			return nil
+		})
+		if err := d.add(p); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.flush(); err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(want)
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("words\n got %q\nwant %q", got, want)
+		}
+	})
+}
+
+// A page full of words in every place costs seconds, not minutes.
+func BenchmarkFullPage(b *testing.B) {
+	for b.Loop() {
+		p := &page{number: 1, width: 600, height: 800}
+		for i := range maxWords {
+			x, y := float64(i%250)*2.4, float64(i/250)*4
+			p.words = append(p.words, word{box: box{x, y, x + 1.5, y + 3 + float64(i%7)}, text: "word", segment: i, order: i * 7919 % maxWords})
+		}
+		d := newDocument(1, nil, func(extract.Block) error { return nil })
+		if err := d.add(p); err != nil {
+			b.Fatal(err)
+		}
+		if err := d.flush(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
