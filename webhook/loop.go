@@ -95,9 +95,9 @@ func (l *Loop) Wake() {
 	}
 }
 
-// Run delivers until ctx is done; then it claims no more, lets the attempts in flight end within the
-// grace, notes what came of them, and returns nil. Errors of the store are logged and outlasted. Only one
-// Run at a time.
+// Run delivers until ctx is done; then it claims no more (but once if it was woken just before: the last
+// tasks of a drain), lets the attempts in flight end within the grace, notes what came of them, and
+// returns nil. Errors of the store are logged and outlasted. Only one Run at a time.
 func (l *Loop) Run(ctx context.Context) error {
 	// Attempts and notes outlive ctx: what a receiver has got must be noted.
 	attempts, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
@@ -121,6 +121,14 @@ func (l *Loop) Run(ctx context.Context) error {
 	}
 	timer := time.AfterFunc(l.cfg.Grace, func() { cancel(errStopping) })
 	defer timer.Stop()
+	select {
+	case <-l.wake:
+		r.look = true
+	default:
+	}
+	if r.look {
+		r.advance(attempts)
+	}
 	for r.running > 0 {
 		r.finish(<-r.done)
 	}

@@ -345,6 +345,22 @@ func TestLoopShutdown(t *testing.T) {
 	})
 }
 
+// What the last tasks of a drain left in the outbox goes out before the end.
+func TestLoopWokenAtTheEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		box := &outbox{}
+		loop, stop := run(t, webhook.Config{Deliveries: box, Sender: always(webhook.Attempt{Status: 200})})
+		synctest.Wait()
+		hook := box.add("a", "https://a.example/")
+		loop.Wake()
+		stop()
+		if got := box.state(hook); got.status != store.DeliveryDelivered {
+			t.Errorf("got %+v", got)
+		}
+	})
+}
+
 // Two loops over one outbox: a delivery goes out once.
 func TestLoopTwoWorkers(t *testing.T) {
 	t.Parallel()

@@ -73,9 +73,11 @@ func (r *round) claim(ctx context.Context) {
 	cancel()
 	r.look = false
 	if err != nil {
-		if ctx.Err() == nil {
-			r.stumble(err)
+		if ctx.Err() != nil {
+			r.look = true // nobody has looked
+			return
 		}
+		r.stumble(err)
 		return
 	}
 	r.backoff = 0

@@ -14,7 +14,7 @@ import (
 const (
 	maxID          = 128
 	maxURL         = 2048
-	maxBlobName    = 1024 // Azure's own limit
+	maxBlobName    = 4096 // Azure's limit is 1024 characters; the bucket counts those
 	maxRequestedBy = 256
 	maxAttribute   = 1024
 )
@@ -114,11 +114,11 @@ func blobProblem(name string) string {
 	if strings.Contains(name, `\`) {
 		return "has a backslash in it"
 	}
+	if strings.HasPrefix(name, "/") || strings.HasSuffix(name, "/") {
+		return "begins or ends with a slash"
+	}
 	for part := range strings.SplitSeq(name, "/") {
-		switch part {
-		case "":
-			return "has an empty part (a leading, trailing or double slash)"
-		case ".", "..":
+		if part == "." || part == ".." {
 			return "leaves its place by " + quote(part)
 		}
 	}
