@@ -44,5 +44,7 @@ and the settings of the running stack for other commands, in .dev/env.`,
 		}),
 	}
 	cmd.Flags().BoolVar(&o.Once, "once", false, "end after the tour; its data is fresh, and removed afterwards")
+	cmd.Flags().StringVar(&o.Home, "home", "", "the folder of all that it writes (default .dev in the project's folder)")
+	_ = cmd.MarkFlagDirname("home") // it was added just now
 	return cmd
 }

@@ -47,6 +47,8 @@ func Run(ctx context.Context, o Options) (err error) {
 	}
 	if o.Home == "" {
 		o.Home = filepath.Join(root, ".dev")
+	} else if o.Home, err = filepath.Abs(o.Home); err != nil {
+		return err
 	}
 	home, err := openHome(root, o.Home, o.Once)
 	if err != nil {

@@ -29,16 +29,17 @@ func listenReady() (*readyListener, error) {
 	return l, nil
 }
 
+// read also takes what a daemon says later, until close.
 func (l *readyListener) read() {
 	buf := make([]byte, 4096)
-	for {
+	for said := false; ; {
 		n, err := l.conn.Read(buf)
 		if err != nil {
 			return // closed
 		}
-		if slices.Contains(strings.Split(string(buf[:n]), "\n"), "READY=1") {
+		if !said && slices.Contains(strings.Split(string(buf[:n]), "\n"), "READY=1") {
 			close(l.said)
-			return
+			said = true
 		}
 	}
 }

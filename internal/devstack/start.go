@@ -127,7 +127,6 @@ func (d *dev) startWorker(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer manager.close()
 	const drainSeconds = 20
 	env := append(d.env.environ(),
 		"PATH="+os.Getenv("PATH"), "HOME="+os.Getenv("HOME"), "TMPDIR="+d.home.tmp, "NOTIFY_SOCKET="+manager.address,
@@ -136,9 +135,13 @@ func (d *dev) startWorker(ctx context.Context) error {
 		Name: "worker", Path: d.Executable, Args: []string{"run"}, Dir: d.home.dir, Env: env, Log: log, Up: manager.ready,
 	})
 	if err != nil {
+		manager.close()
 		return err
 	}
-	d.parts.watch("worker", worker, func() error { return worker.Stop(syscall.SIGTERM, (drainSeconds+10)*time.Second) })
+	d.parts.watch("worker", worker, func() error {
+		defer manager.close()
+		return worker.Stop(syscall.SIGTERM, (drainSeconds+10)*time.Second)
+	})
 	model := "with the models of your key"
 	if d.env["LLM_PROVIDER"] == "offline" {
 		model = "with the offline provider: no key, no network, search finds words and not meaning"

@@ -179,7 +179,10 @@ func (d *dev) showWebhook(t told) {
 	case t.Error != nil:
 		about = append(about, t.Error.Code+": "+t.Error.Message)
 	case r.Filename != "":
-		about = append(about, fmt.Sprintf("%d pages, %d chunks", r.Pages, r.Chunks))
+		if r.Pages > 0 {
+			about = append(about, fmt.Sprintf("%d pages", r.Pages))
+		}
+		about = append(about, fmt.Sprintf("%d chunks", r.Chunks))
 		if r.Unchanged {
 			about = append(about, "unchanged since last time")
 		}
