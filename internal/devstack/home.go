@@ -117,5 +117,7 @@ func (h *home) close() error {
 	if h.tmp != "" {
 		errs = append(errs, os.RemoveAll(h.tmp))
 	}
-	return errors.Join(append(errs, h.lock.Close())...)
+	// By closing alone it would stay until a child that is just being forked has let go of its copy.
+	errs = append(errs, syscall.Flock(int(h.lock.Fd()), syscall.LOCK_UN), h.lock.Close())
+	return errors.Join(errs...)
 }
