@@ -83,9 +83,6 @@ func (w *Worker) build() error {
 
 func (w *Worker) buildOutbox() error {
 	t, c := w.tenant, w.tenant.Config.Webhook
-	if !c.Secret.IsSet() {
-		t.log.Warn("WEBHOOK_SECRET is not set: webhooks are sent unsigned, and their receivers can't tell who sent them")
-	}
 	signer, err := webhook.NewSigner(c.Secret.Reveal())
 	if err != nil {
 		return err

@@ -162,7 +162,7 @@ func TestMistakes(t *testing.T) {
 		{"QUEUE_BACKEND=kafka", "QUEUE_BACKEND", "not one of its values"},
 		{"AZURE_STORAGE_CONNECTION_STRING=", "AZURE_STORAGE_CONNECTION_STRING", "neither it nor"},
 		{"AZURE_STORAGE_CONNECTION_STRING=abc", "AZURE_STORAGE_CONNECTION_STRING", "not Name=Value"},
-		{"AZURE_STORAGE_CONNECTION_STRING=UseDevelopmentStorage=true", "AZURE_STORAGE_CONNECTION_STRING", "UseDevelopmentStorage"},
+		{"AZURE_STORAGE_CONNECTION_STRING=UseDevelopmentStorage=no", "AZURE_STORAGE_CONNECTION_STRING", "no AccountName"},
 		{"AZURE_STORAGE_CONNECTION_STRING=AccountName=a", "AZURE_STORAGE_CONNECTION_STRING", "neither AccountKey"},
 		{"AZURE_STORAGE_CONNECTION_STRING=AccountName=a;AccountKey=%", "AZURE_STORAGE_CONNECTION_STRING", "cut off"},
 		{"AZURE_STORAGE_CONNECTION_STRING=AccountKey=eA==", "AZURE_STORAGE_CONNECTION_STRING", "no AccountName"},
@@ -287,5 +287,14 @@ func TestGroups(t *testing.T) {
 	}
 	if _, err := config.Load(config.Sources{}, config.Extract|config.Log); err != nil {
 		t.Errorf("a command that needs nothing: %v", err)
+	}
+}
+
+// The emulator's shortcut is expanded where the credentials are made.
+func TestDevelopmentStorage(t *testing.T) {
+	t.Parallel()
+	c, err := config.Load(config.Sources{Environ: []string{"AZURE_STORAGE_CONNECTION_STRING=UseDevelopmentStorage=true"}}, config.Queue)
+	if err != nil || c.Azure.ConnectionString.Reveal() != "UseDevelopmentStorage=true" {
+		t.Errorf("got %v, %v", c.Azure, err)
 	}
 }

@@ -215,8 +215,7 @@ func connectionString(c *Config, s string) *fault {
 		parts[key] = value
 	}
 	switch {
-	case parts["UseDevelopmentStorage"] != "":
-		return &fault{"the shortcut UseDevelopmentStorage is not supported", "write Azurite's whole connection string"}
+	case strings.EqualFold(parts["UseDevelopmentStorage"], "true"): // internal/azure expands it
 	case parts["SharedAccessSignature"] != "":
 		if parts["QueueEndpoint"] == "" || parts["BlobEndpoint"] == "" {
 			return &fault{"it has a SharedAccessSignature but not both QueueEndpoint and BlobEndpoint", remedy}
