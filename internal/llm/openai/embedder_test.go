@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -183,16 +184,21 @@ func TestBatchesAreBoundedByTokens(t *testing.T) {
 func TestBatchThatIsTooLarge(t *testing.T) {
 	t.Parallel()
 	s := llmtest.New(t, llmtest.Options{})
-	e, _ := open(t, s, func(c *Config) { c.Counter = sized(1) })
-	inputs := texts(61) // of 5000 tokens
-	for i := range inputs {
-		inputs[i] += strings.Repeat(" word", 5000)
-	}
+	s.Script(llmtest.Fault{Status: 413}, llmtest.Fault{Status: 400, Param: "input"})
+	e, _ := open(t, s, nil)
+	inputs := texts(100)
 	got, err := e.Embed(t.Context(), inputs)
 	if err != nil {
 		t.Fatal(err)
 	}
 	wantVectors(t, inputs, got)
+	var sizes []int
+	for _, r := range s.Received() {
+		sizes = append(sizes, len(r.Inputs))
+	}
+	if want := []int{100, 50, 25, 25, 50}; !slices.Equal(sizes, want) {
+		t.Errorf("requests of %v inputs, want %v", sizes, want)
+	}
 }
 
 func TestBadInputIsFound(t *testing.T) {
