@@ -121,6 +121,18 @@ func testOutbox(t *testing.T, b *bench) {
 	}
 }
 
+// A receiver that hangs must not hold up the others.
+func testSkipHosts(t *testing.T, b *bench) {
+	for _, url := range []string{"https://Slow.example:8443/hook?x=1", "https://quick.example/hook"} {
+		_, h := b.run(func(m *store.Begin) { m.WebhookURL = url })
+		b.complete(h)
+	}
+	got, _, err := b.ClaimDeliveries(b.ctx(), store.Claim{Worker: "w", Max: 10, Lease: hour, SkipHosts: []string{"slow.example:8443"}})
+	if err != nil || len(got) != 1 || got[0].URL != "https://quick.example/hook" {
+		t.Errorf("claimed %+v, %v; want the quick receiver's alone", got, err)
+	}
+}
+
 func testDeliveries(t *testing.T, b *bench) {
 	for range 3 {
 		_, h := b.run()

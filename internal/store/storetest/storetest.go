@@ -49,6 +49,7 @@ func Run(t *testing.T, open Open) {
 		{"readers", testReaders},
 		{"outbox", testOutbox},
 		{"deliveries", testDeliveries},
+		{"deliveries by host", testSkipHosts},
 		{"stage and activate", testActivate},
 		{"activation refuses gaps", testActivateRefuses},
 		{"staged work of the lost", testStagedLeftovers},

@@ -87,7 +87,8 @@ begin
     select s.id, s.e, row_number() over (order by s.n) as n,
            greatest(j.progress, max(least(greatest((s.e ->> 'progress')::int, 0), 100)) over (order by s.n)) as progress
     from sent s
-    where not exists (select from job_events o where o.client_id = j.client_id and o.id = s.id)
+    -- With a limit it stays a look into the index for each event; as a join it may read all events there are.
+    where (select o.id from job_events o where o.id = s.id and o.client_id = j.client_id limit 1) is null
   ), written as (
     insert into job_events (client_id, job_id, seq, id, series, at, stage, progress, attempt, message, metadata)
     select j.client_id, j.id, j.event_seq + f.n, f.id, j.series, coalesce((f.e ->> 'at')::timestamptz, clock_timestamp()),

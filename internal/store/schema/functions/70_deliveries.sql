@@ -12,6 +12,7 @@ begin
     select w.id from webhook_deliveries w
     where w.client_id = v_client and w.status = 'pending' and w.next_attempt_at <= v_now
       and (w.lease_expires_at is null or w.lease_expires_at <= v_now)
+      and not coalesce(p -> 'skip_hosts' ? lower(substring(w.url from '^[^:]+://([^/?#]+)')), false)
     order by w.next_attempt_at
     limit (p ->> 'max')::int
     for update skip locked

@@ -1,5 +1,7 @@
 -- Jobs, their story, what could not be done, and the outbox of webhooks.
--- Every table bears client_id in its primary key: two clients may use the same ids (I10).
+-- Every table bears client_id in its primary key: two clients may use the same ids (I10). It is never the
+-- first column of an index: every query has it, so with it first any index looks as good as the right one
+-- to a planner without statistics, and a plan made for an empty table lives on in a session's cache.
 set local search_path = {{ .schema }}, extensions, public;
 
 -- The tenant that this session is bound to, null when it is bound to none (service key, superuser).
@@ -62,15 +64,15 @@ create table jobs (
   message             text,
   sent_at             timestamptz,
 
-  primary key (client_id, id),
+  primary key (id, client_id),
   check (attempts between 0 and max_attempts), -- I6
   check ((completed_at is not null) = (status in ('succeeded', 'failed', 'canceled'))),
   check (lease_expires_at is null or status = 'running')
 ) with (fillfactor = 80);
 
-create index jobs_by_age on jobs (client_id, created_at desc);
-create index jobs_by_status on jobs (client_id, status, created_at desc);
-create index jobs_unsent on jobs (client_id, created_at)
+create index jobs_by_age on jobs (created_at desc, client_id);
+create index jobs_by_status on jobs (status, created_at desc, client_id);
+create index jobs_unsent on jobs (created_at, client_id)
   where queue is not null and sent_at is null and status = 'pending';
 
 create table job_events (
@@ -85,8 +87,8 @@ create table job_events (
   attempt   integer     not null,
   message   text        not null default '',
   metadata  jsonb,
-  primary key (client_id, job_id, seq),
-  unique (client_id, id),
+  primary key (job_id, client_id, seq),
+  unique (id, client_id),
   foreign key (client_id, job_id) references jobs (client_id, id) on delete cascade
 );
 
@@ -109,14 +111,14 @@ create table dead_letters (
   sent_at          timestamptz,          -- its copy is on the dead-letter queue
   replayed_at      timestamptz,
   replayed_as      text,
-  primary key (client_id, id)
+  primary key (id, client_id)
 );
 
 -- I6: once for every end of a job, once for every rejected message.
-create unique index dead_letters_once_per_job on dead_letters (client_id, job_id, series) where series is not null;
-create unique index dead_letters_once_per_message on dead_letters (client_id, coalesce(source_queue, ''), message_id)
+create unique index dead_letters_once_per_job on dead_letters (job_id, series, client_id) where series is not null;
+create unique index dead_letters_once_per_message on dead_letters (message_id, coalesce(source_queue, ''), client_id)
   where rejected and message_id is not null;
-create index dead_letters_by_age on dead_letters (client_id, created_at desc);
+create index dead_letters_by_age on dead_letters (created_at desc, client_id);
 
 create table webhook_deliveries (
   client_id        text        not null,
@@ -138,8 +140,8 @@ create table webhook_deliveries (
   last_error       text,
   created_at       timestamptz not null default now(),
   delivered_at     timestamptz,
-  primary key (client_id, id)
+  primary key (id, client_id)
 );
 
-create index webhook_deliveries_due on webhook_deliveries (client_id, next_attempt_at) where status = 'pending';
-create index webhook_deliveries_by_job on webhook_deliveries (client_id, job_id);
+create index webhook_deliveries_due on webhook_deliveries (next_attempt_at, client_id) where status = 'pending';
+create index webhook_deliveries_by_job on webhook_deliveries (job_id, client_id);

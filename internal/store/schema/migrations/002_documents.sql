@@ -32,8 +32,8 @@ create table documents (
   metadata       jsonb       not null default '{}',
   created_at     timestamptz not null default now(),
   updated_at     timestamptz not null default now(),
-  primary key (client_id, id),
-  unique (client_id, document_set, filename)
+  primary key (id, client_id),
+  unique (filename, document_set, client_id)
 );
 
 create table document_versions (
@@ -51,13 +51,13 @@ create table document_versions (
   created_at     timestamptz not null default now(),
   activated_at   timestamptz,
   superseded_at  timestamptz,
-  primary key (client_id, document_id, version),
+  primary key (document_id, client_id, version),
   foreign key (client_id, document_id) references documents (client_id, id) on delete cascade
 );
 
-create unique index document_versions_one_active on document_versions (client_id, document_id) where status = 'active';
-create unique index document_versions_one_staged on document_versions (client_id, document_id) where status = 'staged';
-create index document_versions_staged_by_job on document_versions (client_id, job_id) where status = 'staged';
+create unique index document_versions_one_active on document_versions (document_id, client_id) where status = 'active';
+create unique index document_versions_one_staged on document_versions (document_id, client_id) where status = 'staged';
+create index document_versions_staged_by_job on document_versions (job_id, client_id) where status = 'staged';
 
 -- What full-text search looks at: the headings weigh more than the text. 'simple' does not stem: the
 -- documents' languages are many, and the vectors find what is only similar. array_to_string is not marked
@@ -83,13 +83,13 @@ create table document_chunks (
   model        text     not null, -- that made the embedding
   embedding    halfvec({{ .dimensions }}) not null,
   search       tsvector generated always as (aw_fulltext(heading_path, content)) stored,
-  primary key (client_id, id),
-  unique (client_id, document_id, version, position),
+  primary key (id, client_id),
+  unique (document_id, version, position, client_id),
   foreign key (client_id, document_id, version)
     references document_versions (client_id, document_id, version) on delete cascade
 );
 
-create index document_chunks_by_key on document_chunks (client_id, chunk_key);
+create index document_chunks_by_key on document_chunks (chunk_key, client_id);
 create index document_chunks_search on document_chunks using gin (search);
 create index document_chunks_embedding on document_chunks using hnsw (embedding halfvec_cosine_ops);
 

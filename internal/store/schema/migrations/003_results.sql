@@ -10,9 +10,9 @@ create table summaries (
   key_points jsonb       not null default '[]',
   model      text        not null,
   created_at timestamptz not null default now(),
-  primary key (client_id, id)
+  primary key (id, client_id)
 );
-create index summaries_by_job on summaries (client_id, job_id);
+create index summaries_by_job on summaries (job_id, client_id);
 
 create table agent_runs (
   client_id  text        not null,
@@ -24,9 +24,9 @@ create table agent_runs (
   steps      jsonb       not null default '[]',
   model      text        not null,
   created_at timestamptz not null default now(),
-  primary key (client_id, id)
+  primary key (id, client_id)
 );
-create index agent_runs_by_job on agent_runs (client_id, job_id);
+create index agent_runs_by_job on agent_runs (job_id, client_id);
 
 create table derived_contents (
   client_id       text        not null,
@@ -38,6 +38,6 @@ create table derived_contents (
   engine          text        not null,
   page_count      integer,
   created_at      timestamptz not null default now(),
-  primary key (client_id, id)
+  primary key (id, client_id)
 );
-create index derived_contents_by_job on derived_contents (client_id, job_id);
+create index derived_contents_by_job on derived_contents (job_id, client_id);
