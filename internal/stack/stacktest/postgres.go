@@ -13,6 +13,9 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
 )
 
+// authenticatorPassword is that of the login of PostgREST. The cluster listens on loopback only.
+const authenticatorPassword = "authenticator"
+
 // shared is the one cluster of this test process, and the databases that others are copied from.
 var shared struct {
 	mu        sync.Mutex
@@ -73,6 +76,8 @@ func Cluster(t testing.TB) *stack.Postgres {
 		shared.cluster, shared.err = stack.StartPostgres(ctx, stack.PostgresOptions{})
 		if shared.err == nil {
 			atExit(shared.cluster.Stop)
+			// Default privileges belong to a database: every other one is a copy of this one.
+			shared.err = stack.SupabaseRoles(ctx, shared.cluster.URL("template1"), authenticatorPassword)
 		}
 	}
 	if shared.err != nil {

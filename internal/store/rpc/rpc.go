@@ -17,6 +17,9 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
 )
 
+// callTimeout bounds every call: Supabase ends one after a minute, and a dead connection may never answer.
+const callTimeout = 90 * time.Second
+
 // Caller carries a call to the database. It is safe for concurrent use.
 type Caller interface {
 	// Call runs the function fn with the one argument p, a JSON object, as one transaction, and returns
@@ -78,6 +81,8 @@ func (c *client) call(ctx context.Context, fn string, args, answer any) error {
 	if err != nil {
 		return &job.Error{Class: job.InternalBug, Message: "the arguments of " + fn + " can't be encoded", Cause: err}
 	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
 	raw, err := c.caller.Call(ctx, fn, Clean(p))
 	if err != nil {
 		return classify(ctx, fn, err)

@@ -1,0 +1,109 @@
+// Package supabase is the store over Supabase's API (PostgREST), through supabase-go. Each call is one
+// request to /rest/v1/rpc/<function>, which PostgREST runs as one transaction.
+package supabase
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/supabase-community/postgrest-go"
+	"github.com/supabase-community/supabase-go"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/store/rpc"
+	"github.com/seed-7227ef26/async-worker/internal/store/schema"
+)
+
+// Options say for whom and where.
+type Options struct {
+	ClientID   string // the tenant; required
+	Schema     string // DB_SCHEMA, which the project's API must expose; empty: public
+	Dimensions int    // EMBEDDING_DIMENSIONS, which Check holds against the schema; zero: not checked
+}
+
+// Open makes a store over the project at rawURL (SUPABASE_URL, without /rest/v1) with a service-role or
+// tenant-scoped key. It does not touch the network; Store.Check does.
+func Open(rawURL, key string, o Options) (store.Store, error) {
+	u, err := url.Parse(rawURL)
+	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" {
+		return nil, errors.New("SUPABASE_URL is not an address: it should look like https://project.supabase.co")
+	}
+	if key == "" {
+		return nil, errors.New("the Supabase key is empty: set SUPABASE_KEY or SUPABASE_SERVICE_ROLE_KEY")
+	}
+	if o.Schema == "" {
+		o.Schema = schema.DefaultSchema
+	}
+	from, err := newClient(strings.TrimRight(rawURL, "/"), key, o.Schema)
+	if err != nil {
+		return nil, fmt.Errorf("make the Supabase client: %w", err)
+	}
+	return rpc.New(&caller{from}, o.ClientID, rpc.Options{Dimensions: o.Dimensions}), nil
+}
+
+// newClient returns the From of a client. supabase-go always sends the key in both headers; Supabase's new
+// keys are no JWTs and are refused in Authorization, so for them it is the postgrest-go beneath it.
+func newClient(baseURL, key, schema string) (func(table string) *postgrest.QueryBuilder, error) {
+	if strings.HasPrefix(key, "sb_") {
+		client, err := postgrest.NewClientWithError(baseURL+supabase.REST_URL, schema, map[string]string{"apikey": key})
+		if err != nil {
+			return nil, err
+		}
+		return client.From, nil
+	}
+	client, err := supabase.NewClient(baseURL, key, &supabase.ClientOptions{Schema: schema})
+	if err != nil {
+		return nil, err
+	}
+	return client.From, nil
+}
+
+// caller is an rpc.Caller over supabase-go. Only From is used: the client's Rpc ignores the HTTP status,
+// has no context, and keeps its first error for good.
+type caller struct {
+	from func(table string) *postgrest.QueryBuilder
+}
+
+// Call posts p to the function. The library panics when an error's body is the text null.
+func (c *caller) Call(ctx context.Context, fn string, p json.RawMessage) (answer json.RawMessage, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			answer, err = nil, fmt.Errorf("call %s: the answer could not be read: %v", fn, r)
+		}
+	}()
+	args := map[string]json.RawMessage{"p": p}
+	body, _, err := c.from("rpc/"+fn).Insert(args, false, "", "representation", "").ExecuteWithContext(ctx)
+	if err != nil {
+		return nil, decodeError(fn, err)
+	}
+	return body, nil
+}
+
+// Close does nothing: the connections belong to the process's default transport.
+func (*caller) Close() {}
+
+var (
+	// raised is how postgrest-go words an error of the API: the code, which is a SQLSTATE or PGRST…, and the message.
+	raised = regexp.MustCompile(`(?s)^\(([A-Z0-9]*)\) (.*)$`)
+	// refusedKey are the words of Supabase's gateway, which answers 401 without a code.
+	refusedKey = regexp.MustCompile(`(?i)api ?key|jwt|unauthorized|forbidden|authorization`)
+)
+
+// decodeError is the one place that reads the texts of postgrest-go's errors.
+func decodeError(fn string, err error) error {
+	m := raised.FindStringSubmatch(err.Error())
+	switch {
+	case m == nil:
+		return fmt.Errorf("call %s: %w", fn, err) // the network, or a page of HTML
+	case m[1] != "":
+		return &rpc.SQLError{State: m[1], Message: m[2]}
+	case refusedKey.MatchString(m[2]):
+		return &rpc.SQLError{State: "401", Message: m[2]}
+	}
+	return fmt.Errorf("call %s: %w", fn, err)
+}

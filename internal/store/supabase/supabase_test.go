@@ -1,0 +1,40 @@
+package supabase_test
+
+import (
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/store/schema"
+	"github.com/seed-7227ef26/async-worker/internal/store/storetest"
+	"github.com/seed-7227ef26/async-worker/internal/store/supabase"
+)
+
+func TestMain(m *testing.M) { stacktest.Main(m) }
+
+func open(t testing.TB, url, key, client string) store.Store {
+	t.Helper()
+	s, err := supabase.Open(url, key, supabase.Options{ClientID: client, Dimensions: storetest.Dimensions})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestConformance: with the key that reaches one tenant, and with the one that reaches all.
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	api := stacktest.PostgREST(t, stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions}))
+	t.Run("tenant key", func(t *testing.T) {
+		t.Parallel()
+		storetest.Run(t, func(t testing.TB, client string) store.Store {
+			return open(t, api.URL, api.TenantKey(t, client), client)
+		})
+	})
+	t.Run("service key", func(t *testing.T) {
+		t.Parallel()
+		storetest.Run(t, func(t testing.TB, client string) store.Store {
+			return open(t, api.URL, api.ServiceKey(t), client)
+		})
+	})
+}
