@@ -47,6 +47,11 @@ func (c *Credentials) Container(name string, options azcore.ClientOptions) (*con
 	}
 }
 
+// idleConnection is how long an unused connection is kept: shorter than servers do it (Azurite 5 s). A
+// dequeue goes out once, so one on a connection that the server is just closing is an error, and after
+// it the poller waits.
+const idleConnection = 4 * time.Second
+
 // Transport makes an HTTP transport for so many requests at a time (at least 1). The standard one
 // keeps 2 idle connections a host, the SDK's 10: with more workers than that every request beyond
 // would open a connection of its own.
@@ -61,7 +66,7 @@ func Transport(concurrency int) *http.Transport {
 		ExpectContinueTimeout: time.Second,
 		MaxIdleConns:          2 * connections, // it may serve two hosts: queue and blob
 		MaxIdleConnsPerHost:   connections,
-		IdleConnTimeout:       60 * time.Second,
+		IdleConnTimeout:       idleConnection,
 		Protocols:             protocols,
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2"
 	"golang.org/x/sync/errgroup"
 
@@ -23,7 +22,7 @@ func bareQueue(connection, name string) (*azqueue.QueueClient, error) {
 	if err != nil {
 		return nil, err
 	}
-	service, err := creds.QueueService(azcore.ClientOptions{Retry: policy.RetryOptions{MaxRetries: -1}})
+	service, err := creds.QueueService(azcore.ClientOptions{})
 	if err != nil {
 		return nil, err
 	}

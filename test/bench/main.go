@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"os/signal"
 
@@ -92,5 +91,3 @@ func stopping(err *error, stop func() error) {
 		*err = e
 	}
 }
-
-func discard() *slog.Logger { return slog.New(slog.NewJSONHandler(io.Discard, nil)) }
