@@ -36,7 +36,7 @@ end $$;
 -- insertion by the second, rounded down: within the same second a restart is taken to be meant, but a
 -- cancel wins.
 create or replace function aw_again(j jobs, p jsonb) returns boolean
-language plpgsql stable as $$
+language plpgsql stable set search_path = {{ .path }} as $$
 declare
   v_message_id text := nullif(p #>> '{source,message_id}', '');
   v_inserted timestamptz := (p #>> '{source,inserted_at}')::timestamptz;

@@ -37,11 +37,6 @@ begin
       end if;
     end loop;
   end loop;
-  foreach r in array array['async_worker', 'service_role'] loop
-    if exists (select from pg_roles where rolname = r) then
-      execute format('grant select on {{ .schema }}.aw_schema_version to %I', r);
-    end if;
-  end loop;
 end $$;
 
 notify pgrst, 'reload schema';

@@ -76,3 +76,22 @@ begin
     end if;
   end loop;
 end $$;
+
+-- The version is everybody's who works here, to read.
+alter table aw_schema_version enable row level security;
+create policy everybody on aw_schema_version for select using (true);
+do $$
+declare
+  r text;
+begin
+  revoke all on aw_schema_version from public;
+  foreach r in array array['anon', 'authenticated', 'service_role', 'async_worker'] loop
+    if exists (select from pg_roles where rolname = r) then
+      execute format('revoke all on aw_schema_version from %I', r);
+    end if;
+  end loop;
+  grant select on aw_schema_version to async_worker;
+  if exists (select from pg_roles where rolname = 'service_role') then
+    grant select on aw_schema_version to service_role;
+  end if;
+end $$;

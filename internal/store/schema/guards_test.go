@@ -1,0 +1,123 @@
+package schema_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
+	"github.com/seed-7227ef26/async-worker/internal/store/schema"
+)
+
+// code is the SQLSTATE of an error, "" of none.
+func code(err error) string {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return pg.Code
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// TestTransitions holds the trigger against the table in internal/job, for all pairs of states (I3). The
+// superuser tries: the guard does not depend on who writes.
+func TestTransitions(t *testing.T) {
+	t.Parallel()
+	conn := connect(t, stacktest.PostgresWith(t, schema.Options{Dimensions: 8}))
+	states := []job.State{job.Pending, job.Running, job.Succeeded, job.Failed, job.Canceled}
+	for _, from := range states {
+		for _, to := range states {
+			if from == to {
+				continue // no change of state: nothing to guard
+			}
+			legal := slices.ContainsFunc(job.Transitions, func(m job.Transition) bool { return m.From == from && m.To == to })
+			id := fmt.Sprintf("%s-%s", from, to)
+			if _, err := conn.Exec(t.Context(), `insert into jobs (client_id, id, type, status, completed_at)
+				values ('a', $1, 'x', $2, case when $3 then now() end)`, id, string(from), from.Terminal()); err != nil {
+				t.Fatal(err)
+			}
+			_, err := conn.Exec(t.Context(), `update jobs set status = $2, completed_at = case when $3 then now() end
+				where id = $1`, id, string(to), to.Terminal())
+			want := "AW010"
+			if legal {
+				want = ""
+			}
+			if got := code(err); got != want {
+				t.Errorf("I3: %s to %s: %q, want %q", from, to, got, want)
+			}
+		}
+	}
+}
+
+func TestGuards(t *testing.T) {
+	t.Parallel()
+	conn := connect(t, stacktest.PostgresWith(t, schema.Options{Dimensions: 8}))
+	if _, err := conn.Exec(t.Context(), `insert into jobs (client_id, id, type, status, fence, progress, max_attempts)
+		values ('a', 'j', 'x', 'running', 5, 40, 2);
+		insert into webhook_deliveries (client_id, id, event, url, body, status) values ('a', 'd', 'task.failed', 'u', 'b', 'delivered')`); err != nil {
+		t.Fatal(err)
+	}
+	for sql, want := range map[string]string{
+		"update jobs set fence = 4":                                     "AW011", // I4
+		"update jobs set progress = 39":                                 "AW011", // I8
+		"update jobs set progress = 101":                                "23514",
+		"update jobs set attempts = 3":                                  "23514", // I6
+		"update jobs set status = 'done'":                               "AW010",
+		"update jobs set status = 'succeeded'":                          "23514", // without completed_at
+		"update jobs set client_id = 'A_B'":                             "23514",
+		"update jobs set fence = 6, progress = 41, attempts = 2":        "",
+		"update webhook_deliveries set status = 'pending'":              "AW011",
+		"insert into jobs (client_id, id, type) values ('a', '/', 'x')": "23514",
+	} {
+		if _, err := conn.Exec(t.Context(), sql); code(err) != want {
+			t.Errorf("%s: %v, want %q", sql, err, want)
+		}
+	}
+}
+
+// TestEveryTable: row-level security is on and forced everywhere, and every function has a pinned search
+// path or names that were resolved when it was made.
+func TestEveryTable(t *testing.T) {
+	t.Parallel()
+	conn := connect(t, stacktest.PostgresWith(t, schema.Options{Dimensions: 8}))
+	for what, query := range map[string]string{
+		"tables without forced row-level security": `select relname from pg_class where relnamespace = 'public'::regnamespace
+			and relkind = 'r' and relname <> 'aw_schema_version' and not (relrowsecurity and relforcerowsecurity)`,
+		"tables without client_id in the key": `select c.relname from pg_class c where relnamespace = 'public'::regnamespace
+			and relkind = 'r' and relname <> 'aw_schema_version' and not exists (
+			select from pg_constraint k where k.conrelid = c.oid and k.contype = 'p'
+			and pg_get_constraintdef(k.oid) like 'PRIMARY KEY (%client_id%')`,
+		"functions with a loose search path": `select p.proname from pg_proc p where pronamespace = 'public'::regnamespace
+			and (proname like 'aw\_%' or proname in ('match_document_chunks', 'hybrid_search'))
+			and prosqlbody is null and not coalesce(proconfig::text like '%search_path%', false) and proname <> 'aw_fulltext'`,
+		"functions that run as their owner": `select proname from pg_proc where pronamespace = 'public'::regnamespace and prosecdef`,
+		"functions that anybody may call": `select p.oid::regprocedure from pg_proc p, unnest(array['anon', 'authenticated', 'public']) r
+			where pronamespace = 'public'::regnamespace and (proname like 'aw\_%' or proname in ('match_document_chunks', 'hybrid_search'))
+			and prorettype <> 'trigger'::regtype and has_function_privilege(r, p.oid, 'execute')`,
+		"tables that anybody may touch": `select c.relname || ' ' || r from pg_class c, unnest(array['anon', 'authenticated']) r
+			where relnamespace = 'public'::regnamespace and relkind = 'r'
+			and has_table_privilege(r, c.oid, 'select, insert, update, delete, truncate, references, trigger')`,
+		"tables that the worker may truncate": `select relname from pg_class where relnamespace = 'public'::regnamespace
+			and relkind = 'r' and has_table_privilege('async_worker', oid, 'truncate')`,
+	} {
+		rows, err := conn.Query(t.Context(), query)
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		for rows.Next() {
+			var name string
+			if err := rows.Scan(&name); err != nil {
+				t.Fatal(err)
+			}
+			t.Errorf("%s: %s", what, name)
+		}
+		if rows.Err() != nil {
+			t.Fatalf("%s: %v", what, rows.Err())
+		}
+	}
+}
