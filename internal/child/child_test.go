@@ -192,14 +192,14 @@ func TestReaderThatGivesUpEndsTheProgram(t *testing.T) {
 // nor lose what it printed before it ended.
 func TestSlowConsumerIsNotTheProgramsFault(t *testing.T) {
 	t.Parallel()
-	c, _ := sh(t, `i=0; while [ $i -lt 3000 ]; do echo "line $i"; i=$((i+1)); done`)
-	c.Limits.Wait = 400 * time.Millisecond
+	c, _ := sh(t, `i=0; while [ $i -lt 30000 ]; do echo "line $i"; i=$((i+1)); done`)
+	c.Limits.Wait = 500 * time.Millisecond
 	lines := 0
 	c.Stdout = func(r io.Reader) error {
 		scanner := bufio.NewScanner(r)
 		for scanner.Scan() {
 			if lines++; lines == 2 {
-				busy, cancel := context.WithTimeout(t.Context(), 600*time.Millisecond)
+				busy, cancel := context.WithTimeout(t.Context(), 800*time.Millisecond)
 				<-busy.Done()
 				cancel()
 			}
@@ -207,7 +207,7 @@ func TestSlowConsumerIsNotTheProgramsFault(t *testing.T) {
 		return scanner.Err()
 	}
 	r, err := child.Run(t.Context(), c)
-	if err != nil || !r.OK() || lines != 3000 {
+	if err != nil || !r.OK() || lines != 30000 {
 		t.Errorf("%d lines, %+v, %v", lines, r, err)
 	}
 }

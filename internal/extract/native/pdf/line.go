@@ -176,7 +176,7 @@ func (l line) text() string { return joinWords(l.words()) }
 // capitals; a raised number is kept apart.
 func joinWords(words []word) string {
 	var b strings.Builder
-	words = withoutLeaders(words)
+	words = inReadingOrder(withoutLeaders(words))
 	for i, w := range words {
 		if i > 0 && b.Len() > 0 && !touches(words[i-1], w) && !noSpaceBetween(words[i-1].text, w.text) {
 			b.WriteByte(' ')

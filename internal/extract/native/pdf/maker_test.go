@@ -25,7 +25,12 @@ const (
 	bold    = "F2"
 	mono    = "F3"
 	italic  = "F4"
+	hebrew  = "F5" // a is alef, b is bet
 )
+
+// toHebrew says what the signs of the font hebrew mean.
+const toHebrew = "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /X def " +
+	"1 begincodespacerange <00> <FF> endcodespacerange 1 beginbfrange <61> <7A> <05D0> endbfrange endcmap end end"
 
 func (m *maker) page() *maker {
 	m.pages = append(m.pages, &bytes.Buffer{})
@@ -58,7 +63,7 @@ func (m *maker) lines(x, y, leading float64, font string, size float64, lines ..
 
 // bytes is the file.
 func (m *maker) bytes() []byte {
-	const fixed = 7 // catalog, page tree, four fonts, info
+	const fixed = 9 // catalog, page tree, four fonts, info, a font of Hebrew and its map
 	var b bytes.Buffer
 	var offsets []int
 	object := func(body string) {
@@ -81,8 +86,10 @@ func (m *maker) bytes() []byte {
 		object("<< /Type /Font /Subtype /Type1 /Encoding /WinAnsiEncoding /BaseFont /" + name + " >>")
 	}
 	object("<< " + m.info + " >>")
+	object("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 9 0 R >>")
+	object(fmt.Sprintf("<< /Length %d >>\nstream\n%s\nendstream", len(toHebrew), toHebrew))
 	for i, p := range m.pages {
-		object(fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents %d 0 R /Resources << /Font << /F1 3 0 R /F2 4 0 R /F3 5 0 R /F4 6 0 R >> >> >>", fixed+2+2*i))
+		object(fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents %d 0 R /Resources << /Font << /F1 3 0 R /F2 4 0 R /F3 5 0 R /F4 6 0 R /F5 8 0 R >> >> >>", fixed+2+2*i))
 		object(fmt.Sprintf("<< /Length %d >>\nstream\n%sendstream", p.Len(), p.String()))
 	}
 	if n := len(m.outline); n > 0 {

@@ -21,8 +21,8 @@ func TestMemoryOfALongDocument(t *testing.T) {
 	const pages = 2000
 	for i := range pages {
 		m.page()
-		for l := range 50 {
-			m.text(72, 80+13*float64(l), regular, 10, fmt.Sprintf("Line %d of page %d has some ten words of text in it", l, i))
+		for l := range 15 {
+			m.text(72, 80+13*float64(l), regular, 10, fmt.Sprintf("Line %d of page %d has some ten words of text in it, and no end", l, i))
 		}
 	}
 	path := m.write(t)

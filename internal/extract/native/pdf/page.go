@@ -37,10 +37,12 @@ type style struct {
 type word struct {
 	box
 	style
-	text    string
-	segment int  // poppler's line on the page
-	order   int  // place in the page's content stream, from 0
-	jump    bool // the stream doesn't come from the word before: this is another column or cell
+	text     string
+	segment  int  // poppler's line on the page
+	order    int  // place in the page's content stream, from 0
+	rtl      bool // it is of a script that runs from right to left
+	mirrored bool // its page is
+	jump     bool // the stream doesn't come from the word before: this is another column or cell
 }
 
 // em is the word's font size, or an estimate of it.
@@ -57,6 +59,7 @@ type page struct {
 	width, height float64
 	words         []word
 	turned        turn
+	mirrored      bool // left and right are exchanged
 }
 
 // turn is how a page's content was turned to stand upright.
@@ -112,6 +115,9 @@ func (b box) turnedBy(t turn, w, h float64) box {
 // original maps b back to the page as it is printed, in fractions of its size.
 func (p *page) original(b box) box {
 	w, h := p.width, p.height
+	if p.mirrored {
+		b.left, b.right = w-b.right, w-b.left
+	}
 	switch p.turned {
 	case fromUpwards:
 		b = box{b.top, w - b.right, b.bottom, w - b.left}

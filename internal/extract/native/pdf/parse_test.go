@@ -2,6 +2,7 @@ package pdf
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -185,6 +186,45 @@ func TestSidewaysPage(t *testing.T) {
 	}
 }
 
+// TestRightToLeft reads lines as poppler prints them, from left to right as they look.
+func TestRightToLeft(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		words []string // as they look
+		want  string
+	}{
+		{[]string{"דעלק", "לש", "החפשמ"}, "משפחה של קלעד"},
+		{[]string{"בוט", "רמאמ", "Deep", "Learning", "לע", "2024"}, "2024 על Deep Learning מאמר טוב"},
+		{[]string{"the", "word", "םולש", "בר", "means", "peace"}, "the word רב שלום means peace"},
+		{[]string{"\uFE8E\uFE92\uFEA3\uFEAE\uFEE3"}, "مرحبا"},
+	} {
+		var b strings.Builder
+		b.WriteString(`<page width="600" height="800"><line>`)
+		for i, w := range tt.words {
+			fmt.Fprintf(&b, `<word xMin="%d" yMin="80" xMax="%d" yMax="92">%s</word>`, 100+50*i, 147+50*i, w)
+		}
+		b.WriteString("</line></page>")
+		var got string
+		d := newDocument(1, nil, func(b extract.Block) error {
+			got += b.Text
+			if b.Box.Left != 0.1667 {
+				t.Errorf("%q lies at %+v", got, b.Box)
+			}
+			return nil
+		})
+		err := readWords(strings.NewReader(b.String()), 1, func(p *page) error {
+			p.mirror()
+			return d.add(p)
+		})
+		if err == nil {
+			err = d.flush()
+		}
+		if err != nil || got != tt.want {
+			t.Errorf("%q reads %q, want %q (%v)", tt.words, got, tt.want, err)
+		}
+	}
+}
+
 // checkBlock holds what is promised of a block whatever poppler prints.
 func checkBlock(t *testing.T, b extract.Block) {
 	t.Helper()
@@ -225,6 +265,7 @@ func FuzzPoppler(f *testing.F) {
 		err := readWords(bytes.NewReader(words), 1, func(p *page) error {
 			applyStyles(p, styles[p.number])
 			p.straighten()
+			p.mirror()
 			return d.add(p)
 		})
 		if err == nil {

@@ -1,21 +1,13 @@
 package pdf_test
 
 import (
-	"bytes"
-	"context"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
-	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -287,6 +279,41 @@ func TestOutlineNamesHeadings(t *testing.T) {
 	assertBlocks(t, m, "heading 1 Plain as it looks", "paragraph Only the bookmarks know that the line above this one is a heading of its own.")
 }
 
+func TestRightToLeftColumns(t *testing.T) {
+	t.Parallel()
+	m := (&maker{}).page()
+	for i := range 12 { // as they look: the right column is read first, from right to left
+		m.text(60, 80+12*float64(i), hebrew, 10, "hg fe hg fe hg fe hg fe hg fe")
+	}
+	for i := range 12 {
+		m.text(310, 80+12*float64(i), hebrew, 10, "dc ba dc ba dc ba dc ba dc ba")
+	}
+	doc, err := collect(t, m.write(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(blocksOf(doc), " ")
+	if strings.LastIndex(text, "אב גד") > strings.Index(text, "הו זח") || !strings.Contains(text, "אב גד") || !strings.Contains(text, "הו זח") {
+		t.Errorf("read as %q", text)
+	}
+}
+
+// Copies of one page have the same first lines, which are no headers for that.
+func TestCopiesOfAPageAreKept(t *testing.T) {
+	t.Parallel()
+	m := &maker{}
+	var want []string
+	for range 3 {
+		m.page().text(72, 60, regular, 10, "Invoice of the North Branch.")
+		m.lines(72, 110, 13, regular, 10, "One box of pens and two of paper, as you ordered them by letter in the last week of May.", "They were sent.")
+		m.text(72, 780, regular, 10, "Please pay within thirty days.")
+		want = append(want, "paragraph Invoice of the North Branch.",
+			"paragraph One box of pens and two of paper, as you ordered them by letter in the last week of May. They were sent.",
+			"paragraph Please pay within thirty days.")
+	}
+	assertBlocks(t, m, want...)
+}
+
 func TestInfo(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ title, want string }{
@@ -316,138 +343,5 @@ func TestScanHasNoBlocks(t *testing.T) {
 	}
 	if len(doc.Blocks) != 0 || doc.Pages != 3 || doc.Properties["text_pages"] != "0" {
 		t.Errorf("%+v with %d blocks", doc.Info, len(doc.Blocks))
-	}
-}
-
-func classOf(err error) job.Class {
-	if e, ok := errors.AsType[*job.Error](err); ok {
-		return e.Class
-	}
-	return ""
-}
-
-func TestFailures(t *testing.T) {
-	t.Parallel()
-	long := &maker{}
-	for range 5 {
-		long.page().text(72, 80, regular, 10, "A page of text.")
-	}
-	whole := long.bytes()
-	for name, tt := range map[string]struct {
-		content []byte
-		limits  extract.Limits
-		class   job.Class
-	}{
-		"no PDF":              {[]byte("hello"), extract.Limits{}, job.CorruptionDetected},
-		"empty":               {nil, extract.Limits{}, job.CorruptionDetected},
-		"only a head":         {[]byte("%PDF-1.7\n"), extract.Limits{}, job.CorruptionDetected},
-		"no pages":            {(&maker{}).bytes(), extract.Limits{}, job.CorruptionDetected},
-		"too many pages":      {whole, extract.Limits{Pages: 4}, job.QuotaExceeded},
-		"too many characters": {whole, extract.Limits{Characters: 20}, job.QuotaExceeded},
-		"too large":           {whole, extract.Limits{Bytes: 100}, job.QuotaExceeded},
-		"no memory":           {whole, extract.Limits{ChildBytes: 1 << 20}, job.CorruptionDetected},
-		"no time":             {whole, extract.Limits{Time: 1}, job.CorruptionDetected},
-		"as it should be":     {whole, extract.Limits{}, ""},
-		"its end cut off":     {whole[:len(whole)-20], extract.Limits{}, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			path := filepath.Join(t.TempDir(), "x.pdf")
-			if err := os.WriteFile(path, tt.content, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			src := extract.Source{Path: path, Format: extract.PDF, Size: int64(len(tt.content))}
-			doc, err := extract.Collect(t.Context(), pdf.New(), src, tt.limits)
-			if classOf(err) != tt.class {
-				t.Fatalf("got %v, want class %q", err, tt.class)
-			}
-			if tt.class == "" && len(doc.Blocks) == 0 {
-				t.Error("no blocks")
-			}
-		})
-	}
-}
-
-func TestErrorOfEmitEndsIt(t *testing.T) {
-	t.Parallel()
-	m := (&maker{}).page().text(72, 80, regular, 10, "One.").page().text(72, 80, regular, 10, "Two.")
-	stop := errors.New("enough")
-	_, err := pdf.New().Extract(t.Context(), extract.Source{Path: m.write(t)}, extract.Limits{}, func(extract.Block) error { return stop })
-	if !errors.Is(err, stop) {
-		t.Errorf("got %v", err)
-	}
-}
-
-func TestCancelEndsIt(t *testing.T) {
-	t.Parallel()
-	m := &maker{}
-	for i := range 300 {
-		m.page().text(72, 80, regular, 10, fmt.Sprintf("Sentence %d ends here.", i))
-	}
-	ctx, cancel := context.WithCancelCause(t.Context())
-	stop := errors.New("the task was canceled")
-	_, err := pdf.New().Extract(ctx, extract.Source{Path: m.write(t)}, extract.Limits{}, func(extract.Block) error {
-		cancel(stop)
-		return nil
-	})
-	if !errors.Is(err, stop) {
-		t.Errorf("got %v", err)
-	}
-}
-
-// The first blocks are there long before the last page is read: with an emit that never returns but
-// by the test's word, no more than the window and what lies in pipes can have been read.
-func TestBlocksAreEmittedWhileReading(t *testing.T) {
-	t.Parallel()
-	m := &maker{}
-	const pages = 250
-	for i := range pages {
-		m.page().text(72, 80, regular, 10, fmt.Sprintf("Sentence %c%c ends here.", 'a'+i/26, 'a'+i%26))
-	}
-	path := m.write(t)
-	seen := 0
-	_, err := pdf.New().Extract(t.Context(), extract.Source{Path: path}, extract.Limits{}, func(b extract.Block) error {
-		if seen++; seen == 1 {
-			// Poppler opens the file anew for each range of pages: the ranges after the first now fail.
-			return os.WriteFile(path, bytes.Repeat([]byte("x"), 1000), 0o600)
-		}
-		return nil
-	})
-	if seen == 0 || classOf(err) != job.CorruptionDetected {
-		t.Errorf("%d blocks, %v", seen, err)
-	}
-}
-
-func TestEachHostileFileEndsInAResultOrOneClearError(t *testing.T) {
-	t.Parallel()
-	files, err := filepath.Glob(corpus(t, "hostile", "*.pdf"))
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
-	}
-	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			defer cancel()
-			doc, err := extract.Collect(ctx, pdf.New(), extract.Source{Path: file}, extract.Limits{})
-			if err != nil {
-				t.Log(err)
-				if classOf(err) != job.CorruptionDetected {
-					t.Errorf("class %q", classOf(err))
-				}
-				return
-			}
-			t.Logf("%d pages, %d blocks, %d characters", doc.Pages, len(doc.Blocks), doc.Characters)
-		})
-	}
-}
-
-func TestScansOfTheCorpusHaveNoText(t *testing.T) {
-	t.Parallel()
-	for _, name := range []string{"ocr_test.pdf", "ocr_test_rotated_90.pdf"} {
-		doc, err := collect(t, corpus(t, "documents", name))
-		if err != nil || len(doc.Blocks) != 0 || doc.Properties["text_pages"] != "0" || doc.Pages != 1 {
-			t.Errorf("%s: %+v %v", name, doc, err)
-		}
 	}
 }

@@ -89,6 +89,7 @@ func (p poppler) pages(ctx context.Context, first, last int, yield func(*page) e
 			applyStyles(pg, styles)
 		}
 		pg.straighten()
+		pg.mirror()
 		if err := yield(pg); err != nil {
 			return child.Result{}, err
 		}

@@ -45,6 +45,9 @@ func readWords(r io.Reader, first int, yield func(*page) error) error {
 			if at.text = normalize(raw); isUnnamed(raw) {
 				at.text = unnamedSign
 			}
+			if at.rtl = hasRightToLeft(at.text); at.rtl {
+				at.text = logical(at.text)
+			}
 			if at.text != "" {
 				at.segment, at.order = segment, len(p.words)
 				p.words = append(p.words, at)

@@ -1,0 +1,138 @@
+package pdf
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+)
+
+// byStream groups cells into rows by the order in which they were written: from left to right, and
+// back to the left with each new row. It is nil when the rows that come out lie over each other, that
+// is, when the table was not written so.
+func byStream(cells []cell) [][]cell {
+	cells = slices.Clone(cells)
+	slices.SortStableFunc(cells, func(a, b cell) int { return cmp.Compare(a.order, b.order) })
+	perLine := map[int]int{}
+	for _, c := range cells {
+		perLine[c.lineAt]++
+	}
+	var out [][]cell
+	for i, c := range cells {
+		again := i > 0 && c.from == cells[i-1].from && c.lineAt != cells[i-1].lineAt &&
+			perLine[c.lineAt] > 1 && (perLine[cells[i-1].lineAt] == 1 || c.from == 0 && perLine[cells[i-1].lineAt] > 1)
+		if i == 0 || c.from < cells[i-1].from || again {
+			out = append(out, nil)
+		}
+		out[len(out)-1] = append(out[len(out)-1], c)
+	}
+	bottom := 0.0
+	for i, row := range out {
+		var b box
+		for _, c := range row {
+			b = b.union(c.box)
+		}
+		if i > 0 && b.top < bottom-0.6*row[0].words[0].em() {
+			return nil
+		}
+		bottom = b.bottom
+	}
+	return out
+}
+
+// byHeight groups cells into rows by their place: a row is cells of which each stands beside the next.
+func byHeight(cells []cell) [][]cell {
+	cells = slices.Clone(cells)
+	slices.SortStableFunc(cells, func(a, b cell) int { return cmp.Compare(a.top, b.top) })
+	var out [][]cell
+	bottom := 0.0
+	for i, c := range cells {
+		if i == 0 || c.top+0.1*c.height() >= bottom {
+			out = append(out, nil)
+			bottom = 0
+		}
+		out[len(out)-1] = append(out[len(out)-1], c)
+		bottom = max(bottom, c.bottom-0.1*c.height())
+	}
+	return out
+}
+
+// fill writes the rows' cells into a table.
+func fill(grouped [][]cell, columns int) *extract.Table {
+	t := &extract.Table{}
+	var bold []bool
+	for _, row := range grouped {
+		slices.SortStableFunc(row, func(a, b cell) int {
+			return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.lineAt, b.lineAt), cmp.Compare(a.left, b.left))
+		})
+		out := make([]extract.Cell, 0, columns)
+		next, isBold := 0, true
+		for _, c := range row {
+			text := joinWords(c.words)
+			isBold = isBold && lookOf(c.words).bold
+			if c.from < next && len(out) > 0 {
+				out[len(out)-1].Text = joinTexts(out[len(out)-1].Text, text)
+				continue
+			}
+			for ; next < c.from; next++ {
+				out = append(out, extract.Cell{})
+			}
+			made := extract.Cell{Text: text}
+			if span := c.to - c.from + 1; span > 1 {
+				made.ColSpan = span
+			}
+			out = append(out, made)
+			next = c.to + 1
+		}
+		for ; next < columns; next++ {
+			out = append(out, extract.Cell{})
+		}
+		t.Rows, bold = append(t.Rows, out), append(bold, isBold)
+	}
+	t.Headers = headers(t.Rows, bold)
+	return t
+}
+
+// headers counts the rows at the top that head the others: they are bold and the rest is not, or they
+// have no numbers where the rest has some.
+func headers(rows [][]extract.Cell, bold []bool) int {
+	n := 0
+	for n < len(bold) && bold[n] {
+		n++
+	}
+	if n > 0 && n < len(bold) && n <= 3 {
+		return n
+	}
+	share := func(row []extract.Cell) float64 {
+		var filled, numeric float64
+		for _, c := range row {
+			if c.Text != "" {
+				filled++
+				numeric += float64(one(isNumeric(c.Text)))
+			}
+		}
+		return numeric / max(filled, 1)
+	}
+	rest := 0.0
+	for _, row := range rows[1:] {
+		rest += share(row)
+	}
+	if share(rows[0]) < 0.25 && rest/float64(len(rows)-1) > 0.3 {
+		return 1
+	}
+	return 0
+}
+
+func isNumeric(s string) bool {
+	digits, others := 0, 0
+	for _, r := range s {
+		switch {
+		case r >= '0' && r <= '9':
+			digits++
+		case r == ' ' || r == '.' || r == ',' || r == '%' || r == '-' || r == '+' || r == '±' || r == '€' || r == '$':
+		default:
+			others++
+		}
+	}
+	return digits > 0 && others <= digits
+}
