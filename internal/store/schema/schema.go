@@ -109,7 +109,14 @@ func Migrate(ctx context.Context, url string, o Options) (Report, error) {
 	if _, err := conn.Exec(ctx, "select pg_advisory_lock($1)", lockNumber); err != nil {
 		return Report{}, fmt.Errorf("wait for other migrations: %w", err)
 	}
-	return migrateLocked(ctx, conn, o) // closing the connection gives the lock back
+	// Closing the connection gives the lock back. It holds in this database; roles are the whole cluster's,
+	// and a migration of another database may be at them at this moment. What failed was rolled back.
+	for attempt := 1; ; attempt++ {
+		r, err := migrateLocked(ctx, conn, o)
+		if err == nil || attempt == 10 || !strings.Contains(err.Error(), "tuple concurrently updated") {
+			return r, err
+		}
+	}
 }
 
 func migrateLocked(ctx context.Context, conn *pgx.Conn, o Options) (Report, error) {

@@ -19,7 +19,8 @@ begin
   if not (select rolsuper from pg_roles where rolname = current_user) then
     execute format('grant async_worker to %I', current_user);
   end if;
-  if exists (select from pg_roles where rolname = 'authenticator') then
+  if exists (select from pg_roles where rolname = 'authenticator')
+     and not pg_has_role('authenticator', 'async_worker', 'member') then
     grant async_worker to authenticator;
   end if;
   execute format('grant usage on schema %I to async_worker', '{{ .schema }}');
@@ -36,7 +37,9 @@ end $$;
 -- A batch of chunks takes longer than the few seconds that Supabase gives its web roles.
 do $$
 begin
-  alter role async_worker set statement_timeout = '60s';
+  if (select rolconfig from pg_roles where rolname = 'async_worker') is null then
+    alter role async_worker set statement_timeout = '60s';
+  end if;
 exception when insufficient_privilege then
   raise notice 'could not set the statement timeout of async_worker';
 end $$;
