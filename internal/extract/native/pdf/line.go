@@ -38,7 +38,7 @@ func segmentsOf(words []word) []segment {
 	var out []segment
 	for start := 0; start < len(words); {
 		end := start + 1
-		for end < len(words) && words[end].segment == words[start].segment && !words[end].jump {
+		for end < len(words) && words[end].segment == words[start].segment && !jumps(words[end-1], words[end]) {
 			end++
 		}
 		if named := nameSigns(words[start:end]); len(named) > 0 {

@@ -42,7 +42,6 @@ type word struct {
 	order    int  // place in the page's content stream, from 0
 	rtl      bool // it is of a script that runs from right to left
 	mirrored bool // its page is
-	jump     bool // the stream doesn't come from the word before: this is another column or cell
 }
 
 // em is the word's font size, or an estimate of it.

@@ -203,6 +203,28 @@ func TestTableWithCellsOfSeveralLines(t *testing.T) {
 	assertBlocks(t, m, "table 1 Term|Meaning|Since / Lease|the right to work on a message|2019 / Fence|a number that only ever rises|2021 / Drain|stop taking work|2022")
 }
 
+// Columns that stand so near to each other that a gap between them looks like a space.
+func TestTightTable(t *testing.T) {
+	t.Parallel()
+	m := (&maker{}).page()
+	y := 100.0
+	for _, row := range [][2][]string{
+		{{"A first"}, {"A second"}},
+		{{"the right to work on", "a message of ours"}, {"and what it means", "to hold it long"}},
+		{{"a number that only", "ever goes up so far"}, {"or else it is void", "and of no use at"}},
+		{{"to stop taking work", "until all is at rest"}, {"which may take up", "to five minutes if"}},
+	} {
+		for j, c := range row {
+			m.lines([]float64{72, 166}[j], y, 12, regular, 10, c...)
+		}
+		y += 12*float64(len(row[0])) + 6
+	}
+	assertBlocks(t, m, "table 0 A first|A second / "+
+		"the right to work on a message of ours|and what it means to hold it long / "+
+		"a number that only ever goes up so far|or else it is void and of no use at / "+
+		"to stop taking work until all is at rest|which may take up to five minutes if")
+}
+
 func TestRunningHeadsAndPageNumbersAreLeftOut(t *testing.T) {
 	t.Parallel()
 	m := &maker{}

@@ -23,11 +23,13 @@ func applyStyles(p *page, r *runPage) {
 		w.order = at*maxWords + i // runs in stream order, words of one run in theirs
 	}
 	fillOrder(p)
-	for i := 1; i < len(p.words); i++ {
-		a, b := p.words[i-1], &p.words[i]
-		from, to := a.order/maxWords, b.order/maxWords
-		b.jump = a.segment == b.segment && to != from && to != from+1 && b.left-a.right > 0.4*b.em() && !a.math && !b.math
-	}
+}
+
+// jumps says whether the page's content stream doesn't come from a when it writes b, beside it: they
+// belong to different columns or cells, however near they stand.
+func jumps(a, b word) bool {
+	from, to := a.order/maxWords, b.order/maxWords
+	return to != from && to != from+1 && b.left-a.right > 0.4*b.em() && !a.math && !b.math
 }
 
 // fillOrder puts words whose run is unknown behind the word before them.

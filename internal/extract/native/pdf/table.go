@@ -115,8 +115,9 @@ func asWritten(lines []line) []line {
 // cellsOf parts a line at its wide gaps.
 func cellsOf(l line) []cell {
 	var out []cell
-	for _, w := range l.words() {
-		if n := len(out); n > 0 && w.left-out[n-1].right < 0.9*w.em() && !w.jump {
+	words := l.words()
+	for i, w := range words {
+		if n := len(out); n > 0 && w.left-out[n-1].right < 0.9*w.em() && !jumps(words[i-1], w) {
 			out[n-1].words = append(out[n-1].words, w)
 			out[n-1].box = out[n-1].union(w.box)
 			continue
@@ -156,14 +157,12 @@ func grid(lines []line, wide int) *extract.Table {
 	if !plausible(cells, n, len(lines)) {
 		return nil
 	}
-	grouped := byStream(cells)
-	if grouped == nil {
-		grouped = byHeight(cells)
+	for _, group := range []func([]cell) [][]cell{byStream, byHeight} {
+		if grouped := group(cells); regular(grouped, n) {
+			return fill(grouped, n)
+		}
 	}
-	if !regular(grouped, n) {
-		return nil
-	}
-	return fill(grouped, n)
+	return nil
 }
 
 // cutsBetween finds the places between columns, which nearly no cell covers.

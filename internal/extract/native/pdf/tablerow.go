@@ -19,8 +19,9 @@ func byStream(cells []cell) [][]cell {
 	}
 	var out [][]cell
 	for i, c := range cells {
-		again := i > 0 && c.from == cells[i-1].from && c.lineAt != cells[i-1].lineAt &&
-			perLine[c.lineAt] > 1 && (perLine[cells[i-1].lineAt] == 1 || c.from == 0 && perLine[cells[i-1].lineAt] > 1)
+		// A cell below one that had its line for itself begins a row; below one that hadn't, it is that
+		// cell's next line.
+		again := i > 0 && c.from == cells[i-1].from && perLine[c.lineAt] > 1 && perLine[cells[i-1].lineAt] == 1
 		if i == 0 || c.from < cells[i-1].from || again {
 			out = append(out, nil)
 		}
