@@ -1,0 +1,121 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/store/schema"
+	"github.com/seed-7227ef26/async-worker/internal/store/storetest"
+)
+
+func connect(t *testing.T, url string) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	return conn
+}
+
+func raised(err error) string {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return pg.Code
+	}
+	return fmt.Sprint(err)
+}
+
+// TestTenancy: the worker's role, bound to one tenant by the setting or (which nothing can change) by the
+// name of its login, tries every table and function on another tenant's rows (I10).
+func TestTenancy(t *testing.T) {
+	t.Parallel()
+	url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions})
+	super := connect(t, url)
+	victim := storetest.NewVictim(t, func(t testing.TB, client string) store.Store { return open(t, url, client) }, super)
+	before := victim.Snapshot(t, super)
+
+	rows, err := super.Query(t.Context(), `select proname from pg_proc where pronamespace = 'public'::regnamespace
+		and proname like 'aw\_%' and proargnames[1] = 'p' and pronargs = 1`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := victim.Calls()
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if calls[name] == nil {
+			t.Errorf("%s is not tried here: add it to Victim.Calls", name)
+		}
+	}
+
+	login := "async_worker_mallory-" + super.Config().Database[len("test_"):]
+	if _, err := super.Exec(t.Context(), fmt.Sprintf(`create role %q login password 'x' in role async_worker`, login)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = super.Exec(context.Background(), fmt.Sprintf(`drop role %q`, login)) })
+
+	bySetting := connect(t, url)
+	if _, err := bySetting.Exec(t.Context(), "set role async_worker; set app.client_id = 'mallory'"); err != nil {
+		t.Fatal(err)
+	}
+	byName := connect(t, stacktest.Cluster(t).URLAs(login, "x", super.Config().Database))
+	// It does what it can to be somebody else.
+	if _, err := byName.Exec(t.Context(), fmt.Sprintf(`set role async_worker; set app.client_id = '%[1]s';
+		set request.jwt.claims = '{"client_id":"%[1]s"}'; set row_security = on`, victim.Client)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := byName.Exec(t.Context(), "set session authorization postgres"); raised(err) != "42501" {
+		t.Errorf("set session authorization: %v", err)
+	}
+
+	for name, conn := range map[string]*pgx.Conn{"setting": bySetting, "login": byName} {
+		for _, table := range storetest.Tables {
+			var n int
+			if err := conn.QueryRow(t.Context(), "select count(*) from "+table).Scan(&n); err != nil || n != 0 {
+				t.Errorf("%s: select from %s: %d, %v", name, table, n, err)
+			}
+			for _, sql := range []string{
+				"update " + table + " set client_id = 'mallory' where client_id = $1",
+				"delete from " + table + " where client_id = $1",
+			} {
+				if tag, err := conn.Exec(t.Context(), sql, victim.Client); tag.RowsAffected() != 0 || (err != nil && raised(err) != "42501") {
+					t.Errorf("%s: %s: %s, %v", name, sql, tag, err)
+				}
+			}
+			if _, err := conn.Exec(t.Context(), "truncate "+table+" cascade"); raised(err) != "42501" {
+				t.Errorf("%s: truncate %s: %v", name, table, err)
+			}
+			if _, err := conn.Exec(t.Context(), "alter table "+table+" disable row level security"); raised(err) != "42501" {
+				t.Errorf("%s: alter table %s: %v", name, table, err)
+			}
+		}
+		if _, err := conn.Exec(t.Context(), "insert into jobs (client_id, id, type) values ($1, 'planted', 'x')", victim.Client); raised(err) != "42501" {
+			t.Errorf("%s: insert: %v", name, err)
+		}
+		for fn, args := range calls {
+			if _, err := conn.Exec(t.Context(), "select "+fn+"($1::jsonb)", string(args)); raised(err) != "AW004" {
+				t.Errorf("%s: %s for another tenant: %v", name, fn, err)
+			}
+		}
+		var n int
+		vector := "[" + strings.Repeat("0.1,", storetest.Dimensions-1) + "0.1]"
+		err := conn.QueryRow(t.Context(), `select (select count(*) from hybrid_search('secret', $1::halfvec))
+			+ (select count(*) from match_document_chunks($1::halfvec)) + (select count(*) from aw_find($2, 'secret', null, 10, null))`, vector, victim.Client).Scan(&n)
+		if err != nil || n != 0 {
+			t.Errorf("%s: search finds %d, %v", name, n, err)
+		}
+	}
+	if after := victim.Snapshot(t, super); after != before {
+		t.Errorf("I10: another tenant's rows changed:\n%s\n%s", before, after)
+	}
+}

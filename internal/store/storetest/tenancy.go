@@ -1,0 +1,124 @@
+package storetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// Tables are all tables of the contract (DESIGN 2.5) and those beneath them.
+var Tables = []string{
+	"jobs", "job_events", "dead_letters", "webhook_deliveries", "documents", "document_versions", "document_chunks",
+	"summaries", "agent_runs", "derived_contents",
+}
+
+// Victim is a tenant with something in every table, and a job that runs.
+type Victim struct {
+	Client   string
+	Running  store.Holder
+	Staged   store.Staged // by Running
+	Letter   string       // id of a dead letter
+	Delivery store.Delivery
+}
+
+// NewVictim fills the tables of a tenant. superuser is a connection that no policy holds.
+func NewVictim(t *testing.T, open Open, superuser *pgx.Conn) Victim {
+	t.Helper()
+	b := newBench(t, open)
+	v := Victim{Client: b.client}
+	b.ingest("secret.pdf", "the secret of the victim")
+	m, h := b.run()
+	v.Letter = b.fail(h, m).DeadLetter.ID
+	v.Delivery = b.claimAll(hour)[0]
+	_, v.Running = b.run()
+	var err error
+	if v.Staged, err = b.StageDocument(b.ctx(), staging(v.Running, "next.pdf")); err != nil {
+		t.Fatal(err)
+	}
+	b.stage(v.Running, v.Staged, "the next secret")
+	_, err = superuser.Exec(b.ctx(), fmt.Sprintf(`
+		insert into summaries (client_id, job_id, filename, summary, model) values ('%[1]s', 'j', 'f', 'secret', 'm');
+		insert into agent_runs (client_id, job_id, prompt, answer, model) values ('%[1]s', 'j', 'p', 'secret', 'm');
+		insert into derived_contents (client_id, job_id, source_filename, blob, format, engine) values ('%[1]s', 'j', 'f', 'b', 'md', 'e')`,
+		v.Client))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// Snapshot is everything that a tenant has, as text; superuser reads it.
+func (v Victim) Snapshot(t *testing.T, superuser *pgx.Conn) string {
+	t.Helper()
+	var all string
+	for _, table := range Tables {
+		var rows string
+		err := superuser.QueryRow(t.Context(), `select count(*) || coalesce(string_agg(md5(x::text), ' ' order by x::text), '')
+			from `+table+` x where client_id = $1`, v.Client).Scan(&rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rows == "0" {
+			t.Fatalf("the victim has nothing in %s", table)
+		}
+		all += table + ": " + rows + "\n"
+	}
+	return all
+}
+
+// Calls are arguments with which each function of the worker would do harm or tell something, were it not
+// for the tenant: by function, as the victim's own worker would send them.
+func (v Victim) Calls() map[string]json.RawMessage {
+	args := func(fields map[string]any) json.RawMessage {
+		fields["client_id"] = v.Client
+		b, err := json.Marshal(fields)
+		if err != nil {
+			panic(err) // plain maps
+		}
+		return b
+	}
+	held := func(fields map[string]any) json.RawMessage {
+		fields["job_id"], fields["fence"] = v.Running.JobID, v.Running.Fence
+		return args(fields)
+	}
+	failed := map[string]any{"class": "x", "code": "X", "message": "m", "type": "X"}
+	job := map[string]any{
+		"job_id": "planted", "type": "ingest", "payload": map[string]any{}, "fingerprint": "f", "max_attempts": 1, "lease_ms": 1000,
+		"queue": "q", "message": "m",
+	}
+	return map[string]json.RawMessage{
+		"aw_begin":            args(job),
+		"aw_submit":           args(job),
+		"aw_heartbeat":        held(map[string]any{"lease_ms": 1}),
+		"aw_complete":         held(map[string]any{"result": map[string]any{"owned": true}}),
+		"aw_fail":             held(map[string]any{"error": failed, "reason": "r"}),
+		"aw_retry":            held(map[string]any{"error": failed, "after_ms": 1}),
+		"aw_release":          held(map[string]any{}),
+		"aw_canceled":         held(map[string]any{}),
+		"aw_stage_document":   held(map[string]any{"document_set": "s", "filename": "f", "blob": "b"}),
+		"aw_stage_chunks":     held(map[string]any{"document_id": v.Staged.DocumentID, "version": v.Staged.Version, "model": "m", "chunks": []any{}}),
+		"aw_mark_sent":        args(map[string]any{"job_id": v.Running.JobID}),
+		"aw_unsent":           args(map[string]any{"older_than_ms": 0, "limit": 10}),
+		"aw_request_cancel":   args(map[string]any{"job_id": v.Running.JobID, "by": "mallory"}),
+		"aw_reject":           args(map[string]any{"reason": "r", "error": failed, "original_message": "m"}),
+		"aw_dead_letter_sent": args(map[string]any{"id": v.Letter}),
+		"aw_known_chunks":     args(map[string]any{"keys": []string{"key of the secret of the victim"}}),
+		"aw_claim_deliveries": args(map[string]any{"worker": "w", "max": 10, "lease_ms": 1000}),
+		"aw_settle_delivery":  args(map[string]any{"id": v.Delivery.ID, "fence": v.Delivery.Fence, "status": "delivered"}),
+		"aw_job":              args(map[string]any{"id": v.Running.JobID}),
+		"aw_jobs":             args(map[string]any{"limit": 10}),
+		"aw_events":           args(map[string]any{"job_id": v.Running.JobID, "after": 0, "limit": 10}),
+		"aw_dead_letter":      args(map[string]any{"id": v.Letter}),
+		"aw_dead_letters":     args(map[string]any{"limit": 10}),
+		"aw_deliveries":       args(map[string]any{"job_id": v.Running.JobID}),
+		"aw_search":           args(map[string]any{"text": "secret", "limit": 10}),
+		"aw_check":            args(map[string]any{}),
+		"aw_held":             held(map[string]any{}),
+		"aw_share":            held(map[string]any{}),
+		"aw_tenant":           args(map[string]any{}),
+	}
+}
