@@ -66,17 +66,14 @@ func (r *round) claim(ctx context.Context) {
 	room := r.room()
 	skip := r.full()
 	start := time.Now()
-	bounded, cancel := context.WithTimeout(ctx, settleTimeout)
+	// A claim that is cut off may have been carried out, and would hide its deliveries for a whole lease.
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	batch, wait, err := r.Deliveries.ClaimDeliveries(bounded, store.Claim{
 		Worker: r.Worker, Max: room, Lease: r.Lease, SkipHosts: skip,
 	})
 	cancel()
 	r.look = false
 	if err != nil {
-		if ctx.Err() != nil {
-			r.look = true // nobody has looked
-			return
-		}
 		r.stumble(err)
 		return
 	}

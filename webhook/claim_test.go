@@ -1,0 +1,39 @@
+package webhook_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/webhook"
+)
+
+// slowAnswers claims at once and answers a second later, or never when it is canceled before.
+type slowAnswers struct{ *outbox }
+
+func (s slowAnswers) ClaimDeliveries(ctx context.Context, c store.Claim) ([]store.Delivery, time.Duration, error) {
+	batch, wait, err := s.outbox.ClaimDeliveries(ctx, c)
+	select {
+	case <-time.After(time.Second):
+		return batch, wait, err
+	case <-ctx.Done():
+		return nil, 0, ctx.Err()
+	}
+}
+
+// A stop in the midst of a claim hides nothing: what the store has handed out is delivered.
+func TestLoopStoppedInTheMidstOfAClaim(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		box := &outbox{}
+		last := box.add("last", "https://a.example/")
+		_, stop := run(t, webhook.Config{Deliveries: slowAnswers{box}, Sender: always(webhook.Attempt{Status: 200})})
+		advance(500 * time.Millisecond)
+		stop()
+		if got := box.state(last); got.status != store.DeliveryDelivered {
+			t.Errorf("got %+v, want it delivered", got)
+		}
+	})
+}
