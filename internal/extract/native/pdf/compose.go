@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -83,9 +84,16 @@ func (c *composer) put(b extract.Block, p *piece) error {
 	flowing := b.Kind == extract.Paragraph || b.Kind == extract.ListItem
 	if c.open != nil && len(c.open.Text) < maxText {
 		if b.Kind == extract.Paragraph && c.continues(p, b.Text) {
-			c.open.Text = c.words.join(c.open.Text, b.Text)
+			head, rest := b.Text, ""
+			if c.open.Page != b.Page {
+				head, rest = firstSentence(b.Text)
+			}
+			c.open.Text = c.words.join(c.open.Text, head)
 			c.from = p
-			return nil
+			if rest == "" {
+				return nil
+			}
+			b.Text = rest // a block of its own, so that its page is the right one
 		}
 		if c.open.Kind == extract.Code && b.Kind == extract.Code && !p.first && p.above < 2.5 {
 			c.open.Text += "\n" + b.Text
@@ -104,6 +112,23 @@ func (c *composer) put(b extract.Block, p *piece) error {
 		return nil
 	}
 	return c.send(b)
+}
+
+// sentenceEnd is where a sentence ends and another begins.
+var sentenceEnd = regexp.MustCompile(`[.!?][”"’')»]*\s+[\p{Lu}„“"«(]|[。！？]`)
+
+// firstSentence parts the end of a sentence that began on another page from what follows it. A text
+// without such a place is not parted.
+func firstSentence(text string) (head, rest string) {
+	at := sentenceEnd.FindStringIndex(text)
+	if at == nil {
+		return text, ""
+	}
+	end := at[1]
+	if last, n := utf8.DecodeLastRuneInString(text[:end]); !strings.ContainsRune("。！？", last) {
+		end -= n
+	}
+	return strings.TrimSpace(text[:end]), strings.TrimSpace(text[end:])
 }
 
 // continues says whether the paragraph that is open goes on with p: in the next column or page, in the

@@ -189,7 +189,10 @@ func indented(r region, i int, cur *piece, em float64) bool {
 	switch {
 	case d > 0.7*em && d < 8*em:
 		// The first line of a paragraph: the next line goes back, or the one before was a last one.
-		back := i+1 < len(r.lines) && abs(r.lines[i+1].left-prev.left) < 0.6*em
+		if first := cur.lines[0].words(); len(first) > 1 && abs(l.left-first[1].left) < 0.3*em {
+			return false // it hangs behind the number that the first line begins with
+		}
+		back := i+1 < len(r.lines) && similar(r.lines[i+1].size, l.size) && abs(r.lines[i+1].left-prev.left) < 0.6*em
 		return back && len(cur.lines) > 1 || back && startsNew(l.text()) || endsSentence(prev.text()) && startsNew(l.text())
 	case d < -0.7*em:
 		return len(cur.lines) > 1

@@ -273,9 +273,13 @@ func TestParagraphGoesOnOnTheNextPage(t *testing.T) {
 	m := &maker{}
 	m.page().lines(72, 700, 12, regular, 10, "This sentence begins at the foot of a page, and in the middle of it", "the page ends although there is more to be said about the dis-")
 	m.page().lines(72, 80, 12, regular, 10, "cussion of it.", "Here is the rest.")
-	doc := assertBlocks(t, m, "paragraph This sentence begins at the foot of a page, and in the middle of it the page ends although there is more to be said about the discussion of it. Here is the rest.")
-	if doc.Blocks[0].Page != 1 {
-		t.Errorf("it is said to be on page %d", doc.Blocks[0].Page)
+	doc := assertBlocks(
+		t, m,
+		"paragraph This sentence begins at the foot of a page, and in the middle of it the page ends although there is more to be said about the discussion of it.",
+		"paragraph Here is the rest.",
+	)
+	if doc.Blocks[0].Page != 1 || doc.Blocks[1].Page != 2 {
+		t.Errorf("they are said to be on pages %d and %d", doc.Blocks[0].Page, doc.Blocks[1].Page)
 	}
 }
 
