@@ -26,3 +26,9 @@ func TestConformance(t *testing.T) {
 	url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions})
 	storetest.Run(t, func(t testing.TB, client string) store.Store { return open(t, url, client) })
 }
+
+func TestModel(t *testing.T) {
+	t.Parallel()
+	url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions})
+	storetest.RunModel(t, func(t testing.TB, client string) store.Store { return open(t, url, client) })
+}

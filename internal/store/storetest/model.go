@@ -1,0 +1,301 @@
+package storetest
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"pgregory.net/rapid"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// model is the reference: what one job must be after a sequence of signals. Time is abstract: a lease is
+// live or has run out, a wait is over or not.
+type model struct {
+	state     string // "" before anything is known of the id
+	placed    bool   // canceled before any message came
+	attempts  int
+	fence     int64 // of the newest holder
+	held      bool  // somebody may write under fence
+	expired   bool  // the holder's lease ran out
+	waiting   bool  // a retry whose wait is not over
+	asked     bool  // to be canceled
+	consumed  []string
+	letters   int
+	webhooks  int
+	committed int // effects, by series
+	series    int
+}
+
+const modelMax = 3 // attempts
+
+// RunModel drives one job through random sequences of everything that can happen to it, against the
+// reference, and checks I2 to I9 after each step. -rapid.checks sets how many sequences.
+func RunModel(t *testing.T, open Open) {
+	b := newBench(t, open)
+	rapid.Check(t, func(rt *rapid.T) {
+		r := &modelRun{b: b, t: rt, message: message()}
+		r.message.MaxAttempts, r.message.Source.InsertedAt = modelMax, time.Time{}
+		rt.Repeat(map[string]func(*rapid.T){
+			"begin":    func(*rapid.T) { r.begin(r.message) },
+			"force":    func(*rapid.T) { r.force() },
+			"conflict": func(*rapid.T) { r.conflict() },
+			"expire":   func(rt *rapid.T) { r.beat(rt, 0) },
+			"beat":     func(rt *rapid.T) { r.beat(rt, hour) },
+			"complete": r.complete,
+			"fail":     r.fail,
+			"retry":    r.retry,
+			"release":  r.release,
+			"canceled": r.canceled,
+			"cancel":   func(*rapid.T) { r.requestCancel() },
+			"":         func(*rapid.T) { r.check() },
+		})
+		r.checkStory()
+	})
+}
+
+type modelRun struct {
+	b       *bench
+	t       *rapid.T
+	m       model
+	message store.Begin
+	holders []store.Holder // all there ever were
+}
+
+func over(state string) bool { return state == "succeeded" || state == "failed" || state == "canceled" }
+
+// end notes a terminal state.
+func (m *model) end(state string) {
+	m.state, m.held, m.waiting = state, false, false
+	m.webhooks++
+	if state == "failed" {
+		m.letters++
+	}
+}
+
+// decide is the reference of Begin for a message of the right fingerprint.
+func (m *model) decide(again bool) store.Decision {
+	switch {
+	case m.state == "":
+		return store.Run
+	case m.placed:
+		return store.Dropped
+	case over(m.state) && again && m.state != "canceled":
+		m.series, m.attempts, m.asked = m.series+1, 0, false
+		return store.Run
+	case m.state == "canceled":
+		return store.Dropped
+	case over(m.state):
+		return store.Done
+	case m.state == "pending":
+		return store.Run
+	case m.held && !m.expired:
+		return store.Leased
+	case m.asked:
+		m.end("canceled")
+		return store.Dropped
+	case m.waiting:
+		return store.Waiting
+	case m.held && m.attempts == modelMax:
+		m.end("failed")
+		return store.Spent
+	}
+	return store.Run
+}
+
+func (r *modelRun) begin(msg store.Begin) {
+	again := msg.Force && !slices.Contains(r.m.consumed, msg.Source.MessageID)
+	want := r.m.decide(again)
+	got, err := r.b.Begin(r.b.ctx(), msg)
+	if err != nil || got.Decision != want {
+		r.t.Fatalf("begin: %+v, %v; want %s (%+v)", got, err, want, r.m)
+	}
+	if want != store.Run {
+		return
+	}
+	if got.Fence <= r.m.fence {
+		r.t.Fatalf("I4: fence %d after %d", got.Fence, r.m.fence)
+	}
+	r.m.state, r.m.fence, r.m.held, r.m.expired, r.m.waiting = "running", got.Fence, true, false, false
+	r.m.attempts++
+	r.m.consumed = append(r.m.consumed, msg.Source.MessageID)
+	if got.Attempt != r.m.attempts || got.Attempt > modelMax {
+		r.t.Fatalf("I6: attempt %d, want %d of %d", got.Attempt, r.m.attempts, modelMax)
+	}
+	r.holders = append(r.holders, store.Holder{JobID: msg.JobID, Fence: got.Fence})
+}
+
+func (r *modelRun) force() {
+	msg := r.message
+	msg.Force, msg.Source.MessageID = true, uuid.NewString()
+	r.begin(msg)
+	r.begin(msg) // redelivered at once
+}
+
+func (r *modelRun) conflict() {
+	if r.m.state == "" || r.m.placed {
+		return
+	}
+	msg := r.message
+	msg.Fingerprint = "other"
+	if got, err := r.b.Begin(r.b.ctx(), msg); err != nil || got.Decision != store.Conflict {
+		r.t.Fatalf("I5: %+v, %v", got, err)
+	}
+}
+
+// write lets any holder there ever was try to write. It says whether the holder was the right one and wrote.
+func (r *modelRun) write(rt *rapid.T, what string, do func(store.Holder) error) bool {
+	if len(r.holders) == 0 {
+		return false
+	}
+	h := rapid.SampledFrom(r.holders).Draw(rt, "holder")
+	err := do(h)
+	if may := r.m.held && h.Fence == r.m.fence; !may {
+		if !errors.Is(err, store.ErrFenced) {
+			r.t.Fatalf("I4: %s under fence %d: %v (%+v)", what, h.Fence, err, r.m)
+		}
+		return false
+	}
+	if err != nil {
+		r.t.Fatalf("%s by the holder: %v (%+v)", what, err, r.m)
+	}
+	return true
+}
+
+func (r *modelRun) events(rt *rapid.T) []store.Event {
+	var events []store.Event
+	for _, p := range rapid.SliceOfN(rapid.IntRange(0, 99), 0, 3).Draw(rt, "progress") {
+		events = append(events, event("parsing", p))
+	}
+	return events
+}
+
+func (r *modelRun) beat(rt *rapid.T, lease time.Duration) {
+	var pulse store.Pulse
+	events := r.events(rt)
+	if r.write(rt, "heartbeat", func(h store.Holder) (err error) {
+		pulse, err = r.b.Heartbeat(r.b.ctx(), store.Beat{Holder: h, Lease: lease, Events: events})
+		return err
+	}) {
+		r.m.expired = lease == 0
+		if pulse.Cancel != r.m.asked {
+			r.t.Fatalf("pulse %+v, want %v", pulse, r.m.asked)
+		}
+	}
+}
+
+func (r *modelRun) complete(rt *rapid.T) {
+	if r.write(rt, "complete", func(h store.Holder) error {
+		_, err := r.b.Complete(r.b.ctx(), store.Completion{Holder: h, Result: json.RawMessage(`{}`), Events: r.events(rt)})
+		return err
+	}) {
+		r.m.end("succeeded")
+		r.m.committed++
+	}
+}
+
+func (r *modelRun) fail(rt *rapid.T) {
+	if r.write(rt, "fail", func(h store.Holder) error {
+		_, err := r.b.Fail(r.b.ctx(), failure(h, r.message))
+		return err
+	}) {
+		r.m.end("failed")
+	}
+}
+
+func (r *modelRun) retry(rt *rapid.T) {
+	if r.m.held && r.m.attempts == modelMax {
+		return // the engine fails it instead
+	}
+	after := rapid.SampledFrom([]time.Duration{0, hour}).Draw(rt, "after")
+	if r.write(rt, "retry", func(h store.Holder) error {
+		_, err := r.b.Retry(r.b.ctx(), store.Retrial{Holder: h, Error: badInput, After: after})
+		return err
+	}) {
+		r.m.held, r.m.waiting = false, after > 0
+	}
+}
+
+func (r *modelRun) release(rt *rapid.T) {
+	if r.write(rt, "release", func(h store.Holder) error { _, err := r.b.Release(r.b.ctx(), h, nil); return err }) {
+		r.m.state, r.m.held = "pending", false
+		r.m.attempts-- // I9
+	}
+}
+
+func (r *modelRun) canceled(rt *rapid.T) {
+	if r.write(rt, "canceled", func(h store.Holder) error { _, err := r.b.Canceled(r.b.ctx(), h, nil); return err }) {
+		r.m.end("canceled")
+	}
+}
+
+func (r *modelRun) requestCancel() {
+	_, err := r.b.RequestCancel(r.b.ctx(), r.message.JobID, "model")
+	if over(r.m.state) {
+		if !errors.Is(err, store.ErrTerminal) {
+			r.t.Fatalf("I3: cancel of a job that is over: %v", err)
+		}
+		return
+	}
+	if err != nil {
+		r.t.Fatalf("cancel: %v", err)
+	}
+	switch {
+	case r.m.state == "":
+		r.m.state, r.m.placed = "canceled", true
+	case r.m.state == "pending", !r.m.held, r.m.expired:
+		r.m.end("canceled")
+	default:
+		r.m.asked = true
+	}
+}
+
+// check holds the row against the model.
+func (r *modelRun) check() {
+	if r.m.state == "" {
+		return
+	}
+	j, err := r.b.Job(r.b.ctx(), r.message.JobID)
+	if err != nil || j.Status != r.m.state || j.Attempts != r.m.attempts || (j.CompletedAt != nil) != over(r.m.state) {
+		r.t.Fatalf("row %+v, %v; model %+v", j, err, r.m)
+	}
+}
+
+// checkStory holds what is left behind against the model: the events (I8), dead letters (I6), webhooks.
+func (r *modelRun) checkStory() {
+	if r.m.state == "" {
+		return
+	}
+	events, err := r.b.Events(r.b.ctx(), r.message.JobID, 0, 1000)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	progress, ended, completed := 0, false, 0
+	for i, e := range events {
+		if e.Stage == "restarted" {
+			progress, ended = 0, false
+		}
+		if e.Seq != int64(i)+1 || e.Progress < progress || ended {
+			r.t.Fatalf("I8: event %d: %+v after progress %d, ended %v", i+1, e, progress, ended)
+		}
+		progress, ended = e.Progress, terminal(e.Stage)
+		if e.Stage == "completed" {
+			completed++
+		}
+	}
+	if ended != over(r.m.state) || completed != r.m.committed || completed > r.m.series+1 {
+		r.t.Fatalf("I2, I8: %d completions, ended %v; model %+v", completed, ended, r.m)
+	}
+	letters, err := r.b.DeadLetters(r.b.ctx(), store.DeadLetterFilter{JobID: r.message.JobID, Limit: 100})
+	if err != nil || len(letters) != r.m.letters {
+		r.t.Fatalf("I6: %d dead letters, %v; model %+v", len(letters), err, r.m)
+	}
+	hooks, err := r.b.JobDeliveries(r.b.ctx(), r.message.JobID)
+	if err != nil || len(hooks) != r.m.webhooks {
+		r.t.Fatalf("%d webhooks, %v; model %+v", len(hooks), err, r.m)
+	}
+}
