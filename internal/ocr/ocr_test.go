@@ -1,0 +1,140 @@
+package ocr_test
+
+import (
+	"bytes"
+	"errors"
+	"image"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/ocr"
+)
+
+// numbered is an image of w × h pixels, each with a value of its own.
+func numbered(w, h int) ocr.Image {
+	img := image.NewGray(image.Rect(0, 0, w, h))
+	for i := range img.Pix {
+		img.Pix[i] = byte(i + 1)
+	}
+	return ocr.Image{Gray: img, DPI: 300}
+}
+
+func TestTurn(t *testing.T) {
+	t.Parallel()
+	for turn, want := range map[ocr.Turn][]byte{
+		0: {1, 2, 3, 4, 5, 6}, // 1 2 3 over 4 5 6
+		1: {4, 1, 5, 2, 6, 3},
+		2: {6, 5, 4, 3, 2, 1},
+		3: {3, 6, 2, 5, 1, 4},
+	} {
+		got := turn.Of(numbered(3, 2))
+		if !bytes.Equal(got.Pix, want) || got.DPI != 300 || (turn%2 == 1) != (got.Rect.Dx() == 2) {
+			t.Errorf("%d°: %v of %v", turn.Degrees(), got.Pix, got.Rect)
+		}
+	}
+}
+
+// Undo is the way back of every pixel of a turned image.
+func TestTurnUndo(t *testing.T) {
+	t.Parallel()
+	before := numbered(5, 3)
+	for turn := range ocr.Turn(4) {
+		after := turn.Of(before)
+		w, h := after.Rect.Dx(), after.Rect.Dy()
+		for i, v := range after.Pix {
+			x, y := float64(i%w), float64(i/w)
+			b := turn.Undo(ocr.Box{Left: x / float64(w), Top: y / float64(h), Right: (x + 1) / float64(w), Bottom: (y + 1) / float64(h)})
+			at := int(math.Round(b.Top*3))*5 + int(math.Round(b.Left*5))
+			if before.Pix[at] != v || b.Right <= b.Left || b.Bottom <= b.Top {
+				t.Errorf("%d°: pixel %d came from %+v", turn.Degrees(), v, b)
+			}
+		}
+	}
+}
+
+func words(confidence float64, lines ...string) ocr.Paragraph {
+	var p ocr.Paragraph
+	for _, l := range lines {
+		var line ocr.Line
+		for _, w := range strings.Fields(l) {
+			line = append(line, ocr.Word{Text: w, Confidence: confidence})
+		}
+		p = append(p, line)
+	}
+	return p
+}
+
+func TestParagraphText(t *testing.T) {
+	t.Parallel()
+	for want, lines := range map[string][]string{
+		"one line and another":      {"one line", "and another"},
+		"the hyphenation is mended": {"the hyphen-", "ation is mended"},
+		"soft ones too":             {"soft o\u00ad", "nes too"},
+		"Jean-Paul stays":           {"Jean-", "Paul stays"},
+		"a dash - is none":          {"a dash -", "is none"},
+		"from 3- 4":                 {"from 3-", "4"},
+		"-":                         {"-"},
+	} {
+		if got := words(0.9, lines...).Text(); got != want {
+			t.Errorf("%q became %q, want %q", lines, got, want)
+		}
+	}
+}
+
+func TestCleanLeavesOutNoise(t *testing.T) {
+	t.Parallel()
+	mixed := words(0.9, "Some text | here")
+	mixed[0][2].Confidence = 0.1
+	doubtful := words(0.9, "A hardly legible word")
+	doubtful[0][2].Confidence = 0.1
+	page := ocr.Page{Paragraphs: []ocr.Paragraph{words(0.2, "wWe ~~ lil"), mixed, doubtful}}.Clean()
+	if len(page.Paragraphs) != 2 || page.Paragraphs[0].Text() != "Some text here" || page.Paragraphs[1].Text() != "A hardly legible word" {
+		t.Errorf("%+v", page)
+	}
+}
+
+func TestConfidence(t *testing.T) {
+	t.Parallel()
+	p := ocr.Page{Paragraphs: []ocr.Paragraph{words(1, "abcdef"), words(0.4, "xyz")}}
+	if c := p.Confidence(); math.Abs(c-0.8) > 1e-9 || p.Letters() != 9 {
+		t.Errorf("%g over %d", c, p.Letters())
+	}
+	if c := (ocr.Page{}).Confidence(); c != 0 {
+		t.Errorf("of nothing: %g", c)
+	}
+	short := ocr.Page{Paragraphs: []ocr.Paragraph{words(0.95, "ab")}}
+	if p.Evidence() <= short.Evidence() {
+		t.Error("more text is more evidence")
+	}
+}
+
+func TestPGM(t *testing.T) {
+	t.Parallel()
+	want := numbered(7, 5)
+	var b bytes.Buffer
+	if err := ocr.WritePGM(&b, want.Gray); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ocr.ReadPGM(bytes.NewReader(b.Bytes()), 35)
+	if err != nil || got.Rect != want.Rect || !bytes.Equal(got.Pix, want.Pix) {
+		t.Errorf("%v %v", got, err)
+	}
+	for input, says := range map[string]string{
+		"":                                 "no image",
+		"P6\n1 1\n255\n???":                "header",
+		"P5\n6 6\n255\n" + "x":             "more than 35",
+		"P5\n3037000500 3037000500\n255\n": "more than 35",
+		"P5\n0 6\n255\n":                   "0 × 6",
+		"P5\n-1 6\n255\n":                  "-1 × 6",
+		"P5\n6 5\n65535\n":                 "65535",
+		"P5\n6 5\n255\nabc":                "ends early",
+	} {
+		if _, err := ocr.ReadPGM(strings.NewReader(input), 35); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %v", input, err)
+		}
+	}
+	if _, err := ocr.ReadPGM(strings.NewReader(""), 35); !errors.Is(err, ocr.ErrNoImage) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,52 @@
+package ocr
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"image"
+	"io"
+)
+
+// WritePGM writes an image as a binary portable graymap (netpbm's P5): no compression, no library, and
+// every program of the trade reads it.
+func WritePGM(w io.Writer, img *image.Gray) error {
+	width, height := img.Rect.Dx(), img.Rect.Dy()
+	if _, err := fmt.Fprintf(w, "P5\n%d %d\n255\n", width, height); err != nil {
+		return fmt.Errorf("write an image: %w", err)
+	}
+	for y := range height {
+		if _, err := w.Write(img.Pix[y*img.Stride : y*img.Stride+width]); err != nil {
+			return fmt.Errorf("write an image: %w", err)
+		}
+	}
+	return nil
+}
+
+// ErrNoImage is the error of ReadPGM for an empty input.
+var ErrNoImage = errors.New("there is no image")
+
+// ReadPGM reads a binary portable graymap of 8 bits a pixel and at most maxPixels pixels, which are
+// checked before memory is taken for them.
+func ReadPGM(r io.Reader, maxPixels int) (*image.Gray, error) {
+	in := bufio.NewReaderSize(r, 64<<10)
+	if _, err := in.Peek(1); errors.Is(err, io.EOF) {
+		return nil, ErrNoImage
+	}
+	var width, height, depth int
+	var end byte
+	if _, err := fmt.Fscanf(in, "P5\n%d %d\n%d%c", &width, &height, &depth, &end); err != nil {
+		return nil, fmt.Errorf("read an image: its header is not that of a graymap: %w", err)
+	}
+	if width < 1 || height < 1 || depth != 255 {
+		return nil, fmt.Errorf("read an image: %d × %d pixels of depth %d", width, height, depth)
+	}
+	if width > maxPixels/height {
+		return nil, fmt.Errorf("read an image: %d × %d pixels are more than %d", width, height, maxPixels)
+	}
+	img := image.NewGray(image.Rect(0, 0, width, height))
+	if _, err := io.ReadFull(in, img.Pix); err != nil {
+		return nil, fmt.Errorf("read an image: it ends early: %w", err)
+	}
+	return img, nil
+}

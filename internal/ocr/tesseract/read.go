@@ -1,0 +1,128 @@
+package tesseract
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/child"
+	"github.com/seed-7227ef26/async-worker/internal/ocr"
+)
+
+const (
+	// sureConfidence and sureLetters are what a reading has that needs no other try: clean print has
+	// 0.9 and more, a page that lies on its side or head hardly ever half of it.
+	sureConfidence = 0.8
+	sureLetters    = 12
+	// sureOrientation is the confidence (a difference of log-likelihoods) from which tesseract's opinion
+	// on how a page lies is taken without trying the others.
+	sureOrientation = 2
+)
+
+// Read implements ocr.Engine. The page is read as it lies: that is right for nearly all of them and
+// costs one run. Only when the reading is doubtful, tesseract is asked how the page lies, and if it is
+// unsure, too, the other rotations are tried and the one with the most evidence of text is kept.
+//
+// When ctx ends during a further try, it gives its error: what was read until then may be nonsense.
+func (e *Engine) Read(ctx context.Context, img ocr.Image) (ocr.Page, error) {
+	best, err := e.read(ctx, img, 0)
+	if err != nil || sure(best) {
+		return best, err
+	}
+	likely, confidence, err := e.orientation(ctx, img)
+	if err != nil {
+		return ocr.Page{}, err
+	}
+	if likely == 0 && confidence >= sureOrientation || confidence == 0 && len(best.Paragraphs) == 0 {
+		return best, nil // upright but hard to read; or a picture without text
+	}
+	for _, turn := range tries(likely) {
+		p, err := e.read(ctx, turn.Of(img), turn)
+		if err != nil {
+			return ocr.Page{}, err
+		}
+		if p.Evidence() > best.Evidence() {
+			best = p
+		}
+		if sure(best) || turn == likely && best.Turned == likely && confidence >= sureOrientation {
+			break
+		}
+	}
+	return best, nil
+}
+
+func sure(p ocr.Page) bool {
+	return p.Letters() >= sureLetters && p.Confidence() >= sureConfidence
+}
+
+// tries lists the rotations to try, the likely one first.
+func tries(likely ocr.Turn) []ocr.Turn {
+	turns := []ocr.Turn{}
+	if likely != 0 {
+		turns = append(turns, likely)
+	}
+	for _, t := range []ocr.Turn{2, 1, 3} {
+		if t != likely {
+			turns = append(turns, t)
+		}
+	}
+	return turns
+}
+
+// read reads the image once, as it lies; turn is how it was turned before.
+func (e *Engine) read(ctx context.Context, img ocr.Image, turn ocr.Turn) (ocr.Page, error) {
+	p := parser{width: float64(img.Rect.Dx()), height: float64(img.Rect.Dy()), turn: turn}
+	result, err := e.look(ctx, img, p.parse, "-l", strings.Join(e.languages, "+"), "--oem", "1", "--psm", "3", "tsv")
+	switch {
+	case err != nil:
+		return ocr.Page{}, err
+	case !result.OK():
+		return ocr.Page{}, failure(result)
+	}
+	return ocr.Page{Paragraphs: p.paragraphs, Turned: turn}, nil
+}
+
+// look runs the program on an image. The image goes through a pipe, so no file of it can be left.
+func (e *Engine) look(ctx context.Context, img ocr.Image, out func(io.Reader) error, args ...string) (child.Result, error) {
+	read, write := io.Pipe()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		write.CloseWithError(ocr.WritePGM(write, img.Gray))
+	}()
+	result, err := e.run(ctx, read, out, append([]string{"stdin", "stdout", "--dpi", strconv.Itoa(img.DPI)}, args...)...)
+	read.Close() // the program may not have taken all
+	<-done
+	return result, err
+}
+
+var (
+	rotateLine     = regexp.MustCompile(`(?m)^Rotate: (\d+)`)
+	confidenceLine = regexp.MustCompile(`(?m)^Orientation confidence: ([\d.]+)`)
+)
+
+// orientation asks how the page has to be turned to stand upright. The confidence is zero when it
+// can't be told: there is too little text, or the data are not installed.
+func (e *Engine) orientation(ctx context.Context, img ocr.Image) (turn ocr.Turn, confidence float64, err error) {
+	if !e.osd {
+		return 0, 0, nil
+	}
+	var out []byte
+	result, err := e.look(ctx, img, func(r io.Reader) (err error) {
+		out, err = io.ReadAll(io.LimitReader(r, 4<<10))
+		return err
+	}, "--psm", "0")
+	if err != nil {
+		return 0, 0, fmt.Errorf("find out how a page lies: %w", err)
+	}
+	degrees, sureness := rotateLine.FindSubmatch(out), confidenceLine.FindSubmatch(out)
+	if !result.OK() || degrees == nil || sureness == nil {
+		return 0, 0, nil // "Too few characters"
+	}
+	d, _ := strconv.Atoi(string(degrees[1]))
+	confidence, _ = strconv.ParseFloat(string(sureness[1]), 64)
+	return ocr.Turn(d / 90 % 4), confidence, nil
+}

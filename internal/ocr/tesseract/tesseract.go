@@ -1,0 +1,166 @@
+// Package tesseract reads pages with the tesseract program (Debian: tesseract-ocr, version 4 or later),
+// which runs in a limited child process for each page. Nothing of a page is written to disk.
+package tesseract
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/child"
+	"github.com/seed-7227ef26/async-worker/internal/ocr"
+)
+
+const (
+	program       = "tesseract"
+	debianPackage = "tesseract-ocr"
+)
+
+// Options of an Engine. The zero value is fit for use.
+type Options struct {
+	// Languages to read, by the names of tesseract's data files, e.g. "eng", "deu". Each one more costs
+	// time. Default: those that are installed, English first, as long as they are at most maxLanguages;
+	// more are no choice that somebody made, and English is read alone.
+	Languages []string
+	// Memory is the address space of one run, in bytes. Default 2 GiB.
+	Memory int64
+	// TempDir is where the program's empty working folder is made. Default os.TempDir().
+	TempDir string
+}
+
+// maxLanguages is how many installed languages are read together.
+const maxLanguages = 4
+
+// Engine reads with tesseract.
+type Engine struct {
+	opts      Options
+	version   string
+	languages []string
+	osd       bool // the data that tell how a page lies are installed
+}
+
+var _ ocr.Engine = (*Engine)(nil)
+
+// Open asks the program for its version and languages. The error is an *ocr.UnavailableError when
+// nothing can be read with it: it is not installed, or without data for the languages.
+func Open(ctx context.Context, opts Options) (*Engine, error) {
+	e := &Engine{opts: opts}
+	about, err := e.ask(ctx, "--version")
+	if err != nil {
+		return nil, err
+	}
+	e.version = "unknown"
+	if m := regexp.MustCompile(`tesseract v?(\d\S*)`).FindStringSubmatch(about); m != nil {
+		e.version = m[1]
+	}
+	list, err := e.ask(ctx, "--list-langs")
+	if err != nil {
+		return nil, err
+	}
+	installed := parseLanguages(list)
+	e.osd = slices.Contains(installed, "osd")
+	e.languages, err = choose(opts.Languages, installed)
+	return e, err
+}
+
+// Name is "tesseract".
+func (e *Engine) Name() string { return program }
+
+// Version is the program's.
+func (e *Engine) Version() string { return e.version }
+
+// Languages are those that are read.
+func (e *Engine) Languages() []string { return slices.Clone(e.languages) }
+
+// ask runs the program for something about itself.
+func (e *Engine) ask(ctx context.Context, question string) (string, error) {
+	var out []byte
+	result, err := e.run(ctx, nil, func(r io.Reader) (err error) {
+		out, err = io.ReadAll(io.LimitReader(r, 64<<10))
+		return err
+	}, question)
+	switch {
+	case err != nil:
+		return "", err
+	case !result.OK():
+		cause := failure(result)
+		return "", &ocr.UnavailableError{Reason: "tesseract does not run on this machine: " + cause.Error(), Cause: cause}
+	}
+	return string(out), nil
+}
+
+// run runs the program on an image.
+func (e *Engine) run(ctx context.Context, in io.Reader, out func(io.Reader) error, args ...string) (child.Result, error) {
+	result, err := child.Run(ctx, child.Command{
+		Program: program, Package: debianPackage, Args: args, Dir: e.opts.TempDir, Stdin: in, Stdout: out,
+		Env: []string{"OMP_THREAD_LIMIT=1"}, // runs side by side would fight over the processors
+		Limits: child.Limits{
+			Wait: runTime, CPU: runTime, Memory: e.opts.Memory,
+			Output: maxOutput, File: 1 << 20, // it writes to its standard output only
+		},
+	})
+	if missing, ok := errors.AsType[*child.NotInstalledError](err); ok {
+		return result, &ocr.UnavailableError{Reason: missing.Error(), Cause: err}
+	}
+	return result, err
+}
+
+const (
+	// runTime is the longest that one run may take whatever its context says.
+	runTime = 10 * time.Minute
+	// maxOutput is in bytes; a page full of small print has less than one megabyte.
+	maxOutput = 64 << 20
+)
+
+// failure says how a run failed. What tesseract complains about holds nothing of the page.
+func failure(r child.Result) error {
+	if r.End != child.Exited {
+		return fmt.Errorf("tesseract ended by %s", r.End)
+	}
+	complaint, _, _ := strings.Cut(r.Stderr, "\n")
+	return fmt.Errorf("tesseract failed with status %d: %.200s", r.ExitCode, complaint)
+}
+
+var languageLine = regexp.MustCompile(`^[a-z]{3}(_[A-Za-z]+)*$`)
+
+// parseLanguages reads what --list-langs prints; scripts and folders of data are left out.
+func parseLanguages(list string) []string {
+	var names []string
+	for line := range strings.Lines(list) {
+		if line = strings.TrimSpace(line); languageLine.MatchString(line) {
+			names = append(names, line)
+		}
+	}
+	return names
+}
+
+// choose decides what to read of what is installed.
+func choose(wanted, installed []string) ([]string, error) {
+	for _, l := range wanted {
+		if !slices.Contains(installed, l) {
+			return nil, &ocr.UnavailableError{Reason: fmt.Sprintf("tesseract has no data for the language %q; install %s-%s", l, debianPackage, strings.ReplaceAll(l, "_", "-"))}
+		}
+	}
+	if len(wanted) > 0 {
+		return slices.Clone(wanted), nil
+	}
+	languages := slices.DeleteFunc(slices.Clone(installed), func(l string) bool {
+		return l == "osd" || l == "equ" // how a page lies, formulas: no languages
+	})
+	slices.Sort(languages)
+	if at := slices.Index(languages, "eng"); at >= 0 {
+		languages = slices.Insert(slices.Delete(languages, at, at+1), 0, "eng")
+	}
+	switch {
+	case len(languages) == 0:
+		return nil, &ocr.UnavailableError{Reason: "tesseract has no data for any language; install " + debianPackage + "-eng"}
+	case len(languages) > maxLanguages:
+		return languages[:1], nil
+	}
+	return languages, nil
+}

@@ -1,0 +1,160 @@
+package tesseract_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/seed-7227ef26/async-worker/internal/ocr"
+	"github.com/seed-7227ef26/async-worker/internal/ocr/ocrtest"
+	"github.com/seed-7227ef26/async-worker/internal/ocr/tesseract"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func letter() []string {
+	return []string{
+		"The harbour master keeps a record of every ship that",
+		"enters or leaves the port, with the hour, the weather and",
+		"the name of its captain. In winter few ships come, and",
+		"the book lies open on the same page for many days.",
+	}
+}
+
+func open(t *testing.T, opts tesseract.Options) *tesseract.Engine {
+	t.Helper()
+	ocrtest.Need(t, "tesseract")
+	e, err := tesseract.Open(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func text(p ocr.Page) string {
+	var all []string
+	for _, paragraph := range p.Paragraphs {
+		all = append(all, paragraph.Text())
+	}
+	return strings.Join(all, "\n")
+}
+
+func TestOpen(t *testing.T) {
+	t.Parallel()
+	e := open(t, tesseract.Options{})
+	t.Logf("%s %s reads %v", e.Name(), e.Version(), e.Languages())
+	if e.Name() != "tesseract" || e.Version() == "unknown" || slices.Contains(e.Languages(), "osd") || len(e.Languages()) == 0 {
+		t.Errorf("%s %s %v", e.Name(), e.Version(), e.Languages())
+	}
+}
+
+func TestLanguageWithoutData(t *testing.T) {
+	t.Parallel()
+	ocrtest.Need(t, "tesseract")
+	_, err := tesseract.Open(t.Context(), tesseract.Options{Languages: []string{"chi_xxx"}})
+	if gone, ok := errors.AsType[*ocr.UnavailableError](err); !ok || !strings.Contains(gone.Reason, "install tesseract-ocr-chi-xxx") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestNotInstalled(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	_, err := tesseract.Open(t.Context(), tesseract.Options{})
+	gone, ok := errors.AsType[*ocr.UnavailableError](err)
+	if !ok || gone.Reason != "tesseract is not installed; install tesseract-ocr" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A page is read however it lies, and its boxes are where the words stand on the image as it was given.
+func TestReadsEveryRotation(t *testing.T) {
+	t.Parallel()
+	e := open(t, tesseract.Options{})
+	for turn := range ocr.Turn(4) {
+		p, err := e.Read(t.Context(), ocrtest.Scan(t, turn, letter()...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := text(p.Clean()), strings.Join(letter(), " "); got != want {
+			t.Errorf("%d°: %q", turn.Degrees(), got)
+		}
+		if p.Confidence() < 0.85 {
+			t.Errorf("%d°: confidence %g", turn.Degrees(), p.Confidence())
+		}
+		// The text stands in the upper third of an upright page.
+		b := turn.Undo(ocr.Box(p.Paragraphs[0].Box()))
+		if b.Top < 0.05 || b.Bottom > 0.25 || b.Left < 0.1 || b.Right > 0.95 || b.Right-b.Left < 0.5 {
+			t.Errorf("%d°: %+v", turn.Degrees(), b)
+		}
+	}
+}
+
+func TestPageWithoutText(t *testing.T) {
+	t.Parallel()
+	p, err := open(t, tesseract.Options{}).Read(t.Context(), ocrtest.Blank())
+	if err != nil || len(p.Clean().Paragraphs) != 0 {
+		t.Errorf("%+v %v", p, err)
+	}
+}
+
+// When the task ends, the program does, and nothing stays in the folder for temporary files.
+func TestEndOfTheContextKillsIt(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	e := open(t, tesseract.Options{TempDir: dir})
+	errEnough := errors.New("enough")
+	// A page of noise keeps tesseract busy far longer than the context lasts.
+	img := ocrtest.Blank()
+	state := uint32(1)
+	for i := range img.Pix {
+		state = state*1664525 + 1013904223
+		img.Pix[i] = byte(state >> 24)
+	}
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, errEnough)
+	defer cancel()
+	if _, err := e.Read(ctx, img); !errors.Is(err, errEnough) {
+		t.Errorf("got %v", err)
+	}
+	assertEmpty(t, dir)
+}
+
+func assertEmpty(t *testing.T, dir string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if err == nil && path != dir {
+			t.Errorf("%s was left", path)
+		}
+		return err
+	})
+	if err != nil && !os.IsNotExist(err) {
+		t.Error(err)
+	}
+}
+
+// A program that fails on a page gives an error that says so and leaves nothing behind.
+func TestFailingProgram(t *testing.T) {
+	bin := t.TempDir()
+	script := "#!/bin/sh\ncase $1 in --version) echo tesseract 5.9;; --list-langs) printf 'eng\\nosd\\n';; *) echo broken model >&2; exit 3;; esac\n"
+	if err := os.WriteFile(filepath.Join(bin, "tesseract"), []byte(script), 0o700); err != nil { //nolint:gosec // a program
+		t.Fatal(err)
+	}
+	img := ocrtest.Blank()
+	t.Setenv("PATH", bin)
+	dir := t.TempDir()
+	e := open(t, tesseract.Options{TempDir: dir})
+	if e.Version() != "5.9" {
+		t.Errorf("version %q", e.Version())
+	}
+	if _, err := e.Read(t.Context(), img); err == nil || !strings.Contains(err.Error(), "status 3: broken model") {
+		t.Errorf("got %v", err)
+	}
+	assertEmpty(t, dir)
+}

@@ -1,0 +1,52 @@
+package ocr
+
+import "image"
+
+// Turn is a rotation clockwise by quarters of a circle: 0 to 3.
+type Turn int
+
+// Degrees is e.g. 90.
+func (t Turn) Degrees() int { return int(t) * 90 }
+
+// Of returns the image turned; by no quarter, the image itself.
+func (t Turn) Of(img Image) Image {
+	if t == 0 {
+		return img
+	}
+	w, h := img.Rect.Dx(), img.Rect.Dy()
+	size := image.Rect(0, 0, w, h)
+	if t != 2 {
+		size = image.Rect(0, 0, h, w)
+	}
+	out := image.NewGray(size)
+	for y := range h {
+		row := img.Pix[y*img.Stride : y*img.Stride+w]
+		at, step := y*out.Stride+0, 1
+		switch t {
+		case 1: // x, y goes to h-1-y, x
+			at, step = h-1-y, out.Stride
+		case 2: // to w-1-x, h-1-y
+			at, step = (h-1-y)*out.Stride+w-1, -1
+		case 3: // to y, w-1-x
+			at, step = (w-1)*out.Stride+y, -out.Stride
+		}
+		for _, v := range row {
+			out.Pix[at] = v
+			at += step
+		}
+	}
+	return Image{out, img.DPI}
+}
+
+// Undo maps a place on the turned image to the place on the image before.
+func (t Turn) Undo(b Box) Box {
+	switch t {
+	case 1:
+		return Box{Left: b.Top, Top: 1 - b.Right, Right: b.Bottom, Bottom: 1 - b.Left}
+	case 2:
+		return Box{Left: 1 - b.Right, Top: 1 - b.Bottom, Right: 1 - b.Left, Bottom: 1 - b.Top}
+	case 3:
+		return Box{Left: 1 - b.Bottom, Top: b.Left, Right: 1 - b.Top, Bottom: b.Right}
+	}
+	return b
+}
