@@ -1,0 +1,100 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// dev runs `async-worker dev` with a folder of its own, in a process group of its own, with a mark in
+// its environment that all its children inherit.
+func dev(ctx context.Context, t *testing.T, args ...string) (cmd *exec.Cmd, home string, out *bytes.Buffer) {
+	t.Helper()
+	file, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	home, out = filepath.Join(t.TempDir(), "dev"), &bytes.Buffer{}
+	cmd = exec.CommandContext(ctx, file, append([]string{"dev", "--home", home}, args...)...)
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	cmd.WaitDelay = 10 * time.Second
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(line string) bool {
+		return strings.HasPrefix(line, "OPENAI_") || strings.HasPrefix(line, "AZURE_") || strings.HasPrefix(line, "LLM_")
+	})
+	return cmd, home, out
+}
+
+// using are the processes whose command line or working directory names the folder.
+func using(t *testing.T, home string) []string {
+	t.Helper()
+	dirs, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, dir := range dirs {
+		line, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
+		cwd, _ := os.Readlink(filepath.Join(dir, "cwd"))
+		if strings.Contains(string(line), home) || strings.HasPrefix(cwd, home) {
+			found = append(found, strings.ReplaceAll(string(line), "\x00", " "))
+		}
+	}
+	return found
+}
+
+// left are the files in the folder, but for the logs.
+func left(t *testing.T, home string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		if e.Name() != "logs" {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+func TestDevOnce(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	cmd, home, out := dev(ctx, t, "--once")
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("dev --once: %v\n%s", err, out)
+	}
+	for _, want := range []string{
+		`version 0 to \d`,
+		`harbour-handbook\.pdf-\w+ +succeeded`,
+		`task\.completed, signature verified: pilot-boat-care\.docx`,
+		`task\.failed, signature verified: mistake-`,
+		`dead .*invalid_payload, validation_error: payload\.filename`,
+		`1\. harbour-handbook\.pdf · page 4 · .*4\.3 Storm`,
+		`6 verified webhooks, 1 dead letter`,
+	} {
+		if !regexp.MustCompile(want).MatchString(out.String()) {
+			t.Errorf("it did not show %s", want)
+		}
+	}
+	if processes := using(t, home); len(processes) > 0 {
+		t.Errorf("processes are left: %q", processes)
+	}
+	if got := left(t, home); !slices.Equal(got, []string{"lock"}) {
+		t.Errorf("files are left: %q, want the lock alone", got)
+	}
+	if t.Failed() {
+		t.Logf("it printed:\n%s", out)
+	}
+}
