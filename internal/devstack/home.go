@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 )
 
@@ -18,6 +19,8 @@ type home struct {
 	tmp  string // for temporary files of the children
 	once bool
 	lock *os.File
+
+	mu   sync.Mutex
 	logs []io.Closer
 }
 
@@ -91,6 +94,8 @@ func (h *home) log(part string) (io.Writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the log of %s: %w", part, err)
 	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	h.logs = append(h.logs, f)
 	return f, nil
 }

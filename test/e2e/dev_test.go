@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"os"
@@ -14,8 +15,7 @@ import (
 	"time"
 )
 
-// dev runs `async-worker dev` with a folder of its own, in a process group of its own, with a mark in
-// its environment that all its children inherit.
+// dev is `async-worker dev` with a folder and a process group of its own, and without a model's key.
 func dev(ctx context.Context, t *testing.T, args ...string) (cmd *exec.Cmd, home string, out *bytes.Buffer) {
 	t.Helper()
 	file, err := program()
@@ -96,5 +96,53 @@ func TestDevOnce(t *testing.T) {
 	}
 	if t.Failed() {
 		t.Logf("it printed:\n%s", out)
+	}
+}
+
+// TestDevInterrupted: it stays up with its settings in a file, refuses a second one, and leaves
+// nothing but its data when it is interrupted as by Ctrl-C.
+func TestDevInterrupted(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	cmd, home, errs := dev(ctx, t)
+	cmd.Stdout = nil
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }) // ESRCH: it is gone
+	lines, up := bufio.NewScanner(stdout), false
+	for !up && lines.Scan() {
+		up = strings.Contains(lines.Text(), "Ctrl-C stops everything")
+	}
+	if !up {
+		t.Fatalf("it ended before it was up: %v\n%s", cmd.Wait(), errs)
+	}
+	info, err := os.Stat(filepath.Join(home, "env"))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("its settings: %v, %v; want a file for its owner alone", info, err)
+	}
+	second := exec.CommandContext(ctx, cmd.Path, "dev", "--home", home)
+	if out, err := second.CombinedOutput(); err == nil || !strings.Contains(string(out), "already running") {
+		t.Errorf("a second one: %v, %s; want that one is already running", err, out)
+	}
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	for lines.Scan() {
+		continue // Wait wants the pipe read to its end
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("interrupted, it ended with %v, want 0\n%s", err, errs)
+	}
+	if processes := using(t, home); len(processes) > 0 {
+		t.Errorf("processes are left: %q", processes)
+	}
+	if got := left(t, home); !slices.Equal(got, []string{"data", "lock"}) {
+		t.Errorf("files are left: %q, want data and lock", got)
 	}
 }
