@@ -1,7 +1,12 @@
 package postgres_test
 
 import (
+	"cmp"
+	"errors"
+	"strings"
 	"testing"
+
+	"go.uber.org/goleak"
 
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/internal/store"
@@ -10,25 +15,92 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/storetest"
 )
 
-func TestMain(m *testing.M) { stacktest.Main(m) }
+func TestMain(m *testing.M) { stacktest.Main(m, func() error { return goleak.Find() }) }
 
-func open(t testing.TB, url, client string) store.Store {
+func open(t testing.TB, url, client string) store.Store { return openIn(t, url, client, "") }
+
+func openIn(t testing.TB, url, client, in string) store.Store {
 	t.Helper()
-	s, err := postgres.Open(t.Context(), url, postgres.Options{ClientID: client, Dimensions: storetest.Dimensions, MaxConns: 4})
+	s, err := postgres.Open(t.Context(), url, postgres.Options{ClientID: client, Schema: in, Dimensions: storetest.Dimensions, MaxConns: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
+// TestConformance: in every way of sending queries that a pooler may ask for, and in a schema of its own.
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions})
-	storetest.Run(t, func(t testing.TB, client string) store.Store { return open(t, url, client) })
+	for name, c := range map[string]struct{ mode, schema string }{
+		"prepared statements": {"cache_statement", ""},
+		"exec":                {"exec", ""},
+		"simple protocol":     {"simple_protocol", ""},
+		"own schema":          {"cache_statement", "worker"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions, Schema: c.schema})
+			storetest.Run(t, func(t testing.TB, client string) store.Store {
+				return openIn(t, url+"&default_query_exec_mode="+c.mode, client, c.schema)
+			})
+		})
+	}
 }
 
 func TestModel(t *testing.T) {
 	t.Parallel()
 	url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions})
 	storetest.RunModel(t, func(t testing.TB, client string) store.Store { return open(t, url, client) })
+}
+
+func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
+	for name, url := range map[string]string{
+		"no URL":         "host=%zz password=SECRET port=x",
+		"nobody listens": "postgres://u:SECRET@127.0.0.1:1/d?connect_timeout=1",
+		"wrong password": stacktest.Cluster(t).URLAs("postgres", "SECRET", "postgres"),
+	} {
+		s, err := postgres.Open(t.Context(), url, postgres.Options{ClientID: "a"})
+		if err == nil {
+			s.Close()
+			t.Errorf("%s: no error", name)
+		} else if strings.Contains(err.Error(), "SECRET") {
+			t.Errorf("%s: the password is in the error: %v", name, err)
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	migrated := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions})
+	super := connect(t, migrated)
+	database := super.Config().Database
+	stranger := "stranger_" + database
+	if _, err := super.Exec(t.Context(), "create role "+stranger+" login password 'x'"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dropRole(t, stranger) })
+	for name, c := range map[string]struct {
+		url, schema string
+		want        error
+	}{
+		"migrated":          {migrated, "", nil},
+		"not migrated":      {stacktest.EmptyPostgres(t), "", store.ErrSchema},
+		"no such schema":    {migrated, "elsewhere", store.ErrSchema},
+		"without any right": {stacktest.Cluster(t).URLAs(stranger, "x", database), "", store.ErrForbidden},
+	} {
+		s := openIn(t, c.url, "a", cmp.Or(c.schema, "public"))
+		if err := s.Check(t.Context()); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+		s.Close()
+	}
+	if _, err := super.Exec(t.Context(), "update aw_schema_version set version = version - 1"); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, migrated, "a")
+	defer s.Close()
+	if err := s.Check(t.Context()); !errors.Is(err, store.ErrSchema) {
+		t.Errorf("an older schema: %v", err)
+	}
 }

@@ -26,6 +26,20 @@ func connect(t *testing.T, url string) *pgx.Conn {
 	return conn
 }
 
+// dropRole removes a login of one test: roles are the whole cluster's.
+func dropRole(t *testing.T, name string) {
+	t.Helper()
+	conn, err := pgx.Connect(context.Background(), stacktest.Cluster(t).URL("postgres"))
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer conn.Close(context.Background())
+	if _, err := conn.Exec(context.Background(), fmt.Sprintf("drop role %q", name)); err != nil {
+		t.Error(err)
+	}
+}
+
 func raised(err error) string {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return pg.Code
@@ -62,7 +76,7 @@ func TestTenancy(t *testing.T) {
 	if _, err := super.Exec(t.Context(), fmt.Sprintf(`create role %q login password 'x' in role async_worker`, login)); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _, _ = super.Exec(context.Background(), fmt.Sprintf(`drop role %q`, login)) })
+	t.Cleanup(func() { dropRole(t, login) })
 
 	bySetting := connect(t, url)
 	if _, err := bySetting.Exec(t.Context(), "set role async_worker; set app.client_id = 'mallory'"); err != nil {

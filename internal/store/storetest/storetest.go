@@ -59,6 +59,7 @@ func Run(t *testing.T, open Open) {
 		{"chunk reuse", testReuse},
 		{"many chunks", testManyChunks},
 		{"search", testSearch},
+		{"workers at once", testTogether},
 		{"two tenants, one id", testTwoTenants},
 		{"check", testCheck},
 	} {

@@ -1,7 +1,10 @@
 package supabase_test
 
 import (
+	"net/http"
 	"testing"
+
+	"go.uber.org/goleak"
 
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/internal/store"
@@ -10,7 +13,12 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/supabase"
 )
 
-func TestMain(m *testing.M) { stacktest.Main(m) }
+func TestMain(m *testing.M) {
+	stacktest.Main(m, func() error {
+		http.DefaultTransport.(*http.Transport).CloseIdleConnections() // supabase-go has no other
+		return goleak.Find()
+	})
+}
 
 func open(t testing.TB, url, key, client string) store.Store {
 	t.Helper()
