@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf"
 	"github.com/seed-7227ef26/async-worker/internal/extract/score"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 )
@@ -30,7 +31,7 @@ func corpusFiles(t *testing.T, folder string) []string {
 	return files
 }
 
-func router() *extract.Router { return extract.NewRouter(native.Extractors(pdfExtractor())) }
+func router() *extract.Router { return extract.NewRouter(native.Extractors(pdf.New())) }
 
 func toMarkdown(t *testing.T, r *extract.Router, path string) (string, extract.Info, error) {
 	t.Helper()
@@ -60,9 +61,6 @@ func TestCorpusQuality(t *testing.T) {
 		name := filepath.Base(path)
 		if strings.HasPrefix(name, "ocr_test") || !slices.Contains([]string{".pdf", ".docx", ".html", ".md", ".csv"}, filepath.Ext(name)) {
 			continue // scans, and formats that are not read yet
-		}
-		if filepath.Ext(name) == ".pdf" && r.Version(extract.PDF) == "" {
-			continue
 		}
 		reference, err := os.ReadFile(filepath.Join(corpus, "docling", name+".md"))
 		if errors.Is(err, os.ErrNotExist) {

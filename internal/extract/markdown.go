@@ -14,6 +14,7 @@ type MarkdownWriter struct {
 	w       *bufio.Writer
 	last    Kind // of the block before; "" at the start
 	columns int  // of the table that may go on
+	base    int  // level of the list's outermost item: one deeper than the margin would be code
 }
 
 // NewMarkdownWriter makes a MarkdownWriter on w.
@@ -47,6 +48,9 @@ func (m *MarkdownWriter) Write(b Block) error {
 		return m.err()
 	}
 	m.gap(b.Kind)
+	if m.last != ListItem || b.Kind == ListItem && b.Level < m.base {
+		m.base = b.Level
+	}
 	m.last = b.Kind
 	switch b.Kind {
 	case Heading:
@@ -93,7 +97,7 @@ func (m *MarkdownWriter) err() error {
 var plainMarker = regexp.MustCompile(`^(?:[-*+•]|\d{1,9}[.)])$`)
 
 func (m *MarkdownWriter) listItem(b Block) {
-	indent := strings.Repeat("    ", min(max(b.Level, 0), 20))
+	indent := strings.Repeat("    ", min(max(b.Level-m.base, 0), 20))
 	marker := b.Marker
 	switch {
 	case marker == "" || marker == "•":

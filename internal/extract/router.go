@@ -139,7 +139,9 @@ func (g *guard) block(b Block) error {
 
 func (g *guard) finish(info Info, src Source, e Extractor) Info {
 	info.Format = src.Format
-	info.Extractor = e.Name()
+	if info.Extractor == "" {
+		info.Extractor = e.Name()
+	}
 	info.Characters = g.characters
 	info.Title = strings.Join(strings.Fields(Clean(info.Title)), " ")
 	for name, value := range info.Properties {

@@ -135,7 +135,10 @@ func (r *reader) document(d *ooxml.Decoder) error {
 	if !found {
 		return job.Errorf(job.CorruptionDetected, "the Word document has no body: it is damaged; save it again and upload it")
 	}
-	return r.flushCode()
+	if err := r.flushCode(); err != nil {
+		return err
+	}
+	return r.flushNotes()
 }
 
 // top emits a block of the document's own flow, joins lines of code, and lets the notes follow.
@@ -159,14 +162,11 @@ func (r *reader) top(b extract.Block) error {
 
 func (r *reader) flushCode() error {
 	if r.code == nil {
-		return r.flushNotes()
+		return nil
 	}
 	code := *r.code
 	r.code = nil
-	if err := r.emit(code); err != nil {
-		return err
-	}
-	return r.flushNotes()
+	return r.emit(code)
 }
 
 func (r *reader) flushNotes() error {

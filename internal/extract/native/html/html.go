@@ -102,9 +102,9 @@ func open(path string) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("open page: %w", err)
 	}
 	buffered := bufio.NewReader(file)
-	head, _ := buffered.Peek(sniffBytes) // a shorter page gives what there is
-	encoding, declared, certain := webcharset.DetermineEncoding(head, "")
-	if !certain || declared == "utf-8" || declared == "windows-1252" {
+	head, _ := buffered.Peek(sniffBytes)                            // a shorter page gives what there is
+	encoding, declared, _ := webcharset.DetermineEncoding(head, "") // utf-8 or windows-1252 without a declaration
+	if declared == "utf-8" || declared == "windows-1252" {
 		_ = file.Close() // it was only read
 		return guessed, nil
 	}

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	maxToken = 32 << 20 // bytes of one tag or text, such as a picture within an attribute
-	maxNodes = 500_000  // of the tree; each takes some 200 bytes
+	maxToken = 32 << 20  // bytes of one tag or text, such as a picture within an attribute
+	maxNodes = 1_000_000 // of the tree; each takes some 130 bytes
 )
 
 // keptAttributes are those that something is read from.
@@ -47,7 +47,8 @@ var breakout = map[string]bool{
 type simplifier struct {
 	ctx   context.Context
 	z     *html.Tokenizer
-	out   []byte // not read yet
+	out   []byte // simplified so far
+	taken int    // of out: already read
 	nodes int
 	bytes int // of text that may still come
 	limit int // of characters, for the error
@@ -58,19 +59,31 @@ type simplifier struct {
 // simplify returns r without scripts, styles, comments, drawings and attributes that don't matter.
 // Its errors are *job.Error of quota_exceeded, or the context's.
 func simplify(ctx context.Context, r io.Reader, bytes int, limits extract.Limits) io.Reader {
-	z := html.NewTokenizer(r)
+	z := html.NewTokenizer(filler{r})
 	z.SetMaxBuf(maxToken)
 	return &simplifier{ctx: ctx, z: z, bytes: bytes, limit: limits.Characters}
 }
 
+// filler reads in large pieces: the tokenizer moves what it has of a token with each one that it gets.
+type filler struct{ r io.Reader }
+
+func (f filler) Read(p []byte) (int, error) {
+	n, err := io.ReadAtLeast(f.r, p, min(len(p), 256<<10))
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = io.EOF
+	}
+	return n, err
+}
+
 func (s *simplifier) Read(p []byte) (int, error) {
-	for len(s.out) == 0 {
+	for s.taken == len(s.out) {
+		s.out, s.taken = s.out[:0], 0
 		if err := s.next(); err != nil {
 			return 0, err
 		}
 	}
-	n := copy(p, s.out)
-	s.out = s.out[:copy(s.out, s.out[n:])]
+	n := copy(p, s.out[s.taken:])
+	s.taken += n
 	return n, nil
 }
 

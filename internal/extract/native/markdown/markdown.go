@@ -1,7 +1,6 @@
 // Package markdown extracts Markdown (CommonMark with GitHub's extensions, front matter, footnotes).
 // Text is plain: emphasis, links and the like leave what they show. A long file is read in slices, so
-// that its tree never has to fit into memory; a reference to a link that another slice defines stays
-// as it is written.
+// that its tree never has to fit into memory.
 package markdown
 
 import (
@@ -38,6 +37,10 @@ func (Extractor) Version() int { return 1 }
 
 // Extract implements extract.Extractor. The title is that of the front matter.
 func (e Extractor) Extract(ctx context.Context, src extract.Source, _ extract.Limits, emit extract.Emit) (extract.Info, error) {
+	links, err := references(src.Path)
+	if err != nil {
+		return extract.Info{}, err
+	}
 	rc, _, err := charset.Open(src.Path)
 	if err != nil {
 		return extract.Info{}, err
@@ -58,7 +61,7 @@ func (e Extractor) Extract(ctx context.Context, src extract.Source, _ extract.Li
 			info.Title = info.Properties["title"]
 			delete(info.Properties, "title")
 		}
-		if err := e.blocks(ctx, slice, emit); err != nil {
+		if err := e.blocks(ctx, slice, links, emit); err != nil {
 			return extract.Info{}, err
 		}
 		if err != nil {
@@ -67,9 +70,13 @@ func (e Extractor) Extract(ctx context.Context, src extract.Source, _ extract.Li
 	}
 }
 
-func (e Extractor) blocks(ctx context.Context, source []byte, emit extract.Emit) error {
+func (e Extractor) blocks(ctx context.Context, source []byte, links []parser.Reference, emit extract.Emit) error {
 	source = bytes.ReplaceAll(source, []byte{0}, nil)
-	root := e.parser.Parse(text.NewReader(source))
+	known := parser.NewContext()
+	for _, link := range links {
+		known.AddReference(link)
+	}
+	root := e.parser.Parse(text.NewReader(source), parser.WithContext(known))
 	w := &walker{ctx: ctx, source: source, emit: emit}
 	return w.blocks(root, 0)
 }

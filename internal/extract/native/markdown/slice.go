@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	maxLine   = 64 << 10  // bytes; a longer line is read in pieces
-	wantSlice = 128 << 10 // bytes; a slice that has as many ends at the next good place
-	maxSlice  = 256 << 10 // bytes; it ends wherever it is
+	maxLine   = 32 << 10 // bytes; a longer line is read in pieces
+	wantSlice = 32 << 10 // bytes; a slice that has as many ends at the next good place
+	maxSlice  = 64 << 10 // bytes; it ends wherever it is: the parser's time can grow with the square
 )
 
 // slicer cuts a file at places where no block goes on.

@@ -1,0 +1,132 @@
+package archive_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract/archive"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+var limits = archive.Limits{Entries: 50, Ratio: 100, Bytes: 3 << 20}
+
+func packed(t *testing.T, entries int, content string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	for i := range entries {
+		w, err := z.Create(fmt.Sprintf("Word/part%d.xml", i))
+		if err == nil {
+			_, err = io.WriteString(w, content)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func open(t *testing.T, content []byte) (*archive.Archive, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a, err := archive.Open(path, limits)
+	if err == nil {
+		t.Cleanup(func() { _ = a.Close() })
+	}
+	return a, err
+}
+
+func read(a *archive.Archive, part string) (string, error) {
+	rc, err := a.Part(part)
+	if err != nil {
+		return "", err
+	}
+	text, err := io.ReadAll(rc)
+	return string(text), errors.Join(err, rc.Close())
+}
+
+func TestPart(t *testing.T) {
+	t.Parallel()
+	a, err := open(t, packed(t, 1, "text"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := read(a, "/word/PART0.xml"); text != "text" || err != nil {
+		t.Errorf("got %q, %v", text, err)
+	}
+	if _, err := read(a, "other"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing part: got %v", err)
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
+	whole := packed(t, 2000, "")
+	lying := bytes.Clone(whole) // one entry, it says
+	end := bytes.LastIndex(lying, []byte("PK\x05\x06"))
+	binary.LittleEndian.PutUint16(lying[end+8:], 1)
+	binary.LittleEndian.PutUint16(lying[end+10:], 1)
+	short := bytes.Clone(lying) // and its directory is short
+	binary.LittleEndian.PutUint32(short[end+12:], 50)
+	outside := packed(t, 1, "")
+	binary.LittleEndian.PutUint32(outside[len(outside)-6:], 1<<30)
+	for _, tt := range []struct {
+		what    string
+		content []byte
+		class   job.Class
+	}{
+		{"too many entries", whole, job.QuotaExceeded},
+		{"too many entries, hidden", lying, job.QuotaExceeded},
+		{"too many entries, well hidden", short, job.QuotaExceeded},
+		{"directory outside", outside, job.CorruptionDetected},
+		{"cut off", whole[:len(whole)/2], job.CorruptionDetected},
+		{"tiny", []byte("PK\x03\x04"), job.CorruptionDetected},
+	} {
+		_, err := open(t, tt.content)
+		if e, ok := errors.AsType[*job.Error](err); !ok || e.Class != tt.class {
+			t.Errorf("%s: got %v, want %s", tt.what, err, tt.class)
+		}
+	}
+}
+
+func TestPartRefuses(t *testing.T) {
+	t.Parallel()
+	a, err := open(t, packed(t, 1, strings.Repeat("a", 2<<20)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := read(a, "word/part0.xml"); err == nil || !strings.Contains(err.Error(), "more than 100 times its size") {
+		t.Errorf("a bomb: got %v", err)
+	}
+	// Each part is small enough, all together are not.
+	var text strings.Builder
+	for i := range 100_000 {
+		fmt.Fprintf(&text, "%d", i*7919)
+	}
+	if a, err = open(t, packed(t, 6, text.String())); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 6 {
+		if _, err = read(a, fmt.Sprintf("word/part%d.xml", i)); err != nil {
+			break
+		}
+	}
+	if err == nil || !strings.Contains(err.Error(), "more than 3 MB") {
+		t.Errorf("many parts: got %v", err)
+	}
+}

@@ -1,0 +1,173 @@
+package extract_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+func write(t *testing.T, name string, content []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// zipped makes a zip of pairs of name and content.
+func zipped(t *testing.T, parts ...string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	for i := 0; i < len(parts); i += 2 {
+		w, err := z.Create(parts[i])
+		if err == nil {
+			_, err = w.Write([]byte(parts[i+1]))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func utf16le(text string, mark bool) []byte {
+	var out []byte
+	if mark {
+		out = []byte{0xFF, 0xFE}
+	}
+	for _, u := range utf16.Encode([]rune(text)) {
+		out = binary.LittleEndian.AppendUint16(out, u)
+	}
+	return out
+}
+
+func TestDetect(t *testing.T) {
+	t.Parallel()
+	const page = "<!DOCTYPE html><html><body><p>Hello</p></body></html>"
+	rows := "name;age\nAda;36\nAlan;41\nGrace;85\n"
+	ole := append([]byte("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"), make([]byte, 600)...)
+	for _, tt := range []struct {
+		what    string
+		name    string
+		content []byte
+		want    extract.Format
+	}{
+		{"PDF", "a.pdf", []byte("%PDF-1.7\n"), extract.PDF},
+		{"PDF after other bytes, misnamed", "a.txt", []byte("\x00\x01junk\n%PDF-1.4\n"), extract.PDF},
+		{"Word", "a", zipped(t, "[Content_Types].xml", "", "word/document.xml", ""), extract.DOCX},
+		{"Word, other main part", "a", zipped(t, "[Content_Types].xml", "wordprocessingml.document.main", "doc/d.xml", ""), extract.DOCX},
+		{"PowerPoint named Word", "a.docx", zipped(t, "ppt/presentation.xml", ""), extract.PPTX},
+		{"Excel", "a.xlsx", zipped(t, "xl/workbook.xml", ""), extract.XLSX},
+		{"OpenDocument", "a.odt", zipped(t, "mimetype", "application/vnd.oasis.opendocument.text"), extract.ODF},
+		{"EPUB", "a.epub", zipped(t, "mimetype", "application/epub+zip"), extract.EPUB},
+		{"zip", "a.docx", zipped(t, "holiday.jpg", ""), extract.Zip},
+		{"old Office", "a.doc", ole, extract.OLE},
+		{"RTF", "a.doc", []byte(`{\rtf1\ansi Hello}`), extract.RTF},
+		{"PNG", "a.txt", []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00"), extract.Image},
+		{"SVG", "a.svg", []byte(`<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"/>`), extract.Image},
+		{"HTML named text", "a.txt", []byte(page), extract.HTML},
+		{"HTML, UTF-16", "a", utf16le(page, true), extract.HTML},
+		{"HTML, UTF-16 without mark", "a", utf16le(page, false), extract.HTML},
+		{"HTML fragment", "a", []byte("<h1>Title</h1>\n<p>Text</p>"), extract.HTML},
+		{"Markdown that begins with HTML", "README.md", []byte("<h1 align=center>Name</h1>\n\n## Use"), extract.Markdown},
+		{"Markdown without a name", "a", []byte("# Title\n\n- one\n- two\n\nSee [this](https://example.org).\n"), extract.Markdown},
+		{"CSV without a name", "a", []byte(rows), extract.CSV},
+		{"CSV by name", "a.csv", []byte("a,b\n1,2\n"), extract.CSV},
+		{"tab-separated", "a.tsv", []byte("a\tb\n1\t2\n"), extract.CSV},
+		{"prose with commas", "a", []byte("Dear Ada,\nthanks, and see you,\nAlan\n"), extract.Text},
+		{"text by name", "a.txt", []byte(rows), extract.Text},
+		{"Latin-1", "a.txt", []byte("Gr\xfc\xdfe aus M\xfcnchen"), extract.Text},
+		{"mail", "a", []byte("From: ada@example.org\nSubject: Hello\nMIME-Version: 1.0\n\nText"), extract.EML},
+		{"binary", "a.txt", []byte("\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00"), extract.Unknown},
+	} {
+		t.Run(tt.what, func(t *testing.T) {
+			t.Parallel()
+			got, err := extract.Detect(write(t, "file", tt.content), tt.name)
+			if err != nil || got != tt.want {
+				t.Errorf("got %q, %v; want %q", got, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestDetectRefuses(t *testing.T) {
+	t.Parallel()
+	encrypted := append([]byte("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"), make([]byte, 504)...)
+	encrypted[30], encrypted[48] = 9, 1 // sectors of 512 bytes, the directory in the second
+	encrypted = append(encrypted, make([]byte, 512)...)
+	encrypted = append(encrypted, utf16le("EncryptedPackage", false)...)
+	whole := zipped(t, "word/document.xml", strings.Repeat("text", 100))
+	for _, tt := range []struct {
+		what    string
+		content []byte
+		says    string
+	}{
+		{"empty", nil, "empty"},
+		{"encrypted Office", encrypted, "password"},
+		{"truncated zip", whole[:len(whole)-30], "damaged"},
+	} {
+		t.Run(tt.what, func(t *testing.T) {
+			t.Parallel()
+			_, err := extract.Detect(write(t, "file", tt.content), "report.docx")
+			e, ok := errors.AsType[*job.Error](err)
+			if !ok || e.Class != job.CorruptionDetected || !strings.Contains(e.Message, tt.says) {
+				t.Errorf("got %v; want corruption_detected that says %q", err, tt.says)
+			}
+		})
+	}
+}
+
+func TestDelimiter(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		text     string
+		declared bool
+		want     rune
+	}{
+		{"a,b\n1,2\n", true, ','},
+		{"a;b\n1,5;2,5\n3,5;4,5\n", true, ';'},
+		{"a\tb c, d\n1\t2\n", true, '\t'},
+		{"a|b|c\n1|2|3\n", true, '|'},
+		{"\"a,b\";c\n\"d,e\";f\n", true, ';'},
+		{"5\" tape,a\n6\" tape,b\n", true, ','},
+		{"single\ncolumn\n", true, 0},
+		{"a,b\n1,2\n3,4\n", false, 0},
+		{"a;b\n1;2\n3;4\n", false, ';'},
+	} {
+		if got := extract.Delimiter(tt.text, tt.declared); got != tt.want {
+			t.Errorf("Delimiter(%q, %v) = %q, want %q", tt.text, tt.declared, got, tt.want)
+		}
+	}
+}
+
+func FuzzDetect(f *testing.F) {
+	f.Add([]byte("%PDF-"), "a.pdf")
+	f.Add([]byte("PK\x03\x04"), "a.docx")
+	f.Add([]byte("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"), "a.doc")
+	f.Add([]byte("a,b\n1,2"), "a.csv")
+	f.Fuzz(func(t *testing.T, content []byte, name string) {
+		path := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := extract.Detect(path, name); err != nil {
+			if _, ok := errors.AsType[*job.Error](err); !ok {
+				t.Errorf("not a clear error: %v", err)
+			}
+		}
+	})
+}

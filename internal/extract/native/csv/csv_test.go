@@ -1,0 +1,84 @@
+package csv_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/csv"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/nativetest"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+func TestExtract(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		what, file, want string
+		headers          int
+	}{
+		{"comma", "a,b\n1,\"x, \"\"y\"\"\"\n", "| a | b |\n| - | - |\n| 1 | x, \"y\" |\n", 1},
+		{"semicolon, CRLF, a line break in a cell", "a;b\r\n1,5;\"x\ny\"\r\n", "| a | b |\n| - | - |\n| 1,5 | x y |\n", 1},
+		{"tab, byte order mark", "\xef\xbb\xbfa\tb\n1\t2\n", "| a | b |\n| - | - |\n| 1 | 2 |\n", 1},
+		{"pipe", "a|b\nx|2\n", "| a | b |\n| - | - |\n| x | 2 |\n", 1},
+		{"Latin-1", "name,city\nJ\xfcrgen,K\xf6ln\n", "| name | city |\n| - | - |\n| Jürgen | Köln |\n", 1},
+		{"UTF-16", "\xff\xfea\x00,\x00b\x00\n\x001\x00,\x002\x00\n\x00", "| a | b |\n| - | - |\n| 1 | 2 |\n", 1},
+		{"numbers are no header", "1,2\n3,4\n", "| 1 | 2 |\n| - | - |\n| 3 | 4 |\n", 0},
+		{"an unnamed index column", ",name\n0,Ada\n", "|  | name |\n| - | - |\n| 0 | Ada |\n", 1},
+		{"uneven rows, stray quotes", "a,b\n1\n2,3,4\"\n", "| a | b |  |\n| - | - | - |\n| 1 |  |  |\n| 2 | 3 | 4\" |\n", 1},
+		{"one column", "name\nAda\n", "| name |\n| - |\n| Ada |\n", 1},
+	} {
+		t.Run(tt.what, func(t *testing.T) {
+			t.Parallel()
+			if got := nativetest.Markdown(t, csv.New(), extract.CSV, []byte(tt.file)); got != tt.want {
+				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
+			}
+			doc, err := nativetest.Extract(t, csv.New(), extract.CSV, []byte(tt.file), extract.Limits{})
+			if err != nil || doc.Blocks[0].Table.Headers != tt.headers {
+				t.Errorf("got %+v, %v; want %d header rows", doc, err, tt.headers)
+			}
+		})
+	}
+}
+
+func TestLongFileComesInSlices(t *testing.T) {
+	t.Parallel()
+	doc, err := nativetest.Extract(t, csv.New(), extract.CSV, []byte("a,b\n"+strings.Repeat("x,1\n", 5000)), extract.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := 0
+	for i, b := range doc.Blocks {
+		rows += len(b.Table.Rows) - b.Table.Headers
+		if b.Table.Headers != 1 || b.Table.Continued != (i > 0) || b.Table.Rows[0][0].Text != "a" {
+			t.Fatalf("slice %d: %d headers, continued %v", i, b.Table.Headers, b.Table.Continued)
+		}
+	}
+	if rows != 5000 || len(doc.Blocks) < 5 {
+		t.Errorf("%d rows in %d slices", rows, len(doc.Blocks))
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		what, file string
+		limits     extract.Limits
+		class      job.Class
+		says       string
+	}{
+		{"a quote that is never closed", "a,b\n1,\"" + strings.Repeat("x,y\n", 500_000), extract.Limits{}, job.CorruptionDetected, "row 2 is longer"},
+		{"columns without end", strings.Repeat(",", 20_000) + "\n", extract.Limits{}, job.CorruptionDetected, "columns"},
+		{"too much text", strings.Repeat("abcde,fghij\n", 30), extract.Limits{Characters: 100}, job.QuotaExceeded, "100 characters"},
+	} {
+		t.Run(tt.what, func(t *testing.T) {
+			t.Parallel()
+			nativetest.Refuses(t, csv.New(), extract.CSV, []byte(tt.file), tt.limits, tt.class, tt.says)
+		})
+	}
+}
+
+func FuzzFile(f *testing.F) {
+	f.Add([]byte("a,b\n1,\"x\ny\"\n"))
+	f.Add([]byte("\xff\xfea\x00;\x00"))
+	f.Fuzz(func(t *testing.T, file []byte) { nativetest.Fuzz(t, csv.New(), extract.CSV, file) })
+}

@@ -1,0 +1,236 @@
+package docx_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/binary"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/docx"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/nativetest"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+const namespaces = ` xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math" xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006" xmlns:v="urn:schemas-microsoft-com:vml"`
+
+const stylesXML = `<w:styles` + namespaces + `><w:docDefaults><w:rPrDefault><w:rPr><w:lang w:val="de-DE"/></w:rPr></w:rPrDefault></w:docDefaults>
+<w:style w:type="paragraph" w:default="1" w:styleId="Standard"><w:name w:val="Normal"/></w:style>
+<w:style w:type="paragraph" w:styleId="Titel"><w:name w:val="Title"/></w:style>
+<w:style w:type="paragraph" w:styleId="berschrift2"><w:name w:val="heading 2"/><w:pPr><w:outlineLvl w:val="1"/></w:pPr></w:style>
+<w:style w:type="paragraph" w:styleId="Kapitel"><w:name w:val="Kapitel"/><w:basedOn w:val="berschrift2"/></w:style>
+<w:style w:type="paragraph" w:styleId="Kreis"><w:name w:val="circle"/><w:basedOn w:val="Kreis"/></w:style>
+<w:style w:type="paragraph" w:styleId="Code"><w:name w:val="Listing"/><w:rPr><w:rFonts w:ascii="Consolas"/></w:rPr></w:style>
+<w:style w:type="paragraph" w:styleId="Beschriftung"><w:name w:val="caption"/></w:style>
+<w:style w:type="paragraph" w:styleId="Punkt2"><w:name w:val="List Bullet 2"/><w:pPr><w:numPr><w:numId w:val="1"/></w:numPr></w:pPr></w:style>
+</w:styles>`
+
+const numberingXML = `<w:numbering` + namespaces + `>
+<w:abstractNum w:abstractNumId="0"><w:lvl w:ilvl="0"><w:numFmt w:val="bullet"/><w:lvlText w:val="x"/></w:lvl><w:lvl w:ilvl="1"><w:numFmt w:val="bullet"/><w:pStyle w:val="Punkt2"/></w:lvl></w:abstractNum>
+<w:abstractNum w:abstractNumId="1"><w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1."/></w:lvl>
+<w:lvl w:ilvl="1"><w:start w:val="1"/><w:numFmt w:val="lowerLetter"/><w:lvlText w:val="%1.%2)"/></w:lvl></w:abstractNum>
+<w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num><w:num w:numId="2"><w:abstractNumId w:val="1"/></w:num>
+<w:num w:numId="3"><w:abstractNumId w:val="1"/><w:lvlOverride w:ilvl="0"><w:startOverride w:val="7"/></w:lvlOverride></w:num>
+</w:numbering>`
+
+const footnotesXML = `<w:footnotes` + namespaces + `><w:footnote w:type="separator" w:id="-1"><w:p><w:r><w:t>line</w:t></w:r></w:p></w:footnote>
+<w:footnote w:id="2"><w:p><w:r><w:t>The note.</w:t></w:r></w:p></w:footnote></w:footnotes>`
+
+// document makes a Word file of a body and further parts: pairs of name and content.
+func document(t testing.TB, body string, parts ...string) []byte {
+	t.Helper()
+	parts = append(
+		parts,
+		"word/document.xml", `<?xml version="1.0" encoding="UTF-8"?><w:document`+namespaces+`><w:body>`+body+`</w:body></w:document>`,
+		"word/styles.xml", stylesXML, "word/numbering.xml", numberingXML, "word/footnotes.xml", footnotesXML,
+		"word/comments.xml", `<w:comments`+namespaces+`><w:comment><w:p><w:r><w:t>A comment.</w:t></w:r></w:p></w:comment></w:comments>`,
+	)
+	return pack(t, parts...)
+}
+
+func pack(t testing.TB, parts ...string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	for i := 0; i < len(parts); i += 2 {
+		w, err := z.Create(parts[i])
+		if err == nil {
+			_, err = io.WriteString(w, parts[i+1])
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// p is a paragraph of text in a style.
+func p(style, text string) string {
+	return `<w:p><w:pPr><w:pStyle w:val="` + style + `"/></w:pPr><w:r><w:t xml:space="preserve">` + text + `</w:t></w:r></w:p>`
+}
+
+// li is a paragraph in a list.
+func li(list, level, text string) string {
+	return `<w:p><w:pPr><w:numPr><w:ilvl w:val="` + level + `"/><w:numId w:val="` + list + `"/></w:numPr></w:pPr><w:r><w:t>` + text + `</w:t></w:r></w:p>`
+}
+
+func tc(properties, content string) string {
+	return "<w:tc><w:tcPr>" + properties + "</w:tcPr>" + content + "</w:tc>"
+}
+
+func TestExtract(t *testing.T) {
+	t.Parallel()
+	x := p("", "x")
+	for _, tt := range []struct{ what, body, want string }{
+		{"styles by name, in any language", p("Titel", "T") + p("berschrift2", "H") + p("Kapitel", "K") + p("Kreis", "c") + p("Heading3", "undefined"), "# T\n\n### H\n\n### K\n\nc\n\n#### undefined\n"},
+		{"a heading by its own level", `<w:p><w:pPr><w:outlineLvl w:val="0"/></w:pPr><w:r><w:t>H</w:t></w:r></w:p>`, "# H\n"},
+		{"code and caption", p("Code", "if x:") + p("Code", "  y()") + p("Beschriftung", "Listing 1"), "```\nif x:\n  y()\n```\n\nListing 1\n"},
+		{"lists", li("1", "0", "a") + p("Punkt2", "b") + li("2", "0", "one") + li("2", "1", "one a") + li("2", "1", "one b") + li("2", "0", "two") + li("2", "1", "two a") + li("3", "0", "seven") + li("0", "0", "none"), "- a\n    - b\n1. one\n    - 1.a) one a\n    - 1.b) one b\n2. two\n    - 2.a) two a\n7. seven\n\nnone\n"},
+		{"characters", `<w:p><w:r><w:t>a</w:t><w:tab/><w:t>b</w:t><w:br/><w:t>c</w:t><w:noBreakHyphen/><w:t>d</w:t><w:softHyphen/><w:t>e</w:t><w:sym w:font="Symbol" w:char="F061"/><w:sym w:font="Wingdings" w:char="F0FC"/></w:r></w:p>`, "a b  \nc-deα✓\n"},
+		{"revisions", `<w:p><w:ins><w:r><w:t>new</w:t></w:r></w:ins><w:del><w:r><w:delText>old</w:delText></w:r></w:del><w:moveFrom><w:r><w:t>gone</w:t></w:r></w:moveFrom></w:p>`, "new\n"},
+		{"hidden text and links", `<w:p><w:r><w:rPr><w:vanish/></w:rPr><w:t>secret</w:t></w:r><w:hyperlink><w:r><w:t>link</w:t></w:r></w:hyperlink><w:r><w:rPr><w:vanish w:val="0"/></w:rPr><w:t>!</w:t></w:r></w:p>`, "link!\n"},
+		{"fields", `<w:p><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>PAGE</w:instrText></w:r><w:r><w:t>no</w:t></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r><w:r><w:t>7</w:t></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r><w:fldSimple w:instr="DATE"><w:r><w:t> May</w:t></w:r></w:fldSimple></w:p>`, "7 May\n"},
+		{"a field without its end", `<w:p><w:r><w:fldChar w:fldCharType="begin"/></w:r></w:p>` + x, "x\n"},
+		{"notes", `<w:p><w:r><w:t>Text</w:t><w:footnoteReference w:id="2"/><w:commentReference w:id="0"/><w:t>.</w:t></w:r></w:p>` + x, "Text\\[1\\].\n\n\\[1\\] The note.\n\nx\n"},
+		{"a text box once", `<w:p><w:r><w:t>anchor</w:t><mc:AlternateContent><mc:Choice Requires="wps"><w:txbxContent>` + p("", "box") + `</w:txbxContent></mc:Choice><mc:Fallback><w:pict><v:textbox><w:txbxContent>` + p("", "box") + `</w:txbxContent></v:textbox></w:pict></mc:Fallback></mc:AlternateContent></w:r></w:p>`, "anchor\n\nbox\n"},
+		{"content controls", `<w:sdt><w:sdtPr><w:alias w:val="n"/></w:sdtPr><w:sdtContent>` + x + `</w:sdtContent></w:sdt><w:p><w:sdt><w:sdtContent><w:r><w:t>y</w:t></w:r></w:sdtContent></w:sdt></w:p>`, "x\n\ny\n"},
+		{"formulas", `<w:p><m:oMath><m:f><m:num><m:r><m:t>a</m:t></m:r></m:num><m:den><m:r><m:t>b</m:t></m:r></m:den></m:f></m:oMath></w:p>`, "a/b\n"},
+		{"a table with spans", `<w:tbl><w:tblPr><w:tblLook w:val="04A0"/></w:tblPr><w:tr>` + tc(`<w:gridSpan w:val="2"/>`, p("", "h")) + tc("", p("", "i")) + `</w:tr><w:tr>` + tc(`<w:vMerge w:val="restart"/>`, p("", "v")) + tc("", p("", "a")) + tc("", p("", "b")) + `</w:tr><w:tr>` + tc(`<w:vMerge/>`, "<w:p/>") + tc("", li("1", "0", "c")+li("1", "0", "d")) + tc("", "<w:p/>") + `</w:tr></w:tbl>`, "| h | h | i |\n| - | - | - |\n| v | a | b |\n| v | - c - d |  |\n"},
+		{"a row that starts late, a deleted row", `<w:tbl><w:tr>` + tc("", p("", "a")) + tc("", p("", "b")) + `</w:tr><w:tr><w:trPr><w:del/></w:trPr>` + tc("", p("", "gone")) + `</w:tr><w:tr><w:trPr><w:gridBefore w:val="1"/></w:trPr>` + tc("", p("", "c")) + `</w:tr></w:tbl>`, "| a | b |\n| - | - |\n|  | c |\n"},
+		{"a table in a table", `<w:tbl><w:tr>` + tc("", p("", "a")) + tc("", `<w:tbl><w:tr>`+tc("", p("", "b"))+tc("", p("", "c"))+`</w:tr></w:tbl><w:p/>`) + `</w:tr></w:tbl>`, "| a | b \\| c |\n| - | - |\n"},
+		{"a frame is no table", `<w:tbl><w:tr>` + tc("", p("berschrift2", "H")+li("1", "0", "i")) + `</w:tr></w:tbl>`, "## H\n\n- i\n"},
+	} {
+		t.Run(tt.what, func(t *testing.T) {
+			t.Parallel()
+			if got := nativetest.Markdown(t, docx.New(), extract.DOCX, document(t, tt.body)); got != tt.want {
+				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestInfo(t *testing.T) {
+	t.Parallel()
+	core := func(title string) string {
+		return `<cp:coreProperties xmlns:cp="c" xmlns:dc="d"><dc:title>` + title + `</dc:title><dc:creator>Ada</dc:creator></cp:coreProperties>`
+	}
+	for title, want := range map[string]string{"Annual report": "Annual report", "Microsoft Word - x.doc": "The title", "": "The title"} {
+		doc, err := nativetest.Extract(t, docx.New(), extract.DOCX, document(t, p("Titel", "The title"), "docProps/core.xml", core(title)), extract.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		info := extract.Info{
+			Format: extract.DOCX, Extractor: "native/docx", Title: want, Language: "de-DE", Characters: 9,
+			Properties: map[string]string{"author": "Ada"},
+		}
+		if !reflect.DeepEqual(doc.Info, info) {
+			t.Errorf("title %q: got %+v", title, doc.Info)
+		}
+	}
+}
+
+// TestLongTable: a table of any length comes in slices, and no merged cell is cut apart.
+func TestLongTable(t *testing.T) {
+	t.Parallel()
+	var body strings.Builder
+	body.WriteString("<w:tbl>")
+	for i := range 1000 {
+		merge := `<w:vMerge w:val="restart"/>`
+		if i%2 == 1 {
+			merge = `<w:vMerge/>`
+		}
+		body.WriteString("<w:tr>" + tc(merge, p("", "m")) + tc("", p("", "c")) + "</w:tr>")
+	}
+	body.WriteString("</w:tbl>")
+	doc, err := nativetest.Extract(t, docx.New(), extract.DOCX, document(t, body.String()), extract.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := 0
+	for _, b := range doc.Blocks {
+		for _, row := range b.Table.Grid() {
+			rows++
+			if len(row) != 2 || row[0] != "m" || row[1] != "c" {
+				t.Fatalf("row %d is %q", rows, row)
+			}
+		}
+	}
+	if rows != 1000 || len(doc.Blocks) < 2 {
+		t.Errorf("%d rows in %d slices", rows, len(doc.Blocks))
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	t.Parallel()
+	deep := strings.Repeat("<w:sdt>", 100_000)
+	bomb := document(t, "<w:p><w:r><w:t>"+strings.Repeat("a", 64<<20)+"</w:t></w:r></w:p>")
+	liar := bytes.Clone(bomb)
+	lie(t, liar)
+	many := []string{"word/document.xml", "<x/>"}
+	for range 100 {
+		many = append(many, "part", "")
+	}
+	whole := document(t, p("", strings.Repeat("text ", 100)))
+	for _, tt := range []struct {
+		what    string
+		content []byte
+		limits  extract.Limits
+		class   job.Class
+		says    string
+	}{
+		{"deep XML", document(t, deep), extract.Limits{}, job.CorruptionDetected, "nested deeper than 256"},
+		{"zip bomb", bomb, extract.Limits{}, job.CorruptionDetected, "zip bomb"},
+		{"zip bomb that lies about its size", liar, extract.Limits{}, job.CorruptionDetected, "damaged"},
+		{"too much to unpack", bomb, extract.Limits{ZipBytes: 1 << 20, ZipRatio: 1 << 20}, job.CorruptionDetected, "more than 1 MB"},
+		{"one endless text", bomb, extract.Limits{ZipRatio: 1 << 20}, job.CorruptionDetected, "a piece of more than 4 MB"},
+		{"too many parts", pack(t, many...), extract.Limits{ZipEntries: 50}, job.QuotaExceeded, "more than 50 parts"},
+		{"too much text", document(t, strings.Repeat(p("", "0123456789"), 20)), extract.Limits{Characters: 100}, job.QuotaExceeded, "100 characters"},
+		{"too much text in one paragraph", document(t, "<w:p>"+strings.Repeat("<w:r><w:t>0123456789</w:t></w:r>", 100)+"</w:p>"), extract.Limits{Characters: 100}, job.QuotaExceeded, "100 characters"},
+		{"truncated", whole[:len(whole)/2], extract.Limits{}, job.CorruptionDetected, "damaged"},
+		{"XML cut off", document(t, "<w:p>"), extract.Limits{}, job.CorruptionDetected, "XML"},
+		{"an entity of its own", pack(t, "word/document.xml", `<!DOCTYPE w [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><w:document`+namespaces+`><w:body><w:p><w:r><w:t>&b;</w:t></w:r></w:p></w:body></w:document>`), extract.Limits{}, job.CorruptionDetected, "XML"},
+		{"no text part", pack(t, "word/styles.xml", stylesXML), extract.Limits{}, job.CorruptionDetected, "no text part"},
+		{"no body", pack(t, "word/document.xml", "<w:document"+namespaces+"/>"), extract.Limits{}, job.CorruptionDetected, "no body"},
+	} {
+		t.Run(tt.what, func(t *testing.T) {
+			t.Parallel()
+			nativetest.Refuses(t, docx.New(), extract.DOCX, tt.content, tt.limits, tt.class, tt.says)
+		})
+	}
+}
+
+// lie sets the unpacked sizes in the zip's directory to 1000.
+func lie(t *testing.T, file []byte) {
+	t.Helper()
+	found := false
+	for at := bytes.Index(file, []byte("PK\x01\x02")); at >= 0 && at+46 < len(file); {
+		binary.LittleEndian.PutUint32(file[at+24:], 1000)
+		found = true
+		next := bytes.Index(file[at+4:], []byte("PK\x01\x02"))
+		if next < 0 {
+			break
+		}
+		at += 4 + next
+	}
+	if !found {
+		t.Fatal("no directory")
+	}
+}
+
+func FuzzBody(f *testing.F) {
+	f.Add(p("Titel", "T") + li("2", "1", "x") + p("Code", "y"))
+	f.Add(`<w:tbl><w:tr>` + tc(`<w:gridSpan w:val="2"/><w:vMerge w:val="restart"/>`, p("", "h")) + `</w:tr><w:tr>` + tc(`<w:vMerge/>`, "") + `</w:tr></w:tbl>`)
+	f.Add(`<w:p><w:r><w:fldChar w:fldCharType="begin"/><w:t>a</w:t><w:footnoteReference w:id="2"/><w:sym w:font="Symbol" w:char="F061"/></w:r></w:p>`)
+	f.Fuzz(func(t *testing.T, body string) { nativetest.Fuzz(t, docx.New(), extract.DOCX, document(t, body)) })
+}
+
+func FuzzFile(f *testing.F) {
+	f.Add(document(f, p("", "x")))
+	f.Fuzz(func(t *testing.T, file []byte) { nativetest.Fuzz(t, docx.New(), extract.DOCX, file) })
+}

@@ -1,0 +1,112 @@
+package html_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/html"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/nativetest"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+func TestExtract(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ what, page, want string }{
+		{"blocks", "<h2>A <em>b</em></h2>x <b>y</b>\n z<div>d<p>p<br>q</div>", "## A b\n\nx y z\n\nd\n\np  \nq\n"},
+		{"blanks", "<p> a <span> b</span>&nbsp;c<i>d</i> </p>", "a b cd\n"},
+		{"lists", "<ul><li>a<ul><li>b</ul><li><p>c</p><p>more</p></ul><ol start=3><li>d<li value=7>e</ol>", "- a\n    - b\n- c\n\nmore\n\n3. d\n7. e\n"},
+		{"definitions", "<dl><dt>Term<dd>Meaning</dl><dl><dd>indented</dl>", "- Term\n    - Meaning\n\nindented\n"},
+		{"code", "<pre><code>a\n  b</code><br>c</pre>", "```\na\n  b\nc\n```\n"},
+		{"figures", `<figure><img alt="no"><figcaption>A duck</figcaption></figure><p><img alt="Pond"></p><p>an <img alt="icon"> here</p>`, "A duck\n\nPond\n\n<!-- image -->\n\nan icon here\n"},
+		{"what is no text", `<h1>T</h1><script>s</script><style>s</style><noscript>n</noscript><template>t</template><p hidden>h</p><p style="display: none">d</p><p aria-hidden=true>a</p><nav>n</nav><button>b</button><select><option>o</select><textarea>t</textarea><svg><text>v</text></svg><!-- c --><p>text</p><footer>f</footer>`, "# T\n\ntext\n"},
+		{"what stands before the first heading", `<header>Shop<p>Best prices of all, always</p></header><div><a href=/>Home</a> | <a href=/a>All articles</a></div><p>An introduction with a <a href=/b>link</a>.</p><h1>T</h1><p><a href=/>only a link</a></p>`, "An introduction with a link.\n\n# T\n\nonly a link\n"},
+		{"a page without headings", `<header>Shop</header><a href=/>Home</a>`, "Shop\n\nHome\n"},
+		{"a footer within an article", "<article>a<footer>by Ada</footer></article>", "a\n\nby Ada\n"},
+		{"formulas", `<p>x <math alttext="E=mc^2"><mi>E</mi></math> and <math><mi>a</mi><annotation>tex</annotation></math>.</p>`, "x E=mc^2 and a.\n"},
+		{"an unclosed drawing", "<svg><text>v<p>text</p>", "text\n"},
+		{"table", "<table><caption>C</caption><thead><tr><th colspan=2>h<th>i</thead><tr><td rowspan=2>a<td><ul><li>x<li>y</ul><td>c<tr><td><table><tr><td>n<td>m</table><td>f</table>", "C\n\n| h | h | i |\n| - | - | - |\n| a | - x - y | c |\n| a | n \\| m | f |\n"},
+		{"layout tables", "<table role=presentation><tr><td>a<td>b</table><table><tr><td><p>one</table><table><tr><td><h1>H</h1><p>t<td>menu</table>", "a\n\nb\n\none\n\n# H\n\nt\n\nmenu\n"},
+		{"spans without bounds", "<table><tr><td rowspan=99999999 colspan=-4>a<td>b<tr><td rowspan=0>c</table>", "| a | b |\n| - | - |\n| a | c |\n"},
+	} {
+		t.Run(tt.what, func(t *testing.T) {
+			t.Parallel()
+			if got := nativetest.Markdown(t, html.New(), extract.HTML, []byte(tt.page)); got != tt.want {
+				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestEncodings(t *testing.T) {
+	t.Parallel()
+	filler := strings.Repeat("<p>ascii</p>\n", 200) // longer than where a declaration is looked for
+	for _, tt := range []struct{ what, page, want string }{
+		{"undeclared UTF-8, late", filler + "<h1>Grüße</h1>", "Grüße"},
+		{"undeclared Latin-1", "<h1>Gr\xfc\xdfe</h1>", "Grüße"},
+		{"declared Cyrillic", "<meta charset=windows-1251><h1>\xcf\xf0\xe8</h1>", "При"},
+		{"declared Latin-1 that is UTF-8", "<meta charset=iso-8859-1><h1>Grüße</h1>", "Grüße"},
+		{"UTF-16", "\xff\xfe<\x00p\x00>\x00\xfc\x00", "ü"},
+		{"Japanese", "<meta charset=shift_jis><p>\x93\xfa\x96\x7b</p>", "日本"},
+	} {
+		if got := nativetest.Markdown(t, html.New(), extract.HTML, []byte(tt.page)); !strings.Contains(got, tt.want) {
+			t.Errorf("%s: got %q, want %q", tt.what, got, tt.want)
+		}
+	}
+}
+
+func TestInfo(t *testing.T) {
+	t.Parallel()
+	page := `<html lang="en-GB"><head><title> A&amp;B </title><meta name="Author" content="Ada"></head><body>x`
+	doc, err := nativetest.Extract(t, html.New(), extract.HTML, []byte(page), extract.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := extract.Info{Format: extract.HTML, Extractor: "native/html", Title: "A&B", Language: "en-GB", Characters: 1, Properties: map[string]string{"author": "Ada"}}
+	if !reflect.DeepEqual(doc.Info, want) {
+		t.Errorf("got %+v", doc.Info)
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		what, page string
+		limits     extract.Limits
+		class      job.Class
+		says       string
+	}{
+		{"deep nesting", strings.Repeat("<div>", 100_000), extract.Limits{}, job.CorruptionDetected, "HTML"},
+		{"too many elements", strings.Repeat("<p>", 1_100_000), extract.Limits{}, job.QuotaExceeded, "elements"},
+		{"too much text", strings.Repeat("<p>0123456789", 100), extract.Limits{Characters: 200}, job.QuotaExceeded, "200 characters"},
+		{"an endless attribute", `<img src="` + strings.Repeat("A", 33<<20), extract.Limits{}, job.QuotaExceeded, "32 MB"},
+	} {
+		t.Run(tt.what, func(t *testing.T) {
+			t.Parallel()
+			nativetest.Refuses(t, html.New(), extract.HTML, []byte(tt.page), tt.limits, tt.class, tt.says)
+		})
+	}
+}
+
+// TestFormattingDoesNotMultiply: the parser opens unclosed formatting elements again in each paragraph,
+// here 500 in each of 20,000.
+func TestFormattingDoesNotMultiply(t *testing.T) {
+	t.Parallel()
+	var page strings.Builder
+	for i := range 500 {
+		page.WriteString("<font color=" + strings.Repeat("x", i) + ">")
+	}
+	page.WriteString(strings.Repeat("<p>a</p>", 20_000))
+	doc, err := nativetest.Extract(t, html.New(), extract.HTML, []byte(page.String()), extract.Limits{})
+	if err != nil || len(doc.Blocks) != 20_000 {
+		t.Errorf("got %v", err)
+	}
+}
+
+func FuzzPage(f *testing.F) {
+	f.Add("<h1>T</h1><ul><li>a<ol><li>b</ol></ul><dl><dt>x<dd>y</dl><pre>z</pre>")
+	f.Add("<table><tr><th colspan=2>h<tr><td rowspan=0>a<td><table><tr><td>n</table></table>")
+	f.Add("<svg><math><select><p>x<textarea><xmp></svg>&nbsp;&#0;")
+	f.Fuzz(func(t *testing.T, page string) { nativetest.Fuzz(t, html.New(), extract.HTML, []byte(page)) })
+}

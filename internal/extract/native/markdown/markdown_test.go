@@ -1,0 +1,106 @@
+package markdown_test
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/markdown"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/nativetest"
+)
+
+func TestExtract(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ what, source, want string }{
+		{"inline markup", "# A *b*\n\n**x** `c_d` [l](http://u) <http://e.org> ~~s~~ a\\*b &amp; &copy;\nnext  \nline", "# A b\n\nx c\\_d l http://e.org s a\\*b &amp; © next  \nline\n"},
+		{"underlined heading", "T\n=\n\nU\n-\n", "# T\n\n## U\n"},
+		{"lists", "- a\n  1. b\n  2. c\n\n     more\n- [x] d\n\n3) e\n", "- a\n    1. b\n    2. c\n\nmore\n\n- \\[x\\] d\n3. e\n"},
+		{"code", "```go\nx := `1`\n```\n\n    y\n", "```\nx := `1`\n```\n\n```\ny\n```\n"},
+		{"table", "| a | b |\n|---|:-:|\n| 1 | **2**\\|3 |\n", "| a | b |\n| - | - |\n| 1 | 2\\|3 |\n"},
+		{"raw HTML", "<div>\n<p>p <b>q</b></p>\n</div>\n\na<br>b <sub>c</sub>\n\n<!-- comment -->\n", "p q\n\na  \nb c\n"},
+		{"pictures", "![A duck](d.png)\n\nsee ![it](e.png)\n", "A duck\n\n<!-- image -->\n\nsee it\n"},
+		{"footnotes", "Text[^n].\n\n[^n]: The note.\n", "Text\\[1\\].\n\n\\[1\\] The note.\n"},
+		{"quotes", "> a\n>\n> - b\n", "a\n\n- b\n"},
+		{"references", "[t][r]\n\n[r]: http://u\n", "t\n"},
+	} {
+		t.Run(tt.what, func(t *testing.T) {
+			t.Parallel()
+			if got := nativetest.Markdown(t, markdown.New(), extract.Markdown, []byte(tt.source)); got != tt.want {
+				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestFrontMatter(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		what, source, title string
+		properties          map[string]string
+		blocks              int
+	}{
+		{"YAML", "---\ntitle: \"The title\"\nauthor: Ada\ntags:\n  - x: y\n---\n# H\n", "The title", map[string]string{"author": "Ada"}, 1},
+		{"TOML", "+++\ntitle = 'T'\n+++\ntext\n", "T", map[string]string{}, 1},
+		{"a rule, no front matter", "---\nJust text.\n\n---\nmore\n", "", map[string]string{}, 2},
+		{"never closed", "---\na: b\n\ntext\n", "", nil, 2},
+	} {
+		doc, err := nativetest.Extract(t, markdown.New(), extract.Markdown, []byte(tt.source), extract.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if doc.Title != tt.title || len(doc.Blocks) != tt.blocks || len(doc.Properties)+len(tt.properties) > 0 && !reflect.DeepEqual(doc.Properties, tt.properties) {
+			t.Errorf("%s: got %q, %v, %+v", tt.what, doc.Title, doc.Properties, doc.Blocks)
+		}
+	}
+}
+
+// TestReferenceFarAway: a link is a link although its definition stands in another slice.
+func TestReferenceFarAway(t *testing.T) {
+	t.Parallel()
+	source := "See [the text][Far] and [far].\n\n" + strings.Repeat("Some text between.\n\n", 20_000) + "[far]: http://example.org\n"
+	doc, err := nativetest.Extract(t, markdown.New(), extract.Markdown, []byte(source), extract.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := doc.Blocks[0].Text; got != "See the text and far." {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestLongFile: slices lose nothing, keep the order, and don't cut a code block that has blank lines.
+func TestLongFile(t *testing.T) {
+	t.Parallel()
+	var source strings.Builder
+	var want []string
+	for i := range 8000 {
+		fmt.Fprintf(&source, "# Heading %d\n\nA paragraph of some length, number %d.\n\n", i, i)
+		want = append(want, fmt.Sprintf("Heading %d", i), fmt.Sprintf("A paragraph of some length, number %d.", i))
+		if i%100 == 0 {
+			code := strings.Repeat("# no heading\n\n", 50)
+			source.WriteString("```\n" + code + "```\n\n")
+			want = append(want, strings.TrimSpace(code))
+		}
+	}
+	doc, err := nativetest.Extract(t, markdown.New(), extract.Markdown, []byte(source.String()), extract.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(doc.Blocks) != len(want) {
+		t.Fatalf("%d blocks, want %d", len(doc.Blocks), len(want))
+	}
+	for i, b := range doc.Blocks {
+		if b.Text != want[i] {
+			t.Fatalf("block %d is %q, want %q", i, b.Text, want[i])
+		}
+	}
+}
+
+func FuzzSource(f *testing.F) {
+	f.Add("---\na: b\n---\n# T\n\n- a\n  - b\n\n| a |\n|---|\n| 1 |\n\n```\nx\n```\n[^1]\n\n[^1]: n\n")
+	f.Add("<div>\n*x* ![a](b) <br> &#0; \\* <p>\n\nterm\n: definition\n")
+	f.Fuzz(func(t *testing.T, source string) {
+		nativetest.Fuzz(t, markdown.New(), extract.Markdown, []byte(source))
+	})
+}

@@ -1,0 +1,75 @@
+// Package nativetest runs an extractor on small inputs, for the tests of the extractors.
+package nativetest
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+// Extract runs the extractor behind a Router, as the worker does.
+func Extract(t testing.TB, e extract.Extractor, format extract.Format, content []byte, limits extract.Limits) (*extract.Document, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	src := extract.Source{Path: path, Name: "file", Size: int64(len(content)), Format: format}
+	return extract.Collect(t.Context(), extract.NewRouter(map[extract.Format]extract.Extractor{format: e}), src, limits)
+}
+
+// Markdown extracts the content, which must succeed, and returns it as Markdown.
+func Markdown(t testing.TB, e extract.Extractor, format extract.Format, content []byte) string {
+	t.Helper()
+	doc, err := Extract(t, e, format, content, extract.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := extract.WriteMarkdown(&out, doc); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// Refuses wants the content to be refused with an error of the class whose message has says.
+func Refuses(t testing.TB, e extract.Extractor, format extract.Format, content []byte, limits extract.Limits, class job.Class, says string) {
+	t.Helper()
+	_, err := Extract(t, e, format, content, limits)
+	if got, ok := errors.AsType[*job.Error](err); !ok || got.Class != class || !strings.Contains(got.Message, says) {
+		t.Errorf("got %v; want %s that says %q", err, class, says)
+	}
+}
+
+// Fuzz wants any content to end in clean blocks or in one clear error that is no internal bug.
+func Fuzz(t testing.TB, e extract.Extractor, format extract.Format, content []byte) {
+	t.Helper()
+	doc, err := Extract(t, e, format, content, extract.Limits{Characters: 100_000, Pages: 100})
+	if err != nil {
+		if got, ok := errors.AsType[*job.Error](err); !ok || got.Class == job.InternalBug {
+			t.Fatalf("not a clear error: %v", err)
+		}
+		return
+	}
+	for _, b := range doc.Blocks {
+		if strings.ContainsRune(b.Text, 0) || b.Text == "" && b.Table == nil {
+			t.Fatalf("not a clean block: %+v", b)
+		}
+		if b.Kind == extract.Heading && (b.Level < 1 || b.Level > 6) {
+			t.Fatalf("heading of level %d", b.Level)
+		}
+	}
+	var out bytes.Buffer
+	if err := extract.WriteMarkdown(&out, doc); err != nil {
+		t.Fatal(err)
+	}
+	if limit := 1<<20 + 100*len(content); out.Len() > limit {
+		t.Fatalf("%d bytes became %d of Markdown", len(content), out.Len())
+	}
+}

@@ -1,0 +1,85 @@
+package text_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/nativetest"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/text"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+func paragraph(text string, page int) extract.Block {
+	return extract.Block{Kind: extract.Paragraph, Text: text, Page: page}
+}
+
+func TestExtract(t *testing.T) {
+	t.Parallel()
+	heading := func(level int, text string) extract.Block {
+		return extract.Block{Kind: extract.Heading, Level: level, Text: text}
+	}
+	for _, tt := range []struct {
+		what, file string
+		want       []extract.Block
+		pages      int
+	}{
+		{"paragraphs", "a\nb\r\n\r\n \t\nc", []extract.Block{paragraph("a\nb", 0), paragraph("c", 0)}, 0},
+		{"underlined headings", "Title\n=====\nText\n\nPart\n----\n", []extract.Block{heading(1, "Title"), paragraph("Text", 0), heading(2, "Part")}, 0},
+		{"no headings", "a\nb\n====\n\nA long line over a short rule\n---\n\n-----\n", []extract.Block{paragraph("a\nb\n====", 0), paragraph("A long line over a short rule\n---", 0), paragraph("-----", 0)}, 0},
+		{"pages", "one\n\ftwo\f\nthree", []extract.Block{paragraph("one", 1), paragraph("two", 2), paragraph("three", 3)}, 3},
+		{"UTF-8 with mark", "\xef\xbb\xbfGrüße", []extract.Block{paragraph("Grüße", 0)}, 0},
+		{"windows-1252", "Gr\xfc\xdfe \x96 \x80", []extract.Block{paragraph("Grüße – €", 0)}, 0},
+		{"UTF-16 big-endian", "\xfe\xff\x00G\x00r\x00\xfc", []extract.Block{paragraph("Grü", 0)}, 0},
+		{"UTF-32", "\xff\xfe\x00\x00G\x00\x00\x00\xfc\x00\x00\x00", []extract.Block{paragraph("Gü", 0)}, 0},
+		{"UTF-8 with one broken byte", strings.Repeat("ü", 20) + "\xff", []extract.Block{paragraph(strings.Repeat("ü", 20)+"\uFFFD", 0)}, 0},
+		{"NUL and controls", "a\x00b\x07c", []extract.Block{paragraph("abc", 0)}, 0},
+		{"nothing", " \n\n", nil, 0},
+	} {
+		t.Run(tt.what, func(t *testing.T) {
+			t.Parallel()
+			doc, err := nativetest.Extract(t, text.New(), extract.Text, []byte(tt.file), extract.Limits{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(doc.Blocks, tt.want) || doc.Pages != tt.pages {
+				t.Errorf("got %+v, %d pages", doc.Blocks, doc.Pages)
+			}
+		})
+	}
+}
+
+// TestLongLines: a file of one line, and a paragraph without end, come in pieces that lose nothing.
+func TestLongLines(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{strings.Repeat("word ", 200_000), strings.Repeat("a line of text\n", 50_000)} {
+		doc, err := nativetest.Extract(t, text.New(), extract.Text, []byte(file), extract.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all strings.Builder
+		for _, b := range doc.Blocks {
+			all.WriteString(b.Text)
+			if len(b.Text) > 128<<10 {
+				t.Errorf("a block of %d bytes", len(b.Text))
+			}
+		}
+		strip := strings.NewReplacer(" ", "", "\n", "")
+		if strip.Replace(all.String()) != strip.Replace(file) {
+			t.Error("text was lost")
+		}
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	t.Parallel()
+	nativetest.Refuses(t, text.New(), extract.Text, []byte(strings.Repeat("a\n\n", 100)), extract.Limits{Characters: 80}, job.QuotaExceeded, "80 characters")
+	nativetest.Refuses(t, text.New(), extract.Text, []byte(strings.Repeat("a\f", 100)), extract.Limits{Pages: 50}, job.QuotaExceeded, "50 pages")
+}
+
+func FuzzFile(f *testing.F) {
+	f.Add([]byte("Title\n=====\n\ntext\f\nmore"))
+	f.Add([]byte("\xff\xfeG\x00"))
+	f.Fuzz(func(t *testing.T, file []byte) { nativetest.Fuzz(t, text.New(), extract.Text, file) })
+}

@@ -1,0 +1,138 @@
+package extract_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+// fixed emits what it is told to.
+type fixed struct {
+	blocks []extract.Block
+	panics bool
+}
+
+func (fixed) Name() string { return "test/fixed" }
+func (fixed) Version() int { return 3 }
+
+func (f fixed) Extract(_ context.Context, _ extract.Source, _ extract.Limits, emit extract.Emit) (extract.Info, error) {
+	if f.panics {
+		panic("secret text")
+	}
+	for _, b := range f.blocks {
+		if err := emit(b); err != nil {
+			return extract.Info{}, err
+		}
+	}
+	return extract.Info{Title: " A \n title ", Properties: map[string]string{"author": "\x00", "subject": "s"}}, nil
+}
+
+func routed(f fixed) *extract.Router {
+	return extract.NewRouter(map[extract.Format]extract.Extractor{extract.PDF: f, extract.Text: f})
+}
+
+func TestRouterCleansBlocks(t *testing.T) {
+	t.Parallel()
+	r := routed(fixed{blocks: []extract.Block{
+		{Kind: extract.Paragraph, Text: " a\x00b\x07\r\nc\xff "},
+		{Kind: extract.Paragraph, Text: "\x00 \u200b"},
+		{Kind: extract.Code, Text: "\n\n  indented\x00\n"},
+		{Kind: extract.TableKind, Table: &extract.Table{Rows: [][]extract.Cell{{{Text: "x\x00"}}}}},
+		{Kind: extract.TableKind, Table: &extract.Table{Rows: [][]extract.Cell{{{Text: "\x00"}}}}},
+	}})
+	doc, err := extract.Collect(t.Context(), r, extract.Source{Format: extract.PDF}, extract.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []extract.Block{
+		{Kind: extract.Paragraph, Text: "ab\nc\uFFFD"},
+		{Kind: extract.Code, Text: "  indented"},
+		{Kind: extract.TableKind, Table: &extract.Table{Rows: [][]extract.Cell{{{Text: "x"}}}}},
+	}
+	if !reflect.DeepEqual(doc.Blocks, want) {
+		t.Errorf("got %+v", doc.Blocks)
+	}
+	info := extract.Info{
+		Format: extract.PDF, Extractor: "test/fixed", Title: "A title", Characters: 16,
+		Properties: map[string]string{"subject": "s"},
+	}
+	if !reflect.DeepEqual(doc.Info, info) {
+		t.Errorf("got %+v", doc.Info)
+	}
+	if v := r.Version(extract.PDF); v != "test/fixed@3" {
+		t.Errorf("version %q", v)
+	}
+}
+
+func TestRouterRefuses(t *testing.T) {
+	t.Parallel()
+	text := []extract.Block{{Kind: extract.Paragraph, Text: "12345"}, {Kind: extract.Paragraph, Text: "678901"}}
+	for _, tt := range []struct {
+		what   string
+		f      fixed
+		src    extract.Source
+		limits extract.Limits
+		class  job.Class
+		says   string
+	}{
+		{"a format that nobody reads", fixed{}, extract.Source{Format: extract.PPTX}, extract.Limits{}, job.UnsupportedFormat, "a PowerPoint presentation"},
+		{"an unknown format", fixed{}, extract.Source{Format: extract.Unknown}, extract.Limits{}, job.UnsupportedFormat, "what can be read is PDF, plain text"},
+		{"a file too large", fixed{}, extract.Source{Format: extract.PDF, Size: 3 << 20}, extract.Limits{Bytes: 2 << 20}, job.QuotaExceeded, "3 MB, more than the 2 MB"},
+		{"a text that must be too long", fixed{}, extract.Source{Format: extract.Text, Size: 44}, extract.Limits{Characters: 10}, job.QuotaExceeded, "10 characters"},
+		{"too many characters", fixed{blocks: text}, extract.Source{Format: extract.PDF}, extract.Limits{Characters: 10}, job.QuotaExceeded, "10 characters"},
+		{"a panic", fixed{panics: true}, extract.Source{Format: extract.PDF}, extract.Limits{}, job.InternalBug, "failed on it"},
+	} {
+		t.Run(tt.what, func(t *testing.T) {
+			t.Parallel()
+			_, err := extract.Collect(t.Context(), routed(tt.f), tt.src, tt.limits)
+			e, ok := errors.AsType[*job.Error](err)
+			if !ok || e.Class != tt.class || !strings.Contains(e.Message, tt.says) {
+				t.Errorf("got %v; want %s that says %q", err, tt.class, tt.says)
+			}
+			if err != nil && e.Cause != nil && strings.Contains(e.Cause.Error(), "secret text") {
+				t.Error("the panic's value, which may be document text, is in the error")
+			}
+		})
+	}
+}
+
+func TestRouterStops(t *testing.T) {
+	t.Parallel()
+	text := []extract.Block{{Kind: extract.Paragraph, Text: "1"}, {Kind: extract.Paragraph, Text: "2"}}
+	stop, other := errors.New("stop"), errors.New("other")
+	emitted := 0
+	_, err := routed(fixed{blocks: text}).Extract(t.Context(), extract.Source{Format: extract.PDF}, extract.Limits{},
+		func(extract.Block) error { emitted++; return stop })
+	if !errors.Is(err, stop) || emitted != 1 {
+		t.Errorf("an error of emit: got %v after %d blocks", err, emitted)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(other)
+	_, err = extract.Collect(ctx, routed(fixed{blocks: text}), extract.Source{Format: extract.PDF}, extract.Limits{})
+	if !errors.Is(err, other) {
+		t.Errorf("a canceled context: got %v", err)
+	}
+}
+
+// TestHugeText: 400 MB of text are refused before anything of it is read on, chunked and paid for.
+func TestHugeText(t *testing.T) {
+	t.Parallel()
+	path := write(t, "huge.txt", []byte(strings.Repeat("All work and no play. ", 4000)))
+	if err := os.Truncate(path, 400<<20); err != nil { // sparse: it takes no room
+		t.Fatal(err)
+	}
+	r := extract.NewRouter(native.Extractors(nil))
+	emitted := 0
+	_, err := r.Extract(t.Context(), extract.Source{Path: path, Name: "huge.txt"}, extract.Limits{},
+		func(extract.Block) error { emitted++; return nil })
+	if e, ok := errors.AsType[*job.Error](err); !ok || e.Class != job.QuotaExceeded || emitted > 0 {
+		t.Errorf("got %v after %d blocks", err, emitted)
+	}
+}
