@@ -106,6 +106,7 @@ func (o PostgRESTOptions) environment(port, adminPort int) []string {
 		"PGRST_DB_EXTRA_SEARCH_PATH=public, extensions", // as on Supabase
 		"PGRST_JWT_SECRET=" + o.JWTSecret,
 		"PGRST_DB_POOL=" + strconv.Itoa(o.Pool),
+		"PGRST_DB_POOL_ACQUISITION_TIMEOUT=120", // seconds; a pool of one on PGlite is slow, not broken
 		"PGRST_DB_PREPARED_STATEMENTS=" + strconv.FormatBool(!o.OneSession),
 		"PGRST_DB_CHANNEL_ENABLED=" + strconv.FormatBool(!o.OneSession),
 		"PGRST_SERVER_HOST=127.0.0.1",

@@ -361,6 +361,11 @@ func testSearch(t *testing.T, b *bench) {
 	if len(text) != 2 || !strings.Contains(text[0].Content, "payable") || text[0].Similarity != 0 {
 		t.Errorf("text alone: %+v", text)
 	}
+	// A vector without a direction (of a question without a word) is as good as none.
+	zero := b.search(store.Query{Text: "the invoice payable", Embedding: make([]float32, Dimensions)})
+	if len(zero) != 2 || zero[0].ChunkID != text[0].ChunkID {
+		t.Errorf("a zero vector: %+v", zero)
+	}
 	b.wantFound("is the of", 1) // nothing telling in it: then the words themselves
 	b.wantFound("zebra", 0)
 	b.wantFound(`"written notice"`, 1)

@@ -30,6 +30,9 @@ declare
   v_any tsquery;
   v_all tsquery := websearch_to_tsquery('simple', coalesce(words, ''));
 begin
+  if l2_norm(vec) = 0 then -- it has no direction: every cosine distance from it is NaN
+    vec := null;
+  end if;
   -- websearch_to_tsquery joins words by AND and knows quotes, OR and -. Rows with all words come first; those
   -- with only some of them come after, so that a question in plain words finds something too.
   select array_agg(q), string_agg(q::text, ' | ')::tsquery into v_terms, v_any
@@ -66,7 +69,7 @@ begin
           limit v_leg) t
   )
   select c.id, c.document_id, d.document_set, d.filename, c.version, c.content, c.heading_path, c.pages, c.boxes, c.kind,
-         coalesce(1 - v.distance, 0)::double precision,
+         coalesce(1 - nullif(v.distance, 'NaN'), 0)::double precision,
          (coalesce(1.0 / (50 + t.place), 0) + coalesce(1.0 / (50 + v.place), 0))::double precision as score
   from by_text t
   full join by_vector v using (id)

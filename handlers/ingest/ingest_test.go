@@ -1,0 +1,319 @@
+package ingest_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/handlers/ingest"
+	"github.com/seed-7227ef26/async-worker/internal/blob/dir"
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
+	"github.com/seed-7227ef26/async-worker/internal/llm/openai"
+	"github.com/seed-7227ef26/async-worker/internal/llm/token"
+	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
+	"github.com/seed-7227ef26/async-worker/internal/store/schema"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+)
+
+func TestMain(m *testing.M) { stacktest.Main(m, func() error { return goleak.Find() }) }
+
+const dimensions = 32
+
+// bench is a handler on a real Postgres, a folder of blobs and a stand-in of the model.
+type bench struct {
+	*testing.T
+	store   store.Store
+	bucket  *dir.Bucket
+	model   *llmtest.Server
+	handler *ingest.Handler
+	temp    string
+	jobs    int
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	b := &bench{T: t, bucket: dir.New(t.TempDir()), model: llmtest.New(t, llmtest.Options{Dimensions: dimensions}), temp: t.TempDir()}
+	var err error
+	b.store, err = postgres.Open(t.Context(), stacktest.PostgresWith(t, schema.Options{Dimensions: dimensions}),
+		postgres.Options{ClientID: "acme", Dimensions: dimensions, MaxConns: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.store.Close)
+	if err := b.bucket.Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	embedder, err := openai.New(openai.Config{
+		BaseURL: b.model.URL(), APIKey: llmtest.Key, Dimensions: dimensions, HTTPClient: b.model.Client(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	limits := extract.DefaultLimits
+	limits.Bytes = 1 << 20
+	b.handler = ingest.New(ingest.Deps{
+		Bucket: b.bucket, Extractor: extract.NewRouter(native.Extractors(pdf.New())), Documents: b.store,
+		Embedder: embedder, Counter: token.New(), Limits: limits, TempDir: b.temp,
+	})
+	return b
+}
+
+func (b *bench) put(name, text string) {
+	b.Helper()
+	if _, err := b.bucket.Put(b.Context(), name, strings.NewReader(text), "text/markdown"); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// begin starts a job for a payload.
+func (b *bench) begin(payload string, hints task.Hints) handlers.Call {
+	b.Helper()
+	b.jobs++
+	id := fmt.Sprint("job-", b.jobs)
+	begun, err := b.store.Begin(b.Context(), store.Begin{
+		JobID: id, Type: "ingest", Payload: json.RawMessage(payload), Hints: json.RawMessage("{}"), Priority: "normal",
+		Fingerprint: id, MaxAttempts: 3, Worker: "w", Lease: time.Minute, Source: store.Source{MessageID: id},
+	})
+	if err != nil || begun.Decision != store.Run {
+		b.Fatalf("begin: %v, %v", begun.Decision, err)
+	}
+	return handlers.Call{
+		Task:   task.Task{ID: id, Type: task.Ingest, Payload: json.RawMessage(payload), Hints: hints},
+		Holder: store.Holder{JobID: id, Fence: begun.Fence}, Attempt: begun.Attempt, Progress: quiet{},
+	}
+}
+
+// quiet is a Progress that nobody reads.
+type quiet struct{}
+
+func (quiet) Stage(string) error     { return nil }
+func (quiet) Within(float64, string) {}
+func (quiet) Checkpoint(any)         {}
+
+// result is what a webhook would say.
+type result struct {
+	ingest.Result
+	Version int `json:"version"`
+}
+
+// ingest does a task to its end, as the engine would.
+func (b *bench) ingest(payload string, hints task.Hints) result {
+	b.Helper()
+	c := b.begin(payload, hints)
+	out, err := b.handler.Handle(b.Context(), c)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return b.complete(c, out)
+}
+
+func (b *bench) complete(c handlers.Call, out handlers.Outcome) result {
+	b.Helper()
+	raw, err := json.Marshal(out.Result)
+	if err != nil {
+		b.Fatal(err)
+	}
+	settled, err := b.store.Complete(b.Context(), store.Completion{Holder: c.Holder, Result: raw, Effects: out.Effects})
+	if err != nil {
+		b.Fatal(err)
+	}
+	var r result
+	if err := json.Unmarshal(settled.Result, &r); err != nil {
+		b.Fatal(err)
+	}
+	if left, err := os.ReadDir(b.temp); err != nil || len(left) > 0 {
+		b.Errorf("temporary files are left: %v, %v", left, err)
+	}
+	return r
+}
+
+const handbook = `{"filename":"handbook.md","document_set":"docs"}`
+
+// text is a document of n sections, each a chunk of its own.
+func text(n int, changed ...int) string {
+	var s strings.Builder
+	for i := range n {
+		word := "plain"
+		for _, c := range changed {
+			if c == i {
+				word = "edited"
+			}
+		}
+		fmt.Fprintf(&s, "# Section %d\n\n", i)
+		for j := range 12 {
+			fmt.Fprintf(&s, "Sentence %d of section %d says something %s about harbours, cranes and tides. ", j, i, word)
+		}
+		s.WriteString("\n\n")
+	}
+	return s.String()
+}
+
+func TestFirstVersion(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.put("handbook.md", text(100))
+	r := b.ingest(handbook, task.Hints{})
+	if r.Version != 1 || r.Chunks < 100 || r.Embedded != r.Chunks || r.Reused != 0 || r.Unchanged || r.Extractor != "native/markdown" {
+		t.Errorf("result %+v", r)
+	}
+	hits, err := b.store.Search(t.Context(), store.Query{Text: "section 42", Embedding: make([]float32, dimensions), Limit: 3})
+	if err != nil || len(hits) == 0 || hits[0].HeadingPath[0] != "Section 42" {
+		t.Errorf("found %+v, %v", hits, err)
+	}
+}
+
+// The same bytes through the same pipeline cost no model call.
+func TestUnchanged(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.put("handbook.md", text(5))
+	first := b.ingest(handbook, task.Hints{})
+	calls := b.model.Requests()
+	again := b.ingest(handbook, task.Hints{})
+	if !again.Unchanged || again.Version != 1 || again.Chunks != first.Chunks || b.model.Requests() != calls {
+		t.Errorf("result %+v after %d model calls", again, b.model.Requests()-calls)
+	}
+	forced := b.ingest(handbook, task.Hints{Force: true})
+	if forced.Unchanged || forced.Version == 1 || forced.Reused != forced.Chunks || b.model.Requests() != calls {
+		t.Errorf("forced: %+v after %d model calls; want a new version of known chunks", forced, b.model.Requests()-calls)
+	}
+}
+
+// A changed document pays for what changed.
+func TestChangedDocument(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.put("handbook.md", text(60))
+	first := b.ingest(handbook, task.Hints{})
+	b.put("handbook.md", text(60, 30))
+	second := b.ingest(handbook, task.Hints{})
+	if second.Version != 2 || second.Embedded == 0 || second.Embedded > 3 || second.Embedded+second.Reused != second.Chunks {
+		t.Errorf("first %+v, second %+v", first, second)
+	}
+	b.put("copy.md", text(60, 30))
+	if other := b.ingest(`{"filename":"copy.md","document_set":"others"}`, task.Hints{}); other.Embedded != 0 {
+		t.Errorf("a copy in another set was embedded again: %+v", other)
+	}
+}
+
+// Equal chunks within one document are embedded once.
+func TestRepeatedText(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.put("handbook.md", strings.Repeat("# The same\n\nThe same text under the same heading, again and again, word by word.\n\n", 30))
+	if r := b.ingest(handbook, task.Hints{}); r.Embedded != 1 || r.Embedded+r.Reused != r.Chunks {
+		t.Errorf("result %+v", r)
+	}
+}
+
+// What a lost attempt has staged is not paid for again, and leaves nothing behind.
+func TestSecondAttempt(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.put("handbook.md", text(30))
+	first := b.begin(handbook, task.Hints{})
+	if _, err := b.handler.Handle(t.Context(), first); err != nil { // and the worker dies before the commit
+		t.Fatal(err)
+	}
+	inputs := b.model.Inputs()
+	if _, err := b.store.Release(t.Context(), first.Holder, nil); err != nil {
+		t.Fatal(err)
+	}
+	begun, err := b.store.Begin(t.Context(), store.Begin{
+		JobID: first.Task.ID, Type: "ingest", Payload: first.Task.Payload, Hints: json.RawMessage("{}"), Priority: "normal",
+		Fingerprint: first.Task.ID, MaxAttempts: 3, Worker: "w2", Lease: time.Minute, Source: store.Source{MessageID: "again"},
+	})
+	if err != nil || begun.Decision != store.Run {
+		t.Fatal(begun.Decision, err)
+	}
+	second := first
+	second.Holder.Fence = begun.Fence
+	out, err := b.handler.Handle(t.Context(), second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := b.complete(second, out); r.Version != 1 || r.Embedded != 0 || b.model.Inputs() != inputs {
+		t.Errorf("result %+v, %d inputs more", r, b.model.Inputs()-inputs)
+	}
+	if _, err := b.store.Complete(t.Context(), store.Completion{Holder: first.Holder, Result: json.RawMessage("{}")}); !errors.Is(err, store.ErrFenced) {
+		t.Errorf("the lost attempt could commit: %v", err)
+	}
+}
+
+// While one job works on a document, another waits.
+func TestBusyDocument(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.put("handbook.md", text(3))
+	if _, err := b.handler.Handle(t.Context(), b.begin(handbook, task.Hints{})); err != nil {
+		t.Fatal(err)
+	}
+	_, err := b.handler.Handle(t.Context(), b.begin(handbook, task.Hints{}))
+	if busy, ok := errors.AsType[*store.BusyError](err); !ok || busy.RetryAfter <= 0 {
+		t.Errorf("got %v, want a BusyError", err)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.put("large.md", strings.Repeat("x", 1<<20+1))
+	b.put("program", "\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\x3e\x00")
+	b.put("fine.md", "# Fine\n\nA text.")
+	for name, c := range map[string]struct {
+		payload string
+		prepare func()
+		class   job.Class
+	}{
+		"no such blob":  {`{"filename":"absent.pdf","document_set":"d"}`, nil, job.ContentMissing},
+		"too large":     {`{"filename":"large.md","document_set":"d"}`, nil, job.QuotaExceeded},
+		"not readable":  {`{"filename":"program","document_set":"d"}`, nil, job.UnsupportedFormat},
+		"no credit":     {`{"filename":"fine.md","document_set":"d"}`, func() { b.model.Script(llmtest.NoQuota) }, job.QuotaExceeded},
+		"outside":       {`{"filename":"x.md","blob":"../x.md","document_set":"d"}`, nil, job.ValidationError},
+		"no set":        {`{"filename":"x.md"}`, nil, job.ValidationError},
+		"wrong type":    {`{"filename":7,"document_set":"d"}`, nil, job.ValidationError},
+		"metadata list": {`{"filename":"x.md","document_set":"d","metadata":[1]}`, nil, job.ValidationError},
+	} {
+		if c.prepare != nil {
+			c.prepare()
+		}
+		_, err := b.handler.Handle(t.Context(), b.begin(c.payload, task.Hints{}))
+		if failure, ok := errors.AsType[*job.Error](err); !ok || failure.Class != c.class {
+			t.Errorf("%s: got %v, want %s", name, err, c.class)
+		}
+	}
+	if left, err := os.ReadDir(b.temp); err != nil || len(left) > 0 {
+		t.Errorf("temporary files are left: %v, %v", left, err)
+	}
+}
+
+// A handler that is told to stop says why, and leaves nothing behind.
+func TestStopped(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.put("handbook.md", text(200))
+	reason := errors.New("the reason")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	b.model.Script(llmtest.Fault{Hang: true, Before: func() { cancel(reason) }})
+	_, err := b.handler.Handle(ctx, b.begin(handbook, task.Hints{}))
+	if !errors.Is(err, reason) {
+		t.Errorf("got %v, want the cause", err)
+	}
+	if left, err := os.ReadDir(b.temp); err != nil || len(left) > 0 {
+		t.Errorf("temporary files are left: %v, %v", left, err)
+	}
+}
