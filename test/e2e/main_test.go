@@ -19,17 +19,29 @@ func TestMain(m *testing.M) {
 	stacktest.Main(m, removeProgram, func() error { return goleak.Find() })
 }
 
+// built is the program, made by the first test that needs it.
+var built struct {
+	once      sync.Once
+	dir, file string
+	err       error
+}
+
 // program is the file of async-worker, built once, with the race detector when the tests have it.
-var program = sync.OnceValues(func() (string, error) {
+func program() (string, error) {
+	built.once.Do(func() {
+		if built.dir, built.err = os.MkdirTemp("", "async-worker-e2e-"); built.err == nil {
+			built.file = filepath.Join(built.dir, "async-worker")
+			built.err = build(built.file)
+		}
+	})
+	return built.file, built.err
+}
+
+func build(file string) error {
 	root, err := stack.Root()
 	if err != nil {
-		return "", err
+		return err
 	}
-	dir, err := os.MkdirTemp("", "async-worker-e2e-")
-	if err != nil {
-		return "", err
-	}
-	file := filepath.Join(dir, "async-worker")
 	args := []string{"build", "-o", file}
 	if raced() {
 		args = append(args, "-race")
@@ -37,10 +49,10 @@ var program = sync.OnceValues(func() (string, error) {
 	cmd := exec.Command("go", append(args, "./cmd/async-worker")...)
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return file, fmt.Errorf("build the program: %w\n%s", err, out)
+		return fmt.Errorf("build the program: %w\n%s", err, out)
 	}
-	return file, nil
-})
+	return nil
+}
 
 func raced() bool {
 	info, ok := debug.ReadBuildInfo()
@@ -55,11 +67,9 @@ func raced() bool {
 	return false
 }
 
-// removeProgram builds it if no test did; that only happens when none was selected.
 func removeProgram() error {
-	file, _ := program()
-	if file == "" {
+	if built.dir == "" {
 		return nil
 	}
-	return os.RemoveAll(filepath.Dir(file))
+	return os.RemoveAll(built.dir)
 }
