@@ -90,7 +90,7 @@ func TestReadsEveryRotation(t *testing.T) {
 			t.Errorf("%d°: confidence %g", turn.Degrees(), p.Confidence())
 		}
 		// The text stands in the upper third of an upright page.
-		b := turn.Undo(ocr.Box(p.Paragraphs[0].Box()))
+		b := turn.Undo(p.Paragraphs[0].Box())
 		if b.Top < 0.05 || b.Bottom > 0.25 || b.Left < 0.1 || b.Right > 0.95 || b.Right-b.Left < 0.5 {
 			t.Errorf("%d°: %+v", turn.Degrees(), b)
 		}
@@ -143,7 +143,7 @@ func assertEmpty(t *testing.T, dir string) {
 func TestFailingProgram(t *testing.T) {
 	bin := t.TempDir()
 	script := "#!/bin/sh\ncase $1 in --version) echo tesseract 5.9;; --list-langs) printf 'eng\\nosd\\n';; *) echo broken model >&2; exit 3;; esac\n"
-	if err := os.WriteFile(filepath.Join(bin, "tesseract"), []byte(script), 0o700); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(filepath.Join(bin, "tesseract"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	img := ocrtest.Blank()

@@ -1,0 +1,338 @@
+package scan_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf"
+	"github.com/seed-7227ef26/async-worker/internal/extract/scan"
+	"github.com/seed-7227ef26/async-worker/internal/extract/score"
+	"github.com/seed-7227ef26/async-worker/internal/ocr"
+	"github.com/seed-7227ef26/async-worker/internal/ocr/ocrtest"
+	"github.com/seed-7227ef26/async-worker/internal/ocr/tesseract"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// engine is one whose answers a test decides.
+type engine func(ctx context.Context, img ocr.Image) (ocr.Page, error)
+
+func (engine) Name() string        { return "fake" }
+func (engine) Version() string     { return "1" }
+func (engine) Languages() []string { return []string{"eng"} }
+
+func (e engine) Read(ctx context.Context, img ocr.Image) (ocr.Page, error) { return e(ctx, img) }
+
+// reads answers the same to every page.
+func reads(text string) engine {
+	return func(context.Context, ocr.Image) (ocr.Page, error) {
+		word := ocr.Word{Text: text, Confidence: 0.9, Box: ocr.Box{Left: 0.1, Top: 0.1, Right: 0.9, Bottom: 0.2}}
+		return ocr.Page{Paragraphs: []ocr.Paragraph{{{word}}}}, nil
+	}
+}
+
+func collect(t *testing.T, e extract.Extractor, path string) *extract.Document {
+	t.Helper()
+	doc, err := extractFile(t.Context(), t, e, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+func extractFile(ctx context.Context, t *testing.T, e extract.Extractor, path string) (*extract.Document, error) {
+	t.Helper()
+	ocrtest.Need(t, "pdftotext", "pdftoppm")
+	src, err := extract.Open(path, filepath.Base(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return extract.Collect(ctx, extract.NewRouter(map[extract.Format]extract.Extractor{extract.PDF: e}), src, extract.Limits{})
+}
+
+// outline says which page's block has which text.
+func outline(doc *extract.Document) string {
+	var lines []string
+	for _, b := range doc.Blocks {
+		lines = append(lines, string(rune('0'+b.Page))+" "+b.Text)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func written(about string) ocrtest.Page {
+	return ocrtest.Page{Lines: []string{
+		about + " is told on this page in a line or two of plain text,", "so that nobody can take it for the image of a page.",
+	}}
+}
+
+func scanned(t *testing.T, turn ocr.Turn, lines ...string) ocrtest.Page {
+	t.Helper()
+	return ocrtest.Page{Image: ocrtest.Scan(t, turn, lines...).Gray}
+}
+
+func blank() ocrtest.Page { return ocrtest.Page{Image: ocrtest.Blank().Gray} }
+
+// A document of written, scanned and blank pages is read in its order, with the real engine.
+func TestMixedDocument(t *testing.T) {
+	t.Parallel()
+	ocrtest.Need(t, "tesseract", "pdftoppm")
+	reader, err := tesseract.Open(t.Context(), tesseract.Options{Languages: []string{"eng"}})
+	if err != nil {
+		t.Skip(err)
+	}
+	letter := []string{"The harbour master keeps a record of every ship", "that enters or leaves the port, with the hour and", "the name of its captain."}
+	doc := collect(t, scan.New(pdf.New(), reader, scan.Options{}), ocrtest.Write(t,
+		scanned(t, 0, letter...), written("The first matter"), scanned(t, 1, letter...), blank(), ocrtest.Page{},
+		written("The second matter"), scanned(t, 2, letter...), scanned(t, 3, letter...),
+	))
+	text := strings.Join(letter, " ")
+	first := "The first matter is told on this page in a line or two of plain text, so that nobody can take it for the image of a page."
+	want := "1 " + text + "\n2 " + first + "\n3 " + text + "\n6 " + strings.Replace(first, "first", "second", 1) + "\n7 " + text + "\n8 " + text
+	if got := outline(doc); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	p := doc.Properties
+	if doc.Extractor != "native/pdf+tesseract" || p["ocr_pages"] != "4" || p["ocr_engine"] != "tesseract "+reader.Version() || p["ocr_languages"] != "eng" ||
+		p["ocr_confidence"] < "0.85" || p["unread_pages"] != "" || doc.Pages != 8 {
+		t.Errorf("%+v", doc.Info)
+	}
+	for _, b := range doc.Blocks {
+		if b.Box == nil || b.Box.Left < 0 || b.Box.Right > 1 || b.Box.Left >= b.Box.Right || b.Box.Top >= b.Box.Bottom {
+			t.Errorf("page %d: box %+v", b.Page, b.Box)
+		}
+	}
+}
+
+func TestTextNeedsNoOCR(t *testing.T) {
+	t.Parallel()
+	e := scan.New(pdf.New(), reads("never"), scan.Options{})
+	doc := collect(t, e, ocrtest.Write(t, written("Everything"), ocrtest.Page{}))
+	if doc.Extractor != "native/pdf" || strings.Contains(outline(doc), "never") || doc.Properties["ocr_pages"] != "" {
+		t.Errorf("%+v\n%s", doc.Info, outline(doc))
+	}
+}
+
+// silent drops all blocks of the pages but one, as an extractor may that joins a paragraph over two
+// pages: their text must not come a second time from OCR.
+type silent struct {
+	extract.Extractor
+	but int
+}
+
+func (s silent) Extract(ctx context.Context, src extract.Source, l extract.Limits, emit extract.Emit) (extract.Info, error) {
+	return s.Extractor.Extract(ctx, src, l, func(b extract.Block) error {
+		if b.Page != s.but {
+			return nil
+		}
+		return emit(b)
+	})
+}
+
+func TestPageWithTextOfItsOwnIsNoScan(t *testing.T) {
+	t.Parallel()
+	e := scan.New(silent{pdf.New(), 2}, reads("OCR"), scan.Options{})
+	stamped := scanned(t, 0, "A scan that bears a number as text")
+	stamped.Lines = []string{"No. 4711"}
+	doc := collect(t, e, ocrtest.Write(t, written("One"), written("Two"), written("Three"), stamped))
+	if got := outline(doc); !strings.HasPrefix(got, "2 Two is") || !strings.HasSuffix(got, "\n4 OCR") || strings.Count(got, "\n") != 1 {
+		t.Error(got)
+	}
+}
+
+func TestNameAndVersionTellWhetherThereIsOCR(t *testing.T) {
+	t.Parallel()
+	bare := pdf.New()
+	without := scan.Without(bare, errors.New("no engine"), scan.Options{})
+	with := scan.New(bare, reads("x"), scan.Options{})
+	if without.Name() != bare.Name() || without.Version() != bare.Version() {
+		t.Errorf("without: %s %d", without.Name(), without.Version())
+	}
+	if with.Name() != "native/pdf+fake:eng" || with.Version() == bare.Version() {
+		t.Errorf("with: %s %d", with.Name(), with.Version())
+	}
+}
+
+func TestPagesThatStayUnread(t *testing.T) {
+	t.Parallel()
+	path := ocrtest.Write(t, written("It"), scanned(t, 0, "Some scanned page"), blank(), scanned(t, 0, "Another one"), scanned(t, 0, "The last one"))
+	calls := 0
+	for name, tt := range map[string]struct {
+		extractor           extract.Extractor
+		unread, list, words string
+		reason              string
+	}{
+		"no engine": {
+			scan.Without(pdf.New(), errors.New("tesseract is not installed; install tesseract-ocr"), scan.Options{}),
+			"3", "2,4-5", "", "tesseract is not installed; install tesseract-ocr",
+		},
+		"an engine that fails on a page": {
+			scan.New(pdf.New(), engine(func(ctx context.Context, img ocr.Image) (ocr.Page, error) {
+				if calls++; calls == 2 {
+					return ocr.Page{}, errors.New("the engine stumbled")
+				}
+				return reads("read")(ctx, img)
+			}), scan.Options{}),
+			"1", "4", "2 read\n5 read", "the engine stumbled",
+		},
+		"an engine that went away": {
+			scan.New(pdf.New(), engine(func(context.Context, ocr.Image) (ocr.Page, error) {
+				return ocr.Page{}, &ocr.UnavailableError{Reason: "it was uninstalled"}
+			}), scan.Options{}),
+			"4", "2-5", "", "it was uninstalled",
+		},
+		"more pages than are read": {
+			scan.New(pdf.New(), reads("read"), scan.Options{Pages: 1}),
+			"2", "4-5", "2 read", "at most 1 pages of a document are read by OCR",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			doc := collect(t, tt.extractor, path)
+			p := doc.Properties
+			if p["unread_pages"] != tt.unread || p["unread_list"] != tt.list || p["unread_reason"] != tt.reason {
+				t.Errorf("%+v", p)
+			}
+			if _, ours, _ := strings.Cut(outline(doc), "\n"); ours != tt.words || !strings.HasPrefix(outline(doc), "1 It is told") {
+				t.Errorf("%q", outline(doc))
+			}
+		})
+	}
+}
+
+func TestPageThatTakesTooLong(t *testing.T) {
+	t.Parallel()
+	e := scan.New(pdf.New(), engine(func(ctx context.Context, _ ocr.Image) (ocr.Page, error) {
+		<-ctx.Done()
+		return ocr.Page{}, context.Cause(ctx)
+	}), scan.Options{PageTime: time.Second})
+	doc := collect(t, e, ocrtest.Write(t, scanned(t, 0, "A page"), written("The rest")))
+	if p := doc.Properties; p["unread_list"] != "1" || p["unread_reason"] != "a page took longer than 1s" || !strings.HasPrefix(outline(doc), "2 The rest") {
+		t.Errorf("%+v %q", p, outline(doc))
+	}
+}
+
+// After some failures in a row the rest of a document is not tried.
+func TestGivesUpAfterFailuresInARow(t *testing.T) {
+	t.Parallel()
+	pages := slices.Repeat([]ocrtest.Page{{Image: ocrtest.Scan(t, 0, "A page").Gray, Points: [2]float64{200, 280}}}, 8)
+	calls := 0
+	e := scan.New(pdf.New(), engine(func(context.Context, ocr.Image) (ocr.Page, error) {
+		calls++
+		return ocr.Page{}, errors.New("no")
+	}), scan.Options{})
+	if doc := collect(t, e, ocrtest.Write(t, pages...)); calls != 5 || doc.Properties["unread_pages"] != "8" {
+		t.Errorf("%d calls, %+v", calls, doc.Properties)
+	}
+}
+
+// A page as large as a wall is rendered coarser: no image is larger than the limit.
+func TestHugePagesAreBounded(t *testing.T) {
+	t.Parallel()
+	scan1 := scanned(t, 0, "A poster")
+	huge, narrow, normal := scan1, scan1, scan1
+	huge.Points, narrow.Points = [2]float64{14400, 14400}, [2]float64{14400, 3}
+	const most = 1_000_000
+	var sizes []int
+	e := scan.New(pdf.New(), engine(func(ctx context.Context, img ocr.Image) (ocr.Page, error) {
+		sizes = append(sizes, len(img.Pix))
+		return reads("read")(ctx, img)
+	}), scan.Options{Pixels: most})
+	doc := collect(t, e, ocrtest.Write(t, huge, narrow, normal))
+	if len(sizes) < 2 || doc.Properties["unread_pages"] != "" {
+		t.Fatalf("%v %+v", sizes, doc.Info)
+	}
+	for _, n := range sizes {
+		if n > most || n < most/100 {
+			t.Errorf("an image of %d pixels", n)
+		}
+	}
+}
+
+func TestEndOfTheTaskEndsIt(t *testing.T) {
+	t.Parallel()
+	path := ocrtest.Write(t, scanned(t, 0, "A page"))
+	errEnough := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	_, err := extractFile(ctx, t, scan.New(pdf.New(), engine(func(ctx context.Context, _ ocr.Image) (ocr.Page, error) {
+		cancel(errEnough)
+		return ocr.Page{}, context.Cause(ctx)
+	}), scan.Options{}), path)
+	if !errors.Is(err, errEnough) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestErrorOfEmitEndsIt(t *testing.T) {
+	t.Parallel()
+	ocrtest.Need(t, "pdftotext")
+	path := ocrtest.Write(t, scanned(t, 0, "A page"))
+	errFull := errors.New("full")
+	_, err := scan.New(pdf.New(), reads("x"), scan.Options{}).Extract(t.Context(), extract.Source{Path: path}, extract.Limits{},
+		func(extract.Block) error { return errFull })
+	if !errors.Is(err, errFull) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// With poppler, but without tesseract on the PATH, a scan is no failure.
+func TestWithoutTesseract(t *testing.T) {
+	ocrtest.Need(t, "pdftotext", "pdftoppm", "pdftohtml", "pdfinfo")
+	path := ocrtest.Write(t, scanned(t, 0, "A page"))
+	bin := t.TempDir()
+	for _, program := range []string{"pdftotext", "pdftoppm", "pdftohtml", "pdfinfo"} {
+		where, err := exec.LookPath(program)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(where, filepath.Join(bin, program)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", bin)
+	_, err := tesseract.Open(t.Context(), tesseract.Options{})
+	if err == nil {
+		t.Fatal("tesseract was found")
+	}
+	doc := collect(t, scan.Without(pdf.New(), err, scan.Options{}), path)
+	if len(doc.Blocks) != 0 || doc.Properties["unread_pages"] != "1" || !strings.Contains(doc.Properties["unread_reason"], "install tesseract-ocr") {
+		t.Errorf("%+v", doc)
+	}
+}
+
+// corpus is a folder of real documents of third parties, beside the project. The test skips without it.
+const corpus = "../../../../shared/corpus"
+
+func TestCorpusScans(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"ocr_test.pdf", "ocr_test_rotated_90.pdf"} {
+		reference, err := os.ReadFile(filepath.Join(corpus, "docling", name+".md"))
+		if err != nil {
+			t.Skip("the corpus of real documents is not here")
+		}
+		ocrtest.Need(t, "tesseract")
+		reader, err := tesseract.Open(t.Context(), tesseract.Options{})
+		if err != nil {
+			t.Skip(err)
+		}
+		doc := collect(t, scan.New(pdf.New(), reader, scan.Options{}), filepath.Join(corpus, "documents", name))
+		var text strings.Builder
+		if err := extract.WriteMarkdown(&text, doc); err != nil {
+			t.Fatal(err)
+		}
+		f1, order := score.Score(string(reference), text.String())
+		t.Logf("%-26s F1 %.3f  order %.3f  %s, confidence %s", name, f1, order, doc.Extractor, doc.Properties["ocr_confidence"])
+		if f1 < 0.9 || order < 0.9 {
+			t.Errorf("%s: F1 %.3f, order %.3f", name, f1, order)
+		}
+	}
+}
