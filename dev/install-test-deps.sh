@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs what the tests need from apt: a Postgres server with pgvector (>= 0.8), poppler and
-# tesseract; with `run` as its argument only poppler, which is all that the worker itself needs.
+# tesseract; with `run` as its argument only the last two, which are all that the worker itself needs.
 # Quick when there is nothing to do; run it as often as you like.
 #
 # Debian 12 has no pgvector package. There the Debian source package of a later release is fetched from
@@ -31,9 +31,9 @@ pgvector_ok() {
 
 packages_missing() {
     command -v pdftotext >/dev/null && command -v pdftoppm >/dev/null || echo poppler-utils
+    command -v tesseract >/dev/null || echo tesseract-ocr
     [ "$what" = test ] || return 0
     [ -n "$(newest_pg)" ] || echo postgresql
-    command -v tesseract >/dev/null || echo tesseract-ocr
 }
 
 what=${1:-test}
@@ -50,13 +50,13 @@ if [ -z "$missing" ] && pgvector_ok "$pg"; then
 fi
 
 if [ "$what" = run ] && ! command -v apt-get >/dev/null; then
-    say "missing: pdftotext (poppler), without which no PDF can be read; install it by your package manager"
+    say "missing: $missing (PDF needs poppler, scanned pages tesseract); install it by your package manager"
     exit 0
 fi
 command -v apt-get >/dev/null ||
     die "needs PostgreSQL >= 15 with pgvector >= $PGVECTOR_MIN, pdftotext and pdftoppm (poppler), and tesseract; without apt, install them by your own package manager"
 if [ "$(id -u)" -ne 0 ] && [ "$what" = run ]; then
-    say "missing: poppler-utils, without which no PDF can be read. Install it: sudo apt-get install poppler-utils"
+    say "missing: $missing (PDF needs poppler, scanned pages tesseract). Install it: sudo apt-get install $missing"
     exit 0 # everything else works
 fi
 if [ "$(id -u)" -ne 0 ]; then

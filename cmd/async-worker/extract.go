@@ -43,7 +43,7 @@ func (p *program) extract(cmd *cobra.Command, cfg config.Config, out format, pat
 	}
 	limits := extract.DefaultLimits
 	limits.Bytes = cfg.MaxBlobBytes
-	router := app.Extractors()
+	router, _ := app.Extractors(cmd.Context(), cfg.StepTimeout) // without OCR, unread_pages says so
 	if out == asJSON {
 		doc, err := extract.Collect(cmd.Context(), router, src, limits)
 		if err != nil {
@@ -55,6 +55,10 @@ func (p *program) extract(cmd *cobra.Command, cfg config.Config, out format, pat
 	info, err := router.Extract(cmd.Context(), src, limits, md.Write)
 	if err = errors.Join(err, md.Close()); err != nil {
 		return &failure{"extract " + path, next, err}
+	}
+	if n := info.Properties["unread_pages"]; n != "" {
+		fmt.Fprintf(p.stderr, "%s: %s of %d pages have no text and could not be read by OCR (%s): page %s\n",
+			path, n, info.Pages, info.Properties["unread_reason"], info.Properties["unread_list"])
 	}
 	if p.terminal(p.stdout) {
 		fmt.Fprintf(p.stderr, "\n%s: %s by %s, %d pages, %d characters\n", path, info.Format, info.Extractor, info.Pages, info.Characters)

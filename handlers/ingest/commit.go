@@ -1,8 +1,6 @@
 package ingest
 
 import (
-	"fmt"
-
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
@@ -37,9 +35,7 @@ func (w *work) activate() (handlers.Outcome, error) {
 		Pages: w.info.Pages, Chunks: w.chunks, Embedded: int(w.embedded.Load()), Reused: int(w.reused.Load()),
 		Characters: w.info.Characters, Extractor: w.info.Extractor, ContentSHA256: w.file.sha256,
 	}
-	if w.chunks == 0 {
-		result.Warnings = append(result.Warnings, w.emptyWarning())
-	}
+	result.Warnings = w.warnings()
 	return handlers.Outcome{
 		Result: result,
 		Effects: []store.Effect{{Kind: store.EffectActivateDocument, Args: store.Activation{
@@ -49,12 +45,4 @@ func (w *work) activate() (handlers.Outcome, error) {
 			Metadata: w.payload.Metadata,
 		}}},
 	}, nil
-}
-
-// emptyWarning tells a sender why nothing of the document can be found.
-func (w *work) emptyWarning() string {
-	if w.info.Pages > 0 {
-		return fmt.Sprintf("the document has no text on any of its %d pages (is it a scan?); nothing of it can be found", w.info.Pages)
-	}
-	return "the document has no text; nothing of it can be found"
 }

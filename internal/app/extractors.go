@@ -1,10 +1,25 @@
 package app
 
 import (
+	"context"
+	"time"
+
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf"
+	"github.com/seed-7227ef26/async-worker/internal/extract/scan"
+	"github.com/seed-7227ef26/async-worker/internal/ocr/tesseract"
 )
 
-// Extractors is the router over all extractors. It needs no service and no settings.
-func Extractors() *extract.Router { return extract.NewRouter(native.Extractors(pdf.New())) }
+// Extractors is the router over all extractors. It needs no service. pageTime is for one page of OCR
+// (STEP_TIMEOUT_SEC). Pages without text are read by tesseract in the languages whose data are
+// installed (see tesseract.Options). Without tesseract the router works, too: such pages stay unread,
+// what it tells of a document says so, and noOCR says why.
+func Extractors(ctx context.Context, pageTime time.Duration) (router *extract.Router, noOCR error) {
+	opts := scan.Options{PageTime: pageTime}
+	engine, noOCR := tesseract.Open(ctx, tesseract.Options{})
+	if noOCR != nil {
+		return extract.NewRouter(native.Extractors(scan.Without(pdf.New(), noOCR, opts))), noOCR
+	}
+	return extract.NewRouter(native.Extractors(scan.New(pdf.New(), engine, opts))), nil
+}

@@ -23,10 +23,14 @@ type Worker struct {
 }
 
 // Registry builds the handlers of all task types: adding a type is one line here.
-func (t *Tenant) registry(tempDir string) (handlers.Registry, error) {
+func (t *Tenant) registry(ctx context.Context, tempDir string) (handlers.Registry, error) {
+	extractors, noOCR := Extractors(ctx, t.Config.StepTimeout)
+	if noOCR != nil {
+		t.log.Warn("there is no OCR: pages without text stay unread", "reason", noOCR)
+	}
 	return handlers.NewRegistry(
 		ingest.New(ingest.Deps{
-			Bucket: t.Bucket, Extractor: Extractors(), Documents: t.Store, Embedder: t.Embedder,
+			Bucket: t.Bucket, Extractor: extractors, Documents: t.Store, Embedder: t.Embedder,
 			Counter: t.counter, Limits: t.limits(), TempDir: tempDir,
 		}),
 	)
@@ -55,19 +59,19 @@ func (t *Tenant) NewWorker(ctx context.Context) (*Worker, error) {
 	if w.tempDir, err = os.MkdirTemp(t.Config.CacheDir, "async-worker-"); err != nil {
 		return nil, fmt.Errorf("make a folder for temporary files: %w", err)
 	}
-	if err := w.build(); err != nil {
+	if err := w.build(ctx); err != nil {
 		w.clean()
 		return nil, err
 	}
 	return w, nil
 }
 
-func (w *Worker) build() error {
+func (w *Worker) build(ctx context.Context) error {
 	t, c := w.tenant, w.tenant.Config
 	if err := w.buildOutbox(); err != nil {
 		return err
 	}
-	registry, err := t.registry(w.tempDir)
+	registry, err := t.registry(ctx, w.tempDir)
 	if err != nil {
 		return err
 	}

@@ -200,7 +200,7 @@ func worker() []Setting {
 			parse: duration(func(c *Config) *time.Duration { return &c.TaskTimeout }, time.Second, 1, 86_400),
 		},
 		{
-			Name: "STEP_TIMEOUT_SEC", Default: "30", Unit: "s", Groups: Worker | Models,
+			Name: "STEP_TIMEOUT_SEC", Default: "30", Unit: "s", Groups: Worker | Models | Extract,
 			Help:  "how long one page of OCR or one model call may take, 1 to 3600",
 			parse: duration(func(c *Config) *time.Duration { return &c.StepTimeout }, time.Second, 1, 3600),
 		},

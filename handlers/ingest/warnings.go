@@ -1,0 +1,29 @@
+package ingest
+
+import "fmt"
+
+// warnings tells a sender what of the document can't be found, and why.
+func (w *work) warnings() []string {
+	var all []string
+	if unread := w.unreadWarning(); unread != "" {
+		all = append(all, unread)
+	}
+	switch {
+	case w.chunks > 0:
+	case w.info.Pages > 0:
+		all = append(all, fmt.Sprintf("the document has no text on any of its %d pages; nothing of it can be found", w.info.Pages))
+	default:
+		all = append(all, "the document has no text; nothing of it can be found")
+	}
+	return all
+}
+
+// unreadWarning is about pages that are images and that OCR could not read.
+func (w *work) unreadWarning() string {
+	p := w.info.Properties
+	if p["unread_pages"] == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s of %d pages have no text and could not be read by OCR (%s): page %s",
+		p["unread_pages"], w.info.Pages, p["unread_reason"], p["unread_list"])
+}
