@@ -4,7 +4,10 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -141,11 +144,11 @@ func TestLongTable(t *testing.T) {
 	var body strings.Builder
 	body.WriteString("<w:tbl>")
 	for i := range 1000 {
-		merge := `<w:vMerge w:val="restart"/>`
-		if i%2 == 1 {
-			merge = `<w:vMerge/>`
+		merge, text := `<w:vMerge w:val="restart"/>`, "m"
+		if i%3 > 0 {
+			merge, text = `<w:vMerge/>`, ""
 		}
-		body.WriteString("<w:tr>" + tc(merge, p("", "m")) + tc("", p("", "c")) + "</w:tr>")
+		body.WriteString("<w:tr>" + tc(merge, p("", text)) + tc("", p("", "c")) + "</w:tr>")
 	}
 	body.WriteString("</w:tbl>")
 	doc, err := nativetest.Extract(t, docx.New(), extract.DOCX, document(t, body.String()), extract.Limits{})
@@ -202,6 +205,22 @@ func TestRefuses(t *testing.T) {
 			t.Parallel()
 			nativetest.Refuses(t, docx.New(), extract.DOCX, tt.content, tt.limits, tt.class, tt.says)
 		})
+	}
+}
+
+// TestMemory: text that is held and not emitted yet counts as well.
+func TestMemory(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, document(t, p("", strings.Repeat("x", 1000))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := docx.New().Extract(t.Context(), extract.Source{Path: path}, extract.Limits{Characters: 100}, func(b extract.Block) error {
+		t.Errorf("emitted %d bytes", len(b.Text))
+		return nil
+	})
+	if e, ok := errors.AsType[*job.Error](err); !ok || e.Class != job.QuotaExceeded {
+		t.Errorf("got %v", err)
 	}
 }
 

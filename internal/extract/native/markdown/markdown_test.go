@@ -78,7 +78,7 @@ func TestLongFile(t *testing.T) {
 		fmt.Fprintf(&source, "# Heading %d\n\nA paragraph of some length, number %d.\n\n", i, i)
 		want = append(want, fmt.Sprintf("Heading %d", i), fmt.Sprintf("A paragraph of some length, number %d.", i))
 		if i%100 == 0 {
-			code := strings.Repeat("# no heading\n\n", 50)
+			code := strings.Repeat("# no heading\n\n", 1500)
 			source.WriteString("```\n" + code + "```\n\n")
 			want = append(want, strings.TrimSpace(code))
 		}
