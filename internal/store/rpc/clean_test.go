@@ -2,6 +2,7 @@ package rpc_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/store/rpc"
@@ -43,24 +44,15 @@ func FuzzClean(f *testing.F) {
 		if json.Valid(in) != json.Valid(out) {
 			t.Fatalf("%q is valid: %v, cleaned %q: %v", in, json.Valid(in), out, json.Valid(out))
 		}
-		var before, after any
+		var before, after string
 		if json.Unmarshal(in, &before) != nil {
 			return
 		}
 		if err := json.Unmarshal(out, &after); err != nil {
 			t.Fatal(err)
 		}
-		a, b := rendered(t, before), rendered(t, after)
-		if string(rpc.Clean(a)) != string(b) {
-			t.Fatalf("%q means %s, cleaned %s", in, a, b)
+		if strings.ReplaceAll(before, "\x00", "\ufffd") != after {
+			t.Fatalf("%q means %q, cleaned %q", in, before, after)
 		}
 	})
-}
-
-func rendered(t *testing.T, v any) []byte {
-	b, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
 }

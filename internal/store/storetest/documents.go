@@ -144,6 +144,10 @@ func testActivate(t *testing.T, b *bench) {
 	b.wantFound("alpha", 0)
 	b.wantFound("delta", 1)
 	b.wantFound("left", 0)
+	// No chunk is left of the version that nobody sees, nor of what was cut off.
+	if known, err := b.KnownChunks(b.ctx(), []string{"key of alpha", "key of gamma", "key of left over", "key of delta"}); err != nil || len(known) != 1 {
+		t.Errorf("chunks left: %v, %v", known, err)
+	}
 }
 
 func testActivateRefuses(t *testing.T, b *bench) {
@@ -383,6 +387,20 @@ func testSearch(t *testing.T, b *bench) {
 	}
 	if _, err := b.Search(b.ctx(), store.Query{Embedding: []float32{1, 2}, Limit: 1}); err == nil || !strings.Contains(err.Error(), "dimensions") {
 		t.Errorf("a vector of another width: %v", err)
+	}
+	_, h := b.run() // a chunk without a word that the offline provider knows: its vector has no direction
+	s, err := b.StageDocument(b.ctx(), staging(h, "dots.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dots := chunk(0, "...")
+	dots.Embedding = make([]float32, Dimensions)
+	if _, err := b.StageChunks(b.ctx(), batch(h, s, dots)); err != nil {
+		t.Fatal(err)
+	}
+	b.complete(h, activate(s, 1))
+	if hits := b.search(store.Query{Embedding: embed("invoice"), Limit: 100}); len(hits) != 3 {
+		t.Errorf("with a zero vector among the chunks: %+v", hits)
 	}
 	other := newBench(t, b.open)
 	if hits := other.search(store.Query{Text: "invoice", Embedding: embed("invoice")}); len(hits) != 0 {

@@ -67,6 +67,7 @@ begin
             and aw_find.vec is not null
           order by c.embedding <=> aw_find.vec
           limit v_leg) t
+    where t.distance <> 'NaN' -- a chunk whose vector is all zeros
   )
   select c.id, c.document_id, d.document_set, d.filename, c.version, c.content, c.heading_path, c.pages, c.boxes, c.kind,
          coalesce(1 - nullif(v.distance, 'NaN'), 0)::double precision,

@@ -1,0 +1,154 @@
+package stack
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/jackc/pgx/v5"
+)
+
+func TestPostgres(t *testing.T) {
+	t.Parallel()
+	p, err := StartPostgres(t.Context(), PostgresOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stopped := false
+	t.Cleanup(func() {
+		if !stopped {
+			_ = p.Stop()
+		}
+	})
+	if err := p.CreateDatabase(t.Context(), "a b", "template1"); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := pgx.Connect(t.Context(), p.URL("a b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var super bool
+	if err := conn.QueryRow(t.Context(), "select rolsuper from pg_roles where rolname = current_user").Scan(&super); err != nil || !super {
+		t.Errorf("superuser: %v, %v", super, err)
+	}
+	if err := p.DropDatabase(t.Context(), "a b"); err != nil { // although we are connected
+		t.Error(err)
+	}
+	_ = conn.Close(t.Context())
+	if c, err := pgx.Connect(t.Context(), p.URLAs("postgres", "guess", "postgres")); err == nil {
+		_ = c.Close(t.Context())
+		t.Error("any password will do")
+	}
+	stopped = true
+	if err := p.Stop(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(p.dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the folder is still there: %v", err)
+	}
+}
+
+func TestPostgRESTMissing(t *testing.T) {
+	t.Parallel()
+	_, err := StartPostgREST(t.Context(), PostgRESTOptions{Root: t.TempDir()})
+	if err == nil || !strings.Contains(err.Error(), "npm ci") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestPostgRESTFails: what it says before it ends is in the error.
+func TestPostgRESTFails(t *testing.T) {
+	t.Parallel()
+	script := filepath.Join(t.TempDir(), "postgrest")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\necho the configuration is wrong >&2\nexit 1\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, err := StartPostgREST(t.Context(), PostgRESTOptions{Binary: script})
+	if err == nil || !strings.Contains(err.Error(), "the configuration is wrong") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestPostgREST(t *testing.T) {
+	t.Parallel()
+	db, err := StartPostgres(t.Context(), PostgresOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	for range 2 { // idempotent
+		if err := SupabaseRoles(t.Context(), db.URL("postgres"), "it's a secret"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const secret = "a secret of tests, of at least 32 characters"
+	p, err := StartPostgREST(t.Context(), PostgRESTOptions{
+		DatabaseURL: db.URLAs("authenticator", "it's a secret", "postgres"), JWTSecret: secret, Pool: 1, OneSession: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gateway := httptest.NewServer(p.Handler())
+	t.Cleanup(func() {
+		gateway.Close()
+		if err := p.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	key, err := ServiceKey(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		url, header, value string
+		want               int
+	}{
+		{gateway.URL + "/rest/v1/", "Authorization", "Bearer " + key, http.StatusOK},
+		{gateway.URL + "/rest/v1/", "apikey", key, http.StatusOK},
+		{gateway.URL + "/rest/v1/", "apikey", key + "x", http.StatusUnauthorized},
+		{gateway.URL + "/rest/v1/", "X", "", http.StatusUnauthorized},
+		{gateway.URL + "/", "apikey", key, http.StatusNotFound},
+		{p.URL() + "/", "Authorization", "Bearer " + key, http.StatusOK},
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set(c.header, c.value)
+		req.Close = true
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, resp.Body)
+		_ = resp.Body.Close()
+		if resp.StatusCode != c.want {
+			t.Errorf("%s with %s: %d, want %d", c.url, c.header, resp.StatusCode, c.want)
+		}
+	}
+}
+
+func TestTenantKey(t *testing.T) {
+	t.Parallel()
+	key, err := TenantKey("secret", "southhaven")
+	if err != nil {
+		t.Fatal(err)
+	}
+	claims := jwt.MapClaims{}
+	if _, err := jwt.ParseWithClaims(key, claims, func(*jwt.Token) (any, error) { return []byte("secret"), nil }); err != nil {
+		t.Fatal(err)
+	}
+	if claims["role"] != "async_worker" || claims["client_id"] != "southhaven" {
+		t.Errorf("claims: %v", claims)
+	}
+}
