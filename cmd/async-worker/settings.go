@@ -64,7 +64,7 @@ func (p *program) settings(cmd *cobra.Command, groups config.Group) (config.Conf
 		return cfg, nil, err
 	}
 	for _, w := range cfg.Warnings() {
-		log.Warn(w.Name+": "+w.Problem, "remedy", w.Remedy)
+		log.Warn("a setting deserves a look", "setting", w.Name, "problem", w.Problem, "remedy", w.Remedy)
 	}
 	return cfg, log, nil
 }

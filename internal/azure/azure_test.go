@@ -109,13 +109,14 @@ func TestSharedAccessSignature(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, signature, _ := strings.Cut(signed, "?")
-		s := "SharedAccessSignature=" + signature
+		var s strings.Builder
+		s.WriteString("SharedAccessSignature=" + signature)
 		for part := range strings.SplitSeq(connectionString, ";") {
 			if strings.HasSuffix(strings.SplitN(part, "=", 2)[0], "Endpoint") {
-				s += ";" + part
+				s.WriteString(";" + part)
 			}
 		}
-		creds, err := azure.FromConnectionString(s)
+		creds, err := azure.FromConnectionString(s.String())
 		if err != nil {
 			t.Fatal(err)
 		}

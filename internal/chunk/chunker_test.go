@@ -40,10 +40,10 @@ func table(headers int, rows ...string) extract.Block {
 func prose(words int) string {
 	var b strings.Builder
 	for i := range words {
-		switch {
-		case i%10 == 0:
+		switch i % 10 {
+		case 0:
 			b.WriteString("This")
-		case i%10 == 9:
+		case 9:
 			b.WriteString(" ends.")
 			if i+1 < words {
 				b.WriteString(" ")

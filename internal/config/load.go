@@ -71,12 +71,12 @@ func (l *loader) read(s Setting) {
 	}
 	l.cfg.values[s.Name] = found
 	if f != nil {
-		l.problem(s.Name, f.problem+l.whence(s, found), f.remedy)
+		l.problem(s.Name, f.problem+whence(found), f.remedy)
 	}
 }
 
 // whence says where a wrong value was found, when that isn't the obvious place.
-func (l *loader) whence(s Setting, r resolved) string {
+func whence(r resolved) string {
 	if !r.given || r.origin == fromEnvironment {
 		return ""
 	}

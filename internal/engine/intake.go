@@ -164,7 +164,7 @@ func (e *Engine) reject(ctx context.Context, d *delivery, r store.Rejection) {
 // waits, costs no attempt (I9), and polling slows down.
 func (e *Engine) stumbled(ctx context.Context, d *delivery, what string, err error) {
 	wait := e.store.stumbled()
-	d.log.Error(what+"; the message waits", "error", err, "wait", wait)
+	d.log.Error("a message has to wait", "because", what, "error", err, "wait", wait)
 	d.putBack(ctx, wait)
 }
 

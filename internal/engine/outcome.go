@@ -63,7 +63,7 @@ func (e *Engine) release(ctx context.Context, a *attempt, wait time.Duration, wh
 
 func (e *Engine) retry(ctx context.Context, a *attempt, failure *job.Error) (string, job.Class) {
 	// Decorrelated jitter would grow from the wait before; with at most two attempts there is none.
-	wait := e.policy(a.spec).Wait(a.begun.Attempt, 0, failure.RetryAfter, rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))) //nolint:gosec // jitter, not a secret
+	wait := e.policy(a.spec).Wait(a.begun.Attempt, 0, failure.RetryAfter, rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())))
 	_, err := e.transact(ctx, a, func(ctx context.Context) (store.Settled, error) {
 		return e.deps.Store.Retry(ctx, store.Retrial{
 			Holder: a.holder, Error: describe(failure, a), After: wait, Events: a.journal.take(),

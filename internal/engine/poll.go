@@ -30,19 +30,19 @@ func (e *Engine) pollLoop(ctx context.Context) {
 
 // fill receives into free slots, by priority, and starts what came. It returns how many slots are
 // taken now.
-func (e *Engine) fill(ctx context.Context, free int) (int, error) {
-	got := 0
+func (e *Engine) fill(ctx context.Context, free int) (got int, err error) {
 	for _, q := range []queue.Queue{e.deps.Queues.High, e.deps.Queues.Normal, e.deps.Queues.Low} {
 		if got == free || (q == e.deps.Queues.Low && got > 0) || ctx.Err() != nil {
 			break
 		}
-		n, err := e.receive(ctx, q, free-got)
+		var n int
+		n, err = e.receive(ctx, q, free-got)
 		got += n
 		if err != nil {
-			return got, err
+			break
 		}
 	}
-	return got, nil
+	return got, err
 }
 
 func (e *Engine) receive(ctx context.Context, q queue.Queue, n int) (int, error) {

@@ -31,19 +31,24 @@ func TestWriteMarkdown(t *testing.T) {
 		{"no list by chance", []extract.Block{{Kind: extract.Paragraph, Text: "1984. A year\n- dash\n---"}}, "1984\\. A year  \n\\- dash  \n\\---\n"},
 		{
 			"lists", []extract.Block{
-				{Kind: extract.ListItem, Marker: "-", Text: "a"}, {Kind: extract.ListItem, Level: 1, Marker: "2.", Text: "b"},
-				{Kind: extract.ListItem, Level: 1, Marker: "c)", Text: "c"}, {Kind: extract.Paragraph, Text: "p"},
-				{Kind: extract.ListItem, Level: 2, Marker: "-", Text: "deep"}, {Kind: extract.ListItem, Level: 0, Marker: "-", Text: "top"},
+				{Kind: extract.ListItem, Marker: "-", Text: "a"},
+				{Kind: extract.ListItem, Level: 1, Marker: "2.", Text: "b"},
+				{Kind: extract.ListItem, Level: 1, Marker: "c)", Text: "c"},
+				{Kind: extract.Paragraph, Text: "p"},
+				{Kind: extract.ListItem, Level: 2, Marker: "-", Text: "deep"},
+				{Kind: extract.ListItem, Level: 0, Marker: "-", Text: "top"},
 			}, "- a\n    2. b\n    - c) c\n\np\n\n- deep\n- top\n",
 		},
 		{"code", []extract.Block{{Kind: extract.Code, Text: "a_b\n```"}}, "````\na_b\n```\n````\n"},
 		{"picture", []extract.Block{{Kind: extract.Picture, Text: "A duck"}}, "A duck\n\n<!-- image -->\n"},
 		{
-			"table", []extract.Block{table(extract.Table{Headers: 1, Rows: [][]extract.Cell{cells("a", "b|c"), cells("d\ne")}})},
+			"table",
+			[]extract.Block{table(extract.Table{Headers: 1, Rows: [][]extract.Cell{cells("a", "b|c"), cells("d\ne")}})},
 			"| a | b\\|c |\n| - | - |\n| d e |  |\n",
 		},
 		{
-			"spans", []extract.Block{table(extract.Table{Rows: [][]extract.Cell{
+			"spans",
+			[]extract.Block{table(extract.Table{Rows: [][]extract.Cell{
 				{{Text: "a", ColSpan: 2}, {Text: "b"}}, {{Text: "c", RowSpan: 2}, {Text: "d"}, {Text: "e", RowSpan: 3}}, cells("f"), cells("g"),
 			}})},
 			"| a | a | b |\n| - | - | - |\n| c | d | e |\n| c | f | e |\n| g |  | e |\n",

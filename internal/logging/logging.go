@@ -53,7 +53,7 @@ func Open(w io.Writer, o Options) (*slog.Logger, error) {
 		}
 		return slog.New(&journalHandler{level: o.Level, send: o.send, fallback: w}), nil
 	case Text:
-		return slog.New(tint.NewHandler(w, &tint.Options{Level: o.Level, TimeFormat: time.TimeOnly, NoColor: !o.Color})), nil
+		return slog.New(tint.NewTextHandler(w, &tint.Options{Level: o.Level, TimeFormat: time.TimeOnly, NoColor: !o.Color})), nil
 	case JSON:
 		return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: o.Level})), nil
 	}

@@ -162,6 +162,8 @@ func (p *PostgREST) Handler() http.Handler {
 				r.Out.Header.Set("Authorization", "Bearer "+key)
 			}
 		},
+		// PostgREST is gone, or the client is: who asked learns it, nobody else needs to.
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/rest/v1/", proxy)

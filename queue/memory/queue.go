@@ -192,5 +192,8 @@ func (l *lease) held(now time.Time) (*contents, *message) {
 
 // wholeSeconds rounds up, as Azure counts.
 func wholeSeconds(d time.Duration) time.Duration {
-	return (d + time.Second - 1) / time.Second * time.Second
+	if rest := d % time.Second; rest > 0 {
+		d += time.Second - rest
+	}
+	return d
 }

@@ -2,6 +2,7 @@ package llmtest
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 )
 
@@ -47,9 +48,7 @@ func (f Fault) After(retryAfter string) Fault {
 }
 
 func (f Fault) write(w http.ResponseWriter) {
-	for name, values := range f.Header {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), f.Header)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(f.Status)
 	type problem struct {

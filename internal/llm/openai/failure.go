@@ -87,7 +87,7 @@ func (e *Embedder) transport(ctx context.Context, err error, r *record) *failure
 // status classifies an answer that is an error.
 func (e *Embedder) status(status int, refusal *api.APIError, r *record) *failure {
 	detail := describe(status, refusal)
-	make := func(class job.Class, passing bool, format string, args ...any) *failure {
+	fail := func(class job.Class, passing bool, format string, args ...any) *failure {
 		err := job.Errorf(class, format, args...)
 		err.Message += " (" + detail + ")"
 		err.RetryAfter = retryAfter(r.header, e.limiter.now())
@@ -96,26 +96,26 @@ func (e *Embedder) status(status int, refusal *api.APIError, r *record) *failure
 	switch status {
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
 		if p := refusal.Param; p != nil && *p != "" && !strings.Contains(*p, "input") {
-			return make(job.DependencyUnavailable, false, "the embedding service refuses a parameter of the request; check %s and EMBEDDING_DIMENSIONS", e.names.model)
+			return fail(job.DependencyUnavailable, false, "the embedding service refuses a parameter of the request; check %s and EMBEDDING_DIMENSIONS", e.names.model)
 		}
-		f := make(job.ValidationError, false, "the embedding service refuses the request")
+		f := fail(job.ValidationError, false, "the embedding service refuses the request")
 		f.refused = true
 		return f
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return make(job.DependencyUnavailable, false, "the embedding service refuses the key; check %s, and that it may use the model of %s", e.names.key, e.names.model)
+		return fail(job.DependencyUnavailable, false, "the embedding service refuses the key; check %s, and that it may use the model of %s", e.names.key, e.names.model)
 	case http.StatusNotFound:
-		return make(job.DependencyUnavailable, false, "the embedding service doesn't know the model %q or the path; check %s and %s", e.model, e.names.model, e.names.url)
+		return fail(job.DependencyUnavailable, false, "the embedding service doesn't know the model %q or the path; check %s and %s", e.model, e.names.model, e.names.url)
 	case http.StatusRequestTimeout, http.StatusGatewayTimeout:
-		return make(job.NetworkTimeout, true, "the embedding service took too long")
+		return fail(job.NetworkTimeout, true, "the embedding service took too long")
 	case http.StatusTooManyRequests:
 		if refusal.Code == "insufficient_quota" || refusal.Type == "insufficient_quota" {
-			return make(job.QuotaExceeded, false, "the account at the embedding service has no quota left; add credit or raise its limit, then replay the task")
+			return fail(job.QuotaExceeded, false, "the account at the embedding service has no quota left; add credit or raise its limit, then replay the task")
 		}
-		return make(job.AIRateLimit, true, "the embedding service limits the rate of requests")
+		return fail(job.AIRateLimit, true, "the embedding service limits the rate of requests")
 	case http.StatusServiceUnavailable, 529: // 529: "overloaded", as some services say
-		return make(job.ModelOverloaded, true, "the embedding service is overloaded")
+		return fail(job.ModelOverloaded, true, "the embedding service is overloaded")
 	}
-	return make(job.DependencyUnavailable, status >= http.StatusInternalServerError, "the embedding service failed")
+	return fail(job.DependencyUnavailable, status >= http.StatusInternalServerError, "the embedding service failed")
 }
 
 // word is what a code or parameter of an error may look like to be repeated.

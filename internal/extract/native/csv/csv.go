@@ -71,9 +71,9 @@ func sniff(input *bufio.Reader) (delimiter rune, header bool, err error) {
 	r := newReader(strings.NewReader(string(start)), delimiter)
 	var sample [][]string
 	for len(sample) < 20 {
-		record, err := r.Read()
-		if err != nil {
-			break
+		record, broken := r.Read()
+		if broken != nil {
+			break // a row that is cut off, or the end: what came before is sample enough
 		}
 		sample = append(sample, slices.Clone(record))
 	}

@@ -1,6 +1,7 @@
 package html
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -38,10 +39,8 @@ func skipped(n *html.Node) bool {
 
 func within(n *html.Node, ancestors ...atom.Atom) bool {
 	for p := n.Parent; p != nil; p = p.Parent {
-		for _, a := range ancestors {
-			if p.DataAtom == a {
-				return true
-			}
+		if slices.Contains(ancestors, p.DataAtom) {
+			return true
 		}
 	}
 	return false

@@ -1,6 +1,7 @@
 package html
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -119,10 +120,8 @@ func isLayout(table *html.Node, rows []tableRow) bool {
 		if row.header {
 			return false
 		}
-		for _, c := range row.cells {
-			if hasHeading(c) {
-				return true
-			}
+		if slices.ContainsFunc(row.cells, hasHeading) {
+			return true
 		}
 	}
 	return false
