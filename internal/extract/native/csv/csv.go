@@ -67,17 +67,21 @@ func sniff(input *bufio.Reader) (delimiter rune, header bool, err error) {
 	if delimiter = extract.Delimiter(string(start), true); delimiter == 0 {
 		delimiter = ','
 	}
-	// A file of one long row is cut off: its last row is not whole.
-	r := newReader(strings.NewReader(string(start)), delimiter)
-	var sample [][]string
-	for len(sample) < 20 {
-		record, broken := r.Read()
-		if broken != nil {
-			break // a row that is cut off, or the end: what came before is sample enough
+	return delimiter, hasHeader(sample(string(start), delimiter)), nil
+}
+
+// sample returns the first rows that are whole: a start may be cut off within a row.
+func sample(start string, delimiter rune) [][]string {
+	r := newReader(strings.NewReader(start), delimiter)
+	var rows [][]string
+	for len(rows) < 20 {
+		record, err := r.Read()
+		if err != nil {
+			break
 		}
-		sample = append(sample, slices.Clone(record))
+		rows = append(rows, slices.Clone(record))
 	}
-	return delimiter, hasHeader(sample), nil
+	return rows
 }
 
 func newReader(r io.Reader, delimiter rune) *csv.Reader {
@@ -91,12 +95,12 @@ func newReader(r io.Reader, delimiter rune) *csv.Reader {
 
 // hasHeader judges the first row against the others: names differ from each other and are
 // no numbers.
-func hasHeader(sample [][]string) bool {
-	if len(sample) < 2 {
+func hasHeader(rows [][]string) bool {
+	if len(rows) < 2 {
 		return false
 	}
 	seen := map[string]bool{}
-	for _, name := range sample[0] {
+	for _, name := range rows[0] {
 		name = strings.TrimSpace(name)
 		// One unnamed column, the index, is common.
 		if seen[name] || name != "" && isNumber(name) {
