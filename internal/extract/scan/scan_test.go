@@ -116,7 +116,7 @@ func TestMixedDocument(t *testing.T) {
 func TestTextNeedsNoOCR(t *testing.T) {
 	t.Parallel()
 	e := scan.New(pdf.New(), reads("never"), scan.Options{})
-	doc := collect(t, e, ocrtest.Write(t, written("Everything"), ocrtest.Page{}))
+	doc := collect(t, e, ocrtest.Write(t, ocrtest.Page{Lines: []string{"A short page"}}, written("Everything"), ocrtest.Page{}))
 	if doc.Extractor != "native/pdf" || strings.Contains(outline(doc), "never") || doc.Properties["ocr_pages"] != "" {
 		t.Errorf("%+v\n%s", doc.Info, outline(doc))
 	}
