@@ -57,7 +57,7 @@ func words(confidence float64, lines ...string) ocr.Paragraph {
 	var p ocr.Paragraph
 	for _, l := range lines {
 		var line ocr.Line
-		for _, w := range strings.Fields(l) {
+		for w := range strings.FieldsSeq(l) {
 			line = append(line, ocr.Word{Text: w, Confidence: confidence})
 		}
 		p = append(p, line)
