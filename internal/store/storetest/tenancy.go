@@ -3,6 +3,7 @@ package storetest
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -54,7 +55,7 @@ func NewVictim(t *testing.T, open Open, superuser *pgx.Conn) Victim {
 // Snapshot is everything that a tenant has, as text; superuser reads it.
 func (v Victim) Snapshot(t *testing.T, superuser *pgx.Conn) string {
 	t.Helper()
-	var all string
+	var all strings.Builder
 	for _, table := range Tables {
 		var rows string
 		err := superuser.QueryRow(t.Context(), `select count(*) || coalesce(string_agg(md5(x::text), ' ' order by x::text), '')
@@ -65,9 +66,9 @@ func (v Victim) Snapshot(t *testing.T, superuser *pgx.Conn) string {
 		if rows == "0" {
 			t.Fatalf("the victim has nothing in %s", table)
 		}
-		all += table + ": " + rows + "\n"
+		all.WriteString(table + ": " + rows + "\n")
 	}
-	return all
+	return all.String()
 }
 
 // Calls are arguments with which each function of the worker would do harm or tell something, were it not

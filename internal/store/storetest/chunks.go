@@ -1,0 +1,137 @@
+package storetest
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+func testReuse(t *testing.T, b *bench) {
+	b.ingest("source.pdf", "shared", "own")
+	known, err := b.KnownChunks(b.ctx(), []string{"key of shared", "key of own", "key of nothing"})
+	if err != nil || len(known) != 2 || !known["key of shared"] || known["key of nothing"] {
+		t.Fatalf("known: %v, %v", known, err)
+	}
+	_, h := b.run()
+	s, err := b.StageDocument(b.ctx(), staging(h, "copy.pdf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	reused, unknown := chunk(0, "shared"), chunk(1, "nothing")
+	reused.Embedding, unknown.Embedding = nil, nil
+	missing, err := b.StageChunks(b.ctx(), batch(h, s, reused, unknown))
+	if err != nil || len(missing) != 1 || missing[0] != unknown.Key {
+		t.Fatalf("missing: %v, %v", missing, err)
+	}
+	otherModel := batch(h, s, reused)
+	otherModel.Model = "another-model"
+	if missing, err = b.StageChunks(b.ctx(), otherModel); err != nil || len(missing) != 1 {
+		t.Errorf("another model's embedding was taken: %v, %v", missing, err)
+	}
+	if _, err := b.StageChunks(b.ctx(), batch(h, s, chunk(1, "nothing"))); err != nil {
+		t.Fatal(err)
+	}
+	b.complete(h, activate(s, 2))
+	hits := b.search(store.Query{Embedding: embed("shared")})
+	if len(hits) < 2 || hits[0].Content != "shared" || hits[1].Content != "shared" || hits[1].Similarity < 0.99 {
+		t.Errorf("the copied vector: %+v", hits)
+	}
+	bad := chunk(0, "nan")
+	bad.Embedding[3] = float32(math.NaN())
+	if _, err := b.StageChunks(b.ctx(), batch(h, s, bad)); err == nil {
+		t.Error("a vector that is not a number")
+	}
+	other := newBench(t, b.open)
+	if known, err := other.KnownChunks(other.ctx(), []string{"key of shared"}); err != nil || len(known) != 0 {
+		t.Errorf("I10: another client's chunks are known: %v, %v", known, err)
+	}
+}
+
+// testManyChunks: more than one request takes.
+func testManyChunks(t *testing.T, b *bench) {
+	_, h := b.run()
+	s, err := b.StageDocument(b.ctx(), staging(h, "long.pdf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 450
+	var contents []string
+	for i := range n {
+		contents = append(contents, fmt.Sprintf("paragraph number%d", i))
+	}
+	b.stage(h, s, contents...)
+	again, err := b.StageDocument(b.ctx(), staging(h, "long.pdf"))
+	if err != nil || len(again.StagedKeys) != n {
+		t.Fatalf("%d staged keys, %v", len(again.StagedKeys), err)
+	}
+	b.complete(h, activate(s, n))
+	b.wantFound("number449", 1)
+}
+
+func testSearch(t *testing.T, b *bench) {
+	b.ingest("a.pdf", "The invoice is payable within thirty days", "Late invoice payments bear interest")
+	b.ingest("b.pdf", "Termination requires written notice")
+	hits := b.search(store.Query{Text: "when is the invoice payable", Embedding: embed("Termination requires written notice")})
+	if len(hits) != 3 {
+		t.Fatalf("hits: %+v", hits)
+	}
+	first := hits[0]
+	if first.ChunkID == "" || first.DocumentID == "" || first.DocumentSet != "contracts" || first.Version != 1 || len(first.HeadingPath) != 2 ||
+		len(first.Pages) != 2 || len(first.Boxes) != 1 || first.Boxes[0].Right != 0.3 || first.Kind != "text" || first.Score <= 0 {
+		t.Errorf("hit: %+v", first)
+	}
+	for i := 1; i < len(hits); i++ {
+		if hits[i].Score > hits[i-1].Score {
+			t.Error("hits are not ordered by score")
+		}
+	}
+	// all words before some words, telling words only
+	text := b.search(store.Query{Text: "the invoice payable"})
+	if len(text) != 2 || !strings.Contains(text[0].Content, "payable") || text[0].Similarity != 0 {
+		t.Errorf("text alone: %+v", text)
+	}
+	// A vector without a direction (of a question without a word) is as good as none.
+	zero := b.search(store.Query{Text: "the invoice payable", Embedding: make([]float32, Dimensions)})
+	if len(zero) != 2 || zero[0].ChunkID != text[0].ChunkID {
+		t.Errorf("a zero vector: %+v", zero)
+	}
+	b.wantFound("is the of", 1) // nothing telling in it: then the words themselves
+	b.wantFound("zebra", 0)
+	b.wantFound(`"written notice"`, 1)
+	b.wantFound(`'; drop table documents; -- \ & | !`, 0)
+	b.wantFound("payment", 3) // a heading
+	vector := b.search(store.Query{Embedding: embed("Late invoice payments bear interest"), Limit: 1})
+	if len(vector) != 1 || !strings.HasPrefix(vector[0].Content, "Late") || vector[0].Similarity < 0.99 {
+		t.Errorf("vector alone: %+v", vector)
+	}
+	if hits := b.search(store.Query{Text: "invoice", Embedding: embed("invoice"), DocumentSet: "another"}); len(hits) != 0 {
+		t.Errorf("another set: %+v", hits)
+	}
+	if hits := b.search(store.Query{}); len(hits) != 0 {
+		t.Errorf("nothing asked: %+v", hits)
+	}
+	if _, err := b.Search(b.ctx(), store.Query{Embedding: []float32{1, 2}, Limit: 1}); err == nil || !strings.Contains(err.Error(), "dimensions") {
+		t.Errorf("a vector of another width: %v", err)
+	}
+	_, h := b.run() // a chunk without a word that the offline provider knows: its vector has no direction
+	s, err := b.StageDocument(b.ctx(), staging(h, "dots.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dots := chunk(0, "...")
+	dots.Embedding = make([]float32, Dimensions)
+	if _, err := b.StageChunks(b.ctx(), batch(h, s, dots)); err != nil {
+		t.Fatal(err)
+	}
+	b.complete(h, activate(s, 1))
+	if hits := b.search(store.Query{Embedding: embed("invoice"), Limit: 100}); len(hits) != 3 {
+		t.Errorf("with a zero vector among the chunks: %+v", hits)
+	}
+	other := newBench(t, b.open)
+	if hits := other.search(store.Query{Text: "invoice", Embedding: embed("invoice")}); len(hits) != 0 {
+		t.Errorf("I10: another client finds %+v", hits)
+	}
+}
