@@ -123,6 +123,6 @@ func (h *home) close() error {
 		errs = append(errs, os.RemoveAll(h.tmp))
 	}
 	// By closing alone it would stay until a child that is just being forked has let go of its copy.
-	errs = append(errs, syscall.Flock(int(h.lock.Fd()), syscall.LOCK_UN), h.lock.Close())
+	errs = append(errs, h.lock.Truncate(0), syscall.Flock(int(h.lock.Fd()), syscall.LOCK_UN), h.lock.Close())
 	return errors.Join(errs...)
 }

@@ -32,6 +32,16 @@ func checkNode(ctx context.Context) (string, error) {
 	return version, nil
 }
 
+// checkPoppler: the PDF of the tour is read with poppler's programs.
+func checkPoppler() error {
+	for _, name := range []string{"pdfinfo", "pdftotext", "pdftohtml"} {
+		if _, err := exec.LookPath(name); err != nil {
+			return fmt.Errorf("%s is not installed, and PDF documents can't be read without it: apt install poppler-utils (make run does so as root)", name)
+		}
+	}
+	return nil
+}
+
 // installed says whether dev/node_modules was made after the lock file was last changed.
 func installed(dev string) (bool, error) {
 	lock, err := os.Stat(filepath.Join(dev, "package-lock.json"))
@@ -48,7 +58,7 @@ func installed(dev string) (bool, error) {
 // install runs npm ci in dev/ unless that was done.
 func (d *dev) install(ctx context.Context) error {
 	node, err := checkNode(ctx)
-	if err != nil {
+	if err = errors.Join(err, checkPoppler()); err != nil {
 		return err
 	}
 	dev := filepath.Join(d.home.root, "dev")
