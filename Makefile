@@ -86,8 +86,9 @@ bench: test-deps ## Measure what the worker costs around a task, next to a bare 
 	@go run ./test/bench
 
 .PHONY: docs
-docs: ## Make docs/state_machine.md anew from the tables of internal/job
+docs: ## Make docs/state_machine.md and the README's settings anew from the tables in the code
 	@go test ./internal/job -run TestDocument -update
+	@go test ./internal/config -run TestReadme -update
 
 .PHONY: clean
 clean: ## Remove what was built, the tools, and the local stack with its data

@@ -33,6 +33,9 @@ func (l *loader) check(groups Group) {
 		l.warn("WEBHOOK_SECRET", "it is not set: webhooks are sent unsigned",
 			`make one with: echo "whsec_$(openssl rand -base64 32)", and give it to the receiver`)
 	}
+	if groups&HTTP != 0 && l.given("HTTP_ADDR") {
+		l.warn("HTTP_ADDR", "health and metrics are not in this version yet: nothing listens there", "unset it")
+	}
 }
 
 func (l *loader) checkAzure() {

@@ -226,7 +226,7 @@ func outside() []Setting {
 		},
 		{
 			Name: "HTTP_ADDR", Groups: HTTP,
-			Help:  "a TCP address for health and metrics, beside the socket under systemd",
+			Help:  "a TCP address for health and metrics, beside the socket under systemd; not in this version yet",
 			parse: hostPort(func(c *Config) *string { return &c.HTTPAddr }),
 		},
 		{

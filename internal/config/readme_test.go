@@ -1,0 +1,37 @@
+package config_test
+
+import (
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/config"
+)
+
+var update = flag.Bool("update", false, "write README.md's table of settings anew")
+
+// The README's table of settings is made from the one that reads them.
+func TestReadme(t *testing.T) {
+	t.Parallel()
+	const path, begin, end = "../../README.md", "<!-- settings: made by `make docs` -->\n", "<!-- /settings -->"
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(raw), begin)
+	_, after, ok2 := strings.Cut(rest, end)
+	if !ok || !ok2 {
+		t.Fatalf("README.md has no place for the settings between %q and %q", begin, end)
+	}
+	want := before + begin + "\n" + config.Markdown() + "\n" + end + after
+	if string(raw) == want {
+		return
+	}
+	if !*update {
+		t.Fatal("README.md's table of settings is not that of the code; run: make docs")
+	}
+	if err := os.WriteFile(path, []byte(want), 0o644); err != nil { //nolint:gosec // a document for everybody
+		t.Fatal(err)
+	}
+}
