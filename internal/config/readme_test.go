@@ -31,7 +31,7 @@ func TestReadme(t *testing.T) {
 	if !*update {
 		t.Fatal("README.md's table of settings is not that of the code; run: make docs")
 	}
-	if err := os.WriteFile(path, []byte(want), 0o644); err != nil { //nolint:gosec // a document for everybody
+	if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
