@@ -36,10 +36,14 @@ func (f handlerFunc) Spec() handlers.Spec {
 
 func (f handlerFunc) Check(t task.Task) error {
 	var p struct {
-		Refuse bool `json:"refuse"`
+		Refuse  bool `json:"refuse"`
+		Explode bool `json:"explode"`
 	}
 	if err := json.Unmarshal(t.Payload, &p); err != nil {
 		return err
+	}
+	if p.Explode {
+		panic("a bug in a check")
 	}
 	if p.Refuse {
 		return job.Errorf(job.ValidationError, "payload.refuse is true")
@@ -54,13 +58,14 @@ func (f handlerFunc) Handle(ctx context.Context, c handlers.Call) (handlers.Outc
 // world is an engine on in-memory back ends, in the virtual time of a synctest bubble.
 type world struct {
 	*testing.T
-	cfg    engine.Config
-	store  *storememory.Jobs
-	jobs   store.Jobs // what the engine sees: store, unless a test puts something before it
-	queues engine.Queues
-	engine *engine.Engine
-	stop   context.CancelFunc
-	ended  chan struct{}
+	cfg      engine.Config
+	store    *storememory.Jobs
+	jobs     store.Jobs // what the engine sees: store, unless a test puts something before it
+	queues   engine.Queues
+	engine   *engine.Engine
+	observer engine.Observer // nil: nobody looks
+	stop     context.CancelFunc
+	ended    chan struct{}
 }
 
 // inWorld runs a test in a bubble with an engine that is not started yet.
@@ -102,7 +107,7 @@ func (w *world) start(f handlerFunc) {
 		w.Fatal(err)
 	}
 	w.engine, err = engine.New(w.cfg, engine.Deps{
-		Queues: w.queues, Store: w.jobs, Handlers: registry, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Queues: w.queues, Store: w.jobs, Handlers: registry, Observer: w.observer, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	})
 	if err != nil {
 		w.Fatal(err)
