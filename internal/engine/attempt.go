@@ -3,8 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
@@ -19,6 +17,7 @@ type attempt struct {
 	task    task.Task
 	handler handlers.Handler
 	spec    handlers.Spec
+	asked   time.Time // when begin was asked: the job's lease is counted from then
 	begun   store.Begun
 	holder  store.Holder
 	started time.Time
@@ -51,16 +50,12 @@ func (e *Engine) run(ctx context.Context, a *attempt) {
 	e.settle(settle, a, outcome, err, context.Cause(work))
 }
 
-// call runs the handler; a panic in it is an internal_bug of this task and of nothing else.
-func call(ctx context.Context, a *attempt) (out handlers.Outcome, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			a.log.Error("the handler panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			err = &job.Error{Class: job.InternalBug, Message: "the worker met a bug in itself; its log has the details", Cause: fmt.Errorf("panic: %v", p)}
-		}
-	}()
-	return a.handler.Handle(ctx, handlers.Call{
-		Task: a.task, Holder: a.holder, Attempt: a.begun.Attempt, Checkpoint: a.begun.Checkpoint, Progress: a.journal,
+// call runs the handler.
+func call(ctx context.Context, a *attempt) (handlers.Outcome, error) {
+	return safely(a.log, func() (handlers.Outcome, error) {
+		return a.handler.Handle(ctx, handlers.Call{
+			Task: a.task, Holder: a.holder, Attempt: a.begun.Attempt, Checkpoint: a.begun.Checkpoint, Progress: a.journal,
+		})
 	})
 }
 
@@ -78,9 +73,7 @@ func (e *Engine) commit(ctx context.Context, a *attempt, out handlers.Outcome, e
 	case err == nil:
 		return e.succeed(ctx, a, out)
 	case errors.Is(cause, ErrLeaseLost) || errors.Is(err, store.ErrFenced):
-		// Somebody else has the job: neither the row nor the message is ours to touch (I4).
-		a.log.Warn("another worker has this job now; nothing of this attempt is kept")
-		return "lost", ""
+		return e.yield(ctx, a)
 	case errors.Is(cause, ErrCanceled):
 		return e.cancel(ctx, a)
 	case errors.Is(cause, ErrDraining):
@@ -90,7 +83,7 @@ func (e *Engine) commit(ctx context.Context, a *attempt, out handlers.Outcome, e
 	case errors.Is(cause, ErrTimeout):
 		return e.fail(ctx, a, job.Errorf(job.Timeout, "the task took longer than it may (%v)", time.Since(a.started).Round(time.Second)), "timeout")
 	}
-	failure := job.Classify(err)
+	failure := classify(err)
 	a.log.Warn("attempt failed", "error_class", failure.Class, "error", failure.Message, "cause", failure.Cause)
 	switch {
 	case !job.Classes[failure.Class].Retryable:

@@ -91,11 +91,13 @@ func inWorld(t *testing.T, f func(w *world)) {
 				t.Fatal(err)
 			}
 		}
+		defer func() {
+			w.shutdown()
+			if err := service.Close(); err != nil {
+				t.Error(err)
+			}
+		}()
 		f(w)
-		w.shutdown()
-		if err := service.Close(); err != nil {
-			t.Error(err)
-		}
 	})
 }
 

@@ -32,6 +32,10 @@ type Envelope struct {
 	Truncated bool `json:"truncated,omitempty"`
 }
 
+// maxEnvelopeError bounds the error's message in an envelope, in bytes: written as JSON escapes it fits
+// into a message of 64 KiB many times. The row has the whole text.
+const maxEnvelopeError = 4 << 10
+
 // bury sends the queue copy of a dead letter, notes that it is there, and deletes the message. It
 // stops at the first of these that fails: the message comes back, begin answers done with the dead
 // letter still unsent, and bury goes on where it stopped (I6).
@@ -39,7 +43,7 @@ func (e *Engine) bury(ctx context.Context, d *delivery, taskType, taskID string,
 	if ref != nil && !ref.Sent {
 		env := Envelope{
 			ID: ref.ID, TaskID: taskID, TaskType: taskType, ClientID: e.cfg.ClientID,
-			Reason: ref.Reason, ErrorClass: ref.Class, ErrorMessage: ref.Message, Attempts: ref.Attempts,
+			Reason: ref.Reason, ErrorClass: ref.Class, ErrorMessage: cut(ref.Message, maxEnvelopeError), Attempts: ref.Attempts,
 			SourceQueue: d.queue.Name(), MessageID: d.msg.ID, FirstSeen: d.msg.InsertedAt,
 			DeadLetteredAt: time.Now().UTC(), Worker: e.cfg.Worker, Original: d.msg.Text,
 		}

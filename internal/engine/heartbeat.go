@@ -32,7 +32,7 @@ func (e *Engine) keep(ctx context.Context, end context.CancelCauseFunc, a *attem
 	ctx = context.WithoutCancel(ctx) // a stopping handler still holds its leases
 	k := &keeper{quit: make(chan struct{})}
 	k.done.Go(func() {
-		b := &beat{engine: e, attempt: a, end: end, until: a.started.Add(e.cfg.Lease)}
+		b := &beat{engine: e, attempt: a, end: end, until: a.asked.Add(e.cfg.Lease)}
 		b.loop(ctx, k.quit)
 	})
 	return k
@@ -64,7 +64,7 @@ func (b *beat) loop(ctx context.Context, quit <-chan struct{}) {
 			renew.Reset(jittered(lease / 3))
 		case <-flush.C:
 			flushDue = true
-			if !b.pending() {
+			if b.journal.rest().empty() {
 				continue
 			}
 			b.renewJob(ctx)
@@ -79,12 +79,6 @@ func (b *beat) loop(ctx context.Context, quit <-chan struct{}) {
 			flush.Reset(flushEvery)
 		}
 	}
-}
-
-func (b *beat) pending() bool {
-	b.journal.mu.Lock()
-	defer b.journal.mu.Unlock()
-	return len(b.journal.events) > 0 || b.journal.within != nil || b.journal.checkpoint != nil
 }
 
 // renewMessage extends the message's lease. Losing it does not end the work: whoever receives the
@@ -109,11 +103,11 @@ func (b *beat) renewMessage(ctx context.Context) {
 // renewJob extends the job's lease and writes progress.
 func (b *beat) renewJob(ctx context.Context) {
 	asked := time.Now()
-	events, checkpoint := b.journal.takeAll()
+	told := b.journal.take()
 	var pulse store.Pulse
 	err := b.bounded(ctx, func(ctx context.Context) (err error) {
 		pulse, err = b.engine.deps.Store.Heartbeat(ctx, store.Beat{
-			Holder: b.holder, Lease: b.engine.cfg.Lease, Events: events, Checkpoint: checkpoint,
+			Holder: b.holder, Lease: b.engine.cfg.Lease, Events: told.all(), Checkpoint: told.checkpoint,
 		})
 		return err
 	})
@@ -128,10 +122,12 @@ func (b *beat) renewJob(ctx context.Context) {
 		b.engine.obs.Renewed("job", "lost")
 		b.end(ErrLeaseLost)
 	default:
-		b.journal.untake(events, checkpoint)
+		b.journal.untake(told)
 		b.engine.obs.Renewed("job", "failed")
 		b.log.Warn("can't renew the job's lease", "error", err)
-		if time.Now().After(b.until) { // others may take the job from now on
+		// While the message is ours nobody else is asked to begin the job, and the fence decides about a
+		// duplicate: an outage of the store alone ends no work.
+		if now := time.Now(); now.After(b.until) && now.After(b.msg.Lease.Deadline()) {
 			b.end(ErrLeaseLost)
 		}
 	}

@@ -19,6 +19,7 @@ import (
 // handle takes one received message through all of its way.
 func (e *Engine) handle(ctx context.Context, q queue.Queue, m *queue.Message) {
 	d := &delivery{msg: m, queue: q, log: e.log.With("queue", q.Name(), "message_id", m.ID)}
+	defer rescue(d.log)
 	bounded, done := settling(ctx)
 	defer done()
 
@@ -37,8 +38,8 @@ func (e *Engine) handle(ctx context.Context, q queue.Queue, m *queue.Message) {
 			"task_type %q is not one that this worker can do; it takes %s", t.Type, e.typeList())))
 		return
 	}
-	if err := h.Check(t); err != nil {
-		e.reject(bounded, d, rejection(t, "invalid_payload", job.Classify(err)))
+	if _, err := safely(d.log, func() (struct{}, error) { return struct{}{}, h.Check(t) }); err != nil {
+		e.refuse(bounded, d, t, job.Classify(err))
 		return
 	}
 	a := &attempt{delivery: d, task: t, handler: h, spec: h.Spec()}
@@ -50,7 +51,12 @@ func (e *Engine) handle(ctx context.Context, q queue.Queue, m *queue.Message) {
 // begin asks the store what to do with the message. It returns true when the task is to be run, and
 // has settled the message otherwise.
 func (e *Engine) begin(ctx context.Context, a *attempt) bool {
+	a.asked = time.Now()
 	b, err := e.deps.Store.Begin(ctx, e.beginning(a))
+	if failure, ok := errors.AsType[*job.Error](err); ok && failure.Class == job.ValidationError {
+		e.refuse(ctx, a.delivery, a.task, failure) // it can't be stored, now or later
+		return false
+	}
 	if err != nil {
 		e.stumbled(ctx, a.delivery, "can't begin the job", err)
 		return false
@@ -145,6 +151,15 @@ func (e *Engine) undecoded(ctx context.Context, d *delivery, known task.Known, e
 		return
 	}
 	e.stumbled(ctx, d, "can't fetch a claim check", err)
+}
+
+// refuse rejects a task for its payload, or for a bug that its payload meets.
+func (e *Engine) refuse(ctx context.Context, d *delivery, t task.Task, failure *job.Error) {
+	reason := "invalid_payload"
+	if failure.Class == job.InternalBug {
+		reason = string(job.InternalBug)
+	}
+	e.reject(ctx, d, rejection(t, reason, failure))
 }
 
 // reject records a message that can't become work, and buries it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,14 +23,29 @@ type journal struct {
 	spec  handlers.Spec
 	dirty chan struct{} // signaled, capacity 1, when there is something to write
 
-	mu         sync.Mutex
-	stage      string
-	entered    time.Time
-	progress   int
+	mu       sync.Mutex
+	stage    string
+	entered  time.Time
+	progress int
+	notes    // not yet written
+	closed   bool
+}
+
+// notes are what the store has to be told.
+type notes struct {
 	events     []store.Event
 	within     *store.Event // the last word within the stage, written at most once a flush
 	checkpoint json.RawMessage
-	closed     bool
+}
+
+func (n notes) empty() bool { return len(n.events) == 0 && n.within == nil && n.checkpoint == nil }
+
+// all returns the events in their order.
+func (n notes) all() []store.Event {
+	if n.within == nil {
+		return n.events
+	}
+	return append(slices.Clone(n.events), *n.within)
 }
 
 func newJournal(ctx context.Context, obs Observer, spec handlers.Spec, progress int) *journal {
@@ -94,30 +110,40 @@ func (j *journal) close() {
 }
 
 // take returns what is to be written, and forgets it.
-func (j *journal) take() []store.Event {
-	events, _ := j.takeAll()
-	return events
-}
-
-func (j *journal) takeAll() ([]store.Event, json.RawMessage) {
+func (j *journal) take() notes {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	events, checkpoint := j.events, j.checkpoint
-	if j.within != nil {
-		events = append(events, *j.within)
+	n := j.notes
+	j.notes = notes{}
+	return n
+}
+
+// untake puts back what could not be written; the store ignores an event it has already. What was said
+// within the stage since then is newer: what piles up while the store is away is bounded by the stages.
+func (j *journal) untake(n notes) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.events = append(n.events, j.events...)
+	if j.within == nil && len(j.events) == len(n.events) {
+		j.within = n.within
 	}
-	j.events, j.within, j.checkpoint = nil, nil, nil
-	return events, checkpoint
-}
-
-// untake puts back what could not be written; the store ignores an event it has already.
-func (j *journal) untake(events []store.Event, checkpoint json.RawMessage) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.events = append(events, j.events...)
 	if j.checkpoint == nil {
-		j.checkpoint = checkpoint
+		j.checkpoint = n.checkpoint
 	}
+}
+
+// rest returns what is still to be written and keeps it, for a commit that may have to be tried again.
+func (j *journal) rest() notes {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.notes
+}
+
+// kept forgets the checkpoint, which the store has.
+func (j *journal) kept() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.checkpoint = nil
 }
 
 func (j *journal) leaveStage() {

@@ -16,17 +16,20 @@ import (
 const lost = "lost" // the outcome of an attempt whose commit was refused or never answered
 
 func (e *Engine) succeed(ctx context.Context, a *attempt, out handlers.Outcome) (string, job.Class) {
-	result, err := withDuration(out.Result, time.Since(a.started))
+	result, err := safely(a.log, func() (json.RawMessage, error) { return withDuration(out.Result, time.Since(a.started)) })
 	if err != nil {
 		return e.fail(ctx, a, &job.Error{Class: job.InternalBug, Message: "the result can't be written as JSON", Cause: err}, "permanent")
 	}
 	settled, err := e.transact(ctx, a, func(ctx context.Context) (store.Settled, error) {
 		return e.deps.Store.Complete(ctx, store.Completion{
-			Holder: a.holder, Result: result, Effects: out.Effects, Events: a.journal.take(),
+			Holder: a.holder, Result: result, Effects: out.Effects, Events: a.journal.rest().all(),
 		})
 	})
 	if failure, ok := errors.AsType[*job.Error](err); ok && !job.Classes[failure.Class].Retryable {
 		return e.fail(ctx, a, failure, "permanent") // an effect was refused for good
+	}
+	if errors.Is(err, store.ErrFenced) {
+		return e.yield(ctx, a)
 	}
 	if err != nil {
 		return e.uncommitted(ctx, a, err)
@@ -38,7 +41,7 @@ func (e *Engine) succeed(ctx context.Context, a *attempt, out handlers.Outcome) 
 
 func (e *Engine) cancel(ctx context.Context, a *attempt) (string, job.Class) {
 	settled, err := e.transact(ctx, a, func(ctx context.Context) (store.Settled, error) {
-		return e.deps.Store.Canceled(ctx, a.holder, a.journal.take())
+		return e.deps.Store.Canceled(ctx, a.holder, a.journal.rest().all())
 	})
 	if err != nil {
 		return e.uncommitted(ctx, a, err)
@@ -48,11 +51,22 @@ func (e *Engine) cancel(ctx context.Context, a *attempt) (string, job.Class) {
 	return settled.State, ""
 }
 
+// yield is for an attempt that lost its right, or seems to have. When another worker has the job, the
+// store refuses the release, and neither row nor message is ours to touch (I4). Else (the staged version
+// went to another job, or the store was away for longer than a lease) nobody has it, and it is given
+// back: no attempt is counted for what was not the task's fault (I9).
+func (e *Engine) yield(ctx context.Context, a *attempt) (string, job.Class) {
+	return e.release(ctx, a, time.Second, "the right to this attempt was lost")
+}
+
 // release gives the job back without a counted attempt (I9); the message comes back after wait.
 func (e *Engine) release(ctx context.Context, a *attempt, wait time.Duration, why string) (string, job.Class) {
 	a.journal.note(why)
 	_, err := e.transact(ctx, a, func(ctx context.Context) (store.Settled, error) {
-		return e.deps.Store.Release(ctx, a.holder, a.journal.take())
+		if err := e.keepCheckpoint(ctx, a); err != nil {
+			return store.Settled{}, err
+		}
+		return e.deps.Store.Release(ctx, a.holder, a.journal.rest().all())
 	})
 	if err != nil {
 		return e.uncommitted(ctx, a, err)
@@ -65,8 +79,11 @@ func (e *Engine) retry(ctx context.Context, a *attempt, failure *job.Error) (str
 	// Decorrelated jitter would grow from the wait before; with at most two attempts there is none.
 	wait := e.policy(a.spec).Wait(a.begun.Attempt, 0, failure.RetryAfter, rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())))
 	_, err := e.transact(ctx, a, func(ctx context.Context) (store.Settled, error) {
+		if err := e.keepCheckpoint(ctx, a); err != nil {
+			return store.Settled{}, err
+		}
 		return e.deps.Store.Retry(ctx, store.Retrial{
-			Holder: a.holder, Error: describe(failure, a), After: wait, Events: a.journal.take(),
+			Holder: a.holder, Error: describe(failure, a), After: wait, Events: a.journal.rest().all(),
 		})
 	})
 	if err != nil {
@@ -80,7 +97,7 @@ func (e *Engine) fail(ctx context.Context, a *attempt, failure *job.Error, reaso
 	settled, err := e.transact(ctx, a, func(ctx context.Context) (store.Settled, error) {
 		return e.deps.Store.Fail(ctx, store.Failure{
 			Holder: a.holder, Error: describe(failure, a), Reason: reason,
-			Source: a.source(), Original: a.msg.Text, Events: a.journal.take(),
+			Source: a.source(), Original: a.msg.Text, Events: a.journal.rest().all(),
 		})
 	})
 	if err != nil {
@@ -89,6 +106,21 @@ func (e *Engine) fail(ctx context.Context, a *attempt, failure *job.Error, reaso
 	e.after(settled)
 	e.bury(ctx, a.delivery, string(a.task.Type), a.task.ID, settled.DeadLetter)
 	return settled.State, failure.Class
+}
+
+// keepCheckpoint writes a checkpoint that no heartbeat has written, for the next attempt.
+func (e *Engine) keepCheckpoint(ctx context.Context, a *attempt) error {
+	rest := a.journal.rest()
+	if rest.checkpoint == nil {
+		return nil
+	}
+	_, err := e.deps.Store.Heartbeat(ctx, store.Beat{
+		Holder: a.holder, Lease: e.cfg.Lease, Events: rest.all(), Checkpoint: rest.checkpoint,
+	})
+	if err == nil {
+		a.journal.kept()
+	}
+	return err
 }
 
 // uncommitted is for an outcome that the store did not take. The job's row is as it was (or, when
@@ -127,6 +159,15 @@ func (e *Engine) transact(ctx context.Context, a *attempt, commit func(context.C
 			return settled, err
 		}
 	}
+}
+
+// classify is job.Classify for what may come from the store: a key that was just changed, or an API that
+// is just loading the schema, is no bug of the task.
+func classify(err error) *job.Error {
+	if errors.Is(err, store.ErrForbidden) || errors.Is(err, store.ErrSchema) {
+		return &job.Error{Class: job.DependencyUnavailable, Message: "the database refused the worker; its log has the details", Cause: err}
+	}
+	return job.Classify(err)
 }
 
 // describe turns an error into what rows and webhooks show.

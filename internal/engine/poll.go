@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/queue"
@@ -35,12 +36,9 @@ func (e *Engine) fill(ctx context.Context, free int) (got int, err error) {
 		if got == free || (q == e.deps.Queues.Low && got > 0) || ctx.Err() != nil {
 			break
 		}
-		var n int
-		n, err = e.receive(ctx, q, free-got)
+		n, failed := e.receive(ctx, q, free-got)
 		got += n
-		if err != nil {
-			break
-		}
+		err = errors.Join(err, failed) // one queue that is out of order doesn't keep the others waiting
 	}
 	return got, err
 }
@@ -52,6 +50,11 @@ func (e *Engine) receive(ctx context.Context, q queue.Queue, n int) (int, error)
 	e.obs.Polled(q.Name(), n, len(msgs), err)
 	if err != nil {
 		e.log.Error("can't receive; trying again later", "queue", q.Name(), "error", err)
+	}
+	if errors.Is(err, queue.ErrNotFound) { // somebody deleted it
+		if err := q.Ensure(bounded); err != nil {
+			e.log.Error("can't create the queue", "queue", q.Name(), "error", err)
+		}
 	}
 	for i, m := range msgs {
 		if ctx.Err() != nil { // shutdown: what is not started goes back at once
@@ -101,7 +104,7 @@ type pace struct {
 
 func (p *pace) next(free, got int, err error) time.Duration {
 	switch {
-	case err != nil:
+	case err != nil && got == 0:
 		p.wait = min(max(2*p.wait, p.least, time.Second), max(p.most, time.Second))
 	case got == free:
 		p.wait = 0
