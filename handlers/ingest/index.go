@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -10,6 +11,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/chunk"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
@@ -66,24 +68,39 @@ func (w *work) index(ctx context.Context) error {
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	batches := make(chan []chunk.Chunk, writers)
-	group.Go(func() error {
+	group.Go(safely(func() error {
 		defer close(batches)
 		return w.produce(ctx, batches)
-	})
+	}))
 	for range writers {
-		group.Go(func() error {
+		group.Go(safely(func() error {
 			for batch := range batches {
 				if err := w.write(ctx, batch); err != nil {
 					return err
 				}
 			}
 			return nil
-		})
+		}))
 	}
 	if err := group.Wait(); err != nil {
 		return err
 	}
 	return w.call.Progress.Stage(stageIndexing)
+}
+
+// safely makes a panic of a goroutine of ours an error: the engine recovers only what runs in its own.
+func safely(f func() error) func() error {
+	return func() (err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				err = &job.Error{
+					Class: job.InternalBug, Message: "the worker met a bug in itself; its log has the details",
+					Cause: fmt.Errorf("panic: %v\n%s", p, debug.Stack()),
+				}
+			}
+		}()
+		return f()
+	}
 }
 
 // produce extracts and chunks, and hands on full batches.

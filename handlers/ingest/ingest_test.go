@@ -44,7 +44,7 @@ type bench struct {
 	jobs    int
 }
 
-func newBench(t *testing.T) *bench {
+func newBench(t *testing.T, edit ...func(*ingest.Deps)) *bench {
 	t.Helper()
 	b := &bench{T: t, bucket: dir.New(t.TempDir()), model: llmtest.New(t, llmtest.Options{Dimensions: dimensions}), temp: t.TempDir()}
 	var err error
@@ -65,10 +65,14 @@ func newBench(t *testing.T) *bench {
 	}
 	limits := extract.DefaultLimits
 	limits.Bytes = 1 << 20
-	b.handler = ingest.New(ingest.Deps{
+	deps := ingest.Deps{
 		Bucket: b.bucket, Extractor: extract.NewRouter(native.Extractors(pdf.New())), Documents: b.store,
 		Embedder: embedder, Counter: token.New(), Limits: limits, TempDir: b.temp,
-	})
+	}
+	for _, e := range edit {
+		e(&deps)
+	}
+	b.handler = ingest.New(deps)
 	return b
 }
 

@@ -190,6 +190,16 @@ func TestReaderThatGivesUpEndsTheProgram(t *testing.T) {
 
 // A consumer that is busy elsewhere (the embedding model is slow) must not make the program look slow,
 // nor lose what it printed before it ended.
+// What reads the output parses foreign bytes, in a goroutine of its own: its panic is an error of this run.
+func TestReaderThatPanicsEndsTheProgram(t *testing.T) {
+	t.Parallel()
+	c, _ := sh(t, "echo hello; exec sleep 600")
+	c.Stdout = func(r io.Reader) error { panic("a bug in a parser") }
+	if _, err := child.Run(t.Context(), c); err == nil || !strings.Contains(err.Error(), "a bug in a parser") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestSlowConsumerIsNotTheProgramsFault(t *testing.T) {
 	t.Parallel()
 	c, _ := sh(t, `i=0; while [ $i -lt 30000 ]; do echo "line $i"; i=$((i+1)); done`)

@@ -2,8 +2,10 @@ package child
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -44,7 +46,7 @@ func (o *output) consume(handle func(io.Reader) error) error {
 		handle = func(io.Reader) error { return nil }
 	}
 	o.pause()
-	err := handle(o)
+	err := safely(handle, o)
 	o.resume()
 	if err != nil {
 		o.group.kill(unwanted)
@@ -55,6 +57,17 @@ func (o *output) consume(handle func(io.Reader) error) error {
 	}
 	o.resume() // a program that closed its output and stays is waited for, too
 	return err
+}
+
+// safely turns a panic over what the program wrote into an error: in a goroutine of ours, where no caller
+// could recover it, it would end the whole process.
+func safely(handle func(io.Reader) error, r io.Reader) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic in the reader of a program's output: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return handle(r)
 }
 
 // readerOnly hides everything but Read.

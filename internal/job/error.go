@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/task"
@@ -42,15 +44,24 @@ func (e *Error) CodeFor(t task.Type) string {
 	return strings.ToUpper(string(t)) + "_" + suffix
 }
 
+// exhausted are the errors of a system that has run out of room, memory, descriptors or processes, or
+// whose disk fails: another time, or another machine, may do.
+var exhausted = []syscall.Errno{
+	syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO, syscall.ENOMEM, syscall.EAGAIN, syscall.EMFILE, syscall.ENFILE,
+}
+
 // Classify turns any error into an Error: one that already is (or wraps) an Error stays, an expired
 // deadline is network_timeout (the task's own deadline is known by its context's cause before this
-// is asked), anything unknown is internal_bug, so that nothing unknown is retried for ever.
+// is asked), a machine out of resources is transient_storage, anything unknown is internal_bug, so that nothing unknown is retried for ever.
 func Classify(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return &Error{Class: NetworkTimeout, Message: "a call to another service took too long", Cause: err}
+	}
+	if errno, ok := errors.AsType[syscall.Errno](err); ok && slices.Contains(exhausted, errno) {
+		return &Error{Class: TransientStorage, Message: "the worker's machine lacks something (" + errno.Error() + ")", Cause: err}
 	}
 	return &Error{Class: InternalBug, Message: "an unexpected error ended the task; the worker's log has the details", Cause: err}
 }

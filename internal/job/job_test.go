@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
 	"regexp"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -172,6 +174,13 @@ func TestErrors(t *testing.T) {
 	}
 	if got := job.Classify(fmt.Errorf("x: %w", context.DeadlineExceeded)); got.Class != job.NetworkTimeout {
 		t.Errorf("a deadline: got %+v", got)
+	}
+	// A machine that has run out of something is no bug of the task.
+	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EAGAIN, syscall.EIO, syscall.EROFS} {
+		err := fmt.Errorf("run pdftotext: %w", &os.PathError{Op: "mkdir", Path: "/tmp/x", Err: errno})
+		if got := job.Classify(err); got.Class != job.TransientStorage || !errors.Is(got, errno) {
+			t.Errorf("%s: got %+v", errno, got)
+		}
 	}
 	secret := errors.New("password=hunter2")
 	if got := job.Classify(secret); got.Class != job.InternalBug || !errors.Is(got, secret) || got.Message == secret.Error() {

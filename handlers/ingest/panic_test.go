@@ -1,0 +1,34 @@
+package ingest_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/handlers/ingest"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/llm"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+)
+
+// explosive panics when it is to embed.
+type explosive struct{ llm.Embedder }
+
+func (explosive) Embed(context.Context, []string) (llm.Embeddings, error) {
+	panic("a bug in an embedder")
+}
+
+// A panic in a goroutine of the handler would end the process: it is an error of this one task.
+func TestPanicBesideTheHandler(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(d *ingest.Deps) { d.Embedder = explosive{d.Embedder} })
+	b.put("handbook.md", text(300))
+	_, err := b.handler.Handle(t.Context(), b.begin(handbook, task.Hints{}))
+	if failure, ok := errors.AsType[*job.Error](err); !ok || failure.Class != job.InternalBug {
+		t.Errorf("got %v, want an internal_bug", err)
+	}
+	if left, err := os.ReadDir(b.temp); err != nil || len(left) > 0 {
+		t.Errorf("temporary files are left: %v, %v", left, err)
+	}
+}
