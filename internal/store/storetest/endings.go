@@ -207,6 +207,18 @@ func testCancelRequests(t *testing.T, b *bench) {
 	b.wantDeliveries(m.JobID, "task.canceled")
 	b.story(m.JobID)
 
+	// asked while running, and then given back: nobody runs it again either
+	m, h = b.run()
+	if _, err = b.RequestCancel(b.ctx(), m.JobID, "anna"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Release(b.ctx(), h, nil); err != nil {
+		t.Fatal(err)
+	}
+	b.begin(m, store.Dropped)
+	b.wantDeliveries(m.JobID, "task.canceled")
+	b.story(m.JobID)
+
 	// over
 	m, h = b.run()
 	b.complete(h)

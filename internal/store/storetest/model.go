@@ -90,7 +90,7 @@ func (m *model) decide(again bool) store.Decision {
 		return store.Dropped
 	case over(m.state):
 		return store.Done
-	case m.state == "pending":
+	case m.state == "pending" && !m.asked:
 		return store.Run
 	case m.held && !m.expired:
 		return store.Leased

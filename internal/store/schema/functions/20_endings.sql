@@ -48,17 +48,17 @@ return case when d.id is null then null else jsonb_build_object(
     'id', d.id, 'reason', d.reason, 'error_class', d.error_class, 'error_message', d.error_message,
     'attempts', d.attempts, 'sent', d.sent_at is not null) end;
 
--- aw_drop_staged removes what a job has staged and not activated, and documents that never had a version.
+-- aw_drop_staged removes what a job has staged and not activated, and documents that never had a version. Like
+-- all who touch both, it locks the documents before their versions.
 create or replace function aw_drop_staged(client text, job text) returns void
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  v_documents uuid[];
+  v_documents uuid[] := array(select v.document_id from document_versions v
+    where v.client_id = client and v.job_id = job and v.status = 'staged');
 begin
-  with dropped as (
-    delete from document_versions v where v.client_id = client and v.job_id = job and v.status = 'staged'
-    returning v.document_id)
-  select array_agg(document_id) into v_documents from dropped;
-  if v_documents is not null then
+  if v_documents <> '{}' then
+    perform from documents d where d.client_id = client and d.id = any (v_documents) order by d.id for update;
+    delete from document_versions v where v.client_id = client and v.job_id = job and v.status = 'staged';
     delete from documents d where d.client_id = client and d.id = any (v_documents) and d.active_version is null
       and not exists (select from document_versions v where v.client_id = client and v.document_id = d.id);
   end if;

@@ -114,7 +114,7 @@ begin
     end if;
     select * into d from dead_letters l where l.client_id = v_client and l.job_id = j.id and l.series = j.series;
     return aw_begun('done', j, jsonb_build_object('dead_letter', aw_dead_letter_ref(d)));
-  elsif j.status = 'pending' then
+  elsif j.status = 'pending' and j.cancel_requested_at is null then
     return aw_run(j, p, '[]');
   elsif j.lease_expires_at > clock_timestamp() then
     return aw_begun('leased', j, jsonb_build_object('wait_ms', aw_ms(j.lease_expires_at)));

@@ -11,11 +11,14 @@ declare
   v_holder jobs;
   v_version integer;
 begin
-  insert into documents (client_id, document_set, filename, blob)
-  values (j.client_id, p ->> 'document_set', p ->> 'filename', p ->> 'blob')
-  on conflict (client_id, document_set, filename) do nothing;
-  select * into strict d from documents where client_id = j.client_id and document_set = p ->> 'document_set'
-    and filename = p ->> 'filename' for update;
+  loop -- until it stays: the end of another job may remove a document without a version
+    insert into documents (client_id, document_set, filename, blob)
+    values (j.client_id, p ->> 'document_set', p ->> 'filename', p ->> 'blob')
+    on conflict (client_id, document_set, filename) do nothing;
+    select * into d from documents where client_id = j.client_id and document_set = p ->> 'document_set'
+      and filename = p ->> 'filename' for update;
+    exit when found;
+  end loop;
 
   select * into v_staged from document_versions
     where client_id = j.client_id and document_id = d.id and status = 'staged';
