@@ -120,6 +120,7 @@ func (v Victim) Calls() map[string]json.RawMessage {
 		"aw_check":            args(map[string]any{}),
 		"aw_held":             held(map[string]any{}),
 		"aw_share":            held(map[string]any{}),
+		"aw_kept":             held(map[string]any{}),
 		"aw_tenant":           args(map[string]any{}),
 	}
 }

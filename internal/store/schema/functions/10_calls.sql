@@ -4,6 +4,7 @@
 --   AW001 fenced   AW002 not found   AW003 conflict   AW004 forbidden   AW005 the job is over
 --   AW006 a malformed call           AW007 busy (the message is JSON)   AW008 staged chunks incomplete
 --   AW010 illegal transition         AW011 a fence or progress would fall (AW010, AW011: the guards')
+--   AW012 replayed already           AW013 no attempt is left              AW014 the job has not failed
 
 -- aw_tenant is the tenant of a call; a session that is bound to another one is refused (I10).
 create or replace function aw_tenant(p jsonb) returns text
@@ -37,19 +38,45 @@ begin
   return j;
 end $$;
 
--- aw_share is aw_held for writers of staged work: they may be several, and a new fence waits for them all.
+-- aw_kept is aw_held for a heartbeat, which changes neither state nor fence: it waits for no writer of staged
+-- work. Those overlap, and the next may always come before the last has ended: behind them a lock that
+-- excludes them might never be had, and a worker that is alive would lose its lease.
+create or replace function aw_kept(p jsonb) returns jobs
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  v_client text := aw_tenant(p);
+  j jobs;
+begin
+  select * into j from jobs where client_id = v_client and id = p ->> 'job_id' for no key update;
+  if not found or j.status <> 'running' or j.lease_expires_at is null
+     or j.fence is distinct from (p ->> 'fence')::bigint then
+    raise exception 'job % is not held under fence %', p ->> 'job_id', p ->> 'fence' using errcode = 'AW001';
+  end if;
+  return j;
+end $$;
+
+-- aw_share is aw_held for writers of staged work: they may be several beside a heartbeat, and a new fence or an
+-- end of the job (for update) waits for them all.
 create or replace function aw_share(p jsonb) returns jobs
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_client text := aw_tenant(p);
   j jobs;
 begin
-  select * into j from jobs where client_id = v_client and id = p ->> 'job_id' for share;
+  select * into j from jobs where client_id = v_client and id = p ->> 'job_id' for key share;
   if not found or j.status <> 'running' or j.lease_expires_at is null
      or j.fence is distinct from (p ->> 'fence')::bigint then
     raise exception 'job % is not held under fence %', p ->> 'job_id', p ->> 'fence' using errcode = 'AW001';
   end if;
   return j;
+end $$;
+
+-- aw_alone waits until nobody writes staged work of a job that the caller has locked for no key update. It goes
+-- before an end or a new fence of a job that may still have a holder.
+create or replace function aw_alone(j jobs) returns void
+language plpgsql set search_path = {{ .path }} as $$
+begin
+  perform from jobs where client_id = j.client_id and id = j.id for update;
 end $$;
 
 create or replace function aw_span(ms jsonb) returns interval

@@ -99,7 +99,7 @@ begin
     return aw_begun('run', j);
   end if;
 
-  select * into strict j from jobs where client_id = v_client and id = p ->> 'job_id' for update;
+  select * into strict j from jobs where client_id = v_client and id = p ->> 'job_id' for no key update;
   if j.placeholder then
     return aw_begun('canceled', j);
   elsif j.fingerprint <> p ->> 'fingerprint' then -- I5
@@ -118,7 +118,10 @@ begin
     return aw_run(j, p, '[]');
   elsif j.lease_expires_at > clock_timestamp() then
     return aw_begun('leased', j, jsonb_build_object('wait_ms', aw_ms(j.lease_expires_at)));
-  elsif j.cancel_requested_at is not null then
+  end if;
+
+  perform aw_alone(j);
+  if j.cancel_requested_at is not null then
     perform aw_end(j, 'canceled', null, null, null, null);
     j.status := 'canceled';
     return aw_begun('canceled', j);

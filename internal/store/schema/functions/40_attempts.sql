@@ -3,7 +3,7 @@
 create or replace function aw_heartbeat(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  j jobs := aw_held(p);
+  j jobs := aw_kept(p);
   v_last record;
 begin
   select * into v_last from aw_story(j, p -> 'events');

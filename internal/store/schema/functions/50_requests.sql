@@ -72,7 +72,7 @@ begin
     return aw_job_json(j);
   end if;
 
-  select * into strict j from jobs where client_id = v_client and id = p ->> 'job_id' for update;
+  select * into strict j from jobs where client_id = v_client and id = p ->> 'job_id' for no key update;
   if j.status in ('succeeded', 'failed', 'canceled') then
     raise exception 'job % is already %', j.id, j.status using errcode = 'AW005';
   end if;
@@ -83,6 +83,7 @@ begin
     returning * into j;
   end if;
   if j.status = 'pending' or coalesce(j.lease_expires_at, '-infinity') <= clock_timestamp() then
+    perform aw_alone(j);
     perform aw_end(j, 'canceled', null, null, null, null);
     select * into strict j from jobs where client_id = v_client and id = j.id;
   end if;
