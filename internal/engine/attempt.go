@@ -79,7 +79,7 @@ func (e *Engine) commit(ctx context.Context, a *attempt, out handlers.Outcome, e
 	case errors.Is(cause, ErrDraining):
 		return e.release(ctx, a, 0, "released for shutdown")
 	case errors.As(err, &busy):
-		return e.release(ctx, a, max(busy.RetryAfter, time.Second), "waiting for another job on the same document")
+		return e.release(ctx, a, a.patience(busy), "waiting for another job on the same document")
 	case errors.Is(cause, ErrTimeout):
 		return e.fail(ctx, a, job.Errorf(job.Timeout, "the task took longer than it may (%v)", time.Since(a.started).Round(time.Second)), "timeout")
 	}
@@ -92,4 +92,11 @@ func (e *Engine) commit(ctx context.Context, a *attempt, out handlers.Outcome, e
 		return e.fail(ctx, a, failure, "exhausted")
 	}
 	return e.retry(ctx, a, failure)
+}
+
+// patience is how long to wait for another job on the same document: half of what the message has waited
+// already, so that a short job is not waited for long and a long one not asked for often; at most until
+// the other's lease would end, at least a second.
+func (a *attempt) patience(busy *store.BusyError) time.Duration {
+	return max(min(busy.RetryAfter, time.Since(a.msg.InsertedAt)/2), time.Second)
 }

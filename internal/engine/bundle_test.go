@@ -64,6 +64,7 @@ type world struct {
 	queues   engine.Queues
 	engine   *engine.Engine
 	observer engine.Observer // nil: nobody looks
+	outbox   func()          // nil: nobody waits for webhooks
 	stop     context.CancelFunc
 	ended    chan struct{}
 }
@@ -109,7 +110,8 @@ func (w *world) start(f handlerFunc) {
 		w.Fatal(err)
 	}
 	w.engine, err = engine.New(w.cfg, engine.Deps{
-		Queues: w.queues, Store: w.jobs, Handlers: registry, Observer: w.observer, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Queues: w.queues, Store: w.jobs, Handlers: registry, Observer: w.observer, Outbox: w.outbox,
+		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	})
 	if err != nil {
 		w.Fatal(err)

@@ -78,6 +78,9 @@ func (e *Engine) begin(ctx context.Context, a *attempt) bool {
 		e.deps.Outbox()
 		e.bury(ctx, a.delivery, string(a.task.Type), a.task.ID, b.DeadLetter)
 	case store.Done, store.Dropped:
+		if b.Decision == store.Dropped {
+			e.deps.Outbox() // a cancel, carried out by begin or by a command, has left a webhook
+		}
 		a.log.Info("already over; the message is dropped", "decision", b.Decision, "state", b.State)
 		e.bury(ctx, a.delivery, string(a.task.Type), a.task.ID, b.DeadLetter)
 	default:
