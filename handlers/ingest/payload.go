@@ -37,10 +37,10 @@ func readPayload(raw json.RawMessage) (payload, error) {
 		p.Blob = p.Filename
 	}
 	if err := blob.CheckName(p.Filename); err != nil {
-		return p, invalid("payload.filename", "%w", err)
+		return p, invalid("payload.filename", "is refused: %s", job.Classify(err).Message)
 	}
 	if err := blob.CheckName(p.Blob); err != nil {
-		return p, invalid("payload.blob", "%w", err)
+		return p, invalid("payload.blob", "is refused: %s", job.Classify(err).Message)
 	}
 	if problem := nameProblem(p.DocumentSet); problem != "" {
 		return p, invalid("payload.document_set", "%s", problem)
@@ -67,7 +67,7 @@ func invalid(field, format string, args ...any) *job.Error {
 // typeProblem names a field of the wrong type without repeating what it holds.
 func typeProblem(err error) string {
 	if e, ok := err.(*json.UnmarshalTypeError); ok { //nolint:errorlint // json.Unmarshal returns it bare
-		return fmt.Sprintf("%s is a %s", e.Field, e.Value)
+		return fmt.Sprintf("%s has a value of the type %s", e.Field, e.Value)
 	}
 	return "it can't be read"
 }
