@@ -2,6 +2,8 @@ package memory
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/job"
@@ -15,73 +17,106 @@ func (s *Jobs) Begin(_ context.Context, b store.Begin) (store.Begun, error) {
 	now := time.Now()
 	r, ok := s.rows[b.JobID]
 	if !ok {
-		r = &Row{Begin: b, State: job.Pending, At: now}
-		s.rows[b.JobID] = r
+		r = s.add(b)
+		return r.run(b, now), nil
 	}
 	if r.Placed {
 		return r.begun(store.Dropped), nil
 	}
-	if r.Fingerprint != b.Fingerprint {
-		return store.Begun{Decision: store.Conflict, State: string(r.State)}, nil
+	if r.Fingerprint != b.Fingerprint { // I5
+		return r.begun(store.Conflict), nil
 	}
-	r.Sent = true
 	switch {
-	case r.State.Terminal() && b.Force && b.Source.MessageID != r.Consumed:
-		r.reopen()
+	case r.State.Terminal() && r.again(b):
+		r.reopen(b, now)
+		return r.run(b, now, own("restarted", "done again on demand")), nil
 	case r.State == job.Canceled:
 		return r.begun(store.Dropped), nil
 	case r.State.Terminal():
-		return r.begun(store.Done), nil
-	case r.State == job.Running && now.Before(r.LeaseEnds):
+		out := r.begun(store.Done)
+		out.DeadLetter = r.Dead.ref()
+		return out, nil
+	case r.State == job.Pending && !r.Cancel:
+		return r.run(b, now), nil
+	case now.Before(r.LeaseEnds):
 		out := r.begun(store.Leased)
 		out.Wait = r.LeaseEnds.Sub(now)
 		return out, nil
-	case r.State == job.Running && now.Before(r.NotBefore):
+	case r.Cancel:
+		s.end(r, job.Cancel, ending{})
+		return r.begun(store.Dropped), nil
+	case r.LeaseEnds.IsZero() && now.Before(r.NotBefore): // it waits for its next attempt
 		out := r.begun(store.Waiting)
 		out.Wait = r.NotBefore.Sub(now)
 		return out, nil
-	case r.Cancel:
-		r.move(job.Cancel)
-		return r.begun(store.Dropped), nil
+	case r.LeaseEnds.IsZero():
+		return r.run(b, now), nil
+	case r.Attempts < r.MaxAttempts:
+		r.move(job.LeaseLost)
+		return r.run(b, now, own("worker_lost", fmt.Sprintf("worker %s was lost in attempt %d", r.Worker, r.Attempts))), nil
 	}
-	return s.start(r, b, now), nil
+	settled := s.end(r, job.LeaseSpent, ending{
+		reason: "worker_lost", source: b.Source, original: b.Original,
+		err: store.ErrorInfo{
+			Type: "WorkerLost", Class: string(job.WorkerLost), Code: strings.ToUpper(r.Type) + "_WORKER_LOST", Retryable: true,
+			Message: fmt.Sprintf("the worker was lost in attempt %d of %d", r.Attempts, r.MaxAttempts),
+		},
+	})
+	out := r.begun(store.Spent)
+	out.DeadLetter = settled.DeadLetter
+	return out, nil
 }
 
-// start gives the job a new fence and an attempt, unless its last worker took the last one with it.
-func (s *Jobs) start(r *Row, b store.Begin, now time.Time) store.Begun {
-	lost := r.State == job.Running && r.NotBefore.IsZero()
-	if lost && r.Attempts >= b.MaxAttempts {
-		r.move(job.LeaseSpent)
-		r.Error = store.ErrorInfo{Class: string(job.WorkerLost), Message: "the worker was lost"}
-		r.Dead = s.bury(r.JobID, b.Original, "exhausted", r.Error, r.Attempts)
-		return r.begun(store.Spent)
-	}
-	if lost {
-		r.move(job.LeaseLost)
-	}
+// run starts an attempt: one more attempt, a new fence (I4).
+func (r *Row) run(b store.Begin, now time.Time, told ...store.Event) store.Begun {
 	if r.State == job.Pending {
 		r.move(job.Start)
 	}
 	r.Attempts++
 	r.Fence++
-	r.MaxAttempts, r.Consumed = b.MaxAttempts, b.Source.MessageID
-	r.LeaseEnds, r.NotBefore = now.Add(b.Lease), time.Time{}
+	r.tell(told...)
+	r.tell(own("started", fmt.Sprintf("attempt %d of %d started", r.Attempts, r.MaxAttempts)))
+	r.Worker, r.LeaseEnds, r.NotBefore = b.Worker, now.Add(b.Lease), time.Time{}
+	r.Sent = true // it came: no sweep needs to send it again
+	if r.Started.IsZero() {
+		r.Started = now
+	}
+	if r.SeriesStarted.IsZero() {
+		r.SeriesStarted = now
+	}
+	if id := b.Source.MessageID; id != "" {
+		r.Consumed[id] = true
+	}
 	return r.begun(store.Run)
 }
 
+// again says whether a forced message starts another series, see aw_again.
+func (r *Row) again(b store.Begin) bool {
+	switch {
+	case !b.Force || b.Source.MessageID == "" || r.Consumed[b.Source.MessageID]:
+		return false
+	case b.Source.InsertedAt.IsZero():
+		return r.State != job.Canceled
+	case r.State == job.Canceled:
+		return b.Source.InsertedAt.After(r.Ended)
+	}
+	since := r.SeriesStarted
+	if since.IsZero() {
+		since = r.Ended
+	}
+	return !b.Source.InsertedAt.Before(since.Truncate(time.Second))
+}
+
 // reopen starts a new series of attempts for a forced message.
-func (r *Row) reopen() {
-	r.State, r.Attempts, r.Progress, r.Dead, r.Cancel, r.Result = job.Pending, 0, 0, nil, false, nil
+func (r *Row) reopen(b store.Begin, now time.Time) {
+	r.State, r.Series, r.SeriesStarted, r.Ended = job.Running, r.Series+1, now, time.Time{}
+	r.Attempts, r.MaxAttempts, r.Progress, r.Dead, r.Cancel, r.Result = 0, b.MaxAttempts, 0, nil, false, nil
+	r.Error, r.Hints, r.WebhookURL, r.TraceParent = store.ErrorInfo{}, b.Hints, b.WebhookURL, b.TraceParent
 }
 
 func (r *Row) begun(d store.Decision) store.Begun {
-	b := store.Begun{
+	return store.Begun{
 		Decision: d, Fence: r.Fence, Attempt: r.Attempts, MaxAttempts: r.MaxAttempts,
 		Progress: r.Progress, State: string(r.State), Checkpoint: r.Checkpoint,
 	}
-	if r.Dead != nil {
-		ref := r.Dead.DeadLetterRef
-		b.DeadLetter = &ref
-	}
-	return b
 }

@@ -1,6 +1,6 @@
 // Package memory keeps jobs in memory: the reference model of store.Jobs. Tests of the engine run on
-// it in virtual time, and it says in Go what the SQL functions say in SQL. It holds no documents, and
-// its outbox only counts.
+// it in virtual time, and it says in Go what the SQL functions say in SQL; the conformance suite holds
+// one against the other. It holds no documents, and nobody delivers from its outbox.
 package memory
 
 import (
@@ -10,54 +10,70 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// Jobs implements store.Jobs. The zero value is not usable; see New.
+// Jobs implements store.Jobs for one tenant. The zero value is not usable; see New.
 type Jobs struct {
 	mu          sync.Mutex
 	rows        map[string]*Row
+	order       []string // ids as they were created
 	deadLetters []*DeadLetter
-	byMessage   map[string]*DeadLetter // of rejected messages
+	byMessage   map[source]*DeadLetter // of rejected messages
 	// OnEffect carries out the effects of a completion; nil accepts and ignores them.
 	OnEffect func(h store.Holder, e store.Effect) error
 }
 
+// source is what makes a rejected message the same message (I6).
+type source struct{ queue, id string }
+
 // Row is a job as the model keeps it.
 type Row struct {
-	store.Begin
-	State      job.State
-	Fence      int64
-	Attempts   int
-	Progress   int
-	LeaseEnds  time.Time
-	NotBefore  time.Time // of a retry that waits
-	Cancel     bool
-	Placed     bool // made by a cancel request before any message came
-	Sent       bool
-	Submitted  *store.Submission
-	At         time.Time
-	Consumed   string // the message that the present outcome answers
-	Checkpoint json.RawMessage
-	Events     []store.Event
-	Effects    []store.Effect // committed
-	Commits    int            // completions ever committed (I2)
-	Result     json.RawMessage
-	Error      store.ErrorInfo
-	Dead       *DeadLetter
+	store.Begin // of the message that made it, or of its submission
+	State       job.State
+	Stage       string
+	Fence       int64
+	Attempts    int
+	Progress    int
+	LeaseEnds   time.Time // zero: nobody holds it
+	NotBefore   time.Time // of a retry that waits
+	Cancel      bool      // asked to be canceled
+	Placed      bool      // made by a cancel request before any message came
+	Sent        bool
+	Submitted   *store.Submission
+	Series      int
+	Consumed    map[string]bool // the messages that started a run
+	Checkpoint  json.RawMessage
+	Events      []store.JobEvent
+	Effects     []store.Effect // committed
+	Commits     int            // completions ever committed (I2)
+	Result      json.RawMessage
+	Error       store.ErrorInfo
+	Dead        *DeadLetter // of the present series
+	Outbox      []Webhook   // nobody delivers from it
+
+	Created, Updated, Started, SeriesStarted, Ended time.Time
 }
 
 // DeadLetter is a dead letter as the model keeps it.
 type DeadLetter struct {
 	store.DeadLetterRef
 	JobID    string
+	Type     string
 	Original string
+	Source   store.Source
+	Created  time.Time
 }
+
+// Webhook is a row of the outbox.
+type Webhook struct{ ID, Event, URL string }
 
 // New returns an empty store.
 func New() *Jobs {
-	return &Jobs{rows: map[string]*Row{}, byMessage: map[string]*DeadLetter{}}
+	return &Jobs{rows: map[string]*Row{}, byMessage: map[source]*DeadLetter{}}
 }
 
 // Row returns a copy of a job's row, and whether there is one.
@@ -82,10 +98,19 @@ func (s *Jobs) DeadLetters() []DeadLetter {
 	return out
 }
 
+// add makes a row.
+func (s *Jobs) add(b store.Begin) *Row {
+	now := time.Now()
+	r := &Row{Begin: b, State: job.Pending, Series: 1, Consumed: map[string]bool{}, Created: now, Updated: now}
+	s.rows[b.JobID] = r
+	s.order = append(s.order, b.JobID)
+	return r
+}
+
 // held returns the row of a running job under the current fence (I4).
 func (s *Jobs) held(h store.Holder) (*Row, error) {
 	r, ok := s.rows[h.JobID]
-	if !ok || r.State != job.Running || r.Fence != h.Fence {
+	if !ok || r.State != job.Running || r.LeaseEnds.IsZero() || r.Fence != h.Fence {
 		return nil, store.ErrFenced
 	}
 	return r, nil
@@ -97,47 +122,60 @@ func (r *Row) move(signal job.Signal) {
 	if !ok {
 		panic("memory: no transition from " + string(r.State) + " by " + string(signal))
 	}
-	r.State = next
+	r.State, r.Updated = next, time.Now()
 }
 
-func (r *Row) append(events []store.Event) {
+// tell appends events, numbered without gaps, progress never falling, an id that is there already
+// ignored (I8).
+func (r *Row) tell(events ...store.Event) {
 	for _, e := range events {
-		if r.has(e.ID) {
+		if r.told(e.ID) {
 			continue
 		}
-		r.Progress = max(r.Progress, e.Progress)
-		e.Progress = r.Progress
-		r.Events = append(r.Events, e)
+		r.Progress = max(r.Progress, min(max(e.Progress, 0), 100))
+		if e.Stage != "" {
+			r.Stage = e.Stage
+		}
+		r.Events = append(r.Events, store.JobEvent{
+			ID: e.ID, Seq: int64(len(r.Events)) + 1, JobID: r.JobID, At: e.At, Stage: e.Stage, Progress: r.Progress,
+			Attempt: r.Attempts, Message: e.Message, Metadata: e.Metadata,
+		})
+		r.Updated = time.Now()
 	}
 }
 
-func (r *Row) has(id string) bool {
+func (r *Row) told(id string) bool {
 	for _, e := range r.Events {
-		if e.ID == id && id != "" {
+		if e.ID == id {
 			return true
 		}
 	}
 	return false
 }
 
-func (r *Row) settled() store.Settled {
-	s := store.Settled{State: string(r.State), Attempts: r.Attempts, Result: r.Result}
-	if r.State.Terminal() && r.WebhookURL != "" {
-		s.Deliveries = 1
-	}
-	if r.Dead != nil {
-		ref := r.Dead.DeadLetterRef
-		s.DeadLetter = &ref
-	}
-	return s
+// own is an event of the store's own.
+func own(stage, message string) store.Event {
+	return store.Event{ID: uuid.NewString(), At: time.Now(), Stage: stage, Message: message}
 }
 
-func (s *Jobs) bury(jobID, original, reason string, e store.ErrorInfo, attempts int) *DeadLetter {
-	d := &DeadLetter{JobID: jobID, Original: original, DeadLetterRef: store.DeadLetterRef{
-		ID: strconv.Itoa(len(s.deadLetters) + 1), Reason: reason, Class: e.Class, Message: e.Message, Attempts: attempts,
-	}}
+func (s *Jobs) bury(jobID, taskType, reason string, e store.ErrorInfo, attempts int, from store.Source, original string) *DeadLetter {
+	d := &DeadLetter{
+		JobID: jobID, Type: taskType, Original: original, Source: from, Created: time.Now(),
+		DeadLetterRef: store.DeadLetterRef{
+			ID: strconv.Itoa(len(s.deadLetters) + 1), Reason: reason, Class: e.Class, Message: e.Message, Attempts: attempts,
+		},
+	}
 	s.deadLetters = append(s.deadLetters, d)
 	return d
+}
+
+// ref is a copy for an answer; nil stays nil.
+func (d *DeadLetter) ref() *store.DeadLetterRef {
+	if d == nil {
+		return nil
+	}
+	ref := d.DeadLetterRef
+	return &ref
 }
 
 // DeadLetterSent notes that the queue has the copy.

@@ -2,6 +2,8 @@ package memory
 
 import (
 	"context"
+	"encoding/json"
+	"strconv"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/job"
@@ -17,7 +19,7 @@ func (s *Jobs) Heartbeat(_ context.Context, b store.Beat) (store.Pulse, error) {
 		return store.Pulse{}, err
 	}
 	r.LeaseEnds = time.Now().Add(b.Lease)
-	r.append(b.Events)
+	r.tell(b.Events...)
 	if b.Checkpoint != nil {
 		r.Checkpoint = b.Checkpoint
 	}
@@ -32,6 +34,10 @@ func (s *Jobs) Complete(_ context.Context, c store.Completion) (store.Settled, e
 	if err != nil {
 		return store.Settled{}, err
 	}
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(c.Result, &object); err != nil {
+		return store.Settled{}, job.Errorf(job.InternalBug, "a result must be a JSON object")
+	}
 	for _, e := range c.Effects {
 		if s.OnEffect == nil {
 			break
@@ -40,12 +46,9 @@ func (s *Jobs) Complete(_ context.Context, c store.Completion) (store.Settled, e
 			return store.Settled{}, err
 		}
 	}
-	r.move(job.Success)
-	r.append(c.Events)
-	r.Progress, r.Result, r.Effects = 100, c.Result, c.Effects
+	r.Effects = c.Effects
 	r.Commits++
-	r.end()
-	return r.settled(), nil
+	return s.end(r, job.Success, ending{events: c.Events, result: c.Result}), nil
 }
 
 // Fail ends the job with an error.
@@ -56,15 +59,21 @@ func (s *Jobs) Fail(_ context.Context, f store.Failure) (store.Settled, error) {
 	if err != nil {
 		return store.Settled{}, err
 	}
-	r.move(job.Permanent)
-	r.append(f.Events)
-	r.Error = f.Error
-	r.Dead = s.bury(r.JobID, f.Original, f.Reason, f.Error, r.Attempts)
-	r.end()
-	return r.settled(), nil
+	return s.end(r, job.Permanent, ending{events: f.Events, err: f.Error, reason: f.Reason, source: f.Source, original: f.Original}), nil
 }
 
-// Retry notes a retryable error.
+// Canceled acknowledges a cancel request.
+func (s *Jobs) Canceled(_ context.Context, h store.Holder, events []store.Event) (store.Settled, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, err := s.held(h)
+	if err != nil {
+		return store.Settled{}, err
+	}
+	return s.end(r, job.Cancel, ending{events: events}), nil
+}
+
+// Retry notes a retryable error. The job stays running, held by nobody.
 func (s *Jobs) Retry(_ context.Context, t store.Retrial) (store.Settled, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,12 +81,15 @@ func (s *Jobs) Retry(_ context.Context, t store.Retrial) (store.Settled, error) 
 	if err != nil {
 		return store.Settled{}, err
 	}
+	if r.Attempts >= r.MaxAttempts { // I6
+		return store.Settled{}, job.Errorf(job.InternalBug, "job %s has no attempt left after %d", r.JobID, r.Attempts)
+	}
 	r.move(job.Retryable)
-	r.append(t.Events)
+	r.tell(t.Events...)
+	r.tell(own("retrying", t.Error.Message))
 	r.Error = t.Error
-	r.Fence++ // nobody holds it now
 	r.LeaseEnds, r.NotBefore = time.Time{}, time.Now().Add(t.After)
-	return r.settled(), nil
+	return store.Settled{State: string(r.State), Attempts: r.Attempts}, nil
 }
 
 // Release gives the job back without a counted attempt (I9).
@@ -89,67 +101,51 @@ func (s *Jobs) Release(_ context.Context, h store.Holder, events []store.Event) 
 		return store.Settled{}, err
 	}
 	r.move(job.Released)
-	r.append(events)
+	r.tell(events...)
+	r.tell(own("released", "given back; the attempt is not counted"))
 	r.Attempts--
 	r.LeaseEnds = time.Time{}
-	return r.settled(), nil
+	return store.Settled{State: string(r.State), Attempts: r.Attempts}, nil
 }
 
-// Canceled acknowledges a cancel request.
-func (s *Jobs) Canceled(_ context.Context, h store.Holder, events []store.Event) (store.Settled, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r, err := s.held(h)
-	if err != nil {
-		return store.Settled{}, err
-	}
-	r.move(job.Cancel)
-	r.append(events)
-	r.end()
-	return r.settled(), nil
+// ending is what ends a job: result of success; err, reason, source and original of failure.
+type ending struct {
+	events           []store.Event
+	result           json.RawMessage
+	err              store.ErrorInfo
+	reason, original string
+	source           store.Source
 }
 
-// RequestCancel cancels a pending job, asks a running one, and places a canceled one.
-func (s *Jobs) RequestCancel(_ context.Context, id, _ string) (store.Job, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r, ok := s.rows[id]
-	switch {
-	case !ok:
-		r = &Row{Begin: store.Begin{JobID: id}, State: job.Canceled, Placed: true, At: time.Now()}
-		s.rows[id] = r
-	case r.State.Terminal():
-		return store.Job{ID: id, Status: string(r.State)}, store.ErrTerminal
-	case r.State == job.Pending || time.Now().After(r.LeaseEnds):
-		r.move(job.Cancel)
-		r.end()
-	default:
-		r.Cancel = true
+// end moves a job into a terminal state: row, last event, dead letter and webhook at once.
+func (s *Jobs) end(r *Row, signal job.Signal, e ending) store.Settled {
+	r.move(signal)
+	r.tell(e.events...)
+	last := own(r.State.Wire(), "done")
+	switch r.State {
+	case job.Succeeded:
+		last.Progress = 100
+	case job.Failed:
+		last.Message = e.err.Message
+	case job.Canceled:
+		last.Message = "canceled"
 	}
-	return store.Job{ID: id, Status: string(r.State), CancelAsked: r.Cancel}, nil
+	r.tell(last)
+	r.Result, r.Error, r.Ended, r.Checkpoint = e.result, e.err, time.Now(), nil
+	r.LeaseEnds, r.NotBefore = time.Time{}, time.Time{}
+	if r.State == job.Failed {
+		r.Dead = s.bury(r.JobID, r.Type, e.reason, e.err, r.Attempts, e.source, e.original)
+	}
+	return store.Settled{
+		State: string(r.State), Attempts: r.Attempts, Result: r.Result, DeadLetter: r.Dead.ref(), Deliveries: r.webhook(r.WebhookURL, r.State),
+	}
 }
 
-// Reject records a message that can't become work.
-func (s *Jobs) Reject(_ context.Context, j store.Rejection) (store.Settled, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	d, again := s.byMessage[j.Source.MessageID]
-	if !again {
-		d = s.bury(j.JobID, j.Original, j.Reason, j.Error, 0)
-		if j.Source.MessageID != "" {
-			s.byMessage[j.Source.MessageID] = d
-		}
+// webhook writes the outbox when somebody is to be told. It returns how many rows it wrote.
+func (r *Row) webhook(url string, state job.State) int {
+	if url == "" {
+		return 0
 	}
-	if _, taken := s.rows[j.JobID]; j.Record && !taken {
-		s.rows[j.JobID] = &Row{
-			Begin: store.Begin{JobID: j.JobID, Type: j.Type, Payload: j.Payload}, State: job.Failed,
-			Error: j.Error, Dead: d, At: time.Now(), Consumed: j.Source.MessageID,
-		}
-	}
-	ref := d.DeadLetterRef
-	return store.Settled{State: string(job.Failed), DeadLetter: &ref}, nil
-}
-
-func (r *Row) end() {
-	r.LeaseEnds, r.NotBefore, r.Checkpoint, r.Cancel = time.Time{}, time.Time{}, nil, false
+	r.Outbox = append(r.Outbox, Webhook{ID: "msg_" + r.JobID + "_" + strconv.Itoa(len(r.Outbox)+1), Event: "task." + state.Wire(), URL: url})
+	return 1
 }

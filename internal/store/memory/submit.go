@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"reflect"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/job"
@@ -13,18 +14,15 @@ func (s *Jobs) Submit(_ context.Context, m store.Submission) (store.Submitted, e
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r, ok := s.rows[m.JobID]; ok {
-		if r.Fingerprint != m.Fingerprint {
+		if !r.Placed && r.Fingerprint != m.Fingerprint { // I5
 			return store.Submitted{}, store.ErrConflict
 		}
-		return store.Submitted{State: string(r.State), Sent: r.Sent}, nil
+		return store.Submitted{State: string(r.State), Sent: r.Submitted == nil || r.Sent}, nil
 	}
-	s.rows[m.JobID] = &Row{
-		Begin: store.Begin{
-			JobID: m.JobID, Type: m.Type, Payload: m.Payload, Hints: m.Hints, Priority: m.Priority,
-			WebhookURL: m.WebhookURL, Fingerprint: m.Fingerprint, MaxAttempts: m.MaxAttempts,
-		},
-		State: job.Pending, Submitted: &m, At: time.Now(),
-	}
+	s.add(store.Begin{
+		JobID: m.JobID, Type: m.Type, Payload: m.Payload, Hints: m.Hints, Priority: m.Priority, RequestedBy: m.RequestedBy,
+		WebhookURL: m.WebhookURL, TraceParent: m.TraceParent, Fingerprint: m.Fingerprint, MaxAttempts: m.MaxAttempts,
+	}).Submitted = &m
 	return store.Submitted{Created: true, State: string(job.Pending)}, nil
 }
 
@@ -40,15 +38,83 @@ func (s *Jobs) MarkSent(_ context.Context, id string) error {
 	return nil
 }
 
-// Unsent lists what was submitted and never sent.
+// Unsent lists what was submitted and never sent, the oldest first.
 func (s *Jobs) Unsent(_ context.Context, olderThan time.Duration, limit int) ([]store.Unsent, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var out []store.Unsent
-	for id, r := range s.rows {
-		if len(out) < limit && r.Submitted != nil && !r.Sent && r.State == job.Pending && time.Since(r.At) >= olderThan {
+	for _, id := range s.order {
+		r := s.rows[id]
+		if len(out) < limit && r.Submitted != nil && !r.Sent && r.State == job.Pending && time.Since(r.Created) >= olderThan {
 			out = append(out, store.Unsent{JobID: id, Queue: r.Submitted.Queue, Message: r.Submitted.Message})
 		}
 	}
 	return out, nil
+}
+
+// RequestCancel cancels a job that nobody works on, asks a running one, and places a canceled one.
+func (s *Jobs) RequestCancel(_ context.Context, id, by string) (store.Job, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, ok := s.rows[id]
+	if !ok {
+		r = s.add(store.Begin{JobID: id})
+		r.Placed, r.Cancel = true, true
+		r.move(job.Cancel)
+		r.Ended = time.Now()
+		r.tell(own("canceled", "canceled by "+by+" before any message came"))
+		return r.job(), nil
+	}
+	if r.State.Terminal() {
+		return store.Job{}, store.ErrTerminal
+	}
+	if !r.Cancel {
+		r.Cancel = true
+		r.tell(own("", "cancel requested by "+by))
+	}
+	if r.State == job.Pending || !time.Now().Before(r.LeaseEnds) {
+		s.end(r, job.Cancel, ending{})
+	}
+	return r.job(), nil
+}
+
+// Reject records a message that can't become work, once (I6).
+func (s *Jobs) Reject(_ context.Context, j store.Rejection) (store.Settled, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := source{j.Source.Queue, j.Source.MessageID}
+	if d, again := s.byMessage[key]; again && key.id != "" {
+		return store.Settled{State: string(job.Failed), DeadLetter: d.ref()}, nil
+	}
+	d := s.bury(j.JobID, j.Type, j.Reason, j.Error, 0, j.Source, j.Original)
+	if key.id != "" {
+		s.byMessage[key] = d
+	}
+	if j.Record && j.JobID != "" {
+		s.refuse(j, d)
+	}
+	settled := store.Settled{State: string(job.Failed), DeadLetter: d.ref()}
+	if r, ok := s.rows[j.JobID]; ok {
+		settled.Deliveries = r.webhook(j.WebhookURL, job.Failed)
+	} else if j.WebhookURL != "" {
+		settled.Deliveries = 1
+	}
+	return settled, nil
+}
+
+// refuse makes the failed row of a rejected message, or fails the one that was recorded before this very
+// message was sent. Any other row of that id stays as it is.
+func (s *Jobs) refuse(j store.Rejection, d *DeadLetter) {
+	r, ok := s.rows[j.JobID]
+	switch {
+	case !ok:
+		r = s.add(store.Begin{
+			JobID: j.JobID, Type: j.Type, Payload: j.Payload, RequestedBy: j.RequestedBy, WebhookURL: j.WebhookURL, MaxAttempts: 1,
+		})
+	case r.State != job.Pending || r.Submitted == nil || r.Fence > 0 || r.Type != j.Type || !reflect.DeepEqual(r.Payload, j.Payload):
+		return
+	}
+	r.move(job.Permanent)
+	r.tell(own("failed", j.Error.Message))
+	r.Error, r.Ended, r.Dead, r.Sent = j.Error, time.Now(), d, true
 }

@@ -20,49 +20,67 @@ const Dimensions = 8
 // Open opens the store of a tenant. The stores that one Open opens share a database.
 type Open func(t testing.TB, clientID string) store.Store
 
+// jobTests are the part of the suite that store.Jobs and the readers of its rows pass by themselves.
+var jobTests = []suiteTest{
+	{"begin", testBegin},
+	{"begin decides by state", testDecisions},
+	{"conflict", testConflict},
+	{"worker lost", testWorkerLost},
+	{"worker lost for good", testSpent},
+	{"retry", testRetry},
+	{"release", testRelease},
+	{"fail", testFail},
+	{"complete", testComplete},
+	{"cancel requests", testCancelRequests},
+	{"events", testEvents},
+	{"checkpoint", testCheckpoint},
+	{"reject", testReject},
+	{"reject a submitted job", testRejectSubmitted},
+	{"submit", testSubmit},
+	{"readers", testReaders},
+	{"force", testForce},
+}
+
+// otherTests need documents, the outbox or the database itself.
+var otherTests = []suiteTest{
+	{"stale fence", testFence},
+	{"effects are one transaction", testEffectAtomicity},
+	{"cancel", testCancel},
+	{"hostile texts", testHostileTexts},
+	{"outbox", testOutbox},
+	{"deliveries", testDeliveries},
+	{"deliveries by host", testSkipHosts},
+	{"stage and activate", testActivate},
+	{"activation refuses gaps", testActivateRefuses},
+	{"staged work of the lost", testStagedLeftovers},
+	{"busy document", testBusy},
+	{"keep", testKeep},
+	{"failure keeps the old version", testFailureKeepsOld},
+	{"chunk reuse", testReuse},
+	{"many chunks", testManyChunks},
+	{"search", testSearch},
+	{"workers at once", testTogether},
+	{"two tenants, one id", testTwoTenants},
+	{"check", testCheck},
+}
+
+type suiteTest struct {
+	name string
+	test func(*testing.T, *bench)
+}
+
 // Run is the suite.
 func Run(t *testing.T, open Open) {
-	for _, c := range []struct {
-		name string
-		test func(*testing.T, *bench)
-	}{
-		{"begin", testBegin},
-		{"begin decides by state", testDecisions},
-		{"conflict", testConflict},
-		{"stale fence", testFence},
-		{"worker lost", testWorkerLost},
-		{"worker lost for good", testSpent},
-		{"retry", testRetry},
-		{"release", testRelease},
-		{"fail", testFail},
-		{"complete", testComplete},
-		{"effects are one transaction", testEffectAtomicity},
-		{"force", testForce},
-		{"cancel", testCancel},
-		{"cancel requests", testCancelRequests},
-		{"events", testEvents},
-		{"checkpoint", testCheckpoint},
-		{"reject", testReject},
-		{"reject a submitted job", testRejectSubmitted},
-		{"submit", testSubmit},
-		{"hostile texts", testHostileTexts},
-		{"readers", testReaders},
-		{"outbox", testOutbox},
-		{"deliveries", testDeliveries},
-		{"deliveries by host", testSkipHosts},
-		{"stage and activate", testActivate},
-		{"activation refuses gaps", testActivateRefuses},
-		{"staged work of the lost", testStagedLeftovers},
-		{"busy document", testBusy},
-		{"keep", testKeep},
-		{"failure keeps the old version", testFailureKeepsOld},
-		{"chunk reuse", testReuse},
-		{"many chunks", testManyChunks},
-		{"search", testSearch},
-		{"workers at once", testTogether},
-		{"two tenants, one id", testTwoTenants},
-		{"check", testCheck},
-	} {
+	RunJobs(t, open)
+	runAll(t, open, otherTests)
+}
+
+// RunJobs is the part of the suite that is about jobs alone: of the stores that open returns only the
+// methods of store.Jobs, the readers of its rows and ClaimDeliveries are called.
+func RunJobs(t *testing.T, open Open) { runAll(t, open, jobTests) }
+
+func runAll(t *testing.T, open Open, tests []suiteTest) {
+	for _, c := range tests {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			c.test(t, newBench(t, open))
