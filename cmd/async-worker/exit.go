@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
@@ -52,10 +53,11 @@ func (e *failure) Unwrap() error { return e.err }
 
 // What to do next when a service does not answer.
 const (
-	nextOpen  = "are the database and the storage account up? async-worker check-config shows where they should be; `async-worker dev` starts a local stack"
-	nextStore = "is the database up? check SUPABASE_URL or DATABASE_URL; `async-worker dev` starts a local stack"
-	nextAzure = "is the storage account reachable? check AZURE_STORAGE_CONNECTION_STRING or AZURE_STORAGE_ACCOUNT; `async-worker dev` starts a local stack"
-	nextModel = "is the model's service reachable? check OPENAI_BASE_URL and the key, or set LLM_PROVIDER=offline as the worker does"
+	nextOpen       = "are the database and the storage account up? async-worker check-config shows where they should be; `async-worker dev` starts a local stack"
+	nextStore      = "is the database up? check SUPABASE_URL or DATABASE_URL; `async-worker dev` starts a local stack"
+	nextAzure      = "is the storage account reachable? check AZURE_STORAGE_CONNECTION_STRING or AZURE_STORAGE_ACCOUNT; `async-worker dev` starts a local stack"
+	nextPermission = "check the key, login or role in the settings and its rights; async-worker check-config shows which setting is in force"
+	nextModel      = "is the model's service reachable? check OPENAI_BASE_URL and the key, or set LLM_PROVIDER=offline as the worker does"
 )
 
 // verdict is what follows from an error.
@@ -100,11 +102,22 @@ func judge(err error) verdict {
 	case is(context.DeadlineExceeded):
 		return verdict{exitTemporary, next}
 	}
-	return verdict{codeOf(err), next}
+	code := codeOf(err)
+	if code == exitPermission {
+		next = nextPermission // that a service is up is shown by its refusal
+	}
+	return verdict{code, next}
 }
 
 // codeOf reads the errors of services.
 func codeOf(err error) int {
+	// Their class is that of an outage, because a running worker goes on trying.
+	switch {
+	case app.StorageDenied(err):
+		return exitPermission
+	case app.StorageMisnamed(err):
+		return exitConfig
+	}
 	if e, ok := errors.AsType[*job.Error](err); ok {
 		return codeOfClass(e.Class)
 	}

@@ -39,7 +39,7 @@ func (p *program) extract(cmd *cobra.Command, cfg config.Config, out format, pat
 	const next = "async-worker extract reads PDF, DOCX, HTML, Markdown, CSV and plain text"
 	src, err := extract.Open(path, filepath.Base(path))
 	if err != nil {
-		return &failure{"open " + path, "check the path", err}
+		return fmt.Errorf("open %s: %w", path, err)
 	}
 	limits := extract.DefaultLimits
 	limits.Bytes = cfg.MaxBlobBytes
