@@ -24,6 +24,7 @@ type Job struct {
 	Result       json.RawMessage `json:"result,omitempty"`
 	RequestedBy  string          `json:"requested_by,omitempty"`
 	ParentJobID  string          `json:"parent_job_id,omitempty"`
+	Replay       int             `json:"replay,omitempty"` // which replay of its line it is; 0: none
 	CancelAsked  bool            `json:"cancel_requested,omitempty"`
 	CreatedAt    time.Time       `json:"created_at"`
 	UpdatedAt    time.Time       `json:"updated_at"`
@@ -65,16 +66,22 @@ type DeadLetter struct {
 	SourceQueue  string     `json:"source_queue,omitempty"`
 	CreatedAt    time.Time  `json:"created_at"`
 	ReplayedAt   *time.Time `json:"replayed_at,omitempty"`
-	ReplayedAs   string     `json:"replayed_as,omitempty"`
+	ReplayedAs   string     `json:"replayed_as,omitempty"` // id of the job that does it again, maybe the same
+	ReplayedBy   string     `json:"replayed_by,omitempty"`
+	Replays      int        `json:"replays,omitempty"` // how often it was replayed
 }
 
 // DeadLetterFilter narrows a listing, newest first. Zero fields don't narrow.
 type DeadLetterFilter struct {
-	JobID  string    `json:"job_id,omitempty"`
-	Type   string    `json:"type,omitempty"`
-	Class  string    `json:"class,omitempty"`
-	Before time.Time `json:"before,omitzero"`
-	Limit  int       `json:"limit"` // 1-1000
+	JobID    string            `json:"job_id,omitempty"`
+	Type     string            `json:"type,omitempty"`
+	Class    string            `json:"class,omitempty"`
+	Reason   string            `json:"reason,omitempty"`
+	Replayed string            `json:"replayed,omitempty"` // yes or no
+	Since    time.Time         `json:"since,omitzero"`     // created at or after
+	Before   time.Time         `json:"before,omitzero"`    // created before
+	After    *DeadLetterCursor `json:"after,omitempty"`    // for the next page
+	Limit    int               `json:"limit"`              // 1-1000
 }
 
 // Query is a hybrid search.

@@ -44,6 +44,7 @@ type Store interface {
 	Documents
 	Deliveries
 	Reader
+	Replays
 
 	// Check returns ErrSchema, ErrForbidden or another error when the store can't be worked with.
 	Check(ctx context.Context) error

@@ -137,6 +137,12 @@ func classify(ctx context.Context, fn string, err error) error {
 			return &job.Error{Class: job.TransientStorage, Message: "another job works on this document", Cause: err}
 		}
 		return &store.BusyError{JobID: b.JobID, RetryAfter: time.Duration(b.RetryAfterMS) * time.Millisecond}
+	case "AW012":
+		return fmt.Errorf("%w: %s", store.ErrReplayed, raised.Message)
+	case "AW013":
+		return fmt.Errorf("%w: %s", store.ErrExhausted, raised.Message)
+	case "AW014":
+		return fmt.Errorf("%w: %s", store.ErrNotFailed, raised.Message)
 	case "AW006", "AW008", "AW010", "AW011":
 		return &job.Error{Class: job.InternalBug, Message: fn + ": " + raised.Message, Cause: err}
 	}

@@ -60,6 +60,13 @@ var otherTests = []suiteTest{
 	{"many chunks", testManyChunks},
 	{"search", testSearch},
 	{"workers at once", testTogether},
+	{"replay", testReplay},
+	{"ids of replays", testReplayIDs},
+	{"replays at once", testReplayTogether},
+	{"dead letters by filter", testLetterFilters},
+	{"purge", testPurge},
+	{"retry by hand", testRequeue},
+	{"retry by hand beside others", testRequeueAfter},
 	{"two tenants, one id", testTwoTenants},
 	{"check", testCheck},
 }

@@ -3,6 +3,7 @@ package storetest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -22,7 +23,8 @@ type Victim struct {
 	Client   string
 	Running  store.Holder
 	Staged   store.Staged // by Running
-	Letter   string       // id of a dead letter
+	Failed   string       // id of a failed job
+	Letter   string       // id of its dead letter
 	Delivery store.Delivery
 }
 
@@ -33,7 +35,7 @@ func NewVictim(t *testing.T, open Open, superuser *pgx.Conn) Victim {
 	v := Victim{Client: b.client}
 	b.ingest("secret.pdf", "the secret of the victim")
 	m, h := b.run()
-	v.Letter = b.fail(h, m).DeadLetter.ID
+	v.Failed, v.Letter = m.JobID, b.fail(h, m).DeadLetter.ID
 	v.Delivery = b.claimAll(hour)[0]
 	_, v.Running = b.run()
 	var err error
@@ -107,6 +109,11 @@ func (v Victim) Calls() map[string]json.RawMessage {
 		"aw_request_cancel":   args(map[string]any{"job_id": v.Running.JobID, "by": "mallory"}),
 		"aw_reject":           args(map[string]any{"reason": "r", "error": failed, "original_message": "m"}),
 		"aw_dead_letter_sent": args(map[string]any{"id": v.Letter}),
+		"aw_plan_replay":      args(map[string]any{"id": v.Letter}),
+		"aw_replay":           args(with(job, map[string]any{"id": v.Letter, "replays": 0, "again": true, "job_id": v.Failed + ".r1"})),
+		"aw_plan_requeue":     args(map[string]any{"job_id": v.Failed}),
+		"aw_requeue":          args(with(job, map[string]any{"job_id": v.Failed, "fingerprint": "f1", "force": true})),
+		"aw_purge":            args(map[string]any{"ids": []string{v.Letter}, "unsent_for_ms": 0}),
 		"aw_known_chunks":     args(map[string]any{"keys": []string{"key of the secret of the victim"}}),
 		"aw_claim_deliveries": args(map[string]any{"worker": "w", "max": 10, "lease_ms": 1000}),
 		"aw_settle_delivery":  args(map[string]any{"id": v.Delivery.ID, "fence": v.Delivery.Fence, "status": "delivered"}),
@@ -123,4 +130,11 @@ func (v Victim) Calls() map[string]json.RawMessage {
 		"aw_kept":             held(map[string]any{}),
 		"aw_tenant":           args(map[string]any{}),
 	}
+}
+
+// with returns both in one.
+func with(fields, more map[string]any) map[string]any {
+	all := maps.Clone(fields)
+	maps.Copy(all, more)
+	return all
 }

@@ -47,7 +47,7 @@ begin
     select jsonb_agg(jsonb_build_object('job_id', u.id, 'queue', u.queue, 'message', u.message) order by u.created_at)
     from (select * from jobs
           where client_id = v_client and queue is not null and sent_at is null and status = 'pending'
-            and created_at <= clock_timestamp() - aw_span(p -> 'older_than_ms')
+            and updated_at <= clock_timestamp() - aw_span(p -> 'older_than_ms') -- nothing happened to it since it was recorded
           order by created_at limit (p ->> 'limit')::int) u), '[]');
 end $$;
 
@@ -107,7 +107,7 @@ begin
   returning * into j;
   if not found then
     select * into strict j from jobs where client_id = v_client and id = p ->> 'job_id' for update;
-    if j.status <> 'pending' or j.queue is null or j.fence > 0 or j.type is distinct from p ->> 'type'
+    if j.status <> 'pending' or j.queue is null or j.series_started_at is not null or j.type is distinct from p ->> 'type'
        or j.payload is distinct from p -> 'payload' then
       return null;
     end if;

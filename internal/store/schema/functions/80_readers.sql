@@ -6,7 +6,7 @@ return jsonb_build_object('id', j.id, 'client_id', j.client_id, 'type', j.type, 
   'progress', j.progress, 'attempts', j.attempts, 'max_attempts', j.max_attempts, 'priority', j.priority,
   'payload', j.payload, 'hints', j.hints, 'error_class', j.error_class, 'error_code', j.error_code,
   'error_message', j.error_message, 'result', j.result, 'requested_by', j.requested_by,
-  'parent_job_id', j.parent_job_id, 'cancel_requested', j.cancel_requested_at is not null,
+  'parent_job_id', j.parent_job_id, 'replay', j.replay, 'cancel_requested', j.cancel_requested_at is not null,
   'created_at', j.created_at, 'updated_at', j.updated_at, 'started_at', j.started_at, 'completed_at', j.completed_at);
 
 create or replace function aw_job(p jsonb) returns jsonb
@@ -56,7 +56,7 @@ language sql stable set timezone = 'UTC'
 return jsonb_build_object('id', d.id, 'job_id', d.job_id, 'task_type', d.task_type, 'reason', d.reason,
   'error_class', d.error_class, 'error_message', d.error_message, 'attempts', d.attempts,
   'original_message', d.original_message, 'source_queue', d.source_queue, 'created_at', d.created_at,
-  'replayed_at', d.replayed_at, 'replayed_as', d.replayed_as);
+  'replayed_at', d.replayed_at, 'replayed_as', d.replayed_as, 'replayed_by', d.replayed_by, 'replays', d.replays);
 
 create or replace function aw_dead_letter(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} as $$
@@ -83,7 +83,12 @@ begin
             and (p ->> 'job_id' is null or d.job_id = p ->> 'job_id')
             and (p ->> 'type' is null or d.task_type = p ->> 'type')
             and (p ->> 'class' is null or d.error_class = p ->> 'class')
+            and (p ->> 'reason' is null or d.reason = p ->> 'reason')
+            and (p ->> 'replayed' is null or (d.replayed_at is not null) = (p ->> 'replayed' = 'yes'))
+            and (p ->> 'since' is null or d.created_at >= (p ->> 'since')::timestamptz)
             and (p ->> 'before' is null or d.created_at < (p ->> 'before')::timestamptz)
+            and (p ->> 'after' is null
+                 or (d.created_at, d.id) < ((p #>> '{after,at}')::timestamptz, (p #>> '{after,id}')::uuid))
           order by d.created_at desc, d.id desc
           limit least(greatest((p ->> 'limit')::int, 1), 1000)) x), '[]');
 end $$;
