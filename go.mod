@@ -19,6 +19,7 @@ require (
 	github.com/lmittmann/tint v1.2.1
 	github.com/mattn/go-runewidth v0.0.20
 	github.com/sashabaranov/go-openai v1.43.0
+	github.com/sony/gobreaker/v2 v2.4.0
 	github.com/spf13/cobra v1.10.2
 	github.com/standard-webhooks/standard-webhooks/libraries v0.0.1
 	github.com/supabase-community/postgrest-go v0.0.12

@@ -31,6 +31,9 @@ type Spec struct {
 	Type   task.Type
 	Stages []job.Stage
 	Policy job.Policy
+	// Needs are the services without which a task of the type can't be done: while the circuit breaker of
+	// one is open, none is started.
+	Needs []job.Dependency
 }
 
 // Call is one attempt at one task.

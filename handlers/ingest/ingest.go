@@ -56,7 +56,10 @@ func New(deps Deps) *Handler { return &Handler{deps: deps} }
 
 // Spec is that of the contract.
 func (h *Handler) Spec() handlers.Spec {
-	return handlers.Spec{Type: task.Ingest, Stages: job.Stages[task.Ingest], Policy: job.Policies[task.Ingest]}
+	return handlers.Spec{
+		Type: task.Ingest, Stages: job.Stages[task.Ingest], Policy: job.Policies[task.Ingest],
+		Needs: []job.Dependency{job.Database, job.Storage, job.Model},
+	}
 }
 
 // Check reads the payload.

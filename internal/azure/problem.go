@@ -82,7 +82,11 @@ func (c *Credentials) Explain(s Service, doing string, err error) error {
 	} else {
 		p, class = c.explainSilence(s, err)
 	}
-	return &job.Error{Class: class, Message: doing + ": " + p.Error(), RetryAfter: retryAfter, Cause: p}
+	dependency := job.Storage
+	if s == Queue {
+		dependency = job.Queues
+	}
+	return &job.Error{Class: class, Message: doing + ": " + p.Error(), RetryAfter: retryAfter, Cause: p, Dependency: dependency}
 }
 
 // explainSilence is for a request that got no answer.

@@ -22,6 +22,7 @@ type attempt struct {
 	holder  store.Holder
 	started time.Time
 	journal *journal
+	report  func(error) // tells the circuit breakers how the attempt went; see breakers.admit
 }
 
 // run does the attempt and settles it.
@@ -71,6 +72,7 @@ func (e *Engine) commit(ctx context.Context, a *attempt, out handlers.Outcome, e
 	var busy *store.BusyError
 	switch {
 	case err == nil:
+		a.report(nil)
 		return e.succeed(ctx, a, out)
 	case errors.Is(cause, ErrLeaseLost) || errors.Is(err, store.ErrFenced):
 		return e.yield(ctx, a)
@@ -84,10 +86,13 @@ func (e *Engine) commit(ctx context.Context, a *attempt, out handlers.Outcome, e
 		return e.fail(ctx, a, job.Errorf(job.Timeout, "the task took longer than it may (%v)", time.Since(a.started).Round(time.Second)), "timeout")
 	}
 	failure := classify(err)
+	a.report(failure)
 	a.log.Warn("attempt failed", "error_class", failure.Class, "error", failure.Message, "cause", failure.Cause)
 	switch {
 	case !job.Classes[failure.Class].Retryable:
 		return e.fail(ctx, a, failure, "permanent")
+	case e.fuses.open(failure.Dependency):
+		return e.release(ctx, a, jittered(breakerPause), "waiting for the "+string(failure.Dependency)+", which is down")
 	case a.begun.Attempt >= a.begun.MaxAttempts:
 		return e.fail(ctx, a, failure, "exhausted")
 	}

@@ -102,10 +102,16 @@ func inWorld(t *testing.T, f func(w *world)) {
 	})
 }
 
-// start runs the engine with a handler for "test" tasks.
+// start runs the engine with the work of a "test" task.
 func (w *world) start(f handlerFunc) {
 	w.Helper()
-	registry, err := handlers.NewRegistry(f)
+	w.startWith(f)
+}
+
+// startWith runs the engine with a handler.
+func (w *world) startWith(h handlers.Handler) {
+	w.Helper()
+	registry, err := handlers.NewRegistry(h)
 	if err != nil {
 		w.Fatal(err)
 	}

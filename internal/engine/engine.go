@@ -71,6 +71,7 @@ type Engine struct {
 	obs  Observer
 
 	slots *slots
+	fuses breakers
 	store pressure
 	wake  chan struct{}
 
@@ -99,7 +100,7 @@ func New(cfg Config, deps Deps) (*Engine, error) {
 	}
 	e := &Engine{
 		cfg: cfg, deps: deps, obs: deps.Observer, log: deps.Log,
-		slots: newSlots(cfg.Concurrency), store: pressure{most: cfg.PollMax}, wake: make(chan struct{}, 1),
+		slots: newSlots(cfg.Concurrency), store: pressure{most: cfg.PollMax}, fuses: newBreakers(deps.Log), wake: make(chan struct{}, 1),
 	}
 	e.tasks, e.stopTasks = context.WithCancelCause(context.Background())
 	return e, nil

@@ -43,6 +43,12 @@ func (e *Engine) handle(ctx context.Context, q queue.Queue, m *queue.Message) {
 		return
 	}
 	a := &attempt{delivery: d, task: t, handler: h, spec: h.Spec()}
+	if down := e.fuses.admit(a); down != "" {
+		d.log.Debug("not started: a service that it needs is down", "dependency", down)
+		d.putBack(bounded, jittered(breakerPause))
+		return
+	}
+	defer a.report(errUndecided) // unless the attempt's end knows better
 	if e.begin(bounded, a) {
 		e.run(ctx, a)
 	}

@@ -19,6 +19,7 @@ type Error struct {
 	Message    string        // for people; never a secret, a connection string or document text
 	RetryAfter time.Duration // the other side's wish; zero: none
 	Cause      error         // for the log; nil when the message says it all
+	Dependency Dependency    // whose fault it is; empty: the task's, or not known
 }
 
 // Errorf makes an Error of the class. A %w verb becomes its Cause.

@@ -78,7 +78,7 @@ func (e *Embedder) Embed(ctx context.Context, inputs []string) (llm.Embeddings, 
 		if ctx.Err() != nil {
 			return llm.Embeddings{}, fmt.Errorf("embed: %w", context.Cause(ctx))
 		}
-		return llm.Embeddings{}, err
+		return llm.Embeddings{}, job.Blame(job.Model, err)
 	}
 	return llm.Embeddings{Vectors: vectors, Tokens: int(billed.Load())}, nil
 }

@@ -85,7 +85,10 @@ func (c *client) call(ctx context.Context, fn string, args, answer any) error {
 	defer cancel()
 	raw, err := c.caller.Call(ctx, fn, Clean(p))
 	if err != nil {
-		return classify(ctx, fn, err)
+		if err = classify(ctx, fn, err); errors.Is(err, context.Canceled) {
+			return err // the caller gave it up: nobody's fault
+		}
+		return job.Blame(job.Database, err)
 	}
 	if answer == nil {
 		return nil
