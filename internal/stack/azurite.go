@@ -35,6 +35,8 @@ type Azurite struct {
 	*Process
 	// ConnectionString names the account, its well-known key, and both endpoints.
 	ConnectionString string
+
+	command Command // to start it again
 }
 
 // StartAzurite starts Azurite on free loopback ports and waits until queues and blobs answer.
@@ -77,22 +79,37 @@ func startAzurite(ctx context.Context, script string, o AzuriteOptions) (*Azurit
 		args = append(args, "--"+service+"Host", "127.0.0.1", "--"+service+"Port", strconv.Itoa(port))
 		endpoints[service] = fmt.Sprintf("http://127.0.0.1:%d/%s", port, azuriteAccount)
 	}
-	process, err := Start(ctx, Command{
+	command := Command{
 		Name: "azurite", Path: "node", Args: args, Log: o.Log,
 		Up: func(ctx context.Context) error {
 			return errors.Join(answers(ctx, endpoints["blob"]), answers(ctx, endpoints["queue"]))
 		},
-	})
+	}
+	process, err := Start(ctx, command)
 	if err != nil {
 		return nil, err
 	}
-	return &Azurite{Process: process, ConnectionString: fmt.Sprintf(
+	return &Azurite{Process: process, command: command, ConnectionString: fmt.Sprintf(
 		"DefaultEndpointsProtocol=http;AccountName=%s;AccountKey=%s;BlobEndpoint=%s;QueueEndpoint=%s;",
 		azuriteAccount, azuriteKey, endpoints["blob"], endpoints["queue"])}, nil
 }
 
 // Stop ends it.
 func (a *Azurite) Stop() error { return a.Process.Stop(syscall.SIGTERM, 10*time.Second) }
+
+// Restart ends it in good order, which writes what it holds to its folder, and starts it again at the
+// same address. It must have been started with a Folder, and nobody else may use it meanwhile.
+func (a *Azurite) Restart(ctx context.Context) error {
+	if err := a.Stop(); err != nil {
+		return err
+	}
+	process, err := Start(ctx, a.command)
+	if err != nil {
+		return err
+	}
+	a.Process = process
+	return nil
+}
 
 // answers sends an unsigned request: Azurite refuses it with an error code of its own, and by that
 // shows that it serves (a listening socket alone doesn't).

@@ -21,6 +21,7 @@ import (
 // Postgres is a private Postgres cluster in a temporary folder, for tests: it forgets durability for speed.
 type Postgres struct {
 	process  *Process
+	again    Command // starts it at the same place
 	dir      string
 	port     int
 	password string
@@ -30,6 +31,8 @@ type Postgres struct {
 type PostgresOptions struct {
 	Bin string    // folder of initdb and postgres; empty: the newest that FindPostgres finds
 	Log io.Writer // gets the server's log; may be nil
+	// Durable writes every commit to its log before it is answered: what is committed outlives Crash.
+	Durable bool
 }
 
 // FindPostgres returns the folder with initdb and postgres of the newest version installed: Debian keeps
@@ -103,7 +106,8 @@ func (p *Postgres) start(ctx context.Context, o PostgresOptions) error {
 		if p.port, err = FreePort(); err != nil {
 			return fmt.Errorf("find a port for Postgres: %w", err)
 		}
-		p.process, err = Start(ctx, p.command(o, data, owner))
+		p.again = p.command(o, data, owner)
+		p.process, err = Start(ctx, p.again)
 		if err == nil || attempt == 3 || ctx.Err() != nil {
 			return err
 		}
@@ -112,9 +116,13 @@ func (p *Postgres) start(ctx context.Context, o PostgresOptions) error {
 
 func (p *Postgres) command(o PostgresOptions, data string, owner *syscall.Credential) Command {
 	args := []string{"-D", data, "-p", strconv.Itoa(p.port)}
+	commit := "synchronous_commit=off"
+	if o.Durable {
+		commit = "synchronous_commit=on"
+	}
 	for _, setting := range []string{
 		"listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=200",
-		"fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_wal_size=1GB", "checkpoint_timeout=1h",
+		"fsync=off", commit, "full_page_writes=off", "max_wal_size=1GB", "checkpoint_timeout=1h",
 		"shared_buffers=64MB", "timezone=Asia/Kathmandu", // nobody may rely on UTC
 	} {
 		args = append(args, "-c", setting)
@@ -181,6 +189,20 @@ func (p *Postgres) exec(ctx context.Context, database, sql string) error {
 	defer conn.Close(context.WithoutCancel(ctx))
 	_, err = conn.Exec(ctx, sql)
 	return err
+}
+
+// Crash ends the server without letting it put anything in order, and starts it again at the same address,
+// where it recovers. Only a Durable one keeps all that it committed. Nobody else may use p meanwhile.
+func (p *Postgres) Crash(ctx context.Context) error {
+	if err := p.process.Stop(syscall.SIGQUIT, 10*time.Second); err != nil {
+		return err
+	}
+	process, err := Start(ctx, p.again)
+	if err != nil {
+		return err
+	}
+	p.process = process
+	return nil
 }
 
 // Stop ends the server and removes its folder.
