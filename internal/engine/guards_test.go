@@ -1,0 +1,115 @@
+package engine_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/queue"
+)
+
+// counting counts the renewals of messages.
+type counting struct {
+	queue.Queue
+	renewals *atomic.Int32
+}
+
+func (q counting) Receive(ctx context.Context, n int, d time.Duration) ([]*queue.Message, error) {
+	msgs, err := q.Queue.Receive(ctx, n, d)
+	for _, m := range msgs {
+		m.Lease = countingLease{m.Lease, q.renewals}
+	}
+	return msgs, err
+}
+
+type countingLease struct {
+	queue.Lease
+	renewals *atomic.Int32
+}
+
+func (l countingLease) Extend(ctx context.Context, d time.Duration) error {
+	l.renewals.Add(1)
+	return l.Lease.Extend(ctx, d)
+}
+
+// No renewal races the settlement: a receipt that changes under a delete, or a heartbeat after the commit.
+func TestHeartbeatEndsBeforeSettling(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var beats, renewals atomic.Int32
+		w.queues.Normal = counting{w.queues.Normal, &renewals}
+		h := w.hook()
+		h.heartbeat = func(ctx context.Context, b store.Beat) (store.Pulse, error) {
+			beats.Add(1)
+			return w.store.Heartbeat(ctx, b)
+		}
+		h.complete = func(ctx context.Context, c store.Completion) (store.Settled, error) {
+			beats.Store(0)
+			renewals.Store(0)
+			time.Sleep(25 * time.Second) // beyond the time of the next renewal
+			if beats.Load() > 0 || renewals.Load() > 0 {
+				t.Errorf("%d heartbeats and %d renewals during the commit", beats.Load(), renewals.Load())
+			}
+			return w.store.Complete(ctx, c)
+		}
+		w.start(done)
+		w.send(w.queues.Normal, message("t1", ""))
+		w.settled(5 * time.Minute)
+		w.expectState("t1", job.Succeeded, 1)
+	})
+}
+
+// A dead letter whose copy is on its queue is not copied again for another message of the same job (I6).
+func TestDeadLetterIsCopiedOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.start(func(context.Context, handlers.Call) (handlers.Outcome, error) {
+			return handlers.Outcome{}, job.Errorf(job.CorruptionDetected, "broken")
+		})
+		for range 3 {
+			w.send(w.queues.Normal, message("t1", ""))
+			w.settled(time.Minute)
+		}
+		w.expectBuried("permanent")
+		w.expectDepth(w.queues.Normal, 0)
+	})
+}
+
+// A worker that slept beyond its lease wakes up while another one works on the job: it commits nothing,
+// and the other one's work is what counts (I4).
+func TestZombie(t *testing.T) {
+	inWorld(t, func(w *world) {
+		wake := make(chan struct{})
+		w.hook().heartbeat = func(ctx context.Context, b store.Beat) (store.Pulse, error) {
+			if b.Fence == 1 {
+				return store.Pulse{}, errDown
+			}
+			return w.store.Heartbeat(ctx, b)
+		}
+		w.start(func(_ context.Context, c handlers.Call) (handlers.Outcome, error) {
+			if c.Attempt == 1 {
+				<-wake
+				return handlers.Outcome{Result: map[string]string{"by": "zombie"}}, nil
+			}
+			time.Sleep(time.Minute)
+			return handlers.Outcome{Result: map[string]string{"by": "second"}}, nil
+		})
+		w.send(w.queues.Normal, message("t1", ""))
+		w.settled(2 * time.Minute)
+		w.send(w.queues.Normal, message("t1", "")) // a duplicate: the first message is still held
+		w.settled(30 * time.Second)
+		close(wake)
+		w.settled(time.Second)
+		if r := w.row("t1"); r.State != job.Running || r.Commits != 0 {
+			t.Errorf("the job is %s after %d commits, while the second worker has it", r.State, r.Commits)
+		}
+		w.settled(5 * time.Minute)
+		w.expectState("t1", job.Succeeded, 2)
+		if r := w.row("t1"); r.Commits != 1 || string(r.Result[:14]) != `{"by":"second"` {
+			t.Errorf("%d commits, the result is %s", r.Commits, r.Result)
+		}
+		w.expectDepth(w.queues.Normal, 0)
+	})
+}
