@@ -24,6 +24,10 @@ const maxSetName = 200
 
 func readPayload(raw json.RawMessage) (payload, error) {
 	var p payload
+	raw, err := known(raw)
+	if err != nil {
+		return p, invalid("payload", "is not an object")
+	}
 	if err := json.Unmarshal(raw, &p); err != nil {
 		return p, invalid("payload", "has a field of the wrong type (%s); filename, document_set and blob are strings, metadata is an object", typeProblem(err))
 	}
@@ -46,6 +50,22 @@ func readPayload(raw json.RawMessage) (payload, error) {
 		return p, invalid("payload.document_set", "%s", problem)
 	}
 	return p, nil
+}
+
+// known keeps the fields of a payload by their exact names: encoding/json would take Filename for filename
+// too, and let a field that nobody knows spoil or replace one that somebody set.
+func known(raw json.RawMessage) (json.RawMessage, error) {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &all); err != nil {
+		return nil, err
+	}
+	ours := map[string]json.RawMessage{}
+	for _, name := range []string{"filename", "document_set", "blob", "metadata"} {
+		if value, there := all[name]; there {
+			ours[name] = value
+		}
+	}
+	return json.Marshal(ours)
 }
 
 func nameProblem(s string) string {

@@ -14,6 +14,7 @@ func TestPayloadProblems(t *testing.T) {
 		`{"document_set":"s"}`:                               "payload.filename is missing; name the document",
 		`{"filename":"../a","document_set":"s"}`:             `payload.filename is refused: the blob name "../a" contains ".." as a folder; names can't leave the container`,
 		`{"filename":"a","document_set":"s","blob":"/b"}`:    `payload.blob is refused: the blob name "/b" starts with "/"; names are relative to the container`,
+		`{"Filename":"a","document_set":"s"}`:                "payload.filename is missing; name the document",
 		`{"filename":"a"}`:                                   "payload.document_set is missing; name the set that the document belongs to",
 		`{"filename":"a","document_set":" s"}`:               "payload.document_set begins or ends with white space",
 		`{"filename":[],"document_set":"s"}`:                 "payload has a field of the wrong type (filename has a value of the type array); filename, document_set and blob are strings, metadata is an object",
@@ -23,5 +24,14 @@ func TestPayloadProblems(t *testing.T) {
 		if got := job.Classify(err); got.Class != job.ValidationError || got.Message != want {
 			t.Errorf("%s:\ngot  %s: %s\nwant %s", raw, got.Class, got.Message, want)
 		}
+	}
+}
+
+// Fields that nobody knows are ignored, however much they look like known ones.
+func TestPayloadOfExactNames(t *testing.T) {
+	t.Parallel()
+	p, err := readPayload(json.RawMessage(`{"filename":"a","document_set":"s","metadata":{"Filename":1},"FILENAME":5,"Blob":"other","zoom":{}}`))
+	if err != nil || p.Filename != "a" || p.Blob != "a" || len(p.Metadata) != 1 {
+		t.Errorf("got %+v, %v", p, err)
 	}
 }
