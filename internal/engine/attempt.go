@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
@@ -99,9 +100,11 @@ func (e *Engine) commit(ctx context.Context, a *attempt, out handlers.Outcome, e
 	return e.retry(ctx, a, failure)
 }
 
-// patience is how long to wait for another job on the same document: half of what the message has waited
-// already, so that a short job is not waited for long and a long one not asked for often; at most until
-// the other's lease would end, at least a second.
+// patience is how long to wait for another job on the same document: about half of what the message has
+// waited already, so that a short job is not waited for long and a long one not asked for often; at most
+// until the other's lease would end, at least a second. Spread, since those who wait would else come together
+// each time, and one of them get its turn.
 func (a *attempt) patience(busy *store.BusyError) time.Duration {
-	return max(min(busy.RetryAfter, time.Since(a.msg.InsertedAt)/2), time.Second)
+	half := float64(time.Since(a.msg.InsertedAt)) / 2
+	return max(min(busy.RetryAfter, time.Duration(half*(0.5+rand.Float64()))), time.Second)
 }

@@ -126,6 +126,13 @@ func (e *Engine) Wake() {
 	}
 }
 
+// wakeAfter ends the wait between polls that is under way when a message comes back that was put back for
+// the given time: on idle queues that wait may be much longer. Queues count in whole seconds.
+func (e *Engine) wakeAfter(wait time.Duration) {
+	const margin = 20 * time.Millisecond
+	time.AfterFunc((wait+time.Second-1).Truncate(time.Second)+margin, e.Wake)
+}
+
 // Abort ends a drain (or everything) at once: running tasks are released.
 func (e *Engine) Abort() { e.stopTasks(ErrDraining) }
 

@@ -72,6 +72,7 @@ func (e *Engine) release(ctx context.Context, a *attempt, wait time.Duration, wh
 		return e.uncommitted(ctx, a, err)
 	}
 	a.putBack(ctx, wait)
+	e.wakeAfter(wait)
 	return "released", ""
 }
 
@@ -90,6 +91,7 @@ func (e *Engine) retry(ctx context.Context, a *attempt, failure *job.Error) (str
 		return e.uncommitted(ctx, a, err)
 	}
 	a.putBack(ctx, wait)
+	e.wakeAfter(wait)
 	return "retry", failure.Class
 }
 

@@ -52,3 +52,26 @@ func TestDroppedMessageWakesTheOutbox(t *testing.T) {
 		}
 	})
 }
+
+// A message that was put back is received when it comes back, however seldom the idle queues are looked at.
+func TestPutBackMessageIsNotLeftWaiting(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.cfg.PollMin, w.cfg.PollMax = time.Hour, time.Hour
+		var second atomic.Int64
+		start := time.Now()
+		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			if c.Attempt == 1 {
+				return handlers.Outcome{}, job.Errorf(job.ModelOverloaded, "busy")
+			}
+			second.Store(int64(time.Since(start)))
+			return done(ctx, c)
+		})
+		w.send(w.queues.Normal, message("t1", ""))
+		w.engine.Wake()
+		w.settled(2 * time.Hour)
+		w.expectState("t1", job.Succeeded, 2)
+		if waited := time.Duration(second.Load()); waited > time.Minute {
+			t.Errorf("it was tried again after %v", waited)
+		}
+	})
+}
