@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+
+	"github.com/seed-7227ef26/async-worker/internal/blob"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/llm"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// countedBucket counts a read of a blob's body as a call, too.
+type countedBucket struct {
+	c *counter
+	b blob.Bucket
+}
+
+func (w countedBucket) Ensure(ctx context.Context) error {
+	return call0(w.c, "blob.Ensure", func() error { return w.b.Ensure(ctx) })
+}
+
+func (w countedBucket) Stat(ctx context.Context, name string) (blob.Properties, error) {
+	return call(w.c, "blob.Stat", func() (blob.Properties, error) { return w.b.Stat(ctx, name) })
+}
+
+func (w countedBucket) Open(ctx context.Context, name string) (p blob.Properties, body io.ReadCloser, err error) {
+	body, err = call(w.c, "blob.Open", func() (io.ReadCloser, error) {
+		p, body, err = w.b.Open(ctx, name)
+		return body, err
+	})
+	if err != nil {
+		return p, nil, err
+	}
+	return p, countedBody{body, w.c}, nil
+}
+
+func (w countedBucket) Put(ctx context.Context, name string, body io.Reader, contentType string) (blob.Properties, error) {
+	return call(w.c, "blob.Put", func() (blob.Properties, error) { return w.b.Put(ctx, name, body, contentType) })
+}
+
+type countedBody struct {
+	io.ReadCloser
+	c *counter
+}
+
+func (b countedBody) Read(p []byte) (n int, err error) {
+	err = call0(b.c, "blob.Read", func() error {
+		n, err = b.ReadCloser.Read(p)
+		return err
+	})
+	return n, err
+}
+
+// countedEmbedder is also where tasks fail, and where their cancel is asked for.
+type countedEmbedder struct {
+	e llm.Embedder
+	c *counter
+	options
+	cancel store.Store
+}
+
+func (w *countedEmbedder) Model() string { return w.e.Model() }
+
+func (w *countedEmbedder) Dimensions() int { return w.e.Dimensions() }
+
+func (w *countedEmbedder) Embed(ctx context.Context, inputs []string) (llm.Embeddings, error) {
+	return call(w.c, "llm.Embed", func() (llm.Embeddings, error) {
+		if w.fails() {
+			return llm.Embeddings{}, job.Errorf(job.ModelOverloaded, "the model is overloaded, as it was told to be")
+		}
+		if w.cancelTask != "" {
+			// Whoever asks for it is another process, which isn't counted. An error is that it is over already.
+			_, _ = w.cancel.RequestCancel(ctx, w.cancelTask, "prove")
+			<-ctx.Done()
+			return llm.Embeddings{}, context.Cause(ctx)
+		}
+		return w.e.Embed(ctx, inputs)
+	})
+}
+
+// fails says whether this call is one of those that fail; a file counts them over all processes.
+func (w *countedEmbedder) fails() bool {
+	if w.modelFails == 0 {
+		return false
+	}
+	info, err := os.Stat(w.modelFile)
+	if err == nil && w.modelFails > 0 && info.Size() >= int64(w.modelFails) {
+		return false
+	}
+	f, err := os.OpenFile(w.modelFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return true
+	}
+	_, _ = f.WriteString(".")
+	_ = f.Close()
+	return true
+}
+
+var (
+	_ blob.Bucket  = countedBucket{}
+	_ llm.Embedder = (*countedEmbedder)(nil)
+)

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// countedStore spells every method out: one that is added to the interface doesn't compile until it is
+// counted, too.
+type countedStore struct {
+	c *counter
+	s store.Store
+}
+
+func (w countedStore) Check(ctx context.Context) error {
+	return call0(w.c, "store.Check", func() error { return w.s.Check(ctx) })
+}
+
+func (w countedStore) Submit(ctx context.Context, s store.Submission) (store.Submitted, error) {
+	return call(w.c, "store.Submit", func() (store.Submitted, error) { return w.s.Submit(ctx, s) })
+}
+
+func (w countedStore) MarkSent(ctx context.Context, jobID string) error {
+	return call0(w.c, "store.MarkSent", func() error { return w.s.MarkSent(ctx, jobID) })
+}
+
+func (w countedStore) Unsent(ctx context.Context, olderThan time.Duration, limit int) ([]store.Unsent, error) {
+	return call(w.c, "store.Unsent", func() ([]store.Unsent, error) { return w.s.Unsent(ctx, olderThan, limit) })
+}
+
+func (w countedStore) Begin(ctx context.Context, b store.Begin) (store.Begun, error) {
+	return call(w.c, "store.Begin", func() (store.Begun, error) { return w.s.Begin(ctx, b) })
+}
+
+func (w countedStore) Heartbeat(ctx context.Context, b store.Beat) (store.Pulse, error) {
+	return call(w.c, "store.Heartbeat", func() (store.Pulse, error) { return w.s.Heartbeat(ctx, b) })
+}
+
+func (w countedStore) Complete(ctx context.Context, c store.Completion) (store.Settled, error) {
+	return call(w.c, "store.Complete", func() (store.Settled, error) { return w.s.Complete(ctx, c) })
+}
+
+func (w countedStore) Fail(ctx context.Context, f store.Failure) (store.Settled, error) {
+	return call(w.c, "store.Fail", func() (store.Settled, error) { return w.s.Fail(ctx, f) })
+}
+
+func (w countedStore) Retry(ctx context.Context, r store.Retrial) (store.Settled, error) {
+	return call(w.c, "store.Retry", func() (store.Settled, error) { return w.s.Retry(ctx, r) })
+}
+
+func (w countedStore) Release(ctx context.Context, h store.Holder, events []store.Event) (store.Settled, error) {
+	return call(w.c, "store.Release", func() (store.Settled, error) { return w.s.Release(ctx, h, events) })
+}
+
+func (w countedStore) Canceled(ctx context.Context, h store.Holder, events []store.Event) (store.Settled, error) {
+	return call(w.c, "store.Canceled", func() (store.Settled, error) { return w.s.Canceled(ctx, h, events) })
+}
+
+func (w countedStore) Reject(ctx context.Context, r store.Rejection) (store.Settled, error) {
+	return call(w.c, "store.Reject", func() (store.Settled, error) { return w.s.Reject(ctx, r) })
+}
+
+func (w countedStore) RequestCancel(ctx context.Context, jobID, by string) (store.Job, error) {
+	return call(w.c, "store.RequestCancel", func() (store.Job, error) { return w.s.RequestCancel(ctx, jobID, by) })
+}
+
+func (w countedStore) DeadLetterSent(ctx context.Context, deadLetterID string) error {
+	return call0(w.c, "store.DeadLetterSent", func() error { return w.s.DeadLetterSent(ctx, deadLetterID) })
+}
+
+func (w countedStore) StageDocument(ctx context.Context, s store.Staging) (store.Staged, error) {
+	return call(w.c, "store.StageDocument", func() (store.Staged, error) { return w.s.StageDocument(ctx, s) })
+}
+
+func (w countedStore) KnownChunks(ctx context.Context, keys []string) (map[string]bool, error) {
+	return call(w.c, "store.KnownChunks", func() (map[string]bool, error) { return w.s.KnownChunks(ctx, keys) })
+}
+
+func (w countedStore) StageChunks(ctx context.Context, s store.ChunkBatch) ([]string, error) {
+	return call(w.c, "store.StageChunks", func() ([]string, error) { return w.s.StageChunks(ctx, s) })
+}
+
+func (w countedStore) ClaimDeliveries(ctx context.Context, c store.Claim) (a []store.Delivery, b time.Duration, err error) {
+	a, err = call(w.c, "store.ClaimDeliveries", func() ([]store.Delivery, error) {
+		a, b, err = w.s.ClaimDeliveries(ctx, c)
+		return a, err
+	})
+	return a, b, err
+}
+
+func (w countedStore) SettleDelivery(ctx context.Context, o store.DeliveryOutcome) error {
+	return call0(w.c, "store.SettleDelivery", func() error { return w.s.SettleDelivery(ctx, o) })
+}
+
+func (w countedStore) Job(ctx context.Context, id string) (store.Job, error) {
+	return call(w.c, "store.Job", func() (store.Job, error) { return w.s.Job(ctx, id) })
+}
+
+func (w countedStore) Jobs(ctx context.Context, f store.JobFilter) ([]store.Job, error) {
+	return call(w.c, "store.Jobs", func() ([]store.Job, error) { return w.s.Jobs(ctx, f) })
+}
+
+func (w countedStore) Events(ctx context.Context, jobID string, after int64, limit int) ([]store.JobEvent, error) {
+	return call(w.c, "store.Events", func() ([]store.JobEvent, error) { return w.s.Events(ctx, jobID, after, limit) })
+}
+
+func (w countedStore) DeadLetters(ctx context.Context, f store.DeadLetterFilter) ([]store.DeadLetter, error) {
+	return call(w.c, "store.DeadLetters", func() ([]store.DeadLetter, error) { return w.s.DeadLetters(ctx, f) })
+}
+
+func (w countedStore) DeadLetter(ctx context.Context, id string) (store.DeadLetter, error) {
+	return call(w.c, "store.DeadLetter", func() (store.DeadLetter, error) { return w.s.DeadLetter(ctx, id) })
+}
+
+func (w countedStore) JobDeliveries(ctx context.Context, jobID string) ([]store.DeliveryStatus, error) {
+	return call(w.c, "store.JobDeliveries", func() ([]store.DeliveryStatus, error) { return w.s.JobDeliveries(ctx, jobID) })
+}
+
+func (w countedStore) Search(ctx context.Context, q store.Query) ([]store.Hit, error) {
+	return call(w.c, "store.Search", func() ([]store.Hit, error) { return w.s.Search(ctx, q) })
+}
+
+func (w countedStore) Close() { w.s.Close() }
+
+var _ store.Store = countedStore{}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/seed-7227ef26/async-worker/internal/stack"
+	"github.com/seed-7227ef26/async-worker/internal/store/schema"
+)
+
+//go:embed ledger.sql
+var ledgerSQL string
+
+// The two callers of the store.
+const (
+	postgresStore = "postgres"
+	supabaseStore = "supabase"
+)
+
+const (
+	dimensions  = 16 // of vectors: what is proved has nothing to do with their length
+	database    = "prove"
+	jwtSecret   = "a secret of the proof, of at least 32 characters"
+	apiPassword = "authenticator"
+)
+
+// ground is the servers that the runs of a kind share; each run is a tenant of its own on it.
+type ground struct {
+	dir     string // of all files; removed by close
+	pg      *stack.Postgres
+	azurite *stack.Azurite
+	rest    *stack.PostgREST
+	api     *httptest.Server // PostgREST as Supabase shows it
+	hooks   *receiver
+	model   *model
+	db      *pgxpool.Pool // the superuser's: the eye of the checks
+
+	closers []func() error
+}
+
+// newGround starts the servers. With keep they outlive being restarted: Azurite in a folder, Postgres durable.
+func newGround(ctx context.Context, keep bool) (g *ground, err error) {
+	g = &ground{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, g.close())
+		}
+	}()
+	if g.dir, err = os.MkdirTemp("", "async-worker-prove-"); err != nil {
+		return g, err
+	}
+	g.closers = append(g.closers, func() error { return os.RemoveAll(g.dir) })
+	var azurite stack.AzuriteOptions
+	if keep {
+		azurite.Folder = filepath.Join(g.dir, "azurite")
+	}
+	if g.azurite, err = stack.StartAzurite(ctx, azurite); err != nil {
+		return g, err
+	}
+	g.closers = append(g.closers, func() error { return g.azurite.Stop() })
+	if err = g.startDatabase(ctx, keep); err != nil {
+		return g, err
+	}
+	g.hooks, g.model = newReceiver(), newModel()
+	g.closers = append(g.closers, g.hooks.close, g.model.close)
+	return g, nil
+}
+
+func (g *ground) startDatabase(ctx context.Context, durable bool) (err error) {
+	if g.pg, err = stack.StartPostgres(ctx, stack.PostgresOptions{Durable: durable}); err != nil {
+		return err
+	}
+	g.closers = append(g.closers, func() error { return g.pg.Stop() })
+	if err := g.pg.CreateDatabase(ctx, database, "template1"); err != nil {
+		return err
+	}
+	if err := stack.SupabaseRoles(ctx, g.pg.URL(database), apiPassword); err != nil {
+		return err
+	}
+	if _, err := schema.Migrate(ctx, g.pg.URL(database), schema.Options{Dimensions: dimensions}); err != nil {
+		return err
+	}
+	conn, err := pgx.Connect(ctx, g.pg.URL(database))
+	if err != nil {
+		return err
+	}
+	_, err = conn.Exec(ctx, ledgerSQL)
+	if err = errors.Join(err, conn.Close(ctx)); err != nil {
+		return fmt.Errorf("make the ledger: %w", err)
+	}
+	if g.db, err = pgxpool.New(ctx, g.pg.URL(database)+"&pool_max_conns=8"); err != nil {
+		return err
+	}
+	g.closers = append(g.closers, func() error { g.db.Close(); return nil })
+	g.rest, err = stack.StartPostgREST(ctx, stack.PostgRESTOptions{
+		DatabaseURL: g.pg.URLAs("authenticator", apiPassword, database), JWTSecret: jwtSecret, AnonRole: "anon", Pool: 10,
+	})
+	if err != nil {
+		return err
+	}
+	g.api = httptest.NewServer(g.rest.Handler())
+	g.closers = append(g.closers, func() error { g.api.Close(); return g.rest.Stop() })
+	return nil
+}
+
+// close ends everything, the last started first.
+func (g *ground) close() error {
+	var errs []error
+	for i := len(g.closers) - 1; i >= 0; i-- {
+		errs = append(errs, g.closers[i]())
+	}
+	g.closers = nil
+	return errors.Join(errs...)
+}
+
+// build compiles a program of this module and returns its file.
+func (g *ground) build(ctx context.Context, pkg string) (string, error) {
+	root, err := stack.Root()
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(g.dir, filepath.Base(pkg))
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", file, pkg)
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build %s: %w\n%s", pkg, err, out)
+	}
+	return file, nil
+}

@@ -1,0 +1,146 @@
+// Command prove puts the worker under fire and checks from outside that nothing is lost and nothing done
+// twice: `make prove` runs it. Each kind starts real servers and real worker processes, prints what it did and
+// its seed, and ends with the invariants I1-I9 checked by SQL. RELIABILITY.md says what each kind is about.
+package main
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// options are what the command line says.
+type options struct {
+	kinds    []string
+	seed     uint64
+	parallel int            // runs at once, of kinds with many small ones
+	only     *regexp.Regexp // of runs by name; nil: all
+	stores   []string
+
+	duration time.Duration // of the kill loop
+	tasks    int           // of the kill loop
+	tries    int           // of the zombie
+	runs     int           // of each class of the network
+	out      io.Writer
+}
+
+// kind is one way of putting the worker under fire.
+type kind struct {
+	name  string
+	about string
+	run   func(ctx context.Context, o options, r *report) error
+}
+
+func kinds() []kind {
+	return []kind{
+		{"crash", "the process ends before and after every call of a back end", crash},
+		{"kill", "kill -9 of three workers, Azurite and Postgres restarted in the middle", kill},
+		{"zombie", "a stopped worker wakes up after another one has finished its task", zombie},
+		{"network", "the request is carried out, the answer is dropped", network},
+	}
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run returns 0 when every invariant held, 1 when one was violated or a kind could not be carried out, and 2
+// for a wrong command line.
+func run(ctx context.Context, args []string, out, errs io.Writer) int {
+	o, err := parse(args, errs)
+	if err != nil {
+		fmt.Fprintln(errs, "prove:", err)
+		return 2
+	}
+	o.out = out
+	fmt.Fprintf(out, "prove: seed %d (make prove SEED=%d does the same again)\n", o.seed, o.seed)
+	var reports []*report
+	for _, k := range kinds() {
+		if !slices.Contains(o.kinds, k.name) {
+			continue
+		}
+		r := newReport(k.name, o.seed, out)
+		fmt.Fprintf(out, "\n== %s: %s\n", k.name, k.about)
+		if err := k.run(ctx, o, r); err != nil {
+			r.broken(err)
+		}
+		r.finish()
+		reports = append(reports, r)
+	}
+	return summarize(out, reports)
+}
+
+func parse(args []string, errs io.Writer) (options, error) {
+	fs := flag.NewFlagSet("prove", flag.ContinueOnError)
+	fs.SetOutput(errs)
+	kindNames := fs.String("kind", "all", "all, or some of crash,kill,zombie,network")
+	seed := fs.Uint64("seed", 0, "seed of all choices; 0: a new one")
+	parallel := fs.Int("parallel", 8, "runs at once (crash, zombie, network)")
+	only := fs.String("run", "", "only runs whose name matches this expression (crash, network)")
+	stores := fs.String("stores", "postgres,supabase", "callers of the store (crash, zombie, network)")
+	duration := fs.Duration("duration", 3*time.Minute, "how long workers are killed (kill)")
+	tasks := fs.Int("tasks", 2000, "tasks of the kill loop (kill)")
+	tries := fs.Int("tries", 20, "zombies (zombie)")
+	runs := fs.Int("runs", 200, "runs of each class of requests (network)")
+	short := fs.Bool("short", false, "a small part of every kind, in less than a minute")
+	if err := fs.Parse(args); err != nil {
+		return options{}, err
+	}
+	o := options{
+		kinds: strings.Split(*kindNames, ","), seed: *seed, parallel: *parallel, stores: strings.Split(*stores, ","),
+		duration: *duration, tasks: *tasks, tries: *tries, runs: *runs,
+	}
+	if *short {
+		o.duration, o.tasks, o.tries, o.runs = 20*time.Second, 150, 3, 3
+		*only = cmp.Or(*only, shortRuns)
+	}
+	for o.seed == 0 {
+		o.seed = rand.Uint64() >> 32 // short enough to be typed
+	}
+	return o, o.check(*only)
+}
+
+// shortRuns are the crashes of a short run: those around each commit.
+const shortRuns = `^crash/postgres/.*/store\.(Begin|Complete|Fail|Retry|Canceled|Reject)#1:|^network/`
+
+func (o *options) check(only string) (err error) {
+	var known []string
+	for _, k := range kinds() {
+		known = append(known, k.name)
+	}
+	if slices.Equal(o.kinds, []string{"all"}) {
+		o.kinds = known
+	}
+	for _, k := range o.kinds {
+		if !slices.Contains(known, k) {
+			return fmt.Errorf("-kind %q: want all, or some of %s", k, strings.Join(known, ","))
+		}
+	}
+	for _, s := range o.stores {
+		if s != postgresStore && s != supabaseStore {
+			return fmt.Errorf("-stores %q: want %s, %s or both", s, postgresStore, supabaseStore)
+		}
+	}
+	if only != "" {
+		if o.only, err = regexp.Compile(only); err != nil {
+			return fmt.Errorf("-run: %w", err)
+		}
+	}
+	return nil
+}
+
+// wants says whether a run was asked for.
+func (o options) wants(name string) bool { return o.only == nil || o.only.MatchString(name) }

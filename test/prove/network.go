@@ -1,0 +1,253 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// classes are the kinds of requests whose answers are dropped.
+func classes() []string {
+	return []string{"dequeue", "renew", "delete", "begin", "complete", "webhook"}
+}
+
+// network drops answers, on real connections: the request was carried out, the worker doesn't know.
+func network(ctx context.Context, o options, r *report) (err error) {
+	g, err := newGround(ctx, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, g.close()) }()
+	n := &networker{ground: g, options: o, report: r, slow: newModel()}
+	defer n.slow.close() //nolint:errcheck // it has no error
+	n.slow.slow(o.seed, 1200*time.Millisecond, 2200*time.Millisecond)
+	if n.file, err = g.build(ctx, "./test/prove/crashworker"); err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(o.parallel)
+	for i := range o.runs {
+		for _, class := range classes() {
+			name := fmt.Sprintf("network/%s/%03d", class, i+1)
+			if !o.wants(name) {
+				continue
+			}
+			group.Go(func() error {
+				if err := n.one(ctx, name, class, i); err != nil {
+					return fmt.Errorf("%s: %w", name, err)
+				}
+				return nil
+			})
+		}
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	for _, class := range classes() {
+		r.say("%-9s %d runs, answers dropped %d", class, r.counted("runs of "+class), r.counted("dropped in "+class))
+	}
+	return nil
+}
+
+type networker struct {
+	*ground
+	options
+	report *report
+	file   string
+	slow   *model // answers after a renewal is due
+}
+
+// one is a run: two tasks on a network whose mischief its name and the seed decide.
+func (n *networker) one(ctx context.Context, name, class string, i int) error {
+	rnd := seeded(n.seed, name)
+	s := newScript()
+	misbehave(s, class, rnd)
+	t, err := n.newTenant(ctx, n.stores[i%len(n.stores)])
+	if err != nil {
+		return err
+	}
+	at, stop, err := n.between(t, s)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	more := []string{"PROVE_LEASE=3s", "RETRY_MAX_ATTEMPTS=9"} // mischief may cost more attempts than a bad day does
+	if class == "renew" {
+		at.model = n.slow.url()
+	} else {
+		more = append(more, "LLM_PROVIDER=offline")
+	}
+	env, err := t.environment(at, more...)
+	if err != nil {
+		return err
+	}
+	if err := t.upload(ctx, "doc.md", document); err != nil {
+		return err
+	}
+	if err := t.send(ctx, t.ingest(taskID, "doc.md", at.hooks, nil), taskID, "succeeded"); err != nil {
+		return err
+	}
+	if err := t.send(ctx, t.ingest("task-2", "missing.md", at.hooks, nil), "task-2", "failed"); err != nil {
+		return err
+	}
+	found, log, err := n.live(ctx, t, env)
+	if err != nil {
+		return err
+	}
+	dropped := s.played(class, dropAnswer)
+	n.report.ran()
+	n.report.add("runs of "+class, 1)
+	n.report.add("dropped in "+class, dropped)
+	if dropped == 0 {
+		n.report.add("runs without a dropped answer of their class", 1)
+	}
+	n.report.violated(name, found, "the network: "+s.String()+"\n"+log)
+	return nil
+}
+
+// seeded makes the choices of one run.
+func seeded(seed uint64, name string) *rand.Rand {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(name)) // never fails
+	return rand.New(rand.NewPCG(seed, h.Sum64()))
+}
+
+// misbehave plans a dropped answer of the class, often more of them, and sometimes something elsewhere.
+func misbehave(s *script, class string, rnd *rand.Rand) {
+	s.plan(class, 1, dropAnswer)
+	for range rnd.IntN(3) {
+		s.plan(class, 1+rnd.IntN(6), dropAnswer)
+	}
+	all := append(classes(), "heartbeat", "stage_chunks", "settle_delivery", "claim_deliveries", "fail", "dead_letter_sent", "send", "blob")
+	for range rnd.IntN(3) {
+		other := all[rnd.IntN(len(all))]
+		if other != class {
+			s.plan(other, 1+rnd.IntN(3), []mischief{cutBefore, dropAnswer, delayed}[rnd.IntN(3)])
+		}
+	}
+}
+
+// between puts proxies in front of all services.
+func (n *networker) between(t *tenant, s *script) (at addresses, stop func(), err error) {
+	at = t.direct()
+	var stops []func()
+	stop = func() {
+		for _, f := range stops {
+			f()
+		}
+	}
+	proxy := func(target string, classify func(*http.Request, []byte) string) string {
+		p, e := newHTTPProxy(target, s, classify)
+		if e != nil {
+			err = errors.Join(err, e)
+			return target
+		}
+		stops = append(stops, p.close)
+		return p.server.URL
+	}
+	for _, service := range []string{"Queue", "Blob"} {
+		_, rest, _ := strings.Cut(at.azure, service+"Endpoint=")
+		endpoint, _, _ := strings.Cut(rest, "/devstoreaccount1")
+		at.azure = strings.Replace(at.azure, endpoint, proxy(endpoint, classifyStorage), 1)
+	}
+	at.api = proxy(at.api, func(r *http.Request, _ []byte) string { return strings.TrimPrefix(pathEnd(r), "aw_") })
+	at.hooks = proxy(at.hooks, func(*http.Request, []byte) string { return "webhook" })
+	pg, url, e := newPGProxy(at.database, s)
+	if e != nil {
+		return at, stop, errors.Join(err, e)
+	}
+	at.database = url
+	stops = append(stops, pg.close)
+	return at, stop, err
+}
+
+func pathEnd(r *http.Request) string { return r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:] }
+
+// classifyStorage names requests to the queue of normal priority, and to blobs.
+func classifyStorage(r *http.Request, _ []byte) string {
+	inQueue := strings.Contains(r.URL.Path, "-tasks/messages")
+	switch {
+	case inQueue && r.Method == http.MethodGet && !r.URL.Query().Has("peekonly"):
+		return "dequeue"
+	case inQueue && r.Method == http.MethodPut:
+		return "renew"
+	case inQueue && r.Method == http.MethodDelete:
+		return "delete"
+	case strings.Contains(r.URL.Path, "-deadletter/messages") && r.Method == http.MethodPost:
+		return "send"
+	case strings.Contains(r.URL.Path, "-documents/"):
+		return "blob"
+	}
+	return ""
+}
+
+// live runs workers until everything is done. When only webhooks are left for a while, whose schedule is
+// minutes, they are made due, and another worker delivers them.
+func (n *networker) live(ctx context.Context, t *tenant, env []string) (found []string, log string, err error) {
+	deadline := time.Now().Add(90 * time.Second)
+	for {
+		p, err := start(ctx, n.file, env)
+		if err != nil {
+			return nil, log, err
+		}
+		drained := t.drainOrHooks(ctx, time.Until(deadline), p.Done())
+		err = p.end()
+		log += "a worker:\n" + p.log.String()
+		switch code := p.code(); {
+		case err != nil:
+			return nil, log, err
+		case errors.Is(drained, errOnlyHooks) && time.Now().Before(deadline):
+			n.report.add("webhooks not waited for", 1)
+			if err := t.outlast(ctx); err != nil {
+				return nil, log, err
+			}
+			continue
+		case errors.Is(drained, errNotDrained) || errors.Is(drained, errOnlyHooks):
+			return []string{"I1 " + drained.Error()}, log, nil
+		case drained != nil:
+			return nil, log, drained
+		case code != 0 && code != endedAtStart:
+			return []string{fmt.Sprintf("a process that was told to end ends with %d, want 0", code)}, log, nil
+		}
+		// A dropped answer to a dead letter's copy may leave a second one.
+		found, err := t.check(ctx, n.report, 3)
+		return found, log, err
+	}
+}
+
+var errOnlyHooks = errors.New("only webhooks are left")
+
+// drainOrHooks is drain that gives up with errOnlyHooks once nothing but webhooks was left for two seconds.
+func (t *tenant) drainOrHooks(ctx context.Context, patience time.Duration, gone <-chan struct{}) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	go func() {
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for left := 0; left < 3; {
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				return
+			}
+			if only, err := t.onlyWebhooksLeft(ctx); err == nil && only {
+				left++
+			} else {
+				left = 0
+			}
+		}
+		stop(errOnlyHooks)
+	}()
+	err := t.drain(ctx, patience, gone)
+	if errors.Is(context.Cause(ctx), errOnlyHooks) && err != nil {
+		return errOnlyHooks
+	}
+	return err
+}

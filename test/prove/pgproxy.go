@@ -1,0 +1,232 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"net/url"
+	"regexp"
+	"sync"
+	"time"
+)
+
+// pgProxy stands before Postgres and reads its wire protocol, version 3, as far as it takes to know which
+// function a client calls, and when the server has carried the call out. Its clients don't use TLS.
+// Source: https://www.postgresql.org/docs/current/protocol-message-formats.html
+type pgProxy struct {
+	target   string // host:port
+	script   *script
+	listener net.Listener
+
+	mu    sync.Mutex
+	conns map[net.Conn]bool
+	done  sync.WaitGroup
+}
+
+// newPGProxy returns the proxy and databaseURL with its address in it.
+func newPGProxy(databaseURL string, s *script) (*pgProxy, string, error) {
+	u, err := url.Parse(databaseURL)
+	if err != nil {
+		return nil, "", err
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, "", err
+	}
+	p := &pgProxy{target: u.Host, script: s, listener: l, conns: map[net.Conn]bool{}}
+	p.done.Go(p.accept)
+	u.Host = l.Addr().String()
+	return p, u.String(), nil
+}
+
+func (p *pgProxy) accept() {
+	for {
+		client, err := p.listener.Accept()
+		if err != nil {
+			return
+		}
+		server, err := net.DialTimeout("tcp", p.target, 5*time.Second)
+		if err != nil {
+			_ = client.Close()
+			continue
+		}
+		p.keep(client, server)
+		p.done.Go(func() {
+			defer p.drop(client, server)
+			s := &pgSession{
+				script: p.script, client: client, fromClient: bufio.NewReader(client), server: server, fromServer: bufio.NewReader(server),
+				statements: map[string]string{},
+			}
+			_ = s.run() // its end is what the client sees
+		})
+	}
+}
+
+func (p *pgProxy) keep(conns ...net.Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range conns {
+		p.conns[c] = true
+	}
+}
+
+func (p *pgProxy) drop(conns ...net.Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range conns {
+		_ = c.Close()
+		delete(p.conns, c)
+	}
+}
+
+func (p *pgProxy) close() {
+	_ = p.listener.Close()
+	p.mu.Lock()
+	for c := range p.conns {
+		_ = c.Close()
+	}
+	p.mu.Unlock()
+	p.done.Wait()
+}
+
+// pgSession is one connection. Client and server take turns: the client says something up to a Sync, the
+// server answers up to ReadyForQuery.
+type pgSession struct {
+	script                 *script
+	client, server         net.Conn
+	fromClient, fromServer *bufio.Reader
+	statements             map[string]string // name → function it calls
+}
+
+// The types of messages that matter here. R and Z come from the server.
+const (
+	msgParse, msgBind, msgExecute, msgQuery, msgSync, msgTerminate = 'P', 'B', 'E', 'Q', 'S', 'X'
+	msgAuth, msgReady                                              = 'R', 'Z'
+)
+
+var errMischief = errors.New("the connection was ended on purpose")
+
+func (s *pgSession) run() error {
+	startup, err := frame(s.fromClient, false)
+	if err != nil {
+		return err
+	}
+	if _, err := s.server.Write(startup); err != nil {
+		return err
+	}
+	if err := s.answer(false); err != nil { // a request to cancel has none, and ends here
+		return err
+	}
+	for {
+		group, call, err := s.group()
+		if err != nil {
+			return err
+		}
+		m := s.script.next(call)
+		if m == cutBefore {
+			return errMischief
+		}
+		if _, err := s.server.Write(group); err != nil {
+			return err
+		}
+		if m == delayed {
+			time.Sleep(delayedAnswer)
+		}
+		if err := s.answer(m == dropAnswer); err != nil {
+			return err
+		}
+	}
+}
+
+// group reads what the client says up to a Sync, and which function it calls by that.
+func (s *pgSession) group() (group []byte, call string, err error) {
+	bound := ""
+	for {
+		f, err := frame(s.fromClient, true)
+		if err != nil {
+			return nil, "", err
+		}
+		group = append(group, f...)
+		switch fields := bytes.SplitN(f[5:], []byte{0}, 3); f[0] {
+		case msgParse:
+			s.statements[string(fields[0])] = functionIn(fields[1])
+		case msgBind:
+			bound = s.statements[string(fields[1])]
+		case msgExecute:
+			if bound != "" {
+				call = bound
+			}
+		case msgTerminate:
+			_, _ = s.server.Write(group)
+			return nil, "", io.EOF
+		case msgSync, msgQuery:
+			return group, call, nil
+		}
+	}
+}
+
+// answer hands the server's answer on, up to ReadyForQuery; a dropped one is read as far and goes nowhere.
+func (s *pgSession) answer(drop bool) error {
+	for {
+		f, err := frame(s.fromServer, true)
+		if err != nil {
+			return err
+		}
+		if drop {
+			if f[0] == msgReady { // it is carried out and committed
+				return errMischief
+			}
+			continue
+		}
+		if _, err := s.client.Write(f); err != nil {
+			return err
+		}
+		if f[0] == msgReady {
+			return nil
+		}
+		if f[0] == msgAuth && asksBack(binary.BigEndian.Uint32(f[5:])) {
+			password, err := frame(s.fromClient, true)
+			if err != nil {
+				return err
+			}
+			if _, err := s.server.Write(password); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// asksBack says whether an authentication request wants an answer: clear text, MD5, SASL and its continuation.
+func asksBack(code uint32) bool { return code == 3 || code == 5 || code == 10 || code == 11 }
+
+// frame reads one message with its header. Only the first one of a client has no type.
+func frame(r *bufio.Reader, typed bool) ([]byte, error) {
+	head := make([]byte, 4, 64)
+	if typed {
+		head = head[:5]
+	}
+	if _, err := io.ReadFull(r, head); err != nil {
+		return nil, err
+	}
+	length := binary.BigEndian.Uint32(head[len(head)-4:])
+	if length < 4 || length > 64<<20 {
+		return nil, errors.New("not the protocol of Postgres")
+	}
+	f := append(head, make([]byte, length-4)...)
+	_, err := io.ReadFull(r, f[len(head):])
+	return f, err
+}
+
+var functionName = regexp.MustCompile(`\baw_([a-z_]+)\(`)
+
+// functionIn is the function of ours that a statement calls, without its aw_, "" for none.
+func functionIn(sql []byte) string {
+	m := functionName.FindSubmatch(sql)
+	if m == nil {
+		return ""
+	}
+	return string(m[1])
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/stack"
+)
+
+// process is a running worker with what it logged.
+type process struct {
+	*stack.Process
+	log *tail
+}
+
+func start(ctx context.Context, file string, env []string, args ...string) (*process, error) {
+	log := &tail{}
+	p, err := stack.Start(ctx, stack.Command{Name: "worker", Path: file, Args: args, Env: env, Log: log})
+	if err != nil {
+		return nil, err
+	}
+	return &process{p, log}, nil
+}
+
+// code is the exit code once it has ended, 137 when it was killed.
+func (p *process) code() int {
+	if p.Err() == nil {
+		return 0
+	}
+	exit, ok := errors.AsType[*exec.ExitError](p.Err())
+	if !ok {
+		return -1
+	}
+	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	return exit.ExitCode()
+}
+
+// end asks it to drain, and kills it when that takes too long.
+func (p *process) end() error { return p.Stop(syscall.SIGTERM, 25*time.Second) }
+
+// kill ends it at once.
+func (p *process) kill() error { return p.Stop(syscall.SIGKILL, 10*time.Second) }
+
+// stopped says whether it is stopped by a signal.
+func (p *process) stopped() bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Pid()))
+	if err != nil {
+		return false
+	}
+	// The state is the first field after the name in brackets.
+	i := bytes.LastIndexByte(text, ')')
+	return i >= 0 && len(text) > i+2 && text[i+2] == 'T'
+}
+
+// tail keeps the last 8 KB of a log.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, b...)
+	if over := len(t.text) - 8<<10; over > 0 {
+		t.text = append(t.text[:0], t.text[over:]...)
+	}
+	return len(b), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.text)
+}
+
+// command is a short-lived program of ours.
+func command(ctx context.Context, file string, env []string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, file)
+	cmd.Env = env
+	return cmd
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// mischief is what a proxy does to a request.
+type mischief string
+
+const (
+	passOn        mischief = ""
+	cutBefore     mischief = "cut"           // the connection ends, the request was not carried out
+	dropAnswer    mischief = "forward, drop" // the request is carried out, the connection ends without its answer
+	delayed       mischief = "delay"         // the answer comes late
+	delayedAnswer          = 400 * time.Millisecond
+)
+
+// script says which requests of a class meet with which mischief, by their number from 1.
+type script struct {
+	mu    sync.Mutex
+	plans map[string]map[int]mischief // class → number → what
+	seen  map[string]int
+	done  map[string]map[mischief]int // by class
+}
+
+func newScript() *script {
+	return &script{plans: map[string]map[int]mischief{}, seen: map[string]int{}, done: map[string]map[mischief]int{}}
+}
+
+func (s *script) plan(class string, number int, m mischief) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.plans[class] == nil {
+		s.plans[class] = map[int]mischief{}
+	}
+	s.plans[class][number] = m
+}
+
+// next counts a request and says what becomes of it. Requests of no class pass.
+func (s *script) next(class string) mischief {
+	if class == "" {
+		return passOn
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen[class]++
+	m := s.plans[class][s.seen[class]]
+	if m != passOn {
+		if s.done[class] == nil {
+			s.done[class] = map[mischief]int{}
+		}
+		s.done[class][m]++
+	}
+	return m
+}
+
+// played returns how often a mischief was done to a class.
+func (s *script) played(class string, m mischief) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.done[class][m]
+}
+
+func (s *script) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var b bytes.Buffer
+	for _, class := range slices.Sorted(maps.Keys(s.plans)) {
+		for _, n := range slices.Sorted(maps.Keys(s.plans[class])) {
+			b.WriteString(class + "#" + strconv.Itoa(n) + " " + string(s.plans[class][n]) + "; ")
+		}
+	}
+	return b.String()
+}
+
+// httpProxy stands before an HTTP server. classify names the class of a request; it may read the body.
+type httpProxy struct {
+	target   *url.URL
+	script   *script
+	classify func(r *http.Request, body []byte) string
+	client   *http.Transport
+	server   *httptest.Server
+}
+
+func newHTTPProxy(target string, s *script, classify func(*http.Request, []byte) string) (*httpProxy, error) {
+	u, err := url.Parse(target)
+	if err != nil {
+		return nil, err
+	}
+	p := &httpProxy{target: u, script: s, classify: classify, client: &http.Transport{MaxIdleConnsPerHost: 8, DisableCompression: true}}
+	p.server = httptest.NewServer(p)
+	return p, nil
+}
+
+func (p *httpProxy) close() {
+	p.server.CloseClientConnections()
+	p.server.Close()
+	p.client.CloseIdleConnections()
+}
+
+// ServeHTTP forwards a request whole and takes its answer whole, so that a dropped answer is one of a request
+// that was carried out.
+func (p *httpProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	m := p.script.next(p.classify(r, body))
+	if m == cutBefore {
+		hangUp(w)
+		return
+	}
+	// It outlives its client: a request under way is carried out.
+	out, err := http.NewRequest(r.Method, p.target.Scheme+"://"+p.target.Host+r.URL.RequestURI(), bytes.NewReader(body)) //nolint:noctx // see above
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	out.Header = r.Header.Clone()
+	out.ContentLength = int64(len(body))
+	out.Host = r.Host
+	answer, err := p.client.RoundTrip(out)
+	if err != nil {
+		hangUp(w)
+		return
+	}
+	text, err := io.ReadAll(answer.Body)
+	_ = answer.Body.Close()
+	if err != nil || m == dropAnswer {
+		hangUp(w)
+		return
+	}
+	if m == delayed {
+		sleep(r, delayedAnswer)
+	}
+	maps.Copy(w.Header(), answer.Header)
+	w.WriteHeader(answer.StatusCode)
+	_, _ = w.Write(text) // the client may be gone
+}
+
+// sleep ends early when the client goes away.
+func sleep(r *http.Request, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-r.Context().Done():
+	}
+}
+
+// hangUp ends the connection with a reset and without a word.
+func hangUp(w http.ResponseWriter) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler) // which ends it as well
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+	_ = conn.Close()
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+)
+
+const hookSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
+
+// receiver is the frontend's end of the webhooks: it counts by tenant, task and webhook-id.
+type receiver struct {
+	server *httptest.Server
+	verify *standardwebhooks.Webhook
+
+	mu    sync.Mutex
+	heard map[key]map[string]told // webhook-id to what it said
+	wrong []string                // what should never come
+}
+
+// key names a task of a tenant.
+type key struct{ client, task string }
+
+// told is what came under one webhook-id.
+type told struct {
+	Type  string
+	times int
+}
+
+func newReceiver() *receiver {
+	verify, err := standardwebhooks.NewWebhook(hookSecret)
+	if err != nil {
+		panic(err) // of a constant
+	}
+	r := &receiver{verify: verify, heard: map[key]map[string]told{}}
+	r.server = httptest.NewServer(r)
+	return r
+}
+
+func (r *receiver) close() error { r.server.Close(); return nil }
+
+// ServeHTTP takes every webhook that is signed well.
+func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return // the sender died; another one comes
+	}
+	var said struct {
+		Type     string `json:"type"`
+		TaskID   string `json:"task_id"`
+		ClientID string `json:"client_id"`
+	}
+	if err = r.verify.Verify(body, req.Header); err == nil {
+		err = json.Unmarshal(body, &said)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil {
+		r.wrong = append(r.wrong, "a webhook came that is not signed well or no JSON: "+err.Error())
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	k, id := key{said.ClientID, said.TaskID}, req.Header.Get(standardwebhooks.HeaderWebhookID)
+	if r.heard[k] == nil {
+		r.heard[k] = map[string]told{}
+	}
+	t := r.heard[k][id]
+	r.heard[k][id] = told{said.Type, t.times + 1}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// of returns what was heard of a task, by webhook-id.
+func (r *receiver) of(client, task string) map[string]told {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	heard := map[string]told{}
+	for id, t := range r.heard[key{client, task}] {
+		heard[id] = t
+	}
+	return heard
+}

@@ -1,0 +1,236 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/seed-7227ef26/async-worker/internal/stack"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+)
+
+// tenant is one client of the worker, with queues, a container and rows of its own. What it was sent is what
+// the checks hold it to.
+type tenant struct {
+	*ground
+	client string
+	store  string // which caller its workers use
+	blobs  *azblob.Client
+	queues map[string]*azqueue.QueueClient
+
+	expected []expectation
+	copies   map[string]int // of dead letters, by id, taken off their queue
+}
+
+// expectation is what has to become of a task.
+type expectation struct {
+	task   string
+	states []string // one of them; terminal
+}
+
+// newTenant makes the tenant's container and queues.
+func (g *ground) newTenant(ctx context.Context, store string) (*tenant, error) {
+	t := &tenant{ground: g, client: "p-" + strings.ToLower(rand.Text()[:12]), store: store, queues: map[string]*azqueue.QueueClient{}}
+	var err error
+	if t.blobs, err = azblob.NewClientFromConnectionString(g.azurite.ConnectionString, nil); err != nil {
+		return nil, err
+	}
+	if _, err = t.blobs.CreateContainer(ctx, t.container(), nil); err != nil {
+		return nil, fmt.Errorf("make the container: %w", err)
+	}
+	names := task.QueueNames(t.client)
+	for _, name := range []string{names.High, names.Normal, names.Low, names.DeadLetter} {
+		q, err := azqueue.NewQueueClientFromConnectionString(g.azurite.ConnectionString, name, nil)
+		if err == nil {
+			_, err = q.Create(ctx, nil)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("make the queue %s: %w", name, err)
+		}
+		t.queues[name] = q
+	}
+	return t, nil
+}
+
+func (t *tenant) container() string { return t.client + "-documents" }
+
+// addresses are where a tenant's workers find their services; a proxy may stand there.
+type addresses struct {
+	azure, database, api, model, hooks string
+}
+
+func (t *tenant) direct() addresses {
+	return addresses{
+		azure: t.azurite.ConnectionString, database: t.pg.URL(database), api: t.api.URL, model: t.model.url(), hooks: t.hooks.server.URL,
+	}
+}
+
+// environment is that of a worker of this tenant.
+func (t *tenant) environment(at addresses, more ...string) ([]string, error) {
+	env := []string{
+		"PATH=/nonexistent", // no OCR engine is looked for: the documents are text
+		"TMPDIR=" + t.dir, "CLIENT_ID=" + t.client, "AZURE_STORAGE_CONNECTION_STRING=" + at.azure,
+		fmt.Sprintf("EMBEDDING_DIMENSIONS=%d", dimensions), "WEBHOOK_SECRET=" + hookSecret, "WEBHOOK_ALLOW_CIDRS=127.0.0.0/8",
+		"WORKER_CONCURRENCY=2", "WORKER_LEASE_TTL_SEC=5", "POLL_MIN_MS=50", "POLL_MAX_MS=300", "RETRY_BACKOFF_MS=100",
+		"OPENAI_BASE_URL=" + at.model, "OPENAI_API_KEY=" + modelKey, "LOG_FORMAT=text", "DRAIN_MAX_SEC=20",
+	}
+	if t.store == supabaseStore {
+		key, err := stack.TenantKey(jwtSecret, t.client)
+		if err != nil {
+			return nil, err
+		}
+		env = append(env, "SUPABASE_URL="+at.api, "SUPABASE_KEY="+key)
+	} else {
+		env = append(env, "DATABASE_URL="+at.database)
+	}
+	return append(env, more...), nil
+}
+
+func (t *tenant) upload(ctx context.Context, name, content string) error {
+	_, err := t.blobs.UploadBuffer(ctx, t.container(), name, []byte(content), nil)
+	if err != nil {
+		return fmt.Errorf("upload %s: %w", name, err)
+	}
+	return nil
+}
+
+// ingest is the message of an ingest task, as a frontend writes it. The payload may be made invalid by a nil value.
+func (t *tenant) ingest(id, blob, hooks string, payload map[string]any) string {
+	p := map[string]any{"filename": id + ".md", "blob": blob, "document_set": "proof"}
+	for k, v := range payload {
+		p[k] = v
+		if v == nil {
+			delete(p, k)
+		}
+	}
+	text, err := json.Marshal(map[string]any{"task_id": id, "task_type": "ingest", "webhook_url": hooks + "/hook", "payload": p})
+	if err != nil {
+		panic(err) // of strings
+	}
+	return string(text)
+}
+
+// send puts a message on the normal queue, as it is, and notes what has to become of its task.
+func (t *tenant) send(ctx context.Context, text, id string, states ...string) error {
+	if err := t.put(ctx, text); err != nil {
+		return err
+	}
+	t.expected = append(t.expected, expectation{id, states})
+	return nil
+}
+
+func (t *tenant) put(ctx context.Context, text string) error {
+	_, err := t.queues[task.QueueNames(t.client).Normal].EnqueueMessage(ctx, text, nil)
+	if err != nil {
+		return fmt.Errorf("send: %w", err)
+	}
+	return nil
+}
+
+// undrained says what is still to do for the tenant, "" when nothing is.
+func (t *tenant) undrained(ctx context.Context) (string, error) {
+	var over, open, deliveries, letters int
+	err := t.db.QueryRow(ctx, `
+		select (select count(*) from jobs where client_id = $1 and status in ('succeeded', 'failed', 'canceled')),
+		       (select count(*) from jobs where client_id = $1 and status in ('pending', 'running')),
+		       (select count(*) from webhook_deliveries where client_id = $1 and status = 'pending'),
+		       (select count(*) from dead_letters where client_id = $1 and sent_at is null)`, t.client).
+		Scan(&over, &open, &deliveries, &letters)
+	if err != nil {
+		return "", err
+	}
+	if over < len(t.expected) || open > 0 || deliveries > 0 || letters > 0 {
+		return fmt.Sprintf("of %d tasks %d are over and %d open, %d webhooks and %d copies of dead letters are due",
+			len(t.expected), over, open, deliveries, letters), nil
+	}
+	names := task.QueueNames(t.client)
+	for _, name := range []string{names.High, names.Normal, names.Low} {
+		n, err := t.depth(ctx, name)
+		if err != nil || n > 0 {
+			return fmt.Sprintf("queue %s has %d messages", name, n), err
+		}
+	}
+	return "", nil
+}
+
+func (t *tenant) depth(ctx context.Context, name string) (int, error) {
+	p, err := t.queues[name].GetProperties(ctx, nil)
+	if err != nil {
+		return 0, err
+	}
+	return int(*p.ApproximateMessagesCount), nil
+}
+
+var errNotDrained = errors.New("not drained in time")
+
+// drain waits until nothing is left to do, at most as long as patience, or until gone is closed. An error that
+// is errNotDrained says what was left.
+func (t *tenant) drain(ctx context.Context, patience time.Duration, gone <-chan struct{}) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	left := "nothing was looked at"
+	for {
+		now, err := t.undrained(ctx)
+		switch {
+		case err == nil && now == "":
+			return nil
+		case err == nil:
+			left = now
+		}
+		select {
+		case <-tick.C:
+		case <-gone:
+			return fmt.Errorf("%w: the worker ended: %s", errNotDrained, left)
+		case <-ctx.Done():
+			return fmt.Errorf("%w (%v): %s", errNotDrained, patience, left)
+		}
+	}
+}
+
+// outlast lets the claims of webhooks run out that dead workers hold, and makes the next attempts due: what
+// would take minutes is not waited for.
+func (t *tenant) outlast(ctx context.Context) error {
+	_, err := t.db.Exec(ctx, `update webhook_deliveries set lease_expires_at = clock_timestamp(),
+		next_attempt_at = least(next_attempt_at, clock_timestamp())
+		where client_id = $1 and status = 'pending'`, t.client)
+	return err
+}
+
+// onlyWebhooksLeft says whether everything but the delivery of webhooks is done.
+func (t *tenant) onlyWebhooksLeft(ctx context.Context) (only bool, err error) {
+	err = t.db.QueryRow(ctx, `
+		select not exists (select from jobs where client_id = $1 and status in ('pending', 'running'))
+		  and not exists (select from dead_letters where client_id = $1 and sent_at is null)
+		  and (select count(*) from jobs where client_id = $1) >= $2
+		  and exists (select from webhook_deliveries where client_id = $1 and status = 'pending')`,
+		t.client, len(t.expected)).Scan(&only)
+	return only, err
+}
+
+// age makes all jobs older, past the triggers that would note the time of that.
+func (t *tenant) age(ctx context.Context, by time.Duration) error {
+	return pgx.BeginFunc(ctx, t.db, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "set local session_replication_role = replica"); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `update jobs set created_at = created_at - make_interval(secs => $2),
+			updated_at = updated_at - make_interval(secs => $2) where client_id = $1`, t.client, by.Seconds())
+		return err
+	})
+}
+
+// ledgerLength is how many lines the ledger has of the tenant.
+func (t *tenant) ledgerLength(ctx context.Context) (n int, err error) {
+	err = t.db.QueryRow(ctx, `select count(*) from prove.ledger where client_id = $1`, t.client).Scan(&n)
+	return n, err
+}

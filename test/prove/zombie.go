@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// stale is a write that a worker is stopped before, and the task that leads there.
+type stale struct {
+	point  string
+	task   string // a scenario's name
+	states []string
+}
+
+// stales are the zombies' last words: every kind of write under a fence. The commit of a success comes most often.
+func stales() []stale {
+	ok, failed := []string{"succeeded"}, []string{"failed"}
+	return []stale{
+		{"store.Complete#1", "ingest", ok},
+		{"store.StageChunks#1", "ingest", ok},
+		{"store.Complete#1", "ingest", ok},
+		{"store.Retry#1", "retried", ok},
+		{"store.Complete#1", "ingest", ok},
+		{"store.Fail#1", "dead-lettered", failed},
+		{"store.Complete#1", "ingest", ok},
+		{"store.StageDocument#1", "ingest", ok},
+		{"store.Complete#1", "ingest", ok},
+		{"store.Canceled#1", "canceled", []string{"canceled"}},
+	}
+}
+
+// zombie stops a worker at a write for longer than its lease, lets another one finish the task, wakes the first
+// one up, and looks at what becomes of its write.
+func zombie(ctx context.Context, o options, r *report) (err error) {
+	g, err := newGround(ctx, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, g.close()) }()
+	z := &crasher{ground: g, options: o, report: r}
+	if z.file, err = g.build(ctx, "./test/prove/crashworker"); err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(o.parallel)
+	for i := range o.tries {
+		s := stales()[i%len(stales())]
+		store := o.stores[(i+i/len(stales()))%len(o.stores)]
+		name := fmt.Sprintf("zombie/%s/%02d/%s", store, i+1, s.point)
+		group.Go(func() error {
+			if err := z.raise(ctx, name, s, store); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	r.say("stale writes refused: %d of %d", r.counted("stale writes refused"), o.tries)
+	return nil
+}
+
+func (c *crasher) raise(ctx context.Context, name string, s stale, store string) error {
+	t, err := c.newTenant(ctx, store)
+	if err != nil {
+		return err
+	}
+	if err := t.upload(ctx, "doc.md", document); err != nil {
+		return err
+	}
+	dir := filepath.Join(c.dir, t.client)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	task := scenarioNamed(s.task)
+	env, err := t.environment(t.direct(), append(task.env(dir), "LLM_PROVIDER=offline", "PROVE_LEASE=3s")...)
+	if err != nil {
+		return err
+	}
+	if err := t.send(ctx, task.text(t), taskID, s.states...); err != nil {
+		return err
+	}
+	trace := filepath.Join(dir, "trace")
+	first, err := start(ctx, c.file, append(env[:len(env):len(env)], "PROVE_TRACE="+trace, "PROVE_POINT="+s.point+":before", "PROVE_STOP=1"))
+	if err != nil {
+		return err
+	}
+	found, err := c.wake(ctx, t, first, env, trace, s)
+	if e := first.kill(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return err
+	}
+	c.report.ran()
+	c.report.violated(name, found, "the zombie:\n"+first.log.String())
+	return nil
+}
+
+// wake is the story of one zombie, which runs already.
+func (c *crasher) wake(ctx context.Context, t *tenant, zombie *process, env []string, trace string, s stale) ([]string, error) {
+	if err := await(ctx, recovery, zombie.stopped, zombie.Done()); err != nil {
+		return nil, fmt.Errorf("the worker never came to %s: %w\n%s", s.point, err, zombie.log)
+	}
+	// What it had claimed of the outbox is another matter, and would take minutes.
+	second, err := start(ctx, c.file, env)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.drain(ctx, recovery, second.Done()); err != nil {
+		return []string{"I1 beside a stopped worker: " + err.Error() + "\n" + second.log.String()}, second.kill()
+	}
+	if err := second.end(); err != nil {
+		return nil, err
+	}
+	found, err := t.check(ctx, c.report, 1)
+	if err != nil || len(found) > 0 {
+		return found, err
+	}
+	before, err := t.ledgerLength(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Kill(zombie.Pid(), syscall.SIGCONT); err != nil {
+		return nil, err
+	}
+	verdict := ""
+	spoken := func() bool { verdict = said(trace, s.point+":after"); return verdict != "" }
+	if err := await(ctx, recovery, spoken, zombie.Done()); err != nil {
+		return nil, fmt.Errorf("the zombie's write never ended: %w", err)
+	}
+	if err := zombie.end(); err != nil {
+		return nil, err
+	}
+	switch {
+	case verdict == "fenced":
+		c.report.add("stale writes refused", 1)
+	case verdict == "error" && strings.HasPrefix(s.point, "store.Stage"): // its heartbeat was refused first, and ended the attempt
+		c.report.add("stale writes refused", 1)
+		c.report.add("of them given up before they were sent", 1)
+	default:
+		found = append(found, fmt.Sprintf("I4 a stale write is refused: %s ended with %q", s.point, verdict))
+	}
+	after, err := t.ledgerLength(ctx)
+	if err != nil {
+		return found, err
+	}
+	if after != before {
+		found = append(found, fmt.Sprintf("I4 a zombie commits nothing: the ledger grew from %d to %d", before, after))
+	}
+	if left, err := t.undrained(ctx); err != nil || left != "" {
+		return append(found, "after the zombie there is something to do: "+left), err
+	}
+	again, err := t.check(ctx, c.report, 1)
+	return append(found, again...), err
+}
+
+// said returns what the trace says of a point, "" when it was not met.
+func said(trace, point string) string {
+	text, err := os.ReadFile(trace)
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, point+" "); ok {
+			return strings.TrimSpace(rest)
+		}
+	}
+	return ""
+}
+
+func scenarioNamed(name string) scenario {
+	for _, s := range scenarios() {
+		if s.name == name {
+			return s
+		}
+	}
+	panic("no scenario " + name) // the names are constants
+}
+
+// await looks every 20 ms until it is so.
+func await(ctx context.Context, patience time.Duration, so func() bool, gone <-chan struct{}) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !so() {
+		select {
+		case <-tick.C:
+		case <-gone:
+			return errors.New("the process ended")
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
