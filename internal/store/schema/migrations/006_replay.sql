@@ -1,6 +1,21 @@
 -- Replays of dead letters, retries of failed jobs, and the purge.
 set local search_path = {{ .schema }}, extensions, public;
 
+-- A table can't be rewritten while a function with a parsed body takes its rows. All functions are made anew
+-- after the migrations; every migration that adds a column with a default needs this.
+do $$
+declare
+  f regprocedure;
+begin
+  for f in
+    select p.oid::regprocedure from pg_proc p
+    where p.pronamespace = '{{ .schema }}'::regnamespace and p.proname like 'aw\_%' and p.prosqlbody is not null
+      and exists (select from unnest(p.proargtypes) t join pg_class c on c.reltype = t and c.relkind = 'r')
+  loop
+    execute format('drop function %s', f);
+  end loop;
+end $$;
+
 -- The how-manieth of the replays that began with one job it is; 0: it is no replay.
 alter table jobs add column replay integer not null default 0 check (replay >= 0);
 

@@ -1,0 +1,55 @@
+package schema_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
+	"github.com/seed-7227ef26/async-worker/internal/store/schema"
+)
+
+// TestUpgrade: a database that is in use, with all functions and rows in its tables, takes the migrations since
+// version 5, by migrate and by its printed script.
+func TestUpgrade(t *testing.T) {
+	t.Parallel()
+	o := schema.Options{Dimensions: 8}
+	for name, upgrade := range map[string]func(t *testing.T, url string) error{
+		"migrate": func(t *testing.T, url string) error {
+			_, err := schema.Migrate(t.Context(), url, o)
+			return err
+		},
+		"printed": func(t *testing.T, url string) error {
+			var script bytes.Buffer
+			if err := schema.Print(&script, o); err != nil {
+				return err
+			}
+			_, err := connect(t, url).Exec(t.Context(), script.String())
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url := stacktest.PostgresWith(t, o)
+			conn := connect(t, url)
+			if _, err := conn.Exec(t.Context(), `insert into jobs (client_id, id, type) values ('a', 'j', 'x');
+				alter table jobs drop column replay cascade; -- the functions that know it go, others stay
+				alter table dead_letters drop column replayed_by cascade, drop column replays cascade;
+				update aw_schema_version set version = 5`); err != nil {
+				t.Fatal(err)
+			}
+			if err := upgrade(t, url); err != nil {
+				t.Fatalf("from version 5: %v", err)
+			}
+			var version, replay int
+			if err := conn.QueryRow(t.Context(), "select version, (select replay from jobs) from aw_schema_version").Scan(&version, &replay); err != nil {
+				t.Fatal(err)
+			}
+			if version != schema.Version() || replay != 0 {
+				t.Errorf("version %d, replay %d after the upgrade", version, replay)
+			}
+			if _, err := schema.Migrate(t.Context(), url, o); err != nil { // the functions are all there
+				t.Error(err)
+			}
+		})
+	}
+}
