@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,29 +15,31 @@ import (
 
 func (p *program) newDLQCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "dlq", Short: "See the dead letters: tasks that could not be done", Args: cobra.NoArgs, RunE: showHelp,
+		Use: "dlq", Short: "See, replay and purge the dead letters: tasks that could not be done", Args: cobra.NoArgs, RunE: showHelp,
 	}
-	cmd.AddCommand(p.newDLQListCommand(), p.newDLQShowCommand())
+	cmd.AddCommand(p.newDLQListCommand(), p.newDLQShowCommand(), p.newDLQReplayCommand(), p.newDLQPurgeCommand())
 	return cmd
 }
 
 func (p *program) newDLQListCommand() *cobra.Command {
 	var out format
-	var f store.DeadLetterFilter
-	var before string
+	var sel selection
+	var limit int
 	cmd := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List dead letters, the newest first",
 		Example: `  async-worker dlq list --class validation_error
+  async-worker dlq list --reason exhausted --replayed no --newer-than 24h
   async-worker dlq list --job 4b1c -o json`,
 		Args: cobra.NoArgs,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
-			var err error
-			if f.Before, err = parseBefore(before); err != nil {
+			f, err := sel.filter(time.Now())
+			if err != nil {
 				return err
 			}
-			if err := checkLimit(f.Limit, 1000); err != nil {
+			if err := checkLimit(limit, 1000); err != nil {
 				return err
 			}
+			f.Limit = limit
 			return p.withTenant(cmd, storeOnly, func(ctx context.Context, t *app.Tenant) error {
 				letters, err := t.Store.DeadLetters(ctx, f)
 				if err != nil {
@@ -47,11 +50,8 @@ func (p *program) newDLQListCommand() *cobra.Command {
 		}),
 	}
 	addOutput(cmd, &out)
-	cmd.Flags().StringVar(&f.JobID, "job", "", "only those of this job")
-	cmd.Flags().StringVar(&f.Type, "type", "", "only those of this task type")
-	cmd.Flags().StringVar(&f.Class, "class", "", "only those of this error class, e.g. validation_error")
-	cmd.Flags().StringVar(&before, "before", "", "only those of before this time, e.g. 2026-03-01T12:00:00Z; for the next page")
-	cmd.Flags().IntVarP(&f.Limit, "limit", "n", 50, "how many at most, 1 to 1000")
+	sel.addFlags(cmd)
+	cmd.Flags().IntVarP(&limit, "limit", "n", 50, "how many at most, 1 to 1000")
 	addSettings(cmd, storeOnly)
 	return cmd
 }
@@ -63,10 +63,10 @@ func (p *program) printDeadLetters(out format, letters []store.DeadLetter) error
 	rows := make([][]string, 0, len(letters))
 	for _, d := range letters {
 		rows = append(rows, []string{
-			d.ID, d.JobID, d.TaskType, d.Reason, d.ErrorClass, strconv.Itoa(d.Attempts), when(d.CreatedAt), shorten(d.ErrorMessage, 80),
+			d.ID, d.JobID, d.TaskType, d.Reason, d.ErrorClass, strconv.Itoa(d.Attempts), when(d.CreatedAt), shorten(d.ReplayedAs, 40), shorten(d.ErrorMessage, 80),
 		})
 	}
-	return table(p.stdout, []string{"ID", "JOB", "TYPE", "REASON", "CLASS", "TRIES", "AT", "ERROR"}, rows)
+	return table(p.stdout, []string{"ID", "JOB", "TYPE", "REASON", "CLASS", "TRIES", "AT", "REPLAYED AS", "ERROR"}, rows)
 }
 
 func (p *program) newDLQShowCommand() *cobra.Command {
@@ -105,6 +105,8 @@ func (p *program) printDeadLetter(d store.DeadLetter) error {
 		{"at", when(d.CreatedAt)},
 		{"replayed", whenever(d.ReplayedAt)},
 		{"replayed as", d.ReplayedAs},
+		{"replayed by", d.ReplayedBy},
+		{"replays", map[bool]string{true: strconv.Itoa(d.Replays)}[d.Replays > 1]},
 	} {
 		if f[1] != "" {
 			fmt.Fprintf(t, "%s\t%s\n", f[0], printable(f[1]))

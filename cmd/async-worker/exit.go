@@ -12,6 +12,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/replay"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
@@ -82,6 +83,9 @@ func judge(err error) verdict {
 	if _, ok := errors.AsType[*task.Invalid](err); ok {
 		return verdict{exitUsage, "mend the message; the fields are described in the README under \"The message\""}
 	}
+	if r, ok := errors.AsType[*replay.Refusal](err); ok {
+		return verdict{exitFailed, r.Next}
+	}
 	switch {
 	case is(context.Canceled):
 		return verdict{exitInterrupted, ""}
@@ -93,6 +97,12 @@ func judge(err error) verdict {
 		return verdict{exitFailed, "check the id and CLIENT_ID; async-worker jobs list shows what there is"}
 	case is(store.ErrConflict):
 		return verdict{exitFailed, "choose another id: the same id with another payload is another task"}
+	case is(store.ErrReplayed):
+		return verdict{exitFailed, "look at that job with async-worker jobs get; to do the task once more all the same: dlq replay --again, or jobs retry --force"}
+	case is(store.ErrExhausted):
+		return verdict{exitFailed, "to begin its attempts again: async-worker jobs retry --force"}
+	case is(store.ErrNotFailed):
+		return verdict{exitFailed, "async-worker jobs get shows how it stands; to do a task again that is done, enqueue it with --force"}
 	case is(store.ErrTerminal):
 		return verdict{exitFailed, "nothing is left to do; async-worker jobs get shows how it ended"}
 	case is(fs.ErrPermission):

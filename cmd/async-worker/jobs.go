@@ -25,9 +25,10 @@ const storeOnly = config.Tenant | config.Store
 
 func (p *program) newJobsCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "jobs", Short: "See, follow and cancel jobs", Args: cobra.NoArgs, RunE: showHelp,
+		Use: "jobs", Short: "See, follow, cancel and retry jobs", Args: cobra.NoArgs, RunE: showHelp,
 	}
-	cmd.AddCommand(p.newJobsListCommand(), p.newJobsGetCommand(), p.newJobsWatchCommand(), p.newJobsCancelCommand())
+	cmd.AddCommand(p.newJobsListCommand(), p.newJobsGetCommand(), p.newJobsWatchCommand(), p.newJobsCancelCommand(),
+		p.newJobsRetryCommand())
 	return cmd
 }
 
@@ -149,6 +150,7 @@ func printStory(w io.Writer, s jobStory) error {
 		{"priority", s.Priority},
 		{"requested by", s.RequestedBy},
 		{"parent", s.ParentJobID},
+		{"replay", map[bool]string{true: strconv.Itoa(s.Replay)}[s.Replay > 0]},
 		{"cancel asked", map[bool]string{true: "yes"}[s.CancelAsked]},
 		{"created", when(s.CreatedAt)},
 		{"started", whenever(s.StartedAt)},

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/llm/token"
+	"github.com/seed-7227ef26/async-worker/internal/replay"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/queue"
@@ -83,6 +84,13 @@ func (t *Tenant) Enqueue(ctx context.Context, what task.Task) (store.Submitted, 
 	return engine.Submitter{
 		Store: t.Store, Queues: t.Queues, ClientID: t.Config.ClientID, MaxAttempts: t.maxAttempts,
 	}.Submit(ctx, what)
+}
+
+// Replayer does dead letters and failed jobs again. It needs config.Queue, config.Store and config.Blob.
+func (t *Tenant) Replayer() replay.Replayer {
+	return replay.Replayer{
+		Store: t.Store, Queue: t.Queues.For, Bucket: t.Bucket, ClientID: t.Config.ClientID, MaxAttempts: t.maxAttempts,
+	}
 }
 
 // EnsureQueues creates the tenant's queues where they are missing.

@@ -49,6 +49,11 @@ func rules() []rule {
 			"the engine knows interfaces, never a back end",
 		},
 		{
+			"internal/replay/...",
+			[]string{"queue", "internal/store", "internal/blob", taskWords, jobWords},
+			"it does again what commands ask for, and knows interfaces, never a back end",
+		},
+		{
 			"internal/devstack/...",
 			[]string{
 				"internal/app", "internal/config", "internal/logging", "internal/stack", "internal/store", "internal/store/schema", "internal/engine",
@@ -61,7 +66,7 @@ func rules() []rule {
 			"cmd/...",
 			[]string{
 				"cmd/...", "internal/app/...", "internal/devstack", "internal/config", "internal/logging", "internal/stack", "internal/store", "internal/store/schema",
-				"internal/blob", "internal/extract", "queue", "webhook", "systemd", taskWords, jobWords,
+				"internal/replay", "internal/blob", "internal/extract", "queue", "webhook", "systemd", taskWords, jobWords,
 			},
 			"commands get back ends from internal/app",
 		},
