@@ -47,9 +47,7 @@ func (e *Engine) run(ctx context.Context, a *attempt) {
 	hold.stop() // no renewal may race the settlement
 	a.journal.close()
 
-	settle, done := settling(ctx)
-	defer done()
-	e.settle(settle, a, outcome, err, context.Cause(work))
+	e.settle(context.WithoutCancel(ctx), a, outcome, err, context.Cause(work)) // each step bounds itself
 }
 
 // call runs the handler.

@@ -80,3 +80,31 @@ func (n needs) Spec() handlers.Spec {
 	s.Needs = n.of
 	return s
 }
+
+// A minute without a database consumes no attempt: neither of a task whose own calls fail, nor of one that
+// can't be committed.
+func TestDatabaseOutageCostsNoAttempt(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var down atomic.Bool
+		w.jobs = outage{w.store, &down}
+		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			time.Sleep(20 * time.Second)
+			if c.Task.ID == "calls" && down.Load() { // the handler's own calls fail
+				return handlers.Outcome{}, job.Blame(job.Database, job.Errorf(job.TransientStorage, "the database is down"))
+			}
+			return done(ctx, c)
+		})
+		w.send(w.queues.Normal, message("calls", ""))
+		w.send(w.queues.Normal, message("commits", ""))
+		w.settled(15 * time.Second)
+		down.Store(true)
+		w.send(w.queues.Normal, message("comes", ""))
+		w.settled(time.Minute)
+		down.Store(false)
+		w.settled(3 * time.Minute)
+		for _, id := range []string{"calls", "commits", "comes"} {
+			w.expectState(id, job.Succeeded, 1)
+		}
+		w.expectDepth(w.queues.Normal, 0)
+	})
+}

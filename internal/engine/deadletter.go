@@ -40,6 +40,8 @@ const maxEnvelopeError = 4 << 10
 // stops at the first of these that fails: the message comes back, begin answers done with the dead
 // letter still unsent, and bury goes on where it stopped (I6).
 func (e *Engine) bury(ctx context.Context, d *delivery, taskType, taskID string, ref *store.DeadLetterRef) {
+	ctx, done := settling(ctx)
+	defer done()
 	if ref != nil && !ref.Sent {
 		env := Envelope{
 			ID: ref.ID, TaskID: taskID, TaskType: taskType, ClientID: e.cfg.ClientID,

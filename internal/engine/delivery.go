@@ -9,7 +9,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
-// settleTime bounds what is done after a handler has returned: the commit and the message's end.
+// settleTime bounds each step after a handler has returned: a try to commit, and the message's end.
 const settleTime = 30 * time.Second
 
 // settling is a context for settling: it outlives a shutdown and a cancel, but not for long.
@@ -30,6 +30,8 @@ func (d *delivery) source() store.Source {
 
 // acknowledge deletes the message. When that fails the message comes back, and begin answers done.
 func (d *delivery) acknowledge(ctx context.Context) {
+	ctx, done := settling(ctx)
+	defer done()
 	if err := d.msg.Lease.Delete(ctx); err != nil {
 		d.log.Warn("can't delete a settled message; it comes back once and is dropped then", "error", err)
 	}
@@ -37,6 +39,8 @@ func (d *delivery) acknowledge(ctx context.Context) {
 
 // putBack makes the message visible after wait, its text unchanged.
 func (d *delivery) putBack(ctx context.Context, wait time.Duration) {
+	ctx, done := settling(ctx)
+	defer done()
 	if err := d.msg.Lease.Release(ctx, wait); err != nil {
 		d.log.Warn("can't release a message; it comes back when its lease ends", "error", err)
 	}

@@ -79,7 +79,7 @@ func (e *Engine) release(ctx context.Context, a *attempt, wait time.Duration, wh
 func (e *Engine) retry(ctx context.Context, a *attempt, failure *job.Error) (string, job.Class) {
 	// Decorrelated jitter would grow from the wait before; with at most two attempts there is none.
 	wait := e.policy(a.spec).Wait(a.begun.Attempt, 0, failure.RetryAfter, rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())))
-	_, err := e.transact(ctx, a, func(ctx context.Context) (store.Settled, error) {
+	away, err := e.blame(ctx, a, failure, func(ctx context.Context) (store.Settled, error) {
 		if err := e.keepCheckpoint(ctx, a); err != nil {
 			return store.Settled{}, err
 		}
@@ -87,6 +87,9 @@ func (e *Engine) retry(ctx context.Context, a *attempt, failure *job.Error) (str
 			Holder: a.holder, Error: describe(failure, a), After: wait, Events: a.journal.rest().all(),
 		})
 	})
+	if away {
+		return e.release(ctx, a, time.Second, "the database was away")
+	}
 	if err != nil {
 		return e.uncommitted(ctx, a, err)
 	}
@@ -96,12 +99,17 @@ func (e *Engine) retry(ctx context.Context, a *attempt, failure *job.Error) (str
 }
 
 func (e *Engine) fail(ctx context.Context, a *attempt, failure *job.Error, reason string) (string, job.Class) {
-	settled, err := e.transact(ctx, a, func(ctx context.Context) (store.Settled, error) {
-		return e.deps.Store.Fail(ctx, store.Failure{
+	var settled store.Settled
+	away, err := e.blame(ctx, a, failure, func(ctx context.Context) (_ store.Settled, err error) {
+		settled, err = e.deps.Store.Fail(ctx, store.Failure{
 			Holder: a.holder, Error: describe(failure, a), Reason: reason,
 			Source: a.source(), Original: a.msg.Text, Events: a.journal.rest().all(),
 		})
+		return settled, err
 	})
+	if away {
+		return e.release(ctx, a, time.Second, "the database was away")
+	}
 	if err != nil {
 		return e.uncommitted(ctx, a, err)
 	}
@@ -141,25 +149,6 @@ func (e *Engine) uncommitted(ctx context.Context, a *attempt, err error) (string
 func (e *Engine) after(s store.Settled) {
 	if s.Deliveries > 0 {
 		e.deps.Outbox()
-	}
-}
-
-// transact tries a commit again while its failure is transient, for as long as settling lasts. A
-// commit whose answer was lost is refused as fenced the second time: harmless, since the message is
-// then left to come back and is answered done (I2).
-func (e *Engine) transact(ctx context.Context, a *attempt, commit func(context.Context) (store.Settled, error)) (store.Settled, error) {
-	for wait := 200 * time.Millisecond; ; wait *= 2 {
-		settled, err := commit(ctx)
-		failure, ok := errors.AsType[*job.Error](err)
-		if err == nil || !ok || !job.Classes[failure.Class].Retryable {
-			return settled, err
-		}
-		a.log.Warn("a commit failed; trying again", "error", err, "in", wait)
-		select {
-		case <-time.After(jittered(wait)):
-		case <-ctx.Done():
-			return settled, err
-		}
 	}
 }
 
