@@ -42,7 +42,9 @@ func scenarios() []scenario {
 		}
 	}
 	return []scenario{
-		{name: "ingest", states: []string{"succeeded"}, env: none, text: plain},
+		{name: "ingest", states: []string{"succeeded"}, text: plain, env: func(string) []string {
+			return []string{"PROVE_MODEL_WAIT=1500ms"} // both leases are renewed after 1 s
+		}},
 		{name: "retried", states: []string{"succeeded"}, env: fails(1), text: plain},
 		{name: "dead-lettered", states: []string{"failed"}, env: none, text: func(t *tenant) string {
 			return t.ingest(taskID, "missing.md", t.hooks.server.URL, nil)
@@ -77,6 +79,7 @@ func crash(ctx context.Context, o options, r *report) (err error) {
 			if err != nil {
 				return errors.Join(err, group.Wait())
 			}
+			r.say("%-28s %3d points around %d calls", name, len(points), calls(points))
 			for _, point := range points {
 				if !o.wants(name + "/" + point) {
 					continue
@@ -242,6 +245,16 @@ func (c *crasher) liveOn(ctx context.Context, t *tenant, env []string, log *stri
 
 // endedAtStart is the code of a process that was told to end before it listened to signals.
 const endedAtStart = 128 + int(syscall.SIGTERM)
+
+// calls is how many calls of back ends lie between the points.
+func calls(points []string) (n int) {
+	for _, point := range points {
+		if strings.HasSuffix(point, ":before") {
+			n++
+		}
+	}
+	return n
+}
 
 func deaths(died bool) int {
 	if died {

@@ -46,7 +46,7 @@ func kinds() []kind {
 		{"crash", "the process ends before and after every call of a back end", crash},
 		{"kill", "kill -9 of three workers, Azurite and Postgres restarted in the middle", kill},
 		{"zombie", "a stopped worker wakes up after another one has finished its task", zombie},
-		{"network", "the request is carried out, the answer is dropped", network},
+		{"network", "requests are carried out, their answers dropped", network},
 	}
 }
 

@@ -26,7 +26,7 @@ func network(ctx context.Context, o options, r *report) (err error) {
 	}
 	defer func() { err = errors.Join(err, g.close()) }()
 	n := &networker{ground: g, options: o, report: r, slow: newModel()}
-	defer n.slow.close() //nolint:errcheck // it has no error
+	defer n.slow.close()
 	n.slow.slow(o.seed, 1200*time.Millisecond, 2200*time.Millisecond)
 	if n.file, err = g.build(ctx, "./test/prove/crashworker"); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/blob"
 	"github.com/seed-7227ef26/async-worker/internal/job"
@@ -74,6 +75,11 @@ func (w *countedEmbedder) Embed(ctx context.Context, inputs []string) (llm.Embed
 			// Whoever asks for it is another process, which isn't counted. An error is that it is over already.
 			_, _ = w.cancel.RequestCancel(ctx, w.cancelTask, "prove")
 			<-ctx.Done()
+			return llm.Embeddings{}, context.Cause(ctx)
+		}
+		select {
+		case <-time.After(w.modelWait):
+		case <-ctx.Done():
 			return llm.Embeddings{}, context.Cause(ctx)
 		}
 		return w.e.Embed(ctx, inputs)

@@ -25,7 +25,6 @@ func main() {
 	err := run(ctx)
 	stop()
 	if err != nil && !errors.Is(err, context.Canceled) { // told to end while it started
-
 		fmt.Fprintln(os.Stderr, "crashworker:", err)
 		os.Exit(1)
 	}
@@ -107,9 +106,10 @@ type options struct {
 	lease  time.Duration // of messages and jobs
 	submit bool          // enqueue a task instead of working
 
-	modelFails int    // so many calls of the model fail, over all processes; below zero: all
-	modelFile  string // counts them
-	cancelTask string // the model's call asks for this task's cancel, and then hangs
+	modelFails int           // so many calls of the model fail, over all processes; below zero: all
+	modelFile  string        // counts them
+	modelWait  time.Duration // before each call of the model, so that leases are renewed meanwhile
+	cancelTask string        // the model's call asks for this task's cancel, and then hangs
 }
 
 func readOptions(env func(string) string) (o options, err error) {
@@ -120,6 +120,11 @@ func readOptions(env func(string) string) (o options, err error) {
 	if s := env("PROVE_LEASE"); s != "" {
 		if o.lease, err = time.ParseDuration(s); err != nil {
 			return o, fmt.Errorf("PROVE_LEASE: %w", err)
+		}
+	}
+	if s := env("PROVE_MODEL_WAIT"); s != "" {
+		if o.modelWait, err = time.ParseDuration(s); err != nil {
+			return o, fmt.Errorf("PROVE_MODEL_WAIT: %w", err)
 		}
 	}
 	if s := env("PROVE_MODEL_FAILS"); s != "" {

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// TestShort puts the worker under a little fire of each kind. `make prove` does all of it.
+func TestShort(t *testing.T) {
+	t.Parallel()
+	for kind, args := range map[string][]string{
+		"crash":   {"-run", shortRuns},
+		"kill":    {"-duration", "12s", "-tasks", "90"},
+		"zombie":  {"-tries", "2"},
+		"network": {"-runs", "1"},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+			defer cancel()
+			var out bytes.Buffer
+			if code := run(ctx, append([]string{"-kind", kind, "-parallel", "4"}, args...), &out, &out); code != 0 {
+				t.Errorf("it ended with %d:\n%s", code, out.String())
+			}
+			t.Log(out.String())
+		})
+	}
+}
+
+func TestCommandLine(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"-kind", "flood"}, {"-stores", "sqlite"}, {"-run", "("}, {"-tasks", "many"}} {
+		var out, errs bytes.Buffer
+		if code := run(t.Context(), args, &out, &errs); code != 2 || errs.Len() == 0 {
+			t.Errorf("%v: it ends with %d and says %q, want 2 and what is wrong", args, code, errs.String())
+		}
+	}
+}
+
+// TestRulesGoRed breaks what a clean run left behind, once for each rule, and looks whether the rule sees it.
+func TestRulesGoRed(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	g, err := newGround(ctx, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := g.close(); err != nil {
+			t.Error(err)
+		}
+	})
+	file, err := g.build(ctx, "./test/prove/crashworker")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tenant := cleanRun(t, g, file)
+	for _, tt := range []struct{ rule, sql string }{
+		{"I1 every", `update jobs set status = 'running', completed_at = null where id = 'good'`},
+		{"I2 a series", `insert into prove.ledger (client_id, job_id, what, was, now, fence, attempts, series)
+			select client_id, job_id, what, was, now, fence, attempts, series from prove.ledger where now = 'succeeded'`},
+		{"I2 one effect", `insert into prove.ledger (client_id, job_id, what) select client_id, id, 'version' from jobs where id = 'bad'`},
+		{"I2 the effect", `update prove.ledger set txid = '1' where what = 'version'`},
+		{"I3 ", `update prove.ledger set was = 'succeeded' where now = 'failed'`},
+		{"I4 ", `update prove.ledger set fence = fence + 1 where now = 'succeeded'`},
+		{"I5 ", `insert into prove.ledger (client_id, job_id, what) select client_id, id, 'fingerprint' from jobs`},
+		{"I6 one dead letter", `delete from prove.ledger where what = 'dead_letter'`},
+		{"I6 every dead letter", `update dead_letters set sent_at = null`},
+		{"I7 ", `insert into prove.ledger (client_id, job_id, what, txid) select client_id, id, 'webhook', '1' from jobs`},
+		{"I8 events", `delete from job_events where seq = 2`},
+		{"I8 progress", `update job_events set progress = 100 where seq = 1`},
+		{"I8 one terminal", `update job_events set stage = 'failed' where seq = 1`},
+		{"I8 a success", `update jobs set progress = 99 where id = 'good'`},
+		{"I9 every attempt", `update jobs set attempts = 2 where id = 'good'`},
+		{"I9 only an error", `update jobs set attempts = 2 where id = 'good'`},
+		{"one active", `update documents set active_version = 7`},
+		{"no staged", `update document_versions set status = 'staged'`},
+		{"no chunk", `delete from document_chunks where position = 0`},
+		{"one webhook", `update webhook_deliveries set status = 'failed'`},
+	} {
+		found := sabotaged(t, tenant, tt.sql)
+		if !strings.Contains("\n"+strings.Join(found, "\n"), "\n"+tt.rule) {
+			t.Errorf("the rule %q did not see %s; these did: %q", tt.rule, tt.sql, found)
+		}
+	}
+}
+
+// cleanRun lets a worker do a good and a bad task.
+func cleanRun(t *testing.T, g *ground, file string) *tenant {
+	t.Helper()
+	ctx := t.Context()
+	tn, err := g.newTenant(ctx, postgresStore)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env, err := tn.environment(tn.direct(), "LLM_PROVIDER=offline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := tn.upload(ctx, "doc.md", document); err != nil {
+		t.Fatal(err)
+	}
+	if err := tn.send(ctx, tn.ingest("good", "doc.md", g.hooks.server.URL, nil), "good", "succeeded"); err != nil {
+		t.Fatal(err)
+	}
+	if err := tn.send(ctx, tn.ingest("bad", "missing.md", g.hooks.server.URL, nil), "bad", "failed"); err != nil {
+		t.Fatal(err)
+	}
+	p, err := start(ctx, file, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = tn.drain(ctx, time.Minute, p.Done())
+	if e := p.end(); err != nil || e != nil {
+		t.Fatal(err, e, p.log)
+	}
+	found, err := tn.check(ctx, newReport("clean", 1, &bytes.Buffer{}), 0)
+	if err != nil || len(found) > 0 {
+		t.Fatalf("after a clean run: %v, %q", err, found)
+	}
+	return tn
+}
+
+// sabotaged breaks something past all triggers and constraints, looks at the rules, and takes it back.
+func sabotaged(t *testing.T, tn *tenant, sql string) []string {
+	t.Helper()
+	ctx := t.Context()
+	tx, err := tn.db.Begin(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback(ctx)
+	if _, err := tx.Exec(ctx, "set local session_replication_role = replica; "+sql, pgx.QueryExecModeSimpleProtocol); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	found, err := broken(ctx, tx, tn.client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
