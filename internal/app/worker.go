@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
@@ -56,7 +57,8 @@ func (t *Tenant) NewWorker(ctx context.Context) (*Worker, error) {
 	}
 	w := &Worker{tenant: t}
 	var err error
-	if w.tempDir, err = os.MkdirTemp(t.Config.CacheDir, "async-worker-"); err != nil {
+	t.sweepTemp()
+	if w.tempDir, err = os.MkdirTemp(t.Config.CacheDir, tempPrefix); err != nil {
 		return nil, fmt.Errorf("make a folder for temporary files: %w", err)
 	}
 	if err := w.build(ctx); err != nil {
@@ -64,6 +66,23 @@ func (t *Tenant) NewWorker(ctx context.Context) (*Worker, error) {
 		return nil, err
 	}
 	return w, nil
+}
+
+// tempPrefix begins the names of the folders for temporary files.
+const tempPrefix = "async-worker-"
+
+// sweepTemp removes what a worker that was killed has left behind. It looks only where systemd gives this
+// instance a folder of its own: elsewhere another worker may be using what it finds.
+func (t *Tenant) sweepTemp() {
+	if t.Config.CacheDir == "" {
+		return
+	}
+	left, _ := filepath.Glob(filepath.Join(t.Config.CacheDir, tempPrefix+"*")) // the pattern is well-formed
+	for _, dir := range left {
+		if err := os.RemoveAll(dir); err != nil {
+			t.log.Warn("can't remove what a killed worker left behind", "error", err)
+		}
+	}
 }
 
 func (w *Worker) build(ctx context.Context) error {
