@@ -35,6 +35,9 @@ func testPurge(t *testing.T, b *bench) {
 	}
 	other := newBench(t, b.open)
 	_, foreign := other.letter()
+	if err := other.DeadLetterSent(b.ctx(), foreign); err != nil {
+		t.Fatal(err)
+	}
 	gone, err := b.Purge(b.ctx(), []string{ids[0], ids[1], ids[3], foreign, "no-such-letter", uuid.NewString()}, hour)
 	slices.Sort(gone)
 	want := slices.Sorted(slices.Values(ids[:2]))
