@@ -207,18 +207,17 @@ func (c *crasher) enqueue(ctx context.Context, text string, env []string) (died 
 	return cmd.ProcessState.ExitCode() == 137, nil
 }
 
-// secondLife starts a worker that does not die, and waits until all is drained.
-func (c *crasher) secondLife(ctx context.Context, t *tenant, env []string, log *string) ([]string, error) {
-	found, err := c.liveOn(ctx, t, env, log)
-	if err != nil || len(found) == 0 {
-		return found, err
+// secondLife starts a worker that does not die, and waits until all is drained. A claim of a webhook that was
+// under way when its process died is carried out after that: it is outlasted by a third life.
+func (c *crasher) secondLife(ctx context.Context, t *tenant, env []string, log *string) (found []string, err error) {
+	for range 3 {
+		found, err = c.liveOn(ctx, t, env, log)
+		if !errors.Is(err, errOnlyHooks) {
+			return found, err
+		}
+		c.report.add("claims of webhooks outlasted again", 1)
 	}
-	// A claim that was under way when its process died is carried out after that: it is outlasted now.
-	if only, e := t.onlyWebhooksLeft(ctx); e != nil || !only {
-		return found, e
-	}
-	c.report.add("claims of webhooks outlasted twice", 1)
-	return c.liveOn(ctx, t, env, log)
+	return []string{"I1 " + err.Error()}, nil
 }
 
 func (c *crasher) liveOn(ctx context.Context, t *tenant, env []string, log *string) ([]string, error) {
@@ -229,7 +228,7 @@ func (c *crasher) liveOn(ctx context.Context, t *tenant, env []string, log *stri
 	if err != nil {
 		return nil, err
 	}
-	drained := t.drain(ctx, recovery, p.Done())
+	drained := t.drainOrHooks(ctx, recovery, p.Done())
 	err = p.end()
 	*log += "next life:\n" + p.log.String()
 	switch code := p.code(); {
