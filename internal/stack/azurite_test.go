@@ -21,6 +21,11 @@ func TestAzuriteStartsServesAndStops(t *testing.T) {
 					t.Errorf("the connection string lacks %q", part)
 				}
 			}
+			if name == "folder" {
+				if err := a.Restart(t.Context()); err != nil { // at the same address: it is what is waited for
+					t.Fatal(err)
+				}
+			}
 			if err := a.Stop(); err != nil {
 				t.Fatal(err)
 			}

@@ -152,3 +152,26 @@ func TestTenantKey(t *testing.T) {
 		t.Errorf("claims: %v", claims)
 	}
 }
+
+// TestPostgresCrash: what a durable server has committed is there after it ended without any order.
+func TestPostgresCrash(t *testing.T) {
+	t.Parallel()
+	p, err := StartPostgres(t.Context(), PostgresOptions{Durable: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := p.exec(t.Context(), "postgres", "create table t as select 1 as n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Crash(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.exec(t.Context(), "postgres", "drop table t"); err != nil {
+		t.Errorf("after the crash: %v", err)
+	}
+}

@@ -17,7 +17,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestShort(t *testing.T) {
 	t.Parallel()
 	for kind, args := range map[string][]string{
-		"crash":   {"-run", shortRuns},
+		"crash":   {"-run", shortRuns, "-stores", "postgres"},
 		"kill":    {"-duration", "12s", "-tasks", "90"},
 		"zombie":  {"-tries", "2"},
 		"network": {"-runs", "1"},
@@ -27,7 +27,7 @@ func TestShort(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 			defer cancel()
 			var out bytes.Buffer
-			if code := run(ctx, append([]string{"-kind", kind, "-parallel", "4"}, args...), &out, &out); code != 0 {
+			if code := run(ctx, append([]string{"-kind", kind, "-parallel", "8"}, args...), &out, &out); code != 0 {
 				t.Errorf("it ended with %d:\n%s", code, out.String())
 			}
 			t.Log(out.String())
