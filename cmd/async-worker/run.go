@@ -25,6 +25,7 @@ func (p *program) newRunCommand() *cobra.Command {
 		Long: `run takes tasks from the tenant's queues and does them. SIGTERM or SIGINT (Ctrl-C) drains: what runs is
 finished within DRAIN_MAX_SEC, nothing new is taken, what had not started is given back. A second
 signal gives back the running tasks too, without costing them an attempt; a third ends the process.
+SIGUSR1 ends the wait between two looks at the queues.
 
 Each flag is also a setting: the name in brackets, as an environment variable, a systemd credential, or
 with _FILE behind it the name of a file. These are settings only, since a flag can be read by others:
@@ -58,7 +59,7 @@ func secretSettings() string {
 // serve runs the daemon. Being told to stop is a good end, whenever it comes.
 func (p *program) serve(ctx context.Context, cfg config.Config, log *slog.Logger) error {
 	signals := make(chan os.Signal, 3)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGUSR1)
 	defer signal.Stop(signals)
 	err := p.work(ctx, signals, cfg, log)
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
@@ -86,6 +87,7 @@ func (p *program) work(ctx context.Context, signals <-chan os.Signal, cfg config
 type daemon interface {
 	Run(ctx context.Context) error
 	Abort() // ends a drain at once
+	Wake()  // looks at the queues now
 }
 
 // manager stands between the daemon and those who want to stop it: signals and systemd.
@@ -113,7 +115,11 @@ func (m manager) await(ctx context.Context, signals <-chan os.Signal, d daemon) 
 				"reason", context.Cause(ctx).Error(), "drain_max", m.drain.String())
 			m.tell(m.Stopping("draining"))
 			m.tell(m.ExtendTimeout(m.drain + time.Minute)) // beyond TimeoutStopSec
-		case <-signals:
+		case s := <-signals:
+			if s == syscall.SIGUSR1 {
+				d.Wake()
+				continue
+			}
 			switch count++; count {
 			case 1: // it is what ended ctx
 			case 2:

@@ -19,6 +19,7 @@ import (
 type fakeDaemon struct {
 	drain   time.Duration
 	aborted chan struct{}
+	woken   chan struct{}
 	err     error
 }
 
@@ -32,6 +33,7 @@ func (d *fakeDaemon) Run(ctx context.Context) error {
 }
 
 func (d *fakeDaemon) Abort() { close(d.aborted) }
+func (d *fakeDaemon) Wake()  { close(d.woken) }
 
 func TestSignals(t *testing.T) {
 	t.Parallel()
@@ -98,6 +100,26 @@ type stubborn struct{ end chan struct{} }
 
 func (s *stubborn) Run(context.Context) error { <-s.end; return nil }
 func (*stubborn) Abort()                      {}
+func (*stubborn) Wake()                       {}
+
+// SIGUSR1 makes the daemon look at its queues; it is no step towards the end.
+func TestWakeSignal(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		signals := make(chan os.Signal, 1)
+		d := &fakeDaemon{aborted: make(chan struct{}), woken: make(chan struct{})}
+		m := manager{log: slog.New(slog.NewTextHandler(io.Discard, nil))}
+		ended := make(chan error, 1)
+		go func() { ended <- m.await(ctx, signals, d) }()
+		signals <- syscall.SIGUSR1
+		<-d.woken
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("it ended with %v", err)
+		}
+	})
+}
 
 // Told to stop while it still connects, the daemon ends well; an interrupted command does not.
 func TestStopDuringStart(t *testing.T) {
