@@ -132,7 +132,7 @@ func (p *Postgres) command(o PostgresOptions, data string, owner *syscall.Creden
 		Env:  []string{"LANG=C.UTF-8", "PATH=" + os.Getenv("PATH")},
 		Stop: syscall.SIGINT, // fast: it doesn't wait for clients
 		Up: func(ctx context.Context) error {
-			return p.exec(ctx, "postgres", "select 1")
+			return p.exec(ctx, "select 1")
 		},
 	}
 }
@@ -172,17 +172,18 @@ func (p *Postgres) URLAs(login, password, database string) string {
 // CreateDatabase makes a database as a copy of template ("template1" is an empty one), to which nobody may
 // be connected.
 func (p *Postgres) CreateDatabase(ctx context.Context, name, template string) error {
-	return p.exec(ctx, "postgres", fmt.Sprintf("create database %s template %s",
+	return p.exec(ctx, fmt.Sprintf("create database %s template %s",
 		pgx.Identifier{name}.Sanitize(), pgx.Identifier{template}.Sanitize()))
 }
 
 // DropDatabase removes a database and throws out whoever is connected to it.
 func (p *Postgres) DropDatabase(ctx context.Context, name string) error {
-	return p.exec(ctx, "postgres", fmt.Sprintf("drop database if exists %s with (force)", pgx.Identifier{name}.Sanitize()))
+	return p.exec(ctx, fmt.Sprintf("drop database if exists %s with (force)", pgx.Identifier{name}.Sanitize()))
 }
 
-func (p *Postgres) exec(ctx context.Context, database, sql string) error {
-	conn, err := pgx.Connect(ctx, p.URL(database))
+// exec runs a statement in the database that every cluster has.
+func (p *Postgres) exec(ctx context.Context, sql string) error {
+	conn, err := pgx.Connect(ctx, p.URL("postgres"))
 	if err != nil {
 		return err
 	}

@@ -165,13 +165,13 @@ func TestPostgresCrash(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if err := p.exec(t.Context(), "postgres", "create table t as select 1 as n"); err != nil {
+	if err := p.exec(t.Context(), "create table t as select 1 as n"); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.Crash(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.exec(t.Context(), "postgres", "drop table t"); err != nil {
+	if err := p.exec(t.Context(), "drop table t"); err != nil {
 		t.Errorf("after the crash: %v", err)
 	}
 }
