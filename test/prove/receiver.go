@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"sync"
@@ -78,8 +79,6 @@ func (r *receiver) of(client, task string) map[string]told {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	heard := map[string]told{}
-	for id, t := range r.heard[key{client, task}] {
-		heard[id] = t
-	}
+	maps.Copy(heard, r.heard[key{client, task}])
 	return heard
 }
