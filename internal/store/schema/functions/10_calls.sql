@@ -22,8 +22,19 @@ begin
   return asked;
 end $$;
 
--- aw_held locks the job that the caller holds, or refuses (I4). An expired lease is no reason to refuse:
--- nobody else took the job, or the fence would differ.
+-- aw_holding returns the job (null: there is none) if the caller holds it, or refuses (I4). An expired lease is
+-- no reason to refuse: nobody else took the job, or the fence would differ.
+create or replace function aw_holding(j jobs, p jsonb) returns jobs
+language plpgsql set search_path = {{ .path }} as $$
+begin
+  if j.id is null or j.status <> 'running' or j.lease_expires_at is null
+     or j.fence is distinct from (p ->> 'fence')::bigint then
+    raise exception 'job % is not held under fence %', p ->> 'job_id', p ->> 'fence' using errcode = 'AW001';
+  end if;
+  return j;
+end $$;
+
+-- aw_held locks the job that the caller holds, for a new fence or an end.
 create or replace function aw_held(p jsonb) returns jobs
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -31,11 +42,7 @@ declare
   j jobs;
 begin
   select * into j from jobs where client_id = v_client and id = p ->> 'job_id' for update;
-  if not found or j.status <> 'running' or j.lease_expires_at is null
-     or j.fence is distinct from (p ->> 'fence')::bigint then
-    raise exception 'job % is not held under fence %', p ->> 'job_id', p ->> 'fence' using errcode = 'AW001';
-  end if;
-  return j;
+  return aw_holding(j, p);
 end $$;
 
 -- aw_kept is aw_held for a heartbeat, which changes neither state nor fence: it waits for no writer of staged
@@ -48,11 +55,7 @@ declare
   j jobs;
 begin
   select * into j from jobs where client_id = v_client and id = p ->> 'job_id' for no key update;
-  if not found or j.status <> 'running' or j.lease_expires_at is null
-     or j.fence is distinct from (p ->> 'fence')::bigint then
-    raise exception 'job % is not held under fence %', p ->> 'job_id', p ->> 'fence' using errcode = 'AW001';
-  end if;
-  return j;
+  return aw_holding(j, p);
 end $$;
 
 -- aw_share is aw_held for writers of staged work: they may be several beside a heartbeat, and a new fence or an
@@ -64,11 +67,7 @@ declare
   j jobs;
 begin
   select * into j from jobs where client_id = v_client and id = p ->> 'job_id' for key share;
-  if not found or j.status <> 'running' or j.lease_expires_at is null
-     or j.fence is distinct from (p ->> 'fence')::bigint then
-    raise exception 'job % is not held under fence %', p ->> 'job_id', p ->> 'fence' using errcode = 'AW001';
-  end if;
-  return j;
+  return aw_holding(j, p);
 end $$;
 
 -- aw_alone waits until nobody writes staged work of a job that the caller has locked for no key update. It goes
