@@ -82,7 +82,7 @@ func (t *Tenant) Close() error {
 // Enqueue records a task as pending and sends its message. It needs config.Queue and config.Store.
 func (t *Tenant) Enqueue(ctx context.Context, what task.Task) (store.Submitted, error) {
 	return engine.Submitter{
-		Store: t.Store, Queues: t.Queues, ClientID: t.Config.ClientID, MaxAttempts: t.maxAttempts,
+		Store: t.Store, Queues: t.Queues, MaxAttempts: t.maxAttempts,
 	}.Submit(ctx, what)
 }
 

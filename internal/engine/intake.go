@@ -203,20 +203,13 @@ func (e *Engine) typeList() string {
 func rejection(t task.Task, reason string, failure *job.Error) store.Rejection {
 	return store.Rejection{
 		JobID: t.ID, Type: string(t.Type), Payload: t.Payload, WebhookURL: t.WebhookURL, RequestedBy: t.RequestedBy,
-		Record: t.ID != "" && reason != "conflict", Reason: reason, Error: rejectionError(t.Type, failure),
+		Record: t.ID != "" && reason != "conflict", Reason: reason, Error: describe(failure, t.Type),
 	}
 }
 
 func knownRejection(k task.Known, reason string, failure *job.Error) store.Rejection {
 	return store.Rejection{
 		JobID: k.TaskID, Type: string(k.Type), Payload: k.Payload, WebhookURL: k.WebhookURL, RequestedBy: k.RequestedBy,
-		Record: k.TaskID != "" && !k.OtherClient, Reason: reason, Error: rejectionError(k.Type, failure),
-	}
-}
-
-func rejectionError(t task.Type, failure *job.Error) store.ErrorInfo {
-	info := job.Classes[failure.Class]
-	return store.ErrorInfo{
-		Type: info.TypeName, Class: string(failure.Class), Code: failure.CodeFor(t), Message: failure.Message, Retryable: info.Retryable,
+		Record: k.TaskID != "" && !k.OtherClient, Reason: reason, Error: describe(failure, k.Type),
 	}
 }

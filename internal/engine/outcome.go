@@ -11,6 +11,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
 const lost = "lost" // the outcome of an attempt whose commit was refused or never answered
@@ -84,7 +85,7 @@ func (e *Engine) retry(ctx context.Context, a *attempt, failure *job.Error) (str
 			return store.Settled{}, err
 		}
 		return e.deps.Store.Retry(ctx, store.Retrial{
-			Holder: a.holder, Error: describe(failure, a), After: wait, Events: a.journal.rest().all(),
+			Holder: a.holder, Error: describe(failure, a.task.Type), After: wait, Events: a.journal.rest().all(),
 		})
 	})
 	if away {
@@ -102,7 +103,7 @@ func (e *Engine) fail(ctx context.Context, a *attempt, failure *job.Error, reaso
 	var settled store.Settled
 	away, err := e.blame(ctx, a, failure, func(ctx context.Context) (_ store.Settled, err error) {
 		settled, err = e.deps.Store.Fail(ctx, store.Failure{
-			Holder: a.holder, Error: describe(failure, a), Reason: reason,
+			Holder: a.holder, Error: describe(failure, a.task.Type), Reason: reason,
 			Source: a.source(), Original: a.msg.Text, Events: a.journal.rest().all(),
 		})
 		return settled, err
@@ -163,10 +164,10 @@ func classify(err error) *job.Error {
 }
 
 // describe turns an error into what rows and webhooks show.
-func describe(failure *job.Error, a *attempt) store.ErrorInfo {
+func describe(failure *job.Error, t task.Type) store.ErrorInfo {
 	info := job.Classes[failure.Class]
 	return store.ErrorInfo{
-		Type: info.TypeName, Class: string(failure.Class), Code: failure.CodeFor(a.task.Type),
+		Type: info.TypeName, Class: string(failure.Class), Code: failure.CodeFor(t),
 		Message: failure.Message, Retryable: info.Retryable,
 	}
 }

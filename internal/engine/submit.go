@@ -22,9 +22,8 @@ const (
 // Submitter records a job as pending first and sends its message after, so that neither a crash nor
 // a lost answer loses or doubles it.
 type Submitter struct {
-	Store    store.Jobs
-	Queues   Queues
-	ClientID string
+	Store  store.Jobs
+	Queues Queues
 	// MaxAttempts gives the attempts that a new job of a type starts with; begin confirms them.
 	MaxAttempts func(task.Type) int
 }
