@@ -31,6 +31,7 @@ func run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stder
 }
 
 func (p *program) run(ctx context.Context, args []string) int {
+	signal.Ignore(syscall.SIGUSR1) // it wakes a worker that runs, and must not end one that is still starting
 	// The first signal ends ctx: `run` drains then, every other command stops.
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/internal/blob"
 	"github.com/seed-7227ef26/async-worker/internal/engine"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
@@ -64,6 +65,7 @@ type world struct {
 	queues   engine.Queues
 	engine   *engine.Engine
 	observer engine.Observer // nil: nobody looks
+	bucket   blob.Bucket     // nil: there are no claim checks
 	outbox   func()          // nil: nobody waits for webhooks
 	stop     context.CancelFunc
 	ended    chan struct{}
@@ -116,7 +118,7 @@ func (w *world) startWith(h handlers.Handler) {
 		w.Fatal(err)
 	}
 	w.engine, err = engine.New(w.cfg, engine.Deps{
-		Queues: w.queues, Store: w.jobs, Handlers: registry, Observer: w.observer, Outbox: w.outbox,
+		Queues: w.queues, Store: w.jobs, Handlers: registry, Observer: w.observer, Outbox: w.outbox, Bucket: w.bucket,
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	})
 	if err != nil {

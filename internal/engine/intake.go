@@ -127,6 +127,24 @@ func (e *Engine) decode(ctx context.Context, text string) (task.Task, task.Known
 	return decoded.Task, decoded.Known, err
 }
 
+// A claim check that can't be fetched has no job row that counts attempts. When it has failed this often and
+// for this long it is dead-lettered, from where it can be replayed.
+const (
+	claimTries    = 20
+	claimPatience = 24 * time.Hour
+)
+
+// givenUp says that a message was tried often enough for one that has no job row. Both counts have to be
+// over: a backlog alone makes a message old, and crashes alone raise the dequeue count.
+func (d *delivery) givenUp() bool {
+	return d.msg.DequeueCount >= claimTries && time.Since(d.msg.InsertedAt) >= claimPatience
+}
+
+// claimWait doubles with each delivery, from 2 s to 10 min: other messages don't wait for it.
+func (d *delivery) claimWait() time.Duration {
+	return min(time.Second<<min(d.msg.DequeueCount, 10), 10*time.Minute)
+}
+
 // claim fetches what a claim check stands for.
 func (e *Engine) claim(ctx context.Context, name string) (string, error) {
 	if err := blob.CheckName(name); err != nil {
@@ -155,11 +173,16 @@ func (e *Engine) undecoded(ctx context.Context, d *delivery, known task.Known, e
 		return
 	}
 	failure, ok := errors.AsType[*job.Error](err)
-	if ok && !job.Classes[failure.Class].Retryable {
+	if !ok { // a permission or a setting, which somebody may mend
+		failure = &job.Error{Class: job.DependencyUnavailable, Message: "the claim check's blob can't be read; the worker's log has the details", Cause: err}
+	}
+	if !job.Classes[failure.Class].Retryable || d.givenUp() {
 		e.reject(ctx, d, knownRejection(known, string(failure.Class), failure))
 		return
 	}
-	e.stumbled(ctx, d, "can't fetch a claim check", err)
+	wait := jittered(d.claimWait())
+	d.log.Error("a message has to wait", "because", "its claim check can't be fetched", "error", err, "wait", wait)
+	d.putBack(ctx, wait)
 }
 
 // refuse rejects a task for its payload, or for a bug that its payload meets.
