@@ -43,20 +43,51 @@ func (e *Engine) run(ctx context.Context, a *attempt) {
 
 	a.journal = newJournal(work, e.obs, a.spec, a.begun.Progress)
 	hold := e.keep(work, end, a) // the one heartbeat of this task
-	outcome, err := call(work, a)
+	outcome, err := e.call(work, a)
 	hold.stop() // no renewal may race the settlement
 	a.journal.close()
 
 	e.settle(context.WithoutCancel(ctx), a, outcome, err, context.Cause(work)) // each step bounds itself
 }
 
-// call runs the handler.
-func call(ctx context.Context, a *attempt) (handlers.Outcome, error) {
-	return safely(a.log, func() (handlers.Outcome, error) {
-		return a.handler.Handle(ctx, handlers.Call{
-			Task: a.task, Holder: a.holder, Attempt: a.begun.Attempt, Checkpoint: a.begun.Checkpoint, Progress: a.journal,
+// stopGrace is how long a handler may go on after its context has ended.
+const stopGrace = time.Minute
+
+// call runs the handler. One that does not stop although its context has ended (a parser in a loop, say) is
+// left behind: its job ends as if it had stopped, and what it may still write is refused by the fence (I4).
+// Its slot stays taken, since it still needs memory and processor.
+func (e *Engine) call(ctx context.Context, a *attempt) (handlers.Outcome, error) {
+	type answer struct {
+		outcome handlers.Outcome
+		err     error
+	}
+	answered := make(chan answer, 1)
+	returned := make(chan struct{})
+	go func() {
+		defer close(returned)
+		out, err := safely(a.log, func() (handlers.Outcome, error) {
+			return a.handler.Handle(ctx, handlers.Call{
+				Task: a.task, Holder: a.holder, Attempt: a.begun.Attempt, Checkpoint: a.begun.Checkpoint, Progress: a.journal,
+			})
 		})
-	})
+		answered <- answer{out, err}
+	}()
+	select {
+	case r := <-answered:
+		return r.outcome, r.err
+	case <-ctx.Done():
+	}
+	patience := time.NewTimer(stopGrace)
+	defer patience.Stop()
+	select {
+	case r := <-answered:
+		return r.outcome, r.err
+	case <-patience.C:
+		a.log.Error("the handler does not stop; its job is ended without it, and its slot stays taken until it returns or the worker is restarted",
+			"cause", context.Cause(ctx))
+		e.slots.occupy(returned)
+		return handlers.Outcome{}, context.Cause(ctx)
+	}
 }
 
 // settle ends the attempt: first the store's transaction, then the message.

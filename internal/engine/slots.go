@@ -25,7 +25,7 @@ func (s *slots) take(ctx context.Context, most int) int {
 			return 0
 		}
 		s.mu.Lock()
-		n := min(s.total-s.used, most)
+		n := max(0, min(s.total-s.used, most))
 		s.used += n
 		s.mu.Unlock()
 		if n > 0 {
@@ -50,6 +50,18 @@ func (s *slots) give(n int) {
 	case s.freed <- struct{}{}:
 	default:
 	}
+}
+
+// occupy takes one more slot until a channel is closed, even when none is free: for work that goes on after
+// its slot was given back.
+func (s *slots) occupy(until <-chan struct{}) {
+	s.mu.Lock()
+	s.used++
+	s.mu.Unlock()
+	go func() {
+		<-until
+		s.give(1)
+	}()
 }
 
 func (s *slots) inUse() int {
