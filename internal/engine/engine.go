@@ -74,6 +74,7 @@ type Engine struct {
 	fuses breakers
 	store pressure
 	wake  chan struct{}
+	watch *watch
 
 	stopTasks context.CancelCauseFunc // ends every running task, see Abort
 	tasks     context.Context
@@ -101,6 +102,7 @@ func New(cfg Config, deps Deps) (*Engine, error) {
 	e := &Engine{
 		cfg: cfg, deps: deps, obs: deps.Observer, log: deps.Log,
 		slots: newSlots(cfg.Concurrency), store: pressure{most: cfg.PollMax}, fuses: newBreakers(deps.Log), wake: make(chan struct{}, 1),
+		watch: newWatch(deps.Store, deps.Log),
 	}
 	e.tasks, e.stopTasks = context.WithCancelCause(context.Background())
 	return e, nil
@@ -111,10 +113,13 @@ func New(cfg Config, deps Deps) (*Engine, error) {
 // released without a counted attempt (I9). It may be called once.
 func (e *Engine) Run(ctx context.Context) error {
 	var loops sync.WaitGroup
+	defer loops.Wait()
+	watching, stopWatch := context.WithCancel(context.WithoutCancel(ctx)) // a task may be canceled in the drain
+	defer stopWatch()
+	loops.Go(func() { e.watch.loop(watching) })
 	loops.Go(func() { e.sweepLoop(ctx) })
 	e.pollLoop(ctx)
 	e.drain()
-	loops.Wait()
 	return nil
 }
 

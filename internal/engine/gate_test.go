@@ -124,6 +124,10 @@ func (s gatedStore) Canceled(ctx context.Context, h store.Holder, e []store.Even
 	return through(ctx, s.g, "canceled", func(ctx context.Context) (store.Settled, error) { return s.Jobs.Canceled(ctx, h, e) })
 }
 
+func (s gatedStore) Canceling(ctx context.Context, held []store.Holder) ([]store.Holder, error) {
+	return through(ctx, s.g, "canceling", func(ctx context.Context) ([]store.Holder, error) { return s.Jobs.Canceling(ctx, held) })
+}
+
 func (s gatedStore) Reject(ctx context.Context, r store.Rejection) (store.Settled, error) {
 	return through(ctx, s.g, "reject", func(ctx context.Context) (store.Settled, error) { return s.Jobs.Reject(ctx, r) })
 }

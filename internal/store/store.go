@@ -82,6 +82,9 @@ type Jobs interface {
 	// RequestCancel cancels a pending job at once, asks a running one to stop, and leaves a canceled row
 	// for an unknown id so that its message is dropped when it comes. ErrTerminal.
 	RequestCancel(ctx context.Context, jobID, by string) (Job, error)
+	// Canceling returns those of the attempts whose jobs somebody asked to cancel. One whose fence is stale is
+	// left out: its next write learns that it lost the job.
+	Canceling(ctx context.Context, attempts []Holder) ([]Holder, error)
 	// DeadLetterSent notes that the copy of a dead letter is on the dead-letter queue.
 	DeadLetterSent(ctx context.Context, deadLetterID string) error
 }

@@ -78,6 +78,19 @@ func (s *Jobs) RequestCancel(_ context.Context, id, by string) (store.Job, error
 	return r.job(), nil
 }
 
+// Canceling tells which attempts somebody asked to cancel.
+func (s *Jobs) Canceling(_ context.Context, attempts []store.Holder) ([]store.Holder, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var asked []store.Holder
+	for _, a := range attempts {
+		if r, ok := s.rows[a.JobID]; ok && r.Cancel && r.Fence == a.Fence {
+			asked = append(asked, a)
+		}
+	}
+	return asked, nil
+}
+
 // Reject records a message that can't become work, once (I6).
 func (s *Jobs) Reject(_ context.Context, j store.Rejection) (store.Settled, error) {
 	s.mu.Lock()

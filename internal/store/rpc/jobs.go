@@ -159,6 +159,18 @@ func (c *client) RequestCancel(ctx context.Context, jobID, by string) (store.Job
 	return tidy(j), err
 }
 
+func (c *client) Canceling(ctx context.Context, attempts []store.Holder) ([]store.Holder, error) {
+	var asked []store.Holder
+	if attempts == nil {
+		attempts = []store.Holder{}
+	}
+	err := c.call(ctx, "aw_canceling", struct {
+		tenantArg
+		Attempts []store.Holder `json:"attempts"`
+	}{c.tenant(), attempts}, &asked)
+	return asked, err
+}
+
 func (c *client) DeadLetterSent(ctx context.Context, id string) error {
 	return c.call(ctx, "aw_dead_letter_sent", idArg{c.tenant(), id}, nil)
 }

@@ -254,3 +254,45 @@ func testEvents(t *testing.T, b *bench) {
 		t.Errorf("after 4, limit 1: %+v, %v", tail, err)
 	}
 }
+
+// testCanceling: one question for many attempts tells those that are to stop, each under its own fence.
+func testCanceling(t *testing.T, b *bench) {
+	canceling := func(attempts ...store.Holder) []store.Holder {
+		t.Helper()
+		got, err := b.Canceling(b.ctx(), attempts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	if got := canceling(); len(got) != 0 {
+		t.Errorf("of no attempts: %v", got)
+	}
+	_, first := b.run()
+	m, second := b.run()
+	_, third := b.run()
+	unknown := store.Holder{JobID: "no-such-job", Fence: 1}
+	if got := canceling(first, second, third, unknown); len(got) != 0 {
+		t.Errorf("before anybody asked: %v", got)
+	}
+	for _, h := range []store.Holder{second, third} {
+		if _, err := b.RequestCancel(b.ctx(), h.JobID, "anna"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stale := store.Holder{JobID: third.JobID, Fence: third.Fence - 1}
+	if got := canceling(first, second, stale, unknown); !slices.Equal(got, []store.Holder{second}) {
+		t.Errorf("got %v, want %v alone", got, second)
+	}
+	if got := canceling(second, third); len(got) != 2 {
+		t.Errorf("two that are to stop: %v", got)
+	}
+	if _, err := b.Canceled(b.ctx(), second, nil); err != nil {
+		t.Fatal(err)
+	}
+	// It runs again on demand: the request was of the series before.
+	m.Force, m.Source.MessageID, m.Source.InsertedAt = true, "again", time.Now().Add(hour)
+	if got := canceling(holder(m, b.begin(m, store.Run))); len(got) != 0 {
+		t.Errorf("of another series: %v", got)
+	}
+}

@@ -32,6 +32,7 @@ var jobTests = []suiteTest{
 	{"fail", testFail},
 	{"complete", testComplete},
 	{"cancel requests", testCancelRequests},
+	{"canceling", testCanceling},
 	{"events", testEvents},
 	{"checkpoint", testCheckpoint},
 	{"reject", testReject},

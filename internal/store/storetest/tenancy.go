@@ -107,6 +107,7 @@ func (v Victim) Calls() map[string]json.RawMessage {
 		"aw_mark_sent":        args(map[string]any{"job_id": v.Running.JobID}),
 		"aw_unsent":           args(map[string]any{"older_than_ms": 0, "limit": 10}),
 		"aw_request_cancel":   args(map[string]any{"job_id": v.Running.JobID, "by": "mallory"}),
+		"aw_canceling":        args(map[string]any{"attempts": []store.Holder{v.Running}}),
 		"aw_reject":           args(map[string]any{"reason": "r", "error": failed, "original_message": "m"}),
 		"aw_dead_letter_sent": args(map[string]any{"id": v.Letter}),
 		"aw_plan_replay":      args(map[string]any{"id": v.Letter}),

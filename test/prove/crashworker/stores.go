@@ -66,6 +66,10 @@ func (w countedStore) RequestCancel(ctx context.Context, jobID, by string) (stor
 	return call(w.c, "store.RequestCancel", func() (store.Job, error) { return w.s.RequestCancel(ctx, jobID, by) })
 }
 
+func (w countedStore) Canceling(ctx context.Context, attempts []store.Holder) ([]store.Holder, error) {
+	return call(w.c, "store.Canceling", func() ([]store.Holder, error) { return w.s.Canceling(ctx, attempts) })
+}
+
 func (w countedStore) DeadLetterSent(ctx context.Context, deadLetterID string) error {
 	return call0(w.c, "store.DeadLetterSent", func() error { return w.s.DeadLetterSent(ctx, deadLetterID) })
 }
