@@ -41,8 +41,8 @@ func TestReplay(t *testing.T) {
 	if j := d.job("a.r1"); j.ParentJobID != "a" || j.Replay != 1 || j.Status != "pending" || !strings.Contains(string(j.Hints), `"force": true`) {
 		t.Errorf("row: %+v", j)
 	}
-	if unsent, err := d.Store.Unsent(t.Context(), 0, 10); err != nil || len(unsent) != 0 {
-		t.Errorf("unsent: %+v, %v", unsent, err)
+	if found, err := d.Store.Sweep(t.Context(), store.Overdue{StalledFor: time.Hour}, 10); err != nil || len(found.Unsent) != 0 {
+		t.Errorf("unsent: %+v, %v", found.Unsent, err)
 	}
 	// The other letter's copy is there for everybody.
 	copies, err := d.Queues.DeadLetter.Peek(t.Context(), 32)

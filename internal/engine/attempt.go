@@ -43,7 +43,7 @@ func (e *Engine) run(ctx context.Context, a *attempt) {
 
 	a.journal = newJournal(work, e.obs, a.spec, a.begun.Progress)
 	hold := e.keep(work, end, a) // the one heartbeat of this task
-forget := e.watch.over(a.holder, end)
+	forget := e.watch.over(a.holder, end)
 	outcome, err := e.call(work, a)
 	forget()
 	hold.stop() // no renewal may race the settlement

@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -54,6 +55,9 @@ func (b breakers) of(d job.Dependency) *gobreaker.TwoStepCircuitBreaker[struct{}
 func (b breakers) open(d job.Dependency) bool {
 	return d != "" && b.of(d).State() == gobreaker.StateOpen
 }
+
+// anyOpen says whether one of what a task needs is down.
+func (b breakers) anyOpen(needs []job.Dependency) bool { return slices.ContainsFunc(needs, b.open) }
 
 // admit lets an attempt pass when all that it needs is up, and gives it its report; otherwise it names what
 // is down.

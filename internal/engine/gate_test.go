@@ -92,8 +92,12 @@ func (s gatedStore) MarkSent(ctx context.Context, id string) error {
 	return err
 }
 
-func (s gatedStore) Unsent(ctx context.Context, older time.Duration, n int) ([]store.Unsent, error) {
-	return through(ctx, s.g, "unsent", func(ctx context.Context) ([]store.Unsent, error) { return s.Jobs.Unsent(ctx, older, n) })
+func (s gatedStore) Sweep(ctx context.Context, o store.Overdue, n int) (store.Swept, error) {
+	return through(ctx, s.g, "sweep", func(ctx context.Context) (store.Swept, error) { return s.Jobs.Sweep(ctx, o, n) })
+}
+
+func (s gatedStore) Resend(ctx context.Context, r store.Resend) (bool, error) {
+	return through(ctx, s.g, "resend", func(ctx context.Context) (bool, error) { return s.Jobs.Resend(ctx, r) })
 }
 
 func (s gatedStore) Begin(ctx context.Context, b store.Begin) (store.Begun, error) {

@@ -4,19 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/queue"
-)
-
-// The sweep looks for jobs that were recorded and whose message never got sent: the submitter died
-// in between. It runs rarely, since an idle tenant must cost almost nothing.
-const (
-	sweepEvery  = 5 * time.Minute
-	unsentAfter = 2 * time.Minute
-	sweepBatch  = 100
 )
 
 // Submitter records a job as pending first and sends its message after, so that neither a crash nor
@@ -71,51 +62,4 @@ func (q Queues) For(p task.Priority) queue.Queue {
 	default:
 		return q.Normal
 	}
-}
-
-func (e *Engine) sweepLoop(ctx context.Context) {
-	for {
-		if err := e.sweep(ctx); err != nil && ctx.Err() == nil {
-			e.log.Warn("can't look for unsent jobs; trying again later", "error", err)
-		}
-		timer := time.NewTimer(jittered(sweepEvery))
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return
-		}
-	}
-}
-
-func (e *Engine) sweep(ctx context.Context) error {
-	unsent, err := e.deps.Store.Unsent(ctx, unsentAfter, sweepBatch)
-	if err != nil {
-		return err
-	}
-	for _, u := range unsent {
-		q, ok := e.queueNamed(u.Queue)
-		if !ok {
-			e.log.Error("an unsent job names a queue that is not this tenant's", "task_id", u.JobID)
-			continue
-		}
-		if _, err := q.Send(ctx, u.Message, queue.SendOptions{}); err != nil {
-			return fmt.Errorf("send the message of job %s: %w", u.JobID, err)
-		}
-		if err := e.deps.Store.MarkSent(ctx, u.JobID); err != nil {
-			return fmt.Errorf("note that job %s was sent: %w", u.JobID, err)
-		}
-		e.log.Info("sent the message of a job that was recorded and never sent", "task_id", u.JobID)
-		e.Wake()
-	}
-	return nil
-}
-
-func (e *Engine) queueNamed(name string) (queue.Queue, bool) {
-	for _, q := range []queue.Queue{e.deps.Queues.High, e.deps.Queues.Normal, e.deps.Queues.Low} {
-		if q.Name() == name {
-			return q, true
-		}
-	}
-	return nil, false
 }

@@ -2,23 +2,16 @@ package replay
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
-
-	"github.com/google/uuid"
 
 	"github.com/seed-7227ef26/async-worker/internal/blob"
 	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/message"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
-
-// inline is the most bytes of a message that is sent as it is; a larger one becomes a claim check. A
-// queue holds 64 KiB, and a third less of a text that it has to keep as base64.
-const inline = 48 << 10
 
 const mendIt = "mend the message and give it with --message FILE; async-worker dlq show prints the original"
 
@@ -78,22 +71,12 @@ func (r Replayer) messageOf(ctx context.Context, p store.RequeuePlan) (task.Task
 
 // rewrite makes a task and its message of a job's row.
 func (r Replayer) rewrite(ctx context.Context, p store.RequeuePlan) (task.Task, string, error) {
-	fields := map[string]any{"task_id": p.Job.ID, "task_type": p.Job.Type, "payload": p.Job.Payload, "hints": p.Job.Hints, "priority": p.Job.Priority}
-	for name, value := range map[string]string{"webhook_url": p.WebhookURL, "requested_by": p.Job.RequestedBy, "traceparent": p.TraceParent} {
-		if value != "" {
-			fields[name] = value
-		}
-	}
-	text, err := json.Marshal(fields)
-	if err != nil {
-		return task.Task{}, "", fmt.Errorf("write the message of job %s: %w", p.Job.ID, err)
-	}
-	decoded, err := task.Decode(string(text), task.Options{ClientID: r.ClientID, Claimed: true})
+	t, err := message.Task(p.Recorded, r.ClientID)
 	if err != nil {
 		return task.Task{}, "", &Refusal{fmt.Sprintf("the row of job %s makes no message: %v", p.Job.ID, err), "enqueue the task under another id"}
 	}
-	message, err := r.write(ctx, decoded.Task)
-	return decoded.Task, message, err
+	text, err := message.Write(ctx, r.Bucket, t)
+	return t, text, err
 }
 
 // read decodes a message, out of its blob when it is a claim check. The error is a *task.Invalid,
@@ -117,24 +100,4 @@ func (r Replayer) read(ctx context.Context, text string) (task.Task, error) {
 	}
 	decoded, err = task.Decode(string(claimed), task.Options{ClientID: r.ClientID, Claimed: true})
 	return decoded.Task, err
-}
-
-// write makes a task's message, a claim check when it is large. Its blob's name is a new one: another
-// replay that plans the same id must not change what this message stands for.
-func (r Replayer) write(ctx context.Context, t task.Task) (string, error) {
-	text, err := task.Encode(t)
-	if err != nil || len(text) <= inline {
-		return text, err
-	}
-	name := fmt.Sprintf("tasks/%s-%s.json", t.ID, uuid.NewString())
-	if _, err := r.Bucket.Put(ctx, name, strings.NewReader(text), "application/json"); err != nil {
-		return "", fmt.Errorf("put the message of job %s, which is too large for the queue, into a blob: %w", t.ID, err)
-	}
-	claim, err := json.Marshal(map[string]any{
-		"task_id": t.ID, "task_type": t.Type, "claim_check": map[string]string{"blob": name},
-	})
-	if err != nil {
-		return "", fmt.Errorf("write the claim check of job %s: %w", t.ID, err)
-	}
-	return string(claim), nil
 }

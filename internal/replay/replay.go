@@ -11,6 +11,7 @@ import (
 	"fmt"
 
 	"github.com/seed-7227ef26/async-worker/internal/blob"
+	"github.com/seed-7227ef26/async-worker/internal/message"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/queue"
@@ -140,7 +141,7 @@ func (r Replayer) send(ctx context.Context, s store.Submission, p task.Priority)
 }
 
 func (r Replayer) submission(ctx context.Context, t task.Task) (store.Submission, error) {
-	text, err := r.write(ctx, t)
+	text, err := message.Write(ctx, r.Bucket, t)
 	return r.submissionOf(t, text), err
 }
 

@@ -187,10 +187,3 @@ type Submitted struct {
 	State   string // as it is now
 	Sent    bool   // its message is on the queue already
 }
-
-// Unsent is a message that a sweep sends again.
-type Unsent struct {
-	JobID   string `json:"job_id"`
-	Queue   string `json:"queue"`
-	Message string `json:"message"`
-}

@@ -71,11 +71,9 @@ type Replayed struct {
 
 // RequeuePlan is what is known of a job's message.
 type RequeuePlan struct {
-	Job         Job    `json:"job"`
-	WebhookURL  string `json:"webhook_url"`
-	TraceParent string `json:"traceparent"`
-	DeadLetter  string `json:"dead_letter"`      // id of the one that ended it; empty: none, or purged
-	Original    string `json:"original_message"` // of that dead letter
+	Recorded
+	DeadLetter string `json:"dead_letter"`      // id of the one that ended it; empty: none, or purged
+	Original   string `json:"original_message"` // of that dead letter
 }
 
 // Requeue is a failed job to be queued again. Submission.JobID is its id.

@@ -59,8 +59,12 @@ type Jobs interface {
 	Submit(ctx context.Context, s Submission) (Submitted, error)
 	// MarkSent notes that the message of a submitted job is on the queue, so that no sweep sends it again.
 	MarkSent(ctx context.Context, jobID string) error
-	// Unsent returns messages of jobs that were submitted at least olderThan ago and never marked sent.
-	Unsent(ctx context.Context, olderThan time.Duration, limit int) ([]Unsent, error)
+	// Sweep finds messages that were recorded and never marked sent, and jobs that should have been picked up
+	// again long ago, the longest waiting first: at most limit of each. It changes nothing.
+	Sweep(ctx context.Context, q Overdue, limit int) (Swept, error)
+	// Resend records another message of a job that Sweep found stalled: send it and call MarkSent, or a sweep
+	// will. It returns false, and records nothing, when the job moved on or somebody else was here first.
+	Resend(ctx context.Context, r Resend) (bool, error)
 	// Begin records the job if it is new and says what to do with its message.
 	Begin(ctx context.Context, b Begin) (Begun, error)
 	// Heartbeat extends the lease of a running job, appends events and brings back a cancel request.

@@ -35,6 +35,7 @@ func rules() []rule {
 		{"internal/llm/...", []string{"internal/llm/...", taskWords, jobWords}, "a model's client never knows who asks"},
 		{"internal/chunk/...", []string{"internal/extract", "internal/llm", "internal/chunk/...", taskWords, jobWords}, "a chunker makes chunks of blocks and no more"},
 
+		{"internal/message/...", []string{"internal/store", "internal/blob", taskWords, jobWords}, "it makes the text of a message, and sends none"},
 		{"webhook/...", []string{"internal/store", taskWords, jobWords}, "it delivers what the outbox holds"},
 		{
 			"handlers/...",
@@ -45,12 +46,12 @@ func rules() []rule {
 		},
 		{
 			"internal/engine/...",
-			[]string{"internal/engine/...", "handlers", "queue", "internal/store", "internal/blob", taskWords, jobWords},
+			[]string{"internal/engine/...", "handlers", "queue", "internal/store", "internal/blob", "internal/message", taskWords, jobWords},
 			"the engine knows interfaces, never a back end",
 		},
 		{
 			"internal/replay/...",
-			[]string{"queue", "internal/store", "internal/blob", taskWords, jobWords},
+			[]string{"queue", "internal/store", "internal/blob", "internal/message", taskWords, jobWords},
 			"it does again what commands ask for, and knows interfaces, never a back end",
 		},
 		{

@@ -77,7 +77,7 @@ func (r *Row) run(b store.Begin, now time.Time, told ...store.Event) store.Begun
 	r.tell(told...)
 	r.tell(own("started", fmt.Sprintf("attempt %d of %d started", r.Attempts, r.MaxAttempts)))
 	r.Worker, r.LeaseEnds, r.NotBefore = b.Worker, now.Add(b.Lease), time.Time{}
-	r.Sent = true // it came: no sweep needs to send it again
+	r.wasSent() // it came: no sweep needs to send it again
 	if r.Started.IsZero() {
 		r.Started = now
 	}

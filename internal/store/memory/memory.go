@@ -38,12 +38,12 @@ type Row struct {
 	Fence       int64
 	Attempts    int
 	Progress    int
-	LeaseEnds   time.Time // zero: nobody holds it
-	NotBefore   time.Time // of a retry that waits
-	Cancel      bool      // asked to be canceled
-	Placed      bool      // made by a cancel request before any message came
-	Sent        bool
-	Submitted   *store.Submission
+	LeaseEnds   time.Time         // zero: nobody holds it
+	NotBefore   time.Time         // of a retry that waits; when it was given back
+	Cancel      bool              // asked to be canceled
+	Placed      bool              // made by a cancel request before any message came
+	Sent        time.Time         // its message; zero: not yet
+	Submitted   *store.Submission // nil: it came off a queue. Else Queue and Message are the last one's to send
 	Series      int
 	Consumed    map[string]bool // the messages that started a run
 	Checkpoint  json.RawMessage

@@ -104,7 +104,7 @@ func (s *Jobs) Release(_ context.Context, h store.Holder, events []store.Event) 
 	r.tell(events...)
 	r.tell(own("released", "given back; the attempt is not counted"))
 	r.Attempts--
-	r.LeaseEnds = time.Time{}
+	r.LeaseEnds, r.NotBefore = time.Time{}, time.Now()
 	return store.Settled{State: string(r.State), Attempts: r.Attempts}, nil
 }
 

@@ -17,7 +17,7 @@ func (s *Jobs) Submit(_ context.Context, m store.Submission) (store.Submitted, e
 		if !r.Placed && r.Fingerprint != m.Fingerprint { // I5
 			return store.Submitted{}, store.ErrConflict
 		}
-		return store.Submitted{State: string(r.State), Sent: r.Submitted == nil || r.Sent}, nil
+		return store.Submitted{State: string(r.State), Sent: r.Submitted == nil || !r.Sent.IsZero()}, nil
 	}
 	s.add(store.Begin{
 		JobID: m.JobID, Type: m.Type, Payload: m.Payload, Hints: m.Hints, Priority: m.Priority, RequestedBy: m.RequestedBy,
@@ -34,22 +34,9 @@ func (s *Jobs) MarkSent(_ context.Context, id string) error {
 	if !ok {
 		return store.ErrNotFound
 	}
-	r.Sent = true
+	r.wasSent()
+	r.Updated = time.Now()
 	return nil
-}
-
-// Unsent lists what was submitted and never sent, the oldest first.
-func (s *Jobs) Unsent(_ context.Context, olderThan time.Duration, limit int) ([]store.Unsent, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var out []store.Unsent
-	for _, id := range s.order {
-		r := s.rows[id]
-		if len(out) < limit && r.Submitted != nil && !r.Sent && r.State == job.Pending && time.Since(r.Created) >= olderThan {
-			out = append(out, store.Unsent{JobID: id, Queue: r.Submitted.Queue, Message: r.Submitted.Message})
-		}
-	}
-	return out, nil
 }
 
 // RequestCancel cancels a job that nobody works on, asks a running one, and places a canceled one.
@@ -129,5 +116,6 @@ func (s *Jobs) refuse(j store.Rejection, d *DeadLetter) {
 	}
 	r.move(job.Permanent)
 	r.tell(own("failed", j.Error.Message))
-	r.Error, r.Ended, r.Dead, r.Sent = j.Error, time.Now(), d, true
+	r.Error, r.Ended, r.Dead = j.Error, time.Now(), d
+	r.wasSent()
 }

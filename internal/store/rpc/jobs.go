@@ -48,16 +48,6 @@ func (c *client) MarkSent(ctx context.Context, jobID string) error {
 	}{c.tenant(), jobID}, nil)
 }
 
-func (c *client) Unsent(ctx context.Context, olderThan time.Duration, limit int) ([]store.Unsent, error) {
-	var unsent []store.Unsent
-	err := c.call(ctx, "aw_unsent", struct {
-		tenantArg
-		OlderThanMS int64 `json:"older_than_ms"`
-		Limit       int   `json:"limit"`
-	}{c.tenant(), ms(olderThan), limit}, &unsent)
-	return unsent, err
-}
-
 func (c *client) Begin(ctx context.Context, b store.Begin) (store.Begun, error) {
 	var answer struct {
 		Decision    store.Decision       `json:"decision"`

@@ -128,12 +128,8 @@ func testSubmit(t *testing.T, b *bench) {
 	}
 	unsent := func(olderThan time.Duration) []string {
 		t.Helper()
-		list, err := b.Unsent(b.ctx(), olderThan, 10)
-		if err != nil {
-			t.Fatal(err)
-		}
 		var ids []string
-		for _, u := range list {
+		for _, u := range b.unsent(olderThan) {
 			if u.Queue != "q-low" || u.Message != s.Message {
 				t.Errorf("unsent: %+v", u)
 			}

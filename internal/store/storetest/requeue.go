@@ -109,9 +109,9 @@ func testRequeue(t *testing.T, b *bench) {
 	if _, err := b.Requeue(b.ctx(), r); !errors.Is(err, store.ErrNotFailed) {
 		t.Errorf("twice: %v", err)
 	}
-	unsent, err := b.Unsent(b.ctx(), 0, 10)
-	if err != nil || len(unsent) != 1 || unsent[0].JobID != m.JobID || unsent[0].Message != r.Message {
-		t.Errorf("I1: unsent: %+v, %v", unsent, err)
+	unsent := b.unsent(0)
+	if len(unsent) != 1 || unsent[0].JobID != m.JobID || unsent[0].Message != r.Message {
+		t.Errorf("I1: unsent: %+v", unsent)
 	}
 	if d := b.deadLetter(id); d.ReplayedAs != m.JobID || d.ReplayedBy != "anna" {
 		t.Errorf("letter: %+v", d)

@@ -38,6 +38,9 @@ var jobTests = []suiteTest{
 	{"reject", testReject},
 	{"reject a submitted job", testRejectSubmitted},
 	{"submit", testSubmit},
+	{"sweep", testSweep},
+	{"sweep of what nobody began", testSweepUnstarted},
+	{"sweeps at once", testSweepTogether},
 	{"readers", testReaders},
 	{"force", testForce},
 }

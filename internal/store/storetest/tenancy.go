@@ -93,6 +93,7 @@ func (v Victim) Calls() map[string]json.RawMessage {
 		"job_id": "planted", "type": "ingest", "payload": map[string]any{}, "fingerprint": "f", "max_attempts": 1, "lease_ms": 1000,
 		"queue": "q", "message": "m",
 	}
+	overdue := map[string]any{"unsent_for_ms": 0, "stalled_for_ms": 0, "unstarted_for_ms": 0, "again_after_ms": 0}
 	return map[string]json.RawMessage{
 		"aw_begin":            args(job),
 		"aw_submit":           args(job),
@@ -105,7 +106,8 @@ func (v Victim) Calls() map[string]json.RawMessage {
 		"aw_stage_document":   held(map[string]any{"document_set": "s", "filename": "f", "blob": "b"}),
 		"aw_stage_chunks":     held(map[string]any{"document_id": v.Staged.DocumentID, "version": v.Staged.Version, "model": "m", "chunks": []any{}}),
 		"aw_mark_sent":        args(map[string]any{"job_id": v.Running.JobID}),
-		"aw_unsent":           args(map[string]any{"older_than_ms": 0, "limit": 10}),
+		"aw_sweep":            args(with(overdue, map[string]any{"limit": 10})),
+		"aw_resend":           held(with(overdue, map[string]any{"queue": "q", "message": "m"})),
 		"aw_request_cancel":   args(map[string]any{"job_id": v.Running.JobID, "by": "mallory"}),
 		"aw_canceling":        args(map[string]any{"attempts": []store.Holder{v.Running}}),
 		"aw_reject":           args(map[string]any{"reason": "r", "error": failed, "original_message": "m"}),

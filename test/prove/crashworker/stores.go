@@ -26,8 +26,12 @@ func (w countedStore) MarkSent(ctx context.Context, jobID string) error {
 	return call0(w.c, "store.MarkSent", func() error { return w.s.MarkSent(ctx, jobID) })
 }
 
-func (w countedStore) Unsent(ctx context.Context, olderThan time.Duration, limit int) ([]store.Unsent, error) {
-	return call(w.c, "store.Unsent", func() ([]store.Unsent, error) { return w.s.Unsent(ctx, olderThan, limit) })
+func (w countedStore) Sweep(ctx context.Context, o store.Overdue, limit int) (store.Swept, error) {
+	return call(w.c, "store.Sweep", func() (store.Swept, error) { return w.s.Sweep(ctx, o, limit) })
+}
+
+func (w countedStore) Resend(ctx context.Context, r store.Resend) (bool, error) {
+	return call(w.c, "store.Resend", func() (bool, error) { return w.s.Resend(ctx, r) })
 }
 
 func (w countedStore) Begin(ctx context.Context, b store.Begin) (store.Begun, error) {

@@ -98,6 +98,6 @@ language plpgsql set search_path = {{ .path }} as $$
 declare
   j jobs := aw_held(p);
 begin
-  return aw_leave(j, 'pending', j.attempts - 1, null, null,
+  return aw_leave(j, 'pending', j.attempts - 1, interval '0', null,
     coalesce(nullif(p -> 'events', 'null'), '[]') || aw_event('released', 0, 'given back; the attempt is not counted'));
 end $$;

@@ -38,19 +38,6 @@ begin
   return '{}';
 end $$;
 
-create or replace function aw_unsent(p jsonb) returns jsonb
-language plpgsql stable set search_path = {{ .path }} as $$
-declare
-  v_client text := aw_tenant(p);
-begin
-  return coalesce((
-    select jsonb_agg(jsonb_build_object('job_id', u.id, 'queue', u.queue, 'message', u.message) order by u.created_at)
-    from (select * from jobs
-          where client_id = v_client and queue is not null and sent_at is null and status = 'pending'
-            and updated_at <= clock_timestamp() - aw_span(p -> 'older_than_ms') -- nothing happened to it since it was recorded
-          order by created_at limit (p ->> 'limit')::int) u), '[]');
-end $$;
-
 -- aw_request_cancel: a job that nobody works on is canceled at once, a running one is asked to stop, an
 -- unknown id gets a canceled row so that its message is dropped when it comes.
 create or replace function aw_request_cancel(p jsonb) returns jsonb

@@ -1,0 +1,55 @@
+// Package message makes the message of a task: of the task itself, or of what a job's row keeps of it.
+package message
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/seed-7227ef26/async-worker/internal/blob"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+)
+
+// inline is the most bytes of a message that is sent as it is; a larger one becomes a claim check. A
+// queue holds 64 KiB, and a third less of a text that it has to keep as base64.
+const inline = 48 << 10
+
+// Task makes a task of a job's row. The error is a *task.Invalid when the row makes none.
+func Task(r store.Recorded, clientID string) (task.Task, error) {
+	fields := map[string]any{"task_id": r.Job.ID, "task_type": r.Job.Type, "payload": r.Job.Payload, "hints": r.Job.Hints, "priority": r.Job.Priority}
+	for name, value := range map[string]string{"webhook_url": r.WebhookURL, "requested_by": r.Job.RequestedBy, "traceparent": r.TraceParent} {
+		if value != "" {
+			fields[name] = value
+		}
+	}
+	text, err := json.Marshal(fields)
+	if err != nil {
+		return task.Task{}, fmt.Errorf("write the message of job %s: %w", r.Job.ID, err)
+	}
+	decoded, err := task.Decode(string(text), task.Options{ClientID: clientID, Claimed: true})
+	return decoded.Task, err
+}
+
+// Write makes a task's message, a claim check in the bucket when it is large. The blob's name is a new one:
+// another message of the same id must not change what this one stands for.
+func Write(ctx context.Context, bucket blob.Bucket, t task.Task) (string, error) {
+	text, err := task.Encode(t)
+	if err != nil || len(text) <= inline {
+		return text, err
+	}
+	name := fmt.Sprintf("tasks/%s-%s.json", t.ID, uuid.NewString())
+	if _, err := bucket.Put(ctx, name, strings.NewReader(text), "application/json"); err != nil {
+		return "", fmt.Errorf("put the message of job %s, which is too large for the queue, into a blob: %w", t.ID, err)
+	}
+	claim, err := json.Marshal(map[string]any{
+		"task_id": t.ID, "task_type": t.Type, "claim_check": map[string]string{"blob": name},
+	})
+	if err != nil {
+		return "", fmt.Errorf("write the claim check of job %s: %w", t.ID, err)
+	}
+	return string(claim), nil
+}

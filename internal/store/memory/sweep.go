@@ -1,0 +1,83 @@
+package memory
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// Sweep finds what was recorded and never sent, and what waits for a message that must be lost.
+func (s *Jobs) Sweep(_ context.Context, o store.Overdue, limit int) (store.Swept, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var found store.Swept
+	for _, id := range s.order {
+		r := s.rows[id]
+		if r.unsent() && time.Since(r.Updated) >= o.UnsentFor {
+			found.Unsent = append(found.Unsent, store.Unsent{JobID: id, Queue: r.Submitted.Queue, Message: r.Submitted.Message})
+		}
+		if r.stalled(o) {
+			since, ok := r.due()
+			if !ok {
+				since = r.Sent
+			}
+			found.Stalled = append(found.Stalled, store.Stalled{
+				Recorded:    store.Recorded{Job: r.job(), WebhookURL: r.WebhookURL, TraceParent: r.TraceParent},
+				Fingerprint: r.Fingerprint, Fence: r.Fence, WorkerLost: !r.LeaseEnds.IsZero(), Since: since,
+			})
+		}
+	}
+	slices.SortStableFunc(found.Stalled, func(a, b store.Stalled) int { return a.Since.Compare(b.Since) })
+	found.Unsent = found.Unsent[:min(limit, len(found.Unsent))]
+	found.Stalled = found.Stalled[:min(limit, len(found.Stalled))]
+	return found, nil
+}
+
+// Resend records another message of a stalled job.
+func (s *Jobs) Resend(_ context.Context, m store.Resend) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, ok := s.rows[m.JobID]
+	if !ok || r.Fence != m.Fence || !r.stalled(m.Overdue) {
+		return false, nil
+	}
+	r.Updated = time.Now()
+	if m.Message == "" {
+		r.Sent = time.Now()
+		return true, nil
+	}
+	r.tell(own("", "its message is lost; it is sent again"))
+	r.Submitted, r.Sent = &store.Submission{Queue: m.Queue, Message: m.Message}, time.Time{}
+	return true, nil
+}
+
+// unsent says whether a message is recorded that was not sent.
+func (r *Row) unsent() bool { return r.Submitted != nil && r.Sent.IsZero() && !r.State.Terminal() }
+
+func (r *Row) wasSent() {
+	if r.Sent.IsZero() {
+		r.Sent = time.Now()
+	}
+}
+
+// due is since when a job waits to be picked up again, if it ever was picked up.
+func (r *Row) due() (time.Time, bool) {
+	if !r.LeaseEnds.IsZero() {
+		return r.LeaseEnds, true
+	}
+	return r.NotBefore, !r.NotBefore.IsZero()
+}
+
+// stalled says whether a job that waits is overdue; see aw_stalled.
+func (r *Row) stalled(o store.Overdue) bool {
+	if r.State.Terminal() || r.unsent() {
+		return false
+	}
+	due, begun := r.due()
+	if !begun {
+		return time.Since(r.Sent) >= o.UnstartedFor
+	}
+	return time.Since(due) >= o.StalledFor && (!r.Sent.After(due) || time.Since(r.Sent) >= o.AgainAfter)
+}

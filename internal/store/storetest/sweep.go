@@ -1,0 +1,187 @@
+package storetest
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// soon takes every job that waits for stalled at once, and none twice.
+var soon = store.Overdue{UnsentFor: hour, UnstartedFor: hour, AgainAfter: hour}
+
+func (b *bench) sweep(o store.Overdue) store.Swept {
+	b.t.Helper()
+	found, err := b.Sweep(b.ctx(), o, 10)
+	if err != nil {
+		b.t.Fatalf("sweep: %v", err)
+	}
+	return found
+}
+
+func (b *bench) unsent(olderThan time.Duration) []store.Unsent {
+	b.t.Helper()
+	return b.sweep(store.Overdue{UnsentFor: olderThan, StalledFor: hour, UnstartedFor: hour, AgainAfter: hour}).Unsent
+}
+
+// stalled returns the ids of the jobs that are overdue.
+func (b *bench) stalled(o store.Overdue) []string {
+	b.t.Helper()
+	var ids []string
+	for _, s := range b.sweep(o).Stalled {
+		ids = append(ids, s.Job.ID)
+	}
+	return ids
+}
+
+func (b *bench) resend(h store.Holder, o store.Overdue, message string) bool {
+	b.t.Helper()
+	recorded, err := b.Resend(b.ctx(), store.Resend{JobID: h.JobID, Fence: h.Fence, Queue: "q", Message: message, Overdue: o})
+	if err != nil {
+		b.t.Fatalf("resend: %v", err)
+	}
+	return recorded
+}
+
+// ways are how a job comes to wait for a message.
+var ways = map[string]func(b *bench, h store.Holder) error{
+	"worker lost": func(b *bench, h store.Holder) error { b.loseWorker(h); return nil },
+	"retry": func(b *bench, h store.Holder) error {
+		_, err := b.Retry(b.ctx(), store.Retrial{Holder: h, Error: badInput})
+		return err
+	},
+	"released": func(b *bench, h store.Holder) error { _, err := b.Release(b.ctx(), h, nil); return err },
+}
+
+func sameJSON(a, b json.RawMessage) bool {
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
+}
+
+func testSweep(t *testing.T, b *bench) {
+	for name, leave := range ways {
+		m, h := b.run(func(m *store.Begin) {
+			m.Hints, m.Priority, m.RequestedBy = json.RawMessage(`{"force":true}`), "high", "anna"
+			m.TraceParent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+		})
+		if got := b.stalled(soon); got != nil {
+			t.Fatalf("%s: held, and stalled: %v", name, got)
+		}
+		if b.resend(h, soon, "x") {
+			t.Errorf("%s: a held job was sent again", name)
+		}
+		if err := leave(b, h); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.stalled(store.Overdue{StalledFor: hour}); got != nil {
+			t.Errorf("%s: too early: %v", name, got)
+		}
+		found := b.sweep(soon).Stalled
+		if len(found) != 1 {
+			t.Fatalf("%s: found %+v", name, found)
+		}
+		s := found[0]
+		if s.Job.ID != m.JobID || s.Fence != h.Fence || s.Fingerprint != m.Fingerprint || s.WorkerLost != (name == "worker lost") || time.Since(s.Since) > hour/2 {
+			t.Errorf("%s: %+v", name, s)
+		}
+		if s.Job.Type != m.Type || !sameJSON(s.Job.Payload, m.Payload) || !sameJSON(s.Job.Hints, m.Hints) || s.Job.Priority != m.Priority ||
+			s.Job.RequestedBy != m.RequestedBy || s.WebhookURL != m.WebhookURL || s.TraceParent != m.TraceParent {
+			t.Errorf("%s: its message would be of %+v", name, s.Recorded)
+		}
+		if b.resend(store.Holder{JobID: h.JobID, Fence: h.Fence - 1}, soon, "x") {
+			t.Errorf("%s: sent again under another fence", name)
+		}
+		if !b.resend(h, soon, "the message") || b.resend(h, soon, "another") {
+			t.Errorf("%s: want it recorded once", name)
+		}
+		if got := b.stalled(soon); got != nil {
+			t.Errorf("%s: while it is sent: %v", name, got)
+		}
+		if got := b.unsent(0); !slices.Equal(got, []store.Unsent{{JobID: m.JobID, Queue: "q", Message: "the message"}}) {
+			t.Errorf("I1: %s: unsent: %v", name, got)
+		}
+		if err := b.MarkSent(b.ctx(), m.JobID); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.unsent(0); len(got) != 0 {
+			t.Errorf("%s: after it was sent: %v", name, got)
+		}
+		if got := b.stalled(soon); got != nil {
+			t.Errorf("%s: again at once: %v", name, got)
+		}
+		if got := b.stalled(store.Overdue{UnstartedFor: hour}); !slices.Equal(got, []string{m.JobID}) {
+			t.Errorf("%s: again after a while: %v", name, got)
+		}
+		b.story(m.JobID)
+		h = holder(m, b.begin(m, store.Run))
+		if got := b.stalled(store.Overdue{}); got != nil || len(b.unsent(0)) != 0 {
+			t.Errorf("%s: after it began: %v", name, got)
+		}
+		b.complete(h)
+		if b.resend(h, store.Overdue{}, "x") {
+			t.Errorf("%s: sent again after its end", name)
+		}
+	}
+}
+
+// testSweepUnstarted: a job that was sent and never begun is stalled much later; one that can't be sent is put off.
+func testSweepUnstarted(t *testing.T, b *bench) {
+	s := submission()
+	if _, err := b.Submit(b.ctx(), s); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.stalled(store.Overdue{}); got != nil {
+		t.Errorf("before it was sent: %v", got)
+	}
+	if err := b.MarkSent(b.ctx(), s.JobID); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.stalled(soon); got != nil {
+		t.Errorf("it waits its turn: %v", got)
+	}
+	now := store.Overdue{AgainAfter: hour}
+	if got := b.stalled(now); !slices.Equal(got, []string{s.JobID}) {
+		t.Errorf("for too long: %v", got)
+	}
+	if !b.resend(store.Holder{JobID: s.JobID}, now, s.Message) || len(b.unsent(0)) != 1 {
+		t.Error("it is not recorded")
+	}
+
+	_, h := b.run()
+	b.loseWorker(h)
+	if !b.resend(h, soon, "") || b.unsent(0)[0].JobID == h.JobID || b.stalled(soon) != nil {
+		t.Error("it is not put off")
+	}
+	if b.resend(store.Holder{JobID: "no-such-job"}, soon, "x") {
+		t.Error("an unknown job was sent again")
+	}
+}
+
+// testSweepTogether: of several sweeps that find a job at once, one sends it.
+func testSweepTogether(t *testing.T, b *bench) {
+	_, h := b.run()
+	b.loseWorker(h)
+	var recorded atomic.Int32
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			ok, err := b.Resend(b.ctx(), store.Resend{JobID: h.JobID, Fence: h.Fence, Queue: "q", Message: "m", Overdue: soon})
+			if err != nil {
+				t.Error(err)
+			}
+			if ok {
+				recorded.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	if recorded.Load() != 1 {
+		t.Errorf("recorded %d times, want once", recorded.Load())
+	}
+	b.story(h.JobID)
+}
