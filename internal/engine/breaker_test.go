@@ -81,20 +81,27 @@ func (n needs) Spec() handlers.Spec {
 	return s
 }
 
-// A minute without a database consumes no attempt: neither of a task whose own calls fail, nor of one that
-// can't be committed.
+// A minute without a database consumes no attempt: neither of a task whose own calls fail, nor of one whose
+// call hangs until the database is back, nor of one that can't be committed.
 func TestDatabaseOutageCostsNoAttempt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var down atomic.Bool
 		w.jobs = outage{w.store, &down}
 		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
 			time.Sleep(20 * time.Second)
+			if c.Task.ID == "hangs" && down.Load() {
+				for down.Load() {
+					time.Sleep(time.Second)
+				}
+				return handlers.Outcome{}, job.Blame(job.Database, job.Errorf(job.TransientStorage, "the connection was reset"))
+			}
 			if c.Task.ID == "calls" && down.Load() { // the handler's own calls fail
 				return handlers.Outcome{}, job.Blame(job.Database, job.Errorf(job.TransientStorage, "the database is down"))
 			}
 			return done(ctx, c)
 		})
 		w.send(w.queues.Normal, message("calls", ""))
+		w.send(w.queues.Normal, message("hangs", ""))
 		w.send(w.queues.Normal, message("commits", ""))
 		w.settled(15 * time.Second)
 		down.Store(true)
@@ -102,9 +109,29 @@ func TestDatabaseOutageCostsNoAttempt(t *testing.T) {
 		w.settled(time.Minute)
 		down.Store(false)
 		w.settled(3 * time.Minute)
-		for _, id := range []string{"calls", "commits", "comes"} {
+		for _, id := range []string{"calls", "hangs", "commits", "comes"} {
 			w.expectState(id, job.Succeeded, 1)
 		}
 		w.expectDepth(w.queues.Normal, 0)
+	})
+}
+
+// What was held in hand while the database was away is committed within a poll interval of its return.
+func TestCommitsResumeWithinAPoll(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.cfg.PollMax = 2 * time.Second
+		var down atomic.Bool
+		w.jobs = outage{w.store, &down}
+		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			time.Sleep(5 * time.Second)
+			return done(ctx, c)
+		})
+		w.send(w.queues.Normal, message("a", ""))
+		w.settled(3 * time.Second)
+		down.Store(true)
+		w.settled(time.Minute)
+		down.Store(false)
+		w.settled(w.cfg.PollMax * 11 / 10) // waits are spread by a tenth
+		w.expectState("a", job.Succeeded, 1)
 	})
 }

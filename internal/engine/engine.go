@@ -73,6 +73,7 @@ type Engine struct {
 	slots *slots
 	fuses breakers
 	store pressure
+	away  absence
 	wake  chan struct{}
 	watch *watch
 

@@ -124,6 +124,7 @@ func (b *beat) renewJob(ctx context.Context) {
 	default:
 		b.journal.untake(told)
 		b.engine.obs.Renewed("job", "failed")
+		b.engine.away.noted()
 		b.log.Warn("can't renew the job's lease", "error", err)
 		// While the message is ours nobody else is asked to begin the job, and the fence decides about a
 		// duplicate: an outage of the store alone ends no work.

@@ -64,6 +64,7 @@ func (e *Engine) begin(ctx context.Context, a *attempt) bool {
 		return false
 	}
 	if err != nil {
+		e.away.noted()
 		e.stumbled(ctx, a.delivery, "can't begin the job", err)
 		return false
 	}

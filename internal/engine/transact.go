@@ -14,12 +14,14 @@ import (
 const commitPatience = 10 * time.Minute
 
 // transact tries a commit again while its failure is transient: for commitPatience, or, once the engine is
-// told to end at once, for settleTime. A commit whose answer was lost is refused as fenced the second time:
-// harmless, since the message is then left to come back and is answered done (I2).
+// told to end at once, for settleTime. It waits at most one poll interval between two tries, so that work goes
+// on that soon after an outage. A commit whose answer was lost is refused as fenced the second time: harmless,
+// since the message is then left to come back and is answered done (I2).
 func (e *Engine) transact(ctx context.Context, a *attempt, commit func(context.Context) (store.Settled, error)) (store.Settled, error) {
 	began := time.Now()
-	for wait := 200 * time.Millisecond; ; wait = min(2*wait, 10*time.Second) {
-		settled, err := bounded(ctx, commit)
+	most := min(max(e.cfg.PollMax, time.Second), 10*time.Second)
+	for wait := 200 * time.Millisecond; ; wait = min(2*wait, most) {
+		settled, err := e.bounded(ctx, commit)
 		patience, told := commitPatience, e.tasks.Done()
 		if e.tasks.Err() != nil {
 			patience, told = settleTime, nil
@@ -37,23 +39,31 @@ func (e *Engine) transact(ctx context.Context, a *attempt, commit func(context.C
 }
 
 // blame is transact for an outcome that is an error. When the error is the database's fault, and the
-// database can't take the outcome either, it says that the database is away: the attempt is then not
-// counted, for it was not the task's fault (I9). A task that the database alone refuses is counted.
+// database failed the engine as well in the course of the attempt, or can't take the outcome, it says that
+// the database was away: the attempt is then not counted, for it was not the task's fault (I9). A task that
+// the database alone refuses is counted.
 func (e *Engine) blame(ctx context.Context, a *attempt, failure *job.Error, commit func(context.Context) (store.Settled, error)) (away bool, err error) {
 	if failure.Dependency != job.Database {
 		_, err = e.transact(ctx, a, commit)
 		return false, err
 	}
-	if _, err = bounded(ctx, commit); transient(err) {
+	if e.away.since(a.started) {
+		return true, nil
+	}
+	if _, err = e.bounded(ctx, commit); transient(err) {
 		return true, nil
 	}
 	return false, err
 }
 
-func bounded(ctx context.Context, commit func(context.Context) (store.Settled, error)) (store.Settled, error) {
+func (e *Engine) bounded(ctx context.Context, commit func(context.Context) (store.Settled, error)) (store.Settled, error) {
 	ctx, done := settling(ctx)
 	defer done()
-	return commit(ctx)
+	settled, err := commit(ctx)
+	if transient(err) {
+		e.away.noted()
+	}
+	return settled, err
 }
 
 func transient(err error) bool {
