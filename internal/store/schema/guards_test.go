@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -22,6 +23,41 @@ func code(err error) string {
 		return err.Error()
 	}
 	return ""
+}
+
+// TestNames: what the table takes as an id and as a client id is what the decoder takes (internal/task).
+func TestNames(t *testing.T) {
+	t.Parallel()
+	conn := connect(t, stacktest.PostgresWith(t, schema.Options{Dimensions: 8}))
+	for _, c := range []struct {
+		client, id string
+		ok         bool
+	}{
+		{"a", "j", true},
+		{"a-0" + strings.Repeat("z", 25), "AZaz09._:-" + strings.Repeat("x", 118), true},
+		{"a", strings.Repeat("x", 129), false},
+		{strings.Repeat("a", 29), "j", false},
+		{"", "j", false},
+		{"a", "", false},
+		{"a-", "j", false},
+		{"-a", "j", false},
+		{"a_b", "j", false},
+		{"A", "j", false},
+		{"a\n", "j", false},
+		{"a", "j\n", false},
+		{"a", "j\nk", false},
+		{"a", "j/k", false},
+		{"a", "\u00e9", false},
+	} {
+		_, err := conn.Exec(t.Context(), "insert into jobs (client_id, id, type) values ($1, $2, 'x')", c.client, c.id)
+		want := "23514"
+		if c.ok {
+			want = ""
+		}
+		if got := code(err); got != want {
+			t.Errorf("client %q, id %q: %q, want %q", c.client, c.id, got, want)
+		}
+	}
 }
 
 // TestTransitions holds the trigger against the table in internal/job, for all pairs of states (I3). The
