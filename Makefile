@@ -56,7 +56,7 @@ test-deps: $(NODE_MODULES) ## Install what the tests need: Postgres with pgvecto
 	@dev/install-test-deps.sh
 
 .PHONY: check
-check: lint fix-check tidy-check vulncheck ## Look at the code without running it: format, lint, vet, go fix, go.mod, known vulnerabilities
+check: lint fix-check tidy-check river-check vulncheck ## Look at the code without running it: format, lint, vet, go fix, go.mod, known vulnerabilities
 	@echo 'check: fine'
 
 .PHONY: lint
@@ -73,6 +73,11 @@ fix-check:
 tidy-check:
 	@go mod tidy -diff || { echo 'check: go.mod or go.sum is not tidy (above); run: go mod tidy' >&2; exit 1; }
 
+# A module of its own, which ./... does not see: it brings River, and only the benchmark needs that.
+.PHONY: river-check
+river-check:
+	@cd test/bench/river && go vet . && go mod tidy -diff
+
 .PHONY: vulncheck
 vulncheck: $(GOVULNCHECK)
 	@.ci/vulncheck $(GOVULNCHECK)
@@ -86,8 +91,8 @@ prove: test-deps ## Prove under fire that nothing is lost or done twice; KINDS=c
 	@go run ./test/prove -kind '$(or $(KINDS),all)' $(if $(SEED),-seed $(SEED)) $(if $(RUN),-run '$(RUN)') $(if $(filter-out 0 no false,$(SHORT)),-short) $(PROVEFLAGS)
 
 .PHONY: bench
-bench: test-deps ## Measure what the worker costs around a task, next to a bare SDK loop
-	@go run ./test/bench
+bench: test-deps ## Measure what the worker costs around a task, next to a bare SDK loop and to River; ONLY=queue, idle or river
+	@go run ./test/bench $(if $(ONLY),-only '$(ONLY)') $(BENCHFLAGS)
 
 .PHONY: docs
 docs: ## Make docs/state_machine.md and the README's settings anew from the tables in the code

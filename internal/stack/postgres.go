@@ -33,6 +33,9 @@ type PostgresOptions struct {
 	Log io.Writer // gets the server's log; may be nil
 	// Durable writes every commit to its log before it is answered: what is committed outlives Crash.
 	Durable bool
+	// Settings are more of the server's, as name=value. They win over ours: with fsync=on and
+	// full_page_writes=on a Durable server outlives the machine's crash too, as one in production does.
+	Settings []string
 }
 
 // FindPostgres returns the folder with initdb and postgres of the newest version installed: Debian keeps
@@ -120,11 +123,11 @@ func (p *Postgres) command(o PostgresOptions, data string, owner *syscall.Creden
 	if o.Durable {
 		commit = "synchronous_commit=on"
 	}
-	for _, setting := range []string{
+	for _, setting := range append([]string{
 		"listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=200",
 		"fsync=off", commit, "full_page_writes=off", "max_wal_size=1GB", "checkpoint_timeout=1h",
 		"shared_buffers=64MB", "timezone=Asia/Kathmandu", // nobody may rely on UTC
-	} {
+	}, o.Settings...) {
 		args = append(args, "-c", setting)
 	}
 	return Command{

@@ -58,7 +58,7 @@ func bareRound(ctx context.Context, connection string, n int) (time.Duration, er
 }
 
 func workerRound(ctx context.Context, connection string, jobs store.Jobs, n, round int) (figures, error) {
-	r, err := newRig(ctx, connection, jobs)
+	r, err := newRig(ctx, connection, jobs, concurrency)
 	if err != nil {
 		return figures{}, err
 	}

@@ -17,7 +17,7 @@ const idleSamples = 8
 // measureIdle prints how long a message waits that is put on the queue of a worker which has been idle
 // for ever longer: the wait between its looks grows from POLL_MIN to POLL_MAX.
 func measureIdle(ctx context.Context, out io.Writer, connection string, jobs store.Jobs) error {
-	r, err := newRig(ctx, connection, jobs)
+	r, err := newRig(ctx, connection, jobs, concurrency)
 	if err != nil {
 		return err
 	}

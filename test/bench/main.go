@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -24,8 +25,10 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == "stub" {
 		os.Exit(serveStub(os.Stdout, os.Stdin))
 	}
+	only := flag.String("only", "", "one part alone: queue (beside a bare loop), idle, or river (beside River)")
+	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, os.Stdout)
+	err := run(ctx, os.Stdout, *only)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -33,12 +36,31 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, out io.Writer) (err error) {
+// run does the parts that were asked for: all of them, or one.
+func run(ctx context.Context, out io.Writer, only string) error {
+	switch only {
+	case "", "queue", "idle", "river":
+	default:
+		return fmt.Errorf("there is no part %q: the parts are queue, idle and river", only)
+	}
 	stub, stopStub, err := startStub(ctx)
 	if err != nil {
 		return err
 	}
 	defer stopStub()
+	if only != "river" {
+		if err := besideBare(ctx, out, stub, only); err != nil {
+			return err
+		}
+	}
+	if only == "" || only == "river" {
+		return besideRiver(ctx, out, stub)
+	}
+	return nil
+}
+
+// besideBare measures the worker beside a bare SDK loop, and how soon an idle one sees a message.
+func besideBare(ctx context.Context, out io.Writer, stub, only string) (err error) {
 	azurite, err := stack.StartAzurite(ctx, stack.AzuriteOptions{})
 	if err != nil {
 		return err
@@ -49,41 +71,53 @@ func run(ctx context.Context, out io.Writer) (err error) {
 		return err
 	}
 	defer stopping(&err, pg.Stop)
-	jobs, err := openJobs(ctx, pg)
+	jobs, err := openJobs(ctx, pg, concurrency)
 	if err != nil {
 		return err
 	}
 	defer jobs.Close()
+	if only != "idle" {
+		if err := compareAll(ctx, out, stub, azurite.ConnectionString, jobs); err != nil {
+			return err
+		}
+	}
+	if only != "queue" {
+		return measureIdle(ctx, out, azurite.ConnectionString, jobs)
+	}
+	return nil
+}
 
+func compareAll(ctx context.Context, out io.Writer, stub, azurite string, jobs store.Jobs) error {
 	fmt.Fprintf(out, "A no-op task, concurrency %d, beside a bare SDK loop of receive and delete; the median of %d rounds.\n\n", concurrency, rounds)
 	table := newTable(out)
 	for _, c := range []struct {
 		queue, connection, store string
-		jobs                     func() store.Jobs
+		jobs                     store.Jobs
 		tasks                    int
 	}{
-		{"stub", stub, "memory", func() store.Jobs { return memory.New() }, 4000},
-		{"stub", stub, "Postgres", func() store.Jobs { return jobs }, 2000},
-		{"Azurite", azurite.ConnectionString, "Postgres", func() store.Jobs { return jobs }, 600},
+		{"stub", stub, "memory", memory.New(), 4000},
+		{"stub", stub, "Postgres", jobs, 2000},
+		{"Azurite", azurite, "Postgres", jobs, 600},
 	} {
-		r, err := compare(ctx, c.connection, c.jobs(), c.tasks)
+		r, err := compare(ctx, c.connection, c.jobs, c.tasks)
 		if err != nil {
 			return fmt.Errorf("%s with %s: %w", c.queue, c.store, err)
 		}
 		table.row(c.queue, c.store, c.tasks, r)
 	}
 	table.flush()
-	return measureIdle(ctx, out, azurite.ConnectionString, jobs)
+	return nil
 }
 
-func openJobs(ctx context.Context, pg *stack.Postgres) (store.Store, error) {
-	if err := pg.CreateDatabase(ctx, "bench", "template1"); err != nil {
+// openJobs migrates a database of its own, if need be, and opens it as the daemon does.
+func openJobs(ctx context.Context, pg *stack.Postgres, tasks int) (store.Store, error) {
+	if err := ensureDatabase(ctx, pg, "bench"); err != nil {
 		return nil, err
 	}
 	if _, err := schema.Migrate(ctx, pg.URL("bench"), schema.Options{}); err != nil {
 		return nil, fmt.Errorf("migrate: %w", err)
 	}
-	return postgres.Open(ctx, pg.URL("bench"), postgres.Options{ClientID: client, MaxConns: concurrency})
+	return postgres.Open(ctx, pg.URL("bench"), postgres.Options{ClientID: client, MaxConns: int32(tasks) + 2})
 }
 
 func stopping(err *error, stop func() error) {

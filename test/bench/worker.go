@@ -24,6 +24,7 @@ const client = "bench"
 // rig is a worker under measurement: the engine as the daemon has it, with the no-op handler.
 type rig struct {
 	queues  engine.Queues
+	tasks   int // at a time
 	service queue.Service
 	jobs    *countingJobs
 	counter *endCounter
@@ -61,18 +62,18 @@ func (c *endCounter) Ended(_ task.Type, outcome string, _ job.Class, _ time.Dura
 	}
 }
 
-func newRig(ctx context.Context, connection string, jobs store.Jobs) (*rig, error) {
+func newRig(ctx context.Context, connection string, jobs store.Jobs, tasks int) (*rig, error) {
 	creds, err := storage.FromConnectionString(connection)
 	if err != nil {
 		return nil, err
 	}
-	service, err := queueazure.Open(creds, queueazure.Options{Concurrency: concurrency + queue.MaxBatch})
+	service, err := queueazure.Open(creds, queueazure.Options{Concurrency: tasks + queue.MaxBatch})
 	if err != nil {
 		return nil, err
 	}
 	names := task.QueueNames(client)
 	r := &rig{
-		service: service, jobs: &countingJobs{Jobs: jobs},
+		tasks: tasks, service: service, jobs: &countingJobs{Jobs: jobs},
 		queues: engine.Queues{
 			High: service.Queue(names.High), Normal: service.Queue(names.Normal), Low: service.Queue(names.Low),
 			DeadLetter: service.Queue(names.DeadLetter),
@@ -94,7 +95,7 @@ func (r *rig) start(ctx context.Context, want int) error {
 		return err
 	}
 	e, err := engine.New(engine.Config{
-		ClientID: client, Worker: "bench", Concurrency: concurrency, Lease: time.Minute,
+		ClientID: client, Worker: "bench", Concurrency: r.tasks, Lease: time.Minute,
 		PollMin: 100 * time.Millisecond, PollMax: 10 * time.Second, TaskTimeout: time.Minute, DrainMax: time.Minute,
 	}, engine.Deps{
 		Queues: r.queues, Store: r.jobs, Handlers: registry, Observer: r.counter,

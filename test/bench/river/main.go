@@ -1,0 +1,219 @@
+// Command river does no-op jobs with River (riverqueue.com), for the benchmark in the folder above, which
+// starts it and speaks with it in lines over standard input and output. It is a module of its own, so that
+// River is nobody's dependency.
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivermigrate"
+)
+
+func main() {
+	// The connection string is no argument: those are everybody's to read.
+	url := os.Getenv("RIVER_DATABASE_URL")
+	var o options
+	flag.StringVar(&o.mode, "mode", "batched", "how jobs are completed: batched (River's completer) or single (each in a transaction of its own)")
+	flag.IntVar(&o.workers, "workers", 64, "jobs at a time; there are two connections more")
+	flag.IntVar(&o.jobs, "jobs", 1000, "jobs of a round")
+	flag.DurationVar(&o.cooldown, "cooldown", river.FetchCooldownDefault, "the least time between two fetches")
+	flag.Parse()
+	if err := run(context.Background(), url, o, os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "river:", err)
+		os.Exit(1)
+	}
+}
+
+type options struct {
+	mode          string
+	workers, jobs int
+	cooldown      time.Duration
+}
+
+// Done is the answer to "work".
+type done struct {
+	Took time.Duration `json:"took"` // from the client's start to the last job's end
+	CPU  time.Duration `json:"cpu"`  // of this process meanwhile
+}
+
+// run migrates, and then obeys lines: "fill" inserts a round's jobs, "work" does them. Each is answered by a
+// line when it is done. The end of the input ends it.
+func run(ctx context.Context, url string, o options, in io.Reader, out io.Writer) error {
+	if o.mode != "single" && o.mode != "batched" {
+		return fmt.Errorf("-mode %q is neither batched nor single", o.mode)
+	}
+	if err := migrate(ctx, url); err != nil {
+		return err
+	}
+	pool, err := open(ctx, url, o.workers+2)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	answer := json.NewEncoder(out)
+	lines := bufio.NewScanner(in)
+	for lines.Scan() {
+		var d done
+		switch command := strings.TrimSpace(lines.Text()); command {
+		case "fill":
+			err = fill(ctx, url, o.jobs)
+		case "work":
+			d, err = work(ctx, pool, o)
+		default:
+			err = fmt.Errorf("unknown command %q", command)
+		}
+		if err != nil {
+			return err
+		}
+		if err := answer.Encode(d); err != nil {
+			return err
+		}
+	}
+	return lines.Err()
+}
+
+// open returns a pool of at most conns connections.
+func open(ctx context.Context, url string, conns int) (*pgxpool.Pool, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, errors.New("RIVER_DATABASE_URL is not a connection string")
+	}
+	config.MaxConns = int32(conns)
+	config.ConnConfig.RuntimeParams["application_name"] = "river"
+	return pgxpool.NewWithConfig(ctx, config)
+}
+
+func migrate(ctx context.Context, url string) error {
+	pool, err := open(ctx, url, 2)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	m, err := rivermigrate.New(riverpgxv5.New(pool), nil)
+	if err != nil {
+		return err
+	}
+	_, err = m.Migrate(ctx, rivermigrate.DirectionUp, nil)
+	return err
+}
+
+// fill inserts n jobs over connections of its own, which are closed at its end: so that what they did is
+// in the server's statistics before the work begins.
+func fill(ctx context.Context, url string, n int) error {
+	pool, err := open(ctx, url, 2)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{})
+	if err != nil {
+		return err
+	}
+	params := make([]river.InsertManyParams, n)
+	for i := range params {
+		params[i] = river.InsertManyParams{Args: noopArgs{I: i}}
+	}
+	_, err = client.InsertManyFast(ctx, params)
+	return err
+}
+
+type noopArgs struct {
+	I int `json:"i"`
+}
+
+func (noopArgs) Kind() string { return "noop" }
+
+// noop does nothing. With a pool it completes its job in a transaction of its own, as a worker does whose
+// effects are to be committed with the job.
+type noop struct {
+	river.WorkerDefaults[noopArgs]
+	pool *pgxpool.Pool
+	end  func()
+}
+
+func (w *noop) Work(ctx context.Context, job *river.Job[noopArgs]) error {
+	if w.pool == nil {
+		return nil
+	}
+	tx, err := w.pool.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // after a commit it does nothing
+	if _, err := river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, job); err != nil {
+		return err
+	}
+	if err := tx.Commit(ctx); err != nil {
+		return err
+	}
+	w.end()
+	return nil
+}
+
+// work does the jobs that are there.
+func work(ctx context.Context, pool *pgxpool.Pool, o options) (done, error) {
+	var ended atomic.Int64
+	reached := make(chan struct{})
+	w := &noop{end: func() {
+		if ended.Add(1) == int64(o.jobs) {
+			close(reached)
+		}
+	}}
+	if o.mode == "single" {
+		w.pool = pool
+	}
+	workers := river.NewWorkers()
+	river.AddWorker(workers, w)
+	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{
+		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: o.workers}}, Workers: workers,
+		FetchCooldown: o.cooldown,
+		Logger:        slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
+	})
+	if err != nil {
+		return done{}, err
+	}
+	if o.mode == "batched" {
+		events, cancel := client.SubscribeConfig(&river.SubscribeConfig{ChanSize: o.jobs, Kinds: []river.EventKind{river.EventKindJobCompleted}})
+		defer cancel()
+		go func() {
+			for range events {
+				w.end()
+			}
+		}()
+	}
+	cpu, began := cpuTime(), time.Now()
+	if err := client.Start(ctx); err != nil {
+		return done{}, err
+	}
+	select {
+	case <-reached:
+	case <-time.After(3 * time.Minute):
+		return done{}, fmt.Errorf("only %d of %d jobs were done within 3 minutes", ended.Load(), o.jobs)
+	}
+	d := done{Took: time.Since(began), CPU: cpuTime() - cpu}
+	return d, client.Stop(ctx)
+}
+
+// cpuTime is the time that this process has spent on a CPU, in user and in kernel mode.
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
