@@ -86,7 +86,7 @@ func (c *Credentials) Explain(s Service, doing string, err error) error {
 	if s == Queue {
 		dependency = job.Queues
 	}
-	return &job.Error{Class: class, Message: doing + ": " + p.Error(), RetryAfter: retryAfter, Cause: p, Dependency: dependency}
+	return &job.Error{Class: class, Message: doing + ": " + p.Error(), RetryAfter: retryAfter, Cause: p, Dependency: dependency, Hint: p.Hint}
 }
 
 // explainSilence is for a request that got no answer.

@@ -24,6 +24,7 @@ type attempt struct {
 	started time.Time
 	journal *journal
 	report  func(error) // tells the circuit breakers how the attempt went; see breakers.admit
+	failure *job.Error  // what the handler failed with; nil: it did not, or was ended
 }
 
 // run does the attempt and settles it.
@@ -97,6 +98,7 @@ func (e *Engine) settle(ctx context.Context, a *attempt, out handlers.Outcome, e
 	outcome, class := e.commit(ctx, a, out, err, cause)
 	took := time.Since(a.started)
 	e.obs.Ended(a.task.Type, outcome, class, took)
+	e.limits.ended(a.task.Type, outcome, class, a.hint(class), took)
 	a.log.Info("ended", "outcome", outcome, "error_class", class, "duration_ms", took.Milliseconds())
 }
 
@@ -118,17 +120,27 @@ func (e *Engine) commit(ctx context.Context, a *attempt, out handlers.Outcome, e
 		return e.fail(ctx, a, job.Errorf(job.Timeout, "the task took longer than it may (%v)", time.Since(a.started).Round(time.Second)), "timeout")
 	}
 	failure := classify(err)
+	a.failure = failure
 	a.report(failure)
-	a.log.Warn("attempt failed", "error_class", failure.Class, "error", failure.Message, "cause", failure.Cause)
+	a.log.Warn("attempt failed", "error_class", failure.Class, "error", failure.Message, "cause", failure.Cause, "hint", hint(failure))
+	wait := e.fuses.wait(failure.Dependency)
 	switch {
 	case !job.Classes[failure.Class].Retryable:
 		return e.fail(ctx, a, failure, "permanent")
-	case e.fuses.open(failure.Dependency):
-		return e.release(ctx, a, jittered(breakerPause), "waiting for the "+string(failure.Dependency)+", which is down")
+	case wait > 0:
+		return e.release(ctx, a, wait, "waiting for the "+string(failure.Dependency)+", which is down")
 	case a.begun.Attempt >= a.begun.MaxAttempts:
 		return e.fail(ctx, a, failure, "exhausted")
 	}
 	return e.retry(ctx, a, failure)
+}
+
+// hint says what to look at when the attempt ended with a class.
+func (a *attempt) hint(class job.Class) string {
+	if a.failure != nil && a.failure.Class == class {
+		return hint(a.failure)
+	}
+	return hint(&job.Error{Class: class})
 }
 
 // patience is how long to wait for another job on the same document: about half of what the message has

@@ -135,3 +135,120 @@ func TestCommitsResumeWithinAPoll(t *testing.T) {
 		w.expectState("a", job.Succeeded, 1)
 	})
 }
+
+// After an outage of the model the work goes on within a poll interval. Besides those that opened the circuit
+// breaker no attempt is lost to it, and those that waited don't wait for another pause.
+func TestWorkResumesWithinAPollInterval(t *testing.T) {
+	for _, outage := range []time.Duration{60 * time.Second, 63 * time.Second, 66 * time.Second, 69 * time.Second} {
+		t.Run(outage.String(), func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				const tasks = 20
+				up := time.Now().Add(outage)
+				var first, last atomic.Int64 // since it was up
+				w.startWith(needing(job.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+					since := time.Since(up)
+					if since < 0 {
+						return handlers.Outcome{}, modelDown()
+					}
+					first.CompareAndSwap(0, int64(since)+1)
+					time.Sleep(time.Second)
+					last.Store(int64(time.Since(up)))
+					return done(ctx, c)
+				}))
+				for i := range tasks {
+					w.send(w.queues.Normal, message(fmt.Sprint("t", i), ""))
+				}
+				w.settled(outage + time.Minute)
+				resumed, all := time.Duration(first.Load()), time.Duration(last.Load())
+				t.Logf("the first task began %v after the model was up, the last one ended after %v", resumed, all)
+				const rounding = time.Second // queues hide messages for whole seconds
+				if resumed > w.cfg.PollMax+rounding {
+					t.Errorf("the work went on after %v", resumed)
+				}
+				if all > resumed+10*time.Second { // the probe, four at a time, and what was hidden during the probe
+					t.Errorf("the last task ended after %v", all)
+				}
+				attempts := 0
+				for i := range tasks {
+					r := w.row(fmt.Sprint("t", i))
+					if attempts += r.Attempts; r.State != job.Succeeded {
+						t.Errorf("%d is %s", i, r.State)
+					}
+				}
+				if lost := attempts - tasks; lost > 2 { // the third in a row opens it, and is given back
+					t.Errorf("%d attempts were lost to the outage", lost)
+				}
+			})
+		})
+	}
+}
+
+// A crowd that waits for the model is not received again and again.
+func TestBreakerSlowsPolling(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var counter pollTimes
+		w.observer = &counter
+		w.startWith(needing(job.Model, func(context.Context, handlers.Call) (handlers.Outcome, error) {
+			return handlers.Outcome{}, modelDown()
+		}))
+		for i := range 300 {
+			w.send(w.queues.Normal, message(fmt.Sprint("t", i), ""))
+		}
+		w.settled(2 * time.Minute)
+		if n := counter.most(); n > 3*(4+4) { // three queues, a wait of 250 ms, four ends in a second
+			t.Errorf("%d receives in one second", n)
+		}
+	})
+}
+
+// A task that was turned away while another one tried the model is found soon after that one succeeded,
+// however seldom idle queues are looked at.
+func TestBreakerWakesPolling(t *testing.T) {
+	for _, probe := range []time.Duration{time.Second, 6 * time.Second} { // shorter and longer than the wait for it
+		t.Run(probe.String(), func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.cfg.PollMin, w.cfg.PollMax = time.Hour, time.Hour
+				var calls atomic.Int32
+				w.startWith(needing(job.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+					if calls.Add(1) <= 3 {
+						return handlers.Outcome{}, modelDown()
+					}
+					time.Sleep(probe)
+					return done(ctx, c)
+				}))
+				w.send(w.queues.Normal, message("t1", ""))
+				w.send(w.queues.Normal, message("t2", ""))
+				w.engine.Wake()
+				w.settled(2 * time.Minute)
+				for _, id := range []string{"t1", "t2"} {
+					if r := w.row(id); r.State != job.Succeeded {
+						t.Errorf("%s is %s", id, r.State)
+					}
+				}
+			})
+		})
+	}
+}
+
+// An attempt that began before the outage and fails while another one tries the model is not counted.
+func TestBreakerSparesTheOldOnes(t *testing.T) {
+	inWorld(t, func(w *world) {
+		began := time.Now()
+		w.startWith(needing(job.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			switch since := time.Since(began); {
+			case c.Task.ID == "old" && since < 10*time.Second:
+				time.Sleep(30 * time.Second)
+				return handlers.Outcome{}, modelDown()
+			case since < 10*time.Second:
+				return handlers.Outcome{}, modelDown()
+			}
+			time.Sleep(time.Minute)
+			return done(ctx, c)
+		}))
+		for _, id := range []string{"old", "t1", "t2", "t3"} {
+			w.send(w.queues.Normal, message(id, ""))
+		}
+		w.settled(5 * time.Minute)
+		w.expectState("old", job.Succeeded, 1)
+	})
+}

@@ -1,11 +1,14 @@
 package engine_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -67,8 +70,27 @@ type world struct {
 	observer engine.Observer // nil: nobody looks
 	bucket   blob.Bucket     // nil: there are no claim checks
 	outbox   func()          // nil: nobody waits for webhooks
+	logs     *logbook
 	stop     context.CancelFunc
 	ended    chan struct{}
+}
+
+// logbook keeps what was logged.
+type logbook struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (j *logbook) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.Write(p)
+}
+
+func (j *logbook) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.String()
 }
 
 // inWorld runs a test in a bubble with an engine that is not started yet.
@@ -78,7 +100,7 @@ func inWorld(t *testing.T, f func(w *world)) {
 		service := memory.New(memory.Options{})
 		names := task.QueueNames("acme")
 		w := &world{
-			T: t, store: storememory.New(),
+			T: t, store: storememory.New(), logs: &logbook{},
 			cfg: engine.Config{
 				ClientID: "acme", Worker: "w1", Concurrency: 4, Lease: time.Minute,
 				PollMin: 100 * time.Millisecond, PollMax: 10 * time.Second, TaskTimeout: 30 * time.Minute, DrainMax: 5 * time.Minute,
@@ -110,16 +132,16 @@ func (w *world) start(f handlerFunc) {
 	w.startWith(f)
 }
 
-// startWith runs the engine with a handler.
-func (w *world) startWith(h handlers.Handler) {
+// startWith runs the engine with handlers.
+func (w *world) startWith(hs ...handlers.Handler) {
 	w.Helper()
-	registry, err := handlers.NewRegistry(h)
+	registry, err := handlers.NewRegistry(hs...)
 	if err != nil {
 		w.Fatal(err)
 	}
 	w.engine, err = engine.New(w.cfg, engine.Deps{
 		Queues: w.queues, Store: w.jobs, Handlers: registry, Observer: w.observer, Outbox: w.outbox, Bucket: w.bucket,
-		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Log: slog.New(slog.NewTextHandler(w.logs, nil)),
 	})
 	if err != nil {
 		w.Fatal(err)
@@ -173,6 +195,17 @@ func (w *world) expectState(id string, want job.State, attempts int) {
 	if r := w.row(id); r.State != want || r.Attempts != attempts {
 		w.Errorf("job %s is %s after %d attempts (%s), want %s after %d", id, r.State, r.Attempts, r.Error.Message, want, attempts)
 	}
+}
+
+// expectLog checks that a line of the log holds all of the texts.
+func (w *world) expectLog(texts ...string) {
+	w.Helper()
+	for line := range strings.SplitSeq(w.logs.String(), "\n") {
+		if !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(line, text) }) {
+			return
+		}
+	}
+	w.Errorf("no line of the log holds %q; it is\n%s", texts, w.logs)
 }
 
 // expectDepth checks how many messages a queue holds.

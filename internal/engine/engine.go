@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
@@ -70,12 +71,16 @@ type Engine struct {
 	log  *slog.Logger
 	obs  Observer
 
-	slots *slots
-	fuses breakers
-	store pressure
-	away  absence
-	wake  chan struct{}
-	watch *watch
+	slots    *slots
+	fuses    *breakers
+	limits   *limits
+	door     *door
+	store    pressure
+	away     absence
+	inlets   *inlets
+	watch    *watch
+	wake     chan struct{}
+	draining atomic.Bool
 
 	stopTasks context.CancelCauseFunc // ends every running task, see Abort
 	tasks     context.Context
@@ -102,9 +107,11 @@ func New(cfg Config, deps Deps) (*Engine, error) {
 	}
 	e := &Engine{
 		cfg: cfg, deps: deps, obs: deps.Observer, log: deps.Log,
-		slots: newSlots(cfg.Concurrency), store: pressure{most: cfg.PollMax}, fuses: newBreakers(deps.Log), wake: make(chan struct{}, 1),
-		watch: newWatch(deps.Store, deps.Log),
+		slots: newSlots(cfg.Concurrency), limits: newLimits(cfg.Concurrency, deps.Log), door: newDoor(cfg.PollMin),
+		store: pressure{most: cfg.PollMax}, inlets: newInlets(deps.Log), watch: newWatch(deps.Store, deps.Log),
+		wake: make(chan struct{}, 1),
 	}
+	e.fuses = newBreakers(deps.Log, cfg.PollMax, e.resume)
 	e.tasks, e.stopTasks = context.WithCancelCause(context.Background())
 	return e, nil
 }
@@ -142,7 +149,15 @@ func (e *Engine) wakeAfter(wait time.Duration) {
 // Abort ends a drain (or everything) at once: running tasks are released.
 func (e *Engine) Abort() { e.stopTasks(ErrDraining) }
 
+// resume is for a dependency that is up again: it looks for the messages that waited for it, now and when
+// those come back that were turned away while it was tried.
+func (e *Engine) resume() {
+	e.Wake()
+	e.wakeAfter(e.fuses.probing() * 5 / 4) // they are spread
+}
+
 func (e *Engine) drain() {
+	e.draining.Store(true)
 	if n := e.slots.inUse(); n > 0 {
 		e.log.Info("draining: finishing what is running, taking no more", "running", n, "at_most", e.cfg.DrainMax)
 	}

@@ -43,12 +43,13 @@ func (e *Engine) handle(ctx context.Context, q queue.Queue, m *queue.Message) {
 		return
 	}
 	a := &attempt{delivery: d, task: t, handler: h, spec: h.Spec()}
-	if down := e.fuses.admit(a); down != "" {
-		d.log.Debug("not started: a service that it needs is down", "dependency", down)
-		d.putBack(bounded, jittered(breakerPause))
+	leave, no := e.admit(a)
+	if no != nil {
+		d.log.Debug("not started", "because", no.why, "wait", no.wait)
+		d.putBack(bounded, no.wait)
 		return
 	}
-	defer a.report(errUndecided) // unless the attempt's end knows better
+	defer leave()
 	if e.begin(bounded, a) {
 		e.run(ctx, a)
 	}

@@ -23,7 +23,7 @@ func (e *Engine) pollLoop(ctx context.Context) {
 		}
 		got, err := e.fill(ctx, free)
 		e.slots.give(free - got)
-		if !e.rest(ctx, max(pace.next(free, got, err), e.store.now())) {
+		if !e.rest(ctx, max(pace.next(free, got, err), e.store.now(), e.door.now())) {
 			return
 		}
 	}
@@ -48,9 +48,7 @@ func (e *Engine) receive(ctx context.Context, q queue.Queue, n int) (int, error)
 	defer cancel()
 	msgs, err := q.Receive(bounded, n, e.cfg.Lease)
 	e.obs.Polled(q.Name(), n, len(msgs), err)
-	if err != nil {
-		e.log.Error("can't receive; trying again later", "queue", q.Name(), "error", err)
-	}
+	e.inlets.received(q.Name(), err)
 	if errors.Is(err, queue.ErrNotFound) { // somebody deleted it
 		if err := q.Ensure(bounded); err != nil {
 			e.log.Error("can't create the queue", "queue", q.Name(), "error", err)

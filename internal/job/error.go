@@ -20,6 +20,7 @@ type Error struct {
 	RetryAfter time.Duration // the other side's wish; zero: none
 	Cause      error         // for the log; nil when the message says it all
 	Dependency Dependency    // whose fault it is; empty: the task's, or not known
+	Hint       string        // for operators: what to mend; never a secret; empty: what follows from the class
 }
 
 // Errorf makes an Error of the class. A %w verb becomes its Cause.
@@ -62,7 +63,21 @@ func Classify(err error) *Error {
 		return &Error{Class: NetworkTimeout, Message: "a call to another service took too long", Cause: err}
 	}
 	if errno, ok := errors.AsType[syscall.Errno](err); ok && slices.Contains(exhausted, errno) {
-		return &Error{Class: TransientStorage, Message: "the worker's machine lacks something (" + errno.Error() + ")", Cause: err}
+		return &Error{Class: TransientStorage, Message: "the worker's machine lacks something (" + errno.Error() + ")", Cause: err, Hint: remedies(errno)}
 	}
 	return &Error{Class: InternalBug, Message: "an unexpected error ended the task; the worker's log has the details", Cause: err}
+}
+
+// remedies say what to do about a machine that has run out of something.
+func remedies(errno syscall.Errno) string {
+	switch errno {
+	case syscall.ENOSPC, syscall.EDQUOT:
+		return "the disk is full: free space where temporary files are kept (the unit's cache directory, else TMPDIR)"
+	case syscall.EROFS, syscall.EIO:
+		return "the disk of temporary files can't be written: look at the kernel's log"
+	case syscall.EMFILE, syscall.ENFILE:
+		return "too many open files: raise LimitNOFILE of the unit, or lower WORKER_CONCURRENCY"
+	default:
+		return "too little memory, or too many processes: raise MemoryMax or TasksMax of the unit, or lower WORKER_CONCURRENCY"
+	}
 }

@@ -1,0 +1,134 @@
+package engine
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/queue"
+)
+
+// Health is how an engine is at one moment, for operators. It holds no text from outside: nothing in it can
+// be a secret or part of a document.
+type Health struct {
+	At       time.Time `json:"at"`
+	Running  int       `json:"running"` // slots in use
+	Slots    int       `json:"slots"`
+	Draining bool      `json:"draining"`
+	// Store is why messages can't be begun; nil: they can, as far as is known.
+	Store *StoreHealth `json:"store,omitempty"`
+	// Queues are those that are received from, in the order of their priority.
+	Queues []QueueHealth `json:"queues"`
+	// Dependencies are those that tasks have needed so far, by name.
+	Dependencies []DependencyHealth `json:"dependencies"`
+	// Types are the task types that have come so far, by name.
+	Types []TypeHealth `json:"types"`
+}
+
+// Trouble is a failure that lasts.
+type Trouble struct {
+	Since time.Time `json:"since"` // the first failure in a row
+	Class job.Class `json:"error_class"`
+	Hint  string    `json:"hint,omitempty"` // what to look at, or to mend
+}
+
+// StoreHealth says since when the store takes no messages' beginnings, and how long they wait now.
+type StoreHealth struct {
+	Since time.Time     `json:"since"`
+	Wait  time.Duration `json:"wait_ns"`
+}
+
+// QueueHealth is how receiving from a queue goes.
+type QueueHealth struct {
+	Name    string   `json:"name"`
+	Trouble *Trouble `json:"trouble,omitempty"` // of the last receive; nil: it went well
+}
+
+// DependencyHealth is the state of a circuit breaker.
+type DependencyHealth struct {
+	Name    job.Dependency `json:"name"`
+	State   string         `json:"state"` // closed: it is up; open: it is down; half-open: it is tried
+	Since   time.Time      `json:"since"` // when it went down, or came back
+	Trouble *Trouble       `json:"trouble,omitempty"`
+}
+
+// Down says whether tasks that need the dependency wait.
+func (d DependencyHealth) Down() bool { return d.State != "closed" }
+
+// TypeHealth is how many tasks of a type run and may run, and how the last attempt went.
+type TypeHealth struct {
+	Type    task.Type `json:"type"`
+	Running int       `json:"running"`
+	Limit   int       `json:"limit"`             // the number of slots unless many attempts failed
+	Trouble *Trouble  `json:"trouble,omitempty"` // of the last attempt that says something; nil: it succeeded
+}
+
+// Health returns how the engine is. It is cheap, asks nobody, and may be called at any time.
+func (e *Engine) Health() Health {
+	h := Health{
+		At: time.Now(), Running: e.slots.inUse(), Slots: e.cfg.Concurrency, Draining: e.draining.Load(),
+		Store: e.store.health(), Dependencies: e.fuses.health(), Types: e.limits.health(),
+	}
+	for _, q := range []queue.Queue{e.deps.Queues.High, e.deps.Queues.Normal, e.deps.Queues.Low} {
+		h.Queues = append(h.Queues, QueueHealth{Name: q.Name(), Trouble: e.inlets.trouble(q.Name())})
+	}
+	return h
+}
+
+func (l *limits) health() []TypeHealth {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := make([]TypeHealth, 0, len(l.by))
+	for t := range l.by {
+		limit := l.of(t)
+		all = append(all, TypeHealth{Type: t, Running: limit.running, Limit: limit.now, Trouble: limit.trouble})
+	}
+	slices.SortFunc(all, func(a, b TypeHealth) int { return cmp.Compare(a.Type, b.Type) })
+	return all
+}
+
+// again is the trouble after one more failure. Troubles are not changed once they are made: snapshots share them.
+func (t *Trouble) again(now time.Time, class job.Class, hint string) *Trouble {
+	next := &Trouble{Since: now, Class: class, Hint: hint}
+	if t != nil {
+		next.Since = t.Since
+	}
+	return next
+}
+
+// hint says what to look at after a failure: what its origin knows, or what follows from its class.
+func hint(failure *job.Error) string {
+	if failure.Hint != "" {
+		return failure.Hint
+	}
+	switch failure.Class {
+	case job.AIRateLimit:
+		return "raise the rate limit of the model's account, or lower WORKER_CONCURRENCY"
+	case job.ModelOverloaded:
+		return "the model's service is overloaded: see its status page; waiting may help"
+	case job.DependencyUnavailable:
+		return "a service refuses the worker: check its address and credentials in the settings"
+	case job.TransientStorage:
+		return "the storage account, the database or this machine's disk fails: the error before this says which; waiting may help"
+	case job.NetworkTimeout:
+		return "a service does not answer: check the network, a firewall, its load"
+	case job.Timeout:
+		return "tasks take longer than TASK_TIMEOUT_SEC: raise it, or give them more processor or memory, or lower WORKER_CONCURRENCY"
+	case job.InternalBug:
+		return "a bug in the worker: report it with the stack from the log"
+	default:
+		return ""
+	}
+}
+
+// queueTrouble classifies the error of a receive.
+func queueTrouble(err error) (job.Class, string) {
+	if errors.Is(err, queue.ErrNotFound) {
+		return job.DependencyUnavailable, "somebody deleted the queue: it is created again, the messages that were in it are gone"
+	}
+	failure := job.Classify(err)
+	return failure.Class, hint(failure)
+}

@@ -1,0 +1,181 @@
+package engine
+
+import (
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+)
+
+// How many tasks of one type run at a time follows from how its last attempts ended: additive increase,
+// multiplicative decrease. When half of them failed the limit is halved, at least 1; it grows by one after a
+// round of attempts that went well, and after a quiet minute. Source: Dah-Ming Chiu, Raj Jain, "Analysis of
+// the Increase and Decrease Algorithms for Congestion Avoidance in Computer Networks", Computer Networks and
+// ISDN Systems 17, 1989.
+//
+// A service that is down altogether is the circuit breaker's business; this is for what half works: a rate
+// limit, an overloaded service, a machine that is too small, a bug that some documents meet.
+const (
+	limitWindow   = 2 * time.Minute // ends of attempts that are older say nothing of now
+	limitEnds     = 20              // so many of the last ones are looked at
+	limitJudged   = 10              // and at least so many before the limit is halved
+	limitRound    = 5               // attempts in a row that went well, or as many as the limit is, raise it
+	limitQuiet    = time.Minute     // without a failure raises it, too
+	limitShortest = 2 * time.Second // that a message is hidden because its type is at its limit
+	limitLongest  = time.Minute
+	limitStep     = 500 * time.Millisecond // for each that was turned away before, if attempts are not longer
+)
+
+// limits are the limits of all task types of a worker.
+type limits struct {
+	most int // Config.Concurrency
+	log  *slog.Logger
+
+	mu sync.Mutex
+	by map[task.Type]*limit
+}
+
+// limit is how many tasks of one type may run at a time, and what that follows from.
+type limit struct {
+	now     int // the limit
+	running int
+	ends    []attemptEnd  // within the window, the oldest first
+	good    int           // attempts in a row that went well since the last change
+	calm    time.Time     // the last change or failure
+	took    time.Duration // an attempt, as a moving average
+	turn    time.Time     // when the message that was turned away last may be begun, by that average
+	trouble *Trouble      // why the last attempt failed; nil: it did not
+}
+
+type attemptEnd struct {
+	at     time.Time
+	failed bool
+}
+
+func newLimits(most int, log *slog.Logger) *limits {
+	return &limits{most: most, log: log, by: map[task.Type]*limit{}}
+}
+
+// of returns the limit of a type; mu is held.
+func (l *limits) of(t task.Type) *limit {
+	if l.by[t] == nil {
+		l.by[t] = &limit{now: l.most, calm: time.Now()}
+	}
+	l.quiet(t, l.by[t])
+	return l.by[t]
+}
+
+// enter takes one of the places of a type. When all are taken it returns how long the message should be
+// hidden: until its turn comes after those that were turned away before it, so that a long backlog of one
+// type comes back at the rate at which it can be done and leaves the queue to the other types meanwhile.
+func (l *limits) enter(t task.Type) (wait time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	limit := l.of(t)
+	if limit.running < limit.now {
+		limit.running++
+		return 0
+	}
+	now := time.Now()
+	if limit.turn.Before(now) {
+		limit.turn = now
+	}
+	limit.turn = limit.turn.Add(max(limit.took, limitStep) / time.Duration(limit.now))
+	if latest := now.Add(limitLongest); limit.turn.After(latest) {
+		limit.turn = latest
+	}
+	return jittered(max(limit.turn.Sub(now), limitShortest))
+}
+
+// leave gives a place back.
+func (l *limits) leave(t task.Type) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.of(t).running--
+}
+
+// ended notes how an attempt ended, with the outcome and class that the Observer is told. What says nothing
+// of the type does not count: an error of the task itself, a cancel, a release, a lost lease.
+func (l *limits) ended(t task.Type, outcome string, class job.Class, hint string, took time.Duration) {
+	failed := class != "" && !blameless(class)
+	if !failed && outcome != string(job.Succeeded) {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	limit := l.of(t)
+	if limit.took == 0 {
+		limit.took = took
+	}
+	limit.took += (took - limit.took) / 4
+	now := time.Now()
+	limit.note(now, failed)
+	if !failed {
+		limit.trouble = nil
+		limit.good++
+		if limit.good >= max(limitRound, limit.now) {
+			l.raise(t, limit, 1)
+		}
+		return
+	}
+	limit.good, limit.calm = 0, now
+	limit.trouble = limit.trouble.again(now, class, hint)
+	l.judge(t, limit)
+}
+
+// note adds an end to the window.
+func (l *limit) note(now time.Time, failed bool) {
+	l.ends = append(l.ends, attemptEnd{now, failed})
+	for len(l.ends) > limitEnds || now.Sub(l.ends[0].at) > limitWindow {
+		l.ends = l.ends[1:]
+	}
+}
+
+// judge halves a limit when at least half of the attempts in its window failed, and begins the window anew:
+// what ran under the old limit is not held against the new one.
+func (l *limits) judge(t task.Type, limit *limit) {
+	failures := 0
+	for _, e := range limit.ends {
+		if e.failed {
+			failures++
+		}
+	}
+	ends := len(limit.ends)
+	if ends < limitJudged || 2*failures < ends {
+		return
+	}
+	was := limit.now
+	limit.now, limit.ends = max(1, was/2), nil
+	if limit.now < was {
+		l.log.Warn("many attempts of a task type fail: fewer of it run at a time, until it recovers",
+			"task_type", t, "limit", limit.now, "was", was, "concurrency", l.most, "failed", failures, "of", ends,
+			"error_class", limit.trouble.Class, "hint", limit.trouble.Hint)
+	}
+}
+
+// quiet raises a limit by one for each minute without a failure.
+func (l *limits) quiet(t task.Type, limit *limit) {
+	if minutes := int(time.Since(limit.calm) / limitQuiet); minutes > 0 {
+		l.raise(t, limit, minutes)
+	}
+}
+
+func (l *limits) raise(t task.Type, limit *limit, by int) {
+	was := limit.now
+	limit.now, limit.good, limit.calm = min(was+by, l.most), 0, time.Now()
+	if limit.now > was {
+		l.log.Info("a task type recovers: more of it may run at a time", "task_type", t, "limit", limit.now, "was", was, "concurrency", l.most)
+	}
+}
+
+// blameless says whether a class is the fault of the task alone, or of its sender.
+func blameless(c job.Class) bool {
+	switch c {
+	case job.ValidationError, job.UnsupportedFormat, job.ContentMissing, job.CorruptionDetected, job.QuotaExceeded:
+		return true
+	default:
+		return false
+	}
+}
