@@ -113,3 +113,42 @@ func TestZombie(t *testing.T) {
 		w.expectDepth(w.queues.Normal, 0)
 	})
 }
+
+// closedQueue takes no messages while it is closed.
+type closedQueue struct {
+	queue.Queue
+	closed *atomic.Bool
+}
+
+func (q closedQueue) Send(ctx context.Context, text string, o queue.SendOptions) (string, error) {
+	if q.closed.Load() {
+		return "", errDown
+	}
+	return q.Queue.Send(ctx, text, o)
+}
+
+// A dead letter that could not be copied is copied later, although a forced message has done the job again
+// meanwhile (I6).
+func TestEarlierDeadLetterIsCopied(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var closed atomic.Bool
+		closed.Store(true)
+		w.queues.DeadLetter = closedQueue{w.queues.DeadLetter, &closed}
+		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			if !c.Task.Hints.Force {
+				return handlers.Outcome{}, job.Errorf(job.CorruptionDetected, "broken")
+			}
+			return done(ctx, c)
+		})
+		w.send(w.queues.Normal, message("t1", ""))
+		w.settled(5 * time.Second)
+		w.send(w.queues.Normal, `{"task_id":"t1","task_type":"test","payload":{"n":1},"hints":{"force":true}}`)
+		w.settled(time.Minute)
+		w.expectState("t1", job.Succeeded, 1)
+		w.expectDepth(w.queues.DeadLetter, 0)
+		closed.Store(false)
+		w.settled(time.Minute)
+		w.expectBuried("permanent")
+		w.expectDepth(w.queues.Normal, 0)
+	})
+}

@@ -30,11 +30,12 @@ func (s *Jobs) Begin(_ context.Context, b store.Begin) (store.Begun, error) {
 	case r.State.Terminal() && r.again(b):
 		r.reopen(b, now)
 		return r.run(b, now, own("restarted", "done again on demand")), nil
-	case r.State == job.Canceled:
-		return r.begun(store.Dropped), nil
 	case r.State.Terminal():
 		out := r.begun(store.Done)
-		out.DeadLetter = r.Dead.ref()
+		if r.State == job.Canceled {
+			out.Decision = store.Dropped
+		}
+		out.DeadLetter = s.letterOf(r).ref()
 		return out, nil
 	case r.State == job.Pending && !r.Cancel:
 		return r.run(b, now), nil

@@ -63,6 +63,7 @@ type DeadLetter struct {
 	store.DeadLetterRef
 	JobID    string
 	Type     string
+	Series   int // of the job that it ended; 0: it ended none
 	Original string
 	Source   store.Source
 	Created  time.Time
@@ -167,6 +168,17 @@ func (s *Jobs) bury(jobID, taskType, reason string, e store.ErrorInfo, attempts 
 	}
 	s.deadLetters = append(s.deadLetters, d)
 	return d
+}
+
+// letterOf is the dead letter that a message of a job may still have to copy: one of an earlier series whose
+// copy was never noted, or that of the present one. nil: there is none.
+func (s *Jobs) letterOf(r *Row) *DeadLetter {
+	for _, d := range s.deadLetters {
+		if d.JobID == r.JobID && d.Series > 0 && !d.Sent {
+			return d
+		}
+	}
+	return r.Dead
 }
 
 // ref is a copy for an answer; nil stays nil.

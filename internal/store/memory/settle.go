@@ -135,6 +135,7 @@ func (s *Jobs) end(r *Row, signal job.Signal, e ending) store.Settled {
 	r.LeaseEnds, r.NotBefore = time.Time{}, time.Time{}
 	if r.State == job.Failed {
 		r.Dead = s.bury(r.JobID, r.Type, e.reason, e.err, r.Attempts, e.source, e.original)
+		r.Dead.Series = r.Series
 	}
 	return store.Settled{
 		State: string(r.State), Attempts: r.Attempts, Result: r.Result, DeadLetter: r.Dead.ref(), Deliveries: r.webhook(r.WebhookURL, r.State),

@@ -118,4 +118,5 @@ func (s *Jobs) refuse(j store.Rejection, d *DeadLetter) {
 	r.tell(own("failed", j.Error.Message))
 	r.Error, r.Ended, r.Dead = j.Error, time.Now(), d
 	r.wasSent()
+	d.Series = r.Series
 }

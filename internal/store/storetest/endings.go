@@ -116,12 +116,28 @@ func testForce(t *testing.T, b *bench) {
 	}
 	b.wantLetters(m.JobID, 1)
 	b.story(m.JobID)
+	b.lateLetter(forced, s.DeadLetter.ID)
 
 	m, h = b.run()
 	if _, err := b.Canceled(b.ctx(), h, nil); err != nil {
 		t.Fatal(err)
 	}
 	b.begin(again(time.Now().Add(-hour)), store.Dropped) // sent before the cancel
+}
+
+// lateLetter: a dead letter of an earlier series whose copy was never noted is told of to a message of the
+// job that comes back, until it is (I6).
+func (b *bench) lateLetter(m store.Begin, id string) {
+	b.t.Helper()
+	if late := b.begin(m, store.Done); late.DeadLetter == nil || late.DeadLetter.ID != id || late.DeadLetter.Sent {
+		b.t.Errorf("I6: %+v, want dead letter %s", late.DeadLetter, id)
+	}
+	if err := b.DeadLetterSent(b.ctx(), id); err != nil {
+		b.t.Fatal(err)
+	}
+	if late := b.begin(m, store.Done); late.DeadLetter != nil {
+		b.t.Errorf("I6: told of %+v, which is copied", late.DeadLetter)
+	}
 }
 
 func testCancel(t *testing.T, b *bench) {

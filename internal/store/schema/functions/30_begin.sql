@@ -109,11 +109,13 @@ begin
   if j.status in ('succeeded', 'failed', 'canceled') then
     if aw_again(j, p) then
       return aw_restart(j, p);
-    elsif j.status = 'canceled' then
-      return aw_begun('canceled', j);
     end if;
-    select * into d from dead_letters l where l.client_id = v_client and l.job_id = j.id and l.series = j.series;
-    return aw_begun('done', j, jsonb_build_object('dead_letter', aw_dead_letter_ref(d)));
+    -- The dead letter whose copy may still have to be sent: one of an earlier series comes first (I6).
+    select * into d from dead_letters l where l.client_id = v_client and l.job_id = j.id
+      and l.series is not null and (l.series = j.series or l.sent_at is null)
+      order by l.sent_at nulls first, l.series limit 1;
+    return aw_begun(case j.status when 'canceled' then 'canceled' else 'done' end, j,
+      jsonb_build_object('dead_letter', aw_dead_letter_ref(d)));
   elsif j.status = 'pending' and j.cancel_requested_at is null then
     return aw_run(j, p, '[]');
   elsif j.lease_expires_at > clock_timestamp() then
