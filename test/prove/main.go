@@ -31,7 +31,9 @@ type options struct {
 	tasks    int           // of the kill loop
 	tries    int           // of the zombie
 	runs     int           // of each class of the network
-	out      io.Writer
+
+	schedules int // of the simulation
+	out       io.Writer
 }
 
 // kind is one way of putting the worker under fire.
@@ -47,6 +49,7 @@ func kinds() []kind {
 		{"kill", "kill -9 of three workers, Azurite and Postgres restarted in the middle", kill},
 		{"zombie", "a stopped worker wakes up after another one has finished its task", zombie},
 		{"network", "requests are carried out, their answers dropped", network},
+		{"simulation", "seeded faults before each call, hours of virtual time: engines on in-memory back ends", simulation},
 	}
 }
 
@@ -86,7 +89,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 func parse(args []string, errs io.Writer) (options, error) {
 	fs := flag.NewFlagSet("prove", flag.ContinueOnError)
 	fs.SetOutput(errs)
-	kindNames := fs.String("kind", "all", "all, or some of crash,kill,zombie,network")
+	kindNames := fs.String("kind", "all", "all, or some of crash,kill,zombie,network,simulation")
 	seed := fs.Uint64("seed", 0, "seed of all choices; 0: a new one")
 	parallel := fs.Int("parallel", 8, "runs at once (crash, zombie, network)")
 	only := fs.String("run", "", "only runs whose name matches this expression (crash, network)")
@@ -95,16 +98,17 @@ func parse(args []string, errs io.Writer) (options, error) {
 	tasks := fs.Int("tasks", 2000, "tasks of the kill loop (kill)")
 	tries := fs.Int("tries", 20, "zombies (zombie)")
 	runs := fs.Int("runs", 200, "runs of each class of requests (network)")
+	schedules := fs.Int("schedules", 10_000, "schedules of virtual hours (simulation)")
 	short := fs.Bool("short", false, "a small part of every kind, in less than a minute")
 	if err := fs.Parse(args); err != nil {
 		return options{}, err
 	}
 	o := options{
 		kinds: strings.Split(*kindNames, ","), seed: *seed, parallel: *parallel, stores: strings.Split(*stores, ","),
-		duration: *duration, tasks: *tasks, tries: *tries, runs: *runs,
+		duration: *duration, tasks: *tasks, tries: *tries, runs: *runs, schedules: *schedules,
 	}
 	if *short {
-		o.duration, o.tasks, o.tries, o.runs = 20*time.Second, 150, 3, 3
+		o.duration, o.tasks, o.tries, o.runs, o.schedules = 20*time.Second, 150, 3, 3, 300
 		*only = cmp.Or(*only, shortRuns)
 	}
 	for o.seed == 0 {

@@ -20,7 +20,7 @@ func TestShort(t *testing.T) {
 		"crash":   {"-run", shortRuns, "-stores", "postgres"},
 		"kill":    {"-duration", "12s", "-tasks", "90"},
 		"zombie":  {"-tries", "2"},
-		"network": {"-runs", "1"},
+		"network": {"-runs", "1"}, "simulation": {"-schedules", "20"},
 	} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()

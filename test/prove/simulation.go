@@ -1,0 +1,87 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/stack"
+)
+
+// simulationTime bounds a simulation whose schedules don't end.
+const simulationTime = 30 * time.Minute
+
+// simulated is the summary of test/simulation.
+type simulated struct {
+	Schedules  int            `json:"schedules"`
+	Hours      int            `json:"virtual_hours"`
+	Calls      int            `json:"calls"`
+	Faults     map[string]int `json:"faults"`
+	Ended      map[string]int `json:"ended"`
+	Violations []struct {
+		Seed  uint64 `json:"seed"`
+		What  string `json:"what"`
+		Story string `json:"story"`
+	} `json:"violations"`
+}
+
+// simulation runs engines on in-memory back ends in virtual time, in a process of go test: only a test may have
+// a bubble of testing/synctest.
+func simulation(ctx context.Context, o options, r *report) error {
+	dir, err := os.MkdirTemp("", "async-worker-simulation-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	s, err := simulate(ctx, o, filepath.Join(dir, "summary.json"))
+	if err != nil {
+		return err
+	}
+	for range s.Schedules {
+		r.ran()
+	}
+	r.add("virtual hours", s.Hours)
+	r.add("calls", s.Calls)
+	for _, counts := range []map[string]int{s.Faults, s.Ended} {
+		for _, name := range slices.Sorted(maps.Keys(counts)) {
+			r.add(name, counts[name])
+		}
+	}
+	for _, v := range s.Violations {
+		r.violated(fmt.Sprintf("seed-%d", v.Seed), []string{v.What}, v.Story)
+		r.say("again: go test ./test/simulation -run TestSchedules -schedules 1 -count 20 -seed %d", v.Seed)
+	}
+	return nil
+}
+
+// simulate runs the test. Its exit code says no more than the summary; without a summary it is broken.
+func simulate(ctx context.Context, o options, file string) (s simulated, err error) {
+	root, err := stack.Root()
+	if err != nil {
+		return s, err
+	}
+	cmd := exec.CommandContext(ctx, "go", "test", "./test/simulation", "-run", "^TestSchedules$", "-count", "1", "-timeout", simulationTime.String(),
+		"-schedules", strconv.Itoa(o.schedules), "-seed", strconv.FormatUint(o.seed, 10), "-summary", file)
+	var said bytes.Buffer
+	cmd.Dir, cmd.Stdout, cmd.Stderr = root, &said, &said
+	cmd.WaitDelay = 10 * time.Second
+	failed := cmd.Run()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		tail := said.Bytes()
+		return s, fmt.Errorf("go test ./test/simulation made no summary: %w\n%s", errors.Join(failed, err), tail[max(0, len(tail)-4000):])
+	}
+	if err := json.Unmarshal(text, &s); err != nil {
+		return s, fmt.Errorf("the summary of the simulation: %w", err)
+	}
+	return s, nil
+}

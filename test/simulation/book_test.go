@@ -1,0 +1,280 @@
+package simulation
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/engine"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/store/memory"
+)
+
+// book is what was seen of all jobs, beside the store. It is guarded by the world's mutex.
+type book struct {
+	w        *world
+	accepted map[string]bool           // jobs that were recorded by a submission
+	sent     []sent                    // messages of tasks
+	handled  map[store.Holder]*handled // what became of handlers
+	effects  map[string][]effect       // committed, by job
+	commits  map[series]int
+	reopened map[string]bool      // messages that began another series
+	left     map[string]time.Time // when a job left a terminal state
+	rejected map[string]bool      // messages
+	removed  map[string]bool      // messages
+	lost     map[string]bool      // jobs of which the queue lost a message
+	letters  int                  // dead letters in the store
+	asked    map[string]bool      // jobs that somebody asked to cancel
+	forced   map[string]int       // messages with hints.force
+}
+
+type series struct {
+	id string
+	n  int
+}
+
+// handled is how a handler ended, and why it was to end at that time; nil: it was not.
+type handled struct {
+	ctx        context.Context
+	over       bool
+	err, cause error
+	told, at   time.Time // when its context ended, and when it returned
+}
+
+// effect is what a handler wanted committed.
+type effect struct {
+	fence int64
+	n     int // of the payload
+}
+
+func newBook(w *world) *book {
+	return &book{
+		w: w, accepted: map[string]bool{}, handled: map[store.Holder]*handled{}, effects: map[string][]effect{}, commits: map[series]int{},
+		reopened: map[string]bool{}, left: map[string]time.Time{}, rejected: map[string]bool{}, removed: map[string]bool{}, asked: map[string]bool{}, lost: map[string]bool{}, forced: map[string]int{},
+	}
+}
+
+// move is one call of the store about one job.
+type move struct {
+	line    *line
+	op, id  string
+	fence   int64        // of the holder who calls; 0: it is not a holder's call
+	begin   *store.Begin // of a begin
+	message string       // of a rejection
+
+	was, is       bool // whether there was a row before, and is one after
+	before, after memory.Row
+	letters       int // new dead letters
+	err           error
+}
+
+// watch makes a call of the store and holds what it did against the rules.
+func watch[T any](ctx context.Context, w *world, m move, call func(context.Context) (T, error)) (T, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	m.before, m.was = w.store.Row(m.id)
+	answer, err := call(ctx)
+	m.after, m.is = w.store.Row(m.id)
+	m.err = err
+	if m.op == "begin" || m.op == "fail" || m.op == "reject" {
+		n := len(w.store.DeadLetters())
+		m.letters, w.book.letters = n-w.book.letters, n
+	}
+	w.book.judge(m)
+	return answer, err
+}
+
+func held(r memory.Row) bool { return r.State == job.Running && !r.LeaseEnds.IsZero() }
+
+// judge holds one move against I2 to I9.
+func (b *book) judge(m move) {
+	if m.message != "" || m.op == "fail" || m.op == "begin" {
+		b.judgeLetters(m)
+	}
+	if !m.is {
+		return
+	}
+	if m.after.Fence != m.before.Fence {
+		b.judgeRun(m)
+	} else if m.is && m.was {
+		b.judgeStay(m)
+	}
+	if m.fence > 0 && m.err == nil {
+		if !held(m.before) || m.before.Fence != m.fence {
+			b.w.violated(m.id, "I4: %s under fence %d was taken; the job is %s under %d", m.op, m.fence, m.before.State, m.before.Fence)
+		}
+		if m.op != "heartbeat" {
+			b.judgeOutcome(m)
+		}
+	}
+	if m.was && !legal(m) {
+		b.w.violated(m.id, "I3: %s moved %s to %s", m.op, m.before.State, m.after.State)
+	}
+	if m.was && !m.before.Placed && m.after.Fingerprint != m.before.Fingerprint {
+		b.w.violated(m.id, "I5: %s changed what the job is about", m.op)
+	}
+	if m.after.Attempts > m.after.MaxAttempts && !m.after.Placed {
+		b.w.violated(m.id, "I6: %d attempts of %d", m.after.Attempts, m.after.MaxAttempts)
+	}
+	b.judgeStory(m)
+	b.judgeEnd(m)
+}
+
+// legal says whether job.Transitions has the move, or a forced message opened another series.
+func legal(m move) bool {
+	was, is := m.before.State, m.after.State
+	if m.after.Series != m.before.Series {
+		return m.op == "begin" && m.begin.Force && was.Terminal() && is == job.Running && m.after.Series == m.before.Series+1
+	}
+	return was == is || slices.ContainsFunc(job.Transitions, func(t job.Transition) bool { return t.From == was && t.To == is })
+}
+
+// judgeRun is for a move that began an attempt.
+func (b *book) judgeRun(m move) {
+	now, was := time.Now(), m.before
+	again := m.was && m.after.Series != was.Series
+	attempts := was.Attempts + 1
+	if again || !m.was {
+		attempts = 1
+	}
+	switch {
+	case m.op != "begin":
+		b.w.violated(m.id, "I4: %s changed the fence", m.op)
+	case m.after.Fence != was.Fence+1 || m.after.Attempts != attempts || m.after.State != job.Running:
+		b.w.violated(m.id, "I4, I6: a run under fence %d after %d, attempt %d after %d, %s", m.after.Fence, was.Fence, m.after.Attempts, was.Attempts, m.after.State)
+	case held(was) && now.Before(was.LeaseEnds):
+		b.w.violated(m.id, "I4: begun while %s has it for %v", was.Worker, was.LeaseEnds.Sub(now))
+	case m.was && (was.Placed || was.Fingerprint != m.begin.Fingerprint):
+		b.w.violated(m.id, "I5: another payload was begun under the job's id")
+	case was.State.Terminal() && !again:
+		b.w.violated(m.id, "I3: begun when it was %s", was.State)
+	case was.Cancel && !again:
+		b.w.violated(m.id, "I7: begun after a cancel")
+	case was.State == job.Running && !held(was) && now.Before(was.NotBefore):
+		b.w.violated(m.id, "begun %v before its wait was over", was.NotBefore.Sub(now))
+	case again && b.reopened[m.begin.Source.MessageID]:
+		b.w.violated(m.id, "I2: a forced message began two series")
+	case held(was) && b.healthy(was.Worker):
+		b.w.violated(m.id, "I9: %s, which nothing had befallen, lost attempt %d", was.Worker, was.Attempts)
+	}
+	if again {
+		b.reopened[m.begin.Source.MessageID] = true
+		b.left[m.id] = now
+	}
+}
+
+// healthy says that nothing has befallen a worker that would excuse the loss of an attempt.
+func (b *book) healthy(worker string) bool {
+	l := b.w.lines[worker]
+	return l != nil && !l.wounded()
+}
+
+// judgeStay is for a move that began nothing.
+func (b *book) judgeStay(m move) {
+	attempts := m.before.Attempts
+	if m.op == "release" && m.err == nil {
+		attempts-- // I9
+	}
+	if m.after.Attempts != attempts {
+		b.w.violated(m.id, "I9: %d attempts after %s, %d before", m.after.Attempts, m.op, m.before.Attempts)
+	}
+	if n := m.after.Commits - m.before.Commits; n != 0 {
+		s := series{m.id, m.after.Series}
+		b.commits[s] += n
+		if m.op != "complete" || m.err != nil || b.commits[s] != 1 {
+			b.w.violated(m.id, "I2: %s made %d commits, %d in series %d", m.op, n, b.commits[s], s.n)
+		}
+	}
+	if m.op == "begin" && m.before.State == job.Running && m.after.State == job.Failed &&
+		(time.Now().Before(m.before.LeaseEnds) || m.before.Attempts < m.before.MaxAttempts || b.healthy(m.before.Worker)) {
+		b.w.violated(m.id, "I9: given up as lost by %s in attempt %d of %d", m.before.Worker, m.before.Attempts, m.before.MaxAttempts)
+	}
+}
+
+// judgeOutcome holds the end of an attempt against how its handler ended: what the engine makes of an error, in
+// other words than the engine's.
+func (b *book) judgeOutcome(m move) {
+	r := b.handled[store.Holder{JobID: m.id, Fence: m.fence}]
+	if r == nil {
+		b.w.violated(m.id, "%s of an attempt that no handler was called for", m.op)
+		return
+	}
+	if !r.over || (!r.told.IsZero() && r.at.Sub(r.told) >= time.Minute) { // one that doesn't stop is left behind
+		r.cause = context.Cause(r.ctx)
+		r.err = r.cause
+	}
+	failure, _ := errors.AsType[*job.Error](r.err)
+	_, waits := errors.AsType[*store.BusyError](r.err)
+	retryable := failure != nil && job.Classes[failure.Class].Retryable
+	ours := r.cause != nil && !errors.Is(r.cause, engine.ErrTimeout) // not the task's fault
+	good := true
+	switch m.op {
+	case "complete":
+		good = r.err == nil
+	case "retry":
+		good = retryable && !ours && m.before.Attempts < m.before.MaxAttempts
+	case "fail":
+		good = r.err == nil || (!ours && !waits && (!retryable || errors.Is(r.cause, engine.ErrTimeout) || m.before.Attempts >= m.before.MaxAttempts))
+	case "release":
+		good = r.err != nil
+	case "canceled":
+		good = r.err != nil && m.before.Cancel
+	}
+	if !good || (!r.over && r.cause == nil) {
+		b.w.violated(m.id, "I9: %s of attempt %d of %d, whose handler ended (%v) with %v (%v)", m.op, m.before.Attempts, m.before.MaxAttempts, r.over, r.err, r.cause)
+	}
+}
+
+// judgeStory holds new events against the ones before.
+func (b *book) judgeStory(m move) {
+	n := len(m.before.Events)
+	if len(m.after.Events) < n || (m.was && m.before.State.Terminal() && m.after.Series == m.before.Series && len(m.after.Events) != n) {
+		b.w.violated(m.id, "I8: %d events after %s, %d before, when it was %s", len(m.after.Events), m.op, n, m.before.State)
+		return
+	}
+	progress := m.before.Progress
+	for i, e := range m.after.Events[n:] {
+		if e.Stage == "restarted" {
+			progress = 0
+		}
+		last := slices.Contains([]string{"completed", "failed", "canceled"}, e.Stage)
+		if e.Seq != int64(n+i)+1 || e.Progress < progress || last != (m.after.State.Terminal() && n+i+1 == len(m.after.Events)) {
+			b.w.violated(m.id, "I8: event %d is %d, %s at %d%% after %d%%; the job is %s", n+i+1, e.Seq, e.Stage, e.Progress, progress, m.after.State)
+		}
+		progress = e.Progress
+	}
+}
+
+// judgeEnd is for a move that ended a job.
+func (b *book) judgeEnd(m move) {
+	if !m.after.State.Terminal() || (m.was && m.before.State.Terminal()) || m.op == "reject" || m.after.Placed {
+		return
+	}
+	hooks := 0
+	if m.after.WebhookURL != "" {
+		hooks = 1
+	}
+	if n := len(m.after.Outbox) - len(m.before.Outbox); n != hooks {
+		b.w.violated(m.id, "%s put %d webhooks into the outbox, want %d", m.op, n, hooks)
+	}
+	b.w.tally.add(&b.w.tally.ended, string(m.after.State))
+}
+
+// judgeLetters: a dead letter is made when a job fails or a message is rejected, and then one (I6).
+func (b *book) judgeLetters(m move) {
+	want := 0
+	switch {
+	case m.message != "":
+		if m.err == nil && !b.rejected[m.message] {
+			want, b.rejected[m.message] = 1, true
+			b.w.tally.add(&b.w.tally.ended, "rejected")
+		}
+	case m.after.State == job.Failed && m.before.State != job.Failed:
+		want = 1
+	}
+	if m.letters != want {
+		b.w.violated(m.id, "I6: %s made %d dead letters, want %d", m.op, m.letters, want)
+	}
+}

@@ -1,0 +1,209 @@
+package simulation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/queue"
+)
+
+// fault is what befalls one call of a back end.
+type fault string
+
+const (
+	none        fault = ""
+	errorBefore fault = "error before" // not carried out
+	errorAfter  fault = "error after"  // carried out, the answer lost
+	hangs       fault = "hangs"        // no answer until the caller gives up
+	hangsAfter  fault = "hangs after"  // the same, though it was carried out
+	delays      fault = "delays"       // carried out late
+	delaysAfter fault = "delays after" // answered late
+	twice       fault = "twice"        // carried out two times, the second answer counts: something on the way repeats it
+	early       fault = "early"        // of a message's lease: it ends before its time, by the queue's clock
+	shuffled    fault = "shuffled"     // of messages: they come in another order, or a while later
+	vanishes    fault = "vanishes"     // of the message of a job that was begun: the queue loses it
+)
+
+// faults are the sorts that are drawn for single calls.
+var faults = []fault{errorBefore, errorAfter, hangs, hangsAfter, delays, delaysAfter, twice, early, shuffled, vanishes}
+
+// befalls says whether a fault is one of a call, which may be of a few only.
+func (f fault) befalls(op string) bool {
+	switch f {
+	case early:
+		return op == "receive" || op == "extend" || op == "put back"
+	case shuffled:
+		return op == "receive" || op == "send"
+	case vanishes:
+		return op == "extend" || op == "put back"
+	}
+	return true
+}
+
+// The back ends.
+const (
+	onStore  = "store"
+	onQueue  = "queue"
+	onModel  = "model"
+	onBucket = "bucket"
+)
+
+// longest is how long a call hangs whose caller does not give up: connections have time limits of their own.
+const longest = time.Minute
+
+// errGone is what the calls of a process that has ended come to. It is no error that is tried again.
+var errGone = errors.New("the process has ended")
+
+// meeting is a call and what befalls it.
+type meeting struct {
+	backend, op, key string
+	fault            fault
+	drawer                // of what else is to be drawn for the call
+	last             bool // the process ends with it
+}
+
+// next counts a call and draws what befalls it: from the seed, the process, and which call of its kind it is, so
+// that calls of other goroutines don't move it.
+func (l *line) next(backend, op, key string) *meeting {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	what := op + " " + key
+	l.nth[what]++
+	m := &meeting{backend: backend, op: op, key: key}
+	if l.left > 0 {
+		l.left--
+		m.last = l.left == 0
+	}
+	m.drawer = drawer{rand.New(rand.NewPCG(l.w.seed^hashed(l.name), hashed(what)+l.nth[what]))}
+	if m.fault = l.w.draw(backend, op, m.drawer); m.fault != none {
+		l.hurt = true
+		l.w.tally.add(&l.w.tally.faults, string(m.fault))
+	}
+	return m
+}
+
+// hashed is FNV-1a.
+func hashed(s string) uint64 {
+	h := uint64(14695981039346656037)
+	for i := range len(s) {
+		h = (h ^ uint64(s[i])) * 1099511628211
+	}
+	return h
+}
+
+// draw draws a fault: that of the outage which the back end is in, or one of a single call.
+func (w *world) draw(backend, op string, d drawer) fault {
+	at := time.Since(w.began)
+	if at >= w.plan.active {
+		return none
+	}
+	for _, o := range w.plan.outages {
+		if o.backend == backend && at >= o.after && at < o.after+o.lasts {
+			return o.how
+		}
+	}
+	n := d.IntN(1000)
+	for _, f := range faults {
+		if n -= w.plan.odds[f]; n < 0 && f.befalls(op) {
+			return f
+		}
+	}
+	return none
+}
+
+// carry brings a call to its back end, and the answer back, through what befalls it.
+func carry[T any](ctx context.Context, l *line, backend, op, key string, call func(context.Context, *meeting) (T, error)) (T, error) {
+	var nothing T
+	stopped := l.thaw()
+	if l.dead() {
+		return nothing, errGone
+	}
+	m := l.next(backend, op, key)
+	if stopped && m.chance(50) { // the request was out when the process was stopped, or just before its time was over
+		ctx = context.WithoutCancel(ctx)
+	}
+	answer, err := deliver(ctx, l, m, call)
+	l.w.note(l.name, key, op, m.fault, err)
+	if m.last {
+		l.crash()
+	}
+	if l.thaw() && ctx.Err() != nil && m.chance(50) { // what came first, the answer or the end of its time?
+		return nothing, lost(backend, ctx.Err())
+	}
+	if l.dead() {
+		return nothing, errGone
+	}
+	return answer, err
+}
+
+func deliver[T any](ctx context.Context, l *line, m *meeting, call func(context.Context, *meeting) (T, error)) (T, error) {
+	var nothing T
+	switch m.fault {
+	case errorBefore:
+		return nothing, down(m)
+	case hangs:
+		return nothing, lost(m.backend, l.hang(ctx, longest))
+	case delays:
+		err := l.hang(ctx, m.short(0, longest))
+		if l.dead() || (err != nil && m.chance(50)) { // it never got there, or it does all the same
+			return nothing, lost(m.backend, err)
+		}
+		ctx = context.WithoutCancel(ctx)
+	case twice:
+		_, _ = call(ctx, m)
+	}
+	answer, err := call(ctx, m)
+	switch m.fault {
+	case errorAfter:
+		return nothing, lost(m.backend, nil)
+	case hangsAfter:
+		return nothing, lost(m.backend, l.hang(ctx, longest))
+	case delaysAfter:
+		if late := l.hang(ctx, m.short(0, longest)); late != nil {
+			return nothing, lost(m.backend, late)
+		}
+	}
+	return answer, err
+}
+
+// hang waits; it returns an error when the caller gave up.
+func (l *line) hang(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-l.gone:
+		return errGone
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// down is the error of a back end that did nothing.
+func down(m *meeting) error {
+	switch m.backend {
+	case onModel:
+		return &job.Error{Class: job.ModelOverloaded, Message: "the model is down", Dependency: job.Model, RetryAfter: m.short(0, time.Minute)}
+	case onStore:
+		return &job.Error{Class: job.TransientStorage, Message: "the database is down", Dependency: job.Database}
+	default:
+		return &job.Error{Class: job.TransientStorage, Message: "the storage account is down"}
+	}
+}
+
+// lost is the error of a call whose answer did not come.
+func lost(backend string, why error) error {
+	err := down(&meeting{backend: backend, drawer: newDrawer(0)})
+	if why != nil {
+		err = fmt.Errorf("%w: %w", err, why)
+	}
+	if backend == onQueue {
+		err = errors.Join(err, queue.ErrUncertain)
+	}
+	return err
+}

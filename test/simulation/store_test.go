@@ -1,0 +1,97 @@
+package simulation
+
+import (
+	"context"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// wiredStore is the store at the end of a line. It embeds nothing: a method that is added to store.Jobs can't
+// escape the faults.
+type wiredStore struct{ l *line }
+
+// jobs is the store itself; its calls are made with the world's mutex held.
+func (s wiredStore) jobs() store.Jobs { return s.l.w.jobs }
+
+// tell carries a call that is about one job, and holds what it does to the job against the rules.
+func tell[T any](ctx context.Context, s wiredStore, op, id string, fence int64, call func(context.Context) (T, error)) (T, error) {
+	return carry(ctx, s.l, onStore, op, id, func(ctx context.Context, _ *meeting) (T, error) {
+		return watch(ctx, s.l.w, move{line: s.l, op: op, id: id, fence: fence}, call)
+	})
+}
+
+func (s wiredStore) Submit(ctx context.Context, m store.Submission) (store.Submitted, error) {
+	return tell(ctx, s, "submit", m.JobID, 0, func(ctx context.Context) (store.Submitted, error) {
+		answer, err := s.jobs().Submit(ctx, m)
+		if answer.Created {
+			s.l.w.book.accepted[m.JobID] = true
+		}
+		return answer, err
+	})
+}
+
+func (s wiredStore) MarkSent(ctx context.Context, id string) error {
+	_, err := tell(ctx, s, "mark sent", id, 0, func(ctx context.Context) (nothing, error) { return nothing{}, s.jobs().MarkSent(ctx, id) })
+	return err
+}
+
+func (s wiredStore) Sweep(ctx context.Context, o store.Overdue, n int) (store.Swept, error) {
+	return tell(ctx, s, "sweep", "", 0, func(ctx context.Context) (store.Swept, error) { return s.jobs().Sweep(ctx, o, n) })
+}
+
+func (s wiredStore) Resend(ctx context.Context, r store.Resend) (bool, error) {
+	return tell(ctx, s, "resend", r.JobID, 0, func(ctx context.Context) (bool, error) { return s.jobs().Resend(ctx, r) })
+}
+
+func (s wiredStore) Begin(ctx context.Context, b store.Begin) (store.Begun, error) {
+	return carry(ctx, s.l, onStore, "begin", b.JobID, func(ctx context.Context, _ *meeting) (store.Begun, error) {
+		return watch(ctx, s.l.w, move{line: s.l, op: "begin", id: b.JobID, begin: &b}, func(ctx context.Context) (store.Begun, error) {
+			return s.jobs().Begin(ctx, b)
+		})
+	})
+}
+
+func (s wiredStore) Heartbeat(ctx context.Context, b store.Beat) (store.Pulse, error) {
+	return tell(ctx, s, "heartbeat", b.JobID, b.Fence, func(ctx context.Context) (store.Pulse, error) { return s.jobs().Heartbeat(ctx, b) })
+}
+
+func (s wiredStore) Complete(ctx context.Context, c store.Completion) (store.Settled, error) {
+	return tell(ctx, s, "complete", c.JobID, c.Fence, func(ctx context.Context) (store.Settled, error) { return s.jobs().Complete(ctx, c) })
+}
+
+func (s wiredStore) Fail(ctx context.Context, f store.Failure) (store.Settled, error) {
+	return tell(ctx, s, "fail", f.JobID, f.Fence, func(ctx context.Context) (store.Settled, error) { return s.jobs().Fail(ctx, f) })
+}
+
+func (s wiredStore) Retry(ctx context.Context, r store.Retrial) (store.Settled, error) {
+	return tell(ctx, s, "retry", r.JobID, r.Fence, func(ctx context.Context) (store.Settled, error) { return s.jobs().Retry(ctx, r) })
+}
+
+func (s wiredStore) Release(ctx context.Context, h store.Holder, events []store.Event) (store.Settled, error) {
+	return tell(ctx, s, "release", h.JobID, h.Fence, func(ctx context.Context) (store.Settled, error) { return s.jobs().Release(ctx, h, events) })
+}
+
+func (s wiredStore) Canceled(ctx context.Context, h store.Holder, events []store.Event) (store.Settled, error) {
+	return tell(ctx, s, "canceled", h.JobID, h.Fence, func(ctx context.Context) (store.Settled, error) { return s.jobs().Canceled(ctx, h, events) })
+}
+
+func (s wiredStore) Reject(ctx context.Context, r store.Rejection) (store.Settled, error) {
+	return carry(ctx, s.l, onStore, "reject", r.Source.MessageID, func(ctx context.Context, _ *meeting) (store.Settled, error) {
+		return watch(ctx, s.l.w, move{line: s.l, op: "reject", id: r.JobID, message: r.Source.Queue + "/" + r.Source.MessageID}, func(ctx context.Context) (store.Settled, error) {
+			return s.jobs().Reject(ctx, r)
+		})
+	})
+}
+
+func (s wiredStore) RequestCancel(ctx context.Context, id, by string) (store.Job, error) {
+	return tell(ctx, s, "request cancel", id, 0, func(ctx context.Context) (store.Job, error) { return s.jobs().RequestCancel(ctx, id, by) })
+}
+
+func (s wiredStore) DeadLetterSent(ctx context.Context, id string) error {
+	_, err := tell(ctx, s, "dead letter sent", "", 0, func(ctx context.Context) (nothing, error) { return nothing{}, s.jobs().DeadLetterSent(ctx, id) })
+	return err
+}
+
+func (s wiredStore) Canceling(ctx context.Context, held []store.Holder) ([]store.Holder, error) {
+	return tell(ctx, s, "canceling", "", 0, func(ctx context.Context) ([]store.Holder, error) { return s.jobs().Canceling(ctx, held) })
+}

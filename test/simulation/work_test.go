@@ -1,0 +1,168 @@
+package simulation
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+)
+
+// sort is what a task asks of its handler.
+type sort string
+
+const (
+	quick    sort = "quick"
+	slow     sort = "slow"     // with stages, progress, checkpoints and staging under its fence
+	flaky    sort = "flaky"    // fails some times, in a way that may be tried again
+	broken   sort = "broken"   // fails for good
+	late     sort = "late"     // takes longer than it may
+	bug      sort = "bug"      // panics
+	refused  sort = "refused"  // its payload is not taken
+	explodes sort = "explodes" // the look at its payload panics
+	busy     sort = "busy"     // shares a document with others
+	stubborn sort = "stubborn" // does not look at its context for a while
+	needy    sort = "needy"    // needs the model
+	vetoed   sort = "vetoed"   // its effect is refused
+)
+
+// ways are how a task of a sort may end, but for cancel and lost workers: the classes of errors, "" for success.
+func (s sort) ways() []job.Class {
+	switch s {
+	case flaky:
+		return []job.Class{"", job.AIRateLimit}
+	case broken:
+		return []job.Class{job.CorruptionDetected}
+	case late:
+		return []job.Class{job.Timeout}
+	case bug, explodes:
+		return []job.Class{job.InternalBug}
+	case refused, vetoed:
+		return []job.Class{job.ValidationError}
+	case needy:
+		return []job.Class{"", job.ModelOverloaded}
+	case slow, busy:
+		return []job.Class{"", job.TransientStorage, job.Timeout}
+	case stubborn:
+		return []job.Class{"", job.Timeout}
+	default:
+		return []job.Class{""}
+	}
+}
+
+// work is a payload.
+type work struct {
+	Sort  sort   `json:"sort"`
+	TakeS int    `json:"take_s"`
+	Fails int    `json:"fails,omitempty"`
+	After int    `json:"retry_after_s,omitempty"`
+	Doc   string `json:"doc,omitempty"`
+	N     int    `json:"n"` // tells two payloads of one id apart
+}
+
+const plainType, needyType task.Type = "plain", "needy"
+
+// acts draws 5 to 20 tasks and what is done to them.
+func (d drawer) acts(active time.Duration) []act {
+	var acts []act
+	bursts := []time.Duration{0, d.between(0, active/2), d.between(0, active*3/4)}
+	for i := range 5 + d.IntN(16) {
+		at := min(pick(d, bursts...)+d.short(0, 30*time.Minute), active*9/10)
+		if d.chance(12) {
+			acts = append(acts, d.hopeless(i, at))
+			continue
+		}
+		t := d.task("t" + strconv.Itoa(i))
+		acts = append(acts, d.deliver(t, at)...)
+		if d.chance(12) { // the same id for another payload
+			other := d.task(t.ID)
+			acts = append(acts, d.deliver(other, at+d.short(0, time.Hour))...)
+		}
+		if d.chance(15) {
+			t.Hints.Force = true
+			acts = append(acts, d.deliver(t, at+d.short(0, active/2))...)
+		}
+		for d.chance(20) {
+			acts = append(acts, act{at: max(0, at+d.short(0, time.Hour)-time.Minute), what: "cancel", id: t.ID})
+		}
+	}
+	return acts
+}
+
+func (d drawer) task(id string) task.Task {
+	w := work{Sort: pick(d, quick, quick, quick, slow, slow, slow, flaky, flaky, broken, late, bug, refused, explodes, busy, busy, stubborn, needy, needy, vetoed), N: d.IntN(1 << 30)}
+	t := task.Task{ID: id, Type: plainType, Priority: pick(d, task.PriorityHigh, task.PriorityNormal, task.PriorityNormal, task.PriorityLow)}
+	switch w.Sort {
+	case slow, busy, stubborn:
+		w.TakeS = int(d.short(10*time.Second, 12*time.Minute).Seconds())
+	case late:
+		w.TakeS = 3600
+		t.Hints.TimeoutSec = float64(1 + d.IntN(300))
+		t.Hints.Timeout = time.Duration(t.Hints.TimeoutSec) * time.Second
+	case needy:
+		t.Type = needyType
+		w.TakeS = d.IntN(60)
+	default:
+		w.TakeS = d.IntN(4)
+	}
+	if w.Sort == flaky {
+		w.Fails, w.After = 1+d.IntN(4), pick(d, 0, 0, 0, d.IntN(300))
+	}
+	if w.Sort == busy {
+		w.Doc = "doc" + strconv.Itoa(d.IntN(2))
+	}
+	if d.chance(60) {
+		t.WebhookURL = "https://receiver.example/hook"
+	}
+	t.Payload = must(json.Marshal(w))
+	return t
+}
+
+// deliver is how a task gets to the worker: submitted, or sent once or twice, in some spelling.
+func (d drawer) deliver(t task.Task, at time.Duration) []act {
+	if d.chance(40) {
+		a := act{at: at, what: "submit", id: t.ID, task: t, dies: pick(d, 0, 0, 1, 2), retries: d.IntN(3)}
+		return []act{a}
+	}
+	text := must(task.Encode(t))
+	switch d.IntN(8) {
+	case 0:
+		text = base64.StdEncoding.EncodeToString([]byte(text))
+	case 1:
+		text = claimCheck(t.ID, text)
+	}
+	acts := []act{{at: at, what: "send", id: t.ID, text: text, queue: t.Priority}}
+	for d.chance(25) {
+		acts = append(acts, act{at: at + d.short(0, time.Hour), what: "send", id: t.ID, text: text, queue: t.Priority})
+	}
+	return acts
+}
+
+// claimed marks a text that a client puts into a blob, to send a claim check in its place.
+const claimed = "claim check of "
+
+func claimCheck(id, text string) string { return claimed + id + " " + text }
+
+// hopeless is a message that can't become a task.
+func (d drawer) hopeless(i int, at time.Duration) act {
+	id := "x" + strconv.Itoa(i)
+	text := pick(d,
+		"no JSON", "{", `{"task_id":17}`, `{"task_type":"plain","payload":{}}`,
+		fmt.Sprintf(`{"task_id":%q,"task_type":"plain"}`, id),
+		fmt.Sprintf(`{"task_id":%q,"task_type":"unheard-of","payload":{},"webhook_url":"https://receiver.example/hook"}`, id),
+		fmt.Sprintf(`{"task_id":%q,"task_type":"plain","payload":{},"client_id":"umbrella"}`, id),
+		fmt.Sprintf(`{"task_id":%q,"task_type":"plain","claim_check":{"blob":"nowhere.json"}}`, id),
+	)
+	return act{at: at, what: "send", text: text, queue: task.PriorityNormal}
+}
+
+// must is for what can't fail.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
