@@ -42,8 +42,9 @@ func fill(ctx context.Context, q *azqueue.QueueClient, n int, text func(i int) s
 	return group.Wait()
 }
 
-// bareLoop receives and deletes n messages and does nothing else: what no worker can beat.
-func bareLoop(ctx context.Context, q *azqueue.QueueClient, n int) (time.Duration, error) {
+// bareLoop receives and deletes n messages and does nothing else: what no worker can beat. It also counts its
+// receives.
+func bareLoop(ctx context.Context, q *azqueue.QueueClient, n int) (took time.Duration, receives int, err error) {
 	started := time.Now()
 	slots := make(chan struct{}, concurrency)
 	var deletes sync.WaitGroup
@@ -57,9 +58,10 @@ func bareLoop(ctx context.Context, q *azqueue.QueueClient, n int) (time.Duration
 			continue
 		}
 		visibility := int32(60)
+		receives++
 		batch, err := q.DequeueMessages(ctx, &azqueue.DequeueMessagesOptions{NumberOfMessages: &free, VisibilityTimeout: &visibility})
 		if err != nil {
-			return 0, fmt.Errorf("bare loop: %w", err)
+			return 0, 0, fmt.Errorf("bare loop: %w", err)
 		}
 		for _, m := range batch.Messages {
 			got++
@@ -73,5 +75,5 @@ func bareLoop(ctx context.Context, q *azqueue.QueueClient, n int) (time.Duration
 		}
 	}
 	deletes.Wait()
-	return time.Since(started), failed
+	return time.Since(started), receives, failed
 }

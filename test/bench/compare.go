@@ -19,6 +19,8 @@ type result struct {
 	cpu          time.Duration
 	roundTrips   float64
 	heartbeats   int64
+	receives     perQueue // of the last round
+	bareReceives float64
 }
 
 // compare lets the bare loop and the worker take turns over n messages each.
@@ -26,7 +28,7 @@ func compare(ctx context.Context, connection string, jobs store.Jobs, n int) (re
 	var bare, worker, ratio, cpu []float64
 	var r result
 	for round := range rounds {
-		took, err := bareRound(ctx, connection, n)
+		took, receives, err := bareRound(ctx, connection, n)
 		if err != nil {
 			return r, err
 		}
@@ -37,22 +39,23 @@ func compare(ctx context.Context, connection string, jobs store.Jobs, n int) (re
 		b, w := float64(n)/took.Seconds(), float64(n)/f.took.Seconds()
 		bare, worker, ratio = append(bare, b), append(worker, w), append(ratio, w/b)
 		cpu = append(cpu, float64(f.cpu)/float64(n))
+		r.receives, r.bareReceives = f.receives, float64(receives)/float64(n)
 		r.roundTrips, r.heartbeats = max(r.roundTrips, f.roundTrips), r.heartbeats+f.heartbeats
 	}
 	r.bare, r.worker, r.ratio, r.cpu = median(bare), median(worker), median(ratio), time.Duration(median(cpu))
 	return r, nil
 }
 
-func bareRound(ctx context.Context, connection string, n int) (time.Duration, error) {
+func bareRound(ctx context.Context, connection string, n int) (took time.Duration, receives int, err error) {
 	q, err := bareQueue(connection, "bare")
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	if _, err := q.Create(ctx, nil); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	if err := fill(ctx, q, n, func(i int) string { return message("bare", 0, i) }); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	return bareLoop(ctx, q, n)
 }
@@ -87,13 +90,14 @@ type table struct{ w *tabwriter.Writer }
 
 func newTable(out io.Writer) table {
 	t := table{tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)}
-	fmt.Fprintln(t.w, "queue\tstore\ttasks\tbare/s\tworker/s\tratio\tCPU ms/task\tstore round trips/task\theartbeats\t")
+	fmt.Fprintln(t.w, "queue\tstore\ttasks\tbare/s\tworker/s\tratio\tCPU ms/task\tstore round trips/task\theartbeats\treceives/task high+normal+low (bare)\t")
 	return t
 }
 
 func (t table) row(queue, store string, tasks int, r result) {
-	fmt.Fprintf(t.w, "%s\t%s\t%d\t%.0f\t%.0f\t%.2f\t%.2f\t%.2f (at most 2)\t%d\t\n", queue, store, tasks, r.bare, r.worker, r.ratio,
-		float64(r.cpu)/float64(time.Millisecond), r.roundTrips, r.heartbeats)
+	fmt.Fprintf(t.w, "%s\t%s\t%d\t%.0f\t%.0f\t%.2f\t%.2f\t%.2f (at most 2)\t%d\t%.2f+%.2f+%.2f (%.2f)\t\n", queue, store, tasks, r.bare, r.worker, r.ratio,
+		float64(r.cpu)/float64(time.Millisecond), r.roundTrips, r.heartbeats,
+		r.receives.high, r.receives.normal, r.receives.low, r.bareReceives)
 }
 
 func (t table) flush() { _ = t.w.Flush() }

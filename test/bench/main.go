@@ -97,6 +97,7 @@ func compareAll(ctx context.Context, out io.Writer, stub, azurite string, jobs s
 	}{
 		{"stub", stub, "memory", memory.New(), 4000},
 		{"stub", stub, "Postgres", jobs, 2000},
+		{"Azurite", azurite, "memory", memory.New(), 600},
 		{"Azurite", azurite, "Postgres", jobs, 600},
 	} {
 		r, err := compare(ctx, c.connection, c.jobs, c.tasks)

@@ -41,6 +41,13 @@ type endCounter struct {
 	other   map[string]int
 	reached chan struct{}
 	started chan time.Time
+	polls   map[string]int // receives, by queue
+}
+
+func (c *endCounter) Polled(queue string, _, _ int, _ error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.polls[queue]++
 }
 
 func (c *endCounter) Started(task.Type, int, time.Duration) {
@@ -89,7 +96,7 @@ func newRig(ctx context.Context, connection string, jobs store.Jobs, tasks int) 
 
 // start runs the engine until want tasks have succeeded or close is called.
 func (r *rig) start(ctx context.Context, want int) error {
-	r.counter = &endCounter{want: want, other: map[string]int{}, reached: make(chan struct{}), started: make(chan time.Time, 1)}
+	r.counter = &endCounter{want: want, other: map[string]int{}, polls: map[string]int{}, reached: make(chan struct{}), started: make(chan time.Time, 1)}
 	registry, err := handlers.NewRegistry(noop{})
 	if err != nil {
 		return err
@@ -125,7 +132,11 @@ type figures struct {
 	cpu        time.Duration // of this process
 	roundTrips float64       // to the store, a task, heartbeats not counted
 	heartbeats int64
+	receives   perQueue // requests, a task
 }
+
+// perQueue are receives a task, by the queue that was asked.
+type perQueue struct{ high, normal, low float64 }
 
 // measure does n tasks that are on the queue already.
 func (r *rig) measure(ctx context.Context, n int) (figures, error) {
@@ -143,6 +154,8 @@ func (r *rig) measure(ctx context.Context, n int) (figures, error) {
 	err := r.close()
 	f.roundTrips = float64(r.jobs.others.Load()-others) / float64(n)
 	f.heartbeats = r.jobs.heartbeats.Load() - beats
+	perTask := func(queue string) float64 { return float64(r.counter.polls[queue]) / float64(n) }
+	f.receives = perQueue{perTask(r.queues.High.Name()), perTask(r.queues.Normal.Name()), perTask(r.queues.Low.Name())}
 	return f, err
 }
 
