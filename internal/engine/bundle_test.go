@@ -71,6 +71,7 @@ type world struct {
 	bucket   blob.Bucket     // nil: there are no claim checks
 	outbox   func()          // nil: nobody waits for webhooks
 	logs     *logbook
+	due      func() int // nil: nobody knows how many webhooks are due
 	stop     context.CancelFunc
 	ended    chan struct{}
 }
@@ -141,7 +142,7 @@ func (w *world) startWith(hs ...handlers.Handler) {
 	}
 	w.engine, err = engine.New(w.cfg, engine.Deps{
 		Queues: w.queues, Store: w.jobs, Handlers: registry, Observer: w.observer, Outbox: w.outbox, Bucket: w.bucket,
-		Log: slog.New(slog.NewTextHandler(w.logs, nil)),
+		WebhooksDue: w.due, Log: slog.New(slog.NewTextHandler(w.logs, nil)),
 	})
 	if err != nil {
 		w.Fatal(err)

@@ -61,7 +61,10 @@ type Deps struct {
 	Observer Observer // nil: nobody looks
 	// Outbox is called after a commit that put a webhook into the outbox; it must not block. May be nil.
 	Outbox func()
-	Log    *slog.Logger
+	// WebhooksDue is about how many webhooks are due and wait in the outbox; while there are many, fewer tasks
+	// are taken. It must not block. May be nil.
+	WebhooksDue func() int
+	Log         *slog.Logger
 }
 
 // Engine is one worker of one tenant.
@@ -77,6 +80,7 @@ type Engine struct {
 	door     *door
 	store    pressure
 	away     absence
+	webhooks webhooks
 	inlets   *inlets
 	watch    *watch
 	wake     chan struct{}
@@ -108,8 +112,9 @@ func New(cfg Config, deps Deps) (*Engine, error) {
 	e := &Engine{
 		cfg: cfg, deps: deps, obs: deps.Observer, log: deps.Log,
 		slots: newSlots(cfg.Concurrency), limits: newLimits(cfg.Concurrency, deps.Log), door: newDoor(cfg.PollMin),
-		store: pressure{most: cfg.PollMax}, inlets: newInlets(deps.Log), watch: newWatch(deps.Store, deps.Log),
-		wake: make(chan struct{}, 1),
+		store:    pressure{most: cfg.PollMax, log: deps.Log},
+		webhooks: webhooks{due: deps.WebhooksDue, pause: cfg.PollMax, log: deps.Log},
+		inlets:   newInlets(deps.Log), watch: newWatch(deps.Store, deps.Log), wake: make(chan struct{}, 1),
 	}
 	e.fuses = newBreakers(deps.Log, cfg.PollMax, e.resume)
 	e.tasks, e.stopTasks = context.WithCancelCause(context.Background())

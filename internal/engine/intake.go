@@ -69,7 +69,7 @@ func (e *Engine) begin(ctx context.Context, a *attempt) bool {
 		e.stumbled(ctx, a.delivery, "can't begin the job", err)
 		return false
 	}
-	e.store.recovered()
+	e.store.answered(time.Since(a.asked))
 	a.begun = b
 	a.holder = store.Holder{JobID: a.task.ID, Fence: b.Fence}
 	switch b.Decision {

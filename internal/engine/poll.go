@@ -12,59 +12,60 @@ import (
 // away hides its messages for a whole lease.
 const receiveTime = 15 * time.Second
 
-// pollLoop receives until ctx is done. High is served before normal, normal before low; low only
-// while the others are empty.
+// poller receives messages into free slots. Only pollLoop's goroutine uses it.
+type poller struct {
+	*Engine
+	pace    pace
+	turns   turns
+	backlog bool // the last fill found a message for each free slot: there are probably more
+}
+
+// pollLoop receives until ctx is done, see poller.fill for the order of the queues.
 func (e *Engine) pollLoop(ctx context.Context) {
-	pace := pace{least: e.cfg.PollMin, most: e.cfg.PollMax}
+	p := &poller{
+		Engine: e, pace: pace{least: e.cfg.PollMin, most: e.cfg.PollMax}, turns: turns{total: e.cfg.Concurrency, asked: time.Now()},
+	}
 	for {
-		free := e.slots.take(ctx, queue.MaxBatch)
+		most, pause := p.webhooks.allow(queue.MaxBatch)
+		free := p.slots.take(ctx, most, p.enough(), gatherTime)
 		if free == 0 {
 			return
 		}
-		got, err := e.fill(ctx, free)
-		e.slots.give(free - got)
-		if !e.rest(ctx, max(pace.next(free, got, err), e.store.now(), e.door.now())) {
+		got, err := p.fill(ctx, free)
+		p.slots.give(free - got)
+		p.backlog = got == free
+		until := time.Now().Add(max(pause, p.store.now()))
+		if !p.rest(ctx, max(p.pace.next(free, got, err), p.door.now())) || !sleep(ctx, time.Until(until)) {
 			return
 		}
 	}
 }
 
-// fill receives into free slots, by priority, and starts what came. It returns how many slots are
-// taken now.
-func (e *Engine) fill(ctx context.Context, free int) (got int, err error) {
-	for _, q := range []queue.Queue{e.deps.Queues.High, e.deps.Queues.Normal, e.deps.Queues.Low} {
-		if got == free || (q == e.deps.Queues.Low && got > 0) || ctx.Err() != nil {
-			break
-		}
-		n, failed := e.receive(ctx, q, free-got)
-		got += n
-		err = errors.Join(err, failed) // one queue that is out of order doesn't keep the others waiting
-	}
-	return got, err
-}
-
-func (e *Engine) receive(ctx context.Context, q queue.Queue, n int) (int, error) {
-	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(receiveTime, e.cfg.Lease/2))
+// receive receives up to n messages and starts them. It returns those that it started.
+func (p *poller) receive(ctx context.Context, q queue.Queue, n int) ([]*queue.Message, error) {
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(receiveTime, p.cfg.Lease/2))
 	defer cancel()
-	msgs, err := q.Receive(bounded, n, e.cfg.Lease)
-	e.obs.Polled(q.Name(), n, len(msgs), err)
-	e.inlets.received(q.Name(), err)
+	msgs, err := q.Receive(bounded, n, p.cfg.Lease)
+	p.obs.Polled(q.Name(), n, len(msgs), err)
+	p.inlets.received(q.Name(), err)
 	if errors.Is(err, queue.ErrNotFound) { // somebody deleted it
 		if err := q.Ensure(bounded); err != nil {
-			e.log.Error("can't create the queue", "queue", q.Name(), "error", err)
+			p.log.Error("can't create the queue", "queue", q.Name(), "error", err)
 		}
 	}
 	for i, m := range msgs {
 		if ctx.Err() != nil { // shutdown: what is not started goes back at once
-			e.releaseUnstarted(ctx, q, msgs[i:])
-			return i, err
+			p.releaseUnstarted(ctx, q, msgs[i:])
+			return msgs[:i], err
 		}
-		e.running.Go(func() {
-			defer e.slots.give(1)
-			e.handle(e.tasks, q, m)
+		ended := p.turns.holds(q == p.deps.Queues.Normal)
+		p.running.Go(func() {
+			defer p.slots.give(1)
+			defer ended()
+			p.handle(p.tasks, q, m)
 		})
 	}
-	return len(msgs), err
+	return msgs, err
 }
 
 func (e *Engine) releaseUnstarted(ctx context.Context, q queue.Queue, msgs []*queue.Message) {
@@ -77,7 +78,7 @@ func (e *Engine) releaseUnstarted(ctx context.Context, q queue.Queue, msgs []*qu
 	}
 }
 
-// rest waits between polls; it returns false when ctx is done.
+// rest waits between polls, until it is woken; it returns false when ctx is done.
 func (e *Engine) rest(ctx context.Context, wait time.Duration) bool {
 	if wait <= 0 {
 		return ctx.Err() == nil
@@ -93,24 +94,27 @@ func (e *Engine) rest(ctx context.Context, wait time.Duration) bool {
 	return true
 }
 
-// pace is the adaptive wait between polls: none after a full batch, the least after a part batch,
-// then doubling with jitter to the most.
-type pace struct {
-	least, most time.Duration
-	wait        time.Duration
+// woken says that somebody called Wake since this was last asked.
+func (e *Engine) woken() bool {
+	select {
+	case <-e.wake:
+		return true
+	default:
+		return false
+	}
 }
 
-func (p *pace) next(free, got int, err error) time.Duration {
-	switch {
-	case err != nil && got == 0:
-		p.wait = min(max(2*p.wait, p.least, time.Second), max(p.most, time.Second))
-	case got == free:
-		p.wait = 0
-		return 0
-	case got > 0 || p.wait == 0:
-		p.wait = p.least
-	default:
-		p.wait = min(2*p.wait, p.most)
+// sleep is a rest that nobody ends: new messages are no reason to press on what is behind.
+func sleep(ctx context.Context, wait time.Duration) bool {
+	if wait <= 0 {
+		return ctx.Err() == nil
 	}
-	return jittered(p.wait)
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }

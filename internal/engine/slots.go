@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"sync"
+	"time"
 )
 
 // slots counts what runs at the same time. A message is received only into a slot that is free
@@ -18,24 +19,41 @@ func newSlots(total int) *slots {
 	return &slots{total: total, freed: make(chan struct{}, 1)}
 }
 
-// take waits for a free slot and takes up to most of the free ones. It returns 0 when ctx is done.
-func (s *slots) take(ctx context.Context, most int) int {
-	for {
-		if ctx.Err() != nil {
-			return 0
-		}
-		s.mu.Lock()
-		n := max(0, min(s.total-s.used, most))
-		s.used += n
-		s.mu.Unlock()
+// take waits for a free slot, then until enough are free, for the time of within at most, and takes up to
+// most of them. It returns 0 when ctx is done.
+func (s *slots) take(ctx context.Context, most, enough int, within time.Duration) int {
+	var late <-chan time.Time
+	for ctx.Err() == nil {
+		n, free := s.tryTake(most, enough)
 		if n > 0 {
 			return n
 		}
+		if free && late == nil {
+			timer := time.NewTimer(within)
+			defer timer.Stop()
+			late = timer.C
+		}
 		select {
 		case <-s.freed:
+		case <-late:
+			enough = 1
 		case <-ctx.Done():
 		}
 	}
+	return 0
+}
+
+// tryTake takes up to most slots when enough are free; otherwise it says whether any is.
+func (s *slots) tryTake(most, enough int) (taken int, free bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.total - s.used
+	if n < max(1, min(enough, most)) {
+		return 0, n > 0
+	}
+	n = min(n, most)
+	s.used += n
+	return n, true
 }
 
 // give gives n slots back.

@@ -1,0 +1,135 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/queue"
+)
+
+const (
+	// escapeAfter is how long a flood of high keeps normal from being asked.
+	escapeAfter = 15 * time.Second
+	// oldAfter is the age from which messages of normal take turns with high.
+	oldAfter = 30 * time.Second
+	// highTrust is how long high is taken for empty while there is a backlog of normal.
+	highTrust = 200 * time.Millisecond
+)
+
+// fill receives into free slots, by priority, and starts what came. It returns how many slots are
+// taken now.
+//
+// High is served before normal, normal before low. Low is asked only when the others are empty: under a
+// permanent load it waits without a bound. Normal is never starved by high. When high left it no slot for
+// escapeAfter it is asked first, for one slot; while what comes is older than oldAfter it is asked first for
+// as many as it lacks of half of the slots (rounded down; a worker with one slot gives it every second
+// turn). So high keeps at least half of the slots, and a message of normal that has N others before it waits,
+// with C slots and tasks that take L at most (with their settlement, and gatherTime), at most
+//
+//	escapeAfter + 2·L                          when N = 0
+//	oldAfter + escapeAfter + 2·L + N·2·L       when C = 1
+//	oldAfter + escapeAfter + 2·L + ⌈N/⌊C/2⌋⌉·L when C > 1
+//
+// if the queue is in order and in service. High that was empty is not asked again within highTrust while
+// normal fills all slots: that long a new message of high may wait, unless Wake was called for it.
+func (p *poller) fill(ctx context.Context, free int) (got int, err error) {
+	ask := func(q queue.Queue, n int) (mayHaveMore bool) {
+		if n <= 0 {
+			return true
+		}
+		if ctx.Err() != nil {
+			return false
+		}
+		started, failed := p.receive(ctx, q, n)
+		got += len(started)
+		err = errors.Join(err, failed) // one queue that is out of order doesn't keep the others waiting
+		switch q {
+		case p.deps.Queues.High:
+			p.turns.askedHigh(n, len(started), failed)
+		case p.deps.Queues.Normal:
+			p.turns.askedNormal(started, failed)
+		}
+		return len(started) == n
+	}
+	high, normal := p.deps.Queues.High, p.deps.Queues.Normal
+	more := ask(normal, min(free, p.turns.normalFirst()))
+	late := p.backlog && p.turns.highEmpty() && !p.woken()
+	if !late {
+		ask(high, free-got)
+	}
+	if more {
+		ask(normal, free-got)
+	}
+	if late {
+		ask(high, free-got)
+	}
+	if got == 0 {
+		ask(p.deps.Queues.Low, free)
+	}
+	return got, err
+}
+
+// turns knows whose turn it is: high's or normal's.
+type turns struct {
+	total   int
+	normals atomic.Int64 // messages of normal that are being worked on
+
+	asked   time.Time // when normal was asked last; at first, when the worker started
+	old     bool      // what came from normal was older than oldAfter
+	served  bool      // normal was served after high was
+	emptied time.Time // when high last had less than it was asked for; zero: it may have more
+}
+
+// holds counts a message that is started; the answer is to be called when it has ended.
+func (t *turns) holds(normal bool) (ended func()) {
+	if !normal {
+		return func() {}
+	}
+	t.normals.Add(1)
+	return func() { t.normals.Add(-1) }
+}
+
+// normalFirst is for how many slots normal is asked before high.
+func (t *turns) normalFirst() int {
+	starved := time.Since(t.asked) >= escapeAfter
+	switch {
+	case !t.emptied.IsZero() || !t.old && !starved:
+		return 0 // high leaves something for normal
+	case t.total == 1 && t.served:
+		return 0
+	case t.total == 1:
+		return 1
+	}
+	share := max(0, t.total/2-int(t.normals.Load()))
+	if !t.old {
+		return min(1, share)
+	}
+	return share
+}
+
+func (t *turns) askedNormal(got []*queue.Message, err error) {
+	t.asked = time.Now()
+	if len(got) > 0 {
+		t.served = true
+	}
+	if len(got) == 0 && err == nil {
+		t.old = false
+	}
+	for _, m := range got {
+		if m.DequeueCount <= 1 { // the age of one that was put back says nothing of the others
+			t.old = time.Since(m.InsertedAt) > oldAfter
+		}
+	}
+}
+
+func (t *turns) askedHigh(asked, got int, err error) {
+	t.served, t.emptied = false, time.Time{}
+	if err == nil && got < asked {
+		t.emptied = time.Now()
+	}
+}
+
+// highEmpty says that high need not be asked yet.
+func (t *turns) highEmpty() bool { return !t.emptied.IsZero() && time.Since(t.emptied) < highTrust }
