@@ -48,6 +48,31 @@ func TestBreakerSparesAttempts(t *testing.T) {
 	})
 }
 
+// Once the breaker has opened, one task at a time is let through to see: a service that is coming back is not
+// met by everybody at once.
+func TestBreakerProbesWithOne(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var now, most atomic.Int32
+		opened := time.Now().Add(3 * time.Minute) // what ran then is over
+		w.startWith(needing(job.Model, func(context.Context, handlers.Call) (handlers.Outcome, error) {
+			n := now.Add(1)
+			defer now.Add(-1)
+			if time.Now().After(opened) {
+				most.Store(max(most.Load(), n))
+			}
+			time.Sleep(time.Minute)
+			return handlers.Outcome{}, modelDown()
+		}))
+		for i := range 20 {
+			w.send(w.queues.Normal, message(fmt.Sprint("t", i), ""))
+		}
+		w.settled(time.Hour)
+		if most.Load() != 1 {
+			t.Errorf("%d tasks were let through at a time, want one", most.Load())
+		}
+	})
+}
+
 // A task that is itself at fault opens no breaker.
 func TestBreakerIgnoresBadTasks(t *testing.T) {
 	inWorld(t, func(w *world) {

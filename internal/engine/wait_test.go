@@ -53,6 +53,29 @@ func TestDroppedMessageWakesTheOutbox(t *testing.T) {
 	})
 }
 
+// So does the webhook of a success, of a failure and of a refusal.
+func TestCommitWakesTheOutbox(t *testing.T) {
+	for name, payload := range map[string]string{"succeeds": "{}", "fails": `{"n":1}`, "refused": `{"refuse":true}`} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				woken := make(chan struct{}, 8)
+				w.outbox = func() { woken <- struct{}{} }
+				w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+					if len(c.Task.Payload) > len("{}") {
+						return handlers.Outcome{}, job.Errorf(job.CorruptionDetected, "broken")
+					}
+					return done(ctx, c)
+				})
+				w.send(w.queues.Normal, `{"task_id":"t1","task_type":"test","webhook_url":"https://example.com/","payload":`+payload+`}`)
+				w.settled(time.Minute)
+				if len(woken) != 1 {
+					t.Errorf("the outbox was woken %d times, want once", len(woken))
+				}
+			})
+		})
+	}
+}
+
 // A message that was put back is received when it comes back, however seldom the idle queues are looked at.
 func TestPutBackMessageIsNotLeftWaiting(t *testing.T) {
 	inWorld(t, func(w *world) {

@@ -90,12 +90,19 @@ func TestTransitions(t *testing.T) {
 	}
 }
 
+// letter is an insert of a dead letter: of an end of a job, or (series null) of a rejected message.
+func letter(series, message string) string {
+	return fmt.Sprintf(`insert into dead_letters (client_id, job_id, series, rejected, message_id, reason, error_class,
+		error_message, attempts, original_message) values ('a', 'j', %[1]s, %[1]s is null, %[2]s, 'r', 'c', 'm', 1, 'o')`, series, message)
+}
+
 func TestGuards(t *testing.T) {
 	t.Parallel()
 	conn := connect(t, stacktest.PostgresWith(t, schema.Options{Dimensions: 8}))
 	if _, err := conn.Exec(t.Context(), `insert into jobs (client_id, id, type, status, fence, progress, max_attempts)
 		values ('a', 'j', 'x', 'running', 5, 40, 2);
-		insert into webhook_deliveries (client_id, id, event, url, body, status) values ('a', 'd', 'task.failed', 'u', 'b', 'delivered')`); err != nil {
+		insert into webhook_deliveries (client_id, id, event, url, body, status) values ('a', 'd', 'task.failed', 'u', 'b', 'delivered');`+
+		letter("1", "null")+";"+letter("null", "'m1'")); err != nil {
 		t.Fatal(err)
 	}
 	for sql, want := range map[string]string{
@@ -107,6 +114,10 @@ func TestGuards(t *testing.T) {
 		"update jobs set status = 'succeeded'":                          "23514", // without completed_at
 		"update jobs set client_id = 'A_B'":                             "23514",
 		"update jobs set fence = 6, progress = 41, attempts = 2":        "",
+		letter("1", "null"):                                             "23505", // I6: an end has one
+		letter("2", "null"):                                             "",
+		letter("null", "'m1'"):                                          "23505", // I6: a rejected message has one
+		letter("null", "'m2'"):                                          "",
 		"update webhook_deliveries set status = 'pending'":              "AW011",
 		"insert into jobs (client_id, id, type) values ('a', '/', 'x')": "23514",
 	} {

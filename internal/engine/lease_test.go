@@ -1,0 +1,99 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/internal/engine"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/queue"
+)
+
+// A handler whose job went to another attempt is stopped by the next heartbeat: what it would still do is
+// void (I4).
+func TestLostLeaseStopsTheHandler(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var stopped atomic.Bool
+		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			if c.Attempt > 1 {
+				return done(ctx, c)
+			}
+			<-ctx.Done()
+			stopped.Store(errors.Is(context.Cause(ctx), engine.ErrLeaseLost))
+			return handlers.Outcome{}, context.Cause(ctx)
+		})
+		w.send(w.queues.Normal, message("t1", ""))
+		w.settled(5 * time.Second)
+		// Somebody else retries it, and so raises the fence.
+		if _, err := w.store.Retry(t.Context(), store.Retrial{Holder: store.Holder{JobID: "t1", Fence: w.row("t1").Fence}}); err != nil {
+			t.Fatal(err)
+		}
+		w.settled(time.Minute)
+		if !stopped.Load() {
+			t.Error("the handler works on for nothing")
+		}
+		w.settled(5 * time.Minute)
+		w.expectState("t1", job.Succeeded, 2)
+	})
+}
+
+// What the handler told is in the story even when a heartbeat could not write it (I8).
+func TestFailedHeartbeatKeepsTheStory(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var tries atomic.Int32
+		w.hook().heartbeat = func(ctx context.Context, b store.Beat) (store.Pulse, error) {
+			if tries.Add(1) == 1 {
+				return store.Pulse{}, errDown
+			}
+			return w.store.Heartbeat(ctx, b)
+		}
+		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			if err := c.Progress.Stage("second"); err != nil {
+				return handlers.Outcome{}, err
+			}
+			time.Sleep(10 * time.Second)
+			return done(ctx, c)
+		})
+		w.send(w.queues.Normal, message("t1", ""))
+		w.settled(time.Minute)
+		w.expectState("t1", job.Succeeded, 1)
+		told := 0
+		for _, e := range w.row("t1").Events {
+			if e.Stage == "second" {
+				told++
+			}
+		}
+		if told != 1 {
+			t.Errorf("the stage is told %d times, want once", told)
+		}
+	})
+}
+
+// unsendable is a queue that takes no message.
+type unsendable struct{ queue.Queue }
+
+func (unsendable) Send(context.Context, string, queue.SendOptions) (string, error) {
+	return "", errDown
+}
+
+// A job that was recorded and whose message never got out is sent by the sweep (I1).
+func TestUnsentIsSent(t *testing.T) {
+	inWorld(t, func(w *world) {
+		submitter := engine.Submitter{
+			Store: w.store, Queues: engine.Queues{Normal: unsendable{w.queues.Normal}}, MaxAttempts: func(task.Type) int { return 3 },
+		}
+		if _, err := submitter.Submit(t.Context(), task.Task{ID: "t1", Type: "test", Payload: []byte(`{"n":1}`)}); !errors.Is(err, errDown) {
+			t.Fatalf("submit: %v", err)
+		}
+		w.start(done)
+		w.settled(time.Hour)
+		w.expectState("t1", job.Succeeded, 1)
+		w.expectDepth(w.queues.Normal, 0)
+	})
+}
