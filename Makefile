@@ -87,7 +87,7 @@ fuzz: ## Run each fuzz target for FUZZTIME (30s)
 	@.ci/fuzz $(FUZZTIME)
 
 .PHONY: prove
-prove: test-deps ## Prove under fire that nothing is lost or done twice; KINDS=crash,kill,zombie,network,simulation SEED=n RUN=name SHORT=1
+prove: test-deps ## Prove under fire that nothing is lost or done twice; KINDS=crash,kill,zombie,network,simulation,mutation SEED=n RUN=name SHORT=1
 	@go run ./test/prove -kind '$(or $(KINDS),all)' $(if $(SEED),-seed $(SEED)) $(if $(RUN),-run '$(RUN)') $(if $(filter-out 0 no false,$(SHORT)),-short) $(PROVEFLAGS)
 
 .PHONY: bench
@@ -95,9 +95,10 @@ bench: test-deps ## Measure what the worker costs around a task, next to a bare 
 	@go run ./test/bench $(if $(ONLY),-only '$(ONLY)') $(BENCHFLAGS)
 
 .PHONY: docs
-docs: ## Make docs/state_machine.md and the README's settings anew from the tables in the code
+docs: ## Make docs/state_machine.md, the README's settings and RELIABILITY.md's invariants anew from the code
 	@go test ./internal/job -run TestDocument -update
 	@go test ./internal/config -run TestReadme -update
+	@go test ./test/prove/sabotage -run TestReliability -update
 
 .PHONY: clean
 clean: ## Remove what was built, the tools, and the local stack with its data

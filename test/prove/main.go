@@ -50,6 +50,7 @@ func kinds() []kind {
 		{"zombie", "a stopped worker wakes up after another one has finished its task", zombie},
 		{"network", "requests are carried out, their answers dropped", network},
 		{"simulation", "seeded faults before each call, hours of virtual time: engines on in-memory back ends", simulation},
+		{"mutation", "the lines that hold the invariants are taken out, one at a time", mutation},
 	}
 }
 
@@ -89,10 +90,10 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 func parse(args []string, errs io.Writer) (options, error) {
 	fs := flag.NewFlagSet("prove", flag.ContinueOnError)
 	fs.SetOutput(errs)
-	kindNames := fs.String("kind", "all", "all, or some of crash,kill,zombie,network,simulation")
+	kindNames := fs.String("kind", "all", "all, or some of crash,kill,zombie,network,simulation,mutation")
 	seed := fs.Uint64("seed", 0, "seed of all choices; 0: a new one")
 	parallel := fs.Int("parallel", 8, "runs at once (crash, zombie, network)")
-	only := fs.String("run", "", "only runs whose name matches this expression (crash, network)")
+	only := fs.String("run", "", "only runs whose name matches this expression (crash, network, mutation)")
 	stores := fs.String("stores", "postgres,supabase", "callers of the store (crash, zombie, network)")
 	duration := fs.Duration("duration", 3*time.Minute, "how long workers are killed (kill)")
 	tasks := fs.Int("tasks", 2000, "tasks of the kill loop (kill)")
@@ -117,8 +118,8 @@ func parse(args []string, errs io.Writer) (options, error) {
 	return o, o.check(*only)
 }
 
-// shortRuns are the crashes of a short run: those around each commit.
-const shortRuns = `^crash/postgres/.*/store\.(Begin|Complete|Fail|Retry|Canceled|Reject)#1:|^network/`
+// shortRuns are the crashes of a short run, those around each commit, and a few of the lines taken out.
+const shortRuns = `^crash/postgres/.*/store\.(Begin|Complete|Fail|Retry|Canceled|Reject)#1:|^network/|^mutation/(stale-fence-passes|deleted-before-the-commit|webhook-unsigned)$`
 
 func (o *options) check(only string) (err error) {
 	var known []string

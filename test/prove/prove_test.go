@@ -21,6 +21,7 @@ func TestShort(t *testing.T) {
 		"kill":    {"-duration", "12s", "-tasks", "90"},
 		"zombie":  {"-tries", "2"},
 		"network": {"-runs", "1"}, "simulation": {"-schedules", "20"},
+		"mutation": {"-run", "^mutation/blob-out-of-the-container$"},
 	} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()

@@ -1,0 +1,71 @@
+package sabotage
+
+import "slices"
+
+// The suites that have to notice. Narrow ones, since many sabotages are tried: the conformance suite in one way
+// of sending queries alone, and the model where it is to show that it sees something.
+var (
+	onPostgres = []Suite{{Package: "internal/store/postgres", Run: "^TestConformance$/^prepared_statements$"}}
+	onModel    = []Suite{{
+		Package: "internal/store/postgres", Run: "^TestConformance$/^prepared_statements$|^TestModel$",
+		Flags: []string{"-rapid.nofailfile", "-rapid.checks=50", "-rapid.shrinktime=1s"},
+	}}
+	onTenancy = []Suite{{Package: "internal/store/postgres", Run: "^TestTenancy$"}}
+	onSchema  = []Suite{{Package: "internal/store/schema", Run: "^(TestTransitions|TestGuards|TestEveryTable)$"}}
+	onEngine  = []Suite{{Package: "internal/engine"}}
+	onTasks   = []Suite{{Package: "internal/task", Flags: []string{"-rapid.nofailfile"}}}
+	onBlobs   = []Suite{{Package: "internal/blob"}}
+	onHooks   = []Suite{{Package: "webhook"}}
+)
+
+// Files that many sabotages are about.
+const (
+	functions  = "internal/store/schema/functions/"
+	migrations = "internal/store/schema/migrations/"
+)
+
+// Invariants are the promises, in their order, and those beside them.
+func Invariants() []Invariant {
+	killed, every := Test{"test/e2e", "TestKilledInTheMiddle"}, Test{"internal/engine", "TestEveryCallFails"}
+	together := Test{"internal/store/storetest", "workers at once"}
+	drain := Test{"test/e2e", "TestDrain"}
+	return []Invariant{
+		{"I1", "no accepted task is lost", []Test{every, killed, drain, {"cmd/async-worker", "TestReplayCrash"}}},
+		{"I2", "at most one committed effect per task, whatever is redelivered", []Test{model, together, every, killed}},
+		{"I3", "only legal transitions; terminal states stay", []Test{model, {"internal/job", "TestTransitions"}}},
+		{"I4", "the fence only rises; a stale holder commits nothing", []Test{model, {"internal/engine", "TestZombie"}, {"handlers/ingest", "TestSecondAttempt"}}},
+		{"I5", "same id and payload: the same job; same id, other payload: a conflict", []Test{model}},
+		{"I6", "attempts ≤ max; what is exhausted or permanent is in the dead letters once", []Test{model, together, every}},
+		{"I7", "after a cancel is acknowledged nothing of the task is committed", []Test{model, every}},
+		{"I8", "a job's events are gap-free, progress never falls, one terminal event ends them", []Test{model, every, killed}},
+		{"I9", "a shutdown, a released lease or a full queue costs no attempt", []Test{model, every, drain}},
+		{"I10", "a tenant's credentials reach that tenant's queues, container and rows", []Test{
+			{"internal/store/postgres", "TestTenancy"}, {"internal/store/supabase", "TestTenancy"}, {"internal/store/storetest", "two tenants, one id"},
+		}},
+		{"webhooks", "each end is told, signed, and to no private address", []Test{every, killed}},
+	}
+}
+
+// All is the list, in the order of the invariants.
+func All() []Sabotage { return slices.Concat(inTheStore(), inTheEngine(), atTheEdges()) }
+
+// cases are cases of the conformance suite of stores.
+func cases(names ...string) (tests []Test) {
+	for _, n := range names {
+		tests = append(tests, Test{"internal/store/storetest", n})
+	}
+	return tests
+}
+
+// model is the random walk against the reference.
+var model = Test{"internal/store/postgres", "TestModel"}
+
+func with(list []Test, more ...Test) []Test { return slices.Concat(list, more) }
+
+// tests are the test functions of a folder.
+func tests(in string, names ...string) (tests []Test) {
+	for _, n := range names {
+		tests = append(tests, Test{in, n})
+	}
+	return tests
+}

@@ -1,0 +1,42 @@
+package sabotage
+
+// atTheEdges are the sabotages of what comes in and goes out: messages, blobs' names, webhooks.
+func atTheEdges() []Sabotage {
+	return []Sabotage{
+		{
+			Name: "fingerprint-without-payload", Breaks: []string{"I5"}, File: "internal/task/fingerprint.go",
+			Old: "\tsum.Write(canonical)\n", New: "\t_ = canonical\n",
+			Suites: onTasks, Tests: tests("internal/task", "TestFingerprint"),
+		},
+		{
+			Name: "message-of-another-client", Breaks: []string{"I10"}, File: "internal/task/read.go",
+			Old: "if client == \"\" || client == d.opts.ClientID {", New: "if client != \"\\x00\" {",
+			Suites: onTasks, Tests: tests("internal/task", "TestDecodeInvalid"),
+		},
+		{
+			Name: "queue-of-another-client", Breaks: []string{"I10"}, File: "internal/task/client.go",
+			Old: "\tnormal := client + \"-tasks\"\n", New: "\tnormal := client[:1] + \"-tasks\"\n",
+			Suites: onTasks, Tests: tests("internal/task", "TestQueueNames"),
+		},
+		{
+			Name: "blob-out-of-the-container", Breaks: []string{"I10"}, File: "internal/blob/name.go",
+			Old: "case slices.Contains(segments, \"..\"):", New: "case slices.Contains(segments, \"...\"):",
+			Suites: onBlobs, Tests: tests("internal/blob", "TestCheckName"),
+		},
+		{
+			Name: "webhook-to-a-private-address", Breaks: []string{"webhooks"}, File: "webhook/guard.go",
+			Old: "return check(target.Addr())", New: "_ = target\n\t\t\treturn nil",
+			Suites: onHooks, Tests: tests("webhook", "TestSendRebinding", "TestSendRefused"),
+		},
+		{
+			Name: "webhook-unsigned", Breaks: []string{"webhooks"}, File: "webhook/signer.go",
+			Old: "if len(signatures) > 0 {", New: "if len(signatures) > 1 {",
+			Suites: onHooks, Tests: tests("webhook", "TestSendSigned", "TestSignerKnownAnswer"),
+		},
+		{
+			Name: "signature-without-the-time", Breaks: []string{"webhooks"}, File: "webhook/signer.go",
+			Old: "mac.Write([]byte(id + \".\" + timestamp + \".\" + body))", New: "mac.Write([]byte(id + \".\" + body))",
+			Suites: onHooks, Tests: tests("webhook", "TestSignerKnownAnswer", "TestSignerAgainstReference"),
+		},
+	}
+}

@@ -1,0 +1,201 @@
+package sabotage
+
+// inTheStore are the sabotages of the schema: its functions, and the guards that hold whoever writes.
+func inTheStore() []Sabotage {
+	return []Sabotage{
+		{
+			Name: "unsent-is-forgotten", Breaks: []string{"I1"}, File: functions + "52_sweep.sql",
+			Old: "client_id = v_client and message is not null and sent_at is null\n", New: "client_id = v_client and message is not null and sent_at > now()\n",
+			Suites: onPostgres, Tests: cases("submit", "sweep", "retry by hand"),
+		},
+		{
+			Name: "stalled-is-forgotten", Breaks: []string{"I1"}, File: functions + "52_sweep.sql",
+			Old: "j.status in ('pending', 'running') and aw_stalled(j, p)\n", New: "false\n",
+			Suites: onPostgres, Tests: cases("sweep", "sweep of what nobody began"),
+		},
+		{
+			Name: "sweeps-send-twice", Breaks: []string{"I1"}, File: functions + "52_sweep.sql",
+			Old: "(p ->> 'fence')::bigint or not aw_stalled(j, p) then", New: "(p ->> 'fence')::bigint then",
+			Suites: onPostgres, Tests: cases("sweeps at once"),
+		},
+		{
+			Name: "recorded-counts-as-sent", Breaks: []string{"I1"}, File: functions + "50_requests.sql",
+			Old: "'sent', j.queue is null or j.sent_at is not null)", New: "'sent', true)",
+			Suites: onPostgres, Tests: cases("submit"),
+		},
+		{
+			Name: "done-runs-again", Breaks: []string{"I2"}, File: functions + "30_begin.sql",
+			Old: "if aw_again(j, p) then", New: "if true then",
+			Suites: onModel, Tests: with(cases("begin decides by state"), model),
+		},
+		{
+			Name: "force-redelivered-runs-again", Breaks: []string{"I2"}, File: functions + "30_begin.sql",
+			Old: "or v_message_id is null or v_message_id = any (j.message_ids) then", New: "or v_message_id is null then",
+			Suites: onPostgres, Tests: cases("force"),
+		},
+		{
+			Name: "effects-fail-alone", Breaks: []string{"I2"}, File: functions + "40_attempts.sql",
+			Old:    "    v_result := v_result || aw_effect(j, v_effect);\n",
+			New:    "    begin v_result := v_result || aw_effect(j, v_effect); exception when others then null; end;\n",
+			Suites: onPostgres, Tests: cases("effects are one transaction"),
+		},
+		{
+			Name: "replayed-twice", Breaks: []string{"I2"}, File: functions + "55_replay.sql",
+			Old: "if v_plan ->> 'refusal' is not null\n", New: "if false\n",
+			Suites: onPostgres, Tests: cases("replay", "replays at once"),
+		},
+		{
+			Name: "no-guard-of-jobs", Breaks: []string{"I3", "I4", "I8"}, File: migrations + "004_guards.sql",
+			Old: "create trigger jobs_guard before update on jobs for each row execute function aw_guard_job();", New: "",
+			Suites: onSchema, Tests: tests("internal/store/schema", "TestTransitions", "TestGuards"),
+		},
+		{
+			Name: "any-transition-goes", Breaks: []string{"I3"}, File: migrations + "006_replay.sql",
+			Old: "raise exception 'job % can not go from % to %', old.id, old.status, new.status using errcode = 'AW010';", New: "null;",
+			Suites: onSchema, Tests: tests("internal/store/schema", "TestTransitions"),
+		},
+		{
+			Name: "the-ended-are-held", Breaks: []string{"I3", "I7"}, File: functions + "10_calls.sql",
+			Old: "j.id is null or j.status <> 'running' or j.lease_expires_at is null\n", New: "j.id is null\n",
+			Suites: onModel, Tests: with(cases("stale fence", "cancel", "complete"), model),
+		},
+		{
+			Name: "stale-fence-passes", Breaks: []string{"I4"}, File: functions + "10_calls.sql",
+			Old: "     or j.fence is distinct from (p ->> 'fence')::bigint then", New: "     then",
+			Suites: onModel, Tests: with(cases("stale fence"), model),
+		},
+		{
+			Name: "fence-stays", Breaks: []string{"I4"}, File: functions + "30_begin.sql",
+			Old: "attempts = j.attempts, fence = j.fence + 1, worker", New: "attempts = j.attempts, fence = j.fence, worker",
+			Suites: onPostgres, Tests: cases("stale fence", "worker lost"),
+		},
+		{
+			Name: "fence-may-fall", Breaks: []string{"I4"}, File: migrations + "006_replay.sql",
+			Old: "if new.fence < old.fence then -- I4", New: "if false then",
+			Suites: onSchema, Tests: tests("internal/store/schema", "TestGuards"),
+		},
+		{
+			Name: "staging-unfenced", Breaks: []string{"I4"}, File: functions + "60_documents.sql",
+			Old: "  j jobs := aw_share(p);\n  d documents;\n  v_staged document_versions;\n  v_holder", New: "  j jobs;\n  d documents;\n  v_staged document_versions;\n  v_holder",
+			Suites: onPostgres, Tests: cases("stale fence"),
+		},
+		{
+			Name: "conflict-begins", Breaks: []string{"I5"}, File: functions + "30_begin.sql",
+			Old: "elsif j.fingerprint <> p ->> 'fingerprint' then -- I5", New: "elsif false then",
+			Suites: onModel, Tests: with(cases("conflict", "force"), model),
+		},
+		{
+			Name: "conflict-is-submitted", Breaks: []string{"I5"}, File: functions + "50_requests.sql",
+			Old: "if not j.placeholder and j.fingerprint <> p ->> 'fingerprint' then -- I5", New: "if false then",
+			Suites: onPostgres, Tests: cases("conflict", "submit"),
+		},
+		{
+			Name: "retry-beyond-the-last", Breaks: []string{"I6"}, File: functions + "40_attempts.sql",
+			Old: "if j.attempts >= j.max_attempts then -- I6", New: "if false then",
+			Suites: onPostgres, Tests: cases("retry"),
+		},
+		{
+			Name: "requeue-beyond-the-last", Breaks: []string{"I6"}, File: functions + "55_replay.sql",
+			Old: "and j.fingerprint <> '' and j.attempts >= j.max_attempts then -- I6", New: "and false then",
+			Suites: onPostgres, Tests: cases("retry by hand"),
+		},
+		{
+			Name: "attempts-unchecked", Breaks: []string{"I6"}, File: migrations + "001_jobs.sql",
+			Old: "  check (attempts between 0 and max_attempts), -- I6\n", New: "",
+			Suites: onSchema, Tests: tests("internal/store/schema", "TestGuards"),
+		},
+		{
+			Name: "no-dead-letter", Breaks: []string{"I6"}, File: functions + "20_endings.sql",
+			Old: "if state = 'failed' then\n    insert into dead_letters", New: "if false then\n    insert into dead_letters",
+			Suites: onPostgres, Tests: cases("fail", "worker lost for good"),
+		},
+		{
+			Name: "rejected-twice", Breaks: []string{"I6"}, File: functions + "50_requests.sql",
+			Old:    "nullif(p #>> '{source,queue}', ''), nullif(p #>> '{source,message_id}', ''))\n  on conflict",
+			New:    "nullif(p #>> '{source,queue}', ''), null)\n  on conflict",
+			Suites: onPostgres, Tests: cases("reject", "workers at once"),
+		},
+		{
+			Name: "two-letters-of-one-end", Breaks: []string{"I6"}, File: migrations + "001_jobs.sql",
+			Old:    "create unique index dead_letters_once_per_job on",
+			New:    "create index dead_letters_once_per_job on",
+			Suites: onSchema, Tests: tests("internal/store/schema", "TestGuards"),
+		},
+		{
+			Name: "canceled-begins", Breaks: []string{"I7"}, File: functions + "30_begin.sql",
+			Old: "elsif j.status = 'pending' and j.cancel_requested_at is null then", New: "elsif j.status = 'pending' then",
+			Suites: onModel, Tests: with(cases("cancel requests"), model),
+		},
+		{
+			Name: "canceled-before-it-came-begins", Breaks: []string{"I7"}, File: functions + "30_begin.sql",
+			Old: "if j.placeholder then\n", New: "if false then\n",
+			Suites: onPostgres, Tests: cases("cancel requests"),
+		},
+		{
+			Name: "cancel-is-not-told", Breaks: []string{"I7"}, File: functions + "40_attempts.sql",
+			Old: "jsonb_build_object('cancel', j.cancel_requested_at is not null)", New: "jsonb_build_object('cancel', false)",
+			Suites: onPostgres, Tests: cases("cancel"),
+		},
+		{
+			Name: "events-with-gaps", Breaks: []string{"I8"}, File: functions + "10_calls.sql",
+			Old: "j.event_seq + f.n, f.id", New: "j.event_seq + 2 * f.n, f.id",
+			Suites: onModel, Tests: with(cases("events"), model),
+		},
+		{
+			Name: "progress-falls", Breaks: []string{"I8"}, File: functions + "10_calls.sql",
+			Old:    "greatest(j.progress, max(least(greatest((s.e ->> 'progress')::int, 0), 100)) over (order by s.n))",
+			New:    "least(greatest((s.e ->> 'progress')::int, 0), 100)",
+			Suites: onPostgres, Tests: cases("events"),
+		},
+		{
+			Name: "events-told-twice", Breaks: []string{"I8"}, File: functions + "10_calls.sql",
+			Old: "where o.id = s.id and o.client_id = j.client_id limit 1) is null", New: "where false) is null",
+			Suites: onPostgres, Tests: cases("events"),
+		},
+		{
+			Name: "release-costs-an-attempt", Breaks: []string{"I9"}, File: functions + "40_attempts.sql",
+			Old: "return aw_leave(j, 'pending', j.attempts - 1,", New: "return aw_leave(j, 'pending', j.attempts,",
+			Suites: onModel, Tests: with(cases("release"), model),
+		},
+		{
+			Name: "lease-not-extended", Breaks: []string{"I9"}, File: functions + "40_attempts.sql",
+			Old: "    lease_expires_at = clock_timestamp() + aw_span(p -> 'lease_ms'),\n", New: "",
+			Suites: onPostgres, Tests: cases("worker lost", "stale fence"),
+		},
+		{
+			Name: "any-tenant-is-asked-for", Breaks: []string{"I10"}, File: functions + "10_calls.sql",
+			Old: "if bound <> asked then", New: "if false then",
+			Suites: onTenancy, Tests: tests("internal/store/postgres", "TestTenancy"),
+		},
+		{
+			Name: "policy-lets-all-see", Breaks: []string{"I10"}, File: migrations + "005_tenancy.sql",
+			Old: "create policy tenant on %I using (client_id = (select aw_client()))", New: "create policy tenant on %I using (true)",
+			Suites: onTenancy, Tests: tests("internal/store/postgres", "TestTenancy"),
+		},
+		{
+			Name: "security-not-forced", Breaks: []string{"I10"}, File: migrations + "005_tenancy.sql",
+			Old: "    execute format('alter table %I force row level security', t.name);\n", New: "",
+			Suites: onSchema, Tests: tests("internal/store/schema", "TestEveryTable"),
+		},
+		{
+			Name: "login-may-be-another", Breaks: []string{"I10"}, File: migrations + "001_jobs.sql",
+			Old: "when session_user::text like 'async\\_worker\\_%' then", New: "when false then",
+			Suites: onTenancy, Tests: tests("internal/store/postgres", "TestTenancy"),
+		},
+		{
+			Name: "no-webhook-with-the-end", Breaks: []string{"webhooks"}, File: functions + "20_endings.sql",
+			Old: "aw_webhook(j.client_id, j.id, j.type, j.webhook_url, state, j.attempts,", New: "aw_webhook(j.client_id, j.id, j.type, null, state, j.attempts,",
+			Suites: onPostgres, Tests: cases("complete", "fail", "cancel"),
+		},
+		{
+			Name: "claimed-twice", Breaks: []string{"webhooks"}, File: functions + "70_deliveries.sql",
+			Old: "and (w.lease_expires_at is null or w.lease_expires_at <= v_now)\n", New: "\n",
+			Suites: onPostgres, Tests: cases("deliveries", "workers at once"),
+		},
+		{
+			Name: "stale-delivery-settles", Breaks: []string{"webhooks"}, File: functions + "70_deliveries.sql",
+			Old: "and id = p ->> 'id' and fence = (p ->> 'fence')::bigint\n", New: "and id = p ->> 'id'\n",
+			Suites: onPostgres, Tests: cases("deliveries"),
+		},
+	}
+}

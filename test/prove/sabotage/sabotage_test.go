@@ -1,0 +1,113 @@
+package sabotage
+
+import (
+	"flag"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var update = flag.Bool("update", false, "write RELIABILITY.md's table of invariants anew")
+
+const root = "../../.."
+
+// TestList: each sabotage applies at one place and leaves Go that can be parsed, and what it names is there.
+// `make prove KINDS=mutation` carries them out.
+func TestList(t *testing.T) {
+	t.Parallel()
+	if err := Check(root); err != nil {
+		t.Error(err)
+	}
+}
+
+// RELIABILITY.md's table of invariants is made from the list, and names the lines where they stand now.
+func TestReliability(t *testing.T) {
+	t.Parallel()
+	const path, begin, end = root + "/RELIABILITY.md", "<!-- invariants: made by `make docs` -->\n", "<!-- /invariants -->"
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(raw), begin)
+	_, after, ok2 := strings.Cut(rest, end)
+	if !ok || !ok2 {
+		t.Fatalf("RELIABILITY.md has no place for the invariants between %q and %q", begin, end)
+	}
+	table, err := Markdown(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := before + begin + "\n" + table + "\n" + end + after
+	if string(raw) == want {
+		return
+	}
+	if !*update {
+		t.Fatal("RELIABILITY.md's table of invariants is not that of the code; run: make docs")
+	}
+	if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestRun carries out what is caught, and what is not caught as it should be: that must not pass for caught.
+func TestRun(t *testing.T) {
+	t.Parallel()
+	caught := All()[slices.IndexFunc(All(), func(s Sabotage) bool { return s.Name == "blob-out-of-the-container" })]
+	for want, edit := range map[string]func(*Sabotage){
+		"":                     func(*Sabotage) {},
+		"not caught: I10":      func(s *Sabotage) { s.Old, s.New = `is empty"`, `is quite empty"` },
+		"does not compile":     func(s *Sabotage) { s.New = "case unheardOf:" },
+		"caught, but not by a": func(s *Sabotage) { s.Tests = tests("internal/blob", "TestOther") },
+	} {
+		s := caught
+		edit(&s)
+		t.Run(want, func(t *testing.T) {
+			t.Parallel()
+			r, err := Run(t.Context(), root, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := strings.Join(r.Wrong, "\n")
+			if want == "" && got != "" || !strings.Contains(got, want) {
+				t.Errorf("it is judged %q, want %q\n%s", got, want, r.Output)
+			}
+		})
+	}
+}
+
+// TestTorn: SQL that can't be run fails every test, and shows nothing.
+func TestTorn(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]bool{
+		`begin: ERROR: column "fance" does not exist (SQLSTATE 42703)`:                 true,
+		`migrate the database that others are copied from: 30_begin.sql: syntax error`: true,
+		`select from jobs: ERROR: permission denied for table jobs (SQLSTATE 42501)`:   false,
+		`I4: complete under fence 1 of 2: <nil>`:                                       false,
+	} {
+		if torn(line) != want {
+			t.Errorf("%q: %t, want %t", line, !want, want)
+		}
+	}
+}
+
+func TestFirstChange(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		old, changed string
+		want         int
+	}{
+		{"\t\ta(1)\n\t\tb(2)\n", "\t\tb(2)\n", 2},
+		{"a(1)\n\tb(2)\n", "a(1)\n\tb(3)\n", 8},
+		{"a(1)\n\tb(2)\n", "a(1)\n", 6},
+		{"x", "", 0},
+	} {
+		if got := firstChange(c.old, c.changed); got != c.want {
+			t.Errorf("%q to %q: %d, want %d", c.old, c.changed, got, c.want)
+		}
+	}
+}
