@@ -4,6 +4,7 @@ package systemd
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -12,6 +13,9 @@ import (
 
 // Notifier speaks sd_notify(3). The zero Notifier is ready to use, and safe for concurrent use.
 type Notifier struct{}
+
+// Present says whether there is a manager that listens. Asking what to tell it can be spared without one.
+func (Notifier) Present() bool { return os.Getenv("NOTIFY_SOCKET") != "" }
 
 // Ready says that the daemon serves; status is what `systemctl status` shows.
 func (n Notifier) Ready(status string) error {

@@ -33,6 +33,9 @@ func manager(t *testing.T) func() string {
 func TestNotifications(t *testing.T) {
 	read := manager(t)
 	var n systemd.Notifier
+	if !n.Present() {
+		t.Error("the manager is not seen")
+	}
 	for _, c := range []struct {
 		call func() error
 		want string
@@ -56,8 +59,8 @@ func TestWithoutManager(t *testing.T) {
 	t.Setenv("NOTIFY_SOCKET", "")
 	t.Setenv("WATCHDOG_USEC", "")
 	var n systemd.Notifier
-	if err := n.Ready("x"); err != nil {
-		t.Error(err)
+	if err := n.Ready("x"); err != nil || n.Present() {
+		t.Errorf("present: %t, %v", n.Present(), err)
 	}
 	if d, err := n.WatchdogInterval(); d != 0 || err != nil {
 		t.Errorf("%v, %v", d, err)

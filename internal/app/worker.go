@@ -131,6 +131,7 @@ func (w *Worker) Run(ctx context.Context) error {
 			w.tenant.log.Error("the webhook loop ended", "error", err)
 		}
 	})
+	loops.Go(func() { w.showStatus(delivering) })
 	err := w.engine.Run(ctx)
 	stop() // what is in flight is finished; the rest is in the outbox
 	loops.Wait()

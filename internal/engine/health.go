@@ -35,11 +35,14 @@ type Trouble struct {
 	Hint  string    `json:"hint,omitempty"` // what to look at, or to mend
 }
 
-// StoreHealth says since when the store takes no messages' beginnings, and how long they wait now.
+// StoreHealth says since when no message can be begun, and how long each of them waits now.
 type StoreHealth struct {
-	Since time.Time     `json:"since"`
-	Wait  time.Duration `json:"wait_ns"`
+	Trouble
+	Wait time.Duration `json:"wait_ns"`
 }
+
+// Refuses says that the database answers, but not as the worker needs it: somebody has to mend something.
+func (s StoreHealth) Refuses() bool { return s.Class == job.DependencyUnavailable }
 
 // QueueHealth is how receiving from a queue goes.
 type QueueHealth struct {

@@ -212,8 +212,13 @@ func (e *Engine) reject(ctx context.Context, d *delivery, r store.Rejection) {
 // stumbled is for a message that could not be begun because something else is out of order: it
 // waits, costs no attempt (I9), and polling slows down.
 func (e *Engine) stumbled(ctx context.Context, d *delivery, what string, err error) {
-	wait := e.store.stumbled()
-	d.log.Error("a message has to wait", "because", what, "error", err, "wait", wait)
+	failure := classify(err)
+	help := failure.Hint
+	if help == "" {
+		help = "check that the database runs, its address in the settings, and the network; the message is tried again until it works"
+	}
+	wait := e.store.stumbled(failure.Class, help)
+	d.log.Error("a message has to wait", "because", what, "error", err, "wait", wait, "hint", help)
 	d.putBack(ctx, wait)
 }
 

@@ -157,10 +157,16 @@ func (e *Engine) after(s store.Settled) {
 // classify is job.Classify for what may come from the store: a key that was just changed, or an API that
 // is just loading the schema, is no bug of the task.
 func classify(err error) *job.Error {
-	if errors.Is(err, store.ErrForbidden) || errors.Is(err, store.ErrSchema) {
-		return &job.Error{Class: job.DependencyUnavailable, Message: "the database refused the worker; its log has the details", Cause: err}
+	var remedy string
+	switch {
+	case errors.Is(err, store.ErrForbidden):
+		remedy = "check the database's key in the settings, and that it is for this CLIENT_ID"
+	case errors.Is(err, store.ErrSchema):
+		remedy = "run async-worker migrate, and start the version of the worker that fits the schema"
+	default:
+		return job.Classify(err)
 	}
-	return job.Classify(err)
+	return &job.Error{Class: job.DependencyUnavailable, Message: "the database refused the worker; its log has the details", Cause: err, Hint: remedy}
 }
 
 // describe turns an error into what rows and webhooks show.

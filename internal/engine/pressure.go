@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/job"
 )
 
 const (
@@ -28,18 +30,16 @@ type pressure struct {
 
 	mu      sync.Mutex
 	wait    time.Duration
-	since   time.Time     // the first failure in a row; zero: there is none
+	trouble *Trouble      // nil: there is none
 	average time.Duration // exponential moving average of begin's time; zero: there was none
 	slow    bool
 }
 
 // stumbled notes a failure and returns how long its message should wait.
-func (p *pressure) stumbled() time.Duration {
+func (p *pressure) stumbled(class job.Class, hint string) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.wait == 0 {
-		p.since = time.Now()
-	}
+	p.trouble = p.trouble.again(time.Now(), class, hint)
 	p.wait = min(max(2*p.wait, time.Second), max(p.most, time.Second))
 	return p.wait
 }
@@ -48,14 +48,22 @@ func (p *pressure) stumbled() time.Duration {
 func (p *pressure) recovered() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.wait = 0
+	p.end()
+}
+
+// end ends the wait, and logs the end of what was logged for each message before; mu is held.
+func (p *pressure) end() {
+	if p.trouble != nil {
+		p.log.Info("the store answers again", "after", time.Since(p.trouble.Since).Round(time.Second))
+	}
+	p.trouble, p.wait = nil, 0
 }
 
 // answered notes a success of begin, and how long it took.
 func (p *pressure) answered(took time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.wait = 0
+	p.end()
 	p.average += (min(took, longestBegin) - p.average) / beginWeight
 	switch {
 	case !p.slow && p.average > slowBegin:
@@ -116,12 +124,12 @@ func (w *webhooks) allow(usually int) (most int, pause time.Duration) {
 	return usually, 0
 }
 
-// health says since when the store has been failing; nil: it is not.
+// health says since when the store has been failing; nil: it has not.
 func (p *pressure) health() *StoreHealth {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.wait == 0 {
+	if p.trouble == nil {
 		return nil
 	}
-	return &StoreHealth{Since: p.since, Wait: p.wait}
+	return &StoreHealth{Trouble: *p.trouble, Wait: p.wait}
 }

@@ -1,0 +1,112 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/engine"
+	"github.com/seed-7227ef26/async-worker/systemd"
+)
+
+// statusEvery is how often the status line may change.
+const statusEvery = 3 * time.Second
+
+// Health returns how the worker is.
+func (w *Worker) Health() engine.Health { return w.engine.Health() }
+
+// showStatus keeps the line that `systemctl status` shows true until ctx is done. Without systemd it does nothing.
+func (w *Worker) showStatus(ctx context.Context) {
+	var n systemd.Notifier
+	if !n.Present() {
+		return
+	}
+	err := showChanges(ctx, func() string { return StatusLine(w.Health()) }, func(line string) error { return n.Status("%s", line) })
+	if err != nil {
+		w.tenant.log.Warn("systemd was not told; its status line is no longer kept", "error", err)
+	}
+}
+
+// showChanges shows a line whenever it is another one, until ctx is done or it can't be shown.
+func showChanges(ctx context.Context, line func() string, show func(string) error) error {
+	ticker := time.NewTicker(statusEvery)
+	defer ticker.Stop()
+	for shown := ""; ; {
+		if now := line(); now != shown {
+			if err := show(now); err != nil {
+				return err
+			}
+			shown = now
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// StatusLine says in one line how a worker is: what it does first, then what is wrong, the worst first.
+func StatusLine(h engine.Health) string {
+	var wrong []string
+	degraded := false
+	if h.Store != nil {
+		degraded = true
+		wrong = append(wrong, database(h))
+	}
+	for _, q := range h.Queues {
+		if q.Trouble != nil {
+			degraded = true
+			wrong = append(wrong, fmt.Sprintf("can't receive from %s since %s%s", q.Name, clock(h.At, q.Trouble.Since), because(q.Trouble)))
+		}
+	}
+	for _, d := range h.Dependencies {
+		if d.Down() {
+			wrong = append(wrong, fmt.Sprintf("%s down since %s (breaker %s)", d.Name, clock(h.At, d.Since), d.State))
+		}
+	}
+	for _, t := range h.Types {
+		if t.Limit < h.Slots {
+			wrong = append(wrong, fmt.Sprintf("%s limited to %d of %d at a time%s", t.Type, t.Limit, h.Slots, because(t.Trouble)))
+		} else if t.Trouble != nil {
+			wrong = append(wrong, fmt.Sprintf("%s fails since %s%s", t.Type, clock(h.At, t.Trouble.Since), because(t.Trouble)))
+		}
+	}
+	doing := fmt.Sprintf("%d of %d slots", h.Running, h.Slots)
+	switch {
+	case h.Draining:
+		return strings.Join(append([]string{fmt.Sprintf("draining: %d still running", h.Running)}, wrong...), "; ")
+	case degraded:
+		return "degraded: " + strings.Join(append(wrong, doing), "; ")
+	default:
+		return strings.Join(append([]string{"working: " + doing}, wrong...), "; ")
+	}
+}
+
+func database(h engine.Health) string {
+	trouble, why := "does not answer", ""
+	if h.Store.Refuses() {
+		trouble, why = "refuses the worker", because(&h.Store.Trouble)
+	}
+	return fmt.Sprintf("the database %s since %s%s; messages wait, no attempt is counted", trouble, clock(h.At, h.Store.Since), why)
+}
+
+func because(t *engine.Trouble) string {
+	switch {
+	case t == nil:
+		return ""
+	case t.Hint == "":
+		return fmt.Sprintf(" (%s)", t.Class)
+	default:
+		return fmt.Sprintf(" (%s: %s)", t.Class, t.Hint)
+	}
+}
+
+// clock is a time of today as hours and minutes, of another day with its date.
+func clock(now, t time.Time) string {
+	if y, d := now.Year(), now.YearDay(); y == t.Year() && d == t.YearDay() {
+		return t.Format("15:04")
+	}
+	return t.Format("2006-01-02 15:04")
+}
