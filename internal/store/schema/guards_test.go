@@ -25,7 +25,7 @@ func code(err error) string {
 	return ""
 }
 
-// TestNames: what the table takes as an id and as a client id is what the decoder takes (internal/task).
+// TestNames tries the limits of an id and of a client id, which are those of the decoder (internal/task).
 func TestNames(t *testing.T) {
 	t.Parallel()
 	conn := connect(t, stacktest.PostgresWith(t, schema.Options{Dimensions: 8}))

@@ -1,5 +1,5 @@
--- What an id and a client id may be, said so that it is quickly checked: a bounded repetition ({1,128}) in a
--- regular expression costs as much as the rest of an insert's or update's checks together. The meaning is as before.
+-- What an id and a client id may be, said so that it is quickly checked: with bounded repetitions ({1,128}) the two
+-- regular expressions took about an eighth of the CPU time that Postgres spent on a task. The meaning is as before.
 set local search_path = {{ .schema }}, extensions, public;
 
 alter table jobs
