@@ -13,13 +13,13 @@ import (
 // slowAnswers claims at once and answers a second later, or never when it is canceled before.
 type slowAnswers struct{ *outbox }
 
-func (s slowAnswers) ClaimDeliveries(ctx context.Context, c store.Claim) ([]store.Delivery, time.Duration, error) {
-	batch, wait, err := s.outbox.ClaimDeliveries(ctx, c)
+func (s slowAnswers) ClaimDeliveries(ctx context.Context, c store.Claim) (store.Claimed, error) {
+	claimed, err := s.outbox.ClaimDeliveries(ctx, c)
 	select {
 	case <-time.After(time.Second):
-		return batch, wait, err
+		return claimed, err
 	case <-ctx.Done():
-		return nil, 0, ctx.Err()
+		return store.Claimed{}, ctx.Err()
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/store"
@@ -44,6 +45,7 @@ const (
 	settleTimeout = 10 * time.Second // for one try at noting an outcome
 	settleTries   = 3
 	settleBudget  = settleTries*settleTimeout + 5*time.Second // with the waits between
+	countEvery    = 5 * time.Second                           // between two counts of what is due
 	maxBackoff    = time.Minute                               // between claims while the store is down
 )
 
@@ -57,6 +59,7 @@ var errStopping = errors.New("the worker stopped before the receiver answered")
 type Loop struct {
 	cfg  Config
 	wake chan struct{}
+	due  atomic.Int64 // at the last look
 }
 
 // NewLoop fills in the defaults.
@@ -95,6 +98,10 @@ func (l *Loop) Wake() {
 	}
 }
 
+// Due is how many webhooks were due and waited in the outbox when they were counted last, beside those being
+// sent: a few seconds ago, or at the last look at an idle outbox. It is not counted beyond 1001.
+func (l *Loop) Due() int { return int(l.due.Load()) }
+
 // Run delivers until ctx is done; then it claims no more (but once if it was woken just before: the last
 // tasks of a drain), lets the attempts in flight end within the grace, notes what came of them, and
 // returns nil. Errors of the store are logged and outlasted. Only one Run at a time.
@@ -103,7 +110,7 @@ func (l *Loop) Run(ctx context.Context) error {
 	attempts, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
 	r := &round{
-		Config: l.cfg, attempts: attempts, busy: map[string]int{},
+		Config: l.cfg, attempts: attempts, busy: map[string]int{}, due: &l.due,
 		done: make(chan finished, l.cfg.Concurrency),
 	}
 	for ctx.Err() == nil {

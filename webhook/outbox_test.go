@@ -45,23 +45,22 @@ func (o *outbox) add(id, url string) *row {
 	return r
 }
 
-func (o *outbox) ClaimDeliveries(ctx context.Context, c store.Claim) ([]store.Delivery, time.Duration, error) {
+func (o *outbox) ClaimDeliveries(ctx context.Context, c store.Claim) (store.Claimed, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.claims++
 	if err := ctx.Err(); err != nil {
-		return nil, 0, err
+		return store.Claimed{}, err
 	}
 	if o.failClaims > 0 {
 		o.failClaims--
-		return nil, 0, errDown
+		return store.Claimed{}, errDown
 	}
 	if c.Max < 1 || c.Max > 100 || c.Worker == "" || c.Lease <= 0 {
-		return nil, 0, errors.New("a claim out of its bounds")
+		return store.Claimed{}, errors.New("a claim out of its bounds")
 	}
 	now := time.Now()
-	var claimed []store.Delivery
-	var next time.Duration
+	var claimed store.Claimed
 	slices.SortStableFunc(o.rows, func(a, b *row) int { return a.due.Compare(b.due) })
 	for _, r := range o.rows {
 		if r.status != store.DeliveryPending {
@@ -72,19 +71,22 @@ func (o *outbox) ClaimDeliveries(ctx context.Context, c store.Claim) ([]store.De
 			at = r.leased
 		}
 		if wait := at.Sub(now); wait > 0 {
-			if next == 0 || wait < next {
-				next = wait
+			if claimed.Next == 0 || wait < claimed.Next {
+				claimed.Next = wait
 			}
 			continue
 		}
-		if len(claimed) == c.Max || !o.ignoreSkip && slices.Contains(c.SkipHosts, hostOf(r.URL)) {
+		if len(claimed.Deliveries) == c.Max || !o.ignoreSkip && slices.Contains(c.SkipHosts, hostOf(r.URL)) {
+			if c.CountDue {
+				claimed.Due = min(claimed.Due+1, 1001)
+			}
 			continue
 		}
 		r.Fence++
 		r.leased = now.Add(c.Lease)
-		claimed = append(claimed, r.Delivery)
+		claimed.Deliveries = append(claimed.Deliveries, r.Delivery)
 	}
-	return claimed, next, nil
+	return claimed, nil
 }
 
 func hostOf(url string) string { return strings.Split(url, "/")[2] }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/store"
@@ -17,14 +18,16 @@ type round struct {
 
 	running int
 	busy    map[string]int // attempts running, by host
-	held    []claimed      // claimed, waiting for a free place at their host
+	held    []held         // claimed, waiting for a free place at their host
 
+	due     *atomic.Int64 // of the Loop
+	counted time.Time     // when it was asked for
 	look    bool          // the outbox may hold something due
 	next    time.Time     // when to look again at the latest
 	backoff time.Duration // after an error of the store; zero: it answered
 }
 
-type claimed struct {
+type held struct {
 	store.Delivery
 	until time.Time // the last moment at which an attempt is sure to be noted within the claim
 }
@@ -66,10 +69,11 @@ func (r *round) claim(ctx context.Context) {
 	room := r.room()
 	skip := r.full()
 	start := time.Now()
+	count := start.Sub(r.counted) >= countEvery
 	// A claim that is cut off may have been carried out, and would hide its deliveries for a whole lease.
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
-	batch, wait, err := r.Deliveries.ClaimDeliveries(bounded, store.Claim{
-		Worker: r.Worker, Max: room, Lease: r.Lease, SkipHosts: skip,
+	claimed, err := r.Deliveries.ClaimDeliveries(bounded, store.Claim{
+		Worker: r.Worker, Max: room, Lease: r.Lease, SkipHosts: skip, CountDue: count,
 	})
 	cancel()
 	r.look = false
@@ -79,15 +83,19 @@ func (r *round) claim(ctx context.Context) {
 	}
 	r.backoff = 0
 	r.next = time.Now().Add(spread(r.Poll, 0.25))
-	if wait > 0 {
-		r.sooner(wait)
+	if claimed.Next > 0 {
+		r.sooner(claimed.Next)
+	}
+	if count {
+		r.counted = start
+		r.due.Store(int64(claimed.Due))
 	}
 	until := start.Add(r.Lease - r.Timeout - settleBudget)
-	for _, d := range batch {
-		r.held = append(r.held, claimed{d, until})
+	for _, d := range claimed.Deliveries {
+		r.held = append(r.held, held{d, until})
 	}
 	r.startHeld()
-	r.look = len(batch) >= room
+	r.look = len(claimed.Deliveries) >= room
 }
 
 // full lists the hosts that can't be sent more for now.
@@ -121,7 +129,7 @@ func (r *round) sooner(wait time.Duration) {
 // let go: its claim runs out, and it is claimed anew.
 func (r *round) startHeld() {
 	now := time.Now()
-	r.held = slices.DeleteFunc(r.held, func(c claimed) bool {
+	r.held = slices.DeleteFunc(r.held, func(c held) bool {
 		if now.After(c.until) {
 			return true
 		}

@@ -99,7 +99,7 @@ func (w *Worker) build(ctx context.Context) error {
 		PollMin: c.PollMin, PollMax: c.PollMax, TaskTimeout: c.TaskTimeout, DrainMax: c.DrainMax,
 		MaxAttempts: c.Retry.MaxAttempts, Backoff: c.Retry.Backoff,
 	}, engine.Deps{
-		Queues: t.Queues, Store: t.Store, Bucket: t.Bucket, Handlers: registry, Outbox: w.outbox.Wake, Log: t.log,
+		Queues: t.Queues, Store: t.Store, Bucket: t.Bucket, Handlers: registry, Outbox: w.outbox.Wake, WebhooksDue: w.outbox.Due, Log: t.log,
 	})
 	return err
 }

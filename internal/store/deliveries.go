@@ -10,6 +10,19 @@ type Claim struct {
 	// SkipHosts are hosts (lower case, with the port if the URL has one) whose deliveries are not wanted
 	// now: their receivers are slow, and shall not keep others waiting.
 	SkipHosts []string `json:"skip_hosts,omitempty"`
+	// CountDue asks for Claimed.Due, which under a backlog costs as much as the claim.
+	CountDue bool `json:"count_due,omitempty"`
+}
+
+// Claimed is the answer to a Claim.
+type Claimed struct {
+	Deliveries []Delivery
+	// Next is when the next one will be due that is not yet, or whose claim runs out, as a wait from now.
+	// Zero: none is pending.
+	Next time.Duration
+	// Due is how many others are due and unclaimed, those of SkipHosts included. It is not counted beyond 1001,
+	// and zero unless it was asked for.
+	Due int
 }
 
 // Delivery is one claimed webhook.

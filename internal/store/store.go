@@ -109,9 +109,8 @@ type Documents interface {
 
 // Deliveries are the transactions of the webhook loop over the outbox.
 type Deliveries interface {
-	// ClaimDeliveries leases up to Max due deliveries to one worker. It also says when the next one that
-	// is not yet due will be, as a wait from now (zero: none pending).
-	ClaimDeliveries(ctx context.Context, c Claim) ([]Delivery, time.Duration, error)
+	// ClaimDeliveries leases up to Max due deliveries to one worker.
+	ClaimDeliveries(ctx context.Context, c Claim) (Claimed, error)
 	// SettleDelivery records the outcome of one claimed attempt. ErrFenced when the claim ran out and
 	// somebody else has it.
 	SettleDelivery(ctx context.Context, o DeliveryOutcome) error

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"testing"
-	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/store/memory"
@@ -25,10 +24,10 @@ type whole struct {
 }
 
 // ClaimDeliveries lists all of the outbox, of which nobody delivers.
-func (w whole) ClaimDeliveries(ctx context.Context, _ store.Claim) ([]store.Delivery, time.Duration, error) {
+func (w whole) ClaimDeliveries(ctx context.Context, _ store.Claim) (store.Claimed, error) {
 	jobs, err := w.Reader.Jobs(ctx, store.JobFilter{Limit: 1000})
 	if err != nil {
-		return nil, 0, err
+		return store.Claimed{}, err
 	}
 	var out []store.Delivery
 	for _, j := range jobs {
@@ -36,12 +35,12 @@ func (w whole) ClaimDeliveries(ctx context.Context, _ store.Claim) ([]store.Deli
 		for _, hook := range row.Outbox {
 			body, err := json.Marshal(map[string]string{"type": hook.Event})
 			if err != nil {
-				return nil, 0, err
+				return store.Claimed{}, err
 			}
 			out = append(out, store.Delivery{ID: hook.ID, JobID: j.ID, URL: hook.URL, Body: string(body)})
 		}
 	}
-	return out, 0, nil
+	return store.Claimed{Deliveries: out}, nil
 }
 
 func (whole) Check(context.Context) error { return nil }

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-func (c *client) ClaimDeliveries(ctx context.Context, claim store.Claim) ([]store.Delivery, time.Duration, error) {
+func (c *client) ClaimDeliveries(ctx context.Context, claim store.Claim) (store.Claimed, error) {
 	var answer struct {
 		Deliveries []struct {
 			ID       string `json:"id"`
@@ -18,6 +18,7 @@ func (c *client) ClaimDeliveries(ctx context.Context, claim store.Claim) ([]stor
 			Fence    int64  `json:"fence"`
 		} `json:"deliveries"`
 		NextMS int64 `json:"next_ms"`
+		Due    int   `json:"due"`
 	}
 	err := c.call(ctx, "aw_claim_deliveries", struct {
 		tenantArg
@@ -25,13 +26,13 @@ func (c *client) ClaimDeliveries(ctx context.Context, claim store.Claim) ([]stor
 		LeaseMS int64 `json:"lease_ms"`
 	}{c.tenant(), claim, ms(claim.Lease)}, &answer)
 	if err != nil {
-		return nil, 0, err
+		return store.Claimed{}, err
 	}
-	var claimed []store.Delivery
+	claimed := store.Claimed{Next: time.Duration(answer.NextMS) * time.Millisecond, Due: answer.Due}
 	for _, d := range answer.Deliveries {
-		claimed = append(claimed, store.Delivery(d))
+		claimed.Deliveries = append(claimed.Deliveries, store.Delivery(d))
 	}
-	return claimed, time.Duration(answer.NextMS) * time.Millisecond, nil
+	return claimed, nil
 }
 
 func (c *client) SettleDelivery(ctx context.Context, o store.DeliveryOutcome) error {

@@ -15,11 +15,11 @@ import (
 // claimAll takes every due delivery of the tenant.
 func (b *bench) claimAll(lease time.Duration) []store.Delivery {
 	b.t.Helper()
-	claimed, _, err := b.ClaimDeliveries(b.ctx(), store.Claim{Worker: "w", Max: 100, Lease: lease})
+	claimed, err := b.ClaimDeliveries(b.ctx(), store.Claim{Worker: "w", Max: 100, Lease: lease})
 	if err != nil {
 		b.t.Fatalf("claim: %v", err)
 	}
-	return claimed
+	return claimed.Deliveries
 }
 
 // wantDeliveries checks the outbox rows of a job by their type, without claiming them.
@@ -127,9 +127,13 @@ func testSkipHosts(t *testing.T, b *bench) {
 		_, h := b.run(func(m *store.Begin) { m.WebhookURL = url })
 		b.complete(h)
 	}
-	got, _, err := b.ClaimDeliveries(b.ctx(), store.Claim{Worker: "w", Max: 10, Lease: hour, SkipHosts: []string{"slow.example:8443"}})
+	claimed, err := b.ClaimDeliveries(b.ctx(), store.Claim{Worker: "w", Max: 10, Lease: hour, CountDue: true, SkipHosts: []string{"slow.example:8443"}})
+	got := claimed.Deliveries
 	if err != nil || len(got) != 1 || got[0].URL != "https://quick.example/hook" {
 		t.Errorf("claimed %+v, %v; want the quick receiver's alone", got, err)
+	}
+	if claimed.Due != 1 {
+		t.Errorf("%d are due besides, want the slow receiver's", claimed.Due)
 	}
 }
 
@@ -138,17 +142,19 @@ func testDeliveries(t *testing.T, b *bench) {
 		_, h := b.run()
 		b.complete(h)
 	}
-	two, _, err := b.ClaimDeliveries(b.ctx(), store.Claim{Worker: "w1", Max: 2, Lease: hour})
-	if err != nil || len(two) != 2 {
-		t.Fatalf("claim: %d, %v", len(two), err)
+	first, err := b.ClaimDeliveries(b.ctx(), store.Claim{Worker: "w1", Max: 2, Lease: hour, CountDue: true})
+	two := first.Deliveries
+	if err != nil || len(two) != 2 || first.Due != 1 {
+		t.Fatalf("claim: %+v, %v", first, err)
 	}
-	one, _, err := b.ClaimDeliveries(b.ctx(), store.Claim{Worker: "w2", Max: 2, Lease: hour})
-	if err != nil || len(one) != 1 || one[0].ID == two[0].ID || one[0].ID == two[1].ID {
+	second, err := b.ClaimDeliveries(b.ctx(), store.Claim{Worker: "w2", Max: 2, Lease: hour, CountDue: true})
+	one := second.Deliveries
+	if err != nil || len(one) != 1 || second.Due != 0 || one[0].ID == two[0].ID || one[0].ID == two[1].ID {
 		t.Fatalf("second claim: %+v, %v", one, err)
 	}
-	none, wait, err := b.ClaimDeliveries(b.ctx(), store.Claim{Worker: "w3", Max: 2, Lease: hour})
-	if err != nil || len(none) != 0 || wait <= hour/2 || wait > hour {
-		t.Errorf("third claim: %+v, wait %s, %v", none, wait, err)
+	none, err := b.ClaimDeliveries(b.ctx(), store.Claim{Worker: "w3", Max: 2, Lease: hour, CountDue: true})
+	if err != nil || len(none.Deliveries) != 0 || none.Due != 0 || none.Next <= hour/2 || none.Next > hour {
+		t.Errorf("third claim: %+v, %v", none, err)
 	}
 
 	settle := func(d store.Delivery, edit func(*store.DeliveryOutcome)) error {

@@ -86,13 +86,13 @@ func testTogether(t *testing.T, b *bench) {
 	var mu sync.Mutex
 	claims := map[string]int{}
 	together(workers, func() {
-		claimed, _, err := b.ClaimDeliveries(b.ctx(), store.Claim{Worker: "w", Max: 100, Lease: hour})
+		claimed, err := b.ClaimDeliveries(b.ctx(), store.Claim{Worker: "w", Max: 100, Lease: hour})
 		if err != nil {
 			t.Errorf("claim: %v", err)
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		for _, d := range claimed {
+		for _, d := range claimed.Deliveries {
 			claims[d.ID]++
 		}
 	})

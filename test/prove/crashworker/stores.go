@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
@@ -90,12 +89,8 @@ func (w countedStore) StageChunks(ctx context.Context, s store.ChunkBatch) ([]st
 	return call(w.c, "store.StageChunks", func() ([]string, error) { return w.s.StageChunks(ctx, s) })
 }
 
-func (w countedStore) ClaimDeliveries(ctx context.Context, c store.Claim) (a []store.Delivery, b time.Duration, err error) {
-	a, err = call(w.c, "store.ClaimDeliveries", func() ([]store.Delivery, error) {
-		a, b, err = w.s.ClaimDeliveries(ctx, c)
-		return a, err
-	})
-	return a, b, err
+func (w countedStore) ClaimDeliveries(ctx context.Context, c store.Claim) (store.Claimed, error) {
+	return call(w.c, "store.ClaimDeliveries", func() (store.Claimed, error) { return w.s.ClaimDeliveries(ctx, c) })
 }
 
 func (w countedStore) SettleDelivery(ctx context.Context, o store.DeliveryOutcome) error {

@@ -7,6 +7,7 @@ declare
   v_now timestamptz := clock_timestamp();
   v_claimed jsonb;
   v_next timestamptz;
+  v_due int := 0;
 begin
   with due as (
     select w.id from webhook_deliveries w
@@ -30,7 +31,17 @@ begin
   from webhook_deliveries w
   where w.client_id = v_client and w.status = 'pending'
     and greatest(w.next_attempt_at, coalesce(w.lease_expires_at, w.next_attempt_at)) > v_now;
-  return jsonb_build_object('deliveries', coalesce(v_claimed, '[]'),
+
+  -- What is left, as far as 1001: enough to see that it is much. Usually nothing is, and nothing is counted.
+  if (p ->> 'count_due')::boolean
+     and (jsonb_array_length(v_claimed) >= (p ->> 'max')::int or jsonb_array_length(p -> 'skip_hosts') > 0) then
+    select count(*) into v_due from (
+      select from webhook_deliveries w
+      where w.client_id = v_client and w.status = 'pending' and w.next_attempt_at <= v_now
+        and (w.lease_expires_at is null or w.lease_expires_at <= v_now)
+      limit 1001) due;
+  end if;
+  return jsonb_build_object('deliveries', coalesce(v_claimed, '[]'), 'due', v_due,
                             'next_ms', case when v_next is null then 0 else aw_ms(v_next) end);
 end $$;
 
