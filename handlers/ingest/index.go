@@ -121,6 +121,9 @@ func (w *work) produce(ctx context.Context, batches chan<- []chunk.Chunk) error 
 	chunker := chunk.New(chunk.Config{
 		Title: w.title(), Counter: w.deps.Counter, Model: w.deps.Embedder.Model(), Dimensions: w.deps.Embedder.Dimensions(),
 	}, func(c chunk.Chunk) error {
+		if ctx.Err() != nil { // a single block may have thousands of chunks
+			return context.Cause(ctx)
+		}
 		w.chunks++
 		if batch = append(batch, c); len(batch) < batchChunks {
 			return nil

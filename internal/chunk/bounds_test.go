@@ -1,10 +1,12 @@
 package chunk
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/llm/token"
 )
 
@@ -21,11 +23,19 @@ func hostile(size int) map[string][]extract.Block {
 		return []extract.Block{{Kind: kind, Text: strings.Repeat(unit, size/len(unit))}}
 	}
 	cell := []extract.Cell{{Text: "a"}}
+	long := strings.Repeat("word ", 250)
+	var rows [][]extract.Cell
+	for range size / len(long) {
+		rows = append(rows, []extract.Cell{{Text: long}})
+	}
 	return map[string][]extract.Block{
 		"one letter":        one(extract.Paragraph, "a"),
 		"blanks, line ends": one(extract.Code, "x \n \n"),
 		"blanks":            one(extract.Code, "x                "),
 		"full stops":        one(extract.Paragraph, ". "),
+		"long sentences":    one(extract.Paragraph, long+"ends. So "),
+		"long lines":        one(extract.Code, long+"\n"),
+		"long rows":         {{Kind: extract.TableKind, Table: &extract.Table{Rows: rows}}},
 		"one long heading":  one(extract.Heading, "heading "),
 		"one code line":     one(extract.Code, "x+=1;"),
 		"accents":           one(extract.Paragraph, "\u0301"),
@@ -69,6 +79,42 @@ func TestWhatIsHeldIsBounded(t *testing.T) {
 			}
 			if err := c.Close(); err != nil || n == 0 {
 				t.Errorf("%d chunks, %v", n, err)
+			}
+		})
+	}
+}
+
+// measured counts how many bytes it is given.
+type measured struct {
+	llm.Counter
+	bytes int
+}
+
+func (m *measured) Count(text string) int {
+	m.bytes += len(text)
+	return m.Counter.Count(text)
+}
+
+// An error of emit, such as a cancel, ends the work within a block of megabytes.
+func TestErrorEndsTheWork(t *testing.T) {
+	t.Parallel()
+	stop := errors.New("stop")
+	for name, blocks := range hostile(1 << 20) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			counter := &measured{Counter: token.New()}
+			c := New(Config{Counter: counter}, func(Chunk) error { return stop })
+			var err error
+			for _, b := range blocks {
+				if err = c.Add(b); err != nil {
+					break
+				}
+			}
+			if err == nil {
+				err = c.Close()
+			}
+			if !errors.Is(err, stop) || counter.bytes > 128<<10 {
+				t.Errorf("%v after %d KB of 1 MB were counted", err, counter.bytes>>10)
 			}
 		})
 	}

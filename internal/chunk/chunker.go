@@ -53,6 +53,14 @@ func (c Config) withDefaults() Config {
 // room is how many tokens of an item fit into a chunk whatever title and headings stand before it.
 func (c Config) room() int { return c.Max - 2*c.contextMax() - 2 }
 
+// longestToken is in bytes: no vocabulary in use has one of more.
+const longestToken = 256
+
+// fits says whether a text has at most limit tokens. Of a long text it counts none: megabytes take seconds.
+func (c Config) fits(text string, limit int) bool {
+	return len(text) <= limit || len(text) <= limit*longestToken && c.Counter.Count(text) <= limit // a token is at least a byte
+}
+
 // contextMax is the most tokens that the title, and that the headings, may take of a chunk.
 func (c Config) contextMax() int { return c.Max / 8 }
 

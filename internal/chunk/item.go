@@ -87,6 +87,9 @@ func hash(text string) uint64 {
 func (c *Chunker) pushAll(b extract.Block, kind, text, join string, first bond, limit int) {
 	start := true
 	for piece, bond := range c.pieces(text, limit) {
+		if c.err != nil { // of a block that may have megabytes to go
+			return
+		}
 		i := c.item(b, kind, piece)
 		if start {
 			i.join, i.bond = join, max(i.bond, first)
@@ -135,12 +138,15 @@ func (c *Chunker) code(b extract.Block) {
 	if text == "" {
 		return
 	}
-	if c.config.Counter.Count(text) <= c.config.room() {
+	if c.config.fits(text, c.config.room()) {
 		c.push(c.item(b, Code, text))
 		return
 	}
 	join, bond := "\n\n", loose
 	for line := range strings.SplitSeq(text, "\n") {
+		if c.err != nil {
+			return
+		}
 		if line == "" {
 			join, bond = join+"\n", row
 			continue

@@ -17,14 +17,14 @@ func (c *Chunker) pieces(text string, limit int) iter.Seq2[string, bond] {
 		switch {
 		case text == "":
 			return
-		case len(text) <= limit || c.config.Counter.Count(text) <= limit: // a token is at least a byte
+		case c.config.fits(text, limit):
 			yield(text, loose)
 			return
 		}
 		longest := c.config.Max / 4
 		for all := sentences.FromString(text); all.Next(); {
 			part := all.Value()
-			if len(part) <= longest || c.config.Counter.Count(part) <= longest {
+			if c.config.fits(part, longest) {
 				if !yield(part, sentence) {
 					return
 				}

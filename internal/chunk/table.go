@@ -40,9 +40,11 @@ func (c *Chunker) table(b extract.Block) {
 	if lead != "" {
 		lead += rule(len(names)) + "\n"
 	}
-	ahead := c.config.Counter.Count(lead) + 1
-	if ahead > c.config.Max/4 { // too long to repeat: it is kept as rows of its own
-		lead, ahead, names, headers, columns = "", 0, nil, 0, grid{}
+	ahead := 0
+	if c.config.fits(lead, c.config.Max/4-1) {
+		ahead = c.config.Counter.Count(lead) + 1
+	} else { // too long to repeat: it is kept as rows of its own
+		lead, names, headers, columns = "", nil, 0, grid{}
 	}
 	first := true
 	if lead != "" {
@@ -50,6 +52,9 @@ func (c *Chunker) table(b extract.Block) {
 		first = false
 	}
 	for k, cells := range b.Table.Rows[headers:] {
+		if c.err != nil {
+			return
+		}
 		values := columns.next(cells)
 		text := render(values)
 		if strings.Trim(text, "| ") == "" {
@@ -63,7 +68,7 @@ func (c *Chunker) table(b extract.Block) {
 				i.bond = tight // the header and its first row
 			}
 		}
-		if len(text) > c.config.room()-ahead && c.config.Counter.Count(text) > c.config.room()-ahead {
+		if !c.config.fits(text, c.config.room()-ahead) {
 			c.longRow(b, names, values, i.join)
 		} else {
 			c.push(i)

@@ -48,7 +48,7 @@ func (Extractor) Extract(ctx context.Context, src extract.Source, limits extract
 	limits = limits.WithDefaults()
 	root, err := html.Parse(simplify(ctx, rc, 4*limits.Characters, limits))
 	if err != nil {
-		return extract.Info{}, explain(err)
+		return extract.Info{}, explain(ctx, err)
 	}
 	info := extract.Info{Format: src.Format, Extractor: "native/html", Properties: map[string]string{}}
 	describe(root, &info)
@@ -65,7 +65,7 @@ func Fragment(ctx context.Context, source string, emit extract.Emit) error {
 	body := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
 	nodes, err := html.ParseFragment(simplify(ctx, strings.NewReader(source), len(source)+1, limits), body)
 	if err != nil {
-		return explain(err)
+		return explain(ctx, err)
 	}
 	w := &walker{ctx: ctx, emit: emit}
 	for _, n := range nodes {
@@ -76,11 +76,8 @@ func Fragment(ctx context.Context, source string, emit extract.Emit) error {
 	return w.flush()
 }
 
-func explain(err error) error {
-	if _, ok := errors.AsType[*job.Error](err); ok {
-		return err
-	}
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+func explain(ctx context.Context, err error) error {
+	if _, ok := errors.AsType[*job.Error](err); ok || ctx.Err() != nil {
 		return err
 	}
 	return job.Errorf(job.CorruptionDetected, "the page can't be read as HTML: %w", err)

@@ -59,15 +59,22 @@ type simplifier struct {
 // simplify returns r without scripts, styles, comments, drawings and attributes that don't matter.
 // Its errors are *job.Error of quota_exceeded, or the context's.
 func simplify(ctx context.Context, r io.Reader, bytes int, limits extract.Limits) io.Reader {
-	z := html.NewTokenizer(filler{r})
+	z := html.NewTokenizer(filler{ctx, r})
 	z.SetMaxBuf(maxToken)
 	return &simplifier{ctx: ctx, z: z, bytes: bytes, limit: limits.Characters}
 }
 
-// filler reads in large pieces: the tokenizer moves what it has of a token with each one that it gets.
-type filler struct{ r io.Reader }
+// filler reads in large pieces: the tokenizer moves what it has of a token with each one that it gets. A single
+// token may be all of the page, so it looks at the context, too.
+type filler struct {
+	ctx context.Context
+	r   io.Reader
+}
 
 func (f filler) Read(p []byte) (int, error) {
+	if f.ctx.Err() != nil {
+		return 0, context.Cause(f.ctx)
+	}
 	n, err := io.ReadAtLeast(f.r, p, min(len(p), 256<<10))
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		err = io.EOF
@@ -76,6 +83,9 @@ func (f filler) Read(p []byte) (int, error) {
 }
 
 func (s *simplifier) Read(p []byte) (int, error) {
+	if s.ctx.Err() != nil {
+		return 0, context.Cause(s.ctx)
+	}
 	for s.taken == len(s.out) {
 		s.out, s.taken = s.out[:0], 0
 		if err := s.next(); err != nil {
