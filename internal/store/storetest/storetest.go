@@ -189,6 +189,9 @@ func (b *bench) fail(h store.Holder, m store.Begin) store.Settled {
 	if err != nil {
 		b.t.Fatalf("fail: %v", err)
 	}
+	if s.DeadLetter == nil {
+		b.t.Fatalf("I6: a failure without a dead letter: %+v", s)
+	}
 	return s
 }
 

@@ -12,10 +12,13 @@ var (
 	}}
 	onTenancy = []Suite{{Package: "internal/store/postgres", Run: "^TestTenancy$"}}
 	onSchema  = []Suite{{Package: "internal/store/schema", Run: "^(TestTransitions|TestGuards|TestEveryTable)$"}}
-	onEngine  = []Suite{{Package: "internal/engine"}}
-	onTasks   = []Suite{{Package: "internal/task", Flags: []string{"-rapid.nofailfile"}}}
-	onBlobs   = []Suite{{Package: "internal/blob"}}
-	onHooks   = []Suite{{Package: "webhook"}}
+	onEngine  = []Suite{{ // without what takes long and is about costs and fairness
+		Package: "internal/engine",
+		Flags:   []string{"-skip=^Test(RandomFaults|EveryCallOfTheSweepFails|IdleTenant|Flood|HighIs|Backlog|SlowStore|FullOutbox|WorkResumes)"},
+	}}
+	onTasks = []Suite{{Package: "internal/task", Flags: []string{"-rapid.nofailfile"}}}
+	onBlobs = []Suite{{Package: "internal/blob"}}
+	onHooks = []Suite{{Package: "webhook"}}
 )
 
 // Files that many sabotages are about.

@@ -17,7 +17,7 @@ func inTheEngine() []Sabotage {
 		},
 		{
 			Name: "stumbled-is-dropped", Breaks: []string{"I1"}, File: engine + "intake.go",
-			Old: "\twait := e.store.stumbled()\n", New: "\td.acknowledge(ctx)\n\twait := e.store.stumbled()\n",
+			Old: "\twait := e.store.stumbled(", New: "\td.acknowledge(ctx)\n\twait := e.store.stumbled(",
 			Suites: onEngine, Tests: by("TestEveryCallFails", "TestStoreOutage"),
 		},
 		{

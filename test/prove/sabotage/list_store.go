@@ -189,7 +189,7 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "claimed-twice", Breaks: []string{"webhooks"}, File: functions + "70_deliveries.sql",
-			Old: "and (w.lease_expires_at is null or w.lease_expires_at <= v_now)\n", New: "\n",
+			Old: "and (w.lease_expires_at is null or w.lease_expires_at <= v_now)\n      and not coalesce", New: "and not coalesce",
 			Suites: onPostgres, Tests: cases("deliveries", "workers at once"),
 		},
 		{

@@ -61,6 +61,8 @@ func TestRun(t *testing.T) {
 	for want, edit := range map[string]func(*Sabotage){
 		"":                     func(*Sabotage) {},
 		"not caught: I10":      func(s *Sabotage) { s.Old, s.New = `is empty"`, `is quite empty"` },
+		"0 times, want once":   func(s *Sabotage) { s.Old = "no such line" },
+		"is no Go":             func(s *Sabotage) { s.New = "case (" },
 		"does not compile":     func(s *Sabotage) { s.New = "case unheardOf:" },
 		"caught, but not by a": func(s *Sabotage) { s.Tests = tests("internal/blob", "TestOther") },
 	} {
