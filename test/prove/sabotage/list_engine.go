@@ -111,6 +111,11 @@ func inTheEngine() []Sabotage {
 			Suites: onEngine, Tests: by("TestBreakerProbesWithOne"),
 		},
 		{
+			Name: "half-open-counts", Breaks: []string{"I9"}, File: engine + "breaker.go",
+			Old: "return jittered(b.probing())", New: "return 0",
+			Suites: onEngine, Tests: by("TestBreakerSparesTheOldOnes"),
+		},
+		{
 			Name: "outbox-is-not-woken", Breaks: []string{"webhooks"}, File: engine + "outcome.go",
 			Old: "if s.Deliveries > 0 {", New: "if s.Deliveries > 1 {",
 			Suites: onEngine, Tests: by("TestCommitWakesTheOutbox"),
