@@ -87,7 +87,7 @@ fuzz: ## Run each fuzz target for FUZZTIME (30s)
 	@.ci/fuzz $(FUZZTIME)
 
 .PHONY: prove
-prove: test-deps ## Prove under fire that nothing is lost or done twice; KINDS=crash,kill,zombie,network,simulation,mutation SEED=n RUN=name SHORT=1
+prove: test-deps ## Prove under fire that nothing is lost or done twice; KINDS=name,name (KINDS=? lists them) SEED=n RUN=name SHORT=1
 	@go run ./test/prove -kind '$(or $(KINDS),all)' $(if $(SEED),-seed $(SEED)) $(if $(RUN),-run '$(RUN)') $(if $(filter-out 0 no false,$(SHORT)),-short) $(PROVEFLAGS)
 
 .PHONY: bench

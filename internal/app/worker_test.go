@@ -7,8 +7,12 @@ import (
 	"path/filepath"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"github.com/seed-7227ef26/async-worker/internal/config"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // A worker that was killed could not clean up; the next one of the instance does, and touches nothing else.
 func TestSweepTemp(t *testing.T) {

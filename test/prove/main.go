@@ -31,9 +31,16 @@ type options struct {
 	tasks    int           // of the kill loop
 	tries    int           // of the zombie
 	runs     int           // of each class of the network
+	checks   int           // sequences of the model
+	fuzzTime time.Duration // of each fuzz target
+	outage   time.Duration // how long a service is away
+	cancels  int
 
 	schedules int // of the simulation
-	out       io.Writer
+
+	short   bool
+	untimed bool // times are printed and not held against their bounds
+	out     io.Writer
 }
 
 // kind is one way of putting the worker under fire.
@@ -43,15 +50,37 @@ type kind struct {
 	run   func(ctx context.Context, o options, r *report) error
 }
 
+// kinds are those of the reliability plan in its order, and what came later.
 func kinds() []kind {
 	return []kind{
+		{"model", "random sequences against a reference, on every caller of the store", proveModel},
+		{"simulation", "seeded faults before each call, hours of virtual time: engines on in-memory back ends", simulation},
 		{"crash", "the process ends before and after every call of a back end", crash},
 		{"kill", "kill -9 of three workers, Azurite and Postgres restarted in the middle", kill},
 		{"zombie", "a stopped worker wakes up after another one has finished its task", zombie},
 		{"network", "requests are carried out, their answers dropped", network},
-		{"simulation", "seeded faults before each call, hours of virtual time: engines on in-memory back ends", simulation},
+		{"conformance", "one suite for all queues, one for all stores, one for all buckets", proveConformance},
 		{"mutation", "the lines that hold the invariants are taken out, one at a time", mutation},
+		{"fuzz", "random input to every decoder, extractor and parser", proveFuzz},
+		{"race", "the race detector and goleak on every package with goroutines, shuffled, twice", proveRace},
+		{"outage", "the database, and the model's service, away in the middle of the work", proveOutage},
+		{"cancel", "cancels at random moments of a task's life", proveCancel},
 	}
+}
+
+func listKinds() string {
+	var b strings.Builder
+	for _, k := range kinds() {
+		fmt.Fprintf(&b, "  %-12s %s\n", k.name, k.about)
+	}
+	return b.String()
+}
+
+func kindNames() (names []string) {
+	for _, k := range kinds() {
+		names = append(names, k.name)
+	}
+	return names
 }
 
 func main() {
@@ -90,26 +119,33 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 func parse(args []string, errs io.Writer) (options, error) {
 	fs := flag.NewFlagSet("prove", flag.ContinueOnError)
 	fs.SetOutput(errs)
-	kindNames := fs.String("kind", "all", "all, or some of crash,kill,zombie,network,simulation,mutation")
+	names := fs.String("kind", "all", "all, or some of "+strings.Join(kindNames(), ","))
 	seed := fs.Uint64("seed", 0, "seed of all choices; 0: a new one")
-	parallel := fs.Int("parallel", 8, "runs at once (crash, zombie, network)")
-	only := fs.String("run", "", "only runs whose name matches this expression (crash, network, mutation)")
+	parallel := fs.Int("parallel", 8, "runs at once (crash, zombie, network, outage)")
+	only := fs.String("run", "", "only runs whose name matches this expression (not kill, zombie, cancel)")
 	stores := fs.String("stores", "postgres,supabase", "callers of the store (crash, zombie, network)")
 	duration := fs.Duration("duration", 3*time.Minute, "how long workers are killed (kill)")
 	tasks := fs.Int("tasks", 2000, "tasks of the kill loop (kill)")
 	tries := fs.Int("tries", 20, "zombies (zombie)")
 	runs := fs.Int("runs", 200, "runs of each class of requests (network)")
 	schedules := fs.Int("schedules", 10_000, "schedules of virtual hours (simulation)")
-	short := fs.Bool("short", false, "a small part of every kind, in less than a minute")
+	checks := fs.Int("checks", 1000, "sequences on Postgres; others in proportion (model)")
+	fuzzTime := fs.Duration("fuzztime", 10*time.Second, "for each target (fuzz)")
+	outage := fs.Duration("outage", time.Minute, "how long a service is away (outage)")
+	cancels := fs.Int("cancels", 100, "tasks that are canceled (cancel)")
+	untimed := fs.Bool("untimed", false, "print times and don't hold them against their bounds: for a machine that is busy with other things")
+	short := fs.Bool("short", false, "a small part of every kind, in less than three minutes")
 	if err := fs.Parse(args); err != nil {
 		return options{}, err
 	}
 	o := options{
-		kinds: strings.Split(*kindNames, ","), seed: *seed, parallel: *parallel, stores: strings.Split(*stores, ","),
+		kinds: strings.Split(*names, ","), seed: *seed, parallel: *parallel, stores: strings.Split(*stores, ","),
 		duration: *duration, tasks: *tasks, tries: *tries, runs: *runs, schedules: *schedules,
+		checks: *checks, fuzzTime: *fuzzTime, outage: *outage, cancels: *cancels, untimed: *untimed, short: *short,
 	}
 	if *short {
 		o.duration, o.tasks, o.tries, o.runs, o.schedules = 20*time.Second, 150, 3, 3, 300
+		o.checks, o.fuzzTime, o.outage, o.cancels = 25, 2*time.Second, 6*time.Second, 12
 		*only = cmp.Or(*only, shortRuns)
 	}
 	for o.seed == 0 {
@@ -118,20 +154,19 @@ func parse(args []string, errs io.Writer) (options, error) {
 	return o, o.check(*only)
 }
 
-// shortRuns are the crashes of a short run, those around each commit, and a few of the lines taken out.
-const shortRuns = `^crash/postgres/.*/store\.(Begin|Complete|Fail|Retry|Canceled|Reject)#1:|^network/|^mutation/(stale-fence-passes|deleted-before-the-commit|webhook-unsigned)$`
+// shortRuns are the crashes of a short run, those around each commit, a few of the lines taken out, and all of
+// the other kinds.
+const shortRuns = `^crash/postgres/.*/store\.(Begin|Complete|Fail|Retry|Canceled|Reject)#1:|^(model|network|conformance|fuzz|race|outage)/` +
+	`|^mutation/(stale-fence-passes|deleted-before-the-commit|webhook-unsigned)$`
 
 func (o *options) check(only string) (err error) {
-	var known []string
-	for _, k := range kinds() {
-		known = append(known, k.name)
-	}
+	known := kindNames()
 	if slices.Equal(o.kinds, []string{"all"}) {
 		o.kinds = known
 	}
 	for _, k := range o.kinds {
 		if !slices.Contains(known, k) {
-			return fmt.Errorf("-kind %q: want all, or some of %s", k, strings.Join(known, ","))
+			return fmt.Errorf("-kind %q: want all, or some of these, separated by commas:\n%s", k, strings.TrimRight(listKinds(), "\n"))
 		}
 	}
 	for _, s := range o.stores {

@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/http"
-	"net/http/httptest"
 	"sync"
 	"time"
 )
@@ -15,7 +14,7 @@ const modelKey = "sk-prove"
 
 // model stands in for the embeddings service: it answers after a while, so that a task lasts.
 type model struct {
-	server *httptest.Server
+	*door
 
 	mu          sync.Mutex
 	rnd         *rand.Rand
@@ -24,11 +23,11 @@ type model struct {
 
 func newModel() *model {
 	m := &model{rnd: rand.New(rand.NewPCG(1, 1))}
-	m.server = httptest.NewServer(m)
+	m.door = newDoor(m.ServeHTTP)
 	return m
 }
 
-func (m *model) close() error { m.server.CloseClientConnections(); m.server.Close(); return nil }
+func (m *model) close() error { m.door.close(); return nil }
 
 func (m *model) url() string { return m.server.URL + "/v1" }
 
@@ -55,11 +54,17 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
+	if !m.pass(w, r) {
+		return
+	}
 	timer := time.NewTimer(m.wait())
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 	case <-r.Context().Done():
+		return
+	}
+	if !m.pass(w, r) {
 		return
 	}
 	type item struct {

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -18,13 +19,16 @@ import (
 // function a client calls, and when the server has carried the call out. Its clients don't use TLS.
 // Source: https://www.postgresql.org/docs/current/protocol-message-formats.html
 type pgProxy struct {
-	target   string // host:port
-	script   *script
-	listener net.Listener
+	target string // host:port
+	script *script
+	addr   string // of its own
 
-	mu    sync.Mutex
-	conns map[net.Conn]bool
-	done  sync.WaitGroup
+	mu       sync.Mutex
+	listener net.Listener
+	conns    map[net.Conn]bool
+	sessions map[*pgSession]bool
+	hung     chan struct{} // closed when the hanging is over; nil: nothing hangs
+	done     sync.WaitGroup
 }
 
 // newPGProxy returns the proxy and databaseURL with its address in it.
@@ -37,15 +41,17 @@ func newPGProxy(databaseURL string, s *script) (*pgProxy, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	p := &pgProxy{target: u.Host, script: s, listener: l, conns: map[net.Conn]bool{}}
-	p.done.Go(p.accept)
-	u.Host = l.Addr().String()
+	p := &pgProxy{
+		target: u.Host, script: s, addr: l.Addr().String(), listener: l, conns: map[net.Conn]bool{}, sessions: map[*pgSession]bool{},
+	}
+	p.done.Go(func() { p.accept(l) })
+	u.Host = p.addr
 	return p, u.String(), nil
 }
 
-func (p *pgProxy) accept() {
+func (p *pgProxy) accept(l net.Listener) {
 	for {
-		client, err := p.listener.Accept()
+		client, err := l.Accept()
 		if err != nil {
 			return
 		}
@@ -54,41 +60,38 @@ func (p *pgProxy) accept() {
 			_ = client.Close()
 			continue
 		}
-		p.keep(client, server)
+		s := &pgSession{
+			proxy: p, script: p.script, client: client, fromClient: bufio.NewReader(client),
+			server: server, fromServer: bufio.NewReader(server), statements: map[string]string{},
+		}
+		p.keep(s)
 		p.done.Go(func() {
-			defer p.drop(client, server)
-			s := &pgSession{
-				script: p.script, client: client, fromClient: bufio.NewReader(client), server: server, fromServer: bufio.NewReader(server),
-				statements: map[string]string{},
-			}
+			defer p.drop(s)
 			_ = s.run() // its end is what the client sees
 		})
 	}
 }
 
-func (p *pgProxy) keep(conns ...net.Conn) {
+func (p *pgProxy) keep(s *pgSession) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, c := range conns {
-		p.conns[c] = true
-	}
+	p.sessions[s], p.conns[s.client], p.conns[s.server] = true, true, true
 }
 
-func (p *pgProxy) drop(conns ...net.Conn) {
+func (p *pgProxy) drop(s *pgSession) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, c := range conns {
+	delete(p.sessions, s)
+	for _, c := range []net.Conn{s.client, s.server} {
 		_ = c.Close()
 		delete(p.conns, c)
 	}
 }
 
 func (p *pgProxy) close() {
-	_ = p.listener.Close()
 	p.mu.Lock()
-	for c := range p.conns {
-		_ = c.Close()
-	}
+	_ = p.listener.Close()
+	p.hangUp()
 	p.mu.Unlock()
 	p.done.Wait()
 }
@@ -96,10 +99,12 @@ func (p *pgProxy) close() {
 // pgSession is one connection. Client and server take turns: the client says something up to a Sync, the
 // server answers up to ReadyForQuery.
 type pgSession struct {
+	proxy                  *pgProxy
 	script                 *script
 	client, server         net.Conn
 	fromClient, fromServer *bufio.Reader
 	statements             map[string]string // name → function it calls
+	open                   string            // the function of the transaction under way; guarded by proxy.mu
 }
 
 // The types of messages that matter here. R and Z come from the server.
@@ -107,6 +112,9 @@ const (
 	msgParse, msgBind, msgExecute, msgQuery, msgSync, msgTerminate = 'P', 'B', 'E', 'Q', 'S', 'X'
 	msgAuth, msgReady                                              = 'R', 'Z'
 )
+
+// idleStatus in a ReadyForQuery says that no transaction is open.
+const idleStatus = 'I'
 
 var errMischief = errors.New("the connection was ended on purpose")
 
@@ -129,6 +137,9 @@ func (s *pgSession) run() error {
 		m := s.script.next(call)
 		if m == cutBefore {
 			return errMischief
+		}
+		if err := s.pass(func() string { return cmp.Or(call, s.open) }); err != nil {
+			return err
 		}
 		if _, err := s.server.Write(group); err != nil {
 			return err
@@ -182,8 +193,14 @@ func (s *pgSession) answer(drop bool) error {
 			}
 			continue
 		}
+		if err := s.pass(func() string { return s.open }); err != nil {
+			return err
+		}
 		if _, err := s.client.Write(f); err != nil {
 			return err
+		}
+		if f[0] == msgReady && len(f) == 6 && f[5] == idleStatus {
+			_ = s.pass(func() string { return "" })
 		}
 		if f[0] == msgReady {
 			return nil

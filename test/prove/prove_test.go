@@ -13,7 +13,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// TestShort puts the worker under a little fire of each kind. `make prove` does all of it.
+// TestShort puts the worker under a little fire of each kind that no other test does. `make prove` does all of it.
 func TestShort(t *testing.T) {
 	t.Parallel()
 	for kind, args := range map[string][]string{
@@ -22,6 +22,8 @@ func TestShort(t *testing.T) {
 		"zombie":  {"-tries", "2"},
 		"network": {"-runs", "1"}, "simulation": {"-schedules", "20"},
 		"mutation": {"-run", "^mutation/blob-out-of-the-container$"},
+		"outage":   {"-outage", "2s", "-run", "^outage/(database/hangs|model/503)/postgres$", "-untimed"},
+		"cancel":   {"-cancels", "10", "-untimed"},
 	} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
@@ -38,7 +40,7 @@ func TestShort(t *testing.T) {
 
 func TestCommandLine(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{"-kind", "flood"}, {"-stores", "sqlite"}, {"-run", "("}, {"-tasks", "many"}} {
+	for _, args := range [][]string{{"-kind", "flood"}, {"-kind", ""}, {"-stores", "sqlite"}, {"-run", "("}, {"-tasks", "many"}} {
 		var out, errs bytes.Buffer
 		if code := run(t.Context(), args, &out, &errs); code != 2 || errs.Len() == 0 {
 			t.Errorf("%v: it ends with %d and says %q, want 2 and what is wrong", args, code, errs.String())

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strconv"
@@ -46,6 +45,9 @@ func (s *script) plan(class string, number int, m mischief) {
 	s.plans[class][number] = m
 }
 
+// always plans for every request of a class that has no plan of its own.
+func (s *script) always(class string, m mischief) { s.plan(class, 0, m) }
+
 // next counts a request and says what becomes of it. Requests of no class pass.
 func (s *script) next(class string) mischief {
 	if class == "" {
@@ -54,7 +56,10 @@ func (s *script) next(class string) mischief {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.seen[class]++
-	m := s.plans[class][s.seen[class]]
+	m, ok := s.plans[class][s.seen[class]]
+	if !ok {
+		m = s.plans[class][0]
+	}
 	if m != passOn {
 		if s.done[class] == nil {
 			s.done[class] = map[mischief]int{}
@@ -89,7 +94,7 @@ type httpProxy struct {
 	script   *script
 	classify func(r *http.Request, body []byte) string
 	client   *http.Transport
-	server   *httptest.Server
+	*door
 }
 
 func newHTTPProxy(target string, s *script, classify func(*http.Request, []byte) string) (*httpProxy, error) {
@@ -98,13 +103,12 @@ func newHTTPProxy(target string, s *script, classify func(*http.Request, []byte)
 		return nil, err
 	}
 	p := &httpProxy{target: u, script: s, classify: classify, client: &http.Transport{MaxIdleConnsPerHost: 8, DisableCompression: true}}
-	p.server = httptest.NewServer(p)
+	p.door = newDoor(p.ServeHTTP)
 	return p, nil
 }
 
 func (p *httpProxy) close() {
-	p.server.CloseClientConnections()
-	p.server.Close()
+	p.door.close()
 	p.client.CloseIdleConnections()
 }
 
@@ -115,11 +119,16 @@ func (p *httpProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	m := p.script.next(p.classify(r, body))
+	class := p.classify(r, body)
+	m := p.script.next(class)
 	if m == cutBefore {
 		hangUp(w)
 		return
 	}
+	if !p.pass(w, r) {
+		return
+	}
+	defer p.enter(class)()
 	// It outlives its client: a request under way is carried out.
 	out, err := http.NewRequest(r.Method, p.target.Scheme+"://"+p.target.Host+r.URL.RequestURI(), bytes.NewReader(body)) //nolint:noctx // see above
 	if err != nil {
@@ -142,6 +151,9 @@ func (p *httpProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if m == delayed {
 		sleep(r, delayedAnswer)
+	}
+	if !p.pass(w, r) {
+		return
 	}
 	maps.Copy(w.Header(), answer.Header)
 	w.WriteHeader(answer.StatusCode)

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -110,5 +112,113 @@ func TestPGProxy(t *testing.T) {
 			_ = conn.Close(ctx)
 			p.close()
 		}
+	}
+}
+
+// TestOutOfOrder: what is behind a door or a proxy is away while it is cut, and back afterwards.
+func TestOutOfOrder(t *testing.T) {
+	t.Parallel()
+	for _, how := range []failing{refuses, hangs, is503} {
+		d := newDoor(nil)
+		d.server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if d.pass(w, r) {
+				_, _ = io.WriteString(w, "hello")
+			}
+		})
+		get := func(patience time.Duration) int {
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			r, err := http.NewRequestWithContext(ctx, http.MethodGet, d.server.URL, http.NoBody)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer, err := d.server.Client().Do(r)
+			if err != nil {
+				return 0
+			}
+			_ = answer.Body.Close()
+			return answer.StatusCode
+		}
+		if got := get(time.Minute); got != http.StatusOK {
+			t.Errorf("%s: before it the answer is %d", how, got)
+		}
+		d.cut(how, "")
+		if got := get(200 * time.Millisecond); got != 0 && (how != is503 || got != http.StatusServiceUnavailable) {
+			t.Errorf("%s: the answer is %d", how, got)
+		}
+		if err := d.mend(); err != nil {
+			t.Fatal(err)
+		}
+		if got := get(time.Minute); got != http.StatusOK {
+			t.Errorf("%s: after it the answer is %d", how, got)
+		}
+		d.close()
+	}
+}
+
+// TestPGProxyOutOfOrder: the same for a database, and the call that was cut off from its answer is counted.
+func TestPGProxyOutOfOrder(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	pg, err := stack.StartPostgres(ctx, stack.PostgresOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := pg.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, how := range []failing{refuses, hangs} {
+		p, url, err := newPGProxy(pg.URL("postgres"), newScript())
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn, err := pgx.Connect(ctx, url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.Exec(ctx, "create or replace function aw_slow(n int) returns void language sql as 'select pg_sleep(n)'"); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() {
+			_, err := conn.Exec(ctx, "select aw_slow($1)", 60)
+			ended <- err
+		}()
+		underWay := func() bool {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			for s := range p.sessions {
+				if s.open == "slow" {
+					return true
+				}
+			}
+			return false
+		}
+		if err := await(ctx, time.Minute, underWay, nil); err != nil {
+			t.Fatal(err)
+		}
+		if n := p.cut(how, "slow"); n != 1 {
+			t.Errorf("%s: %d calls are cut off, want 1", how, n)
+		}
+		within, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
+		if c, err := pgx.Connect(within, url); err == nil {
+			_ = c.Close(ctx)
+			t.Errorf("%s: a connection was made", how)
+		}
+		cancel()
+		if err := p.mend(); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-ended; err == nil {
+			t.Errorf("%s: the call that was under way got an answer", how)
+		}
+		again, err := pgx.Connect(ctx, url)
+		if err != nil {
+			t.Fatalf("%s: afterwards: %v", how, err)
+		}
+		_ = again.Close(ctx)
+		p.close()
 	}
 }

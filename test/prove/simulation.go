@@ -1,20 +1,16 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
-
-	"github.com/seed-7227ef26/async-worker/internal/stack"
 )
 
 // simulationTime bounds a simulation whose schedules don't end.
@@ -65,20 +61,14 @@ func simulation(ctx context.Context, o options, r *report) error {
 
 // simulate runs the test. Its exit code says no more than the summary; without a summary it is broken.
 func simulate(ctx context.Context, o options, file string) (s simulated, err error) {
-	root, err := stack.Root()
+	p, err := runGoTest(ctx, nil, "./test/simulation", "-run", "^TestSchedules$", "-count", "1", "-timeout", simulationTime.String(),
+		"-schedules", strconv.Itoa(o.schedules), "-seed", strconv.FormatUint(o.seed, 10), "-summary", file)
 	if err != nil {
 		return s, err
 	}
-	cmd := exec.CommandContext(ctx, "go", "test", "./test/simulation", "-run", "^TestSchedules$", "-count", "1", "-timeout", simulationTime.String(),
-		"-schedules", strconv.Itoa(o.schedules), "-seed", strconv.FormatUint(o.seed, 10), "-summary", file)
-	var said bytes.Buffer
-	cmd.Dir, cmd.Stdout, cmd.Stderr = root, &said, &said
-	cmd.WaitDelay = 10 * time.Second
-	failed := cmd.Run()
 	text, err := os.ReadFile(file)
 	if err != nil {
-		tail := said.Bytes()
-		return s, fmt.Errorf("go test ./test/simulation made no summary: %w\n%s", errors.Join(failed, err), tail[max(0, len(tail)-4000):])
+		return s, fmt.Errorf("go test ./test/simulation made no summary: %w\n%s", errors.Join(p.Err(), err), p.Tail())
 	}
 	if err := json.Unmarshal(text, &s); err != nil {
 		return s, fmt.Errorf("the summary of the simulation: %w", err)

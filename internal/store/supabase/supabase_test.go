@@ -1,6 +1,7 @@
 package supabase_test
 
 import (
+	"flag"
 	"net/http"
 	"testing"
 
@@ -44,5 +45,19 @@ func TestConformance(t *testing.T) {
 		storetest.Run(t, func(t testing.TB, client string) store.Store {
 			return open(t, api.URL, api.ServiceKey(t), client)
 		})
+	})
+}
+
+// TestModel: a sequence takes a quarter of a second through PostgREST, so that fewer are run unless asked for.
+func TestModel(t *testing.T) {
+	if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
+		if err := f.Value.Set("20"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Parallel()
+	api := stacktest.PostgREST(t, stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions}))
+	storetest.RunModel(t, func(t testing.TB, client string) store.Store {
+		return open(t, api.URL, api.TenantKey(t, client), client)
 	})
 }

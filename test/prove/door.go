@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+)
+
+// failing is the way in which a service is out of order.
+type failing string
+
+const (
+	works   failing = ""
+	refuses failing = "refuses" // connections
+	hangs   failing = "hangs"   // requests and connections get no answer
+	is503   failing = "503"     // every request is answered so
+)
+
+// door is the entrance of an HTTP service, which can be put out of order and in order again.
+type door struct {
+	server *httptest.Server
+	more   sync.WaitGroup // of listeners after the first
+
+	mu     sync.Mutex
+	how    failing
+	mended chan struct{} // closed when it is over
+	closed chan struct{}
+	inside map[string]int // requests under way, by class
+}
+
+func newDoor(h func(http.ResponseWriter, *http.Request)) *door {
+	return &door{server: httptest.NewServer(http.HandlerFunc(h)), inside: map[string]int{}, closed: make(chan struct{})}
+}
+
+// cut puts the service out of order. It returns how many requests of a class are cut off from their answer.
+func (d *door) cut(how failing, class string) (cutOff int) {
+	d.mu.Lock()
+	d.how, d.mended = how, make(chan struct{})
+	cutOff = d.inside[class]
+	d.mu.Unlock()
+	if how == refuses {
+		_ = d.server.Listener.Close()
+		d.server.CloseClientConnections()
+	}
+	return cutOff
+}
+
+// mend puts it in order. What hung and is still waited for goes on.
+func (d *door) mend() error {
+	d.mu.Lock()
+	was := d.how
+	d.how = works
+	close(d.mended)
+	d.mu.Unlock()
+	if was != refuses {
+		return nil
+	}
+	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", d.server.Listener.Addr().String())
+	if err != nil {
+		return err
+	}
+	d.more.Go(func() { _ = d.server.Config.Serve(l) }) // until close
+	return nil
+}
+
+func (d *door) close() {
+	close(d.closed)
+	d.server.CloseClientConnections()
+	d.server.Close()
+	_ = d.server.Config.Close()
+	d.more.Wait()
+}
+
+// enter counts a request of a class until leave is called.
+func (d *door) enter(class string) (leave func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.inside[class]++
+	return func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.inside[class]--
+	}
+}
+
+// pass says whether a request, or its answer, may go on. Otherwise the client has got what it gets.
+func (d *door) pass(w http.ResponseWriter, r *http.Request) bool {
+	d.mu.Lock()
+	how, mended := d.how, d.mended
+	d.mu.Unlock()
+	switch how {
+	case refuses:
+		hangUp(w)
+	case is503:
+		http.Error(w, "out of order", http.StatusServiceUnavailable)
+	case hangs:
+		select {
+		case <-mended:
+			return true
+		case <-r.Context().Done():
+		case <-d.closed:
+		}
+	case works:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/seed-7227ef26/async-worker/internal/stack"
+)
+
+// proveModel compares every caller of the store with the reference by random sequences of everything that can
+// happen to a job.
+func proveModel(ctx context.Context, o options, r *report) error {
+	for _, store := range []struct {
+		pkg    string
+		checks int
+	}{
+		{"internal/store/memory", 100 * o.checks}, // a sequence costs it nothing
+		{"internal/store/postgres", o.checks},
+		{"internal/store/supabase", max(o.checks/4, 1)},
+	} {
+		if !o.wants("model/" + store.pkg) {
+			continue
+		}
+		res, err := goTest(ctx, "-run", "^TestModel$", "-count", "1", "-timeout", "15m", "./"+store.pkg,
+			"-rapid.checks", strconv.Itoa(store.checks), "-rapid.seed", strconv.FormatUint(o.seed, 10), "-rapid.nofailfile")
+		if err != nil {
+			return err
+		}
+		r.take("model", res)
+		if len(res.failed()) == 0 && res.sums["sequences"] < store.checks {
+			r.violated("model/"+store.pkg, []string{fmt.Sprintf("only %d sequences were run, want %d", res.sums["sequences"], store.checks)}, "")
+		}
+		r.add("sequences", res.sums["sequences"])
+		r.say("%-24s %6d sequences of about 30 steps, each step checked", store.pkg, res.sums["sequences"])
+	}
+	return nil
+}
+
+// suite is a conformance suite as one back end runs it.
+type suite struct{ of, backEnd, pkg, test string }
+
+func suites() []suite {
+	return []suite{
+		{"queue", "Azure Storage Queues, on Azurite", "queue/azure", "TestConformance"},
+		{"queue", "Azure's protocol, on a stub", "queue/azure/azurestub", "TestConformance"},
+		{"queue", "memory", "queue/memory", "TestConformance"},
+		{"store", "Postgres, in three ways of sending and a schema of its own", "internal/store/postgres", "TestConformance"},
+		{"store", "PostgREST, with the tenant's key and the service's", "internal/store/supabase", "TestConformance"},
+		{"store", "PostgREST on PGlite", "internal/store/supabase", "TestPGlite"},
+		{"store", "memory (jobs)", "internal/store/memory", "TestConformance"},
+		{"bucket", "Azure Blob Storage, on Azurite", "internal/blob/azure", "TestConformance"},
+		{"bucket", "a folder", "internal/blob/dir", "TestConformance"},
+	}
+}
+
+// proveConformance runs the one suite of each interface against all of its back ends.
+func proveConformance(ctx context.Context, o options, r *report) error {
+	var asked []suite
+	var pkgs []string
+	for _, s := range suites() {
+		if o.wants("conformance/" + s.pkg) {
+			asked = append(asked, s)
+			pkgs = append(pkgs, "./"+s.pkg)
+		}
+	}
+	if len(asked) == 0 {
+		return nil
+	}
+	slices.Sort(pkgs)
+	res, err := goTest(ctx, append([]string{"-run", "^(TestConformance|TestPGlite)$", "-count", "1", "-timeout", "10m"}, slices.Compact(pkgs)...)...)
+	if err != nil {
+		return err
+	}
+	r.take("conformance", res)
+	for _, s := range asked {
+		n := res.passed(s.pkg, s.test+"/")
+		r.say("%-7s %-60s %3d tests", s.of, s.backEnd, n)
+		if n == 0 {
+			r.violated("conformance/"+s.pkg, []string{"no test of the suite was passed by " + s.backEnd}, "")
+		}
+	}
+	return nil
+}
+
+// proveFuzz lets each fuzz target look for inputs that break it. One that it finds is kept under the package's
+// testdata, and is a test case from then on.
+func proveFuzz(ctx context.Context, o options, r *report) error {
+	targets, err := fuzzTargets()
+	if err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for _, t := range targets {
+		if !o.wants("fuzz/" + t.pkg + "/" + t.test) {
+			continue
+		}
+		group.Go(func() error {
+			res, err := goTest(ctx, "-run", "^$", "-fuzz", "^"+t.test+"$", "-fuzztime", o.fuzzTime.String(), "-parallel", "1", "./"+t.pkg)
+			if err != nil {
+				return err
+			}
+			r.take("fuzz", res)
+			r.add("targets", 1)
+			r.add("inputs", res.sums["execs"])
+			r.say("%-46s %9d inputs", t.pkg+" "+t.test, res.sums["execs"])
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+var fuzzTarget = regexp.MustCompile(`(?m)^func (Fuzz[A-Za-z0-9_]+)\(`)
+
+// fuzzTargets finds all fuzz targets of the project.
+func fuzzTargets() (targets []testName, err error) {
+	err = testFiles(func(pkg, text string) {
+		for _, m := range fuzzTarget.FindAllStringSubmatch(text, -1) {
+			targets = append(targets, testName{pkg, m[1]})
+		}
+	})
+	return targets, err
+}
+
+// testFiles hands the text of each test file to look, with its package's folder.
+func testFiles(look func(pkg, text string)) error {
+	root, err := stack.Root()
+	if err != nil {
+		return err
+	}
+	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != root && (d.Name() == "node_modules" || strings.HasPrefix(d.Name(), ".")):
+			return fs.SkipDir
+		case d.IsDir() || !strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		pkg, err := filepath.Rel(root, filepath.Dir(path))
+		look(filepath.ToSlash(pkg), string(text))
+		return err
+	})
+}
+
+var leakCheck = regexp.MustCompile(`goleak\.(Find|VerifyTestMain)\(`)
+
+// proveRace runs the tests of every package that looks for leaked goroutines with the race detector, twice, in
+// random orders; a short run leaves out those that need servers. test/architecture holds that these are all packages with goroutines, and that no test sleeps.
+func proveRace(ctx context.Context, o options, r *report) error {
+	pkgs := []string{"./test/architecture"}
+	if err := testFiles(func(pkg, text string) {
+		if pkg != "test/prove" && leakCheck.MatchString(text) && o.wants("race/"+pkg) && (!o.short || !strings.Contains(text, "stacktest.")) {
+			pkgs = append(pkgs, "./"+pkg)
+		}
+	}); err != nil {
+		return err
+	}
+	res, err := goTest(ctx, append([]string{
+		"-race", "-count", "2", "-shuffle", strconv.FormatUint(o.seed, 10), "-timeout", "20m", "-p", "2",
+	}, pkgs...)...)
+	if err != nil {
+		return err
+	}
+	r.take("race", res)
+	r.add("packages", len(pkgs))
+	return nil
+}
+
+// spread prints how times are spread, and returns the 99th percentile. There is at least one.
+func (r *report) spread(what string, took []time.Duration) (p99 time.Duration) {
+	slices.Sort(took)
+	ms := func(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
+	p99 = took[len(took)*99/100]
+	r.say("%s (%d): p50 %v, p99 %v, longest %v", what, len(took), ms(took[len(took)/2]), ms(p99), ms(took[len(took)-1]))
+	return p99
+}
