@@ -78,16 +78,18 @@ begin
 end $$;
 
 -- aw_canceling returns those of the attempts (job_id, fence) whose jobs somebody asked to cancel. A worker asks it
--- twice a second for all that it runs, so each is one look into the primary key: the limit keeps it that.
+-- twice a second for all that it runs, so each is one look into the primary key: the limit keeps it that, and so
+-- does the column job_id. Behind a policy an expression in its place could use no index.
 create or replace function aw_canceling(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
   v_client text := aw_tenant(p);
 begin
   return coalesce((
-    select jsonb_agg(a) from jsonb_array_elements(p -> 'attempts') a
-    where (select j.cancel_requested_at is not null and j.fence = (a ->> 'fence')::bigint
-           from jobs j where j.id = a ->> 'job_id' and j.client_id = v_client limit 1)), '[]');
+    select jsonb_agg(jsonb_build_object('job_id', a.job_id, 'fence', a.fence))
+    from jsonb_to_recordset(p -> 'attempts') as a(job_id text, fence bigint)
+    where (select j.cancel_requested_at is not null and j.fence = a.fence
+           from jobs j where j.id = a.job_id and j.client_id = v_client limit 1)), '[]');
 end $$;
 
 -- aw_refuse_job makes the row of a rejected message's job: a new, failed one; or it fails the row that was
