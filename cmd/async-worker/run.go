@@ -114,7 +114,7 @@ func (m manager) await(ctx context.Context, signals <-chan os.Signal, d daemon) 
 			m.log.Info("stopping: finishing what runs, taking nothing new; another signal gives it back at once",
 				"reason", context.Cause(ctx).Error(), "drain_max", m.drain.String())
 			m.tell(m.Stopping("draining"))
-			m.tell(m.ExtendTimeout(m.drain + time.Minute)) // beyond TimeoutStopSec
+			m.tell(m.ExtendTimeout(m.drain + 3*time.Minute)) // beyond TimeoutStopSec: handlers that are slow to stop, and settling
 		case s := <-signals:
 			if s == syscall.SIGUSR1 {
 				d.Wake()
