@@ -4,10 +4,12 @@ package app
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/blob"
 	"github.com/seed-7227ef26/async-worker/internal/config"
@@ -113,10 +115,11 @@ func (t *Tenant) maxAttempts(what task.Type) int {
 	return job.DefaultPolicy.MaxAttempts
 }
 
+// workerName names this process and no other, also where each process of a container has the same number.
 func workerName() string {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown-host"
 	}
-	return fmt.Sprintf("%s/%d", host, os.Getpid())
+	return fmt.Sprintf("%s/%d-%s", host, os.Getpid(), strings.ToLower(rand.Text()[:6]))
 }

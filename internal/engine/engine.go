@@ -80,6 +80,7 @@ type Engine struct {
 	door     *door
 	store    pressure
 	away     absence
+	begins   *begins
 	webhooks webhooks
 	inlets   *inlets
 	watch    *watch
@@ -114,7 +115,7 @@ func New(cfg Config, deps Deps) (*Engine, error) {
 		slots: newSlots(cfg.Concurrency), limits: newLimits(cfg.Concurrency, deps.Log), door: newDoor(cfg.PollMin),
 		store:    pressure{most: cfg.PollMax, log: deps.Log},
 		webhooks: webhooks{due: deps.WebhooksDue, pause: cfg.PollMax, log: deps.Log},
-		inlets:   newInlets(deps.Log), watch: newWatch(deps.Store, deps.Log), wake: make(chan struct{}, 1),
+		inlets:   newInlets(deps.Log), begins: newBegins(), watch: newWatch(deps.Store, deps.Log), wake: make(chan struct{}, 1),
 	}
 	e.fuses = newBreakers(deps.Log, cfg.PollMax, e.resume)
 	e.tasks, e.stopTasks = context.WithCancelCause(context.Background())

@@ -50,6 +50,7 @@ func (e *Engine) handle(ctx context.Context, q queue.Queue, m *queue.Message) {
 		return
 	}
 	defer leave()
+	defer e.begins.hold(t.ID)()
 	if e.begin(bounded, a) {
 		e.run(ctx, a)
 	}
@@ -58,8 +59,7 @@ func (e *Engine) handle(ctx context.Context, q queue.Queue, m *queue.Message) {
 // begin asks the store what to do with the message. It returns true when the task is to be run, and
 // has settled the message otherwise.
 func (e *Engine) begin(ctx context.Context, a *attempt) bool {
-	a.asked = time.Now()
-	b, err := e.deps.Store.Begin(ctx, e.beginning(a))
+	b, err := e.ask(ctx, a)
 	if failure, ok := errors.AsType[*job.Error](err); ok && failure.Class == job.ValidationError {
 		e.refuse(ctx, a.delivery, a.task, failure) // it can't be stored, now or later
 		return false

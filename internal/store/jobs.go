@@ -55,6 +55,7 @@ type Begun struct {
 	State       string
 	Checkpoint  json.RawMessage // what an earlier attempt left; nil: none
 	Wait        time.Duration   // for Leased and Waiting
+	Worker      string          // that began the last attempt, for Leased
 	DeadLetter  *DeadLetterRef  // of a failed job whose dead letter's copy may still have to be sent
 }
 

@@ -20,14 +20,15 @@ type book struct {
 	handled  map[store.Holder]*handled // what became of handlers
 	effects  map[string][]effect       // committed, by job
 	commits  map[series]int
-	reopened map[string]bool      // messages that began another series
-	left     map[string]time.Time // when a job left a terminal state
-	rejected map[string]bool      // messages
-	removed  map[string]bool      // messages
-	lost     map[string]bool      // jobs of which the queue lost a message
-	letters  int                  // dead letters in the store
-	asked    map[string]bool      // jobs that somebody asked to cancel
-	forced   map[string]int       // messages with hints.force
+	reopened map[string]bool       // messages that began another series
+	left     map[string]time.Time  // when a job left a terminal state
+	rejected map[string]bool       // messages
+	removed  map[string]bool       // messages
+	lost     map[string]bool       // jobs of which the queue lost a message
+	letters  int                   // dead letters in the store
+	asked    map[string]bool       // jobs that somebody asked to cancel
+	forced   map[string]int        // messages with hints.force
+	unheard  map[store.Holder]bool // attempts whose worker was not told of them
 }
 
 type series struct {
@@ -53,6 +54,7 @@ func newBook(w *world) *book {
 	return &book{
 		w: w, accepted: map[string]bool{}, handled: map[store.Holder]*handled{}, effects: map[string][]effect{}, commits: map[series]int{},
 		reopened: map[string]bool{}, left: map[string]time.Time{}, rejected: map[string]bool{}, removed: map[string]bool{}, asked: map[string]bool{}, lost: map[string]bool{}, forced: map[string]int{},
+		unheard: map[store.Holder]bool{},
 	}
 }
 
@@ -198,6 +200,9 @@ func (b *book) judgeStay(m move) {
 func (b *book) judgeOutcome(m move) {
 	r := b.handled[store.Holder{JobID: m.id, Fence: m.fence}]
 	if r == nil {
+		if m.op == "release" && b.unheard[store.Holder{JobID: m.id, Fence: m.fence}] {
+			return // given back, since the answer to its begin was lost
+		}
 		b.w.violated(m.id, "%s of an attempt that no handler was called for", m.op)
 		return
 	}

@@ -44,11 +44,22 @@ func (s wiredStore) Resend(ctx context.Context, r store.Resend) (bool, error) {
 }
 
 func (s wiredStore) Begin(ctx context.Context, b store.Begin) (store.Begun, error) {
-	return carry(ctx, s.l, onStore, "begin", b.JobID, func(ctx context.Context, _ *meeting) (store.Begun, error) {
+	var began store.Holder
+	answer, err := carry(ctx, s.l, onStore, "begin", b.JobID, func(ctx context.Context, _ *meeting) (store.Begun, error) {
 		return watch(ctx, s.l.w, move{line: s.l, op: "begin", id: b.JobID, begin: &b}, func(ctx context.Context) (store.Begun, error) {
-			return s.jobs().Begin(ctx, b)
+			answer, err := s.jobs().Begin(ctx, b)
+			if err == nil && answer.Decision == store.Run {
+				began = store.Holder{JobID: b.JobID, Fence: answer.Fence}
+			}
+			return answer, err
 		})
 	})
+	if err != nil || answer.Decision != store.Run {
+		s.l.w.mu.Lock()
+		defer s.l.w.mu.Unlock()
+		s.l.w.book.unheard[began] = true
+	}
+	return answer, err
 }
 
 func (s wiredStore) Heartbeat(ctx context.Context, b store.Beat) (store.Pulse, error) {

@@ -41,7 +41,7 @@ func (s *Jobs) Begin(_ context.Context, b store.Begin) (store.Begun, error) {
 		return r.run(b, now), nil
 	case now.Before(r.LeaseEnds):
 		out := r.begun(store.Leased)
-		out.Wait = r.LeaseEnds.Sub(now)
+		out.Wait, out.Worker = r.LeaseEnds.Sub(now), r.Worker
 		return out, nil
 	case r.Cancel:
 		s.end(r, job.Cancel, ending{})

@@ -58,6 +58,7 @@ func (c *client) Begin(ctx context.Context, b store.Begin) (store.Begun, error) 
 		State       string               `json:"state"`
 		Checkpoint  json.RawMessage      `json:"checkpoint"`
 		WaitMS      int64                `json:"wait_ms"`
+		Worker      string               `json:"worker"`
 		DeadLetter  *store.DeadLetterRef `json:"dead_letter"`
 	}
 	err := c.call(ctx, "aw_begin", struct {
@@ -71,7 +72,7 @@ func (c *client) Begin(ctx context.Context, b store.Begin) (store.Begun, error) 
 	return store.Begun{
 		Decision: answer.Decision, Fence: answer.Fence, Attempt: answer.Attempt, MaxAttempts: answer.MaxAttempts,
 		Progress: answer.Progress, State: answer.State, Checkpoint: orNil(answer.Checkpoint),
-		Wait: time.Duration(answer.WaitMS) * time.Millisecond, DeadLetter: answer.DeadLetter,
+		Wait: time.Duration(answer.WaitMS) * time.Millisecond, Worker: answer.Worker, DeadLetter: answer.DeadLetter,
 	}, nil
 }
 

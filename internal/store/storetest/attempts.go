@@ -27,6 +27,9 @@ func testBegin(t *testing.T, b *bench) {
 	if again.Wait <= hour/2 || again.Wait > hour {
 		t.Errorf("a live lease: wait %s", again.Wait)
 	}
+	if again.Worker != m.Worker || again.Fence != begun.Fence {
+		t.Errorf("a live lease is told as %q's under fence %d, want %q under %d", again.Worker, again.Fence, m.Worker, begun.Fence)
+	}
 	b.story(m.JobID)
 }
 

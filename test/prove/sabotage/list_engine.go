@@ -116,6 +116,16 @@ func inTheEngine() []Sabotage {
 			Suites: onEngine, Tests: by("TestBreakerSparesTheOldOnes"),
 		},
 		{
+			Name: "unanswered-begin-counts", Breaks: []string{"I9"}, File: engine + "begins.go",
+			Old: "return lost && b.inHand[jobID] == 1", New: "return lost && b.inHand[jobID] == 0",
+			Suites: onEngine, Tests: by("TestUnansweredBeginCostsNoAttempt"),
+		},
+		{
+			Name: "live-attempt-is-given-back", Breaks: []string{"I9"}, File: engine + "begins.go",
+			Old: "return lost && b.inHand[jobID] == 1", New: "return lost",
+			Suites: onEngine, Tests: by("TestUnansweredBeginBesideALiveAttempt"),
+		},
+		{
 			Name: "outbox-is-not-woken", Breaks: []string{"webhooks"}, File: engine + "outcome.go",
 			Old: "if s.Deliveries > 0 {", New: "if s.Deliveries > 1 {",
 			Suites: onEngine, Tests: by("TestCommitWakesTheOutbox"),

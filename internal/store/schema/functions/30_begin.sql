@@ -119,7 +119,7 @@ begin
   elsif j.status = 'pending' and j.cancel_requested_at is null then
     return aw_run(j, p, '[]');
   elsif j.lease_expires_at > clock_timestamp() then
-    return aw_begun('leased', j, jsonb_build_object('wait_ms', aw_ms(j.lease_expires_at)));
+    return aw_begun('leased', j, jsonb_build_object('wait_ms', aw_ms(j.lease_expires_at), 'worker', j.worker));
   end if;
 
   perform aw_alone(j);

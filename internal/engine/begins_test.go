@@ -1,0 +1,64 @@
+package engine_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// A begin that the store took and whose answer was lost costs no attempt, and doesn't keep the job waiting for
+// the end of its lease.
+func TestUnansweredBeginCostsNoAttempt(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var asked atomic.Int32
+		w.hook().begin = func(ctx context.Context, b store.Begin) (store.Begun, error) {
+			answer, err := w.store.Begin(ctx, b)
+			if asked.Add(1) <= 5 {
+				return store.Begun{}, errDown
+			}
+			return answer, err
+		}
+		w.start(done)
+		w.send(w.queues.Normal, message("t1", ""))
+		w.settled(45 * time.Second) // less than a lease
+		w.expectState("t1", job.Succeeded, 1)
+		w.expectDepth(w.queues.Normal, 0)
+	})
+}
+
+// An attempt that is being made is not given back because another message's begin was not answered.
+func TestUnansweredBeginBesideALiveAttempt(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var asked, runs atomic.Int32
+		w.hook().begin = func(ctx context.Context, b store.Begin) (store.Begun, error) {
+			answer, err := w.store.Begin(ctx, b)
+			if n := asked.Add(1); n > 1 && n < 6 {
+				return store.Begun{}, errDown
+			}
+			return answer, err
+		}
+		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			runs.Add(1)
+			select {
+			case <-time.After(5 * time.Minute):
+				return done(ctx, c)
+			case <-ctx.Done():
+				return handlers.Outcome{}, context.Cause(ctx)
+			}
+		})
+		w.send(w.queues.Normal, message("t1", ""))
+		w.settled(time.Second)
+		w.send(w.queues.Normal, message("t1", ""))
+		w.settled(10 * time.Minute)
+		w.expectState("t1", job.Succeeded, 1)
+		if runs.Load() != 1 {
+			t.Errorf("it ran %d times, want once", runs.Load())
+		}
+		w.expectDepth(w.queues.Normal, 0)
+	})
+}
