@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
@@ -46,34 +45,6 @@ func (c *client) MarkSent(ctx context.Context, jobID string) error {
 		tenantArg
 		JobID string `json:"job_id"`
 	}{c.tenant(), jobID}, nil)
-}
-
-func (c *client) Begin(ctx context.Context, b store.Begin) (store.Begun, error) {
-	var answer struct {
-		Decision    store.Decision       `json:"decision"`
-		Fence       int64                `json:"fence"`
-		Attempt     int                  `json:"attempt"`
-		MaxAttempts int                  `json:"max_attempts"`
-		Progress    int                  `json:"progress"`
-		State       string               `json:"state"`
-		Checkpoint  json.RawMessage      `json:"checkpoint"`
-		WaitMS      int64                `json:"wait_ms"`
-		Worker      string               `json:"worker"`
-		DeadLetter  *store.DeadLetterRef `json:"dead_letter"`
-	}
-	err := c.call(ctx, "aw_begin", struct {
-		tenantArg
-		store.Begin
-		LeaseMS int64 `json:"lease_ms"`
-	}{c.tenant(), b, ms(b.Lease)}, &answer)
-	if err != nil {
-		return store.Begun{}, err
-	}
-	return store.Begun{
-		Decision: answer.Decision, Fence: answer.Fence, Attempt: answer.Attempt, MaxAttempts: answer.MaxAttempts,
-		Progress: answer.Progress, State: answer.State, Checkpoint: orNil(answer.Checkpoint),
-		Wait: time.Duration(answer.WaitMS) * time.Millisecond, Worker: answer.Worker, DeadLetter: answer.DeadLetter,
-	}, nil
 }
 
 func (c *client) Heartbeat(ctx context.Context, b store.Beat) (store.Pulse, error) {

@@ -40,6 +40,7 @@ type client struct {
 	caller  Caller
 	id      string // of the tenant
 	options Options
+	begins  begins
 }
 
 // New returns the store of one tenant over a caller, which it owns from now on.
@@ -85,10 +86,7 @@ func (c *client) call(ctx context.Context, fn string, args, answer any) error {
 	defer cancel()
 	raw, err := c.caller.Call(ctx, fn, Clean(p))
 	if err != nil {
-		if err = classify(ctx, fn, err); errors.Is(err, context.Canceled) {
-			return err // the caller gave it up: nobody's fault
-		}
-		return job.Blame(job.Database, err)
+		return blame(ctx, fn, err)
 	}
 	if answer == nil {
 		return nil
@@ -97,6 +95,14 @@ func (c *client) call(ctx context.Context, fn string, args, answer any) error {
 		return &job.Error{Class: job.TransientStorage, Message: "the answer of " + fn + " is not what it should be", Cause: err}
 	}
 	return nil
+}
+
+// blame classifies the error of a call, and lays it at the database's door.
+func blame(ctx context.Context, fn string, err error) error {
+	if err = classify(ctx, fn, err); errors.Is(err, context.Canceled) {
+		return err // the caller gave it up: nobody's fault
+	}
+	return job.Blame(job.Database, err)
 }
 
 // SQLError is an error raised by the database (a SQLSTATE) or by PostgREST (PGRST…).

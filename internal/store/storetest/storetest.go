@@ -64,6 +64,7 @@ var otherTests = []suiteTest{
 	{"many chunks", testManyChunks},
 	{"search", testSearch},
 	{"workers at once", testTogether},
+	{"begins at once", testBeginsTogether},
 	{"replay", testReplay},
 	{"ids of replays", testReplayIDs},
 	{"replays at once", testReplayTogether},

@@ -96,6 +96,7 @@ func (v Victim) Calls() map[string]json.RawMessage {
 	overdue := map[string]any{"unsent_for_ms": 0, "stalled_for_ms": 0, "unstarted_for_ms": 0, "again_after_ms": 0}
 	return map[string]json.RawMessage{
 		"aw_begin":            args(job),
+		"aw_begin_new":        args(map[string]any{"begins": []any{with(job, nil)}}),
 		"aw_submit":           args(job),
 		"aw_heartbeat":        held(map[string]any{"lease_ms": 1}),
 		"aw_complete":         held(map[string]any{"result": map[string]any{"owned": true}}),

@@ -34,6 +34,11 @@ func inTheStore() []Sabotage {
 			Suites: onPostgres, Tests: cases("force"),
 		},
 		{
+			Name: "two-messages-of-a-job-begin", Breaks: []string{"I2"}, File: functions + "30_begin.sql",
+			Old: "select distinct on (m ->> 'job_id') m, n from", New: "select m, n from",
+			Suites: onPostgres, Tests: cases("begins at once"),
+		},
+		{
 			Name: "effects-fail-alone", Breaks: []string{"I2"}, File: functions + "40_attempts.sql",
 			Old:    "    v_result := v_result || aw_effect(j, v_effect);\n",
 			New:    "    begin v_result := v_result || aw_effect(j, v_effect); exception when others then null; end;\n",

@@ -72,31 +72,55 @@ begin
   return aw_run(j, p, jsonb_build_array(aw_event('restarted', 0, 'done again on demand', v_was)));
 end $$;
 
+-- aw_begin_new begins those jobs of p.begins, each what aw_begin takes, that are new, and no other: the answer to each
+-- tells by n, from 1, which it is. One statement for all of them, an event for each. They are inserted in the order of
+-- their ids, so that two callers with the same ones wait for each other in one direction only.
+create or replace function aw_begin_new(p jsonb) returns jsonb
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  v_client text := aw_tenant(p);
+  v_begun jsonb;
+begin
+  with asked as (
+    select distinct on (m ->> 'job_id') m, n from jsonb_array_elements(p -> 'begins') with ordinality as x(m, n)
+    order by m ->> 'job_id', n
+  ), fresh as (
+    insert into jobs (client_id, id, type, status, stage, attempts, max_attempts, priority, payload, hints, requested_by,
+                      fingerprint, fence, lease_expires_at, worker, webhook_url, traceparent, started_at,
+                      series_started_at, message_ids, sent_at, event_seq)
+    select v_client, m ->> 'job_id', m ->> 'type', 'running', 'started', 1, (m ->> 'max_attempts')::int,
+           coalesce(nullif(m ->> 'priority', ''), 'normal'), coalesce(nullif(m -> 'payload', 'null'), '{}'),
+           coalesce(nullif(m -> 'hints', 'null'), '{}'), nullif(m ->> 'requested_by', ''), m ->> 'fingerprint', 1,
+           clock_timestamp() + aw_span(m -> 'lease_ms'), m ->> 'worker', nullif(m ->> 'webhook_url', ''),
+           nullif(m ->> 'traceparent', ''), clock_timestamp(), clock_timestamp(),
+           array_remove(array[nullif(m #>> '{source,message_id}', '')], null), clock_timestamp(), 1
+    from asked order by m ->> 'job_id'
+    on conflict (client_id, id) do nothing
+    returning id, status, fence, attempts, max_attempts, progress, worker
+  ), told as (
+    insert into job_events (client_id, job_id, seq, id, stage, progress, attempt, message, metadata)
+    select v_client, f.id, 1, gen_random_uuid(), 'started', 0, 1,
+           format('attempt 1 of %s started', f.max_attempts), jsonb_build_object('worker', f.worker)
+    from fresh f
+  )
+  select jsonb_agg(jsonb_build_object('n', a.n, 'decision', 'run', 'fence', f.fence, 'attempt', f.attempts,
+                                      'max_attempts', f.max_attempts, 'progress', f.progress, 'state', f.status))
+  into v_begun
+  from fresh f join asked a on a.m ->> 'job_id' = f.id;
+  return coalesce(v_begun, '[]');
+end $$;
+
 create or replace function aw_begin(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_client text := aw_tenant(p);
+  v_new jsonb := aw_begin_new(jsonb_build_object('client_id', v_client, 'begins', jsonb_build_array(p))) -> 0;
   j jobs;
   d dead_letters;
   v_error jsonb;
 begin
-  -- The road of a new job is short: one insert with its attempt already counted, one event.
-  insert into jobs (client_id, id, type, status, stage, attempts, max_attempts, priority, payload, hints, requested_by,
-                    fingerprint, fence, lease_expires_at, worker, webhook_url, traceparent, started_at,
-                    series_started_at, message_ids, sent_at, event_seq)
-  values (v_client, p ->> 'job_id', p ->> 'type', 'running', 'started', 1, (p ->> 'max_attempts')::int,
-          coalesce(nullif(p ->> 'priority', ''), 'normal'), coalesce(nullif(p -> 'payload', 'null'), '{}'),
-          coalesce(nullif(p -> 'hints', 'null'), '{}'), nullif(p ->> 'requested_by', ''), p ->> 'fingerprint', 1,
-          clock_timestamp() + aw_span(p -> 'lease_ms'), p ->> 'worker', nullif(p ->> 'webhook_url', ''),
-          nullif(p ->> 'traceparent', ''), clock_timestamp(), clock_timestamp(),
-          array_remove(array[nullif(p #>> '{source,message_id}', '')], null), clock_timestamp(), 1)
-  on conflict (client_id, id) do nothing
-  returning * into j;
-  if found then
-    insert into job_events (client_id, job_id, seq, id, stage, progress, attempt, message, metadata)
-    values (v_client, j.id, 1, gen_random_uuid(), 'started', 0, 1,
-            format('attempt 1 of %s started', j.max_attempts), jsonb_build_object('worker', j.worker));
-    return aw_begun('run', j);
+  if v_new is not null then
+    return v_new;
   end if;
 
   select * into strict j from jobs where client_id = v_client and id = p ->> 'job_id' for no key update;
