@@ -22,7 +22,8 @@ const (
 	cancelConcurrency = 2 // tasks of each of the two workers
 	cancelBatches     = 12
 	cancelModelMost   = 700 * time.Millisecond
-	// cancelLatency bounds the time from a cancel request to the canceled row: a second, and the model's call.
+	// cancelLatency bounds the time from a cancel request to the canceled row: a second, and a usual call of the
+	// model. One that takes much longer, without a word of progress, is broken off.
 	cancelLatency = time.Second + cancelModelMost
 )
 
@@ -119,7 +120,8 @@ func (c *canceling) slowBlobs() (stop func(), err error) {
 func (c *canceling) workerEnv(caller string) ([]string, error) {
 	t, at := *c.tenant, c.direct()
 	t.store, at.azure = caller, c.azure
-	return t.environment(at, fmt.Sprintf("WORKER_CONCURRENCY=%d", cancelConcurrency))
+	return t.environment(at, fmt.Sprintf("WORKER_CONCURRENCY=%d", cancelConcurrency),
+		"WORKER_LEASE_TTL_SEC=60") // so that heartbeats are too rare to hear of a cancel in time
 }
 
 func (c *canceling) do(ctx context.Context, o options, gone <-chan struct{}) ([]string, error) {
@@ -147,7 +149,7 @@ func (c *canceling) do(ctx context.Context, o options, gone <-chan struct{}) ([]
 // measure lets as many tasks run as there are slots, to know how long one takes.
 func (c *canceling) measure(ctx context.Context, gone <-chan struct{}) error {
 	for i := range 2 * cancelConcurrency {
-		if err := c.submit(ctx, fmt.Sprint("whole-", i)); err != nil {
+		if err := c.submit(ctx, fmt.Sprint("whole-", i), ""); err != nil {
 			return err
 		}
 		c.expected = append(c.expected, expectation{fmt.Sprint("whole-", i), []string{"succeeded"}})
@@ -164,10 +166,10 @@ func (c *canceling) measure(ctx context.Context, gone <-chan struct{}) error {
 }
 
 // submit sends a document of many batches, none of whose texts is known yet.
-func (c *canceling) submit(ctx context.Context, id string) error {
+func (c *canceling) submit(ctx context.Context, id, word string) error {
 	var b strings.Builder
 	for i := range 64 * cancelBatches {
-		fmt.Fprintf(&b, "# Entry %d of %s\n\nThe watch of %s saw %d ships, and wrote of each of them.\n\n", i, id, id, i)
+		fmt.Fprintf(&b, "# Entry %d of %s\n\nThe %s watch of %s saw %d ships, and wrote of each of them.\n\n", i, id, word, id, i)
 	}
 	if err := c.upload(ctx, id+".md", b.String()); err != nil {
 		return err
@@ -176,24 +178,26 @@ func (c *canceling) submit(ctx context.Context, id string) error {
 }
 
 // one sends a task and cancels it: each tenth before its message is there, each tenth at once, two tenths about
-// when it commits, and the others while they run.
+// when it commits, two tenths while the model takes long about them, and the others while they run.
 func (c *canceling) one(ctx context.Context, id string, i int, rnd *rand.Rand) error {
-	wait := time.Duration(rnd.Int64N(int64(c.length)))
+	wait, word := time.Duration(rnd.Int64N(int64(c.length))), ""
 	switch i % 10 {
 	case 0:
 		if err := c.cancel(ctx, id, i); err != nil {
 			return err
 		}
-		return c.submit(ctx, id)
+		return c.submit(ctx, id, word)
 	case 1:
-		if err := c.submit(ctx, id); err != nil {
+		if err := c.submit(ctx, id, word); err != nil {
 			return err
 		}
 		return c.cancel(ctx, id, i)
 	case 2, 3:
 		wait = c.length*9/10 + wait/5
+	case 5, 6:
+		word = tiresome
 	}
-	if err := c.submit(ctx, id); err != nil {
+	if err := c.submit(ctx, id, word); err != nil {
 		return err
 	}
 	running := func() bool {

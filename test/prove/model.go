@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -20,6 +22,12 @@ type model struct {
 	rnd         *rand.Rand
 	least, most time.Duration // of an answer
 }
+
+// tiresome is a word in texts that the model takes long about.
+const (
+	tiresome     = "tiresome"
+	tiresomeTime = 6 * time.Second
+)
 
 func newModel() *model {
 	m := &model{rnd: rand.New(rand.NewPCG(1, 1))}
@@ -57,7 +65,11 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !m.pass(w, r) {
 		return
 	}
-	timer := time.NewTimer(m.wait())
+	wait := m.wait()
+	if slices.ContainsFunc(asked.Input, func(text string) bool { return strings.Contains(text, tiresome) }) {
+		wait = tiresomeTime
+	}
+	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
