@@ -69,6 +69,7 @@ type caller struct {
 	schema   string // quoted
 	clientID string
 	role     string // taken in every transaction; "none": the login's own
+	apart    bool   // the role is taken in a statement of its own, before the call
 }
 
 // chooseRole finds out whether the login may take the worker's role: a superuser, or an owner that
@@ -87,18 +88,31 @@ func (c *caller) chooseRole(ctx context.Context) error {
 		return fmt.Errorf("connect to the database: %w", err)
 	}
 	c.role = Role
+	// Postgres looks whether a function may be called before it begins a statement: as the login, then.
+	if err := tx.QueryRow(ctx, "select not pg_has_role(session_user, $1, 'usage')", Role).Scan(&c.apart); err != nil {
+		return fmt.Errorf("connect to the database: %w", err)
+	}
 	return nil
 }
 
-// Call sends the tenant's settings and the call in one batch, which Postgres runs as one transaction.
+// Call makes the tenant's settings and the call in one transaction: in one statement, since two take Postgres a
+// twentieth longer, or in two of one batch. "offset 0" has the settings made before the function is called.
 func (c *caller) Call(ctx context.Context, fn string, p json.RawMessage) (json.RawMessage, error) {
 	var answer string
-	batch := &pgx.Batch{}
-	batch.Queue("select set_config('app.client_id', $1, true), set_config('role', $2, true)", c.clientID, c.role)
-	batch.Queue("select "+c.schema+"."+fn+"($1::jsonb)::text", string(p)).QueryRow(func(row pgx.Row) error {
-		return row.Scan(&answer)
-	})
-	if err := c.pool.SendBatch(ctx, batch).Close(); err != nil {
+	var err error
+	if c.apart {
+		batch := &pgx.Batch{}
+		batch.Queue("select set_config('app.client_id', $1, true), set_config('role', $2, true)", c.clientID, c.role)
+		batch.Queue("select "+c.schema+"."+fn+"($1::jsonb)::text", string(p)).QueryRow(func(row pgx.Row) error {
+			return row.Scan(&answer)
+		})
+		err = c.pool.SendBatch(ctx, batch).Close()
+	} else {
+		err = c.pool.QueryRow(ctx, "select "+c.schema+"."+fn+`($1::jsonb)::text
+			from (select set_config('app.client_id', $2, true), set_config('role', $3, true) offset 0) settings`,
+			string(p), c.clientID, c.role).Scan(&answer)
+	}
+	if err != nil {
 		if raised, ok := errors.AsType[*pgconn.PgError](err); ok {
 			return nil, &rpc.SQLError{State: raised.Code, Message: raised.Message}
 		}

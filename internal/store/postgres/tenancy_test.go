@@ -133,3 +133,20 @@ func TestTenancy(t *testing.T) {
 		t.Errorf("I10: another tenant's rows changed:\n%s\n%s", before, after)
 	}
 }
+
+// TestLoginInheritsNothing: a login that has the rights of the worker's role only once it has taken it works, too.
+func TestLoginInheritsNothing(t *testing.T) {
+	t.Parallel()
+	url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions})
+	super := connect(t, url)
+	login := "inherits_nothing_" + super.Config().Database[len("test_"):]
+	if _, err := super.Exec(t.Context(), fmt.Sprintf(`create role %q login noinherit password 'x' in role async_worker`, login)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dropRole(t, login) })
+	s := open(t, stacktest.Cluster(t).URLAs(login, "x", super.Config().Database), "a")
+	t.Cleanup(s.Close)
+	if err := s.Check(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
