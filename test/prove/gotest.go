@@ -191,6 +191,26 @@ func (r *results) failed() map[testName]string {
 	return found
 }
 
+// forgive makes a test that failed with these last words, and nothing else to say of it, one that passed.
+func (r *results) forgive(words string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for name, end := range r.tests {
+		o := r.output[name]
+		if end != "fail" || name.test == "" || o == nil {
+			continue
+		}
+		_, said, found := strings.Cut(o.text, "--- FAIL: "+name.test)
+		if _, said, _ = strings.Cut(said, "\n"); !found || said != words {
+			continue
+		}
+		r.tests[name] = "pass"
+		if whole := (testName{name.pkg, ""}); r.tests[whole] == "fail" {
+			r.tests[whole] = "pass"
+		}
+	}
+}
+
 func (r *results) failedPart(of testName) bool {
 	for name, end := range r.tests {
 		if end != "fail" || name == of {

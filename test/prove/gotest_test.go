@@ -29,6 +29,17 @@ func TestResults(t *testing.T) {
 			`{"Action":"fail","Package":"p","Test":"TestA/x"}`, `{"Action":"fail","Package":"p","Test":"TestA"}`,
 			`{"Action":"pass","Package":"p","Test":"TestAB"}`, `{"Action":"fail","Package":"p"}`,
 		}, errors.New("exit status 1"), []testName{{"p", "TestA/x"}}, 1},
+		"out of time": {[]string{
+			`{"Action":"output","Package":"p","Test":"FuzzA","Output":"--- FAIL: FuzzA (2.23s)\n"}`,
+			`{"Action":"output","Package":"p","Test":"FuzzA","Output":"    context deadline exceeded\n"}`,
+			`{"Action":"fail","Package":"p","Test":"FuzzA"}`, `{"Action":"fail","Package":"p"}`,
+		}, errors.New("exit status 1"), []testName{{"p", "FuzzA"}}, 0},
+		"crasher": {[]string{
+			`{"Action":"output","Package":"p","Test":"FuzzA","Output":"--- FAIL: FuzzA (2.23s)\n"}`,
+			`{"Action":"output","Package":"p","Test":"FuzzA","Output":"    --- FAIL: FuzzA (0.00s)\n"}`,
+			`{"Action":"output","Package":"p","Test":"FuzzA","Output":"    context deadline exceeded\n"}`,
+			`{"Action":"fail","Package":"p","Test":"FuzzA"}`, `{"Action":"fail","Package":"p"}`,
+		}, errors.New("exit status 1"), []testName{{"p", "FuzzA"}}, 0},
 		"leaked": {[]string{
 			`{"Action":"pass","Package":"p","Test":"TestA"}`, `{"Action":"output","Package":"p","Output":"goleak: found\n"}`,
 			`{"Action":"fail","Package":"p"}`,
@@ -45,6 +56,13 @@ func TestResults(t *testing.T) {
 		failed := slices.Collect(maps.Keys(r.failed()))
 		if !slices.Equal(failed, c.failed) || r.count("pass") != c.passed {
 			t.Errorf("%s: failed %v, passed %d", name, failed, r.count("pass"))
+		}
+		r.forgive("    context deadline exceeded\n")
+		if after := slices.Collect(maps.Keys(r.failed())); len(after) > 0 && name == "out of time" || len(after) == 0 && c.failed != nil && name != "out of time" {
+			t.Errorf("%s: forgiven, failed is %v", name, after)
+		}
+		if name == "out of time" {
+			continue
 		}
 		report := newReport("model", 1, &bytes.Buffer{})
 		report.take("model", r)

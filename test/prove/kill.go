@@ -136,7 +136,7 @@ func (k *killing) slay(ctx context.Context) error {
 func (k *killing) heldBy(ctx context.Context, pid int) (ids []string, err error) {
 	err = persist(ctx, func() error {
 		rows, err := k.db.Query(ctx, `select id from jobs where client_id = $1 and status = 'running'
-			and lease_expires_at is not null and worker like '%/' || $2::text`, k.client, fmt.Sprint(pid))
+			and lease_expires_at is not null and worker like '%/' || $2::text || '-%'`, k.client, fmt.Sprint(pid))
 		if err != nil {
 			return err
 		}
