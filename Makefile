@@ -94,6 +94,10 @@ prove: test-deps ## Prove under fire that nothing is lost or done twice; KINDS=n
 bench: test-deps ## Measure what the worker costs around a task, next to a bare SDK loop and to River; ONLY=queue, idle or river
 	@go run ./test/bench $(if $(ONLY),-only '$(ONLY)') $(BENCHFLAGS)
 
+.PHONY: quality
+quality: ## Measure the extractors against Docling's Markdown, document by document; CORPUS=dir (documents/NAME, docling/NAME.md)
+	@go run ./test/quality $(if $(CORPUS),-corpus '$(CORPUS)')
+
 .PHONY: docs
 docs: ## Make docs/state_machine.md, the README's settings and RELIABILITY.md's invariants anew from the code
 	@go test ./internal/job -run TestDocument -update

@@ -6,34 +6,39 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/language"
 )
 
 var (
 	comment = regexp.MustCompile(`(?s)<!--.*?-->`)
 	image   = regexp.MustCompile(`!\[[^\]]*\]\([^)]*\)`)
 	link    = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+	lineEnd = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 	entity  = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&", `\_`, "_", "\u00ad", "")
 	wrapped = regexp.MustCompile(`([\pL\pN_])-\n([\pL\pN_])`)
 )
 
-// Words strips Markdown and returns the text's words in lower case.
+// Words strips Markdown and returns the text's words in lower case, by Unicode's full mapping as
+// Python's: with the final sigma, and a dotless i apart from its dot.
 func Words(text string) []string {
 	text = comment.ReplaceAllString(text, " ")
 	text = image.ReplaceAllString(text, " ")
 	text = link.ReplaceAllString(text, "$1")
 	text = entity.Replace(text)
 	text = wrapped.ReplaceAllString(text, "$1$2")
-	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+	return strings.FieldsFunc(cases.Lower(language.Und).String(text), func(r rune) bool {
 		return r != '_' && !unicode.IsLetter(r) && !unicode.IsNumber(r)
 	})
 }
 
-// Score compares an output with its reference, both Markdown. f1 is the F1 of the two multisets of
+// Score compares an output with its reference, both Markdown; the reference may have any line ends. f1 is the F1 of the two multisets of
 // words. order is the ratio of Ratcliff and Obershelp: twice the words in matching runs, found from
 // the longest down, to the words of both ("Pattern Matching: The Gestalt Approach", Dr. Dobb's
 // Journal, July 1988; as Python's difflib.SequenceMatcher without its junk heuristics).
 func Score(reference, output string) (f1, order float64) {
-	a, b := Words(reference), Words(output)
+	a, b := Words(lineEnd.Replace(reference)), Words(output)
 	if len(a)+len(b) == 0 {
 		return 1, 1
 	}
