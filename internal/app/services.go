@@ -58,7 +58,7 @@ func (t *Tenant) openStore(ctx context.Context) (err error) {
 	c := t.Config
 	if url := c.DatabaseURL.Reveal(); url != "" {
 		t.Store, err = postgres.Open(ctx, url, postgres.Options{
-			ClientID: c.ClientID, Schema: c.DBSchema, Dimensions: c.EmbeddingDimensions, MaxConns: int32(c.Concurrency) + 2,
+			ClientID: c.ClientID, Schema: c.DBSchema, Dimensions: c.EmbeddingDimensions, MaxConns: postgres.PoolFor(c.Concurrency),
 		})
 	} else {
 		t.Store, err = supabase.Open(c.Supabase.URL, c.Supabase.Key.Reveal(), supabase.Options{

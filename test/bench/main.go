@@ -118,7 +118,7 @@ func openJobs(ctx context.Context, pg *stack.Postgres, tasks int) (store.Store, 
 	if _, err := schema.Migrate(ctx, pg.URL("bench"), schema.Options{}); err != nil {
 		return nil, fmt.Errorf("migrate: %w", err)
 	}
-	return postgres.Open(ctx, pg.URL("bench"), postgres.Options{ClientID: client, MaxConns: int32(tasks) + 2})
+	return postgres.Open(ctx, pg.URL("bench"), postgres.Options{ClientID: client, MaxConns: postgres.PoolFor(tasks)})
 }
 
 func stopping(err *error, stop func() error) {

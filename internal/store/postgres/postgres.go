@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -25,9 +26,14 @@ type Options struct {
 	ClientID   string // the tenant; required
 	Schema     string // DB_SCHEMA; empty: public
 	AppName    string // shown in pg_stat_activity; empty: async-worker
-	MaxConns   int32  // zero: pgx's default (4, or one a processor), or pool_max_conns of the URL
+	MaxConns   int32  // unless the URL has pool_max_conns; zero: pgx's default (4, or one a processor)
 	Dimensions int    // EMBEDDING_DIMENSIONS, which Check holds against the schema; zero: not checked
 }
+
+// PoolFor is how many connections serve so many tasks at a time: one for each and two for what goes on beside
+// them, at most 16. No call holds its connection for longer than one transaction, and more of them than the
+// database has processors for make each other slower.
+func PoolFor(tasks int) int32 { return int32(min(tasks+2, 16)) }
 
 // Open connects to the database at url and checks that it answers; Store.Check looks at the schema.
 //
@@ -40,7 +46,7 @@ func Open(ctx context.Context, url string, o Options) (store.Store, error) {
 	if err != nil {
 		return nil, errors.New("DATABASE_URL is not a connection string: it should look like postgres://user:password@host:5432/database") // err may quote it
 	}
-	if o.MaxConns > 0 {
+	if o.MaxConns > 0 && !strings.Contains(url, "pool_max_conns") { // the operator knows better
 		config.MaxConns = o.MaxConns
 	}
 	if o.AppName == "" {
