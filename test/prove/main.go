@@ -134,7 +134,7 @@ func parse(args []string, errs io.Writer) (options, error) {
 	outage := fs.Duration("outage", time.Minute, "how long a service is away (outage)")
 	cancels := fs.Int("cancels", 100, "tasks that are canceled (cancel)")
 	untimed := fs.Bool("untimed", false, "print times and don't hold them against their bounds: for a machine that is busy with other things")
-	short := fs.Bool("short", false, "a small part of every kind, in less than three minutes")
+	short := fs.Bool("short", false, "a small part of every kind, in about three minutes")
 	if err := fs.Parse(args); err != nil {
 		return options{}, err
 	}
