@@ -7,6 +7,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/docx"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/html"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/markdown"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/odf"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/text"
 )
 
@@ -18,6 +19,7 @@ func Extractors(pdf extract.Extractor) map[extract.Format]extract.Extractor {
 		extract.Markdown: markdown.New(),
 		extract.CSV:      csv.New(),
 		extract.Text:     text.New(),
+		extract.ODF:      odf.New(),
 	}
 	if pdf != nil {
 		all[extract.PDF] = pdf

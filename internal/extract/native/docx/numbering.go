@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/numeral"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
 )
 
@@ -207,7 +208,7 @@ func (l *list) marker(at int) string {
 		if lvl.legal {
 			format = "decimal"
 		}
-		b.WriteString(formatNumber(l.counts[shown], format))
+		b.WriteString(numeral.Format(l.counts[shown], format))
 	}
 	return strings.TrimSpace(b.String())
 }

@@ -1,5 +1,6 @@
 // Package ooxml reads what the Office Open XML formats share: the package of parts and their
-// relations (ECMA-376 part 2), metered streams of XML tokens, and the core properties.
+// relations (ECMA-376 part 2), metered streams of XML tokens, and the core properties. Other formats of
+// XML in a zip use its parts and streams.
 package ooxml
 
 import (

@@ -1,12 +1,13 @@
-package docx
+// Package numeral writes the numbers of lists: decimal, Roman, letters.
+package numeral
 
 import (
 	"strconv"
 	"strings"
 )
 
-// formatNumber writes n as w:numFmt says (17.18.59); a format that isn't known, as decimal.
-func formatNumber(n int, format string) string {
+// Format writes n in a format by its name in Office Open XML (ST_NumberFormat, ECMA-376 part 1, 17.18.59); one that isn't known, as decimal.
+func Format(n int, format string) string {
 	switch format {
 	case "none":
 		return ""

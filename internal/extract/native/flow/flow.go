@@ -1,0 +1,92 @@
+// Package flow puts the blocks of word processors' documents in order: lines of code become one block,
+// and notes follow the block that refers to them.
+package flow
+
+import (
+	"strconv"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+)
+
+// Writer is the flow of one document. Flush it at the end.
+type Writer struct {
+	emit  extract.Emit
+	code  *extract.Block // consecutive lines of code, not emitted yet
+	notes []extract.Block
+	cited int // notes referred to so far
+	limit int // of characters
+	bytes int // of text that may still come
+}
+
+// New makes a Writer on emit for a document of at most limit characters.
+func New(emit extract.Emit, limit int) *Writer {
+	return &Writer{emit: emit, limit: limit, bytes: 4 * limit}
+}
+
+// Block emits a block of the document's own flow, and the notes that it refers to.
+func (w *Writer) Block(b extract.Block) error {
+	if b.Kind == extract.Code && w.code != nil && w.code.Page == b.Page {
+		w.code.Text += "\n" + b.Text
+		return nil
+	}
+	if err := w.flushCode(); err != nil {
+		return err
+	}
+	if b.Kind == extract.Code {
+		w.code = &b
+		return nil
+	}
+	if err := w.emit(b); err != nil {
+		return err
+	}
+	return w.flushNotes()
+}
+
+// Cite keeps a note to follow the block that is being read, and returns the mark to put into its text.
+func (w *Writer) Cite(note extract.Block) string {
+	w.cited++
+	mark := "[" + strconv.Itoa(w.cited) + "]"
+	note.Kind, note.Text = extract.Paragraph, mark+" "+note.Text
+	w.notes = append(w.notes, note)
+	return mark
+}
+
+// Spend counts bytes of text as soon as they are held in memory: a character has at most four. Its
+// error is extract.TooManyCharacters.
+func (w *Writer) Spend(bytes int) error {
+	if w.bytes -= bytes; w.bytes < 0 {
+		return extract.TooManyCharacters(w.limit)
+	}
+	return nil
+}
+
+// Flush emits what was kept.
+func (w *Writer) Flush() error {
+	if err := w.flushCode(); err != nil {
+		return err
+	}
+	return w.flushNotes()
+}
+
+func (w *Writer) flushCode() error {
+	if w.code == nil {
+		return nil
+	}
+	code := *w.code
+	w.code = nil
+	if err := w.emit(code); err != nil {
+		return err
+	}
+	return w.flushNotes()
+}
+
+func (w *Writer) flushNotes() error {
+	notes := w.notes
+	w.notes = nil
+	for _, note := range notes {
+		if err := w.emit(note); err != nil {
+			return err
+		}
+	}
+	return nil
+}

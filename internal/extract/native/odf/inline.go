@@ -1,0 +1,143 @@
+package odf
+
+import (
+	"encoding/xml"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
+)
+
+const maxBlanks = 1000 // of one text:s
+
+// inline reads the content of a paragraph, or of anything within it: spans, links, fields, formulas.
+func (r *reader) inline(p *paragraph) error {
+	return r.d.Children(
+		func(start xml.StartElement) error { return r.inlineElement(p, start) },
+		func(piece []byte) error { return r.write(p, string(piece)) })
+}
+
+func (r *reader) inlineElement(p *paragraph, start xml.StartElement) error {
+	switch start.Name.Local {
+	case "s":
+		n := count(start, "c", maxBlanks)
+		if err := r.put(p, strings.Repeat(" ", n)); err != nil {
+			return err
+		}
+	case "tab":
+		tab := " "
+		if p.code {
+			tab = "\t"
+		}
+		if err := r.put(p, tab); err != nil {
+			return err
+		}
+	case "line-break":
+		p.blank = false
+		if err := r.put(p, "\n"); err != nil {
+			return err
+		}
+	case "note":
+		return r.note(p)
+	case "span":
+		return r.span(p, r.styles.hidden("text", ooxml.Attr(start, "style-name")))
+	case "hidden-text", "hidden-paragraph":
+		return r.span(p, ooxml.Attr(start, "is-hidden") != "false")
+	// Comments, phonetic guides, scripts and prompts hold no text of the document.
+	case "annotation", "annotation-end", "ruby-text", "script", "tracked-changes", "placeholder":
+		return r.d.Skip()
+	case "object":
+		return r.object(start, p.box)
+	case "list", "table", "p", "h", "text-box":
+		return r.box(p, start)
+	case "title", "desc": // of a drawing; the document's title as a field has text of its own
+		if strings.Contains(start.Name.Space, "svg") {
+			return r.d.Skip()
+		}
+	}
+	if isShape(start.Name.Local) {
+		return r.box(p, start)
+	}
+	return r.inline(p) // a, meta, bookmark-ref, date, sequence, ruby-base, mtext …
+}
+
+func (p *paragraph) box(b extract.Block) error {
+	if p.mute == 0 {
+		p.boxes = append(p.boxes, b)
+	}
+	return nil
+}
+
+// box reads a frame. Its blocks follow the paragraph that it is anchored in, or stand with the sheet.
+func (r *reader) box(p *paragraph, start xml.StartElement) error {
+	if r.shapes != nil {
+		return r.shape(start)
+	}
+	blocks, err := r.collect(func(emit extract.Emit) error { return r.block(start, emit) })
+	if p.mute == 0 {
+		p.boxes = append(p.boxes, blocks...)
+	}
+	return err
+}
+
+func (r *reader) span(p *paragraph, hidden bool) error {
+	if !hidden {
+		return r.inline(p)
+	}
+	p.mute++
+	err := r.inline(p)
+	p.mute--
+	return err
+}
+
+// write adds text as ISO/IEC 26300 part 3, 6.1.2 says: a run of white space is one blank.
+func (r *reader) write(p *paragraph, text string) error {
+	if p.mute > 0 {
+		return nil
+	}
+	before := p.text.Len()
+	for _, c := range text {
+		switch c {
+		case ' ', '\t', '\n', '\r':
+			p.blank = true
+			continue
+		}
+		if p.blank && p.text.Len() > 0 {
+			p.text.WriteByte(' ')
+		}
+		p.blank = false
+		p.text.WriteRune(c)
+	}
+	return r.out.Spend(p.text.Len() - before)
+}
+
+// put adds text as it is.
+func (r *reader) put(p *paragraph, text string) error {
+	if p.mute > 0 {
+		return nil
+	}
+	if p.blank && p.text.Len() > 0 {
+		p.text.WriteByte(' ')
+	}
+	p.blank = false
+	p.text.WriteString(text)
+	return r.out.Spend(len(text))
+}
+
+// note reads a text:note: its mark stands where it is cited, its text follows the block.
+func (r *reader) note(p *paragraph) error {
+	return r.d.Children(func(start xml.StartElement) error {
+		if start.Name.Local != "note-body" {
+			return r.d.Skip()
+		}
+		blocks, err := r.collect(r.blocks)
+		if err != nil {
+			return err
+		}
+		text := strings.TrimSpace(extract.CellText(blocks))
+		if text == "" || p.mute > 0 {
+			return nil
+		}
+		return r.put(p, r.out.Cite(extract.Block{Text: text, Page: r.page}))
+	}, nil)
+}

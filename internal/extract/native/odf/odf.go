@@ -1,0 +1,162 @@
+// Package odf extracts OpenDocument files (ISO/IEC 26300): texts, spreadsheets, presentations and
+// drawings. The content is read as a stream; only styles and notes are held in memory. Elements are
+// told apart by their local names, which are unique among those that are read.
+package odf
+
+import (
+	"context"
+	"encoding/xml"
+	"errors"
+	"io/fs"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/flow"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+const name = "native/odf"
+
+// Extractor reads OpenDocument files.
+type Extractor struct{}
+
+// New makes an Extractor.
+func New() Extractor { return Extractor{} }
+
+// Name implements extract.Extractor.
+func (Extractor) Name() string { return name }
+
+// Version implements extract.Extractor.
+func (Extractor) Version() int { return 1 }
+
+// Extract implements extract.Extractor. The pages of a presentation or a drawing are its slides; a
+// text and a spreadsheet have none before they are laid out.
+func (Extractor) Extract(ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit) (extract.Info, error) {
+	limits = limits.WithDefaults()
+	pkg, err := ooxml.Open(src.Path, limits)
+	if err != nil {
+		return extract.Info{}, err
+	}
+	defer func() { _ = pkg.Close() }() // it was only read
+	if err := refuseEncrypted(ctx, pkg); err != nil {
+		return extract.Info{}, err
+	}
+	properties, err := readMeta(ctx, pkg)
+	if err != nil {
+		return extract.Info{}, err
+	}
+	r := &reader{
+		ctx: ctx, pkg: pkg, out: flow.New(emit, limits.Characters), maxPages: limits.Pages,
+		styles: newStyles(), lists: map[string]*counter{},
+	}
+	if err := ooxml.Optional(pkg.Read(ctx, "styles.xml", r.readStyles)); err != nil {
+		return extract.Info{}, err
+	}
+	err = pkg.Read(ctx, "content.xml", r.document)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = job.Errorf(job.CorruptionDetected, "the OpenDocument file has no content part: it is damaged; save it again and upload it")
+	}
+	if err != nil {
+		return extract.Info{}, err
+	}
+	return r.info(src, properties), nil
+}
+
+func (r *reader) info(src extract.Source, properties map[string]string) extract.Info {
+	title := ooxml.Title(properties)
+	if title == "" {
+		title = r.title
+	}
+	delete(properties, "title")
+	language := r.styles.language
+	if language == "" {
+		language = properties["language"]
+	}
+	return extract.Info{
+		Format: src.Format, Extractor: name, Title: title, Language: language, Pages: r.page, Properties: properties,
+	}
+}
+
+// refuseEncrypted looks into the manifest, which names the encrypted parts (part 2, 4.8).
+func refuseEncrypted(ctx context.Context, pkg *ooxml.Package) error {
+	err := pkg.Read(ctx, "META-INF/manifest.xml", func(d *ooxml.Decoder) error {
+		return d.Each(func(start xml.StartElement) error {
+			if start.Name.Local == "encryption-data" {
+				return job.Errorf(job.CorruptionDetected,
+					"the OpenDocument file is protected by a password: remove the protection and upload it again")
+			}
+			return nil
+		})
+	})
+	return ooxml.Optional(err)
+}
+
+// reader walks one document. Its methods read an element whose start was just taken up to its end.
+type reader struct {
+	ctx      context.Context
+	pkg      *ooxml.Package
+	d        *ooxml.Decoder
+	out      *flow.Writer
+	styles   *styles
+	lists    map[string]*counter // by the id of the list, and the last one of each style
+	open     []*list             // lists around what is read, innermost last
+	chapters counter             // numbers of the headings
+	item     *item               // the list item whose first text comes next
+	shapes   *[]extract.Block    // where a sheet's drawings go; nil: into the flow
+	nested   bool                // within an embedded object
+	page     int                 // of the slide; its number so far at the end
+	maxPages int
+	title    string // of the first paragraph in the style Title
+	titled   bool   // headings nest under a title
+}
+
+func (r *reader) readStyles(d *ooxml.Decoder) error {
+	return d.Each(func(start xml.StartElement) error { return r.styles.element(d, start) })
+}
+
+// document reads the content part: styles of its own, then the body.
+func (r *reader) document(d *ooxml.Decoder) error {
+	r.d = d
+	found := false
+	err := d.Each(func(start xml.StartElement) error {
+		if start.Name.Local != "body" || found {
+			return r.styles.element(d, start)
+		}
+		found = true
+		return r.d.Children(func(start xml.StartElement) error {
+			switch start.Name.Local {
+			case "spreadsheet":
+				return r.spreadsheet()
+			case "presentation", "drawing":
+				return r.slides()
+			}
+			return r.blocks(r.top)
+		}, nil)
+	})
+	if err != nil {
+		return err
+	}
+	if !found {
+		return job.Errorf(job.CorruptionDetected, "the OpenDocument file has no body: it is damaged; save it again and upload it")
+	}
+	return r.out.Flush()
+}
+
+// top emits a block of the document's own flow.
+func (r *reader) top(b extract.Block) error {
+	b.Page = r.page
+	return r.out.Block(b)
+}
+
+// collect reads with read, and returns the blocks that it gives. What is open around it is out of sight.
+func (r *reader) collect(read func(extract.Emit) error) ([]extract.Block, error) {
+	open, item := r.open, r.item
+	r.open, r.item = nil, nil
+	defer func() { r.open, r.item = open, item }()
+	var blocks []extract.Block
+	err := read(func(b extract.Block) error {
+		blocks = append(blocks, b)
+		return nil
+	})
+	return blocks, err
+}

@@ -1,0 +1,149 @@
+package odf
+
+import (
+	"encoding/xml"
+	"math"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
+)
+
+const waitingRows = 200 // of a region, to see which columns to its left are empty
+
+// spreadsheet reads an office:spreadsheet: a section per sheet that is shown.
+func (r *reader) spreadsheet() error {
+	return r.d.Children(func(start xml.StartElement) error {
+		if start.Name.Local != "table" || r.styles.hidden("table", ooxml.Attr(start, "style-name")) {
+			return r.d.Skip()
+		}
+		return r.sheet(ooxml.Attr(start, "name"))
+	}, nil)
+}
+
+// sheet reads a sheet. Its tables stand apart by empty rows; its drawings come after them.
+func (r *reader) sheet(name string) error {
+	named := false
+	emit := func(b extract.Block) error {
+		if !named { // a sheet without content has no heading
+			named = true
+			if err := r.top(extract.Block{Kind: extract.Heading, Level: 1, Text: name}); err != nil {
+				return err
+			}
+		}
+		return r.top(b)
+	}
+	var shapes []extract.Block
+	r.shapes = &shapes
+	g := &region{emit: emit}
+	err := r.rows(false, func(w *row, header bool, repeats int) error {
+		if w.filled == 0 && g.rows >= g.reach {
+			return g.end()
+		}
+		for range repeats {
+			if err := r.spendRow(w); err != nil {
+				return err
+			}
+			if err := g.add(w, header); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	r.shapes = nil
+	if err != nil {
+		return err
+	}
+	if err := g.end(); err != nil {
+		return err
+	}
+	for _, b := range shapes {
+		if err := emit(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// region is a table on a sheet: rows with no empty one between them.
+type region struct {
+	emit    extract.Emit
+	out     *extract.TableWriter // nil: the first rows still wait
+	waiting []*row
+	header  []bool
+	left    int // empty columns before it
+	rows    int
+	reach   int // the first row that no cell above reaches into
+}
+
+func (g *region) add(w *row, header bool) error {
+	g.rows++
+	g.reach = max(g.reach, g.rows-1+max(w.tall, 1))
+	if g.out == nil {
+		g.waiting, g.header = append(g.waiting, w), append(g.header, header)
+		if len(g.waiting) < waitingRows {
+			return nil
+		}
+		return g.start()
+	}
+	return g.write(w, header)
+}
+
+// start writes the rows that waited.
+func (g *region) start() error {
+	g.out = extract.NewTableWriter(g.emit, extract.Block{})
+	g.left = math.MaxInt
+	for _, w := range g.waiting {
+		if w.filled > 0 {
+			g.left = min(g.left, leading(w))
+		}
+	}
+	// A row of texts above one of values names the columns.
+	first := g.waiting[0]
+	if len(g.waiting) > 1 && first.filled > 1 && first.values == 0 && first.tall < 2 && g.waiting[1].values > 0 {
+		g.header[0] = true
+	}
+	waiting := g.waiting
+	g.waiting = nil
+	for i, w := range waiting {
+		if err := g.write(w, g.header[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leading counts the empty cells at a row's start.
+func leading(w *row) int {
+	for i, c := range w.cells {
+		if c.Text != "" || c.RowSpan > 1 {
+			return i
+		}
+	}
+	return len(w.cells)
+}
+
+func (g *region) write(w *row, header bool) error {
+	g.out.Row(append([]extract.Cell(nil), w.cells[min(g.left, leading(w)):]...), header)
+	if g.out.Full() && g.rows >= g.reach {
+		return g.out.Flush()
+	}
+	return nil
+}
+
+// end writes out the region. One of a single cell is a paragraph, such as a title above a table.
+func (g *region) end() error {
+	defer func() { *g = region{emit: g.emit} }()
+	if len(g.waiting) == 1 && g.waiting[0].filled == 1 {
+		cells := g.waiting[0].cells
+		return g.emit(extract.Block{Kind: extract.Paragraph, Text: cells[leading(g.waiting[0])].Text})
+	}
+	if len(g.waiting) > 0 {
+		if err := g.start(); err != nil {
+			return err
+		}
+	}
+	if g.out == nil {
+		return nil
+	}
+	return g.out.Flush()
+}

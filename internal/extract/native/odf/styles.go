@@ -1,0 +1,182 @@
+package odf
+
+import (
+	"encoding/xml"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
+)
+
+const (
+	maxStyles  = 1 << 16 // that are kept; no document that people write has more
+	maxParents = 20      // of a style, and so no endless chain
+	maxNumber  = 1 << 30 // of a list's item
+	maxLevel   = 9       // lists have the levels 1-10, here 0-9
+)
+
+// style is what a style:style says that matters here. An empty field leaves it to the parent.
+type style struct {
+	parent string
+	list   string // style:list-style-name
+	hidden *bool  // text:display, table:display
+}
+
+// level is one level of a text:list-style or of the text:outline-style.
+type level struct {
+	bullet         bool
+	format         string // style:num-format: 1, a, A, i, I, or "" for none
+	prefix, suffix string
+	show           int // text:display-levels
+	start          int
+}
+
+type listStyle struct{ levels [maxLevel + 1]level }
+
+// styles are the styles of a document.
+type styles struct {
+	byName   map[string]style // by family and name
+	lists    map[string]*listStyle
+	outline  *listStyle // of the headings
+	language string
+}
+
+func newStyles() *styles {
+	return &styles{byName: map[string]style{}, lists: map[string]*listStyle{}}
+}
+
+// element looks at any element outside of the body; it reads those that are styles.
+func (s *styles) element(d *ooxml.Decoder, start xml.StartElement) error {
+	switch start.Name.Local {
+	case "style":
+		return s.readStyle(d, start)
+	case "default-style":
+		return s.readDefault(d, start)
+	case "list-style":
+		l, err := readListStyle(d)
+		if len(s.lists) < maxStyles {
+			s.lists[ooxml.Attr(start, "name")] = l
+		}
+		return err
+	case "outline-style":
+		l, err := readListStyle(d)
+		s.outline = l
+		return err
+	case "master-styles":
+		return d.Skip() // headers, footers, the background of slides
+	}
+	return nil
+}
+
+func (s *styles) readStyle(d *ooxml.Decoder, start xml.StartElement) error {
+	st := style{parent: ooxml.Attr(start, "parent-style-name"), list: ooxml.Attr(start, "list-style-name")}
+	err := d.Children(func(start xml.StartElement) error {
+		if strings.HasSuffix(start.Name.Local, "-properties") {
+			if display := ooxml.Attr(start, "display"); display != "" && start.Name.Local != "drawing-page-properties" {
+				hidden := display == "none" || display == "false"
+				st.hidden = &hidden
+			}
+		}
+		return d.Skip()
+	}, nil)
+	if len(s.byName) < maxStyles {
+		s.byName[ooxml.Attr(start, "family")+" "+ooxml.Attr(start, "name")] = st
+	}
+	return err
+}
+
+// readDefault takes the document's language from the defaults of paragraphs.
+func (s *styles) readDefault(d *ooxml.Decoder, start xml.StartElement) error {
+	family := ooxml.Attr(start, "family")
+	return d.Children(func(start xml.StartElement) error {
+		language, country := ooxml.Attr(start, "language"), ooxml.Attr(start, "country")
+		if start.Name.Local == "text-properties" && language != "" && language != "none" && (family == "paragraph" || s.language == "") {
+			s.language = language
+			if country != "" && country != "none" {
+				s.language += "-" + country
+			}
+		}
+		return d.Skip()
+	}, nil)
+}
+
+func readListStyle(d *ooxml.Decoder) (*listStyle, error) {
+	l := &listStyle{}
+	for i := range l.levels {
+		l.levels[i] = level{bullet: true, start: 1, show: 1}
+	}
+	return l, d.Children(func(start xml.StartElement) error {
+		at, err := strconv.Atoi(ooxml.Attr(start, "level"))
+		if err != nil || at < 1 || at > maxLevel+1 {
+			return d.Skip()
+		}
+		l.levels[at-1] = level{
+			bullet: start.Name.Local == "list-level-style-bullet" || start.Name.Local == "list-level-style-image",
+			format: ooxml.Attr(start, "num-format"),
+			prefix: ooxml.Attr(start, "num-prefix"), suffix: ooxml.Attr(start, "num-suffix"),
+			show:  count(start, "display-levels", maxLevel+1),
+			start: count(start, "start-value", maxNumber),
+		}
+		return d.Skip()
+	}, nil)
+}
+
+// find follows a style and its parents until known says that it has what is looked for.
+func (s *styles) find(family, name string, known func(name string, st style) bool) bool {
+	for range maxParents {
+		st, ok := s.byName[family+" "+name]
+		if known(name, st) {
+			return true
+		}
+		if !ok || st.parent == "" {
+			return false
+		}
+		name = st.parent
+	}
+	return false
+}
+
+func (s *styles) hidden(family, name string) (hidden bool) {
+	if name == "" {
+		return false
+	}
+	s.find(family, name, func(_ string, st style) bool {
+		if st.hidden != nil {
+			hidden = *st.hidden
+		}
+		return st.hidden != nil
+	})
+	return hidden
+}
+
+// is says whether a paragraph style is one of names, or based on one. A blank in a name is written as
+// _20_.
+func (s *styles) is(paragraph string, names ...string) bool {
+	return s.find("paragraph", paragraph, func(name string, _ style) bool {
+		for _, n := range names {
+			if strings.EqualFold(name, n) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// listOf is the list style that a paragraph style names; "" for none.
+func (s *styles) listOf(paragraph string) (list string) {
+	s.find("paragraph", paragraph, func(_ string, st style) bool {
+		list = st.list
+		return list != ""
+	})
+	return list
+}
+
+// count is an attribute that counts something: at least 1, at most limit.
+func count(start xml.StartElement, attr string, limit int) int {
+	n, err := strconv.Atoi(ooxml.Attr(start, attr))
+	if errors.Is(err, strconv.ErrRange) {
+		return limit
+	}
+	return min(max(n, 1), limit)
+}
