@@ -8,6 +8,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/html"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/markdown"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/odf"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/pptx"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/text"
 )
 
@@ -15,6 +16,7 @@ import (
 func Extractors(pdf extract.Extractor) map[extract.Format]extract.Extractor {
 	all := map[extract.Format]extract.Extractor{
 		extract.DOCX:     docx.New(),
+		extract.PPTX:     pptx.New(),
 		extract.HTML:     html.New(),
 		extract.Markdown: markdown.New(),
 		extract.CSV:      csv.New(),

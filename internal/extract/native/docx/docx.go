@@ -63,21 +63,16 @@ func (Extractor) Extract(ctx context.Context, src extract.Source, limits extract
 
 // prepare reads what the main part refers to, and returns the main part's name.
 func (r *reader) prepare(ctx context.Context, pkg *ooxml.Package) (string, error) {
-	main := "word/document.xml"
-	relations, err := pkg.Relations(ctx, "")
+	main, err := pkg.Main(ctx, "word/document.xml")
 	if err != nil {
 		return "", err
-	}
-	for _, relation := range relations {
-		if relation.Type == "officeDocument" {
-			main = relation.Target
-		}
 	}
 	parts := map[string]string{
 		"styles": "word/styles.xml", "numbering": "word/numbering.xml",
 		"footnotes": "word/footnotes.xml", "endnotes": "word/endnotes.xml",
 	}
-	if relations, err = pkg.Relations(ctx, main); err != nil {
+	relations, err := pkg.Relations(ctx, main)
+	if err != nil {
 		return "", err
 	}
 	for _, relation := range relations {

@@ -23,7 +23,7 @@ func (r *reader) inline(p *paragraph) error {
 		case "txbxContent":
 			return r.textBox(p)
 		case "AlternateContent":
-			return r.choice(func() error { return r.inline(p) })
+			return r.d.Choice(func() error { return r.inline(p) })
 		// Deleted text, instructions, phonetic guides, and properties hold no text of the document.
 		case "del", "moveFrom", "delText", "instrText", "delInstrText", "rt", "rPr", "sdtPr", "sdtEndPr", "annotation":
 			return r.d.Skip()
@@ -63,7 +63,7 @@ func (r *reader) run(p *paragraph) error {
 		case "txbxContent":
 			return r.textBox(into)
 		case "AlternateContent":
-			return r.choice(func() error { return r.inline(into) })
+			return r.d.Choice(func() error { return r.inline(into) })
 		}
 		if err := r.character(into, start); err != nil {
 			return err

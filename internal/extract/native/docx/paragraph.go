@@ -26,23 +26,11 @@ func (r *reader) blocks(emit extract.Emit) error {
 		case "tbl":
 			return r.table(emit)
 		case "AlternateContent":
-			return r.choice(func() error { return r.blocks(emit) })
+			return r.d.Choice(func() error { return r.blocks(emit) })
 		case "del", "moveFrom", "sdtPr", "sdtEndPr", "sectPr", "altChunk", "tcPr", "customXmlPr":
 			return r.d.Skip()
 		}
 		return r.blocks(emit) // sdt, sdtContent, customXml, ins, moveTo …
-	}, nil)
-}
-
-// choice reads an mc:AlternateContent (part 3, 10.2): its first choice, else its fallback.
-func (r *reader) choice(read func() error) error {
-	chosen := false
-	return r.d.Children(func(start xml.StartElement) error {
-		if chosen || start.Name.Local != "Choice" && start.Name.Local != "Fallback" {
-			return r.d.Skip()
-		}
-		chosen = true
-		return read()
 	}, nil)
 }
 

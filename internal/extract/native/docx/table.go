@@ -202,7 +202,7 @@ func (r *reader) cellContent(start xml.StartElement, emit extract.Emit) error {
 	case "tbl":
 		return r.table(emit)
 	case "AlternateContent":
-		return r.choice(func() error { return r.blocks(emit) })
+		return r.d.Choice(func() error { return r.blocks(emit) })
 	case "del", "moveFrom", "sdtPr", "sdtEndPr", "altChunk":
 		return r.d.Skip()
 	}

@@ -175,3 +175,16 @@ func (m *meter) Read(p []byte) (int, error) {
 	m.left -= n
 	return n, err
 }
+
+// Choice reads an mc:AlternateContent (part 3, 10.2) whose start was the last token: read is called
+// for its first choice, else for its fallback.
+func (d *Decoder) Choice(read func() error) error {
+	chosen := false
+	return d.Children(func(start xml.StartElement) error {
+		if chosen || start.Name.Local != "Choice" && start.Name.Local != "Fallback" {
+			return d.Skip()
+		}
+		chosen = true
+		return read()
+	}, nil)
+}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"strconv"
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
@@ -109,4 +110,60 @@ func Attr(start xml.StartElement, local string) string {
 		}
 	}
 	return ""
+}
+
+// RelationID is the value of an element's r:id or of another attribute of that namespace. "" when it
+// has none.
+func RelationID(start xml.StartElement, local string) string {
+	for _, a := range start.Attr {
+		if a.Name.Local == local && (a.Name.Space == "r" || strings.HasSuffix(a.Name.Space, "/relationships")) {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+// Main is the name of the package's main part; fallback when no relation says it.
+func (p *Package) Main(ctx context.Context, fallback string) (string, error) {
+	relations, err := p.Relations(ctx, "")
+	if err != nil {
+		return "", err
+	}
+	for _, relation := range relations {
+		if relation.Type == "officeDocument" {
+			return relation.Target, nil
+		}
+	}
+	return fallback, nil
+}
+
+// OfType returns the target of a relation of the type; "" when there is none.
+func OfType(relations map[string]Relation, kind string) string {
+	target := ""
+	for _, relation := range relations {
+		if relation.Type == kind && (target == "" || relation.Target < target) {
+			target = relation.Target
+		}
+	}
+	return target
+}
+
+// Int reads a whole number; fallback when it is none.
+func Int(s string, fallback int) int {
+	n, err := strconv.Atoi(strings.TrimSpace(s))
+	if err != nil {
+		return fallback
+	}
+	return n
+}
+
+// On reads a boolean attribute (22.9.2.7): what is not said is fallback.
+func On(s string, fallback bool) bool {
+	switch s {
+	case "":
+		return fallback
+	case "0", "false", "off":
+		return false
+	}
+	return true
 }

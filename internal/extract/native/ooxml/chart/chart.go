@@ -1,0 +1,257 @@
+// Package chart reads what a chart of Office shows (DrawingML, ECMA-376 part 1, 21.2): its title and
+// the values that are cached in it, as a table of categories by series.
+package chart
+
+import (
+	"encoding/xml"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml/numfmt"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+const (
+	maxCells = 500_000 // of the table; more than a chart can show
+	maxText  = 32 << 10
+)
+
+// chart is a chart while it is read.
+type chart struct {
+	d      *ooxml.Decoder
+	kind   string
+	title  string
+	series []series
+	points int
+}
+
+// series is a c:ser. A point is missing where the cell was empty.
+type series struct {
+	name       string
+	categories points
+	values     points
+}
+
+// points are texts by their index.
+type points map[int]string
+
+// Read returns the blocks of a chart part: its title, what kind of chart it is, and its table; none
+// when it holds no values. like gives the blocks their page and box. Errors: quota_exceeded for more
+// values than a chart can show.
+func Read(d *ooxml.Decoder, like extract.Block) ([]extract.Block, error) {
+	c := &chart{d: d}
+	err := d.Each(func(start xml.StartElement) error {
+		switch start.Name.Local {
+		case "title": // the chart's own, or later an axis's
+			text, err := c.text()
+			if c.title == "" && c.kind == "" {
+				c.title = text
+			}
+			return err
+		case "ser":
+			return c.ser()
+		case "txPr", "spPr", "dLbls", "extLst", "catAx", "valAx", "dateAx", "serAx":
+			return d.Skip()
+		}
+		if name, ok := strings.CutSuffix(start.Name.Local, "Chart"); ok && c.kind == "" {
+			c.kind = kind(name)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c.blocks(like)
+}
+
+// kind names a chart for people.
+func kind(element string) string {
+	switch strings.TrimSuffix(element, "3D") {
+	case "bar":
+		return "Bar chart"
+	case "line":
+		return "Line chart"
+	case "pie", "doughnut", "ofPie":
+		return "Pie chart"
+	case "scatter":
+		return "Scatter chart"
+	case "area":
+		return "Area chart"
+	}
+	return "Other chart"
+}
+
+func (c *chart) ser() error {
+	var s series
+	err := c.d.Children(func(start xml.StartElement) (err error) {
+		switch start.Name.Local {
+		case "tx":
+			s.name, err = c.text()
+		case "cat", "xVal":
+			s.categories, err = c.data()
+		case "val", "yVal":
+			s.values, err = c.data()
+		default:
+			err = c.d.Skip()
+		}
+		return err
+	}, nil)
+	c.series = append(c.series, s)
+	return err
+}
+
+// text is the text within an element: of paragraphs, or cached from a cell.
+func (c *chart) text() (string, error) {
+	var lines []string
+	var walk func() error
+	walk = func() error {
+		return c.d.Children(func(start xml.StartElement) error {
+			switch start.Name.Local {
+			case "t", "v":
+				text, err := c.d.Text(maxText)
+				if len(lines) == 0 {
+					lines = []string{""}
+				}
+				lines[len(lines)-1] += text
+				return err
+			case "p", "pt":
+				lines = append(lines, "")
+			case "f", "txPr", "spPr", "layout", "extLst":
+				return c.d.Skip()
+			}
+			if len(lines) > maxText {
+				return tooLarge()
+			}
+			return walk()
+		}, nil)
+	}
+	err := walk()
+	return strings.Join(strings.Fields(strings.Join(lines, " ")), " "), err
+}
+
+// data reads a c:cat or c:val. Categories of several levels come innermost first: the outer ones are
+// put before.
+func (c *chart) data() (points, error) {
+	all, level := points{}, points{}
+	code := numfmt.General
+	var walk func() error
+	walk = func() error {
+		return c.d.Children(func(start xml.StartElement) error {
+			switch start.Name.Local {
+			case "formatCode":
+				text, err := c.d.Text(maxText)
+				code = numfmt.Parse(text)
+				return err
+			case "pt":
+				return c.point(level, start, code)
+			case "lvl":
+				level = points{}
+				err := walk()
+				all = outer(level, all)
+				level = points{}
+				return err
+			case "f", "extLst":
+				return c.d.Skip()
+			}
+			return walk()
+		}, nil)
+	}
+	err := walk()
+	if len(all) == 0 {
+		all = level
+	}
+	return all, err
+}
+
+// outer puts a level's texts before those of the levels within: each counts until the next.
+func outer(level, inner points) points {
+	if len(inner) == 0 {
+		return level
+	}
+	current := ""
+	for _, i := range slices.Sorted(maps.Keys(inner)) {
+		if text, ok := level[i]; ok {
+			current = text
+		}
+		inner[i] = strings.TrimSpace(current + " " + inner[i])
+	}
+	return inner
+}
+
+func (c *chart) point(into points, start xml.StartElement, code numfmt.Kind) error {
+	if c.points++; c.points > maxCells {
+		return tooLarge()
+	}
+	return c.d.Children(func(child xml.StartElement) error {
+		if child.Name.Local != "v" {
+			return c.d.Skip()
+		}
+		text, err := c.d.Text(maxText)
+		if code != numfmt.General {
+			text = numfmt.Format(text, code, false)
+		}
+		into[ooxml.Int(ooxml.Attr(start, "idx"), len(into))] = text
+		return err
+	}, nil)
+}
+
+func tooLarge() error {
+	return job.Errorf(job.QuotaExceeded, "a chart holds more than %d values: it is not read", maxCells)
+}
+
+func (c *chart) blocks(like extract.Block) ([]extract.Block, error) {
+	var categories points
+	indexes := map[int]bool{}
+	for _, s := range c.series {
+		if categories == nil && len(s.categories) > 0 {
+			categories = s.categories
+		}
+		for i := range s.values {
+			indexes[i] = true
+		}
+	}
+	for i := range categories {
+		indexes[i] = true
+	}
+	if len(indexes)*(len(c.series)+1) > maxCells {
+		return nil, tooLarge()
+	}
+	var out []extract.Block
+	add := func(kind extract.Kind, text string) {
+		if text != "" {
+			b := like
+			b.Kind, b.Text = kind, text
+			out = append(out, b)
+		}
+	}
+	add(extract.Caption, c.title)
+	add(extract.Picture, c.kind)
+	if len(indexes) == 0 {
+		return out, nil
+	}
+	table := extract.NewTableWriter(func(b extract.Block) error {
+		out = append(out, b)
+		return nil
+	}, like)
+	header := []extract.Cell{{}}
+	for _, s := range c.series {
+		header = append(header, extract.Cell{Text: s.name})
+	}
+	table.Row(header, true)
+	for _, i := range slices.Sorted(maps.Keys(indexes)) {
+		row := []extract.Cell{{Text: categories[i]}}
+		for _, s := range c.series {
+			row = append(row, extract.Cell{Text: s.values[i]})
+		}
+		table.Row(row, false)
+		if table.Full() {
+			if err := table.Flush(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, table.Flush()
+}

@@ -1,0 +1,146 @@
+package pptx
+
+import (
+	"encoding/xml"
+	"slices"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
+)
+
+// notes emits the speaker's notes of a slide as one block.
+func (r *reader) notes(relations map[string]ooxml.Relation) error {
+	part := ooxml.OfType(relations, "notesSlide")
+	if part == "" {
+		return nil
+	}
+	shapes, err := r.tree(part)
+	if err := ooxml.Optional(err); err != nil {
+		return err
+	}
+	for _, s := range shapes {
+		if s.kind() != "body" || len(s.text) == 0 {
+			continue
+		}
+		text := "Notes: " + extract.CellText(blocksOf(s, nil))
+		if err := r.emit(extract.Block{Kind: extract.Paragraph, Page: r.page, Text: text}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readAuthors reads who may have commented: p:cmAuthor, and author of the comments since 2021.
+func (r *reader) readAuthors(relations map[string]ooxml.Relation) error {
+	for _, kind := range []string{"commentAuthors", "authors"} {
+		part := ooxml.OfType(relations, kind)
+		if part == "" {
+			continue
+		}
+		err := r.pkg.Read(r.ctx, part, func(d *ooxml.Decoder) error {
+			return d.Each(func(start xml.StartElement) error {
+				if start.Name.Local != "cmAuthor" && start.Name.Local != "author" {
+					return nil
+				}
+				name, initials := ooxml.Attr(start, "name"), ooxml.Attr(start, "initials")
+				if name != "" && initials != "" {
+					name += " (" + initials + ")"
+				}
+				r.authors[ooxml.Attr(start, "id")] = name
+				return r.spend(name)
+			})
+		})
+		if err := ooxml.Optional(err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// comments emits the comments on a slide, in the order of the file, each with its author and time.
+func (r *reader) comments(relations map[string]ooxml.Relation) error {
+	var parts []string
+	for _, relation := range relations {
+		if relation.Type == "comments" {
+			parts = append(parts, relation.Target)
+		}
+	}
+	slices.Sort(parts)
+	for _, part := range parts {
+		err := r.pkg.Read(r.ctx, part, func(d *ooxml.Decoder) error {
+			r.d = d
+			return d.Each(func(start xml.StartElement) error {
+				if start.Name.Local != "cm" {
+					return nil
+				}
+				texts, err := r.comment(start)
+				if err != nil {
+					return err
+				}
+				return r.emitComments(texts)
+			})
+		})
+		if err := ooxml.Optional(err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *reader) emitComments(texts []string) error {
+	for _, text := range texts {
+		if err := r.emit(extract.Block{Kind: extract.Paragraph, Page: r.page, Text: text}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// comment reads a p:cm. Replies, which comments since 2021 hold, come before its text in the file.
+func (r *reader) comment(start xml.StartElement) ([]string, error) {
+	var about, own, replies []string
+	if author := r.authors[ooxml.Attr(start, "authorId")]; author != "" {
+		about = append(about, "author: "+author)
+	}
+	if at := ooxml.Attr(start, "dt") + ooxml.Attr(start, "created"); at != "" {
+		about = append(about, "time: "+at)
+	}
+	add := func(text string) error {
+		if text = strings.TrimSpace(text); text != "" {
+			if len(about) > 0 {
+				text = "[" + strings.Join(about, ", ") + "]: " + text
+			}
+			own = append(own, text)
+		}
+		return r.spend(text)
+	}
+	var read func() error
+	read = func() error {
+		return r.d.Children(func(start xml.StartElement) error {
+			switch start.Name.Local {
+			case "text":
+				text, err := r.d.Text(maxText)
+				if err != nil {
+					return err
+				}
+				return add(text)
+			case "txBody":
+				var s shape
+				if err := r.body(&s); err != nil {
+					return err
+				}
+				return add(extract.CellText(blocksOf(&s, nil)))
+			case "replyLst":
+				return read()
+			case "reply":
+				texts, err := r.comment(start)
+				replies = append(replies, texts...)
+				return err
+			}
+			return r.d.Skip()
+		}, nil)
+	}
+	err := read()
+	return append(own, replies...), err
+}

@@ -1,0 +1,169 @@
+// Package pptx extracts PowerPoint presentations (Office Open XML, ECMA-376 part 1, chapter 19),
+// transitional and strict. Each slide is a page; one slide at a time is held in memory, and of the
+// layouts only what slides inherit. Elements are named in the comments as in the standard, with the
+// prefixes p and a.
+package pptx
+
+import (
+	"context"
+	"encoding/xml"
+	"errors"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+// maxItems bounds the shapes, paragraphs and cells of one slide, which are held until it is sorted.
+const maxItems = 200_000
+
+// Extractor reads PowerPoint presentations.
+type Extractor struct{}
+
+// New makes an Extractor.
+func New() Extractor { return Extractor{} }
+
+// Name implements extract.Extractor.
+func (Extractor) Name() string { return "native/pptx" }
+
+// Version implements extract.Extractor.
+func (Extractor) Version() int { return 1 }
+
+// Extract implements extract.Extractor. Hidden slides are read as well, since hiding only takes them
+// out of the show; the property "hidden_slides" has their numbers.
+func (Extractor) Extract(ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit) (extract.Info, error) {
+	limits = limits.WithDefaults()
+	pkg, err := ooxml.Open(src.Path, limits)
+	if err != nil {
+		return extract.Info{}, err
+	}
+	defer func() { _ = pkg.Close() }() // it was only read
+	r := &reader{
+		ctx: ctx, pkg: pkg, emit: emit, limits: limits, bytes: 4 * limits.Characters,
+		layouts: map[string]*layout{}, footers: map[string]bool{}, authors: map[string]string{}, languages: map[string]int{},
+	}
+	properties, err := pkg.Properties(ctx)
+	if err != nil {
+		return extract.Info{}, err
+	}
+	if err := r.presentation(); err != nil {
+		return extract.Info{}, err
+	}
+	title := ooxml.Title(properties)
+	if title == "" {
+		title = r.title
+	}
+	delete(properties, "title")
+	if len(r.hidden) > 0 {
+		properties["hidden_slides"] = strings.Join(r.hidden, ", ")
+	}
+	return extract.Info{
+		Format: src.Format, Extractor: "native/pptx", Title: title, Language: r.language(),
+		Pages: r.page, Properties: properties,
+	}, nil
+}
+
+// reader walks one presentation. Its methods that take no part read an element whose start was just
+// taken up to its end.
+type reader struct {
+	ctx       context.Context
+	pkg       *ooxml.Package
+	d         *ooxml.Decoder // of the part that is read
+	emit      extract.Emit
+	limits    extract.Limits
+	width     float64 // of the slides, in EMU
+	height    float64
+	slides    []string           // relation ids in the order of the show
+	layouts   map[string]*layout // by part: layouts and masters
+	authors   map[string]string  // of comments, by id
+	footers   map[string]bool    // texts that were emitted once
+	languages map[string]int     // bytes of text by language
+	quiet     bool               // a layout is read: its prompts are no text of the presentation
+	title     string             // of the first slide
+	hidden    []string           // numbers of hidden slides
+	page      int
+	items     int // shapes, paragraphs and cells of the slide
+	bytes     int // of text that may still come
+}
+
+// presentation reads the main part and emits the slides.
+func (r *reader) presentation() error {
+	main, err := r.pkg.Main(r.ctx, "ppt/presentation.xml")
+	if err != nil {
+		return err
+	}
+	err = r.pkg.Read(r.ctx, main, r.order)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = job.Errorf(job.CorruptionDetected, "the presentation has no main part: it is damaged; save it again and upload it")
+	}
+	if err != nil {
+		return err
+	}
+	relations, err := r.pkg.Relations(r.ctx, main)
+	if err != nil {
+		return err
+	}
+	if err := r.readAuthors(relations); err != nil {
+		return err
+	}
+	for _, id := range r.slides {
+		r.page++
+		err := r.slide(relations[id].Target)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = job.Errorf(job.CorruptionDetected, "slide %d is missing in the file: it is damaged; save it again and upload it", r.page)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// order reads the p:sldIdLst and the slides' size.
+func (r *reader) order(d *ooxml.Decoder) error {
+	return d.Each(func(start xml.StartElement) error {
+		switch start.Name.Local {
+		case "sldId":
+			if len(r.slides) == r.limits.Pages {
+				return job.Errorf(job.QuotaExceeded, "the presentation has more than %d slides: split it into smaller files", r.limits.Pages)
+			}
+			r.slides = append(r.slides, ooxml.RelationID(start, "id"))
+		case "sldSz":
+			r.width, r.height = float64(ooxml.Int(ooxml.Attr(start, "cx"), 0)), float64(ooxml.Int(ooxml.Attr(start, "cy"), 0))
+		}
+		return nil
+	})
+}
+
+// hide notes that the current slide is not shown.
+func (r *reader) hide() { r.hidden = append(r.hidden, strconv.Itoa(r.page)) }
+
+// language is the one of most of the text; "" when none is said.
+func (r *reader) language() string {
+	most := ""
+	for language, n := range r.languages {
+		if n > r.languages[most] || n == r.languages[most] && language < most {
+			most = language
+		}
+	}
+	return most
+}
+
+// spend counts text as soon as it is held in memory: a character has at most four bytes.
+func (r *reader) spend(text string) error {
+	if r.bytes -= len(text); r.bytes < 0 {
+		return extract.TooManyCharacters(r.limits.Characters)
+	}
+	return nil
+}
+
+// item counts a piece that is held until the slide is emitted.
+func (r *reader) item() error {
+	if r.items++; r.items > maxItems {
+		return job.Errorf(job.QuotaExceeded, "slide %d holds more than %d shapes, paragraphs and cells: it is not read", r.page, maxItems)
+	}
+	return nil
+}

@@ -1,0 +1,176 @@
+package pptx
+
+import (
+	"cmp"
+	"encoding/xml"
+	"slices"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml/chart"
+)
+
+// rowTolerance is how far, in EMU, the tops of two shapes may be apart for them to stand in one row.
+const rowTolerance = 45_720 // 0.05 inch
+
+// slide reads one slide and emits it: its title, its shapes by position, its notes and comments.
+func (r *reader) slide(part string) error {
+	relations, err := r.pkg.Relations(r.ctx, part)
+	if err != nil {
+		return err
+	}
+	look, err := r.layout(ooxml.OfType(relations, "slideLayout"), "slideMaster")
+	if err != nil {
+		return err
+	}
+	r.items = 0
+	shapes, err := r.tree(part)
+	if err != nil {
+		return err
+	}
+	r.inherit(shapes, look)
+	e := &emission{r: r, relations: relations, look: look}
+	if err := e.shapes(inOrder(shapes)); err != nil {
+		return err
+	}
+	if err := r.notes(relations); err != nil {
+		return err
+	}
+	return r.comments(relations)
+}
+
+// tree reads the shapes of a part: of a slide, a layout, a master or notes.
+func (r *reader) tree(part string) ([]*shape, error) {
+	var root shape
+	err := r.pkg.Read(r.ctx, part, func(d *ooxml.Decoder) error {
+		r.d = d
+		return d.Each(func(start xml.StartElement) error {
+			switch start.Name.Local {
+			case "sld":
+				if !ooxml.On(ooxml.Attr(start, "show"), true) {
+					r.hide()
+				}
+			case "spTree":
+				return r.group(&root, frame{scaleX: 1, scaleY: 1})
+			}
+			return nil
+		})
+	})
+	return root.children, err
+}
+
+// inherit gives placeholders the position of those that they stand for.
+func (r *reader) inherit(shapes []*shape, look *layout) {
+	for _, s := range shapes {
+		if s.holder != nil && !s.placed {
+			s.area, s.placed = look.area(s.holder)
+		}
+	}
+}
+
+// inOrder sorts shapes as they are read: titles, then rows from the top, each from the left. What has
+// no position comes last.
+func inOrder(shapes []*shape) []*shape {
+	var titles, placed, rest []*shape
+	for _, s := range shapes {
+		switch {
+		case s.isTitle():
+			titles = append(titles, s)
+		case s.placed:
+			placed = append(placed, s)
+		default:
+			rest = append(rest, s)
+		}
+	}
+	slices.SortStableFunc(placed, func(a, b *shape) int { return cmp.Compare(a.area.top, b.area.top) })
+	begin := 0
+	for i := 1; i <= len(placed); i++ {
+		if i < len(placed) && placed[i].area.top-placed[i-1].area.top <= rowTolerance {
+			continue
+		}
+		slices.SortStableFunc(placed[begin:i], func(a, b *shape) int { return cmp.Compare(a.area.left, b.area.left) })
+		begin = i
+	}
+	return append(append(titles, placed...), rest...)
+}
+
+// emission turns the shapes of a slide into blocks.
+type emission struct {
+	r         *reader
+	relations map[string]ooxml.Relation
+	look      *layout
+}
+
+func (e *emission) shapes(shapes []*shape) error {
+	for _, s := range shapes {
+		if err := e.shape(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *emission) shape(s *shape) error {
+	if len(s.children) > 0 {
+		return e.shapes(inOrder(s.children))
+	}
+	like := extract.Block{Page: e.r.page, Box: e.r.box(s)}
+	blocks := s.table
+	var err error
+	switch {
+	case s.chart != "":
+		blocks, err = e.chart(e.relations[s.chart].Target, like)
+	case s.diagram != "":
+		blocks, err = e.r.diagram(e.relations[s.diagram].Target)
+	case len(s.text) > 0:
+		blocks = e.text(s)
+	}
+	if err != nil {
+		return err
+	}
+	for _, b := range blocks {
+		b.Page, b.Box = like.Page, like.Box
+		if err := e.r.emit(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *emission) chart(part string, like extract.Block) (blocks []extract.Block, err error) {
+	err = e.r.pkg.Read(e.r.ctx, part, func(d *ooxml.Decoder) error {
+		blocks, err = chart.Read(d, like)
+		return err
+	})
+	return blocks, ooxml.Optional(err)
+}
+
+// text makes the blocks of a shape's text. Slide numbers and dates are no content, and a footer is
+// only where it stands first.
+func (e *emission) text(s *shape) []extract.Block {
+	switch s.kind() {
+	case "sldNum", "dt", "hdr":
+		return nil
+	case "title", "ctrTitle":
+		var lines []string
+		for _, p := range s.text {
+			lines = append(lines, strings.Fields(p.text)...)
+		}
+		title := strings.Join(lines, " ")
+		if e.r.page == 1 && e.r.title == "" {
+			e.r.title = title
+		}
+		return []extract.Block{{Kind: extract.Heading, Level: 1, Text: title}}
+	case "ftr":
+		var all strings.Builder
+		for _, p := range s.text {
+			all.WriteString(p.text + "\n")
+		}
+		if e.r.footers[all.String()] {
+			return nil
+		}
+		e.r.footers[all.String()] = true
+	}
+	return blocksOf(s, e.look)
+}

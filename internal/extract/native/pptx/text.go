@@ -1,0 +1,107 @@
+package pptx
+
+import (
+	"encoding/xml"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
+)
+
+const (
+	maxLevel     = 8
+	maxText      = 1 << 20 // bytes of one a:t
+	maxLanguages = 64
+)
+
+// paragraph is an a:p.
+type paragraph struct {
+	text   string
+	level  int // 0-8
+	bullet bullet
+}
+
+// paragraph reads an a:p. Only text elements give text, of formulas too; the number of the slide
+// gives none.
+func (r *reader) paragraph() (paragraph, error) {
+	if err := r.item(); err != nil {
+		return paragraph{}, err
+	}
+	var p paragraph
+	var b strings.Builder
+	err := r.inline(&p, &b)
+	p.text = b.String()
+	return p, err
+}
+
+func (r *reader) inline(p *paragraph, b *strings.Builder) error {
+	language := ""
+	return r.d.Children(func(start xml.StartElement) error {
+		switch start.Name.Local {
+		case "pPr":
+			p.level = min(max(ooxml.Int(ooxml.Attr(start, "lvl"), 0), 0), maxLevel)
+			return r.bullet(&p.bullet)
+		case "rPr":
+			language = ooxml.Attr(start, "lang")
+			return r.d.Skip()
+		case "t":
+			text, err := r.d.Text(maxText)
+			if err != nil {
+				return err
+			}
+			r.speak(language, text)
+			b.WriteString(text)
+			return r.spend(text)
+		case "br":
+			b.WriteString("\n")
+		case "tab":
+			b.WriteString(" ")
+		case "den":
+			b.WriteString("/")
+		case "sup":
+			b.WriteString("^")
+		case "sub":
+			b.WriteString("_")
+		case "fld":
+			if ooxml.Attr(start, "type") == "slidenum" {
+				return r.d.Skip()
+			}
+		case "AlternateContent":
+			return r.d.Choice(func() error { return r.inline(p, b) })
+		case "endParaRPr":
+			return r.d.Skip()
+		}
+		return r.inline(p, b)
+	}, nil)
+}
+
+func (r *reader) speak(language, text string) {
+	if _, known := r.languages[language]; !r.quiet && language != "" && (known || len(r.languages) < maxLanguages) {
+		r.languages[language] += len(text)
+	}
+}
+
+// blocksOf makes a block of each paragraph of a shape: an item of a list where it has a bullet or a
+// number by itself, by its shape, or by the placeholder that it fills.
+func blocksOf(s *shape, look *layout) []extract.Block {
+	var blocks []extract.Block
+	var counts counter
+	for _, p := range s.text {
+		b := p.bullet
+		if b.kind == unsaid {
+			b = s.styles[p.level]
+		}
+		if b.kind == unsaid && s.holder != nil {
+			b = look.bullet(s.holder, p.level)
+		}
+		if b.kind == unsaid && p.level > 0 { // most likely under a list
+			b.kind = symbol
+		}
+		block := extract.Block{Kind: extract.Paragraph, Text: p.text}
+		if marker := counts.next(b, p.level); marker != "" {
+			block.Kind, block.Level, block.Marker = extract.ListItem, p.level, marker
+		}
+		blocks = append(blocks, block)
+	}
+	return blocks
+}
