@@ -36,7 +36,7 @@ blocks with page, box and heading level. It needs no service.`,
 }
 
 func (p *program) extract(cmd *cobra.Command, cfg config.Config, out format, path string) error {
-	const next = "async-worker extract reads PDF, DOCX, PPTX, OpenDocument, HTML, Markdown, CSV and plain text"
+	const next = "async-worker extract reads PDF, DOCX, PPTX, OpenDocument, HTML, Markdown, CSV, e-mail and plain text"
 	src, err := extract.Open(path, filepath.Base(path))
 	if err != nil {
 		return fmt.Errorf("open %s: %w", path, err)
@@ -59,6 +59,9 @@ func (p *program) extract(cmd *cobra.Command, cfg config.Config, out format, pat
 	if n := info.Properties["unread_pages"]; n != "" {
 		fmt.Fprintf(p.stderr, "%s: %s of %d pages have no text and could not be read by OCR (%s): page %s\n",
 			path, n, info.Pages, info.Properties["unread_reason"], info.Properties["unread_list"])
+	}
+	if n := info.Properties["unread_attachments"]; n != "" {
+		fmt.Fprintf(p.stderr, "%s: %s attachments or parts could not be read: %s\n", path, n, info.Properties["unread_attachments_list"])
 	}
 	if p.terminal(p.stdout) {
 		fmt.Fprintf(p.stderr, "\n%s: %s by %s, %d pages, %d characters\n", path, info.Format, info.Extractor, info.Pages, info.Characters)

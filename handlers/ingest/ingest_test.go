@@ -66,7 +66,7 @@ func newBench(t *testing.T, edit ...func(*ingest.Deps)) *bench {
 	limits := extract.DefaultLimits
 	limits.Bytes = 1 << 20
 	deps := ingest.Deps{
-		Bucket: b.bucket, Extractor: extract.NewRouter(native.Extractors(pdf.New())), Documents: b.store,
+		Bucket: b.bucket, Extractor: extract.NewRouter(native.Extractors(pdf.New(), nil)), Documents: b.store,
 		Embedder: embedder, Counter: token.New(), Limits: limits, TempDir: b.temp,
 	}
 	for _, e := range edit {

@@ -8,6 +8,9 @@ func (w *work) warnings() []string {
 	if unread := w.unreadWarning(); unread != "" {
 		all = append(all, unread)
 	}
+	if p := w.info.Properties; p["unread_attachments"] != "" {
+		all = append(all, fmt.Sprintf("%s attachments or parts could not be read: %s", p["unread_attachments"], p["unread_attachments_list"]))
+	}
 	switch {
 	case w.chunks > 0:
 	case w.info.Pages > 0:

@@ -23,6 +23,11 @@ func TestWarnings(t *testing.T) {
 			extract.Info{Pages: 12, Properties: unread},
 			[]string{said, "the document has no text on any of its 12 pages; nothing of it can be found"},
 		},
+		"attachments unread": {
+			4,
+			extract.Info{Properties: map[string]string{"unread_attachments": "1", "unread_attachments_list": "x.bin (this kind of file can't be read)"}},
+			[]string{"1 attachments or parts could not be read: x.bin (this kind of file can't be read)"},
+		},
 		"empty pages": {0, extract.Info{Pages: 1}, []string{"the document has no text on any of its 1 pages; nothing of it can be found"}},
 		"empty file":  {0, extract.Info{}, []string{"the document has no text; nothing of it can be found"}},
 	} {

@@ -19,7 +19,7 @@ func Extractors(ctx context.Context, pageTime time.Duration) (router *extract.Ro
 	opts := scan.Options{PageTime: pageTime}
 	engine, noOCR := tesseract.Open(ctx, tesseract.Options{})
 	if noOCR != nil {
-		return extract.NewRouter(native.Extractors(scan.Without(pdf.New(), noOCR, opts))), noOCR
+		return extract.NewRouter(native.Extractors(scan.Without(pdf.New(), noOCR, opts), nil)), noOCR
 	}
-	return extract.NewRouter(native.Extractors(scan.New(pdf.New(), engine, opts))), nil
+	return extract.NewRouter(native.Extractors(scan.New(pdf.New(), engine, opts), nil)), nil
 }

@@ -31,7 +31,7 @@ func corpusFiles(t *testing.T, folder string) []string {
 	return files
 }
 
-func router() *extract.Router { return extract.NewRouter(native.Extractors(pdf.New())) }
+func router() *extract.Router { return extract.NewRouter(native.Extractors(pdf.New(), nil)) }
 
 func toMarkdown(t *testing.T, r *extract.Router, path string) (string, extract.Info, error) {
 	t.Helper()

@@ -128,7 +128,7 @@ func TestHugeText(t *testing.T) {
 	if err := os.Truncate(path, 400<<20); err != nil { // sparse: it takes no room
 		t.Fatal(err)
 	}
-	r := extract.NewRouter(native.Extractors(nil))
+	r := extract.NewRouter(native.Extractors(nil, nil))
 	emitted := 0
 	_, err := r.Extract(t.Context(), extract.Source{Path: path, Name: "huge.txt"}, extract.Limits{},
 		func(extract.Block) error { emitted++; return nil })

@@ -54,7 +54,7 @@ func TestMeasure(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	router := extract.NewRouter(native.Extractors(nil))
+	router := extract.NewRouter(native.Extractors(nil, nil))
 	results, err := measure(t.Context(), router, dir)
 	if err != nil {
 		t.Fatal(err)

@@ -2,9 +2,12 @@
 package native
 
 import (
+	"maps"
+
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/csv"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/docx"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/eml"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/html"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/markdown"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/odf"
@@ -12,8 +15,9 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/text"
 )
 
-// Extractors returns the extractor of each format. pdf reads PDF; nil: that format is left out.
-func Extractors(pdf extract.Extractor) map[extract.Format]extract.Extractor {
+// Extractors returns the extractor of each format. pdf and image read these; nil: that format is left
+// out. Messages give their attachments to the others.
+func Extractors(pdf, image extract.Extractor) map[extract.Format]extract.Extractor {
 	all := map[extract.Format]extract.Extractor{
 		extract.DOCX:     docx.New(),
 		extract.PPTX:     pptx.New(),
@@ -26,5 +30,9 @@ func Extractors(pdf extract.Extractor) map[extract.Format]extract.Extractor {
 	if pdf != nil {
 		all[extract.PDF] = pdf
 	}
+	if image != nil {
+		all[extract.Image] = image
+	}
+	all[extract.EML] = eml.New(extract.NewRouter(maps.Clone(all)))
 	return all
 }

@@ -1,0 +1,131 @@
+package eml
+
+import (
+	"io"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+)
+
+// poorestPlain: plain text of less than a third of what the page says is no version of it, but a note
+// that the reader's program can't show it.
+const poorestPlain = 3
+
+// body reads a text that is shown.
+func (w *walker) body(h header, kind string, params map[string]string, r io.Reader, depth int) error {
+	path, err := w.save(asText(kind, params, transferred(h, r)))
+	if err != nil {
+		return err
+	}
+	return w.show(path, textFormat(kind), depth)
+}
+
+func textFormat(kind string) extract.Format {
+	if kind == "text/html" {
+		return extract.HTML
+	}
+	return extract.Text
+}
+
+// show emits a text as part of the message.
+func (w *walker) show(path string, format extract.Format, depth int) error {
+	_, err := w.read(extract.Source{Path: path, Format: format}, 0, func(b extract.Block) error {
+		b.Level = below(b, depth+1)
+		return w.put(b)
+	})
+	return err
+}
+
+// below is the level of a block under a heading of the level.
+func below(b extract.Block, level int) int {
+	if b.Kind == extract.Heading {
+		return b.Level + level
+	}
+	return b.Level
+}
+
+// versions are the texts of a multipart/alternative, in files, and what is attached between them.
+type versions struct {
+	plain, html []string
+	other       []attached
+}
+
+type attached struct{ path, name string }
+
+// alternative chooses among versions of one text (RFC 2046, section 5.1.4): the plain one, since it has
+// no layout to be taken for content, unless it says much less than the page.
+func (w *walker) alternative(boundary string, r io.Reader, depth int) error {
+	var v versions
+	if err := w.gather(&v, boundary, r, depth); err != nil {
+		return err
+	}
+	chosen, format := v.plain, extract.Text
+	if len(v.html) > 0 {
+		plain, err := w.letters(v.plain, extract.Text)
+		if err != nil {
+			return err
+		}
+		page, err := w.letters(v.html, extract.HTML)
+		if err != nil {
+			return err
+		}
+		if plain*poorestPlain < page {
+			chosen, format = v.html, extract.HTML
+		}
+	}
+	for _, path := range chosen {
+		if err := w.show(path, format, depth); err != nil {
+			return err
+		}
+	}
+	for _, a := range v.other {
+		if err := w.attachment(a.path, a.name, depth); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gather collects the versions, also those within a multipart with the images of a page.
+func (w *walker) gather(v *versions, boundary string, r io.Reader, depth int) error {
+	return w.each(boundary, r, func(h header, body io.Reader) error {
+		kind, params := h.contentType()
+		name := h.fileName()
+		switch {
+		case strings.HasPrefix(kind, "multipart/") && params["boundary"] != "" && w.nest < maxNest:
+			w.nest++
+			defer func() { w.nest-- }()
+			return w.gather(v, params["boundary"], body, depth)
+		case kind == "text/plain" && isBody(h, kind, name), kind == "text/html" && isBody(h, kind, name):
+			path, err := w.save(asText(kind, params, transferred(h, body)))
+			if kind == "text/html" {
+				v.html = append(v.html, path)
+			} else {
+				v.plain = append(v.plain, path)
+			}
+			return err
+		case !h.attached() && (name == "" || decorative(h, kind) || kind == "text/calendar"):
+			return nil // another version of the same, or of the page's looks
+		}
+		path, err := w.save(transferred(h, body))
+		v.other = append(v.other, attached{path, name})
+		return err
+	})
+}
+
+// letters says how much the versions say.
+func (w *walker) letters(paths []string, format extract.Format) (int, error) {
+	sum := 0
+	for _, path := range paths {
+		before := w.left
+		_, err := w.read(extract.Source{Path: path, Format: format}, 0, func(b extract.Block) error {
+			sum += characters(b)
+			return nil
+		})
+		w.left = before // it is only looked at
+		if err != nil {
+			return 0, err
+		}
+	}
+	return sum, nil
+}

@@ -1,0 +1,215 @@
+package eml
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/mail"
+	"net/textproto"
+	"regexp"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	webcharset "golang.org/x/net/html/charset"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract/charset"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+const (
+	maxHeader = 1 << 20 // bytes of a message's head
+	maxField  = 4 << 10 // bytes of one field, as it is shown
+)
+
+type header struct{ textproto.MIMEHeader }
+
+// readHeader reads a message's head up to the blank line. Unlike net/mail it passes over lines that are
+// none of a head, such as mbox's "From " at the start: a reader of the mail would, too.
+func readHeader(r *bufio.Reader) (header, error) {
+	h := header{textproto.MIMEHeader{}}
+	var last string // the field that a folded line goes on with
+	for size := 0; ; {
+		line, err := r.ReadSlice('\n')
+		if size += len(line); size > maxHeader || errors.Is(err, bufio.ErrBufferFull) {
+			return h, job.Errorf(job.CorruptionDetected, "the head of the message is larger than %d KB: it is no e-mail, or damaged", maxHeader>>10)
+		}
+		end := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+		if err != nil && !end {
+			return h, fmt.Errorf("read the head of a message: %w", err)
+		}
+		line = bytes.TrimRight(line, "\r\n")
+		name, value, found := bytes.Cut(line, []byte(":"))
+		switch {
+		case len(line) == 0:
+			return h, nil
+		case line[0] == ' ' || line[0] == '\t':
+			if values := h.MIMEHeader[last]; len(values) > 0 {
+				values[len(values)-1] += " " + string(bytes.TrimSpace(line))
+			}
+		case found && fieldName.Match(name):
+			last = textproto.CanonicalMIMEHeaderKey(string(bytes.TrimSpace(name)))
+			h.Add(last, string(bytes.TrimSpace(value)))
+		default:
+			last = ""
+		}
+		if end {
+			return h, nil // there is no text
+		}
+	}
+}
+
+var fieldName = regexp.MustCompile(`^[!-9;-~]+[ \t]*$`)
+
+// text is a field as it is to be shown: on one line, its encoded words decoded (RFC 2047).
+func (h header) text(name string) string { return show(decodeWords(h.Get(name))) }
+
+// show puts a text on one line of bounded length.
+func show(text string) string { return shorten(strings.Join(strings.Fields(text), " "), maxField) }
+
+func shorten(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	for limit > 0 && !utf8.RuneStart(text[limit]) {
+		limit--
+	}
+	return text[:limit] + "…"
+}
+
+func wordDecoder() *mime.WordDecoder {
+	return &mime.WordDecoder{CharsetReader: func(label string, r io.Reader) (io.Reader, error) {
+		label, _, _ = strings.Cut(label, "*") // a language may follow (RFC 2231, section 5)
+		return webcharset.NewReaderLabel(label, r)
+	}}
+}
+
+// decodeWords decodes the encoded words; a word in an unknown encoding stays as it is.
+func decodeWords(text string) string {
+	if !utf8.ValidString(text) {
+		text = charset.Decode([]byte(text))
+	}
+	decoded, err := wordDecoder().DecodeHeader(text)
+	if err != nil {
+		return text
+	}
+	return decoded
+}
+
+// addresses are a field's mailboxes, as in "Jane Doe <jane@example.com>, …".
+func (h header) addresses(name string) string {
+	field := strings.Join(h.MIMEHeader[name], ", ")
+	parser := mail.AddressParser{WordDecoder: wordDecoder()}
+	list, err := parser.ParseList(field)
+	if err != nil {
+		return show(decodeWords(field))
+	}
+	all := make([]string, 0, len(list))
+	for _, a := range list {
+		switch {
+		case a.Name == "":
+			all = append(all, a.Address)
+		case strings.ContainsAny(a.Name, `[]()<>@,:;\"`):
+			all = append(all, `"`+strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(a.Name)+`" <`+a.Address+">")
+		default:
+			all = append(all, a.Name+" <"+a.Address+">")
+		}
+	}
+	return show(strings.Join(all, ", "))
+}
+
+// date is RFC 3339's in the sender's zone; "" when there is none that can be understood.
+func (h header) date() string {
+	at, err := mail.ParseDate(h.Get("Date"))
+	if err != nil {
+		return ""
+	}
+	return at.Format(time.RFC3339)
+}
+
+// contentType is the media type in lower case with its parameters; text/plain without one.
+func (h header) contentType() (string, map[string]string) {
+	return parameters(h.Get("Content-Type"), "text/plain")
+}
+
+// attached says whether a part is meant to be saved, not shown.
+func (h header) attached() bool {
+	kind, _ := parameters(h.Get("Content-Disposition"), "inline")
+	return kind == "attachment"
+}
+
+// fileName is the name that the sender gave to a part; "" without one.
+func (h header) fileName() string {
+	_, disposition := parameters(h.Get("Content-Disposition"), "inline")
+	_, kind := h.contentType()
+	for _, name := range []string{disposition["filename"], kind["name"]} {
+		if name = show(decodeWords(name)); name != "" {
+			return name[strings.LastIndexAny(name, `/\`)+1:]
+		}
+	}
+	return ""
+}
+
+// parameters reads a field such as Content-Type. What is malformed in it is left out.
+func parameters(field, otherwise string) (string, map[string]string) {
+	kind, params, err := mime.ParseMediaType(toUTF8(field))
+	if err != nil && kind == "" {
+		kind, _, _ = strings.Cut(field, ";")
+		kind = strings.ToLower(strings.TrimSpace(kind))
+		params = loose(field)
+	}
+	if kind == "" {
+		return otherwise, params
+	}
+	return kind, params
+}
+
+var looseParameter = regexp.MustCompile(`;\s*([\w-]+)\s*=\s*(?:"([^"]*)"|([^;"\s]+))`)
+
+// loose finds the parameters of a field that breaks the rules, e.g. by the same one twice.
+func loose(field string) map[string]string {
+	params := map[string]string{}
+	for _, m := range looseParameter.FindAllStringSubmatch(field, -1) {
+		if name := strings.ToLower(m[1]); params[name] == "" {
+			params[name] = m[2] + m[3]
+		}
+	}
+	return params
+}
+
+var (
+	extended = regexp.MustCompile(`(?i)\*\s*=\s*"?([\w.:-]+)'[\w-]*'`)
+	percents = regexp.MustCompile(`(?:%[0-9A-Fa-f]{2})+`)
+)
+
+// toUTF8 rewrites extended parameters (RFC 2231) in other encodings than UTF-8, which package mime
+// does not know.
+func toUTF8(field string) string {
+	m := extended.FindStringSubmatchIndex(field)
+	if m == nil {
+		return field
+	}
+	label := strings.ToLower(field[m[2]:m[3]])
+	encoding, _ := webcharset.Lookup(label)
+	if encoding == nil || label == "utf-8" || label == "us-ascii" {
+		return field
+	}
+	return field[:m[2]] + "utf-8" + percents.ReplaceAllStringFunc(field[m[3]:], func(run string) string {
+		raw := make([]byte, 0, len(run)/3)
+		for i := 0; i < len(run); i += 3 {
+			raw = append(raw, unhex(run[i+1])<<4|unhex(run[i+2]))
+		}
+		text, err := encoding.NewDecoder().Bytes(raw)
+		if err != nil {
+			return run
+		}
+		var escaped strings.Builder
+		for _, b := range text {
+			fmt.Fprintf(&escaped, "%%%02X", b)
+		}
+		return escaped.String()
+	})
+}

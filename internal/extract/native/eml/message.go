@@ -1,0 +1,205 @@
+package eml
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+const (
+	maxDepth    = 8    // of messages in messages
+	maxNest     = 32   // of multiparts in multiparts, over all messages
+	maxParts    = 2000 // of a message, with those of the messages in it
+	maxAttached = 200  // attachments that are read
+	maxList     = 2000 // bytes of the list of unread attachments
+)
+
+// walker reads one message with all that is in it.
+type walker struct {
+	ctx   context.Context //nolint:containedctx // it lives as long as one call of Extract
+	parts Parts
+	left  extract.Limits // what the rest of the message may cost
+	emit  extract.Emit
+	dir   string // for files of parts
+
+	stopped  bool // emit failed
+	files    int  // in dir, so far
+	seen     int  // parts
+	nest     int  // multiparts around
+	attached int
+	unread   []string
+}
+
+// message reads a message: its head, then its parts.
+func (w *walker) message(r *bufio.Reader, depth int) (header, error) {
+	if first, _ := r.Peek(3); string(first) == "\xEF\xBB\xBF" {
+		_, _ = r.Discard(3) // it was seen
+	}
+	h, err := readHeader(r)
+	if err != nil {
+		return h, err
+	}
+	if len(h.MIMEHeader) == 0 && depth == 0 {
+		return h, job.Errorf(job.CorruptionDetected, "the file has no head of an e-mail (From, Date, Subject): it is no e-mail, or damaged")
+	}
+	if err := w.head(h, depth); err != nil {
+		return h, err
+	}
+	return h, w.part(h, r, depth)
+}
+
+// head emits what the head says to a reader.
+func (w *walker) head(h header, depth int) error {
+	if err := w.put(extract.Block{Kind: extract.Heading, Level: depth + 1, Text: h.text("Subject")}); err != nil {
+		return err
+	}
+	for _, field := range []struct{ name, text string }{
+		{"From", h.addresses("From")}, {"To", h.addresses("To")}, {"Cc", h.addresses("Cc")}, {"Date", h.date()},
+	} {
+		if field.text == "" {
+			continue
+		}
+		if err := w.put(extract.Block{Kind: extract.Paragraph, Text: field.name + ": " + field.text}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// put emits a block. Headings stay within the levels that there are.
+func (w *walker) put(b extract.Block) error {
+	if b.Kind == extract.Heading {
+		b.Level = min(max(b.Level, 1), 6)
+	}
+	w.left.Characters = max(w.left.Characters-characters(b), 1)
+	err := w.emit(b)
+	w.stopped = w.stopped || err != nil
+	return err
+}
+
+// characters counts a block's text.
+func characters(b extract.Block) int {
+	sum := utf8.RuneCountInString(b.Text)
+	if b.Table == nil {
+		return sum
+	}
+	for _, row := range b.Table.Rows {
+		for _, cell := range row {
+			sum += utf8.RuneCountInString(cell.Text)
+		}
+	}
+	return sum
+}
+
+// part reads one part of a message, whatever it is. Its body is r.
+func (w *walker) part(h header, r io.Reader, depth int) error {
+	if w.seen++; w.seen > maxParts {
+		return job.Errorf(job.QuotaExceeded, "the message has more than %d parts: it is not read", maxParts)
+	}
+	kind, params := h.contentType()
+	name := h.fileName()
+	switch {
+	case kind == "multipart/encrypted", strings.HasSuffix(kind, "pkcs7-mime") && params["smime-type"] != "signed-data":
+		return w.sealed(depth)
+	case strings.HasPrefix(kind, "multipart/") && params["boundary"] != "":
+		return w.multipart(kind, params["boundary"], r, depth)
+	case kind == "message/rfc822" || kind == "message/global":
+		w.attached++
+		return w.inner(name, transferred(h, r), depth)
+	case strings.HasSuffix(kind, "-signature"):
+		return nil
+	case isBody(h, kind, name):
+		return w.body(h, kind, params, r, depth)
+	case decorative(h, kind):
+		return nil
+	}
+	path, err := w.save(transferred(h, r))
+	if err != nil {
+		return err
+	}
+	return w.attachment(path, name, depth)
+}
+
+// isBody says whether a part is a text that is shown, and no file. One with a name is shown only when
+// it says so.
+func isBody(h header, kind, name string) bool {
+	switch {
+	case h.attached(), name != "" && h.Get("Content-Disposition") == "":
+		return false
+	case kind == "text/plain" || kind == "text/html":
+		return true
+	case name != "" || kind == "text/calendar" || kind == "text/csv":
+		return false
+	}
+	// A multipart here has no boundary: it is shown as the text that it is.
+	return strings.HasPrefix(kind, "text/") || strings.HasPrefix(kind, "multipart/") || kind == "message/delivery-status"
+}
+
+// decorative are images that belong to the page, such as logos.
+func decorative(h header, kind string) bool {
+	return strings.HasPrefix(kind, "image/") && !h.attached() && h.Get("Content-Id") != ""
+}
+
+// sealed is about what only its addressee can read.
+func (w *walker) sealed(depth int) error {
+	if depth == 0 && w.nest == 0 {
+		return job.Errorf(job.CorruptionDetected, "the message is encrypted: decrypt it and upload it again")
+	}
+	w.missed("a part of the message", "it is encrypted")
+	return nil
+}
+
+func (w *walker) multipart(kind, boundary string, r io.Reader, depth int) error {
+	if w.nest >= maxNest {
+		w.missed("a part of the message", fmt.Sprintf("it is nested more than %d deep", maxNest))
+		return nil
+	}
+	w.nest++
+	defer func() { w.nest-- }()
+	if kind == "multipart/alternative" {
+		return w.alternative(boundary, r, depth)
+	}
+	return w.each(boundary, r, func(h header, body io.Reader) error { return w.part(h, body, depth) })
+}
+
+// each calls do for each part. A multipart that is cut off ends where it does.
+func (w *walker) each(boundary string, r io.Reader, do func(header, io.Reader) error) error {
+	parts := multipart.NewReader(r, boundary)
+	for {
+		part, err := parts.NextRawPart()
+		if w.ctx.Err() != nil {
+			return fmt.Errorf("read a message: %w", context.Cause(w.ctx))
+		}
+		if part == nil {
+			if !errors.Is(err, io.EOF) {
+				w.missed("the rest of the message", "it is damaged")
+			}
+			return nil
+		}
+		if err := do(header{part.Header}, part); err != nil {
+			return err
+		}
+	}
+}
+
+// inner reads a message within the message.
+func (w *walker) inner(name string, r io.Reader, depth int) error {
+	if depth+1 > maxDepth {
+		w.missed(name, fmt.Sprintf("messages are nested more than %d deep", maxDepth))
+		return nil
+	}
+	_, err := w.message(w.input(r), depth+1)
+	if e, ok := errors.AsType[*job.Error](err); ok && e.Class == job.CorruptionDetected && !w.stopped {
+		w.missed(name, e.Message)
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,136 @@
+package eml
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"io"
+	"strings"
+
+	webcharset "golang.org/x/net/html/charset"
+)
+
+// transferred undoes a part's transfer encoding (RFC 2045, section 6). It takes what mailers make of
+// the rules: a damaged place costs itself and not the rest. An unknown encoding is passed through.
+func transferred(h header, r io.Reader) io.Reader {
+	encoding, _, _ := strings.Cut(h.Get("Content-Transfer-Encoding"), ";")
+	switch strings.ToLower(strings.TrimSpace(encoding)) {
+	case "base64":
+		return &lenient{base64.NewDecoder(base64.RawStdEncoding, &alphabet{r: bufio.NewReader(r)})}
+	case "quoted-printable":
+		return &quoted{r: bufio.NewReader(r)}
+	}
+	return r
+}
+
+// alphabet lets the letters of base64 pass until the padding.
+type alphabet struct {
+	r   io.Reader
+	end bool
+}
+
+func (a *alphabet) Read(p []byte) (int, error) {
+	for !a.end {
+		n, err := a.r.Read(p)
+		kept := 0
+		for _, b := range p[:n] {
+			if b == '=' {
+				a.end = true
+				break
+			}
+			if b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '+' || b == '/' {
+				p[kept] = b
+				kept++
+			}
+		}
+		if kept > 0 || err != nil {
+			return kept, err
+		}
+	}
+	return 0, io.EOF
+}
+
+// lenient takes a base64 text that was cut off for one that ends there.
+type lenient struct{ r io.Reader }
+
+func (l *lenient) Read(p []byte) (int, error) {
+	n, err := l.r.Read(p)
+	if _, broken := errors.AsType[base64.CorruptInputError](err); broken || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// quoted decodes quoted-printable; an "=" that begins nothing stands for itself.
+type quoted struct{ r *bufio.Reader }
+
+func (q *quoted) Read(p []byte) (int, error) {
+	for n := range p {
+		b, err := q.r.ReadByte()
+		for err == nil && b == '=' && q.softBreak() {
+			b, err = q.r.ReadByte()
+		}
+		if err != nil {
+			return n, err
+		}
+		if next, _ := q.r.Peek(2); b == '=' && len(next) == 2 && isHex(next[0]) && isHex(next[1]) {
+			b = unhex(next[0])<<4 | unhex(next[1])
+			_, _ = q.r.Discard(2) // they were seen
+		}
+		p[n] = b
+	}
+	return len(p), nil
+}
+
+// maxBlanks is how many blanks between "=" and the end of its line are looked over.
+const maxBlanks = 80
+
+// softBreak skips a line's end that is none of the text's.
+func (q *quoted) softBreak() bool {
+	for ahead := 1; ahead <= maxBlanks; ahead++ {
+		next, err := q.r.Peek(ahead)
+		if err != nil {
+			return false
+		}
+		switch next[ahead-1] {
+		case ' ', '\t', '\r':
+		case '\n':
+			_, _ = q.r.Discard(ahead) // they were seen
+			return true
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+func isHex(b byte) bool {
+	return b >= '0' && b <= '9' || b >= 'a' && b <= 'f' || b >= 'A' && b <= 'F'
+}
+
+// unhex is the value of a hexadecimal digit.
+func unhex(b byte) byte {
+	if b <= '9' {
+		return b - '0'
+	}
+	return b&^0x20 - 'A' + 10
+}
+
+// asText converts a text part to UTF-8 by the encoding that it declares. Where it declares none, or one
+// that says nothing (US-ASCII is declared by default, whatever follows), its extractor finds it out.
+func asText(kind string, params map[string]string, r io.Reader) io.Reader {
+	label := strings.ToLower(strings.TrimSpace(params["charset"]))
+	encoding, name := webcharset.Lookup(label)
+	if encoding == nil || label == "us-ascii" || label == "ascii" {
+		return r
+	}
+	if name != "utf-8" {
+		r = encoding.NewDecoder().Reader(r)
+	}
+	if kind == "text/html" {
+		// A byte order mark comes before what the page says of its encoding.
+		return io.MultiReader(bytes.NewReader([]byte("\xEF\xBB\xBF")), r)
+	}
+	return r
+}
