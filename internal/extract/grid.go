@@ -1,6 +1,7 @@
 package extract
 
-// maxGrid bounds the columns of a table that is spread out; no table that people read has more.
+// maxGrid bounds the columns that cells are repeated in; no table that people read has more. Cells
+// beyond it stand once.
 const maxGrid = 1024
 
 // maxRepeat is the longest text, in bytes, that is repeated in the places that its cell spans:
@@ -40,8 +41,8 @@ func spread(row []Cell, open map[int]*span) []string {
 	for _, cell := range row {
 		carry()
 		text := cell.Text
-		for range max(cell.ColSpan, 1) {
-			if len(line) >= maxGrid {
+		for i := range max(cell.ColSpan, 1) {
+			if i > 0 && len(line) >= maxGrid {
 				break
 			}
 			if cell.RowSpan > 1 {

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/odf"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/pptx"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/text"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/xlsx"
 )
 
 // Extractors returns the extractor of each format. pdf and image read these; nil: that format is left
@@ -21,6 +22,7 @@ func Extractors(pdf, image extract.Extractor) map[extract.Format]extract.Extract
 	all := map[extract.Format]extract.Extractor{
 		extract.DOCX:     docx.New(),
 		extract.PPTX:     pptx.New(),
+		extract.XLSX:     xlsx.New(),
 		extract.HTML:     html.New(),
 		extract.Markdown: markdown.New(),
 		extract.CSV:      csv.New(),

@@ -1,0 +1,120 @@
+package xlsx
+
+import (
+	"cmp"
+	"encoding/xml"
+	"slices"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml/chart"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+const maxFloats = 10_000
+
+// float is what stands over the cells: a chart or a text box.
+type float struct {
+	row   int    // that its top is at, from 1
+	chart string // the part
+	text  string
+}
+
+// readFloats reads the drawing of the sheet (20.5); "" means that it has none.
+func (s *sheet) readFloats(part string) error {
+	if part == "" {
+		return nil
+	}
+	relations, err := s.r.pkg.Relations(s.r.ctx, part)
+	if err != nil {
+		return err
+	}
+	err = s.r.pkg.Read(s.r.ctx, part, func(d *ooxml.Decoder) error {
+		row, from := 1, false
+		return d.Each(func(start xml.StartElement) error {
+			f := float{row: row}
+			switch start.Name.Local {
+			case "from", "to":
+				from = start.Name.Local == "from"
+			case "row":
+				text, err := d.Text(maxText)
+				if from {
+					row = ooxml.Int(text, 0) + 1
+				}
+				return err
+			case "chart":
+				f.chart = relations[ooxml.RelationID(start, "id")].Target
+			case "txBody":
+				var err error
+				if f.text, err = drawingText(d); err != nil {
+					return err
+				}
+			case "Fallback":
+				return d.Skip()
+			}
+			return s.addFloat(f)
+		})
+	})
+	slices.SortStableFunc(s.floats, func(a, b float) int { return cmp.Compare(a.row, b.row) })
+	return ooxml.Optional(err)
+}
+
+func (s *sheet) addFloat(f float) error {
+	if f.chart == "" && f.text == "" {
+		return nil
+	}
+	if len(s.floats) == maxFloats {
+		return job.Errorf(job.QuotaExceeded, "sheet %d has more than %d charts and text boxes: it is not read", s.page, maxFloats)
+	}
+	s.floats = append(s.floats, f)
+	return s.r.spend(len(f.text))
+}
+
+// drawingText reads an xdr:txBody: a line for each paragraph.
+func drawingText(d *ooxml.Decoder) (string, error) {
+	var b strings.Builder
+	var walk func() error
+	walk = func() error {
+		return d.Children(func(start xml.StartElement) error {
+			switch start.Name.Local {
+			case "p", "br":
+				b.WriteByte('\n')
+			case "t":
+				text, err := d.Text(maxText)
+				if b.Len()+len(text) <= maxText {
+					b.WriteString(text)
+				}
+				return err
+			}
+			return walk()
+		}, nil)
+	}
+	err := walk()
+	return strings.TrimSpace(b.String()), err
+}
+
+// emitFloats emits what stands above a row; 0: all.
+func (s *sheet) emitFloats(row int) error {
+	for len(s.floats) > 0 && (row == 0 || s.floats[0].row < row) {
+		f := s.floats[0]
+		s.floats = s.floats[1:]
+		blocks := []extract.Block{{Kind: extract.Paragraph, Text: f.text}}
+		if f.chart != "" {
+			blocks = nil
+			err := s.r.pkg.Read(s.r.ctx, f.chart, func(d *ooxml.Decoder) (err error) {
+				blocks, err = chart.Read(d, extract.Block{})
+				return err
+			})
+			if err := ooxml.Optional(err); err != nil {
+				return err
+			}
+		}
+		for _, b := range blocks {
+			if err := s.emit(b); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,160 @@
+package xlsx
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+const (
+	maxTitles  = 3   // rows above a table that are its title
+	maxHeaders = 3   // rows
+	maxRepeat  = 200 // bytes; longer texts of merged cells are not repeated, see extract.Table.Grid
+)
+
+// region emits the rows of a region: as a paragraph what is a single cell or stands over the table as
+// its title, as slices of a table the rest.
+func (s *sheet) region(g *region) error {
+	rows := g.rows
+	g.rows, g.held = nil, 0
+	headers := 0
+	if g.table == nil && len(rows) > 0 {
+		if err := s.emitFloats(rows[0].number); err != nil {
+			return err
+		}
+		titles := titleRows(rows, g.left)
+		for _, w := range rows[:titles] {
+			if err := s.emit(extract.Block{Kind: extract.Paragraph, Text: w.cells[0].text}); err != nil {
+				return err
+			}
+		}
+		if rows = rows[titles:]; len(rows) == 0 {
+			return nil
+		}
+		g.table, g.origin = extract.NewTableWriter(s.emit, extract.Block{}), g.left
+		headers = s.headerRows(rows)
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	e := &layer{sheet: s, rows: rows, left: g.origin, covered: map[int]int{}}
+	for _, w := range rows {
+		e.right = max(e.right, w.cells[len(w.cells)-1].column)
+	}
+	return e.emit(g.table, headers)
+}
+
+// titleRows counts the rows at the top that hold a single text at the left, before one that holds
+// several. A region of one cell is all title.
+func titleRows(rows []row, left int) int {
+	if len(rows) == 1 && len(rows[0].cells) == 1 {
+		return 1
+	}
+	for n, w := range rows {
+		switch {
+		case len(w.cells) > 1:
+			return n
+		case w.cells[0].number || w.cells[0].column > left:
+			return 0
+		case n == maxTitles || len(rows) < n+3: // a table has a header and a row at least
+			return 0
+		}
+	}
+	return 0
+}
+
+// headerRows counts the rows that name the columns: the first, if it has no numbers, and those that its
+// merged cells reach over.
+func (s *sheet) headerRows(rows []row) int {
+	if len(rows) < 2 || slices.ContainsFunc(rows[0].cells, func(c cell) bool { return c.number }) {
+		return 0
+	}
+	last := rows[0].number
+	for _, c := range rows[0].cells {
+		if end, ok := s.merges[place{rows[0].number, c.column}]; ok {
+			last = max(last, end.row)
+		}
+	}
+	if n := rowsUntil(rows, last); n <= maxHeaders && n < len(rows) {
+		return n
+	}
+	return 1
+}
+
+// rowsUntil counts the rows up to a number.
+func rowsUntil(rows []row, number int) int {
+	n, _ := slices.BinarySearchFunc(rows, number+1, func(w row, want int) int { return cmp.Compare(w.number, want) })
+	return n
+}
+
+// layer writes rows as a table.
+type layer struct {
+	sheet       *sheet
+	rows        []row
+	left, right int         // columns that hold something
+	covered     map[int]int // by column: the row that a merged cell reaches
+	last        int         // row that any merged cell reaches
+}
+
+func (e *layer) emit(table *extract.TableWriter, headers int) error {
+	for i, w := range e.rows {
+		cells, err := e.cells(i)
+		if err != nil {
+			return err
+		}
+		table.Row(cells, i < headers)
+		if table.Full() && w.number >= e.last { // no merged cell reaches over the end of a slice
+			if err := table.Flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return table.Flush()
+}
+
+// cells makes the cells of row i. Places that merged cells cover have none.
+func (e *layer) cells(i int) ([]extract.Cell, error) {
+	w := e.rows[i]
+	var cells []extract.Cell
+	column := e.left
+	blanks := e.right - e.left + 1 - len(w.cells) // that the row takes when it is written out
+	for _, c := range w.cells {
+		for ; column < c.column; column++ {
+			if e.covered[column] < w.number {
+				cells = append(cells, extract.Cell{})
+			}
+		}
+		made := extract.Cell{Text: c.text}
+		if end, ok := e.sheet.merges[place{w.number, c.column}]; ok {
+			across := min(end.column, e.right) - c.column + 1
+			down := max(rowsUntil(e.rows, end.row)-i, 1)
+			for k := range across {
+				e.covered[c.column+k] = end.row
+			}
+			if across > 1 {
+				made.ColSpan = across
+			}
+			if down > 1 {
+				made.RowSpan = down
+				e.last = max(e.last, end.row)
+			}
+			if len(c.text) <= maxRepeat {
+				blanks += (across*down - 1) * len(c.text)
+			}
+			column += across - 1
+		}
+		cells = append(cells, made)
+		column++
+	}
+	if e.sheet.r.blanks -= max(blanks, 0); e.sheet.r.blanks < 0 {
+		return nil, job.Errorf(job.QuotaExceeded,
+			"the tables of the workbook have more than %d empty places: split it into smaller files, or bring its cells closer together", e.sheet.r.limits.Characters)
+	}
+	return cells, nil
+}
+
+// stopped is the error of a run that was canceled.
+func (s *sheet) stopped() error { return context.Cause(s.r.ctx) }

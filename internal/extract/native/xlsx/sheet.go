@@ -1,0 +1,235 @@
+package xlsx
+
+import (
+	"encoding/xml"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml/numfmt"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+const (
+	maxColumns = 16_384
+	maxMerges  = 200_000
+	cellBytes  = 64       // what a cell takes beside its text
+	maxHeld    = 16 << 20 // bytes of rows that wait for the merged cells, which come after all rows
+)
+
+// cell is a cell that holds something.
+type cell struct {
+	column int // from 1
+	text   string
+	number bool
+}
+
+// row is a row that holds something.
+type row struct {
+	number int // from 1
+	cells  []cell
+}
+
+func (w row) size() int {
+	n := cellBytes
+	for _, c := range w.cells {
+		n += cellBytes + len(c.text)
+	}
+	return n
+}
+
+// sheet is one sheet while it is read.
+type sheet struct {
+	r       *reader
+	d       *ooxml.Decoder
+	page    int
+	heading string // to be emitted before its first block
+	last    int    // number of the row before
+	waiting []row
+	held    int // bytes of waiting
+	stream  bool
+	merges  map[place]span
+	finder  *finder
+	floats  []float // what stands over the cells and is not emitted yet, from the top
+}
+
+// sheet emits one sheet. A small one is read whole, so that merged cells are known; of a large one
+// the rows go on as they come, and its merged cells are taken for single ones.
+func (r *reader) sheet(part string, page int, heading string) error {
+	relations, err := r.pkg.Relations(r.ctx, part)
+	if err != nil {
+		return err
+	}
+	s := &sheet{r: r, page: page, heading: heading, merges: map[place]span{}}
+	s.finder = &finder{sheet: s}
+	if err := s.readFloats(ooxml.OfType(relations, "drawing")); err != nil {
+		return err
+	}
+	err = r.pkg.Read(r.ctx, part, func(d *ooxml.Decoder) error {
+		s.d = d
+		return d.Each(func(start xml.StartElement) error {
+			switch start.Name.Local {
+			case "row":
+				return s.row(start)
+			case "mergeCell":
+				return s.merge(ooxml.Attr(start, "ref"))
+			case "extLst":
+				return d.Skip()
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.release(); err != nil {
+		return err
+	}
+	if err := s.finder.finish(); err != nil {
+		return err
+	}
+	if err := s.emitFloats(0); err != nil {
+		return err
+	}
+	return s.comments(relations)
+}
+
+// emit puts the sheet's name before its first block.
+func (s *sheet) emit(b extract.Block) error {
+	b.Page = s.page
+	if s.heading != "" {
+		heading := extract.Block{Kind: extract.Heading, Level: 2, Page: s.page, Text: s.heading}
+		s.heading = ""
+		if err := s.r.emit(heading); err != nil {
+			return err
+		}
+	}
+	return s.r.emit(b)
+}
+
+func (s *sheet) row(start xml.StartElement) error {
+	w := row{number: ooxml.Int(ooxml.Attr(start, "r"), 0)}
+	if w.number <= s.last { // not said, or not in order
+		w.number = s.last + 1
+	}
+	s.last = w.number
+	column := 0
+	err := s.d.Children(func(start xml.StartElement) error {
+		if start.Name.Local != "c" {
+			return s.d.Skip()
+		}
+		if p, ok := parsePlace(ooxml.Attr(start, "r")); ok && p.column > column {
+			column = p.column
+		} else {
+			column++
+		}
+		if column > maxColumns {
+			return job.Errorf(job.CorruptionDetected, "row %d of sheet %d has more than %d columns: the file is damaged; save it again and upload it", w.number, s.page, maxColumns)
+		}
+		c, err := s.cell(start)
+		if c.column = column; c.text != "" {
+			w.cells = append(w.cells, c)
+		}
+		return err
+	}, nil)
+	if err != nil || len(w.cells) == 0 {
+		return err
+	}
+	if s.stream {
+		return s.finder.row(w)
+	}
+	s.waiting = append(s.waiting, w)
+	if s.held += w.size(); s.held > maxHeld {
+		s.stream = true
+		return s.release()
+	}
+	return nil
+}
+
+// release hands the waiting rows on.
+func (s *sheet) release() error {
+	waiting := s.waiting
+	s.waiting = nil
+	for _, w := range waiting {
+		if err := s.finder.row(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cell reads a c (18.3.1.4): of a formula its last result.
+func (s *sheet) cell(start xml.StartElement) (c cell, err error) {
+	kind, format := ooxml.Attr(start, "t"), ooxml.Attr(start, "s")
+	value := ""
+	err = s.d.Children(func(start xml.StartElement) (err error) {
+		switch start.Name.Local {
+		case "v":
+			value, err = s.d.Text(maxText)
+			return err
+		case "is":
+			c.text, err = richText(s.d)
+			return err
+		}
+		return s.d.Skip()
+	}, nil)
+	switch kind {
+	case "s":
+		c.text = s.r.strings.at(value)
+	case "str":
+		c.text = unescape(value)
+	case "inlineStr":
+	case "b":
+		if c.text = "FALSE"; ooxml.On(strings.TrimSpace(value), false) {
+			c.text = "TRUE"
+		}
+		if value == "" {
+			c.text = ""
+		}
+	case "e":
+		c.text = value
+	case "d": // ISO 8601
+		c.text = strings.TrimSuffix(strings.Replace(value, "T", " ", 1), " 00:00:00")
+	default:
+		c.text = numfmt.Format(value, s.r.formats.of(format), s.r.epoch1904)
+		c.number = c.text != ""
+	}
+	c.text = strings.TrimSpace(c.text)
+	return c, err
+}
+
+// place is a cell's place, from 1.
+type place struct{ row, column int }
+
+// span is where a merged cell ends.
+type span struct{ row, column int }
+
+func (s *sheet) merge(ref string) error {
+	from, to, _ := strings.Cut(ref, ":")
+	a, ok := parsePlace(from)
+	b, ok2 := parsePlace(to)
+	if s.stream || !ok || !ok2 || b.row < a.row || b.column < a.column {
+		return nil
+	}
+	if len(s.merges) >= maxMerges {
+		return job.Errorf(job.QuotaExceeded, "sheet %d has more than %d merged cells: it is not read", s.page, maxMerges)
+	}
+	s.merges[a] = span(b)
+	return nil
+}
+
+// parsePlace reads a reference such as B12 or $B$12.
+func parsePlace(ref string) (p place, ok bool) {
+	for i := range len(ref) {
+		switch c := ref[i] &^ 0x20; {
+		case ref[i] == '$':
+		case c >= 'A' && c <= 'Z' && p.row == 0 && p.column <= maxColumns:
+			p.column = p.column*26 + int(c-'A') + 1
+		case ref[i] >= '0' && ref[i] <= '9' && p.column > 0 && p.row < 1<<24:
+			p.row = p.row*10 + int(ref[i]-'0')
+		default:
+			return place{}, false
+		}
+	}
+	return p, p.row > 0 && p.column > 0
+}

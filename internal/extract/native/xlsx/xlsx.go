@@ -1,0 +1,178 @@
+// Package xlsx extracts Excel workbooks (Office Open XML, ECMA-376 part 1, chapter 18), transitional
+// and strict. Each sheet is a page. Its cells are read as a stream; the connected regions of cells
+// become tables.
+package xlsx
+
+import (
+	"context"
+	"encoding/xml"
+	"errors"
+	"io/fs"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+// Extractor reads Excel workbooks.
+type Extractor struct{}
+
+// New makes an Extractor.
+func New() Extractor { return Extractor{} }
+
+// Name implements extract.Extractor.
+func (Extractor) Name() string { return "native/xlsx" }
+
+// Version implements extract.Extractor.
+func (Extractor) Version() int { return 1 }
+
+// Extract implements extract.Extractor. Hidden sheets are left out, unless there is no other; the
+// property "hidden_sheets" has their names. Hidden rows and columns are read: a filter hides rows.
+func (Extractor) Extract(ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit) (extract.Info, error) {
+	limits = limits.WithDefaults()
+	pkg, err := ooxml.Open(src.Path, limits)
+	if err != nil {
+		return extract.Info{}, err
+	}
+	defer func() { _ = pkg.Close() }() // it was only read
+	r := &reader{ctx: ctx, pkg: pkg, emit: emit, limits: limits, blanks: limits.Characters, bytes: 4 * limits.Characters}
+	properties, err := pkg.Properties(ctx)
+	if err != nil {
+		return extract.Info{}, err
+	}
+	if err := r.workbook(); err != nil {
+		return extract.Info{}, err
+	}
+	title := ooxml.Title(properties)
+	delete(properties, "title")
+	var hidden []string
+	for _, s := range r.sheets {
+		if !s.shown {
+			hidden = append(hidden, s.name)
+		}
+	}
+	if len(hidden) > 0 {
+		properties["hidden_sheets"] = strings.Join(hidden, ", ")
+	}
+	return extract.Info{
+		Format: src.Format, Extractor: "native/xlsx", Title: title, Pages: len(r.sheets), Properties: properties,
+	}, nil
+}
+
+// reader reads one workbook.
+type reader struct {
+	ctx       context.Context
+	pkg       *ooxml.Package
+	emit      extract.Emit
+	limits    extract.Limits
+	sheets    []sheetName
+	epoch1904 bool
+	strings   stringTable
+	formats   formats
+	people    map[string]string // who comments, by id
+	blanks    int               // empty and repeated places of tables that may still come
+	bytes     int               // of text outside of cells that may still be held
+}
+
+// sheetName is a sheet as the workbook lists it.
+type sheetName struct {
+	name, id string
+	shown    bool
+}
+
+// defaultName are the names that programs give to sheets.
+var defaultName = regexp.MustCompile(`(?i)^(?:sheet|tabelle|feuil|hoja|foglio|blad|ark|planilha|arkusz|лист|シート)\s?\d*$`)
+
+func (r *reader) workbook() error {
+	main, err := r.pkg.Main(r.ctx, "xl/workbook.xml")
+	if err != nil {
+		return err
+	}
+	if path.Ext(main) == ".bin" {
+		return job.Errorf(job.UnsupportedFormat, "this is a binary Excel workbook (XLSB), which can't be read: save it as XLSX and upload it again")
+	}
+	err = r.pkg.Read(r.ctx, main, r.names)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = job.Errorf(job.CorruptionDetected, "the workbook has no main part: it is damaged; save it again and upload it")
+	}
+	if err != nil {
+		return err
+	}
+	relations, err := r.pkg.Relations(r.ctx, main)
+	if err != nil {
+		return err
+	}
+	if err := r.shared(relations); err != nil {
+		return err
+	}
+	shown := 0
+	for _, s := range r.sheets {
+		if s.shown {
+			shown++
+		}
+	}
+	for i, s := range r.sheets {
+		if !s.shown && shown > 0 {
+			continue
+		}
+		r.sheets[i].shown = true
+		heading := ""
+		if len(r.sheets) > 1 || !defaultName.MatchString(s.name) {
+			heading = s.name
+		}
+		err := r.sheet(relations[s.id].Target, i+1, heading)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = job.Errorf(job.CorruptionDetected, "sheet %d is missing in the file: it is damaged; save it again and upload it", i+1)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// names reads the list of sheets.
+func (r *reader) names(d *ooxml.Decoder) error {
+	return d.Each(func(start xml.StartElement) error {
+		switch start.Name.Local {
+		case "workbookPr":
+			r.epoch1904 = ooxml.On(ooxml.Attr(start, "date1904"), false)
+		case "sheet":
+			if len(r.sheets) == r.limits.Pages {
+				return job.Errorf(job.QuotaExceeded, "the workbook has more than %d sheets: split it into smaller files", r.limits.Pages)
+			}
+			state := ooxml.Attr(start, "state")
+			r.sheets = append(r.sheets, sheetName{
+				name: ooxml.Attr(start, "name"), id: ooxml.RelationID(start, "id"), shown: state == "" || state == "visible",
+			})
+		}
+		return nil
+	})
+}
+
+// shared reads what all sheets refer to.
+func (r *reader) shared(relations map[string]ooxml.Relation) error {
+	r.strings.limit = 4 * r.limits.Characters
+	read := map[string]func(*ooxml.Decoder) error{
+		"sharedStrings": r.strings.read, "styles": r.formats.read, "person": r.readPeople,
+	}
+	for kind, f := range read {
+		if part := ooxml.OfType(relations, kind); part != "" {
+			if err := ooxml.Optional(r.pkg.Read(r.ctx, part, f)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// spend counts text as soon as it is held in memory: a character has at most four bytes.
+func (r *reader) spend(n int) error {
+	if r.bytes -= n; r.bytes < 0 {
+		return extract.TooManyCharacters(r.limits.Characters)
+	}
+	return nil
+}
