@@ -42,26 +42,47 @@ const maxEnvelopeError = 4 << 10
 func (e *Engine) bury(ctx context.Context, d *delivery, taskType, taskID string, ref *store.DeadLetterRef) {
 	ctx, done := settling(ctx)
 	defer done()
-	if ref != nil && !ref.Sent {
-		env := Envelope{
-			ID: ref.ID, TaskID: taskID, TaskType: taskType, ClientID: e.cfg.ClientID,
-			Reason: ref.Reason, ErrorClass: ref.Class, ErrorMessage: cut(ref.Message, maxEnvelopeError), Attempts: ref.Attempts,
-			SourceQueue: d.queue.Name(), MessageID: d.msg.ID, FirstSeen: d.msg.InsertedAt,
-			DeadLetteredAt: time.Now().UTC(), Worker: e.cfg.Worker, Original: d.msg.Text,
-		}
-		if err := e.sendEnvelope(ctx, env); err != nil {
-			d.log.Error("can't copy a dead letter to its queue; trying again when the message comes back", "dead_letter", ref.ID, "error", err)
-			d.putBack(ctx, e.cfg.PollMax)
-			return
-		}
-		if err := e.deps.Store.DeadLetterSent(ctx, ref.ID); err != nil {
-			d.log.Warn("can't note that a dead letter was copied; it may be copied once more", "dead_letter", ref.ID, "error", err)
-			d.putBack(ctx, e.cfg.PollMax)
-			return
-		}
-		d.log.Warn("dead-lettered", "reason", ref.Reason, "error_class", ref.Class, "error", ref.Message, "dead_letter", ref.ID)
+	if ref != nil && !ref.Sent && !e.copyLetter(ctx, d, taskType, taskID, ref) {
+		return
 	}
 	d.acknowledge(ctx)
+}
+
+// buryAgain is bury for a job that was over when its message came. It may have more than one dead letter that
+// was not copied, and begin tells of one: the message goes when begin has nothing more to tell.
+func (e *Engine) buryAgain(ctx context.Context, a *attempt, ref *store.DeadLetterRef) {
+	if ref == nil || ref.Sent {
+		a.acknowledge(ctx)
+		return
+	}
+	ctx, done := settling(ctx)
+	defer done()
+	if e.copyLetter(ctx, a.delivery, string(a.task.Type), a.task.ID, ref) {
+		a.putBack(ctx, 0)
+	}
+}
+
+// copyLetter sends the queue copy of a dead letter and notes that it is there. When that fails it puts the
+// message back.
+func (e *Engine) copyLetter(ctx context.Context, d *delivery, taskType, taskID string, ref *store.DeadLetterRef) bool {
+	env := Envelope{
+		ID: ref.ID, TaskID: taskID, TaskType: taskType, ClientID: e.cfg.ClientID,
+		Reason: ref.Reason, ErrorClass: ref.Class, ErrorMessage: cut(ref.Message, maxEnvelopeError), Attempts: ref.Attempts,
+		SourceQueue: d.queue.Name(), MessageID: d.msg.ID, FirstSeen: d.msg.InsertedAt,
+		DeadLetteredAt: time.Now().UTC(), Worker: e.cfg.Worker, Original: d.msg.Text,
+	}
+	if err := e.sendEnvelope(ctx, env); err != nil {
+		d.log.Error("can't copy a dead letter to its queue; trying again when the message comes back", "dead_letter", ref.ID, "error", err)
+		d.putBack(ctx, e.cfg.PollMax)
+		return false
+	}
+	if err := e.deps.Store.DeadLetterSent(ctx, ref.ID); err != nil {
+		d.log.Warn("can't note that a dead letter was copied; it may be copied once more", "dead_letter", ref.ID, "error", err)
+		d.putBack(ctx, e.cfg.PollMax)
+		return false
+	}
+	d.log.Warn("dead-lettered", "reason", ref.Reason, "error_class", ref.Class, "error", ref.Message, "dead_letter", ref.ID)
+	return true
 }
 
 func (e *Engine) sendEnvelope(ctx context.Context, env Envelope) error {

@@ -90,7 +90,7 @@ func (e *Engine) begin(ctx context.Context, a *attempt) bool {
 			e.deps.Outbox() // a cancel, carried out by begin or by a command, has left a webhook
 		}
 		a.log.Info("already over; the message is dropped", "decision", b.Decision, "state", b.State)
-		e.bury(ctx, a.delivery, string(a.task.Type), a.task.ID, b.DeadLetter)
+		e.buryAgain(ctx, a, b.DeadLetter)
 	default:
 		e.stumbled(ctx, a.delivery, "the store answered begin with something unknown", fmt.Errorf("decision %q", b.Decision))
 	}

@@ -57,8 +57,13 @@ func inTheEngine() []Sabotage {
 		},
 		{
 			Name: "letter-copied-each-time", Breaks: []string{"I6"}, File: engine + "deadletter.go",
-			Old: "if ref != nil && !ref.Sent {", New: "if ref != nil {",
+			Old: "if ref == nil || ref.Sent {", New: "if ref == nil {",
 			Suites: onEngine, Tests: by("TestDeadLetterIsCopiedOnce"),
+		},
+		{
+			Name: "second-letter-is-forgotten", Breaks: []string{"I6"}, File: engine + "deadletter.go",
+			Old: "a.putBack(ctx, 0)", New: "a.acknowledge(ctx)",
+			Suites: onEngine, Tests: by("TestBothDeadLettersAreCopied"),
 		},
 		{
 			Name: "letter-not-copied", Breaks: []string{"I6"}, File: engine + "deadletter.go",
