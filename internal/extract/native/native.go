@@ -12,6 +12,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/markdown"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/odf"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/pptx"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/rtf"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/text"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/xlsx"
 )
@@ -26,6 +27,7 @@ func Extractors(pdf, image extract.Extractor) map[extract.Format]extract.Extract
 		extract.HTML:     html.New(),
 		extract.Markdown: markdown.New(),
 		extract.CSV:      csv.New(),
+		extract.RTF:      rtf.New(),
 		extract.Text:     text.New(),
 		extract.ODF:      odf.New(),
 	}

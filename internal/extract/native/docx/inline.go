@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/symbol"
 )
 
 // inline reads the content of a paragraph, or of anything within it: runs, links, insertions,
@@ -104,7 +105,7 @@ func (r *reader) character(p *paragraph, start xml.StartElement) error {
 	case "noBreakHyphen":
 		return r.put(p, "-")
 	case "sym":
-		return r.put(p, symbol(ooxml.Attr(start, "font"), ooxml.Attr(start, "char")))
+		return r.put(p, symbol.Text(ooxml.Attr(start, "font"), ooxml.Attr(start, "char")))
 	case "footnoteReference":
 		return r.cite(p, "footnote", start)
 	case "endnoteReference":

@@ -1,4 +1,5 @@
-package docx
+// Package symbol turns characters of the symbol fonts into Unicode.
+package symbol
 
 import (
 	"strconv"
@@ -66,9 +67,9 @@ func signs(font string, code int) string {
 	return ""
 }
 
-// symbol reads a w:sym (17.3.3.30): a code, often in the private use area, in a symbol font. What has
+// Text is the character of a hexadecimal code, often in the private use area, of a font. What has
 // no meaning outside of its font is dropped.
-func symbol(font, char string) string {
+func Text(font, char string) string {
 	code, err := strconv.ParseUint(char, 16, 32)
 	if err != nil || code == 0 {
 		return ""

@@ -1,0 +1,185 @@
+package rtf
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/numeral"
+)
+
+const (
+	maxLevel   = 8  // lists and outlines have the levels 0-8
+	maxNesting = 20 // tables within tables
+	maxHeading = 6
+	bullets    = 23 // \levelnfc
+)
+
+// properties are those of a paragraph.
+type properties struct {
+	style   int
+	outline int // -1: its style's
+	list    int // \ls; 0: none
+	level   int
+	depth   int // of the tables that it is in
+}
+
+var plain = properties{outline: -1}
+
+// story is a text of its own: the document's, a note's, a text box's.
+type story struct {
+	emit    extract.Emit
+	text    strings.Builder // of the paragraph so far
+	label   string
+	labeled bool
+	boxes   []extract.Block // text boxes that are anchored in the paragraph
+	tables  []*table        // open ones, outermost first
+}
+
+// endParagraph hands the paragraph on: to the cell that it is in, else to the story.
+func (r *reader) endParagraph() error {
+	s := r.story
+	blocks := append(r.paragraph(), s.boxes...)
+	s.boxes, s.label, s.labeled = nil, "", false
+	s.text.Reset()
+	if len(blocks) == 0 && r.par.depth == 0 {
+		return s.closeTables(0)
+	}
+	if err := s.closeTables(r.par.depth); err != nil {
+		return err
+	}
+	for _, b := range blocks {
+		if err := s.to(r.par.depth)(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// paragraph makes the paragraph's block; none when it has no text.
+func (r *reader) paragraph() []extract.Block {
+	text := strings.TrimSpace(r.story.text.String())
+	if text == "" {
+		return nil
+	}
+	st := r.styles[r.par.style]
+	outline := st.outline - 1
+	if r.par.outline >= 0 {
+		outline = r.par.outline
+	}
+	marker, listed := r.marker()
+	b := extract.Block{Kind: extract.Paragraph, Text: text}
+	switch {
+	case st.name == "title":
+		b.Kind, b.Level = extract.Heading, 1
+		r.titled = true
+		if r.title == "" {
+			r.title = text
+		}
+	case outline >= 0 && outline <= maxLevel:
+		b.Kind, b.Level = extract.Heading, outline+1
+		if r.titled {
+			b.Level++
+		}
+		b.Level = min(b.Level, maxHeading)
+		if listed && marker != "-" {
+			b.Text = marker + " " + text
+		}
+	case listed:
+		b.Kind, b.Level, b.Marker = extract.ListItem, r.par.level, marker
+	case st.name == "caption":
+		b.Kind = extract.Caption
+	case slices.Contains([]string{"html preformatted", "preformatted text", "source code", "code"}, st.name):
+		b.Kind, b.Text = extract.Code, strings.TrimRight(r.story.text.String(), " \n")
+	}
+	return []extract.Block{b}
+}
+
+// marker is the paragraph's label as the file has it, else as its list counts.
+func (r *reader) marker() (marker string, listed bool) {
+	if r.story.labeled {
+		marker = r.story.label
+		if marker == "" {
+			return "", false
+		}
+		if marker == "o" || !strings.ContainsFunc(marker, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }) {
+			marker = "-"
+		}
+		return marker, true
+	}
+	if r.par.list == 0 {
+		return "", false
+	}
+	u := r.uses[r.par.list]
+	if u == nil {
+		return "", false
+	}
+	level := r.par.level
+	u.counts[level]++
+	clear(u.counts[level+1:])
+	return u.list.marker(level, u.counts[level])
+}
+
+// marker writes the nth number of a level.
+func (l *list) marker(level, nth int) (marker string, listed bool) {
+	if l.formats[level] == bullets {
+		return "-", true
+	}
+	names := map[int]string{0: "decimal", 1: "upperRoman", 2: "lowerRoman", 3: "upperLetter", 4: "lowerLetter", 5: "ordinal", 22: "decimalZero"}
+	name, ok := names[l.formats[level]]
+	if !ok {
+		return "", false
+	}
+	first := l.starts[level]
+	if first == 0 {
+		first = 1
+	}
+	return numeral.Format(first-1+nth, name) + ".", true
+}
+
+// within reads the rest of the group as a story of its own; then hands its blocks on.
+func (r *reader) within(then func([]extract.Block) error) {
+	outer := r.story
+	var blocks []extract.Block
+	r.story = &story{emit: func(b extract.Block) error {
+		blocks = append(blocks, b)
+		return nil
+	}}
+	r.to, r.par, r.hidden = body, plain, false
+	r.end = func() error {
+		if err := r.endParagraph(); err != nil {
+			return err
+		}
+		if err := r.story.closeTables(0); err != nil {
+			return err
+		}
+		r.story = outer
+		return then(blocks)
+	}
+}
+
+// note reads a \footnote, which stands where it is cited. Its text follows the block.
+func (r *reader) note() {
+	hidden := r.hidden
+	r.within(func(blocks []extract.Block) error {
+		text := extract.CellText(blocks)
+		if text == "" || hidden {
+			return nil
+		}
+		mark := r.out.Cite(extract.Block{Text: text})
+		r.story.text.WriteString(mark)
+		return r.out.Spend(len(mark))
+	})
+}
+
+// textBox reads the text of a drawing, which follows the paragraph that it is anchored in.
+func (r *reader) textBox() {
+	if r.to != shape {
+		return
+	}
+	r.within(func(blocks []extract.Block) error {
+		r.story.boxes = append(r.story.boxes, blocks...)
+		return nil
+	})
+}

@@ -1,0 +1,205 @@
+// Package rtf extracts Rich Text documents (Word 2007: Rich Text Format Specification 1.9.1). The file is
+// read once, token by token; what is held is the styles, the open groups and the open table.
+package rtf
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/flow"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+const (
+	name     = "native/rtf"
+	maxDepth = 1000 // open groups
+)
+
+// Extractor reads Rich Text documents.
+type Extractor struct{}
+
+// New makes an Extractor.
+func New() Extractor { return Extractor{} }
+
+// Name implements extract.Extractor.
+func (Extractor) Name() string { return name }
+
+// Version implements extract.Extractor.
+func (Extractor) Version() int { return 1 }
+
+// Extract implements extract.Extractor. A Rich Text document has no pages before it is laid out.
+func (Extractor) Extract(ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit) (extract.Info, error) {
+	file, err := os.Open(src.Path)
+	if err != nil {
+		return extract.Info{}, fmt.Errorf("open document: %w", err)
+	}
+	defer func() { _ = file.Close() }() // it is only read
+	limits = limits.WithDefaults()
+	out := flow.New(emit, limits.Characters)
+	r := &reader{
+		scan: scanner{ctx: ctx, r: bufio.NewReaderSize(file, 64<<10)}, out: out, story: &story{emit: out.Block}, page: ansiPage,
+		fonts: map[int]font{}, styles: map[int]style{}, lists: map[int]*list{}, uses: map[int]*use{}, properties: map[string]string{},
+	}
+	if err := r.read(); err != nil {
+		return extract.Info{}, err
+	}
+	title := ooxml.Title(r.properties)
+	if title == "" {
+		title = r.title
+	}
+	delete(r.properties, "title")
+	return extract.Info{
+		Format: src.Format, Extractor: name, Title: title, Language: languages[r.language], Properties: r.properties,
+	}, nil
+}
+
+// destination is where the text of a group goes.
+type destination int
+
+const (
+	body destination = iota
+	skipped
+	fontTable
+	styleTable
+	listTable
+	overrideTable
+	information // a property of the document
+	label       // the number or bullet of a paragraph
+	shape       // a drawing: nothing, but for its text box
+)
+
+// group is the state that a brace saves and restores.
+type group struct {
+	to     destination
+	before destination // of an \upr: where its Unicode half goes
+	upr    bool
+	star   bool // \* came: a word that isn't known makes the group skipped
+	nested bool // within \*\nesttableprops
+	font   int
+	uc     int  // characters that follow a \u for readers that don't know it
+	hidden bool // \v, \deleted
+	par    properties
+	end    func() error // at its closing brace; of this group alone
+}
+
+// reader reads one document.
+type reader struct {
+	scan   scanner
+	out    *flow.Writer
+	groups []group // open ones, but for the innermost
+	group
+	story *story
+
+	page       int // code page of the document
+	deff       int // default font
+	raw        raw
+	skip       int // tokens that stand for the last \u
+	surrogate  rune
+	fonts      map[int]font
+	styles     map[int]style
+	lists      map[int]*list // by \listid
+	uses       map[int]*use  // by \ls
+	entry      entry         // of the table that is read
+	properties map[string]string
+	language   int
+	title      string
+	titled     bool // headings nest under a title
+}
+
+// read reads the file to the end of the document.
+func (r *reader) read() error {
+	err := r.document()
+	if errors.Is(err, io.EOF) {
+		return job.Errorf(job.CorruptionDetected, "the Rich Text document ends in the middle: it was cut off on its way; upload it again")
+	}
+	return err
+}
+
+func (r *reader) document() error {
+	r.group = group{uc: 1, par: plain}
+	first := true
+	for {
+		t, err := r.scan.next()
+		if errors.Is(err, io.EOF) && len(r.groups) <= 1 {
+			return r.finish() // only the last brace is missing
+		}
+		if err != nil {
+			return err
+		}
+		if first && t.kind != open && (t.kind != char || t.byte != ' ' && t.byte != '\t') {
+			return job.Errorf(job.CorruptionDetected, "the Rich Text document does not begin as one: it is damaged; save it again and upload it")
+		}
+		first = first && t.kind != open
+		if t.kind == shut && len(r.groups) <= 1 {
+			return r.finish() // what follows the document is none of it
+		}
+		if err := r.token(t); err != nil {
+			return err
+		}
+	}
+}
+
+func (r *reader) finish() error {
+	if err := r.flush(); err != nil {
+		return err
+	}
+	if err := r.endParagraph(); err != nil {
+		return err
+	}
+	if err := r.story.closeTables(0); err != nil {
+		return err
+	}
+	return r.out.Flush()
+}
+
+func (r *reader) token(t token) error {
+	if t.kind == char && (t.hex || t.byte >= 0x80 || r.raw.lead || r.symbolic()) {
+		return r.coded(t.byte)
+	}
+	if len(r.raw.bytes) > 0 {
+		if err := r.flush(); err != nil {
+			return err
+		}
+	}
+	switch t.kind {
+	case open:
+		if len(r.groups) >= maxDepth {
+			return job.Errorf(job.CorruptionDetected, "the Rich Text document is nested deeper than %d groups: it is not read", maxDepth)
+		}
+		r.skip = 0
+		r.groups = append(r.groups, r.group)
+		r.end, r.star = nil, false
+		return nil
+	case shut:
+		return r.close()
+	case char:
+		if r.skip > 0 {
+			r.skip--
+			return nil
+		}
+		return r.put(string(rune(t.byte)))
+	case symbol:
+		return r.symbol(t.byte)
+	}
+	return r.word(t)
+}
+
+func (r *reader) close() error {
+	r.skip = 0
+	if r.end != nil {
+		if err := r.end(); err != nil {
+			return err
+		}
+	}
+	if n := len(r.groups); n > 0 {
+		r.group = r.groups[n-1]
+		r.groups = r.groups[:n-1]
+	}
+	return nil
+}

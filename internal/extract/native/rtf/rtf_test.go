@@ -1,0 +1,139 @@
+package rtf_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/nativetest"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/rtf"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+const head = `{\rtf1\ansi\ansicpg1252\deff0\deflang1031{\fonttbl{\f0\froman\fcharset0 Times New Roman{\*\falt Times};}{\f1\fnil\fcharset2 Symbol;}{\f2\fnil\fcharset204 Arial Cyr;}{\f3\fnil\fcharset128 MS Mincho;}}
+{\colortbl;\red0\green0\blue0;}{\stylesheet{\ql Normal;}{\s1\outlinelevel0 heading 1;}{\s2\sbasedon0 heading 2;}{\s3 Title;}{\s4 caption;}{\s5 HTML Preformatted;}{\*\cs10 Default;}}
+{\*\listtable{\list{\listlevel\levelnfc0\levelstartat3{\leveltext\'02\'00.;}}{\listlevel\levelnfc4\levelstartat1{\leveltext x;}}\listid77}{\list{\listlevel\levelnfc23}\listid78}}{\*\listoverridetable{\listoverride\listid77\listoverridecount0\ls1}{\listoverride\listid78\ls2}}
+{\info{\title A \'fcber title}{\author Ada}{\creatim\yr2025\mo1\dy2\hr3\min4}{\*\company no}{\operator no}}{\header no\par}{\footer no\par}
+`
+
+func document(body string) []byte { return []byte(head + body + "}") }
+
+func TestExtract(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ what, body, want string }{
+		{"headings by style and by level", `\pard\s3 T\par\pard\s1 A\par\pard\s2 B\par\pard\outlinelevel3 C\par\pard x`, "# T\n\n## A\n\n### B\n\n##### C\n\nx\n"},
+		{"a last paragraph without its end", `\pard a\par\pard\s1 B`, "a\n\n# B\n"},
+		{"code and caption", `\pard\s5 if x:\par   y()\par\pard\s4 Listing 1\par`, "```\nif x:\n  y()\n```\n\nListing 1\n"},
+		{"code pages", `\'e4{\f2\'cf\'f0\'e8}{\f3\'93\'fa\'96\'7b\'83A\'83\'83}` + "\xe4", "äПри日本ア\u30e3ä\n"},
+		{"Unicode with other characters to skip", `\u228 ?\uc2\u246 xx\u252\'fc\'fc{\uc0\u223}\u-10179 ??\u-8704 ??\u228\endash\endash b`, "äöüß😀äb\n"},
+		{"Unicode without them", `\u228\par b`, "ä\n\nb\n"},
+		{"a symbol font", `{\f1 a = 5 \'b7}`, "α = 5 •\n"},
+		{"characters", `a\tab b\line c\~d\_e\-f\{\}\\\lquote g\rquote\emdash h\'`, "a b  \nc d-ef{}\\\\‘g’—h\n"},
+		{"what is no text", `a{\v secret}{\deleted gone}{\*\unknown no{x}}{\pict\bin3 }}}00}{\field{\*\fldinst HYPERLINK "x"}{\fldrslt link}}{\xe no}{\*\annotation no}b\v0`, "alinkb\n"},
+		{"two versions of a text", `{\upr{no}{\*\ud yes {x}}}!`, "yes x!\n"},
+		{"labels of lists", `\pard\ls1{\listtext\pard\plain\f1\'b7\tab}\ls1 a\par{\listtext\tab 1.)\tab}\pard\ls1\ilvl1 b\par{\pntext\f0 2.\tab}c\par\pard d\par`, "- a\n    - 1.) b\n    2. c\n\nd\n"},
+		{"lists that count", `\pard\ls1 a\par\ilvl1 b\par c\par\ilvl0 d\par\pard\ls2 e\par`, "3. a\n    - a. b\n    - b. c\n4. d\n- e\n"},
+		{"notes", `Text{\super\chftn}{\footnote\pard{\super\chftn} The\par note.}.\par x`, "Text\\[1\\].\n\n\\[1\\] The  \nnote.\n\nx\n"},
+		{"a text box once", `anchor{\shp{\*\shpinst\shpleft0{\sp{\sn no}{\sv no}}{\shptxt\pard box\par}}{\shprslt{\*\do{\dptxbxtext box}}}}\par`, "anchor\n\nbox\n"},
+		{"a table", `\trowd\trhdr\cellx1000\cellx2000\cellx3000\pard\intbl h\cell i\cell j\cell\row\trowd\clvmgf\cellx1000\cellx3010\intbl v\cell\b wide\par more\cell\row\trowd\clvmrg\cellx1000\clmgf\cellx2000\clmrg\cellx3000\intbl\cell x\cell\cell\row\pard after`, "| h | i | j |\n| - | - | - |\n| v | wide more | wide more |\n| v | x | x |\n\nafter\n"},
+		{"a row that begins further right", `\trowd\cellx1000\cellx2000\intbl a\cell b\cell\row\trowd\trleft1000\cellx2000\intbl c\cell\row\pard`, "| a | b |\n| - | - |\n|  | c |\n"},
+		{"a table in a table", `\trowd\cellx1000\cellx2000\pard\intbl a\cell\pard\intbl\itap2 b\nestcell c\nestcell{\*\nesttableprops\trowd\cellx500\cellx900\nestrow}{\nonesttables\par}\pard\intbl\itap1\cell\row\pard x`, "| a | b \\| c |\n| - | - |\n\nx\n"},
+		{"a frame is no table", `\trowd\cellx1000\pard\intbl\s1 H\par\pard\intbl x\cell\row\pard`, "# H\n\nx\n"},
+		{"a row without its end", `\trowd\cellx1000\cellx2000\pard\intbl a\cell b\cell\pard x`, "| a | b |\n| - | - |\n\nx\n"},
+		{"what follows the document", `a}{\rtf1 no}`, "a\n"},
+	} {
+		t.Run(tt.what, func(t *testing.T) {
+			t.Parallel()
+			if got := nativetest.Markdown(t, rtf.New(), extract.RTF, document(tt.body)); got != tt.want {
+				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestInfo(t *testing.T) {
+	t.Parallel()
+	doc, err := nativetest.Extract(t, rtf.New(), extract.RTF, document("x"), extract.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := extract.Info{
+		Format: extract.RTF, Extractor: "native/rtf", Title: "A über title", Language: "de-DE", Characters: 1,
+		Properties: map[string]string{"author": "Ada", "created": "2025-01-02T03:04:00"},
+	}
+	if !reflect.DeepEqual(doc.Info, want) {
+		t.Errorf("got %+v", doc.Info)
+	}
+}
+
+func TestLongTable(t *testing.T) {
+	t.Parallel()
+	var rows strings.Builder
+	for i := range 1200 {
+		fmt.Fprintf(&rows, `\trowd\cellx1000\cellx2000\intbl row %d\cell x\cell\row`, i)
+	}
+	doc, err := nativetest.Extract(t, rtf.New(), extract.RTF, document(rows.String()), extract.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := 0
+	for i, b := range doc.Blocks {
+		if b.Table.Continued != (i > 0) {
+			t.Errorf("slice %d: continued %t", i, b.Table.Continued)
+		}
+		count += len(b.Table.Rows)
+	}
+	if count != 1200 || len(doc.Blocks) < 3 {
+		t.Errorf("got %d rows in %d blocks", count, len(doc.Blocks))
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		what    string
+		content []byte
+		limits  extract.Limits
+		class   job.Class
+		says    string
+	}{
+		{"cut off", []byte(head + `{\b text`), extract.Limits{}, job.CorruptionDetected, "cut off"},
+		{"cut off within binary data", []byte(head + `{\pict\bin99999999 x`), extract.Limits{}, job.CorruptionDetected, "cut off"},
+		{"no document", []byte(`x{\rtf1 a}`), extract.Limits{}, job.CorruptionDetected, "does not begin"},
+		{"deep nesting", document(strings.Repeat("{", 100_000)), extract.Limits{}, job.CorruptionDetected, "nested deeper"},
+		{"too much text", document(strings.Repeat("0123456789", 1000)), extract.Limits{Characters: 200}, job.QuotaExceeded, "200 characters"},
+	} {
+		t.Run(tt.what, func(t *testing.T) {
+			t.Parallel()
+			nativetest.Refuses(t, rtf.New(), extract.RTF, tt.content, tt.limits, tt.class, tt.says)
+		})
+	}
+}
+
+// TestCancel: a picture without end, which emits nothing, ends with its context.
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, document(`{\pict `+strings.Repeat("00", 10_000)+"}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stop := errors.New("stop")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(stop)
+	if _, err := rtf.New().Extract(ctx, extract.Source{Path: path}, extract.Limits{}, func(extract.Block) error { return nil }); !errors.Is(err, stop) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func FuzzBody(f *testing.F) {
+	f.Add(`\pard\s1 A\par\ls1{\listtext\f1\'b7\tab}b{\footnote c}\par\u228 ?{\f3\'93\'fa}`)
+	f.Add(`\trowd\trleft9\clvmgf\cellx1000\clmrg\cellx2000\intbl a\cell\itap2 b\nestcell{\*\nesttableprops\trowd\cellx5\nestrow}\cell\row\trowd\clvmrg\cellx1000\intbl\cell\row\pard`)
+	f.Add(`{\shp{\*\shpinst{\shptxt x\par}}}{\upr{a}{\*\ud b}}{\field{\fldrslt c}}{\pict\bin2 xx}`)
+	f.Fuzz(func(t *testing.T, body string) { nativetest.Fuzz(t, rtf.New(), extract.RTF, document(body)) })
+}

@@ -1,0 +1,264 @@
+package rtf
+
+import (
+	"slices"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+)
+
+const (
+	maxCells  = 1024 // of a row
+	tolerance = 30   // twips that edges of one column may differ by
+	maxRows   = 500  // that are held to see what they have in common
+	maxHeld   = 256 << 10
+)
+
+// definition is what \trowd and the words after it say of a row.
+type definition struct {
+	left   int
+	header bool
+	cells  []cellDefinition
+	next   cellDefinition // until its \cellx comes
+}
+
+type cellDefinition struct {
+	right      int  // twips
+	joined     bool // \clmrg: it belongs to the one before
+	goesOn     bool // \clvmrg: it belongs to the one above
+	beginsTall bool // \clvmgf
+}
+
+// row is a row that ended.
+type row struct {
+	cells [][]extract.Block
+	definition
+}
+
+// table is an open table.
+type table struct {
+	emit  extract.Emit
+	out   *extract.TableWriter
+	def   definition
+	cells [][]extract.Block // of the row that is read
+	cell  []extract.Block   // the one that is read
+	rows  []row
+	held  int // bytes in rows
+	past  bool
+}
+
+// to is where blocks go that stand in so many tables.
+func (s *story) to(depth int) extract.Emit {
+	if depth == 0 {
+		return s.emit
+	}
+	t := s.table(depth)
+	return func(b extract.Block) error {
+		t.cell = append(t.cell, b)
+		return nil
+	}
+}
+
+// table is the open table of a depth, from 1; it is opened when it isn't.
+func (s *story) table(depth int) *table {
+	for len(s.tables) < depth {
+		emit := s.to(len(s.tables))
+		s.tables = append(s.tables, &table{emit: emit, out: extract.NewTableWriter(emit, extract.Block{})})
+	}
+	return s.tables[depth-1]
+}
+
+// closeTables ends all tables but the outermost depth ones.
+func (s *story) closeTables(depth int) error {
+	for len(s.tables) > depth {
+		t := s.tables[len(s.tables)-1]
+		s.tables = s.tables[:len(s.tables)-1]
+		if len(t.cells) > 0 || len(t.cell) > 0 { // a row without its \row
+			if err := t.endRow(); err != nil {
+				return err
+			}
+		}
+		if err := t.finish(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tableWord handles the words of tables.
+func (r *reader) tableWord(t token) error {
+	depth := 1
+	if r.nested || t.word == "nestcell" || t.word == "nestrow" {
+		depth = max(r.par.depth, 2)
+	}
+	switch t.word {
+	case "cell", "nestcell":
+		before := r.par.depth
+		r.par.depth = depth
+		err := r.endParagraph()
+		r.par.depth = before
+		if err != nil {
+			return err
+		}
+		r.story.table(depth).endCell()
+		return nil
+	case "row", "nestrow":
+		if err := r.story.closeTables(depth); err != nil {
+			return err
+		}
+		return r.story.table(depth).endRow()
+	case "trowd", "cellx", "clmrg", "clvmgf", "clvmrg", "trhdr", "trleft":
+		r.story.table(depth).def.word(t)
+	}
+	return nil
+}
+
+func (d *definition) word(t token) {
+	switch t.word {
+	case "trowd":
+		*d = definition{}
+	case "trhdr":
+		d.header = true
+	case "trleft":
+		d.left = t.number
+	case "clmrg":
+		d.next.joined = true
+	case "clvmgf":
+		d.next.beginsTall = true
+	case "clvmrg":
+		d.next.goesOn = true
+	case "cellx":
+		d.next.right = t.number
+		if len(d.cells) < maxCells {
+			d.cells = append(d.cells, d.next)
+		}
+		d.next = cellDefinition{}
+	}
+}
+
+func (t *table) endCell() {
+	if len(t.cells) < maxCells {
+		t.cells = append(t.cells, t.cell)
+	} else if last := len(t.cells) - 1; last >= 0 {
+		t.cells[last] = append(t.cells[last], t.cell...)
+	}
+	t.cell = nil
+}
+
+func (t *table) endRow() error {
+	if len(t.cell) > 0 {
+		t.endCell()
+	}
+	if len(t.cells) == 0 {
+		return nil
+	}
+	w := row{cells: t.cells, definition: t.def}
+	w.definition.cells = slices.Clone(t.def.cells)
+	goesOn := slices.ContainsFunc(w.definition.cells, func(c cellDefinition) bool { return c.goesOn })
+	t.cells = nil
+	if len(t.rows) >= maxRows && !goesOn || t.held > maxHeld {
+		if err := t.write(); err != nil {
+			return err
+		}
+		t.past = true
+	}
+	for _, blocks := range w.cells {
+		for _, b := range blocks {
+			t.held += len(b.Text)
+		}
+		t.held += 64
+	}
+	t.rows = append(t.rows, w)
+	return nil
+}
+
+// finish ends the table. One with a single cell is a frame around its content, not a table.
+func (t *table) finish() error {
+	if !t.past && len(t.rows) == 1 && len(t.rows[0].cells) == 1 {
+		for _, b := range t.rows[0].cells[0] {
+			if err := t.emit(b); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return t.write()
+}
+
+// write hands the rows on as a slice of the table.
+func (t *table) write() error {
+	lines := edges(t.rows)
+	above := map[int]*extract.Cell{} // by column: the cell that may go on below
+	rows := make([][]extract.Cell, len(t.rows))
+	for i, w := range t.rows {
+		rows[i] = w.place(lines, above)
+	}
+	for i, w := range t.rows {
+		t.out.Row(rows[i], w.header)
+	}
+	t.rows, t.held = nil, 0
+	return t.out.Flush()
+}
+
+// edges are the right edges of the columns that rows share, in order.
+func edges(rows []row) []int {
+	var all []int
+	for _, w := range rows {
+		for _, c := range w.definition.cells {
+			all = append(all, c.right)
+		}
+		if len(all) > 1<<16 {
+			slices.Sort(all)
+			all = slices.Compact(all)
+		}
+	}
+	slices.Sort(all)
+	all = slices.CompactFunc(all, func(a, b int) bool { return max(a, b)-min(a, b) <= tolerance })
+	return all[:min(len(all), maxCells)]
+}
+
+// place gives the cells of a row their spans.
+func (w *row) place(lines []int, above map[int]*extract.Cell) []extract.Cell {
+	cells := make([]extract.Cell, 0, len(w.cells)+len(lines)) // never moves: above points into it
+	column := column(lines, w.left)
+	if column > 0 && len(w.definition.cells) > 0 {
+		cells = append(cells, make([]extract.Cell, column)...) // it begins further to the right
+	} else {
+		column = 0
+	}
+	for i, blocks := range w.cells {
+		cell := extract.Cell{Text: extract.CellText(blocks)}
+		var def cellDefinition
+		end := column + 1
+		if i < len(w.definition.cells) {
+			def = w.definition.cells[i]
+			end = max(columnAfter(lines, def.right), column+1)
+		}
+		span := end - column
+		switch upper := above[column]; {
+		case def.joined && len(cells) > 0:
+			cells[len(cells)-1].ColSpan = max(cells[len(cells)-1].ColSpan, 1) + span
+		case def.goesOn && upper != nil:
+			upper.RowSpan = max(upper.RowSpan, 1) + 1
+		default:
+			if span > 1 {
+				cell.ColSpan = span
+			}
+			cells = append(cells, cell)
+			delete(above, column)
+			if def.beginsTall {
+				above[column] = &cells[len(cells)-1]
+			}
+		}
+		column = end
+	}
+	return cells
+}
+
+// column is the number of columns that end at or before x.
+func column(lines []int, x int) int {
+	n, _ := slices.BinarySearch(lines, x+tolerance)
+	return n
+}
+
+// columnAfter is the number of columns up to the one whose right edge is x.
+func columnAfter(lines []int, x int) int { return column(lines, x+1) }

@@ -1,0 +1,124 @@
+package rtf
+
+import (
+	"strings"
+	"unicode/utf16"
+)
+
+// signs are the control words that stand for a character.
+var signs = map[string]string{
+	"tab": " ", "line": "\n", "softline": "\n", "emdash": "—", "endash": "–", "emspace": " ", "enspace": " ", "qmspace": " ",
+	"lquote": "‘", "rquote": "’", "ldblquote": "“", "rdblquote": "”", "bullet": "•",
+}
+
+// symbol handles a backslash and a character that is no letter.
+func (r *reader) symbol(b byte) error {
+	if b == '*' {
+		r.star = true
+		return nil
+	}
+	if r.skip > 0 {
+		r.skip--
+		return nil
+	}
+	switch b {
+	case '\\', '{', '}':
+		return r.put(string(rune(b)))
+	case '~':
+		return r.put(" ")
+	case '_':
+		return r.put("-")
+	case '\r', '\n':
+		if r.to == body {
+			return r.endParagraph()
+		}
+	case '\t':
+		return r.put(" ")
+	}
+	return nil // an optional hyphen, marks of an index, junk
+}
+
+// symbolic says whether the text is in a font of signs.
+func (r *reader) symbolic() bool {
+	return r.fonts[r.font].page == symbolPage && (r.to == body || r.to == label)
+}
+
+// coded takes a byte in the code page of its font.
+func (r *reader) coded(b byte) error {
+	if r.skip > 0 {
+		r.skip--
+		return nil
+	}
+	if r.to == skipped || r.to == shape {
+		return nil
+	}
+	page := r.page
+	if f := r.fonts[r.font]; f.page != 0 && (r.to == body || r.to == label) {
+		page = f.page
+	}
+	if page == symbolPage {
+		return r.put(sign(r.fonts[r.font].name, int(b)))
+	}
+	if page != r.raw.page || len(r.raw.bytes) >= maxRaw && !r.raw.lead {
+		if err := r.flush(); err != nil {
+			return err
+		}
+		r.raw.page = page
+	}
+	r.raw.add(b)
+	return nil
+}
+
+// flush puts the text of the bytes that wait.
+func (r *reader) flush() error {
+	if len(r.raw.bytes) == 0 {
+		return nil
+	}
+	return r.put(r.raw.take())
+}
+
+// unicode handles \u: a UTF-16 code unit, written as a signed number.
+func (r *reader) unicode(n int) error {
+	r.skip = r.uc
+	c := rune(n)
+	if n < 0 {
+		c = rune(n + 1<<16)
+	}
+	high := r.surrogate
+	r.surrogate = 0
+	switch {
+	case c < 0 || c > 0x10FFFF:
+		return nil
+	case c >= 0xD800 && c < 0xDC00:
+		r.surrogate = c
+		return nil
+	case utf16.IsSurrogate(c):
+		if c = utf16.DecodeRune(high, c); c == '\uFFFD' {
+			return nil
+		}
+	case c >= 0xE000 && c <= 0xF8FF:
+		return r.put(sign(r.fonts[r.font].name, int(c)))
+	}
+	return r.put(string(c))
+}
+
+// put adds text to where the group's text goes.
+func (r *reader) put(text string) error {
+	switch r.to {
+	case body:
+		if r.hidden {
+			return nil
+		}
+		r.story.text.WriteString(text)
+		return r.out.Spend(len(text))
+	case label, information:
+		r.entry.add(text)
+	case fontTable, styleTable:
+		if strings.Contains(text, ";") {
+			r.record()
+			return nil
+		}
+		r.entry.add(text)
+	}
+	return nil
+}
