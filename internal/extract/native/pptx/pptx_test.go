@@ -271,6 +271,22 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
+// TestMemory: text that is held and not emitted yet counts as well.
+func TestMemory(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, deck(t, []string{sp("", at(0, 0), p("", strings.Repeat("x", 1000)))}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := pptx.New().Extract(t.Context(), extract.Source{Path: path}, extract.Limits{Characters: 100}, func(b extract.Block) error {
+		t.Errorf("emitted %d bytes", len(b.Text))
+		return nil
+	})
+	if e, ok := errors.AsType[*job.Error](err); !ok || e.Class != job.QuotaExceeded {
+		t.Errorf("got %v", err)
+	}
+}
+
 // TestCancel: a cancel ends the reading of a slide, before anything of it is emitted.
 func TestCancel(t *testing.T) {
 	t.Parallel()

@@ -211,6 +211,23 @@ func TestLongSheet(t *testing.T) {
 	t.Logf("heap of at most %d MB", peak>>20)
 }
 
+// TestStreams: rows go out before the sheet was read to its end.
+func TestStreams(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, workbook(t, oneSheet, "<sheetData>"+strings.Repeat(line("", "a", "b"), 120_000)+"<row>"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	blocks := 0
+	_, err := xlsx.New().Extract(t.Context(), extract.Source{Path: path}, extract.Limits{ZipRatio: 1 << 20}, func(extract.Block) error {
+		blocks++
+		return nil
+	})
+	if e, ok := errors.AsType[*job.Error](err); !ok || e.Class != job.CorruptionDetected || blocks == 0 {
+		t.Errorf("%d blocks, %v", blocks, err)
+	}
+}
+
 func TestRefuses(t *testing.T) {
 	t.Parallel()
 	whole := workbook(t, oneSheet, data(line("1", "0123456789")))
