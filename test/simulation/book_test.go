@@ -40,6 +40,7 @@ type series struct {
 type handled struct {
 	ctx        context.Context
 	over       bool
+	refused    bool // its commit was: what it had staged went to another job while its lease was over
 	err, cause error
 	told, at   time.Time // when its context ended, and when it returned
 }
@@ -102,6 +103,9 @@ func (b *book) judge(m move) {
 		b.judgeRun(m)
 	} else if m.is && m.was {
 		b.judgeStay(m)
+	}
+	if r := b.handled[store.Holder{JobID: m.id, Fence: m.fence}]; r != nil && m.op == "complete" && errors.Is(m.err, store.ErrFenced) {
+		r.refused = true
 	}
 	if m.fence > 0 && m.err == nil {
 		if !held(m.before) || m.before.Fence != m.fence {
@@ -223,7 +227,7 @@ func (b *book) judgeOutcome(m move) {
 	case "fail":
 		good = r.err == nil || (!ours && !waits && (!retryable || errors.Is(r.cause, engine.ErrTimeout) || m.before.Attempts >= m.before.MaxAttempts))
 	case "release":
-		good = r.err != nil
+		good = r.err != nil || r.refused
 	case "canceled":
 		good = r.err != nil && m.before.Cancel
 	}
