@@ -14,12 +14,12 @@ import (
 // Extractors is the router over all extractors. It needs no service. pageTime is for one page of OCR
 // (STEP_TIMEOUT_SEC). Pages without text are read by tesseract in the languages whose data are
 // installed (see tesseract.Options). Without tesseract the router works, too: such pages stay unread,
-// what it tells of a document says so, and noOCR says why.
+// what it tells of a document says so, images are refused, and noOCR says why.
 func Extractors(ctx context.Context, pageTime time.Duration) (router *extract.Router, noOCR error) {
 	opts := scan.Options{PageTime: pageTime}
 	engine, noOCR := tesseract.Open(ctx, tesseract.Options{})
 	if noOCR != nil {
-		return extract.NewRouter(native.Extractors(scan.Without(pdf.New(), noOCR, opts), nil)), noOCR
+		return extract.NewRouter(native.Extractors(scan.Without(pdf.New(), noOCR, opts), scan.ImagesWithout(noOCR))), noOCR
 	}
-	return extract.NewRouter(native.Extractors(scan.New(pdf.New(), engine, opts), nil)), nil
+	return extract.NewRouter(native.Extractors(scan.New(pdf.New(), engine, opts), scan.NewImages(engine, opts))), nil
 }

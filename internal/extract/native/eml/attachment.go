@@ -67,8 +67,6 @@ func (w *walker) attachment(path, name string, depth int) error {
 		return err
 	case ok && e.Class != job.UnsupportedFormat && e.Class != job.CorruptionDetected && e.Class != job.QuotaExceeded:
 		return err
-	case ok && e.Class == job.UnsupportedFormat:
-		w.missed(name, "this kind of file can't be read")
 	case ok:
 		w.missed(name, e.Message)
 	}
@@ -87,6 +85,9 @@ func (w *walker) file(path, name string, depth int, emit extract.Emit) (isMail b
 	}
 	if src.Format == extract.EML {
 		return true, w.attachedMessage(path, name, depth)
+	}
+	if w.parts.Version(src.Format) == "" {
+		return false, job.Errorf(job.UnsupportedFormat, "this kind of file can't be read")
 	}
 	info, err := w.read(src, utf8.RuneCountInString(name), emit)
 	if n := info.Properties["unread_pages"]; n != "" && err == nil {

@@ -1,0 +1,290 @@
+package scan_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"image"
+	"image/color"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/image/bmp"
+	"golang.org/x/image/tiff"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/nativetest"
+	"github.com/seed-7227ef26/async-worker/internal/extract/scan"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/ocr"
+	"github.com/seed-7227ef26/async-worker/internal/ocr/ocrtest"
+	"github.com/seed-7227ef26/async-worker/internal/ocr/tesseract"
+)
+
+// tiffFile is a TIFF of gray pages without compression; loop: the last directory names the first again.
+func tiffFile(loop bool, orientation int, pages ...*image.Gray) []byte {
+	b := []byte("II*\x00\x00\x00\x00\x00")
+	link := 4 // where the next directory's place is written
+	for _, p := range pages {
+		pixels := len(b)
+		b = append(b, p.Pix...)
+		binary.LittleEndian.PutUint32(b[link:], uint32(len(b)))
+		entries := [][2]int{
+			{256, p.Rect.Dx()},
+			{257, p.Rect.Dy()},
+			{258, 8},
+			{259, 1},
+			{262, 1},
+			{273, pixels},
+			{274, orientation},
+			{277, 1},
+			{278, p.Rect.Dy()},
+			{279, len(p.Pix)},
+		}
+		b = binary.LittleEndian.AppendUint16(b, uint16(len(entries)))
+		for _, e := range entries {
+			b = binary.LittleEndian.AppendUint16(b, uint16(e[0]))
+			b = binary.LittleEndian.AppendUint16(b, 4)
+			b = binary.LittleEndian.AppendUint32(b, 1)
+			b = binary.LittleEndian.AppendUint32(b, uint32(e[1]))
+		}
+		link = len(b)
+		b = binary.LittleEndian.AppendUint32(b, 0)
+	}
+	if loop {
+		copy(b[link:], b[4:8])
+	}
+	return b
+}
+
+func encoded(t testing.TB, encode func(*bytes.Buffer) error) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := encode(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// corner is a white image with a black field at its top left.
+func corner() *image.Gray {
+	img := image.NewGray(image.Rect(0, 0, 1200, 1600))
+	for i := range img.Pix {
+		if img.Pix[i] = 255; i%1200 < 300 && i/1200 < 100 {
+			img.Pix[i] = 0
+		}
+	}
+	return img
+}
+
+func pngOf(t testing.TB, img image.Image) []byte {
+	return encoded(t, func(b *bytes.Buffer) error { return png.Encode(b, img) })
+}
+
+// withEXIF puts an orientation into a JPEG.
+func withEXIF(jpg []byte, orientation byte) []byte {
+	exif := append([]byte("Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00"), orientation, 0, 0, 0, 0, 0, 0)
+	segment := append([]byte{0xFF, 0xD8, 0xFF, 0xE1, 0, byte(len(exif) + 2)}, exif...)
+	return append(segment, jpg[2:]...)
+}
+
+// Every kind of image is read, with the real engine.
+func TestImages(t *testing.T) {
+	t.Parallel()
+	ocrtest.Need(t, "tesseract", "pdftoppm")
+	engine, err := tesseract.Open(t.Context(), tesseract.Options{Languages: []string{"eng"}})
+	if err != nil {
+		t.Skip(err)
+	}
+	img := ocrtest.Scan(t, 0, "The harbour master keeps a record", "of every ship that leaves the port.").Gray
+	const text = "The harbour master keeps a record of every ship that leaves the port."
+	glass := image.NewNRGBA(img.Rect) // black on nothing
+	for i, v := range img.Pix {
+		glass.Pix[4*i+3] = 255 - v
+	}
+	for name, content := range map[string][]byte{
+		"png":         pngOf(t, img),
+		"transparent": pngOf(t, glass),
+		"jpeg":        encoded(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, img, nil) }),
+		"sideways":    withEXIF(encoded(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, ocr.Turn(3).Of(ocr.Image{Gray: img}), nil) }), 6),
+		"gif":         encoded(t, func(b *bytes.Buffer) error { return gif.Encode(b, img, nil) }),
+		"bmp":         encoded(t, func(b *bytes.Buffer) error { return bmp.Encode(b, img) }),
+		"tiff":        encoded(t, func(b *bytes.Buffer) error { return tiff.Encode(b, img, &tiff.Options{Compression: tiff.Deflate}) }),
+		"pages":       tiffFile(true, 1, img, ocrtest.Blank().Gray, img),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "file")
+			if err := os.WriteFile(path, content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			router := extract.NewRouter(native.Extractors(nil, scan.NewImages(engine, scan.Options{})))
+			doc, err := extract.Collect(t.Context(), router, extract.Source{Path: path}, extract.Limits{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, pages, read := "1 "+text, 1, "1"
+			if name == "pages" {
+				want, pages, read = want+"\n3 "+text, 3, "2"
+			}
+			if outline(doc) != want || doc.Pages != pages || doc.Properties["ocr_pages"] != read || doc.Extractor != "native/image+tesseract" {
+				t.Errorf("%q, %+v", outline(doc), doc.Info)
+			}
+		})
+	}
+}
+
+// Where the black field of the image stands when it is given to the engine.
+func TestOrientation(t *testing.T) {
+	t.Parallel()
+	jpg := encoded(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, corner(), nil) })
+	for orientation, want := range []struct{ width, x, y int }{
+		1: {1200, 100, 50}, 2: {1200, 1100, 50}, 3: {1200, 1100, 1550}, 4: {1200, 100, 1550},
+		5: {1600, 50, 100}, 6: {1600, 1550, 100}, 7: {1600, 1550, 1100}, 8: {1600, 50, 1100},
+	} {
+		if orientation == 0 {
+			continue
+		}
+		for name, content := range map[string][]byte{"jpeg": withEXIF(jpg, byte(orientation)), "tiff": tiffFile(false, orientation, corner())} {
+			var got *image.Gray
+			e := scan.NewImages(engine(func(_ context.Context, img ocr.Image) (ocr.Page, error) {
+				got = img.Gray
+				return ocr.Page{}, nil
+			}), scan.Options{})
+			if _, err := nativetest.Extract(t, e, extract.Image, content, extract.Limits{}); err != nil {
+				t.Fatal(err)
+			}
+			if got.Rect.Dx() != want.width || got.GrayAt(want.x, want.y).Y > 50 {
+				t.Errorf("%s, orientation %d: %v", name, orientation, got.Rect)
+			}
+		}
+	}
+}
+
+func TestImagesRefused(t *testing.T) {
+	t.Parallel()
+	e := scan.NewImages(reads("x"), scan.Options{})
+	bomb := pngOf(t, image.NewGray(image.Rect(0, 0, 10, 10)))
+	binary.BigEndian.PutUint32(bomb[16:], 100_000)
+	binary.BigEndian.PutUint32(bomb[20:], 100_000)
+	jpg := encoded(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, corner(), nil) })
+	for name, tt := range map[string]struct {
+		content []byte
+		limits  extract.Limits
+		class   job.Class
+		says    string
+	}{
+		"a bomb":         {tiffBomb(), extract.Limits{}, job.QuotaExceeded, "100000 × 100000 pixels"},
+		"a damaged head": {bomb, extract.Limits{}, job.CorruptionDetected, "damaged"},
+		"cut off":        {jpg[:len(jpg)/2], extract.Limits{}, job.CorruptionDetected, "damaged or was cut off"},
+		"no pages":       {[]byte("II*\x00\x00\x00\x00\x00"), extract.Limits{}, job.CorruptionDetected, "damaged"},
+		"another kind":   {[]byte("<svg xmlns='http://www.w3.org/2000/svg'></svg>"), extract.Limits{}, job.UnsupportedFormat, "PNG, JPEG, TIFF"},
+		"many pages":     {tiffFile(false, 1, corner(), corner(), corner()), extract.Limits{Pages: 2}, job.QuotaExceeded, "more than 2 pages"},
+		"a broken chain": {tiffFile(false, 1, corner(), corner())[:8+1200*1600+130], extract.Limits{}, job.CorruptionDetected, "after page 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			nativetest.Refuses(t, e, extract.Image, tt.content, tt.limits, tt.class, tt.says)
+		})
+	}
+	nativetest.Refuses(t, scan.ImagesWithout(errors.New("tesseract is not installed; install tesseract-ocr")), extract.Image, jpg,
+		extract.Limits{}, job.UnsupportedFormat, "install tesseract-ocr")
+}
+
+// tiffBomb says that it has ten thousand million pixels.
+func tiffBomb() []byte {
+	b := tiffFile(false, 1, image.NewGray(image.Rect(0, 0, 10, 10)))
+	for i := 0; i+4 <= len(b); i++ {
+		if tag := binary.LittleEndian.Uint16(b[i:]); (tag == 256 || tag == 257) && i+12 <= len(b) && binary.LittleEndian.Uint16(b[i+2:]) == 4 {
+			binary.LittleEndian.PutUint32(b[i+8:], 100_000)
+		}
+	}
+	return b
+}
+
+// Large images are made to fit, small ones legible.
+func TestSizes(t *testing.T) {
+	t.Parallel()
+	var got image.Rectangle
+	e := scan.NewImages(engine(func(_ context.Context, img ocr.Image) (ocr.Page, error) {
+		got = img.Rect
+		return ocr.Page{}, nil
+	}), scan.Options{Pixels: 500_000})
+	small := image.NewGray16(image.Rect(0, 0, 300, 200))
+	small.SetGray16(0, 0, color.Gray16{Y: 60000})
+	for x := range 100 {
+		small.SetGray16(x, 5, color.Gray16{Y: 60000})
+	}
+	for _, tt := range []struct {
+		img  image.Image
+		want image.Rectangle
+	}{
+		{corner(), image.Rect(0, 0, 612, 816)},
+		{small, image.Rect(0, 0, 600, 400)},
+	} {
+		if _, err := nativetest.Extract(t, e, extract.Image, pngOf(t, tt.img), extract.Limits{}); err != nil || got != tt.want {
+			t.Errorf("got %v %v, want %v", got, err, tt.want)
+		}
+	}
+}
+
+func TestImageThatStaysUnread(t *testing.T) {
+	t.Parallel()
+	e := scan.NewImages(engine(func(context.Context, ocr.Image) (ocr.Page, error) {
+		return ocr.Page{}, errors.New("the engine stumbled")
+	}), scan.Options{})
+	doc, err := nativetest.Extract(t, e, extract.Image, pngOf(t, corner()), extract.Limits{})
+	if err != nil || doc.Properties["unread_pages"] != "1" || doc.Properties["unread_reason"] != "the engine stumbled" {
+		t.Errorf("%v %+v", err, doc)
+	}
+}
+
+// A cancel ends the decoding, before any engine is asked.
+func TestImageEndsWithTheTask(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, pngOf(t, corner()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	errEnough := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errEnough)
+	_, err := scan.NewImages(reads("x"), scan.Options{}).Extract(ctx, extract.Source{Path: path}, extract.Limits{}, func(extract.Block) error { return nil })
+	if !errors.Is(err, errEnough) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestWebP(t *testing.T) {
+	t.Parallel()
+	pixel, err := base64.StdEncoding.DecodeString("UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA==")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := nativetest.Extract(t, scan.NewImages(reads("x"), scan.Options{}), extract.Image, pixel, extract.Limits{})
+	if err != nil || doc.Pages != 1 || len(doc.Blocks) != 0 {
+		t.Errorf("%v %+v", err, doc)
+	}
+}
+
+func FuzzImages(f *testing.F) {
+	small := image.NewGray(image.Rect(0, 0, 40, 20))
+	small.SetGray(3, 3, color.Gray{Y: 255})
+	f.Add(tiffFile(true, 6, small, small))
+	f.Add(pngOf(f, small))
+	f.Add(withEXIF(encoded(f, func(b *bytes.Buffer) error { return jpeg.Encode(b, small, nil) }), 5))
+	f.Add(encoded(f, func(b *bytes.Buffer) error { return gif.Encode(b, small, nil) }))
+	f.Add([]byte("RIFF" + strings.Repeat("\x00", 40)))
+	e := scan.NewImages(reads("text"), scan.Options{Pixels: 100_000})
+	f.Fuzz(func(t *testing.T, content []byte) {
+		nativetest.Fuzz(t, e, extract.Image, content)
+	})
+}

@@ -1,0 +1,131 @@
+package scan
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"image"
+	"image/color"
+	_ "image/gif" // decodes its first frame
+	_ "image/jpeg"
+	_ "image/png"
+	"io"
+	"math"
+
+	_ "golang.org/x/image/bmp" // as below, for image.Decode
+	"golang.org/x/image/draw"
+	_ "golang.org/x/image/tiff" // of one page, the first that it is shown
+	_ "golang.org/x/image/webp"
+
+	"github.com/seed-7227ef26/async-worker/internal/ocr"
+)
+
+const (
+	// smallSide: images whose shorter side has fewer pixels are screenshots or small scans, whose letters
+	// are too small for engines: they are doubled.
+	smallSide = 1000
+	// band is how many rows are drawn between two looks at the context.
+	band = 64
+	// pageInches is the longer side of a sheet of paper, for the resolution that no image tells reliably.
+	pageInches = 11.7
+)
+
+// picture is one page of an image file.
+type picture struct {
+	in          io.ReaderAt
+	orientation int // EXIF's, 1 to 8
+}
+
+func (p picture) reader() io.Reader {
+	// TIFF's decoder takes the ReaderAt, the others read on.
+	return struct {
+		io.Reader
+		io.ReaderAt
+	}{bufio.NewReaderSize(io.NewSectionReader(p.in, 0, math.MaxInt64), 64<<10), p.in}
+}
+
+// decode returns the page in gray on white, upright, of at most maxPixels.
+func (p picture) decode(ctx context.Context, maxPixels int) (ocr.Image, error) {
+	config, _, err := image.DecodeConfig(p.reader())
+	if err != nil {
+		return ocr.Image{}, fmt.Errorf("read the image's header: %w", err)
+	}
+	if err := checkPixels(config); err != nil {
+		return ocr.Image{}, err
+	}
+	decoded, _, err := image.Decode(p.reader())
+	if err != nil {
+		return ocr.Image{}, fmt.Errorf("decode the image: %w", err)
+	}
+	gray, err := toGray(ctx, decoded)
+	if err != nil {
+		return ocr.Image{}, err
+	}
+	img := oriented(resized(gray, maxPixels), p.orientation)
+	img.DPI = min(max(int(float64(max(img.Rect.Dx(), img.Rect.Dy()))/pageInches), 70), 600)
+	return img, nil
+}
+
+// toGray puts the image on white paper, in bands so that ctx can end it.
+func toGray(ctx context.Context, from image.Image) (*image.Gray, error) {
+	size := from.Bounds()
+	out := image.NewGray(image.Rect(0, 0, size.Dx(), size.Dy()))
+	for y := 0; y < size.Dy(); y += band {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		rows := image.Rect(0, y, size.Dx(), min(y+band, size.Dy()))
+		if luma, stride := luma(from); luma != nil {
+			for row := rows.Min.Y; row < rows.Max.Y; row++ {
+				copy(out.Pix[row*out.Stride:], luma[row*stride:row*stride+size.Dx()])
+			}
+			continue
+		}
+		draw.Draw(out, rows, image.NewUniform(color.White), image.Point{}, draw.Src)
+		draw.Draw(out, rows, from, size.Min.Add(image.Pt(0, y)), draw.Over)
+	}
+	return out, nil
+}
+
+// luma gives the gray of an image that has it apart from its color, row by row; nil of any other.
+func luma(img image.Image) (pix []uint8, stride int) {
+	switch img := img.(type) {
+	case *image.Gray:
+		return img.Pix, img.Stride
+	case *image.YCbCr:
+		return img.Y[img.YOffset(img.Rect.Min.X, img.Rect.Min.Y):], img.YStride
+	}
+	return nil, 0
+}
+
+// resized makes a large image fit and a small one legible.
+func resized(img *image.Gray, maxPixels int) *image.Gray {
+	w, h := img.Rect.Dx(), img.Rect.Dy()
+	var scale float64
+	switch {
+	case w*h > maxPixels:
+		scale = math.Sqrt(float64(maxPixels) / float64(w*h))
+	case min(w, h) < smallSide && 4*w*h <= maxPixels:
+		scale = 2
+	default:
+		return img
+	}
+	out := image.NewGray(image.Rect(0, 0, max(int(float64(w)*scale), 1), max(int(float64(h)*scale), 1)))
+	draw.ApproxBiLinear.Scale(out, out.Rect, img, img.Rect, draw.Src, nil)
+	return out
+}
+
+// oriented turns the image as EXIF says that it is shown (CIPA DC-008, 4.6.4: 1 to 8).
+func oriented(img *image.Gray, orientation int) ocr.Image {
+	switch orientation {
+	case 2, 4, 5, 7: // mirrored, then turned
+		for y := range img.Rect.Dy() {
+			row := img.Pix[y*img.Stride : y*img.Stride+img.Rect.Dx()]
+			for i, j := 0, len(row)-1; i < j; i, j = i+1, j-1 {
+				row[i], row[j] = row[j], row[i]
+			}
+		}
+	}
+	turn := map[int]ocr.Turn{3: 2, 4: 2, 5: 3, 6: 1, 7: 1, 8: 3}[orientation]
+	return turn.Of(ocr.Image{Gray: img})
+}
