@@ -256,7 +256,7 @@ func TestEndsOfTheTask(t *testing.T) {
 		t.Fatal(err)
 	}
 	src := extract.Source{Path: path, Format: extract.EML}
-	errStop := errors.New("stop")
+	errStop := job.Errorf(job.QuotaExceeded, "stop") // of a class that an attachment may fail with
 	for at := range 5 { // head, from, text, name, notes
 		ctx, cancel := context.WithCancelCause(t.Context())
 		n := 0
