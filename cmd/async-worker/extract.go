@@ -36,7 +36,7 @@ blocks with page, box and heading level. It needs no service.`,
 }
 
 func (p *program) extract(cmd *cobra.Command, cfg config.Config, out format, path string) error {
-	const next = "async-worker extract reads PDF, DOCX, PPTX, XLSX, OpenDocument, RTF, HTML, Markdown, CSV, e-mail, images and plain text"
+	const next = "async-worker extract reads PDF, DOCX, PPTX, XLSX, OpenDocument, RTF, EPUB, HTML, Markdown, CSV, e-mail, images and plain text"
 	src, err := extract.Open(path, filepath.Base(path))
 	if err != nil {
 		return fmt.Errorf("open %s: %w", path, err)

@@ -8,6 +8,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/csv"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/docx"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/eml"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/epub"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/html"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/markdown"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/odf"
@@ -28,6 +29,7 @@ func Extractors(pdf, image extract.Extractor) map[extract.Format]extract.Extract
 		extract.Markdown: markdown.New(),
 		extract.CSV:      csv.New(),
 		extract.RTF:      rtf.New(),
+		extract.EPUB:     epub.New(),
 		extract.Text:     text.New(),
 		extract.ODF:      odf.New(),
 	}

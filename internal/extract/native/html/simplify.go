@@ -53,12 +53,13 @@ type simplifier struct {
 	bytes int // of text that may still come
 	limit int // of characters, for the error
 	skip  string
+	xhtml bool // an element may close itself
 	math  bool // within a formula that has no text of its own: its characters are kept
 }
 
 // simplify returns r without scripts, styles, comments, drawings and attributes that don't matter.
 // Its errors are *job.Error of quota_exceeded, or the context's.
-func simplify(ctx context.Context, r io.Reader, bytes int, limits extract.Limits) io.Reader {
+func simplify(ctx context.Context, r io.Reader, bytes int, limits extract.Limits) *simplifier {
 	z := html.NewTokenizer(filler{ctx, r})
 	z.SetMaxBuf(maxToken)
 	return &simplifier{ctx: ctx, z: z, bytes: bytes, limit: limits.Characters}
@@ -112,7 +113,11 @@ func (s *simplifier) next() error {
 			return s.text(s.z.Text())
 		}
 	case html.StartTagToken, html.SelfClosingTagToken:
-		return s.start(s.z.Token())
+		t := s.z.Token()
+		if s.xhtml && t.Type == html.SelfClosingTagToken && !isVoid(t.DataAtom) {
+			return s.empty(t)
+		}
+		return s.start(t)
 	case html.EndTagToken:
 		name, _ := s.z.TagName()
 		s.end(string(name))

@@ -48,6 +48,9 @@ func (p *Package) Read(ctx context.Context, part string, read func(*Decoder) err
 	return explain(read(newDecoder(ctx, rc, p.depth)))
 }
 
+// Part opens a part that is no XML. Errors are those of archive.Archive.Part.
+func (p *Package) Part(part string) (io.ReadCloser, error) { return p.archive.Part(part) }
+
 // explain turns errors of encoding/xml into sentences.
 func explain(err error) error {
 	if _, ok := errors.AsType[*job.Error](err); ok {

@@ -1,0 +1,119 @@
+// Package epub extracts electronic books (EPUB 2 and 3): the pages of the spine, in its order, as the
+// extractor of HTML reads them.
+package epub
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"regexp"
+	"strings"
+
+	"golang.org/x/net/html/charset"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/html"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+const (
+	name       = "native/epub"
+	maxHeading = 6
+)
+
+// Extractor reads electronic books.
+type Extractor struct{}
+
+// New makes an Extractor.
+func New() Extractor { return Extractor{} }
+
+// Name implements extract.Extractor.
+func (Extractor) Name() string { return name }
+
+// Version implements extract.Extractor.
+func (Extractor) Version() int { return 1 }
+
+// Extract implements extract.Extractor. A book has no pages before it is laid out.
+func (Extractor) Extract(ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit) (extract.Info, error) {
+	limits = limits.WithDefaults()
+	pkg, err := ooxml.Open(src.Path, limits)
+	if err != nil {
+		return extract.Info{}, err
+	}
+	defer func() { _ = pkg.Close() }() // it was only read
+	b, err := open(ctx, pkg)
+	if err != nil {
+		return extract.Info{}, err
+	}
+	for _, part := range b.spine {
+		if err := b.chapter(ctx, part, limits, emit); err != nil {
+			return extract.Info{}, err
+		}
+	}
+	title := ooxml.Title(b.properties)
+	delete(b.properties, "title")
+	return extract.Info{
+		Format: src.Format, Extractor: name, Title: title, Language: b.properties["language"], Properties: b.properties,
+	}, nil
+}
+
+// chapter reads one page. When it has no heading, it gets the one that the table of contents has for it.
+func (b *book) chapter(ctx context.Context, part string, limits extract.Limits, emit extract.Emit) error {
+	rc, err := b.pkg.Part(part)
+	if errors.Is(err, fs.ErrNotExist) {
+		return job.Errorf(job.CorruptionDetected, "a page that the book lists is missing: the file is damaged; upload it again")
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rc.Close() }() // it is only read
+	page, err := html.ParsePage(ctx, decode(rc), limits)
+	if err != nil {
+		return err
+	}
+	entry := b.contents[part]
+	if entry.title == "" || page.HasHeading() {
+		return page.Emit(ctx, emit)
+	}
+	heading := extract.Block{Kind: extract.Heading, Level: min(max(entry.level, 1), maxHeading), Text: entry.title}
+	first := true
+	return page.Emit(ctx, func(block extract.Block) error {
+		if !first {
+			return emit(block)
+		}
+		first = false
+		if err := emit(heading); err != nil {
+			return err
+		}
+		if sameText(block.Text, entry.title) { // the heading is there, as a paragraph
+			return nil
+		}
+		return emit(block)
+	})
+}
+
+func sameText(a, b string) bool {
+	return strings.EqualFold(strings.Join(strings.Fields(a), " "), strings.Join(strings.Fields(b), " "))
+}
+
+var declared = regexp.MustCompile(`^\s*<\?xml[^>]*encoding\s*=\s*["']([\w.:-]+)["']`)
+
+// decode returns a page as UTF-8, by its byte order mark or its XML declaration.
+func decode(r io.Reader) io.Reader {
+	buffered := bufio.NewReader(r)
+	head, _ := buffered.Peek(200) // a shorter page gives what there is
+	if len(head) > 1 && (head[0] == 0xFE && head[1] == 0xFF || head[0] == 0xFF && head[1] == 0xFE) {
+		return transform.NewReader(buffered, unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder())
+	}
+	if label := declared.FindSubmatch(head); label != nil {
+		if decoded, err := charset.NewReaderLabel(string(label[1]), buffered); err == nil {
+			return decoded
+		}
+	}
+	return transform.NewReader(buffered, unicode.UTF8BOM.NewDecoder())
+}

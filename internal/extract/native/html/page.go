@@ -1,0 +1,63 @@
+package html
+
+import (
+	"context"
+	"io"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+)
+
+// Page is an XHTML page that is part of a larger document.
+type Page struct{ root *html.Node }
+
+// ParsePage reads a page in UTF-8, as XHTML: an element that closes itself is empty, whatever HTML would make of
+// it. Errors are those of Extract.
+func ParsePage(ctx context.Context, r io.Reader, limits extract.Limits) (Page, error) {
+	limits = limits.WithDefaults()
+	s := simplify(ctx, r, 4*limits.Characters, limits)
+	s.xhtml = true
+	root, err := html.Parse(s)
+	if err != nil {
+		return Page{}, explain(ctx, err)
+	}
+	return Page{root}, nil
+}
+
+// HasHeading says whether the page has a heading that is shown, outside of tables.
+func (p Page) HasHeading() bool { return hasHeading(p.root) }
+
+// Emit hands on the page's blocks. Errors are those of emit.
+func (p Page) Emit(ctx context.Context, emit extract.Emit) error {
+	w := &walker{ctx: ctx, emit: emit}
+	if err := w.walk(p.root); err != nil {
+		return err
+	}
+	return w.flush()
+}
+
+// isVoid says whether an element has no end tag in HTML either (WHATWG HTML, 13.1.2).
+func isVoid(a atom.Atom) bool {
+	switch a {
+	case atom.Area, atom.Base, atom.Br, atom.Col, atom.Embed, atom.Hr, atom.Img, atom.Input, atom.Link, atom.Meta, atom.Param,
+		atom.Source, atom.Track, atom.Wbr:
+		return true
+	}
+	return false
+}
+
+// empty handles an element of XHTML that closes itself.
+func (s *simplifier) empty(t html.Token) error {
+	s.z.NextIsNotRawText()
+	if silent[t.Data] {
+		return nil
+	}
+	t.Type = html.StartTagToken
+	if err := s.start(t); err != nil {
+		return err
+	}
+	s.end(t.Data)
+	return nil
+}
