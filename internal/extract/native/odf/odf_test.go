@@ -116,6 +116,7 @@ func TestText(t *testing.T) {
 		{"links, fields, ruby", p(`<text:a xlink:href="x">link</text:a> <text:date>May</text:date> <text:ruby><text:ruby-base>base</text:ruby-base><text:ruby-text>no</text:ruby-text></text:ruby>`), "link May base\n"},
 		{"notes", p(`Text<text:note><text:note-citation>1</text:note-citation><text:note-body>`+p("The note.")+`</text:note-body></text:note>.`) + p("x"), "Text\\[1\\].\n\n\\[1\\] The note.\n\nx\n"},
 		{"a frame in a list's item", list(`text:style-name="B"`, p(`anchor<draw:frame><draw:text-box>`+p("box")+`</draw:text-box><svg:desc>alt</svg:desc></draw:frame>`)), "- anchor\n\nbox\n"},
+		{"a list in a frame in a list", list(`text:style-name="B"`, p(`anchor<draw:frame><draw:text-box>`+list("", p("box"))+`</draw:text-box></draw:frame>`)), "- anchor\n- box\n"},
 		{"shapes", `<draw:g><draw:custom-shape>` + p("in a shape") + `</draw:custom-shape></draw:g>`, "in a shape\n"},
 		{"a table with spans", table("", "<table:table-header-rows>"+tr(tc(`table:number-columns-spanned="2"`, p("h")), covered, tc("", p("i")))+"</table:table-header-rows>", tr(tc(`table:number-rows-spanned="2"`, p("v")), tc("", p("a")), tc("", p("b"))), tr(covered, tc("", list("", p("c"), p("d"))), tc("", ""))), "| h | h | i |\n| - | - | - |\n| v | a | b |\n| v | - c - d |  |\n"},
 		{"a table in a table", table("", tr(tc("", p("a")), tc("", table("", tr(tc("", p("b")), tc("", p("c"))))))), "| a | b \\| c |\n| - | - |\n"},
@@ -261,6 +262,43 @@ func TestRefuses(t *testing.T) {
 			t.Parallel()
 			nativetest.Refuses(t, odf.New(), extract.ODF, tt.content, tt.limits, tt.class, tt.says)
 		})
+	}
+}
+
+// TestMemory: text that is held and not emitted yet counts as well.
+func TestMemory(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, document(t, sheets(table("", `<table:table-row table:number-rows-repeated="900">`+tc("", p("x"))+`</table:table-row>`))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := odf.New().Extract(t.Context(), extract.Source{Path: path}, extract.Limits{Characters: 100}, func(b extract.Block) error {
+		t.Errorf("emitted %d bytes", len(b.Text))
+		return nil
+	})
+	if e, ok := errors.AsType[*job.Error](err); !ok || e.Class != job.QuotaExceeded {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestRepeats: a row that is repeated down to the end of the sheet, with text in it.
+func TestRepeats(t *testing.T) {
+	t.Parallel()
+	for _, body := range []func(string) string{text, sheets} {
+		row := `<table:table-row table:number-rows-repeated="1048576">` + tc(`table:number-columns-repeated="16384"`, p("x")) + `</table:table-row>`
+		doc, err := nativetest.Extract(t, odf.New(), extract.ODF, document(t, body(table("", row))), extract.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cells := 0
+		for _, b := range doc.Blocks {
+			if b.Table != nil {
+				cells += len(b.Table.Rows) * len(b.Table.Rows[0])
+			}
+		}
+		if cells != 1000*1024 {
+			t.Errorf("got %d cells", cells)
+		}
 	}
 }
 

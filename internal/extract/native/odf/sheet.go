@@ -39,8 +39,8 @@ func (r *reader) sheet(name string) error {
 		if w.filled == 0 && g.rows >= g.reach {
 			return g.end()
 		}
-		for range repeats {
-			if err := r.spendRow(w); err != nil {
+		for i := range repeats {
+			if err := r.spendRow(w, i); err != nil {
 				return err
 			}
 			if err := g.add(w, header); err != nil {

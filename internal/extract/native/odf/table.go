@@ -65,10 +65,10 @@ func (r *reader) tableRow(t *table, w *row, header bool, repeats int) error {
 	} else {
 		t.single = nil
 	}
-	for range repeats {
+	for i := range repeats {
 		t.rows++
 		t.reach = max(t.reach, t.rows-1+max(w.tall, 1))
-		if err := r.spendRow(w); err != nil {
+		if err := r.spendRow(w, i); err != nil {
 			return err
 		}
 		t.out.Row(append([]extract.Cell(nil), w.cells...), header)
@@ -81,8 +81,12 @@ func (r *reader) tableRow(t *table, w *row, header bool, repeats int) error {
 	return nil
 }
 
-// spendRow counts what a row holds, so that repeated ones have an end.
-func (r *reader) spendRow(w *row) error {
+// spendRow counts what the nth repetition of a row holds, so that they have an end; the row itself was counted as
+// it was read.
+func (r *reader) spendRow(w *row, nth int) error {
+	if nth == 0 {
+		return nil
+	}
 	bytes := 0
 	for _, c := range w.cells {
 		bytes += len(c.Text) + 1
@@ -163,7 +167,7 @@ func (r *reader) cell(w *row, start xml.StartElement, blocks []extract.Block) er
 	if kind := ooxml.Attr(start, "value-type"); kind != "" && kind != "string" {
 		w.values += repeats
 	}
-	return r.out.Spend(repeats * (len(c.Text) + 1))
+	return r.out.Spend((repeats - 1) * (len(c.Text) + 1))
 }
 
 // value is what a cell holds when it shows no text.

@@ -116,6 +116,22 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
+// TestMemory: text that is held and not emitted yet counts as well.
+func TestMemory(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, document(strings.Repeat("0123456789", 100)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := rtf.New().Extract(t.Context(), extract.Source{Path: path}, extract.Limits{Characters: 100}, func(b extract.Block) error {
+		t.Errorf("emitted %d bytes", len(b.Text))
+		return nil
+	})
+	if e, ok := errors.AsType[*job.Error](err); !ok || e.Class != job.QuotaExceeded {
+		t.Errorf("got %v", err)
+	}
+}
+
 // TestCancel: a picture without end, which emits nothing, ends with its context.
 func TestCancel(t *testing.T) {
 	t.Parallel()
