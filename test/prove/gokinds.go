@@ -110,7 +110,7 @@ func proveFuzz(ctx context.Context, o options, r *report) error {
 			continue
 		}
 		group.Go(func() error {
-			res, err := goTest(ctx, "-run", "^$", "-fuzz", "^"+t.test+"$", "-fuzztime", o.fuzzTime.String(), "-parallel", "1", "./"+t.pkg)
+			res, err := goTest(ctx, "-run", "^$", "-fuzz", "^"+t.test+"$", "-fuzztime", o.fuzzTime.String(), "-fuzzminimizetime", "1x", "-parallel", "1", "./"+t.pkg)
 			if err != nil {
 				return err
 			}

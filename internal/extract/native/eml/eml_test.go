@@ -257,7 +257,7 @@ func TestEndsOfTheTask(t *testing.T) {
 	}
 	src := extract.Source{Path: path, Format: extract.EML}
 	errStop := job.Errorf(job.QuotaExceeded, "stop") // of a class that an attachment may fail with
-	for at := range 5 { // head, from, text, name, notes
+	for at := range 5 {                              // head, from, text, name, notes
 		ctx, cancel := context.WithCancelCause(t.Context())
 		n := 0
 		_, err := reader().Extract(ctx, src, extract.Limits{}, func(extract.Block) error {

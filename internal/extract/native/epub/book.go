@@ -108,7 +108,7 @@ func readable(media string) bool {
 func (b *book) manifest(start xml.StartElement) {
 	it := item{part: resolve(b.base, ooxml.Attr(start, "href")), media: strings.ToLower(ooxml.Attr(start, "media-type"))}
 	b.items[ooxml.Attr(start, "id")] = it
-	for _, property := range strings.Fields(ooxml.Attr(start, "properties")) {
+	for property := range strings.FieldsSeq(ooxml.Attr(start, "properties")) {
 		if property == "nav" {
 			b.nav = it.part
 		}

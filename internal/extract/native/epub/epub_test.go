@@ -67,9 +67,10 @@ func TestExtract(t *testing.T) {
 	t.Parallel()
 	const ncx = `<ncx><navMap><navPoint><navLabel><text>Chapter II</text></navLabel><content src="text/a.xhtml"/></navPoint></navMap></ncx>`
 	old := strings.Replace(opf, ` properties="nav"`, "", 1)
-	utf16 := "\xff\xfe"
+	var utf16 strings.Builder
+	utf16.WriteString("\xff\xfe")
 	for _, c := range "<p>e\u00e9</p>" {
-		utf16 += string([]byte{byte(c), 0})
+		utf16.WriteString(string([]byte{byte(c), 0}))
 	}
 	for _, tt := range []struct {
 		what  string
@@ -82,7 +83,7 @@ func TestExtract(t *testing.T) {
 		{"the table of contents of EPUB 2", book(t, "<p>Two.</p>", "OPS/book.opf", old, "OPS/toc.ncx", ncx), "# Chapter II\n\nTwo.\n"},
 		{"a damaged table of contents", book(t, "<p>Two.</p>", "OPS/nav.xhtml", "<html><nav epub:type='toc'><ol>"), "Two.\n"},
 		{"elements that close themselves", book(t, `<h1>H</h1><p/>`+strings.Repeat(`<span class="page"/><a id="x"/><div/>`, 600)+`<p>a<br/>b</p><textarea/><p>c</p>`), "# H\n\na  \nb\n\nc\n"},
-		{"UTF-16", book(t, "", "OPS/text/a.xhtml", utf16), "## Second part\n\neé\n"},
+		{"UTF-16", book(t, "", "OPS/text/a.xhtml", utf16.String()), "## Second part\n\neé\n"},
 		{"another encoding", book(t, "", "OPS/text/a.xhtml", `<?xml version="1.0" encoding="windows-1251"?><h1>`+"\xcf\xf0\xe8</h1>"), "# При\n"},
 		{"obfuscated fonts", book(t, "<h1>H</h1>", "META-INF/encryption.xml", `<encryption><EncryptedData><EncryptionMethod Algorithm="http://www.idpf.org/2008/embedding"/><CipherReference URI="OPS/text/a.xhtml"/></EncryptedData></encryption>`), "# H\n"},
 	} {
