@@ -118,8 +118,9 @@ func (c *canceling) slowBlobs() (stop func(), err error) {
 }
 
 func (c *canceling) workerEnv(caller string) ([]string, error) {
-	t, at := *c.tenant, c.direct()
-	t.store, at.azure = caller, c.azure
+	at := c.direct()
+	at.azure = c.azure
+	t := tenant{ground: c.ground, client: c.client, store: caller} // not a copy: expectations are being noted
 	return t.environment(at, fmt.Sprintf("WORKER_CONCURRENCY=%d", cancelConcurrency),
 		"WORKER_LEASE_TTL_SEC=60") // so that heartbeats are too rare to hear of a cancel in time
 }
