@@ -1,0 +1,258 @@
+package pages_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/seed-7227ef26/async-worker/internal/ocr"
+	"github.com/seed-7227ef26/async-worker/internal/ocr/pages"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// engine answers with the number that the page's image bears as its width.
+type engine struct {
+	mu      sync.Mutex
+	calls   map[int]int
+	running int
+	most    int
+	before  func(ctx context.Context, number int) error
+}
+
+func (*engine) Name() string        { return "fake" }
+func (*engine) Version() string     { return "1" }
+func (*engine) Languages() []string { return []string{"eng", "deu"} }
+
+func (e *engine) Read(ctx context.Context, img ocr.Image) (ocr.Page, error) {
+	number := img.Rect.Dx()
+	e.mu.Lock()
+	if e.calls == nil {
+		e.calls = map[int]int{}
+	}
+	e.calls[number]++
+	e.running++
+	e.most = max(e.most, e.running)
+	e.mu.Unlock()
+	var err error
+	if e.before != nil {
+		err = e.before(ctx, number)
+	}
+	e.mu.Lock()
+	e.running--
+	e.mu.Unlock()
+	if err != nil {
+		return ocr.Page{}, err
+	}
+	word := ocr.Word{Text: fmt.Sprint(number), Confidence: 0.123456, Box: ocr.Box{Left: 1.0 / 3, Top: 0.1, Right: 2.0 / 3, Bottom: 0.2}}
+	return ocr.Page{Paragraphs: []ocr.Paragraph{{{word}}}, Turned: 1}, nil
+}
+
+func render(_ context.Context, number int) (ocr.Image, error) {
+	return ocr.Image{Gray: image.NewGray(image.Rect(0, 0, number, 1)), DPI: 300}, nil
+}
+
+func source() (string, error) { return "sha", nil }
+
+func upTo(n int) []int {
+	numbers := make([]int, n)
+	for i := range numbers {
+		numbers[i] = i + 1
+	}
+	return numbers
+}
+
+// memory is a cache.
+type memory struct {
+	mu   sync.Mutex
+	kept map[string]map[int][]byte
+	gets int
+}
+
+func (m *memory) Get(_ context.Context, source, reader string, first, count int) map[int][]byte {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.gets++
+	found := map[int][]byte{}
+	for n, reading := range m.kept[source+reader] {
+		if n >= first && n < first+count {
+			found[n] = reading
+		}
+	}
+	return found
+}
+
+func (m *memory) Put(_ context.Context, source, reader string, page int, reading []byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.kept == nil {
+		m.kept = map[string]map[int][]byte{}
+	}
+	if m.kept[source+reader] == nil {
+		m.kept[source+reader] = map[int][]byte{}
+	}
+	m.kept[source+reader][page] = reading
+}
+
+// Pages come in order, however long each takes, and no more are read at a time than the budget allows,
+// over two documents.
+func TestEachIsParallelAndInOrder(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := &engine{before: func(_ context.Context, number int) error {
+			time.Sleep(time.Duration(1+number*7%5) * time.Second)
+			return nil
+		}}
+		budget := pages.NewBudget(3)
+		var documents sync.WaitGroup
+		for range 2 {
+			documents.Go(func() {
+				d := (&pages.Reader{Engine: e, Budget: budget}).Open(t.Context(), source, render)
+				defer d.Close()
+				var got []int
+				if err := d.Each(upTo(20), func(number int, p ocr.Page, err error) error {
+					if err != nil || p.Paragraphs[0].Text() != fmt.Sprint(number) {
+						t.Error(number, p, err)
+					}
+					got = append(got, number)
+					return nil
+				}); err != nil || fmt.Sprint(got) != fmt.Sprint(upTo(20)) {
+					t.Error(got, err)
+				}
+			})
+		}
+		documents.Wait()
+		if e.most != 3 {
+			t.Errorf("%d pages were read at a time", e.most)
+		}
+	})
+}
+
+func TestEachEndsWithYield(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := &engine{before: func(ctx context.Context, number int) error {
+			if number < 3 {
+				return nil
+			}
+			<-ctx.Done()
+			return context.Cause(ctx)
+		}}
+		d := (&pages.Reader{Engine: e, Budget: pages.NewBudget(2)}).Open(t.Context(), source, render)
+		errFull := errors.New("full")
+		err := d.Each(upTo(1000), func(number int, _ ocr.Page, _ error) error {
+			if number == 2 {
+				return errFull
+			}
+			return nil
+		})
+		d.Close()
+		if !errors.Is(err, errFull) || len(e.calls) > 6 {
+			t.Errorf("%v after %d pages", err, len(e.calls))
+		}
+	})
+}
+
+func TestPageTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := &engine{before: func(ctx context.Context, number int) error {
+			if number == 2 {
+				<-ctx.Done()
+				return context.Cause(ctx)
+			}
+			time.Sleep(9 * time.Second) // the wait for the budget doesn't count
+			return nil
+		}}
+		d := (&pages.Reader{Engine: e, Budget: pages.NewBudget(1), PageTime: 10 * time.Second}).Open(t.Context(), source, render)
+		defer d.Close()
+		_ = d.Each(upTo(4), func(number int, _ ocr.Page, err error) error {
+			if (number == 2) != errors.Is(err, pages.ErrPageTime) {
+				t.Errorf("page %d: %v", number, err)
+			}
+			return nil
+		})
+	})
+}
+
+// What was read once, before an attempt was ended, is not read again; what failed is.
+func TestCache(t *testing.T) {
+	t.Parallel()
+	cache := &memory{}
+	e := &engine{}
+	errOdd := errors.New("odd")
+	attempt := func(t *testing.T, fail func(number int) bool, options string) (first ocr.Page) {
+		e.before = func(_ context.Context, number int) error {
+			if fail(number) {
+				return errOdd
+			}
+			return nil
+		}
+		r := &pages.Reader{Engine: e, Budget: pages.NewBudget(2), Cache: cache, Options: options}
+		d := r.Open(t.Context(), source, render)
+		defer d.Close()
+		if err := d.Each(upTo(70), func(number int, p ocr.Page, err error) error {
+			if errors.Is(err, errOdd) != fail(number) {
+				t.Errorf("page %d: %v", number, err)
+			}
+			if number == 2 {
+				first = p
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return first
+	}
+	fresh := attempt(t, func(n int) bool { return n%2 == 1 }, "")
+	cache.gets = 0
+	kept := attempt(t, func(int) bool { return false }, "")
+	if fmt.Sprint(fresh) != fmt.Sprint(kept) || cache.gets != 3 {
+		t.Errorf("%v became %v, in %d calls", fresh, kept, cache.gets)
+	}
+	for n, calls := range e.calls {
+		if calls != 1+n%2 {
+			t.Errorf("page %d was read %d times", n, calls)
+		}
+	}
+	if attempt(t, func(int) bool { return false }, "600 dpi"); e.calls[2] != 2 {
+		t.Error("other options, but the same reading")
+	}
+	for _, kept := range cache.kept {
+		kept[4] = []byte("damaged")
+	}
+	if attempt(t, func(int) bool { return false }, ""); e.calls[4] != 3 {
+		t.Error("a damaged reading was taken")
+	}
+}
+
+func TestPanicOfAnEngineIsAnError(t *testing.T) {
+	t.Parallel()
+	d := (&pages.Reader{Engine: &engine{before: func(context.Context, int) error { panic("oh") }}, Budget: pages.NewBudget(1)}).
+		Open(t.Context(), source, render)
+	defer d.Close()
+	if _, err := d.Start(1).Wait(); err == nil || !strings.Contains(err.Error(), "panic: oh") {
+		t.Error(err)
+	}
+	if _, err := d.Start(2).Wait(); err == nil {
+		t.Error("the budget is lost")
+	}
+}
+
+func TestFileSourceFails(t *testing.T) {
+	t.Parallel()
+	e := &engine{}
+	d := (&pages.Reader{Engine: e, Budget: pages.NewBudget(1), Cache: &memory{}}).Open(t.Context(), pages.FileSource(t.TempDir()+"/none"), render)
+	defer d.Close()
+	if p, err := d.Start(3).Wait(); err != nil || p.Paragraphs[0].Text() != "3" {
+		t.Error(p, err)
+	}
+}
