@@ -5,6 +5,9 @@ package ocr
 import (
 	"context"
 	"image"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/job"
 )
 
 // Image is one page: 8-bit gray, as it is shown to a reader (upright or not).
@@ -17,14 +20,47 @@ type Image struct {
 type Engine interface {
 	// Name is e.g. "tesseract".
 	Name() string
-	// Version is that of the engine, e.g. "5.3.0".
+	// Version is that of the engine, e.g. "5.3.0", or its model, e.g. "gpt-4o-mini".
 	Version() string
-	// Languages are those it reads, e.g. "eng"; other languages, other text.
+	// Languages are those it reads, e.g. "eng"; other languages, other text. None: it reads any.
 	Languages() []string
-	// Read reads one page, also one that lies on its side or head. A page without text gives a Page
-	// without paragraphs. The error is an *UnavailableError when no page can be read on this machine,
-	// one that wraps context.Cause(ctx), or says what went wrong with this page.
+	// Abilities says what it can do.
+	Abilities() Abilities
+	// For is the engine as a task wants it. Its error is a validation_error that says what there is.
+	For(w Wish) (Engine, error)
+	// Read reads one page. A page without text gives a Page without any. The error is an
+	// *UnavailableError when no page can be read on this machine, one that wraps context.Cause(ctx), a
+	// *job.Error of a retryable class when the service behind the engine is at fault, or says what went
+	// wrong with this page.
 	Read(ctx context.Context, img Image) (Page, error)
+}
+
+// Abilities are what an engine can do.
+type Abilities struct {
+	Boxes      bool // words, lines and paragraphs have boxes
+	Confidence bool // words have a confidence
+	Markdown   bool // pages come as Markdown, with headings and tables
+	Rotation   bool // pages are read however they lie
+
+	// DPI and Side are the images that it wants: dots per inch, or, unless zero, pixels of the longest side.
+	DPI, Side int
+	// Service is what it needs besides this machine; empty: nothing, it computes here.
+	Service job.Dependency
+}
+
+// Wish is what a task wants of an engine. The zero value is the engine as it is.
+type Wish struct {
+	Languages  []string // e.g. "eng"; none: the engine's own
+	Resolution int      // dots per inch, or pixels of the longest side: see Abilities; zero: the engine's own
+}
+
+// Identity names everything of an engine that decides what it reads on a page, but its program's version,
+// e.g. "tesseract:deu+eng" or "openai:gpt-4o-mini".
+func Identity(e Engine) string {
+	if languages := e.Languages(); len(languages) > 0 && e.Abilities().Service == "" {
+		return e.Name() + ":" + strings.Join(languages, "+")
+	}
+	return strings.Join(append([]string{e.Name(), e.Version()}, e.Languages()...), ":")
 }
 
 // UnavailableError says why there is no OCR at all: whoever can do without goes on without.
@@ -54,8 +90,27 @@ type Line []Word
 // Paragraph is lines in reading order.
 type Paragraph []Line
 
-// Page is what an engine read: paragraphs in reading order, boxes on the image as it was given.
+// Page is what an engine read: paragraphs in reading order, boxes on the image as it was given. Words of an
+// engine without boxes have the zero Box, of one without confidence a Confidence of 1: see Abilities.
 type Page struct {
 	Paragraphs []Paragraph
-	Turned     Turn // how the image was turned to be read
+	Markdown   string // the same with headings, lists and tables, of an engine that gives it
+	Turned     Turn   // how the image was turned to be read
+	Engine     string // that read it, when it is another than the one that was asked: see Fallback
+	Usage      Usage  // of a model
 }
+
+// Usage is what a model was paid for.
+type Usage struct {
+	Requests         int `json:"requests"` // all tries
+	PromptTokens     int `json:"prompt_tokens"`
+	CompletionTokens int `json:"completion_tokens"`
+}
+
+// Add sums up.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{u.Requests + v.Requests, u.PromptTokens + v.PromptTokens, u.CompletionTokens + v.CompletionTokens}
+}
+
+// Known says whether there is a box.
+func (b Box) Known() bool { return b != Box{} }

@@ -138,3 +138,15 @@ func TestPGM(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestBoxOfWordsWithoutBoxes(t *testing.T) {
+	t.Parallel()
+	p := words(1, "no box", "at all")
+	if p.Box().Known() || p[0].Box().Known() {
+		t.Errorf("%+v", p.Box())
+	}
+	p[1][0].Box = ocr.Box{Left: 0.1, Top: 0.2, Right: 0.3, Bottom: 0.4}
+	if p.Box() != p[1][0].Box || p[0].Box().Known() || p[1].Text() != "at all" {
+		t.Errorf("%+v", p.Box())
+	}
+}

@@ -13,7 +13,8 @@ const noise = 0.3
 // Clean leaves out what is no text: words without a letter or digit that the engine hardly believes
 // in, and paragraphs that it hardly believes in as a whole.
 func (p Page) Clean() Page {
-	clean := Page{Turned: p.Turned}
+	clean := p
+	clean.Paragraphs = nil
 	for _, paragraph := range p.Paragraphs {
 		if weight, sum := paragraph.weigh(); sum < noise*weight {
 			continue
@@ -113,18 +114,41 @@ func (p Paragraph) Text() string {
 	return b.String()
 }
 
-// Box is the box around all words.
+// Box is the box around all words; unknown when those of its words are.
 func (p Paragraph) Box() Box {
-	box := Box{1, 1, 0, 0}
+	var box Box
 	for _, line := range p {
-		for _, w := range line {
-			box = Box{
-				min(box.Left, w.Box.Left), min(box.Top, w.Box.Top),
-				max(box.Right, w.Box.Right), max(box.Bottom, w.Box.Bottom),
-			}
-		}
+		box = around(box, line.Box())
 	}
 	return box
+}
+
+// Box is the box around all words; unknown when theirs are.
+func (l Line) Box() Box {
+	var box Box
+	for _, w := range l {
+		box = around(box, w.Box)
+	}
+	return box
+}
+
+func around(a, b Box) Box {
+	if !a.Known() {
+		return b
+	}
+	if !b.Known() {
+		return a
+	}
+	return Box{min(a.Left, b.Left), min(a.Top, b.Top), max(a.Right, b.Right), max(a.Bottom, b.Bottom)}
+}
+
+// Text joins the words.
+func (l Line) Text() string {
+	words := make([]string, len(l))
+	for i, w := range l {
+		words[i] = w.Text
+	}
+	return strings.Join(words, " ")
 }
 
 // compound says whether a word at a line's end goes on in the next: it has a hyphen behind a letter.

@@ -8,8 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/seed-7227ef26/async-worker/internal/child"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/pageimage"
+	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 )
 
@@ -29,7 +30,7 @@ const (
 // reader reads the textless pages of one document.
 type reader struct {
 	*Extractor
-	pdf        renderer
+	pdf        pageimage.PDF
 	tried      int // pages that were given to the engine
 	failures   int // in a row
 	readPages  int // with text
@@ -44,28 +45,24 @@ func (e *Extractor) newReader(src extract.Source, limits extract.Limits) (*reade
 	if err != nil {
 		return nil, fmt.Errorf("find the PDF: %w", err)
 	}
-	return &reader{Extractor: e, reason: e.why, pdf: renderer{
-		path: path, maxPixels: e.opts.Pixels, tempDir: e.opts.TempDir,
-		limits: child.Limits{
-			Wait: e.opts.PageTime, CPU: e.opts.PageTime, Memory: limits.ChildBytes,
-			Output: int64(e.opts.Pixels) + 1<<20, File: 1 << 20, // they write to their standard output only
-		},
+	return &reader{Extractor: e, reason: e.why, pdf: pageimage.PDF{
+		Path: path, MaxPixels: e.opts.Pixels, TempDir: e.opts.TempDir,
+		Limits: pageimage.ProgramLimits(e.opts.PageTime, limits.ChildBytes, e.opts.Pixels),
 	}}, nil
 }
 
-// page reads a page that gave no block, and emits what is on it. Its error is emit's, or the end of ctx.
+// page reads a page that gave no block, and emits what is on it. Its error is emit's, the end of ctx, or
+// that of a service which another attempt may find well.
 func (r *reader) page(ctx context.Context, number int, emit extract.Emit) error {
 	if r.failures >= maxFailures {
-		r.skip(number, errGivenUp)
-		return nil
+		return r.skip(number, errGivenUp)
 	}
 	text, err := r.read(ctx, number)
 	if ctx.Err() != nil {
 		return fmt.Errorf("read page %d by OCR: %w", number, context.Cause(ctx))
 	}
 	if err != nil {
-		r.skip(number, err)
-		return nil
+		return r.skip(number, err)
 	}
 	r.failures = 0
 	return r.emit(number, text, emit)
@@ -75,17 +72,17 @@ func (r *reader) page(ctx context.Context, number int, emit extract.Emit) error 
 func (r *reader) read(ctx context.Context, number int) (ocr.Page, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, r.opts.PageTime, errPageTime)
 	defer cancel()
-	about, err := r.pdf.look(ctx, number)
-	if err != nil || about.letters >= ownLetters {
+	about, err := r.pdf.Look(ctx, number, ownLetters)
+	if err != nil || about.Letters >= ownLetters {
 		return ocr.Page{}, err
 	}
 	resolution := dpi
 	if r.engine == nil || r.tried >= r.opts.Pages {
 		resolution = lookDPI
 	}
-	img, err := r.pdf.render(ctx, number, about, resolution)
+	img, err := r.pdf.Render(ctx, number, about, resolution)
 	switch {
-	case err != nil || blank(img.Gray):
+	case err != nil || pageimage.Blank(img.Gray):
 		return ocr.Page{}, err
 	case r.engine == nil:
 		return ocr.Page{}, errNoEngine
@@ -103,8 +100,12 @@ var (
 	errGivenUp  = errors.New("too many pages before failed")
 )
 
-// skip notes a page that stays unread, and why.
-func (r *reader) skip(number int, why error) {
+// skip notes a page that stays unread, and why. A fault of the service behind the engine is no reason to
+// leave pages out: it is returned.
+func (r *reader) skip(number int, why error) error {
+	if fault, ok := errors.AsType[*job.Error](why); ok && job.Classes[fault.Class].Retryable {
+		return why
+	}
 	r.unread = append(r.unread, number)
 	switch {
 	case errors.Is(why, errNoEngine), errors.Is(why, errGivenUp):
@@ -120,6 +121,7 @@ func (r *reader) skip(number int, why error) {
 		}
 		r.because(why.Error())
 	}
+	return nil
 }
 
 func (r *reader) because(why string) {
@@ -138,8 +140,11 @@ func (r *reader) emit(number int, text ocr.Page, emit extract.Emit) error {
 	r.letters += n
 	r.confidence += n * text.Confidence()
 	for _, p := range text.Paragraphs {
-		box := extract.Box(p.Box())
-		if err := emit(extract.Block{Kind: extract.Paragraph, Text: p.Text(), Page: number, Box: &box}); err != nil {
+		b := extract.Block{Kind: extract.Paragraph, Text: p.Text(), Page: number}
+		if box := p.Box(); box.Known() {
+			b.Box = new(extract.Box(box))
+		}
+		if err := emit(b); err != nil {
 			return err
 		}
 	}

@@ -6,7 +6,6 @@ package scan
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
@@ -75,7 +74,7 @@ func (e *Extractor) Name() string {
 	if e.engine == nil {
 		return e.inner.Name()
 	}
-	return e.by() + ":" + strings.Join(e.engine.Languages(), "+")
+	return e.inner.Name() + "+" + ocr.Identity(e.engine)
 }
 
 // by is what Info.Extractor says when OCR was needed.

@@ -31,6 +31,11 @@ func (engine) Name() string        { return "fake" }
 func (engine) Version() string     { return "1" }
 func (engine) Languages() []string { return []string{"eng"} }
 
+func (engine) Abilities() ocr.Abilities {
+	return ocr.Abilities{Boxes: true, Confidence: true, DPI: 300}
+}
+func (e engine) For(ocr.Wish) (ocr.Engine, error) { return e, nil }
+
 func (e engine) Read(ctx context.Context, img ocr.Image) (ocr.Page, error) { return e(ctx, img) }
 
 // reads answers the same to every page.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/child"
+	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 )
 
@@ -41,15 +42,24 @@ type Engine struct {
 	opts      Options
 	version   string
 	languages []string
+	installed []string
 	osd       bool // the data that tell how a page lies are installed
+	dpi       int
 }
+
+// The resolutions that tesseract is made for; a finer image costs time and gains nothing.
+const (
+	defaultDPI = 300
+	leastDPI   = 70
+	mostDPI    = 400
+)
 
 var _ ocr.Engine = (*Engine)(nil)
 
 // Open asks the program for its version and languages. The error is an *ocr.UnavailableError when
 // nothing can be read with it: it is not installed, or without data for the languages.
 func Open(ctx context.Context, opts Options) (*Engine, error) {
-	e := &Engine{opts: opts}
+	e := &Engine{opts: opts, dpi: defaultDPI}
 	about, err := e.ask(ctx, "--version")
 	if err != nil {
 		return nil, err
@@ -62,9 +72,9 @@ func Open(ctx context.Context, opts Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	installed := parseLanguages(list)
-	e.osd = slices.Contains(installed, "osd")
-	e.languages, err = choose(opts.Languages, installed)
+	e.installed = parseLanguages(list)
+	e.osd = slices.Contains(e.installed, "osd")
+	e.languages, err = choose(opts.Languages, e.installed)
 	return e, err
 }
 
@@ -76,6 +86,29 @@ func (e *Engine) Version() string { return e.version }
 
 // Languages are those that are read.
 func (e *Engine) Languages() []string { return slices.Clone(e.languages) }
+
+// Abilities implements ocr.Engine.
+func (e *Engine) Abilities() ocr.Abilities {
+	return ocr.Abilities{Boxes: true, Confidence: true, Rotation: true, DPI: e.dpi}
+}
+
+// For implements ocr.Engine. A resolution is in dots per inch, and brought into what tesseract is made for.
+func (e *Engine) For(w ocr.Wish) (ocr.Engine, error) {
+	mine := *e
+	if len(w.Languages) > 0 {
+		known := readable(e.installed)
+		for _, l := range w.Languages {
+			if !slices.Contains(known, l) {
+				return nil, job.Errorf(job.ValidationError, "the language %q can't be read; tesseract has data for %s (codes as ISO 639-2, e.g. eng, deu)", l, strings.Join(known, ", "))
+			}
+		}
+		mine.languages = slices.Clone(w.Languages)
+	}
+	if w.Resolution > 0 {
+		mine.dpi = min(max(w.Resolution, leastDPI), mostDPI)
+	}
+	return &mine, nil
+}
 
 // ask runs the program for something about itself.
 func (e *Engine) ask(ctx context.Context, question string) (string, error) {
@@ -149,10 +182,7 @@ func choose(wanted, installed []string) ([]string, error) {
 	if len(wanted) > 0 {
 		return slices.Clone(wanted), nil
 	}
-	languages := slices.DeleteFunc(slices.Clone(installed), func(l string) bool {
-		return l == "osd" || l == "equ" // how a page lies, formulas: no languages
-	})
-	slices.Sort(languages)
+	languages := readable(installed)
 	if at := slices.Index(languages, "eng"); at >= 0 {
 		languages = slices.Insert(slices.Delete(languages, at, at+1), 0, "eng")
 	}
@@ -163,4 +193,13 @@ func choose(wanted, installed []string) ([]string, error) {
 		return languages[:1], nil
 	}
 	return languages, nil
+}
+
+// readable lists the installed languages, sorted.
+func readable(installed []string) []string {
+	languages := slices.DeleteFunc(slices.Clone(installed), func(l string) bool {
+		return l == "osd" || l == "equ" // how a page lies, formulas: no languages
+	})
+	slices.Sort(languages)
+	return languages
 }

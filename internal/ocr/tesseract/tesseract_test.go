@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/ocrtest"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/tesseract"
@@ -157,4 +158,24 @@ func TestFailingProgram(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	assertEmpty(t, dir)
+}
+
+func TestForATask(t *testing.T) {
+	t.Parallel()
+	e := open(t, tesseract.Options{Languages: []string{"eng"}})
+	mine, err := e.For(ocr.Wish{Languages: []string{"eng"}, Resolution: 150})
+	if err != nil || mine.Abilities().DPI != 150 || e.Abilities().DPI != 300 || ocr.Identity(mine) != "tesseract:eng" {
+		t.Errorf("%v %v", mine, err)
+	}
+	for resolution, want := range map[int]int{0: 300, 1: 70, 1024: 400} {
+		if mine, err = e.For(ocr.Wish{Resolution: resolution}); err != nil || mine.Abilities().DPI != want {
+			t.Errorf("%d: %v %v", resolution, mine, err)
+		}
+	}
+	for _, unknown := range []string{"klingon", "osd", "eng+deu", "-l", ""} {
+		_, err = e.For(ocr.Wish{Languages: []string{unknown}})
+		if problem, ok := errors.AsType[*job.Error](err); !ok || problem.Class != job.ValidationError || !strings.Contains(problem.Message, "has data for eng") {
+			t.Errorf("%q: %v", unknown, err)
+		}
+	}
 }

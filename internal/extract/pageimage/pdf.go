@@ -1,4 +1,4 @@
-package scan
+package pageimage
 
 import (
 	"bufio"
@@ -10,28 +10,35 @@ import (
 	"math"
 	"regexp"
 	"strconv"
+	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/child"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 )
 
-// renderer looks at the pages of one PDF with poppler's programs.
-type renderer struct {
-	path      string // absolute
-	maxPixels int
-	tempDir   string
-	limits    child.Limits
+// PDF renders the pages of one PDF file with poppler's programs.
+type PDF struct {
+	Path      string // absolute
+	MaxPixels int    // of an image; larger pages are rendered coarser
+	TempDir   string // where programs get their empty working folders; empty: os.TempDir()
+	Limits    child.Limits
 }
 
-// about is what has to be known of a page before it is rendered.
-type about struct {
-	width, height float64 // points
-	letters       int     // of its own text; counting stops soon after ownLetters
+// About is what has to be known of a page before it is rendered.
+type About struct {
+	Width, Height float64 // points
+	Letters       int     // of its own text; counting stops soon after the number that was asked for
 }
 
-func (r renderer) run(ctx context.Context, program string, out func(io.Reader) error, args ...string) error {
+// ProgramLimits are for programs that render one page: they write to their standard output only, and no
+// more than the image.
+func ProgramLimits(time time.Duration, memory int64, maxPixels int) child.Limits {
+	return child.Limits{Wait: time, CPU: time, Memory: memory, Output: int64(maxPixels) + 1<<20, File: 1 << 20}
+}
+
+func (r PDF) run(ctx context.Context, program string, out func(io.Reader) error, args ...string) error {
 	result, err := child.Run(ctx, child.Command{
-		Program: program, Package: "poppler-utils", Args: args, Dir: r.tempDir, Stdout: out, Limits: r.limits,
+		Program: program, Package: "poppler-utils", Args: args, Dir: r.TempDir, Stdout: out, Limits: r.Limits,
 	})
 	switch {
 	case err != nil:
@@ -49,44 +56,45 @@ var (
 	wordLine = regexp.MustCompile(`^\s*<word [^>]*>(.*)</word>`)
 )
 
-// look measures the page and counts its letters.
-func (r renderer) look(ctx context.Context, number int) (about, error) {
-	var a about
+// Look measures the page and counts its letters, at most a few more than so many.
+func (r PDF) Look(ctx context.Context, number, letters int) (About, error) {
+	var a About
 	page := strconv.Itoa(number)
 	err := r.run(ctx, "pdftotext", func(out io.Reader) error {
 		lines := bufio.NewScanner(out)
 		lines.Buffer(make([]byte, 0, 4<<10), 1<<20)
-		for a.letters < ownLetters && lines.Scan() {
+		for (a.Width == 0 || a.Letters < letters) && lines.Scan() {
 			if m := pageLine.FindSubmatch(lines.Bytes()); m != nil {
-				a.width, _ = strconv.ParseFloat(string(m[1]), 64)
-				a.height, _ = strconv.ParseFloat(string(m[2]), 64)
+				a.Width, _ = strconv.ParseFloat(string(m[1]), 64)
+				a.Height, _ = strconv.ParseFloat(string(m[2]), 64)
 			} else if m := wordLine.FindSubmatch(lines.Bytes()); m != nil {
-				a.letters += ocr.Letters(string(m[1]))
+				a.Letters += ocr.Letters(string(m[1]))
 			}
 		}
 		return nil // a line without end is not ours to complain about
-	}, "-bbox", "-enc", "UTF-8", "-f", page, "-l", page, r.path, "-")
-	if err == nil && !(a.width > 0 && a.height > 0) {
+	}, "-bbox", "-enc", "UTF-8", "-f", page, "-l", page, r.Path, "-")
+	if err == nil && !(a.Width > 0 && a.Height > 0) {
 		err = errors.New("the page has no size")
 	}
 	return a, err
 }
 
-// render draws the page in gray, as its reader sees it, and coarser when it would have too many pixels.
-func (r renderer) render(ctx context.Context, number int, a about, resolution int) (ocr.Image, error) {
+// Render draws the page in gray, as its reader sees it, in dots per inch, and coarser when it would have
+// too many pixels.
+func (r PDF) Render(ctx context.Context, number int, a About, resolution int) (ocr.Image, error) {
 	const pointsPerInch = 72
 	// A little under the limit: widths and heights are rounded up.
-	most := math.Sqrt(float64(r.maxPixels)*0.98/(a.width*a.height)) * pointsPerInch
+	most := math.Sqrt(float64(r.MaxPixels)*0.98/(a.Width*a.Height)) * pointsPerInch
 	resolution = max(min(resolution, int(most)), 1)
 	page := strconv.Itoa(number)
 	var img *image.Gray
 	err := r.run(ctx, "pdftoppm", func(out io.Reader) (err error) {
-		img, err = ocr.ReadPGM(out, r.maxPixels)
+		img, err = ocr.ReadPGM(out, r.MaxPixels)
 		if errors.Is(err, ocr.ErrNoImage) {
 			err = nil // the program's end says why
 		}
 		return err
-	}, "-gray", "-r", strconv.Itoa(resolution), "-f", page, "-l", page, r.path)
+	}, "-gray", "-r", strconv.Itoa(resolution), "-f", page, "-l", page, r.Path)
 	if err == nil && img == nil {
 		err = errors.New("pdftoppm draws nothing")
 	}
@@ -103,8 +111,8 @@ const (
 	blankShare = 1.0 / 20_000
 )
 
-// blank says whether there is nothing on the page: nearly all of it has the color of most of it.
-func blank(img *image.Gray) bool {
+// Blank says whether there is nothing on the page: nearly all of it has the color of most of it.
+func Blank(img *image.Gray) bool {
 	var levels [256]int
 	for _, v := range img.Pix {
 		levels[v]++

@@ -1,4 +1,4 @@
-package scan
+package pageimage
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ const (
 )
 
 // pages lists the pages of the file, at most so many. Only TIFF has more than one.
-func (in *input) pages(most int) ([]picture, error) {
+func (in *input) pages(most int) ([]page, error) {
 	head := make([]byte, exifRoom)
 	n, err := in.ReadAt(head, 0)
 	if n == 0 && err != nil {
@@ -25,7 +25,7 @@ func (in *input) pages(most int) ([]picture, error) {
 	if order := byteOrder(head); order != nil {
 		return in.tiffPages(order, most)
 	}
-	return []picture{{in, exifOrientation(head)}}, nil
+	return []page{{orientation: exifOrientation(head)}}, nil
 }
 
 // byteOrder is that of a TIFF (also the one within EXIF); nil: it is none.
@@ -39,10 +39,10 @@ func byteOrder(head []byte) binary.ByteOrder {
 	return nil
 }
 
-// tiffPages follows the chain of directories (TIFF 6.0, section 2). One that comes back to a directory
+// pages follows the chain of directories (TIFF 6.0, section 2). One that comes back to a directory
 // ends there.
-func (in *input) tiffPages(order binary.ByteOrder, most int) ([]picture, error) {
-	var pages []picture
+func (in *input) tiffPages(order binary.ByteOrder, most int) ([]page, error) {
+	var pages []page
 	seen := map[uint32]bool{}
 	var word [4]byte
 	if _, err := in.ReadAt(word[:], 4); err != nil {
@@ -57,9 +57,9 @@ func (in *input) tiffPages(order binary.ByteOrder, most int) ([]picture, error) 
 			}
 			return nil, err
 		}
-		page := tiffPage{ReaderAt: in}
-		order.PutUint32(page.first[:], at)
-		pages = append(pages, picture{page, orientation})
+		p := page{orientation: orientation, directory: true}
+		order.PutUint32(p.first[:], at)
+		pages = append(pages, p)
 		at = next
 	}
 	if len(pages) == 0 {
@@ -93,18 +93,28 @@ func directory(r io.ReaderAt, order binary.ByteOrder, at int64) (orientation int
 	return orientation, order.Uint32(word[:]), nil
 }
 
-// tiffPage is the file as if one of its directories were the first.
-type tiffPage struct {
+// page is one page of an image file.
+type page struct {
+	orientation int     // EXIF's, 1 to 8
+	directory   bool    // it is a TIFF's
+	first       [4]byte // its directory's offset, in the file's byte order
+}
+
+// view is the file as if the page's directory were its first.
+type view struct {
 	io.ReaderAt
-	first [4]byte // the directory's offset, in the file's byte order
+	page
 }
 
 // ReadAt implements io.ReaderAt.
-func (p tiffPage) ReadAt(b []byte, at int64) (int, error) {
-	n, err := p.ReaderAt.ReadAt(b, at)
-	for i := range p.first {
+func (v view) ReadAt(b []byte, at int64) (int, error) {
+	n, err := v.ReaderAt.ReadAt(b, at)
+	if !v.directory {
+		return n, err
+	}
+	for i := range v.first {
 		if to := 4 + int64(i) - at; to >= 0 && to < int64(n) {
-			b[to] = p.first[i]
+			b[to] = v.first[i]
 		}
 	}
 	return n, err

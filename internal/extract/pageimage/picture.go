@@ -1,4 +1,4 @@
-package scan
+package pageimage
 
 import (
 	"bufio"
@@ -30,38 +30,55 @@ const (
 	pageInches = 11.7
 )
 
-// picture is one page of an image file.
-type picture struct {
-	in          io.ReaderAt
-	orientation int // EXIF's, 1 to 8
+// Size bounds an image.
+type Size struct {
+	Pixels int // at most so many; zero: 20 million, A3 at 300 dpi
+	Side   int // the longest side has at most so many; zero: any
 }
 
-func (p picture) reader() io.Reader {
+func (s Size) pixels() int {
+	if s.Pixels <= 0 {
+		return 20_000_000
+	}
+	return s.Pixels
+}
+
+// scale is by how much an image of w × h has to be made smaller, at most 1.
+func (s Size) scale(w, h float64) float64 {
+	scale := min(1, math.Sqrt(float64(s.pixels())/(w*h)))
+	if s.Side > 0 {
+		scale = min(scale, float64(s.Side)/max(w, h))
+	}
+	return scale
+}
+
+func (p page) reader(in io.ReaderAt) io.Reader {
+	at := view{in, p}
 	// TIFF's decoder takes the ReaderAt, the others read on.
 	return struct {
 		io.Reader
 		io.ReaderAt
-	}{bufio.NewReaderSize(io.NewSectionReader(p.in, 0, math.MaxInt64), 64<<10), p.in}
+	}{bufio.NewReaderSize(io.NewSectionReader(at, 0, math.MaxInt64), 64<<10), at}
 }
 
-// decode returns the page in gray on white, upright, of at most maxPixels.
-func (p picture) decode(ctx context.Context, maxPixels int) (ocr.Image, error) {
-	config, _, err := image.DecodeConfig(p.reader())
+// decode returns the page in gray on white, upright.
+func (p page) decode(in *input, size Size) (ocr.Image, error) {
+	config, _, err := image.DecodeConfig(p.reader(in))
 	if err != nil {
 		return ocr.Image{}, fmt.Errorf("read the image's header: %w", err)
 	}
 	if err := checkPixels(config); err != nil {
 		return ocr.Image{}, err
 	}
-	decoded, _, err := image.Decode(p.reader())
+	decoded, _, err := image.Decode(p.reader(in))
 	if err != nil {
 		return ocr.Image{}, fmt.Errorf("decode the image: %w", err)
 	}
-	gray, err := toGray(ctx, decoded)
+	gray, err := toGray(in.ctx, decoded)
 	if err != nil {
 		return ocr.Image{}, err
 	}
-	img := oriented(resized(gray, maxPixels), p.orientation)
+	img := oriented(resized(gray, size), p.orientation)
 	img.DPI = min(max(int(float64(max(img.Rect.Dx(), img.Rect.Dy()))/pageInches), 70), 600)
 	return img, nil
 }
@@ -99,18 +116,22 @@ func luma(img image.Image) (pix []uint8, stride int) {
 }
 
 // resized makes a large image fit and a small one legible.
-func resized(img *image.Gray, maxPixels int) *image.Gray {
+func resized(img *image.Gray, size Size) *image.Gray {
 	w, h := img.Rect.Dx(), img.Rect.Dy()
-	var scale float64
-	switch {
-	case w*h > maxPixels:
-		scale = math.Sqrt(float64(maxPixels) / float64(w*h))
-	case min(w, h) < smallSide && 4*w*h <= maxPixels:
+	scale := size.scale(float64(w), float64(h))
+	if small := min(w, h) < smallSide && 4*w*h <= size.pixels(); scale == 1 && small && (size.Side == 0 || 2*max(w, h) <= size.Side) {
 		scale = 2
-	default:
+	}
+	if scale == 1 {
 		return img
 	}
-	out := image.NewGray(image.Rect(0, 0, max(int(float64(w)*scale), 1), max(int(float64(h)*scale), 1)))
+	return Scaled(img, scale)
+}
+
+// Scaled makes an image larger or smaller.
+func Scaled(img *image.Gray, scale float64) *image.Gray {
+	w, h := float64(img.Rect.Dx()), float64(img.Rect.Dy())
+	out := image.NewGray(image.Rect(0, 0, max(int(w*scale), 1), max(int(h*scale), 1)))
 	draw.ApproxBiLinear.Scale(out, out.Rect, img, img.Rect, draw.Src, nil)
 	return out
 }

@@ -1,0 +1,110 @@
+package pageimage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"image/png"
+	"io"
+	"os"
+
+	"golang.org/x/image/tiff"
+
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/ocr"
+)
+
+// maxDecoded is how many pixels an image may have before it is decoded, of at most 8 bits a channel: a
+// color image of so many takes about 160 MB, a phone's picture has 12 to 24 million.
+const maxDecoded = 40_000_000
+
+// Images is an image file: PNG, JPEG, TIFF with all its pages, WebP, BMP, or the first frame of a GIF.
+// Its pages are as their viewers show them (EXIF orientation). It is safe for concurrent use.
+//
+// Errors are *job.Error (unsupported_format, corruption_detected, quota_exceeded), or wrap the cause of
+// the context's end.
+type Images struct {
+	file  *os.File
+	pages []page
+}
+
+// OpenImages looks for the pages of an image file, of which it lists at most so many. Close it at the end.
+func OpenImages(ctx context.Context, path string, most int) (*Images, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open image: %w", err)
+	}
+	pages, err := (&input{ctx: ctx, file: file}).pages(most)
+	if err != nil {
+		_ = file.Close() // it was only read
+		return nil, explain(ctx, err)
+	}
+	return &Images{file, pages}, nil
+}
+
+// Close closes the file.
+func (im *Images) Close() { _ = im.file.Close() } // it was only read
+
+// Pages is how many there are.
+func (im *Images) Pages() int { return len(im.pages) }
+
+// Decode returns a page (1 is the first) in gray on white, upright as far as the file says how it lies.
+func (im *Images) Decode(ctx context.Context, number int, size Size) (ocr.Image, error) {
+	img, err := im.pages[number-1].decode(&input{ctx: ctx, file: im.file}, size)
+	if err != nil {
+		return ocr.Image{}, explain(ctx, err)
+	}
+	return img, nil
+}
+
+// explain says what is wrong with a file that can't be decoded.
+func explain(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("read an image: %w", context.Cause(ctx))
+	}
+	if _, ok := errors.AsType[*job.Error](err); ok {
+		return err
+	}
+	_, inTIFF := errors.AsType[tiff.UnsupportedError](err)
+	_, inJPEG := errors.AsType[jpeg.UnsupportedError](err)
+	_, inPNG := errors.AsType[png.UnsupportedError](err)
+	if inTIFF || inJPEG || inPNG || errors.Is(err, image.ErrFormat) {
+		return job.Errorf(job.UnsupportedFormat,
+			"this is an image of a kind that can't be read; PNG, JPEG, TIFF, WebP, BMP and GIF can be: convert it to one of these (%w)", err)
+	}
+	return job.Errorf(job.CorruptionDetected, "the image is damaged or was cut off on its way (%w): upload it again", err)
+}
+
+// checkPixels refuses an image by its header, before memory is taken for it.
+func checkPixels(c image.Config) error {
+	if c.Width < 1 || c.Height < 1 {
+		return job.Errorf(job.CorruptionDetected, "the image has no pixels (%d × %d): it is damaged", c.Width, c.Height)
+	}
+	most := maxDecoded
+	switch c.ColorModel {
+	case color.RGBA64Model, color.NRGBA64Model, color.Gray16Model:
+		most /= 2
+	}
+	if c.Width > most/c.Height {
+		return job.Errorf(job.QuotaExceeded, "the image has %d × %d pixels, more than the %d million that are read: make it smaller",
+			c.Width, c.Height, most/1_000_000)
+	}
+	return nil
+}
+
+// input is an image file that ends with ctx.
+type input struct {
+	ctx  context.Context //nolint:containedctx // it lives as long as one call
+	file io.ReaderAt
+}
+
+// ReadAt implements io.ReaderAt.
+func (in *input) ReadAt(p []byte, at int64) (int, error) {
+	if in.ctx.Err() != nil {
+		return 0, context.Cause(in.ctx)
+	}
+	return in.file.ReadAt(p, at)
+}
