@@ -82,6 +82,7 @@ type Activation struct {
 	Blob          string         `json:"blob"`
 	SourceETag    string         `json:"source_etag"`
 	Metadata      map[string]any `json:"metadata,omitempty"` // the payload's
+	PageLog       any            `json:"page_log,omitempty"` // how each page was read; a JSON array as in document_versions.page_log
 }
 
 // Keeping are the arguments of EffectKeepDocument.

@@ -42,6 +42,7 @@ func (e *BusyError) Error() string {
 type Store interface {
 	Jobs
 	Documents
+	Pages
 	Deliveries
 	Reader
 	Replays
@@ -105,6 +106,17 @@ type Documents interface {
 	// tenant has under its key; the keys for which there is none are returned, and their chunks not
 	// written. Writing a position again replaces it. ErrFenced.
 	StageChunks(ctx context.Context, s ChunkBatch) (missing []string, err error)
+}
+
+// Pages keep what OCR read of single pages, so that another attempt, job or worker reads none of them again.
+type Pages interface {
+	// PageResults returns what is kept of at most count (64) pages from first on, in order.
+	PageResults(ctx context.Context, s PageSource, first, count int) ([]PageResult, error)
+	// KeepPageResults keeps readings; one of the same page is replaced.
+	KeepPageResults(ctx context.Context, s PageSource, pages []PageResult) error
+	// ExpirePageResults removes readings older than that, the oldest first and at most limit (10,000), and
+	// tells how many these were.
+	ExpirePageResults(ctx context.Context, olderThan time.Duration, limit int) (int, error)
 }
 
 // Deliveries are the transactions of the webhook loop over the outbox.

@@ -33,6 +33,8 @@ func TestUpgrade(t *testing.T) {
 			conn := connect(t, url)
 			if _, err := conn.Exec(t.Context(), `insert into jobs (client_id, id, type) values ('a', 'j', 'x');
 				alter table jobs drop column replay cascade; -- the functions that know it go, others stay
+				drop table page_results;
+				alter table document_versions drop column page_log cascade;
 				alter table dead_letters drop column replayed_by cascade, drop column replays cascade;
 				update aw_schema_version set version = 5`); err != nil {
 				t.Fatal(err)

@@ -62,6 +62,8 @@ var otherTests = []suiteTest{
 	{"failure keeps the old version", testFailureKeepsOld},
 	{"chunk reuse", testReuse},
 	{"many chunks", testManyChunks},
+	{"page results", testPageResults},
+	{"page log", testPageLog},
 	{"search", testSearch},
 	{"workers at once", testTogether},
 	{"begins at once", testBeginsTogether},

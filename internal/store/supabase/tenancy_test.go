@@ -158,6 +158,7 @@ func plant(table string, v storetest.Victim) map[string]any {
 		"summaries":        {"job_id": "j", "filename": "f", "summary": "s", "model": "m"},
 		"agent_runs":       {"job_id": "j", "prompt": "p", "answer": "a", "model": "m"},
 		"derived_contents": {"job_id": "j", "source_filename": "f", "blob": "b", "format": "md", "engine": "e"},
+		"page_results":     {"source": "s", "reader": "r", "page": 2, "reading": "\\x00"},
 	}
 	row := rows[table]
 	row["client_id"] = v.Client

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
@@ -87,6 +88,18 @@ func (w countedStore) KnownChunks(ctx context.Context, keys []string) (map[strin
 
 func (w countedStore) StageChunks(ctx context.Context, s store.ChunkBatch) ([]string, error) {
 	return call(w.c, "store.StageChunks", func() ([]string, error) { return w.s.StageChunks(ctx, s) })
+}
+
+func (w countedStore) PageResults(ctx context.Context, s store.PageSource, first, count int) ([]store.PageResult, error) {
+	return call(w.c, "store.PageResults", func() ([]store.PageResult, error) { return w.s.PageResults(ctx, s, first, count) })
+}
+
+func (w countedStore) KeepPageResults(ctx context.Context, s store.PageSource, pages []store.PageResult) error {
+	return call0(w.c, "store.KeepPageResults", func() error { return w.s.KeepPageResults(ctx, s, pages) })
+}
+
+func (w countedStore) ExpirePageResults(ctx context.Context, olderThan time.Duration, limit int) (int, error) {
+	return call(w.c, "store.ExpirePageResults", func() (int, error) { return w.s.ExpirePageResults(ctx, olderThan, limit) })
 }
 
 func (w countedStore) ClaimDeliveries(ctx context.Context, c store.Claim) (store.Claimed, error) {

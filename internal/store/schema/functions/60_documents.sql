@@ -118,7 +118,9 @@ create or replace function aw_document_result(d documents, v document_versions, 
 language sql stable
 return jsonb_build_object('document_id', d.id, 'document_set', d.document_set, 'filename', d.filename,
   'version', v.version, 'pages', v.pages, 'chunks', v.chunks, 'characters', v.characters, 'extractor', v.extractor,
-  'content_sha256', v.content_sha256, 'unchanged', unchanged);
+  'content_sha256', v.content_sha256, 'unchanged', unchanged, 'ocr_pages', coalesce((
+    select sum((x ->> 'last')::int - (x ->> 'first')::int + 1) from jsonb_array_elements(v.page_log) x
+    where x ->> 'method' in ('ocr', 'mixed')), 0));
 
 -- The effect activate_document: readers see the old version until this commits, and the new one after it.
 create or replace function aw_effect_activate_document(client text, job text, fence bigint, args jsonb) returns jsonb
@@ -151,7 +153,8 @@ begin
   update document_versions n set
     status = 'active', activated_at = clock_timestamp(), content_sha256 = args ->> 'content_sha256',
     pipeline = args ->> 'pipeline', pages = (args ->> 'pages')::int, chunks = (args ->> 'chunks')::int,
-    characters = (args ->> 'characters')::int, extractor = args ->> 'extractor'
+    characters = (args ->> 'characters')::int, extractor = args ->> 'extractor',
+    page_log = nullif(args -> 'page_log', 'null')
     where n.client_id = client and n.document_id = d.id and n.version = v.version
     returning * into v;
   update documents u set
