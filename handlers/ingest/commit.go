@@ -19,7 +19,7 @@ func (w *work) keep() (handlers.Outcome, error) {
 		},
 		Effects: []store.Effect{{Kind: store.EffectKeepDocument, Args: store.Keeping{
 			DocumentID: w.staged.DocumentID, Version: w.staged.Version, Blob: w.payload.Blob,
-			SourceETag: w.file.etag, Metadata: w.payload.Metadata,
+			SourceETag: w.file.ETag, Metadata: w.payload.Metadata,
 		}}},
 	}, nil
 }
@@ -33,15 +33,15 @@ func (w *work) activate() (handlers.Outcome, error) {
 	result := Result{
 		DocumentID: w.staged.DocumentID, DocumentSet: w.payload.DocumentSet, Filename: w.payload.Filename,
 		Pages: w.info.Pages, Chunks: w.chunks, Embedded: int(w.embedded.Load()), Reused: int(w.reused.Load()),
-		Characters: w.info.Characters, Extractor: w.info.Extractor, ContentSHA256: w.file.sha256,
+		Characters: w.info.Characters, Extractor: w.info.Extractor, ContentSHA256: w.file.SHA256,
 	}
 	result.Warnings = w.warnings()
 	return handlers.Outcome{
 		Result: result,
 		Effects: []store.Effect{{Kind: store.EffectActivateDocument, Args: store.Activation{
 			DocumentID: w.staged.DocumentID, Version: w.staged.Version, Chunks: w.chunks,
-			ContentSHA256: w.file.sha256, Pipeline: w.pipeline, Pages: w.info.Pages, Characters: w.info.Characters,
-			Extractor: w.info.Extractor, Title: w.info.Title, Blob: w.payload.Blob, SourceETag: w.file.etag,
+			ContentSHA256: w.file.SHA256, Pipeline: w.pipeline, Pages: w.info.Pages, Characters: w.info.Characters,
+			Extractor: w.info.Extractor, Title: w.info.Title, Blob: w.payload.Blob, SourceETag: w.file.ETag,
 			Metadata: w.payload.Metadata,
 		}}},
 	}, nil

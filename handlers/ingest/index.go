@@ -12,6 +12,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/chunk"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/source"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
@@ -27,7 +28,7 @@ type work struct {
 	*Handler
 	call     handlers.Call
 	payload  payload
-	file     *fetched
+	file     *source.File
 	source   extract.Source
 	staged   store.Staged
 	pipeline string
@@ -56,7 +57,7 @@ func (w *work) title() string {
 // unchanged says whether the active version was made of the same bytes in the same way.
 func (w *work) unchanged() bool {
 	a := w.staged.Active
-	return a != nil && !w.call.Task.Hints.Force && a.ContentSHA256 == w.file.sha256 && a.Pipeline == w.pipeline
+	return a != nil && !w.call.Task.Hints.Force && a.ContentSHA256 == w.file.SHA256 && a.Pipeline == w.pipeline
 }
 
 // index streams the document through extraction, chunking, embedding and staging. They overlap: the

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
+	"github.com/seed-7227ef26/async-worker/internal/source"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
@@ -96,11 +97,14 @@ func (h *Handler) Handle(ctx context.Context, c handlers.Call) (handlers.Outcome
 	if err := c.Progress.Stage(stageFetching); err != nil {
 		return handlers.Outcome{}, err
 	}
-	file, err := h.fetch(ctx, c, p.Blob)
+	file, err := source.Fetch(ctx, h.deps.Bucket, p.Blob, source.Options{
+		TempDir: h.deps.TempDir, Bytes: h.deps.Limits.Bytes,
+		Progress: func(fraction float64) { c.Progress.Within(fraction, "") },
+	})
 	if err != nil {
 		return handlers.Outcome{}, err
 	}
-	defer file.remove()
+	defer file.Remove()
 
 	staged, err := h.deps.Documents.StageDocument(ctx, store.Staging{
 		Holder: c.Holder, DocumentSet: p.DocumentSet, Filename: p.Filename, Blob: p.Blob,
@@ -111,12 +115,12 @@ func (h *Handler) Handle(ctx context.Context, c handlers.Call) (handlers.Outcome
 	if err := c.Progress.Stage(stageDetecting); err != nil {
 		return handlers.Outcome{}, err
 	}
-	source, err := extract.Open(file.path, p.Filename)
+	document, err := extract.Open(file.Path, p.Filename)
 	if err != nil {
 		return handlers.Outcome{}, err
 	}
-	w := &work{Handler: h, call: c, payload: p, file: file, staged: staged, source: source}
-	w.pipeline = w.pipelineID(source.Format)
+	w := &work{Handler: h, call: c, payload: p, file: file, staged: staged, source: document}
+	w.pipeline = w.pipelineID(document.Format)
 	if w.unchanged() {
 		return w.keep()
 	}

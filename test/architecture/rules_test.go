@@ -35,12 +35,13 @@ func rules() []rule {
 		{"internal/llm/...", []string{"internal/llm/...", taskWords, jobWords}, "a model's client never knows who asks"},
 		{"internal/chunk/...", []string{"internal/extract", "internal/llm", "internal/chunk/...", taskWords, jobWords}, "a chunker makes chunks of blocks and no more"},
 
+		{"internal/source/...", []string{"internal/blob", jobWords}, "it fetches a blob, for whatever task"},
 		{"internal/message/...", []string{"internal/store", "internal/blob", taskWords, jobWords}, "it makes the text of a message, and sends none"},
 		{"webhook/...", []string{"internal/store", taskWords, jobWords}, "it delivers what the outbox holds"},
 		{
 			"handlers/...",
 			[]string{
-				"handlers", "internal/store", "internal/blob", "internal/extract", "internal/chunk", "internal/llm", taskWords, jobWords,
+				"handlers", "internal/store", "internal/blob", "internal/source", "internal/extract", "internal/chunk", "internal/llm", taskWords, jobWords,
 			},
 			"a handler knows interfaces, never a back end and never another handler",
 		},

@@ -1,4 +1,5 @@
-package ingest
+// Package source brings a task's blob to a private file on this machine.
+package source
 
 import (
 	"context"
@@ -10,25 +11,33 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/blob"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 )
 
-// fetched is a blob's content in a private folder.
-type fetched struct {
-	dir    string
-	path   string
-	size   int64
-	sha256 string // hex
-	etag   string
+// File is a blob's content in a private folder. Remove it at the end.
+type File struct {
+	Dir    string // for what else the task needs on disk
+	Path   string
+	Size   int64  // bytes
+	SHA256 string // of the content, in hex
+	ETag   string
 }
 
-func (f *fetched) remove() { _ = os.RemoveAll(f.dir) } // a leftover is in TempDir, which the service's end clears
+// Remove removes the folder.
+func (f *File) Remove() { _ = os.RemoveAll(f.Dir) } // a leftover is in TempDir, which the service's end clears
 
-// fetch streams the blob to disk, never holding it in memory, and hashes it on the way.
-func (h *Handler) fetch(ctx context.Context, c handlers.Call, name string) (*fetched, error) {
-	props, body, err := h.deps.Bucket.Open(ctx, name)
+// Options say where and how much.
+type Options struct {
+	TempDir  string                 // the folder is made in it
+	Bytes    int64                  // the most
+	Progress func(fraction float64) // told while it comes, 0-1
+}
+
+// Fetch streams the blob to disk, never holding it in memory, and hashes it on the way. Errors:
+// content_missing, quota_exceeded, or a retryable class.
+func Fetch(ctx context.Context, bucket blob.Bucket, name string, o Options) (*File, error) {
+	props, body, err := bucket.Open(ctx, name)
 	if errors.Is(err, blob.ErrNotFound) {
 		return nil, job.Errorf(job.ContentMissing, "the blob %q is not in the tenant's container; upload it and send the task again", name)
 	}
@@ -36,32 +45,30 @@ func (h *Handler) fetch(ctx context.Context, c handlers.Call, name string) (*fet
 		return nil, fmt.Errorf("open the blob: %w", err)
 	}
 	defer body.Close()
-	if props.Size > h.deps.Limits.Bytes {
-		return nil, tooLarge(h.deps.Limits.Bytes)
+	if props.Size > o.Bytes {
+		return nil, tooLarge(o.Bytes)
 	}
-	dir, err := os.MkdirTemp(h.deps.TempDir, "ingest-")
+	dir, err := os.MkdirTemp(o.TempDir, "task-")
 	if err != nil {
 		return nil, noRoom(err)
 	}
-	f := &fetched{dir: dir, path: filepath.Join(dir, "source"), etag: props.ETag}
-	if err := f.write(body, h.deps.Limits.Bytes, func(n int64) {
-		c.Progress.Within(float64(n)/float64(max(props.Size, 1)), "")
-	}); err != nil {
-		f.remove()
+	f := &File{Dir: dir, Path: filepath.Join(dir, "source"), ETag: props.ETag}
+	if err := f.write(body, o.Bytes, func(n int64) { o.Progress(float64(n) / float64(max(props.Size, 1))) }); err != nil {
+		f.Remove()
 		return nil, err
 	}
 	return f, nil
 }
 
-func (f *fetched) write(body io.Reader, limit int64, progress func(int64)) error {
-	file, err := os.OpenFile(f.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+func (f *File) write(body io.Reader, limit int64, progress func(int64)) error {
+	file, err := os.OpenFile(f.Path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return noRoom(err)
 	}
 	defer file.Close()
 	sum := sha256.New()
 	counted := &counting{Writer: io.MultiWriter(file, sum), progress: progress}
-	f.size, err = io.Copy(counted, io.LimitReader(body, limit+1))
+	f.Size, err = io.Copy(counted, io.LimitReader(body, limit+1))
 	switch {
 	case errors.Is(err, blob.ErrChanged):
 		return job.Errorf(job.TransientStorage, "the blob was overwritten while it was read: %w", err)
@@ -69,13 +76,13 @@ func (f *fetched) write(body io.Reader, limit int64, progress func(int64)) error
 		return noRoom(counted.failed)
 	case err != nil:
 		return fmt.Errorf("read the blob: %w", err)
-	case f.size > limit:
+	case f.Size > limit:
 		return tooLarge(limit)
 	}
 	if err := file.Close(); err != nil {
 		return noRoom(err)
 	}
-	f.sha256 = hex.EncodeToString(sum.Sum(nil))
+	f.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	return nil
 }
 

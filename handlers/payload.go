@@ -1,0 +1,67 @@
+package handlers
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/blob"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+// ReadPayload decodes a payload into a struct whose fields have json tags. Only these exact names count:
+// encoding/json would take Filename for filename too, and let a field that nobody knows spoil or replace
+// one that somebody set. The error is a validation_error; kinds says what the fields are, e.g. "filename is
+// a string".
+func ReadPayload(raw json.RawMessage, into any, kinds string) error {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &all); err != nil || all == nil {
+		return Invalid("payload", "is not an object")
+	}
+	ours := map[string]json.RawMessage{}
+	for field := range reflect.TypeOf(into).Elem().Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if value, there := all[name]; there {
+			ours[name] = value
+		}
+	}
+	known, err := json.Marshal(ours)
+	if err == nil {
+		err = json.Unmarshal(known, into)
+	}
+	if err != nil {
+		return Invalid("payload", "has a field of the wrong type (%s); %s", typeProblem(err), kinds)
+	}
+	return nil
+}
+
+// CheckSource looks at the names of a document and its blob, and fills in the latter's default.
+func CheckSource(filename string, name *string) error {
+	if filename == "" {
+		return Invalid("payload.filename", "is missing; name the document")
+	}
+	if *name == "" {
+		*name = filename
+	}
+	if err := blob.CheckName(filename); err != nil {
+		return Invalid("payload.filename", "is refused: %s", job.Classify(err).Message)
+	}
+	if err := blob.CheckName(*name); err != nil {
+		return Invalid("payload.blob", "is refused: %s", job.Classify(err).Message)
+	}
+	return nil
+}
+
+// Invalid is the validation_error about a field.
+func Invalid(field, format string, args ...any) *job.Error {
+	return job.Errorf(job.ValidationError, field+" "+format, args...)
+}
+
+// typeProblem names a field of the wrong type without repeating what it holds.
+func typeProblem(err error) string {
+	if e, ok := err.(*json.UnmarshalTypeError); ok { //nolint:errorlint // json.Unmarshal returns it bare
+		return fmt.Sprintf("%s has a value of the type %s", e.Field, e.Value)
+	}
+	return "it can't be read"
+}
