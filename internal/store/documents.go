@@ -68,6 +68,10 @@ const (
 	EffectKeepDocument = "keep_document"
 )
 
+// Brief says whether the effect touches a few rows, so that completions may be committed together. Activating a version
+// replaces all of the chunks of the last one.
+func (e Effect) Brief() bool { return e.Kind != EffectActivateDocument }
+
 // Activation are the arguments of EffectActivateDocument.
 type Activation struct {
 	DocumentID    string         `json:"document_id"`

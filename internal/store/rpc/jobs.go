@@ -11,6 +11,7 @@ import (
 
 // settled is what the functions that end an attempt answer.
 type settled struct {
+	N          int                  `json:"n"` // of aw_complete_all: which of the completions this is, from 1
 	State      string               `json:"state"`
 	Attempts   int                  `json:"attempts"`
 	Result     json.RawMessage      `json:"result"`
@@ -18,13 +19,18 @@ type settled struct {
 	Deliveries int                  `json:"deliveries"`
 }
 
+func (s *settled) store() store.Settled {
+	return store.Settled{
+		State: s.State, Attempts: s.Attempts, Result: orNil(s.Result), DeadLetter: s.DeadLetter, Deliveries: s.Deliveries,
+	}
+}
+
 func (c *client) settle(ctx context.Context, fn string, args any) (store.Settled, error) {
 	var s settled
 	if err := c.call(ctx, fn, args, &s); err != nil {
 		return store.Settled{}, err
 	}
-	s.Result = orNil(s.Result)
-	return store.Settled(s), nil
+	return s.store(), nil
 }
 
 func (c *client) Submit(ctx context.Context, s store.Submission) (store.Submitted, error) {
@@ -59,11 +65,41 @@ func (c *client) Heartbeat(ctx context.Context, b store.Beat) (store.Pulse, erro
 	return store.Pulse(answer), err
 }
 
+// Complete goes with others, when there are: see gathering. One with an effect that may take long goes alone, since
+// others would wait for it.
 func (c *client) Complete(ctx context.Context, done store.Completion) (store.Settled, error) {
+	for _, effect := range done.Effects {
+		if !effect.Brief() {
+			return c.completeAlone(ctx, done)
+		}
+	}
+	return c.ends.do(ctx, done)
+}
+
+func (c *client) completeAlone(ctx context.Context, done store.Completion) (store.Settled, error) {
 	return c.settle(ctx, "aw_complete", struct {
 		tenantArg
 		store.Completion
 	}{c.tenant(), done})
+}
+
+// completeTogether completes all of the jobs or none.
+func (c *client) completeTogether(all []store.Completion) ([]*store.Settled, error) {
+	var ends []*settled
+	err := c.call(context.Background(), "aw_complete_all", struct {
+		tenantArg
+		Completions []store.Completion `json:"completions"`
+	}{c.tenant(), all}, &ends)
+	if err != nil {
+		return nil, err
+	}
+	answers := make([]*store.Settled, len(all))
+	for _, s := range ends {
+		if s.N >= 1 && s.N <= len(all) {
+			answers[s.N-1] = new(s.store())
+		}
+	}
+	return answers, nil
 }
 
 func (c *client) Fail(ctx context.Context, f store.Failure) (store.Settled, error) {

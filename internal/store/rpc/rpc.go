@@ -40,12 +40,16 @@ type client struct {
 	caller  Caller
 	id      string // of the tenant
 	options Options
-	begins  begins
+	begins  gathering[beginArgs, store.Begun]
+	ends    gathering[store.Completion, store.Settled]
 }
 
 // New returns the store of one tenant over a caller, which it owns from now on.
 func New(caller Caller, clientID string, o Options) store.Store {
-	return &client{caller: caller, id: clientID, options: o}
+	c := &client{caller: caller, id: clientID, options: o}
+	c.begins.fn, c.begins.alone, c.begins.together = "aw_begin", c.beginAlone, c.beginTogether
+	c.ends.fn, c.ends.alone, c.ends.together = "aw_complete", c.completeAlone, c.completeTogether
+	return c
 }
 
 // Close gives back connections.
@@ -113,6 +117,15 @@ type SQLError struct {
 
 func (e *SQLError) Error() string { return fmt.Sprintf("(%s) %s", e.State, e.Message) }
 
+// refusal is one of the store's sentinels, as the database raised it.
+type refusal struct {
+	sentinel error
+	raised   *SQLError
+}
+
+func (e *refusal) Error() string   { return e.sentinel.Error() + ": " + e.raised.Message }
+func (e *refusal) Unwrap() []error { return []error{e.sentinel, e.raised} }
+
 // busy is the message of AW007.
 type busy struct {
 	JobID        string `json:"job_id"`
@@ -131,15 +144,15 @@ func classify(ctx context.Context, fn string, err error) error {
 	}
 	switch raised.State {
 	case "AW001":
-		return fmt.Errorf("%w: %s", store.ErrFenced, raised.Message)
+		return &refusal{store.ErrFenced, raised}
 	case "AW002":
-		return fmt.Errorf("%w: %s", store.ErrNotFound, raised.Message)
+		return &refusal{store.ErrNotFound, raised}
 	case "AW003":
-		return fmt.Errorf("%w: %s", store.ErrConflict, raised.Message)
+		return &refusal{store.ErrConflict, raised}
 	case "AW004":
-		return fmt.Errorf("%w: %s", store.ErrForbidden, raised.Message)
+		return &refusal{store.ErrForbidden, raised}
 	case "AW005":
-		return fmt.Errorf("%w: %s", store.ErrTerminal, raised.Message)
+		return &refusal{store.ErrTerminal, raised}
 	case "AW007":
 		var b busy
 		if err := json.Unmarshal([]byte(raised.Message), &b); err != nil {
@@ -147,11 +160,11 @@ func classify(ctx context.Context, fn string, err error) error {
 		}
 		return &store.BusyError{JobID: b.JobID, RetryAfter: time.Duration(b.RetryAfterMS) * time.Millisecond}
 	case "AW012":
-		return fmt.Errorf("%w: %s", store.ErrReplayed, raised.Message)
+		return &refusal{store.ErrReplayed, raised}
 	case "AW013":
-		return fmt.Errorf("%w: %s", store.ErrExhausted, raised.Message)
+		return &refusal{store.ErrExhausted, raised}
 	case "AW014":
-		return fmt.Errorf("%w: %s", store.ErrNotFailed, raised.Message)
+		return &refusal{store.ErrNotFailed, raised}
 	case "AW006", "AW008", "AW010", "AW011":
 		return &job.Error{Class: job.InternalBug, Message: fn + ": " + raised.Message, Cause: err}
 	}

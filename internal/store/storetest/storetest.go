@@ -67,6 +67,7 @@ var otherTests = []suiteTest{
 	{"search", testSearch},
 	{"workers at once", testTogether},
 	{"begins at once", testBeginsTogether},
+	{"completions at once", testCompletionsTogether},
 	{"replay", testReplay},
 	{"ids of replays", testReplayIDs},
 	{"replays at once", testReplayTogether},

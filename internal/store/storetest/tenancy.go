@@ -134,11 +134,14 @@ func (v Victim) Calls() map[string]json.RawMessage {
 		"aw_dead_letters":        args(map[string]any{"limit": 10}),
 		"aw_deliveries":          args(map[string]any{"job_id": v.Running.JobID}),
 		"aw_search":              args(map[string]any{"text": "secret", "limit": 10}),
-		"aw_check":               args(map[string]any{}),
-		"aw_held":                held(map[string]any{}),
-		"aw_share":               held(map[string]any{}),
-		"aw_kept":                held(map[string]any{}),
-		"aw_tenant":              args(map[string]any{}),
+		"aw_complete_all": args(map[string]any{"completions": []any{
+			map[string]any{"job_id": v.Running.JobID, "fence": v.Running.Fence, "result": map[string]any{"owned": true}},
+		}}),
+		"aw_check":  args(map[string]any{}),
+		"aw_held":   held(map[string]any{}),
+		"aw_share":  held(map[string]any{}),
+		"aw_kept":   held(map[string]any{}),
+		"aw_tenant": args(map[string]any{}),
 	}
 }
 

@@ -45,6 +45,11 @@ func inTheStore() []Sabotage {
 			Suites: onPostgres, Tests: cases("effects are one transaction"),
 		},
 		{
+			Name: "refused-for-another", Breaks: []string{"I2"}, File: "internal/store/rpc/gather.go",
+			Old: "		answers, err = nil, nil\n", New: "		answers = nil\n",
+			Suites: onPostgres, Tests: cases("completions at once"),
+		},
+		{
 			Name: "replayed-twice", Breaks: []string{"I2"}, File: functions + "55_replay.sql",
 			Old: "if v_plan ->> 'refusal' is not null\n", New: "if false\n",
 			Suites: onPostgres, Tests: cases("replay", "replays at once"),
@@ -143,18 +148,18 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "events-with-gaps", Breaks: []string{"I8"}, File: functions + "10_calls.sql",
-			Old: "j.event_seq + f.n, f.id", New: "j.event_seq + 2 * f.n, f.id",
+			Old: "      seq := seq + 1;\n", New: "      seq := seq + 2;\n",
 			Suites: onModel, Tests: with(cases("events"), model),
 		},
 		{
 			Name: "progress-falls", Breaks: []string{"I8"}, File: functions + "10_calls.sql",
-			Old:    "greatest(j.progress, max(least(greatest((s.e ->> 'progress')::int, 0), 100)) over (order by s.n))",
-			New:    "least(greatest((s.e ->> 'progress')::int, 0), 100)",
+			Old:    "v_progress := greatest(progress, least(greatest((e ->> 'progress')::int, 0), 100));",
+			New:    "v_progress := least(greatest((e ->> 'progress')::int, 0), 100);",
 			Suites: onPostgres, Tests: cases("events"),
 		},
 		{
 			Name: "events-told-twice", Breaks: []string{"I8"}, File: functions + "10_calls.sql",
-			Old: "where o.id = s.id and o.client_id = j.client_id limit 1) is null", New: "where false) is null",
+			Old: "aw_story.seq + 1, (e ->> 'id')::uuid,", New: "aw_story.seq + 1, gen_random_uuid(),",
 			Suites: onPostgres, Tests: cases("events"),
 		},
 		{

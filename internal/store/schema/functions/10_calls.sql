@@ -97,34 +97,28 @@ return jsonb_build_object('id', gen_random_uuid(), 'at', clock_timestamp(), 'sta
 -- falling, an id that is there already ignored (I8). It returns what belongs into the job's row.
 create or replace function aw_story(j jobs, events jsonb, out seq bigint, out progress integer, out stage text)
 language plpgsql set search_path = {{ .path }} as $$
-#variable_conflict use_column
+declare
+  e jsonb;
+  v_progress integer;
 begin
   seq := j.event_seq;
   progress := j.progress;
   stage := j.stage;
-  if events is null or jsonb_typeof(events) <> 'array' or events = '[]' then
+  if events is null or jsonb_typeof(events) <> 'array' then
     return;
   end if;
-  with sent as (
-    select distinct on ((e ->> 'id')::uuid) (e ->> 'id')::uuid as id, n, e
-    from jsonb_array_elements(events) with ordinality as x(e, n)
-    order by (e ->> 'id')::uuid, n
-  ), fresh as (
-    select s.id, s.e, row_number() over (order by s.n) as n,
-           greatest(j.progress, max(least(greatest((s.e ->> 'progress')::int, 0), 100)) over (order by s.n)) as progress
-    from sent s
-    -- With a limit it stays a look into the index for each event; as a join it may read all events there are.
-    where (select o.id from job_events o where o.id = s.id and o.client_id = j.client_id limit 1) is null
-  ), written as (
-    insert into job_events (client_id, job_id, seq, id, series, at, stage, progress, attempt, message, metadata)
-    select j.client_id, j.id, j.event_seq + f.n, f.id, j.series, coalesce((f.e ->> 'at')::timestamptz, clock_timestamp()),
-           coalesce(f.e ->> 'stage', ''), f.progress, j.attempts, coalesce(f.e ->> 'message', ''),
-           nullif(f.e -> 'metadata', 'null')
-    from fresh f
-    returning seq, progress, stage
-  )
-  select coalesce(max(w.seq), aw_story.seq), coalesce(max(w.progress), aw_story.progress),
-         coalesce((select l.stage from written l where l.stage <> '' order by l.seq desc limit 1), aw_story.stage)
-  into aw_story.seq, aw_story.progress, aw_story.stage
-  from written w;
+  -- One by one: they are few, and a statement for all of them takes longer to get going than to do.
+  for e in select * from jsonb_array_elements(events) loop
+    v_progress := greatest(progress, least(greatest((e ->> 'progress')::int, 0), 100));
+    insert into job_events as o (client_id, job_id, seq, id, series, at, stage, progress, attempt, message, metadata)
+    values (j.client_id, j.id, aw_story.seq + 1, (e ->> 'id')::uuid, j.series,
+            coalesce((e ->> 'at')::timestamptz, clock_timestamp()), coalesce(e ->> 'stage', ''), v_progress, j.attempts,
+            coalesce(e ->> 'message', ''), nullif(e -> 'metadata', 'null'))
+    on conflict on constraint job_events_id_client_id_key do nothing;
+    if found then
+      seq := seq + 1;
+      progress := v_progress;
+      stage := coalesce(nullif(e ->> 'stage', ''), stage);
+    end if;
+  end loop;
 end $$;

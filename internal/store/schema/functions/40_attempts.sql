@@ -47,6 +47,23 @@ begin
   return aw_end(j, 'succeeded', v_result, null, p -> 'events', null);
 end $$;
 
+-- aw_complete_all completes all jobs of p.completions, each what aw_complete takes, or none; the answer to each tells
+-- by n, from 1, which it is. In the order of their ids, so that two callers wait for each other in one direction only.
+create or replace function aw_complete_all(p jsonb) returns jsonb
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  v_client jsonb := jsonb_build_object('client_id', aw_tenant(p));
+  v_n integer;
+  v_one jsonb;
+  v_all jsonb := '[]';
+begin
+  for v_n, v_one in select n, m from jsonb_array_elements(p -> 'completions') with ordinality as x(m, n)
+                    order by m ->> 'job_id' loop
+    v_all := v_all || (jsonb_build_object('n', v_n) || aw_complete(v_one || v_client));
+  end loop;
+  return v_all;
+end $$;
+
 create or replace function aw_fail(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 begin

@@ -1,0 +1,108 @@
+package rpc_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/store/rpc"
+)
+
+// slowEnds is a Caller that answers completions after a while.
+type slowEnds struct {
+	together error // of aw_complete_all
+
+	mu    sync.Mutex
+	calls []string // what was completed in each: "a", or "b c d"
+}
+
+func (d *slowEnds) Call(_ context.Context, fn string, p json.RawMessage) (json.RawMessage, error) {
+	type completion struct {
+		JobID string `json:"job_id"`
+	}
+	var args struct {
+		completion
+		Completions []completion `json:"completions"`
+	}
+	if err := json.Unmarshal(p, &args); err != nil {
+		return nil, err
+	}
+	ids, answers := []string{args.JobID}, []map[string]any{}
+	if fn == "aw_complete_all" {
+		ids = nil
+	}
+	for i, c := range args.Completions {
+		ids = append(ids, c.JobID)
+		answers = append([]map[string]any{{"n": i + 1, "state": c.JobID}}, answers...)
+	}
+	d.mu.Lock()
+	d.calls = append(d.calls, strings.Join(ids, " "))
+	d.mu.Unlock()
+	time.Sleep(10 * time.Millisecond)
+	if fn == "aw_complete" {
+		return json.RawMessage(fmt.Sprintf(`{"state":%q}`, args.JobID)), nil
+	}
+	raw, err := json.Marshal(answers)
+	return raw, errors.Join(err, d.together)
+}
+
+func (*slowEnds) Close() {}
+
+// TestCompletionsGather: as begins do; but nobody waits for an effect that may take long.
+func TestCompletionsGather(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		together error
+		calls    string
+		want     string
+	}{
+		"all":                 {nil, "[a b slow c brief]", "map[a:a b:b brief:brief c:c slow:slow]"},
+		"one of them refused": {&rpc.SQLError{State: "AW001", Message: "job c is not held"}, "[a b slow c brief c brief]", "map[a:a b:b brief:brief c:c slow:slow]"},
+		"unknown outcome":     {errors.New("connection reset"), "[a b slow c brief]", "map[a:a b:b brief:error c:error slow:slow]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				db := &slowEnds{together: c.together}
+				s := rpc.New(db, "a", rpc.Options{})
+				said := map[string]string{}
+				var mu sync.Mutex
+				var wg sync.WaitGroup
+				for _, id := range []string{"a", "b", "slow", "c", "brief"} {
+					done := store.Completion{Holder: store.Holder{JobID: id}}
+					switch id {
+					case "slow":
+						done.Effects = []store.Effect{{Kind: store.EffectActivateDocument}}
+					case "brief":
+						done.Effects = []store.Effect{{Kind: store.EffectKeepDocument}}
+					}
+					wg.Go(func() {
+						settled, err := s.Complete(t.Context(), done)
+						if err != nil {
+							settled.State = "error"
+						}
+						mu.Lock()
+						defer mu.Unlock()
+						said[id] = settled.State
+					})
+					synctest.Wait()
+				}
+				wg.Wait()
+				calls := strings.Fields(strings.Join(db.calls, " "))
+				if len(calls) > 5 { // the last two went alone, in either order
+					calls = append(calls[:5], "c", "brief")
+				}
+				if fmt.Sprint(calls) != c.calls || db.calls[3] != "c brief" || fmt.Sprint(said) != c.want {
+					t.Errorf("calls %q, answers %v", db.calls, said)
+				}
+			})
+		})
+	}
+}
