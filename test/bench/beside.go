@@ -52,6 +52,7 @@ func besideRiver(ctx context.Context, out io.Writer, stub string) error {
 	fmt.Fprintf(out, "\nA no-op task, concurrency %d, beside River (rounds of %d, in turns; medians of %d rounds after one to warm up).\n",
 		besideTasks, besideRound, rounds)
 	fmt.Fprint(out, "River finds its jobs in its table; the worker takes its tasks off the queue stub, and records them.\n"+
+		"The worker's begins and completions that meet share a transaction; each is answered when it is committed.\n"+
 		"Statements are pg_stat_statements', commits pg_stat_database's, in a round of their own.\n")
 	for _, settings := range [][]string{
 		{"synchronous_commit=off"},
@@ -115,7 +116,7 @@ func riverContender(pg *stack.Postgres, program, completes, mode string, cooldow
 
 func ourContender(pg *stack.Postgres, stub string) *contender {
 	return &contender{
-		name: "async-worker", completes: "each in its transaction", database: "bench",
+		name: "async-worker", completes: "with those under way", database: "bench",
 		start: func(ctx context.Context) (worker, error) {
 			jobs, err := openJobs(ctx, pg, besideTasks)
 			return &ourWorker{stub: stub, jobs: jobs}, err
