@@ -42,6 +42,7 @@ func (e *BusyError) Error() string {
 type Store interface {
 	Jobs
 	Documents
+	Derivations
 	Pages
 	Deliveries
 	Reader
@@ -117,6 +118,13 @@ type Pages interface {
 	// ExpirePageResults removes readings older than that, the oldest first and at most limit (10,000), and
 	// tells how many these were.
 	ExpirePageResults(ctx context.Context, olderThan time.Duration, limit int) (int, error)
+}
+
+// Derivations are what is asked about documents that are made of documents. They are recorded in Complete, by
+// Effect "record_derived_content".
+type Derivations interface {
+	// Derived tells what was made of a document before.
+	Derived(ctx context.Context, q DerivedQuery) (DerivedFound, error)
 }
 
 // Deliveries are the transactions of the webhook loop over the outbox.

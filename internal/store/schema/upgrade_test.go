@@ -35,6 +35,10 @@ func TestUpgrade(t *testing.T) {
 				alter table jobs drop column replay cascade; -- the functions that know it go, others stay
 				drop table page_results;
 				alter table document_versions drop column page_log cascade;
+				alter table derived_contents drop column version cascade, drop column source_blob, drop column source_sha256,
+				  drop column recipe, drop column mean_confidence, drop column unread_pages;
+				insert into derived_contents (client_id, job_id, source_filename, blob, format, engine)
+				  values ('a', 'j', 'f', 'b', 'md', 'e'), ('a', 'j', 'f', 'b', 'md', 'e'), ('b', 'j', 'f', 'b', 'md', 'e');
 				alter table dead_letters drop column replayed_by cascade, drop column replays cascade;
 				update aw_schema_version set version = 5`); err != nil {
 				t.Fatal(err)
@@ -42,12 +46,13 @@ func TestUpgrade(t *testing.T) {
 			if err := upgrade(t, url); err != nil {
 				t.Fatalf("from version 5: %v", err)
 			}
-			var version, replay int
-			if err := conn.QueryRow(t.Context(), "select version, (select replay from jobs) from aw_schema_version").Scan(&version, &replay); err != nil {
+			var version, replay, newest int
+			if err := conn.QueryRow(t.Context(), `select version, (select replay from jobs), (select max(version) from derived_contents where client_id = 'a')
+				from aw_schema_version`).Scan(&version, &replay, &newest); err != nil {
 				t.Fatal(err)
 			}
-			if version != schema.Version() || replay != 0 {
-				t.Errorf("version %d, replay %d after the upgrade", version, replay)
+			if version != schema.Version() || replay != 0 || newest != 2 {
+				t.Errorf("version %d, replay %d, derived content %d after the upgrade", version, replay, newest)
 			}
 			if _, err := schema.Migrate(t.Context(), url, o); err != nil { // the functions are all there
 				t.Error(err)

@@ -64,6 +64,8 @@ var otherTests = []suiteTest{
 	{"many chunks", testManyChunks},
 	{"page results", testPageResults},
 	{"page log", testPageLog},
+	{"derived contents", testDerived},
+	{"derived contents at once", testDerivedTogether},
 	{"search", testSearch},
 	{"workers at once", testTogether},
 	{"begins at once", testBeginsTogether},

@@ -49,7 +49,8 @@ func NewVictim(t *testing.T, open Open, superuser *pgx.Conn) Victim {
 	_, err = superuser.Exec(b.ctx(), fmt.Sprintf(`
 		insert into summaries (client_id, job_id, filename, summary, model) values ('%[1]s', 'j', 'f', 'secret', 'm');
 		insert into agent_runs (client_id, job_id, prompt, answer, model) values ('%[1]s', 'j', 'p', 'secret', 'm');
-		insert into derived_contents (client_id, job_id, source_filename, blob, format, engine) values ('%[1]s', 'j', 'f', 'b', 'md', 'e')`,
+		insert into derived_contents (client_id, job_id, source_filename, source_sha256, recipe, blob, format, engine)
+			values ('%[1]s', 'j', 'f', 'sha', 'r', 'secret', 'md', 'e')`,
 		v.Client))
 	if err != nil {
 		t.Fatal(err)
@@ -125,6 +126,7 @@ func (v Victim) Calls() map[string]json.RawMessage {
 		"aw_page_results_get":    args(map[string]any{"source": "s", "reader": "r", "first": 1, "count": 10}),
 		"aw_page_results_put":    args(map[string]any{"source": "s", "reader": "r", "pages": []any{map[string]any{"page": 1, "reading": "Zm9yZ2Vk"}}}),
 		"aw_expire_page_results": args(map[string]any{"older_than_ms": 0, "limit": 10}),
+		"aw_derived":             args(map[string]any{"job_id": "j", "source_filename": "f", "source_sha256": "sha", "recipe": "r"}),
 		"aw_claim_deliveries":    args(map[string]any{"worker": "w", "max": 10, "lease_ms": 1000}),
 		"aw_settle_delivery":     args(map[string]any{"id": v.Delivery.ID, "fence": v.Delivery.Fence, "status": "delivered"}),
 		"aw_job":                 args(map[string]any{"id": v.Running.JobID}),

@@ -90,6 +90,10 @@ func (w countedStore) StageChunks(ctx context.Context, s store.ChunkBatch) ([]st
 	return call(w.c, "store.StageChunks", func() ([]string, error) { return w.s.StageChunks(ctx, s) })
 }
 
+func (w countedStore) Derived(ctx context.Context, q store.DerivedQuery) (store.DerivedFound, error) {
+	return call(w.c, "store.Derived", func() (store.DerivedFound, error) { return w.s.Derived(ctx, q) })
+}
+
 func (w countedStore) PageResults(ctx context.Context, s store.PageSource, first, count int) ([]store.PageResult, error) {
 	return call(w.c, "store.PageResults", func() ([]store.PageResult, error) { return w.s.PageResults(ctx, s, first, count) })
 }

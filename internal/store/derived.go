@@ -1,0 +1,45 @@
+package store
+
+// DerivedQuery asks what was made of a document before.
+type DerivedQuery struct {
+	JobID          string `json:"job_id"`
+	SourceFilename string `json:"source_filename"`
+	SourceSHA256   string `json:"source_sha256"`
+	Recipe         string `json:"recipe"`
+}
+
+// DerivedFound is the answer to Derived.
+type DerivedFound struct {
+	OfJob int             `json:"of_job"` // how many contents the job has: more than one after it was forced
+	Same  *DerivedContent `json:"same"`   // the newest of the same bytes by the same recipe; nil: none
+}
+
+// DerivedContent is a row of derived_contents.
+type DerivedContent struct {
+	ID             string   `json:"id"`
+	Blob           string   `json:"blob"`
+	Version        int      `json:"version"`
+	Format         string   `json:"format"`
+	Engine         string   `json:"engine"`
+	PageCount      int      `json:"page_count"`
+	MeanConfidence *float64 `json:"mean_confidence"` // 0-1; nil: the engine has none
+	UnreadPages    []int    `json:"unread_pages"`
+}
+
+// EffectRecordDerived records what was made of a document as the next version of that; its args are a
+// Derivation.
+const EffectRecordDerived = "record_derived_content"
+
+// Derivation are the arguments of EffectRecordDerived.
+type Derivation struct {
+	SourceFilename string   `json:"source_filename"`
+	SourceBlob     string   `json:"source_blob"`
+	SourceSHA256   string   `json:"source_sha256"`
+	Recipe         string   `json:"recipe"` // engine, languages, pages and options that made it
+	Blob           string   `json:"blob"`   // uploaded already
+	Format         string   `json:"format"`
+	Engine         string   `json:"engine"`
+	PageCount      int      `json:"page_count"`
+	MeanConfidence *float64 `json:"mean_confidence"`
+	UnreadPages    []int    `json:"unread_pages"`
+}

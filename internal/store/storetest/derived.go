@@ -1,0 +1,98 @@
+package storetest
+
+import (
+	"encoding/json"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+func derivation(blob string) store.Derivation {
+	confidence := 0.5
+	return store.Derivation{
+		SourceFilename: "scan.pdf", SourceBlob: "in/scan.pdf", SourceSHA256: "sha", Recipe: "tesseract", Blob: blob, Format: "markdown",
+		Engine: "tesseract", PageCount: 3, MeanConfidence: &confidence, UnreadPages: []int{3, 2},
+	}
+}
+
+// derive completes a job that has made something of a document, and returns its version.
+func (b *bench) derive(h store.Holder, d store.Derivation) (version int) {
+	b.t.Helper()
+	settled := b.complete(h, store.Effect{Kind: store.EffectRecordDerived, Args: d})
+	var result struct {
+		ID      string `json:"derived_content_id"`
+		Blob    string `json:"derived_blob"`
+		Version int    `json:"version"`
+	}
+	if err := json.Unmarshal(settled.Result, &result); err != nil || result.ID == "" || result.Blob != d.Blob {
+		b.t.Errorf("result %s, %v", settled.Result, err)
+	}
+	return result.Version
+}
+
+func (b *bench) derived(q store.DerivedQuery) store.DerivedFound {
+	b.t.Helper()
+	found, err := b.Derived(b.ctx(), q)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return found
+}
+
+// testDerived: contents of a document are numbered, whoever records them, and found by bytes and recipe.
+func testDerived(t *testing.T, b *bench) {
+	m, h := b.run()
+	q := store.DerivedQuery{JobID: m.JobID, SourceFilename: "scan.pdf", SourceSHA256: "sha", Recipe: "tesseract"}
+	if found := b.derived(q); found.Same != nil || found.OfJob != 0 {
+		t.Errorf("before: %+v", found)
+	}
+	if v := b.derive(h, derivation("derived/1")); v != 1 {
+		t.Errorf("the first is version %d", v)
+	}
+	found := b.derived(q)
+	if s := found.Same; found.OfJob != 1 || s == nil || s.Blob != "derived/1" || s.Version != 1 || s.Format != "markdown" || s.Engine != "tesseract" ||
+		s.PageCount != 3 || s.MeanConfidence == nil || *s.MeanConfidence != 0.5 || !slices.Equal(s.UnreadPages, []int{2, 3}) || s.ID == "" {
+		t.Errorf("found %+v", found.Same)
+	}
+	_, h = b.run()
+	bare := derivation("derived/2")
+	bare.MeanConfidence, bare.UnreadPages = nil, nil
+	if v := b.derive(h, bare); v != 2 {
+		t.Errorf("the second is version %d", v)
+	}
+	if s := b.derived(q).Same; s == nil || s.Blob != "derived/2" || s.MeanConfidence != nil || len(s.UnreadPages) != 0 {
+		t.Errorf("the newest: %+v", s)
+	}
+	for what, other := range map[string]store.DerivedQuery{
+		"another name":   {JobID: "x", SourceFilename: "other.pdf", SourceSHA256: "sha", Recipe: "tesseract"},
+		"other bytes":    {JobID: "x", SourceFilename: "scan.pdf", SourceSHA256: "ash", Recipe: "tesseract"},
+		"another recipe": {JobID: "x", SourceFilename: "scan.pdf", SourceSHA256: "sha", Recipe: "openai"},
+	} {
+		if found := b.derived(other); found.Same != nil || found.OfJob != 0 {
+			t.Errorf("%s: %+v", what, found)
+		}
+	}
+	if found := newBench(t, b.open).derived(q); found.Same != nil || found.OfJob != 0 {
+		t.Errorf("another tenant sees %+v", found)
+	}
+}
+
+// testDerivedTogether: jobs that end at once get a version each.
+func testDerivedTogether(t *testing.T, b *bench) {
+	const jobs = 8
+	versions := make([]int, jobs)
+	var all sync.WaitGroup
+	for i := range jobs {
+		_, h := b.run()
+		all.Go(func() { versions[i] = b.derive(h, derivation("derived/x")) })
+	}
+	all.Wait()
+	slices.Sort(versions)
+	for i, v := range versions {
+		if v != i+1 {
+			t.Fatalf("versions %v", versions)
+		}
+	}
+}
