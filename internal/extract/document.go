@@ -63,6 +63,7 @@ type Info struct {
 	Pages      int               `json:"pages"` // zero: the format has none
 	Characters int               `json:"characters"`
 	Properties map[string]string `json:"properties,omitempty"` // author, created, …
+	Warnings   []string          `json:"warnings,omitempty"`   // sentences: what of the document is missing or was read in another way than asked
 }
 
 // Document is a whole document in memory, for rendering and for tests; the pipeline streams blocks.

@@ -34,6 +34,19 @@ type Source struct {
 	Name   string // as its owner calls it, e.g. "reports/q3.pdf"; a hint where content doesn't decide
 	Size   int64  // bytes
 	Format Format // as Detect found it
+
+	SHA256 string // of the file, hex; empty: not known
+	Memory Memory // of the task that this is an attempt at; nil: none is kept
+	Fresh  bool   // what was kept of the same bytes for an earlier task will not do
+}
+
+// Memory keeps one value from one attempt at a task to the next, for an extractor whose work is paid
+// for elsewhere: it goes on where the attempt before had to stop.
+type Memory interface {
+	// Load reads into v what was saved last; false: nothing was.
+	Load(v any) bool
+	// Save keeps v for the next attempt, soon and without waiting for it.
+	Save(v any)
 }
 
 // Limits bound what one document may cost. A zero field takes its default from DefaultLimits.

@@ -12,6 +12,7 @@ const (
 	Storage  Dependency = "storage"  // the container of blobs
 	Queues   Dependency = "queues"
 	Model    Dependency = "model" // embeddings and chat
+	Docling  Dependency = "docling"
 )
 
 // Blame notes whose fault a retryable Error is, unless that is known already, and returns err.

@@ -22,6 +22,7 @@ func rules() []rule {
 		{jobWords, []string{taskWords}, "it is what everything else speaks of"},
 
 		{"internal/child/...", []string{jobWords}, "it runs a program and knows nothing of documents"},
+		{"internal/docling/...", []string{"internal/docling", jobWords}, "it talks to docling-serve, for whoever wants a document or a page of text"},
 		{"internal/logging/...", []string{jobWords}, "anything may log"},
 		{"internal/config/...", []string{taskWords, jobWords}, "settings are read before anything is built"},
 		{"systemd/...", nil, "it is of use to any daemon"},
@@ -30,8 +31,8 @@ func rules() []rule {
 		{"queue/...", []string{"queue/...", "internal/azure", taskWords, jobWords}, "a back end never knows who uses it"},
 		{"internal/store/...", []string{"internal/store/...", taskWords, jobWords}, "a back end never knows who uses it"},
 		{"internal/blob/...", []string{"internal/blob/...", "internal/azure", taskWords, jobWords}, "a back end never knows who uses it"},
-		{"internal/ocr/...", []string{"internal/ocr/...", "internal/child", taskWords, jobWords}, "an engine reads an image and knows nothing of documents"},
-		{"internal/extract/...", []string{"internal/extract/...", "internal/ocr", "internal/ocr/pages", "internal/child", taskWords, jobWords}, "an extractor makes blocks of bytes and no more"},
+		{"internal/ocr/...", []string{"internal/ocr/...", "internal/child", "internal/docling", taskWords, jobWords}, "an engine reads an image and knows nothing of documents"},
+		{"internal/extract/...", []string{"internal/extract/...", "internal/ocr", "internal/ocr/pages", "internal/child", "internal/docling", taskWords, jobWords}, "an extractor makes blocks of bytes and no more"},
 		{"internal/llm/...", []string{"internal/llm/...", taskWords, jobWords}, "a model's client never knows who asks"},
 		{"internal/chunk/...", []string{"internal/extract", "internal/llm", "internal/chunk/...", taskWords, jobWords}, "a chunker makes chunks of blocks and no more"},
 

@@ -1,0 +1,252 @@
+package docling
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+// Memory keeps one value from an attempt to the next.
+type Memory interface {
+	// Load reads into v what was saved last; false: nothing was.
+	Load(v any) bool
+	// Save keeps v for the next attempt, soon and without waiting for it.
+	Save(v any)
+}
+
+// Shelf keeps results by the SHA-256 of the file they were made from: the server gives each only once.
+type Shelf interface {
+	// Open returns what was put, or nil when there is nothing.
+	Open(ctx context.Context, sha256 string) (io.ReadCloser, error)
+	Put(ctx context.Context, sha256 string, result io.Reader) error
+}
+
+// state is what the next attempt has to know.
+type state struct {
+	Server  string `json:"server"` // hash of its URL
+	Source  string `json:"source"` // SHA-256 of the file
+	Options string `json:"options"`
+	Task    string `json:"task"`           // at the server; empty: none
+	Kept    bool   `json:"kept,omitempty"` // this job's result is on the shelf
+}
+
+func (s state) fits(other state) bool {
+	return s.Server == other.Server && s.Source == other.Source && s.Options == other.Options
+}
+
+// Convert converts a file and returns what Docling made of it, a document that is at least a part of it. A
+// result on the shelf is taken from there; a task that an earlier attempt submitted is waited for; a task
+// that the server has forgotten is submitted again, once. memory and shelf may be nil.
+//
+// Errors are *job.Error: those with job.Docling as their Dependency are the server's fault. When ctx ends,
+// the error wraps its cause; the conversion goes on at the server, which has no way to stop it.
+func (c *Client) Convert(ctx context.Context, q Request, memory Memory, shelf Shelf) (*Result, error) {
+	v := &conversion{Client: c, request: q, memory: memory, shelf: shelf, state: state{
+		Server: c.server(), Source: q.SHA256, Options: q.options(),
+	}}
+	var before state
+	if memory != nil && memory.Load(&before) && before.fits(v.state) {
+		v.state = before
+	}
+	if r := v.fromShelf(ctx); r != nil {
+		return r, nil
+	}
+	dir, err := os.MkdirTemp(c.o.TempDir, "docling-")
+	if err != nil {
+		return nil, job.Errorf(job.TransientStorage, "the worker can't write its temporary file; is its disk full?: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }() // a leftover is in TempDir, which the service's end clears
+	v.path = filepath.Join(dir, "result.json.gz")
+	if err := v.obtain(ctx); err != nil {
+		return nil, err
+	}
+	return v.read(ctx)
+}
+
+// conversion is one call of Convert.
+type conversion struct {
+	*Client
+	request Request
+	memory  Memory
+	shelf   Shelf
+	state   state
+	path    string // of the result, gzipped
+}
+
+func (v *conversion) remember() {
+	if v.memory != nil {
+		v.memory.Save(v.state)
+	}
+}
+
+// obtain brings the task's result to v.path.
+func (v *conversion) obtain(ctx context.Context) error {
+	for again := false; ; again = true {
+		if v.state.Task == "" {
+			if err := v.start(ctx); err != nil {
+				return err
+			}
+		} else if !again {
+			v.o.Log.Info("docling task resumed", "docling_task", v.state.Task)
+		}
+		err := v.finish(ctx)
+		if !errors.Is(err, errUnknownTask) {
+			return err
+		}
+		v.o.Log.Warn("docling-serve does not know the task any more", "docling_task", v.state.Task, "submitted_again", !again)
+		v.state.Task = ""
+		v.remember()
+		if again { // the server is up: this counts as an attempt, so that it can't go on for ever
+			return job.Errorf(job.DependencyUnavailable, "docling-serve forgot the document twice: is it restarted again and again, or are there several without a shared queue?")
+		}
+	}
+}
+
+// start submits the file. A document_timeout that is more than the server allows is left to the server.
+func (v *conversion) start(ctx context.Context) error {
+	q := v.request
+	task, err := v.submit(ctx, q)
+	if errors.Is(err, errTimeoutRefused) {
+		q.Options = nil
+		for _, f := range v.request.Options {
+			if f.Name != optionTimeout {
+				q.Options = append(q.Options, f)
+			}
+		}
+		task, err = v.submit(ctx, q)
+	}
+	switch {
+	case errors.Is(err, errTimeoutRefused), errors.Is(err, errUnknownTask):
+		return nonsense("an answer that does not fit")
+	case err != nil:
+		return err
+	}
+	v.state.Task = task
+	v.remember()
+	v.o.Log.Info("docling task submitted", "docling_task", task)
+	return nil
+}
+
+// finish waits for the task and fetches its result.
+func (v *conversion) finish(ctx context.Context) error {
+	status, err := v.wait(ctx)
+	if err != nil {
+		return err
+	}
+	if status.State == Failed {
+		return v.failed(ctx, status)
+	}
+	return v.fetch(ctx)
+}
+
+// failed is the end of a task without a document. The next attempt, if there is one, submits anew.
+func (v *conversion) failed(ctx context.Context, s Status) error {
+	if s.Failure == nil { // the result of a failed task may say more, and may not exist
+		if err := v.fetch(ctx); err == nil {
+			if r, err := v.decode(); err == nil && r.Failure != nil {
+				s.Failure = r.Failure
+			}
+		}
+	}
+	v.state.Task = ""
+	v.remember()
+	return taskFailed(s.Failure, s.Error)
+}
+
+// How often a task is asked for, and how patiently when there is no answer.
+const (
+	pollFirst  = 200 * time.Millisecond
+	pollMost   = 5 * time.Second
+	pollGrowth = 1.5
+	maxTries   = 4 // of one request that may be tried again
+	tryPause   = time.Second
+)
+
+// wait polls until the task is over.
+func (v *conversion) wait(ctx context.Context) (Status, error) {
+	every := pollFirst
+	for failures := 0; ; {
+		asked := time.Now()
+		s, err := v.status(ctx, v.state.Task, pollWait)
+		switch {
+		case err == nil && s.over():
+			return s, nil
+		case err == nil:
+			failures = 0
+		case ctx.Err() != nil:
+			return s, context.Cause(ctx)
+		default:
+			if failures++; failures >= maxTries || !passing(err) {
+				return s, err
+			}
+		}
+		d := every - time.Since(asked) // a server that waited is asked again at once
+		if err != nil {
+			d = tryPause << (failures - 1)
+		}
+		if err := pause(ctx, max(d, 0)); err != nil {
+			return s, err
+		}
+		every = min(time.Duration(float64(every)*pollGrowth), pollMost)
+	}
+}
+
+// passing says whether a request may be sent again within this attempt.
+func passing(err error) bool {
+	e, ok := errors.AsType[*job.Error](err)
+	return ok && e.Dependency == job.Docling && e.RetryAfter <= tryPause
+}
+
+// fetch brings the result to v.path. The server deletes it a while after it was fetched for the first time
+// (DOCLING_SERVE_RESULT_REMOVAL_DELAY, 300 s), so an answer that breaks off can be asked for again.
+func (v *conversion) fetch(ctx context.Context) error {
+	for try := 1; ; try++ {
+		err := v.download(ctx)
+		if err == nil || ctx.Err() != nil || try >= maxTries || !passing(err) {
+			return err
+		}
+		if err := pause(ctx, tryPause<<(try-1)); err != nil {
+			return err
+		}
+	}
+}
+
+// read decodes the result, keeps it, and makes an error of one without a document.
+func (v *conversion) read(ctx context.Context) (*Result, error) {
+	r, err := v.decode()
+	if err != nil {
+		return nil, err
+	}
+	if err := r.problem(); err != nil {
+		v.state.Task = ""
+		v.remember()
+		return nil, err
+	}
+	v.keep(ctx)
+	return r, nil
+}
+
+// problem is why a result is no document.
+func (r *Result) problem() error {
+	switch {
+	case r.Failure != nil:
+		return taskFailed(r.Failure, "")
+	case r.Status == Failed:
+		return documentFailed(r.Errors)
+	case r.Status == Skipped:
+		return job.Errorf(job.UnsupportedFormat, "docling-serve skipped the document: it does not take this format")
+	case r.Status != Success && r.Status != PartialSuccess:
+		return nonsense(fmt.Sprintf("a document whose status is %q", line(r.Status)))
+	case r.Document == nil && len(r.Errors) > 0:
+		return documentFailed(r.Errors)
+	case r.Document == nil:
+		return nonsense("a result without json_content")
+	}
+	return nil
+}

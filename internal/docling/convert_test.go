@@ -1,0 +1,438 @@
+package docling_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/seed-7227ef26/async-worker/internal/docling"
+	"github.com/seed-7227ef26/async-worker/internal/docling/doclingtest"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// bench is a client of a stand-in, in the virtual time of a synctest bubble.
+type bench struct {
+	*testing.T
+	server *doclingtest.Server
+	client *docling.Client
+	memory *memory
+	shelf  *shelf
+	file   string
+}
+
+func inBubble(t *testing.T, options doclingtest.Options, test func(b *bench)) {
+	t.Helper()
+	dir := t.TempDir()
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		options.InMemory = true
+		b := &bench{T: t, server: doclingtest.New(t, options), memory: &memory{}, shelf: &shelf{}, file: filepath.Join(dir, "a.pdf")}
+		if err := os.WriteFile(b.file, []byte("%PDF-1.7 of a test"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		b.client = b.connect(docling.Options{})
+		test(b)
+		if left, err := filepath.Glob(filepath.Join(dir, "docling-*")); err != nil || len(left) > 0 {
+			t.Errorf("temporary files are left: %v, %v", left, err)
+		}
+	})
+}
+
+func (b *bench) connect(o docling.Options) *docling.Client {
+	b.Helper()
+	o.URL, o.HTTP, o.TempDir = b.server.URL(), b.server.Client(), filepath.Dir(b.file)
+	if o.APIKey == "" {
+		o.APIKey = doclingtest.Key
+	}
+	c, err := docling.New(o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return c
+}
+
+func (b *bench) request() docling.Request {
+	return docling.Request{Path: b.file, Name: "document.pdf", SHA256: "5ca1ab1e", Options: []docling.Field{
+		{Name: "target_type", Value: "inbody"}, {Name: "to_formats", Value: "json"}, {Name: "document_timeout", Value: "1000"},
+	}}
+}
+
+func (b *bench) convert() (*docling.Result, error) {
+	return b.client.Convert(b.Context(), b.request(), b.memory, b.shelf)
+}
+
+// good converts, and wants a document.
+func (b *bench) good() *docling.Result {
+	b.Helper()
+	r, err := b.convert()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if r.Document == nil || len(r.Document.Items["texts"]) != 6 || len(r.Document.Pages) != 1 {
+		b.Fatalf("got %+v", r.Document)
+	}
+	return r
+}
+
+// fails converts, and wants an error of a class.
+func (b *bench) fails(class job.Class, dependency job.Dependency, says string) *job.Error {
+	b.Helper()
+	_, err := b.convert()
+	e, ok := errors.AsType[*job.Error](err)
+	if !ok || e.Class != class || e.Dependency != dependency || !strings.Contains(e.Message, says) {
+		b.Fatalf("got %v (%+v), want %s of %q that says %q", err, e, class, dependency, says)
+	}
+	return e
+}
+
+func (b *bench) paid(want int) {
+	b.Helper()
+	if got := b.server.Conversions(); got != want {
+		b.Errorf("%d conversions were paid, want %d", got, want)
+	}
+}
+
+// memory is a checkpoint.
+type memory struct {
+	mu    sync.Mutex
+	saved []byte
+}
+
+func (m *memory) Load(v any) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.saved != nil && json.Unmarshal(m.saved, v) == nil
+}
+
+func (m *memory) Save(v any) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.saved = raw
+}
+
+// shelf keeps results in memory.
+type shelf struct {
+	kept   map[string]string
+	broken bool
+}
+
+func (s *shelf) Open(_ context.Context, sha256 string) (io.ReadCloser, error) {
+	text, ok := s.kept[sha256]
+	switch {
+	case s.broken:
+		return nil, errors.New("the shelf is broken")
+	case !ok:
+		return nil, nil
+	}
+	return io.NopCloser(strings.NewReader(text)), nil
+}
+
+func (s *shelf) Put(_ context.Context, sha256 string, result io.Reader) error {
+	raw, err := io.ReadAll(result)
+	if s.broken {
+		return errors.New("the shelf is broken")
+	}
+	if s.kept == nil {
+		s.kept = map[string]string{}
+	}
+	s.kept[sha256] = string(raw)
+	return err
+}
+
+func TestWhatIsSent(t *testing.T) {
+	inBubble(t, doclingtest.Options{}, func(b *bench) {
+		b.client = b.connect(docling.Options{Tenant: "acme"})
+		if r := b.good(); r.Status != docling.Success {
+			b.Errorf("status %q", r.Status)
+		}
+		u := b.server.Uploads()[0]
+		if u.Name != "document.pdf" || u.Size != 18 || u.Tenant != "acme" || !slices.Equal(u.Fields["to_formats"], []string{"json"}) {
+			b.Errorf("sent %+v", u)
+		}
+	})
+}
+
+// Engines that do not wait when they are asked to are not asked without end.
+func TestPollsArePaced(t *testing.T) {
+	for name, long := range map[string]bool{"at once": false, "long poll": true} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, doclingtest.Options{LongPoll: long, Workers: 1}, func(b *bench) {
+				b.server.Plan(doclingtest.Conversion{Takes: 2 * time.Minute})
+				began := time.Now()
+				b.good()
+				if n := b.server.Calls(doclingtest.Poll); n > 40 || n < 12 {
+					b.Errorf("%d polls in two minutes", n)
+				}
+				if took := time.Since(began); took > 126*time.Second {
+					b.Errorf("the end was seen after %v", took)
+				}
+				b.paid(1)
+			})
+		})
+	}
+}
+
+// An attempt that ended while the server was at work is gone on with, and pays nothing.
+func TestResumes(t *testing.T) {
+	inBubble(t, doclingtest.Options{}, func(b *bench) {
+		b.server.Plan(doclingtest.Conversion{Takes: time.Minute})
+		ended := errors.New("killed")
+		ctx, cancel := context.WithTimeoutCause(b.Context(), 10*time.Second, ended)
+		defer cancel()
+		if _, err := b.client.Convert(ctx, b.request(), b.memory, b.shelf); !errors.Is(err, ended) {
+			b.Fatalf("the first attempt ended with %v, want the cause", err)
+		}
+		b.good()
+		b.paid(1)
+	})
+}
+
+// The task of another file, of other options or at another server is not this one's.
+func TestOtherTasksAreNotResumed(t *testing.T) {
+	for name, edit := range map[string]func(*docling.Request){
+		"other bytes": func(r *docling.Request) { r.SHA256 = "ba5eba11" },
+		"other options": func(r *docling.Request) {
+			r.Options = append(r.Options, docling.Field{Name: "force_ocr", Value: "true"})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, doclingtest.Options{Removal: time.Hour}, func(b *bench) {
+				b.good()
+				q := b.request()
+				edit(&q)
+				if _, err := b.client.Convert(b.Context(), q, b.memory, b.shelf); err != nil {
+					b.Fatal(err)
+				}
+				b.paid(2)
+			})
+		})
+	}
+	t.Run("another timeout", func(t *testing.T) {
+		inBubble(t, doclingtest.Options{}, func(b *bench) {
+			b.good()
+			q := b.request()
+			q.Options[2].Value = "7"
+			if _, err := b.client.Convert(b.Context(), q, b.memory, b.shelf); err != nil {
+				b.Fatal(err)
+			}
+			b.paid(1)
+		})
+	})
+}
+
+// A result that was fetched is kept: whatever happens to the attempt afterwards, it is not paid again.
+func TestResultIsKept(t *testing.T) {
+	inBubble(t, doclingtest.Options{}, func(b *bench) {
+		b.good()
+		b.good()
+		b.memory = &memory{} // another task with the same bytes
+		b.good()
+		b.paid(1)
+		q := b.request()
+		q.Fresh = true
+		for range 2 { // the second is a retry of the first
+			if _, err := b.client.Convert(b.Context(), q, b.memory, b.shelf); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.paid(2)
+	})
+}
+
+// Without a shelf, or with a broken one, the server has the result for a while.
+func TestBrokenShelf(t *testing.T) {
+	inBubble(t, doclingtest.Options{Removal: 5 * time.Minute}, func(b *bench) {
+		b.shelf.broken = true
+		b.good()
+		b.good()
+		b.paid(1)
+		time.Sleep(6 * time.Minute)
+		b.good() // it is gone: there is no other way
+		b.paid(2)
+	})
+}
+
+func TestForgottenIsSubmittedOnce(t *testing.T) {
+	inBubble(t, doclingtest.Options{}, func(b *bench) {
+		b.server.Plan(doclingtest.Conversion{Takes: time.Minute, Forget: true})
+		b.good()
+		b.paid(2)
+	})
+	t.Run("twice", func(t *testing.T) {
+		inBubble(t, doclingtest.Options{}, func(b *bench) {
+			forget := doclingtest.Conversion{Takes: time.Minute, Forget: true}
+			b.server.Plan(forget, forget)
+			b.fails(job.DependencyUnavailable, "", "forgot the document twice")
+			b.paid(2)
+			b.good()
+			b.paid(3)
+		})
+	})
+	t.Run("result", func(t *testing.T) {
+		inBubble(t, doclingtest.Options{}, func(b *bench) {
+			b.server.Plan(doclingtest.Conversion{Vanish: true})
+			b.good()
+			b.paid(2)
+		})
+	})
+}
+
+// An answer that breaks off is asked for again while the server has it.
+func TestBrokenOffAnswers(t *testing.T) {
+	inBubble(t, doclingtest.Options{Removal: 5 * time.Minute}, func(b *bench) {
+		b.server.Script(doclingtest.Poll, doclingtest.Dropped, doclingtest.CutShort, doclingtest.Unready)
+		b.server.Script(doclingtest.Fetch, doclingtest.CutShort, doclingtest.GaveUp, doclingtest.CutShort)
+		b.good()
+		b.paid(1)
+	})
+}
+
+// A server that is down is told to the circuit breaker; the task that it has goes on being known.
+func TestDown(t *testing.T) {
+	inBubble(t, doclingtest.Options{}, func(b *bench) {
+		b.server.Stop()
+		b.fails(job.DependencyUnavailable, job.Docling, "could not be reached")
+		b.server.Start()
+		b.server.Plan(doclingtest.Conversion{Takes: time.Minute})
+		time.AfterFunc(5*time.Second, b.server.Stop)
+		b.fails(job.DependencyUnavailable, job.Docling, "could not be reached")
+		b.paid(1)
+		b.server.Start()
+		b.good()
+		b.paid(1)
+	})
+}
+
+func TestRefusals(t *testing.T) {
+	for name, test := range map[string]struct {
+		fault doclingtest.Fault
+		class job.Class
+		of    job.Dependency
+		says  string
+		after time.Duration
+	}{
+		"not ready":        {doclingtest.Unready, job.DependencyUnavailable, job.Docling, "Models not yet loaded", 0},
+		"busy":             {doclingtest.Busy, job.DependencyUnavailable, job.Docling, "Server is busy", time.Second},
+		"rate":             {doclingtest.LimitRate, job.DependencyUnavailable, job.Docling, "HTTP 429", 7 * time.Second},
+		"gateway":          {doclingtest.GaveUp, job.NetworkTimeout, job.Docling, "HTTP 504", 0},
+		"dropped":          {doclingtest.Dropped, job.DependencyUnavailable, job.Docling, "broke", 0},
+		"no answer":        {doclingtest.NoAnswer, job.NetworkTimeout, job.Docling, "did not answer within 1m0s", 0},
+		"cut":              {doclingtest.CutShort, job.DependencyUnavailable, job.Docling, "broke", 0},
+		"error":            {doclingtest.Fault{Status: 500}, job.DependencyUnavailable, job.Docling, "HTTP 500", 0},
+		"forbidden":        {doclingtest.Fault{Status: 403}, job.DependencyUnavailable, job.Docling, "refuses the key", 0},
+		"no such path":     {doclingtest.Fault{Status: 404, Detail: "Not Found"}, job.DependencyUnavailable, job.Docling, "no docling-serve at DOCLING_URL", 0},
+		"redirect":         {doclingtest.Fault{Status: 307, Header: http.Header{"Location": {"http://elsewhere.invalid/"}}}, job.DependencyUnavailable, job.Docling, "no docling-serve", 0},
+		"too large":        {doclingtest.Fault{Status: 413}, job.QuotaExceeded, "", "HTTP 413", 0},
+		"refused, a text":  {doclingtest.Fault{Status: 422, Detail: "ocr_preset 'x' is not allowed."}, job.DependencyUnavailable, job.Docling, "ocr_preset 'x' is not allowed.", 0},
+		"refused, a list":  {doclingtest.Fault{Status: 422, Detail: []any{map[string]any{"loc": []any{"body", "page_range", 0}, "msg": "Input should be greater than 0"}}}, job.DependencyUnavailable, job.Docling, "body.page_range.0: Input should be greater than 0", 0},
+		"another service":  {doclingtest.Fault{Status: 200, Detail: "hello"}, job.DependencyUnavailable, job.Docling, "no task status", 0},
+		"a task not known": {doclingtest.Fault{Status: 404, Detail: "Task not found."}, job.DependencyUnavailable, job.Docling, "does not fit", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, doclingtest.Options{}, func(b *bench) {
+				b.server.Script(doclingtest.Submit, test.fault)
+				if e := b.fails(test.class, test.of, test.says); e.RetryAfter != test.after {
+					b.Errorf("Retry-After %v, want %v", e.RetryAfter, test.after)
+				}
+				if n := b.server.Calls(doclingtest.Submit); n != 1 {
+					b.Errorf("submitted %d times in one attempt", n)
+				}
+			})
+		})
+	}
+	t.Run("wrong key", func(t *testing.T) {
+		inBubble(t, doclingtest.Options{Key: "another"}, func(b *bench) {
+			if e := b.fails(job.DependencyUnavailable, job.Docling, "refuses the key"); !strings.Contains(e.Hint, "DOCLING_API_KEY") || strings.Contains(e.Error(), doclingtest.Key) {
+				b.Errorf("got %+v", e)
+			}
+		})
+	})
+}
+
+// A document_timeout that the server does not allow is left to the server.
+func TestTimeoutOfTheServersPolicy(t *testing.T) {
+	inBubble(t, doclingtest.Options{MaxTimeout: time.Minute}, func(b *bench) {
+		b.good()
+		if got := b.server.Uploads(); len(got) != 1 || got[0].Fields["document_timeout"] != nil {
+			b.Errorf("sent %+v", got)
+		}
+	})
+}
+
+func TestFailures(t *testing.T) {
+	for name, test := range map[string]struct {
+		plan  doclingtest.Conversion
+		class job.Class
+		says  string
+	}{
+		"retryable":    {doclingtest.Conversion{Failure: &docling.Failure{Category: "capacity", Message: "Service capacity was exhausted while processing the task.", Retryable: true}}, job.DependencyUnavailable, "capacity was exhausted"},
+		"policy":       {doclingtest.Conversion{Failure: &docling.Failure{Category: "policy", Message: "Document exceeds service limits."}}, job.QuotaExceeded, "exceeds service limits"},
+		"internal":     {doclingtest.Conversion{Failure: &docling.Failure{Category: "internal", Message: "Internal processing error."}}, job.CorruptionDetected, "Internal processing error."},
+		"engine local": {doclingtest.Conversion{Bare: "Internal processing error."}, job.CorruptionDetected, "Internal processing error."},
+		"document":     {doclingtest.Conversion{Status: docling.Failed, Errors: []docling.ErrorItem{{Message: "Input document is not valid."}}}, job.CorruptionDetected, "is not valid"},
+		"out of time":  {doclingtest.Conversion{Status: docling.Failed, Errors: []docling.ErrorItem{{Message: "exceeded timeout", Category: "timeout"}}}, job.Timeout, "TASK_TIMEOUT_SEC"},
+		"skipped":      {doclingtest.Conversion{Status: docling.Skipped}, job.UnsupportedFormat, "skipped"},
+		"new status":   {doclingtest.Conversion{Status: "postponed"}, job.DependencyUnavailable, "postponed"},
+		"no document":  {doclingtest.Conversion{Document: json.RawMessage("null")}, job.DependencyUnavailable, "without json_content"},
+		"no JSON":      {doclingtest.Conversion{Document: json.RawMessage(`{"texts": [{"text": 7}]}`)}, job.DependencyUnavailable, "can't be read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, doclingtest.Options{}, func(b *bench) {
+				b.server.Plan(test.plan)
+				_, err := b.convert()
+				if e, ok := errors.AsType[*job.Error](err); !ok || e.Class != test.class || !strings.Contains(e.Message, test.says) {
+					b.Fatalf("got %v, want %s that says %q", err, test.class, test.says)
+				}
+				b.paid(1)
+				b.good() // a failure is not kept
+				b.paid(2)
+			})
+		})
+	}
+}
+
+func TestPartialSuccess(t *testing.T) {
+	inBubble(t, doclingtest.Options{}, func(b *bench) {
+		b.server.Plan(doclingtest.Conversion{Status: docling.PartialSuccess, Errors: []docling.ErrorItem{{Message: "page 2 failed", Category: "inference_failure", Page: 2}}})
+		for range 2 {
+			if r := b.good(); r.Status != docling.PartialSuccess || len(r.Errors) != 1 || r.Errors[0].Page != 2 {
+				b.Errorf("got %+v", r)
+			}
+		}
+		b.paid(1)
+	})
+}
+
+func TestResultIsBounded(t *testing.T) {
+	inBubble(t, doclingtest.Options{}, func(b *bench) {
+		b.client = b.connect(docling.Options{MaxResult: 1000})
+		b.fails(job.QuotaExceeded, "", "docling made more than")
+	})
+}
+
+func TestURL(t *testing.T) {
+	t.Parallel()
+	for _, bad := range []string{"", "docling:5001", "ftp://docling", "http://"} {
+		if _, err := docling.New(docling.Options{URL: bad}); err == nil {
+			t.Errorf("%q is taken", bad)
+		}
+	}
+}

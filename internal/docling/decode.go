@@ -1,0 +1,190 @@
+package docling
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+// Result is what the server makes of one file.
+type Result struct {
+	Status   string // Success, PartialSuccess, Failed or Skipped
+	Errors   []ErrorItem
+	Failure  *Failure // of the whole task: there is nothing else then
+	Document *Document
+}
+
+// maxItems bounds the items of a document: each takes some hundred bytes here, however short its JSON is.
+const maxItems = 2_000_000
+
+// ReadResult decodes a result (ConvertDocumentResponse or TaskFailureResult), item by item: what is not needed
+// is never in memory, and what is needed only once.
+func ReadResult(r io.Reader) (*Result, error) {
+	d := &decoder{Decoder: json.NewDecoder(r)}
+	result := &Result{}
+	err := d.object(func(key string) error {
+		switch key {
+		case "status":
+			return d.Decode(&result.Status)
+		case "errors":
+			return d.Decode(&result.Errors)
+		case "failure":
+			return d.Decode(&result.Failure)
+		case "document":
+			return d.object(func(key string) (err error) {
+				if key != "json_content" {
+					return d.skip()
+				}
+				result.Document, err = d.document()
+				return err
+			})
+		}
+		return d.skip()
+	})
+	return result, unreadable(err)
+}
+
+// ReadDocument decodes a DoclingDocument by itself, as Docling exports it.
+func ReadDocument(r io.Reader) (*Document, error) {
+	d := &decoder{Decoder: json.NewDecoder(r)}
+	doc, err := d.document()
+	if err == nil && doc == nil {
+		err = errors.New("it is null")
+	}
+	return doc, unreadable(err)
+}
+
+func unreadable(err error) error {
+	if _, ok := errors.AsType[*job.Error](err); ok || err == nil {
+		return err
+	}
+	return down(job.DependencyUnavailable, "is the version of docling-serve one that the worker knows? see docs/docling.md",
+		"docling-serve's result can't be read: %w", err)
+}
+
+// decoder walks JSON of any size.
+type decoder struct {
+	*json.Decoder
+	items int
+}
+
+// document returns nil for null.
+func (d *decoder) document() (*Document, error) {
+	doc := &Document{Items: map[string][]Item{}, Pages: map[int]Page{}}
+	known := false
+	err := d.object(func(key string) error {
+		known = true
+		switch key {
+		case "name":
+			return d.Decode(&doc.Name)
+		case "body":
+			return d.Decode(&doc.Body)
+		case "pages":
+			return d.object(func(number string) error {
+				var p Page
+				if err := d.Decode(&p); err != nil {
+					return err
+				}
+				if n, err := strconv.Atoi(number); err == nil {
+					doc.Pages[n] = p
+				}
+				return nil
+			})
+		case "schema_name", "version", "origin", "furniture":
+			return d.skip()
+		}
+		return d.array(func() error {
+			if d.items++; d.items > maxItems {
+				return job.Errorf(job.QuotaExceeded, "docling found more than %d pieces in the document: split it into smaller files", maxItems)
+			}
+			var item Item
+			if err := d.Decode(&item); err != nil {
+				return fmt.Errorf("%s %d: %w", key, len(doc.Items[key]), err)
+			}
+			doc.Items[key] = append(doc.Items[key], item)
+			return nil
+		})
+	})
+	if !known {
+		return nil, err
+	}
+	return doc, err
+}
+
+// object calls value for each key; it has to consume the key's value. null has no keys.
+func (d *decoder) object(value func(key string) error) error {
+	t, err := d.Token()
+	if err != nil || t == nil {
+		return short(err)
+	}
+	if t != json.Delim('{') {
+		return fmt.Errorf("%v where an object should be", t)
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return short(err)
+		}
+		name, _ := key.(string) // the decoder takes no other key
+		if err := value(name); err != nil {
+			return short(err)
+		}
+	}
+	_, err = d.Token()
+	return short(err)
+}
+
+// array calls element for each element of an array; it has to consume it. Anything else than an array is
+// skipped.
+func (d *decoder) array(element func() error) error {
+	t, err := d.Token()
+	switch {
+	case err != nil:
+		return short(err)
+	case t == json.Delim('{'):
+		return d.leave(1)
+	case t != json.Delim('['):
+		return nil
+	}
+	for d.More() {
+		if err := element(); err != nil {
+			return short(err)
+		}
+	}
+	_, err = d.Token()
+	return short(err)
+}
+
+// skip consumes a value.
+func (d *decoder) skip() error { return d.leave(0) }
+
+// leave consumes what is left of as many open values, or one value when none is open.
+func (d *decoder) leave(depth int) error {
+	for {
+		t, err := d.Token()
+		if err != nil {
+			return short(err)
+		}
+		switch t {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+		if depth == 0 {
+			return nil
+		}
+	}
+}
+
+// short makes the end of the stream within a value an error that says so.
+func short(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

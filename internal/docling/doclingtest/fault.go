@@ -1,0 +1,64 @@
+package doclingtest
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/docling"
+)
+
+// Fault is how one request fails. The zero value is no fault.
+type Fault struct {
+	// Status other than zero answers with it, with Detail (a string, or a list of {"loc", "msg", "type"}) as
+	// FastAPI writes it, and with Header.
+	Status int
+	Detail any
+	Header http.Header
+
+	Drop bool // the connection ends without an answer
+	Cut  bool // the connection ends in the midst of the answer; a submitted file is converted all the same
+	Hang bool // no answer comes until the client gives up or the server closes
+
+	Before func() // called when the request has come, before it is answered in whatever way
+}
+
+// Faults that tests often need.
+var (
+	Unready   = Fault{Status: http.StatusServiceUnavailable, Detail: "Models not yet loaded"}
+	Busy      = Fault{Status: http.StatusServiceUnavailable, Detail: "Server is busy, please try again shortly.", Header: http.Header{"Retry-After": {"1"}}}
+	LimitRate = Fault{Status: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {"7"}}}
+	GaveUp    = Fault{Status: http.StatusGatewayTimeout}
+	Dropped   = Fault{Drop: true}
+	CutShort  = Fault{Cut: true}
+	NoAnswer  = Fault{Hang: true}
+)
+
+// Conversion is what becomes of one submitted file. The zero value converts it at once and well.
+type Conversion struct {
+	Takes    time.Duration       // from the submission to its end, by the clock
+	Held     <-chan struct{}     // not nil: it does not end before this is closed
+	Status   string              // of the document; empty: success, or failure when there is no document
+	Errors   []docling.ErrorItem // of the document
+	Failure  *docling.Failure    // of the task: its result is a TaskFailureResult
+	Bare     string              // error_message of a task that failed on the engine "local": it has no result at all
+	Document json.RawMessage     // the DoclingDocument; nil: Options.Document
+	Forget   bool                // the task is gone once it was polled, as after a restart of the engine "local"
+	Vanish   bool                // its result is gone although the task says success
+}
+
+func (f Fault) write(w http.ResponseWriter) {
+	maps.Copy(w.Header(), f.Header)
+	detail := f.Detail
+	if detail == nil {
+		detail = http.StatusText(f.Status)
+	}
+	answer(w, f.Status, map[string]any{"detail": detail})
+}
+
+func answer(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body) // an error here is the client's going away
+}

@@ -1,0 +1,294 @@
+package doclingtest
+
+import (
+	"crypto/rand"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// task is one submitted file.
+type task struct {
+	id      string
+	plan    Conversion
+	began   time.Time // zero: it waits in the queue
+	fetched time.Time // zero: not yet
+}
+
+// over says whether the conversion has come to its end, whatever that is.
+func (t *task) over(now time.Time) bool {
+	if t.plan.Held != nil {
+		select {
+		case <-t.plan.Held:
+		default:
+			return false
+		}
+	}
+	return !t.began.IsZero() && now.Sub(t.began) >= t.plan.Takes
+}
+
+func (t *task) failed() bool { return t.plan.Failure != nil || t.plan.Bare != "" }
+
+func (t *task) state(now time.Time) string {
+	switch {
+	case t.began.IsZero():
+		return "pending"
+	case !t.over(now):
+		return "started"
+	case t.failed():
+		return "failure"
+	default: // also when the document failed
+		return "success"
+	}
+}
+
+const day = 24 * time.Hour
+
+func (s *Server) submit(w http.ResponseWriter, r *http.Request) {
+	u, problem := readUpload(r)
+	if problem != nil {
+		answer(w, http.StatusUnprocessableEntity, map[string]any{"detail": problem})
+		return
+	}
+	most := s.options.MaxTimeout
+	if most == 0 {
+		most = 7 * day
+	}
+	if v := u.Fields["document_timeout"]; len(v) > 0 {
+		if seconds, _ := strconv.ParseFloat(v[0], 64); seconds > most.Seconds() {
+			answer(w, http.StatusUnprocessableEntity, map[string]any{
+				"detail": "document_timeout exceeds the configured maximum of " + strconv.FormatFloat(most.Seconds(), 'f', 1, 64) + " seconds.",
+			})
+			return
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := &task{id: strings.ToLower(rand.Text())}
+	if len(s.plans) > 0 {
+		t.plan, s.plans = s.plans[0], s.plans[1:]
+	}
+	s.uploads = append(s.uploads, u)
+	s.tasks[t.id] = t
+	s.order = append(s.order, t)
+	s.schedule()
+	s.status(w, t)
+}
+
+// invalid is an entry of FastAPI's list of what is wrong with a request.
+type invalid struct {
+	Type string   `json:"type"`
+	Loc  []string `json:"loc"`
+	Msg  string   `json:"msg"`
+}
+
+// choices are the values that some options may have.
+var choices = map[string][]string{
+	"target_type": {"inbody", "zip", "presigned_url"}, "image_export_mode": {"placeholder", "embedded", "referenced"},
+	"to_formats": {"md", "json", "yaml", "html", "html_split_page", "text", "doctags", "vtt", "doclang", "dclx"},
+	"do_ocr":     {"true", "false"}, "force_ocr": {"true", "false"}, "include_images": {"true", "false"},
+	"do_pdf_heading_hierarchy": {"true", "false"},
+}
+
+func readUpload(r *http.Request) (u Upload, problem any) {
+	u = Upload{Fields: map[string][]string{}, Tenant: r.Header.Get("X-Tenant-Id")}
+	form, err := r.MultipartReader()
+	if err != nil {
+		return u, []invalid{{"missing", []string{"body", "files"}, "Field required"}}
+	}
+	files := 0
+	for {
+		part, err := form.NextPart()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return u, "There was an error parsing the body"
+		}
+		raw, err := io.ReadAll(part)
+		if err != nil {
+			return u, "There was an error parsing the body"
+		}
+		if part.FormName() == "files" && part.FileName() != "" {
+			files++
+			u.Name, u.Size = part.FileName(), len(raw)
+			continue
+		}
+		u.Fields[part.FormName()] = append(u.Fields[part.FormName()], string(raw))
+	}
+	if files == 0 {
+		return u, []invalid{{"missing", []string{"body", "files"}, "Field required"}}
+	}
+	return u, u.check()
+}
+
+func (u Upload) check() any {
+	var problems []invalid
+	for name, values := range u.Fields {
+		for _, v := range values {
+			if known := choices[name]; known != nil && !slices.Contains(known, v) {
+				problems = append(problems, invalid{"enum", []string{"body", name}, "Input should be " + strings.Join(known, " or ")})
+			}
+		}
+	}
+	if v := u.Fields["document_timeout"]; len(v) > 0 {
+		if seconds, err := strconv.ParseFloat(v[0], 64); err != nil {
+			problems = append(problems, invalid{"float_parsing", []string{"body", "document_timeout"}, "Input should be a valid number"})
+		} else if seconds <= 0 {
+			return "document_timeout must be greater than 0."
+		}
+	}
+	if problems == nil {
+		return nil
+	}
+	return problems
+}
+
+// schedule begins the tasks for which there is a worker. The caller holds mu.
+func (s *Server) schedule() {
+	now, busy := time.Now(), 0
+	for _, t := range s.order {
+		if !t.began.IsZero() && !t.over(now) {
+			busy++
+		}
+	}
+	for _, t := range s.order {
+		if t.began.IsZero() && (s.options.Workers == 0 || busy < s.options.Workers) {
+			t.began = now
+			busy++
+		}
+	}
+}
+
+// status writes a TaskStatusResponse. The caller holds mu.
+func (s *Server) status(w http.ResponseWriter, t *task) {
+	now := time.Now()
+	body := map[string]any{"task_id": t.id, "task_type": "convert", "task_status": t.state(now), "task_position": nil, "task_meta": nil, "error_message": nil, "failure": nil}
+	position := 0
+	for _, other := range s.order {
+		if other.began.IsZero() {
+			position++
+		}
+		if other == t && t.began.IsZero() {
+			body["task_position"] = position
+		}
+	}
+	if t.over(now) {
+		if f := t.plan.Failure; f != nil {
+			body["failure"], body["error_message"] = failureOf(t), f.Message
+		} else if t.plan.Bare != "" {
+			body["error_message"] = t.plan.Bare
+		}
+	}
+	answer(w, http.StatusOK, body)
+}
+
+// find returns a task that is still known. The caller holds mu.
+func (s *Server) find(r *http.Request) *task {
+	s.schedule()
+	t := s.tasks[r.PathValue("task")]
+	if t == nil || !t.fetched.IsZero() && time.Since(t.fetched) >= s.options.Removal {
+		return nil
+	}
+	return t
+}
+
+// longPollStep is how often a waiting request looks whether the task is over.
+const longPollStep = 10 * time.Millisecond
+
+func (s *Server) poll(w http.ResponseWriter, r *http.Request) {
+	wait, _ := strconv.ParseFloat(r.URL.Query().Get("wait"), 64) // none: at once
+	until := time.Now().Add(time.Duration(wait * float64(time.Second)))
+	for s.options.LongPoll {
+		s.mu.Lock()
+		t := s.find(r)
+		done := t == nil || t.over(time.Now())
+		s.mu.Unlock()
+		if done || !time.Now().Before(until) {
+			break
+		}
+		timer := time.NewTimer(longPollStep)
+		select {
+		case <-timer.C:
+		case <-r.Context().Done():
+			timer.Stop()
+			return
+		case <-s.closing:
+			timer.Stop()
+			return
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.find(r)
+	if t == nil {
+		answer(w, http.StatusNotFound, map[string]any{"detail": "Task not found."})
+		return
+	}
+	s.status(w, t)
+	if t.plan.Forget {
+		delete(s.tasks, t.id)
+	}
+}
+
+func failureOf(t *task) map[string]any {
+	f := t.plan.Failure
+	return map[string]any{"category": f.Category, "message": f.Message, "retryable": f.Retryable, "phase": "execution", "details": map[string]string{}}
+}
+
+func (s *Server) result(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.find(r)
+	switch {
+	case t == nil:
+		answer(w, http.StatusNotFound, map[string]any{"detail": "Task not found."})
+		return
+	case !t.over(time.Now()) || t.plan.Bare != "" || t.plan.Vanish:
+		answer(w, http.StatusNotFound, map[string]any{"detail": "Task result not found. Please wait for a completion status."})
+		return
+	case t.plan.Failure != nil:
+		answer(w, http.StatusOK, map[string]any{"kind": "TaskFailureResult", "failure": failureOf(t)})
+		return
+	}
+	if t.fetched.IsZero() {
+		t.fetched = time.Now()
+	}
+	answer(w, http.StatusOK, s.response(t.plan))
+}
+
+// response is a ConvertDocumentResponse.
+func (s *Server) response(plan Conversion) map[string]any {
+	status, document := plan.Status, plan.Document
+	if status == "" {
+		status = "success"
+	}
+	if document == nil && status != "failure" && status != "skipped" {
+		document = s.options.Document
+	}
+	errs := []any{}
+	for _, e := range plan.Errors {
+		item := map[string]any{
+			"component_type": "pipeline", "module_name": "StandardPdfPipeline", "error_message": e.Message, "category": e.Category, "page_no": nil,
+		}
+		if e.Page > 0 {
+			item["page_no"] = e.Page
+		}
+		errs = append(errs, item)
+	}
+	var content any
+	if document != nil {
+		content = document
+	}
+	return map[string]any{
+		"document": map[string]any{
+			"filename": "document.pdf", "md_content": nil, "json_content": content, "html_content": nil, "text_content": nil, "doctags_content": nil, "doclang_content": nil,
+		},
+		"status": status, "errors": errs, "processing_time": plan.Takes.Seconds(), "timings": map[string]any{},
+		"confidence": map[string]any{"parse_score": nil, "layout_score": 0.93, "mean_grade": "excellent"},
+	}
+}

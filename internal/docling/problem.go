@@ -1,0 +1,170 @@
+package docling
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+// errUnknownTask says that the server doesn't know a task: it was restarted, or the result was fetched and
+// is gone.
+var errUnknownTask = errors.New("docling: the server does not know the task")
+
+// errTimeoutRefused says that document_timeout is more than the server allows.
+var errTimeoutRefused = errors.New("docling: the server allows no such document_timeout")
+
+// down is an error that is the server's fault: the circuit breaker hears of it.
+func down(class job.Class, hint, format string, args ...any) *job.Error {
+	err := job.Errorf(class, format, args...)
+	err.Dependency, err.Hint = job.Docling, hint
+	return err
+}
+
+// transport classifies the errors of connections and of answers that break off.
+func transport(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	const hint = "is docling-serve running, and DOCLING_URL its address? docling-serve's own log and GET /ready say more"
+	var network net.Error
+	if errors.As(err, &network) && network.Timeout() {
+		return down(job.NetworkTimeout, hint, "docling-serve did not answer in time: %w", err)
+	}
+	return down(job.DependencyUnavailable, hint, "docling-serve could not be reached, or the connection to it broke: %w", err)
+}
+
+// refusal classifies an answer that is an error. It reads the start of the body and does not close it.
+func refusal(r *http.Response) error {
+	detail := detail(r.Body)
+	said := fmt.Sprintf("HTTP %d", r.StatusCode)
+	if detail != "" {
+		said += ": " + detail
+	}
+	switch code := r.StatusCode; {
+	case code == http.StatusUnauthorized || code == http.StatusForbidden:
+		return down(job.DependencyUnavailable, "check DOCLING_API_KEY: it must be the server's DOCLING_SERVE_API_KEY",
+			"docling-serve refuses the key (HTTP %d)", code)
+	case code == http.StatusNotFound && strings.Contains(detail, "Task"):
+		return errUnknownTask
+	case code == http.StatusNotFound || code == http.StatusMethodNotAllowed || code/100 == 3:
+		return down(job.DependencyUnavailable, "DOCLING_URL must be the address of a docling-serve (API v1), without /v1",
+			"there is no docling-serve at DOCLING_URL (HTTP %d)", code)
+	case code == http.StatusRequestEntityTooLarge:
+		return job.Errorf(job.QuotaExceeded, "the file is larger than docling-serve, or a proxy before it, takes (HTTP 413): split it into smaller files")
+	case code == http.StatusUnprocessableEntity && strings.Contains(detail, optionTimeout):
+		return errTimeoutRefused
+	case code/100 == 4 && code != http.StatusTooManyRequests && code != http.StatusRequestTimeout:
+		return down(job.DependencyUnavailable, "docling-serve's policy (DOCLING_SERVE_ALLOWED_…) refuses an option of the worker; see docs/docling.md for what it sends",
+			"docling-serve refuses the request (%s)", said)
+	case code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable:
+		err := down(job.DependencyUnavailable, "docling-serve is starting or overloaded: GET /ready says which; give it more workers, or lower WORKER_CONCURRENCY",
+			"docling-serve is busy or not ready (%s)", said)
+		err.RetryAfter = retryAfter(r.Header.Get("Retry-After"))
+		return err
+	case code == http.StatusGatewayTimeout || code == http.StatusRequestTimeout:
+		return down(job.NetworkTimeout, "a proxy before docling-serve gave up waiting: see its timeouts", "docling-serve did not answer in time (%s)", said)
+	}
+	return down(job.DependencyUnavailable, "docling-serve's log says why", "docling-serve failed (%s)", said)
+}
+
+const detailBytes = 16 << 10
+
+// detail is what an error's body says, on one line: {"detail": "…"}, or a list of {"loc": […], "msg": "…"}.
+func detail(body io.Reader) string {
+	raw, err := io.ReadAll(io.LimitReader(body, detailBytes))
+	if err != nil {
+		return ""
+	}
+	var answer struct {
+		Detail json.RawMessage `json:"detail"`
+	}
+	if json.Unmarshal(raw, &answer) != nil {
+		return ""
+	}
+	var text string
+	if json.Unmarshal(answer.Detail, &text) == nil {
+		return line(text)
+	}
+	var items []struct {
+		Loc []any  `json:"loc"`
+		Msg string `json:"msg"`
+	}
+	if json.Unmarshal(answer.Detail, &items) != nil {
+		return ""
+	}
+	said := make([]string, 0, len(items))
+	for _, item := range items {
+		where := make([]string, len(item.Loc))
+		for i, part := range item.Loc {
+			where[i] = fmt.Sprint(part)
+		}
+		said = append(said, strings.Join(where, ".")+": "+item.Msg)
+	}
+	return line(strings.Join(said, "; "))
+}
+
+const lineRunes = 300
+
+// line makes foreign text fit for an error: one line, no control characters, not long.
+func line(text string) string {
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	if runes := []rune(text); len(runes) > lineRunes {
+		return string(runes[:lineRunes]) + "…"
+	}
+	return strings.ToValidUTF8(text, "\uFFFD")
+}
+
+// retryAfter reads seconds or a date (RFC 9110, 10.2.3); zero: neither.
+func retryAfter(value string) time.Duration {
+	if seconds, err := strconv.ParseFloat(value, 64); err == nil && seconds > 0 && seconds < 1e6 {
+		return time.Duration(seconds * float64(time.Second))
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return max(time.Until(at), 0)
+	}
+	return 0
+}
+
+// taskFailed is the error of a task that came to its end without a document.
+func taskFailed(f *Failure, message string) *job.Error {
+	if f == nil {
+		f = &Failure{Message: message}
+	}
+	what := line(f.Message)
+	if what == "" {
+		what = "it does not say why; its log does"
+	}
+	switch {
+	case f.Retryable:
+		// No Dependency: the server is up, and other documents may do. It counts as an attempt.
+		return job.Errorf(job.DependencyUnavailable, "docling could not convert the document this time (%s)", what)
+	case f.Category == "policy":
+		return job.Errorf(job.QuotaExceeded, "the document exceeds what docling-serve takes (%s)", what)
+	}
+	return job.Errorf(job.CorruptionDetected, "docling could not convert the document (%s): it may be damaged; open it and save it again", what)
+}
+
+// documentFailed is the error of a document that Docling gave up.
+func documentFailed(errs []ErrorItem) *job.Error {
+	said := make([]string, 0, len(errs))
+	timedOut := false
+	for _, e := range errs {
+		said = append(said, e.Message)
+		timedOut = timedOut || e.Category == "timeout"
+	}
+	if timedOut {
+		return job.Errorf(job.Timeout, "docling did not convert the document in the time that the task has left (%s): split it, or raise TASK_TIMEOUT_SEC",
+			line(strings.Join(said, "; ")))
+	}
+	return taskFailed(nil, strings.Join(said, "; "))
+}

@@ -1,0 +1,176 @@
+package docling
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/docling"
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+// maxDepth bounds how deep items are nested; documents that people read come to a tenth of it.
+const maxDepth = 200
+
+// Blocks emits the document's blocks in reading order, that of the references from its body. Page headers
+// and footers, backgrounds and what is invisible are left out. An item is emitted once, whatever refers
+// to it; a reference to nothing is left out. Errors: emit's, and corruption_detected for a document nested
+// too deeply or a table that is too large.
+func Blocks(doc *docling.Document, emit extract.Emit) error {
+	w := &walk{doc: doc, emit: emit, seen: map[string]bool{}}
+	return w.children(&doc.Body, scope{})
+}
+
+// walk is one pass over a document.
+type walk struct {
+	doc   *docling.Document
+	emit  extract.Emit
+	seen  map[string]bool // by reference
+	depth int
+}
+
+// scope is what an item inherits from those around it.
+type scope struct {
+	list  int  // how many lists it is in
+	place bool // a block around it has the place: text of a cell has none of its own
+}
+
+// find takes the item that a reference names, unless it was taken before.
+func (w *walk) find(ref docling.Ref) (array string, item *docling.Item) {
+	if w.seen[ref.To] {
+		return "", nil
+	}
+	array, item = w.look(ref)
+	if item != nil {
+		w.seen[ref.To] = true
+	}
+	return array, item
+}
+
+func (w *walk) look(ref docling.Ref) (array string, item *docling.Item) {
+	path, ok := strings.CutPrefix(ref.To, "#/")
+	if !ok {
+		return "", nil
+	}
+	array, number, ok := strings.Cut(path, "/")
+	n, err := strconv.Atoi(number)
+	items := w.doc.Items[array]
+	if !ok || err != nil || n < 0 || n >= len(items) {
+		return "", nil
+	}
+	return array, &items[n]
+}
+
+func (w *walk) children(of *docling.Item, s scope) error {
+	if w.depth++; w.depth > maxDepth {
+		return job.Errorf(job.CorruptionDetected, "the document's parts are nested more than %d deep", maxDepth)
+	}
+	defer func() { w.depth-- }()
+	for i, ref := range of.Children {
+		array, item := w.find(ref)
+		if item == nil || !visible(item) {
+			continue
+		}
+		if err := w.item(array, item, of, i, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// visible says whether an item is of the document itself. Speaker notes and comments are.
+func visible(item *docling.Item) bool {
+	switch item.Label {
+	case "page_header", "page_footer":
+		return false
+	}
+	return item.Layer == "" || item.Layer == "body" || item.Layer == "notes"
+}
+
+// item emits an item, which is the number-th child of parent, and what is in it.
+func (w *walk) item(array string, item, parent *docling.Item, number int, s scope) error {
+	switch array {
+	case "groups":
+		return w.group(item, s)
+	case "tables":
+		return w.table(item, s)
+	case "pictures":
+		return w.picture(item, s)
+	case "key_value_items", "form_items":
+		return w.graph(item, s)
+	case "field_items":
+		return w.field(item, s)
+	}
+	if item.Graph != nil {
+		return w.graph(item, s)
+	}
+	return w.text(item, parent, number, s)
+}
+
+func (w *walk) group(item *docling.Item, s scope) error {
+	switch item.Label {
+	case "inline":
+		text, err := w.inline(item)
+		if err != nil {
+			return err
+		}
+		return w.block(extract.Block{Kind: extract.Paragraph, Text: text}, w.first(item), s)
+	case "list", "ordered_list":
+		s.list++
+	case "sheet":
+		if err := w.emit(extract.Block{Kind: extract.Heading, Level: 2, Text: item.Name}); err != nil {
+			return err
+		}
+	}
+	return w.children(item, s)
+}
+
+// first is the first place of an item or of what is in it, for groups, which have none.
+func (w *walk) first(item *docling.Item) []docling.Place {
+	if len(item.Places) > 0 {
+		return item.Places
+	}
+	for _, ref := range item.Children {
+		if _, child := w.look(ref); child != nil && len(child.Places) > 0 {
+			return child.Places
+		}
+	}
+	return nil
+}
+
+// inline joins the text of an item's children, as a paragraph with parts in bold and links has them.
+func (w *walk) inline(item *docling.Item) (string, error) {
+	var parts []string
+	collect := &walk{doc: w.doc, seen: w.seen, depth: w.depth, emit: func(b extract.Block) error {
+		if text := extract.CellText([]extract.Block{b}); text != "" {
+			parts = append(parts, text)
+		}
+		return nil
+	}}
+	if err := collect.children(item, scope{place: true}); err != nil {
+		return "", err
+	}
+	return strings.Join(parts, " "), nil
+}
+
+// block emits one block at a place; blocks without text are the router's to drop.
+func (w *walk) block(b extract.Block, at []docling.Place, s scope) error {
+	if len(at) > 0 && !s.place {
+		b.Page, b.Box = w.place(at)
+	}
+	return w.emit(b)
+}
+
+// captions emits what an item refers to as its captions or footnotes.
+func (w *walk) captions(refs []docling.Ref, s scope) error {
+	for _, ref := range refs {
+		_, item := w.find(ref)
+		if item == nil || !visible(item) {
+			continue
+		}
+		if err := w.text(item, nil, 0, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}

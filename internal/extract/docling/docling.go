@@ -1,0 +1,231 @@
+// Package docling extracts documents by docling-serve: it sends the file, and makes blocks of the
+// DoclingDocument that comes back.
+package docling
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/docling"
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+// Name is what results say of documents that were read in this way.
+const Name = "docling"
+
+// formats are what is sent to docling-serve, and the ending by which it knows it. What it takes besides
+// (e-mail, EPUB, OpenDocument, legacy Office by way of LibreOffice) is read natively or not at all: attachments
+// and the like would be lost. An image's ending follows from its content.
+var formats = map[extract.Format]string{
+	extract.PDF: ".pdf", extract.DOCX: ".docx", extract.PPTX: ".pptx", extract.XLSX: ".xlsx",
+	extract.HTML: ".html", extract.Markdown: ".md", extract.CSV: ".csv", extract.Image: "",
+}
+
+// Formats lists the formats that Extractor takes, sorted.
+func Formats() []extract.Format {
+	all := make([]extract.Format, 0, len(formats))
+	for f := range formats {
+		all = append(all, f)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// Converter is what Extractor needs of docling.Client.
+type Converter interface {
+	Convert(ctx context.Context, q docling.Request, memory docling.Memory, shelf docling.Shelf) (*docling.Result, error)
+}
+
+// Extractor is an extract.Extractor. It is safe for concurrent use.
+type Extractor struct {
+	client Converter
+	shelf  docling.Shelf
+}
+
+// New makes an Extractor. shelf keeps results from one task to the next; nil: they are not kept.
+func New(client Converter, shelf docling.Shelf) *Extractor { return &Extractor{client, shelf} }
+
+// Name is Name.
+func (*Extractor) Name() string { return Name }
+
+// Version rises when the same DoclingDocument would give other blocks, or other options are sent.
+func (*Extractor) Version() int { return 1 }
+
+// Extract converts the file and emits its blocks. When Docling could convert only a part of it, this is
+// told in Info.Warnings. Besides the errors of docling.Client.Convert there is quota_exceeded for a
+// document of too many pages.
+func (x *Extractor) Extract(ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit) (extract.Info, error) {
+	q, err := request(ctx, src)
+	if err != nil {
+		return extract.Info{}, err
+	}
+	var memory docling.Memory
+	if src.Memory != nil {
+		memory = src.Memory
+	}
+	result, err := x.client.Convert(ctx, q, memory, x.shelf)
+	if err != nil {
+		return extract.Info{}, err
+	}
+	doc := result.Document
+	if n := len(doc.Pages); n > limits.Pages {
+		return extract.Info{}, job.Errorf(job.QuotaExceeded, "the document has %d pages, more than the %d that are read: split it into smaller files", n, limits.Pages)
+	}
+	info := extract.Info{Extractor: Name, Pages: pages(doc), Warnings: warnings(result)}
+	if err := Blocks(doc, emit); err != nil {
+		return extract.Info{}, err
+	}
+	return info, nil
+}
+
+// request describes the conversion. The file's own name stays here: the server would log it.
+func request(ctx context.Context, src extract.Source) (docling.Request, error) {
+	file, err := os.Open(src.Path)
+	if err != nil {
+		return docling.Request{}, fmt.Errorf("docling: open the document: %w", err)
+	}
+	defer func() { _ = file.Close() }() // it is only read
+	q := docling.Request{Path: src.Path, SHA256: src.SHA256, Fresh: src.Fresh, Options: options(ctx)}
+	if q.SHA256 == "" {
+		sum := sha256.New()
+		if _, err := io.Copy(sum, file); err != nil {
+			return docling.Request{}, fmt.Errorf("docling: read the document: %w", err)
+		}
+		q.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	}
+	ending, ok := formats[src.Format]
+	if !ok {
+		return docling.Request{}, job.Errorf(job.UnsupportedFormat, "docling is not asked for files of the format %s", src.Format)
+	}
+	if src.Format == extract.Image {
+		head := make([]byte, 512)
+		n, err := file.ReadAt(head, 0)
+		if err != nil && n == 0 {
+			return docling.Request{}, fmt.Errorf("docling: read the document: %w", err)
+		}
+		ending = imageEnding(head[:n])
+	}
+	q.Name = "document" + ending
+	return q, nil
+}
+
+func imageEnding(head []byte) string {
+	switch http.DetectContentType(head) {
+	case "image/png":
+		return ".png"
+	case "image/bmp":
+		return ".bmp"
+	case "image/webp":
+		return ".webp"
+	case "image/gif":
+		return ".gif"
+	}
+	if s := string(head); strings.HasPrefix(s, "II*\x00") || strings.HasPrefix(s, "MM\x00*") {
+		return ".tiff"
+	}
+	return ".jpg"
+}
+
+// options are sent with each document. Images are left out of the result, and headings get their level; a
+// server before 1.30 doesn't know the latter and ignores it.
+func options(ctx context.Context) []docling.Field {
+	all := []docling.Field{
+		{Name: "target_type", Value: "inbody"},
+		{Name: "to_formats", Value: "json"},
+		{Name: "image_export_mode", Value: "placeholder"},
+		{Name: "include_images", Value: "false"},
+		{Name: "do_ocr", Value: "true"},
+		{Name: "do_pdf_heading_hierarchy", Value: "true"},
+	}
+	if deadline, ok := ctx.Deadline(); ok {
+		all = append(all, docling.Field{Name: "document_timeout", Value: strconv.Itoa(seconds(time.Until(deadline)))})
+	}
+	return all
+}
+
+// seconds is how long Docling may work on a document when the task has so much time left: the rest is for
+// the queue before and what comes after.
+func seconds(left time.Duration) int {
+	return max(1, int(min(0.8*left.Seconds(), math.MaxInt32)))
+}
+
+// pages is the number of the last page.
+func pages(doc *docling.Document) int {
+	last := 0
+	for n := range doc.Pages {
+		last = max(last, n)
+	}
+	return last
+}
+
+// warnings tells what is missing of a document that was converted only in part.
+func warnings(r *docling.Result) []string {
+	if r.Status != docling.PartialSuccess {
+		return nil
+	}
+	missing := map[int]bool{}
+	for n := 1; n < pages(r.Document); n++ {
+		if _, there := r.Document.Pages[n]; !there {
+			missing[n] = true
+		}
+	}
+	var said []string
+	for _, e := range r.Errors {
+		if e.Page > 0 {
+			missing[e.Page] = true
+		}
+		if text := extract.Clean(oneLine(e.Message)); text != "" && !slices.Contains(said, text) && len(said) < 5 {
+			said = append(said, text)
+		}
+	}
+	text := "docling could convert only a part of the document"
+	if len(missing) > 0 {
+		text += "; all or some is missing of page " + list(missing)
+	}
+	if len(said) > 0 {
+		text += " (" + strings.Join(said, "; ") + ")"
+	}
+	return []string{text}
+}
+
+// The longest that a warning repeats: pages, and characters of a message.
+const (
+	listedPages  = 50
+	messageRunes = 200
+)
+
+func list(pages map[int]bool) string {
+	sorted := make([]int, 0, len(pages))
+	for n := range pages {
+		sorted = append(sorted, n)
+	}
+	slices.Sort(sorted)
+	var parts []string
+	for i, n := range sorted {
+		if i == listedPages {
+			parts = append(parts, fmt.Sprintf("and %d more", len(sorted)-i))
+			break
+		}
+		parts = append(parts, strconv.Itoa(n))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func oneLine(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if runes := []rune(text); len(runes) > messageRunes {
+		return string(runes[:messageRunes]) + "…"
+	}
+	return text
+}
