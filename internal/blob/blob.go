@@ -14,6 +14,8 @@ var (
 	ErrNotFound = errors.New("blob: not found")
 	// ErrChanged says that the blob was overwritten while it was being read.
 	ErrChanged = errors.New("blob: changed while it was read")
+	// ErrUnchanged says that the blob is still the one that the caller knows.
+	ErrUnchanged = errors.New("blob: unchanged")
 )
 
 // Properties describe a blob at one moment.
@@ -36,6 +38,9 @@ type Bucket interface {
 	// Open streams the blob from its start. The whole stream is of one ETag: it resumes after a broken
 	// connection, and ends in ErrChanged when the blob was overwritten meanwhile.
 	Open(ctx context.Context, name string) (Properties, io.ReadCloser, error)
+	// OpenChanged is Open, unless the blob still has the ETag: then it is ErrUnchanged, and no content was
+	// sent. It is one request, too. An empty etag is none that a blob has.
+	OpenChanged(ctx context.Context, name, etag string) (Properties, io.ReadCloser, error)
 	// Put writes a blob, replacing what was there, atomically.
 	Put(ctx context.Context, name string, body io.Reader, contentType string) (Properties, error)
 }

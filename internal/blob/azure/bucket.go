@@ -109,12 +109,25 @@ func (b *Bucket) Stat(ctx context.Context, name string) (blob.Properties, error)
 
 // Open implements blob.Bucket.
 func (b *Bucket) Open(ctx context.Context, name string) (blob.Properties, io.ReadCloser, error) {
+	return b.OpenChanged(ctx, name, "")
+}
+
+// OpenChanged implements blob.Bucket, with If-None-Match.
+func (b *Bucket) OpenChanged(ctx context.Context, name, etag string) (blob.Properties, io.ReadCloser, error) {
 	if err := blob.CheckName(name); err != nil {
 		return blob.Properties{}, nil, err
 	}
-	resp, err := b.client.NewBlobClient(name).DownloadStream(ctx, nil)
+	options := &sdk.DownloadStreamOptions{}
+	if etag != "" {
+		known := azcore.ETag(etag)
+		options.AccessConditions = &sdk.AccessConditions{ModifiedAccessConditions: &sdk.ModifiedAccessConditions{IfNoneMatch: &known}}
+	}
+	resp, err := b.client.NewBlobClient(name).DownloadStream(ctx, options)
 	if err != nil {
 		return blob.Properties{}, nil, b.explain(fmt.Sprintf("open blob %q in", name), err)
+	}
+	if resp.Body == nil { // status 304, which the SDK doesn't count as an error
+		return blob.Properties{}, nil, fmt.Errorf("open blob %q: %w", name, blob.ErrUnchanged)
 	}
 	p := blob.Properties{
 		Name: name, Size: value(resp.ContentLength), ETag: string(value(resp.ETag)),

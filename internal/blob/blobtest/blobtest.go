@@ -36,6 +36,7 @@ func Run(t *testing.T, open func(t *testing.T) blob.Bucket) {
 		{"a bad name is refused", true, badNames},
 		{"what is not there is said to be", true, notFound},
 		{"a new version replaces the old one", true, overwrite},
+		{"what is known is not sent again", true, openChanged},
 		{"a stream is of one version", true, overwriteWhileReading},
 		{"a failed write leaves the old version", true, failedWrite},
 		{"ensuring twice is no error", true, ensureTwice},
@@ -150,6 +151,33 @@ func overwrite(t *testing.T, b blob.Bucket) {
 	}
 	if p, got := read(t, b, "a.txt"); got != "second" || p.ETag != second.ETag {
 		t.Errorf("read %q of %s", got, p.ETag)
+	}
+}
+
+func openChanged(t *testing.T, b blob.Bucket) {
+	first := put(t, b, "a.txt", "first")
+	if _, r, err := b.OpenChanged(t.Context(), "a.txt", first.ETag); !errors.Is(err, blob.ErrUnchanged) || r != nil {
+		t.Errorf("the blob that is known: %v", err)
+	}
+	second := put(t, b, "a.txt", "second")
+	for _, etag := range []string{first.ETag, "", `"0x0"`} {
+		p, r, err := b.OpenChanged(t.Context(), "a.txt", etag)
+		if err != nil {
+			t.Errorf("ETag %q: %v", etag, err)
+			continue
+		}
+		got, err := io.ReadAll(r)
+		must(t, err)
+		must(t, r.Close())
+		if string(got) != "second" || p.ETag != second.ETag || p.Size != 6 {
+			t.Errorf("ETag %q: read %q of %+v", etag, got, p)
+		}
+	}
+	if _, _, err := b.OpenChanged(t.Context(), "absent.txt", second.ETag); !errors.Is(err, blob.ErrNotFound) {
+		t.Errorf("a blob that is not there: %v", err)
+	}
+	if _, _, err := b.OpenChanged(t.Context(), "../a.txt", second.ETag); err == nil || errors.Is(err, blob.ErrUnchanged) {
+		t.Errorf("a bad name: %v", err)
 	}
 }
 

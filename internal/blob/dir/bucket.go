@@ -72,6 +72,16 @@ func (b *Bucket) Open(ctx context.Context, name string) (blob.Properties, io.Rea
 	return p, &reader{File: file, ctx: ctx, opened: p}, nil
 }
 
+// OpenChanged implements blob.Bucket.
+func (b *Bucket) OpenChanged(ctx context.Context, name, etag string) (blob.Properties, io.ReadCloser, error) {
+	p, file, err := b.Open(ctx, name)
+	if err != nil || p.ETag != etag {
+		return p, file, err
+	}
+	_ = file.Close() // nothing was written to it
+	return blob.Properties{}, nil, fmt.Errorf("open blob %q: %w", name, blob.ErrUnchanged)
+}
+
 // Put implements blob.Bucket. The content type is not kept; readers get one by the name's ending.
 func (b *Bucket) Put(ctx context.Context, name string, body io.Reader, _ string) (blob.Properties, error) {
 	doing := fmt.Sprintf("write blob %q", name)

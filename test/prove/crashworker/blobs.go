@@ -37,6 +37,17 @@ func (w countedBucket) Open(ctx context.Context, name string) (p blob.Properties
 	return p, countedBody{body, w.c}, nil
 }
 
+func (w countedBucket) OpenChanged(ctx context.Context, name, etag string) (p blob.Properties, body io.ReadCloser, err error) {
+	body, err = call(w.c, "blob.OpenChanged", func() (io.ReadCloser, error) {
+		p, body, err = w.b.OpenChanged(ctx, name, etag)
+		return body, err
+	})
+	if err != nil {
+		return p, nil, err
+	}
+	return p, countedBody{body, w.c}, nil
+}
+
 func (w countedBucket) Put(ctx context.Context, name string, body io.Reader, contentType string) (blob.Properties, error) {
 	return call(w.c, "blob.Put", func() (blob.Properties, error) { return w.b.Put(ctx, name, body, contentType) })
 }
