@@ -5,44 +5,54 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// keep is the outcome of a document that is what it was: no model call, no chunk written.
-func (w *work) keep() (handlers.Outcome, error) {
+// keep is the outcome of a document that is what it was: no model call, no chunk written. reading is of
+// bytes that are other ones and say the same; nil: they are the same.
+func (w *work) keep(etag string, reading *store.Reading) (handlers.Outcome, error) {
 	if err := w.call.Progress.Stage(stageFinalizing); err != nil {
 		return handlers.Outcome{}, err
 	}
 	active := w.staged.Active
+	result := Result{
+		DocumentID: w.staged.DocumentID, DocumentSet: w.payload.DocumentSet, Filename: w.payload.Filename,
+		Pages: active.Pages, Chunks: active.Chunks, Reused: active.Chunks, Characters: active.Characters,
+		Extractor: active.Extractor, ContentSHA256: active.ContentSHA256, Unchanged: true,
+	}
+	if reading != nil {
+		result.Warnings = w.warnings()
+	}
 	return handlers.Outcome{
-		Result: Result{
-			DocumentID: w.staged.DocumentID, DocumentSet: w.payload.DocumentSet, Filename: w.payload.Filename,
-			Pages: active.Pages, Chunks: active.Chunks, Reused: active.Chunks, Characters: active.Characters,
-			Extractor: active.Extractor, ContentSHA256: active.ContentSHA256, Unchanged: true,
-		},
+		Result: result,
 		Effects: []store.Effect{{Kind: store.EffectKeepDocument, Args: store.Keeping{
 			DocumentID: w.staged.DocumentID, Version: w.staged.Version, Blob: w.payload.Blob,
-			SourceETag: w.file.ETag, Metadata: w.payload.Metadata,
+			SourceETag: etag, Metadata: w.payload.Metadata, Reading: reading,
 		}}},
 	}, nil
 }
 
+// reading is what was read of the blob.
+func (w *work) reading() store.Reading {
+	return store.Reading{
+		ContentSHA256: w.file.SHA256, TextSHA256: w.text.sum(), Format: string(w.source.Format), Pipeline: w.pipeline,
+		Pages: w.info.Pages, Characters: w.info.Characters, Extractor: w.info.Extractor, Title: w.info.Title,
+	}
+}
+
 // activate is the outcome of a document that was indexed: its staged version becomes the active one
-// in the transaction that completes the job, and not before.
+// in the transaction that completes the job, and not before. The store adds how many of its chunks were
+// embedded: it has counted those of earlier attempts, too.
 func (w *work) activate() (handlers.Outcome, error) {
 	if err := w.call.Progress.Stage(stageFinalizing); err != nil {
 		return handlers.Outcome{}, err
 	}
-	result := Result{
-		DocumentID: w.staged.DocumentID, DocumentSet: w.payload.DocumentSet, Filename: w.payload.Filename,
-		Pages: w.info.Pages, Chunks: w.chunks, Embedded: int(w.embedded.Load()), Reused: int(w.reused.Load()),
-		Characters: w.info.Characters, Extractor: w.info.Extractor, ContentSHA256: w.file.SHA256,
-	}
-	result.Warnings = w.warnings()
 	return handlers.Outcome{
-		Result: result,
+		Result: Result{
+			DocumentID: w.staged.DocumentID, DocumentSet: w.payload.DocumentSet, Filename: w.payload.Filename,
+			Pages: w.info.Pages, Chunks: w.chunks, Characters: w.info.Characters, Extractor: w.info.Extractor,
+			ContentSHA256: w.file.SHA256, Warnings: w.warnings(),
+		},
 		Effects: []store.Effect{{Kind: store.EffectActivateDocument, Args: store.Activation{
-			DocumentID: w.staged.DocumentID, Version: w.staged.Version, Chunks: w.chunks,
-			ContentSHA256: w.file.SHA256, Pipeline: w.pipeline, Pages: w.info.Pages, Characters: w.info.Characters,
-			Extractor: w.info.Extractor, Title: w.info.Title, Blob: w.payload.Blob, SourceETag: w.file.ETag,
-			Metadata: w.payload.Metadata,
+			Reading: w.reading(), DocumentID: w.staged.DocumentID, Version: w.staged.Version, Chunks: w.chunks,
+			Blob: w.payload.Blob, SourceETag: w.file.ETag, Metadata: w.payload.Metadata,
 		}}},
 	}, nil
 }

@@ -33,10 +33,12 @@ type work struct {
 	staged   store.Staged
 	pipeline string
 
+	known    map[string]bool // keys that the tenant has for certain: of the active version, and staged before
+	alike    *alike          // nil: there is nothing to compare with
+	text     textSum
 	info     extract.Info
-	chunks   int // cut so far; the producer's
-	embedded atomic.Int64
-	reused   atomic.Int64
+	chunks   int  // cut so far; the producer's
+	sameText bool // the active version would be made again
 	written  atomic.Int64
 	total    atomic.Int64 // of chunks; zero until the document is parsed
 }
@@ -54,18 +56,18 @@ func (w *work) title() string {
 	return title
 }
 
-// unchanged says whether the active version was made of the same bytes in the same way.
-func (w *work) unchanged() bool {
-	a := w.staged.Active
-	return a != nil && !w.call.Task.Hints.Force && a.ContentSHA256 == w.file.SHA256 && a.Pipeline == w.pipeline
-}
-
 // index streams the document through extraction, chunking, embedding and staging. They overlap: the
 // first chunks are staged before the last page is read. The stages name the slowest part that is not
 // finished.
 func (w *work) index(ctx context.Context) error {
 	if err := w.call.Progress.Stage(stageParsing); err != nil {
 		return err
+	}
+	if err := w.compare(ctx); err != nil {
+		return err
+	}
+	if w.alike != nil {
+		defer w.alike.close()
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	batches := make(chan []chunk.Chunk, writers)
@@ -89,6 +91,28 @@ func (w *work) index(ctx context.Context) error {
 	return w.call.Progress.Stage(stageIndexing)
 }
 
+// compare gets what the new version is compared with.
+func (w *work) compare(ctx context.Context) error {
+	w.text, w.known = newTextSum(), make(map[string]bool)
+	for _, key := range w.staged.StagedKeys {
+		w.known[key] = true
+	}
+	if w.staged.Active == nil {
+		return nil
+	}
+	keys, err := w.deps.Documents.VersionKeys(ctx, w.staged.DocumentID, w.staged.Active.Version)
+	if err != nil {
+		return fmt.Errorf("look at the active version: %w", err)
+	}
+	for _, key := range keys {
+		w.known[key] = true
+	}
+	if a := w.active(); a != nil && a.TextSHA256 != "" {
+		w.alike = &alike{keys: keys}
+	}
+	return nil
+}
+
 // safely makes a panic of a goroutine of ours an error: the engine recovers only what runs in its own.
 func safely(f func() error) func() error {
 	return func() (err error) {
@@ -106,19 +130,7 @@ func safely(f func() error) func() error {
 
 // produce extracts and chunks, and hands on full batches.
 func (w *work) produce(ctx context.Context, batches chan<- []chunk.Chunk) error {
-	var batch []chunk.Chunk
-	flush := func() error {
-		if len(batch) == 0 {
-			return nil
-		}
-		select {
-		case batches <- batch:
-			batch = nil
-			return nil
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
+	out := &batcher{ctx: ctx, to: batches}
 	chunker := chunk.New(chunk.Config{
 		Title: w.title(), Counter: w.deps.Counter, Model: w.deps.Embedder.Model(), Dimensions: w.deps.Embedder.Dimensions(),
 	}, func(c chunk.Chunk) error {
@@ -126,10 +138,7 @@ func (w *work) produce(ctx context.Context, batches chan<- []chunk.Chunk) error 
 			return context.Cause(ctx)
 		}
 		w.chunks++
-		if batch = append(batch, c); len(batch) < batchChunks {
-			return nil
-		}
-		return flush()
+		return w.pass(c, out)
 	})
 	if err := w.parse(ctx, chunker); err != nil {
 		return err
@@ -140,11 +149,63 @@ func (w *work) produce(ctx context.Context, batches chan<- []chunk.Chunk) error 
 	if err := chunker.Close(); err != nil {
 		return fmt.Errorf("chunk the document: %w", err)
 	}
-	if err := flush(); err != nil {
+	if w.alike != nil {
+		if w.alike.whole() && w.text.sum() == w.staged.Active.TextSHA256 {
+			w.sameText = true
+			return nil
+		}
+		if err := w.alike.release(out.add); err != nil { // fewer chunks, or the same ones at other places
+			return err
+		}
+	}
+	if err := out.flush(); err != nil {
 		return err
 	}
 	w.total.Store(int64(w.chunks))
 	return w.call.Progress.Stage(stageEmbedding)
+}
+
+// pass hands a chunk on, unless all up to it are those of the active version.
+func (w *work) pass(c chunk.Chunk, out *batcher) error {
+	if w.alike != nil {
+		if held, err := w.alike.take(c, w.file.Dir); held || err != nil {
+			return err
+		}
+		all := w.alike
+		w.alike = nil
+		defer all.close()
+		if err := all.release(out.add); err != nil {
+			return err
+		}
+	}
+	return out.add(c)
+}
+
+// batcher gathers chunks into batches.
+type batcher struct {
+	ctx   context.Context //nolint:containedctx // lives as long as one produce
+	to    chan<- []chunk.Chunk
+	batch []chunk.Chunk
+}
+
+func (b *batcher) add(c chunk.Chunk) error {
+	if b.batch = append(b.batch, c); len(b.batch) < batchChunks {
+		return nil
+	}
+	return b.flush()
+}
+
+func (b *batcher) flush() error {
+	if len(b.batch) == 0 {
+		return nil
+	}
+	select {
+	case b.to <- b.batch:
+		b.batch = nil
+		return nil
+	case <-b.ctx.Done():
+		return context.Cause(b.ctx)
+	}
 }
 
 func (w *work) parse(ctx context.Context, chunker *chunk.Chunker) error {
@@ -154,6 +215,7 @@ func (w *work) parse(ctx context.Context, chunker *chunk.Chunker) error {
 			lastPage = b.Page
 			w.call.Progress.Within(pageFraction(lastPage), fmt.Sprintf("page %d", lastPage))
 		}
+		w.text.add(b)
 		return chunker.Add(b)
 	})
 	if err != nil {
@@ -169,16 +231,15 @@ func pageFraction(page int) float64 { return 1 - 1/(1+float64(page)/20) }
 
 // write embeds what the tenant has no vector for, and stages a batch.
 func (w *work) write(ctx context.Context, batch []chunk.Chunk) error {
-	rows, keys := make([]store.Chunk, len(batch)), make([]string, len(batch))
+	rows := make([]store.Chunk, len(batch))
 	for i, c := range batch {
-		rows[i], keys[i] = row(c), c.Key
+		rows[i] = row(c)
 	}
-	known, err := w.deps.Documents.KnownChunks(ctx, keys)
+	known, err := w.knownOf(ctx, batch)
 	if err != nil {
-		return fmt.Errorf("look for known chunks: %w", err)
+		return err
 	}
-	embedded, err := w.embed(ctx, batch, rows, func(key string) bool { return !known[key] })
-	if err != nil {
+	if err := w.embed(ctx, batch, rows, func(key string) bool { return !known[key] }); err != nil {
 		return err
 	}
 	missing, err := w.stage(ctx, rows)
@@ -190,11 +251,9 @@ func (w *work) write(ctx context.Context, batch []chunk.Chunk) error {
 		for _, key := range missing {
 			again[key] = true
 		}
-		more, err := w.embed(ctx, batch, rows, func(key string) bool { return again[key] })
-		if err != nil {
+		if err := w.embed(ctx, batch, rows, func(key string) bool { return again[key] }); err != nil {
 			return err
 		}
-		embedded += more
 		if missing, err = w.stage(ctx, rows); err != nil {
 			return err
 		}
@@ -202,8 +261,6 @@ func (w *work) write(ctx context.Context, batch []chunk.Chunk) error {
 			return fmt.Errorf("the store did not take %d chunks that were sent with their vectors", len(missing))
 		}
 	}
-	w.embedded.Add(int64(embedded))
-	w.reused.Add(int64(len(rows) - embedded))
 	done := w.written.Add(int64(len(rows)))
 	fraction := 0.0
 	if total := w.total.Load(); total > 0 {
@@ -213,30 +270,57 @@ func (w *work) write(ctx context.Context, batch []chunk.Chunk) error {
 	return nil
 }
 
+// knownOf returns which keys of a batch the tenant has a vector for. The store is asked only about those that
+// the document did not have before.
+func (w *work) knownOf(ctx context.Context, batch []chunk.Chunk) (map[string]bool, error) {
+	var ask []string
+	for _, c := range batch {
+		if !w.known[c.Key] {
+			ask = append(ask, c.Key)
+		}
+	}
+	if len(ask) == 0 {
+		return w.known, nil
+	}
+	found, err := w.deps.Documents.KnownChunks(ctx, ask)
+	if err != nil {
+		return nil, fmt.Errorf("look for known chunks: %w", err)
+	}
+	for _, c := range batch {
+		if w.known[c.Key] {
+			found[c.Key] = true
+		}
+	}
+	return found, nil
+}
+
 // embed fills in the vectors of the wanted rows; equal texts are embedded once.
-func (w *work) embed(ctx context.Context, batch []chunk.Chunk, rows []store.Chunk, wanted func(key string) bool) (int, error) {
+func (w *work) embed(ctx context.Context, batch []chunk.Chunk, rows []store.Chunk, wanted func(key string) bool) error {
 	var inputs []string
 	first := map[string]int{} // index into inputs by key
 	for i, c := range batch {
-		if _, twice := first[c.Key]; twice || !wanted(c.Key) || rows[i].Embedding != nil {
+		if !wanted(c.Key) || rows[i].Embedding != nil {
+			continue
+		}
+		if _, rows[i].Reused = first[c.Key]; rows[i].Reused {
 			continue
 		}
 		first[c.Key] = len(inputs)
 		inputs = append(inputs, c.Embedded)
 	}
 	if len(inputs) == 0 {
-		return 0, nil
+		return nil
 	}
 	answer, err := w.deps.Embedder.Embed(ctx, inputs)
 	if err != nil {
-		return 0, fmt.Errorf("embed: %w", err)
+		return fmt.Errorf("embed: %w", err)
 	}
 	for i, c := range batch {
 		if at, ok := first[c.Key]; ok {
 			rows[i].Embedding = answer.Vectors[at]
 		}
 	}
-	return len(inputs), nil
+	return nil
 }
 
 func (w *work) stage(ctx context.Context, rows []store.Chunk) ([]string, error) {

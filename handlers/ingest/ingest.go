@@ -1,6 +1,11 @@
 // Package ingest makes a document findable: it fetches the blob, extracts its text, cuts it into
 // chunks, embeds those that the tenant has no vector for, and stages a version of the document that
 // becomes active in the same transaction that completes the job.
+//
+// A document that comes again passes four gates, the cheapest first, and each lets through only what
+// changed: the blob's ETag (nothing is downloaded), the SHA-256 of its bytes (nothing is extracted), that
+// of what was extracted (nothing is written), and the keys of its chunks (those that the tenant has
+// are not embedded). hints.force opens the first three. See gates.go.
 package ingest
 
 import (
@@ -94,38 +99,63 @@ func (h *Handler) Handle(ctx context.Context, c handlers.Call) (handlers.Outcome
 	if err != nil {
 		return handlers.Outcome{}, err
 	}
-	if err := c.Progress.Stage(stageFetching); err != nil {
-		return handlers.Outcome{}, err
+	if p.Delete {
+		return h.remove(ctx, c, p)
 	}
-	file, err := source.Fetch(ctx, h.deps.Bucket, p.Blob, source.Options{
-		TempDir: h.deps.TempDir, Bytes: h.deps.Limits.Bytes,
-		Progress: func(fraction float64) { c.Progress.Within(fraction, "") },
-	})
+	// The document is taken before its blob is fetched: so of two jobs that come at once, the one that ends
+	// last has also looked last, and what it leaves is what the blob is.
+	staged, err := h.stageDocument(ctx, c, p)
 	if err != nil {
 		return handlers.Outcome{}, err
 	}
-	defer file.Remove()
+	w := &work{Handler: h, call: c, payload: p, staged: staged}
+	return w.ingest(ctx)
+}
 
+func (h *Handler) stageDocument(ctx context.Context, c handlers.Call, p payload) (store.Staged, error) {
 	staged, err := h.deps.Documents.StageDocument(ctx, store.Staging{
 		Holder: c.Holder, DocumentSet: p.DocumentSet, Filename: p.Filename, Blob: p.Blob,
 	})
 	if err != nil {
-		return handlers.Outcome{}, fmt.Errorf("stage the document: %w", err)
+		return staged, fmt.Errorf("stage the document: %w", err)
 	}
-	if err := c.Progress.Stage(stageDetecting); err != nil {
+	return staged, nil
+}
+
+// ingest takes the document through the gates, as far as it has to go.
+func (w *work) ingest(ctx context.Context) (handlers.Outcome, error) {
+	if err := w.call.Progress.Stage(stageFetching); err != nil {
 		return handlers.Outcome{}, err
 	}
-	document, err := extract.Open(file.Path, p.Filename)
+	file, err := source.Fetch(ctx, w.deps.Bucket, w.payload.Blob, source.Options{
+		TempDir: w.deps.TempDir, Bytes: w.deps.Limits.Bytes, Known: w.knownETag(),
+		Progress: func(fraction float64) { w.call.Progress.Within(fraction, "") },
+	})
+	if errors.Is(err, blob.ErrUnchanged) {
+		return w.keep(w.staged.Active.SourceETag, nil)
+	}
 	if err != nil {
 		return handlers.Outcome{}, err
 	}
-	w := &work{Handler: h, call: c, payload: p, file: file, staged: staged, source: document}
-	w.pipeline = w.pipelineID(document.Format)
-	if w.unchanged() {
-		return w.keep()
+	defer file.Remove()
+	w.file = file
+	if err := w.call.Progress.Stage(stageDetecting); err != nil {
+		return handlers.Outcome{}, err
+	}
+	w.source, err = extract.Open(file.Path, w.payload.Filename)
+	if err != nil {
+		return handlers.Outcome{}, err
+	}
+	w.pipeline = w.pipelineID(w.source.Format)
+	if w.sameBytes() {
+		return w.keep(file.ETag, nil)
 	}
 	if err := w.index(ctx); err != nil {
 		return handlers.Outcome{}, stopped(ctx, err)
+	}
+	if w.sameText {
+		reading := w.reading()
+		return w.keep(file.ETag, &reading)
 	}
 	return w.activate()
 }

@@ -224,7 +224,7 @@ func TestRepeatedText(t *testing.T) {
 	}
 }
 
-// What a lost attempt has staged is not paid for again, and leaves nothing behind.
+// What a lost attempt has staged is not paid for again, is counted once, and leaves nothing behind.
 func TestSecondAttempt(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -250,7 +250,7 @@ func TestSecondAttempt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := b.complete(second, out); r.Version != 1 || r.Embedded != 0 || b.model.Inputs() != inputs {
+	if r := b.complete(second, out); r.Version != 1 || r.Embedded != r.Chunks || r.Reused != 0 || b.model.Inputs() != inputs {
 		t.Errorf("result %+v, %d inputs more", r, b.model.Inputs()-inputs)
 	}
 	if _, err := b.store.Complete(t.Context(), store.Completion{Holder: first.Holder, Result: json.RawMessage("{}")}); !errors.Is(err, store.ErrFenced) {

@@ -16,6 +16,7 @@ type payload struct {
 	DocumentSet string         `json:"document_set"`
 	Blob        string         `json:"blob"` // default: Filename
 	Metadata    map[string]any `json:"metadata"`
+	Delete      bool           `json:"delete"` // take the document out of the index
 }
 
 // maxSetName is the longest name of a document set, in characters.
@@ -23,7 +24,7 @@ const maxSetName = 200
 
 func readPayload(raw json.RawMessage) (payload, error) {
 	var p payload
-	if err := handlers.ReadPayload(raw, &p, "filename, document_set and blob are strings, metadata is an object"); err != nil {
+	if err := handlers.ReadPayload(raw, &p, "filename, document_set and blob are strings, metadata is an object, delete is true or false"); err != nil {
 		return p, err
 	}
 	if err := handlers.CheckSource(p.Filename, &p.Blob); err != nil {

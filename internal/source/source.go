@@ -31,13 +31,14 @@ func (f *File) Remove() { _ = os.RemoveAll(f.Dir) } // a leftover is in TempDir,
 type Options struct {
 	TempDir  string                 // the folder is made in it
 	Bytes    int64                  // the most
+	Known    string                 // the ETag of a blob that need not be fetched; empty: none
 	Progress func(fraction float64) // told while it comes, 0-1
 }
 
 // Fetch streams the blob to disk, never holding it in memory, and hashes it on the way. Errors:
-// content_missing, quota_exceeded, or a retryable class.
+// blob.ErrUnchanged when it is the known one, content_missing, quota_exceeded, or a retryable class.
 func Fetch(ctx context.Context, bucket blob.Bucket, name string, o Options) (*File, error) {
-	props, body, err := bucket.Open(ctx, name)
+	props, body, err := bucket.OpenChanged(ctx, name, o.Known)
 	if errors.Is(err, blob.ErrNotFound) {
 		return nil, job.Errorf(job.ContentMissing, "the blob %q is not in the tenant's container; upload it and send the task again", name)
 	}
@@ -50,7 +51,7 @@ func Fetch(ctx context.Context, bucket blob.Bucket, name string, o Options) (*Fi
 	}
 	dir, err := os.MkdirTemp(o.TempDir, "task-")
 	if err != nil {
-		return nil, noRoom(err)
+		return nil, NoRoom(err)
 	}
 	f := &File{Dir: dir, Path: filepath.Join(dir, "source"), ETag: props.ETag}
 	if err := f.write(body, o.Bytes, func(n int64) { o.Progress(float64(n) / float64(max(props.Size, 1))) }); err != nil {
@@ -63,7 +64,7 @@ func Fetch(ctx context.Context, bucket blob.Bucket, name string, o Options) (*Fi
 func (f *File) write(body io.Reader, limit int64, progress func(int64)) error {
 	file, err := os.OpenFile(f.Path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
-		return noRoom(err)
+		return NoRoom(err)
 	}
 	defer file.Close()
 	sum := sha256.New()
@@ -73,14 +74,14 @@ func (f *File) write(body io.Reader, limit int64, progress func(int64)) error {
 	case errors.Is(err, blob.ErrChanged):
 		return job.Errorf(job.TransientStorage, "the blob was overwritten while it was read: %w", err)
 	case counted.failed != nil:
-		return noRoom(counted.failed)
+		return NoRoom(counted.failed)
 	case err != nil:
 		return fmt.Errorf("read the blob: %w", err)
 	case f.Size > limit:
 		return tooLarge(limit)
 	}
 	if err := file.Close(); err != nil {
-		return noRoom(err)
+		return NoRoom(err)
 	}
 	f.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	return nil
@@ -105,6 +106,7 @@ func tooLarge(limit int64) error {
 	return job.Errorf(job.QuotaExceeded, "the document is larger than the limit of %d MB (MAX_BLOB_MB)", limit>>20)
 }
 
-func noRoom(err error) error {
+// NoRoom is the error of a task that can't write its temporary files.
+func NoRoom(err error) error {
 	return job.Errorf(job.TransientStorage, "the worker can't write its temporary file; is its disk full?: %w", err)
 }

@@ -25,6 +25,10 @@ type ActiveVersion struct {
 	Chunks        int    `json:"chunks"`
 	Characters    int    `json:"characters"`
 	Extractor     string `json:"extractor"`
+	TextSHA256    string `json:"text_sha256"` // of what was extracted; empty: it was made before this was kept
+	Format        string `json:"format"`      // as it was detected; empty: as above
+	Blob          string `json:"blob"`        // that it was made of
+	SourceETag    string `json:"source_etag"` // of that blob then
 }
 
 // Chunk is a row of document_chunks.
@@ -38,6 +42,9 @@ type Chunk struct {
 	Key         string    `json:"chunk_key"`
 	Boxes       []Box     `json:"boxes,omitempty"`
 	Embedding   []float32 `json:"-"` // nil: take the one that the tenant has under Key
+	// Reused says of a chunk with an embedding that it was not made for this one (two chunks have one text).
+	// A chunk without is always counted as reused.
+	Reused bool `json:"reused,omitempty"`
 }
 
 // Box is where on a page a part of a chunk stands, in fractions (0-1) of the page from its top left.
@@ -63,30 +70,44 @@ const (
 	// EffectActivateDocument makes the job's staged version the active one; its args are an Activation.
 	// It refuses when the staged chunks are not exactly positions 0..Chunks-1.
 	EffectActivateDocument = "activate_document"
-	// EffectKeepDocument leaves the active version, updates the document's metadata and drops the staged
+	// EffectKeepDocument leaves the active version, updates what is known of its source and drops the staged
 	// version; its args are a Keeping.
 	EffectKeepDocument = "keep_document"
+	// EffectDeleteDocument removes the document; its args are a Deletion. It adds to the result: document_id
+	// (null: there was none), document_set, filename, deleted (false: there was none) and chunks_deleted.
+	EffectDeleteDocument = "delete_document"
 )
 
 // Brief says whether the effect touches a few rows, so that completions may be committed together. Activating a version
-// replaces all of the chunks of the last one.
-func (e Effect) Brief() bool { return e.Kind != EffectActivateDocument }
+// replaces all of the chunks of the last one, and deleting a document removes them.
+func (e Effect) Brief() bool {
+	return e.Kind != EffectActivateDocument && e.Kind != EffectDeleteDocument
+}
 
-// Activation are the arguments of EffectActivateDocument.
+// Reading is what was read of a document's source.
+type Reading struct {
+	ContentSHA256 string `json:"content_sha256"` // of the bytes
+	TextSHA256    string `json:"text_sha256"`    // of what was extracted
+	Format        string `json:"format"`
+	Pipeline      string `json:"pipeline"`
+	Pages         int    `json:"pages"`
+	Characters    int    `json:"characters"`
+	Extractor     string `json:"extractor"`
+	Title         string `json:"title,omitempty"`
+	PageLog       any    `json:"page_log,omitempty"` // how each page was read; a JSON array as in document_versions.page_log
+}
+
+// Activation are the arguments of EffectActivateDocument. It adds to the result what is known of the version, and
+// of its chunks how many have a vector that was made for it (chunks_embedded: in this attempt or in an earlier one
+// of the job) and how many one that the tenant had (chunks_reused).
 type Activation struct {
-	DocumentID    string         `json:"document_id"`
-	Version       int            `json:"version"`
-	Chunks        int            `json:"chunks"`
-	ContentSHA256 string         `json:"content_sha256"`
-	Pipeline      string         `json:"pipeline"`
-	Pages         int            `json:"pages"`
-	Characters    int            `json:"characters"`
-	Extractor     string         `json:"extractor"`
-	Title         string         `json:"title,omitempty"`
-	Blob          string         `json:"blob"`
-	SourceETag    string         `json:"source_etag"`
-	Metadata      map[string]any `json:"metadata,omitempty"` // the payload's
-	PageLog       any            `json:"page_log,omitempty"` // how each page was read; a JSON array as in document_versions.page_log
+	Reading
+	DocumentID string         `json:"document_id"`
+	Version    int            `json:"version"`
+	Chunks     int            `json:"chunks"`
+	Blob       string         `json:"blob"`
+	SourceETag string         `json:"source_etag"`
+	Metadata   map[string]any `json:"metadata,omitempty"` // the payload's
 }
 
 // Keeping are the arguments of EffectKeepDocument.
@@ -96,4 +117,11 @@ type Keeping struct {
 	Blob       string         `json:"blob"`
 	SourceETag string         `json:"source_etag"`
 	Metadata   map[string]any `json:"metadata,omitempty"`
+	Reading    *Reading       `json:"reading,omitempty"` // of other bytes that say the same; nil: the bytes are the same
+}
+
+// Deletion are the arguments of EffectDeleteDocument.
+type Deletion struct {
+	DocumentID string `json:"document_id"`
+	Version    int    `json:"version"` // the staged one: the claim on the document
 }

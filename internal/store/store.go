@@ -47,6 +47,7 @@ type Store interface {
 	Deliveries
 	Reader
 	Replays
+	Upkeep
 
 	// Check returns ErrSchema, ErrForbidden or another error when the store can't be worked with.
 	Check(ctx context.Context) error
@@ -101,11 +102,13 @@ type Documents interface {
 	// StageDocument opens (or, for a later attempt of the same job, opens again) a staged version of a
 	// document. *BusyError when another running job has one open. ErrFenced.
 	StageDocument(ctx context.Context, s Staging) (Staged, error)
+	// VersionKeys returns the keys of the chunks of a document's active version, by position.
+	VersionKeys(ctx context.Context, documentID string, version int) ([]string, error)
 	// KnownChunks returns those of the keys (at most 1000) that this tenant has an embedding for.
 	KnownChunks(ctx context.Context, keys []string) (map[string]bool, error)
 	// StageChunks writes chunks of a staged version. A chunk without an embedding takes the one that the
 	// tenant has under its key; the keys for which there is none are returned, and their chunks not
-	// written. Writing a position again replaces it. ErrFenced.
+	// written. Writing a position again replaces it, unless it would be the same. ErrFenced.
 	StageChunks(ctx context.Context, s ChunkBatch) (missing []string, err error)
 }
 
@@ -134,6 +137,13 @@ type Deliveries interface {
 	// SettleDelivery records the outcome of one claimed attempt. ErrFenced when the claim ran out and
 	// somebody else has it.
 	SettleDelivery(ctx context.Context, o DeliveryOutcome) error
+}
+
+// Upkeep are the transactions that remove what nobody needs any more.
+type Upkeep interface {
+	// Collect removes versions that were replaced long ago, what abandoned jobs have staged, and documents without
+	// a version. What somebody else has locked is left for the next time.
+	Collect(ctx context.Context, c Collection) (Collected, error)
 }
 
 // Reader answers questions of people and commands. None of it is on a task's way.

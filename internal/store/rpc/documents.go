@@ -33,6 +33,15 @@ func (c *client) StageDocument(ctx context.Context, s store.Staging) (store.Stag
 	return store.Staged(answer), err
 }
 
+func (c *client) VersionKeys(ctx context.Context, documentID string, version int) (keys []string, err error) {
+	err = c.call(ctx, "aw_version_keys", struct {
+		tenantArg
+		DocumentID string `json:"document_id"`
+		Version    int    `json:"version"`
+	}{c.tenant(), documentID, version}, &keys)
+	return keys, err
+}
+
 func (c *client) KnownChunks(ctx context.Context, keys []string) (map[string]bool, error) {
 	known := make(map[string]bool, len(keys))
 	for batch := range slices.Chunk(keys, maxKeys) {

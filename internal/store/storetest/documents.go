@@ -58,8 +58,11 @@ func (b *bench) stage(h store.Holder, s store.Staged, contents ...string) {
 
 func activate(s store.Staged, chunks int) store.Effect {
 	return store.Effect{Kind: store.EffectActivateDocument, Args: store.Activation{
-		DocumentID: s.DocumentID, Version: s.Version, Chunks: chunks, ContentSHA256: fmt.Sprintf("sha-%d", s.Version), Pipeline: "p1",
-		Pages: 2, Characters: 99, Extractor: "native", Blob: "in/a.pdf", SourceETag: "e1",
+		Reading: store.Reading{
+			ContentSHA256: fmt.Sprintf("sha-%d", s.Version), TextSHA256: "text-1", Format: "pdf", Pipeline: "p1",
+			Pages: 2, Characters: 99, Extractor: "native",
+		},
+		DocumentID: s.DocumentID, Version: s.Version, Chunks: chunks, Blob: "in/a.pdf", SourceETag: "e1",
 	}}
 }
 
@@ -134,7 +137,10 @@ func testActivate(t *testing.T, b *bench) {
 	if err != nil || second.DocumentID != s.DocumentID || second.Version != 2 || second.Active == nil {
 		t.Fatalf("second: %+v, %v", second, err)
 	}
-	if a := *second.Active; a != (store.ActiveVersion{Version: 1, ContentSHA256: "sha-1", Pipeline: "p1", Pages: 2, Chunks: 2, Characters: 99, Extractor: "native"}) {
+	if a := *second.Active; a != (store.ActiveVersion{
+		Version: 1, ContentSHA256: "sha-1", Pipeline: "p1", Pages: 2, Chunks: 2, Characters: 99, Extractor: "native",
+		TextSHA256: "text-1", Format: "pdf", Blob: "in/a.pdf", SourceETag: "e1",
+	}) {
 		t.Errorf("active: %+v", a)
 	}
 	b.stage(h, second, "delta", "epsilon", "left over")

@@ -122,6 +122,8 @@ func (v Victim) Calls() map[string]json.RawMessage {
 		"aw_plan_requeue":        args(map[string]any{"job_id": v.Failed}),
 		"aw_requeue":             args(with(job, map[string]any{"job_id": v.Failed, "fingerprint": "f1", "force": true})),
 		"aw_purge":               args(map[string]any{"ids": []string{v.Letter}, "unsent_for_ms": 0}),
+		"aw_version_keys":        args(map[string]any{"document_id": v.Staged.DocumentID, "version": v.Staged.Version}),
+		"aw_collect":             args(map[string]any{"superseded_for_ms": 0, "abandoned_for_ms": 0, "limit": 10}),
 		"aw_known_chunks":        args(map[string]any{"keys": []string{"key of the secret of the victim"}}),
 		"aw_page_results_get":    args(map[string]any{"source": "s", "reader": "r", "first": 1, "count": 10}),
 		"aw_page_results_put":    args(map[string]any{"source": "s", "reader": "r", "pages": []any{map[string]any{"page": 1, "reading": "Zm9yZ2Vk"}}}),

@@ -82,6 +82,10 @@ func (w countedStore) StageDocument(ctx context.Context, s store.Staging) (store
 	return call(w.c, "store.StageDocument", func() (store.Staged, error) { return w.s.StageDocument(ctx, s) })
 }
 
+func (w countedStore) VersionKeys(ctx context.Context, documentID string, version int) ([]string, error) {
+	return call(w.c, "store.VersionKeys", func() ([]string, error) { return w.s.VersionKeys(ctx, documentID, version) })
+}
+
 func (w countedStore) KnownChunks(ctx context.Context, keys []string) (map[string]bool, error) {
 	return call(w.c, "store.KnownChunks", func() (map[string]bool, error) { return w.s.KnownChunks(ctx, keys) })
 }
@@ -104,6 +108,10 @@ func (w countedStore) KeepPageResults(ctx context.Context, s store.PageSource, p
 
 func (w countedStore) ExpirePageResults(ctx context.Context, olderThan time.Duration, limit int) (int, error) {
 	return call(w.c, "store.ExpirePageResults", func() (int, error) { return w.s.ExpirePageResults(ctx, olderThan, limit) })
+}
+
+func (w countedStore) Collect(ctx context.Context, c store.Collection) (store.Collected, error) {
+	return call(w.c, "store.Collect", func() (store.Collected, error) { return w.s.Collect(ctx, c) })
 }
 
 func (w countedStore) ClaimDeliveries(ctx context.Context, c store.Claim) (store.Claimed, error) {

@@ -43,11 +43,24 @@ begin
 
   return jsonb_build_object('document_id', d.id, 'version', v_staged.version,
     'active', (select jsonb_build_object('version', v.version, 'content_sha256', v.content_sha256, 'pipeline', v.pipeline,
-                 'pages', v.pages, 'chunks', v.chunks, 'characters', v.characters, 'extractor', v.extractor)
+                 'pages', v.pages, 'chunks', v.chunks, 'characters', v.characters, 'extractor', v.extractor,
+                 'text_sha256', v.text_sha256, 'format', v.format, 'blob', d.blob, 'source_etag', d.source_etag)
                from document_versions v
                where v.client_id = j.client_id and v.document_id = d.id and v.status = 'active'),
     'staged_keys', (select jsonb_object_agg(c.position, c.chunk_key) from document_chunks c
                     where c.client_id = j.client_id and c.document_id = d.id and c.version = v_staged.version));
+end $$;
+
+-- aw_version_keys are the keys of the chunks of a document's active version, by position.
+create or replace function aw_version_keys(p jsonb) returns jsonb
+language plpgsql stable set search_path = {{ .path }} as $$
+declare
+  v_client text := aw_tenant(p);
+  v_document uuid := p ->> 'document_id';
+  v_version integer := p ->> 'version';
+begin
+  return coalesce((select jsonb_agg(c.chunk_key order by c.position) from document_chunks c
+                   where c.client_id = v_client and c.document_id = v_document and c.version = v_version), '[]');
 end $$;
 
 create or replace function aw_known_chunks(p jsonb) returns jsonb
@@ -81,7 +94,8 @@ begin
 end $$;
 
 -- aw_stage_chunks writes chunks of a staged version. One that brings no embedding takes the tenant's own for
--- the same key; keys for which there is none are returned.
+-- the same key, and counts as reused; keys for which there is none are returned. What an earlier attempt has
+-- staged just so is not written again, and counts as it did.
 create or replace function aw_stage_chunks(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -96,18 +110,22 @@ begin
       where k.client_id = j.client_id and k.chunk_key = c.chunk_key and k.model = v_model limit 1)) as vector
     from jsonb_to_recordset(p -> 'chunks') as c(
       position integer, content text, heading_path text[], pages integer[], kind text, tokens integer,
-      chunk_key text, boxes jsonb, embedding text)
+      chunk_key text, boxes jsonb, embedding text, reused boolean)
   ), written as (
-    insert into document_chunks (client_id, document_id, version, position, content, heading_path, pages, kind, tokens,
-                                 chunk_key, boxes, model, embedding)
+    insert into document_chunks as o (client_id, document_id, version, position, content, heading_path, pages, kind,
+                                      tokens, chunk_key, boxes, model, embedding, reused)
     select j.client_id, v.document_id, v.version, i.position, i.content, coalesce(i.heading_path, '{}'),
            coalesce(i.pages, '{}'), coalesce(nullif(i.kind, ''), 'text'), coalesce(i.tokens, 0), i.chunk_key,
-           coalesce(nullif(i.boxes, 'null'), '[]'), v_model, i.vector
+           coalesce(nullif(i.boxes, 'null'), '[]'), v_model, i.vector, i.embedding is null or coalesce(i.reused, false)
     from incoming i where i.vector is not null
     on conflict (client_id, document_id, version, position) do update set
       content = excluded.content, heading_path = excluded.heading_path, pages = excluded.pages, kind = excluded.kind,
       tokens = excluded.tokens, chunk_key = excluded.chunk_key, boxes = excluded.boxes, model = excluded.model,
-      embedding = excluded.embedding
+      embedding = excluded.embedding,
+      reused = case when (o.chunk_key, o.model) = (excluded.chunk_key, excluded.model) then o.reused else excluded.reused end
+    where (o.chunk_key, o.model, o.content, o.heading_path, o.pages, o.kind, o.tokens, o.boxes) is distinct from
+      (excluded.chunk_key, excluded.model, excluded.content, excluded.heading_path, excluded.pages, excluded.kind,
+       excluded.tokens, excluded.boxes)
   )
   select jsonb_agg(distinct i.chunk_key) into v_missing from incoming i where i.vector is null;
   return jsonb_build_object('missing', coalesce(v_missing, '[]'));
@@ -122,6 +140,33 @@ return jsonb_build_object('document_id', d.id, 'document_set', d.document_set, '
     select sum((x ->> 'last')::int - (x ->> 'first')::int + 1) from jsonb_array_elements(v.page_log) x
     where x ->> 'method' in ('ocr', 'mixed')), 0));
 
+-- aw_describe records of a version what was read of its source; args are the fields of a store.Reading.
+create or replace function aw_describe(d documents, number integer, args jsonb) returns document_versions
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  v document_versions;
+begin
+  update document_versions n set
+    content_sha256 = args ->> 'content_sha256', text_sha256 = args ->> 'text_sha256', format = args ->> 'format',
+    pipeline = args ->> 'pipeline', pages = (args ->> 'pages')::int, characters = (args ->> 'characters')::int,
+    extractor = args ->> 'extractor', page_log = nullif(args -> 'page_log', 'null')
+    where n.client_id = d.client_id and n.document_id = d.id and n.version = number
+    returning * into v;
+  update documents u set content_sha256 = v.content_sha256, pages = v.pages, title = nullif(args ->> 'title', '')
+    where u.client_id = d.client_id and u.id = d.id;
+  return v;
+end $$;
+
+-- aw_located records where the source of a document's active version is, and what its sender says of it.
+create or replace function aw_located(d documents, args jsonb) returns void
+language plpgsql set search_path = {{ .path }} as $$
+begin
+  update documents u set
+    blob = args ->> 'blob', source_etag = nullif(args ->> 'source_etag', ''),
+    metadata = coalesce(nullif(args -> 'metadata', 'null'), u.metadata), updated_at = clock_timestamp()
+    where u.client_id = d.client_id and u.id = d.id;
+end $$;
+
 -- The effect activate_document: readers see the old version until this commits, and the new one after it.
 create or replace function aw_effect_activate_document(client text, job text, fence bigint, args jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
@@ -131,6 +176,7 @@ declare
   v document_versions;
   v_old integer;
   v_count integer;
+  v_reused integer;
 begin
   select * into strict j from jobs where client_id = client and id = job;
   select * into d from documents where client_id = client and id = (args ->> 'document_id')::uuid for update;
@@ -139,7 +185,7 @@ begin
   -- An earlier attempt may have cut the document differently.
   delete from document_chunks c where c.client_id = client and c.document_id = d.id and c.version = v.version
     and c.position >= (args ->> 'chunks')::int;
-  select count(*) into v_count from document_chunks c
+  select count(*), count(*) filter (where c.reused) into v_count, v_reused from document_chunks c
     where c.client_id = client and c.document_id = d.id and c.version = v.version;
   if v_count <> (args ->> 'chunks')::int then
     raise exception 'version % of document % has % of % chunks', v.version, d.id, v_count, args ->> 'chunks'
@@ -149,23 +195,19 @@ begin
   update document_versions o set status = 'superseded', superseded_at = clock_timestamp()
     where o.client_id = client and o.document_id = d.id and o.status = 'active'
     returning o.version into v_old;
+  -- The chunks of a version that nobody reads would only make every search of the vectors longer.
   delete from document_chunks c where c.client_id = client and c.document_id = d.id and c.version = v_old;
-  update document_versions n set
-    status = 'active', activated_at = clock_timestamp(), content_sha256 = args ->> 'content_sha256',
-    pipeline = args ->> 'pipeline', pages = (args ->> 'pages')::int, chunks = (args ->> 'chunks')::int,
-    characters = (args ->> 'characters')::int, extractor = args ->> 'extractor',
-    page_log = nullif(args -> 'page_log', 'null')
-    where n.client_id = client and n.document_id = d.id and n.version = v.version
-    returning * into v;
-  update documents u set
-    active_version = v.version, content_sha256 = v.content_sha256, pages = v.pages, title = nullif(args ->> 'title', ''),
-    blob = args ->> 'blob', source_etag = nullif(args ->> 'source_etag', ''),
-    metadata = coalesce(nullif(args -> 'metadata', 'null'), u.metadata), updated_at = clock_timestamp()
-    where u.client_id = client and u.id = d.id;
-  return aw_document_result(d, v, false);
+  update document_versions n set status = 'active', activated_at = clock_timestamp(), chunks = v_count
+    where n.client_id = client and n.document_id = d.id and n.version = v.version;
+  update documents u set active_version = v.version where u.client_id = client and u.id = d.id;
+  v := aw_describe(d, v.version, args);
+  perform aw_located(d, args);
+  return aw_document_result(d, v, false)
+    || jsonb_build_object('chunks_embedded', v_count - v_reused, 'chunks_reused', v_reused);
 end $$;
 
--- The effect keep_document: the bytes and the pipeline are those of the active version.
+-- The effect keep_document: what is staged is not needed, as it would be the active version again. Of that one
+-- args.reading, if there is one, says what is different about its source.
 create or replace function aw_effect_keep_document(client text, job text, fence bigint, args jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -181,9 +223,31 @@ begin
   if not found then
     raise exception 'document % has no version to keep', d.id using errcode = 'AW008';
   end if;
-  update documents u set
-    blob = args ->> 'blob', source_etag = nullif(args ->> 'source_etag', ''),
-    metadata = coalesce(nullif(args -> 'metadata', 'null'), u.metadata), updated_at = clock_timestamp()
-    where u.client_id = client and u.id = d.id;
-  return aw_document_result(d, v, true);
+  if jsonb_typeof(args -> 'reading') = 'object' then
+    v := aw_describe(d, v.version, args -> 'reading');
+  end if;
+  perform aw_located(d, args);
+  return aw_document_result(d, v, true) || jsonb_build_object('chunks_embedded', 0, 'chunks_reused', v.chunks);
+end $$;
+
+-- The effect delete_document: the document goes with all of its versions and chunks. The job has staged a version,
+-- as for an ingest: so no other job is working on the document, and of one that wasn't there nothing is left either.
+create or replace function aw_effect_delete_document(client text, job text, fence bigint, args jsonb) returns jsonb
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  j jobs;
+  d documents;
+  v document_versions;
+  v_there boolean;
+  v_chunks integer;
+begin
+  select * into strict j from jobs where client_id = client and id = job;
+  select * into d from documents where client_id = client and id = (args ->> 'document_id')::uuid for update;
+  v := aw_staged(j, (args ->> 'document_id')::uuid, (args ->> 'version')::int, true);
+  v_there := d.active_version is not null;
+  select count(*) into v_chunks from document_chunks c
+    where c.client_id = client and c.document_id = d.id and c.version = d.active_version;
+  delete from documents x where x.client_id = client and x.id = d.id;
+  return jsonb_build_object('document_id', case when v_there then d.id end, 'document_set', d.document_set,
+    'filename', d.filename, 'deleted', v_there, 'chunks_deleted', v_chunks);
 end $$;

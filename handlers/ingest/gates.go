@@ -1,0 +1,100 @@
+package ingest
+
+import (
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/seed-7227ef26/async-worker/internal/chunk"
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/source"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// active is the version that the gates compare with; nil: there is none, or it is to be made anew.
+func (w *work) active() *store.ActiveVersion {
+	if w.call.Task.Hints.Force {
+		return nil
+	}
+	return w.staged.Active
+}
+
+// knownETag is that of the blob that the active version was made of, provided that the same would be made of it
+// today; else "". The same bytes have the same format: so it is known which extractor would read them.
+func (w *work) knownETag() string {
+	a := w.active()
+	if a == nil || a.Format == "" || a.Blob != w.payload.Blob || a.Pipeline != w.pipelineID(extract.Format(a.Format)) {
+		return ""
+	}
+	return a.SourceETag
+}
+
+// sameBytes says whether the active version was made of the same bytes in the same way.
+func (w *work) sameBytes() bool {
+	a := w.active()
+	return a != nil && a.ContentSHA256 == w.file.SHA256 && a.Pipeline == w.pipeline
+}
+
+// alike holds back the chunks of a document for as long as they are those of the active version, one by one: only
+// at the end is it known whether anything has to be written at all. They wait on the disk, as there may be
+// many. The first chunk that is another one lets all go on.
+type alike struct {
+	keys []string // of the active version's chunks
+	n    int      // chunks held back
+	file *os.File // nil: none yet
+	enc  *gob.Encoder
+}
+
+// take holds a chunk back if it is the next one of the active version.
+func (a *alike) take(c chunk.Chunk, dir string) (bool, error) {
+	if a.n >= len(a.keys) || a.keys[a.n] != c.Key {
+		return false, nil
+	}
+	if a.file == nil {
+		file, err := os.OpenFile(filepath.Join(dir, "chunks"), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+		if err != nil {
+			return false, source.NoRoom(err)
+		}
+		a.file, a.enc = file, gob.NewEncoder(file)
+	}
+	if err := a.enc.Encode(c); err != nil {
+		return false, source.NoRoom(err)
+	}
+	a.n++
+	return true, nil
+}
+
+// whole says whether the chunks held back are all that the active version has.
+func (a *alike) whole() bool { return a.n == len(a.keys) }
+
+// release hands on what was held back, in order.
+func (a *alike) release(next func(chunk.Chunk) error) error {
+	if a.file == nil {
+		return nil
+	}
+	if _, err := a.file.Seek(0, io.SeekStart); err != nil {
+		return source.NoRoom(err)
+	}
+	for dec := gob.NewDecoder(a.file); ; {
+		var c chunk.Chunk
+		err := dec.Decode(&c)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read back the chunks: %w", source.NoRoom(err))
+		}
+		if err := next(c); err != nil {
+			return err
+		}
+	}
+}
+
+func (a *alike) close() {
+	if a.file != nil {
+		_ = a.file.Close() // it goes with its folder
+	}
+}

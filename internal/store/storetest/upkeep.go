@@ -1,0 +1,76 @@
+package storetest
+
+import (
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// later keeps everything that is not years old.
+var later = store.Collection{SupersededFor: 1000 * hour, AbandonedFor: 1000 * hour, Limit: 10}
+
+// now keeps nothing that anything could be done with.
+var now = store.Collection{Limit: 10}
+
+func (b *bench) collect(c store.Collection, want store.Collected) {
+	b.t.Helper()
+	if got, err := b.Collect(b.ctx(), c); err != nil || got != want {
+		b.t.Errorf("collected %+v, %v; want %+v", got, err, want)
+	}
+}
+
+// testCollectSuperseded: the rows of replaced versions go, the oldest first and a limited number at a time; what
+// readers see stays.
+func testCollectSuperseded(t *testing.T, b *bench) {
+	for _, content := range []string{"one", "two", "three", "four"} {
+		b.ingest("often.pdf", content)
+	}
+	b.ingest("other.pdf", "five")
+	b.collect(later, store.Collected{})
+	few := now
+	few.Limit = 2
+	b.collect(few, store.Collected{Superseded: 2, More: true})
+	b.collect(few, store.Collected{Superseded: 1})
+	b.collect(now, store.Collected{})
+	b.wantFound("four", 1)
+	b.wantFound("five", 1)
+	_, h := b.run()
+	if s, err := b.StageDocument(b.ctx(), staging(h, "often.pdf")); err != nil || s.Version != 5 || s.Active == nil || s.Active.Version != 4 {
+		t.Errorf("the next version: %+v, %v", s, err)
+	}
+}
+
+// testCollectStaged: what a job has staged goes when nobody will go on with it, and not before.
+func testCollectStaged(t *testing.T, b *bench) {
+	open := func(filename string) (store.Begin, store.Holder, store.Staged) {
+		m, h := b.run()
+		s, err := b.StageDocument(b.ctx(), staging(h, filename))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.stage(h, s, "staged in "+filename)
+		return m, h, s
+	}
+	_, held, staged := open("held.pdf")
+	m, lost, _ := open("lost.pdf")
+	b.loseWorker(lost)
+	_, over, _ := open("over.pdf")
+	b.complete(over) // without an effect
+	b.collect(later, store.Collected{})
+	b.collect(now, store.Collected{Staged: 2, Documents: 2})
+	if known, err := b.KnownChunks(b.ctx(), []string{"key of staged in held.pdf", "key of staged in lost.pdf", "key of staged in over.pdf"}); err != nil || len(known) != 1 {
+		t.Errorf("chunks left: %v, %v", known, err)
+	}
+	b.complete(held, activate(staged, 1))
+	b.wantFound("staged", 1)
+	// who goes on after all begins anew
+	lost = holder(m, b.begin(m, store.Run))
+	s, err := b.StageDocument(b.ctx(), staging(lost, "lost.pdf"))
+	if err != nil || len(s.StagedKeys) != 0 {
+		t.Fatalf("staged again: %+v, %v", s, err)
+	}
+	b.stage(lost, s, "anew")
+	b.complete(lost, activate(s, 1))
+	b.wantFound("anew", 1)
+	b.collect(now, store.Collected{})
+}
