@@ -43,7 +43,7 @@ func (p *program) extract(cmd *cobra.Command, cfg config.Config, out format, pat
 	}
 	limits := extract.DefaultLimits
 	limits.Bytes = cfg.MaxBlobBytes
-	router, _ := app.Extractors(cmd.Context(), cfg.StepTimeout) // without OCR, unread_pages says so
+	router, _ := app.Extractors(cmd.Context(), cfg.StepTimeout, nil) // without OCR, unread_pages says so
 	if out == asJSON {
 		doc, err := extract.Collect(cmd.Context(), router, src, limits)
 		if err != nil {

@@ -34,6 +34,7 @@ func (w *work) reading() store.Reading {
 	return store.Reading{
 		ContentSHA256: w.file.SHA256, TextSHA256: w.text.sum(), Format: string(w.source.Format), Pipeline: w.pipeline,
 		Pages: w.info.Pages, Characters: w.info.Characters, Extractor: w.info.Extractor, Title: w.info.Title,
+		PageLog: w.info.PageLog,
 	}
 }
 

@@ -87,6 +87,7 @@ type Result struct {
 	Extractor     string   `json:"extractor"`
 	ContentSHA256 string   `json:"content_sha256"`
 	Unchanged     bool     `json:"unchanged"`
+	OCRPages      int      `json:"ocr_pages"`          // pages with text that was read by OCR
 	Warnings      []string `json:"warnings,omitempty"` // what a reader of the document should know
 }
 

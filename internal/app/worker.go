@@ -25,7 +25,7 @@ type Worker struct {
 
 // Registry builds the handlers of all task types: adding a type is one line here.
 func (t *Tenant) registry(ctx context.Context, tempDir string) (handlers.Registry, error) {
-	extractors, noOCR := Extractors(ctx, t.Config.StepTimeout)
+	extractors, noOCR := Extractors(ctx, t.Config.StepTimeout, &pageCache{store: t.Store, log: t.log})
 	if noOCR != nil {
 		t.log.Warn("there is no OCR: pages without text stay unread", "reason", noOCR)
 	}

@@ -62,6 +62,7 @@ type Info struct {
 	Language   string            `json:"language,omitempty"`
 	Pages      int               `json:"pages"` // zero: the format has none
 	Characters int               `json:"characters"`
+	PageLog    []PageDecision    `json:"page_log,omitempty"`   // how each page was read; none: the extractor has no choice
 	Properties map[string]string `json:"properties,omitempty"` // author, created, …
 	Warnings   []string          `json:"warnings,omitempty"`   // sentences: what of the document is missing or was read in another way than asked
 }

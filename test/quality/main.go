@@ -29,7 +29,7 @@ func main() {
 }
 
 func run(ctx context.Context, corpus string) error {
-	router, noOCR := app.Extractors(ctx, pageTime)
+	router, noOCR := app.Extractors(ctx, pageTime, nil)
 	if noOCR != nil {
 		fmt.Fprintln(os.Stderr, "quality: scans stay unread:", noOCR)
 	}

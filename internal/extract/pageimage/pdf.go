@@ -103,31 +103,3 @@ func (r PDF) Render(ctx context.Context, number int, a About, resolution int) (o
 	}
 	return ocr.Image{Gray: img, DPI: resolution}, nil
 }
-
-const (
-	// contrast is by how many levels of 256 a pixel differs from its background.
-	contrast = 32
-	// blankShare: a page number has about one pixel of ten thousand, a word three.
-	blankShare = 1.0 / 20_000
-)
-
-// Blank says whether there is nothing on the page: nearly all of it has the color of most of it.
-func Blank(img *image.Gray) bool {
-	var levels [256]int
-	for _, v := range img.Pix {
-		levels[v]++
-	}
-	paper := 0
-	for v, n := range levels {
-		if n > levels[paper] {
-			paper = v
-		}
-	}
-	marks := 0
-	for v, n := range levels {
-		if v < paper-contrast || v > paper+contrast {
-			marks += n
-		}
-	}
-	return float64(marks) < blankShare*float64(len(img.Pix))
-}

@@ -126,7 +126,7 @@ func TestImages(t *testing.T) {
 			if err := os.WriteFile(path, content, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			router := extract.NewRouter(native.Extractors(nil, scan.NewImages(engine, scan.Options{})))
+			router := extract.NewRouter(native.Extractors(nil, scan.NewImages(engine, unhurried)))
 			doc, err := extract.Collect(t.Context(), router, extract.Source{Path: path}, extract.Limits{})
 			if err != nil {
 				t.Fatal(err)

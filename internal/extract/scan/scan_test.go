@@ -19,6 +19,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/score"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/ocrtest"
+	"github.com/seed-7227ef26/async-worker/internal/ocr/pages"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/tesseract"
 )
 
@@ -45,6 +46,9 @@ func reads(text string) engine {
 		return ocr.Page{Paragraphs: []ocr.Paragraph{{{word}}}}, nil
 	}
 }
+
+// unhurried is for tests with a real engine: a page may take as long as a busy machine makes it.
+var unhurried = scan.Options{PageTime: 10 * time.Minute}
 
 func collect(t *testing.T, e extract.Extractor, path string) *extract.Document {
 	t.Helper()
@@ -96,7 +100,7 @@ func TestMixedDocument(t *testing.T) {
 		t.Skip(err)
 	}
 	letter := []string{"The harbour master keeps a record of every ship", "that enters or leaves the port, with the hour and", "the name of its captain."}
-	doc := collect(t, scan.New(pdf.New(), reader, scan.Options{}), ocrtest.Write(t,
+	doc := collect(t, scan.New(pdf.New(), reader, unhurried), ocrtest.Write(t,
 		scanned(t, 0, letter...), written("The first matter"), scanned(t, 1, letter...), blank(), ocrtest.Page{},
 		written("The second matter"), scanned(t, 2, letter...), scanned(t, 3, letter...),
 	))
@@ -127,30 +131,32 @@ func TestTextNeedsNoOCR(t *testing.T) {
 	}
 }
 
-// silent drops all blocks of the pages but one, as an extractor may that joins a paragraph over two
-// pages: their text must not come a second time from OCR.
-type silent struct {
-	extract.Extractor
-	but int
-}
-
-func (s silent) Extract(ctx context.Context, src extract.Source, l extract.Limits, emit extract.Emit) (extract.Info, error) {
-	return s.Extractor.Extract(ctx, src, l, func(b extract.Block) error {
-		if b.Page != s.but {
-			return nil
-		}
-		return emit(b)
-	})
-}
-
-func TestPageWithTextOfItsOwnIsNoScan(t *testing.T) {
+// A stamp doesn't make a page a written one; it stays, and its words don't come a second time from OCR.
+func TestStampedScan(t *testing.T) {
 	t.Parallel()
-	e := scan.New(silent{pdf.New(), 2}, reads("OCR"), scan.Options{})
-	stamped := scanned(t, 0, "A scan that bears a number as text")
+	e := scan.New(pdf.New(), engine(func(context.Context, ocr.Image) (ocr.Page, error) {
+		line := func(top float64, words ...string) ocr.Paragraph {
+			var l ocr.Line
+			for i, w := range words {
+				left := 0.12 + 0.1*float64(i)
+				l = append(l, ocr.Word{Text: w, Confidence: 0.9, Box: ocr.Box{Left: left, Top: top, Right: left + 0.05, Bottom: top + 0.012}})
+			}
+			return ocr.Paragraph{l}
+		}
+		return ocr.Page{Paragraphs: []ocr.Paragraph{line(0.096, "N0."), line(0.5, "what", "the", "image", "says")}}, nil
+	}), scan.Options{})
+	stamped := scanned(t, 0, "", "", "", "A scan that bears", "a number as text", "has some more lines")
 	stamped.Lines = []string{"No. 4711"}
-	doc := collect(t, e, ocrtest.Write(t, written("One"), written("Two"), written("Three"), stamped))
-	if got := outline(doc); !strings.HasPrefix(got, "2 Two is") || !strings.HasSuffix(got, "\n4 OCR") || strings.Count(got, "\n") != 1 {
+	doc := collect(t, e, ocrtest.Write(t, written("One"), stamped))
+	if got := outline(doc); !strings.HasSuffix(got, "\n2 No. 4711\n2 what the image says") {
 		t.Error(got)
+	}
+	want := []extract.PageDecision{
+		{First: 1, Last: 1, Method: extract.PageNative, Confidence: 1, Reason: "little text; there is nothing else to read"},
+		{First: 2, Last: 2, Method: extract.PageMixed, Confidence: 0.9, Reason: "little text"},
+	}
+	if !slices.Equal(doc.PageLog, want) {
+		t.Errorf("%+v", doc.PageLog)
 	}
 }
 
@@ -186,17 +192,17 @@ func TestPagesThatStayUnread(t *testing.T) {
 					return ocr.Page{}, errors.New("the engine stumbled")
 				}
 				return reads("read")(ctx, img)
-			}), scan.Options{}),
+			}), scan.Options{Budget: pages.NewBudget(1)}),
 			"1", "4", "2 read\n5 read", "the engine stumbled",
 		},
 		"an engine that went away": {
 			scan.New(pdf.New(), engine(func(context.Context, ocr.Image) (ocr.Page, error) {
 				return ocr.Page{}, &ocr.UnavailableError{Reason: "it was uninstalled"}
-			}), scan.Options{}),
+			}), scan.Options{Budget: pages.NewBudget(1)}),
 			"4", "2-5", "", "it was uninstalled",
 		},
 		"more pages than are read": {
-			scan.New(pdf.New(), reads("read"), scan.Options{Pages: 1}),
+			scan.New(pdf.New(), reads("read"), scan.Options{Pages: 1, Budget: pages.NewBudget(1)}),
 			"2", "4-5", "2 read", "at most 1 pages of a document are read by OCR",
 		},
 	} {
@@ -229,13 +235,13 @@ func TestPageThatTakesTooLong(t *testing.T) {
 // After some failures in a row the rest of a document is not tried.
 func TestGivesUpAfterFailuresInARow(t *testing.T) {
 	t.Parallel()
-	pages := slices.Repeat([]ocrtest.Page{{Image: ocrtest.Scan(t, 0, "A page").Gray, Points: [2]float64{200, 280}}}, 8)
+	made := slices.Repeat([]ocrtest.Page{{Image: ocrtest.Scan(t, 0, "A page").Gray, Points: [2]float64{200, 280}}}, 8)
 	calls := 0
 	e := scan.New(pdf.New(), engine(func(context.Context, ocr.Image) (ocr.Page, error) {
 		calls++
 		return ocr.Page{}, errors.New("no")
-	}), scan.Options{})
-	if doc := collect(t, e, ocrtest.Write(t, pages...)); calls != 5 || doc.Properties["unread_pages"] != "8" {
+	}), scan.Options{Budget: pages.NewBudget(1)})
+	if doc := collect(t, e, ocrtest.Write(t, made...)); calls != 5 || doc.Properties["unread_pages"] != "8" {
 		t.Errorf("%d calls, %+v", calls, doc.Properties)
 	}
 }
@@ -329,7 +335,7 @@ func TestCorpusScans(t *testing.T) {
 		if err != nil {
 			t.Skip(err)
 		}
-		doc := collect(t, scan.New(pdf.New(), reader, scan.Options{}), filepath.Join(corpus, "documents", name))
+		doc := collect(t, scan.New(pdf.New(), reader, unhurried), filepath.Join(corpus, "documents", name))
 		var text strings.Builder
 		if err := extract.WriteMarkdown(&text, doc); err != nil {
 			t.Fatal(err)

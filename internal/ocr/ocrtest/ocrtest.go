@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,8 +20,11 @@ import (
 // Page is a page of a PDF file: lines of text, an image that fills it, or nothing.
 type Page struct {
 	Lines  []string
-	Image  *image.Gray
-	Points [2]float64 // its size; zero: A4, or the image's at DPI
+	Hidden bool // the lines are not drawn, as over a scan
+	// HiddenLines follow the lines and are not drawn.
+	HiddenLines []string
+	Image       *image.Gray
+	Points      [2]float64 // its size; zero: A4, or the image's at DPI
 }
 
 // DPI is the resolution of the images that are made.
@@ -129,9 +133,13 @@ func (p Page) contents(size [2]float64) []byte {
 	if p.Image != nil {
 		fmt.Fprintf(&b, "q %g 0 0 %g 0 0 cm /I Do Q\n", size[0], size[1])
 	}
-	for i, line := range p.Lines {
+	for i, line := range append(slices.Clone(p.Lines), p.HiddenLines...) {
 		line = strings.NewReplacer(`\`, `\\`, "(", `\(`, ")", `\)`).Replace(line)
-		fmt.Fprintf(&b, "BT /F 14 Tf 1 0 0 1 72 %g Tm (%s) Tj ET\n", size[1]-90-float64(20*i), line)
+		mode := 0
+		if p.Hidden || i >= len(p.Lines) {
+			mode = 3
+		}
+		fmt.Fprintf(&b, "BT %d Tr /F 14 Tf 1 0 0 1 72 %g Tm (%s) Tj ET\n", mode, size[1]-90-float64(20*i), line)
 	}
 	return b.Bytes()
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"sync"
 	"time"
 
@@ -59,9 +60,7 @@ func (r *readings) get(ctx context.Context, page int) (ocr.Page, bool) {
 			r.asked, r.found = map[int]bool{}, map[int][]byte{}
 		}
 		r.asked[at] = true
-		for number, reading := range r.cache.Get(ctx, source, r.reader, at*batch+1, batch) {
-			r.found[number] = reading
-		}
+		maps.Copy(r.found, r.cache.Get(ctx, source, r.reader, at*batch+1, batch))
 	}
 	reading, ok := r.found[page]
 	delete(r.found, page)

@@ -52,17 +52,53 @@ func (d *document) layOut() error {
 	others = append(others, d.sheets[max(0, d.next-window):d.next]...)
 	others = append(others, d.sheets[d.next+1:min(len(d.sheets), d.next+1+window)]...)
 	d.next++
-	for _, r := range readingOrder(s.body(others, d.pages, d.stats.body())) {
+	if err := d.compose(s, others); err != nil {
+		return err
+	}
+	s.words, s.segments, s.answer.Blocks = nil, nil, nil // later pages only look at its edges
+	if d.next > window {
+		d.sheets = append(d.sheets[:0:0], d.sheets[d.next-window:]...)
+		d.next = window
+	}
+	return nil
+}
+
+// compose emits the blocks of a page, and those that its Router puts there.
+func (d *document) compose(s *sheet, others []*sheet) error {
+	if s.answer.First {
+		if err := d.put(s.answer.Blocks); err != nil {
+			return err
+		}
+	}
+	body := s.segments
+	if !s.answer.Whole {
+		body = s.body(others, d.pages, d.stats.body())
+	}
+	for _, r := range readingOrder(body) {
 		for _, p := range d.splitter.pieces(s.page, r) {
 			if err := d.composer.add(p); err != nil {
 				return err
 			}
 		}
 	}
-	s.words, s.segments = nil, nil // later pages only look at its edges
-	if d.next > window {
-		d.sheets = append(d.sheets[:0:0], d.sheets[d.next-window:]...)
-		d.next = window
+	if s.answer.First {
+		return nil
+	}
+	return d.put(s.answer.Blocks)
+}
+
+// put emits blocks that are not the document's own. A paragraph doesn't go on behind them.
+func (d *document) put(blocks []extract.Block) error {
+	if len(blocks) == 0 {
+		return nil
+	}
+	if err := d.composer.flush(); err != nil {
+		return err
+	}
+	for _, b := range blocks {
+		if err := d.composer.emit(b); err != nil {
+			return err
+		}
 	}
 	return nil
 }

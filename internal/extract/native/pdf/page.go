@@ -37,11 +37,12 @@ type style struct {
 type word struct {
 	box
 	style
-	text     string
-	segment  int  // poppler's line on the page
-	order    int  // place in the page's content stream, from 0
-	rtl      bool // it is of a script that runs from right to left
-	mirrored bool // its page is
+	text      string
+	segment   int  // poppler's line on the page
+	order     int  // place in the page's content stream, from 0
+	rtl       bool // it is of a script that runs from right to left
+	mirrored  bool // its page is
+	invisible bool // it is not drawn
 }
 
 // em is the word's font size, or an estimate of it.
@@ -59,6 +60,11 @@ type page struct {
 	words         []word
 	turned        turn
 	mirrored      bool // left and right are exchanged
+
+	signs, garbage int  // see PageText
+	layer          bool // see PageText
+	invisible      int  // see PageText
+	answer         Answer
 }
 
 // turn is how a page's content was turned to stand upright.

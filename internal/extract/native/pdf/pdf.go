@@ -19,7 +19,7 @@ import (
 
 const (
 	name    = "native/pdf"
-	version = 1
+	version = 2
 
 	// rangePages is how many pages one run of poppler reads: its memory grows with them, and Limits.Time
 	// is for each run.
@@ -46,7 +46,12 @@ func (Extractor) Name() string { return name }
 func (Extractor) Version() int { return version }
 
 // Extract implements extract.Extractor.
-func (Extractor) Extract(ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit) (extract.Info, error) {
+func (e Extractor) Extract(ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit) (extract.Info, error) {
+	return e.ExtractRouted(ctx, src, limits, nil, emit)
+}
+
+// ExtractRouted is Extract with a router that is asked about every page. Nil: none is.
+func (Extractor) ExtractRouted(ctx context.Context, src extract.Source, limits extract.Limits, router Router, emit extract.Emit) (extract.Info, error) {
 	limits = limits.WithDefaults()
 	if src.Size > limits.Bytes {
 		return extract.Info{}, extract.TooLarge(src.Size, limits.Bytes)
@@ -72,7 +77,10 @@ func (Extractor) Extract(ctx context.Context, src extract.Source, limits extract
 		return info, failure(err)
 	}
 	d := newDocument(info.Pages, outline, counted(&info, limits.Characters, emit))
-	damaged, err := readAll(ctx, program, info.Pages, d)
+	damaged, err := readAll(ctx, program, info.Pages, &waiting{router: router, arrived: d.add})
+	if err == nil {
+		err = d.flush()
+	}
 	if err != nil {
 		return info, failure(err)
 	}
@@ -84,12 +92,12 @@ func (Extractor) Extract(ctx context.Context, src extract.Source, limits extract
 }
 
 // readAll reads the document in ranges of pages, and again behind each page that poppler dies on.
-func readAll(ctx context.Context, program poppler, pages int, d *document) (damaged []string, err error) {
+func readAll(ctx context.Context, program poppler, pages int, w *waiting) (damaged []string, err error) {
 	for next := 1; next <= pages; {
 		last := min(next+rangePages-1, pages)
 		result, err := program.pages(ctx, next, last, func(p *page) error {
 			next = p.number + 1
-			return d.add(p)
+			return w.add(ctx, p)
 		})
 		if err != nil {
 			return nil, err
@@ -104,9 +112,12 @@ func readAll(ctx context.Context, program poppler, pages int, d *document) (dama
 		if len(damaged) > maxDamaged || len(damaged) == pages {
 			return nil, unreadable(result)
 		}
+		if err := w.add(ctx, &page{number: next}); err != nil {
+			return nil, err
+		}
 		next++
 	}
-	return damaged, d.flush()
+	return damaged, w.flush()
 }
 
 // counted wraps emit: it counts what is emitted in info, and refuses more than the limit.

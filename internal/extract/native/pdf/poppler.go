@@ -50,14 +50,15 @@ func (p poppler) outline(ctx context.Context) ([]outlineItem, error) {
 
 func (p poppler) runArgs(first, last int) []string {
 	return []string{
-		"-xml", "-i", "-hidden", "-nodrm", "-fontfullname", "-stdout", "-enc", "UTF-8", "-zoom", strconv.Itoa(zoom),
+		"-xml", "-i", "-nodrm", "-fontfullname", "-stdout", "-enc", "UTF-8", "-zoom", strconv.Itoa(zoom),
 		"-f", strconv.Itoa(first), "-l", strconv.Itoa(last), p.path,
 	}
 }
 
 // pages reads the pages from first to last and yields each as soon as it was read. Two programs read
 // side by side: pdftotext knows where each word stands, pdftohtml how it is set. What the second can't
-// tell is done without. The result is that of pdftotext.
+// tell is done without; what only the first one sees is looked into (see findInvisible). The result is that
+// of pdftotext.
 func (p poppler) pages(ctx context.Context, first, last int, yield func(*page) error) (child.Result, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var all sync.WaitGroup
@@ -86,6 +87,9 @@ func (p poppler) pages(ctx context.Context, first, last int, yield func(*page) e
 			styles, open = <-runs
 		}
 		if styles != nil && styles.number == pg.number {
+			if pg.seesLess(styles) {
+				styles = p.findInvisible(ctx, pg, styles)
+			}
 			applyStyles(pg, styles)
 		}
 		pg.straighten()

@@ -15,7 +15,8 @@ const zoom = 3
 type run struct {
 	box
 	style
-	start string // its first signs
+	start   string // its first signs
+	letters int
 }
 
 // runPage is a page's runs in the order of its content stream.
@@ -57,8 +58,11 @@ func readRuns(r io.Reader, yield func(*runPage) error) ([]outlineItem, error) {
 		if err != nil {
 			return outline, err
 		}
-		if inRun && start.Len() < maxStart {
-			start.WriteString(plain(text[:min(len(text), maxStart)]))
+		if inRun {
+			open.letters += letters(plain(text))
+			if start.Len() < maxStart {
+				start.WriteString(plain(text[:min(len(text), maxStart)]))
+			}
 		}
 		switch tagName(tag) {
 		case "page":

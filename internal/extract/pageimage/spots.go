@@ -1,0 +1,91 @@
+package pageimage
+
+import "image"
+
+const (
+	// contrast is by how many levels of 256 a pixel differs from its background.
+	contrast = 32
+	// blankShare: a page number has about one pixel of ten thousand, a word three.
+	blankShare = 1.0 / 20_000
+)
+
+// marks says which pixels differ from the paper: the color of most of the page.
+func marks(img *image.Gray) (is [256]bool, count int) {
+	var levels [256]int
+	for _, v := range img.Pix {
+		levels[v]++
+	}
+	paper := 0
+	for v, n := range levels {
+		if n > levels[paper] {
+			paper = v
+		}
+	}
+	for v, n := range levels {
+		if v < paper-contrast || v > paper+contrast {
+			is[v] = true
+			count += n
+		}
+	}
+	return is, count
+}
+
+// Blank says whether there is nothing on the page: nearly all of it has the color of most of it.
+func Blank(img *image.Gray) bool {
+	_, n := marks(img)
+	return float64(n) < blankShare*float64(len(img.Pix))
+}
+
+// LookDPI is enough to see whether there is anything on a page.
+const LookDPI = 75
+
+// Spots counts the spots on a page of LookDPI that have the size of letters or of words, at most so many,
+// without those at places (in fractions of the page) for which known holds.
+func Spots(img *image.Gray, most int, known func(x, y float64) bool) int {
+	is, _ := marks(img)
+	w, h := img.Rect.Dx(), img.Rect.Dy()
+	seen := make([]bool, w*h)
+	n := 0
+	for start := 0; start < len(seen) && n < most; start++ {
+		if seen[start] || !is[img.Pix[start/w*img.Stride+start%w]] {
+			continue
+		}
+		s := fill(img, &is, seen, start)
+		if s.isText() && !known(float64(s.left+s.right+1)/2/float64(w), float64(s.top+s.bottom+1)/2/float64(h)) {
+			n++
+		}
+	}
+	return n
+}
+
+// spot is the bounds of marks that touch.
+type spot struct{ left, top, right, bottom int }
+
+// isText says whether a spot has the size of some letters at LookDPI: print of 5 to 20 points.
+func (s spot) isText() bool {
+	w, h := s.right-s.left+1, s.bottom-s.top+1
+	return h >= 3 && h <= 24 && w >= 2 && w <= 150
+}
+
+// fill marks the pixels of the spot at start as seen.
+func fill(img *image.Gray, is *[256]bool, seen []bool, start int) spot {
+	w, h := img.Rect.Dx(), img.Rect.Dy()
+	s := spot{w, h, 0, 0}
+	seen[start] = true
+	for open := []int{start}; len(open) > 0; {
+		at := open[len(open)-1]
+		open = open[:len(open)-1]
+		x, y := at%w, at/w
+		s = spot{min(s.left, x), min(s.top, y), max(s.right, x), max(s.bottom, y)}
+		for _, n := range [...][2]int{{x - 1, y}, {x + 1, y}, {x, y - 1}, {x, y + 1}} {
+			if n[0] < 0 || n[0] >= w || n[1] < 0 || n[1] >= h {
+				continue
+			}
+			if i := n[1]*w + n[0]; !seen[i] && is[img.Pix[n[1]*img.Stride+n[0]]] {
+				seen[i] = true
+				open = append(open, i)
+			}
+		}
+	}
+	return s
+}

@@ -1,0 +1,191 @@
+package scan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf"
+	"github.com/seed-7227ef26/async-worker/internal/extract/pageimage"
+	"github.com/seed-7227ef26/async-worker/internal/ocr"
+	"github.com/seed-7227ef26/async-worker/internal/ocr/pages"
+)
+
+const (
+	// defaultDPI is the resolution that OCR engines are made for.
+	defaultDPI = 300
+	// moreSpots of the size of words outside of a page's own text may be text.
+	moreSpots = 4
+)
+
+// router decides on the pages of one PDF, and reads those that need it.
+type router struct {
+	record
+	patience patience
+	images   pageimage.PDF
+	doc      *pages.Document
+	started  atomic.Int32 // pages that are given to the engine
+
+	mu     sync.Mutex
+	routed map[int]routed // that are being read
+}
+
+// routed is a page on its way.
+type routed struct {
+	page   pdf.PageText
+	own    opinion
+	beyond error // why it is only looked at: errNoEngine, errTooMany
+}
+
+var _ pdf.Router = (*router)(nil)
+
+func (e *Extractor) newRouter(ctx context.Context, src extract.Source, limits extract.Limits) (*router, error) {
+	path, err := filepath.Abs(src.Path)
+	if err != nil {
+		return nil, fmt.Errorf("find the PDF: %w", err)
+	}
+	r := &router{record: record{reading: e.reading}, patience: patience{Engine: e.engine}, routed: map[int]routed{}, images: pageimage.PDF{
+		Path: path, MaxPixels: e.opts.Pixels, TempDir: e.opts.TempDir,
+		Limits: pageimage.ProgramLimits(e.opts.PageTime, limits.ChildBytes, e.opts.Pixels),
+	}}
+	options := ""
+	if e.engine != nil {
+		a := e.engine.Abilities()
+		options = fmt.Sprintf("pdf %d dpi %d side %d pixels", a.DPI, a.Side, e.opts.Pixels)
+	}
+	r.doc = e.open(ctx, &r.patience, path, options, r.render)
+	return r, nil
+}
+
+// Ahead implements pdf.Router.
+func (r *router) Ahead() int { return 2 * r.opts.Budget.Size() }
+
+// Route implements pdf.Router.
+func (r *router) Route(ctx context.Context, p pdf.PageText) func() (pdf.Answer, error) {
+	own := judge(p)
+	if own.need == needNothing || own.need == needLook && r.engine == nil && own.letters >= ownLetters {
+		r.note(p.Number, extract.PageDecision{Method: extract.PageNative, Confidence: own.quality, Reason: own.reason})
+		return nil
+	}
+	page := routed{page: p, own: own}
+	switch {
+	case r.engine == nil:
+		page.beyond = errNoEngine
+	case own.need == needOCR && !r.start():
+		page.beyond = errTooMany
+	}
+	r.mu.Lock()
+	r.routed[p.Number] = page
+	r.mu.Unlock()
+	reading := r.doc.Start(p.Number)
+	return func() (pdf.Answer, error) {
+		text, err := reading.Wait()
+		r.mu.Lock()
+		delete(r.routed, p.Number)
+		r.mu.Unlock()
+		if ctx.Err() != nil {
+			return pdf.Answer{}, fmt.Errorf("read page %d by OCR: %w", p.Number, context.Cause(ctx))
+		}
+		if err != nil {
+			return r.failed(page, err)
+		}
+		decision, answer, taken := decide(p, own, text.Clean())
+		r.note(p.Number, decision)
+		r.took(taken)
+		return answer, nil
+	}
+}
+
+// start says whether one page more may be given to the engine.
+func (r *router) start() bool { return int(r.started.Add(1)) <= r.opts.Pages }
+
+// What a page is not read for.
+var (
+	errBlank     = errors.New("there is nothing on the page")
+	errExplained = errors.New("there is nothing on the page but its own text")
+)
+
+// render draws the page for the engine, unless there is nothing to read on it.
+func (r *router) render(ctx context.Context, number int) (ocr.Image, error) {
+	r.mu.Lock()
+	p := r.routed[number]
+	r.mu.Unlock()
+	if r.patience.over() {
+		return ocr.Image{}, errGivenUp
+	}
+	img, err := r.draw(ctx, p)
+	if err != nil && !errors.Is(err, errBlank) && !errors.Is(err, errExplained) && !errors.Is(err, errTooMany) && p.beyond == nil {
+		r.patience.note(err)
+	}
+	return img, err
+}
+
+func (r *router) draw(ctx context.Context, p routed) (ocr.Image, error) {
+	number, size := p.page.Number, pageimage.About{Width: p.page.Width, Height: p.page.Height}
+	if size.Width <= 0 || size.Height <= 0 {
+		var err error
+		if size, err = r.images.Look(ctx, number, 0); err != nil {
+			return ocr.Image{}, err
+		}
+	}
+	if p.own.need == needLook || p.beyond != nil {
+		img, err := r.images.Render(ctx, number, size, pageimage.LookDPI)
+		switch {
+		case err != nil:
+			return ocr.Image{}, err
+		case pageimage.Blank(img.Gray):
+			return ocr.Image{}, errBlank
+		case p.own.need == needLook && pageimage.Spots(img.Gray, moreSpots, func(x, y float64) bool { return within(p.page.Words, x, y) }) < moreSpots:
+			return ocr.Image{}, errExplained
+		case p.beyond != nil:
+			return ocr.Image{}, p.beyond
+		case !r.start():
+			return ocr.Image{}, errTooMany
+		}
+	}
+	img, err := r.images.Render(ctx, number, size, r.resolution(size))
+	if err == nil && pageimage.Blank(img.Gray) {
+		err = errBlank
+	}
+	return img, err
+}
+
+// resolution is what the engine wants of a page.
+func (r *router) resolution(size pageimage.About) int {
+	const pointsPerInch = 72
+	a := r.engine.Abilities()
+	switch {
+	case a.Side > 0:
+		return int(float64(a.Side) * pointsPerInch / max(size.Width, size.Height))
+	case a.DPI > 0:
+		return a.DPI
+	}
+	return defaultDPI
+}
+
+// failed is the answer on a page that was not read.
+func (r *router) failed(p routed, err error) (pdf.Answer, error) {
+	number, own := p.page.Number, p.own
+	switch {
+	case errors.Is(err, errBlank) && own.letters == 0:
+		r.note(number, extract.PageDecision{Method: extract.PageEmpty, Confidence: 1, Reason: whyBlank})
+		return pdf.Answer{}, nil
+	case errors.Is(err, errBlank), errors.Is(err, errExplained):
+		r.note(number, extract.PageDecision{Method: extract.PageNative, Confidence: own.quality, Reason: own.reason + nothingBeside})
+		return pdf.Answer{}, nil
+	}
+	if fault := fault(err); fault != nil {
+		return pdf.Answer{}, fault
+	}
+	if own.letters >= ownLetters {
+		r.note(number, extract.PageDecision{Method: extract.PageNative, Confidence: own.quality, Reason: own.reason + noOCR})
+		return pdf.Answer{}, nil
+	}
+	r.note(number, extract.PageDecision{Method: extract.PageUnread, Reason: own.reason + noOCR})
+	r.skip(number, err)
+	return pdf.Answer{Whole: true}, nil
+}
