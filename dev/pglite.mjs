@@ -7,6 +7,7 @@
 import { createServer } from 'node:net'
 import { parseArgs } from 'node:util'
 import { PGlite } from '@electric-sql/pglite'
+import { btree_gin } from '@electric-sql/pglite/contrib/btree_gin'
 import { vector } from '@electric-sql/pglite-pgvector'
 import { PGLiteSocketHandler } from '@electric-sql/pglite-socket'
 import { Turns } from './turns.mjs'
@@ -22,7 +23,7 @@ function fail(what, err) {
   process.exit(1)
 }
 
-const db = await PGlite.create({ dataDir: args.data, extensions: { vector } })
+const db = await PGlite.create({ dataDir: args.data, extensions: { vector, btree_gin } })
 const turns = new Turns(db, (err) => fail('the database broke', err))
 const handlers = new Set()
 

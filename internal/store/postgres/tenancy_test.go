@@ -92,6 +92,15 @@ func TestTenancy(t *testing.T) {
 		t.Errorf("set session authorization: %v", err)
 	}
 
+	for _, sql := range []string{
+		"set role aw_searcher", "alter function aw_matching_own security invoker", "drop policy tenant on document_chunks",
+		"alter policy search on document_chunks to async_worker", "create policy mine on document_chunks using (true)",
+	} {
+		if _, err := byName.Exec(t.Context(), sql); raised(err) != "42501" {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+
 	for name, conn := range map[string]*pgx.Conn{"setting": bySetting, "login": byName} {
 		for _, table := range storetest.Tables {
 			var n int
@@ -124,7 +133,10 @@ func TestTenancy(t *testing.T) {
 		var n int
 		vector := "[" + strings.Repeat("0.1,", storetest.Dimensions-1) + "0.1]"
 		err := conn.QueryRow(t.Context(), `select (select count(*) from hybrid_search('secret', $1::halfvec))
-			+ (select count(*) from match_document_chunks($1::halfvec)) + (select count(*) from aw_find($2, 'secret', null, 10, null))`, vector, victim.Client).Scan(&n)
+			+ (select count(*) from match_document_chunks($1::halfvec)) + (select count(*) from aw_find($2, 'secret', null, 10, null))
+			+ (select count(*) from aw_nearest($2, $1::halfvec, 10, null)) + aw_eligible($2, null, 10)
+			+ (select count(*) from aw_matching($2, 'secret', '{secret}', null, 10, null))
+			+ (select count(*) from aw_matching_own('secret', '{secret}', null, 10, null))`, vector, victim.Client).Scan(&n)
 		if err != nil || n != 0 {
 			t.Errorf("%s: search finds %d, %v", name, n, err)
 		}

@@ -142,7 +142,20 @@ func TestEveryTable(t *testing.T) {
 		"functions with a loose search path": `select p.proname from pg_proc p where pronamespace = 'public'::regnamespace
 			and (proname like 'aw\_%' or proname in ('match_document_chunks', 'hybrid_search'))
 			and prosqlbody is null and not coalesce(proconfig::text like '%search_path%', false) and proname <> 'aw_fulltext'`,
-		"functions that run as their owner": `select proname from pg_proc where pronamespace = 'public'::regnamespace and prosecdef`,
+		"functions that run as their owner": `select proname from pg_proc where pronamespace = 'public'::regnamespace and prosecdef
+			and (proname, proowner) <> ('aw_matching_own', 'aw_searcher'::regrole)`,
+		"what the owner of that function may do beside reading what search reads": `
+			select 'be more than a role' from pg_roles where rolname = 'aw_searcher'
+				and (rolsuper or rolbypassrls or rolcanlogin or rolcreaterole or rolcreatedb or rolreplication)
+			union all select 'be ' || roleid::regrole from pg_auth_members where member = 'aw_searcher'::regrole
+			union all select 'create in public' where has_schema_privilege('aw_searcher', 'public', 'create')
+			union all select 'change ' || relname from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'
+				and has_table_privilege('aw_searcher', oid, 'insert, update, delete, truncate, references, trigger')
+			union all select 'read ' || relname from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'
+				and relname not in ('documents', 'document_chunks') and has_table_privilege('aw_searcher', oid, 'select')
+			union all select 'call ' || proname from pg_proc where pronamespace = 'public'::regnamespace and proname like 'aw\_%'
+				and proname not in ('aw_client', 'aw_matching', 'aw_matching_own') and prorettype <> 'trigger'::regtype
+				and has_function_privilege('aw_searcher', oid, 'execute')`,
 		"functions that anybody may call": `select p.oid::regprocedure from pg_proc p, unnest(array['anon', 'authenticated', 'public']) r
 			where pronamespace = 'public'::regnamespace and (proname like 'aw\_%' or proname in ('match_document_chunks', 'hybrid_search'))
 			and prorettype <> 'trigger'::regtype and has_function_privilege(r, p.oid, 'execute')`,

@@ -107,6 +107,11 @@ func TestTenancy(t *testing.T) {
 	for fn, args := range map[string]map[string]any{
 		"aw_drop_staged": {"client": victim.Client, "job": victim.Running.JobID},
 		"aw_find":        {"client": victim.Client, "words": "secret", "vec": nil, "n": 10, "in_set": nil},
+		"aw_matching":    {"client": victim.Client, "all_words": "secret", "terms": "{secret}", "but": nil, "n": 10, "in_set": nil},
+		"aw_matching_own": {
+			"all_words": "secret", "terms": "{secret}", "but": nil, "n": 10, "in_set": nil,
+		},
+		"aw_stage_vectors": {"p": victim.Calls()["aw_stage_chunks"], "vectors": "{}"},
 		"aw_webhook": {
 			"client": victim.Client, "job_id": "j", "task_type": "t", "url": "https://mallory.example", "state": "failed", "attempt": 1, "result": nil, "error": nil,
 		},

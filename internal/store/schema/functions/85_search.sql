@@ -1,6 +1,4 @@
--- Hybrid search: full text and vectors, each limited inside its own subquery, joined by reciprocal rank
--- fusion. Source: Cormack, Clarke, Buettcher, "Reciprocal Rank Fusion outperforms Condorcet and individual
--- rank learning methods", SIGIR 2009 (there k = 60; Supabase and pgvector's guides use 50).
+-- Search for chunks by vectors and by words: what finds them. 86_search.sql puts it together.
 
 -- aw_terms are the words of a question that tell something: without those that are stop words of any of the
 -- languages, unless nothing would be left.
@@ -17,97 +15,134 @@ begin
   return coalesce(v_telling, v_all);
 end $$;
 
--- aw_find does a search for one client, or (null) for all rows that the caller may see.
---   words: null or '': by vector only. vec: null: by text only. n: 1-100 hits. in_set: null: all sets.
-create or replace function aw_find(client text, words text, vec halfvec, n integer, in_set text)
-returns setof document_chunk_hit
-language plpgsql stable set search_path = {{ .path }} as $$
-#variable_conflict use_column
-declare
-  v_n integer := least(greatest(coalesce(n, 10), 1), 100);
-  v_leg integer := least(greatest(4 * v_n, 40), 200);
-  v_terms tsquery[];
-  v_any tsquery;
-  v_all tsquery := websearch_to_tsquery('simple', coalesce(words, ''));
+-- aw_eligible counts the chunks that a search may find, up to a number: those of active versions of a client
+-- (null: all that the caller may see) and a document set (null: all).
+create or replace function aw_eligible(client text, in_set text, up_to bigint) returns bigint
+language plpgsql stable set search_path = {{ .path }} set plan_cache_mode = force_custom_plan as $$
 begin
-  if l2_norm(vec) = 0 then -- it has no direction: every cosine distance from it is NaN
-    vec := null;
+  return (select count(*) from (
+    select from documents d
+    join document_chunks c on c.client_id = d.client_id and c.document_id = d.id and c.version = d.active_version
+    where (aw_eligible.client is null or d.client_id = aw_eligible.client)
+      and (aw_eligible.in_set is null or d.document_set = aw_eligible.in_set)
+    limit up_to) few);
+end $$;
+
+-- aw_nearest are the n chunks nearest to a vector by cosine distance, unordered. Few eligible chunks are compared
+-- one by one, which is exact; among many the HNSW index looks, and goes on until it has n that are eligible.
+--
+-- To compare one costs about half of what the index spends on one that it visits, and to find n eligible ones it
+-- visits n × all ÷ eligible. So comparing is cheaper up to about √(2 × n × all) eligible ones.
+create or replace function aw_nearest(client text, vec halfvec, n integer, in_set text)
+returns table (id uuid, distance double precision)
+language plpgsql stable rows 50 set search_path = {{ .path }} set plan_cache_mode = force_custom_plan as $$
+declare
+  v_all double precision := (select greatest(reltuples, 1) from pg_class where oid = 'document_chunks'::regclass);
+  v_few bigint := least(greatest(sqrt(2 * n * v_all), 1000), 20000);
+  v_documents bigint;
+  v_ids uuid[];
+  v_distances double precision[];
+begin
+  if aw_eligible(client, in_set, v_few + 1) > v_few then
+    v_documents := (select greatest(reltuples, 1) from pg_class where oid = 'documents'::regclass);
+    -- In one go the index finds better than in several: it looks for as many as n eligible ones should be among.
+    perform set_config('hnsw.ef_search', least(greatest(n * v_documents / (
+      select greatest(count(*), 1) from (
+        select from documents d where (aw_nearest.client is null or d.client_id = aw_nearest.client)
+          and (aw_nearest.in_set is null or d.document_set = aw_nearest.in_set) limit 10000) e), 100), 1000)::text, true);
+    -- The setting exists once the library is loaded, which reading the vector did, from pgvector 0.8 on.
+    if current_setting('hnsw.iterative_scan', true) is not null then
+      perform set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('hnsw.max_scan_tuples', '50000', true),
+              set_config('hnsw.scan_mem_multiplier', '8', true);
+    end if;
+    select array_agg(f.id), array_agg(f.distance) into v_ids, v_distances from (
+      select c.id, c.embedding <=> vec as distance
+      from document_chunks c
+      join documents d on d.client_id = c.client_id and d.id = c.document_id and d.active_version = c.version
+      where (aw_nearest.client is null or c.client_id = aw_nearest.client)
+        and (aw_nearest.in_set is null or d.document_set = aw_nearest.in_set)
+      order by c.embedding <=> vec
+      limit n) f;
+    if cardinality(v_ids) >= n then
+      return query select unnest(v_ids), unnest(v_distances);
+      return;
+    end if;
   end if;
-  -- websearch_to_tsquery joins words by AND and knows quotes, OR and -. Rows with all words come first; those
-  -- with only some of them come after, so that a question in plain words finds something too.
-  select array_agg(q), string_agg(q::text, ' | ')::tsquery into v_terms, v_any
-  from (select to_tsquery('simple', '''' || replace(replace(t, '\', '\\'), '''', '''''') || '''') as q
-        from unnest(aw_terms(words)) t) x;
-  -- With filters a plain HNSW scan may find too few rows; pgvector 0.8 can go on. The settings exist once
-  -- the library is loaded, which reading the vector did.
-  if vec is not null and current_setting('hnsw.iterative_scan', true) is not null then
-    perform set_config('hnsw.iterative_scan', 'relaxed_order', true),
-            set_config('hnsw.ef_search', greatest(40, v_leg)::text, true);
-  end if;
+  return query -- also when the index gave up: the eligible ones are all far away from the vector
+  select c.id, c.embedding <=> vec
+  from documents d
+  join document_chunks c on c.client_id = d.client_id and c.document_id = d.id and c.version = d.active_version
+  where (aw_nearest.client is null or d.client_id = aw_nearest.client)
+    and (aw_nearest.in_set is null or d.document_set = aw_nearest.in_set)
+  order by (c.embedding <=> vec) + 0 -- no index does that
+  limit n;
+end $$;
+
+-- aw_matching are chunks that have words of a question, by how well they match. Those with all words come first,
+-- then those with some of them, the rarer the better. all_words is the question as websearch_to_tsquery reads it,
+-- terms are its telling words one by one, but (or null) is what must not be found. client null: all that the caller
+-- may see.
+--
+-- Of a word that thousands of chunks have it tells little which of them is meant: no more than v_most are ranked.
+create or replace function aw_matching(client text, all_words tsquery, terms tsquery[], but tsquery, n integer, in_set text)
+returns table (id uuid, complete boolean, weight double precision, rank real)
+language plpgsql stable rows 50 set search_path = {{ .path }} set plan_cache_mode = force_custom_plan as $$
+declare
+  v_most constant integer := 2000;
+  v_term tsquery;
+  v_count bigint;
+  v_counted bigint := 0;
+  v_any tsquery;
+  v_some tsquery;
+  v_terms tsquery[];
+  v_weights double precision[];
+begin
+  -- Rarest first, as many as there is room for.
+  for v_term, v_count in
+    select t.q, (select count(*) from (
+      select from document_chunks c
+      where c.search @@ t.q and (aw_matching.client is null or c.client_id = aw_matching.client) limit v_most + 1) x) as chunks
+    from unnest(terms) with ordinality t(q, n) order by chunks, t.n
+  loop
+    exit when v_any is not null and v_counted + v_count > v_most;
+    v_any := coalesce(v_any || v_term, v_term);
+    v_counted := v_counted + v_count;
+    v_terms := v_terms || v_term;
+    v_weights := v_weights || ln(1 + v_most / greatest(v_count, 1)::double precision);
+  end loop;
+  v_some := case when but is null then v_any else v_any && !!but end;
 
   return query
-  with by_text as (
-    select t.id, row_number() over (order by t.complete desc, t.matched desc, t.rank desc, t.id) as place
-    from (select c.id, c.search @@ v_all as complete, ts_rank_cd(c.search, v_any) as rank,
-                 (select count(*) from unnest(v_terms) q where c.search @@ q) as matched
-          from document_chunks c
-          join documents d on d.client_id = c.client_id and d.id = c.document_id and d.active_version = c.version
-          where (c.search @@ v_any or c.search @@ v_all)
-            and (aw_find.client is null or c.client_id = aw_find.client)
-            and (aw_find.in_set is null or d.document_set = aw_find.in_set)
-          order by complete desc, matched desc, rank desc, c.id
-          limit v_leg) t
-  ), by_vector as (
-    select t.id, t.distance, row_number() over (order by t.distance, t.id) as place
-    from (select c.id, c.embedding <=> aw_find.vec as distance
-          from document_chunks c
-          join documents d on d.client_id = c.client_id and d.id = c.document_id and d.active_version = c.version
-          where (aw_find.client is null or c.client_id = aw_find.client)
-            and (aw_find.in_set is null or d.document_set = aw_find.in_set)
-            and aw_find.vec is not null
-          order by c.embedding <=> aw_find.vec
-          limit v_leg) t
-    where t.distance <> 'NaN' -- a chunk whose vector is all zeros
+  with found as (
+    (select c.id, c.search, true as complete
+     from document_chunks c
+     join documents d on d.client_id = c.client_id and d.id = c.document_id and d.active_version = c.version
+     where c.search @@ all_words
+       and (aw_matching.client is null or c.client_id = aw_matching.client)
+       and (aw_matching.in_set is null or d.document_set = aw_matching.in_set)
+     limit v_most)
+    union all
+    (select c.id, c.search, false
+     from document_chunks c
+     join documents d on d.client_id = c.client_id and d.id = c.document_id and d.active_version = c.version
+     where c.search @@ v_some and not c.search @@ all_words
+       and (aw_matching.client is null or c.client_id = aw_matching.client)
+       and (aw_matching.in_set is null or d.document_set = aw_matching.in_set)
+     limit v_most)
   )
-  select c.id, c.document_id, d.document_set, d.filename, c.version, c.content, c.heading_path, c.pages, c.boxes, c.kind,
-         coalesce(1 - nullif(v.distance, 'NaN'), 0)::double precision,
-         (coalesce(1.0 / (50 + t.place), 0) + coalesce(1.0 / (50 + v.place), 0))::double precision as score
-  from by_text t
-  full join by_vector v using (id)
-  join document_chunks c using (id)
-  join documents d on d.client_id = c.client_id and d.id = c.document_id
-  where aw_find.client is null or c.client_id = aw_find.client
-  order by score desc, v.distance nulls last, id
-  limit v_n;
+  select f.id, f.complete, (select sum(t.weight) from unnest(v_terms, v_weights) t(q, weight) where f.search @@ t.q) as weight,
+         ts_rank_cd(f.search, v_any)
+  from found f
+  order by 2 desc, 3 desc nulls last, 4 desc, f.id
+  limit n;
 end $$;
 
-create or replace function aw_search(p jsonb) returns jsonb
-language plpgsql stable set search_path = {{ .path }} as $$
-declare
-  v_client text := aw_tenant(p);
-begin
-  return coalesce((
-    select jsonb_agg(jsonb_build_object('chunk_id', h.id, 'document_id', h.document_id, 'document_set', h.document_set,
-      'filename', h.filename, 'version', h.version, 'content', h.content, 'heading_path', h.heading_path,
-      'pages', h.pages, 'boxes', h.boxes, 'kind', h.kind, 'score', h.score, 'similarity', h.similarity) order by h.n)
-    from aw_find(v_client, p ->> 'text', (p ->> 'embedding')::halfvec, (p ->> 'limit')::int,
-                 nullif(p ->> 'document_set', ''))
-         with ordinality as h(id, document_id, document_set, filename, version, content, heading_path, pages, boxes, kind,
-                              similarity, score, n)), '[]');
-end $$;
-
--- The two functions for the frontend (DESIGN 2.5). A session that is bound to a client sees that client's
--- active versions; the service key sees everybody's.
-create or replace function match_document_chunks(
-  query_embedding halfvec, match_count integer default 10, document_set text default null
-) returns setof document_chunk_hit
-language sql stable set search_path = {{ .path }} as $$
-  select * from aw_find(aw_client(), null, query_embedding, match_count, document_set)
-$$;
-
-create or replace function hybrid_search(
-  query_text text, query_embedding halfvec, match_count integer default 10, document_set text default null
-) returns setof document_chunk_hit
-language sql stable set search_path = {{ .path }} as $$
-  select * from aw_find(aw_client(), query_text, query_embedding, match_count, document_set)
-$$;
+-- aw_matching_own is aw_matching for a session that is bound to a client, and never for another client. It runs as
+-- aw_searcher, behind no policy: see 012_search.sql. A session that is bound to nobody finds nothing.
+create or replace function aw_matching_own(all_words tsquery, terms tsquery[], but tsquery, n integer, in_set text)
+returns table (id uuid, complete boolean, weight double precision, rank real)
+language sql stable rows 50 security definer set search_path = {{ .path }}
+begin atomic
+  select m.id, m.complete, m.weight, m.rank
+  from aw_matching(coalesce(aw_client(), ''), all_words, terms, but, n, in_set) m;
+end;

@@ -1,0 +1,254 @@
+package postgres_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
+	"github.com/seed-7227ef26/async-worker/internal/store/schema"
+)
+
+const searchDimensions = 48
+
+// library is a database with many chunks of two clients, in sets of different size.
+type library struct {
+	url    string
+	super  *pgx.Conn
+	random *rand.Rand
+	topics [][]float32
+}
+
+// newLibrary writes documents of perDocument chunks each, around random topics, the SQL way: the conformance suite is about
+// the other one. Every document also has a chunk of an old and one of a staged version, nearer to everything.
+func newLibrary(t *testing.T) *library {
+	t.Helper()
+	l := &library{url: stacktest.PostgresWith(t, schema.Options{Dimensions: searchDimensions}), random: rand.New(rand.NewPCG(7, 7))}
+	l.super = connect(t, l.url)
+	for range 20 {
+		l.topics = append(l.topics, l.near(make([]float32, searchDimensions), 1))
+	}
+	if _, err := l.super.Exec(t.Context(), "drop index document_chunks_embedding"); err != nil { // made below, at once
+		t.Fatal(err)
+	}
+	for _, part := range []struct {
+		client, set string
+		documents   int
+	}{{"a", "large", 85}, {"a", "tenth", 10}, {"a", "hundredth", 1}, {"b", "large", 24}} {
+		l.fill(t, part.client, part.set, part.documents)
+	}
+	if _, err := l.super.Exec(t.Context(), `create index document_chunks_embedding on document_chunks using hnsw (embedding halfvec_cosine_ops)`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.super.Exec(t.Context(), "vacuum analyze documents, document_chunks"); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+const perDocument = 40
+
+func (l *library) fill(t *testing.T, client, set string, documents int) {
+	t.Helper()
+	for d := range documents {
+		var id string
+		if err := l.super.QueryRow(t.Context(), `with d as (insert into documents (client_id, document_set, filename, blob, active_version)
+				values ($1, $2, $3, $3, 2) returning client_id, id),
+			v as (insert into document_versions (client_id, document_id, version, status, job_id)
+				select client_id, id, n, s, 'j' from d, (values (1, 'superseded'), (2, 'active'), (3, 'staged')) x(n, s))
+			select id from d`, client, set, fmt.Sprintf("%s-%d.pdf", set, d)).Scan(&id); err != nil {
+			t.Fatal(err)
+		}
+		center := l.near(l.topics[l.random.IntN(len(l.topics))], 0.5)
+		b := &pgx.Batch{}
+		for i := range perDocument + 2 {
+			version, position := 2, i
+			if i >= perDocument {
+				version, position = 1+2*(i-perDocument), 0
+			}
+			b.Queue(`insert into document_chunks (client_id, document_id, version, position, content, chunk_key, model, embedding)
+				values ($1, $2, $3, $4, $5, 'k', 'm', $6::text::halfvec)`, client, id, version, position,
+				fmt.Sprintf("common word%d half%d", l.random.IntN(400), i%2), vector(l.near(center, 0.8)))
+		}
+		if err := l.super.SendBatch(t.Context(), b).Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func (l *library) near(v []float32, by float64) []float32 {
+	moved := make([]float32, len(v))
+	for i := range v {
+		moved[i] = v[i] + float32(l.random.NormFloat64()*by/math.Sqrt(searchDimensions))
+	}
+	return moved
+}
+
+func vector(v []float32) string { return strings.ReplaceAll(fmt.Sprint(v), " ", ",") }
+
+// as is a session of the worker's role that is bound to a client; what plans it made comes to notices.
+func (l *library) as(t *testing.T, client string, notices *strings.Builder) *pgx.Conn {
+	t.Helper()
+	config, err := pgx.ParseConfig(l.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { notices.WriteString(n.Message + "\n") }
+	conn, err := pgx.ConnectConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	if _, err := conn.Exec(t.Context(), `load 'auto_explain'; set auto_explain.log_min_duration = 0;
+		set auto_explain.log_nested_statements = on; set client_min_messages = log;
+		set role async_worker; select set_config('app.client_id', $1, false)`, pgx.QueryExecModeSimpleProtocol, client); err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
+// exact are the ids that comparing with everything finds.
+func (l *library) exact(t *testing.T, client, set, query string, n int) []string {
+	t.Helper()
+	rows, err := l.super.Query(t.Context(), `select c.id::text from document_chunks c
+		join documents d on d.client_id = c.client_id and d.id = c.document_id and d.active_version = c.version
+		where c.client_id = $1 and ($2 = '' or d.document_set = $2) order by (c.embedding <=> $3::text::halfvec) + 0, c.id limit $4`, client, set, query, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return collect(t, rows)
+}
+
+func collect(t *testing.T, rows pgx.Rows) []string {
+	t.Helper()
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ids
+}
+
+// TestSearchAmongMany: what one needs some thousand chunks for. Its parts only read them.
+func TestSearchAmongMany(t *testing.T) {
+	t.Parallel()
+	l := newLibrary(t)
+	t.Run("recall", l.testRecall)
+	t.Run("indexes", l.testIndexes)
+	t.Run("own chunks", l.testMatchingOwn)
+}
+
+// testRecall: behind row-level security and with a filter, a search finds as many as it was asked for, and at least
+// 95 of 100 are those that comparing with everything finds.
+func (l *library) testRecall(t *testing.T) {
+	var plans strings.Builder
+	for _, client := range []string{"a", "b"} {
+		conn := l.as(t, client, &plans)
+		for _, set := range []string{"", "large", "tenth", "hundredth"} {
+			for _, n := range []int{1, 10, 100} {
+				found, wanted := 0, 0
+				for range 10 {
+					query := vector(l.near(l.topics[l.random.IntN(len(l.topics))], 0.9))
+					want := l.exact(t, client, set, query, n)
+					rows, err := conn.Query(t.Context(), "select id::text from match_document_chunks($1::text::halfvec, $2, nullif($3, ''))", query, n, set)
+					if err != nil {
+						t.Fatal(err)
+					}
+					got := collect(t, rows)
+					if len(got) != len(want) {
+						t.Errorf("client %s, set %q: %d of %d chunks", client, set, len(got), len(want))
+					}
+					for _, id := range want {
+						wanted++
+						if slices.Contains(got, id) {
+							found++
+						}
+					}
+				}
+				if float64(found) < 0.95*float64(wanted) {
+					t.Errorf("client %s, set %q, %d asked for: %d of %d are the nearest", client, set, n, found, wanted)
+				}
+			}
+		}
+	}
+}
+
+// testIndexes: they are used, behind row-level security too. Few chunks are compared one by one, which no index does better.
+func (l *library) testIndexes(t *testing.T) {
+	var plans strings.Builder
+	conn := l.as(t, "a", &plans)
+	// In a small table a scan is cheap; turned off, it is what remains when no index can be used.
+	if _, err := conn.Exec(t.Context(), "set enable_seqscan = off"); err != nil {
+		t.Fatal(err)
+	}
+	query := vector(l.topics[0])
+	for _, c := range []struct {
+		call      string
+		want, not []string
+	}{
+		{
+			"match_document_chunks($1::text::halfvec, 10)",
+			[]string{"Index Scan using document_chunks_embedding"},
+			[]string{"Seq Scan on document_chunks"},
+		},
+		{
+			"match_document_chunks($1::text::halfvec, 10, 'hundredth')",
+			[]string{"document_chunks_document_id_version_position_client_id_key", "documents_by_set"},
+			[]string{"Index Scan using document_chunks_embedding", "Seq Scan on document_chunks"},
+		},
+		{
+			"hybrid_search('word7 word77 common', $1::text::halfvec, 10)",
+			[]string{"Bitmap Index Scan on document_chunks_words", "Index Scan using document_chunks_embedding", "AND (client_id = 'a'::text)"},
+			[]string{"Seq Scan on document_chunks"},
+		},
+		{
+			"aw_search(jsonb_build_object('client_id', 'a', 'text', 'word7', 'embedding', $1::text, 'limit', 5))",
+			[]string{"Bitmap Index Scan on document_chunks_words", "Index Scan using document_chunks_embedding"},
+			[]string{"Seq Scan on document_chunks"},
+		},
+	} {
+		for range 7 { // also once the plans of a session could be kept
+			plans.Reset()
+			if _, err := conn.Exec(t.Context(), "select * from "+c.call, query); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, part := range c.want {
+			if !strings.Contains(plans.String(), part) {
+				t.Errorf("%s: no %q in\n%s", c.call, part, plans.String())
+			}
+		}
+		for _, part := range c.not {
+			if strings.Contains(plans.String(), part) {
+				t.Errorf("%s: %q in\n%s", c.call, part, plans.String())
+			}
+		}
+	}
+}
+
+// testMatchingOwn: the one function behind no policy has no eyes for another client (I10).
+func (l *library) testMatchingOwn(t *testing.T) {
+	var plans strings.Builder
+	const matching = "select count(*) from aw_matching_own('common', array['common']::tsquery[], null, 100000, null)"
+	for client, want := range map[string]int{"a": 96 * perDocument, "b": 24 * perDocument, "c": 0, "": 0} {
+		conn := l.as(t, client, &plans)
+		var n int
+		if err := conn.QueryRow(t.Context(), matching).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		if most := 2000; n != min(want, most) {
+			t.Errorf("client %q: %d chunks, want %d", client, n, min(want, most))
+		}
+		var others int
+		if err := conn.QueryRow(t.Context(), `select count(*) from aw_matching_own('common', array['common']::tsquery[], null, 100000, null) m
+			left join document_chunks c using (id) where c.id is null`).Scan(&others); err != nil || others != 0 {
+			t.Errorf("I10: client %q: %d chunks of others, %v", client, others, err)
+		}
+	}
+}
