@@ -119,12 +119,17 @@ func (c *caller) Call(ctx context.Context, fn string, p json.RawMessage) (json.R
 			string(p), c.clientID, c.role).Scan(&answer)
 	}
 	if err != nil {
-		if raised, ok := errors.AsType[*pgconn.PgError](err); ok {
-			return nil, &rpc.SQLError{State: raised.Code, Message: raised.Message}
-		}
-		return nil, fmt.Errorf("call %s: %w", fn, err)
+		return nil, callError(fn, err)
 	}
 	return json.RawMessage(answer), nil
+}
+
+// callError tells what the database raised from all else.
+func callError(fn string, err error) error {
+	if raised, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return &rpc.SQLError{State: raised.Code, Message: raised.Message}
+	}
+	return fmt.Errorf("call %s: %w", fn, err)
 }
 
 // Close gives back connections.

@@ -17,6 +17,7 @@ const (
 	maxBatchChunks = 200
 	maxBatchBytes  = 3 << 20
 	maxKeys        = 1000
+	minBinary      = 8 // vectors: below, a transaction of several round trips costs more than it saves
 )
 
 func (c *client) StageDocument(ctx context.Context, s store.Staging) (store.Staged, error) {
@@ -78,10 +79,11 @@ type chunkBatch struct {
 // StageChunks may take several calls. Each is a transaction of its own; what the earlier ones wrote stays,
 // staged, when a later one fails.
 func (c *client) StageChunks(ctx context.Context, s store.ChunkBatch) ([]string, error) {
+	binary := c.inBinary(s.Chunks)
 	encoded := make([]json.RawMessage, len(s.Chunks))
 	for i, chunk := range s.Chunks {
 		var err error
-		if encoded[i], err = encodeChunk(chunk); err != nil {
+		if encoded[i], err = encodeChunk(chunk, binary == nil); err != nil {
 			return nil, err
 		}
 	}
@@ -92,27 +94,60 @@ func (c *client) StageChunks(ctx context.Context, s store.ChunkBatch) ([]string,
 			size += len(encoded[end])
 			end++
 		}
-		var answer struct {
-			Missing []string `json:"missing"`
-		}
-		err := c.call(ctx, "aw_stage_chunks", chunkBatch{c.tenant(), s.Holder, s.DocumentID, s.Version, s.Model, encoded[start:end]}, &answer)
+		args := chunkBatch{c.tenant(), s.Holder, s.DocumentID, s.Version, s.Model, encoded[start:end]}
+		keys, err := c.stageChunks(ctx, binary, args, s.Chunks[start:end])
 		if err != nil {
 			return nil, err
 		}
-		missing = append(missing, answer.Missing...)
+		missing = append(missing, keys...)
 		start = end
 	}
 	slices.Sort(missing)
 	return slices.Compact(missing), nil
 }
 
-func encodeChunk(chunk store.Chunk) (json.RawMessage, error) {
-	out := stagedChunk{Chunk: chunk}
-	if chunk.Embedding != nil {
-		text, err := encodeVector(chunk.Embedding)
-		if err != nil {
-			return nil, err
+// inBinary returns the caller if it can send the chunks' vectors in binary and they are worth it; nil: they go as
+// texts, in one round trip.
+func (c *client) inBinary(chunks []store.Chunk) VectorCaller {
+	caller, ok := c.caller.(VectorCaller)
+	vectors := 0
+	for _, chunk := range chunks {
+		if chunk.Embedding != nil {
+			vectors++
 		}
+	}
+	if !ok || vectors < minBinary {
+		return nil
+	}
+	return caller
+}
+
+// stageChunks makes one call.
+func (c *client) stageChunks(ctx context.Context, binary VectorCaller, args chunkBatch, chunks []store.Chunk) ([]string, error) {
+	var answer struct {
+		Missing []string `json:"missing"`
+	}
+	if binary == nil {
+		err := c.call(ctx, "aw_stage_chunks", args, &answer)
+		return answer.Missing, err
+	}
+	vectors := make([][]float32, len(chunks))
+	for i, chunk := range chunks {
+		vectors[i] = chunk.Embedding
+	}
+	err := c.callBy(ctx, func(ctx context.Context, fn string, p json.RawMessage) (json.RawMessage, error) {
+		return binary.CallWithVectors(ctx, fn, p, vectors)
+	}, "aw_stage_vectors", args, &answer)
+	return answer.Missing, err
+}
+
+func encodeChunk(chunk store.Chunk, withVector bool) (json.RawMessage, error) {
+	out := stagedChunk{Chunk: chunk}
+	if err := checkVector(chunk.Embedding); err != nil {
+		return nil, err
+	}
+	if chunk.Embedding != nil && withVector {
+		text := vectorText(chunk.Embedding)
 		out.Embedding = &text
 	}
 	b, err := json.Marshal(out)
@@ -122,19 +157,26 @@ func encodeChunk(chunk store.Chunk) (json.RawMessage, error) {
 	return b, nil
 }
 
-// encodeVector writes a vector as pgvector reads it. Five significant digits are more than the eleven bits
+// checkVector refuses what no vector can hold.
+func checkVector(v []float32) error {
+	for i, x := range v {
+		if f := float64(x); math.IsNaN(f) || math.IsInf(f, 0) {
+			return job.Errorf(job.InternalBug, "component %d of an embedding is not a number", i)
+		}
+	}
+	return nil
+}
+
+// vectorText writes a vector as pgvector reads it. Five significant digits are more than the eleven bits
 // of a halfvec hold.
-func encodeVector(v []float32) (string, error) {
+func vectorText(v []float32) string {
 	b := make([]byte, 0, 10*len(v)+2)
 	b = append(b, '[')
 	for i, x := range v {
-		if f := float64(x); math.IsNaN(f) || math.IsInf(f, 0) {
-			return "", job.Errorf(job.InternalBug, "component %d of an embedding is not a number", i)
-		}
 		if i > 0 {
 			b = append(b, ',')
 		}
 		b = strconv.AppendFloat(b, float64(x), 'g', 5, 32)
 	}
-	return string(append(b, ']')), nil
+	return string(append(b, ']'))
 }

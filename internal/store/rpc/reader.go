@@ -79,10 +79,10 @@ func (c *client) Search(ctx context.Context, q store.Query) ([]store.Hit, error)
 		Embedding *string `json:"embedding,omitempty"`
 	}{tenantArg: c.tenant(), Query: q}
 	if q.Embedding != nil {
-		text, err := encodeVector(q.Embedding)
-		if err != nil {
+		if err := checkVector(q.Embedding); err != nil {
 			return nil, err
 		}
+		text := vectorText(q.Embedding)
 		args.Embedding = &text
 	}
 	var hits []store.Hit

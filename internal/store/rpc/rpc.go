@@ -30,6 +30,13 @@ type Caller interface {
 	Close()
 }
 
+// VectorCaller is a Caller that can send vectors in binary, which JSON can't: a component takes two bytes, not ten.
+type VectorCaller interface {
+	Caller
+	// CallWithVectors is Call for a function of p and an array of halfvec, of which a nil vector is a null.
+	CallWithVectors(ctx context.Context, fn string, p json.RawMessage, vectors [][]float32) (json.RawMessage, error)
+}
+
 // Options qualify New. The zero value checks nothing.
 type Options struct {
 	Dimensions int // EMBEDDING_DIMENSIONS, which Check holds against the schema; zero: not checked
@@ -82,13 +89,20 @@ func (c *client) tenant() tenantArg { return tenantArg{c.id} }
 
 // call encodes args, calls fn, and decodes its answer into answer (nil: there is none of interest).
 func (c *client) call(ctx context.Context, fn string, args, answer any) error {
+	return c.callBy(ctx, c.caller.Call, fn, args, answer)
+}
+
+// callBy is call by a Caller's Call, or by what takes more along.
+func (c *client) callBy(ctx context.Context, call func(context.Context, string, json.RawMessage) (json.RawMessage, error),
+	fn string, args, answer any,
+) error {
 	p, err := json.Marshal(args)
 	if err != nil {
 		return &job.Error{Class: job.InternalBug, Message: "the arguments of " + fn + " can't be encoded", Cause: err}
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	raw, err := c.caller.Call(ctx, fn, Clean(p))
+	raw, err := call(ctx, fn, Clean(p))
 	if err != nil {
 		return blame(ctx, fn, err)
 	}
@@ -190,7 +204,7 @@ func classifyState(fn string, e *SQLError) error {
 			store.ErrForbidden, e.State, fn)
 	case has("PGRST106"):
 		return fmt.Errorf("%w: DB_SCHEMA is not among the schemas that the API exposes", store.ErrSchema)
-	case has("42883", "42P01", "42703", "3F000", "PGRST202", "PGRST203", "404"):
+	case has("42883", "42P01", "42703", "42704", "3F000", "PGRST202", "PGRST203", "404"):
 		return fmt.Errorf("%w (%s in %s)", store.ErrSchema, e.State, fn)
 	case has("22", "54"):
 		message := "a value can't be stored (" + e.State + " in " + fn + ")"

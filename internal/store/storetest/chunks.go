@@ -1,8 +1,10 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,6 +49,62 @@ func testReuse(t *testing.T, b *bench) {
 	other := newBench(t, b.open)
 	if known, err := other.KnownChunks(other.ctx(), []string{"key of shared"}); err != nil || len(known) != 0 {
 		t.Errorf("I10: another client's chunks are known: %v, %v", known, err)
+	}
+}
+
+// testBulk: a batch as large as an ingest writes is a transaction like a small one, however its vectors travel.
+func testBulk(t *testing.T, b *bench) {
+	b.ingest("source.pdf", "shared")
+	_, h := b.run()
+	s, err := b.StageDocument(b.ctx(), staging(h, "bulk.pdf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 40
+	chunks := make([]store.Chunk, n)
+	for i := range chunks {
+		chunks[i] = chunk(i, fmt.Sprintf("bulk%d", i))
+	}
+	chunks[7] = chunk(7, "shared")
+	chunks[7].Embedding, chunks[9].Embedding = nil, nil
+	missing, err := b.StageChunks(b.ctx(), batch(h, s, chunks...))
+	if err != nil || len(missing) != 1 || missing[0] != chunks[9].Key {
+		t.Fatalf("missing: %v, %v", missing, err)
+	}
+	chunks[9].Embedding = embed("bulk9")
+	chunks[3] = chunk(3, "another text in its place")
+	if missing, err = b.StageChunks(b.ctx(), batch(h, s, chunks...)); err != nil || len(missing) != 0 {
+		t.Fatalf("missing: %v, %v", missing, err)
+	}
+
+	stale := batch(h, s, chunks...)
+	stale.Fence++
+	if _, err := b.StageChunks(b.ctx(), stale); !errors.Is(err, store.ErrFenced) {
+		t.Errorf("I4: under another fence: %v", err)
+	}
+	narrow := slices.Clone(chunks)
+	narrow[20].Embedding = []float32{1, 2}
+	if _, err := b.StageChunks(b.ctx(), batch(h, s, narrow...)); err == nil || !strings.Contains(err.Error(), "dimensions") {
+		t.Errorf("a vector of another width: %v", err)
+	}
+	huge := slices.Clone(chunks)
+	huge[20].Embedding = slices.Clone(huge[20].Embedding)
+	huge[20].Embedding[0] = 1e6 // more than a halfvec holds
+	if _, err := b.StageChunks(b.ctx(), batch(h, s, huge...)); err == nil {
+		t.Error("a component that no halfvec holds was taken")
+	}
+
+	b.complete(h, activate(s, n))
+	for _, i := range []int{0, 3, 7, 9, n - 1} {
+		want := chunks[i].Content
+		hits := b.search(store.Query{Embedding: embed(want), Limit: 2})
+		if len(hits) == 0 || hits[0].Content != want || hits[0].Similarity < 0.99 {
+			t.Errorf("chunk %d: %+v", i, hits)
+		}
+	}
+	other := newBench(t, b.open)
+	if _, err := other.StageChunks(b.ctx(), batch(h, s, chunks...)); !errors.Is(err, store.ErrFenced) {
+		t.Errorf("I10: another client's job: %v", err)
 	}
 }
 

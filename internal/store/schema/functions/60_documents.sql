@@ -93,10 +93,11 @@ begin
   return v;
 end $$;
 
--- aw_stage_chunks writes chunks of a staged version. One that brings no embedding takes the tenant's own for
--- the same key, and counts as reused; keys for which there is none are returned. What an earlier attempt has
--- staged just so is not written again, and counts as it did.
-create or replace function aw_stage_chunks(p jsonb) returns jsonb
+-- aw_stage_vectors writes chunks of a staged version. The embedding of a chunk is the one at its place in vectors, or
+-- the text that it bears itself. One that brings none takes the tenant's own for the same key, and counts as reused;
+-- keys for which there is none are returned. What an earlier attempt has staged just so is not written again, and
+-- counts as it did.
+create or replace function aw_stage_vectors(p jsonb, vectors halfvec[]) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   j jobs := aw_share(p);
@@ -105,18 +106,19 @@ declare
   v_missing jsonb;
 begin
   with incoming as materialized (
-    select c.*, coalesce(c.embedding::halfvec, (
+    select c.*, coalesce(vectors[c.n], c.embedding::halfvec, (
       select k.embedding from document_chunks k
       where k.client_id = j.client_id and k.chunk_key = c.chunk_key and k.model = v_model limit 1)) as vector
-    from jsonb_to_recordset(p -> 'chunks') as c(
+    from rows from (jsonb_to_recordset(p -> 'chunks') as (
       position integer, content text, heading_path text[], pages integer[], kind text, tokens integer,
-      chunk_key text, boxes jsonb, embedding text, reused boolean)
+      chunk_key text, boxes jsonb, embedding text, reused boolean)) with ordinality as c(
+      position, content, heading_path, pages, kind, tokens, chunk_key, boxes, embedding, reused, n)
   ), written as (
     insert into document_chunks as o (client_id, document_id, version, position, content, heading_path, pages, kind,
                                       tokens, chunk_key, boxes, model, embedding, reused)
     select j.client_id, v.document_id, v.version, i.position, i.content, coalesce(i.heading_path, '{}'),
            coalesce(i.pages, '{}'), coalesce(nullif(i.kind, ''), 'text'), coalesce(i.tokens, 0), i.chunk_key,
-           coalesce(nullif(i.boxes, 'null'), '[]'), v_model, i.vector, i.embedding is null or coalesce(i.reused, false)
+           coalesce(nullif(i.boxes, 'null'), '[]'), v_model, i.vector, vectors[i.n] is null and i.embedding is null or coalesce(i.reused, false)
     from incoming i where i.vector is not null
     on conflict (client_id, document_id, version, position) do update set
       content = excluded.content, heading_path = excluded.heading_path, pages = excluded.pages, kind = excluded.kind,
@@ -129,6 +131,13 @@ begin
   )
   select jsonb_agg(distinct i.chunk_key) into v_missing from incoming i where i.vector is null;
   return jsonb_build_object('missing', coalesce(v_missing, '[]'));
+end $$;
+
+-- aw_stage_chunks is aw_stage_vectors for a caller that has nothing but JSON to send.
+create or replace function aw_stage_chunks(p jsonb) returns jsonb
+language plpgsql set search_path = {{ .path }} as $$
+begin
+  return aw_stage_vectors(p, '{}');
 end $$;
 
 -- aw_document_result is what ingest answers about the active version of a document.

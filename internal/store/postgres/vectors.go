@@ -1,0 +1,80 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/pgvector/pgvector-go"
+	pgxvector "github.com/pgvector/pgvector-go/pgx"
+
+	"github.com/seed-7227ef26/async-worker/internal/store/rpc"
+)
+
+// CallWithVectors calls a function of p and vectors, in one transaction of several round trips. The vectors are a
+// parameter in binary. A COPY would be as quick only into the table itself, which checks no key and no fence; into a
+// table on the side it writes everything twice, and a temporary one leaves its traces in the catalogs at each call.
+func (c *caller) CallWithVectors(ctx context.Context, fn string, p json.RawMessage, vectors [][]float32) (json.RawMessage, error) {
+	conn, err := c.pool.Acquire(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("call %s: %w", fn, err)
+	}
+	defer conn.Release()
+	if err := c.registerHalfvec(ctx, conn); err != nil {
+		return nil, callError(fn, err)
+	}
+	args := []any{string(p), halfVectors(vectors)}
+	// Behind a pooler that keeps no prepared statements: within a transaction an unnamed one will do.
+	switch conn.Conn().Config().DefaultQueryExecMode {
+	case pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol:
+		args = append([]any{pgx.QueryExecModeDescribeExec}, args...)
+	}
+	var answer string
+	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "select set_config('app.client_id', $1, true), set_config('role', $2, true)", c.clientID, c.role); err != nil {
+			return err
+		}
+		return tx.QueryRow(ctx, "select "+c.schema+"."+fn+"($1::jsonb, $2)::text", args...).Scan(&answer)
+	})
+	if err != nil {
+		return nil, callError(fn, err)
+	}
+	return json.RawMessage(answer), nil
+}
+
+func halfVectors(vectors [][]float32) []*pgvector.HalfVector {
+	half := make([]*pgvector.HalfVector, len(vectors))
+	for i, v := range vectors {
+		if v != nil {
+			h := pgvector.NewHalfVector(v)
+			half[i] = &h
+		}
+	}
+	return half
+}
+
+const halfvecArray = "_halfvec"
+
+// registerHalfvec teaches a connection the type of the extension, whose number differs from database to database.
+func (c *caller) registerHalfvec(ctx context.Context, conn *pgxpool.Conn) error {
+	types := conn.Conn().TypeMap()
+	if _, known := types.TypeForName(halfvecArray); known {
+		return nil
+	}
+	var element, array uint32
+	err := conn.QueryRow(ctx, `select t.oid, t.typarray from pg_extension e
+		join pg_type t on t.typnamespace = e.extnamespace and t.typname = 'halfvec' where e.extname = 'vector'`).Scan(&element, &array)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return &rpc.SQLError{State: "42704", Message: "there is no type halfvec"} // undefined_object
+	} else if err != nil {
+		return err
+	}
+	half := &pgtype.Type{Name: "halfvec", OID: element, Codec: &pgxvector.HalfVectorCodec{}}
+	types.RegisterType(half)
+	types.RegisterType(&pgtype.Type{Name: halfvecArray, OID: array, Codec: &pgtype.ArrayCodec{ElementType: half}})
+	return nil
+}
