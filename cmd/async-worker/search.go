@@ -20,7 +20,8 @@ func (p *program) newSearchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "search QUERY", Short: "Search the tenant's documents by words and by meaning",
 		Long: `search embeds the query with the same provider as the worker, and asks the database for the chunks that
-match by words or by meaning. Each hit names file, page and headings.`,
+match by words or by meaning. Each hit names file, page and headings, set, version and chunk; -o json also says where on
+the pages it stands. Words in quotes are a phrase, OR is one or the other, and a minus excludes.`,
 		Example: `  async-worker search "notice period" --set contracts
   async-worker search "Umsatz 2024" -n 3 -o json`,
 		Args: cobra.MinimumNArgs(1),
@@ -78,8 +79,8 @@ func printHits(w io.Writer, hits []store.Hit) error {
 			place = append(place, strings.Join(h.HeadingPath, " › "))
 		}
 		snippet := shorten(strings.Join(strings.Fields(h.Content), " "), 300)
-		_, err := fmt.Fprintf(w, "%d. %s\n   score %.4f, similarity %.2f, set %s\n   %s\n",
-			i+1, printable(strings.Join(place, " · ")), h.Score, h.Similarity, printable(h.DocumentSet), printable(snippet))
+		_, err := fmt.Fprintf(w, "%d. %s\n   score %.4f, similarity %.2f, set %s, version %d, chunk %s\n   %s\n",
+			i+1, printable(strings.Join(place, " · ")), h.Score, h.Similarity, printable(h.DocumentSet), h.Version, h.ChunkID, printable(snippet))
 		if err != nil {
 			return err
 		}

@@ -183,6 +183,11 @@ func inTheStore() []Sabotage {
 			Suites: onTenancy, Tests: tests("internal/store/postgres", "TestTenancy"),
 		},
 		{
+			Name: "words-of-all-tenants", Breaks: []string{"I10"}, File: functions + "85_search.sql",
+			Old: "from aw_matching(coalesce(aw_client(), ''), all_words", New: "from aw_matching(null, all_words",
+			Suites: onTenancy, Tests: tests("internal/store/postgres", "TestTenancy"),
+		},
+		{
 			Name: "security-not-forced", Breaks: []string{"I10"}, File: migrations + "005_tenancy.sql",
 			Old: "    execute format('alter table %I force row level security', t.name);\n", New: "",
 			Suites: onSchema, Tests: tests("internal/store/schema", "TestEveryTable"),
