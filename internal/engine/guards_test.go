@@ -153,30 +153,47 @@ func TestEarlierDeadLetterIsCopied(t *testing.T) {
 	})
 }
 
-// lateQueue takes a second for each send.
-type lateQueue struct{ queue.Queue }
-
-func (q lateQueue) Send(ctx context.Context, text string, o queue.SendOptions) (string, error) {
-	time.Sleep(time.Second) // virtual
-	return q.Queue.Send(ctx, text, o)
+// deafQueue receives nothing while it is deaf.
+type deafQueue struct {
+	queue.Queue
+	deaf *atomic.Bool
 }
 
-// A job failed in two series and no dead letter could be copied: both are, although the messages come back at
-// once and begin tells both of the first (I6). Found by the simulation, seed 3215663480.
+func (q deafQueue) Receive(ctx context.Context, n int, visibility time.Duration) ([]*queue.Message, error) {
+	if q.deaf.Load() {
+		return nil, nil
+	}
+	return q.Queue.Receive(ctx, n, visibility)
+}
+
+// A job failed in two series, no dead letter could be copied, and of its messages one is left, which begin tells of
+// the first alone: both are copied (I6). Found by the simulation, seed 3215663480.
 func TestBothDeadLettersAreCopied(t *testing.T) {
 	inWorld(t, func(w *world) {
-		var closed atomic.Bool
+		var closed, deaf atomic.Bool
 		closed.Store(true)
-		w.queues.DeadLetter = lateQueue{closedQueue{w.queues.DeadLetter, &closed}}
-		w.cfg.PollMin, w.cfg.PollMax = 5*time.Second, 5*time.Second // one poll brings both messages
+		w.queues.DeadLetter = closedQueue{w.queues.DeadLetter, &closed}
+		normal := w.queues.Normal
+		w.queues.Normal = deafQueue{normal, &deaf}
 		w.start(func(context.Context, handlers.Call) (handlers.Outcome, error) {
 			return handlers.Outcome{}, job.Errorf(job.CorruptionDetected, "broken")
 		})
-		w.send(w.queues.Normal, message("t1", ""))
+		w.send(normal, message("t1", ""))
 		w.settled(8 * time.Second)
-		w.send(w.queues.Normal, `{"task_id":"t1","task_type":"test","payload":{"n":1},"hints":{"force":true}}`)
+		w.send(normal, `{"task_id":"t1","task_type":"test","payload":{"n":1},"hints":{"force":true}}`)
 		w.settled(time.Minute)
+
+		deaf.Store(true)
+		w.settled(time.Minute) // both messages are visible
+		messages, err := normal.Receive(t.Context(), 32, time.Minute)
+		if err != nil || len(messages) != 2 {
+			t.Fatalf("%d messages wait, want both: %v", len(messages), err)
+		}
+		if err := messages[0].Lease.Delete(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 		closed.Store(false)
+		deaf.Store(false)
 		w.settled(5 * time.Minute)
 		letters := w.store.DeadLetters()
 		if len(letters) != 2 || !letters[0].Sent || !letters[1].Sent {
