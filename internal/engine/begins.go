@@ -51,35 +51,31 @@ func (b *begins) lost(jobID string) {
 	b.unanswered[jobID] = now
 }
 
-// answered says whether an earlier begin of the job was not answered and no other message of it is in hand.
-// The next call says no.
-func (b *begins) answered(jobID string) (orphaned bool) {
+// orphaned says whether an earlier begin of the job was not answered and no other message of it is in hand.
+func (b *begins) orphaned(jobID string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	_, lost := b.unanswered[jobID]
-	delete(b.unanswered, jobID)
 	return lost && b.inHand[jobID] == 1
 }
 
-// ask is store.Begin. When the job is leased to an attempt of this engine that it knows nothing of, since the
-// answer to its begin was lost, that attempt is given back first.
-func (e *Engine) ask(ctx context.Context, a *attempt) (store.Begun, error) {
-	b, err := e.askOnce(ctx, a)
-	if err != nil || !e.begins.answered(a.task.ID) || b.Decision != store.Leased || b.Worker != e.cfg.Worker {
-		return b, err
-	}
-	if _, err := e.deps.Store.Release(ctx, store.Holder{JobID: a.task.ID, Fence: b.Fence}, nil); err != nil {
-		a.log.Warn("can't give back an attempt whose begin was not answered; it counts when its lease ends", "error", err)
-		return b, nil
-	}
-	a.log.Info("gave back an attempt whose begin was not answered", "fence", b.Fence)
-	return e.askOnce(ctx, a)
+// answered notes that a begin of the job was.
+func (b *begins) answered(jobID string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.unanswered, jobID)
 }
 
-func (e *Engine) askOnce(ctx context.Context, a *attempt) (store.Begun, error) {
+// ask is store.Begin.
+func (e *Engine) ask(ctx context.Context, a *attempt) (store.Begun, error) {
+	asking := e.beginning(a)
+	asking.Unanswered = e.begins.orphaned(a.task.ID)
 	a.asked = time.Now()
-	b, err := e.deps.Store.Begin(ctx, e.beginning(a))
-	if transient(err) {
+	b, err := e.deps.Store.Begin(ctx, asking)
+	switch {
+	case err == nil:
+		e.begins.answered(a.task.ID)
+	case transient(err):
 		e.begins.lost(a.task.ID)
 	}
 	return b, err

@@ -31,6 +31,29 @@ func TestUnansweredBeginCostsNoAttempt(t *testing.T) {
 	})
 }
 
+// So it does when the store is away for longer than the lease.
+func TestUnansweredBeginAfterItsLease(t *testing.T) {
+	inWorld(t, func(w *world) {
+		began := time.Now()
+		var asked atomic.Int32
+		w.hook().begin = func(ctx context.Context, b store.Begin) (store.Begun, error) {
+			switch {
+			case asked.Add(1) == 1:
+				_, _ = w.store.Begin(ctx, b)
+				return store.Begun{}, errDown
+			case time.Since(began) < 10*time.Minute:
+				return store.Begun{}, errDown
+			}
+			return w.store.Begin(ctx, b)
+		}
+		w.start(done)
+		w.send(w.queues.Normal, message("t1", ""))
+		w.settled(15 * time.Minute)
+		w.expectState("t1", job.Succeeded, 1)
+		w.expectDepth(w.queues.Normal, 0)
+	})
+}
+
 // An attempt that is being made is not given back because another message's begin was not answered.
 func TestUnansweredBeginBesideALiveAttempt(t *testing.T) {
 	inWorld(t, func(w *world) {

@@ -26,6 +26,7 @@ func (s *Jobs) Begin(_ context.Context, b store.Begin) (store.Begun, error) {
 	if r.Fingerprint != b.Fingerprint { // I5
 		return r.begun(store.Conflict), nil
 	}
+	orphan := b.Unanswered && r.State == job.Running && !r.LeaseEnds.IsZero() && r.Worker == b.Worker
 	switch {
 	case r.State.Terminal() && r.again(b):
 		r.reopen(b, now)
@@ -39,13 +40,17 @@ func (s *Jobs) Begin(_ context.Context, b store.Begin) (store.Begun, error) {
 		return out, nil
 	case r.State == job.Pending && !r.Cancel:
 		return r.run(b, now), nil
-	case now.Before(r.LeaseEnds):
+	case now.Before(r.LeaseEnds) && !orphan:
 		out := r.begun(store.Leased)
 		out.Wait, out.Worker = r.LeaseEnds.Sub(now), r.Worker
 		return out, nil
 	case r.Cancel:
 		s.end(r, job.Cancel, ending{})
 		return r.begun(store.Dropped), nil
+	case orphan: // I9
+		r.move(job.Released)
+		r.Attempts--
+		return r.run(b, now, own("released", "its begin was not answered; the attempt is not counted")), nil
 	case r.LeaseEnds.IsZero() && now.Before(r.NotBefore): // it waits for its next attempt
 		out := r.begun(store.Waiting)
 		out.Wait = r.NotBefore.Sub(now)

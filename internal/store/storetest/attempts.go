@@ -60,6 +60,43 @@ func testDecisions(t *testing.T, b *bench) {
 	b.begin(m, store.Dropped)
 }
 
+// testUnanswered: an attempt whose begin was never answered is not counted, whether its lease has run out or not; but
+// another worker's is.
+func testUnanswered(t *testing.T, b *bench) {
+	m, first := b.run()
+	m.Unanswered = true
+	other := m
+	other.Worker = "w2"
+	if begun := b.begin(other, store.Leased); begun.Worker != m.Worker {
+		t.Errorf("leased by %q", begun.Worker)
+	}
+	begun := b.begin(m, store.Run)
+	if begun.Attempt != 1 || begun.Fence <= first.Fence {
+		t.Errorf("its lease is alive: %+v, want attempt 1 under a new fence", begun)
+	}
+	second := holder(m, begun)
+	b.loseWorker(second)
+	if begun = b.begin(m, store.Run); begun.Attempt != 1 || begun.Fence <= second.Fence {
+		t.Errorf("its lease has run out: %+v, want attempt 1 under a new fence", begun)
+	}
+	third := holder(m, begun)
+	b.loseWorker(third)
+	if begun = b.begin(other, store.Run); begun.Attempt != 2 {
+		t.Errorf("another worker's: %+v, want attempt 2", begun)
+	}
+	for _, stale := range []store.Holder{first, second, third} {
+		if _, err := b.Heartbeat(b.ctx(), store.Beat{Holder: stale, Lease: hour}); !errors.Is(err, store.ErrFenced) {
+			t.Errorf("I4: under fence %d: %v", stale.Fence, err)
+		}
+	}
+	if _, err := b.RequestCancel(b.ctx(), m.JobID, "anna"); err != nil {
+		t.Fatal(err)
+	}
+	other.Unanswered = true
+	b.begin(other, store.Dropped)
+	b.story(m.JobID)
+}
+
 func testConflict(t *testing.T, b *bench) {
 	m, h := b.run()
 	other := m

@@ -41,6 +41,7 @@ func RunModel(t *testing.T, open Open) {
 		r.message.MaxAttempts, r.message.Source.InsertedAt = modelMax, time.Time{}
 		rt.Repeat(map[string]func(*rapid.T){
 			"begin":    func(*rapid.T) { r.begin(r.message) },
+			"unheard":  func(*rapid.T) { r.unheard() },
 			"force":    func(*rapid.T) { r.force() },
 			"conflict": func(*rapid.T) { r.conflict() },
 			"expire":   func(rt *rapid.T) { r.beat(rt, 0) },
@@ -126,6 +127,19 @@ func (r *modelRun) begin(msg store.Begin) {
 		r.t.Fatalf("I6: attempt %d, want %d of %d", got.Attempt, r.m.attempts, modelMax)
 	}
 	r.holders = append(r.holders, store.Holder{JobID: msg.JobID, Fence: got.Fence})
+}
+
+// unheard begins again what its worker began without having had the answer.
+func (r *modelRun) unheard() {
+	msg := r.message
+	msg.Unanswered = true
+	if r.m.held && !r.m.asked {
+		r.m.attempts-- // I9
+		r.m.held = false
+	} else if r.m.asked {
+		r.m.expired = true // it need not be waited for
+	}
+	r.begin(msg)
 }
 
 func (r *modelRun) force() {

@@ -24,6 +24,7 @@ type Open func(t testing.TB, clientID string) store.Store
 var jobTests = []suiteTest{
 	{"begin", testBegin},
 	{"begin decides by state", testDecisions},
+	{"unanswered begin", testUnanswered},
 	{"conflict", testConflict},
 	{"worker lost", testWorkerLost},
 	{"worker lost for good", testSpent},

@@ -126,6 +126,11 @@ func inTheEngine() []Sabotage {
 			Suites: onEngine, Tests: by("TestUnansweredBeginCostsNoAttempt"),
 		},
 		{
+			Name: "another-workers-attempt-is-not-counted", Breaks: []string{"I4", "I6"}, File: functions + "30_begin.sql",
+			Old: " and j.worker = p ->> 'worker';", New: ";",
+			Suites: onPostgres, Tests: cases("unanswered begin"),
+		},
+		{
 			Name: "live-attempt-is-given-back", Breaks: []string{"I9"}, File: engine + "begins.go",
 			Old: "return lost && b.inHand[jobID] == 1", New: "return lost",
 			Suites: onEngine, Tests: by("TestUnansweredBeginBesideALiveAttempt"),

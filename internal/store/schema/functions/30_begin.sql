@@ -117,6 +117,7 @@ declare
   v_new jsonb := aw_begin_new(jsonb_build_object('client_id', v_client, 'begins', jsonb_build_array(p))) -> 0;
   j jobs;
   d dead_letters;
+  v_orphan boolean;
   v_error jsonb;
 begin
   if v_new is not null then
@@ -142,7 +143,10 @@ begin
       jsonb_build_object('dead_letter', aw_dead_letter_ref(d)));
   elsif j.status = 'pending' and j.cancel_requested_at is null then
     return aw_run(j, p, '[]');
-  elsif j.lease_expires_at > clock_timestamp() then
+  end if;
+  -- The caller began it and never had the answer: nobody makes that attempt.
+  v_orphan := coalesce((p ->> 'unanswered')::boolean, false) and j.lease_expires_at is not null and j.worker = p ->> 'worker';
+  if j.lease_expires_at > clock_timestamp() and not v_orphan then
     return aw_begun('leased', j, jsonb_build_object('wait_ms', aw_ms(j.lease_expires_at), 'worker', j.worker));
   end if;
 
@@ -151,6 +155,9 @@ begin
     perform aw_end(j, 'canceled', null, null, null, null);
     j.status := 'canceled';
     return aw_begun('canceled', j);
+  elsif v_orphan then -- I9
+    j.attempts := j.attempts - 1;
+    return aw_run(j, p, jsonb_build_array(aw_event('released', 0, 'its begin was not answered; the attempt is not counted')));
   elsif j.lease_expires_at is null then -- it waits for its next attempt
     if j.not_before > clock_timestamp() then
       return aw_begun('waiting', j, jsonb_build_object('wait_ms', aw_ms(j.not_before)));
