@@ -9,7 +9,6 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf"
 	"github.com/seed-7227ef26/async-worker/internal/extract/scan"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/pages"
-	"github.com/seed-7227ef26/async-worker/internal/ocr/tesseract"
 )
 
 // Extractors is the router over all extractors. It needs no service. pageTime is for one page of OCR
@@ -18,10 +17,15 @@ import (
 // what it tells of a document says so, images are refused, and noOCR says why. What was read of a page is
 // kept in the cache; nil: there is none.
 func Extractors(ctx context.Context, pageTime time.Duration, cache pages.Cache) (router *extract.Router, noOCR error) {
-	opts := scan.Options{PageTime: pageTime, Budget: pages.NewBudget(0), Cache: cache}
-	engine, noOCR := tesseract.Open(ctx, tesseract.Options{})
+	engine, noOCR := openTesseract(ctx, "")
+	return extractors(pages.Reader{Engine: engine, Budget: pages.NewBudget(0), PageTime: pageTime, Cache: cache}, noOCR), noOCR
+}
+
+// extractors is the router whose pages are read by r, or not for a reason.
+func extractors(r pages.Reader, noOCR error) *extract.Router {
+	opts := scan.Options{PageTime: r.PageTime, Budget: r.Budget, Cache: r.Cache}
 	if noOCR != nil {
-		return extract.NewRouter(native.Extractors(scan.Without(pdf.New(), noOCR, opts), scan.ImagesWithout(noOCR))), noOCR
+		return extract.NewRouter(native.Extractors(scan.Without(pdf.New(), noOCR, opts), scan.ImagesWithout(noOCR)))
 	}
-	return extract.NewRouter(native.Extractors(scan.New(pdf.New(), engine, opts), scan.NewImages(engine, opts))), nil
+	return extract.NewRouter(native.Extractors(scan.New(pdf.New(), r.Engine, opts), scan.NewImages(r.Engine, opts)))
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/handlers/ingest"
+	"github.com/seed-7227ef26/async-worker/handlers/ocr"
 	"github.com/seed-7227ef26/async-worker/internal/engine"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/webhook"
@@ -25,14 +26,18 @@ type Worker struct {
 
 // Registry builds the handlers of all task types: adding a type is one line here.
 func (t *Tenant) registry(ctx context.Context, tempDir string) (handlers.Registry, error) {
-	extractors, noOCR := Extractors(ctx, t.Config.StepTimeout, &pageCache{store: t.Store, log: t.log})
+	reader, noOCR := t.openReader(ctx, tempDir)
 	if noOCR != nil {
-		t.log.Warn("there is no OCR: pages without text stay unread", "reason", noOCR)
+		t.log.Warn("there is no OCR: pages without text stay unread, and ocr tasks of page images fail", "reason", noOCR)
 	}
+	router := extractors(reader, noOCR)
 	return handlers.NewRegistry(
 		ingest.New(ingest.Deps{
-			Bucket: t.Bucket, Extractor: extractors, Documents: t.Store, Embedder: t.Embedder,
+			Bucket: t.Bucket, Extractor: router, Documents: t.Store, Embedder: t.Embedder,
 			Counter: t.counter, Limits: t.limits(), TempDir: tempDir,
+		}),
+		ocr.New(ocr.Deps{
+			Bucket: t.Bucket, Store: t.Store, Reader: reader, NoEngine: noOCR, Extractor: router, Limits: t.limits(), TempDir: tempDir,
 		}),
 	)
 }

@@ -96,8 +96,10 @@ type Page struct {
 	Paragraphs []Paragraph
 	Markdown   string // the same with headings, lists and tables, of an engine that gives it
 	Turned     Turn   // how the image was turned to be read
-	Engine     string // that read it, when it is another than the one that was asked: see Fallback
-	Usage      Usage  // of a model
+	// The image as it was given, in pixels, and its dots per inch; filled in by who gives it (ocr/pages).
+	Width, Height, DPI int
+	Engine             string // that read it, when it is another than the one that was asked: see Fallback
+	Usage              Usage  // of a model
 }
 
 // Usage is what a model was paid for.

@@ -36,13 +36,15 @@ func rules() []rule {
 		{"internal/llm/...", []string{"internal/llm/...", taskWords, jobWords}, "a model's client never knows who asks"},
 		{"internal/chunk/...", []string{"internal/extract", "internal/llm", "internal/chunk/...", taskWords, jobWords}, "a chunker makes chunks of blocks and no more"},
 
+		{"internal/derived/...", []string{"internal/extract", "internal/ocr", jobWords}, "it writes what others have read"},
 		{"internal/source/...", []string{"internal/blob", jobWords}, "it fetches a blob, for whatever task"},
 		{"internal/message/...", []string{"internal/store", "internal/blob", taskWords, jobWords}, "it makes the text of a message, and sends none"},
 		{"webhook/...", []string{"internal/store", taskWords, jobWords}, "it delivers what the outbox holds"},
 		{
 			"handlers/...",
 			[]string{
-				"handlers", "internal/store", "internal/blob", "internal/source", "internal/extract", "internal/chunk", "internal/llm", taskWords, jobWords,
+				"handlers", "internal/store", "internal/blob", "internal/source", "internal/extract", "internal/extract/pageimage",
+				"internal/extract/reading", "internal/derived", "internal/ocr", "internal/ocr/pages", "internal/chunk", "internal/llm", taskWords, jobWords,
 			},
 			"a handler knows interfaces, never a back end and never another handler",
 		},

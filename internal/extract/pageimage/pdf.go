@@ -79,10 +79,11 @@ func (r PDF) Look(ctx context.Context, number, letters int) (About, error) {
 	return a, err
 }
 
+const pointsPerInch = 72
+
 // Render draws the page in gray, as its reader sees it, in dots per inch, and coarser when it would have
 // too many pixels.
 func (r PDF) Render(ctx context.Context, number int, a About, resolution int) (ocr.Image, error) {
-	const pointsPerInch = 72
 	// A little under the limit: widths and heights are rounded up.
 	most := math.Sqrt(float64(r.MaxPixels)*0.98/(a.Width*a.Height)) * pointsPerInch
 	resolution = max(min(resolution, int(most)), 1)

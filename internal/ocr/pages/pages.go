@@ -163,6 +163,7 @@ func (d *Document) read(number int, before <-chan struct{}, admitted func()) (oc
 		return ocr.Page{}, err
 	}
 	p = p.Rounded()
+	p.Width, p.Height, p.DPI = img.Rect.Dx(), img.Rect.Dy(), img.DPI
 	d.known.put(d.ctx, number, p)
 	return p, nil
 }

@@ -70,6 +70,11 @@ func (e Extractor) Extract(ctx context.Context, src extract.Source, _ extract.Li
 	}
 }
 
+// Blocks emits the blocks of a text that is in memory, e.g. what a model made of a page.
+func (e Extractor) Blocks(ctx context.Context, text string, emit extract.Emit) error {
+	return e.blocks(ctx, []byte(text), nil, emit)
+}
+
 func (e Extractor) blocks(ctx context.Context, source []byte, links []parser.Reference, emit extract.Emit) error {
 	source = bytes.ReplaceAll(source, []byte{0}, nil)
 	known := parser.NewContext()

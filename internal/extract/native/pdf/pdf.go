@@ -66,11 +66,8 @@ func (Extractor) ExtractRouted(ctx context.Context, src extract.Source, limits e
 		return extract.Info{}, failure(err)
 	}
 	info := about.document()
-	switch {
-	case info.Pages < 1:
-		return info, unreadable(child.Result{})
-	case info.Pages > limits.Pages:
-		return info, job.Errorf(job.QuotaExceeded, "the PDF has %d pages, at most %d are allowed", info.Pages, limits.Pages)
+	if err := checkPages(info.Pages, limits); err != nil {
+		return info, err
 	}
 	outline, err := program.outline(ctx)
 	if err != nil {
@@ -89,6 +86,26 @@ func (Extractor) ExtractRouted(ctx context.Context, src extract.Source, limits e
 		info.Properties["pages_unreadable"] = strings.Join(damaged, ",")
 	}
 	return info, nil
+}
+
+// Pages asks how many pages a PDF file has. The error tells why it can't be read, or that it has more than
+// limits allow.
+func Pages(ctx context.Context, path string, limits extract.Limits) (int, error) {
+	about, err := newPoppler(path, limits.WithDefaults()).info(ctx)
+	if err != nil {
+		return 0, failure(err)
+	}
+	return about.pages(), checkPages(about.pages(), limits.WithDefaults())
+}
+
+func checkPages(pages int, limits extract.Limits) error {
+	switch {
+	case pages < 1:
+		return unreadable(child.Result{})
+	case pages > limits.Pages:
+		return job.Errorf(job.QuotaExceeded, "the PDF has %d pages, at most %d are allowed", pages, limits.Pages)
+	}
+	return nil
 }
 
 // readAll reads the document in ranges of pages, and again behind each page that poppler dies on.

@@ -1,0 +1,186 @@
+// Package ocr reads documents and leaves what they say beside them: it fetches the blob, reads its pages by an
+// OCR engine (several at a time), writes Markdown, text, hOCR or JSON, uploads that as a derived document, and
+// records it in the transaction that completes the job. A document of another kind than page images needs no
+// OCR: its text is extracted.
+package ocr
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/internal/blob"
+	"github.com/seed-7227ef26/async-worker/internal/derived"
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	engines "github.com/seed-7227ef26/async-worker/internal/ocr"
+	"github.com/seed-7227ef26/async-worker/internal/ocr/pages"
+	"github.com/seed-7227ef26/async-worker/internal/source"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+)
+
+// The stages, as job.Stages lists them.
+const (
+	stageValidating  = "validating_input"
+	stageFetching    = "fetching_source"
+	stageRendering   = "rendering"
+	stageRecognizing = "recognizing"
+	stageUploading   = "uploading_artifact"
+	stageFinalizing  = "finalizing"
+)
+
+// Deps are what the ocr task works with. All but NoEngine are required.
+type Deps struct {
+	Bucket    blob.Bucket
+	Store     store.Derivations
+	Reader    pages.Reader // its engine is nil where there is no OCR
+	NoEngine  error        // why
+	Extractor Extractor    // for documents that are no page images
+	Limits    extract.Limits
+	TempDir   string // for the fetched file and what is made of it; one private folder a task, removed at its end
+}
+
+// Extractor is what the task needs of extract.Router.
+type Extractor interface {
+	Version(f extract.Format) string
+	Extract(ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit) (extract.Info, error)
+}
+
+// Handler does ocr tasks.
+type Handler struct{ deps Deps }
+
+// New returns a handler.
+func New(deps Deps) *Handler { return &Handler{deps: deps} }
+
+// Spec is that of the contract.
+func (h *Handler) Spec() handlers.Spec {
+	needs := []job.Dependency{job.Database, job.Storage}
+	if e := h.deps.Reader.Engine; e != nil && e.Abilities().Service != "" {
+		needs = append(needs, e.Abilities().Service)
+	}
+	return handlers.Spec{Type: task.OCR, Stages: job.Stages[task.OCR], Policy: job.Policies[task.OCR], Needs: needs}
+}
+
+// Check reads the payload and the hints.
+func (h *Handler) Check(t task.Task) error {
+	_, err := h.read(t)
+	return err
+}
+
+// Result is the result of the contract and some more; the store adds what only the commit knows (the id and
+// the version of the derived content).
+type Result struct {
+	DerivedContentID string         `json:"derived_content_id,omitempty"`
+	DerivedBlob      string         `json:"derived_blob"`
+	Version          int            `json:"version,omitempty"` // of what is derived of the document
+	PageCount        int            `json:"page_count"`        // pages in the derived document; 1 for a format without pages
+	OCREngine        string         `json:"ocr_engine"`        // or the extractor, e.g. "native/docx", when no OCR was needed
+	SourceFormat     extract.Format `json:"source_format"`
+	MeanConfidence   *float64       `json:"mean_confidence"` // 0-1, over all letters; null: unknown, as of an extractor
+
+	Filename     string         `json:"filename"`
+	OutputFormat derived.Format `json:"output_format"`
+	Languages    []string       `json:"languages,omitempty"`
+	Model        string         `json:"model,omitempty"` // that read, when the engine has one
+	Reused       bool           `json:"reused"`          // it was there already: the same bytes, read in the same way
+	UnreadPages  []int          `json:"unread_pages,omitempty"`
+	Warnings     []string       `json:"warnings,omitempty"` // what a reader of the document should know
+	*engines.Usage
+}
+
+// work is one document on its way.
+type work struct {
+	*Handler
+	call   handlers.Call
+	order  order
+	file   *source.File
+	source extract.Source
+	recipe string
+}
+
+// Handle reads one document.
+func (h *Handler) Handle(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+	w := &work{Handler: h, call: c}
+	out, err := w.do(ctx)
+	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, cause) {
+		err = fmt.Errorf("%w: %w", cause, err) // the reason to stop goes before what broke because of that
+	}
+	return out, err
+}
+
+func (w *work) do(ctx context.Context) (out handlers.Outcome, err error) {
+	if err := w.call.Progress.Stage(stageValidating); err != nil {
+		return out, err
+	}
+	if w.order, err = w.read(w.call.Task); err != nil {
+		return out, err
+	}
+	if err := w.call.Progress.Stage(stageFetching); err != nil {
+		return out, err
+	}
+	w.file, err = source.Fetch(ctx, w.deps.Bucket, w.order.payload.Blob, source.Options{
+		TempDir: w.deps.TempDir, Bytes: w.deps.Limits.Bytes,
+		Progress: func(fraction float64) { w.call.Progress.Within(fraction, "") },
+	})
+	if err != nil {
+		return out, err
+	}
+	defer w.file.Remove()
+	if w.source, err = extract.Open(w.file.Path, w.order.payload.Filename); err != nil {
+		return out, err
+	}
+	w.recipe = w.recipeOf()
+	before, err := w.deps.Store.Derived(ctx, store.DerivedQuery{
+		JobID: w.call.Task.ID, SourceFilename: w.order.payload.Filename, SourceSHA256: w.file.SHA256, Recipe: w.recipe,
+	})
+	if err != nil {
+		return out, fmt.Errorf("ask what was made of the document: %w", err)
+	}
+	if same, err := w.reusable(ctx, before.Same); err != nil {
+		return out, err
+	} else if same {
+		return w.reuse(*before.Same)
+	}
+	return w.derive(ctx, w.blobName(before.OfJob+1))
+}
+
+// derive makes the derived document, uploads it, and has it recorded by the commit. Until then nobody knows of
+// the blob: what a crash leaves in between is overwritten by the next attempt, which gives it the same name.
+func (w *work) derive(ctx context.Context, name string) (out handlers.Outcome, err error) {
+	if err := w.call.Progress.Stage(stageRendering); err != nil {
+		return out, err
+	}
+	made, err := w.write(ctx)
+	if err != nil {
+		return out, err
+	}
+	if err := w.call.Progress.Stage(stageUploading); err != nil {
+		return out, err
+	}
+	if err := w.upload(ctx, made.path, name); err != nil {
+		return out, err
+	}
+	if err := w.call.Progress.Stage(stageFinalizing); err != nil {
+		return out, err
+	}
+	made.result.DerivedBlob = name
+	made.result.Filename, made.result.OutputFormat, made.result.SourceFormat = w.order.payload.Filename, w.order.format, w.source.Format
+	r := made.result
+	return handlers.Outcome{Result: r, Effects: []store.Effect{{Kind: store.EffectRecordDerived, Args: store.Derivation{
+		SourceFilename: r.Filename, SourceBlob: w.order.payload.Blob, SourceSHA256: w.file.SHA256, Recipe: w.recipe, Blob: name,
+		Format: string(r.OutputFormat), Engine: r.OCREngine, PageCount: r.PageCount, MeanConfidence: r.MeanConfidence, UnreadPages: r.UnreadPages,
+	}}}}, nil
+}
+
+func (w *work) reuse(same store.DerivedContent) (handlers.Outcome, error) {
+	if err := w.call.Progress.Stage(stageFinalizing); err != nil {
+		return handlers.Outcome{}, err
+	}
+	return handlers.Outcome{Result: Result{
+		DerivedContentID: same.ID, DerivedBlob: same.Blob, Version: same.Version, PageCount: same.PageCount, OCREngine: same.Engine,
+		SourceFormat: w.source.Format, MeanConfidence: same.MeanConfidence, Filename: w.order.payload.Filename,
+		OutputFormat: w.order.format, Reused: true,
+	}}, nil
+}

@@ -1,0 +1,527 @@
+package ocr_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"image"
+	"image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/seed-7227ef26/async-worker/handlers"
+	handler "github.com/seed-7227ef26/async-worker/handlers/ocr"
+	"github.com/seed-7227ef26/async-worker/internal/blob/dir"
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf"
+	"github.com/seed-7227ef26/async-worker/internal/extract/score"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/ocr"
+	"github.com/seed-7227ef26/async-worker/internal/ocr/ocrtest"
+	"github.com/seed-7227ef26/async-worker/internal/ocr/pages"
+	"github.com/seed-7227ef26/async-worker/internal/ocr/tesseract"
+	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
+	"github.com/seed-7227ef26/async-worker/internal/store/schema"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+)
+
+func TestMain(m *testing.M) { stacktest.Main(m, func() error { return goleak.Find() }) }
+
+// bench is a handler on a real Postgres and a folder of blobs.
+type bench struct {
+	*testing.T
+	store   store.Store
+	bucket  *dir.Bucket
+	handler *handler.Handler
+	blobs   string // the bucket's folder
+	temp    string
+	jobs    int
+}
+
+// newBench makes a handler with an engine; nil: tesseract.
+func newBench(t *testing.T, engine ocr.Engine, edit ...func(*handler.Deps)) *bench {
+	t.Helper()
+	ocrtest.Need(t, "pdftoppm", "pdftotext", "pdfinfo", "tesseract")
+	b := &bench{T: t, blobs: t.TempDir(), temp: t.TempDir()}
+	b.bucket = dir.New(b.blobs)
+	var err error
+	if engine == nil {
+		if engine, err = tesseract.Open(t.Context(), tesseract.Options{Languages: []string{"eng"}, TempDir: b.temp}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.store, err = postgres.Open(t.Context(), stacktest.PostgresWith(t, schema.Options{Dimensions: 8}),
+		postgres.Options{ClientID: "acme", Dimensions: 8, MaxConns: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.store.Close)
+	if err := b.bucket.Ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	deps := handler.Deps{
+		Bucket: b.bucket, Store: b.store, Extractor: extract.NewRouter(native.Extractors(pdf.New(), nil)), TempDir: b.temp,
+		Limits: extract.Limits{Bytes: 32 << 20},
+		Reader: pages.Reader{Engine: engine, Budget: pages.NewBudget(2), PageTime: time.Minute},
+	}
+	for _, e := range edit {
+		e(&deps)
+	}
+	b.handler = handler.New(deps)
+	return b
+}
+
+func (b *bench) put(name string, content []byte) {
+	b.Helper()
+	if _, err := b.bucket.Put(b.Context(), name, bytes.NewReader(content), ""); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func (b *bench) putPDF(name string, of ...ocrtest.Page) {
+	b.Helper()
+	content, err := os.ReadFile(ocrtest.Write(b, of...))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.put(name, content)
+}
+
+func (b *bench) get(name string) string {
+	b.Helper()
+	_, body, err := b.bucket.Open(b.Context(), name)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer body.Close()
+	content, err := io.ReadAll(body)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return string(content)
+}
+
+// begin starts a job. An id that was used before is forced.
+func (b *bench) begin(id, payload string, hints task.Hints) handlers.Call {
+	b.Helper()
+	if id == "" {
+		b.jobs++
+		id = fmt.Sprint("job-", b.jobs)
+	}
+	begun, err := b.store.Begin(b.Context(), store.Begin{
+		JobID: id, Type: "ocr", Payload: json.RawMessage(payload), Hints: json.RawMessage("{}"), Priority: "normal", Force: hints.Force,
+		Fingerprint: id, MaxAttempts: 3, Worker: "w", Lease: time.Minute, Source: store.Source{MessageID: fmt.Sprint(id, time.Now())},
+	})
+	if err != nil || begun.Decision != store.Run {
+		b.Fatalf("begin: %v, %v", begun.Decision, err)
+	}
+	return handlers.Call{
+		Task:   task.Task{ID: id, Type: task.OCR, Payload: json.RawMessage(payload), Hints: hints},
+		Holder: store.Holder{JobID: id, Fence: begun.Fence}, Attempt: begun.Attempt, Progress: &progress{},
+	}
+}
+
+// progress keeps what it was told.
+type progress struct {
+	mu   sync.Mutex
+	said []string
+}
+
+func (p *progress) Stage(name string) error { p.Within(0, name); return nil }
+func (*progress) Checkpoint(any)            {}
+func (p *progress) Within(_ float64, message string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if message != "" {
+		p.said = append(p.said, message)
+	}
+}
+
+// do does a task to its end, as the engine would.
+func (b *bench) do(payload string, hints task.Hints) handler.Result {
+	b.Helper()
+	return b.doAs("", payload, hints)
+}
+
+func (b *bench) doAs(id, payload string, hints task.Hints) handler.Result {
+	b.Helper()
+	c := b.begin(id, payload, hints)
+	out, err := b.handler.Handle(b.Context(), c)
+	if err != nil {
+		b.Fatalf("%s: %v", payload, err)
+	}
+	return b.complete(c, out)
+}
+
+func (b *bench) complete(c handlers.Call, out handlers.Outcome) handler.Result {
+	b.Helper()
+	raw, err := json.Marshal(out.Result)
+	if err != nil {
+		b.Fatal(err)
+	}
+	settled, err := b.store.Complete(b.Context(), store.Completion{Holder: c.Holder, Result: raw, Effects: out.Effects})
+	if err != nil {
+		b.Fatal(err)
+	}
+	var r handler.Result
+	if err := json.Unmarshal(settled.Result, &r); err != nil {
+		b.Fatal(err)
+	}
+	b.clean()
+	return r
+}
+
+// fails does a task that fails, and returns the error.
+func (b *bench) fails(payload string, hints task.Hints, class job.Class) string {
+	b.Helper()
+	c := b.begin("", payload, hints)
+	err := b.handler.Check(c.Task)
+	if err == nil {
+		_, err = b.handler.Handle(b.Context(), c)
+	}
+	if err == nil || job.Classify(err).Class != class {
+		b.Errorf("%s: %v, want %s", payload, err, class)
+		return ""
+	}
+	b.clean()
+	return job.Classify(err).Message
+}
+
+// clean checks that no temporary file is left.
+func (b *bench) clean() {
+	b.Helper()
+	if left, err := os.ReadDir(b.temp); err != nil || len(left) > 0 {
+		b.Errorf("temporary files are left: %v, %v", left, err)
+	}
+}
+
+var letter = []string{
+	"The harbour master keeps a record of every ship that", "enters or leaves the port, with the hour, the weather and", "the name of its captain.",
+}
+
+func pngOf(t testing.TB, img image.Image) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func scanned(t *testing.T, lines ...string) ocrtest.Page {
+	return ocrtest.Page{Image: ocrtest.Scan(t, 0, lines...).Gray}
+}
+
+// A scan of some pages becomes each of the formats, and the pages that were asked for.
+func TestFormats(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	b.putPDF("in/scan.pdf", scanned(t, letter...), ocrtest.Page{Image: ocrtest.Blank().Gray}, scanned(t, "A third page of Miller & <Sons>"))
+	r := b.do(`{"filename":"scan.pdf","blob":"in/scan.pdf","languages":["eng"]}`, task.Hints{})
+	if r.PageCount != 3 || r.OCREngine != "tesseract" || r.SourceFormat != "pdf" || r.MeanConfidence == nil || *r.MeanConfidence < 0.8 || *r.MeanConfidence > 1 ||
+		r.Version != 1 || r.DerivedContentID == "" || r.DerivedBlob != "derived/in/scan.pdf/job-1.1.md" || r.Reused || len(r.UnreadPages)+len(r.Warnings) != 0 {
+		t.Errorf("%+v", r)
+	}
+	text := strings.Join(letter, " ")
+	if got, want := b.get(r.DerivedBlob), "<!-- page 1 -->\n\n"+text+"\n\n<!-- page 2 -->\n\n<!-- page 3 -->\n\nA third page of Miller &amp; &lt;Sons>\n"; got != want {
+		t.Errorf("markdown %q", got)
+	}
+	r = b.do(`{"filename":"scan.pdf","blob":"in/scan.pdf","pages":"3,1-1"}`, task.Hints{OutputFormat: "text"})
+	if got := b.get(r.DerivedBlob); r.PageCount != 2 || !strings.HasPrefix(got, text+"\n\fA third page of ") || !strings.HasSuffix(got, "\n\f") || r.Version != 2 {
+		t.Errorf("text %q, %+v", got, r)
+	}
+	r = b.do(`{"filename":"scan.pdf","blob":"in/scan.pdf"}`, task.Hints{OutputFormat: "json"})
+	var doc struct {
+		PageCount      int     `json:"page_count"`
+		MeanConfidence float64 `json:"mean_confidence"`
+		Pages          []struct {
+			Page, Width, Height, DPI int
+			Blocks                   []struct {
+				Text  string
+				Lines []struct {
+					Words []struct {
+						Text       string
+						Box        extract.Box
+						Confidence float64
+					}
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(b.get(r.DerivedBlob)), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if len(doc.Pages) != 3 || doc.PageCount != 3 || doc.MeanConfidence != *r.MeanConfidence || len(doc.Pages[1].Blocks) != 0 || doc.Pages[0].DPI != 300 || doc.Pages[0].Height < 3500 {
+		t.Fatalf("%+v", doc)
+	}
+	if w := doc.Pages[0].Blocks[0].Lines[1].Words[0]; w.Text != "enters" || w.Confidence < 0.7 || w.Box.Top < 0.1 || w.Box.Top > 0.15 || w.Box.Left < 0.1 || w.Box.Left > 0.15 {
+		t.Errorf("%+v", w)
+	}
+	r = b.do(`{"filename":"scan.pdf","blob":"in/scan.pdf"}`, task.Hints{OutputFormat: "hocr"})
+	if words := hocrWords(t, b.get(r.DerivedBlob)); len(words) < 30 || !slices.Contains(words, "harbour") || !strings.HasSuffix(r.DerivedBlob, ".hocr") {
+		t.Errorf("hocr %q in %s", words, r.DerivedBlob)
+	}
+}
+
+// hocrWords parses hOCR as XML and returns its words; each must have a box and a confidence.
+func hocrWords(t *testing.T, text string) (words []string) {
+	t.Helper()
+	in := xml.NewDecoder(strings.NewReader(text))
+	classes := map[string]int{}
+	for {
+		token, err := in.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, text)
+		}
+		start, ok := token.(xml.StartElement)
+		if !ok {
+			continue
+		}
+		attr := map[string]string{}
+		for _, a := range start.Attr {
+			attr[a.Name.Local] = a.Value
+		}
+		classes[attr["class"]]++
+		if attr["class"] == "ocrx_word" {
+			var word string
+			if err := in.DecodeElement(&word, &start); err != nil {
+				t.Fatal(err)
+			}
+			var x0, y0, x1, y1, confidence int
+			if n, err := fmt.Sscanf(attr["title"], "bbox %d %d %d %d; x_wconf %d", &x0, &y0, &x1, &y1, &confidence); n != 5 || x0 >= x1 || y0 >= y1 || confidence > 100 {
+				t.Errorf("%q: %v", attr["title"], err)
+			}
+			words = append(words, word)
+		}
+	}
+	if classes["ocr_page"] != 3 || classes["ocr_line"] < 4 || classes["ocr_par"] < 2 || classes["ocr_carea"] < 2 {
+		t.Errorf("elements %v", classes)
+	}
+	return words
+}
+
+// An image is read however it lies, and its boxes stand where the words do.
+func TestRotatedImages(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	for turn := range ocr.Turn(4) {
+		name := fmt.Sprintf("turned-%d.png", turn.Degrees())
+		b.put(name, pngOf(t, ocrtest.Scan(t, turn, letter...).Gray))
+		r := b.do(fmt.Sprintf(`{"filename":%q}`, name), task.Hints{})
+		if got := b.get(r.DerivedBlob); !strings.Contains(got, strings.Join(letter, " ")) || r.SourceFormat != "image" || r.PageCount != 1 {
+			t.Errorf("%d°: %q %+v", turn.Degrees(), got, r)
+		}
+	}
+}
+
+// The same bytes are not read again, unless that is forced or done in another way; nothing that was recorded is
+// ever overwritten, also when the same task is forced.
+func TestVersions(t *testing.T) {
+	t.Parallel()
+	e := &fake{}
+	b := newBench(t, e)
+	b.putPDF("a.pdf", scanned(t, "A page"))
+	const payload = `{"filename":"a.pdf"}`
+	first := b.do(payload, task.Hints{})
+	again := b.do(payload, task.Hints{})
+	if !again.Reused || again.DerivedContentID != first.DerivedContentID || again.DerivedBlob != first.DerivedBlob || again.Version != 1 || again.PageCount != 1 || e.calls != 1 {
+		t.Errorf("again: %+v after %d calls", again, e.calls)
+	}
+	forced := b.do(payload, task.Hints{Force: true})
+	same := b.doAs("job-1", payload, task.Hints{Force: true})
+	if forced.Reused || forced.Version != 2 || same.Version != 3 || e.calls != 3 {
+		t.Errorf("forced: %+v, %+v after %d calls", forced, same, e.calls)
+	}
+	if names := []string{first.DerivedBlob, forced.DerivedBlob, same.DerivedBlob}; len(slices.Compact(slices.Sorted(slices.Values(names)))) != 3 {
+		t.Errorf("blobs %q", names)
+	}
+	for _, other := range []task.Hints{{OutputFormat: "json"}, {Resolution: 100}} {
+		if r := b.do(payload, other); r.Reused {
+			t.Errorf("%+v: %+v", other, r)
+		}
+	}
+	if err := os.Remove(filepath.Join(b.blobs, same.DerivedBlob)); err != nil {
+		t.Fatal(err)
+	}
+	if r := b.do(payload, task.Hints{}); r.Reused {
+		t.Error("a blob that is gone was reused")
+	}
+	b.putPDF("a.pdf", scanned(t, "Another page"))
+	if r := b.do(payload, task.Hints{}); r.Reused || r.Version != 7 {
+		t.Errorf("other bytes: %+v", r)
+	}
+}
+
+// An attempt that dies between upload and commit leaves no row, and the next one overwrites its blob.
+func TestAttemptThatIsNeverCommitted(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, &fake{})
+	b.putPDF("a.pdf", scanned(t, "A page"))
+	c := b.begin("", `{"filename":"a.pdf"}`, task.Hints{})
+	lost, err := b.handler.Handle(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := b.store.Derived(t.Context(), store.DerivedQuery{JobID: c.Task.ID, SourceFilename: "a.pdf"})
+	if err != nil || found.OfJob != 0 {
+		t.Errorf("%+v %v", found, err)
+	}
+	out, err := b.handler.Handle(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := b.complete(c, out)
+	if r.DerivedBlob != lost.Result.(handler.Result).DerivedBlob || r.Version != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A document that is no page image needs no OCR.
+func TestDocumentsOfOtherKinds(t *testing.T) {
+	t.Parallel()
+	e := &fake{}
+	b := newBench(t, e)
+	b.put("notes.md", []byte("# Ducks\n\nThey *swim*.\n\n| a | b |\n| - | - |\n| 1 | 2 |\n"))
+	want := map[string]string{
+		"markdown": "<!-- page 1 -->\n\n# Ducks\n\nThey swim.\n\n| a | b |\n| - | - |\n| 1 | 2 |\n",
+		"text":     "Ducks\n\nThey swim.\n\na\tb\n1\t2\n\f",
+		"json":     `{"schema_version":1,"filename":"notes.md","source_format":"markdown","ocr_engine":"native/markdown@1","pages":[` + "\n" + `{"page":1,"rotation":0,"blocks":[{"type":"heading","text":"Ducks","level":1},`,
+		"hocr":     "<p class=\"ocr_par\" id=\"par_1_2\">\n    <span class=\"ocr_line\" id=\"line_1_2\">They swim.</span>\n",
+	}
+	for format, text := range want {
+		r := b.do(`{"filename":"notes.md"}`, task.Hints{OutputFormat: format})
+		if got := b.get(r.DerivedBlob); !strings.Contains(got, text) || r.OCREngine != "native/markdown" || r.MeanConfidence != nil || r.PageCount != 1 || e.calls != 0 {
+			t.Errorf("%s: %q %+v", format, got, r)
+		}
+	}
+	if says := b.fails(`{"filename":"notes.md","pages":"2"}`, task.Hints{}, job.ValidationError); !strings.Contains(says, "has no pages") {
+		t.Error(says)
+	}
+	b.put("empty.txt", []byte("\n \n"))
+	if r := b.do(`{"filename":"empty.txt"}`, task.Hints{}); len(r.Warnings) != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	b.putPDF("a.pdf", scanned(t, "A page"))
+	b.put("b.bin", []byte{1, 2, 3, 0, 0, 255, 254})
+	b.put("c.png", []byte("\x89PNG\r\n\x1a\nnot really"))
+	for payload, tt := range map[string]struct {
+		hints task.Hints
+		class job.Class
+		says  string
+	}{
+		`{}`:                                           {task.Hints{}, job.ValidationError, "payload.filename is missing"},
+		`{"filename":"a.pdf","blob":"../b"}`:           {task.Hints{}, job.ValidationError, "payload.blob is refused"},
+		`{"filename":"a.pdf","pages":"0"}`:             {task.Hints{}, job.ValidationError, `such as "1-3,7"`},
+		`{"filename":"a.pdf","pages":"3-1"}`:           {task.Hints{}, job.ValidationError, `such as "1-3,7"`},
+		`{"filename":"a.pdf","pages":"1,,2"}`:          {task.Hints{}, job.ValidationError, `such as "1-3,7"`},
+		`{"filename":"a.pdf","pages":"1-9999999999"}`:  {task.Hints{}, job.ValidationError, `such as "1-3,7"`},
+		`{"filename":"a.pdf","pages":7}`:               {task.Hints{}, job.ValidationError, "wrong type"},
+		`{"filename":"a.pdf","pages":"1-2"}`:           {task.Hints{}, job.ValidationError, "asks for page 2, but the document has 1"},
+		`{"filename":"a.pdf","languages":["klingon"]}`: {task.Hints{}, job.ValidationError, `payload.languages is refused: the language "klingon" can't be read; tesseract has data for eng`},
+		`{"filename":"a.pdf","languages":"eng"}`:       {task.Hints{}, job.ValidationError, "languages is a list"},
+		`{"filename":"a.pdf","blob":"a.pdf"}`:          {task.Hints{OutputFormat: "alto"}, job.ValidationError, "hints.output_format is none of markdown, text, hocr, json"},
+		`{"filename":"gone.pdf"}`:                      {task.Hints{}, job.ContentMissing, "gone.pdf"},
+		`{"filename":"b.bin"}`:                         {task.Hints{}, job.UnsupportedFormat, "can't be read"},
+		`{"filename":"c.png"}`:                         {task.Hints{}, job.CorruptionDetected, "damaged"},
+	} {
+		if got := b.fails(payload, tt.hints, tt.class); !strings.Contains(got, tt.says) {
+			t.Errorf("%s: %q", payload, got)
+		}
+	}
+	bare := newBench(t, nil, func(d *handler.Deps) {
+		d.Reader.Engine, d.NoEngine = nil, errors.New("tesseract is not installed; install tesseract-ocr")
+	})
+	bare.putPDF("a.pdf", scanned(t, "A page"))
+	if got := bare.fails(`{"filename":"a.pdf"}`, task.Hints{}, job.DependencyUnavailable); !strings.Contains(got, "install tesseract-ocr") {
+		t.Error(got)
+	}
+}
+
+// corpus is a folder of real documents of third parties, beside the project. The test skips without it.
+const corpus = "../../../shared/corpus"
+
+func TestCorpusAccuracy(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(filepath.Join(corpus, "documents", "ocr_test*.pdf"))
+	if err != nil || len(files) == 0 {
+		t.Skip("the corpus of real documents is not here")
+	}
+	b := newBench(t, nil)
+	for _, path := range files {
+		name := filepath.Base(path)
+		reference, err := os.ReadFile(filepath.Join(corpus, "docling", name+".md"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.put(name, content)
+		r := b.do(fmt.Sprintf(`{"filename":%q}`, name), task.Hints{})
+		f1, order := score.Score(string(reference), b.get(r.DerivedBlob))
+		t.Logf("%-26s F1 %.3f  order %.3f  confidence %.3f", name, f1, order, *r.MeanConfidence)
+		if f1 < 0.9 || order < 0.9 {
+			t.Errorf("%s: F1 %.3f, order %.3f", name, f1, order)
+		}
+	}
+}
+
+// fake is an engine whose failures a test decides.
+type fake struct {
+	mu    sync.Mutex
+	calls int
+	fail  func(ctx context.Context, call int, img ocr.Image) error
+	dpi   int
+}
+
+func (*fake) Name() string        { return "fake" }
+func (*fake) Version() string     { return "1" }
+func (*fake) Languages() []string { return []string{"eng"} }
+
+func (e *fake) Abilities() ocr.Abilities {
+	return ocr.Abilities{Boxes: true, Confidence: true, DPI: max(e.dpi, 72)}
+}
+
+func (e *fake) For(w ocr.Wish) (ocr.Engine, error) {
+	if w.Resolution > 0 {
+		return &fake{fail: e.fail, dpi: w.Resolution}, nil
+	}
+	return e, nil
+}
+
+func (e *fake) Read(ctx context.Context, img ocr.Image) (ocr.Page, error) {
+	e.mu.Lock()
+	e.calls++
+	call := e.calls
+	e.mu.Unlock()
+	if e.fail != nil {
+		if err := e.fail(ctx, call, img); err != nil {
+			return ocr.Page{}, err
+		}
+	}
+	word := ocr.Word{Text: "read", Confidence: 0.9, Box: ocr.Box{Left: 0.1, Top: 0.1, Right: 0.9, Bottom: 0.2}}
+	return ocr.Page{Paragraphs: []ocr.Paragraph{{{word}}}}, nil
+}

@@ -1,0 +1,149 @@
+package ocr
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/internal/derived"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	engines "github.com/seed-7227ef26/async-worker/internal/ocr"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+)
+
+// payload is what an ocr task says.
+type payload struct {
+	Filename  string   `json:"filename"`
+	Blob      string   `json:"blob"` // default: Filename
+	Languages []string `json:"languages"`
+	Pages     string   `json:"pages"` // e.g. "1-3,7"; default: all
+}
+
+// order is a task that was understood.
+type order struct {
+	payload payload
+	pages   selection
+	format  derived.Format
+	engine  engines.Engine // as the task wants it; nil: there is none
+}
+
+// maxLanguages bounds a list of languages; each one costs time.
+const maxLanguages = 16
+
+// read understands a task, without I/O.
+func (h *Handler) read(t task.Task) (order, error) {
+	var o order
+	if err := handlers.ReadPayload(t.Payload, &o.payload, "filename, blob and pages are strings, languages is a list of strings"); err != nil {
+		return o, err
+	}
+	if err := handlers.CheckSource(o.payload.Filename, &o.payload.Blob); err != nil {
+		return o, err
+	}
+	var err error
+	if o.pages, err = readSelection(o.payload.Pages); err != nil {
+		return o, err
+	}
+	o.format = derived.Markdown
+	if f := t.Hints.OutputFormat; f != "" {
+		o.format = derived.Format(strings.ToLower(f))
+	}
+	if !o.format.Known() {
+		return o, handlers.Invalid("hints.output_format", "is none of %s", join(derived.Formats()))
+	}
+	o.payload.Languages = slices.Compact(o.payload.Languages)
+	if len(o.payload.Languages) > maxLanguages {
+		return o, handlers.Invalid("payload.languages", "has more than %d languages", maxLanguages)
+	}
+	if h.deps.Reader.Engine == nil {
+		return o, nil
+	}
+	o.engine, err = h.deps.Reader.Engine.For(engines.Wish{Languages: o.payload.Languages, Resolution: t.Hints.Resolution})
+	if err != nil {
+		return o, handlers.Invalid("payload.languages", "is refused: %s", job.Classify(err).Message)
+	}
+	return o, nil
+}
+
+func join[T ~string](values []T) string {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = string(v)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// selection is ranges of pages, ascending and apart from each other; none: all pages.
+type selection []span
+
+type span struct{ first, last int }
+
+// maxPage is beyond any page that is read.
+const maxPage = 1_000_000
+
+// readSelection reads e.g. "1-3,7".
+func readSelection(text string) (selection, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, nil
+	}
+	var all selection
+	for part := range strings.SplitSeq(text, ",") {
+		from, to, ranged := strings.Cut(part, "-")
+		if !ranged {
+			to = from
+		}
+		first, err1 := strconv.Atoi(strings.TrimSpace(from))
+		last, err2 := strconv.Atoi(strings.TrimSpace(to))
+		if err1 != nil || err2 != nil || first < 1 || last < first || last > maxPage {
+			return nil, handlers.Invalid("payload.pages", `is not a list of pages and ranges such as "1-3,7", counted from 1`)
+		}
+		all = append(all, span{first, last})
+	}
+	slices.SortFunc(all, func(a, b span) int { return a.first - b.first })
+	merged := all[:1]
+	for _, s := range all[1:] {
+		if before := &merged[len(merged)-1]; s.first <= before.last+1 {
+			before.last = max(before.last, s.last)
+		} else {
+			merged = append(merged, s)
+		}
+	}
+	return merged, nil
+}
+
+func (s selection) has(page int) bool {
+	return len(s) == 0 || slices.ContainsFunc(s, func(x span) bool { return x.first <= page && page <= x.last })
+}
+
+// last is the highest page that is asked for; zero: none in particular.
+func (s selection) last() int {
+	if len(s) == 0 {
+		return 0
+	}
+	return s[len(s)-1].last
+}
+
+// of lists the selected pages of a document that has so many.
+func (s selection) of(pages int) ([]int, error) {
+	if s.last() > pages {
+		return nil, handlers.Invalid("payload.pages", "asks for page %d, but the document has %d", s.last(), pages)
+	}
+	var numbers []int
+	for n := 1; n <= pages; n++ {
+		if s.has(n) {
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers, nil
+}
+
+func (s selection) String() string {
+	if len(s) == 0 {
+		return "all"
+	}
+	parts := make([]string, len(s))
+	for i, x := range s {
+		parts[i] = strconv.Itoa(x.first) + "-" + strconv.Itoa(x.last)
+	}
+	return strings.Join(parts, ",")
+}

@@ -1,0 +1,203 @@
+package ocr
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/seed-7227ef26/async-worker/internal/derived"
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/pageimage"
+	"github.com/seed-7227ef26/async-worker/internal/extract/reading"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	engines "github.com/seed-7227ef26/async-worker/internal/ocr"
+	"github.com/seed-7227ef26/async-worker/internal/ocr/pages"
+)
+
+const (
+	// coarser is the resolution of a page's second try: most of what an engine stumbles on (time, memory, a
+	// model's loops over fine print) is less at fewer pixels.
+	coarser = 0.6
+	// maxFailures in a row are a fault of the document or the machine: the rest is not tried.
+	maxFailures = 5
+)
+
+var errGivenUp = errors.New("too many pages before failed")
+
+// recognition is the reading of one document's pages.
+type recognition struct {
+	*work
+	images  *pageimage.File
+	numbers []int
+	out     derived.Writer
+
+	done, blocks int
+	failures     int // in a row
+	unread       []int
+	reason       string         // of the first that is unread
+	first        error          // the same
+	others       map[string]int // pages by the engine that read them when the one that was asked could not
+	letters      float64        // with a confidence
+	confidence   float64        // sum over the letters
+	usage        engines.Usage
+}
+
+// skipBlank keeps blank pages from the engine: reading nothing takes longest, and models make something of it.
+type skipBlank struct{ engines.Engine }
+
+// Read implements ocr.Engine.
+func (e skipBlank) Read(ctx context.Context, img engines.Image) (engines.Page, error) {
+	if pageimage.Blank(img.Gray) {
+		return engines.Page{}, nil
+	}
+	return e.Engine.Read(ctx, img)
+}
+
+// open begins to read pages whose images are made by render.
+func (r *recognition) open(ctx context.Context, render pages.Render, scale float64) *pages.Document {
+	reader := r.deps.Reader
+	reader.Engine = skipBlank{r.order.engine}
+	a := r.order.engine.Abilities()
+	reader.Options = fmt.Sprintf("ocr dpi=%d side=%d scale=%g", a.DPI, a.Side, scale)
+	return reader.Open(ctx, func() (string, error) { return r.file.SHA256, nil }, render)
+}
+
+// run reads the pages in parallel and writes them in their order. It fails when no page could be read, or when
+// another attempt may do better: what was read until then is in the cache of pages.
+func (r *recognition) run(ctx context.Context) error {
+	all := r.open(ctx, r.images.Image, 1)
+	defer all.Close()
+	err := all.Each(r.numbers, func(number int, p engines.Page, err error) error {
+		if err != nil {
+			p, err = r.again(ctx, number, err)
+		}
+		if err := r.page(ctx, number, p, err); err != nil {
+			return err
+		}
+		r.done++
+		r.call.Progress.Within(float64(r.done)/float64(len(r.numbers)), fmt.Sprintf("page %d of %d", r.done, len(r.numbers)))
+		if r.failures >= maxFailures {
+			return errGivenUp
+		}
+		return nil
+	})
+	if errors.Is(err, errGivenUp) {
+		err = r.giveUp(ctx)
+	}
+	if err == nil && len(r.unread) == len(r.numbers) {
+		err = nothing(r.first)
+	}
+	return err
+}
+
+// again reads a page that failed once more, by itself and coarser, unless that is in vain.
+func (r *recognition) again(ctx context.Context, number int, failed error) (engines.Page, error) {
+	if hopeless(ctx, failed) {
+		return engines.Page{}, failed
+	}
+	alone := r.open(ctx, func(ctx context.Context, number int) (engines.Image, error) {
+		return r.images.Scaled(ctx, number, coarser)
+	}, coarser)
+	defer alone.Close()
+	p, err := alone.Start(number).Wait()
+	if err != nil && !hopeless(ctx, err) {
+		err = failed // the first reason tells more
+	}
+	return p, err
+}
+
+// hopeless says whether no other try within this attempt at the task will do.
+func hopeless(ctx context.Context, err error) bool {
+	_, gone := errors.AsType[*engines.UnavailableError](err)
+	return ctx.Err() != nil || gone || retryable(err)
+}
+
+func retryable(err error) bool {
+	e, ok := errors.AsType[*job.Error](err)
+	return ok && job.Classes[e.Class].Retryable
+}
+
+// page writes a page. The error is one that ends the task's attempt.
+func (r *recognition) page(ctx context.Context, number int, p engines.Page, failed error) error {
+	switch gone, ok := errors.AsType[*engines.UnavailableError](failed); {
+	case ctx.Err() != nil:
+		return fmt.Errorf("read page %d: %w", number, context.Cause(ctx))
+	case ok:
+		return &job.Error{Class: job.DependencyUnavailable, Message: gone.Reason, Hint: gone.Reason, Cause: failed}
+	case retryable(failed):
+		return failed
+	case failed != nil:
+		r.failures++
+		return r.skip(number, failed)
+	}
+	r.failures = 0
+	return r.text(ctx, number, p)
+}
+
+// skip writes a page that stays unread.
+func (r *recognition) skip(number int, why error) error {
+	reason := why.Error()
+	if e, ok := errors.AsType[*job.Error](why); ok {
+		reason = e.Message
+	} else if errors.Is(why, pages.ErrPageTime) {
+		reason = fmt.Sprintf("it took longer than %s", r.deps.Reader.PageTime)
+	}
+	if r.first == nil {
+		r.first, r.reason = why, reason
+	}
+	r.unread = append(r.unread, number)
+	return r.out.Page(derived.Page{Number: number, Unread: reason})
+}
+
+// giveUp writes the pages that are not tried.
+func (r *recognition) giveUp(ctx context.Context) error {
+	for _, number := range r.numbers[r.done:] {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := r.skip(number, errGivenUp); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// text writes a page that was read.
+func (r *recognition) text(ctx context.Context, number int, p engines.Page) error {
+	a := r.order.engine.Abilities()
+	if p.Engine != "" {
+		if r.others == nil {
+			r.others = map[string]int{}
+		}
+		r.others[p.Engine]++
+	}
+	r.usage = r.usage.Add(p.Usage)
+	p = p.Clean()
+	letters := p.Letters()
+	if a.Confidence {
+		r.letters += float64(letters)
+		r.confidence += float64(letters) * p.Confidence()
+	}
+	err := r.out.Page(derived.Page{
+		Number: number, Width: p.Width, Height: p.Height, DPI: p.DPI, Turned: p.Turned.Degrees(), Confidence: p.Confidence(),
+		Letters: letters, Engine: p.Engine, Markdown: extract.Clean(p.Markdown),
+	})
+	if err != nil {
+		return err
+	}
+	return reading.Blocks(ctx, p, number, func(b extract.Block, words engines.Paragraph) error {
+		r.blocks++
+		return r.out.Block(derived.Block{Block: b, Words: words})
+	})
+}
+
+// nothing is the error of a document of which no page could be read.
+func nothing(why error) error {
+	if e, ok := errors.AsType[*job.Error](why); ok {
+		return e
+	}
+	if errors.Is(why, pages.ErrPageTime) {
+		return &job.Error{Class: job.Timeout, Message: "no page could be read in the time that a page may take (STEP_TIMEOUT_SEC)", Cause: why}
+	}
+	return &job.Error{Class: job.CorruptionDetected, Message: fmt.Sprintf("no page of the document could be read: %v", why), Cause: why}
+}

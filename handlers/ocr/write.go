@@ -1,0 +1,158 @@
+package ocr
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+
+	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/internal/derived"
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/pageimage"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	engines "github.com/seed-7227ef26/async-worker/internal/ocr"
+)
+
+// made is a derived document on disk.
+type made struct {
+	path   string
+	result Result
+}
+
+// write makes the derived document.
+func (w *work) write(ctx context.Context) (made, error) {
+	m := made{path: filepath.Join(w.file.Dir, "derived")}
+	file, err := os.OpenFile(m.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return m, noRoom(err)
+	}
+	defer file.Close()
+	if pageimage.Has(w.source.Format) {
+		m.result, err = w.recognize(ctx, file)
+	} else {
+		m.result, err = w.extract(ctx, file)
+	}
+	if err != nil {
+		return m, err
+	}
+	if err := file.Close(); err != nil {
+		return m, noRoom(err)
+	}
+	return m, nil
+}
+
+func noRoom(err error) error {
+	return job.Errorf(job.TransientStorage, "the worker can't write its temporary file; is its disk full?: %w", err)
+}
+
+// extract writes the text of a document that is no page image.
+func (w *work) extract(ctx context.Context, file *os.File) (Result, error) {
+	if err := w.call.Progress.Stage(stageRecognizing); err != nil {
+		return Result{}, err
+	}
+	name := w.deps.Extractor.Version(w.source.Format)
+	out := derived.NewWriter(file, w.order.format, derived.Head{
+		Filename: w.order.payload.Filename, SourceFormat: w.source.Format, Engine: name,
+	})
+	page, pages, blocks := 0, 0, 0
+	info, err := w.deps.Extractor.Extract(ctx, w.source, w.deps.Limits, func(b extract.Block) error {
+		number := max(b.Page, 1)
+		if !w.order.pages.has(number) {
+			return nil
+		}
+		blocks++
+		if number != page {
+			page = number
+			pages++
+			w.call.Progress.Within(1-1/(1+float64(page)/20), fmt.Sprintf("page %d", page)) // how many there are isn't known
+			if err := out.Page(derived.Page{Number: number}); err != nil {
+				return err
+			}
+		}
+		return out.Block(derived.Block{Block: b})
+	})
+	if err != nil {
+		return Result{}, err
+	}
+	switch last := w.order.pages.last(); {
+	case last > 0 && info.Pages == 0:
+		return Result{}, handlers.Invalid("payload.pages", "asks for page %d, but a document of this format has no pages; leave it out", last)
+	case last > info.Pages && last > 0:
+		return Result{}, handlers.Invalid("payload.pages", "asks for page %d, but the document has %d", last, info.Pages)
+	case last == 0:
+		pages = max(info.Pages, 1)
+	}
+	r := Result{PageCount: pages, OCREngine: info.Extractor}
+	if blocks == 0 {
+		r.Warnings = append(r.Warnings, "the document has no text")
+	}
+	return r, out.Close(derived.Tail{Pages: pages})
+}
+
+// recognize reads the pages by OCR.
+func (w *work) recognize(ctx context.Context, file *os.File) (Result, error) {
+	if w.order.engine == nil {
+		return Result{}, &job.Error{
+			Class: job.DependencyUnavailable, Message: fmt.Sprintf("the worker has no OCR: %v", w.deps.NoEngine),
+			Cause: w.deps.NoEngine, Hint: fmt.Sprint(w.deps.NoEngine),
+		}
+	}
+	a := w.order.engine.Abilities()
+	images, err := pageimage.Open(ctx, w.source, w.deps.Limits, pageimage.Options{
+		DPI: a.DPI, Side: a.Side, Time: w.deps.Reader.PageTime, Temp: w.file.Dir,
+	})
+	if err != nil {
+		return Result{}, err
+	}
+	defer images.Close()
+	numbers, err := w.order.pages.of(images.Pages())
+	if err != nil {
+		return Result{}, err
+	}
+	if err := w.call.Progress.Stage(stageRecognizing); err != nil {
+		return Result{}, err
+	}
+	e := w.order.engine
+	r := &recognition{work: w, images: images, numbers: numbers, out: derived.NewWriter(file, w.order.format, derived.Head{
+		Filename: w.order.payload.Filename, SourceFormat: w.source.Format, Engine: e.Name(), Version: e.Version(),
+		Languages: e.Languages(), Abilities: a,
+	})}
+	if err := r.run(ctx); err != nil {
+		return Result{}, err
+	}
+	return r.result(), r.out.Close(derived.Tail{Pages: len(numbers), MeanConfidence: r.mean(), Unread: r.unread})
+}
+
+// result sums up.
+func (r *recognition) result() Result {
+	e := r.order.engine
+	result := Result{
+		PageCount: len(r.numbers), OCREngine: e.Name(), MeanConfidence: r.mean(), Languages: e.Languages(), UnreadPages: r.unread,
+	}
+	if e.Abilities().Service != "" {
+		result.Model = e.Version()
+	}
+	if r.usage != (engines.Usage{}) {
+		result.Usage = &r.usage
+	}
+	if len(r.unread) > 0 {
+		result.Warnings = append(result.Warnings, fmt.Sprintf("%d of %d pages could not be read (%s)", len(r.unread), len(r.numbers), r.reason))
+	}
+	for engine, n := range r.others {
+		result.Warnings = append(result.Warnings, fmt.Sprintf("%d of %d pages were read by %s, because %s could not", n, len(r.numbers), engine, e.Name()))
+	}
+	if r.blocks == 0 && len(r.unread) < len(r.numbers) {
+		result.Warnings = append(result.Warnings, fmt.Sprintf("no text was found on %d pages", len(r.numbers)-len(r.unread)))
+	}
+	return result
+}
+
+// mean is the mean confidence over all letters; nil when the engine has none, or there are no letters.
+func (r *recognition) mean() *float64 {
+	if r.letters == 0 {
+		return nil
+	}
+	return new(math.Round(1000*r.confidence/r.letters) / 1000)
+}
