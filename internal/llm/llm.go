@@ -1,5 +1,5 @@
-// Package llm talks to models: embeddings (and, for later task types, chat) over any
-// OpenAI-compatible service, and an offline provider that needs no network.
+// Package llm talks to models: embeddings and chat over any OpenAI-compatible service, and an offline
+// provider that needs no network.
 package llm
 
 import "context"
@@ -25,3 +25,45 @@ type Embeddings struct {
 type Counter interface {
 	Count(text string) int
 }
+
+// Chat asks a model. It is safe for concurrent use.
+type Chat interface {
+	// Model names what answers.
+	Model() string
+	// Ask asks once. It limits and briefly retries by itself. Errors are *job.Error; an answer that was cut
+	// off, filtered or refused is none: see Answer.
+	Ask(ctx context.Context, q Question) (Answer, error)
+}
+
+// Question is what a model is asked.
+type Question struct {
+	Text        string
+	Images      []Image
+	Temperature float64 // 0 is the most likely answer
+	MaxTokens   int     // of the answer
+}
+
+// Image is a picture that a question shows.
+type Image struct {
+	MediaType string // e.g. "image/png"
+	Data      []byte
+}
+
+// Answer is what a model says.
+type Answer struct {
+	Text             string
+	End              End
+	PromptTokens     int // as billed
+	CompletionTokens int
+}
+
+// End says why an answer ended.
+type End string
+
+// The ends of answers.
+const (
+	Stopped  End = "stop"           // by itself
+	CutOff   End = "length"         // at MaxTokens, or the model's own limit
+	Filtered End = "content_filter" // the service's filter took the question or the answer
+	Refused  End = "refusal"        // the model says that it will not
+)

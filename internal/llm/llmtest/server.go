@@ -1,4 +1,4 @@
-// Package llmtest is a stand-in for the embeddings endpoint of OpenAI and Azure OpenAI. It speaks
+// Package llmtest is a stand-in for the embeddings and chat endpoints of OpenAI and Azure OpenAI. It speaks
 // their wire protocol over HTTP, holds their limits, counts what it is asked, and fails on demand.
 package llmtest
 
@@ -27,8 +27,11 @@ type Options struct {
 	Dimensions int         // of models that can't be told a length; zero: 1536
 	Reverse    bool        // results come last first: the protocol promises no order
 	FloatsOnly bool        // ignores encoding_format, as some compatible servers do
-	Poison     string      // inputs that contain it are refused with 400; empty: none
+	Poison     string      // inputs that contain it are refused with 400 (chat: by the content filter); empty: none
 	Header     http.Header // of every answer, e.g. rate limits
+
+	Reply     func(ChatRequest) Reply // what the model says; nil: always the same
+	Reasoning bool                    // the model takes neither max_tokens nor a temperature
 }
 
 // Request is what one request asked for.
@@ -39,6 +42,7 @@ type Request struct {
 	Format     string // encoding_format
 	Dimensions int    // zero: not sent
 	Header     http.Header
+	Chat       *ChatRequest // of a chat completion; nil: embeddings
 }
 
 // Server is a running stand-in. It is safe for concurrent use and ends with its test.
@@ -72,13 +76,18 @@ func New(t testing.TB, options Options) *Server {
 	mux.HandleFunc("POST /v1/embeddings", func(w http.ResponseWriter, r *http.Request) {
 		s.serve(w, r, r.Header.Get("Authorization") == "Bearer "+options.Key, "")
 	})
-	mux.HandleFunc("POST /openai/deployments/{deployment}/embeddings", func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Query().Get("api-version") == "" {
-			(Fault{Status: http.StatusNotFound, Code: "404"}).write(w)
-			return
-		}
-		s.serve(w, r, r.Header.Get("Api-Key") == options.Key, r.PathValue("deployment"))
+	mux.HandleFunc("POST /v1/chat/completions", func(w http.ResponseWriter, r *http.Request) {
+		s.chat(w, r, r.Header.Get("Authorization") == "Bearer "+options.Key, "")
 	})
+	for path, serve := range map[string]func(http.ResponseWriter, *http.Request, bool, string){"embeddings": s.serve, "chat/completions": s.chat} {
+		mux.HandleFunc("POST /openai/deployments/{deployment}/"+path, func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Query().Get("api-version") == "" {
+				(Fault{Status: http.StatusNotFound, Code: "404"}).write(w)
+				return
+			}
+			serve(w, r, r.Header.Get("Api-Key") == options.Key, r.PathValue("deployment"))
+		})
+	}
 	s.server = httptest.NewServer(mux)
 	t.Cleanup(func() {
 		close(s.closing)

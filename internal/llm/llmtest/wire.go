@@ -51,25 +51,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, authorized bool, 
 	}
 	fault := s.begin(request)
 	defer s.end()
-	if fault.Before != nil {
-		fault.Before()
-	}
 	maps.Copy(w.Header(), s.options.Header)
-	switch {
-	case fault.Hang:
-		select {
-		case <-r.Context().Done():
-		case <-s.closing:
-		}
-		return
-	case fault.Status != 0:
-		fault.write(w)
-		return
-	case !authorized:
-		WrongKey.write(w)
-		return
-	case err != nil:
-		(Fault{Status: http.StatusBadRequest, Message: err.Error()}).write(w)
+	if s.refuses(w, r, fault, authorized, err) {
 		return
 	}
 	tokens, refused := s.check(request)
@@ -78,6 +61,29 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, authorized bool, 
 		return
 	}
 	s.answer(r.Context(), w, request, fault, tokens)
+}
+
+// refuses says whether a request ends in its fault, or because it may not or can't be answered.
+func (s *Server) refuses(w http.ResponseWriter, r *http.Request, fault Fault, authorized bool, malformed error) bool {
+	if fault.Before != nil {
+		fault.Before()
+	}
+	switch {
+	case fault.Hang:
+		select {
+		case <-r.Context().Done():
+		case <-s.closing:
+		}
+	case fault.Status != 0:
+		fault.write(w)
+	case !authorized:
+		WrongKey.write(w)
+	case malformed != nil:
+		(Fault{Status: http.StatusBadRequest, Message: malformed.Error()}).write(w)
+	default:
+		return false
+	}
+	return true
 }
 
 func decode(r *http.Request) (Request, error) {

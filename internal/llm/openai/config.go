@@ -1,6 +1,6 @@
-// Package openai makes embeddings with OpenAI, Azure OpenAI, or any service that speaks OpenAI's
-// protocol. It batches, keeps to the service's rate limits, retries briefly, finds the one input that
-// a service refuses, and checks what comes back.
+// Package openai makes embeddings and asks models with OpenAI, Azure OpenAI, or any service that speaks
+// OpenAI's protocol. It batches, keeps to the service's rate limits, retries briefly, finds the one input
+// that a service refuses, and checks what comes back.
 package openai
 
 import (
@@ -40,6 +40,24 @@ type Config struct {
 	HTTPClient *http.Client // default: one of its own with a connection for each request in flight
 	Limiter    *Limiter     // shared with other users of the same account; default: one of its own
 	Counter    llm.Counter  // of the model's tokens; default: cl100k_base
+
+	// Names are the settings that errors tell to mend, where they are not those of the embeddings.
+	Names Names
+}
+
+// Names are names of settings. Empty ones stay as they are.
+type Names struct{ URL, Key, Model string }
+
+func (n Names) over(s settings) settings {
+	for _, name := range []struct {
+		to   *string
+		from string
+	}{{&s.url, n.URL}, {&s.key, n.Key}, {&s.model, n.Model}} {
+		if name.from != "" {
+			*name.to = name.from
+		}
+	}
+	return s
 }
 
 // Azure names a resource of Azure OpenAI.
@@ -52,6 +70,9 @@ type Azure struct {
 // settings are the names under which an operator finds what to mend.
 type settings struct {
 	url, key, model string
+	parameters      string // those that decide on a request's parameters
+	what            string // the service, e.g. "the embedding service"
+	gives           string // e.g. "embeddings"
 }
 
 // New checks the configuration, without network. Its errors name the settings to mend.
@@ -74,33 +95,36 @@ func New(c Config) (*Embedder, error) {
 	if c.Concurrency < 1 || c.Concurrency > 64 {
 		return nil, fmt.Errorf("%d embedding requests at a time; choose 1 to 64", c.Concurrency)
 	}
-	service, names, err := c.service()
+	client, names, err := c.service()
 	if err != nil {
 		return nil, err
 	}
+	names.what, names.gives, names.parameters = "the embedding service", "embeddings", names.model+" and EMBEDDING_DIMENSIONS"
 	if c.Limiter == nil {
 		c.Limiter = NewLimiter(c.Concurrency)
 	}
 	if c.Counter == nil {
 		c.Counter = token.New()
 	}
-	if c.HTTPClient == nil {
-		transport := http.DefaultTransport.(*http.Transport).Clone()
-		transport.MaxIdleConnsPerHost = c.Concurrency
-		c.HTTPClient = &http.Client{Transport: transport}
-	}
-	service.HTTPClient = recorder{c.HTTPClient}
+	client.HTTPClient = recorder{c.httpClient()}
 	return &Embedder{
-		client:         api.NewClientWithConfig(service),
-		model:          c.Model,
+		service: service{
+			client: api.NewClientWithConfig(client), model: c.Model, timeout: c.RequestTimeout, limiter: c.Limiter, names: names,
+		},
 		dimensions:     c.Dimensions,
 		sendDimensions: strings.Contains(c.Model, "text-embedding-3"),
 		concurrency:    c.Concurrency,
-		timeout:        c.RequestTimeout,
-		limiter:        c.Limiter,
 		counter:        c.Counter,
-		names:          names,
 	}, nil
+}
+
+func (c Config) httpClient() *http.Client {
+	if c.HTTPClient != nil {
+		return c.HTTPClient
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = c.Concurrency
+	return &http.Client{Transport: transport}
 }
 
 // service turns the configuration into that of the client library.

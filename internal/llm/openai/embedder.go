@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync/atomic"
-	"time"
 
-	api "github.com/sashabaranov/go-openai"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/seed-7227ef26/async-worker/internal/job"
@@ -21,15 +19,11 @@ const (
 
 // Embedder asks an OpenAI-compatible service for vectors. It is safe for concurrent use.
 type Embedder struct {
-	client         *api.Client
-	model          string
+	service
 	dimensions     int
 	sendDimensions bool // only the text-embedding-3 models take the parameter
 	concurrency    int
-	timeout        time.Duration
-	limiter        *Limiter
 	counter        llm.Counter
-	names          settings
 
 	floats   atomic.Bool // the service can't do base64
 	answered atomic.Bool // the service has answered well at least once

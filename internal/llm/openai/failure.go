@@ -20,17 +20,21 @@ var errTimeout = errors.New("the request took too long")
 
 // failure is a failed request and what may be done about it here.
 type failure struct {
-	err     *job.Error
-	passing bool   // worth another try within this call
-	refused bool   // the service dislikes what it was sent
-	detail  string // e.g. "HTTP 400, code invalid_request_error"; never the service's own text
+	err      *job.Error
+	passing  bool   // worth another try within this call
+	refused  bool   // the service dislikes what it was sent
+	param    string // the parameter that it refuses; empty: none
+	filtered bool   // by its content filter
+	detail   string // e.g. "HTTP 400, code invalid_request_error"; never the service's own text
 }
 
-func nonsense(format string, args ...any) *failure {
+func (f *failure) Error() string { return f.err.Error() }
+
+func (s *service) nonsense(format string, args ...any) *failure {
 	problem := fmt.Errorf(format, args...)
 	return &failure{passing: true, err: &job.Error{
 		Class:   job.DependencyUnavailable,
-		Message: "the embedding service gave " + problem.Error(),
+		Message: s.names.what + " gave " + problem.Error(),
 	}}
 }
 
@@ -42,80 +46,85 @@ func (e *Embedder) wrongLength(got int) *failure {
 
 // classify says what an error of a request means. The service's own messages are not passed on: they
 // repeat parts of keys and of the texts that were sent.
-func (e *Embedder) classify(ctx context.Context, err error, r *record) *failure {
+func (s *service) classify(ctx context.Context, err error, r *record) *failure {
+	if f, ok := errors.AsType[*failure](err); ok {
+		return f
+	}
 	if limited, ok := errors.AsType[*job.Error](err); ok { // of the limiter
 		return &failure{err: limited}
 	}
 	if ctx.Err() != nil && !errors.Is(context.Cause(ctx), errTimeout) {
-		return &failure{err: &job.Error{Class: job.NetworkTimeout, Message: "embedding was stopped", Cause: context.Cause(ctx)}}
+		return &failure{err: &job.Error{Class: job.NetworkTimeout, Message: "the request to a model was stopped", Cause: context.Cause(ctx)}}
 	}
 	if refusal, ok := errors.AsType[*api.APIError](err); ok {
-		return e.status(refusal.HTTPStatusCode, refusal, r)
+		return s.status(refusal.HTTPStatusCode, refusal, r)
 	}
 	if refusal, ok := errors.AsType[*api.RequestError](err); ok {
-		return e.status(refusal.HTTPStatusCode, new(api.APIError), r)
+		return s.status(refusal.HTTPStatusCode, new(api.APIError), r)
 	}
-	if mismatch, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && mismatch.Value == "array" {
-		// It sends numbers although base64 was asked for: from now on numbers are asked for.
-		e.floats.Store(true)
-		return &failure{passing: true, err: job.Errorf(job.DependencyUnavailable, "the embedding service doesn't know base64")}
-	}
-	return e.transport(ctx, err, r)
+	return s.transport(ctx, err, r)
 }
 
 // transport classifies the errors of connections and of answers that can't be read.
-func (e *Embedder) transport(ctx context.Context, err error, r *record) *failure {
+func (s *service) transport(ctx context.Context, err error, r *record) *failure {
 	var network net.Error
 	if ctx.Err() != nil || errors.As(err, &network) && network.Timeout() {
 		return &failure{passing: true, err: &job.Error{
-			Class: job.NetworkTimeout, Message: fmt.Sprintf("the embedding service did not answer within %v", e.timeout), Cause: err,
+			Class: job.NetworkTimeout, Message: fmt.Sprintf("%s did not answer within %v", s.names.what, s.timeout), Cause: err,
 		}}
 	}
 	_, syntax := errors.AsType[*json.SyntaxError](err)
 	_, mismatch := errors.AsType[*json.UnmarshalTypeError](err)
 	if syntax || mismatch {
 		return &failure{err: job.Errorf(job.DependencyUnavailable,
-			"the embedding service answered (HTTP %d) with something else than embeddings; check %s", r.status, e.names.url)}
+			"%s answered (HTTP %d) with something else than %s; check %s", s.names.what, r.status, s.names.gives, s.names.url)}
 	}
 	return &failure{passing: true, err: &job.Error{
 		Class:   job.DependencyUnavailable,
-		Message: "the embedding service could not be reached, or the connection to it broke",
+		Message: s.names.what + " could not be reached, or the connection to it broke",
 		Cause:   err,
 	}}
 }
 
 // status classifies an answer that is an error.
-func (e *Embedder) status(status int, refusal *api.APIError, r *record) *failure {
+func (s *service) status(status int, refusal *api.APIError, r *record) *failure {
 	detail := describe(status, refusal)
 	fail := func(class job.Class, passing bool, format string, args ...any) *failure {
-		err := job.Errorf(class, format, args...)
+		err := job.Errorf(class, s.names.what+" "+format, args...)
 		err.Message += " (" + detail + ")"
-		err.RetryAfter = retryAfter(r.header, e.limiter.now())
+		err.RetryAfter = retryAfter(r.header, s.limiter.now())
 		return &failure{err: err, passing: passing, detail: detail}
 	}
 	switch status {
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
-		if p := refusal.Param; p != nil && *p != "" && !strings.Contains(*p, "input") {
-			return fail(job.DependencyUnavailable, false, "the embedding service refuses a parameter of the request; check %s and EMBEDDING_DIMENSIONS", e.names.model)
+		if p := refusal.Param; p != nil && *p != "" && !aboutContent(*p) {
+			f := fail(job.DependencyUnavailable, false, "refuses a parameter of the request; check %s", s.names.parameters)
+			f.param = *p
+			return f
 		}
-		f := fail(job.ValidationError, false, "the embedding service refuses the request")
-		f.refused = true
+		f := fail(job.ValidationError, false, "refuses the request")
+		f.refused, f.filtered = true, refusal.Code == "content_filter"
 		return f
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return fail(job.DependencyUnavailable, false, "the embedding service refuses the key; check %s, and that it may use the model of %s", e.names.key, e.names.model)
+		return fail(job.DependencyUnavailable, false, "refuses the key; check %s, and that it may use the model of %s", s.names.key, s.names.model)
 	case http.StatusNotFound:
-		return fail(job.DependencyUnavailable, false, "the embedding service doesn't know the model %q or the path; check %s and %s", e.model, e.names.model, e.names.url)
+		return fail(job.DependencyUnavailable, false, "doesn't know the model %q or the path; check %s and %s", s.model, s.names.model, s.names.url)
 	case http.StatusRequestTimeout, http.StatusGatewayTimeout:
-		return fail(job.NetworkTimeout, true, "the embedding service took too long")
+		return fail(job.NetworkTimeout, true, "took too long")
 	case http.StatusTooManyRequests:
 		if refusal.Code == "insufficient_quota" || refusal.Type == "insufficient_quota" {
-			return fail(job.QuotaExceeded, false, "the account at the embedding service has no quota left; add credit or raise its limit, then replay the task")
+			return fail(job.QuotaExceeded, false, "has no quota left for this account; add credit or raise its limit, then replay the task")
 		}
-		return fail(job.AIRateLimit, true, "the embedding service limits the rate of requests")
+		return fail(job.AIRateLimit, true, "limits the rate of requests")
 	case http.StatusServiceUnavailable, 529: // 529: "overloaded", as some services say
-		return fail(job.ModelOverloaded, true, "the embedding service is overloaded")
+		return fail(job.ModelOverloaded, true, "is overloaded")
 	}
-	return fail(job.DependencyUnavailable, status >= http.StatusInternalServerError, "the embedding service failed")
+	return fail(job.DependencyUnavailable, status >= http.StatusInternalServerError, "failed")
+}
+
+// aboutContent says whether a parameter is what was sent, and not how it is to be done.
+func aboutContent(param string) bool {
+	return strings.Contains(param, "input") || strings.HasPrefix(param, "messages") || param == "prompt"
 }
 
 // word is what a code or parameter of an error may look like to be repeated.

@@ -1,0 +1,69 @@
+package openai
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	api "github.com/sashabaranov/go-openai"
+)
+
+// Retries within one call are for a passing fault; what lasts longer is the engine's to wait for.
+const (
+	maxTries    = 5
+	retryBudget = 20 * time.Second // of requests and waits together
+	firstWait   = 500 * time.Millisecond
+	longestWait = 8 * time.Second
+)
+
+// service is a model of a service, as whoever talks to it shares it: its limits, its failures, and the names
+// of the settings to mend.
+type service struct {
+	client  *api.Client
+	model   string
+	timeout time.Duration // of one request
+	limiter *Limiter
+	names   settings
+}
+
+// persist makes a request, with brief retries: exponential backoff with full jitter, or as long as the service
+// asks for. try says how long it took, without the wait for the limiter.
+func (s *service) persist(ctx context.Context, try func() (time.Duration, *failure)) *failure {
+	var spent time.Duration
+	for n := 1; ; n++ {
+		took, failure := try()
+		if failure == nil || !failure.passing || ctx.Err() != nil || n == maxTries {
+			return failure
+		}
+		wait := time.Duration(rand.Int64N(int64(min(firstWait<<(n-1), longestWait))))
+		wait = max(wait, failure.err.RetryAfter)
+		if spent += took + wait; spent > retryBudget {
+			return failure
+		}
+		if err := s.limiter.sleep(ctx, wait); err != nil {
+			return failure
+		}
+	}
+}
+
+// once makes one request of about so many tokens, once the limiter lets it. send's error is the library's, or
+// a *failure.
+func (s *service) once(ctx context.Context, tokens int, send func(context.Context) error) (took time.Duration, f *failure) {
+	release, err := s.limiter.Acquire(ctx, tokens)
+	if err != nil {
+		return 0, s.classify(ctx, err, nil)
+	}
+	defer release()
+	request, cancel := context.WithTimeoutCause(ctx, s.timeout, errTimeout)
+	defer cancel()
+	request, record := withRecord(request)
+
+	start := s.limiter.now()
+	err = send(request)
+	took = s.limiter.now().Sub(start)
+	s.limiter.Observe(record.status, record.header)
+	if err != nil {
+		return took, s.classify(request, err, record)
+	}
+	return took, nil
+}
