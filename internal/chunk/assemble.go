@@ -33,6 +33,7 @@ func (c *Chunker) assemble(items []item) error {
 			return c.assemble(right)
 		}
 	}
+	kind := majority(items)
 	chunk := Chunk{
 		Position:    c.position,
 		Content:     content,
@@ -40,9 +41,9 @@ func (c *Chunker) assemble(items []item) error {
 		HeadingPath: commonPath(items),
 		Pages:       pages(items),
 		Boxes:       boxes(items),
-		Kind:        majority(items),
+		Kind:        kind,
 		Tokens:      tokens,
-		Key:         c.config.key(embedded),
+		Key:         c.config.key(embedded, kind),
 	}
 	c.position++
 	return c.emit(chunk)
@@ -93,9 +94,14 @@ func halve(items []item) (left, right []item, ok bool) {
 	return []item{a}, []item{b}, true
 }
 
-// key identifies what would be embedded by which model: equal keys, equal vectors. Each part goes in
-// with its length before it, so that no two different lists of parts are the same bytes.
-func (c Config) key(embedded string) string {
+// key identifies what would be embedded by which model: equal keys, equal vectors. White space says nothing to
+// a model but in code; and where a text flows from page to page, it is what an edit changes far behind itself: a
+// paragraph that ends with its page can't be told from one that goes on. Each part goes in with its length before
+// it, so that no two different lists of parts are the same bytes.
+func (c Config) key(embedded, kind string) string {
+	if kind != Code {
+		embedded = strings.Join(strings.Fields(embedded), " ")
+	}
 	h := sha256.New()
 	part := func(s string) {
 		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(s))))

@@ -11,7 +11,7 @@ package chunk
 import "github.com/seed-7227ef26/async-worker/internal/extract"
 
 // Version goes into every chunk key: it rises when the same blocks would give other chunks.
-const Version = 1
+const Version = 2
 
 // The kinds of chunks, by what most of their tokens are.
 const (
@@ -31,7 +31,7 @@ type Chunk struct {
 	Boxes       []Place  // one for each page: around all that is on it
 	Kind        string   // text, list, table, code
 	Tokens      int      // of Embedded
-	Key         string   // hex SHA-256 of Embedded, model, dimensions and Version
+	Key         string   // hex SHA-256 of Embedded (but for code, in whatever white space), model, dimensions and Version
 }
 
 // Place is a box on a page.

@@ -121,7 +121,7 @@ func (c *Chunker) push(i item) {
 		return
 	}
 	i.tokens = c.config.Counter.Count(i.text) + 1 // the one for what joins it to its neighbour
-	i.hash = hash(i.text)
+	i.hash = hash(i.text[max(0, len(i.text)-anchorBytes):])
 	if i.section {
 		i.section = len(c.items) > 0 && c.items[len(c.items)-1].kind != heading
 	}

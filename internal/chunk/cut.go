@@ -5,7 +5,7 @@ package chunk
 //
 // Where a section is longer than a chunk, the cut is anchored in the content, so that it stays when
 // the text around it changes: of the places within reach (between half and one and a half of the
-// target) at the loosest bond, the one whose preceding item has the least hash. Two runs of items that
+// target) at the loosest bond, the one whose preceding item's end has the least hash. Two runs of items that
 // differ at their start soon agree on such a place, and from there on are cut alike. It is the local
 // minimum of Bjørner, Blass, Gurevich: "Content-Dependent Chunking for Differential Compression, the
 // Local Maximum Approach" (2010), over items instead of bytes; the idea of content-defined boundaries

@@ -15,10 +15,15 @@ type bond int
 const (
 	loose    bond = iota // between blocks
 	row                  // between list items, rows of a table, parts of code
-	sentence             // within a paragraph or a list, between lines of code
+	sentence             // within a paragraph (or, as it seems, between two, over a page's end) or a list, between lines of code
 	word                 // within a sentence
 	tight                // a heading and what is under it, a caption and what it describes
 )
+
+// anchorBytes is how much of an item's end a cut behind it is anchored in: most rows of a table as a whole, and of a
+// paragraph so little that the cut stays when the paragraph is edited further up, or falls into two at another
+// page's end.
+const anchorBytes = 96
 
 // heading is the kind of an item that is a heading; it doesn't count in a chunk's kind.
 const heading = "heading"
@@ -30,7 +35,7 @@ type item struct {
 	lead    string // stands before it when it begins a chunk: the header of its table
 	ahead   int    // tokens of lead
 	tokens  int    // of text and join, at most
-	hash    uint64 // of text
+	hash    uint64 // of the end of text: what a cut behind the item is anchored in
 	bond    bond
 	kind    string       // Text, List, Table, Code or heading
 	block   extract.Kind // that it is of
@@ -49,6 +54,8 @@ func (c *Chunker) item(b extract.Block, kind, text string) item {
 			b.Kind == extract.Caption && captioned(last.block),
 			captioned(b.Kind) && last.block == extract.Caption && last.bond != tight:
 			i.bond = tight
+		case b.Kind == extract.Paragraph && last.block == extract.Paragraph && b.Page > last.page:
+			i.bond = sentence // it may go on with the one that the page before ends with
 		}
 	}
 	return i
