@@ -25,7 +25,7 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == "stub" {
 		os.Exit(serveStub(os.Stdout, os.Stdin))
 	}
-	only := flag.String("only", "", "one part alone: queue (beside a bare loop), idle, or river (beside River)")
+	only := flag.String("only", "", "one part alone: queue (beside a bare loop), idle, river (beside River) or reindex (documents that come again)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := run(ctx, os.Stdout, *only)
@@ -39,9 +39,11 @@ func main() {
 // run does the parts that were asked for: all of them, or one.
 func run(ctx context.Context, out io.Writer, only string) error {
 	switch only {
+	case "reindex":
+		return measureReindex(ctx, out)
 	case "", "queue", "idle", "river":
 	default:
-		return fmt.Errorf("there is no part %q: the parts are queue, idle and river", only)
+		return fmt.Errorf("there is no part %q: the parts are queue, idle, river and reindex", only)
 	}
 	stub, stopStub, err := startStub(ctx)
 	if err != nil {
@@ -54,7 +56,12 @@ func run(ctx context.Context, out io.Writer, only string) error {
 		}
 	}
 	if only == "" || only == "river" {
-		return besideRiver(ctx, out, stub)
+		if err := besideRiver(ctx, out, stub); err != nil {
+			return err
+		}
+	}
+	if only == "" {
+		return measureReindex(ctx, out)
 	}
 	return nil
 }
