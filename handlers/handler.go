@@ -62,6 +62,9 @@ type Outcome struct {
 	// processing_time_ms, the store what the effects return.
 	Result  any
 	Effects []store.Effect
+	// Unused are those of the Spec's Needs that this task turned out not to need: its success does not say
+	// that they are up.
+	Unused []job.Dependency
 }
 
 // Registry is the handlers of a worker by type.

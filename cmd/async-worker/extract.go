@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -18,7 +19,7 @@ func (p *program) newExtractCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "extract FILE", Short: "Print what the extractors make of a local file, as Markdown",
 		Long: `extract reads a local document exactly as ingest does, and prints it as Markdown, or with -o json as its
-blocks with page, box and heading level. It needs no service.`,
+blocks with page, box and heading level. It needs no service but a docling-serve where the settings have one.`,
 		Example: `  async-worker extract report.pdf
   async-worker extract report.docx -o json | jq '.blocks[] | select(.kind == "table")'`,
 		Args: cobra.ExactArgs(1),
@@ -44,6 +45,14 @@ func (p *program) extract(cmd *cobra.Command, cfg config.Config, out format, pat
 	limits := extract.DefaultLimits
 	limits.Bytes = cfg.MaxBlobBytes
 	router, _ := app.Extractors(cmd.Context(), cfg.StepTimeout, nil) // without OCR, unread_pages says so
+	if cfg.Extractor != config.ExtractorNative {
+		client, err := app.DoclingClient(cfg, cfg.CacheDir, slog.New(slog.DiscardHandler))
+		if err != nil {
+			return &failure{"extract " + path, "async-worker check-config says what is wrong", err}
+		}
+		defer client.CloseIdle()
+		router = app.WithDocling(router, cfg, client, nil, slog.New(slog.DiscardHandler))
+	}
 	if out == asJSON {
 		doc, err := extract.Collect(cmd.Context(), router, src, limits)
 		if err != nil {
@@ -55,6 +64,9 @@ func (p *program) extract(cmd *cobra.Command, cfg config.Config, out format, pat
 	info, err := router.Extract(cmd.Context(), src, limits, md.Write)
 	if err = errors.Join(err, md.Close()); err != nil {
 		return &failure{"extract " + path, next, err}
+	}
+	for _, warning := range info.Warnings {
+		fmt.Fprintf(p.stderr, "%s: %s\n", path, warning)
 	}
 	if n := info.Properties["unread_pages"]; n != "" {
 		fmt.Fprintf(p.stderr, "%s: %s of %d pages have no text and could not be read by OCR (%s): page %s\n",

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
@@ -26,16 +27,38 @@ func (w *work) keep(etag string, reading *store.Reading) (handlers.Outcome, erro
 			DocumentID: w.staged.DocumentID, Version: w.staged.Version, Blob: w.payload.Blob,
 			SourceETag: etag, Metadata: w.payload.Metadata, Reading: reading,
 		}}},
+		Unused: w.unused(),
 	}, nil
 }
 
 // reading is what was read of the blob.
 func (w *work) reading() store.Reading {
 	return store.Reading{
-		ContentSHA256: w.file.SHA256, TextSHA256: w.text.sum(), Format: string(w.source.Format), Pipeline: w.pipeline,
+		ContentSHA256: w.file.SHA256, TextSHA256: w.text.sum(), Format: string(w.source.Format), Pipeline: w.made(),
 		Pages: w.info.Pages, Characters: w.info.Characters, Extractor: w.info.Extractor, Title: w.info.Title,
 		PageLog: w.info.PageLog,
 	}
+}
+
+// unused are the services that this document did not need.
+func (w *work) unused() []job.Dependency {
+	var all []job.Dependency
+	if !w.asked.Load() {
+		all = append(all, job.Model)
+	}
+	if d := w.deps.ExtractorNeeds; d != "" && w.info.Service != d {
+		all = append(all, d)
+	}
+	return all
+}
+
+// made is what the document was made by: one that was read in another way than it should be is made again
+// when it comes again.
+func (w *work) made() string {
+	if w.info.Fallback {
+		return w.pipeline + " fallback=" + w.info.Extractor
+	}
+	return w.pipeline
 }
 
 // activate is the outcome of a document that was indexed: its staged version becomes the active one
@@ -55,5 +78,6 @@ func (w *work) activate() (handlers.Outcome, error) {
 			Reading: w.reading(), DocumentID: w.staged.DocumentID, Version: w.staged.Version, Chunks: w.chunks,
 			Blob: w.payload.Blob, SourceETag: w.file.ETag, Metadata: w.payload.Metadata,
 		}}},
+		Unused: w.unused(),
 	}, nil
 }

@@ -39,6 +39,7 @@ type work struct {
 	info     extract.Info
 	chunks   int  // cut so far; the producer's
 	sameText bool // the active version would be made again
+	asked    atomic.Bool // the model was
 	written  atomic.Int64
 	total    atomic.Int64 // of chunks; zero until the document is parsed
 }
@@ -311,6 +312,7 @@ func (w *work) embed(ctx context.Context, batch []chunk.Chunk, rows []store.Chun
 	if len(inputs) == 0 {
 		return nil
 	}
+	w.asked.Store(true)
 	answer, err := w.deps.Embedder.Embed(ctx, inputs)
 	if err != nil {
 		return fmt.Errorf("embed: %w", err)

@@ -36,7 +36,10 @@ const (
 	stageFinalizing = "finalizing"
 )
 
-// Deps are what ingest works with. All are required.
+// noteExtractor is what the extractor leaves for the next attempt.
+const noteExtractor = "extract"
+
+// Deps are what ingest works with. All are required, unless they say otherwise.
 type Deps struct {
 	Bucket    blob.Bucket
 	Extractor Extractor
@@ -45,6 +48,9 @@ type Deps struct {
 	Counter   llm.Counter
 	Limits    extract.Limits
 	TempDir   string // for the fetched file; one private folder a task, removed at its end
+
+	// ExtractorNeeds is a service without which the Extractor reads nothing, or not all; empty: none.
+	ExtractorNeeds job.Dependency
 }
 
 // Extractor is what ingest needs of extract.Router.
@@ -62,10 +68,11 @@ func New(deps Deps) *Handler { return &Handler{deps: deps} }
 
 // Spec is that of the contract.
 func (h *Handler) Spec() handlers.Spec {
-	return handlers.Spec{
-		Type: task.Ingest, Stages: job.Stages[task.Ingest], Policy: job.Policies[task.Ingest],
-		Needs: []job.Dependency{job.Database, job.Storage, job.Model},
+	needs := []job.Dependency{job.Database, job.Storage, job.Model}
+	if d := h.deps.ExtractorNeeds; d != "" {
+		needs = append(needs, d)
 	}
+	return handlers.Spec{Type: task.Ingest, Stages: job.Stages[task.Ingest], Policy: job.Policies[task.Ingest], Needs: needs}
 }
 
 // Check reads the payload.
@@ -147,6 +154,8 @@ func (w *work) ingest(ctx context.Context) (handlers.Outcome, error) {
 	if err != nil {
 		return handlers.Outcome{}, err
 	}
+	w.source.SHA256, w.source.Fresh = file.SHA256, w.call.Task.Hints.Force
+	w.source.Memory = handlers.NewNotes(w.call).Note(noteExtractor)
 	w.pipeline = w.pipelineID(w.source.Format)
 	if w.sameBytes() {
 		return w.keep(file.ETag, nil)

@@ -1,10 +1,13 @@
 package ingest
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // warnings tells a sender what of the document can't be found, and why.
 func (w *work) warnings() []string {
-	var all []string
+	all := slices.Clone(w.info.Warnings)
 	if unread := w.unreadWarning(); unread != "" {
 		all = append(all, unread)
 	}

@@ -31,10 +31,14 @@ func (t *Tenant) registry(ctx context.Context, tempDir string) (handlers.Registr
 		t.log.Warn("there is no OCR: pages without text stay unread, and ocr tasks of page images fail", "reason", noOCR)
 	}
 	router := extractors(reader, noOCR)
+	documents, err := t.withDocling(router, tempDir)
+	if err != nil {
+		return nil, err
+	}
 	return handlers.NewRegistry(
 		ingest.New(ingest.Deps{
-			Bucket: t.Bucket, Extractor: router, Documents: t.Store, Embedder: t.Embedder,
-			Counter: t.counter, Limits: t.limits(), TempDir: tempDir,
+			Bucket: t.Bucket, Extractor: documents, Documents: t.Store, Embedder: t.Embedder,
+			Counter: t.counter, Limits: t.limits(), TempDir: tempDir, ExtractorNeeds: extractorNeeds(t.Config),
 		}),
 		ocr.New(ocr.Deps{
 			Bucket: t.Bucket, Store: t.Store, Reader: reader, NoEngine: noOCR, Extractor: router, Limits: t.limits(), TempDir: tempDir,

@@ -25,6 +25,9 @@ func (l *loader) check(groups Group) {
 	if groups&Models != 0 {
 		l.checkModels()
 	}
+	if groups&Extract != 0 {
+		l.checkDocling()
+	}
 	if groups&Worker != 0 && l.fine("POLL_MIN_MS", "POLL_MAX_MS") && l.cfg.PollMin > l.cfg.PollMax {
 		l.problem("POLL_MIN_MS", fmt.Sprintf("%d is more than POLL_MAX_MS, which is %d",
 			l.cfg.PollMin.Milliseconds(), l.cfg.PollMax.Milliseconds()), "lower it, or raise POLL_MAX_MS")
@@ -48,6 +51,24 @@ func (l *loader) checkAzure() {
 		if named := accountOf(l.cfg.Azure.ConnectionString); named != "" && named != l.cfg.Azure.Account {
 			l.problem(account, "it names another account than AZURE_STORAGE_CONNECTION_STRING", "remove one of the two")
 		}
+	}
+}
+
+// checkDocling wants an address for whatever is to be done by docling-serve.
+func (l *loader) checkDocling() {
+	const remedy = "set DOCLING_URL to the address of a docling-serve such as http://docling:5001 (docs/docling.md says how to start one), or "
+	if !l.given("DOCLING_URL") {
+		switch l.cfg.Extractor {
+		case ExtractorDocling, ExtractorAuto:
+			l.problem("EXTRACTOR", quoted(l.cfg.Extractor)+" needs a docling-serve, and DOCLING_URL is not set", remedy+"unset EXTRACTOR")
+		}
+		if l.given("DOCLING_API_KEY") {
+			l.problem("DOCLING_URL", "there is a DOCLING_API_KEY but no address", "set it to the address of the docling-serve, or unset DOCLING_API_KEY")
+		}
+		return
+	}
+	if u, err := url.Parse(l.cfg.Docling.URL); err == nil && u.Scheme == "http" && l.given("DOCLING_API_KEY") && !loopback(u.Hostname()) {
+		l.warn("DOCLING_URL", "documents and the key travel unencrypted over http", "use https, unless the network between them is trusted")
 	}
 }
 

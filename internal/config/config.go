@@ -28,8 +28,9 @@ type Config struct {
 	EmbeddingDimensions int
 	// LLMProvider (LLM_PROVIDER) is ProviderOpenAI (default) or ProviderOffline.
 	LLMProvider string
-	// Extractor (EXTRACTOR) is ExtractorNative (default) or ExtractorAuto, which means the same until
-	// there is a second extractor.
+	Docling     Docling
+	// Extractor (EXTRACTOR) is ExtractorNative, ExtractorDocling or ExtractorAuto: Docling, and native while it
+	// is down. Default ExtractorDocling when Docling.URL is set, else ExtractorNative.
 	Extractor string
 	// OCREngine (OCR_ENGINE) is always OCRTesseract in this version.
 	OCREngine string
@@ -74,8 +75,9 @@ const (
 	ProviderOpenAI  = "openai"
 	ProviderOffline = "offline" // no network: lexical hashing embeddings
 
-	ExtractorNative = "native"
-	ExtractorAuto   = "auto"
+	ExtractorNative  = "native"
+	ExtractorDocling = "docling"
+	ExtractorAuto    = "auto"
 
 	OCRTesseract = "tesseract"
 
@@ -93,6 +95,12 @@ type Azure struct {
 	Account string
 	// Container (AZURE_STORAGE_CONTAINER) is never empty. Default "<client>-documents".
 	Container string
+}
+
+// Docling is a docling-serve.
+type Docling struct {
+	URL    string // DOCLING_URL, no trailing slash; empty: there is none
+	APIKey Secret // DOCLING_API_KEY
 }
 
 // Supabase is a project's REST address and a key to it.

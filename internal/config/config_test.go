@@ -188,8 +188,10 @@ func TestMistakes(t *testing.T) {
 		{"LLM_PROVIDER=openai|OPENAI_API_KEY=k|EMBEDDING_DIMENSIONS=512|OPENAI_EMBEDDING_MODEL=text-embedding-ada-002", "EMBEDDING_DIMENSIONS", "nothing else"},
 		{"EMBEDDING_DIMENSIONS=4001", "EMBEDDING_DIMENSIONS", "out of range"},
 		{"OPENAI_BASE_URL=//x", "OPENAI_BASE_URL", "does not begin"},
-		{"DOCLING_URL=http://docling:5001", "DOCLING_URL", "not in this version yet"},
-		{"EXTRACTOR=docling", "EXTRACTOR", "not in this version yet"},
+		{"DOCLING_URL=docling:5001", "DOCLING_URL", "does not begin"},
+		{"DOCLING_API_KEY=secret", "DOCLING_URL", "but no address"},
+		{"EXTRACTOR=docling", "EXTRACTOR", "DOCLING_URL is not set"},
+		{"EXTRACTOR=auto", "EXTRACTOR", "DOCLING_URL is not set"},
 		{"OCR_ENGINE=openai", "OCR_ENGINE", "not in this version yet"},
 		{"WORKER_CONCURRENCY=0", "WORKER_CONCURRENCY", "out of range"},
 		{"WORKER_CONCURRENCY=four", "WORKER_CONCURRENCY", "not a whole number"},
@@ -221,6 +223,21 @@ func TestMistakes(t *testing.T) {
 				t.Errorf("got %+v", p)
 			}
 		})
+	}
+}
+
+// Where there is a docling-serve, it reads the documents unless somebody says otherwise.
+func TestExtractor(t *testing.T) {
+	t.Parallel()
+	for env, want := range map[string]string{
+		"": config.ExtractorNative, "DOCLING_URL=https://docling": config.ExtractorDocling,
+		"DOCLING_URL=https://docling|EXTRACTOR=native": config.ExtractorNative,
+		"DOCLING_URL=https://docling|EXTRACTOR=Auto":   config.ExtractorAuto,
+	} {
+		cfg, problems := load(t, minimal(strings.Split(env, "|")...), nil, nil)
+		if len(problems) > 0 || cfg.Extractor != want {
+			t.Errorf("%q gives %q, want %q; %v", env, cfg.Extractor, want, problems)
+		}
 	}
 }
 

@@ -173,6 +173,15 @@ func (l *loader) derive() {
 			c.values["AZURE_STORAGE_CONTAINER"] = resolved{c.Azure.Container, fromDefault, false}
 		}
 	}
+	if c.Extractor == "" && l.fine("EXTRACTOR") {
+		c.Extractor = ExtractorNative
+		if c.Docling.URL != "" {
+			c.Extractor = ExtractorDocling
+		}
+		if _, read := c.values["EXTRACTOR"]; read {
+			c.values["EXTRACTOR"] = resolved{c.Extractor, fromDefault, false}
+		}
+	}
 	c.RuntimeDir = firstPath(l.env["RUNTIME_DIRECTORY"])
 	c.CacheDir = firstPath(l.env["CACHE_DIRECTORY"])
 }

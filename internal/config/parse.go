@@ -62,12 +62,6 @@ func oneOf(field func(*Config) *string, choices, later []string) parser {
 	}
 }
 
-func notYet(what string) parser {
-	return func(*Config, string) *fault {
-		return &fault{what + " is not in this version yet", "unset it; documents go to the native extractors"}
-	}
-}
-
 func integer(field func(*Config) *int, lo, hi int) parser {
 	return func(c *Config, s string) *fault {
 		n, f := number(s, int64(lo), int64(hi), "")

@@ -134,19 +134,19 @@ func documents() []Setting {
 	return []Setting{
 		{
 			Name: "DOCLING_URL", Groups: Extract,
-			Help:  "a docling-serve for documents; not in this version yet",
-			parse: notYet("extraction by docling-serve"),
+			Help:  "the address of a docling-serve that reads documents (docs/docling.md)",
+			parse: address(func(c *Config) *string { return &c.Docling.URL }, "http://docling:5001"),
 		},
 		{
 			Name: "DOCLING_API_KEY", Secret: true, Groups: Extract,
-			Help:  "the key for DOCLING_URL; not in this version yet",
-			parse: notYet("extraction by docling-serve"),
+			Help:  "the key for DOCLING_URL, if it asks for one",
+			parse: secret(func(c *Config) *Secret { return &c.Docling.APIKey }),
 		},
 		{
-			Name: "EXTRACTOR", Default: ExtractorNative, Groups: Extract,
-			Help: "what reads documents: native or auto; docling is not in this version yet",
+			Name: "EXTRACTOR", Shown: "docling when DOCLING_URL is set, else native", Groups: Extract,
+			Help: "what reads documents: native, docling, or auto: docling, and native while it is down",
 			parse: oneOf(func(c *Config) *string { return &c.Extractor },
-				[]string{ExtractorNative, ExtractorAuto}, []string{"docling"}),
+				[]string{ExtractorNative, ExtractorDocling, ExtractorAuto}, nil),
 		},
 		{
 			Name: "OCR_ENGINE", Default: OCRTesseract, Groups: Extract,

@@ -16,6 +16,7 @@ type Result struct {
 	Errors   []ErrorItem
 	Failure  *Failure // of the whole task: there is nothing else then
 	Document *Document
+	Kept     bool // it came from the shelf: the server was not asked
 }
 
 // maxItems bounds the items of a document: each takes some hundred bytes here, however short its JSON is.

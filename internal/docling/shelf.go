@@ -120,6 +120,7 @@ func (v *conversion) fromShelf(ctx context.Context) *Result {
 		v.o.Log.Warn("docling's kept result can't be read; the document is converted again", "error", err)
 		return nil
 	}
+	r.Kept = true
 	return r
 }
 

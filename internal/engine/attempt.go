@@ -106,7 +106,7 @@ func (e *Engine) commit(ctx context.Context, a *attempt, out handlers.Outcome, e
 	var busy *store.BusyError
 	switch {
 	case err == nil:
-		a.report(nil)
+		a.report(succeeded(out.Unused))
 		return e.succeed(ctx, a, out)
 	case errors.Is(cause, ErrLeaseLost) || errors.Is(err, store.ErrFenced):
 		return e.yield(ctx, a)

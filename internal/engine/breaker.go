@@ -27,6 +27,18 @@ const (
 // errUndecided ends an attempt that says nothing of its dependencies: canceled, drained, lost.
 var errUndecided = errors.New("engine: the attempt says nothing of its dependencies")
 
+// without is the success of an attempt that did not need some of its type's dependencies.
+type without []job.Dependency
+
+func (without) Error() string { return "engine: the attempt succeeded without these" }
+
+func succeeded(unused []job.Dependency) error {
+	if len(unused) == 0 {
+		return nil
+	}
+	return without(unused)
+}
+
 // breakers are the circuit breakers of a worker, one for each dependency that has been needed. Source:
 // Michael Nygard, "Release It!", 2007.
 type breakers struct {
@@ -141,7 +153,12 @@ func (b *breakers) admit(a *attempt) (down job.Dependency, wait time.Duration) {
 // it is not, and any other error nothing.
 func (f *fuse) ended(err error, report func(error)) {
 	failure, failed := errors.AsType[*job.Error](err)
+	unused, partly := errors.AsType[without](err)
 	switch {
+	case partly && slices.Contains(unused, f.of):
+		err = errUndecided
+	case partly:
+		err = nil
 	case failed && failure.Dependency == f.of:
 		f.mu.Lock()
 		f.trouble = f.trouble.again(time.Now(), failure.Class, hint(failure)) // before it may open

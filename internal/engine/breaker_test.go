@@ -277,3 +277,27 @@ func TestBreakerSparesTheOldOnes(t *testing.T) {
 		w.expectState("old", job.Succeeded, 1)
 	})
 }
+
+// Tasks that succeed without a dependency do not say that it is up: those that need it are spared all the same.
+func TestBreakerIgnoresWhoDoesNotNeedIt(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var calls atomic.Int32
+		w.startWith(needing(job.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			if c.Task.ID == "needs-it" {
+				calls.Add(1)
+				return handlers.Outcome{}, modelDown()
+			}
+			out, err := done(ctx, c)
+			out.Unused = []job.Dependency{job.Model}
+			return out, err
+		}))
+		w.send(w.queues.Normal, `{"task_id":"needs-it","task_type":"test","payload":{"n":1}}`)
+		for i := range 30 { // between any two attempts of the other
+			w.send(w.queues.Normal, message(fmt.Sprint("t", i), ""))
+			w.settled(10 * time.Second)
+		}
+		if r := w.row("needs-it"); r.State == job.Failed {
+			t.Errorf("the task that waits for the model failed after %d attempts: %s", r.Attempts, r.Error.Message)
+		}
+	})
+}

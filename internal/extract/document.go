@@ -3,6 +3,8 @@
 // reading order, so that a long document never has to fit into memory.
 package extract
 
+import "github.com/seed-7227ef26/async-worker/internal/job"
+
 // Kind says what a block is.
 type Kind string
 
@@ -64,6 +66,8 @@ type Info struct {
 	Characters int               `json:"characters"`
 	PageLog    []PageDecision    `json:"page_log,omitempty"`   // how each page was read; none: the extractor has no choice
 	Properties map[string]string `json:"properties,omitempty"` // author, created, …
+	Service    job.Dependency    `json:"-"`                    // what was used to read it, besides this machine; empty: nothing
+	Fallback   bool              `json:"fallback,omitempty"`   // it was read in another way than Router.Version says
 	Warnings   []string          `json:"warnings,omitempty"`   // sentences: what of the document is missing or was read in another way than asked
 }
 

@@ -25,6 +25,16 @@ type Router struct {
 // NewRouter makes a Router over the extractors, one for each format that can be read.
 func NewRouter(extractors map[Format]Extractor) *Router { return &Router{extractors: extractors} }
 
+// With is r with other extractors for some formats: instead is asked for each format that r reads, with what
+// reads it so far, and gives what shall.
+func (r *Router) With(instead func(f Format, now Extractor) Extractor) *Router {
+	all := make(map[Format]Extractor, len(r.extractors))
+	for f, e := range r.extractors {
+		all[f] = instead(f, e)
+	}
+	return NewRouter(all)
+}
+
 // Open describes a local file as a Source: its size, and its format as Detect finds it. name is what
 // its owner calls it. The error is Detect's.
 func Open(path, name string) (Source, error) {

@@ -228,7 +228,7 @@ func TestHostileDocuments(t *testing.T) {
 	var deep strings.Builder
 	deep.WriteString(`"groups": [`)
 	for i := range 500 {
-		deep.WriteString(fmt.Sprintf(`{"label": "list", "children": [{"$ref": "#/groups/%d"}]},`, i+1))
+		fmt.Fprintf(&deep, `{"label": "list", "children": [{"$ref": "#/groups/%d"}]},`, i+1)
 	}
 	deep.WriteString(`{"label": "list"}]`)
 	cell := func(row, column int) string {
