@@ -125,11 +125,16 @@ func (g *ground) close() error {
 
 // build compiles a program of this module and returns its file.
 func (g *ground) build(ctx context.Context, pkg string) (string, error) {
+	return build(ctx, pkg, g.dir)
+}
+
+// build compiles a program of this module into a folder and returns its file.
+func build(ctx context.Context, pkg, dir string) (string, error) {
 	root, err := stack.Root()
 	if err != nil {
 		return "", err
 	}
-	file := filepath.Join(g.dir, filepath.Base(pkg))
+	file := filepath.Join(dir, filepath.Base(pkg))
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "go", "build", "-o", file, pkg)

@@ -24,6 +24,7 @@ func TestShort(t *testing.T) {
 		"mutation": {"-run", "^mutation/blob-out-of-the-container$"},
 		"outage":   {"-outage", "2s", "-run", "^outage/(database/hangs|model/503)/postgres$", "-untimed"},
 		"cancel":   {"-cancels", "10", "-untimed"},
+		"mutants":  {"-mutants", "200", "-untimed", "-run", "^mutants/[a-np-z]"}, // without OCR
 	} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()

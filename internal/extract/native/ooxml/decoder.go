@@ -65,7 +65,10 @@ func (d *Decoder) Token() (xml.Token, error) {
 		if errors.Is(err, errToken) {
 			return nil, job.Errorf(job.CorruptionDetected, "the XML within the document has a piece of more than %d MB: it is not read", maxToken>>20)
 		}
-		return nil, err
+		if _, ok := errors.AsType[*job.Error](err); ok || errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		return nil, errMalformed // a *xml.SyntaxError, or one of an unknown version or encoding
 	}
 	switch token.(type) {
 	case xml.StartElement:
@@ -76,6 +79,12 @@ func (d *Decoder) Token() (xml.Token, error) {
 		d.depth--
 	}
 	return token, nil
+}
+
+// line is where the reading has come to.
+func (d *Decoder) line() int {
+	line, _ := d.xml.InputPos()
+	return line
 }
 
 // Skip reads on to the end of the element whose start was the last token.
@@ -159,7 +168,10 @@ func unexpected(err error) error {
 	return err
 }
 
-var errToken = errors.New("token too long")
+var (
+	errToken     = errors.New("token too long")
+	errMalformed = errors.New("no well-formed XML")
+)
 
 // meter bounds what encoding/xml takes for one token.
 type meter struct {

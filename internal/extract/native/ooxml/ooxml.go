@@ -7,9 +7,11 @@ import (
 	"context"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"path"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -45,22 +47,33 @@ func (p *Package) Read(ctx context.Context, part string, read func(*Decoder) err
 		return err
 	}
 	defer func() { _ = rc.Close() }() // it is only read
-	return explain(read(newDecoder(ctx, rc, p.depth)))
+	d := newDecoder(ctx, rc, p.depth)
+	return explain(read(d), part, d.line())
 }
 
 // Part opens a part that is no XML. Errors are those of archive.Archive.Part.
 func (p *Package) Part(part string) (io.ReadCloser, error) { return p.archive.Part(part) }
 
-// explain turns errors of encoding/xml into sentences.
-func explain(err error) error {
+// explain turns what encoding/xml finds wrong into a sentence. It says where and not what: that would quote the
+// document.
+func explain(err error, part string, line int) error {
+	switch {
+	case errors.Is(err, errMalformed), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	default:
+		return err
+	}
 	if _, ok := errors.AsType[*job.Error](err); ok {
 		return err
 	}
-	if _, ok := errors.AsType[*xml.SyntaxError](err); ok || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return job.Errorf(job.CorruptionDetected, "the XML within the document is damaged (%w): save it again and upload it", err)
+	where := fmt.Sprintf("line %d", line)
+	if partName.MatchString(part) {
+		where += " of " + part
 	}
-	return err
+	return job.Errorf(job.CorruptionDetected, "the XML within the document is damaged (%s): save it again and upload it", where)
 }
+
+// partName is one that can be shown: others are whatever their author liked.
+var partName = regexp.MustCompile(`^[A-Za-z0-9_./ -]{1,80}$`)
 
 // Optional makes the absence of a part no error.
 func Optional(err error) error {

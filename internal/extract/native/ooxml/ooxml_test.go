@@ -1,0 +1,64 @@
+package ooxml_test
+
+import (
+	"archive/zip"
+	"encoding/xml"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+// open makes a package of one part.
+func open(t *testing.T, part, content string) *ooxml.Package {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "file")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := zip.NewWriter(file)
+	w, err := z.Create(part)
+	if err == nil {
+		_, err = io.WriteString(w, content)
+	}
+	if err = errors.Join(err, z.Close(), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	pkg, err := ooxml.Open(path, extract.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = pkg.Close() })
+	return pkg
+}
+
+// TestDamagedXML: whatever is wrong, the error has a class, says where, and quotes nothing of the document.
+func TestDamagedXML(t *testing.T) {
+	t.Parallel()
+	for what, content := range map[string]string{
+		"an unknown entity":          "<a>\n&secret;</a>",
+		"a long one":                 "<a>\n&" + strings.Repeat("secret", 10_000) + ";</a>",
+		"an unknown version":         "<?xml version=\"secret\"?>\n<a/>",
+		"an unknown encoding":        "<?xml version=\"1.0\" encoding=\"secret\"?>\n<a/>",
+		"an end tag of another name": "<a>\n</secret>",
+		"no end":                     "<a>\nsecret",
+		"an expanding entity":        "<!DOCTYPE a [<!ENTITY secret \"secret\">]>\n<a>&secret;</a>",
+	} {
+		for part, where := range map[string]string{"word/document.xml": " of word/document.xml)", "secret?.xml": ")"} {
+			err := open(t, part, content).Read(t.Context(), part, func(d *ooxml.Decoder) error {
+				return d.Each(func(start xml.StartElement) error { return d.Skip() })
+			})
+			e, ok := errors.AsType[*job.Error](err)
+			if !ok || e.Class != job.CorruptionDetected || strings.Contains(e.Error(), "secret") || !strings.Contains(e.Message, "(line ") || !strings.Contains(e.Message, where) {
+				t.Errorf("%s: got %.200v", what, err)
+			}
+		}
+	}
+}

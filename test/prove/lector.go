@@ -1,0 +1,219 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/stack"
+	"github.com/seed-7227ef26/async-worker/test/prove/mutants"
+)
+
+// What reading one document may cost.
+const (
+	lectorTime    = 30 * time.Second
+	lectorMemory  = 300 << 20 // bytes resident, the reader and each of its children
+	lectorStray   = 40        // goroutines that are there after it
+	lectorMessage = 600       // bytes of an error: it is for people, and has no text of the document
+)
+
+// lector has a process read mutants, one after the other, and starts another one when that dies.
+type lector struct {
+	seed    uint64
+	untimed bool // it may take longer
+	report  *report
+	table   *mutantTable
+	seeds   map[string][]mutants.Seed
+	program string
+	dir     string // has the mutant, and tmp
+
+	cmd      *exec.Cmd // nil: none runs
+	tasks    io.WriteCloser
+	replies  chan mutants.Reply // closed when it has ended
+	log      *tail
+	children int64 // the largest of its children so far
+}
+
+// try makes a mutant, has it read and looks at what is left. The error is that it could not be tried.
+func (l *lector) try(ctx context.Context, m mutant) error {
+	seeds := l.seeds[m.format]
+	if len(seeds) == 0 {
+		return nil
+	}
+	name, content := mutants.Mutant(m.format, seeds, l.seed, m.number)
+	if l.cmd == nil {
+		if err := l.start(); err != nil {
+			return err
+		}
+	}
+	file := filepath.Join(l.dir, "mutant")
+	if err := os.WriteFile(file, content, 0o600); err != nil {
+		return err
+	}
+	task := mutants.Task{Path: file, Name: name, Format: m.format, OCR: m.format == byOCR}
+	line, err := json.Marshal(task)
+	if err != nil {
+		return err
+	}
+	_, _ = l.tasks.Write(append(line, '\n')) // of one that has died, replies tells
+	reply, wrong, log := l.reply(ctx)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if l.cmd != nil { // it lives
+		wrong = append(l.judge(reply), l.left()...)
+	}
+	if len(wrong) > 0 {
+		l.end() // the next one is not to pay for it
+	}
+	l.report.ran()
+	l.table.add(m, reply, len(content))
+	if len(wrong) > 0 {
+		kept, err := keepMutant(m, l.seed, name, content)
+		if err != nil {
+			return err
+		}
+		wrong[0] += " (" + name + "; kept as " + kept + ")"
+		l.report.violated(m.String(), wrong, log)
+	}
+	return nil
+}
+
+// reply waits for the reader's word. One that hangs is told to print where, and killed.
+func (l *lector) reply(ctx context.Context) (reply mutants.Reply, wrong []string, log string) {
+	patience := lectorTime
+	if l.untimed {
+		patience *= 4
+	}
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case reply, ok := <-l.replies:
+		if ok {
+			return reply, nil, ""
+		}
+		l.end()
+		return mutants.Reply{Outcome: "died"}, []string{"the reader died"}, l.log.String()
+	case <-timer.C:
+		_ = l.cmd.Process.Signal(syscall.SIGQUIT) // ESRCH: it is gone
+		select {
+		case <-l.replies:
+		case <-time.After(5 * time.Second):
+		}
+		l.end()
+		return mutants.Reply{Outcome: "hung", Took: patience}, []string{fmt.Sprintf("it was read for longer than %v", patience)}, l.log.String()
+	case <-ctx.Done():
+		return mutants.Reply{}, nil, ""
+	}
+}
+
+// judge says what is wrong with how a mutant was read.
+func (l *lector) judge(r mutants.Reply) (wrong []string) {
+	if r.Outcome == string(job.InternalBug) || r.Outcome == mutants.Unclear {
+		wrong = append(wrong, fmt.Sprintf("it ends as %s: %s", r.Outcome, r.Message))
+	}
+	if r.CPU > lectorTime {
+		wrong = append(wrong, fmt.Sprintf("it takes %v of CPU", r.CPU))
+	}
+	if len(r.Message) > lectorMessage && r.Outcome != string(job.InternalBug) {
+		wrong = append(wrong, fmt.Sprintf("its error has %d bytes: %.200s", len(r.Message), r.Message))
+	}
+	if r.Peak > lectorMemory {
+		wrong = append(wrong, fmt.Sprintf("it takes %d MB", r.Peak>>20))
+	}
+	if r.Children > lectorMemory && l.children <= lectorMemory {
+		wrong = append(wrong, fmt.Sprintf("a program that reads it takes %d MB", r.Children>>20))
+	}
+	l.children = r.Children
+	if r.Goroutines > lectorStray {
+		wrong = append(wrong, fmt.Sprintf("%d goroutines are there after it", r.Goroutines))
+	}
+	return wrong
+}
+
+// left says which files are there that were not before, and removes them.
+func (l *lector) left() (wrong []string) {
+	for _, dir := range []string{l.dir, filepath.Join(l.dir, "tmp")} {
+		files, err := os.ReadDir(dir)
+		if err != nil {
+			wrong = append(wrong, err.Error())
+		}
+		for _, f := range files {
+			if dir == l.dir && (f.Name() == "mutant" || f.Name() == "tmp") {
+				continue
+			}
+			wrong = append(wrong, "a file is left: "+f.Name())
+			_ = os.RemoveAll(filepath.Join(dir, f.Name())) // what stays is told of again
+		}
+	}
+	return wrong
+}
+
+func (l *lector) start() error {
+	temp := filepath.Join(l.dir, "tmp")
+	if err := os.MkdirAll(temp, 0o700); err != nil {
+		return err
+	}
+	l.log, l.children = &tail{}, 0
+	cmd := exec.Command(l.program)
+	cmd.Env = append(os.Environ(), "TMPDIR="+temp)
+	cmd.Stderr = l.log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	tasks, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	replies := make(chan mutants.Reply)
+	l.cmd, l.tasks, l.replies = cmd, tasks, replies
+	go func() {
+		defer close(replies)
+		for decoder := json.NewDecoder(out); ; {
+			var r mutants.Reply
+			if decoder.Decode(&r) != nil {
+				return // it has died
+			}
+			replies <- r
+		}
+	}()
+	return nil
+}
+
+// end ends the process, if there is one.
+func (l *lector) end() {
+	if l.cmd == nil {
+		return
+	}
+	_ = l.tasks.Close()
+	_ = l.cmd.Process.Kill()
+	for range l.replies { // until the pipe is empty
+	}
+	_ = l.cmd.Wait() // killed
+	l.cmd = nil
+	_ = os.RemoveAll(filepath.Join(l.dir, "tmp")) // what a killed process can't remove; what stays is told of next
+}
+
+// keepMutant keeps a mutant under .dev.
+func keepMutant(m mutant, seed uint64, name string, content []byte) (string, error) {
+	root, err := stack.Root()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(".dev", "mutants")
+	file := filepath.Join(dir, fmt.Sprintf("%d-%s-%d-%s", seed, m.format, m.number, filepath.Base(name)))
+	return file, errors.Join(os.MkdirAll(filepath.Join(root, dir), 0o750), os.WriteFile(filepath.Join(root, file), content, 0o600))
+}

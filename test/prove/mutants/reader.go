@@ -1,0 +1,164 @@
+package mutants
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/app"
+	"github.com/seed-7227ef26/async-worker/internal/chunk"
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf"
+	"github.com/seed-7227ef26/async-worker/internal/extract/scan"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/llm/token"
+	"github.com/seed-7227ef26/async-worker/internal/ocr"
+)
+
+// Task is a file for a reader.
+type Task struct {
+	Path   string `json:"path"`
+	Name   string `json:"name"`
+	Format string `json:"format"` // that it is read as, should it be taken for something else
+	OCR    bool   `json:"ocr"`    // by tesseract; else whatever an image shows, it is the same word
+}
+
+// Reply is what a reader says of a file.
+type Reply struct {
+	Outcome    string        `json:"outcome"` // read, or the class of the error
+	Message    string        `json:"message,omitempty"`
+	Took       time.Duration `json:"took"`
+	CPU        time.Duration `json:"cpu"`        // of the process and its children
+	Peak       int64         `json:"peak"`       // bytes, the largest resident size of the process
+	Children   int64         `json:"children"`   // the same of the largest of its children so far
+	Goroutines int           `json:"goroutines"` // after it
+}
+
+// pageTime is for a page that tesseract reads: short, so that a hang is told from a page that takes long.
+const pageTime = 15 * time.Second
+
+// Outcomes that are no class of an error.
+const (
+	Read    = "read"
+	Unclear = "unclear" // the error has no class
+)
+
+// Serve reads files as the worker does, up to their chunks, one for each task on in, and replies on out. It ends
+// with in.
+func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	full, noOCR := app.Extractors(ctx, pageTime)
+	if noOCR != nil {
+		return noOCR
+	}
+	quick := extract.NewRouter(native.Extractors(scan.New(pdf.New(), word{}, scan.Options{Pages: 3}), scan.NewImages(word{}, scan.Options{})))
+	tasks, replies := bufio.NewScanner(in), json.NewEncoder(out)
+	for tasks.Scan() {
+		var t Task
+		if err := json.Unmarshal(tasks.Bytes(), &t); err != nil {
+			return err
+		}
+		router := quick
+		if t.OCR {
+			router = full
+		}
+		resetPeak()
+		began, spent := time.Now(), usage(syscall.RUSAGE_SELF).cpu+usage(syscall.RUSAGE_CHILDREN).cpu
+		err := read(ctx, router, t)
+		reply := Reply{Outcome: Read, Took: time.Since(began), Peak: peak(), Goroutines: runtime.NumGoroutine()}
+		children := usage(syscall.RUSAGE_CHILDREN)
+		reply.CPU, reply.Children = usage(syscall.RUSAGE_SELF).cpu+children.cpu-spent, children.peak
+		if err != nil {
+			reply.Outcome, reply.Message = Unclear, err.Error()
+			if e, ok := errors.AsType[*job.Error](err); ok {
+				reply.Outcome = string(e.Class)
+				if e.Class == job.InternalBug {
+					reply.Message = fmt.Sprintf("%v %v", e, e.Cause)
+				}
+			}
+		}
+		if err := replies.Encode(reply); err != nil {
+			return err
+		}
+	}
+	return tasks.Err()
+}
+
+// read extracts and chunks a file. One that is taken for another format, or for none, is read as its own as
+// well: else most damage would end before the reader.
+func read(ctx context.Context, router *extract.Router, t Task) error {
+	src, err := extract.Open(t.Path, t.Name)
+	if err == nil {
+		err = chunks(ctx, router, src)
+	}
+	if _, ok := errors.AsType[*job.Error](err); err != nil && !ok || string(src.Format) == t.Format || len(router.Version(extract.Format(t.Format))) == 0 {
+		return err
+	}
+	info, err := os.Stat(t.Path)
+	if err != nil {
+		return err
+	}
+	return chunks(ctx, router, extract.Source{Path: t.Path, Name: t.Name, Size: info.Size(), Format: extract.Format(t.Format)})
+}
+
+func chunks(ctx context.Context, router *extract.Router, src extract.Source) error {
+	c := chunk.New(chunk.Config{Counter: counter, Model: "mutants", Dimensions: 3}, func(chunk.Chunk) error { return nil })
+	if _, err := router.Extract(ctx, src, extract.DefaultLimits, c.Add); err != nil {
+		return err
+	}
+	return c.Close()
+}
+
+var counter = token.New()
+
+// word is an OCR engine that reads the same on every page.
+type word struct{}
+
+func (word) Name() string        { return "word" }
+func (word) Version() string     { return "1" }
+func (word) Languages() []string { return []string{"eng"} }
+
+func (word) Read(context.Context, ocr.Image) (ocr.Page, error) {
+	return ocr.Page{Paragraphs: []ocr.Paragraph{{{{Text: "word", Confidence: 0.9}}}}}, nil
+}
+
+// resetPeak has the kernel measure the largest resident size anew (proc(5), clear_refs). Where that is
+// not allowed, it stays that of all files before.
+func resetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
+
+// peak is the process's largest resident size in bytes; 0: unknown.
+func peak() int64 {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(status)) {
+		var kilobytes int64
+		if n, _ := fmt.Sscanf(line, "VmHWM: %d kB", &kilobytes); n == 1 {
+			return kilobytes << 10
+		}
+	}
+	return 0
+}
+
+// used is what processes have taken.
+type used struct {
+	cpu  time.Duration
+	peak int64 // bytes, of the largest
+}
+
+func usage(who int) used {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(who, &u); err != nil {
+		return used{}
+	}
+	return used{time.Duration(u.Utime.Nano() + u.Stime.Nano()), u.Maxrss << 10}
+}
