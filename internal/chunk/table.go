@@ -77,11 +77,18 @@ func (c *Chunker) table(b extract.Block) {
 	}
 }
 
+// wholeMax is the most text in bytes that a row may have for its table to be tried whole: whatever is in it, it
+// is longer than a chunk, and megabytes take their time.
+const wholeMax = 1 << 20
+
 // wholeTable renders a table, unless it is longer than a chunk.
 func (c *Chunker) wholeTable(t extract.Table) (text string, fits bool) {
 	var b strings.Builder
 	columns, words := grid{}, false
 	for k, cells := range t.Rows {
+		if bytes := 0; slices.ContainsFunc(cells, func(c extract.Cell) bool { bytes += len(c.Text); return bytes > wholeMax }) {
+			return "", false
+		}
 		values := columns.next(cells)
 		line := render(values)
 		words = words || strings.Trim(line, "| ") != ""

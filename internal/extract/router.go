@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/seed-7227ef26/async-worker/internal/job"
 )
@@ -133,7 +134,42 @@ type guard struct {
 	characters int
 }
 
+// maxText is the longest text of a block, in bytes: a longer one, such as a page without any element, is emitted
+// in pieces, so that a cancel ends the work within it.
+const maxText = 1 << 20
+
 func (g *guard) block(b Block) error {
+	for len(b.Text) > maxText && b.Table == nil {
+		piece := b
+		end := pieceEnd(b.Text, b.Kind == Code)
+		piece.Text, b.Text = b.Text[:end], b.Text[end:]
+		if err := g.piece(piece); err != nil {
+			return err
+		}
+		if b.Kind != Code {
+			b.Kind, b.Level, b.Marker = Paragraph, 0, ""
+		}
+	}
+	return g.piece(b)
+}
+
+// pieceEnd is where a long text is cut: at the end of a line of code, of a word else.
+func pieceEnd(text string, code bool) int {
+	blanks := " \n\t"
+	if code {
+		blanks = "\n"
+	}
+	if end := strings.LastIndexAny(text[:maxText], blanks); end > maxText/2 {
+		return end + 1
+	}
+	end := maxText
+	for end > 1 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return end
+}
+
+func (g *guard) piece(b Block) error {
 	if err := g.ctx.Err(); err != nil {
 		return fmt.Errorf("extraction stopped: %w", context.Cause(g.ctx))
 	}

@@ -136,3 +136,43 @@ func TestHugeText(t *testing.T) {
 		t.Errorf("got %v after %d blocks", err, emitted)
 	}
 }
+
+// TestLongText: a text that is all of a document goes on in pieces that lose nothing, and ends within it.
+func TestLongText(t *testing.T) {
+	t.Parallel()
+	for what, unit := range map[string]string{"words": "harbour crane ", "one word": "ä", "lines": "x := 1\n"} {
+		for _, kind := range []extract.Kind{extract.Paragraph, extract.Heading, extract.ListItem, extract.Code} {
+			long := strings.Repeat(unit, 5<<20/len(unit))
+			router := routed(fixed{blocks: []extract.Block{{Kind: kind, Level: 1, Marker: "-", Text: long}}})
+			var got strings.Builder
+			kinds := map[extract.Kind]int{}
+			blocks := 0
+			src := extract.Source{Path: "x", Format: extract.Text}
+			if _, err := router.Extract(t.Context(), src, extract.Limits{}, func(b extract.Block) error {
+				if len(b.Text) > 1<<20 {
+					t.Errorf("%s, %s: a block of %d bytes", what, kind, len(b.Text))
+				}
+				got.WriteString(b.Text)
+				kinds[b.Kind]++
+				blocks++
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			squeezed := strings.NewReplacer(" ", "", "\n", "")
+			if squeezed.Replace(got.String()) != squeezed.Replace(long) || kinds[kind] == 0 || kind != extract.Code && kinds[extract.Paragraph] < 4 {
+				t.Errorf("%s, %s: %d blocks (%v) of %d bytes, want all of %d", what, kind, blocks, kinds, got.Len(), len(long))
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			blocks = 0
+			_, err := router.Extract(ctx, src, extract.Limits{}, func(extract.Block) error {
+				blocks++
+				cancel()
+				return nil
+			})
+			if !errors.Is(err, context.Canceled) || blocks != 1 {
+				t.Errorf("%s, %s: %d blocks, %v after a cancel within it", what, kind, blocks, err)
+			}
+		}
+	}
+}

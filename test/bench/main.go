@@ -25,7 +25,7 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == "stub" {
 		os.Exit(serveStub(os.Stdout, os.Stdin))
 	}
-	only := flag.String("only", "", "one part alone: queue (beside a bare loop), idle, river (beside River) or reindex (documents that come again)")
+	only := flag.String("only", "", "one part alone: "+partNames())
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := run(ctx, os.Stdout, *only)
@@ -36,14 +36,39 @@ func main() {
 	}
 }
 
-// run does the parts that were asked for: all of them, or one.
+// part is what can be measured by itself, and only so: `make bench` alone is about the cost of a task.
+type part struct {
+	name  string
+	about string
+	run   func(ctx context.Context, out io.Writer) error
+}
+
+func parts() []part {
+	return []part{
+		{"reindex", "documents that come again", measureReindex},
+		{"cancel", "how soon one ends the reading of a huge piece", measureCancel},
+	}
+}
+
+func partNames() string {
+	names := "queue (beside a bare loop), idle, river (beside River)"
+	for _, p := range parts() {
+		names += ", " + p.name + " (" + p.about + ")"
+	}
+	return names
+}
+
+// run does the parts that were asked for: those about the cost of a task, or one.
 func run(ctx context.Context, out io.Writer, only string) error {
+	for _, p := range parts() {
+		if p.name == only {
+			return p.run(ctx, out)
+		}
+	}
 	switch only {
-	case "reindex":
-		return measureReindex(ctx, out)
 	case "", "queue", "idle", "river":
 	default:
-		return fmt.Errorf("there is no part %q: the parts are queue, idle, river and reindex", only)
+		return fmt.Errorf("there is no part %q: the parts are %s", only, partNames())
 	}
 	stub, stopStub, err := startStub(ctx)
 	if err != nil {

@@ -50,7 +50,7 @@ func (l *lector) try(ctx context.Context, m mutant) error {
 	}
 	name, content := mutants.Mutant(m.format, seeds, l.seed, m.number)
 	if l.cmd == nil {
-		if err := l.start(); err != nil {
+		if err := l.start(ctx); err != nil {
 			return err
 		}
 	}
@@ -157,13 +157,13 @@ func (l *lector) left() (wrong []string) {
 	return wrong
 }
 
-func (l *lector) start() error {
+func (l *lector) start(ctx context.Context) error {
 	temp := filepath.Join(l.dir, "tmp")
 	if err := os.MkdirAll(temp, 0o700); err != nil {
 		return err
 	}
 	l.log, l.children = &tail{}, 0
-	cmd := exec.Command(l.program)
+	cmd := exec.CommandContext(ctx, l.program)
 	cmd.Env = append(os.Environ(), "TMPDIR="+temp)
 	cmd.Stderr = l.log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

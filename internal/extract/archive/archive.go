@@ -63,6 +63,9 @@ func open(file *os.File, limits Limits) (*Archive, error) {
 	if len(reader.File) > limits.Entries {
 		return nil, tooManyEntries(limits.Entries)
 	}
+	if err := checkSums(reader.File, uint64(info.Size()), limits); err != nil {
+		return nil, err
+	}
 	a := &Archive{file: file, parts: make(map[string]*zip.File, len(reader.File)), limits: limits}
 	for _, f := range reader.File {
 		// The first of two entries of one name wins, as in Office.
@@ -135,9 +138,11 @@ func (m *meter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (a *Archive) tooLarge() error {
+func (a *Archive) tooLarge() error { return tooLarge(a.limits) }
+
+func tooLarge(limits Limits) error {
 	return job.Errorf(job.CorruptionDetected,
-		"the file unpacks to more than %d MB, which looks like a zip bomb: it is not read", a.limits.Bytes>>20)
+		"the file unpacks to more than %d MB, which looks like a zip bomb: it is not read", limits.Bytes>>20)
 }
 
 func (a *Archive) bomb() error {

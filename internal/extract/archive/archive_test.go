@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -113,10 +114,10 @@ func TestPartRefuses(t *testing.T) {
 	if _, err := read(a, "word/part0.xml"); err == nil || !strings.Contains(err.Error(), "more than 100 times its size") {
 		t.Errorf("a bomb: got %v", err)
 	}
-	// Each part is small enough, all together are not.
+	// Each part is small enough, all together are not; they don't pack, so that the directory says nothing.
 	var text strings.Builder
-	for i := range 100_000 {
-		fmt.Fprintf(&text, "%d", i*7919)
+	for r := rand.New(rand.NewPCG(1, 2)); text.Len() < 600_000; {
+		text.WriteByte(byte(r.Uint32()))
 	}
 	if a, err = open(t, packed(t, 6, text.String())); err != nil {
 		t.Fatal(err)
@@ -128,5 +129,32 @@ func TestPartRefuses(t *testing.T) {
 	}
 	if err == nil || !strings.Contains(err.Error(), "more than 3 MB") {
 		t.Errorf("many parts: got %v", err)
+	}
+}
+
+// TestDirectoryTells: what all parts come to is refused before any is unpacked.
+func TestDirectoryTells(t *testing.T) {
+	t.Parallel()
+	together := packed(t, 40, strings.Repeat("0123456789abcdefghij", 5000))
+	overlapping := bytes.Clone(packed(t, 2, strings.Repeat("0123456789abcdefghij", 50)))
+	for at := range bytes.Count(overlapping, []byte("PK\x01\x02")) {
+		place := 0
+		for range at + 1 {
+			place += bytes.Index(overlapping[place:], []byte("PK\x01\x02")) + 1
+		}
+		binary.LittleEndian.PutUint32(overlapping[place-1+20:], uint32(len(overlapping)*2/3)) // packed
+	}
+	for _, tt := range []struct {
+		what    string
+		content []byte
+		says    string
+	}{
+		{"together too large", together, "unpacks to more than 3 MB"},
+		{"larger together than the file", overlapping, "parts of the file overlap"},
+	} {
+		_, err := open(t, tt.content)
+		if e, ok := errors.AsType[*job.Error](err); !ok || e.Class != job.CorruptionDetected || !strings.Contains(e.Message, tt.says) {
+			t.Errorf("%s: got %v, want one that says %q", tt.what, err, tt.says)
+		}
 	}
 }

@@ -1,11 +1,14 @@
 package archive
 
 import (
+	"archive/zip"
 	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/seed-7227ef26/async-worker/internal/job"
 )
 
 // The end of central directory record (APPNOTE.TXT 4.3.16): its signature, its size without the
@@ -44,6 +47,27 @@ func checkDirectory(r io.ReaderAt, size int64, entries int) error {
 	}
 	if length > limit || room > limit {
 		return tooManyEntries(entries)
+	}
+	return nil
+}
+
+// packsWell is the ratio from which on a part counts as one that may be read: pictures don't pack.
+const packsWell = 2
+
+// checkSums refuses at once what reading would refuse after hundreds of megabytes. Parts that together are
+// larger than the file share their bytes (David Fifield, "A better zip bomb", WOOT 2019): no program packs so.
+func checkSums(parts []*zip.File, size uint64, limits Limits) error {
+	var packed, unpacked uint64
+	for _, p := range parts {
+		if packed += p.CompressedSize64; packed > size || p.CompressedSize64 > size {
+			return job.Errorf(job.CorruptionDetected, "the parts of the file overlap, which looks like a zip bomb: it is not read")
+		}
+		if p.UncompressedSize64/packsWell <= p.CompressedSize64 {
+			continue
+		}
+		if unpacked += p.UncompressedSize64; unpacked > uint64(limits.Bytes) || p.UncompressedSize64 > uint64(limits.Bytes) {
+			return tooLarge(limits)
+		}
 	}
 	return nil
 }

@@ -63,7 +63,7 @@ var words = map[string][]string{
 	"rtf": {
 		"{", "}", "{\\*", "\\", "\\par ", "\\trowd ", "\\cellx100", "\\intbl ", "\\cell ", "\\row ", "\\nestcell ", "\\nestrow ", "\\itap2 ", "\\bin99999999 ", "\\bin4 abcd", "\\u-10187?", "\\u56320?",
 		"\\'ff", "\\'", "\\uc9999 ", "\\fonttbl", "\\f9 ", "\\fcharset128 ", "\\ls1 ", "\\ilvl9 ", "{\\field{\\*\\fldinst HYPERLINK}", "{\\fldrslt ", "\\pict ", "{\\footnote ", "\\cs1 ", "\\s1 ",
-		"\\outlinelevel0 ", "\\clmgf", "\\clmrg", "\\clvmgf", "\\clvmrg", "\\v ", "\\pard ", "\\sect ", "\\page ", "\\object ", "{\\info{\\title ", "\\~", "\\-", "\\_", "\\upr",
+		"\\outlinelevel0 ", "\\clmgf", "\\clmrg", "\\clvmgf", "\\clvmrg", "\\v ", "\\pard ", "\\page ", "\\object ", "{\\info{\\title ", "\\~", "\\-", "\\_", "\\upr",
 	},
 	"pdf": {
 		"obj", "endobj", "stream\n", "endstream", "xref", "trailer", "startxref", "<<", ">>", "[", "]", "/Kids", "/Parent", "/Count", "/Length", "/Filter", "/FlateDecode", "/Root", "/Pages", "/Encrypt",

@@ -110,14 +110,12 @@ func read(ctx context.Context, router *extract.Router, t Task) error {
 }
 
 func chunks(ctx context.Context, router *extract.Router, src extract.Source) error {
-	c := chunk.New(chunk.Config{Counter: counter, Model: "mutants", Dimensions: 3}, func(chunk.Chunk) error { return nil })
+	c := chunk.New(chunk.Config{Counter: token.New(), Model: "mutants", Dimensions: 3}, func(chunk.Chunk) error { return nil })
 	if _, err := router.Extract(ctx, src, extract.DefaultLimits, c.Add); err != nil {
 		return err
 	}
 	return c.Close()
 }
-
-var counter = token.New()
 
 // word is an OCR engine that reads the same on every page.
 type word struct{}

@@ -26,6 +26,9 @@ import (
 // 13.2.3.2).
 const sniffBytes = 1024
 
+// maxOpen is how many elements the parser of x/net lets be open within each other.
+const maxOpen = 512
+
 // Extractor reads web pages.
 type Extractor struct{}
 
@@ -79,6 +82,9 @@ func Fragment(ctx context.Context, source string, emit extract.Emit) error {
 func explain(ctx context.Context, err error) error {
 	if _, ok := errors.AsType[*job.Error](err); ok || ctx.Err() != nil {
 		return err
+	}
+	if strings.Contains(err.Error(), "open stack of elements exceeds") { // the parser has no value for it
+		return job.Errorf(job.CorruptionDetected, "the page is nested deeper than %d elements: it is not read", maxOpen)
 	}
 	return job.Errorf(job.CorruptionDetected, "the page can't be read as HTML: %w", err)
 }

@@ -77,7 +77,7 @@ func TestRefuses(t *testing.T) {
 		class      job.Class
 		says       string
 	}{
-		{"deep nesting", strings.Repeat("<div>", 100_000), extract.Limits{}, job.CorruptionDetected, "HTML"},
+		{"deep nesting", strings.Repeat("<div>", 100_000), extract.Limits{}, job.CorruptionDetected, "nested deeper than 512"},
 		{"too many elements", strings.Repeat("<p>", 1_100_000), extract.Limits{}, job.QuotaExceeded, "elements"},
 		{"too much text", strings.Repeat("<p>0123456789", 100), extract.Limits{Characters: 200}, job.QuotaExceeded, "200 characters"},
 		{"an endless attribute", `<img src="` + strings.Repeat("A", 33<<20), extract.Limits{}, job.QuotaExceeded, "32 MB"},

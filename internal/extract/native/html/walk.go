@@ -3,6 +3,7 @@ package html
 import (
 	"context"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -50,8 +51,7 @@ type item struct {
 func (w *walker) walk(n *html.Node) error {
 	switch n.Type {
 	case html.TextNode:
-		w.write(n.Data)
-		return nil
+		return w.writeAll(n.Data)
 	case html.ElementNode:
 		return w.element(n)
 	case html.DocumentNode:
@@ -190,6 +190,24 @@ func (w *walker) pre(n *html.Node) error {
 	}
 	w.item = nil
 	return w.put(extract.Block{Kind: extract.Code, Text: code.String()})
+}
+
+// writeAll adds a text, which may be all of the page, in pieces between looks at the context.
+func (w *walker) writeAll(text string) error {
+	const piece = 1 << 20
+	for len(text) > piece {
+		if w.ctx.Err() != nil {
+			return context.Cause(w.ctx)
+		}
+		end := piece
+		for end > 0 && !utf8.RuneStart(text[end]) {
+			end--
+		}
+		w.write(text[:end])
+		text = text[end:]
+	}
+	w.write(text)
+	return nil
 }
 
 // write adds text as a browser shows it: a run of blanks is one.

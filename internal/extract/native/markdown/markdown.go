@@ -37,7 +37,7 @@ func (Extractor) Version() int { return 1 }
 
 // Extract implements extract.Extractor. The title is that of the front matter.
 func (e Extractor) Extract(ctx context.Context, src extract.Source, _ extract.Limits, emit extract.Emit) (extract.Info, error) {
-	links, err := references(src.Path)
+	links, err := references(ctx, src.Path)
 	if err != nil {
 		return extract.Info{}, err
 	}
@@ -53,6 +53,9 @@ func (e Extractor) Extract(ctx context.Context, src extract.Source, _ extract.Li
 			return extract.Info{}, context.Cause(ctx)
 		}
 		slice, err := s.next()
+		if _, ok := errors.AsType[*job.Error](err); ok {
+			return extract.Info{}, err
+		}
 		if err != nil && !errors.Is(err, io.EOF) {
 			return extract.Info{}, job.Errorf(job.CorruptionDetected, "the text can't be read to its end: %w", err)
 		}

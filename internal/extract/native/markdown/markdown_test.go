@@ -9,6 +9,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/markdown"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/nativetest"
+	"github.com/seed-7227ef26/async-worker/internal/job"
 )
 
 func TestExtract(t *testing.T) {
@@ -103,4 +104,36 @@ func FuzzSource(f *testing.F) {
 	f.Fuzz(func(t *testing.T, source string) {
 		nativetest.Fuzz(t, markdown.New(), extract.Markdown, []byte(source))
 	})
+}
+
+// TestMarks: what the parser takes quadratic time for stands in slices of few marks; nothing of it is lost.
+func TestMarks(t *testing.T) {
+	t.Parallel()
+	for _, unit := range []string{"[a](", "*a_ ", "[]( ", "[a]\n"} {
+		text := strings.Repeat(unit, 20_000)
+		doc, err := nativetest.Extract(t, markdown.New(), extract.Markdown, []byte("# t\n\n"+text), extract.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		letters, want := 0, strings.Count(text, "a")
+		for _, b := range doc.Blocks {
+			letters += strings.Count(b.Text, "a")
+		}
+		if letters != want || len(doc.Blocks) < 5 {
+			t.Errorf("%q: %d letters in %d blocks, want %d", unit, letters, len(doc.Blocks), want)
+		}
+	}
+}
+
+// TestNesting: a line within very many quotations or lists is refused before it is parsed; a rule is none.
+func TestNesting(t *testing.T) {
+	t.Parallel()
+	for _, unit := range []string{">", "> ", "1. ", "+ ", "- > ", "2) "} {
+		nativetest.Refuses(t, markdown.New(), extract.Markdown, []byte("a\n\n"+strings.Repeat(unit, 5000)+"a\n"), extract.Limits{}, job.CorruptionDetected, "nested deeper than 128")
+	}
+	for _, text := range []string{strings.Repeat("- ", 5000), strings.Repeat("* ", 5000), "```\n" + strings.Repeat("> ", 5000) + "\n```"} {
+		if _, err := nativetest.Extract(t, markdown.New(), extract.Markdown, []byte("a\n\n"+text+"\n\nb\n"), extract.Limits{}); err != nil {
+			t.Errorf("%.20q: %v", text, err)
+		}
+	}
 }

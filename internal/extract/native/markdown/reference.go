@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"io"
 	"regexp"
@@ -21,7 +22,7 @@ var definition = regexp.MustCompile(`^ {0,3}\[([^\]\[^][^\]\[]{0,200})\]:[ \t]*\
 
 // references finds what links refer to by name anywhere in the file: they often stand at its end, in
 // another slice than the links.
-func references(path string) ([]parser.Reference, error) {
+func references(ctx context.Context, path string) ([]parser.Reference, error) {
 	rc, _, err := charset.Open(path)
 	if err != nil {
 		return nil, err
@@ -29,6 +30,9 @@ func references(path string) ([]parser.Reference, error) {
 	defer func() { _ = rc.Close() }() // it is only read
 	var found []parser.Reference
 	for lines := bufio.NewReaderSize(rc, maxLine); len(found) < maxReferences; {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		line, err := lines.ReadSlice('\n')
 		if m := definition.FindSubmatch(line); m != nil {
 			// Where a link leads doesn't matter: only its text is extracted.

@@ -11,6 +11,7 @@ const (
 	maxLine   = 32 << 10 // bytes; a longer line is read in pieces
 	wantSlice = 32 << 10 // bytes; a slice that has as many ends at the next good place
 	maxSlice  = 64 << 10 // bytes; it ends wherever it is: the parser's time can grow with the square
+	maxMarks  = 4000     // of links and emphasis in a slice; the parser's time does grow with their square
 )
 
 // slicer cuts a file at places where no block goes on.
@@ -19,6 +20,9 @@ type slicer struct {
 	fence []byte // of the open code block; nil: none
 	rest  []byte // the first line of the next slice
 	ended error
+
+	line    []byte // what is left of the line that was read last
+	lineEnd error  // and the error that came with it
 }
 
 var (
@@ -31,20 +35,26 @@ var (
 func (s *slicer) next() ([]byte, error) {
 	slice := s.rest
 	s.rest = nil
+	count := marks(slice)
 	blank := false // the line before is blank
 	for s.ended == nil {
-		piece, err := s.lines.ReadSlice('\n')
+		piece, here, err := s.piece()
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
 			s.ended = err
 		}
+		if s.fence == nil && nesting(piece) > maxDepth {
+			return nil, errTooDeep()
+		}
 		heading := len(piece) > 0 && piece[0] == '#'
 		fits := s.fence == nil && (heading || blank && topLine.Match(piece) && !listLine.Match(piece))
-		if len(slice) > wantSlice && fits || len(slice)+len(piece) > maxSlice && len(slice) > 0 {
+		long := len(slice) > wantSlice || count > maxMarks/2
+		if long && fits || (len(slice)+len(piece) > maxSlice || count+here > maxMarks) && len(slice) > 0 {
 			s.rest = bytes.Clone(piece)
 			s.follow(piece)
 			return slice, nil
 		}
 		slice = append(slice, piece...)
+		count += here
 		s.follow(piece)
 		blank = len(bytes.TrimSpace(piece)) == 0
 	}
@@ -60,5 +70,61 @@ func (s *slicer) follow(line []byte) {
 		s.fence = bytes.Clone(m[1])
 	case m[1][0] == s.fence[0] && len(m[1]) >= len(s.fence) && len(bytes.TrimSpace(m[2])) == 0:
 		s.fence = nil
+	}
+}
+
+// piece returns the next line, or of a long one a piece, with the number of its marks. The bytes are valid until
+// the next call.
+func (s *slicer) piece() (piece []byte, count int, err error) {
+	if len(s.line) == 0 {
+		s.line, s.lineEnd = s.lines.ReadSlice('\n')
+	}
+	piece = s.line
+	if s.fence == nil {
+		for i, b := range s.line {
+			if !isMark(b) {
+				continue
+			}
+			if count++; count > maxMarks/2 {
+				piece, s.line = s.line[:i+1], s.line[i+1:]
+				return piece, count, nil
+			}
+		}
+	}
+	s.line = nil
+	return piece, count, s.lineEnd
+}
+
+// isMark says whether a character may begin a link or emphasis.
+func isMark(b byte) bool { return b == '[' || b == '*' || b == '_' }
+
+func marks(text []byte) (count int) {
+	for _, b := range text {
+		if isMark(b) {
+			count++
+		}
+	}
+	return count
+}
+
+// nesting counts the quotations and lists that a line is in. A line of dashes or stars is a rule.
+func nesting(line []byte) (depth int) {
+	if len(bytes.Trim(line, "-* \t\r\n")) == 0 {
+		return 0
+	}
+	for {
+		line = bytes.TrimLeft(line, " \t")
+		digits := len(line) - len(bytes.TrimLeft(line, "0123456789"))
+		switch {
+		case len(line) > digits+1 && digits > 0 && (line[digits] == '.' || line[digits] == ')') && line[digits+1] == ' ':
+			line = line[digits+2:]
+		case len(line) > 0 && line[0] == '>':
+			line = line[1:]
+		case len(line) > 1 && bytes.IndexByte([]byte("-*+"), line[0]) >= 0 && line[1] == ' ':
+			line = line[2:]
+		default:
+			return depth
+		}
+		depth++
 	}
 }

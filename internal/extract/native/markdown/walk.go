@@ -16,6 +16,10 @@ import (
 // maxDepth bounds the recursion; no text that people write nests as deep.
 const maxDepth = 128
 
+func errTooDeep() error {
+	return job.Errorf(job.CorruptionDetected, "the text is nested deeper than %d levels: it is not read", maxDepth)
+}
+
 // walker goes through the tree of one slice.
 type walker struct {
 	ctx    context.Context
@@ -27,7 +31,7 @@ type walker struct {
 
 func (w *walker) blocks(parent ast.Node, depth int) error {
 	if depth > maxDepth {
-		return job.Errorf(job.CorruptionDetected, "the text is nested deeper than %d levels: it is not read", maxDepth)
+		return errTooDeep()
 	}
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
 		if w.ctx.Err() != nil {
