@@ -20,6 +20,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf"
 	"github.com/seed-7227ef26/async-worker/internal/extract/scan"
 	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/llm/token"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 )
@@ -60,6 +61,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		return noOCR
 	}
 	quick := extract.NewRouter(native.Extractors(scan.New(pdf.New(), word{}, scan.Options{Pages: 3}), scan.NewImages(word{}, scan.Options{})))
+	counter := token.New()
 	tasks, replies := bufio.NewScanner(in), json.NewEncoder(out)
 	for tasks.Scan() {
 		var t Task
@@ -72,7 +74,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		}
 		resetPeak()
 		began, spent := time.Now(), usage(syscall.RUSAGE_SELF).cpu+usage(syscall.RUSAGE_CHILDREN).cpu
-		err := read(ctx, router, t)
+		err := read(ctx, router, counter, t)
 		reply := Reply{Outcome: Read, Took: time.Since(began), Peak: peak(), Goroutines: runtime.NumGoroutine()}
 		children := usage(syscall.RUSAGE_CHILDREN)
 		reply.CPU, reply.Children = usage(syscall.RUSAGE_SELF).cpu+children.cpu-spent, children.peak
@@ -94,10 +96,10 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 
 // read extracts and chunks a file. One that is taken for another format, or for none, is read as its own as
 // well: else most damage would end before the reader.
-func read(ctx context.Context, router *extract.Router, t Task) error {
+func read(ctx context.Context, router *extract.Router, counter llm.Counter, t Task) error {
 	src, err := extract.Open(t.Path, t.Name)
 	if err == nil {
-		err = chunks(ctx, router, src)
+		err = chunks(ctx, router, counter, src)
 	}
 	if _, ok := errors.AsType[*job.Error](err); err != nil && !ok || string(src.Format) == t.Format || len(router.Version(extract.Format(t.Format))) == 0 {
 		return err
@@ -106,11 +108,11 @@ func read(ctx context.Context, router *extract.Router, t Task) error {
 	if err != nil {
 		return err
 	}
-	return chunks(ctx, router, extract.Source{Path: t.Path, Name: t.Name, Size: info.Size(), Format: extract.Format(t.Format)})
+	return chunks(ctx, router, counter, extract.Source{Path: t.Path, Name: t.Name, Size: info.Size(), Format: extract.Format(t.Format)})
 }
 
-func chunks(ctx context.Context, router *extract.Router, src extract.Source) error {
-	c := chunk.New(chunk.Config{Counter: token.New(), Model: "mutants", Dimensions: 3}, func(chunk.Chunk) error { return nil })
+func chunks(ctx context.Context, router *extract.Router, counter llm.Counter, src extract.Source) error {
+	c := chunk.New(chunk.Config{Counter: counter, Model: "mutants", Dimensions: 3}, func(chunk.Chunk) error { return nil })
 	if _, err := router.Extract(ctx, src, extract.DefaultLimits, c.Add); err != nil {
 		return err
 	}
