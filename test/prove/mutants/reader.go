@@ -56,7 +56,7 @@ const (
 // Serve reads files as the worker does, up to their chunks, one for each task on in, and replies on out. It ends
 // with in.
 func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
-	full, noOCR := app.Extractors(ctx, pageTime)
+	full, noOCR := app.Extractors(ctx, pageTime, nil)
 	if noOCR != nil {
 		return noOCR
 	}
