@@ -142,7 +142,7 @@ func (a *Archive) tooLarge() error { return tooLarge(a.limits) }
 
 func tooLarge(limits Limits) error {
 	return job.Errorf(job.CorruptionDetected,
-		"the file unpacks to more than %d MB, which looks like a zip bomb: it is not read", limits.Bytes>>20)
+		"the file unpacks to more than %d MB, which looks like a zip bomb: it is not read", (limits.Bytes+1<<20-1)>>20)
 }
 
 func (a *Archive) bomb() error {

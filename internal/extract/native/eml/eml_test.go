@@ -221,7 +221,7 @@ func TestBombsShareTheLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := doc.Properties; p["unread_attachments"] != "1" || !strings.Contains(p["unread_attachments_list"], "zip bomb") {
+	if p := doc.Properties; p["unread_attachments"] != "2" || !strings.Contains(p["unread_attachments_list"], "zip bomb") {
 		t.Errorf("%+v", p)
 	}
 }

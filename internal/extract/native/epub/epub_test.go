@@ -127,7 +127,7 @@ func TestRefuses(t *testing.T) {
 		{"no package document", pack(t, "META-INF/container.xml", container), extract.Limits{}, job.CorruptionDetected, "no package document"},
 		{"no pages", book(t, "", "OPS/book.opf", "<package/>"), extract.Limits{}, job.CorruptionDetected, "lists no pages"},
 		{"a missing page", pack(t, "META-INF/container.xml", container, "OPS/book.opf", opf), extract.Limits{}, job.CorruptionDetected, "is missing"},
-		{"deep nesting", book(t, strings.Repeat("<div>", 10_000)), extract.Limits{}, job.CorruptionDetected, "HTML"},
+		{"deep nesting", book(t, strings.Repeat("<div>", 10_000)), extract.Limits{}, job.CorruptionDetected, "nested deeper"},
 		{"too much text", book(t, strings.Repeat("<p>0123456789</p>", 100)), extract.Limits{Characters: 200}, job.QuotaExceeded, "200 characters"},
 		{"a zip bomb", book(t, strings.Repeat(" ", 9<<20)), extract.Limits{}, job.CorruptionDetected, "zip bomb"},
 	} {
