@@ -189,7 +189,7 @@ func (g *guard) finish(info Info, src Source, e Extractor) Info {
 		info.Extractor = e.Name()
 	}
 	info.Characters = g.characters
-	info.Title = strings.Join(strings.Fields(Clean(info.Title)), " ")
+	info.Title = titleOf(info.Title, src.Name)
 	for name, value := range info.Properties {
 		if value = Clean(value); value == "" {
 			delete(info.Properties, name)

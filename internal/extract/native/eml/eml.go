@@ -4,6 +4,7 @@ package eml
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"hash/fnv"
@@ -30,7 +31,7 @@ type Parts interface {
 //	unread_attachments        how many attachments could not be read, or not to their end
 //	unread_attachments_list   each with its reason; cut short with "…" when they are very many
 //
-// Besides, as far as the message states them: author, recipients, cc, created (RFC 3339), message_id,
+// Besides, as far as the message states them: author, recipients, cc, created (RFC 3339), message_id, producer,
 // and attachments, their number. Blocks have neither page nor box: those would be an attachment's.
 type Extractor struct {
 	parts   Parts
@@ -94,7 +95,7 @@ func (r reader) Read(p []byte) (int, error) { return r(p) }
 func (w *walker) info(h header) extract.Info {
 	p := map[string]string{
 		"author": h.addresses("From"), "recipients": h.addresses("To"), "cc": h.addresses("Cc"),
-		"message_id": strings.Trim(h.text("Message-Id"), "<>"), "created": h.date(),
+		"message_id": strings.Trim(h.text("Message-Id"), "<>"), "created": h.date(), "producer": cmp.Or(h.text("X-Mailer"), h.text("User-Agent")),
 	}
 	if w.attached > 0 {
 		p["attachments"] = fmt.Sprint(w.attached)

@@ -127,6 +127,9 @@ func (b *book) metadata(d *ooxml.Decoder, start xml.StartElement) error {
 		property = names[strings.ToLower(start.Name.Local)]
 	case start.Name.Local == "meta" && ooxml.Attr(start, "property") == "dcterms:modified":
 		property = "modified"
+	case start.Name.Local == "meta" && ooxml.Attr(start, "name") == "generator": // EPUB 2
+		content := ooxml.Attr(start, "content")
+		b.properties["producer"] = content[:min(len(content), maxProperty)]
 	}
 	if property == "" {
 		return nil

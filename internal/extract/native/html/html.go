@@ -118,6 +118,15 @@ func open(path string) (io.ReadCloser, error) {
 	}{transform.NewReader(buffered, encoding.NewDecoder()), file}, nil
 }
 
+// metaNames are the properties that meta elements state: the names of HTML, of Dublin Core and of the Open Graph.
+var metaNames = map[string]string{
+	"author": "author", "dc.creator": "author", "dcterms.creator": "author", "article:author": "author",
+	"description": "description", "og:description": "description", "dc.description": "description", "dcterms.description": "description",
+	"keywords": "keywords", "dc.subject": "keywords", "dcterms.subject": "keywords", "generator": "producer",
+	"dcterms.created": "created", "created": "created", "dcterms.modified": "modified", "article:modified_time": "modified", "last-modified": "modified",
+	"date": "published", "dc.date": "published", "dcterms.date": "published", "dcterms.issued": "published", "article:published_time": "published",
+}
+
 // describe reads what the page says of itself.
 func describe(root *html.Node, info *extract.Info) {
 	for n := range root.Descendants() {
@@ -132,9 +141,8 @@ func describe(root *html.Node, info *extract.Info) {
 				info.Title = strings.TrimSpace(n.FirstChild.Data)
 			}
 		case atom.Meta:
-			switch name := strings.ToLower(attr(n, "name")); name {
-			case "author", "description", "keywords":
-				info.Properties[name] = attr(n, "content")
+			if property := metaNames[strings.ToLower(attr(n, "name")+attr(n, "property"))]; property != "" && info.Properties[property] == "" {
+				info.Properties[property] = attr(n, "content")
 			}
 		case atom.Body:
 			return

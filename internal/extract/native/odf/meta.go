@@ -11,11 +11,12 @@ import (
 const maxProperty = 1 << 10 // bytes
 
 // readMeta returns the metadata that is filled in: title, author, subject, description, keywords,
-// created, modified, language.
+// created, modified, language, producer.
 func readMeta(ctx context.Context, pkg *ooxml.Package) (map[string]string, error) {
 	names := map[string]string{
 		"title": "title", "initial-creator": "author", "creator": "editor", "subject": "subject", "description": "description",
 		"keyword": "keywords", "creation-date": "created", "date": "modified", "language": "language",
+		"generator": "producer",
 	}
 	properties := map[string]string{}
 	err := pkg.Read(ctx, "meta.xml", func(d *ooxml.Decoder) error {

@@ -3,21 +3,30 @@ package ooxml
 import (
 	"context"
 	"encoding/xml"
-	"regexp"
 	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
 
 const maxProperty = 1 << 10 // bytes
 
 // Properties returns the core properties that are filled in: title, author, subject, description,
-// keywords, created, modified, language.
+// keywords, created, modified, language; and producer, the program that made the file.
 func (p *Package) Properties(ctx context.Context) (map[string]string, error) {
 	names := map[string]string{
 		"title": "title", "creator": "author", "subject": "subject", "description": "description",
 		"keywords": "keywords", "created": "created", "modified": "modified", "language": "language",
 	}
 	properties := map[string]string{}
-	err := p.Read(ctx, "docProps/core.xml", func(d *Decoder) error {
+	if err := p.properties(ctx, "docProps/core.xml", names, properties); err != nil {
+		return properties, err
+	}
+	return properties, p.properties(ctx, "docProps/app.xml", map[string]string{"Application": "producer"}, properties)
+}
+
+// properties reads the named elements of a part, if it is there.
+func (p *Package) properties(ctx context.Context, part string, names, properties map[string]string) error {
+	err := p.Read(ctx, part, func(d *Decoder) error {
 		return d.Each(func(start xml.StartElement) error {
 			name, ok := names[start.Name.Local]
 			if !ok {
@@ -30,17 +39,8 @@ func (p *Package) Properties(ctx context.Context) (map[string]string, error) {
 			return err
 		})
 	})
-	return properties, Optional(err)
+	return Optional(err)
 }
-
-// meaningless are the titles that programs fill in by themselves.
-var meaningless = regexp.MustCompile(`(?i)^(?:microsoft (?:word|powerpoint|excel) - .*|untitled.*|document\s*\d*|dokument\s*\d*|powerpoint[ -].*|presentation\s*\d*|title|titel|.*\.(?:docx?|pptx?|xlsx?|dotx?|rtf))$`)
 
 // Title is the title among the properties; "" when it says nothing.
-func Title(properties map[string]string) string {
-	title := properties["title"]
-	if meaningless.MatchString(title) {
-		return ""
-	}
-	return title
-}
+func Title(properties map[string]string) string { return extract.StatedTitle(properties["title"]) }

@@ -86,22 +86,11 @@ func (a about) pages() int {
 
 // document is what goes into the extract.Info.
 func (a about) document() extract.Info {
-	in := extract.Info{Format: extract.PDF, Extractor: name, Title: title(a["Title"]), Pages: a.pages(), Properties: map[string]string{}}
-	for key, from := range map[string]string{"author": "Author", "subject": "Subject", "keywords": "Keywords", "created": "CreationDate", "modified": "ModDate", "creator": "Creator"} {
+	in := extract.Info{Format: extract.PDF, Extractor: name, Title: extract.StatedTitle(a["Title"]), Pages: a.pages(), Properties: map[string]string{}}
+	for key, from := range map[string]string{"author": "Author", "subject": "Subject", "keywords": "Keywords", "created": "CreationDate", "modified": "ModDate", "creator": "Creator", "producer": "Producer"} {
 		if v := a[from]; v != "" {
 			in.Properties[key] = v
 		}
 	}
 	return in
-}
-
-// noTitle is what programs put where a title should be: their own name, a file's name, nothing.
-var noTitle = regexp.MustCompile(`(?i)^(untitled|unbenannt|sans titre|sin título|no title|title|document|new document|microsoft (word|powerpoint|excel)\b.*|powerpoint presentation|powerpoint-präsentation|slide ?1|layout ?1|presentation|print|\(?anonymous\)?|about:blank|https?://\S*|\S+\.(docx?|pdf|pptx?|xlsx?|odt|rtf|indd|tex|dvi|txt|html?|qxd|pmd|p65|fm|ps|cdr|ai|pub|wpd|xps|tmp)|.*[/\\]\S+\.\w{2,4}|\d+)$`)
-
-// title is s unless that is rubbish.
-func title(s string) string {
-	if letters(s) < 2 || noTitle.MatchString(s) {
-		return ""
-	}
-	return s
 }

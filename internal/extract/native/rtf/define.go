@@ -130,7 +130,7 @@ func (r *reader) label() {
 func (r *reader) property(word string) bool {
 	names := map[string]string{
 		"title": "title", "author": "author", "subject": "subject", "keywords": "keywords", "doccomm": "description",
-		"creatim": "created", "revtim": "modified",
+		"creatim": "created", "revtim": "modified", "generator": "producer",
 	}
 	name, ok := names[word]
 	if !ok {
@@ -139,6 +139,9 @@ func (r *reader) property(word string) bool {
 	r.entry = entry{}
 	r.end = func() error {
 		text := strings.TrimSpace(r.entry.text.String())
+		if word == "generator" { // it ends with a semicolon, as entries do
+			text = strings.TrimSuffix(text, ";")
+		}
 		if d := r.entry.date; d[0] > 0 {
 			text = fmt.Sprintf("%04d-%02d-%02dT%02d:%02d:00", d[0], d[1], d[2], d[3], d[4])
 		}

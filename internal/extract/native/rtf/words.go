@@ -6,7 +6,7 @@ var skippedWords = map[string]bool{
 	"footerr": true, "footerf": true, "nonshppict": true, "shprslt": true, "nonesttables": true, "fldinst": true, "xe": true, "tc": true,
 	"tcn": true, "txe": true, "rxe": true, "ftnsep": true, "ftnsepc": true, "ftncn": true, "aftnsep": true, "aftnsepc": true, "aftncn": true,
 	"filetbl": true, "revtbl": true, "rsidtbl": true, "datafield": true, "bkmkstart": true, "bkmkend": true, "objdata": true, "objclass": true,
-	"annotation": true, "atnid": true, "atnauthor": true, "themedata": true, "colorschememapping": true, "latentstyles": true, "generator": true,
+	"annotation": true, "atnid": true, "atnauthor": true, "themedata": true, "colorschememapping": true, "latentstyles": true,
 	"sp": true, "listname": true, "leveltext": true, "levelnumbers": true, "private": true, "falt": true, "panose": true,
 }
 
@@ -91,6 +91,9 @@ func (r *reader) destination(t token) (known bool) {
 		r.before, r.to, r.upr = r.to, skipped, true
 	case "info":
 		r.to = information
+	case "generator":
+		r.to = information
+		return r.property(t.word)
 	default:
 		if skippedWords[t.word] {
 			r.to = skipped
