@@ -13,6 +13,7 @@ const (
 	Queues   Dependency = "queues"
 	Model    Dependency = "model" // embeddings and chat
 	Docling  Dependency = "docling"
+	Privacy  Dependency = "privacy" // what finds personal data
 )
 
 // Blame notes whose fault a retryable Error is, unless that is known already, and returns err.

@@ -1,0 +1,41 @@
+package privacy
+
+import (
+	"path"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// email is an address as it is written in texts (RFC 5321, 4.1.2, without quotes; RFC 6531 for other alphabets).
+var email = regexp.MustCompile(`[\p{L}\p{N}.!#$%&'*+/=?^_{|}~-]+@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+(?:xn--[a-z0-9-]+|\p{L}{2,})`)
+
+// maxEmail is the longest address (RFC 5321, 4.5.3.1.3), in bytes.
+const maxEmail = 254
+
+// fileEndings come after a point as domains do: icon@2x.png is no address.
+var fileEndings = map[string]bool{
+	".png": true, ".jpg": true, ".jpeg": true, ".gif": true, ".svg": true, ".webp": true, ".ico": true, ".css": true, ".js": true, ".ts": true,
+	".json": true, ".xml": true, ".html": true, ".htm": true, ".pdf": true, ".txt": true, ".csv": true, ".zip": true, ".py": true,
+}
+
+func emails(text string) (found [][2]int) {
+	for _, m := range email.FindAllStringIndex(text, -1) {
+		// What opens a quotation or a list is a sign, and no part of an address.
+		start, end := m[0], m[1]
+		for start < end && strings.ContainsRune(".'*/=?^{|}~&#$%!", rune(text[start])) {
+			start++
+		}
+		address := text[start:end]
+		if strings.HasPrefix(address, "@") || len(address) > maxEmail || fileEndings[strings.ToLower(path.Ext(address))] {
+			continue
+		}
+		found = append(found, [2]int{start, end})
+	}
+	return found
+}
+
+func isAlphanumeric(r rune) bool {
+	return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r))
+}

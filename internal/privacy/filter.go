@@ -1,0 +1,265 @@
+package privacy
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+// unasked are kinds that detectors find in every text and that identify nobody alone: they count only when they
+// are asked for.
+var unasked = map[Kind]bool{"DATE_TIME": true, "URL": true, "LOCATION": true, "NRP": true, "ORGANIZATION": true}
+
+// Options say what is looked for, and what becomes of it.
+type Options struct {
+	Mode     Mode                     // Tag or Redact
+	Detector Detector                 // required
+	Kinds    []Kind                   // that count; empty: all but DATE_TIME, URL, LOCATION, NRP and ORGANIZATION
+	Language func(text string) string // tells the language of a text; required
+}
+
+// Filter holds what of a document's text may be personal data. A nil Filter lets all pass. It is safe for
+// concurrent use.
+type Filter struct {
+	options Options
+	wanted  map[Kind]bool // empty: see unasked
+}
+
+// NewFilter returns a Filter; nil when the mode is Off.
+func NewFilter(o Options) *Filter {
+	if o.Mode != Tag && o.Mode != Redact {
+		return nil
+	}
+	f := &Filter{options: o, wanted: map[Kind]bool{}}
+	for _, k := range o.Kinds {
+		f.wanted[k] = true
+	}
+	return f
+}
+
+// Mode is what the filter does.
+func (f *Filter) Mode() Mode {
+	if f == nil {
+		return Off
+	}
+	return f.options.Mode
+}
+
+// Version names what decides what comes out of the filter, e.g. "redact patterns@1 EMAIL,IBAN"; "off" without one.
+func (f *Filter) Version() string {
+	if f == nil {
+		return string(Off)
+	}
+	name := string(f.options.Mode) + " " + f.options.Detector.Version()
+	if len(f.wanted) > 0 {
+		kinds := make([]string, 0, len(f.wanted))
+		for _, k := range slices.Sorted(maps.Keys(f.wanted)) {
+			kinds = append(kinds, string(k))
+		}
+		name += " " + strings.Join(kinds, ",")
+	}
+	return name
+}
+
+// DetectorVersion names the detector.
+func (f *Filter) DetectorVersion() string { return f.options.Detector.Version() }
+
+func (f *Filter) counts(k Kind) bool {
+	if len(f.wanted) > 0 {
+		return f.wanted[k]
+	}
+	return !unasked[k]
+}
+
+// Document is one document on its way through a Filter. It is not safe for concurrent use.
+type Document struct {
+	filter   *Filter
+	emit     extract.Emit
+	blocks   []extract.Block // that wait for the detector
+	bytes    int             // of their texts
+	language string          // of the texts before
+	found    Counts
+	missed   error // why some of it was not looked at; only when tagging
+}
+
+// What is gathered before the detector is asked: a call for each block would be slow, one for all would not stream.
+const (
+	batchBlocks = 64
+	batchBytes  = 32 << 10
+)
+
+// Document begins one. What passes goes to emit.
+func (f *Filter) Document(emit extract.Emit) *Document {
+	return &Document{filter: f, emit: emit, language: "und", found: Counts{}}
+}
+
+// Block takes the next block. It is handed on, redacted if that is asked for, by this call or a later one. Errors
+// are those of emit and, when redacting, of the detector: what could not be looked at goes nowhere.
+func (d *Document) Block(ctx context.Context, b extract.Block) error {
+	if d.filter == nil {
+		return d.emit(b)
+	}
+	d.blocks = append(d.blocks, own(b))
+	each(&d.blocks[len(d.blocks)-1], func(s *string) { d.bytes += len(*s) })
+	if len(d.blocks) < batchBlocks && d.bytes < batchBytes {
+		return nil
+	}
+	return d.Flush(ctx)
+}
+
+// Flush hands on what waits.
+func (d *Document) Flush(ctx context.Context) error {
+	if len(d.blocks) == 0 {
+		return nil
+	}
+	var places []*string
+	for i := range d.blocks {
+		each(&d.blocks[i], func(s *string) { places = append(places, s) })
+	}
+	if err := d.look(ctx, places); err != nil {
+		return err
+	}
+	for i := range d.blocks {
+		if err := d.emit(d.blocks[i]); err != nil {
+			return err
+		}
+	}
+	clear(d.blocks)
+	d.blocks, d.bytes = d.blocks[:0], 0
+	return nil
+}
+
+// own is the block with cells of its own: an extractor may emit the same header again, or keep what it emitted.
+func own(b extract.Block) extract.Block {
+	if b.Table == nil {
+		return b
+	}
+	table := *b.Table
+	table.Rows = make([][]extract.Cell, len(b.Table.Rows))
+	for i, row := range b.Table.Rows {
+		table.Rows[i] = slices.Clone(row)
+	}
+	b.Table = &table
+	return b
+}
+
+// each visits the texts of a block.
+func each(b *extract.Block, visit func(*string)) {
+	if b.Text != "" {
+		visit(&b.Text)
+	}
+	if b.Table == nil {
+		return
+	}
+	for _, row := range b.Table.Rows {
+		for i := range row {
+			if row[i].Text != "" {
+				visit(&row[i].Text)
+			}
+		}
+	}
+}
+
+// Info filters what is known of the document as a whole: its title and its properties.
+func (d *Document) Info(ctx context.Context, info extract.Info) (extract.Info, error) {
+	if d.filter == nil {
+		return info, nil
+	}
+	names := slices.Sorted(maps.Keys(info.Properties))
+	values := make([]string, len(names))
+	places := []*string{&info.Title}
+	for i, name := range names {
+		values[i] = info.Properties[name]
+		places = append(places, &values[i])
+	}
+	if err := d.look(ctx, places); err != nil {
+		return extract.Info{}, err
+	}
+	info.Properties = maps.Clone(info.Properties)
+	for i, name := range names {
+		info.Properties[name] = values[i]
+	}
+	return info, nil
+}
+
+// Text filters a text that comes with the document, e.g. the title that its sender gave. It is not counted.
+func (f *Filter) Text(ctx context.Context, text string) (string, error) {
+	if f == nil || text == "" {
+		return text, nil
+	}
+	d := f.Document(nil)
+	err := d.look(ctx, []*string{&text})
+	return text, err
+}
+
+// look asks the detector about texts, counts what it finds, and redacts it in place.
+func (d *Document) look(ctx context.Context, places []*string) error {
+	texts := make([]string, len(places))
+	for i, p := range places {
+		texts[i] = *p
+	}
+	if language := d.filter.options.Language(strings.Join(texts, "\n")); language != "und" {
+		d.language = language
+	}
+	found, err := d.find(ctx, texts)
+	if err != nil && ctx.Err() != nil {
+		return err
+	}
+	if err != nil && d.filter.options.Mode == Tag {
+		d.missed = err // the last is as good as all of them
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("look for personal data: %w", err)
+	}
+	for i, place := range places {
+		for _, f := range found[i] {
+			d.found[f.Kind]++
+		}
+		if d.filter.options.Mode == Redact {
+			*place = redact(texts[i], found[i])
+		}
+	}
+	return nil
+}
+
+// find asks the detector, and keeps of its answer what counts, each place once. An answer that does not fit the
+// texts is an error: nothing that came of it could be trusted.
+func (d *Document) find(ctx context.Context, texts []string) ([][]Finding, error) {
+	found, err := d.filter.options.Detector.Find(ctx, texts, d.language)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) != len(texts) {
+		return nil, nonsense("%d answers to %d texts", len(found), len(texts))
+	}
+	for i, findings := range found {
+		var wanted []Finding
+		for _, f := range findings {
+			if f.Start < 0 || f.Start >= f.End || f.End > len(texts[i]) {
+				return nil, nonsense("a place outside of the text")
+			}
+			if d.filter.counts(f.Kind) {
+				wanted = append(wanted, f)
+			}
+		}
+		found[i] = distinct(wanted)
+	}
+	return found, nil
+}
+
+func nonsense(format string, args ...any) error {
+	return job.Errorf(job.DependencyUnavailable, "the detector of personal data gave "+format, args...)
+}
+
+// Found is how often each kind was found so far.
+func (d *Document) Found() Counts { return d.found }
+
+// Missed is why a part of the text was not looked at; nil when all was. When redacting it is always nil: such text
+// is an error.
+func (d *Document) Missed() error { return d.missed }

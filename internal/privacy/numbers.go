@@ -1,0 +1,136 @@
+package privacy
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// ibanStart is what an IBAN begins with: country and check digits (ISO 13616).
+var ibanStart = regexp.MustCompile(`(?i)[A-Z]{2}[0-9]{2}`)
+
+// ibanLengths are the registered ones, by country (SWIFT, IBAN Registry release 99).
+var ibanLengths = map[string]int{
+	"AD": 24, "AE": 23, "AL": 28, "AT": 20, "AZ": 28, "BA": 20, "BE": 16, "BG": 22, "BH": 22, "BI": 27, "BR": 29, "BY": 28, "CH": 21, "CR": 22,
+	"CY": 28, "CZ": 24, "DE": 22, "DJ": 27, "DK": 18, "DO": 28, "EE": 20, "EG": 29, "ES": 24, "FI": 18, "FK": 18, "FO": 18, "FR": 27, "GB": 22,
+	"GE": 22, "GI": 23, "GL": 18, "GR": 27, "GT": 28, "HN": 28, "HR": 21, "HU": 28, "IE": 22, "IL": 23, "IQ": 23, "IS": 26, "IT": 27, "JO": 30,
+	"KW": 30, "KZ": 20, "LB": 28, "LC": 32, "LI": 21, "LT": 20, "LU": 20, "LV": 21, "LY": 25, "MC": 27, "MD": 24, "ME": 22, "MK": 19, "MN": 20,
+	"MR": 27, "MT": 31, "MU": 30, "NI": 28, "NL": 18, "NO": 15, "OM": 23, "PK": 24, "PL": 28, "PS": 29, "PT": 25, "QA": 29, "RO": 24, "RS": 22,
+	"RU": 33, "SA": 24, "SC": 31, "SD": 18, "SE": 24, "SI": 19, "SK": 24, "SM": 27, "SO": 23, "ST": 25, "SV": 28, "TL": 23, "TN": 24, "TR": 26,
+	"UA": 29, "VA": 22, "VG": 24, "XK": 20, "YE": 30,
+}
+
+func ibans(text string) (found [][2]int) {
+	for at := 0; at < len(text); {
+		m := ibanStart.FindStringIndex(text[at:])
+		if m == nil {
+			return found
+		}
+		start := at + m[0]
+		at = start + 1
+		length := ibanLengths[strings.ToUpper(text[start:start+2])]
+		end, plain := gather(text, start, length)
+		if length > 0 && len(plain) == length && apart(text, start, end) && mod97(plain) == 1 {
+			found = append(found, [2]int{start, end})
+			at = end
+		}
+	}
+	return found
+}
+
+// gather takes n letters and digits from a place on, with at most one blank or dash between two of them.
+func gather(text string, start, n int) (end int, plain string) {
+	var b strings.Builder
+	separated := true
+	for end = start; end < len(text) && b.Len() < n; end++ {
+		switch c := text[end]; {
+		case '0' <= c && c <= '9', 'A' <= c && c <= 'Z':
+			b.WriteByte(c)
+			separated = false
+		case 'a' <= c && c <= 'z':
+			b.WriteByte(c - 'a' + 'A')
+			separated = false
+		case (c == ' ' || c == '-' || c == '\n') && !separated:
+			separated = true
+		default:
+			return end, b.String()
+		}
+	}
+	return end, b.String()
+}
+
+// mod97 is the remainder that ISO 7064 MOD 97-10 checks, with the first four characters last.
+func mod97(iban string) int {
+	rest := 0
+	for _, c := range iban[4:] + iban[:4] {
+		if c >= 'A' {
+			rest = (rest*100 + int(c-'A') + 10) % 97
+		} else {
+			rest = (rest*10 + int(c-'0')) % 97
+		}
+	}
+	return rest
+}
+
+// card is a number of a payment card: 13 to 19 digits, in groups with one blank or dash between them.
+var card = regexp.MustCompile(`[0-9](?:[ -]?[0-9]){12,18}`)
+
+func cards(text string) (found [][2]int) {
+	for _, m := range card.FindAllStringIndex(text, -1) {
+		digits := digitsOf(text[m[0]:m[1]])
+		if apart(text, m[0], m[1]) && issued(digits) && luhn(digits) && grouped(text[m[0]:m[1]]) {
+			found = append(found, [2]int{m[0], m[1]})
+		}
+	}
+	return found
+}
+
+// issued says whether a network of cards has numbers of this start and length (ISO/IEC 7812).
+func issued(digits string) bool {
+	prefix := func(n int) int { v, _ := strconv.Atoi(digits[:n]); return v } // they are digits
+	two, four, n := prefix(2), prefix(4), len(digits)
+	switch {
+	case digits[0] == '4': // Visa; 13 digits are of a time before this one, and look like a clock's milliseconds
+		return n == 16 || n == 19
+	case two >= 51 && two <= 55, four >= 2221 && four <= 2720: // Mastercard
+		return n == 16
+	case two == 34, two == 37: // American Express
+		return n == 15
+	case two == 36, two == 38, two == 39, four >= 3000 && four <= 3059, four == 3095: // Diners Club
+		return n == 14 || n == 16 || n == 19
+	case four >= 3528 && four <= 3589: // JCB
+		return n >= 16
+	case four == 6011, two == 64, two == 65, two == 62, two == 60, two == 81: // Discover, UnionPay, RuPay
+		return n >= 16
+	case two == 50, two >= 56 && two <= 69: // Maestro
+		return n >= 16
+	}
+	return false
+}
+
+// luhn is the check of ISO/IEC 7812-1, annex B. Equal digits alone are no number.
+func luhn(digits string) bool {
+	sum := 0
+	for i := range len(digits) {
+		d := int(digits[len(digits)-1-i] - '0')
+		if i%2 == 1 {
+			if d *= 2; d > 9 {
+				d -= 9
+			}
+		}
+		sum += d
+	}
+	return sum%10 == 0 && strings.Trim(digits, digits[:1]) != ""
+}
+
+// grouped says whether a number is written in one, or in groups as on cards: of a row of other numbers the groups
+// are others.
+func grouped(text string) bool {
+	groups := strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '-' })
+	for i, g := range groups {
+		if len(groups) > 1 && (len(g) < 3 && i < len(groups)-1 || len(g) > 8) {
+			return false
+		}
+	}
+	return len(groups) <= 5
+}

@@ -1,0 +1,86 @@
+package privacy
+
+import (
+	"context"
+	"strings"
+)
+
+// Patterns finds personal data by its shape, and what has a check by its check: no model, no network. It finds no
+// names and no addresses.
+type Patterns struct{}
+
+// Version implements Detector.
+func (Patterns) Version() string { return "patterns@1" }
+
+// Find implements Detector. It has no errors but the context's cause.
+func (Patterns) Find(ctx context.Context, texts []string, _ string) ([][]Finding, error) {
+	found := make([][]Finding, len(texts))
+	for i, text := range texts {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		found[i] = find(text)
+	}
+	return found, nil
+}
+
+func find(text string) []Finding {
+	var found []Finding
+	add := func(k Kind, score float64, places [][2]int) {
+		for _, p := range places {
+			found = append(found, Finding{Kind: k, Start: p[0], End: p[1], Score: score})
+		}
+	}
+	if strings.Contains(text, "@") {
+		add(Email, 0.95, emails(text))
+	}
+	if strings.Count(text, ":") > 1 || strings.Count(text, ".") > 2 {
+		add(IPAddress, 0.9, addresses(text))
+	}
+	if !strings.ContainsAny(text, "0123456789") {
+		return found
+	}
+	// What has a check is surer than a telephone number that it may look like.
+	add(IBAN, 1, ibans(text))
+	add(CreditCard, 0.98, cards(text))
+	add(NationalID, 0.97, nationalIDs(text))
+	add(Phone, 0.7, phones(text))
+	return found
+}
+
+// digitsOf leaves of a text its digits.
+func digitsOf(text string) string {
+	return strings.Map(func(r rune) rune {
+		if '0' <= r && r <= '9' {
+			return r
+		}
+		return -1
+	}, text)
+}
+
+// apart says whether a piece of a text stands by itself: neither a letter nor a digit at its ends, nor a digit
+// behind a point, comma or dash: those go on a number.
+func apart(text string, start, end int) bool {
+	return !continues(reversed(text[max(start-8, 0):start])) && !continues([]rune(text[end:min(end+8, len(text))]))
+}
+
+// continues says whether a number or word goes on with what comes next.
+func continues(next []rune) bool {
+	switch {
+	case len(next) == 0:
+		return false
+	case isAlphanumeric(next[0]):
+		return true
+	case len(next) > 1 && strings.ContainsRune(".,-/_+:", next[0]):
+		return '0' <= next[1] && next[1] <= '9'
+	}
+	return false
+}
+
+func reversed(text string) []rune {
+	runes := []rune(text)
+	for i, j := 0, len(runes)-1; i < j; i, j = i+1, j-1 {
+		runes[i], runes[j] = runes[j], runes[i]
+	}
+	return runes
+}

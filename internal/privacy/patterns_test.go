@@ -1,0 +1,113 @@
+package privacy_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/privacy"
+)
+
+// found lists what a text has of personal data, as kind and text.
+func found(t *testing.T, text string) []string {
+	t.Helper()
+	answers, err := privacy.Patterns{}.Find(t.Context(), []string{text}, "en")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := []string{}
+	for _, f := range answers[0] {
+		if f.Score <= 0 || f.Score > 1 {
+			t.Errorf("%q: score %g", text, f.Score)
+		}
+		all = append(all, string(f.Kind)+" "+text[f.Start:f.End])
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func TestPatterns(t *testing.T) {
+	t.Parallel()
+	for kind, texts := range map[string][]string{ // what is to be found stands in «»
+		"EMAIL": {
+			"Write to «ada.lovelace+tables@example.co.uk», please.", "<«a@b.io»>", "mailto:«x_y@sub.example.org»?subject=x", "«jörg@müller.de»",
+			"Mail an «info@beispiel.xn--p1ai».", "('«o@x.org»')", "«first.last@localhost.internal»",
+		},
+		"PHONE": {
+			"Call «+49 30 1234567» now", "«+1 (415) 555-2671»", "«0049 89 12 34 56»", "«+44 (0)20 7946 0958».", "T: «+33 1 23 45 67 89»", "«+41791234567»",
+			"(«(415) 555-2671»)", "«415-555-2671»", "«1-800-555-0199»", "«01 23 45 67 89»", "Tel.: «030/1234567»", "Telefon «089 123456-78», Fax «089 1234569»",
+			"Mobile no. «07700 900123»", "☎ «0664 1234567»", "Tél. : «0123456789»", "phone: «555 0199 22»", "«+81-3-1234-5678»", "«+55 11 91234-5678»",
+		},
+		"IBAN": {
+			"IBAN «DE89 3704 0044 0532 0130 00» BIC COBADEFF", "«GB82WEST12345698765432»", "«fr14 2004 1010 0505 0001 3m02 606»", "«NL91ABNA0417164300»,",
+			"«CH93 0076 2011 6238 5295 7»", "«AT61-1904-3002-3457-3201»", "«MT84MALT011000012345MTLCAST001S»",
+		},
+		"CREDIT_CARD": {
+			"«4111 1111 1111 1111»", "Card: «5500-0000-0000-0004».", "«378282246310005»", "«3782 822463 10005»", "«6011111111111117»", "«30569309025904»", "«3530111333300000»",
+			"«2223003122003222»",
+		},
+		"IP_ADDRESS": {
+			"from «192.168.17.4» to", "[«203.0.113.77»]:443", "«2001:db8:85a3::8a2e:370:7334»", "«fe80::1ff:fe23:4567:890a»", "at «8.8.8.8».", "http://«198.51.100.7»/x",
+			"«2001:DB8::1»",
+		},
+		"NATIONAL_ID": {
+			"SSN «536-90-4399»", "DNI «12345678Z»", "NIE «X1234567L»", "CF «RSSMRA85T10A562S»", "NIR «1 85 05 78 006 084 91»", "AHV «756.9217.0769.85»", "CPF «529.982.247-25»",
+			"PESEL «44051401359»", "NINO «AB 12 34 56 C»", "pnr «811228-9874»", "«19811228-9874»",
+		},
+	} {
+		for _, marked := range texts {
+			var want []string
+			for _, part := range strings.Split(marked, "«")[1:] {
+				value, _, _ := strings.Cut(part, "»")
+				want = append(want, kind+" "+value)
+			}
+			slices.Sort(want)
+			got := found(t, strings.NewReplacer("«", "", "»", "").Replace(marked))
+			if !slices.Equal(got, want) {
+				t.Errorf("%s: got %q, want %q", marked, got, want)
+			}
+		}
+	}
+}
+
+func TestPatternsPassOver(t *testing.T) {
+	t.Parallel()
+	for what, texts := range map[string][]string{
+		"at signs":        {"icon@2x.png", "@ada", "a @ b.org", "user@host", "f(x)@g", "@param name", "git@", "logo@3x.webp"},
+		"other numbers":   {"1234567", "12 345 678 EUR", "1.234.567,89", "2024-01-31 12:30:45", "31.12.2024", "01.02.2024 10:15", "100 000 000", "ISBN 978-3-16-148410-0", "1234-5678"},
+		"codes":           {"Order 4500012345", "Invoice no. 20240131001", "EAN 4006381333931", "case 2024/12345-678", "AB123456", "part 12-3456-78", "DOI 10.1000/182.2024.10"},
+		"failed checks":   {"DE89 3704 0044 0532 0130 01", "4111 1111 1111 1112", "12345678A", "756.9217.0769.84", "529.982.247-24", "44051401358", "RSSMRA85T10A562T"},
+		"wrong lengths":   {"DE89 3704 0044 0532 0130", "GB82WEST1234569876543", "XX89370400440532013000", "411111111111111"},
+		"longer numbers":  {"94111111111111111111", "4111111111111111.5", "1-536-90-4399-2", "536-90-43999", "x12345678Z"},
+		"equal digits":    {"0000000000000000", "4444444444444444444", "000-00-0000", "666-12-3456", "900-12-3456", "123-00-4567"},
+		"clocks":          {"1700000000000", "1609459200000", "12:30:45", "00:00:00.000"},
+		"versions":        {"v1.2.3.4", "version 10.0.0.1", "Release 4.3.2.1", "1.2.3.4.5", "3.1.4.1 Results of the test", "§ 4.2.1.3", "section 1.2.3.4", "lib-1.2.3.4"},
+		"no one's":        {"127.0.0.1", "0.0.0.0", "255.255.255.0", "::1", "::", "224.0.0.1", "999.1.1.1", "256.1.2.3"},
+		"scopes":          {"std::vector", "a::b", "Foo::Bar::Baz", "c::d::e", "10:20", "1:2:3"},
+		"rows of numbers": {"12 15 18 21 24 27 30", "3.5 4.6 5.7 6.8", "2019 2020 2021 2022 2023", "+5 +6 +7", "1 2 3 4 5 6 7 8 9 10 11 12", "01 12 23 34 45 56 67 78", "08 01 02 03 04 05", "4 1111 1111 1111 111 1"},
+		"sums":            {"+12.5 %", "+1 234", "00 12", "+999 1234567"},
+	} {
+		for _, text := range texts {
+			if got := found(t, text); len(got) > 0 {
+				t.Errorf("%s: %q: found %q", what, text, got)
+			}
+		}
+	}
+}
+
+// Whatever the text, places are within it and at the bounds of characters.
+func FuzzPatterns(f *testing.F) {
+	f.Add("a@b.org +49 30 1234567 DE89370400440532013000 4111111111111111 1.2.3.44 536-90-4399 2001:db8::1")
+	f.Add("ü@ö.de\u200e☎ 0664/1234567 X1234567L")
+	f.Fuzz(func(t *testing.T, text string) {
+		answers, err := privacy.Patterns{}.Find(t.Context(), []string{text}, "und")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range answers[0] {
+			if found.Start < 0 || found.Start >= found.End || found.End > len(text) {
+				t.Fatalf("%+v in %d bytes", found, len(text))
+			}
+		}
+	})
+}

@@ -1,0 +1,154 @@
+package presidio
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/privacy"
+)
+
+// question is the body of POST /analyze. A list of texts is answered by a list since version 2.2.361.
+type question struct {
+	Text     []string `json:"text"`
+	Language string   `json:"language"`
+	MinScore float64  `json:"score_threshold"`
+}
+
+// entity is a finding. Start and end count characters, as Python does: Unicode code points.
+type entity struct {
+	Type  string  `json:"entity_type"`
+	Start int     `json:"start"`
+	End   int     `json:"end"`
+	Score float64 `json:"score"`
+}
+
+// maxAnswer bounds what is read of an answer, in bytes.
+const maxAnswer = 16 << 20
+
+// errTimeout is the cause of a request's end when it took too long.
+var errTimeout = errors.New("the request took too long")
+
+func (d *Detector) request(ctx context.Context, batch []piece, language string) ([][]entity, error) {
+	q := question{Text: make([]string, len(batch)), Language: language, MinScore: d.minScore}
+	for i, p := range batch {
+		q.Text[i] = p.text
+	}
+	body, err := json.Marshal(q)
+	if err != nil {
+		return nil, fmt.Errorf("write a question for the detector: %w", err)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, d.timeout, errTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, d.analyze, bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("make a request: %w", err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := d.client.Do(req)
+	if err != nil {
+		return nil, d.transport(ctx, err)
+	}
+	defer func() { _ = resp.Body.Close() }() // it was only read
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return nil, d.transport(ctx, err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, refused(resp.StatusCode, language)
+	}
+	var found [][]entity
+	if err := json.Unmarshal(answer, &found); err != nil || len(found) != len(batch) {
+		return nil, &job.Error{
+			Class: job.DependencyUnavailable, Message: "the detector of personal data answered with something else than findings",
+			Hint: "check that PII_DETECTOR_URL is a presidio-analyzer of version 2.2.361 or newer",
+		}
+	}
+	return found, nil
+}
+
+// transport classifies the errors of connections.
+func (d *Detector) transport(ctx context.Context, err error) error {
+	var network net.Error
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, errTimeout), cause == nil && errors.As(err, &network) && network.Timeout():
+		return &job.Error{
+			Class: job.NetworkTimeout, Message: fmt.Sprintf("the detector of personal data did not answer within %v", d.timeout), Cause: err,
+		}
+	case cause != nil:
+		return cause
+	}
+	return &job.Error{
+		Class: job.DependencyUnavailable, Cause: err,
+		Message: "the detector of personal data could not be reached, or the connection to it broke",
+		Hint:    "look whether the presidio-analyzer at PII_DETECTOR_URL is up",
+	}
+}
+
+// refused classifies an answer that is an error. The service's own words are not passed on: they may repeat the text.
+func refused(status int, language string) error {
+	e := job.Errorf(job.DependencyUnavailable, "the detector of personal data failed (HTTP %d)", status)
+	switch {
+	case status == http.StatusInternalServerError: // so it says, too, that it doesn't know a language, or lists
+		e.Hint = fmt.Sprintf("look at the log of the presidio-analyzer: it is to know the language %q (PII_DETECTOR_LANGUAGES), and be of version 2.2.361 or newer", language)
+	case status == http.StatusNotFound || status < http.StatusBadRequest:
+		e.Hint = "check PII_DETECTOR_URL: there is no presidio-analyzer"
+	}
+	return e
+}
+
+// kinds are our names for Presidio's, where they differ.
+var kinds = map[string]privacy.Kind{
+	"EMAIL_ADDRESS": privacy.Email, "PHONE_NUMBER": privacy.Phone, "IBAN_CODE": privacy.IBAN,
+	"US_SSN": privacy.NationalID, "US_ITIN": privacy.NationalID, "UK_NINO": privacy.NationalID, "ES_NIF": privacy.NationalID,
+	"ES_NIE": privacy.NationalID, "IT_FISCAL_CODE": privacy.NationalID, "PL_PESEL": privacy.NationalID, "SE_PERSONNUMMER": privacy.NationalID,
+	"DE_TAX_ID": privacy.NationalID, "FI_PERSONAL_IDENTITY_CODE": privacy.NationalID, "IN_AADHAAR": privacy.NationalID,
+	"KR_RRN": privacy.NationalID, "SG_NRIC_FIN": privacy.NationalID, "CA_SIN": privacy.NationalID, "TH_TNIN": privacy.NationalID,
+	"TR_NATIONAL_ID": privacy.NationalID, "NG_NIN": privacy.NationalID,
+}
+
+// place turns what was found in a piece into places of its text, in bytes.
+func (p piece) place(found []entity, minScore float64) ([]privacy.Finding, error) {
+	if len(found) == 0 {
+		return nil, nil
+	}
+	var bytesAt []int // by rune
+	for i := range p.text {
+		bytesAt = append(bytesAt, i)
+	}
+	bytesAt = append(bytesAt, len(p.text))
+	findings := make([]privacy.Finding, 0, len(found))
+	for _, e := range found {
+		if e.Start < 0 || e.Start >= e.End || e.End >= len(bytesAt) || !isKind(e.Type) {
+			return nil, job.Errorf(job.DependencyUnavailable, "the detector of personal data named a place outside of the text, or a kind that is none")
+		}
+		if e.Score < minScore {
+			continue
+		}
+		kind, ok := kinds[e.Type]
+		if !ok {
+			kind = privacy.Kind(e.Type)
+		}
+		findings = append(findings, privacy.Finding{Kind: kind, Start: p.at + bytesAt[e.Start], End: p.at + bytesAt[e.End], Score: e.Score})
+	}
+	return findings, nil
+}
+
+// isKind says whether a kind may stand in a text and in the index instead of what was found.
+func isKind(name string) bool {
+	if name == "" || len(name) > 64 {
+		return false
+	}
+	for _, c := range name {
+		if (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' {
+			return false
+		}
+	}
+	return true
+}
