@@ -35,8 +35,8 @@ func (w *work) keep(etag string, reading *store.Reading) (handlers.Outcome, erro
 func (w *work) reading() store.Reading {
 	return store.Reading{
 		ContentSHA256: w.file.SHA256, TextSHA256: w.text.sum(), Format: string(w.source.Format), Pipeline: w.made(),
-		Pages: w.info.Pages, Characters: w.info.Characters, Extractor: w.info.Extractor, Title: w.info.Title,
-		PageLog: w.info.PageLog,
+		Pages: w.info.Pages, Characters: w.info.Characters, Extractor: w.info.Extractor,
+		Enrichment: w.enrich.finish(w.info), PageLog: w.info.PageLog,
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/chunk"
+	"github.com/seed-7227ef26/async-worker/internal/enrich"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/source"
@@ -32,13 +33,15 @@ type work struct {
 	source   extract.Source
 	staged   store.Staged
 	pipeline string
+	title    string // of the payload, as it goes into what is embedded; see payload.title
 
 	known    map[string]bool // keys that the tenant has for certain: of the active version, and staged before
 	alike    *alike          // nil: there is nothing to compare with
 	text     textSum
+	enrich   *enrichment
 	info     extract.Info
-	chunks   int  // cut so far; the producer's
-	sameText bool // the active version would be made again
+	chunks   int         // cut so far; the producer's
+	sameText bool        // the active version would be made again
 	asked    atomic.Bool // the model was
 	written  atomic.Int64
 	total    atomic.Int64 // of chunks; zero until the document is parsed
@@ -46,15 +49,8 @@ type work struct {
 
 // pipelineID names everything that, besides the bytes, decides what is indexed.
 func (w *work) pipelineID(f extract.Format) string {
-	return fmt.Sprintf("%s chunk@%d %s/%d title=%s", w.deps.Extractor.Version(f), chunk.Version,
-		w.deps.Embedder.Model(), w.deps.Embedder.Dimensions(), w.title())
-}
-
-// title goes into what is embedded. Only one that the sender gave counts: a title found in the
-// document is a heading already, and a file's name would make the same text in two files two chunks.
-func (w *work) title() string {
-	title, _ := w.payload.Metadata["title"].(string)
-	return title
+	return fmt.Sprintf("%s chunk@%d enrich@%d privacy=%s %s/%d title=%s", w.deps.Extractor.Version(f), chunk.Version,
+		enrich.Version, w.deps.Privacy.Version(), w.deps.Embedder.Model(), w.deps.Embedder.Dimensions(), w.title)
 }
 
 // index streams the document through extraction, chunking, embedding and staging. They overlap: the
@@ -133,13 +129,13 @@ func safely(f func() error) func() error {
 func (w *work) produce(ctx context.Context, batches chan<- []chunk.Chunk) error {
 	out := &batcher{ctx: ctx, to: batches}
 	chunker := chunk.New(chunk.Config{
-		Title: w.title(), Counter: w.deps.Counter, Model: w.deps.Embedder.Model(), Dimensions: w.deps.Embedder.Dimensions(),
+		Title: w.title, Counter: w.deps.Counter, Model: w.deps.Embedder.Model(), Dimensions: w.deps.Embedder.Dimensions(),
 	}, func(c chunk.Chunk) error {
 		if ctx.Err() != nil { // a single block may have thousands of chunks
 			return context.Cause(ctx)
 		}
 		w.chunks++
-		return w.pass(c, out)
+		return w.pass(w.enrich.chunk(c), out)
 	})
 	if err := w.parse(ctx, chunker); err != nil {
 		return err
@@ -211,19 +207,25 @@ func (b *batcher) flush() error {
 
 func (w *work) parse(ctx context.Context, chunker *chunk.Chunker) error {
 	lastPage := 0
+	w.enrich = attach(w.deps.Privacy, func(b extract.Block) error {
+		w.text.add(b)
+		return chunker.Add(b)
+	})
 	info, err := w.deps.Extractor.Extract(ctx, w.source, w.deps.Limits, func(b extract.Block) error {
 		if b.Page > lastPage {
 			lastPage = b.Page
 			w.call.Progress.Within(pageFraction(lastPage), fmt.Sprintf("page %d", lastPage))
 		}
-		w.text.add(b)
-		return chunker.Add(b)
+		return w.enrich.block(ctx, b)
 	})
 	if err != nil {
 		return err
 	}
-	w.info = info
-	return w.call.Progress.Stage(stageEnriching)
+	if err := w.call.Progress.Stage(stageEnriching); err != nil {
+		return err
+	}
+	w.info, err = w.enrich.end(ctx, info)
+	return err
 }
 
 // pageFraction moves the progress on with every page although the number of pages is not known yet:
@@ -343,6 +345,6 @@ func row(c chunk.Chunk) store.Chunk {
 	}
 	return store.Chunk{
 		Position: c.Position, Content: c.Content, HeadingPath: c.HeadingPath, Pages: c.Pages,
-		Kind: c.Kind, Tokens: c.Tokens, Key: c.Key, Boxes: boxes,
+		Kind: c.Kind, Tokens: c.Tokens, Key: c.Key, Boxes: boxes, Language: c.Language,
 	}
 }

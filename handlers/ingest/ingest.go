@@ -18,6 +18,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
+	"github.com/seed-7227ef26/async-worker/internal/privacy"
 	"github.com/seed-7227ef26/async-worker/internal/source"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
@@ -47,7 +48,8 @@ type Deps struct {
 	Embedder  llm.Embedder
 	Counter   llm.Counter
 	Limits    extract.Limits
-	TempDir   string // for the fetched file; one private folder a task, removed at its end
+	Privacy   *privacy.Filter // nil: personal data are not looked for
+	TempDir   string          // for the fetched file; one private folder a task, removed at its end
 
 	// ExtractorNeeds is a service without which the Extractor reads nothing, or not all; empty: none.
 	ExtractorNeeds job.Dependency
@@ -72,6 +74,9 @@ func (h *Handler) Spec() handlers.Spec {
 	if d := h.deps.ExtractorNeeds; d != "" {
 		needs = append(needs, d)
 	}
+	if h.deps.Privacy.Mode() == privacy.Redact {
+		needs = append(needs, job.Privacy)
+	}
 	return handlers.Spec{Type: task.Ingest, Stages: job.Stages[task.Ingest], Policy: job.Policies[task.Ingest], Needs: needs}
 }
 
@@ -86,6 +91,8 @@ type Result struct {
 	DocumentID    string   `json:"document_id"`
 	DocumentSet   string   `json:"document_set"`
 	Filename      string   `json:"filename"`
+	Title         string   `json:"title,omitempty"`    // that the document states, or its first heading
+	Language      string   `json:"language,omitempty"` // ISO 639-1, a BCP 47 tag, or und
 	Pages         int      `json:"pages"`
 	Chunks        int      `json:"chunks"`
 	Embedded      int      `json:"chunks_embedded"`
@@ -117,6 +124,9 @@ func (h *Handler) Handle(ctx context.Context, c handlers.Call) (handlers.Outcome
 		return handlers.Outcome{}, err
 	}
 	w := &work{Handler: h, call: c, payload: p, staged: staged}
+	if w.title, err = h.deps.Privacy.Text(ctx, p.title()); err != nil {
+		return handlers.Outcome{}, err
+	}
 	return w.ingest(ctx)
 }
 

@@ -40,6 +40,8 @@ type bench struct {
 	bucket  *dir.Bucket
 	model   *llmtest.Server
 	handler *ingest.Handler
+	deps    ingest.Deps
+	url     string // of the database
 	temp    string
 	jobs    int
 }
@@ -47,8 +49,9 @@ type bench struct {
 func newBench(t *testing.T, edit ...func(*ingest.Deps)) *bench {
 	t.Helper()
 	b := &bench{T: t, bucket: dir.New(t.TempDir()), model: llmtest.New(t, llmtest.Options{Dimensions: dimensions}), temp: t.TempDir()}
+	b.url = stacktest.PostgresWith(t, schema.Options{Dimensions: dimensions})
 	var err error
-	b.store, err = postgres.Open(t.Context(), stacktest.PostgresWith(t, schema.Options{Dimensions: dimensions}),
+	b.store, err = postgres.Open(t.Context(), b.url,
 		postgres.Options{ClientID: "acme", Dimensions: dimensions, MaxConns: 4})
 	if err != nil {
 		t.Fatal(err)
@@ -65,15 +68,20 @@ func newBench(t *testing.T, edit ...func(*ingest.Deps)) *bench {
 	}
 	limits := extract.DefaultLimits
 	limits.Bytes = 1 << 20
-	deps := ingest.Deps{
+	b.deps = ingest.Deps{
 		Bucket: b.bucket, Extractor: extract.NewRouter(native.Extractors(pdf.New(), nil)), Documents: b.store,
 		Embedder: embedder, Counter: token.New(), Limits: limits, TempDir: b.temp,
 	}
-	for _, e := range edit {
-		e(&deps)
-	}
-	b.handler = ingest.New(deps)
+	b.rebuild(edit...)
 	return b
+}
+
+// rebuild makes the handler anew, with other settings.
+func (b *bench) rebuild(edit ...func(*ingest.Deps)) {
+	for _, e := range edit {
+		e(&b.deps)
+	}
+	b.handler = ingest.New(b.deps)
 }
 
 func (b *bench) put(name, text string) {

@@ -50,3 +50,10 @@ func nameProblem(s string) string {
 	}
 	return ""
 }
+
+// title goes into what is embedded. Only one that the sender gave counts: a title found in the
+// document is a heading already, and a file's name would make the same text in two files two chunks.
+func (p payload) title() string {
+	title, _ := p.Metadata["title"].(string)
+	return title
+}

@@ -14,6 +14,9 @@ func (w *work) warnings() []string {
 	if p := w.info.Properties; p["unread_attachments"] != "" {
 		all = append(all, fmt.Sprintf("%s attachments or parts could not be read: %s", p["unread_attachments"], p["unread_attachments_list"]))
 	}
+	if missed := w.enrich.warning(); missed != "" {
+		all = append(all, missed)
+	}
 	switch {
 	case w.chunks > 0:
 	case w.info.Pages > 0:

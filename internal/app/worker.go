@@ -30,6 +30,10 @@ func (t *Tenant) registry(ctx context.Context, tempDir string) (handlers.Registr
 	if noOCR != nil {
 		t.log.Warn("there is no OCR: pages without text stay unread, and ocr tasks of page images fail", "reason", noOCR)
 	}
+	filter, err := t.openPrivacy()
+	if err != nil {
+		return nil, err
+	}
 	router := extractors(reader, noOCR)
 	documents, err := t.withDocling(router, tempDir)
 	if err != nil {
@@ -38,7 +42,7 @@ func (t *Tenant) registry(ctx context.Context, tempDir string) (handlers.Registr
 	return handlers.NewRegistry(
 		ingest.New(ingest.Deps{
 			Bucket: t.Bucket, Extractor: documents, Documents: t.Store, Embedder: t.Embedder,
-			Counter: t.counter, Limits: t.limits(), TempDir: tempDir, ExtractorNeeds: extractorNeeds(t.Config),
+			Counter: t.counter, Limits: t.limits(), Privacy: filter, TempDir: tempDir, ExtractorNeeds: extractorNeeds(t.Config),
 		}),
 		ocr.New(ocr.Deps{
 			Bucket: t.Bucket, Store: t.Store, Reader: reader, NoEngine: noOCR, Extractor: router, Limits: t.limits(), TempDir: tempDir,

@@ -42,6 +42,7 @@ func (c *Chunker) assemble(items []item) error {
 		Pages:       pages(items),
 		Boxes:       boxes(items),
 		Kind:        kind,
+		Headings:    headings(items),
 		Tokens:      tokens,
 		Key:         c.config.key(embedded, kind),
 	}
@@ -90,7 +91,7 @@ func halve(items []item) (left, right []item, ok bool) {
 		return []item{one}, nil, true
 	}
 	a, b := one, one
-	a.text, b.text = one.text[:middle], one.text[middle:]
+	a.text, b.text, b.opens = one.text[:middle], one.text[middle:], false
 	return []item{a}, []item{b}, true
 }
 
@@ -137,6 +138,16 @@ func commonPath(items []item) []string {
 		common = items[0].under.path
 	}
 	return append([]string{}, common...)
+}
+
+// headings counts the heading blocks that begin in the items.
+func headings(items []item) (n int) {
+	for _, i := range items {
+		if i.opens {
+			n++
+		}
+	}
+	return n
 }
 
 func pages(items []item) []int {

@@ -30,6 +30,8 @@ type Chunk struct {
 	Pages       []int    // ascending; empty: the format has none
 	Boxes       []Place  // one for each page: around all that is on it
 	Kind        string   // text, list, table, code
+	Headings    int      // heading blocks that begin in it
+	Language    string   // ISO 639-1, as whoever takes the chunk finds it; the chunker leaves it empty
 	Tokens      int      // of Embedded
 	Key         string   // hex SHA-256 of Embedded (but for code, in whatever white space), model, dimensions and Version
 }

@@ -174,7 +174,7 @@ func (c *Chunker) heading(b extract.Block) {
 	first := true
 	for piece, bond := range c.pieces(strings.Repeat("#", min(level, 6))+" "+text, c.config.contextMax()) {
 		i := c.item(b, heading, piece)
-		i.section = first
+		i.section, i.opens = first, first
 		if !first {
 			i.join, i.bond = "", max(bond, tight)
 		}

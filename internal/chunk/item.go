@@ -40,6 +40,7 @@ type item struct {
 	kind    string       // Text, List, Table, Code or heading
 	block   extract.Kind // that it is of
 	section bool         // begins a subsection
+	opens   bool         // begins a heading
 	under   *section     // of a heading: its own
 	page    int
 	box     *extract.Box

@@ -28,6 +28,9 @@ func (l *loader) check(groups Group) {
 	if groups&Extract != 0 {
 		l.checkDocling()
 	}
+	if groups&Worker != 0 {
+		l.checkPII()
+	}
 	if groups&Worker != 0 && l.fine("POLL_MIN_MS", "POLL_MAX_MS") && l.cfg.PollMin > l.cfg.PollMax {
 		l.problem("POLL_MIN_MS", fmt.Sprintf("%d is more than POLL_MAX_MS, which is %d",
 			l.cfg.PollMin.Milliseconds(), l.cfg.PollMax.Milliseconds()), "lower it, or raise POLL_MAX_MS")
@@ -129,6 +132,17 @@ func publicKey(key string) bool {
 func loopback(host string) bool {
 	addr, err := netip.ParseAddr(host)
 	return host == "localhost" || (err == nil && addr.IsLoopback())
+}
+
+func (l *loader) checkPII() {
+	for _, name := range []string{"PII_KINDS", "PII_DETECTOR_URL"} {
+		if l.given(name) && l.fine("PII_MODE") && l.cfg.PII.Mode == PIIOff {
+			l.warn(name, "it is set, but PII_MODE is off: personal data are not looked for", "set PII_MODE to tag or redact, or unset it")
+		}
+	}
+	if u, err := url.Parse(l.cfg.PII.DetectorURL); err == nil && u.Scheme == "http" && !loopback(u.Hostname()) {
+		l.warn("PII_DETECTOR_URL", "the text of documents travels unencrypted over http", "use https, or a network that is closed")
+	}
 }
 
 func (l *loader) checkModels() {

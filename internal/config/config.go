@@ -35,6 +35,8 @@ type Config struct {
 	// OCREngine (OCR_ENGINE) is always OCRTesseract in this version.
 	OCREngine string
 
+	PII PII
+
 	// Concurrency (WORKER_CONCURRENCY) is how many tasks run at once, 1-256. Default 4.
 	Concurrency int
 	// LeaseTTL (WORKER_LEASE_TTL_SEC) is how long a silent worker keeps its tasks, 5 s to 1 h. Default 60 s.
@@ -80,6 +82,10 @@ const (
 	ExtractorAuto    = "auto"
 
 	OCRTesseract = "tesseract"
+
+	PIIOff    = "off"
+	PIITag    = "tag"
+	PIIRedact = "redact"
 
 	LogAuto    = "auto" // the journal under systemd, text on a terminal, JSON elsewhere
 	LogJournal = "journal"
@@ -127,6 +133,14 @@ type AzureOpenAI struct {
 	Endpoint   string // AZURE_OPENAI_ENDPOINT, no trailing slash
 	APIKey     Secret // AZURE_OPENAI_API_KEY
 	APIVersion string // AZURE_OPENAI_API_VERSION; default 2024-10-21
+}
+
+// PII is what is done about personal data in documents.
+type PII struct {
+	Mode              string   // PII_MODE: PIIOff (default), PIITag or PIIRedact
+	Kinds             []string // PII_KINDS; empty: all that identify a person
+	DetectorURL       string   // PII_DETECTOR_URL, no trailing slash; empty: the built-in patterns alone
+	DetectorLanguages []string // PII_DETECTOR_LANGUAGES, ISO 639-1; default en
 }
 
 // Retry overrides the retry policy of every task type. Zero fields leave it as the type has it.

@@ -263,3 +263,21 @@ func alternatives(choices []string) string {
 	}
 	return strings.Join(choices[:len(choices)-1], ", ") + " or " + choices[len(choices)-1]
 }
+
+// list reads names separated by commas or blanks, each as the pattern has it, in the case that form gives them.
+func list(field func(*Config) *[]string, re string, form func(string) string, remedy string) parser {
+	compiled := regexp.MustCompile(re)
+	return func(c *Config, s string) *fault {
+		var out []string
+		for part := range strings.FieldsFuncSeq(s, func(r rune) bool { return r == ',' || r == ' ' }) {
+			if part = form(part); !compiled.MatchString(part) {
+				return &fault{quoted(part) + " is not a valid name", remedy}
+			}
+			if !slices.Contains(out, part) {
+				out = append(out, part)
+			}
+		}
+		*field(c) = out
+		return nil
+	}
+}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"net/netip"
+	"strings"
 	"time"
 )
 
@@ -153,6 +154,28 @@ func documents() []Setting {
 			Help: "what reads pictures of text; openai and docling are not in this version yet",
 			parse: oneOf(func(c *Config) *string { return &c.OCREngine },
 				[]string{OCRTesseract}, []string{"openai", "docling"}),
+		},
+		{
+			Name: "PII_MODE", Default: PIIOff, Groups: Worker,
+			Help:  "what is done about personal data before text goes to the model and into the index: off, tag (count it) or redact (replace it by its kind, e.g. [EMAIL])",
+			parse: oneOf(func(c *Config) *string { return &c.PII.Mode }, []string{PIIOff, PIITag, PIIRedact}, nil),
+		},
+		{
+			Name: "PII_KINDS", Shown: "all that identify a person", Groups: Worker,
+			Help: "the kinds of personal data that count, separated by commas: EMAIL, PHONE, IBAN, CREDIT_CARD, IP_ADDRESS, NATIONAL_ID, and what PII_DETECTOR_URL finds besides, e.g. PERSON",
+			parse: list(func(c *Config) *[]string { return &c.PII.Kinds }, `^[A-Z][A-Z0-9_]{0,63}$`, strings.ToUpper,
+				"use kinds such as EMAIL,PHONE,PERSON"),
+		},
+		{
+			Name: "PII_DETECTOR_URL", Groups: Worker,
+			Help:  "a Presidio analyzer (2.2.361 or newer) that looks for personal data besides the built-in patterns",
+			parse: address(func(c *Config) *string { return &c.PII.DetectorURL }, "http://localhost:5002"),
+		},
+		{
+			Name: "PII_DETECTOR_LANGUAGES", Default: "en", Groups: Worker,
+			Help: "the languages that PII_DETECTOR_URL is set up for (ISO 639-1), separated by commas; text in another is sent as the first",
+			parse: list(func(c *Config) *[]string { return &c.PII.DetectorLanguages }, `^[a-z]{2,3}$`, strings.ToLower,
+				"use languages such as en,de"),
 		},
 		{
 			Name: "MAX_BLOB_MB", Default: "512", Unit: "MiB", Groups: Extract | Worker,

@@ -41,7 +41,8 @@ type Chunk struct {
 	Tokens      int       `json:"tokens"`
 	Key         string    `json:"chunk_key"`
 	Boxes       []Box     `json:"boxes,omitempty"`
-	Embedding   []float32 `json:"-"` // nil: take the one that the tenant has under Key
+	Language    string    `json:"language,omitempty"` // ISO 639-1; empty: it can't be told from the chunk alone
+	Embedding   []float32 `json:"-"`                  // nil: take the one that the tenant has under Key
 	// Reused says of a chunk with an embedding that it was not made for this one (two chunks have one text).
 	// A chunk without is always counted as reused.
 	Reused bool `json:"reused,omitempty"`
@@ -93,8 +94,33 @@ type Reading struct {
 	Pages         int    `json:"pages"`
 	Characters    int    `json:"characters"`
 	Extractor     string `json:"extractor"`
-	Title         string `json:"title,omitempty"`
-	PageLog       any    `json:"page_log,omitempty"` // how each page was read; a JSON array as in document_versions.page_log
+	Enrichment
+	PageLog any `json:"page_log,omitempty"` // how each page was read; a JSON array as in document_versions.page_log
+}
+
+// Enrichment is what was found out about a document.
+type Enrichment struct {
+	Title        string         `json:"title,omitempty"`
+	Language     string         `json:"language,omitempty"` // ISO 639-1, a BCP 47 tag, or und
+	Outline      []Heading      `json:"outline,omitempty"`  // in reading order
+	Properties   map[string]any `json:"properties,omitempty"`
+	PersonalData *PersonalData  `json:"personal_data,omitempty"` // nil: it was not looked for
+}
+
+// Heading is an entry of a document's outline. What it is under is the last one before it of a smaller level.
+type Heading struct {
+	Level int    `json:"level"` // 1 is the top
+	Text  string `json:"text"`
+	Page  int    `json:"page,omitempty"`  // 1-based; zero: the format has none
+	Chunk *int   `json:"chunk,omitempty"` // position of the chunk that it begins in; nil: not known
+}
+
+// PersonalData is what was met of it, and what became of that; never a value.
+type PersonalData struct {
+	Mode       string         `json:"mode"`                 // tag or redact
+	Detector   string         `json:"detector"`             // with its version
+	Found      map[string]int `json:"found"`                // how often, by kind
+	Incomplete bool           `json:"incomplete,omitempty"` // a part of the text could not be looked at
 }
 
 // Activation are the arguments of EffectActivateDocument. It adds to the result what is known of the version, and

@@ -38,13 +38,17 @@ func rules() []rule {
 
 		{"internal/derived/...", []string{"internal/extract", "internal/ocr", jobWords}, "it writes what others have read"},
 		{"internal/source/...", []string{"internal/blob", jobWords}, "it fetches a blob, for whatever task"},
+		{"internal/enrich/...", []string{"internal/extract", "internal/chunk"}, "it tells of blocks and chunks what they are, and makes none"},
+		{"internal/privacy/...", []string{"internal/privacy/...", "internal/extract", jobWords}, "a detector looks at texts, and never knows whose"},
+
 		{"internal/message/...", []string{"internal/store", "internal/blob", taskWords, jobWords}, "it makes the text of a message, and sends none"},
 		{"webhook/...", []string{"internal/store", taskWords, jobWords}, "it delivers what the outbox holds"},
 		{
 			"handlers/...",
 			[]string{
 				"handlers", "internal/store", "internal/blob", "internal/source", "internal/extract", "internal/extract/pageimage",
-				"internal/extract/reading", "internal/derived", "internal/ocr", "internal/ocr/pages", "internal/chunk", "internal/llm", taskWords, jobWords,
+				"internal/extract/reading", "internal/derived", "internal/ocr", "internal/ocr/pages", "internal/chunk", "internal/llm",
+				"internal/enrich", "internal/privacy", taskWords, jobWords,
 			},
 			"a handler knows interfaces, never a back end and never another handler",
 		},
@@ -106,6 +110,7 @@ func owners() []owner {
 		{"github.com/jackc/tern", []string{"internal/store/schema/..."}},
 		{"github.com/supabase-community", []string{"internal/store/supabase/..."}},
 		{"github.com/sashabaranov/go-openai", []string{"internal/llm/openai/..."}},
+		{"github.com/RadhiFadlillah/whatlanggo", []string{"internal/enrich"}},
 		{"github.com/tiktoken-go/tokenizer", []string{"internal/llm/token/..."}},
 		{"github.com/spf13/cobra", []string{"cmd/..."}},
 		{"code.dny.dev/ssrf", []string{"webhook"}},

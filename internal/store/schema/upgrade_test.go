@@ -39,6 +39,8 @@ func TestUpgrade(t *testing.T) {
 				  drop column recipe, drop column mean_confidence, drop column unread_pages;
 				insert into derived_contents (client_id, job_id, source_filename, blob, format, engine)
 				  values ('a', 'j', 'f', 'b', 'md', 'e'), ('a', 'j', 'f', 'b', 'md', 'e'), ('b', 'j', 'f', 'b', 'md', 'e');
+				alter table documents drop column language cascade, drop column outline, drop column properties, drop column personal_data;
+				alter table document_chunks drop column language;
 				alter table dead_letters drop column replayed_by cascade, drop column replays cascade;
 				update aw_schema_version set version = 5`); err != nil {
 				t.Fatal(err)

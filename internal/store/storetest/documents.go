@@ -61,6 +61,10 @@ func activate(s store.Staged, chunks int) store.Effect {
 		Reading: store.Reading{
 			ContentSHA256: fmt.Sprintf("sha-%d", s.Version), TextSHA256: "text-1", Format: "pdf", Pipeline: "p1",
 			Pages: 2, Characters: 99, Extractor: "native",
+			Enrichment: store.Enrichment{
+				Title: "Terms", Language: "en", Outline: []store.Heading{{Level: 1, Text: "Terms", Page: 1, Chunk: new(0)}},
+				Properties: map[string]any{"author": "Ada"}, PersonalData: &store.PersonalData{Mode: "tag", Detector: "d@1", Found: map[string]int{"EMAIL": 2}},
+			},
 		},
 		DocumentID: s.DocumentID, Version: s.Version, Chunks: chunks, Blob: "in/a.pdf", SourceETag: "e1",
 	}}
@@ -113,6 +117,8 @@ func testActivate(t *testing.T, b *bench) {
 		DocumentID  string `json:"document_id"`
 		DocumentSet string `json:"document_set"`
 		Filename    string
+		Title       string
+		Language    string
 		Version     int
 		Pages       int
 		Chunks      int
@@ -125,7 +131,8 @@ func testActivate(t *testing.T, b *bench) {
 	if err := json.Unmarshal(settled.Result, &result); err != nil {
 		t.Fatal(err)
 	}
-	if result.DocumentID != s.DocumentID || result.DocumentSet != "contracts" || result.Filename != "a.pdf" || result.Version != 1 || result.Pages != 2 ||
+	if result.DocumentID != s.DocumentID || result.DocumentSet != "contracts" || result.Filename != "a.pdf" ||
+		result.Title != "Terms" || result.Language != "en" || result.Version != 1 || result.Pages != 2 ||
 		result.Chunks != 2 || result.Characters != 99 || result.Extractor != "native" || result.SHA != "sha-1" || result.Unchanged == nil || *result.Unchanged || result.N != 1 {
 		t.Errorf("result: %s", settled.Result)
 	}

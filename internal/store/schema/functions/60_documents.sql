@@ -111,23 +111,24 @@ begin
       where k.client_id = j.client_id and k.chunk_key = c.chunk_key and k.model = v_model limit 1)) as vector
     from rows from (jsonb_to_recordset(p -> 'chunks') as (
       position integer, content text, heading_path text[], pages integer[], kind text, tokens integer,
-      chunk_key text, boxes jsonb, embedding text, reused boolean)) with ordinality as c(
-      position, content, heading_path, pages, kind, tokens, chunk_key, boxes, embedding, reused, n)
+      chunk_key text, boxes jsonb, language text, embedding text, reused boolean)) with ordinality as c(
+      position, content, heading_path, pages, kind, tokens, chunk_key, boxes, language, embedding, reused, n)
   ), written as (
     insert into document_chunks as o (client_id, document_id, version, position, content, heading_path, pages, kind,
-                                      tokens, chunk_key, boxes, model, embedding, reused)
+                                      tokens, chunk_key, boxes, language, model, embedding, reused)
     select j.client_id, v.document_id, v.version, i.position, i.content, coalesce(i.heading_path, '{}'),
            coalesce(i.pages, '{}'), coalesce(nullif(i.kind, ''), 'text'), coalesce(i.tokens, 0), i.chunk_key,
-           coalesce(nullif(i.boxes, 'null'), '[]'), v_model, i.vector, vectors[i.n] is null and i.embedding is null or coalesce(i.reused, false)
+           coalesce(nullif(i.boxes, 'null'), '[]'), nullif(i.language, ''), v_model, i.vector,
+           vectors[i.n] is null and i.embedding is null or coalesce(i.reused, false)
     from incoming i where i.vector is not null
     on conflict (client_id, document_id, version, position) do update set
       content = excluded.content, heading_path = excluded.heading_path, pages = excluded.pages, kind = excluded.kind,
-      tokens = excluded.tokens, chunk_key = excluded.chunk_key, boxes = excluded.boxes, model = excluded.model,
-      embedding = excluded.embedding,
+      tokens = excluded.tokens, chunk_key = excluded.chunk_key, boxes = excluded.boxes, language = excluded.language,
+      model = excluded.model, embedding = excluded.embedding,
       reused = case when (o.chunk_key, o.model) = (excluded.chunk_key, excluded.model) then o.reused else excluded.reused end
-    where (o.chunk_key, o.model, o.content, o.heading_path, o.pages, o.kind, o.tokens, o.boxes) is distinct from
+    where (o.chunk_key, o.model, o.content, o.heading_path, o.pages, o.kind, o.tokens, o.boxes, o.language) is distinct from
       (excluded.chunk_key, excluded.model, excluded.content, excluded.heading_path, excluded.pages, excluded.kind,
-       excluded.tokens, excluded.boxes)
+       excluded.tokens, excluded.boxes, excluded.language)
   )
   select jsonb_agg(distinct i.chunk_key) into v_missing from incoming i where i.vector is null;
   return jsonb_build_object('missing', coalesce(v_missing, '[]'));
@@ -144,7 +145,7 @@ end $$;
 create or replace function aw_document_result(d documents, v document_versions, unchanged boolean) returns jsonb
 language sql stable
 return jsonb_build_object('document_id', d.id, 'document_set', d.document_set, 'filename', d.filename,
-  'version', v.version, 'pages', v.pages, 'chunks', v.chunks, 'characters', v.characters, 'extractor', v.extractor,
+  'title', d.title, 'language', d.language, 'version', v.version, 'pages', v.pages, 'chunks', v.chunks, 'characters', v.characters, 'extractor', v.extractor,
   'content_sha256', v.content_sha256, 'unchanged', unchanged, 'ocr_pages', coalesce((
     select sum((x ->> 'last')::int - (x ->> 'first')::int + 1) from jsonb_array_elements(v.page_log) x
     where x ->> 'method' in ('ocr', 'mixed')), 0));
@@ -161,19 +162,26 @@ begin
     extractor = args ->> 'extractor', page_log = nullif(args -> 'page_log', 'null')
     where n.client_id = d.client_id and n.document_id = d.id and n.version = number
     returning * into v;
-  update documents u set content_sha256 = v.content_sha256, pages = v.pages, title = nullif(args ->> 'title', '')
+  update documents u set content_sha256 = v.content_sha256, pages = v.pages, title = nullif(args ->> 'title', ''),
+    language = nullif(args ->> 'language', ''), outline = nullif(args -> 'outline', 'null'),
+    properties = nullif(args -> 'properties', 'null'), personal_data = nullif(args -> 'personal_data', 'null')
     where u.client_id = d.client_id and u.id = d.id;
   return v;
 end $$;
 
--- aw_located records where the source of a document's active version is, and what its sender says of it.
-create or replace function aw_located(d documents, args jsonb) returns void
+-- aw_located records where the source of a document's active version is, and what its sender says of it, and returns
+-- the document as it is now.
+create or replace function aw_located(d documents, args jsonb) returns documents
 language plpgsql set search_path = {{ .path }} as $$
+declare
+  v documents;
 begin
   update documents u set
     blob = args ->> 'blob', source_etag = nullif(args ->> 'source_etag', ''),
     metadata = coalesce(nullif(args -> 'metadata', 'null'), u.metadata), updated_at = clock_timestamp()
-    where u.client_id = d.client_id and u.id = d.id;
+    where u.client_id = d.client_id and u.id = d.id
+    returning * into v;
+  return v;
 end $$;
 
 -- The effect activate_document: readers see the old version until this commits, and the new one after it.
@@ -210,7 +218,7 @@ begin
     where n.client_id = client and n.document_id = d.id and n.version = v.version;
   update documents u set active_version = v.version where u.client_id = client and u.id = d.id;
   v := aw_describe(d, v.version, args);
-  perform aw_located(d, args);
+  d := aw_located(d, args);
   return aw_document_result(d, v, false)
     || jsonb_build_object('chunks_embedded', v_count - v_reused, 'chunks_reused', v_reused);
 end $$;
@@ -235,7 +243,7 @@ begin
   if jsonb_typeof(args -> 'reading') = 'object' then
     v := aw_describe(d, v.version, args -> 'reading');
   end if;
-  perform aw_located(d, args);
+  d := aw_located(d, args);
   return aw_document_result(d, v, true) || jsonb_build_object('chunks_embedded', 0, 'chunks_reused', v.chunks);
 end $$;
 

@@ -1,0 +1,36 @@
+package app
+
+import (
+	"fmt"
+
+	"github.com/seed-7227ef26/async-worker/internal/enrich"
+	"github.com/seed-7227ef26/async-worker/internal/privacy"
+	"github.com/seed-7227ef26/async-worker/internal/privacy/presidio"
+)
+
+// openPrivacy builds what looks for personal data; nil when PII_MODE is off.
+func (t *Tenant) openPrivacy() (*privacy.Filter, error) {
+	c := t.Config.PII
+	if c.Mode == string(privacy.Off) {
+		return nil, nil //nolint:nilnil // a nil Filter lets all pass
+	}
+	detectors := []privacy.Detector{privacy.Patterns{}}
+	if c.DetectorURL != "" {
+		external, err := presidio.New(presidio.Config{URL: c.DetectorURL, Languages: c.DetectorLanguages, Timeout: t.Config.StepTimeout})
+		if err != nil {
+			return nil, fmt.Errorf("open the detector of personal data: %w", err)
+		}
+		t.closers = append(t.closers, external.Close)
+		detectors = append(detectors, external)
+	}
+	options := privacy.Options{
+		Mode: privacy.Mode(c.Mode), Detector: privacy.All(detectors...),
+		Language: func(text string) string { return enrich.Detect(text).Code },
+	}
+	for _, kind := range c.Kinds {
+		options.Kinds = append(options.Kinds, privacy.Kind(kind))
+	}
+	filter := privacy.NewFilter(options)
+	t.log.Info("personal data are looked for before text goes to the model", "mode", c.Mode, "detector", filter.DetectorVersion())
+	return filter, nil
+}

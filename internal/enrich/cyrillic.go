@@ -1,0 +1,63 @@
+package enrich
+
+import (
+	"strings"
+	"unicode"
+)
+
+// cyrillic are the languages of that alphabet, told by the letters that not all of them have. Trigrams take many a
+// sentence for a sister's.
+var cyrillic = []struct {
+	code string
+	own  string // letters that speak for it
+	not  string // letters that it doesn't have
+}{
+	{"ru", "ыэё", "іїєґўђјљњћџѓѕќ"},
+	{"uk", "іїєґ", "ыэёъўђјљњћџѓѕќ"},
+	{"be", "ўі", "иїєґъщђјљњћџѓѕќ"},
+	{"bg", "ъ", "ыэёіїєґўђјљњћџѓѕќ"},
+	{"sr", "ђћјљњџ", "щъьюяйыэёіїєґўѓѕќ"},
+	{"mk", "ѓќѕјљњџ", "щъьюяйыэёіїєґўђћ"},
+}
+
+// others are letters of languages that are not told: Kazakh, Kyrgyz, Mongolian, Tatar and more.
+const others = "әғқңөұүһҳҷӣӯҫҙҡҥӑӗӳ"
+
+// notWeight is how much a letter that a language doesn't have speaks against it: a foreign name has one or two.
+const notWeight = 3
+
+// slavic is the language of a text in Cyrillic; Unknown when two fit as well.
+func slavic(text string) string {
+	scores := make([]int, len(cyrillic))
+	letters, foreign := 0, 0
+	for _, r := range strings.ToLower(text) {
+		if !unicode.Is(unicode.Cyrillic, r) {
+			continue
+		}
+		letters++
+		if strings.ContainsRune(others, r) {
+			foreign++
+		}
+		for i, l := range cyrillic {
+			switch {
+			case strings.ContainsRune(l.own, r):
+				scores[i]++
+			case strings.ContainsRune(l.not, r):
+				scores[i] -= notWeight
+			}
+		}
+	}
+	best, second, code := 0, 0, Unknown
+	for i, s := range scores {
+		switch {
+		case s > best:
+			best, second, code = s, best, cyrillic[i].code
+		case s > second:
+			second = s
+		}
+	}
+	if best == second || foreign*100 > letters { // more than a hundredth
+		return Unknown
+	}
+	return code
+}

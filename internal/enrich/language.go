@@ -1,0 +1,186 @@
+package enrich
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/RadhiFadlillah/whatlanggo"
+	"golang.org/x/text/language"
+)
+
+// Unknown is the code of text whose language can't be told (ISO 639-2: undetermined).
+const Unknown = "und"
+
+// Language is the language of a text.
+type Language struct {
+	Code       string  // ISO 639-1 (e.g. "de"), or as the document states it, a BCP 47 tag; Unknown
+	Confidence float64 // 0-1; of a stated one zero
+	Stated     bool    // by the document's metadata, for want of text to tell it from
+	Shares     []Share // of a document in several: the largest first
+}
+
+// Share is how much of a document is in a language.
+type Share struct {
+	Language string  `json:"language"`
+	Share    float64 `json:"share"` // of the letters whose language is known, 0-1
+}
+
+// Undetermined is the language of a text that can't be told.
+var Undetermined = Language{Code: Unknown}
+
+const (
+	maxSample     = 1000 // runes of a text that are looked at
+	minLetters    = 24   // fewer letters of an alphabet that many languages share tell nothing
+	minOwnScript  = 4    // the same for a script that one language alone is written in
+	minConfidence = 0.8  // as whatlanggo has it for "reliable"
+
+	minForNeighbour = 0.3 // of the sister, when letters and words speak for the neighbour
+)
+
+// candidates are the languages that are told apart by trigrams. More of them, in which few documents are written,
+// would make these less certain, and so would sisters of these: see neighbours.
+var candidates = whatlanggo.Options{Whitelist: map[whatlanggo.Lang]bool{
+	whatlanggo.Deu: true, whatlanggo.Eng: true, whatlanggo.Fra: true, whatlanggo.Spa: true, whatlanggo.Ita: true, whatlanggo.Por: true,
+	whatlanggo.Nld: true, whatlanggo.Dan: true, whatlanggo.Swe: true, whatlanggo.Fin: true, whatlanggo.Pol: true,
+	whatlanggo.Ces: true, whatlanggo.Slv: true, whatlanggo.Hun: true, whatlanggo.Ron: true, whatlanggo.Hrv: true, whatlanggo.Tur: true,
+	whatlanggo.Vie: true, whatlanggo.Ind: true, whatlanggo.Est: true, whatlanggo.Lav: true, whatlanggo.Lit: true,
+	whatlanggo.Arb: true, whatlanggo.Pes: true, whatlanggo.Urd: true, whatlanggo.Heb: true, whatlanggo.Hin: true, whatlanggo.Mar: true,
+	whatlanggo.Nep: true, whatlanggo.Amh: true,
+}}
+
+// Detect tells the language of a text of which it looks at the first 1,000 characters. Text too short or too
+// mixed to be sure is Undetermined: of fewer than 24 letters of the Latin, Cyrillic or Arabic alphabet nothing
+// is said. The method is that of Cavnar and Trenkle, "N-Gram-Based Text Categorization", 1994.
+func Detect(text string) Language {
+	text = sampleOf(text)
+	s := tally(text)
+	if code := s.own(); code != "" {
+		return Language{Code: code, Confidence: 1}
+	}
+	if s.shared < minLetters || s.shared < s.letters/2 {
+		return Undetermined
+	}
+	if s.cyrillic > s.shared/2 {
+		if code := slavic(text); code != Unknown {
+			return Language{Code: code, Confidence: 1}
+		}
+		return Undetermined
+	}
+	found := whatlanggo.DetectWithOptions(text, candidates)
+	code := found.Lang.Iso6391()
+	if found.Lang < 0 || code == "" {
+		return Undetermined
+	}
+	if other := neighbour(code, text); other != code && found.Confidence >= minForNeighbour {
+		return Language{Code: other, Confidence: max(found.Confidence, minConfidence)}
+	}
+	if found.Confidence < minConfidence {
+		return Undetermined
+	}
+	return Language{Code: code, Confidence: found.Confidence}
+}
+
+// sampleOf is the start of a text, without addresses of the web: their words are of no language.
+func sampleOf(text string) string {
+	end, n := len(text), 0
+	for i := range text {
+		if n++; n > maxSample {
+			end = i
+			break
+		}
+	}
+	text = text[:end]
+	if !strings.Contains(text, "://") && !strings.Contains(text, "@") {
+		return text
+	}
+	words := strings.Fields(text)
+	kept := words[:0]
+	for _, w := range words {
+		if !strings.Contains(w, "://") && !strings.Contains(w, "@") {
+			kept = append(kept, w)
+		}
+	}
+	return strings.Join(kept, " ")
+}
+
+// stated brings a language of a document's metadata into the form of BCP 47; "" when it says nothing.
+func stated(tag string) string {
+	parsed, err := language.Parse(strings.ReplaceAll(strings.TrimSpace(tag), "_", "-"))
+	if base, _, _ := parsed.Raw(); err != nil || base.String() == Unknown {
+		return ""
+	}
+	switch s := parsed.String(); s {
+	case "mul", "zxx", "mis": // several, none, one without a code
+		return ""
+	default:
+		return s
+	}
+}
+
+// votes are what the chunks of a document say of its language.
+type votes struct {
+	letters  map[string]int // by language
+	weighted float64        // confidence times letters
+	unsure   int            // letters of chunks that say nothing alone
+	sample   strings.Builder
+}
+
+const (
+	maxUnsure = 2 * maxSample // bytes of text of chunks that say nothing alone, but may together
+	minKnown  = 5             // a fifth of the letters is to be of a known language
+)
+
+func newVotes() votes { return votes{letters: map[string]int{}} }
+
+func (v *votes) add(found Language, sample string) {
+	n := letters(sample)
+	if found.Code != Unknown {
+		v.count(found, n)
+		return
+	}
+	v.unsure += n
+	if v.sample.Len()+len(sample) < maxUnsure {
+		v.sample.WriteString(sample)
+		v.sample.WriteByte('\n')
+	}
+}
+
+func (v *votes) count(found Language, letters int) {
+	v.letters[found.Code] += letters
+	v.weighted += found.Confidence * float64(letters)
+}
+
+// decide is the language of most of the text, where text that says too little in each chunk may say it together;
+// without that, what the document states: templates state what their makers spoke.
+func (v *votes) decide(declared string) Language {
+	if together := Detect(v.sample.String()); together.Code != Unknown {
+		v.count(together, v.unsure)
+		v.unsure = 0
+	}
+	shares, total := sharesOf(v.letters)
+	if len(shares) == 0 || total*minKnown < total+v.unsure {
+		if code := stated(declared); code != "" {
+			return Language{Code: code, Stated: true}
+		}
+		return Undetermined
+	}
+	found := Language{Code: shares[0].Language, Confidence: v.weighted / float64(total+v.unsure) * shares[0].Share}
+	if len(shares) > 1 {
+		found.Shares = shares
+	}
+	// A stated region or script of the same language says more than the language alone.
+	if code := stated(declared); strings.HasPrefix(code, found.Code+"-") {
+		found.Code = code
+	}
+	return found
+}
+
+func letters(text string) (n int) {
+	for _, r := range text {
+		if r >= utf8.RuneSelf && unicode.IsLetter(r) || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,63 @@
+package enrich
+
+import (
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+)
+
+// TitleSource says where a title is from.
+type TitleSource string
+
+// The sources of a title.
+const (
+	NoTitle      TitleSource = ""
+	FromMetadata TitleSource = "metadata" // the document states it
+	FromHeading  TitleSource = "heading"  // the first heading of the highest level near its start
+)
+
+// Where a heading still may be the title.
+const (
+	titlePages  = 3   // of a document with pages
+	titleBlocks = 100 // blocks from the start
+	maxTitle    = 500 // bytes
+)
+
+// headline finds the heading that is the title of a document that states none.
+type headline struct {
+	blocks int
+	level  int // of text; zero: none is found yet
+	text   string
+}
+
+// notTitles are headings of parts that stand before the text.
+const notTitles = "|abstract|contents|table of contents|toc|index|inhalt|inhaltsverzeichnis|sommaire|table des matières|índice|indice|" +
+	"foreword|preface|vorwort|summary|zusammenfassung|résumé|"
+
+func (h *headline) add(b extract.Block) {
+	if h.blocks++; h.blocks > titleBlocks || b.Page > titlePages || b.Kind != extract.Heading {
+		return
+	}
+	text := strings.Join(strings.Fields(b.Text), " ")
+	level := min(max(b.Level, 1), maxDepth)
+	if letters(text) < 2 || h.level > 0 && level >= h.level || isPart(text) {
+		return
+	}
+	h.level, h.text = level, text
+}
+
+func isPart(text string) bool {
+	text = strings.ToLower(strings.Trim(text, " .:0123456789"))
+	return strings.Contains(notTitles, "|"+text+"|")
+}
+
+// title is the one that the document states, else the heading.
+func (h *headline) title(declared string) (string, TitleSource) {
+	switch {
+	case declared != "":
+		return shorten(declared, maxTitle), FromMetadata
+	case h.text != "":
+		return shorten(h.text, maxTitle), FromHeading
+	}
+	return "", NoTitle
+}
