@@ -10,9 +10,10 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { stacktest.Main(m, func() error { return goleak.Find() }) }
 
 // A worker that was killed could not clean up; the next one of the instance does, and touches nothing else.
 func TestSweepTemp(t *testing.T) {

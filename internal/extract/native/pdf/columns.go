@@ -58,8 +58,9 @@ func cut(segs []segment, depth int) []region {
 func columns(segs []segment) [][]segment {
 	var best []band
 	most := 0
+	runs := shortRows(segs)
 	for _, x := range gutters(segs) {
-		if bands, gain := bandsAt(segs, x); gain > most {
+		if bands, gain := bandsAt(segs, runs, x); gain > most {
 			best, most = bands, gain
 		}
 	}
@@ -129,9 +130,11 @@ type band struct {
 	all         []segment
 }
 
-// bandsAt cuts the page at x into bands. The gain is the number of segments in columns.
-func bandsAt(segs []segment, x float64) (bands []band, gain int) {
+// bandsAt cuts the page at x into bands. The gain is the number of segments in columns. A run of rows that
+// stands across x as a table is a band by itself.
+func bandsAt(segs []segment, runs rowRuns, x float64) (bands []band, gain int) {
 	var open band
+	seen := map[int]bool{}
 	closeBand := func() {
 		if len(open.all) == 0 {
 			return
@@ -143,6 +146,14 @@ func bandsAt(segs []segment, x float64) (bands []band, gain int) {
 		open = band{}
 	}
 	for _, s := range segs {
+		if run, ok := runs.of[s.box]; ok && runs.across(run, x) {
+			if !seen[run] {
+				seen[run] = true
+				closeBand()
+				bands = append(bands, band{all: runs.segs[run]})
+			}
+			continue
+		}
 		if s.left < x-1 && s.right > x+1 && s.alone {
 			closeBand()
 			bands = append(bands, band{all: []segment{s}})

@@ -3,6 +3,7 @@ package pdf
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -89,12 +90,16 @@ func attachMarkers(segs []segment) []segment {
 	gone := make([]bool, len(segs))
 	for i, s := range segs {
 		unnamed := s.words[0].text == unnamedSign
-		if len(s.words) != 1 || !unnamed && !isBullet(s.words[0]) && !ordinal.MatchString(s.words[0].text) {
+		note := isNoteNumber(s)
+		if len(s.words) != 1 || !unnamed && !note && !isBullet(s.words[0]) && !ordinal.MatchString(s.words[0].text) {
 			continue
 		}
 		best := -1
 		for _, j := range near(segs, i) {
 			gap := segs[j].left - s.right
+			if note && (gap > segs[j].size || s.size > 0.9*segs[j].size) {
+				continue
+			}
 			if !gone[j] && gap > -1 && gap < 4*max(s.size, segs[j].size) && s.sameLine(segs[j].box) && (best < 0 || segs[j].left < segs[best].left) {
 				best = j
 			}
@@ -115,6 +120,15 @@ func attachMarkers(segs []segment) []segment {
 		}
 	}
 	return kept
+}
+
+// isNoteNumber says whether a segment is a number that may stand raised before a footnote.
+func isNoteNumber(s segment) bool {
+	if len(s.words) != 1 || len(s.words[0].text) > 3 {
+		return false
+	}
+	_, err := strconv.Atoi(s.words[0].text)
+	return err == nil
 }
 
 // near lists the segments whose middle is within a line's height of segment i's, i left out. segs are

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -102,7 +103,7 @@ func (s *sheet) body(others []*sheet, pages int, size float64) []segment {
 		last := -1
 		outer := make([]bool, len(mine))
 		for i, row := range mine {
-			outer[i] = repeated(row, s.height, others, edge, pages) ||
+			outer[i] = repeated(row, s.height, others, edge, pages) || s.numbered(row, others, edge, pages) ||
 				i == last+1 && outermost(row, s.height) && (pageNumber.MatchString(row.text()) || runningHead(row, size))
 			if outer[i] && row.apart {
 				last = i
@@ -152,6 +153,57 @@ func repeated(row edgeRow, height float64, others []*sheet, edge func(*sheet) []
 		}
 	}
 	return false
+}
+
+// numbered says whether a line bears the number of its page beside some words, as other pages nearby do at
+// the same height: such as the title of a section, which changes with the pages.
+func (s *sheet) numbered(row edgeRow, others []*sheet, edge func(*sheet) []edgeRow, pages int) bool {
+	first, ok := row.firstPage(s.number)
+	if !ok {
+		return false
+	}
+	need := 2
+	if pages <= window {
+		need = 1
+	}
+	for _, o := range others {
+		if slices.ContainsFunc(edge(o), func(r edgeRow) bool {
+			begins, ok := r.firstPage(o.number)
+			return ok && begins == first && abs(r.centerY()-row.centerY()) < 0.012*s.height
+		}) {
+			need--
+		}
+	}
+	return need <= 0
+}
+
+// maxHeadWords is how many words a running head has at most, its number apart.
+const maxHeadWords = 16
+
+// firstPage is the number that the document's first page would have if a number at the line's beginning or
+// end, far from its other words, were that of the page.
+func (r edgeRow) firstPage(page int) (int, bool) {
+	cells := cellsOf(r.line)
+	if len(cells) < 2 || len(r.words()) > maxHeadWords {
+		return 0, false
+	}
+	for _, c := range []cell{cells[0], cells[len(cells)-1]} {
+		if len(c.words) != 1 {
+			continue
+		}
+		if n := pageValue(c.words[0].text); n > 0 {
+			return n - page, true
+		}
+	}
+	return 0, false
+}
+
+// pageValue is a page's number in Arabic or Roman figures; 0: it is none.
+func pageValue(s string) int {
+	if n, err := strconv.Atoi(s); err == nil && n < 10_000 {
+		return n
+	}
+	return romanValue(strings.ToLower(s))
 }
 
 func outermost(row edgeRow, height float64) bool {

@@ -40,11 +40,12 @@ func readings(w word) []ordinalSeen {
 	return out
 }
 
-// romanValue is the value of a Roman number up to 39; zero when it is none.
+// romanValue is the value of a Roman number up to 99; zero when it is none.
 func romanValue(s string) int {
-	for n := 1; n < 40; n++ {
-		tens, ones := strings.Repeat("x", n/10), []string{"", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix"}[n%10]
-		if tens+ones == s {
+	tens := []string{"", "x", "xx", "xxx", "xl", "l", "lx", "lxx", "lxxx", "xc"}
+	ones := []string{"", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix"}
+	for n := 1; n < 100; n++ {
+		if tens[n/10]+ones[n%10] == s {
 			return n
 		}
 	}

@@ -67,6 +67,15 @@ type page struct {
 	answer         Answer
 }
 
+// sizeAs exchanges the page's width and height when the runs' are: of a page that is shown turned,
+// pdftotext prints the size before it is turned, and the places of the words after it.
+func (p *page) sizeAs(r *runPage) {
+	near := func(a, b float64) bool { return abs(a-b) < 1.5 }
+	if near(p.width, r.height) && near(p.height, r.width) && !near(p.width, p.height) {
+		p.width, p.height = p.height, p.width
+	}
+}
+
 // turn is how a page's content was turned to stand upright.
 type turn int
 
@@ -74,12 +83,18 @@ const (
 	upright turn = iota
 	fromUpwards
 	fromDownwards
+	fromUpsideDown
 )
 
-// straighten turns a page whose text runs up or down, such as a wide table printed on its side.
+// straighten turns a page whose text runs up or down, such as a wide table printed on its side, or stands
+// on its head.
 func (p *page) straighten() {
-	var tall, up, down int
+	var tall, up, down, forth, back int
 	for i, w := range p.words {
+		if i > 0 && p.words[i-1].segment == w.segment && !w.rtl && w.sameLine(p.words[i-1].box) {
+			forth += one(w.left > p.words[i-1].left)
+			back += one(w.left < p.words[i-1].left)
+		}
 		if len([]rune(w.text)) < 3 || w.height() < 1.5*w.width() {
 			continue
 		}
@@ -92,17 +107,23 @@ func (p *page) straighten() {
 			}
 		}
 	}
-	if tall == 0 || tall*10 < 3*len(p.words) || up+down == 0 {
+	switch {
+	case tall > 0 && tall*10 >= 3*len(p.words) && up+down > 0:
+		p.turned = fromDownwards
+		if up > down {
+			p.turned = fromUpwards
+		}
+	case back > 4*forth && back*2 > len(p.words):
+		p.turned = fromUpsideDown
+	default:
 		return
-	}
-	p.turned = fromDownwards
-	if up > down {
-		p.turned = fromUpwards
 	}
 	for i := range p.words {
 		p.words[i].box = p.words[i].turnedBy(p.turned, p.width, p.height)
 	}
-	p.width, p.height = p.height, p.width
+	if p.turned != fromUpsideDown {
+		p.width, p.height = p.height, p.width
+	}
 }
 
 // turnedBy maps b of a page of width w and height h.
@@ -112,6 +133,8 @@ func (b box) turnedBy(t turn, w, h float64) box {
 		return box{h - b.bottom, b.left, h - b.top, b.right}
 	case fromDownwards:
 		return box{b.top, w - b.right, b.bottom, w - b.left}
+	case fromUpsideDown:
+		return box{w - b.right, h - b.bottom, w - b.left, h - b.top}
 	default:
 		return b
 	}
@@ -130,6 +153,8 @@ func (p *page) original(b box) box {
 	case fromDownwards:
 		b = box{h - b.bottom, b.left, h - b.top, b.right}
 		w, h = h, w
+	case fromUpsideDown:
+		b = box{w - b.right, h - b.bottom, w - b.left, h - b.top}
 	}
 	if w <= 0 || h <= 0 {
 		return box{}

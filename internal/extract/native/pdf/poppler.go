@@ -87,6 +87,7 @@ func (p poppler) pages(ctx context.Context, first, last int, yield func(*page) e
 			styles, open = <-runs
 		}
 		if styles != nil && styles.number == pg.number {
+			pg.sizeAs(styles)
 			if pg.seesLess(styles) {
 				styles = p.findInvisible(ctx, pg, styles)
 			}

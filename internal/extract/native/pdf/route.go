@@ -51,7 +51,7 @@ func (p *page) text() PageText {
 		Number: p.number, Width: p.width, Height: p.height, Signs: p.signs, Garbage: p.garbage,
 		Layer: p.layer, Invisible: p.invisible, Words: make([]Word, len(p.words)),
 	}
-	if p.turned != upright {
+	if p.turned == fromUpwards || p.turned == fromDownwards {
 		t.Width, t.Height = t.Height, t.Width
 	}
 	for i, w := range p.words {

@@ -76,10 +76,16 @@ func tableWithin(lines []line, wide int) (start int, t *extract.Table) {
 func tableLines(lines []line, at int) (end, wide int) {
 	several := func(i int) bool { return i < len(lines) && len(cellsOf(lines[i])) >= 2 }
 	below := func(i int) float64 { return lines[i].top - lines[i-1].bottom }
-	end, wide = at+1, one(several(at))
-	for ; end < len(lines) && below(end) < 2*max(lines[end].height(), lines[end-1].height()); end++ {
-		if several(end) {
+	var inner []float64 // left edges of the cells but the first of their lines
+	end = at
+	for ; end == at || end < len(lines) && below(end) < 2*max(lines[end].height(), lines[end-1].height()); end++ {
+		if cells := cellsOf(lines[end]); len(cells) >= 2 {
 			wide++
+			for _, c := range cells[1:] {
+				inner = append(inner, c.left)
+			}
+		} else if slices.ContainsFunc(inner, func(left float64) bool { return abs(left-lines[end].left) < 2 }) {
+			continue // the next line of a cell that isn't the first of its row
 		} else if !several(end+1) || below(end+1) >= lines[end].height() {
 			break
 		}

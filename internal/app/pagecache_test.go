@@ -1,0 +1,135 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/ocr"
+	"github.com/seed-7227ef26/async-worker/internal/ocr/pages"
+	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
+	"github.com/seed-7227ef26/async-worker/internal/store/schema"
+)
+
+// counting counts the pages that it reads, and ends its task when it has read so many.
+type counting struct {
+	mu    sync.Mutex
+	reads map[int]int
+	until int
+	end   func(error)
+}
+
+func (*counting) Name() string                       { return "counting" }
+func (*counting) Version() string                    { return "1" }
+func (*counting) Languages() []string                { return nil }
+func (*counting) Abilities() ocr.Abilities           { return ocr.Abilities{} }
+func (c *counting) For(ocr.Wish) (ocr.Engine, error) { return c, nil }
+
+var errKilled = errors.New("killed")
+
+func (c *counting) Read(_ context.Context, img ocr.Image) (ocr.Page, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.reads) == c.until {
+		c.end(errKilled)
+		return ocr.Page{}, errKilled
+	}
+	c.reads[img.Rect.Dx()]++
+	return ocr.Page{Paragraphs: []ocr.Paragraph{{{{Text: fmt.Sprint("page ", img.Rect.Dx()), Confidence: 1}}}}}, nil
+}
+
+// What one worker has read of a document, another takes from the tenant's store: however often the task's
+// attempts end in the midst of it, each page is read once.
+func TestPagesAreReadOnce(t *testing.T) {
+	t.Parallel()
+	url := stacktest.PostgresWith(t, schema.Options{Dimensions: 8})
+	c := &counting{reads: map[int]int{}}
+	const all = 40
+	numbers := make([]int, all)
+	for i := range numbers {
+		numbers[i] = i + 1
+	}
+	attempt := func() error {
+		s, err := postgres.Open(t.Context(), url, postgres.Options{ClientID: "acme", Dimensions: 8, MaxConns: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		ctx, cancel := context.WithCancelCause(t.Context())
+		defer cancel(nil)
+		c.end = cancel
+		cache := &pageCache{store: s, log: slog.New(slog.DiscardHandler)}
+		d := (&pages.Reader{Engine: c, Budget: pages.NewBudget(2), Cache: cache}).Open(
+			ctx,
+			func() (string, error) { return "sha", nil },
+			func(_ context.Context, number int) (ocr.Image, error) {
+				return ocr.Image{Gray: image.NewGray(image.Rect(0, 0, number, 1))}, nil
+			},
+		)
+		defer d.Close()
+		return d.Each(numbers, func(number int, p ocr.Page, err error) error {
+			if err == nil && p.Paragraphs[0].Text() != fmt.Sprint("page ", number) {
+				t.Errorf("page %d is %+v", number, p)
+			}
+			return err
+		})
+	}
+	for c.until = 7; ; c.until += 11 {
+		if err := attempt(); err == nil {
+			break
+		} else if !errors.Is(err, errKilled) {
+			t.Fatal(err)
+		}
+	}
+	if len(c.reads) != all {
+		t.Errorf("%d of %d pages were read", len(c.reads), all)
+	}
+	for number, n := range c.reads {
+		if n != 1 {
+			t.Errorf("page %d was read %d times", number, n)
+		}
+	}
+}
+
+// deadStore is a store that is down, and counts how often old readings are removed.
+type deadStore struct {
+	err     error
+	expired int
+}
+
+func (f *deadStore) PageResults(context.Context, store.PageSource, int, int) ([]store.PageResult, error) {
+	return nil, f.err
+}
+
+func (f *deadStore) KeepPageResults(context.Context, store.PageSource, []store.PageResult) error {
+	return f.err
+}
+
+func (f *deadStore) ExpirePageResults(context.Context, time.Duration, int) (int, error) {
+	f.expired++
+	return 0, f.err
+}
+
+// A store that is down costs a reading again, and no more; old readings are removed now and then.
+func TestPageCacheOverADeadStore(t *testing.T) {
+	t.Parallel()
+	s := &deadStore{err: errors.New("down")}
+	c := &pageCache{store: s, log: slog.New(slog.DiscardHandler)}
+	if found := c.Get(t.Context(), "s", "r", 1, 32); len(found) != 0 {
+		t.Errorf("found %v", found)
+	}
+	c.Put(t.Context(), "s", "r", 1, []byte("reading"))
+	s.err = nil
+	c.Put(t.Context(), "s", "r", 1, []byte("reading"))
+	c.Put(t.Context(), "s", "r", 2, []byte("reading"))
+	if s.expired != 1 {
+		t.Errorf("old readings were removed %d times", s.expired)
+	}
+}
