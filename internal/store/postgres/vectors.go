@@ -46,16 +46,22 @@ func (c *caller) CallWithVectors(ctx context.Context, fn string, p json.RawMessa
 	return json.RawMessage(answer), nil
 }
 
-func halfVectors(vectors [][]float32) []*pgvector.HalfVector {
-	half := make([]*pgvector.HalfVector, len(vectors))
-	for i, v := range vectors {
-		if v != nil {
-			h := pgvector.NewHalfVector(v)
-			half[i] = &h
-		}
-	}
-	return half
+// halfVectors are a one-dimensional array of halfvec, nulls where a vector is nil: a pgtype.ArrayGetter. As a slice of
+// pointers they would be encoded too, but as texts, and element by element.
+type halfVectors [][]float32
+
+func (v halfVectors) Dimensions() []pgtype.ArrayDimension {
+	return []pgtype.ArrayDimension{{Length: int32(len(v)), LowerBound: 1}}
 }
+
+func (v halfVectors) Index(i int) any {
+	if v[i] == nil {
+		return nil
+	}
+	return pgvector.NewHalfVector(v[i])
+}
+
+func (halfVectors) IndexType() any { return pgvector.HalfVector{} }
 
 const halfvecArray = "_halfvec"
 
