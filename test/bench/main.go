@@ -25,10 +25,15 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == "stub" {
 		os.Exit(serveStub(os.Stdout, os.Stdin))
 	}
-	only := flag.String("only", "", "one part alone: "+partNames())
+	var index indexOptions
+	flag.IntVar(&index.rows, "rows", 50_000, "of index: how many chunks, at least 1000")
+	flag.IntVar(&index.queries, "queries", 100, "of index: how many questions")
+	flag.Uint64Var(&index.seed, "seed", 1, "of index: what its vectors and words are made from")
+	all := parts(&index)
+	only := flag.String("only", "", "one part alone: "+partNames(all))
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, os.Stdout, *only)
+	err := run(ctx, os.Stdout, all, *only)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -43,24 +48,25 @@ type part struct {
 	run   func(ctx context.Context, out io.Writer) error
 }
 
-func parts() []part {
+func parts(index *indexOptions) []part {
 	return []part{
 		{"reindex", "documents that come again", measureReindex},
+		{"index", "chunks written and found", func(ctx context.Context, out io.Writer) error { return measureIndex(ctx, out, *index) }},
 		{"cancel", "how soon one ends the reading of a huge piece", measureCancel},
 	}
 }
 
-func partNames() string {
+func partNames(all []part) string {
 	names := "queue (beside a bare loop), idle, river (beside River)"
-	for _, p := range parts() {
+	for _, p := range all {
 		names += ", " + p.name + " (" + p.about + ")"
 	}
 	return names
 }
 
 // run does the parts that were asked for: those about the cost of a task, or one.
-func run(ctx context.Context, out io.Writer, only string) error {
-	for _, p := range parts() {
+func run(ctx context.Context, out io.Writer, all []part, only string) error {
+	for _, p := range all {
 		if p.name == only {
 			return p.run(ctx, out)
 		}
@@ -68,7 +74,7 @@ func run(ctx context.Context, out io.Writer, only string) error {
 	switch only {
 	case "", "queue", "idle", "river":
 	default:
-		return fmt.Errorf("there is no part %q: the parts are %s", only, partNames())
+		return fmt.Errorf("there is no part %q: the parts are %s", only, partNames(all))
 	}
 	stub, stopStub, err := startStub(ctx)
 	if err != nil {
