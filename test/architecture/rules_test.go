@@ -32,6 +32,7 @@ func rules() []rule {
 		{"internal/store/...", []string{"internal/store/...", taskWords, jobWords}, "a back end never knows who uses it"},
 		{"internal/blob/...", []string{"internal/blob/...", "internal/azure", taskWords, jobWords}, "a back end never knows who uses it"},
 		{"internal/ocr/...", []string{"internal/ocr/...", "internal/child", "internal/docling", taskWords, jobWords}, "an engine reads an image and knows nothing of documents"},
+		{"internal/ocr/vision", []string{"internal/ocr", "internal/llm", jobWords}, "it asks a model about an image, and knows nothing of documents"},
 		{"internal/extract/...", []string{"internal/extract/...", "internal/ocr", "internal/ocr/pages", "internal/child", "internal/docling", taskWords, jobWords}, "an extractor makes blocks of bytes and no more"},
 		{"internal/llm/...", []string{"internal/llm/...", taskWords, jobWords}, "a model's client never knows who asks"},
 		{"internal/chunk/...", []string{"internal/extract", "internal/llm", "internal/chunk/...", taskWords, jobWords}, "a chunker makes chunks of blocks and no more"},
