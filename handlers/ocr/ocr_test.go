@@ -28,10 +28,13 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf"
 	"github.com/seed-7227ef26/async-worker/internal/extract/score"
 	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
+	"github.com/seed-7227ef26/async-worker/internal/llm/openai"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/ocrtest"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/pages"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/tesseract"
+	"github.com/seed-7227ef26/async-worker/internal/ocr/vision"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
@@ -485,6 +488,41 @@ func TestCorpusAccuracy(t *testing.T) {
 		t.Logf("%-26s F1 %.3f  order %.3f  confidence %.3f", name, f1, order, *r.MeanConfidence)
 		if f1 < 0.9 || order < 0.9 {
 			t.Errorf("%s: F1 %.3f, order %.3f", name, f1, order)
+		}
+	}
+}
+
+// A model gives Markdown without boxes; each format makes of it what it can.
+func TestModel(t *testing.T) {
+	t.Parallel()
+	s := llmtest.New(t, llmtest.Options{Reply: func(r llmtest.ChatRequest) llmtest.Reply {
+		return llmtest.Reply{Text: fmt.Sprintf("# Harbour\n\nShips *of* %d\n\n| ship | hour |\n| - | - |\n| Ada | 7 |", r.Images[0].Bounds().Dy())}
+	}})
+	chat, err := openai.NewChat(openai.Config{BaseURL: s.URL(), APIKey: llmtest.Key, Model: "gpt-4o-mini", HTTPClient: s.Client()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBench(t, vision.New(chat, vision.Options{}))
+	if needs := b.handler.Spec().Needs; !slices.Contains(needs, job.Model) {
+		t.Errorf("needs %v", needs)
+	}
+	b.putPDF("a.pdf", scanned(t, "A page"), ocrtest.Page{Image: ocrtest.Blank().Gray})
+	want := map[string][]string{
+		"markdown": {"<!-- page 1 -->\n\n# Harbour\n\nShips *of* 640\n\n| ship | hour |\n| - | - |\n| Ada | 7 |\n\n<!-- page 2 -->\n"},
+		"text":     {"Harbour\n\nShips of 640\n\nship\thour\nAda\t7\n\f\f"},
+		"json":     {`"markdown":"# Harbour`, `{"type":"heading","text":"Harbour","level":1}`, `"mean_confidence":null`},
+		"hocr":     {`content="ocr_page ocr_carea ocr_par ocr_line"`, `<span class="ocr_line" id="line_1_2">Ships of 640</span>`},
+	}
+	for format, parts := range want {
+		r := b.do(`{"filename":"a.pdf","languages":["deu"]}`, task.Hints{OutputFormat: format, Resolution: 640})
+		got := b.get(r.DerivedBlob)
+		for _, part := range parts {
+			if !strings.Contains(got, part) {
+				t.Errorf("%s: %q", format, got)
+			}
+		}
+		if r.OCREngine != "openai" || r.Model != "gpt-4o-mini" || r.MeanConfidence != nil || r.PageCount != 2 || r.Usage == nil || r.Requests != 1 || r.PromptTokens < 700 {
+			t.Errorf("%s: %+v %+v", format, r, r.Usage)
 		}
 	}
 }

@@ -26,7 +26,10 @@ type Worker struct {
 
 // Registry builds the handlers of all task types: adding a type is one line here.
 func (t *Tenant) registry(ctx context.Context, tempDir string) (handlers.Registry, error) {
-	reader, noOCR := t.openReader(ctx, tempDir)
+	reader, noOCR, err := t.openReader(ctx, tempDir)
+	if err != nil {
+		return nil, err
+	}
 	if noOCR != nil {
 		t.log.Warn("there is no OCR: pages without text stay unread, and ocr tasks of page images fail", "reason", noOCR)
 	}

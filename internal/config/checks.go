@@ -28,6 +28,9 @@ func (l *loader) check(groups Group) {
 	if groups&Extract != 0 {
 		l.checkDocling()
 	}
+	if groups&Extract != 0 && groups&Models != 0 {
+		l.checkOCR()
+	}
 	if groups&Worker != 0 {
 		l.checkPII()
 	}
@@ -162,6 +165,35 @@ func (l *loader) checkModels() {
 			"set it (any word for a service that asks for none) or AZURE_OPENAI_*, or set LLM_PROVIDER=offline to work without a network")
 	}
 	l.checkDimensions()
+}
+
+// checkOCR wants a service for a model that reads pages.
+func (l *loader) checkOCR() {
+	address, key := l.given("OCR_BASE_URL"), l.given("OCR_API_KEY")
+	if key && !address {
+		l.problem("OCR_BASE_URL", "there is an OCR_API_KEY but no address", "set it to the address of the service, with its /v1, or unset OCR_API_KEY")
+		return
+	}
+	if u, err := url.Parse(l.cfg.OCR.BaseURL); err == nil && address && key && u.Scheme == "http" && !loopback(u.Hostname()) {
+		l.warn("OCR_BASE_URL", "pages and the key travel unencrypted over http", "use https, unless the network between them is trusted")
+	}
+	if !l.fine("OCR_ENGINE") || l.cfg.OCREngine != OCROpenAI {
+		return
+	}
+	if l.fine("PII_MODE") && l.cfg.PII.Mode == PIIRedact {
+		const problem = "PII_MODE is redact, but images of pages go to the model as they are"
+		if !address {
+			l.problem("OCR_ENGINE", problem, "set it to tesseract, or OCR_BASE_URL to a server of your own")
+			return
+		}
+		l.warn("OCR_BASE_URL", problem, "use a server of your own, or OCR_ENGINE=tesseract")
+	}
+	if address {
+		return
+	}
+	if !l.given("OPENAI_API_KEY") && !l.given("AZURE_OPENAI_ENDPOINT") && l.cfg.LLMProvider != ProviderOpenAI {
+		l.problem("OCR_ENGINE", "openai needs a service, and none is set", "set OCR_BASE_URL, or OPENAI_API_KEY, or AZURE_OPENAI_*; or unset OCR_ENGINE")
+	}
 }
 
 // checkDimensions knows what OpenAI's models can give (platform.openai.com/docs/guides/embeddings).

@@ -32,8 +32,9 @@ type Config struct {
 	// Extractor (EXTRACTOR) is ExtractorNative, ExtractorDocling or ExtractorAuto: Docling, and native while it
 	// is down. Default ExtractorDocling when Docling.URL is set, else ExtractorNative.
 	Extractor string
-	// OCREngine (OCR_ENGINE) is always OCRTesseract in this version.
+	// OCREngine (OCR_ENGINE) is OCRTesseract (default) or OCROpenAI.
 	OCREngine string
+	OCR       OCR
 
 	PII PII
 
@@ -82,6 +83,7 @@ const (
 	ExtractorAuto    = "auto"
 
 	OCRTesseract = "tesseract"
+	OCROpenAI    = "openai" // a model that sees, behind an OpenAI-compatible chat endpoint
 
 	PIIOff    = "off"
 	PIITag    = "tag"
@@ -141,6 +143,14 @@ type PII struct {
 	Kinds             []string // PII_KINDS; empty: all that identify a person
 	DetectorURL       string   // PII_DETECTOR_URL, no trailing slash; empty: the built-in patterns alone
 	DetectorLanguages []string // PII_DETECTOR_LANGUAGES, ISO 639-1; default en
+}
+
+// OCR says more about how page images are read.
+type OCR struct {
+	Model       string // OCR_MODEL, of OCROpenAI; empty: OpenAI.ChatModel
+	BaseURL     string // OCR_BASE_URL, of OCROpenAI; empty: the service of OpenAI or AzureOpenAI
+	APIKey      Secret // OCR_API_KEY, for BaseURL
+	Concurrency int    // OCR_CONCURRENCY, 1-64 pages at a time; zero: as the engine is
 }
 
 // Retry overrides the retry policy of every task type. Zero fields leave it as the type has it.

@@ -151,9 +151,30 @@ func documents() []Setting {
 		},
 		{
 			Name: "OCR_ENGINE", Default: OCRTesseract, Groups: Extract,
-			Help: "what reads pictures of text; openai and docling are not in this version yet",
+			Help: "what reads pictures of text: tesseract, or openai: a model that sees, behind an OpenAI-compatible endpoint; docling is not in this version yet",
 			parse: oneOf(func(c *Config) *string { return &c.OCREngine },
-				[]string{OCRTesseract}, []string{"openai", "docling"}),
+				[]string{OCRTesseract, OCROpenAI}, []string{"docling"}),
+		},
+		{
+			Name: "OCR_MODEL", Shown: "OPENAI_CHAT_MODEL", Groups: Extract,
+			Help: "the model for OCR_ENGINE=openai, e.g. gpt-4o, allenai/olmOCR-2-7B-1025-FP8; on Azure OpenAI the deployment's name",
+			parse: pattern(func(c *Config) *string { return &c.OCR.Model }, modelPattern,
+				"use the model's or deployment's name alone"),
+		},
+		{
+			Name: "OCR_BASE_URL", Shown: "the service of OPENAI_* or AZURE_OPENAI_*", Groups: Extract,
+			Help:  "another service for OCR_ENGINE=openai, such as a vLLM server of one's own; no other key than OCR_API_KEY goes there",
+			parse: address(func(c *Config) *string { return &c.OCR.BaseURL }, "http://vllm:8000/v1"),
+		},
+		{
+			Name: "OCR_API_KEY", Secret: true, Groups: Extract,
+			Help:  "the key for OCR_BASE_URL, if it asks for one",
+			parse: secret(func(c *Config) *Secret { return &c.OCR.APIKey }),
+		},
+		{
+			Name: "OCR_CONCURRENCY", Default: "0", Unit: "pages", Groups: Extract,
+			Help:  "how many pages are read by OCR at a time, over all tasks, 1 to 64; 0: as many as there are processors, and 4 by a service",
+			parse: integer(func(c *Config) *int { return &c.OCR.Concurrency }, 0, 64),
 		},
 		{
 			Name: "PII_MODE", Default: PIIOff, Groups: Worker,

@@ -10,6 +10,7 @@ import (
 	"image/png"
 	"io"
 	"os"
+	"sync"
 
 	"golang.org/x/image/tiff"
 
@@ -27,8 +28,9 @@ const maxDecoded = 40_000_000
 // Errors are *job.Error (unsupported_format, corruption_detected, quota_exceeded), or wrap the cause of
 // the context's end.
 type Images struct {
-	file  *os.File
-	pages []page
+	file     *os.File
+	pages    []page
+	decoding sync.Mutex // a decoded color image may take 160 MB: one at a time
 }
 
 // OpenImages looks for the pages of an image file, of which it lists at most so many. Close it at the end.
@@ -42,7 +44,7 @@ func OpenImages(ctx context.Context, path string, most int) (*Images, error) {
 		_ = file.Close() // it was only read
 		return nil, explain(ctx, err)
 	}
-	return &Images{file, pages}, nil
+	return &Images{file: file, pages: pages}, nil
 }
 
 // Close closes the file.
@@ -53,6 +55,8 @@ func (im *Images) Pages() int { return len(im.pages) }
 
 // Decode returns a page (1 is the first) in gray on white, upright as far as the file says how it lies.
 func (im *Images) Decode(ctx context.Context, number int, size Size) (ocr.Image, error) {
+	im.decoding.Lock()
+	defer im.decoding.Unlock()
 	img, err := im.pages[number-1].decode(&input{ctx: ctx, file: im.file}, size)
 	if err != nil {
 		return ocr.Image{}, explain(ctx, err)

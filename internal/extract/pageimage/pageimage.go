@@ -5,6 +5,7 @@ package pageimage
 import (
 	"context"
 	"fmt"
+	"math"
 	"path/filepath"
 	"time"
 
@@ -95,7 +96,7 @@ func (f *File) Scaled(ctx context.Context, number int, scale float64) (ocr.Image
 	}
 	dpi := int(float64(f.opts.DPI) * scale)
 	if side > 0 {
-		dpi = max(int(float64(side)*pointsPerInch/max(about.Width, about.Height)), 1)
+		dpi = max(int(math.Ceil(float64(side)*pointsPerInch/max(about.Width, about.Height))), 1) // the engine cuts off the rest
 	}
 	return f.pdf.Render(ctx, number, about, dpi)
 }

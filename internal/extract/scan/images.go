@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"sync"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/pageimage"
@@ -95,7 +94,6 @@ type album struct {
 	record
 	patience patience
 	images   *pageimage.Images
-	decoding sync.Mutex // a decoded color image may take 160 MB: one at a time
 }
 
 // damagedError is what is wrong with the file, whatever the engine is.
@@ -108,8 +106,6 @@ func (r *album) render(ctx context.Context, number int) (ocr.Image, error) {
 	if r.patience.over() {
 		return ocr.Image{}, errGivenUp
 	}
-	r.decoding.Lock()
-	defer r.decoding.Unlock()
 	img, err := r.images.Decode(ctx, number, pageimage.Size{Pixels: r.opts.Pixels})
 	switch {
 	case err != nil:

@@ -29,7 +29,7 @@ type try struct {
 // ladder is how a page is asked for again: warmer, because a model that has lost itself in a loop takes the
 // same way again at the same temperature; with more room; coarser, because fine print is what it loses itself
 // in. An answer that was only cut off skips to the try with more room.
-var ladder = [Tries]try{{0, 1, 1}, {0.4, 1, 1}, {0.2, 2, 1}, {0.8, 2, 0.75}}
+func ladder() [Tries]try { return [Tries]try{{0, 1, 1}, {0.4, 1, 1}, {0.2, 2, 1}, {0.8, 2, 0.75}} }
 
 // moreRoom is the first try with more tokens.
 const moreRoom = 2
@@ -63,7 +63,7 @@ func (e *Engine) climb(ctx context.Context, img ocr.Image) (ocr.Page, error) {
 	var turned ocr.Turn
 	var last trouble
 	for n := 0; n < Tries; n++ {
-		text, asked, err := e.ask(ctx, turned.Of(img), ladder[n], &usage)
+		text, asked, err := e.ask(ctx, turned.Of(img), ladder()[n], &usage)
 		if err != nil {
 			return ocr.Page{Usage: usage}, err
 		}

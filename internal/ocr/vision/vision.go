@@ -82,6 +82,11 @@ func (e *Engine) For(w ocr.Wish) (ocr.Engine, error) {
 	}
 	if len(w.Languages) > 0 {
 		mine.languages = slices.Clone(w.Languages)
+		if e.opts.Fallback != nil { // one that can't read them does what it can
+			if other, err := e.opts.Fallback.For(ocr.Wish{Languages: w.Languages}); err == nil {
+				mine.opts.Fallback = other
+			}
+		}
 	}
 	if w.Resolution > 0 {
 		mine.opts.Side = min(max(w.Resolution, leastSide), mostSide)
