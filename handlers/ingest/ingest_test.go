@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"go.uber.org/goleak"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
@@ -232,6 +233,21 @@ func TestRepeatedText(t *testing.T) {
 	}
 }
 
+// rows is where each row of a chunk is in its table: it moves when it is written again.
+func (b *bench) rows() (places string) {
+	b.Helper()
+	conn, err := pgx.Connect(b.Context(), b.url)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(b.Context())) }()
+	err = conn.QueryRow(b.Context(), "select string_agg(ctid::text, ' ' order by document_id, version, position) from document_chunks").Scan(&places)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return places
+}
+
 // What a lost attempt has staged is not paid for again, is counted once, and leaves nothing behind.
 func TestSecondAttempt(t *testing.T) {
 	t.Parallel()
@@ -241,7 +257,7 @@ func TestSecondAttempt(t *testing.T) {
 	if _, err := b.handler.Handle(t.Context(), first); err != nil { // and the worker dies before the commit
 		t.Fatal(err)
 	}
-	inputs := b.model.Inputs()
+	inputs, rows := b.model.Inputs(), b.rows()
 	if _, err := b.store.Release(t.Context(), first.Holder, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -257,6 +273,9 @@ func TestSecondAttempt(t *testing.T) {
 	out, err := b.handler.Handle(t.Context(), second)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if got := b.rows(); got != rows {
+		t.Errorf("what was staged is written again:\n%s\n%s", rows, got)
 	}
 	if r := b.complete(second, out); r.Version != 1 || r.Embedded != r.Chunks || r.Reused != 0 || b.model.Inputs() != inputs {
 		t.Errorf("result %+v, %d inputs more", r, b.model.Inputs()-inputs)

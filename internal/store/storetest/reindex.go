@@ -62,8 +62,10 @@ func testReuseCounted(t *testing.T, b *bench) {
 	if s, err = b.StageDocument(b.ctx(), staging(h, "counted.pdf")); err != nil {
 		t.Fatal(err)
 	}
-	// The second attempt finds all of it, and moves what the first has staged at position 3.
-	if missing, err := b.StageChunks(b.ctx(), batch(h, s, bare(0, "shared"), bare(1, "own"), chunk(2, "more"), bare(3, "shared"), bare(4, "own"))); err != nil || len(missing) != 0 {
+	// The second attempt finds all of it, one chunk on another page, and moves what the first has staged at position 3.
+	moved := bare(1, "own")
+	moved.Pages = []int{9}
+	if missing, err := b.StageChunks(b.ctx(), batch(h, s, bare(0, "shared"), moved, chunk(2, "more"), bare(3, "shared"), bare(4, "own"))); err != nil || len(missing) != 0 {
 		t.Fatal(missing, err)
 	}
 	if got := b.counted(b.complete(h, activate(s, 5))); got != (counted{Embedded: 2, Reused: 3}) {
