@@ -41,6 +41,7 @@ The same id with the same payload is the same task: it is not done twice unless 
 		Example: `  async-worker enqueue message.json
   async-worker enqueue --upload report.pdf --upload data.csv --document-set reports --watch
   async-worker enqueue --type ingest --filename 2026/report.pdf --document-set reports --id report-7
+  async-worker enqueue --delete --filename 2026/report.pdf --document-set reports
   async-worker enqueue --type summarize --payload '{"filename": "report.pdf", "style": "brief"}'`,
 		RunE: p.action(func(cmd *cobra.Command, files []string) error {
 			const always = config.Tenant | config.Queue | config.Store

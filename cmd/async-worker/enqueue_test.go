@@ -86,6 +86,16 @@ func TestEnqueueFromFlags(t *testing.T) {
 	}
 }
 
+func TestEnqueueDelete(t *testing.T) {
+	t.Parallel()
+	o, _ := office(&rows{})
+	invoke(t, o, testEnv(), "", "enqueue", "--delete", "--filename", "a.pdf", "--document-set", "s").want(t, exitOK)
+	if got := delivered(t, o); len(got) != 1 || string(got[0].Payload) != `{"delete":true,"document_set":"s","filename":"a.pdf"}` {
+		t.Errorf("messages %+v", got)
+	}
+	invoke(t, o, testEnv(), "", "enqueue", "--delete", "--upload", "enqueue_test.go", "--document-set", "s").want(t, exitUsage, "it does not go with --upload")
+}
+
 func TestEnqueueMessages(t *testing.T) {
 	t.Parallel()
 	const message = `{"task_id":"%","task_type":"ingest","payload":{"filename":"a.pdf","document_set":"s"}}`

@@ -23,7 +23,7 @@ type message struct {
 	filename, blob, set      string
 	uploads                  []string
 	webhook, priority, asker string
-	force                    bool
+	force, remove            bool
 	timeout                  time.Duration
 
 	flagged func(name string) bool // whether a flag was given
@@ -48,6 +48,7 @@ func (m *message) addFlags(cmd *cobra.Command) {
 	f.StringVar(&m.webhook, "webhook-url", "", "who is to be told the outcome")
 	f.StringVar(&m.priority, "priority", string(task.PriorityNormal), "high, normal or low")
 	f.StringVar(&m.asker, "requested-by", "", "who asked for it, for audit")
+	f.BoolVar(&m.remove, "delete", false, "payload.delete: take the document out of the index")
 	f.BoolVar(&m.force, "force", false, "do it again although it is done")
 	f.DurationVar(&m.timeout, "timeout", 0, "how long it may take, e.g. 90s (default: as the worker says)")
 }
@@ -55,7 +56,7 @@ func (m *message) addFlags(cmd *cobra.Command) {
 // taskFlags are those that describe a task, and so don't go with message files.
 func taskFlags() []string {
 	return []string{
-		"type", "id", "payload", "filename", "blob", "document-set", "upload", "webhook-url", "priority", "requested-by", "force", "timeout",
+		"type", "id", "payload", "filename", "blob", "document-set", "upload", "webhook-url", "priority", "requested-by", "delete", "force", "timeout",
 	}
 }
 
@@ -70,6 +71,9 @@ func (m *message) check(files []string) error {
 	}
 	if !slices.ContainsFunc([]string{"type", "payload", "filename", "upload"}, m.flagged) {
 		return badUsage(help, "nothing to enqueue: give message files, or flags such as --upload, --filename or --payload")
+	}
+	if m.remove && len(m.uploads) > 0 {
+		return badUsage("name the document with --filename", "--delete takes a document out of the index: it does not go with --upload")
 	}
 	if len(m.uploads) > 1 && (m.id != "" || m.filename != "" || m.blob != "") {
 		return badUsage(help, "--id, --filename and --blob can name only one document, not %d uploads", len(m.uploads))
@@ -156,6 +160,9 @@ func (m *message) one(path, client string) (letter, error) {
 		if value != "" {
 			payload[key] = value
 		}
+	}
+	if m.remove {
+		payload["delete"] = true
 	}
 	if err := complete(m.kind, payload); err != nil {
 		return letter{}, err
