@@ -12,6 +12,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/handlers/ocr"
 	"github.com/seed-7227ef26/async-worker/internal/engine"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/upkeep"
 	"github.com/seed-7227ef26/async-worker/webhook"
 )
 
@@ -148,6 +149,9 @@ func (w *Worker) Run(ctx context.Context) error {
 		}
 	})
 	loops.Go(func() { w.showStatus(delivering) })
+	loops.Go(func() {
+		upkeep.Run(ctx, w.tenant.log, upkeep.Documents(w.tenant.Store, w.tenant.Config.VersionKeep))
+	})
 	err := w.engine.Run(ctx)
 	stop() // what is in flight is finished; the rest is in the outbox
 	loops.Wait()

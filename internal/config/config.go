@@ -55,7 +55,9 @@ type Config struct {
 	// DrainMax (DRAIN_MAX_SEC) is how long running tasks may take to finish on SIGTERM; zero: none of it.
 	// Default 5 min.
 	DrainMax time.Duration
-	Webhook  Webhook
+	// VersionKeep (VERSION_KEEP_DAYS) is how long the row of a replaced version of a document is kept.
+	VersionKeep time.Duration
+	Webhook     Webhook
 	// HTTPAddr (HTTP_ADDR) is a TCP address for health and metrics, e.g. "127.0.0.1:9090"; empty: none.
 	HTTPAddr string
 	// RuntimeDir ($RUNTIME_DIRECTORY, from systemd) is where the socket http.sock goes; empty: no socket.

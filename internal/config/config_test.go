@@ -81,6 +81,7 @@ func TestDefaults(t *testing.T) {
 		{"StepTimeout", c.StepTimeout, 30 * time.Second},
 		{"MaxBlobBytes", c.MaxBlobBytes, int64(512 << 20)},
 		{"DrainMax", c.DrainMax, 5 * time.Minute},
+		{"VersionKeep", c.VersionKeep, 30 * 24 * time.Hour},
 		{"HTTPAddr", c.HTTPAddr, ""},
 		{"LogLevel", c.LogLevel, slog.LevelInfo},
 		{"LogFormat", c.LogFormat, "auto"},

@@ -253,6 +253,11 @@ func worker() []Setting {
 			Help:  "how long running tasks may take to finish on SIGTERM, 0 to 3600; 0: they are given back at once",
 			parse: duration(func(c *Config) *time.Duration { return &c.DrainMax }, time.Second, 0, 3600),
 		},
+		{
+			Name: "VERSION_KEEP_DAYS", Default: "30", Unit: "days", Groups: Worker,
+			Help:  "how long it is kept on record that a version of a document was replaced, 0 to 3650; its chunks go at once",
+			parse: duration(func(c *Config) *time.Duration { return &c.VersionKeep }, day, 0, 3650),
+		},
 	}
 }
 

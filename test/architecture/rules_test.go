@@ -43,6 +43,7 @@ func rules() []rule {
 		{"internal/privacy/...", []string{"internal/privacy/...", "internal/extract", jobWords}, "a detector looks at texts, and never knows whose"},
 
 		{"internal/message/...", []string{"internal/store", "internal/blob", taskWords, jobWords}, "it makes the text of a message, and sends none"},
+		{"internal/upkeep/...", []string{"internal/store", taskWords, jobWords}, "it keeps the store small, whatever the store is"},
 		{"webhook/...", []string{"internal/store", taskWords, jobWords}, "it delivers what the outbox holds"},
 		{
 			"handlers/...",

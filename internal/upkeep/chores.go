@@ -1,0 +1,26 @@
+package upkeep
+
+import (
+	"context"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+const (
+	every = 6 * time.Hour
+	batch = 200 // rows of a kind in one transaction
+
+	// abandonedFor is for how long what a job has staged is kept for it, when nobody holds the job: an outage may
+	// last, and the job would pay for it again.
+	abandonedFor = 7 * 24 * time.Hour
+)
+
+// Documents removes versions of documents that were replaced longer than keep ago, what abandoned jobs have staged,
+// and documents that never had a version.
+func Documents(s store.Upkeep, keep time.Duration) Chore {
+	return Chore{Name: "old versions of documents", Every: every, Do: func(ctx context.Context) (int, bool, error) {
+		c, err := s.Collect(ctx, store.Collection{SupersededFor: keep, AbandonedFor: abandonedFor, Limit: batch})
+		return c.Superseded + c.Staged + c.Documents, c.More, err
+	}}
+}

@@ -1,0 +1,74 @@
+// Package upkeep removes from the store what nobody needs any more, beside the tasks and seldom: an idle tenant pays
+// for a few calls a day.
+package upkeep
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// Chore is one kind of upkeep.
+type Chore struct {
+	Name  string        // for the log, e.g. "old versions of documents"
+	Every time.Duration // about; rounds of several workers drift apart
+	// Do removes a batch and tells how much that was; more: it was a full one.
+	Do func(ctx context.Context) (removed int, more bool, err error)
+}
+
+const (
+	// firstWithin is how soon after the start of a worker its first round is: some time, as workers are often
+	// started together.
+	firstWithin = 10 * time.Minute
+	// batchPause is between two batches of a round: the store has other things to do.
+	batchPause = time.Second
+)
+
+// Run does the chores until ctx is done. What fails is logged, and tried again in the next round.
+func Run(ctx context.Context, log *slog.Logger, chores ...Chore) {
+	var all sync.WaitGroup
+	for _, c := range chores {
+		all.Go(func() { c.loop(ctx, log.With("chore", c.Name)) })
+	}
+	all.Wait()
+}
+
+func (c Chore) loop(ctx context.Context, log *slog.Logger) {
+	wait := rand.N(min(firstWithin, c.Every))
+	for sleep(ctx, wait) {
+		c.round(ctx, log)
+		wait = c.Every - c.Every/10 + rand.N(c.Every/5)
+	}
+}
+
+// round removes batch after batch while they are full.
+func (c Chore) round(ctx context.Context, log *slog.Logger) {
+	total := 0
+	for {
+		n, more, err := c.Do(ctx)
+		total += n
+		if err != nil && ctx.Err() == nil {
+			log.Warn("upkeep failed; trying again in some hours", "error", err)
+		}
+		if err != nil || !more || !sleep(ctx, batchPause) {
+			break
+		}
+	}
+	if total > 0 {
+		log.Info("removed what is not needed any more", "rows", total)
+	}
+}
+
+// sleep waits; false: the context is done.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,96 @@
+package upkeep_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/upkeep"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// during runs the chores for so long, in virtual time.
+func during(t *testing.T, d time.Duration, chores ...upkeep.Chore) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	defer cancel()
+	upkeep.Run(ctx, slog.New(slog.DiscardHandler), chores...)
+}
+
+// fake is a store of which so much can be removed.
+type fake struct {
+	rows  int
+	calls int
+	asked store.Collection
+	err   error
+}
+
+func (f *fake) Collect(_ context.Context, c store.Collection) (store.Collected, error) {
+	f.calls++
+	f.asked = c
+	if f.err != nil {
+		return store.Collected{}, f.err
+	}
+	n := min(f.rows, c.Limit)
+	f.rows -= n
+	return store.Collected{Superseded: n, More: n == c.Limit}, nil
+}
+
+// An idle tenant pays for a few calls a day.
+func TestIdleCostsLittle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{}
+		during(t, 10*24*time.Hour, upkeep.Documents(f, time.Hour))
+		if f.calls < 35 || f.calls > 45 {
+			t.Errorf("%d calls in ten days, want about 40", f.calls)
+		}
+		if f.asked.SupersededFor != time.Hour || f.asked.AbandonedFor < 24*time.Hour {
+			t.Errorf("asked for %+v", f.asked)
+		}
+	})
+}
+
+// Much is removed in one round, batch by batch; and a worker that doesn't live long has one.
+func TestBacklogIsRemovedInOneRound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{rows: 2500}
+		during(t, time.Hour, upkeep.Documents(f, 0))
+		if f.rows != 0 {
+			t.Errorf("%d versions are left after an hour", f.rows)
+		}
+	})
+}
+
+// A store that fails is asked again hours later, not at once.
+func TestFailuresAreNotRepeatedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{rows: 10, err: errors.New("down")}
+		during(t, 24*time.Hour, upkeep.Documents(f, 0))
+		if f.calls < 3 || f.calls > 6 {
+			t.Errorf("%d calls in a day of failures", f.calls)
+		}
+		f.err = nil
+		during(t, time.Hour, upkeep.Documents(f, 0))
+		if f.rows != 0 {
+			t.Error("nothing was removed once it was up again")
+		}
+	})
+}
+
+// A worker that stops doesn't wait for the rest of a backlog.
+func TestStops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{rows: 1 << 30}
+		during(t, time.Hour, upkeep.Documents(f, 0))
+		if f.rows == 0 || f.calls > 3600 {
+			t.Errorf("%d calls, %d rows left", f.calls, f.rows)
+		}
+	})
+}
