@@ -135,7 +135,9 @@ func (w *work) produce(ctx context.Context, batches chan<- []chunk.Chunk) error 
 			return context.Cause(ctx)
 		}
 		w.chunks++
-		return w.pass(w.enrich.chunk(c), out)
+		c = w.enrich.chunk(c)
+		w.text.text(c.Language) // it is in the row as well
+		return w.pass(c, out)
 	})
 	if err := w.parse(ctx, chunker); err != nil {
 		return err
