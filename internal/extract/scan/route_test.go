@@ -66,6 +66,7 @@ func TestDecisions(t *testing.T) {
 		"a picture without text":      {ocrtest.Page{Image: picture}, says(0.9, ""), extract.PageEmpty, "OCR found nothing", ""},
 		"a stamp on a scan":           {ocrtest.Page{Image: picture, Lines: []string{"ABC-0001"}}, good, extract.PageMixed, "little text", "ABC-0001 " + read},
 		"a title on a picture":        {ocrtest.Page{Image: picture, Lines: []string{"Our harbour"}}, bad, extract.PageNative, "little text; there is nothing else to read", "Our harbour"},
+		"a title on a drawing":        {ocrtest.Page{Image: picture, Lines: []string{"Our harbour"}}, says(0.5, read), extract.PageNative, "little text; there is nothing else to read", "Our harbour"},
 		"invisible text":              {ocrtest.Page{Lines: letter, Hidden: true}, nil, extract.PageEmpty, "blank", ""},
 		"a blank page":                {ocrtest.Page{}, nil, extract.PageEmpty, "blank", ""},
 	} {

@@ -177,12 +177,16 @@ func TestPageTime(t *testing.T) {
 		}}
 		d := (&pages.Reader{Engine: e, Budget: pages.NewBudget(1), PageTime: 10 * time.Second}).Open(t.Context(), source, render)
 		defer d.Close()
+		start := time.Now()
 		_ = d.Each(upTo(4), func(number int, _ ocr.Page, err error) error {
 			if (number == 2) != errors.Is(err, pages.ErrPageTime) {
 				t.Errorf("page %d: %v", number, err)
 			}
 			return nil
 		})
+		if took := time.Since(start); took != 3*9*time.Second+10*time.Second {
+			t.Errorf("the pages took %s", took)
+		}
 	})
 }
 
