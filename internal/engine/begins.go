@@ -9,19 +9,25 @@ import (
 )
 
 // begins remembers which jobs this engine has in hand, and those whose begin was asked for and never
-// answered: the store may have taken it, and leased the job to an attempt that nobody makes. Such an attempt
-// is given back, so that it costs none (I9).
+// answered: the store may have taken it, and leased the job to an attempt that nobody makes. The next begin
+// says so, and the attempt is not counted (I9).
 type begins struct {
 	mu         sync.Mutex
-	inHand     map[string]int       // messages of a job between decode and settlement
-	unanswered map[string]time.Time // when the answer was given up
+	inHand     map[string]int // messages of a job between decode and settlement
+	unanswered map[string]silence
 }
 
-// unansweredFor is how long an unanswered begin is remembered: longer than any lease.
-const unansweredFor = time.Hour
+// silence is when the store did not answer about a job.
+type silence struct {
+	at   time.Time
+	made bool // an attempt was made before, and its outcome not taken: it may be what the job is leased to
+}
+
+// silentFor is how long a silence is remembered: longer than any lease.
+const silentFor = time.Hour
 
 func newBegins() *begins {
-	return &begins{inHand: map[string]int{}, unanswered: map[string]time.Time{}}
+	return &begins{inHand: map[string]int{}, unanswered: map[string]silence{}}
 }
 
 // hold notes that a message of a job is in hand until the returned function is called.
@@ -42,21 +48,33 @@ func (b *begins) hold(jobID string) (leave func()) {
 func (b *begins) lost(jobID string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.note(jobID, b.unanswered[jobID].made)
+}
+
+// unsettled notes that the store did not take the outcome of an attempt.
+func (b *begins) unsettled(jobID string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.note(jobID, true)
+}
+
+func (b *begins) note(jobID string, made bool) {
 	now := time.Now()
-	for id, at := range b.unanswered {
-		if now.Sub(at) > unansweredFor {
+	for id, s := range b.unanswered {
+		if now.Sub(s.at) > silentFor {
 			delete(b.unanswered, id)
 		}
 	}
-	b.unanswered[jobID] = now
+	b.unanswered[jobID] = silence{now, made}
 }
 
-// orphaned says whether an earlier begin of the job was not answered and no other message of it is in hand.
+// orphaned says whether an earlier begin of the job was not answered, no attempt was made since the last one that
+// was, and no other message of the job is in hand.
 func (b *begins) orphaned(jobID string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	_, lost := b.unanswered[jobID]
-	return lost && b.inHand[jobID] == 1
+	s, silent := b.unanswered[jobID]
+	return silent && !s.made && b.inHand[jobID] == 1
 }
 
 // answered notes that a begin of the job was.

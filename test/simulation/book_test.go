@@ -144,13 +144,15 @@ func (b *book) judgeRun(m move) {
 	attempts := was.Attempts + 1
 	if again || !m.was {
 		attempts = 1
+	} else if b.orphaned(m) {
+		attempts = was.Attempts // I9
 	}
 	switch {
 	case m.op != "begin":
 		b.w.violated(m.id, "I4: %s changed the fence", m.op)
 	case m.after.Fence != was.Fence+1 || m.after.Attempts != attempts || m.after.State != job.Running:
 		b.w.violated(m.id, "I4, I6: a run under fence %d after %d, attempt %d after %d, %s", m.after.Fence, was.Fence, m.after.Attempts, was.Attempts, m.after.State)
-	case held(was) && now.Before(was.LeaseEnds):
+	case held(was) && now.Before(was.LeaseEnds) && !b.orphaned(m):
 		b.w.violated(m.id, "I4: begun while %s has it for %v", was.Worker, was.LeaseEnds.Sub(now))
 	case m.was && (was.Placed || was.Fingerprint != m.begin.Fingerprint):
 		b.w.violated(m.id, "I5: another payload was begun under the job's id")
@@ -169,6 +171,12 @@ func (b *book) judgeRun(m move) {
 		b.reopened[m.begin.Source.MessageID] = true
 		b.left[m.id] = now
 	}
+}
+
+// orphaned says that the attempt which a begin puts an end to was never made: its own begin was not answered.
+func (b *book) orphaned(m move) bool {
+	return m.op == "begin" && m.begin.Unanswered && held(m.before) && m.before.Worker == m.begin.Worker &&
+		b.handled[store.Holder{JobID: m.id, Fence: m.before.Fence}] == nil
 }
 
 // healthy says that nothing has befallen a worker that would excuse the loss of an attempt.

@@ -122,7 +122,7 @@ func inTheEngine() []Sabotage {
 		},
 		{
 			Name: "unanswered-begin-counts", Breaks: []string{"I9"}, File: engine + "begins.go",
-			Old: "return lost && b.inHand[jobID] == 1", New: "return lost && b.inHand[jobID] == 0",
+			Old: "return silent && !s.made && b.inHand[jobID] == 1", New: "return false",
 			Suites: onEngine, Tests: by("TestUnansweredBeginCostsNoAttempt"),
 		},
 		{
@@ -132,7 +132,7 @@ func inTheEngine() []Sabotage {
 		},
 		{
 			Name: "live-attempt-is-given-back", Breaks: []string{"I9"}, File: engine + "begins.go",
-			Old: "return lost && b.inHand[jobID] == 1", New: "return lost",
+			Old: "return silent && !s.made && b.inHand[jobID] == 1", New: "return silent && !s.made",
 			Suites: onEngine, Tests: by("TestUnansweredBeginBesideALiveAttempt"),
 		},
 		{
