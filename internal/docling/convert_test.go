@@ -385,8 +385,9 @@ func TestFailures(t *testing.T) {
 	}{
 		"retryable":    {doclingtest.Conversion{Failure: &docling.Failure{Category: "capacity", Message: "Service capacity was exhausted while processing the task.", Retryable: true}}, job.DependencyUnavailable, "capacity was exhausted"},
 		"policy":       {doclingtest.Conversion{Failure: &docling.Failure{Category: "policy", Message: "Document exceeds service limits."}}, job.QuotaExceeded, "exceeds service limits"},
-		"internal":     {doclingtest.Conversion{Failure: &docling.Failure{Category: "internal", Message: "Internal processing error."}}, job.CorruptionDetected, "Internal processing error."},
-		"engine local": {doclingtest.Conversion{Bare: "Internal processing error."}, job.CorruptionDetected, "Internal processing error."},
+		"internal":     {doclingtest.Conversion{Failure: &docling.Failure{Category: "internal", Message: "Internal processing error."}}, job.DependencyUnavailable, "Internal processing error."},
+		"backend":      {doclingtest.Conversion{Failure: &docling.Failure{Category: "backend_failure", Message: "The PDF is broken."}}, job.CorruptionDetected, "The PDF is broken."},
+		"engine local": {doclingtest.Conversion{Bare: "Internal processing error."}, job.DependencyUnavailable, "Internal processing error."},
 		"document":     {doclingtest.Conversion{Status: docling.Failed, Errors: []docling.ErrorItem{{Message: "Input document is not valid."}}}, job.CorruptionDetected, "is not valid"},
 		"out of time":  {doclingtest.Conversion{Status: docling.Failed, Errors: []docling.ErrorItem{{Message: "exceeded timeout", Category: "timeout"}}}, job.Timeout, "TASK_TIMEOUT_SEC"},
 		"skipped":      {doclingtest.Conversion{Status: docling.Skipped}, job.UnsupportedFormat, "skipped"},

@@ -145,12 +145,17 @@ func taskFailed(f *Failure, message string) *job.Error {
 		what = "it does not say why; its log does"
 	}
 	switch {
-	case f.Retryable:
-		// No Dependency: the server is up, and other documents may do. It counts as an attempt.
-		return job.Errorf(job.DependencyUnavailable, "docling could not convert the document this time (%s)", what)
 	case f.Category == "policy":
 		return job.Errorf(job.QuotaExceeded, "the document exceeds what docling-serve takes (%s)", what)
+	case f.Retryable, f.Category == "internal", f.Category == "":
+		// A server without its models fails each document so, and so does one that it can't convert: it is worth
+		// another attempt. No Dependency: one bad document would keep the circuit breaker open.
+		return job.Errorf(job.DependencyUnavailable, "docling-serve failed on the document (%s); its log says why", what)
 	}
+	return corrupt(what)
+}
+
+func corrupt(what string) *job.Error {
 	return job.Errorf(job.CorruptionDetected, "docling could not convert the document (%s): it may be damaged; open it and save it again", what)
 }
 
@@ -166,5 +171,8 @@ func documentFailed(errs []ErrorItem) *job.Error {
 		return job.Errorf(job.Timeout, "docling did not convert the document in the time that the task has left (%s): split it, or raise TASK_TIMEOUT_SEC",
 			line(strings.Join(said, "; ")))
 	}
-	return taskFailed(nil, strings.Join(said, "; "))
+	if len(said) == 0 {
+		said = append(said, "it does not say why; its log does")
+	}
+	return corrupt(line(strings.Join(said, "; ")))
 }
