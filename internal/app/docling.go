@@ -45,7 +45,7 @@ func WithDocling(native *extract.Router, cfg config.Config, client *docling.Clie
 	})
 }
 
-// withDocling is the worker's router: results are kept in the tenant's container.
+// withDocling is the worker's router: results are kept in the tenant's container, see shelf.
 func (t *Tenant) withDocling(native *extract.Router, tempDir string) (*extract.Router, error) {
 	if t.Config.Extractor == config.ExtractorNative {
 		return native, nil
@@ -55,7 +55,15 @@ func (t *Tenant) withDocling(native *extract.Router, tempDir string) (*extract.R
 		return nil, err
 	}
 	t.closers = append(t.closers, func() error { client.CloseIdle(); return nil })
-	return WithDocling(native, t.Config, client, doclingShelf{t.Bucket}, t.log), nil
+	return WithDocling(native, t.Config, client, t.shelf(), t.log), nil
+}
+
+// shelf is nil where personal data are redacted: a result has the text as it was before that.
+func (t *Tenant) shelf() docling.Shelf {
+	if t.Config.PII.Mode == config.PIIRedact {
+		return nil
+	}
+	return doclingShelf{t.Bucket}
 }
 
 // extractorNeeds is what tasks that read documents wait for while it is down.

@@ -8,6 +8,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/llm/openai"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
+	ocrdocling "github.com/seed-7227ef26/async-worker/internal/ocr/docling"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/pages"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/tesseract"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/vision"
@@ -23,8 +24,14 @@ func (t *Tenant) openReader(ctx context.Context, tempDir string) (r pages.Reader
 		r.Cache = &pageCache{store: t.Store, log: t.log}
 	}
 	r.Engine, noOCR = openTesseract(ctx, tempDir)
-	if c.OCREngine != config.OCROpenAI {
+	switch c.OCREngine {
+	case config.OCRTesseract:
 		return r, noOCR, nil
+	case config.OCRDocling:
+		n := cmp.Or(c.OCR.Concurrency, c.Concurrency)
+		r.Budget, r.PageTime = pages.NewBudget(n), ocrdocling.PageTimes*c.StepTimeout
+		r.Engine, err = t.openDoclingOCR(tempDir)
+		return r, nil, err
 	}
 	// A budget of its own: such pages wait for the service, and hardly need a processor. Their time is that of
 	// all requests that one may take.
@@ -62,4 +69,14 @@ func openVision(c config.Config, concurrency int, fallback ocr.Engine) (ocr.Engi
 		return nil, fmt.Errorf("open the model for OCR: %w", err)
 	}
 	return vision.New(chat, vision.Options{Fallback: fallback}), nil
+}
+
+// openDoclingOCR opens docling-serve as what reads pages.
+func (t *Tenant) openDoclingOCR(tempDir string) (ocr.Engine, error) {
+	client, err := DoclingClient(t.Config, tempDir, t.log)
+	if err != nil {
+		return nil, err
+	}
+	t.closers = append(t.closers, func() error { client.CloseIdle(); return nil })
+	return ocrdocling.New(client, tempDir), nil
 }

@@ -68,6 +68,9 @@ func (l *loader) checkDocling() {
 		case ExtractorDocling, ExtractorAuto:
 			l.problem("EXTRACTOR", quoted(l.cfg.Extractor)+" needs a docling-serve, and DOCLING_URL is not set", remedy+"unset EXTRACTOR")
 		}
+		if l.cfg.OCREngine == OCRDocling {
+			l.problem("OCR_ENGINE", quoted(OCRDocling)+" needs a docling-serve, and DOCLING_URL is not set", remedy+"unset OCR_ENGINE")
+		}
 		if l.given("DOCLING_API_KEY") {
 			l.problem("DOCLING_URL", "there is a DOCLING_API_KEY but no address", "set it to the address of the docling-serve, or unset DOCLING_API_KEY")
 		}

@@ -32,7 +32,7 @@ type Config struct {
 	// Extractor (EXTRACTOR) is ExtractorNative, ExtractorDocling or ExtractorAuto: Docling, and native while it
 	// is down. Default ExtractorDocling when Docling.URL is set, else ExtractorNative.
 	Extractor string
-	// OCREngine (OCR_ENGINE) is OCRTesseract (default) or OCROpenAI.
+	// OCREngine (OCR_ENGINE) is OCRTesseract (default), OCROpenAI or OCRDocling.
 	OCREngine string
 	OCR       OCR
 
@@ -86,6 +86,7 @@ const (
 
 	OCRTesseract = "tesseract"
 	OCROpenAI    = "openai" // a model that sees, behind an OpenAI-compatible chat endpoint
+	OCRDocling   = "docling"
 
 	PIIOff    = "off"
 	PIITag    = "tag"

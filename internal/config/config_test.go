@@ -193,7 +193,7 @@ func TestMistakes(t *testing.T) {
 		{"DOCLING_API_KEY=secret", "DOCLING_URL", "but no address"},
 		{"EXTRACTOR=docling", "EXTRACTOR", "DOCLING_URL is not set"},
 		{"EXTRACTOR=auto", "EXTRACTOR", "DOCLING_URL is not set"},
-		{"OCR_ENGINE=docling", "OCR_ENGINE", "not in this version yet"},
+		{"OCR_ENGINE=docling", "OCR_ENGINE", "DOCLING_URL is not set"},
 		{"OCR_ENGINE=openai", "OCR_ENGINE", "needs a service"},
 		{"PII_MODE=redact|OCR_ENGINE=openai|OPENAI_API_KEY=k", "OCR_ENGINE", "as they are"},
 		{"OCR_API_KEY=k", "OCR_BASE_URL", "no address"},

@@ -151,9 +151,9 @@ func documents() []Setting {
 		},
 		{
 			Name: "OCR_ENGINE", Default: OCRTesseract, Groups: Extract,
-			Help: "what reads pictures of text: tesseract, or openai: a model that sees, behind an OpenAI-compatible endpoint; docling is not in this version yet",
+			Help: "what reads pictures of text: tesseract, openai (a model that sees, behind an OpenAI-compatible endpoint), or docling (DOCLING_URL)",
 			parse: oneOf(func(c *Config) *string { return &c.OCREngine },
-				[]string{OCRTesseract, OCROpenAI}, []string{"docling"}),
+				[]string{OCRTesseract, OCROpenAI, OCRDocling}, nil),
 		},
 		{
 			Name: "OCR_MODEL", Shown: "OPENAI_CHAT_MODEL", Groups: Extract,

@@ -16,7 +16,8 @@ type Result struct {
 	Errors   []ErrorItem
 	Failure  *Failure // of the whole task: there is nothing else then
 	Document *Document
-	Kept     bool // it came from the shelf: the server was not asked
+	Markdown string // if it was asked for, with to_formats=md
+	Kept     bool   // it came from the shelf: the server was not asked
 }
 
 // maxItems bounds the items of a document: each takes some hundred bytes here, however short its JSON is.
@@ -37,11 +38,18 @@ func ReadResult(r io.Reader) (*Result, error) {
 			return d.Decode(&result.Failure)
 		case "document":
 			return d.object(func(key string) (err error) {
-				if key != "json_content" {
-					return d.skip()
+				switch key {
+				case "json_content":
+					result.Document, err = d.document()
+					return err
+				case "md_content":
+					var text *string // null: it was not asked for
+					if err = d.Decode(&text); text != nil {
+						result.Markdown = *text
+					}
+					return err
 				}
-				result.Document, err = d.document()
-				return err
+				return d.skip()
 			})
 		}
 		return d.skip()

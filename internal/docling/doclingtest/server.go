@@ -22,6 +22,7 @@ type Options struct {
 	Key string // the API key it takes; empty: the constant Key
 	// Document is the DoclingDocument of each file; nil: Sample.
 	Document json.RawMessage
+	Markdown string // of each file, where it is asked for
 	// Removal is how long a result stays after it was fetched (DOCLING_SERVE_RESULT_REMOVAL_DELAY). Zero: it
 	// is gone at once.
 	Removal time.Duration

@@ -15,6 +15,7 @@ import (
 type task struct {
 	id      string
 	plan    Conversion
+	upload  Upload
 	began   time.Time // zero: it waits in the queue
 	fetched time.Time // zero: not yet
 }
@@ -68,7 +69,7 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t := &task{id: strings.ToLower(rand.Text())}
+	t := &task{id: strings.ToLower(rand.Text()), upload: u}
 	if len(s.plans) > 0 {
 		t.plan, s.plans = s.plans[0], s.plans[1:]
 	}
@@ -258,11 +259,12 @@ func (s *Server) result(w http.ResponseWriter, r *http.Request) {
 	if t.fetched.IsZero() {
 		t.fetched = time.Now()
 	}
-	answer(w, http.StatusOK, s.response(t.plan))
+	answer(w, http.StatusOK, s.response(t))
 }
 
 // response is a ConvertDocumentResponse.
-func (s *Server) response(plan Conversion) map[string]any {
+func (s *Server) response(t *task) map[string]any {
+	plan := t.plan
 	status, document := plan.Status, plan.Document
 	if status == "" {
 		status = "success"
@@ -280,13 +282,18 @@ func (s *Server) response(plan Conversion) map[string]any {
 		}
 		errs = append(errs, item)
 	}
-	var content any
+	var content, markdown any
 	if document != nil {
-		content = document
+		if slices.Contains(t.upload.Fields["to_formats"], "json") {
+			content = document
+		}
+		if slices.Contains(t.upload.Fields["to_formats"], "md") {
+			markdown = s.options.Markdown
+		}
 	}
 	return map[string]any{
 		"document": map[string]any{
-			"filename": "document.pdf", "md_content": nil, "json_content": content, "html_content": nil, "text_content": nil, "doctags_content": nil, "doclang_content": nil,
+			"filename": t.upload.Name, "md_content": markdown, "json_content": content, "html_content": nil, "text_content": nil, "doctags_content": nil, "doclang_content": nil,
 		},
 		"status": status, "errors": errs, "processing_time": plan.Takes.Seconds(), "timings": map[string]any{},
 		"confidence": map[string]any{"parse_score": nil, "layout_score": 0.93, "mean_grade": "excellent"},

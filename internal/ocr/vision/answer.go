@@ -132,32 +132,3 @@ func worded(runes []rune) bool {
 	}
 	return false
 }
-
-// decoration is what of Markdown stands before a line's text.
-var decoration = regexp.MustCompile(`^\s*(#{1,6}\s+|[-*+]\s+|>\s*)+`)
-
-// paragraphs are the words of Markdown, for who wants no more: lines as they stand, paragraphs between blank ones.
-func paragraphs(text string) []ocr.Paragraph {
-	var all []ocr.Paragraph
-	var current ocr.Paragraph
-	flush := func() {
-		if len(current) > 0 {
-			all, current = append(all, current), nil
-		}
-	}
-	for row := range strings.SplitSeq(text, "\n") {
-		var line ocr.Line
-		for word := range strings.FieldsSeq(decoration.ReplaceAllString(row, "")) {
-			if worded([]rune(word)) {
-				line = append(line, ocr.Word{Text: word, Confidence: 1})
-			}
-		}
-		if strings.TrimSpace(row) == "" {
-			flush()
-		} else if len(line) > 0 {
-			current = append(current, line)
-		}
-	}
-	flush()
-	return all
-}

@@ -72,7 +72,7 @@ func (e *Engine) climb(ctx context.Context, img ocr.Image) (ocr.Page, error) {
 			continue
 		}
 		if asked.problem == "" {
-			return ocr.Page{Markdown: text, Paragraphs: paragraphs(text), Turned: turned, Usage: usage}, nil
+			return ocr.Page{Markdown: text, Paragraphs: ocr.Plain(text), Turned: turned, Usage: usage}, nil
 		}
 		last = asked
 		if asked.final {

@@ -1,0 +1,144 @@
+// Package docling reads pages by docling-serve: each is sent as an image, is read by the server's OCR and layout
+// models whatever is in it, and comes back as Markdown.
+package docling
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image/png"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/docling"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/ocr"
+)
+
+// Name is the engine's.
+const Name = "docling"
+
+// version rises when other options are sent: the server's own is not asked for.
+const version = "1"
+
+// PageTimes is how often the time of one page (STEP_TIMEOUT_SEC) a page has here: it waits in the server's queue
+// first.
+const PageTimes = 4
+
+// The images that are sent, in dots per inch: the server enlarges them threefold for its OCR.
+const (
+	defaultDPI = 150
+	leastDPI   = 72
+	mostDPI    = 400
+)
+
+// Converter is what Engine needs of docling.Client.
+type Converter interface {
+	Convert(ctx context.Context, q docling.Request, memory docling.Memory, shelf docling.Shelf) (*docling.Result, error)
+}
+
+// Engine is an ocr.Engine. It is safe for concurrent use.
+type Engine struct {
+	client    Converter
+	tempDir   string
+	dpi       int
+	languages []string // none: the server's own
+}
+
+var _ ocr.Engine = (*Engine)(nil)
+
+// New makes an engine. Images pass through tempDir; "" is the system's.
+func New(client Converter, tempDir string) *Engine {
+	return &Engine{client: client, tempDir: tempDir, dpi: defaultDPI}
+}
+
+// Name is "docling".
+func (*Engine) Name() string { return Name }
+
+// Version is that of what is asked for.
+func (*Engine) Version() string { return version }
+
+// Languages are those that a task named; none: the server's own.
+func (e *Engine) Languages() []string { return slices.Clone(e.languages) }
+
+// Abilities implements ocr.Engine. The server gives boxes of paragraphs at most, and no confidence of words.
+func (e *Engine) Abilities() ocr.Abilities {
+	return ocr.Abilities{Markdown: true, DPI: e.dpi, Service: job.Docling}
+}
+
+// language is what the server's OCR engines may call one: eng, en, ch, chi_sim, zh-Hans.
+var language = regexp.MustCompile(`^[A-Za-z]{2,20}([_-][A-Za-z]{2,10})*$`)
+
+// For implements ocr.Engine. Languages go to the server as they are: their names are those of its OCR engine.
+func (e *Engine) For(w ocr.Wish) (ocr.Engine, error) {
+	mine := *e
+	for _, l := range w.Languages {
+		if !language.MatchString(l) {
+			return nil, job.Errorf(job.ValidationError, "languages: each must be a code that docling-serve's OCR knows, such as eng or en")
+		}
+	}
+	if len(w.Languages) > 0 {
+		mine.languages = slices.Clone(w.Languages)
+	}
+	if w.Resolution > 0 {
+		if w.Resolution < leastDPI || w.Resolution > mostDPI {
+			return nil, job.Errorf(job.ValidationError, "hints.resolution: docling takes %d to %d dots per inch, not %d", leastDPI, mostDPI, w.Resolution)
+		}
+		mine.dpi = w.Resolution
+	}
+	return &mine, nil
+}
+
+// Read implements ocr.Engine.
+func (e *Engine) Read(ctx context.Context, img ocr.Image) (ocr.Page, error) {
+	path, err := e.write(img)
+	if err != nil {
+		return ocr.Page{}, err
+	}
+	defer func() { _ = os.Remove(path) }() // a leftover is in tempDir, which the service's end clears
+	result, err := e.client.Convert(ctx, docling.Request{Path: path, Name: "page.png", Options: e.options(ctx)}, nil, nil)
+	if err != nil {
+		return ocr.Page{}, err
+	}
+	return ocr.Page{Markdown: result.Markdown, Paragraphs: ocr.Plain(result.Markdown)}, nil
+}
+
+func (e *Engine) options(ctx context.Context) []docling.Field {
+	all := []docling.Field{
+		{Name: "target_type", Value: "inbody"},
+		{Name: "to_formats", Value: "json"},
+		{Name: "to_formats", Value: "md"},
+		{Name: "image_export_mode", Value: "placeholder"},
+		{Name: "include_images", Value: "false"},
+		{Name: "do_ocr", Value: "true"},
+		{Name: "force_ocr", Value: "true"},
+	}
+	for _, l := range e.languages {
+		all = append(all, docling.Field{Name: "ocr_lang", Value: l})
+	}
+	if deadline, ok := ctx.Deadline(); ok {
+		seconds := max(1, int(0.8*time.Until(deadline).Seconds()))
+		all = append(all, docling.Field{Name: "document_timeout", Value: strconv.Itoa(seconds)})
+	}
+	return all
+}
+
+// write puts the image into a file of its own.
+func (e *Engine) write(img ocr.Image) (path string, err error) {
+	file, err := os.CreateTemp(e.tempDir, "page-*.png")
+	if err != nil {
+		return "", noRoom(err)
+	}
+	if err := errors.Join(png.Encode(file, img.Gray), file.Close()); err != nil {
+		_ = os.Remove(file.Name()) // as in Read
+		return "", noRoom(fmt.Errorf("encode the page: %w", err))
+	}
+	return file.Name(), nil
+}
+
+func noRoom(err error) error {
+	return job.Errorf(job.TransientStorage, "the worker can't write its temporary file; is its disk full?: %w", err)
+}

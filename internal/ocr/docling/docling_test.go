@@ -1,0 +1,72 @@
+package docling_test
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"go.uber.org/goleak"
+
+	wire "github.com/seed-7227ef26/async-worker/internal/docling"
+	"github.com/seed-7227ef26/async-worker/internal/docling/doclingtest"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/ocr"
+	"github.com/seed-7227ef26/async-worker/internal/ocr/docling"
+	"github.com/seed-7227ef26/async-worker/internal/ocr/ocrtest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A page is read with force_ocr in the languages of the task, and its Markdown is what was read.
+func TestRead(t *testing.T) {
+	temp := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		server := doclingtest.New(t, doclingtest.Options{InMemory: true, Markdown: "# Harbour\n\nShips report.\nAll of them.\n"})
+		client, err := wire.New(wire.Options{URL: server.URL(), APIKey: doclingtest.Key, HTTP: server.Client(), TempDir: temp})
+		if err != nil {
+			t.Fatal(err)
+		}
+		engine, err := docling.New(client, temp).For(ocr.Wish{Languages: []string{"en", "de"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, err := engine.Read(t.Context(), ocrtest.Blank())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if page.Markdown != "# Harbour\n\nShips report.\nAll of them.\n" || len(page.Paragraphs) != 2 || len(page.Paragraphs[1]) != 2 || page.Paragraphs[0][0][0].Text != "Harbour" {
+			t.Errorf("read %+v", page)
+		}
+		sent := server.Uploads()[0]
+		if !slices.Equal(sent.Fields["force_ocr"], []string{"true"}) || !slices.Equal(sent.Fields["ocr_lang"], []string{"en", "de"}) || sent.Name != "page.png" {
+			t.Errorf("sent %+v", sent)
+		}
+		server.Break(doclingtest.Unready)
+		_, err = engine.Read(t.Context(), ocrtest.Blank())
+		if e, ok := errors.AsType[*job.Error](err); !ok || e.Dependency != job.Docling {
+			t.Errorf("a server that is down gives %v", err)
+		}
+		if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+			t.Errorf("temporary files are left: %v, %v", left, err)
+		}
+	})
+}
+
+func TestFor(t *testing.T) {
+	t.Parallel()
+	e := docling.New(nil, "")
+	if a := e.Abilities(); a.Service != job.Docling || !a.Markdown || a.Boxes || a.Confidence || a.DPI != 150 {
+		t.Errorf("abilities %+v", a)
+	}
+	for _, w := range []ocr.Wish{{Languages: []string{"en;rm"}}, {Resolution: 10}, {Resolution: 5000}} {
+		_, err := e.For(w)
+		if f, ok := errors.AsType[*job.Error](err); !ok || f.Class != job.ValidationError {
+			t.Errorf("%+v: %v", w, err)
+		}
+	}
+	if other, err := e.For(ocr.Wish{Resolution: 300}); err != nil || other.Abilities().DPI != 300 || e.Abilities().DPI != 150 {
+		t.Errorf("%+v, %v", other, err)
+	}
+}

@@ -1,0 +1,35 @@
+package ocr
+
+import (
+	"regexp"
+	"strings"
+)
+
+// decoration is what of Markdown stands before a line's text.
+var decoration = regexp.MustCompile(`^\s*(#{1,6}\s+|[-*+]\s+|>\s*)+`)
+
+// Plain is the words of Markdown, for who wants no more: lines as they stand, paragraphs between blank ones.
+func Plain(markdown string) []Paragraph {
+	var all []Paragraph
+	var current Paragraph
+	flush := func() {
+		if len(current) > 0 {
+			all, current = append(all, current), nil
+		}
+	}
+	for row := range strings.SplitSeq(markdown, "\n") {
+		var line Line
+		for word := range strings.FieldsSeq(decoration.ReplaceAllString(row, "")) {
+			if Letters(word) > 0 {
+				line = append(line, Word{Text: word, Confidence: 1})
+			}
+		}
+		if strings.TrimSpace(row) == "" {
+			flush()
+		} else if len(line) > 0 {
+			current = append(current, line)
+		}
+	}
+	flush()
+	return all
+}
