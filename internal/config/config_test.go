@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/netip"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -195,6 +196,10 @@ func TestMistakes(t *testing.T) {
 		{"EXTRACTOR=auto", "EXTRACTOR", "DOCLING_URL is not set"},
 		{"OCR_ENGINE=docling", "OCR_ENGINE", "DOCLING_URL is not set"},
 		{"OCR_ENGINE=openai", "OCR_ENGINE", "needs a service"},
+		{"PII_MODE=hide", "PII_MODE", "not one of its values"},
+		{"PII_KINDS=EMAIL,e-mail", "PII_KINDS", "not a valid name"},
+		{"PII_DETECTOR_URL=localhost:5002", "PII_DETECTOR_URL", "http"},
+		{"PII_DETECTOR_LANGUAGES=english", "PII_DETECTOR_LANGUAGES", "not a valid name"},
 		{"PII_MODE=redact|OCR_ENGINE=openai|OPENAI_API_KEY=k", "OCR_ENGINE", "as they are"},
 		{"OCR_API_KEY=k", "OCR_BASE_URL", "no address"},
 		{"OCR_BASE_URL=vllm:8000", "OCR_BASE_URL", "does not begin"},
@@ -319,5 +324,31 @@ func TestDevelopmentStorage(t *testing.T) {
 	c, err := config.Load(config.Sources{Environ: []string{"AZURE_STORAGE_CONNECTION_STRING=UseDevelopmentStorage=true"}}, config.Queue)
 	if err != nil || c.Azure.ConnectionString.Reveal() != "UseDevelopmentStorage=true" {
 		t.Errorf("got %v, %v", c.Azure, err)
+	}
+}
+
+func TestPII(t *testing.T) {
+	t.Parallel()
+	c, problems := load(t, minimal("PII_MODE=Redact", "PII_KINDS=email, Person,EMAIL", "PII_DETECTOR_URL=http://localhost:5002/",
+		"PII_DETECTOR_LANGUAGES=de,EN", "WEBHOOK_SECRET="), nil, nil)
+	if problems != nil {
+		t.Fatal(problems)
+	}
+	want := config.PII{Mode: config.PIIRedact, Kinds: []string{"EMAIL", "PERSON"}, DetectorURL: "http://localhost:5002", DetectorLanguages: []string{"de", "en"}}
+	if !reflect.DeepEqual(c.PII, want) {
+		t.Errorf("got %+v", c.PII)
+	}
+	c, problems = load(t, minimal("PII_DETECTOR_URL=http://presidio:3000"), nil, nil)
+	if problems != nil {
+		t.Fatal(problems)
+	}
+	var warned []string
+	for _, w := range c.Warnings() {
+		if w.Name == "PII_DETECTOR_URL" {
+			warned = append(warned, w.Problem)
+		}
+	}
+	if len(warned) != 2 || c.PII.Mode != config.PIIOff || !slices.Equal(c.PII.DetectorLanguages, []string{"en"}) {
+		t.Errorf("warned of %q; %+v", warned, c.PII)
 	}
 }

@@ -11,7 +11,7 @@ var (
 	ipv4 = regexp.MustCompile(`[0-9]{1,3}(?:\.[0-9]{1,3}){3}`)
 	ipv6 = regexp.MustCompile(`[0-9A-Fa-f]*(?::{1,2}[0-9A-Fa-f]+){2,8}(?:(?:\.[0-9]{1,3}){3})?(?:::)?`)
 	// numbering comes before numbers that look like an address and are a version's or a section's.
-	numbering = regexp.MustCompile(`(?i)(?:\bv|\bver\.?|version|release|rev\.?|revision|build|firmware|section|chapter|§|kapitel|abschnitt|clause|oid)[ :.]{0,2}$`)
+	numbering = regexp.MustCompile(`(?i)(?:\bv|\bver\.?|version|release|rev\.?|revision|build|firmware|section|chapter|§|kapitel|abschnitt|clause|paragraph|heading|header|article|artikel|figure|table|annex|appendix|item|oid)[ :.]{0,2}$`)
 )
 
 func addresses(text string) (found [][2]int) {

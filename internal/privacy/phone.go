@@ -7,15 +7,19 @@ import (
 
 var (
 	// international is a number of E.164 as people write it: +49 (0)30 123-456, 0049 30 123456.
-	international = regexp.MustCompile(`(?:\+|\b00)[1-9][0-9]{0,2}(?:[ .\-/]?\(?[0-9]{1,5}\)?){1,7}`)
+	international = regexp.MustCompile(`(?:\+|\b00)[1-9][0-9]{0,2}(?:[ .\-/]?\(?[0-9]{1,5}\)?){1,7}` + extension)
 	// northAmerican is a number of the North American Numbering Plan: area and office begin with 2 to 9.
-	northAmerican = regexp.MustCompile(`(?:\+?1[ .-]?)?(?:\([2-9][0-9]{2}\) ?|[2-9][0-9]{2}[.-])[2-9][0-9]{2}[ .-][0-9]{4}`)
+	northAmerican = regexp.MustCompile(`(?:\+?1[ .-]?)?(?:\([2-9][0-9]{2}\)[ -]?|[2-9][0-9]{2}[.-])[2-9][0-9]{2}[ .-][0-9]{4}` + extension)
 	// french is a number in five pairs.
 	french = regexp.MustCompile(`0[1-9](?:[ .-][0-9]{2}){4}`)
 	// national is any number with a word before it that says so.
 	national = regexp.MustCompile(`\(?0?[0-9](?:[ .\-/()]{0,3}[0-9]){5,13}`)
+	inHouse  = regexp.MustCompile(` ?(?:x|ext\.?|#) ?[0-9]{1,6}$`)
 	called   = regexp.MustCompile(`(?i)(?:\b(?:tel|tél|telefon[oe]?|téléphone|telephone|phone|ph|fon|mobile?|mob|móvil|cell|celular|handy|mobil|fax|telefax|hotline|durchwahl|call|whatsapp|fixnetz|portable|gsm|tlf|puh)\b|☎|📞|✆)\s*(?:no|nr|num|number|nummer|us at|us|me at|me)?[\s.:#]*$`)
 )
+
+// extension is a number within a house.
+const extension = `(?: ?(?:x|ext\.?|#) ?[0-9]{1,6})?`
 
 const (
 	minPhone = 7  // digits of the shortest number with its country
@@ -27,7 +31,8 @@ func phones(text string) (found [][2]int) {
 	add := func(pattern *regexp.Regexp, sure func(start, end int) bool) {
 		for _, m := range pattern.FindAllStringIndex(text, -1) {
 			end := m[0] + len(strings.TrimRight(text[m[0]:m[1]], " .-/("))
-			if n := len(digitsOf(text[m[0]:end])); n >= minPhone && n <= maxPhone && apart(text, m[0], end) && sure(m[0], end) {
+			main := strings.TrimRight(inHouse.ReplaceAllString(text[m[0]:end], ""), " .-/(")
+			if n := len(digitsOf(main)); n >= minPhone && n <= maxPhone && apart(text, m[0], end) && sure(m[0], m[0]+len(main)) {
 				found = append(found, [2]int{m[0], end})
 			}
 		}
