@@ -122,6 +122,7 @@ func TestTitle(t *testing.T) {
 		"not a part's name": {"", []extract.Block{heading(1, 1, "Contents"), heading(1, 1, "1. Abstract"), heading(1, 1, "Harbours")}, "Harbours", enrich.FromHeading},
 		"no headings":       {"", []extract.Block{paragraph("Text")}, "", enrich.NoTitle},
 		"too far in":        {"", []extract.Block{heading(1, 4, "On page four")}, "", enrich.NoTitle},
+		"a sheet's name":    {"", []extract.Block{heading(1, 1, "Sheet1")}, "", enrich.NoTitle},
 		"only a number":     {"", []extract.Block{heading(1, 1, "2024")}, "", enrich.NoTitle},
 	} {
 		c := enrich.NewCollector()

@@ -40,7 +40,7 @@ func (h *headline) add(b extract.Block) {
 	}
 	text := strings.Join(strings.Fields(b.Text), " ")
 	level := min(max(b.Level, 1), maxDepth)
-	if letters(text) < 2 || h.level > 0 && level >= h.level || isPart(text) {
+	if extract.StatedTitle(text) == "" || h.level > 0 && level >= h.level || isPart(text) {
 		return
 	}
 	h.level, h.text = level, text
