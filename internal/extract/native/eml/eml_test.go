@@ -126,10 +126,10 @@ func TestAttachments(t *testing.T) {
 
 func TestInfo(t *testing.T) {
 	t.Parallel()
-	doc := read(t, "Message-ID: <1@x>\nTo: b@example.com\nDate: 3 Mar 2026 10:00 +0000\n"+head+multi("mixed", "b", plain, attach("a.txt", []byte("\fA page"))))
+	doc := read(t, "Message-ID: <1@x>\nTo: b@example.com\nX-Mailer: G 1\nDate: 3 Mar 2026 10:00 +0000\n"+head+multi("mixed", "b", plain, attach("a.txt", []byte("\fA page"))))
 	p := doc.Properties
 	if doc.Title != "S" || doc.Extractor != "native/eml" || p["author"] != "a@example.com" || p["recipients"] != "b@example.com" ||
-		p["created"] != "2026-03-03T10:00:00Z" || p["message_id"] != "1@x" || p["attachments"] != "1" {
+		p["created"] != "2026-03-03T10:00:00Z" || p["message_id"] != "1@x" || p["attachments"] != "1" || p["producer"] != "G 1" {
 		t.Errorf("%+v", doc.Info)
 	}
 	for _, b := range doc.Blocks {

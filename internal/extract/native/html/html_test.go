@@ -58,12 +58,14 @@ func TestEncodings(t *testing.T) {
 
 func TestInfo(t *testing.T) {
 	t.Parallel()
-	page := `<html lang="en-GB"><head><title> A&amp;B </title><meta name="Author" content="Ada"></head><body>x`
+	page := `<html lang="en-GB"><head><title> A&amp;B </title><meta name="Author" content="Ada"><meta property="article:published_time" content="2024-05-06"><meta name="date" content="late"><meta name=generator content=G></head><body>x`
 	doc, err := nativetest.Extract(t, html.New(), extract.HTML, []byte(page), extract.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := extract.Info{Format: extract.HTML, Extractor: "native/html", Title: "A&B", Language: "en-GB", Characters: 1, Properties: map[string]string{"author": "Ada"}}
+	want := extract.Info{Format: extract.HTML, Extractor: "native/html", Title: "A&B", Language: "en-GB", Characters: 1, Properties: map[string]string{
+		"author": "Ada", "published": "2024-05-06", "producer": "G",
+	}}
 	if !reflect.DeepEqual(doc.Info, want) {
 		t.Errorf("got %+v", doc.Info)
 	}

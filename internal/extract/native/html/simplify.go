@@ -19,7 +19,7 @@ const (
 
 // keptAttributes are those that something is read from.
 var keptAttributes = map[string]bool{
-	"alt": true, "aria-hidden": true, "colspan": true, "content": true, "hidden": true, "lang": true, "name": true,
+	"alt": true, "aria-hidden": true, "colspan": true, "content": true, "hidden": true, "lang": true, "name": true, "property": true,
 	"role": true, "rowspan": true, "start": true, "style": true, "type": true, "value": true,
 }
 

@@ -349,13 +349,13 @@ func TestInfo(t *testing.T) {
 		{"report-2024.pdf", ""},
 		{"", ""},
 	} {
-		m := &maker{info: "/Title (" + tt.title + ") /Author (A. Writer) /CreationDate (D:20240102030405Z)"}
+		m := &maker{info: "/Title (" + tt.title + ") /Author (A. Writer) /Producer (P) /CreationDate (D:20240102030405Z)"}
 		doc, err := collect(t, m.page().text(72, 80, regular, 10, "Some text.").page().write(t))
 		if err != nil {
 			t.Fatal(err)
 		}
 		p := doc.Properties
-		if doc.Title != tt.want || doc.Pages != 2 || p["author"] != "A. Writer" || !strings.HasPrefix(p["created"], "2024-01-02T03:04:05") || p["text_pages"] != "1" {
+		if doc.Title != tt.want || doc.Pages != 2 || p["author"] != "A. Writer" || p["producer"] != "P" || !strings.HasPrefix(p["created"], "2024-01-02T03:04:05") || p["text_pages"] != "1" {
 			t.Errorf("%q: %+v", tt.title, doc.Info)
 		}
 	}
