@@ -10,6 +10,7 @@ import (
 	"io/fs"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/flow"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 )
@@ -34,7 +35,7 @@ func (Extractor) Extract(ctx context.Context, src extract.Source, limits extract
 		return extract.Info{}, err
 	}
 	defer func() { _ = pkg.Close() }() // it was only read
-	r := &reader{emit: emit, limit: limits.Characters, bytes: 4 * limits.Characters}
+	r := &reader{out: flow.New(emit, limits.Characters)}
 	main, err := r.prepare(ctx, pkg)
 	if err != nil {
 		return extract.Info{}, err
@@ -99,18 +100,13 @@ func (r *reader) prepare(ctx context.Context, pkg *ooxml.Package) (string, error
 // reader walks one document. Its methods read an element whose start was just taken up to its end.
 type reader struct {
 	d         *ooxml.Decoder
-	emit      extract.Emit
+	out       *flow.Writer
 	styles    styles
 	numbering numbering
 	notes     map[string]string // text by "footnote 2", "endnote 1"
-	cited     int               // notes referred to so far
-	pending   []extract.Block   // notes to emit after the block that refers to them
 	fields    []bool            // open complex fields, innermost last: whether the result has begun
 	title     string            // of the first paragraph in the style Title
 	titled    bool              // headings nest under a title
-	code      *extract.Block    // consecutive lines of code, not emitted yet
-	limit     int               // of characters
-	bytes     int               // of text that may still come
 }
 
 // document reads the main part.
@@ -122,7 +118,7 @@ func (r *reader) document(d *ooxml.Decoder) error {
 			return nil
 		}
 		found = true
-		return r.blocks(r.top)
+		return r.blocks(r.out.Block)
 	})
 	if err != nil {
 		return err
@@ -130,55 +126,5 @@ func (r *reader) document(d *ooxml.Decoder) error {
 	if !found {
 		return job.Errorf(job.CorruptionDetected, "the Word document has no body: it is damaged; save it again and upload it")
 	}
-	if err := r.flushCode(); err != nil {
-		return err
-	}
-	return r.flushNotes()
-}
-
-// top emits a block of the document's own flow, joins lines of code, and lets the notes follow.
-func (r *reader) top(b extract.Block) error {
-	if b.Kind == extract.Code && r.code != nil {
-		r.code.Text += "\n" + b.Text
-		return nil
-	}
-	if err := r.flushCode(); err != nil {
-		return err
-	}
-	if b.Kind == extract.Code {
-		r.code = &b
-		return nil
-	}
-	if err := r.emit(b); err != nil {
-		return err
-	}
-	return r.flushNotes()
-}
-
-func (r *reader) flushCode() error {
-	if r.code == nil {
-		return nil
-	}
-	code := *r.code
-	r.code = nil
-	return r.emit(code)
-}
-
-func (r *reader) flushNotes() error {
-	notes := r.pending
-	r.pending = nil
-	for _, note := range notes {
-		if err := r.emit(note); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// spend counts text as soon as it is held in memory: a character has at most four bytes.
-func (r *reader) spend(text string) error {
-	if r.bytes -= len(text); r.bytes < 0 {
-		return extract.TooManyCharacters(r.limit)
-	}
-	return nil
+	return r.out.Flush()
 }

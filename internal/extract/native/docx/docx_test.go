@@ -1,13 +1,8 @@
 package docx_test
 
 import (
-	"archive/zip"
 	"bytes"
 	"encoding/binary"
-	"errors"
-	"io"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -51,26 +46,7 @@ func document(t testing.TB, body string, parts ...string) []byte {
 		"word/styles.xml", stylesXML, "word/numbering.xml", numberingXML, "word/footnotes.xml", footnotesXML,
 		"word/comments.xml", `<w:comments`+namespaces+`><w:comment><w:p><w:r><w:t>A comment.</w:t></w:r></w:p></w:comment></w:comments>`,
 	)
-	return pack(t, parts...)
-}
-
-func pack(t testing.TB, parts ...string) []byte {
-	t.Helper()
-	var out bytes.Buffer
-	z := zip.NewWriter(&out)
-	for i := 0; i < len(parts); i += 2 {
-		w, err := z.Create(parts[i])
-		if err == nil {
-			_, err = io.WriteString(w, parts[i+1])
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return out.Bytes()
+	return nativetest.Zip(t, parts...)
 }
 
 // p is a paragraph of text in a style.
@@ -124,13 +100,13 @@ func TestInfo(t *testing.T) {
 		return `<cp:coreProperties xmlns:cp="c" xmlns:dc="d"><dc:title>` + title + `</dc:title><dc:creator>Ada</dc:creator></cp:coreProperties>`
 	}
 	for title, want := range map[string]string{"Annual report": "Annual report", "Microsoft Word - x.doc": "The title", "": "The title"} {
-		doc, err := nativetest.Extract(t, docx.New(), extract.DOCX, document(t, p("Titel", "The title"), "docProps/core.xml", core(title)), extract.Limits{})
+		doc, err := nativetest.Extract(t, docx.New(), extract.DOCX, document(t, p("Titel", "The title"), "docProps/core.xml", core(title), "docProps/app.xml", "<Properties><Application>W</Application></Properties>"), extract.Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		info := extract.Info{
 			Format: extract.DOCX, Extractor: "native/docx", Title: want, Language: "de-DE", Characters: 9,
-			Properties: map[string]string{"author": "Ada"},
+			Properties: map[string]string{"author": "Ada", "producer": "W"},
 		}
 		if !reflect.DeepEqual(doc.Info, info) {
 			t.Errorf("title %q: got %+v", title, doc.Info)
@@ -180,48 +156,27 @@ func TestRefuses(t *testing.T) {
 		many = append(many, "part", "")
 	}
 	whole := document(t, p("", strings.Repeat("text ", 100)))
-	for _, tt := range []struct {
-		what    string
-		content []byte
-		limits  extract.Limits
-		class   job.Class
-		says    string
-	}{
-		{"deep XML", document(t, deep), extract.Limits{}, job.CorruptionDetected, "nested deeper than 256"},
-		{"zip bomb", bomb, extract.Limits{}, job.CorruptionDetected, "zip bomb"},
-		{"zip bomb that lies about its size", liar, extract.Limits{}, job.CorruptionDetected, "damaged"},
-		{"too much to unpack", bomb, extract.Limits{ZipBytes: 1 << 20, ZipRatio: 1 << 20}, job.CorruptionDetected, "more than 1 MB"},
-		{"one endless text", bomb, extract.Limits{ZipRatio: 1 << 20}, job.CorruptionDetected, "a piece of more than 4 MB"},
-		{"too many parts", pack(t, many...), extract.Limits{ZipEntries: 50}, job.QuotaExceeded, "more than 50 parts"},
-		{"too much text", document(t, strings.Repeat(p("", "0123456789"), 20)), extract.Limits{Characters: 100}, job.QuotaExceeded, "100 characters"},
-		{"too much text in one paragraph", document(t, "<w:p>"+strings.Repeat("<w:r><w:t>0123456789</w:t></w:r>", 100)+"</w:p>"), extract.Limits{Characters: 100}, job.QuotaExceeded, "100 characters"},
-		{"truncated", whole[:len(whole)/2], extract.Limits{}, job.CorruptionDetected, "damaged"},
-		{"XML cut off", document(t, "<w:p>"), extract.Limits{}, job.CorruptionDetected, "XML"},
-		{"an entity of its own", pack(t, "word/document.xml", `<!DOCTYPE w [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><w:document`+namespaces+`><w:body><w:p><w:r><w:t>&b;</w:t></w:r></w:p></w:body></w:document>`), extract.Limits{}, job.CorruptionDetected, "XML"},
-		{"no text part", pack(t, "word/styles.xml", stylesXML), extract.Limits{}, job.CorruptionDetected, "no text part"},
-		{"no body", pack(t, "word/document.xml", "<w:document"+namespaces+"/>"), extract.Limits{}, job.CorruptionDetected, "no body"},
-	} {
-		t.Run(tt.what, func(t *testing.T) {
-			t.Parallel()
-			nativetest.Refuses(t, docx.New(), extract.DOCX, tt.content, tt.limits, tt.class, tt.says)
-		})
-	}
+	nativetest.RefusesAll(t, docx.New(), extract.DOCX, []nativetest.Refusal{
+		{What: "deep XML", Content: document(t, deep), Class: job.CorruptionDetected, Says: "nested deeper than 256"},
+		{What: "zip bomb", Content: bomb, Class: job.CorruptionDetected, Says: "zip bomb"},
+		{What: "zip bomb that lies about its size", Content: liar, Class: job.CorruptionDetected, Says: "damaged"},
+		{What: "too much to unpack", Content: bomb, Limits: extract.Limits{ZipBytes: 1 << 20, ZipRatio: 1 << 20}, Class: job.CorruptionDetected, Says: "more than 1 MB"},
+		{What: "one endless text", Content: bomb, Limits: extract.Limits{ZipRatio: 1 << 20}, Class: job.CorruptionDetected, Says: "a piece of more than 4 MB"},
+		{What: "too many parts", Content: nativetest.Zip(t, many...), Limits: extract.Limits{ZipEntries: 50}, Class: job.QuotaExceeded, Says: "more than 50 parts"},
+		{What: "too much text", Content: document(t, strings.Repeat(p("", "0123456789"), 20)), Limits: extract.Limits{Characters: 100}, Class: job.QuotaExceeded, Says: "100 characters"},
+		{What: "too much text in one paragraph", Content: document(t, "<w:p>"+strings.Repeat("<w:r><w:t>0123456789</w:t></w:r>", 100)+"</w:p>"), Limits: extract.Limits{Characters: 100}, Class: job.QuotaExceeded, Says: "100 characters"},
+		{What: "truncated", Content: whole[:len(whole)/2], Class: job.CorruptionDetected, Says: "damaged"},
+		{What: "XML cut off", Content: document(t, "<w:p>"), Class: job.CorruptionDetected, Says: "XML"},
+		{What: "an entity of its own", Content: nativetest.Zip(t, "word/document.xml", `<!DOCTYPE w [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><w:document`+namespaces+`><w:body><w:p><w:r><w:t>&b;</w:t></w:r></w:p></w:body></w:document>`), Class: job.CorruptionDetected, Says: "XML"},
+		{What: "no text part", Content: nativetest.Zip(t, "word/styles.xml", stylesXML), Class: job.CorruptionDetected, Says: "no text part"},
+		{What: "no body", Content: nativetest.Zip(t, "word/document.xml", "<w:document"+namespaces+"/>"), Class: job.CorruptionDetected, Says: "no body"},
+	})
 }
 
 // TestMemory: text that is held and not emitted yet counts as well.
 func TestMemory(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, document(t, p("", strings.Repeat("x", 1000))), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	_, err := docx.New().Extract(t.Context(), extract.Source{Path: path}, extract.Limits{Characters: 100}, func(b extract.Block) error {
-		t.Errorf("emitted %d bytes", len(b.Text))
-		return nil
-	})
-	if e, ok := errors.AsType[*job.Error](err); !ok || e.Class != job.QuotaExceeded {
-		t.Errorf("got %v", err)
-	}
+	nativetest.CountsHeldText(t, docx.New(), document(t, p("", strings.Repeat("x", 1000))))
 }
 
 // lie sets the unpacked sizes in the zip's directory to 1000.

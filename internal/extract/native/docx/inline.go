@@ -2,7 +2,6 @@ package docx
 
 import (
 	"encoding/xml"
-	"strconv"
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
@@ -88,7 +87,7 @@ func (r *reader) put(p *paragraph, text string) error {
 		}
 	}
 	p.text.WriteString(text)
-	return r.spend(text)
+	return r.out.Spend(len(text))
 }
 
 // character handles the empty elements that stand for a character, a note or a field's border.
@@ -151,13 +150,10 @@ func (r *reader) cite(p *paragraph, kind string, start xml.StartElement) error {
 	if text == "" {
 		return nil
 	}
-	r.cited++
-	mark := "[" + strconv.Itoa(r.cited) + "]"
-	r.pending = append(r.pending, extract.Block{Kind: extract.Paragraph, Text: mark + " " + text})
-	if err := r.spend(text); err != nil {
+	if err := r.out.Spend(len(text)); err != nil {
 		return err
 	}
-	return r.put(p, mark)
+	return r.put(p, r.out.Cite(extract.Block{Text: text}))
 }
 
 // readNotes reads the part of the footnotes or of the endnotes. Separators are none.

@@ -1,13 +1,6 @@
 package epub_test
 
 import (
-	"archive/zip"
-	"bytes"
-	"context"
-	"errors"
-	"io"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -20,7 +13,7 @@ import (
 
 const (
 	container = `<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles><rootfile full-path="OPS/book.opf"/></rootfiles></container>`
-	metadata  = `<metadata xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>Ships</dc:title><dc:title>A subtitle</dc:title><dc:creator>Ada</dc:creator><dc:creator>Bob</dc:creator><dc:language>en</dc:language><dc:date>2025-01-02</dc:date><meta property="dcterms:modified">2026-01-02T00:00:00Z</meta></metadata>`
+	metadata  = `<metadata xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>Ships</dc:title><dc:title>A subtitle</dc:title><dc:creator>Ada</dc:creator><dc:creator>Bob</dc:creator><dc:language>en</dc:language><dc:date>2025-01-02</dc:date><meta property="dcterms:modified">2026-01-02T00:00:00Z</meta><meta name="generator" content="G"/></metadata>`
 	opf       = `<package xmlns="http://www.idpf.org/2007/opf">` + metadata + `<manifest>
 <item id="n" href="nav.xhtml" media-type="application/xhtml+xml" properties="nav"/><item id="x" href="toc.ncx" media-type="application/x-dtbncx+xml"/>
 <item id="b" href="text/b%20c.xhtml" media-type="application/xhtml+xml"/><item id="a" href="text/a.xhtml" media-type="application/xhtml+xml"/>
@@ -38,29 +31,10 @@ func page(body string) string {
 // pairs of name and content.
 func book(t testing.TB, second string, parts ...string) []byte {
 	t.Helper()
-	return pack(t, append(
+	return nativetest.Zip(t, append(
 		parts, "mimetype", "application/epub+zip", "META-INF/container.xml", container, "OPS/book.opf", opf, "OPS/nav.xhtml", nav,
 		"OPS/text/b c.xhtml", page("<h2>First</h2><p>One.</p>"), "OPS/text/a.xhtml", page(second),
 	)...)
-}
-
-func pack(t testing.TB, parts ...string) []byte {
-	t.Helper()
-	var out bytes.Buffer
-	z := zip.NewWriter(&out)
-	for i := 0; i < len(parts); i += 2 {
-		w, err := z.Create(parts[i])
-		if err == nil {
-			_, err = io.WriteString(w, parts[i+1])
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return out.Bytes()
 }
 
 func TestExtract(t *testing.T) {
@@ -105,7 +79,7 @@ func TestInfo(t *testing.T) {
 	}
 	want := extract.Info{
 		Format: extract.EPUB, Extractor: "native/epub", Title: "Ships", Language: "en", Characters: 10,
-		Properties: map[string]string{"author": "Ada, Bob", "language": "en", "published": "2025-01-02", "modified": "2026-01-02T00:00:00Z"},
+		Properties: map[string]string{"author": "Ada, Bob", "language": "en", "published": "2025-01-02", "modified": "2026-01-02T00:00:00Z", "producer": "G"},
 	}
 	if !reflect.DeepEqual(doc.Info, want) {
 		t.Errorf("got %+v", doc.Info)
@@ -115,41 +89,21 @@ func TestInfo(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	t.Parallel()
 	drm := `<encryption><EncryptedData><EncryptionMethod Algorithm="http://www.w3.org/2001/04/xmlenc#aes128-cbc"/><KeyInfo/><CipherReference URI="OPS/text/b%20c.xhtml"/></EncryptedData></encryption>`
-	for _, tt := range []struct {
-		what    string
-		content []byte
-		limits  extract.Limits
-		class   job.Class
-		says    string
-	}{
-		{"DRM", book(t, "", "META-INF/encryption.xml", drm), extract.Limits{}, job.CorruptionDetected, "DRM"},
-		{"no container", pack(t, "mimetype", "application/epub+zip"), extract.Limits{}, job.CorruptionDetected, "no package document"},
-		{"no package document", pack(t, "META-INF/container.xml", container), extract.Limits{}, job.CorruptionDetected, "no package document"},
-		{"no pages", book(t, "", "OPS/book.opf", "<package/>"), extract.Limits{}, job.CorruptionDetected, "lists no pages"},
-		{"a missing page", pack(t, "META-INF/container.xml", container, "OPS/book.opf", opf), extract.Limits{}, job.CorruptionDetected, "is missing"},
-		{"deep nesting", book(t, strings.Repeat("<div>", 10_000)), extract.Limits{}, job.CorruptionDetected, "nested deeper"},
-		{"too much text", book(t, strings.Repeat("<p>0123456789</p>", 100)), extract.Limits{Characters: 200}, job.QuotaExceeded, "200 characters"},
-		{"a zip bomb", book(t, strings.Repeat(" ", 9<<20)), extract.Limits{}, job.CorruptionDetected, "zip bomb"},
-	} {
-		t.Run(tt.what, func(t *testing.T) {
-			t.Parallel()
-			nativetest.Refuses(t, epub.New(), extract.EPUB, tt.content, tt.limits, tt.class, tt.says)
-		})
-	}
+	nativetest.RefusesAll(t, epub.New(), extract.EPUB, []nativetest.Refusal{
+		{What: "DRM", Content: book(t, "", "META-INF/encryption.xml", drm), Class: job.CorruptionDetected, Says: "DRM"},
+		{What: "no container", Content: nativetest.Zip(t, "mimetype", "application/epub+zip"), Class: job.CorruptionDetected, Says: "no package document"},
+		{What: "no package document", Content: nativetest.Zip(t, "META-INF/container.xml", container), Class: job.CorruptionDetected, Says: "no package document"},
+		{What: "no pages", Content: book(t, "", "OPS/book.opf", "<package/>"), Class: job.CorruptionDetected, Says: "lists no pages"},
+		{What: "a missing page", Content: nativetest.Zip(t, "META-INF/container.xml", container, "OPS/book.opf", opf), Class: job.CorruptionDetected, Says: "is missing"},
+		{What: "deep nesting", Content: book(t, strings.Repeat("<div>", 10_000)), Class: job.CorruptionDetected, Says: "nested deeper"},
+		{What: "too much text", Content: book(t, strings.Repeat("<p>0123456789</p>", 100)), Limits: extract.Limits{Characters: 200}, Class: job.QuotaExceeded, Says: "200 characters"},
+		{What: "a zip bomb", Content: book(t, strings.Repeat(" ", 9<<20)), Class: job.CorruptionDetected, Says: "zip bomb"},
+	})
 }
 
 func TestCancel(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, book(t, "<p>x</p>"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	stop := errors.New("stop")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(stop)
-	if _, err := epub.New().Extract(ctx, extract.Source{Path: path}, extract.Limits{}, func(extract.Block) error { return nil }); !errors.Is(err, stop) {
-		t.Errorf("got %v", err)
-	}
+	nativetest.Stops(t, epub.New(), book(t, "<p>x</p>"))
 }
 
 func FuzzPage(f *testing.F) {

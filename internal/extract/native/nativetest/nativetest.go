@@ -38,15 +38,6 @@ func Markdown(t testing.TB, e extract.Extractor, format extract.Format, content 
 	return out.String()
 }
 
-// Refuses wants the content to be refused with an error of the class whose message has says.
-func Refuses(t testing.TB, e extract.Extractor, format extract.Format, content []byte, limits extract.Limits, class job.Class, says string) {
-	t.Helper()
-	_, err := Extract(t, e, format, content, limits)
-	if got, ok := errors.AsType[*job.Error](err); !ok || got.Class != class || !strings.Contains(got.Message, says) {
-		t.Errorf("got %v; want %s that says %q", err, class, says)
-	}
-}
-
 // Fuzz wants any content to end in clean blocks or in one clear error that is no internal bug.
 func Fuzz(t testing.TB, e extract.Extractor, format extract.Format, content []byte) {
 	t.Helper()

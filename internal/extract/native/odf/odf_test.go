@@ -1,14 +1,7 @@
 package odf_test
 
 import (
-	"archive/zip"
-	"bytes"
-	"context"
-	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -42,30 +35,11 @@ const automatic = `<office:automatic-styles>
 // document makes an OpenDocument file of a body and further parts: pairs of name and content.
 func document(t testing.TB, body string, parts ...string) []byte {
 	t.Helper()
-	return pack(t, append([]string{
+	return nativetest.Zip(t, append([]string{
 		"mimetype", "application/vnd.oasis.opendocument.text",
 		"content.xml", `<?xml version="1.0" encoding="UTF-8"?><office:document-content` + namespaces + `>` + automatic + `<office:body>` + body + `</office:body></office:document-content>`,
 		"styles.xml", stylesXML,
 	}, parts...)...)
-}
-
-func pack(t testing.TB, parts ...string) []byte {
-	t.Helper()
-	var out bytes.Buffer
-	z := zip.NewWriter(&out)
-	for i := 0; i < len(parts); i += 2 {
-		w, err := z.Create(parts[i])
-		if err == nil {
-			_, err = io.WriteString(w, parts[i+1])
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return out.Bytes()
 }
 
 func text(body string) string   { return "<office:text>" + body + "</office:text>" }
@@ -136,7 +110,7 @@ func TestNumberedHeadings(t *testing.T) {
 	t.Parallel()
 	styles := `<office:document-styles` + namespaces + `><text:outline-style><text:outline-level-style text:level="1" style:num-format="1"/><text:outline-level-style text:level="2" style:num-format="1" text:display-levels="2"/></text:outline-style></office:document-styles>`
 	body := text(h("1", "A") + h("2", "B") + `<text:h text:outline-level="1" text:is-list-header="true">Preface</text:h>` + h("1", "C") + h("2", "D"))
-	file := pack(t, "content.xml", `<office:document-content`+namespaces+`><office:body>`+body+`</office:body></office:document-content>`, "styles.xml", styles)
+	file := nativetest.Zip(t, "content.xml", `<office:document-content`+namespaces+`><office:body>`+body+`</office:body></office:document-content>`, "styles.xml", styles)
 	want := "# 1 A\n\n## 1.1 B\n\n# Preface\n\n# 2 C\n\n## 2.1 D\n"
 	if got := nativetest.Markdown(t, odf.New(), extract.ODF, file); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -200,14 +174,14 @@ func TestObjects(t *testing.T) {
 
 func TestInfo(t *testing.T) {
 	t.Parallel()
-	meta := `<office:document-meta` + namespaces + `><office:meta><dc:title>Report</dc:title><meta:initial-creator>Ada</meta:initial-creator><dc:creator>Bob</dc:creator><meta:creation-date>2025-01-02T03:04:05</meta:creation-date><dc:date>2026-01-02</dc:date><meta:keyword>a</meta:keyword><meta:keyword>b</meta:keyword></office:meta></office:document-meta>`
+	meta := `<office:document-meta` + namespaces + `><office:meta><dc:title>Report</dc:title><meta:initial-creator>Ada</meta:initial-creator><dc:creator>Bob</dc:creator><meta:creation-date>2025-01-02T03:04:05</meta:creation-date><dc:date>2026-01-02</dc:date><meta:generator>W</meta:generator><meta:keyword>a</meta:keyword><meta:keyword>b</meta:keyword></office:meta></office:document-meta>`
 	doc, err := nativetest.Extract(t, odf.New(), extract.ODF, document(t, text(p("x\x20y")), "meta.xml", meta), extract.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := extract.Info{
 		Format: extract.ODF, Extractor: "native/odf", Title: "Report", Language: "de-DE", Characters: 3,
-		Properties: map[string]string{"author": "Ada", "created": "2025-01-02T03:04:05", "modified": "2026-01-02", "keywords": "a, b"},
+		Properties: map[string]string{"author": "Ada", "created": "2025-01-02T03:04:05", "modified": "2026-01-02", "keywords": "a, b", "producer": "W"},
 	}
 	if !reflect.DeepEqual(doc.Info, want) {
 		t.Errorf("got %+v", doc.Info)
@@ -240,45 +214,24 @@ func TestRefuses(t *testing.T) {
 	t.Parallel()
 	manifest := `<manifest:manifest xmlns:manifest="urn:x"><manifest:file-entry manifest:full-path="content.xml"><manifest:encryption-data/></manifest:file-entry></manifest:manifest>`
 	bomb := strings.Repeat(`<table:table-row table:number-rows-repeated="1048576"><table:table-cell table:number-columns-repeated="16384"><text:p>abcdefgh</text:p></table:table-cell></table:table-row>`, 50)
-	for _, tt := range []struct {
-		what    string
-		content []byte
-		limits  extract.Limits
-		class   job.Class
-		says    string
-	}{
-		{"a password", pack(t, "content.xml", "\x01\x02", "META-INF/manifest.xml", manifest), extract.Limits{}, job.CorruptionDetected, "password"},
-		{"no content", pack(t, "mimetype", "application/vnd.oasis.opendocument.text"), extract.Limits{}, job.CorruptionDetected, "no content part"},
-		{"no body", pack(t, "content.xml", "<x/>"), extract.Limits{}, job.CorruptionDetected, "no body"},
-		{"broken XML", pack(t, "content.xml", "<office:body><office:text><text:p>a"), extract.Limits{}, job.CorruptionDetected, "damaged"},
-		{"deep nesting", document(t, text(strings.Repeat("<text:section>", 1000))), extract.Limits{}, job.CorruptionDetected, "nested deeper"},
-		{"an entity that expands", pack(t, "content.xml", `<!DOCTYPE x [<!ENTITY a "aaaa">]><x>&a;</x>`), extract.Limits{}, job.CorruptionDetected, "damaged"},
-		{"repeated cells and rows", document(t, sheets(table("", bomb))), extract.Limits{Characters: 1_000_000}, job.QuotaExceeded, "1000000 characters"},
-		{"repeated cells in a text", document(t, text(table("", bomb))), extract.Limits{Characters: 1_000_000}, job.QuotaExceeded, "1000000 characters"},
-		{"blanks without end", document(t, text(p("a"+strings.Repeat(`<text:s text:c="99999999"/>`, 1000)))), extract.Limits{Characters: 100_000}, job.QuotaExceeded, "100000 characters"},
-		{"a zip bomb", document(t, text(p(strings.Repeat("a", 9<<20)))), extract.Limits{}, job.CorruptionDetected, "zip bomb"},
-	} {
-		t.Run(tt.what, func(t *testing.T) {
-			t.Parallel()
-			nativetest.Refuses(t, odf.New(), extract.ODF, tt.content, tt.limits, tt.class, tt.says)
-		})
-	}
+	nativetest.RefusesAll(t, odf.New(), extract.ODF, []nativetest.Refusal{
+		{What: "a password", Content: nativetest.Zip(t, "content.xml", "\x01\x02", "META-INF/manifest.xml", manifest), Class: job.CorruptionDetected, Says: "password"},
+		{What: "no content", Content: nativetest.Zip(t, "mimetype", "application/vnd.oasis.opendocument.text"), Class: job.CorruptionDetected, Says: "no content part"},
+		{What: "no body", Content: nativetest.Zip(t, "content.xml", "<x/>"), Class: job.CorruptionDetected, Says: "no body"},
+		{What: "broken XML", Content: nativetest.Zip(t, "content.xml", "<office:body><office:text><text:p>a"), Class: job.CorruptionDetected, Says: "damaged"},
+		{What: "deep nesting", Content: document(t, text(strings.Repeat("<text:section>", 1000))), Class: job.CorruptionDetected, Says: "nested deeper"},
+		{What: "an entity that expands", Content: nativetest.Zip(t, "content.xml", `<!DOCTYPE x [<!ENTITY a "aaaa">]><x>&a;</x>`), Class: job.CorruptionDetected, Says: "damaged"},
+		{What: "repeated cells and rows", Content: document(t, sheets(table("", bomb))), Limits: extract.Limits{Characters: 1_000_000}, Class: job.QuotaExceeded, Says: "1000000 characters"},
+		{What: "repeated cells in a text", Content: document(t, text(table("", bomb))), Limits: extract.Limits{Characters: 1_000_000}, Class: job.QuotaExceeded, Says: "1000000 characters"},
+		{What: "blanks without end", Content: document(t, text(p("a"+strings.Repeat(`<text:s text:c="99999999"/>`, 1000)))), Limits: extract.Limits{Characters: 100_000}, Class: job.QuotaExceeded, Says: "100000 characters"},
+		{What: "a zip bomb", Content: document(t, text(p(strings.Repeat("a", 9<<20)))), Class: job.CorruptionDetected, Says: "zip bomb"},
+	})
 }
 
 // TestMemory: text that is held and not emitted yet counts as well.
 func TestMemory(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, document(t, sheets(table("", `<table:table-row table:number-rows-repeated="900">`+tc("", p("x"))+`</table:table-row>`))), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	_, err := odf.New().Extract(t.Context(), extract.Source{Path: path}, extract.Limits{Characters: 100}, func(b extract.Block) error {
-		t.Errorf("emitted %d bytes", len(b.Text))
-		return nil
-	})
-	if e, ok := errors.AsType[*job.Error](err); !ok || e.Class != job.QuotaExceeded {
-		t.Errorf("got %v", err)
-	}
+	nativetest.CountsHeldText(t, odf.New(), document(t, sheets(table("", `<table:table-row table:number-rows-repeated="900">`+tc("", p("x"))+`</table:table-row>`))))
 }
 
 // TestRepeats: a row that is repeated down to the end of the sheet, with text in it.
@@ -305,16 +258,7 @@ func TestRepeats(t *testing.T) {
 // TestCancel: a sheet without any text, which emits nothing, ends with its context.
 func TestCancel(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, document(t, sheets(table("", strings.Repeat(tr(tc("", "")), 5000)))), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	stop := errors.New("stop")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(stop)
-	if _, err := odf.New().Extract(ctx, extract.Source{Path: path}, extract.Limits{}, func(extract.Block) error { return nil }); !errors.Is(err, stop) {
-		t.Errorf("got %v", err)
-	}
+	nativetest.Stops(t, odf.New(), document(t, sheets(table("", strings.Repeat(tr(tc("", "")), 5000)))))
 }
 
 func FuzzBody(f *testing.F) {

@@ -1,14 +1,8 @@
 package pptx_test
 
 import (
-	"archive/zip"
 	"bytes"
-	"context"
-	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -22,7 +16,6 @@ import (
 
 const (
 	namespaces = ` xmlns:p="p" xmlns:a="a" xmlns:c="c" xmlns:dgm="dgm" xmlns:mc="mc" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"`
-	office     = `http://schemas.openxmlformats.org/officeDocument/2006/relationships/`
 )
 
 // deck makes a presentation of slides, each the content of its p:spTree, and of further parts: pairs of
@@ -33,13 +26,13 @@ func deck(t testing.TB, slides []string, parts ...string) []byte {
 	for i, content := range slides {
 		part := len(slides) - i
 		fmt.Fprintf(&ids, `<p:sldId id="%d" r:id="rId%d"/>`, 256+i, i)
-		fmt.Fprintf(&relations, `<Relationship Id="rId%d" Type="%sslide" Target="slides/slide%d.xml"/>`, i, office, part)
+		fmt.Fprintf(&relations, `<Relationship Id="rId%d" Type="%sslide" Target="slides/slide%d.xml"/>`, i, nativetest.OfficeRelations, part)
 		name := fmt.Sprintf("ppt/slides/slide%d.xml", part)
 		if !slices.Contains(parts, name) {
 			parts = append(parts, name, "<p:sld"+namespaces+"><p:cSld><p:spTree>"+content+"</p:spTree></p:cSld></p:sld>")
 		}
 	}
-	relations.WriteString(`<Relationship Id="a" Type="` + office + `commentAuthors" Target="commentAuthors.xml"/>`)
+	relations.WriteString(`<Relationship Id="a" Type="` + nativetest.OfficeRelations + `commentAuthors" Target="commentAuthors.xml"/>`)
 	parts = append(
 		parts,
 		"ppt/presentation.xml", `<p:presentation`+namespaces+`><p:sldIdLst>`+ids.String()+`</p:sldIdLst><p:sldSz cx="1000000" cy="1000000"/></p:presentation>`,
@@ -47,41 +40,13 @@ func deck(t testing.TB, slides []string, parts ...string) []byte {
 		"ppt/slideLayouts/l.xml", `<p:sldLayout`+namespaces+`><p:cSld><p:spTree>
 			<p:sp><p:nvSpPr><p:nvPr><p:ph type="body" idx="1"/></p:nvPr></p:nvSpPr><p:spPr><a:xfrm><a:off x="0" y="500000"/><a:ext cx="10" cy="10"/></a:xfrm></p:spPr><p:txBody><a:p><a:r><a:t>Click to edit</a:t></a:r></a:p></p:txBody></p:sp>
 			<p:sp><p:nvSpPr><p:nvPr><p:ph type="subTitle" idx="2"/></p:nvPr></p:nvSpPr><p:txBody><a:lstStyle><a:lvl1pPr><a:buNone/></a:lvl1pPr></a:lstStyle></p:txBody></p:sp></p:spTree></p:cSld></p:sldLayout>`,
-		"ppt/slideLayouts/_rels/l.xml.rels", rels("slideMaster", "../slideMasters/m.xml"),
+		"ppt/slideLayouts/_rels/l.xml.rels", nativetest.Relations("slideMaster", "../slideMasters/m.xml"),
 		"ppt/slideMasters/m.xml", `<p:sldMaster`+namespaces+`><p:cSld><p:spTree/></p:cSld><p:txStyles><p:bodyStyle><a:lvl1pPr><a:buChar char="•"/></a:lvl1pPr><a:lvl2pPr><a:buChar char="–"/></a:lvl2pPr></p:bodyStyle></p:txStyles></p:sldMaster>`,
 	)
 	if !slices.Contains(parts, "ppt/slides/_rels/slide1.xml.rels") {
-		parts = append(parts, "ppt/slides/_rels/slide1.xml.rels", rels("slideLayout", "../slideLayouts/l.xml"))
+		parts = append(parts, "ppt/slides/_rels/slide1.xml.rels", nativetest.Relations("slideLayout", "../slideLayouts/l.xml"))
 	}
-	return pack(t, parts...)
-}
-
-// rels makes a part of relations r0, r1, …: pairs of type and target.
-func rels(pairs ...string) string {
-	var b strings.Builder
-	for i := 0; i < len(pairs); i += 2 {
-		fmt.Fprintf(&b, `<Relationship Id="r%d" Type="%s%s" Target="%s"/>`, i/2, office, pairs[i], pairs[i+1])
-	}
-	return "<Relationships>" + b.String() + "</Relationships>"
-}
-
-func pack(t testing.TB, parts ...string) []byte {
-	t.Helper()
-	var out bytes.Buffer
-	z := zip.NewWriter(&out)
-	for i := 0; i < len(parts); i += 2 {
-		w, err := z.Create(parts[i])
-		if err == nil {
-			_, err = io.WriteString(w, parts[i+1])
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return out.Bytes()
+	return nativetest.Zip(t, parts...)
 }
 
 // p is a paragraph with properties.
@@ -164,7 +129,7 @@ func TestPresentation(t *testing.T) {
 	first := sp(`<p:ph type="ctrTitle"/>`, at(0, 0), p("", "First")) + frame(`<c:chart r:id="r1"/>`) + frame(`<dgm:relIds r:dm="r2"/>`)
 	doc, err := nativetest.Extract(t, pptx.New(), extract.PPTX, deck(t, []string{first, ""},
 		"ppt/slides/slide1.xml", `<p:sld show="0"`+namespaces+`><p:cSld><p:spTree>`+sp("", at(0, 0), p("", "hidden"))+`</p:spTree></p:cSld></p:sld>`,
-		"ppt/slides/_rels/slide2.xml.rels", rels("slideLayout", "../slideLayouts/l.xml", "chart", "/ppt/charts/c.xml", "diagramData", "../diagrams/d.xml", "notesSlide", "../notes/n.xml", "comments", "../comments/c.xml", "image", "../media/none.png"),
+		"ppt/slides/_rels/slide2.xml.rels", nativetest.Relations("slideLayout", "../slideLayouts/l.xml", "chart", "/ppt/charts/c.xml", "diagramData", "../diagrams/d.xml", "notesSlide", "../notes/n.xml", "comments", "../comments/c.xml", "image", "../media/none.png"),
 		"ppt/charts/c.xml", `<c:chartSpace`+namespaces+`><c:chart><c:title><c:tx><c:rich><a:p><a:r><a:t>Ducks</a:t></a:r></a:p></c:rich></c:tx></c:title><c:plotArea><c:bar3DChart><c:ser><c:tx><c:strRef><c:f>A!1</c:f><c:strCache><c:pt idx="0"><c:v>Wild</c:v></c:pt></c:strCache></c:strRef></c:tx><c:cat><c:numRef><c:numCache><c:formatCode>yyyy\-mm</c:formatCode><c:pt idx="0"><c:v>45292</c:v></c:pt><c:pt idx="2"><c:v>45323</c:v></c:pt></c:numCache></c:numRef></c:cat><c:val><c:numRef><c:numCache><c:formatCode>General</c:formatCode><c:pt idx="2"><c:v>7.5</c:v></c:pt></c:numCache></c:numRef></c:val></c:ser></c:bar3DChart><c:valAx><c:title><c:tx><c:rich><a:p><a:r><a:t>Axis</a:t></a:r></a:p></c:rich></c:tx></c:title></c:valAx></c:plotArea></c:chart></c:chartSpace>`,
 		"ppt/diagrams/d.xml", `<dgm:dataModel`+namespaces+`><dgm:ptLst><dgm:pt modelId="0" type="doc"/><dgm:pt modelId="1"><dgm:t>`+p("", "second")+`</dgm:t></dgm:pt><dgm:pt modelId="2"><dgm:t>`+p("", "first")+`</dgm:t></dgm:pt><dgm:pt modelId="3"><dgm:t>`+p("", "below")+`</dgm:t></dgm:pt><dgm:pt modelId="4" type="pres"><dgm:t>`+p("", "no")+`</dgm:t></dgm:pt></dgm:ptLst><dgm:cxnLst><dgm:cxn srcId="0" destId="1" srcOrd="1"/><dgm:cxn srcId="0" destId="2" srcOrd="0"/><dgm:cxn srcId="2" destId="3" srcOrd="0"/><dgm:cxn srcId="3" destId="2" srcOrd="0"/></dgm:cxnLst></dgm:dataModel>`,
 		"ppt/notes/n.xml", `<p:notes`+namespaces+`><p:cSld><p:spTree>`+sp(`<p:ph type="sldImg"/>`, "", "")+sp(`<p:ph type="body" idx="1"/>`, "", p("", "Say")+p("", "hello"))+sp(`<p:ph type="sldNum" idx="2"/>`, "", p("", "1"))+`</p:spTree></p:cSld></p:notes>`,
@@ -247,63 +212,29 @@ func TestRefuses(t *testing.T) {
 	t.Parallel()
 	text := sp("", at(0, 0), p("", "0123456789"))
 	whole := deck(t, []string{text})
-	for _, tt := range []struct {
-		what    string
-		content []byte
-		limits  extract.Limits
-		class   job.Class
-		says    string
-	}{
-		{"no main part", pack(t, "ppt/x.xml", "<x/>"), extract.Limits{}, job.CorruptionDetected, "no main part"},
-		{"a slide is missing", pack(t, "ppt/presentation.xml", `<p`+namespaces+`><sldId r:id="r0"/></p>`), extract.Limits{}, job.CorruptionDetected, "slide 1 is missing"},
-		{"truncated", whole[:len(whole)/2], extract.Limits{}, job.CorruptionDetected, "damaged"},
-		{"XML cut off", deck(t, []string{"<p:sp>"}), extract.Limits{}, job.CorruptionDetected, "XML"},
-		{"deep groups", deck(t, []string{strings.Repeat("<p:grpSp>", 100_000)}), extract.Limits{}, job.CorruptionDetected, "nested deeper than 256"},
-		{"too many slides", deck(t, slices.Repeat([]string{""}, 20)), extract.Limits{Pages: 10}, job.QuotaExceeded, "more than 10 slides"},
-		{"too much text, still held", deck(t, []string{strings.Repeat(text, 100)}), extract.Limits{Characters: 100}, job.QuotaExceeded, "100 characters"},
-		{"too many empty shapes", deck(t, []string{strings.Repeat("<p:sp/>", 200_001)}), extract.Limits{ZipRatio: 1 << 20}, job.QuotaExceeded, "slide 1 holds more than"},
-		{"too many empty cells", deck(t, []string{frame("<a:tbl><a:tr>" + strings.Repeat("<a:tc/>", 200_001) + "</a:tr></a:tbl>")}), extract.Limits{ZipRatio: 1 << 20}, job.QuotaExceeded, "slide 1 holds more than"},
-	} {
-		t.Run(tt.what, func(t *testing.T) {
-			t.Parallel()
-			nativetest.Refuses(t, pptx.New(), extract.PPTX, tt.content, tt.limits, tt.class, tt.says)
-		})
-	}
+	nativetest.RefusesAll(t, pptx.New(), extract.PPTX, []nativetest.Refusal{
+		{What: "no main part", Content: nativetest.Zip(t, "ppt/x.xml", "<x/>"), Class: job.CorruptionDetected, Says: "no main part"},
+		{What: "a slide is missing", Content: nativetest.Zip(t, "ppt/presentation.xml", `<p`+namespaces+`><sldId r:id="r0"/></p>`), Class: job.CorruptionDetected, Says: "slide 1 is missing"},
+		{What: "truncated", Content: whole[:len(whole)/2], Class: job.CorruptionDetected, Says: "damaged"},
+		{What: "XML cut off", Content: deck(t, []string{"<p:sp>"}), Class: job.CorruptionDetected, Says: "XML"},
+		{What: "deep groups", Content: deck(t, []string{strings.Repeat("<p:grpSp>", 100_000)}), Class: job.CorruptionDetected, Says: "nested deeper than 256"},
+		{What: "too many slides", Content: deck(t, slices.Repeat([]string{""}, 20)), Limits: extract.Limits{Pages: 10}, Class: job.QuotaExceeded, Says: "more than 10 slides"},
+		{What: "too much text, still held", Content: deck(t, []string{strings.Repeat(text, 100)}), Limits: extract.Limits{Characters: 100}, Class: job.QuotaExceeded, Says: "100 characters"},
+		{What: "too many empty shapes", Content: deck(t, []string{strings.Repeat("<p:sp/>", 200_001)}), Limits: extract.Limits{ZipRatio: 1 << 20}, Class: job.QuotaExceeded, Says: "slide 1 holds more than"},
+		{What: "too many empty cells", Content: deck(t, []string{frame("<a:tbl><a:tr>" + strings.Repeat("<a:tc/>", 200_001) + "</a:tr></a:tbl>")}), Limits: extract.Limits{ZipRatio: 1 << 20}, Class: job.QuotaExceeded, Says: "slide 1 holds more than"},
+	})
 }
 
 // TestMemory: text that is held and not emitted yet counts as well.
 func TestMemory(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, deck(t, []string{sp("", at(0, 0), p("", strings.Repeat("x", 1000)))}), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	_, err := pptx.New().Extract(t.Context(), extract.Source{Path: path}, extract.Limits{Characters: 100}, func(b extract.Block) error {
-		t.Errorf("emitted %d bytes", len(b.Text))
-		return nil
-	})
-	if e, ok := errors.AsType[*job.Error](err); !ok || e.Class != job.QuotaExceeded {
-		t.Errorf("got %v", err)
-	}
+	nativetest.CountsHeldText(t, pptx.New(), deck(t, []string{sp("", at(0, 0), p("", strings.Repeat("x", 1000)))}))
 }
 
 // TestCancel: a cancel ends the reading of a slide, before anything of it is emitted.
 func TestCancel(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, deck(t, []string{strings.Repeat(sp("", at(0, 0), p("", "x")), 1000)}), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancelCause(t.Context())
-	stop := errors.New("stop")
-	cancel(stop)
-	_, err := pptx.New().Extract(ctx, extract.Source{Path: path}, extract.Limits{}, func(extract.Block) error {
-		t.Error("emitted a block")
-		return nil
-	})
-	if !errors.Is(err, stop) {
-		t.Errorf("got %v", err)
-	}
+	nativetest.Stops(t, pptx.New(), deck(t, []string{strings.Repeat(sp("", at(0, 0), p("", "x")), 1000)}))
 }
 
 func FuzzSlide(f *testing.F) {

@@ -1,11 +1,7 @@
 package rtf_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -19,7 +15,7 @@ import (
 const head = `{\rtf1\ansi\ansicpg1252\deff0\deflang1031{\fonttbl{\f0\froman\fcharset0 Times New Roman{\*\falt Times};}{\f1\fnil\fcharset2 Symbol;}{\f2\fnil\fcharset204 Arial Cyr;}{\f3\fnil\fcharset128 MS Mincho;}}
 {\colortbl;\red0\green0\blue0;}{\stylesheet{\ql Normal;}{\s1\outlinelevel0 heading 1;}{\s2\sbasedon0 heading 2;}{\s3 Title;}{\s4 caption;}{\s5 HTML Preformatted;}{\*\cs10 Default;}}
 {\*\listtable{\list{\listlevel\levelnfc0\levelstartat3{\leveltext\'02\'00.;}}{\listlevel\levelnfc4\levelstartat1{\leveltext x;}}\listid77}{\list{\listlevel\levelnfc23}\listid78}}{\*\listoverridetable{\listoverride\listid77\listoverridecount0\ls1}{\listoverride\listid78\ls2}}
-{\info{\title A \'fcber title}{\author Ada}{\creatim\yr2025\mo1\dy2\hr3\min4}{\*\company no}{\operator no}}{\header no\par}{\footer no\par}
+{\*\generator W 1;}{\info{\title A \'fcber title}{\author Ada}{\creatim\yr2025\mo1\dy2\hr3\min4}{\*\company no}{\operator no}}{\header no\par}{\footer no\par}
 `
 
 func document(body string) []byte { return []byte(head + body + "}") }
@@ -65,7 +61,7 @@ func TestInfo(t *testing.T) {
 	}
 	want := extract.Info{
 		Format: extract.RTF, Extractor: "native/rtf", Title: "A über title", Language: "de-DE", Characters: 1,
-		Properties: map[string]string{"author": "Ada", "created": "2025-01-02T03:04:00"},
+		Properties: map[string]string{"author": "Ada", "created": "2025-01-02T03:04:00", "producer": "W 1"},
 	}
 	if !reflect.DeepEqual(doc.Info, want) {
 		t.Errorf("got %+v", doc.Info)
@@ -96,55 +92,25 @@ func TestLongTable(t *testing.T) {
 
 func TestRefuses(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct {
-		what    string
-		content []byte
-		limits  extract.Limits
-		class   job.Class
-		says    string
-	}{
-		{"cut off", []byte(head + `{\b text`), extract.Limits{}, job.CorruptionDetected, "cut off"},
-		{"cut off within binary data", []byte(head + `{\pict\bin99999999 x`), extract.Limits{}, job.CorruptionDetected, "cut off"},
-		{"no document", []byte(`x{\rtf1 a}`), extract.Limits{}, job.CorruptionDetected, "does not begin"},
-		{"deep nesting", document(strings.Repeat("{", 100_000)), extract.Limits{}, job.CorruptionDetected, "nested deeper"},
-		{"too much text", document(strings.Repeat("0123456789", 1000)), extract.Limits{Characters: 200}, job.QuotaExceeded, "200 characters"},
-	} {
-		t.Run(tt.what, func(t *testing.T) {
-			t.Parallel()
-			nativetest.Refuses(t, rtf.New(), extract.RTF, tt.content, tt.limits, tt.class, tt.says)
-		})
-	}
+	nativetest.RefusesAll(t, rtf.New(), extract.RTF, []nativetest.Refusal{
+		{What: "cut off", Content: []byte(head + `{\b text`), Class: job.CorruptionDetected, Says: "cut off"},
+		{What: "cut off within binary data", Content: []byte(head + `{\pict\bin99999999 x`), Class: job.CorruptionDetected, Says: "cut off"},
+		{What: "no document", Content: []byte(`x{\rtf1 a}`), Class: job.CorruptionDetected, Says: "does not begin"},
+		{What: "deep nesting", Content: document(strings.Repeat("{", 100_000)), Class: job.CorruptionDetected, Says: "nested deeper"},
+		{What: "too much text", Content: document(strings.Repeat("0123456789", 1000)), Limits: extract.Limits{Characters: 200}, Class: job.QuotaExceeded, Says: "200 characters"},
+	})
 }
 
 // TestMemory: text that is held and not emitted yet counts as well.
 func TestMemory(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, document(strings.Repeat("0123456789", 100)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	_, err := rtf.New().Extract(t.Context(), extract.Source{Path: path}, extract.Limits{Characters: 100}, func(b extract.Block) error {
-		t.Errorf("emitted %d bytes", len(b.Text))
-		return nil
-	})
-	if e, ok := errors.AsType[*job.Error](err); !ok || e.Class != job.QuotaExceeded {
-		t.Errorf("got %v", err)
-	}
+	nativetest.CountsHeldText(t, rtf.New(), document(strings.Repeat("0123456789", 100)))
 }
 
 // TestCancel: a picture without end, which emits nothing, ends with its context.
 func TestCancel(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, document(`{\pict `+strings.Repeat("00", 10_000)+"}"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	stop := errors.New("stop")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(stop)
-	if _, err := rtf.New().Extract(ctx, extract.Source{Path: path}, extract.Limits{}, func(extract.Block) error { return nil }); !errors.Is(err, stop) {
-		t.Errorf("got %v", err)
-	}
+	nativetest.Stops(t, rtf.New(), document(`{\pict `+strings.Repeat("00", 10_000)+"}"))
 }
 
 func FuzzBody(f *testing.F) {

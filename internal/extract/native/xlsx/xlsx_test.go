@@ -1,12 +1,9 @@
 package xlsx_test
 
 import (
-	"archive/zip"
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -22,7 +19,6 @@ import (
 
 const (
 	namespaces = ` xmlns="s" xmlns:a="a" xmlns:c="c" xmlns:xdr="x" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"`
-	office     = `http://schemas.openxmlformats.org/officeDocument/2006/relationships/`
 )
 
 // workbook makes a workbook of the list of sheets, the first sheet's content, and further parts: pairs
@@ -35,42 +31,15 @@ func workbook(t testing.TB, sheets, first string, parts ...string) []byte {
 		}
 	}
 	add("xl/workbook.xml", `<workbook`+namespaces+`><workbookPr/><sheets>`+sheets+`</sheets></workbook>`)
-	add("xl/_rels/workbook.xml.rels", rels("worksheet", "worksheets/sheet1.xml", "worksheet", "worksheets/sheet2.xml", "sharedStrings", "sharedStrings.xml", "styles", "styles.xml", "person", "persons/p.xml"))
+	add("xl/_rels/workbook.xml.rels", nativetest.Relations("worksheet", "worksheets/sheet1.xml", "worksheet", "worksheets/sheet2.xml", "sharedStrings", "sharedStrings.xml", "styles", "styles.xml", "person", "persons/p.xml"))
 	add("xl/worksheets/sheet1.xml", `<worksheet`+namespaces+`><dimension ref="A1:XFD1048576"/>`+first+`</worksheet>`)
 	add("xl/worksheets/sheet2.xml", `<worksheet`+namespaces+`>`+data(line("1", "second"))+`</worksheet>`)
 	add("xl/sharedStrings.xml", `<sst`+namespaces+`><si><t>plain</t></si><si><r><t>ri</t></r><r><t>ch_x000D__x0041_</t></r><rPh><t>no</t></rPh></si></sst>`)
 	add("xl/styles.xml", `<styleSheet`+namespaces+`><numFmts><numFmt numFmtId="164" formatCode="d/m/yy\ h:mm"/></numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="10"/><xf numFmtId="164"/><xf numFmtId="46"/></cellXfs></styleSheet>`)
-	return pack(t, parts...)
+	return nativetest.Zip(t, parts...)
 }
 
 const oneSheet = `<sheet name="Sheet1" r:id="r0"/>`
-
-func rels(pairs ...string) string {
-	var b strings.Builder
-	for i := 0; i < len(pairs); i += 2 {
-		fmt.Fprintf(&b, `<Relationship Id="r%d" Type="%s%s" Target="%s"/>`, i/2, office, pairs[i], pairs[i+1])
-	}
-	return "<Relationships>" + b.String() + "</Relationships>"
-}
-
-func pack(t testing.TB, parts ...string) []byte {
-	t.Helper()
-	var out bytes.Buffer
-	z := zip.NewWriter(&out)
-	for i := 0; i < len(parts); i += 2 {
-		w, err := z.Create(parts[i])
-		if err == nil {
-			_, err = io.WriteString(w, parts[i+1])
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return out.Bytes()
-}
 
 func data(rows ...string) string { return "<sheetData>" + strings.Join(rows, "") + "</sheetData>" }
 
@@ -140,9 +109,9 @@ func TestWorkbook(t *testing.T) {
 	}
 	doc, err := nativetest.Extract(t, xlsx.New(), extract.XLSX, workbook(t,
 		`<sheet name="Two" r:id="r1"/><sheet name="Secret" state="veryHidden" r:id="r9"/><sheet name="One" r:id="r0"/>`, data(line("1", "a"), line("5", "b")),
-		"xl/worksheets/_rels/sheet1.xml.rels", rels("drawing", "../drawings/d.xml", "comments", "../comments1.xml", "threadedComment", "../threads/t.xml"),
+		"xl/worksheets/_rels/sheet1.xml.rels", nativetest.Relations("drawing", "../drawings/d.xml", "comments", "../comments1.xml", "threadedComment", "../threads/t.xml"),
 		"xl/drawings/d.xml", `<xdr:wsDr`+namespaces+`>`+anchor("9", `<xdr:sp><xdr:txBody><a:p><a:r><a:t>box</a:t></a:r></a:p></xdr:txBody></xdr:sp>`)+anchor("2", `<c:chart r:id="r0"/>`)+`</xdr:wsDr>`,
-		"xl/drawings/_rels/d.xml.rels", rels("chart", "../charts/c.xml"),
+		"xl/drawings/_rels/d.xml.rels", nativetest.Relations("chart", "../charts/c.xml"),
 		"xl/charts/c.xml", `<c:chartSpace`+namespaces+`><c:pieChart><c:ser><c:tx><c:v>S</c:v></c:tx><c:val><c:numLit><c:pt idx="0"><c:v>7</c:v></c:pt></c:numLit></c:val></c:ser></c:pieChart></c:chartSpace>`,
 		"xl/comments1.xml", `<comments`+namespaces+`><authors><author>Ada</author><author>tc={1}</author></authors><commentList><comment ref="A1" authorId="0"><text><r><t>Why?</t></r></text></comment><comment ref="A5" authorId="1"><text><t>[Threaded comment] no</t></text></comment></commentList></comments>`,
 		"xl/threads/t.xml", `<ThreadedComments`+namespaces+`><threadedComment ref="A5" dT="2026-01-01T00:00:00" personId="p"><text>Because</text></threadedComment></ThreadedComments>`,
@@ -232,49 +201,25 @@ func TestRefuses(t *testing.T) {
 	t.Parallel()
 	whole := workbook(t, oneSheet, data(line("1", "0123456789")))
 	wide := strings.Repeat("<c><v>1</v></c>", 16_384)
-	for _, tt := range []struct {
-		what    string
-		content []byte
-		limits  extract.Limits
-		class   job.Class
-		says    string
-	}{
-		{"no main part", pack(t, "xl/x.xml", "<x/>"), extract.Limits{}, job.CorruptionDetected, "no main part"},
-		{"binary", pack(t, "xl/workbook.bin", "", "_rels/.rels", rels("officeDocument", "xl/workbook.bin")), extract.Limits{}, job.UnsupportedFormat, "save it as XLSX"},
-		{"a sheet is missing", workbook(t, `<sheet name="a" r:id="r7"/>`, ""), extract.Limits{}, job.CorruptionDetected, "sheet 1 is missing"},
-		{"truncated", whole[:len(whole)/2], extract.Limits{}, job.CorruptionDetected, "damaged"},
-		{"XML cut off", workbook(t, oneSheet, "<sheetData><row>"), extract.Limits{}, job.CorruptionDetected, "XML"},
-		{"deep XML", workbook(t, oneSheet, strings.Repeat("<x>", 10_000)), extract.Limits{}, job.CorruptionDetected, "nested deeper than 256"},
-		{"too many sheets", workbook(t, strings.Repeat(oneSheet, 20), data()), extract.Limits{Pages: 10}, job.QuotaExceeded, "more than 10 sheets"},
-		{"too many columns", workbook(t, oneSheet, data("<row>"+wide+"<c/></row>")), extract.Limits{ZipRatio: 1 << 20}, job.CorruptionDetected, "more than 16384 columns"},
-		{"too much text", workbook(t, oneSheet, data(strings.Repeat(line("", "0123456789"), 20))), extract.Limits{Characters: 100}, job.QuotaExceeded, "100 characters"},
-		{"too many shared strings", workbook(t, oneSheet, data(), "xl/sharedStrings.xml", "<sst>"+strings.Repeat("<si/>", 1000)+"</sst>"), extract.Limits{Characters: 100}, job.QuotaExceeded, "MB of text"},
-		{"mostly holes", workbook(t, oneSheet, data("<row>"+wide+"</row>", strings.Repeat("<row><c r=\"XFD1\"><v>1</v></c></row>", 50))), extract.Limits{Characters: 100_000, ZipRatio: 1 << 20}, job.QuotaExceeded, "empty places"},
-		{"a merged cell over everything", workbook(t, oneSheet, data(line("1", strings.Repeat("x", 100)), strings.Repeat(`<row><c r="B2"><v>1</v></c></row>`, 50))+merged("A1:A1048576")), extract.Limits{Characters: 3000}, job.QuotaExceeded, "empty places"},
-	} {
-		t.Run(tt.what, func(t *testing.T) {
-			t.Parallel()
-			nativetest.Refuses(t, xlsx.New(), extract.XLSX, tt.content, tt.limits, tt.class, tt.says)
-		})
-	}
+	nativetest.RefusesAll(t, xlsx.New(), extract.XLSX, []nativetest.Refusal{
+		{What: "no main part", Content: nativetest.Zip(t, "xl/x.xml", "<x/>"), Class: job.CorruptionDetected, Says: "no main part"},
+		{What: "binary", Content: nativetest.Zip(t, "xl/workbook.bin", "", "_rels/.rels", nativetest.Relations("officeDocument", "xl/workbook.bin")), Class: job.UnsupportedFormat, Says: "save it as XLSX"},
+		{What: "a sheet is missing", Content: workbook(t, `<sheet name="a" r:id="r7"/>`, ""), Class: job.CorruptionDetected, Says: "sheet 1 is missing"},
+		{What: "truncated", Content: whole[:len(whole)/2], Class: job.CorruptionDetected, Says: "damaged"},
+		{What: "XML cut off", Content: workbook(t, oneSheet, "<sheetData><row>"), Class: job.CorruptionDetected, Says: "XML"},
+		{What: "deep XML", Content: workbook(t, oneSheet, strings.Repeat("<x>", 10_000)), Class: job.CorruptionDetected, Says: "nested deeper than 256"},
+		{What: "too many sheets", Content: workbook(t, strings.Repeat(oneSheet, 20), data()), Limits: extract.Limits{Pages: 10}, Class: job.QuotaExceeded, Says: "more than 10 sheets"},
+		{What: "too many columns", Content: workbook(t, oneSheet, data("<row>"+wide+"<c/></row>")), Limits: extract.Limits{ZipRatio: 1 << 20}, Class: job.CorruptionDetected, Says: "more than 16384 columns"},
+		{What: "too much text", Content: workbook(t, oneSheet, data(strings.Repeat(line("", "0123456789"), 20))), Limits: extract.Limits{Characters: 100}, Class: job.QuotaExceeded, Says: "100 characters"},
+		{What: "too many shared strings", Content: workbook(t, oneSheet, data(), "xl/sharedStrings.xml", "<sst>"+strings.Repeat("<si/>", 1000)+"</sst>"), Limits: extract.Limits{Characters: 100}, Class: job.QuotaExceeded, Says: "MB of text"},
+		{What: "mostly holes", Content: workbook(t, oneSheet, data("<row>"+wide+"</row>", strings.Repeat("<row><c r=\"XFD1\"><v>1</v></c></row>", 50))), Limits: extract.Limits{Characters: 100_000, ZipRatio: 1 << 20}, Class: job.QuotaExceeded, Says: "empty places"},
+		{What: "a merged cell over everything", Content: workbook(t, oneSheet, data(line("1", strings.Repeat("x", 100)), strings.Repeat(`<row><c r="B2"><v>1</v></c></row>`, 50))+merged("A1:A1048576")), Limits: extract.Limits{Characters: 3000}, Class: job.QuotaExceeded, Says: "empty places"},
+	})
 }
 
 func TestCancel(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, workbook(t, oneSheet, data(strings.Repeat(line("", "a", "b"), 1000))), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancelCause(t.Context())
-	stop := errors.New("stop")
-	cancel(stop)
-	_, err := xlsx.New().Extract(ctx, extract.Source{Path: path}, extract.Limits{}, func(extract.Block) error {
-		t.Error("emitted a block")
-		return nil
-	})
-	if !errors.Is(err, stop) {
-		t.Errorf("got %v", err)
-	}
+	nativetest.Stops(t, xlsx.New(), workbook(t, oneSheet, data(strings.Repeat(line("", "a", "b"), 1000))))
 }
 
 func FuzzSheet(f *testing.F) {

@@ -1,0 +1,42 @@
+package nativetest
+
+import (
+	"archive/zip"
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+)
+
+// Zip makes an archive of parts: pairs of name and content.
+func Zip(t testing.TB, parts ...string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	for i := 0; i < len(parts); i += 2 {
+		w, err := z.Create(parts[i])
+		if err == nil {
+			_, err = io.WriteString(w, parts[i+1])
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// OfficeRelations begins the types of the relations between the parts of an Office file.
+const OfficeRelations = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/"
+
+// Relations makes a part of the relations r0, r1, … of an Office file: pairs of type and target.
+func Relations(pairs ...string) string {
+	var b strings.Builder
+	for i := 0; i < len(pairs); i += 2 {
+		fmt.Fprintf(&b, `<Relationship Id="r%d" Type="%s%s" Target="%s"/>`, i/2, OfficeRelations, pairs[i], pairs[i+1])
+	}
+	return "<Relationships>" + b.String() + "</Relationships>"
+}
