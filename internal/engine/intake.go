@@ -50,7 +50,6 @@ func (e *Engine) handle(ctx context.Context, q queue.Queue, m *queue.Message) {
 		return
 	}
 	defer leave()
-	defer e.begins.hold(t.ID)()
 	if e.begin(bounded, a) {
 		e.run(ctx, a)
 	}

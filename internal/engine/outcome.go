@@ -141,7 +141,6 @@ func (e *Engine) uncommitted(ctx context.Context, a *attempt, err error) (string
 		a.log.Warn("the outcome was refused: the job is no longer held by this attempt", "fence", a.holder.Fence)
 		e.deps.Outbox() // it may have been taken before, and only the answer lost: then there is a webhook
 	} else {
-		e.begins.unsettled(a.task.ID)
 		a.log.Error("the outcome could not be recorded; the message comes back and the job is tried again", "error", err)
 		a.putBack(ctx, e.cfg.Lease)
 	}

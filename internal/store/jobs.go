@@ -22,9 +22,10 @@ type Begin struct {
 	Lease       time.Duration   `json:"-"` // sent as lease_ms
 	Source      Source          `json:"source"`
 	Original    string          `json:"original_message"` // for the dead letter, should this begin be the end
-	// Unanswered says that Worker began the job before and never had the answer: an attempt that the store knows to
-	// be Worker's is made by nobody, and not counted (I9).
-	Unanswered bool `json:"unanswered,omitempty"`
+	ID          string          `json:"begin_id"`         // of this request, unlike any other
+	// Unanswered are the IDs of begins of the job whose answer was lost: an attempt that one of them began is made by
+	// nobody, and not counted (I9).
+	Unanswered []string `json:"unanswered,omitempty"`
 }
 
 // Source is where a message came from.

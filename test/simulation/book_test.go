@@ -175,7 +175,7 @@ func (b *book) judgeRun(m move) {
 
 // orphaned says that the attempt which a begin puts an end to was never made: its own begin was not answered.
 func (b *book) orphaned(m move) bool {
-	return m.op == "begin" && m.begin.Unanswered && held(m.before) && m.before.Worker == m.begin.Worker &&
+	return m.op == "begin" && held(m.before) && slices.Contains(m.begin.Unanswered, m.before.ID) &&
 		b.handled[store.Holder{JobID: m.id, Fence: m.before.Fence}] == nil
 }
 

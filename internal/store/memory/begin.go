@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,7 +27,7 @@ func (s *Jobs) Begin(_ context.Context, b store.Begin) (store.Begun, error) {
 	if r.Fingerprint != b.Fingerprint { // I5
 		return r.begun(store.Conflict), nil
 	}
-	orphan := b.Unanswered && r.State == job.Running && !r.LeaseEnds.IsZero() && r.Worker == b.Worker
+	orphan := r.State == job.Running && !r.LeaseEnds.IsZero() && slices.Contains(b.Unanswered, r.ID)
 	switch {
 	case r.State.Terminal() && r.again(b):
 		r.reopen(b, now)
@@ -82,6 +83,7 @@ func (r *Row) run(b store.Begin, now time.Time, told ...store.Event) store.Begun
 	r.Fence++
 	r.tell(told...)
 	r.tell(own("started", fmt.Sprintf("attempt %d of %d started", r.Attempts, r.MaxAttempts)))
+	r.ID = b.ID
 	r.Worker, r.LeaseEnds, r.NotBefore = b.Worker, now.Add(b.Lease), time.Time{}
 	r.wasSent() // it came: no sweep needs to send it again
 	if r.Started.IsZero() {

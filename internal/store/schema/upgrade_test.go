@@ -32,7 +32,7 @@ func TestUpgrade(t *testing.T) {
 			url := stacktest.PostgresWith(t, o)
 			conn := connect(t, url)
 			if _, err := conn.Exec(t.Context(), `insert into jobs (client_id, id, type) values ('a', 'j', 'x');
-				alter table jobs drop column replay cascade; -- the functions that know it go, others stay
+				alter table jobs drop column replay cascade, drop column begin_id cascade; -- the functions that know it go, others stay
 				drop table page_results;
 				alter table document_versions drop column page_log cascade;
 				alter table derived_contents drop column version cascade, drop column source_blob, drop column source_sha256,

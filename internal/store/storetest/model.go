@@ -132,7 +132,7 @@ func (r *modelRun) begin(msg store.Begin) {
 // unheard begins again what its worker began without having had the answer.
 func (r *modelRun) unheard() {
 	msg := r.message
-	msg.Unanswered = true
+	msg.Unanswered = []string{msg.ID}
 	if r.m.held && !r.m.asked {
 		r.m.attempts-- // I9
 		r.m.held = false

@@ -143,7 +143,7 @@ func message(edit ...func(*store.Begin)) store.Begin {
 		JobID: "job-" + uuid.NewString(), Type: "ingest", Payload: json.RawMessage(`{"filename":"a.pdf"}`),
 		Hints: json.RawMessage(`{}`), Priority: "normal", Fingerprint: "f1", MaxAttempts: 3, Worker: "w1", Lease: hour,
 		Source:   store.Source{Queue: "q", MessageID: uuid.NewString(), InsertedAt: time.Now()},
-		Original: `{"task_id":"…"}`, WebhookURL: "https://example.com/hook",
+		Original: `{"task_id":"…"}`, WebhookURL: "https://example.com/hook", ID: uuid.NewString(),
 	}
 	for _, e := range edit {
 		e(&b)

@@ -122,18 +122,13 @@ func inTheEngine() []Sabotage {
 		},
 		{
 			Name: "unanswered-begin-counts", Breaks: []string{"I9"}, File: engine + "begins.go",
-			Old: "return silent && !s.made && b.inHand[jobID] == 1", New: "return false",
+			Old: "e.begins.lost(a.task.ID, asking.ID)", New: "_ = asking",
 			Suites: onEngine, Tests: by("TestUnansweredBeginCostsNoAttempt"),
 		},
 		{
-			Name: "another-workers-attempt-is-not-counted", Breaks: []string{"I4", "I6"}, File: functions + "30_begin.sql",
-			Old: " and j.worker = p ->> 'worker';", New: ";",
+			Name: "made-attempt-is-not-counted", Breaks: []string{"I4", "I6"}, File: functions + "30_begin.sql",
+			Old: "coalesce(p -> 'unanswered' ? j.begin_id, false);", New: "jsonb_array_length(p -> 'unanswered') > 0;",
 			Suites: onPostgres, Tests: cases("unanswered begin"),
-		},
-		{
-			Name: "live-attempt-is-given-back", Breaks: []string{"I9"}, File: engine + "begins.go",
-			Old: "return silent && !s.made && b.inHand[jobID] == 1", New: "return silent && !s.made",
-			Suites: onEngine, Tests: by("TestUnansweredBeginBesideALiveAttempt"),
 		},
 		{
 			Name: "outbox-is-not-woken", Breaks: []string{"webhooks"}, File: engine + "outcome.go",

@@ -16,7 +16,7 @@ begin
   select * into v_last from aw_story(j, told || aw_event('started', 0,
     format('attempt %s of %s started', j.attempts, j.max_attempts), jsonb_build_object('worker', p -> 'worker')));
   update jobs set
-    status = 'running', attempts = j.attempts, fence = j.fence + 1, worker = p ->> 'worker',
+    status = 'running', attempts = j.attempts, fence = j.fence + 1, worker = p ->> 'worker', begin_id = p ->> 'begin_id',
     lease_expires_at = clock_timestamp() + aw_span(p -> 'lease_ms'), not_before = null,
     started_at = coalesce(started_at, clock_timestamp()),
     series_started_at = coalesce(series_started_at, clock_timestamp()),
@@ -87,13 +87,13 @@ begin
   ), fresh as (
     insert into jobs (client_id, id, type, status, stage, attempts, max_attempts, priority, payload, hints, requested_by,
                       fingerprint, fence, lease_expires_at, worker, webhook_url, traceparent, started_at,
-                      series_started_at, message_ids, sent_at, event_seq)
+                      series_started_at, message_ids, sent_at, event_seq, begin_id)
     select v_client, m ->> 'job_id', m ->> 'type', 'running', 'started', 1, (m ->> 'max_attempts')::int,
            coalesce(nullif(m ->> 'priority', ''), 'normal'), coalesce(nullif(m -> 'payload', 'null'), '{}'),
            coalesce(nullif(m -> 'hints', 'null'), '{}'), nullif(m ->> 'requested_by', ''), m ->> 'fingerprint', 1,
            clock_timestamp() + aw_span(m -> 'lease_ms'), m ->> 'worker', nullif(m ->> 'webhook_url', ''),
            nullif(m ->> 'traceparent', ''), clock_timestamp(), clock_timestamp(),
-           array_remove(array[nullif(m #>> '{source,message_id}', '')], null), clock_timestamp(), 1
+           array_remove(array[nullif(m #>> '{source,message_id}', '')], null), clock_timestamp(), 1, m ->> 'begin_id'
     from asked order by m ->> 'job_id'
     on conflict (client_id, id) do nothing
     returning id, status, fence, attempts, max_attempts, progress, worker
@@ -144,8 +144,8 @@ begin
   elsif j.status = 'pending' and j.cancel_requested_at is null then
     return aw_run(j, p, '[]');
   end if;
-  -- The caller began it and never had the answer: nobody makes that attempt.
-  v_orphan := coalesce((p ->> 'unanswered')::boolean, false) and j.lease_expires_at is not null and j.worker = p ->> 'worker';
+  -- The request that began it was never answered: nobody makes that attempt.
+  v_orphan := j.lease_expires_at is not null and coalesce(p -> 'unanswered' ? j.begin_id, false);
   if j.lease_expires_at > clock_timestamp() and not v_orphan then
     return aw_begun('leased', j, jsonb_build_object('wait_ms', aw_ms(j.lease_expires_at), 'worker', j.worker));
   end if;
