@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/stack"
 	"github.com/seed-7227ef26/async-worker/internal/store"
@@ -57,11 +58,12 @@ func parts(index *indexOptions) []part {
 }
 
 func partNames(all []part) string {
-	names := "queue (beside a bare loop), idle, river (beside River)"
+	var names strings.Builder
+	names.WriteString("queue (beside a bare loop), idle, river (beside River)")
 	for _, p := range all {
-		names += ", " + p.name + " (" + p.about + ")"
+		names.WriteString(", " + p.name + " (" + p.about + ")")
 	}
-	return names
+	return names.String()
 }
 
 // run does the parts that were asked for: those about the cost of a task, or one.
