@@ -3,29 +3,15 @@ package app
 import (
 	"context"
 	"log/slog"
-	"sync"
-	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/ocr/pages"
 	"github.com/seed-7227ef26/async-worker/internal/store"
-)
-
-const (
-	// keepPages is how long what OCR read of a page is kept: for retries and replays of the next weeks.
-	keepPages = 30 * 24 * time.Hour
-	// expireEvery is how often old readings are removed at most, while new ones are kept, and expireBatch
-	// how many at a time.
-	expireEvery = 10 * time.Minute
-	expireBatch = 1000
 )
 
 // pageCache keeps page readings in the tenant's store. Its failures are logged here: pages are read then.
 type pageCache struct {
 	store store.Pages
 	log   *slog.Logger
-
-	mu      sync.Mutex
-	expired time.Time // when old readings were last removed
 }
 
 var _ pages.Cache = (*pageCache)(nil)
@@ -49,21 +35,7 @@ func (c *pageCache) Get(ctx context.Context, source, reader string, first, count
 // Put implements pages.Cache.
 func (c *pageCache) Put(ctx context.Context, source, reader string, page int, reading []byte) {
 	err := c.store.KeepPageResults(ctx, store.PageSource{Source: source, Reader: reader}, []store.PageResult{{Page: page, Reading: reading}})
-	if err == nil && c.due() {
-		_, err = c.store.ExpirePageResults(ctx, keepPages, expireBatch)
-	}
 	if err != nil {
 		c.log.Warn("can't keep what OCR has read of a page; another attempt would read it again", "error", err)
 	}
-}
-
-// due says whether it is time to remove old readings.
-func (c *pageCache) due() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if time.Since(c.expired) < expireEvery {
-		return false
-	}
-	c.expired = time.Now()
-	return true
 }

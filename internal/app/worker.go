@@ -150,7 +150,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	})
 	loops.Go(func() { w.showStatus(delivering) })
 	loops.Go(func() {
-		upkeep.Run(ctx, w.tenant.log, upkeep.Documents(w.tenant.Store, w.tenant.Config.VersionKeep))
+		upkeep.Run(ctx, w.tenant.log, upkeep.Documents(w.tenant.Store, w.tenant.Config.VersionKeep), upkeep.Readings(w.tenant.Store))
 	})
 	err := w.engine.Run(ctx)
 	stop() // what is in flight is finished; the rest is in the outbox

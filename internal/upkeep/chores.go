@@ -14,6 +14,9 @@ const (
 	// abandonedFor is for how long what a job has staged is kept for it, when nobody holds the job: an outage may
 	// last, and the job would pay for it again.
 	abandonedFor = 7 * 24 * time.Hour
+
+	// readingsFor is how long what OCR read of a page is kept: for retries and replays of the next weeks.
+	readingsFor = 30 * 24 * time.Hour
 )
 
 // Documents removes versions of documents that were replaced longer than keep ago, what abandoned jobs have staged,
@@ -22,5 +25,13 @@ func Documents(s store.Upkeep, keep time.Duration) Chore {
 	return Chore{Name: "old versions of documents", Every: every, Do: func(ctx context.Context) (int, bool, error) {
 		c, err := s.Collect(ctx, store.Collection{SupersededFor: keep, AbandonedFor: abandonedFor, Limit: batch})
 		return c.Superseded + c.Staged + c.Documents, c.More, err
+	}}
+}
+
+// Readings removes what OCR read of pages a month ago.
+func Readings(s store.Pages) Chore {
+	return Chore{Name: "what OCR has read of pages", Every: every, Do: func(ctx context.Context) (int, bool, error) {
+		n, err := s.ExpirePageResults(ctx, readingsFor, batch)
+		return n, n == batch, err
 	}}
 }

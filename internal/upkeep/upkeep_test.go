@@ -94,3 +94,27 @@ func TestStops(t *testing.T) {
 		}
 	})
 }
+
+// readings is a store with so many old readings of pages.
+type readings struct {
+	store.Pages
+	rows      int
+	olderThan time.Duration
+}
+
+func (r *readings) ExpirePageResults(_ context.Context, olderThan time.Duration, limit int) (int, error) {
+	n := min(r.rows, limit)
+	r.rows, r.olderThan = r.rows-n, olderThan
+	return n, nil
+}
+
+// What was read of pages goes after a month, also from a tenant that reads no more.
+func TestReadingsGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &readings{rows: 1000}
+		during(t, time.Hour, upkeep.Readings(r))
+		if r.rows != 0 || r.olderThan != 30*24*time.Hour {
+			t.Errorf("%d readings are left of those older than %v", r.rows, r.olderThan)
+		}
+	})
+}
