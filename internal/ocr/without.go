@@ -3,7 +3,7 @@ package ocr
 // Without returns the page without the words for which leave holds, and without what is empty then.
 func (p Page) Without(leave func(Word) bool) Page {
 	kept := p
-	kept.Paragraphs = nil
+	kept.Paragraphs, kept.Markdown = nil, "" // which has all words
 	for _, paragraph := range p.Paragraphs {
 		var lines Paragraph
 		for _, line := range paragraph {

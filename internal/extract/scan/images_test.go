@@ -288,3 +288,17 @@ func FuzzImages(f *testing.F) {
 		nativetest.Fuzz(t, e, extract.Image, content)
 	})
 }
+
+// An engine that gives Markdown gives headings and tables.
+func TestImageReadAsMarkdown(t *testing.T) {
+	t.Parallel()
+	e := scan.NewImages(engine(func(context.Context, ocr.Image) (ocr.Page, error) {
+		p, err := reads("Harbour hour")(t.Context(), ocr.Image{})
+		p.Markdown = "# Harbour\n\n| ship | hour |\n| - | - |\n| Ada | 7 |"
+		return p, err
+	}), scan.Options{})
+	doc, err := nativetest.Extract(t, e, extract.Image, pngOf(t, corner()), extract.Limits{})
+	if err != nil || len(doc.Blocks) != 2 || doc.Blocks[0].Kind != extract.Heading || doc.Blocks[1].Table == nil || doc.Blocks[1].Page != 1 {
+		t.Errorf("%v %+v", err, doc)
+	}
+}

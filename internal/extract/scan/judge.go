@@ -1,8 +1,11 @@
 package scan
 
 import (
+	"context"
+
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf"
+	makeblocks "github.com/seed-7227ef26/async-worker/internal/extract/reading"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 )
 
@@ -160,15 +163,13 @@ func textWords(p ocr.Page) []string {
 	return words
 }
 
-// blocks are the page's paragraphs.
+// blocks are what was read of the page: with headings and tables when the engine gives Markdown.
 func blocks(number int, text ocr.Page) []extract.Block {
 	all := make([]extract.Block, 0, len(text.Paragraphs))
-	for _, p := range text.Paragraphs {
-		b := extract.Block{Kind: extract.Paragraph, Text: p.Text(), Page: number}
-		if box := p.Box(); box.Known() {
-			b.Box = new(extract.Box(box))
-		}
+	// Neither emit nor the context fails.
+	_ = makeblocks.Blocks(context.Background(), text, number, func(b extract.Block, _ ocr.Paragraph) error {
 		all = append(all, b)
-	}
+		return nil
+	})
 	return all
 }
