@@ -164,6 +164,7 @@ func (w *work) ingest(ctx context.Context) (handlers.Outcome, error) {
 	if err != nil {
 		return handlers.Outcome{}, err
 	}
+	w.source.TempDir = file.Dir // with all that is made on the way it is gone in the end
 	w.source.SHA256, w.source.Fresh = file.SHA256, w.call.Task.Hints.Force
 	w.source.Memory = handlers.NewNotes(w.call).Note(noteExtractor)
 	w.pipeline = w.pipelineID(w.source.Format)

@@ -131,6 +131,7 @@ func (w *work) do(ctx context.Context) (out handlers.Outcome, err error) {
 	if w.source, err = extract.Open(w.file.Path, w.order.payload.Filename); err != nil {
 		return out, err
 	}
+	w.source.TempDir = w.file.Dir
 	w.recipe = w.recipeOf()
 	before, err := w.deps.Store.Derived(ctx, store.DerivedQuery{
 		JobID: w.call.Task.ID, SourceFilename: w.order.payload.Filename, SourceSHA256: w.file.SHA256, Recipe: w.recipe,

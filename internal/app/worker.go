@@ -3,8 +3,6 @@ package app
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"sync"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
@@ -18,11 +16,11 @@ import (
 
 // Worker is a tenant's daemon.
 type Worker struct {
-	tenant  *Tenant
-	engine  *engine.Engine
-	sender  *webhook.Sender
-	outbox  *webhook.Loop
-	tempDir string
+	tenant *Tenant
+	engine *engine.Engine
+	sender *webhook.Sender
+	outbox *webhook.Loop
+	temp   *tempDir
 }
 
 // Registry builds the handlers of all task types: adding a type is one line here.
@@ -75,7 +73,7 @@ func (t *Tenant) NewWorker(ctx context.Context) (*Worker, error) {
 	w := &Worker{tenant: t}
 	var err error
 	t.sweepTemp()
-	if w.tempDir, err = os.MkdirTemp(t.Config.CacheDir, tempPrefix); err != nil {
+	if w.temp, err = newTempDir(t.Config.CacheDir); err != nil {
 		return nil, fmt.Errorf("make a folder for temporary files: %w", err)
 	}
 	if err := w.build(ctx); err != nil {
@@ -85,29 +83,12 @@ func (t *Tenant) NewWorker(ctx context.Context) (*Worker, error) {
 	return w, nil
 }
 
-// tempPrefix begins the names of the folders for temporary files.
-const tempPrefix = "async-worker-"
-
-// sweepTemp removes what a worker that was killed has left behind. It looks only where systemd gives this
-// instance a folder of its own: elsewhere another worker may be using what it finds.
-func (t *Tenant) sweepTemp() {
-	if t.Config.CacheDir == "" {
-		return
-	}
-	left, _ := filepath.Glob(filepath.Join(t.Config.CacheDir, tempPrefix+"*")) // the pattern is well-formed
-	for _, dir := range left {
-		if err := os.RemoveAll(dir); err != nil {
-			t.log.Warn("can't remove what a killed worker left behind", "error", err)
-		}
-	}
-}
-
 func (w *Worker) build(ctx context.Context) error {
 	t, c := w.tenant, w.tenant.Config
 	if err := w.buildOutbox(); err != nil {
 		return err
 	}
-	registry, err := t.registry(ctx, w.tempDir)
+	registry, err := t.registry(ctx, w.temp.path)
 	if err != nil {
 		return err
 	}
@@ -166,7 +147,7 @@ func (w *Worker) Abort() { w.engine.Abort() }
 func (w *Worker) Wake() { w.engine.Wake() }
 
 func (w *Worker) clean() {
-	if err := os.RemoveAll(w.tempDir); err != nil {
+	if err := w.temp.remove(); err != nil {
 		w.tenant.log.Warn("can't remove the folder for temporary files", "error", err)
 	}
 }

@@ -31,3 +31,40 @@ func TestSweepTemp(t *testing.T) {
 		t.Errorf("left are %v, %v", left, err)
 	}
 }
+
+// Where folders are shared, what a killed worker left is told from what another one is using by the lock on it.
+func TestSweepSharedTemp(t *testing.T) {
+	shared := t.TempDir()
+	t.Setenv("TMPDIR", shared)
+	alive, err := newTempDir("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	killed, err := newTempDir("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := killed.lock.Close(); err != nil { // as the kernel does
+		t.Fatal(err)
+	}
+	for _, name := range []string{tempPrefix + "postgres-1", "child-1"} { // not ours to judge
+		if err := os.Mkdir(filepath.Join(shared, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tenant := &Tenant{log: slog.New(slog.NewTextHandler(io.Discard, nil))}
+	tenant.sweepTemp()
+	left, err := os.ReadDir(shared)
+	if err != nil || len(left) != 3 {
+		t.Errorf("left are %v, %v", left, err)
+	}
+	if _, err := os.Stat(killed.path); !os.IsNotExist(err) {
+		t.Errorf("what the killed worker left is there: %v", err)
+	}
+	if err := alive.remove(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(alive.path); !os.IsNotExist(err) {
+		t.Errorf("its folder outlives a worker that ends: %v", err)
+	}
+}

@@ -138,3 +138,23 @@ func BenchmarkHostile(b *testing.B) {
 		})
 	}
 }
+
+// What fits into a chunk is counted when that is asked and in its chunk, and not once more in between.
+func TestTextIsCountedTwice(t *testing.T) {
+	t.Parallel()
+	counter := &measured{Counter: token.New()}
+	c := New(Config{Counter: counter}, func(Chunk) error { return nil })
+	text := strings.Repeat("harbour crane tide quay ", 50)
+	const blocks = 200
+	for range blocks {
+		if err := c.Add(extract.Block{Kind: extract.Paragraph, Text: text}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if most := blocks * len(text) * 22 / 10; counter.bytes > most {
+		t.Errorf("%d KB were counted of %d", counter.bytes>>10, blocks*len(text)>>10)
+	}
+}

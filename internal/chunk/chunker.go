@@ -61,6 +61,20 @@ func (c Config) fits(text string, limit int) bool {
 	return len(text) <= limit || len(text) <= limit*longestToken && c.Counter.Count(text) <= limit // a token is at least a byte
 }
 
+// lastCount remembers the text that was counted last: whether it fits is asked before it becomes an item.
+type lastCount struct {
+	llm.Counter
+	text   string
+	tokens int
+}
+
+func (l *lastCount) Count(text string) int {
+	if text != l.text {
+		l.text, l.tokens = text, l.Counter.Count(text)
+	}
+	return l.tokens
+}
+
 // contextMax is the most tokens that the title, and that the headings, may take of a chunk.
 func (c Config) contextMax() int { return c.Max / 8 }
 
@@ -83,6 +97,7 @@ var errClosed = errors.New("chunk: Add after Close")
 // emit ends the work: every later call returns it.
 func New(config Config, emit func(Chunk) error) *Chunker {
 	config = config.withDefaults()
+	config.Counter = &lastCount{Counter: config.Counter}
 	return &Chunker{config: config, emit: emit, section: newRoot(config)}
 }
 

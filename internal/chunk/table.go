@@ -35,7 +35,9 @@ func (c *Chunker) table(b extract.Block) {
 	var lead string
 	for _, cells := range b.Table.Rows[:headers] {
 		names = columns.next(cells)
-		lead += render(names) + "\n"
+		if lead += render(names) + "\n"; len(lead) > c.config.Max*longestToken {
+			break // it is too long, whatever follows
+		}
 	}
 	if lead != "" {
 		lead += rule(len(names)) + "\n"

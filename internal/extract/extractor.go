@@ -35,6 +35,8 @@ type Source struct {
 	Size   int64  // bytes
 	Format Format // as Detect found it
 
+	TempDir string // where files and working folders of its reading are made; empty: os.TempDir()
+
 	SHA256 string // of the file, hex; empty: not known
 	Memory Memory // of the task that this is an attempt at; nil: none is kept
 	Fresh  bool   // what was kept of the same bytes for an earlier task will not do

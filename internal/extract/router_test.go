@@ -176,3 +176,30 @@ func TestLongText(t *testing.T) {
 		}
 	}
 }
+
+// TestHeaderStaysSmall: a header stands in every slice of a table, so a table that calls all its rows one has none
+// that grows.
+func TestHeaderStaysSmall(t *testing.T) {
+	t.Parallel()
+	emitted, rows := 0, 0
+	w := extract.NewTableWriter(func(b extract.Block) error {
+		emitted += len(b.Table.Rows)
+		rows += len(b.Table.Rows) - b.Table.Headers
+		if !b.Table.Continued {
+			rows += b.Table.Headers
+		}
+		return nil
+	}, extract.Block{})
+	const all = 20_000
+	for range all {
+		w.Row([]extract.Cell{{Text: "a"}}, true)
+		if w.Full() {
+			if err := w.Flush(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := w.Flush(); err != nil || rows != all || emitted > all*12/10 {
+		t.Errorf("%d rows came out as %d, with the headers %d; %v", all, rows, emitted, err)
+	}
+}

@@ -9,6 +9,12 @@ const (
 	cellBytes  = 64 // what an empty cell counts for
 )
 
+// The largest header: it stands in every slice. What goes on behind it are rows as any.
+const (
+	headerRows  = 50
+	headerBytes = 64 << 10
+)
+
 // TableWriter emits a table of any length in slices, so that it never has to fit into memory. The
 // header rows stand at the top of each slice. Spans must not reach over a Flush.
 type TableWriter struct {
@@ -29,7 +35,7 @@ func NewTableWriter(emit Emit, like Block) *TableWriter {
 
 // Row adds a row. A header row counts as one only before the first other row.
 func (t *TableWriter) Row(cells []Cell, header bool) {
-	if header && !t.started {
+	if header && !t.started && len(t.header) < headerRows && t.bytes < headerBytes {
 		t.header = append(t.header, cells)
 	} else {
 		t.started = true

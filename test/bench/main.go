@@ -26,6 +26,9 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == "stub" {
 		os.Exit(serveStub(os.Stdout, os.Stdin))
 	}
+	if len(os.Args) > 1 && os.Args[1] == "long" {
+		os.Exit(serveLong(os.Stdout, os.Stdin))
+	}
 	var index indexOptions
 	flag.IntVar(&index.rows, "rows", 50_000, "of index: how many chunks, at least 1000")
 	flag.IntVar(&index.queries, "queries", 100, "of index: how many questions")
@@ -53,6 +56,9 @@ func parts(index *indexOptions) []part {
 	return []part{
 		{"reindex", "documents that come again", measureReindex},
 		{"index", "chunks written and found", func(ctx context.Context, out io.Writer) error { return measureIndex(ctx, out, *index) }},
+		{"ingest", "the corpus, beside its extraction and its model calls alone", measureIngest},
+		{"memory", "of a worker that ingests 2,000 pages", measureMemory},
+		{"bombs", "how soon they are refused", measureBombs},
 		{"cancel", "how soon one ends the reading of a huge piece", measureCancel},
 	}
 }

@@ -29,13 +29,28 @@ func watch(ctx context.Context, pg *stack.Postgres) (*server, error) {
 	if _, err := conn.Exec(ctx, "create extension pg_stat_statements"); err != nil {
 		return nil, fmt.Errorf("count statements: %w", err)
 	}
+	return s, s.find(ctx)
+}
+
+// watchCPU connects to any server: only what it takes of CPU can be told.
+func watchCPU(ctx context.Context, pg *stack.Postgres) (*server, error) {
+	conn, err := pgx.Connect(ctx, pg.URL("postgres"))
+	if err != nil {
+		return nil, fmt.Errorf("connect to watch the server: %w", err)
+	}
+	s := &server{conn: conn}
+	return s, s.find(ctx)
+}
+
+// find finds the server's process.
+func (s *server) find(ctx context.Context) error {
 	var pid int
-	if err := conn.QueryRow(ctx, "select pg_backend_pid()").Scan(&pid); err != nil {
-		return nil, fmt.Errorf("find the server's process: %w", err)
+	if err := s.conn.QueryRow(ctx, "select pg_backend_pid()").Scan(&pid); err != nil {
+		return fmt.Errorf("find the server's process: %w", err)
 	}
 	p, err := processOf(pid)
 	s.postmaster = p.parent
-	return s, err
+	return err
 }
 
 func (s *server) close() { _ = s.conn.Close(context.Background()) }

@@ -61,7 +61,7 @@ func Open(ctx context.Context, src extract.Source, limits extract.Limits, o Opti
 		return nil, fmt.Errorf("find the PDF: %w", err)
 	}
 	f.pdf = PDF{Path: path, MaxPixels: o.Pixels, TempDir: o.Temp, Limits: ProgramLimits(o.Time, limits.ChildBytes, o.Pixels)}
-	f.pages, err = pdf.Pages(ctx, path, limits)
+	f.pages, err = pdf.Pages(ctx, path, o.Temp, limits)
 	return f, err
 }
 

@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,7 +50,7 @@ func (e *Extractor) newRouter(ctx context.Context, src extract.Source, limits ex
 		return nil, fmt.Errorf("find the PDF: %w", err)
 	}
 	r := &router{record: record{reading: e.reading}, patience: patience{Engine: e.engine}, routed: map[int]routed{}, images: pageimage.PDF{
-		Path: path, MaxPixels: e.opts.Pixels, TempDir: e.opts.TempDir,
+		Path: path, MaxPixels: e.opts.Pixels, TempDir: cmp.Or(src.TempDir, e.opts.TempDir),
 		Limits: pageimage.ProgramLimits(e.opts.PageTime, limits.ChildBytes, e.opts.Pixels),
 	}}
 	options := ""

@@ -109,6 +109,7 @@ func (w *walker) attachedMessage(path, name string, depth int) error {
 // zero would be its default, so at least one is left of each. heading is how many characters are
 // emitted besides.
 func (w *walker) read(src extract.Source, heading int, emit extract.Emit) (extract.Info, error) {
+	src.TempDir = w.dir
 	if src.Size == 0 {
 		if about, err := os.Stat(src.Path); err == nil {
 			src.Size = about.Size()

@@ -33,10 +33,7 @@ type Parts interface {
 //
 // Besides, as far as the message states them: author, recipients, cc, created (RFC 3339), message_id, producer,
 // and attachments, their number. Blocks have neither page nor box: those would be an attachment's.
-type Extractor struct {
-	parts   Parts
-	tempDir string
-}
+type Extractor struct{ parts Parts }
 
 // New makes an Extractor that gives texts and attachments to parts.
 func New(parts Parts) *Extractor { return &Extractor{parts: parts} }
@@ -60,7 +57,7 @@ func (e *Extractor) Extract(ctx context.Context, src extract.Source, limits extr
 		return extract.Info{}, fmt.Errorf("open message: %w", err)
 	}
 	defer func() { _ = file.Close() }() // it is only read
-	dir, err := os.MkdirTemp(e.tempDir, "mail-")
+	dir, err := os.MkdirTemp(src.TempDir, "mail-")
 	if err != nil {
 		return extract.Info{}, fmt.Errorf("make a folder for attachments: %w", err)
 	}

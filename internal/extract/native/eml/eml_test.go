@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -290,4 +291,23 @@ func FuzzMail(f *testing.F) {
 	f.Add([]byte("Subject: =?utf-8?B?w7w=?=\nContent-Type: text/html; charset=utf-16le; name*0*=iso-8859-1'x'%FC\n\n<\x00p\x00>\x00"))
 	e := reader()
 	f.Fuzz(func(t *testing.T, mail []byte) { nativetest.Fuzz(t, e, extract.EML, mail) })
+}
+
+// TestFolded: a field of very many lines is put together once, not anew with each line. It counts what is allocated
+// and so runs by itself.
+func TestFolded(t *testing.T) { //nolint:paralleltest // see above
+	allocated := func(lines int) uint64 {
+		message := "From: a@example.org\nSubject: one" + strings.Repeat("\n two", lines) + "\nDate: x\n\ntext\n"
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		doc, err := nativetest.Extract(t, reader(), extract.EML, []byte(message), extract.Limits{})
+		runtime.ReadMemStats(&after)
+		if err != nil || !strings.HasPrefix(doc.Blocks[0].Text, "one two two") {
+			t.Fatalf("%v, %+v", err, doc)
+		}
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	if bytes := allocated(100_000); bytes > 500<<20 {
+		t.Errorf("%d MB were allocated for half a megabyte", bytes>>20)
+	}
 }

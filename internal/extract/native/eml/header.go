@@ -31,7 +31,14 @@ type header struct{ textproto.MIMEHeader }
 // none of a head, such as mbox's "From " at the start: a reader of the mail would, too.
 func readHeader(r *bufio.Reader) (header, error) {
 	h := header{textproto.MIMEHeader{}}
-	var last string // the field that a folded line goes on with
+	var last string   // the field that a folded line goes on with
+	var folded []byte // what its further lines say
+	unfold := func() {
+		if values := h.MIMEHeader[last]; len(values) > 0 && len(folded) > 0 {
+			values[len(values)-1] += string(folded)
+		}
+		folded = folded[:0]
+	}
 	for size := 0; ; {
 		line, err := r.ReadSlice('\n')
 		if size += len(line); size > maxHeader || errors.Is(err, bufio.ErrBufferFull) {
@@ -45,18 +52,20 @@ func readHeader(r *bufio.Reader) (header, error) {
 		name, value, found := bytes.Cut(line, []byte(":"))
 		switch {
 		case len(line) == 0:
+			unfold()
 			return h, nil
 		case line[0] == ' ' || line[0] == '\t':
-			if values := h.MIMEHeader[last]; len(values) > 0 {
-				values[len(values)-1] += " " + string(bytes.TrimSpace(line))
-			}
+			folded = append(append(folded, ' '), bytes.TrimSpace(line)...)
 		case found && fieldName.Match(name):
+			unfold()
 			last = textproto.CanonicalMIMEHeaderKey(string(bytes.TrimSpace(name)))
 			h.Add(last, string(bytes.TrimSpace(value)))
 		default:
+			unfold()
 			last = ""
 		}
 		if end {
+			unfold()
 			return h, nil // there is no text
 		}
 	}

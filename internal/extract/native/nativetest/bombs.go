@@ -153,7 +153,7 @@ func (c container) pack(w io.Writer, parts []packedPart) error {
 		}
 	}
 	for _, p := range parts {
-		var method uint16 = zip.Deflate
+		method := zip.Deflate
 		if p.stored {
 			method = zip.Store
 		}

@@ -60,7 +60,7 @@ func (Extractor) ExtractRouted(ctx context.Context, src extract.Source, limits e
 	if err != nil {
 		return extract.Info{}, fmt.Errorf("find the PDF: %w", err)
 	}
-	program := newPoppler(path, limits)
+	program := newPoppler(path, src.TempDir, limits)
 	about, err := program.info(ctx)
 	if err != nil {
 		return extract.Info{}, failure(err)
@@ -88,10 +88,10 @@ func (Extractor) ExtractRouted(ctx context.Context, src extract.Source, limits e
 	return info, nil
 }
 
-// Pages asks how many pages a PDF file has. The error tells why it can't be read, or that it has more than
+// Pages asks how many pages a PDF file has, with working folders in tempDir (empty: os.TempDir()). The error tells why it can't be read, or that it has more than
 // limits allow.
-func Pages(ctx context.Context, path string, limits extract.Limits) (int, error) {
-	about, err := newPoppler(path, limits.WithDefaults()).info(ctx)
+func Pages(ctx context.Context, path, tempDir string, limits extract.Limits) (int, error) {
+	about, err := newPoppler(path, tempDir, limits.WithDefaults()).info(ctx)
 	if err != nil {
 		return 0, failure(err)
 	}

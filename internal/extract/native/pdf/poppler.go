@@ -18,11 +18,12 @@ const debianPackage = "poppler-utils"
 // poppler reads one file with poppler's programs.
 type poppler struct {
 	path   string // absolute
+	dir    string // where its empty working folders are made
 	limits child.Limits
 }
 
-func newPoppler(path string, l extract.Limits) poppler {
-	return poppler{path, child.Limits{
+func newPoppler(path, dir string, l extract.Limits) poppler {
+	return poppler{path, dir, child.Limits{
 		Wait: l.Time, CPU: l.Time, Memory: l.ChildBytes,
 		File: 1 << 20, // they write to their standard output only
 	}}
@@ -31,7 +32,7 @@ func newPoppler(path string, l extract.Limits) poppler {
 // run runs one of the programs and has read take its output.
 func (p poppler) run(ctx context.Context, program string, read func(io.Reader) error, args ...string) (child.Result, error) {
 	return child.Run(ctx, child.Command{
-		Program: program, Package: debianPackage, Args: args, Stdout: read, Limits: p.limits,
+		Program: program, Package: debianPackage, Args: args, Dir: p.dir, Stdout: read, Limits: p.limits,
 	})
 }
 

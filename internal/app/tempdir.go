@@ -1,0 +1,76 @@
+package app
+
+import (
+	"cmp"
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+const (
+	// tempPrefix begins the names of the folders for temporary files.
+	tempPrefix = "async-worker-"
+	// tempLock is the file within that its worker holds a lock on for as long as it lives.
+	tempLock = "lock"
+)
+
+// tempDir is a worker's folder for temporary files. All that its tasks write is below it.
+type tempDir struct {
+	path string
+	lock *os.File
+}
+
+// newTempDir makes a folder in parent; empty: os.TempDir().
+func newTempDir(parent string) (*tempDir, error) {
+	path, err := os.MkdirTemp(parent, tempPrefix)
+	if err != nil {
+		return nil, err
+	}
+	// The lock gets its name when it is held: to who looks before, the folder has none, and is left alone.
+	lock, err := os.OpenFile(filepath.Join(path, tempLock+".new"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err == nil {
+		err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	}
+	if err == nil {
+		err = os.Rename(lock.Name(), filepath.Join(path, tempLock))
+	}
+	d := &tempDir{path, lock}
+	if err != nil {
+		return nil, errors.Join(err, d.remove())
+	}
+	return d, nil
+}
+
+func (d *tempDir) remove() error {
+	err := os.RemoveAll(d.path)
+	if d.lock != nil {
+		err = errors.Join(err, d.lock.Close())
+	}
+	return err
+}
+
+// abandoned says whether the folder is that of a worker which has died: nobody holds its lock.
+func abandoned(path string) bool {
+	lock, err := os.OpenFile(filepath.Join(path, tempLock), os.O_RDWR, 0)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = lock.Close() }() // nothing was written
+	return syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
+}
+
+// sweepTemp removes what workers that were killed have left behind. Where systemd gives this instance a folder of
+// its own that is all there is; elsewhere others may be at work, whose locks are held.
+func (t *Tenant) sweepTemp() {
+	own := t.Config.CacheDir != ""
+	left, _ := filepath.Glob(filepath.Join(cmp.Or(t.Config.CacheDir, os.TempDir()), tempPrefix+"*")) // the pattern is well-formed
+	for _, dir := range left {
+		if !own && !abandoned(dir) {
+			continue
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			t.log.Warn("can't remove what a killed worker left behind", "error", err)
+		}
+	}
+}
