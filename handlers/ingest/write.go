@@ -1,0 +1,126 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed-7227ef26/async-worker/internal/chunk"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// write embeds what the tenant has no vector for, and stages a batch.
+func (w *work) write(ctx context.Context, batch []chunk.Chunk) error {
+	rows := make([]store.Chunk, len(batch))
+	for i, c := range batch {
+		rows[i] = row(c)
+	}
+	known, err := w.knownOf(ctx, batch)
+	if err != nil {
+		return err
+	}
+	if err := w.embed(ctx, batch, rows, func(key string) bool { return !known[key] }); err != nil {
+		return err
+	}
+	missing, err := w.stage(ctx, rows)
+	if err != nil {
+		return err
+	}
+	if len(missing) > 0 { // a known vector went away in between
+		again := make(map[string]bool, len(missing))
+		for _, key := range missing {
+			again[key] = true
+		}
+		if err := w.embed(ctx, batch, rows, func(key string) bool { return again[key] }); err != nil {
+			return err
+		}
+		if missing, err = w.stage(ctx, rows); err != nil {
+			return err
+		}
+		if len(missing) > 0 {
+			return fmt.Errorf("the store did not take %d chunks that were sent with their vectors", len(missing))
+		}
+	}
+	done := w.written.Add(int64(len(rows)))
+	fraction := 0.0
+	if total := w.total.Load(); total > 0 {
+		fraction = float64(done) / float64(total)
+	}
+	w.call.Progress.Within(fraction, fmt.Sprintf("%d chunks indexed", done))
+	return nil
+}
+
+// knownOf returns which keys of a batch the tenant has a vector for. The store is asked only about those that
+// the document did not have before.
+func (w *work) knownOf(ctx context.Context, batch []chunk.Chunk) (map[string]bool, error) {
+	var ask []string
+	for _, c := range batch {
+		if !w.known[c.Key] {
+			ask = append(ask, c.Key)
+		}
+	}
+	if len(ask) == 0 {
+		return w.known, nil
+	}
+	found, err := w.deps.Documents.KnownChunks(ctx, ask)
+	if err != nil {
+		return nil, fmt.Errorf("look for known chunks: %w", err)
+	}
+	for _, c := range batch {
+		if w.known[c.Key] {
+			found[c.Key] = true
+		}
+	}
+	return found, nil
+}
+
+// embed fills in the vectors of the wanted rows; equal texts are embedded once.
+func (w *work) embed(ctx context.Context, batch []chunk.Chunk, rows []store.Chunk, wanted func(key string) bool) error {
+	var inputs []string
+	first := map[string]int{} // index into inputs by key
+	for i, c := range batch {
+		if !wanted(c.Key) || rows[i].Embedding != nil {
+			continue
+		}
+		if _, rows[i].Reused = first[c.Key]; rows[i].Reused {
+			continue
+		}
+		first[c.Key] = len(inputs)
+		inputs = append(inputs, c.Embedded)
+	}
+	if len(inputs) == 0 {
+		return nil
+	}
+	w.asked.Store(true)
+	answer, err := w.deps.Embedder.Embed(ctx, inputs)
+	if err != nil {
+		return fmt.Errorf("embed: %w", err)
+	}
+	for i, c := range batch {
+		if at, ok := first[c.Key]; ok {
+			rows[i].Embedding = answer.Vectors[at]
+		}
+	}
+	return nil
+}
+
+func (w *work) stage(ctx context.Context, rows []store.Chunk) ([]string, error) {
+	missing, err := w.deps.Documents.StageChunks(ctx, store.ChunkBatch{
+		Holder: w.call.Holder, DocumentID: w.staged.DocumentID, Version: w.staged.Version,
+		Model: w.deps.Embedder.Model(), Chunks: rows,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("stage chunks: %w", err)
+	}
+	return missing, nil
+}
+
+func row(c chunk.Chunk) store.Chunk {
+	boxes := make([]store.Box, len(c.Boxes))
+	for i, b := range c.Boxes {
+		boxes[i] = store.Box{Page: b.Page, Left: b.Left, Top: b.Top, Right: b.Right, Bottom: b.Bottom}
+	}
+	return store.Chunk{
+		Position: c.Position, Content: c.Content, HeadingPath: c.HeadingPath, Pages: c.Pages,
+		Kind: c.Kind, Tokens: c.Tokens, Key: c.Key, Boxes: boxes, Language: c.Language,
+	}
+}
