@@ -91,7 +91,7 @@ prove: test-deps ## Prove under fire that nothing is lost or done twice; KINDS=n
 	@go run ./test/prove -kind '$(or $(KINDS),all)' $(if $(SEED),-seed $(SEED)) $(if $(RUN),-run '$(RUN)') $(if $(filter-out 0 no false,$(SHORT)),-short) $(PROVEFLAGS)
 
 .PHONY: bench
-bench: test-deps ## Measure what the worker costs around a task, next to a bare SDK loop and to River; ONLY=queue, idle, river, reindex or index
+bench: test-deps ## Measure what the worker costs around a task, next to a bare SDK loop and to River; ONLY=queue, idle, river, reindex, index, ingest, memory, bombs or cancel
 	@go run ./test/bench $(if $(ONLY),-only '$(ONLY)') $(BENCHFLAGS)
 
 .PHONY: quality
