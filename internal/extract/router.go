@@ -173,7 +173,10 @@ func (g *guard) piece(b Block) error {
 	if err := g.ctx.Err(); err != nil {
 		return fmt.Errorf("extraction stopped: %w", context.Cause(g.ctx))
 	}
-	n := b.clean()
+	n := b.clean() // of a cell of megabytes that takes a while
+	if err := g.ctx.Err(); err != nil {
+		return fmt.Errorf("extraction stopped: %w", context.Cause(g.ctx))
+	}
 	if n == 0 {
 		return nil
 	}

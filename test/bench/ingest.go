@@ -33,9 +33,10 @@ const (
 	ingestModel   = 4                     // requests to the model at a time: openai.DefaultConcurrency
 	ingestLatency = 80 * time.Millisecond // of one of them
 	ingestInputs  = 64                    // of one of them, as ingest sends
-	ingestLimit   = 1.3                   // times the longer of the two parts
-	ingestWidth   = 1536                  // of vectors
-	ingestPage    = 120 * time.Second     // of OCR, the default of STEP_TIMEOUT_SEC
+	ingestRounds  = 5
+	ingestLimit   = 1.3               // times the longer of the two parts
+	ingestWidth   = 1536              // of vectors
+	ingestPage    = 120 * time.Second // of OCR, the default of STEP_TIMEOUT_SEC
 	ingestCorpus  = "../shared/corpus/documents"
 )
 
@@ -116,7 +117,7 @@ func measureIngest(ctx context.Context, out io.Writer) (err error) {
 		len(p.files), inputs, len(p.batches), ingestLatency, ingestTasks, ingestModel, ingestLimit)
 	fmt.Fprintln(out, "  round   extraction   requests   from queue to index   ratio   CPU: extraction   from queue to index   and of Postgres")
 	var ratios []float64
-	for round := range rounds {
+	for round := range ingestRounds {
 		ratio, err := p.round(ctx, out, round)
 		if err != nil {
 			return err

@@ -33,7 +33,7 @@ type Decoder struct {
 }
 
 func newDecoder(ctx context.Context, r io.Reader, depth int) *Decoder {
-	m := &meter{r: fromUTF16(r)}
+	m := &meter{ctx: ctx, r: fromUTF16(r)}
 	x := xml.NewDecoder(m)
 	x.CharsetReader = func(label string, input io.Reader) (io.Reader, error) {
 		if strings.HasPrefix(strings.ToLower(label), "utf-16") {
@@ -67,6 +67,9 @@ func (d *Decoder) Token() (xml.Token, error) {
 		}
 		if _, ok := errors.AsType[*job.Error](err); ok || errors.Is(err, io.EOF) {
 			return nil, err
+		}
+		if d.ctx.Err() != nil {
+			return nil, context.Cause(d.ctx)
 		}
 		return nil, errMalformed // a *xml.SyntaxError, or one of an unknown version or encoding
 	}
@@ -173,8 +176,10 @@ var (
 	errMalformed = errors.New("no well-formed XML")
 )
 
-// meter bounds what encoding/xml takes for one token.
+// meter bounds what encoding/xml takes for one token, and looks at the context: a part may be few tokens of
+// megabytes.
 type meter struct {
+	ctx  context.Context
 	r    io.Reader
 	left int
 }
@@ -182,6 +187,9 @@ type meter struct {
 func (m *meter) Read(p []byte) (int, error) {
 	if m.left <= 0 {
 		return 0, errToken
+	}
+	if m.ctx.Err() != nil {
+		return 0, context.Cause(m.ctx)
 	}
 	n, err := m.r.Read(p)
 	m.left -= n

@@ -2,9 +2,12 @@ package ooxml_test
 
 import (
 	"archive/zip"
+	"context"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,5 +63,31 @@ func TestDamagedXML(t *testing.T) {
 				t.Errorf("%s: got %.200v", what, err)
 			}
 		}
+	}
+}
+
+// TestCancelWithinFewTokens: a part may be few tokens, each of megabytes; a cancel ends its reading all the same.
+func TestCancelWithinFewTokens(t *testing.T) {
+	t.Parallel()
+	reason := errors.New("the reason")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	var text strings.Builder
+	for r := rand.New(rand.NewPCG(1, 2)); text.Len() < 1<<20; { // words that don't pack well
+		fmt.Fprintf(&text, "%x ", r.Uint64())
+	}
+	pkg := open(t, "a.xml", "<a>"+strings.Repeat("<b>"+text.String()+"</b>", 8)+"</a>")
+	texts := 0
+	err := pkg.Read(ctx, "a.xml", func(d *ooxml.Decoder) error {
+		return d.Each(func(start xml.StartElement) error {
+			if start.Name.Local != "b" {
+				return nil
+			}
+			texts++
+			cancel(reason)
+			return d.Skip()
+		})
+	})
+	if !errors.Is(err, reason) || texts != 1 {
+		t.Errorf("%v after %d of 8 texts", err, texts)
 	}
 }
