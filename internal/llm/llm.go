@@ -2,7 +2,10 @@
 // provider that needs no network.
 package llm
 
-import "context"
+import (
+	"context"
+	"encoding/json"
+)
 
 // Embedder turns texts into vectors. It is safe for concurrent use.
 type Embedder interface {
@@ -35,12 +38,61 @@ type Chat interface {
 	Ask(ctx context.Context, q Question) (Answer, error)
 }
 
-// Question is what a model is asked.
+// Question is what a model is asked: the System instructions, the turns of a conversation, then Text and Images
+// as the user's last turn, when there are any.
 type Question struct {
+	System      string
+	Turns       []Turn
 	Text        string
 	Images      []Image
+	Tools       []Tool
+	Force       string  // the name of the tool that must be called; empty: the model chooses
+	Schema      *Schema // what the text of the answer must conform to; nil: free text
 	Temperature float64 // 0 is the most likely answer
 	MaxTokens   int     // of the answer
+	// Stream, if set, gets the text of the answer piece by piece as it comes, from one goroutine at a time and
+	// before Ask returns. restart: what came before it is void, because the request was made again.
+	Stream func(piece string, restart bool)
+}
+
+// Turn is one message of a conversation.
+type Turn struct {
+	Role  Role
+	Text  string
+	Calls []ToolCall // of the assistant
+	Call  string     // of a tool's result: the ID of the ToolCall that it answers
+}
+
+// Role says whose turn it is.
+type Role string
+
+// The roles of turns.
+const (
+	User      Role = "user"
+	Assistant Role = "assistant"
+	ToolTurn  Role = "tool" // the result of a tool's call
+)
+
+// Tool is a function that the model may ask to have called.
+type Tool struct {
+	Name        string // [A-Za-z0-9_-], at most 64
+	Description string
+	Parameters  json.RawMessage // JSON Schema of an object
+	Strict      bool            // the service shall enforce the schema
+}
+
+// ToolCall is the model's wish to have a tool called.
+type ToolCall struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"` // JSON, as the model wrote it: unchecked
+}
+
+// Schema is a JSON Schema that the service enforces on an answer (structured outputs).
+type Schema struct {
+	Name   string // [A-Za-z0-9_-], at most 64
+	Schema json.RawMessage
+	Strict bool
 }
 
 // Image is a picture that a question shows.
@@ -52,6 +104,7 @@ type Image struct {
 // Answer is what a model says.
 type Answer struct {
 	Text             string
+	Calls            []ToolCall // in order; the answer to them is a ToolTurn each
 	End              End
 	PromptTokens     int // as billed
 	CompletionTokens int
@@ -63,6 +116,7 @@ type End string
 // The ends of answers.
 const (
 	Stopped  End = "stop"           // by itself
+	Called   End = "tool_calls"     // with tools to call
 	CutOff   End = "length"         // at MaxTokens, or the model's own limit
 	Filtered End = "content_filter" // the service's filter took the question or the answer
 	Refused  End = "refusal"        // the model says that it will not
