@@ -102,10 +102,10 @@ func TestDefaults(t *testing.T) {
 func TestPrecedence(t *testing.T) {
 	t.Parallel()
 	env := minimal("CREDENTIALS_DIRECTORY=/cred", "HTTP_ADDR=:1", "HTTP_ADDR_FILE=/f", "RUNTIME_DIRECTORY=/run/a:/run/b")
-	f := files{"/f": ":2\n", "/cred/HTTP_ADDR": ":3\n"}
-	flags := map[string]string{"HTTP_ADDR": ":4"}
+	f := files{"/f": ":2\n", "/cred/tenant_HTTP_ADDR": ":3\n", "/cred/HTTP_ADDR": ":4\n"}
+	flags := map[string]string{"HTTP_ADDR": ":5"}
 	for _, want := range []struct{ value, origin string }{
-		{":4", "--http-addr"}, {":3", "credential"}, {":2", "HTTP_ADDR_FILE"}, {":1", "environment"}, {"", "default"},
+		{":5", "--http-addr"}, {":4", "credential"}, {":3", "credential"}, {":2", "HTTP_ADDR_FILE"}, {":1", "environment"}, {"", "default"},
 	} {
 		c, problems := load(t, env, flags, f)
 		if problems != nil {
@@ -122,7 +122,7 @@ func TestPrecedence(t *testing.T) {
 		case "--http-addr":
 			flags = nil
 		case "credential":
-			delete(f, "/cred/HTTP_ADDR")
+			delete(f, map[string]string{":4": "/cred/HTTP_ADDR", ":3": "/cred/tenant_HTTP_ADDR"}[want.value])
 		case "HTTP_ADDR_FILE":
 			env = slices.DeleteFunc(env, func(s string) bool { return strings.HasPrefix(s, "HTTP_ADDR_FILE=") })
 		case "environment":

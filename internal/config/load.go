@@ -13,7 +13,7 @@ import (
 type Sources struct {
 	Flags    map[string]string            // by the setting's name; only those that were given
 	Environ  []string                     // "NAME=value", as os.Environ has it
-	ReadFile func(string) ([]byte, error) // for NAME_FILE and for $CREDENTIALS_DIRECTORY/NAME
+	ReadFile func(string) ([]byte, error) // for NAME_FILE and for $CREDENTIALS_DIRECTORY/NAME or …/tenant_NAME
 }
 
 // resolved is a setting's text and where it came from.
@@ -89,6 +89,10 @@ const (
 	fromDefault     = "default"
 )
 
+// credentialPrefix begins the names of credentials that the unit loads as a folder
+// (LoadCredential=tenant:/etc/async-worker/credentials/…): systemd names each ID_FILE.
+const credentialPrefix = "tenant_"
+
 func (l *loader) find(s Setting) (resolved, *fault) {
 	below, f := l.findBelowFlags(s)
 	text, given := l.src.Flags[s.Name]
@@ -111,9 +115,11 @@ func (l *loader) find(s Setting) (resolved, *fault) {
 
 func (l *loader) findBelowFlags(s Setting) (resolved, *fault) {
 	if dir := l.env["CREDENTIALS_DIRECTORY"]; dir != "" {
-		b, err := l.src.ReadFile(filepath.Join(dir, s.Name))
-		if !errors.Is(err, fs.ErrNotExist) {
-			return fromFile(b, err, fromCredential)
+		for _, name := range []string{s.Name, credentialPrefix + s.Name} {
+			b, err := l.src.ReadFile(filepath.Join(dir, name))
+			if !errors.Is(err, fs.ErrNotExist) {
+				return fromFile(b, err, fromCredential)
+			}
 		}
 	}
 	if path := strings.TrimSpace(l.env[s.Name+"_FILE"]); path != "" {
