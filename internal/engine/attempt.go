@@ -97,7 +97,7 @@ func (e *Engine) call(ctx context.Context, a *attempt) (handlers.Outcome, error)
 func (e *Engine) settle(ctx context.Context, a *attempt, out handlers.Outcome, err, cause error) {
 	outcome, class := e.commit(ctx, a, out, err, cause)
 	took := time.Since(a.started)
-	e.obs.Ended(a.task.Type, outcome, class, took)
+	e.obs.Ended(a.task.Type, Ending{Outcome: outcome, Class: class, Attempt: a.begun.Attempt, Took: took})
 	e.limits.ended(a.task.Type, outcome, class, a.hint(class), took)
 	a.log.Info("ended", "outcome", outcome, "error_class", class, "duration_ms", took.Milliseconds())
 }

@@ -38,14 +38,15 @@ const maxEnvelopeError = 4 << 10
 
 // bury sends the queue copy of a dead letter, notes that it is there, and deletes the message. It
 // stops at the first of these that fails: the message comes back, begin answers done with the dead
-// letter still unsent, and bury goes on where it stopped (I6).
-func (e *Engine) bury(ctx context.Context, d *delivery, taskType, taskID string, ref *store.DeadLetterRef) {
+// letter still unsent, and bury goes on where it stopped (I6). It says whether the copy is there.
+func (e *Engine) bury(ctx context.Context, d *delivery, taskType, taskID string, ref *store.DeadLetterRef) bool {
 	ctx, done := settling(ctx)
 	defer done()
 	if ref != nil && !ref.Sent && !e.copyLetter(ctx, d, taskType, taskID, ref) {
-		return
+		return false
 	}
 	d.acknowledge(ctx)
+	return true
 }
 
 // buryAgain is bury for a job that was over when its message came. It may have more than one dead letter that

@@ -73,6 +73,9 @@ func (e *Engine) begin(ctx context.Context, a *attempt) bool {
 	a.holder = store.Holder{JobID: a.task.ID, Fence: b.Fence}
 	switch b.Decision {
 	case store.Run:
+		if b.Fence == 1 {
+			e.obs.Came(a.task.Type)
+		}
 		return true
 	case store.Leased, store.Waiting:
 		a.log.Debug("not now; hiding the message", "decision", b.Decision, "wait", b.Wait)
@@ -81,12 +84,13 @@ func (e *Engine) begin(ctx context.Context, a *attempt) bool {
 		e.reject(ctx, a.delivery, rejection(a.task, "conflict", job.Errorf(job.ValidationError,
 			"the task id is taken by a job with another payload; send the new payload under an id of its own")))
 	case store.Spent:
-		e.obs.Ended(a.task.Type, string(job.Failed), job.WorkerLost, 0)
+		e.obs.Over(a.task.Type, job.Failed, job.WorkerLost, b.Attempt)
 		e.deps.Outbox()
 		e.bury(ctx, a.delivery, string(a.task.Type), a.task.ID, b.DeadLetter)
 	case store.Done, store.Dropped:
 		if b.Decision == store.Dropped {
 			e.deps.Outbox() // a cancel, carried out by begin or by a command, has left a webhook
+			e.obs.Over(a.task.Type, job.Canceled, "", b.Attempt)
 		}
 		a.log.Info("already over; the message is dropped", "decision", b.Decision, "state", b.State)
 		e.buryAgain(ctx, a, b.DeadLetter)
@@ -205,7 +209,11 @@ func (e *Engine) reject(ctx context.Context, d *delivery, r store.Rejection) {
 	}
 	e.store.recovered()
 	e.after(settled)
-	e.bury(ctx, d, r.Type, r.JobID, settled.DeadLetter)
+	again := settled.DeadLetter != nil && settled.DeadLetter.Sent // it was recorded and copied, and came back
+	if e.bury(ctx, d, r.Type, r.JobID, settled.DeadLetter) && !again {
+		e.obs.Came(task.Type(r.Type))
+		e.obs.Over(task.Type(r.Type), job.Failed, job.Class(r.Error.Class), 0)
+	}
 }
 
 // stumbled is for a message that could not be begun because something else is out of order: it

@@ -11,15 +11,35 @@ import (
 type Observer interface {
 	// Polled tells of one receive: how many slots were free, how many messages came, and how it ended.
 	Polled(queue string, free, got int, err error)
+	// Came tells of a task that is seen for the first time: its job is begun, or it is refused.
+	Came(t task.Type)
 	// Started tells of an attempt, and how long ago its message was put on the queue.
 	Started(t task.Type, attempt int, waited time.Duration)
-	// Ended tells of the end of an attempt. outcome is a job state, "retry", "released" or "lost".
-	Ended(t task.Type, outcome string, class job.Class, took time.Duration)
+	// Ended tells of the end of an attempt that was started.
+	Ended(t task.Type, e Ending)
+	// Over tells that a job ended without an attempt that this worker started: its message was refused, the last
+	// worker that it may cost was lost, or it was canceled before it ran.
+	Over(t task.Type, outcome job.State, class job.Class, attempts int)
 	// StageTook tells how long a stage lasted.
 	StageTook(t task.Type, stage string, took time.Duration)
 	// Renewed tells of a renewal; result is "ok", "lost", "uncertain" or "failed".
 	Renewed(lease, result string)
 }
+
+// Ending is how an attempt ended.
+type Ending struct {
+	Outcome string    // a job state, Retried, Released or Lost
+	Class   job.Class // of the error; empty: there was none
+	Attempt int       // 1 is the first
+	Took    time.Duration
+}
+
+// The outcomes of attempts that end no job.
+const (
+	Retried  = "retry"    // to be tried again
+	Released = "released" // given back without a counted attempt
+	Lost     = "lost"     // the commit was refused, or never answered
+)
 
 // Unobserved is an Observer that looks away.
 type Unobserved struct{}
@@ -27,11 +47,17 @@ type Unobserved struct{}
 // Polled does nothing.
 func (Unobserved) Polled(string, int, int, error) {}
 
+// Came does nothing.
+func (Unobserved) Came(task.Type) {}
+
 // Started does nothing.
 func (Unobserved) Started(task.Type, int, time.Duration) {}
 
 // Ended does nothing.
-func (Unobserved) Ended(task.Type, string, job.Class, time.Duration) {}
+func (Unobserved) Ended(task.Type, Ending) {}
+
+// Over does nothing.
+func (Unobserved) Over(task.Type, job.State, job.Class, int) {}
 
 // StageTook does nothing.
 func (Unobserved) StageTook(task.Type, string, time.Duration) {}

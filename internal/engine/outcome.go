@@ -14,8 +14,6 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
-const lost = "lost" // the outcome of an attempt whose commit was refused or never answered
-
 func (e *Engine) succeed(ctx context.Context, a *attempt, out handlers.Outcome) (string, job.Class) {
 	result, err := safely(a.log, func() (json.RawMessage, error) { return withDuration(out.Result, time.Since(a.started)) })
 	if err != nil {
@@ -74,7 +72,7 @@ func (e *Engine) release(ctx context.Context, a *attempt, wait time.Duration, wh
 	}
 	a.putBack(ctx, wait)
 	e.wakeAfter(wait)
-	return "released", ""
+	return Released, ""
 }
 
 func (e *Engine) retry(ctx context.Context, a *attempt, failure *job.Error) (string, job.Class) {
@@ -96,7 +94,7 @@ func (e *Engine) retry(ctx context.Context, a *attempt, failure *job.Error) (str
 	}
 	a.putBack(ctx, wait)
 	e.wakeAfter(wait)
-	return "retry", failure.Class
+	return Retried, failure.Class
 }
 
 func (e *Engine) fail(ctx context.Context, a *attempt, failure *job.Error, reason string) (string, job.Class) {
@@ -144,7 +142,7 @@ func (e *Engine) uncommitted(ctx context.Context, a *attempt, err error) (string
 		a.log.Error("the outcome could not be recorded; the message comes back and the job is tried again", "error", err)
 		a.putBack(ctx, e.cfg.Lease)
 	}
-	return lost, ""
+	return Lost, ""
 }
 
 // after wakes the webhook loop when the commit left it something to do.

@@ -61,11 +61,11 @@ func (c *endCounter) Started(task.Type, int, time.Duration) {
 	}
 }
 
-func (c *endCounter) Ended(_ task.Type, outcome string, _ job.Class, _ time.Duration) {
+func (c *endCounter) Ended(_ task.Type, e engine.Ending) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if outcome != string(job.Succeeded) {
-		c.other[outcome]++
+	if e.Outcome != string(job.Succeeded) {
+		c.other[e.Outcome]++
 		return
 	}
 	if c.got++; c.got == c.want {

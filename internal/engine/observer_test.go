@@ -1,0 +1,148 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/internal/engine"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/queue"
+)
+
+// witness is an observer that writes down what it is told of tasks.
+type witness struct {
+	engine.Unobserved
+	mu   sync.Mutex
+	told []string
+}
+
+func (w *witness) note(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.told = append(w.told, fmt.Sprintf(format, args...))
+}
+
+func (w *witness) Came(t task.Type) { w.note("%s came", t) }
+func (w *witness) Started(t task.Type, attempt int, _ time.Duration) {
+	w.note("%s started %d", t, attempt)
+}
+
+func (w *witness) Ended(t task.Type, e engine.Ending) {
+	w.note("%s ended %d %s %s after %v", t, e.Attempt, e.Outcome, e.Class, e.Took.Truncate(2*time.Second))
+}
+
+func (w *witness) Over(t task.Type, outcome job.State, class job.Class, attempts int) {
+	w.note("%s over %d %s %s", t, attempts, outcome, class)
+}
+
+// What the observer is told of each life: once that it came, and of every attempt that it started and ended.
+func TestObserverIsTold(t *testing.T) {
+	busy := work(2*time.Second, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+		if c.Attempt == 1 {
+			return handlers.Outcome{}, job.Errorf(job.ModelOverloaded, "busy")
+		}
+		return done(ctx, c)
+	})
+	damaged := func(context.Context, handlers.Call) (handlers.Outcome, error) {
+		return handlers.Outcome{}, job.Errorf(job.CorruptionDetected, "cut off")
+	}
+	for _, c := range []struct {
+		name    string
+		handler handlerFunc
+		text    string
+		before  func(w *world) // the message is sent
+		during  func(w *world) // after 5 s
+		want    []string
+	}{
+		{name: "a retry", handler: busy, want: []string{
+			"test came", "test started 1", "test ended 1 retry model_overloaded after 2s", "test started 2", "test ended 2 succeeded  after 2s",
+		}},
+		{name: "a failure", handler: damaged, want: []string{"test came", "test started 1", "test ended 1 failed corruption_detected after 0s"}},
+		{name: "a refused payload", text: message("t1", `,"refuse":true`), handler: done, want: []string{"test came", "test over 0 failed validation_error"}},
+		{
+			name: "an unknown type", handler: done, text: `{"task_id":"t1","task_type":"brew","payload":{}}`,
+			want: []string{"brew came", "brew over 0 failed validation_error"},
+		},
+		{name: "no task at all", handler: done, text: `tea, please`, want: []string{" came", " over 0 failed validation_error"}},
+		{name: "a cancel", handler: work(time.Hour, done), during: func(w *world) {
+			if _, err := w.store.RequestCancel(w.Context(), "t1", "a test"); err != nil {
+				w.Fatal(err)
+			}
+		}, want: []string{"test came", "test started 1", "test ended 1 canceled  after 4s"}},
+		{name: "a cancel before it runs", handler: done, before: func(w *world) {
+			if _, err := w.store.RequestCancel(w.Context(), "t1", "a test"); err != nil {
+				w.Fatal(err)
+			}
+		}, want: []string{"test over 0 canceled "}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				seen := &witness{}
+				w.observer = seen
+				if c.before != nil {
+					c.before(w)
+				}
+				w.start(c.handler)
+				text := c.text
+				if text == "" {
+					text = message("t1", "")
+				}
+				w.send(w.queues.Normal, text)
+				w.settled(5 * time.Second)
+				if c.during != nil {
+					c.during(w)
+				}
+				w.settled(time.Minute)
+				seen.mu.Lock()
+				defer seen.mu.Unlock()
+				if !slices.Equal(seen.told, c.want) {
+					t.Errorf("it was told\n%q, want\n%q", seen.told, c.want)
+				}
+			})
+		})
+	}
+}
+
+// brokenSends is a queue that nothing can be sent to while it is down.
+type brokenSends struct {
+	queue.Queue
+	down  atomic.Bool
+	tries atomic.Int32
+}
+
+func (q *brokenSends) Send(ctx context.Context, text string, o queue.SendOptions) (string, error) {
+	q.tries.Add(1)
+	if q.down.Load() {
+		return "", job.Errorf(job.TransientStorage, "down")
+	}
+	return q.Queue.Send(ctx, text, o)
+}
+
+// While the dead-letter queue is down a refused message comes again and again, and counts once.
+func TestRefusalCountsOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		seen := &witness{}
+		w.observer = seen
+		broken := &brokenSends{Queue: w.queues.DeadLetter}
+		broken.down.Store(true)
+		w.queues.DeadLetter = broken
+		w.start(done)
+		w.send(w.queues.Normal, `tea, please`)
+		w.settled(5 * time.Minute)
+		if len(seen.told) != 0 || broken.tries.Load() < 3 {
+			t.Errorf("after %d tries it was told %q", broken.tries.Load(), seen.told)
+		}
+		broken.down.Store(false)
+		w.settled(time.Minute)
+		if len(seen.told) != 2 {
+			t.Errorf("it was told %q", seen.told)
+		}
+	})
+}
