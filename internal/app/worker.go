@@ -131,7 +131,8 @@ func (w *Worker) Run(ctx context.Context) error {
 	})
 	loops.Go(func() { w.showStatus(delivering) })
 	loops.Go(func() {
-		upkeep.Run(ctx, w.tenant.log, upkeep.Documents(w.tenant.Store, w.tenant.Config.VersionKeep), upkeep.Readings(w.tenant.Store))
+		s := w.tenant.Store
+		upkeep.Run(ctx, w.tenant.log, upkeep.Documents(s, w.tenant.Config.VersionKeep), upkeep.Readings(s), upkeep.Partials(s))
 	})
 	err := w.engine.Run(ctx)
 	stop() // what is in flight is finished; the rest is in the outbox

@@ -44,6 +44,7 @@ type Store interface {
 	Documents
 	Derivations
 	Pages
+	Summaries
 	Deliveries
 	Reader
 	Replays
@@ -121,6 +122,19 @@ type Pages interface {
 	// ExpirePageResults removes readings older than that, the oldest first and at most limit (10,000), and
 	// tells how many these were.
 	ExpirePageResults(ctx context.Context, olderThan time.Duration, limit int) (int, error)
+}
+
+// Summaries keep a model's answers to the calls of a summary, so that another attempt, or the next version of a
+// document, asks only what was not asked before. The summary itself is written in Complete, by Effect "save_summary".
+type Summaries interface {
+	// Partials returns what is kept under the keys, in their order; keys under which nothing is are left out.
+	Partials(ctx context.Context, q PartialQuery) ([]Partial, error)
+	// KeepPartials keeps answers that a job has paid for; one under the same key is replaced. No fence is asked
+	// for: the key says what an answer is.
+	KeepPartials(ctx context.Context, jobID string, partials []Partial) error
+	// ExpirePartials removes answers older than that, the oldest first and at most limit (10,000), and tells how
+	// many these were.
+	ExpirePartials(ctx context.Context, olderThan time.Duration, limit int) (int, error)
 }
 
 // Derivations are what is asked about documents that are made of documents. They are recorded in Complete, by

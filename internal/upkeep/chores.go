@@ -17,6 +17,9 @@ const (
 
 	// readingsFor is how long what OCR read of a page is kept: for retries and replays of the next weeks.
 	readingsFor = 30 * 24 * time.Hour
+
+	// partialsFor is how long a model's answers to the parts of a document are kept: for its next versions.
+	partialsFor = 30 * 24 * time.Hour
 )
 
 // Documents removes versions of documents that were replaced longer than keep ago, what abandoned jobs have staged,
@@ -32,6 +35,14 @@ func Documents(s store.Upkeep, keep time.Duration) Chore {
 func Readings(s store.Pages) Chore {
 	return Chore{Name: "what OCR has read of pages", Every: every, Do: func(ctx context.Context) (int, bool, error) {
 		n, err := s.ExpirePageResults(ctx, readingsFor, batch)
+		return n, n == batch, err
+	}}
+}
+
+// Partials removes what a model answered to parts of documents a month ago.
+func Partials(s store.Summaries) Chore {
+	return Chore{Name: "answers of models to parts of documents", Every: every, Do: func(ctx context.Context) (int, bool, error) {
+		n, err := s.ExpirePartials(ctx, partialsFor, batch)
 		return n, n == batch, err
 	}}
 }

@@ -118,3 +118,27 @@ func TestReadingsGo(t *testing.T) {
 		}
 	})
 }
+
+// partials is a store with so many old answers of models.
+type partials struct {
+	store.Summaries
+	rows      int
+	olderThan time.Duration
+}
+
+func (p *partials) ExpirePartials(_ context.Context, olderThan time.Duration, limit int) (int, error) {
+	n := min(p.rows, limit)
+	p.rows, p.olderThan = p.rows-n, olderThan
+	return n, nil
+}
+
+// What a model answered to parts of documents goes after a month, too.
+func TestPartialsGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &partials{rows: 1000}
+		during(t, time.Hour, upkeep.Partials(p))
+		if p.rows != 0 || p.olderThan != 30*24*time.Hour {
+			t.Errorf("%d answers are left of those older than %v", p.rows, p.olderThan)
+		}
+	})
+}

@@ -40,6 +40,7 @@ func rules() []rule {
 		{"internal/derived/...", []string{"internal/extract", "internal/ocr", jobWords}, "it writes what others have read"},
 		{"internal/source/...", []string{"internal/blob", jobWords}, "it fetches a blob, for whatever task"},
 		{"internal/enrich/...", []string{"internal/extract", "internal/chunk"}, "it tells of blocks and chunks what they are, and makes none"},
+		{"internal/evidence/...", nil, "it compares texts, and never knows whose"},
 		{"internal/privacy/...", []string{"internal/privacy/...", "internal/extract", jobWords}, "a detector looks at texts, and never knows whose"},
 
 		{"internal/message/...", []string{"internal/store", "internal/blob", taskWords, jobWords}, "it makes the text of a message, and sends none"},
@@ -50,7 +51,7 @@ func rules() []rule {
 			[]string{
 				"handlers", "internal/store", "internal/blob", "internal/source", "internal/extract", "internal/extract/pageimage",
 				"internal/extract/reading", "internal/derived", "internal/ocr", "internal/ocr/pages", "internal/chunk", "internal/llm",
-				"internal/enrich", "internal/privacy", taskWords, jobWords,
+				"internal/enrich", "internal/evidence", "internal/privacy", taskWords, jobWords,
 			},
 			"a handler knows interfaces, never a back end and never another handler",
 		},

@@ -33,7 +33,11 @@ func TestUpgrade(t *testing.T) {
 			conn := connect(t, url)
 			if _, err := conn.Exec(t.Context(), `insert into jobs (client_id, id, type) values ('a', 'j', 'x');
 				alter table jobs drop column replay cascade, drop column begin_id cascade; -- the functions that know it go, others stay
-				drop table page_results;
+				drop table page_results, partials;
+				alter table summaries drop column blob, drop column source_sha256, drop column style, drop column language, drop column max_words,
+				  drop column extractive, drop column unverified, drop column left_out, drop column prompt_tokens,
+				  drop column completion_tokens, drop column requested_by;
+				drop index summaries_by_file;
 				alter table document_versions drop column page_log cascade;
 				alter table derived_contents drop column version cascade, drop column source_blob, drop column source_sha256,
 				  drop column recipe, drop column mean_confidence, drop column unread_pages;

@@ -15,7 +15,7 @@ import (
 // Tables are all tables of the contract (DESIGN 2.5) and those beneath them.
 var Tables = []string{
 	"jobs", "job_events", "dead_letters", "webhook_deliveries", "documents", "document_versions", "document_chunks",
-	"summaries", "agent_runs", "derived_contents", "page_results",
+	"summaries", "agent_runs", "derived_contents", "page_results", "partials",
 }
 
 // Victim is a tenant with something in every table, and a job that runs.
@@ -44,6 +44,9 @@ func NewVictim(t *testing.T, open Open, superuser *pgx.Conn) Victim {
 	}
 	b.stage(v.Running, v.Staged, "the next secret")
 	if err := b.KeepPageResults(b.ctx(), store.PageSource{Source: "s", Reader: "r"}, []store.PageResult{{Page: 1, Reading: []byte("secret")}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.KeepPartials(b.ctx(), "j", []store.Partial{{Key: "k", Answer: json.RawMessage(`"secret"`)}}); err != nil {
 		t.Fatal(err)
 	}
 	_, err = superuser.Exec(b.ctx(), fmt.Sprintf(`
@@ -128,6 +131,9 @@ func (v Victim) Calls() map[string]json.RawMessage {
 		"aw_page_results_get":    args(map[string]any{"source": "s", "reader": "r", "first": 1, "count": 10}),
 		"aw_page_results_put":    args(map[string]any{"source": "s", "reader": "r", "pages": []any{map[string]any{"page": 1, "reading": "Zm9yZ2Vk"}}}),
 		"aw_expire_page_results": args(map[string]any{"older_than_ms": 0, "limit": 10}),
+		"aw_partials_get":        args(map[string]any{"job_id": "j", "keys": []string{"k"}}),
+		"aw_partials_put":        args(map[string]any{"job_id": "j", "partials": []any{map[string]any{"key": "k", "answer": "forged", "prompt_tokens": 0, "completion_tokens": 0}}}),
+		"aw_expire_partials":     args(map[string]any{"older_than_ms": 0, "limit": 10}),
 		"aw_derived":             args(map[string]any{"job_id": "j", "source_filename": "f", "source_sha256": "sha", "recipe": "r"}),
 		"aw_claim_deliveries":    args(map[string]any{"worker": "w", "max": 10, "lease_ms": 1000}),
 		"aw_settle_delivery":     args(map[string]any{"id": v.Delivery.ID, "fence": v.Delivery.Fence, "status": "delivered"}),

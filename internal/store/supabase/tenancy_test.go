@@ -164,6 +164,7 @@ func plant(table string, v storetest.Victim) map[string]any {
 		"agent_runs":       {"job_id": "j", "prompt": "p", "answer": "a", "model": "m"},
 		"derived_contents": {"job_id": "j", "source_filename": "f", "blob": "b", "format": "md", "engine": "e"},
 		"page_results":     {"source": "s", "reader": "r", "page": 2, "reading": "\\x00"},
+		"partials":         {"key": "p", "answer": "a", "prompt_tokens": 0, "completion_tokens": 0, "job_id": "j", "series": 1},
 	}
 	row := rows[table]
 	row["client_id"] = v.Client

@@ -110,6 +110,18 @@ func (w countedStore) ExpirePageResults(ctx context.Context, olderThan time.Dura
 	return call(w.c, "store.ExpirePageResults", func() (int, error) { return w.s.ExpirePageResults(ctx, olderThan, limit) })
 }
 
+func (w countedStore) Partials(ctx context.Context, q store.PartialQuery) ([]store.Partial, error) {
+	return call(w.c, "store.Partials", func() ([]store.Partial, error) { return w.s.Partials(ctx, q) })
+}
+
+func (w countedStore) KeepPartials(ctx context.Context, jobID string, partials []store.Partial) error {
+	return call0(w.c, "store.KeepPartials", func() error { return w.s.KeepPartials(ctx, jobID, partials) })
+}
+
+func (w countedStore) ExpirePartials(ctx context.Context, olderThan time.Duration, limit int) (int, error) {
+	return call(w.c, "store.ExpirePartials", func() (int, error) { return w.s.ExpirePartials(ctx, olderThan, limit) })
+}
+
 func (w countedStore) Collect(ctx context.Context, c store.Collection) (store.Collected, error) {
 	return call(w.c, "store.Collect", func() (store.Collected, error) { return w.s.Collect(ctx, c) })
 }

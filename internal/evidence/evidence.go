@@ -1,0 +1,125 @@
+// Package evidence tells which numbers and quotations of a text are not in the text that it is about. Both can be
+// compared word for word whatever the rest of a summary or an answer says, and in whatever language.
+package evidence
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// Kind is what a Claim is.
+type Kind string
+
+// The kinds of claims.
+const (
+	Number    Kind = "number"
+	Quotation Kind = "quotation"
+)
+
+// Claim is a number or a quotation, as it stands in a text.
+type Claim struct {
+	Kind Kind
+	Text string
+}
+
+// Source is what claims are looked for in. It is safe for concurrent use.
+type Source struct {
+	numbers map[value]bool
+	strings map[string]bool // what looks like a number and has no one value: dates, versions
+	words   string          // all texts, see plain
+}
+
+// NewSource indexes texts. A quotation is looked for in each of them, and across the end of one into the next.
+func NewSource(texts ...string) *Source {
+	s := &Source{numbers: map[value]bool{}, strings: map[string]bool{}}
+	var words strings.Builder
+	for _, text := range texts {
+		for _, n := range numerals(fold(text)) {
+			s.add(n)
+		}
+		words.WriteString(plain(text))
+		words.WriteByte(' ')
+	}
+	s.words = words.String()
+	return s
+}
+
+func (s *Source) add(n numeral) {
+	s.strings[n.text] = true
+	for _, v := range n.values {
+		s.numbers[v] = true
+	}
+	for _, part := range n.parts {
+		s.add(part)
+	}
+}
+
+// Unsupported returns the claims of a text that the source does not bear out, each once, in the order in which they
+// stand. A number is borne out by one of equal value however it is written: 1,234.5 by 1.234,5 and 12 % by 12%;
+// where its value depends on the language (1.234), either will do. Of a quotation the words count, and not
+// their case, punctuation or line breaks; where it leaves something out (…), each part must be there, in order.
+func (s *Source) Unsupported(text string) []Claim {
+	var missing []Claim
+	add := func(k Kind, text string) {
+		if c := (Claim{k, strings.TrimSpace(text)}); !slices.Contains(missing, c) {
+			missing = append(missing, c)
+		}
+	}
+	for _, n := range numerals(fold(unlisted(text))) {
+		if !s.has(n) {
+			add(Number, n.text)
+		}
+	}
+	for _, q := range quotations(text) {
+		if !s.quotes(q) {
+			add(Quotation, q)
+		}
+	}
+	return missing
+}
+
+// has says whether one of a numeral's values is there, or all of the numbers that it may consist of.
+func (s *Source) has(n numeral) bool {
+	if s.strings[n.text] || slices.ContainsFunc(n.values, func(v value) bool { return s.numbers[v] }) {
+		return true
+	}
+	return len(n.parts) > 0 && !slices.ContainsFunc(n.parts, func(p numeral) bool { return !s.has(p) })
+}
+
+// fold makes one form of those that digits and marks have: compatibility forms, and the digits of every script.
+func fold(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r > unicode.MaxASCII && unicode.Is(unicode.Nd, r) {
+			d := '0'
+			for unicode.Is(unicode.Nd, r-1) && d < '9' { // a script has its digits in a row, from zero
+				r, d = r-1, d+1
+			}
+			return d
+		}
+		return r
+	}, norm.NFKC.String(text))
+}
+
+// plain is the words of a text: letters and digits without case, one blank between them.
+func plain(text string) string {
+	var b strings.Builder
+	gap := false
+	for _, r := range cases.Fold().String(norm.NFKC.String(text)) {
+		switch {
+		case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r):
+			if gap && b.Len() > 0 {
+				b.WriteByte(' ')
+			}
+			gap = false
+			b.WriteRune(r)
+		case r == '\u00ad', r == '\u200b': // soft hyphen, zero width space
+		default:
+			gap = true
+		}
+	}
+	return b.String()
+}
