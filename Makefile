@@ -98,6 +98,12 @@ bench: test-deps ## Measure what the worker costs around a task, next to a bare 
 quality: ## Measure the extractors against Docling's Markdown, document by document; CORPUS=dir (documents/NAME, docling/NAME.md)
 	@go run ./test/quality $(if $(CORPUS),-corpus '$(CORPUS)')
 
+##### To give it to others
+
+.PHONY: deb
+deb: ## Build the Debian packages into dist/; ARCH=amd64 or arm64, VERSION=1.2.3 (docs/packaging.md)
+	@packaging/build $(if $(ARCH),--arch '$(ARCH)') $(if $(VERSION),--version '$(VERSION)')
+
 .PHONY: docs
 docs: ## Make docs/state_machine.md, the README's settings and RELIABILITY.md's invariants anew from the code
 	@go test ./internal/job -run TestDocument -update
@@ -106,7 +112,7 @@ docs: ## Make docs/state_machine.md, the README's settings and RELIABILITY.md's 
 
 .PHONY: clean
 clean: ## Remove what was built, the tools, and the local stack with its data
-	@rm -rf bin .dev .tools dev/node_modules
+	@rm -rf bin dist .dev .tools dev/node_modules
 
 ##### Files
 

@@ -73,6 +73,7 @@ down, 75 try again, 77 permission, 78 configuration.`,
 	root.AddCommand(
 		p.newRunCommand(), p.newEnqueueCommand(), p.newJobsCommand(), p.newDLQCommand(), p.newSearchCommand(),
 		p.newExtractCommand(), p.newMigrateCommand(), p.newCheckConfigCommand(), p.newDevCommand(), p.newVersionCommand(),
+		p.newGenerateCommand(),
 	)
 	return root
 }

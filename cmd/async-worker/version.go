@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -47,7 +48,8 @@ func (p *program) newVersionCommand() *cobra.Command {
 }
 
 func readBuildInfo() buildInfo {
-	b := buildInfo{Version: app.Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	commit, modified := strings.CutSuffix(app.Commit, "-modified")
+	b := buildInfo{Version: app.Version, Commit: commit, Modified: modified, Date: app.Date, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b

@@ -23,8 +23,12 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
-// Version is what `async-worker version` prints; a release sets it by the linker.
-var Version = "0.1.0-dev"
+// Version is what `async-worker version` prints; a release sets it by the linker. Commit and Date (RFC 3339) are set
+// by packaging/build, and empty where the go command knows them itself.
+var (
+	Version      = "0.1.0-dev"
+	Commit, Date string
+)
 
 // Needs says which services a command works with: config.Queue, config.Blob, config.Store,
 // config.Models, joined with |. The settings must have been loaded for the same groups.

@@ -1,0 +1,72 @@
+// Command paperwork writes the papers that lie in a package beside the program: the Debian changelog, the licences of
+// what is linked into the binary, and a bill of materials. What is linked is read from the binary itself. Each paper
+// depends on its arguments alone, so that two builds agree.
+package main
+
+import (
+	"debug/buildinfo"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+func main() {
+	if err := run(os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintf(os.Stderr, "paperwork: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+const usage = "usage: paperwork changelog|copyright|notices|sbom [flags]; paperwork changelog -h lists the flags"
+
+// options are what the papers are about.
+type options struct {
+	version    string // of the Debian package
+	maintainer string // "Name <mail>"
+	date       time.Time
+	changelog  string // the path of CHANGELOG.md
+	binary     string // the path of the program
+}
+
+func run(args []string, w io.Writer) error {
+	if len(args) == 0 {
+		return fmt.Errorf(usage)
+	}
+	var o options
+	var epoch int64
+	flags := flag.NewFlagSet("paperwork", flag.ContinueOnError)
+	flags.StringVar(&o.version, "version", "", "the Debian package's version")
+	flags.StringVar(&o.maintainer, "maintainer", "", "who signs the changelog: Name <mail>")
+	flags.Int64Var(&epoch, "date", 0, "the date of the build, in seconds since 1970")
+	flags.StringVar(&o.changelog, "changelog", "CHANGELOG.md", "the project's changelog")
+	flags.StringVar(&o.binary, "binary", "", "the program that is packaged")
+	if err := flags.Parse(args[1:]); err != nil {
+		return err
+	}
+	o.date = time.Unix(epoch, 0).UTC()
+	switch args[0] {
+	case "changelog":
+		return writeChangelog(w, o)
+	case "copyright", "notices", "sbom":
+	default:
+		return fmt.Errorf("%q is no paper; %s", args[0], usage)
+	}
+	info, err := buildinfo.ReadFile(o.binary)
+	if err != nil {
+		return fmt.Errorf("read what %s was built of: %w", o.binary, err)
+	}
+	modules, err := linked(info)
+	if err != nil {
+		return err
+	}
+	switch args[0] {
+	case "copyright":
+		return writeCopyright(w, o, modules)
+	case "notices":
+		return writeNotices(w, modules)
+	default:
+		return writeSBOM(w, o, info, modules)
+	}
+}
