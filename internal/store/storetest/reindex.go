@@ -110,6 +110,9 @@ func testDelete(t *testing.T, b *bench) {
 	kept := b.ingest("kept.pdf", "shared", "kept")
 	gone := b.ingest("gone.pdf", "shared", "old")
 	b.ingest("gone.pdf", "shared", "gone", "too")
+	for _, source := range []string{"sha-1", "sha-2"} { // of both documents, and of gone.pdf alone
+		b.keepReading(source)
+	}
 	remove := func() (r struct {
 		DocumentID  *string `json:"document_id"`
 		DocumentSet string  `json:"document_set"`
@@ -136,6 +139,8 @@ func testDelete(t *testing.T, b *bench) {
 	}
 	b.wantFound("gone", 0)
 	b.wantFound("shared", 1)
+	b.wantReadings("sha-1", 1)
+	b.wantReadings("sha-2", 0)
 	if known, err := b.KnownChunks(b.ctx(), []string{"key of shared", "key of kept", "key of gone", "key of too", "key of old"}); err != nil || len(known) != 2 {
 		t.Errorf("chunks left: %v, %v", known, err)
 	}
@@ -154,4 +159,19 @@ func testDelete(t *testing.T, b *bench) {
 		t.Error("a job removed a document that it had not taken")
 	}
 	b.wantFound("kept", 1)
+}
+
+// keepReading keeps what OCR has read of a page of a document of such bytes.
+func (b *bench) keepReading(source string) {
+	b.t.Helper()
+	if err := b.KeepPageResults(b.ctx(), store.PageSource{Source: source, Reader: "r"}, []store.PageResult{{Page: 1, Reading: []byte("read")}}); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *bench) wantReadings(source string, want int) {
+	b.t.Helper()
+	if kept, err := b.PageResults(b.ctx(), store.PageSource{Source: source, Reader: "r"}, 1, 64); err != nil || len(kept) != want {
+		b.t.Errorf("kept of %s: %d, want %d, %v", source, len(kept), want, err)
+	}
 }

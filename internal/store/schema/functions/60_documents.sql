@@ -247,7 +247,8 @@ begin
   return aw_document_result(d, v, true) || jsonb_build_object('chunks_embedded', 0, 'chunks_reused', v.chunks);
 end $$;
 
--- The effect delete_document: the document goes with all of its versions and chunks. The job has staged a version,
+-- The effect delete_document: the document goes with all of its versions and chunks, and with what OCR has read of
+-- its bytes, unless another document of the tenant has the same. The job has staged a version,
 -- as for an ingest: so no other job is working on the document, and of one that wasn't there nothing is left either.
 create or replace function aw_effect_delete_document(client text, job text, fence bigint, args jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
@@ -264,6 +265,11 @@ begin
   v_there := d.active_version is not null;
   select count(*) into v_chunks from document_chunks c
     where c.client_id = client and c.document_id = d.id and c.version = d.active_version;
+  delete from page_results r
+  where r.client_id = client
+    and r.source in (select x.content_sha256 from document_versions x where x.client_id = client and x.document_id = d.id)
+    and not exists (select from document_versions o
+                    where o.client_id = client and o.content_sha256 = r.source and o.document_id <> d.id);
   delete from documents x where x.client_id = client and x.id = d.id;
   return jsonb_build_object('document_id', case when v_there then d.id end, 'document_set', d.document_set,
     'filename', d.filename, 'deleted', v_there, 'chunks_deleted', v_chunks);
