@@ -12,7 +12,7 @@ func inTheEngine() []Sabotage {
 		},
 		{
 			Name: "deleted-without-a-commit", Breaks: []string{"I1"}, File: engine + "outcome.go",
-			Old: "\t\ta.putBack(ctx, e.cfg.Lease)\n\t}\n\treturn lost, \"\"", New: "\t\ta.acknowledge(ctx)\n\t}\n\treturn lost, \"\"",
+			Old: "\t\ta.putBack(ctx, e.cfg.Lease)\n\t}\n\treturn Lost, \"\"", New: "\t\ta.acknowledge(ctx)\n\t}\n\treturn Lost, \"\"",
 			Suites: onEngine, Tests: by("TestEveryCallFails"),
 		},
 		{
