@@ -45,7 +45,7 @@ type Call struct {
 	Progress   Progress
 }
 
-// Progress tells the engine how far a handler is. Its methods don't do I/O and don't block: the
+// Progress tells the engine how far a handler is. Its methods but Save don't do I/O and don't block: the
 // engine coalesces them and writes them with its next heartbeat or commit.
 type Progress interface {
 	// Stage enters a stage of the handler's Spec. It returns context.Cause when the task is to stop.
@@ -54,6 +54,15 @@ type Progress interface {
 	Within(fraction float64, message string)
 	// Checkpoint leaves a JSON value for the next attempt, should there be one.
 	Checkpoint(value any)
+	// Delta tells a piece of the text that the handler is getting, e.g. of a model's answer, for who wants to
+	// read along: an event with metadata {"delta": piece}. The first piece of a text is written at once, the
+	// others a few times a second. restart: it begins a text anew, and what came before it is void; the event
+	// has "restart": true besides.
+	Delta(piece string, restart bool)
+	// Save writes what was told so far under the attempt's fence, and returns once the store has it: what
+	// comes next may rely on the checkpoint. While the store is away it tries again, for one lease at most.
+	// It returns context.Cause when the task is to stop, whether or not it was written.
+	Save(ctx context.Context) error
 }
 
 // Outcome is success.

@@ -1,6 +1,7 @@
 package handlers_test
 
 import (
+	"context"
 	"encoding/json"
 	"testing"
 
@@ -10,9 +11,11 @@ import (
 // journal keeps the last checkpoint as the store would.
 type journal struct{ raw json.RawMessage }
 
-func (*journal) Stage(string) error     { return nil }
-func (*journal) Within(float64, string) {}
-func (j *journal) Checkpoint(v any)     { j.raw, _ = json.Marshal(v) }
+func (*journal) Stage(string) error         { return nil }
+func (*journal) Within(float64, string)     {}
+func (j *journal) Checkpoint(v any)         { j.raw, _ = json.Marshal(v) }
+func (*journal) Delta(string, bool)         {}
+func (*journal) Save(context.Context) error { return nil }
 
 func TestNotes(t *testing.T) {
 	t.Parallel()

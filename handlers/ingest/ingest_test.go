@@ -113,9 +113,11 @@ func (b *bench) begin(payload string, hints task.Hints) handlers.Call {
 // quiet is a Progress that nobody reads.
 type quiet struct{}
 
-func (quiet) Stage(string) error     { return nil }
-func (quiet) Within(float64, string) {}
-func (quiet) Checkpoint(any)         {}
+func (quiet) Stage(string) error         { return nil }
+func (quiet) Within(float64, string)     {}
+func (quiet) Checkpoint(any)             {}
+func (quiet) Delta(string, bool)         {}
+func (quiet) Save(context.Context) error { return nil }
 
 // result is what a webhook would say.
 type result struct {

@@ -2,6 +2,7 @@ package ocr_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"image"
@@ -134,8 +135,10 @@ type progress struct {
 	said []string
 }
 
-func (p *progress) Stage(name string) error { p.Within(0, name); return nil }
-func (*progress) Checkpoint(any)            {}
+func (p *progress) Stage(name string) error  { p.Within(0, name); return nil }
+func (*progress) Checkpoint(any)             {}
+func (*progress) Delta(string, bool)         {}
+func (*progress) Save(context.Context) error { return nil }
 func (p *progress) Within(_ float64, message string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -60,6 +60,7 @@ func lives() []life {
 			}
 			return done(ctx, c)
 		})},
+		{name: "saves", handler: saving(), ends: job.Succeeded},
 		{name: "fails", handler: work(time.Second, failing(job.CorruptionDetected)), ends: job.Failed},
 		{name: "fails each time", handler: work(time.Second, failing(job.AIRateLimit)), ends: job.Failed},
 		{name: "refused", handler: work(time.Second, done), text: message("t1", `,"refuse":true`), ends: job.Failed},

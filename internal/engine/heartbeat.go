@@ -16,6 +16,7 @@ const flushEvery = 500 * time.Millisecond
 // keeper is the one heartbeat of a task: it extends the leases of message and job, writes progress,
 // and hears of a cancel request.
 type keeper struct {
+	beat *beat
 	quit chan struct{}
 	done sync.WaitGroup
 }
@@ -25,16 +26,18 @@ type keeper struct {
 func (k *keeper) stop() {
 	close(k.quit)
 	k.done.Wait()
+	k.beat.turn <- struct{}{}
+	k.beat.stopped = true
+	<-k.beat.turn
 }
 
 // keep starts the heartbeat. It calls end with the cause when the work has to stop.
 func (e *Engine) keep(ctx context.Context, end context.CancelCauseFunc, a *attempt) *keeper {
 	ctx = context.WithoutCancel(ctx) // a stopping handler still holds its leases
-	k := &keeper{quit: make(chan struct{})}
-	k.done.Go(func() {
-		b := &beat{engine: e, attempt: a, end: end, until: a.asked.Add(e.cfg.Lease)}
-		b.loop(ctx, k.quit)
-	})
+	b := &beat{engine: e, attempt: a, end: end, until: a.asked.Add(e.cfg.Lease), turn: make(chan struct{}, 1)}
+	a.journal.save = b.save
+	k := &keeper{beat: b, quit: make(chan struct{})}
+	k.done.Go(func() { b.loop(ctx, k.quit) })
 	return k
 }
 
@@ -43,7 +46,10 @@ type beat struct {
 	*attempt
 	engine *Engine
 	end    context.CancelCauseFunc
-	until  time.Time // when the job's lease ends unless the store answers; monotonic
+
+	turn    chan struct{} // capacity 1: full while the job's lease is renewed, so that what was told is written in its order
+	until   time.Time     // when the job's lease ends unless the store answers; monotonic
+	stopped bool          // the attempt is being settled: nothing of it is written any more but its outcome
 }
 
 func (b *beat) loop(ctx context.Context, quit <-chan struct{}) {
@@ -69,14 +75,18 @@ func (b *beat) loop(ctx context.Context, quit <-chan struct{}) {
 			}
 			b.renewJob(ctx)
 			flushDue = false
-			flush.Reset(flushEvery)
+			flush.Reset(b.journal.pace())
 		case <-dirty:
 			if !flushDue {
 				continue // the flush timer is running and will see it
 			}
 			b.renewJob(ctx)
 			flushDue = false
-			flush.Reset(flushEvery)
+			flush.Reset(b.journal.pace())
+		case <-b.journal.now:
+			b.renewJob(ctx)
+			flushDue = false
+			flush.Reset(b.journal.pace())
 		}
 	}
 }
@@ -100,8 +110,21 @@ func (b *beat) renewMessage(ctx context.Context) {
 	b.engine.obs.Renewed("message", result)
 }
 
-// renewJob extends the job's lease and writes progress.
+// renewJob extends the job's lease and writes progress. What could not be written is written by the next renewal.
 func (b *beat) renewJob(ctx context.Context) {
+	if err := b.write(ctx); err != nil {
+		b.log.Warn("can't renew the job's lease", "error", err)
+	}
+}
+
+// write is one renewal of the job's lease, and tells what follows from it. An error is transient (it may work the
+// next time), or ErrFenced: the attempt is being settled.
+func (b *beat) write(ctx context.Context) error {
+	b.turn <- struct{}{}
+	defer func() { <-b.turn }()
+	if b.stopped {
+		return store.ErrFenced // to a goroutine that its handler left behind
+	}
 	asked := time.Now()
 	told := b.journal.take()
 	var pulse store.Pulse
@@ -118,18 +141,42 @@ func (b *beat) renewJob(ctx context.Context) {
 		if pulse.Cancel {
 			b.end(ErrCanceled)
 		}
+		return nil
 	case errors.Is(err, store.ErrFenced):
 		b.engine.obs.Renewed("job", "lost")
 		b.end(ErrLeaseLost)
-	default:
-		b.journal.untake(told)
-		b.engine.obs.Renewed("job", "failed")
-		b.engine.away.noted()
-		b.log.Warn("can't renew the job's lease", "error", err)
-		// While the message is ours nobody else is asked to begin the job, and the fence decides about a
-		// duplicate: an outage of the store alone ends no work.
-		if now := time.Now(); now.After(b.until) && now.After(b.msg.Lease.Deadline()) {
-			b.end(ErrLeaseLost)
+		return nil
+	}
+	b.journal.untake(told)
+	b.engine.obs.Renewed("job", "failed")
+	b.engine.away.noted()
+	// While the message is ours nobody else is asked to begin the job, and the fence decides about a
+	// duplicate: an outage of the store alone ends no work.
+	if now := time.Now(); now.After(b.until) && now.After(b.msg.Lease.Deadline()) {
+		b.end(ErrLeaseLost)
+	}
+	return err
+}
+
+// save is Progress.Save.
+func (b *beat) save(ctx context.Context) error {
+	began := time.Now()
+	for wait := 200 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
+		err := b.write(context.WithoutCancel(ctx))
+		switch {
+		case b.journal.ctx.Err() != nil:
+			return context.Cause(b.journal.ctx)
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err == nil, errors.Is(err, store.ErrFenced):
+			return err
+		case time.Since(began)+wait > b.engine.cfg.Lease:
+			return err
+		}
+		b.log.Warn("can't write a checkpoint; trying again", "error", err, "in", wait)
+		select {
+		case <-time.After(jittered(wait)):
+		case <-ctx.Done():
 		}
 	}
 }

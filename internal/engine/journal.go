@@ -21,13 +21,16 @@ type journal struct {
 	ctx   context.Context // of the work: its end is what Stage reports
 	obs   Observer
 	spec  handlers.Spec
-	dirty chan struct{} // signaled, capacity 1, when there is something to write
+	dirty chan struct{}               // signaled, capacity 1, when there is something to write
+	now   chan struct{}               // likewise, when it should not wait for more
+	save  func(context.Context) error // writes it; see beat.save
 
 	mu       sync.Mutex
 	stage    string
 	entered  time.Time
 	progress int
 	notes    // not yet written
+	text     text
 	closed   bool
 }
 
@@ -49,7 +52,9 @@ func (n notes) all() []store.Event {
 }
 
 func newJournal(ctx context.Context, obs Observer, spec handlers.Spec, progress int) *journal {
-	return &journal{ctx: ctx, obs: obs, spec: spec, progress: progress, dirty: make(chan struct{}, 1)}
+	return &journal{
+		ctx: ctx, obs: obs, spec: spec, progress: progress, dirty: make(chan struct{}, 1), now: make(chan struct{}, 1),
+	}
 }
 
 // Stage enters a stage of the handler's spec.
@@ -60,6 +65,7 @@ func (j *journal) Stage(name string) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.leaveStage()
+	j.seal()
 	j.stage, j.entered = name, time.Now()
 	j.progress = max(j.progress, job.ProgressIn(j.spec.Stages, name, 0))
 	j.within = nil
@@ -113,13 +119,16 @@ func (j *journal) close() {
 func (j *journal) take() notes {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if len(j.events) < maxUnwritten {
+		j.seal()
+	}
 	n := j.notes
 	j.notes = notes{}
 	return n
 }
 
 // untake puts back what could not be written; the store ignores an event it has already. What was said
-// within the stage since then is newer: what piles up while the store is away is bounded by the stages.
+// within the stage since then is newer: what piles up while the store is away is bounded by the stages, and by maxUnwritten.
 func (j *journal) untake(n notes) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -136,6 +145,7 @@ func (j *journal) untake(n notes) {
 func (j *journal) rest() notes {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.seal()
 	return j.notes
 }
 
@@ -157,13 +167,17 @@ func (j *journal) event(message string) store.Event {
 }
 
 func (j *journal) add(e store.Event) {
+	j.seal()
 	j.events = append(j.events, e)
 	j.signal()
 }
 
-func (j *journal) signal() {
+func (j *journal) signal() { signal(j.dirty) }
+
+// signal notes in a channel of capacity 1 that something is to be done.
+func signal(c chan struct{}) {
 	select {
-	case j.dirty <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }

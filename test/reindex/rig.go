@@ -160,9 +160,11 @@ func (r *Rig) rows(ctx context.Context) (n int64, err error) {
 // quiet is a Progress that nobody reads.
 type quiet struct{}
 
-func (quiet) Stage(string) error     { return nil }
-func (quiet) Within(float64, string) {}
-func (quiet) Checkpoint(any)         {}
+func (quiet) Stage(string) error         { return nil }
+func (quiet) Within(float64, string)     {}
+func (quiet) Checkpoint(any)             {}
+func (quiet) Delta(string, bool)         {}
+func (quiet) Save(context.Context) error { return nil }
 
 // countingModel is the offline provider behind a wait.
 type countingModel struct {
