@@ -47,6 +47,7 @@ type Store interface {
 	Summaries
 	Deliveries
 	Reader
+	Passages
 	Replays
 	Upkeep
 
@@ -142,6 +143,19 @@ type Summaries interface {
 type Derivations interface {
 	// Derived tells what was made of a document before.
 	Derived(ctx context.Context, q DerivedQuery) (DerivedFound, error)
+}
+
+// Passages are what is read of documents to answer a question: of active versions, of one document set or (empty) of
+// all that the tenant has. A name or id of another set is as one that there is not.
+type Passages interface {
+	// Documents lists documents by filename and set.
+	Documents(ctx context.Context, q DocumentQuery) ([]DocumentEntry, error)
+	// Outlines returns the outline of the document with an id, or of those with a filename: one in each set.
+	Outlines(ctx context.Context, documentSet, document string) ([]DocumentOutline, error)
+	// Passages returns chunks by their ids, by document and place; what there is not is left out.
+	Passages(ctx context.Context, q PassageQuery) ([]Passage, error)
+	// DocumentPassages returns the chunks of a document from a place on, in order.
+	DocumentPassages(ctx context.Context, q DocumentPassageQuery) ([]Passage, error)
 }
 
 // Deliveries are the transactions of the webhook loop over the outbox.

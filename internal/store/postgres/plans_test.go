@@ -39,6 +39,10 @@ func TestFrequentCallsUseIndexes(t *testing.T) {
 	for call, want := range map[string]string{
 		`aw_canceling('{"client_id":"a","attempts":[{"job_id":"x","fence":1},{"job_id":"y","fence":1}]}')`:                                  "Index Cond: ((id = a.job_id)",
 		`aw_sweep('{"client_id":"a","limit":50,"unsent_for_ms":1000,"stalled_for_ms":1000,"unstarted_for_ms":1000,"again_after_ms":1000}')`: "jobs_unsent",
+		`aw_passages('{"client_id":"a","limit":10,"around":1,"ids":["00000000-0000-4000-8000-000000000000"]}')`:                             "document_chunks_pkey",
+		`aw_document_passages('{"client_id":"a","limit":10,"from":0,"document_id":"00000000-0000-4000-8000-000000000000"}')`:                "document_chunks_document_id_version_position_client_id_key",
+		`aw_outlines('{"client_id":"a","document_set":"s","document":"x.pdf"}')`:                                                            `("position" = `,
+		`aw_documents('{"client_id":"a","limit":10,"after":{"filename":"a","document_set":"s"}}')`:                                          "documents_filename_document_set_client_id_key",
 		`aw_claim_deliveries('{"client_id":"a","worker":"w","max":10,"lease_ms":1000}')`:                                                    "webhook_deliveries_due",
 	} {
 		plans.Reset()
@@ -47,7 +51,7 @@ func TestFrequentCallsUseIndexes(t *testing.T) {
 		}
 		got := plans.String()
 		if !strings.Contains(got, "Query Text") || !strings.Contains(got, want) || strings.Contains(got, "Seq Scan on jobs") ||
-			strings.Contains(got, "Seq Scan on webhook_deliveries") {
+			strings.Contains(got, "Seq Scan on webhook_deliveries") || strings.Contains(got, "Seq Scan on document") {
 			t.Errorf("%s:\n%s", call, got)
 		}
 	}

@@ -26,6 +26,8 @@ type Victim struct {
 	Failed   string       // id of a failed job
 	Letter   string       // id of its dead letter
 	Delivery store.Delivery
+	Document string // id of one
+	Chunk    string // and of its chunk
 }
 
 // NewVictim fills the tables of a tenant. superuser is a connection that no policy holds.
@@ -33,7 +35,8 @@ func NewVictim(t *testing.T, open Open, superuser *pgx.Conn) Victim {
 	t.Helper()
 	b := newBench(t, open)
 	v := Victim{Client: b.client}
-	b.ingest("secret.pdf", "the secret of the victim")
+	v.Document = b.ingest("secret.pdf", "the secret of the victim").DocumentID
+	v.Chunk = b.search(store.Query{Text: "secret"})[0].ChunkID
 	m, h := b.run()
 	v.Failed, v.Letter = m.JobID, b.fail(h, m).DeadLetter.ID
 	v.Delivery = b.claimAll(hour)[0]
@@ -144,6 +147,10 @@ func (v Victim) Calls() map[string]json.RawMessage {
 		"aw_dead_letters":        args(map[string]any{"limit": 10}),
 		"aw_deliveries":          args(map[string]any{"job_id": v.Running.JobID}),
 		"aw_search":              args(map[string]any{"text": "secret", "limit": 10}),
+		"aw_documents":           args(map[string]any{"limit": 10}),
+		"aw_outlines":            args(map[string]any{"document": "secret.pdf"}),
+		"aw_passages":            args(map[string]any{"ids": []string{v.Chunk}, "limit": 10}),
+		"aw_document_passages":   args(map[string]any{"document_id": v.Document, "from": 0, "limit": 10}),
 		"aw_complete_all": args(map[string]any{"completions": []any{
 			map[string]any{"job_id": v.Running.JobID, "fence": v.Running.Fence, "result": map[string]any{"owned": true}},
 		}}),

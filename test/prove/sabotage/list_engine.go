@@ -82,7 +82,7 @@ func inTheEngine() []Sabotage {
 		},
 		{
 			Name: "failed-heartbeat-forgets-events", Breaks: []string{"I8"}, File: engine + "heartbeat.go",
-			Old: "\t\tb.journal.untake(told)\n", New: "",
+			Old: "\tb.journal.untake(told)\n", New: "",
 			Suites: onEngine, Tests: by("TestFailedHeartbeatKeepsTheStory"),
 		},
 		{

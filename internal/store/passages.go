@@ -1,0 +1,91 @@
+package store
+
+import "time"
+
+// DocumentQuery narrows a listing of documents. Zero fields don't narrow.
+type DocumentQuery struct {
+	DocumentSet string          `json:"document_set,omitempty"` // empty: all of the tenant's
+	Filter      string          `json:"filter,omitempty"`       // a part of the filename or title, whatever its case
+	After       *DocumentCursor `json:"after,omitempty"`        // for the next page
+	Limit       int             `json:"limit"`                  // 1-1000
+}
+
+// DocumentCursor is a place in a listing of documents.
+type DocumentCursor struct {
+	Filename    string `json:"filename"`
+	DocumentSet string `json:"document_set"`
+}
+
+// DocumentEntry is a document that has an active version.
+type DocumentEntry struct {
+	DocumentID  string    `json:"document_id"`
+	DocumentSet string    `json:"document_set"`
+	Filename    string    `json:"filename"`
+	Title       string    `json:"title"`    // empty: none was found
+	Language    string    `json:"language"` // as in Enrichment; empty: not looked for
+	Pages       int       `json:"pages"`    // 0: the format has none
+	Version     int       `json:"version"`
+	Chunks      int       `json:"chunks"`
+	UpdatedAt   time.Time `json:"updated_at,omitzero"`
+}
+
+// DocumentOutline is a document and its headings in reading order, at most 1000.
+type DocumentOutline struct {
+	DocumentEntry
+	Headings []OutlineEntry `json:"headings"`
+}
+
+// OutlineEntry is a heading and the chunk that it begins in.
+type OutlineEntry struct {
+	Heading
+	ChunkID string `json:"chunk_id"` // empty: not known
+}
+
+// PassageQuery asks for chunks.
+type PassageQuery struct {
+	DocumentSet string   `json:"document_set,omitempty"` // empty: all of the tenant's
+	IDs         []string `json:"ids"`                    // at most 200; what is no UUID names none
+	Around      int      `json:"around,omitempty"`       // so many of the neighbours to both sides of each, 0-10
+	Limit       int      `json:"limit"`                  // 1-1000
+}
+
+// DocumentPassageQuery asks for the chunks of a document.
+type DocumentPassageQuery struct {
+	DocumentSet string `json:"document_set,omitempty"` // empty: all of the tenant's
+	DocumentID  string `json:"document_id"`
+	From        int    `json:"from"`  // position of the first
+	Limit       int    `json:"limit"` // 1-1000
+}
+
+// Passage is a chunk of an active version, with all that is needed to cite it.
+type Passage struct {
+	ChunkID     string   `json:"chunk_id"`
+	DocumentID  string   `json:"document_id"`
+	DocumentSet string   `json:"document_set"`
+	Filename    string   `json:"filename"`
+	Version     int      `json:"version"`
+	Position    int      `json:"position"` // in the document, from 0
+	Content     string   `json:"content"`
+	HeadingPath []string `json:"heading_path"`
+	Pages       []int    `json:"pages"`
+	Kind        string   `json:"kind"`
+}
+
+// EffectSaveAgentRun records an answer of the agent; its args are an AgentRun. It adds run_id to the result, and
+// to the row who asked for it, as the job says.
+const EffectSaveAgentRun = "save_agent_run"
+
+// AgentRun are the arguments of EffectSaveAgentRun.
+type AgentRun struct {
+	TaskType         string         `json:"task_type"`
+	DocumentSet      *string        `json:"document_set"` // nil: none, or all of the tenant's
+	Prompt           string         `json:"prompt"`
+	Answer           string         `json:"answer"` // one that conforms to a schema: its JSON
+	Citations        any            `json:"citations"`
+	Steps            any            `json:"steps"`
+	Model            string         `json:"model"`
+	PromptTokens     int            `json:"prompt_tokens"`
+	CompletionTokens int            `json:"completion_tokens"`
+	RetrievalOnly    bool           `json:"retrieval_only"`
+	Details          map[string]any `json:"details,omitempty"`
+}

@@ -1,0 +1,263 @@
+package storetest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+func (b *bench) documents(q store.DocumentQuery) []store.DocumentEntry {
+	b.t.Helper()
+	found, err := b.Documents(b.ctx(), q)
+	if err != nil {
+		b.t.Fatalf("documents: %v", err)
+	}
+	return found
+}
+
+func (b *bench) passages(q store.PassageQuery) (ids []string, all []store.Passage) {
+	b.t.Helper()
+	if q.Limit == 0 {
+		q.Limit = 100
+	}
+	all, err := b.Passages(b.ctx(), q)
+	if err != nil {
+		b.t.Fatalf("passages: %v", err)
+	}
+	for _, p := range all {
+		ids = append(ids, p.ChunkID)
+	}
+	return ids, all
+}
+
+func (b *bench) documentPassages(set, id string, from, limit int) []store.Passage {
+	b.t.Helper()
+	all, err := b.DocumentPassages(b.ctx(), store.DocumentPassageQuery{DocumentSet: set, DocumentID: id, From: from, Limit: limit})
+	if err != nil {
+		b.t.Fatalf("document passages: %v", err)
+	}
+	return all
+}
+
+func (b *bench) outlines(set, document string) []store.DocumentOutline {
+	b.t.Helper()
+	all, err := b.Outlines(b.ctx(), set, document)
+	if err != nil {
+		b.t.Fatalf("outlines: %v", err)
+	}
+	return all
+}
+
+// testDocumentList: active documents are listed by name, page by page, and by a part of name or title.
+func testDocumentList(t *testing.T, b *bench) {
+	for i := range 5 {
+		b.ingestInto("one", fmt.Sprintf("Report-%d.pdf", i), "text")
+	}
+	b.ingestInto("two", "Report-3.pdf", "text", "more")
+	b.ingestInto("two", "100%_a.pdf", "text")
+	_, h := b.run()
+	if _, err := b.StageDocument(b.ctx(), store.Staging{Holder: h, DocumentSet: "one", Filename: "staged.pdf", Blob: "s"}); err != nil {
+		t.Fatal(err)
+	}
+	names := func(q store.DocumentQuery) (all []string) {
+		t.Helper()
+		for _, d := range b.documents(q) {
+			all = append(all, d.DocumentSet+"/"+d.Filename)
+		}
+		return all
+	}
+	want := func(q store.DocumentQuery, names []string, want string) {
+		t.Helper()
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("%+v: %s, want %s", q, got, want)
+		}
+	}
+	for _, c := range []struct {
+		q    store.DocumentQuery
+		want string
+	}{
+		{store.DocumentQuery{DocumentSet: "two", Limit: 10}, "two/100%_a.pdf two/Report-3.pdf"},
+		{store.DocumentQuery{DocumentSet: "three", Limit: 10}, ""},
+		{store.DocumentQuery{Filter: "REPORT-3", Limit: 10}, "one/Report-3.pdf two/Report-3.pdf"},
+		{store.DocumentQuery{Filter: "%_", Limit: 10}, "two/100%_a.pdf"},
+		{store.DocumentQuery{Filter: "terms", DocumentSet: "two", Limit: 1}, "two/100%_a.pdf"}, // the title
+		{store.DocumentQuery{Filter: `'; drop table documents; --`, Limit: 1}, ""},
+	} {
+		want(c.q, names(c.q), c.want)
+	}
+	var paged []string
+	q := store.DocumentQuery{Limit: 2}
+	for {
+		page := b.documents(q)
+		for _, d := range page {
+			paged = append(paged, d.DocumentSet+"/"+d.Filename)
+		}
+		if len(page) < q.Limit {
+			break
+		}
+		last := page[len(page)-1]
+		q.After = &store.DocumentCursor{Filename: last.Filename, DocumentSet: last.DocumentSet}
+	}
+	if all := names(store.DocumentQuery{Limit: 100}); len(all) != 7 || !slices.Equal(paged, all) {
+		t.Errorf("page by page %v, at once %v", paged, all)
+	}
+	d := b.documents(store.DocumentQuery{DocumentSet: "two", Filter: "report", Limit: 1})[0]
+	if d.DocumentID == "" || d.Title != "Terms" || d.Language != "en" || d.Pages != 2 || d.Version != 1 || d.Chunks != 2 || d.UpdatedAt.IsZero() {
+		t.Errorf("%+v", d)
+	}
+}
+
+// testPassages: chunks are read by id, with their neighbours, each once and in order, of the active version alone.
+func testPassages(t *testing.T, b *bench) {
+	b.ingest("a.pdf", "old zero", "old one")
+	var old []string
+	for _, h := range b.search(store.Query{Text: "old"}) {
+		old = append(old, h.ChunkID)
+	}
+	a := b.ingest("a.pdf", "zero", "one", "two", "three", "four")
+	other := b.ingest("b.pdf", "alone")
+	all := b.documentPassages("", a.DocumentID, 0, 100)
+	var contents []string
+	for _, p := range all {
+		contents = append(contents, p.Content)
+	}
+	if got := strings.Join(contents, " "); got != "zero one two three four" {
+		t.Fatalf("the document is %q", got)
+	}
+	if p := all[3]; p.Filename != "a.pdf" || p.DocumentSet != "contracts" || p.Version != 2 || p.Position != 3 || p.DocumentID != a.DocumentID ||
+		!slices.Equal(p.HeadingPath, []string{"Terms", "Payment"}) || !slices.Equal(p.Pages, []int{1, 2}) || p.Kind != "text" {
+		t.Errorf("%+v", p)
+	}
+	if part := b.documentPassages("contracts", a.DocumentID, 2, 2); len(part) != 2 || part[0].Content != "two" || part[1].Content != "three" {
+		t.Errorf("from 2: %+v", part)
+	}
+	if none := b.documentPassages("", a.DocumentID, 5, 2); len(none) != 0 {
+		t.Errorf("behind the end: %+v", none)
+	}
+	alone := b.documentPassages("", other.DocumentID, 0, 1)[0].ChunkID
+	at := func(places ...int) (ids []string) {
+		for _, p := range places {
+			ids = append(ids, all[p].ChunkID)
+		}
+		return ids
+	}
+	for name, c := range map[string]struct {
+		q    store.PassageQuery
+		want []string
+	}{
+		"by id":           {store.PassageQuery{IDs: []string{alone, all[2].ChunkID, all[2].ChunkID}}, append(at(2), alone)},
+		"with neighbours": {store.PassageQuery{IDs: at(0, 1, 4), Around: 1}, at(0, 1, 2, 3, 4)},
+		"limited":         {store.PassageQuery{IDs: at(3), Around: 2, Limit: 2}, at(1, 2)},
+		"superseded":      {store.PassageQuery{IDs: old, Around: 1}, nil},
+		"nothing":         {store.PassageQuery{}, nil},
+		"forged": {store.PassageQuery{IDs: []string{
+			uuid.NewString(), "no uuid", "", "{" + alone + "}", strings.ReplaceAll(alone, "-", ""), "' or true --", strings.Repeat("-", 36),
+		}}, nil},
+	} {
+		if got, _ := b.passages(c.q); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// testPassageScope: what is asked for a set sees that set, whatever it names; and no call sees another tenant (I10).
+func testPassageScope(t *testing.T, b *bench) {
+	b.ingestInto("open", "plan.pdf", "the open plan")
+	b.ingestInto("closed", "plan.pdf", "the closed plan")
+	entries := b.documents(store.DocumentQuery{DocumentSet: "closed", Limit: 10})
+	closed := entries[0].DocumentID
+	chunk := b.documentPassages("closed", closed, 0, 10)[0].ChunkID
+	stranger := newBench(t, b.open)
+	for who, see := range map[string]struct {
+		b   *bench
+		set string
+	}{"another set": {b, "open"}, "another tenant": {stranger, ""}} {
+		if ids, _ := see.b.passages(store.PassageQuery{DocumentSet: see.set, IDs: []string{chunk}, Around: 10}); ids != nil {
+			t.Errorf("%s reads a chunk", who)
+		}
+		if all := see.b.documentPassages(see.set, closed, 0, 10); len(all) != 0 {
+			t.Errorf("%s reads a document", who)
+		}
+		if all := see.b.outlines(see.set, closed); len(all) != 0 {
+			t.Errorf("%s sees the outline by id", who)
+		}
+		for _, d := range see.b.outlines(see.set, "plan.pdf") {
+			if d.DocumentID == closed {
+				t.Errorf("%s sees the outline by name", who)
+			}
+		}
+		for _, d := range see.b.documents(store.DocumentQuery{DocumentSet: see.set, Limit: 10}) {
+			if d.DocumentID == closed {
+				t.Errorf("%s sees the document", who)
+			}
+		}
+	}
+}
+
+// testOutlines: a document is found by its name or id; headings know their chunks, also where none were looked for.
+func testOutlines(t *testing.T, b *bench) {
+	s := b.ingest("a.pdf", "zero", "one")
+	b.ingestInto("others", "a.pdf", "zero")
+	first := b.documentPassages("", s.DocumentID, 0, 1)[0].ChunkID
+	for _, name := range []string{"a.pdf", s.DocumentID} {
+		all := b.outlines("contracts", name)
+		if len(all) != 1 || all[0].DocumentID != s.DocumentID || all[0].Chunks != 2 || all[0].Title != "Terms" || len(all[0].Headings) != 1 {
+			t.Fatalf("%s: %+v", name, all)
+		}
+		if h := all[0].Headings[0]; h.Text != "Terms" || h.Level != 1 || h.Page != 1 || h.ChunkID != first {
+			t.Errorf("%+v", h)
+		}
+	}
+	if all := b.outlines("", "a.pdf"); len(all) != 2 || all[0].DocumentSet != "contracts" || all[1].DocumentSet != "others" {
+		t.Errorf("the name in both sets: %+v", all)
+	}
+	if all := b.outlines("contracts", "b.pdf"); len(all) != 0 {
+		t.Errorf("no such document: %+v", all)
+	}
+	_, h := b.run()
+	bare, err := b.StageDocument(b.ctx(), staging(h, "bare.pdf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.stage(h, bare, "zero", "one")
+	effect := activate(bare, 2)
+	args := effect.Args.(store.Activation)
+	args.Outline = nil
+	effect.Args = args
+	b.complete(h, effect)
+	all := b.outlines("contracts", "bare.pdf")
+	if len(all) != 1 || len(all[0].Headings) != 1 || all[0].Headings[0].Text != "Payment" || all[0].Headings[0].Level != 2 || all[0].Headings[0].ChunkID == "" {
+		t.Errorf("of the chunks: %+v", all)
+	}
+}
+
+// testAgentRuns: an answer is recorded with its job's success, and only so.
+func testAgentRuns(t *testing.T, b *bench) {
+	effect := store.Effect{Kind: store.EffectSaveAgentRun, Args: store.AgentRun{
+		TaskType: "agent", DocumentSet: new("contracts"), Prompt: "Who pays?", Answer: "The tenant.", Model: "m", PromptTokens: 3, CompletionTokens: 4,
+		Citations: []any{}, Steps: []any{map[string]any{"tools": []string{"search"}}}, Details: map[string]any{"warnings": []string{"w"}},
+	}}
+	var runs []string
+	for range 2 {
+		_, h := b.run()
+		settled := b.complete(h, effect)
+		var result struct {
+			RunID string `json:"run_id"`
+			N     int    `json:"n"`
+		}
+		if err := json.Unmarshal(settled.Result, &result); err != nil || result.RunID == "" || result.N != 1 || slices.Contains(runs, result.RunID) {
+			t.Errorf("result %s, %v", settled.Result, err)
+		}
+		runs = append(runs, result.RunID)
+		if _, err := b.Complete(b.ctx(), store.Completion{Holder: h, Result: json.RawMessage(`{}`), Effects: []store.Effect{effect}}); !errors.Is(err, store.ErrFenced) {
+			t.Errorf("twice: %v", err)
+		}
+	}
+}
