@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
+	"golang.org/x/sys/unix"
 )
 
 // Notifier speaks sd_notify(3). The zero Notifier is ready to use, and safe for concurrent use.
@@ -20,6 +21,16 @@ func (Notifier) Present() bool { return os.Getenv("NOTIFY_SOCKET") != "" }
 // Ready says that the daemon serves; status is what `systemctl status` shows.
 func (n Notifier) Ready(status string) error {
 	return n.send(daemon.SdNotifyReady, "STATUS="+oneLine(status))
+}
+
+// Reloading says that the daemon begins to read its settings again; Ready ends that. It is what Type=notify-reload
+// wants (systemd 253 and newer), and does no harm under Type=notify.
+func (n Notifier) Reloading() error {
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
+		return fmt.Errorf("read the monotonic clock: %w", err)
+	}
+	return n.send(daemon.SdNotifyReloading, fmt.Sprintf("MONOTONIC_USEC=%d", now.Nano()/1000))
 }
 
 // Status replaces the line that `systemctl status` shows.

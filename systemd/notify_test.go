@@ -3,6 +3,8 @@ package systemd_test
 import (
 	"net"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -52,6 +54,18 @@ func TestNotifications(t *testing.T) {
 		if got := read(); got != c.want {
 			t.Errorf("sent %q, want %q", got, c.want)
 		}
+	}
+}
+
+// A reload is told with the time of the monotonic clock, in one message.
+func TestReloading(t *testing.T) {
+	read := manager(t)
+	if err := (systemd.Notifier{}).Reloading(); err != nil {
+		t.Fatal(err)
+	}
+	first, usec, _ := strings.Cut(read(), "\nMONOTONIC_USEC=")
+	if n, err := strconv.ParseInt(usec, 10, 64); first != "RELOADING=1" || err != nil || n <= 0 {
+		t.Errorf("sent %q and %q", first, usec)
 	}
 }
 

@@ -18,11 +18,12 @@ type sender func(message string, priority journal.Priority, fields map[string]st
 
 // journalHandler sends each record to the journal with its attributes as fields of their own
 // (task_id becomes TASK_ID, so that `journalctl TASK_ID=…` finds it), and again as key=value behind
-// the message, because that is all that a plain journalctl shows.
+// the message, because that is all that a plain journalctl shows. It serves syslog too, which has no fields.
 type journalHandler struct {
 	level    slog.Leveler
 	send     sender
 	fallback io.Writer // gets the line when the journal does not take it
+	untold   []string  // keys that stand in fields alone
 	prefix   string    // of the open groups, e.g. "request."
 	attrs    []attr    // of WithAttrs, in order
 }
@@ -63,6 +64,9 @@ func (h *journalHandler) Handle(_ context.Context, r slog.Record) error {
 			continue // said again further on: the last one counts
 		}
 		fields[fieldName(a.key)] = a.value
+		if slices.Contains(h.untold, a.key) {
+			continue
+		}
 		line.WriteString(" " + a.key + "=" + quoteIfNeeded(a.value))
 	}
 	p := priority(r.Level)

@@ -1,6 +1,6 @@
 // Package logging makes the program's one logger: fields in the systemd journal when stderr is
-// connected to it, compact text on a terminal, JSON lines elsewhere. A record goes to exactly one of
-// them.
+// connected to it, compact text on a terminal, JSON lines elsewhere, and syslog where it is asked for. A
+// record goes to exactly one of them, and bears what its context says (event.With).
 package logging
 
 import (
@@ -13,6 +13,8 @@ import (
 	"github.com/coreos/go-systemd/v22/journal"
 	"github.com/lmittmann/tint"
 	"golang.org/x/term"
+
+	"github.com/seed-7227ef26/async-worker/internal/event"
 )
 
 // Format is how records are written.
@@ -24,6 +26,7 @@ const (
 	Journal Format = "journal"
 	Text    Format = "text"
 	JSON    Format = "json"
+	Syslog  Format = "syslog" // the local syslog daemon; lines in the format of RFC 3164
 )
 
 // Options say how to log. The zero value logs from info on, in the format that suits stderr.
@@ -32,7 +35,7 @@ type Options struct {
 	Format Format       // empty: Auto
 	Color  bool         // of Text
 
-	send sender // nil: the journal's socket; for tests
+	send sender // nil: the journal's or syslog's socket; for tests
 }
 
 // Open returns a logger on w, normally os.Stderr. Auto looks at what w is.
@@ -43,6 +46,14 @@ func Open(w io.Writer, o Options) (*slog.Logger, error) {
 	if o.Format == "" || o.Format == Auto {
 		o.Format = Detect(w)
 	}
+	h, err := handler(w, o)
+	if err != nil {
+		return nil, err
+	}
+	return slog.New(event.Handler{Handler: h}), nil
+}
+
+func handler(w io.Writer, o Options) (slog.Handler, error) {
 	switch o.Format {
 	case Journal:
 		if o.send == nil {
@@ -51,13 +62,29 @@ func Open(w io.Writer, o Options) (*slog.Logger, error) {
 			}
 			o.send = journal.Send
 		}
-		return slog.New(&journalHandler{level: o.Level, send: o.send, fallback: w}), nil
+		return &journalHandler{level: o.Level, send: o.send, fallback: w, untold: []string{event.Key, "client_id"}}, nil
 	case Text:
-		return slog.New(tint.NewTextHandler(w, &tint.Options{Level: o.Level, TimeFormat: time.TimeOnly, NoColor: !o.Color})), nil
+		return tint.NewTextHandler(w, &tint.Options{Level: o.Level, TimeFormat: time.TimeOnly, NoColor: !o.Color, ReplaceAttr: plain}), nil
 	case JSON:
-		return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: o.Level})), nil
+		return slog.NewJSONHandler(w, &slog.HandlerOptions{Level: o.Level}), nil
+	case Syslog:
+		if o.send == nil {
+			var err error
+			if o.send, err = openSyslog("", ""); err != nil {
+				return nil, err
+			}
+		}
+		return &journalHandler{level: o.Level, send: o.send, fallback: w, untold: []string{event.Key}}, nil
 	}
 	return nil, fmt.Errorf("log: %q is not a format", o.Format)
+}
+
+// plain leaves out of text for people what only programs look for.
+func plain(groups []string, a slog.Attr) slog.Attr {
+	if len(groups) == 0 && a.Key == event.Key {
+		return slog.Attr{}
+	}
+	return a
 }
 
 // Detect returns the format that suits w: Journal when it is the stream that systemd connected to the

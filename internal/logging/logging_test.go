@@ -4,8 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 	"maps"
+	"net"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/slogtest"
@@ -14,6 +19,7 @@ import (
 	"github.com/coreos/go-systemd/v22/journal"
 
 	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/event"
 )
 
 type entry struct {
@@ -71,6 +77,83 @@ func TestJournalFields(t *testing.T) {
 	}
 }
 
+// What an event's id and the tenant are stands in fields, and not in each line that people read.
+func TestJournalEvents(t *testing.T) {
+	t.Parallel()
+	var fallback bytes.Buffer
+	log, got := toJournal(t, &fallback, nil)
+	stage := "first"
+	ctx := event.With(event.With(t.Context(), slog.String("task_id", "t-1")), slog.Any("stage", valuer(func() string { return stage })))
+	log = log.With("client_id", "acme")
+	log.InfoContext(ctx, "hello", event.Key, event.TaskDone)
+	stage = "second"
+	log.With("x", 1).InfoContext(ctx, "again", "n", 1)
+	log.Info("of nobody")
+
+	want := map[string]string{
+		"MESSAGE_ID": string(event.TaskDone), "CLIENT_ID": "acme", "TASK_ID": "t-1", "STAGE": "first", "SYSLOG_IDENTIFIER": "async-worker",
+	}
+	if e := (*got)[0]; !maps.Equal(e.fields, want) || e.message != "hello task_id=t-1 stage=first" {
+		t.Errorf("%+v, want %v", e, want)
+	}
+	if e := (*got)[1]; e.message != "again x=1 n=1 task_id=t-1 stage=second" {
+		t.Errorf("%+v", e)
+	}
+	if e := (*got)[2]; e.message != "of nobody" {
+		t.Errorf("%+v", e)
+	}
+}
+
+type valuer func() string
+
+func (f valuer) LogValue() slog.Value { return slog.StringValue(f()) }
+
+// A syslog daemon has lines only: they say all, and are lines.
+func TestSyslog(t *testing.T) {
+	t.Parallel()
+	var got []string
+	log, err := Open(io.Discard, Options{Format: Syslog, send: func(m string, p journal.Priority, _ map[string]string) error {
+		got = append(got, fmt.Sprint(int(p), " ", m))
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log.With("client_id", "acme").Warn("careful", event.Key, event.Panic, "n", 1)
+	if want := []string{"4 careful client_id=acme n=1"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestSyslogSocket(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "log")
+	daemon, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer daemon.Close()
+	send, err := openSyslog("unixgram", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p, want := range map[journal.Priority]string{
+		journal.PriErr: "<27>", journal.PriWarning: "<28>", journal.PriInfo: "<30>", journal.PriDebug: "<31>",
+	} {
+		if err := send("two\nlines", p, nil); err != nil {
+			t.Fatal(err)
+		}
+		buf := make([]byte, 1024)
+		n, err := daemon.Read(buf)
+		if got := string(buf[:n]); err != nil || !strings.HasPrefix(got, want) || !strings.Contains(got, "async-worker[") || !strings.Contains(got, `two\nlines`) {
+			t.Errorf("got %q, %v", got, err)
+		}
+	}
+	if _, err := openSyslog("unixgram", path+"-none"); err == nil || !strings.Contains(err.Error(), "LOG_FORMAT") {
+		t.Errorf("without a daemon: %v", err)
+	}
+}
+
 func TestJournalThatFails(t *testing.T) {
 	t.Parallel()
 	var fallback bytes.Buffer
@@ -112,6 +195,11 @@ func TestLevelsAndFormats(t *testing.T) {
 	log.Info("hello", "n", 1)
 	log.Debug("no")
 	if got := out.String(); !strings.Contains(got, "INF hello n=1") || strings.Contains(got, "\x1b") || strings.Contains(got, "no\n") {
+		t.Errorf("text: %q", got)
+	}
+	out.Reset()
+	log.Info("an event", event.Key, event.Ready, "n", 2)
+	if got := out.String(); !strings.Contains(got, "an event n=2") || strings.Contains(got, event.Key) {
 		t.Errorf("text: %q", got)
 	}
 	if _, err := Open(&out, Options{Format: "xml"}); err == nil {
