@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/seed-7227ef26/async-worker/internal/event"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
@@ -168,7 +169,7 @@ func (c *Config) log(d store.Delivery, o store.DeliveryOutcome, a Attempt) {
 	case store.DeliveryPending:
 		log.Warn("webhook not delivered, to be tried again", "error", o.Error, "next_after", o.NextAfter.Round(time.Second).String())
 	default:
-		attrs := []any{"outcome", o.Status, "error", o.Error}
+		attrs := []any{event.Key, event.WebhookGivenUp, "outcome", o.Status, "error", o.Error}
 		if refused, ok := errors.AsType[*RefusedError](a.Err); ok && refused.Addr.IsValid() {
 			attrs = append(attrs, "address", refused.Addr.String())
 		}

@@ -21,7 +21,8 @@ type program struct {
 	stdout, stderr io.Writer
 	open           func(context.Context, config.Config, *slog.Logger, app.Needs) (*app.Tenant, error)
 
-	acting bool // a subcommand took over: what goes wrong from now on is not bad usage
+	level  slog.LevelVar // of the daemon's log; a reload changes it
+	acting bool          // a subcommand took over: what goes wrong from now on is not bad usage
 }
 
 // run is the whole program: it returns the exit code.
@@ -72,7 +73,7 @@ down, 75 try again, 77 permission, 78 configuration.`,
 	})
 	root.AddCommand(
 		p.newRunCommand(), p.newEnqueueCommand(), p.newJobsCommand(), p.newDLQCommand(), p.newSearchCommand(),
-		p.newExtractCommand(), p.newMigrateCommand(), p.newCheckConfigCommand(), p.newDevCommand(), p.newVersionCommand(),
+		p.newExtractCommand(), p.newMigrateCommand(), p.newCheckConfigCommand(), p.newReloadCommand(), p.newDevCommand(), p.newVersionCommand(),
 		p.newGenerateCommand(),
 	)
 	return root

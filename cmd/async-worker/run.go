@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/event"
 	"github.com/seed-7227ef26/async-worker/systemd"
 )
 
@@ -25,7 +26,7 @@ func (p *program) newRunCommand() *cobra.Command {
 		Long: `run takes tasks from the tenant's queues and does them. SIGTERM or SIGINT (Ctrl-C) drains: what runs is
 finished within DRAIN_MAX_SEC, nothing new is taken, what had not started is given back. A second
 signal gives back the running tasks too, without costing them an attempt; a third ends the process.
-SIGUSR1 ends the wait between two looks at the queues.
+SIGUSR1 ends the wait between two looks at the queues. SIGHUP reads the settings again; see reload.
 
 Each flag is also a setting: the name in brackets, as an environment variable, a systemd credential, or
 with _FILE behind it the name of a file. These are settings only, since a flag can be read by others:
@@ -38,7 +39,7 @@ with _FILE behind it the name of a file. These are settings only, since a flag c
 			if err != nil {
 				return err
 			}
-			return p.serve(cmd.Context(), cfg, log)
+			return p.serve(cmd.Context(), p.sources(cmd), cfg, log)
 		}),
 	}
 	addSettings(cmd, config.All)
@@ -57,18 +58,18 @@ func secretSettings() string {
 }
 
 // serve runs the daemon. Being told to stop is a good end, whenever it comes.
-func (p *program) serve(ctx context.Context, cfg config.Config, log *slog.Logger) error {
-	signals := make(chan os.Signal, 3)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGUSR1)
+func (p *program) serve(ctx context.Context, src config.Sources, cfg config.Config, log *slog.Logger) error {
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGHUP)
 	defer signal.Stop(signals)
-	err := p.work(ctx, signals, cfg, log)
+	err := p.work(ctx, signals, src, cfg, log)
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		return nil
 	}
 	return err
 }
 
-func (p *program) work(ctx context.Context, signals <-chan os.Signal, cfg config.Config, log *slog.Logger) (err error) {
+func (p *program) work(ctx context.Context, signals <-chan os.Signal, src config.Sources, cfg config.Config, log *slog.Logger) (err error) {
 	t, err := p.open(ctx, cfg, log, app.Everything)
 	if err != nil {
 		return &failure{"connect", nextOpen, err}
@@ -78,8 +79,15 @@ func (p *program) work(ctx context.Context, signals <-chan os.Signal, cfg config
 	if err != nil {
 		return &failure{"start", nextOpen, err}
 	}
-	m := manager{log: log, drain: cfg.DrainMax}
-	m.tell(m.Ready("working for " + cfg.ClientID))
+	m := &manager{log: log, drain: cfg.DrainMax}
+	m.reload = func(ctx context.Context) {
+		r := reloader{src: src, log: log, cfg: &cfg, take: w.Reload, begun: m.Reloading, ended: func() error { return m.Ready(app.StatusLine(w.Health())) }}
+		r.reload(ctx)
+		m.drain = cfg.DrainMax
+		p.level.Set(cfg.LogLevel)
+	}
+	log.Info("ready", event.Key, event.Ready)
+	m.tell(m.Ready(app.StatusLine(w.Health())))
 	return m.await(ctx, signals, w)
 }
 
@@ -93,15 +101,16 @@ type daemon interface {
 // manager stands between the daemon and those who want to stop it: signals and systemd.
 type manager struct {
 	systemd.Notifier
-	log   *slog.Logger
-	drain time.Duration
+	log    *slog.Logger
+	drain  time.Duration
+	reload func(context.Context) // reads the settings again; nil: can't
 }
 
 var errImpatient = errors.New("ended by a third signal")
 
 // await runs the daemon until it ends. signals bears every signal, the first too, which has also
 // ended ctx.
-func (m manager) await(ctx context.Context, signals <-chan os.Signal, d daemon) error {
+func (m *manager) await(ctx context.Context, signals <-chan os.Signal, d daemon) error {
 	ended := make(chan error, 1)
 	go func() { ended <- d.Run(ctx) }()
 	stopping := ctx.Done()
@@ -116,8 +125,12 @@ func (m manager) await(ctx context.Context, signals <-chan os.Signal, d daemon) 
 			m.tell(m.Stopping("draining"))
 			m.tell(m.ExtendTimeout(m.drain + 3*time.Minute)) // beyond TimeoutStopSec: handlers that are slow to stop, and settling
 		case s := <-signals:
-			if s == syscall.SIGUSR1 {
+			switch s {
+			case syscall.SIGUSR1:
 				d.Wake()
+				continue
+			case syscall.SIGHUP:
+				m.reload(ctx)
 				continue
 			}
 			switch count++; count {
@@ -133,7 +146,7 @@ func (m manager) await(ctx context.Context, signals <-chan os.Signal, d daemon) 
 }
 
 // tell logs when systemd could not be told; the work goes on.
-func (m manager) tell(err error) {
+func (m *manager) tell(err error) {
 	if err != nil {
 		m.log.Warn("systemd was not told", "error", err)
 	}

@@ -9,7 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/event"
 	"github.com/seed-7227ef26/async-worker/internal/logging"
 )
 
@@ -35,13 +37,18 @@ func addSettings(cmd *cobra.Command, groups config.Group) {
 
 // load reads the settings of the groups, and of logging.
 func (p *program) load(cmd *cobra.Command, groups config.Group) (config.Config, error) {
+	return config.Load(p.sources(cmd), groups|config.Log)
+}
+
+// sources is where a command's settings come from.
+func (p *program) sources(cmd *cobra.Command) config.Sources {
 	given := map[string]string{}
 	for _, s := range config.Settings() {
 		if f := cmd.Flags().Lookup(s.Flag()); s.Flag() != "" && f != nil && f.Changed {
 			given[s.Name] = f.Value.String()
 		}
 	}
-	return config.Load(config.Sources{Flags: given, Environ: p.env, ReadFile: os.ReadFile}, groups|config.Log)
+	return config.Sources{Flags: given, Environ: p.env, ReadFile: os.ReadFile}
 }
 
 // settings loads, opens the log and tells the warnings. A command for people logs plain text, and by
@@ -52,7 +59,8 @@ func (p *program) settings(cmd *cobra.Command, groups config.Group) (config.Conf
 		return cfg, nil, err
 	}
 	daemon := cmd.Name() == "run"
-	o := logging.Options{Level: cfg.LogLevel, Format: logging.Format(cfg.LogFormat), Color: p.colorful(p.stderr)}
+	p.level.Set(cfg.LogLevel)
+	o := logging.Options{Level: &p.level, Format: logging.Format(cfg.LogFormat), Color: p.colorful(p.stderr)}
 	if !daemon && o.Format == logging.Auto {
 		o.Format = logging.Text
 	}
@@ -62,6 +70,10 @@ func (p *program) settings(cmd *cobra.Command, groups config.Group) (config.Conf
 	log, err := logging.Open(p.stderr, o)
 	if err != nil {
 		return cfg, nil, err
+	}
+	if daemon {
+		log = log.With("client_id", cfg.ClientID)
+		log.Info("starting", event.Key, event.Started, "version", app.Version)
 	}
 	for _, w := range cfg.Warnings() {
 		log.Warn("a setting deserves a look", "setting", w.Name, "problem", w.Problem, "remedy", w.Remedy)

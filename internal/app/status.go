@@ -73,14 +73,42 @@ func StatusLine(h engine.Health) string {
 			wrong = append(wrong, fmt.Sprintf("%s fails since %s%s", t.Type, clock(h.At, t.Trouble.Since), because(t.Trouble)))
 		}
 	}
-	doing := fmt.Sprintf("%d of %d slots", h.Running, h.Slots)
+	for _, l := range h.Stuck {
+		degraded = true
+		wrong = append([]string{fmt.Sprintf("%s stands still since %s", l.Name, clock(h.At, l.Due))}, wrong...)
+	}
+	if degraded && !h.Draining {
+		return "degraded: " + strings.Join(append(wrong, doing(h)), "; ")
+	}
+	return strings.Join(append([]string{doing(h)}, wrong...), "; ")
+}
+
+// doing says what a worker does: "idle, 3 done, 0 failed", "working on 2 of 4, …", "draining 2 of 4, oldest 42 s".
+func doing(h engine.Health) string {
+	if h.Draining {
+		line := fmt.Sprintf("draining %d of %d", h.Running, max(h.DrainOf, h.Running))
+		if h.Oldest != nil {
+			line += ", oldest " + age(h.At.Sub(*h.Oldest))
+		}
+		return line
+	}
+	line := "idle"
+	if h.Running > 0 {
+		line = fmt.Sprintf("working on %d of %d", h.Running, h.Slots)
+	}
+	return fmt.Sprintf("%s, %d done, %d failed", line, h.Done, h.Failed)
+}
+
+// age is a duration as one would say it: "42 s", "7 min 2 s", "3 h 5 min".
+func age(d time.Duration) string {
+	s := max(0, int(d.Seconds()))
 	switch {
-	case h.Draining:
-		return strings.Join(append([]string{fmt.Sprintf("draining: %d still running", h.Running)}, wrong...), "; ")
-	case degraded:
-		return "degraded: " + strings.Join(append(wrong, doing), "; ")
+	case s < 60:
+		return fmt.Sprintf("%d s", s)
+	case s < 3600:
+		return fmt.Sprintf("%d min %d s", s/60, s%60)
 	default:
-		return strings.Join(append([]string{"working: " + doing}, wrong...), "; ")
+		return fmt.Sprintf("%d h %d min", s/3600, s%3600/60)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/handlers/ingest"
 	"github.com/seed-7227ef26/async-worker/handlers/ocr"
 	"github.com/seed-7227ef26/async-worker/internal/engine"
+	"github.com/seed-7227ef26/async-worker/internal/event"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/upkeep"
 	"github.com/seed-7227ef26/async-worker/webhook"
@@ -18,9 +19,11 @@ import (
 type Worker struct {
 	tenant *Tenant
 	engine *engine.Engine
-	sender *webhook.Sender
+	sender *senders
 	outbox *webhook.Loop
 	temp   *tempDir
+	// replaced bears what the last reload opened; without one, nothing.
+	replaced *Tenant
 }
 
 // Registry builds the handlers of all task types: adding a type is one line here.
@@ -70,7 +73,7 @@ func (t *Tenant) NewWorker(ctx context.Context) (*Worker, error) {
 	if err := t.Bucket.Ensure(ctx); err != nil {
 		return nil, fmt.Errorf("create the container %s: %w", t.Config.Azure.Container, err)
 	}
-	w := &Worker{tenant: t}
+	w := &Worker{tenant: t, sender: &senders{}, replaced: &Tenant{}}
 	var err error
 	t.sweepTemp()
 	if w.temp, err = newTempDir(t.Config.CacheDir); err != nil {
@@ -84,7 +87,7 @@ func (t *Tenant) NewWorker(ctx context.Context) (*Worker, error) {
 }
 
 func (w *Worker) build(ctx context.Context) error {
-	t, c := w.tenant, w.tenant.Config
+	t := w.tenant
 	if err := w.buildOutbox(); err != nil {
 		return err
 	}
@@ -92,25 +95,19 @@ func (w *Worker) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.engine, err = engine.New(engine.Config{
-		ClientID: c.ClientID, Worker: t.worker, Concurrency: c.Concurrency, Lease: c.LeaseTTL,
-		PollMin: c.PollMin, PollMax: c.PollMax, TaskTimeout: c.TaskTimeout, DrainMax: c.DrainMax,
-		MaxAttempts: c.Retry.MaxAttempts, Backoff: c.Retry.Backoff,
-	}, engine.Deps{
+	w.engine, err = engine.New(engineConfig(t.Config, t.worker), engine.Deps{
 		Queues: t.Queues, Store: t.Store, Bucket: t.Bucket, Handlers: registry, Outbox: w.outbox.Wake, WebhooksDue: w.outbox.Due, Log: t.log,
 	})
 	return err
 }
 
 func (w *Worker) buildOutbox() error {
-	t, c := w.tenant, w.tenant.Config.Webhook
-	signer, err := webhook.NewSigner(c.Secret.Reveal())
+	t := w.tenant
+	sender, err := newSender(t.Config)
 	if err != nil {
 		return err
 	}
-	w.sender = webhook.NewSender(webhook.SenderConfig{
-		Signer: signer, Guard: webhook.NewGuard(c.AllowCIDRs), UserAgent: "async-worker/" + Version,
-	})
+	w.sender.replace(sender)
 	w.outbox, err = webhook.NewLoop(webhook.Config{Deliveries: t.Store, Sender: w.sender, Worker: t.worker, Log: t.log})
 	return err
 }
@@ -118,6 +115,7 @@ func (w *Worker) buildOutbox() error {
 // Run works until ctx is done, drains, and delivers the webhooks that are due at once.
 func (w *Worker) Run(ctx context.Context) error {
 	defer w.clean()
+	defer w.closeReplaced()
 	defer w.sender.Close()
 	w.tenant.log.Info("working", "client_id", w.tenant.Config.ClientID, "worker", w.tenant.worker,
 		"concurrency", w.tenant.Config.Concurrency, "model", w.tenant.Embedder.Model())
@@ -130,6 +128,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		}
 	})
 	loops.Go(func() { w.showStatus(delivering) })
+	loops.Go(func() { w.feedWatchdog(delivering) })
 	loops.Go(func() {
 		s := w.tenant.Store
 		upkeep.Run(ctx, w.tenant.log, upkeep.Documents(s, w.tenant.Config.VersionKeep), upkeep.Readings(s), upkeep.Partials(s))
@@ -137,7 +136,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	err := w.engine.Run(ctx)
 	stop() // what is in flight is finished; the rest is in the outbox
 	loops.Wait()
-	w.tenant.log.Info("stopped")
+	w.tenant.log.Info("stopped", event.Key, event.Stopped)
 	return err
 }
 
@@ -146,6 +145,12 @@ func (w *Worker) Abort() { w.engine.Abort() }
 
 // Wake makes the worker look at its queues now.
 func (w *Worker) Wake() { w.engine.Wake() }
+
+func (w *Worker) closeReplaced() {
+	if err := w.replaced.Close(); err != nil {
+		w.tenant.log.Warn("can't close connections", "error", err)
+	}
+}
 
 func (w *Worker) clean() {
 	if err := w.temp.remove(); err != nil {

@@ -66,7 +66,7 @@ type Config struct {
 	CacheDir string
 	// LogLevel (LOG_LEVEL) is the least severe level that is logged. Default info.
 	LogLevel slog.Level
-	// LogFormat (LOG_FORMAT) is LogAuto (default), LogJournal, LogText or LogJSON.
+	// LogFormat (LOG_FORMAT) is LogAuto (default), LogJournal, LogText, LogJSON or LogSyslog.
 	LogFormat string
 
 	values   map[string]resolved // by name, of the settings that were read
@@ -96,6 +96,7 @@ const (
 	LogJournal = "journal"
 	LogText    = "text"
 	LogJSON    = "json"
+	LogSyslog  = "syslog" // the local syslog daemon
 )
 
 // Azure is the storage account with the tenant's queues and its container.

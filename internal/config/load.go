@@ -14,6 +14,8 @@ type Sources struct {
 	Flags    map[string]string            // by the setting's name; only those that were given
 	Environ  []string                     // "NAME=value", as os.Environ has it
 	ReadFile func(string) ([]byte, error) // for NAME_FILE and for $CREDENTIALS_DIRECTORY/NAME or …/tenant_NAME
+
+	keep map[string]resolved // instead of all that, of settings that are not live
 }
 
 // resolved is a setting's text and where it came from.
@@ -66,6 +68,9 @@ func environment(environ []string) map[string]string {
 // read finds the setting's text and parses it.
 func (l *loader) read(s Setting) {
 	found, f := l.find(s)
+	if kept, ok := l.src.keep[s.Name]; ok && !s.Live {
+		found, f = kept, nil
+	}
 	if f == nil && found.text != "" {
 		f = s.parse(&l.cfg, found.text)
 	}

@@ -32,6 +32,7 @@ type Setting struct {
 	Unit    string // empty: none
 	Help    string // one sentence without its full stop
 	Secret  bool   // has no flag, and is never shown
+	Live    bool   // a reload takes it over; else a change takes a restart
 	Groups  Group  // it is read when one of them is asked for
 
 	parse parser

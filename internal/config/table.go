@@ -80,45 +80,45 @@ func services() []Setting {
 func models() []Setting {
 	return []Setting{
 		{
-			Name: "LLM_PROVIDER", Default: ProviderOpenAI, Groups: Models,
+			Name: "LLM_PROVIDER", Default: ProviderOpenAI, Groups: Models, Live: true,
 			Help: "openai, or offline: no network, lexical hashing embeddings",
 			parse: oneOf(func(c *Config) *string { return &c.LLMProvider },
 				[]string{ProviderOpenAI, ProviderOffline}, nil),
 		},
 		{
-			Name: "OPENAI_API_KEY", Secret: true, Groups: Models,
+			Name: "OPENAI_API_KEY", Secret: true, Groups: Models, Live: true,
 			Help:  "the key for OPENAI_BASE_URL",
 			parse: secret(func(c *Config) *Secret { return &c.OpenAI.APIKey }),
 		},
 		{
-			Name: "OPENAI_BASE_URL", Default: "https://api.openai.com/v1", Groups: Models,
+			Name: "OPENAI_BASE_URL", Default: "https://api.openai.com/v1", Groups: Models, Live: true,
 			Help:  "any service that speaks OpenAI's API",
 			parse: address(func(c *Config) *string { return &c.OpenAI.BaseURL }, "https://api.openai.com/v1"),
 		},
 		{
-			Name: "OPENAI_EMBEDDING_MODEL", Default: "text-embedding-3-small", Groups: Models,
+			Name: "OPENAI_EMBEDDING_MODEL", Default: "text-embedding-3-small", Groups: Models, Live: true,
 			Help: "the model for embeddings; on Azure OpenAI the deployment's name",
 			parse: pattern(func(c *Config) *string { return &c.OpenAI.EmbeddingModel }, modelPattern,
 				"use the model's or deployment's name alone"),
 		},
 		{
-			Name: "OPENAI_CHAT_MODEL", Default: "gpt-4o-mini", Groups: Models,
+			Name: "OPENAI_CHAT_MODEL", Default: "gpt-4o-mini", Groups: Models, Live: true,
 			Help: "the model for chat; on Azure OpenAI the deployment's name",
 			parse: pattern(func(c *Config) *string { return &c.OpenAI.ChatModel }, modelPattern,
 				"use the model's or deployment's name alone"),
 		},
 		{
-			Name: "AZURE_OPENAI_ENDPOINT", Groups: Models,
+			Name: "AZURE_OPENAI_ENDPOINT", Groups: Models, Live: true,
 			Help:  "an Azure OpenAI resource, used instead of OPENAI_* when set",
 			parse: address(func(c *Config) *string { return &c.AzureOpenAI.Endpoint }, "https://RESOURCE.openai.azure.com"),
 		},
 		{
-			Name: "AZURE_OPENAI_API_KEY", Secret: true, Groups: Models,
+			Name: "AZURE_OPENAI_API_KEY", Secret: true, Groups: Models, Live: true,
 			Help:  "the key for AZURE_OPENAI_ENDPOINT",
 			parse: secret(func(c *Config) *Secret { return &c.AzureOpenAI.APIKey }),
 		},
 		{
-			Name: "AZURE_OPENAI_API_VERSION", Default: "2024-10-21", Groups: Models,
+			Name: "AZURE_OPENAI_API_VERSION", Default: "2024-10-21", Groups: Models, Live: true,
 			Help: "the version of Azure OpenAI's API",
 			parse: pattern(func(c *Config) *string { return &c.AzureOpenAI.APIVersion }, versionPattern,
 				"use a version such as 2024-10-21 or 2024-12-01-preview"),
@@ -134,72 +134,72 @@ func models() []Setting {
 func documents() []Setting {
 	return []Setting{
 		{
-			Name: "DOCLING_URL", Groups: Extract,
+			Name: "DOCLING_URL", Groups: Extract, Live: true,
 			Help:  "the address of a docling-serve that reads documents (docs/docling.md)",
 			parse: address(func(c *Config) *string { return &c.Docling.URL }, "http://docling:5001"),
 		},
 		{
-			Name: "DOCLING_API_KEY", Secret: true, Groups: Extract,
+			Name: "DOCLING_API_KEY", Secret: true, Groups: Extract, Live: true,
 			Help:  "the key for DOCLING_URL, if it asks for one",
 			parse: secret(func(c *Config) *Secret { return &c.Docling.APIKey }),
 		},
 		{
-			Name: "EXTRACTOR", Shown: "docling when DOCLING_URL is set, else native", Groups: Extract,
+			Name: "EXTRACTOR", Shown: "docling when DOCLING_URL is set, else native", Groups: Extract, Live: true,
 			Help: "what reads documents: native, docling, or auto: docling, and native while it is down",
 			parse: oneOf(func(c *Config) *string { return &c.Extractor },
 				[]string{ExtractorNative, ExtractorDocling, ExtractorAuto}, nil),
 		},
 		{
-			Name: "OCR_ENGINE", Default: OCRTesseract, Groups: Extract,
+			Name: "OCR_ENGINE", Default: OCRTesseract, Groups: Extract, Live: true,
 			Help: "what reads pictures of text: tesseract, openai (a model that sees, behind an OpenAI-compatible endpoint), or docling (DOCLING_URL)",
 			parse: oneOf(func(c *Config) *string { return &c.OCREngine },
 				[]string{OCRTesseract, OCROpenAI, OCRDocling}, nil),
 		},
 		{
-			Name: "OCR_MODEL", Shown: "OPENAI_CHAT_MODEL", Groups: Extract,
+			Name: "OCR_MODEL", Shown: "OPENAI_CHAT_MODEL", Groups: Extract, Live: true,
 			Help: "the model for OCR_ENGINE=openai, e.g. gpt-4o, allenai/olmOCR-2-7B-1025-FP8; on Azure OpenAI the deployment's name",
 			parse: pattern(func(c *Config) *string { return &c.OCR.Model }, modelPattern,
 				"use the model's or deployment's name alone"),
 		},
 		{
-			Name: "OCR_BASE_URL", Shown: "the service of OPENAI_* or AZURE_OPENAI_*", Groups: Extract,
+			Name: "OCR_BASE_URL", Shown: "the service of OPENAI_* or AZURE_OPENAI_*", Groups: Extract, Live: true,
 			Help:  "another service for OCR_ENGINE=openai, such as a vLLM server of one's own; no other key than OCR_API_KEY goes there",
 			parse: address(func(c *Config) *string { return &c.OCR.BaseURL }, "http://vllm:8000/v1"),
 		},
 		{
-			Name: "OCR_API_KEY", Secret: true, Groups: Extract,
+			Name: "OCR_API_KEY", Secret: true, Groups: Extract, Live: true,
 			Help:  "the key for OCR_BASE_URL, if it asks for one",
 			parse: secret(func(c *Config) *Secret { return &c.OCR.APIKey }),
 		},
 		{
-			Name: "OCR_CONCURRENCY", Default: "0", Unit: "pages", Groups: Extract,
+			Name: "OCR_CONCURRENCY", Default: "0", Unit: "pages", Groups: Extract, Live: true,
 			Help:  "how many pages are read by OCR at a time, over all tasks, 1 to 64; 0: as many as there are processors, and 4 by a service",
 			parse: integer(func(c *Config) *int { return &c.OCR.Concurrency }, 0, 64),
 		},
 		{
-			Name: "PII_MODE", Default: PIIOff, Groups: Worker,
+			Name: "PII_MODE", Default: PIIOff, Groups: Worker, Live: true,
 			Help:  "what is done about personal data before text goes to the model and into the index: off, tag (count it) or redact (replace it by its kind, e.g. [EMAIL])",
 			parse: oneOf(func(c *Config) *string { return &c.PII.Mode }, []string{PIIOff, PIITag, PIIRedact}, nil),
 		},
 		{
-			Name: "PII_KINDS", Shown: "all that identify a person", Groups: Worker,
+			Name: "PII_KINDS", Shown: "all that identify a person", Groups: Worker, Live: true,
 			Help: "the kinds of personal data that count, separated by commas: EMAIL, PHONE, IBAN, CREDIT_CARD, IP_ADDRESS, NATIONAL_ID, and what PII_DETECTOR_URL finds besides, e.g. PERSON",
 			parse: list(func(c *Config) *[]string { return &c.PII.Kinds }, `^[A-Z][A-Z0-9_]{0,63}$`, strings.ToUpper,
 				"use kinds such as EMAIL,PHONE,PERSON"),
 		},
 		{
-			Name: "PII_DETECTOR_URL", Groups: Worker,
+			Name: "PII_DETECTOR_URL", Groups: Worker, Live: true,
 			Help:  "a Presidio analyzer (2.2.361 or newer) that looks for personal data besides the built-in patterns",
 			parse: address(func(c *Config) *string { return &c.PII.DetectorURL }, "http://localhost:5002"),
 		},
 		{
-			Name: "PII_DETECTOR_LANGUAGES", Default: "en", Groups: Worker,
+			Name: "PII_DETECTOR_LANGUAGES", Default: "en", Groups: Worker, Live: true,
 			Help: "the languages that PII_DETECTOR_URL is set up for (ISO 639-1), separated by commas; text in another is sent as the first",
 			parse: list(func(c *Config) *[]string { return &c.PII.DetectorLanguages }, `^[a-z]{2,3}$`, strings.ToLower,
 				"use languages such as en,de"),
 		},
 		{
-			Name: "MAX_BLOB_MB", Default: "512", Unit: "MiB", Groups: Extract | Worker,
+			Name: "MAX_BLOB_MB", Default: "512", Unit: "MiB", Groups: Extract | Worker, Live: true,
 			Help:  "the largest document, 1 to 4096",
 			parse: mebibytes(func(c *Config) *int64 { return &c.MaxBlobBytes }, 1, 4096),
 		},
@@ -209,7 +209,7 @@ func documents() []Setting {
 func worker() []Setting {
 	return []Setting{
 		{
-			Name: "WORKER_CONCURRENCY", Default: "4", Unit: "tasks", Groups: Worker,
+			Name: "WORKER_CONCURRENCY", Default: "4", Unit: "tasks", Groups: Worker, Live: true,
 			Help:  "how many tasks run at once, 1 to 256",
 			parse: integer(func(c *Config) *int { return &c.Concurrency }, 1, 256),
 		},
@@ -219,37 +219,37 @@ func worker() []Setting {
 			parse: duration(func(c *Config) *time.Duration { return &c.LeaseTTL }, time.Second, 5, 3600),
 		},
 		{
-			Name: "POLL_MIN_MS", Default: "100", Unit: "ms", Groups: Worker,
+			Name: "POLL_MIN_MS", Default: "100", Unit: "ms", Groups: Worker, Live: true,
 			Help:  "the shortest wait between two looks at an empty queue, 10 to 600000",
 			parse: duration(func(c *Config) *time.Duration { return &c.PollMin }, time.Millisecond, 10, 600_000),
 		},
 		{
-			Name: "POLL_MAX_MS", Default: "10000", Unit: "ms", Groups: Worker,
+			Name: "POLL_MAX_MS", Default: "10000", Unit: "ms", Groups: Worker, Live: true,
 			Help:  "the longest wait between two looks at an empty queue, 10 to 600000",
 			parse: duration(func(c *Config) *time.Duration { return &c.PollMax }, time.Millisecond, 10, 600_000),
 		},
 		{
-			Name: "RETRY_MAX_ATTEMPTS", Default: "0", Groups: Worker | Queue,
+			Name: "RETRY_MAX_ATTEMPTS", Default: "0", Groups: Worker | Queue, Live: true,
 			Help:  "how often a task is tried, the first time included, 1 to 100; 0: as its type says",
 			parse: integer(func(c *Config) *int { return &c.Retry.MaxAttempts }, 0, 100),
 		},
 		{
-			Name: "RETRY_BACKOFF_MS", Default: "0", Unit: "ms", Groups: Worker,
+			Name: "RETRY_BACKOFF_MS", Default: "0", Unit: "ms", Groups: Worker, Live: true,
 			Help:  "the first wait before trying again, 1 to 600000; 0: as the task's type says",
 			parse: duration(func(c *Config) *time.Duration { return &c.Retry.Backoff }, time.Millisecond, 0, 600_000),
 		},
 		{
-			Name: "TASK_TIMEOUT_SEC", Default: "1800", Unit: "s", Groups: Worker,
+			Name: "TASK_TIMEOUT_SEC", Default: "1800", Unit: "s", Groups: Worker, Live: true,
 			Help:  "how long a whole task may take unless its hints say otherwise, 1 to 86400",
 			parse: duration(func(c *Config) *time.Duration { return &c.TaskTimeout }, time.Second, 1, 86_400),
 		},
 		{
-			Name: "STEP_TIMEOUT_SEC", Default: "30", Unit: "s", Groups: Worker | Models | Extract,
+			Name: "STEP_TIMEOUT_SEC", Default: "30", Unit: "s", Groups: Worker | Models | Extract, Live: true,
 			Help:  "how long one page of OCR or one model call may take, 1 to 3600",
 			parse: duration(func(c *Config) *time.Duration { return &c.StepTimeout }, time.Second, 1, 3600),
 		},
 		{
-			Name: "DRAIN_MAX_SEC", Default: "300", Unit: "s", Groups: Worker,
+			Name: "DRAIN_MAX_SEC", Default: "300", Unit: "s", Groups: Worker, Live: true,
 			Help:  "how long running tasks may take to finish on SIGTERM, 0 to 3600; 0: they are given back at once",
 			parse: duration(func(c *Config) *time.Duration { return &c.DrainMax }, time.Second, 0, 3600),
 		},
@@ -264,12 +264,12 @@ func worker() []Setting {
 func outside() []Setting {
 	return []Setting{
 		{
-			Name: "WEBHOOK_SECRET", Secret: true, Groups: Webhooks,
+			Name: "WEBHOOK_SECRET", Secret: true, Groups: Webhooks, Live: true,
 			Help:  "signs webhooks (whsec_…); several, the newest first, are separated by a space; unset: not signed",
 			parse: webhookSecrets,
 		},
 		{
-			Name: "WEBHOOK_ALLOW_CIDRS", Groups: Webhooks,
+			Name: "WEBHOOK_ALLOW_CIDRS", Groups: Webhooks, Live: true,
 			Help:  "private networks that webhooks may call all the same, separated by commas",
 			parse: prefixes(func(c *Config) *[]netip.Prefix { return &c.Webhook.AllowCIDRs }),
 		},
@@ -279,15 +279,15 @@ func outside() []Setting {
 			parse: hostPort(func(c *Config) *string { return &c.HTTPAddr }),
 		},
 		{
-			Name: "LOG_LEVEL", Default: "info", Groups: Log,
+			Name: "LOG_LEVEL", Default: "info", Groups: Log, Live: true,
 			Help:  "the least severe level that is logged: debug, info, warn or error",
 			parse: level,
 		},
 		{
 			Name: "LOG_FORMAT", Default: LogAuto, Groups: Log,
-			Help: "auto (the journal under systemd, text on a terminal, JSON elsewhere), journal, text or json",
+			Help: "auto (the journal under systemd, text on a terminal, JSON elsewhere), journal, text, json or syslog",
 			parse: oneOf(func(c *Config) *string { return &c.LogFormat },
-				[]string{LogAuto, LogJournal, LogText, LogJSON}, nil),
+				[]string{LogAuto, LogJournal, LogText, LogJSON, LogSyslog}, nil),
 		},
 	}
 }

@@ -47,6 +47,13 @@ const doorMost = 250 * time.Millisecond
 
 func newDoor(least time.Duration) *door { return &door{least: least, most: max(least, doorMost)} }
 
+// bound changes the shortest wait.
+func (d *door) bound(least time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.least, d.most = least, max(least, doorMost)
+}
+
 func (d *door) admitted() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/internal/event"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
@@ -23,19 +24,22 @@ type attempt struct {
 	holder  store.Holder
 	started time.Time
 	journal *journal
-	report  func(error) // tells the circuit breakers how the attempt went; see breakers.admit
-	failure *job.Error  // what the handler failed with; nil: it did not, or was ended
+	report  func(error)   // tells the circuit breakers how the attempt went; see breakers.admit
+	failure *job.Error    // what the handler failed with; nil: it did not, or was ended
+	why     string        // it was given back; empty: it was not
+	wait    time.Duration // until it may be begun again
 }
 
 // run does the attempt and settles it.
 func (e *Engine) run(ctx context.Context, a *attempt) {
 	a.started = time.Now()
 	e.obs.Started(a.task.Type, a.begun.Attempt, max(0, a.started.Sub(a.msg.InsertedAt)))
-	a.log.Info("started", "attempt", a.begun.Attempt, "of", a.begun.MaxAttempts)
+	a.log = a.log.With("attempt", a.begun.Attempt)
+	a.log.Debug("started", "of", a.begun.MaxAttempts)
 
 	limit := a.task.Hints.Timeout
 	if limit <= 0 {
-		limit = e.cfg.TaskTimeout
+		limit = e.tuning().TaskTimeout
 	}
 	timed, stopTimer := context.WithTimeoutCause(ctx, limit, ErrTimeout)
 	defer stopTimer()
@@ -43,6 +47,7 @@ func (e *Engine) run(ctx context.Context, a *attempt) {
 	defer end(nil)
 
 	a.journal = newJournal(work, e.obs, a.spec, a.begun.Progress)
+	work = event.With(work, a.fields()...)
 	hold := e.keep(work, end, a) // the one heartbeat of this task
 	forget := e.watch.over(a.holder, end)
 	outcome, err := e.call(work, a)
@@ -87,7 +92,7 @@ func (e *Engine) call(ctx context.Context, a *attempt) (handlers.Outcome, error)
 		return r.outcome, r.err
 	case <-patience.C:
 		a.log.Error("the handler does not stop; its job is ended without it, and its slot stays taken until it returns or the worker is restarted",
-			"cause", context.Cause(ctx))
+			event.Key, event.HandlerStuck, "cause", context.Cause(ctx))
 		e.slots.occupy(returned)
 		return handlers.Outcome{}, context.Cause(ctx)
 	}
@@ -99,7 +104,7 @@ func (e *Engine) settle(ctx context.Context, a *attempt, out handlers.Outcome, e
 	took := time.Since(a.started)
 	e.obs.Ended(a.task.Type, Ending{Outcome: outcome, Class: class, Attempt: a.begun.Attempt, Took: took})
 	e.limits.ended(a.task.Type, outcome, class, a.hint(class), took)
-	a.log.Info("ended", "outcome", outcome, "error_class", class, "duration_ms", took.Milliseconds())
+	a.tell(outcome, class, took)
 }
 
 func (e *Engine) commit(ctx context.Context, a *attempt, out handlers.Outcome, err, cause error) (string, job.Class) {
@@ -117,12 +122,12 @@ func (e *Engine) commit(ctx context.Context, a *attempt, out handlers.Outcome, e
 	case errors.As(err, &busy):
 		return e.release(ctx, a, a.patience(busy), "waiting for another job on the same document")
 	case errors.Is(cause, ErrTimeout):
-		return e.fail(ctx, a, job.Errorf(job.Timeout, "the task took longer than it may (%v)", time.Since(a.started).Round(time.Second)), "timeout")
+		a.failure = job.Errorf(job.Timeout, "the task took longer than it may (%v)", time.Since(a.started).Round(time.Second))
+		return e.fail(ctx, a, a.failure, "timeout")
 	}
 	failure := classify(err)
 	a.failure = failure
 	a.report(failure)
-	a.log.Warn("attempt failed", "error_class", failure.Class, "error", failure.Message, "cause", failure.Cause, "hint", hint(failure))
 	wait := e.fuses.wait(failure.Dependency)
 	switch {
 	case !job.Classes[failure.Class].Retryable:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sony/gobreaker/v2"
 
+	"github.com/seed-7227ef26/async-worker/internal/event"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 )
 
@@ -93,11 +94,11 @@ func (b *breakers) turned(f *fuse, from, to gobreaker.State) {
 		f.until = now.Add(b.pause - breakerMargin)
 		if from == gobreaker.StateClosed {
 			f.since = now
-			b.log.Warn("circuit breaker", "dependency", f.of, "state", to.String(), "error_class", f.trouble.Class, "hint", f.trouble.Hint,
+			b.log.Warn("circuit breaker", event.Key, event.BreakerOpen, "dependency", f.of, "state", to.String(), "error_class", f.trouble.Class, "hint", f.trouble.Hint,
 				"meanwhile", "tasks that need it wait without an attempt, and one tries it every "+b.pause.String())
 		}
 	case gobreaker.StateClosed:
-		b.log.Warn("circuit breaker", "dependency", f.of, "state", to.String(), "down_for", now.Sub(f.since).Round(time.Second))
+		b.log.Warn("circuit breaker", event.Key, event.BreakerClosed, "dependency", f.of, "state", to.String(), "down_for", now.Sub(f.since).Round(time.Second))
 		f.since, f.trouble = now, nil
 		b.closed()
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/seed-7227ef26/async-worker/internal/event"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/queue"
 )
@@ -74,15 +75,15 @@ func (e *Engine) copyLetter(ctx context.Context, d *delivery, taskType, taskID s
 	}
 	if err := e.sendEnvelope(ctx, env); err != nil {
 		d.log.Error("can't copy a dead letter to its queue; trying again when the message comes back", "dead_letter", ref.ID, "error", err)
-		d.putBack(ctx, e.cfg.PollMax)
+		d.putBack(ctx, e.tuning().PollMax)
 		return false
 	}
 	if err := e.deps.Store.DeadLetterSent(ctx, ref.ID); err != nil {
 		d.log.Warn("can't note that a dead letter was copied; it may be copied once more", "dead_letter", ref.ID, "error", err)
-		d.putBack(ctx, e.cfg.PollMax)
+		d.putBack(ctx, e.tuning().PollMax)
 		return false
 	}
-	d.log.Warn("dead-lettered", "reason", ref.Reason, "error_class", ref.Class, "error", ref.Message, "dead_letter", ref.ID)
+	d.log.Warn("dead-lettered", event.Key, event.DeadLettered, "reason", ref.Reason, "error_class", ref.Class, "error", ref.Message, "dead_letter", ref.ID)
 	return true
 }
 

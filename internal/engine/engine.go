@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/blob"
+	"github.com/seed-7227ef26/async-worker/internal/event"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/queue"
@@ -69,7 +70,8 @@ type Deps struct {
 
 // Engine is one worker of one tenant.
 type Engine struct {
-	cfg  Config
+	cfg  Config // as the engine was made; what can be changed while it runs is in live
+	live atomic.Pointer[Tuning]
 	deps Deps
 	log  *slog.Logger
 	obs  Observer
@@ -84,6 +86,8 @@ type Engine struct {
 	webhooks webhooks
 	inlets   *inlets
 	watch    *watch
+	vitals   *vitals
+	tally    *tally
 	wake     chan struct{}
 	draining atomic.Bool
 
@@ -94,15 +98,12 @@ type Engine struct {
 
 // New checks cfg and returns an engine that does nothing yet.
 func New(cfg Config, deps Deps) (*Engine, error) {
-	switch {
-	case cfg.Concurrency < 1:
-		return nil, fmt.Errorf("engine: concurrency %d is below 1", cfg.Concurrency)
-	case cfg.Lease < 3*time.Second:
+	tuning := cfg.Tuning(deps.Handlers)
+	if err := tuning.check(); err != nil {
+		return nil, err
+	}
+	if cfg.Lease < 3*time.Second {
 		return nil, fmt.Errorf("engine: a lease of %v is below 3s", cfg.Lease)
-	case cfg.PollMin <= 0 || cfg.PollMax < cfg.PollMin:
-		return nil, fmt.Errorf("engine: poll interval %v to %v is not a range", cfg.PollMin, cfg.PollMax)
-	case cfg.TaskTimeout <= 0:
-		return nil, fmt.Errorf("engine: a task timeout of %v is not positive", cfg.TaskTimeout)
 	}
 	if deps.Observer == nil {
 		deps.Observer = Unobserved{}
@@ -110,13 +111,15 @@ func New(cfg Config, deps Deps) (*Engine, error) {
 	if deps.Outbox == nil {
 		deps.Outbox = func() {}
 	}
+	seen := &tally{Observer: deps.Observer}
 	e := &Engine{
-		cfg: cfg, deps: deps, obs: deps.Observer, log: deps.Log,
+		cfg: cfg, deps: deps, obs: seen, tally: seen, log: deps.Log,
 		slots: newSlots(cfg.Concurrency), limits: newLimits(cfg.Concurrency, deps.Log), door: newDoor(cfg.PollMin),
 		store:    pressure{most: cfg.PollMax, log: deps.Log},
 		webhooks: webhooks{due: deps.WebhooksDue, pause: cfg.PollMax, log: deps.Log},
-		inlets:   newInlets(deps.Log), begins: newBegins(), watch: newWatch(deps.Store, deps.Log), wake: make(chan struct{}, 1),
+		inlets:   newInlets(deps.Log), begins: newBegins(), watch: newWatch(deps.Store, deps.Log), vitals: newVitals(), wake: make(chan struct{}, 1),
 	}
+	e.live.Store(&tuning)
 	e.fuses = newBreakers(deps.Log, cfg.PollMax, e.resume)
 	e.tasks, e.stopTasks = context.WithCancelCause(context.Background())
 	return e, nil
@@ -163,16 +166,20 @@ func (e *Engine) resume() {
 }
 
 func (e *Engine) drain() {
+	n := e.slots.inUse()
+	e.tally.draining.Store(int64(n))
 	e.draining.Store(true)
-	if n := e.slots.inUse(); n > 0 {
-		e.log.Info("draining: finishing what is running, taking no more", "running", n, "at_most", e.cfg.DrainMax)
-	}
+	begun := time.Now()
+	e.log.Info("draining: finishing what is running, taking no more", event.Key, event.DrainBegun, "running", n, "at_most", e.tuning().DrainMax)
+	defer func() {
+		e.log.Info("drained", event.Key, event.DrainEnded, "finished_or_released", n, "duration_ms", time.Since(begun).Milliseconds())
+	}()
 	finished := make(chan struct{})
 	go func() {
 		e.running.Wait()
 		close(finished)
 	}()
-	timer := time.NewTimer(e.cfg.DrainMax)
+	timer := time.NewTimer(e.tuning().DrainMax)
 	defer timer.Stop()
 	select {
 	case <-finished:
@@ -191,11 +198,11 @@ func (e *Engine) policy(spec handlers.Spec) job.Policy {
 	if p.MaxAttempts == 0 {
 		p = job.DefaultPolicy
 	}
-	if e.cfg.MaxAttempts > 0 {
-		p.MaxAttempts = e.cfg.MaxAttempts
+	if e.tuning().MaxAttempts > 0 {
+		p.MaxAttempts = e.tuning().MaxAttempts
 	}
-	if e.cfg.Backoff > 0 {
-		p.Base, p.Cap = e.cfg.Backoff, max(p.Cap, e.cfg.Backoff)
+	if e.tuning().Backoff > 0 {
+		p.Base, p.Cap = e.tuning().Backoff, max(p.Cap, e.tuning().Backoff)
 	}
 	return p
 }

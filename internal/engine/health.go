@@ -18,6 +18,15 @@ type Health struct {
 	Running  int       `json:"running"` // slots in use
 	Slots    int       `json:"slots"`
 	Draining bool      `json:"draining"`
+	// DrainOf is how many tasks ran when the drain began.
+	DrainOf int `json:"drain_of,omitempty"`
+	// Oldest is when the task began that runs for longest; nil: none runs.
+	Oldest *time.Time `json:"oldest,omitempty"`
+	// Done and Failed are how many tasks have succeeded and failed for good since the start.
+	Done   int64 `json:"done"`
+	Failed int64 `json:"failed"`
+	// Stuck are the loops that stand still: the worker has to be restarted. See Engine.Alive.
+	Stuck []StuckLoop `json:"stuck,omitempty"`
 	// Store is why messages can't be begun; nil: they can, as far as is known.
 	Store *StoreHealth `json:"store,omitempty"`
 	// Queues are those that are received from, in the order of their priority.
@@ -72,8 +81,12 @@ type TypeHealth struct {
 // Health returns how the engine is. It is cheap, asks nobody, and may be called at any time.
 func (e *Engine) Health() Health {
 	h := Health{
-		At: time.Now(), Running: e.slots.inUse(), Slots: e.cfg.Concurrency, Draining: e.draining.Load(),
+		At: time.Now(), Running: e.slots.inUse(), Slots: e.tuning().Concurrency, Draining: e.draining.Load(),
 		Store: e.store.health(), Dependencies: e.fuses.health(), Types: e.limits.health(),
+		DrainOf: int(e.tally.draining.Load()), Done: e.tally.done.Load(), Failed: e.tally.failed.Load(), Stuck: e.vitals.stuck(),
+	}
+	if since, some := e.watch.oldest(); some {
+		h.Oldest = &since
 	}
 	for _, q := range []queue.Queue{e.deps.Queues.High, e.deps.Queues.Normal, e.deps.Queues.Low} {
 		h.Queues = append(h.Queues, QueueHealth{Name: q.Name(), Trouble: e.inlets.trouble(q.Name())})

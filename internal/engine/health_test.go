@@ -119,7 +119,7 @@ func TestFullDisk(t *testing.T) {
 		if got := w.health("test").Trouble; got == nil || got.Class != job.TransientStorage || !strings.Contains(got.Hint, "disk is full") {
 			t.Errorf("the health says %+v", got)
 		}
-		w.expectLog("level=WARN", "attempt failed", "error_class=transient_storage", "disk is full: free space")
+		w.expectLog("level=WARN", "task failed, and is tried again", "error_class=transient_storage", "disk is full: free space")
 		full.Store(false)
 		w.settled(time.Minute)
 		w.expectState("t1", job.Succeeded, 2)
@@ -142,7 +142,7 @@ func TestPanicInHandler(t *testing.T) {
 		w.settled(time.Minute)
 		w.expectState("bad", job.Failed, 1)
 		w.expectLog("level=ERROR", "a bug in the worker", "a bug in a handler", "stack=")
-		w.expectLog("level=WARN", "attempt failed", "error_class=internal_bug", "hint=", "report it with the stack")
+		w.expectLog("level=WARN", "task failed", "stage=", "error_class=internal_bug", "hint=", "report it with the stack")
 		if got := w.health("test").Trouble; got == nil || got.Class != job.InternalBug {
 			t.Errorf("the health says %+v", got)
 		}

@@ -34,10 +34,13 @@ func (k *keeper) stop() {
 // keep starts the heartbeat. It calls end with the cause when the work has to stop.
 func (e *Engine) keep(ctx context.Context, end context.CancelCauseFunc, a *attempt) *keeper {
 	ctx = context.WithoutCancel(ctx) // a stopping handler still holds its leases
-	b := &beat{engine: e, attempt: a, end: end, until: a.asked.Add(e.cfg.Lease), turn: make(chan struct{}, 1)}
+	b := &beat{engine: e, attempt: a, end: end, until: a.asked.Add(e.cfg.Lease), turn: make(chan struct{}, 1), moves: e.vitals.enter("a task's heartbeat")}
 	a.journal.save = b.save
 	k := &keeper{beat: b, quit: make(chan struct{})}
-	k.done.Go(func() { b.loop(ctx, k.quit) })
+	k.done.Go(func() {
+		defer b.moves.leave()
+		b.loop(ctx, k.quit)
+	})
 	return k
 }
 
@@ -50,6 +53,7 @@ type beat struct {
 	turn    chan struct{} // capacity 1: full while the job's lease is renewed, so that what was told is written in its order
 	until   time.Time     // when the job's lease ends unless the store answers; monotonic
 	stopped bool          // the attempt is being settled: nothing of it is written any more but its outcome
+	moves   *turning
 }
 
 func (b *beat) loop(ctx context.Context, quit <-chan struct{}) {
@@ -61,10 +65,12 @@ func (b *beat) loop(ctx context.Context, quit <-chan struct{}) {
 	dirty := b.journal.dirty
 	flushDue := false
 	for {
+		b.moves.within(lease / 2) // jitter included
 		select {
 		case <-quit:
 			return
 		case <-renew.C:
+			b.moves.within(lease / 3)
 			b.renewMessage(ctx)
 			b.renewJob(ctx)
 			renew.Reset(jittered(lease / 3))
@@ -112,6 +118,7 @@ func (b *beat) renewMessage(ctx context.Context) {
 
 // renewJob extends the job's lease and writes progress. What could not be written is written by the next renewal.
 func (b *beat) renewJob(ctx context.Context) {
+	b.moves.within(2 * b.engine.cfg.Lease / 3) // a checkpoint of the handler may be written first
 	if err := b.write(ctx); err != nil {
 		b.log.Warn("can't renew the job's lease", "error", err)
 	}

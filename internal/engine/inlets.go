@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/event"
 )
 
 // inlets know how receiving from each queue goes.
@@ -26,7 +28,7 @@ func (i *inlets) received(queue string, err error) {
 	before := i.by[queue]
 	if err == nil {
 		if before != nil {
-			i.log.Info("receiving again", "queue", queue, "after", time.Since(before.Since).Round(time.Second))
+			i.log.Info("receiving again", event.Key, event.QueueUp, "queue", queue, "after", time.Since(before.Since).Round(time.Second))
 		}
 		i.by[queue] = nil
 		return
@@ -34,7 +36,7 @@ func (i *inlets) received(queue string, err error) {
 	class, hint := queueTrouble(err)
 	i.by[queue] = before.again(time.Now(), class, hint)
 	if before == nil || before.Class != class || before.Hint != hint {
-		i.log.Error("can't receive; trying again until it works", "queue", queue, "error_class", class, "error", err, "hint", hint)
+		i.log.Error("can't receive; trying again until it works", event.Key, event.QueueDown, "queue", queue, "error_class", class, "error", err, "hint", hint)
 	}
 }
 

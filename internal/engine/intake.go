@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/blob"
+	"github.com/seed-7227ef26/async-worker/internal/event"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
@@ -18,7 +19,7 @@ import (
 
 // handle takes one received message through all of its way.
 func (e *Engine) handle(ctx context.Context, q queue.Queue, m *queue.Message) {
-	d := &delivery{msg: m, queue: q, log: e.log.With("queue", q.Name(), "message_id", m.ID)}
+	d := &delivery{msg: m, queue: q, log: e.log.With("queue", q.Name(), "queue_message_id", m.ID)}
 	defer rescue(d.log)
 	bounded, done := settling(ctx)
 	defer done()
@@ -29,10 +30,13 @@ func (e *Engine) handle(ctx context.Context, q queue.Queue, m *queue.Message) {
 		return
 	}
 	d.log = d.log.With("task_id", t.ID, "task_type", t.Type)
+	if id := traceID(t.TraceParent); id != "" {
+		d.log = d.log.With("trace_id", id)
+	}
 	if len(t.Ignored) > 0 {
 		d.log.Warn("the message has fields that are not known here; they are ignored", "fields", t.Ignored)
 	}
-	h, ok := e.deps.Handlers[t.Type]
+	h, ok := e.tuning().Handlers[t.Type]
 	if !ok {
 		e.reject(bounded, d, rejection(t, "unknown_type", job.Errorf(job.ValidationError,
 			"task_type %q is not one that this worker can do; it takes %s", t.Type, e.typeList())))
@@ -186,7 +190,7 @@ func (e *Engine) undecoded(ctx context.Context, d *delivery, known task.Known, e
 		return
 	}
 	wait := jittered(d.claimWait())
-	d.log.Error("a message has to wait", "because", "its claim check can't be fetched", "error", err, "wait", wait)
+	d.log.Error("a message has to wait", event.Key, event.MessageWaits, "because", "its claim check can't be fetched", "error", err, "wait", wait)
 	d.putBack(ctx, wait)
 }
 
@@ -225,13 +229,13 @@ func (e *Engine) stumbled(ctx context.Context, d *delivery, what string, err err
 		help = "check that the database runs, its address in the settings, and the network; the message is tried again until it works"
 	}
 	wait := e.store.stumbled(failure.Class, help)
-	d.log.Error("a message has to wait", "because", what, "error", err, "wait", wait, "hint", help)
+	d.log.Error("a message has to wait", event.Key, event.MessageWaits, "because", what, "error", err, "wait", wait, "hint", help)
 	d.putBack(ctx, wait)
 }
 
 func (e *Engine) typeList() string {
-	names := make([]string, 0, len(e.deps.Handlers))
-	for _, t := range e.deps.Handlers.Types() {
+	names := make([]string, 0, len(e.tuning().Handlers))
+	for _, t := range e.tuning().Handlers.Types() {
 		names = append(names, string(t))
 	}
 	return strings.Join(names, ", ")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync"
 	"time"
@@ -126,6 +127,16 @@ func (j *journal) take() notes {
 	j.notes = notes{}
 	return n
 }
+
+// current is the stage that the handler is in, or was in when it ended; empty: it declared none.
+func (j *journal) current() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.stage
+}
+
+// LogValue is the stage at the time of a record.
+func (j *journal) LogValue() slog.Value { return slog.StringValue(j.current()) }
 
 // untake puts back what could not be written; the store ignores an event it has already. What was said
 // within the stage since then is newer: what piles up while the store is away is bounded by the stages, and by maxUnwritten.

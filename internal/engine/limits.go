@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed-7227ef26/async-worker/internal/event"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
@@ -56,6 +57,19 @@ type attemptEnd struct {
 
 func newLimits(most int, log *slog.Logger) *limits {
 	return &limits{most: most, log: log, by: map[task.Type]*limit{}}
+}
+
+// resize changes how many tasks may run at all. A limit that was not lowered follows it.
+func (l *limits) resize(most int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, limit := range l.by {
+		if limit.now == l.most {
+			limit.now = most
+		}
+		limit.now = min(limit.now, most)
+	}
+	l.most = most
 }
 
 // of returns the limit of a type; mu is held.
@@ -150,7 +164,7 @@ func (l *limits) judge(t task.Type, limit *limit) {
 	limit.now, limit.ends = max(1, was/2), nil
 	if limit.now < was {
 		l.log.Warn("many attempts of a task type fail: fewer of it run at a time, until it recovers",
-			"task_type", t, "limit", limit.now, "was", was, "concurrency", l.most, "failed", failures, "of", ends,
+			event.Key, event.TypeLimited, "task_type", t, "limit", limit.now, "was", was, "concurrency", l.most, "failed", failures, "of", ends,
 			"error_class", limit.trouble.Class, "hint", limit.trouble.Hint)
 	}
 }

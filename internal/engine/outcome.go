@@ -17,7 +17,8 @@ import (
 func (e *Engine) succeed(ctx context.Context, a *attempt, out handlers.Outcome) (string, job.Class) {
 	result, err := safely(a.log, func() (json.RawMessage, error) { return withDuration(out.Result, time.Since(a.started)) })
 	if err != nil {
-		return e.fail(ctx, a, &job.Error{Class: job.InternalBug, Message: "the result can't be written as JSON", Cause: err}, "permanent")
+		a.failure = &job.Error{Class: job.InternalBug, Message: "the result can't be written as JSON", Cause: err}
+		return e.fail(ctx, a, a.failure, "permanent")
 	}
 	settled, err := e.transact(ctx, a, func(ctx context.Context) (store.Settled, error) {
 		return e.deps.Store.Complete(ctx, store.Completion{
@@ -25,6 +26,7 @@ func (e *Engine) succeed(ctx context.Context, a *attempt, out handlers.Outcome) 
 		})
 	})
 	if failure, ok := errors.AsType[*job.Error](err); ok && !job.Classes[failure.Class].Retryable {
+		a.failure = failure
 		return e.fail(ctx, a, failure, "permanent") // an effect was refused for good
 	}
 	if errors.Is(err, store.ErrFenced) {
@@ -61,6 +63,7 @@ func (e *Engine) yield(ctx context.Context, a *attempt) (string, job.Class) {
 // release gives the job back without a counted attempt (I9); the message comes back after wait.
 func (e *Engine) release(ctx context.Context, a *attempt, wait time.Duration, why string) (string, job.Class) {
 	a.journal.note(why)
+	a.why, a.wait = why, wait
 	_, err := e.transact(ctx, a, func(ctx context.Context) (store.Settled, error) {
 		if err := e.keepCheckpoint(ctx, a); err != nil {
 			return store.Settled{}, err
@@ -92,6 +95,7 @@ func (e *Engine) retry(ctx context.Context, a *attempt, failure *job.Error) (str
 	if err != nil {
 		return e.uncommitted(ctx, a, err)
 	}
+	a.wait = wait
 	a.putBack(ctx, wait)
 	e.wakeAfter(wait)
 	return Retried, failure.Class
@@ -136,9 +140,10 @@ func (e *Engine) keepCheckpoint(ctx context.Context, a *attempt) error {
 // only the answer was lost, as it should be): the message comes back and begin sorts it out.
 func (e *Engine) uncommitted(ctx context.Context, a *attempt, err error) (string, job.Class) {
 	if errors.Is(err, store.ErrFenced) {
-		a.log.Warn("the outcome was refused: the job is no longer held by this attempt", "fence", a.holder.Fence)
+		a.why = "the outcome was refused: the job is no longer held by this attempt"
 		e.deps.Outbox() // it may have been taken before, and only the answer lost: then there is a webhook
 	} else {
+		a.why = "the outcome could not be recorded"
 		a.log.Error("the outcome could not be recorded; the message comes back and the job is tried again", "error", err)
 		a.putBack(ctx, e.cfg.Lease)
 	}

@@ -13,7 +13,7 @@ func (p *poller) enough() int {
 	if !p.backlog {
 		return 1
 	}
-	return max(1, p.cfg.Concurrency/4)
+	return max(1, p.tuning().Concurrency/4)
 }
 
 // pace is the adaptive wait between polls: none after a full batch, the least after a part batch,

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 
+	"github.com/seed-7227ef26/async-worker/internal/event"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 )
 
@@ -28,5 +29,5 @@ func rescue(log *slog.Logger) {
 }
 
 func logPanic(log *slog.Logger, p any) {
-	log.Error("a panic: this is a bug in the worker", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+	log.Error("a panic: this is a bug in the worker", event.Key, event.Panic, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 }

@@ -17,17 +17,22 @@ type poller struct {
 	*Engine
 	pace    pace
 	turns   turns
+	turning *turning
 	backlog bool // the last fill found a message for each free slot: there are probably more
 }
 
 // pollLoop receives until ctx is done, see poller.fill for the order of the queues.
 func (e *Engine) pollLoop(ctx context.Context) {
 	p := &poller{
-		Engine: e, pace: pace{least: e.cfg.PollMin, most: e.cfg.PollMax}, turns: turns{total: e.cfg.Concurrency, asked: time.Now()},
+		Engine: e, turns: turns{asked: time.Now()},
+		turning: e.vitals.enter("the poll loop"),
 	}
+	defer p.turning.leave()
 	for {
+		hang()
+		p.follow()
 		most, pause := p.webhooks.allow(queue.MaxBatch)
-		free := p.slots.take(ctx, most, p.enough(), gatherTime)
+		free := p.slots.take(ctx, most, p.enough(), gatherTime, p.turning)
 		if free == 0 {
 			return
 		}
@@ -35,7 +40,9 @@ func (e *Engine) pollLoop(ctx context.Context) {
 		p.slots.give(free - got)
 		p.backlog = got == free
 		until := time.Now().Add(max(pause, p.store.now()))
-		if !p.rest(ctx, max(p.pace.next(free, got, err), p.door.now())) || !sleep(ctx, time.Until(until)) {
+		wait := max(p.pace.next(free, got, err), p.door.now())
+		p.turning.within(max(wait, time.Until(until)))
+		if !p.rest(ctx, wait) || !sleep(ctx, time.Until(until)) {
 			return
 		}
 	}
@@ -43,7 +50,9 @@ func (e *Engine) pollLoop(ctx context.Context) {
 
 // receive receives up to n messages and starts them. It returns those that it started.
 func (p *poller) receive(ctx context.Context, q queue.Queue, n int) ([]*queue.Message, error) {
-	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(receiveTime, p.cfg.Lease/2))
+	most := min(receiveTime, p.cfg.Lease/2)
+	p.turning.within(most)
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), most)
 	defer cancel()
 	msgs, err := q.Receive(bounded, n, p.cfg.Lease)
 	p.obs.Polled(q.Name(), n, len(msgs), err)
@@ -55,6 +64,7 @@ func (p *poller) receive(ctx context.Context, q queue.Queue, n int) ([]*queue.Me
 	}
 	for i, m := range msgs {
 		if ctx.Err() != nil { // shutdown: what is not started goes back at once
+			p.turning.within(settleTime)
 			p.releaseUnstarted(ctx, q, msgs[i:])
 			return msgs[:i], err
 		}
@@ -73,7 +83,7 @@ func (e *Engine) releaseUnstarted(ctx context.Context, q queue.Queue, msgs []*qu
 	defer cancel()
 	for _, m := range msgs {
 		if err := m.Lease.Release(ctx, 0); err != nil {
-			e.log.Warn("can't release a message; it comes back when its lease ends", "queue", q.Name(), "message_id", m.ID, "error", err)
+			e.log.Warn("can't release a message; it comes back when its lease ends", "queue", q.Name(), "queue_message_id", m.ID, "error", err)
 		}
 	}
 }

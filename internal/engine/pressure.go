@@ -76,6 +76,13 @@ func (p *pressure) answered(took time.Duration) {
 	}
 }
 
+// bound changes the longest wait.
+func (p *pressure) bound(most time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.most = most
+}
+
 // now is how long polling should wait at least.
 func (p *pressure) now() time.Duration {
 	p.mu.Lock()

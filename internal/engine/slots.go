@@ -20,10 +20,11 @@ func newSlots(total int) *slots {
 }
 
 // take waits for a free slot, then until enough are free, for the time of within at most, and takes up to
-// most of them. It returns 0 when ctx is done.
-func (s *slots) take(ctx context.Context, most, enough int, within time.Duration) int {
+// most of them. It returns 0 when ctx is done. While it waits it shows t that it can still move.
+func (s *slots) take(ctx context.Context, most, enough int, within time.Duration, t *turning) int {
 	var late <-chan time.Time
 	for ctx.Err() == nil {
+		t.within(turnEvery)
 		n, free := s.tryTake(most, enough)
 		if n > 0 {
 			return n
@@ -33,12 +34,15 @@ func (s *slots) take(ctx context.Context, most, enough int, within time.Duration
 			defer timer.Stop()
 			late = timer.C
 		}
+		again := time.NewTimer(turnEvery)
 		select {
 		case <-s.freed:
 		case <-late:
 			enough = 1
+		case <-again.C:
 		case <-ctx.Done():
 		}
+		again.Stop()
 	}
 	return 0
 }
@@ -80,6 +84,17 @@ func (s *slots) occupy(until <-chan struct{}) {
 		<-until
 		s.give(1)
 	}()
+}
+
+// resize changes how many there are. Those that are taken stay so.
+func (s *slots) resize(total int) {
+	s.mu.Lock()
+	s.total = total
+	s.mu.Unlock()
+	select {
+	case s.freed <- struct{}{}:
+	default:
+	}
 }
 
 func (s *slots) inUse() int {

@@ -19,7 +19,7 @@ const commitPatience = 10 * time.Minute
 // since the message is then left to come back and is answered done (I2).
 func (e *Engine) transact(ctx context.Context, a *attempt, commit func(context.Context) (store.Settled, error)) (store.Settled, error) {
 	began := time.Now()
-	most := min(max(e.cfg.PollMax, time.Second), 10*time.Second)
+	most := min(max(e.tuning().PollMax, time.Second), 10*time.Second)
 	for wait := 200 * time.Millisecond; ; wait = min(2*wait, most) {
 		settled, err := e.bounded(ctx, commit)
 		patience, told := commitPatience, e.tasks.Done()

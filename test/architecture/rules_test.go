@@ -23,7 +23,8 @@ func rules() []rule {
 
 		{"internal/child/...", []string{jobWords}, "it runs a program and knows nothing of documents"},
 		{"internal/docling/...", []string{"internal/docling", jobWords}, "it talks to docling-serve, for whoever wants a document or a page of text"},
-		{"internal/logging/...", []string{jobWords}, "anything may log"},
+		{"internal/event", nil, "anything may log an event"},
+		{"internal/logging/...", []string{"internal/event", jobWords}, "anything may log"},
 		{"internal/config/...", []string{taskWords, jobWords}, "settings are read before anything is built"},
 		{"systemd/...", nil, "it is of use to any daemon"},
 		{"internal/azure/...", []string{jobWords}, "it is what queue/azure and blob/azure share"},
@@ -45,7 +46,7 @@ func rules() []rule {
 
 		{"internal/message/...", []string{"internal/store", "internal/blob", taskWords, jobWords}, "it makes the text of a message, and sends none"},
 		{"internal/upkeep/...", []string{"internal/store", taskWords, jobWords}, "it keeps the store small, whatever the store is"},
-		{"webhook/...", []string{"internal/store", taskWords, jobWords}, "it delivers what the outbox holds"},
+		{"webhook/...", []string{"internal/store", "internal/event", taskWords, jobWords}, "it delivers what the outbox holds"},
 		{
 			"handlers/...",
 			[]string{
@@ -57,7 +58,7 @@ func rules() []rule {
 		},
 		{
 			"internal/engine/...",
-			[]string{"internal/engine/...", "handlers", "queue", "internal/store", "internal/blob", "internal/message", taskWords, jobWords},
+			[]string{"internal/engine/...", "handlers", "queue", "internal/store", "internal/blob", "internal/message", "internal/event", taskWords, jobWords},
 			"the engine knows interfaces, never a back end",
 		},
 		{
@@ -78,7 +79,7 @@ func rules() []rule {
 			"cmd/...",
 			[]string{
 				"cmd/...", "internal/app/...", "internal/devstack", "internal/config", "internal/logging", "internal/stack", "internal/store", "internal/store/schema",
-				"internal/replay", "internal/blob", "internal/extract", "queue", "webhook", "systemd", taskWords, jobWords,
+				"internal/event", "internal/replay", "internal/blob", "internal/extract", "queue", "webhook", "systemd", taskWords, jobWords,
 			},
 			"commands get back ends from internal/app",
 		},

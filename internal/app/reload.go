@@ -1,0 +1,90 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/engine"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/webhook"
+)
+
+// Reload takes over settings that config.Reload has made of the ones in force: the models, what reads documents, the
+// limits and waits of the engine, the webhooks. Handlers are built anew for the tasks that begin from now on; those
+// that run go on with theirs. On error nothing is changed. It must not be called twice at a time.
+func (w *Worker) Reload(ctx context.Context, cfg config.Config) error {
+	next := &Tenant{
+		Config: cfg, Store: w.tenant.Store, Queues: w.tenant.Queues, Bucket: w.tenant.Bucket,
+		log: w.tenant.log, worker: w.tenant.worker, counter: w.tenant.counter,
+	}
+	if err := w.takeOver(ctx, next); err != nil {
+		return errors.Join(fmt.Errorf("take over the settings: %w", err), next.Close())
+	}
+	if err := w.replaced.Close(); err != nil { // idle connections of what is used no more
+		w.tenant.log.Warn("can't close connections of the old settings", "error", err)
+	}
+	w.replaced = next
+	return nil
+}
+
+func (w *Worker) takeOver(ctx context.Context, next *Tenant) error {
+	if err := next.openModels(ctx); err != nil {
+		return err
+	}
+	registry, err := next.registry(ctx, w.temp.path)
+	if err != nil {
+		return err
+	}
+	sender, err := newSender(next.Config)
+	if err != nil {
+		return err
+	}
+	if err := w.engine.Retune(engineConfig(next.Config, next.worker).Tuning(registry)); err != nil {
+		sender.Close()
+		return err
+	}
+	w.sender.replace(sender)
+	return nil
+}
+
+// senders make the attempts of the outbox with the settings in force.
+type senders struct {
+	now atomic.Pointer[webhook.Sender]
+}
+
+// Send makes an attempt.
+func (s *senders) Send(ctx context.Context, d store.Delivery) webhook.Attempt {
+	return s.now.Load().Send(ctx, d)
+}
+
+// replace puts another sender in the place of the one before, whose attempts in flight go on.
+func (s *senders) replace(next *webhook.Sender) {
+	if old := s.now.Swap(next); old != nil {
+		old.Close()
+	}
+}
+
+// Close gives back connections.
+func (s *senders) Close() { s.now.Load().Close() }
+
+func newSender(c config.Config) (*webhook.Sender, error) {
+	signer, err := webhook.NewSigner(c.Webhook.Secret.Reveal())
+	if err != nil {
+		return nil, err
+	}
+	return webhook.NewSender(webhook.SenderConfig{
+		Signer: signer, Guard: webhook.NewGuard(c.Webhook.AllowCIDRs), UserAgent: "async-worker/" + Version,
+	}), nil
+}
+
+// engineConfig is what the engine is made with.
+func engineConfig(c config.Config, worker string) engine.Config {
+	return engine.Config{
+		ClientID: c.ClientID, Worker: worker, Concurrency: c.Concurrency, Lease: c.LeaseTTL,
+		PollMin: c.PollMin, PollMax: c.PollMax, TaskTimeout: c.TaskTimeout, DrainMax: c.DrainMax,
+		MaxAttempts: c.Retry.MaxAttempts, Backoff: c.Retry.Backoff,
+	}
+}

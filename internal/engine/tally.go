@@ -1,0 +1,36 @@
+package engine
+
+import (
+	"sync/atomic"
+
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+)
+
+// tally counts what an engine has done since it was started, for its Health, on the way to whoever observes it.
+type tally struct {
+	Observer
+	done, failed atomic.Int64
+	draining     atomic.Int64 // tasks that ran when the drain began
+}
+
+// Ended counts the end of a job by an attempt.
+func (t *tally) Ended(of task.Type, e Ending) {
+	t.count(job.State(e.Outcome))
+	t.Observer.Ended(of, e)
+}
+
+// Over counts the end of a job without one.
+func (t *tally) Over(of task.Type, outcome job.State, class job.Class, attempts int) {
+	t.count(outcome)
+	t.Observer.Over(of, outcome, class, attempts)
+}
+
+func (t *tally) count(outcome job.State) {
+	switch outcome {
+	case job.Succeeded:
+		t.done.Add(1)
+	case job.Failed:
+		t.failed.Add(1)
+	}
+}

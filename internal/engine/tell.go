@@ -1,0 +1,69 @@
+package engine
+
+import (
+	"cmp"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/event"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+// tell logs the end of an attempt, in one record: what operators read of a task that went well is this line alone.
+func (a *attempt) tell(outcome string, class job.Class, took time.Duration) {
+	said := []any{"outcome", outcome, "duration_ms", took.Milliseconds(), "stage", a.journal.current()}
+	in := a.wait.Round(time.Millisecond).String()
+	said = append(said, a.failed(class)...)
+	switch outcome {
+	case string(job.Succeeded):
+		a.log.Info("task done", append(said, event.Key, event.TaskDone)...)
+	case string(job.Canceled):
+		a.log.Info("task canceled", append(said, event.Key, event.TaskDone)...)
+	case string(job.Failed):
+		a.log.Warn("task failed", append(said, event.Key, event.TaskFailed)...)
+	case Retried:
+		a.log.Warn("task failed, and is tried again", append(said, "of", a.begun.MaxAttempts, "in", in, event.Key, event.TaskRetried)...)
+	case Released:
+		a.log.Info("task given back", append(said, "because", a.why, "in", in, event.Key, event.TaskReleased)...)
+	default:
+		a.log.Warn("attempt void", append(said, "because", a.why, "fence", a.holder.Fence, event.Key, event.LeaseLost)...)
+	}
+}
+
+// failed is what there is to say of what the handler failed with, if it did: also when the attempt is not counted.
+func (a *attempt) failed(class job.Class) []any {
+	f := a.failure
+	if f == nil {
+		return nil
+	}
+	said := []any{"error_class", cmp.Or(class, f.Class), "error", f.Message}
+	if f.Cause != nil {
+		said = append(said, "cause", f.Cause)
+	}
+	if h := hint(f); h != "" {
+		said = append(said, "hint", h)
+	}
+	return said
+}
+
+// fields are what each record bears that is logged in the course of an attempt, by whatever package; see event.With.
+func (a *attempt) fields() []slog.Attr {
+	all := []slog.Attr{
+		slog.String("task_id", a.task.ID), slog.String("task_type", string(a.task.Type)), slog.Int("attempt", a.begun.Attempt),
+		slog.String("queue", a.queue.Name()), slog.Any("stage", a.journal),
+	}
+	if id := traceID(a.task.TraceParent); id != "" {
+		all = append(all, slog.String("trace_id", id))
+	}
+	return all
+}
+
+// traceID is the trace of a W3C traceparent, which was checked when the task was decoded; empty: there is none.
+func traceID(traceparent string) string {
+	parts := strings.Split(traceparent, "-")
+	if len(parts) < 4 || len(parts[1]) != 32 {
+		return ""
+	}
+	return parts[1]
+}

@@ -1,0 +1,65 @@
+package engine
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/handlers"
+)
+
+// Tuning is what of an engine can be changed while it runs, see Config and Deps for the fields. An attempt keeps
+// the handler and the timeout that it began with.
+type Tuning struct {
+	Concurrency      int
+	PollMin, PollMax time.Duration
+	TaskTimeout      time.Duration
+	DrainMax         time.Duration
+	MaxAttempts      int
+	Backoff          time.Duration
+	Handlers         handlers.Registry
+}
+
+// Tuning is what of the Config can be changed while an engine runs, with handlers.
+func (c Config) Tuning(hs handlers.Registry) Tuning {
+	return Tuning{
+		Concurrency: c.Concurrency, PollMin: c.PollMin, PollMax: c.PollMax, TaskTimeout: c.TaskTimeout, DrainMax: c.DrainMax,
+		MaxAttempts: c.MaxAttempts, Backoff: c.Backoff, Handlers: hs,
+	}
+}
+
+func (t Tuning) check() error {
+	switch {
+	case t.Concurrency < 1:
+		return fmt.Errorf("engine: concurrency %d is below 1", t.Concurrency)
+	case t.PollMin <= 0 || t.PollMax < t.PollMin:
+		return fmt.Errorf("engine: poll interval %v to %v is not a range", t.PollMin, t.PollMax)
+	case t.TaskTimeout <= 0:
+		return fmt.Errorf("engine: a task timeout of %v is not positive", t.TaskTimeout)
+	}
+	return nil
+}
+
+// tuning is what is in force now. It is not changed: Retune puts another in its place.
+func (e *Engine) tuning() *Tuning { return e.live.Load() }
+
+// Retune changes how the engine works, for what begins from now on. Tasks that run above a lower concurrency are
+// finished. The pause of a circuit breaker stays as it was at the start. On error nothing is changed.
+func (e *Engine) Retune(t Tuning) error {
+	if err := t.check(); err != nil {
+		return err
+	}
+	e.live.Store(&t)
+	e.store.bound(t.PollMax)
+	e.door.bound(t.PollMin)
+	e.limits.resize(t.Concurrency)
+	e.slots.resize(t.Concurrency)
+	e.Wake() // a wait by the old bounds may be long
+	return nil
+}
+
+// follow takes over what Retune changed. It is called once a turn.
+func (p *poller) follow() {
+	t := p.tuning()
+	p.pace.least, p.pace.most = t.PollMin, t.PollMax
+	p.turns.total, p.webhooks.pause = t.Concurrency, t.PollMax
+}
