@@ -162,6 +162,22 @@ func (w countedStore) Search(ctx context.Context, q store.Query) ([]store.Hit, e
 	return call(w.c, "store.Search", func() ([]store.Hit, error) { return w.s.Search(ctx, q) })
 }
 
+func (w countedStore) Outlines(ctx context.Context, documentSet, document string) ([]store.DocumentOutline, error) {
+	return call(w.c, "store.Outlines", func() ([]store.DocumentOutline, error) { return w.s.Outlines(ctx, documentSet, document) })
+}
+
+func (w countedStore) DocumentPassages(ctx context.Context, q store.DocumentPassageQuery) ([]store.Passage, error) {
+	return call(w.c, "store.DocumentPassages", func() ([]store.Passage, error) { return w.s.DocumentPassages(ctx, q) })
+}
+
+func (w countedStore) Documents(ctx context.Context, q store.DocumentQuery) ([]store.DocumentEntry, error) {
+	return call(w.c, "store.Documents", func() ([]store.DocumentEntry, error) { return w.s.Documents(ctx, q) })
+}
+
+func (w countedStore) Passages(ctx context.Context, q store.PassageQuery) ([]store.Passage, error) {
+	return call(w.c, "store.Passages", func() ([]store.Passage, error) { return w.s.Passages(ctx, q) })
+}
+
 func (w countedStore) Close() { w.s.Close() }
 
 var _ store.Store = countedStore{}
