@@ -25,6 +25,13 @@ type Claimed struct {
 	Due int
 }
 
+// Outbox is what is still to be delivered. Nothing is counted beyond 10001.
+type Outbox struct {
+	Pending int           // not delivered and not given up, those that are being sent included
+	Due     int           // of these, those whose time has come
+	Oldest  time.Duration // since the oldest of them was put there; zero: there is none
+}
+
 // Delivery is one claimed webhook.
 type Delivery struct {
 	ID       string // the webhook-id: the same for every attempt, without a dot

@@ -46,6 +46,7 @@ type Store interface {
 	Pages
 	Summaries
 	Deliveries
+	Backlog
 	Reader
 	Passages
 	Replays
@@ -165,6 +166,12 @@ type Deliveries interface {
 	// SettleDelivery records the outcome of one claimed attempt. ErrFenced when the claim ran out and
 	// somebody else has it.
 	SettleDelivery(ctx context.Context, o DeliveryOutcome) error
+}
+
+// Backlog is what waits in the store, for metrics.
+type Backlog interface {
+	// Outbox tells how much is still to be delivered.
+	Outbox(ctx context.Context) (Outbox, error)
 }
 
 // Upkeep are the transactions that remove what nobody needs any more.

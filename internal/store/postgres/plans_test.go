@@ -44,6 +44,7 @@ func TestFrequentCallsUseIndexes(t *testing.T) {
 		`aw_outlines('{"client_id":"a","document_set":"s","document":"x.pdf"}')`:                                                            `("position" = `,
 		`aw_documents('{"client_id":"a","limit":10,"after":{"filename":"a","document_set":"s"}}')`:                                          "documents_filename_document_set_client_id_key",
 		`aw_claim_deliveries('{"client_id":"a","worker":"w","max":10,"lease_ms":1000}')`:                                                    "webhook_deliveries_due",
+		`aw_outbox('{"client_id":"a"}')`: "webhook_deliveries_due",
 	} {
 		plans.Reset()
 		if _, err := conn.Exec(t.Context(), fmt.Sprintf("begin; select %s; rollback", call)); err != nil {

@@ -35,6 +35,16 @@ func (c *client) ClaimDeliveries(ctx context.Context, claim store.Claim) (store.
 	return claimed, nil
 }
 
+func (c *client) Outbox(ctx context.Context) (store.Outbox, error) {
+	var answer struct {
+		Pending  int   `json:"pending"`
+		Due      int   `json:"due"`
+		OldestMS int64 `json:"oldest_ms"`
+	}
+	err := c.call(ctx, "aw_outbox", c.tenant(), &answer)
+	return store.Outbox{Pending: answer.Pending, Due: answer.Due, Oldest: time.Duration(answer.OldestMS) * time.Millisecond}, err
+}
+
 func (c *client) SettleDelivery(ctx context.Context, o store.DeliveryOutcome) error {
 	return c.call(ctx, "aw_settle_delivery", struct {
 		tenantArg

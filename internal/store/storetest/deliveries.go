@@ -207,3 +207,34 @@ func testDeliveries(t *testing.T, b *bench) {
 		t.Errorf("row: %+v, %v", rows, err)
 	}
 }
+
+// testOutboxState: what is pending counts until it is delivered or given up, whether it is being sent, due or to be
+// tried again later; of another tenant nothing does.
+func testOutboxState(t *testing.T, b *bench) {
+	want := func(pending, due int) {
+		t.Helper()
+		got, err := b.Outbox(b.ctx())
+		if err != nil || got.Pending != pending || got.Due != due || got.Oldest < 0 || got.Oldest > hour || pending == 0 && got.Oldest != 0 {
+			t.Errorf("outbox: %+v, %v; want %d pending, %d due", got, err, pending, due)
+		}
+	}
+	want(0, 0)
+	other := newBench(t, b.open)
+	_, h := other.run()
+	other.complete(h)
+	for range 3 {
+		_, h := b.run()
+		b.complete(h)
+	}
+
+	want(3, 3)
+	claimed := b.claimAll(hour)
+	want(3, 3)
+	for i, status := range []string{store.DeliveryDelivered, store.DeliveryPending, store.DeliveryRefused} {
+		o := store.DeliveryOutcome{ID: claimed[i].ID, Fence: claimed[i].Fence, Status: status, NextAfter: hour}
+		if err := b.SettleDelivery(b.ctx(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want(1, 0)
+}

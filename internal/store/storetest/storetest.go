@@ -54,6 +54,7 @@ var otherTests = []suiteTest{
 	{"hostile texts", testHostileTexts},
 	{"outbox", testOutbox},
 	{"deliveries", testDeliveries},
+	{"outbox state", testOutboxState},
 	{"deliveries by host", testSkipHosts},
 	{"stage and activate", testActivate},
 	{"activation refuses gaps", testActivateRefuses},

@@ -140,6 +140,7 @@ func (v Victim) Calls() map[string]json.RawMessage {
 		"aw_derived":             args(map[string]any{"job_id": "j", "source_filename": "f", "source_sha256": "sha", "recipe": "r"}),
 		"aw_claim_deliveries":    args(map[string]any{"worker": "w", "max": 10, "lease_ms": 1000}),
 		"aw_settle_delivery":     args(map[string]any{"id": v.Delivery.ID, "fence": v.Delivery.Fence, "status": "delivered"}),
+		"aw_outbox":              args(map[string]any{}),
 		"aw_job":                 args(map[string]any{"id": v.Running.JobID}),
 		"aw_jobs":                args(map[string]any{"limit": 10}),
 		"aw_events":              args(map[string]any{"job_id": v.Running.JobID, "after": 0, "limit": 10}),

@@ -134,6 +134,10 @@ func (w countedStore) SettleDelivery(ctx context.Context, o store.DeliveryOutcom
 	return call0(w.c, "store.SettleDelivery", func() error { return w.s.SettleDelivery(ctx, o) })
 }
 
+func (w countedStore) Outbox(ctx context.Context) (store.Outbox, error) {
+	return call(w.c, "store.Outbox", func() (store.Outbox, error) { return w.s.Outbox(ctx) })
+}
+
 func (w countedStore) Job(ctx context.Context, id string) (store.Job, error) {
 	return call(w.c, "store.Job", func() (store.Job, error) { return w.s.Job(ctx, id) })
 }

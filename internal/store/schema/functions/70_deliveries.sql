@@ -64,3 +64,17 @@ begin
   end if;
   return '{}';
 end $$;
+
+-- aw_outbox says how much the outbox holds, counted as far as 10001: rows and their ages are for operators.
+create or replace function aw_outbox(p jsonb) returns jsonb
+language plpgsql stable set search_path = {{ .path }} as $$
+declare
+  v_client text := aw_tenant(p);
+  v_now timestamptz := clock_timestamp();
+begin
+  return (
+    select jsonb_build_object('pending', count(*), 'due', count(*) filter (where w.next_attempt_at <= v_now),
+      'oldest_ms', coalesce(floor(extract(epoch from v_now - min(w.created_at)) * 1000)::bigint, 0))
+    from (select d.next_attempt_at, d.created_at from webhook_deliveries d
+          where d.client_id = v_client and d.status = 'pending' order by d.next_attempt_at limit 10001) w);
+end $$;
