@@ -27,6 +27,7 @@ func rules() []rule {
 		{"internal/logging/...", []string{"internal/event", jobWords}, "anything may log"},
 		{"internal/config/...", []string{taskWords, jobWords}, "settings are read before anything is built"},
 		{"systemd/...", nil, "it is of use to any daemon"},
+		{"internal/httpd/...", nil, "it serves, and knows nothing of what"},
 		{"internal/azure/...", []string{jobWords}, "it is what queue/azure and blob/azure share"},
 
 		{"queue/...", []string{"queue/...", "internal/azure", taskWords, jobWords}, "a back end never knows who uses it"},

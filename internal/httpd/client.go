@@ -1,0 +1,76 @@
+package httpd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+)
+
+// Client asks a worker's server. One of Socket and Addr is set.
+type Client struct {
+	Socket string
+	Addr   string // HOST:PORT
+	Token  string // for Addr; may be empty
+}
+
+const (
+	askLimit  = 10 * time.Second
+	maxAnswer = 4 << 20 // bytes
+)
+
+// StatusError is an answer that is not what was asked for.
+type StatusError struct{ Code int }
+
+func (e *StatusError) Error() string {
+	return fmt.Sprintf("the worker answered %d %s", e.Code, http.StatusText(e.Code))
+}
+
+// Get decodes the JSON at a path into answer.
+func (c Client) Get(ctx context.Context, path string, answer any) error {
+	transport := &http.Transport{DisableKeepAlives: true}
+	host := c.Addr
+	if c.Socket != "" {
+		host = "localhost"
+		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", c.Socket)
+		}
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+host+path, http.NoBody)
+	if err != nil {
+		return fmt.Errorf("ask %s: %w", host, err)
+	}
+	if c.Token != "" && c.Socket == "" {
+		req.Header.Set("Authorization", "Bearer "+c.Token)
+	}
+	resp, err := (&http.Client{
+		Transport: transport, Timeout: askLimit,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the token stays here
+	}).Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return &StatusError{resp.StatusCode}
+	}
+	if err := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(answer); err != nil {
+		return fmt.Errorf("the answer is not what a worker says: %w", err)
+	}
+	return nil
+}
+
+// WriteJSON answers with one JSON value.
+func WriteJSON(w http.ResponseWriter, v any) {
+	raw, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		http.Error(w, "the answer can't be written as JSON", http.StatusInternalServerError)
+		return
+	}
+	plain(w)
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(append(raw, '\n')) // who asked is gone, then
+}

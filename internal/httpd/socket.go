@@ -1,0 +1,64 @@
+package httpd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"syscall"
+	"time"
+)
+
+const (
+	// socketMode lets the worker's user and group ask, and nobody else.
+	socketMode = 0o660
+	// maxSocketPath is what fits into an address of Linux (unix(7): 108 bytes with the final zero).
+	maxSocketPath = 107
+)
+
+// listenSocket makes the socket. One that a worker left which is no more is removed; one that somebody answers on is an
+// error.
+func listenSocket(ctx context.Context, path string) (net.Listener, error) {
+	if len(path) > maxSocketPath {
+		return nil, fmt.Errorf("listen on %s: the path has %d bytes, and %d fit; use a shorter folder as RUNTIME_DIRECTORY", path, len(path), maxSocketPath)
+	}
+	if err := removeStale(ctx, path); err != nil {
+		return nil, err
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("listen on the socket: %w", err)
+	}
+	if err := os.Chmod(path, socketMode); err != nil {
+		return nil, errors.Join(fmt.Errorf("set the socket's mode: %w", err), l.Close())
+	}
+	return l, nil
+}
+
+// removeStale removes a socket that nobody listens on.
+func removeStale(ctx context.Context, path string) error {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("look for an old socket: %w", err)
+	}
+	if info.Mode().Type() != fs.ModeSocket {
+		return fmt.Errorf("listen on %s: there is something that is no socket; remove it", path)
+	}
+	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "unix", path)
+	if err == nil {
+		_ = conn.Close()
+		return fmt.Errorf("listen on %s: another worker listens there: stop it, or give this one a RUNTIME_DIRECTORY of its own", path)
+	}
+	if !errors.Is(err, syscall.ECONNREFUSED) && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("look whether somebody listens on an old socket: %w", err)
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove an old socket: %w", err)
+	}
+	return nil
+}
