@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -52,7 +53,7 @@ func writeManual(root *cobra.Command, folder, date string) error {
 			return badUsage("write --date as 2026-11-21", "--date %s is no date", date)
 		}
 	}
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	if err := os.MkdirAll(folder, 0o750); err != nil {
 		return err
 	}
 	root.DisableAutoGenTag = true
@@ -63,5 +64,10 @@ func writeManual(root *cobra.Command, folder, date string) error {
 	}
 	head := fmt.Sprintf("%% \"ASYNC-WORKER.ENV\" \"5\" \"%s\" \"%s\" \"async-worker\"\n", at.Format("Jan 2006"), source)
 	page := md2man.Render([]byte(head + strings.TrimLeft(config.Manual(), "\n")))
-	return os.WriteFile(filepath.Join(folder, "async-worker.env.5"), page, 0o644)
+	f, err := os.Create(filepath.Join(folder, "async-worker.env.5")) // readable for all, as cobra's
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(page)
+	return errors.Join(err, f.Close())
 }

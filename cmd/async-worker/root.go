@@ -20,6 +20,7 @@ type program struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	open           func(context.Context, config.Config, *slog.Logger, app.Needs) (*app.Tenant, error)
+	systemctl      serviceManager // nil: there is none
 
 	level  slog.LevelVar // of the daemon's log; a reload changes it
 	acting bool          // a subcommand took over: what goes wrong from now on is not bad usage
@@ -27,7 +28,7 @@ type program struct {
 
 // run is the whole program: it returns the exit code.
 func run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	p := &program{env: env, stdin: stdin, stdout: stdout, stderr: stderr, open: app.Open}
+	p := &program{env: env, stdin: stdin, stdout: stdout, stderr: stderr, open: app.Open, systemctl: findSystemctl()}
 	return p.run(ctx, args)
 }
 
@@ -74,7 +75,7 @@ down, 75 try again, 77 permission, 78 configuration.`,
 	root.AddCommand(
 		p.newRunCommand(), p.newEnqueueCommand(), p.newJobsCommand(), p.newDLQCommand(), p.newSearchCommand(),
 		p.newExtractCommand(), p.newMigrateCommand(), p.newCheckConfigCommand(), p.newReloadCommand(), p.newDevCommand(), p.newVersionCommand(),
-		p.newGenerateCommand(),
+		p.newTenantCommand(), p.newGenerateCommand(),
 	)
 	return root
 }

@@ -90,7 +90,7 @@ func writeChangelog(w io.Writer, o options) error {
 func wrap(text string) string {
 	var lines []string
 	line := "  *"
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		if len([]rune(line))+1+len([]rune(word)) > 78 {
 			lines, line = append(lines, line), "   "
 		}

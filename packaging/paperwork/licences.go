@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"debug/buildinfo"
 	"encoding/json"
 	"fmt"
@@ -10,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -50,13 +50,17 @@ var licenceFile = regexp.MustCompile(`(?i)^((un)?licen[cs]e|copying|notice|copyr
 
 // linked lists the modules of a binary with their licences, the standard library first. A module without a known
 // licence is an error: it must be looked at before it is given to others.
-func linked(info *buildinfo.BuildInfo) ([]module, error) {
-	folders, err := moduleFolders(info)
+func linked(ctx context.Context, info *buildinfo.BuildInfo) ([]module, error) {
+	folders, err := moduleFolders(ctx, info)
 	if err != nil {
 		return nil, err
 	}
+	goRoot, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
+	if err != nil {
+		return nil, fmt.Errorf("go env GOROOT: %w", err)
+	}
 	goVersion, _, _ := strings.Cut(strings.TrimPrefix(info.GoVersion, "go"), " ")
-	all := []module{{path: "std", version: goVersion, folder: runtimeRoot()}}
+	all := []module{{path: "std", version: goVersion, folder: strings.TrimSpace(string(goRoot))}}
 	for _, d := range info.Deps {
 		if d.Replace != nil {
 			d = d.Replace
@@ -71,22 +75,13 @@ func linked(info *buildinfo.BuildInfo) ([]module, error) {
 	return all, nil
 }
 
-// runtimeRoot is where Go itself lies: go run says so in GOROOT.
-func runtimeRoot() string {
-	out, err := exec.Command("go", "env", "GOROOT").Output()
-	if err != nil {
-		return runtime.GOROOT()
-	}
-	return strings.TrimSpace(string(out))
-}
-
 // moduleFolders asks the go command where the sources lie, by module path.
-func moduleFolders(info *buildinfo.BuildInfo) (map[string]string, error) {
+func moduleFolders(ctx context.Context, info *buildinfo.BuildInfo) (map[string]string, error) {
 	args := []string{"list", "-m", "-json"}
 	for _, d := range info.Deps {
 		args = append(args, d.Path)
 	}
-	cmd := exec.Command("go", args...)
+	cmd := exec.CommandContext(ctx, "go", args...)
 	var problems bytes.Buffer
 	cmd.Stderr = &problems
 	out, err := cmd.Output()

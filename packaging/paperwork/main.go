@@ -4,7 +4,9 @@
 package main
 
 import (
+	"context"
 	"debug/buildinfo"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -13,7 +15,7 @@ import (
 )
 
 func main() {
-	if err := run(os.Args[1:], os.Stdout); err != nil {
+	if err := run(context.Background(), os.Args[1:], os.Stdout); err != nil {
 		fmt.Fprintf(os.Stderr, "paperwork: %v\n", err)
 		os.Exit(1)
 	}
@@ -30,9 +32,9 @@ type options struct {
 	binary     string // the path of the program
 }
 
-func run(args []string, w io.Writer) error {
+func run(ctx context.Context, args []string, w io.Writer) error {
 	if len(args) == 0 {
-		return fmt.Errorf(usage)
+		return errors.New(usage)
 	}
 	var o options
 	var epoch int64
@@ -57,7 +59,7 @@ func run(args []string, w io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("read what %s was built of: %w", o.binary, err)
 	}
-	modules, err := linked(info)
+	modules, err := linked(ctx, info)
 	if err != nil {
 		return err
 	}

@@ -26,6 +26,7 @@ func rules() []rule {
 		{"internal/event", nil, "anything may log an event"},
 		{"internal/logging/...", []string{"internal/event", jobWords}, "anything may log"},
 		{"internal/config/...", []string{taskWords, jobWords}, "settings are read before anything is built"},
+		{"internal/tenants/...", []string{"internal/config"}, "it keeps the files of a machine's tenants, and runs none"},
 		{"systemd/...", nil, "it is of use to any daemon"},
 		{"internal/httpd/...", nil, "it serves, and knows nothing of what"},
 		{"internal/azure/...", []string{jobWords}, "it is what queue/azure and blob/azure share"},
@@ -80,7 +81,7 @@ func rules() []rule {
 			"cmd/...",
 			[]string{
 				"cmd/...", "internal/app/...", "internal/devstack", "internal/config", "internal/logging", "internal/stack", "internal/store", "internal/store/schema",
-				"internal/event", "internal/replay", "internal/blob", "internal/extract", "queue", "webhook", "systemd", taskWords, jobWords,
+				"internal/event", "internal/tenants", "internal/replay", "internal/blob", "internal/extract", "queue", "webhook", "systemd", taskWords, jobWords,
 			},
 			"commands get back ends from internal/app",
 		},

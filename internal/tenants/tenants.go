@@ -1,0 +1,148 @@
+// Package tenants keeps what makes a tenant on a machine: its environment file, /etc/async-worker/NAME.env, and its
+// secrets, one file each in /etc/async-worker/credentials/NAME. The service manager reads both as root, and nobody else
+// has to. Nothing is written before all of it is valid, each file is replaced as a whole, and no secret is printed.
+package tenants
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/config"
+)
+
+const (
+	settingsFolder    = "etc/async-worker"
+	credentialsFolder = "etc/async-worker/credentials"
+	sharedFile        = "etc/default/async-worker"
+
+	folderMode      = 0o750
+	credentialsMode = 0o700 // of the folder, and of each tenant's
+	settingsMode    = 0o640 // the group is that of the folder: people who may look, and no worker
+	credentialMode  = 0o600
+)
+
+// Machine is the file system that the tenants are on.
+type Machine struct {
+	root   *os.Root
+	prefix string // for people, before a path: the folder of another system, or empty
+}
+
+// Open opens the machine whose root is folder: "/", or the tree of an image. No symlink leads out of it.
+func Open(folder string) (*Machine, error) {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, fmt.Errorf("open the root: %w", err)
+	}
+	return &Machine{root: root, prefix: strings.TrimRight(folder, "/")}, nil
+}
+
+// Close lets go of the folder.
+func (m *Machine) Close() error { return m.root.Close() }
+
+// Tenant is one of the machine's.
+type Tenant struct {
+	Name     string   `json:"tenant"`
+	EnvFile  string   `json:"env_file"`
+	Settings []string `json:"settings"` // the names in the environment file, sorted
+	Secrets  []string `json:"secrets"`  // the names of the credentials, sorted
+}
+
+// List names the tenants: those with an environment file. Names that no worker could have are left out.
+func (m *Machine) List() ([]Tenant, error) {
+	entries, err := fs.ReadDir(m.root.FS(), settingsFolder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("list the tenants: %w", err)
+	}
+	var out []Tenant
+	for _, e := range entries {
+		name, ok := strings.CutSuffix(e.Name(), ".env")
+		if !ok || e.IsDir() || checkName(name) != nil {
+			continue
+		}
+		t, err := m.get(name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+// Exists says whether there is a tenant of that name.
+func (m *Machine) Exists(name string) (bool, error) {
+	if err := checkName(name); err != nil {
+		return false, err
+	}
+	_, err := m.root.Lstat(envPath(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func (m *Machine) get(name string) (Tenant, error) {
+	file, err := m.readEnv(envPath(name))
+	if err != nil {
+		return Tenant{}, err
+	}
+	secrets, err := m.readSecretNames(name)
+	if err != nil {
+		return Tenant{}, err
+	}
+	return Tenant{Name: name, EnvFile: m.shown(envPath(name)), Settings: file.names(), Secrets: secrets}, nil
+}
+
+// readSecretNames lists a tenant's credentials. Who may not look there sees none.
+func (m *Machine) readSecretNames(name string) ([]string, error) {
+	entries, err := fs.ReadDir(m.root.FS(), secretsPath(name))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		return []string{}, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("list the credentials of %s: %w", name, err)
+	}
+	names := []string{}
+	for _, e := range entries {
+		if e.Type().IsRegular() && !strings.HasPrefix(e.Name(), ".") {
+			names = append(names, e.Name())
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// readEnv reads an environment file; one that is missing is empty.
+func (m *Machine) readEnv(file string) (*envFile, error) {
+	raw, err := m.root.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &envFile{}, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("read the settings: %w", err)
+	}
+	parsed, err := parseEnv(string(raw))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", m.shown(file), err)
+	}
+	return parsed, nil
+}
+
+// checkName wants what CLIENT_ID wants, so that a name is safe in a path and in a unit's name.
+func checkName(name string) error {
+	if name == "" { // config takes it for unset
+		return &config.Errors{Problems: []config.Problem{{Name: "CLIENT_ID", Problem: "the tenant's name is empty", Remedy: "give it one, such as southhaven"}}}
+	}
+	_, err := config.Load(config.Sources{Environ: []string{"CLIENT_ID=" + name}}, config.Tenant)
+	return err
+}
+
+func envPath(name string) string     { return path.Join(settingsFolder, name+".env") }
+func secretsPath(name string) string { return path.Join(credentialsFolder, name) }
+
+// shown is a path for people.
+func (m *Machine) shown(file string) string { return m.prefix + "/" + file }

@@ -1,0 +1,153 @@
+package tenants
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"syscall"
+)
+
+// write replaces what has changed. The environment file comes last: it makes the tenant.
+func (m *Machine) write(p plan) error {
+	if len(p.changed) == 0 && p.exists {
+		return nil
+	}
+	if err := m.mkdirs(p.name); err != nil {
+		return err
+	}
+	for _, name := range p.changed {
+		value, ok := p.secrets[name]
+		if !ok {
+			continue
+		}
+		if err := m.replace(path.Join(secretsPath(p.name), name), value+"\n", credentialMode, 0); err != nil {
+			return err
+		}
+	}
+	info, err := m.root.Stat(settingsFolder)
+	if err != nil {
+		return err
+	}
+	group := 0
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		group = int(s.Gid)
+	}
+	return m.replace(envPath(p.name), p.file.String(), settingsMode, group)
+}
+
+// mkdirs makes the folders that the package makes, if there is none, and the tenant's own.
+func (m *Machine) mkdirs(name string) error {
+	if _, err := m.root.Stat(settingsFolder); errors.Is(err, fs.ErrNotExist) {
+		if err := m.root.MkdirAll(path.Dir(settingsFolder), 0o755); err != nil {
+			return fmt.Errorf("make the folder of the settings: %w", err)
+		}
+		if err := m.mkdir(settingsFolder, folderMode); err != nil {
+			return err
+		}
+	}
+	// The service manager may have made the tenant's own, as its dynamic user's: it becomes root's again.
+	for _, folder := range []string{credentialsFolder, secretsPath(name)} {
+		if err := m.mkdir(folder, credentialsMode); err != nil {
+			return err
+		}
+		if os.Geteuid() != 0 {
+			continue
+		}
+		if err := m.root.Lchown(folder, 0, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *Machine) mkdir(folder string, mode fs.FileMode) error {
+	if err := m.root.Mkdir(folder, mode); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("make %s: %w", m.shown(folder), err)
+	}
+	return m.root.Chmod(folder, mode)
+}
+
+// replace writes a file as a whole or not at all, whatever happens meanwhile: under another name first, then renamed. It
+// never has a wider mode than at the end.
+func (m *Machine) replace(file, content string, mode fs.FileMode, group int) (err error) {
+	temporary := path.Join(path.Dir(file), "."+path.Base(file)+"."+rand.Text()[:8])
+	f, err := m.root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, credentialMode)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", m.shown(file), err)
+	}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("write %s: %w", m.shown(file), errors.Join(err, m.root.Remove(temporary)))
+		}
+	}()
+	_, err = f.WriteString(content)
+	if err == nil && os.Geteuid() == 0 {
+		err = f.Chown(0, group)
+	}
+	if err == nil {
+		err = f.Chmod(mode)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if err = m.root.Rename(temporary, file); err != nil {
+		return err
+	}
+	return m.sync(path.Dir(file))
+}
+
+// sync makes a rename outlast a power cut.
+func (m *Machine) sync(folder string) error {
+	d, err := m.root.Open(folder)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	_ = d.Sync() // some file systems can't; the file is in its place
+	return nil
+}
+
+// Remove takes a tenant's credentials and environment file away, and with state also what its worker kept; what says that
+// it starts with the machine goes first. It returns the paths that were there, and does nothing where there are none.
+func (m *Machine) Remove(name string, state bool) ([]string, error) {
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	paths := []string{wantsPath(name), secretsPath(name)}
+	if state {
+		for _, kind := range []string{"lib", "cache"} {
+			paths = append(paths, "var/"+kind+"/private/async-worker/"+name, "var/"+kind+"/async-worker/"+name)
+		}
+	}
+	return m.removeAll(append(paths, envPath(name)))
+}
+
+// Disable takes away what says that the tenant's worker starts with the machine, and returns whether there was something.
+func (m *Machine) Disable(name string) (bool, error) {
+	if err := checkName(name); err != nil {
+		return false, err
+	}
+	gone, err := m.removeAll([]string{wantsPath(name)})
+	return len(gone) > 0, err
+}
+
+func (m *Machine) removeAll(paths []string) ([]string, error) {
+	removed := []string{}
+	for _, file := range paths {
+		if _, err := m.root.Lstat(file); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err := m.root.RemoveAll(file); err != nil {
+			return removed, fmt.Errorf("remove %s: %w", m.shown(file), err)
+		}
+		removed = append(removed, m.shown(file))
+	}
+	return slices.Clip(removed), nil
+}
