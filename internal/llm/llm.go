@@ -5,6 +5,7 @@ package llm
 import (
 	"context"
 	"encoding/json"
+	"errors"
 )
 
 // Embedder turns texts into vectors. It is safe for concurrent use.
@@ -51,7 +52,9 @@ type Question struct {
 	Temperature float64 // 0 is the most likely answer
 	MaxTokens   int     // of the answer
 	// Stream, if set, gets the text of the answer piece by piece as it comes, from one goroutine at a time and
-	// before Ask returns. restart: what came before it is void, because the request was made again.
+	// before Ask returns. restart: what came before it is void, because the request is made again; the piece may
+	// be empty then. Of an answer that is streamed the time limit is between two pieces, else it is of the whole:
+	// set Stream for long answers, even where nobody looks at the pieces.
 	Stream func(piece string, restart bool)
 }
 
@@ -121,3 +124,21 @@ const (
 	Filtered End = "content_filter" // the service's filter took the question or the answer
 	Refused  End = "refusal"        // the model says that it will not
 )
+
+// TooLong is the cause of a validation_error: the question and the answer that was asked for don't fit into the
+// model's context, or are more than the service ever takes in one request. Less of it may be asked.
+type TooLong struct {
+	Window int // tokens that fit, as the service says; zero: it doesn't
+}
+
+func (e *TooLong) Error() string { return "longer than the model's context" }
+
+// IsTooLong says whether err came of a question that was too long, and how many tokens would have fit; zero: not
+// known.
+func IsTooLong(err error) (window int, ok bool) {
+	long, ok := errors.AsType[*TooLong](err)
+	if !ok {
+		return 0, false
+	}
+	return long.Window, true
+}

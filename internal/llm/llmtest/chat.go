@@ -1,60 +1,29 @@
 package llmtest
 
 import (
-	"bytes"
-	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"image"
-	_ "image/jpeg" // takes what the service takes
-	_ "image/png"
-	"io"
 	"maps"
 	"net/http"
 	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/llm"
 )
 
 // imageTokens is what an image costs.
 const imageTokens = 765
 
-// ChatRequest is what one request for a chat completion asked for.
-type ChatRequest struct {
-	Model       string
-	Text        string // of all messages
-	Images      []image.Image
-	MediaTypes  []string // of the images
-	Temperature *float64 // nil: not sent, and so 1
-	MaxTokens   int      // zero: not sent
-	Completion  bool     // MaxTokens was sent as max_completion_tokens
-}
-
 // Reply is what the model says. When it has more tokens than were asked for, it is cut off.
 type Reply struct {
 	Text    string
+	Calls   []llm.ToolCall // an empty ID is given one
 	Refusal string
-	Finish  string // finish_reason; empty: "stop", or "length"
+	Finish  string // finish_reason; empty: "stop", "tool_calls" or "length"
 	None    bool   // no choice at all
-}
+	NoUsage bool   // nothing is said about tokens
 
-// chatBody is the request on the wire.
-type chatBody struct {
-	Model     string   `json:"model"`
-	MaxTokens int      `json:"max_tokens"`
-	MaxNew    int      `json:"max_completion_tokens"`
-	Heat      *float64 `json:"temperature"`
-	Messages  []struct {
-		Role    string          `json:"role"`
-		Content json.RawMessage `json:"content"` // a string, or parts
-	} `json:"messages"`
-}
-
-type chatPart struct {
-	Type  string `json:"type"`
-	Text  string `json:"text"`
-	Image struct {
-		URL string `json:"url"`
-	} `json:"image_url"`
+	Pieces []string        // of Text, as they are streamed; nil: by words
+	Before func(piece int) // called before each piece of a stream is sent, and before the end
 }
 
 // chat answers one request.
@@ -63,21 +32,36 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request, authorized bool, d
 	if deployment != "" {
 		request.Model = deployment
 	}
-	fault := s.begin(Request{Path: r.URL.RequestURI(), Model: request.Model, Header: r.Header.Clone(), Chat: &request})
+	prompt := s.tokens.Count(request.Text) + imageTokens*len(request.Images)
+	fault, header := s.begin(
+		Request{Path: r.URL.RequestURI(), Model: request.Model, Header: r.Header.Clone(), Chat: &request}, max(prompt, request.MaxTokens),
+	)
 	defer s.end()
+	maps.Copy(w.Header(), header)
 	maps.Copy(w.Header(), s.options.Header)
 	if s.refuses(w, r, fault, authorized, err) {
 		return
 	}
-	if refused := s.checkChat(request); refused != nil {
+	if unknown := s.unknown(request); unknown != "" {
+		forbid(w, unknown)
+		return
+	}
+	if refused := s.checkChat(request, prompt); refused != nil {
 		refused.write(w)
 		return
 	}
-	reply := Reply{Text: "An answer."}
-	if s.options.Reply != nil {
-		reply = s.options.Reply(request)
+	c := s.complete(request, prompt)
+	c.azure = deployment != ""
+	if request.Stream && !s.ignores("stream") {
+		s.stream(w, r, c, fault)
+		return
 	}
-	raw, err := json.Marshal(s.completion(request, reply))
+	s.whole(w, c, fault)
+}
+
+// whole sends an answer in one piece.
+func (s *Server) whole(w http.ResponseWriter, c completion, fault Fault) {
+	raw, err := json.Marshal(c.body())
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
@@ -90,99 +74,102 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request, authorized bool, d
 	_, _ = w.Write(raw) // an error here is the client's going away
 }
 
-// checkChat refuses what the service refuses.
-func (s *Server) checkChat(r ChatRequest) *Fault {
-	switch {
-	case s.options.Reasoning && r.MaxTokens > 0 && !r.Completion:
-		return &Fault{Status: http.StatusBadRequest, Code: "unsupported_parameter", Param: "max_tokens", Message: "use max_completion_tokens"}
-	case s.options.Reasoning && r.Temperature != nil && *r.Temperature != 1:
-		return &Fault{Status: http.StatusBadRequest, Code: "unsupported_value", Param: "temperature", Message: "only the default (1) value is supported"}
-	case s.options.Poison != "" && strings.Contains(r.Text, s.options.Poison):
-		return &Fault{Status: http.StatusBadRequest, Code: "content_filter", Param: "prompt", Message: "the response was filtered"}
-	}
-	return nil
+// completion is an answer before it is on the wire.
+type completion struct {
+	request        ChatRequest
+	reply          Reply
+	prompt, tokens int
+	azure          bool
 }
 
-// completion is the answer on the wire.
-func (s *Server) completion(r ChatRequest, reply Reply) map[string]any {
+// complete lets the model answer, within the tokens that were asked for.
+func (s *Server) complete(r ChatRequest, prompt int) completion {
+	reply := Reply{Text: "An answer."}
+	if r.Forced != "" {
+		reply = Reply{Calls: []llm.ToolCall{{Name: r.Forced, Arguments: "{}"}}, Finish: "stop"}
+	}
+	if s.options.Reply != nil {
+		reply = s.options.Reply(r)
+	}
 	tokens := s.tokens.Count(reply.Text)
-	finish := reply.Finish
-	if finish == "" {
-		finish = "stop"
+	finish := "stop"
+	if len(reply.Calls) > 0 {
+		finish = "tool_calls"
 	}
 	if r.MaxTokens > 0 && tokens > r.MaxTokens {
 		for tokens > r.MaxTokens {
 			reply.Text = reply.Text[:len(reply.Text)*r.MaxTokens/tokens]
 			tokens = s.tokens.Count(reply.Text)
 		}
-		finish = "length"
+		finish, reply.Pieces = "length", nil
 	}
-	message := map[string]any{"role": "assistant", "content": reply.Text}
-	if reply.Refusal != "" {
-		message["content"], message["refusal"] = nil, reply.Refusal
+	if reply.Finish == "" {
+		reply.Finish = finish
 	}
-	choices := []any{map[string]any{"index": 0, "message": message, "finish_reason": finish}}
-	if reply.None {
-		choices = []any{}
+	for i := range reply.Calls {
+		tokens += s.tokens.Count(reply.Calls[i].Name + reply.Calls[i].Arguments)
+		if reply.Calls[i].ID == "" {
+			reply.Calls[i].ID = fmt.Sprintf("call_%d_%d", len(r.Messages), i)
+		}
 	}
-	prompt := s.tokens.Count(r.Text) + imageTokens*len(r.Images)
 	s.bill(0, prompt+tokens)
-	return map[string]any{
-		"id": "chatcmpl-1", "object": "chat.completion", "model": r.Model, "choices": choices,
-		"usage": map[string]int{"prompt_tokens": prompt, "completion_tokens": tokens, "total_tokens": prompt + tokens},
-	}
+	return completion{request: r, reply: reply, prompt: prompt, tokens: tokens}
 }
 
-func decodeChat(r *http.Request) (ChatRequest, error) {
-	raw, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, 64<<20))
-	if err != nil {
-		return ChatRequest{}, err
+// body is the answer on the wire.
+func (c completion) body() map[string]any {
+	message := map[string]any{"role": "assistant", "content": c.reply.Text}
+	if c.reply.Refusal != "" {
+		message["content"], message["refusal"] = nil, c.reply.Refusal
 	}
-	var b chatBody
-	if err := json.Unmarshal(raw, &b); err != nil {
-		return ChatRequest{}, err
-	}
-	request := ChatRequest{Model: b.Model, Temperature: b.Heat, MaxTokens: max(b.MaxTokens, b.MaxNew), Completion: b.MaxNew > 0}
-	for _, m := range b.Messages {
-		var text string
-		if json.Unmarshal(m.Content, &text) == nil {
-			request.Text += text
-			continue
-		}
-		var parts []chatPart
-		if err := json.Unmarshal(m.Content, &parts); err != nil {
-			return request, err
-		}
-		for _, p := range parts {
-			if err := request.add(p); err != nil {
-				return request, err
-			}
+	if len(c.reply.Calls) > 0 {
+		message["tool_calls"] = c.calls(false)
+		if c.reply.Text == "" {
+			message["content"] = nil
 		}
 	}
-	if len(b.Messages) == 0 {
-		return request, errors.New("messages is empty")
+	choice := map[string]any{"index": 0, "message": message, "finish_reason": c.reply.Finish, "logprobs": nil}
+	answer := map[string]any{"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": c.request.Model, "choices": []any{choice}}
+	if c.reply.None {
+		answer["choices"] = []any{}
 	}
-	return request, nil
+	if c.azure {
+		choice["content_filter_results"] = safe
+		answer["prompt_filter_results"] = []any{map[string]any{"prompt_index": 0, "content_filter_results": safe}}
+	}
+	if !c.reply.NoUsage {
+		answer["usage"] = c.usage()
+	}
+	return answer
 }
 
-// add takes a part of a message: a text, or an image as a data URI.
-func (r *ChatRequest) add(p chatPart) error {
-	if p.Type == "text" {
-		r.Text += p.Text
-		return nil
+// safe is what Azure's filter says of harmless text.
+var safe = map[string]any{
+	"hate": map[string]any{"filtered": false, "severity": "safe"}, "self_harm": map[string]any{"filtered": false, "severity": "safe"},
+	"sexual": map[string]any{"filtered": false, "severity": "safe"}, "violence": map[string]any{"filtered": false, "severity": "safe"},
+}
+
+func (c completion) usage() map[string]int {
+	return map[string]int{"prompt_tokens": c.prompt, "completion_tokens": c.tokens, "total_tokens": c.prompt + c.tokens}
+}
+
+// calls are the tool calls on the wire, with an index in a stream.
+func (c completion) calls(indexed bool) []map[string]any {
+	var calls []map[string]any
+	for i, call := range c.reply.Calls {
+		one := map[string]any{"id": call.ID, "type": "function", "function": map[string]any{"name": call.Name, "arguments": call.Arguments}}
+		if indexed {
+			one["index"] = i
+		}
+		calls = append(calls, one)
 	}
-	media, data, ok := strings.Cut(strings.TrimPrefix(p.Image.URL, "data:"), ";base64,")
-	if p.Type != "image_url" || !ok {
-		return fmt.Errorf("a part of the type %q that is no image", p.Type)
+	return calls
+}
+
+// pieces are the text as a stream brings it: by words, unless the reply says otherwise.
+func (r Reply) pieces() []string {
+	if r.Pieces != nil || r.Text == "" {
+		return r.Pieces
 	}
-	raw, err := base64.StdEncoding.DecodeString(data)
-	if err != nil {
-		return err
-	}
-	img, format, err := image.Decode(bytes.NewReader(raw))
-	if err != nil || "image/"+format != media {
-		return fmt.Errorf("an image of the type %s that is %s: %w", media, format, err)
-	}
-	r.Images, r.MediaTypes = append(r.Images, img), append(r.MediaTypes, media)
-	return nil
+	return strings.SplitAfter(r.Text, " ")
 }

@@ -18,6 +18,12 @@ type Fault struct {
 	Cut  bool // the connection ends in the midst of the answer
 	Hang bool // no answer comes until the client gives up or the server closes
 
+	// Of a stream, Status, Cut and Hang strike after so many pieces of the answer: an error as an event of the
+	// stream, the connection's end, or silence. Zero: Status and Hang before it begins, Cut before its first piece.
+	Midway     int
+	Unfinished bool // a stream ends with [DONE], but with no finish_reason
+	Garbled    bool // a stream ends within the JSON of a piece, the one after Midway
+
 	Before func() // called when the request has come, before it is answered in whatever way
 
 	Extra      int  // so many results too many, or, below zero, too few
@@ -35,6 +41,10 @@ var (
 	CutShort     = Fault{Cut: true}
 	NoAnswer     = Fault{Hang: true}
 	UnknownModel = Fault{Status: http.StatusNotFound, Code: "model_not_found", Param: "model"}
+	TooLong      = Fault{
+		Status: http.StatusBadRequest, Code: "context_length_exceeded", Param: "messages",
+		Message: "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens. Please reduce the length of the messages.",
+	}
 )
 
 // After is the fault with a Retry-After of so many seconds, or a date.
@@ -51,6 +61,12 @@ func (f Fault) write(w http.ResponseWriter) {
 	maps.Copy(w.Header(), f.Header)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(f.Status)
+	// An error here is the client's going away.
+	_ = json.NewEncoder(w).Encode(f.problem())
+}
+
+// problem is the error object, in an answer or in an event of a stream.
+func (f Fault) problem() any {
 	type problem struct {
 		Message string  `json:"message"`
 		Type    string  `json:"type"`
@@ -64,6 +80,5 @@ func (f Fault) write(w http.ResponseWriter) {
 	if f.Status >= 429 {
 		p.Type = f.Code
 	}
-	// An error here is the client's going away.
-	_ = json.NewEncoder(w).Encode(map[string]problem{"error": p})
+	return map[string]problem{"error": p}
 }

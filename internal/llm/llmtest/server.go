@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/llm/token"
 )
@@ -30,8 +31,14 @@ type Options struct {
 	Poison     string      // inputs that contain it are refused with 400 (chat: by the content filter); empty: none
 	Header     http.Header // of every answer, e.g. rate limits
 
-	Reply     func(ChatRequest) Reply // what the model says; nil: always the same
+	Reply     func(ChatRequest) Reply // what the model says; nil: always the same, or a call of the forced tool
 	Reasoning bool                    // the model takes neither max_tokens nor a temperature
+	Window    int                     // tokens of question and answer that fit; zero: no limit
+	// Unknown are parameters of a chat completion that the service refuses, as vLLM does: "stream", "stream_options",
+	// "temperature", "tools", "tool_choice", "strict", "response_format".
+	Unknown []string
+
+	Limits Limits // of the rate of requests; the zero value: none
 }
 
 // Request is what one request asked for.
@@ -43,16 +50,19 @@ type Request struct {
 	Dimensions int    // zero: not sent
 	Header     http.Header
 	Chat       *ChatRequest // of a chat completion; nil: embeddings
+	At         time.Time    // when it came
 }
 
 // Server is a running stand-in. It is safe for concurrent use and ends with its test.
 type Server struct {
 	options Options
-	server  *httptest.Server
+	handler http.Handler
+	server  *httptest.Server // nil: in this process
 	tokens  *token.Counter
 	closing chan struct{}
 
 	mu       sync.Mutex
+	limiter  limiter
 	requests []Request
 	script   []Fault
 	outage   *Fault
@@ -65,13 +75,26 @@ type Server struct {
 // New starts a server on a free loopback port.
 func New(t testing.TB, options Options) *Server {
 	t.Helper()
+	s := build(options)
+	s.server = httptest.NewServer(s.handler)
+	t.Cleanup(func() {
+		close(s.closing)
+		s.server.Close()
+	})
+	return s
+}
+
+// NewInProcess makes a server that only Client reaches, without a network: for tests in virtual time.
+func NewInProcess(options Options) *Server { return build(options) }
+
+func build(options Options) *Server {
 	if options.Key == "" {
 		options.Key = Key
 	}
 	if options.Dimensions == 0 {
 		options.Dimensions = 1536
 	}
-	s := &Server{options: options, tokens: token.New(), closing: make(chan struct{})}
+	s := &Server{options: options, tokens: token.New(), closing: make(chan struct{}), limiter: limiter{Limits: options.Limits}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/embeddings", func(w http.ResponseWriter, r *http.Request) {
 		s.serve(w, r, r.Header.Get("Authorization") == "Bearer "+options.Key, "")
@@ -88,22 +111,28 @@ func New(t testing.TB, options Options) *Server {
 			serve(w, r, r.Header.Get("Api-Key") == options.Key, r.PathValue("deployment"))
 		})
 	}
-	s.server = httptest.NewServer(mux)
-	t.Cleanup(func() {
-		close(s.closing)
-		s.server.Close()
-	})
+	s.handler = mux
 	return s
 }
 
 // URL is the base of OpenAI's protocol, for OPENAI_BASE_URL.
-func (s *Server) URL() string { return s.server.URL + "/v1" }
+func (s *Server) URL() string { return s.AzureURL() + "/v1" }
 
 // AzureURL is the endpoint of Azure's protocol, for AZURE_OPENAI_ENDPOINT.
-func (s *Server) AzureURL() string { return s.server.URL }
+func (s *Server) AzureURL() string {
+	if s.server == nil {
+		return "http://llmtest.invalid"
+	}
+	return s.server.URL
+}
 
 // Client is an HTTP client whose idle connections end with the server.
-func (s *Server) Client() *http.Client { return s.server.Client() }
+func (s *Server) Client() *http.Client {
+	if s.server == nil {
+		return &http.Client{Transport: inProcess{s.handler}}
+	}
+	return s.server.Client()
+}
 
 // Script makes the next requests fail, one fault each in this order. Requests after them are
 // answered well. A zero Fault is a request that is answered well.
@@ -162,11 +191,22 @@ func (s *Server) Received() []Request {
 	return append([]Request(nil), s.requests...)
 }
 
-// begin notes a request and returns the fault that it meets.
-func (s *Server) begin(r Request) Fault {
+// begin notes a request, of about so many tokens, and returns the fault that it meets and the headers of its answer.
+func (s *Server) begin(r Request, tokens int) (Fault, http.Header) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	r.At = time.Now()
 	s.requests = append(s.requests, r)
+	limited, header := s.limiter.take(r.At, len(s.requests), tokens)
+	fault := s.next()
+	if limited != nil && fault.Status == 0 {
+		fault = *limited
+	}
+	return fault, header
+}
+
+// next is the fault that a request meets, whatever the limits.
+func (s *Server) next() Fault {
 	s.inFlight++
 	s.peak = max(s.peak, s.inFlight)
 	if len(s.script) > 0 {

@@ -49,8 +49,13 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, authorized bool, 
 	if deployment != "" {
 		request.Model = deployment
 	}
-	fault := s.begin(request)
+	size := 0
+	for _, input := range request.Inputs {
+		size += s.tokens.Count(input)
+	}
+	fault, header := s.begin(request, size)
 	defer s.end()
+	maps.Copy(w.Header(), header)
 	maps.Copy(w.Header(), s.options.Header)
 	if s.refuses(w, r, fault, authorized, err) {
 		return
@@ -69,12 +74,9 @@ func (s *Server) refuses(w http.ResponseWriter, r *http.Request, fault Fault, au
 		fault.Before()
 	}
 	switch {
-	case fault.Hang:
-		select {
-		case <-r.Context().Done():
-		case <-s.closing:
-		}
-	case fault.Status != 0:
+	case fault.Hang && fault.Midway == 0:
+		s.hang(r.Context())
+	case fault.Status != 0 && fault.Midway == 0:
 		fault.write(w)
 	case !authorized:
 		WrongKey.write(w)
@@ -84,6 +86,14 @@ func (s *Server) refuses(w http.ResponseWriter, r *http.Request, fault Fault, au
 		return false
 	}
 	return true
+}
+
+// hang waits until the client gives up or the server closes.
+func (s *Server) hang(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-s.closing:
+	}
 }
 
 func decode(r *http.Request) (Request, error) {

@@ -2,34 +2,32 @@ package openai
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"math"
-	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	api "github.com/sashabaranov/go-openai"
 
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
+	"github.com/seed-7227ef26/async-worker/internal/llm/token"
 )
-
-// imageTokens is about what a page's image costs, for the limiter; what it costs in fact the service says.
-const imageTokens = 1500
 
 // Chat asks a model of an OpenAI-compatible service. It is safe for concurrent use.
 type Chat struct {
 	service
-	completionTokens atomic.Bool // the model knows max_completion_tokens only, as OpenAI's reasoning models
-	noTemperature    atomic.Bool // the model takes no temperature
+	counter llm.Counter
+
+	mu    sync.Mutex
+	known dialect // what was found out about the service
 }
 
 var _ llm.Chat = (*Chat)(nil)
 
 // NewChat checks the configuration, without network. Of Config it takes Model (required), the service, its
-// limits and RequestTimeout. Its errors name the settings to mend.
+// limits and RequestTimeout, which is between two pieces where an answer is streamed. Its errors name the
+// settings to mend.
 func NewChat(c Config) (*Chat, error) {
 	if c.Model == "" {
 		return nil, errors.New("no model was named")
@@ -49,8 +47,11 @@ func NewChat(c Config) (*Chat, error) {
 	if c.Limiter == nil {
 		c.Limiter = NewLimiter(c.Concurrency)
 	}
+	if c.Counter == nil {
+		c.Counter = token.For(c.Model)
+	}
 	client.HTTPClient = recorder{c.httpClient()}
-	return &Chat{service: service{
+	return &Chat{counter: c.Counter, service: service{
 		client: api.NewClientWithConfig(client), model: c.Model, timeout: c.RequestTimeout, limiter: c.Limiter, names: names,
 	}}, nil
 }
@@ -59,96 +60,87 @@ func NewChat(c Config) (*Chat, error) {
 func (c *Chat) Model() string { return c.model }
 
 // Ask implements llm.Chat. The classes of its errors are those of Embedder.Embed; validation_error: the service
-// refuses what it was sent.
-func (c *Chat) Ask(ctx context.Context, q llm.Question) (a llm.Answer, err error) {
-	tokens := len(q.Text)/4 + imageTokens*len(q.Images) + q.MaxTokens/4
-	f := c.persist(ctx, func() (time.Duration, *failure) {
-		return c.once(ctx, tokens, func(ctx context.Context) error {
-			response, err := c.client.CreateChatCompletion(ctx, c.request(q))
-			if err != nil {
-				return c.adapt(ctx, err)
-			}
-			if len(response.Choices) == 0 {
-				return c.nonsense("no answer")
-			}
-			a = read(response)
-			return nil
-		})
-	})
+// refuses what it was sent. One whose cause is an *llm.TooLong was too long for the model.
+func (c *Chat) Ask(ctx context.Context, q llm.Question) (llm.Answer, error) {
+	a := asking{Chat: c, q: q, dialect: c.dialect()}
+	f := c.persist(ctx, func() (time.Duration, *failure) { return a.try(ctx) })
 	switch {
 	case f == nil:
-		return a, nil
+		return a.answer, nil
 	case f.filtered:
 		return llm.Answer{End: llm.Filtered}, nil
 	case ctx.Err() != nil:
-		return a, fmt.Errorf("ask a model: %w", context.Cause(ctx))
+		return llm.Answer{}, fmt.Errorf("ask a model: %w", context.Cause(ctx))
 	}
-	return a, job.Blame(job.Model, f.err)
+	return llm.Answer{}, job.Blame(job.Model, f.err)
 }
 
-func (c *Chat) request(q llm.Question) api.ChatCompletionRequest {
-	parts := []api.ChatMessagePart{{Type: api.ChatMessagePartTypeText, Text: q.Text}}
-	for _, img := range q.Images {
-		parts = append(parts, api.ChatMessagePart{Type: api.ChatMessagePartTypeImageURL, ImageURL: &api.ChatMessageImageURL{
-			URL: "data:" + img.MediaType + ";base64," + base64.StdEncoding.EncodeToString(img.Data), Detail: api.ImageURLDetailHigh,
-		}})
-	}
-	r := api.ChatCompletionRequest{
-		Model: c.model, Messages: []api.ChatCompletionMessage{{Role: api.ChatMessageRoleUser, MultiContent: parts}},
-	}
-	if !c.noTemperature.Load() {
-		// The library leaves out a zero, and the service would take 1.
-		r.Temperature = max(float32(q.Temperature), math.SmallestNonzeroFloat32)
-	}
-	if c.completionTokens.Load() {
-		r.MaxCompletionTokens = q.MaxTokens
-	} else {
-		r.MaxTokens = q.MaxTokens //nolint:staticcheck // servers other than OpenAI's know this one only
-	}
-	return r
+// asking is one question on its way to an answer.
+type asking struct {
+	*Chat
+	q       llm.Question
+	dialect dialect // of the next request
+	told    bool    // pieces of an answer were given to q.Stream
+	answer  llm.Answer
 }
 
-// adapt notices what the model doesn't take, so that the next try leaves it out. The library knows some such
-// models by name, of others the service tells.
-func (c *Chat) adapt(ctx context.Context, err error) error {
-	switch {
-	case errors.Is(err, api.ErrReasoningModelMaxTokensDeprecated):
-		return c.without(&c.completionTokens, "max_tokens")
-	case errors.Is(err, api.ErrReasoningModelLimitationsOther), errors.Is(err, api.ErrReasoningSamplingUnsupported):
-		return c.without(&c.noTemperature, "temperature")
-	}
-	refusal, ok := errors.AsType[*api.APIError](err)
-	if !ok || refusal.Param == nil || ctx.Err() != nil {
-		return err
-	}
-	switch {
-	case *refusal.Param == "max_tokens" && refusal.Code == "unsupported_parameter" && !c.completionTokens.Load():
-		return c.without(&c.completionTokens, "max_tokens")
-	case *refusal.Param == "temperature" && !c.noTemperature.Load():
-		return c.without(&c.noTemperature, "temperature")
-	}
-	return err
+func (a *asking) try(ctx context.Context) (time.Duration, *failure) {
+	stream := a.q.Stream != nil && !a.dialect.noStream
+	return a.once(ctx, guess(a.q), stream, func(ctx context.Context) error {
+		if a.told {
+			a.q.Stream("", true)
+			a.told = false
+		}
+		request := a.request(a.q, a.dialect)
+		ask := a.whole
+		if stream {
+			ask = a.streamed
+		}
+		answer, err := ask(ctx, request)
+		if err != nil {
+			return a.adapt(ctx, err)
+		}
+		if a.dialect.tellsSchema() && a.q.Schema != nil {
+			answer.Text = unfenced(answer.Text)
+		}
+		a.answer = answer
+		return nil
+	})
 }
 
-func (c *Chat) without(flag *atomic.Bool, param string) error {
-	flag.Store(true)
-	return &failure{passing: true, err: job.Errorf(job.DependencyUnavailable, "the model %q takes no %s; check %s", c.model, param, c.names.parameters)}
+// whole asks for an answer that comes in one piece.
+func (a *asking) whole(ctx context.Context, request api.ChatCompletionRequest) (llm.Answer, error) {
+	response, err := a.client.CreateChatCompletion(ctx, request)
+	if err != nil {
+		return llm.Answer{}, err
+	}
+	if len(response.Choices) == 0 {
+		return llm.Answer{}, a.nonsense("no answer")
+	}
+	choice := response.Choices[0]
+	answer := answerOf(choice.Message.Content, choice.Message.Refusal, choice.Message.ToolCalls, choice.FinishReason)
+	a.bill(&answer, &response.Usage)
+	a.tell(answer.Text)
+	return answer, nil
 }
 
-// read takes the answer out of a response.
-func read(r api.ChatCompletionResponse) llm.Answer {
-	choice := r.Choices[0]
-	a := llm.Answer{
-		Text: choice.Message.Content, End: llm.Stopped,
-		PromptTokens: r.Usage.PromptTokens, CompletionTokens: r.Usage.CompletionTokens,
+// tell gives a piece of the answer to whoever listens.
+func (a *asking) tell(piece string) {
+	if a.q.Stream != nil && piece != "" {
+		a.q.Stream(piece, false)
+		a.told = true
 	}
-	switch {
-	case choice.Message.Refusal != "":
-		a.Text, a.End = strings.TrimSpace(choice.Message.Refusal), llm.Refused
-	case choice.FinishReason == api.FinishReasonLength:
-		a.End = llm.CutOff
-	case choice.FinishReason == api.FinishReasonContentFilter:
-		a.End = llm.Filtered
+}
+
+// bill notes what an answer cost, or about so much when the service doesn't say.
+func (a *asking) bill(answer *llm.Answer, usage *api.Usage) {
+	if usage != nil && usage.PromptTokens > 0 {
+		answer.PromptTokens, answer.CompletionTokens = usage.PromptTokens, usage.CompletionTokens
+		return
 	}
-	return a
+	answer.PromptTokens = count(a.q, a.counter)
+	answer.CompletionTokens = a.counter.Count(answer.Text)
+	for _, call := range answer.Calls {
+		answer.CompletionTokens += a.counter.Count(call.Name) + a.counter.Count(call.Arguments)
+	}
 }

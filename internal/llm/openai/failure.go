@@ -22,6 +22,8 @@ var errTimeout = errors.New("the request took too long")
 type failure struct {
 	err      *job.Error
 	passing  bool   // worth another try within this call
+	adapted  bool   // the next request leaves out what this one was refused for: it goes at once
+	broken   bool   // an answer broke off: worth another try, however long it took
 	refused  bool   // the service dislikes what it was sent
 	param    string // the parameter that it refuses; empty: none
 	filtered bool   // by its content filter

@@ -3,6 +3,7 @@ package openai
 import (
 	"context"
 	"io"
+	"mime"
 	"net/http"
 
 	api "github.com/sashabaranov/go-openai"
@@ -19,6 +20,7 @@ const (
 type record struct {
 	status int // zero: no answer came
 	header http.Header
+	alive  func() // called whenever a part of the answer comes; nil: not
 }
 
 type recordKey struct{}
@@ -38,16 +40,36 @@ func (r recorder) Do(request *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if record, ok := request.Context().Value(recordKey{}).(*record); ok {
-		record.status, record.header = response.StatusCode, response.Header
-	}
+	record, _ := request.Context().Value(recordKey{}).(*record) // every request of this package has one
+	record.status, record.header = response.StatusCode, response.Header
 	limit := int64(maxAnswer)
 	if response.StatusCode >= http.StatusBadRequest {
 		limit = maxProblem
 	}
+	body := io.LimitReader(response.Body, limit)
+	if record.alive != nil {
+		body = &livening{body, record.alive}
+	}
+	if kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type")); kind == "text/event-stream" {
+		body = newEvents(body)
+	}
 	response.Body = struct {
 		io.Reader
 		io.Closer
-	}{io.LimitReader(response.Body, limit), response.Body}
+	}{body, response.Body}
 	return response, nil
+}
+
+// livening tells when something was read.
+type livening struct {
+	io.Reader
+	alive func()
+}
+
+func (l *livening) Read(p []byte) (int, error) {
+	n, err := l.Reader.Read(p)
+	if n > 0 {
+		l.alive()
+	}
+	return n, err
 }

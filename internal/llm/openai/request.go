@@ -21,7 +21,7 @@ type answer struct {
 // send asks for the vectors of one batch.
 func (e *Embedder) send(ctx context.Context, b batch) (a answer, f *failure) {
 	f = e.persist(ctx, func() (took time.Duration, f *failure) {
-		return e.once(ctx, b.tokens, func(ctx context.Context) error {
+		return e.once(ctx, b.tokens, false, func(ctx context.Context) error {
 			response, err := e.client.CreateEmbeddings(ctx, e.request(b.inputs))
 			if err != nil {
 				return e.noBase64(err)

@@ -30,33 +30,42 @@ type service struct {
 // asks for. try says how long it took, without the wait for the limiter.
 func (s *service) persist(ctx context.Context, try func() (time.Duration, *failure)) *failure {
 	var spent time.Duration
-	for n := 1; ; n++ {
+	for n := 1; ; {
 		took, failure := try()
+		if failure != nil && failure.adapted && ctx.Err() == nil { // each takes something away, so they come to an end
+			continue
+		}
 		if failure == nil || !failure.passing || ctx.Err() != nil || n == maxTries {
 			return failure
 		}
 		wait := time.Duration(rand.Int64N(int64(min(firstWait<<(n-1), longestWait))))
 		wait = max(wait, failure.err.RetryAfter)
-		if spent += took + wait; spent > retryBudget {
+		if spent += took + wait; spent > retryBudget && !(failure.broken && n == 1) {
 			return failure
 		}
 		if err := s.limiter.sleep(ctx, wait); err != nil {
 			return failure
 		}
+		n++
 	}
 }
 
-// once makes one request of about so many tokens, once the limiter lets it. send's error is the library's, or
-// a *failure.
-func (s *service) once(ctx context.Context, tokens int, send func(context.Context) error) (took time.Duration, f *failure) {
+// once makes one request of about so many tokens, once the limiter lets it. A stream may take its time, but not
+// between two pieces. send's error is the library's, or a *failure.
+func (s *service) once(ctx context.Context, tokens int, stream bool, send func(context.Context) error) (took time.Duration, f *failure) {
 	release, err := s.limiter.Acquire(ctx, tokens)
 	if err != nil {
 		return 0, s.classify(ctx, err, nil)
 	}
 	defer release()
-	request, cancel := context.WithTimeoutCause(ctx, s.timeout, errTimeout)
-	defer cancel()
+	request, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	timer := time.AfterFunc(s.timeout, func() { cancel(errTimeout) })
+	defer timer.Stop()
 	request, record := withRecord(request)
+	if stream {
+		record.alive = func() { timer.Reset(s.timeout) }
+	}
 
 	start := s.limiter.now()
 	err = send(request)

@@ -1,8 +1,10 @@
-// Package token counts tokens as OpenAI's embedding models do: byte-pair encoding with the
-// vocabulary cl100k_base (text-embedding-3-small, text-embedding-3-large, text-embedding-ada-002).
+// Package token counts tokens as OpenAI's models do: byte-pair encoding with the vocabulary cl100k_base
+// (embeddings, GPT-3.5, GPT-4) or o200k_base (GPT-4o and what came after it). For the models of others the count
+// is an approximation.
 package token
 
 import (
+	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
@@ -19,15 +21,27 @@ const (
 	segmentMax = 1024
 )
 
-// Counter counts tokens of cl100k_base. It is safe for concurrent use. The vocabulary is loaded by the
-// first Count (5 ms) and takes 4 MB of heap (6 MB resident), shared by all counters of a process.
+// Counter counts the tokens of one vocabulary. It is safe for concurrent use. The vocabulary is loaded by the
+// first Count and shared by all counters of a process: cl100k_base in 5 ms and 4 MB of heap, o200k_base in
+// twice that.
 type Counter struct {
 	load func() *codec.Codec
 }
 
-// New returns a Counter. It loads nothing yet.
-func New() *Counter {
-	return &Counter{load: sync.OnceValue(codec.NewCl100kBase)}
+// New returns a Counter of cl100k_base, as of the embedding models. It loads nothing yet.
+func New() *Counter { return &Counter{load: sync.OnceValue(codec.NewCl100kBase)} }
+
+// For returns a Counter for a chat model, by its name; one that is not known counts as cl100k_base, which is
+// within some percent for European languages and too many for others. It loads nothing yet.
+func For(model string) *Counter {
+	model = strings.TrimPrefix(strings.ToLower(model[strings.LastIndexByte(model, '/')+1:]), "ft:")
+	// Source: tiktoken's model.py.
+	for _, prefix := range []string{"gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-5", "gpt-6", "gpt-oss", "chatgpt-4o", "o1", "o3", "o4"} {
+		if strings.HasPrefix(model, prefix) {
+			return &Counter{load: sync.OnceValue(codec.NewO200kBase)}
+		}
+	}
+	return New()
 }
 
 // Count returns the number of tokens of text; zero for the empty text. Special tokens such as
@@ -49,9 +63,9 @@ func (c *Counter) Count(text string) int {
 	return total
 }
 
-// cut returns the length of the next segment of text. After a letter and before anything that is not
-// a letter the expression of cl100k_base always ends a match, and it never looks back: a text that is
-// cut there has the same tokens as the whole.
+// cut returns the length of the next segment of text. After a letter and before anything that is not a letter, a
+// mark or an apostrophe the expressions of both vocabularies always end a match, and they never look back: a text
+// that is cut there has the same tokens as the whole.
 func cut(text string) int {
 	if len(text) <= segment {
 		return len(text)
@@ -59,7 +73,7 @@ func cut(text string) int {
 	afterLetter, last := false, 0
 	for i, r := range text {
 		letter := unicode.IsLetter(r)
-		if i >= segment && afterLetter && !letter {
+		if i >= segment && afterLetter && !letter && r != '\'' && !unicode.IsMark(r) {
 			return i
 		}
 		if i > segmentMax-utf8.UTFMax {

@@ -35,13 +35,16 @@ func TestCount(t *testing.T) {
 // Cutting a text into segments doesn't change its count while words end now and then.
 func TestCountEqualsTheCodec(t *testing.T) {
 	t.Parallel()
-	whole, counter := codec.NewCl100kBase(), New()
+	codecs := []struct {
+		whole   *codec.Codec
+		counter *Counter
+	}{{codec.NewCl100kBase(), New()}, {codec.NewO200kBase(), For("openai/gpt-4o-mini")}}
 	pieces := rapid.SliceOfN(rapid.OneOf(
 		rapid.StringMatching(`[a-zA-Z]{1,12}`),
 		rapid.StringMatching(`[ \t\n\r.,;:'"!?()-]{1,6}`),
 		rapid.StringMatching(`\p{Han}{1,8}`),
 		rapid.StringMatching(`[0-9]{1,7}`),
-		rapid.SampledFrom([]string{"'s", "'LL ", "e\u0301", "👩‍👩‍👧", " \n\n", "\r\n", " naïve", "ß", "  "}),
+		rapid.SampledFrom([]string{"'s", "'LL ", "it's", "e\u0301", "👩‍👩‍👧", " \n\n", "\r\n", " naïve", "ß", "  "}),
 		rapid.String(),
 	), 0, 400)
 	rapid.Check(t, func(t *rapid.T) {
@@ -54,14 +57,34 @@ func TestCountEqualsTheCodec(t *testing.T) {
 			}
 		}
 		text = b.String()
-		want, err := whole.Count(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := counter.Count(text); got != want {
-			t.Fatalf("Count = %d, the codec says %d", got, want)
+		for _, c := range codecs {
+			want, err := c.whole.Count(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := c.counter.Count(text); got != want {
+				t.Fatalf("Count = %d, the codec %s says %d", got, c.whole.GetName(), want)
+			}
 		}
 	})
+}
+
+func TestFor(t *testing.T) {
+	t.Parallel()
+	// A word that the newer vocabulary has as one token.
+	text := "антиконституционный"
+	old, err := codec.NewCl100kBase().Count(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for model, newer := range map[string]bool{
+		"gpt-4o-mini": true, "gpt-4.1-nano-2025-04-14": true, "o3-mini": true, "openai/gpt-5": true, "ft:gpt-4o-2024-08-06:us": true, "GPT-4o": true,
+		"gpt-4": false, "gpt-4-turbo": false, "gpt-35-turbo": false, "meta-llama/Llama-3-8B": false, "": false,
+	} {
+		if got := For(model).Count(text); (got < old) != newer {
+			t.Errorf("%s: %d tokens; cl100k_base has %d", model, got, old)
+		}
+	}
 }
 
 // hostile are texts of a megabyte that make naive tokenizers quadratic.

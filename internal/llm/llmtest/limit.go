@@ -1,0 +1,99 @@
+package llmtest
+
+import (
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// Limits are the service's limits of rate, over all models. As OpenAI's they are buckets that fill evenly, that
+// are full at first, and of which the headers of every answer tell.
+type Limits struct {
+	Requests int           // in Period; zero: no limit
+	Tokens   int           // in Period; zero: no limit
+	Period   time.Duration // zero: a minute
+	Every    int           // every so many-th request is answered 429 whatever the buckets hold; zero: none
+	Pause    string        // Retry-After of a 429; empty: none is sent
+	Silent   bool          // no headers tell of the limits
+}
+
+// limiter is the buckets. It is guarded by the server's lock.
+type limiter struct {
+	Limits
+	requests, tokens bucket
+	refused          int // because a bucket was empty
+}
+
+type bucket struct {
+	used float64 // of its limit, at the moment at
+	at   time.Time
+}
+
+func (b *bucket) drain(now time.Time, perSecond float64) {
+	b.used = max(0, b.used-perSecond*now.Sub(b.at).Seconds())
+	b.at = now
+}
+
+// take answers the n-th request: with a fault when it is one too many.
+func (l *limiter) take(now time.Time, n, tokens int) (*Fault, http.Header) {
+	period := l.Period
+	if period == 0 {
+		period = time.Minute
+	}
+	header, refuse := http.Header{}, l.Every > 0 && n%l.Every == 0
+	for _, kind := range []struct {
+		name  string
+		b     *bucket
+		limit int
+		cost  int
+	}{{"Requests", &l.requests, l.Requests, 1}, {"Tokens", &l.tokens, l.Tokens, tokens}} {
+		if kind.limit == 0 {
+			continue
+		}
+		rate := float64(kind.limit) / period.Seconds()
+		kind.b.drain(now, rate)
+		if kind.b.used+float64(kind.cost) > float64(kind.limit)+1e-6 {
+			refuse = true
+			l.refused++
+		} else {
+			kind.b.used += float64(kind.cost)
+		}
+		if !l.Silent {
+			header.Set("X-Ratelimit-Limit-"+kind.name, strconv.Itoa(kind.limit))
+			header.Set("X-Ratelimit-Remaining-"+kind.name, fmt.Sprint(int(math.Floor(float64(kind.limit)-kind.b.used+1e-6))))
+			header.Set("X-Ratelimit-Reset-"+kind.name, time.Duration(kind.b.used/rate*float64(time.Second)).Round(time.Millisecond).String())
+		}
+	}
+	if !refuse {
+		return nil, header
+	}
+	fault := RateLimited
+	if l.Pause != "" {
+		fault = fault.After(l.Pause)
+	}
+	return &fault, header
+}
+
+// Refused is how many requests came when a bucket was empty: those that a client that keeps to the limits doesn't
+// send.
+func (s *Server) Refused() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.limiter.refused
+}
+
+// Most is the most requests that came within any span of that length.
+func (s *Server) Most(span time.Duration) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	most, first := 0, 0
+	for i, r := range s.requests {
+		for !s.requests[first].At.After(r.At.Add(-span)) {
+			first++
+		}
+		most = max(most, i-first+1)
+	}
+	return most
+}

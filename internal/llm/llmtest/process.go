@@ -1,0 +1,70 @@
+package llmtest
+
+import (
+	"io"
+	"net/http"
+	"sync"
+)
+
+// inProcess is a transport that calls the handler instead of a network: what waits in it waits for channels, so
+// that time passes in a test in virtual time.
+type inProcess struct{ handler http.Handler }
+
+// RoundTrip returns once the handler has written its header.
+func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
+	reader, writer := io.Pipe()
+	w := &answering{header: http.Header{}, body: writer, begun: make(chan struct{})}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() {
+			if err := recover(); err != nil && err != http.ErrAbortHandler { //nolint:errorlint // a value of a panic, as net/http compares it
+				panic(err)
+			} else if err != nil {
+				_ = writer.CloseWithError(io.ErrUnexpectedEOF)
+			}
+			_ = writer.Close()
+		}()
+		p.handler.ServeHTTP(w, r)
+		w.WriteHeader(http.StatusOK)
+	}()
+	select {
+	case <-w.begun:
+	case <-r.Context().Done():
+		_ = reader.Close()
+		return nil, r.Context().Err()
+	}
+	go func() { // as a connection does
+		select {
+		case <-r.Context().Done():
+			_ = reader.CloseWithError(r.Context().Err())
+		case <-done:
+		}
+	}()
+	return &http.Response{StatusCode: w.status, Status: http.StatusText(w.status), Header: w.sent, Body: reader, Request: r, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}, nil
+}
+
+// answering is the handler's side of a request.
+type answering struct {
+	header, sent http.Header
+	body         *io.PipeWriter
+	status       int
+	once         sync.Once
+	begun        chan struct{}
+}
+
+func (w *answering) Header() http.Header { return w.header }
+
+func (w *answering) WriteHeader(status int) {
+	w.once.Do(func() {
+		w.status, w.sent = status, w.header.Clone()
+		close(w.begun)
+	})
+}
+
+func (w *answering) Write(p []byte) (int, error) {
+	w.WriteHeader(http.StatusOK)
+	return w.body.Write(p)
+}
+
+func (w *answering) Flush() { w.WriteHeader(http.StatusOK) }

@@ -1,0 +1,243 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+
+	api "github.com/sashabaranov/go-openai"
+
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/llm"
+)
+
+// dialect is what a service or model doesn't take of OpenAI's protocol. The zero value takes everything.
+type dialect struct {
+	completionTokens bool // the model knows max_completion_tokens only, as OpenAI's reasoning models
+	mostTokens       int  // that an answer may be asked to have; zero: not known
+	noTemperature    bool
+	noReasoning      bool // the model takes tools only when it is told not to reason
+	noStream         bool
+	noUsage          bool // no stream_options
+	noStrict         bool
+	force            force
+	schema           schemaAs
+}
+
+// force is how a tool is forced.
+type force int
+
+const (
+	forceByName force = iota
+	forceByRequired
+	forceByOffer // no other tool is there, and the prompt has to do the rest
+)
+
+// schemaAs is how a schema is told.
+type schemaAs int
+
+const (
+	schemaEnforced schemaAs = iota
+	schemaAsObject          // JSON is enforced, the schema is in the prompt
+	schemaInPrompt
+)
+
+func (d dialect) tellsSchema() bool { return d.schema != schemaEnforced }
+
+// dialect is what is known of the service's.
+func (c *Chat) dialect() dialect {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.known
+}
+
+// notTaken says that something that was asked for had no effect.
+type notTaken struct{ param string }
+
+func (e *notTaken) Error() string { return e.param + " is not supported" }
+
+// adapt notices what the service doesn't take, so that the next try leaves it out. The library knows some
+// models by name; of others the service tells, in its error's parameter or in words.
+func (a *asking) adapt(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	switch ignored, ok := errors.AsType[*notTaken](err); {
+	case ok:
+		return a.without(ignored.param, forGood, func(d *dialect) { d.noStream = true })
+	case errors.Is(err, api.ErrReasoningModelMaxTokensDeprecated):
+		return a.without("max_tokens", forGood, func(d *dialect) { d.completionTokens = true })
+	case errors.Is(err, api.ErrReasoningModelLimitationsOther), errors.Is(err, api.ErrReasoningSamplingUnsupported):
+		return a.without("temperature", forGood, func(d *dialect) { d.noTemperature = true })
+	case errors.Is(err, api.ErrReasoningToolsRequireResponses) && !a.dialect.noReasoning:
+		return a.without("tools while it reasons", forGood, func(d *dialect) { d.noReasoning = true })
+	case errors.Is(err, api.ErrReasoningEffortUnsupported), errors.Is(err, api.ErrReasoningToolsRequireResponses):
+		return &failure{err: job.Errorf(job.DependencyUnavailable, "the model %q takes no tools in chat completions; check %s", a.model, a.names.parameters)}
+	}
+	r := refusalOf(err)
+	if r == nil {
+		return err
+	}
+	if long := a.tooLong(r); long != nil {
+		return long
+	}
+	if r.HTTPStatusCode != http.StatusBadRequest && r.HTTPStatusCode != http.StatusUnprocessableEntity || r.Code == "content_filter" {
+		return err
+	}
+	if f := a.adaptSchema(r); f != nil {
+		return f
+	}
+	if f := a.adaptParameter(r); f != nil {
+		return f
+	}
+	return r
+}
+
+// adaptSchema: a schema that can't be enforced (the subset is small) is told all the same, of this question only.
+func (a *asking) adaptSchema(r *api.APIError) error {
+	invalid := r.Code == "invalid_function_parameters" || r.Code == "invalid_json_schema" || strings.Contains(r.Message, "Invalid schema")
+	switch {
+	case !invalid:
+		return nil
+	case !a.dialect.noStrict && a.strict():
+		return a.without("a strict schema", forThis, func(d *dialect) { d.noStrict = true })
+	case a.q.Schema != nil && a.dialect.schema < schemaInPrompt:
+		return a.without("this schema", forThis, func(d *dialect) { d.schema++ })
+	}
+	return nil
+}
+
+func (a *asking) strict() bool {
+	for _, t := range a.q.Tools {
+		if t.Strict {
+			return true
+		}
+	}
+	return a.q.Schema != nil && a.q.Schema.Strict && !a.dialect.tellsSchema()
+}
+
+// atMost finds the limit in "max_tokens is too large: 9000. This model supports at most 4096 completion tokens".
+var atMost = regexp.MustCompile(`at most (\d{1,9})`)
+
+func (a *asking) adaptParameter(r *api.APIError) error {
+	d := a.dialect
+	limit := atMost.FindStringSubmatch(r.Message)
+	switch {
+	case about(r, "max_tokens") && !d.completionTokens && (r.Code == "unsupported_parameter" || strings.Contains(r.Message, "max_completion_tokens")):
+		return a.without("max_tokens", forGood, func(d *dialect) { d.completionTokens = true })
+	case (about(r, "max_tokens") || about(r, "max_completion_tokens")) && limit != nil && d.mostTokens == 0:
+		most, _ := strconv.Atoi(limit[1]) // digits only
+		return a.without("so many tokens", forGood, func(d *dialect) { d.mostTokens = most })
+	case about(r, "temperature") && !d.noTemperature:
+		return a.without("temperature", forGood, func(d *dialect) { d.noTemperature = true })
+	case about(r, "stream_options") && !d.noUsage && a.q.Stream != nil:
+		return a.without("stream_options", forGood, func(d *dialect) { d.noUsage = true })
+	case (about(r, "response_format") || about(r, "json_schema")) && a.q.Schema != nil && d.schema < schemaInPrompt:
+		return a.without("response_format", forGood, func(d *dialect) { d.schema++ })
+	case about(r, "tool_choice") && a.q.Force != "" && d.force < forceByOffer:
+		return a.without("tool_choice", forGood, func(d *dialect) { d.force++ })
+	case about(r, "strict") && !d.noStrict && a.strict():
+		return a.without("strict", forGood, func(d *dialect) { d.noStrict = true })
+	case about(r, "stream") && !d.noStream && a.q.Stream != nil:
+		return a.without("stream", forGood, func(d *dialect) { d.noStream = true })
+	case about(r, "tools") && len(a.q.Tools) > 0:
+		return &failure{err: job.Errorf(job.DependencyUnavailable, "the model %q takes no tools; check %s (%s)",
+			a.model, a.names.parameters, describe(r.HTTPStatusCode, r))}
+	}
+	return nil
+}
+
+// about says whether an error is about a parameter: by its name, also at the end of a path such as
+// tools[0].function.strict, or, where it has none, by its words.
+func about(r *api.APIError, param string) bool {
+	if r.Param != nil && *r.Param != "" {
+		return *r.Param == param || strings.HasPrefix(*r.Param, param+".") || strings.HasSuffix(*r.Param, "."+param)
+	}
+	for rest := r.Message; ; {
+		i := strings.Index(rest, param)
+		if i < 0 {
+			return false
+		}
+		end := i + len(param)
+		if (i == 0 || !wordByte(rest[i-1])) && (end == len(rest) || !wordByte(rest[end])) {
+			return true
+		}
+		rest = rest[end:]
+	}
+}
+
+func wordByte(b byte) bool {
+	return b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
+}
+
+// lasting says for how long something is left out.
+type lasting bool
+
+const (
+	forGood lasting = true
+	forThis lasting = false // it is of this question
+)
+
+func (a *asking) without(what string, l lasting, change func(*dialect)) *failure {
+	change(&a.dialect)
+	if l == forGood {
+		a.mu.Lock()
+		change(&a.known)
+		a.mu.Unlock()
+	}
+	return &failure{
+		adapted: true, passing: true,
+		err: job.Errorf(job.DependencyUnavailable, "the model %q doesn't take %s; check %s", a.model, what, a.names.parameters),
+	}
+}
+
+// refusalOf is what a service says of a request that it refuses; nil: it says nothing. Some (vLLM) have their
+// error's fields on top, and not under "error".
+func refusalOf(err error) *api.APIError {
+	if r, ok := errors.AsType[*api.APIError](err); ok {
+		return r
+	}
+	raw, ok := errors.AsType[*api.RequestError](err)
+	if !ok {
+		return nil
+	}
+	r := new(api.APIError)
+	if json.Unmarshal(raw.Body, r) != nil || r.Message == "" {
+		*r = api.APIError{Message: string(raw.Body)}
+	}
+	r.HTTPStatusCode = raw.HTTPStatusCode
+	return r
+}
+
+// How services say that a question is too long, and how much fits: OpenAI, Azure and vLLM; llama.cpp; a request
+// that is larger than all tokens of a minute, which no wait makes fit.
+var (
+	longWords = regexp.MustCompile(`(?i)maximum context length|exceeds? the (available )?context (size|window|length)|context length exceeded|prompt is too long|request too large for`)
+	window    = regexp.MustCompile(`(?i)(?:maximum context length (?:is|of)|context size (?:\(|of )|\): Limit) ?(\d{1,9})`)
+)
+
+// tooLong is the failure of a question that is too long, or nil.
+func (a *asking) tooLong(r *api.APIError) *failure {
+	switch r.HTTPStatusCode {
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusInternalServerError:
+	default:
+		return nil
+	}
+	if r.Code != "context_length_exceeded" && r.HTTPStatusCode != http.StatusRequestEntityTooLarge && !longWords.MatchString(r.Message) {
+		return nil
+	}
+	long := new(llm.TooLong)
+	message := "the question is longer than the model takes"
+	if m := window.FindStringSubmatch(r.Message); m != nil {
+		long.Window, _ = strconv.Atoi(m[1]) // digits only
+		message += fmt.Sprintf(" (%d tokens)", long.Window)
+	}
+	return &failure{err: &job.Error{
+		Class: job.ValidationError, Message: fmt.Sprintf("%s (%s)", message, describe(r.HTTPStatusCode, r)), Cause: long,
+	}}
+}

@@ -1,0 +1,44 @@
+package openai
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	api "github.com/sashabaranov/go-openai"
+
+	"github.com/seed-7227ef26/async-worker/internal/llm"
+)
+
+// answerOf makes an answer of what a service said. The arguments of calls are as the model wrote them.
+func answerOf(text, refusal string, calls []api.ToolCall, finish api.FinishReason) llm.Answer {
+	a := llm.Answer{Text: text, End: llm.Stopped}
+	for i, c := range calls {
+		if c.ID == "" { // some services have one call at a time, and no ids
+			c.ID = fmt.Sprintf("call_%d", i+1)
+		}
+		a.Calls = append(a.Calls, llm.ToolCall{ID: c.ID, Name: c.Function.Name, Arguments: c.Function.Arguments})
+	}
+	switch {
+	case finish == api.FinishReasonContentFilter:
+		a.End = llm.Filtered
+	case refusal != "":
+		a.Text, a.End = strings.TrimSpace(refusal), llm.Refused
+	case finish == api.FinishReasonLength:
+		a.End = llm.CutOff
+	case len(a.Calls) > 0: // a forced call ends with "stop"
+		a.End = llm.Called
+	}
+	return a
+}
+
+// fence is a block of Markdown around the whole of an answer.
+var fence = regexp.MustCompile("(?s)^\\s*```(?:json)?[ \\t]*\\n(.*?)\\n?```\\s*$")
+
+// unfenced takes a JSON text out of the block that models like to put it in.
+func unfenced(text string) string {
+	if m := fence.FindStringSubmatch(text); m != nil {
+		return m[1]
+	}
+	return text
+}
