@@ -44,6 +44,7 @@ type Tenant struct {
 	Queues   engine.Queues
 	Bucket   blob.Bucket
 	Embedder llm.Embedder
+	Chat     ChatModel
 
 	log     *slog.Logger
 	worker  string      // names this process

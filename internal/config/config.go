@@ -28,7 +28,9 @@ type Config struct {
 	EmbeddingDimensions int
 	// LLMProvider (LLM_PROVIDER) is ProviderOpenAI (default) or ProviderOffline.
 	LLMProvider string
-	Docling     Docling
+	// MaxTaskTokens (MAX_TASK_TOKENS) is the most that one task may use of the chat model. Default 500000.
+	MaxTaskTokens int
+	Docling       Docling
 	// Extractor (EXTRACTOR) is ExtractorNative, ExtractorDocling or ExtractorAuto: Docling, and native while it
 	// is down. Default ExtractorDocling when Docling.URL is set, else ExtractorNative.
 	Extractor string
@@ -131,6 +133,7 @@ type OpenAI struct {
 	BaseURL        string // OPENAI_BASE_URL, no trailing slash; default https://api.openai.com/v1
 	EmbeddingModel string // OPENAI_EMBEDDING_MODEL; default text-embedding-3-small
 	ChatModel      string // OPENAI_CHAT_MODEL; default gpt-4o-mini
+	ChatContext    int    // OPENAI_CHAT_CONTEXT, in tokens; zero: as the model of that name has
 }
 
 // AzureOpenAI is used instead of OpenAI when Endpoint is set; the models are OpenAI's settings, as

@@ -81,7 +81,7 @@ func models() []Setting {
 	return []Setting{
 		{
 			Name: "LLM_PROVIDER", Default: ProviderOpenAI, Groups: Models, Live: true,
-			Help: "openai, or offline: no network, lexical hashing embeddings",
+			Help: "openai, or offline: no network, lexical hashing embeddings, extractive summaries",
 			parse: oneOf(func(c *Config) *string { return &c.LLMProvider },
 				[]string{ProviderOpenAI, ProviderOffline}, nil),
 		},
@@ -106,6 +106,16 @@ func models() []Setting {
 			Help: "the model for chat; on Azure OpenAI the deployment's name",
 			parse: pattern(func(c *Config) *string { return &c.OpenAI.ChatModel }, modelPattern,
 				"use the model's or deployment's name alone"),
+		},
+		{
+			Name: "OPENAI_CHAT_CONTEXT", Default: "0", Unit: "tokens", Groups: Models, Live: true,
+			Help:  "how much fits into the context of OPENAI_CHAT_MODEL, question and answer together, 2048 to 10000000; 0: what OpenAI's model of that name has, else 128000",
+			parse: integer(func(c *Config) *int { return &c.OpenAI.ChatContext }, 0, 10_000_000),
+		},
+		{
+			Name: "MAX_TASK_TOKENS", Default: "500000", Unit: "tokens", Groups: Models, Live: true,
+			Help:  "a ceiling on what one task may use of the chat model, questions and answers together, 1000 to 1000000000",
+			parse: integer(func(c *Config) *int { return &c.MaxTaskTokens }, 1000, 1_000_000_000),
 		},
 		{
 			Name: "AZURE_OPENAI_ENDPOINT", Groups: Models, Live: true,
