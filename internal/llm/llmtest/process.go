@@ -18,12 +18,14 @@ func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	go func() {
 		defer close(done)
 		defer func() {
-			if err := recover(); err != nil && err != http.ErrAbortHandler { //nolint:errorlint // a value of a panic, as net/http compares it
+			switch err := recover(); {
+			case err != nil && err != http.ErrAbortHandler: //nolint:errorlint // a value of a panic, as net/http compares it
 				panic(err)
-			} else if err != nil {
+			case err != nil:
 				_ = writer.CloseWithError(io.ErrUnexpectedEOF)
+			default:
+				_ = writer.CloseWithError(r.Context().Err()) // nil is the end
 			}
-			_ = writer.Close()
 		}()
 		p.handler.ServeHTTP(w, r)
 		w.WriteHeader(http.StatusOK)
@@ -31,8 +33,10 @@ func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	select {
 	case <-w.begun:
 	case <-r.Context().Done():
+	}
+	if err := r.Context().Err(); err != nil {
 		_ = reader.Close()
-		return nil, r.Context().Err()
+		return nil, err
 	}
 	go func() { // as a connection does
 		select {
