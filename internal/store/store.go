@@ -51,6 +51,7 @@ type Store interface {
 	Passages
 	Replays
 	Upkeep
+	Examiner
 
 	// Check returns ErrSchema, ErrForbidden or another error when the store can't be worked with.
 	Check(ctx context.Context) error

@@ -132,5 +132,14 @@ func callError(fn string, err error) error {
 	return fmt.Errorf("call %s: %w", fn, err)
 }
 
+// Grantee implements rpc.Grantee.
+func (c *caller) Grantee() (in, role string) {
+	role = c.role
+	if role != Role || c.apart {
+		role = c.pool.Config().ConnConfig.User
+	}
+	return c.schema, pgx.Identifier{role}.Sanitize()
+}
+
 // Close gives back connections.
 func (c *caller) Close() { c.pool.Close() }

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io/fs"
 	"regexp"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -92,6 +93,22 @@ func Version() int {
 	}
 	return len(names)
 }
+
+// Functions are the names of the functions that a schema of this Version has, sorted.
+func Functions() []string {
+	found := []string{"aw_client"}                // of a migration, since tables' policies call it
+	names, _ := fs.Glob(files, "functions/*.sql") // the pattern is well-formed
+	for _, name := range names {
+		sql, _ := files.ReadFile(name) // it was found just now
+		for _, m := range made.FindAllSubmatch(sql, -1) {
+			found = append(found, string(m[1]))
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+var made = regexp.MustCompile(`(?m)^create or replace function (\w+)\(`)
 
 // Migrate brings the database at url up to Version and renews the functions. It is idempotent, and safe to
 // run at the same time from several places. The login must be allowed to create tables and roles in the

@@ -79,6 +79,7 @@ var otherTests = []suiteTest{
 	{"collect staged leftovers", testCollectStaged},
 	{"bulk", testBulk},
 	{"search", testSearch},
+	{"examine", testExamine},
 	{"search within sets", testSearchFilters},
 	{"search in order", testSearchOrder},
 	{"search for anything", testSearchOddities},

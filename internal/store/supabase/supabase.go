@@ -4,6 +4,7 @@ package supabase
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -43,7 +44,7 @@ func Open(rawURL, key string, o Options) (store.Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the Supabase client: %w", err)
 	}
-	return rpc.New(&caller{from}, o.ClientID, rpc.Options{Dimensions: o.Dimensions}), nil
+	return rpc.New(&caller{from: from, schema: o.Schema, role: roleOf(key)}, o.ClientID, rpc.Options{Dimensions: o.Dimensions}), nil
 }
 
 // newClient returns the From of a client. supabase-go always sends the key in both headers; Supabase's new
@@ -66,7 +67,8 @@ func newClient(baseURL, key, schema string) (func(table string) *postgrest.Query
 // caller is an rpc.Caller over supabase-go. Only From is used: the client's Rpc ignores the HTTP status,
 // has no context, and keeps its first error for good.
 type caller struct {
-	from func(table string) *postgrest.QueryBuilder
+	from         func(table string) *postgrest.QueryBuilder
+	schema, role string // of Grantee
 }
 
 // Call posts p to the function. The library panics when an error's body is the text null.
@@ -83,6 +85,30 @@ func (c *caller) Call(ctx context.Context, fn string, p json.RawMessage) (answer
 	}
 	return body, nil
 }
+
+// Grantee implements rpc.Grantee.
+func (c *caller) Grantee() (in, role string) {
+	return `"` + c.schema + `"`, `"` + c.role + `"` // neither can have a quote
+}
+
+// roleOf is the role that a key says it is for. Supabase's new keys say nothing, and are for service_role.
+func roleOf(key string) string {
+	var claims struct {
+		Role string `json:"role"`
+	}
+	parts := strings.Split(key, ".")
+	if len(parts) == 3 {
+		if payload, err := base64.RawURLEncoding.DecodeString(parts[1]); err == nil {
+			_ = json.Unmarshal(payload, &claims) // the database says so if it is no claim set
+		}
+	}
+	if !roleName.MatchString(claims.Role) {
+		return "service_role"
+	}
+	return claims.Role
+}
+
+var roleName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,62}$`)
 
 // Close does nothing: the connections belong to the process's default transport.
 func (*caller) Close() {}

@@ -18,6 +18,10 @@ func (w countedStore) Check(ctx context.Context) error {
 	return call0(w.c, "store.Check", func() error { return w.s.Check(ctx) })
 }
 
+func (w countedStore) Examine(ctx context.Context) (store.Examination, error) {
+	return call(w.c, "store.Examine", func() (store.Examination, error) { return w.s.Examine(ctx) })
+}
+
 func (w countedStore) Submit(ctx context.Context, s store.Submission) (store.Submitted, error) {
 	return call(w.c, "store.Submit", func() (store.Submitted, error) { return w.s.Submit(ctx, s) })
 }

@@ -1,0 +1,91 @@
+package azure
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Right is one kind of request that the worker makes of the storage account, and what permits it.
+// Sources: https://learn.microsoft.com/rest/api/storageservices/authorize-with-azure-active-directory (permissions for
+// data operations) and .../create-account-sas (account SAS permissions by operation).
+type Right struct {
+	Service  Service
+	Doing    string // what the worker does with it
+	Action   string // of Azure's roles, below Microsoft.Storage/storageAccounts/
+	Data     bool   // it is a data action
+	SAS      string // the letter of an account's shared access signature (sp)
+	Optional bool   // the worker runs without it
+}
+
+// The rights of the worker. The custom role in packaging/azure holds exactly these.
+var (
+	QueueMetadata = Right{Queue, "read the length of a queue", "queueServices/queues/read", false, "r", false}
+	QueueCreate   = Right{Queue, "create a queue that is missing", "queueServices/queues/write", false, "c", true}
+	QueuePeek     = Right{Queue, "peek at messages (dlq list, sweep)", "queueServices/queues/messages/read", true, "r", false}
+	QueueReceive  = Right{Queue, "receive messages", "queueServices/queues/messages/process/action", true, "p", false}
+	QueueUpdate   = Right{Queue, "update messages: renew and release leases", "queueServices/queues/messages/write", true, "u", false}
+	QueueDelete   = Right{Queue, "delete messages", "queueServices/queues/messages/delete", true, "p", false}
+	QueuePut      = Right{Queue, "put messages: dead letters, replays, what is enqueued", "queueServices/queues/messages/add/action", true, "a", false}
+
+	ContainerRead   = Right{Blob, "look whether the container exists", "blobServices/containers/read", false, "r", false}
+	ContainerCreate = Right{Blob, "create the container when it is missing", "blobServices/containers/write", false, "c", true}
+	BlobRead        = Right{Blob, "read documents", "blobServices/containers/blobs/read", true, "r", false}
+	BlobWrite       = Right{Blob, "write and overwrite derived documents", "blobServices/containers/blobs/write", true, "w", false}
+)
+
+// Rights are all of them.
+func Rights() []Right {
+	return []Right{
+		QueueMetadata, QueueCreate, QueuePeek, QueueReceive, QueueUpdate, QueueDelete, QueuePut,
+		ContainerRead, ContainerCreate, BlobRead, BlobWrite,
+	}
+}
+
+// ActionName is the full name of the right's action or data action.
+func (r Right) ActionName() string { return "Microsoft.Storage/storageAccounts/" + r.Action }
+
+// Names and built-in roles for Grant.
+const (
+	// RoleName is that of the custom role in packaging/azure/async-worker-role.json.
+	RoleName  = "async-worker tenant"
+	sasRights = "rwacup" // all letters of Rights
+)
+
+var builtIn = map[Service]string{Queue: "Storage Queue Data Contributor", Blob: "Storage Blob Data Contributor"}
+
+// Grant says what is missing when the right is refused on the named queue or container, and the command that grants it.
+func (c *Credentials) Grant(r Right, on string) string {
+	account := c.account
+	if account == "" {
+		account = "ACCOUNT"
+	}
+	switch {
+	case c.token != nil:
+		kind := "action"
+		if r.Data {
+			kind = "data action"
+		}
+		part := "queueServices/default/queues/" + on
+		if r.Service == Blob {
+			part = "blobServices/default/containers/" + on
+		}
+		return fmt.Sprintf(`the identity lacks the %s %s: az role assignment create --assignee PRINCIPAL_ID --role %q --scope `+
+			`"$(az storage account show --name %s --query id --output tsv)/%s" (the role of packaging/azure/async-worker-role.json; %q has it too). It works after up to ten minutes`,
+			kind, r.ActionName(), RoleName, account, part, builtIn[r.Service])
+	case c.key != "":
+		return "the account's key has every right: the account's firewall, or its setting allowSharedKeyAccess, refuses it: " +
+			"az storage account show --name " + account + ` --query "{keys: allowSharedKeyAccess, network: networkRuleSet}"`
+	default:
+		return fmt.Sprintf("the shared access signature lacks %s, or is not for this service or type of resource%s: az storage account generate-sas --account-name %s "+
+			"--services bq --resource-types sco --permissions %s --https-only --expiry WHEN", r.SAS, c.has(), account, sasRights)
+	}
+}
+
+// has tells the rights of the signature.
+func (c *Credentials) has() string {
+	sp := strings.Map(lettersOnly, c.sas.Get("sp"))
+	if sp == "" {
+		return ""
+	}
+	return " (it has sp=" + sp + ")"
+}

@@ -1,0 +1,41 @@
+package azure
+
+import (
+	"context"
+	"errors"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+
+	"github.com/seed-7227ef26/async-worker/internal/blob"
+)
+
+// Create creates the container unless it exists. Unlike Ensure it fails where that isn't allowed, also when the
+// container exists.
+func (b *Bucket) Create(ctx context.Context) error {
+	_, err := b.client.Create(ctx, nil)
+	if answer, ok := errors.AsType[*azcore.ResponseError](err); ok && answer.ErrorCode == "ContainerAlreadyExists" {
+		return nil
+	}
+	return b.explain("create the container", err)
+}
+
+// Exists looks at the container's properties. ErrNotFound when there is none.
+func (b *Bucket) Exists(ctx context.Context) error {
+	_, err := b.client.GetProperties(ctx, nil)
+	if answer, ok := errors.AsType[*azcore.ResponseError](err); ok && answer.StatusCode == 404 {
+		return blob.ErrNotFound
+	}
+	return b.explain("look at the container", err)
+}
+
+// Remove deletes a blob, which nothing but a probe does. One that isn't there is deleted.
+func (b *Bucket) Remove(ctx context.Context, name string) error {
+	if err := blob.CheckName(name); err != nil {
+		return err
+	}
+	_, err := b.client.NewBlobClient(name).Delete(ctx, nil)
+	if err = b.explain("delete the blob "+name+" in", err); errors.Is(err, blob.ErrNotFound) {
+		return nil
+	}
+	return err
+}

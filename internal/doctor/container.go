@@ -1,0 +1,97 @@
+package doctor
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/azure"
+	"github.com/seed-7227ef26/async-worker/internal/blob"
+)
+
+// ProbeBlob is what the doctor writes, overwrites and reads.
+const ProbeBlob = "derived/.doctor"
+
+const probeBody = "written by doctor"
+
+func container(ctx context.Context, p *Patient) []Result {
+	b, err := p.Bucket(ctx)
+	if err != nil {
+		return append([]Result{failed("container", err, "")}, skipped(Container, "the account can't be opened")[1:]...)
+	}
+	exists := p.within(ctx, b.Exists)
+	absent := errors.Is(exists, blob.ErrNotFound)
+	if exists != nil && !absent && !denied(exists) {
+		return append([]Result{failed("container", exists, "")}, skipped(Container, "the account does not answer")[1:]...)
+	}
+	if absent && p.NoCreate {
+		missing := Result{Check: "container", State: Warn, Seen: "it does not exist", Mend: "the worker creates it at its start; or leave out --no-create"}
+		return append([]Result{missing}, skipped(Container, "there is no container")[1:]...)
+	}
+	created := p.within(ctx, b.Create)
+	var results []Result
+	switch {
+	case absent && created != nil:
+		r := p.refused("container", azure.ContainerCreate, "the container", created)
+		r.State, r.Class, r.Seen = Fail, classOf(created), "it does not exist, and can't be created: "+r.Seen
+		return append([]Result{r}, skipped(Container, "there is no container")[1:]...)
+	case absent:
+		results = append(results, ok("container", "it was created"))
+	case exists != nil:
+		r := p.refused("container", azure.ContainerRead, "the container", exists)
+		if created == nil { // the worker creates first, and learns from the answer that it exists
+			r.State, r.Class = Warn, None
+		}
+		results = append(results, r)
+	default:
+		results = append(results, ok("container", "it exists"))
+	}
+	if created != nil {
+		results = append(results, p.refused("container create", azure.ContainerCreate, "the container", created))
+	} else {
+		results = append(results, ok("container create", "it may be created"))
+	}
+	return append(results, p.writeAndRead(ctx, b)...)
+}
+
+// writeAndRead writes a blob twice, because a right to create is none to overwrite, and reads it.
+func (p *Patient) writeAndRead(ctx context.Context, b Bucket) []Result {
+	write := func(ctx context.Context) error {
+		_, err := b.Put(ctx, ProbeBlob, strings.NewReader(probeBody), "text/plain")
+		return err
+	}
+	written := p.within(ctx, write)
+	if written == nil {
+		written = p.within(ctx, write)
+	}
+	read := p.within(ctx, func(ctx context.Context) error {
+		_, body, err := b.Open(ctx, ProbeBlob)
+		if err != nil {
+			return err
+		}
+		content, err := io.ReadAll(body)
+		if err == nil && !bytes.Equal(content, []byte(probeBody)) {
+			err = errors.New("what was read is not what was written")
+		}
+		return errors.Join(err, body.Close())
+	})
+	seen := "written, overwritten"
+	if p.within(context.WithoutCancel(ctx), func(ctx context.Context) error { return b.Remove(ctx, ProbeBlob) }) == nil {
+		seen += ", removed"
+	} else {
+		seen += "; " + ProbeBlob + " stays, since the key may not delete, which the worker never does"
+	}
+	results := []Result{ok("blob write", "%s", seen), ok("blob read", "the same was read")}
+	if written != nil {
+		results[0] = p.refused("blob write", azure.BlobWrite, "the container", written)
+	}
+	switch {
+	case errors.Is(read, blob.ErrNotFound) && written != nil:
+		results[1] = ok("blob read", "a blob that isn't there is not found, which only one learns who may read")
+	case read != nil:
+		results[1] = p.refused("blob read", azure.BlobRead, "the container", read)
+	}
+	return results
+}

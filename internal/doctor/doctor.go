@@ -1,0 +1,134 @@
+// Package doctor tries each permission and service that the worker needs, and says what is missing and how to mend
+// it. It works on the live services of a tenant and takes no task away from a worker: what each check touches and
+// costs is in Checks. Checks that don't depend on each other run side by side; one that fails stops no other.
+package doctor
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// State is how a check ended.
+type State string
+
+// The states.
+const (
+	OK      State = "ok"
+	Warn    State = "warn" // the worker runs, and somebody should look at it
+	Fail    State = "fail" // the worker, or a part of what it does, would fail
+	Skipped State = "skipped"
+)
+
+// Class says what sort of trouble a failed check found, and so the exit code.
+type Class string
+
+// The classes, the gravest last: a wrong setting may be the cause of a refusal, and a refusal shows that the service
+// is up.
+const (
+	None        Class = ""
+	Unavailable Class = "unavailable"   // a service is down
+	Permission  Class = "permission"    // a right is missing
+	Config      Class = "configuration" // a setting, the schema or this machine is not as it must be
+)
+
+// Result is what a check saw.
+type Result struct {
+	Check string `json:"check"`
+	State State  `json:"state"`
+	Class Class  `json:"class,omitempty"` // of Fail
+	Seen  string `json:"seen"`
+	Mend  string `json:"mend,omitempty"` // of Warn and Fail: what to do, with the command
+}
+
+// Report is what the doctor found, in the order of Checks.
+type Report struct {
+	ClientID string   `json:"client_id"`
+	Results  []Result `json:"checks"`
+}
+
+// Worst is the gravest class of the failed checks.
+func (r Report) Worst() Class {
+	worst := None
+	for _, result := range r.Results {
+		if result.State == Fail && slices.Index(classes(), result.Class) > slices.Index(classes(), worst) {
+			worst = result.Class
+		}
+	}
+	return worst
+}
+
+func classes() []Class { return []Class{None, Unavailable, Permission, Config} }
+
+// Examine runs the checks. Each request has the patient's timeout.
+func Examine(ctx context.Context, p Patient) Report {
+	report := Report{ClientID: p.ClientID}
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for _, part := range parts() {
+		wg.Go(func() {
+			results := p.run(ctx, part)
+			mu.Lock()
+			defer mu.Unlock()
+			report.Results = append(report.Results, results...)
+		})
+	}
+	wg.Wait()
+	order := Checks()
+	slices.SortStableFunc(report.Results, func(a, b Result) int { return place(order, a.Check) - place(order, b.Check) })
+	return report
+}
+
+func place(order []Check, name string) int {
+	return slices.IndexFunc(order, func(c Check) bool { return c.Name == name })
+}
+
+// part is a group of checks that share what they open, and run one after the other.
+type part struct {
+	group Group
+	run   func(context.Context, *Patient) []Result
+}
+
+func parts() []part {
+	return []part{
+		{Settings, settings}, {Queues, queues}, {Container, container}, {Store, storeChecks}, {Models, models},
+		{Docling, doclingCheck}, {Webhooks, webhooks}, {Clock, clock}, {Machine, machine}, {Unit, unit},
+	}
+}
+
+// run runs a part unless it is to be skipped.
+func (p *Patient) run(ctx context.Context, part part) []Result {
+	why, skip := p.Skip[part.group]
+	if !skip {
+		return part.run(ctx, p)
+	}
+	return skipped(part.group, why)
+}
+
+// skipped are the results of a group that isn't tried.
+func skipped(g Group, why string) (results []Result) {
+	for _, c := range Checks() {
+		if c.Group == g {
+			results = append(results, Result{Check: c.Name, State: Skipped, Seen: why})
+		}
+	}
+	return results
+}
+
+// within bounds one step of a check.
+func (p *Patient) within(ctx context.Context, do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, p.timeout())
+	defer cancel()
+	return do(ctx)
+}
+
+func (p *Patient) timeout() time.Duration {
+	if p.Timeout > 0 {
+		return p.Timeout
+	}
+	return DefaultTimeout
+}
+
+// DefaultTimeout is how long one step of a check may take.
+const DefaultTimeout = 15 * time.Second

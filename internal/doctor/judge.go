@@ -1,0 +1,97 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/azure"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// failed is the result of a check that ended with an error, by the one table from errors to classes. mend is for
+// errors that don't know themselves what to do.
+func failed(check string, err error, mend string) Result {
+	r := Result{Check: check, State: Fail, Class: classOf(err), Seen: err.Error(), Mend: mend}
+	if e, ok := errors.AsType[*job.Error](err); ok {
+		r.Seen = e.Message
+		if e.Hint != "" {
+			r.Seen = strings.TrimSuffix(e.Message, ": "+e.Hint)
+			r.Mend = e.Hint
+		}
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		r.Class = Unavailable
+	}
+	return r
+}
+
+func classOf(err error) Class {
+	if p, ok := errors.AsType[*azure.Problem](err); ok {
+		switch p.Kind {
+		case azure.Permission:
+			return Permission
+		case azure.Clock:
+			return Config
+		case azure.Setting:
+			if p.Status != 0 {
+				return Config
+			}
+		}
+		return Unavailable // a host that isn't found may be an outage of DNS
+	}
+	if _, ok := errors.AsType[*store.LackError](err); ok {
+		return Permission
+	}
+	switch {
+	case errors.Is(err, store.ErrForbidden):
+		return Permission
+	case errors.Is(err, store.ErrSchema):
+		return Config
+	}
+	_, unreachable := errors.AsType[*net.OpError](err)
+	_, unknown := errors.AsType[*net.DNSError](err)
+	if e, ok := errors.AsType[*job.Error](err); ok && !unreachable && !unknown {
+		return classOfJob(e)
+	}
+	return Unavailable
+}
+
+// classOfJob reads the errors of services that tell a refusal from an outage by their words only: to a running worker
+// both are the same, it goes on trying.
+func classOfJob(e *job.Error) Class {
+	switch {
+	case e.Class == job.QuotaExceeded, strings.Contains(e.Message, "refuses the key"):
+		return Permission
+	case e.Class == job.ValidationError, e.Class == job.InternalBug,
+		strings.Contains(e.Message, "doesn't know the model"), strings.Contains(e.Message, "gives vectors of"), strings.Contains(e.Message, "refuses a parameter"):
+		return Config
+	}
+	return Unavailable
+}
+
+func ok(check, format string, args ...any) Result {
+	return Result{Check: check, State: OK, Seen: fmt.Sprintf(format, args...)}
+}
+
+// denied says whether err is the storage account's refusal of one right.
+func denied(err error) bool {
+	p, is := errors.AsType[*azure.Problem](err)
+	return is && p.Kind == azure.Permission
+}
+
+// settings tells what is wrong with the settings.
+func settings(_ context.Context, p *Patient) []Result {
+	if len(p.Settings) == 0 {
+		return []Result{ok("settings", "they can be read; async-worker check-config shows them")}
+	}
+	var seen, mend []string
+	for _, s := range p.Settings {
+		seen = append(seen, s.Name+": "+s.Problem)
+		mend = append(mend, s.Name+": "+s.Remedy)
+	}
+	return []Result{{Check: "settings", State: Fail, Class: Config, Seen: strings.Join(seen, "; "), Mend: strings.Join(mend, "; ")}}
+}

@@ -1,0 +1,133 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+func machine(ctx context.Context, p *Patient) []Result {
+	return []Result{p.disk(), p.poppler(ctx), p.tesseract(ctx)}
+}
+
+// disk looks for room, and whether this user may write.
+func (p *Patient) disk() Result {
+	const check = "disk"
+	dir := p.Machine.TempDir
+	f, err := os.CreateTemp(dir, ".async-worker-doctor-")
+	if err != nil {
+		class := Config
+		if errors.Is(err, fs.ErrPermission) {
+			class = Permission
+		}
+		return Result{Check: check, State: Fail, Class: class, Seen: err.Error(), Mend: "give this user a folder for temporary files: TMPDIR, or under systemd CacheDirectory="}
+	}
+	if err := errors.Join(f.Close(), os.Remove(f.Name())); err != nil {
+		return Result{Check: check, State: Fail, Class: Config, Seen: err.Error()}
+	}
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(dir, &s); err != nil {
+		return Result{Check: check, State: Skipped, Seen: err.Error()}
+	}
+	free := int64(s.Bavail) * int64(s.Bsize) //nolint:gosec // far from 2^63
+	seen := fmt.Sprintf("%d MiB free in %s", free>>20, dir)
+	if free < p.Machine.NeedBytes {
+		return Result{
+			Check: check, State: Warn, Seen: seen + fmt.Sprintf("; tasks of the largest size allowed may need %d MiB", p.Machine.NeedBytes>>20),
+			Mend: "make room, or lower MAX_BLOB_MB or WORKER_CONCURRENCY",
+		}
+	}
+	return ok(check, "%s", seen)
+}
+
+func (p *Patient) poppler(ctx context.Context) Result {
+	var missing []string
+	for _, program := range p.Machine.Programs {
+		if err := p.within(ctx, func(ctx context.Context) error { return p.Machine.Run(ctx, program) }); err != nil {
+			missing = append(missing, program+": "+err.Error())
+		}
+	}
+	if len(missing) > 0 {
+		return Result{Check: "poppler", State: Fail, Class: Config, Seen: strings.Join(missing, "; "), Mend: "apt install poppler-utils"}
+	}
+	return ok("poppler", "%s", strings.Join(p.Machine.Programs, ", "))
+}
+
+func (p *Patient) tesseract(ctx context.Context) Result {
+	const check = "tesseract"
+	if p.Machine.Tesseract == nil {
+		return Result{Check: check, State: Skipped, Seen: "OCR_ENGINE reads pages by a service"}
+	}
+	var version string
+	var languages []string
+	if err := p.within(ctx, func(ctx context.Context) (err error) {
+		version, languages, err = p.Machine.Tesseract(ctx)
+		return err
+	}); err != nil {
+		return Result{Check: check, State: Warn, Seen: err.Error() + "; pages without text stay unread", Mend: "apt install tesseract-ocr tesseract-ocr-eng tesseract-ocr-deu, or set OCR_ENGINE"}
+	}
+	return ok(check, "version %s reads %s", version, strings.Join(languages, ", "))
+}
+
+func unit(ctx context.Context, p *Patient) []Result {
+	return []Result{p.files(), p.enabled(ctx)}
+}
+
+// files looks at the modes of what may hold secrets.
+func (p *Patient) files() Result {
+	const check = "files"
+	paths := []string{p.Unit.EnvFile, p.Unit.Credentials}
+	inside, _ := filepath.Glob(filepath.Join(p.Unit.Credentials, "*")) // the pattern is well-formed
+	var seen, open []string
+	for _, path := range append(paths, inside...) {
+		info, err := os.Lstat(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			return Result{Check: check, State: Skipped, Seen: "they can't be looked at by this user: " + path}
+		}
+		seen = append(seen, path)
+		// The environment file may be read by a group; credentials are root's alone.
+		most := fs.FileMode(0o700)
+		if path == p.Unit.EnvFile {
+			most = 0o740
+		}
+		if info.Mode().Perm()&^most != 0 {
+			open = append(open, fmt.Sprintf("%s has mode %04o", path, info.Mode().Perm()))
+		}
+	}
+	switch {
+	case len(open) > 0:
+		return Result{
+			Check: check, State: Fail, Class: Permission, Seen: strings.Join(open, "; ") + ": others can read secrets",
+			Mend: fmt.Sprintf("chmod 0640 %s; chmod -R go-rwx %s", p.Unit.EnvFile, p.Unit.Credentials),
+		}
+	case len(seen) == 0:
+		return Result{Check: check, State: Skipped, Seen: "there is neither " + p.Unit.EnvFile + " nor " + p.Unit.Credentials}
+	}
+	return ok(check, "%d files and folders, none of which others can read", len(seen))
+}
+
+func (p *Patient) enabled(ctx context.Context) Result {
+	const check = "unit"
+	var state string
+	err := p.within(ctx, func(ctx context.Context) (err error) {
+		state, err = p.Unit.Enabled(ctx)
+		return err
+	})
+	switch {
+	case err != nil:
+		return Result{Check: check, State: Skipped, Seen: "systemd does not say: " + err.Error()}
+	case state == "":
+		return Result{Check: check, State: Skipped, Seen: "this system was not started by systemd"}
+	case state == "enabled" || state == "enabled-runtime":
+		return ok(check, "%s is %s", p.Unit.Unit, state)
+	}
+	return Result{Check: check, State: Warn, Seen: p.Unit.Unit + " is " + state + ": it does not start with the machine", Mend: "systemctl enable --now " + p.Unit.Unit}
+}

@@ -1,0 +1,67 @@
+package doctor
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/azure"
+	"github.com/seed-7227ef26/async-worker/internal/blob"
+	"github.com/seed-7227ef26/async-worker/internal/llm"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/queue"
+)
+
+// Patient is the tenant's worker: how to open what its checks need. Functions of skipped groups may be nil.
+type Patient struct {
+	ClientID string
+	Timeout  time.Duration    // of one step; zero: DefaultTimeout
+	Skip     map[Group]string // groups not to try, and why
+	NoCreate bool             // queues and the container are not created
+
+	// Settings are what is wrong with the settings.
+	Settings []Problem
+
+	Queues    func(context.Context) ([]queue.Probing, error)
+	Bucket    func(context.Context) (Bucket, error)
+	Grant     func(r azure.Right, on string) string // how to grant a right of the storage account
+	Store     func(context.Context) (store.Examiner, error)
+	Vectors   int // EMBEDDING_DIMENSIONS
+	Embedder  func(context.Context) (llm.Embedder, error)
+	Chat      func(context.Context) (llm.Chat, error)
+	Docling   func(context.Context) error
+	Receivers []string // URLs of webhooks; empty: those of the last jobs
+	Receiver  func(ctx context.Context, url string) (netip.AddrPort, error)
+	StorageAt func(context.Context) (time.Time, error) // the storage account's clock
+	Machine   Computer
+	Unit      Instance
+}
+
+// Problem is a setting that is wrong.
+type Problem struct{ Name, Problem, Remedy string }
+
+// Bucket is the tenant's container.
+type Bucket interface {
+	blob.Bucket
+	Create(ctx context.Context) error
+	Exists(ctx context.Context) error
+	Remove(ctx context.Context, name string) error
+}
+
+// Computer is the machine that the worker runs on.
+type Computer struct {
+	TempDir   string // of the worker
+	NeedBytes int64  // room that one task may need there
+	Programs  []string
+	Run       func(ctx context.Context, program string) error                           // asks a program of poppler for its version
+	Tesseract func(ctx context.Context) (version string, languages []string, err error) // nil: another engine reads pages
+}
+
+// Instance is the tenant's unit and its files.
+type Instance struct {
+	Unit        string
+	EnvFile     string
+	Credentials string // the folder
+	// Enabled asks systemd; "" and no error: there is no systemd.
+	Enabled func(ctx context.Context) (string, error)
+}

@@ -1,0 +1,117 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/seed-7227ef26/async-worker/internal/llm"
+)
+
+func models(ctx context.Context, p *Patient) []Result {
+	results := make([]Result, 2)
+	var wg sync.WaitGroup
+	wg.Go(func() { results[0] = p.embedding(ctx) })
+	wg.Go(func() { results[1] = p.chat(ctx) })
+	wg.Wait()
+	return results
+}
+
+const nextModel = "is the model's service reachable? check OPENAI_BASE_URL or AZURE_OPENAI_ENDPOINT and the key"
+
+func (p *Patient) embedding(ctx context.Context) Result {
+	const check = "embedding model"
+	e, err := p.Embedder(ctx)
+	if err != nil {
+		return Result{Check: check, State: Fail, Class: Config, Seen: err.Error()}
+	}
+	var made llm.Embeddings
+	if err := p.within(ctx, func(ctx context.Context) (err error) {
+		made, err = e.Embed(ctx, []string{"doctor"})
+		return err
+	}); err != nil {
+		return failed(check, err, nextModel)
+	}
+	return ok(check, "%s gives vectors of %d dimensions; %d tokens were used", e.Model(), len(made.Vectors[0]), made.Tokens)
+}
+
+func (p *Patient) chat(ctx context.Context) Result {
+	const check = "chat model"
+	if p.Chat == nil {
+		return Result{Check: check, State: Skipped, Seen: "LLM_PROVIDER=offline asks none"}
+	}
+	c, err := p.Chat(ctx)
+	if err != nil {
+		return Result{Check: check, State: Fail, Class: Config, Seen: err.Error()}
+	}
+	var answer llm.Answer
+	if err := p.within(ctx, func(ctx context.Context) (err error) {
+		answer, err = c.Ask(ctx, llm.Question{Text: "Say: well", MaxTokens: 16})
+		return err
+	}); err != nil {
+		return failed(check, err, nextModel)
+	}
+	return ok(check, "%s answers; %d tokens were used", c.Model(), answer.PromptTokens+answer.CompletionTokens)
+}
+
+func doclingCheck(ctx context.Context, p *Patient) []Result {
+	if err := p.within(ctx, p.Docling); err != nil {
+		return []Result{failed("docling", err, "is docling-serve running, and DOCLING_URL its address?")}
+	}
+	return []Result{ok("docling", "it is ready, and takes the key")}
+}
+
+// webhooks tries receivers side by side.
+func webhooks(ctx context.Context, p *Patient) []Result {
+	const check = "webhooks"
+	urls := p.Receivers
+	if len(urls) == 0 {
+		e, err := p.examination(ctx)
+		if err != nil || len(e.WebhookHosts) == 0 {
+			return []Result{{Check: check, State: Skipped, Seen: "no job has one yet: give --webhook-url"}}
+		}
+		urls = e.WebhookHosts
+	}
+	addrs, errs := make([]netip.AddrPort, len(urls)), make([]error, len(urls))
+	var wg sync.WaitGroup
+	for i, to := range urls {
+		wg.Go(func() {
+			errs[i] = p.within(ctx, func(ctx context.Context) (err error) {
+				addrs[i], err = p.Receiver(ctx, to)
+				return err
+			})
+		})
+	}
+	wg.Wait()
+	var fine, bad []string
+	for i, to := range urls {
+		if errs[i] != nil {
+			bad = append(bad, hostOf(to)+": "+errs[i].Error())
+		} else {
+			fine = append(fine, fmt.Sprintf("%s (%s)", hostOf(to), addrs[i].Addr()))
+		}
+	}
+	if len(bad) == 0 {
+		return []Result{ok(check, "%s", strings.Join(fine, ", "))}
+	}
+	r := Result{Check: check, State: Fail, Class: Unavailable, Seen: strings.Join(bad, "; "), Mend: "does the name resolve here (getent hosts NAME), and does a firewall let connections out?"}
+	if p.refusedOnly(errs) {
+		r.Class, r.Mend = Config, "allow the receiver's network in WEBHOOK_ALLOW_CIDRS if it is yours, or give another webhook_url"
+	}
+	if len(p.Receivers) == 0 { // somebody else's server may be down
+		r.State, r.Class = Warn, None
+	}
+	return []Result{r}
+}
+
+// hostOf leaves out path and query, which may hold a token.
+func hostOf(rawURL string) string {
+	u, err := url.Parse(rawURL)
+	if err != nil || u.Host == "" {
+		return "the given URL"
+	}
+	return u.Host
+}

@@ -1,0 +1,154 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// migrate is how a schema is brought up to date.
+const migrate = "async-worker migrate (with the owner's DATABASE_URL), or paste the output of async-worker migrate --print into the Supabase editor"
+
+// storeChecks sorts one examination into its checks.
+func storeChecks(ctx context.Context, p *Patient) []Result {
+	asked := time.Now()
+	e, err := p.examination(ctx)
+	took := time.Since(asked)
+	lack, refused := errors.AsType[*store.LackError](err)
+	if err != nil && !refused {
+		return p.unexamined(err)
+	}
+	if refused {
+		return p.alone(lack.Lack)
+	}
+	results := []Result{p.key(e), p.schema(e)}
+	for _, part := range []struct {
+		check string
+		about []store.About
+		fine  string
+	}{
+		{"store functions", []store.About{store.AboutFunction}, "all may be called"},
+		{"store tables", []store.About{store.AboutTable, store.AboutWrite}, "all may be used as needed"},
+		{"row-level security", []store.About{store.AboutPolicy}, "this client's rows can be reached, and no other's"},
+	} {
+		results = append(results, lacking(part.check, e, part.fine, part.about...))
+	}
+	return append(results, skewed("store clock", "the database's", e.Now, asked.Add(took/2), took))
+}
+
+// examination opens the store and asks it.
+func (p *Patient) examination(ctx context.Context) (e store.Examination, err error) {
+	err = p.within(ctx, func(ctx context.Context) error {
+		s, err := p.Store(ctx)
+		if err != nil {
+			return err
+		}
+		e, err = s.Examine(ctx)
+		return err
+	})
+	return e, err
+}
+
+// unexamined is when the store gave no answer that one can work with.
+func (p *Patient) unexamined(err error) []Result {
+	check, mend := "store", "is the database up? check SUPABASE_URL or DATABASE_URL"
+	switch {
+	case errors.Is(err, store.ErrSchema):
+		check, mend = "store schema", migrate
+	case errors.Is(err, store.ErrForbidden):
+		mend = "use a key whose claim client_id is " + p.ClientID + " and whose role is async_worker (SUPABASE_KEY), or the service-role key"
+	}
+	results := skipped(Store, "the database could not be examined")
+	for i, r := range results {
+		if r.Check == check {
+			results[i] = failed(check, err, mend)
+		}
+	}
+	return results
+}
+
+// alone is when one missing right hides all others.
+func (p *Patient) alone(l store.Lack) []Result {
+	check := map[store.About]string{store.AboutSchema: "store schema", store.AboutFunction: "store functions", store.AboutTable: "store tables"}[l.About]
+	if l.About == store.AboutSchema && strings.Contains(l.Problem, "role") {
+		check = "store"
+	}
+	results := skipped(Store, "hidden by what "+check+" lacks")
+	for i, r := range results {
+		if r.Check == check {
+			results[i] = Result{Check: check, State: Fail, Class: Permission, Seen: l.Subject + ": " + l.Problem, Mend: l.Mend}
+		}
+	}
+	return results
+}
+
+// key tells what the key reaches.
+func (p *Patient) key(e store.Examination) Result {
+	if e.EveryTenant {
+		return Result{
+			Check: "store", State: Warn, Seen: fmt.Sprintf("the key has the role %s, for which row-level security does not hold: it reaches the rows of every client", e.Role),
+			Mend: "use a key of this client alone: SUPABASE_KEY, a JWT with the claims role async_worker and client_id " + p.ClientID + "; or a login async_worker_" + p.ClientID + " in the role async_worker",
+		}
+	}
+	return ok("store", "role %s, bound to client %s", e.Role, e.BoundTo)
+}
+
+// schema compares what the program needs with what is there.
+func (p *Patient) schema(e store.Examination) Result {
+	const check = "store schema"
+	unfit := func(mend, format string, args ...any) Result {
+		return Result{Check: check, State: Fail, Class: Config, Seen: fmt.Sprintf(format, args...), Mend: mend}
+	}
+	var absent []string
+	for _, l := range e.Lacks {
+		switch l.About {
+		case store.AboutVersion:
+			absent = append(absent, l.Subject)
+		case store.AboutSchema:
+			return Result{Check: check, State: Fail, Class: Permission, Seen: l.Subject + ": " + l.Problem, Mend: l.Mend}
+		}
+	}
+	switch {
+	case e.Version != 0 && e.Version < e.Wanted:
+		return unfit(migrate, "it is at version %d, this program needs %d", e.Version, e.Wanted)
+	case e.Version > e.Wanted:
+		return Result{Check: check, State: Warn, Seen: fmt.Sprintf("it is at version %d, newer than this program's %d", e.Version, e.Wanted), Mend: "update this program"}
+	case len(absent) > 0:
+		return unfit(migrate, "there is no %s", strings.Join(absent, ", "))
+	case p.Vectors != 0 && e.Dimensions != 0 && e.Dimensions != p.Vectors:
+		return unfit(fmt.Sprintf("set EMBEDDING_DIMENSIONS to %d, or use another DB_SCHEMA", e.Dimensions), "its vectors have %d dimensions, EMBEDDING_DIMENSIONS is %d", e.Dimensions, p.Vectors)
+	}
+	return ok(check, "version %d, vectors of %d dimensions", e.Version, e.Dimensions)
+}
+
+// lacking makes one result of all that is amiss of one sort. The statements can be run as they are.
+func lacking(check string, e store.Examination, fine string, about ...store.About) Result {
+	var seen, mend []string
+	for _, l := range e.Lacks {
+		for _, a := range about {
+			if l.About == a {
+				seen = append(seen, l.Subject+": "+l.Problem)
+				if l.Mend != "" {
+					mend = append(mend, l.Mend)
+				}
+			}
+		}
+	}
+	if len(seen) == 0 {
+		if e.EveryTenant && check == "row-level security" {
+			return Result{Check: check, State: Skipped, Seen: "it does not hold for this key"}
+		}
+		return ok(check, "%s", fine)
+	}
+	if len(mend) == 0 {
+		mend = []string{migrate}
+	}
+	if len(seen) > 5 {
+		seen = append(seen[:5], fmt.Sprintf("and %d more", len(seen)-5))
+	}
+	return Result{Check: check, State: Fail, Class: Permission, Seen: strings.Join(seen, "; "), Mend: strings.Join(mend, "; ")}
+}

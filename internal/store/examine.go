@@ -1,0 +1,58 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// Examiner tells what the key may do. None of it is on a task's way.
+type Examiner interface {
+	// Examine looks at every function, table and policy that the worker needs, and changes nothing. What the key
+	// lacks is in the answer; an error says that nothing could be looked at, e.g. ErrForbidden for another client's key,
+	// *LackError for one missing right that hides all others, ErrSchema.
+	Examine(ctx context.Context) (Examination, error)
+}
+
+// Examination is what a key may do in the database.
+type Examination struct {
+	Version      int       `json:"version"` // of the schema; zero: it may not be read
+	Wanted       int       `json:"-"`       // the version that this program needs
+	Dimensions   int       `json:"dimensions"`
+	Role         string    `json:"role"`
+	BoundTo      string    `json:"bound_to"`     // the client that the key is for; empty: none
+	EveryTenant  bool      `json:"every_tenant"` // row-level security does not hold for this key
+	Now          time.Time `json:"now"`          // by the database's clock
+	Lacks        []Lack    `json:"findings"`
+	WebhookHosts []string  `json:"webhook_hosts"` // scheme and host of the last jobs' webhooks
+}
+
+// Lack is something that the key lacks, or has too much of.
+type Lack struct {
+	About   About  `json:"about"`
+	Subject string `json:"subject"` // the name of the function, table or schema
+	Problem string `json:"problem"`
+	Mend    string `json:"mend"` // SQL for the owner of the schema; empty: migrate
+}
+
+// About says what sort of thing a Lack is about.
+type About string
+
+// What a Lack is about.
+const (
+	AboutVersion  About = "version"  // something is not there
+	AboutSchema   About = "schema"   // usage of a schema
+	AboutFunction About = "function" // execute
+	AboutTable    About = "table"    // select, insert, update, delete
+	AboutPolicy   About = "policy"   // row-level security
+	AboutWrite    About = "write"    // a row can't be written, for another reason
+)
+
+// LackError is a Lack that kept Examine from looking at anything else.
+type LackError struct {
+	Lack
+
+	Cause error
+}
+
+func (e *LackError) Error() string { return e.Subject + ": " + e.Problem }
+func (e *LackError) Unwrap() error { return e.Cause }

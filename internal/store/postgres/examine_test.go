@@ -1,0 +1,29 @@
+package postgres_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
+	"github.com/seed-7227ef26/async-worker/internal/store/schema"
+	"github.com/seed-7227ef26/async-worker/internal/store/storetest"
+)
+
+// TestLacks: each right that the worker's role has, taken away alone, is named, and comes back by what is told.
+func TestLacks(t *testing.T) {
+	t.Parallel()
+	url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions})
+	storetest.RunLacks(t, func(t testing.TB, client string) store.Store { return open(t, url, client) }, connect(t, url), postgres.Role, true, false)
+}
+
+// TestExamineNothing: an empty database is no missing right.
+func TestExamineNothing(t *testing.T) {
+	t.Parallel()
+	s := open(t, stacktest.EmptyPostgres(t), "a")
+	t.Cleanup(s.Close)
+	if _, err := s.Examine(t.Context()); !errors.Is(err, store.ErrSchema) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,71 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/store/schema"
+)
+
+// Examine implements store.Examiner.
+func (c *client) Examine(ctx context.Context) (store.Examination, error) {
+	e := store.Examination{Wanted: schema.Version()}
+	var raised error
+	err := c.callBy(ctx, func(ctx context.Context, fn string, p json.RawMessage) (answer json.RawMessage, err error) {
+		answer, err = c.caller.Call(ctx, fn, p)
+		raised = err
+		return answer, err
+	}, "aw_examine", struct {
+		tenantArg
+		Functions []string `json:"functions"`
+	}{c.tenant(), schema.Functions()}, &e)
+	if lack, ok := c.lacking(raised); ok {
+		return e, &store.LackError{Lack: lack, Cause: err}
+	}
+	return e, err
+}
+
+// denied is how Postgres words what the call itself may not do.
+var denied = regexp.MustCompile(`^permission denied (?:for (schema|function) (\S+)|to set role "([^"]+)")$`)
+
+// Grantee is implemented by a Caller that knows whom a grant is for.
+type Grantee interface {
+	// Grantee is the schema of the functions and the role that calls them, quoted.
+	Grantee() (schema, role string)
+}
+
+// lacking reads the one right that was refused before anything else could be looked at.
+func (c *client) lacking(err error) (store.Lack, bool) {
+	raised, ok := errors.AsType[*SQLError](err)
+	if !ok {
+		return store.Lack{}, false
+	}
+	m := denied.FindStringSubmatch(raised.Message)
+	if m == nil {
+		return store.Lack{}, false
+	}
+	in, role := schema.DefaultSchema, "async_worker"
+	if g, ok := c.caller.(Grantee); ok {
+		in, role = g.Grantee()
+	}
+	lack := store.Lack{Subject: m[2]}
+	switch {
+	case m[3] != "":
+		lack.About, lack.Subject, lack.Problem = store.AboutSchema, m[3], "the login may not take this role"
+		lack.Mend = fmt.Sprintf("grant %s to authenticator", quoted(m[3]))
+	case m[1] == "schema":
+		lack.About, lack.Problem = store.AboutSchema, "usage is not granted"
+		lack.Mend = fmt.Sprintf("grant usage on schema %s to %s", quoted(m[2]), role)
+	default:
+		lack.About, lack.Problem = store.AboutFunction, "execute is not granted"
+		lack.Mend = fmt.Sprintf("grant execute on function %s.%s to %s", in, quoted(m[2]), role)
+	}
+	return lack, true
+}
+
+func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

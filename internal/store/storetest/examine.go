@@ -1,0 +1,137 @@
+package storetest
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/store/schema"
+)
+
+// testExamine: a key that may do all it must lacks nothing, and examining leaves nothing behind.
+func testExamine(t *testing.T, b *bench) {
+	if _, err := b.Submit(b.ctx(), store.Submission{
+		JobID: "hooked", Type: "ingest", Priority: "normal", Payload: []byte(`{}`), Hints: []byte(`{}`), Fingerprint: "f", MaxAttempts: 1,
+		Queue: "q", Message: "m", WebhookURL: "https://somebody:secret@hooks.example:8443/path?token=secret#x",
+	}); err != nil {
+		t.Fatal(err)
+	}
+	e, err := b.Examine(b.ctx())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(e.Lacks) != 0 {
+		t.Errorf("it lacks %+v", e.Lacks)
+	}
+	if e.Version != schema.Version() || e.Wanted != e.Version || e.Dimensions != Dimensions || e.Role == "" {
+		t.Errorf("examined: %+v", e)
+	}
+	if bound := e.BoundTo == b.client; bound == e.EveryTenant {
+		t.Errorf("bound to %q, every tenant: %v", e.BoundTo, e.EveryTenant)
+	}
+	if d := time.Since(e.Now).Abs(); d > time.Minute {
+		t.Errorf("the database's clock is off by %v", d)
+	}
+	if !slices.Equal(e.WebhookHosts, []string{"https://hooks.example:8443"}) {
+		t.Errorf("hosts of webhooks: %q", e.WebhookHosts)
+	}
+	jobs, err := b.Jobs(b.ctx(), store.JobFilter{Limit: 10})
+	if err != nil || len(jobs) != 1 {
+		t.Errorf("%d jobs, %v; want the one that was there before", len(jobs), err)
+	}
+}
+
+// lack is one right that is taken away, and what Examine shall say.
+type lack struct {
+	sql     string
+	about   store.About
+	subject string
+}
+
+// lacks are the single rights of a role that is bound to a tenant, or not: all of them, or some of each kind.
+func lacks(role string, bound, thorough bool) []lack {
+	var all []lack
+	functions, policied := []string{"aw_begin", "aw_client", "aw_examine", "aw_examine_policies"}, Tables[:1]
+	if thorough {
+		functions, policied = schema.Functions(), Tables
+	}
+	for _, fn := range functions {
+		all = append(all, lack{`do $$ declare f regprocedure; begin for f in select oid::regprocedure from pg_proc where proname = '` + fn + `' loop
+			execute format('revoke execute on function %s from ` + role + `', f); end loop; end $$`, store.AboutFunction, fn})
+	}
+	for table, privileges := range map[string][]string{
+		"jobs": {"select", "insert", "update"}, "job_events": {"select", "insert"}, "dead_letters": {"select", "insert", "update", "delete"},
+		"webhook_deliveries": {"select", "insert", "update"}, "documents": {"select", "insert", "update", "delete"},
+		"document_versions": {"select", "insert", "update", "delete"}, "document_chunks": {"select", "insert", "update", "delete"},
+		"page_results": {"select", "insert", "update", "delete"}, "summaries": {"select", "insert"}, "agent_runs": {"select", "insert"},
+		"derived_contents": {"select", "insert"}, "aw_schema_version": {"select"},
+	} {
+		for _, p := range privileges {
+			all = append(all, lack{"revoke " + p + " on " + table + " from " + role, store.AboutTable, table})
+		}
+	}
+	all = append(all,
+		lack{"revoke usage on schema public from " + role + ", public", store.AboutSchema, "public"},
+		lack{"revoke select on documents from aw_searcher", store.AboutTable, "documents"},
+		lack{"revoke select on document_chunks from aw_searcher", store.AboutTable, "document_chunks"},
+		lack{"revoke execute on function aw_client from aw_searcher", store.AboutFunction, "aw_client"},
+		lack{"revoke execute on function aw_matching from aw_searcher", store.AboutFunction, "aw_matching"},
+	)
+	if !bound {
+		return all
+	}
+	for _, table := range policied {
+		all = append(
+			all,
+			lack{"alter table " + table + " disable row level security", store.AboutPolicy, table},
+			lack{"drop policy tenant on " + table, store.AboutPolicy, table},
+			lack{"alter policy tenant on " + table + " using (true)", store.AboutPolicy, table},
+			lack{"alter policy tenant on " + table + " with check (true)", store.AboutPolicy, table},
+			lack{"create policy everything on " + table + " for select using (true)", store.AboutPolicy, table},
+			lack{"create policy everything on " + table + " to async_worker using (client_id is not null)", store.AboutPolicy, table},
+		)
+	}
+	return all
+}
+
+// RunLacks takes away each single right of role in turn, wants Examine to name exactly that one, and makes it whole
+// again by the statement that Examine gives. The database must be this test's own, and clean. Unless it is thorough,
+// only some functions and policies are tried.
+func RunLacks(t *testing.T, open Open, superuser *pgx.Conn, role string, bound, thorough bool) {
+	s := open(t, "examined")
+	t.Cleanup(s.Close)
+	run := func(sql string) {
+		t.Helper()
+		if _, err := superuser.Exec(t.Context(), sql); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
+	for _, l := range lacks(role, bound, thorough) {
+		run(l.sql)
+		found := examine(t, s, l.sql)
+		if len(found) != 1 || found[0].About != l.about || found[0].Subject != l.subject || found[0].Mend == "" {
+			t.Fatalf("after %s:\nit finds %+v, and should find that %s %s is amiss", l.sql, found, l.about, l.subject)
+		}
+		run(found[0].Mend)
+		if left := examine(t, s, found[0].Mend); len(left) != 0 {
+			t.Fatalf("after %s, mended by %s: it still lacks %+v", l.sql, found[0].Mend, left)
+		}
+	}
+}
+
+// examine returns what is lacking, also when that keeps all else from being looked at.
+func examine(t *testing.T, s store.Store, after string) []store.Lack {
+	t.Helper()
+	e, err := s.Examine(t.Context())
+	if l, ok := errors.AsType[*store.LackError](err); ok {
+		return []store.Lack{l.Lack}
+	}
+	if err != nil {
+		t.Fatalf("after %s: %v, %v", after, err, errors.Unwrap(err))
+	}
+	return e.Lacks
+}
