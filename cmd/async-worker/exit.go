@@ -77,6 +77,9 @@ func judge(err error) verdict {
 	if u, ok := errors.AsType[*usageError](err); ok {
 		return verdict{exitUsage, u.next}
 	}
+	if d, ok := errors.AsType[*diagnosis](err); ok {
+		return verdict{d.code(), ""}
+	}
 	if _, ok := errors.AsType[*config.Errors](err); ok {
 		return verdict{exitConfig, "mend these settings; async-worker check-config shows what is in force"}
 	}

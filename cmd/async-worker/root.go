@@ -58,6 +58,7 @@ order; check-config shows what is in force. Exit codes: 0 fine, 1 it failed, 2 u
 down, 75 try again, 77 permission, 78 configuration.`,
 		Example: `  async-worker dev                                    a whole local stack with a worker
   async-worker check-config                           what is set, and everything that is wrong with it
+  async-worker doctor                                 what the worker may not do, and how to grant it
   async-worker run --client-id southhaven             the daemon
   async-worker enqueue --upload report.pdf --type ingest --document-set reports --watch
   async-worker search "notice period" --set reports`,
@@ -75,6 +76,7 @@ down, 75 try again, 77 permission, 78 configuration.`,
 	root.AddCommand(
 		p.newRunCommand(), p.newEnqueueCommand(), p.newJobsCommand(), p.newDLQCommand(), p.newSearchCommand(),
 		p.newExtractCommand(), p.newMigrateCommand(), p.newCheckConfigCommand(), p.newReloadCommand(), p.newDevCommand(), p.newVersionCommand(),
+		p.newDoctorCommand(),
 		p.newTenantCommand(), p.newGenerateCommand(),
 	)
 	return root

@@ -92,8 +92,16 @@ type part struct {
 
 func parts() []part {
 	return []part{
-		{Settings, settings}, {Queues, queues}, {Container, container}, {Store, storeChecks}, {Models, models},
-		{Docling, doclingCheck}, {Webhooks, webhooks}, {Clock, clock}, {Machine, machine}, {Unit, unit},
+		{Settings, settings},
+		{Queues, queues},
+		{Container, container},
+		{Store, storeChecks},
+		{Models, models},
+		{Docling, doclingCheck},
+		{Webhooks, webhooks},
+		{Clock, clock},
+		{Machine, machine},
+		{Unit, unit},
 	}
 }
 

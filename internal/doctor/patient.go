@@ -32,6 +32,7 @@ type Patient struct {
 	Docling   func(context.Context) error
 	Receivers []string // URLs of webhooks; empty: those of the last jobs
 	Receiver  func(ctx context.Context, url string) (netip.AddrPort, error)
+	Refused   func(error) bool                         // by the guard against private addresses
 	StorageAt func(context.Context) (time.Time, error) // the storage account's clock
 	Machine   Computer
 	Unit      Instance

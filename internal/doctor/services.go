@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 
@@ -98,7 +99,7 @@ func webhooks(ctx context.Context, p *Patient) []Result {
 		return []Result{ok(check, "%s", strings.Join(fine, ", "))}
 	}
 	r := Result{Check: check, State: Fail, Class: Unavailable, Seen: strings.Join(bad, "; "), Mend: "does the name resolve here (getent hosts NAME), and does a firewall let connections out?"}
-	if p.refusedOnly(errs) {
+	if slices.ContainsFunc(errs, p.Refused) {
 		r.Class, r.Mend = Config, "allow the receiver's network in WEBHOOK_ALLOW_CIDRS if it is yours, or give another webhook_url"
 	}
 	if len(p.Receivers) == 0 { // somebody else's server may be down

@@ -69,6 +69,11 @@ func rules() []rule {
 			"it does again what commands ask for, and knows interfaces, never a back end",
 		},
 		{
+			"internal/doctor/...",
+			[]string{"queue", "internal/store", "internal/blob", "internal/llm", "internal/azure", jobWords},
+			"it tries interfaces, and knows a back end only by what the storage account calls its rights",
+		},
+		{
 			"internal/devstack/...",
 			[]string{
 				"internal/app", "internal/config", "internal/logging", "internal/stack", "internal/store", "internal/store/schema", "internal/engine",
@@ -81,7 +86,7 @@ func rules() []rule {
 			"cmd/...",
 			[]string{
 				"cmd/...", "internal/app/...", "internal/devstack", "internal/config", "internal/logging", "internal/stack", "internal/store", "internal/store/schema",
-				"internal/event", "internal/tenants", "internal/replay", "internal/blob", "internal/extract", "queue", "webhook", "systemd", taskWords, jobWords,
+				"internal/doctor", "internal/event", "internal/tenants", "internal/replay", "internal/blob", "internal/extract", "queue", "webhook", "systemd", taskWords, jobWords,
 			},
 			"commands get back ends from internal/app",
 		},

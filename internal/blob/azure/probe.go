@@ -3,6 +3,7 @@ package azure
 import (
 	"context"
 	"errors"
+	"net/http"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
@@ -22,7 +23,7 @@ func (b *Bucket) Create(ctx context.Context) error {
 // Exists looks at the container's properties. ErrNotFound when there is none.
 func (b *Bucket) Exists(ctx context.Context) error {
 	_, err := b.client.GetProperties(ctx, nil)
-	if answer, ok := errors.AsType[*azcore.ResponseError](err); ok && answer.StatusCode == 404 {
+	if answer, ok := errors.AsType[*azcore.ResponseError](err); ok && answer.StatusCode == http.StatusNotFound {
 		return blob.ErrNotFound
 	}
 	return b.explain("look at the container", err)

@@ -81,7 +81,7 @@ begin
       ('webhook_deliveries', 'select, insert, update'), ('documents', 'select, insert, update, delete'),
       ('document_versions', 'select, insert, update, delete'), ('document_chunks', 'select, insert, update, delete'),
       ('page_results', 'select, insert, update, delete'), ('summaries', 'select, insert'), ('agent_runs', 'select, insert'),
-      ('derived_contents', 'select, insert'), ('aw_schema_version', 'select')) as t(name, privileges)
+      ('derived_contents', 'select, insert'), ('partials', 'select, insert, update, delete'), ('aw_schema_version', 'select')) as t(name, privileges)
   loop
     if r.oid is null then
       v_findings := v_findings || jsonb_build_object('about', 'version', 'subject', r.name, 'problem', 'there is no such table');

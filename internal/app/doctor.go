@@ -1,0 +1,262 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	storage "github.com/seed-7227ef26/async-worker/internal/azure"
+	"github.com/seed-7227ef26/async-worker/internal/child"
+	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/doctor"
+	"github.com/seed-7227ef26/async-worker/internal/llm"
+	"github.com/seed-7227ef26/async-worker/internal/ocr/tesseract"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/queue"
+	"github.com/seed-7227ef26/async-worker/webhook"
+)
+
+// DoctorOptions say what the doctor looks at.
+type DoctorOptions struct {
+	// Load reads the settings of some groups: one that can't be read keeps no other from being looked at.
+	Load     func(config.Group) (config.Config, error)
+	Skip     []doctor.Group
+	Webhooks []string      // URLs to try; empty: the hosts of the last jobs
+	NoCreate bool          // queues and the container are not created
+	Timeout  time.Duration // of one step; zero: doctor.DefaultTimeout
+	EtcDir   string        // where tenants' files are; empty: /etc/async-worker
+}
+
+// Doctor tries what the tenant's worker needs.
+func Doctor(ctx context.Context, o DoctorOptions) doctor.Report {
+	d := &opening{o: o, p: doctor.Patient{Timeout: o.Timeout, NoCreate: o.NoCreate, Receivers: o.Webhooks, Skip: map[doctor.Group]string{}}}
+	defer d.close()
+	if _, err := o.Load(config.All); err != nil {
+		d.p.Settings = problemsOf(err)
+	}
+	for _, g := range o.Skip {
+		d.p.Skip[g] = "not asked for"
+	}
+	d.group(doctor.Unit, config.Tenant, d.unit)
+	d.group(doctor.Queues, config.Tenant|config.Queue, d.queues)
+	d.group(doctor.Clock, config.Tenant|config.Queue, d.clock)
+	d.group(doctor.Container, config.Tenant|config.Blob, d.container)
+	d.group(doctor.Store, config.Tenant|config.Store|config.Schema, d.store)
+	d.group(doctor.Models, config.Tenant|config.Models, d.models)
+	d.group(doctor.Docling, config.Tenant|config.Extract, d.docling)
+	d.group(doctor.Machine, config.Tenant|config.Extract|config.Worker, d.machine)
+	d.group(doctor.Webhooks, config.Tenant|config.Webhooks, d.webhooks)
+	return doctor.Examine(ctx, d.p)
+}
+
+func problemsOf(err error) (problems []doctor.Problem) {
+	e, ok := errors.AsType[*config.Errors](err)
+	if !ok {
+		return []doctor.Problem{{Name: "settings", Problem: err.Error()}}
+	}
+	for _, p := range e.Problems {
+		problems = append(problems, doctor.Problem(p))
+	}
+	return problems
+}
+
+// opening builds a patient of settings. What it opens is closed when the doctor is done.
+type opening struct {
+	o DoctorOptions
+	p doctor.Patient
+
+	mu   sync.Mutex
+	open []*Tenant
+}
+
+// group gives the patient what a group of checks needs, unless it is skipped or its settings are wrong.
+func (d *opening) group(g doctor.Group, needs config.Group, give func(config.Config)) {
+	if _, skipped := d.p.Skip[g]; skipped {
+		return
+	}
+	cfg, err := d.o.Load(needs)
+	if err != nil {
+		d.p.Skip[g] = "the settings for it are wrong"
+		return
+	}
+	d.p.ClientID = cmp.Or(d.p.ClientID, cfg.ClientID)
+	give(cfg)
+}
+
+// tenant opens one service. Nothing is logged: the doctor tells all by itself.
+func (d *opening) tenant(ctx context.Context, cfg config.Config, needs Needs) (*Tenant, error) {
+	t, err := Open(ctx, cfg, slog.New(slog.DiscardHandler), needs)
+	if err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.open = append(d.open, t)
+	return t, nil
+}
+
+func (d *opening) close() {
+	for _, t := range d.open {
+		_ = t.Close() // nothing is lost
+	}
+}
+
+func (d *opening) queues(cfg config.Config) {
+	d.p.Grant = grantOf(cfg)
+	d.p.Queues = func(ctx context.Context) ([]queue.Probing, error) {
+		t, err := d.tenant(ctx, cfg, config.Queue)
+		if err != nil {
+			return nil, err
+		}
+		var all []queue.Probing
+		for _, q := range []queue.Queue{t.Queues.High, t.Queues.Normal, t.Queues.Low, t.Queues.DeadLetter} {
+			p, ok := q.(queue.Probing)
+			if !ok {
+				return nil, fmt.Errorf("the rights on queue %q can't be tried", q.Name())
+			}
+			all = append(all, p)
+		}
+		return all, nil
+	}
+}
+
+func grantOf(cfg config.Config) func(storage.Right, string) string {
+	creds, err := (&Tenant{Config: cfg}).credentials()
+	if err != nil {
+		return func(storage.Right, string) string { return err.Error() }
+	}
+	return creds.Grant
+}
+
+func (d *opening) clock(cfg config.Config) {
+	d.p.StorageAt = func(ctx context.Context) (time.Time, error) {
+		creds, err := (&Tenant{Config: cfg}).credentials()
+		if err != nil {
+			return time.Time{}, err
+		}
+		return creds.Clock(ctx)
+	}
+}
+
+func (d *opening) container(cfg config.Config) {
+	d.p.Grant = grantOf(cfg)
+	d.p.Bucket = func(ctx context.Context) (doctor.Bucket, error) {
+		t, err := d.tenant(ctx, cfg, config.Blob)
+		if err != nil {
+			return nil, err
+		}
+		b, ok := t.Bucket.(doctor.Bucket)
+		if !ok {
+			return nil, errors.New("the rights on this kind of container can't be tried")
+		}
+		return b, nil
+	}
+}
+
+func (d *opening) store(cfg config.Config) {
+	d.p.Vectors = cfg.EmbeddingDimensions
+	d.p.Store = func(ctx context.Context) (store.Examiner, error) {
+		t, err := d.tenant(ctx, cfg, config.Store)
+		if err != nil {
+			return nil, err
+		}
+		return t.Store, nil
+	}
+}
+
+func (d *opening) models(cfg config.Config) {
+	d.p.Embedder = func(ctx context.Context) (llm.Embedder, error) {
+		t, err := d.tenant(ctx, cfg, config.Models)
+		if err != nil {
+			return nil, err
+		}
+		return t.Embedder, nil
+	}
+	if cfg.LLMProvider != config.ProviderOffline {
+		d.p.Chat = func(context.Context) (llm.Chat, error) { return openChat(cfg) }
+	}
+}
+
+func (d *opening) docling(cfg config.Config) {
+	if cfg.Docling.URL == "" {
+		d.p.Skip[doctor.Docling] = "DOCLING_URL is not set"
+		return
+	}
+	d.p.Docling = func(ctx context.Context) error {
+		client, err := DoclingClient(cfg, "", slog.New(slog.DiscardHandler))
+		if err != nil {
+			return err
+		}
+		defer client.CloseIdle()
+		return client.Probe(ctx)
+	}
+}
+
+func (d *opening) webhooks(cfg config.Config) {
+	if d.p.Store == nil && len(d.o.Webhooks) == 0 {
+		d.p.Skip[doctor.Webhooks] = "without the store, give --webhook-url"
+		return
+	}
+	guard := webhook.NewGuard(cfg.Webhook.AllowCIDRs)
+	d.p.Receiver = func(ctx context.Context, url string) (netip.AddrPort, error) { return webhook.Probe(ctx, guard, url) }
+	d.p.Refused = func(err error) bool {
+		_, refused := errors.AsType[*webhook.RefusedError](err)
+		return refused
+	}
+}
+
+func (d *opening) machine(cfg config.Config) {
+	m := &d.p.Machine
+	m.TempDir = cmp.Or(cfg.CacheDir, os.TempDir())
+	m.NeedBytes = int64(cfg.Concurrency) * cfg.MaxBlobBytes
+	m.Programs = []string{"pdfinfo", "pdftotext", "pdftohtml", "pdftoppm", "pdfimages"}
+	m.Run = func(ctx context.Context, program string) error {
+		result, err := child.Run(ctx, child.Command{Program: program, Package: "poppler-utils", Args: []string{"-v"}})
+		if err == nil && !result.OK() {
+			err = fmt.Errorf("it does not run (%s, exit code %d)", result.End, result.ExitCode)
+		}
+		return err
+	}
+	if cfg.OCREngine == config.OCRTesseract {
+		m.Tesseract = func(ctx context.Context) (string, []string, error) {
+			e, err := tesseract.Open(ctx, tesseract.Options{})
+			if err != nil {
+				return "", nil, err
+			}
+			return e.Version(), e.Languages(), nil
+		}
+	}
+}
+
+// unit is where packaging and `tenant add` put a tenant.
+func (d *opening) unit(cfg config.Config) {
+	etc := cmp.Or(d.o.EtcDir, "/etc/async-worker")
+	d.p.Unit = doctor.Instance{
+		Unit:        "async-worker@" + cfg.ClientID + ".service",
+		EnvFile:     filepath.Join(etc, cfg.ClientID+".env"),
+		Credentials: filepath.Join(etc, "credentials", cfg.ClientID),
+	}
+	d.p.Unit.Enabled = func(ctx context.Context) (string, error) {
+		if _, err := os.Stat("/run/systemd/system"); err != nil {
+			return "", nil //nolint:nilerr // as sd_booted(3) has it: no systemd
+		}
+		var answer strings.Builder
+		_, err := child.Run(ctx, child.Command{
+			Program: "systemctl", Package: "systemd", Args: []string{"is-enabled", d.p.Unit.Unit},
+			Stdout: func(r io.Reader) error {
+				_, err := io.Copy(&answer, io.LimitReader(r, 1<<10))
+				return err
+			},
+		})
+		return cmp.Or(strings.TrimSpace(answer.String()), "not known to systemd"), err
+	}
+}

@@ -1,0 +1,30 @@
+package azure
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// Clock is the queue service's time, in whole seconds. It asks without a key, since any answer bears a Date.
+func (c *Credentials) Clock(ctx context.Context) (time.Time, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.endpoints[Queue]+"/?comp=list&maxresults=1", nil)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("ask for the time: %w", withoutURL(err))
+	}
+	transport := Transport(1)
+	defer transport.CloseIdleConnections()
+	resp, err := transport.RoundTrip(req)
+	if err != nil {
+		return time.Time{}, withoutURL(err)
+	}
+	if err := resp.Body.Close(); err != nil {
+		return time.Time{}, fmt.Errorf("read the time: %w", err)
+	}
+	date, err := http.ParseTime(resp.Header.Get("Date"))
+	if err != nil {
+		return time.Time{}, fmt.Errorf("the answer bears no time: %w", err)
+	}
+	return date, nil
+}

@@ -1,0 +1,197 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/queue"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// all is every group skipped but some.
+func all(but ...Group) map[Group]string {
+	skip := map[Group]string{}
+	for _, g := range Groups() {
+		skip[g] = "not here"
+	}
+	for _, g := range but {
+		delete(skip, g)
+	}
+	return skip
+}
+
+// TestEveryCheckIsReported: whatever is skipped, each check has one result, in order.
+func TestEveryCheckIsReported(t *testing.T) {
+	t.Parallel()
+	r := Examine(t.Context(), Patient{Skip: all()})
+	if len(r.Results) != len(Checks()) {
+		t.Fatalf("%d results of %d checks", len(r.Results), len(Checks()))
+	}
+	for i, c := range Checks() {
+		if r.Results[i].Check != c.Name || r.Results[i].State != Skipped {
+			t.Errorf("result %d is %+v, want %s skipped", i, r.Results[i], c.Name)
+		}
+	}
+	if r.Worst() != None {
+		t.Errorf("the worst of nothing is %s", r.Worst())
+	}
+}
+
+func TestWorst(t *testing.T) {
+	t.Parallel()
+	for want, classes := range map[Class][]Class{
+		Unavailable: {Unavailable}, Permission: {Unavailable, Permission, Unavailable}, Config: {Permission, Config, Unavailable},
+	} {
+		r := Report{Results: []Result{{State: Warn, Class: Config}}}
+		for _, c := range classes {
+			r.Results = append(r.Results, Result{State: Fail, Class: c})
+		}
+		if got := r.Worst(); got != want {
+			t.Errorf("of %v the worst is %s", classes, got)
+		}
+	}
+}
+
+// deaf is a store that never answers.
+type deaf struct{}
+
+func (deaf) Examine(ctx context.Context) (store.Examination, error) {
+	<-ctx.Done()
+	return store.Examination{}, ctx.Err()
+}
+
+// TestServiceThatHangs: it costs its own timeout, and stops no other check.
+func TestServiceThatHangs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		r := Examine(t.Context(), Patient{
+			Skip:    all(Store, Queues, Settings),
+			Timeout: 3 * time.Second,
+			Store:   func(context.Context) (store.Examiner, error) { return deaf{}, nil },
+			Queues:  func(context.Context) ([]queue.Probing, error) { return nil, errors.New("no such account") },
+		})
+		if took := time.Since(began); took != 3*time.Second {
+			t.Errorf("it took %v", took)
+		}
+		states := map[string]Result{}
+		for _, result := range r.Results {
+			states[result.Check] = result
+		}
+		if s := states["store"]; s.State != Fail || s.Class != Unavailable || states["settings"].State != OK || states["queue metadata"].State != Fail {
+			t.Errorf("got %+v", r.Results)
+		}
+	})
+}
+
+func TestSkew(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	for skew, want := range map[time.Duration]State{
+		0: OK, 20 * time.Second: OK, -40 * time.Second: Warn, 4 * time.Minute: Warn, -6 * time.Minute: Fail, 6 * time.Minute: Fail,
+	} {
+		if r := skewed("clock", "its", now.Add(-skew), now, 0); r.State != want || (want != OK) != strings.Contains(r.Mend, "timedatectl") {
+			t.Errorf("%v off: %+v", skew, r)
+		}
+	}
+	if r := skewed("clock", "its", now.Add(-time.Minute), now, 2*time.Minute); r.State != OK {
+		t.Errorf("what the answer took counts as skew: %+v", r)
+	}
+}
+
+// TestFiles: what others can read is told, and the command mends it.
+func TestFiles(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		env, dir, secret os.FileMode
+		want             State
+	}{
+		"as tenant add makes them": {0o640, 0o700, 0o600, OK},
+		"environment for all":      {0o644, 0o700, 0o600, Fail},
+		"folder for all":           {0o640, 0o755, 0o600, Fail},
+		"secret for a group":       {0o600, 0o700, 0o640, Fail},
+	} {
+		etc := t.TempDir()
+		p := Patient{Unit: Instance{EnvFile: filepath.Join(etc, "a.env"), Credentials: filepath.Join(etc, "credentials", "a")}}
+		secret := filepath.Join(p.Unit.Credentials, "SUPABASE_KEY")
+		err := errors.Join(os.MkdirAll(p.Unit.Credentials, 0o700), os.WriteFile(p.Unit.EnvFile, nil, 0o600), os.WriteFile(secret, nil, 0o600),
+			os.Chmod(p.Unit.EnvFile, c.env), os.Chmod(secret, c.secret), os.Chmod(p.Unit.Credentials, c.dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := p.files(); r.State != c.want || c.want == Fail && (r.Class != Permission || !strings.Contains(r.Mend, "chmod")) {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+	p := Patient{Unit: Instance{EnvFile: filepath.Join(t.TempDir(), "a.env"), Credentials: t.TempDir() + "/none"}}
+	if r := p.files(); r.State != Skipped {
+		t.Errorf("nothing there: %+v", r)
+	}
+}
+
+func TestUnit(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]State{"enabled": OK, "disabled": Warn, "": Skipped} {
+		p := Patient{Unit: Instance{Unit: "async-worker@a.service", Enabled: func(context.Context) (string, error) { return said, nil }}}
+		if r := p.enabled(t.Context()); r.State != want {
+			t.Errorf("%q: %+v", said, r)
+		}
+	}
+}
+
+func TestMachine(t *testing.T) {
+	t.Parallel()
+	p := Patient{Machine: Computer{
+		TempDir: filepath.Join(t.TempDir(), "missing"), Programs: []string{"pdfinfo", "pdftotext"},
+		Run: func(_ context.Context, program string) error {
+			if program == "pdftotext" {
+				return errors.New("not installed")
+			}
+			return nil
+		},
+		Tesseract: func(context.Context) (string, []string, error) { return "", nil, errors.New("not installed") },
+	}}
+	got := machine(t.Context(), &p)
+	if got[0].State != Fail || got[0].Class != Config {
+		t.Errorf("no folder: %+v", got[0])
+	}
+	if got[1].State != Fail || !strings.Contains(got[1].Seen, "pdftotext") || strings.Contains(got[1].Seen, "pdfinfo") || !strings.Contains(got[1].Mend, "poppler-utils") {
+		t.Errorf("no pdftotext: %+v", got[1])
+	}
+	if got[2].State != Warn || !strings.Contains(got[2].Mend, "tesseract-ocr") {
+		t.Errorf("no tesseract: %+v", got[2])
+	}
+	p.Machine.TempDir, p.Machine.NeedBytes = t.TempDir(), 1<<62
+	if r := p.disk(); r.State != Warn {
+		t.Errorf("too little room: %+v", r)
+	}
+	left, err := os.ReadDir(p.Machine.TempDir)
+	if err != nil || len(left) != 0 {
+		t.Errorf("left in the folder: %v, %v", left, err)
+	}
+}
+
+// TestDocument: docs/doctor.md has a row for each check, as it is.
+func TestDocument(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "doctor.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range Checks() {
+		if row := fmt.Sprintf("| %s | %s | %s | %s | %s |\n", c.Name, c.Group, c.Tries, c.Touches, c.Costs); !strings.Contains(string(page), row) {
+			t.Errorf("docs/doctor.md lacks this row:\n%s", row)
+		}
+	}
+}
