@@ -35,7 +35,7 @@ type plainLines struct {
 }
 
 func (l *plainLines) event(j store.Job, e store.JobEvent) {
-	l.print(e.At, j, fmt.Sprintf("%3d%%  %-18s  %s", e.Progress, e.Stage, e.Message))
+	l.print(e.At, j, fmt.Sprintf("%3d%%  %-18s  %s", e.Progress, e.Stage, told(e)))
 }
 
 func (l *plainLines) ended(j store.Job) {
@@ -44,6 +44,11 @@ func (l *plainLines) ended(j store.Job) {
 		at = *j.CompletedAt
 	}
 	l.print(at, j, ending(j))
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, line := range answerOf(j) {
+		fmt.Fprintln(l.w, line)
+	}
 }
 
 func (l *plainLines) print(at time.Time, j store.Job, text string) {
@@ -88,15 +93,16 @@ type bars struct {
 	progress *mpb.Progress
 	color    bool
 
-	mu      sync.Mutex
-	jobs    map[string]*bar
-	trouble []string // whole lines, for what a bar has no room for
+	mu   sync.Mutex
+	jobs map[string]*bar
+	rest []string // whole lines, for what a bar has no room for
 }
 
 type bar struct {
 	*mpb.Bar
 	mu    sync.Mutex
 	text  string // stage and message, or how it ended
+	read  string // what came of a text so far
 	color string // escape sequence; empty: none
 }
 
@@ -130,11 +136,7 @@ func (b *bars) of(j store.Job) *bar {
 
 func (b *bars) event(j store.Job, e store.JobEvent) {
 	one := b.of(j)
-	text := e.Stage
-	if e.Message != "" {
-		text += ": " + e.Message
-	}
-	one.say(text, "")
+	one.say(one.follow(e), "")
 	one.SetCurrent(int64(min(e.Progress, 99))) // 100 ends a bar, and so does only ended
 }
 
@@ -150,14 +152,15 @@ func (b *bars) ended(j store.Job) {
 		color = ""
 	}
 	one.say(ending(j), color)
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if good {
 		one.SetCurrent(100)
+		b.rest = append(b.rest, answerOf(j)...)
 		return
 	}
 	one.Abort(false)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.trouble = append(b.trouble, printable(j.ID+" "+ending(j)))
+	b.rest = append(b.rest, printable(j.ID+" "+ending(j)))
 }
 
 func (b *bars) close() {
@@ -167,7 +170,7 @@ func (b *bars) close() {
 		one.Abort(false) // those that were given up; the others are over already
 	}
 	b.progress.Wait()
-	for _, line := range b.trouble {
+	for _, line := range b.rest {
 		fmt.Fprintln(b.w, line)
 	}
 }

@@ -42,6 +42,7 @@ The same id with the same payload is the same task: it is not done twice unless 
   async-worker enqueue --upload report.pdf --upload data.csv --document-set reports --watch
   async-worker enqueue --type ingest --filename 2026/report.pdf --document-set reports --id report-7
   async-worker enqueue --delete --filename 2026/report.pdf --document-set reports
+  async-worker enqueue --prompt "When are the cranes parked?" --document-set reports --watch
   async-worker enqueue --type summarize --payload '{"filename": "report.pdf", "style": "brief"}'`,
 		RunE: p.action(func(cmd *cobra.Command, files []string) error {
 			const always = config.Tenant | config.Queue | config.Store

@@ -86,6 +86,18 @@ func TestEnqueueFromFlags(t *testing.T) {
 	}
 }
 
+func TestEnqueuePrompt(t *testing.T) {
+	t.Parallel()
+	o, _ := office(&rows{})
+	invoke(t, o, testEnv(), "", "enqueue", "--prompt", "Why?", "--document-set", "s", "--payload", `{"max_steps":3}`).want(t, exitOK)
+	invoke(t, o, testEnv(), "", "enqueue", "--type", "ai", "--prompt", "Why?").want(t, exitOK)
+	got := delivered(t, o)
+	if len(got) != 2 || got[0].Type != task.Agent || string(got[0].Payload) != `{"document_set":"s","max_steps":3,"prompt":"Why?"}` || got[1].Type != task.AI {
+		t.Errorf("messages %+v", got)
+	}
+	invoke(t, o, testEnv(), "", "enqueue", "--type", "agent", "--document-set", "s").want(t, exitUsage, "an agent task needs payload.prompt", "--prompt")
+}
+
 func TestEnqueueDelete(t *testing.T) {
 	t.Parallel()
 	o, _ := office(&rows{})

@@ -170,7 +170,7 @@ func printStory(w io.Writer, s jobStory) error {
 	if len(s.Events) > 0 {
 		var rows [][]string
 		for _, e := range s.Events {
-			rows = append(rows, []string{strconv.FormatInt(e.Seq, 10), when(e.At), strconv.Itoa(e.Attempt), strconv.Itoa(e.Progress) + "%", e.Stage, e.Message})
+			rows = append(rows, []string{strconv.FormatInt(e.Seq, 10), when(e.At), strconv.Itoa(e.Attempt), strconv.Itoa(e.Progress) + "%", e.Stage, shorten(told(e), 80)})
 		}
 		fmt.Fprintln(w)
 		if err := table(w, []string{"EVENT", "AT", "TRY", "DONE", "STAGE", "MESSAGE"}, rows); err != nil {

@@ -20,6 +20,7 @@ import (
 // message is a task as the flags of enqueue describe it.
 type message struct {
 	id, kind, payload        string
+	prompt                   string
 	filename, blob, set      string
 	uploads                  []string
 	webhook, priority, asker string
@@ -44,6 +45,7 @@ func (m *message) addFlags(cmd *cobra.Command) {
 	f.StringVar(&m.filename, "filename", "", "payload.filename (default with --upload: the file's name)")
 	f.StringVar(&m.blob, "blob", "", "payload.blob, the document's name in the container (default: the filename)")
 	f.StringVar(&m.set, "document-set", "", "payload.document_set")
+	f.StringVar(&m.prompt, "prompt", "", "payload.prompt: what to ask; without --type the task is of the type agent")
 	f.StringArrayVar(&m.uploads, "upload", nil, "a local document to upload first; may be repeated")
 	f.StringVar(&m.webhook, "webhook-url", "", "who is to be told the outcome")
 	f.StringVar(&m.priority, "priority", string(task.PriorityNormal), "high, normal or low")
@@ -56,7 +58,7 @@ func (m *message) addFlags(cmd *cobra.Command) {
 // taskFlags are those that describe a task, and so don't go with message files.
 func taskFlags() []string {
 	return []string{
-		"type", "id", "payload", "filename", "blob", "document-set", "upload", "webhook-url", "priority", "requested-by", "delete", "force", "timeout",
+		"type", "id", "payload", "filename", "blob", "document-set", "prompt", "upload", "webhook-url", "priority", "requested-by", "delete", "force", "timeout",
 	}
 }
 
@@ -69,8 +71,11 @@ func (m *message) check(files []string) error {
 		}
 		return nil
 	}
-	if !slices.ContainsFunc([]string{"type", "payload", "filename", "upload"}, m.flagged) {
-		return badUsage(help, "nothing to enqueue: give message files, or flags such as --upload, --filename or --payload")
+	if !slices.ContainsFunc([]string{"type", "payload", "filename", "prompt", "upload"}, m.flagged) {
+		return badUsage(help, "nothing to enqueue: give message files, or flags such as --upload, --filename, --prompt or --payload")
+	}
+	if m.flagged("prompt") && !m.flagged("type") {
+		m.kind = string(task.Agent)
 	}
 	if m.remove && len(m.uploads) > 0 {
 		return badUsage("name the document with --filename", "--delete takes a document out of the index: it does not go with --upload")
@@ -156,7 +161,7 @@ func (m *message) one(path, client string) (letter, error) {
 	if path != "" && m.filename == "" && payload["filename"] == nil {
 		payload["filename"] = filepath.Base(path)
 	}
-	for key, value := range map[string]string{"filename": m.filename, "blob": m.blob, "document_set": m.set} {
+	for key, value := range map[string]string{"filename": m.filename, "blob": m.blob, "document_set": m.set, "prompt": m.prompt} {
 		if value != "" {
 			payload[key] = value
 		}
@@ -212,12 +217,15 @@ func because(err error) string {
 
 // complete says at once what the worker's handler would refuse for certain.
 func complete(kind string, payload map[string]any) error {
-	if kind != string(task.Ingest) {
-		return nil
+	type need struct{ key, flag string }
+	needs := map[task.Type][]need{
+		task.Ingest: {{"filename", "--filename or --upload"}, {"document_set", "--document-set"}},
+		task.Agent:  {{"prompt", "--prompt"}},
+		task.AI:     {{"prompt", "--prompt"}},
 	}
-	for _, need := range []struct{ key, flag string }{{"filename", "--filename or --upload"}, {"document_set", "--document-set"}} {
-		if payload[need.key] == nil {
-			return badUsage("give it with "+need.flag, "an ingest task needs payload.%s", need.key)
+	for _, n := range needs[task.Type(kind)] {
+		if payload[n.key] == nil {
+			return badUsage("give it with "+n.flag, "an %s task needs payload.%s", kind, n.key)
 		}
 	}
 	return nil
