@@ -56,6 +56,9 @@ type Question struct {
 	// be empty then. Of an answer that is streamed the time limit is between two pieces, else it is of the whole:
 	// set Stream for long answers, even where nobody looks at the pieces.
 	Stream func(piece string, restart bool)
+	// StreamCall, if set beside Stream, gets likewise the arguments of calls, with the tool's name. Stream is told a
+	// restart, which voids these too.
+	StreamCall func(tool, piece string)
 }
 
 // Turn is one message of a conversation.

@@ -121,6 +121,9 @@ func (a *asking) whole(ctx context.Context, request api.ChatCompletionRequest) (
 	answer := answerOf(choice.Message.Content, choice.Message.Refusal, choice.Message.ToolCalls, choice.FinishReason)
 	a.bill(&answer, &response.Usage)
 	a.tell(answer.Text)
+	for _, call := range answer.Calls {
+		a.tellCall(call.Name, call.Arguments)
+	}
 	return answer, nil
 }
 
@@ -128,6 +131,14 @@ func (a *asking) whole(ctx context.Context, request api.ChatCompletionRequest) (
 func (a *asking) tell(piece string) {
 	if a.q.Stream != nil && piece != "" {
 		a.q.Stream(piece, false)
+		a.told = true
+	}
+}
+
+// tellCall gives likewise a piece of the arguments of a call.
+func (a *asking) tellCall(tool, piece string) {
+	if a.q.Stream != nil && a.q.StreamCall != nil && piece != "" {
+		a.q.StreamCall(tool, piece)
 		a.told = true
 	}
 }

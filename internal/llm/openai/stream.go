@@ -38,7 +38,7 @@ func (a *asking) streamed(ctx context.Context, request api.ChatCompletionRequest
 		if err != nil {
 			return llm.Answer{}, a.broken(ctx, err)
 		}
-		a.tell(got.add(chunk))
+		a.tell(got.add(chunk, a.tellCall))
 	}
 	if got.finish == "" || got.finish == finishError {
 		return llm.Answer{}, a.brokeOff(nil)
@@ -56,9 +56,9 @@ type pieces struct {
 	usage         *api.Usage
 }
 
-// add takes a chunk and returns the text in it. Chunks without a choice carry the usage, or, on Azure, what the
-// content filter thinks of the prompt; one of the filter may also come after the last piece.
-func (p *pieces) add(chunk api.ChatCompletionStreamResponse) string {
+// add takes a chunk, gives call the arguments in it, and returns its text. Chunks without a choice carry the usage,
+// or, on Azure, what the content filter thinks of the prompt; one of the filter may also come after the last piece.
+func (p *pieces) add(chunk api.ChatCompletionStreamResponse, call func(tool, piece string)) string {
 	if chunk.Usage != nil {
 		p.usage = chunk.Usage
 	}
@@ -71,14 +71,15 @@ func (p *pieces) add(chunk api.ChatCompletionStreamResponse) string {
 	}
 	p.text.WriteString(choice.Delta.Content)
 	p.refusal.WriteString(choice.Delta.Refusal)
-	for _, call := range choice.Delta.ToolCalls {
-		p.addCall(call)
+	for _, piece := range choice.Delta.ToolCalls {
+		call(p.addCall(piece), piece.Function.Arguments)
 	}
 	return choice.Delta.Content
 }
 
-// addCall takes a piece of a tool call. Its index says of which; services that send whole calls leave it out.
-func (p *pieces) addCall(piece api.ToolCall) {
+// addCall takes a piece of a tool call and returns the tool's name. Its index says of which; services that send whole
+// calls leave it out.
+func (p *pieces) addCall(piece api.ToolCall) string {
 	at := len(p.calls) - 1
 	switch {
 	case piece.Index != nil && *piece.Index >= 0 && *piece.Index <= len(p.calls):
@@ -97,6 +98,7 @@ func (p *pieces) addCall(piece api.ToolCall) {
 		call.Function.Name = piece.Function.Name
 	}
 	call.Function.Arguments += piece.Function.Arguments
+	return call.Function.Name
 }
 
 // broken is the failure of a stream that didn't come to its end.

@@ -59,7 +59,13 @@ func TestStreamOfCalls(t *testing.T) {
 	s := llmtest.New(t, llmtest.Options{Reply: func(llmtest.ChatRequest) llmtest.Reply { return llmtest.Reply{Text: "I look.", Calls: calls} }})
 	c, _ := openChat(t, s, nil)
 	for _, stream := range []func(string, bool){nil, func(string, bool) {}} {
-		a, err := c.Ask(t.Context(), llm.Question{Text: "Where?", Tools: []llm.Tool{searchTool}, Stream: stream})
+		var heard string
+		a, err := c.Ask(t.Context(), llm.Question{
+			Text: "Where?", Tools: []llm.Tool{searchTool}, Stream: stream, StreamCall: func(tool, piece string) { heard += tool + piece + " " },
+		})
+		if want := `search{"query search":"fog"} search{"quer searchy":"ca `; stream != nil && heard != want {
+			t.Errorf("heard %q", heard)
+		}
 		if err != nil || a.End != llm.Called || a.Text != "I look." || len(a.Calls) != 2 || a.Calls[0] != calls[0] || a.Calls[1] != calls[1] {
 			t.Errorf("streamed %v: %+v %v", stream != nil, a, err)
 		}
