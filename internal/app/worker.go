@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/handlers/agent"
 	"github.com/seed-7227ef26/async-worker/handlers/ingest"
 	"github.com/seed-7227ef26/async-worker/handlers/ocr"
 	"github.com/seed-7227ef26/async-worker/internal/engine"
@@ -44,7 +45,9 @@ func (t *Tenant) registry(ctx context.Context, tempDir string) (handlers.Registr
 	if err != nil {
 		return nil, err
 	}
+	answers := t.answers()
 	return handlers.NewRegistry(
+		agent.New(answers), agent.NewAI(answers),
 		ingest.New(ingest.Deps{
 			Bucket: t.Bucket, Extractor: documents, Documents: t.Store, Embedder: t.Embedder,
 			Counter: t.counter, Limits: t.limits(), Privacy: filter, TempDir: tempDir, ExtractorNeeds: extractorNeeds(t.Config),

@@ -124,6 +124,7 @@ func owners() []owner {
 		{"github.com/sashabaranov/go-openai", []string{"internal/llm/openai/..."}},
 		{"github.com/RadhiFadlillah/whatlanggo", []string{"internal/enrich"}},
 		{"github.com/tiktoken-go/tokenizer", []string{"internal/llm/token/..."}},
+		{"github.com/santhosh-tekuri/jsonschema", []string{"handlers/agent"}},
 		{"github.com/spf13/cobra", []string{"cmd/..."}},
 		{"code.dny.dev/ssrf", []string{"webhook"}},
 		{"github.com/coreos/go-systemd", []string{"systemd/...", "internal/logging/..."}},

@@ -1,0 +1,132 @@
+// Package agent answers questions about documents. A model gets read-only tools (search, read_chunks, outline, grep,
+// list_documents) and ends by calling finish with its answer and what that rests on. What the tools may read, the
+// tenant and one document set, is fixed by the task and is no argument of theirs; what they return of documents is
+// marked as data. Each answer of the model is in the store before the next is paid for, so that another attempt goes
+// on where the last one ended. Citations are checked against what was read.
+//
+// A task of the type ai is the same without tools: one question to the model.
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/llm"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+)
+
+// The stages, as job.Stages lists them.
+const (
+	stagePreparing  = "preparing_context"
+	stageSending    = "sending_prompt"
+	stageStreaming  = "streaming_response"
+	stageFinalizing = "finalizing"
+)
+
+// Store is what the tools read.
+type Store interface {
+	store.Passages
+	Search(ctx context.Context, q store.Query) ([]store.Hit, error)
+}
+
+// Deps are what the tasks work with.
+type Deps struct {
+	Store    Store
+	Embedder llm.Embedder // of the queries; the one that made the documents' vectors
+	Chat     llm.Chat     // nil: there is no model. The agent then answers with passages alone, and ai can't
+	Offline  Ranker       // finds the telling sentences of passages; required where there is no model
+	Counter  llm.Counter  // counts tokens about as the model does
+	Window   int          // tokens that the model takes, question and answer together
+	// MaxTokens is what a task may use, questions and answers together; zero: no limit but max_steps.
+	MaxTokens int
+	// StepTimeout bounds one tool's call; zero: 30 s. That of the model's answers is the Chat's own.
+	StepTimeout time.Duration
+}
+
+// Ranker finds what texts say about a query, without a model.
+type Ranker interface {
+	Model() string // what the answer is said to come from
+	// Sentences parts a text.
+	Sentences(text string) []string
+	// Rank returns the indexes of the texts that have something of a query, the best first.
+	Rank(query string, texts []string) []int
+}
+
+// Handler does tasks of the type agent, or ai.
+type Handler struct {
+	deps Deps
+	kind task.Type
+}
+
+// New returns the handler of agent tasks.
+func New(deps Deps) *Handler { return &Handler{deps.defaults(), task.Agent} }
+
+// NewAI returns the handler of ai tasks: of the dependencies it needs those of the model alone.
+func NewAI(deps Deps) *Handler { return &Handler{deps.defaults(), task.AI} }
+
+func (d Deps) defaults() Deps {
+	if d.StepTimeout <= 0 {
+		d.StepTimeout = 30 * time.Second
+	}
+	return d
+}
+
+// Spec is that of the contract.
+func (h *Handler) Spec() handlers.Spec {
+	return handlers.Spec{
+		Type: h.kind, Stages: job.Stages[h.kind], Policy: job.Policies[h.kind], Needs: []job.Dependency{job.Database, job.Model},
+	}
+}
+
+// Check reads the payload.
+func (h *Handler) Check(t task.Task) error {
+	p, err := readPayload(t.Payload)
+	if err != nil || h.deps.Chat != nil {
+		return err
+	}
+	switch {
+	case h.kind == task.AI:
+		return job.Errorf(job.ValidationError, "an ai task needs a model, and LLM_PROVIDER is offline; set OPENAI_API_KEY or another provider")
+	case p.shape != nil:
+		return handlers.Invalid("payload.response_schema", "needs a model, and LLM_PROVIDER is offline; set OPENAI_API_KEY or another provider")
+	}
+	return nil
+}
+
+// Handle answers one question.
+func (h *Handler) Handle(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+	out, err := h.handle(ctx, c)
+	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, cause) {
+		err = fmt.Errorf("%w: %w", cause, err) // the reason to stop goes before what broke because of that
+	}
+	return out, err
+}
+
+func (h *Handler) handle(ctx context.Context, c handlers.Call) (out handlers.Outcome, err error) {
+	if err := c.Progress.Stage(stagePreparing); err != nil {
+		return out, err
+	}
+	p, err := readPayload(c.Task.Payload)
+	if err != nil {
+		return out, err
+	}
+	r := newRun(ctx, h, c, p)
+	var a answer
+	if h.deps.Chat == nil {
+		a, err = r.retrieve(ctx)
+	} else {
+		a, err = r.converse(ctx)
+	}
+	if err != nil {
+		return out, err
+	}
+	if err := c.Progress.Stage(stageFinalizing); err != nil {
+		return out, err
+	}
+	return r.outcome(a)
+}

@@ -1,0 +1,322 @@
+package agent_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/handlers/agent"
+	"github.com/seed-7227ef26/async-worker/internal/llm"
+	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
+	"github.com/seed-7227ef26/async-worker/internal/llm/offline"
+	"github.com/seed-7227ef26/async-worker/internal/llm/openai"
+	"github.com/seed-7227ef26/async-worker/internal/llm/token"
+	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
+	"github.com/seed-7227ef26/async-worker/internal/store/schema"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+)
+
+func TestMain(m *testing.M) { stacktest.Main(m, func() error { return goleak.Find() }) }
+
+const dimensions = 64
+
+// bench is a handler on a real Postgres and a model that plays a script.
+type bench struct {
+	*testing.T
+	url      string
+	store    store.Store
+	embedder llm.Embedder
+	model    *model
+	deps     agent.Deps
+	jobs     *atomic.Int64
+}
+
+// with is the same bench with another model, for another test.
+func (b *bench) with(t *testing.T, script func(n int, q llm.Question) llm.Answer) *bench {
+	other := *b
+	other.T, other.model = t, &model{script: script}
+	other.deps.Chat = other.model
+	return &other
+}
+
+func newBench(t *testing.T, script func(n int, q llm.Question) llm.Answer) *bench {
+	t.Helper()
+	b := &bench{T: t, url: stacktest.PostgresWith(t, schema.Options{Dimensions: dimensions}), model: &model{script: script}, jobs: new(atomic.Int64)}
+	var err error
+	if b.store, err = postgres.Open(t.Context(), b.url, postgres.Options{ClientID: "acme", Dimensions: dimensions, MaxConns: 4}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.store.Close)
+	if b.embedder, err = offline.New(dimensions); err != nil {
+		t.Fatal(err)
+	}
+	b.deps = agent.Deps{Store: b.store, Embedder: b.embedder, Chat: b.model, Counter: token.New(), Window: 128_000}
+	return b
+}
+
+// served is with, through a service that speaks OpenAI's protocol; what it is asked stands in model.questions.
+func (b *bench) served(t *testing.T, script func(n int, q llm.Question) llm.Answer) *bench {
+	t.Helper()
+	other := b.with(t, script)
+	server := llmtest.New(t, llmtest.Options{Reply: func(r llmtest.ChatRequest) llmtest.Reply {
+		q := llm.Question{System: r.System(), Tools: r.Tools, Force: r.Forced, Schema: r.Schema, MaxTokens: r.MaxTokens}
+		for _, m := range r.Messages {
+			if m.Role != "system" {
+				q.Turns = append(q.Turns, llm.Turn{Role: llm.Role(m.Role), Text: m.Text, Calls: m.Calls, Call: m.Call})
+			}
+		}
+		other.model.mu.Lock()
+		other.model.questions = append(other.model.questions, q)
+		n := len(other.model.questions)
+		other.model.mu.Unlock()
+		a := script(n, q)
+		return llmtest.Reply{Text: a.Text, Calls: a.Calls}
+	}})
+	chat, err := openai.NewChat(openai.Config{BaseURL: server.URL(), APIKey: llmtest.Key, Model: "gpt-4o-mini", HTTPClient: server.Client()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other.deps.Chat = chat
+	return other
+}
+
+// begin starts a job.
+func (b *bench) begin(kind task.Type, payload string) store.Holder {
+	b.Helper()
+	id := fmt.Sprint("job-", b.jobs.Add(1))
+	begun, err := b.store.Begin(b.Context(), store.Begin{
+		JobID: id, Type: string(kind), Payload: json.RawMessage(payload), Hints: json.RawMessage("{}"), Priority: "normal", RequestedBy: "ann",
+		Fingerprint: id, MaxAttempts: 3, Worker: "w", Lease: time.Hour, Source: store.Source{MessageID: id},
+	})
+	if err != nil || begun.Decision != store.Run {
+		b.Fatalf("begin: %v, %v", begun.Decision, err)
+	}
+	return store.Holder{JobID: id, Fence: begun.Fence}
+}
+
+// document ingests a text of some passages, and returns the ids of its chunks.
+func (b *bench) document(set, filename string, passages ...string) (ids []string) {
+	b.Helper()
+	h := b.begin(task.Ingest, `{}`)
+	s, err := b.store.StageDocument(b.Context(), store.Staging{Holder: h, DocumentSet: set, Filename: filename, Blob: filename})
+	if err != nil {
+		b.Fatal(err)
+	}
+	vectors, err := b.embedder.Embed(b.Context(), passages)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var chunks []store.Chunk
+	for i, p := range passages {
+		chunks = append(chunks, store.Chunk{
+			Position: i, Content: p, HeadingPath: []string{"Part " + fmt.Sprint(i+1)}, Pages: []int{i + 1}, Kind: "text", Tokens: 10,
+			Key: fmt.Sprint(set, filename, i, p), Embedding: vectors.Vectors[i],
+		})
+	}
+	if _, err := b.store.StageChunks(b.Context(), store.ChunkBatch{Holder: h, DocumentID: s.DocumentID, Version: s.Version, Model: "m", Chunks: chunks}); err != nil {
+		b.Fatal(err)
+	}
+	if _, err := b.store.Complete(b.Context(), store.Completion{Holder: h, Result: json.RawMessage(`{}`), Effects: []store.Effect{{
+		Kind: store.EffectActivateDocument, Args: store.Activation{
+			Reading:    store.Reading{ContentSHA256: filename, Pages: len(passages), Extractor: "native"},
+			DocumentID: s.DocumentID, Version: s.Version, Chunks: len(chunks), Blob: filename,
+		},
+	}}}); err != nil {
+		b.Fatal(err)
+	}
+	all, err := b.store.DocumentPassages(b.Context(), store.DocumentPassageQuery{DocumentID: s.DocumentID, Limit: 1000})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, p := range all {
+		ids = append(ids, p.ChunkID)
+	}
+	return ids
+}
+
+// result is what a webhook would say.
+type result struct {
+	agent.Result
+	Text string // of the answer, if it is a text
+}
+
+// ask does an agent task to its end, as the engine would.
+func (b *bench) ask(payload string) result {
+	b.Helper()
+	r, err := b.try(agent.New(b.deps), payload, &journal{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return r
+}
+
+func (b *bench) try(h *agent.Handler, payload string, j *journal) (result, error) {
+	b.Helper()
+	kind := h.Spec().Type
+	t := task.Task{ID: "t", Type: kind, Payload: json.RawMessage(payload)}
+	if err := h.Check(t); err != nil {
+		return result{}, err
+	}
+	holder := b.begin(kind, payload)
+	out, err := h.Handle(b.Context(), handlers.Call{Task: t, Holder: holder, Attempt: 1, Progress: j})
+	for attempt := 2; errors.Is(err, errKilled); attempt++ {
+		out, err = h.Handle(b.Context(), handlers.Call{Task: t, Holder: holder, Attempt: attempt, Checkpoint: j.saved, Progress: j})
+	}
+	if err != nil {
+		return result{}, err
+	}
+	raw, err := json.Marshal(out.Result)
+	if err != nil {
+		b.Fatal(err)
+	}
+	settled, err := b.store.Complete(b.Context(), store.Completion{Holder: holder, Result: raw, Effects: out.Effects})
+	if err != nil {
+		b.Fatalf("complete: %v", err)
+	}
+	var r result
+	if err := json.Unmarshal(settled.Result, &r.Result); err != nil || r.RunID == "" {
+		b.Fatalf("result %s: %v", settled.Result, err)
+	}
+	_ = json.Unmarshal(r.Answer, &r.Text) // it may be no text
+	return r, nil
+}
+
+var errKilled = errors.New("the worker was killed")
+
+// journal keeps what a handler tells, and can kill it: what was saved is there for the next attempt.
+type journal struct {
+	mu      sync.Mutex
+	stages  []string
+	said    []string
+	last    json.RawMessage
+	saved   json.RawMessage
+	saves   int
+	kill    []int  // after so many saves
+	lose    bool   // the kill comes before what was to be saved is there
+	text    string // of the deltas, as somebody has it who reads along
+	begins  int    // restarts
+	largest int    // bytes of a checkpoint
+}
+
+func (j *journal) Stage(name string) error {
+	j.stages = append(j.stages, name)
+	return nil
+}
+func (j *journal) Within(_ float64, message string) { j.said = append(j.said, message) }
+func (j *journal) Checkpoint(v any)                 { j.last, _ = json.Marshal(v) }
+func (j *journal) Delta(piece string, restart bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if restart {
+		j.text = ""
+		j.begins++
+	}
+	j.text += piece
+}
+
+func (j *journal) Save(context.Context) error {
+	j.saves++
+	killed := slices.Contains(j.kill, j.saves)
+	if !killed || !j.lose {
+		j.saved = j.last
+		j.largest = max(j.largest, len(j.last))
+	}
+	if killed {
+		return errKilled
+	}
+	return nil
+}
+
+// model plays a script: its n-th answer (from 1) to a question.
+type model struct {
+	script func(n int, q llm.Question) llm.Answer
+	errs   map[int]error // instead of the n-th answer
+
+	mu        sync.Mutex
+	questions []llm.Question
+}
+
+func (*model) Model() string { return "scripted-1" }
+
+func (m *model) Ask(_ context.Context, q llm.Question) (llm.Answer, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.questions = append(m.questions, q)
+	n := len(m.questions)
+	if err := m.errs[n]; err != nil {
+		return llm.Answer{}, err
+	}
+	a := m.script(n, q)
+	for i := range a.Calls {
+		if a.Calls[i].ID == "" {
+			a.Calls[i].ID = fmt.Sprintf("c%d-%d", n, i)
+		}
+	}
+	if a.End == "" {
+		a.End = llm.Stopped
+		if len(a.Calls) > 0 {
+			a.End = llm.Called
+		}
+	}
+	for piece := range strings.SplitSeq(a.Text, " ") {
+		if piece != "" {
+			q.Stream(piece+" ", false)
+		}
+	}
+	for _, c := range a.Calls {
+		for i := 0; i < len(c.Arguments); i += 5 {
+			q.StreamCall(c.Name, c.Arguments[i:min(i+5, len(c.Arguments))])
+		}
+	}
+	a.PromptTokens, a.CompletionTokens = 100, 10
+	return a, nil
+}
+
+// results are those of the tools, as the last question has them.
+func results(q llm.Question) (all []string) {
+	for _, t := range q.Turns {
+		if t.Role == llm.ToolTurn {
+			all = append(all, t.Text)
+		}
+	}
+	return all
+}
+
+// call is an answer that calls a tool.
+func call(name string, arguments any) llm.Answer {
+	return llm.Answer{Calls: []llm.ToolCall{toolCall(name, arguments)}}
+}
+
+func toolCall(name string, arguments any) llm.ToolCall {
+	if text, ok := arguments.(string); ok {
+		return llm.ToolCall{Name: name, Arguments: text}
+	}
+	raw, err := json.Marshal(arguments)
+	if err != nil {
+		panic(err)
+	}
+	return llm.ToolCall{Name: name, Arguments: string(raw)}
+}
+
+type object = map[string]any
+
+// finish is an answer that ends; cites are pairs of chunk and quote.
+func finish(answer any, cites ...string) llm.Answer {
+	citations := []object{}
+	for i := 0; i+1 < len(cites); i += 2 {
+		citations = append(citations, object{"chunk_id": cites[i], "quote": cites[i+1]})
+	}
+	return call("finish", object{"answer": answer, "citations": citations})
+}

@@ -1,0 +1,262 @@
+package agent_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/handlers/agent"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/llm"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// Citations hold, or are mended once, or left out and told of.
+func TestCitations(t *testing.T) {
+	t.Parallel()
+	var harbour, other []string
+	bed := newBench(t, nil)
+	harbour, other = bed.document("harbour", "handbook.pdf", wind, "The pilots live ashore."), bed.document("other", "secret.pdf", "The secret.")
+	search := func() llm.Answer { return call("search", object{"query": "wind speed", "k": 1}) }
+	unread := func() string { return harbour[1] }
+	for name, c := range map[string]struct {
+		first, second func() llm.Answer
+		answer        string
+		citations     int
+		dropped       int
+		steps         int
+		told          string // to the model
+	}{
+		"mended": {
+			first:  func() llm.Answer { return finish("22 [1]", harbour[0], "pinned at 23 m/s") },
+			second: func() llm.Answer { return finish("22 [1]", harbour[0], "22 m/s") },
+			answer: "22 [1]", citations: 1, steps: 2, told: "citation 1: its quote does not occur",
+		},
+		"forged twice": {
+			first: func() llm.Answer {
+				return finish("A [1], B [2], C [3], D [1, 2] [9]", "00000000-0000-4000-8000-000000000000", "x", harbour[0], "22 m/s", unread(), "ashore")
+			},
+			second: func() llm.Answer {
+				return finish("A [1], B [2], C [3], D [1, 2] [9]", "00000000-0000-4000-8000-000000000000", "x", harbour[0], "22 m/s", unread(), "ashore")
+			},
+			answer: "A, B [1], C, D [1] [9]", citations: 1, dropped: 2, steps: 2, told: "was not read in this run",
+		},
+		"of another set": {
+			first:  func() llm.Answer { return finish("A [1]", other[0], "The secret") },
+			second: func() llm.Answer { return finish("A [1]", other[0], "The secret") },
+			answer: "A", dropped: 1, steps: 2, told: "was not read in this run",
+		},
+		"nothing quoted": {
+			first:  func() llm.Answer { return finish("A [1]", harbour[0], " . ") },
+			second: func() llm.Answer { return finish("A") },
+			answer: "A", steps: 2, told: "its quote does not occur",
+		},
+		"spoken": {
+			first:  func() llm.Answer { return llm.Answer{Text: "It is 22 m/s."} },
+			second: func() llm.Answer { return finish("22 [1]", harbour[0], "22 m/s") },
+			answer: "22 [1]", citations: 1, steps: 2, told: "Call finish now",
+		},
+		"spoken twice": {
+			first:  func() llm.Answer { return llm.Answer{Text: "It is 22 m/s."} },
+			second: func() llm.Answer { return llm.Answer{Text: "It is 22 m/s!"} },
+			answer: "It is 22 m/s!", steps: 2, told: "Call finish now",
+		},
+		"not finished": {
+			first:  func() llm.Answer { return call("finish", `{"answer":"cut of`) },
+			second: func() llm.Answer { return finish("22", harbour[0], "22 m/s") },
+			answer: "22", citations: 1, steps: 2, told: "the arguments are not right",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := bed.with(t, func(n int, _ llm.Question) llm.Answer {
+				switch n {
+				case 1:
+					return search()
+				case 2:
+					return c.first()
+				}
+				return c.second()
+			})
+			r := b.ask(`{"prompt":"At what wind speed?","document_set":"harbour"}`)
+			if r.Text != c.answer || len(r.Citations) != c.citations || r.DroppedCitations != c.dropped || r.Steps != c.steps {
+				t.Errorf("%+v", r)
+			}
+			q := b.model.questions[len(b.model.questions)-1]
+			if last := q.Turns[len(q.Turns)-1]; !strings.Contains(last.Text, c.told) || q.Force != "finish" {
+				t.Errorf("told %q, forced %q", last.Text, q.Force)
+			}
+			if c.dropped > 0 != slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "could not be verified") }) {
+				t.Errorf("warnings %q", r.Warnings)
+			}
+		})
+	}
+}
+
+// A chunk that was replaced since it was read is cited no more.
+func TestCitationOfReplacedChunk(t *testing.T) {
+	t.Parallel()
+	var b *bench
+	var old []string
+	b = newBench(t, func(n int, _ llm.Question) llm.Answer {
+		switch n {
+		case 1:
+			return call("search", object{"query": "wind speed"})
+		case 2:
+			b.document("harbour", "handbook.pdf", "Something else.")
+		}
+		return finish("22 m/s [1].", old[0], "22 m/s")
+	})
+	old = b.document("harbour", "handbook.pdf", wind)
+	if r := b.ask(`{"prompt":"At what wind speed?"}`); r.Text != "22 m/s." || r.DroppedCitations != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
+const speed = `{"type":"object","properties":{"speed":{"$ref":"#/$defs/speed"},"unit":{"enum":["m/s","kn"]}},"required":["speed","unit"],"additionalProperties":false,"$defs":{"speed":{"type":"integer","minimum":1}}}`
+
+// An answer conforms to response_schema, of an agent and of an ai task, or is mended once, or is an error that says so.
+func TestResponseSchema(t *testing.T) {
+	t.Parallel()
+	bed := newBench(t, nil)
+	good, bad := object{"speed": 22, "unit": "m/s"}, object{"speed": "fast", "unit": "m/s", "secret": "text of a document"}
+	for name, answers := range map[string][]any{
+		"at once": {good}, "as a string of JSON": {`{"speed":22,"unit":"m/s"}`}, "mended": {bad, good}, "not mended": {bad, bad},
+	} {
+		for _, kind := range []string{"agent", "ai"} {
+			t.Run(name+" "+kind, func(t *testing.T) {
+				b := bed.with(t, func(n int, q llm.Question) llm.Answer {
+					a := answers[n-1]
+					if kind == "agent" {
+						return finish(a)
+					}
+					raw, err := json.Marshal(object{"answer": a})
+					if err != nil {
+						t.Error(err)
+					}
+					return llm.Answer{Text: string(raw)}
+				})
+				h := agent.New(b.deps)
+				if kind == "ai" {
+					h = agent.NewAI(b.deps)
+				}
+				j := &journal{}
+				r, err := b.try(h, fmt.Sprintf(`{"prompt":"x","response_schema":%s}`, speed), j)
+				q := b.model.questions[0]
+				if kind == "agent" {
+					if f := q.Tools[len(q.Tools)-1]; f.Name != "finish" || !f.Strict || !strings.Contains(string(f.Parameters), `"#/properties/answer/$defs/speed"`) {
+						t.Errorf("finish is %s", f.Parameters)
+					}
+				} else if q.Schema == nil || !q.Schema.Strict || len(q.Tools) != 0 {
+					t.Errorf("the schema is %+v", q.Schema)
+				}
+				if name == "not mended" {
+					failure := job.Classify(err)
+					if err == nil || failure.Class != job.ValidationError || failure.Code != strings.ToUpper(kind)+"_SCHEMA_NOT_MET" ||
+						!strings.Contains(failure.Message, "type at /speed") || strings.Contains(failure.Message, "text of a document") {
+						t.Errorf("%v", err)
+					}
+					return
+				}
+				var got struct {
+					Speed int
+					Unit  string
+				}
+				if err != nil || json.Unmarshal(r.Answer, &got) != nil || got.Speed != 22 || got.Unit != "m/s" {
+					t.Fatalf("%s, %v", r.Answer, err)
+				}
+				if len(answers) > 1 {
+					last := b.model.questions[1].Turns
+					if text := last[len(last)-1].Text; !strings.Contains(text, "/speed") || !strings.Contains(text, "secret") {
+						t.Errorf("the model was told %q", text)
+					}
+				}
+				if name == "at once" && j.text != `{"speed":22,"unit":"m/s"}` {
+					t.Errorf("read along: %q", j.text)
+				}
+			})
+		}
+	}
+}
+
+// What services do at the end of an answer.
+func TestEnds(t *testing.T) {
+	t.Parallel()
+	bed := newBench(t, nil)
+	for name, c := range map[string]struct {
+		kind   string
+		script func(n int, q llm.Question) llm.Answer
+		answer string
+		code   string // of the error; empty: none
+	}{
+		"refused":        {"agent", func(int, llm.Question) llm.Answer { return llm.Answer{Text: "I will not.", End: llm.Refused} }, "I will not.", ""},
+		"filtered":       {"agent", func(int, llm.Question) llm.Answer { return llm.Answer{End: llm.Filtered} }, "", "AGENT_CONTENT_FILTERED"},
+		"cut off":        {"ai", func(int, llm.Question) llm.Answer { return llm.Answer{Text: "So far", End: llm.CutOff} }, "So far", ""},
+		"nothing":        {"ai", func(int, llm.Question) llm.Answer { return llm.Answer{} }, "", "AI_ANSWER_UNUSABLE"},
+		"never finishes": {"agent", func(int, llm.Question) llm.Answer { return call("search", object{"query": "x"}) }, "", "AGENT_UNFINISHED"},
+		"finishes with others": {"agent", func(int, llm.Question) llm.Answer {
+			return llm.Answer{Calls: []llm.ToolCall{toolCall("search", object{"query": "x"}), finish("Yes.").Calls[0]}}
+		}, "Yes.", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := bed.with(t, c.script)
+			h := agent.New(b.deps)
+			if c.kind == "ai" {
+				h = agent.NewAI(b.deps)
+			}
+			r, err := b.try(h, `{"prompt":"x","max_steps":3}`, &journal{})
+			if c.code != "" {
+				if failure := job.Classify(err); err == nil || failure.Code != c.code || failure.Class != job.ValidationError {
+					t.Errorf("%+v, %v", r, err)
+				}
+				return
+			}
+			if err != nil || r.Text != c.answer || r.Refused != (name == "refused") {
+				t.Errorf("%+v, %v", r, err)
+			}
+		})
+	}
+}
+
+// Without a model the agent answers with passages, labelled so; what needs a model is refused when the message comes.
+func TestOffline(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	b.document("harbour", "handbook.pdf", "Boats are cleaned in spring. "+wind+" The pilots live ashore.", "The canteen opens at noon.")
+	b.document("other", "secret.pdf", "The wind speed of the secret is 99 m/s.")
+	b.deps.Chat, b.deps.Offline = nil, byWords{}
+	j := &journal{}
+	r, err := b.try(agent.New(b.deps), `{"prompt":"At what wind speed are the cranes parked?","document_set":"harbour"}`, j)
+	if err != nil || !r.RetrievalOnly || r.Model != "offline-test" || r.Steps != 0 || r.PromptTokens != 0 || r.Ended != "retrieved" ||
+		!strings.Contains(r.Text, "No model is set up") || !strings.Contains(r.Text, wind) || j.text != r.Text {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if len(r.Citations) == 0 || r.Citations[0].Quote != wind || strings.Contains(r.Text, "secret") {
+		t.Errorf("%+v", r.Citations)
+	}
+	for name, c := range map[string]struct {
+		h       *agent.Handler
+		payload string
+	}{"ai": {agent.NewAI(b.deps), `{"prompt":"x"}`}, "schema": {agent.New(b.deps), `{"prompt":"x","response_schema":{"type":"object"}}`}} {
+		if _, err := b.try(c.h, c.payload, &journal{}); err == nil || !strings.Contains(err.Error(), "LLM_PROVIDER is offline") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// byWords ranks sentences that speak of wind.
+type byWords struct{}
+
+func (byWords) Model() string                  { return "offline-test" }
+func (byWords) Sentences(text string) []string { return strings.SplitAfter(text, ". ") }
+func (byWords) Rank(_ string, texts []string) (best []int) {
+	for i, text := range texts {
+		if strings.Contains(text, "wind speed") {
+			best = append(best, i)
+		}
+	}
+	return best
+}
+
+var _ agent.Store = store.Store(nil)

@@ -1,0 +1,104 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// Limits of grep. Its pattern is Go's RE2, which takes time linear in the text whatever the pattern is: the database's
+// own engine goes back, and one pattern could keep it busy for a minute.
+const (
+	maxPattern = 500
+	maxMatches = 60
+	maxLine    = 300 // bytes shown of a line
+	grepBatch  = 200 // chunks at a time
+	maxGrep    = 20000
+)
+
+func (r *run) grep(ctx context.Context, raw string, out *result) error {
+	args := struct {
+		Document string `json:"document"`
+		Pattern  string `json:"pattern"`
+	}{}
+	if err := arguments(raw, &args, `{"document": "report.pdf", "pattern": "(?i)wind speed"}`); err != nil {
+		return err
+	}
+	if args.Pattern == "" || len(args.Pattern) > maxPattern {
+		return mistaken("pattern has %d bytes: give 1 to %d", len(args.Pattern), maxPattern)
+	}
+	pattern, err := regexp.Compile(args.Pattern)
+	if err != nil {
+		return mistaken("the pattern can't be read (%s): it is RE2, without backreferences and lookaround", clip(err.Error(), 120))
+	}
+	d, err := r.document(ctx, args.Document)
+	if err != nil {
+		return err
+	}
+	found := 0
+	for from := 0; from < maxGrep; from += grepBatch {
+		passages, err := r.deps.Store.DocumentPassages(ctx, store.DocumentPassageQuery{
+			DocumentSet: r.payload.DocumentSet, DocumentID: d.DocumentID, From: from, Limit: grepBatch,
+		})
+		if err != nil {
+			return fmt.Errorf("read the document: %w", err)
+		}
+		for _, p := range passages {
+			more, full := r.matches(out, p, pattern, maxMatches-found)
+			if found += more; full || found >= maxMatches {
+				out.note("there may be more: narrow the pattern, or read the chunks around")
+				return nil
+			}
+		}
+		if len(passages) < grepBatch {
+			break
+		}
+	}
+	if found == 0 {
+		out.note("no line of it matches. Documents break lines and hyphenate: try a shorter pattern, or search.")
+	}
+	return nil
+}
+
+// matches shows the lines of a passage that match, at most so many. full: there was no room for more.
+func (r *run) matches(out *result, p store.Passage, pattern *regexp.Regexp, most int) (found int, full bool) {
+	var lines []string
+	for line := range strings.Lines(p.Content) {
+		at := pattern.FindStringIndex(strings.TrimRight(line, "\n"))
+		if at == nil {
+			continue
+		}
+		lines = append(lines, excerpt(strings.TrimSpace(line), at[0]))
+		if len(lines) == most {
+			break
+		}
+	}
+	if len(lines) == 0 {
+		return 0, false
+	}
+	p.Content = strings.Join(lines, "\n")
+	before := r.state.Read[p.ChunkID]
+	_, whole := r.state.Read[p.ChunkID]
+	delete(r.state.Read, p.ChunkID) // a line is shown also of what was shown
+	if !r.show(out, p, out.turn) {
+		full = true
+	}
+	if whole {
+		r.state.Read[p.ChunkID] = before
+	} else if !full {
+		r.state.Read[p.ChunkID] = source{Turn: -1} // only lines of it: read_chunks shows the rest
+	}
+	return len(lines), full
+}
+
+// excerpt is a line, or of a long one what is around a place.
+func excerpt(line string, at int) string {
+	if len(line) <= maxLine {
+		return line
+	}
+	from := max(min(at-maxLine/3, len(line)-maxLine), 0)
+	return "…" + strings.ToValidUTF8(line[from:from+maxLine], "") + "…"
+}

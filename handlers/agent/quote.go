@@ -1,0 +1,126 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// locate finds a quote in a text, whatever their white space, their Unicode form (NFKC), their kinds of quotation
+// marks and dashes, and characters that can't be seen. It returns the place as the text spells it.
+func locate(text, quote string) (string, bool) {
+	hay, places := plain(text)
+	needle, _ := plain(quote)
+	needle = strings.TrimSpace(needle)
+	if strings.IndexFunc(needle, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }) < 0 {
+		return "", false // nothing was quoted
+	}
+	at := strings.Index(hay, needle)
+	if at < 0 {
+		return "", false
+	}
+	end := len(text)
+	if at+len(needle) < len(places) {
+		end = places[at+len(needle)]
+	}
+	return strings.TrimSpace(text[places[at]:end]), true
+}
+
+// plain is a text in the form in which quotes are compared, and of each of its bytes the place in the text that it
+// comes from.
+func plain(text string) (string, []int) {
+	var out strings.Builder
+	var places []int
+	var it norm.Iter
+	it.InitString(norm.NFKC, text)
+	space := true // at the beginning, and after white space, there is no other
+	for !it.Done() {
+		from := it.Pos()
+		for _, c := range string(it.Next()) {
+			switch {
+			case unicode.IsSpace(c):
+				if space {
+					continue
+				}
+				c = ' '
+			case unicode.Is(unicode.Cf, c), unicode.IsControl(c), unicode.Is(unicode.Variation_Selector, c):
+				continue
+			case strings.ContainsRune("‘’‚‛′`´", c):
+				c = '\''
+			case strings.ContainsRune("“”„‟″«»", c):
+				c = '"'
+			case unicode.Is(unicode.Pd, c), c == '−':
+				c = '-'
+			}
+			space = c == ' '
+			for range utf8Len(c) {
+				places = append(places, from)
+			}
+			out.WriteRune(c)
+		}
+	}
+	return out.String(), places
+}
+
+func utf8Len(c rune) int { return len(string(c)) }
+
+// marker is a reference to a citation in the text of an answer.
+var marker = regexp.MustCompile(` ?\[(\d{1,3}(?:, ?\d{1,3})*)\]`)
+
+// renumber leads the references in an answer to the citations that were kept; those to others go. An answer that is
+// no text stays.
+func renumber(value json.RawMessage, kept map[int]int, all int) json.RawMessage {
+	var text string
+	if json.Unmarshal(value, &text) != nil {
+		return value
+	}
+	return quoted(marker.ReplaceAllStringFunc(text, func(m string) string {
+		var to []string
+		for n := range strings.SplitSeq(strings.Trim(m, " []"), ",") {
+			number, err := strconv.Atoi(strings.TrimSpace(n))
+			if err != nil || number < 1 || number > all {
+				return m // no reference
+			}
+			if now, ok := kept[number]; ok {
+				to = append(to, strconv.Itoa(now))
+			}
+		}
+		if len(to) == 0 {
+			return ""
+		}
+		space := m[:strings.IndexByte(m, '[')]
+		return space + "[" + strings.Join(to, ", ") + "]"
+	}))
+}
+
+// address finds what leads to another machine.
+var address = regexp.MustCompile(`(?i)\b(?:https?|ftp)://[^\s<>()\[\]"'` + "`" + `]+`)
+
+// foreignLinks warns of addresses in an answer that the user did not name: a document can make a model put them
+// there, and who shows the answer should load nothing from them.
+func (r *run) foreignLinks(text string) []string {
+	var known strings.Builder
+	known.WriteString(r.payload.Prompt)
+	for _, m := range r.payload.History {
+		known.WriteString("\n" + m.Content)
+	}
+	var hosts []string
+	for _, link := range address.FindAllString(text, -1) {
+		u, err := url.Parse(link)
+		if err != nil || u.Host == "" || strings.Contains(known.String(), u.Host) || slices.Contains(hosts, u.Host) {
+			continue
+		}
+		hosts = append(hosts, u.Host)
+	}
+	if len(hosts) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("the answer has addresses that the question does not name (%s): load nothing from them by itself", clip(strings.Join(hosts, ", "), 200))}
+}

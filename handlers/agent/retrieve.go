@@ -1,0 +1,86 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// Limits of an answer without a model.
+const (
+	lookedAt  = 8 // passages
+	quotesOut = 6 // sentences of them
+)
+
+// quotation is a sentence of a passage.
+type quotation struct {
+	of   int // index of the passage
+	text string
+}
+
+// retrieve answers without a model: with the sentences of the best passages that tell most about the prompt, word for
+// word. The answer says that it is no more.
+func (r *run) retrieve(ctx context.Context) (answer, error) {
+	if err := r.call.Progress.Stage(stageSending); err != nil {
+		return answer{}, err
+	}
+	found, err := r.find(ctx, clip(r.payload.Prompt, 2000), lookedAt)
+	if err != nil {
+		return answer{}, err
+	}
+	r.voice.arrive()
+	a := answer{ended: endRetrieved, retrieved: true}
+	var b strings.Builder
+	b.WriteString("No model is set up: this is no answer, but what the documents say about it, word for word.\n")
+	last := -1
+	for _, q := range r.quotations(found) {
+		p := found[q.of]
+		if q.of != last {
+			place := p.Filename
+			if len(p.Pages) > 0 {
+				place += fmt.Sprintf(", page %d", p.Pages[0])
+			}
+			fmt.Fprintf(&b, "\n%s:\n", place)
+			last = q.of
+		}
+		a.citations = append(a.citations, citation(p, q.text))
+		fmt.Fprintf(&b, "“%s” [%d]\n", strings.Join(strings.Fields(q.text), " "), len(a.citations))
+	}
+	if len(a.citations) == 0 {
+		b.WriteString("\nNothing was found.\n")
+	}
+	text := strings.TrimSpace(b.String())
+	r.voice.step(true)
+	r.voice.say(text)
+	a.value = quoted(text)
+	return a, nil
+}
+
+// quotations are the best sentences, those of the passage with the best one first, each once.
+func (r *run) quotations(found []store.Passage) []quotation {
+	var all []quotation
+	var texts []string
+	for i, p := range found {
+		for _, sentence := range r.deps.Offline.Sentences(p.Content) {
+			if quote, ok := locate(p.Content, sentence); ok && !slices.Contains(texts, quote) {
+				all = append(all, quotation{i, quote})
+				texts = append(texts, quote)
+			}
+		}
+	}
+	best := r.deps.Offline.Rank(r.payload.Prompt, texts)
+	best = best[:min(len(best), quotesOut)]
+	place := map[int]int{}
+	var chosen []quotation
+	for _, i := range best {
+		if _, seen := place[all[i].of]; !seen {
+			place[all[i].of] = len(place)
+		}
+		chosen = append(chosen, all[i])
+	}
+	slices.SortStableFunc(chosen, func(a, b quotation) int { return place[a.of] - place[b.of] })
+	return chosen
+}

@@ -1,0 +1,193 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/text/language"
+	localized "golang.org/x/text/message"
+)
+
+// shape is a JSON Schema that an answer must conform to.
+type shape struct {
+	raw      any // as decoded
+	compiled *jsonschema.Schema
+	strict   bool // it is of the subset that services enforce
+}
+
+// noLoader refuses: a schema may refer to nothing but itself.
+type noLoader struct{}
+
+func (noLoader) Load(string) (any, error) {
+	return nil, errors.New("a reference outside of the schema is not followed")
+}
+
+func newShape(raw []byte) (*shape, error) {
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return nil, errors.New("it can't be read")
+	}
+	if depth(value) > maxDepth {
+		return nil, fmt.Errorf("it is nested more than %d levels deep", maxDepth)
+	}
+	const name = "response_schema"
+	c := jsonschema.NewCompiler()
+	c.UseLoader(noLoader{})
+	if err := c.AddResource(name, value); err != nil {
+		return nil, schemaProblem(err)
+	}
+	compiled, err := c.Compile(name)
+	if err != nil {
+		return nil, schemaProblem(err)
+	}
+	return &shape{raw: value, compiled: compiled, strict: enforceable(value)}, nil
+}
+
+// schemaProblem is the library's complaint in a line, without its made-up address.
+func schemaProblem(err error) error {
+	if invalid, ok := errors.AsType[*jsonschema.SchemaValidationError](err); ok {
+		err = invalid.Err
+	}
+	if failed, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
+		return errors.New(clip(strings.Join(problems(failed), "; "), 300))
+	}
+	return errors.New(clip(strings.Join(strings.Fields(err.Error()), " "), 300))
+}
+
+// check says what is wrong with an answer, place by place; nil: it conforms.
+func (s *shape) check(raw json.RawMessage) []string {
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return []string{"it is not JSON"}
+	}
+	failed, ok := errors.AsType[*jsonschema.ValidationError](s.compiled.Validate(value))
+	if !ok {
+		return nil
+	}
+	return problems(failed)
+}
+
+// problems are the leaves of an error, at most 20.
+func problems(e *jsonschema.ValidationError) (all []string) {
+	if len(e.Causes) == 0 {
+		return []string{fmt.Sprintf("at /%s: %s", strings.Join(e.InstanceLocation, "/"), clip(e.ErrorKind.LocalizedString(localized.NewPrinter(language.English)), 200))}
+	}
+	for _, cause := range e.Causes {
+		if all = append(all, problems(cause)...); len(all) >= 20 {
+			return all[:20]
+		}
+	}
+	return all
+}
+
+// places are where an answer fails, and by which keyword: without what it says.
+func places(raw json.RawMessage, s *shape) string {
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return "it is not JSON"
+	}
+	failed, ok := errors.AsType[*jsonschema.ValidationError](s.compiled.Validate(value))
+	if !ok {
+		return ""
+	}
+	var all []string
+	var visit func(*jsonschema.ValidationError)
+	visit = func(e *jsonschema.ValidationError) {
+		if len(e.Causes) == 0 && len(all) < 5 {
+			all = append(all, fmt.Sprintf("%s at /%s", strings.Join(e.ErrorKind.KeywordPath(), "/"), strings.Join(e.InstanceLocation, "/")))
+		}
+		for _, cause := range e.Causes {
+			visit(cause)
+		}
+	}
+	visit(failed)
+	return clip(strings.Join(all, ", "), 300)
+}
+
+func depth(v any) int {
+	deepest := 0
+	switch v := v.(type) {
+	case map[string]any:
+		for _, of := range v {
+			deepest = max(deepest, depth(of))
+		}
+	case []any:
+		for _, of := range v {
+			deepest = max(deepest, depth(of))
+		}
+	default:
+		return 0
+	}
+	return deepest + 1
+}
+
+// enforceable says whether a schema is of the subset of OpenAI's structured outputs, as far as one can see: each object
+// lists all its properties as required and allows no others. A service that refuses it after all is asked without.
+func enforceable(v any) bool {
+	switch v := v.(type) {
+	case []any:
+		for _, of := range v {
+			if !enforceable(of) {
+				return false
+			}
+		}
+	case map[string]any:
+		for _, keyword := range []string{"allOf", "oneOf", "not", "if", "patternProperties", "dependentRequired", "dependentSchemas", "prefixItems", "$dynamicRef"} {
+			if _, there := v[keyword]; there {
+				return false
+			}
+		}
+		if !closed(v) {
+			return false
+		}
+		for _, of := range v {
+			if !enforceable(of) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// closed says so of one object's schema; of any other it is true.
+func closed(schema map[string]any) bool {
+	properties, ok := schema["properties"].(map[string]any)
+	if !ok {
+		return schema["type"] != "object"
+	}
+	required, _ := schema["required"].([]any)
+	return schema["additionalProperties"] == false && len(required) == len(properties)
+}
+
+// within is the schema put at a place of another one: its references to itself are led there.
+func within(v any, place string) any {
+	switch v := v.(type) {
+	case []any:
+		moved := make([]any, len(v))
+		for i := range v {
+			moved[i] = within(v[i], place)
+		}
+		return moved
+	case map[string]any:
+		moved := make(map[string]any, len(v))
+		for key, of := range v {
+			ref, isText := of.(string)
+			switch {
+			case key == "$ref" && isText && strings.HasPrefix(ref, "#"):
+				moved[key] = place + strings.TrimPrefix(ref, "#")
+			case key == "enum" || key == "const" || key == "default" || key == "examples" || key == "$schema" || key == "$id":
+				if key != "$schema" && key != "$id" {
+					moved[key] = of
+				}
+			default:
+				moved[key] = within(of, place)
+			}
+		}
+		return moved
+	}
+	return v
+}

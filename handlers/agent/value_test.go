@@ -1,0 +1,121 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// Whatever the pieces are, the value comes out as encoding/json reads it.
+func TestValue(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		want := rapid.String().Draw(t, "text")
+		other := map[string]any{"answer": "not this", "n": []any{1, "}", map[string]any{"answer": "nor this"}}}
+		escape := rapid.Bool().Draw(t, "escape")
+		raw := func(v any) string {
+			b, err := json.Marshal(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(b)
+		}
+		text := raw(want)
+		if escape { // every character as an escape, in UTF-16
+			var b strings.Builder
+			for _, c := range want {
+				for _, unit := range utf16Of(c) {
+					fmt.Fprintf(&b, `\u%04x`, unit)
+				}
+			}
+			text = `"` + b.String() + `"`
+		}
+		document := fmt.Sprintf(`{ "x": %s, "answer" : %s , "citations": %s}`, raw(other), text, raw([]any{other}))
+		var got strings.Builder
+		v := newValue()
+		for len(document) > 0 {
+			n := min(rapid.IntRange(1, 9).Draw(t, "piece"), len(document))
+			for n < len(document) && document[n]&0xC0 == 0x80 { // pieces are whole characters
+				n++
+			}
+			got.WriteString(v.feed(document[:n]))
+			document = document[n:]
+		}
+		var decoded string
+		if err := json.Unmarshal([]byte(text), &decoded); err != nil {
+			t.Fatal(err)
+		}
+		if got.String() != decoded {
+			t.Fatalf("got %q, want %q", got.String(), decoded)
+		}
+	})
+	for document, want := range map[string]string{
+		`{"answer": {"a": [1, "x,}"], "b": {}}, "c": 1}`: `{"a": [1, "x,}"], "b": {}}`,
+		`{"c": {"answer": 1}, "answer": [1, 2]}`:         `[1, 2]`,
+		`{"answer": 12.5e3}`:                             `12.5e3`,
+		`{"answer": null, "d": 1}`:                       `null`,
+		`{"a\u006eswer": "x"}`:                           `x`,
+		`["answer", "x"]`:                                ``,
+		`no JSON "answer": "x"`:                          ``,
+		`}}}}]]]{"answer`:                                ``,
+	} {
+		if got := newValue().feed(document); got != want {
+			t.Errorf("%s: %q, want %q", document, got, want)
+		}
+	}
+}
+
+func utf16Of(c rune) []uint16 {
+	if c < 0x10000 {
+		return []uint16{uint16(c)}
+	}
+	c -= 0x10000
+	return []uint16{uint16(0xD800 + c>>10), uint16(0xDC00 + c&0x3FF)}
+}
+
+func TestLocate(t *testing.T) {
+	t.Parallel()
+	const text = "The “quay cranes”\n  are ﬁxed – at 22\u00a0m/s. Soft\u00adhyphen, e\u0301tude, ½."
+	for quote, want := range map[string]string{
+		`"quay cranes" are fixed - at 22 m/s`: "“quay cranes”\n  are ﬁxed – at 22\u00a0m/s",
+		"  Softhyphen, étude":                 "Soft\u00adhyphen, e\u0301tude",
+		"1⁄2.":                                "½.",
+		"The":                                 "The",
+	} {
+		if got, ok := locate(text, quote); !ok || got != want {
+			t.Errorf("%q: %q %v, want %q", quote, got, ok, want)
+		}
+	}
+	for _, quote := range []string{"", "   ", "…", "–", "the", "cranes are", "quay cranes are ... m/s"} {
+		if got, ok := locate(text, quote); ok {
+			t.Errorf("%q is found as %q", quote, got)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) { // what is found is a part of the text, and any part is found
+		text := rapid.String().Draw(t, "text")
+		runes := []rune(text)
+		from := rapid.IntRange(0, len(runes)).Draw(t, "from")
+		part := string(runes[from:rapid.IntRange(from, len(runes)).Draw(t, "to")])
+		if got, ok := locate(text, part); ok && !strings.Contains(text, got) {
+			t.Fatalf("%q of %q is found as %q", part, text, got)
+		}
+	})
+}
+
+func TestRenumber(t *testing.T) {
+	t.Parallel()
+	kept := map[int]int{2: 1, 3: 2}
+	for text, want := range map[string]string{
+		"A [1] B [2] C [3].": "A B [1] C [2].", "A[1, 2,3]": "A[1, 2]", "In [2024] and [0], [x]": "In [2024] and [0], [x]", "": "",
+	} {
+		if got := renumber(quoted(text), kept, 3); string(got) != string(quoted(want)) {
+			t.Errorf("%q: %s, want %q", text, got, want)
+		}
+	}
+	if got := renumber(json.RawMessage(`{"a":"[1]"}`), kept, 3); string(got) != `{"a":"[1]"}` {
+		t.Errorf("an object became %s", got)
+	}
+}
