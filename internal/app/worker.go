@@ -55,6 +55,7 @@ func (t *Tenant) registry(ctx context.Context, tempDir string) (handlers.Registr
 		ocr.New(ocr.Deps{
 			Bucket: t.Bucket, Store: t.Store, Reader: reader, NoEngine: noOCR, Extractor: router, Limits: t.limits(), TempDir: tempDir,
 		}),
+		t.newSummarize(documents, filter, tempDir),
 	)
 }
 

@@ -30,7 +30,10 @@ type Config struct {
 	LLMProvider string
 	// MaxTaskTokens (MAX_TASK_TOKENS) is the most that one task may use of the chat model. Default 500000.
 	MaxTaskTokens int
-	Docling       Docling
+	// SummarizeConcurrency (SUMMARIZE_CONCURRENCY) is how many calls of the chat model one summary makes at a time,
+	// 1-64. Default 4.
+	SummarizeConcurrency int
+	Docling              Docling
 	// Extractor (EXTRACTOR) is ExtractorNative, ExtractorDocling or ExtractorAuto: Docling, and native while it
 	// is down. Default ExtractorDocling when Docling.URL is set, else ExtractorNative.
 	Extractor string

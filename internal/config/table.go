@@ -118,6 +118,11 @@ func models() []Setting {
 			parse: integer(func(c *Config) *int { return &c.MaxTaskTokens }, 1000, 1_000_000_000),
 		},
 		{
+			Name: "SUMMARIZE_CONCURRENCY", Default: "4", Unit: "calls", Groups: Models, Live: true,
+			Help:  "how many calls of the chat model one summary of a long document makes at a time, 1 to 64",
+			parse: integer(func(c *Config) *int { return &c.SummarizeConcurrency }, 1, 64),
+		},
+		{
 			Name: "AZURE_OPENAI_ENDPOINT", Groups: Models, Live: true,
 			Help:  "an Azure OpenAI resource, used instead of OPENAI_* when set",
 			parse: address(func(c *Config) *string { return &c.AzureOpenAI.Endpoint }, "https://RESOURCE.openai.azure.com"),

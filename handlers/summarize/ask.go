@@ -1,0 +1,308 @@
+package summarize
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/llm"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// answer is what a model is asked for.
+type answer struct {
+	Summary   string `json:"summary"`
+	KeyPoints []struct {
+		Text    string `json:"text"`
+		Sources []int  `json:"sources"`
+	} `json:"key_points"`
+}
+
+// ask asks one question, gives the model one chance to mend what is wrong with its answer, and keeps that.
+func (w *work) ask(ctx context.Context, n *node, root bool) (notes, error) {
+	q := w.question(n)
+	if w.patient.Load() {
+		q.MaxTokens *= patience
+	}
+	spent := store.Partial{Key: n.key}
+	given, err := w.once(ctx, q, &spent)
+	if err != nil {
+		return notes{}, err
+	}
+	if given.End == llm.Filtered || given.End == llm.Refused {
+		return w.withheld(ctx, n, given.End, root, spent)
+	}
+	made, problem := w.take(n, given)
+	if problem.any() {
+		mended, err := w.mend(ctx, n, q, given, problem, &spent)
+		if err != nil {
+			return notes{}, err
+		}
+		made = mended.over(made, problem)
+	}
+	if made == nil {
+		return notes{}, &job.Error{
+			Class: job.DependencyUnavailable, Code: "SUMMARIZE_BAD_ANSWER",
+			Message: fmt.Sprintf("the model %q answered twice with something else than was asked for: %s", w.deps.Chat.Model(), problem.unusable),
+		}
+	}
+	return w.kept(ctx, n, *made, spent)
+}
+
+// kept keeps the answer of a node.
+func (w *work) kept(ctx context.Context, n *node, made notes, spent store.Partial) (notes, error) {
+	for _, part := range n.parts {
+		made.Omitted = append(made.Omitted, part.notes.Omitted...)
+	}
+	var err error
+	if spent.Answer, err = json.Marshal(made); err != nil {
+		return made, fmt.Errorf("write down an answer: %w", err)
+	}
+	w.shelve(ctx, spent)
+	return made, nil
+}
+
+// withheld is what comes of a question that the service or the model refuses. A section is left out, and the summary says so; a
+// document that was to be summarized by one call is tried by sections.
+func (w *work) withheld(ctx context.Context, n *node, end llm.End, root bool, spent store.Partial) (notes, error) {
+	reason, code := reasonFiltered, "SUMMARIZE_FILTERED"
+	if end == llm.Refused {
+		reason, code = reasonRefused, "SUMMARIZE_REFUSED"
+	}
+	switch {
+	case !root:
+		passages := w.doc.passages[n.first:n.end]
+		return w.kept(ctx, n, notes{Omitted: []run{{passages[0].hash, passages[len(passages)-1].hash, reason}}}, spent)
+	case len(n.parts) == 0 && n.end-n.first > 1 && w.doc.tokens > 2*leastSection:
+		return notes{}, errNotWhole
+	}
+	return notes{}, &job.Error{Class: job.ValidationError, Code: code, Message: "there is no summary of the document: " + reason}
+}
+
+// once makes one call, if its cost is within what the task may take.
+func (w *work) once(ctx context.Context, q llm.Question, spent *store.Partial) (llm.Answer, error) {
+	size := w.tokens(q) + q.MaxTokens
+	for _, turn := range q.Turns {
+		size += w.deps.Counter.Count(turn.Text)
+	}
+	if !w.ledger.reserve(size, w.deps.MaxTokens) {
+		return llm.Answer{}, tooDear("one more call of the model would take it over %d tokens", w.deps.MaxTokens)
+	}
+	w.asked.note(size)
+	given, err := w.deps.Chat.Ask(ctx, q)
+	w.ledger.settle(size, given)
+	if err != nil {
+		return given, fmt.Errorf("ask the model: %w", err)
+	}
+	spent.PromptTokens += given.PromptTokens
+	spent.CompletionTokens += given.CompletionTokens
+	return given, nil
+}
+
+// problem is what is wrong with an answer.
+type problem struct {
+	unusable string   // why nothing can be made of it; empty: something can
+	wishes   []string // what was asked for and is not so
+	cutOff   bool
+}
+
+func (p problem) any() bool { return p.unusable != "" || len(p.wishes) > 0 }
+
+// take makes notes of an answer; nil when it is unusable.
+func (w *work) take(n *node, given llm.Answer) (*notes, problem) {
+	var a answer
+	if given.End == llm.CutOff {
+		return nil, problem{unusable: "it was longer than it may be, and cut off", cutOff: true}
+	}
+	if strings.TrimSpace(given.Text) == "" {
+		return nil, problem{unusable: "it was empty"}
+	}
+	if err := json.Unmarshal(object(given.Text), &a); err != nil {
+		return nil, problem{unusable: "it was not the JSON object that was asked for"}
+	}
+	made := &notes{Summary: strings.TrimSpace(withoutReferences(a.Summary))}
+	if made.Summary == "" {
+		return nil, problem{unusable: `its "summary" was empty`}
+	}
+	cited := w.citable(n)
+	for _, p := range a.KeyPoints {
+		to := point{Text: strings.TrimSpace(withoutReferences(p.Text))}
+		for _, source := range p.Sources {
+			if source >= 1 && source <= len(cited) {
+				to.Passages = append(to.Passages, cited[source-1]...)
+			}
+		}
+		slices.Sort(to.Passages)
+		if to.Passages = slices.Compact(to.Passages); to.Text != "" && len(to.Passages) > 0 {
+			made.Points = append(made.Points, to)
+		}
+	}
+	if len(made.Points) == 0 {
+		return nil, problem{unusable: fmt.Sprintf(`no key point had "sources" between 1 and %d`, len(cited))}
+	}
+	return made, problem{wishes: w.unmet(n, made)}
+}
+
+// citable are the hashes of the passages behind each number of a node's question.
+func (w *work) citable(n *node) [][]string {
+	var all [][]string
+	if len(n.parts) == 0 {
+		for _, p := range w.doc.passages[n.first:n.end] {
+			all = append(all, []string{p.hash})
+		}
+	}
+	for _, part := range n.parts {
+		for _, p := range part.notes.Points {
+			all = append(all, p.Passages)
+		}
+	}
+	return all
+}
+
+// mended is the second answer.
+type mended struct {
+	notes   *notes
+	problem problem
+}
+
+// over chooses between two answers: the second, unless it is unusable or no better.
+func (m mended) over(first *notes, was problem) *notes {
+	if m.notes == nil || first != nil && len(m.problem.wishes) > len(was.wishes) {
+		return first
+	}
+	return m.notes
+}
+
+// mend asks again, with what was wrong.
+func (w *work) mend(ctx context.Context, n *node, q llm.Question, given llm.Answer, wrong problem, spent *store.Partial) (mended, error) {
+	q.Turns = []llm.Turn{{Role: llm.User, Text: q.Text}}
+	if strings.TrimSpace(given.Text) != "" {
+		q.Turns = append(q.Turns, llm.Turn{Role: llm.Assistant, Text: given.Text})
+	}
+	reasons := wrong.wishes
+	if wrong.unusable != "" {
+		reasons = []string{wrong.unusable}
+	}
+	q.Text = "Your answer can't be used as it is: " + strings.Join(reasons, "; ") + ". Give the whole JSON object again, with that put right."
+	if wrong.cutOff {
+		w.patient.Store(true)
+		q.MaxTokens *= patience
+		q.Text += " Be shorter."
+	}
+	again, err := w.once(ctx, q, spent)
+	if err != nil {
+		return mended{}, err
+	}
+	if again.End == llm.Filtered || again.End == llm.Refused {
+		return mended{}, nil
+	}
+	made, problem := w.take(n, again)
+	return mended{made, problem}, nil
+}
+
+// patience is how much longer an answer may be once one was cut off: what a model that reasons has thought counts as
+// a part of its answer.
+const patience = 3
+
+// object is the JSON object in a text: some models put it into a block of code, or talk around it.
+func object(text string) []byte {
+	first, last := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
+	if first < 0 || last < first {
+		return []byte(text)
+	}
+	return []byte(text[first : last+1])
+}
+
+// references are numbers of sources in a text, where they don't belong.
+var references = regexp.MustCompile(`\s?\[\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\]`)
+
+func withoutReferences(text string) string { return references.ReplaceAllString(text, "") }
+
+// ledger counts the tokens of a task, of all its attempts.
+type ledger struct {
+	mu       sync.Mutex
+	prompt   int
+	answers  int
+	reserved int // by calls that are under way
+	reused   int // answers that others have paid for
+	known    map[string]bool
+}
+
+func (l *ledger) paid() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.prompt + l.answers
+}
+
+// recalled notes an answer that was kept: paid for by this task, or by another.
+func (l *ledger) recalled(p store.Partial) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.known[p.Key] {
+		return
+	}
+	if l.known == nil {
+		l.known = map[string]bool{}
+	}
+	l.known[p.Key] = true
+	if !p.Own {
+		l.reused++
+		return
+	}
+	l.prompt += p.PromptTokens
+	l.answers += p.CompletionTokens
+}
+
+// reserve sets so many tokens apart, if most allows it; zero: it always does.
+func (l *ledger) reserve(tokens, most int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if most > 0 && l.prompt+l.answers+l.reserved+tokens > most {
+		return false
+	}
+	l.reserved += tokens
+	return true
+}
+
+func (l *ledger) settle(reserved int, a llm.Answer) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.reserved -= reserved
+	l.prompt += a.PromptTokens
+	l.answers += a.CompletionTokens
+}
+
+// sizes remembers the longest question, answer included.
+type sizes struct {
+	mu   sync.Mutex
+	most int
+	any  bool
+}
+
+func (s *sizes) note(tokens int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.any = true
+	s.most = max(s.most, tokens)
+}
+
+// none says that nothing was asked.
+func (s *sizes) none() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.any
+}
+
+// longest returns it and forgets it.
+func (s *sizes) longest() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	most := s.most
+	s.most = 0
+	return most
+}

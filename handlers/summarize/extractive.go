@@ -1,0 +1,131 @@
+package summarize
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/internal/enrich"
+)
+
+// Of each section so many sentences are looked at again when the summary is chosen.
+const sentencesPerSection = 8
+
+// longestSentence is in words: what is longer is a table or a list that nobody ended.
+const longestSentence = 60
+
+// candidate is a sentence that may become part of the summary.
+type candidate struct {
+	text    string
+	passage int
+}
+
+// extract makes a summary of the document's own sentences, without a model: of each section those that stand for the
+// others, and of these again.
+func (w *work) extract(ctx context.Context) (Result, error) {
+	if err := w.call.Progress.Stage(stageSummarizing); err != nil {
+		return Result{}, err
+	}
+	row := make([]seam, len(w.doc.passages))
+	for i, p := range w.doc.passages {
+		row[i] = seam{p.tokens, p.bond, p.opening}
+	}
+	begins := append(sections(row, sectionTokens), len(row))
+	var found []candidate
+	for i := range len(begins) - 1 {
+		if ctx.Err() != nil {
+			return Result{}, context.Cause(ctx)
+		}
+		of := w.candidates(begins[i], begins[i+1], usual)
+		if len(begins) > 2 {
+			of = w.choose(of, sentencesPerSection, 0)
+		}
+		found = append(found, of...)
+		w.call.Progress.Within(float64(i+1)/float64(len(begins)), fmt.Sprintf("%d of %d sections", i+1, len(begins)-1))
+	}
+	if len(found) == 0 { // tables, headings
+		found = w.candidates(0, min(len(w.doc.passages), 50), func(string) bool { return true })
+	}
+	r := w.blank()
+	r.Model, r.Extractive, r.Parts = w.deps.Extracts.Model(), true, len(begins)-1
+	chosen := w.choose(found, 0, w.order().words)
+	r.Summary = w.join(chosen, begins)
+	var cited []int
+	for _, c := range chosen {
+		cited = append(cited, c.passage)
+	}
+	for _, c := range w.choose(found, w.payload.Style.points(), 0) {
+		r.KeyPoints = append(r.KeyPoints, w.keyPoint(c.text, []int{c.passage}))
+		cited = append(cited, c.passage)
+	}
+	w.settle(&r)
+	r.Unverified = w.unverified(r.Summary, cited)
+	if want := w.payload.Language; want != "" && w.doc.language != enrich.Unknown && !sameLanguage(want, w.doc.language) {
+		r.Language = w.doc.language
+	}
+	return r, nil
+}
+
+// usual is a sentence of a usual length.
+func usual(s string) bool { n := words(s); return n >= 5 && n <= longestSentence }
+
+// candidates are the sentences of passages, without headings, tables and code.
+func (w *work) candidates(first, end int, wanted func(string) bool) []candidate {
+	var all []candidate
+	for i := first; i < end; i++ {
+		var prose []string
+		fenced := false
+		for line := range strings.SplitSeq(w.doc.passages[i].text, "\n") {
+			line = strings.TrimSpace(line)
+			if strings.HasPrefix(line, "```") {
+				fenced = !fenced
+			}
+			if !fenced && !strings.HasPrefix(line, "```") && !strings.HasPrefix(line, "|") && headingLevel(line) == 0 {
+				prose = append(prose, bullet.ReplaceAllString(line, ""))
+			}
+		}
+		for _, s := range w.deps.Extracts.Sentences(strings.Join(prose, "\n")) {
+			if s = strings.Join(strings.Fields(s), " "); wanted(s) && words(s) > 0 {
+				all = append(all, candidate{s, i})
+			}
+		}
+	}
+	return all
+}
+
+func (w *work) choose(of []candidate, most, words int) []candidate {
+	texts := make([]string, len(of))
+	for i, c := range of {
+		texts[i] = c.text
+	}
+	var chosen []candidate
+	for _, i := range w.deps.Extracts.Choose(texts, most, words) {
+		chosen = append(chosen, of[i])
+	}
+	return chosen
+}
+
+// join puts sentences together as the style wants: in one paragraph, in one of each section, or in a list.
+func (w *work) join(chosen []candidate, begins []int) string {
+	var b strings.Builder
+	section := -1
+	for i, c := range chosen {
+		at, _ := slices.BinarySearch(begins, c.passage+1)
+		switch {
+		case i == 0:
+		case w.payload.Style == Bullets:
+			b.WriteByte('\n')
+		case w.payload.Style == Detailed && at != section:
+			b.WriteString("\n\n")
+		default:
+			b.WriteByte(' ')
+		}
+		if w.payload.Style == Bullets {
+			b.WriteString("- ")
+		}
+		b.WriteString(c.text)
+		section = at
+	}
+	return b.String()
+}

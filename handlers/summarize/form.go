@@ -1,0 +1,100 @@
+package summarize
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/seed-7227ef26/async-worker/internal/enrich"
+)
+
+// unmet is what an answer is not, though it was asked for.
+func (w *work) unmet(n *node, made *notes) []string {
+	if n.order == nil {
+		return nil
+	}
+	var wishes []string
+	if n.order.style == Bullets && !strings.HasPrefix(strings.TrimSpace(made.Summary), "-") {
+		wishes = append(wishes, `"summary" is to be a list of lines that begin with "- "`)
+	}
+	if most := w.payload.MaxWords; most != nil {
+		if got := words(made.Summary); got > *most {
+			wishes = append(wishes, fmt.Sprintf(`"summary" has %d words, and may have at most %d`, got, *most))
+		}
+	}
+	if want := n.order.language; want != "" {
+		if found := enrich.Detect(made.Summary).Code; found != enrich.Unknown && !sameLanguage(found, want) {
+			wishes = append(wishes, fmt.Sprintf("it is in %s, and is to be in %s", languageName(found), languageName(want)))
+		}
+	}
+	return wishes
+}
+
+// words counts the words of a text: runs of letters and digits, and each sign of a script that is written without
+// blanks.
+func words(text string) int {
+	n, within := 0, false
+	for _, r := range text {
+		switch {
+		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai):
+			n, within = n+1, false
+		case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r):
+			if !within {
+				n++
+			}
+			within = true
+		case within && (r == '\'' || r == '’' || r == '-' || r == '.' || r == ','): // it's, twenty-one, 1,234.5
+		default:
+			within = false
+		}
+	}
+	return n
+}
+
+// cutTo shortens a text to at most so many words, after a sentence, or after a word when the first sentence is longer.
+func cutTo(text string, most int, sentences func(string) []string) string {
+	kept, rest := "", text
+	for _, s := range sentences(text) {
+		at := strings.Index(rest, s)
+		if at < 0 {
+			break
+		}
+		longer := kept + rest[:at+len(s)]
+		if words(longer) > most {
+			break
+		}
+		kept, rest = longer, rest[at+len(s):]
+	}
+	if kept = strings.TrimSpace(kept); words(kept) > 0 {
+		return kept
+	}
+	end := 0
+	for i := range text {
+		if words(text[:i]) > most {
+			break
+		}
+		if i > 0 && unicode.IsSpace(rune(text[i])) {
+			end = i
+		}
+	}
+	return strings.TrimSpace(text[:end]) + "…"
+}
+
+// bullet is how lists begin their items.
+var bullet = regexp.MustCompile(`^\s*(?:[-*•–·]|\d{1,2}[.)])\s+`)
+
+// bulleted makes a text a list: of its lines, or, when it is no list, of its sentences.
+func bulleted(text string, sentences func(string) []string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if len(lines) == 1 && !bullet.MatchString(text) {
+		lines = sentences(text)
+	}
+	var out []string
+	for _, line := range lines {
+		if line = strings.TrimSpace(bullet.ReplaceAllString(line, "")); line != "" {
+			out = append(out, "- "+line)
+		}
+	}
+	return strings.Join(out, "\n")
+}

@@ -1,0 +1,107 @@
+package summarize
+
+import (
+	"encoding/json"
+
+	"golang.org/x/text/language"
+	"golang.org/x/text/language/display"
+
+	"github.com/seed-7227ef26/async-worker/handlers"
+)
+
+// Style says what form a summary has.
+type Style string
+
+// The styles.
+const (
+	Brief    Style = "brief"    // one paragraph; the default
+	Detailed Style = "detailed" // several paragraphs, in the order of the document
+	Bullets  Style = "bullets"  // a list; each line begins with "- "
+)
+
+// The bounds of max_words.
+const (
+	leastWords = 10
+	mostWords  = 5000
+)
+
+// payload is what a summarize task says.
+type payload struct {
+	Filename string `json:"filename"`
+	Blob     string `json:"blob"`      // default: Filename
+	Style    Style  `json:"style"`     // default: Brief
+	Language string `json:"language"`  // a BCP 47 tag; default: the document's own
+	MaxWords *int   `json:"max_words"` // of the summary, without its key points; nil: as many as the style asks for
+}
+
+func readPayload(raw json.RawMessage) (payload, error) {
+	var p payload
+	if err := handlers.ReadPayload(raw, &p, "filename, blob, style and language are strings, max_words is a whole number"); err != nil {
+		return p, err
+	}
+	if err := handlers.CheckSource(p.Filename, &p.Blob); err != nil {
+		return p, err
+	}
+	switch p.Style {
+	case "":
+		p.Style = Brief
+	case Brief, Detailed, Bullets:
+	default:
+		return p, handlers.Invalid("payload.style", "is none of brief, detailed, bullets")
+	}
+	if p.Language != "" {
+		tag, err := language.Parse(p.Language)
+		if err != nil || tag == language.Und {
+			return p, handlers.Invalid("payload.language", "is no BCP 47 tag such as en, de or pt-BR")
+		}
+		p.Language = tag.String()
+	}
+	if n := p.MaxWords; n != nil && (*n < leastWords || *n > mostWords) {
+		return p, handlers.Invalid("payload.max_words", "is %d; it goes from %d to %d", *n, leastWords, mostWords)
+	}
+	return p, nil
+}
+
+// words is how long a summary of the style is, when its sender does not say: a wish, not a limit.
+func (s Style) words() int {
+	switch s {
+	case Detailed:
+		return 500
+	case Bullets:
+		return 150
+	default:
+		return 100
+	}
+}
+
+// points is how many key points a summary of the style has at most.
+func (s Style) points() int {
+	if s == Detailed {
+		return 10
+	}
+	return 6
+}
+
+// languageName is a tag as a model knows it, e.g. "German (de)".
+func languageName(tag string) string {
+	t, err := language.Parse(tag)
+	if err != nil {
+		return tag
+	}
+	if name := display.English.Tags().Name(t); name != "" {
+		return name + " (" + tag + ")"
+	}
+	return tag
+}
+
+// sameLanguage compares two tags by their language alone: de-AT is de.
+func sameLanguage(a, b string) bool {
+	x, errX := language.Parse(a)
+	y, errY := language.Parse(b)
+	if errX != nil || errY != nil {
+		return a == b
+	}
+	baseX, _ := x.Base()
+	baseY, _ := y.Base()
+	return baseX == baseY
+}

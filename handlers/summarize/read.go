@@ -1,0 +1,174 @@
+package summarize
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/internal/chunk"
+	"github.com/seed-7227ef26/async-worker/internal/enrich"
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/source"
+)
+
+// document is what was read of a document. Its passages are the chunks that an ingest of it cuts it into: they
+// have the same keys, so that a citation leads into the index.
+type document struct {
+	passages []passage
+	tokens   int // of all passages
+	title    string
+	language string // enrich.Unknown: it can't be told
+	sha256   string // of the bytes
+	info     extract.Info
+	warnings []string
+	whole    *whole
+}
+
+// passage is a piece of the text that can be cited.
+type passage struct {
+	text    string
+	heading []string // from the top heading down
+	pages   []int
+	key     string // the chunk's
+	hash    string // of heading and text: what a model is shown of it
+	tokens  int
+	bond    int    // how closely it belongs to the passage before: the level of the heading that it begins with, else loose
+	opening uint64 // hash of its heading, or of how it begins
+}
+
+// read fetches the document, and reads it as an ingest does: through the same extractors and what they have kept, and
+// the same privacy filter; nothing behind that has seen what it hides.
+func (w *work) read(ctx context.Context) (d document, err error) {
+	progress := w.call.Progress
+	if err := progress.Stage(stageFetching); err != nil {
+		return d, err
+	}
+	file, err := source.Fetch(ctx, w.deps.Bucket, w.payload.Blob, source.Options{
+		TempDir: w.deps.TempDir, Bytes: w.deps.Limits.Bytes, Progress: func(fraction float64) { progress.Within(fraction, "") },
+	})
+	if err != nil {
+		return d, err
+	}
+	defer file.Remove()
+	if err := progress.Stage(stageParsing); err != nil {
+		return d, err
+	}
+	src, err := extract.Open(file.Path, w.payload.Filename)
+	if err != nil {
+		return d, err
+	}
+	src.TempDir, src.SHA256 = file.Dir, file.SHA256
+	src.Memory = handlers.NewNotes(w.call).Note(noteExtractor)
+	d.sha256, d.whole = file.SHA256, &whole{}
+	if err := w.parse(ctx, src, &d); err != nil {
+		return d, err
+	}
+	if len(d.passages) == 0 {
+		return d, &job.Error{Class: job.ContentMissing, Code: "SUMMARIZE_NO_TEXT", Message: "the document has no text to summarize" + w.why(d)}
+	}
+	return d, nil
+}
+
+// why says what is known about a document without text.
+func (w *work) why(d document) string {
+	if reason := d.info.Properties["unread_reason"]; reason != "" {
+		return ": its pages are images, and could not be read by OCR (" + reason + ")"
+	}
+	return ""
+}
+
+// parse streams the document from the extractor through the privacy filter into passages.
+func (w *work) parse(ctx context.Context, src extract.Source, d *document) error {
+	collector := enrich.NewCollector()
+	chunker := chunk.New(chunk.Config{
+		Counter: w.deps.Chunks, Model: w.deps.EmbeddingModel, Dimensions: w.deps.EmbeddingDimensions,
+	}, func(c chunk.Chunk) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		collector.Chunk(c)
+		return w.keep(d, c)
+	})
+	guarded := w.deps.Privacy.Document(func(b extract.Block) error {
+		collector.Block(b)
+		return chunker.Add(b)
+	})
+	lastPage := 0
+	info, err := w.deps.Extractor.Extract(ctx, src, w.deps.Limits, func(b extract.Block) error {
+		if b.Page > lastPage {
+			lastPage = b.Page
+			w.call.Progress.Within(pageFraction(lastPage), fmt.Sprintf("page %d", lastPage))
+		}
+		return guarded.Block(ctx, b)
+	})
+	if err != nil {
+		return err
+	}
+	if err := guarded.Flush(ctx); err != nil {
+		return err
+	}
+	if d.info, err = guarded.Info(ctx, info); err != nil {
+		return err
+	}
+	if err := chunker.Close(); err != nil {
+		return err
+	}
+	found := collector.Finish(d.info)
+	d.title, d.language = found.Title, found.Language.Code
+	d.warnings = slices.Clone(d.info.Warnings)
+	if missed := guarded.Missed(); missed != nil {
+		d.warnings = append(d.warnings, "personal data were not looked for in all of the text: "+job.Classify(missed).Message)
+	}
+	if p := d.info.Properties; p["unread_pages"] != "" {
+		d.warnings = append(d.warnings, fmt.Sprintf("%s of %d pages could not be read by OCR (%s) and are not in the summary: page %s",
+			p["unread_pages"], d.info.Pages, p["unread_reason"], p["unread_list"]))
+	}
+	return nil
+}
+
+// pageFraction moves the progress on with every page although the number of pages is not known yet:
+// half of what remains every 20 pages.
+func pageFraction(page int) float64 { return 1 - 1/(1+float64(page)/20) }
+
+// keep takes the next passage. A document of more tokens than a task may take is not read to its end.
+func (w *work) keep(d *document, c chunk.Chunk) error {
+	if d.tokens += c.Tokens; w.deps.MaxTokens > 0 && d.tokens > w.deps.MaxTokens {
+		return tooDear("the document has more than %d tokens", w.deps.MaxTokens)
+	}
+	p := passage{
+		text: strings.TrimSpace(c.Content), heading: c.HeadingPath, pages: c.Pages, key: c.Key, tokens: c.Tokens, bond: loose,
+	}
+	p.hash = hashOf(append([]string{p.text}, p.heading...)...)
+	begins, _, _ := strings.Cut(p.text, "\n")
+	if level := headingLevel(begins); level > 0 && c.Headings > 0 {
+		p.bond = level
+	} else if len(begins) > openingBytes {
+		begins = begins[:openingBytes]
+	}
+	p.opening = place(begins)
+	d.passages = append(d.passages, p)
+	return nil
+}
+
+// headingLevel is that of a line of Markdown; zero: it is no heading.
+func headingLevel(line string) int {
+	level := len(line) - len(strings.TrimLeft(line, "#"))
+	if level == 0 || level > loose-1 || !strings.HasPrefix(line[level:], " ") {
+		return 0
+	}
+	return level
+}
+
+// hashOf is 128 bits of the SHA-256 of texts, each with its length before it.
+func hashOf(texts ...string) string {
+	h := sha256.New()
+	for _, t := range texts {
+		fmt.Fprintf(h, "%d\x00%s", len(t), t)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}

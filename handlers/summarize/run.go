@@ -1,0 +1,258 @@
+package summarize
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/llm"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// leastWindow is the smallest context that is tried when a model's turns out to be smaller than was thought.
+const leastWindow = 1024
+
+// errNotWhole says that a document can't be summarized by one call, and may be by sections.
+var errNotWhole = errors.New("the document can't be summarized as a whole")
+
+// compose gets the summary from the model, in as many calls as it takes.
+func (w *work) compose(ctx context.Context) (*node, error) {
+	window, whole := w.deps.Window, true
+	for {
+		p := w.newPlan(window, whole)
+		err := w.ready(ctx, p)
+		if err == nil {
+			err = w.run(ctx, p)
+		}
+		fits, long := llm.IsTooLong(err)
+		switch {
+		case err == nil:
+			return p.root, nil
+		case errors.Is(err, errNotWhole):
+			whole = false
+		case long && window > leastWindow: // what is done stays done: it has the same key in the next plan
+			window = max(smaller(window, fits, w.asked.longest()), leastWindow)
+		default:
+			return nil, err
+		}
+	}
+}
+
+// smaller is the context to try after a question was too long: what the service says that fits, or half of what it
+// refused.
+func smaller(window, fits, refused int) int {
+	next := window / 2
+	if refused > 0 {
+		next = min(next, refused/2*100/contextShare)
+	}
+	if fits > 0 && fits < window {
+		return fits
+	}
+	return next
+}
+
+// ready takes from the store what was answered before, tells what the rest may cost, and refuses what is too dear: all
+// before the first call.
+func (w *work) ready(ctx context.Context, p plan) error {
+	if err := w.recall(ctx, p); err != nil {
+		return err
+	}
+	open := p.pending()
+	w.total, w.done = len(p.nodes), atomic.Int64{}
+	w.done.Store(int64(len(p.nodes) - len(open)))
+	cost := 0
+	for _, n := range open {
+		cost += w.dearest(n)
+	}
+	paid := w.ledger.paid()
+	if most := w.deps.MaxTokens; most > 0 && paid+cost > most {
+		return tooDear("its summary may take %d tokens in %d calls of the model, more than %d", paid+cost, len(open), most)
+	}
+	if err := w.call.Progress.Stage(stageSummarizing); err != nil {
+		return err
+	}
+	w.call.Progress.Within(w.fraction(), fmt.Sprintf("%d calls of the model, at most %d tokens; %d of %d parts are known from before",
+		len(open), cost, len(p.nodes)-len(open), len(p.nodes)))
+	w.deps.Log.Info("a summary begins", "job_id", w.call.Task.ID, "tokens_of_document", w.doc.tokens, "calls", len(open),
+		"parts", len(p.nodes), "tokens_at_most", cost)
+	return w.call.Progress.Save(ctx)
+}
+
+// tooDear is the error of a task that would take more tokens than it may.
+func tooDear(format string, args ...any) error {
+	return &job.Error{
+		Class: job.QuotaExceeded, Code: "SUMMARIZE_TOO_MANY_TOKENS",
+		Message: fmt.Sprintf(format, args...) + "; raise MAX_TASK_TOKENS, or send less",
+	}
+}
+
+func (w *work) fraction() float64 { return float64(w.done.Load()) / float64(max(w.total, 1)) }
+
+// recall takes what is kept of the plan's nodes. A job that is forced gets only what it paid for itself.
+func (w *work) recall(ctx context.Context, p plan) error {
+	byKey := map[string][]*node{}
+	for _, n := range p.nodes {
+		byKey[n.key] = append(byKey[n.key], n)
+	}
+	var keys []string
+	for key := range byKey {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	for some := range slices.Chunk(keys, store.MaxPartialKeys) {
+		found, err := w.deps.Store.Partials(ctx, store.PartialQuery{JobID: w.call.Task.ID, Keys: some, OwnOnly: w.call.Task.Hints.Force})
+		if err != nil {
+			return fmt.Errorf("look for what the model answered before: %w", err)
+		}
+		for _, partial := range found {
+			var n notes
+			if json.Unmarshal(partial.Answer, &n) != nil || n.Summary == "" && len(n.Omitted) == 0 {
+				continue // of another version of this program
+			}
+			w.ledger.recalled(partial)
+			for _, of := range byKey[partial.Key] {
+				w.finish(of, n)
+			}
+		}
+	}
+	return nil
+}
+
+// finish gives a node its notes.
+func (w *work) finish(n *node, made notes) {
+	made.heading = w.doc.passages[n.first].heading
+	n.notes = &made
+}
+
+// run asks what is pending, level by level: several calls at a time, each answer kept as soon as it is there. When one
+// fails no further ones begin, and those that are under way are waited for: they are paid for.
+func (w *work) run(ctx context.Context, p plan) error {
+	levels := map[int]map[string][]*node{} // by depth, then by key: equal sections are asked about once
+	for _, n := range p.pending() {
+		if levels[n.depth] == nil {
+			levels[n.depth] = map[string][]*node{}
+		}
+		levels[n.depth][n.key] = append(levels[n.depth][n.key], n)
+	}
+	for depth := 0; depth <= p.root.depth; depth++ {
+		var failed atomic.Bool
+		var calls errgroup.Group
+		calls.SetLimit(max(w.deps.Concurrency, 1))
+		for _, same := range inOrder(levels[depth]) {
+			if failed.Load() || ctx.Err() != nil {
+				break
+			}
+			calls.Go(safely(func() error {
+				if failed.Load() || ctx.Err() != nil {
+					return context.Cause(ctx)
+				}
+				err := w.answer(ctx, p, same)
+				if err != nil {
+					failed.Store(true)
+				}
+				return err
+			}))
+		}
+		if err := calls.Wait(); err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// inOrder lists groups of nodes as they come in the document.
+func inOrder(groups map[string][]*node) [][]*node {
+	var all [][]*node
+	for _, same := range groups {
+		slices.SortFunc(same, func(a, b *node) int { return a.first - b.first })
+		all = append(all, same)
+	}
+	slices.SortFunc(all, func(a, b []*node) int { return a[0].first - b[0].first })
+	return all
+}
+
+// answer asks what the nodes, all alike, have to ask.
+func (w *work) answer(ctx context.Context, p plan, same []*node) error {
+	n := same[0]
+	var made notes
+	if silent := w.nothing(n); silent != nil {
+		made = *silent
+	} else {
+		var err error
+		if made, err = w.ask(ctx, n, n == p.root); err != nil {
+			return err
+		}
+	}
+	for _, of := range same {
+		w.finish(of, made)
+	}
+	done := w.done.Add(int64(len(same)))
+	w.call.Progress.Within(w.fraction(), fmt.Sprintf("%d of %d parts are summarized", done, w.total))
+	return nil
+}
+
+// nothing is what comes of a node all of whose parts were left out; nil: there is something to ask.
+func (w *work) nothing(n *node) *notes {
+	if len(n.parts) == 0 {
+		return nil
+	}
+	out := notes{}
+	for _, part := range n.parts {
+		if !part.notes.empty() {
+			return nil
+		}
+		out.Omitted = append(out.Omitted, part.notes.Omitted...)
+	}
+	return &out
+}
+
+// safely makes a panic of a goroutine of ours an error: the engine recovers only what runs in its own.
+func safely(f func() error) func() error {
+	return func() (err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				err = &job.Error{
+					Class: job.InternalBug, Message: "the worker met a bug in itself; its log has the details",
+					Cause: fmt.Errorf("panic: %v\n%s", p, debug.Stack()),
+				}
+			}
+		}()
+		return f()
+	}
+}
+
+// keepTime is how long the store may take to keep an answer, also when the task has to stop: it is paid for.
+const keepTime = 10 * time.Second
+
+// shelf keeps answers. What the store did not take goes along with the next.
+type shelf struct {
+	mu     sync.Mutex
+	unkept []store.Partial
+}
+
+func (w *work) shelve(ctx context.Context, partial store.Partial) {
+	w.shelf.mu.Lock()
+	all := append(w.shelf.unkept, partial)
+	w.shelf.unkept = nil
+	w.shelf.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepTime)
+	defer cancel()
+	if err := w.deps.Store.KeepPartials(ctx, w.call.Task.ID, all); err != nil {
+		w.deps.Log.Warn("can't keep what a model answered; with the next answer it is tried again", "job_id", w.call.Task.ID, "error", err)
+		w.shelf.mu.Lock()
+		w.shelf.unkept = append(w.shelf.unkept, all...)
+		w.shelf.mu.Unlock()
+	}
+}

@@ -1,0 +1,180 @@
+// Package summarize writes summaries that can be checked: it fetches the blob, reads it as an ingest does, and asks a
+// model for a summary with key points, each of which cites passages and their pages. What fits into a share of the
+// model's context is one call. A longer document is summarized in a tree: notes on each section, then notes on neighbouring notes, then
+// the summary. Each answer is kept under the hash of what it depends on, so that a retry repeats none, and the next
+// version of a document only those of what changed. Numbers and quotations that the cited passages don't bear out are flagged.
+//
+// Without a model (LLM_PROVIDER=offline) a summary is made of the sentences that stand for the others.
+package summarize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+
+	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/internal/blob"
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/llm"
+	"github.com/seed-7227ef26/async-worker/internal/privacy"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+)
+
+// The stages, as job.Stages lists them.
+const (
+	stageValidating  = "validating_input"
+	stageFetching    = "fetching_source"
+	stageParsing     = "parsing"
+	stagePreparing   = "preparing_context"
+	stageSummarizing = "summarizing"
+	stageFinalizing  = "finalizing"
+)
+
+// noteExtractor is what the extractor leaves for the next attempt.
+const noteExtractor = "extract"
+
+// Deps are what the task works with. All are required, unless they say otherwise.
+type Deps struct {
+	Bucket    blob.Bucket
+	Extractor Extractor
+	Store     store.Summaries
+	Limits    extract.Limits
+	Privacy   *privacy.Filter // nil: personal data are not looked for
+	TempDir   string          // for the fetched file; one private folder a task, removed at its end
+	Log       *slog.Logger
+
+	Chat        llm.Chat    // nil: there is no model, and Extracts does what can be done without one
+	Window      int         // tokens of a question and its answer that Chat takes together
+	Counter     llm.Counter // of Chat's tokens
+	MaxTokens   int         // that one task may use; zero: any number
+	Concurrency int         // calls at a time
+	Extracts    Extracts
+
+	// Passages are cut as ingest cuts chunks for this model, so that they have the same keys.
+	Chunks              llm.Counter
+	EmbeddingModel      string
+	EmbeddingDimensions int
+
+	// ExtractorNeeds is a service without which the Extractor reads nothing, or not all; empty: none.
+	ExtractorNeeds job.Dependency
+}
+
+// Extractor is what summarize needs of extract.Router.
+type Extractor interface {
+	Extract(ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit) (extract.Info, error)
+}
+
+// Extracts chooses sentences of a text that stand for the others.
+type Extracts interface {
+	// Model names what chooses.
+	Model() string
+	// Sentences parts a text into its sentences.
+	Sentences(text string) []string
+	// Choose returns the indices of at most so many sentences with at most so many words, in order; zero: any number.
+	Choose(sentences []string, most, words int) []int
+}
+
+// Handler does summarize tasks.
+type Handler struct{ deps Deps }
+
+// New returns a handler.
+func New(deps Deps) *Handler { return &Handler{deps: deps} }
+
+// Spec is that of the contract.
+func (h *Handler) Spec() handlers.Spec {
+	needs := []job.Dependency{job.Database, job.Storage}
+	if h.deps.Chat != nil {
+		needs = append(needs, job.Model)
+	}
+	if d := h.deps.ExtractorNeeds; d != "" {
+		needs = append(needs, d)
+	}
+	if h.deps.Privacy.Mode() == privacy.Redact {
+		needs = append(needs, job.Privacy)
+	}
+	return handlers.Spec{Type: task.Summarize, Stages: job.Stages[task.Summarize], Policy: job.Policies[task.Summarize], Needs: needs}
+}
+
+// Check reads the payload.
+func (h *Handler) Check(t task.Task) error {
+	_, err := readPayload(t.Payload)
+	return err
+}
+
+// work is one document on its way to its summary.
+type work struct {
+	*Handler
+	call    handlers.Call
+	payload payload
+	doc     document
+
+	ledger  ledger
+	shelf   shelf
+	asked   sizes
+	patient atomic.Bool // the model needs more tokens for an answer than the answer has: it reasons
+	total   int         // nodes of the plan
+	done    atomic.Int64
+}
+
+// Handle summarizes one document.
+func (h *Handler) Handle(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+	w := &work{Handler: h, call: c}
+	out, err := w.do(ctx)
+	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, cause) {
+		err = fmt.Errorf("%w: %w", cause, err) // the reason to stop goes before what broke because of that
+	}
+	return out, err
+}
+
+func (w *work) do(ctx context.Context) (out handlers.Outcome, err error) {
+	if err := w.call.Progress.Stage(stageValidating); err != nil {
+		return out, err
+	}
+	if w.payload, err = readPayload(w.call.Task.Payload); err != nil {
+		return out, err
+	}
+	if w.doc, err = w.read(ctx); err != nil {
+		return out, err
+	}
+	if err := w.call.Progress.Stage(stagePreparing); err != nil {
+		return out, err
+	}
+	var r Result
+	if w.deps.Chat == nil {
+		r, err = w.extract(ctx)
+	} else {
+		r, err = w.write(ctx)
+	}
+	if err != nil {
+		return out, err
+	}
+	if err := w.call.Progress.Stage(stageFinalizing); err != nil {
+		return out, err
+	}
+	return w.outcome(r), nil
+}
+
+// write has the model write the summary.
+func (w *work) write(ctx context.Context) (Result, error) {
+	root, err := w.compose(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	r := w.result(*root.notes)
+	r.Model, r.Parts, r.PartsReused = w.deps.Chat.Model(), w.total, w.ledger.reused
+	r.PromptTokens, r.CompletionTokens = w.ledger.prompt, w.ledger.answers
+	return r, nil
+}
+
+// order is what the sender wants of the summary.
+func (w *work) order() order {
+	o := order{style: w.payload.Style, language: w.payload.Language, words: w.payload.Style.words(), title: w.doc.title}
+	if w.payload.MaxWords != nil {
+		o.words = *w.payload.MaxWords
+	}
+	return o
+}

@@ -1,0 +1,43 @@
+package app
+
+import (
+	"github.com/seed-7227ef26/async-worker/handlers/summarize"
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/llm/offline"
+	"github.com/seed-7227ef26/async-worker/internal/privacy"
+)
+
+// newSummarize builds the handler of summaries. Without a model it chooses sentences.
+func (t *Tenant) newSummarize(documents *extract.Router, filter *privacy.Filter, tempDir string) *summarize.Handler {
+	return summarize.New(summarize.Deps{
+		Bucket: t.Bucket, Extractor: documents, Store: t.Store, Limits: t.limits(), Privacy: filter, TempDir: tempDir, Log: t.log,
+		Chat: t.Chat.Chat, Window: t.Chat.Window, Counter: t.Chat.Counter, MaxTokens: t.Config.MaxTaskTokens,
+		Concurrency: t.Config.SummarizeConcurrency, Extracts: extracts{},
+		Chunks: t.counter, EmbeddingModel: t.Embedder.Model(), EmbeddingDimensions: t.Embedder.Dimensions(),
+		ExtractorNeeds: extractorNeeds(t.Config),
+	})
+}
+
+// extracts is what can be done without a model.
+type extracts struct{}
+
+var _ summarize.Extracts = extracts{}
+
+func (extracts) Model() string { return offline.SummaryModel }
+
+func (extracts) Sentences(text string) []string {
+	found := offline.Sentences(text)
+	all := make([]string, len(found))
+	for i, s := range found {
+		all[i] = s.Text
+	}
+	return all
+}
+
+func (extracts) Choose(sentences []string, most, words int) []int {
+	var chosen []int
+	for _, s := range offline.Summarize(sentences, offline.Limit{Sentences: most, Words: words}) {
+		chosen = append(chosen, s.Index)
+	}
+	return chosen
+}
