@@ -158,13 +158,16 @@ func printStory(w io.Writer, s jobStory) error {
 		{"error", strings.TrimSpace(s.ErrorCode + " " + s.ErrorMessage)},
 		{"payload", compact(s.Payload)},
 		{"hints", compact(s.Hints)},
-		{"result", compact(s.Result)},
+		{"result", shortResult(s.Job)},
 	} {
 		if f[1] != "" {
 			fmt.Fprintf(t, "%s\t%s\n", f[0], printable(f[1]))
 		}
 	}
 	if err := t.Flush(); err != nil {
+		return err
+	}
+	if err := printResult(w, s.Job); err != nil {
 		return err
 	}
 	if len(s.Events) > 0 {
