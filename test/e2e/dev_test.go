@@ -82,7 +82,9 @@ func TestDevOnce(t *testing.T) {
 		`task\.failed, signature verified: mistake-`,
 		`dead .*invalid_payload, validation_error: payload\.filename`,
 		`1\. harbour-handbook\.pdf · page 4 · .*4\.3 Storm`,
-		`6 verified webhooks, 1 dead letter`,
+		`summary .*(offline-\S+|sentences of the document)`,
+		`(?s)A summary of harbour-handbook\.pdf.*· .+ \(page \d`,
+		`7 verified webhooks, 1 dead letter`,
 	} {
 		if !regexp.MustCompile(want).MatchString(out.String()) {
 			t.Errorf("it did not show %s", want)

@@ -9,7 +9,7 @@ import (
 const (
 	wordsPerPage = 420
 	pagesPerPart = 4
-	parts        = 25 // 100 pages
+	hundred      = 25 // parts of a book of 100 pages
 )
 
 // part is a heading and the paragraphs under it; the first of a book may have no heading.
@@ -18,15 +18,18 @@ type part struct {
 	paragraphs []string
 }
 
-// Book is a document of about 100 pages.
+// Book is a document of parts, each of about four pages.
 type Book struct {
 	title string
 	parts []part
 	edits author
 }
 
-// NewBook writes the book of a seed.
-func NewBook(seed uint64) Book {
+// NewBook writes the book of a seed, of about 100 pages.
+func NewBook(seed uint64) Book { return NewBookOf(seed, hundred) }
+
+// NewBookOf writes a book of so many parts.
+func NewBookOf(seed uint64, parts int) Book {
 	a := newAuthor(seed, 1)
 	b := Book{title: a.heading(), edits: newAuthor(seed, 2)}
 	for range parts {

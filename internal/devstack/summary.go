@@ -1,0 +1,106 @@
+package devstack
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/mattn/go-runewidth"
+
+	"github.com/seed-7227ef26/async-worker/internal/app"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+)
+
+// What is shown of a summary.
+const (
+	summarized  = "harbour-handbook.pdf"
+	summaryRoom = 60 // words
+	shownPoints = 3
+	lineWidth   = 100
+)
+
+// summary is what the tour shows of a result.
+type summary struct {
+	Summary    string `json:"summary"`
+	Model      string `json:"model"`
+	Extractive bool   `json:"extractive"`
+	Parts      int    `json:"parts"`
+	Prompt     int    `json:"prompt_tokens"`
+	Completion int    `json:"completion_tokens"`
+	KeyPoints  []struct {
+		Text  string `json:"text"`
+		Pages []int  `json:"pages"`
+	} `json:"key_points"`
+}
+
+// summarize has one of the samples summarized.
+func (d *dev) summarize(ctx context.Context, t *app.Tenant, stamp string) error {
+	d.out.section(fmt.Sprintf("A summary of %s, in at most %d words", summarized, summaryRoom))
+	payload, err := json.Marshal(map[string]any{"filename": summarized, "blob": "samples/" + summarized, "max_words": summaryRoom})
+	if err != nil {
+		return err
+	}
+	id := "summary-" + stamp
+	if _, err := t.Enqueue(ctx, task.Task{
+		ID: id, Type: task.Summarize, Payload: payload, WebhookURL: d.receiver.URL, Priority: task.PriorityNormal,
+		ClientID: clientID, RequestedBy: "dev",
+	}); err != nil {
+		return fmt.Errorf("send a summarize task: %w", err)
+	}
+	d.out.hold(d.Redraws)
+	err = d.Follow(ctx, t.Store, []string{id}) // a model may take its time
+	d.out.hold(false)
+	if err != nil {
+		return fmt.Errorf("summarize a sample (the worker's log is %s): %w", d.home.rel(d.home.logPath("worker")), err)
+	}
+	got, err := d.receiver.await(ctx, id)
+	if err != nil {
+		return err
+	}
+	var s summary
+	if err := json.Unmarshal(got.Result, &s); err != nil || got.Type != "task.completed" || s.Summary == "" {
+		return fmt.Errorf("the webhook of the summarize task says %s (the worker's log is %s)", got.Type, d.home.rel(d.home.logPath("worker")))
+	}
+	if len(s.KeyPoints) == 0 || len(s.KeyPoints[0].Pages) == 0 {
+		return errors.New("the summary is to cite pages, and does not")
+	}
+	d.showSummary(s)
+	return nil
+}
+
+func (d *dev) showSummary(s summary) {
+	made := fmt.Sprintf("by %s, %d + %d tokens", s.Model, s.Prompt, s.Completion)
+	if s.Extractive {
+		made = "by " + s.Model + ", without a model: sentences of the document"
+	}
+	d.out.done("summary", made)
+	for _, line := range wrap(s.Summary, lineWidth) {
+		d.out.line("    %s", line)
+	}
+	for _, p := range s.KeyPoints[:min(len(s.KeyPoints), shownPoints)] {
+		d.out.line("    · %s (page %s)", runewidth.Truncate(strings.Join(wrap(p.Text, 0), " "), lineWidth, "…"),
+			strings.Trim(strings.Join(strings.Fields(fmt.Sprint(p.Pages)), ", "), "[]"))
+	}
+}
+
+// wrap breaks a text, which a model wrote, into lines of at most so many columns; 0: into its words.
+func wrap(text string, width int) []string {
+	var lines []string
+	for word := range strings.FieldsSeq(text) {
+		word = strings.Map(func(r rune) rune {
+			if !unicode.IsPrint(r) { // it would reach the terminal
+				return -1
+			}
+			return r
+		}, word)
+		if n := len(lines); n > 0 && runewidth.StringWidth(lines[n-1])+1+runewidth.StringWidth(word) <= width {
+			lines[n-1] += " " + word
+		} else {
+			lines = append(lines, word)
+		}
+	}
+	return lines
+}

@@ -1,0 +1,250 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
+	"github.com/seed-7227ef26/async-worker/test/reindex"
+)
+
+// summarize is the message of a summarize task, as a frontend writes it.
+func (b *bed) summarize(id, filename string, payload map[string]any) string {
+	b.t.Helper()
+	if payload == nil {
+		payload = map[string]any{}
+	}
+	payload["filename"] = filename
+	text, err := json.Marshal(map[string]any{
+		"task_id": id, "task_type": "summarize", "webhook_url": b.hooks.URL, "payload": payload, "requested_by": "user-17",
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestSummarizeOffline: without a model a summary is sentences of the document, and says so; a forced task
+// writes another row, once, and what can't be done is refused.
+func TestSummarizeOffline(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, "LLM_PROVIDER=offline")
+	b.start()
+	b.upload("log.md", longDocument())
+	b.send(b.summarize("offline", "log.md", map[string]any{"style": "bullets", "max_words": 60}))
+	got := b.await(b.ctx, "offline")
+	points, _ := got.Result["key_points"].([]any)
+	if got.Type != "task.completed" || got.Result["extractive"] != true || !strings.HasPrefix(fmt.Sprint(got.Result["model"]), "offline") ||
+		!strings.HasPrefix(fmt.Sprint(got.Result["summary"]), "- ") || got.Result["words"].(float64) > 60 || len(points) == 0 {
+		t.Errorf("the webhook says %+v", got)
+	}
+	expect(b, "the row", "log.md user-17 t 1", "select concat_ws(' ', filename, requested_by, extractive, count(*) over ()) from summaries where id::text = $1", got.Result["summary_id"])
+	forced := strings.Replace(b.summarize("offline", "log.md", map[string]any{"style": "bullets", "max_words": 60}), "{", `{"hints":{"force":true},`, 1)
+	b.send(forced)
+	settle(b, "the forced task", "select count(*) = 2 and (select status = 'succeeded' from jobs) from summaries")
+	b.send(b.summarize("bad", "log.md", map[string]any{"style": "poem"}))
+	if got := b.await(b.ctx, "bad"); got.Type != "task.failed" || !strings.Contains(got.Error.Message, "payload.style") {
+		t.Errorf("a style that is none: %+v", got)
+	}
+}
+
+// clerk is a model that answers each question with a number of its own, so that it is known what was kept of it.
+type clerk struct {
+	mu      sync.Mutex
+	answers int
+	asked   map[string]int    // how often, by question
+	of      map[string]string // the question, by what was answered
+	watch   func(answers int)
+}
+
+// passages are the headings of what a question shows.
+var passages = regexp.MustCompile(`(?m)^§[0-9a-f]{8} \[\d+\] under: (.*)$`)
+
+func (c *clerk) reply(r llmtest.ChatRequest) llmtest.Reply {
+	c.mu.Lock()
+	c.answers++
+	n := c.answers
+	question := r.System() + r.Last().Text
+	c.asked[question]++
+	answer := fmt.Sprintf("Answer number %d.", n)
+	c.of[answer] = question
+	watch := c.watch
+	c.mu.Unlock()
+	if watch != nil {
+		watch(n)
+	}
+	raw, err := json.Marshal(map[string]any{"summary": answer, "key_points": []any{
+		map[string]any{"text": "The first thing is said.", "sources": []int{1}}, map[string]any{"text": "So is another.", "sources": []int{2, 1}},
+	}})
+	if err != nil {
+		panic(err) // plain values
+	}
+	return llmtest.Reply{Text: string(raw)}
+}
+
+// questions are those that were asked, with how often.
+func (c *clerk) questions() map[string]int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.Clone(c.asked)
+}
+
+// at has f called once, with the answer of that number.
+func (c *clerk) at(number int, f func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var once sync.Once
+	c.watch = func(n int) {
+		if n >= number {
+			once.Do(f)
+		}
+	}
+}
+
+// kept are the questions whose answers the store has.
+func (b *bed) kept(c *clerk) map[string]bool {
+	b.t.Helper()
+	conn, err := pgx.Connect(b.ctx, b.database)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer conn.Close(b.ctx)
+	rows, err := conn.Query(b.ctx, "select answer ->> 'summary' from partials")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	answers, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := map[string]bool{}
+	for _, a := range answers {
+		all[c.of[a]] = true
+	}
+	return all
+}
+
+// TestSummaryOfALongDocument: 300 pages are summarized by sections, a few calls at a time; killed with -9 ten times at
+// random, the worker asks nothing again whose answer was kept; and after an edit of one section it asks that
+// section's path to the root.
+func TestSummaryOfALongDocument(t *testing.T) {
+	t.Parallel()
+	const kills, atATime, parts = 10, 4, 75
+	c := &clerk{asked: map[string]int{}, of: map[string]string{}}
+	model := llmtest.New(t, llmtest.Options{Reply: c.reply})
+	b := newBed(t, append(modelEnv(model), "RETRY_MAX_ATTEMPTS=30")...)
+	book := reindex.NewBookOf(1, parts)
+	b.upload("book.pdf", book.PDF("first"))
+	message := b.summarize("long", "book.pdf", nil)
+
+	moments := make([]int, kills) // of the answers; there are about 75 sections
+	for i := range moments {
+		moments[i] = 1 + rand.IntN(80)
+	}
+	slices.Sort(moments)
+	frozen := map[string]int{} // how often those were asked whose answers are kept
+	atRisk := 0                // answers that had come, or were under way, when the worker died
+	for _, moment := range moments {
+		reached := make(chan struct{})
+		c.at(moment, func() { close(reached) })
+		w := b.start()
+		b.send(message)
+		select {
+		case <-reached:
+		case <-b.ctx.Done():
+			t.Fatalf("the model was not asked %d times", moment)
+		}
+		if err := w.Stop(syscall.SIGKILL, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		asked := c.questions()
+		repeats(t, frozen, asked)
+		for q := range b.kept(c) {
+			if _, known := frozen[q]; !known {
+				frozen[q] = asked[q]
+			}
+		}
+		atRisk += len(asked) - len(frozen)
+		query[int](b, "with gone as (update jobs set lease_expires_at = now() - interval '1 s' where id = 'long' returning 1) select count(*) from gone")
+	}
+	c.at(1<<30, nil)
+	b.start()
+	b.send(message)
+	got := b.await(b.ctx, "long")
+	repeats(t, frozen, c.questions())
+	total, questions := 0, c.questions()
+	for _, n := range questions {
+		total += n
+	}
+	points, _ := got.Result["key_points"].([]any)
+	if got.Type != "task.completed" || got.Result["pages"].(float64) < 290 || int(got.Result["parts"].(float64)) != len(questions) || len(points) == 0 {
+		t.Errorf("the webhook says %+v", got)
+	}
+	if pages, _ := points[0].(map[string]any)["pages"].([]any); len(pages) == 0 {
+		t.Errorf("the first key point cites no page: %v", points[0])
+	}
+	if again := total - len(questions); again > kills*atATime || again > atRisk {
+		t.Errorf("%d questions were asked again", again)
+	}
+	if model.Peak() > atATime || model.Peak() < 2 {
+		t.Errorf("%d calls at a time, want at most %d", model.Peak(), atATime)
+	}
+	t.Logf("%v pages in %d calls, %v + %v tokens; %d kills after answers %v: %d questions were asked again, whose %d answers were under way when the worker died",
+		got.Result["pages"], len(questions), got.Result["prompt_tokens"], got.Result["completion_tokens"], kills, moments, total-len(questions), atRisk)
+	expect(b, "rows", 1, "select count(*) from summaries")
+	b.editOneSection(c, book)
+}
+
+// repeats fails for questions that were asked again although their answers were kept.
+func repeats(t *testing.T, frozen, asked map[string]int) {
+	t.Helper()
+	for q, n := range frozen {
+		if asked[q] != n {
+			t.Errorf("a question whose answer was kept was asked again: %.200s", q)
+		}
+	}
+}
+
+// editOneSection changes a paragraph and looks at what that costs.
+func (b *bed) editOneSection(c *clerk, book reindex.Book) {
+	b.t.Helper()
+	before := c.questions()
+	b.upload("book.pdf", reindex.Edits[0].Make(book).PDF("second"))
+	b.send(b.summarize("edited", "book.pdf", nil))
+	got := b.await(b.ctx, "edited")
+	levels, headings := map[string]int{}, map[string]bool{}
+	for q, n := range c.questions() {
+		if n == before[q] {
+			continue
+		}
+		kind, _, _ := strings.Cut(q, "\n")
+		levels[kind]++
+		if strings.Contains(kind, "a section of") {
+			for _, m := range passages.FindAllStringSubmatch(q, -1) {
+				headings[m[1]] = true
+			}
+		}
+	}
+	b.t.Logf("an edit cost %v: %v + %v tokens", levels, got.Result["prompt_tokens"], got.Result["completion_tokens"])
+	if got.Type != "task.completed" || len(levels) != 3 || len(headings) != 1 {
+		b.t.Errorf("the edited section's path to the root is %v, on %v: %+v", levels, headings, got)
+	}
+	for kind, n := range levels {
+		if n > 2 {
+			b.t.Errorf("%d of %s", n, kind)
+		}
+	}
+}
