@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/tracing"
 )
 
 // DefaultTimeout is how long one attempt may take.
@@ -24,12 +25,13 @@ const maxResponse = 1 << 10
 
 // SenderConfig says how attempts are made.
 type SenderConfig struct {
-	Signer    *Signer       // required
-	Guard     *Guard        // required
-	UserAgent string        // e.g. async-worker/1.2.3
-	Timeout   time.Duration // of one attempt; zero: DefaultTimeout
-	TLS       *tls.Config   // nil: the system's roots
-	Resolver  *net.Resolver // nil: the system's
+	Signer    *Signer         // required
+	Guard     *Guard          // required
+	UserAgent string          // e.g. async-worker/1.2.3
+	Timeout   time.Duration   // of one attempt; zero: DefaultTimeout
+	TLS       *tls.Config     // nil: the system's roots
+	Resolver  *net.Resolver   // nil: the system's
+	Tracer    *tracing.Tracer // nil: no spans are made
 }
 
 // Sender makes single attempts at deliveries. It is safe for concurrent use.
@@ -98,13 +100,16 @@ func (s *Sender) send(ctx context.Context, d store.Delivery, at time.Time) Attem
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", s.cfg.UserAgent)
 	s.cfg.Signer.Sign(r.Header, d.ID, at, d.Body)
+	traced := s.cfg.Tracer.Webhook(r, d.TraceParent, d.JobID)
 	answer, err := s.client.Do(r)
 	if err != nil {
+		traced(0)
 		if refused, ok := errors.AsType[*RefusedError](err); ok {
 			return Attempt{Err: refused}
 		}
 		return Attempt{Err: fmt.Errorf("the receiver can't be reached: %w", bare(err))}
 	}
+	traced(answer.StatusCode)
 	// The status is the answer: a body that breaks off, or is too long, takes nothing from it.
 	body, _ := io.ReadAll(io.LimitReader(answer.Body, maxResponse))
 	_ = answer.Body.Close()

@@ -21,7 +21,7 @@ func (c *pageCache) Get(ctx context.Context, source, reader string, first, count
 	kept, err := c.store.PageResults(ctx, store.PageSource{Source: source, Reader: reader}, first, count)
 	if err != nil {
 		if ctx.Err() == nil {
-			c.log.Warn("can't look for pages that OCR has read before; reading them", "error", err)
+			c.log.WarnContext(ctx, "can't look for pages that OCR has read before; reading them", "error", err)
 		}
 		return nil
 	}
@@ -36,6 +36,6 @@ func (c *pageCache) Get(ctx context.Context, source, reader string, first, count
 func (c *pageCache) Put(ctx context.Context, source, reader string, page int, reading []byte) {
 	err := c.store.KeepPageResults(ctx, store.PageSource{Source: source, Reader: reader}, []store.PageResult{{Page: page, Reading: reading}})
 	if err != nil {
-		c.log.Warn("can't keep what OCR has read of a page; another attempt would read it again", "error", err)
+		c.log.WarnContext(ctx, "can't keep what OCR has read of a page; another attempt would read it again", "error", err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/engine"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/tracing"
 	"github.com/seed-7227ef26/async-worker/webhook"
 )
 
@@ -38,7 +39,7 @@ func (w *Worker) takeOver(ctx context.Context, next *Tenant) error {
 	if err != nil {
 		return err
 	}
-	sender, err := newSender(next.Config)
+	sender, err := newSender(next.Config, w.tracer)
 	if err != nil {
 		return err
 	}
@@ -70,13 +71,14 @@ func (s *senders) replace(next *webhook.Sender) {
 // Close gives back connections.
 func (s *senders) Close() { s.now.Load().Close() }
 
-func newSender(c config.Config) (*webhook.Sender, error) {
+func newSender(c config.Config, tracer *tracing.Tracer) (*webhook.Sender, error) {
 	signer, err := webhook.NewSigner(c.Webhook.Secret.Reveal())
 	if err != nil {
 		return nil, err
 	}
 	return webhook.NewSender(webhook.SenderConfig{
 		Signer: signer, Guard: webhook.NewGuard(c.Webhook.AllowCIDRs), UserAgent: "async-worker/" + Version,
+		Tracer: tracer,
 	}), nil
 }
 

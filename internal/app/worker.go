@@ -12,6 +12,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/engine"
 	"github.com/seed-7227ef26/async-worker/internal/event"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/tracing"
 	"github.com/seed-7227ef26/async-worker/internal/upkeep"
 	"github.com/seed-7227ef26/async-worker/webhook"
 )
@@ -23,6 +24,7 @@ type Worker struct {
 	sender *senders
 	outbox *webhook.Loop
 	temp   *tempDir
+	tracer *tracing.Tracer // nil: no spans are made
 	// replaced bears what the last reload opened; without one, nothing.
 	replaced *Tenant
 }
@@ -92,6 +94,13 @@ func (t *Tenant) NewWorker(ctx context.Context) (*Worker, error) {
 
 func (w *Worker) build(ctx context.Context) error {
 	t := w.tenant
+	var err error
+	if w.tracer, err = tracing.Open(ctx, tracing.Options{
+		Endpoint: t.Config.Tracing.Endpoint, Headers: t.Config.Tracing.Headers.Reveal(),
+		ClientID: t.Config.ClientID, Version: Version, Worker: t.worker, Log: t.log,
+	}); err != nil {
+		return err
+	}
 	if err := w.buildOutbox(); err != nil {
 		return err
 	}
@@ -101,13 +110,14 @@ func (w *Worker) build(ctx context.Context) error {
 	}
 	w.engine, err = engine.New(engineConfig(t.Config, t.worker), engine.Deps{
 		Queues: t.Queues, Store: t.Store, Bucket: t.Bucket, Handlers: registry, Outbox: w.outbox.Wake, WebhooksDue: w.outbox.Due, Log: t.log,
+		Tracer: w.tracer,
 	})
 	return err
 }
 
 func (w *Worker) buildOutbox() error {
 	t := w.tenant
-	sender, err := newSender(t.Config)
+	sender, err := newSender(t.Config, w.tracer)
 	if err != nil {
 		return err
 	}
@@ -121,6 +131,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	defer w.clean()
 	defer w.closeReplaced()
 	defer w.sender.Close()
+	defer w.flush(ctx)
 	w.tenant.log.Info("working", "client_id", w.tenant.Config.ClientID, "worker", w.tenant.worker,
 		"concurrency", w.tenant.Config.Concurrency, "model", w.tenant.Embedder.Model())
 	delivering, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -149,6 +160,13 @@ func (w *Worker) Abort() { w.engine.Abort() }
 
 // Wake makes the worker look at its queues now.
 func (w *Worker) Wake() { w.engine.Wake() }
+
+// flush sends the last spans; a collector that is away keeps the worker for some seconds at most.
+func (w *Worker) flush(ctx context.Context) {
+	if err := w.tracer.Close(ctx); err != nil {
+		w.tenant.log.Warn("spans are lost", "error", err)
+	}
+}
 
 func (w *Worker) closeReplaced() {
 	if err := w.replaced.Close(); err != nil {

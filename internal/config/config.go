@@ -63,6 +63,7 @@ type Config struct {
 	// VersionKeep (VERSION_KEEP_DAYS) is how long the row of a replaced version of a document is kept.
 	VersionKeep time.Duration
 	Webhook     Webhook
+	Tracing     Tracing
 	// HTTPAddr (HTTP_ADDR) is a TCP address for health and metrics, e.g. "127.0.0.1:9090"; empty: none.
 	HTTPAddr string
 	// RuntimeDir ($RUNTIME_DIRECTORY, from systemd) is where the socket http.sock goes; empty: no socket.
@@ -167,6 +168,12 @@ type OCR struct {
 type Retry struct {
 	MaxAttempts int           // RETRY_MAX_ATTEMPTS, 0-100, the first try included
 	Backoff     time.Duration // RETRY_BACKOFF_MS, 0-600000: the first wait
+}
+
+// Tracing is where OpenTelemetry's spans go.
+type Tracing struct {
+	Endpoint string // OTEL_EXPORTER_OTLP_ENDPOINT, no trailing slash; empty: no spans are made
+	Headers  Secret // OTEL_EXPORTER_OTLP_HEADERS, "name=value,…"
 }
 
 // Webhook is how outcomes are told.

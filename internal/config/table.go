@@ -294,6 +294,16 @@ func outside() []Setting {
 			parse: hostPort(func(c *Config) *string { return &c.HTTPAddr }),
 		},
 		{
+			Name: "OTEL_EXPORTER_OTLP_ENDPOINT", Groups: Worker,
+			Help:  "an OpenTelemetry collector (OTLP over HTTP) that spans of the tasks are sent to (docs/tracing.md); unset: none are made",
+			parse: address(func(c *Config) *string { return &c.Tracing.Endpoint }, "http://localhost:4318"),
+		},
+		{
+			Name: "OTEL_EXPORTER_OTLP_HEADERS", Secret: true, Groups: Worker,
+			Help:  "headers for the collector, such as its key: name=value, separated by commas",
+			parse: secret(func(c *Config) *Secret { return &c.Tracing.Headers }),
+		},
+		{
 			Name: "LOG_LEVEL", Default: "info", Groups: Log, Live: true,
 			Help:  "the least severe level that is logged: debug, info, warn or error",
 			parse: level,

@@ -93,13 +93,13 @@ func (v *conversion) obtain(ctx context.Context) error {
 				return err
 			}
 		} else if !again {
-			v.o.Log.Info("docling task resumed", "docling_task", v.state.Task)
+			v.o.Log.InfoContext(ctx, "docling task resumed", "docling_task", v.state.Task)
 		}
 		err := v.finish(ctx)
 		if !errors.Is(err, errUnknownTask) {
 			return err
 		}
-		v.o.Log.Warn("docling-serve does not know the task any more", "docling_task", v.state.Task, "submitted_again", !again)
+		v.o.Log.WarnContext(ctx, "docling-serve does not know the task any more", "docling_task", v.state.Task, "submitted_again", !again)
 		v.state.Task = ""
 		v.remember()
 		if again { // the server is up: this counts as an attempt, so that it can't go on for ever
@@ -129,7 +129,7 @@ func (v *conversion) start(ctx context.Context) error {
 	}
 	v.state.Task = task
 	v.remember()
-	v.o.Log.Info("docling task submitted", "docling_task", task)
+	v.o.Log.InfoContext(ctx, "docling task submitted", "docling_task", task)
 	return nil
 }
 

@@ -15,6 +15,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/tracing"
 )
 
 // Options are how a server is reached.
@@ -67,7 +69,7 @@ func New(o Options) (*Client, error) {
 	if o.HTTP != nil {
 		*client = *o.HTTP
 	} else if t, ok := http.DefaultTransport.(*http.Transport); ok {
-		client.Transport = t.Clone() // its idle connections are its own, and end with CloseIdle
+		client.Transport = tracing.Transport(t.Clone(), "docling") // its idle connections are its own, and end with CloseIdle
 	}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &Client{o: o, base: base, http: client}, nil

@@ -89,7 +89,7 @@ func (v *conversion) keep(ctx context.Context) {
 		err = v.shelf.Put(ctx, v.request.SHA256, file)
 	}
 	if err != nil {
-		v.o.Log.Warn("docling's result can't be kept; should this attempt fail after five minutes, the document is converted again", "error", err)
+		v.o.Log.WarnContext(ctx, "docling's result can't be kept; should this attempt fail after five minutes, the document is converted again", "error", err)
 		return
 	}
 	v.state.Kept = true
@@ -104,7 +104,7 @@ func (v *conversion) fromShelf(ctx context.Context) *Result {
 	}
 	body, err := v.shelf.Open(ctx, v.request.SHA256)
 	if err != nil {
-		v.o.Log.Warn("docling's kept results can't be looked at", "error", err)
+		v.o.Log.WarnContext(ctx, "docling's kept results can't be looked at", "error", err)
 		return nil
 	}
 	if body == nil {
@@ -117,7 +117,7 @@ func (v *conversion) fromShelf(ctx context.Context) *Result {
 	}
 	r, err := ReadResult(&capped{r: unpacked, left: v.o.MaxResult})
 	if err != nil || r.problem() != nil {
-		v.o.Log.Warn("docling's kept result can't be read; the document is converted again", "error", err)
+		v.o.Log.WarnContext(ctx, "docling's kept result can't be read; the document is converted again", "error", err)
 		return nil
 	}
 	r.Kept = true

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/tracing"
 )
 
 // attempt is one run of a handler under one fence.
@@ -23,6 +24,7 @@ type attempt struct {
 	begun   store.Begun
 	holder  store.Holder
 	started time.Time
+	span    *tracing.Attempt // nil: none is made
 	journal *journal
 	report  func(error)   // tells the circuit breakers how the attempt went; see breakers.admit
 	failure *job.Error    // what the handler failed with; nil: it did not, or was ended
@@ -33,6 +35,7 @@ type attempt struct {
 // run does the attempt and settles it.
 func (e *Engine) run(ctx context.Context, a *attempt) {
 	a.started = time.Now()
+	ctx, a.span = e.deps.Tracer.Attempt(ctx, a.work())
 	e.obs.Started(a.task.Type, a.begun.Attempt, max(0, a.started.Sub(a.msg.InsertedAt)))
 	a.log = a.log.With("attempt", a.begun.Attempt)
 	a.log.Debug("started", "of", a.begun.MaxAttempts)
@@ -47,6 +50,7 @@ func (e *Engine) run(ctx context.Context, a *attempt) {
 	defer end(nil)
 
 	a.journal = newJournal(work, e.obs, a.spec, a.begun.Progress)
+	a.journal.span = a.span
 	work = event.With(work, a.fields()...)
 	hold := e.keep(work, end, a) // the one heartbeat of this task
 	forget := e.watch.over(a.holder, end)
@@ -105,6 +109,7 @@ func (e *Engine) settle(ctx context.Context, a *attempt, out handlers.Outcome, e
 	e.obs.Ended(a.task.Type, Ending{Outcome: outcome, Class: class, Attempt: a.begun.Attempt, Took: took})
 	e.limits.ended(a.task.Type, outcome, class, a.hint(class), took)
 	a.tell(outcome, class, took)
+	a.span.End(outcome, string(class))
 }
 
 func (e *Engine) commit(ctx context.Context, a *attempt, out handlers.Outcome, err, cause error) (string, job.Class) {

@@ -22,6 +22,7 @@ type delivery struct {
 	msg   *queue.Message
 	queue queue.Queue
 	log   *slog.Logger
+	trace string // the trace that its task belongs to; empty: it belongs to none
 }
 
 func (d *delivery) source() store.Source {

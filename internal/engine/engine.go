@@ -18,6 +18,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/event"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/tracing"
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
@@ -65,6 +66,7 @@ type Deps struct {
 	// WebhooksDue is about how many webhooks are due and wait in the outbox; while there are many, fewer tasks
 	// are taken. It must not block. May be nil.
 	WebhooksDue func() int
+	Tracer      *tracing.Tracer // nil: no spans are made
 	Log         *slog.Logger
 }
 

@@ -30,8 +30,8 @@ func (e *Engine) handle(ctx context.Context, q queue.Queue, m *queue.Message) {
 		return
 	}
 	d.log = d.log.With("task_id", t.ID, "task_type", t.Type)
-	if id := traceID(t.TraceParent); id != "" {
-		d.log = d.log.With("trace_id", id)
+	if d.trace = e.deps.Tracer.TraceID(t.TraceParent, t.ID); d.trace != "" {
+		d.log = d.log.With("trace_id", d.trace)
 	}
 	if len(t.Ignored) > 0 {
 		d.log.Warn("the message has fields that are not known here; they are ignored", "fields", t.Ignored)

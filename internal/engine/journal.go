@@ -14,6 +14,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/tracing"
 )
 
 // journal gathers what a handler tells of its progress until the next heartbeat or commit writes it.
@@ -22,6 +23,7 @@ type journal struct {
 	ctx   context.Context // of the work: its end is what Stage reports
 	obs   Observer
 	spec  handlers.Spec
+	span  *tracing.Attempt            // nil: none is made
 	dirty chan struct{}               // signaled, capacity 1, when there is something to write
 	now   chan struct{}               // likewise, when it should not wait for more
 	save  func(context.Context) error // writes it; see beat.save
@@ -68,6 +70,7 @@ func (j *journal) Stage(name string) error {
 	j.leaveStage()
 	j.seal()
 	j.stage, j.entered = name, time.Now()
+	j.span.Stage(j.ctx, name)
 	j.progress = max(j.progress, job.ProgressIn(j.spec.Stages, name, 0))
 	j.within = nil
 	j.add(j.event(""))
@@ -113,6 +116,7 @@ func (j *journal) close() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.leaveStage()
+	j.span.Worked()
 	j.closed = true
 }
 

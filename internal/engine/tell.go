@@ -3,11 +3,11 @@ package engine
 import (
 	"cmp"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/event"
 	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/tracing"
 )
 
 // tell logs the end of an attempt, in one record: what operators read of a task that went well is this line alone.
@@ -53,17 +53,16 @@ func (a *attempt) fields() []slog.Attr {
 		slog.String("task_id", a.task.ID), slog.String("task_type", string(a.task.Type)), slog.Int("attempt", a.begun.Attempt),
 		slog.String("queue", a.queue.Name()), slog.Any("stage", a.journal),
 	}
-	if id := traceID(a.task.TraceParent); id != "" {
-		all = append(all, slog.String("trace_id", id))
+	if a.trace != "" {
+		all = append(all, slog.String("trace_id", a.trace))
 	}
 	return all
 }
 
-// traceID is the trace of a W3C traceparent, which was checked when the task was decoded; empty: there is none.
-func traceID(traceparent string) string {
-	parts := strings.Split(traceparent, "-")
-	if len(parts) < 4 || len(parts[1]) != 32 {
-		return ""
+// work is what the attempt's span tells of it.
+func (a *attempt) work() tracing.Work {
+	return tracing.Work{
+		TaskID: a.task.ID, TaskType: string(a.task.Type), TraceParent: a.task.TraceParent,
+		Queue: a.queue.Name(), MessageID: a.msg.ID, Attempt: a.begun.Attempt,
 	}
-	return parts[1]
 }

@@ -55,8 +55,15 @@ func catalog(t *testing.T) (entries []entry) {
 // Each event is in the catalog, with a subject and a text that says what to do, and nothing else is.
 func TestCatalogIsComplete(t *testing.T) {
 	t.Parallel()
+	page, err := os.ReadFile(filepath.Join(root, "docs/logging.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	named := map[event.ID]string{}
 	for _, e := range event.All() {
+		if !strings.Contains(string(page), "| `"+string(e.ID)+"` | "+e.Name+": ") {
+			t.Errorf("docs/logging.md does not list %s with its id", e.Name)
+		}
 		if !regexp.MustCompile(`^[0-9a-f]{32}$`).MatchString(string(e.ID)) {
 			t.Errorf("%s: %q is no id", e.Name, e.ID)
 		}

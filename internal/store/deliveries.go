@@ -40,6 +40,8 @@ type Delivery struct {
 	Body     string // exactly what is signed and sent
 	Attempts int    // before this one
 	Fence    int64  // of this claim
+
+	TraceParent string // the job's W3C trace context, from its sender; empty: there is none
 }
 
 // Delivery states.

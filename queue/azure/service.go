@@ -15,6 +15,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2"
 
 	storage "github.com/seed-7227ef26/async-worker/internal/azure"
+	"github.com/seed-7227ef26/async-worker/internal/tracing"
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
@@ -57,7 +58,7 @@ func Open(creds *storage.Credentials, o Options) (queue.Service, error) {
 	}
 	client, err := creds.QueueService(azcore.ClientOptions{
 		Retry:           policy.RetryOptions{MaxRetries: -1}, // see try: only what surely wasn't done is tried again
-		Transport:       &http.Client{Transport: wire{o.Transport}},
+		Transport:       &http.Client{Transport: tracing.Transport(wire{o.Transport}, "queue")},
 		PerCallPolicies: []policy.Policy{bodyPolicy{}},
 	})
 	if err != nil {

@@ -22,8 +22,9 @@ func rules() []rule {
 		{jobWords, []string{taskWords}, "it is what everything else speaks of"},
 
 		{"internal/child/...", []string{jobWords}, "it runs a program and knows nothing of documents"},
-		{"internal/docling/...", []string{"internal/docling", jobWords}, "it talks to docling-serve, for whoever wants a document or a page of text"},
+		{"internal/docling/...", []string{"internal/docling", "internal/tracing", jobWords}, "it talks to docling-serve, for whoever wants a document or a page of text"},
 		{"internal/event", nil, "anything may log an event"},
+		{"internal/tracing", nil, "any call to a service may be traced"},
 		{"internal/logging/...", []string{"internal/event", jobWords}, "anything may log"},
 		{"internal/config/...", []string{taskWords, jobWords}, "settings are read before anything is built"},
 		{"internal/tenants/...", []string{"internal/config"}, "it keeps the files of a machine's tenants, and runs none"},
@@ -31,24 +32,24 @@ func rules() []rule {
 		{"internal/httpd/...", nil, "it serves, and knows nothing of what"},
 		{"internal/azure/...", []string{jobWords}, "it is what queue/azure and blob/azure share"},
 
-		{"queue/...", []string{"queue/...", "internal/azure", taskWords, jobWords}, "a back end never knows who uses it"},
-		{"internal/store/...", []string{"internal/store/...", taskWords, jobWords}, "a back end never knows who uses it"},
-		{"internal/blob/...", []string{"internal/blob/...", "internal/azure", taskWords, jobWords}, "a back end never knows who uses it"},
+		{"queue/...", []string{"queue/...", "internal/tracing", "internal/azure", taskWords, jobWords}, "a back end never knows who uses it"},
+		{"internal/store/...", []string{"internal/store/...", "internal/tracing", taskWords, jobWords}, "a back end never knows who uses it"},
+		{"internal/blob/...", []string{"internal/blob/...", "internal/tracing", "internal/azure", taskWords, jobWords}, "a back end never knows who uses it"},
 		{"internal/ocr/...", []string{"internal/ocr/...", "internal/child", "internal/docling", taskWords, jobWords}, "an engine reads an image and knows nothing of documents"},
 		{"internal/ocr/vision", []string{"internal/ocr", "internal/llm", jobWords}, "it asks a model about an image, and knows nothing of documents"},
 		{"internal/extract/...", []string{"internal/extract/...", "internal/ocr", "internal/ocr/pages", "internal/child", "internal/docling", taskWords, jobWords}, "an extractor makes blocks of bytes and no more"},
-		{"internal/llm/...", []string{"internal/llm/...", taskWords, jobWords}, "a model's client never knows who asks"},
+		{"internal/llm/...", []string{"internal/llm/...", "internal/tracing", taskWords, jobWords}, "a model's client never knows who asks"},
 		{"internal/chunk/...", []string{"internal/extract", "internal/llm", "internal/chunk/...", taskWords, jobWords}, "a chunker makes chunks of blocks and no more"},
 
 		{"internal/derived/...", []string{"internal/extract", "internal/ocr", jobWords}, "it writes what others have read"},
 		{"internal/source/...", []string{"internal/blob", jobWords}, "it fetches a blob, for whatever task"},
 		{"internal/enrich/...", []string{"internal/extract", "internal/chunk"}, "it tells of blocks and chunks what they are, and makes none"},
 		{"internal/evidence/...", nil, "it compares texts, and never knows whose"},
-		{"internal/privacy/...", []string{"internal/privacy/...", "internal/extract", jobWords}, "a detector looks at texts, and never knows whose"},
+		{"internal/privacy/...", []string{"internal/privacy/...", "internal/tracing", "internal/extract", jobWords}, "a detector looks at texts, and never knows whose"},
 
 		{"internal/message/...", []string{"internal/store", "internal/blob", taskWords, jobWords}, "it makes the text of a message, and sends none"},
 		{"internal/upkeep/...", []string{"internal/store", taskWords, jobWords}, "it keeps the store small, whatever the store is"},
-		{"webhook/...", []string{"internal/store", "internal/event", taskWords, jobWords}, "it delivers what the outbox holds"},
+		{"webhook/...", []string{"internal/store", "internal/tracing", "internal/event", taskWords, jobWords}, "it delivers what the outbox holds"},
 		{
 			"handlers/...",
 			[]string{
@@ -60,7 +61,7 @@ func rules() []rule {
 		},
 		{
 			"internal/engine/...",
-			[]string{"internal/engine/...", "handlers", "queue", "internal/store", "internal/blob", "internal/message", "internal/event", taskWords, jobWords},
+			[]string{"internal/engine/...", "handlers", "internal/tracing", "queue", "internal/store", "internal/blob", "internal/message", "internal/event", taskWords, jobWords},
 			"the engine knows interfaces, never a back end",
 		},
 		{
@@ -127,6 +128,7 @@ func owners() []owner {
 		{"github.com/santhosh-tekuri/jsonschema", []string{"handlers/agent"}},
 		{"github.com/spf13/cobra", []string{"cmd/..."}},
 		{"code.dny.dev/ssrf", []string{"webhook"}},
+		{"go.opentelemetry.io", []string{"internal/tracing"}},
 		{"github.com/coreos/go-systemd", []string{"systemd/...", "internal/logging/..."}},
 	}
 }

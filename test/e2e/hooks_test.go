@@ -28,15 +28,16 @@ type hooks struct {
 
 // told is a verified webhook.
 type told struct {
-	ID       string         `json:"-"`
-	Type     string         `json:"type"`
-	TaskID   string         `json:"task_id"`
-	TaskType string         `json:"task_type"`
-	ClientID string         `json:"client_id"`
-	Status   string         `json:"status"`
-	Attempt  int            `json:"attempt"`
-	Result   map[string]any `json:"result"`
-	Error    struct {
+	ID          string         `json:"-"`
+	TraceParent string         `json:"-"`
+	Type        string         `json:"type"`
+	TaskID      string         `json:"task_id"`
+	TaskType    string         `json:"task_type"`
+	ClientID    string         `json:"client_id"`
+	Status      string         `json:"status"`
+	Attempt     int            `json:"attempt"`
+	Result      map[string]any `json:"result"`
+	Error       struct {
 		Class     string `json:"class"`
 		Code      string `json:"code"`
 		Message   string `json:"message"`
@@ -68,7 +69,7 @@ func (h *hooks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
 		return
 	}
-	one := told{ID: r.Header.Get(standardwebhooks.HeaderWebhookID)}
+	one := told{ID: r.Header.Get(standardwebhooks.HeaderWebhookID), TraceParent: r.Header.Get("traceparent")}
 	if err := json.Unmarshal(body, &one); err != nil {
 		h.t.Errorf("a webhook's body: %v", err)
 	}

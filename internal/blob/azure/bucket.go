@@ -17,6 +17,7 @@ import (
 
 	storage "github.com/seed-7227ef26/async-worker/internal/azure"
 	"github.com/seed-7227ef26/async-worker/internal/blob"
+	"github.com/seed-7227ef26/async-worker/internal/tracing"
 )
 
 // Options qualify Open. The zero value is ready for use.
@@ -59,7 +60,7 @@ func Open(creds *storage.Credentials, containerName string, o Options) (*Bucket,
 		o.Transport = storage.Transport(o.Concurrency)
 	}
 	client, err := creds.Container(containerName, azcore.ClientOptions{
-		Transport: &http.Client{Transport: o.Transport},
+		Transport: &http.Client{Transport: tracing.Transport(o.Transport, "blob")},
 		// All requests are idempotent: a read, or a write of the same bytes to the same name.
 		Retry: policy.RetryOptions{MaxRetries: 3, RetryDelay: 200 * time.Millisecond, MaxRetryDelay: 5 * time.Second},
 	})

@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/llm/token"
+	"github.com/seed-7227ef26/async-worker/internal/tracing"
 )
 
 // Defaults of Config.
@@ -124,7 +125,7 @@ func (c Config) httpClient() *http.Client {
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = c.Concurrency
-	return &http.Client{Transport: transport}
+	return &http.Client{Transport: tracing.Transport(transport, "model")}
 }
 
 // service turns the configuration into that of the client library.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/privacy"
+	"github.com/seed-7227ef26/async-worker/internal/tracing"
 )
 
 // Defaults of Config.
@@ -71,7 +72,7 @@ func New(c Config) (*Detector, error) {
 	}
 	if d.client == nil {
 		d.client = &http.Client{
-			Transport: http.DefaultTransport.(*http.Transport).Clone(),
+			Transport: tracing.Transport(http.DefaultTransport.(*http.Transport).Clone(), "privacy"),
 			// It is one service of the operator's: a redirect would carry documents elsewhere.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		}

@@ -16,6 +16,8 @@ func (c *client) ClaimDeliveries(ctx context.Context, claim store.Claim) (store.
 			Body     string `json:"body"`
 			Attempts int    `json:"attempts"`
 			Fence    int64  `json:"fence"`
+
+			TraceParent string `json:"traceparent"`
 		} `json:"deliveries"`
 		NextMS int64 `json:"next_ms"`
 		Due    int   `json:"due"`

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/tracing"
 )
 
 // Calls of a kind that come while others are under way go together, which costs the database a fraction of as many
@@ -49,9 +51,12 @@ func (g *gathering[A, R]) do(ctx context.Context, args A) (R, error) {
 		return g.alone(ctx, args)
 	}
 	var none R
+	_, end := tracing.Call(ctx, g.fn) // with others: the call itself is bound to none of them
 	select {
 	case <-w.done:
+		end(w.err)
 	case <-ctx.Done():
+		end(ctx.Err())
 		g.leave(w)
 		return none, blame(ctx, g.fn, ctx.Err())
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
+	"github.com/seed-7227ef26/async-worker/internal/tracing"
 )
 
 // callTimeout bounds every call: Supabase ends one after a minute, and a dead connection may never answer.
@@ -102,7 +103,9 @@ func (c *client) callBy(ctx context.Context, call func(context.Context, string, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
+	ctx, end := tracing.Call(ctx, fn)
 	raw, err := call(ctx, fn, Clean(p))
+	end(err)
 	if err != nil {
 		return blame(ctx, fn, err)
 	}

@@ -85,9 +85,12 @@ func testOutbox(t *testing.T, b *bench) {
 		return d, got
 	}
 
-	m, h := b.run()
+	m, h := b.run(func(m *store.Begin) { m.TraceParent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" })
 	b.complete(h)
 	d, got := next()
+	if d.TraceParent != m.TraceParent {
+		t.Errorf("the delivery's trace is %q", d.TraceParent)
+	}
 	if got.Type != "task.completed" || got.Status != "completed" || *got.TaskID != m.JobID || *got.TaskType != "ingest" ||
 		got.Attempt != 1 || got.Result["n"] != float64(1) || got.Error != nil || d.JobID != m.JobID || d.URL != m.WebhookURL {
 		t.Errorf("completed: %s", d.Body)
@@ -106,7 +109,7 @@ func testOutbox(t *testing.T, b *bench) {
 	if _, err := b.Canceled(b.ctx(), h, nil); err != nil {
 		t.Fatal(err)
 	}
-	if d, got = next(); got.Type != "task.canceled" || got.Status != "canceled" || got.Result != nil || got.Error != nil {
+	if d, got = next(); d.TraceParent != "" || got.Type != "task.canceled" || got.Status != "canceled" || got.Result != nil || got.Error != nil {
 		t.Errorf("canceled: %s", d.Body)
 	}
 

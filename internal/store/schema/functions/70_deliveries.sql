@@ -24,8 +24,8 @@ begin
     returning w.*
   )
   select jsonb_agg(jsonb_build_object('id', c.id, 'job_id', c.job_id, 'url', c.url, 'body', c.body,
-                                      'attempts', c.attempts, 'fence', c.fence) order by c.next_attempt_at)
-  into v_claimed from claimed c;
+                                      'attempts', c.attempts, 'fence', c.fence, 'traceparent', j.traceparent) order by c.next_attempt_at)
+  into v_claimed from claimed c left join jobs j on j.client_id = v_client and j.id = c.job_id;
 
   select min(greatest(w.next_attempt_at, coalesce(w.lease_expires_at, w.next_attempt_at))) into v_next
   from webhook_deliveries w

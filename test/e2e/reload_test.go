@@ -1,0 +1,64 @@
+package e2e
+
+import (
+	"errors"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// reload runs the command as systemd does: with the unit's environment, read anew.
+func (w *worker) reload(env ...string) (out string, code int) {
+	w.b.t.Helper()
+	file, err := program()
+	if err != nil {
+		w.b.t.Fatal(err)
+	}
+	cmd := exec.CommandContext(w.b.ctx, file, "reload")
+	cmd.Env = append(append(append([]string{}, w.b.env...), env...), "MAINPID="+strconv.Itoa(w.Pid()))
+	text, err := cmd.CombinedOutput()
+	exit, failed := errors.AsType[*exec.ExitError](err)
+	if err != nil && !failed {
+		w.b.t.Fatal(err)
+	}
+	if failed {
+		code = exit.ExitCode()
+	}
+	return string(text), code
+}
+
+// TestReload: wrong settings fail the command, each problem told, and reach nobody; right ones are in force for the next
+// task, and what takes a restart is named.
+func TestReload(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, "RUNTIME_DIRECTORY="+t.TempDir(), "LLM_PROVIDER=offline", "MAX_BLOB_MB=1")
+	b.upload("a.md", []byte("# A\n\n"+strings.Repeat("More than a mebibyte. ", 60_000)))
+	w := b.start()
+	b.send(b.ingest("before", "a.md"))
+	if got := b.await(b.ctx, "before"); got.Status != "failed" {
+		t.Errorf("a document above MAX_BLOB_MB is %+v", got)
+	}
+
+	if out, code := w.reload("MAX_BLOB_MB=many", "POLL_MIN_MS=0"); code != 78 || !strings.Contains(out, "MAX_BLOB_MB") || !strings.Contains(out, "POLL_MIN_MS") {
+		t.Errorf("wrong settings: exit code %d, %s", code, out)
+	}
+	b.send(b.ingest("between", "a.md"))
+	if got := b.await(b.ctx, "between"); got.Status != "failed" {
+		t.Errorf("a reload that was refused changed something: %+v", got)
+	}
+
+	out, code := w.reload("MAX_BLOB_MB=8", "WORKER_CONCURRENCY=2", "WORKER_LEASE_TTL_SEC=90")
+	if code != 0 || !strings.Contains(out, "in force now: MAX_BLOB_MB, WORKER_CONCURRENCY") || !strings.Contains(out, "a restart is needed for: WORKER_LEASE_TTL_SEC") {
+		t.Errorf("exit code %d, %s", code, out)
+	}
+	w.await("RELOADING=1")
+	w.await("READY=1")
+	b.send(b.ingest("after", "a.md"))
+	if got := b.await(b.ctx, "after"); got.Status != "completed" {
+		t.Errorf("after the reload: %+v", got)
+	}
+	if out, code := w.reload("MAX_BLOB_MB=8", "WORKER_CONCURRENCY=2"); code != 0 || !strings.Contains(out, "no setting was changed") {
+		t.Errorf("exit code %d, %s", code, out)
+	}
+}

@@ -1,0 +1,173 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/hex"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
+)
+
+// collector is an OpenTelemetry collector that keeps what it is sent.
+type collector struct {
+	*httptest.Server
+
+	mu    sync.Mutex
+	raw   []byte
+	spans []*tracepb.Span
+	who   []*commonpb.KeyValue // attributes of the resource
+}
+
+func newCollector(t *testing.T) *collector {
+	t.Helper()
+	c := &collector{}
+	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		var sent tracepb.TracesData // ExportTraceServiceRequest is the same on the wire
+		if err == nil {
+			err = proto.Unmarshal(body, &sent)
+		}
+		if err != nil || r.URL.Path != "/v1/traces" || r.Header.Get("Content-Type") != "application/x-protobuf" || r.Header.Get("X-Key") != "a b" {
+			t.Errorf("got %s %s with %v: %v", r.Method, r.URL, r.Header, err)
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.raw = append(c.raw, body...)
+		for _, of := range sent.GetResourceSpans() {
+			c.who = of.GetResource().GetAttributes()
+			for _, s := range of.GetScopeSpans() {
+				c.spans = append(c.spans, s.GetSpans()...)
+			}
+		}
+	}))
+	t.Cleanup(c.Close)
+	return c
+}
+
+func attributeOf(all []*commonpb.KeyValue, name string) string {
+	for _, kv := range all {
+		if kv.GetKey() == name {
+			return kv.GetValue().GetStringValue()
+		}
+	}
+	return ""
+}
+
+// paths are all spans of a trace as "root > child > grandchild", sorted, each once.
+func (c *collector) paths(trace string) (paths []string) {
+	named := map[string]*tracepb.Span{}
+	for _, s := range c.spans {
+		named[string(s.GetSpanId())] = s
+	}
+	for _, s := range c.spans {
+		path := s.GetName()
+		for above := named[string(s.GetParentSpanId())]; above != nil; above = named[string(above.GetParentSpanId())] {
+			path = above.GetName() + " > " + path
+		}
+		if hex.EncodeToString(s.GetTraceId()) == trace {
+			paths = append(paths, path)
+		}
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths)
+}
+
+// TestTrace: an ingest is a span in the trace of its sender, with its stages and their calls beneath; the webhook is in
+// it, too, and says so to its receiver. Nothing of the document, its name or a key is told.
+func TestTrace(t *testing.T) {
+	t.Parallel()
+	const trace, sender = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+	spans := newCollector(t)
+	model := llmtest.New(t, llmtest.Options{})
+	b := newBed(t, append(modelEnv(model), "OTEL_EXPORTER_OTLP_ENDPOINT="+spans.URL, "OTEL_EXPORTER_OTLP_HEADERS=x-key=a%20b")...)
+	b.upload("secretname.md", longDocument())
+	w := b.start()
+	b.send(strings.Replace(b.ingest("traced", "secretname.md"), "{", `{"traceparent":"00-`+trace+`-`+sender+`-01",`, 1))
+	b.send(b.ingest("untraced", "secretname.md"))
+	if got := b.await(b.ctx, "traced"); got.Status != "completed" || !strings.HasPrefix(got.TraceParent, "00-"+trace+"-") || strings.Contains(got.TraceParent, sender) {
+		t.Errorf("the webhook is %+v", got)
+	}
+	own := strings.Split(b.await(b.ctx, "untraced").TraceParent, "-")
+	w.signal(syscall.SIGTERM)
+	if err := w.exit(); err != nil {
+		t.Fatal(err)
+	}
+
+	spans.mu.Lock()
+	defer spans.mu.Unlock()
+	root := "process " + b.client + "-tasks"
+	paths := spans.paths(trace)
+	for _, want := range []string{
+		root,
+		root + " > stage validating_input",
+		root + " > stage fetching_source > GET blob",
+		root + " > stage finalizing",
+		root + " > aw_complete",
+		root + " > DELETE queue",
+		"POST webhook",
+	} {
+		if !slices.Contains(paths, want) {
+			t.Errorf("there is no span %s", want)
+		}
+	}
+	for _, ends := range []string{" > POST model", " > aw_stage_chunks", " > aw_stage_document"} { // in whichever of the overlapping stages
+		if !slices.ContainsFunc(paths, func(p string) bool {
+			return strings.HasPrefix(p, root+" > stage ") && strings.HasSuffix(p, ends)
+		}) {
+			t.Errorf("no stage has a span%s", ends)
+		}
+	}
+	if t.Failed() {
+		t.Logf("the spans are\n%s", strings.Join(paths, "\n"))
+	}
+	for _, s := range spans.spans {
+		if s.GetName() != root || hex.EncodeToString(s.GetTraceId()) != trace {
+			continue
+		}
+		if hex.EncodeToString(s.GetParentSpanId()) != sender || len(s.GetLinks()) != 1 || hex.EncodeToString(s.GetLinks()[0].GetSpanId()) != sender {
+			t.Errorf("the task's span is not the sender's child and linked to it: %v", s)
+		}
+		if s.GetKind() != tracepb.Span_SPAN_KIND_CONSUMER || attributeOf(s.GetAttributes(), "async_worker.outcome") != "succeeded" {
+			t.Errorf("the task's span is %v", s)
+		}
+	}
+	// A task whose sender named no trace has one of its own, with its webhook.
+	if len(own) != 4 || !slices.Contains(spans.paths(own[1]), root) || !slices.Contains(spans.paths(own[1]), "POST webhook") {
+		t.Errorf("of the other task there is %v", own)
+	}
+	if got := attributeOf(spans.who, "service.name") + " " + attributeOf(spans.who, "async_worker.client_id"); got != "async-worker "+b.client {
+		t.Errorf("the resource is %v", spans.who)
+	}
+	for _, private := range []string{"secretname", "AccountKey", hookSecret, "Bearer", "sig="} {
+		if bytes.Contains(spans.raw, []byte(private)) {
+			t.Errorf("the spans tell %q", private)
+		}
+	}
+}
+
+// TestTraceToNobody: a collector that is away delays neither a task nor, for long, the end of the worker.
+func TestTraceToNobody(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, "LLM_PROVIDER=offline", "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1")
+	b.upload("a.md", []byte("# A\n\nText."))
+	w := b.start()
+	b.send(b.ingest("traced", "a.md"))
+	if got := b.await(b.ctx, "traced"); got.Status != "completed" {
+		t.Errorf("the webhook is %+v", got)
+	}
+	w.signal(syscall.SIGTERM)
+	if err := w.exit(); err != nil {
+		t.Fatal(err)
+	}
+}
