@@ -56,7 +56,7 @@ test-deps: $(NODE_MODULES) ## Install what the tests need: Postgres with pgvecto
 	@dev/install-test-deps.sh
 
 .PHONY: check
-check: lint fix-check tidy-check river-check vulncheck ## Look at the code without running it: format, lint, vet, go fix, go.mod, known vulnerabilities
+check: lint fix-check tidy-check river-check kubernetes-check vulncheck ## Look at the code without running it: format, lint, vet, go fix, go.mod, known vulnerabilities
 	@echo 'check: fine'
 
 .PHONY: lint
@@ -77,6 +77,11 @@ tidy-check:
 .PHONY: river-check
 river-check:
 	@cd test/bench/river && go vet . && go mod tidy -diff
+
+# A module of its own, too: it brings the types of Kubernetes and the schemas of KEDA.
+.PHONY: kubernetes-check
+kubernetes-check:
+	@cd packaging/kubernetes/check && go vet . && go mod tidy -diff && go test -count=1 .
 
 .PHONY: vulncheck
 vulncheck: $(GOVULNCHECK)

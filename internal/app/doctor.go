@@ -148,7 +148,7 @@ func (d *opening) clock(cfg config.Config) {
 }
 
 func (d *opening) container(cfg config.Config) {
-	d.p.Grant = grantOf(cfg)
+	d.p.Grant, d.p.Container = grantOf(cfg), cfg.Azure.Container
 	d.p.Bucket = func(ctx context.Context) (doctor.Bucket, error) {
 		t, err := d.tenant(ctx, cfg, config.Blob)
 		if err != nil {

@@ -19,9 +19,9 @@ type Right struct {
 
 // The rights of the worker. The custom role in packaging/azure holds exactly these.
 var (
-	QueueMetadata = Right{Queue, "read the length of a queue", "queueServices/queues/read", false, "r", false}
+	QueueMetadata = Right{Queue, "read how many messages a queue has", "queueServices/queues/read", false, "r", false}
 	QueueCreate   = Right{Queue, "create a queue that is missing", "queueServices/queues/write", false, "c", true}
-	QueuePeek     = Right{Queue, "peek at messages (dlq list, sweep)", "queueServices/queues/messages/read", true, "r", false}
+	QueuePeek     = Right{Queue, "see whether messages wait, without taking one", "queueServices/queues/messages/read", true, "r", false}
 	QueueReceive  = Right{Queue, "receive messages", "queueServices/queues/messages/process/action", true, "p", false}
 	QueueUpdate   = Right{Queue, "update messages: renew and release leases", "queueServices/queues/messages/write", true, "u", false}
 	QueueDelete   = Right{Queue, "delete messages", "queueServices/queues/messages/delete", true, "p", false}

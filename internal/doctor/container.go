@@ -34,13 +34,13 @@ func container(ctx context.Context, p *Patient) []Result {
 	var results []Result
 	switch {
 	case absent && created != nil:
-		r := p.refused("container", azure.ContainerCreate, "the container", created)
+		r := p.refused("container", azure.ContainerCreate, p.Container, created)
 		r.State, r.Class, r.Seen = Fail, classOf(created), "it does not exist, and can't be created: "+r.Seen
 		return append([]Result{r}, skipped(Container, "there is no container")[1:]...)
 	case absent:
 		results = append(results, ok("container", "it was created"))
 	case exists != nil:
-		r := p.refused("container", azure.ContainerRead, "the container", exists)
+		r := p.refused("container", azure.ContainerRead, p.Container, exists)
 		if created == nil { // the worker creates first, and learns from the answer that it exists
 			r.State, r.Class = Warn, None
 		}
@@ -49,7 +49,7 @@ func container(ctx context.Context, p *Patient) []Result {
 		results = append(results, ok("container", "it exists"))
 	}
 	if created != nil {
-		results = append(results, p.refused("container create", azure.ContainerCreate, "the container", created))
+		results = append(results, p.refused("container create", azure.ContainerCreate, p.Container, created))
 	} else {
 		results = append(results, ok("container create", "it may be created"))
 	}
@@ -85,13 +85,13 @@ func (p *Patient) writeAndRead(ctx context.Context, b Bucket) []Result {
 	}
 	results := []Result{ok("blob write", "%s", seen), ok("blob read", "the same was read")}
 	if written != nil {
-		results[0] = p.refused("blob write", azure.BlobWrite, "the container", written)
+		results[0] = p.refused("blob write", azure.BlobWrite, p.Container, written)
 	}
 	switch {
 	case errors.Is(read, blob.ErrNotFound) && written != nil:
 		results[1] = ok("blob read", "a blob that isn't there is not found, which only one learns who may read")
 	case read != nil:
-		results[1] = p.refused("blob read", azure.BlobRead, "the container", read)
+		results[1] = p.refused("blob read", azure.BlobRead, p.Container, read)
 	}
 	return results
 }

@@ -23,6 +23,7 @@ type Patient struct {
 	Settings []Problem
 
 	Queues    func(context.Context) ([]queue.Probing, error)
+	Container string // AZURE_STORAGE_CONTAINER
 	Bucket    func(context.Context) (Bucket, error)
 	Grant     func(r azure.Right, on string) string // how to grant a right of the storage account
 	Store     func(context.Context) (store.Examiner, error)

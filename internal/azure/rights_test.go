@@ -1,0 +1,111 @@
+package azure_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/azure"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+)
+
+func packaged(t *testing.T, elements ...string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(append([]string{"..", ".."}, elements...)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestRoleIsWhatTheWorkerNeeds: the custom role has exactly the rights that are tried, its condition covers every data
+// action of it, and the page names each.
+func TestRoleIsWhatTheWorkerNeeds(t *testing.T) {
+	t.Parallel()
+	var role struct {
+		Name, Description                                string
+		IsCustom                                         bool
+		Actions, NotActions, DataActions, NotDataActions []string
+		AssignableScopes                                 []string
+	}
+	decoder := json.NewDecoder(bytes.NewReader([]byte(packaged(t, "packaging", "azure", "async-worker-role.json"))))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&role); err != nil {
+		t.Fatal(err)
+	}
+	if role.Name != azure.RoleName || !role.IsCustom || len(role.NotActions)+len(role.NotDataActions) != 0 ||
+		len(role.AssignableScopes) != 1 || !strings.HasPrefix(role.AssignableScopes[0], "/subscriptions/") {
+		t.Errorf("the role is %+v", role)
+	}
+	var actions, dataActions []string
+	page, condition := packaged(t, "docs", "azure.md"), packaged(t, "packaging", "azure", "condition.txt")
+	for _, r := range azure.Rights() {
+		if r.Data {
+			dataActions = append(dataActions, r.ActionName())
+			if !strings.Contains(condition, "!(ActionMatches{'"+r.ActionName()+"'})") {
+				t.Errorf("the condition leaves out %s", r.ActionName())
+			}
+		} else {
+			actions = append(actions, r.ActionName())
+		}
+		if row := fmt.Sprintf("| %s | `%s` | %s |\n", r.Doing, r.Action, r.SAS); !strings.Contains(page, row) {
+			t.Errorf("docs/azure.md lacks this row:\n%s", row)
+		}
+	}
+	same := func(a, b []string) bool { slices.Sort(a); slices.Sort(b); return slices.Equal(a, b) }
+	if !same(actions, role.Actions) || !same(dataActions, role.DataActions) {
+		t.Errorf("the role must have the actions\n%q\nand the data actions\n%q", actions, dataActions)
+	}
+	if strings.Count(condition, "(") != strings.Count(condition, ")") || strings.Count(condition, "ActionMatches") != len(dataActions) {
+		t.Error("the condition's parentheses or actions don't match")
+	}
+	names := task.QueueNames("TENANT")
+	for _, name := range []string{names.High, names.Normal, names.Low, names.DeadLetter, "TENANT-documents"} {
+		if !strings.Contains(condition, "StringEquals '"+name+"'\n") {
+			t.Errorf("the condition leaves out %s", name)
+		}
+	}
+	if !strings.Contains(page, `--role "`+azure.RoleName+`"`) {
+		t.Error("docs/azure.md assigns another role")
+	}
+}
+
+// TestGrant: each kind of credentials is told its own command.
+func TestGrant(t *testing.T) {
+	t.Parallel()
+	identity, err := azure.FromIdentity("acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	signature, err := azure.FromConnectionString("AccountName=acme;SharedAccessSignature=sv=2024&sp=rw&sig=" + secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := azure.FromConnectionString("AccountName=acme;AccountKey=" + secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for creds, says := range map[*azure.Credentials][]string{
+		identity:  {"queues/messages/write", "az role assignment create", `--role "async-worker tenant"`, "/queueServices/default/queues/a-tasks"},
+		signature: {"lacks u", "it has sp=rw", "az storage account generate-sas --account-name acme", "--permissions rwacup"},
+		key:       {"az storage account show --name acme"},
+	} {
+		grant := creds.Grant(azure.QueueUpdate, "a-tasks")
+		for _, s := range says {
+			if !strings.Contains(grant, s) {
+				t.Errorf("%s: %q should say %q", creds, grant, s)
+			}
+		}
+		if strings.Contains(grant, "c2VjcmV0") {
+			t.Errorf("%s: it prints the secret", creds)
+		}
+	}
+	if grant := identity.Grant(azure.BlobRead, "a-documents"); !strings.Contains(grant, "/blobServices/default/containers/a-documents") {
+		t.Errorf("got %q", grant)
+	}
+}

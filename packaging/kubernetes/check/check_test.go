@@ -1,0 +1,258 @@
+// Package check reads the Kubernetes files as Kubernetes and KEDA would: strictly, against their own types and schemas.
+// It is a module of its own, since nothing else here needs these.
+package check
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	_ "github.com/kedacore/keda/v2/version" // keeps KEDA's module, with its schemas, at hand
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// settleSeconds is what a worker may take beyond DRAIN_MAX_SEC; see cmd/async-worker/run.go.
+const settleSeconds = 180
+
+const tenant = "southhaven"
+
+// object is one document of the file, as JSON and by its kind.
+type object struct {
+	APIVersion, Kind string
+	text             []byte
+}
+
+func objects(t *testing.T) []object {
+	t.Helper()
+	file, err := os.ReadFile("../tenant.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []object
+	for _, text := range bytes.Split(bytes.ReplaceAll(file, []byte("TENANT"), []byte(tenant)), []byte("\n---\n")) {
+		o := object{text: text}
+		if err := yaml.Unmarshal(text, &o); err != nil {
+			t.Fatalf("%v:\n%s", err, text)
+		}
+		all = append(all, o)
+	}
+	return all
+}
+
+// TestKubernetes: every object is one that the API's types take, with no field that they don't know; and they fit each other.
+func TestKubernetes(t *testing.T) {
+	t.Parallel()
+	var settings corev1.ConfigMap
+	var secret corev1.Secret
+	var deployment appsv1.Deployment
+	into := map[string]any{
+		"v1/ServiceAccount": &corev1.ServiceAccount{}, "v1/ConfigMap": &settings, "v1/Secret": &secret, "apps/v1/Deployment": &deployment,
+	}
+	for _, o := range objects(t) {
+		target := into[o.APIVersion+"/"+o.Kind]
+		if strings.HasPrefix(o.APIVersion, "keda.sh/") {
+			continue // see TestKEDA
+		}
+		if target == nil {
+			t.Fatalf("%s %s is not looked at", o.APIVersion, o.Kind)
+		}
+		if err := yaml.UnmarshalStrict(o.text, target); err != nil {
+			t.Fatalf("%s: %v", o.Kind, err)
+		}
+	}
+	pod := deployment.Spec.Template.Spec
+	drain, err := strconv.ParseInt(settings.Data["DRAIN_MAX_SEC"], 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if grace := pod.TerminationGracePeriodSeconds; grace == nil || *grace != drain+settleSeconds {
+		t.Errorf("the grace must be %d s: DRAIN_MAX_SEC, and %d s more", drain+settleSeconds, settleSeconds)
+	}
+	c := pod.Containers[0]
+	if s := c.SecurityContext; !*s.ReadOnlyRootFilesystem || *s.AllowPrivilegeEscalation || s.Capabilities.Drop[0] != "ALL" || !*pod.SecurityContext.RunAsNonRoot {
+		t.Errorf("the container may do too much: %+v", s)
+	}
+	volumes := map[string]bool{}
+	for _, v := range pod.Volumes {
+		volumes[v.Name] = true
+		if v.Secret != nil && v.Secret.SecretName != secret.Name {
+			t.Errorf("it mounts the secret %s, and there is %s", v.Secret.SecretName, secret.Name)
+		}
+	}
+	writable := map[string]bool{}
+	for _, m := range c.VolumeMounts {
+		if !volumes[m.Name] {
+			t.Errorf("there is no volume %s", m.Name)
+		}
+		writable[m.MountPath] = !m.ReadOnly
+	}
+	// The image's root is read-only: what it writes to are volumes.
+	dockerfile, err := os.ReadFile("../../container/Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`(?m)(?:CACHE_DIRECTORY|TMPDIR|RUNTIME_DIRECTORY)=(\S+)`).FindAllSubmatch(dockerfile, -1) {
+		if !writable[string(m[1])] {
+			t.Errorf("%s is not writable", m[0])
+		}
+	}
+	user := fmt.Sprintf("USER %d:%d\n", *pod.SecurityContext.RunAsUser, *pod.SecurityContext.RunAsGroup)
+	if !strings.Contains(string(dockerfile), user) {
+		t.Errorf("the image runs as another user than %s", user)
+	}
+	for key, value := range deployment.Spec.Selector.MatchLabels {
+		if deployment.Spec.Template.Labels[key] != value {
+			t.Errorf("the selector's label %s is not the pods'", key)
+		}
+	}
+	for _, p := range []*corev1.Probe{c.StartupProbe, c.ReadinessProbe, c.LivenessProbe} {
+		if p == nil || p.HTTPGet.Port.String() != c.Ports[0].Name || !strings.HasSuffix(settings.Data["HTTP_ADDR"], fmt.Sprint(":", c.Ports[0].ContainerPort)) {
+			t.Errorf("a probe is missing or asks elsewhere: %+v", p)
+		}
+	}
+}
+
+// TestKEDA: its objects fit the schemas of its release, with no unknown field, and triggers have no unknown metadata.
+func TestKEDA(t *testing.T) {
+	t.Parallel()
+	keda := moduleDir(t, "github.com/kedacore/keda/v2")
+	known := map[string]string{"azure-queue": "azure_queue_scaler.go", "cron": "cron_scaler.go"}
+	var scaled struct {
+		Spec struct {
+			ScaleTargetRef struct{ Name string }
+			Triggers       []struct {
+				Type              string
+				Metadata          map[string]string
+				AuthenticationRef struct{ Name string }
+			}
+		}
+	}
+	seen := 0
+	for _, o := range objects(t) {
+		if !strings.HasPrefix(o.APIVersion, "keda.sh/") {
+			continue
+		}
+		seen++
+		crd := filepath.Join(keda, "config/crd/bases/keda.sh_"+strings.ToLower(o.Kind)+"s.yaml")
+		var instance any
+		if err := yaml.Unmarshal(o.text, &instance); err != nil {
+			t.Fatal(err)
+		}
+		if err := schemaOf(t, crd, strings.TrimPrefix(o.APIVersion, "keda.sh/")).Validate(instance); err != nil {
+			t.Errorf("%s: %v", o.Kind, err)
+		}
+		if o.Kind == "ScaledObject" {
+			if err := yaml.Unmarshal(o.text, &scaled); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if seen != 2 || scaled.Spec.ScaleTargetRef.Name != "async-worker-"+tenant {
+		t.Fatalf("%d objects of KEDA; the target is %q", seen, scaled.Spec.ScaleTargetRef.Name)
+	}
+	queues := map[string]bool{}
+	for _, trigger := range scaled.Spec.Triggers {
+		source, err := os.ReadFile(filepath.Join(keda, "pkg/scalers", known[trigger.Type]))
+		if err != nil {
+			t.Fatalf("trigger %q: %v", trigger.Type, err)
+		}
+		for key := range trigger.Metadata {
+			if !regexp.MustCompile(`keda:"name=` + regexp.QuoteMeta(key) + `,`).Match(source) {
+				t.Errorf("the trigger %s knows no %s", trigger.Type, key)
+			}
+		}
+		if trigger.Type == "azure-queue" {
+			queues[trigger.Metadata["queueName"]] = trigger.AuthenticationRef.Name == "async-worker-"+tenant
+		}
+	}
+	for _, q := range []string{"-tasks-high", "-tasks", "-tasks-low"} {
+		if !queues[tenant+q] {
+			t.Errorf("no trigger, or none that may look, for the queue %s", tenant+q)
+		}
+	}
+}
+
+func moduleDir(t *testing.T, module string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", module).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// schemaOf is the schema of a version in a CustomResourceDefinition. Fields that it doesn't name are errors, though
+// Kubernetes would drop them without a word.
+func schemaOf(t *testing.T, path, version string) *jsonschema.Schema {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var crd struct {
+		Spec struct {
+			Versions []struct {
+				Name   string
+				Schema struct{ OpenAPIV3Schema map[string]any }
+			}
+		}
+	}
+	if err := yaml.Unmarshal(text, &crd); err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range crd.Spec.Versions {
+		if v.Name != version {
+			continue
+		}
+		schema := v.Schema.OpenAPIV3Schema
+		delete(schema["properties"].(map[string]any), "metadata") // Kubernetes' own
+		closeObjects(schema)
+		schema["properties"].(map[string]any)["metadata"] = map[string]any{"type": "object"}
+		raw, err := json.Marshal(schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+		if err != nil {
+			t.Fatal(err)
+		}
+		compiler := jsonschema.NewCompiler()
+		if err := compiler.AddResource("crd.json", document); err != nil {
+			t.Fatal(err)
+		}
+		compiled, err := compiler.Compile("crd.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return compiled
+	}
+	t.Fatalf("%s has no version %s", path, version)
+	return nil
+}
+
+// closeObjects forbids fields that aren't named.
+func closeObjects(schema any) {
+	switch s := schema.(type) {
+	case map[string]any:
+		if _, named := s["properties"].(map[string]any); named && s["additionalProperties"] == nil && s["x-kubernetes-preserve-unknown-fields"] == nil {
+			s["additionalProperties"] = false
+		}
+		for _, v := range s {
+			closeObjects(v)
+		}
+	case []any:
+		for _, v := range s {
+			closeObjects(v)
+		}
+	}
+}
