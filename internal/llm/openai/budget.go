@@ -21,8 +21,10 @@ type budget struct {
 	reset time.Time // full again
 }
 
-// observe takes over what an answer says. "reset" is the time until the bucket is full again.
-func (b *budget) observe(now time.Time, h http.Header, kind string) {
+// observe takes over what an answer says. "reset" is the time until the bucket is full again. Requests of so much
+// are in flight, which the service may or may not have counted: they are counted here. An answer that isn't the
+// latest can only lower the level.
+func (b *budget) observe(now time.Time, h http.Header, kind string, flying float64, latest bool) {
 	remaining, ok := number(h.Get("X-Ratelimit-Remaining-" + kind))
 	if !ok {
 		return
@@ -31,7 +33,12 @@ func (b *budget) observe(now time.Time, h http.Header, kind string) {
 	if !ok {
 		return
 	}
-	*b = budget{known: true, level: remaining, at: now, reset: now.Add(reset)}
+	level := remaining - flying
+	if !latest && b.known {
+		b.refill(now)
+		level = min(level, b.level)
+	}
+	*b = budget{known: true, level: level, at: now, reset: now.Add(reset)}
 	if limit, ok := number(h.Get("X-Ratelimit-Limit-" + kind)); ok && limit > remaining && reset > 0 {
 		b.limit, b.rate = limit, (limit-remaining)/reset.Seconds()
 	}

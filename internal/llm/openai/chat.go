@@ -52,7 +52,7 @@ func NewChat(c Config) (*Chat, error) {
 	}
 	client.HTTPClient = recorder{c.httpClient()}
 	return &Chat{counter: c.Counter, service: service{
-		client: api.NewClientWithConfig(client), model: c.Model, timeout: c.RequestTimeout, limiter: c.Limiter, names: names,
+		client: api.NewClientWithConfig(client), model: c.Model, timeout: c.RequestTimeout, limiter: c.Limiter, urgency: c.Urgency, names: names,
 	}}, nil
 }
 

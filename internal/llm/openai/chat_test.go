@@ -25,7 +25,7 @@ func openChat(t *testing.T, s *llmtest.Server, change func(*Config)) (*Chat, *cl
 		t.Fatal(err)
 	}
 	time := &clock{now: time.Unix(1_700_000_000, 0)}
-	c.limiter.now, c.limiter.sleep = time.Now, time.Sleep
+	c.limiter.now, c.limiter.sleep, c.limiter.after = time.Now, time.Sleep, time.After
 	return c, time
 }
 

@@ -40,6 +40,7 @@ type Config struct {
 
 	HTTPClient *http.Client // default: one of its own with a connection for each request in flight
 	Limiter    *Limiter     // shared with other users of the same account; default: one of its own
+	Urgency    Urgency      // of a Chat's requests; embeddings are Bulk
 	Counter    llm.Counter  // of the model's tokens; default: cl100k_base
 
 	// Names are the settings that errors tell to mend, where they are not those of the embeddings.
@@ -110,7 +111,7 @@ func New(c Config) (*Embedder, error) {
 	client.HTTPClient = recorder{c.httpClient()}
 	return &Embedder{
 		service: service{
-			client: api.NewClientWithConfig(client), model: c.Model, timeout: c.RequestTimeout, limiter: c.Limiter, names: names,
+			client: api.NewClientWithConfig(client), model: c.Model, timeout: c.RequestTimeout, limiter: c.Limiter, urgency: Bulk, names: names,
 		},
 		dimensions:     c.Dimensions,
 		sendDimensions: strings.Contains(c.Model, "text-embedding-3"),

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -85,7 +86,7 @@ func TestDialects(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		options  llmtest.Options
-		requests int // of the first question
+		requests int // of the first question; zero: depends on what is refused first
 		check    func(*llmtest.ChatRequest) bool
 	}{
 		"strict":         {llmtest.Options{Unknown: []string{"strict"}}, 2, func(r *llmtest.ChatRequest) bool { return !r.Tools[0].Strict && !r.Schema.Strict }},
@@ -99,7 +100,7 @@ func TestDialects(t *testing.T) {
 			return r.Format == "" && strings.Contains(r.System(), closed)
 		}},
 		"reasoning": {llmtest.Options{Reasoning: true}, 3, func(r *llmtest.ChatRequest) bool { return r.Completion && r.Temperature == nil }},
-		"many": {llmtest.Options{Reasoning: true, Unknown: []string{"strict", "stream_options", "response_format", "tool_choice"}}, 9, func(r *llmtest.ChatRequest) bool {
+		"many": {llmtest.Options{Reasoning: true, Unknown: []string{"strict", "stream_options", "response_format", "tool_choice"}}, 0, func(r *llmtest.ChatRequest) bool {
 			return r.Completion && !r.Tools[0].Strict && !r.Usage
 		}},
 	} {
@@ -107,6 +108,7 @@ func TestDialects(t *testing.T) {
 			t.Parallel()
 			s := llmtest.New(t, tt.options)
 			c, _ := openChat(t, s, nil)
+			first := 0
 			for round := range 2 {
 				var l listener
 				q := conversation()
@@ -115,7 +117,10 @@ func TestDialects(t *testing.T) {
 				if err != nil || a.PromptTokens == 0 || a.Text != l.heard {
 					t.Fatalf("%+v %v; heard %q", a, err, l.heard)
 				}
-				if want := tt.requests + round; s.Requests() != want {
+				if round == 0 {
+					first = cmp.Or(tt.requests, s.Requests())
+				}
+				if want := first + round; s.Requests() != want {
 					t.Fatalf("%d requests, want %d", s.Requests(), want)
 				}
 				requests := s.Received()

@@ -44,6 +44,12 @@ func (c *clock) Sleep(ctx context.Context, d time.Duration) error {
 	return context.Cause(ctx)
 }
 
+// After lets the time pass at once, and calls f when its caller has done.
+func (c *clock) After(d time.Duration, f func()) {
+	_ = c.Sleep(context.Background(), d)
+	go f()
+}
+
 func (c *clock) total() (sum time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -65,7 +71,7 @@ func open(t *testing.T, s *llmtest.Server, change func(*Config)) (*Embedder, *cl
 		t.Fatal(err)
 	}
 	clock := &clock{now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
-	e.limiter.now, e.limiter.sleep = clock.Now, clock.Sleep
+	e.limiter.now, e.limiter.sleep, e.limiter.after = clock.Now, clock.Sleep, clock.After
 	return e, clock
 }
 

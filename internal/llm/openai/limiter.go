@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,23 +15,60 @@ import (
 // budgets of minutes come back within it, those of a day don't.
 const longestHold = time.Minute
 
-// Limiter keeps a process within the rate limits of one account: so many requests in flight, and
-// none sent while the service says that its budget of requests or tokens is spent or asks for a
-// pause. It is safe for concurrent use.
+// Urgency says who waits for a request.
+type Urgency int
+
+// The urgencies.
+const (
+	Prompt Urgency = iota // one request, or a few, that a task can't go on without: chat
+	Bulk                  // one of many: embeddings, pages
+	urgencies
+)
+
+// promptTurns is how many prompt requests go before a bulk one that waits as well.
+const promptTurns = 3
+
+// Limiter keeps a process within the rate limits of one account: so many requests in flight, none sent while the
+// service says that its budget of requests or tokens is spent or asks for a pause, and these not faster than the
+// announced limit. It is safe for concurrent use.
+//
+// Prompt requests go before bulk ones, of which every fourth goes all the same; a quarter of those in flight is
+// kept for either. The one whose turn it is waits for the budget that it needs, and none that needs the same
+// budget overtakes it.
+//
+// Services limit each model by itself, or some models together. Models that announce the same limits are taken to
+// share them; of one that has announced none yet, it is taken that it shares those of the model first heard of.
 type Limiter struct {
-	slots chan struct{}
+	slots int
 	now   func() time.Time
 	sleep func(context.Context, time.Duration) error
+	after func(time.Duration, func())
 
-	mu       sync.Mutex
-	requests budget
-	tokens   budget
-	paused   time.Time // nothing is sent before it
+	mu      sync.Mutex
+	waiting [urgencies][]*waiter
+	flying  [urgencies]int
+	prompts int       // that went in a row while a bulk one waited
+	sent    uint64    // numbers requests in the order in which they went
+	alarm   time.Time // of the next look at who waits; zero: none is set
+	common  *allowance
+	models  map[string]*allowance // of those that have announced their limits
 }
 
-// NewLimiter allows so many requests in flight, at least 1.
+// waiter is a request that wants to go.
+type waiter struct {
+	model  string
+	tokens float64
+	ready  chan struct{} // closed when it may go, or must not
+	permit *Permit       // when it may
+	err    error         // when it must not
+}
+
+// NewLimiter allows so many requests in flight, at least 2 where both urgencies are used.
 func NewLimiter(inFlight int) *Limiter {
-	return &Limiter{slots: make(chan struct{}, max(1, inFlight)), now: time.Now, sleep: sleep}
+	return &Limiter{
+		slots: max(1, inFlight), now: time.Now, sleep: sleep, after: func(d time.Duration, f func()) { time.AfterFunc(d, f) },
+		common: new(allowance), models: make(map[string]*allowance),
+	}
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
@@ -44,62 +82,213 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Acquire waits until a request of so many tokens may be sent; release must be called when it is
-// over. The error is the cause of ctx's end, or an ai_rate_limit when the wait would be longer than a
-// minute.
-func (l *Limiter) Acquire(ctx context.Context, tokens int) (release func(), err error) {
+// Acquire waits until a request of about so many tokens may be sent to a model. The error is the cause of ctx's
+// end, or an ai_rate_limit when the wait would be longer than a minute.
+func (l *Limiter) Acquire(ctx context.Context, u Urgency, model string, tokens int) (*Permit, error) {
+	w := &waiter{model: model, tokens: float64(tokens), ready: make(chan struct{})}
+	l.mu.Lock()
+	l.waiting[u] = append(l.waiting[u], w)
+	l.dispatch()
+	l.mu.Unlock()
 	select {
-	case l.slots <- struct{}{}:
+	case <-w.ready:
+		return w.permit, w.err
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
 	}
-	release = func() { <-l.slots }
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if i := slices.Index(l.waiting[u], w); i >= 0 {
+		l.waiting[u] = slices.Delete(l.waiting[u], i, i+1)
+	} else if w.permit != nil { // it came with the end
+		w.permit.release()
+	}
+	l.dispatch()
+	return nil, context.Cause(ctx)
+}
+
+// dispatch lets go all that may go now, and sets an alarm for the next one. It is called with the lock, whenever
+// something has changed.
+func (l *Limiter) dispatch() {
+	now := l.now()
 	for {
-		wait := l.reserve(float64(tokens))
-		if wait <= 0 {
-			return release, nil
+		next, more := l.turn(now)
+		if more {
+			continue
 		}
-		if wait > longestHold {
-			release()
-			return nil, &job.Error{
-				Class:      job.AIRateLimit,
-				Message:    fmt.Sprintf("the model service's rate limit is spent for the next %v", wait.Round(time.Second)),
-				RetryAfter: wait,
+		if next > 0 && (l.alarm.IsZero() || now.Add(next).Before(l.alarm)) {
+			at := now.Add(next)
+			l.alarm = at
+			l.after(next, func() { l.ring(at) })
+		}
+		return
+	}
+}
+
+// ring looks again at who waits.
+func (l *Limiter) ring(at time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.alarm.Equal(at) {
+		l.alarm = time.Time{}
+	}
+	l.dispatch()
+}
+
+// turn decides about one waiter. more: it did. Else next is how long to wait before that may work; zero: until a
+// request ends.
+func (l *Limiter) turn(now time.Time) (next time.Duration, more bool) {
+	held := make(map[*allowance]bool) // for a waiter that goes first
+	for _, u := range l.order() {
+		if l.flying[Prompt]+l.flying[Bulk] >= l.slots || l.flying[u] >= l.share() {
+			continue
+		}
+		for i, w := range l.waiting[u] {
+			a := l.of(w.model)
+			if held[a] {
+				continue
 			}
-		}
-		if err := l.sleep(ctx, wait); err != nil {
-			release()
-			return nil, err
+			wait := a.wait(now, w.tokens)
+			if wait > 0 && wait <= longestHold {
+				held[a] = true
+				if next == 0 || wait < next {
+					next = wait
+				}
+				continue
+			}
+			l.waiting[u] = slices.Delete(l.waiting[u], i, i+1)
+			if wait > longestHold {
+				w.err = &job.Error{
+					Class:      job.AIRateLimit,
+					Message:    fmt.Sprintf("the model service's rate limit is spent for the next %v", wait.Round(time.Second)),
+					RetryAfter: wait,
+				}
+			} else {
+				w.permit = l.grant(now, u, a, w)
+			}
+			close(w.ready)
+			return 0, true
 		}
 	}
+	return next, false
 }
 
-// reserve takes a request out of the budgets, or returns how long to wait before that may work.
-func (l *Limiter) reserve(tokens float64) time.Duration {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := l.now()
-	l.requests.refill(now)
-	l.tokens.refill(now)
-	wait := max(l.paused.Sub(now), l.requests.wait(now, 1), l.tokens.wait(now, tokens))
-	if wait <= 0 {
-		l.requests.level--
-		l.tokens.level -= tokens
+// order says whose turn it is.
+func (l *Limiter) order() [urgencies]Urgency {
+	if l.prompts >= promptTurns && len(l.waiting[Bulk]) > 0 {
+		return [urgencies]Urgency{Bulk, Prompt}
 	}
-	return wait
+	return [urgencies]Urgency{Prompt, Bulk}
 }
 
-// Observe learns from the headers of an answer: x-ratelimit-{limit,remaining,reset}-{requests,tokens},
-// and, of a 429 or 503, Retry-After and retry-after-ms.
-func (l *Limiter) Observe(status int, header http.Header) {
+// share is how many requests of one urgency may be in flight.
+func (l *Limiter) share() int {
+	if l.slots == 1 {
+		return 1
+	}
+	return l.slots - max(1, l.slots/4)
+}
+
+func (l *Limiter) grant(now time.Time, u Urgency, a *allowance, w *waiter) *Permit {
+	switch {
+	case u == Bulk || len(l.waiting[Bulk]) == 0:
+		l.prompts = 0
+	default:
+		l.prompts++
+	}
+	l.flying[u]++
+	l.sent++
+	a.take(now, w.tokens)
+	return &Permit{limiter: l, urgency: u, model: w.model, tokens: w.tokens, number: l.sent, allowance: a}
+}
+
+// of is the allowance that a model takes from.
+func (l *Limiter) of(model string) *allowance {
+	if a, ok := l.models[model]; ok {
+		return a
+	}
+	return l.common
+}
+
+// announced finds the allowance of a model that announces these limits.
+func (l *Limiter) announced(model string, limits limits) *allowance {
+	own, known := l.models[model]
+	if known && own.limits == limits {
+		return own
+	}
+	shared := false // what it takes from now is another's as well
+	for other, a := range l.models {
+		if limits.known() && a.limits == limits {
+			l.models[model] = a
+			return a
+		}
+		shared = shared || other != model && a == own
+	}
+	switch {
+	case known && !shared: // its limits have changed
+	case !known && len(l.models) == 0:
+		own = l.common
+	default:
+		own = new(allowance)
+	}
+	own.limits = limits
+	l.models[model] = own
+	return own
+}
+
+// Permit is the right to one request. Release must be called when it is over.
+type Permit struct {
+	limiter   *Limiter
+	urgency   Urgency
+	model     string
+	tokens    float64
+	number    uint64
+	allowance *allowance // that it was taken from
+	observed  bool
+	released  bool
+}
+
+// Observe learns from the headers of the answer, as soon as they are there:
+// x-ratelimit-{limit,remaining,reset}-{requests,tokens}, and, of a 429 or 503, Retry-After and retry-after-ms.
+func (p *Permit) Observe(status int, header http.Header) {
+	l := p.limiter
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := l.now()
-	l.requests.observe(now, header, "requests")
-	l.tokens.observe(now, header, "tokens")
+	p.observe(status, header)
+	l.dispatch()
+}
+
+func (p *Permit) observe(status int, header http.Header) {
+	if p.observed {
+		return
+	}
+	p.observed = true
+	p.allowance.landed(p.tokens)
+	l, now := p.limiter, p.limiter.now()
+	a := l.of(p.model)
+	if limits, told := limitsOf(header); told {
+		a = l.announced(p.model, limits)
+		a.observe(now, header, p.number)
+	}
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
-		if until := now.Add(retryAfter(header, now)); until.After(l.paused) {
-			l.paused = until
+		if until := now.Add(retryAfter(header, now)); until.After(a.paused) {
+			a.paused = until
 		}
 	}
+}
+
+// Release gives the place back.
+func (p *Permit) Release() {
+	p.limiter.mu.Lock()
+	defer p.limiter.mu.Unlock()
+	p.release()
+	p.limiter.dispatch()
+}
+
+func (p *Permit) release() {
+	if p.released {
+		return
+	}
+	p.released = true
+	p.observe(0, nil)
+	p.limiter.flying[p.urgency]--
 }

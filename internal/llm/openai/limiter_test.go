@@ -3,7 +3,10 @@ package openai
 import (
 	"context"
 	"errors"
+	"math"
 	"net/http"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,6 +20,24 @@ func headers(pairs ...string) http.Header {
 		h.Set(pairs[i], pairs[i+1])
 	}
 	return h
+}
+
+// answered sends a request that is answered so at once.
+func answered(t *testing.T, l *Limiter, status int, header http.Header) {
+	t.Helper()
+	p, err := l.Acquire(t.Context(), Bulk, "m", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Observe(status, header)
+	p.Release()
+}
+
+// inFlight is how many requests have a place.
+func inFlight(l *Limiter) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.flying[Prompt] + l.flying[Bulk]
 }
 
 // How long a request of 100 tokens is held back after an answer with these headers.
@@ -44,13 +65,13 @@ func TestLimiterHoldsBack(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) { // its clock starts at 2000-01-01
 				l := NewLimiter(1)
-				l.Observe(test.status, test.header)
+				answered(t, l, test.status, test.header)
 				start := time.Now()
-				release, err := l.Acquire(t.Context(), 100)
+				p, err := l.Acquire(t.Context(), Bulk, "m", 100)
 				if err != nil {
 					t.Fatal(err)
 				}
-				release()
+				p.Release()
 				if got := time.Since(start).Round(time.Microsecond); got != test.want {
 					t.Errorf("held back for %v, want %v", got, test.want)
 				}
@@ -63,32 +84,27 @@ func TestLimiterHoldsBack(t *testing.T) {
 func TestLimiterSharesTheBudget(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := NewLimiter(10)
-		l.Observe(200, headers("x-ratelimit-limit-requests", "60", "x-ratelimit-remaining-requests", "0", "x-ratelimit-reset-requests", "1m0s"))
+		l := NewLimiter(16)
+		answered(t, l, 200, headers("x-ratelimit-limit-requests", "60", "x-ratelimit-remaining-requests", "0", "x-ratelimit-reset-requests", "1m0s"))
 		start := time.Now()
+		var gone atomic.Int32
 		for range 10 {
 			go func() {
-				release, err := l.Acquire(t.Context(), 1)
+				p, err := l.Acquire(t.Context(), Bulk, "m", 1)
 				if err != nil {
 					t.Error(err)
 					return
 				}
-				release()
+				gone.Add(1)
+				p.Release()
 			}()
 		}
-		time.Sleep(5*time.Second + time.Millisecond) // the bubble's clock, not the wall's
-		synctest.Wait()
-		l.mu.Lock()
-		level := l.requests.level
-		l.mu.Unlock()
-		if level > 0.1 {
-			t.Errorf("after %v the budget stands at %g: somebody waits longer than needed", time.Since(start), level)
-		}
-		for range cap(l.slots) { // all have gone
-			l.slots <- struct{}{}
-		}
-		if got := time.Since(start).Round(10 * time.Millisecond); got != 10*time.Second {
-			t.Errorf("ten requests at one a second took %v", got)
+		for range 10 {
+			time.Sleep(time.Second + time.Millisecond) // the bubble's clock, not the wall's
+			synctest.Wait()
+			if got, want := int(gone.Load()), int(time.Since(start)/time.Second); got != want {
+				t.Fatalf("after %v %d have gone, want %d", time.Since(start), got, want)
+			}
 		}
 	})
 }
@@ -96,13 +112,13 @@ func TestLimiterSharesTheBudget(t *testing.T) {
 func TestLimiterGivesUp(t *testing.T) {
 	t.Parallel()
 	l := NewLimiter(1)
-	l.Observe(429, headers("Retry-After", "7200"))
-	_, err := l.Acquire(t.Context(), 1)
+	answered(t, l, 429, headers("Retry-After", "7200"))
+	_, err := l.Acquire(t.Context(), Prompt, "m", 1)
 	if got, ok := errors.AsType[*job.Error](err); !ok || got.Class != job.AIRateLimit || got.RetryAfter < time.Hour {
 		t.Errorf("a wait of two hours: %v", err)
 	}
-	if len(l.slots) != 0 {
-		t.Error("a slot is still taken")
+	if inFlight(l) != 0 || len(l.waiting[Prompt]) != 0 {
+		t.Error("a place is still taken")
 	}
 }
 
@@ -111,16 +127,16 @@ func TestLimiterStopsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stop := errors.New("stop")
 		l := NewLimiter(1)
-		release, err := l.Acquire(t.Context(), 1)
+		p, err := l.Acquire(t.Context(), Bulk, "m", 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, hold := range []func(){func() {}, func() { release(); l.Observe(429, headers("Retry-After", "30")) }} {
+		for _, hold := range []func(){func() {}, func() { p.Observe(429, headers("Retry-After", "30")); p.Release() }} {
 			hold()
 			ctx, cancel := context.WithCancelCause(t.Context())
 			failed := make(chan error)
 			go func() {
-				_, err := l.Acquire(ctx, 1)
+				_, err := l.Acquire(ctx, Bulk, "m", 1)
 				failed <- err
 			}()
 			synctest.Wait()
@@ -129,8 +145,196 @@ func TestLimiterStopsWithItsContext(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 		}
-		if len(l.slots) != 0 {
-			t.Error("a slot is still taken")
+		if inFlight(l) != 0 || len(l.waiting[Bulk]) != 0 {
+			t.Error("a place is still taken")
 		}
 	})
+}
+
+// flood keeps requests of an urgency waiting, each of which takes a while.
+func flood(ctx context.Context, l *Limiter, u Urgency, model string, workers int, went func()) *sync.WaitGroup {
+	wg := new(sync.WaitGroup)
+	for range workers {
+		wg.Go(func() {
+			for {
+				p, err := l.Acquire(ctx, u, model, 100)
+				if err != nil {
+					return
+				}
+				went()
+				time.Sleep(100 * time.Millisecond)
+				p.Release()
+			}
+		})
+	}
+	return wg
+}
+
+// While requests of one kind never end, one of the other is let through within few of them: at most one bulk
+// request goes before a prompt one, at most three prompt ones before a bulk one. So it is when places are short,
+// and when the service's budget is.
+func TestLimiterStarvesNobody(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		flood, one Urgency
+		limited    bool
+		before     int // let through at most, while the one waits
+	}{
+		"chat among embeddings":                   {Bulk, Prompt, false, 0},
+		"embeddings among chat":                   {Prompt, Bulk, false, 0},
+		"chat among embeddings, within a limit":   {Bulk, Prompt, true, 1},
+		"embeddings among chat, within a limit":   {Prompt, Bulk, true, promptTurns},
+		"pages among other pages, within a limit": {Bulk, Bulk, true, 20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				l := NewLimiter(8)
+				if tt.limited { // one in a second
+					answered(t, l, 200, headers("x-ratelimit-limit-requests", "60", "x-ratelimit-remaining-requests", "0", "x-ratelimit-reset-requests", "1m0s"))
+				}
+				ctx, stop := context.WithCancel(t.Context())
+				defer stop()
+				var went atomic.Int32
+				others := flood(ctx, l, tt.flood, "m", 20, func() { went.Add(1) })
+				for range 20 {
+					time.Sleep(777 * time.Millisecond)
+					synctest.Wait()
+					before := went.Load()
+					p, err := l.Acquire(t.Context(), tt.one, "m", 100)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if n := int(went.Load() - before); n > tt.before {
+						t.Fatalf("%d requests went before it, want at most %d", n, tt.before)
+					}
+					time.Sleep(100 * time.Millisecond)
+					p.Release()
+				}
+				stop()
+				others.Wait()
+			})
+		})
+	}
+}
+
+// A request that needs many tokens is not overtaken for ever by those that need few.
+func TestLimiterLetsLargeRequestsThrough(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := NewLimiter(8)
+		answered(t, l, 200, headers("x-ratelimit-limit-tokens", "6000", "x-ratelimit-remaining-tokens", "0", "x-ratelimit-reset-tokens", "1m0s"))
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		others := flood(ctx, l, Bulk, "m", 20, func() {})
+		time.Sleep(5 * time.Second)
+		start := time.Now()
+		p, err := l.Acquire(t.Context(), Prompt, "m", 4000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if waited := time.Since(start); waited > 45*time.Second {
+			t.Errorf("it waited for %v; its tokens come back in 40 seconds", waited)
+		}
+		p.Release()
+		stop()
+		others.Wait()
+	})
+}
+
+// Models with limits of their own don't wait for each other; one that is unknown, and ones with the same, do.
+func TestLimiterTellsModelsApart(t *testing.T) {
+	t.Parallel()
+	spent := func(limit string) http.Header {
+		return headers("x-ratelimit-limit-requests", limit, "x-ratelimit-remaining-requests", "0", "x-ratelimit-reset-requests", "30s")
+	}
+	l := NewLimiter(8)
+	hear := func(model string, h http.Header) {
+		a := l.of(model)
+		a.take(time.Now(), 0)
+		(&Permit{limiter: l, model: model, allowance: a}).Observe(http.StatusOK, h)
+	}
+	wait := func(model string) bool { return l.of(model).wait(time.Now(), 1) > 0 }
+	hear("a", spent("600"))
+	if !wait("a") || !wait("b") {
+		t.Error("a model that nothing is known of doesn't count for the one that is")
+	}
+	hear("b", headers("x-ratelimit-limit-requests", "900", "x-ratelimit-remaining-requests", "899", "x-ratelimit-reset-requests", "67ms"))
+	if !wait("a") || wait("b") {
+		t.Error("a model with other limits has to wait")
+	}
+	hear("c", spent("900"))
+	if !wait("b") || l.of("b") != l.of("c") {
+		t.Error("models with the same limits don't share them")
+	}
+	hear("b", headers("x-ratelimit-limit-requests", "1200", "x-ratelimit-remaining-requests", "1199", "x-ratelimit-reset-requests", "50ms"))
+	if wait("b") || !wait("c") {
+		t.Error("a model whose limits were raised has to wait")
+	}
+	hear("d", headers("x-ratelimit-remaining-requests", "0", "x-ratelimit-reset-requests", "5s"))
+	if !wait("d") || wait("b") {
+		t.Error("a model that doesn't tell its limits is mixed up with others")
+	}
+}
+
+// Answers come out of order, and tell what was before those in flight: the budget is never taken for larger.
+func TestBudgetOfParallelRequests(t *testing.T) {
+	t.Parallel()
+	remaining := func(n string) http.Header {
+		return headers("x-ratelimit-limit-requests", "100", "x-ratelimit-remaining-requests", n, "x-ratelimit-reset-requests", "600s")
+	}
+	synctest.Test(t, func(t *testing.T) {
+		l := NewLimiter(10)
+		var permits []*Permit
+		for range 4 {
+			p, err := l.Acquire(t.Context(), Bulk, "m", 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			permits = append(permits, p)
+		}
+		level := func() int { return int(math.Round(l.common.requests.level)) }
+		for _, step := range []struct {
+			of   int
+			says string
+			want int
+		}{{3, "96", 93}, {0, "99", 93}, {1, "98", 93}, {2, "97", 93}} { // three are in flight, and may not be in the 96
+			permits[step.of].Observe(200, remaining(step.says))
+			if got := level(); got != step.want {
+				t.Errorf("after the answer to request %d: %d, want %d", step.of, got, step.want)
+			}
+		}
+		answered(t, l, 200, remaining("95")) // alone, and the latest: it is right
+		if got := level(); got != 95 {
+			t.Errorf("%d, want 95", got)
+		}
+	})
+}
+
+// The period of a limit is found in what is gone and when it is back; longer ones than a minute are no pace.
+func TestPace(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		limit  float64
+		h      []string
+		period time.Duration
+	}{
+		"a minute":           {500, []string{"499", "120ms"}, time.Minute},
+		"a minute, rounded":  {3500, []string{"3499", "17ms"}, time.Minute},
+		"a second":           {50, []string{"40", "200ms"}, time.Second},
+		"a day":              {10_000, []string{"9999", "8.64s"}, time.Minute},
+		"a fixed minute":     {60, []string{"59", "60s"}, time.Minute},
+		"nothing gone":       {60, []string{"60", "0s"}, time.Minute},
+		"no reset":           {60, []string{"59", ""}, time.Minute},
+		"five seconds":       {60, []string{"30", "2.5s"}, 5 * time.Second},
+		"the longest counts": {60, []string{"30", "2.5s", "59", "10ms"}, 5 * time.Second},
+	} {
+		var p pace
+		for i := 0; i < len(tt.h); i += 2 {
+			p.learn(tt.limit, headers("x-ratelimit-remaining-requests", tt.h[i], "x-ratelimit-reset-requests", tt.h[i+1]))
+		}
+		if p.period != tt.period {
+			t.Errorf("%s: %v, want %v", name, p.period, tt.period)
+		}
+	}
 }

@@ -20,7 +20,8 @@ const (
 type record struct {
 	status int // zero: no answer came
 	header http.Header
-	alive  func() // called whenever a part of the answer comes; nil: not
+	begun  func(status int, header http.Header) // called when they are there
+	alive  func()                               // called whenever a part of the answer comes; nil: not
 }
 
 type recordKey struct{}
@@ -42,6 +43,7 @@ func (r recorder) Do(request *http.Request) (*http.Response, error) {
 	}
 	record, _ := request.Context().Value(recordKey{}).(*record) // every request of this package has one
 	record.status, record.header = response.StatusCode, response.Header
+	record.begun(record.status, record.header)
 	limit := int64(maxAnswer)
 	if response.StatusCode >= http.StatusBadRequest {
 		limit = maxProblem

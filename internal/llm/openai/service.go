@@ -23,6 +23,7 @@ type service struct {
 	model   string
 	timeout time.Duration // of one request
 	limiter *Limiter
+	urgency Urgency
 	names   settings
 }
 
@@ -53,16 +54,17 @@ func (s *service) persist(ctx context.Context, try func() (time.Duration, *failu
 // once makes one request of about so many tokens, once the limiter lets it. A stream may take its time, but not
 // between two pieces. send's error is the library's, or a *failure.
 func (s *service) once(ctx context.Context, tokens int, stream bool, send func(context.Context) error) (took time.Duration, f *failure) {
-	release, err := s.limiter.Acquire(ctx, tokens)
+	permit, err := s.limiter.Acquire(ctx, s.urgency, s.model, tokens)
 	if err != nil {
 		return 0, s.classify(ctx, err, nil)
 	}
-	defer release()
+	defer permit.Release()
 	request, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	timer := time.AfterFunc(s.timeout, func() { cancel(errTimeout) })
 	defer timer.Stop()
 	request, record := withRecord(request)
+	record.begun = permit.Observe
 	if stream {
 		record.alive = func() { timer.Reset(s.timeout) }
 	}
@@ -70,7 +72,6 @@ func (s *service) once(ctx context.Context, tokens int, stream bool, send func(c
 	start := s.limiter.now()
 	err = send(request)
 	took = s.limiter.now().Sub(start)
-	s.limiter.Observe(record.status, record.header)
 	if err != nil {
 		return took, s.classify(request, err, record)
 	}
