@@ -50,12 +50,14 @@ type Tenant struct {
 	worker  string      // names this process
 	counter llm.Counter // of tokens; one for all, since its table is large
 	closers []func() error
+
+	accounts *accounts // at model services; of the process, for all that a reload opens too
 }
 
 // Open connects what a command needs. Nothing runs yet, and little is tried yet: a wrong address
 // shows at the first use. Close it afterwards.
 func Open(ctx context.Context, cfg config.Config, log *slog.Logger, needs Needs) (*Tenant, error) {
-	t := &Tenant{Config: cfg, log: log, worker: workerName(), counter: token.New()}
+	t := &Tenant{Config: cfg, log: log, worker: workerName(), counter: token.New(), accounts: new(accounts)}
 	steps := []struct {
 		need Needs
 		open func(context.Context) error

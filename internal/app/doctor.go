@@ -182,7 +182,7 @@ func (d *opening) models(cfg config.Config) {
 		return t.Embedder, nil
 	}
 	if cfg.LLMProvider != config.ProviderOffline {
-		d.p.Chat = func(context.Context) (llm.Chat, error) { return openChat(cfg) }
+		d.p.Chat = func(context.Context) (llm.Chat, error) { return openChat(cfg, nil) }
 	}
 }
 

@@ -37,7 +37,7 @@ func (t *Tenant) openReader(ctx context.Context, tempDir string) (r pages.Reader
 	// all requests that one may take.
 	n := cmp.Or(c.OCR.Concurrency, openai.DefaultConcurrency)
 	r.Budget, r.PageTime = pages.NewBudget(n), 2*vision.Tries*c.StepTimeout
-	r.Engine, err = openVision(c, n, r.Engine)
+	r.Engine, err = t.openVision(n, r.Engine)
 	return r, nil, err
 }
 
@@ -50,20 +50,17 @@ func openTesseract(ctx context.Context, tempDir string) (ocr.Engine, error) {
 	return e, nil
 }
 
-// openVision opens the model that reads pages; fallback reads what it can't, unless it is nil. Its rate limits
-// are those of another model than the embeddings', so it has a limiter of its own.
-func openVision(c config.Config, concurrency int, fallback ocr.Engine) (ocr.Engine, error) {
-	o := openai.Config{
-		BaseURL: c.OpenAI.BaseURL, APIKey: c.OpenAI.APIKey.Reveal(), Model: cmp.Or(c.OCR.Model, c.OpenAI.ChatModel),
-		Concurrency: concurrency, RequestTimeout: c.StepTimeout, Names: openai.Names{Model: "OCR_MODEL"},
-	}
-	switch a := c.AzureOpenAI; {
-	case c.OCR.BaseURL != "": // somebody else's service gets nobody else's key
-		o.BaseURL, o.APIKey = c.OCR.BaseURL, c.OCR.APIKey.Reveal()
+// openVision opens the model that reads pages; fallback reads what it can't, unless it is nil. On the account of
+// embeddings and chat it shares their limiter; a service of its own has as many requests in flight as pages are read.
+func (t *Tenant) openVision(concurrency int, fallback ocr.Engine) (ocr.Engine, error) {
+	c := t.Config
+	o := account(c)
+	if c.OCR.BaseURL != "" { // somebody else's service gets nobody else's key
+		o = openai.Config{BaseURL: c.OCR.BaseURL, APIKey: c.OCR.APIKey.Reveal(), RequestTimeout: c.StepTimeout, Concurrency: concurrency}
 		o.Names.URL, o.Names.Key = "OCR_BASE_URL", "OCR_API_KEY"
-	case a.Endpoint != "":
-		o.Azure = &openai.Azure{Endpoint: a.Endpoint, APIKey: a.APIKey.Reveal(), APIVersion: a.APIVersion}
 	}
+	o.Limiter, o.Urgency = t.accounts.limiter(o), openai.Bulk
+	o.Model, o.Names.Model = cmp.Or(c.OCR.Model, c.OpenAI.ChatModel), "OCR_MODEL"
 	chat, err := openai.NewChat(o)
 	if err != nil {
 		return nil, fmt.Errorf("open the model for OCR: %w", err)

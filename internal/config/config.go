@@ -28,6 +28,9 @@ type Config struct {
 	EmbeddingDimensions int
 	// LLMProvider (LLM_PROVIDER) is ProviderOpenAI (default) or ProviderOffline.
 	LLMProvider string
+	// ModelConcurrency (MODEL_CONCURRENCY) is how many requests to an account of a model service are in flight at a
+	// time, 2-256. Default 8.
+	ModelConcurrency int
 	// MaxTaskTokens (MAX_TASK_TOKENS) is the most that one task may use of the chat model. Default 500000.
 	MaxTaskTokens int
 	// SummarizeConcurrency (SUMMARIZE_CONCURRENCY) is how many calls of the chat model one summary makes at a time,

@@ -123,6 +123,11 @@ func models() []Setting {
 			parse: integer(func(c *Config) *int { return &c.SummarizeConcurrency }, 1, 64),
 		},
 		{
+			Name: "MODEL_CONCURRENCY", Default: "8", Unit: "requests", Groups: Models, Live: true,
+			Help:  "how many requests to one account of a model service are in flight at a time, 2 to 256; a quarter is kept for chat, and a quarter for embeddings",
+			parse: integer(func(c *Config) *int { return &c.ModelConcurrency }, 2, 256),
+		},
+		{
 			Name: "AZURE_OPENAI_ENDPOINT", Groups: Models, Live: true,
 			Help:  "an Azure OpenAI resource, used instead of OPENAI_* when set",
 			parse: address(func(c *Config) *string { return &c.AzureOpenAI.Endpoint }, "https://RESOURCE.openai.azure.com"),

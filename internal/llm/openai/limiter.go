@@ -71,6 +71,14 @@ func NewLimiter(inFlight int) *Limiter {
 	}
 }
 
+// Resize changes how many requests may be in flight. Those that are go on.
+func (l *Limiter) Resize(inFlight int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.slots = max(1, inFlight)
+	l.dispatch()
+}
+
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -1,0 +1,106 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/llm"
+	"github.com/seed-7227ef26/async-worker/internal/llm/offline"
+	"github.com/seed-7227ef26/async-worker/internal/llm/openai"
+	"github.com/seed-7227ef26/async-worker/internal/llm/token"
+)
+
+func (t *Tenant) openModels(context.Context) (err error) {
+	c := t.Config
+	if c.LLMProvider == config.ProviderOffline {
+		if t.Embedder, err = offline.New(c.EmbeddingDimensions); err != nil {
+			return err
+		}
+		t.log.Warn("LLM_PROVIDER=offline: vectors are made of the words themselves, without a model and without the network; search finds words, not meaning, summaries are sentences of the document, and answers are quotations")
+		return nil
+	}
+	o := account(c)
+	o.Limiter = t.accounts.limiter(o)
+	o.Model, o.Dimensions, o.Counter = c.OpenAI.EmbeddingModel, c.EmbeddingDimensions, t.counter
+	// Of one document; the limiter counts those of all.
+	o.Concurrency = min(o.Concurrency, openai.DefaultConcurrency)
+	t.Embedder, err = openai.New(o)
+	if err != nil {
+		return fmt.Errorf("open the model: %w", err)
+	}
+	t.Chat, err = openChat(c, o.Limiter)
+	return err
+}
+
+// account is the service of OPENAI_* or AZURE_OPENAI_*, without a model.
+func account(c config.Config) openai.Config {
+	o := openai.Config{
+		BaseURL: c.OpenAI.BaseURL, APIKey: c.OpenAI.APIKey.Reveal(), RequestTimeout: c.StepTimeout, Concurrency: c.ModelConcurrency,
+	}
+	if a := c.AzureOpenAI; a.Endpoint != "" {
+		o.Azure = &openai.Azure{Endpoint: a.Endpoint, APIKey: a.APIKey.Reveal(), APIVersion: a.APIVersion}
+	}
+	return o
+}
+
+// accounts has one limiter for each account at a service, whoever uses it: embeddings, chat, OCR, and what a reload
+// opens anew. The nil one keeps none.
+type accounts struct {
+	mu       sync.Mutex
+	limiters map[accountKey]*openai.Limiter
+}
+
+type accountKey struct{ service, key string }
+
+// limiter is the one of o's account, for as many requests in flight as o says.
+func (a *accounts) limiter(o openai.Config) *openai.Limiter {
+	if a == nil {
+		return openai.NewLimiter(o.Concurrency)
+	}
+	key := accountKey{o.BaseURL, o.APIKey}
+	if o.Azure != nil {
+		key = accountKey{o.Azure.Endpoint, o.Azure.APIKey}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if l, ok := a.limiters[key]; ok {
+		l.Resize(o.Concurrency)
+		return l
+	}
+	l := openai.NewLimiter(o.Concurrency)
+	if a.limiters == nil {
+		a.limiters = make(map[accountKey]*openai.Limiter)
+	}
+	a.limiters[key] = l
+	return l
+}
+
+// ChatModel is the model that answers questions, and what there is to know of it. The zero value is that of
+// LLM_PROVIDER=offline: there is no model, and internal/llm/offline does what can be done without one.
+type ChatModel struct {
+	llm.Chat             // nil: offline
+	Window   int         // tokens of a question and its answer together
+	Counter  llm.Counter // of its tokens
+	Ceiling  int         // tokens that one task may use
+}
+
+// Offline says that there is no model.
+func (m ChatModel) Offline() bool { return m.Chat == nil }
+
+// openChat opens OPENAI_CHAT_MODEL within the limits of its account; nil: it has some of its own.
+func openChat(c config.Config, limiter *openai.Limiter) (ChatModel, error) {
+	o := account(c)
+	o.Model, o.Names, o.Limiter = c.OpenAI.ChatModel, openai.Names{Model: "OPENAI_CHAT_MODEL"}, limiter
+	o.Counter = token.For(o.Model)
+	chat, err := openai.NewChat(o)
+	if err != nil {
+		return ChatModel{}, fmt.Errorf("open the chat model: %w", err)
+	}
+	return ChatModel{
+		Chat: chat, Counter: o.Counter, Ceiling: c.MaxTaskTokens,
+		Window: cmp.Or(c.OpenAI.ChatContext, openai.Window(o.Model)),
+	}, nil
+}

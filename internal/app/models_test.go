@@ -1,0 +1,62 @@
+package app
+
+import (
+	"log/slog"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/llm/token"
+)
+
+func modelConfig(change func(*config.Config)) config.Config {
+	c := config.Config{LLMProvider: config.ProviderOpenAI, EmbeddingDimensions: 8, ModelConcurrency: 8}
+	c.OpenAI = config.OpenAI{APIKey: config.NewSecret("sk-a"), BaseURL: "http://localhost:1/v1", EmbeddingModel: "e", ChatModel: "gpt-4o"}
+	change(&c)
+	return c
+}
+
+// There is one limiter for an account, whoever asks, also after a reload; another key or service has its own.
+func TestOneLimiterForAnAccount(t *testing.T) {
+	t.Parallel()
+	accounts := new(accounts)
+	for _, tt := range []struct {
+		what     string
+		change   func(*config.Config)
+		limiters int
+	}{
+		{"embeddings, chat and OCR", func(*config.Config) {}, 1},
+		{"a reload", func(c *config.Config) { c.ModelConcurrency = 20; c.OpenAI.ChatModel = "gpt-5" }, 1},
+		{"a service for OCR", func(c *config.Config) { c.OCR.BaseURL = "http://localhost:2/v1" }, 2},
+		{"another key", func(c *config.Config) { c.OpenAI.APIKey = config.NewSecret("sk-b") }, 3},
+		{"Azure", func(c *config.Config) {
+			c.AzureOpenAI = config.AzureOpenAI{Endpoint: "http://localhost:3", APIKey: config.NewSecret("k"), APIVersion: "2024-10-21"}
+		}, 4},
+	} {
+		tenant := &Tenant{Config: modelConfig(tt.change), log: slog.New(slog.DiscardHandler), counter: token.New(), accounts: accounts}
+		if err := tenant.openModels(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tenant.openVision(4, nil); err != nil {
+			t.Fatal(err)
+		}
+		if len(accounts.limiters) != tt.limiters {
+			t.Errorf("%s: %d limiters, want %d", tt.what, len(accounts.limiters), tt.limiters)
+		}
+	}
+}
+
+func TestChatModel(t *testing.T) {
+	t.Parallel()
+	tenant := &Tenant{Config: modelConfig(func(c *config.Config) { c.MaxTaskTokens = 1000 }), log: slog.New(slog.DiscardHandler), counter: token.New()}
+	if err := tenant.openModels(t.Context()); err != nil || tenant.Chat.Offline() || tenant.Chat.Model() != "gpt-4o" || tenant.Chat.Window != 128_000 || tenant.Chat.Ceiling != 1000 {
+		t.Errorf("%+v %v", tenant.Chat, err)
+	}
+	tenant.Config.OpenAI.ChatContext = 4096
+	if err := tenant.openModels(t.Context()); err != nil || tenant.Chat.Window != 4096 {
+		t.Errorf("%+v %v", tenant.Chat, err)
+	}
+	tenant = &Tenant{Config: modelConfig(func(c *config.Config) { c.LLMProvider = config.ProviderOffline }), log: slog.New(slog.DiscardHandler)}
+	if err := tenant.openModels(t.Context()); err != nil || !tenant.Chat.Offline() {
+		t.Errorf("%+v %v", tenant.Chat, err)
+	}
+}
