@@ -95,6 +95,10 @@ fuzz: ## Run each fuzz target for FUZZTIME (30s)
 prove: test-deps ## Prove under fire that nothing is lost or done twice; KINDS=name,name (KINDS=? lists them) SEED=n RUN=name SHORT=1
 	@go run ./test/prove -kind '$(or $(KINDS),all)' $(if $(SEED),-seed $(SEED)) $(if $(RUN),-run '$(RUN)') $(if $(filter-out 0 no false,$(SHORT)),-short) $(PROVEFLAGS)
 
+.PHONY: boot-test
+boot-test: test-deps ## As root: boot a Debian 12 and 13, install the package, and try all that operators do; SUITES=trixie
+	@ASYNC_WORKER_BOOT='$(or $(SUITES),all)' go test -count=1 -timeout 40m -v ./test/boot
+
 .PHONY: bench
 bench: test-deps ## Measure what the worker costs around a task, next to a bare SDK loop and to River; ONLY=queue, idle, river, reindex, index, ingest, memory, bombs or cancel
 	@go run ./test/bench $(if $(ONLY),-only '$(ONLY)') $(BENCHFLAGS)

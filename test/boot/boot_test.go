@@ -1,0 +1,43 @@
+package boot
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
+)
+
+func TestMain(m *testing.M) {
+	stacktest.Main(m, func() error { return goleak.Find() })
+}
+
+// TestDebian goes, on each Debian, through the life of an installed worker. The steps build on one another: a tenant
+// that is added in one is used in the next.
+func TestDebian(t *testing.T) {
+	dir := t.TempDir()
+	for _, suite := range suites() {
+		t.Run(suite, func(t *testing.T) {
+			need(t, suite)
+			made := packages(t, dir)
+			b := &bed{T: t, m: boot(t, suite), h: newHost(t)}
+			b.step("install", func(b *bed) { install(b, made) })
+			b.step("two tenants", twoTenants)
+			b.step("documents", documents)
+			b.step("sandbox", sandbox)
+			b.step("story", story)
+			b.step("readiness", readiness)
+			b.step("drain", drain)
+			b.step("killed", killed)
+			b.step("hung", hung)
+			b.step("wrong settings", wrongSettings)
+			b.step("reload", reload)
+			b.step("upgrade", upgrade)
+			b.step("reinstall", reinstall)
+			b.step("reboot", reboot)
+			b.step("idle", idle)
+			b.step("fifty", fifty)
+			b.step("purge", purge)
+		})
+	}
+}
