@@ -3,11 +3,13 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/mattn/go-runewidth"
 
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
 // delta is a piece of a text that a job is getting, as an event tells it.
@@ -63,6 +65,16 @@ func (b *bar) follow(e store.JobEvent) string {
 	return e.Stage
 }
 
+// printAnswer prints the answer of a job, if it has one.
+func printAnswer(w io.Writer, j store.Job) error {
+	lines := answerOf(j)
+	if lines == nil {
+		return nil
+	}
+	_, err := fmt.Fprintf(w, "\nANSWER%s\n", strings.Join(lines, "\n"))
+	return err
+}
+
 // answerOf are the lines of a job's answer and what it rests on; of any other job there are none.
 func answerOf(j store.Job) (all []string) {
 	var result struct {
@@ -74,6 +86,9 @@ func answerOf(j store.Job) (all []string) {
 		} `json:"citations"`
 		Warnings []string `json:"warnings"`
 	}
+	if t := task.Type(j.Type); t != task.Agent && t != task.AI {
+		return nil
+	}
 	if len(j.Result) == 0 || json.Unmarshal(j.Result, &result) != nil || len(result.Answer) == 0 {
 		return nil
 	}
@@ -83,7 +98,7 @@ func answerOf(j store.Job) (all []string) {
 	}
 	all = append(all, "")
 	for line := range strings.SplitSeq(text, "\n") {
-		all = append(all, "  "+printable(line))
+		all = append(all, strings.TrimRight("  "+printable(line), " "))
 	}
 	for i, c := range result.Citations {
 		place := c.Filename

@@ -13,6 +13,7 @@ import (
 // answering is a job whose answer came in pieces.
 func answering() *rows {
 	r := watched("ask")
+	r.jobs[0].Type = "agent"
 	piece := func(metadata, message string) store.JobEvent {
 		return store.JobEvent{Stage: "streaming_response", Progress: 40, Message: message, Metadata: json.RawMessage(metadata)}
 	}
@@ -44,6 +45,11 @@ func TestWatchShowsTheAnswer(t *testing.T) {
 	}
 	if !strings.HasSuffix(out.String(), "\n  At 22 m/s [1].\n  Or so.\n  [1] a.pdf, page 3: “at 22 m/s”\n  warning: careful\n") {
 		t.Errorf("bars: %q", out.String())
+	}
+	out.Reset()
+	if err := printStory(&out, jobStory{Job: answering().jobs[0], Events: answering().events["ask"]}); err != nil ||
+		!strings.Contains(out.String(), "\nANSWER\n  At 22 m/s [1].\n") || !strings.Contains(out.String(), "an answer, below") || !strings.Contains(out.String(), "» (anew) At") {
+		t.Errorf("%v: %s", err, out.String())
 	}
 	one := &bar{}
 	for _, c := range []struct{ metadata, want string }{

@@ -50,6 +50,9 @@ func shortResult(j store.Job) string {
 	if s, ok := readSummary(j); ok {
 		return fmt.Sprintf("a summary by %s, %d + %d tokens; all of it: -o json", s.Model, s.Prompt, s.Completion)
 	}
+	if answerOf(j) != nil {
+		return "an answer, below; all of it: -o json"
+	}
 	return compact(j.Result)
 }
 
@@ -57,7 +60,7 @@ func shortResult(j store.Job) string {
 func printResult(w io.Writer, j store.Job) error {
 	s, ok := readSummary(j)
 	if !ok {
-		return nil
+		return printAnswer(w, j)
 	}
 	var b strings.Builder
 	b.WriteString("\nSUMMARY\n")

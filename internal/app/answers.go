@@ -29,9 +29,15 @@ func (quotations) Sentences(text string) (all []string) {
 	return all
 }
 
+// telling is the least score of a text that shares words with a query, and not just pieces of them.
+const telling = 0.3
+
+// Rank leaves out what shares little with the query, unless nothing shares more.
 func (quotations) Rank(query string, texts []string) (best []int) {
-	for _, s := range offline.Relevant(query, texts) {
-		best = append(best, s.Index)
+	for i, s := range offline.Relevant(query, texts) {
+		if i == 0 || s.Score >= telling {
+			best = append(best, s.Index)
+		}
 	}
 	return best
 }

@@ -37,7 +37,7 @@ func (s settings) dimensions() (int, error) {
 
 // taken are the variables of ours that the stack passes on: what the models need, and how to log.
 var taken = []string{
-	"OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_EMBEDDING_MODEL", "OPENAI_CHAT_MODEL",
+	"OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_EMBEDDING_MODEL", "OPENAI_CHAT_MODEL", "OPENAI_CHAT_CONTEXT", "MAX_TASK_TOKENS",
 	"AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY", "AZURE_OPENAI_API_VERSION",
 	"EMBEDDING_DIMENSIONS", "LLM_PROVIDER", "WORKER_CONCURRENCY", "LOG_LEVEL",
 }

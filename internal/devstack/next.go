@@ -8,6 +8,7 @@ func (d *dev) printNext() {
 		"set -a; . " + d.home.rel(d.home.envPath()) + "; set +a",
 		program + " enqueue --type ingest --upload README.md --document-set mine --webhook-url \"$DEV_WEBHOOK_URL\" --watch",
 		program + " search \"how much is a night in the marina\"",
+		program + " enqueue --prompt \"How much is a night in the marina?\" --document-set harbour --watch",
 		program + " jobs list",
 		program + " dlq list",
 		"psql \"$DEV_DATABASE_URL\" -c 'select filename, active_version, pages from documents'",

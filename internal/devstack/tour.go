@@ -33,13 +33,13 @@ func (d *dev) tour(ctx context.Context, t *app.Tenant) error {
 	if err != nil {
 		return err
 	}
-	for _, show := range []func(context.Context, *app.Tenant, string) error{d.failOne, d.ask, d.summarize} {
+	for _, show := range []func(context.Context, *app.Tenant, string) error{d.failOne, d.ask, d.askAgent, d.summarize} {
 		if err := show(ctx, t, stamp); err != nil {
 			return err
 		}
 	}
 	d.out.section("All of it worked")
-	d.out.done("tour", fmt.Sprintf("%d documents in %d chunks, %d verified webhooks, 1 dead letter, 1 answer, 1 summary, in %.1f s",
+	d.out.done("tour", fmt.Sprintf("%d documents in %d chunks, %d verified webhooks, 1 dead letter, 1 search, 1 answer, 1 summary, in %.1f s",
 		len(samples), chunks, d.receiver.verified(), time.Since(began).Seconds()))
 	return nil
 }

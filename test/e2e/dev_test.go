@@ -84,7 +84,9 @@ func TestDevOnce(t *testing.T) {
 		`1\. harbour-handbook\.pdf · page 4 · .*4\.3 Storm`,
 		`summary .*(offline-\S+|sentences of the document)`,
 		`(?s)A summary of harbour-handbook\.pdf.*· .+ \(page \d`,
-		`7 verified webhooks, 1 dead letter`,
+		`(?s)same question for the agent.*No model is set up.*“At 45 knots .*\[1\] harbour-handbook\.pdf, page 4: “`,
+		`answer .*offline-\S+, without a model: \d quotations`,
+		`8 verified webhooks, 1 dead letter`,
 	} {
 		if !regexp.MustCompile(want).MatchString(out.String()) {
 			t.Errorf("it did not show %s", want)

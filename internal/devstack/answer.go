@@ -1,0 +1,64 @@
+package devstack
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/seed-7227ef26/async-worker/internal/app"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+)
+
+// answer is what the tour looks at in the agent's result. Its text and citations are shown by Follow.
+type answer struct {
+	Model         string `json:"model"`
+	Steps         int    `json:"steps"`
+	Prompt        int    `json:"prompt_tokens"`
+	Completion    int    `json:"completion_tokens"`
+	RetrievalOnly bool   `json:"retrieval_only"`
+	Citations     []struct {
+		Filename string `json:"filename"`
+		Page     *int   `json:"page"`
+		Quote    string `json:"quote"`
+	} `json:"citations"`
+}
+
+// askAgent has the question answered from the samples, with citations.
+func (d *dev) askAgent(ctx context.Context, t *app.Tenant, stamp string) error {
+	d.out.section("The same question for the agent, which reads the documents and cites them")
+	payload, err := json.Marshal(map[string]any{"prompt": question, "document_set": documentSet})
+	if err != nil {
+		return err
+	}
+	id := "question-" + stamp
+	if _, err := t.Enqueue(ctx, task.Task{
+		ID: id, Type: task.Agent, Payload: payload, WebhookURL: d.receiver.URL, Priority: task.PriorityNormal,
+		ClientID: clientID, RequestedBy: "dev",
+	}); err != nil {
+		return fmt.Errorf("send an agent task: %w", err)
+	}
+	d.out.hold(d.Redraws)
+	err = d.Follow(ctx, t.Store, []string{id}) // a model may take its time
+	d.out.hold(false)
+	if err != nil {
+		return fmt.Errorf("ask the agent (the worker's log is %s): %w", d.home.rel(d.home.logPath("worker")), err)
+	}
+	got, err := d.receiver.await(ctx, id)
+	if err != nil {
+		return err
+	}
+	var a answer
+	if err := json.Unmarshal(got.Result, &a); err != nil || got.Type != "task.completed" {
+		return fmt.Errorf("the webhook of the agent task says %s", got.Type)
+	}
+	if len(a.Citations) == 0 || a.Citations[0].Filename == "" || a.Citations[0].Quote == "" {
+		return errors.New("the answer is to cite documents, and does not")
+	}
+	how := fmt.Sprintf("by %s in %d steps, %d + %d tokens, %d citations checked", a.Model, a.Steps, a.Prompt, a.Completion, len(a.Citations))
+	if a.RetrievalOnly {
+		how = fmt.Sprintf("by %s, without a model: %d quotations of the documents", a.Model, len(a.Citations))
+	}
+	d.out.done("answer", how)
+	return nil
+}
