@@ -114,9 +114,10 @@ deb: ## Build the Debian packages into dist/; ARCH=amd64 or arm64, VERSION=1.2.3
 	@packaging/build $(if $(ARCH),--arch '$(ARCH)') $(if $(VERSION),--version '$(VERSION)')
 
 .PHONY: docs
-docs: ## Make docs/state_machine.md, the README's settings and RELIABILITY.md's invariants anew from the code
+docs: ## Make docs/state_machine.md, the README's settings, the table of metrics and RELIABILITY.md's invariants anew from the code
 	@go test ./internal/job -run TestDocument -update
 	@go test ./internal/config -run TestReadme -update
+	@go test ./internal/metrics -run TestObservabilityTable -update
 	@go test ./test/prove/sabotage -run TestReliability -update
 
 .PHONY: clean

@@ -51,6 +51,9 @@ type Deps struct {
 	Privacy   *privacy.Filter // nil: personal data are not looked for
 	TempDir   string          // for the fetched file; one private folder a task, removed at its end
 
+	// Written is told of chunks that were staged: with vectors that were asked for, and with those that were there. It
+	// must not block. Nil: nobody is told.
+	Written func(embedded, reused int)
 	// ExtractorNeeds is a service without which the Extractor reads nothing, or not all; empty: none.
 	ExtractorNeeds job.Dependency
 }
@@ -66,7 +69,12 @@ type Extractor interface {
 type Handler struct{ deps Deps }
 
 // New returns a handler.
-func New(deps Deps) *Handler { return &Handler{deps: deps} }
+func New(deps Deps) *Handler {
+	if deps.Written == nil {
+		deps.Written = func(int, int) {}
+	}
+	return &Handler{deps: deps}
+}
 
 // Spec is that of the contract.
 func (h *Handler) Spec() handlers.Spec {

@@ -40,6 +40,7 @@ func (w *work) write(ctx context.Context, batch []chunk.Chunk) error {
 			return fmt.Errorf("the store did not take %d chunks that were sent with their vectors", len(missing))
 		}
 	}
+	w.deps.Written(embedded(rows))
 	done := w.written.Add(int64(len(rows)))
 	fraction := 0.0
 	if total := w.total.Load(); total > 0 {
@@ -101,6 +102,16 @@ func (w *work) embed(ctx context.Context, batch []chunk.Chunk, rows []store.Chun
 		}
 	}
 	return nil
+}
+
+// embedded counts rows whose vectors were asked for, and those whose vectors were there.
+func embedded(rows []store.Chunk) (asked, reused int) {
+	for _, r := range rows {
+		if r.Embedding != nil && !r.Reused {
+			asked++
+		}
+	}
+	return asked, len(rows) - asked
 }
 
 func (w *work) stage(ctx context.Context, rows []store.Chunk) ([]string, error) {

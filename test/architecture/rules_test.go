@@ -82,12 +82,18 @@ func rules() []rule {
 			},
 			"it is the worker on a local stack, shown to somebody",
 		},
+		{
+			"internal/metrics/...",
+			[]string{"internal/engine", "internal/llm", "internal/store", "queue", "webhook", taskWords, jobWords},
+			"it counts what others tell it of, and reads their state",
+		},
 		{"internal/app/...", []string{"internal/...", "handlers/...", "queue/...", "webhook", "systemd"}, "it wires everything, and nothing but a command starts it"},
 		{
 			"cmd/...",
 			[]string{
 				"cmd/...", "internal/app/...", "internal/devstack", "internal/config", "internal/logging", "internal/stack", "internal/store", "internal/store/schema",
-				"internal/doctor", "internal/event", "internal/tenants", "internal/replay", "internal/blob", "internal/extract", "queue", "webhook", "systemd", taskWords, jobWords,
+				"internal/doctor", "internal/event", "internal/httpd", "internal/tenants", "internal/replay", "internal/blob", "internal/extract",
+				"queue", "webhook", "systemd", taskWords, jobWords,
 			},
 			"commands get back ends from internal/app",
 		},
@@ -129,6 +135,7 @@ func owners() []owner {
 		{"github.com/spf13/cobra", []string{"cmd/..."}},
 		{"code.dny.dev/ssrf", []string{"webhook"}},
 		{"go.opentelemetry.io", []string{"internal/tracing"}},
+		{"github.com/prometheus", []string{"internal/metrics/...", "test/..."}},
 		{"github.com/coreos/go-systemd", []string{"systemd/...", "internal/logging/..."}},
 	}
 }

@@ -1,0 +1,33 @@
+package metrics_test
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/engine"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/metrics"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+)
+
+// BenchmarkTask is all that is counted of one ingest task, but for its I/O: what observing costs a task.
+func BenchmarkTask(b *testing.B) {
+	m := metrics.New(metrics.Options{ClientID: "acme", Version: "test", Log: slog.New(slog.DiscardHandler)})
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			m.Polled("acme-tasks", 1, 1, nil)
+			m.Came(task.Ingest)
+			m.Started(task.Ingest, 1, time.Second)
+			for _, s := range job.Stages[task.Ingest] {
+				m.StageTook(task.Ingest, s.Name, time.Second)
+			}
+			m.Renewed("message", "ok")
+			m.Renewed("job", "ok")
+			m.QueueRequest("receive", "ok")
+			m.QueueRequest("delete", "ok")
+			m.Ended(task.Ingest, engine.Ending{Outcome: string(job.Succeeded), Attempt: 1, Took: time.Second})
+		}
+	})
+}

@@ -1,0 +1,138 @@
+package metrics
+
+import (
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/seed-7227ef26/async-worker/internal/engine"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+)
+
+// jobs counts what becomes of tasks. It is the engine's Observer.
+type jobs struct {
+	enqueued, started, retried, failures, canceled, received, renewals *prometheus.CounterVec
+	inProgress                                                         *prometheus.GaugeVec
+	duration, attempts, stageTime, waited                              *prometheus.HistogramVec
+
+	queues   map[string]string // the label of a queue, by its name
+	mu       sync.Mutex
+	stages   map[stageOf]prometheus.Observer // looked up once: there are ten of them in an attempt
+	onArrive func(label string)              // tells that messages came from a queue
+}
+
+type stageOf struct {
+	task  task.Type
+	stage string
+}
+
+// Label is the value of labels for what is not known beforehand.
+const other = "other"
+
+func newJobs() *jobs {
+	return &jobs{
+		enqueued: enqueued.counter(), started: started.counter(), retried: retried.counter(), failures: failures.counter(),
+		canceled: canceled.counter(), received: received.counter(), renewals: renewals.counter(), inProgress: inProgress.gauge(),
+		duration: duration.histogram(), attempts: attempts.histogram(), stageTime: stageTime.histogram(), waited: waited.histogram(),
+		queues: map[string]string{}, stages: map[stageOf]prometheus.Observer{}, onArrive: func(string) {},
+	}
+}
+
+func (j *jobs) all() []prometheus.Collector {
+	return []prometheus.Collector{
+		j.enqueued, j.started, j.retried, j.failures, j.canceled, j.received, j.renewals, j.inProgress,
+		j.duration, j.attempts, j.stageTime, j.waited,
+	}
+}
+
+// typeLabel bounds what senders can make of a label: any text can be a task's type.
+func typeLabel(t task.Type) string {
+	if _, known := job.Policies[t]; known {
+		return string(t)
+	}
+	return other
+}
+
+func classLabel(c job.Class) string {
+	if _, known := job.Classes[c]; known {
+		return string(c)
+	}
+	return other
+}
+
+// Polled implements engine.Observer.
+func (j *jobs) Polled(queue string, _, got int, _ error) {
+	label := j.queueLabel(queue)
+	j.received.WithLabelValues(label).Add(float64(got))
+	if got > 0 {
+		j.onArrive(label)
+	}
+}
+
+func (j *jobs) queueLabel(name string) string {
+	if label, ok := j.queues[name]; ok {
+		return label
+	}
+	return other
+}
+
+// Came implements engine.Observer.
+func (j *jobs) Came(t task.Type) { j.enqueued.WithLabelValues(typeLabel(t)).Inc() }
+
+// Started implements engine.Observer.
+func (j *jobs) Started(t task.Type, attempt int, wait time.Duration) {
+	label := typeLabel(t)
+	j.started.WithLabelValues(label).Inc()
+	j.inProgress.WithLabelValues(label).Inc()
+	if attempt == 1 {
+		j.waited.WithLabelValues(label).Observe(wait.Seconds())
+	}
+}
+
+// Ended implements engine.Observer.
+func (j *jobs) Ended(t task.Type, e engine.Ending) {
+	label := typeLabel(t)
+	j.inProgress.WithLabelValues(label).Dec()
+	j.duration.WithLabelValues(label, e.Outcome).Observe(e.Took.Seconds())
+	if e.Outcome == engine.Retried {
+		j.retried.WithLabelValues(label, classLabel(e.Class)).Inc()
+	}
+	j.over(label, job.State(e.Outcome), e.Class, e.Attempt)
+}
+
+// Over implements engine.Observer.
+func (j *jobs) Over(t task.Type, outcome job.State, class job.Class, tried int) {
+	j.over(typeLabel(t), outcome, class, tried)
+}
+
+// over counts the end of a job, if it is one.
+func (j *jobs) over(label string, outcome job.State, class job.Class, tried int) {
+	switch outcome {
+	case job.Succeeded:
+	case job.Failed:
+		j.failures.WithLabelValues(label, classLabel(class)).Inc()
+	case job.Canceled:
+		j.canceled.WithLabelValues(label).Inc()
+	default:
+		return
+	}
+	j.attempts.WithLabelValues(label).Observe(float64(tried))
+}
+
+// StageTook implements engine.Observer.
+func (j *jobs) StageTook(t task.Type, stage string, took time.Duration) {
+	j.mu.Lock()
+	key := stageOf{t, stage}
+	to, ok := j.stages[key]
+	if !ok {
+		to = j.stageTime.WithLabelValues(typeLabel(t), stage) // stages are of a handler's Spec
+		j.stages[key] = to
+	}
+	j.mu.Unlock()
+	to.Observe(took.Seconds())
+}
+
+// Renewed implements engine.Observer.
+func (j *jobs) Renewed(lease, result string) { j.renewals.WithLabelValues(lease, result).Inc() }

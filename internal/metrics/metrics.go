@@ -1,0 +1,68 @@
+// Package metrics counts what a worker does, for Prometheus. What happens is counted where it happens, without I/O;
+// what is a state is read at a scrape; what has to be asked of a service is asked seldom, and only while somebody
+// scrapes.
+package metrics
+
+import (
+	"log/slog"
+	"net/http"
+	"runtime"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Options qualify New.
+type Options struct {
+	ClientID string // the constant label client_id of every series
+	Version  string
+	Commit   string // may be empty
+	Log      *slog.Logger
+}
+
+// Metrics are those of one worker. The methods that count may be called at any time, by many at once, and don't block.
+type Metrics struct {
+	*jobs
+	*services
+
+	registry *prometheus.Registry
+	register prometheus.Registerer
+	samples  *samples
+	log      *slog.Logger
+}
+
+// New returns metrics that are all at nothing.
+func New(o Options) *Metrics {
+	m := &Metrics{jobs: newJobs(), services: newServices(), registry: prometheus.NewRegistry(), samples: newSamples(), log: o.Log}
+	m.register = prometheus.WrapRegistererWith(prometheus.Labels{"client_id": o.ClientID}, m.registry)
+	info := buildInfo.gauge()
+	info.WithLabelValues(o.Version, o.Commit, runtime.Version()).Set(1)
+	m.register.MustRegister(info, m.samples, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.register.MustRegister(m.jobs.all()...)
+	m.register.MustRegister(m.services.all()...)
+	return m
+}
+
+// Watch adds what is read at each scrape. It is called once.
+func (m *Metrics) Watch(s State) { m.register.MustRegister(s) }
+
+const (
+	scrapeLimit = 10 * time.Second // Prometheus' own default
+	maxScrapes  = 4                // at a time
+	sampleLimit = 4 * time.Second  // for what is asked of services in the course of one
+)
+
+// Handler answers scrapes, in the format that the scraper prefers.
+func (m *Metrics) Handler() http.Handler {
+	scrape := promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
+		ErrorLog: slog.NewLogLogger(m.log.Handler(), slog.LevelWarn), ErrorHandling: promhttp.ContinueOnError,
+		MaxRequestsInFlight: maxScrapes, Timeout: scrapeLimit, EnableOpenMetrics: true,
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		m.samples.refresh(r.Context())
+		scrape.ServeHTTP(w, r)
+	})
+}

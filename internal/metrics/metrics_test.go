@@ -1,0 +1,184 @@
+package metrics_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/engine"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/llm"
+	"github.com/seed-7227ef26/async-worker/internal/metrics"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/webhook"
+)
+
+// What the engine tells of some lives, as it is counted.
+func TestJobs(t *testing.T) {
+	t.Parallel()
+	m := fresh()
+	m.Came(task.Ingest)
+	m.Started(task.Ingest, 1, 3*time.Second)
+	m.StageTook(task.Ingest, "parsing", 2*time.Second)
+	m.Ended(task.Ingest, engine.Ending{Outcome: engine.Retried, Class: job.AIRateLimit, Attempt: 1, Took: 2 * time.Second})
+	m.Started(task.Ingest, 2, time.Minute)
+	m.StageTook(task.Ingest, "parsing", 2*time.Second)
+	m.Ended(task.Ingest, engine.Ending{Outcome: string(job.Succeeded), Attempt: 2, Took: 5 * time.Second})
+	m.Came(task.OCR)
+	m.Started(task.OCR, 1, time.Second)
+	m.Ended(task.OCR, engine.Ending{Outcome: string(job.Failed), Class: job.CorruptionDetected, Attempt: 1})
+	m.Over(task.Ingest, job.Canceled, "", 0)
+	m.Started(task.OCR, 1, time.Second) // runs
+	got := scrape(t, m)
+	expect(t, got, 1, "job_enqueue_total", "job_type", "ingest", "client_id", "acme")
+	expect(t, got, 2, "job_start_total", "job_type", "ingest")
+	expect(t, got, 1, "job_duration_seconds", "job_type", "ingest", "outcome", "retry")
+	expect(t, got, 1, "job_duration_seconds", "job_type", "ingest", "outcome", "succeeded")
+	expect(t, got, 2, "job_attempts", "job_type", "ingest")
+	expect(t, got, 0, "job_in_progress", "job_type", "ingest")
+	expect(t, got, 1, "job_in_progress", "job_type", "ocr")
+	expect(t, got, 1, "job_retry_total", "job_type", "ingest", "error_class", "ai_rate_limit")
+	expect(t, got, 1, "job_failure_total", "job_type", "ocr", "error_class", "corruption_detected")
+	expect(t, got, 1, "job_canceled_total", "job_type", "ingest")
+	expect(t, got, 2, "job_stage_time_seconds", "job_type", "ingest", "stage", "parsing")
+	expect(t, got, 1, "async_worker_job_wait_seconds", "job_type", "ingest") // a retry's wait is no wait of the queue
+	expect(t, got, 1, "async_worker_build_info", "version", "1.2.3", "commit", "abc")
+}
+
+// Whatever senders write as a task's type, the number of series stays the same.
+func TestSeriesAreBounded(t *testing.T) {
+	t.Parallel()
+	m := fresh()
+	for i := range 1000 {
+		odd := task.Type(fmt.Sprintf("type-%d", i))
+		m.Came(odd)
+		m.Over(odd, job.Failed, job.Class(fmt.Sprint("class-", i)), 0)
+	}
+	got := scrape(t, m)
+	expect(t, got, 1000, "job_enqueue_total", "job_type", "other")
+	expect(t, got, 1000, "job_failure_total", "job_type", "other", "error_class", "other")
+	if n := len(got["job_failure_total"].GetMetric()); n != 1 {
+		t.Errorf("%d series", n)
+	}
+}
+
+// Every series is one of the table, or of the Go client, bears the tenant, and no label but the table's.
+func TestTable(t *testing.T) {
+	t.Parallel()
+	known := map[string][]string{}
+	for _, d := range metrics.Definitions() {
+		known[d.Name] = append(slices.Clone(d.Labels), "client_id")
+		if known[d.Name] == nil || strings.HasSuffix(d.Help, ".") || d.Help == "" {
+			t.Errorf("%s: %q", d.Name, d.Help)
+		}
+	}
+	seen := 0
+	for name, family := range scrape(t, full(t)) {
+		labels, ours := known[name]
+		if !ours && !strings.HasPrefix(name, "go_") && !strings.HasPrefix(name, "process_") {
+			t.Errorf("%s is not in the table", name)
+		}
+		if ours {
+			seen++
+		}
+		for _, one := range family.GetMetric() {
+			tenant := false
+			for _, l := range one.GetLabel() {
+				tenant = tenant || l.GetName() == "client_id" && l.GetValue() == "acme"
+				if ours && !slices.Contains(labels, l.GetName()) {
+					t.Errorf("%s has the label %s", name, l.GetName())
+				}
+			}
+			if !tenant {
+				t.Errorf("%s has no client_id", name)
+			}
+		}
+	}
+	if seen != len(known) {
+		t.Errorf("%d of %d metrics of the table are exported", seen, len(known))
+	}
+}
+
+// full has a value of every metric.
+func full(t *testing.T) *metrics.Metrics {
+	t.Helper()
+	m := fresh()
+	m.Watch(metrics.State{
+		Health: func() engine.Health {
+			return engine.Health{
+				Slots: 4, Running: 1, Types: []engine.TypeHealth{{Type: task.Ingest, Limit: 2}, {Type: "odd", Limit: 2}},
+				Dependencies: []engine.DependencyHealth{{Name: job.Model, State: "open"}},
+			}
+		},
+		Checks: func() map[string]bool { return map[string]bool{"store": false, "settings": true} },
+		Alive:  func() bool { return true },
+	})
+	m.WatchQueues(tenantQueues(t))
+	m.WatchOutbox(outbox{Pending: 3, Due: 1, Oldest: time.Minute})
+	for _, e := range []engine.Ending{{Outcome: engine.Retried, Class: job.Timeout}, {Outcome: "failed", Class: job.Timeout}, {Outcome: "canceled"}} {
+		m.Came(task.Ingest)
+		m.Started(task.Ingest, 1, 0)
+		m.Ended(task.Ingest, e)
+	}
+	m.StageTook(task.Ingest, "parsing", 0)
+	m.Renewed("job", "ok")
+	m.Polled("acme-tasks", 1, 1, nil)
+	m.QueueRequest("receive", "ok")
+	m.Webhook(webhook.Observation{Status: store.DeliveryPending, ResponseStatus: 500})
+	for range 20 { // a sample at each
+		scrape(t, m)
+	}
+	return m
+}
+
+type outbox store.Outbox
+
+func (o outbox) Outbox(context.Context) (store.Outbox, error) { return store.Outbox(o), nil }
+
+func TestState(t *testing.T) {
+	t.Parallel()
+	got := scrape(t, full(t))
+	expect(t, got, 4, "async_worker_slots")
+	expect(t, got, 1, "async_worker_slots_in_use")
+	expect(t, got, 2, "async_worker_type_limit", "job_type", "ingest")
+	expect(t, got, 1, "async_worker_breaker_state", "dependency", "model", "state", "open")
+	expect(t, got, 0, "async_worker_breaker_state", "dependency", "model", "state", "closed")
+	expect(t, got, 0, "async_worker_check", "check", "store")
+	expect(t, got, 0, "async_worker_ready")
+	expect(t, got, 1, "async_worker_alive")
+	expect(t, got, 1, "async_worker_webhook_outbox", "state", "due")
+	expect(t, got, 2, "async_worker_webhook_outbox", "state", "scheduled")
+	expect(t, got, 60, "async_worker_webhook_oldest_age_seconds")
+	expect(t, got, 1, "async_worker_webhook_attempts_total", "result", "retry")
+}
+
+type billing struct {
+	llm.Embedder
+	err error
+}
+
+func (b billing) Embed(context.Context, []string) (llm.Embeddings, error) {
+	return llm.Embeddings{Tokens: 7}, b.err
+}
+
+// Tokens count also of a request that failed in part: they are billed.
+func TestEmbedder(t *testing.T) {
+	t.Parallel()
+	m := fresh()
+	expect(t, scrape(t, m), 0, "async_worker_embedding_tokens_total")
+	for _, err := range []error{nil, errors.New("half of it failed")} {
+		if _, got := m.Embedder(billing{err: err}).Embed(t.Context(), nil); !errors.Is(got, err) {
+			t.Error(got)
+		}
+	}
+	m.Ingested(3, 4)
+	got := scrape(t, m)
+	expect(t, got, 14, "async_worker_embedding_tokens_total")
+	expect(t, got, 3, "async_worker_chunks_total", "result", "embedded")
+	expect(t, got, 4, "async_worker_chunks_total", "result", "reused")
+}

@@ -1,0 +1,245 @@
+package metrics_test
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/metrics"
+)
+
+const (
+	rulesFile     = "../../packaging/prometheus/async-worker.rules.yml"
+	ruleTests     = "../../packaging/prometheus/async-worker.rules.test.yml"
+	dashboardFile = "../../packaging/grafana/async-worker.json"
+	runbooks      = "../../docs/runbooks.md"
+)
+
+// alert is a rule of the file.
+type alert struct {
+	Alert       string
+	Expr        string
+	Labels      map[string]string
+	Annotations map[string]string
+}
+
+func alerts(t *testing.T) []alert {
+	t.Helper()
+	var file struct{ Groups []struct{ Rules []alert } }
+	if err := yaml.Unmarshal([]byte(read(t, rulesFile)), &file); err != nil {
+		t.Fatal(err)
+	}
+	var all []alert
+	for _, g := range file.Groups {
+		all = append(all, g.Rules...)
+	}
+	if len(all) == 0 {
+		t.Fatal("there are no rules")
+	}
+	return all
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// Each alert says how bad it is and what to do, and there is a page under its name; no page is of an alert that there
+// is not.
+func TestEveryAlertHasARunbook(t *testing.T) {
+	t.Parallel()
+	heading := regexp.MustCompile(`(?m)^## (AsyncWorker\w+)$`)
+	var pages []string
+	for _, m := range heading.FindAllStringSubmatch(read(t, runbooks), -1) {
+		pages = append(pages, m[1])
+	}
+	tests := read(t, ruleTests)
+	for _, a := range alerts(t) {
+		if !slices.Contains(pages, a.Alert) {
+			t.Errorf("docs/runbooks.md has no heading %s", a.Alert)
+		}
+		pages = slices.DeleteFunc(pages, func(p string) bool { return p == a.Alert })
+		if want := "/docs/runbooks.md#" + strings.ToLower(a.Alert); !strings.HasSuffix(a.Annotations["runbook_url"], want) {
+			t.Errorf("%s: the runbook is %q, want …%s", a.Alert, a.Annotations["runbook_url"], want)
+		}
+		if s := a.Labels["severity"]; s != "page" && s != "ticket" || a.Annotations["summary"] == "" {
+			t.Errorf("%s: severity %q, summary %q", a.Alert, s, a.Annotations["summary"])
+		}
+		if !strings.Contains(tests, "alertname: "+a.Alert) {
+			t.Errorf("%s has no test", a.Alert)
+		}
+	}
+	if len(pages) > 0 {
+		t.Errorf("runbooks of no alert: %v", pages)
+	}
+}
+
+// Whatever rules and dashboard name is exported, with the labels that they ask for and values that occur.
+func TestRulesAndDashboardNameWhatThereIs(t *testing.T) {
+	t.Parallel()
+	known := exported(t)
+	for _, a := range alerts(t) {
+		checkExpr(t, known, a.Alert, a.Expr)
+	}
+	var dashboard struct {
+		Panels []struct {
+			Title   string
+			Targets []struct{ Expr string }
+		}
+		Templating struct{ List []struct{ Definition string } }
+	}
+	if err := json.Unmarshal([]byte(read(t, dashboardFile)), &dashboard); err != nil {
+		t.Fatal(err)
+	}
+	queries := 0
+	for _, p := range dashboard.Panels {
+		for _, target := range p.Targets {
+			queries++
+			checkExpr(t, known, p.Title, target.Expr)
+		}
+	}
+	if queries < 20 {
+		t.Errorf("only %d queries", queries)
+	}
+	for _, v := range dashboard.Templating.List {
+		if inner, ok := strings.CutPrefix(v.Definition, "label_values("); ok {
+			name, label, _ := strings.Cut(strings.TrimSuffix(inner, ")"), ", ")
+			if !slices.Contains(known[name], label) {
+				t.Errorf("variable: %s has no label %s", name, label)
+			}
+		}
+	}
+}
+
+// exported are the series that a worker's scrape may have, with their labels: of a histogram its parts.
+func exported(t *testing.T) map[string][]string {
+	t.Helper()
+	target := []string{"client_id", "instance", "job"} // the last two are Prometheus' own
+	known := map[string][]string{"up": target}
+	for _, d := range metrics.Definitions() {
+		labels := append(slices.Clone(d.Labels), target...)
+		if d.Kind != metrics.Histogram {
+			known[d.Name] = labels
+			continue
+		}
+		known[d.Name+"_bucket"] = append(labels, "le")
+		known[d.Name+"_sum"], known[d.Name+"_count"] = labels, labels
+	}
+	for name := range scrape(t, fresh()) { // the Go client's
+		if _, ours := known[name]; !ours {
+			known[name] = target
+		}
+	}
+	return known
+}
+
+var (
+	quoted    = regexp.MustCompile(`"[^"]*"`)
+	selector  = regexp.MustCompile(`([a-zA-Z_:][a-zA-Z0-9_:]*)\s*\{([^}]*)\}`)
+	matcher   = regexp.MustCompile(`([a-z_]+)\s*(?:=~|!~|!=|=)\s*"([^"]*)"`)
+	grouping  = regexp.MustCompile(`\b(?:by|on|without|ignoring|group_left|group_right)\s*\(([^)]*)\)`)
+	ranges    = regexp.MustCompile(`\[[^\]]*\]`)
+	word      = regexp.MustCompile(`[a-zA-Z_:][a-zA-Z0-9_:]*\s*\(?`)
+	operators = []string{"and", "or", "unless", "bool", "offset"}
+)
+
+// checkExpr looks at a query without being a parser of it: what is left of it without strings, ranges, groupings and
+// functions is names.
+func checkExpr(t *testing.T, known map[string][]string, of, expr string) {
+	t.Helper()
+	for _, s := range selector.FindAllStringSubmatch(expr, -1) {
+		for _, m := range matcher.FindAllStringSubmatch(s[2], -1) {
+			if !slices.Contains(known[s[1]], m[1]) {
+				t.Errorf("%s: %s has no label %s", of, s[1], m[1])
+			}
+			for value := range strings.SplitSeq(m[2], "|") {
+				if !occurs(m[1], value) {
+					t.Errorf("%s: %s is never %q", of, m[1], value)
+				}
+			}
+		}
+	}
+	bare := selector.ReplaceAllString(quoted.ReplaceAllString(expr, ""), "$1")
+	bare = ranges.ReplaceAllString(bare, "")
+	for _, g := range grouping.FindAllStringSubmatch(bare, -1) {
+		for label := range strings.FieldsFuncSeq(g[1], func(r rune) bool { return r == ',' || r == ' ' }) {
+			if !slices.ContainsFunc(slices.Collect(mapValues(known)), func(labels []string) bool { return slices.Contains(labels, label) }) {
+				t.Errorf("%s: nothing has the label %s", of, label)
+			}
+		}
+	}
+	names := 0
+	for _, w := range word.FindAllString(grouping.ReplaceAllString(bare, ""), -1) {
+		if strings.HasSuffix(w, "(") || slices.Contains(operators, strings.TrimSpace(w)) {
+			continue
+		}
+		if slices.Contains([]string{"sum", "max", "min"}, strings.TrimSpace(w)) { // whose grouping stood before the bracket
+			continue
+		}
+		names++
+		if known[strings.TrimSpace(w)] == nil {
+			t.Errorf("%s: nothing exports %s", of, w)
+		}
+	}
+	if names == 0 {
+		t.Errorf("%s: no metric in %s", of, expr)
+	}
+}
+
+func mapValues(m map[string][]string) func(func([]string) bool) {
+	return func(yield func([]string) bool) {
+		for _, v := range m {
+			if !yield(v) {
+				return
+			}
+		}
+	}
+}
+
+// occurs says whether a label can have a value, as far as that is a matter of tables.
+func occurs(label, value string) bool {
+	switch label {
+	case "error_class":
+		_, ok := job.Classes[job.Class(value)]
+		return ok
+	case "queue":
+		return slices.Contains([]string{"high", "normal", "low", "deadletter"}, value)
+	case "result":
+		return slices.Contains([]string{"ok", "lost", "failed", "refused", "throttled", "uncertain", "reused"}, value)
+	case "outcome":
+		return job.State(value).Terminal()
+	case "state":
+		return slices.Contains([]string{"closed", "open", "half-open", "due", "scheduled"}, value)
+	default:
+		return true
+	}
+}
+
+// The rules, and what they make of series, by Prometheus' own tool.
+func TestPromtool(t *testing.T) {
+	t.Parallel()
+	promtool, err := exec.LookPath("promtool")
+	if errors.Is(err, exec.ErrNotFound) {
+		t.Skip("promtool is not installed; to check the alert rules with it: apt-get install prometheus")
+	}
+	for _, args := range [][]string{{"check", "rules", filepath.Base(rulesFile)}, {"test", "rules", filepath.Base(ruleTests)}} {
+		cmd := exec.CommandContext(t.Context(), promtool, args...)
+		cmd.Dir = filepath.Dir(rulesFile)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+}

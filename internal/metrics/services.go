@@ -1,0 +1,71 @@
+package metrics
+
+import (
+	"context"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/seed-7227ef26/async-worker/internal/llm"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/webhook"
+)
+
+// services counts what is asked of services.
+type services struct {
+	requests, webhooks, tokens, chunks *prometheus.CounterVec
+	webhookTime                        *prometheus.HistogramVec
+}
+
+func newServices() *services {
+	s := &services{
+		requests: requests.counter(), webhooks: webhooks.counter(), tokens: tokens.counter(), chunks: chunks.counter(),
+		webhookTime: webhookTime.histogram(),
+	}
+	s.tokens.WithLabelValues() // a rate needs a beginning
+	for _, result := range []string{"embedded", "reused"} {
+		s.chunks.WithLabelValues(result)
+	}
+	return s
+}
+
+func (s *services) all() []prometheus.Collector {
+	return []prometheus.Collector{s.requests, s.webhooks, s.tokens, s.chunks, s.webhookTime}
+}
+
+// QueueRequest counts a request to the queue service; see queue/azure.Options.
+func (s *services) QueueRequest(operation, result string) {
+	s.requests.WithLabelValues(operation, result).Inc()
+}
+
+// Webhook counts an attempt at a delivery.
+func (s *services) Webhook(o webhook.Observation) {
+	result := o.Status
+	if result == store.DeliveryPending {
+		result = "retry"
+	}
+	s.webhooks.WithLabelValues(result).Inc()
+	if o.ResponseStatus != 0 {
+		s.webhookTime.WithLabelValues().Observe(o.Latency.Seconds())
+	}
+}
+
+// Ingested counts the chunks of a document.
+func (s *services) Ingested(embedded, reused int) {
+	s.chunks.WithLabelValues("embedded").Add(float64(embedded))
+	s.chunks.WithLabelValues("reused").Add(float64(reused))
+}
+
+// Embedder counts what an Embedder bills.
+func (s *services) Embedder(e llm.Embedder) llm.Embedder { return embedder{e, s} }
+
+type embedder struct {
+	llm.Embedder
+	services *services
+}
+
+// Embed implements llm.Embedder.
+func (e embedder) Embed(ctx context.Context, inputs []string) (llm.Embeddings, error) {
+	answer, err := e.Embedder.Embed(ctx, inputs)
+	e.services.tokens.WithLabelValues().Add(float64(answer.Tokens))
+	return answer, err
+}

@@ -1,0 +1,135 @@
+package metrics
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Kind is the type of a metric.
+type Kind string
+
+// The kinds of metrics.
+const (
+	Counter   Kind = "counter"
+	Gauge     Kind = "gauge"
+	Histogram Kind = "histogram"
+)
+
+// Definition is a row of the table of metrics. Each series also bears client_id; none ever bears a task's id, and each
+// label has few values, known beforehand.
+type Definition struct {
+	Name    string
+	Kind    Kind
+	Labels  []string
+	Help    string    // one sentence without its full stop
+	Buckets []float64 // of a histogram: upper bounds
+}
+
+// The labels.
+const (
+	byType       = "job_type" // of task.Types; anything else is "other"
+	byOutcome    = "outcome"  // succeeded, failed, canceled, retry, released, lost
+	byClass      = "error_class"
+	byStage      = "stage"
+	byQueue      = "queue" // high, normal, low, deadletter
+	byOperation  = "operation"
+	byResult     = "result"
+	byDependency = "dependency"
+	byState      = "state"
+	byCheck      = "check"
+	byLease      = "lease" // message, job
+)
+
+// seconds are the bounds of histograms of time: fine where the service levels are (4, 6, 12, 15, 25, 30 s), and as far
+// as a task may take.
+func seconds() []float64 {
+	return []float64{0.05, 0.1, 0.25, 0.5, 1, 2, 4, 6, 8, 12, 15, 20, 25, 30, 60, 120, 300, 600, 1800, 3600}
+}
+
+// The metrics whose names other programs know.
+var (
+	enqueued   = Definition{"job_enqueue_total", Counter, []string{byType}, "tasks that came: their jobs were begun for the first time, or refused", nil}
+	started    = Definition{"job_start_total", Counter, []string{byType}, "attempts that were started", nil}
+	duration   = Definition{"job_duration_seconds", Histogram, []string{byType, byOutcome}, "how long attempts took, until their outcome was recorded", seconds()}
+	attempts   = Definition{"job_attempts", Histogram, []string{byType}, "how many attempts jobs took to their end; none: refused, or canceled before", []float64{0, 1, 2, 3, 4, 5, 10}}
+	inProgress = Definition{"job_in_progress", Gauge, []string{byType}, "attempts that run", nil}
+	retried    = Definition{"job_retry_total", Counter, []string{byType, byClass}, "attempts that failed and are made again", nil}
+	failures   = Definition{"job_failure_total", Counter, []string{byType, byClass}, "jobs that failed for good, refused ones included", nil}
+	canceled   = Definition{"job_canceled_total", Counter, []string{byType}, "jobs that were canceled", nil}
+	stageTime  = Definition{"job_stage_time_seconds", Histogram, []string{byType, byStage}, "how long attempts were in a stage", seconds()}
+)
+
+// Those of our own.
+var (
+	waited       = Definition{"async_worker_job_wait_seconds", Histogram, []string{byType}, "from the sending of a message to its job's first attempt", seconds()}
+	received     = Definition{"async_worker_messages_received_total", Counter, []string{byQueue}, "messages that were received", nil}
+	requests     = Definition{"async_worker_queue_requests_total", Counter, []string{byOperation, byResult}, "requests to the queue service, tries again included: ok, refused, throttled, or uncertain (no answer)", nil}
+	renewals     = Definition{"async_worker_lease_renewals_total", Counter, []string{byLease, byResult}, "renewals of the leases of messages and jobs: ok, lost, uncertain or failed", nil}
+	depth        = Definition{"async_worker_queue_depth", Gauge, []string{byQueue}, "about how many messages a queue holds, hidden ones included; sampled", nil}
+	oldest       = Definition{"async_worker_queue_oldest_age_seconds", Gauge, []string{byQueue}, "since the message at the front of a queue was sent, if it is not hidden; sampled", nil}
+	outboxSize   = Definition{"async_worker_webhook_outbox", Gauge, []string{byState}, "webhooks not delivered yet, counted as far as 10001: due, or scheduled for later; sampled", nil}
+	outboxOldest = Definition{"async_worker_webhook_oldest_age_seconds", Gauge, nil, "since the oldest webhook that is not delivered was put into the outbox; sampled", nil}
+	webhooks     = Definition{"async_worker_webhook_attempts_total", Counter, []string{byResult}, "attempts to deliver a webhook: delivered, retry (to be tried again), failed (given up) or refused (its address may not be called)", nil}
+	webhookTime  = Definition{"async_worker_webhook_latency_seconds", Histogram, nil, "how long receivers of webhooks took to answer", []float64{0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30}}
+	tokens       = Definition{"async_worker_embedding_tokens_total", Counter, nil, "tokens of embeddings, as the provider billed them", nil}
+	chunks       = Definition{"async_worker_chunks_total", Counter, []string{byResult}, "chunks of ingested documents: embedded, or reused with the vector that was there", nil}
+	slots        = Definition{"async_worker_slots", Gauge, nil, "how many tasks may run at a time (WORKER_CONCURRENCY)", nil}
+	slotsUsed    = Definition{"async_worker_slots_in_use", Gauge, nil, "slots that are taken, by tasks or by a receive under way", nil}
+	typeLimit    = Definition{"async_worker_type_limit", Gauge, []string{byType}, "how many tasks of a type may run at a time: fewer than the slots while many of its attempts fail", nil}
+	breakers     = Definition{"async_worker_breaker_state", Gauge, []string{byDependency, byState}, "1 for the state that a dependency's circuit breaker is in: closed (it is up), half-open or open", nil}
+	checks       = Definition{"async_worker_check", Gauge, []string{byCheck}, "1 while a check of /readyz passes, 0 while it fails", nil}
+	ready        = Definition{"async_worker_ready", Gauge, nil, "1 while /readyz answers 200", nil}
+	alive        = Definition{"async_worker_alive", Gauge, nil, "1 while /livez answers 200", nil}
+	draining     = Definition{"async_worker_draining", Gauge, nil, "1 while the worker finishes what runs and takes no more", nil}
+	buildInfo    = Definition{"async_worker_build_info", Gauge, []string{"version", "commit", "goversion"}, "always 1", nil}
+)
+
+// Definitions returns the table, those with fixed names first. Beside them there are the go_* and process_* metrics of
+// the Prometheus client.
+func Definitions() []Definition {
+	return []Definition{
+		enqueued, started, duration, attempts, inProgress, retried, failures, canceled, stageTime,
+		waited, received, requests, renewals, depth, oldest, outboxSize, outboxOldest, webhooks, webhookTime, tokens, chunks,
+		slots, slotsUsed, typeLimit, breakers, checks, ready, alive, draining, buildInfo,
+	}
+}
+
+func (d Definition) counter() *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: d.Name, Help: d.help()}, d.Labels)
+}
+
+func (d Definition) gauge() *prometheus.GaugeVec {
+	return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: d.Name, Help: d.help()}, d.Labels)
+}
+
+func (d Definition) histogram() *prometheus.HistogramVec {
+	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: d.Name, Help: d.help(), Buckets: d.Buckets}, d.Labels)
+}
+
+func (d Definition) desc() *prometheus.Desc {
+	return prometheus.NewDesc(d.Name, d.help(), d.Labels, nil)
+}
+
+// now is a gauge's value at a scrape.
+func (d Definition) now(value float64, labels ...string) prometheus.Metric {
+	return prometheus.MustNewConstMetric(d.desc(), prometheus.GaugeValue, value, labels...)
+}
+
+func (d Definition) help() string { return strings.ToUpper(d.Help[:1]) + d.Help[1:] + "." }
+
+// Markdown is the table for the documents.
+func Markdown() string {
+	var b strings.Builder
+	b.WriteString("| metric | type | labels | what it is |\n|---|---|---|---|\n")
+	for _, d := range Definitions() {
+		var labels []string
+		for _, l := range slices.Sorted(slices.Values(d.Labels)) {
+			labels = append(labels, "`"+l+"`")
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", d.Name, d.Kind, strings.Join(labels, ", "), d.Help)
+	}
+	return b.String()
+}
