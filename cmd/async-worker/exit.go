@@ -89,6 +89,9 @@ func judge(err error) verdict {
 	if r, ok := errors.AsType[*replay.Refusal](err); ok {
 		return verdict{exitFailed, r.Next}
 	}
+	if v, ok := judgeStatus(err, next); ok {
+		return v
+	}
 	switch {
 	case is(context.Canceled):
 		return verdict{exitInterrupted, ""}

@@ -75,7 +75,7 @@ down, 75 try again, 77 permission, 78 configuration.`,
 	})
 	root.AddCommand(
 		p.newRunCommand(), p.newEnqueueCommand(), p.newJobsCommand(), p.newDLQCommand(), p.newSearchCommand(),
-		p.newExtractCommand(), p.newMigrateCommand(), p.newCheckConfigCommand(), p.newReloadCommand(), p.newDevCommand(), p.newVersionCommand(),
+		p.newExtractCommand(), p.newMigrateCommand(), p.newCheckConfigCommand(), p.newStatusCommand(), p.newReloadCommand(), p.newDevCommand(), p.newVersionCommand(),
 		p.newDoctorCommand(),
 		p.newTenantCommand(), p.newGenerateCommand(),
 	)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"runtime/debug"
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/blob"
@@ -17,6 +18,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/llm/token"
+	"github.com/seed-7227ef26/async-worker/internal/metrics"
 	"github.com/seed-7227ef26/async-worker/internal/replay"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
@@ -49,6 +51,7 @@ type Tenant struct {
 	log     *slog.Logger
 	worker  string      // names this process
 	counter llm.Counter // of tokens; one for all, since its table is large
+	metrics *metrics.Metrics
 	closers []func() error
 
 	accounts *accounts // at model services; of the process, for all that a reload opens too
@@ -58,6 +61,7 @@ type Tenant struct {
 // shows at the first use. Close it afterwards.
 func Open(ctx context.Context, cfg config.Config, log *slog.Logger, needs Needs) (*Tenant, error) {
 	t := &Tenant{Config: cfg, log: log, worker: workerName(), counter: token.New(), accounts: new(accounts)}
+	t.metrics = metrics.New(metrics.Options{ClientID: cfg.ClientID, Version: Version, Commit: commit(), Log: log})
 	steps := []struct {
 		need Needs
 		open func(context.Context) error
@@ -120,6 +124,18 @@ func (t *Tenant) maxAttempts(what task.Type) int {
 		return p.MaxAttempts
 	}
 	return job.DefaultPolicy.MaxAttempts
+}
+
+// commit is what the program was built from, as far as is known.
+func commit() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				return s.Value
+			}
+		}
+	}
+	return ""
 }
 
 // workerName names this process and no other, also where each process of a container has the same number.

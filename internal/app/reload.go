@@ -19,7 +19,8 @@ import (
 func (w *Worker) Reload(ctx context.Context, cfg config.Config) error {
 	next := &Tenant{
 		Config: cfg, Store: w.tenant.Store, Queues: w.tenant.Queues, Bucket: w.tenant.Bucket,
-		log: w.tenant.log, worker: w.tenant.worker, counter: w.tenant.counter, accounts: w.tenant.accounts,
+		log: w.tenant.log, worker: w.tenant.worker, counter: w.tenant.counter, metrics: w.tenant.metrics,
+		accounts: w.tenant.accounts,
 	}
 	if err := w.takeOver(ctx, next); err != nil {
 		return errors.Join(fmt.Errorf("take over the settings: %w", err), next.Close())

@@ -19,7 +19,9 @@ func (t *Tenant) openQueues(context.Context) error {
 	if err != nil {
 		return err
 	}
-	service, err := queueazure.Open(creds, queueazure.Options{Concurrency: t.Config.Concurrency + queue.MaxBatch})
+	service, err := queueazure.Open(creds, queueazure.Options{
+		Concurrency: t.Config.Concurrency + queue.MaxBatch, OnRequest: t.metrics.QueueRequest,
+	})
 	if err != nil {
 		return fmt.Errorf("open the queues: %w", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/handlers/agent"
@@ -13,6 +14,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/engine"
 	"github.com/seed-7227ef26/async-worker/internal/event"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/httpd"
 	"github.com/seed-7227ef26/async-worker/internal/tracing"
 	"github.com/seed-7227ef26/async-worker/internal/upkeep"
 	"github.com/seed-7227ef26/async-worker/webhook"
@@ -24,10 +26,12 @@ type Worker struct {
 	engine *engine.Engine
 	sender *senders
 	outbox *webhook.Loop
+	http   *httpd.Server
 	temp   *tempDir
 	tracer *tracing.Tracer // nil: no spans are made
 	// replaced bears what the last reload opened; without one, nothing.
 	replaced *Tenant
+	started  time.Time
 }
 
 // Registry builds the handlers of all task types: adding a type is one line here.
@@ -52,7 +56,7 @@ func (t *Tenant) registry(ctx context.Context, tempDir string) (handlers.Registr
 	return handlers.NewRegistry(
 		agent.New(answers), agent.NewAI(answers),
 		ingest.New(ingest.Deps{
-			Bucket: t.Bucket, Extractor: documents, Documents: t.Store, Embedder: t.Embedder,
+			Bucket: t.Bucket, Extractor: documents, Documents: t.Store, Embedder: t.metrics.Embedder(t.Embedder), Written: t.metrics.Ingested,
 			Counter: t.counter, Limits: t.limits(), Privacy: filter, TempDir: tempDir, ExtractorNeeds: extractorNeeds(t.Config),
 		}),
 		ocr.New(ocr.Deps{
@@ -93,7 +97,7 @@ func (t *Tenant) NewWorker(ctx context.Context) (*Worker, error) {
 	if err := t.prepare(ctx); err != nil {
 		return nil, err
 	}
-	w := &Worker{tenant: t, sender: &senders{}, replaced: &Tenant{}}
+	w := &Worker{tenant: t, sender: &senders{}, replaced: &Tenant{}, started: time.Now()}
 	var err error
 	t.sweepTemp()
 	if w.temp, err = newTempDir(t.Config.CacheDir); err != nil {
@@ -123,10 +127,15 @@ func (w *Worker) build(ctx context.Context) error {
 		return err
 	}
 	w.engine, err = engine.New(engineConfig(t.Config, t.worker), engine.Deps{
-		Queues: t.Queues, Store: t.Store, Bucket: t.Bucket, Handlers: registry, Outbox: w.outbox.Wake, WebhooksDue: w.outbox.Due, Log: t.log,
+		Queues: t.Queues, Store: t.Store, Bucket: t.Bucket, Handlers: registry, Observer: t.metrics,
+		Outbox: w.outbox.Wake, WebhooksDue: w.outbox.Due, Log: t.log,
 		Tracer: w.tracer,
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	w.watch()
+	return w.listen(ctx)
 }
 
 func (w *Worker) buildOutbox() error {
@@ -136,7 +145,7 @@ func (w *Worker) buildOutbox() error {
 		return err
 	}
 	w.sender.replace(sender)
-	w.outbox, err = webhook.NewLoop(webhook.Config{Deliveries: t.Store, Sender: w.sender, Worker: t.worker, Log: t.log})
+	w.outbox, err = webhook.NewLoop(webhook.Config{Deliveries: t.Store, Sender: w.sender, Worker: t.worker, Log: t.log, Observe: t.metrics.Webhook})
 	return err
 }
 
@@ -154,6 +163,11 @@ func (w *Worker) Run(ctx context.Context) error {
 	loops.Go(func() {
 		if err := w.outbox.Run(delivering); err != nil {
 			w.tenant.log.Error("the webhook loop ended", "error", err)
+		}
+	})
+	loops.Go(func() { // also in the drain
+		if err := w.http.Run(delivering); err != nil {
+			w.tenant.log.Error("health and metrics are served no more", "error", err)
 		}
 	})
 	loops.Go(func() { w.showStatus(delivering) })

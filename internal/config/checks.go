@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/netip"
 	"net/url"
 	"strings"
@@ -42,8 +43,27 @@ func (l *loader) check(groups Group) {
 		l.warn("WEBHOOK_SECRET", "it is not set: webhooks are sent unsigned",
 			`make one with: echo "whsec_$(openssl rand -base64 32)", and give it to the receiver`)
 	}
-	if groups&HTTP != 0 && l.given("HTTP_ADDR") {
-		l.warn("HTTP_ADDR", "health and metrics are not in this version yet: nothing listens there", "unset it")
+	if groups&HTTP != 0 {
+		l.checkHTTP()
+	}
+}
+
+// checkHTTP lets other machines ask for nothing without a token.
+func (l *loader) checkHTTP() {
+	addr, token := l.given("HTTP_ADDR"), l.given("HTTP_TOKEN")
+	if !l.fine("HTTP_ADDR", "HTTP_TOKEN") {
+		return
+	}
+	host, _, err := net.SplitHostPort(l.cfg.HTTPAddr)
+	switch {
+	case token && !addr:
+		l.warn("HTTP_TOKEN", "it is set, but HTTP_ADDR is not: nothing asks for it", "set HTTP_ADDR, or unset it")
+	case !addr || err != nil || loopback(host):
+	case !token:
+		l.problem("HTTP_ADDR", "other machines can reach it, and HTTP_TOKEN is not set",
+			"listen on 127.0.0.1:PORT, or set HTTP_TOKEN (openssl rand -hex 32) and give it to who asks, as a bearer token")
+	default:
+		l.warn("HTTP_ADDR", "the token travels unencrypted over http", "use a network that is closed, or 127.0.0.1 behind a proxy with TLS")
 	}
 }
 

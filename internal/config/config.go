@@ -67,8 +67,11 @@ type Config struct {
 	VersionKeep time.Duration
 	Webhook     Webhook
 	Tracing     Tracing
-	// HTTPAddr (HTTP_ADDR) is a TCP address for health and metrics, e.g. "127.0.0.1:9090"; empty: none.
+	// HTTPAddr (HTTP_ADDR) is a TCP address for health and metrics, e.g. "127.0.0.1:9090"; empty: none. Unless it is a
+	// loopback address there is an HTTPToken.
 	HTTPAddr string
+	// HTTPToken (HTTP_TOKEN) is what requests to HTTPAddr have to bear; unset: none is asked for.
+	HTTPToken Secret
 	// RuntimeDir ($RUNTIME_DIRECTORY, from systemd) is where the socket http.sock goes; empty: no socket.
 	RuntimeDir string
 	// CacheDir ($CACHE_DIRECTORY, from systemd) is for scratch files; empty: the system's temporary folder.

@@ -101,11 +101,11 @@ func TestDefaults(t *testing.T) {
 
 func TestPrecedence(t *testing.T) {
 	t.Parallel()
-	env := minimal("CREDENTIALS_DIRECTORY=/cred", "HTTP_ADDR=:1", "HTTP_ADDR_FILE=/f", "RUNTIME_DIRECTORY=/run/a:/run/b")
-	f := files{"/f": ":2\n", "/cred/tenant_HTTP_ADDR": ":3\n", "/cred/HTTP_ADDR": ":4\n"}
-	flags := map[string]string{"HTTP_ADDR": ":5"}
+	env := minimal("CREDENTIALS_DIRECTORY=/cred", "HTTP_ADDR=[::1]:1", "HTTP_ADDR_FILE=/f", "RUNTIME_DIRECTORY=/run/a:/run/b")
+	f := files{"/f": "[::1]:2\n", "/cred/tenant_HTTP_ADDR": "[::1]:3\n", "/cred/HTTP_ADDR": "[::1]:4\n"}
+	flags := map[string]string{"HTTP_ADDR": "[::1]:5"}
 	for _, want := range []struct{ value, origin string }{
-		{":5", "--http-addr"}, {":4", "credential"}, {":3", "credential"}, {":2", "HTTP_ADDR_FILE"}, {":1", "environment"}, {"", "default"},
+		{"[::1]:5", "--http-addr"}, {"[::1]:4", "credential"}, {"[::1]:3", "credential"}, {"[::1]:2", "HTTP_ADDR_FILE"}, {"[::1]:1", "environment"}, {"", "default"},
 	} {
 		c, problems := load(t, env, flags, f)
 		if problems != nil {
@@ -122,7 +122,7 @@ func TestPrecedence(t *testing.T) {
 		case "--http-addr":
 			flags = nil
 		case "credential":
-			delete(f, map[string]string{":4": "/cred/HTTP_ADDR", ":3": "/cred/tenant_HTTP_ADDR"}[want.value])
+			delete(f, map[string]string{"[::1]:4": "/cred/HTTP_ADDR", "[::1]:3": "/cred/tenant_HTTP_ADDR"}[want.value])
 		case "HTTP_ADDR_FILE":
 			env = slices.DeleteFunc(env, func(s string) bool { return strings.HasPrefix(s, "HTTP_ADDR_FILE=") })
 		case "environment":
@@ -218,6 +218,11 @@ func TestMistakes(t *testing.T) {
 		{"WEBHOOK_ALLOW_CIDRS=10.0.0.0/33", "WEBHOOK_ALLOW_CIDRS", "not a network"},
 		{"HTTP_ADDR=9090", "HTTP_ADDR", "not an address"},
 		{"HTTP_ADDR=:http", "HTTP_ADDR", "not a port"},
+		{"HTTP_ADDR=:9090", "HTTP_ADDR", "HTTP_TOKEN is not set"},
+		{"HTTP_ADDR=0.0.0.0:9090", "HTTP_ADDR", "HTTP_TOKEN is not set"},
+		{"HTTP_ADDR=worker.example:9090", "HTTP_ADDR", "HTTP_TOKEN is not set"},
+		{"HTTP_ADDR=:9090|HTTP_TOKEN=short", "HTTP_TOKEN", "5 characters"},
+		{"HTTP_ADDR=:9090|HTTP_TOKEN=with a blank in its midst", "HTTP_TOKEN", "blanks"},
 		{"LOG_LEVEL=loud", "LOG_LEVEL", "not a level"},
 		{"LOG_FORMAT=xml", "LOG_FORMAT", "not one of"},
 		{"HTTP_ADDR_FILE=/missing", "HTTP_ADDR", "does not exist"},
@@ -273,6 +278,25 @@ func TestClientIDMustAgree(t *testing.T) {
 	_, problems := load(t, minimal("CLIENT_ID=east"), map[string]string{"CLIENT_ID": "west"}, nil)
 	if len(problems) != 1 || problems[0].Name != "CLIENT_ID" || !strings.Contains(problems[0].Problem, `"west", but environment says "east"`) {
 		t.Errorf("got %v", problems)
+	}
+}
+
+// On loopback nobody needs a token; elsewhere there is one, and it is said that it can be read on the way.
+func TestHTTPToken(t *testing.T) {
+	t.Parallel()
+	const token = "HTTP_TOKEN=0123456789abcdef"
+	for env, want := range map[string]string{
+		"HTTP_ADDR=127.0.0.1:9090": "", "HTTP_ADDR=localhost:9090": "", "HTTP_ADDR=[::1]:9090|" + token: "",
+		"HTTP_ADDR=:9090|" + token: "HTTP_ADDR", token: "HTTP_TOKEN",
+	} {
+		c, problems := load(t, minimal(append(strings.Split(env, "|"), "WEBHOOK_SECRET="+signing)...), nil, nil)
+		var warned string
+		for _, w := range c.Warnings() {
+			warned += w.Name
+		}
+		if len(problems) > 0 || warned != want {
+			t.Errorf("%s: %v, warned of %q, want %q", env, problems, warned, want)
+		}
 	}
 }
 

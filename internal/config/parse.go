@@ -199,6 +199,21 @@ func webhookSecrets(c *Config, s string) *fault {
 	return nil
 }
 
+// bearerToken checks the form of RFC 6750, section 2.1, and that nobody guesses it. The text is never repeated.
+func bearerToken(c *Config, s string) *fault {
+	const remedy, least = "make one with: openssl rand -hex 32", 16
+	for _, r := range s {
+		if r <= ' ' || r > '~' {
+			return &fault{"it holds blanks or characters that no header can carry", remedy}
+		}
+	}
+	if len(s) < least {
+		return &fault{fmt.Sprintf("it has %d characters, and is guessed easily", len(s)), remedy}
+	}
+	c.HTTPToken = NewSecret(s)
+	return nil
+}
+
 // connectionString checks what both SDK clients ask of it, without ever repeating a part of it.
 func connectionString(c *Config, s string) *fault {
 	remedy := "copy it whole from the storage account's page \"Access keys\" (DefaultEndpointsProtocol=…;AccountName=…;AccountKey=…)"

@@ -295,8 +295,13 @@ func outside() []Setting {
 		},
 		{
 			Name: "HTTP_ADDR", Groups: HTTP,
-			Help:  "a TCP address for health and metrics, beside the socket under systemd; not in this version yet",
+			Help:  "a TCP address for health and metrics, beside the socket under systemd (docs/observability.md); any but a loopback address needs HTTP_TOKEN",
 			parse: hostPort(func(c *Config) *string { return &c.HTTPAddr }),
+		},
+		{
+			Name: "HTTP_TOKEN", Secret: true, Groups: HTTP,
+			Help:  "what requests to HTTP_ADDR have to bear (Authorization: Bearer …), but for /livez and /readyz without ?verbose; unset: loopback alone",
+			parse: bearerToken,
 		},
 		{
 			Name: "OTEL_EXPORTER_OTLP_ENDPOINT", Groups: Worker,

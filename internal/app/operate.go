@@ -1,0 +1,148 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/engine"
+	"github.com/seed-7227ef26/async-worker/internal/httpd"
+	"github.com/seed-7227ef26/async-worker/internal/metrics"
+)
+
+// dependency begins the names of the checks that only warn.
+const dependency = "dependency "
+
+// SocketName is the name of the Unix socket in $RUNTIME_DIRECTORY.
+const SocketName = "http.sock"
+
+// SocketOf is where the worker of a tenant that systemd runs listens.
+func SocketOf(clientID string) string {
+	return filepath.Join("/run/async-worker", clientID, SocketName)
+}
+
+// Status is what a worker says of itself, for operators: the answer of /status. It holds no text from outside.
+type Status struct {
+	ClientID string    `json:"client_id"`
+	Worker   string    `json:"worker"` // host, process and a word of its own, as in the rows of jobs
+	Version  string    `json:"version"`
+	Started  time.Time `json:"started"`
+	Alive    bool      `json:"alive"`
+	Ready    bool      `json:"ready"`
+	// Line is what systemctl status shows.
+	Line   string        `json:"line"`
+	Checks []httpd.Check `json:"checks"`
+	Engine engine.Health `json:"engine"`
+}
+
+// status returns how the worker is.
+func (w *Worker) status() Status {
+	h := w.Health()
+	checks := readiness(h, w.started)
+	return Status{
+		ClientID: w.tenant.Config.ClientID, Worker: w.tenant.worker, Version: Version, Started: w.started,
+		Alive: w.Alive() == nil, Ready: httpd.Passes(checks), Line: StatusLine(h), Checks: checks, Engine: h,
+	}
+}
+
+// readiness are the checks of /readyz: the settings, the store, the queues, and that no drain is under way. What some
+// tasks wait for alone is a warning.
+func readiness(h engine.Health, started time.Time) []httpd.Check {
+	all := []httpd.Check{{Name: "settings", State: httpd.OK, Since: started}}
+	store := httpd.Check{Name: "store", State: httpd.OK}
+	if h.Store != nil {
+		store = troubled("store", httpd.Failed, &h.Store.Trouble)
+	}
+	all = append(all, store)
+	for _, q := range h.Queues {
+		all = append(all, troubled("queue "+q.Name, httpd.Failed, q.Trouble))
+	}
+	for _, s := range h.Stuck {
+		all = append(all, httpd.Check{Name: s.Name, State: httpd.Failed, Since: s.Due, Hint: "it stands still: only a restart mends that"})
+	}
+	draining := httpd.Check{Name: "draining", State: httpd.OK}
+	if h.Draining {
+		draining.State, draining.Hint = httpd.Failed, "it finishes what runs, and takes no more"
+	}
+	all = append(all, draining)
+	for _, d := range h.Dependencies {
+		c := troubled(dependency+string(d.Name), httpd.Warning, d.Trouble)
+		if d.Down() {
+			c.State, c.Since = httpd.Warning, d.Since
+		} else {
+			c.State = httpd.OK
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+func troubled(name string, as httpd.State, t *engine.Trouble) httpd.Check {
+	if t == nil {
+		return httpd.Check{Name: name, State: httpd.OK}
+	}
+	return httpd.Check{Name: name, State: as, Since: t.Since, Class: string(t.Class), Hint: t.Hint}
+}
+
+// liveness is the check of /livez.
+func (w *Worker) liveness() []httpd.Check {
+	if err := w.Alive(); err != nil {
+		return []httpd.Check{{Name: "loops", State: httpd.Failed, Hint: err.Error()}}
+	}
+	return []httpd.Check{{Name: "loops", State: httpd.OK}}
+}
+
+// listen takes the socket and the address for what operators ask.
+func (w *Worker) listen(ctx context.Context) (err error) {
+	c := w.tenant.Config
+	cfg := httpd.Config{
+		Addr: c.HTTPAddr, Token: c.HTTPToken.Reveal(), Handler: w.routes(), Log: w.tenant.log,
+		// Whoever starts or balances workers needs no more than yes or no.
+		Open: func(r *http.Request) bool {
+			return (r.URL.Path == "/livez" || r.URL.Path == "/readyz") && !httpd.Verbose(r)
+		},
+	}
+	if c.RuntimeDir != "" {
+		cfg.Socket = filepath.Join(c.RuntimeDir, SocketName)
+	}
+	if w.http, err = httpd.Listen(ctx, cfg); err != nil {
+		return fmt.Errorf("serve health and metrics: %w", err)
+	}
+	for _, a := range w.http.Addrs() {
+		w.tenant.log.Info("listening", "network", a.Network(), "address", a.String())
+	}
+	return nil
+}
+
+// routes is what is served. No request can keep the engine waiting: what is told of it is a snapshot.
+func (w *Worker) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /livez", httpd.Probe{Name: "livez", Checks: w.liveness})
+	mux.Handle("GET /readyz", httpd.Probe{Name: "readyz", Checks: func() []httpd.Check { return readiness(w.Health(), w.started) }})
+	mux.HandleFunc("GET /status", func(rw http.ResponseWriter, _ *http.Request) { httpd.WriteJSON(rw, w.status()) })
+	mux.Handle("GET /metrics", w.tenant.metrics.Handler())
+	return mux
+}
+
+// watch connects the metrics with what is read at a scrape.
+func (w *Worker) watch() {
+	m := w.tenant.metrics
+	m.Watch(metrics.State{
+		Health: w.Health,
+		Checks: func() map[string]bool {
+			passes := map[string]bool{}
+			for _, c := range readiness(w.Health(), w.started) {
+				if !strings.HasPrefix(c.Name, dependency) {
+					passes[c.Name] = c.State == httpd.OK
+				}
+			}
+			return passes
+		},
+		Alive: func() bool { return w.Alive() == nil },
+	})
+	m.WatchQueues(w.tenant.Queues)
+	m.WatchOutbox(w.tenant.Store)
+}
