@@ -23,10 +23,10 @@ require (
 	github.com/lmittmann/tint v1.2.1
 	github.com/mattn/go-runewidth v0.0.20
 	github.com/pgvector/pgvector-go v0.3.0
-	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	github.com/prometheus/client_golang v1.25.0
 	github.com/prometheus/client_model v0.6.3
 	github.com/prometheus/common v0.72.0
+	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	github.com/sashabaranov/go-openai v1.43.0
 	github.com/sony/gobreaker/v2 v2.4.0
 	github.com/spf13/cobra v1.10.2
