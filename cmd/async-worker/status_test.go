@@ -15,8 +15,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/httpd"
 )
 
-// answering is a worker that says one thing, at a socket in a folder of its own.
-func answering(t *testing.T, s app.Status) (dir string) {
+// workerSaying is a worker that says one thing, at a socket in a folder of its own.
+func workerSaying(t *testing.T, s app.Status) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", filepath.Join(dir, app.SocketName))
@@ -44,7 +44,7 @@ func someStatus() app.Status {
 // How a worker is, by the exit code and in words.
 func TestStatus(t *testing.T) {
 	t.Parallel()
-	ready := answering(t, someStatus())
+	ready := workerSaying(t, someStatus())
 	r := invoke(t, app.Tenant{}, testEnv("RUNTIME_DIRECTORY="+ready), "", "status")
 	r.want(t, exitOK, "southhaven  ready", "idle, 3 done, 0 failed", "1.2.3", "store", "ingest")
 
@@ -58,7 +58,7 @@ func TestStatus(t *testing.T) {
 	s := someStatus()
 	s.Ready = false
 	s.Checks[0] = httpd.Check{Name: "store", State: httpd.Failed, Since: time.Now(), Class: "network_timeout", Hint: "look at the network\x1b[2J"}
-	broken := answering(t, s)
+	broken := workerSaying(t, s)
 	r = invoke(t, app.Tenant{}, testEnv("RUNTIME_DIRECTORY="+broken), "", "status")
 	r.want(t, exitUnavailable, "southhaven  not ready", "network_timeout", "look at the network", "not ready: store", "what to do:")
 	if strings.Contains(r.out, "\x1b") {
@@ -93,7 +93,7 @@ func TestStatusWithoutAnswer(t *testing.T) {
 // All workers of a machine: the one that is silent is a row, and the exit code.
 func TestStatusOfAll(t *testing.T) {
 	t.Parallel()
-	ready := filepath.Join(answering(t, someStatus()), app.SocketName)
+	ready := filepath.Join(workerSaying(t, someStatus()), app.SocketName)
 	rows, worst := askAll(t.Context(), []string{ready})
 	if worst != nil || len(rows) != 1 || rows[0].Status == nil {
 		t.Errorf("%+v, %v", rows, worst)

@@ -13,7 +13,19 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/llm/token"
 )
 
-func (t *Tenant) openModels(context.Context) (err error) {
+// openModels opens the models, whose tokens are counted.
+func (t *Tenant) openModels(context.Context) error {
+	if err := t.openUncounted(); err != nil {
+		return err
+	}
+	t.Embedder = t.metrics.Embedder(t.Embedder)
+	if !t.Chat.Offline() {
+		t.Chat.Chat = t.metrics.Chat(t.Chat.Chat)
+	}
+	return nil
+}
+
+func (t *Tenant) openUncounted() (err error) {
 	c := t.Config
 	if c.LLMProvider == config.ProviderOffline {
 		if t.Embedder, err = offline.New(c.EmbeddingDimensions); err != nil {

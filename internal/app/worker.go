@@ -56,7 +56,7 @@ func (t *Tenant) registry(ctx context.Context, tempDir string) (handlers.Registr
 	return handlers.NewRegistry(
 		agent.New(answers), agent.NewAI(answers),
 		ingest.New(ingest.Deps{
-			Bucket: t.Bucket, Extractor: documents, Documents: t.Store, Embedder: t.metrics.Embedder(t.Embedder), Written: t.metrics.Ingested,
+			Bucket: t.Bucket, Extractor: documents, Documents: t.Store, Embedder: t.Embedder, Written: t.metrics.Ingested,
 			Counter: t.counter, Limits: t.limits(), Privacy: filter, TempDir: tempDir, ExtractorNeeds: extractorNeeds(t.Config),
 		}),
 		ocr.New(ocr.Deps{

@@ -166,8 +166,17 @@ func (b billing) Embed(context.Context, []string) (llm.Embeddings, error) {
 	return llm.Embeddings{Tokens: 7}, b.err
 }
 
+type talking struct {
+	llm.Chat
+	err error
+}
+
+func (c talking) Ask(context.Context, llm.Question) (llm.Answer, error) {
+	return llm.Answer{PromptTokens: 11, CompletionTokens: 2}, c.err
+}
+
 // Tokens count also of a request that failed in part: they are billed.
-func TestEmbedder(t *testing.T) {
+func TestModels(t *testing.T) {
 	t.Parallel()
 	m := fresh()
 	expect(t, scrape(t, m), 0, "async_worker_embedding_tokens_total")
@@ -176,8 +185,13 @@ func TestEmbedder(t *testing.T) {
 			t.Error(got)
 		}
 	}
+	if _, err := m.Chat(talking{}).Ask(t.Context(), llm.Question{}); err != nil {
+		t.Error(err)
+	}
 	m.Ingested(3, 4)
 	got := scrape(t, m)
+	expect(t, got, 11, "async_worker_chat_tokens_total", "kind", "prompt")
+	expect(t, got, 2, "async_worker_chat_tokens_total", "kind", "completion")
 	expect(t, got, 14, "async_worker_embedding_tokens_total")
 	expect(t, got, 3, "async_worker_chunks_total", "result", "embedded")
 	expect(t, got, 4, "async_worker_chunks_total", "result", "reused")

@@ -12,16 +12,19 @@ import (
 
 // services counts what is asked of services.
 type services struct {
-	requests, webhooks, tokens, chunks *prometheus.CounterVec
-	webhookTime                        *prometheus.HistogramVec
+	requests, webhooks, tokens, chatTokens, chunks *prometheus.CounterVec
+	webhookTime                                    *prometheus.HistogramVec
 }
 
 func newServices() *services {
 	s := &services{
-		requests: requests.counter(), webhooks: webhooks.counter(), tokens: tokens.counter(), chunks: chunks.counter(),
+		requests: requests.counter(), webhooks: webhooks.counter(), tokens: tokens.counter(), chatTokens: chatTokens.counter(), chunks: chunks.counter(),
 		webhookTime: webhookTime.histogram(),
 	}
 	s.tokens.WithLabelValues() // a rate needs a beginning
+	for _, kind := range []string{"prompt", "completion"} {
+		s.chatTokens.WithLabelValues(kind)
+	}
 	for _, result := range []string{"embedded", "reused"} {
 		s.chunks.WithLabelValues(result)
 	}
@@ -29,7 +32,7 @@ func newServices() *services {
 }
 
 func (s *services) all() []prometheus.Collector {
-	return []prometheus.Collector{s.requests, s.webhooks, s.tokens, s.chunks, s.webhookTime}
+	return []prometheus.Collector{s.requests, s.webhooks, s.tokens, s.chatTokens, s.chunks, s.webhookTime}
 }
 
 // QueueRequest counts a request to the queue service; see queue/azure.Options.
@@ -67,5 +70,21 @@ type embedder struct {
 func (e embedder) Embed(ctx context.Context, inputs []string) (llm.Embeddings, error) {
 	answer, err := e.Embedder.Embed(ctx, inputs)
 	e.services.tokens.WithLabelValues().Add(float64(answer.Tokens))
+	return answer, err
+}
+
+// Chat counts what a Chat bills.
+func (s *services) Chat(c llm.Chat) llm.Chat { return chat{c, s} }
+
+type chat struct {
+	llm.Chat
+	services *services
+}
+
+// Ask implements llm.Chat.
+func (c chat) Ask(ctx context.Context, q llm.Question) (llm.Answer, error) {
+	answer, err := c.Chat.Ask(ctx, q)
+	c.services.chatTokens.WithLabelValues("prompt").Add(float64(answer.PromptTokens))
+	c.services.chatTokens.WithLabelValues("completion").Add(float64(answer.CompletionTokens))
 	return answer, err
 }

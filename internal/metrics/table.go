@@ -40,6 +40,7 @@ const (
 	byDependency = "dependency"
 	byState      = "state"
 	byCheck      = "check"
+	byKind       = "kind"  // prompt, completion
 	byLease      = "lease" // message, job
 )
 
@@ -75,6 +76,7 @@ var (
 	webhooks     = Definition{"async_worker_webhook_attempts_total", Counter, []string{byResult}, "attempts to deliver a webhook: delivered, retry (to be tried again), failed (given up) or refused (its address may not be called)", nil}
 	webhookTime  = Definition{"async_worker_webhook_latency_seconds", Histogram, nil, "how long receivers of webhooks took to answer", []float64{0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30}}
 	tokens       = Definition{"async_worker_embedding_tokens_total", Counter, nil, "tokens of embeddings, as the provider billed them", nil}
+	chatTokens   = Definition{"async_worker_chat_tokens_total", Counter, []string{byKind}, "tokens of questions to the chat model, as the provider billed them: prompt or completion", nil}
 	chunks       = Definition{"async_worker_chunks_total", Counter, []string{byResult}, "chunks of ingested documents: embedded, or reused with the vector that was there", nil}
 	slots        = Definition{"async_worker_slots", Gauge, nil, "how many tasks may run at a time (WORKER_CONCURRENCY)", nil}
 	slotsUsed    = Definition{"async_worker_slots_in_use", Gauge, nil, "slots that are taken, by tasks or by a receive under way", nil}
@@ -92,7 +94,7 @@ var (
 func Definitions() []Definition {
 	return []Definition{
 		enqueued, started, duration, attempts, inProgress, retried, failures, canceled, stageTime,
-		waited, received, requests, renewals, depth, oldest, outboxSize, outboxOldest, webhooks, webhookTime, tokens, chunks,
+		waited, received, requests, renewals, depth, oldest, outboxSize, outboxOldest, webhooks, webhookTime, tokens, chatTokens, chunks,
 		slots, slotsUsed, typeLimit, breakers, checks, ready, alive, draining, buildInfo,
 	}
 }
