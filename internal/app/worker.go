@@ -155,7 +155,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	defer w.closeReplaced()
 	defer w.sender.Close()
 	defer w.flush(ctx)
-	w.tenant.log.Info("working", "client_id", w.tenant.Config.ClientID, "worker", w.tenant.worker,
+	w.tenant.log.Info("working", "worker", w.tenant.worker,
 		"concurrency", w.tenant.Config.Concurrency, "model", w.tenant.Embedder.Model())
 	delivering, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()

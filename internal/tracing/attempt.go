@@ -98,7 +98,10 @@ func (a *Attempt) End(outcome, class string) {
 // parent is the span beneath which a call is made: that of the stage, where the context bears that of the attempt.
 func parent(ctx context.Context) trace.Span {
 	span := trace.SpanFromContext(ctx)
-	if a, ok := ctx.Value(attemptKey{}).(*Attempt); ok && a.span == span {
+	if !span.IsRecording() {
+		return span
+	}
+	if a, ok := ctx.Value(attemptKey{}).(*Attempt); ok && a.span.SpanContext().Equal(span.SpanContext()) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		if a.stage != nil {

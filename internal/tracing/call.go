@@ -13,18 +13,13 @@ import (
 // Call begins the span of a call to the database's function fn, which is ended with the call's error. Where ctx belongs to
 // no task that is traced, it does nothing.
 func Call(ctx context.Context, fn string) (inner context.Context, end func(error)) {
-	return begin(ctx, fn, attribute.String("db.system.name", "postgresql"), attribute.String("db.operation.name", "call"),
-		attribute.String("db.stored_procedure.name", fn))
-}
-
-// begin begins the span of a call.
-func begin(ctx context.Context, name string, attrs ...attribute.KeyValue) (inner context.Context, end func(error)) {
 	above := parent(ctx)
 	if !above.IsRecording() {
 		return ctx, func(error) {}
 	}
-	inner, span := above.TracerProvider().Tracer(scope).Start(trace.ContextWithSpan(ctx, above), name,
-		trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attrs...))
+	inner, span := above.TracerProvider().Tracer(scope).Start(trace.ContextWithSpan(ctx, above), fn,
+		trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attribute.String("db.system.name", "postgresql"),
+			attribute.String("db.operation.name", "call"), attribute.String("db.stored_procedure.name", fn)))
 	return inner, func(err error) {
 		if err != nil {
 			span.SetStatus(codes.Error, "")

@@ -1,0 +1,58 @@
+package e2e
+
+import (
+	"bytes"
+	"crypto/rand"
+	"net"
+	"os/exec"
+	"slices"
+	"testing"
+)
+
+// TestNotReadyWithoutServices: a worker is ready when its settings are valid and its queue and its store have answered,
+// and not before; it ends with the exit code that says why.
+func TestNotReadyWithoutServices(t *testing.T) {
+	t.Parallel()
+	file, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const nobody = "http://127.0.0.1:1"
+	for name, c := range map[string]struct {
+		env  string
+		code int
+	}{
+		"the database is away":   {"SUPABASE_URL=" + nobody, 69},
+		"the queue is away":      {"AZURE_STORAGE_CONNECTION_STRING=AccountName=a;AccountKey=YWFh;QueueEndpoint=" + nobody + "/a;BlobEndpoint=" + nobody + "/a", 69},
+		"the settings are wrong": {"WORKER_CONCURRENCY=none", 78},
+		"the key is of another":  {"SUPABASE_KEY=wrong", 77},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBed(t, "LLM_PROVIDER=offline")
+			address := "@async-worker-e2e-" + rand.Text()
+			conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: address, Net: "unixgram"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			says := make(chan string, 64)
+			go listen(conn, says)
+			cmd := exec.CommandContext(b.ctx, file, "run")
+			cmd.Env = append(append(b.env, "NOTIFY_SOCKET="+address), c.env)
+			var log bytes.Buffer
+			cmd.Stderr = &log
+			_ = cmd.Run() // its exit code is what counts
+			if got := cmd.ProcessState.ExitCode(); got != c.code {
+				t.Errorf("exit code %d, want %d: %s", got, c.code, &log)
+			}
+			var said []string
+			for len(says) > 0 {
+				said = append(said, <-says)
+			}
+			if slices.Contains(said, "READY=1") {
+				t.Errorf("it said %v", said)
+			}
+		})
+	}
+}
