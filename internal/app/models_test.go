@@ -33,7 +33,7 @@ func TestOneLimiterForAnAccount(t *testing.T) {
 		}, 4},
 	} {
 		tenant := &Tenant{Config: modelConfig(tt.change), log: slog.New(slog.DiscardHandler), counter: token.New(), accounts: accounts}
-		if err := tenant.openModels(t.Context()); err != nil {
+		if err := tenant.openUncounted(); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := tenant.openVision(4, nil); err != nil {
@@ -48,15 +48,15 @@ func TestOneLimiterForAnAccount(t *testing.T) {
 func TestChatModel(t *testing.T) {
 	t.Parallel()
 	tenant := &Tenant{Config: modelConfig(func(c *config.Config) { c.MaxTaskTokens = 1000 }), log: slog.New(slog.DiscardHandler), counter: token.New()}
-	if err := tenant.openModels(t.Context()); err != nil || tenant.Chat.Offline() || tenant.Chat.Model() != "gpt-4o" || tenant.Chat.Window != 128_000 || tenant.Chat.Ceiling != 1000 {
+	if err := tenant.openUncounted(); err != nil || tenant.Chat.Offline() || tenant.Chat.Model() != "gpt-4o" || tenant.Chat.Window != 128_000 || tenant.Chat.Ceiling != 1000 {
 		t.Errorf("%+v %v", tenant.Chat, err)
 	}
 	tenant.Config.OpenAI.ChatContext = 4096
-	if err := tenant.openModels(t.Context()); err != nil || tenant.Chat.Window != 4096 {
+	if err := tenant.openUncounted(); err != nil || tenant.Chat.Window != 4096 {
 		t.Errorf("%+v %v", tenant.Chat, err)
 	}
 	tenant = &Tenant{Config: modelConfig(func(c *config.Config) { c.LLMProvider = config.ProviderOffline }), log: slog.New(slog.DiscardHandler)}
-	if err := tenant.openModels(t.Context()); err != nil || !tenant.Chat.Offline() {
+	if err := tenant.openUncounted(); err != nil || !tenant.Chat.Offline() {
 		t.Errorf("%+v %v", tenant.Chat, err)
 	}
 }
