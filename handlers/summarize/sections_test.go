@@ -3,6 +3,7 @@ package summarize
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -56,6 +57,9 @@ func TestSectionsAreLocal(t *testing.T) {
 			total, count = total+weight, count+1
 		}
 		at := rnd.IntN(len(row))
+		if seed%2 == 0 {
+			row = slices.Insert(row, at, seam{100 + rnd.IntN(500), loose, rnd.Uint64()})
+		}
 		row[at].weight += rnd.IntN(300)
 		if row[at].bond == loose {
 			row[at].opening = rnd.Uint64()

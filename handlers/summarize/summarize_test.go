@@ -100,6 +100,20 @@ func TestTree(t *testing.T) {
 	}
 }
 
+// What moves is not asked about again: a chapter more at the front costs itself and the notes above it.
+func TestTreeOfWhatMoved(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(d *summarize.Deps) { d.Window = 4000 })
+	b.put("log.md", long(40))
+	b.summarize(`{"filename":"log.md"}`)
+	all := b.model.calls()
+	b.put("log.md", "# Preface\n\n"+strings.Repeat("The preface tells who has kept the log, and thanks the crew of the pilot boat for its patience. ", 40)+"\n\n"+long(40))
+	b.summarize(`{"filename":"log.md"}`)
+	if n := b.model.calls(); n > 6 || n*2 > all {
+		t.Errorf("a chapter at the front cost %d calls; all of it took %d", n, all)
+	}
+}
+
 // A document that is forced is asked anew, once: another attempt of the same series finds what the one before it paid for.
 func TestForce(t *testing.T) {
 	t.Parallel()

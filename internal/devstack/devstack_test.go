@@ -115,11 +115,12 @@ func TestModelSettings(t *testing.T) {
 		environ  []string
 		provider string
 	}{
-		"without a key":      {[]string{"HOME=/x", "LLM_PROVIDER=openai"}, "offline"},
-		"an empty key":       {[]string{"OPENAI_API_KEY="}, "offline"},
-		"a key":              {[]string{"OPENAI_API_KEY=k"}, ""},
-		"a key of Azure":     {[]string{"AZURE_OPENAI_API_KEY=k", "AZURE_OPENAI_ENDPOINT=https://x"}, ""},
-		"a key, yet offline": {[]string{"OPENAI_API_KEY=k", "LLM_PROVIDER=offline"}, "offline"},
+		"without a key":         {[]string{"HOME=/x", "LLM_PROVIDER=openai"}, "offline"},
+		"an empty key":          {[]string{"OPENAI_API_KEY="}, "offline"},
+		"a key":                 {[]string{"OPENAI_API_KEY=k"}, ""},
+		"a key of Azure":        {[]string{"AZURE_OPENAI_API_KEY=k", "AZURE_OPENAI_ENDPOINT=https://x"}, ""},
+		"a server of one's own": {[]string{"OPENAI_BASE_URL=http://127.0.0.1:11434/v1"}, ""},
+		"a key, yet offline":    {[]string{"OPENAI_API_KEY=k", "LLM_PROVIDER=offline"}, "offline"},
 	} {
 		s := modelSettings(c.environ)
 		if s["LLM_PROVIDER"] != c.provider {

@@ -39,11 +39,11 @@ func (s settings) dimensions() (int, error) {
 var taken = []string{
 	"OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_EMBEDDING_MODEL", "OPENAI_CHAT_MODEL", "OPENAI_CHAT_CONTEXT", "MAX_TASK_TOKENS",
 	"AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY", "AZURE_OPENAI_API_VERSION",
-	"EMBEDDING_DIMENSIONS", "LLM_PROVIDER", "WORKER_CONCURRENCY", "LOG_LEVEL",
+	"EMBEDDING_DIMENSIONS", "LLM_PROVIDER", "OPENAI_CHAT_CONTEXT", "MAX_TASK_TOKENS", "SUMMARIZE_CONCURRENCY", "STEP_TIMEOUT_SEC", "WORKER_CONCURRENCY", "LOG_LEVEL",
 }
 
 // modelSettings picks from the environment what decides on the models: the offline provider unless
-// there is a key.
+// there is a key, or a server of one's own.
 func modelSettings(environ []string) settings {
 	s := settings{}
 	for _, line := range environ {
@@ -52,7 +52,11 @@ func modelSettings(environ []string) settings {
 			s[name] = value
 		}
 	}
-	if s["OPENAI_API_KEY"] == "" && s["AZURE_OPENAI_API_KEY"] == "" {
+	switch {
+	case s["OPENAI_API_KEY"] != "" || s["AZURE_OPENAI_API_KEY"] != "":
+	case s["OPENAI_BASE_URL"] != "" && s["LLM_PROVIDER"] != "offline":
+		s["OPENAI_API_KEY"] = "none" // a server of one's own mostly asks for none
+	default:
 		s["LLM_PROVIDER"] = "offline"
 	}
 	return s

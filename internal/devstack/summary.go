@@ -81,12 +81,14 @@ func (d *dev) showSummary(s summary) {
 		d.out.line("    %s", line)
 	}
 	for _, p := range s.KeyPoints[:min(len(s.KeyPoints), shownPoints)] {
-		d.out.line("    · %s (page %s)", runewidth.Truncate(strings.Join(wrap(p.Text, 0), " "), lineWidth, "…"),
-			strings.Trim(strings.Join(strings.Fields(fmt.Sprint(p.Pages)), ", "), "[]"))
+		on := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(p.Pages)), ", "), "[]")
+		for i, line := range wrap(fmt.Sprintf("%s (page %s)", p.Text, on), lineWidth) {
+			d.out.line("    %s %s", [...]string{"·", " "}[min(i, 1)], line)
+		}
 	}
 }
 
-// wrap breaks a text, which a model wrote, into lines of at most so many columns; 0: into its words.
+// wrap breaks a text, which a model wrote, into lines of at most so many columns.
 func wrap(text string, width int) []string {
 	var lines []string
 	for word := range strings.FieldsSeq(text) {

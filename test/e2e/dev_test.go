@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/llm"
+	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
 )
 
 // dev is `async-worker dev` with a folder and a process group of its own, and without a model's key.
@@ -100,6 +104,42 @@ func TestDevOnce(t *testing.T) {
 	}
 	if t.Failed() {
 		t.Logf("it printed:\n%s", out)
+	}
+}
+
+// shown is a passage that the agent's model has read: its id, and the start of its text.
+var shown = regexp.MustCompile(`chunk_id="([0-9a-f-]{36})"[^>]*>\n[#\d. ]*(\w+(?: \w+){2,5})`)
+
+// tourist is a model that answers what the tour asks: it summarizes, or searches, and quotes what it has found.
+func tourist(r llmtest.ChatRequest) llmtest.Reply {
+	if len(r.Tools) == 0 {
+		return llmtest.Reply{Text: `{"summary": "A harbour has rules.", "key_points": [{"text": "It has a handbook.", "sources": [1]}]}`}
+	}
+	if last := r.Last(); last.Role == "tool" {
+		if m := shown.FindStringSubmatch(last.Text); m != nil {
+			return llmtest.Reply{Calls: []llm.ToolCall{{Name: "finish", Arguments: fmt.Sprintf(
+				`{"answer": "It is written there. [1]", "citations": [{"chunk_id": %q, "quote": %q}]}`, m[1], m[2])}}}
+		}
+	}
+	return llmtest.Reply{Calls: []llm.ToolCall{{Name: "search", Arguments: `{"query": "wind speed, quay cranes parked"}`}}}
+}
+
+// TestDevThroughAModel: with the address of a server that speaks OpenAI's protocol, and no key, the tour goes through
+// that.
+func TestDevThroughAModel(t *testing.T) {
+	t.Parallel()
+	model := llmtest.New(t, llmtest.Options{Key: "none", Reply: tourist})
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	cmd, _, out := dev(ctx, t, "--once")
+	cmd.Env = append(cmd.Env, "OPENAI_BASE_URL="+model.URL())
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("dev --once: %v\n%s", err, out)
+	}
+	for _, want := range []string{`summary +by gpt-4o-mini, [1-9]\d* \+ [1-9]\d* tokens`, `answer +by gpt-4o-mini in \d steps.* 1 citations checked`, `A harbour has rules\.`, `· It has a handbook\. \(page 1\)`} {
+		if !regexp.MustCompile(want).MatchString(out.String()) {
+			t.Errorf("it did not show %s:\n%s", want, out)
+		}
 	}
 }
 

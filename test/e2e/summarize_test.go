@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -146,6 +147,9 @@ func TestSummaryOfALongDocument(t *testing.T) {
 	c := &clerk{asked: map[string]int{}, of: map[string]string{}}
 	model := llmtest.New(t, llmtest.Options{Reply: c.reply})
 	b := newBed(t, append(modelEnv(model), "RETRY_MAX_ATTEMPTS=30")...)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // eleven workers read 300 pages
+	defer cancel()
+	b.ctx = ctx
 	book := reindex.NewBookOf(1, parts)
 	b.upload("book.pdf", book.PDF("first"))
 	message := b.summarize("long", "book.pdf", nil)
