@@ -32,6 +32,14 @@ type failure struct {
 
 func (f *failure) Error() string { return f.err.Error() }
 
+// tries is how often a request that fails so is made in one call.
+func (f *failure) tries() int {
+	if f.err.Class == job.AIRateLimit || f.err.Class == job.ModelOverloaded {
+		return limitTries
+	}
+	return maxTries
+}
+
 func (s *service) nonsense(format string, args ...any) *failure {
 	problem := fmt.Errorf(format, args...)
 	return &failure{passing: true, err: &job.Error{

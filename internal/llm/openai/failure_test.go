@@ -60,10 +60,10 @@ func TestLastingFaults(t *testing.T) {
 		after    time.Duration
 		says     string
 	}{
-		"rate limit":         {llmtest.RateLimited, job.AIRateLimit, maxTries, 0, "rate_limit_exceeded"},
+		"rate limit":         {llmtest.RateLimited, job.AIRateLimit, limitTries, 0, "rate_limit_exceeded"},
 		"long rate limit":    {llmtest.RateLimited.After("45"), job.AIRateLimit, 1, 45 * time.Second, ""},
 		"no quota":           {llmtest.NoQuota.After("1"), job.QuotaExceeded, 1, time.Second, "credit"},
-		"overloaded":         {llmtest.Overloaded, job.ModelOverloaded, maxTries, 0, ""},
+		"overloaded":         {llmtest.Overloaded, job.ModelOverloaded, limitTries, 0, ""},
 		"down":               {llmtest.Fault{Status: 500}, job.DependencyUnavailable, maxTries, 0, "HTTP 500"},
 		"gateway timeout":    {llmtest.Fault{Status: 504}, job.NetworkTimeout, maxTries, 0, ""},
 		"wrong key":          {llmtest.WrongKey, job.DependencyUnavailable, 1, 0, "OPENAI_API_KEY"},
@@ -87,7 +87,8 @@ func TestLastingFaults(t *testing.T) {
 				t.Fatalf("got %v (after %v), want %s (after %v) that says %q", err, got.RetryAfter, test.class, test.after, test.says)
 			}
 			wantNoSecret(t, err)
-			if s.Requests() != test.requests || clock.total() > retryBudget {
+			few := test.requests == limitTries && s.Requests() > maxTries // when the random waits used up their time
+			if !few && s.Requests() != test.requests || s.Requests() > test.requests || clock.total() > retryBudget {
 				t.Errorf("%d requests, %v of waiting; want %d", s.Requests(), clock.total(), test.requests)
 			}
 		})

@@ -11,6 +11,7 @@ import (
 // Retries within one call are for a passing fault; what lasts longer is the engine's to wait for.
 const (
 	maxTries    = 5
+	limitTries  = 8                // where the service asks for patience: 429, 503
 	retryBudget = 20 * time.Second // of requests and waits together
 	firstWait   = 500 * time.Millisecond
 	longestWait = 8 * time.Second
@@ -36,7 +37,7 @@ func (s *service) persist(ctx context.Context, try func() (time.Duration, *failu
 		if failure != nil && failure.adapted && ctx.Err() == nil { // each takes something away, so they come to an end
 			continue
 		}
-		if failure == nil || !failure.passing || ctx.Err() != nil || n == maxTries {
+		if failure == nil || !failure.passing || ctx.Err() != nil || n >= failure.tries() {
 			return failure
 		}
 		wait := time.Duration(rand.Int64N(int64(min(firstWait<<(n-1), longestWait))))

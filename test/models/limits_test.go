@@ -1,0 +1,54 @@
+package models
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+)
+
+// A thousand tasks of all types, with a service that answers 429 to every third request and says no more about it
+// than its limits: all of them end well, and in no period are more requests sent than are announced, and a twentieth.
+func TestThousandTasksWithinTheLimits(t *testing.T) {
+	t.Parallel()
+	const tasks = 1000
+	limits := llmtest.Limits{Requests: 300, Period: 5 * time.Second, Every: 3}
+	b := newBed(t, llmtest.Options{Reply: reply, Limits: limits})
+	kinds := []task.Type{task.Ingest, task.Ingest, task.Summarize, task.Ingest, task.Agent, task.Ingest, task.Ingest, task.Summarize, task.Agent, task.AI}
+	for i := range tasks {
+		name, id := fmt.Sprintf("file-%d.md", i), fmt.Sprintf("task-%d", i)
+		switch kind := kinds[i%len(kinds)]; kind {
+		case task.Agent, task.AI:
+			b.send(id, kind, map[string]any{"prompt": fmt.Sprintf("What is unloaded at quay %d?", i)})
+		case task.Ingest:
+			b.upload(name, fmt.Sprintf("# Quay %d\n\nCoal is unloaded at quay %d, from ships of the line %d.\n", i, i, i))
+			b.send(id, kind, map[string]any{"filename": name, "document_set": "harbour"})
+		default:
+			b.upload(name, fmt.Sprintf("# Quay %d\n\nCoal is unloaded at quay %d.\n", i, i))
+			b.send(id, kind, map[string]any{"filename": name})
+		}
+	}
+	start := time.Now()
+	b.run(tasks)
+	took := time.Since(start)
+
+	succeeded := 0
+	for _, n := range b.ends.succeeded {
+		succeeded += n
+	}
+	if succeeded != tasks {
+		t.Errorf("%d of %d tasks succeeded; others ended %v", succeeded, tasks, b.ends.other)
+	}
+	if dead, err := b.store.DeadLetters(t.Context(), store.DeadLetterFilter{}); err != nil || len(dead) > 0 {
+		t.Errorf("%d dead letters, %v", len(dead), err)
+	}
+	most := b.model.Most(limits.Period)
+	t.Logf("%v ended in %v; attempts that did not: %v; %d requests, at most %d in %v (announced are %d), %d of them with an empty bucket",
+		b.ends.succeeded, took.Round(time.Millisecond), b.ends.other, b.model.Requests(), most, limits.Period, limits.Requests, b.model.Refused())
+	if float64(most) > 1.05*float64(limits.Requests) {
+		t.Errorf("%d requests in %v, announced are %d", most, limits.Period, limits.Requests)
+	}
+}
