@@ -121,11 +121,20 @@ func TestDoctorFindsNothing(t *testing.T) {
 	if err != nil || len(peeked.Messages) != 1 || *peeked.Messages[0].DequeueCount != 0 {
 		t.Errorf("the waiting task was touched: %+v, %v", peeked.Messages, err)
 	}
-	for _, name := range []string{task.QueueNames(w.client).High, task.QueueNames(w.client).Low, task.QueueNames(w.client).DeadLetter} {
-		if p, err := queues.NewQueueClient(name).GetProperties(t.Context(), nil); err != nil || *p.ApproximateMessagesCount != 0 {
-			t.Errorf("queue %s was left with messages: %v", name, err)
-		}
+	if sick, code := w.sick(t, w.env(), "--take"); code != exitOK || len(sick) != 0 {
+		t.Errorf("with --take: exit %d: %+v", code, sick)
 	}
+	if peeked, err = normal.PeekMessages(t.Context(), nil); err != nil || len(peeked.Messages) != 1 || *peeked.Messages[0].DequeueCount != 1 {
+		t.Errorf("the waiting task was not taken, or not given back: %+v, %v", peeked.Messages, err)
+	}
+	if _, err := normal.ClearMessages(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	var again bytes.Buffer
+	if code := run(t.Context(), []string{"doctor", "--skip", "machine"}, w.env(), strings.NewReader(""), &again, &errOut); code != exitOK {
+		t.Errorf("exit %d: %s", code, again.String())
+	}
+	w.empty(t)
 	blobs, err := service.NewClientFromConnectionString(w.connection, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -133,6 +142,21 @@ func TestDoctorFindsNothing(t *testing.T) {
 	page, err := blobs.NewContainerClient(w.client + "-documents").NewListBlobsFlatPager(nil).NextPage(t.Context())
 	if err != nil || len(page.Segment.BlobItems) != 0 {
 		t.Errorf("blobs were left: %+v, %v", page.Segment, err)
+	}
+}
+
+// empty wants no message in any queue, hidden ones included.
+func (w ward) empty(t *testing.T) {
+	t.Helper()
+	queues, err := azqueue.NewServiceClientFromConnectionString(w.connection, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := task.QueueNames(w.client)
+	for _, name := range []string{names.High, names.Normal, names.Low, names.DeadLetter} {
+		if p, err := queues.NewQueueClient(name).GetProperties(t.Context(), nil); err != nil || *p.ApproximateMessagesCount != 0 {
+			t.Errorf("queue %s was left with messages: %v", name, err)
+		}
 	}
 }
 
@@ -182,6 +206,7 @@ func TestDoctorNamesEachLetter(t *testing.T) {
 		"p": "fail queue delete, fail queue receive",
 		"w": "fail blob write",
 	} {
+		w.sick(t, w.env(), only...) // the key may delete: c is a right to write what isn't there
 		sick, code := w.sick(t, w.env("AZURE_STORAGE_CONNECTION_STRING="+w.signed(t, strings.Replace(all, letter, "", 1))), only...)
 		if names(sick) != want || code != exitPermission {
 			t.Errorf("without %s: exit %d, %s; want %s", letter, code, names(sick), want)
@@ -295,6 +320,7 @@ func TestDoctorNamesEachOperation(t *testing.T) {
 			t.Errorf("without %s: exit %d, %s; want %d, %s", right.Action, code, names(sick), exit, want)
 		}
 	}
+	w.empty(t)
 }
 
 // TestDoctorNamesWhatTheKeyLacks: one thing at a time is taken from the key in the database (storetest.RunLacks does
@@ -434,5 +460,32 @@ func TestDoctorReadsTheUnitsFiles(t *testing.T) {
 	}
 	if code := run(t.Context(), []string{"doctor", "--skip", "everything"}, nil, strings.NewReader(""), &out, &errOut); code != exitUsage {
 		t.Errorf("an unknown group: exit %d", code)
+	}
+}
+
+// TestDoctorBesideAWorker: a worker that does tasks meanwhile never sees what the doctor puts, and loses none.
+func TestDoctorBesideAWorker(t *testing.T) {
+	t.Parallel()
+	w := newWard(t)
+	env := w.env("DATABASE_URL="+w.database, "POLL_MIN_MS=10", "POLL_MAX_MS=20", "LOG_FORMAT=text")
+	command := func(args ...string) result {
+		var out, errOut bytes.Buffer
+		code := run(t.Context(), args, env, strings.NewReader(""), &out, &errOut)
+		return result{code, out.String(), errOut.String()}
+	}
+	stop, ended := serve(t, env)
+	sample := filepath.Join("..", "..", "dev", "samples", "first-week.md")
+	for i := range 3 {
+		id := fmt.Sprint("task-", i)
+		command("enqueue", "--id", id, "--upload", sample, "--document-set", "samples").want(t, exitOK)
+		if sick, code := w.sick(t, env, "--take"); code != exitOK || names(sick) != "" {
+			t.Errorf("exit %d: %+v", code, sick)
+		}
+		command("jobs", "watch", id).want(t, exitOK, "succeeded")
+	}
+	command("dlq", "list", "-o", "json").want(t, exitOK, "[]")
+	stop()
+	if r := <-ended; r.code != exitOK {
+		t.Errorf("run: %+v", r)
 	}
 }

@@ -32,13 +32,14 @@ type DoctorOptions struct {
 	Skip     []doctor.Group
 	Webhooks []string      // URLs to try; empty: the hosts of the last jobs
 	NoCreate bool          // queues and the container are not created
+	Take     bool          // a waiting task is received, and given back at once
 	Timeout  time.Duration // of one step; zero: doctor.DefaultTimeout
 	EtcDir   string        // where tenants' files are; empty: /etc/async-worker
 }
 
 // Doctor tries what the tenant's worker needs.
 func Doctor(ctx context.Context, o DoctorOptions) doctor.Report {
-	d := &opening{o: o, p: doctor.Patient{Timeout: o.Timeout, NoCreate: o.NoCreate, Receivers: o.Webhooks, Skip: map[doctor.Group]string{}}}
+	d := &opening{o: o, p: doctor.Patient{Timeout: o.Timeout, NoCreate: o.NoCreate, Take: o.Take, Receivers: o.Webhooks, Skip: map[doctor.Group]string{}}}
 	defer d.close()
 	if _, err := o.Load(config.All); err != nil {
 		d.p.Settings = problemsOf(err)

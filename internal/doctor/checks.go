@@ -39,7 +39,7 @@ func Checks() []Check {
 		{"queue metadata", Queues, "Get Queue Metadata on each of the four queues", nothing, "4 operations"},
 		{"queue create", Queues, "Create Queue on each", "creates the queues that are missing, as the worker does at its start; not with --no-create", "4 operations"},
 		{"queue peek", Queues, "Peek Messages of each", nothing, "4 operations"},
-		{"queue receive", Queues, "Get Messages of each in which nothing waits; where something waits it is skipped, because it would be hidden", "a message that comes in that moment is given back at once, with 1 in its dequeue count", "4 operations"},
+		{"queue receive", Queues, "Get Messages of each in which nothing waits; where something waits it is skipped, because it would be hidden, unless --take is given", "a message that comes in that moment (with --take one that waits) is given back at once, with 1 more in its dequeue count, which the worker does not go by", "4 operations"},
 		{"queue update", Queues, "Update Message, of the doctor's own hidden message", "see queue put", "4 to 8 operations"},
 		{"queue delete", Queues, "Delete Message, first of a message that doesn't exist, then of the doctor's own", "see queue put", "8 operations"},
 		{"queue put", Queues, "Put Message into each, once it is known that it can be deleted", "a message that is hidden from its first moment, and deleted at once; should the doctor die in between, it expires one second after it would show, 5 minutes later", "4 operations"},

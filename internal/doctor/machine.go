@@ -34,7 +34,7 @@ func (p *Patient) disk() Result {
 	if err := syscall.Statfs(dir, &s); err != nil {
 		return Result{Check: check, State: Skipped, Seen: err.Error()}
 	}
-	free := int64(s.Bavail) * s.Bsize //nolint:gosec // far from 2^63
+	free := int64(s.Bavail) * s.Bsize
 	seen := fmt.Sprintf("%d MiB free in %s", free>>20, dir)
 	if free < p.Machine.NeedBytes {
 		return Result{

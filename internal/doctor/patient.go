@@ -19,6 +19,8 @@ type Patient struct {
 	Skip     map[Group]string // groups not to try, and why
 	NoCreate bool             // queues and the container are not created
 
+	Take bool // receives also where tasks wait: one, which is given back at once
+
 	// Settings are what is wrong with the settings.
 	Settings []Problem
 

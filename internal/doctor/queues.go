@@ -100,16 +100,17 @@ func (p *Patient) look(ctx context.Context, q queue.Probing, v *visit) {
 	})
 	blind := v.tried["queue peek"] != nil && v.tried["queue metadata"] != nil
 	switch {
+	case p.Take: // whatever waits
 	case blind:
 		v.skipped["queue receive"] = "whether tasks wait can't be seen, and one would be hidden"
 		return
 	case seen > 0 || v.tried["queue peek"] != nil && v.waiting > 0:
-		v.skipped["queue receive"] = "tasks wait, and one would be hidden"
+		v.skipped["queue receive"] = "tasks wait, and one would be hidden (--take does it)"
 		return
 	}
 	v.tried["queue receive"] = p.within(ctx, func(ctx context.Context) error {
 		messages, err := q.Receive(ctx, 1, time.Second)
-		for _, m := range messages { // it came in this moment
+		for _, m := range messages { // it came in this moment, or Take asks for it
 			err = errors.Join(err, m.Lease.Release(ctx, 0))
 		}
 		return err
