@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -67,7 +68,7 @@ func read(events []store.JobEvent) (text string) {
 // order is kept.
 func TestTextIsWrittenAsItComes(t *testing.T) {
 	inWorld(t, func(w *world) {
-		var want strings.Builder
+		var want, before strings.Builder
 		var early []store.JobEvent
 		w.start(func(_ context.Context, c handlers.Call) (handlers.Outcome, error) {
 			if err := c.Progress.Stage("first"); err != nil {
@@ -82,6 +83,9 @@ func TestTextIsWrittenAsItComes(t *testing.T) {
 			for i := range 300 {
 				piece := fmt.Sprint(i, " ")
 				want.WriteString(piece)
+				if i <= 150 {
+					before.WriteString(piece)
+				}
 				c.Progress.Delta(piece, false)
 				if i == 150 {
 					if err := c.Progress.Stage("second"); err != nil {
@@ -106,6 +110,10 @@ func TestTextIsWrittenAsItComes(t *testing.T) {
 		if got := read(events); got != want.String() {
 			t.Errorf("read %q, want %q", got, want.String())
 		}
+		second := slices.IndexFunc(events, func(e store.JobEvent) bool { return e.Stage == "second" })
+		if got := read(events[:max(second, 0)]); got != before.String() {
+			t.Errorf("read in the first stage: %q, want %q", got, before.String())
+		}
 		if n := len(events); n < 8 || n > 20 { // 3 s of text
 			t.Errorf("%d events", n)
 		}
@@ -115,12 +123,14 @@ func TestTextIsWrittenAsItComes(t *testing.T) {
 // beats is a store whose heartbeats fail while it is away.
 type beats struct {
 	store.Jobs
-	mu   sync.Mutex
-	away time.Time
+	mu    sync.Mutex
+	away  time.Time
+	calls int
 }
 
 func (b *beats) Heartbeat(ctx context.Context, beat store.Beat) (store.Pulse, error) {
 	b.mu.Lock()
+	b.calls++
 	away := time.Now().Before(b.away)
 	b.mu.Unlock()
 	if away {
@@ -179,6 +189,8 @@ func TestSave(t *testing.T) {
 func TestSaveStops(t *testing.T) {
 	inWorld(t, func(w *world) {
 		said, late := make(chan error, 1), make(chan error, 1)
+		b := &beats{Jobs: w.store}
+		w.jobs = b
 		leave := make(chan struct{})
 		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
 			go func() {
@@ -202,9 +214,10 @@ func TestSaveStops(t *testing.T) {
 			t.Errorf("Save says %v", err)
 		}
 		w.expectState("t1", job.Canceled, 1)
+		calls := b.calls
 		close(leave)
-		if err := <-late; err == nil {
-			t.Error("a goroutine that was left behind could save")
+		if err := <-late; err == nil || b.calls != calls {
+			t.Errorf("a goroutine that was left behind could save: %v", err)
 		}
 		w.expectInvariants()
 	})
