@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"runtime/debug"
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/blob"
@@ -61,7 +60,7 @@ type Tenant struct {
 // shows at the first use. Close it afterwards.
 func Open(ctx context.Context, cfg config.Config, log *slog.Logger, needs Needs) (*Tenant, error) {
 	t := &Tenant{Config: cfg, log: log, worker: workerName(), counter: token.New(), accounts: new(accounts)}
-	t.metrics = metrics.New(metrics.Options{ClientID: cfg.ClientID, Version: Version, Commit: commit(), Log: log})
+	t.metrics = metrics.New(metrics.Options{ClientID: cfg.ClientID, Version: Version, Commit: Commit, Log: log})
 	steps := []struct {
 		need Needs
 		open func(context.Context) error
@@ -124,18 +123,6 @@ func (t *Tenant) maxAttempts(what task.Type) int {
 		return p.MaxAttempts
 	}
 	return job.DefaultPolicy.MaxAttempts
-}
-
-// commit is what the program was built from, as far as is known.
-func commit() string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" {
-				return s.Value
-			}
-		}
-	}
-	return ""
 }
 
 // workerName names this process and no other, also where each process of a container has the same number.
