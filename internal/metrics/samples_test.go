@@ -94,11 +94,11 @@ func sampled(t *testing.T, f func(t *testing.T, scrapes func(n int, every time.D
 func TestIdleTenantIsAskedSeldom(t *testing.T) {
 	t.Parallel()
 	sampled(t, func(t *testing.T, scrapes func(int, time.Duration) int64, expects func(float64, string, string), _ engine.Queues, _ *atomic.Bool) {
-		if n := scrapes(240, 15*time.Second); n > 240 {
-			t.Errorf("%d requests in 240 scrapes", n)
+		if n := scrapes(60, 15*time.Second); n > 60 {
+			t.Errorf("%d requests in 60 scrapes", n)
 		}
-		if n := scrapes(600, time.Second); n > 4*20 {
-			t.Errorf("%d requests in ten minutes of scrapes every second", n)
+		if n := scrapes(120, time.Second); n > 4*4 {
+			t.Errorf("%d requests in two minutes of scrapes every second", n)
 		}
 		if n := scrapes(1, 24*time.Hour); n != 1 {
 			t.Errorf("%d requests in a day without a scrape", n)
