@@ -172,6 +172,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	})
 	loops.Go(func() { w.showStatus(delivering) })
 	loops.Go(func() { w.feedWatchdog(delivering) })
+	loops.Go(func() { w.trimOnce(delivering) })
 	loops.Go(func() {
 		s := w.tenant.Store
 		upkeep.Run(ctx, w.tenant.log, upkeep.Documents(s, w.tenant.Config.VersionKeep), upkeep.Readings(s), upkeep.Partials(s))

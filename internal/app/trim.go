@@ -1,0 +1,61 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// trimAfter is when the start is over, and what it has connected is.
+const trimAfter = 5 * time.Second
+
+// trimOnce gives memory back after the start, unless ctx ends before.
+func (w *Worker) trimOnce(ctx context.Context) {
+	select {
+	case <-time.After(trimAfter):
+	case <-ctx.Done():
+		return
+	}
+	if err := trim(); err != nil {
+		w.tenant.log.Warn("can't give back the memory that the start needed", "error", err)
+	}
+}
+
+// trim gives back the memory that only the start needed: garbage, and pages of the program's code, of which an idle
+// worker uses few and the start touched most. There is a process for each tenant. Code that is used again is mapped
+// again, from the page cache.
+func trim() error {
+	debug.FreeOSMemory()
+	maps, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		return err
+	}
+	exe, err := os.Readlink("/proc/self/exe")
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(maps)) { // proc_pid_maps(5)
+		f := strings.Fields(line)
+		if len(f) != 6 || f[1] != "r-xp" || f[5] != exe {
+			continue // what can be written, or could have been, is no copy of the file
+		}
+		from, to, _ := strings.Cut(f[0], "-")
+		first, err := strconv.ParseUint(from, 16, 64)
+		if err != nil {
+			return err
+		}
+		end, err := strconv.ParseUint(to, 16, 64)
+		if err != nil {
+			return err
+		}
+		if _, _, no := syscall.Syscall(syscall.SYS_MADVISE, uintptr(first), uintptr(end-first), syscall.MADV_DONTNEED); no != 0 {
+			return fmt.Errorf("madvise: %w", no)
+		}
+	}
+	return nil
+}
