@@ -43,9 +43,9 @@ func (p *program) newReloadCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reload",
 		Short: "Give new settings to the daemon that runs (the unit's ExecReload)",
-		Long: `reload reads the settings as run does and checks them. When they are wrong it prints every problem, exits
-with 78, and the daemon goes on with what it has. Otherwise it hands them to the daemon, which takes
-over what can be changed while it runs, and prints what is in force now and what takes a restart.
+		Long: `reload hands the settings of its environment to the daemon, which alone has the credentials too, and checks
+them. When they are wrong it prints every problem, exits with 78, and the daemon goes on with what it has.
+Otherwise it prints what is in force now and what takes a restart.
 
 It is for systemctl reload: systemd gives it the new contents of the unit's EnvironmentFile. A secret in
 LoadCredential is read by systemd at the start alone, so a new one takes a restart. Without systemd, SIGHUP
@@ -53,9 +53,6 @@ makes the daemon read the files again that NAME_FILE names.`,
 		Example: `  systemctl reload async-worker@southhaven`,
 		Args:    cobra.NoArgs,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
-			if _, err := p.load(cmd, config.All); err != nil {
-				return err
-			}
 			dir, _, _ := strings.Cut(p.getenv("RUNTIME_DIRECTORY"), ":")
 			if pid == 0 {
 				pid, _ = strconv.Atoi(p.getenv("MAINPID"))

@@ -36,7 +36,7 @@ func Reload(src Sources, groups Group, old Config) (Config, Changes, error) {
 }
 
 // Environ returns what of an environment says something about settings: the variables of the table, with and
-// without _FILE, and where the credentials are.
+// without _FILE. Where the credentials are is not of it: systemd tells that to the daemon alone, not to ExecReload.
 func Environ(environ []string) []string {
 	names := variables()
 	return slices.DeleteFunc(slices.Clone(environ), func(line string) bool {
@@ -56,7 +56,7 @@ func Overlay(base, settings []string) []string {
 }
 
 func variables() map[string]bool {
-	names := map[string]bool{"CREDENTIALS_DIRECTORY": true}
+	names := map[string]bool{}
 	for _, s := range Settings() {
 		maps.Copy(names, map[string]bool{s.Name: true, s.Name + "_FILE": true})
 	}
