@@ -109,7 +109,7 @@ func (m *machine) findLeader() int {
 				}
 			}
 		}
-		return nil //nolint:nilerr // it goes on elsewhere
+		return nil
 	})
 	return found
 }

@@ -53,7 +53,9 @@ func reload(b *bed) {
 	b.slots("refused", 4)
 
 	b.add(south, map[string]string{"WORKER_CONCURRENCY": "2"})
-	b.m.run("systemctl", "reload", unit(south))
+	if out, err := b.m.try("systemctl", "reload", unit(south)); err != nil {
+		b.Fatalf("right settings were refused: %s\n%s", out, tail(b.journal(south), 20))
+	}
 	b.contains("the journal", b.journal(south), "in force now: WORKER_CONCURRENCY")
 	b.slots("taken", 2)
 	if now := b.pid(south); now != pid {

