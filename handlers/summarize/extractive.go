@@ -37,17 +37,18 @@ func (w *work) extract(ctx context.Context) (Result, error) {
 		if ctx.Err() != nil {
 			return Result{}, context.Cause(ctx)
 		}
-		of := w.candidates(begins[i], begins[i+1], usual)
+		of := w.candidates(begins[i], begins[i+1])
 		if len(begins) > 2 {
 			of = w.choose(of, sentencesPerSection, 0)
 		}
 		found = append(found, of...)
 		w.call.Progress.Within(float64(i+1)/float64(len(begins)), fmt.Sprintf("%d of %d sections", i+1, len(begins)-1))
 	}
-	if len(found) == 0 { // tables, headings
-		found = w.candidates(0, min(len(w.doc.passages), 50), func(string) bool { return true })
-	}
 	r := w.blank()
+	if len(found) == 0 {
+		found = w.lines()
+		r.Warnings = append(r.Warnings, "the document has no sentences: the summary is some of its lines")
+	}
 	r.Model, r.Extractive, r.Parts = w.deps.Extracts.Model(), true, len(begins)-1
 	chosen := w.choose(found, 0, w.order().words)
 	r.Summary = w.join(chosen, begins)
@@ -71,7 +72,7 @@ func (w *work) extract(ctx context.Context) (Result, error) {
 func usual(s string) bool { n := words(s); return n >= 5 && n <= longestSentence }
 
 // candidates are the sentences of passages, without headings, tables and code.
-func (w *work) candidates(first, end int, wanted func(string) bool) []candidate {
+func (w *work) candidates(first, end int) []candidate {
 	var all []candidate
 	for i := first; i < end; i++ {
 		var prose []string
@@ -82,12 +83,35 @@ func (w *work) candidates(first, end int, wanted func(string) bool) []candidate 
 				fenced = !fenced
 			}
 			if !fenced && !strings.HasPrefix(line, "```") && !strings.HasPrefix(line, "|") && headingLevel(line) == 0 {
-				prose = append(prose, bullet.ReplaceAllString(line, ""))
+				if bullet.MatchString(line) { // an item is a sentence of its own
+					line = "\n" + bullet.ReplaceAllString(line, "") + "\n"
+				}
+				prose = append(prose, line)
 			}
 		}
 		for _, s := range w.deps.Extracts.Sentences(strings.Join(prose, "\n")) {
-			if s = strings.Join(strings.Fields(s), " "); wanted(s) && words(s) > 0 {
+			if s = strings.Join(strings.Fields(s), " "); usual(s) {
 				all = append(all, candidate{s, i})
+			}
+		}
+	}
+	return all
+}
+
+// mostLines is how many lines of a document without sentences are looked at.
+const mostLines = 200
+
+// lines are the first lines of a document of tables and headings, as text.
+func (w *work) lines() []candidate {
+	var all []candidate
+	for i, p := range w.doc.passages {
+		for line := range strings.SplitSeq(p.text, "\n") {
+			line = strings.Join(strings.FieldsFunc(strings.TrimLeft(line, "# "), func(r rune) bool { return r == '|' }), ";")
+			if line = strings.Trim(strings.Join(strings.Fields(line), " "), "; "); words(line) == 0 {
+				continue
+			}
+			if all = append(all, candidate{strings.ReplaceAll(line, " ;", ";"), i}); len(all) == mostLines {
+				return all
 			}
 		}
 	}
