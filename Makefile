@@ -113,6 +113,10 @@ quality: ## Measure the extractors against Docling's Markdown, document by docum
 deb: ## Build the Debian packages into dist/; ARCH=amd64 or arm64, VERSION=1.2.3 (docs/packaging.md)
 	@packaging/build $(if $(ARCH),--arch '$(ARCH)') $(if $(VERSION),--version '$(VERSION)')
 
+.PHONY: deb-check
+deb-check: ## Build the packages twice and compare, run lintian and the arm64 program; FRESH=1: with a compiler cache of its own
+	@FRESH='$(filter-out 0 no false,$(FRESH))' packaging/check
+
 .PHONY: docs
 docs: ## Make docs/state_machine.md, the README's settings, the table of metrics and RELIABILITY.md's invariants anew from the code
 	@go test ./internal/job -run TestDocument -update
