@@ -102,7 +102,7 @@ func rules() []rule {
 		{"internal/stack/...", []string{"internal/stack/...", "internal/store/schema"}, "it starts programs"},
 		{"internal/llm/llmtest", []string{"internal/llm/...", jobWords}, "it is for tests"},
 		{"dev/...", nil, "it makes what is checked in under dev"},
-		{"packaging/...", nil, "it looks at the program from outside, as a package does"},
+		{"packaging/...", []string{"internal/config"}, "it looks at the program from outside, as a package does"},
 		{"test/...", []string{"..."}, "its suites need more than one package"},
 	}
 }
