@@ -60,6 +60,7 @@ func parts(index *indexOptions) []part {
 		{"memory", "of a worker that ingests 2,000 pages", measureMemory},
 		{"bombs", "how soon they are refused", measureBombs},
 		{"cancel", "how soon one ends the reading of a huge piece", measureCancel},
+		{"stream", "from the model's first piece to the first event", measureStream},
 	}
 }
 
