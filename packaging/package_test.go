@@ -5,6 +5,7 @@ package packaging
 import (
 	"archive/tar"
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -52,7 +53,7 @@ func untar(t *testing.T, raw []byte) map[string]entry {
 	out := map[string]entry{}
 	for r := tar.NewReader(bytes.NewReader(raw)); ; {
 		h, err := r.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return out
 		}
 		if err != nil {
