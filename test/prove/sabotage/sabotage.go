@@ -198,6 +198,12 @@ func nameAt(file, text string, at int) (string, error) {
 			if pointer, ok := receiver.(*ast.StarExpr); ok {
 				receiver = pointer.X
 			}
+			switch generic := receiver.(type) { // its type parameters say nothing here
+			case *ast.IndexExpr:
+				receiver = generic.X
+			case *ast.IndexListExpr:
+				receiver = generic.X
+			}
 			name = fmt.Sprint(receiver, ".", name)
 		}
 	}
