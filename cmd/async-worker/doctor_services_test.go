@@ -165,12 +165,12 @@ func (w ward) empty(t *testing.T) {
 func (w ward) signed(t *testing.T, rights string) string {
 	t.Helper()
 	part := map[string]string{}
-	var endpoints string
+	var endpoints strings.Builder
 	for p := range strings.SplitSeq(w.connection, ";") {
 		name, value, _ := strings.Cut(p, "=")
 		part[name] = value
 		if strings.HasSuffix(name, "Endpoint") {
-			endpoints += ";" + p
+			endpoints.WriteString(";" + p)
 		}
 	}
 	key, err := base64.StdEncoding.DecodeString(part["AccountKey"])
@@ -184,7 +184,7 @@ func (w ward) signed(t *testing.T, rights string) string {
 		"sv": {"2020-08-04"}, "ss": {"bq"}, "srt": {"sco"}, "sp": {rights}, "se": {end}, "spr": {"https,http"},
 		"sig": {base64.StdEncoding.EncodeToString(mac.Sum(nil))},
 	}
-	return "SharedAccessSignature=" + q.Encode() + endpoints
+	return "SharedAccessSignature=" + q.Encode() + endpoints.String()
 }
 
 // TestDoctorNamesEachLetter: a shared access signature without one of its rights.

@@ -24,12 +24,15 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
-// Version is what `async-worker version` prints; a release sets it by the linker. Commit and Date (RFC 3339) are set
-// by packaging/build, and empty where the go command knows them itself.
-var (
-	Version      = "0.1.0-dev"
-	Commit, Date string
-)
+// Version is what `async-worker version` prints; a release sets it by the linker.
+var Version = "0.1.0-dev"
+
+// Commit is of what the program was built from. The linker sets it (packaging/build); empty where the go command
+// knows it itself.
+var Commit string
+
+// Date is Commit's, in RFC 3339; likewise.
+var Date string
 
 // Needs says which services a command works with: config.Queue, config.Blob, config.Store,
 // config.Models, joined with |. The settings must have been loaded for the same groups.

@@ -204,6 +204,7 @@ func TestMistakes(t *testing.T) {
 		{"OCR_API_KEY=k", "OCR_BASE_URL", "no address"},
 		{"OCR_BASE_URL=vllm:8000", "OCR_BASE_URL", "does not begin"},
 		{"OCR_CONCURRENCY=65", "OCR_CONCURRENCY", "out of range"},
+		{"OPENAI_CHAT_CONTEXT=2047", "OPENAI_CHAT_CONTEXT", "out of range"},
 		{"WORKER_CONCURRENCY=0", "WORKER_CONCURRENCY", "out of range"},
 		{"WORKER_CONCURRENCY=four", "WORKER_CONCURRENCY", "not a whole number"},
 		{"WORKER_LEASE_TTL_SEC=4", "WORKER_LEASE_TTL_SEC", "out of range"},
@@ -290,12 +291,12 @@ func TestHTTPToken(t *testing.T) {
 		"HTTP_ADDR=:9090|" + token: "HTTP_ADDR", token: "HTTP_TOKEN",
 	} {
 		c, problems := load(t, minimal(append(strings.Split(env, "|"), "WEBHOOK_SECRET="+signing)...), nil, nil)
-		var warned string
+		var warned strings.Builder
 		for _, w := range c.Warnings() {
-			warned += w.Name
+			warned.WriteString(w.Name)
 		}
-		if len(problems) > 0 || warned != want {
-			t.Errorf("%s: %v, warned of %q, want %q", env, problems, warned, want)
+		if len(problems) > 0 || warned.String() != want {
+			t.Errorf("%s: %v, warned of %q, want %q", env, problems, warned.String(), want)
 		}
 	}
 }

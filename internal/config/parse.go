@@ -72,6 +72,18 @@ func integer(field func(*Config) *int, lo, hi int) parser {
 	}
 }
 
+// zeroOr reads a number in a range, or 0, which stands for something else.
+func zeroOr(field func(*Config) *int, lo, hi int) parser {
+	in := integer(field, lo, hi)
+	return func(c *Config, s string) *fault {
+		if strings.TrimSpace(s) == "0" {
+			*field(c) = 0
+			return nil
+		}
+		return in(c, s)
+	}
+}
+
 const day = 24 * time.Hour
 
 // duration reads a whole number of units.

@@ -110,7 +110,7 @@ func models() []Setting {
 		{
 			Name: "OPENAI_CHAT_CONTEXT", Default: "0", Unit: "tokens", Groups: Models, Live: true,
 			Help:  "how much fits into the context of OPENAI_CHAT_MODEL, question and answer together, 2048 to 10000000; 0: what OpenAI's model of that name has, else 128000",
-			parse: integer(func(c *Config) *int { return &c.OpenAI.ChatContext }, 0, 10_000_000),
+			parse: zeroOr(func(c *Config) *int { return &c.OpenAI.ChatContext }, 2048, 10_000_000),
 		},
 		{
 			Name: "MAX_TASK_TOKENS", Default: "500000", Unit: "tokens", Groups: Models, Live: true,

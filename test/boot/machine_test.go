@@ -103,7 +103,7 @@ func (m *machine) findLeader() int {
 	found, first := 0, regexp.MustCompile(`^Name:\tsystemd\n(?s:.*)\nNSpid:.*\t1\n`)
 	_ = filepath.WalkDir(m.cgroup, func(path string, d fs.DirEntry, err error) error { // what is not there yet comes soon
 		if err == nil && d.Name() == "cgroup.procs" {
-			for _, pid := range strings.Fields(content(path)) {
+			for pid := range strings.FieldsSeq(content(path)) {
 				if first.MatchString(content("/proc/" + pid + "/status")) {
 					found, _ = strconv.Atoi(pid)
 				}
