@@ -3,7 +3,6 @@ package ingest
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -12,7 +11,6 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/chunk"
 	"github.com/seed-7227ef26/async-worker/internal/enrich"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/source"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
@@ -68,12 +66,12 @@ func (w *work) index(ctx context.Context) error {
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	batches := make(chan []chunk.Chunk, writers)
-	group.Go(safely(func() error {
+	group.Go(handlers.Safely(func() error {
 		defer close(batches)
 		return w.produce(ctx, batches)
 	}))
 	for range writers {
-		group.Go(safely(func() error {
+		group.Go(handlers.Safely(func() error {
 			for batch := range batches {
 				if err := w.write(ctx, batch); err != nil {
 					return err
@@ -108,21 +106,6 @@ func (w *work) compare(ctx context.Context) error {
 		w.alike = &alike{keys: keys}
 	}
 	return nil
-}
-
-// safely makes a panic of a goroutine of ours an error: the engine recovers only what runs in its own.
-func safely(f func() error) func() error {
-	return func() (err error) {
-		defer func() {
-			if p := recover(); p != nil {
-				err = &job.Error{
-					Class: job.InternalBug, Message: "the worker met a bug in itself; its log has the details",
-					Cause: fmt.Errorf("panic: %v\n%s", p, debug.Stack()),
-				}
-			}
-		}()
-		return f()
-	}
 }
 
 // produce extracts and chunks, and hands on full batches.

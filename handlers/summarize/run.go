@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -13,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/store"
@@ -151,7 +151,7 @@ func (w *work) run(ctx context.Context, p plan) error {
 			if failed.Load() || ctx.Err() != nil {
 				break
 			}
-			calls.Go(safely(func() error {
+			calls.Go(handlers.Safely(func() error {
 				if failed.Load() || ctx.Err() != nil {
 					return context.Cause(ctx)
 				}
@@ -216,21 +216,6 @@ func (w *work) nothing(n *node) *notes {
 		out.Omitted = append(out.Omitted, part.notes.Omitted...)
 	}
 	return &out
-}
-
-// safely makes a panic of a goroutine of ours an error: the engine recovers only what runs in its own.
-func safely(f func() error) func() error {
-	return func() (err error) {
-		defer func() {
-			if p := recover(); p != nil {
-				err = &job.Error{
-					Class: job.InternalBug, Message: "the worker met a bug in itself; its log has the details",
-					Cause: fmt.Errorf("panic: %v\n%s", p, debug.Stack()),
-				}
-			}
-		}()
-		return f()
-	}
 }
 
 // keepTime is how long the store may take to keep an answer, also when the task has to stop: it is paid for.
