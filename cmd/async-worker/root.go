@@ -50,8 +50,8 @@ func (p *program) newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "async-worker",
 		Short: "Does the document tasks of one tenant, from a queue message to a search answer and a webhook",
-		Long: `async-worker takes tasks from a tenant's Azure queues, does them (ingest: extract, chunk, embed and
-index a document), records everything in Supabase or Postgres, and tells the sender by webhook.
+		Long: `async-worker takes tasks from a tenant's Azure queues, does them (ingest a document, read a scan,
+summarize, answer questions), records everything in Supabase or Postgres, and tells the sender by webhook.
 
 Settings come from flags, systemd credentials, files (NAME_FILE) and environment variables, in this
 order; check-config shows what is in force. Exit codes: 0 fine, 1 it failed, 2 usage, 69 a service is

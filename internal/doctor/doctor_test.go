@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -193,5 +195,17 @@ func TestDocument(t *testing.T) {
 		if row := fmt.Sprintf("| %s | %s | %s | %s | %s |\n", c.Name, c.Group, c.Tries, c.Touches, c.Costs); !strings.Contains(string(page), row) {
 			t.Errorf("docs/doctor.md lacks this row:\n%s", row)
 		}
+	}
+}
+
+// TestOutageIsMended: also who can't be reached gets something to do.
+func TestOutageIsMended(t *testing.T) {
+	t.Parallel()
+	refused := &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+	if r := failed("container", refused, ""); r.Class != Unavailable || !strings.Contains(r.Mend, "see that it is up") {
+		t.Errorf("%+v", r)
+	}
+	if r := failed("container", refused, "start it"); r.Mend != "start it" {
+		t.Errorf("%+v", r)
 	}
 }

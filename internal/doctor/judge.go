@@ -26,6 +26,9 @@ func failed(check string, err error, mend string) Result {
 	if errors.Is(err, context.DeadlineExceeded) {
 		r.Class = Unavailable
 	}
+	if r.Mend == "" && r.Class == Unavailable {
+		r.Mend = "the service does not answer: see that it is up, that its address in the settings is right, and that no firewall is in the way"
+	}
 	return r
 }
 
