@@ -19,6 +19,7 @@ var (
 	onTasks = []Suite{{Package: "internal/task", Flags: []string{"-rapid.nofailfile"}}}
 	onBlobs = []Suite{{Package: "internal/blob"}}
 	onHooks = []Suite{{Package: "webhook"}}
+	onAgent = []Suite{{Package: "handlers/agent", Run: "^Test(KilledAfterEachStep|HostileDocuments)$"}}
 )
 
 // Files that many sabotages are about.
@@ -46,11 +47,14 @@ func Invariants() []Invariant {
 			{"internal/store/postgres", "TestTenancy"}, {"internal/store/supabase", "TestTenancy"}, {"internal/store/storetest", "two tenants, one id"},
 		}},
 		{"webhooks", "each end is told, signed, and to no private address", []Test{every, killed}},
+		{"agent", "no step is paid twice, and no document widens what is read", []Test{
+			{"handlers/agent", "TestKilledAfterEachStep"}, {"handlers/agent", "TestHostileDocuments"}, {"test/e2e", "TestAgentKilled"},
+		}},
 	}
 }
 
 // All is the list, in the order of the invariants.
-func All() []Sabotage { return slices.Concat(inTheStore(), inTheEngine(), atTheEdges()) }
+func All() []Sabotage { return slices.Concat(inTheStore(), inTheEngine(), atTheEdges(), inTheAgent()) }
 
 // cases are cases of the conformance suite of stores.
 func cases(names ...string) (tests []Test) {
