@@ -97,6 +97,7 @@ prove: test-deps ## Prove under fire that nothing is lost or done twice; KINDS=n
 
 .PHONY: boot-test
 boot-test: test-deps ## As root: boot a Debian 12 and 13, install the package, and try all that operators do; SUITES=trixie
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then dev/install-test-deps.sh boot; fi
 	@ASYNC_WORKER_BOOT='$(or $(SUITES),all)' go test -count=1 -timeout 40m -v ./test/boot
 
 .PHONY: bench

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs what the tests need from apt: a Postgres server with pgvector (>= 0.8), poppler and
-# tesseract; with `run` as its argument only the last two, which are all that the worker itself needs.
+# tesseract; with `run` as its argument only the last two, which are all that the worker itself needs; with `boot`
+# also what `make boot-test` boots a Debian with.
 # Quick when there is nothing to do; run it as often as you like.
 #
 # Debian 12 has no pgvector package. There the Debian source package of a later release is fetched from
@@ -32,12 +33,15 @@ pgvector_ok() {
 packages_missing() {
     command -v pdftotext >/dev/null && command -v pdftoppm >/dev/null || echo poppler-utils
     command -v tesseract >/dev/null || echo tesseract-ocr
-    [ "$what" = test ] || return 0
+    [ "$what" != run ] || return 0
     [ -n "$(newest_pg)" ] || echo postgresql
+    [ "$what" = boot ] || return 0
+    command -v debootstrap >/dev/null || echo debootstrap
+    command -v systemd-nspawn >/dev/null || echo systemd-container
 }
 
 what=${1:-test}
-case $what in test | run) ;; *) die "usage: dev/install-test-deps.sh [run]" ;; esac
+case $what in test | run | boot) ;; *) die "usage: dev/install-test-deps.sh [run|boot]" ;; esac
 
 missing=$(packages_missing | tr '\n' ' ' | sed 's/ *$//')
 pg=$(newest_pg)
@@ -86,7 +90,7 @@ apt-cache show poppler-utils >/dev/null 2>&1 || { quietly apt update; say "fetch
 
 # shellcheck disable=SC2086 # a list of words
 [ -z "$missing" ] || install $missing
-[ "$what" = test ] || exit 0
+[ "$what" != run ] || exit 0
 pg=$(newest_pg)
 [ "$pg" -ge 15 ] || die "PostgreSQL $pg is too old: the tests need 15 or newer"
 pgvector_ok "$pg" && exit 0
