@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -114,8 +115,7 @@ Write to ada@example.org, call +49 30 1234567, or pay to DE89 3704 0044 0532 013
 ` + "```\nmail ada@example.org\n```\n"
 
 // secrets are what of it must not get out, in whatever case or grouping.
-// Each is such that no id or time of a row has it by chance.
-var secrets = []string{"ada@example", "1234567", "DE89", "0532 0130", "4111 1", "203.0.113", "536-90"}
+var secrets = []string{"ada@example", "1234567", "DE89", "0532 0130", "4111", "203.0.113", "536-90"}
 
 func watch(mode privacy.Mode, d privacy.Detector) func(*ingest.Deps) {
 	return func(deps *ingest.Deps) {
@@ -149,8 +149,12 @@ func (b *bench) everything() string {
 	return all.String()
 }
 
+// byChance are ids, hashes and times, which may have digits of a secret in them.
+var byChance = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[0-9a-f]{64}\b|\d\d:\d\d:\d\d\.\d+`)
+
 func (b *bench) wantNoSecret(where, text string) {
 	b.Helper()
+	text = byChance.ReplaceAllString(text, "…")
 	for _, s := range secrets {
 		if at := strings.Index(text, s); at >= 0 {
 			b.Errorf("%q is in %s: …%s…", s, where, text[max(at-80, 0):min(at+80, len(text))])

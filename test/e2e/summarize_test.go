@@ -185,8 +185,8 @@ func TestSummaryOfALongDocument(t *testing.T) {
 				frozen[q] = asked[q]
 			}
 		}
-		atRisk += len(asked) - len(frozen)
 		query[int](b, "with gone as (update jobs set lease_expires_at = now() - interval '1 s' where id = 'long' returning 1) select count(*) from gone")
+		atRisk += len(c.questions()) - len(frozen) // counted last: a request may reach the model after its sender's death
 	}
 	c.at(1<<30, nil)
 	b.start()
@@ -204,7 +204,7 @@ func TestSummaryOfALongDocument(t *testing.T) {
 	if pages, _ := points[0].(map[string]any)["pages"].([]any); len(pages) == 0 {
 		t.Errorf("the first key point cites no page: %v", points[0])
 	}
-	if again := total - len(questions); again > kills*atATime {
+	if again := total - len(questions); again > kills*atATime || again > atRisk {
 		t.Errorf("%d questions were asked again", again)
 	}
 	if model.Peak() > atATime || model.Peak() < 2 {
