@@ -11,12 +11,15 @@ import (
 
 func (p *program) newMigrateCommand() *cobra.Command {
 	var out format
-	toPrint := false
+	toPrint, keepCreate := false, false
 	cmd := &cobra.Command{
 		Use: "migrate", Short: "Apply the database's schema, or print its SQL",
 		Long: `migrate brings the tables, policies and functions up to this program's version through DATABASE_URL, as
 the owner of the database. It may be repeated at any time. With --print it writes one SQL script that
-does the same, for the Supabase SQL editor, and needs no connection.`,
+does the same, for the Supabase SQL editor, and needs no connection.
+
+It takes the right to create things in the schema from PUBLIC, who has it in public up to PostgreSQL 14 and
+in databases that come from there; --keep-create leaves it, where other programs rely on it.`,
 		Example: `  DATABASE_URL=postgresql://postgres:…@db.PROJECT.supabase.co:5432/postgres async-worker migrate
   async-worker migrate --print --embedding-dimensions 1536 > schema.sql`,
 		Args: cobra.NoArgs,
@@ -29,7 +32,7 @@ does the same, for the Supabase SQL editor, and needs no connection.`,
 			if err != nil {
 				return err
 			}
-			o := schema.Options{Schema: cfg.DBSchema, Dimensions: cfg.EmbeddingDimensions}
+			o := schema.Options{Schema: cfg.DBSchema, Dimensions: cfg.EmbeddingDimensions, KeepCreate: keepCreate}
 			if toPrint {
 				return schema.Print(p.stdout, o)
 			}
@@ -45,6 +48,7 @@ does the same, for the Supabase SQL editor, and needs no connection.`,
 		}),
 	}
 	cmd.Flags().BoolVar(&toPrint, "print", false, "write the SQL instead of applying it")
+	cmd.Flags().BoolVar(&keepCreate, "keep-create", false, "leave PUBLIC the right to create things in the schema")
 	addOutput(cmd, &out)
 	addSettings(cmd, config.Schema)
 	return cmd

@@ -24,7 +24,8 @@ func (c *caller) CallWithVectors(ctx context.Context, fn string, p json.RawMessa
 		return nil, fmt.Errorf("call %s: %w", fn, err)
 	}
 	defer conn.Release()
-	if err := c.registerHalfvec(ctx, conn); err != nil {
+	typed, err := c.registerHalfvec(ctx, conn)
+	if err != nil {
 		return nil, callError(fn, err)
 	}
 	args := []any{string(p), halfVectors(vectors)}
@@ -38,7 +39,7 @@ func (c *caller) CallWithVectors(ctx context.Context, fn string, p json.RawMessa
 		if _, err := tx.Exec(ctx, "select set_config('app.client_id', $1, true), set_config('role', $2, true)", c.clientID, c.role); err != nil {
 			return err
 		}
-		return tx.QueryRow(ctx, "select "+c.schema+"."+fn+"($1::jsonb, $2)::text", args...).Scan(&answer)
+		return tx.QueryRow(ctx, "select "+c.schema+"."+fn+"($1::jsonb, $2::"+typed+")::text", args...).Scan(&answer)
 	})
 	if err != nil {
 		return nil, callError(fn, err)
@@ -65,22 +66,31 @@ func (halfVectors) IndexType() any { return pgvector.HalfVector{} }
 
 const halfvecArray = "_halfvec"
 
-// registerHalfvec teaches a connection the type of the extension, whose number differs from database to database.
-func (c *caller) registerHalfvec(ctx context.Context, conn *pgxpool.Conn) error {
+// registerHalfvec teaches a connection the type of the extension, whose number differs from database to database, and
+// returns the name of its array, qualified: a call that leaves the type open could mean another function.
+func (c *caller) registerHalfvec(ctx context.Context, conn *pgxpool.Conn) (string, error) {
 	types := conn.Conn().TypeMap()
-	if _, known := types.TypeForName(halfvecArray); known {
-		return nil
+	if known, there := types.TypeForName(halfvecArray); there {
+		return known.Codec.(halfvecArrays).name, nil
 	}
 	var element, array uint32
-	err := conn.QueryRow(ctx, `select t.oid, t.typarray from pg_extension e
-		join pg_type t on t.typnamespace = e.extnamespace and t.typname = 'halfvec' where e.extname = 'vector'`).Scan(&element, &array)
+	var name string
+	err := conn.QueryRow(ctx, `select t.oid, t.typarray, format('%I.halfvec[]', n.nspname) from pg_extension e
+		join pg_namespace n on n.oid = e.extnamespace
+		join pg_type t on t.typnamespace = n.oid and t.typname = 'halfvec' where e.extname = 'vector'`).Scan(&element, &array, &name)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return &rpc.SQLError{State: "42704", Message: "there is no type halfvec"} // undefined_object
+		return "", &rpc.SQLError{State: "42704", Message: "there is no type halfvec"} // undefined_object
 	} else if err != nil {
-		return err
+		return "", err
 	}
 	half := &pgtype.Type{Name: "halfvec", OID: element, Codec: &pgxvector.HalfVectorCodec{}}
 	types.RegisterType(half)
-	types.RegisterType(&pgtype.Type{Name: halfvecArray, OID: array, Codec: &pgtype.ArrayCodec{ElementType: half}})
-	return nil
+	types.RegisterType(&pgtype.Type{Name: halfvecArray, OID: array, Codec: halfvecArrays{&pgtype.ArrayCodec{ElementType: half}, name}})
+	return name, nil
+}
+
+// halfvecArrays is the codec of an array of halfvec, with what it is called in this database.
+type halfvecArrays struct {
+	*pgtype.ArrayCodec
+	name string
 }

@@ -4,7 +4,11 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"strings"
 )
+
+// vectorMark stands for the schema of pgvector, which only the database knows.
+const vectorMark = "@vector@"
 
 // Print writes one SQL script that does what Migrate does, for an editor that has no connection string to
 // give away. It can be run again and again: a migration that the version table knows is passed over, so
@@ -14,11 +18,11 @@ func Print(w io.Writer, o Options) error {
 	if err != nil {
 		return err
 	}
-	migrations, err := render(nil, sub("migrations"), o)
+	migrations, err := render(nil, sub("migrations"), o.data(""))
 	if err != nil {
 		return err
 	}
-	replaced, err := functions(o)
+	replaced, err := functions(o, vectorMark)
 	if err != nil {
 		return err
 	}
@@ -49,8 +53,13 @@ $migration_%[1]d$;
 end $step_%[1]d$;
 `, i+1, m.name, m.sql, o.versionTable())
 	}
-	for _, f := range replaced {
-		fmt.Fprintf(out, "\n-- %s\n%s;\n", f.name, trimSemicolon(f.sql))
+	for i, f := range replaced {
+		sql := trimSemicolon(f.sql)
+		if strings.Contains(sql, vectorMark) {
+			sql = fmt.Sprintf("do $functions_%[1]d$ begin execute replace($script_%[1]d$\n%[2]s\n$script_%[1]d$, '%[3]s', (%[4]s));\nend $functions_%[1]d$",
+				i, sql, vectorMark, vectorSchema)
+		}
+		fmt.Fprintf(out, "\n-- %s\n%s;\n", f.name, sql)
 	}
 	fmt.Fprint(out, "commit;\n")
 	if err := out.Flush(); err != nil {

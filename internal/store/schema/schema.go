@@ -37,6 +37,7 @@ const lockNumber int64 = 9628173550095224
 type Options struct {
 	Schema     string // DB_SCHEMA; empty: DefaultSchema
 	Dimensions int    // EMBEDDING_DIMENSIONS, 1-4000; zero: DefaultDimensions
+	KeepCreate bool   // PUBLIC keeps the right to create in the schema, which others rely on
 }
 
 // Report is what a migration did.
@@ -73,14 +74,13 @@ func (o Options) check() (Options, error) {
 	return o, nil
 }
 
-// data is what the templates see. path is every function's pinned search_path: on Supabase pgvector lives
-// in the schema extensions, which need not exist elsewhere.
-func (o Options) data() map[string]any {
-	path := o.Schema + ", extensions, public, pg_temp"
-	if o.Schema == DefaultSchema {
-		path = "public, extensions, pg_temp"
-	}
-	return map[string]any{"schema": o.Schema, "dimensions": o.Dimensions, "path": path}
+// path is every function's pinned search_path. No schema in which a tenant may create things is on it: see
+// functions/05_session.sql.
+const path = "pg_catalog, pg_temp"
+
+// data is what the templates see. vector is the schema of pgvector, quoted; migrations, which make it, don't know it.
+func (o Options) data(vector string) map[string]any {
+	return map[string]any{"schema": o.Schema, "dimensions": o.Dimensions, "path": path, "vector": vector, "keep": o.KeepCreate}
 }
 
 func (o Options) versionTable() string { return o.Schema + ".aw_schema_version" }
@@ -96,7 +96,7 @@ func Version() int {
 
 // Functions are the names of the functions that a schema of this Version has, sorted.
 func Functions() []string {
-	found := []string{"aw_client"}                // of a migration, since tables' policies call it
+	var found []string
 	names, _ := fs.Glob(files, "functions/*.sql") // the pattern is well-formed
 	for _, name := range names {
 		sql, _ := files.ReadFile(name) // it was found just now
@@ -108,7 +108,7 @@ func Functions() []string {
 	return slices.Compact(found)
 }
 
-var made = regexp.MustCompile(`(?m)^create or replace function (\w+)\(`)
+var made = regexp.MustCompile(`(?m)^create or replace function \{\{ \.schema \}\}\.(\w+)\(`)
 
 // Migrate brings the database at url up to Version and renews the functions. It is idempotent, and safe to
 // run at the same time from several places. The login must be allowed to create tables and roles in the
@@ -145,7 +145,7 @@ func migrateLocked(ctx context.Context, conn *pgx.Conn, o Options) (Report, erro
 	if err != nil {
 		return r, fmt.Errorf("prepare the version table: %w", err)
 	}
-	m.Data = o.data()
+	m.Data = o.data("")
 	if err := m.LoadMigrations(sub("migrations")); err != nil {
 		return r, fmt.Errorf("load migrations: %w", err)
 	}
@@ -186,7 +186,11 @@ func ensureSchema(ctx context.Context, conn *pgx.Conn, name string) error {
 }
 
 func replaceFunctions(ctx context.Context, conn *pgx.Conn, o Options) error {
-	scripts, err := functions(o)
+	var vector string
+	if err := conn.QueryRow(ctx, vectorSchema).Scan(&vector); err != nil {
+		return fmt.Errorf("look for pgvector's schema: %w", err)
+	}
+	scripts, err := functions(o, vector)
 	if err != nil {
 		return err
 	}
@@ -232,14 +236,17 @@ func explain(err error) error {
 
 type script struct{ name, sql string }
 
-// functions are the rendered scripts of functions/, in order: the setting of the search path first, so that
-// names in their heads are found.
-func functions(o Options) ([]script, error) {
-	scripts := []script{{"search path", "set local search_path = " + o.data()["path"].(string)}}
-	return render(scripts, sub("functions"), o)
+// vectorSchema asks for the schema of pgvector: on Supabase it is extensions, which need not exist elsewhere.
+const vectorSchema = `select pg_catalog.quote_ident(n.nspname) from pg_catalog.pg_extension e
+	join pg_catalog.pg_namespace n on n.oid = e.extnamespace where e.extname = 'vector'`
+
+// functions are the rendered scripts of functions/, in order: the setting of the search path first, so that built-in
+// names in their heads, and in bodies that are parsed when they are made, are found nowhere else.
+func functions(o Options, vector string) ([]script, error) {
+	return render([]script{{"search path", "set local search_path = " + path}}, sub("functions"), o.data(vector))
 }
 
-func render(scripts []script, dir fs.FS, o Options) ([]script, error) {
+func render(scripts []script, dir fs.FS, data map[string]any) ([]script, error) {
 	names, err := fs.Glob(dir, "*.sql")
 	if err != nil {
 		return nil, err
@@ -250,7 +257,7 @@ func render(scripts []script, dir fs.FS, o Options) ([]script, error) {
 			return nil, fmt.Errorf("parse %s: %w", name, err)
 		}
 		var sql bytes.Buffer
-		if err := t.Execute(&sql, o.data()); err != nil {
+		if err := t.Execute(&sql, data); err != nil {
 			return nil, fmt.Errorf("render %s: %w", name, err)
 		}
 		scripts = append(scripts, script{name, strings.TrimSpace(sql.String())})

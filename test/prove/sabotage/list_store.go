@@ -10,12 +10,12 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "stalled-is-forgotten", Breaks: []string{"I1"}, File: functions + "52_sweep.sql",
-			Old: "j.status in ('pending', 'running') and aw_stalled(j, p)\n", New: "false\n",
+			Old: "j.status in ('pending', 'running') and {{ .schema }}.aw_stalled(j, p)\n", New: "false\n",
 			Suites: onPostgres, Tests: cases("sweep", "sweep of what nobody began"),
 		},
 		{
 			Name: "sweeps-send-twice", Breaks: []string{"I1"}, File: functions + "52_sweep.sql",
-			Old: "(p ->> 'fence')::bigint or not aw_stalled(j, p) then", New: "(p ->> 'fence')::bigint then",
+			Old: "(p ->> 'fence')::bigint or not {{ .schema }}.aw_stalled(j, p) then", New: "(p ->> 'fence')::bigint then",
 			Suites: onPostgres, Tests: cases("sweeps at once"),
 		},
 		{
@@ -25,7 +25,7 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "done-runs-again", Breaks: []string{"I2"}, File: functions + "30_begin.sql",
-			Old: "if aw_again(j, p) then", New: "if true then",
+			Old: "if {{ .schema }}.aw_again(j, p) then", New: "if true then",
 			Suites: onModel, Tests: with(cases("begin decides by state"), model),
 		},
 		{
@@ -40,8 +40,8 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "effects-fail-alone", Breaks: []string{"I2"}, File: functions + "40_attempts.sql",
-			Old:    "    v_result := v_result || aw_effect(j, v_effect);\n",
-			New:    "    begin v_result := v_result || aw_effect(j, v_effect); exception when others then null; end;\n",
+			Old:    "    v_result := v_result || {{ .schema }}.aw_effect(j, v_effect);\n",
+			New:    "    begin v_result := v_result || {{ .schema }}.aw_effect(j, v_effect); exception when others then null; end;\n",
 			Suites: onPostgres, Tests: cases("effects are one transaction"),
 		},
 		{
@@ -86,7 +86,7 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "staging-unfenced", Breaks: []string{"I4"}, File: functions + "60_documents.sql",
-			Old: "  j jobs := aw_share(p);\n  d documents;\n  v_staged document_versions;\n  v_holder", New: "  j jobs;\n  d documents;\n  v_staged document_versions;\n  v_holder",
+			Old: "  j {{ .schema }}.jobs := {{ .schema }}.aw_share(p);\n  d {{ .schema }}.documents;\n", New: "  j {{ .schema }}.jobs;\n  d {{ .schema }}.documents;\n",
 			Suites: onPostgres, Tests: cases("stale fence"),
 		},
 		{
@@ -116,7 +116,7 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "no-dead-letter", Breaks: []string{"I6"}, File: functions + "20_endings.sql",
-			Old: "if state = 'failed' then\n    insert into dead_letters", New: "if false then\n    insert into dead_letters",
+			Old: "if state = 'failed' then\n    insert into {{ .schema }}.dead_letters", New: "if false then\n    insert into {{ .schema }}.dead_letters",
 			Suites: onPostgres, Tests: cases("fail", "worker lost for good"),
 		},
 		{
@@ -164,12 +164,12 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "release-costs-an-attempt", Breaks: []string{"I9"}, File: functions + "40_attempts.sql",
-			Old: "return aw_leave(j, 'pending', j.attempts - 1,", New: "return aw_leave(j, 'pending', j.attempts,",
+			Old: "return {{ .schema }}.aw_leave(j, 'pending', j.attempts - 1,", New: "return {{ .schema }}.aw_leave(j, 'pending', j.attempts,",
 			Suites: onModel, Tests: with(cases("release"), model),
 		},
 		{
 			Name: "lease-not-extended", Breaks: []string{"I9"}, File: functions + "40_attempts.sql",
-			Old: "    lease_expires_at = clock_timestamp() + aw_span(p -> 'lease_ms'),\n", New: "",
+			Old: "    lease_expires_at = clock_timestamp() + {{ .schema }}.aw_span(p -> 'lease_ms'),\n", New: "",
 			Suites: onPostgres, Tests: cases("worker lost", "stale fence"),
 		},
 		{
@@ -184,7 +184,7 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "words-of-all-tenants", Breaks: []string{"I10"}, File: functions + "85_search.sql",
-			Old: "from aw_matching(coalesce(aw_client(), ''), all_words", New: "from aw_matching(null, all_words",
+			Old: "from {{ .schema }}.aw_matching(coalesce({{ .schema }}.aw_client(), ''), all_words", New: "from {{ .schema }}.aw_matching(null, all_words",
 			Suites: onTenancy, Tests: tests("internal/store/postgres", "TestTenancy"),
 		},
 		{
@@ -193,13 +193,13 @@ func inTheStore() []Sabotage {
 			Suites: onSchema, Tests: tests("internal/store/schema", "TestEveryTable"),
 		},
 		{
-			Name: "login-may-be-another", Breaks: []string{"I10"}, File: migrations + "001_jobs.sql",
+			Name: "login-may-be-another", Breaks: []string{"I10"}, File: functions + "05_session.sql",
 			Old: "when session_user::text like 'async\\_worker\\_%' then", New: "when false then",
 			Suites: onTenancy, Tests: tests("internal/store/postgres", "TestTenancy"),
 		},
 		{
 			Name: "no-webhook-with-the-end", Breaks: []string{"webhooks"}, File: functions + "20_endings.sql",
-			Old: "aw_webhook(j.client_id, j.id, j.type, j.webhook_url, state, j.attempts,", New: "aw_webhook(j.client_id, j.id, j.type, null, state, j.attempts,",
+			Old: "{{ .schema }}.aw_webhook(j.client_id, j.id, j.type, j.webhook_url, state, j.attempts,", New: "{{ .schema }}.aw_webhook(j.client_id, j.id, j.type, null, state, j.attempts,",
 			Suites: onPostgres, Tests: cases("complete", "fail", "cancel"),
 		},
 		{

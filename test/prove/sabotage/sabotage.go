@@ -169,7 +169,7 @@ func (t Test) check(root string) error {
 	return fmt.Errorf("there is no test %q in %s", t.Name, t.In)
 }
 
-var sqlName = regexp.MustCompile(`(?m)^create (?:or replace )?(?:unique )?(?:function|table|trigger|index) (\w+)`)
+var sqlName = regexp.MustCompile(`(?m)^create (?:or replace )?(?:unique )?(?:function|table|trigger|index) (?:\{\{ \.schema \}\}\.)?(\w+)`)
 
 // nameAt is the name of what encloses a place of a file.
 func nameAt(file, text string, at int) (string, error) {

@@ -7,11 +7,11 @@
 --   AW012 replayed already           AW013 no attempt is left              AW014 the job has not failed
 
 -- aw_tenant is the tenant of a call; a session that is bound to another one is refused (I10).
-create or replace function aw_tenant(p jsonb) returns text
+create or replace function {{ .schema }}.aw_tenant(p jsonb) returns text
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
   asked text := p ->> 'client_id';
-  bound text := aw_client();
+  bound text := {{ .schema }}.aw_client();
 begin
   if asked is null then
     raise exception 'client_id is missing' using errcode = 'AW006';
@@ -24,7 +24,7 @@ end $$;
 
 -- aw_holding returns the job (null: there is none) if the caller holds it, or refuses (I4). An expired lease is
 -- no reason to refuse: nobody else took the job, or the fence would differ.
-create or replace function aw_holding(j jobs, p jsonb) returns jobs
+create or replace function {{ .schema }}.aw_holding(j {{ .schema }}.jobs, p jsonb) returns {{ .schema }}.jobs
 language plpgsql set search_path = {{ .path }} as $$
 begin
   if j.id is null or j.status <> 'running' or j.lease_expires_at is null
@@ -35,67 +35,67 @@ begin
 end $$;
 
 -- aw_held locks the job that the caller holds, for a new fence or an end.
-create or replace function aw_held(p jsonb) returns jobs
+create or replace function {{ .schema }}.aw_held(p jsonb) returns {{ .schema }}.jobs
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  v_client text := aw_tenant(p);
-  j jobs;
+  v_client text := {{ .schema }}.aw_tenant(p);
+  j {{ .schema }}.jobs;
 begin
-  select * into j from jobs where client_id = v_client and id = p ->> 'job_id' for update;
-  return aw_holding(j, p);
+  select * into j from {{ .schema }}.jobs where client_id = v_client and id = p ->> 'job_id' for update;
+  return {{ .schema }}.aw_holding(j, p);
 end $$;
 
 -- aw_kept is aw_held for a heartbeat, which changes neither state nor fence: it waits for no writer of staged
 -- work. Those overlap, and the next may always come before the last has ended: behind them a lock that
 -- excludes them might never be had, and a worker that is alive would lose its lease.
-create or replace function aw_kept(p jsonb) returns jobs
+create or replace function {{ .schema }}.aw_kept(p jsonb) returns {{ .schema }}.jobs
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  v_client text := aw_tenant(p);
-  j jobs;
+  v_client text := {{ .schema }}.aw_tenant(p);
+  j {{ .schema }}.jobs;
 begin
-  select * into j from jobs where client_id = v_client and id = p ->> 'job_id' for no key update;
-  return aw_holding(j, p);
+  select * into j from {{ .schema }}.jobs where client_id = v_client and id = p ->> 'job_id' for no key update;
+  return {{ .schema }}.aw_holding(j, p);
 end $$;
 
 -- aw_share is aw_held for writers of staged work: they may be several beside a heartbeat, and a new fence or an
 -- end of the job (for update) waits for them all.
-create or replace function aw_share(p jsonb) returns jobs
+create or replace function {{ .schema }}.aw_share(p jsonb) returns {{ .schema }}.jobs
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  v_client text := aw_tenant(p);
-  j jobs;
+  v_client text := {{ .schema }}.aw_tenant(p);
+  j {{ .schema }}.jobs;
 begin
-  select * into j from jobs where client_id = v_client and id = p ->> 'job_id' for key share;
-  return aw_holding(j, p);
+  select * into j from {{ .schema }}.jobs where client_id = v_client and id = p ->> 'job_id' for key share;
+  return {{ .schema }}.aw_holding(j, p);
 end $$;
 
 -- aw_alone waits until nobody writes staged work of a job that the caller has locked for no key update. It goes
 -- before an end or a new fence of a job that may still have a holder.
-create or replace function aw_alone(j jobs) returns void
+create or replace function {{ .schema }}.aw_alone(j {{ .schema }}.jobs) returns void
 language plpgsql set search_path = {{ .path }} as $$
 begin
-  perform from jobs where client_id = j.client_id and id = j.id for update;
+  perform from {{ .schema }}.jobs where client_id = j.client_id and id = j.id for update;
 end $$;
 
-create or replace function aw_span(ms jsonb) returns interval
+create or replace function {{ .schema }}.aw_span(ms jsonb) returns interval
 language sql immutable
 return make_interval(secs => (ms #>> '{}')::double precision / 1000);
 
 -- aw_ms is how many milliseconds there are until t, at least 1: a wait, never "at once".
-create or replace function aw_ms(t timestamptz) returns bigint
+create or replace function {{ .schema }}.aw_ms(t timestamptz) returns bigint
 language sql volatile
 return greatest(1, ceil(extract(epoch from t - clock_timestamp()) * 1000))::bigint;
 
 -- aw_event makes an event of the store's own, in the form in which the worker sends its events.
-create or replace function aw_event(stage text, progress integer, message text, metadata jsonb default null) returns jsonb
+create or replace function {{ .schema }}.aw_event(stage text, progress integer, message text, metadata jsonb default null) returns jsonb
 language sql volatile
 return jsonb_build_object('id', gen_random_uuid(), 'at', clock_timestamp(), 'stage', stage,
                             'progress', progress, 'message', message, 'metadata', metadata);
 
 -- aw_story appends events to a job that the caller has locked, numbered without gaps, progress never
 -- falling, an id that is there already ignored (I8). It returns what belongs into the job's row.
-create or replace function aw_story(j jobs, events jsonb, out seq bigint, out progress integer, out stage text)
+create or replace function {{ .schema }}.aw_story(j {{ .schema }}.jobs, events jsonb, out seq bigint, out progress integer, out stage text)
 language plpgsql set search_path = {{ .path }} as $$
 declare
   e jsonb;
@@ -110,7 +110,7 @@ begin
   -- One by one: they are few, and a statement for all of them takes longer to get going than to do.
   for e in select * from jsonb_array_elements(events) loop
     v_progress := greatest(progress, least(greatest((e ->> 'progress')::int, 0), 100));
-    insert into job_events as o (client_id, job_id, seq, id, series, at, stage, progress, attempt, message, metadata)
+    insert into {{ .schema }}.job_events as o (client_id, job_id, seq, id, series, at, stage, progress, attempt, message, metadata)
     values (j.client_id, j.id, aw_story.seq + 1, (e ->> 'id')::uuid, j.series,
             coalesce((e ->> 'at')::timestamptz, clock_timestamp()), coalesce(e ->> 'stage', ''), v_progress, j.attempts,
             coalesce(e ->> 'message', ''), nullif(e -> 'metadata', 'null'))

@@ -1,7 +1,7 @@
 -- How a job ends, whoever ends it: row, last event, dead letter and webhook in one transaction.
 
 -- aw_webhook_error is an error in the order of keys of DESIGN 2.4, null without one.
-create or replace function aw_webhook_error(error jsonb) returns text
+create or replace function {{ .schema }}.aw_webhook_error(error jsonb) returns text
 language sql immutable
 return case when error is not null then concat(
   '{"type":', coalesce((error -> 'type')::text, '""'),
@@ -13,7 +13,7 @@ return case when error is not null then concat(
 
 -- aw_webhook writes the outbox row with the exact body of DESIGN 2.4, when somebody is to be told.
 -- It returns how many rows it wrote.
-create or replace function aw_webhook(
+create or replace function {{ .schema }}.aw_webhook(
   client text, job_id text, task_type text, url text, state text, attempt integer, result jsonb, error jsonb
 ) returns integer
 language plpgsql set search_path = {{ .path }} as $$
@@ -33,16 +33,16 @@ begin
     ',"status":', to_json(v_wire),
     ',"attempt":', attempt,
     ',"result":' || result::text,
-    ',"error":' || aw_webhook_error(error),
+    ',"error":' || {{ .schema }}.aw_webhook_error(error),
     '}');
-  insert into webhook_deliveries (client_id, id, job_id, event, url, body, next_attempt_at)
+  insert into {{ .schema }}.webhook_deliveries (client_id, id, job_id, event, url, body, next_attempt_at)
   values (client, 'msg_' || replace(gen_random_uuid()::text, '-', ''), job_id, 'task.' || v_wire, url, v_body,
           clock_timestamp());
   return 1;
 end $$;
 
 -- aw_dead_letter_ref is a dead letter as the engine sees it.
-create or replace function aw_dead_letter_ref(d dead_letters) returns jsonb
+create or replace function {{ .schema }}.aw_dead_letter_ref(d {{ .schema }}.dead_letters) returns jsonb
 language sql stable
 return case when d.id is null then null else jsonb_build_object(
     'id', d.id, 'reason', d.reason, 'error_class', d.error_class, 'error_message', d.error_message,
@@ -50,17 +50,17 @@ return case when d.id is null then null else jsonb_build_object(
 
 -- aw_drop_staged removes what a job has staged and not activated, and documents that never had a version. Like
 -- all who touch both, it locks the documents before their versions.
-create or replace function aw_drop_staged(client text, job text) returns void
+create or replace function {{ .schema }}.aw_drop_staged(client text, job text) returns void
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  v_documents uuid[] := array(select v.document_id from document_versions v
+  v_documents uuid[] := array(select v.document_id from {{ .schema }}.document_versions v
     where v.client_id = client and v.job_id = job and v.status = 'staged');
 begin
   if v_documents <> '{}' then
-    perform from documents d where d.client_id = client and d.id = any (v_documents) order by d.id for update;
-    delete from document_versions v where v.client_id = client and v.job_id = job and v.status = 'staged';
-    delete from documents d where d.client_id = client and d.id = any (v_documents) and d.active_version is null
-      and not exists (select from document_versions v where v.client_id = client and v.document_id = d.id);
+    perform from {{ .schema }}.documents d where d.client_id = client and d.id = any (v_documents) order by d.id for update;
+    delete from {{ .schema }}.document_versions v where v.client_id = client and v.job_id = job and v.status = 'staged';
+    delete from {{ .schema }}.documents d where d.client_id = client and d.id = any (v_documents) and d.active_version is null
+      and not exists (select from {{ .schema }}.document_versions v where v.client_id = client and v.document_id = d.id);
   end if;
 end $$;
 
@@ -68,21 +68,21 @@ end $$;
 --   result: of success. error: {type, class, code, message, retryable} of failure.
 --   letter: {reason, source, original_message} of failure, for the dead letter.
 -- It returns what Settled is made of.
-create or replace function aw_end(j jobs, state text, result jsonb, error jsonb, events jsonb, letter jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_end(j {{ .schema }}.jobs, state text, result jsonb, error jsonb, events jsonb, letter jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_wire text := case state when 'succeeded' then 'completed' else state end;
   v_last record;
-  d dead_letters;
+  d {{ .schema }}.dead_letters;
   v_sent integer;
 begin
-  select * into v_last from aw_story(j, coalesce(nullif(events, 'null'), '[]') || aw_event(
+  select * into v_last from {{ .schema }}.aw_story(j, coalesce(nullif(events, 'null'), '[]') || {{ .schema }}.aw_event(
     v_wire,
     case state when 'succeeded' then 100 else 0 end, -- aw_story lifts it to the last value
     case state when 'failed' then error ->> 'message' when 'canceled' then 'canceled' else 'done' end,
     case state when 'failed' then jsonb_build_object('class', error -> 'class', 'code', error -> 'code', 'at_stage', j.stage) end));
 
-  update jobs set
+  update {{ .schema }}.jobs set
     status = state, stage = v_wire, progress = v_last.progress, event_seq = v_last.seq,
     result = aw_end.result, completed_at = clock_timestamp(), checkpoint = null,
     error_class = error ->> 'class', error_code = error ->> 'code', error_message = error ->> 'message',
@@ -90,18 +90,18 @@ begin
   where client_id = j.client_id and id = j.id;
 
   if state <> 'succeeded' then
-    perform aw_drop_staged(j.client_id, j.id);
+    perform {{ .schema }}.aw_drop_staged(j.client_id, j.id);
   end if;
   if state = 'failed' then
-    insert into dead_letters (client_id, job_id, series, rejected, task_type, reason, error_class, error_code,
+    insert into {{ .schema }}.dead_letters (client_id, job_id, series, rejected, task_type, reason, error_class, error_code,
                               error_message, attempts, original_message, source_queue, message_id)
     values (j.client_id, j.id, j.series, false, j.type, letter ->> 'reason', error ->> 'class', error ->> 'code',
             error ->> 'message', j.attempts, coalesce(letter ->> 'original_message', ''),
             letter #>> '{source,queue}', letter #>> '{source,message_id}')
     returning * into d;
   end if;
-  v_sent := aw_webhook(j.client_id, j.id, j.type, j.webhook_url, state, j.attempts, aw_end.result,
+  v_sent := {{ .schema }}.aw_webhook(j.client_id, j.id, j.type, j.webhook_url, state, j.attempts, aw_end.result,
                        error || jsonb_build_object('attempts', j.attempts));
   return jsonb_build_object('state', state, 'attempts', j.attempts, 'result', aw_end.result,
-                            'dead_letter', aw_dead_letter_ref(d), 'deliveries', v_sent);
+                            'dead_letter', {{ .schema }}.aw_dead_letter_ref(d), 'deliveries', v_sent);
 end $$;

@@ -1,23 +1,23 @@
 -- aw_begin records the job if it is new and says what to do with its message.
 
-create or replace function aw_begun(decision text, j jobs, extra jsonb default '{}') returns jsonb
+create or replace function {{ .schema }}.aw_begun(decision text, j {{ .schema }}.jobs, extra jsonb default '{}') returns jsonb
 language sql stable
 return jsonb_build_object('decision', decision, 'fence', j.fence, 'attempt', j.attempts,
     'max_attempts', j.max_attempts, 'progress', j.progress, 'state', j.status, 'checkpoint', j.checkpoint) || extra;
 
 -- aw_run starts an attempt of a job that the caller has locked: one more attempt, a new fence (I4).
-create or replace function aw_run(j jobs, p jsonb, told jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_run(j {{ .schema }}.jobs, p jsonb, told jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_last record;
   v_message_id text := nullif(p #>> '{source,message_id}', '');
 begin
   j.attempts := j.attempts + 1;
-  select * into v_last from aw_story(j, told || aw_event('started', 0,
+  select * into v_last from {{ .schema }}.aw_story(j, told || {{ .schema }}.aw_event('started', 0,
     format('attempt %s of %s started', j.attempts, j.max_attempts), jsonb_build_object('worker', p -> 'worker')));
-  update jobs set
+  update {{ .schema }}.jobs set
     status = 'running', attempts = j.attempts, fence = j.fence + 1, worker = p ->> 'worker', begin_id = p ->> 'begin_id',
-    lease_expires_at = clock_timestamp() + aw_span(p -> 'lease_ms'), not_before = null,
+    lease_expires_at = clock_timestamp() + {{ .schema }}.aw_span(p -> 'lease_ms'), not_before = null,
     started_at = coalesce(started_at, clock_timestamp()),
     series_started_at = coalesce(series_started_at, clock_timestamp()),
     sent_at = coalesce(sent_at, clock_timestamp()), message = null, -- it came: no sweep needs to send it again
@@ -26,7 +26,7 @@ begin
     event_seq = v_last.seq, progress = v_last.progress, stage = v_last.stage
   where client_id = j.client_id and id = j.id
   returning * into j;
-  return aw_begun('run', j);
+  return {{ .schema }}.aw_begun('run', j, '{}'::jsonb);
 end $$;
 
 -- aw_again says whether a message with hints.force starts another series of a job that is over. "Force"
@@ -35,7 +35,7 @@ end $$;
 -- run did what it asks for), nor for one sent before the job was canceled. Queues know the time of
 -- insertion by the second, rounded down: within the same second a restart is taken to be meant, but a
 -- cancel wins.
-create or replace function aw_again(j jobs, p jsonb) returns boolean
+create or replace function {{ .schema }}.aw_again(j {{ .schema }}.jobs, p jsonb) returns boolean
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
   v_message_id text := nullif(p #>> '{source,message_id}', '');
@@ -52,14 +52,14 @@ begin
 end $$;
 
 -- aw_restart opens another series: attempts and progress start again, the former outcome goes into the story.
-create or replace function aw_restart(j jobs, p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_restart(j {{ .schema }}.jobs, p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_was jsonb := jsonb_strip_nulls(jsonb_build_object('series', j.series, 'status', j.status, 'attempts', j.attempts,
     'completed_at', j.completed_at, 'error_class', j.error_class, 'error_code', j.error_code,
     'error_message', j.error_message)) || jsonb_build_object('result', j.result);
 begin
-  update jobs set
+  update {{ .schema }}.jobs set
     status = 'running', series = j.series + 1, fence = j.fence + 1, series_started_at = clock_timestamp(),
     attempts = 0, max_attempts = (p ->> 'max_attempts')::int, progress = 0, completed_at = null, result = null,
     error_class = null, error_code = null, error_message = null,
@@ -69,36 +69,36 @@ begin
     requested_by = coalesce(nullif(p ->> 'requested_by', ''), requested_by)
   where client_id = j.client_id and id = j.id
   returning * into j;
-  return aw_run(j, p, jsonb_build_array(aw_event('restarted', 0, 'done again on demand', v_was)));
+  return {{ .schema }}.aw_run(j, p, jsonb_build_array({{ .schema }}.aw_event('restarted', 0, 'done again on demand', v_was)));
 end $$;
 
 -- aw_begin_new begins those jobs of p.begins, each what aw_begin takes, that are new, and no other: the answer to each
 -- tells by n, from 1, which it is. One statement for all of them, an event for each. They are inserted in the order of
 -- their ids, so that two callers with the same ones wait for each other in one direction only.
-create or replace function aw_begin_new(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_begin_new(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  v_client text := aw_tenant(p);
+  v_client text := {{ .schema }}.aw_tenant(p);
   v_begun jsonb;
 begin
   with asked as (
     select distinct on (m ->> 'job_id') m, n from jsonb_array_elements(p -> 'begins') with ordinality as x(m, n)
     order by m ->> 'job_id', n
   ), fresh as (
-    insert into jobs (client_id, id, type, status, stage, attempts, max_attempts, priority, payload, hints, requested_by,
+    insert into {{ .schema }}.jobs (client_id, id, type, status, stage, attempts, max_attempts, priority, payload, hints, requested_by,
                       fingerprint, fence, lease_expires_at, worker, webhook_url, traceparent, started_at,
                       series_started_at, message_ids, sent_at, event_seq, begin_id)
     select v_client, m ->> 'job_id', m ->> 'type', 'running', 'started', 1, (m ->> 'max_attempts')::int,
            coalesce(nullif(m ->> 'priority', ''), 'normal'), coalesce(nullif(m -> 'payload', 'null'), '{}'),
            coalesce(nullif(m -> 'hints', 'null'), '{}'), nullif(m ->> 'requested_by', ''), m ->> 'fingerprint', 1,
-           clock_timestamp() + aw_span(m -> 'lease_ms'), m ->> 'worker', nullif(m ->> 'webhook_url', ''),
+           clock_timestamp() + {{ .schema }}.aw_span(m -> 'lease_ms'), m ->> 'worker', nullif(m ->> 'webhook_url', ''),
            nullif(m ->> 'traceparent', ''), clock_timestamp(), clock_timestamp(),
            array_remove(array[nullif(m #>> '{source,message_id}', '')], null), clock_timestamp(), 1, m ->> 'begin_id'
     from asked order by m ->> 'job_id'
     on conflict (client_id, id) do nothing
     returning id, status, fence, attempts, max_attempts, progress, worker
   ), told as (
-    insert into job_events (client_id, job_id, seq, id, stage, progress, attempt, message, metadata)
+    insert into {{ .schema }}.job_events (client_id, job_id, seq, id, stage, progress, attempt, message, metadata)
     select v_client, f.id, 1, gen_random_uuid(), 'started', 0, 1,
            format('attempt 1 of %s started', f.max_attempts), jsonb_build_object('worker', f.worker)
     from fresh f
@@ -110,13 +110,13 @@ begin
   return coalesce(v_begun, '[]');
 end $$;
 
-create or replace function aw_begin(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_begin(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  v_client text := aw_tenant(p);
-  v_new jsonb := aw_begin_new(jsonb_build_object('client_id', v_client, 'begins', jsonb_build_array(p))) -> 0;
-  j jobs;
-  d dead_letters;
+  v_client text := {{ .schema }}.aw_tenant(p);
+  v_new jsonb := {{ .schema }}.aw_begin_new(jsonb_build_object('client_id', v_client, 'begins', jsonb_build_array(p))) -> 0;
+  j {{ .schema }}.jobs;
+  d {{ .schema }}.dead_letters;
   v_orphan boolean;
   v_error jsonb;
 begin
@@ -124,54 +124,54 @@ begin
     return v_new;
   end if;
 
-  select * into strict j from jobs where client_id = v_client and id = p ->> 'job_id' for no key update;
+  select * into strict j from {{ .schema }}.jobs where client_id = v_client and id = p ->> 'job_id' for no key update;
   if j.placeholder then
-    return aw_begun('canceled', j);
+    return {{ .schema }}.aw_begun('canceled', j, '{}'::jsonb);
   elsif j.fingerprint <> p ->> 'fingerprint' then -- I5
-    return aw_begun('conflict', j);
+    return {{ .schema }}.aw_begun('conflict', j, '{}'::jsonb);
   end if;
 
   if j.status in ('succeeded', 'failed', 'canceled') then
-    if aw_again(j, p) then
-      return aw_restart(j, p);
+    if {{ .schema }}.aw_again(j, p) then
+      return {{ .schema }}.aw_restart(j, p);
     end if;
     -- The dead letter whose copy may still have to be sent: one of an earlier series comes first (I6).
-    select * into d from dead_letters l where l.client_id = v_client and l.job_id = j.id
+    select * into d from {{ .schema }}.dead_letters l where l.client_id = v_client and l.job_id = j.id
       and l.series is not null and (l.series = j.series or l.sent_at is null)
       order by l.sent_at nulls first, l.series limit 1;
-    return aw_begun(case j.status when 'canceled' then 'canceled' else 'done' end, j,
-      jsonb_build_object('dead_letter', aw_dead_letter_ref(d)));
+    return {{ .schema }}.aw_begun(case j.status when 'canceled' then 'canceled' else 'done' end, j,
+      jsonb_build_object('dead_letter', {{ .schema }}.aw_dead_letter_ref(d)));
   elsif j.status = 'pending' and j.cancel_requested_at is null then
-    return aw_run(j, p, '[]');
+    return {{ .schema }}.aw_run(j, p, '[]'::jsonb);
   end if;
   -- The request that began it was never answered: nobody makes that attempt.
   v_orphan := j.lease_expires_at is not null and coalesce(p -> 'unanswered' ? j.begin_id, false);
   if j.lease_expires_at > clock_timestamp() and not v_orphan then
-    return aw_begun('leased', j, jsonb_build_object('wait_ms', aw_ms(j.lease_expires_at), 'worker', j.worker));
+    return {{ .schema }}.aw_begun('leased', j, jsonb_build_object('wait_ms', {{ .schema }}.aw_ms(j.lease_expires_at), 'worker', j.worker));
   end if;
 
-  perform aw_alone(j);
+  perform {{ .schema }}.aw_alone(j);
   if j.cancel_requested_at is not null then
-    perform aw_end(j, 'canceled', null, null, null, null);
+    perform {{ .schema }}.aw_end(j, 'canceled', null::jsonb, null::jsonb, null::jsonb, null::jsonb);
     j.status := 'canceled';
-    return aw_begun('canceled', j);
+    return {{ .schema }}.aw_begun('canceled', j, '{}'::jsonb);
   elsif v_orphan then -- I9
     j.attempts := j.attempts - 1;
-    return aw_run(j, p, jsonb_build_array(aw_event('released', 0, 'its begin was not answered; the attempt is not counted')));
+    return {{ .schema }}.aw_run(j, p, jsonb_build_array({{ .schema }}.aw_event('released', 0, 'its begin was not answered; the attempt is not counted', null::jsonb)));
   elsif j.lease_expires_at is null then -- it waits for its next attempt
     if j.not_before > clock_timestamp() then
-      return aw_begun('waiting', j, jsonb_build_object('wait_ms', aw_ms(j.not_before)));
+      return {{ .schema }}.aw_begun('waiting', j, jsonb_build_object('wait_ms', {{ .schema }}.aw_ms(j.not_before)));
     end if;
-    return aw_run(j, p, '[]');
+    return {{ .schema }}.aw_run(j, p, '[]'::jsonb);
   elsif j.attempts < j.max_attempts then
-    return aw_run(j, p, jsonb_build_array(aw_event('worker_lost', 0,
-      format('worker %s was lost in attempt %s', coalesce(j.worker, '?'), j.attempts))));
+    return {{ .schema }}.aw_run(j, p, jsonb_build_array({{ .schema }}.aw_event('worker_lost', 0,
+      format('worker %s was lost in attempt %s', coalesce(j.worker, '?'), j.attempts), null::jsonb)));
   end if;
 
   v_error := jsonb_build_object('type', 'WorkerLost', 'class', 'worker_lost',
     'code', upper(j.type) || '_WORKER_LOST', 'retryable', true,
     'message', format('the worker was lost in attempt %s of %s', j.attempts, j.max_attempts));
-  return aw_begun('spent', j, jsonb_build_object('state', 'failed') || (
-    aw_end(j, 'failed', null, v_error, null,
+  return {{ .schema }}.aw_begun('spent', j, jsonb_build_object('state', 'failed') || (
+    {{ .schema }}.aw_end(j, 'failed', null::jsonb, v_error, null::jsonb,
            p || jsonb_build_object('reason', 'worker_lost')) - 'state'));
 end $$;

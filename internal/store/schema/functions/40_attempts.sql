@@ -1,14 +1,14 @@
 -- What the holder of a job may do with it. Each refuses a stale fence (I4) and is one transaction.
 
-create or replace function aw_heartbeat(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_heartbeat(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  j jobs := aw_kept(p);
+  j {{ .schema }}.jobs := {{ .schema }}.aw_kept(p);
   v_last record;
 begin
-  select * into v_last from aw_story(j, p -> 'events');
-  update jobs set
-    lease_expires_at = clock_timestamp() + aw_span(p -> 'lease_ms'),
+  select * into v_last from {{ .schema }}.aw_story(j, p -> 'events');
+  update {{ .schema }}.jobs set
+    lease_expires_at = clock_timestamp() + {{ .schema }}.aw_span(p -> 'lease_ms'),
     checkpoint = coalesce(nullif(p -> 'checkpoint', 'null'), checkpoint),
     event_seq = v_last.seq, progress = v_last.progress, stage = v_last.stage
   where client_id = j.client_id and id = j.id;
@@ -16,7 +16,7 @@ begin
 end $$;
 
 -- aw_effect runs one effect of a handler: the function aw_effect_<kind>. What it returns goes into the result.
-create or replace function aw_effect(j jobs, effect jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_effect(j {{ .schema }}.jobs, effect jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_kind text := effect ->> 'kind';
@@ -31,10 +31,10 @@ begin
   return coalesce(v_added, '{}');
 end $$;
 
-create or replace function aw_complete(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_complete(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  j jobs := aw_held(p);
+  j {{ .schema }}.jobs := {{ .schema }}.aw_held(p);
   v_result jsonb := coalesce(nullif(p -> 'result', 'null'), '{}');
   v_effect jsonb;
 begin
@@ -42,51 +42,51 @@ begin
     raise exception 'a result must be a JSON object' using errcode = 'AW006';
   end if;
   for v_effect in select * from jsonb_array_elements(coalesce(nullif(p -> 'effects', 'null'), '[]')) loop
-    v_result := v_result || aw_effect(j, v_effect);
+    v_result := v_result || {{ .schema }}.aw_effect(j, v_effect);
   end loop;
-  return aw_end(j, 'succeeded', v_result, null, p -> 'events', null);
+  return {{ .schema }}.aw_end(j, 'succeeded', v_result, null::jsonb, p -> 'events', null::jsonb);
 end $$;
 
 -- aw_complete_all completes all jobs of p.completions, each what aw_complete takes, or none; the answer to each tells
 -- by n, from 1, which it is. In the order of their ids, so that two callers wait for each other in one direction only.
-create or replace function aw_complete_all(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_complete_all(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  v_client jsonb := jsonb_build_object('client_id', aw_tenant(p));
+  v_client jsonb := jsonb_build_object('client_id', {{ .schema }}.aw_tenant(p));
   v_n integer;
   v_one jsonb;
   v_all jsonb := '[]';
 begin
   for v_n, v_one in select n, m from jsonb_array_elements(p -> 'completions') with ordinality as x(m, n)
                     order by m ->> 'job_id' loop
-    v_all := v_all || (jsonb_build_object('n', v_n) || aw_complete(v_one || v_client));
+    v_all := v_all || (jsonb_build_object('n', v_n) || {{ .schema }}.aw_complete(v_one || v_client));
   end loop;
   return v_all;
 end $$;
 
-create or replace function aw_fail(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_fail(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 begin
-  return aw_end(aw_held(p), 'failed', null, p -> 'error', p -> 'events', p);
+  return {{ .schema }}.aw_end({{ .schema }}.aw_held(p), 'failed', null::jsonb, p -> 'error', p -> 'events', p);
 end $$;
 
 -- aw_canceled: after it nothing of the job is committed (I7), because the job is no longer running.
-create or replace function aw_canceled(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_canceled(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 begin
-  return aw_end(aw_held(p), 'canceled', null, null, p -> 'events', null);
+  return {{ .schema }}.aw_end({{ .schema }}.aw_held(p), 'canceled', null::jsonb, null::jsonb, p -> 'events', null::jsonb);
 end $$;
 
 -- aw_leave ends an attempt and not the job: what is staged and the checkpoint stay for the next one.
-create or replace function aw_leave(j jobs, state text, attempts integer, wait interval, error jsonb, events jsonb)
+create or replace function {{ .schema }}.aw_leave(j {{ .schema }}.jobs, state text, attempts integer, wait interval, error jsonb, events jsonb)
 returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 #variable_conflict use_variable
 declare
   v_last record;
 begin
-  select * into v_last from aw_story(j, events);
-  update jobs as u set
+  select * into v_last from {{ .schema }}.aw_story(j, events);
+  update {{ .schema }}.jobs as u set
     status = state, attempts = aw_leave.attempts, lease_expires_at = null, not_before = clock_timestamp() + wait,
     error_class = coalesce(error ->> 'class', u.error_class), error_code = coalesce(error ->> 'code', u.error_code),
     error_message = coalesce(error ->> 'message', u.error_message),
@@ -96,25 +96,25 @@ begin
 end $$;
 
 -- aw_retry notes a retryable error and when the next attempt may start. The job stays running, held by nobody.
-create or replace function aw_retry(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_retry(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  j jobs := aw_held(p);
+  j {{ .schema }}.jobs := {{ .schema }}.aw_held(p);
 begin
   if j.attempts >= j.max_attempts then -- I6
     raise exception 'job % has no attempt left after %', j.id, j.attempts using errcode = 'AW006';
   end if;
-  return aw_leave(j, 'running', j.attempts, aw_span(p -> 'after_ms'), p -> 'error',
-    coalesce(nullif(p -> 'events', 'null'), '[]') || aw_event('retrying', 0, p #>> '{error,message}',
+  return {{ .schema }}.aw_leave(j, 'running', j.attempts, {{ .schema }}.aw_span(p -> 'after_ms'), p -> 'error',
+    coalesce(nullif(p -> 'events', 'null'), '[]') || {{ .schema }}.aw_event('retrying', 0, p #>> '{error,message}',
       jsonb_build_object('class', p #> '{error,class}', 'code', p #> '{error,code}', 'after_ms', p -> 'after_ms')));
 end $$;
 
 -- aw_release gives the job back; the attempt is not counted (I9).
-create or replace function aw_release(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_release(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  j jobs := aw_held(p);
+  j {{ .schema }}.jobs := {{ .schema }}.aw_held(p);
 begin
-  return aw_leave(j, 'pending', j.attempts - 1, interval '0', null,
-    coalesce(nullif(p -> 'events', 'null'), '[]') || aw_event('released', 0, 'given back; the attempt is not counted'));
+  return {{ .schema }}.aw_leave(j, 'pending', j.attempts - 1, interval '0', null::jsonb,
+    coalesce(nullif(p -> 'events', 'null'), '[]') || {{ .schema }}.aw_event('released', 0, 'given back; the attempt is not counted', null::jsonb));
 end $$;

@@ -1,13 +1,13 @@
 -- What comes from outside an attempt: submissions, cancel requests, messages that can't become work.
 
 -- aw_submit records a job before its message is sent, with the message, so that a sweep can send it again (I1).
-create or replace function aw_submit(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_submit(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  v_client text := aw_tenant(p);
-  j jobs;
+  v_client text := {{ .schema }}.aw_tenant(p);
+  j {{ .schema }}.jobs;
 begin
-  insert into jobs (client_id, id, type, max_attempts, priority, payload, hints, requested_by, fingerprint,
+  insert into {{ .schema }}.jobs (client_id, id, type, max_attempts, priority, payload, hints, requested_by, fingerprint,
                     webhook_url, traceparent, queue, message)
   values (v_client, p ->> 'job_id', p ->> 'type', (p ->> 'max_attempts')::int,
           coalesce(nullif(p ->> 'priority', ''), 'normal'), coalesce(nullif(p -> 'payload', 'null'), '{}'),
@@ -18,19 +18,19 @@ begin
   if found then
     return jsonb_build_object('created', true, 'state', j.status, 'sent', false);
   end if;
-  select * into strict j from jobs where client_id = v_client and id = p ->> 'job_id';
+  select * into strict j from {{ .schema }}.jobs where client_id = v_client and id = p ->> 'job_id';
   if not j.placeholder and j.fingerprint <> p ->> 'fingerprint' then -- I5
     raise exception 'job % has another type or payload', j.id using errcode = 'AW003';
   end if;
   return jsonb_build_object('created', false, 'state', j.status, 'sent', j.queue is null or j.sent_at is not null);
 end $$;
 
-create or replace function aw_mark_sent(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_mark_sent(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  v_client text := aw_tenant(p);
+  v_client text := {{ .schema }}.aw_tenant(p);
 begin
-  update jobs set sent_at = coalesce(sent_at, clock_timestamp()), message = null
+  update {{ .schema }}.jobs set sent_at = coalesce(sent_at, clock_timestamp()), message = null
   where client_id = v_client and id = p ->> 'job_id';
   if not found then
     raise exception 'there is no job %', p ->> 'job_id' using errcode = 'AW002';
@@ -40,83 +40,83 @@ end $$;
 
 -- aw_request_cancel: a job that nobody works on is canceled at once, a running one is asked to stop, an
 -- unknown id gets a canceled row so that its message is dropped when it comes.
-create or replace function aw_request_cancel(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_request_cancel(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  v_client text := aw_tenant(p);
+  v_client text := {{ .schema }}.aw_tenant(p);
   v_by text := coalesce(nullif(p ->> 'by', ''), 'somebody');
   v_last record;
-  j jobs;
+  j {{ .schema }}.jobs;
 begin
-  insert into jobs (client_id, id, type, status, stage, placeholder, completed_at, cancel_requested_at,
+  insert into {{ .schema }}.jobs (client_id, id, type, status, stage, placeholder, completed_at, cancel_requested_at,
                     cancel_requested_by, event_seq)
   values (v_client, p ->> 'job_id', '', 'canceled', 'canceled', true, clock_timestamp(), clock_timestamp(), v_by, 1)
   on conflict (client_id, id) do nothing
   returning * into j;
   if found then
-    insert into job_events (client_id, job_id, seq, id, stage, progress, attempt, message)
+    insert into {{ .schema }}.job_events (client_id, job_id, seq, id, stage, progress, attempt, message)
     values (v_client, j.id, 1, gen_random_uuid(), 'canceled', 0, 0, 'canceled by ' || v_by || ' before any message came');
-    return aw_job_json(j);
+    return {{ .schema }}.aw_job_json(j);
   end if;
 
-  select * into strict j from jobs where client_id = v_client and id = p ->> 'job_id' for no key update;
+  select * into strict j from {{ .schema }}.jobs where client_id = v_client and id = p ->> 'job_id' for no key update;
   if j.status in ('succeeded', 'failed', 'canceled') then
     raise exception 'job % is already %', j.id, j.status using errcode = 'AW005';
   end if;
   if j.cancel_requested_at is null then
-    select * into v_last from aw_story(j, jsonb_build_array(aw_event('', 0, 'cancel requested by ' || v_by)));
-    update jobs set cancel_requested_at = clock_timestamp(), cancel_requested_by = v_by, event_seq = v_last.seq
+    select * into v_last from {{ .schema }}.aw_story(j, jsonb_build_array({{ .schema }}.aw_event('', 0, 'cancel requested by ' || v_by, null::jsonb)));
+    update {{ .schema }}.jobs set cancel_requested_at = clock_timestamp(), cancel_requested_by = v_by, event_seq = v_last.seq
     where client_id = v_client and id = j.id
     returning * into j;
   end if;
   if j.status = 'pending' or coalesce(j.lease_expires_at, '-infinity') <= clock_timestamp() then
-    perform aw_alone(j);
-    perform aw_end(j, 'canceled', null, null, null, null);
-    select * into strict j from jobs where client_id = v_client and id = j.id;
+    perform {{ .schema }}.aw_alone(j);
+    perform {{ .schema }}.aw_end(j, 'canceled', null::jsonb, null::jsonb, null::jsonb, null::jsonb);
+    select * into strict j from {{ .schema }}.jobs where client_id = v_client and id = j.id;
   end if;
-  return aw_job_json(j);
+  return {{ .schema }}.aw_job_json(j);
 end $$;
 
 -- aw_canceling returns those of the attempts (job_id, fence) whose jobs somebody asked to cancel. A worker asks it
 -- twice a second for all that it runs, so each is one look into the primary key: the limit keeps it that, and so
 -- does the column job_id. Behind a policy an expression in its place could use no index.
-create or replace function aw_canceling(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_canceling(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
-  v_client text := aw_tenant(p);
+  v_client text := {{ .schema }}.aw_tenant(p);
 begin
   return coalesce((
     select jsonb_agg(jsonb_build_object('job_id', a.job_id, 'fence', a.fence))
     from jsonb_to_recordset(p -> 'attempts') as a(job_id text, fence bigint)
     where (select j.cancel_requested_at is not null and j.fence = a.fence
-           from jobs j where j.id = a.job_id and j.client_id = v_client limit 1)), '[]');
+           from {{ .schema }}.jobs j where j.id = a.job_id and j.client_id = v_client limit 1)), '[]');
 end $$;
 
 -- aw_refuse_job makes the row of a rejected message's job: a new, failed one; or it fails the row that was
 -- recorded before this very message was sent. Any other row of that id stays as it is. It returns the series
 -- that ended by it, null when none did.
-create or replace function aw_refuse_job(v_client text, p jsonb) returns integer
+create or replace function {{ .schema }}.aw_refuse_job(v_client text, p jsonb) returns integer
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_error jsonb := p -> 'error';
   v_last record;
-  j jobs;
+  j {{ .schema }}.jobs;
 begin
-  insert into jobs (client_id, id, type, payload, requested_by, webhook_url, sent_at)
+  insert into {{ .schema }}.jobs (client_id, id, type, payload, requested_by, webhook_url, sent_at)
   values (v_client, p ->> 'job_id', coalesce(p ->> 'type', ''), coalesce(nullif(p -> 'payload', 'null'), '{}'),
           nullif(p ->> 'requested_by', ''), nullif(p ->> 'webhook_url', ''), clock_timestamp())
   on conflict (client_id, id) do nothing
   returning * into j;
   if not found then
-    select * into strict j from jobs where client_id = v_client and id = p ->> 'job_id' for update;
+    select * into strict j from {{ .schema }}.jobs where client_id = v_client and id = p ->> 'job_id' for update;
     if j.status <> 'pending' or j.queue is null or j.series_started_at is not null or j.type is distinct from p ->> 'type'
        or j.payload is distinct from p -> 'payload' then
       return null;
     end if;
   end if;
-  select * into v_last from aw_story(j, jsonb_build_array(aw_event('failed', 0, v_error ->> 'message',
+  select * into v_last from {{ .schema }}.aw_story(j, jsonb_build_array({{ .schema }}.aw_event('failed', 0, v_error ->> 'message',
     jsonb_build_object('class', v_error -> 'class', 'code', v_error -> 'code'))));
-  update jobs set
+  update {{ .schema }}.jobs set
     status = 'failed', stage = 'failed', event_seq = v_last.seq, completed_at = clock_timestamp(), message = null,
     error_class = v_error ->> 'class', error_code = v_error ->> 'code', error_message = v_error ->> 'message'
   where client_id = v_client and id = j.id;
@@ -124,15 +124,15 @@ begin
 end $$;
 
 -- aw_reject records a message that can't become work, once per message (I6).
-create or replace function aw_reject(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_reject(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  v_client text := aw_tenant(p);
+  v_client text := {{ .schema }}.aw_tenant(p);
   v_job text := nullif(p ->> 'job_id', '');
   v_error jsonb := p -> 'error';
-  d dead_letters;
+  d {{ .schema }}.dead_letters;
 begin
-  insert into dead_letters (client_id, job_id, rejected, task_type, reason, error_class, error_code, error_message,
+  insert into {{ .schema }}.dead_letters (client_id, job_id, rejected, task_type, reason, error_class, error_code, error_message,
                             attempts, original_message, source_queue, message_id)
   values (v_client, v_job, true, nullif(p ->> 'type', ''), p ->> 'reason', v_error ->> 'class', v_error ->> 'code',
           v_error ->> 'message', 0, coalesce(p ->> 'original_message', ''),
@@ -140,25 +140,25 @@ begin
   on conflict (client_id, coalesce(source_queue, ''), message_id) where rejected and message_id is not null do nothing
   returning * into d;
   if not found then
-    select * into strict d from dead_letters l where l.client_id = v_client and l.rejected
+    select * into strict d from {{ .schema }}.dead_letters l where l.client_id = v_client and l.rejected
       and coalesce(l.source_queue, '') = coalesce(p #>> '{source,queue}', '') and l.message_id = p #>> '{source,message_id}';
-    return jsonb_build_object('state', 'failed', 'attempts', 0, 'dead_letter', aw_dead_letter_ref(d), 'deliveries', 0);
+    return jsonb_build_object('state', 'failed', 'attempts', 0, 'dead_letter', {{ .schema }}.aw_dead_letter_ref(d), 'deliveries', 0);
   end if;
 
   if v_job is not null and coalesce((p ->> 'record')::boolean, false) then
-    update dead_letters set series = aw_refuse_job(v_client, p) where client_id = v_client and id = d.id;
+    update {{ .schema }}.dead_letters set series = {{ .schema }}.aw_refuse_job(v_client, p) where client_id = v_client and id = d.id;
   end if;
-  return jsonb_build_object('state', 'failed', 'attempts', 0, 'dead_letter', aw_dead_letter_ref(d),
-    'deliveries', aw_webhook(v_client, v_job, nullif(p ->> 'type', ''), p ->> 'webhook_url', 'failed', 1, null,
+  return jsonb_build_object('state', 'failed', 'attempts', 0, 'dead_letter', {{ .schema }}.aw_dead_letter_ref(d),
+    'deliveries', {{ .schema }}.aw_webhook(v_client, v_job, nullif(p ->> 'type', ''), p ->> 'webhook_url', 'failed', 1, null::jsonb,
                              v_error || '{"attempts": 0}'));
 end $$;
 
-create or replace function aw_dead_letter_sent(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_dead_letter_sent(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  v_client text := aw_tenant(p);
+  v_client text := {{ .schema }}.aw_tenant(p);
 begin
-  update dead_letters set sent_at = coalesce(sent_at, clock_timestamp())
+  update {{ .schema }}.dead_letters set sent_at = coalesce(sent_at, clock_timestamp())
   where client_id = v_client and id = (p ->> 'id')::uuid;
   if not found then
     raise exception 'there is no dead letter %', p ->> 'id' using errcode = 'AW002';

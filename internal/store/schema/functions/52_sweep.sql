@@ -4,56 +4,56 @@
 -- it was given back, or for much longer, since it was sent and never begun), and no message of it is being sent or
 -- was sent by a sweep not long ago. A worker's death alone brings its message back, and soon: so that message is
 -- lost, or waits in a long queue. Then another one does no harm, as aw_begin answers it.
-create or replace function aw_stalled(j jobs, p jsonb) returns boolean
+create or replace function {{ .schema }}.aw_stalled(j {{ .schema }}.jobs, p jsonb) returns boolean
 language sql volatile
 return j.status in ('pending', 'running') and j.message is null and case
   when coalesce(j.lease_expires_at, j.not_before) is null then
-    j.sent_at <= clock_timestamp() - aw_span(p -> 'unstarted_for_ms')
-  else coalesce(j.lease_expires_at, j.not_before) <= clock_timestamp() - aw_span(p -> 'stalled_for_ms')
+    j.sent_at <= clock_timestamp() - {{ .schema }}.aw_span(p -> 'unstarted_for_ms')
+  else coalesce(j.lease_expires_at, j.not_before) <= clock_timestamp() - {{ .schema }}.aw_span(p -> 'stalled_for_ms')
     and (j.sent_at <= coalesce(j.lease_expires_at, j.not_before)
-         or j.sent_at <= clock_timestamp() - aw_span(p -> 'again_after_ms')) end;
+         or j.sent_at <= clock_timestamp() - {{ .schema }}.aw_span(p -> 'again_after_ms')) end;
 
-create or replace function aw_sweep(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_sweep(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} set timezone = 'UTC' as $$
 declare
-  v_client text := aw_tenant(p);
+  v_client text := {{ .schema }}.aw_tenant(p);
   v_limit integer := (p ->> 'limit')::int;
 begin
   return jsonb_build_object(
     'unsent', coalesce((
       select jsonb_agg(jsonb_build_object('job_id', u.id, 'queue', u.queue, 'message', u.message) order by u.created_at)
-      from (select * from jobs
+      from (select * from {{ .schema }}.jobs
             where client_id = v_client and message is not null and sent_at is null
-              and updated_at <= clock_timestamp() - aw_span(p -> 'unsent_for_ms') -- nothing happened to it since it was recorded
+              and updated_at <= clock_timestamp() - {{ .schema }}.aw_span(p -> 'unsent_for_ms') -- nothing happened to it since it was recorded
             order by created_at limit v_limit) u), '[]'),
     'stalled', coalesce((
-      select jsonb_agg(jsonb_build_object('job', aw_job_json(s.j), 'webhook_url', (s.j).webhook_url,
+      select jsonb_agg(jsonb_build_object('job', {{ .schema }}.aw_job_json(s.j), 'webhook_url', (s.j).webhook_url,
         'traceparent', (s.j).traceparent, 'fingerprint', (s.j).fingerprint, 'fence', (s.j).fence,
         'worker_lost', (s.j).lease_expires_at is not null, 'since', s.since) order by s.since)
-      from (select j, coalesce(j.lease_expires_at, j.not_before, j.sent_at) as since from jobs j
-            where j.client_id = v_client and j.status in ('pending', 'running') and aw_stalled(j, p)
+      from (select j, coalesce(j.lease_expires_at, j.not_before, j.sent_at) as since from {{ .schema }}.jobs j
+            where j.client_id = v_client and j.status in ('pending', 'running') and {{ .schema }}.aw_stalled(j, p)
             order by since limit v_limit) s), '[]'));
 end $$;
 
 -- aw_resend records another message of a stalled job, as aw_submit records the first. Of several sweeps that found
 -- the job, one records. An empty message only puts the next one off.
-create or replace function aw_resend(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_resend(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  v_client text := aw_tenant(p);
+  v_client text := {{ .schema }}.aw_tenant(p);
   v_last record;
-  j jobs;
+  j {{ .schema }}.jobs;
 begin
-  select * into j from jobs where client_id = v_client and id = p ->> 'job_id' for no key update;
-  if not found or j.fence <> (p ->> 'fence')::bigint or not aw_stalled(j, p) then
+  select * into j from {{ .schema }}.jobs where client_id = v_client and id = p ->> 'job_id' for no key update;
+  if not found or j.fence <> (p ->> 'fence')::bigint or not {{ .schema }}.aw_stalled(j, p) then
     return '{"recorded": false}';
   elsif p ->> 'message' = '' then
-    update jobs set sent_at = clock_timestamp() where client_id = v_client and id = j.id;
+    update {{ .schema }}.jobs set sent_at = clock_timestamp() where client_id = v_client and id = j.id;
     return '{"recorded": true}';
   end if;
-  select * into v_last from aw_story(j, jsonb_build_array(aw_event('', 0, 'its message is lost; it is sent again',
+  select * into v_last from {{ .schema }}.aw_story(j, jsonb_build_array({{ .schema }}.aw_event('', 0, 'its message is lost; it is sent again',
     jsonb_build_object('worker_lost', j.lease_expires_at is not null))));
-  update jobs set queue = p ->> 'queue', message = p ->> 'message', sent_at = null, event_seq = v_last.seq
+  update {{ .schema }}.jobs set queue = p ->> 'queue', message = p ->> 'message', sent_at = null, event_seq = v_last.seq
   where client_id = v_client and id = j.id;
   return '{"recorded": true}';
 end $$;

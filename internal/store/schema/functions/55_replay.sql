@@ -4,18 +4,18 @@
 -- Locks are taken in this order: job, dead letter.
 
 -- aw_replay_refusal is why a dead letter is not to be replayed without being asked twice, null when it may be.
-create or replace function aw_replay_refusal(d dead_letters) returns text
+create or replace function {{ .schema }}.aw_replay_refusal(d {{ .schema }}.dead_letters) returns text
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
-  j jobs;
+  j {{ .schema }}.jobs;
 begin
   if d.replayed_at is not null then
-    select * into j from jobs where client_id = d.client_id and id = d.replayed_as;
+    select * into j from {{ .schema }}.jobs where client_id = d.client_id and id = d.replayed_as;
     return format('dead letter %s was replayed at %s by %s as job %s%s', d.id,
       to_char(d.replayed_at at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS "UTC"'), coalesce(d.replayed_by, 'somebody'),
       d.replayed_as, coalesce(', which is ' || j.status, ''));
   end if;
-  select * into j from jobs where client_id = d.client_id and id = d.job_id;
+  select * into j from {{ .schema }}.jobs where client_id = d.client_id and id = d.job_id;
   if j.series > d.series then
     return format('job %s was started again since dead letter %s, and is %s', j.id, d.id, j.status);
   end if;
@@ -25,18 +25,18 @@ end $$;
 -- aw_replay_of says what a replay of a dead letter would be. Its job's id is made of that of the first job of
 -- its line and of the number of the replay (a, a.r1, a.r2 …); where there is no such job yet, because the
 -- message never became one, it is the task's own id.
-create or replace function aw_replay_of(d dead_letters, task_id text) returns jsonb
+create or replace function {{ .schema }}.aw_replay_of(d {{ .schema }}.dead_letters, task_id text) returns jsonb
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
   v_base text := coalesce(d.job_id, task_id);
   v_number integer := 1;
   v_id text := v_base;
-  j jobs;
+  j {{ .schema }}.jobs;
 begin
   if v_base is null then
     raise exception 'dead letter % names no task: a replay needs a task id', d.id using errcode = 'AW006';
   end if;
-  select * into j from jobs where client_id = d.client_id and id = v_base;
+  select * into j from {{ .schema }}.jobs where client_id = d.client_id and id = v_base;
   if found then
     v_number := j.replay + 1;
     if j.replay > 0 and v_base like '%.r' || j.replay then
@@ -46,104 +46,104 @@ begin
       v_base := left(v_base, 109) || '.' || left(md5(v_base), 8);
     end if;
     v_id := v_base || '.r' || v_number;
-    while exists (select from jobs o where o.client_id = d.client_id and o.id = v_id) loop
+    while exists (select from {{ .schema }}.jobs o where o.client_id = d.client_id and o.id = v_id) loop
       v_number := v_number + 1;
       v_id := v_base || '.r' || v_number;
     end loop;
   end if;
   return jsonb_build_object('job_id', v_id, 'parent_job_id', j.id, 'number', v_number, 'replays', d.replays,
-    'webhook_url', j.webhook_url, 'refusal', aw_replay_refusal(d));
+    'webhook_url', j.webhook_url, 'refusal', {{ .schema }}.aw_replay_refusal(d));
 end $$;
 
-create or replace function aw_plan_replay(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_plan_replay(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
-  v_client text := aw_tenant(p);
-  d dead_letters;
+  v_client text := {{ .schema }}.aw_tenant(p);
+  d {{ .schema }}.dead_letters;
 begin
-  select * into d from dead_letters where client_id = v_client and id::text = p ->> 'id';
+  select * into d from {{ .schema }}.dead_letters where client_id = v_client and id::text = p ->> 'id';
   if not found then
     raise exception 'there is no dead letter %', p ->> 'id' using errcode = 'AW002';
   end if;
-  return aw_replay_of(d, nullif(p ->> 'task_id', ''));
+  return {{ .schema }}.aw_replay_of(d, nullif(p ->> 'task_id', ''));
 end $$;
 
 -- aw_note_replay notes on a dead letter that its task is done again, as which job, and by whom.
-create or replace function aw_note_replay(d dead_letters, job_id text, by text) returns void
+create or replace function {{ .schema }}.aw_note_replay(d {{ .schema }}.dead_letters, job_id text, by text) returns void
 language sql set search_path = {{ .path }} as $$
-  update dead_letters l set
+  update {{ .schema }}.dead_letters l set
     replayed_at = clock_timestamp(), replayed_as = $2, replayed_by = $3, replays = l.replays + 1
   where l.client_id = d.client_id and l.id = d.id;
 $$;
 
 -- aw_replay records the job that does a dead letter's task again. The message bears the job's id, so the caller
 -- made it after a plan; when the plan does not hold any more, nothing is done.
-create or replace function aw_replay(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_replay(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  v_client text := aw_tenant(p);
+  v_client text := {{ .schema }}.aw_tenant(p);
   v_by text := coalesce(nullif(p ->> 'by', ''), 'somebody');
   v_plan jsonb;
   v_last record;
-  d dead_letters;
-  j jobs;
+  d {{ .schema }}.dead_letters;
+  j {{ .schema }}.jobs;
 begin
-  select * into d from dead_letters where client_id = v_client and id::text = p ->> 'id' for update;
+  select * into d from {{ .schema }}.dead_letters where client_id = v_client and id::text = p ->> 'id' for update;
   if not found then
     raise exception 'there is no dead letter %', p ->> 'id' using errcode = 'AW002';
   end if;
-  v_plan := aw_replay_of(d, nullif(p ->> 'task_id', ''));
+  v_plan := {{ .schema }}.aw_replay_of(d, nullif(p ->> 'task_id', ''));
   -- "Again" is said of what one knows: a replay since the plan refuses, whatever was asked for.
   if v_plan ->> 'refusal' is not null
      and not (coalesce((p ->> 'again')::boolean, false) and d.replays = (p ->> 'replays')::int) then
     raise exception '%', v_plan ->> 'refusal' using errcode = 'AW012';
   elsif v_plan ->> 'job_id' is distinct from p ->> 'job_id'
-     or not (aw_submit(p) ->> 'created')::boolean then
+     or not ({{ .schema }}.aw_submit(p) ->> 'created')::boolean then
     raise exception 'job % is there already', p ->> 'job_id' using errcode = 'AW003';
   end if;
 
-  update jobs set parent_job_id = v_plan ->> 'parent_job_id', replay = (v_plan ->> 'number')::int
+  update {{ .schema }}.jobs set parent_job_id = v_plan ->> 'parent_job_id', replay = (v_plan ->> 'number')::int
   where client_id = v_client and id = p ->> 'job_id'
   returning * into j;
-  select * into v_last from aw_story(j, jsonb_build_array(aw_event('', 0, 'replayed by ' || v_by,
+  select * into v_last from {{ .schema }}.aw_story(j, jsonb_build_array({{ .schema }}.aw_event('', 0, 'replayed by ' || v_by,
     jsonb_build_object('dead_letter', d.id, 'parent_job_id', j.parent_job_id, 'replay', j.replay))));
-  update jobs set event_seq = v_last.seq where client_id = v_client and id = j.id;
-  perform aw_note_replay(d, j.id, v_by);
+  update {{ .schema }}.jobs set event_seq = v_last.seq where client_id = v_client and id = j.id;
+  perform {{ .schema }}.aw_note_replay(d, j.id, v_by);
   return jsonb_build_object('job_id', j.id, 'parent_job_id', j.parent_job_id, 'number', j.replay);
 end $$;
 
 -- aw_plan_requeue is what one needs to write the message of a failed job again.
-create or replace function aw_plan_requeue(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_plan_requeue(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
-  v_client text := aw_tenant(p);
-  d dead_letters;
-  j jobs;
+  v_client text := {{ .schema }}.aw_tenant(p);
+  d {{ .schema }}.dead_letters;
+  j {{ .schema }}.jobs;
 begin
-  select * into j from jobs where client_id = v_client and id = p ->> 'job_id';
+  select * into j from {{ .schema }}.jobs where client_id = v_client and id = p ->> 'job_id';
   if not found then
     raise exception 'there is no job %', p ->> 'job_id' using errcode = 'AW002';
   end if;
-  select * into d from dead_letters l where l.client_id = v_client and l.job_id = j.id and l.series = j.series;
-  return jsonb_build_object('job', aw_job_json(j), 'webhook_url', j.webhook_url, 'traceparent', j.traceparent,
+  select * into d from {{ .schema }}.dead_letters l where l.client_id = v_client and l.job_id = j.id and l.series = j.series;
+  return jsonb_build_object('job', {{ .schema }}.aw_job_json(j), 'webhook_url', j.webhook_url, 'traceparent', j.traceparent,
     'dead_letter', d.id, 'original_message', d.original_message);
 end $$;
 
 -- aw_requeue queues a failed job again, under its own id, as another series. The attempts of the last series
 -- count on, unless forced: then they begin again. A job whose message was refused had none, and takes from the
 -- request what its row could not say.
-create or replace function aw_requeue(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_requeue(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  v_client text := aw_tenant(p);
+  v_client text := {{ .schema }}.aw_tenant(p);
   v_by text := coalesce(nullif(p ->> 'by', ''), 'somebody');
   v_force boolean := coalesce((p ->> 'force')::boolean, false);
   v_last record;
   v_was jsonb;
-  d dead_letters;
-  j jobs;
+  d {{ .schema }}.dead_letters;
+  j {{ .schema }}.jobs;
 begin
-  select * into j from jobs where client_id = v_client and id = p ->> 'job_id' for update;
+  select * into j from {{ .schema }}.jobs where client_id = v_client and id = p ->> 'job_id' for update;
   if not found then
     raise exception 'there is no job %', p ->> 'job_id' using errcode = 'AW002';
   elsif j.status <> 'failed' then
@@ -153,16 +153,16 @@ begin
   elsif not v_force and j.fingerprint <> '' and j.attempts >= j.max_attempts then -- I6
     raise exception 'job % has used % of % attempts', j.id, j.attempts, j.max_attempts using errcode = 'AW013';
   end if;
-  select * into d from dead_letters l
+  select * into d from {{ .schema }}.dead_letters l
   where l.client_id = v_client and l.job_id = j.id and l.series = j.series for update;
   if d.replayed_at is not null and not v_force then
-    raise exception '%', aw_replay_refusal(d) using errcode = 'AW012';
+    raise exception '%', {{ .schema }}.aw_replay_refusal(d) using errcode = 'AW012';
   end if;
 
   v_was := jsonb_strip_nulls(jsonb_build_object('series', j.series, 'status', j.status, 'attempts', j.attempts,
     'completed_at', j.completed_at, 'error_class', j.error_class, 'error_code', j.error_code,
     'error_message', j.error_message));
-  update jobs set
+  update {{ .schema }}.jobs set
     status = 'pending', stage = '', progress = 0, series = j.series + 1, series_started_at = null,
     attempts = case when v_force then 0 else j.attempts end,
     max_attempts = case when v_force or j.fingerprint = '' then (p ->> 'max_attempts')::int else j.max_attempts end,
@@ -175,29 +175,29 @@ begin
     queue = p ->> 'queue', message = p ->> 'message', sent_at = null
   where client_id = v_client and id = j.id
   returning * into j;
-  select * into v_last from aw_story(j, jsonb_build_array(aw_event('restarted', 0, 'queued again by ' || v_by, v_was)));
-  update jobs set event_seq = v_last.seq where client_id = v_client and id = j.id
+  select * into v_last from {{ .schema }}.aw_story(j, jsonb_build_array({{ .schema }}.aw_event('restarted', 0, 'queued again by ' || v_by, v_was)));
+  update {{ .schema }}.jobs set event_seq = v_last.seq where client_id = v_client and id = j.id
   returning * into j;
   if d.id is not null then
-    perform aw_note_replay(d, j.id, v_by);
+    perform {{ .schema }}.aw_note_replay(d, j.id, v_by);
   end if;
-  return aw_job_json(j);
+  return {{ .schema }}.aw_job_json(j);
 end $$;
 
 -- aw_purge removes dead letters, for good, and returns which. Those whose message may still be on its queue
 -- stay: it would come again, and be recorded again.
-create or replace function aw_purge(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_purge(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  v_client text := aw_tenant(p);
+  v_client text := {{ .schema }}.aw_tenant(p);
   v_gone jsonb;
 begin
   with gone as (
-    delete from dead_letters d
+    delete from {{ .schema }}.dead_letters d
     where d.client_id = v_client
       and d.id in (select i::uuid from jsonb_array_elements_text(p -> 'ids') i
                    where i ~ '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$')
-      and (d.sent_at is not null or d.created_at < clock_timestamp() - aw_span(p -> 'unsent_for_ms'))
+      and (d.sent_at is not null or d.created_at < clock_timestamp() - {{ .schema }}.aw_span(p -> 'unsent_for_ms'))
     returning d.id)
   select jsonb_agg(g.id) into v_gone from gone g;
   return coalesce(v_gone, '[]');

@@ -2,41 +2,41 @@
 -- the job. Locks are taken in this order: own job, document, version.
 
 -- aw_stage_document opens a staged version, or the one that an earlier attempt of this job has left.
-create or replace function aw_stage_document(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_stage_document(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  j jobs := aw_share(p);
-  d documents;
-  v_staged document_versions;
-  v_holder jobs;
+  j {{ .schema }}.jobs := {{ .schema }}.aw_share(p);
+  d {{ .schema }}.documents;
+  v_staged {{ .schema }}.document_versions;
+  v_holder {{ .schema }}.jobs;
   v_version integer;
 begin
   loop -- until it stays: the end of another job may remove a document without a version
-    insert into documents (client_id, document_set, filename, blob)
+    insert into {{ .schema }}.documents (client_id, document_set, filename, blob)
     values (j.client_id, p ->> 'document_set', p ->> 'filename', p ->> 'blob')
     on conflict (client_id, document_set, filename) do nothing;
-    select * into d from documents where client_id = j.client_id and document_set = p ->> 'document_set'
+    select * into d from {{ .schema }}.documents where client_id = j.client_id and document_set = p ->> 'document_set'
       and filename = p ->> 'filename' for update;
     exit when found;
   end loop;
 
-  select * into v_staged from document_versions
+  select * into v_staged from {{ .schema }}.document_versions
     where client_id = j.client_id and document_id = d.id and status = 'staged';
   if found and v_staged.job_id <> j.id then
-    select * into v_holder from jobs where client_id = j.client_id and id = v_staged.job_id;
+    select * into v_holder from {{ .schema }}.jobs where client_id = j.client_id and id = v_staged.job_id;
     if v_holder.status = 'running' and v_holder.lease_expires_at > clock_timestamp() then
-      raise exception '%', jsonb_build_object('job_id', v_holder.id, 'retry_after_ms', aw_ms(v_holder.lease_expires_at))
+      raise exception '%', jsonb_build_object('job_id', v_holder.id, 'retry_after_ms', {{ .schema }}.aw_ms(v_holder.lease_expires_at))
         using errcode = 'AW007';
     end if;
     -- Left behind by a job that is over, or that nobody holds: that one stages again when it goes on.
-    delete from document_versions
+    delete from {{ .schema }}.document_versions
       where client_id = j.client_id and document_id = d.id and version = v_staged.version;
     v_staged := null;
   end if;
   if v_staged.version is null then
-    select coalesce(max(version), 0) + 1 into v_version from document_versions
+    select coalesce(max(version), 0) + 1 into v_version from {{ .schema }}.document_versions
       where client_id = j.client_id and document_id = d.id;
-    insert into document_versions (client_id, document_id, version, status, job_id)
+    insert into {{ .schema }}.document_versions (client_id, document_id, version, status, job_id)
     values (j.client_id, d.id, v_version, 'staged', j.id)
     returning * into v_staged;
   end if;
@@ -45,46 +45,46 @@ begin
     'active', (select jsonb_build_object('version', v.version, 'content_sha256', v.content_sha256, 'pipeline', v.pipeline,
                  'pages', v.pages, 'chunks', v.chunks, 'characters', v.characters, 'extractor', v.extractor,
                  'text_sha256', v.text_sha256, 'format', v.format, 'blob', d.blob, 'source_etag', d.source_etag)
-               from document_versions v
+               from {{ .schema }}.document_versions v
                where v.client_id = j.client_id and v.document_id = d.id and v.status = 'active'),
-    'staged_keys', (select jsonb_object_agg(c.position, c.chunk_key) from document_chunks c
+    'staged_keys', (select jsonb_object_agg(c.position, c.chunk_key) from {{ .schema }}.document_chunks c
                     where c.client_id = j.client_id and c.document_id = d.id and c.version = v_staged.version));
 end $$;
 
 -- aw_version_keys are the keys of the chunks of a document's active version, by position.
-create or replace function aw_version_keys(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_version_keys(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
-  v_client text := aw_tenant(p);
+  v_client text := {{ .schema }}.aw_tenant(p);
   v_document uuid := p ->> 'document_id';
   v_version integer := p ->> 'version';
 begin
-  return coalesce((select jsonb_agg(c.chunk_key order by c.position) from document_chunks c
+  return coalesce((select jsonb_agg(c.chunk_key order by c.position) from {{ .schema }}.document_chunks c
                    where c.client_id = v_client and c.document_id = v_document and c.version = v_version), '[]');
 end $$;
 
-create or replace function aw_known_chunks(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_known_chunks(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
-  v_client text := aw_tenant(p);
+  v_client text := {{ .schema }}.aw_tenant(p);
   v_keys text[] := array(select jsonb_array_elements_text(p -> 'keys'));
 begin
-  return coalesce((select jsonb_agg(distinct c.chunk_key) from document_chunks c
+  return coalesce((select jsonb_agg(distinct c.chunk_key) from {{ .schema }}.document_chunks c
                    where c.client_id = v_client and c.chunk_key = any (v_keys)), '[]');
 end $$;
 
 -- aw_staged locks a staged version of a job for share (writers of chunks) or for update (its end). When it is
 -- gone, because the job's lease had run out and another job took the document, the job is as good as fenced.
-create or replace function aw_staged(j jobs, document uuid, number integer, alone boolean) returns document_versions
+create or replace function {{ .schema }}.aw_staged(j {{ .schema }}.jobs, document uuid, number integer, alone boolean) returns {{ .schema }}.document_versions
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  v document_versions;
+  v {{ .schema }}.document_versions;
 begin
   if alone then
-    select * into v from document_versions s where s.client_id = j.client_id and s.document_id = document
+    select * into v from {{ .schema }}.document_versions s where s.client_id = j.client_id and s.document_id = document
       and s.version = number and s.job_id = j.id and s.status = 'staged' for update;
   else
-    select * into v from document_versions s where s.client_id = j.client_id and s.document_id = document
+    select * into v from {{ .schema }}.document_versions s where s.client_id = j.client_id and s.document_id = document
       and s.version = number and s.job_id = j.id and s.status = 'staged' for share;
   end if;
   if not found then
@@ -97,24 +97,24 @@ end $$;
 -- the text that it bears itself. One that brings none takes the tenant's own for the same key, and counts as reused;
 -- keys for which there is none are returned. What an earlier attempt has staged just so is not written again, and
 -- counts as it did.
-create or replace function aw_stage_vectors(p jsonb, vectors halfvec[]) returns jsonb
+create or replace function {{ .schema }}.aw_stage_vectors(p jsonb, vectors {{ .vector }}.halfvec[]) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  j jobs := aw_share(p);
-  v document_versions := aw_staged(j, (p ->> 'document_id')::uuid, (p ->> 'version')::int, false);
+  j {{ .schema }}.jobs := {{ .schema }}.aw_share(p);
+  v {{ .schema }}.document_versions := {{ .schema }}.aw_staged(j, (p ->> 'document_id')::uuid, (p ->> 'version')::int, false);
   v_model text := p ->> 'model';
   v_missing jsonb;
 begin
   with incoming as materialized (
-    select c.*, coalesce(vectors[c.n], c.embedding::halfvec, (
-      select k.embedding from document_chunks k
+    select c.*, coalesce(vectors[c.n], c.embedding::{{ .vector }}.halfvec, (
+      select k.embedding from {{ .schema }}.document_chunks k
       where k.client_id = j.client_id and k.chunk_key = c.chunk_key and k.model = v_model limit 1)) as vector
     from rows from (jsonb_to_recordset(p -> 'chunks') as (
       position integer, content text, heading_path text[], pages integer[], kind text, tokens integer,
       chunk_key text, boxes jsonb, language text, embedding text, reused boolean)) with ordinality as c(
       position, content, heading_path, pages, kind, tokens, chunk_key, boxes, language, embedding, reused, n)
   ), written as (
-    insert into document_chunks as o (client_id, document_id, version, position, content, heading_path, pages, kind,
+    insert into {{ .schema }}.document_chunks as o (client_id, document_id, version, position, content, heading_path, pages, kind,
                                       tokens, chunk_key, boxes, language, model, embedding, reused)
     select j.client_id, v.document_id, v.version, i.position, i.content, coalesce(i.heading_path, '{}'),
            coalesce(i.pages, '{}'), coalesce(nullif(i.kind, ''), 'text'), coalesce(i.tokens, 0), i.chunk_key,
@@ -135,14 +135,14 @@ begin
 end $$;
 
 -- aw_stage_chunks is aw_stage_vectors for a caller that has nothing but JSON to send.
-create or replace function aw_stage_chunks(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_stage_chunks(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 begin
-  return aw_stage_vectors(p, '{}');
+  return {{ .schema }}.aw_stage_vectors(p, '{}'::{{ .vector }}.halfvec[]);
 end $$;
 
 -- aw_document_result is what ingest answers about the active version of a document.
-create or replace function aw_document_result(d documents, v document_versions, unchanged boolean) returns jsonb
+create or replace function {{ .schema }}.aw_document_result(d {{ .schema }}.documents, v {{ .schema }}.document_versions, unchanged boolean) returns jsonb
 language sql stable
 return jsonb_build_object('document_id', d.id, 'document_set', d.document_set, 'filename', d.filename,
   'title', d.title, 'language', d.language, 'version', v.version, 'pages', v.pages, 'chunks', v.chunks, 'characters', v.characters, 'extractor', v.extractor,
@@ -151,18 +151,18 @@ return jsonb_build_object('document_id', d.id, 'document_set', d.document_set, '
     where x ->> 'method' in ('ocr', 'mixed')), 0));
 
 -- aw_describe records of a version what was read of its source; args are the fields of a store.Reading.
-create or replace function aw_describe(d documents, number integer, args jsonb) returns document_versions
+create or replace function {{ .schema }}.aw_describe(d {{ .schema }}.documents, number integer, args jsonb) returns {{ .schema }}.document_versions
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  v document_versions;
+  v {{ .schema }}.document_versions;
 begin
-  update document_versions n set
+  update {{ .schema }}.document_versions n set
     content_sha256 = args ->> 'content_sha256', text_sha256 = args ->> 'text_sha256', format = args ->> 'format',
     pipeline = args ->> 'pipeline', pages = (args ->> 'pages')::int, characters = (args ->> 'characters')::int,
     extractor = args ->> 'extractor', page_log = nullif(args -> 'page_log', 'null')
     where n.client_id = d.client_id and n.document_id = d.id and n.version = number
     returning * into v;
-  update documents u set content_sha256 = v.content_sha256, pages = v.pages, title = nullif(args ->> 'title', ''),
+  update {{ .schema }}.documents u set content_sha256 = v.content_sha256, pages = v.pages, title = nullif(args ->> 'title', ''),
     language = nullif(args ->> 'language', ''), outline = nullif(args -> 'outline', 'null'),
     properties = nullif(args -> 'properties', 'null'), personal_data = nullif(args -> 'personal_data', 'null')
     where u.client_id = d.client_id and u.id = d.id;
@@ -171,12 +171,12 @@ end $$;
 
 -- aw_located records where the source of a document's active version is, and what its sender says of it, and returns
 -- the document as it is now.
-create or replace function aw_located(d documents, args jsonb) returns documents
+create or replace function {{ .schema }}.aw_located(d {{ .schema }}.documents, args jsonb) returns {{ .schema }}.documents
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  v documents;
+  v {{ .schema }}.documents;
 begin
-  update documents u set
+  update {{ .schema }}.documents u set
     blob = args ->> 'blob', source_etag = nullif(args ->> 'source_etag', ''),
     metadata = coalesce(nullif(args -> 'metadata', 'null'), u.metadata), updated_at = clock_timestamp()
     where u.client_id = d.client_id and u.id = d.id
@@ -185,92 +185,92 @@ begin
 end $$;
 
 -- The effect activate_document: readers see the old version until this commits, and the new one after it.
-create or replace function aw_effect_activate_document(client text, job text, fence bigint, args jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_effect_activate_document(client text, job text, fence bigint, args jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  j jobs;
-  d documents;
-  v document_versions;
+  j {{ .schema }}.jobs;
+  d {{ .schema }}.documents;
+  v {{ .schema }}.document_versions;
   v_old integer;
   v_count integer;
   v_reused integer;
 begin
-  select * into strict j from jobs where client_id = client and id = job;
-  select * into d from documents where client_id = client and id = (args ->> 'document_id')::uuid for update;
-  v := aw_staged(j, (args ->> 'document_id')::uuid, (args ->> 'version')::int, true);
+  select * into strict j from {{ .schema }}.jobs where client_id = client and id = job;
+  select * into d from {{ .schema }}.documents where client_id = client and id = (args ->> 'document_id')::uuid for update;
+  v := {{ .schema }}.aw_staged(j, (args ->> 'document_id')::uuid, (args ->> 'version')::int, true);
 
   -- An earlier attempt may have cut the document differently.
-  delete from document_chunks c where c.client_id = client and c.document_id = d.id and c.version = v.version
+  delete from {{ .schema }}.document_chunks c where c.client_id = client and c.document_id = d.id and c.version = v.version
     and c.position >= (args ->> 'chunks')::int;
-  select count(*), count(*) filter (where c.reused) into v_count, v_reused from document_chunks c
+  select count(*), count(*) filter (where c.reused) into v_count, v_reused from {{ .schema }}.document_chunks c
     where c.client_id = client and c.document_id = d.id and c.version = v.version;
   if v_count <> (args ->> 'chunks')::int then
     raise exception 'version % of document % has % of % chunks', v.version, d.id, v_count, args ->> 'chunks'
       using errcode = 'AW008';
   end if;
 
-  update document_versions o set status = 'superseded', superseded_at = clock_timestamp()
+  update {{ .schema }}.document_versions o set status = 'superseded', superseded_at = clock_timestamp()
     where o.client_id = client and o.document_id = d.id and o.status = 'active'
     returning o.version into v_old;
   -- The chunks of a version that nobody reads would only make every search of the vectors longer.
-  delete from document_chunks c where c.client_id = client and c.document_id = d.id and c.version = v_old;
-  update document_versions n set status = 'active', activated_at = clock_timestamp(), chunks = v_count
+  delete from {{ .schema }}.document_chunks c where c.client_id = client and c.document_id = d.id and c.version = v_old;
+  update {{ .schema }}.document_versions n set status = 'active', activated_at = clock_timestamp(), chunks = v_count
     where n.client_id = client and n.document_id = d.id and n.version = v.version;
-  update documents u set active_version = v.version where u.client_id = client and u.id = d.id;
-  v := aw_describe(d, v.version, args);
-  d := aw_located(d, args);
-  return aw_document_result(d, v, false)
+  update {{ .schema }}.documents u set active_version = v.version where u.client_id = client and u.id = d.id;
+  v := {{ .schema }}.aw_describe(d, v.version, args);
+  d := {{ .schema }}.aw_located(d, args);
+  return {{ .schema }}.aw_document_result(d, v, false)
     || jsonb_build_object('chunks_embedded', v_count - v_reused, 'chunks_reused', v_reused);
 end $$;
 
 -- The effect keep_document: what is staged is not needed, as it would be the active version again. Of that one
 -- args.reading, if there is one, says what is different about its source.
-create or replace function aw_effect_keep_document(client text, job text, fence bigint, args jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_effect_keep_document(client text, job text, fence bigint, args jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  j jobs;
-  d documents;
-  v document_versions;
+  j {{ .schema }}.jobs;
+  d {{ .schema }}.documents;
+  v {{ .schema }}.document_versions;
 begin
-  select * into strict j from jobs where client_id = client and id = job;
-  select * into d from documents where client_id = client and id = (args ->> 'document_id')::uuid for update;
-  v := aw_staged(j, (args ->> 'document_id')::uuid, (args ->> 'version')::int, true);
-  delete from document_versions s where s.client_id = client and s.document_id = d.id and s.version = v.version;
-  select * into v from document_versions s where s.client_id = client and s.document_id = d.id and s.status = 'active';
+  select * into strict j from {{ .schema }}.jobs where client_id = client and id = job;
+  select * into d from {{ .schema }}.documents where client_id = client and id = (args ->> 'document_id')::uuid for update;
+  v := {{ .schema }}.aw_staged(j, (args ->> 'document_id')::uuid, (args ->> 'version')::int, true);
+  delete from {{ .schema }}.document_versions s where s.client_id = client and s.document_id = d.id and s.version = v.version;
+  select * into v from {{ .schema }}.document_versions s where s.client_id = client and s.document_id = d.id and s.status = 'active';
   if not found then
     raise exception 'document % has no version to keep', d.id using errcode = 'AW008';
   end if;
   if jsonb_typeof(args -> 'reading') = 'object' then
-    v := aw_describe(d, v.version, args -> 'reading');
+    v := {{ .schema }}.aw_describe(d, v.version, args -> 'reading');
   end if;
-  d := aw_located(d, args);
-  return aw_document_result(d, v, true) || jsonb_build_object('chunks_embedded', 0, 'chunks_reused', v.chunks);
+  d := {{ .schema }}.aw_located(d, args);
+  return {{ .schema }}.aw_document_result(d, v, true) || jsonb_build_object('chunks_embedded', 0, 'chunks_reused', v.chunks);
 end $$;
 
 -- The effect delete_document: the document goes with all of its versions and chunks, and with what OCR has read of
 -- its bytes, unless another document of the tenant has the same. The job has staged a version,
 -- as for an ingest: so no other job is working on the document, and of one that wasn't there nothing is left either.
-create or replace function aw_effect_delete_document(client text, job text, fence bigint, args jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_effect_delete_document(client text, job text, fence bigint, args jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  j jobs;
-  d documents;
-  v document_versions;
+  j {{ .schema }}.jobs;
+  d {{ .schema }}.documents;
+  v {{ .schema }}.document_versions;
   v_there boolean;
   v_chunks integer;
 begin
-  select * into strict j from jobs where client_id = client and id = job;
-  select * into d from documents where client_id = client and id = (args ->> 'document_id')::uuid for update;
-  v := aw_staged(j, (args ->> 'document_id')::uuid, (args ->> 'version')::int, true);
+  select * into strict j from {{ .schema }}.jobs where client_id = client and id = job;
+  select * into d from {{ .schema }}.documents where client_id = client and id = (args ->> 'document_id')::uuid for update;
+  v := {{ .schema }}.aw_staged(j, (args ->> 'document_id')::uuid, (args ->> 'version')::int, true);
   v_there := d.active_version is not null;
-  select count(*) into v_chunks from document_chunks c
+  select count(*) into v_chunks from {{ .schema }}.document_chunks c
     where c.client_id = client and c.document_id = d.id and c.version = d.active_version;
-  delete from page_results r
+  delete from {{ .schema }}.page_results r
   where r.client_id = client
-    and r.source in (select x.content_sha256 from document_versions x where x.client_id = client and x.document_id = d.id)
-    and not exists (select from document_versions o
+    and r.source in (select x.content_sha256 from {{ .schema }}.document_versions x where x.client_id = client and x.document_id = d.id)
+    and not exists (select from {{ .schema }}.document_versions o
                     where o.client_id = client and o.content_sha256 = r.source and o.document_id <> d.id);
-  delete from documents x where x.client_id = client and x.id = d.id;
+  delete from {{ .schema }}.documents x where x.client_id = client and x.id = d.id;
   return jsonb_build_object('document_id', case when v_there then d.id end, 'document_set', d.document_set,
     'filename', d.filename, 'deleted', v_there, 'chunks_deleted', v_chunks);
 end $$;

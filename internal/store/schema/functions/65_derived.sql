@@ -2,19 +2,19 @@
 
 -- aw_derived tells what there is: the newest content of the same bytes by the same recipe, and how many the
 -- job has already.
-create or replace function aw_derived(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_derived(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
-  v_client text := aw_tenant(p);
+  v_client text := {{ .schema }}.aw_tenant(p);
   v_filename text := p ->> 'source_filename';
   v_job text := p ->> 'job_id';
 begin
   return jsonb_build_object(
-    'of_job', (select count(*) from derived_contents d where d.client_id = v_client and d.job_id = v_job),
+    'of_job', (select count(*) from {{ .schema }}.derived_contents d where d.client_id = v_client and d.job_id = v_job),
     'same', (select jsonb_build_object('id', d.id, 'blob', d.blob, 'version', d.version, 'format', d.format,
                'engine', d.engine, 'page_count', d.page_count, 'mean_confidence', d.mean_confidence,
                'unread_pages', d.unread_pages)
-             from derived_contents d
+             from {{ .schema }}.derived_contents d
              where d.client_id = v_client and d.source_filename = v_filename
                and d.source_sha256 = p ->> 'source_sha256' and d.recipe = p ->> 'recipe'
              order by d.version desc limit 1));
@@ -22,20 +22,20 @@ end $$;
 
 -- The effect record_derived_content: the next version of what is derived of a source. Who records one of the
 -- same source waits for the other, so that each version has a number of its own.
-create or replace function aw_effect_record_derived_content(client text, job text, fence bigint, args jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_effect_record_derived_content(client text, job text, fence bigint, args jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_filename text := args ->> 'source_filename';
-  d derived_contents;
+  d {{ .schema }}.derived_contents;
 begin
   perform pg_advisory_xact_lock(hashtextextended(format('derived %s %s', client, v_filename), 0));
-  insert into derived_contents (client_id, job_id, source_filename, source_blob, source_sha256, recipe, blob, format,
+  insert into {{ .schema }}.derived_contents (client_id, job_id, source_filename, source_blob, source_sha256, recipe, blob, format,
                                 engine, page_count, mean_confidence, unread_pages, version)
   values (client, job, v_filename, args ->> 'source_blob', args ->> 'source_sha256', args ->> 'recipe', args ->> 'blob',
           args ->> 'format', args ->> 'engine', (args ->> 'page_count')::int, (args ->> 'mean_confidence')::real,
           coalesce((select array_agg(n::int order by n::int)
                     from jsonb_array_elements_text(nullif(args -> 'unread_pages', 'null')) n), '{}'),
-          (select coalesce(max(o.version), 0) + 1 from derived_contents o
+          (select coalesce(max(o.version), 0) + 1 from {{ .schema }}.derived_contents o
            where o.client_id = client and o.source_filename = v_filename))
   returning * into d;
   return jsonb_build_object('derived_content_id', d.id, 'derived_blob', d.blob, 'version', d.version);

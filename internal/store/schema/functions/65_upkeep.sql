@@ -3,16 +3,16 @@
 
 -- aw_forget_superseded removes versions that another one took the place of long ago. Their chunks went then; what
 -- is left says when the document was what.
-create or replace function aw_forget_superseded(client text, most integer, age interval) returns integer
+create or replace function {{ .schema }}.aw_forget_superseded(client text, most integer, age interval) returns integer
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_count integer;
 begin
   with old as materialized ( -- else a join might look for them several times, each time for others
-    select o.document_id, o.version from document_versions o
+    select o.document_id, o.version from {{ .schema }}.document_versions o
     where o.client_id = client and o.status = 'superseded' and o.superseded_at <= clock_timestamp() - age
     order by o.superseded_at limit most for update skip locked)
-  delete from document_versions v using old
+  delete from {{ .schema }}.document_versions v using old
   where v.client_id = client and v.document_id = old.document_id and v.version = old.version;
   get diagnostics v_count = row_count;
   return v_count;
@@ -20,12 +20,12 @@ end $$;
 
 -- aw_abandoned says whether nobody will go on with what a job has staged: it is over, or was never heard of, or
 -- has not been held for long.
-create or replace function aw_abandoned(client text, job text, age interval) returns boolean
+create or replace function {{ .schema }}.aw_abandoned(client text, job text, age interval) returns boolean
 language plpgsql volatile set search_path = {{ .path }} as $$
 declare
-  j jobs;
+  j {{ .schema }}.jobs;
 begin
-  select * into j from jobs where client_id = client and id = job;
+  select * into j from {{ .schema }}.jobs where client_id = client and id = job;
   return not found or j.status in ('succeeded', 'failed', 'canceled')
     or coalesce(j.lease_expires_at, j.updated_at) <= clock_timestamp() - age;
 end $$;
@@ -33,18 +33,18 @@ end $$;
 -- aw_forget_staged removes what was staged and abandoned, and with it a document that never had a version. Staging
 -- locks the document first, and so does this: who stages either did so before the question was put again, and holds
 -- the job, or finds what was staged gone, and begins anew.
-create or replace function aw_forget_staged(client text, most integer, age interval) returns integer
+create or replace function {{ .schema }}.aw_forget_staged(client text, most integer, age interval) returns integer
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  v document_versions;
+  v {{ .schema }}.document_versions;
   v_count integer := 0;
 begin
-  for v in select s.* from document_versions s where s.client_id = client and s.status = 'staged'
-             and s.created_at <= clock_timestamp() - least(age, interval '1 hour') and aw_abandoned(client, s.job_id, age)
+  for v in select s.* from {{ .schema }}.document_versions s where s.client_id = client and s.status = 'staged'
+             and s.created_at <= clock_timestamp() - least(age, interval '1 hour') and {{ .schema }}.aw_abandoned(client, s.job_id, age)
            order by s.created_at limit most loop
-    perform from documents d where d.client_id = client and d.id = v.document_id for update skip locked;
-    if found and aw_abandoned(client, v.job_id, age) then
-      delete from document_versions s where s.client_id = client and s.document_id = v.document_id
+    perform from {{ .schema }}.documents d where d.client_id = client and d.id = v.document_id for update skip locked;
+    if found and {{ .schema }}.aw_abandoned(client, v.job_id, age) then
+      delete from {{ .schema }}.document_versions s where s.client_id = client and s.document_id = v.document_id
         and s.version = v.version and s.status = 'staged' and s.job_id = v.job_id;
       v_count := v_count + 1;
     end if;
@@ -53,18 +53,18 @@ begin
 end $$;
 
 -- aw_forget_empty removes documents that have no version.
-create or replace function aw_forget_empty(client text, most integer, age interval) returns integer
+create or replace function {{ .schema }}.aw_forget_empty(client text, most integer, age interval) returns integer
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_document uuid;
   v_count integer := 0;
 begin
-  for v_document in select d.id from documents d where d.client_id = client and d.active_version is null
+  for v_document in select d.id from {{ .schema }}.documents d where d.client_id = client and d.active_version is null
                       and d.created_at <= clock_timestamp() - least(age, interval '1 hour')
                     order by d.created_at limit most for update skip locked loop
     -- Asked anew now that it is locked: a job may have staged a version in between.
-    delete from documents d where d.client_id = client and d.id = v_document and d.active_version is null
-      and not exists (select from document_versions v where v.client_id = client and v.document_id = d.id);
+    delete from {{ .schema }}.documents d where d.client_id = client and d.id = v_document and d.active_version is null
+      and not exists (select from {{ .schema }}.document_versions v where v.client_id = client and v.document_id = d.id);
     if found then
       v_count := v_count + 1;
     end if;
@@ -72,14 +72,14 @@ begin
   return v_count;
 end $$;
 
-create or replace function aw_collect(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_collect(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  v_client text := aw_tenant(p);
+  v_client text := {{ .schema }}.aw_tenant(p);
   v_limit integer := (p ->> 'limit')::int;
-  v_superseded integer := aw_forget_superseded(v_client, v_limit, aw_span(p -> 'superseded_for_ms'));
-  v_staged integer := aw_forget_staged(v_client, v_limit, aw_span(p -> 'abandoned_for_ms'));
-  v_documents integer := aw_forget_empty(v_client, v_limit, aw_span(p -> 'abandoned_for_ms'));
+  v_superseded integer := {{ .schema }}.aw_forget_superseded(v_client, v_limit, {{ .schema }}.aw_span(p -> 'superseded_for_ms'));
+  v_staged integer := {{ .schema }}.aw_forget_staged(v_client, v_limit, {{ .schema }}.aw_span(p -> 'abandoned_for_ms'));
+  v_documents integer := {{ .schema }}.aw_forget_empty(v_client, v_limit, {{ .schema }}.aw_span(p -> 'abandoned_for_ms'));
 begin
   return jsonb_build_object('superseded', v_superseded, 'staged', v_staged, 'documents', v_documents,
     'more', greatest(v_superseded, v_staged, v_documents) >= v_limit);

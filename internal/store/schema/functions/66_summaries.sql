@@ -2,20 +2,20 @@
 -- on: whichever attempt, job or version of a document asks the same takes it from here.
 
 -- aw_series is the series that a job is in.
-create or replace function aw_series(client text, job text) returns integer
+create or replace function {{ .schema }}.aw_series(client text, job text) returns integer
 language plpgsql stable set search_path = {{ .path }} as $$
 begin
-  return coalesce((select j.series from jobs j where j.client_id = client and j.id = job), 1);
+  return coalesce((select j.series from {{ .schema }}.jobs j where j.client_id = client and j.id = job), 1);
 end $$;
 
 -- aw_partials_get returns those that are kept of p.keys; own: p.job_id has paid for it in its current series. With
 -- p.own_only, others are not wanted: the task is to be done anew, and only its own retries are not.
-create or replace function aw_partials_get(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_partials_get(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
-  v_client text := aw_tenant(p);
+  v_client text := {{ .schema }}.aw_tenant(p);
   v_job text := p ->> 'job_id';
-  v_series integer := aw_series(v_client, v_job);
+  v_series integer := {{ .schema }}.aw_series(v_client, v_job);
   v_own_only boolean := coalesce((p ->> 'own_only')::boolean, false);
   v_keys text[] := array(select jsonb_array_elements_text(p -> 'keys') limit 1000);
 begin
@@ -23,21 +23,21 @@ begin
     select jsonb_agg(jsonb_build_object('key', a.key, 'answer', a.answer, 'prompt_tokens', a.prompt_tokens,
                                         'completion_tokens', a.completion_tokens, 'own', a.own) order by a.key)
     from (select x.*, x.job_id = v_job and x.series = v_series as own
-          from partials x where x.client_id = v_client and x.key = any (v_keys)) a
+          from {{ .schema }}.partials x where x.client_id = v_client and x.key = any (v_keys)) a
     where a.own or not v_own_only), '[]');
 end $$;
 
 -- aw_partials_put keeps answers; one that is there already is replaced. No fence is asked for: the key says what an
 -- answer is, whoever got it, and what was paid for is worth keeping also when the job was lost meanwhile.
-create or replace function aw_partials_put(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_partials_put(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  v_client text := aw_tenant(p);
+  v_client text := {{ .schema }}.aw_tenant(p);
   v_job text := p ->> 'job_id';
-  v_series integer := aw_series(v_client, v_job);
+  v_series integer := {{ .schema }}.aw_series(v_client, v_job);
   v_written integer;
 begin
-  insert into partials (client_id, key, answer, prompt_tokens, completion_tokens, job_id, series)
+  insert into {{ .schema }}.partials (client_id, key, answer, prompt_tokens, completion_tokens, job_id, series)
   select distinct on (x.key) v_client, x.key, x.answer, x.prompt_tokens, x.completion_tokens, v_job, v_series
   from jsonb_to_recordset(p -> 'partials') as x(key text, answer jsonb, prompt_tokens bigint, completion_tokens bigint)
   order by x.key
@@ -49,35 +49,35 @@ begin
 end $$;
 
 -- aw_expire_partials removes the oldest answers of those older than older_than_ms, at most limit of them.
-create or replace function aw_expire_partials(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_expire_partials(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  v_client text := aw_tenant(p);
-  v_before timestamptz := clock_timestamp() - aw_span(p -> 'older_than_ms');
+  v_client text := {{ .schema }}.aw_tenant(p);
+  v_before timestamptz := clock_timestamp() - {{ .schema }}.aw_span(p -> 'older_than_ms');
   v_limit integer := least((p ->> 'limit')::int, 10000);
   v_removed integer;
 begin
   with old as materialized (
-    select o.key from partials o where o.client_id = v_client and o.created_at < v_before
+    select o.key from {{ .schema }}.partials o where o.client_id = v_client and o.created_at < v_before
     order by o.created_at limit v_limit for update skip locked)
-  delete from partials x using old where x.client_id = v_client and x.key = old.key;
+  delete from {{ .schema }}.partials x using old where x.client_id = v_client and x.key = old.key;
   get diagnostics v_removed = row_count;
   return jsonb_build_object('removed', v_removed);
 end $$;
 
 -- The effect save_summary. Who asked for it stands in the job's row.
-create or replace function aw_effect_save_summary(client text, job text, fence bigint, args jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_effect_save_summary(client text, job text, fence bigint, args jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_id uuid;
 begin
-  insert into summaries (client_id, job_id, filename, blob, source_sha256, summary, key_points, model, style, language,
+  insert into {{ .schema }}.summaries (client_id, job_id, filename, blob, source_sha256, summary, key_points, model, style, language,
                          max_words, extractive, unverified, left_out, prompt_tokens, completion_tokens, requested_by)
   values (client, job, args ->> 'filename', args ->> 'blob', args ->> 'source_sha256', args ->> 'summary',
           coalesce(nullif(args -> 'key_points', 'null'), '[]'), args ->> 'model', args ->> 'style', args ->> 'language',
           (args ->> 'max_words')::int, (args ->> 'extractive')::boolean, nullif(args -> 'unverified', 'null'),
           nullif(args -> 'left_out', 'null'), (args ->> 'prompt_tokens')::bigint, (args ->> 'completion_tokens')::bigint,
-          (select j.requested_by from jobs j where j.client_id = client and j.id = job))
+          (select j.requested_by from {{ .schema }}.jobs j where j.client_id = client and j.id = job))
   returning id into v_id;
   return jsonb_build_object('summary_id', v_id);
 end $$;

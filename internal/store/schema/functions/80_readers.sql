@@ -1,6 +1,6 @@
 -- Answers for people and commands. Times are UTC whatever the session's zone is.
 
-create or replace function aw_job_json(j jobs) returns jsonb
+create or replace function {{ .schema }}.aw_job_json(j {{ .schema }}.jobs) returns jsonb
 language sql stable set timezone = 'UTC'
 return jsonb_build_object('id', j.id, 'client_id', j.client_id, 'type', j.type, 'status', j.status, 'stage', j.stage,
   'progress', j.progress, 'attempts', j.attempts, 'max_attempts', j.max_attempts, 'priority', j.priority,
@@ -9,27 +9,27 @@ return jsonb_build_object('id', j.id, 'client_id', j.client_id, 'type', j.type, 
   'parent_job_id', j.parent_job_id, 'replay', j.replay, 'cancel_requested', j.cancel_requested_at is not null,
   'created_at', j.created_at, 'updated_at', j.updated_at, 'started_at', j.started_at, 'completed_at', j.completed_at);
 
-create or replace function aw_job(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_job(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
-  v_client text := aw_tenant(p);
-  j jobs;
+  v_client text := {{ .schema }}.aw_tenant(p);
+  j {{ .schema }}.jobs;
 begin
-  select * into j from jobs where client_id = v_client and id = p ->> 'id';
+  select * into j from {{ .schema }}.jobs where client_id = v_client and id = p ->> 'id';
   if not found then
     raise exception 'there is no job %', p ->> 'id' using errcode = 'AW002';
   end if;
-  return aw_job_json(j);
+  return {{ .schema }}.aw_job_json(j);
 end $$;
 
-create or replace function aw_jobs(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_jobs(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
-  v_client text := aw_tenant(p);
+  v_client text := {{ .schema }}.aw_tenant(p);
 begin
   return coalesce((
-    select jsonb_agg(aw_job_json(x) order by x.created_at desc, x.id desc)
-    from (select j.* from jobs j
+    select jsonb_agg({{ .schema }}.aw_job_json(x::{{ .schema }}.jobs) order by x.created_at desc, x.id desc)
+    from (select j.* from {{ .schema }}.jobs j
           where j.client_id = v_client
             and (p ->> 'status' is null or j.status = p ->> 'status')
             and (p ->> 'type' is null or j.type = p ->> 'type')
@@ -38,47 +38,47 @@ begin
           limit least(greatest((p ->> 'limit')::int, 1), 1000)) x), '[]');
 end $$;
 
-create or replace function aw_events(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_events(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} set timezone = 'UTC' as $$
 declare
-  v_client text := aw_tenant(p);
+  v_client text := {{ .schema }}.aw_tenant(p);
 begin
   return coalesce((
     select jsonb_agg(jsonb_build_object('id', e.id, 'seq', e.seq, 'job_id', e.job_id, 'at', e.at, 'stage', e.stage,
       'progress', e.progress, 'attempt', e.attempt, 'message', e.message, 'metadata', e.metadata) order by e.seq)
-    from (select * from job_events
+    from (select * from {{ .schema }}.job_events
           where client_id = v_client and job_id = p ->> 'job_id' and seq > (p ->> 'after')::bigint
           order by seq limit least(greatest((p ->> 'limit')::int, 1), 1000)) e), '[]');
 end $$;
 
-create or replace function aw_dead_letter_json(d dead_letters) returns jsonb
+create or replace function {{ .schema }}.aw_dead_letter_json(d {{ .schema }}.dead_letters) returns jsonb
 language sql stable set timezone = 'UTC'
 return jsonb_build_object('id', d.id, 'job_id', d.job_id, 'task_type', d.task_type, 'reason', d.reason,
   'error_class', d.error_class, 'error_message', d.error_message, 'attempts', d.attempts,
   'original_message', d.original_message, 'source_queue', d.source_queue, 'created_at', d.created_at,
   'replayed_at', d.replayed_at, 'replayed_as', d.replayed_as, 'replayed_by', d.replayed_by, 'replays', d.replays);
 
-create or replace function aw_dead_letter(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_dead_letter(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
-  v_client text := aw_tenant(p);
-  d dead_letters;
+  v_client text := {{ .schema }}.aw_tenant(p);
+  d {{ .schema }}.dead_letters;
 begin
-  select * into d from dead_letters where client_id = v_client and id::text = p ->> 'id';
+  select * into d from {{ .schema }}.dead_letters where client_id = v_client and id::text = p ->> 'id';
   if not found then
     raise exception 'there is no dead letter %', p ->> 'id' using errcode = 'AW002';
   end if;
-  return aw_dead_letter_json(d);
+  return {{ .schema }}.aw_dead_letter_json(d);
 end $$;
 
-create or replace function aw_dead_letters(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_dead_letters(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
-  v_client text := aw_tenant(p);
+  v_client text := {{ .schema }}.aw_tenant(p);
 begin
   return coalesce((
-    select jsonb_agg(aw_dead_letter_json(x) order by x.created_at desc, x.id desc)
-    from (select d.* from dead_letters d
+    select jsonb_agg({{ .schema }}.aw_dead_letter_json(x::{{ .schema }}.dead_letters) order by x.created_at desc, x.id desc)
+    from (select d.* from {{ .schema }}.dead_letters d
           where d.client_id = v_client
             and (p ->> 'job_id' is null or d.job_id = p ->> 'job_id')
             and (p ->> 'type' is null or d.task_type = p ->> 'type')
@@ -93,14 +93,14 @@ begin
           limit least(greatest((p ->> 'limit')::int, 1), 1000)) x), '[]');
 end $$;
 
-create or replace function aw_deliveries(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_deliveries(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} set timezone = 'UTC' as $$
 declare
-  v_client text := aw_tenant(p);
+  v_client text := {{ .schema }}.aw_tenant(p);
 begin
   return coalesce((
     select jsonb_agg(jsonb_build_object('id', w.id, 'job_id', w.job_id, 'url', w.url, 'status', w.status,
       'attempts', w.attempts, 'next_attempt_at', w.next_attempt_at, 'response_status', w.response_status,
       'last_error', w.last_error, 'delivered_at', w.delivered_at) order by w.created_at, w.id)
-    from webhook_deliveries w where w.client_id = v_client and w.job_id = p ->> 'job_id'), '[]');
+    from {{ .schema }}.webhook_deliveries w where w.client_id = v_client and w.job_id = p ->> 'job_id'), '[]');
 end $$;

@@ -2,7 +2,7 @@
 
 -- aw_terms are the words of a question that tell something: without those that are stop words of any of the
 -- languages, unless nothing would be left.
-create or replace function aw_terms(words text) returns text[]
+create or replace function {{ .schema }}.aw_terms(words text) returns text[]
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
   v_all text[] := tsvector_to_array(to_tsvector('simple', coalesce(words, '')));
@@ -17,12 +17,12 @@ end $$;
 
 -- aw_eligible counts the chunks that a search may find, up to a number: those of active versions of a client
 -- (null: all that the caller may see) and a document set (null: all).
-create or replace function aw_eligible(client text, in_set text, up_to bigint) returns bigint
+create or replace function {{ .schema }}.aw_eligible(client text, in_set text, up_to bigint) returns bigint
 language plpgsql stable set search_path = {{ .path }} set plan_cache_mode = force_custom_plan as $$
 begin
   return (select count(*) from (
-    select from documents d
-    join document_chunks c on c.client_id = d.client_id and c.document_id = d.id and c.version = d.active_version
+    select from {{ .schema }}.documents d
+    join {{ .schema }}.document_chunks c on c.client_id = d.client_id and c.document_id = d.id and c.version = d.active_version
     where (aw_eligible.client is null or d.client_id = aw_eligible.client)
       and (aw_eligible.in_set is null or d.document_set = aw_eligible.in_set)
     limit up_to) few);
@@ -33,22 +33,22 @@ end $$;
 --
 -- To compare one costs about half of what the index spends on one that it visits, and to find n eligible ones it
 -- visits n × all ÷ eligible. So comparing is cheaper up to about √(2 × n × all) eligible ones.
-create or replace function aw_nearest(client text, vec halfvec, n integer, in_set text)
+create or replace function {{ .schema }}.aw_nearest(client text, vec {{ .vector }}.halfvec, n integer, in_set text)
 returns table (id uuid, distance double precision)
 language plpgsql stable rows 50 set search_path = {{ .path }} set plan_cache_mode = force_custom_plan as $$
 declare
-  v_all double precision := (select greatest(reltuples, 1) from pg_class where oid = 'document_chunks'::regclass);
+  v_all double precision := (select greatest(reltuples, 1) from pg_class where oid = '{{ .schema }}.document_chunks'::regclass);
   v_few bigint := least(greatest(sqrt(2 * n * v_all), 1000), 20000);
   v_documents bigint;
   v_ids uuid[];
   v_distances double precision[];
 begin
-  if aw_eligible(client, in_set, v_few + 1) > v_few then
-    v_documents := (select greatest(reltuples, 1) from pg_class where oid = 'documents'::regclass);
+  if {{ .schema }}.aw_eligible(client, in_set, v_few + 1) > v_few then
+    v_documents := (select greatest(reltuples, 1) from pg_class where oid = '{{ .schema }}.documents'::regclass);
     -- In one go the index finds better than in several: it looks for as many as n eligible ones should be among.
     perform set_config('hnsw.ef_search', least(greatest(n * v_documents / (
       select greatest(count(*), 1) from (
-        select from documents d where (aw_nearest.client is null or d.client_id = aw_nearest.client)
+        select from {{ .schema }}.documents d where (aw_nearest.client is null or d.client_id = aw_nearest.client)
           and (aw_nearest.in_set is null or d.document_set = aw_nearest.in_set) limit 10000) e), 100), 1000)::text, true);
     -- The setting exists once the library is loaded, which reading the vector did, from pgvector 0.8 on.
     if current_setting('hnsw.iterative_scan', true) is not null then
@@ -56,12 +56,12 @@ begin
               set_config('hnsw.scan_mem_multiplier', '8', true);
     end if;
     select array_agg(f.id), array_agg(f.distance) into v_ids, v_distances from (
-      select c.id, c.embedding <=> vec as distance
-      from document_chunks c
-      join documents d on d.client_id = c.client_id and d.id = c.document_id and d.active_version = c.version
+      select c.id, c.embedding operator({{ .vector }}.<=>) vec as distance
+      from {{ .schema }}.document_chunks c
+      join {{ .schema }}.documents d on d.client_id = c.client_id and d.id = c.document_id and d.active_version = c.version
       where (aw_nearest.client is null or c.client_id = aw_nearest.client)
         and (aw_nearest.in_set is null or d.document_set = aw_nearest.in_set)
-      order by c.embedding <=> vec
+      order by c.embedding operator({{ .vector }}.<=>) vec
       limit n) f;
     if cardinality(v_ids) >= n then
       return query select unnest(v_ids), unnest(v_distances);
@@ -69,12 +69,12 @@ begin
     end if;
   end if;
   return query -- also when the index gave up: the eligible ones are all far away from the vector
-  select c.id, c.embedding <=> vec
-  from documents d
-  join document_chunks c on c.client_id = d.client_id and c.document_id = d.id and c.version = d.active_version
+  select c.id, c.embedding operator({{ .vector }}.<=>) vec
+  from {{ .schema }}.documents d
+  join {{ .schema }}.document_chunks c on c.client_id = d.client_id and c.document_id = d.id and c.version = d.active_version
   where (aw_nearest.client is null or d.client_id = aw_nearest.client)
     and (aw_nearest.in_set is null or d.document_set = aw_nearest.in_set)
-  order by (c.embedding <=> vec) + 0 -- no index does that
+  order by (c.embedding operator({{ .vector }}.<=>) vec) + 0 -- no index does that
   limit n;
 end $$;
 
@@ -84,7 +84,7 @@ end $$;
 -- may see.
 --
 -- Of a word that thousands of chunks have it tells little which of them is meant: no more than v_most are ranked.
-create or replace function aw_matching(client text, all_words tsquery, terms tsquery[], but tsquery, n integer, in_set text)
+create or replace function {{ .schema }}.aw_matching(client text, all_words tsquery, terms tsquery[], but tsquery, n integer, in_set text)
 returns table (id uuid, complete boolean, weight double precision, rank real)
 language plpgsql stable rows 50 set search_path = {{ .path }} set plan_cache_mode = force_custom_plan as $$
 declare
@@ -100,7 +100,7 @@ begin
   -- Rarest first, as many as there is room for.
   for v_term, v_count in
     select t.q, (select count(*) from (
-      select from document_chunks c
+      select from {{ .schema }}.document_chunks c
       where c.search @@ t.q and (aw_matching.client is null or c.client_id = aw_matching.client) limit v_most + 1) x) as chunks
     from unnest(terms) with ordinality t(q, n) order by chunks, t.n
   loop
@@ -115,16 +115,16 @@ begin
   return query
   with found as (
     (select c.id, c.search, true as complete
-     from document_chunks c
-     join documents d on d.client_id = c.client_id and d.id = c.document_id and d.active_version = c.version
+     from {{ .schema }}.document_chunks c
+     join {{ .schema }}.documents d on d.client_id = c.client_id and d.id = c.document_id and d.active_version = c.version
      where c.search @@ all_words
        and (aw_matching.client is null or c.client_id = aw_matching.client)
        and (aw_matching.in_set is null or d.document_set = aw_matching.in_set)
      limit v_most)
     union all
     (select c.id, c.search, false
-     from document_chunks c
-     join documents d on d.client_id = c.client_id and d.id = c.document_id and d.active_version = c.version
+     from {{ .schema }}.document_chunks c
+     join {{ .schema }}.documents d on d.client_id = c.client_id and d.id = c.document_id and d.active_version = c.version
      where c.search @@ v_some and not c.search @@ all_words
        and (aw_matching.client is null or c.client_id = aw_matching.client)
        and (aw_matching.in_set is null or d.document_set = aw_matching.in_set)
@@ -139,10 +139,10 @@ end $$;
 
 -- aw_matching_own is aw_matching for a session that is bound to a client, and never for another client. It runs as
 -- aw_searcher, behind no policy: see 012_search.sql. A session that is bound to nobody finds nothing.
-create or replace function aw_matching_own(all_words tsquery, terms tsquery[], but tsquery, n integer, in_set text)
+create or replace function {{ .schema }}.aw_matching_own(all_words tsquery, terms tsquery[], but tsquery, n integer, in_set text)
 returns table (id uuid, complete boolean, weight double precision, rank real)
 language sql stable rows 50 security definer set search_path = {{ .path }}
 begin atomic
   select m.id, m.complete, m.weight, m.rank
-  from aw_matching(coalesce(aw_client(), ''), all_words, terms, but, n, in_set) m;
+  from {{ .schema }}.aw_matching(coalesce({{ .schema }}.aw_client(), ''), all_words, terms, but, n, in_set) m;
 end;

@@ -4,8 +4,8 @@
 
 -- aw_find does a search for one client, or (null) for all rows that the caller may see.
 --   words: null or without a word: by vector only. vec: null: by words only. n: 1-100 hits. in_set: null: all sets.
-create or replace function aw_find(client text, words text, vec halfvec, n integer, in_set text)
-returns setof document_chunk_hit
+create or replace function {{ .schema }}.aw_find(client text, words text, vec {{ .vector }}.halfvec, n integer, in_set text)
+returns setof {{ .schema }}.document_chunk_hit
 language plpgsql stable rows 10 set search_path = {{ .path }} set plan_cache_mode = force_custom_plan as $$
 #variable_conflict use_column
 declare
@@ -16,16 +16,16 @@ declare
   v_but tsquery;
   v_all tsquery;
   v_terms tsquery[];
-  v_bound boolean := aw_client() is not null;
+  v_bound boolean := {{ .schema }}.aw_client() is not null;
 begin
-  if l2_norm(vec) = 0 then -- it has no direction: every cosine distance from it is NaN
+  if {{ .vector }}.l2_norm(vec) = 0 then -- it has no direction: every cosine distance from it is NaN
     vec := null;
   end if;
   -- Any text is a question. What Postgres refuses, words of 2 KB, is cut.
   v_words := (select string_agg(left(w, 500), ' ' order by n)
               from regexp_split_to_table(left(words, 8000), '\s+') with ordinality x(w, n));
   v_terms := array(select ('''' || replace(replace(t, '\', '\\'), '''', '''''') || '''')::tsquery
-                   from unnest(aw_terms(regexp_replace(v_words, v_excluded, ' ', 'g'))) t order by length(t) desc, t limit 32);
+                   from unnest({{ .schema }}.aw_terms(regexp_replace(v_words, v_excluded, ' ', 'g'))) t order by length(t) desc, t limit 32);
   if v_terms <> '{}' then
     v_all := websearch_to_tsquery('simple', v_words);
     v_but := (select string_agg('(' || q || ')', ' | ')::tsquery
@@ -35,11 +35,11 @@ begin
 
   return query
   with matching as materialized (
-    select m.* from aw_matching_own(v_all, v_terms, v_but, v_leg, in_set) m where v_all is not null and v_bound
+    select m.* from {{ .schema }}.aw_matching_own(v_all, v_terms, v_but, v_leg, in_set) m where v_all is not null and v_bound
     union all
-    select m.* from aw_matching(client, v_all, v_terms, v_but, v_leg, in_set) m where v_all is not null and not v_bound
+    select m.* from {{ .schema }}.aw_matching(client, v_all, v_terms, v_but, v_leg, in_set) m where v_all is not null and not v_bound
   ), nearest as materialized (
-    select m.* from aw_nearest(client, vec, v_leg, in_set) m
+    select m.* from {{ .schema }}.aw_nearest(client, vec, v_leg, in_set) m
     where vec is not null and m.distance <> 'NaN' -- a chunk whose vector is all zeros
   ), places as (
     select m.id, rank() over (order by m.complete desc, m.weight desc nulls last, m.rank desc) as place from matching m
@@ -49,10 +49,10 @@ begin
     select p.id, sum(1.0 / (50 + p.place))::double precision as score from places p group by p.id
   ), hits as (
     select c.id, c.document_id, d.document_set, d.filename, c.version, c.content, c.heading_path, c.pages, c.boxes, c.kind,
-           c.position, coalesce(1 - nullif(c.embedding <=> vec, 'NaN'), 0)::double precision as similarity, f.score
+           c.position, coalesce(1 - nullif(c.embedding operator({{ .vector }}.<=>) vec, 'NaN'), 0)::double precision as similarity, f.score
     from fused f
-    join document_chunks c on c.id = f.id
-    join documents d on d.client_id = c.client_id and d.id = c.document_id and d.active_version = c.version
+    join {{ .schema }}.document_chunks c on c.id = f.id
+    join {{ .schema }}.documents d on d.client_id = c.client_id and d.id = c.document_id and d.active_version = c.version
     where aw_find.client is null or c.client_id = aw_find.client
   )
   select h.id, h.document_id, h.document_set, h.filename, h.version, h.content, h.heading_path, h.pages, h.boxes, h.kind,
@@ -63,16 +63,16 @@ begin
   limit v_n;
 end $$;
 
-create or replace function aw_search(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_search(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
-  v_client text := aw_tenant(p);
+  v_client text := {{ .schema }}.aw_tenant(p);
 begin
   return coalesce((
     select jsonb_agg(jsonb_build_object('chunk_id', h.id, 'document_id', h.document_id, 'document_set', h.document_set,
       'filename', h.filename, 'version', h.version, 'content', h.content, 'heading_path', h.heading_path,
       'pages', h.pages, 'boxes', h.boxes, 'kind', h.kind, 'score', h.score, 'similarity', h.similarity) order by h.n)
-    from aw_find(v_client, p ->> 'text', (p ->> 'embedding')::halfvec, (p ->> 'limit')::int,
+    from {{ .schema }}.aw_find(v_client, p ->> 'text', (p ->> 'embedding')::{{ .vector }}.halfvec, (p ->> 'limit')::int,
                  nullif(p ->> 'document_set', ''))
          with ordinality as h(id, document_id, document_set, filename, version, content, heading_path, pages, boxes, kind,
                               similarity, score, n)), '[]');
@@ -80,16 +80,16 @@ end $$;
 
 -- The two functions for the frontend (DESIGN 2.5). A session that is bound to a client sees that client's
 -- active versions; the service key sees everybody's.
-create or replace function match_document_chunks(
-  query_embedding halfvec, match_count integer default 10, document_set text default null
-) returns setof document_chunk_hit
+create or replace function {{ .schema }}.match_document_chunks(
+  query_embedding {{ .vector }}.halfvec, match_count integer default 10, document_set text default null
+) returns setof {{ .schema }}.document_chunk_hit
 language sql stable rows 10 set search_path = {{ .path }} as $$
-  select * from aw_find(aw_client(), null, query_embedding, match_count, document_set)
+  select * from {{ .schema }}.aw_find({{ .schema }}.aw_client(), null::text, query_embedding, match_count, document_set)
 $$;
 
-create or replace function hybrid_search(
-  query_text text, query_embedding halfvec, match_count integer default 10, document_set text default null
-) returns setof document_chunk_hit
+create or replace function {{ .schema }}.hybrid_search(
+  query_text text, query_embedding {{ .vector }}.halfvec, match_count integer default 10, document_set text default null
+) returns setof {{ .schema }}.document_chunk_hit
 language sql stable rows 10 set search_path = {{ .path }} as $$
-  select * from aw_find(aw_client(), query_text, query_embedding, match_count, document_set)
+  select * from {{ .schema }}.aw_find({{ .schema }}.aw_client(), query_text, query_embedding, match_count, document_set)
 $$;

@@ -1,6 +1,6 @@
 -- aw_examine tells `doctor` what the key of this session may do here, what it lacks, and the statement that grants it.
 -- It catches what is refused, so that one missing right hides no other, and rolls back what it writes. p.functions are the names of the functions that the program knows.
-create or replace function aw_examine(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_examine(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   c_schema constant text := '{{ .schema }}';
@@ -25,7 +25,7 @@ begin
       'subject', c_schema, 'problem', 'usage is not granted', 'mend', format('grant usage on schema %I to %I', c_schema, current_user))));
   end if;
   begin
-    v_bound := aw_client();
+    v_bound := {{ .schema }}.aw_client();
     if v_bound <> v_client then
       raise exception 'this key belongs to client % and not to %', v_bound, v_client using errcode = 'AW004';
     elsif v_bound is null and not v_all then
@@ -35,7 +35,7 @@ begin
     null; -- it is among the functions below
   end;
   begin
-    select version into v_version from aw_schema_version;
+    select version into v_version from {{ .schema }}.aw_schema_version;
   exception when insufficient_privilege then
     null; -- it is among the tables below
   end;
@@ -99,18 +99,18 @@ begin
         where d.pronamespace = c_schema::regnamespace and d.proname = 'aw_matching_own' and not has_table_privilege(o.oid, r.oid, 'select')), '[]');
     end if;
     if not v_all and r.name <> 'aw_schema_version' then
-      v_findings := v_findings || aw_examine_policies(c_schema, r.name);
+      v_findings := v_findings || {{ .schema }}.aw_examine_policies(c_schema, r.name);
     end if;
   end loop;
 
   -- A job of this client can be written and seen; one of another client can't be written.
   begin
-    insert into jobs (client_id, id, type) values (v_client, v_id, 'doctor');
-    perform from jobs where client_id = v_client and id = v_id;
+    insert into {{ .schema }}.jobs (client_id, id, type) values (v_client, v_id, 'doctor');
+    perform from {{ .schema }}.jobs where client_id = v_client and id = v_id;
     v_seen := found;
     if not v_all then
       begin
-        insert into jobs (client_id, id, type) values (v_other, v_id, 'doctor');
+        insert into {{ .schema }}.jobs (client_id, id, type) values (v_other, v_id, 'doctor');
         v_tried := v_tried || jsonb_build_object('about', 'policy', 'subject', 'jobs', 'problem', 'a row of another client could be written');
       exception when insufficient_privilege then
         null; -- as it should be
@@ -132,7 +132,7 @@ begin
 
   begin
     select coalesce(jsonb_agg(distinct regexp_replace(webhook_url, '^(https?://)([^/?#]*@)?([^/?#]*).*$', '\1\3')), '[]') into v_hosts
-    from (select webhook_url from jobs where client_id = v_client order by created_at desc limit 200) latest
+    from (select webhook_url from {{ .schema }}.jobs where client_id = v_client order by created_at desc limit 200) latest
     where webhook_url ~ '^https?://';
   exception when insufficient_privilege then
     null;
@@ -143,7 +143,7 @@ begin
 end $$;
 
 -- aw_examine_policies is what of a table's row-level security does not keep the session's role to its client.
-create or replace function aw_examine_policies(in_schema text, in_table text) returns jsonb
+create or replace function {{ .schema }}.aw_examine_policies(in_schema text, in_table text) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_table constant regclass := format('%I.%I', in_schema, in_table)::regclass;
@@ -179,7 +179,7 @@ begin
   -- Whatever the reason may be: at most about 100 pages are looked at.
   if has_table_privilege(v_table, 'select') then
     execute format('select exists (select from %s tablesample system ($1) where client_id <> $2)', v_table)
-      into v_foreign using (select least(100, 10000.0 / greatest(relpages, 1)) from pg_class where oid = v_table), aw_client();
+      into v_foreign using (select least(100, 10000.0 / greatest(relpages, 1)) from pg_class where oid = v_table), {{ .schema }}.aw_client();
     if v_foreign and v_findings = '[]' then
       v_findings := v_findings || jsonb_build_object('about', 'policy', 'subject', in_table, 'problem', 'rows of other clients can be seen');
     end if;

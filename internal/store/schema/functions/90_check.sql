@@ -1,17 +1,17 @@
 -- aw_check tells a worker whether it can work with this schema under its key.
-create or replace function aw_check(p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_check(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
-  v_client text := aw_tenant(p);
+  v_client text := {{ .schema }}.aw_tenant(p);
   v_bypass boolean := (select rolsuper or rolbypassrls from pg_roles where rolname = current_user);
 begin
-  if aw_client() is null and not v_bypass then
+  if {{ .schema }}.aw_client() is null and not v_bypass then
     raise exception 'this key names no client: it needs the claim client_id' using errcode = 'AW004';
   end if;
-  perform from jobs where client_id = v_client limit 1;
-  return jsonb_build_object('version', (select version from aw_schema_version), 
-    'dimensions', (select atttypmod from pg_attribute where attrelid = 'document_chunks'::regclass and attname = 'embedding'),
-    'role', current_user, 'bound_to', aw_client(), 'every_tenant', v_bypass and aw_client() is null);
+  perform from {{ .schema }}.jobs where client_id = v_client limit 1;
+  return jsonb_build_object('version', (select version from {{ .schema }}.aw_schema_version), 
+    'dimensions', (select atttypmod from pg_attribute where attrelid = '{{ .schema }}.document_chunks'::regclass and attname = 'embedding'),
+    'role', current_user, 'bound_to', {{ .schema }}.aw_client(), 'every_tenant', v_bypass and {{ .schema }}.aw_client() is null);
 end $$;
 
 -- The one function that runs as its owner gets an owner that may do next to nothing: see 012_search.sql. Without it,
