@@ -260,7 +260,7 @@ func TestSecondAttempt(t *testing.T) {
 		t.Fatal(err)
 	}
 	inputs, rows := b.model.Inputs(), b.rows()
-	if _, err := b.store.Release(t.Context(), first.Holder, nil); err != nil {
+	if _, err := b.store.Release(t.Context(), store.Release{Holder: first.Holder}); err != nil {
 		t.Fatal(err)
 	}
 	begun, err := b.store.Begin(t.Context(), store.Begin{

@@ -120,8 +120,8 @@ func (s gatedStore) Retry(ctx context.Context, r store.Retrial) (store.Settled, 
 	return through(ctx, s.g, "retry", func(ctx context.Context) (store.Settled, error) { return s.Jobs.Retry(ctx, r) })
 }
 
-func (s gatedStore) Release(ctx context.Context, h store.Holder, e []store.Event) (store.Settled, error) {
-	return through(ctx, s.g, "release", func(ctx context.Context) (store.Settled, error) { return s.Jobs.Release(ctx, h, e) })
+func (s gatedStore) Release(ctx context.Context, r store.Release) (store.Settled, error) {
+	return through(ctx, s.g, "release", func(ctx context.Context) (store.Settled, error) { return s.Jobs.Release(ctx, r) })
 }
 
 func (s gatedStore) Canceled(ctx context.Context, h store.Holder, e []store.Event) (store.Settled, error) {

@@ -56,9 +56,9 @@ func (o outage) Retry(ctx context.Context, r store.Retrial) (store.Settled, erro
 	return o.Jobs.Retry(ctx, r)
 }
 
-func (o outage) Release(ctx context.Context, h store.Holder, e []store.Event) (store.Settled, error) {
+func (o outage) Release(ctx context.Context, r store.Release) (store.Settled, error) {
 	if err := o.err(); err != nil {
 		return store.Settled{}, err
 	}
-	return o.Jobs.Release(ctx, h, e)
+	return o.Jobs.Release(ctx, r)
 }

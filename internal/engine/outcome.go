@@ -68,7 +68,7 @@ func (e *Engine) release(ctx context.Context, a *attempt, wait time.Duration, wh
 		if err := e.keepCheckpoint(ctx, a); err != nil {
 			return store.Settled{}, err
 		}
-		return e.deps.Store.Release(ctx, a.holder, a.journal.rest().all())
+		return e.deps.Store.Release(ctx, store.Release{Holder: a.holder, Events: a.journal.rest().all()})
 	})
 	if err != nil {
 		return e.uncommitted(ctx, a, err)

@@ -128,7 +128,7 @@ func TestLostWhileWaiting(t *testing.T) {
 		if _, err := w.store.Retry(t.Context(), store.Retrial{Holder: retried, After: 30 * time.Second}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.store.Release(t.Context(), w.begun(message("released", ""), 3), nil); err != nil {
+		if _, err := w.store.Release(t.Context(), store.Release{Holder: w.begun(message("released", ""), 3)}); err != nil {
 			t.Fatal(err)
 		}
 		w.start(done)

@@ -61,6 +61,8 @@ type Begun struct {
 	Wait        time.Duration   // for Leased and Waiting
 	Worker      string          // that began the last attempt, for Leased
 	DeadLetter  *DeadLetterRef  // of a failed job whose dead letter's copy may still have to be sent
+	Releases    int             // of this series, with Waits and Tried
+	Waited      time.Duration   // since the first release of this series with Waits; zero: there was none
 }
 
 // DeadLetterRef is what the engine needs to send the queue copy of a dead letter.
@@ -144,6 +146,16 @@ type Retrial struct {
 	Error  ErrorInfo     `json:"error"`
 	After  time.Duration `json:"-"` // sent as after_ms
 	Events []Event       `json:"events,omitempty"`
+}
+
+// Release gives a job back; the attempt is not counted (I9).
+type Release struct {
+	Holder
+	// Waits says that a service is down which the job needs: the row keeps how often and since when, so that it has
+	// an end (I11). Tried: its handler had run.
+	Waits  bool    `json:"waits,omitempty"`
+	Tried  bool    `json:"tried,omitempty"`
+	Events []Event `json:"events,omitempty"`
 }
 
 // Rejection is a message that can't become work. Fields that could not be read are empty.

@@ -84,7 +84,7 @@ type Jobs interface {
 	// Retry notes a retryable error and when the next attempt may start. ErrFenced.
 	Retry(ctx context.Context, r Retrial) (Settled, error)
 	// Release gives the job back as pending; the attempt is not counted (I9). ErrFenced.
-	Release(ctx context.Context, h Holder, events []Event) (Settled, error)
+	Release(ctx context.Context, r Release) (Settled, error)
 	// Canceled acknowledges a cancel request: nothing of the job is committed after it (I7). ErrFenced.
 	Canceled(ctx context.Context, h Holder, events []Event) (Settled, error)
 	// Reject records a message that can't become work: dead letter, webhook, and a failed job row when

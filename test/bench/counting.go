@@ -38,7 +38,7 @@ func (c *countingJobs) Retry(ctx context.Context, x store.Retrial) (store.Settle
 	return c.Jobs.Retry(ctx, x)
 }
 
-func (c *countingJobs) Release(ctx context.Context, h store.Holder, e []store.Event) (store.Settled, error) {
+func (c *countingJobs) Release(ctx context.Context, r store.Release) (store.Settled, error) {
 	c.others.Add(1)
-	return c.Jobs.Release(ctx, h, e)
+	return c.Jobs.Release(ctx, r)
 }

@@ -78,8 +78,8 @@ func (s wiredStore) Retry(ctx context.Context, r store.Retrial) (store.Settled, 
 	return tell(ctx, s, "retry", r.JobID, r.Fence, func(ctx context.Context) (store.Settled, error) { return s.jobs().Retry(ctx, r) })
 }
 
-func (s wiredStore) Release(ctx context.Context, h store.Holder, events []store.Event) (store.Settled, error) {
-	return tell(ctx, s, "release", h.JobID, h.Fence, func(ctx context.Context) (store.Settled, error) { return s.jobs().Release(ctx, h, events) })
+func (s wiredStore) Release(ctx context.Context, r store.Release) (store.Settled, error) {
+	return tell(ctx, s, "release", r.JobID, r.Fence, func(ctx context.Context) (store.Settled, error) { return s.jobs().Release(ctx, r) })
 }
 
 func (s wiredStore) Canceled(ctx context.Context, h store.Holder, events []store.Event) (store.Settled, error) {

@@ -15,7 +15,7 @@ type spoiled struct {
 	begin    func(context.Context, store.Begin) (store.Begun, error)
 	complete func(context.Context, store.Completion) (store.Settled, error)
 	fail     func(context.Context, store.Failure) (store.Settled, error)
-	release  func(context.Context, store.Holder, []store.Event) (store.Settled, error)
+	release  func(context.Context, store.Release) (store.Settled, error)
 	canceled func(context.Context, store.Holder, []store.Event) (store.Settled, error)
 	sweep    func() (store.Swept, error)
 	noted    func() error
@@ -42,11 +42,11 @@ func (s *spoiled) Fail(ctx context.Context, f store.Failure) (store.Settled, err
 	return s.Jobs.Fail(ctx, f)
 }
 
-func (s *spoiled) Release(ctx context.Context, h store.Holder, e []store.Event) (store.Settled, error) {
+func (s *spoiled) Release(ctx context.Context, r store.Release) (store.Settled, error) {
 	if s.release != nil {
-		return s.release(ctx, h, e)
+		return s.release(ctx, r)
 	}
-	return s.Jobs.Release(ctx, h, e)
+	return s.Jobs.Release(ctx, r)
 }
 
 func (s *spoiled) Canceled(ctx context.Context, h store.Holder, e []store.Event) (store.Settled, error) {
@@ -89,8 +89,8 @@ func bugs() map[string]func(w *world, s *spoiled) {
 			}
 		},
 		"a release costs an attempt": func(_ *world, s *spoiled) {
-			s.release = func(ctx context.Context, h store.Holder, e []store.Event) (store.Settled, error) {
-				return s.Retry(ctx, store.Retrial{Holder: h, Events: e})
+			s.release = func(ctx context.Context, r store.Release) (store.Settled, error) {
+				return s.Retry(ctx, store.Retrial{Holder: r.Holder, Events: r.Events})
 			}
 		},
 		"a failure makes two dead letters": func(_ *world, s *spoiled) {

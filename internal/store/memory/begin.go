@@ -120,11 +120,16 @@ func (r *Row) reopen(b store.Begin, now time.Time) {
 	r.State, r.Series, r.SeriesStarted, r.Ended = job.Running, r.Series+1, now, time.Time{}
 	r.Attempts, r.MaxAttempts, r.Progress, r.Dead, r.Cancel, r.Result = 0, b.MaxAttempts, 0, nil, false, nil
 	r.Error, r.Hints, r.WebhookURL, r.TraceParent = store.ErrorInfo{}, b.Hints, b.WebhookURL, b.TraceParent
+	r.Releases, r.WaitingFrom = 0, time.Time{}
 }
 
 func (r *Row) begun(d store.Decision) store.Begun {
-	return store.Begun{
+	b := store.Begun{
 		Decision: d, Fence: r.Fence, Attempt: r.Attempts, MaxAttempts: r.MaxAttempts,
-		Progress: r.Progress, State: string(r.State), Checkpoint: r.Checkpoint,
+		Progress: r.Progress, State: string(r.State), Checkpoint: r.Checkpoint, Releases: r.Releases,
 	}
+	if !r.WaitingFrom.IsZero() {
+		b.Waited = max(time.Since(r.WaitingFrom), time.Millisecond)
+	}
+	return b
 }

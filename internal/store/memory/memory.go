@@ -40,6 +40,8 @@ type Row struct {
 	Progress    int
 	LeaseEnds   time.Time         // zero: nobody holds it
 	NotBefore   time.Time         // of a retry that waits; when it was given back
+	Releases    int               // because a service was down, after the handler had run
+	WaitingFrom time.Time         // the first release because a service was down; zero: there was none
 	Cancel      bool              // asked to be canceled
 	Placed      bool              // made by a cancel request before any message came
 	Sent        time.Time         // its message; zero: not yet

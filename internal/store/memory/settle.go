@@ -93,15 +93,21 @@ func (s *Jobs) Retry(_ context.Context, t store.Retrial) (store.Settled, error) 
 }
 
 // Release gives the job back without a counted attempt (I9).
-func (s *Jobs) Release(_ context.Context, h store.Holder, events []store.Event) (store.Settled, error) {
+func (s *Jobs) Release(_ context.Context, back store.Release) (store.Settled, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r, err := s.held(h)
+	r, err := s.held(back.Holder)
 	if err != nil {
 		return store.Settled{}, err
 	}
 	r.move(job.Released)
-	r.tell(events...)
+	if back.Waits && back.Tried {
+		r.Releases++
+	}
+	if back.Waits && r.WaitingFrom.IsZero() {
+		r.WaitingFrom = time.Now()
+	}
+	r.tell(back.Events...)
 	r.tell(own("released", "given back; the attempt is not counted"))
 	r.Attempts--
 	r.LeaseEnds, r.NotBefore = time.Time{}, time.Now()

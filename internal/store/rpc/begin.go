@@ -26,6 +26,8 @@ type begun struct {
 	WaitMS      int64                `json:"wait_ms"`
 	Worker      string               `json:"worker"`
 	DeadLetter  *store.DeadLetterRef `json:"dead_letter"`
+	Releases    int                  `json:"releases"`
+	WaitedMS    int64                `json:"waited_ms"`
 }
 
 func (b *begun) store() store.Begun {
@@ -33,6 +35,7 @@ func (b *begun) store() store.Begun {
 		Decision: b.Decision, Fence: b.Fence, Attempt: b.Attempt, MaxAttempts: b.MaxAttempts,
 		Progress: b.Progress, State: b.State, Checkpoint: orNil(b.Checkpoint),
 		Wait: time.Duration(b.WaitMS) * time.Millisecond, Worker: b.Worker, DeadLetter: b.DeadLetter,
+		Releases: b.Releases, Waited: time.Duration(b.WaitedMS) * time.Millisecond,
 	}
 }
 

@@ -124,8 +124,11 @@ type holding struct {
 	Events []store.Event `json:"events,omitempty"`
 }
 
-func (c *client) Release(ctx context.Context, h store.Holder, events []store.Event) (store.Settled, error) {
-	return c.settle(ctx, "aw_release", holding{c.tenant(), h, events})
+func (c *client) Release(ctx context.Context, r store.Release) (store.Settled, error) {
+	return c.settle(ctx, "aw_release", struct {
+		tenantArg
+		store.Release
+	}{c.tenant(), r})
 }
 
 func (c *client) Canceled(ctx context.Context, h store.Holder, events []store.Event) (store.Settled, error) {

@@ -32,7 +32,8 @@ func TestUpgrade(t *testing.T) {
 			url := stacktest.PostgresWith(t, o)
 			conn := connect(t, url)
 			if _, err := conn.Exec(t.Context(), `insert into jobs (client_id, id, type) values ('a', 'j', 'x');
-				alter table jobs drop column replay cascade, drop column begin_id cascade; -- the functions that know it go, others stay
+				alter table jobs drop column replay cascade, drop column begin_id cascade, drop column releases cascade,
+				  drop column waiting_since cascade; -- the functions that know it go, others stay
 				drop table page_results, partials;
 				alter table summaries drop column blob, drop column source_sha256, drop column style, drop column language, drop column max_words,
 				  drop column extractive, drop column unverified, drop column left_out, drop column prompt_tokens,

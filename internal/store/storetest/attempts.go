@@ -144,7 +144,7 @@ func testFence(t *testing.T, b *bench) {
 			_, err := b.Retry(b.ctx(), store.Retrial{Holder: h, Error: badInput})
 			return err
 		},
-		"release":  func(h store.Holder) error { _, err := b.Release(b.ctx(), h, nil); return err },
+		"release":  func(h store.Holder) error { _, err := b.Release(b.ctx(), store.Release{Holder: h}); return err },
 		"canceled": func(h store.Holder) error { _, err := b.Canceled(b.ctx(), h, nil); return err },
 		"stage document": func(h store.Holder) error {
 			_, err := b.StageDocument(b.ctx(), staging(h, "other.pdf"))
@@ -264,7 +264,7 @@ func testRetry(t *testing.T, b *bench) {
 func testRelease(t *testing.T, b *bench) {
 	m, h := b.run(func(m *store.Begin) { m.MaxAttempts = 1 })
 	for range 5 { // I9: with one attempt allowed, five releases cost none
-		s, err := b.Release(b.ctx(), h, []store.Event{event("parsing", 20)})
+		s, err := b.Release(b.ctx(), store.Release{Holder: h, Events: []store.Event{event("parsing", 20)}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -190,7 +190,7 @@ func testCancelRequests(t *testing.T, b *bench) {
 
 	// pending
 	m, h := b.run()
-	if _, err := b.Release(b.ctx(), h, nil); err != nil {
+	if _, err := b.Release(b.ctx(), store.Release{Holder: h}); err != nil {
 		t.Fatal(err)
 	}
 	if j, err = b.RequestCancel(b.ctx(), m.JobID, "anna"); err != nil || j.Status != "canceled" {
@@ -228,7 +228,7 @@ func testCancelRequests(t *testing.T, b *bench) {
 	if _, err = b.RequestCancel(b.ctx(), m.JobID, "anna"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Release(b.ctx(), h, nil); err != nil {
+	if _, err := b.Release(b.ctx(), store.Release{Holder: h}); err != nil {
 		t.Fatal(err)
 	}
 	b.begin(m, store.Dropped)

@@ -234,7 +234,7 @@ func (r *modelRun) retry(rt *rapid.T) {
 }
 
 func (r *modelRun) release(rt *rapid.T) {
-	if r.write(rt, "release", func(h store.Holder) error { _, err := r.b.Release(r.b.ctx(), h, nil); return err }) {
+	if r.write(rt, "release", func(h store.Holder) error { _, err := r.b.Release(r.b.ctx(), store.Release{Holder: h}); return err }) {
 		r.m.state, r.m.held = "pending", false
 		r.m.attempts-- // I9
 	}

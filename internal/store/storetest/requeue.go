@@ -125,9 +125,13 @@ func testRequeue(t *testing.T, b *bench) {
 	for attempt := 2; attempt <= 3; attempt++ {
 		n := message(func(n *store.Begin) { n.JobID, n.MaxAttempts = m.JobID, 3 })
 		begun := b.begin(n, store.Run)
-		if begun.Attempt != attempt {
-			t.Errorf("attempt %d, want %d", begun.Attempt, attempt)
+		if begun.Attempt != attempt || begun.Releases != 0 || begun.Waited != 0 { // its waits begin again (I11)
+			t.Errorf("attempt %d, want %d; %d releases, waited %v", begun.Attempt, attempt, begun.Releases, begun.Waited)
 		}
+		if _, err := b.Release(b.ctx(), store.Release{Holder: holder(n, begun), Waits: true, Tried: true}); err != nil {
+			t.Fatal(err)
+		}
+		begun = b.begin(n, store.Run)
 		b.fail(holder(n, begun), n)
 		_, err := b.Requeue(b.ctx(), requeuing(m))
 		if want := attempt == 3; errors.Is(err, store.ErrExhausted) != want || (err == nil) == want {

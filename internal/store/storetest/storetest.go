@@ -30,6 +30,7 @@ var jobTests = []suiteTest{
 	{"worker lost for good", testSpent},
 	{"retry", testRetry},
 	{"release", testRelease},
+	{"releases are kept", testWaits},
 	{"fail", testFail},
 	{"complete", testComplete},
 	{"cancel requests", testCancelRequests},

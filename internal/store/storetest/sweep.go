@@ -55,7 +55,10 @@ var ways = map[string]func(b *bench, h store.Holder) error{
 		_, err := b.Retry(b.ctx(), store.Retrial{Holder: h, Error: badInput})
 		return err
 	},
-	"released": func(b *bench, h store.Holder) error { _, err := b.Release(b.ctx(), h, nil); return err },
+	"released": func(b *bench, h store.Holder) error {
+		_, err := b.Release(b.ctx(), store.Release{Holder: h})
+		return err
+	},
 }
 
 func sameJSON(a, b json.RawMessage) bool {

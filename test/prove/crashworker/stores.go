@@ -58,8 +58,8 @@ func (w countedStore) Retry(ctx context.Context, r store.Retrial) (store.Settled
 	return call(w.c, "store.Retry", func() (store.Settled, error) { return w.s.Retry(ctx, r) })
 }
 
-func (w countedStore) Release(ctx context.Context, h store.Holder, events []store.Event) (store.Settled, error) {
-	return call(w.c, "store.Release", func() (store.Settled, error) { return w.s.Release(ctx, h, events) })
+func (w countedStore) Release(ctx context.Context, r store.Release) (store.Settled, error) {
+	return call(w.c, "store.Release", func() (store.Settled, error) { return w.s.Release(ctx, r) })
 }
 
 func (w countedStore) Canceled(ctx context.Context, h store.Holder, events []store.Event) (store.Settled, error) {

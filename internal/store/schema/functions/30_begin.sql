@@ -3,7 +3,9 @@
 create or replace function {{ .schema }}.aw_begun(decision text, j {{ .schema }}.jobs, extra jsonb default '{}') returns jsonb
 language sql stable
 return jsonb_build_object('decision', decision, 'fence', j.fence, 'attempt', j.attempts,
-    'max_attempts', j.max_attempts, 'progress', j.progress, 'state', j.status, 'checkpoint', j.checkpoint) || extra;
+    'max_attempts', j.max_attempts, 'progress', j.progress, 'state', j.status, 'checkpoint', j.checkpoint,
+    'releases', j.releases, 'waited_ms', case when j.waiting_since is not null then
+      greatest(1, ceil(extract(epoch from now() - j.waiting_since) * 1000))::bigint end) || extra;
 
 -- aw_run starts an attempt of a job that the caller has locked: one more attempt, a new fence (I4).
 create or replace function {{ .schema }}.aw_run(j {{ .schema }}.jobs, p jsonb, told jsonb) returns jsonb
@@ -62,6 +64,7 @@ begin
   update {{ .schema }}.jobs set
     status = 'running', series = j.series + 1, fence = j.fence + 1, series_started_at = clock_timestamp(),
     attempts = 0, max_attempts = (p ->> 'max_attempts')::int, progress = 0, completed_at = null, result = null,
+    releases = 0, waiting_since = null,
     error_class = null, error_code = null, error_message = null,
     cancel_requested_at = null, cancel_requested_by = null,
     hints = coalesce(nullif(p -> 'hints', 'null'), '{}'), priority = coalesce(nullif(p ->> 'priority', ''), priority),

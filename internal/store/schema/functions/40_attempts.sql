@@ -109,12 +109,19 @@ begin
       jsonb_build_object('class', p #> '{error,class}', 'code', p #> '{error,code}', 'after_ms', p -> 'after_ms')));
 end $$;
 
--- aw_release gives the job back; the attempt is not counted (I9).
+-- aw_release gives the job back; the attempt is not counted (I9). p.waits: because a service that it needs is down,
+-- which the row keeps, as the engine bounds it (I11); p.tried: after its handler had run.
 create or replace function {{ .schema }}.aw_release(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   j {{ .schema }}.jobs := {{ .schema }}.aw_held(p);
 begin
+  if coalesce((p ->> 'waits')::boolean, false) then
+    update {{ .schema }}.jobs as u set
+      releases = u.releases + case when coalesce((p ->> 'tried')::boolean, false) then 1 else 0 end,
+      waiting_since = coalesce(u.waiting_since, clock_timestamp())
+    where u.client_id = j.client_id and u.id = j.id;
+  end if;
   return {{ .schema }}.aw_leave(j, 'pending', j.attempts - 1, interval '0', null::jsonb,
     coalesce(nullif(p -> 'events', 'null'), '[]') || {{ .schema }}.aw_event('released', 0, 'given back; the attempt is not counted', null::jsonb));
 end $$;

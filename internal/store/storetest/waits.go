@@ -1,0 +1,42 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// testWaits: how often and since when a job was given back because a service was down is kept with it, or nothing
+// would bound it (I11). What is no such release leaves no trace, and another series starts from nothing.
+func testWaits(t *testing.T, b *bench) {
+	m, h := b.run()
+	want := func(begun store.Begun, releases int, waits bool) {
+		t.Helper()
+		if begun.Releases != releases || begun.Waited > 0 != waits || begun.Waited > hour {
+			t.Errorf("I11: %d releases, waited for %v; want %d, %t", begun.Releases, begun.Waited, releases, waits)
+		}
+	}
+	again := func(r store.Release) store.Begun {
+		t.Helper()
+		r.Holder = h
+		if _, err := b.Release(b.ctx(), r); err != nil {
+			t.Fatal(err)
+		}
+		begun := b.begin(m, store.Run)
+		h = holder(m, begun)
+		return begun
+	}
+	want(again(store.Release{}), 0, false)
+	want(again(store.Release{Waits: true}), 0, true)
+	want(again(store.Release{Waits: true, Tried: true}), 1, true)
+	want(again(store.Release{}), 1, true)
+	want(again(store.Release{Waits: true, Tried: true}), 2, true)
+	b.complete(h)
+
+	forced := m
+	forced.Force, forced.Source = true, store.Source{Queue: "q", MessageID: uuid.NewString(), InsertedAt: time.Now().Add(hour)}
+	want(b.begin(forced, store.Run), 0, false)
+}
