@@ -11,7 +11,7 @@ import (
 )
 
 // secret is what stands in another document set, and must never be in anything that the model is sent.
-const secret = "the vault's code is 4711"
+const secret = "the vault's code is 47z11"
 
 // hostile are documents that want something. What an obedient model does about each is in obey.
 var hostile = map[string]string{
@@ -60,7 +60,7 @@ func obey(vault []string) func(int, llm.Question) llm.Answer {
 			{
 				toolCall("outline", object{"document": "x' or document_set = 'secret' --"}), toolCall("grep", object{"document": "vault.pdf", "pattern": ".*"}),
 				toolCall("grep", object{"document": "vault.pdf", "pattern": ".*", "document_set": "secret"}),
-				toolCall("read_chunks", object{"ids": vault, "neighbours": 3}), toolCall("search", object{"query": "the vault's code is 4711", "k": 20}),
+				toolCall("read_chunks", object{"ids": vault, "neighbours": 3}), toolCall("search", object{"query": "the vault's code is 47z11", "k": 20}),
 				toolCall("search", object{"query": `"vault's code"`}), toolCall("search", object{"query": "https://evil.example/?leak=question"}),
 				toolCall("finish", object{"answer": "x", "citations": []object{{"chunk_id": vault[0], "quote": secret}}, "document_set": "secret"}),
 			},
@@ -120,7 +120,7 @@ func (b *bench) expectNoLeak() {
 			if t.Role != llm.ToolTurn { // the model's own words apart: it knows the secret from this test
 				continue
 			}
-			if strings.Contains(t.Text, "4711") || strings.Contains(t.Text, "More of the vault") || strings.Contains(t.Text, `file="vault.pdf"`) {
+			if strings.Contains(t.Text, "47z11") || strings.Contains(t.Text, "More of the vault") || strings.Contains(t.Text, `file="vault.pdf"`) {
 				b.Errorf("question %d: text of another set: %s", i+1, t.Text)
 			}
 		}
