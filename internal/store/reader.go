@@ -106,4 +106,5 @@ type Hit struct {
 	Kind        string   `json:"kind"`
 	Score       float64  `json:"score"`      // reciprocal rank fusion; higher is better
 	Similarity  float64  `json:"similarity"` // cosine, -1 to 1; 0 when only the text matched
+	Matched     bool     `json:"matched"`    // it has a word of the query's text; false: it is only near, by its embedding
 }

@@ -140,6 +140,7 @@ func TestSearchAmongMany(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t)
 	t.Run("recall", l.testRecall)
+	t.Run("recall without what is excluded", l.testExclusion)
 	t.Run("indexes", l.testIndexes)
 	t.Run("own chunks", l.testMatchingOwn)
 }
@@ -176,6 +177,55 @@ func (l *library) testRecall(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// testExclusion: what is excluded is left out while the index looks, not afterwards: as many hits are found as were asked
+// for, and they are the nearest of the rest. No word of the question is anywhere, so that the vectors alone decide.
+func (l *library) testExclusion(t *testing.T) {
+	var plans strings.Builder
+	conn := l.as(t, "a", &plans)
+	if _, err := conn.Exec(t.Context(), "set enable_seqscan = off"); err != nil { // see testIndexes
+		t.Fatal(err)
+	}
+	for set, n := range map[string]int{"": 10, "large": 100, "tenth": 10, "hundredth": 10} {
+		found, wanted := 0, 0
+		for range 10 {
+			query := vector(l.near(l.topics[l.random.IntN(len(l.topics))], 0.9))
+			rows, err := l.super.Query(t.Context(), `select c.id::text from document_chunks c
+				join documents d on d.client_id = c.client_id and d.id = c.document_id and d.active_version = c.version
+				where c.client_id = 'a' and ($1 = '' or d.document_set = $1) and c.content not like '%half0%'
+				order by (c.embedding <=> $2::text::halfvec) + 0, c.id limit $3`, set, query, n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := collect(t, rows)
+			plans.Reset()
+			rows, err = conn.Query(t.Context(), "select id::text from hybrid_search('lighthouse -half0', $1::text::halfvec, $2, nullif($3, ''))", query, n, set)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := collect(t, rows)
+			if len(got) != len(want) {
+				t.Errorf("set %q: %d of %d chunks", set, len(got), len(want))
+			}
+			if set == "" && !strings.Contains(plans.String(), "Index Scan using document_chunks_embedding") {
+				t.Errorf("the index was not used:\n%s", plans.String())
+			}
+			for _, id := range want {
+				wanted++
+				if slices.Contains(got, id) {
+					found++
+				}
+			}
+		}
+		if float64(found) < 0.95*float64(wanted) {
+			t.Errorf("set %q: %d of %d are the nearest that are not excluded", set, found, wanted)
+		}
+	}
+	var left int
+	if err := conn.QueryRow(t.Context(), "select count(*) from hybrid_search('lighthouse -common', $1::text::halfvec, 10)", vector(l.topics[0])).Scan(&left); err != nil || left != 0 {
+		t.Errorf("all are excluded: %d are found, %v", left, err)
 	}
 }
 

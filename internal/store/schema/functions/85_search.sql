@@ -1,20 +1,5 @@
 -- Search for chunks by vectors and by words: what finds them. 86_search.sql puts it together.
 
--- aw_terms are the words of a question that tell something: without those that are stop words of any of the
--- languages, unless nothing would be left.
-create or replace function {{ .schema }}.aw_terms(words text) returns text[]
-language plpgsql stable set search_path = {{ .path }} as $$
-declare
-  v_all text[] := tsvector_to_array(to_tsvector('simple', coalesce(words, '')));
-  v_telling text[];
-begin
-  select array_agg(t) into v_telling from unnest(v_all) t
-  where not exists (
-    select from unnest(array['english', 'german', 'french', 'spanish', 'italian', 'portuguese', 'dutch']::regconfig[]) c
-    where to_tsvector(c, t) = '');
-  return coalesce(v_telling, v_all);
-end $$;
-
 -- aw_eligible counts the chunks that a search may find, up to a number: those of active versions of a client
 -- (null: all that the caller may see) and a document set (null: all).
 create or replace function {{ .schema }}.aw_eligible(client text, in_set text, up_to bigint) returns bigint
@@ -28,12 +13,14 @@ begin
     limit up_to) few);
 end $$;
 
--- aw_nearest are the n chunks nearest to a vector by cosine distance, unordered. Few eligible chunks are compared
--- one by one, which is exact; among many the HNSW index looks, and goes on until it has n that are eligible.
+-- aw_nearest are the n chunks nearest to a vector by cosine distance, unordered, without those that match but (null:
+-- none is left out). Few eligible chunks are compared one by one, which is exact; among many the HNSW index looks, and
+-- goes on until it has n that are eligible. Where much is left out it may give up before: a quarter of n is enough then.
 --
 -- To compare one costs about half of what the index spends on one that it visits, and to find n eligible ones it
 -- visits n × all ÷ eligible. So comparing is cheaper up to about √(2 × n × all) eligible ones.
-create or replace function {{ .schema }}.aw_nearest(client text, vec {{ .vector }}.halfvec, n integer, in_set text)
+drop function if exists {{ .schema }}.aw_nearest(text, {{ .vector }}.halfvec, integer, text); -- as it was before but
+create or replace function {{ .schema }}.aw_nearest(client text, vec {{ .vector }}.halfvec, n integer, in_set text, but tsquery)
 returns table (id uuid, distance double precision)
 language plpgsql stable rows 50 set search_path = {{ .path }} set plan_cache_mode = force_custom_plan as $$
 declare
@@ -61,9 +48,10 @@ begin
       join {{ .schema }}.documents d on d.client_id = c.client_id and d.id = c.document_id and d.active_version = c.version
       where (aw_nearest.client is null or c.client_id = aw_nearest.client)
         and (aw_nearest.in_set is null or d.document_set = aw_nearest.in_set)
+        and (aw_nearest.but is null or not c.search @@ aw_nearest.but)
       order by c.embedding operator({{ .vector }}.<=>) vec
       limit n) f;
-    if cardinality(v_ids) >= n then
+    if cardinality(v_ids) >= n or but is not null and cardinality(v_ids) >= n / 4 then
       return query select unnest(v_ids), unnest(v_distances);
       return;
     end if;
@@ -74,13 +62,14 @@ begin
   join {{ .schema }}.document_chunks c on c.client_id = d.client_id and c.document_id = d.id and c.version = d.active_version
   where (aw_nearest.client is null or d.client_id = aw_nearest.client)
     and (aw_nearest.in_set is null or d.document_set = aw_nearest.in_set)
+    and (aw_nearest.but is null or not c.search @@ aw_nearest.but)
   order by (c.embedding operator({{ .vector }}.<=>) vec) + 0 -- no index does that
   limit n;
 end $$;
 
 -- aw_matching are chunks that have words of a question, by how well they match. Those with all words come first,
--- then those with some of them, the rarer the better. all_words is the question as websearch_to_tsquery reads it,
--- terms are its telling words one by one, but (or null) is what must not be found. client null: all that the caller
+-- then those with some of them, the rarer the better. all_words, terms and but
+-- are what aw_question makes of it. client null: all that the caller
 -- may see.
 --
 -- Of a word that thousands of chunks have it tells little which of them is meant: no more than v_most are ranked.

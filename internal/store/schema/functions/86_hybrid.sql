@@ -2,8 +2,19 @@
 -- Buettcher, "Reciprocal Rank Fusion outperforms Condorcet and individual rank learning methods", SIGIR 2009 (there
 -- k = 60; Supabase and pgvector's guides use 50).
 
+-- A hit says whether it has a word of the question. The type gets that here and not by a migration: between the two the
+-- functions of before would return a column too few.
+do $$
+begin
+  if not exists (select from pg_attribute where attrelid = '{{ .schema }}.document_chunk_hit'::regclass and attname = 'matched') then
+    alter type {{ .schema }}.document_chunk_hit add attribute matched boolean; -- false: it is only near, by its vector
+  end if;
+end $$;
+
 -- aw_find does a search for one client, or (null) for all rows that the caller may see.
---   words: null or without a word: by vector only. vec: null: by words only. n: 1-100 hits. in_set: null: all sets.
+--   words: null or blank: by vector only. vec: null: by words only. n: 1-100 hits. in_set: null: all sets.
+-- A question without a word finds nothing. What is near by its vector is a hit also when it has none of the words; but
+-- where vectors know nothing but words, those of the offline provider, it has at least the beginning of one.
 create or replace function {{ .schema }}.aw_find(client text, words text, vec {{ .vector }}.halfvec, n integer, in_set text)
 returns setof {{ .schema }}.document_chunk_hit
 language plpgsql stable rows 10 set search_path = {{ .path }} set plan_cache_mode = force_custom_plan as $$
@@ -11,35 +22,26 @@ language plpgsql stable rows 10 set search_path = {{ .path }} set plan_cache_mod
 declare
   v_n integer := least(greatest(coalesce(n, 10), 1), 100);
   v_leg integer := least(greatest(4 * v_n, 40), 200);
-  v_words text;
-  v_excluded constant text := '(?:^|\s)-("[^"]*"|\S+)'; -- as websearch_to_tsquery reads a minus
-  v_but tsquery;
-  v_all tsquery;
-  v_terms tsquery[];
+  v_asked record;
+  v_any tsquery;
   v_bound boolean := {{ .schema }}.aw_client() is not null;
 begin
   if {{ .vector }}.l2_norm(vec) = 0 then -- it has no direction: every cosine distance from it is NaN
     vec := null;
   end if;
-  -- Any text is a question. What Postgres refuses, words of 2 KB, is cut.
-  v_words := (select string_agg(left(w, 500), ' ' order by n)
-              from regexp_split_to_table(left(words, 8000), '\s+') with ordinality x(w, n));
-  v_terms := array(select ('''' || replace(replace(t, '\', '\\'), '''', '''''') || '''')::tsquery
-                   from unnest({{ .schema }}.aw_terms(regexp_replace(v_words, v_excluded, ' ', 'g'))) t order by length(t) desc, t limit 32);
-  if v_terms <> '{}' then
-    v_all := websearch_to_tsquery('simple', v_words);
-    v_but := (select string_agg('(' || q || ')', ' | ')::tsquery
-              from (select websearch_to_tsquery('simple', m[1])::text as q
-                    from regexp_matches(v_words, v_excluded, 'g') m) x where q <> '');
+  v_asked := {{ .schema }}.aw_question(words);
+  if v_asked.asks and v_asked.terms = '{}' then
+    return;
   end if;
+  v_any := (select string_agg(q::text, ' | ')::tsquery from unnest(v_asked.terms) q);
 
   return query
   with matching as materialized (
-    select m.* from {{ .schema }}.aw_matching_own(v_all, v_terms, v_but, v_leg, in_set) m where v_all is not null and v_bound
+    select m.* from {{ .schema }}.aw_matching_own(v_asked.everything, v_asked.terms, v_asked.but, v_leg, in_set) m where v_asked.asks and v_bound
     union all
-    select m.* from {{ .schema }}.aw_matching(client, v_all, v_terms, v_but, v_leg, in_set) m where v_all is not null and not v_bound
+    select m.* from {{ .schema }}.aw_matching(client, v_asked.everything, v_asked.terms, v_asked.but, v_leg, in_set) m where v_asked.asks and not v_bound
   ), nearest as materialized (
-    select m.* from {{ .schema }}.aw_nearest(client, vec, v_leg, in_set) m
+    select m.* from {{ .schema }}.aw_nearest(client, vec, v_leg, in_set, v_asked.but) m
     where vec is not null and m.distance <> 'NaN' -- a chunk whose vector is all zeros
   ), places as (
     select m.id, rank() over (order by m.complete desc, m.weight desc nulls last, m.rank desc) as place from matching m
@@ -47,17 +49,19 @@ begin
     select m.id, rank() over (order by m.distance) from nearest m
   ), fused as (
     select p.id, sum(1.0 / (50 + p.place))::double precision as score from places p group by p.id
-  ), hits as (
+  ), hits as materialized ( -- else their words would be looked at in chunks that nothing found
     select c.id, c.document_id, d.document_set, d.filename, c.version, c.content, c.heading_path, c.pages, c.boxes, c.kind,
-           c.position, coalesce(1 - nullif(c.embedding operator({{ .vector }}.<=>) vec, 'NaN'), 0)::double precision as similarity, f.score
+           c.position, coalesce(1 - nullif(c.embedding operator({{ .vector }}.<=>) vec, 'NaN'), 0)::double precision as similarity, f.score,
+           coalesce(c.search @@ v_any, false) as matched, c.search @@ v_asked.akin or c.model not like 'offline-%' as meant
     from fused f
     join {{ .schema }}.document_chunks c on c.id = f.id
     join {{ .schema }}.documents d on d.client_id = c.client_id and d.id = c.document_id and d.active_version = c.version
     where aw_find.client is null or c.client_id = aw_find.client
   )
   select h.id, h.document_id, h.document_set, h.filename, h.version, h.content, h.heading_path, h.pages, h.boxes, h.kind,
-         h.similarity, h.score
+         h.similarity, h.score, h.matched
   from hits h
+  where h.matched or h.meant or not v_asked.asks
   -- What is as good as another stands in an order that stays when documents are ingested again.
   order by h.score desc, h.similarity desc, h.filename, h.document_set, h.position, h.id
   limit v_n;
@@ -71,11 +75,12 @@ begin
   return coalesce((
     select jsonb_agg(jsonb_build_object('chunk_id', h.id, 'document_id', h.document_id, 'document_set', h.document_set,
       'filename', h.filename, 'version', h.version, 'content', h.content, 'heading_path', h.heading_path,
-      'pages', h.pages, 'boxes', h.boxes, 'kind', h.kind, 'score', h.score, 'similarity', h.similarity) order by h.n)
+      'pages', h.pages, 'boxes', h.boxes, 'kind', h.kind, 'score', h.score, 'similarity', h.similarity,
+      'matched', h.matched) order by h.n)
     from {{ .schema }}.aw_find(v_client, p ->> 'text', (p ->> 'embedding')::{{ .vector }}.halfvec, (p ->> 'limit')::int,
                  nullif(p ->> 'document_set', ''))
          with ordinality as h(id, document_id, document_set, filename, version, content, heading_path, pages, boxes, kind,
-                              similarity, score, n)), '[]');
+                              similarity, score, matched, n)), '[]');
 end $$;
 
 -- The two functions for the frontend (DESIGN 2.5). A session that is bound to a client sees that client's

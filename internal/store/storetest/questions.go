@@ -1,0 +1,135 @@
+package storetest
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// contents are those of hits, in their order.
+func contents(hits []store.Hit) (all []string) {
+	for _, h := range hits {
+		all = append(all, h.Content)
+	}
+	return all
+}
+
+// testSearchExcludes: what a question excludes is no hit, however near its vector is; what is left is found.
+func testSearchExcludes(t *testing.T, b *bench) {
+	const beaten, show, dome = "the Super Bowl was lost by the Panthers", "the halftime show of the Super Bowl", "the bowl under the Carolina dome"
+	b.ingest("bowl.pdf", beaten, show, dome)
+	for query, want := range map[string][]string{
+		`"Super Bowl"`:                              {beaten, show, dome},
+		`"Super Bowl" -Panthers`:                    {show, dome},
+		`"Super Bowl" -PANTHERS -dome`:              {show},
+		`bowl -"halftime show"`:                     {beaten, dome},
+		`bowl -“halftime show”`:                     {beaten, dome},
+		`bowl -"show halftime"`:                     {beaten, show, dome}, // no phrase of any
+		`-panthers OR bowl`:                         {show, dome},
+		`bowl -panther`:                             {beaten, show, dome}, // another word
+		`lighthouse -panthers`:                      {show, dome},         // nothing matches; what is near is held to it, too
+		`bowl -terms`:                               nil,                  // a heading of all
+		`bowl --panthers`:                           {beaten, show, dome}, // as an option of a command is written
+		`-panthers`:                                 nil,                  // it asks for nothing
+		`bowl ` + strings.Repeat(`-panthers `, 200): {show, dome},
+	} {
+		for _, near := range []string{beaten, show, dome} {
+			hits := b.search(store.Query{Text: query, Embedding: embed(near)})
+			if missing := unlike(want, contents(hits)); missing != "" {
+				t.Errorf("%.60s near %q: %s", query, near, missing)
+			}
+		}
+	}
+}
+
+// testQuestions: a question is taken as people mean it.
+func testQuestions(t *testing.T, b *bench) {
+	const buses, parcel = "buses run between the airport and the city, both ways", "a parcel from the airport"
+	const frost, heat, span = "the valve is rated for -40 degrees", "the pump is rated for 40 degrees", "in storage from 1990-2000"
+	const desk = "the check-in desk opens early"
+	b.ingest("all.pdf", buses, parcel, frost, heat, span, desk)
+	for query, want := range map[string][]string{
+		// Not "… to" or "from …", which a parcel would be all of.
+		"which buses run to or from the airport?": {buses, parcel},
+		"buses Or parcel":                         {parcel, buses},
+		"parcel OR desk":                          {desk, parcel},
+		"OR desk":                                 {desk},
+		"desk OR":                                 {desk},
+		"rated -40":                               {frost, heat},
+		"rated −40 degrees":                       {frost, heat}, // U+2212
+		`rated -"40"`:                             {frost},
+		"rated -.5":                               {frost, heat},
+		"check-in":                                {desk},
+		"desk -check-in":                          nil,
+		"1990-2000":                               {span},
+	} {
+		hits := contents(b.search(store.Query{Text: query}))
+		if missing := unlike(want, hits); missing != "" {
+			t.Errorf("%s: %s", query, missing)
+		}
+		if strings.HasPrefix(query, "which") && !slices.Equal(hits, want) {
+			t.Errorf("%s: %q is first", query, hits)
+		}
+	}
+}
+
+// testSearchNeighbours: what only a vector finds says so, and is no hit where the vector means nothing.
+func testSearchNeighbours(t *testing.T, b *bench) {
+	const harbour, berth = "the harbour of the town", "a berth for a night"
+	b.ingest("sea.pdf", harbour, berth)
+	find := func(text string) (matched, near []string) {
+		for _, h := range b.search(store.Query{Text: text, Embedding: embed(harbour)}) {
+			if h.Matched {
+				matched = append(matched, h.Content)
+			} else {
+				near = append(near, h.Content)
+			}
+		}
+		return matched, near
+	}
+	for _, wordless := range []string{"?", "🚢", "…", "- - -", `""`, "-", "¿?", "-harbour", "⚓️ → 🏖"} {
+		if matched, near := find(wordless); len(matched)+len(near) != 0 {
+			t.Errorf("%s: %q, %q", wordless, matched, near)
+		}
+	}
+	for text, want := range map[string][2][]string{
+		"harbour":  {{harbour}, {berth}},
+		"mooring":  {nil, {harbour, berth}},
+		"harbours": {nil, {harbour, berth}},
+		"":         {nil, {harbour, berth}}, // by the vector alone
+		"  ":       {nil, {harbour, berth}},
+	} {
+		matched, near := find(text)
+		if unlike(want[0], matched) != "" || unlike(want[1], near) != "" {
+			t.Errorf("%q: matched %q, near %q", text, matched, near)
+		}
+	}
+
+	b = newBench(t, b.open) // the offline provider's vectors are words
+	_, h := b.run()
+	s, err := b.StageDocument(b.ctx(), staging(h, "sea.pdf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	offline := batch(h, s, chunk(0, harbour), chunk(1, berth))
+	offline.Model = "offline-hash-1"
+	if _, err := b.StageChunks(b.ctx(), offline); err != nil {
+		t.Fatal(err)
+	}
+	b.complete(h, activate(s, 2))
+	for text, want := range map[string][2][]string{
+		"harbour":       {{harbour}, nil},
+		"mooring":       {nil, nil},
+		"harbours":      {nil, {harbour}},
+		"harbour -town": {nil, nil},
+		"?":             {nil, nil},
+		"":              {nil, {harbour, berth}},
+	} {
+		matched, near := find(text)
+		if unlike(want[0], matched) != "" || unlike(want[1], near) != "" {
+			t.Errorf("offline, %q: matched %q, near %q", text, matched, near)
+		}
+	}
+}
