@@ -123,12 +123,15 @@ func (oneVector) Embed(_ context.Context, in []string) (llm.Embeddings, error) {
 func TestSearch(t *testing.T) {
 	t.Parallel()
 	s := &rows{hits: []store.Hit{
-		{Filename: "a.pdf", DocumentSet: "reports", Pages: []int{3, 4}, HeadingPath: []string{"Results", "Revenue"}, Content: "it\ngrew\x07 " + strings.Repeat("x", 400), Score: 0.0325, Similarity: 0.5},
+		{Filename: "a.pdf", DocumentSet: "reports", Pages: []int{3, 4}, HeadingPath: []string{"Results", "Revenue"}, Content: "it\ngrew\x07 " + strings.Repeat("x", 400), Score: 0.0325, Similarity: 0.5, Matched: true},
 		{Filename: "b.md", Content: "short"},
 	}}
 	parts := app.Tenant{Store: s, Embedder: oneVector{}}
 	r := invoke(t, parts, testEnv(), "", "search", "annual", "growth", "--set", "reports", "-n", "2")
-	r.want(t, exitOK, "1. a.pdf · pages 3-4 · Results › Revenue", "score 0.0325", "it grew xx", "2. b.md\n")
+	r.want(t, exitOK, "1. a.pdf · pages 3-4 · Results › Revenue", "score 0.0325", "it grew xx", "2. b.md\n", "similarity 0.00, by meaning only, set")
+	if strings.Contains(r.out, "Nothing has a word") || strings.Count(r.out, "by meaning only") != 1 {
+		t.Errorf("one of two matches: %s", r.out)
+	}
 	if s.asked.Text != "annual growth" || s.asked.DocumentSet != "reports" || s.asked.Limit != 2 {
 		t.Errorf("asked %+v", s.asked)
 	}
@@ -138,6 +141,8 @@ func TestSearch(t *testing.T) {
 		t.Errorf("%v: %s", err, r.out)
 	}
 	invoke(t, app.Tenant{Store: &rows{}, Embedder: oneVector{}}, testEnv(), "", "search", "x").want(t, exitOK, "Nothing found.")
+	neighbours := app.Tenant{Store: &rows{hits: []store.Hit{{Filename: "b.md", Content: "short"}}}, Embedder: oneVector{}}
+	invoke(t, neighbours, testEnv(), "", "search", "x").want(t, exitOK, "Nothing has a word of the query. These are the nearest by meaning:\n1. b.md")
 	invoke(t, parts, testEnv(), "", "search", " ").want(t, exitUsage, "empty")
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,8 +22,11 @@ func (p *program) newSearchCommand() *cobra.Command {
 		Use: "search QUERY", Short: "Search the tenant's documents by words and by meaning",
 		Long: `search embeds the query with the same provider as the worker, and asks the database for the chunks that
 match by words or by meaning. Each hit names file, page and headings, set, version and chunk; -o json also says where on
-the pages it stands. Words in quotes are a phrase, OR is one or the other, and a minus excludes.`,
+the pages it stands. Words in quotes are a phrase, OR in capitals is one or the other, and a minus before a word or a phrase
+excludes it; before a digit it is a sign. What has no word of the query and is only near it by meaning says so. A query
+without a word finds nothing.`,
 		Example: `  async-worker search "notice period" --set contracts
+  async-worker search '"Super Bowl" -Panthers'
   async-worker search "Umsatz 2024" -n 3 -o json`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: p.action(func(cmd *cobra.Command, args []string) error {
@@ -53,7 +57,7 @@ the pages it stands. Words in quotes are a phrase, OR is one or the other, and a
 }
 
 func search(ctx context.Context, t *app.Tenant, q store.Query) ([]store.Hit, error) {
-	embedded, err := t.Embedder.Embed(ctx, []string{q.Text})
+	embedded, err := t.Embedder.Embed(ctx, []string{store.Asked(q.Text)})
 	if err != nil {
 		return nil, &failure{"embed the query", nextModel, err}
 	}
@@ -70,6 +74,11 @@ func printHits(w io.Writer, hits []store.Hit) error {
 		_, err := fmt.Fprintln(w, "Nothing found. async-worker jobs list --type ingest shows what was ingested.")
 		return err
 	}
+	if !slices.ContainsFunc(hits, func(h store.Hit) bool { return h.Matched }) {
+		if _, err := fmt.Fprintln(w, "Nothing has a word of the query. These are the nearest by meaning:"); err != nil {
+			return err
+		}
+	}
 	for i, h := range hits {
 		place := []string{h.Filename}
 		if len(h.Pages) > 0 {
@@ -78,9 +87,13 @@ func printHits(w io.Writer, hits []store.Hit) error {
 		if len(h.HeadingPath) > 0 {
 			place = append(place, strings.Join(h.HeadingPath, " › "))
 		}
+		how := ""
+		if !h.Matched {
+			how = ", by meaning only"
+		}
 		snippet := shorten(strings.Join(strings.Fields(h.Content), " "), 300)
-		_, err := fmt.Fprintf(w, "%d. %s\n   score %.4f, similarity %.2f, set %s, version %d, chunk %s\n   %s\n",
-			i+1, printable(strings.Join(place, " · ")), h.Score, h.Similarity, printable(h.DocumentSet), h.Version, h.ChunkID, printable(snippet))
+		_, err := fmt.Fprintf(w, "%d. %s\n   score %.4f, similarity %.2f%s, set %s, version %d, chunk %s\n   %s\n",
+			i+1, printable(strings.Join(place, " · ")), h.Score, h.Similarity, how, printable(h.DocumentSet), h.Version, h.ChunkID, printable(snippet))
 		if err != nil {
 			return err
 		}

@@ -260,3 +260,24 @@ func (byWords) Rank(_ string, texts []string) (best []int) {
 }
 
 var _ agent.Store = store.Store(nil)
+
+// A search says when what it found is only near the query, and leaves out what the query excludes.
+func TestSearchSaysWhatItFound(t *testing.T) {
+	t.Parallel()
+	calls := []object{{"query": "lighthouse"}, {"query": "cranes"}, {"query": "lighthouse -cranes"}, {"query": "?"}}
+	b := newBench(t, func(n int, _ llm.Question) llm.Answer {
+		if n <= len(calls) {
+			return call("search", calls[n-1])
+		}
+		return finish("Nothing.")
+	})
+	b.document("harbour", "a.pdf", wind, "Boats are painted in spring.")
+	b.ask(`{"prompt":"x","document_set":"harbour"}`)
+	got := results(b.model.questions[len(b.model.questions)-1])
+	const near = "no passage has a word of the query"
+	for i, want := range []struct{ near, wind, nothing bool }{{near: true, wind: true}, {wind: true}, {near: true}, {nothing: true}} {
+		if strings.Contains(got[i], near) != want.near || strings.Contains(got[i], `pages="1"`) != want.wind || strings.Contains(got[i], "nothing was found") != want.nothing {
+			t.Errorf("%v: %s", calls[i], got[i])
+		}
+	}
+}

@@ -28,9 +28,12 @@ func (r *run) search(ctx context.Context, raw string, out *result) error {
 	case k < 1 || k > 20:
 		return mistaken("k is %d: it is 1 to 20", k)
 	}
-	hits, err := r.find(ctx, query, k)
+	hits, matched, err := r.find(ctx, query, k)
 	if err != nil {
 		return err
+	}
+	if len(hits) > 0 && !matched {
+		out.note("no passage has a word of the query; these are only near it in meaning, and may be about something else")
 	}
 	for i, h := range hits {
 		if !r.show(out, h, out.turn) {
@@ -44,24 +47,25 @@ func (r *run) search(ctx context.Context, raw string, out *result) error {
 	return nil
 }
 
-// find is a search within the scope.
-func (r *run) find(ctx context.Context, query string, k int) ([]store.Passage, error) {
-	vectors, err := r.deps.Embedder.Embed(ctx, []string{query})
+// find is a search within the scope. matched: at least one passage has a word of the query.
+func (r *run) find(ctx context.Context, query string, k int) (found []store.Passage, matched bool, err error) {
+	vectors, err := r.deps.Embedder.Embed(ctx, []string{store.Asked(query)})
 	if err != nil {
-		return nil, fmt.Errorf("embed the query: %w", err)
+		return nil, false, fmt.Errorf("embed the query: %w", err)
 	}
 	hits, err := r.deps.Store.Search(ctx, store.Query{Text: query, Embedding: vectors.Vectors[0], Limit: k, DocumentSet: r.payload.DocumentSet})
 	if err != nil {
-		return nil, fmt.Errorf("search: %w", err)
+		return nil, false, fmt.Errorf("search: %w", err)
 	}
-	found := make([]store.Passage, len(hits))
+	found = make([]store.Passage, len(hits))
 	for i, h := range hits {
 		found[i] = store.Passage{
 			ChunkID: h.ChunkID, DocumentID: h.DocumentID, DocumentSet: h.DocumentSet, Filename: h.Filename, Version: h.Version,
 			Content: h.Content, HeadingPath: h.HeadingPath, Pages: h.Pages, Kind: h.Kind,
 		}
+		matched = matched || h.Matched
 	}
-	return found, nil
+	return found, matched, nil
 }
 
 func (r *run) readChunks(ctx context.Context, raw string, out *result) error {

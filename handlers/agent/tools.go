@@ -78,7 +78,7 @@ func (r *run) toolbox() []tool {
 		return tool{llm.Tool{Name: name, Description: description, Parameters: json.RawMessage(parameters)}, call}
 	}
 	return []tool{
-		define("search", "Find passages by meaning and by words. Words in quotes are a phrase, a minus excludes.", `{"type":"object","properties":{
+		define("search", "Find passages by meaning and by words. Words in quotes are a phrase, OR in capitals is one or the other, a minus before a word or phrase excludes it.", `{"type":"object","properties":{
 			"query":{"type":"string","description":"what to look for"},
 			"k":{"type":"integer","minimum":1,"maximum":20,"description":"how many passages at most (8)"}},
 			"required":["query"],"additionalProperties":false}`, r.search),

@@ -1,0 +1,31 @@
+package store_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+func TestAsked(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`"Super Bowl" -Panthers`:     `"Super Bowl"`,
+		`bowl -"half time" -x won`:   `bowl   won`,
+		`bowl -“half time”`:          `bowl`,
+		`from -40 to -.5 or -$3`:     `from -40 to -.5 or -$3`,
+		`a check-in -desk`:           `a check-in`,
+		`what does --force do -here`: `what does --force do`,
+		`-all -of -it`:               `-all -of -it`,
+		`“quoted”`:                   `“quoted”`,
+		`bowl -"unclosed`:            `bowl`,
+		``:                           ``,
+	} {
+		if got := store.Asked(text); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+	if got := store.Asked(strings.Repeat("-a ", 50000) + "b"); got != "b" {
+		t.Errorf("%.40q", got)
+	}
+}
