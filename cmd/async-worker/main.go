@@ -4,9 +4,15 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
+
+	"github.com/seed-7227ef26/async-worker/internal/app"
 )
 
 func main() {
+	if err := app.Protect(); err != nil {
+		fmt.Fprintln(os.Stderr, "async-worker: other processes of this user can read its memory:", err)
+	}
 	os.Exit(run(context.Background(), os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
 }

@@ -97,6 +97,7 @@ func (t *Tenant) NewWorker(ctx context.Context) (*Worker, error) {
 	if err := t.prepare(ctx); err != nil {
 		return nil, err
 	}
+	t.warnOfSandbox()
 	w := &Worker{tenant: t, sender: &senders{}, replaced: &Tenant{}, started: time.Now()}
 	var err error
 	t.sweepTemp()

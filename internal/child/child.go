@@ -1,7 +1,9 @@
 // Package child runs external programs on foreign bytes: with resource limits that hold from the
 // program's first instruction, a clean environment, a private temporary folder, and a kill of the
-// whole process group when the task's context ends. It works inside the service's sandbox: it needs
-// no namespaces, no ptrace and no privileges.
+// whole process group when the task's context ends. A program reads its files and the system's programs, libraries
+// and fonts, writes into its temporary folder, and has no network and no other process (Landlock and seccomp, as far as
+// the kernel has them: see Confine). It works inside the service's sandbox: it needs no namespaces, no ptrace and no
+// privileges.
 package child
 
 import (
@@ -11,7 +13,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"runtime"
 	"syscall"
 	"time"
 )
@@ -43,9 +44,13 @@ type Command struct {
 	Program string   // looked up in our PATH unless it has a slash
 	Package string   // the Debian package that has it, for the message when it is missing
 	Args    []string // without the program
+	Files   []string // what it reads: absolute paths of files, or of folders with all beneath them
 	Env     []string // besides PATH, LC_ALL, HOME and TMPDIR; nothing of ours is inherited
 	Dir     string   // where its private temporary folder is made; empty: os.TempDir()
 	Stdin   io.Reader
+
+	// Trusted programs are not confined: those of the system that see no foreign bytes and talk to its services.
+	Trusted bool
 
 	// Stdout reads what the program prints, while it runs. An error from it kills the program and is
 	// returned from Run as it is; what it leaves unread is thrown away. The program stands still while
@@ -125,10 +130,11 @@ func Run(ctx context.Context, c Command) (Result, error) {
 }
 
 func run(ctx context.Context, c Command, path, dir string) (Result, error) {
-	// The kernel sends Pdeathsig when the thread that forked ends, so the thread is kept until then.
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-
+	confine, err := c.confinement(path, dir)
+	if err != nil {
+		return Result{}, fmt.Errorf("confine %s: %w", c.Program, err)
+	}
+	defer confine.close()
 	read, write, err := os.Pipe()
 	if err != nil {
 		return Result{}, fmt.Errorf("run %s: %w", c.Program, err)
@@ -141,11 +147,17 @@ func run(ctx context.Context, c Command, path, dir string) (Result, error) {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Stdin, write, stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.WaitDelay = afterExit
-	err = cmd.Start()
+	thread, err := startOn(func() error {
+		if c.Trusted {
+			return nil
+		}
+		return confine.enter()
+	}, cmd.Start)
 	write.Close()
 	if err != nil {
 		return Result{}, fmt.Errorf("start %s: %w", c.Program, err)
 	}
+	defer thread.end()
 
 	g := &group{pid: cmd.Process.Pid}
 	stop := context.AfterFunc(ctx, func() { g.kill(canceled) })

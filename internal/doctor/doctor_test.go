@@ -174,6 +174,18 @@ func TestMachine(t *testing.T) {
 	if got[2].State != Warn || !strings.Contains(got[2].Mend, "tesseract-ocr") {
 		t.Errorf("no tesseract: %+v", got[2])
 	}
+	p.Machine.Sandbox.Without = errors.New("the kernel was built without Landlock")
+	if r := p.sandbox(); r.State != Warn || !strings.Contains(r.Seen, "without Landlock") || !strings.Contains(r.Mend, "landlock_restrict_self") {
+		t.Errorf("no Landlock: %+v", r)
+	}
+	p.Machine.Sandbox = Sandbox{Landlock: 3, NoSeccomp: errors.New("no filter for this machine")}
+	if r := p.sandbox(); r.State != Warn || !strings.Contains(r.Seen, "sockets") {
+		t.Errorf("no seccomp: %+v", r)
+	}
+	p.Machine.Sandbox.NoSeccomp = nil
+	if r := p.sandbox(); r.State != OK {
+		t.Errorf("all of it: %+v", r)
+	}
 	p.Machine.TempDir, p.Machine.NeedBytes = t.TempDir(), 1<<62
 	if r := p.disk(); r.State != Warn {
 		t.Errorf("too little room: %+v", r)

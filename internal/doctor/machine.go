@@ -12,7 +12,7 @@ import (
 )
 
 func machine(ctx context.Context, p *Patient) []Result {
-	return []Result{p.disk(), p.poppler(ctx), p.tesseract(ctx)}
+	return []Result{p.disk(), p.poppler(ctx), p.tesseract(ctx), p.sandbox()}
 }
 
 // disk looks for room, and whether this user may write.
@@ -72,6 +72,22 @@ func (p *Patient) tesseract(ctx context.Context) Result {
 		return Result{Check: check, State: Warn, Seen: err.Error() + "; pages without text stay unread", Mend: "apt install tesseract-ocr tesseract-ocr-eng tesseract-ocr-deu, or set OCR_ENGINE"}
 	}
 	return ok(check, "version %s reads %s", version, strings.Join(languages, ", "))
+}
+
+// sandbox tells what a parser that a document has taken over could reach.
+func (p *Patient) sandbox() Result {
+	const check = "sandbox"
+	b := p.Machine.Sandbox
+	switch {
+	case b.Landlock == 0:
+		return Result{
+			Check: check, State: Warn, Seen: fmt.Sprintf("%v; poppler and tesseract can read all files that the worker can", b.Without),
+			Mend: "run a kernel with Landlock (Linux 5.13 or later; Debian 12 has it), and let the unit or container call landlock_create_ruleset, landlock_add_rule and landlock_restrict_self",
+		}
+	case b.NoSeccomp != nil:
+		return Result{Check: check, State: Warn, Seen: b.NoSeccomp.Error() + "; poppler and tesseract can open sockets"}
+	}
+	return ok(check, "Landlock version %d and a filter of system calls", b.Landlock)
 }
 
 func unit(ctx context.Context, p *Patient) []Result {

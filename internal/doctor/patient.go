@@ -59,6 +59,14 @@ type Computer struct {
 	Programs  []string
 	Run       func(ctx context.Context, program string) error                           // asks a program of poppler for its version
 	Tesseract func(ctx context.Context) (version string, languages []string, err error) // nil: another engine reads pages
+	Sandbox   Sandbox
+}
+
+// Sandbox is what the machine has to confine parsers by.
+type Sandbox struct {
+	Landlock  int   // its version; zero: there is none
+	Without   error // why
+	NoSeccomp error // why system calls can't be filtered; nil: they are
 }
 
 // Instance is the tenant's unit and its files.

@@ -38,7 +38,7 @@ func ProgramLimits(time time.Duration, memory int64, maxPixels int) child.Limits
 
 func (r PDF) run(ctx context.Context, program string, out func(io.Reader) error, args ...string) error {
 	result, err := child.Run(ctx, child.Command{
-		Program: program, Package: "poppler-utils", Args: args, Dir: r.TempDir, Stdout: out, Limits: r.Limits,
+		Program: program, Package: "poppler-utils", Args: args, Files: []string{r.Path}, Dir: r.TempDir, Stdout: out, Limits: r.Limits,
 	})
 	switch {
 	case err != nil:

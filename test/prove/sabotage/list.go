@@ -19,6 +19,7 @@ var (
 	onTasks = []Suite{{Package: "internal/task", Flags: []string{"-rapid.nofailfile"}}}
 	onBlobs = []Suite{{Package: "internal/blob"}}
 	onHooks = []Suite{{Package: "webhook"}}
+	onChild = []Suite{{Package: "internal/child", Run: "^Test(Thief|WorkerStaysFree|Protect)$"}}
 	onAgent = []Suite{{Package: "handlers/agent", Run: "^Test(KilledAfterEachStep|HostileDocuments)$"}}
 )
 
@@ -47,6 +48,7 @@ func Invariants() []Invariant {
 			{"internal/store/postgres", "TestTenancy"}, {"internal/store/supabase", "TestTenancy"}, {"internal/store/storetest", "two tenants, one id"},
 		}},
 		{"webhooks", "each end is told, signed, and to no private address", []Test{every, killed}},
+		{"parsers", "a parser reaches its document and its folder, nothing else of the worker's", []Test{{"internal/child", "TestThief"}, {"internal/child", "TestProtect"}}},
 		{"agent", "no step is paid twice, and no document widens what is read", []Test{
 			{"handlers/agent", "TestKilledAfterEachStep"}, {"handlers/agent", "TestHostileDocuments"}, {"test/e2e", "TestAgentKilled"},
 		}},
@@ -54,7 +56,9 @@ func Invariants() []Invariant {
 }
 
 // All is the list, in the order of the invariants.
-func All() []Sabotage { return slices.Concat(inTheStore(), inTheEngine(), atTheEdges(), inTheAgent()) }
+func All() []Sabotage {
+	return slices.Concat(inTheStore(), inTheEngine(), atTheEdges(), aroundParsers(), inTheAgent())
+}
 
 // cases are cases of the conformance suite of stores.
 func cases(names ...string) (tests []Test) {

@@ -32,7 +32,7 @@ func newPoppler(path, dir string, l extract.Limits) poppler {
 // run runs one of the programs and has read take its output.
 func (p poppler) run(ctx context.Context, program string, read func(io.Reader) error, args ...string) (child.Result, error) {
 	return child.Run(ctx, child.Command{
-		Program: program, Package: debianPackage, Args: args, Dir: p.dir, Stdout: read, Limits: p.limits,
+		Program: program, Package: debianPackage, Args: args, Files: []string{p.path}, Dir: p.dir, Stdout: read, Limits: p.limits,
 	})
 }
 

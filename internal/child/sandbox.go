@@ -1,0 +1,178 @@
+package child
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// A child is confined by the thread that forks it: Landlock and seccomp are a thread's own, and what it starts
+// inherits them over exec. So no launcher has to be started first, and there is none to be missing after an upgrade.
+// The thread is used for one child and ends with it; Go makes new threads from one that was never restricted.
+
+// Confinement is what this machine can hold children by.
+type Confinement struct {
+	Landlock   int   // its version; zero: there is none
+	NoLandlock error // why
+	Signals    bool  // a child's signals reach its own processes, as Landlock has it; otherwise it can send none
+	NoSeccomp  error // why system calls are not filtered; nil: they are
+}
+
+// Confine tells it.
+func Confine() Confinement {
+	k := machine()
+	return Confinement{Landlock: k.landlock.version, NoLandlock: k.landlock.why, Signals: k.landlock.signals, NoSeccomp: k.noFilter}
+}
+
+// kernel is what was found once.
+type kernel struct {
+	landlock landlock
+	filter   filter
+	noFilter error
+}
+
+var machine = sync.OnceValue(func() kernel { //nolint:gochecknoglobals // what the machine is does not change
+	k := kernel{landlock: lookForLandlock()}
+	k.filter, k.noFilter = newFilter(k.landlock.signals)
+	// The os package tries its way with processes at the first use: it must not be on a restricted thread.
+	if p, err := os.FindProcess(os.Getpid()); err == nil {
+		_ = p.Release() // it was only tried
+	}
+	return k
+})
+
+// system is what programs need of a Linux system: programs, libraries, fonts and the data of poppler and tesseract.
+// None of it is a secret, and all of it is read-only.
+var system = []grant{
+	{path: "/usr/bin", rights: mayRun},
+	{path: "/usr/lib", rights: mayRun},
+	{path: "/usr/lib32", rights: mayRun},
+	{path: "/usr/lib64", rights: mayRun},
+	{path: "/usr/libexec", rights: mayRun},
+	{path: "/usr/share", rights: mayRead},
+	{path: "/usr/local/bin", rights: mayRun},
+	{path: "/usr/local/lib", rights: mayRun},
+	{path: "/usr/local/share", rights: mayRead},
+	{path: "/bin", rights: mayRun}, // links into /usr nearly everywhere
+	{path: "/lib", rights: mayRun},
+	{path: "/lib64", rights: mayRun},
+	{path: "/nix/store", rights: mayRun},
+	{path: "/etc/ld.so.cache", rights: mayRead},
+	{path: "/etc/ld.so.preload", rights: mayRead},
+	{path: "/etc/fonts", rights: mayRead},
+	{path: "/etc/localtime", rights: mayRead},
+	{path: "/etc/ssl/openssl.cnf", rights: mayRead}, // tesseract's libraries want it
+	{path: "/var/cache/fontconfig", rights: mayRead},
+	{path: "/sys/devices/system/cpu", rights: mayRead},
+	{path: "/dev/null", rights: mayRead | unix.LANDLOCK_ACCESS_FS_WRITE_FILE},
+	{path: "/dev/zero", rights: mayRead},
+	{path: "/dev/full", rights: mayRead},
+	{path: "/dev/random", rights: mayRead},
+	{path: "/dev/urandom", rights: mayRead},
+}
+
+// sandbox is what one child may reach.
+type sandbox struct {
+	kernel
+	ruleset int // -1: Landlock is not there
+}
+
+// confinement prepares what holds the command: its program is run, its files are read, and dir is written to.
+// Close it.
+func (c Command) confinement(program, dir string) (sandbox, error) {
+	b := sandbox{machine(), -1}
+	if c.Trusted || b.landlock.version == 0 {
+		return b, nil
+	}
+	grants := make([]grant, 0, len(system)+len(c.Files)+3)
+	grants = append(grants, system...)
+	grants = append(grants, grant{program, mayRun, true}, grant{dir, mayWrite, true})
+	if bin := filepath.Dir(program); filepath.Base(bin) == "bin" && bin != "/bin" { // libraries of a program in /opt are next to it
+		grants = append(grants, grant{filepath.Join(filepath.Dir(bin), "lib"), mayRun, false})
+	}
+	for _, f := range c.Files {
+		grants = append(grants, grant{f, mayRead, false}) // a program says by itself that its file is missing
+	}
+	set, err := b.landlock.ruleset(grants)
+	if err != nil {
+		return b, fmt.Errorf("prepare Landlock: %w", err)
+	}
+	b.ruleset = set
+	return b, nil
+}
+
+func (b sandbox) close() {
+	if b.ruleset >= 0 {
+		_ = unix.Close(b.ruleset) // nothing was written
+	}
+}
+
+// enter restricts the calling thread, for good.
+func (b sandbox) enter() error {
+	// Ours are closed on exec; this is for those that the process was started with. Before Linux 5.11 it fails.
+	_ = unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC)
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("give up new privileges: %w", err)
+	}
+	if b.ruleset >= 0 {
+		if err := enforce(b.ruleset); err != nil {
+			return fmt.Errorf("enforce Landlock: %w", err)
+		}
+	}
+	if b.noFilter == nil {
+		if err := b.filter.install(); err != nil {
+			return fmt.Errorf("filter system calls: %w", err)
+		}
+	}
+	return nil
+}
+
+// thread starts one program from a thread of its own. The kernel kills the program when that thread ends
+// (Pdeathsig), so it is kept until end.
+type thread struct{ over chan struct{} }
+
+// startOn runs start on a new thread that confine has restricted.
+func startOn(confine, start func() error) (thread, error) {
+	t := thread{make(chan struct{})}
+	started := make(chan error, 1)
+	go t.run(func() error {
+		if err := confine(); err != nil {
+			return err
+		}
+		return start()
+	}, started)
+	err := <-started
+	if err != nil {
+		t.end()
+	}
+	return t, err
+}
+
+// run never unlocks its thread, so that the thread ends with it and what restricts it is nobody else's.
+func (t thread) run(start func() error, started chan<- error) {
+	runtime.LockOSThread()
+	if unix.Gettid() == unix.Getpid() {
+		// The first thread outlives its goroutine. It is held until another one has the work.
+		locked := make(chan struct{})
+		go t.run(func() error { close(locked); return start() }, started)
+		<-locked
+		runtime.UnlockOSThread()
+		return
+	}
+	started <- start()
+	<-t.over
+}
+
+// end lets the thread end.
+func (t thread) end() { close(t.over) }
+
+// Protect keeps what this process holds from other processes of its user: they can read neither its memory and
+// environment nor its descriptors (PR_SET_DUMPABLE, prctl(2)), which also ends core dumps of it.
+func Protect() error {
+	return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
+}

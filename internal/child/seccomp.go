@@ -1,0 +1,151 @@
+package child
+
+import (
+	"fmt"
+	"runtime"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// denied are system calls that no parser needs, and that reach beyond it: the network, other processes, the
+// kernel's larger surfaces, and what would change the machine.
+var denied = []uint32{
+	unix.SYS_SOCKET, unix.SYS_SOCKETPAIR, unix.SYS_CONNECT, unix.SYS_BIND, unix.SYS_LISTEN, unix.SYS_ACCEPT, unix.SYS_ACCEPT4,
+
+	unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PROCESS_MADVISE, unix.SYS_PROCESS_MRELEASE,
+	unix.SYS_PIDFD_GETFD, unix.SYS_KCMP, unix.SYS_MOVE_PAGES, unix.SYS_MIGRATE_PAGES,
+	unix.SYS_SETPRIORITY, unix.SYS_IOPRIO_SET, unix.SYS_SCHED_SETATTR, unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETSCHEDULER, unix.SYS_SCHED_SETAFFINITY,
+
+	unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER, unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN,
+	unix.SYS_USERFAULTFD, unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_MEMFD_CREATE, unix.SYS_MEMFD_SECRET,
+	unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MSGCTL,
+	unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP, unix.SYS_SEMCTL, unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK,
+
+	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_MOVE_MOUNT, unix.SYS_OPEN_TREE, unix.SYS_FSOPEN,
+	unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR, unix.SYS_OPEN_TREE_ATTR, unix.SYS_UNSHARE, unix.SYS_SETNS,
+	unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_FANOTIFY_INIT, unix.SYS_FANOTIFY_MARK, unix.SYS_QUOTACTL, unix.SYS_QUOTACTL_FD,
+
+	unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_REBOOT, unix.SYS_KEXEC_LOAD, unix.SYS_KEXEC_FILE_LOAD, unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE,
+	unix.SYS_DELETE_MODULE, unix.SYS_ACCT, unix.SYS_SYSLOG, unix.SYS_PERSONALITY, unix.SYS_VHANGUP, unix.SYS_LOOKUP_DCOOKIE, unix.SYS_NFSSERVCTL,
+	unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME, unix.SYS_CLOCK_ADJTIME, unix.SYS_ADJTIMEX, unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME,
+	unix.SYS_SETUID, unix.SYS_SETGID, unix.SYS_SETREUID, unix.SYS_SETREGID, unix.SYS_SETRESUID, unix.SYS_SETRESGID, unix.SYS_SETGROUPS,
+	unix.SYS_SETFSUID, unix.SYS_SETFSGID, unix.SYS_CAPSET, unix.SYS_MKNODAT,
+}
+
+// signalling are the calls that Landlock restricts to the child's own processes; where it can't they are denied.
+// tgkill is not among them, see newFilter.
+var signalling = []uint32{unix.SYS_KILL, unix.SYS_TKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO, unix.SYS_PIDFD_SEND_SIGNAL}
+
+const (
+	// newest is the last system call that this list was made from (Linux 6.17). Later ones, and those of amd64's x32
+	// ABI, don't exist for a child: libraries do without.
+	newest = unix.SYS_LISTNS
+
+	// namespaces are clone(2)'s flags that make some. clone3 has its flags where no filter can read them: without it
+	// libraries take clone.
+	namespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER |
+		unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWTIME
+
+	refuse  = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
+	unknown = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
+)
+
+// auditArch is how the kernel calls a machine's system calls. On other machines there is no filter.
+var auditArch = map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}
+
+// filter is a program of seccomp.
+type filter []unix.SockFilter
+
+// newFilter makes the program. signals says that Landlock restricts signals. Without, a child may send tgkill with
+// SIGURG alone, which the runtime of Go ignores and whose threads send it to each other.
+func newFilter(signals bool) (filter, error) {
+	arch, ok := auditArch[runtime.GOARCH]
+	if !ok {
+		return nil, fmt.Errorf("there is no filter of system calls for %s", runtime.GOARCH)
+	}
+	var f filter
+	f.load(offsetArch)
+	f.unless(arch, unix.SECCOMP_RET_KILL_PROCESS)
+	f.load(offsetNumber)
+	f.above(newest, unknown)
+	for _, call := range denied {
+		f.when(call, refuse)
+	}
+	if !signals {
+		for _, call := range signalling {
+			f.when(call, refuse)
+		}
+		f.unlessArgument(unix.SYS_TGKILL, 2, uint32(unix.SIGURG))
+	}
+	f.when(unix.SYS_CLONE3, unknown)
+	f.unlessArgument(unix.SYS_PRLIMIT64, 0, 0) // limits of its own
+	f.whenArgument(unix.SYS_IOCTL, 1, unix.TIOCSTI)
+	f.whenFlags(unix.SYS_CLONE, namespaces)
+	f.end(unix.SECCOMP_RET_ALLOW)
+	return f, nil
+}
+
+// Offsets in struct seccomp_data. Arguments are read by their lower halves: amd64 and arm64 are little-endian, and no
+// argument above is larger.
+const (
+	offsetNumber = 0
+	offsetArch   = 4
+	offsetArgs   = 16
+)
+
+func (f *filter) put(code uint16, k uint32, yes, no uint8) {
+	*f = append(*f, unix.SockFilter{Code: code, Jt: yes, Jf: no, K: k})
+}
+
+func (f *filter) load(offset uint32) { f.put(unix.BPF_LD|unix.BPF_W|unix.BPF_ABS, offset, 0, 0) }
+
+func (f *filter) end(action uint32) { f.put(unix.BPF_RET|unix.BPF_K, action, 0, 0) }
+
+func (f *filter) unless(value, action uint32) {
+	f.put(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, value, 1, 0)
+	f.end(action)
+}
+
+func (f *filter) when(value, action uint32) {
+	f.put(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, value, 0, 1)
+	f.end(action)
+}
+
+func (f *filter) above(value, action uint32) {
+	f.put(unix.BPF_JMP|unix.BPF_JGT|unix.BPF_K, value, 0, 1)
+	f.end(action)
+}
+
+// unlessArgument refuses the call unless its argument is value.
+func (f *filter) unlessArgument(call uint32, argument int, value uint32) {
+	f.argument(call, argument, unix.BPF_JEQ, value, false)
+}
+
+// whenArgument refuses the call when its argument is value.
+func (f *filter) whenArgument(call uint32, argument int, value uint32) {
+	f.argument(call, argument, unix.BPF_JEQ, value, true)
+}
+
+// whenFlags refuses the call when its first argument has any of the flags.
+func (f *filter) whenFlags(call, flags uint32) { f.argument(call, 0, unix.BPF_JSET, flags, true) }
+
+func (f *filter) argument(call uint32, argument int, test uint16, value uint32, refused bool) {
+	f.put(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, call, 0, 4)
+	f.load(offsetArgs + 8*uint32(argument))
+	yes, no := uint8(0), uint8(1)
+	if !refused {
+		yes, no = 1, 0
+	}
+	f.put(unix.BPF_JMP|test|unix.BPF_K, value, yes, no)
+	f.end(refuse)
+	f.end(unix.SECCOMP_RET_ALLOW)
+}
+
+// install filters the system calls of the calling thread, for good.
+func (f filter) install() error {
+	prog := unix.SockFprog{Len: uint16(len(f)), Filter: &f[0]}
+	err := unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&prog)), 0, 0) //nolint:gosec // the kernel copies it during the call
+	runtime.KeepAlive(&prog)
+	return err
+}
