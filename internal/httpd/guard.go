@@ -41,12 +41,16 @@ func NewGuard(cfg Config) http.Handler {
 
 // ServeHTTP implements http.Handler.
 func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	known := g.token != nil && g.knows(r)
+	if !known {
+		w.Header().Set("Connection", "close") // whoever it is holds no connection for long
+	}
 	switch {
 	case g.token == nil && !ownName(r.Host):
 		// A page in a browser on this machine reaches loopback under a name of its own (DNS rebinding).
 		g.refused(r, "its Host is not this machine")
 		http.Error(w, "without HTTP_TOKEN only requests to localhost or a loopback address are answered", http.StatusMisdirectedRequest)
-	case g.token != nil && !g.open(r) && !g.knows(r):
+	case g.token != nil && !g.open(r) && !known:
 		g.refused(r, "it bears no token, or not the right one")
 		w.Header().Set("WWW-Authenticate", `Bearer realm="async-worker"`)
 		http.Error(w, "send the token (HTTP_TOKEN) as: Authorization: Bearer TOKEN", http.StatusUnauthorized)

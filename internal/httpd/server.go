@@ -12,8 +12,6 @@ import (
 	"net/http"
 	"sync"
 	"time"
-
-	"golang.org/x/net/netutil"
 )
 
 // Config says what is served, and where.
@@ -25,7 +23,8 @@ type Config struct {
 	// Token is asked for over TCP, as "Authorization: Bearer TOKEN", but for what is Open. Empty: none is, and only
 	// requests to this machine's own names are answered.
 	Token string
-	// Open says which requests need no token. Nil: none.
+	// Open says which requests need no token: probes. They have room of their own when many ask at a time, and their
+	// connections are closed behind the answer. Nil: none.
 	Open func(*http.Request) bool
 	// Handler is what is served. Over the socket it gets every request.
 	Handler http.Handler
@@ -38,15 +37,15 @@ const (
 	headerLimit = 5 * time.Second
 	readLimit   = 15 * time.Second
 	writeLimit  = 30 * time.Second
-	idleLimit   = 2 * time.Minute
+	idleLimit   = 10 * time.Second
 	maxHeader   = 16 << 10
-	maxConns    = 128 // at a time, of each listener
 	stopGrace   = 2 * time.Second
 )
 
 // Server listens, and serves once Run is called.
 type Server struct {
 	log    *slog.Logger
+	open   func(*http.Request) bool
 	doors  []door
 	closed sync.Once
 }
@@ -60,7 +59,10 @@ type door struct {
 // Listen takes the socket and the address. Requests wait until Run is called. Without either it returns a Server that
 // serves nobody.
 func Listen(ctx context.Context, cfg Config) (*Server, error) {
-	s := &Server{log: cfg.Log}
+	if cfg.Open == nil {
+		cfg.Open = func(*http.Request) bool { return false }
+	}
+	s := &Server{log: cfg.Log, open: cfg.Open}
 	if cfg.Socket != "" {
 		l, err := listenSocket(ctx, cfg.Socket)
 		if err != nil {
@@ -95,9 +97,10 @@ func (s *Server) Run(ctx context.Context) error {
 	ended := make(chan error, len(s.doors))
 	var servers []*http.Server
 	for _, d := range s.doors {
-		server := s.serverOf(ctx, d.handler)
+		limited := &conns{Listener: d.Listener}
+		server := s.serverOf(ctx, limited.limit(d.handler, s.open))
 		servers = append(servers, server)
-		go func() { ended <- server.Serve(netutil.LimitListener(d.Listener, maxConns)) }()
+		go func() { ended <- server.Serve(limited) }()
 	}
 	var err error
 	running := len(servers)
@@ -128,6 +131,7 @@ func (s *Server) serverOf(ctx context.Context, h http.Handler) *http.Server {
 		ReadHeaderTimeout: headerLimit, ReadTimeout: readLimit, WriteTimeout: writeLimit, IdleTimeout: idleLimit,
 		MaxHeaderBytes: maxHeader,
 		BaseContext:    func(net.Listener) context.Context { return ctx },
+		ConnContext:    withConn,
 		ErrorLog:       slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
 	}
 }

@@ -1,0 +1,131 @@
+package httpd_test
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"net/http"
+	"path/filepath"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/httpd"
+)
+
+// attackers is how many connections each attack holds: more than the server has room for.
+const attackers = 300
+
+func isProbe(r *http.Request) bool { return r.URL.Path == "/livez" }
+
+// dial connects to one of a server's listeners, until the test ends.
+func dial(t *testing.T, to net.Addr) net.Conn {
+	t.Helper()
+	c, err := (&net.Dialer{}).DialContext(t.Context(), to.Network(), to.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() }) // the server may have been quicker
+	return c
+}
+
+func send(t *testing.T, c net.Conn, text string) {
+	t.Helper()
+	if _, err := c.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// answerTo asks on a connection of its own and returns the status.
+func answerTo(t *testing.T, to net.Addr, path string) int {
+	t.Helper()
+	c := dial(t, to)
+	send(t, c, fmt.Sprintf("GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", path))
+	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		t.Fatalf("%s over %s: %v", path, to.Network(), err)
+	}
+	defer resp.Body.Close()
+	return resp.StatusCode
+}
+
+// Who holds connections open, behind an answer or in the middle of a header, keeps no probe out.
+func TestHeldConnectionsKeepNobodyOut(t *testing.T) {
+	t.Parallel()
+	for name, hold := range map[string]func(*testing.T, net.Addr){
+		"idle behind a probe": func(t *testing.T, to net.Addr) {
+			c := dial(t, to)
+			send(t, c, "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
+			resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _ = resp.Body.Close(); !resp.Close {
+				t.Error("the connection of a probe is kept")
+			}
+		},
+		"idle behind a call": func(t *testing.T, to net.Addr) {
+			c := dial(t, to)
+			send(t, c, "GET /status HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "+token+"\r\n\r\n")
+			resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _ = resp.Body.Close(); resp.Close {
+				t.Error("the connection of who has the token is not kept")
+			}
+		},
+		"silent":      func(t *testing.T, to net.Addr) { dial(t, to) },
+		"slow header": func(t *testing.T, to net.Addr) { send(t, dial(t, to), "GET /livez HTTP/1.1\r\nHost: loc") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := serve(t, httpd.Config{Socket: filepath.Join(t.TempDir(), "s"), Addr: "127.0.0.1:0", Token: token, Open: isProbe})
+			for _, to := range s.Addrs() {
+				for range attackers {
+					hold(t, to)
+				}
+				if got := answerTo(t, to, "/livez"); got != http.StatusOK {
+					t.Errorf("a probe over %s behind %d connections: %d", to.Network(), attackers, got)
+				}
+				t.Logf("%s: a probe was answered behind %d connections", to.Network(), attackers)
+			}
+		})
+	}
+}
+
+// Calls that take their time leave room for probes, and one too many is refused at once.
+func TestProbesHaveRoomOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	const most = 96 // calls at a time
+	begun := make(chan struct{}, attackers)
+	over := make(chan struct{})
+	s, _ := serve(t, httpd.Config{
+		Socket: filepath.Join(t.TempDir(), "s"), Open: isProbe,
+		Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/slow" {
+				begun <- struct{}{}
+				<-over
+			}
+		}),
+	})
+	defer close(over)
+	to := s.Addrs()[0]
+	for range most {
+		c := dial(t, to)
+		send(t, c, "GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		<-begun
+	}
+	if got := answerTo(t, to, "/slow"); got != http.StatusServiceUnavailable {
+		t.Errorf("call %d: %d", most+1, got)
+	}
+	for range attackers { // each closes behind its answer
+		if got := answerTo(t, to, "/livez"); got != http.StatusOK {
+			t.Fatalf("a probe beside %d calls: %d", most, got)
+		}
+	}
+	for range attackers {
+		send(t, dial(t, to), "GET /livez HTTP/1.1\r\n")
+	}
+	if got := answerTo(t, to, "/livez"); got != http.StatusOK {
+		t.Errorf("a probe beside %d calls and %d slow headers: %d", most, attackers, got)
+	}
+}
