@@ -56,20 +56,13 @@ func (c *Chat) dialect() dialect {
 	return c.known
 }
 
-// notTaken says that something that was asked for had no effect.
-type notTaken struct{ param string }
-
-func (e *notTaken) Error() string { return e.param + " is not supported" }
-
 // adapt notices what the service doesn't take, so that the next try leaves it out. The library knows some
 // models by name; of others the service tells, in its error's parameter or in words.
 func (a *asking) adapt(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err
 	}
-	switch ignored, ok := errors.AsType[*notTaken](err); {
-	case ok:
-		return a.without(ignored.param, forGood, func(d *dialect) { d.noStream = true })
+	switch {
 	case errors.Is(err, api.ErrReasoningModelMaxTokensDeprecated):
 		return a.without("max_tokens", forGood, func(d *dialect) { d.completionTokens = true })
 	case errors.Is(err, api.ErrReasoningModelLimitationsOther), errors.Is(err, api.ErrReasoningSamplingUnsupported):

@@ -114,10 +114,18 @@ func (a *asking) whole(ctx context.Context, request api.ChatCompletionRequest) (
 	if err != nil {
 		return llm.Answer{}, err
 	}
+	return a.onePiece(response)
+}
+
+// onePiece reads an answer that came whole.
+func (a *asking) onePiece(response api.ChatCompletionResponse) (llm.Answer, error) {
 	if len(response.Choices) == 0 {
 		return llm.Answer{}, a.nonsense("no answer")
 	}
 	choice := response.Choices[0]
+	if choice.FinishReason == finishError {
+		return llm.Answer{}, a.brokeOff(nil)
+	}
 	answer := answerOf(choice.Message.Content, choice.Message.Refusal, choice.Message.ToolCalls, choice.FinishReason)
 	a.bill(&answer, &response.Usage)
 	a.tell(answer.Text)

@@ -3,7 +3,6 @@ package openai
 import (
 	"context"
 	"io"
-	"mime"
 	"net/http"
 
 	api "github.com/sashabaranov/go-openai"
@@ -20,6 +19,8 @@ const (
 type record struct {
 	status int // zero: no answer came
 	header http.Header
+	stream bool                                 // a stream was asked for
+	whole  []byte                               // the answer, when it came in one piece although a stream was asked for
 	begun  func(status int, header http.Header) // called when they are there
 	alive  func()                               // called whenever a part of the answer comes; nil: not
 }
@@ -42,8 +43,6 @@ func (r recorder) Do(request *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	record, _ := request.Context().Value(recordKey{}).(*record) // every request of this package has one
-	record.status, record.header = response.StatusCode, response.Header
-	record.begun(record.status, record.header)
 	limit := int64(maxAnswer)
 	if response.StatusCode >= http.StatusBadRequest {
 		limit = maxProblem
@@ -52,9 +51,9 @@ func (r recorder) Do(request *http.Request) (*http.Response, error) {
 	if record.alive != nil {
 		body = &livening{body, record.alive}
 	}
-	if kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type")); kind == "text/event-stream" {
-		body = newEvents(body)
-	}
+	body = record.shape(response, body)
+	record.status, record.header = response.StatusCode, response.Header
+	record.begun(record.status, record.header)
 	response.Body = struct {
 		io.Reader
 		io.Closer

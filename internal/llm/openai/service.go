@@ -65,7 +65,7 @@ func (s *service) once(ctx context.Context, tokens int, stream bool, send func(c
 	timer := time.AfterFunc(s.timeout, func() { cancel(errTimeout) })
 	defer timer.Stop()
 	request, record := withRecord(request)
-	record.begun = permit.Observe
+	record.begun, record.stream = permit.Observe, stream
 	if stream {
 		record.alive = func() { timer.Reset(s.timeout) }
 	}

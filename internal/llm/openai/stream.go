@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"mime"
 	"strings"
 
 	api "github.com/sashabaranov/go-openai"
@@ -26,8 +25,12 @@ func (a *asking) streamed(ctx context.Context, request api.ChatCompletionRequest
 		return llm.Answer{}, err
 	}
 	defer stream.Close()
-	if kind, _, _ := mime.ParseMediaType(stream.Header().Get("Content-Type")); kind == "application/json" {
-		return llm.Answer{}, &notTaken{"stream"} // it took no notice, and answers in one piece
+	if r, ok := ctx.Value(recordKey{}).(*record); ok && r.whole != nil { // it took no notice, and answers in one piece
+		var response api.ChatCompletionResponse
+		if err := json.Unmarshal(r.whole, &response); err != nil {
+			return llm.Answer{}, err
+		}
+		return a.onePiece(response)
 	}
 	var got pieces
 	for {

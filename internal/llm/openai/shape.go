@@ -1,0 +1,101 @@
+package openai
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	api "github.com/sashabaranov/go-openai"
+)
+
+// ended is an event stream without a piece.
+const ended = "data: [DONE]\n\n"
+
+// shape makes of an answer what the library understands, whatever its Content-Type says: a stream whose lines are all
+// data; an error that comes with a good status under the status that it names; and an answer in one piece where a
+// stream was asked for, which is kept as r.whole.
+func (r *record) shape(response *http.Response, body io.Reader) io.Reader {
+	if response.StatusCode >= http.StatusBadRequest {
+		return body
+	}
+	if kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type")); kind == "text/event-stream" {
+		return newEvents(body)
+	}
+	buffered := bufio.NewReaderSize(body, maxProblem)
+	switch first, err := firstOf(buffered); {
+	case err != nil:
+		return failing{err}
+	case first != '{' && r.stream:
+		return newEvents(buffered)
+	case first != '{':
+		return buffered
+	}
+	head, err := buffered.Peek(maxProblem) // an error is smaller
+	if errors.Is(err, io.EOF) {
+		if refusal := refusalIn(head); refusal != nil {
+			response.StatusCode = statusOf(refusal)
+			return bytes.NewReader(head)
+		}
+	}
+	if !r.stream {
+		return buffered
+	}
+	if r.whole, err = io.ReadAll(buffered); err != nil {
+		r.whole = nil
+		return failing{err}
+	}
+	return strings.NewReader(ended)
+}
+
+// firstOf skips white space, which some services send while they work, and looks at what follows. A body that is
+// empty begins with a zero.
+func firstOf(r *bufio.Reader) (byte, error) {
+	for {
+		b, err := r.Peek(1)
+		if errors.Is(err, io.EOF) {
+			return 0, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		if !bytes.ContainsAny(b, " \t\r\n") {
+			return b[0], nil
+		}
+		_, _ = r.Discard(1) // it is there
+	}
+}
+
+// refusalIn is the error that a JSON answer consists of: {"error": …}, or, as vLLM had it, {"object": "error", …}.
+func refusalIn(raw []byte) *api.APIError {
+	var answer struct {
+		Object string          `json:"object"`
+		Error  json.RawMessage `json:"error"`
+		Data   []any           `json:"data"`
+		// An answer with choices is one, whatever it says beside them.
+		Choices []any `json:"choices"`
+	}
+	if json.Unmarshal(raw, &answer) != nil || len(answer.Choices) > 0 || len(answer.Data) > 0 {
+		return nil
+	}
+	if answer.Object == "error" {
+		answer.Error = raw
+	}
+	if len(answer.Error) == 0 || string(answer.Error) == "null" {
+		return nil
+	}
+	refusal := new(api.APIError)
+	if json.Unmarshal(answer.Error, refusal) != nil {
+		refusal.Message = string(answer.Error) // some have a text there
+	}
+	return refusal
+}
+
+// failing is a body that can't be read.
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
