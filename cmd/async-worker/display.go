@@ -12,6 +12,7 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/logging"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
@@ -19,7 +20,7 @@ import (
 func (p *program) newDisplay(out format) display {
 	switch {
 	case out == asJSON:
-		return &jsonLines{enc: json.NewEncoder(p.stdout)}
+		return &jsonLines{enc: json.NewEncoder(logging.Escaped(p.stdout))}
 	case p.terminal(p.stdout):
 		const width = 32 // of a bar alone
 		return newBars(p.stdout, p.colorful(p.stdout), width)

@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"github.com/seed-7227ef26/async-worker/internal/logging"
 )
 
 // format is the flag -o. The zero value is a table for people.
@@ -44,9 +46,9 @@ func addOutput(cmd *cobra.Command, f *format) {
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "json"}, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// printJSON prints one indented JSON value.
+// printJSON prints one indented JSON value, without a character that a terminal would obey.
 func printJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
+	e := json.NewEncoder(logging.Escaped(w))
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
 	return e.Encode(v)

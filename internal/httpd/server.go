@@ -12,6 +12,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/logging"
 )
 
 // Config says what is served, and where.
@@ -132,7 +134,7 @@ func (s *Server) serverOf(ctx context.Context, h http.Handler) *http.Server {
 		MaxHeaderBytes: maxHeader,
 		BaseContext:    func(net.Listener) context.Context { return ctx },
 		ConnContext:    withConn,
-		ErrorLog:       slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
+		ErrorLog:       logging.ErrorLog(s.log),
 	}
 }
 

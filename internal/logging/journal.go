@@ -58,7 +58,7 @@ func (h *journalHandler) Handle(_ context.Context, r slog.Record) error {
 	})
 	fields := map[string]string{"SYSLOG_IDENTIFIER": "async-worker"}
 	var line strings.Builder
-	line.WriteString(r.Message)
+	line.WriteString(string(escape([]byte(r.Message))))
 	for i, a := range attrs {
 		if slices.ContainsFunc(attrs[i+1:], func(b attr) bool { return b.key == a.key }) {
 			continue // said again further on: the last one counts
@@ -67,7 +67,7 @@ func (h *journalHandler) Handle(_ context.Context, r slog.Record) error {
 		if slices.Contains(h.untold, a.key) {
 			continue
 		}
-		line.WriteString(" " + a.key + "=" + quoteIfNeeded(a.value))
+		line.WriteString(" " + a.key + "=" + string(escape([]byte(quoteIfNeeded(a.value)))))
 	}
 	p := priority(r.Level)
 	if err := h.send(line.String(), p, fields); err != nil {

@@ -1,0 +1,51 @@
+package logging
+
+import (
+	"bytes"
+	"encoding/json"
+	stdlog "log"
+	"log/slog"
+	"strings"
+	"testing"
+)
+
+// What a terminal would obey is seen in every format, and JSON says the same all the same.
+func TestInvisibleCharacters(t *testing.T) {
+	t.Parallel()
+	const hostile = "a\u009b31mb\u202ec\u2066d\u200ee\U000e0041f\ufeffg \u00adh é 日本 😀"
+	for _, format := range []Format{JSON, Text} {
+		var out bytes.Buffer
+		log, err := Open(&out, Options{Format: format})
+		if err != nil {
+			t.Fatal(err)
+		}
+		log.Warn("message "+hostile, "file", hostile)
+		for _, r := range "\u009b\u202e\u2066\u200e\U000e0041\u00ad" {
+			if strings.ContainsRune(out.String(), r) {
+				t.Errorf("%s: %U is written as it is: %q", format, r, out.String())
+			}
+		}
+		if !strings.Contains(out.String(), "é 日本 😀") || !strings.Contains(out.String(), `\u202e`) {
+			t.Errorf("%s: %s", format, out.String())
+		}
+		if format != JSON {
+			continue
+		}
+		var got struct{ Msg, File string }
+		if err := json.Unmarshal(out.Bytes(), &got); err != nil || got.File != hostile || got.Msg != "message "+hostile {
+			t.Errorf("%q, %v", got, err)
+		}
+	}
+}
+
+// What libraries write to the log package is a record, without what a connection brought.
+func TestForeignLines(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	stdlog.New(foreign{slog.New(slog.NewJSONHandler(&out, nil))}, "", 0).
+		Printf("Unsolicited response received on idle HTTP channel starting with %q; err=%v", "the document's text", nil)
+	got := out.String()
+	if !strings.Contains(got, "Unsolicited response") || strings.Contains(got, "document") || !strings.Contains(got, `"level":"WARN"`) {
+		t.Error(got)
+	}
+}
