@@ -2,10 +2,7 @@ package agent
 
 import (
 	"encoding/json"
-	"fmt"
-	"net/url"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -98,29 +95,4 @@ func renumber(value json.RawMessage, kept map[int]int, all int) json.RawMessage 
 		space := m[:strings.IndexByte(m, '[')]
 		return space + "[" + strings.Join(to, ", ") + "]"
 	}))
-}
-
-// address finds what leads to another machine.
-var address = regexp.MustCompile(`(?i)\b(?:https?|ftp)://[^\s<>()\[\]"'` + "`" + `]+`)
-
-// foreignLinks warns of addresses in an answer that the user did not name: a document can make a model put them
-// there, and who shows the answer should load nothing from them.
-func (r *run) foreignLinks(text string) []string {
-	var known strings.Builder
-	known.WriteString(r.payload.Prompt)
-	for _, m := range r.payload.History {
-		known.WriteString("\n" + m.Content)
-	}
-	var hosts []string
-	for _, link := range address.FindAllString(text, -1) {
-		u, err := url.Parse(link)
-		if err != nil || u.Host == "" || strings.Contains(known.String(), u.Host) || slices.Contains(hosts, u.Host) {
-			continue
-		}
-		hosts = append(hosts, u.Host)
-	}
-	if len(hosts) == 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("the answer has addresses that the question does not name (%s): load nothing from them by itself", clip(strings.Join(hosts, ", "), 200))}
 }

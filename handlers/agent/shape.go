@@ -34,7 +34,7 @@ func newShape(raw []byte) (*shape, error) {
 	if depth(value) > maxDepth {
 		return nil, fmt.Errorf("it is nested more than %d levels deep", maxDepth)
 	}
-	const name = "response_schema"
+	const name = schemaAddress
 	c := jsonschema.NewCompiler()
 	c.UseLoader(noLoader{})
 	if err := c.AddResource(name, value); err != nil {
@@ -47,6 +47,10 @@ func newShape(raw []byte) (*shape, error) {
 	return &shape{raw: value, compiled: compiled, strict: enforceable(value)}, nil
 }
 
+// schemaAddress is what the library knows a schema by. Without a scheme it would be a file in the working folder, and
+// errors name it.
+const schemaAddress = "schema://response_schema/"
+
 // schemaProblem is the library's complaint in a line, without its made-up address.
 func schemaProblem(err error) error {
 	if invalid, ok := errors.AsType[*jsonschema.SchemaValidationError](err); ok {
@@ -55,7 +59,8 @@ func schemaProblem(err error) error {
 	if failed, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
 		return errors.New(clip(strings.Join(problems(failed), "; "), 300))
 	}
-	return errors.New(clip(strings.Join(strings.Fields(err.Error()), " "), 300))
+	text := strings.ReplaceAll(err.Error(), schemaAddress, "")
+	return errors.New(clip(strings.Join(strings.Fields(text), " "), 300))
 }
 
 // check says what is wrong with an answer, place by place; nil: it conforms.

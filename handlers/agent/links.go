@@ -1,0 +1,91 @@
+package agent
+
+import (
+	"fmt"
+	"net"
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/publicsuffix"
+)
+
+// What leads to another machine: an address with a scheme; one that takes the page's, "//host/x", which browsers also
+// read with backslashes; and a bare host, which many that show text make a link of.
+var (
+	withScheme = regexp.MustCompile(`(?i)(\b(?:https?|ftp|wss?):)?[/\\]{2,}([^\s<>()"'` + "`" + `|/\\?#]+)`)
+	bareHost   = regexp.MustCompile(`(?i)(?:[\p{L}\p{N}](?:[\p{L}\p{N}_-]*[\p{L}\p{N}])?\.)+(?:xn--[a-z0-9-]+|\p{L}{2,})`)
+	wideDots   = strings.NewReplacer("。", ".", "．", ".", "｡", ".")
+)
+
+// fileEndings are top-level domains that are more often the ending of a file's name.
+var fileEndings = []string{"md", "zip", "py", "sh", "rs", "ps", "pl", "mov", "cab", "cc", "so"}
+
+// reserved are top-level domains of RFC 2606 and 6761: nobody owns them, and some networks answer for them.
+var reservedDomains = []string{"example", "test", "invalid", "localhost", "local", "onion", "internal", "lan"}
+
+// hostsIn lists the hosts that a text leads to, in lower case, each once. named also takes hosts of mail addresses and
+// those that may be files: what somebody names so is no surprise.
+func hostsIn(text string, named bool) []string {
+	text = wideDots.Replace(text)
+	var hosts []string
+	add := func(host string) {
+		if host = strings.TrimRight(strings.ToLower(host), ".,;:!"); host != "" && !slices.Contains(hosts, host) {
+			hosts = append(hosts, host)
+		}
+	}
+	for _, m := range withScheme.FindAllStringSubmatch(text, -1) {
+		if host := hostOf(m[2]); m[1] != "" || isHost(host, true) {
+			add(host)
+		}
+	}
+	text = withScheme.ReplaceAllString(text, " ")
+	for _, at := range bareHost.FindAllStringIndex(text, -1) {
+		host := text[at[0]:at[1]]
+		mail := at[0] > 0 && text[at[0]-1] == '@'
+		if named || !mail && isHost(host, strings.HasPrefix(text[at[1]:], "/")) {
+			add(host)
+		}
+	}
+	return hosts
+}
+
+// hostOf takes a user name and a port off.
+func hostOf(authority string) string {
+	authority = authority[strings.LastIndexByte(authority, '@')+1:]
+	if host, _, err := net.SplitHostPort(authority); err == nil {
+		return host
+	}
+	return strings.Trim(authority, "[]")
+}
+
+// isHost tells the name of a host from one of a file: by its last label, and by the path behind it.
+func isHost(name string, path bool) bool {
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	if len(last) == len(name) || !path && len(last) == 2 && last[0] < 'a' { // "It" behind a full stop
+		return false
+	}
+	name, last = strings.ToLower(name), strings.ToLower(last)
+	if strings.HasPrefix(name, "www.") || slices.Contains(reservedDomains, last) {
+		return true
+	}
+	if slices.Contains(fileEndings, last) && !path {
+		return false
+	}
+	_, known := publicsuffix.PublicSuffix(last)
+	return known
+}
+
+// foreignLinks warns of addresses in an answer that the user did not name: a document can make a model put them
+// there, and who shows the answer should load nothing from them.
+func (r *run) foreignLinks(text string) []string {
+	known := hostsIn(r.payload.Prompt, true)
+	for _, m := range r.payload.History {
+		known = append(known, hostsIn(m.Content, true)...)
+	}
+	hosts := slices.DeleteFunc(hostsIn(text, false), func(host string) bool { return slices.Contains(known, host) })
+	if len(hosts) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("the answer has addresses that the question does not name (%s): load nothing from them by itself", clip(strings.Join(hosts, ", "), 200))}
+}
