@@ -78,7 +78,12 @@ func TestDockerfile(t *testing.T) {
 		}
 		return all[len(all)-1]
 	}
-	if last("FROM") != "debian:bookworm-slim" || last("USER") != "65532:65532" || last("ENTRYPOINT") != `["/usr/bin/async-worker"]` {
+	for _, image := range instructions["FROM"] {
+		if !regexp.MustCompile(`(^|\s)[a-z]+:[\w.-]+@sha256:[0-9a-f]{64}( AS \w+)?$`).MatchString(image) {
+			t.Errorf("FROM %s: an image is named with its digest, so that it is the one that was looked at", image)
+		}
+	}
+	if !strings.HasPrefix(last("FROM"), "debian:bookworm-slim@") || last("USER") != "65532:65532" || last("ENTRYPOINT") != `["/usr/bin/async-worker"]` {
 		t.Errorf("FROM %s, USER %s, ENTRYPOINT %s", last("FROM"), last("USER"), last("ENTRYPOINT"))
 	}
 	for _, debianPackage := range []string{"ca-certificates", "poppler-utils", "tesseract-ocr", "tesseract-ocr-eng"} {
