@@ -437,7 +437,7 @@ func TestDoctorReadsTheUnitsFiles(t *testing.T) {
 	secrets := filepath.Join(etc, "credentials", "southhaven")
 	if err := errors.Join(os.MkdirAll(secrets, 0o700), os.MkdirAll(filepath.Join(root, "etc", "default"), 0o755),
 		os.WriteFile(filepath.Join(root, "etc", "default", "async-worker"), []byte("LLM_PROVIDER=offline\nPOLL_MAX_MS=never\n"), 0o600),
-		os.WriteFile(filepath.Join(etc, "southhaven.env"), []byte("# ours\nPOLL_MAX_MS=\"5000\"\nSUPABASE_URL=http://127.0.0.1:1\n"), 0o600),
+		os.WriteFile(filepath.Join(etc, "southhaven.env"), []byte("# ours\nPOLL_MAX_MS=\"5000\"\nSUPABASE_URL=http://127.0.0.1:1\nWEBHOOK_SECRET="+testSigning+"\n"), 0o600),
 		os.Chmod(filepath.Join(etc, "southhaven.env"), 0o644),
 		os.WriteFile(filepath.Join(secrets, "SUPABASE_KEY"), []byte("sb_secret_TopSecret"), 0o600),
 		os.WriteFile(filepath.Join(secrets, "AZURE_STORAGE_CONNECTION_STRING"), []byte("UseDevelopmentStorage=true"), 0o600)); err != nil {

@@ -41,8 +41,12 @@ type DoctorOptions struct {
 func Doctor(ctx context.Context, o DoctorOptions) doctor.Report {
 	d := &opening{o: o, p: doctor.Patient{Timeout: o.Timeout, NoCreate: o.NoCreate, Take: o.Take, Receivers: o.Webhooks, Skip: map[doctor.Group]string{}}}
 	defer d.close()
-	if _, err := o.Load(config.All); err != nil {
+	cfg, err := o.Load(config.All)
+	if err != nil {
 		d.p.Settings = problemsOf(err)
+	}
+	for _, w := range cfg.Warnings() {
+		d.p.Warnings = append(d.p.Warnings, doctor.Problem(w))
 	}
 	for _, g := range o.Skip {
 		d.p.Skip[g] = "not asked for"

@@ -43,6 +43,9 @@ func (l *loader) check(groups Group) {
 		l.warn("WEBHOOK_SECRET", "it is not set: webhooks are sent unsigned",
 			`make one with: echo "whsec_$(openssl rand -base64 32)", and give it to the receiver`)
 	}
+	if groups&Webhooks != 0 {
+		l.checkAllowed()
+	}
 	if groups&HTTP != 0 {
 		l.checkHTTP()
 	}
@@ -186,6 +189,11 @@ func (l *loader) checkModels() {
 	case !endpoint && !l.given("OPENAI_API_KEY"):
 		l.problem("OPENAI_API_KEY", "it is not set, and LLM_PROVIDER is openai",
 			"set it (any word for a service that asks for none) or AZURE_OPENAI_*, or set LLM_PROVIDER=offline to work without a network")
+	}
+	if endpoint {
+		l.checkPlainModel("AZURE_OPENAI_ENDPOINT", l.cfg.AzureOpenAI.Endpoint, azureKey)
+	} else {
+		l.checkPlainModel("OPENAI_BASE_URL", l.cfg.OpenAI.BaseURL, l.given("OPENAI_API_KEY"))
 	}
 	l.checkDimensions()
 }

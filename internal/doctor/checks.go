@@ -35,7 +35,7 @@ type Check struct {
 func Checks() []Check {
 	nothing := "nothing"
 	return []Check{
-		{"settings", Settings, "the settings can be read", nothing, nothing},
+		{"settings", Settings, "the settings can be read, and nothing in them deserves a warning", nothing, nothing},
 		{"queue metadata", Queues, "Get Queue Metadata on each of the four queues", nothing, "4 operations"},
 		{"queue create", Queues, "Create Queue on each", "creates the queues that are missing, as the worker does at its start; not with --no-create", "4 operations"},
 		{"queue peek", Queues, "Peek Messages of each", nothing, "4 operations"},

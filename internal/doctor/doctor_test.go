@@ -221,3 +221,17 @@ func TestOutageIsMended(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// TestSettingsThatDeserveALook: the doctor warns of what check-config warns of; what is wrong goes first.
+func TestSettingsThatDeserveALook(t *testing.T) {
+	t.Parallel()
+	warnings := []Problem{{"WEBHOOK_ALLOW_CIDRS", "0.0.0.0/0 is every address", "list the receivers' networks alone"}}
+	r := settings(t.Context(), &Patient{Warnings: warnings})
+	if len(r) != 1 || r[0].State != Warn || r[0].Class != None || r[0].Seen != "WEBHOOK_ALLOW_CIDRS: 0.0.0.0/0 is every address" || r[0].Mend == "" {
+		t.Errorf("got %+v", r)
+	}
+	r = settings(t.Context(), &Patient{Warnings: warnings, Settings: []Problem{{"POLL_MAX_MS", "it is not a number", "set one"}}})
+	if len(r) != 1 || r[0].State != Fail || r[0].Class != Config || r[0].Seen != "POLL_MAX_MS: it is not a number" {
+		t.Errorf("got %+v", r)
+	}
+}

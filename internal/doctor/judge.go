@@ -88,13 +88,19 @@ func denied(err error) bool {
 
 // settings tells what is wrong with the settings.
 func settings(_ context.Context, p *Patient) []Result {
-	if len(p.Settings) == 0 {
+	r := Result{Check: "settings", State: Fail, Class: Config}
+	problems := p.Settings
+	switch {
+	case len(problems) == 0 && len(p.Warnings) == 0:
 		return []Result{ok("settings", "they can be read; async-worker check-config shows them")}
+	case len(problems) == 0:
+		problems, r.State, r.Class = p.Warnings, Warn, None
 	}
 	var seen, mend []string
-	for _, s := range p.Settings {
+	for _, s := range problems {
 		seen = append(seen, s.Name+": "+s.Problem)
 		mend = append(mend, s.Name+": "+s.Remedy)
 	}
-	return []Result{{Check: "settings", State: Fail, Class: Config, Seen: strings.Join(seen, "; "), Mend: strings.Join(mend, "; ")}}
+	r.Seen, r.Mend = strings.Join(seen, "; "), strings.Join(mend, "; ")
+	return []Result{r}
 }

@@ -23,6 +23,8 @@ type Patient struct {
 
 	// Settings are what is wrong with the settings.
 	Settings []Problem
+	// Warnings are what deserves a look in settings that work.
+	Warnings []Problem
 
 	Queues    func(context.Context) ([]queue.Probing, error)
 	Container string // AZURE_STORAGE_CONTAINER
