@@ -12,8 +12,6 @@ import (
 	"net/http"
 	"sync"
 	"time"
-
-	"github.com/seed-7227ef26/async-worker/internal/logging"
 )
 
 // Config says what is served, and where.
@@ -134,7 +132,7 @@ func (s *Server) serverOf(ctx context.Context, h http.Handler) *http.Server {
 		MaxHeaderBytes: maxHeader,
 		BaseContext:    func(net.Listener) context.Context { return ctx },
 		ConnContext:    withConn,
-		ErrorLog:       logging.ErrorLog(s.log),
+		ErrorLog:       slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
 	}
 }
 

@@ -3,7 +3,6 @@ package logging
 import (
 	"bytes"
 	"encoding/json"
-	stdlog "log"
 	"log/slog"
 	"strings"
 	"testing"
@@ -42,7 +41,7 @@ func TestInvisibleCharacters(t *testing.T) {
 func TestForeignLines(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	stdlog.New(foreign{slog.New(slog.NewJSONHandler(&out, nil))}, "", 0).
+	slog.NewLogLogger(Foreign(slog.NewJSONHandler(&out, nil)), slog.LevelWarn).
 		Printf("Unsolicited response received on idle HTTP channel starting with %q; err=%v", "the document's text", nil)
 	got := out.String()
 	if !strings.Contains(got, "Unsolicited response") || strings.Contains(got, "document") || !strings.Contains(got, `"level":"WARN"`) {

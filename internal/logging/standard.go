@@ -1,7 +1,7 @@
 package logging
 
 import (
-	stdlog "log"
+	"context"
 	"log/slog"
 	"strings"
 )
@@ -9,23 +9,23 @@ import (
 // maxForeign bounds a line of somebody else's, in bytes.
 const maxForeign = 400
 
-// TakeStandard leads what libraries write to the log package, as net/http's clients do, to log.
-func TakeStandard(log *slog.Logger) {
-	stdlog.SetFlags(0)
-	stdlog.SetOutput(foreign{log})
+// TakeStandard leads to the logger what libraries write to the log package, as net/http's clients do.
+func TakeStandard(to *slog.Logger) {
+	slog.SetLogLoggerLevel(slog.LevelWarn)
+	slog.SetDefault(slog.New(Foreign(to.Handler()))) //nolint:forbidigo // the log package has no other way in
 }
 
-// ErrorLog is for http.Server and its like.
-func ErrorLog(log *slog.Logger) *stdlog.Logger { return stdlog.New(foreign{log}, "", 0) }
+// Foreign makes records of lines that a library writes, for slog.NewLogLogger.
+func Foreign(to slog.Handler) slog.Handler { return foreign{to} }
 
-// foreign makes a record of each line.
-type foreign struct{ log *slog.Logger }
+type foreign struct{ slog.Handler }
 
-// Write implements io.Writer.
-func (f foreign) Write(p []byte) (int, error) {
-	line := strings.Join(strings.Fields(string(p)), " ")
+// Handle implements slog.Handler.
+func (f foreign) Handle(ctx context.Context, r slog.Record) error {
+	line := strings.Join(strings.Fields(r.Message), " ")
 	// net/http repeats what came unasked on a connection: it may be of a document.
 	line, _, _ = strings.Cut(line, " starting with ")
-	f.log.Warn("a library reports", "text", strings.ToValidUTF8(line[:min(len(line), maxForeign)], ""))
-	return len(p), nil
+	ours := slog.NewRecord(r.Time, r.Level, "a library reports", r.PC)
+	ours.AddAttrs(slog.String("text", strings.ToValidUTF8(line[:min(len(line), maxForeign)], "")))
+	return f.Handler.Handle(ctx, ours)
 }

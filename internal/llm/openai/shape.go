@@ -80,7 +80,7 @@ func refusalIn(raw []byte) *api.APIError {
 		Choices []any `json:"choices"`
 	}
 	if json.Unmarshal(raw, &answer) != nil || len(answer.Choices) > 0 || len(answer.Data) > 0 {
-		return nil
+		return nil //nolint:nilerr // an answer of another form is no refusal
 	}
 	if answer.Object == "error" {
 		answer.Error = raw
