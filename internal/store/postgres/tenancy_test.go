@@ -134,7 +134,7 @@ func TestTenancy(t *testing.T) {
 		vector := "[" + strings.Repeat("0.1,", storetest.Dimensions-1) + "0.1]"
 		err := conn.QueryRow(t.Context(), `select (select count(*) from hybrid_search('secret', $1::halfvec))
 			+ (select count(*) from match_document_chunks($1::halfvec)) + (select count(*) from aw_find($2, 'secret', null, 10, null))
-			+ (select count(*) from aw_nearest($2, $1::halfvec, 10, null)) + aw_eligible($2, null, 10)
+			+ (select count(*) from aw_nearest($2, $1::halfvec, 10, null, null)) + aw_eligible($2, null, 10)
 			+ (select count(*) from aw_matching($2, 'secret', '{secret}', null, 10, null))
 			+ (select count(*) from aw_matching_own('secret', '{secret}', null, 10, null))`, vector, victim.Client).Scan(&n)
 		if err != nil || n != 0 {
