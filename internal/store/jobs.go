@@ -60,6 +60,9 @@ type Begun struct {
 	Checkpoint  json.RawMessage // what an earlier attempt left; nil: none
 	Wait        time.Duration   // for Leased and Waiting
 	Worker      string          // that began the last attempt, for Leased
+	First       bool            // for Run: the job is begun for the first time since it was accepted, or asked for again
+	LastWait    time.Duration   // before the last retry; zero: there was none
+	Duration    time.Duration   // of a job that is over: from the start of its first attempt to its end; zero: not started
 	DeadLetter  *DeadLetterRef  // of a failed job whose dead letter's copy may still have to be sent
 	Releases    int             // of this series, with Waits and Tried
 	Waited      time.Duration   // since the first release of this series with Waits; zero: there was none
@@ -81,15 +84,25 @@ type Holder struct {
 	Fence int64  `json:"fence"`
 }
 
-// Event is one line in the story of a job. The store numbers it without gaps (I8), keeps progress
-// from falling, and ignores an ID that it has already.
+// Event is one line in the story of a job. The store numbers it without gaps (I8), keeps progress from falling and
+// time from going back, and ignores an ID that it has already. It is told how long ago the event was, and takes the
+// time from its own clock.
 type Event struct {
 	ID       string          `json:"id"` // UUID, made by the caller
-	At       time.Time       `json:"at"`
+	At       time.Time       `json:"-"`  // sent as ago_ms; with a monotonic reading, a step of the clock does no harm
 	Stage    string          `json:"stage,omitempty"`
 	Progress int             `json:"progress"`
 	Message  string          `json:"message,omitempty"`
 	Metadata json.RawMessage `json:"metadata,omitempty"`
+}
+
+// MarshalJSON sends how long ago the event was.
+func (e Event) MarshalJSON() ([]byte, error) {
+	type fields Event
+	return json.Marshal(struct {
+		fields
+		AgoMS int64 `json:"ago_ms"`
+	}{fields(e), time.Since(e.At).Milliseconds()})
 }
 
 // Beat is a heartbeat.
@@ -138,6 +151,9 @@ type ErrorInfo struct {
 	Code      string `json:"code"`
 	Message   string `json:"message"`
 	Retryable bool   `json:"retryable"`
+	Coarse    string `json:"error_type"` // validation, transient, permanent or timeout
+	// ProcessingMS is how long the attempt took that failed; 0: there was none.
+	ProcessingMS int64 `json:"processing_time_ms"`
 }
 
 // Retrial is a retryable error with attempts left.
@@ -169,9 +185,13 @@ type Rejection struct {
 	Record   bool      `json:"record"`
 	Error    ErrorInfo `json:"error"`
 	Reason   string    `json:"reason"` // malformed | wrong_client | unknown_type | invalid_payload | conflict | ...
+	Worker   string    `json:"worker,omitempty"`
 	Source   Source    `json:"source"`
 	Original string    `json:"original_message"`
 }
+
+// Rejected is the State of a refused message whose id belongs to another task, which stays as it is.
+const Rejected = "rejected"
 
 // Settled is the answer to everything that ends an attempt.
 type Settled struct {
@@ -179,7 +199,8 @@ type Settled struct {
 	Attempts   int
 	Result     json.RawMessage // of Complete: with what the effects added
 	DeadLetter *DeadLetterRef
-	Deliveries int // webhooks put in the outbox: the loop may be woken
+	Deliveries int           // webhooks put in the outbox: the loop may be woken
+	Duration   time.Duration // of an ended job: from the start of its first attempt to its end; zero: not started
 }
 
 // Submission is a job recorded before its message is sent.

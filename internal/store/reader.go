@@ -21,6 +21,10 @@ type Job struct {
 	ErrorClass   string          `json:"error_class,omitempty"`
 	ErrorCode    string          `json:"error_code,omitempty"`
 	ErrorMessage string          `json:"error_message,omitempty"`
+	ErrorType    string          `json:"error_type,omitempty"`         // validation, transient, permanent or timeout
+	RetryCount   int             `json:"retry_count"`                  // attempts after the first
+	ProcessingMS *int64          `json:"processing_time_ms,omitempty"` // of the attempt that ended it; nil: none did
+	WorkerID     string          `json:"worker_id,omitempty"`          // that has it, or had it last
 	Result       json.RawMessage `json:"result,omitempty"`
 	RequestedBy  string          `json:"requested_by,omitempty"`
 	ParentJobID  string          `json:"parent_job_id,omitempty"`
@@ -60,8 +64,13 @@ type DeadLetter struct {
 	TaskType     string     `json:"task_type,omitempty"`
 	Reason       string     `json:"reason"`
 	ErrorClass   string     `json:"error_class"`
+	ErrorCode    string     `json:"error_code,omitempty"`
 	ErrorMessage string     `json:"error_message"`
+	ErrorType    string     `json:"error_type"` // validation, transient, permanent or timeout
 	Attempts     int        `json:"attempts"`
+	RetryCount   int        `json:"retry_count"`                  // attempts after the first
+	ProcessingMS *int64     `json:"processing_time_ms,omitempty"` // of the attempt that failed last; nil: a version before did not say
+	WorkerID     string     `json:"worker_id,omitempty"`
 	Original     string     `json:"original_message"`
 	SourceQueue  string     `json:"source_queue,omitempty"`
 	CreatedAt    time.Time  `json:"created_at"`

@@ -22,6 +22,7 @@ func (s *Jobs) Begin(_ context.Context, b store.Begin) (store.Begun, error) {
 		return r.run(b, now), nil
 	}
 	if r.Placed {
+		r.tellCanceled(b)
 		return r.begun(store.Dropped), nil
 	}
 	if r.Fingerprint != b.Fingerprint { // I5
@@ -30,7 +31,7 @@ func (s *Jobs) Begin(_ context.Context, b store.Begin) (store.Begun, error) {
 	orphan := r.State == job.Running && !r.LeaseEnds.IsZero() && slices.Contains(b.Unanswered, r.ID)
 	switch {
 	case r.State.Terminal() && r.again(b):
-		r.reopen(b, now)
+		r.reopen(b)
 		return r.run(b, now, own("restarted", "done again on demand")), nil
 	case r.State.Terminal():
 		out := r.begun(store.Done)
@@ -51,6 +52,9 @@ func (s *Jobs) Begin(_ context.Context, b store.Begin) (store.Begun, error) {
 	case orphan: // I9
 		r.move(job.Released)
 		r.Attempts--
+		if r.Fence == 1 {
+			r.SeriesStarted = time.Time{} // nobody heard of the first start
+		}
 		return r.run(b, now, own("released", "its begin was not answered; the attempt is not counted")), nil
 	case r.LeaseEnds.IsZero() && now.Before(r.NotBefore): // it waits for its next attempt
 		out := r.begun(store.Waiting)
@@ -67,6 +71,7 @@ func (s *Jobs) Begin(_ context.Context, b store.Begin) (store.Begun, error) {
 		err: store.ErrorInfo{
 			Type: "WorkerLost", Class: string(job.WorkerLost), Code: strings.ToUpper(r.Type) + "_WORKER_LOST", Retryable: true,
 			Message: fmt.Sprintf("the worker was lost in attempt %d of %d", r.Attempts, r.MaxAttempts),
+			Coarse:  job.Classes[job.WorkerLost].Coarse, ProcessingMS: r.tookMS(now),
 		},
 	})
 	out := r.begun(store.Spent)
@@ -84,18 +89,21 @@ func (r *Row) run(b store.Begin, now time.Time, told ...store.Event) store.Begun
 	r.tell(told...)
 	r.tell(own("started", fmt.Sprintf("attempt %d of %d started", r.Attempts, r.MaxAttempts)))
 	r.ID = b.ID
-	r.Worker, r.LeaseEnds, r.NotBefore = b.Worker, now.Add(b.Lease), time.Time{}
+	r.Worker, r.LeaseEnds, r.NotBefore, r.AttemptStarted = b.Worker, now.Add(b.Lease), time.Time{}, now
 	r.wasSent() // it came: no sweep needs to send it again
 	if r.Started.IsZero() {
 		r.Started = now
 	}
-	if r.SeriesStarted.IsZero() {
+	first := r.SeriesStarted.IsZero()
+	if first {
 		r.SeriesStarted = now
 	}
 	if id := b.Source.MessageID; id != "" {
 		r.Consumed[id] = true
 	}
-	return r.begun(store.Run)
+	out := r.begun(store.Run)
+	out.First = first
+	return out
 }
 
 // again says whether a forced message starts another series, see aw_again.
@@ -116,8 +124,8 @@ func (r *Row) again(b store.Begin) bool {
 }
 
 // reopen starts a new series of attempts for a forced message.
-func (r *Row) reopen(b store.Begin, now time.Time) {
-	r.State, r.Series, r.SeriesStarted, r.Ended = job.Running, r.Series+1, now, time.Time{}
+func (r *Row) reopen(b store.Begin) {
+	r.State, r.Series, r.SeriesStarted, r.Ended, r.LastWait = job.Running, r.Series+1, time.Time{}, time.Time{}, 0
 	r.Attempts, r.MaxAttempts, r.Progress, r.Dead, r.Cancel, r.Result = 0, b.MaxAttempts, 0, nil, false, nil
 	r.Error, r.Hints, r.WebhookURL, r.TraceParent = store.ErrorInfo{}, b.Hints, b.WebhookURL, b.TraceParent
 	r.Releases, r.WaitingFrom = 0, time.Time{}
@@ -127,9 +135,35 @@ func (r *Row) begun(d store.Decision) store.Begun {
 	b := store.Begun{
 		Decision: d, Fence: r.Fence, Attempt: r.Attempts, MaxAttempts: r.MaxAttempts,
 		Progress: r.Progress, State: string(r.State), Checkpoint: r.Checkpoint, Releases: r.Releases,
+		LastWait: r.LastWait, Duration: r.duration(),
 	}
 	if !r.WaitingFrom.IsZero() {
 		b.Waited = max(time.Since(r.WaitingFrom), time.Millisecond)
 	}
 	return b
+}
+
+// duration is how long a job took that is over and was started.
+func (r *Row) duration() time.Duration {
+	if r.Ended.IsZero() || r.SeriesStarted.IsZero() {
+		return 0
+	}
+	return r.Ended.Sub(r.SeriesStarted)
+}
+
+// tookMS is how long the attempt took, or was known to be alive.
+func (r *Row) tookMS(now time.Time) int64 {
+	if r.LeaseEnds.Before(now) {
+		now = r.LeaseEnds
+	}
+	return max(0, now.Sub(r.AttemptStarted).Milliseconds())
+}
+
+// tellCanceled tells of a job that was canceled before its message came, once, to whom that message names.
+func (r *Row) tellCanceled(b store.Begin) int {
+	if b.WebhookURL == "" || r.WebhookURL != "" {
+		return 0
+	}
+	r.Type, r.WebhookURL, r.RequestedBy, r.TraceParent = b.Type, b.WebhookURL, b.RequestedBy, b.TraceParent
+	return r.webhook(r.WebhookURL, r.State.Wire())
 }

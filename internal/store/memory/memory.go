@@ -42,6 +42,7 @@ type Row struct {
 	NotBefore   time.Time         // of a retry that waits; when it was given back
 	Releases    int               // because a service was down, after the handler had run
 	WaitingFrom time.Time         // the first release because a service was down; zero: there was none
+	LastWait    time.Duration     // before the last retry
 	Cancel      bool              // asked to be canceled
 	Placed      bool              // made by a cancel request before any message came
 	Sent        time.Time         // its message; zero: not yet
@@ -57,7 +58,7 @@ type Row struct {
 	Dead        *DeadLetter // of the present series
 	Outbox      []Webhook   // nobody delivers from it
 
-	Created, Updated, Started, SeriesStarted, Ended time.Time
+	Created, Updated, Started, SeriesStarted, AttemptStarted, Ended time.Time
 }
 
 // DeadLetter is a dead letter as the model keeps it.
@@ -66,6 +67,8 @@ type DeadLetter struct {
 	JobID    string
 	Type     string
 	Series   int // of the job that it ended; 0: it ended none
+	Error    store.ErrorInfo
+	Worker   string
 	Original string
 	Source   store.Source
 	Created  time.Time
@@ -128,8 +131,8 @@ func (r *Row) move(signal job.Signal) {
 	r.State, r.Updated = next, time.Now()
 }
 
-// tell appends events, numbered without gaps, progress never falling, an id that is there already
-// ignored (I8).
+// tell appends events, numbered without gaps, progress never falling, time never going back, an id that is there
+// already ignored (I8).
 func (r *Row) tell(events ...store.Event) {
 	for _, e := range events {
 		if r.told(e.ID) {
@@ -140,11 +143,22 @@ func (r *Row) tell(events ...store.Event) {
 			r.Stage = e.Stage
 		}
 		r.Events = append(r.Events, store.JobEvent{
-			ID: e.ID, Seq: int64(len(r.Events)) + 1, JobID: r.JobID, At: e.At, Stage: e.Stage, Progress: r.Progress,
+			ID: e.ID, Seq: int64(len(r.Events)) + 1, JobID: r.JobID, At: r.at(e.At), Stage: e.Stage, Progress: r.Progress,
 			Attempt: r.Attempts, Message: e.Message, Metadata: e.Metadata,
 		})
 		r.Updated = time.Now()
 	}
+}
+
+// at is when an event was, neither before the last one nor to come.
+func (r *Row) at(t time.Time) time.Time {
+	if now := time.Now(); t.After(now) {
+		t = now
+	}
+	if n := len(r.Events); n > 0 && t.Before(r.Events[n-1].At) {
+		return r.Events[n-1].At
+	}
+	return t
 }
 
 func (r *Row) told(id string) bool {
@@ -163,7 +177,7 @@ func own(stage, message string) store.Event {
 
 func (s *Jobs) bury(jobID, taskType, reason string, e store.ErrorInfo, attempts int, from store.Source, original string) *DeadLetter {
 	d := &DeadLetter{
-		JobID: jobID, Type: taskType, Original: original, Source: from, Created: time.Now(),
+		JobID: jobID, Type: taskType, Error: e, Original: original, Source: from, Created: time.Now(),
 		DeadLetterRef: store.DeadLetterRef{
 			ID: strconv.Itoa(len(s.deadLetters) + 1), Reason: reason, Class: e.Class, Message: e.Message, Attempts: attempts,
 		},

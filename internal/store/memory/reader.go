@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
@@ -22,7 +23,7 @@ func (r *Row) job() store.Job {
 	j := store.Job{
 		ID: r.JobID, Type: r.Type, Status: string(r.State), Stage: r.Stage, Progress: r.Progress, Attempts: r.Attempts,
 		MaxAttempts: r.MaxAttempts, Priority: r.Priority, Payload: r.Payload, Hints: r.Hints, ErrorClass: r.Error.Class,
-		ErrorCode: r.Error.Code, ErrorMessage: r.Error.Message, Result: r.Result, RequestedBy: r.RequestedBy,
+		ErrorCode: r.Error.Code, ErrorMessage: r.Error.Message, ErrorType: r.Error.Coarse, RetryCount: max(0, r.Attempts-1), WorkerID: r.Worker, Result: r.Result, RequestedBy: r.RequestedBy,
 		CancelAsked: r.Cancel, CreatedAt: r.Created, UpdatedAt: r.Updated,
 	}
 	if started := r.Started; !started.IsZero() {
@@ -30,6 +31,9 @@ func (r *Row) job() store.Job {
 	}
 	if ended := r.Ended; !ended.IsZero() {
 		j.CompletedAt = &ended
+	}
+	if r.State == job.Failed {
+		j.ProcessingMS = &r.Error.ProcessingMS
 	}
 	return j
 }
@@ -106,7 +110,8 @@ func (v Reader) DeadLetter(_ context.Context, id string) (store.DeadLetter, erro
 
 func (d DeadLetter) letter() store.DeadLetter {
 	return store.DeadLetter{
-		ID: d.ID, JobID: d.JobID, TaskType: d.Type, Reason: d.Reason, ErrorClass: d.Class, ErrorMessage: d.Message,
+		ID: d.ID, JobID: d.JobID, TaskType: d.Type, Reason: d.Reason, ErrorClass: d.Class, ErrorCode: d.Error.Code, ErrorMessage: d.Message,
+		ErrorType: d.Error.Coarse, RetryCount: max(0, d.Attempts-1), ProcessingMS: &d.Error.ProcessingMS, WorkerID: d.Worker,
 		Attempts: d.Attempts, Original: d.Original, SourceQueue: d.Source.Queue, CreatedAt: d.Created,
 	}
 }

@@ -88,7 +88,7 @@ func (s *Jobs) Retry(_ context.Context, t store.Retrial) (store.Settled, error) 
 	r.tell(t.Events...)
 	r.tell(own("retrying", t.Error.Message))
 	r.Error = t.Error
-	r.LeaseEnds, r.NotBefore = time.Time{}, time.Now().Add(t.After)
+	r.LeaseEnds, r.NotBefore, r.LastWait = time.Time{}, time.Now().Add(t.After), t.After
 	return store.Settled{State: string(r.State), Attempts: r.Attempts}, nil
 }
 
@@ -138,21 +138,23 @@ func (s *Jobs) end(r *Row, signal job.Signal, e ending) store.Settled {
 	}
 	r.tell(last)
 	r.Result, r.Error, r.Ended, r.Checkpoint = e.result, e.err, time.Now(), nil
-	r.LeaseEnds, r.NotBefore = time.Time{}, time.Time{}
+	r.LeaseEnds, r.NotBefore, r.LastWait = time.Time{}, time.Time{}, 0
 	if r.State == job.Failed {
 		r.Dead = s.bury(r.JobID, r.Type, e.reason, e.err, r.Attempts, e.source, e.original)
+		r.Dead.Worker = r.Worker
 		r.Dead.Series = r.Series
 	}
 	return store.Settled{
-		State: string(r.State), Attempts: r.Attempts, Result: r.Result, DeadLetter: r.Dead.ref(), Deliveries: r.webhook(r.WebhookURL, r.State),
+		State: string(r.State), Attempts: r.Attempts, Result: r.Result, DeadLetter: r.Dead.ref(), Deliveries: r.webhook(r.WebhookURL, r.State.Wire()),
+		Duration: r.duration(),
 	}
 }
 
 // webhook writes the outbox when somebody is to be told. It returns how many rows it wrote.
-func (r *Row) webhook(url string, state job.State) int {
+func (r *Row) webhook(url, state string) int {
 	if url == "" {
 		return 0
 	}
-	r.Outbox = append(r.Outbox, Webhook{ID: "msg_" + r.JobID + "_" + strconv.Itoa(len(r.Outbox)+1), Event: "task." + state.Wire(), URL: url})
+	r.Outbox = append(r.Outbox, Webhook{ID: "msg_" + r.JobID + "_" + strconv.Itoa(len(r.Outbox)+1), Event: "task." + state, URL: url})
 	return 1
 }

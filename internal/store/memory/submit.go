@@ -14,7 +14,9 @@ func (s *Jobs) Submit(_ context.Context, m store.Submission) (store.Submitted, e
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r, ok := s.rows[m.JobID]; ok {
-		if !r.Placed && r.Fingerprint != m.Fingerprint { // I5
+		if r.Placed {
+			r.tellCanceled(store.Begin{Type: m.Type, WebhookURL: m.WebhookURL, RequestedBy: m.RequestedBy, TraceParent: m.TraceParent})
+		} else if r.Fingerprint != m.Fingerprint { // I5
 			return store.Submitted{}, store.ErrConflict
 		}
 		return store.Submitted{State: string(r.State), Sent: r.Submitted == nil || !r.Sent.IsZero()}, nil
@@ -84,7 +86,11 @@ func (s *Jobs) Reject(_ context.Context, j store.Rejection) (store.Settled, erro
 	defer s.mu.Unlock()
 	key := source{j.Source.Queue, j.Source.MessageID}
 	if d, again := s.byMessage[key]; again && key.id != "" {
-		return store.Settled{State: string(job.Failed), DeadLetter: d.ref()}, nil
+		state := string(job.Failed)
+		if d.Reason == conflict {
+			state = store.Rejected
+		}
+		return store.Settled{State: state, DeadLetter: d.ref()}, nil
 	}
 	d := s.bury(j.JobID, j.Type, j.Reason, j.Error, 0, j.Source, j.Original)
 	if key.id != "" {
@@ -93,13 +99,31 @@ func (s *Jobs) Reject(_ context.Context, j store.Rejection) (store.Settled, erro
 	if j.Record && j.JobID != "" {
 		s.refuse(j, d)
 	}
+	d.Worker = j.Worker
 	settled := store.Settled{State: string(job.Failed), DeadLetter: d.ref()}
-	if r, ok := s.rows[j.JobID]; ok {
-		settled.Deliveries = r.webhook(j.WebhookURL, job.Failed)
-	} else if j.WebhookURL != "" {
+	r, ok := s.rows[j.JobID]
+	switch {
+	case ok && r.Placed:
+		settled.State = string(job.Canceled)
+		settled.Deliveries = r.tellCanceled(store.Begin{Type: j.Type, WebhookURL: j.WebhookURL, RequestedBy: j.RequestedBy})
+	case ok:
+		if !r.failedBy(j) {
+			settled.State = store.Rejected
+		}
+		settled.Deliveries = r.webhook(j.WebhookURL, settled.State)
+	case j.WebhookURL != "":
 		settled.Deliveries = 1
 	}
 	return settled, nil
+}
+
+// conflict is the Reason of a message whose id belongs to a job with another payload.
+const conflict = "conflict"
+
+// failedBy says whether the job's row tells of the failure of a refused message. Otherwise its id belongs to another
+// task, which it doesn't touch.
+func (r *Row) failedBy(j store.Rejection) bool {
+	return j.Reason != conflict && r.State == job.Failed && r.SeriesStarted.IsZero() && r.Type == j.Type && reflect.DeepEqual(r.Payload, j.Payload)
 }
 
 // refuse makes the failed row of a rejected message, or fails the one that was recorded before this very
@@ -116,7 +140,7 @@ func (s *Jobs) refuse(j store.Rejection, d *DeadLetter) {
 	}
 	r.move(job.Permanent)
 	r.tell(own("failed", j.Error.Message))
-	r.Error, r.Ended, r.Dead = j.Error, time.Now(), d
+	r.Error, r.Ended, r.Dead, r.Worker = j.Error, time.Now(), d, j.Worker
 	r.wasSent()
 	d.Series = r.Series
 }

@@ -25,6 +25,9 @@ type begun struct {
 	Checkpoint  json.RawMessage      `json:"checkpoint"`
 	WaitMS      int64                `json:"wait_ms"`
 	Worker      string               `json:"worker"`
+	First       bool                 `json:"first"`
+	RetryWaitMS int64                `json:"retry_wait_ms"`
+	DurationMS  int64                `json:"duration_ms"`
 	DeadLetter  *store.DeadLetterRef `json:"dead_letter"`
 	Releases    int                  `json:"releases"`
 	WaitedMS    int64                `json:"waited_ms"`
@@ -36,6 +39,7 @@ func (b *begun) store() store.Begun {
 		Progress: b.Progress, State: b.State, Checkpoint: orNil(b.Checkpoint),
 		Wait: time.Duration(b.WaitMS) * time.Millisecond, Worker: b.Worker, DeadLetter: b.DeadLetter,
 		Releases: b.Releases, Waited: time.Duration(b.WaitedMS) * time.Millisecond,
+		First: b.First, LastWait: time.Duration(b.RetryWaitMS) * time.Millisecond, Duration: time.Duration(b.DurationMS) * time.Millisecond,
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
@@ -17,11 +18,13 @@ type settled struct {
 	Result     json.RawMessage      `json:"result"`
 	DeadLetter *store.DeadLetterRef `json:"dead_letter"`
 	Deliveries int                  `json:"deliveries"`
+	DurationMS int64                `json:"duration_ms"`
 }
 
 func (s *settled) store() store.Settled {
 	return store.Settled{
 		State: s.State, Attempts: s.Attempts, Result: orNil(s.Result), DeadLetter: s.DeadLetter, Deliveries: s.Deliveries,
+		Duration: time.Duration(s.DurationMS) * time.Millisecond,
 	}
 }
 

@@ -90,6 +90,18 @@ func TestTransitions(t *testing.T) {
 	}
 }
 
+// TestErrorTypes holds what the database makes of a class against the table in internal/job.
+func TestErrorTypes(t *testing.T) {
+	t.Parallel()
+	conn := connect(t, stacktest.PostgresWith(t, schema.Options{Dimensions: 8}))
+	for class, info := range job.Classes {
+		var got string
+		if err := conn.QueryRow(t.Context(), "select aw_error_type($1)", string(class)).Scan(&got); err != nil || got != info.Coarse {
+			t.Errorf("%s: %q, %v; want %q", class, got, err, info.Coarse)
+		}
+	}
+}
+
 // letter is an insert of a dead letter: of an end of a job, or (series null) of a rejected message.
 func letter(series, message string) string {
 	return fmt.Sprintf(`insert into dead_letters (client_id, job_id, series, rejected, message_id, reason, error_class,

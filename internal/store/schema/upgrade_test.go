@@ -33,7 +33,11 @@ func TestUpgrade(t *testing.T) {
 			conn := connect(t, url)
 			if _, err := conn.Exec(t.Context(), `insert into jobs (client_id, id, type) values ('a', 'j', 'x');
 				alter table jobs drop column replay cascade, drop column begin_id cascade, drop column releases cascade,
-				  drop column waiting_since cascade; -- the functions that know it go, others stay
+				  drop column waiting_since cascade, -- the functions that know it go, others stay
+				  drop column error_type cascade, drop column retry_count cascade, drop column processing_time_ms cascade,
+				  drop column worker_id cascade, drop column retry_wait_ms cascade;
+				alter table dead_letters drop column error_type cascade, drop column retry_count cascade,
+				  drop column processing_time_ms cascade, drop column worker_id cascade;
 				drop table page_results, partials;
 				alter table summaries drop column blob, drop column source_sha256, drop column style, drop column language, drop column max_words,
 				  drop column extractive, drop column unverified, drop column left_out, drop column prompt_tokens,

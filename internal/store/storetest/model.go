@@ -83,6 +83,7 @@ func (m *model) decide(again bool) store.Decision {
 	case m.state == "":
 		return store.Run
 	case m.placed:
+		m.webhooks = 1 // told to whom the first message names
 		return store.Dropped
 	case over(m.state) && again && m.state != "canceled":
 		m.series, m.attempts, m.asked = m.series+1, 0, false

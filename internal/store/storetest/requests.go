@@ -18,7 +18,7 @@ func rejection(edit ...func(*store.Rejection)) store.Rejection {
 	r := store.Rejection{
 		JobID: "job-" + uuid.NewString(), Type: "ingest", Payload: json.RawMessage(`{"filename":""}`), WebhookURL: "https://example.com/hook",
 		Record: true, Reason: "invalid_payload", Original: `{"task_id":…`, Source: store.Source{Queue: "q", MessageID: uuid.NewString()},
-		Error: store.ErrorInfo{Type: "ValidationError", Class: "validation_error", Code: "INGEST_VALIDATION_ERROR", Message: "payload.filename is empty"},
+		Error: store.ErrorInfo{Type: "ValidationError", Class: "validation_error", Code: "INGEST_VALIDATION_ERROR", Message: "payload.filename is empty", Coarse: "validation"},
 	}
 	for _, e := range edit {
 		e(&r)
@@ -59,7 +59,7 @@ func testReject(t *testing.T, b *bench) {
 
 	// an id that is taken: the job stays as it is
 	m, h := b.run()
-	b.reject(rejection(func(r *store.Rejection) { r.JobID = m.JobID }))
+	b.rejectAs(rejection(func(r *store.Rejection) { r.JobID = m.JobID }), store.Rejected)
 	if j := b.job(m.JobID); j.Status != "running" {
 		t.Errorf("row of another message: %+v", j)
 	}
@@ -90,7 +90,7 @@ func testRejectSubmitted(t *testing.T, b *bench) {
 	if _, err := b.Submit(b.ctx(), s); err != nil {
 		t.Fatal(err)
 	}
-	b.reject(rejection(func(o *store.Rejection) { o.JobID, o.Payload = r.JobID, json.RawMessage(`{"other":1}`) }))
+	b.rejectAs(rejection(func(o *store.Rejection) { o.JobID, o.Payload = r.JobID, json.RawMessage(`{"other":1}`) }), store.Rejected)
 	if j := b.job(r.JobID); j.Status != "pending" {
 		t.Errorf("after another message was refused: %+v", j)
 	}

@@ -43,6 +43,11 @@ var jobTests = []suiteTest{
 	{"sweep", testSweep},
 	{"sweep of what nobody began", testSweepUnstarted},
 	{"sweeps at once", testSweepTogether},
+	{"reject a taken id", testRejectTaken},
+	{"canceled before its message", testTellCanceled},
+	{"what failures say", testFailureFields},
+	{"clock of events", testClock},
+	{"life of a job", testLife},
 	{"readers", testReaders},
 	{"force", testForce},
 }
@@ -54,6 +59,7 @@ var otherTests = []suiteTest{
 	{"cancel", testCancel},
 	{"hostile texts", testHostileTexts},
 	{"outbox", testOutbox},
+	{"webhooks of failures", testFailureBodies},
 	{"deliveries", testDeliveries},
 	{"outbox state", testOutboxState},
 	{"deliveries by host", testSkipHosts},
@@ -208,6 +214,7 @@ func (b *bench) complete(h store.Holder, effects ...store.Effect) store.Settled 
 
 var badInput = store.ErrorInfo{
 	Type: "UnsupportedFormat", Class: "unsupported_format", Code: "INGEST_UNSUPPORTED_FORMAT", Message: "no extractor takes it",
+	Coarse: "validation",
 }
 
 func failure(h store.Holder, m store.Begin) store.Failure {

@@ -55,6 +55,11 @@ func inTheStore() []Sabotage {
 			Suites: onPostgres, Tests: cases("replay", "replays at once"),
 		},
 		{
+			Name: "another-task-is-told-failed", Breaks: []string{"I5"}, File: functions + "50_requests.sql",
+			Old: "  else 'rejected' end;", New: "  else 'failed' end;",
+			Suites: onPostgres, Tests: cases("reject a taken id"),
+		},
+		{
 			Name: "no-guard-of-jobs", Breaks: []string{"I3", "I4", "I8"}, File: migrations + "004_guards.sql",
 			Old: "create trigger jobs_guard before update on jobs for each row execute function aw_guard_job();", New: "",
 			Suites: onSchema, Tests: tests("internal/store/schema", "TestTransitions", "TestGuards"),
@@ -96,7 +101,7 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "conflict-is-submitted", Breaks: []string{"I5"}, File: functions + "50_requests.sql",
-			Old: "if not j.placeholder and j.fingerprint <> p ->> 'fingerprint' then -- I5", New: "if false then",
+			Old: "elsif j.fingerprint <> p ->> 'fingerprint' then -- I5\n    raise", New: "elsif false then\n    raise",
 			Suites: onPostgres, Tests: cases("conflict", "submit"),
 		},
 		{
@@ -121,8 +126,8 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "rejected-twice", Breaks: []string{"I6"}, File: functions + "50_requests.sql",
-			Old:    "nullif(p #>> '{source,queue}', ''), nullif(p #>> '{source,message_id}', ''))\n  on conflict",
-			New:    "nullif(p #>> '{source,queue}', ''), null)\n  on conflict",
+			Old:    "nullif(p #>> '{source,queue}', ''), nullif(p #>> '{source,message_id}', ''),\n          v_error",
+			New:    "nullif(p #>> '{source,queue}', ''), null,\n          v_error",
 			Suites: onPostgres, Tests: cases("reject", "workers at once"),
 		},
 		{
@@ -163,6 +168,11 @@ func inTheStore() []Sabotage {
 			Suites: onPostgres, Tests: cases("events"),
 		},
 		{
+			Name: "time-goes-back", Breaks: []string{"I8"}, File: functions + "10_calls.sql",
+			Old: "      v_last := v_at;\n", New: "",
+			Suites: onPostgres, Tests: cases("clock of events"),
+		},
+		{
 			Name: "release-costs-an-attempt", Breaks: []string{"I9"}, File: functions + "40_attempts.sql",
 			Old: "return {{ .schema }}.aw_leave(j, 'pending', j.attempts - 1,", New: "return {{ .schema }}.aw_leave(j, 'pending', j.attempts,",
 			Suites: onModel, Tests: with(cases("release"), model),
@@ -201,6 +211,11 @@ func inTheStore() []Sabotage {
 			Name: "no-webhook-with-the-end", Breaks: []string{"webhooks"}, File: functions + "20_endings.sql",
 			Old: "{{ .schema }}.aw_webhook(j.client_id, j.id, j.type, j.webhook_url, state, j.attempts,", New: "{{ .schema }}.aw_webhook(j.client_id, j.id, j.type, null, state, j.attempts,",
 			Suites: onPostgres, Tests: cases("complete", "fail", "cancel"),
+		},
+		{
+			Name: "canceled-told-twice", Breaks: []string{"webhooks"}, File: functions + "20_endings.sql",
+			Old: "and placeholder and webhook_url is null\n", New: "and placeholder\n",
+			Suites: onPostgres, Tests: cases("canceled before its message"),
 		},
 		{
 			Name: "claimed-twice", Breaks: []string{"webhooks"}, File: functions + "70_deliveries.sql",

@@ -94,12 +94,14 @@ return jsonb_build_object('id', gen_random_uuid(), 'at', clock_timestamp(), 'sta
                             'progress', progress, 'message', message, 'metadata', metadata);
 
 -- aw_story appends events to a job that the caller has locked, numbered without gaps, progress never
--- falling, an id that is there already ignored (I8). It returns what belongs into the job's row.
+-- falling, time never going back, an id that is there already ignored (I8). It returns what belongs into the job's row.
 create or replace function {{ .schema }}.aw_story(j {{ .schema }}.jobs, events jsonb, out seq bigint, out progress integer, out stage text)
 language plpgsql set search_path = {{ .path }} as $$
 declare
   e jsonb;
   v_progress integer;
+  v_last timestamptz;
+  v_at timestamptz;
 begin
   seq := j.event_seq;
   progress := j.progress;
@@ -107,17 +109,22 @@ begin
   if events is null or jsonb_typeof(events) <> 'array' then
     return;
   end if;
+  select o.at into v_last from {{ .schema }}.job_events o where o.job_id = j.id and o.client_id = j.client_id and o.seq = j.event_seq;
   -- One by one: they are few, and a statement for all of them takes longer to get going than to do.
   for e in select * from jsonb_array_elements(events) loop
     v_progress := greatest(progress, least(greatest((e ->> 'progress')::int, 0), 100));
+    -- By this clock alone: a worker says how long ago it was. A version before says when, by a clock of its own.
+    v_at := greatest(v_last, least(clock_timestamp(), case when e ? 'ago_ms' then clock_timestamp() - {{ .schema }}.aw_span(e -> 'ago_ms')
+                                                      else (e ->> 'at')::timestamptz end));
     insert into {{ .schema }}.job_events as o (client_id, job_id, seq, id, series, at, stage, progress, attempt, message, metadata)
     values (j.client_id, j.id, aw_story.seq + 1, (e ->> 'id')::uuid, j.series,
-            coalesce((e ->> 'at')::timestamptz, clock_timestamp()), coalesce(e ->> 'stage', ''), v_progress, j.attempts,
+            v_at, coalesce(e ->> 'stage', ''), v_progress, j.attempts,
             coalesce(e ->> 'message', ''), nullif(e -> 'metadata', 'null'))
     on conflict on constraint job_events_id_client_id_key do nothing;
     if found then
       seq := seq + 1;
       progress := v_progress;
+      v_last := v_at;
       stage := coalesce(nullif(e ->> 'stage', ''), stage);
     end if;
   end loop;

@@ -1,5 +1,34 @@
 -- How a job ends, whoever ends it: row, last event, dead letter and webhook in one transaction.
 
+-- aw_error_type is the coarse type of an error class. Mirrors internal/job's Classes; a test holds one against the other.
+create or replace function {{ .schema }}.aw_error_type(class text) returns text
+language sql immutable
+return case
+  when class in ('validation_error', 'unsupported_format', 'content_missing') then 'validation'
+  when class in ('corruption_detected', 'quota_exceeded', 'internal_bug') then 'permanent'
+  when class = 'timeout' then 'timeout'
+  else 'transient' end;
+
+-- aw_attempt_ms is how long the last attempt of a job took, or was known to be alive.
+create or replace function {{ .schema }}.aw_attempt_ms(j {{ .schema }}.jobs) returns bigint
+language sql volatile
+return (select (extract(epoch from greatest(least(clock_timestamp(), j.lease_expires_at) - max(e.at), interval '0')) * 1000)::bigint
+        from {{ .schema }}.job_events e where e.job_id = j.id and e.client_id = j.client_id and e.series = j.series and e.stage = 'started');
+
+-- aw_life_ms is how long a job took that is over, from the start of its first attempt; null when it was never started.
+create or replace function {{ .schema }}.aw_life_ms(j {{ .schema }}.jobs) returns bigint
+language sql immutable
+return (extract(epoch from j.completed_at - j.series_started_at) * 1000)::bigint;
+
+-- aw_failure is an error with all that a failure says. A worker of the version before sends neither its coarse type nor
+-- how long the attempt took.
+create or replace function {{ .schema }}.aw_failure(error jsonb, attempts integer, worker text, took_ms bigint) returns jsonb
+language sql immutable
+return case when error is not null then error || jsonb_build_object(
+  'attempts', attempts, 'retry_count', greatest(attempts - 1, 0), 'worker_id', coalesce(worker, ''),
+  'error_type', coalesce(nullif(error ->> 'error_type', ''), {{ .schema }}.aw_error_type(error ->> 'class')),
+  'processing_time_ms', coalesce(error -> 'processing_time_ms', to_jsonb(took_ms), '0')) end;
+
 -- aw_webhook_error is an error in the order of keys of DESIGN 2.4, null without one.
 create or replace function {{ .schema }}.aw_webhook_error(error jsonb) returns text
 language sql immutable
@@ -9,7 +38,11 @@ return case when error is not null then concat(
   ',"class":', coalesce((error -> 'class')::text, '""'),
   ',"code":', coalesce((error -> 'code')::text, '""'),
   ',"retryable":', coalesce((error -> 'retryable')::text, 'false'),
-  ',"attempts":', coalesce((error -> 'attempts')::text, '0'), '}') end;
+  ',"attempts":', coalesce((error -> 'attempts')::text, '0'),
+  ',"error_type":', coalesce((error -> 'error_type')::text, '""'),
+  ',"retry_count":', coalesce((error -> 'retry_count')::text, '0'),
+  ',"processing_time_ms":', coalesce((error -> 'processing_time_ms')::text, '0'),
+  ',"worker_id":', coalesce((error -> 'worker_id')::text, '""'), '}') end;
 
 -- aw_webhook writes the outbox row with the exact body of DESIGN 2.4, when somebody is to be told.
 -- It returns how many rows it wrote.
@@ -65,13 +98,16 @@ begin
 end $$;
 
 -- aw_end moves a job that the caller has locked into a terminal state.
---   result: of success. error: {type, class, code, message, retryable} of failure.
+--   result: of success. error: {type, class, code, message, retryable, error_type, processing_time_ms} of failure.
 --   letter: {reason, source, original_message} of failure, for the dead letter.
 -- It returns what Settled is made of.
 create or replace function {{ .schema }}.aw_end(j {{ .schema }}.jobs, state text, result jsonb, error jsonb, events jsonb, letter jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_wire text := case state when 'succeeded' then 'completed' else state end;
+  v_took bigint := case when j.lease_expires_at is not null and coalesce(error, result) -> 'processing_time_ms' is null
+                        then {{ .schema }}.aw_attempt_ms(j) end;
+  v_error jsonb := {{ .schema }}.aw_failure(error, j.attempts, j.worker, v_took);
   v_last record;
   d {{ .schema }}.dead_letters;
   v_sent integer;
@@ -86,22 +122,45 @@ begin
     status = state, stage = v_wire, progress = v_last.progress, event_seq = v_last.seq,
     result = aw_end.result, completed_at = clock_timestamp(), checkpoint = null,
     error_class = error ->> 'class', error_code = error ->> 'code', error_message = error ->> 'message',
-    lease_expires_at = null, not_before = null, message = null
-  where client_id = j.client_id and id = j.id;
+    error_type = v_error ->> 'error_type', retry_count = greatest(j.attempts - 1, 0), worker_id = j.worker,
+    processing_time_ms = case when jsonb_typeof(coalesce(v_error, aw_end.result) -> 'processing_time_ms') = 'number'
+                              then (coalesce(v_error, aw_end.result) ->> 'processing_time_ms')::numeric::bigint else v_took end,
+    lease_expires_at = null, not_before = null, retry_wait_ms = null, message = null
+  where client_id = j.client_id and id = j.id
+  returning completed_at into j.completed_at;
 
   if state <> 'succeeded' then
     perform {{ .schema }}.aw_drop_staged(j.client_id, j.id);
   end if;
   if state = 'failed' then
     insert into {{ .schema }}.dead_letters (client_id, job_id, series, rejected, task_type, reason, error_class, error_code,
-                              error_message, attempts, original_message, source_queue, message_id)
+                              error_message, attempts, original_message, source_queue, message_id,
+                              error_type, retry_count, processing_time_ms, worker_id)
     values (j.client_id, j.id, j.series, false, j.type, letter ->> 'reason', error ->> 'class', error ->> 'code',
             error ->> 'message', j.attempts, coalesce(letter ->> 'original_message', ''),
-            letter #>> '{source,queue}', letter #>> '{source,message_id}')
+            letter #>> '{source,queue}', letter #>> '{source,message_id}', v_error ->> 'error_type',
+            (v_error ->> 'retry_count')::int, (v_error ->> 'processing_time_ms')::numeric::bigint, v_error ->> 'worker_id')
     returning * into d;
   end if;
-  v_sent := {{ .schema }}.aw_webhook(j.client_id, j.id, j.type, j.webhook_url, state, j.attempts, aw_end.result,
-                       error || jsonb_build_object('attempts', j.attempts));
+  v_sent := {{ .schema }}.aw_webhook(j.client_id, j.id, j.type, j.webhook_url, state, j.attempts, aw_end.result, v_error);
   return jsonb_build_object('state', state, 'attempts', j.attempts, 'result', aw_end.result,
-                            'dead_letter', {{ .schema }}.aw_dead_letter_ref(d), 'deliveries', v_sent);
+                            'dead_letter', {{ .schema }}.aw_dead_letter_ref(d), 'deliveries', v_sent,
+                            'duration_ms', {{ .schema }}.aw_life_ms(j));
+end $$;
+
+-- aw_tell_canceled tells of a job that was canceled before its message came, once, to whom that message names.
+create or replace function {{ .schema }}.aw_tell_canceled(j {{ .schema }}.jobs, p jsonb) returns integer
+language plpgsql set search_path = {{ .path }} as $$
+begin
+  if coalesce(p ->> 'webhook_url', '') = '' then
+    return 0;
+  end if;
+  update {{ .schema }}.jobs set webhook_url = p ->> 'webhook_url', type = coalesce(p ->> 'type', ''),
+    requested_by = nullif(p ->> 'requested_by', ''), traceparent = nullif(p ->> 'traceparent', '')
+  where client_id = j.client_id and id = j.id and placeholder and webhook_url is null
+  returning * into j;
+  if not found then
+    return 0;
+  end if;
+  return {{ .schema }}.aw_webhook(j.client_id, j.id, j.type, j.webhook_url, 'canceled', 0, null::jsonb, null::jsonb);
 end $$;

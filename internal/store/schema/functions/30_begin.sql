@@ -5,7 +5,8 @@ language sql stable
 return jsonb_build_object('decision', decision, 'fence', j.fence, 'attempt', j.attempts,
     'max_attempts', j.max_attempts, 'progress', j.progress, 'state', j.status, 'checkpoint', j.checkpoint,
     'releases', j.releases, 'waited_ms', case when j.waiting_since is not null then
-      greatest(1, ceil(extract(epoch from now() - j.waiting_since) * 1000))::bigint end) || extra;
+      greatest(1, ceil(extract(epoch from now() - j.waiting_since) * 1000))::bigint end,
+    'retry_wait_ms', j.retry_wait_ms, 'duration_ms', {{ .schema }}.aw_life_ms(j)) || extra;
 
 -- aw_run starts an attempt of a job that the caller has locked: one more attempt, a new fence (I4).
 create or replace function {{ .schema }}.aw_run(j {{ .schema }}.jobs, p jsonb, told jsonb) returns jsonb
@@ -13,6 +14,7 @@ language plpgsql set search_path = {{ .path }} as $$
 declare
   v_last record;
   v_message_id text := nullif(p #>> '{source,message_id}', '');
+  v_first boolean := j.series_started_at is null;
 begin
   j.attempts := j.attempts + 1;
   select * into v_last from {{ .schema }}.aw_story(j, told || {{ .schema }}.aw_event('started', 0,
@@ -28,7 +30,7 @@ begin
     event_seq = v_last.seq, progress = v_last.progress, stage = v_last.stage
   where client_id = j.client_id and id = j.id
   returning * into j;
-  return {{ .schema }}.aw_begun('run', j, '{}'::jsonb);
+  return {{ .schema }}.aw_begun('run', j, jsonb_build_object('first', v_first));
 end $$;
 
 -- aw_again says whether a message with hints.force starts another series of a job that is over. "Force"
@@ -62,10 +64,11 @@ declare
     'error_message', j.error_message)) || jsonb_build_object('result', j.result);
 begin
   update {{ .schema }}.jobs set
-    status = 'running', series = j.series + 1, fence = j.fence + 1, series_started_at = clock_timestamp(),
+    status = 'running', series = j.series + 1, fence = j.fence + 1, series_started_at = null,
     attempts = 0, max_attempts = (p ->> 'max_attempts')::int, progress = 0, completed_at = null, result = null,
     releases = 0, waiting_since = null,
-    error_class = null, error_code = null, error_message = null,
+    error_class = null, error_code = null, error_message = null, error_type = null, retry_count = null,
+    processing_time_ms = null, worker_id = null, retry_wait_ms = null,
     cancel_requested_at = null, cancel_requested_by = null,
     hints = coalesce(nullif(p -> 'hints', 'null'), '{}'), priority = coalesce(nullif(p ->> 'priority', ''), priority),
     webhook_url = nullif(p ->> 'webhook_url', ''), traceparent = nullif(p ->> 'traceparent', ''),
@@ -107,7 +110,7 @@ begin
     from fresh f
   )
   select jsonb_agg(jsonb_build_object('n', a.n, 'decision', 'run', 'fence', f.fence, 'attempt', f.attempts,
-                                      'max_attempts', f.max_attempts, 'progress', f.progress, 'state', f.status))
+                                      'max_attempts', f.max_attempts, 'progress', f.progress, 'state', f.status, 'first', true))
   into v_begun
   from fresh f join asked a on a.m ->> 'job_id' = f.id;
   return coalesce(v_begun, '[]');
@@ -129,6 +132,7 @@ begin
 
   select * into strict j from {{ .schema }}.jobs where client_id = v_client and id = p ->> 'job_id' for no key update;
   if j.placeholder then
+    perform {{ .schema }}.aw_tell_canceled(j, p);
     return {{ .schema }}.aw_begun('canceled', j, '{}'::jsonb);
   elsif j.fingerprint <> p ->> 'fingerprint' then -- I5
     return {{ .schema }}.aw_begun('conflict', j, '{}'::jsonb);
@@ -157,9 +161,13 @@ begin
   if j.cancel_requested_at is not null then
     perform {{ .schema }}.aw_end(j, 'canceled', null::jsonb, null::jsonb, null::jsonb, null::jsonb);
     j.status := 'canceled';
+    j.completed_at := clock_timestamp();
     return {{ .schema }}.aw_begun('canceled', j, '{}'::jsonb);
   elsif v_orphan then -- I9
     j.attempts := j.attempts - 1;
+    if j.fence = 1 then
+      j.series_started_at := null; -- nobody heard of the first start
+    end if;
     return {{ .schema }}.aw_run(j, p, jsonb_build_array({{ .schema }}.aw_event('released', 0, 'its begin was not answered; the attempt is not counted', null::jsonb)));
   elsif j.lease_expires_at is null then -- it waits for its next attempt
     if j.not_before > clock_timestamp() then

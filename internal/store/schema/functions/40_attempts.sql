@@ -90,6 +90,8 @@ begin
     status = state, attempts = aw_leave.attempts, lease_expires_at = null, not_before = clock_timestamp() + wait,
     error_class = coalesce(error ->> 'class', u.error_class), error_code = coalesce(error ->> 'code', u.error_code),
     error_message = coalesce(error ->> 'message', u.error_message),
+    error_type = coalesce({{ .schema }}.aw_failure(error, attempts, null::text, null::bigint) ->> 'error_type', u.error_type),
+    retry_wait_ms = case when state = 'running' then (extract(epoch from wait) * 1000)::bigint else u.retry_wait_ms end,
     event_seq = v_last.seq, progress = v_last.progress, stage = v_last.stage
   where u.client_id = j.client_id and u.id = j.id;
   return jsonb_build_object('state', state, 'attempts', attempts, 'deliveries', 0);

@@ -19,7 +19,9 @@ begin
     return jsonb_build_object('created', true, 'state', j.status, 'sent', false);
   end if;
   select * into strict j from {{ .schema }}.jobs where client_id = v_client and id = p ->> 'job_id';
-  if not j.placeholder and j.fingerprint <> p ->> 'fingerprint' then -- I5
+  if j.placeholder then
+    perform {{ .schema }}.aw_tell_canceled(j, p);
+  elsif j.fingerprint <> p ->> 'fingerprint' then -- I5
     raise exception 'job % has another type or payload', j.id using errcode = 'AW003';
   end if;
   return jsonb_build_object('created', false, 'state', j.status, 'sent', j.queue is null or j.sent_at is not null);
@@ -118,10 +120,23 @@ begin
     jsonb_build_object('class', v_error -> 'class', 'code', v_error -> 'code'))));
   update {{ .schema }}.jobs set
     status = 'failed', stage = 'failed', event_seq = v_last.seq, completed_at = clock_timestamp(), message = null,
-    error_class = v_error ->> 'class', error_code = v_error ->> 'code', error_message = v_error ->> 'message'
+    error_class = v_error ->> 'class', error_code = v_error ->> 'code', error_message = v_error ->> 'message',
+    error_type = v_error ->> 'error_type', retry_count = 0, processing_time_ms = 0, worker_id = nullif(p ->> 'worker', '')
   where client_id = v_client and id = j.id;
   return j.series;
 end $$;
+
+-- aw_refused says how a refused message ended: failed with the job whose row tells of it; canceled with the job that
+-- was canceled before it came; rejected when its id belongs to another task, which it doesn't touch.
+create or replace function {{ .schema }}.aw_refused(j {{ .schema }}.jobs, p jsonb) returns text
+language sql immutable
+return case
+  when j.placeholder then 'canceled'
+  when p ->> 'reason' = 'conflict' then 'rejected'
+  when j.id is null then 'failed'
+  when j.status = 'failed' and j.series_started_at is null and j.type = coalesce(p ->> 'type', '')
+       and j.payload = coalesce(nullif(p -> 'payload', 'null'), '{}') then 'failed'
+  else 'rejected' end;
 
 -- aw_reject records a message that can't become work, once per message (I6).
 create or replace function {{ .schema }}.aw_reject(p jsonb) returns jsonb
@@ -129,28 +144,41 @@ language plpgsql set search_path = {{ .path }} as $$
 declare
   v_client text := {{ .schema }}.aw_tenant(p);
   v_job text := nullif(p ->> 'job_id', '');
-  v_error jsonb := p -> 'error';
+  v_error jsonb := {{ .schema }}.aw_failure(p -> 'error', 0, p ->> 'worker', 0::bigint);
+  v_state text;
+  v_sent integer;
   d {{ .schema }}.dead_letters;
+  j {{ .schema }}.jobs;
 begin
   insert into {{ .schema }}.dead_letters (client_id, job_id, rejected, task_type, reason, error_class, error_code, error_message,
-                            attempts, original_message, source_queue, message_id)
+                            attempts, original_message, source_queue, message_id,
+                            error_type, retry_count, processing_time_ms, worker_id)
   values (v_client, v_job, true, nullif(p ->> 'type', ''), p ->> 'reason', v_error ->> 'class', v_error ->> 'code',
           v_error ->> 'message', 0, coalesce(p ->> 'original_message', ''),
-          nullif(p #>> '{source,queue}', ''), nullif(p #>> '{source,message_id}', ''))
+          nullif(p #>> '{source,queue}', ''), nullif(p #>> '{source,message_id}', ''),
+          v_error ->> 'error_type', 0, 0, nullif(p ->> 'worker', ''))
   on conflict (client_id, coalesce(source_queue, ''), message_id) where rejected and message_id is not null do nothing
   returning * into d;
   if not found then
     select * into strict d from {{ .schema }}.dead_letters l where l.client_id = v_client and l.rejected
       and coalesce(l.source_queue, '') = coalesce(p #>> '{source,queue}', '') and l.message_id = p #>> '{source,message_id}';
-    return jsonb_build_object('state', 'failed', 'attempts', 0, 'dead_letter', {{ .schema }}.aw_dead_letter_ref(d), 'deliveries', 0);
+    return jsonb_build_object('state', case d.reason when 'conflict' then 'rejected' else 'failed' end, 'attempts', 0,
+                              'dead_letter', {{ .schema }}.aw_dead_letter_ref(d), 'deliveries', 0);
   end if;
 
   if v_job is not null and coalesce((p ->> 'record')::boolean, false) then
-    update {{ .schema }}.dead_letters set series = {{ .schema }}.aw_refuse_job(v_client, p) where client_id = v_client and id = d.id;
+    update {{ .schema }}.dead_letters set series = {{ .schema }}.aw_refuse_job(v_client, p || jsonb_build_object('error', v_error))
+    where client_id = v_client and id = d.id;
   end if;
-  return jsonb_build_object('state', 'failed', 'attempts', 0, 'dead_letter', {{ .schema }}.aw_dead_letter_ref(d),
-    'deliveries', {{ .schema }}.aw_webhook(v_client, v_job, nullif(p ->> 'type', ''), p ->> 'webhook_url', 'failed', 1, null::jsonb,
-                             v_error || '{"attempts": 0}'));
+  select * into j from {{ .schema }}.jobs where client_id = v_client and id = v_job;
+  v_state := {{ .schema }}.aw_refused(j, p);
+  if v_state = 'canceled' then
+    v_sent := {{ .schema }}.aw_tell_canceled(j, p);
+  else
+    v_sent := {{ .schema }}.aw_webhook(v_client, v_job, nullif(p ->> 'type', ''), p ->> 'webhook_url', v_state, 1, null::jsonb,
+      case v_state when 'rejected' then v_error || '{"code": "TASK_ID_CONFLICT"}' else v_error end);
+  end if;
+  return jsonb_build_object('state', v_state, 'attempts', 0, 'dead_letter', {{ .schema }}.aw_dead_letter_ref(d), 'deliveries', v_sent);
 end $$;
 
 create or replace function {{ .schema }}.aw_dead_letter_sent(p jsonb) returns jsonb

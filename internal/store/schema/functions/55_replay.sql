@@ -172,6 +172,7 @@ begin
     webhook_url = coalesce(nullif(p ->> 'webhook_url', ''), j.webhook_url),
     traceparent = coalesce(nullif(p ->> 'traceparent', ''), j.traceparent),
     completed_at = null, result = null, error_class = null, error_code = null, error_message = null, not_before = null,
+    error_type = null, retry_count = null, processing_time_ms = null, worker_id = null, retry_wait_ms = null,
     cancel_requested_at = null, cancel_requested_by = null,
     queue = p ->> 'queue', message = p ->> 'message', sent_at = null
   where client_id = v_client and id = j.id
