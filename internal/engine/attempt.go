@@ -30,6 +30,7 @@ type attempt struct {
 	failure *job.Error    // what the handler failed with; nil: it did not, or was ended
 	why     string        // it was given back; empty: it was not
 	wait    time.Duration // until it may be begun again
+	took    time.Duration // the job, from the start of its first attempt to its end; zero: it goes on
 }
 
 // run does the attempt and settles it.
@@ -106,7 +107,7 @@ func (e *Engine) call(ctx context.Context, a *attempt) (handlers.Outcome, error)
 func (e *Engine) settle(ctx context.Context, a *attempt, out handlers.Outcome, err, cause error) {
 	outcome, class := e.commit(ctx, a, out, err, cause)
 	took := time.Since(a.started)
-	e.obs.Ended(a.task.Type, Ending{Outcome: outcome, Class: class, Attempt: a.begun.Attempt, Took: took})
+	e.obs.Ended(a.task.Type, Ending{Outcome: outcome, Class: class, Attempt: a.begun.Attempt, Took: took, JobTook: a.took})
 	e.limits.ended(a.task.Type, outcome, class, a.hint(class), took)
 	a.tell(outcome, class, took)
 	a.span.End(outcome, string(class))

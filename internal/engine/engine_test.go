@@ -63,9 +63,12 @@ func TestConflictIsDeadLettered(t *testing.T) {
 		w.start(done)
 		w.send(w.queues.Normal, message("t1", ""))
 		w.settled(time.Minute)
-		w.send(w.queues.Normal, message("t1", `,"other":true`))
+		w.send(w.queues.Normal, `{"task_id":"t1","task_type":"test","payload":{"n":2},"webhook_url":"https://example.com/other"}`)
 		w.settled(time.Minute)
 		w.expectState("t1", job.Succeeded, 1) // I5: the job that has the id is untouched
+		if out := w.row("t1").Outbox; len(out) != 1 || out[0].Event != "task.rejected" || out[0].URL != "https://example.com/other" {
+			t.Errorf("the webhooks are %+v", out)
+		}
 		w.expectBuried("conflict")
 	})
 }

@@ -77,7 +77,7 @@ func (e *Engine) begin(ctx context.Context, a *attempt) bool {
 	a.holder = store.Holder{JobID: a.task.ID, Fence: b.Fence}
 	switch b.Decision {
 	case store.Run:
-		if b.Fence == 1 {
+		if b.First {
 			e.obs.Came(a.task.Type)
 		}
 		return true
@@ -85,16 +85,18 @@ func (e *Engine) begin(ctx context.Context, a *attempt) bool {
 		a.log.Debug("not now; hiding the message", "decision", b.Decision, "wait", b.Wait)
 		a.putBack(ctx, max(b.Wait, time.Second))
 	case store.Conflict:
-		e.reject(ctx, a.delivery, rejection(a.task, "conflict", job.Errorf(job.ValidationError,
-			"the task id is taken by a job with another payload; send the new payload under an id of its own")))
+		e.reject(ctx, a.delivery, rejection(a.task, "conflict", &job.Error{
+			Class: job.ValidationError, Code: "TASK_ID_CONFLICT",
+			Message: "the task id is taken by a job with another payload; send the new payload under an id of its own",
+		}))
 	case store.Spent:
-		e.obs.Over(a.task.Type, job.Failed, job.WorkerLost, b.Attempt)
+		e.obs.Over(a.task.Type, Ending{Outcome: string(job.Failed), Class: job.WorkerLost, Attempt: b.Attempt, JobTook: b.Duration})
 		e.deps.Outbox()
 		e.bury(ctx, a.delivery, string(a.task.Type), a.task.ID, b.DeadLetter)
 	case store.Done, store.Dropped:
 		if b.Decision == store.Dropped {
 			e.deps.Outbox() // a cancel, carried out by begin or by a command, has left a webhook
-			e.obs.Over(a.task.Type, job.Canceled, "", b.Attempt)
+			e.obs.Over(a.task.Type, Ending{Outcome: string(job.Canceled), Attempt: b.Attempt, JobTook: b.Duration})
 		}
 		a.log.Info("already over; the message is dropped", "decision", b.Decision, "state", b.State)
 		e.buryAgain(ctx, a, b.DeadLetter)
@@ -205,7 +207,7 @@ func (e *Engine) refuse(ctx context.Context, d *delivery, t task.Task, failure *
 
 // reject records a message that can't become work, and buries it.
 func (e *Engine) reject(ctx context.Context, d *delivery, r store.Rejection) {
-	r.Source, r.Original = d.source(), d.msg.Text
+	r.Source, r.Original, r.Worker = d.source(), d.msg.Text, e.cfg.Worker
 	settled, err := e.deps.Store.Reject(ctx, r)
 	if err != nil {
 		e.stumbled(ctx, d, "can't record a refused message", err)
@@ -214,9 +216,8 @@ func (e *Engine) reject(ctx context.Context, d *delivery, r store.Rejection) {
 	e.store.recovered()
 	e.after(settled)
 	again := settled.DeadLetter != nil && settled.DeadLetter.Sent // it was recorded and copied, and came back
-	if e.bury(ctx, d, r.Type, r.JobID, settled.DeadLetter) && !again {
-		e.obs.Came(task.Type(r.Type))
-		e.obs.Over(task.Type(r.Type), job.Failed, job.Class(r.Error.Class), 0)
+	if e.bury(ctx, d, r.Type, r.JobID, settled.DeadLetter) && !again && settled.State == string(job.Failed) {
+		e.obs.Over(task.Type(r.Type), Ending{Outcome: settled.State, Class: job.Class(r.Error.Class)})
 	}
 }
 

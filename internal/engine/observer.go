@@ -11,7 +11,7 @@ import (
 type Observer interface {
 	// Polled tells of one receive: how many slots were free, how many messages came, and how it ended.
 	Polled(queue string, free, got int, err error)
-	// Came tells of a task that is seen for the first time: its job is begun, or it is refused.
+	// Came tells of a task that was accepted: its job is begun for the first time, or again on demand.
 	Came(t task.Type)
 	// Started tells of an attempt, and how long ago its message was put on the queue.
 	Started(t task.Type, attempt int, waited time.Duration)
@@ -19,7 +19,7 @@ type Observer interface {
 	Ended(t task.Type, e Ending)
 	// Over tells that a job ended without an attempt that this worker started: its message was refused, the last
 	// worker that it may cost was lost, or it was canceled before it ran.
-	Over(t task.Type, outcome job.State, class job.Class, attempts int)
+	Over(t task.Type, e Ending)
 	// StageTook tells how long a stage lasted.
 	StageTook(t task.Type, stage string, took time.Duration)
 	// Renewed tells of a renewal; result is "ok", "lost", "uncertain" or "failed".
@@ -28,10 +28,11 @@ type Observer interface {
 
 // Ending is how an attempt ended.
 type Ending struct {
-	Outcome string    // a job state, Retried, Released or Lost
-	Class   job.Class // of the error; empty: there was none
-	Attempt int       // 1 is the first
-	Took    time.Duration
+	Outcome string        // a job state, Retried, Released or Lost
+	Class   job.Class     // of the error; empty: there was none
+	Attempt int           // 1 is the first; of a job that ended without one, how many it had
+	Took    time.Duration // the attempt
+	JobTook time.Duration // from the start of the job's first attempt to its end; zero: it goes on, or was never started
 }
 
 // The outcomes of attempts that end no job.
@@ -57,7 +58,7 @@ func (Unobserved) Started(task.Type, int, time.Duration) {}
 func (Unobserved) Ended(task.Type, Ending) {}
 
 // Over does nothing.
-func (Unobserved) Over(task.Type, job.State, job.Class, int) {}
+func (Unobserved) Over(task.Type, Ending) {}
 
 // StageTook does nothing.
 func (Unobserved) StageTook(task.Type, string, time.Duration) {}

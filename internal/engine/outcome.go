@@ -36,6 +36,7 @@ func (e *Engine) succeed(ctx context.Context, a *attempt, out handlers.Outcome) 
 		return e.uncommitted(ctx, a, err)
 	}
 	e.after(settled)
+	a.took = settled.Duration
 	a.acknowledge(ctx)
 	return settled.State, ""
 }
@@ -48,6 +49,7 @@ func (e *Engine) cancel(ctx context.Context, a *attempt) (string, job.Class) {
 		return e.uncommitted(ctx, a, err)
 	}
 	e.after(settled)
+	a.took = settled.Duration
 	a.acknowledge(ctx)
 	return settled.State, ""
 }
@@ -79,14 +81,13 @@ func (e *Engine) release(ctx context.Context, a *attempt, wait time.Duration, wh
 }
 
 func (e *Engine) retry(ctx context.Context, a *attempt, failure *job.Error) (string, job.Class) {
-	// Decorrelated jitter would grow from the wait before; with at most two attempts there is none.
-	wait := e.policy(a.spec).Wait(a.begun.Attempt, 0, failure.RetryAfter, rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())))
+	wait := e.policy(a.spec).Wait(a.begun.Attempt, a.begun.LastWait, failure.RetryAfter, rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())))
 	away, err := e.blame(ctx, a, failure, func(ctx context.Context) (store.Settled, error) {
 		if err := e.keepCheckpoint(ctx, a); err != nil {
 			return store.Settled{}, err
 		}
 		return e.deps.Store.Retry(ctx, store.Retrial{
-			Holder: a.holder, Error: describe(failure, a.task.Type), After: wait, Events: a.journal.rest().all(),
+			Holder: a.holder, Error: a.describe(failure), After: wait, Events: a.journal.rest().all(),
 		})
 	})
 	if away {
@@ -105,7 +106,7 @@ func (e *Engine) fail(ctx context.Context, a *attempt, failure *job.Error, reaso
 	var settled store.Settled
 	away, err := e.blame(ctx, a, failure, func(ctx context.Context) (_ store.Settled, err error) {
 		settled, err = e.deps.Store.Fail(ctx, store.Failure{
-			Holder: a.holder, Error: describe(failure, a.task.Type), Reason: reason,
+			Holder: a.holder, Error: a.describe(failure), Reason: reason,
 			Source: a.source(), Original: a.msg.Text, Events: a.journal.rest().all(),
 		})
 		return settled, err
@@ -117,6 +118,7 @@ func (e *Engine) fail(ctx context.Context, a *attempt, failure *job.Error, reaso
 		return e.uncommitted(ctx, a, err)
 	}
 	e.after(settled)
+	a.took = settled.Duration
 	e.bury(ctx, a.delivery, string(a.task.Type), a.task.ID, settled.DeadLetter)
 	return settled.State, failure.Class
 }
@@ -172,12 +174,19 @@ func classify(err error) *job.Error {
 	return &job.Error{Class: job.DependencyUnavailable, Message: "the database refused the worker; its log has the details", Cause: err, Hint: remedy}
 }
 
+// describe is describe of what the attempt failed with.
+func (a *attempt) describe(failure *job.Error) store.ErrorInfo {
+	told := describe(failure, a.task.Type)
+	told.ProcessingMS = time.Since(a.started).Milliseconds()
+	return told
+}
+
 // describe turns an error into what rows and webhooks show.
 func describe(failure *job.Error, t task.Type) store.ErrorInfo {
 	info := job.Classes[failure.Class]
 	return store.ErrorInfo{
 		Type: info.TypeName, Class: string(failure.Class), Code: failure.CodeFor(t),
-		Message: failure.Message, Retryable: info.Retryable,
+		Message: failure.Message, Retryable: info.Retryable, Coarse: info.Coarse,
 	}
 }
 

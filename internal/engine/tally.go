@@ -21,9 +21,9 @@ func (t *tally) Ended(of task.Type, e Ending) {
 }
 
 // Over counts the end of a job without one.
-func (t *tally) Over(of task.Type, outcome job.State, class job.Class, attempts int) {
-	t.count(outcome)
-	t.Observer.Over(of, outcome, class, attempts)
+func (t *tally) Over(of task.Type, e Ending) {
+	t.count(job.State(e.Outcome))
+	t.Observer.Over(of, e)
 }
 
 func (t *tally) count(outcome job.State) {

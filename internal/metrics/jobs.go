@@ -15,7 +15,7 @@ import (
 type jobs struct {
 	enqueued, started, retried, failures, canceled, received, renewals *prometheus.CounterVec
 	inProgress                                                         *prometheus.GaugeVec
-	duration, attempts, stageTime, waited                              *prometheus.HistogramVec
+	duration, tried, attempts, stageTime, waited                       *prometheus.HistogramVec
 
 	queues   map[string]string // the label of a queue, by its name
 	mu       sync.Mutex
@@ -35,7 +35,7 @@ func newJobs() *jobs {
 	return &jobs{
 		enqueued: enqueued.counter(), started: started.counter(), retried: retried.counter(), failures: failures.counter(),
 		canceled: canceled.counter(), received: received.counter(), renewals: renewals.counter(), inProgress: inProgress.gauge(),
-		duration: duration.histogram(), attempts: attempts.histogram(), stageTime: stageTime.histogram(), waited: waited.histogram(),
+		duration: duration.histogram(), tried: tried.histogram(), attempts: attempts.histogram(), stageTime: stageTime.histogram(), waited: waited.histogram(),
 		queues: map[string]string{}, stages: map[stageOf]prometheus.Observer{}, onArrive: func(string) {},
 	}
 }
@@ -43,7 +43,7 @@ func newJobs() *jobs {
 func (j *jobs) all() []prometheus.Collector {
 	return []prometheus.Collector{
 		j.enqueued, j.started, j.retried, j.failures, j.canceled, j.received, j.renewals, j.inProgress,
-		j.duration, j.attempts, j.stageTime, j.waited,
+		j.duration, j.tried, j.attempts, j.stageTime, j.waited,
 	}
 }
 
@@ -95,30 +95,31 @@ func (j *jobs) Started(t task.Type, attempt int, wait time.Duration) {
 func (j *jobs) Ended(t task.Type, e engine.Ending) {
 	label := typeLabel(t)
 	j.inProgress.WithLabelValues(label).Dec()
-	j.duration.WithLabelValues(label, e.Outcome).Observe(e.Took.Seconds())
+	j.tried.WithLabelValues(label, e.Outcome).Observe(e.Took.Seconds())
 	if e.Outcome == engine.Retried {
 		j.retried.WithLabelValues(label, classLabel(e.Class)).Inc()
 	}
-	j.over(label, job.State(e.Outcome), e.Class, e.Attempt)
+	j.over(label, e)
 }
 
 // Over implements engine.Observer.
-func (j *jobs) Over(t task.Type, outcome job.State, class job.Class, tried int) {
-	j.over(typeLabel(t), outcome, class, tried)
-}
+func (j *jobs) Over(t task.Type, e engine.Ending) { j.over(typeLabel(t), e) }
 
 // over counts the end of a job, if it is one.
-func (j *jobs) over(label string, outcome job.State, class job.Class, tried int) {
-	switch outcome {
+func (j *jobs) over(label string, e engine.Ending) {
+	switch job.State(e.Outcome) {
 	case job.Succeeded:
 	case job.Failed:
-		j.failures.WithLabelValues(label, classLabel(class)).Inc()
+		j.failures.WithLabelValues(label, classLabel(e.Class)).Inc()
 	case job.Canceled:
 		j.canceled.WithLabelValues(label).Inc()
 	default:
 		return
 	}
-	j.attempts.WithLabelValues(label).Observe(float64(tried))
+	j.attempts.WithLabelValues(label).Observe(float64(e.Attempt))
+	if e.Attempt > 0 || e.JobTook > 0 { // it was started
+		j.duration.WithLabelValues(label, e.Outcome).Observe(e.JobTook.Seconds())
+	}
 }
 
 // StageTook implements engine.Observer.

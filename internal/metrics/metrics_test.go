@@ -28,17 +28,26 @@ func TestJobs(t *testing.T) {
 	m.Ended(task.Ingest, engine.Ending{Outcome: engine.Retried, Class: job.AIRateLimit, Attempt: 1, Took: 2 * time.Second})
 	m.Started(task.Ingest, 2, time.Minute)
 	m.StageTook(task.Ingest, "parsing", 2*time.Second)
-	m.Ended(task.Ingest, engine.Ending{Outcome: string(job.Succeeded), Attempt: 2, Took: 5 * time.Second})
+	m.Ended(task.Ingest, engine.Ending{Outcome: string(job.Succeeded), Attempt: 2, Took: 5 * time.Second, JobTook: 69 * time.Second})
 	m.Came(task.OCR)
 	m.Started(task.OCR, 1, time.Second)
 	m.Ended(task.OCR, engine.Ending{Outcome: string(job.Failed), Class: job.CorruptionDetected, Attempt: 1})
-	m.Over(task.Ingest, job.Canceled, "", 0)
+	m.Over(task.Ingest, engine.Ending{Outcome: string(job.Canceled)})
 	m.Started(task.OCR, 1, time.Second) // runs
 	got := scrape(t, m)
 	expect(t, got, 1, "job_enqueue_total", "job_type", "ingest", "client_id", "acme")
 	expect(t, got, 2, "job_start_total", "job_type", "ingest")
-	expect(t, got, 1, "job_duration_seconds", "job_type", "ingest", "outcome", "retry")
+	expect(t, got, 1, "async_worker_attempt_duration_seconds", "job_type", "ingest", "outcome", "retry")
+	expect(t, got, 1, "async_worker_attempt_duration_seconds", "job_type", "ingest", "outcome", "succeeded")
 	expect(t, got, 1, "job_duration_seconds", "job_type", "ingest", "outcome", "succeeded")
+	if all := got["job_duration_seconds"].GetMetric(); len(all) != 2 { // no series of a retry, nor of what never started
+		t.Errorf("%d series of jobs that are over: %v", len(all), all)
+	}
+	for _, of := range got["job_duration_seconds"].GetMetric() {
+		if sum := of.GetHistogram().GetSampleSum(); sum != 69 && sum != 0 {
+			t.Errorf("a job took %v s, want 69 from its first start to its end, 5 of them in the last attempt", sum)
+		}
+	}
 	expect(t, got, 2, "job_attempts", "job_type", "ingest")
 	expect(t, got, 0, "job_in_progress", "job_type", "ingest")
 	expect(t, got, 1, "job_in_progress", "job_type", "ocr")
@@ -57,7 +66,7 @@ func TestSeriesAreBounded(t *testing.T) {
 	for i := range 1000 {
 		odd := task.Type(fmt.Sprintf("type-%d", i))
 		m.Came(odd)
-		m.Over(odd, job.Failed, job.Class(fmt.Sprint("class-", i)), 0)
+		m.Over(odd, engine.Ending{Outcome: string(job.Failed), Class: job.Class(fmt.Sprint("class-", i))})
 	}
 	got := scrape(t, m)
 	expect(t, got, 1000, "job_enqueue_total", "job_type", "other")
@@ -120,7 +129,7 @@ func full(t *testing.T) *metrics.Metrics {
 	})
 	m.WatchQueues(tenantQueues(t))
 	m.WatchOutbox(outbox{Pending: 3, Due: 1, Oldest: time.Minute})
-	for _, e := range []engine.Ending{{Outcome: engine.Retried, Class: job.Timeout}, {Outcome: "failed", Class: job.Timeout}, {Outcome: "canceled"}} {
+	for _, e := range []engine.Ending{{Outcome: engine.Retried, Class: job.Timeout, Attempt: 1}, {Outcome: "failed", Class: job.Timeout, Attempt: 1}, {Outcome: "canceled"}} {
 		m.Came(task.Ingest)
 		m.Started(task.Ingest, 1, 0)
 		m.Ended(task.Ingest, e)

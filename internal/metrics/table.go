@@ -31,7 +31,7 @@ type Definition struct {
 // The labels.
 const (
 	byType       = "job_type" // of task.Types; anything else is "other"
-	byOutcome    = "outcome"  // succeeded, failed, canceled, retry, released, lost
+	byOutcome    = "outcome"  // succeeded, failed, canceled; of attempts also retry, released, lost
 	byClass      = "error_class"
 	byStage      = "stage"
 	byQueue      = "queue" // high, normal, low, deadletter
@@ -52,9 +52,9 @@ func seconds() []float64 {
 
 // The metrics whose names other programs know.
 var (
-	enqueued   = Definition{"job_enqueue_total", Counter, []string{byType}, "tasks that came: their jobs were begun for the first time, or refused", nil}
+	enqueued   = Definition{"job_enqueue_total", Counter, []string{byType}, "tasks that were accepted: each once, however often its message is delivered or its job tried", nil}
 	started    = Definition{"job_start_total", Counter, []string{byType}, "attempts that were started", nil}
-	duration   = Definition{"job_duration_seconds", Histogram, []string{byType, byOutcome}, "how long attempts took, until their outcome was recorded", seconds()}
+	duration   = Definition{"job_duration_seconds", Histogram, []string{byType, byOutcome}, "how long jobs took, from the start of their first attempt to their end, waits between attempts included", seconds()}
 	attempts   = Definition{"job_attempts", Histogram, []string{byType}, "how many attempts jobs took to their end; none: refused, or canceled before", []float64{0, 1, 2, 3, 4, 5, 10}}
 	inProgress = Definition{"job_in_progress", Gauge, []string{byType}, "attempts that run", nil}
 	retried    = Definition{"job_retry_total", Counter, []string{byType, byClass}, "attempts that failed and are made again", nil}
@@ -65,6 +65,7 @@ var (
 
 // Those of our own.
 var (
+	tried        = Definition{"async_worker_attempt_duration_seconds", Histogram, []string{byType, byOutcome}, "how long attempts took, until their outcome was recorded", seconds()}
 	waited       = Definition{"async_worker_job_wait_seconds", Histogram, []string{byType}, "from the sending of a message to its job's first attempt", seconds()}
 	received     = Definition{"async_worker_messages_received_total", Counter, []string{byQueue}, "messages that were received", nil}
 	requests     = Definition{"async_worker_queue_requests_total", Counter, []string{byOperation, byResult}, "requests to the queue service, tries again included: ok, refused, throttled, or uncertain (no answer)", nil}
@@ -94,7 +95,7 @@ var (
 func Definitions() []Definition {
 	return []Definition{
 		enqueued, started, duration, attempts, inProgress, retried, failures, canceled, stageTime,
-		waited, received, requests, renewals, depth, oldest, outboxSize, outboxOldest, webhooks, webhookTime, tokens, chatTokens, chunks,
+		tried, waited, received, requests, renewals, depth, oldest, outboxSize, outboxOldest, webhooks, webhookTime, tokens, chatTokens, chunks,
 		slots, slotsUsed, typeLimit, breakers, checks, ready, alive, draining, buildInfo,
 	}
 }

@@ -161,10 +161,12 @@ func TestOperators(t *testing.T) {
 		labels []string
 	}{
 		{2, "job_enqueue_total", []string{"job_type", "ingest", "client_id", b.client}},
-		{1, "job_enqueue_total", []string{"job_type", "other"}},
+		{0, "job_enqueue_total", []string{"job_type", "other"}}, // refused is not accepted
 		{2 + retries, "job_start_total", []string{"job_type", "ingest"}},
 		{1, "job_duration_seconds", []string{"job_type", "ingest", "outcome", "succeeded"}},
-		{retries, "job_duration_seconds", []string{"job_type", "ingest", "outcome", "retry"}},
+		{0, "job_duration_seconds", []string{"job_type", "ingest", "outcome", "retry"}},
+		{1, "async_worker_attempt_duration_seconds", []string{"job_type", "ingest", "outcome", "succeeded"}},
+		{retries, "async_worker_attempt_duration_seconds", []string{"job_type", "ingest", "outcome", "retry"}},
 		{retries, "job_retry_total", []string{"job_type", "ingest", "error_class", "dependency_unavailable"}},
 		{1, "job_failure_total", []string{"job_type", "ingest", "error_class", "content_missing"}},
 		{3, "job_attempts", []string{"job_type", "ingest"}},
