@@ -156,6 +156,9 @@ func printStory(w io.Writer, s jobStory) error {
 		{"started", whenever(s.StartedAt)},
 		{"completed", whenever(s.CompletedAt)},
 		{"error", strings.TrimSpace(s.ErrorCode + " " + s.ErrorMessage)},
+		{"error type", s.ErrorType},
+		{"took", lasted(s.ProcessingMS)},
+		{"worker", s.WorkerID},
 		{"payload", compact(s.Payload)},
 		{"hints", compact(s.Hints)},
 		{"result", shortResult(s.Job)},
@@ -203,6 +206,14 @@ func deliveryRows(ds []store.DeliveryStatus) [][]string {
 		rows = append(rows, []string{d.ID, d.Status, strconv.Itoa(d.Attempts), answer, next, whenever(d.DeliveredAt), shorten(d.URL, 80), trouble})
 	}
 	return rows
+}
+
+// lasted is a time in milliseconds that may not be known.
+func lasted(ms *int64) string {
+	if ms == nil {
+		return ""
+	}
+	return (time.Duration(*ms) * time.Millisecond).String()
 }
 
 // compact is JSON on a line; what is empty is "".
