@@ -92,6 +92,9 @@ func judge(err error) verdict {
 	if v, ok := judgeStatus(err, next); ok {
 		return v
 	}
+	if _, ok := errors.AsType[*app.UnavailableError](err); ok {
+		return verdict{exitUnavailable, next}
+	}
 	switch {
 	case is(context.Canceled):
 		return verdict{exitInterrupted, ""}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
@@ -48,6 +49,7 @@ func TestExitCodes(t *testing.T) {
 		{&net.DNSError{Err: "no such host"}, exitUnavailable},
 		{&net.OpError{Op: "dial", Err: errors.New("refused")}, exitUnavailable},
 		{&toldError{&config.Errors{}}, exitConfig},
+		{&app.UnavailableError{}, exitUnavailable},
 	} {
 		for _, err := range []error{c.err, &failure{"do", "next", c.err}, fmt.Errorf("wrapped: %w", c.err), errors.Join(c.err, errors.New("close"))} {
 			if got := judge(err).code; got != c.code {

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -72,27 +71,8 @@ func (t *Tenant) limits() extract.Limits {
 	return limits
 }
 
-// prepare asks all services at once, so that a start takes as long as the slowest, and tells of all that fail.
-func (t *Tenant) prepare(ctx context.Context) error {
-	var store, queues, container error
-	var asking sync.WaitGroup
-	asking.Go(func() {
-		if err := t.Store.Check(ctx); err != nil {
-			store = fmt.Errorf("check the store: %w", err)
-		}
-	})
-	asking.Go(func() { queues = t.EnsureQueues(ctx) })
-	asking.Go(func() {
-		if err := t.Bucket.Ensure(ctx); err != nil {
-			container = fmt.Errorf("create the container %s: %w", t.Config.Azure.Container, err)
-		}
-	})
-	asking.Wait()
-	return errors.Join(store, queues, container)
-}
-
 // NewWorker builds the daemon, creates what queues and container are missing, and checks that the
-// store can be worked with. The tenant must have been opened for Everything.
+// store can be worked with. It waits for services that are down, for StartMax at most. The tenant must have been opened for Everything.
 func (t *Tenant) NewWorker(ctx context.Context) (*Worker, error) {
 	if err := t.prepare(ctx); err != nil {
 		return nil, err

@@ -4,8 +4,10 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/config"
 )
@@ -93,5 +95,26 @@ func TestDockerfile(t *testing.T) {
 	}
 	if !strings.Contains(strings.Join(instructions["RUN"], "\n"), "./cmd/async-worker") {
 		t.Error("the program isn't built")
+	}
+}
+
+// TestStartFitsTheUnit: what a start waits for by itself ends before systemd's patience with it.
+func TestStartFitsTheUnit(t *testing.T) {
+	t.Parallel()
+	unit, err := os.ReadFile(filepath.Join("..", "..", "systemd", "async-worker@.service"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile(`(?m)^TimeoutStartSec=(\d+)$`).FindSubmatch(unit)
+	if m == nil {
+		t.Fatal("the unit has no TimeoutStartSec")
+	}
+	patience, err := strconv.Atoi(string(m[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, problems := load(t, minimal(), nil, nil)
+	if problems != nil || cfg.StartMax < 2*time.Minute || cfg.StartMax > time.Duration(patience-45)*time.Second {
+		t.Errorf("%v: a start waits for %v, and the unit for %d s", problems, cfg.StartMax, patience)
 	}
 }

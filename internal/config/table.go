@@ -274,6 +274,11 @@ func worker() []Setting {
 			parse: duration(func(c *Config) *time.Duration { return &c.DrainMax }, time.Second, 0, 3600),
 		},
 		{
+			Name: "START_MAX_SEC", Default: "240", Unit: "s", Groups: Worker,
+			Help:  "how long a start waits for a database or a storage account that does not answer, 0 to 3600; 0: it ends at once",
+			parse: duration(func(c *Config) *time.Duration { return &c.StartMax }, time.Second, 0, 3600),
+		},
+		{
 			Name: "VERSION_KEEP_DAYS", Default: "30", Unit: "days", Groups: Worker,
 			Help:  "how long it is kept on record that a version of a document was replaced, 0 to 3650; its chunks go at once",
 			parse: duration(func(c *Config) *time.Duration { return &c.VersionKeep }, day, 0, 3650),

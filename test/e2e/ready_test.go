@@ -39,7 +39,7 @@ func TestNotReadyWithoutServices(t *testing.T) {
 			says := make(chan string, 64)
 			go listen(conn, says)
 			cmd := exec.CommandContext(b.ctx, file, "run")
-			cmd.Env = append(append(b.env, "NOTIFY_SOCKET="+address), c.env)
+			cmd.Env = append(append(b.env, "NOTIFY_SOCKET="+address, "START_MAX_SEC=2"), c.env)
 			var log bytes.Buffer
 			cmd.Stderr = &log
 			_ = cmd.Run() // its exit code is what counts

@@ -1,0 +1,220 @@
+package app
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/seed-7227ef26/async-worker/internal/azure"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/systemd"
+)
+
+// Waits of a start for services that are down: they double from the first to the longest. One round of questions may
+// take startRound.
+const (
+	firstStartWait   = 500 * time.Millisecond
+	longestStartWait = 20 * time.Second
+	startRound       = 45 * time.Second
+)
+
+// dependencyCheck asks one service whether it can be worked with.
+type dependencyCheck struct {
+	name  string // for people: "the database"
+	where string // host, without anything secret
+	ask   func(context.Context) error
+}
+
+// UnavailableError says that services did not answer within the bound of a start.
+type UnavailableError struct {
+	Tried    time.Duration
+	Attempts int
+	err      error
+}
+
+func (e *UnavailableError) Error() string {
+	return fmt.Sprintf("gave up after %s and %d attempts (START_MAX_SEC): %v", e.Tried.Round(time.Second), e.Attempts, e.err)
+}
+
+func (e *UnavailableError) Unwrap() error { return e.err }
+
+// starter waits until all services answer.
+type starter struct {
+	bound  time.Duration // zero: each is asked once
+	log    *slog.Logger
+	status func(line string, extend time.Duration) // tells the manager, and that it may take that much longer
+}
+
+// await asks all services at once, so that a start takes as long as the slowest, and tells of all that fail. What
+// waiting may mend is asked again, with exponential backoff, until the bound; what it can't (a refused key, a wrong
+// name, a schema that is too old) ends the wait at once, and so does ctx.
+func (s starter) await(ctx context.Context, checks []dependencyCheck) error {
+	began := time.Now()
+	wait := firstStartWait
+	for attempt := 1; ; attempt++ {
+		var err error
+		checks, err = askAll(ctx, checks)
+		if err == nil {
+			if attempt > 1 {
+				s.log.Info("all services answer", "waited", time.Since(began).Round(time.Second).String())
+			}
+			return nil
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if !allPassing(err) || s.bound == 0 {
+			return err
+		}
+		pause := time.Duration(float64(wait) * (0.75 + rand.Float64()/2))
+		spent := time.Since(began)
+		if spent+pause > s.bound {
+			return &UnavailableError{Tried: spent, Attempts: attempt, err: err}
+		}
+		if attempt == 1 {
+			s.log.Warn("waiting for services that do not answer", "error", err, "for_at_most", s.bound.String())
+		}
+		s.status(fmt.Sprintf("waiting for %s since %s, attempt %d, until %s", namesOf(checks), began.Format(time.TimeOnly), attempt,
+			began.Add(s.bound).Format(time.TimeOnly)), pause+startRound+10*time.Second)
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		}
+		wait = min(2*wait, longestStartWait)
+	}
+}
+
+// failedChecks are the errors of one round, by service.
+type failedChecks []error
+
+func (f failedChecks) Error() string { return errors.Join(f...).Error() }
+
+// Unwrap gives the errors to errors.Is and errors.As.
+func (f failedChecks) Unwrap() []error { return f }
+
+// askAll returns the services that didn't answer well, and why.
+func askAll(ctx context.Context, checks []dependencyCheck) ([]dependencyCheck, error) {
+	ctx, cancel := context.WithTimeout(ctx, startRound)
+	defer cancel()
+	errs := make([]error, len(checks))
+	var asking sync.WaitGroup
+	for i, c := range checks {
+		asking.Go(func() { errs[i] = c.ask(ctx) })
+	}
+	asking.Wait()
+	var left []dependencyCheck
+	var failed failedChecks
+	for i, err := range errs {
+		if err != nil {
+			left = append(left, checks[i])
+			failed = append(failed, fmt.Errorf("%s at %s: %w", checks[i].name, checks[i].where, err))
+		}
+	}
+	if len(failed) == 0 {
+		return nil, nil
+	}
+	return left, failed
+}
+
+func namesOf(checks []dependencyCheck) string {
+	var names []string
+	for _, c := range checks {
+		names = append(names, c.name+" at "+c.where)
+	}
+	return strings.Join(names, ", ")
+}
+
+func allPassing(err error) bool {
+	failed, ok := errors.AsType[failedChecks](err)
+	if !ok {
+		return passing(err)
+	}
+	for _, one := range failed {
+		if !passing(one) {
+			return false
+		}
+	}
+	return true
+}
+
+// passing says whether waiting may mend an error of a start. A name that isn't found counts as such: when a machine
+// boots its resolver may be the last to come up.
+func passing(err error) bool {
+	switch {
+	case errors.Is(err, store.ErrForbidden), errors.Is(err, store.ErrSchema), StorageDenied(err), StorageMisnamed(err):
+		return false
+	}
+	if _, untrusted := errors.AsType[*tls.CertificateVerificationError](err); untrusted {
+		return false
+	}
+	if p, ok := errors.AsType[*azure.Problem](err); ok {
+		return p.Kind != azure.Permission // a clock is set after the boot; of settings see StorageMisnamed
+	}
+	if e, ok := errors.AsType[*job.Error](err); ok {
+		return e.Class == job.TransientStorage || e.Class == job.DependencyUnavailable || e.Class == job.NetworkTimeout
+	}
+	_, unreachable := errors.AsType[*net.OpError](err)
+	return unreachable || errors.Is(err, context.DeadlineExceeded)
+}
+
+// storeHost is where the database is, without login and password.
+func (t *Tenant) storeHost() string {
+	if database := t.Config.DatabaseURL.Reveal(); database != "" {
+		if c, err := pgx.ParseConfig(database); err == nil {
+			return c.Host
+		}
+		return "DATABASE_URL"
+	}
+	if u, err := url.Parse(t.Config.Supabase.URL); err == nil && u.Host != "" {
+		return u.Host
+	}
+	return "SUPABASE_URL"
+}
+
+// storageHost is where a service of the storage account is.
+func (t *Tenant) storageHost(s azure.Service) string {
+	creds, err := t.credentials()
+	if err != nil {
+		return "AZURE_STORAGE_CONNECTION_STRING"
+	}
+	return creds.Host(s)
+}
+
+// prepare waits for all services, and creates what queues and container are missing.
+func (t *Tenant) prepare(ctx context.Context) error {
+	var n systemd.Notifier
+	s := starter{bound: t.Config.StartMax, log: t.log, status: func(line string, extend time.Duration) {
+		if err := errors.Join(n.Status("%s", line), n.ExtendTimeout(extend)); err != nil {
+			t.log.Warn("systemd was not told", "error", err)
+		}
+	}}
+	return s.await(ctx, []dependencyCheck{
+		{"the database", t.storeHost(), func(ctx context.Context) error {
+			if err := t.Store.Check(ctx); err != nil {
+				return fmt.Errorf("check the store: %w", err)
+			}
+			return nil
+		}},
+		{"the queues", t.storageHost(azure.Queue), t.EnsureQueues},
+		{"the container", t.storageHost(azure.Blob), func(ctx context.Context) error {
+			if err := t.Bucket.Ensure(ctx); err != nil {
+				return fmt.Errorf("create the container %s: %w", t.Config.Azure.Container, err)
+			}
+			return nil
+		}},
+	})
+}
