@@ -1,34 +1,24 @@
 package app
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"runtime/debug"
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 )
 
-// trimAfter is when the start is over, and what it has connected is.
-const trimAfter = 5 * time.Second
-
-// trimOnce gives memory back after the start, unless ctx ends before.
-func (w *Worker) trimOnce(ctx context.Context) {
-	select {
-	case <-time.After(trimAfter):
-	case <-ctx.Done():
-		return
-	}
+// trim gives memory back; see the function.
+func (w *Worker) trim() {
 	if err := trim(); err != nil {
-		w.tenant.log.Warn("can't give back the memory that the start needed", "error", err)
+		w.tenant.log.Warn("can't give back memory that isn't needed", "error", err)
 	}
 }
 
-// trim gives back the memory that only the start needed: garbage, and pages of the program's code, of which an idle
-// worker uses few and the start touched most. There is a process for each tenant. Code that is used again is mapped
-// again, from the page cache.
+// trim gives back the memory that an idle worker doesn't need: garbage, and pages of the program's code, of which it uses
+// few, and the start and tasks touched most. There is a process for each tenant. Code that is used again is mapped again,
+// from the page cache.
 func trim() error {
 	debug.FreeOSMemory()
 	maps, err := os.ReadFile("/proc/self/maps")

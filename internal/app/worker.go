@@ -31,6 +31,7 @@ type Worker struct {
 	// replaced bears what the last reload opened; without one, nothing.
 	replaced *Tenant
 	started  time.Time
+	rest     *rest
 }
 
 // Registry builds the handlers of all task types: adding a type is one line here.
@@ -78,7 +79,7 @@ func (t *Tenant) NewWorker(ctx context.Context) (*Worker, error) {
 		return nil, err
 	}
 	t.warnOfSandbox()
-	w := &Worker{tenant: t, sender: &senders{}, replaced: &Tenant{}, started: time.Now()}
+	w := &Worker{tenant: t, sender: &senders{}, replaced: &Tenant{}, started: time.Now(), rest: newRest(t.metrics)}
 	var err error
 	t.sweepTemp()
 	if w.temp, err = newTempDir(t.Config.CacheDir); err != nil {
@@ -108,7 +109,7 @@ func (w *Worker) build(ctx context.Context) error {
 		return err
 	}
 	w.engine, err = engine.New(engineConfig(t.Config, t.worker), engine.Deps{
-		Queues: t.Queues, Store: t.Store, Bucket: t.Bucket, Handlers: registry, Observer: t.metrics,
+		Queues: t.Queues, Store: t.Store, Bucket: t.Bucket, Handlers: registry, Observer: w.rest,
 		Outbox: w.outbox.Wake, WebhooksDue: w.outbox.Due, Log: t.log,
 		Tracer: w.tracer,
 	})
@@ -153,7 +154,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	})
 	loops.Go(func() { w.showStatus(delivering) })
 	loops.Go(func() { w.feedWatchdog(delivering) })
-	loops.Go(func() { w.trimOnce(delivering) })
+	loops.Go(func() { w.rest.run(delivering, w.trim) })
 	loops.Go(func() {
 		s := w.tenant.Store
 		upkeep.Run(ctx, w.tenant.log, upkeep.Documents(s, w.tenant.Config.VersionKeep), upkeep.Readings(s), upkeep.Partials(s))
