@@ -337,17 +337,23 @@ func TestDoctorNamesWhatTheKeyLacks(t *testing.T) {
 	for sql, want := range map[string]string{
 		"revoke execute on function aw_begin from async_worker":   "store functions",
 		"revoke execute on function aw_examine from async_worker": "store functions",
-		"revoke insert on jobs from async_worker":                 "store tables",
+		"revoke insert on jobs from aw_owner":                     "store tables",
 		"revoke usage on schema public from async_worker, public": "store schema",
 		"revoke async_worker from authenticator":                  "store",
 		"drop policy tenant on documents":                         "row-level security",
 		"alter table jobs disable row level security":             "row-level security",
+		"grant select on webhook_deliveries to async_worker":      "row-level security",
+		"grant create on schema public to public":                 "store schema",
 	} {
 		if _, err := super.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)
 		}
 		sick, code := w.sick(t, w.env(), only...)
-		if names(sick) != "fail "+want || code != exitPermission {
+		state, exit := "fail ", exitPermission
+		if strings.HasPrefix(sql, "grant create") { // the functions are safe even so
+			state, exit = "warn ", exitOK
+		}
+		if names(sick) != state+want || code != exit {
 			t.Fatalf("after %s: exit %d, %+v; want %s", sql, code, sick, want)
 		}
 		if _, err := super.Exec(t.Context(), sick[want].Mend); err != nil {

@@ -103,9 +103,11 @@ func (p *Patient) schema(e store.Examination) Result {
 	unfit := func(mend, format string, args ...any) Result {
 		return Result{Check: check, State: Fail, Class: Config, Seen: fmt.Sprintf(format, args...), Mend: mend}
 	}
-	var absent []string
+	var absent, open, shut []string
 	for _, l := range e.Lacks {
 		switch l.About {
+		case store.AboutCreate:
+			open, shut = append(open, l.Subject+": "+l.Problem), append(shut, l.Mend)
 		case store.AboutVersion:
 			absent = append(absent, l.Subject)
 		case store.AboutSchema:
@@ -121,6 +123,8 @@ func (p *Patient) schema(e store.Examination) Result {
 		return unfit(migrate, "there is no %s", strings.Join(absent, ", "))
 	case p.Vectors != 0 && e.Dimensions != 0 && e.Dimensions != p.Vectors:
 		return unfit(fmt.Sprintf("set EMBEDDING_DIMENSIONS to %d, or use another DB_SCHEMA", e.Dimensions), "its vectors have %d dimensions, EMBEDDING_DIMENSIONS is %d", e.Dimensions, p.Vectors)
+	case len(open) > 0:
+		return Result{Check: check, State: Warn, Seen: strings.Join(open, "; "), Mend: strings.Join(shut, "; ")}
 	}
 	return ok(check, "version %d, vectors of %d dimensions", e.Version, e.Dimensions)
 }

@@ -183,6 +183,11 @@ func TenantKey(jwtSecret, clientID string) (string, error) {
 	return mint(jwtSecret, jwt.MapClaims{"role": "async_worker", "client_id": clientID})
 }
 
+// ReaderKey mints a key that reads one tenant's documents, jobs and results, valid for a year.
+func ReaderKey(jwtSecret, clientID string) (string, error) {
+	return mint(jwtSecret, jwt.MapClaims{"role": "async_worker_reader", "client_id": clientID})
+}
+
 func mint(secret string, claims jwt.MapClaims) (string, error) {
 	claims["iss"], claims["exp"] = "async-worker-dev", time.Now().AddDate(1, 0, 0).Unix()
 	key, err := jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString([]byte(secret))

@@ -43,7 +43,8 @@ const (
 	AboutSchema   About = "schema"   // usage of a schema
 	AboutFunction About = "function" // execute
 	AboutTable    About = "table"    // select, insert, update, delete
-	AboutPolicy   About = "policy"   // row-level security
+	AboutPolicy   About = "policy"   // row-level security, and what goes past it
+	AboutCreate   About = "create"   // somebody may create things in the schema
 	AboutWrite    About = "write"    // a row can't be written, for another reason
 )
 

@@ -57,6 +57,12 @@ func (Supabase) TenantKey(t testing.TB, clientID string) string {
 	return must(t)(stack.TenantKey(jwtSecret, clientID))
 }
 
+// ReaderKey is a key that reads one tenant's documents, jobs and results.
+func (Supabase) ReaderKey(t testing.TB, clientID string) string {
+	t.Helper()
+	return must(t)(stack.ReaderKey(jwtSecret, clientID))
+}
+
 func must(t testing.TB) func(string, error) string {
 	return func(s string, err error) string {
 		t.Helper()

@@ -14,12 +14,25 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/storetest"
 )
 
+// tellPlans lets the functions that run as their owner send a session its log, which they keep from it otherwise.
+func tellPlans(t *testing.T, super *pgx.Conn) {
+	t.Helper()
+	if _, err := super.Exec(t.Context(), `do $$ declare f regprocedure; begin
+		for f in select oid from pg_proc where prosecdef and pronamespace = 'public'::regnamespace loop
+			execute format('alter function %s reset client_min_messages', f);
+		end loop; end $$`); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestFrequentCallsUseIndexes: what a worker asks all the time, or while nothing is to do, reads no table as a
 // whole. The policies of row-level security keep an index from being used for an expression that they can't
 // trust not to tell of other tenants' rows.
 func TestFrequentCallsUseIndexes(t *testing.T) {
 	t.Parallel()
-	config, err := pgx.ParseConfig(stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions}))
+	url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions})
+	tellPlans(t, connect(t, url))
+	config, err := pgx.ParseConfig(url)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,6 +32,7 @@ func newLibrary(t *testing.T) *library {
 	t.Helper()
 	l := &library{url: stacktest.PostgresWith(t, schema.Options{Dimensions: searchDimensions}), random: rand.New(rand.NewPCG(7, 7))}
 	l.super = connect(t, l.url)
+	tellPlans(t, l.super)
 	for range 20 {
 		l.topics = append(l.topics, l.near(make([]float32, searchDimensions), 1))
 	}
@@ -93,8 +94,8 @@ func (l *library) near(v []float32, by float64) []float32 {
 
 func vector(v []float32) string { return strings.ReplaceAll(fmt.Sprint(v), " ", ",") }
 
-// as is a session of the worker's role that is bound to a client; what plans it made comes to notices.
-func (l *library) as(t *testing.T, client string, notices *strings.Builder) *pgx.Conn {
+// as is a session of a role that is bound to a client; what plans it made comes to notices.
+func (l *library) as(t *testing.T, role, client string, notices *strings.Builder) *pgx.Conn {
 	t.Helper()
 	config, err := pgx.ParseConfig(l.url)
 	if err != nil {
@@ -108,7 +109,7 @@ func (l *library) as(t *testing.T, client string, notices *strings.Builder) *pgx
 	t.Cleanup(func() { _ = conn.Close(context.Background()) })
 	if _, err := conn.Exec(t.Context(), `load 'auto_explain'; set auto_explain.log_min_duration = 0;
 		set auto_explain.log_nested_statements = on; set client_min_messages = log;
-		set role async_worker; select set_config('app.client_id', $1, false)`, pgx.QueryExecModeSimpleProtocol, client); err != nil {
+		select set_config('role', $2, false), set_config('app.client_id', $1, false)`, pgx.QueryExecModeSimpleProtocol, client, role); err != nil {
 		t.Fatal(err)
 	}
 	return conn
@@ -150,7 +151,7 @@ func TestSearchAmongMany(t *testing.T) {
 func (l *library) testRecall(t *testing.T) {
 	var plans strings.Builder
 	for _, client := range []string{"a", "b"} {
-		conn := l.as(t, client, &plans)
+		conn := l.as(t, "async_worker", client, &plans)
 		for _, set := range []string{"", "large", "tenth", "hundredth"} {
 			for _, n := range []int{1, 10, 100} {
 				found, wanted := 0, 0
@@ -184,7 +185,7 @@ func (l *library) testRecall(t *testing.T) {
 // for, and they are the nearest of the rest. No word of the question is anywhere, so that the vectors alone decide.
 func (l *library) testExclusion(t *testing.T) {
 	var plans strings.Builder
-	conn := l.as(t, "a", &plans)
+	conn := l.as(t, "async_worker", "a", &plans)
 	if _, err := conn.Exec(t.Context(), "set enable_seqscan = off"); err != nil { // see testIndexes
 		t.Fatal(err)
 	}
@@ -232,7 +233,7 @@ func (l *library) testExclusion(t *testing.T) {
 // testIndexes: they are used, behind row-level security too. Few chunks are compared one by one, which no index does better.
 func (l *library) testIndexes(t *testing.T) {
 	var plans strings.Builder
-	conn := l.as(t, "a", &plans)
+	conn := l.as(t, "async_worker", "a", &plans)
 	// In a small table a scan is cheap; turned off, it is what remains when no index can be used.
 	if _, err := conn.Exec(t.Context(), "set enable_seqscan = off"); err != nil {
 		t.Fatal(err)
@@ -287,7 +288,7 @@ func (l *library) testMatchingOwn(t *testing.T) {
 	var plans strings.Builder
 	const matching = "select count(*) from aw_matching_own('common', array['common']::tsquery[], null, 100000, null)"
 	for client, want := range map[string]int{"a": 96 * perDocument, "b": 24 * perDocument, "c": 0, "": 0} {
-		conn := l.as(t, client, &plans)
+		conn := l.as(t, "aw_owner", client, &plans) // as whom the functions run that call it
 		var n int
 		if err := conn.QueryRow(t.Context(), matching).Scan(&n); err != nil {
 			t.Fatal(err)

@@ -154,28 +154,45 @@ func TestEveryTable(t *testing.T) {
 		"functions with a loose search path": `select p.proname from pg_proc p where pronamespace = 'public'::regnamespace
 			and (proname like 'aw\_%' or proname in ('match_document_chunks', 'hybrid_search'))
 			and prosqlbody is null and not coalesce('search_path=pg_catalog, pg_temp' = any (proconfig), false)`,
-		"functions that run as their owner": `select proname from pg_proc where pronamespace = 'public'::regnamespace and prosecdef
-			and (proname, proowner) <> ('aw_matching_own', 'aw_searcher'::regrole)`,
-		"what the owner of that function may do beside reading what search reads": `
-			select 'be more than a role' from pg_roles where rolname = 'aw_searcher'
+		"functions that do not run as who they should": `select p.oid::regprocedure || ': ' || proowner::regrole || ' ' || prosecdef from pg_proc p
+			where pronamespace = 'public'::regnamespace and (proname like 'aw\_%' or proname in ('match_document_chunks', 'hybrid_search'))
+			and prorettype <> 'trigger'::regtype and proowner::regrole || ' ' || prosecdef <> case
+				when proname = 'aw_matching_own' then 'aw_searcher true'
+				when proname ~ '^aw_(own_.*|find_own|stage_vectors)$' or pg_get_function_identity_arguments(p.oid) = 'p jsonb' and prorettype = 'jsonb'::regtype then 'aw_owner true'
+				else 'aw_owner false' end`,
+		"functions that run as their owner with the log of a session": `select proname from pg_proc where pronamespace = 'public'::regnamespace
+			and prosecdef and not coalesce('client_min_messages=notice' = any (proconfig), false)`,
+		"what the functions' owners may do beside it": `
+			select rolname || ': be more than a role' from pg_roles where rolname in ('aw_owner', 'aw_searcher')
 				and (rolsuper or rolbypassrls or rolcanlogin or rolcreaterole or rolcreatedb or rolreplication)
-			union all select 'be ' || roleid::regrole from pg_auth_members where member = 'aw_searcher'::regrole
-			union all select 'create in public' where has_schema_privilege('aw_searcher', 'public', 'create')
-			union all select 'change ' || relname from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'
+			union all select member::regrole || ': be ' || roleid::regrole from pg_auth_members where member in ('aw_owner'::regrole, 'aw_searcher'::regrole)
+			union all select r || ': create in public' from unnest(array['aw_owner', 'aw_searcher']) r where has_schema_privilege(r, 'public', 'create')
+			union all select 'aw_owner: ' || x || ' ' || relname from pg_class c, unnest(array['truncate', 'references', 'trigger']) x
+				where relnamespace = 'public'::regnamespace and relkind = 'r' and has_table_privilege('aw_owner', c.oid, x)
+			union all select 'aw_searcher: change ' || relname from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'
 				and has_table_privilege('aw_searcher', oid, 'insert, update, delete, truncate, references, trigger')
-			union all select 'read ' || relname from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'
+			union all select 'aw_searcher: read ' || relname from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'
 				and relname not in ('documents', 'document_chunks') and has_table_privilege('aw_searcher', oid, 'select')
-			union all select 'call ' || proname from pg_proc where pronamespace = 'public'::regnamespace and proname like 'aw\_%'
-				and proname not in ('aw_client', 'aw_matching', 'aw_matching_own') and prorettype <> 'trigger'::regtype
-				and has_function_privilege('aw_searcher', oid, 'execute')`,
+			union all select 'aw_searcher: call ' || proname from pg_proc where pronamespace = 'public'::regnamespace and proname like 'aw\_%'
+				and proname not in ('aw_client', 'aw_bound', 'aw_asked', 'aw_caller', 'aw_unbound', 'aw_matching', 'aw_matching_own')
+				and prorettype <> 'trigger'::regtype and has_function_privilege('aw_searcher', oid, 'execute')`,
+		"what a tenant's roles may do with a table": `select r || ': ' || x || ' ' || relname from pg_class c, unnest(array['async_worker', 'async_worker_reader']) r,
+			unnest(array['select', 'insert', 'update', 'delete', 'truncate', 'references', 'trigger']) x
+			where relnamespace = 'public'::regnamespace and relkind = 'r' and has_table_privilege(r, c.oid, x)`,
+		"what a tenant's worker may call as himself": `select p.oid::regprocedure::text from pg_proc p where pronamespace = 'public'::regnamespace
+			and proname like 'aw\_%' and prorettype <> 'trigger'::regtype and has_function_privilege('async_worker', p.oid, 'execute')
+			and not prosecdef and proname not in ('aw_bound', 'aw_caller', 'aw_unbound')`,
+		"what a reader may call beside what tells": `select p.oid::regprocedure::text from pg_proc p where pronamespace = 'public'::regnamespace
+			and proname like 'aw\_%' and prorettype <> 'trigger'::regtype and has_function_privilege('async_worker_reader', p.oid, 'execute')
+			and provolatile = 'v'`,
+		"views of a tenant's rows that anybody may read": `select c.relname || ' ' || r from pg_class c, unnest(array['anon', 'authenticated']) r
+			where relnamespace = 'public'::regnamespace and relkind = 'v' and has_table_privilege(r, c.oid, 'select, insert, update, delete')`,
 		"functions that anybody may call": `select p.oid::regprocedure from pg_proc p, unnest(array['anon', 'authenticated', 'public']) r
 			where pronamespace = 'public'::regnamespace and (proname like 'aw\_%' or proname in ('match_document_chunks', 'hybrid_search'))
 			and prorettype <> 'trigger'::regtype and has_function_privilege(r, p.oid, 'execute')`,
 		"tables that anybody may touch": `select c.relname || ' ' || r from pg_class c, unnest(array['anon', 'authenticated']) r
 			where relnamespace = 'public'::regnamespace and relkind = 'r'
 			and has_table_privilege(r, c.oid, 'select, insert, update, delete, truncate, references, trigger')`,
-		"tables that the worker may truncate": `select relname from pg_class where relnamespace = 'public'::regnamespace
-			and relkind = 'r' and has_table_privilege('async_worker', oid, 'truncate')`,
 	} {
 		rows, err := conn.Query(t.Context(), query)
 		if err != nil {

@@ -78,9 +78,26 @@ func (o Options) check() (Options, error) {
 // functions/05_session.sql.
 const path = "pg_catalog, pg_temp"
 
+// The functions that somebody else than their owner may call, beside those that run as their owner.
+var (
+	// open are what anybody of a tenant calls as himself.
+	open = []string{"aw_bound", "aw_caller", "aw_unbound", "match_document_chunks", "hybrid_search"}
+	// reads run as their owner, and are the reader's too.
+	reads = []string{
+		"aw_find_own", "aw_search", "aw_documents", "aw_outlines", "aw_passages", "aw_document_passages", "aw_job", "aw_jobs", "aw_events",
+		"aw_own_jobs", "aw_own_job_events", "aw_own_documents", "aw_own_summaries", "aw_own_agent_runs", "aw_own_derived_contents",
+	}
+	// searched are what aw_matching_own calls, which has an owner of its own.
+	searched = []string{"aw_client", "aw_bound", "aw_asked", "aw_caller", "aw_unbound", "aw_matching"}
+)
+
+// array is names as an array of SQL's; they are ours, and have no quotes.
+func array(names []string) string { return "array['" + strings.Join(names, "', '") + "']" }
+
 // data is what the templates see. vector is the schema of pgvector, quoted; migrations, which make it, don't know it.
 func (o Options) data(vector string) map[string]any {
-	return map[string]any{"schema": o.Schema, "dimensions": o.Dimensions, "path": path, "vector": vector, "keep": o.KeepCreate}
+	return map[string]any{"schema": o.Schema, "dimensions": o.Dimensions, "path": path, "vector": vector, "keep": o.KeepCreate,
+		"names": array(Functions()), "open": array(open), "reads": array(slices.Concat(open, reads)), "searched": array(searched)}
 }
 
 func (o Options) versionTable() string { return o.Schema + ".aw_schema_version" }

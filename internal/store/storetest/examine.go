@@ -52,36 +52,57 @@ type lack struct {
 	subject string
 }
 
-// grant is what the migrations grant to the worker's role.
-type grant struct{ Table, Privilege string }
+// held is what the role that the functions run as may do with a table.
+type held struct{ Table, Privilege string }
 
-// lacks are the single rights of a role that is bound to a tenant, or not: all of them, or some of each kind.
-func lacks(granted []grant, role string, bound, thorough bool) []lack {
+// callable is a function, and whether the role that is examined calls it.
+type callable struct {
+	Name string
+	Role bool
+}
+
+// lacks are the single rights of a role, and of the one that the functions run as, and some of each kind that are too
+// many.
+func lacks(rights []held, functions []callable, role string, thorough bool) []lack {
 	var all []lack
-	functions, policied := []string{"aw_begin", "aw_client", "aw_examine", "aw_examine_policies"}, Tables[:1]
-	if thorough {
-		functions, policied = schema.Functions(), Tables
-	}
+	some := []string{"aw_begin", "aw_bound", "aw_client", "aw_examine", "aw_examine_policies", "aw_story"}
 	for _, fn := range functions {
-		all = append(all, lack{`do $$ declare f regprocedure; begin for f in select oid::regprocedure from pg_proc where proname = '` + fn + `' loop
-			execute format('revoke execute on function %s from ` + role + `', f); end loop; end $$`, store.AboutFunction, fn})
+		if !thorough && !slices.Contains(some, fn.Name) {
+			continue
+		}
+		from := []string{"aw_owner"}
+		if fn.Role {
+			from = append(from, role)
+		}
+		for _, from := range from {
+			all = append(all, lack{"do $$ declare f regprocedure; begin for f in select oid::regprocedure from pg_proc where proname = '" + fn.Name + `' loop
+				execute format('revoke execute on function %s from ` + from + "', f); end loop; end $$", store.AboutFunction, fn.Name})
+		}
 	}
-	for _, g := range granted {
-		all = append(all, lack{"revoke " + g.Privilege + " on " + g.Table + " from " + role, store.AboutTable, g.Table})
+	for _, r := range rights {
+		all = append(all, lack{"revoke " + r.Privilege + " on " + r.Table + " from aw_owner", store.AboutTable, r.Table})
 	}
 	all = append(all,
 		lack{"revoke usage on schema public from " + role + ", public", store.AboutSchema, "public"},
+		lack{"revoke usage on schema public from aw_owner, public", store.AboutSchema, "public"},
 		lack{"revoke select on documents from aw_searcher", store.AboutTable, "documents"},
 		lack{"revoke select on document_chunks from aw_searcher", store.AboutTable, "document_chunks"},
 		lack{"revoke execute on function aw_client from aw_searcher", store.AboutFunction, "aw_client"},
 		lack{"revoke execute on function aw_matching from aw_searcher", store.AboutFunction, "aw_matching"},
+		lack{"grant select (id) on jobs to async_worker_reader", store.AboutPolicy, "jobs"},
+		lack{"grant execute on function aw_begin to async_worker_reader", store.AboutPolicy, "aw_begin"},
+		lack{"grant create on schema public to public", store.AboutCreate, "public"},
+		lack{"grant create on schema public to async_worker", store.AboutCreate, "public"},
 	)
-	if !bound {
-		return all
+	policied := Tables[:1]
+	if thorough {
+		policied = Tables
 	}
 	for _, table := range policied {
 		all = append(
 			all,
+			lack{"grant select on " + table + " to async_worker", store.AboutPolicy, table},
+			lack{"grant insert, update on " + table + " to async_worker", store.AboutPolicy, table},
 			lack{"alter table " + table + " disable row level security", store.AboutPolicy, table},
 			lack{"drop policy tenant on " + table, store.AboutPolicy, table},
 			lack{"alter policy tenant on " + table + " using (true)", store.AboutPolicy, table},
@@ -93,10 +114,10 @@ func lacks(granted []grant, role string, bound, thorough bool) []lack {
 	return all
 }
 
-// RunLacks takes away each single right of role in turn, wants Examine to name exactly that one, and makes it whole
-// again by the statement that Examine gives. The database must be this test's own, and clean. Unless it is thorough,
-// only some functions and policies are tried.
-func RunLacks(t *testing.T, open Open, superuser *pgx.Conn, role string, bound, thorough bool) {
+// RunLacks takes away each single right of role in turn, or gives one too many, wants Examine to name exactly that one,
+// and makes it whole again by the statement that Examine gives. The database must be this test's own, and clean. Unless
+// it is thorough, only some functions and policies are tried.
+func RunLacks(t *testing.T, open Open, superuser *pgx.Conn, role string, thorough bool) {
 	s := open(t, "examined")
 	t.Cleanup(s.Close)
 	run := func(sql string) {
@@ -105,16 +126,14 @@ func RunLacks(t *testing.T, open Open, superuser *pgx.Conn, role string, bound, 
 			t.Fatalf("%s: %v", sql, err)
 		}
 	}
-	rows, err := superuser.Query(t.Context(), `select table_name, lower(privilege_type) from information_schema.role_table_grants
-		where grantee = 'async_worker' and table_schema = 'public' order by 1, 2`)
-	if err != nil {
-		t.Fatal(err)
+	rights := collect[held](t, superuser, `select table_name, lower(privilege_type) from information_schema.role_table_grants
+		where grantee = 'aw_owner' and table_schema = 'public' order by 1, 2`)
+	functions := collect[callable](t, superuser, `select proname, bool_or(has_function_privilege($1, oid, 'execute')) from pg_proc
+		where pronamespace = 'public'::regnamespace and proowner = 'aw_owner'::regrole and proname = any ($2) group by 1 order by 1`, role, schema.Functions())
+	if len(rights) == 0 || len(functions) == 0 {
+		t.Fatalf("aw_owner has %d rights and %d functions", len(rights), len(functions))
 	}
-	granted, err := pgx.CollectRows(rows, pgx.RowToStructByPos[grant])
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, l := range lacks(granted, role, bound, thorough) {
+	for _, l := range lacks(rights, functions, role, thorough) {
 		run(l.sql)
 		found := examine(t, s, l.sql)
 		if len(found) != 1 || found[0].About != l.about || found[0].Subject != l.subject || found[0].Mend == "" {
@@ -138,4 +157,17 @@ func examine(t *testing.T, s store.Store, after string) []store.Lack {
 		t.Fatalf("after %s: %v, %v", after, err, errors.Unwrap(err))
 	}
 	return e.Lacks
+}
+
+func collect[T any](t testing.TB, conn *pgx.Conn, sql string, args ...any) []T {
+	t.Helper()
+	rows, err := conn.Query(t.Context(), sql, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[T])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }

@@ -28,10 +28,10 @@ func TestLacks(t *testing.T) {
 	t.Run("tenant key", func(t *testing.T) {
 		storetest.RunLacks(t, func(t testing.TB, client string) store.Store {
 			return open(t, api.URL, api.TenantKey(t, client), client)
-		}, super, "async_worker", true, true)
+		}, super, "async_worker", true)
 	})
 	t.Run("service key", func(t *testing.T) {
-		storetest.RunLacks(t, func(t testing.TB, client string) store.Store { return open(t, api.URL, api.ServiceKey(t), client) }, super, "service_role", false, false)
+		storetest.RunLacks(t, func(t testing.TB, client string) store.Store { return open(t, api.URL, api.ServiceKey(t), client) }, super, "service_role", false)
 	})
 	t.Run("another client's key", func(t *testing.T) {
 		_, err := open(t, api.URL, api.TenantKey(t, "mallory"), "examined").Examine(t.Context())

@@ -63,20 +63,20 @@ func TestTenancy(t *testing.T) {
 	mallory := api.TenantKey(t, "mallory")
 
 	for _, table := range storetest.Tables {
-		if status, body := request(mallory, "GET", table, nil); status != http.StatusOK || body != "[]" {
+		if status, body := request(mallory, "GET", table, nil); !refused(status) {
 			t.Errorf("select from %s: %d %s", table, status, body)
 		}
-		if status, body := request(mallory, "PATCH", table+"?client_id=eq."+victim.Client, map[string]any{"client_id": "mallory"}); !refused(status) && body != "[]" {
+		if status, body := request(mallory, "PATCH", table+"?client_id=eq."+victim.Client, map[string]any{"client_id": "mallory"}); !refused(status) {
 			t.Errorf("update of %s: %d %s", table, status, body)
 		}
-		if status, body := request(mallory, "DELETE", table+"?client_id=eq."+victim.Client, nil); !refused(status) && body != "[]" {
+		if status, body := request(mallory, "DELETE", table+"?client_id=eq."+victim.Client, nil); !refused(status) {
 			t.Errorf("delete from %s: %d %s", table, status, body)
 		}
 		if status, body := request(mallory, "POST", table, plant(table, victim)); !refused(status) || !strings.Contains(body, "42501") {
 			t.Errorf("insert into %s: %d %s", table, status, body)
 		}
 		for name, key := range map[string]string{"nobody": "", "a key of no tenant": api.TenantKey(t, "")} {
-			if status, body := request(key, "GET", table, nil); !refused(status) && body != "[]" {
+			if status, body := request(key, "GET", table, nil); !refused(status) {
 				t.Errorf("%s selects from %s: %d %s", name, table, status, body)
 			}
 		}
@@ -87,7 +87,9 @@ func TestTenancy(t *testing.T) {
 
 	for fn, args := range victim.Calls() {
 		status, body := request(mallory, "POST", "rpc/"+fn, map[string]any{"p": args})
-		if status < 400 || !strings.Contains(body, "AW004") {
+		// Some are called by functions alone.
+		if inner := fn == "aw_held" || fn == "aw_kept" || fn == "aw_share" || fn == "aw_tenant"; status < 400 ||
+			!strings.Contains(body, "AW004") && (!inner || !strings.Contains(body, "42501")) {
 			t.Errorf("%s for another tenant: %d %s", fn, status, body)
 		}
 		if status, body := request("", "POST", "rpc/"+fn, map[string]any{"p": args}); !refused(status) {
@@ -103,7 +105,7 @@ func TestTenancy(t *testing.T) {
 			t.Errorf("%s: %s", fn, body)
 		}
 	}
-	// Functions that are not meant to be called from outside take the tenant as they get it; the policies hold.
+	// Functions that are not meant to be called from outside take the tenant as they get it, and can't be called.
 	for fn, args := range map[string]map[string]any{
 		"aw_drop_staged": {"client": victim.Client, "job": victim.Running.JobID},
 		"aw_find":        {"client": victim.Client, "words": "secret", "vec": nil, "n": 10, "in_set": nil},
@@ -121,8 +123,8 @@ func TestTenancy(t *testing.T) {
 		},
 		"aw_refuse_job": {"v_client": victim.Client, "p": map[string]any{"job_id": "planted", "error": map[string]any{}}},
 	} {
-		if _, body := request(mallory, "POST", "rpc/"+fn, args); strings.Contains(body, "secret") {
-			t.Errorf("%s: %s", fn, body)
+		if status, body := request(mallory, "POST", "rpc/"+fn, args); status < 400 || strings.Contains(body, "secret") {
+			t.Errorf("%s: %d %s", fn, status, body)
 		}
 	}
 	vector := "[" + strings.Repeat("0.1,", storetest.Dimensions-1) + "0.1]"

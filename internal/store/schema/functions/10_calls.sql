@@ -1,23 +1,29 @@
--- What all functions have in common. Every aw_ function that the worker calls takes one jsonb p, bears
--- client_id in it, and is one transaction. Errors have SQLSTATEs of our own, which store/rpc turns into
+-- What all functions have in common. Every aw_ function that the worker calls takes one jsonb p, bears client_id in it,
+-- returns jsonb, and is one transaction; 95_rights.sql lets it run as its owner. No other one can be called from outside. Errors have SQLSTATEs of our own, which store/rpc turns into
 -- its sentinels:
 --   AW001 fenced   AW002 not found   AW003 conflict   AW004 forbidden   AW005 the job is over
 --   AW006 a malformed call           AW007 busy (the message is JSON)   AW008 staged chunks incomplete
 --   AW010 illegal transition         AW011 a fence or progress would fall (AW010, AW011: the guards')
 --   AW012 replayed already           AW013 no attempt is left              AW014 the job has not failed
 
--- aw_tenant is the tenant of a call; a session that is bound to another one is refused (I10).
+-- aw_tenant is the tenant of a call; a session that is bound to another one is refused, and one that is bound to none
+-- and may not be of every tenant (I10).
 create or replace function {{ .schema }}.aw_tenant(p jsonb) returns text
-language plpgsql stable set search_path = {{ .path }} as $$
+language plpgsql volatile set search_path = {{ .path }} as $$
 declare
   asked text := p ->> 'client_id';
-  bound text := {{ .schema }}.aw_client();
+  bound text := {{ .schema }}.aw_bound();
 begin
   if asked is null then
     raise exception 'client_id is missing' using errcode = 'AW006';
   end if;
   if bound <> asked then
     raise exception 'this key belongs to client % and not to %', bound, asked using errcode = 'AW004';
+  elsif bound is null then
+    if not {{ .schema }}.aw_unbound() then
+      raise exception 'this key names no client: it needs the claim client_id' using errcode = 'AW004';
+    end if;
+    perform set_config('app.asked_client', asked, true);
   end if;
   return asked;
 end $$;

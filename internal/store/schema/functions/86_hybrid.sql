@@ -83,18 +83,36 @@ begin
                               similarity, score, matched, n)), '[]');
 end $$;
 
+-- aw_find_own is aw_find for a session that is bound to a client, and never for another client. It runs as its owner.
+create or replace function {{ .schema }}.aw_find_own(words text, vec {{ .vector }}.halfvec, n integer, in_set text)
+returns setof {{ .schema }}.document_chunk_hit
+language plpgsql stable rows 10 set search_path = {{ .path }} as $$
+declare
+  v_client text := {{ .schema }}.aw_bound();
+begin
+  if v_client is not null then
+    return query select * from {{ .schema }}.aw_find(v_client, words, vec, n, in_set);
+  end if;
+end $$;
+
 -- The two functions for the frontend (DESIGN 2.5). A session that is bound to a client sees that client's
 -- active versions; the service key sees everybody's.
-create or replace function {{ .schema }}.match_document_chunks(
-  query_embedding {{ .vector }}.halfvec, match_count integer default 10, document_set text default null
-) returns setof {{ .schema }}.document_chunk_hit
-language sql stable rows 10 set search_path = {{ .path }} as $$
-  select * from {{ .schema }}.aw_find({{ .schema }}.aw_client(), null::text, query_embedding, match_count, document_set)
-$$;
-
 create or replace function {{ .schema }}.hybrid_search(
   query_text text, query_embedding {{ .vector }}.halfvec, match_count integer default 10, document_set text default null
 ) returns setof {{ .schema }}.document_chunk_hit
-language sql stable rows 10 set search_path = {{ .path }} as $$
-  select * from {{ .schema }}.aw_find({{ .schema }}.aw_client(), query_text, query_embedding, match_count, document_set)
-$$;
+language plpgsql stable rows 10 set search_path = {{ .path }} as $$
+begin
+  if {{ .schema }}.aw_bound() is null and {{ .schema }}.aw_unbound() then
+    return query select * from {{ .schema }}.aw_find(null::text, query_text, query_embedding, match_count, document_set);
+  else
+    return query select * from {{ .schema }}.aw_find_own(query_text, query_embedding, match_count, document_set);
+  end if;
+end $$;
+
+create or replace function {{ .schema }}.match_document_chunks(
+  query_embedding {{ .vector }}.halfvec, match_count integer default 10, document_set text default null
+) returns setof {{ .schema }}.document_chunk_hit
+language plpgsql stable rows 10 set search_path = {{ .path }} as $$
+begin
+  return query select * from {{ .schema }}.hybrid_search(null::text, query_embedding, match_count, document_set);
+end $$;

@@ -1,11 +1,67 @@
--- aw_examine tells `doctor` what the key of this session may do here, what it lacks, and the statement that grants it.
--- It catches what is refused, so that one missing right hides no other, and rolls back what it writes. p.functions are the names of the functions that the program knows.
+-- aw_rights is what aw_owner may do with each table: what the functions need. Nobody gets TRUNCATE: row-level security
+-- does not hold there. The story of a job is only added to.
+create or replace function {{ .schema }}.aw_rights() returns table (name text, privileges text)
+language sql immutable set search_path = {{ .path }} as $$
+  values
+    ('jobs', 'select, insert, update'), ('job_events', 'select, insert'), ('dead_letters', 'select, insert, update, delete'),
+    ('webhook_deliveries', 'select, insert, update'), ('documents', 'select, insert, update, delete'),
+    ('document_versions', 'select, insert, update, delete'), ('document_chunks', 'select, insert, update, delete'),
+    ('page_results', 'select, insert, update, delete'), ('summaries', 'select, insert'), ('agent_runs', 'select, insert'),
+    ('derived_contents', 'select, insert'), ('partials', 'select, insert, update, delete'), ('aw_schema_version', 'select')
+$$;
+
+-- aw_exposed is what a tenant's role could do past the functions. The planner's estimates come from the statistics of all
+-- tenants, and EXPLAIN and PostgREST tell them to whoever may select from a table, whatever its policies are.
+create or replace function {{ .schema }}.aw_exposed(in_schema text, caller text) returns jsonb
+language plpgsql stable set search_path = {{ .path }} as $$
+declare
+  v_findings jsonb := '[]';
+  r record;
+begin
+  for r in
+    select o.rolname, t.name, string_agg(x, ', ') as privileges
+    from pg_roles o, {{ .schema }}.aw_rights() t, unnest(array['select', 'insert', 'update', 'delete', 'truncate', 'references', 'trigger']) x
+    where (o.rolname in ('async_worker', 'async_worker_reader') or o.rolname = caller) and not o.rolsuper and not o.rolbypassrls
+      and t.name <> 'aw_schema_version' and to_regclass(format('%I.%I', in_schema, t.name)) is not null
+      and (has_table_privilege(o.oid, to_regclass(format('%I.%I', in_schema, t.name)), x)
+           or x not in ('delete', 'truncate', 'trigger') and has_any_column_privilege(o.oid, to_regclass(format('%I.%I', in_schema, t.name)), x))
+    group by o.rolname, t.name order by o.rolname, t.name
+  loop
+    v_findings := v_findings || jsonb_build_object('about', 'policy', 'subject', r.name,
+      'problem', format('%s may %s: past the functions, and estimates tell of every client''s rows', r.rolname, r.privileges),
+      'mend', format('revoke all on %I.%I from %I, public', in_schema, r.name, r.rolname));
+  end loop;
+  for r in
+    select p.oid::regprocedure::text as called, p.proname from pg_proc p
+    where p.pronamespace = in_schema::regnamespace and p.prosecdef and p.proname like 'aw\_%' and p.proname <> all ({{ .reads }})
+      and has_function_privilege('async_worker_reader', p.oid, 'execute')
+  loop
+    v_findings := v_findings || jsonb_build_object('about', 'policy', 'subject', r.proname, 'problem', 'async_worker_reader may call it',
+      'mend', format('revoke execute on function %s from async_worker_reader, public', r.called));
+  end loop;
+  for r in
+    select x.name, case when x.name = 'PUBLIC' then 'public' else quote_ident(x.name) end as quoted from (
+      select coalesce(o.rolname::text, 'PUBLIC') as name from pg_namespace n, aclexplode(n.nspacl) a left join pg_roles o on o.oid = a.grantee
+      where n.nspname = in_schema and a.privilege_type = 'CREATE'
+        and (a.grantee = 0 or o.rolname in ('async_worker', 'async_worker_reader') or o.rolname = caller and not o.rolsuper)) x
+  loop
+    v_findings := v_findings || jsonb_build_object('about', 'create', 'subject', in_schema,
+      'problem', format('%s may create in it: functions there may be taken for others'' own', r.name),
+      'mend', format('revoke create on schema %I from %s', in_schema, r.quoted));
+  end loop;
+  return v_findings;
+end $$;
+
+-- aw_examine tells `doctor` what the key of this session may do here, what it or the owner of the functions lacks or has
+-- too much of, and the statement that mends it. It catches what is refused, so that one missing right hides no other, and
+-- rolls back what it writes. p.functions are the names of the functions that the program knows.
 create or replace function {{ .schema }}.aw_examine(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   c_schema constant text := '{{ .schema }}';
   v_client text := p ->> 'client_id';
-  v_all boolean := (select rolsuper or rolbypassrls from pg_roles where rolname = current_user);
+  v_caller text := coalesce(nullif(nullif(current_setting('role', true), 'none'), ''), session_user::text); -- as aw_caller
+  v_all boolean;
   v_bound text;
   v_version integer;
   v_findings jsonb := '[]';
@@ -20,20 +76,29 @@ begin
     raise exception 'client_id is missing' using errcode = 'AW006';
   end if;
   -- A login that took the worker's role within this statement comes as far as this without it.
-  if not has_schema_privilege(c_schema, 'usage') then
-    return jsonb_build_object('role', current_user, 'now', clock_timestamp(), 'findings', jsonb_build_array(jsonb_build_object('about', 'schema',
-      'subject', c_schema, 'problem', 'usage is not granted', 'mend', format('grant usage on schema %I to %I', c_schema, current_user))));
+  for r in select x from unnest(array[v_caller, current_user]) x where not has_schema_privilege(x, c_schema, 'usage') limit 1 loop
+    return jsonb_build_object('role', v_caller, 'now', clock_timestamp(), 'findings', jsonb_build_array(jsonb_build_object('about', 'schema',
+      'subject', c_schema, 'problem', 'usage is not granted', 'mend', format('grant usage on schema %I to %I', c_schema, r.x))));
+  end loop;
+  -- What the functions, this one among them, need of each other.
+  for r in
+    select p.proname, p.oid::regprocedure::text as called from pg_proc p
+    where p.pronamespace = c_schema::regnamespace and pg_get_userbyid(p.proowner) = current_user and not has_function_privilege(p.oid, 'execute')
+  loop
+    v_findings := v_findings || jsonb_build_object('about', 'function', 'subject', r.proname, 'problem', format('execute is not granted to %s, which the functions run as', current_user),
+      'mend', format('grant execute on function %s to %I', r.called, current_user));
+  end loop;
+  if v_findings <> '[]' then
+    return jsonb_build_object('role', v_caller, 'now', clock_timestamp(), 'findings', v_findings);
   end if;
-  begin
-    v_bound := {{ .schema }}.aw_client();
-    if v_bound <> v_client then
-      raise exception 'this key belongs to client % and not to %', v_bound, v_client using errcode = 'AW004';
-    elsif v_bound is null and not v_all then
-      raise exception 'this key names no client: it needs the claim client_id' using errcode = 'AW004';
-    end if;
-  exception when insufficient_privilege then
-    null; -- it is among the functions below
-  end;
+  v_bound := {{ .schema }}.aw_bound();
+  v_all := {{ .schema }}.aw_unbound();
+  if v_bound <> v_client then
+    raise exception 'this key belongs to client % and not to %', v_bound, v_client using errcode = 'AW004';
+  elsif v_bound is null and not v_all then
+    raise exception 'this key names no client: it needs the claim client_id' using errcode = 'AW004';
+  end if;
+  perform set_config('app.asked_client', v_client, true);
   begin
     select version into v_version from {{ .schema }}.aw_schema_version;
   exception when insufficient_privilege then
@@ -42,46 +107,40 @@ begin
 
   -- The type of the vectors lives in pgvector's schema.
   for r in
-    select n.nspname from pg_extension e join pg_namespace n on n.oid = e.extnamespace
-    where e.extname = 'vector' and not has_schema_privilege(n.oid, 'usage')
+    select n.nspname, x from pg_extension e join pg_namespace n on n.oid = e.extnamespace, unnest(array[v_caller, current_user]) x
+    where e.extname = 'vector' and not has_schema_privilege(x, n.oid, 'usage')
   loop
     v_findings := v_findings || jsonb_build_object('about', 'schema', 'subject', r.nspname, 'problem', 'usage is not granted, and the vectors'' type is in it',
-      'mend', format('grant usage on schema %I to %I', r.nspname, current_user));
+      'mend', format('grant usage on schema %I to %I', r.nspname, r.x));
   end loop;
 
   for r in
-    select n.name, f.oid, f.there, format('%I.%I%s', c_schema, n.name,
-             case when f.there > 1 then '(' || pg_get_function_identity_arguments(f.oid) || ')' else '' end) as called
-    from jsonb_array_elements_text(p -> 'functions') n(name)
-    left join lateral (select oid, count(*) over () as there from pg_proc
-                       where pronamespace = c_schema::regnamespace and proname = n.name) f on true
+    select n.name, f.oid, f.called, f.prosecdef from jsonb_array_elements_text(p -> 'functions') n(name)
+    left join lateral (select oid, prosecdef, format('%I.%I(%s)', c_schema, proname, pg_get_function_identity_arguments(oid)) as called
+                       from pg_proc where pronamespace = c_schema::regnamespace and proname = n.name
+                         and pg_get_userbyid(proowner) in (current_user, 'aw_searcher')) f on true
     order by n.name
   loop
     if r.oid is null then
       v_findings := v_findings || jsonb_build_object('about', 'version', 'subject', r.name, 'problem', 'there is no such function');
-    elsif not has_function_privilege(r.oid, 'execute') then
+    elsif (r.prosecdef and r.name <> 'aw_matching_own' or r.name = any ({{ .open }}) or v_all) and not has_function_privilege(v_caller, r.oid, 'execute') then
       v_findings := v_findings || jsonb_build_object('about', 'function', 'subject', r.name, 'problem', 'execute is not granted',
-        'mend', format('grant execute on function %s to %I', r.called, current_user));
+        'mend', format('grant execute on function %s to %I', r.called, v_caller));
     end if;
   end loop;
-  -- One function runs as its owner, who needs what it uses.
+  -- One function runs as a role of its own, which needs what it uses.
   for r in
-    select o.rolname, f.oid, f.proname from pg_proc d join pg_roles o on o.oid = d.proowner
-    join pg_proc f on f.pronamespace = d.pronamespace and f.proname in ('aw_client', 'aw_matching')
+    select o.rolname, f.oid::regprocedure::text as called, f.proname from pg_proc d join pg_roles o on o.oid = d.proowner
+    join pg_proc f on f.pronamespace = d.pronamespace and f.proname = any ({{ .searched }})
     where d.pronamespace = c_schema::regnamespace and d.proname = 'aw_matching_own' and not has_function_privilege(o.oid, f.oid, 'execute')
   loop
     v_findings := v_findings || jsonb_build_object('about', 'function', 'subject', r.proname, 'problem', format('execute is not granted to %s, which search runs as', r.rolname),
-      'mend', format('grant execute on function %I.%I to %I', c_schema, r.proname, r.rolname));
+      'mend', format('grant execute on function %s to %I', r.called, r.rolname));
   end loop;
+  v_findings := v_findings || {{ .schema }}.aw_exposed(c_schema, v_caller);
 
-  -- What 005_tenancy.sql and later migrations grant.
   for r in
-    select t.name, to_regclass(format('%I.%I', c_schema, t.name)) as oid, t.privileges from (values
-      ('jobs', 'select, insert, update'), ('job_events', 'select, insert'), ('dead_letters', 'select, insert, update, delete'),
-      ('webhook_deliveries', 'select, insert, update'), ('documents', 'select, insert, update, delete'),
-      ('document_versions', 'select, insert, update, delete'), ('document_chunks', 'select, insert, update, delete'),
-      ('page_results', 'select, insert, update, delete'), ('summaries', 'select, insert'), ('agent_runs', 'select, insert'),
-      ('derived_contents', 'select, insert'), ('partials', 'select, insert, update, delete'), ('aw_schema_version', 'select')) as t(name, privileges)
+    select t.name, to_regclass(format('%I.%I', c_schema, t.name)) as oid, t.privileges from {{ .schema }}.aw_rights() t
   loop
     if r.oid is null then
       v_findings := v_findings || jsonb_build_object('about', 'version', 'subject', r.name, 'problem', 'there is no such table');
@@ -98,7 +157,7 @@ begin
         from pg_proc d join pg_roles o on o.oid = d.proowner
         where d.pronamespace = c_schema::regnamespace and d.proname = 'aw_matching_own' and not has_table_privilege(o.oid, r.oid, 'select')), '[]');
     end if;
-    if not v_all and r.name <> 'aw_schema_version' then
+    if r.name <> 'aw_schema_version' then
       v_findings := v_findings || {{ .schema }}.aw_examine_policies(c_schema, r.name);
     end if;
   end loop;
@@ -108,14 +167,12 @@ begin
     insert into {{ .schema }}.jobs (client_id, id, type) values (v_client, v_id, 'doctor');
     perform from {{ .schema }}.jobs where client_id = v_client and id = v_id;
     v_seen := found;
-    if not v_all then
-      begin
-        insert into {{ .schema }}.jobs (client_id, id, type) values (v_other, v_id, 'doctor');
-        v_tried := v_tried || jsonb_build_object('about', 'policy', 'subject', 'jobs', 'problem', 'a row of another client could be written');
-      exception when insufficient_privilege then
-        null; -- as it should be
-      end;
-    end if;
+    begin
+      insert into {{ .schema }}.jobs (client_id, id, type) values (v_other, v_id, 'doctor');
+      v_tried := v_tried || jsonb_build_object('about', 'policy', 'subject', 'jobs', 'problem', 'a row of another client could be written');
+    exception when insufficient_privilege then
+      null; -- as it should be
+    end;
     raise exception 'back' using errcode = 'AW099';
   exception
     when sqlstate 'AW099' then
@@ -137,12 +194,12 @@ begin
   exception when insufficient_privilege then
     null;
   end;
-  return jsonb_build_object('version', v_version, 'role', current_user, 'bound_to', v_bound, 'every_tenant', v_all and v_bound is null,
+  return jsonb_build_object('version', v_version, 'role', v_caller, 'bound_to', v_bound, 'every_tenant', v_all,
     'dimensions', (select atttypmod from pg_attribute where attrelid = to_regclass(format('%I.document_chunks', c_schema)) and attname = 'embedding'),
     'now', clock_timestamp(), 'findings', v_findings, 'webhook_hosts', v_hosts);
 end $$;
 
--- aw_examine_policies is what of a table's row-level security does not keep the session's role to its client.
+-- aw_examine_policies is what of a table's row-level security does not keep the functions to the session's client.
 create or replace function {{ .schema }}.aw_examine_policies(in_schema text, in_table text) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -163,7 +220,7 @@ begin
   for r in
     select polname, polcmd, pg_get_expr(polqual, polrelid) as qual, pg_get_expr(polwithcheck, polrelid) as checked from pg_policy
     where polrelid = v_table and polpermissive
-      and exists (select from unnest(polroles) x where x = 0 or pg_has_role(x, 'member'))
+      and exists (select from unnest(polroles) x where x = 0 or pg_has_role(x, 'member') or x in ('async_worker'::regrole, 'async_worker_reader'::regrole))
   loop
     if coalesce(r.qual, r.checked) !~ c_tenant or coalesce(r.checked, r.qual) !~ c_tenant then
       v_findings := v_findings || jsonb_build_object('about', 'policy', 'subject', in_table, 'problem', format('the policy %s does not keep this key to its client', r.polname),

@@ -1,0 +1,78 @@
+package storetest
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// secretDigits are what a Secret is made of, in the order of text.
+const secretDigits = "0123456789abcdef"
+
+// Secret is a value of a tenant that another one tries to learn of the planner's estimates.
+type Secret struct {
+	Relation, Column, Known, Value string // Value begins with what is Known
+}
+
+// Secrets fills a database with rows of many values of a victim, and some of mallory, has statistics made, and returns
+// what there is to learn: in tables, and in the views and functions over them.
+func Secrets(t *testing.T, superuser *pgx.Conn) []Secret {
+	t.Helper()
+	const token = "5f0c9a7be12d4863"
+	if _, err := superuser.Exec(t.Context(), `
+		insert into webhook_deliveries (client_id, id, event, url, body)
+			select c, 'msg_' || c || n, 'task.failed', case c when 'victim' then 'https://hooks.victim.example/`+token+`' else 'https://mallory.example/' end, '{}'
+			from (values ('victim', 3000), ('mallory', 100)) x(c, most), generate_series(1, most) n;
+		insert into jobs (client_id, id, type, status, completed_at, error_message, requested_by)
+			select c, 'j' || n, 'ingest', 'failed', now(), case c when 'victim' then 'open `+token+`' else 'm' end, case c when 'victim' then '`+token+`' else 'm' end
+			from (values ('victim', 3000), ('mallory', 100)) x(c, most), generate_series(1, most) n;
+		insert into documents (client_id, document_set, filename, blob, active_version)
+			select c, case c when 'victim' then '`+token+`' else 'm' end, n || '.pdf', 'b', 1
+			from (values ('victim', 3000), ('mallory', 100)) x(c, most), generate_series(1, most) n;
+		analyze webhook_deliveries, jobs, documents`); err != nil {
+		t.Fatal(err)
+	}
+	url, failure := "https://hooks.victim.example/", "open "
+	return []Secret{
+		{"webhook_deliveries", "url", url, url + token},
+		{"jobs", "error_message", failure, failure + token},
+		{"jobs", "requested_by", "", token},
+		{"documents", "document_set", "", token},
+		{"own_jobs", "error_message", failure, failure + token},
+		{"own_jobs", "requested_by", "", token},
+		{"own_documents", "document_set", "", token},
+	}
+}
+
+// Steal looks for a secret by asking for how many rows the planner takes to be below a value: the estimate jumps where
+// a frequent value lies. It returns what it learned beyond what is known, and how often it asked. below returns false
+// when no estimate is told.
+func (s Secret) Steal(ctx context.Context, below func(ctx context.Context, value string) (rows float64, told bool)) (learned string, asked int) {
+	ask := func(value string) (float64, bool) {
+		asked++
+		return below(ctx, value)
+	}
+	low, told := ask(s.Known)
+	high, toldToo := ask(s.Known + "g")
+	if !told || !toldToo || low == high {
+		return "", asked
+	}
+	for len(s.Known)+len(learned) < len(s.Value) {
+		from, to := 0, len(secretDigits) // the digit is in [from, to)
+		for to-from > 1 {
+			middle := (from + to) / 2
+			if rows, _ := ask(s.Known + learned + secretDigits[middle:middle+1]); rows > (low+high)/2 {
+				to = middle
+			} else {
+				from = middle
+			}
+		}
+		learned += secretDigits[from : from+1]
+	}
+	return learned, asked
+}
+
+// Missing is what of a secret is not known at first.
+func (s Secret) Missing() string { return strings.TrimPrefix(s.Value, s.Known) }
