@@ -79,7 +79,7 @@ func (d Deps) defaults() Deps {
 // Spec is that of the contract.
 func (h *Handler) Spec() handlers.Spec {
 	return handlers.Spec{
-		Type: h.kind, Stages: job.Stages[h.kind], Policy: job.Policies[h.kind], Needs: []job.Dependency{job.Database, job.Model},
+		Type: h.kind, Stages: job.Stages[h.kind], Policy: job.Policies[h.kind], Needs: []job.Dependency{job.Database, job.Model, job.Chat},
 	}
 }
 

@@ -88,7 +88,7 @@ func (r *run) outcome(a answer) (handlers.Outcome, error) {
 	}
 	out := handlers.Outcome{Result: result, Effects: []store.Effect{{Kind: store.EffectSaveAgentRun, Args: row}}}
 	if r.deps.Chat == nil || len(r.state.Steps) == r.resumed {
-		out.Unused = []job.Dependency{job.Model}
+		out.Unused = []job.Dependency{job.Model, job.Chat}
 	}
 	return out, nil
 }

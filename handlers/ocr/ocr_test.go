@@ -296,12 +296,12 @@ func TestModel(t *testing.T) {
 	s := llmtest.New(t, llmtest.Options{Reply: func(r llmtest.ChatRequest) llmtest.Reply {
 		return llmtest.Reply{Text: fmt.Sprintf("# Harbour\n\nShips *of* %d\n\n| ship | hour |\n| - | - |\n| Ada | 7 |", r.Images[0].Bounds().Dy())}
 	}})
-	chat, err := openai.NewChat(openai.Config{BaseURL: s.URL(), APIKey: llmtest.Key, Model: "gpt-4o-mini", HTTPClient: s.Client()})
+	chat, err := openai.NewChat(openai.Config{BaseURL: s.URL(), APIKey: llmtest.Key, Model: "gpt-4o-mini", HTTPClient: s.Client(), Dependency: job.OCR})
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := newBench(t, vision.New(chat, vision.Options{}))
-	if needs := b.handler.Spec().Needs; !slices.Contains(needs, job.Model) {
+	if needs := b.handler.Spec().Needs; !slices.Contains(needs, job.OCR) {
 		t.Errorf("needs %v", needs)
 	}
 	b.putPDF("a.pdf", scanned(t, "A page"), ocrtest.Page{Image: ocrtest.Blank().Gray})

@@ -219,7 +219,7 @@ func (w *work) outcome(r Result) handlers.Outcome {
 		Unverified: r.Unverified, LeftOut: r.LeftOut, PromptTokens: r.PromptTokens, CompletionTokens: r.CompletionTokens,
 	}}}}
 	if w.deps.Chat != nil && w.asked.none() {
-		out.Unused = append(out.Unused, job.Model)
+		out.Unused = append(out.Unused, job.Chat)
 	}
 	if d := w.deps.ExtractorNeeds; d != "" && w.doc.info.Service != d {
 		out.Unused = append(out.Unused, d)

@@ -88,7 +88,7 @@ func New(deps Deps) *Handler { return &Handler{deps: deps} }
 func (h *Handler) Spec() handlers.Spec {
 	needs := []job.Dependency{job.Database, job.Storage}
 	if h.deps.Chat != nil {
-		needs = append(needs, job.Model)
+		needs = append(needs, job.Chat)
 	}
 	if d := h.deps.ExtractorNeeds; d != "" {
 		needs = append(needs, d)

@@ -55,6 +55,7 @@ type Tenant struct {
 	counter llm.Counter // of tokens; one for all, since its table is large
 	metrics *metrics.Metrics
 	closers []func() error
+	probed  engine.Probes // what was opened so far and can be asked whether it is up
 
 	accounts *accounts // at model services; of the process, for all that a reload opens too
 }

@@ -55,6 +55,7 @@ func (t *Tenant) withDocling(native *extract.Router, tempDir string) (*extract.R
 		return nil, err
 	}
 	t.closers = append(t.closers, func() error { client.CloseIdle(); return nil })
+	t.probe(job.Docling, client.Probe)
 	return WithDocling(native, t.Config, client, t.shelf(), t.log), nil
 }
 

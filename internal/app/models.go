@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/llm/offline"
 	"github.com/seed-7227ef26/async-worker/internal/llm/openai"
@@ -39,12 +40,19 @@ func (t *Tenant) openUncounted() (err error) {
 	o.Model, o.Dimensions, o.Counter = c.OpenAI.EmbeddingModel, c.EmbeddingDimensions, t.counter
 	// Of one document; the limiter counts those of all.
 	o.Concurrency = min(o.Concurrency, openai.DefaultConcurrency)
-	t.Embedder, err = openai.New(o)
+	embedder, err := openai.New(o)
 	if err != nil {
 		return fmt.Errorf("open the model: %w", err)
 	}
-	t.Chat, err = openChat(c, o.Limiter)
-	return err
+	t.Embedder = embedder
+	t.probe(job.Model, embedder.Probe)
+	if t.Chat, err = openChat(c, o.Limiter); err != nil {
+		return err
+	}
+	if chat, ok := t.Chat.Chat.(*openai.Chat); ok {
+		t.probe(job.Chat, chat.Probe)
+	}
+	return nil
 }
 
 // account is the service of OPENAI_* or AZURE_OPENAI_*, without a model.

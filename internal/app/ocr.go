@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm/openai"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 	ocrdocling "github.com/seed-7227ef26/async-worker/internal/ocr/docling"
@@ -60,11 +61,13 @@ func (t *Tenant) openVision(concurrency int, fallback ocr.Engine) (ocr.Engine, e
 		o.Names.URL, o.Names.Key = "OCR_BASE_URL", "OCR_API_KEY"
 	}
 	o.Limiter, o.Urgency = t.accounts.limiter(o), openai.Bulk
+	o.Dependency = job.OCR
 	o.Model, o.Names.Model = cmp.Or(c.OCR.Model, c.OpenAI.ChatModel), "OCR_MODEL"
 	chat, err := openai.NewChat(o)
 	if err != nil {
 		return nil, fmt.Errorf("open the model for OCR: %w", err)
 	}
+	t.probe(job.OCR, chat.Probe)
 	return vision.New(chat, vision.Options{Fallback: fallback}), nil
 }
 
@@ -75,5 +78,6 @@ func (t *Tenant) openDoclingOCR(tempDir string) (ocr.Engine, error) {
 		return nil, err
 	}
 	t.closers = append(t.closers, func() error { client.CloseIdle(); return nil })
+	t.probe(job.Docling, client.Probe)
 	return ocrdocling.New(client, tempDir), nil
 }

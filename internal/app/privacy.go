@@ -1,9 +1,11 @@
 package app
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/seed-7227ef26/async-worker/internal/enrich"
+	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/privacy"
 	"github.com/seed-7227ef26/async-worker/internal/privacy/presidio"
 )
@@ -21,6 +23,10 @@ func (t *Tenant) openPrivacy() (*privacy.Filter, error) {
 			return nil, fmt.Errorf("open the detector of personal data: %w", err)
 		}
 		t.closers = append(t.closers, external.Close)
+		t.probe(job.Privacy, func(ctx context.Context) error {
+			_, err := external.Find(ctx, []string{"probe"}, "")
+			return err
+		})
 		detectors = append(detectors, external)
 	}
 	options := privacy.Options{

@@ -44,7 +44,7 @@ func (w *Worker) takeOver(ctx context.Context, next *Tenant) error {
 	if err != nil {
 		return err
 	}
-	if err := w.engine.Retune(engineConfig(next.Config, next.worker).Tuning(registry)); err != nil {
+	if err := w.engine.Retune(engineConfig(next.Config, next.worker).Tuning(registry, next.probes())); err != nil {
 		sender.Close()
 		return err
 	}
@@ -88,6 +88,6 @@ func engineConfig(c config.Config, worker string) engine.Config {
 	return engine.Config{
 		ClientID: c.ClientID, Worker: worker, Concurrency: c.Concurrency, Lease: c.LeaseTTL,
 		PollMin: c.PollMin, PollMax: c.PollMax, TaskTimeout: c.TaskTimeout, DrainMax: c.DrainMax,
-		MaxAttempts: c.Retry.MaxAttempts, Backoff: c.Retry.Backoff,
+		MaxAttempts: c.Retry.MaxAttempts, Backoff: c.Retry.Backoff, WaitMax: c.WaitMax, MaxReleases: c.WaitMaxReleases,
 	}
 }

@@ -109,6 +109,7 @@ func (w *Worker) build(ctx context.Context) error {
 		return err
 	}
 	w.engine, err = engine.New(engineConfig(t.Config, t.worker), engine.Deps{
+		Probes: t.probes(),
 		Queues: t.Queues, Store: t.Store, Bucket: t.Bucket, Handlers: registry, Observer: w.rest,
 		Outbox: w.outbox.Wake, WebhooksDue: w.outbox.Due, Log: t.log,
 		Tracer: w.tracer,

@@ -54,6 +54,10 @@ type Config struct {
 	// Defaults 100 ms and 10 s.
 	PollMin, PollMax time.Duration
 	Retry            Retry
+	// WaitMax (WAIT_MAX_HOURS) bounds how long a task waits for services that are down. Default 72 h.
+	WaitMax time.Duration
+	// WaitMaxReleases (WAIT_MAX_RELEASES) bounds how often a task runs uncounted because one was down. Default 100.
+	WaitMaxReleases int
 	// TaskTimeout (TASK_TIMEOUT_SEC) ends a task whose hints name no other. Default 30 min.
 	TaskTimeout time.Duration
 	// StepTimeout (STEP_TIMEOUT_SEC) ends one OCR page or one model call. Default 30 s.

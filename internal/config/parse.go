@@ -88,7 +88,7 @@ const day = 24 * time.Hour
 
 // duration reads a whole number of units.
 func duration(field func(*Config) *time.Duration, unit time.Duration, lo, hi int64) parser {
-	name := map[time.Duration]string{day: "days", time.Second: "seconds", time.Millisecond: "milliseconds"}[unit]
+	name := map[time.Duration]string{day: "days", time.Hour: "hours", time.Second: "seconds", time.Millisecond: "milliseconds"}[unit]
 	return func(c *Config, s string) *fault {
 		n, f := number(s, lo, hi, name)
 		if f == nil {

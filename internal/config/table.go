@@ -259,6 +259,16 @@ func worker() []Setting {
 			parse: duration(func(c *Config) *time.Duration { return &c.Retry.Backoff }, time.Millisecond, 0, 600_000),
 		},
 		{
+			Name: "WAIT_MAX_HOURS", Default: "72", Unit: "h", Groups: Worker, Live: true,
+			Help:  "how long a task waits for services that are down, without an attempt, until it fails as wait_exceeded, 1 to 8760",
+			parse: duration(func(c *Config) *time.Duration { return &c.WaitMax }, time.Hour, 1, 8760),
+		},
+		{
+			Name: "WAIT_MAX_RELEASES", Default: "100", Groups: Worker, Live: true,
+			Help:  "how often a task runs without that attempt being counted, as a service went down, until it fails as wait_exceeded, 1 to 100000",
+			parse: integer(func(c *Config) *int { return &c.WaitMaxReleases }, 1, 100_000),
+		},
+		{
 			Name: "TASK_TIMEOUT_SEC", Default: "1800", Unit: "s", Groups: Worker, Live: true,
 			Help:  "how long a whole task may take unless its hints say otherwise, 1 to 86400",
 			parse: duration(func(c *Config) *time.Duration { return &c.TaskTimeout }, time.Second, 1, 86_400),

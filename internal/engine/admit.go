@@ -1,33 +1,37 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/job"
 )
 
 // refusal says why a message is not begun now, and how long it is hidden. It costs no attempt (I9).
 type refusal struct {
 	why  string
 	wait time.Duration
+	down job.Dependency // what it waits for; empty: nothing
 }
 
 // admit lets an attempt begin when its type is below its limit and all that it needs is up. leave gives its
-// place back, and tells the circuit breakers that it ended undecided unless a.report has told them better.
-func (e *Engine) admit(a *attempt) (leave func(), no *refusal) {
+// place back.
+func (e *Engine) admit(ctx context.Context, a *attempt) (leave func(), no *refusal) {
 	t := a.task.Type
 	if wait := e.limits.enter(t); wait > 0 {
 		e.door.refused()
-		return nil, &refusal{"as many tasks of its type are running as may now", wait}
+		return nil, &refusal{why: "as many tasks of its type are running as may now", wait: wait}
 	}
-	if down, wait := e.fuses.admit(a); down != "" {
+	if down, wait := e.breakers.enter(ctx, a); down != "" {
 		e.limits.leave(t)
 		e.door.refused()
-		return nil, &refusal{fmt.Sprintf("the %s, which it needs, is down", down), wait}
+		return nil, &refusal{fmt.Sprintf("the %s, which it needs, is down", down), wait, down}
 	}
 	e.door.admitted()
 	return func() {
-		a.report(errUndecided)
+		e.breakers.leave(a, a.spec.Needs)
 		e.limits.leave(t)
 	}, nil
 }

@@ -26,8 +26,8 @@ type attempt struct {
 	started time.Time
 	span    *tracing.Attempt // nil: none is made
 	journal *journal
-	report  func(error)   // tells the circuit breakers how the attempt went; see breakers.admit
 	failure *job.Error    // what the handler failed with; nil: it did not, or was ended
+	verdict verdict       // of the circuit breakers on that failure
 	why     string        // it was given back; empty: it was not
 	wait    time.Duration // until it may be begun again
 	took    time.Duration // the job, from the start of its first attempt to its end; zero: it goes on
@@ -56,11 +56,14 @@ func (e *Engine) run(ctx context.Context, a *attempt) {
 	hold := e.keep(work, end, a) // the one heartbeat of this task
 	forget := e.watch.over(a.holder, end)
 	outcome, err := e.call(work, a)
+	cause := context.Cause(work)
 	forget()
+	// While the heartbeat keeps the lease: it may take a while.
+	a.verdict = e.judge(ctx, a, err, cause)
 	hold.stop() // no renewal may race the settlement
 	a.journal.close()
 
-	e.settle(context.WithoutCancel(ctx), a, outcome, err, context.Cause(work)) // each step bounds itself
+	e.settle(context.WithoutCancel(ctx), a, outcome, err, cause) // each step bounds itself
 }
 
 // stopGrace is how long a handler may go on after its context has ended.
@@ -108,7 +111,7 @@ func (e *Engine) settle(ctx context.Context, a *attempt, out handlers.Outcome, e
 	outcome, class := e.commit(ctx, a, out, err, cause)
 	took := time.Since(a.started)
 	e.obs.Ended(a.task.Type, Ending{Outcome: outcome, Class: class, Attempt: a.begun.Attempt, Took: took, JobTook: a.took})
-	e.limits.ended(a.task.Type, outcome, class, a.hint(class), took)
+	e.limits.ended(a.task.Type, a.task.ID, outcome, class, a.hint(class), took)
 	a.tell(outcome, class, took)
 	a.span.End(outcome, string(class))
 }
@@ -117,8 +120,11 @@ func (e *Engine) commit(ctx context.Context, a *attempt, out handlers.Outcome, e
 	var busy *store.BusyError
 	switch {
 	case err == nil:
-		a.report(succeeded(out.Unused))
+		e.breakers.succeeded(a, out.Unused)
 		return e.succeed(ctx, a, out)
+	case errors.Is(cause, ErrLeaseLost) && a.verdict == blamed:
+		a.failure = errDatabaseGone
+		return e.again(ctx, a, a.failure)
 	case errors.Is(cause, ErrLeaseLost) || errors.Is(err, store.ErrFenced):
 		return e.yield(ctx, a)
 	case errors.Is(cause, ErrCanceled):
@@ -133,14 +139,18 @@ func (e *Engine) commit(ctx context.Context, a *attempt, out handlers.Outcome, e
 	}
 	failure := classify(err)
 	a.failure = failure
-	a.report(failure)
-	wait := e.fuses.wait(failure.Dependency)
 	switch {
 	case !job.Classes[failure.Class].Retryable:
 		return e.fail(ctx, a, failure, "permanent")
-	case wait > 0:
-		return e.release(ctx, a, wait, "waiting for the "+string(failure.Dependency)+", which is down")
-	case a.begun.Attempt >= a.begun.MaxAttempts:
+	case a.verdict == spared:
+		return e.await(ctx, a, failure.Dependency, true)
+	}
+	return e.again(ctx, a, failure)
+}
+
+// again is for a failure that may be tried again: it is, while there are attempts left.
+func (e *Engine) again(ctx context.Context, a *attempt, failure *job.Error) (string, job.Class) {
+	if a.begun.Attempt >= a.begun.MaxAttempts {
 		return e.fail(ctx, a, failure, "exhausted")
 	}
 	return e.retry(ctx, a, failure)

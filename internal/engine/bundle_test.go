@@ -72,6 +72,7 @@ type world struct {
 	outbox   func()          // nil: nobody waits for webhooks
 	logs     *logbook
 	due      func() int // nil: nobody knows how many webhooks are due
+	probes   engine.Probes
 	stop     context.CancelFunc
 	ended    chan struct{}
 }
@@ -142,7 +143,7 @@ func (w *world) startWith(hs ...handlers.Handler) {
 	}
 	w.engine, err = engine.New(w.cfg, engine.Deps{
 		Queues: w.queues, Store: w.jobs, Handlers: registry, Observer: w.observer, Outbox: w.outbox, Bucket: w.bucket,
-		WebhooksDue: w.due, Log: slog.New(slog.NewTextHandler(w.logs, nil)),
+		WebhooksDue: w.due, Probes: w.probes, Log: slog.New(slog.NewTextHandler(w.logs, nil)),
 	})
 	if err != nil {
 		w.Fatal(err)

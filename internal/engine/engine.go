@@ -46,6 +46,8 @@ type Config struct {
 	DrainMax    time.Duration // how long a shutdown waits for running tasks; zero: not at all
 	MaxAttempts int           // zero: by task type
 	Backoff     time.Duration // base of the retry policy; zero: by task type
+	WaitMax     time.Duration // how long a job waits for services that are down (I11); zero: DefaultWaitMax
+	MaxReleases int           // how often its handler runs uncounted since one was down; zero: DefaultMaxReleases
 }
 
 // Queues are the four queues of a tenant.
@@ -59,6 +61,7 @@ type Deps struct {
 	Queues   Queues
 	Store    store.Jobs
 	Bucket   blob.Bucket // holds claim checks
+	Probes   Probes      // of what handlers need; none: different tasks have to fail until a service is taken for down
 	Handlers handlers.Registry
 	Observer Observer // nil: nobody looks
 	// Outbox is called after a commit that put a webhook into the outbox; it must not block. May be nil.
@@ -79,7 +82,7 @@ type Engine struct {
 	obs  Observer
 
 	slots    *slots
-	fuses    *breakers
+	breakers *breakers
 	limits   *limits
 	door     *door
 	store    pressure
@@ -100,7 +103,7 @@ type Engine struct {
 
 // New checks cfg and returns an engine that does nothing yet.
 func New(cfg Config, deps Deps) (*Engine, error) {
-	tuning := cfg.Tuning(deps.Handlers)
+	tuning := cfg.Tuning(deps.Handlers, deps.Probes)
 	if err := tuning.check(); err != nil {
 		return nil, err
 	}
@@ -122,7 +125,7 @@ func New(cfg Config, deps Deps) (*Engine, error) {
 		inlets:   newInlets(deps.Log), begins: newBegins(), watch: newWatch(deps.Store, deps.Log), vitals: newVitals(), wake: make(chan struct{}, 1),
 	}
 	e.live.Store(&tuning)
-	e.fuses = newBreakers(deps.Log, cfg.PollMax, e.resume)
+	e.breakers = newBreakers(deps.Log, cfg.PollMax, e.tuning, e.resume)
 	e.tasks, e.stopTasks = context.WithCancelCause(context.Background())
 	return e, nil
 }
@@ -164,7 +167,7 @@ func (e *Engine) Abort() { e.stopTasks(ErrDraining) }
 // those come back that were turned away while it was tried.
 func (e *Engine) resume() {
 	e.Wake()
-	e.wakeAfter(e.fuses.probing() * 5 / 4) // they are spread
+	e.wakeAfter(e.breakers.probing() * 5 / 4) // they are spread
 }
 
 func (e *Engine) drain() {

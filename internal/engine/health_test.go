@@ -192,7 +192,9 @@ func TestHealth(t *testing.T) {
 			return handlers.Outcome{}, job.Blame(job.Model, job.Errorf(job.ModelOverloaded, "the model is down: %s", secret))
 		}))
 		w.send(w.queues.High, message("long", ""))
-		w.send(w.queues.Normal, message("t1", ""))
+		for _, id := range []string{"t1", "t2", "t3"} { // one alone says nothing of the model
+			w.send(w.queues.Normal, message(id, ""))
+		}
 		w.settled(50 * time.Second)
 		h := w.engine.Health()
 		if h.Running != 1 || h.Slots != 4 || h.Draining || h.Store != nil {

@@ -47,9 +47,13 @@ func (e *Engine) handle(ctx context.Context, q queue.Queue, m *queue.Message) {
 		return
 	}
 	a := &attempt{delivery: d, task: t, handler: h, spec: h.Spec()}
-	leave, no := e.admit(a)
+	leave, no := e.admit(bounded, a)
 	if no != nil {
 		d.log.Debug("not started", "because", no.why, "wait", no.wait)
+		if no.down != "" && e.outdated(d) {
+			e.waitOn(ctx, a, no.down)
+			return
+		}
 		d.putBack(bounded, no.wait)
 		return
 	}
@@ -73,6 +77,7 @@ func (e *Engine) begin(ctx context.Context, a *attempt) bool {
 		return false
 	}
 	e.store.answered(time.Since(a.asked))
+	e.breakers.of(job.Database).seen()
 	a.begun = b
 	a.holder = store.Holder{JobID: a.task.ID, Fence: b.Fence}
 	switch b.Decision {

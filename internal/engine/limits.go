@@ -2,6 +2,7 @@ package engine
 
 import (
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -52,6 +53,7 @@ type limit struct {
 
 type attemptEnd struct {
 	at     time.Time
+	job    string
 	failed bool
 }
 
@@ -112,7 +114,7 @@ func (l *limits) leave(t task.Type) {
 
 // ended notes how an attempt ended, with the outcome and class that the Observer is told. What says nothing
 // of the type does not count: an error of the task itself, a cancel, a release, a lost lease.
-func (l *limits) ended(t task.Type, outcome string, class job.Class, hint string, took time.Duration) {
+func (l *limits) ended(t task.Type, jobID, outcome string, class job.Class, hint string, took time.Duration) {
 	failed := class != "" && !blameless(class)
 	if !failed && outcome != string(job.Succeeded) {
 		return
@@ -125,7 +127,7 @@ func (l *limits) ended(t task.Type, outcome string, class job.Class, hint string
 	}
 	limit.took += (took - limit.took) / 4
 	now := time.Now()
-	limit.note(now, failed)
+	limit.note(attemptEnd{now, jobID, failed})
 	if !failed {
 		limit.trouble = nil
 		limit.good++
@@ -139,10 +141,12 @@ func (l *limits) ended(t task.Type, outcome string, class job.Class, hint string
 	l.judge(t, limit)
 }
 
-// note adds an end to the window.
-func (l *limit) note(now time.Time, failed bool) {
-	l.ends = append(l.ends, attemptEnd{now, failed})
-	for len(l.ends) > limitEnds || now.Sub(l.ends[0].at) > limitWindow {
+// note adds an end to the window. Of a job's failures the last one counts: one task that fails again and again says
+// nothing of the others of its type.
+func (l *limit) note(end attemptEnd) {
+	l.ends = slices.DeleteFunc(l.ends, func(e attemptEnd) bool { return e.failed && end.failed && e.job == end.job })
+	l.ends = append(l.ends, end)
+	for len(l.ends) > limitEnds || end.at.Sub(l.ends[0].at) > limitWindow {
 		l.ends = l.ends[1:]
 	}
 }

@@ -32,6 +32,10 @@ func (e *Engine) succeed(ctx context.Context, a *attempt, out handlers.Outcome) 
 	if errors.Is(err, store.ErrFenced) {
 		return e.yield(ctx, a)
 	}
+	if errors.Is(err, errCommitFails) {
+		a.failure, a.verdict = classify(err), blamed
+		return e.again(ctx, a, a.failure)
+	}
 	if err != nil {
 		return e.uncommitted(ctx, a, err)
 	}
@@ -57,20 +61,25 @@ func (e *Engine) cancel(ctx context.Context, a *attempt) (string, job.Class) {
 // yield is for an attempt that lost its right, or seems to have. When another worker has the job, the
 // store refuses the release, and neither row nor message is ours to touch (I4). Else (the staged version
 // went to another job, or the store was away for longer than a lease) nobody has it, and it is given
-// back: no attempt is counted for what was not the task's fault (I9).
+// back: no attempt is counted for what was not the task's fault (I9), not without an end (I11).
 func (e *Engine) yield(ctx context.Context, a *attempt) (string, job.Class) {
-	return e.release(ctx, a, time.Second, "the right to this attempt was lost")
+	return e.giveBackAtMost(ctx, a, time.Second, "the right to this attempt was lost", true)
 }
 
 // release gives the job back without a counted attempt (I9); the message comes back after wait.
 func (e *Engine) release(ctx context.Context, a *attempt, wait time.Duration, why string) (string, job.Class) {
+	return e.giveBack(ctx, a, wait, why, store.Release{})
+}
+
+func (e *Engine) giveBack(ctx context.Context, a *attempt, wait time.Duration, why string, r store.Release) (string, job.Class) {
 	a.journal.note(why)
 	a.why, a.wait = why, wait
 	_, err := e.transact(ctx, a, func(ctx context.Context) (store.Settled, error) {
 		if err := e.keepCheckpoint(ctx, a); err != nil {
 			return store.Settled{}, err
 		}
-		return e.deps.Store.Release(ctx, store.Release{Holder: a.holder, Events: a.journal.rest().all()})
+		r.Holder, r.Events = a.holder, a.journal.rest().all()
+		return e.deps.Store.Release(ctx, r)
 	})
 	if err != nil {
 		return e.uncommitted(ctx, a, err)
@@ -91,7 +100,7 @@ func (e *Engine) retry(ctx context.Context, a *attempt, failure *job.Error) (str
 		})
 	})
 	if away {
-		return e.release(ctx, a, time.Second, "the database was away")
+		return e.await(ctx, a, job.Database, true)
 	}
 	if err != nil {
 		return e.uncommitted(ctx, a, err)
@@ -112,7 +121,7 @@ func (e *Engine) fail(ctx context.Context, a *attempt, failure *job.Error, reaso
 		return settled, err
 	})
 	if away {
-		return e.release(ctx, a, time.Second, "the database was away")
+		return e.await(ctx, a, job.Database, true)
 	}
 	if err != nil {
 		return e.uncommitted(ctx, a, err)

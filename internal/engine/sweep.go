@@ -100,7 +100,7 @@ func (e *Engine) revive(ctx context.Context, s store.Stalled) (bool, error) {
 		log.Error("a job's message is lost and can't be made again; cancel the job, or start a worker that takes it", "error", refusal.Message)
 		return e.deps.Store.Resend(ctx, again) // without a message: put off
 	}
-	if spec := e.deps.Handlers[t.Type].Spec(); e.fuses.anyDown(spec.Needs) {
+	if spec := e.deps.Handlers[t.Type].Spec(); e.breakers.anyDown(spec.Needs) {
 		return false, nil // its message waits for that, too
 	}
 	text, err := message.Write(ctx, e.deps.Bucket, t)

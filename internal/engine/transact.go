@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/job"
@@ -13,6 +14,12 @@ import (
 // meanwhile, so that nobody begins the job before its outcome is known.
 const commitPatience = 10 * time.Minute
 
+// commitTries is how often a commit may fail while the database takes what others write in between: then it is this
+// commit that can't be carried out, and may be what brings the database down each time.
+const commitTries = 3
+
+var errCommitFails = errors.New("engine: the database takes other commits, but not this one")
+
 // transact tries a commit again while its failure is transient: for commitPatience, or, once the engine is
 // told to end at once, for settleTime. It waits at most one poll interval between two tries, so that work goes
 // on that soon after an outage. A commit whose answer was lost is refused as fenced the second time: harmless,
@@ -20,6 +27,9 @@ const commitPatience = 10 * time.Minute
 func (e *Engine) transact(ctx context.Context, a *attempt, commit func(context.Context) (store.Settled, error)) (store.Settled, error) {
 	began := time.Now()
 	most := min(max(e.tuning().PollMax, time.Second), 10*time.Second)
+	var failed int     // since others were taken in between
+	last := time.Now() // when it failed last, or began
+	database := e.breakers.of(job.Database)
 	for wait := 200 * time.Millisecond; ; wait = min(2*wait, most) {
 		settled, err := e.bounded(ctx, commit)
 		patience, told := commitPatience, e.tasks.Done()
@@ -28,6 +38,12 @@ func (e *Engine) transact(ctx context.Context, a *attempt, commit func(context.C
 		}
 		if !transient(err) || time.Since(began)+wait > patience {
 			return settled, err
+		}
+		if database.seenSince(last) {
+			failed++
+		}
+		if last = time.Now(); failed >= commitTries {
+			return settled, fmt.Errorf("%w: %w", errCommitFails, err)
 		}
 		a.log.Warn("a commit failed; trying again", "error", err, "in", wait)
 		select {
@@ -41,18 +57,22 @@ func (e *Engine) transact(ctx context.Context, a *attempt, commit func(context.C
 // blame is transact for an outcome that is an error. When the error is the database's fault, and the
 // database failed the engine as well in the course of the attempt, or can't take the outcome, it says that
 // the database was away: the attempt is then not counted, for it was not the task's fault (I9). A task that
-// the database alone refuses is counted.
+// the database alone refuses is counted, and so is one that was there each time that the database went away (I11).
 func (e *Engine) blame(ctx context.Context, a *attempt, failure *job.Error, commit func(context.Context) (store.Settled, error)) (away bool, err error) {
-	if failure.Dependency != job.Database {
+	if failure.Dependency != job.Database || a.verdict == blamed {
 		_, err = e.transact(ctx, a, commit)
 		return false, err
 	}
-	if e.away.since(a.started) {
-		return true, nil
+	away = e.away.since(a.started)
+	if !away {
+		_, err = e.bounded(ctx, commit)
+		away = transient(err)
 	}
-	if _, err = e.bounded(ctx, commit); transient(err) {
-		return true, nil
+	if !away || e.breakers.of(job.Database).blames(a.task.ID) == spared {
+		return away, err
 	}
+	a.verdict = blamed
+	_, err = e.transact(ctx, a, commit)
 	return false, err
 }
 
@@ -62,6 +82,8 @@ func (e *Engine) bounded(ctx context.Context, commit func(context.Context) (stor
 	settled, err := commit(ctx)
 	if transient(err) {
 		e.away.noted()
+	} else {
+		e.breakers.of(job.Database).seen()
 	}
 	return settled, err
 }

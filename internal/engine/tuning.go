@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -16,14 +17,18 @@ type Tuning struct {
 	DrainMax         time.Duration
 	MaxAttempts      int
 	Backoff          time.Duration
+	WaitMax          time.Duration
+	MaxReleases      int
 	Handlers         handlers.Registry
+	Probes           Probes
 }
 
-// Tuning is what of the Config can be changed while an engine runs, with handlers.
-func (c Config) Tuning(hs handlers.Registry) Tuning {
+// Tuning is what of the Config can be changed while an engine runs, with handlers and the probes of what they need.
+func (c Config) Tuning(hs handlers.Registry, probes Probes) Tuning {
 	return Tuning{
 		Concurrency: c.Concurrency, PollMin: c.PollMin, PollMax: c.PollMax, TaskTimeout: c.TaskTimeout, DrainMax: c.DrainMax,
-		MaxAttempts: c.MaxAttempts, Backoff: c.Backoff, Handlers: hs,
+		MaxAttempts: c.MaxAttempts, Backoff: c.Backoff, Handlers: hs, Probes: probes,
+		WaitMax: cmp.Or(c.WaitMax, DefaultWaitMax), MaxReleases: cmp.Or(c.MaxReleases, DefaultMaxReleases),
 	}
 }
 

@@ -18,6 +18,7 @@ const (
 	ModelOverloaded       Class = "model_overloaded"
 	DependencyUnavailable Class = "dependency_unavailable"
 	WorkerLost            Class = "worker_lost"
+	WaitExceeded          Class = "wait_exceeded" // what the task needs was down for too long, or too often
 )
 
 // Info is what follows from a class.
@@ -43,4 +44,5 @@ var Classes = map[Class]Info{
 	ModelOverloaded:       {true, "transient", "ModelOverloaded", "MODEL_OVERLOADED"},
 	DependencyUnavailable: {true, "transient", "DependencyUnavailable", "DEPENDENCY_UNAVAILABLE"},
 	WorkerLost:            {true, "transient", "WorkerLost", "WORKER_LOST"},
+	WaitExceeded:          {false, "timeout", "WaitExceeded", "WAIT_EXCEEDED"},
 }

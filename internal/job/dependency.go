@@ -11,7 +11,9 @@ const (
 	Database Dependency = "database" // the store
 	Storage  Dependency = "storage"  // the container of blobs
 	Queues   Dependency = "queues"
-	Model    Dependency = "model" // embeddings and chat
+	Model    Dependency = "model" // embeddings
+	Chat     Dependency = "chat"  // what answers questions; it may be up when the model of embeddings is not
+	OCR      Dependency = "ocr"   // a model that reads pages
 	Docling  Dependency = "docling"
 	Privacy  Dependency = "privacy" // what finds personal data
 )

@@ -64,6 +64,7 @@ func TestClasses(t *testing.T) {
 	classes := []job.Class{
 		job.ValidationError, job.UnsupportedFormat, job.ContentMissing, job.CorruptionDetected, job.QuotaExceeded, job.InternalBug,
 		job.Timeout, job.TransientStorage, job.NetworkTimeout, job.AIRateLimit, job.ModelOverloaded, job.DependencyUnavailable, job.WorkerLost,
+		job.WaitExceeded,
 	}
 	if len(classes) != len(job.Classes) {
 		t.Errorf("%d classes, %d in the table", len(classes), len(job.Classes))

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,8 @@ import (
 type Chat struct {
 	service
 	counter llm.Counter
+
+	dependency job.Dependency // that a failure is blamed on
 
 	mu    sync.Mutex
 	known dialect // what was found out about the service
@@ -51,7 +54,7 @@ func NewChat(c Config) (*Chat, error) {
 		c.Counter = token.For(c.Model)
 	}
 	client.HTTPClient = recorder{c.httpClient()}
-	return &Chat{counter: c.Counter, service: service{
+	return &Chat{counter: c.Counter, dependency: cmp.Or(c.Dependency, job.Chat), service: service{
 		client: api.NewClientWithConfig(client), model: c.Model, timeout: c.RequestTimeout, limiter: c.Limiter, urgency: c.Urgency, names: names,
 	}}, nil
 }
@@ -72,7 +75,7 @@ func (c *Chat) Ask(ctx context.Context, q llm.Question) (llm.Answer, error) {
 	case ctx.Err() != nil:
 		return llm.Answer{}, fmt.Errorf("ask a model: %w", context.Cause(ctx))
 	}
-	return llm.Answer{}, job.Blame(job.Model, f.err)
+	return llm.Answer{}, job.Blame(c.dependency, f.err)
 }
 
 // asking is one question on its way to an answer.

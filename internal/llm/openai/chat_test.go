@@ -135,7 +135,7 @@ func TestChatFailures(t *testing.T) {
 			if err != nil || time.total() < tt.waited {
 				t.Errorf("%s: %v after %v", name, err, time.total())
 			}
-		case e == nil || e.Class != tt.class || !strings.Contains(e.Message, tt.says) || job.Classes[e.Class].Retryable && e.Dependency != job.Model:
+		case e == nil || e.Class != tt.class || !strings.Contains(e.Message, tt.says) || job.Classes[e.Class].Retryable && e.Dependency != job.Chat:
 			t.Errorf("%s: %v", name, err)
 		}
 	}

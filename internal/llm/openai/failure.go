@@ -34,7 +34,7 @@ func (f *failure) Error() string { return f.err.Error() }
 
 // tries is how often a request that fails so is made in one call.
 func (f *failure) tries() int {
-	if f.err.Class == job.AIRateLimit || f.err.Class == job.ModelOverloaded {
+	if f.err.Class == job.AIRateLimit {
 		return limitTries
 	}
 	return maxTries

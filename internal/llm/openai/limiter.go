@@ -256,7 +256,8 @@ type Permit struct {
 }
 
 // Observe learns from the headers of the answer, as soon as they are there:
-// x-ratelimit-{limit,remaining,reset}-{requests,tokens}, and, of a 429 or 503, Retry-After and retry-after-ms.
+// x-ratelimit-{limit,remaining,reset}-{requests,tokens}, and, of a 429, Retry-After and retry-after-ms. That of a
+// 503 is for its own request alone: one text that the service breaks down over would hold up all others.
 func (p *Permit) Observe(status int, header http.Header) {
 	l := p.limiter
 	l.mu.Lock()
@@ -277,7 +278,7 @@ func (p *Permit) observe(status int, header http.Header) {
 		a = l.announced(p.model, limits)
 		a.observe(now, header, p.number)
 	}
-	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
+	if status == http.StatusTooManyRequests {
 		if until := now.Add(retryAfter(header, now)); until.After(a.paused) {
 			a.paused = until
 		}

@@ -21,21 +21,28 @@ type answer struct {
 // send asks for the vectors of one batch.
 func (e *Embedder) send(ctx context.Context, b batch) (a answer, f *failure) {
 	f = e.persist(ctx, func() (took time.Duration, f *failure) {
-		return e.once(ctx, b.tokens, false, func(ctx context.Context) error {
-			response, err := e.client.CreateEmbeddings(ctx, e.request(b.inputs))
-			if err != nil {
-				return e.noBase64(err)
-			}
-			vectors, f := e.check(response, len(b.inputs))
-			if f != nil {
-				return f
-			}
-			e.answered.Store(true)
-			a = answer{vectors: vectors, tokens: response.Usage.TotalTokens}
-			return nil
-		})
+		took, a, f = e.try(ctx, b)
+		return took, f
 	})
 	return a, f
+}
+
+// try makes one request.
+func (e *Embedder) try(ctx context.Context, b batch) (took time.Duration, a answer, f *failure) {
+	took, f = e.once(ctx, b.tokens, false, func(ctx context.Context) error {
+		response, err := e.client.CreateEmbeddings(ctx, e.request(b.inputs))
+		if err != nil {
+			return e.noBase64(err)
+		}
+		vectors, f := e.check(response, len(b.inputs))
+		if f != nil {
+			return f
+		}
+		e.answered.Store(true)
+		a = answer{vectors: vectors, tokens: response.Usage.TotalTokens}
+		return nil
+	})
+	return took, a, f
 }
 
 // noBase64 notices a service that sends numbers although base64 was asked for: from now on numbers are.

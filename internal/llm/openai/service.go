@@ -10,8 +10,8 @@ import (
 
 // Retries within one call are for a passing fault; what lasts longer is the engine's to wait for.
 const (
-	maxTries    = 5
-	limitTries  = 8                // where the service asks for patience: 429, 503
+	maxTries    = 4                // three attempts of a text that the service breaks down over cost twelve requests
+	limitTries  = 8                // where the service asks for patience: 429
 	retryBudget = 20 * time.Second // of requests and waits together
 	firstWait   = 500 * time.Millisecond
 	longestWait = 8 * time.Second

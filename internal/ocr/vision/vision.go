@@ -66,7 +66,7 @@ func (e *Engine) Languages() []string { return slices.Clone(e.languages) }
 
 // Abilities implements ocr.Engine.
 func (e *Engine) Abilities() ocr.Abilities {
-	return ocr.Abilities{Markdown: true, Rotation: e.dialect.frontMatter, Side: e.opts.Side, Service: job.Model}
+	return ocr.Abilities{Markdown: true, Rotation: e.dialect.frontMatter, Side: e.opts.Side, Service: job.OCR}
 }
 
 // language is what a language may be called: by its code (de, deu, zh-Hans, chi_sim), or a word.

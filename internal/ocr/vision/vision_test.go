@@ -174,7 +174,7 @@ func TestFallback(t *testing.T) {
 	}
 	other.calls = 0
 	s.Break(llmtest.WrongKey)
-	if _, err := e.Read(t.Context(), page()); err == nil || job.Classify(err).Class != job.DependencyUnavailable || job.Classify(err).Dependency != job.Model || other.calls != 0 {
+	if _, err := e.Read(t.Context(), page()); err == nil || job.Classify(err).Class != job.DependencyUnavailable || job.Classify(err).Dependency != job.Chat || other.calls != 0 {
 		t.Errorf("%v after %d calls", err, other.calls)
 	}
 	// What the service refuses to look at is this page's problem.

@@ -47,6 +47,9 @@ func Invariants() []Invariant {
 		{"I10", "a tenant's credentials reach that tenant's queues, container and rows", []Test{
 			{"internal/store/postgres", "TestTenancy"}, {"internal/store/supabase", "TestTenancy"}, {"internal/store/storetest", "two tenants, one id"},
 		}},
+		{"I11", "every accepted task ends, whatever it does to the services it needs", []Test{
+			every, {"internal/engine", "TestCrashersEnd"}, {"test/simulation", "TestSchedules"},
+		}},
 		{"webhooks", "each end is told, signed, and to no private address", []Test{every, killed}},
 		{"parsers", "a parser reaches its document and its folder, nothing else of the worker's", []Test{{"internal/child", "TestThief"}, {"internal/child", "TestProtect"}}},
 		{"agent", "no step is paid twice, and no document widens what is read", []Test{

@@ -47,7 +47,7 @@ func inTheEngine() []Sabotage {
 		},
 		{
 			Name: "retried-for-ever", Breaks: []string{"I6"}, File: engine + "attempt.go",
-			Old: "case a.begun.Attempt >= a.begun.MaxAttempts:", New: "case a.begun.Attempt > a.begun.MaxAttempts:",
+			Old: "if a.begun.Attempt >= a.begun.MaxAttempts {", New: "if a.begun.Attempt > a.begun.MaxAttempts {",
 			Suites: onEngine, Tests: by("TestErrorsBySort"),
 		},
 		{
@@ -102,22 +102,77 @@ func inTheEngine() []Sabotage {
 		},
 		{
 			Name: "outage-of-the-store-counts", Breaks: []string{"I9"}, File: engine + "transact.go",
-			Old: "if failure.Dependency != job.Database {", New: "if true {",
+			Old: "if failure.Dependency != job.Database || a.verdict == blamed {", New: "if true {",
 			Suites: onEngine, Tests: by("TestDatabaseOutageCostsNoAttempt"),
 		},
 		{
-			Name: "breaker-never-opens", Breaks: []string{"I9"}, File: engine + "breaker.go",
-			Old: "return c.ConsecutiveFailures >= breakerTrips", New: "return false",
+			Name: "breaker-never-opens", Breaks: []string{"I9"}, File: engine + "circuit.go",
+			Old: "down = mine || len(c.failed) >= breakerTrips", New: "down = mine",
 			Suites: onEngine, Tests: by("TestBreakerSparesAttempts"),
 		},
 		{
-			Name: "half-open-lets-all-through", Breaks: []string{"I9"}, File: engine + "breaker.go",
-			Old: "Name: string(d), Timeout:", New: "Name: string(d), MaxRequests: 1000, Timeout:",
+			Name: "probe-is-not-asked", Breaks: []string{"I9"}, File: engine + "circuit.go",
+			Old: "\tcase !c.ask(ctx, now):\n", New: "\tcase false:\n",
+			Suites: onEngine, Tests: by("TestOutageIsProbed"),
+		},
+		{
+			Name: "probe-is-believed-for-ever", Breaks: []string{"I9"}, File: engine + "circuit.go",
+			Old: "case len(c.failed) >= breakerDoubts:", New: "case false:",
+			Suites: onEngine, Tests: by("TestProbeThatLies"),
+		},
+		{
+			Name: "one-job-opens-the-breaker", Breaks: []string{"I11"}, File: engine + "circuit.go",
+			Old: "\tc.failed[id] = true\n", New: "\tc.failed[time.Now().String()] = true\n",
+			Suites: onEngine, Tests: by("TestPoisonWithoutAProbeEnds"),
+		},
+		{
+			Name: "probe-is-not-believed", Breaks: []string{"I11"}, File: engine + "circuit.go",
+			Old: "return c.probe() != nil && !c.doubted", New: "return false",
+			Suites: onEngine, Tests: by("TestPoisonEndsAndHoldsUpNobody", "TestOutageIsProbed"),
+		},
+		{
+			Name: "crashers-are-spared-for-ever", Breaks: []string{"I11"}, File: engine + "circuit.go",
+			Old: "if s.times >= suspectAfter && c.up.After(s.at) {", New: "if false {",
+			Suites: onEngine, Tests: by("TestCrashersEnd", "TestDatabaseCrashersEnd"),
+		},
+		{
+			Name: "waits-are-not-bounded", Breaks: []string{"I11"}, File: engine + "waits.go",
+			Old: "if a.begun.Waited < t.WaitMax && ", New: "if ",
+			Suites: onEngine, Tests: by("TestWaitsHaveAnEnd"),
+		},
+		{
+			Name: "turned-away-for-ever", Breaks: []string{"I11"}, File: engine + "intake.go",
+			Old: "no.down != \"\" && e.outdated(d)", New: "false",
+			Suites: onEngine, Tests: by("TestWaitsHaveAnEnd"),
+		},
+		{
+			Name: "releases-are-not-bounded", Breaks: []string{"I11"}, File: engine + "waits.go",
+			Old: "(!tried || a.begun.Releases < t.MaxReleases)", New: "true",
+			Suites: onEngine, Tests: by("TestReleasesHaveAnEnd"),
+		},
+		{
+			Name: "commit-is-tried-for-ever", Breaks: []string{"I11"}, File: engine + "transact.go",
+			Old: "if last = time.Now(); failed >= commitTries {", New: "if last = time.Now(); false {",
+			Suites: onEngine, Tests: by("TestDatabaseCrashersEnd"),
+		},
+		{
+			Name: "releases-are-not-kept", Breaks: []string{"I11"}, File: functions + "40_attempts.sql",
+			Old: "if coalesce((p ->> 'waits')::boolean, false) then", New: "if false then",
+			Suites: onPostgres, Tests: cases("releases are kept"),
+		},
+		{
+			Name: "crowd-comes-back-at-once", Breaks: []string{"I11"}, File: engine + "circuit.go",
+			Old: "if crowd := len(c.waiting) - crowdSize; crowd > 0 {", New: "if crowd := 0; crowd > 0 {",
+			Suites: onEngine, Tests: by("TestOthersRunWhileManyWait"),
+		},
+		{
+			Name: "half-open-lets-all-through", Breaks: []string{"I9"}, File: engine + "circuit.go",
+			Old: "case c.state == halfOpen && (c.trial != \"\" || c.yields(id)):", New: "case false:",
 			Suites: onEngine, Tests: by("TestBreakerProbesWithOne"),
 		},
 		{
-			Name: "half-open-counts", Breaks: []string{"I9"}, File: engine + "breaker.go",
-			Old: "return jittered(b.probing())", New: "return 0",
+			Name: "half-open-counts", Breaks: []string{"I9"}, File: engine + "circuit.go",
+			Old: "late := c.state == halfOpen && !mine || c.state == open && now.Before(c.until)", New: "late := false",
 			Suites: onEngine, Tests: by("TestBreakerSparesTheOldOnes"),
 		},
 		{

@@ -1,0 +1,36 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"maps"
+
+	"github.com/seed-7227ef26/async-worker/internal/blob"
+	"github.com/seed-7227ef26/async-worker/internal/engine"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+// probe notes how a service is asked whether it is up.
+func (t *Tenant) probe(d job.Dependency, ask engine.Probe) {
+	if t.probed == nil {
+		t.probed = engine.Probes{}
+	}
+	t.probed[d] = ask
+}
+
+// probes are of all that handlers need: what was opened for them, the store and the container.
+func (t *Tenant) probes() engine.Probes {
+	all := maps.Clone(t.probed)
+	if all == nil {
+		all = engine.Probes{}
+	}
+	all[job.Database] = t.Store.Check
+	all[job.Storage] = func(ctx context.Context) error {
+		_, err := t.Bucket.Stat(ctx, "probe") // nobody has one of this name, and it is no matter
+		if errors.Is(err, blob.ErrNotFound) {
+			return nil
+		}
+		return err
+	}
+	return all
+}

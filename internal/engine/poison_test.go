@@ -1,0 +1,373 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/internal/engine"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// service is what tasks need: it may be down, and some tasks fail at it.
+type service struct {
+	down   atomic.Bool
+	probed atomic.Int32
+	calls  sync.Map // *atomic.Int32 by job
+}
+
+func (s *service) probe(context.Context) error {
+	s.probed.Add(1)
+	if s.down.Load() {
+		return modelDown()
+	}
+	return nil
+}
+
+func (s *service) called(id string) int {
+	n, _ := s.calls.LoadOrStore(id, new(atomic.Int32))
+	return int(n.(*atomic.Int32).Load())
+}
+
+// use is one call of it, which takes a while.
+func (s *service) use(id string, took time.Duration) error {
+	n, _ := s.calls.LoadOrStore(id, new(atomic.Int32))
+	n.(*atomic.Int32).Add(1)
+	time.Sleep(took)
+	if s.down.Load() {
+		return modelDown()
+	}
+	return nil
+}
+
+// crash takes it down for a while.
+func (s *service) crash(lasts time.Duration) {
+	s.down.Store(true)
+	time.AfterFunc(lasts, func() { s.down.Store(false) })
+}
+
+func (s *service) probes() engine.Probes { return engine.Probes{job.Model: s.probe} }
+
+func poisonous(id string) bool { return strings.HasPrefix(id, "poison") }
+
+// latencies sends a healthy task every 5 s, and returns how long each took, the longest last.
+func (w *world) latencies(n int) (took []time.Duration) {
+	w.Helper()
+	begun := make([]time.Time, n)
+	for i := range n {
+		begun[i] = time.Now()
+		w.send(w.queues.Normal, message(fmt.Sprint("healthy", i), ""))
+		w.settled(5 * time.Second)
+	}
+	w.settled(time.Minute)
+	for i := range n {
+		r := w.row(fmt.Sprint("healthy", i))
+		if r.State != job.Succeeded {
+			w.Errorf("%s is %s after %d attempts", r.JobID, r.State, r.Attempts)
+		}
+		took = append(took, r.Ended.Sub(begun[i]))
+	}
+	slices.Sort(took)
+	return took
+}
+
+// expectPoisoned checks that tasks have failed after all of their attempts, and how often they ran.
+func (w *world) expectPoisoned(s *service, n, most int) {
+	w.Helper()
+	for i := range n {
+		id := fmt.Sprint("poison", i)
+		if r := w.row(id); r.State != job.Failed || r.Attempts != r.MaxAttempts || s.called(id) > most {
+			w.Errorf("I11: %s is %s after %d attempts and %d runs (%s)", id, r.State, r.Attempts, s.called(id), r.Error.Message)
+		}
+	}
+	w.expectDepth(w.queues.DeadLetter, n)
+}
+
+// Tasks at which the model fails each time, while it is up, use up their attempts and hold up nobody: the model
+// answers its probe.
+func TestPoisonEndsAndHoldsUpNobody(t *testing.T) {
+	for _, n := range []int{1, 4} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				var s service
+				w.probes, w.cfg.PollMax = s.probes(), 300*time.Millisecond
+				w.startWith(needing(job.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+					if err := s.use(c.Task.ID, 200*time.Millisecond); err != nil {
+						return handlers.Outcome{}, err
+					}
+					if poisonous(c.Task.ID) {
+						time.Sleep(1500 * time.Millisecond) // of retries
+						return handlers.Outcome{}, modelDown()
+					}
+					return done(ctx, c)
+				}))
+				for i := range n {
+					w.send(w.queues.Normal, message(fmt.Sprint("poison", i), ""))
+				}
+				took := w.latencies(30)
+				t.Logf("of 30 healthy tasks the median took %v, the last but one %v, the slowest %v; %d probes", took[15], took[28], took[29], s.probed.Load())
+				if took[28] > 2*time.Second {
+					t.Errorf("healthy tasks were held up: %v", took)
+				}
+				w.expectPoisoned(&s, n, 3)
+			})
+		})
+	}
+}
+
+// One job alone opens no breaker, also where there is no probe.
+func TestPoisonWithoutAProbeEnds(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var s service
+		w.startWith(needing(job.Model, func(context.Context, handlers.Call) (handlers.Outcome, error) {
+			return handlers.Outcome{}, modelDown()
+		}))
+		w.send(w.queues.Normal, message("poison0", ""))
+		w.settled(2 * time.Minute)
+		w.expectPoisoned(&s, 1, 3)
+	})
+}
+
+// An outage costs no attempt, not even that of one task alone that found it out.
+func TestOutageIsProbed(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var s service
+		w.probes = s.probes()
+		w.startWith(needing(job.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			if err := s.use(c.Task.ID, time.Second); err != nil {
+				return handlers.Outcome{}, err
+			}
+			return done(ctx, c)
+		}))
+		s.down.Store(true)
+		w.send(w.queues.Normal, message("t1", ""))
+		w.settled(time.Hour)
+		s.down.Store(false)
+		w.settled(time.Minute)
+		w.expectState("t1", job.Succeeded, 1)
+		if s.called("t1") != 2 || s.probed.Load() > 60*60/8 {
+			t.Errorf("%d runs and %d probes in an hour of outage", s.called("t1"), s.probed.Load())
+		}
+	})
+}
+
+// Tasks that take the model down each time they run end, and cost the others no attempt.
+func TestCrashersEnd(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var s service
+		w.probes, w.cfg.PollMax = s.probes(), 300*time.Millisecond
+		w.startWith(needing(job.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			if poisonous(c.Task.ID) {
+				time.Sleep(100 * time.Millisecond)
+				s.crash(3 * time.Second)
+			}
+			if err := s.use(c.Task.ID, 200*time.Millisecond); err != nil {
+				return handlers.Outcome{}, err
+			}
+			return done(ctx, c)
+		}))
+		for i := range 4 {
+			w.send(w.queues.Normal, message(fmt.Sprint("poison", i), ""))
+		}
+		took := w.latencies(60)
+		t.Logf("of 60 healthy tasks the median took %v, the 95th percentile %v, the slowest %v; %d probes", took[30], took[56], took[59], s.probed.Load())
+		for i := range 60 {
+			if r := w.row(fmt.Sprint("healthy", i)); r.Attempts != 1 {
+				t.Errorf("I9: %s took %d attempts", r.JobID, r.Attempts)
+			}
+		}
+		w.expectPoisoned(&s, 4, 3+2)
+	})
+}
+
+// A model that answers its probe and nothing else is taken for down when enough different tasks have failed.
+func TestProbeThatLies(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var s service
+		w.probes = engine.Probes{job.Model: func(context.Context) error { return nil }}
+		w.startWith(needing(job.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			if err := s.use(c.Task.ID, time.Second); err != nil {
+				return handlers.Outcome{}, err
+			}
+			return done(ctx, c)
+		}))
+		s.down.Store(true)
+		for i := range 20 {
+			w.send(w.queues.Normal, message(fmt.Sprint("t", i), ""))
+		}
+		w.settled(time.Hour)
+		s.down.Store(false)
+		w.settled(5 * time.Minute)
+		for i := range 20 {
+			if r := w.row(fmt.Sprint("t", i)); r.State != job.Succeeded {
+				t.Errorf("%s is %s after %d attempts", r.JobID, r.State, r.Attempts)
+			}
+		}
+	})
+}
+
+// What waits for a service that never comes back fails with a class that says so: a job that was begun, and one whose
+// message is turned away each time (I11).
+func TestWaitsHaveAnEnd(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var s service
+		w.probes, w.cfg.WaitMax = s.probes(), 6*time.Hour
+		w.startWith(needing(job.Model, func(context.Context, handlers.Call) (handlers.Outcome, error) {
+			return handlers.Outcome{}, modelDown()
+		}))
+		s.down.Store(true)
+		w.send(w.queues.Normal, message("tried", ""))
+		w.settled(time.Minute)
+		w.send(w.queues.Normal, message("turned-away", ""))
+		w.settled(6*time.Hour - 10*time.Minute)
+		if r := w.row("tried"); r.State != job.Pending || r.Attempts != 0 {
+			t.Errorf("before its time it is %s after %d attempts", r.State, r.Attempts)
+		}
+		w.settled(6*time.Hour + 30*time.Minute)
+		for _, id := range []string{"tried", "turned-away"} {
+			if r := w.row(id); r.State != job.Failed || job.Class(r.Error.Class) != job.WaitExceeded || r.Error.Retryable {
+				t.Errorf("I11: %s is %s after %v (%+v)", id, r.State, time.Since(r.WaitingFrom), r.Error)
+			}
+		}
+		w.expectDepth(w.queues.DeadLetter, 2)
+		w.expectDepth(w.queues.Normal, 0)
+	})
+}
+
+// A message that is old because no worker was there is not given up in an outage.
+func TestOldMessagesOutliveAnOutage(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var s service
+		w.probes, w.cfg.WaitMax = s.probes(), 6*time.Hour
+		w.send(w.queues.Normal, message("t1", ""))
+		w.send(w.queues.Normal, message("t2", ""))
+		w.settled(24 * time.Hour)
+		s.down.Store(true)
+		w.startWith(needing(job.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			if err := s.use(c.Task.ID, time.Second); err != nil {
+				return handlers.Outcome{}, err
+			}
+			return done(ctx, c)
+		}))
+		w.settled(5 * time.Hour)
+		s.down.Store(false)
+		w.settled(30 * time.Minute)
+		w.expectState("t1", job.Succeeded, 1)
+		w.expectState("t2", job.Succeeded, 1)
+	})
+}
+
+// A task that runs in vain each time a service is down does so at most so often (I11).
+func TestReleasesHaveAnEnd(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.cfg.MaxReleases = 5
+		w.startWith(needing(job.Model, func(context.Context, handlers.Call) (handlers.Outcome, error) {
+			return handlers.Outcome{}, modelDown()
+		}))
+		for i := range 4 {
+			w.send(w.queues.Normal, message(fmt.Sprint("t", i), ""))
+		}
+		w.settled(time.Hour)
+		for i := range 4 {
+			if r := w.row(fmt.Sprint("t", i)); r.State != job.Failed || job.Class(r.Error.Class) != job.WaitExceeded || r.Releases != 5 {
+				t.Errorf("I11: %s is %s after %d releases (%s)", r.JobID, r.State, r.Releases, r.Error.Message)
+			}
+		}
+	})
+}
+
+// Tasks that don't need the model run at once while others wait for it, however many.
+func TestOthersRunWhileManyWait(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var s service
+		w.probes = s.probes()
+		w.startWith(needing(job.Model, func(context.Context, handlers.Call) (handlers.Outcome, error) {
+			return handlers.Outcome{}, modelDown()
+		}), typed{done, "other"})
+		s.down.Store(true)
+		for i := range 2000 {
+			w.send(w.queues.Normal, message(fmt.Sprint("t", i), ""))
+		}
+		w.settled(5 * time.Minute) // a while after all of them were seen
+		var took []time.Duration
+		for i := range 30 {
+			begun, id := time.Now(), fmt.Sprint("other", i)
+			w.send(w.queues.Normal, typedMessage(id, "other"))
+			w.settled(time.Minute)
+			took = append(took, w.row(id).Ended.Sub(begun))
+		}
+		slices.Sort(took)
+		t.Logf("of 30 tasks that don't need it, the median took %v, the slowest %v", took[15], took[29])
+		if took[29] > 10*time.Second {
+			t.Errorf("tasks that don't need the model wait for it: %v", took)
+		}
+	})
+}
+
+// A task that takes the database down each time it runs, or when it is committed, ends, and the others with it.
+func TestDatabaseCrashersEnd(t *testing.T) {
+	for _, when := range []string{"runs", "commits"} {
+		t.Run(when, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				var s service
+				db := crashing{outage{w.store, &s.down}, &s, when == "commits"}
+				w.jobs = db
+				w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+					if _ = s.use(c.Task.ID, 0); poisonous(c.Task.ID) && when == "runs" {
+						s.crash(3 * time.Second)
+						time.Sleep(time.Second)
+						return handlers.Outcome{}, job.Blame(job.Database, job.Errorf(job.TransientStorage, "the connection was reset"))
+					}
+					time.Sleep(200 * time.Millisecond)
+					return done(ctx, c)
+				})
+				w.send(w.queues.Normal, message("poison0", ""))
+				took := w.latencies(60)
+				t.Logf("of 60 healthy tasks the median took %v, the slowest %v; the other ran %d times", took[30], took[59], s.called("poison0"))
+				w.expectPoisoned(&s, 1, 3+2)
+			})
+		})
+	}
+}
+
+// crashing is a database that goes down when some jobs are committed.
+type crashing struct {
+	outage
+	s       *service
+	commits bool
+}
+
+func (c crashing) Complete(ctx context.Context, done store.Completion) (store.Settled, error) {
+	if c.commits && poisonous(done.JobID) {
+		c.s.crash(3 * time.Second)
+	}
+	return c.outage.Complete(ctx, done)
+}
+
+// Tasks that fail again and again count once each: they don't lower how many of their type may run.
+func TestRepeatedFailuresLowerNoLimit(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.cfg.MaxAttempts, w.cfg.PollMax = 50, 300*time.Millisecond
+		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			if poisonous(c.Task.ID) {
+				return handlers.Outcome{}, job.Errorf(job.AIRateLimit, "slow down")
+			}
+			return done(ctx, c)
+		})
+		for i := range 4 {
+			w.send(w.queues.Normal, message(fmt.Sprint("poison", i), ""))
+		}
+		for i := range 24 {
+			w.send(w.queues.Normal, message(fmt.Sprint("healthy", i), ""))
+			w.settled(5 * time.Second)
+			w.expectLimit("test", 4)
+		}
+	})
+}
