@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/ocr/pages"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
 // pageCache keeps page readings in the tenant's store. Its failures are logged here: pages are read then.
@@ -18,7 +19,7 @@ var _ pages.Cache = (*pageCache)(nil)
 
 // Get implements pages.Cache.
 func (c *pageCache) Get(ctx context.Context, source, reader string, first, count int) map[int][]byte {
-	kept, err := c.store.PageResults(ctx, store.PageSource{Source: source, Reader: reader}, first, count)
+	kept, err := c.store.PageResults(ctx, store.PageSource{Source: source, Reader: reader, JobID: task.IDFrom(ctx)}, first, count)
 	if err != nil {
 		if ctx.Err() == nil {
 			c.log.WarnContext(ctx, "can't look for pages that OCR has read before; reading them", "error", err)
@@ -34,7 +35,7 @@ func (c *pageCache) Get(ctx context.Context, source, reader string, first, count
 
 // Put implements pages.Cache.
 func (c *pageCache) Put(ctx context.Context, source, reader string, page int, reading []byte) {
-	err := c.store.KeepPageResults(ctx, store.PageSource{Source: source, Reader: reader}, []store.PageResult{{Page: page, Reading: reading}})
+	err := c.store.KeepPageResults(ctx, store.PageSource{Source: source, Reader: reader, JobID: task.IDFrom(ctx)}, []store.PageResult{{Page: page, Reading: reading}})
 	if err != nil {
 		c.log.WarnContext(ctx, "can't keep what OCR has read of a page; another attempt would read it again", "error", err)
 	}

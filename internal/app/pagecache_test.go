@@ -16,6 +16,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
+	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
 // counting counts the pages that it reads, and ends its task when it has read so many.
@@ -99,13 +100,18 @@ func TestPagesAreReadOnce(t *testing.T) {
 }
 
 // deadStore is a store that is down.
-type deadStore struct{ err error }
+type deadStore struct {
+	err  error
+	jobs []string // that it was asked for
+}
 
-func (f *deadStore) PageResults(context.Context, store.PageSource, int, int) ([]store.PageResult, error) {
+func (f *deadStore) PageResults(_ context.Context, s store.PageSource, _, _ int) ([]store.PageResult, error) {
+	f.jobs = append(f.jobs, s.JobID)
 	return nil, f.err
 }
 
-func (f *deadStore) KeepPageResults(context.Context, store.PageSource, []store.PageResult) error {
+func (f *deadStore) KeepPageResults(_ context.Context, s store.PageSource, _ []store.PageResult) error {
+	f.jobs = append(f.jobs, s.JobID)
 	return f.err
 }
 
@@ -113,13 +119,17 @@ func (f *deadStore) ExpirePageResults(context.Context, time.Duration, int) (int,
 	return 0, f.err
 }
 
-// A store that is down costs a reading again, and no more.
+// A store that is down costs a reading again, and no more. It is told whose the pages are.
 func TestPageCacheOverADeadStore(t *testing.T) {
 	t.Parallel()
 	s := &deadStore{err: errors.New("down")}
 	c := &pageCache{store: s, log: slog.New(slog.DiscardHandler)}
-	if found := c.Get(t.Context(), "s", "r", 1, 32); len(found) != 0 {
+	ctx := task.WithID(t.Context(), "job-1")
+	if found := c.Get(ctx, "s", "r", 1, 32); len(found) != 0 {
 		t.Errorf("found %v", found)
 	}
-	c.Put(t.Context(), "s", "r", 1, []byte("reading"))
+	c.Put(context.WithoutCancel(ctx), "s", "r", 1, []byte("reading"))
+	if len(s.jobs) != 2 || s.jobs[0] != "job-1" || s.jobs[1] != "job-1" {
+		t.Errorf("for jobs %q", s.jobs)
+	}
 }

@@ -52,7 +52,7 @@ func (e *Engine) run(ctx context.Context, a *attempt) {
 
 	a.journal = newJournal(work, e.obs, a.spec, a.begun.Progress)
 	a.journal.span = a.span
-	work = event.With(work, a.fields()...)
+	work = task.WithID(event.With(work, a.fields()...), a.task.ID)
 	hold := e.keep(work, end, a) // the one heartbeat of this task
 	forget := e.watch.over(a.holder, end)
 	outcome, err := e.call(work, a)

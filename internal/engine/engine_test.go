@@ -16,12 +16,16 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/engine"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
 func TestTaskSucceeds(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.start(func(_ context.Context, c handlers.Call) (handlers.Outcome, error) {
+		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			if id := task.IDFrom(ctx); id != "t1" {
+				t.Errorf("the work is for the task %q", id)
+			}
 			for _, s := range []string{"first", "second"} {
 				if err := c.Progress.Stage(s); err != nil {
 					return handlers.Outcome{}, err

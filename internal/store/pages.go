@@ -13,4 +13,7 @@ const MaxReading = 256 << 10
 type PageSource struct {
 	Source string `json:"source"` // hash of the document's bytes
 	Reader string `json:"reader"` // the engine with its version and options
+	// JobID is who reads, or asks for what is read: with its cancel goes what was read for it alone. Empty: nobody
+	// whose cancel takes anything along.
+	JobID string `json:"job_id,omitempty"`
 }

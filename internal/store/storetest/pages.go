@@ -73,6 +73,71 @@ func testPageResults(t *testing.T, b *bench) {
 	}
 }
 
+// testCanceledReadings: what was read for a job goes when it is canceled, also while its worker is dead, and stays when
+// another job or document has to do with it, and when the job fails.
+func testCanceledReadings(t *testing.T, b *bench) {
+	read := func(b *bench, job, source string) {
+		t.Helper()
+		if err := b.KeepPageResults(b.ctx(), store.PageSource{Source: source, Reader: "r", JobID: job}, []store.PageResult{{Page: 1, Reading: []byte("read")}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cancel := func(h store.Holder) {
+		t.Helper()
+		if _, err := b.RequestCancel(b.ctx(), h.JobID, "ann"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Canceled(b.ctx(), h, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	neighbour := newBench(t, b.open)
+	m, h := b.run()
+	twin, _ := neighbour.run(func(other *store.Begin) { other.JobID = m.JobID })
+	read(b, m.JobID, "alone")
+	read(neighbour, twin.JobID, "alone")
+	cancel(h)
+	b.wantReadings("alone", 0)
+	neighbour.wantReadings("alone", 1) // I10
+	read(b, m.JobID, "alone")          // by a worker that has not noticed yet
+	b.wantReadings("alone", 0)
+
+	m, h = b.run()
+	read(b, m.JobID, "dead")
+	b.loseWorker(h)
+	if j, err := b.RequestCancel(b.ctx(), m.JobID, "ann"); err != nil || j.Status != "canceled" {
+		t.Fatalf("%+v, %v", j, err)
+	}
+	b.wantReadings("dead", 0)
+
+	_, one := b.run()
+	_, two := b.run()
+	read(b, one.JobID, "shared")
+	found, err := b.PageResults(b.ctx(), store.PageSource{Source: "shared", Reader: "r", JobID: two.JobID}, 1, 64)
+	if err != nil || len(found) != 1 {
+		t.Fatal(found, err)
+	}
+	cancel(one)
+	b.wantReadings("shared", 1)
+	cancel(two)
+	b.wantReadings("shared", 0)
+
+	b.ingest("scan.pdf", "its text") // of the bytes sha-1
+	_, h = b.run()
+	read(b, h.JobID, "sha-1")
+	cancel(h)
+	b.wantReadings("sha-1", 1)
+	b.keepReading("older") // by a worker of before, which says no job
+	_, h = b.run()
+	cancel(h)
+	b.wantReadings("older", 1)
+
+	m, h = b.run()
+	read(b, m.JobID, "failed")
+	b.fail(h, m)
+	b.wantReadings("failed", 1) // who tries it again reads no page again
+}
+
 // testPageLog: how pages were read is on the version, and in the result also when nothing changed.
 func testPageLog(t *testing.T, b *bench) {
 	_, h := b.run()

@@ -72,6 +72,7 @@ var otherTests = []suiteTest{
 	{"chunk reuse", testReuse},
 	{"many chunks", testManyChunks},
 	{"page results", testPageResults},
+	{"page results of canceled jobs", testCanceledReadings},
 	{"page log", testPageLog},
 	{"partials", testPartials},
 	{"partials of a forced job", testPartialsForced},

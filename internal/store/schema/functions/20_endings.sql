@@ -132,6 +132,9 @@ begin
   if state <> 'succeeded' then
     perform {{ .schema }}.aw_drop_staged(j.client_id, j.id);
   end if;
+  if state = 'canceled' then -- of a failed job they stay, for who tries it again
+    perform {{ .schema }}.aw_drop_readings(j.client_id, j.id);
+  end if;
   if state = 'failed' then
     insert into {{ .schema }}.dead_letters (client_id, job_id, series, rejected, task_type, reason, error_class, error_code,
                               error_message, attempts, original_message, source_queue, message_id,

@@ -1,28 +1,76 @@
 -- What OCR read of single pages. It is kept under the hash of the document's bytes: whichever attempt, job or
 -- worker meets the same bytes with the same reader takes it from here.
 
+-- aw_reads notes that a job has to do with what is read of a source. False: the job is canceled, and nothing is to be
+-- kept for it. The end of the job waits for this, or has come before.
+create or replace function {{ .schema }}.aw_reads(client text, job text, of_source text) returns boolean
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  j {{ .schema }}.jobs;
+begin
+  select * into j from {{ .schema }}.jobs x where x.client_id = client and x.id = job for key share;
+  if not found then
+    return true;
+  elsif j.status = 'canceled' then
+    return false;
+  end if;
+  insert into {{ .schema }}.page_result_jobs (client_id, job_id, source, filename, blob)
+  values (client, job, of_source, j.payload ->> 'filename', coalesce(nullif(j.payload ->> 'blob', ''), j.payload ->> 'filename'))
+  on conflict (job_id, source, client_id) do nothing;
+  return true;
+end $$;
+
+-- aw_drop_readings removes what was read for a canceled job and nobody else: no other job has to do with it, and no
+-- document, summary or derived document is of those bytes.
+create or replace function {{ .schema }}.aw_drop_readings(client text, job text) returns void
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  v_sources text[];
+begin
+  with own as (
+    delete from {{ .schema }}.page_result_jobs r where r.client_id = client and r.job_id = job returning r.source)
+  select array_agg(own.source) into v_sources from own;
+  if v_sources is not null then
+    delete from {{ .schema }}.page_results r
+    where r.client_id = client and r.source = any (v_sources)
+      and not exists (select from {{ .schema }}.page_result_jobs o where o.client_id = client and o.source = r.source)
+      and not exists (select from {{ .schema }}.document_versions o where o.client_id = client and o.content_sha256 = r.source)
+      and not exists (select from {{ .schema }}.summaries o where o.client_id = client and o.source_sha256 = r.source)
+      and not exists (select from {{ .schema }}.derived_contents o where o.client_id = client and o.source_sha256 = r.source);
+  end if;
+end $$;
+
+-- p.job_id, if it is told, has to do with what it finds.
 create or replace function {{ .schema }}.aw_page_results_get(p jsonb) returns jsonb
-language plpgsql stable set search_path = {{ .path }} as $$
+language plpgsql set search_path = {{ .path }} as $$
 declare
   v_client text := {{ .schema }}.aw_tenant(p);
   v_source text := p ->> 'source';
   v_reader text := p ->> 'reader';
   v_first integer := (p ->> 'first')::int;
   v_count integer := least((p ->> 'count')::int, 64);
+  v_found jsonb;
 begin
-  return coalesce((select jsonb_agg(jsonb_build_object('page', r.page, 'reading', encode(r.reading, 'base64')) order by r.page)
+  v_found := coalesce((select jsonb_agg(jsonb_build_object('page', r.page, 'reading', encode(r.reading, 'base64')) order by r.page)
                    from {{ .schema }}.page_results r
                    where r.client_id = v_client and r.source = v_source and r.reader = v_reader
                      and r.page >= v_first and r.page < v_first + v_count), '[]');
+  if v_found <> '[]' and p ->> 'job_id' is not null then
+    perform {{ .schema }}.aw_reads(v_client, p ->> 'job_id', v_source);
+  end if;
+  return v_found;
 end $$;
 
--- aw_page_results_put keeps readings; one that is there already is renewed.
+-- aw_page_results_put keeps readings; one that is there already is renewed. None is kept for a job that is canceled.
 create or replace function {{ .schema }}.aw_page_results_put(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_client text := {{ .schema }}.aw_tenant(p);
   v_written integer;
 begin
+  if p ->> 'job_id' is not null and not {{ .schema }}.aw_reads(v_client, p ->> 'job_id', p ->> 'source') then
+    return '{"written": 0}';
+  end if;
   insert into {{ .schema }}.page_results (client_id, source, reader, page, reading)
   select v_client, p ->> 'source', p ->> 'reader', r.page, decode(r.reading, 'base64')
   from (select distinct on (x.page) x.page, x.reading
@@ -47,5 +95,11 @@ begin
     order by o.created_at limit v_limit for update skip locked) old
   where r.client_id = v_client and r.source = old.source and r.reader = old.reader and r.page = old.page;
   get diagnostics v_removed = row_count;
+  delete from {{ .schema }}.page_result_jobs r using (
+    select o.job_id, o.source from {{ .schema }}.page_result_jobs o
+    where o.client_id = v_client and o.created_at < v_before
+      and not exists (select from {{ .schema }}.page_results x where x.client_id = v_client and x.source = o.source)
+    order by o.created_at limit v_limit for update skip locked) old
+  where r.client_id = v_client and r.job_id = old.job_id and r.source = old.source;
   return jsonb_build_object('removed', v_removed);
 end $$;

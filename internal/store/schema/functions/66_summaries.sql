@@ -35,14 +35,16 @@ declare
   v_client text := {{ .schema }}.aw_tenant(p);
   v_job text := p ->> 'job_id';
   v_series integer := {{ .schema }}.aw_series(v_client, v_job);
+  v_payload jsonb := (select j.payload from {{ .schema }}.jobs j where j.client_id = v_client and j.id = v_job);
   v_written integer;
 begin
-  insert into {{ .schema }}.partials (client_id, key, answer, prompt_tokens, completion_tokens, job_id, series)
-  select distinct on (x.key) v_client, x.key, x.answer, x.prompt_tokens, x.completion_tokens, v_job, v_series
+  insert into {{ .schema }}.partials (client_id, key, answer, prompt_tokens, completion_tokens, job_id, series, filename, blob)
+  select distinct on (x.key) v_client, x.key, x.answer, x.prompt_tokens, x.completion_tokens, v_job, v_series,
+         v_payload ->> 'filename', coalesce(nullif(v_payload ->> 'blob', ''), v_payload ->> 'filename')
   from jsonb_to_recordset(p -> 'partials') as x(key text, answer jsonb, prompt_tokens bigint, completion_tokens bigint)
   order by x.key
   on conflict (key, client_id) do update set answer = excluded.answer, prompt_tokens = excluded.prompt_tokens,
-    completion_tokens = excluded.completion_tokens, job_id = excluded.job_id, series = excluded.series,
+    completion_tokens = excluded.completion_tokens, job_id = excluded.job_id, series = excluded.series, filename = excluded.filename, blob = excluded.blob,
     created_at = clock_timestamp();
   get diagnostics v_written = row_count;
   return jsonb_build_object('written', v_written);

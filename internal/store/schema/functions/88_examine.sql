@@ -6,8 +6,9 @@ language sql immutable set search_path = {{ .path }} as $$
     ('jobs', 'select, insert, update'), ('job_events', 'select, insert'), ('dead_letters', 'select, insert, update, delete'),
     ('webhook_deliveries', 'select, insert, update'), ('documents', 'select, insert, update, delete'),
     ('document_versions', 'select, insert, update, delete'), ('document_chunks', 'select, insert, update, delete'),
-    ('page_results', 'select, insert, update, delete'), ('summaries', 'select, insert'), ('agent_runs', 'select, insert'),
-    ('derived_contents', 'select, insert'), ('partials', 'select, insert, update, delete'), ('aw_schema_version', 'select')
+    ('page_results', 'select, insert, update, delete'), ('page_result_jobs', 'select, insert, update, delete'),
+    ('summaries', 'select, insert, delete'), ('agent_runs', 'select, insert'), ('derived_contents', 'select, insert, delete'),
+    ('partials', 'select, insert, update, delete'), ('aw_schema_version', 'select')
 $$;
 
 -- aw_exposed is what a tenant's role could do past the functions. The planner's estimates come from the statistics of all
