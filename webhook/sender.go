@@ -93,6 +93,9 @@ func (s *Sender) send(ctx context.Context, d store.Delivery, at time.Time) Attem
 	if err := callable(d.URL); err != nil {
 		return Attempt{Err: err}
 	}
+	if !signable(d.ID) {
+		return Attempt{Err: &RefusedError{Problem: "has a delivery id that can't be signed", Remedy: "see who writes to webhook_deliveries beside the worker"}}
+	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, d.URL, strings.NewReader(d.Body))
 	if err != nil {
 		return Attempt{Err: fmt.Errorf("make the request: %w", bare(err))}

@@ -144,6 +144,14 @@ func TestSendRefused(t *testing.T) {
 	if !refused(a) || strings.Contains(a.Err.Error(), "secret") {
 		t.Errorf("a user name: got %+v", a)
 	}
+	// An id with a dot, signed, could be another id's delivery of another time.
+	for _, id := range []string{"", "msg.1", "msg_1.1700000000", "msg_1\n", "m\u00fcg", strings.Repeat("m", 129)} {
+		d := delivery("http://127.0.0.1:" + port)
+		d.ID = id
+		if a := newSender(t, webhook.SenderConfig{}).Send(t.Context(), d); !refused(a) {
+			t.Errorf("the id %q: got %+v, want it refused", id, a)
+		}
+	}
 	if reached.Load() {
 		t.Error("the server was reached")
 	}

@@ -58,7 +58,17 @@ func readSecret(secret string) ([]byte, error) {
 	return key, nil
 }
 
-// Sign sets the headers of one attempt at the delivery of a body. The id has no dot in it.
+// maxID is the length of an id that the database takes, too.
+const maxID = 128
+
+// signable says whether an id can be signed: with a dot in it, it could stand for another id and another time.
+func signable(id string) bool {
+	return id != "" && len(id) <= maxID && strings.Trim(id, idCharacters) == ""
+}
+
+const idCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
+
+// Sign sets the headers of one attempt at the delivery of a body. The id is signable.
 func (s *Signer) Sign(h http.Header, id string, at time.Time, body string) {
 	timestamp := strconv.FormatInt(at.Unix(), 10)
 	h.Set(HeaderID, id)

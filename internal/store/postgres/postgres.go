@@ -95,27 +95,28 @@ func (c *caller) chooseRole(ctx context.Context) error {
 	}
 	c.role = Role
 	// Postgres looks whether a function may be called before it begins a statement: as the login, then.
-	if err := tx.QueryRow(ctx, "select not pg_has_role(session_user, $1, 'usage')", Role).Scan(&c.apart); err != nil {
+	if err := tx.QueryRow(ctx, "select not pg_catalog.pg_has_role(session_user, $1, 'usage')", Role).Scan(&c.apart); err != nil {
 		return fmt.Errorf("connect to the database: %w", err)
 	}
 	return nil
 }
 
 // Call makes the tenant's settings and the call in one transaction: in one statement, since two take Postgres a
-// twentieth longer, or in two of one batch. "offset 0" has the settings made before the function is called.
+// twentieth longer, or in two of one batch. "offset 0" has the settings made before the function is called. Built-in
+// functions are qualified: in a schema on the login's search path somebody else may have made one that fits better.
 func (c *caller) Call(ctx context.Context, fn string, p json.RawMessage) (json.RawMessage, error) {
 	var answer string
 	var err error
 	if c.apart {
 		batch := &pgx.Batch{}
-		batch.Queue("select set_config('app.client_id', $1, true), set_config('role', $2, true)", c.clientID, c.role)
+		batch.Queue("select pg_catalog.set_config('app.client_id', $1, true), pg_catalog.set_config('role', $2, true)", c.clientID, c.role)
 		batch.Queue("select "+c.schema+"."+fn+"($1::jsonb)::text", string(p)).QueryRow(func(row pgx.Row) error {
 			return row.Scan(&answer)
 		})
 		err = c.pool.SendBatch(ctx, batch).Close()
 	} else {
 		err = c.pool.QueryRow(ctx, "select "+c.schema+"."+fn+`($1::jsonb)::text
-			from (select set_config('app.client_id', $2, true), set_config('role', $3, true) offset 0) settings`,
+			from (select pg_catalog.set_config('app.client_id', $2, true), pg_catalog.set_config('role', $3, true) offset 0) settings`,
 			string(p), c.clientID, c.role).Scan(&answer)
 	}
 	if err != nil {

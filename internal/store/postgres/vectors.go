@@ -36,7 +36,7 @@ func (c *caller) CallWithVectors(ctx context.Context, fn string, p json.RawMessa
 	}
 	var answer string
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, "select set_config('app.client_id', $1, true), set_config('role', $2, true)", c.clientID, c.role); err != nil {
+		if _, err := tx.Exec(ctx, "select pg_catalog.set_config('app.client_id', $1, true), pg_catalog.set_config('role', $2, true)", c.clientID, c.role); err != nil {
 			return err
 		}
 		return tx.QueryRow(ctx, "select "+c.schema+"."+fn+"($1::jsonb, $2::"+typed+")::text", args...).Scan(&answer)
@@ -75,9 +75,9 @@ func (c *caller) registerHalfvec(ctx context.Context, conn *pgxpool.Conn) (strin
 	}
 	var element, array uint32
 	var name string
-	err := conn.QueryRow(ctx, `select t.oid, t.typarray, format('%I.halfvec[]', n.nspname) from pg_extension e
-		join pg_namespace n on n.oid = e.extnamespace
-		join pg_type t on t.typnamespace = n.oid and t.typname = 'halfvec' where e.extname = 'vector'`).Scan(&element, &array, &name)
+	err := conn.QueryRow(ctx, `select t.oid, t.typarray, pg_catalog.quote_ident(n.nspname) || '.halfvec[]' from pg_catalog.pg_extension e
+		join pg_catalog.pg_namespace n on n.oid = e.extnamespace
+		join pg_catalog.pg_type t on t.typnamespace = n.oid and t.typname = 'halfvec' where e.extname = 'vector'`).Scan(&element, &array, &name)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", &rpc.SQLError{State: "42704", Message: "there is no type halfvec"} // undefined_object
 	} else if err != nil {

@@ -132,6 +132,9 @@ func TestGuards(t *testing.T) {
 		letter("null", "'m2'"):                                          "",
 		"update webhook_deliveries set status = 'pending'":              "AW011",
 		"insert into jobs (client_id, id, type) values ('a', '/', 'x')": "23514",
+		"insert into webhook_deliveries (client_id, id, event, url, body) values ('a', 'msg.1', 'task.failed', 'u', 'b')": "23514",
+		"insert into webhook_deliveries (client_id, id, event, url, body) values ('a', '', 'task.failed', 'u', 'b')":      "23514",
+		"insert into webhook_deliveries (client_id, id, event, url, body) values ('a', 'msg_1', 'task.failed', 'u', 'b')": "",
 	} {
 		if _, err := conn.Exec(t.Context(), sql); code(err) != want {
 			t.Errorf("%s: %v, want %q", sql, err, want)

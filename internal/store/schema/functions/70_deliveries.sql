@@ -13,6 +13,7 @@ begin
     select w.id from {{ .schema }}.webhook_deliveries w
     where w.client_id = v_client and w.status = 'pending' and w.next_attempt_at <= v_now
       and (w.lease_expires_at is null or w.lease_expires_at <= v_now)
+      and length(w.id) <= 128 and w.id ~ '^[A-Za-z0-9_-]+$' -- an older row may have one that can't be signed
       and not coalesce(p -> 'skip_hosts' ? lower(substring(w.url from '^[^:]+://([^/?#]+)')), false)
     order by w.next_attempt_at
     limit (p ->> 'max')::int

@@ -34,7 +34,7 @@ begin
   end loop;
   for r in
     select p.oid::regprocedure::text as called, p.proname from pg_proc p
-    where p.pronamespace = in_schema::regnamespace and p.prosecdef and p.proname like 'aw\_%' and p.proname <> all ({{ .reads }})
+    where p.pronamespace = in_schema::regnamespace and p.prosecdef and pg_get_userbyid(p.proowner) = current_user and p.proname <> all ({{ .reads }})
       and has_function_privilege('async_worker_reader', p.oid, 'execute')
   loop
     v_findings := v_findings || jsonb_build_object('about', 'policy', 'subject', r.proname, 'problem', 'async_worker_reader may call it',
@@ -133,7 +133,7 @@ begin
   for r in
     select o.rolname, f.oid::regprocedure::text as called, f.proname from pg_proc d join pg_roles o on o.oid = d.proowner
     join pg_proc f on f.pronamespace = d.pronamespace and f.proname = any ({{ .searched }})
-    where d.pronamespace = c_schema::regnamespace and d.proname = 'aw_matching_own' and not has_function_privilege(o.oid, f.oid, 'execute')
+    where d.pronamespace = c_schema::regnamespace and d.proname = 'aw_matching_own' and o.rolname = 'aw_searcher' and pg_get_userbyid(f.proowner) = current_user and not has_function_privilege(o.oid, f.oid, 'execute')
   loop
     v_findings := v_findings || jsonb_build_object('about', 'function', 'subject', r.proname, 'problem', format('execute is not granted to %s, which search runs as', r.rolname),
       'mend', format('grant execute on function %s to %I', r.called, r.rolname));
@@ -156,7 +156,7 @@ begin
         select jsonb_build_object('about', 'table', 'subject', r.name, 'problem', format('select is not granted to %s, which search runs as', o.rolname),
                  'mend', format('grant select on %I.%I to %I', c_schema, r.name, o.rolname))
         from pg_proc d join pg_roles o on o.oid = d.proowner
-        where d.pronamespace = c_schema::regnamespace and d.proname = 'aw_matching_own' and not has_table_privilege(o.oid, r.oid, 'select')), '[]');
+        where d.pronamespace = c_schema::regnamespace and d.proname = 'aw_matching_own' and o.rolname = 'aw_searcher' and not has_table_privilege(o.oid, r.oid, 'select')), '[]');
     end if;
     if r.name <> 'aw_schema_version' then
       v_findings := v_findings || {{ .schema }}.aw_examine_policies(c_schema, r.name);
