@@ -1,0 +1,144 @@
+package schema_test
+
+import (
+	"compress/gzip"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
+	"github.com/seed-7227ef26/async-worker/internal/store/schema"
+)
+
+// oldCalls are what a worker of schema version 16 sends for a document, as it was recorded: up to its staged version,
+// and from there on.
+var oldCalls = [2][]string{{
+	`aw_check('{"client_id":"CLIENT"}')`,
+	`aw_begin('{"client_id":"CLIENT","job_id":"JOB","type":"ingest","payload":{"filename":"a.pdf"},"hints":{},"priority":"high","webhook_url":"https://example.com/hook","requested_by":"user-17","fingerprint":"f1","max_attempts":3,"worker":"w1","source":{"queue":"q","message_id":"JOB","inserted_at":"2026-11-20T11:38:04.795700836Z"},"original_message":"{}","begin_id":"b","lease_ms":3600000}')`,
+	`aw_heartbeat('{"client_id":"CLIENT","job_id":"JOB","fence":1,"events":[{"id":"EVENT","at":"2026-11-20T11:38:09.28Z","stage":"parsing","progress":10}],"lease_ms":3600000}')`,
+	`aw_stage_document('{"client_id":"CLIENT","job_id":"JOB","fence":1,"document_set":"contracts","filename":"JOB.pdf","blob":"in/a.pdf"}')`,
+	`aw_known_chunks('{"client_id":"CLIENT","keys":["key of zero"]}')`,
+	`aw_stage_chunks('{"client_id":"CLIENT","job_id":"JOB","fence":1,"document_id":"DOCUMENT","version":1,"model":"m","chunks":[{"position":0,"content":"zero JOB","heading_path":["Terms"],"pages":[1,2],"kind":"text","tokens":7,"chunk_key":"key of zero","boxes":[],"embedding":"[1,2,3,4,5,6,7,8]"}]}')`,
+}, {
+	`aw_canceling('{"client_id":"CLIENT","attempts":[{"job_id":"JOB","fence":1}]}')`,
+	`aw_stage_vectors('{"client_id":"CLIENT","job_id":"JOB","fence":1,"document_id":"DOCUMENT","version":1,"model":"m","chunks":[{"position":1,"content":"one","heading_path":[],"pages":[2],"kind":"text","tokens":7,"chunk_key":"key of one","boxes":[]}]}'::jsonb, '{"[8,7,6,5,4,3,2,1]"}')`,
+	`aw_complete('{"client_id":"CLIENT","job_id":"JOB","fence":1,"result":{"n":1},"events":[],"effects":[{"kind":"activate_document","args":{"document_id":"DOCUMENT","version":1,"chunks":2,"content_sha256":"c","pages":2,"characters":7,"extractor":"e","pipeline":"p","blob":"in/a.pdf"}}]}')`,
+	`aw_claim_deliveries('{"client_id":"CLIENT","worker":"w","max":100,"lease_ms":120000}')`,
+	`aw_settle_delivery('{"client_id":"CLIENT","id":"DELIVERY","fence":1,"status":"delivered","response_status":200,"response":"","error":"","next_after_ms":0,"latency_ms":5}')`,
+	`aw_search('{"client_id":"CLIENT","text":"zero","embedding":"[1,2,3,4,5,6,7,8]","limit":10}')`,
+	`aw_page_results_put('{"client_id":"CLIENT","source":"sha-1","reader":"r","pages":[{"page":1,"reading":"cmVhZA=="}]}')`,
+	`aw_partials_put('{"client_id":"CLIENT","job_id":"JOB","partials":[{"key":"a","answer":{"text":"x"},"prompt_tokens":100,"completion_tokens":7,"own":false}]}')`,
+	`aw_submit('{"client_id":"CLIENT","job_id":"JOB-2","type":"ingest","payload":{},"hints":{},"priority":"normal","fingerprint":"f","max_attempts":1,"queue":"q","message":"m"}')`,
+	`aw_sweep('{"client_id":"CLIENT","unsent_for_ms":0,"stalled_for_ms":3600000,"unstarted_for_ms":3600000,"again_after_ms":3600000,"limit":10}')`,
+	`aw_collect('{"client_id":"CLIENT","superseded_for_ms":3600000000,"abandoned_for_ms":3600000000,"limit":10}')`,
+}}
+
+// oldWorker is a session of such a worker.
+type oldWorker struct {
+	*pgx.Conn
+	client string
+}
+
+// do makes calls for a job, and wants each to say something of it.
+func (w oldWorker) do(t *testing.T, job string, calls []string) {
+	t.Helper()
+	for _, call := range calls {
+		var document, delivery string
+		super := connect(t, w.Config().ConnString())
+		if err := super.QueryRow(t.Context(), `select coalesce((select id::text from documents where client_id = $1 and filename = $2), ''),
+			coalesce((select id from webhook_deliveries where client_id = $1 and job_id = $3), '')`, w.client, job+".pdf", job).Scan(&document, &delivery); err != nil {
+			t.Fatal(err)
+		}
+		event := fmt.Sprintf("00000000-0000-4000-8000-%012x", len(job))
+		call = strings.NewReplacer("CLIENT", w.client, "JOB", job, "EVENT", event, "DOCUMENT", document, "DELIVERY", delivery).Replace(call)
+		var answer string
+		if err := w.QueryRow(t.Context(), "select "+call+"::text").Scan(&answer); err != nil {
+			t.Fatalf("%s: %v", call, err)
+		}
+		for name, part := range map[string]string{"aw_search": `"zero ` + job, "aw_claim": `"msg_`, "aw_begin": `"run"`, "aw_complete": `"succeeded"`, "aw_sweep": job + "-2"} {
+			if strings.HasPrefix(call, name) && !strings.Contains(answer, part) {
+				t.Errorf("%s: %s", call, answer)
+			}
+		}
+	}
+}
+
+// TestOldWorkerBesideTheNew: a database of version 16, with rows, is migrated in place while workers of that version are
+// at work, by each sort of key; they finish what they began, and go on.
+func TestOldWorkerBesideTheNew(t *testing.T) {
+	t.Parallel()
+	url := stacktest.EmptyPostgres(t)
+	super := connect(t, url)
+	if _, err := super.Exec(t.Context(), oldSchema(t)); err != nil {
+		t.Fatal(err)
+	}
+	workers := map[string]oldWorker{}
+	for name, settings := range map[string]string{
+		"setting":     "set role async_worker; set app.client_id = 'setting'",
+		"claim":       `set role async_worker; set request.jwt.claims = '{"role":"async_worker","client_id":"claim"}'`,
+		"service-key": `set role service_role; set request.jwt.claims = '{"role":"service_role"}'`,
+	} {
+		conn := connect(t, url)
+		if _, err := conn.Exec(t.Context(), settings); err != nil {
+			t.Fatal(err)
+		}
+		workers[name] = oldWorker{conn, name}
+		workers[name].do(t, "before", append(oldCalls[0][:len(oldCalls[0]):len(oldCalls[0])], oldCalls[1]...))
+		workers[name].do(t, "meanwhile", oldCalls[0])
+	}
+	before := counts(t, super)
+	report, err := schema.Migrate(t.Context(), url, schema.Options{Dimensions: 8})
+	if err != nil || report.From != 16 || report.To != schema.Version() {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	if after := counts(t, super); after != before {
+		t.Errorf("rows before the migration: %s; after it: %s", before, after)
+	}
+	for name, w := range workers {
+		w.do(t, "meanwhile", oldCalls[1])
+		w.do(t, "after", append(oldCalls[0][:len(oldCalls[0]):len(oldCalls[0])], oldCalls[1]...))
+		var n int
+		err := w.QueryRow(t.Context(), "select count(*) from jobs where client_id = $1", name).Scan(&n)
+		if service := name == "service-key"; service && (err != nil || n != 6) || !service && code(err) != "42501" {
+			t.Errorf("%s reads the table of jobs: %d, %v", name, n, err)
+		}
+		if err := w.QueryRow(t.Context(), "select count(*) from match_document_chunks('[1,2,3,4,5,6,7,8]', 100)").Scan(&n); err != nil ||
+			name != "service-key" && n != 6 || name == "service-key" && n != 18 {
+			t.Errorf("%s finds %d chunks, %v", name, n, err)
+		}
+	}
+}
+
+// counts are how many rows there are of what is in use.
+func counts(t *testing.T, conn *pgx.Conn) (rows string) {
+	t.Helper()
+	err := conn.QueryRow(t.Context(), `select format('%s jobs %s events %s documents %s chunks %s deliveries', (select count(*) from jobs), (select count(*) from job_events),
+		(select count(*) from documents), (select count(*) from document_chunks), (select count(*) from webhook_deliveries))`).Scan(&rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// oldSchema is what migrate --print of version 16 wrote, for 8 dimensions.
+func oldSchema(t *testing.T) string {
+	t.Helper()
+	f, err := os.Open("testdata/v16.sql.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sql, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(sql)
+}
