@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
@@ -19,13 +20,17 @@ func settling(ctx context.Context) (context.Context, context.CancelFunc) {
 
 // delivery is one received message on its way through the engine.
 type delivery struct {
-	msg   *queue.Message
-	queue queue.Queue
-	log   *slog.Logger
-	trace string // the trace that its task belongs to; empty: it belongs to none
+	msg    *queue.Message
+	queue  queue.Queue
+	log    *slog.Logger
+	origin task.Origin // where it was moved from
+	trace  string      // the trace that its task belongs to; empty: it belongs to none
 }
 
 func (d *delivery) source() store.Source {
+	if d.origin != (task.Origin{}) {
+		return store.Source{Queue: d.origin.Queue, MessageID: d.origin.MessageID, InsertedAt: d.origin.InsertedAt}
+	}
 	return store.Source{Queue: d.queue.Name(), MessageID: d.msg.ID, InsertedAt: d.msg.InsertedAt}
 }
 

@@ -24,11 +24,13 @@ func (e *Engine) handle(ctx context.Context, q queue.Queue, m *queue.Message) {
 	bounded, done := settling(ctx)
 	defer done()
 
-	t, known, err := e.decode(bounded, m.Text)
+	decoded, err := e.decode(bounded, m.Text)
+	e.from(d, decoded.Origin)
 	if err != nil {
-		e.undecoded(bounded, d, known, err)
+		e.undecoded(bounded, d, decoded.Known, err)
 		return
 	}
+	t := decoded.Task
 	d.log = d.log.With("task_id", t.ID, "task_type", t.Type)
 	if d.trace = e.deps.Tracer.TraceID(t.TraceParent, t.ID); d.trace != "" {
 		d.log = d.log.With("trace_id", d.trace)
@@ -45,6 +47,12 @@ func (e *Engine) handle(ctx context.Context, q queue.Queue, m *queue.Message) {
 	if _, err := safely(d.log, func() (struct{}, error) { return struct{}{}, h.Check(t) }); err != nil {
 		e.refuse(bounded, d, t, job.Classify(err))
 		return
+	}
+	if e.route(bounded, d, decoded.Priority) {
+		return
+	}
+	if decoded.Priority == "" {
+		t.Priority = e.priorityOf(d.queue.Name())
 	}
 	a := &attempt{delivery: d, task: t, handler: h, spec: h.Spec()}
 	leave, no := e.admit(bounded, a)
@@ -126,21 +134,25 @@ func (e *Engine) beginning(a *attempt) store.Begin {
 }
 
 // decode turns a message's text into a task, fetching the real text when it is a claim check. It also
-// returns what could be read when the task could not.
-func (e *Engine) decode(ctx context.Context, text string) (task.Task, task.Known, error) {
+// returns what could be read when the task could not. A claim check's own priority counts when what it names has none.
+func (e *Engine) decode(ctx context.Context, text string) (task.Decoded, error) {
 	opts := task.Options{ClientID: e.cfg.ClientID}
 	decoded, err := task.Decode(text, opts)
 	if err != nil || decoded.ClaimCheck == "" {
-		return decoded.Task, decoded.Known, err
+		return decoded, err
 	}
-	known := decoded.Known
-	text, err = e.claim(ctx, decoded.ClaimCheck)
+	claim := decoded
+	text, err = e.claim(ctx, claim.ClaimCheck)
 	if err != nil {
-		return task.Task{}, known, err
+		return claim, err
 	}
 	opts.Claimed = true
 	decoded, err = task.Decode(text, opts)
-	return decoded.Task, decoded.Known, err
+	decoded.Origin = claim.Origin
+	if decoded.Priority == "" && claim.Priority != "" {
+		decoded.Priority, decoded.Task.Priority = claim.Priority, claim.Priority
+	}
+	return decoded, err
 }
 
 // A claim check that can't be fetched has no job row that counts attempts. When it has failed this often and

@@ -141,13 +141,7 @@ func (e *Engine) recorded(s store.Stalled) (task.Task, *job.Error) {
 
 // sendRecorded sends a recorded message, to a queue that may have been deleted, and notes that it is sent.
 func (e *Engine) sendRecorded(ctx context.Context, q queue.Queue, jobID, text string) error {
-	_, err := q.Send(ctx, text, queue.SendOptions{})
-	if errors.Is(err, queue.ErrNotFound) {
-		if err = q.Ensure(ctx); err == nil {
-			_, err = q.Send(ctx, text, queue.SendOptions{})
-		}
-	}
-	if err != nil {
+	if err := sendEnsured(ctx, q, text); err != nil {
 		return fmt.Errorf("send the message of job %s: %w", jobID, err)
 	}
 	e.Wake()

@@ -20,6 +20,10 @@ type Decoded struct {
 	// is to be read (at most MaxBytes) and decoded with Options.Claimed.
 	ClaimCheck string
 	Known      Known // what stood beside the claim check, or the parts of the task
+	// Priority is what the message asks for, by its hints or else by itself; empty: for none, so that it stays on the
+	// queue that it is on.
+	Priority Priority
+	Origin   Origin // where it was moved from
 }
 
 // Decode reads a message's text: a task as JSON, or in a CloudEvents 1.0 envelope, or a claim check;
@@ -41,11 +45,11 @@ func Decode(text string, opts Options) (Decoded, error) {
 		return Decoded{Known: d.err.Known}, d.err
 	}
 	if blob != "" {
-		return Decoded{ClaimCheck: blob, Known: d.known(t)}, nil
+		return Decoded{ClaimCheck: blob, Known: d.known(t), Priority: d.asked, Origin: m.origin}, nil
 	}
 	t.Ignored = append(d.rest(), d.ignored...)
 	slices.Sort(t.Ignored)
-	return Decoded{Task: t, Known: d.known(t)}, nil
+	return Decoded{Task: t, Known: d.known(t), Priority: d.asked, Origin: m.origin}, nil
 }
 
 // message is a JSON object that is a task or a claim check, out of its wrappings.
@@ -53,6 +57,7 @@ type message struct {
 	*fields
 	event       bool   // it came in a CloudEvents envelope
 	traceParent string // of the envelope
+	origin      Origin
 }
 
 // open takes off the wrappings of a text. Its error is an *Invalid whose Known is empty.
@@ -61,10 +66,13 @@ func open(text string) (message, error) {
 	if invalid != nil {
 		return message{}, invalid
 	}
+	origin := outer.origin()
 	if _, event := outer.members["specversion"]; event {
-		return openEvent(outer)
+		m, err := openEvent(outer)
+		m.origin = origin
+		return m, err
 	}
-	return message{fields: outer}, nil
+	return message{fields: outer, origin: origin}, nil
 }
 
 // object reads the one JSON object that a text is or wraps.
@@ -89,6 +97,7 @@ type decoder struct {
 	event       bool
 	ignored     []string
 	otherClient bool
+	asked       Priority // empty: the message names none
 }
 
 // message reads a task, and the name of a blob when the message is a claim check. Every field is
@@ -100,8 +109,14 @@ func (d *decoder) message() (t Task, blob string) {
 	t.Type = d.taskType(claimed)
 	t.Payload = d.payload(claimed)
 	t.WebhookURL = d.webhookURL()
-	t.Priority = d.priority()
+	d.asked = d.priority()
 	t.Hints = d.hints()
+	if t.Hints.Priority != "" {
+		d.asked = t.Hints.Priority
+	}
+	if t.Priority = d.asked; t.Priority == "" {
+		t.Priority = PriorityNormal
+	}
 	t.RequestedBy = d.text("requested_by", maxRequestedBy)
 	t.TraceParent = d.traceParent()
 	return t, blob

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -109,11 +110,82 @@ func TestDecodeHints(t *testing.T) {
 		},
 		`{"force":"False","resolution":null}`: {},
 		`{"force":" TRUE "}`:                  {Force: true},
+		`{"resolution":1.5}`:                  {Resolution: 2},
+		`{"resolution":0.2}`:                  {Resolution: 1},
+		`{"resolution":"9e9"}`:                {Resolution: task.MaxResolution},
+		`{"priority":"low"}`:                  {Priority: task.PriorityLow},
 		`null`:                                {},
 	} {
 		got := decode(t, `{"task_id":"t","task_type":"ocr","payload":{},"hints":`+hints+`}`)
 		if got.Hints != want {
 			t.Errorf("%s: got %+v, want %+v", hints, got.Hints, want)
+		}
+	}
+}
+
+// What is no resolution is as an unknown hint: the task is done with the engine's own.
+func TestDecodeOddResolution(t *testing.T) {
+	t.Parallel()
+	for _, odd := range []string{`0`, `-3`, `"high"`, `[300]`, `{}`, `true`, `"1e999"`, `"NaN"`, `""`} {
+		got := decode(t, `{"task_id":"t","task_type":"ocr","payload":{},"hints":{"resolution":`+odd+`}}`)
+		if got.Hints != (task.Hints{}) || !slices.Equal(got.Ignored, []string{"hints.resolution"}) {
+			t.Errorf("%s: got %+v, ignored %v", odd, got.Hints, got.Ignored)
+		}
+	}
+}
+
+// The hint wins over the message's own priority; without either the message asks for none.
+func TestDecodePriority(t *testing.T) {
+	t.Parallel()
+	for fields, want := range map[string][2]task.Priority{
+		`"priority":"low"`:                               {"low", "low"},
+		`"hints":{"priority":"high"}`:                    {"high", "high"},
+		`"priority":"low","hints":{"priority":"high"}`:   {"high", "high"},
+		`"priority":"high","hints":{"priority":null}`:    {"high", "high"},
+		`"hints":{"force":true}`:                         {"", "normal"},
+		`"priority":"normal","hints":{"priority":"low"}`: {"low", "low"},
+	} {
+		d, err := task.Decode(`{"task_id":"t","task_type":"ocr","payload":{},`+fields+`}`, ours)
+		if err != nil || d.Priority != want[0] || d.Task.Priority != want[1] {
+			t.Errorf("%s: got %q, %q, %v", fields, d.Priority, d.Task.Priority, err)
+		}
+	}
+}
+
+// A moved message is the same task, however it is wrapped, and says which message it was.
+func TestMoved(t *testing.T) {
+	t.Parallel()
+	from := task.Origin{Queue: "southhaven-tasks", MessageID: "5d2f", InsertedAt: time.UnixMilli(1700000000123)}
+	quoted, _ := json.Marshal(whole)
+	for name, text := range map[string]string{
+		"raw": whole, "base64": base64.StdEncoding.EncodeToString([]byte(whole)), "JSON in a string": string(quoted),
+		"event":       `{"specversion":"1.0","id":"1","source":"s","type":"t","traceparent":"` + trace + `","data":{"job_id":"t-1","payload":{"a":"<&>"},"colour":1}}`,
+		"claim check": `{"claim_check":{"blob":"tasks/4b1c.json"},"task_id":"t-9","priority":"high"}`,
+	} {
+		before, err := task.Decode(text, ours)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		moved, err := task.Moved(text, from)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		after, err := task.Decode(moved, ours)
+		if err != nil || after.Origin != from || before.Origin != (task.Origin{}) {
+			t.Errorf("%s: from %+v, %v", name, after.Origin, err)
+		}
+		if task.Fingerprint(before.Task) != task.Fingerprint(after.Task) {
+			t.Errorf("%s: another task", name)
+		}
+		after.Origin, after.Task.Payload, after.Known.Payload = task.Origin{}, before.Task.Payload, before.Known.Payload
+		if !reflect.DeepEqual(before, after) {
+			t.Errorf("%s: was %+v\nis  %+v", name, before, after)
+		}
+	}
+	for _, odd := range []string{`"a"`, `"a/b"`, `"a/b/c"`, `7`, `"/b/1"`} {
+		d, err := task.Decode(`{"task_id":"t","task_type":"ocr","payload":{},"movedfrom":`+odd+`}`, ours)
+		if err != nil || d.Origin != (task.Origin{}) || !slices.Equal(d.Task.Ignored, []string{"movedfrom"}) {
+			t.Errorf("%s: %+v, %v", odd, d, err)
 		}
 	}
 }
@@ -198,7 +270,7 @@ func TestDecodeInvalid(t *testing.T) {
 		"timeout endless":        {with(`"hints":{"timeout_seconds":1e9}`), task.InvalidField, "hints.timeout_seconds is 1e+09"},
 		"timeout not a number":   {with(`"hints":{"timeout_seconds":"NaN"}`), task.InvalidField, `hints.timeout_seconds is "NaN"`},
 		"timeout an object":      {with(`"hints":{"timeout_seconds":{}}`), task.InvalidField, "hints.timeout_seconds is an object"},
-		"resolution a fraction":  {with(`"hints":{"resolution":1.5}`), task.InvalidField, "hints.resolution is 1.5; send a whole number"},
+		"priority of a hint":     {with(`"hints":{"priority":"urgent"}`), task.InvalidField, `hints.priority is "urgent"; send high, normal or low`},
 		"claim check a string":   {`{"claim_check":"x"}`, task.InvalidField, "claim_check is a string"},
 		"claim check no blob":    {`{"claim_check":{}}`, task.InvalidField, "claim_check.blob is missing or empty"},
 		"claim check up":         {`{"claim_check":{"blob":"a/../b"}}`, task.InvalidField, "claim_check.blob leaves its place"},

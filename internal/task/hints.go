@@ -25,7 +25,7 @@ func (d *decoder) hints() Hints {
 		d.bad("hints", "is "+kind(raw)+", not an object", "send an object, or leave it out")
 		return Hints{}
 	}
-	h := Hints{Force: f.truth("force"), OutputFormat: f.text("output_format", maxOutputFormat)}
+	h := Hints{Force: f.truth("force"), OutputFormat: f.text("output_format", maxOutputFormat), Priority: f.priority()}
 	h.TimeoutSec = f.timeout()
 	h.Timeout = time.Duration(h.TimeoutSec * float64(time.Second))
 	h.Resolution = f.resolution()
@@ -46,12 +46,16 @@ func (f *fields) timeout() float64 {
 	return seconds
 }
 
+// resolution never refuses a task: a number is rounded and brought within bounds, anything else is as an unknown hint.
 func (f *fields) resolution() int {
-	const remedy = "send a whole number from 1 to 100000, or leave it out"
-	value, there := f.number("resolution", remedy)
-	if there && f.err == nil && (value < 1 || value > MaxResolution || value != math.Trunc(value)) {
-		f.bad("resolution", "is "+strconv.FormatFloat(value, 'g', -1, 64), remedy)
+	raw, there := f.take("resolution")
+	if !there {
 		return 0
 	}
-	return int(value)
+	literal, ok := scalar(raw)
+	if value, err := strconv.ParseFloat(literal, 64); ok && err == nil && value > 0 {
+		return int(min(max(math.Round(value), 1), MaxResolution))
+	}
+	f.members["resolution"] = raw // for Ignored
+	return 0
 }

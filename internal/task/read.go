@@ -234,14 +234,12 @@ func urlProblem(text string) string {
 	return ""
 }
 
-func (d *decoder) priority() Priority {
-	switch p := Priority(d.text("priority", maxAttribute)); p {
-	case "":
-		return PriorityNormal
-	case PriorityHigh, PriorityNormal, PriorityLow:
+func (f *fields) priority() Priority {
+	switch p := Priority(f.text("priority", maxAttribute)); p {
+	case "", PriorityHigh, PriorityNormal, PriorityLow:
 		return p
 	default:
-		d.bad("priority", "is "+quote(string(p)), priorityRemedy)
-		return PriorityNormal
+		f.bad("priority", "is "+quote(string(p)), priorityRemedy)
+		return ""
 	}
 }

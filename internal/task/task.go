@@ -55,6 +55,7 @@ type Hints struct {
 	Force        bool          `json:"force,omitempty"`           // do it again although it is done
 	Timeout      time.Duration `json:"-"`                         // zero: TASK_TIMEOUT_SEC
 	TimeoutSec   float64       `json:"timeout_seconds,omitempty"` // Timeout as the message and the job row spell it
-	Resolution   int           `json:"resolution,omitempty"`      // longest side in the engine's units; zero: its default
+	Resolution   int           `json:"resolution,omitempty"`      // longest side of a page's image in pixels; zero: the engine's default
 	OutputFormat string        `json:"output_format,omitempty"`   // empty: the handler's default
+	Priority     Priority      `json:"priority,omitempty"`        // empty: the task's own; else it is the task's, too
 }

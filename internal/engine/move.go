@@ -1,0 +1,65 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/queue"
+)
+
+// route moves a message whose task asks for another priority than that of its queue to the queue of it, before any
+// work. It says whether that is done. A message is moved once: the copy says where it comes from. A crash between copy
+// and delete leaves two, and the second is moved again: all copies are the message that they come from (I2, I6), by
+// their source. One that can't be moved is done where it is.
+func (e *Engine) route(ctx context.Context, d *delivery, asked task.Priority) bool {
+	to := e.deps.Queues.For(asked)
+	if asked == "" || d.origin != (task.Origin{}) || to.Name() == d.queue.Name() {
+		return false
+	}
+	text, err := task.Moved(d.msg.Text, task.Origin{Queue: d.queue.Name(), MessageID: d.msg.ID, InsertedAt: d.msg.InsertedAt})
+	if err == nil {
+		err = sendEnsured(ctx, to, text)
+	}
+	if err != nil {
+		d.log.Warn("can't move a message to the queue of its priority; it is done from the one that it is on", "priority", asked, "to", to.Name(), "error", err)
+		return false
+	}
+	d.acknowledge(ctx)
+	d.log.Info("moved to the queue of its priority", "priority", asked, "to", to.Name())
+	e.Wake()
+	return true
+}
+
+// sendEnsured sends to a queue that may have been deleted.
+func sendEnsured(ctx context.Context, q queue.Queue, text string) error {
+	_, err := q.Send(ctx, text, queue.SendOptions{})
+	if errors.Is(err, queue.ErrNotFound) {
+		if err = q.Ensure(ctx); err == nil {
+			_, err = q.Send(ctx, text, queue.SendOptions{})
+		}
+	}
+	return err
+}
+
+// from notes where a message was moved from. A sender may write that, too: it can name queues of this tenant alone,
+// and no time to come.
+func (e *Engine) from(d *delivery, o task.Origin) {
+	if _, ours := e.queueNamed(o.Queue); !ours {
+		return
+	}
+	if o.InsertedAt.After(d.msg.InsertedAt) {
+		o.InsertedAt = d.msg.InsertedAt
+	}
+	d.origin = o
+}
+
+// priorityOf is the priority of one of the queues that tasks come from.
+func (e *Engine) priorityOf(name string) task.Priority {
+	for _, p := range []task.Priority{task.PriorityHigh, task.PriorityLow} {
+		if e.deps.Queues.For(p).Name() == name {
+			return p
+		}
+	}
+	return task.PriorityNormal
+}

@@ -1,0 +1,54 @@
+package task
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Origin is the message that a moved one was before: a copy is the same message to whoever asks whether it was there
+// before. The zero value: it was not moved.
+type Origin struct {
+	Queue, MessageID string
+	InsertedAt       time.Time
+}
+
+// movedFrom is the member of a message that says so, of a CloudEvents envelope an extension attribute.
+const movedFrom = "movedfrom"
+
+// Moved is a message's text with its origin in it. Whatever wraps the text is taken off.
+func Moved(text string, from Origin) (string, error) {
+	f, invalid := object(text)
+	if invalid != nil {
+		return "", fmt.Errorf("move a message: %w", invalid)
+	}
+	var err error
+	if f.members[movedFrom], err = json.Marshal(fmt.Sprintf("%s/%s/%d", from.Queue, from.MessageID, from.InsertedAt.UnixMilli())); err != nil {
+		return "", fmt.Errorf("move a message: %w", err)
+	}
+	moved, err := json.Marshal(f.members)
+	if err != nil {
+		return "", fmt.Errorf("move a message: %w", err)
+	}
+	return string(moved), nil
+}
+
+// origin reads what Moved wrote. Anything else is an unknown field.
+func (f *fields) origin() Origin {
+	var text string
+	if err := json.Unmarshal(f.members[movedFrom], &text); err != nil {
+		return Origin{}
+	}
+	parts := strings.Split(text, "/")
+	if len(parts) != 3 || parts[0] == "" || parts[1] == "" || len(text) > maxAttribute {
+		return Origin{}
+	}
+	at, err := strconv.ParseInt(parts[2], 10, 64)
+	if err != nil {
+		return Origin{}
+	}
+	delete(f.members, movedFrom)
+	return Origin{Queue: parts[0], MessageID: parts[1], InsertedAt: time.UnixMilli(at)}
+}
