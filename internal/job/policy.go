@@ -14,7 +14,7 @@ type Jitter string
 // The kinds of jitter.
 const (
 	FullJitter         Jitter = "full"         // uniform in [0, backoff]
-	DecorrelatedJitter Jitter = "decorrelated" // uniform in [base, 3 × the wait before], capped
+	DecorrelatedJitter Jitter = "decorrelated" // min(cap, uniform in [base, 3 × the wait before])
 )
 
 // MaxRetryAfter bounds a server's Retry-After.
@@ -49,8 +49,7 @@ func (p Policy) Wait(attempt int, previous, retryAfter time.Duration, rnd *rand.
 	var wait time.Duration
 	switch p.Jitter {
 	case DecorrelatedJitter:
-		upper := min(p.Cap, 3*max(previous, p.Base))
-		wait = p.Base + between(rnd, upper-p.Base)
+		wait = min(p.Cap, p.Base+between(rnd, 3*min(max(previous, p.Base), p.Cap)-p.Base))
 	default:
 		backoff := p.Cap
 		if shift := attempt - 1; shift < 20 && p.Base<<shift < p.Cap {
