@@ -52,6 +52,9 @@ type Progress interface {
 	Stage(name string) error
 	// Within tells the done fraction (0-1) of the current stage; message may be empty.
 	Within(fraction float64, message string)
+	// Pages tells how many pages of the document are done, and how many it has; total 0: not known yet. It goes with
+	// the events from then on, as metadata {"pages_completed": …, "total_pages": …}.
+	Pages(completed, total int)
 	// Checkpoint leaves a JSON value for the next attempt, should there be one.
 	Checkpoint(value any)
 	// Delta tells a piece of the text that the handler is getting, e.g. of a model's answer, for who wants to

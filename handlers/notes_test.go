@@ -15,6 +15,7 @@ func (*journal) Stage(string) error         { return nil }
 func (*journal) Within(float64, string)     {}
 func (j *journal) Checkpoint(v any)         { j.raw, _ = json.Marshal(v) }
 func (*journal) Delta(string, bool)         {}
+func (*journal) Pages(int, int)             {}
 func (*journal) Save(context.Context) error { return nil }
 
 func TestNotes(t *testing.T) {

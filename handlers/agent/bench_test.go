@@ -216,6 +216,8 @@ func (j *journal) Stage(name string) error {
 }
 func (j *journal) Within(_ float64, message string) { j.said = append(j.said, message) }
 func (j *journal) Checkpoint(v any)                 { j.last, _ = json.Marshal(v) }
+func (*journal) Pages(int, int)                     {}
+
 func (j *journal) Delta(piece string, restart bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -191,28 +191,23 @@ func (b *batcher) flush() error {
 }
 
 func (w *work) parse(ctx context.Context, chunker *chunk.Chunker) error {
-	lastPage := 0
+	pages := handlers.NewPageProgress(w.call.Progress)
+	w.source.Pages = pages.Total
 	w.enrich = attach(w.deps.Privacy, func(b extract.Block) error {
 		w.text.add(b)
 		return chunker.Add(b)
 	})
 	info, err := w.deps.Extractor.Extract(ctx, w.source, w.deps.Limits, func(b extract.Block) error {
-		if b.Page > lastPage {
-			lastPage = b.Page
-			w.call.Progress.Within(pageFraction(lastPage), fmt.Sprintf("page %d", lastPage))
-		}
+		pages.Page(b.Page)
 		return w.enrich.block(ctx, b)
 	})
 	if err != nil {
 		return err
 	}
+	pages.End(info.Pages)
 	if err := w.call.Progress.Stage(stageEnriching); err != nil {
 		return err
 	}
 	w.info, err = w.enrich.end(ctx, info)
 	return err
 }
-
-// pageFraction moves the progress on with every page although the number of pages is not known yet:
-// half of what remains every 20 pages.
-func pageFraction(page int) float64 { return 1 - 1/(1+float64(page)/20) }

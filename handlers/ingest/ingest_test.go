@@ -117,6 +117,7 @@ func (quiet) Stage(string) error         { return nil }
 func (quiet) Within(float64, string)     {}
 func (quiet) Checkpoint(any)             {}
 func (quiet) Delta(string, bool)         {}
+func (quiet) Pages(int, int)             {}
 func (quiet) Save(context.Context) error { return nil }
 
 // result is what a webhook would say.

@@ -255,6 +255,7 @@ type progress struct {
 func (p *progress) Stage(name string) error  { p.Within(0, name); return nil }
 func (*progress) Checkpoint(any)             {}
 func (*progress) Delta(string, bool)         {}
+func (*progress) Pages(int, int)             {}
 func (*progress) Save(context.Context) error { return nil }
 func (p *progress) Within(_ float64, message string) {
 	p.mu.Lock()

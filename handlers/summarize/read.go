@@ -98,17 +98,16 @@ func (w *work) parse(ctx context.Context, src extract.Source, d *document) error
 		collector.Block(b)
 		return chunker.Add(b)
 	})
-	lastPage := 0
+	pages := handlers.NewPageProgress(w.call.Progress)
+	src.Pages = pages.Total
 	info, err := w.deps.Extractor.Extract(ctx, src, w.deps.Limits, func(b extract.Block) error {
-		if b.Page > lastPage {
-			lastPage = b.Page
-			w.call.Progress.Within(pageFraction(lastPage), fmt.Sprintf("page %d", lastPage))
-		}
+		pages.Page(b.Page)
 		return guarded.Block(ctx, b)
 	})
 	if err != nil {
 		return err
 	}
+	pages.End(info.Pages)
 	if err := guarded.Flush(ctx); err != nil {
 		return err
 	}

@@ -32,7 +32,8 @@ type journal struct {
 	stage    string
 	entered  time.Time
 	progress int
-	notes    // not yet written
+	pages    json.RawMessage // metadata of every event; nil: it is not about pages
+	notes                    // not yet written
 	text     text
 	closed   bool
 }
@@ -89,6 +90,17 @@ func (j *journal) Within(fraction float64, message string) {
 	e := j.event(message)
 	j.within = &e
 	j.signal()
+}
+
+// Pages tells how many pages are done. They go with what is told of the progress then.
+func (j *journal) Pages(completed, total int) {
+	text := fmt.Sprintf(`{"pages_completed":%d}`, completed)
+	if total > 0 {
+		text = fmt.Sprintf(`{"pages_completed":%d,"total_pages":%d}`, completed, total)
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.pages = json.RawMessage(text)
 }
 
 // Checkpoint leaves a value for the next attempt. One that can't be marshaled is a bug: it panics.
@@ -178,7 +190,7 @@ func (j *journal) leaveStage() {
 }
 
 func (j *journal) event(message string) store.Event {
-	return store.Event{ID: uuid.NewString(), At: time.Now().UTC(), Stage: j.stage, Progress: j.progress, Message: message}
+	return store.Event{ID: uuid.NewString(), At: time.Now(), Stage: j.stage, Progress: j.progress, Message: message, Metadata: j.pages}
 }
 
 func (j *journal) add(e store.Event) {

@@ -222,3 +222,27 @@ func TestSaveStops(t *testing.T) {
 		w.expectInvariants()
 	})
 }
+
+// What is told of pages goes with the events, as fields.
+func TestPagesAreInTheStory(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			c.Progress.Pages(0, 0)
+			if err := c.Progress.Stage("first"); err != nil {
+				return handlers.Outcome{}, err
+			}
+			c.Progress.Pages(3, 7)
+			c.Progress.Within(0.5, "page 4")
+			return done(ctx, c)
+		})
+		w.send(w.queues.Normal, message("t1", ""))
+		w.settled(time.Minute)
+		got := map[string]string{}
+		for _, e := range w.row("t1").Events {
+			got[e.Stage+" "+e.Message] = string(e.Metadata)
+		}
+		if got["first "] != `{"pages_completed":0}` || got["first page 4"] != `{"pages_completed":3,"total_pages":7}` {
+			t.Errorf("the story is %q", got)
+		}
+	})
+}

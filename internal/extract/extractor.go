@@ -40,6 +40,15 @@ type Source struct {
 	SHA256 string // of the file, hex; empty: not known
 	Memory Memory // of the task that this is an attempt at; nil: none is kept
 	Fresh  bool   // what was kept of the same bytes for an earlier task will not do
+
+	Pages func(total int) // called once when their number is known before the end; nil: nobody wants to know
+}
+
+// HasPages tells how many pages the document has to who wants to know.
+func (s Source) HasPages(total int) {
+	if s.Pages != nil && total > 0 {
+		s.Pages(total)
+	}
 }
 
 // Memory keeps one value from one attempt at a task to the next, for an extractor whose work is paid

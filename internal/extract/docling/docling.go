@@ -83,6 +83,7 @@ func (x *Extractor) Extract(ctx context.Context, src extract.Source, limits extr
 		return extract.Info{}, job.Errorf(job.QuotaExceeded, "the document has %d pages, more than the %d that are read: split it into smaller files", n, limits.Pages)
 	}
 	info := extract.Info{Extractor: Name, Pages: pages(doc), Warnings: warnings(result)}
+	src.HasPages(info.Pages)
 	if !result.Kept {
 		info.Service = job.Docling
 	}

@@ -65,6 +65,7 @@ func (e Images) Extract(ctx context.Context, src extract.Source, limits extract.
 	if images.Pages() > limits.Pages {
 		return extract.Info{}, job.Errorf(job.QuotaExceeded, "the image has more than %d pages: split it into smaller files", limits.Pages)
 	}
+	src.HasPages(images.Pages())
 	r := &album{record: record{reading: e.reading}, images: images, patience: patience{Engine: e.engine}}
 	doc := e.open(ctx, &r.patience, path, fmt.Sprintf("image %d pixels", e.opts.Pixels), r.render)
 	defer doc.Close()

@@ -32,7 +32,12 @@ func TestMemoryOfALongDocument(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	var most uint64
 	blocks := 0
-	info, err := pdf.New().Extract(t.Context(), extract.Source{Path: path}, extract.Limits{}, func(extract.Block) error {
+	total := 0
+	src := extract.Source{Path: path, Pages: func(n int) { total = n }}
+	info, err := pdf.New().Extract(t.Context(), src, extract.Limits{}, func(extract.Block) error {
+		if total != pages {
+			t.Errorf("%d pages when the first block comes, want %d", total, pages)
+		}
 		if blocks++; blocks%100 == 0 {
 			runtime.ReadMemStats(&now)
 			most = max(most, now.HeapInuse)

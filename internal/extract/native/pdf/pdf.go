@@ -69,6 +69,7 @@ func (Extractor) ExtractRouted(ctx context.Context, src extract.Source, limits e
 	if err := checkPages(info.Pages, limits); err != nil {
 		return info, err
 	}
+	src.HasPages(info.Pages)
 	outline, err := program.outline(ctx)
 	if err != nil {
 		return info, failure(err)
