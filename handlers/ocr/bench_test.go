@@ -131,14 +131,21 @@ func (b *bench) begin(id, payload string, hints task.Hints) handlers.Call {
 
 // progress keeps what it was told.
 type progress struct {
-	mu   sync.Mutex
-	said []string
+	mu    sync.Mutex
+	said  []string
+	pages [2]int // done, of
 }
 
 func (p *progress) Stage(name string) error  { p.Within(0, name); return nil }
 func (*progress) Checkpoint(any)             {}
 func (*progress) Delta(string, bool)         {}
 func (*progress) Save(context.Context) error { return nil }
+func (p *progress) Pages(done, of int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.pages = [2]int{done, of}
+}
+
 func (p *progress) Within(_ float64, message string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

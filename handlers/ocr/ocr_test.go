@@ -325,12 +325,36 @@ func TestModel(t *testing.T) {
 	}
 }
 
+// TestResolution: hints.resolution is the longest side of the images in pixels, whatever lies on them.
+func TestResolution(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var sides []int
+	e := &fake{fail: func(_ context.Context, _ int, img ocr.Image) error {
+		mu.Lock()
+		defer mu.Unlock()
+		sides = append(sides, max(img.Rect.Dx(), img.Rect.Dy()))
+		return nil
+	}}
+	b := newBench(t, e)
+	b.putPDF("a.pdf", scanned(t, "A page"), scanned(t, "Another"))
+	r := b.do(`{"filename":"a.pdf"}`, task.Hints{Resolution: 701})
+	if len(r.Warnings) > 0 || !slices.Equal(sides, []int{701, 701}) {
+		t.Errorf("the images' longest sides are %v, want 701; warnings %q", sides, r.Warnings)
+	}
+	sides = nil
+	r = b.do(`{"filename":"a.pdf"}`, task.Hints{Resolution: 10})
+	if !slices.Equal(sides, []int{256, 256}) || !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "hints.resolution of 10 pixels was brought to 256") }) {
+		t.Errorf("the images' longest sides are %v, want 256; warnings %q", sides, r.Warnings)
+	}
+}
+
 // fake is an engine whose failures a test decides.
 type fake struct {
 	mu    sync.Mutex
 	calls int
 	fail  func(ctx context.Context, call int, img ocr.Image) error
-	dpi   int
+	side  int
 }
 
 func (*fake) Name() string        { return "fake" }
@@ -338,12 +362,12 @@ func (*fake) Version() string     { return "1" }
 func (*fake) Languages() []string { return []string{"eng"} }
 
 func (e *fake) Abilities() ocr.Abilities {
-	return ocr.Abilities{Boxes: true, Confidence: true, DPI: max(e.dpi, 72)}
+	return ocr.Abilities{Boxes: true, Confidence: true, DPI: 72, Side: e.side}
 }
 
 func (e *fake) For(w ocr.Wish) (ocr.Engine, error) {
 	if w.Resolution > 0 {
-		return &fake{fail: e.fail, dpi: w.Resolution}, nil
+		return &fake{fail: e.fail, side: w.Side()}, nil
 	}
 	return e, nil
 }

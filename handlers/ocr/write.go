@@ -66,7 +66,8 @@ func (w *work) extract(ctx context.Context, file *os.File) (Result, error) {
 		if number != page {
 			page = number
 			pages++
-			w.call.Progress.Within(1-1/(1+float64(page)/20), fmt.Sprintf("page %d", page)) // how many there are isn't known
+			w.call.Progress.Pages(pages-1, 0) // how many there are isn't known
+			w.call.Progress.Within(1-1/(1+float64(page)/20), fmt.Sprintf("page %d", page))
 			if err := out.Page(derived.Page{Number: number}); err != nil {
 				return err
 			}
@@ -130,6 +131,9 @@ func (r *recognition) result() Result {
 	e := r.order.engine
 	result := Result{
 		PageCount: len(r.numbers), OCREngine: e.Name(), MeanConfidence: r.mean(), Languages: e.Languages(), UnreadPages: r.unread,
+	}
+	if asked, got := r.call.Task.Hints.Resolution, e.Abilities().Side; asked > 0 && got != asked {
+		result.Warnings = append(result.Warnings, fmt.Sprintf("hints.resolution of %d pixels was brought to %d, as %s reads images of that size", asked, got, e.Name()))
 	}
 	if e.Abilities().Service != "" {
 		result.Model = e.Version()

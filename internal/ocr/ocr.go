@@ -42,7 +42,7 @@ type Abilities struct {
 	Markdown   bool // pages come as Markdown, with headings and tables
 	Rotation   bool // pages are read however they lie
 
-	// DPI and Side are the images that it wants: dots per inch, or, unless zero, pixels of the longest side.
+	// DPI and Side are the images that it wants: dots per inch, or, unless Side is zero, pixels of the longest side.
 	DPI, Side int
 	// Service is what it needs besides this machine; empty: nothing, it computes here.
 	Service job.Dependency
@@ -51,7 +51,22 @@ type Abilities struct {
 // Wish is what a task wants of an engine. The zero value is the engine as it is.
 type Wish struct {
 	Languages  []string // e.g. "eng"; none: the engine's own
-	Resolution int      // dots per inch, or pixels of the longest side: see Abilities; zero: the engine's own
+	Resolution int      // pixels of an image's longest side; zero: the engine's own DPI or Side
+}
+
+// The longest sides that an engine is given on a task's wish: below, no text can be read; above, a page costs as much as a
+// document.
+const (
+	leastSide = 256
+	mostSide  = 10_000
+)
+
+// Side is the wish brought within bounds; zero: there is none.
+func (w Wish) Side() int {
+	if w.Resolution <= 0 {
+		return 0
+	}
+	return min(max(w.Resolution, leastSide), mostSide)
 }
 
 // Identity names everything of an engine that decides what it reads on a page, but its program's version,

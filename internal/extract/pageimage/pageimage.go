@@ -5,6 +5,7 @@ package pageimage
 import (
 	"context"
 	"fmt"
+	"image"
 	"math"
 	"path/filepath"
 	"time"
@@ -80,6 +81,14 @@ func (f *File) Image(ctx context.Context, number int) (ocr.Image, error) {
 	return f.Scaled(ctx, number, 1)
 }
 
+// longest is the longer side of an image, 0 of none.
+func longest(img *image.Gray) int {
+	if img == nil {
+		return 0
+	}
+	return max(img.Rect.Dx(), img.Rect.Dy())
+}
+
 // Scaled makes a coarser one: scale is at most 1.
 func (f *File) Scaled(ctx context.Context, number int, scale float64) (ocr.Image, error) {
 	side := int(float64(f.opts.Side) * scale)
@@ -96,7 +105,11 @@ func (f *File) Scaled(ctx context.Context, number int, scale float64) (ocr.Image
 	}
 	dpi := int(float64(f.opts.DPI) * scale)
 	if side > 0 {
-		dpi = max(int(math.Ceil(float64(side)*pointsPerInch/max(about.Width, about.Height))), 1) // the engine cuts off the rest
+		dpi = max(int(math.Ceil(float64(side)*pointsPerInch/max(about.Width, about.Height))), 1)
 	}
-	return f.pdf.Render(ctx, number, about, dpi)
+	img, err := f.pdf.Render(ctx, number, about, dpi)
+	if longest := longest(img.Gray); side > 0 && longest > side { // by what whole dots per inch are more
+		img.Gray = Scaled(img.Gray, (float64(side)+0.5)/float64(longest))
+	}
+	return img, err
 }

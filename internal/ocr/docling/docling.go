@@ -28,12 +28,8 @@ const version = "1"
 // first.
 const PageTimes = 4
 
-// The images that are sent, in dots per inch: the server enlarges them threefold for its OCR.
-const (
-	defaultDPI = 150
-	leastDPI   = 72
-	mostDPI    = 400
-)
+// defaultDPI is of the images that are sent: the server enlarges them threefold for its OCR.
+const defaultDPI = 150
 
 // Converter is what Engine needs of docling.Client.
 type Converter interface {
@@ -44,7 +40,7 @@ type Converter interface {
 type Engine struct {
 	client    Converter
 	tempDir   string
-	dpi       int
+	side      int      // that a task wants; zero: pages are rendered in defaultDPI
 	languages []string // none: the server's own
 }
 
@@ -52,7 +48,7 @@ var _ ocr.Engine = (*Engine)(nil)
 
 // New makes an engine. Images pass through tempDir; "" is the system's.
 func New(client Converter, tempDir string) *Engine {
-	return &Engine{client: client, tempDir: tempDir, dpi: defaultDPI}
+	return &Engine{client: client, tempDir: tempDir}
 }
 
 // Name is "docling".
@@ -66,7 +62,7 @@ func (e *Engine) Languages() []string { return slices.Clone(e.languages) }
 
 // Abilities implements ocr.Engine. The server gives boxes of paragraphs at most, and no confidence of words.
 func (e *Engine) Abilities() ocr.Abilities {
-	return ocr.Abilities{Markdown: true, DPI: e.dpi, Service: job.Docling}
+	return ocr.Abilities{Markdown: true, DPI: defaultDPI, Side: e.side, Service: job.Docling}
 }
 
 // language is what the server's OCR engines may call one: eng, en, ch, chi_sim, zh-Hans.
@@ -83,12 +79,7 @@ func (e *Engine) For(w ocr.Wish) (ocr.Engine, error) {
 	if len(w.Languages) > 0 {
 		mine.languages = slices.Clone(w.Languages)
 	}
-	if w.Resolution > 0 {
-		if w.Resolution < leastDPI || w.Resolution > mostDPI {
-			return nil, job.Errorf(job.ValidationError, "hints.resolution: docling takes %d to %d dots per inch, not %d", leastDPI, mostDPI, w.Resolution)
-		}
-		mine.dpi = w.Resolution
-	}
+	mine.side = w.Side()
 	return &mine, nil
 }
 

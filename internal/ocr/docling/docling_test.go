@@ -60,13 +60,15 @@ func TestFor(t *testing.T) {
 	if a := e.Abilities(); a.Service != job.Docling || !a.Markdown || a.Boxes || a.Confidence || a.DPI != 150 {
 		t.Errorf("abilities %+v", a)
 	}
-	for _, w := range []ocr.Wish{{Languages: []string{"en;rm"}}, {Resolution: 10}, {Resolution: 5000}} {
+	for _, w := range []ocr.Wish{{Languages: []string{"en;rm"}}} {
 		_, err := e.For(w)
 		if f, ok := errors.AsType[*job.Error](err); !ok || f.Class != job.ValidationError {
 			t.Errorf("%+v: %v", w, err)
 		}
 	}
-	if other, err := e.For(ocr.Wish{Resolution: 300}); err != nil || other.Abilities().DPI != 300 || e.Abilities().DPI != 150 {
-		t.Errorf("%+v, %v", other, err)
+	for resolution, want := range map[int]int{0: 0, 10: 256, 1024: 1024, 5000: 5000, 100_000: 10_000} {
+		if other, err := e.For(ocr.Wish{Resolution: resolution}); err != nil || other.Abilities().Side != want || e.Abilities().Side != 0 {
+			t.Errorf("%d: %+v, %v", resolution, other, err)
+		}
 	}
 }

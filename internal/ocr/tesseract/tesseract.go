@@ -44,22 +44,18 @@ type Engine struct {
 	languages []string
 	installed []string
 	osd       bool // the data that tell how a page lies are installed
-	dpi       int
+	side      int  // that a task wants; zero: pages are rendered in defaultDPI
 }
 
-// The resolutions that tesseract is made for; a finer image costs time and gains nothing.
-const (
-	defaultDPI = 300
-	leastDPI   = 70
-	mostDPI    = 400
-)
+// defaultDPI is the resolution that tesseract is made for; a finer image costs time and gains nothing.
+const defaultDPI = 300
 
 var _ ocr.Engine = (*Engine)(nil)
 
 // Open asks the program for its version and languages. The error is an *ocr.UnavailableError when
 // nothing can be read with it: it is not installed, or without data for the languages.
 func Open(ctx context.Context, opts Options) (*Engine, error) {
-	e := &Engine{opts: opts, dpi: defaultDPI}
+	e := &Engine{opts: opts}
 	about, err := e.ask(ctx, "--version")
 	if err != nil {
 		return nil, err
@@ -89,10 +85,10 @@ func (e *Engine) Languages() []string { return slices.Clone(e.languages) }
 
 // Abilities implements ocr.Engine.
 func (e *Engine) Abilities() ocr.Abilities {
-	return ocr.Abilities{Boxes: true, Confidence: true, Rotation: true, DPI: e.dpi}
+	return ocr.Abilities{Boxes: true, Confidence: true, Rotation: true, DPI: defaultDPI, Side: e.side}
 }
 
-// For implements ocr.Engine. A resolution is in dots per inch, and brought into what tesseract is made for.
+// For implements ocr.Engine.
 func (e *Engine) For(w ocr.Wish) (ocr.Engine, error) {
 	mine := *e
 	if len(w.Languages) > 0 {
@@ -104,9 +100,7 @@ func (e *Engine) For(w ocr.Wish) (ocr.Engine, error) {
 		}
 		mine.languages = slices.Clone(w.Languages)
 	}
-	if w.Resolution > 0 {
-		mine.dpi = min(max(w.Resolution, leastDPI), mostDPI)
-	}
+	mine.side = w.Side()
 	return &mine, nil
 }
 

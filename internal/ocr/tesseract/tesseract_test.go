@@ -163,12 +163,12 @@ func TestFailingProgram(t *testing.T) {
 func TestForATask(t *testing.T) {
 	t.Parallel()
 	e := open(t, tesseract.Options{Languages: []string{"eng"}})
-	mine, err := e.For(ocr.Wish{Languages: []string{"eng"}, Resolution: 150})
-	if err != nil || mine.Abilities().DPI != 150 || e.Abilities().DPI != 300 || ocr.Identity(mine) != "tesseract:eng" {
+	mine, err := e.For(ocr.Wish{Languages: []string{"eng"}, Resolution: 1500})
+	if err != nil || mine.Abilities().Side != 1500 || e.Abilities().Side != 0 || e.Abilities().DPI != 300 || ocr.Identity(mine) != "tesseract:eng" {
 		t.Errorf("%v %v", mine, err)
 	}
-	for resolution, want := range map[int]int{0: 300, 1: 70, 1024: 400} {
-		if mine, err = e.For(ocr.Wish{Resolution: resolution}); err != nil || mine.Abilities().DPI != want {
+	for resolution, want := range map[int]int{0: 0, 1: 256, 1024: 1024, 100_000: 10_000} {
+		if mine, err = e.For(ocr.Wish{Resolution: resolution}); err != nil || mine.Abilities().Side != want {
 			t.Errorf("%d: %v %v", resolution, mine, err)
 		}
 	}

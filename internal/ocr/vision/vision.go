@@ -27,11 +27,8 @@ type Options struct {
 // DefaultSide is enough for print of ordinary size, and about what models see of a larger image anyway.
 const DefaultSide = 1024
 
-// The images that are of any use.
-const (
-	leastSide = 256
-	mostSide  = 4096
-)
+// mostSide is of images that are of any use.
+const mostSide = 4096
 
 // Engine reads by a model.
 type Engine struct {
@@ -72,7 +69,7 @@ func (e *Engine) Abilities() ocr.Abilities {
 // language is what a language may be called: by its code (de, deu, zh-Hans, chi_sim), or a word.
 var language = regexp.MustCompile(`^[A-Za-z]{2,20}([_-][A-Za-z]{2,10})*$`)
 
-// For implements ocr.Engine. A resolution is in pixels of the longest side.
+// For implements ocr.Engine. A model is paid by the size of an image: it gets no larger one than mostSide.
 func (e *Engine) For(w ocr.Wish) (ocr.Engine, error) {
 	mine := *e
 	for _, l := range w.Languages {
@@ -89,7 +86,7 @@ func (e *Engine) For(w ocr.Wish) (ocr.Engine, error) {
 		}
 	}
 	if w.Resolution > 0 {
-		mine.opts.Side = min(max(w.Resolution, leastSide), mostSide)
+		mine.opts.Side = min(w.Side(), mostSide)
 	}
 	return &mine, nil
 }
