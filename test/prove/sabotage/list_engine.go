@@ -22,8 +22,13 @@ func inTheEngine() []Sabotage {
 		},
 		{
 			Name: "sweep-marks-and-sends-nothing", Breaks: []string{"I1"}, File: engine + "sweep.go",
-			Old: "\t_, err := q.Send(ctx, text, queue.SendOptions{})\n\tif errors.Is", New: "\tvar err error\n\tif errors.Is",
+			Old: "if err := sendEnsured(ctx, q, text); err != nil {", New: "if err := ctx.Err(); err != nil {",
 			Suites: onEngine, Tests: by("TestUnsentIsSent", "TestLostMessageIsSentAgain"),
+		},
+		{
+			Name: "moved-copy-is-another-message", Breaks: []string{"I2"}, File: engine + "delivery.go",
+			Old: "if d.origin != (task.Origin{}) {", New: "if d.origin != (task.Origin{}) && d.queue == nil {",
+			Suites: onEngine, Tests: by("TestEveryCallFails", "TestMovedByPriority"),
 		},
 		{
 			Name: "message-not-kept-hidden", Breaks: []string{"I2"}, File: engine + "heartbeat.go",
