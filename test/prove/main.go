@@ -34,6 +34,7 @@ type options struct {
 	checks   int           // sequences of the model
 	fuzzTime time.Duration // of each fuzz target
 	outage   time.Duration // how long a service is away
+	poison   time.Duration // how long healthy tasks are sent beside the poison
 	cancels  int
 	mutants  int
 
@@ -66,6 +67,7 @@ func kinds() []kind {
 		{"mutants", "damaged documents of every format, read by processes that are watched", proveMutants},
 		{"race", "the race detector and goleak on every package with goroutines, shuffled, twice", proveRace},
 		{"outage", "the database, and the model's service, away in the middle of the work", proveOutage},
+		{"poison", "tasks at which their service fails, or which end it, each time; healthy ones beside them", provePoison},
 		{"cancel", "cancels at random moments of a task's life", proveCancel},
 	}
 }
@@ -134,6 +136,7 @@ func parse(args []string, errs io.Writer) (options, error) {
 	checks := fs.Int("checks", 1000, "sequences on Postgres; others in proportion (model)")
 	fuzzTime := fs.Duration("fuzztime", 10*time.Second, "for each target (fuzz)")
 	outage := fs.Duration("outage", time.Minute, "how long a service is away (outage)")
+	poison := fs.Duration("poison", 150*time.Second, "how long healthy tasks are sent beside the poison (poison)")
 	cancels := fs.Int("cancels", 100, "tasks that are canceled (cancel)")
 	mutants := fs.Int("mutants", 200_000, "damaged documents (mutants)")
 	untimed := fs.Bool("untimed", false, "print times and don't hold them against their bounds: for a machine that is busy with other things")
@@ -144,11 +147,11 @@ func parse(args []string, errs io.Writer) (options, error) {
 	o := options{
 		kinds: strings.Split(*names, ","), seed: *seed, parallel: *parallel, stores: strings.Split(*stores, ","),
 		duration: *duration, tasks: *tasks, tries: *tries, runs: *runs, schedules: *schedules,
-		checks: *checks, fuzzTime: *fuzzTime, outage: *outage, cancels: *cancels, mutants: *mutants, untimed: *untimed, short: *short,
+		checks: *checks, fuzzTime: *fuzzTime, outage: *outage, poison: *poison, cancels: *cancels, mutants: *mutants, untimed: *untimed, short: *short,
 	}
 	if *short {
 		o.duration, o.tasks, o.tries, o.runs, o.schedules = 20*time.Second, 150, 3, 3, 300
-		o.checks, o.fuzzTime, o.outage, o.cancels, o.mutants = 25, 2*time.Second, 6*time.Second, 12, 1000
+		o.checks, o.fuzzTime, o.outage, o.poison, o.cancels, o.mutants = 25, 2*time.Second, 6*time.Second, 20*time.Second, 12, 1000
 		*only = cmp.Or(*only, shortRuns)
 	}
 	for o.seed == 0 {
@@ -159,7 +162,7 @@ func parse(args []string, errs io.Writer) (options, error) {
 
 // shortRuns are the crashes of a short run, those around each commit, a few of the lines taken out, and all of
 // the other kinds.
-const shortRuns = `^crash/postgres/.*/store\.(Begin|Complete|Fail|Retry|Canceled|Reject)#1:|^(model|network|conformance|fuzz|mutants|race|outage)/` +
+const shortRuns = `^crash/postgres/.*/store\.(Begin|Complete|Fail|Retry|Canceled|Reject)#1:|^(model|network|conformance|fuzz|mutants|race|outage|poison)/` +
 	`|^mutation/(stale-fence-passes|deleted-before-the-commit|webhook-unsigned)$`
 
 func (o *options) check(only string) (err error) {

@@ -22,6 +22,8 @@ type pgProxy struct {
 	target string // host:port
 	script *script
 	addr   string // of its own
+	// lethal says whether a call ends the server before it is carried out; nil: none does.
+	lethal func(call string, group []byte) bool
 
 	mu       sync.Mutex
 	listener net.Listener
@@ -133,6 +135,9 @@ func (s *pgSession) run() error {
 		group, call, err := s.group()
 		if err != nil {
 			return err
+		}
+		if s.proxy.lethal != nil && s.proxy.lethal(call, group) {
+			return errMischief
 		}
 		m := s.script.next(call)
 		if m == cutBefore {

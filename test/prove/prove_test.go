@@ -23,6 +23,7 @@ func TestShort(t *testing.T) {
 		"network": {"-runs", "1"}, "simulation": {"-schedules", "20"},
 		"mutation": {"-run", "^mutation/blob-out-of-the-container$"},
 		"outage":   {"-outage", "2s", "-run", "^outage/(database/hangs|model/503)/postgres$", "-untimed"},
+		"poison":   {"-poison", "15s", "-run", "^poison/model/500$", "-untimed"},
 		"cancel":   {"-cancels", "10", "-untimed"},
 		"mutants":  {"-mutants", "200", "-untimed", "-run", "^mutants/[a-np-z]"}, // without OCR
 	} {

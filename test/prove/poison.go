@@ -1,0 +1,219 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"golang.org/x/sync/errgroup"
+)
+
+const (
+	poisonTasks  = 4
+	poisonEvery  = 5 * time.Second // a healthy task is sent
+	poisonCalls  = 15              // that one poison task may cost at its service
+	poisonStarts = 6               // that one may have which takes its service down
+	poisonWorks  = 10 * time.Second
+	poisonDies   = time.Minute // bounds of the 95th percentile of healthy tasks: of a service that fails at some, and one that they end
+)
+
+// poisoning is tasks at which their service fails, or which end it, each time; between healthy ones.
+type poisoning struct {
+	service, how string
+	dies         bool // the service
+	serve        func(p *poisonRun, at *addresses) (*toxin, []string, error)
+	message      func(p *poisonRun, ctx context.Context, id string) (string, error)
+}
+
+func poisonings() []poisoning {
+	return []poisoning{
+		{"model", "500", false, toxicModel(500), markdownTask},
+		{"model", "503", false, toxicModel(503), markdownTask}, // a proxy that dislikes the content
+		{"ocr", "500", false, toxicOCR, pictureTask},
+		{"docling", "dies", true, toxicDocling, markdownTask},
+		{"database", "dies", true, toxicDatabase, markdownTask},
+	}
+}
+
+func (p poisoning) name() string { return strings.Join([]string{"poison", p.service, p.how}, "/") }
+
+// provePoison sends some poison tasks, and a healthy one every few seconds beside them.
+func provePoison(ctx context.Context, o options, r *report) (err error) {
+	g, err := newGround(ctx, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, g.close()) }()
+	file, err := g.build(ctx, "./cmd/async-worker")
+	if err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(o.parallel)
+	for _, p := range poisonings() {
+		if !o.wants(p.name()) {
+			continue
+		}
+		group.Go(func() error {
+			run := &poisonRun{poisoning: p, length: o.poison, timed: !o.untimed, report: r, sent: map[string]time.Time{}}
+			if err := run.do(ctx, g, file); err != nil {
+				return fmt.Errorf("%s: %w", p.name(), err)
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// poisonRun is one poisoning.
+type poisonRun struct {
+	poisoning
+	*tenant
+	length time.Duration
+	timed  bool
+	report *report
+	sent   map[string]time.Time
+	toxin  *toxin
+}
+
+func (p *poisonRun) do(ctx context.Context, g *ground, file string) (err error) {
+	if p.tenant, err = g.newTenant(ctx, postgresStore); err != nil {
+		return err
+	}
+	at := p.direct()
+	var more []string
+	if p.toxin, more, err = p.serve(p, &at); err != nil {
+		return err
+	}
+	defer p.toxin.close()
+	env, err := p.environment(at, append(more, "WORKER_CONCURRENCY=4", "RETRY_BACKOFF_MS=0")...)
+	if err != nil {
+		return err
+	}
+	worker, err := start(ctx, file, env, "run")
+	if err != nil {
+		return err
+	}
+	found, err := p.suffer(ctx, worker)
+	err = errors.Join(err, worker.end())
+	if err != nil {
+		return fmt.Errorf("%w\n%s", err, worker.log.String())
+	}
+	p.report.ran()
+	p.report.violated(p.name(), found, worker.log.String())
+	return nil
+}
+
+// suffer sends the tasks, and waits until all have ended.
+func (p *poisonRun) suffer(ctx context.Context, worker *process) ([]string, error) {
+	began := time.Now()
+	if err := p.put(ctx, "healthy-0", "succeeded"); err != nil { // the worker is at work when the others come
+		return nil, err
+	}
+	if err := pause(ctx, poisonEvery); err != nil {
+		return nil, err
+	}
+	for i := 1; i <= poisonTasks; i++ {
+		if err := p.put(ctx, fmt.Sprintf("poison-%d", i), "failed"); err != nil {
+			return nil, err
+		}
+	}
+	for i := 1; time.Since(began) < p.length; i++ {
+		if err := p.put(ctx, fmt.Sprintf("healthy-%d", i), "succeeded"); err != nil {
+			return nil, err
+		}
+		if err := pause(ctx, poisonEvery); err != nil {
+			return nil, err
+		}
+	}
+	deadline := time.Now().Add(90 * time.Second)
+	for {
+		err := p.drain(ctx, time.Until(deadline), worker.Done())
+		if errors.Is(err, errNotDrained) {
+			return []string{"I11 every accepted task ends: " + err.Error()}, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		return p.judge(ctx)
+	}
+}
+
+// put sends one task, and notes when.
+func (p *poisonRun) put(ctx context.Context, id, ends string) error {
+	text, err := p.message(p, ctx, id)
+	if err != nil {
+		return err
+	}
+	p.sent[id] = time.Now()
+	return p.tenant.send(ctx, text, id, ends)
+}
+
+// ended is a job at its end.
+type ended struct {
+	ID, Class       string
+	Attempts, Tries int
+	At              time.Time
+}
+
+// judge checks the invariants, and what the poison has cost.
+func (p *poisonRun) judge(ctx context.Context) ([]string, error) {
+	found, err := p.check(ctx, p.report, 0)
+	if err != nil {
+		return found, err
+	}
+	rows, err := p.db.Query(ctx, `select id, coalesce(error_class, '') as class, attempts, completed_at as at,
+		(select count(*) from job_events e where e.client_id = j.client_id and e.job_id = j.id and e.stage = 'started') as tries
+		from jobs j where client_id = $1`, p.client)
+	if err != nil {
+		return found, err
+	}
+	jobs, err := pgx.CollectRows(rows, pgx.RowToStructByName[ended])
+	if err != nil {
+		return found, err
+	}
+	var healthy []time.Duration
+	var last time.Duration
+	calls, tries := 0, 0
+	for _, j := range jobs {
+		took := j.At.Sub(p.sent[j.ID])
+		if strings.HasPrefix(j.ID, "healthy") {
+			healthy = append(healthy, took)
+			if j.Attempts > 1 && !p.dies {
+				found = append(found, fmt.Sprintf("I9 what is not its fault costs a task no attempt: %s took %d", j.ID, j.Attempts))
+			}
+			continue
+		}
+		last, tries, calls = max(last, took), max(tries, j.Tries), max(calls, p.toxin.calls(j.ID))
+	}
+	slices.Sort(healthy)
+	p95 := healthy[(len(healthy)*95+99)/100-1]
+	bound := poisonWorks
+	if p.dies {
+		bound = poisonDies
+	}
+	if p95 > bound && p.timed {
+		found = append(found, fmt.Sprintf("poison holds up nobody: 95 of 100 healthy tasks took up to %v, at most %v", p95, bound))
+	}
+	if calls > poisonCalls || tries > poisonStarts {
+		found = append(found, fmt.Sprintf("I11 poison ends: a task made %d calls and was begun %d times, at most %d and %d", calls, tries, poisonCalls, poisonStarts))
+	}
+	round := func(d time.Duration) time.Duration { return d.Round(10 * time.Millisecond) }
+	p.report.add("poison tasks", poisonTasks)
+	p.report.add("healthy tasks", len(healthy))
+	p.report.say("%-26s %d poison tasks in the dead letters after at most %v, %d starts and %d calls each; %d healthy: median %v, p95 %v, at most %v",
+		p.name(), poisonTasks, round(last), tries, calls, len(healthy), round(healthy[len(healthy)/2]), round(p95), round(healthy[len(healthy)-1]))
+	return found, nil
+}
+
+// markdownTask ingests a document that names its task.
+func markdownTask(p *poisonRun, ctx context.Context, id string) (string, error) {
+	if err := p.upload(ctx, id+".md", fmt.Sprintf("# Watch %s\n\nThe watch of %s saw %s.\n", id, p.client, id)); err != nil {
+		return "", err
+	}
+	return p.ingest(id, id+".md", p.hooks.server.URL, nil), nil
+}
