@@ -190,6 +190,7 @@ func (c *circuit) fails(ctx context.Context, id string, failure *job.Error, know
 	if !down {
 		return counted
 	}
+	c.trouble = c.trouble.again(now, failure.Class, hint(failure)) // others may have succeeded while it was asked
 	if !late && !known {
 		c.trip()
 	}
@@ -271,6 +272,9 @@ func (c *circuit) trip() {
 		c.pause = min(probePause, c.most)
 	default:
 		c.pause = c.most
+	}
+	if c.trouble == nil { // it was closed while an answer was waited for
+		c.trouble = &Trouble{Since: now, Class: job.DependencyUnavailable}
 	}
 	if c.state == closed {
 		c.since = now

@@ -371,3 +371,28 @@ func TestRepeatedFailuresLowerNoLimit(t *testing.T) {
 		}
 	})
 }
+
+// A service that goes down while another task succeeds, in the moment in which it is asked, is taken for down.
+func TestSuccessWhileTheProbeIsAsked(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.probes = engine.Probes{job.Model: func(context.Context) error {
+			time.Sleep(5 * time.Second)
+			return modelDown()
+		}}
+		w.startWith(needing(job.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			if poisonous(c.Task.ID) {
+				return handlers.Outcome{}, modelDown()
+			}
+			time.Sleep(2 * time.Second)
+			return done(ctx, c)
+		}))
+		w.send(w.queues.Normal, message("poison0", ""))
+		w.send(w.queues.Normal, message("t1", ""))
+		w.settled(8 * time.Second)
+		w.expectState("t1", job.Succeeded, 1)
+		w.expectState("poison0", job.Pending, 0)
+		if d := w.engine.Health().Dependencies; len(d) != 1 || !d[0].Down() || d[0].Trouble == nil || d[0].Trouble.Class != job.ModelOverloaded {
+			t.Errorf("the dependencies are %+v", d)
+		}
+	})
+}

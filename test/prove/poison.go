@@ -26,7 +26,7 @@ type poisoning struct {
 	service, how string
 	dies         bool // the service
 	serve        func(p *poisonRun, at *addresses) (*toxin, []string, error)
-	message      func(p *poisonRun, ctx context.Context, id string) (string, error)
+	message      func(ctx context.Context, p *poisonRun, id string) (string, error)
 }
 
 func poisonings() []poisoning {
@@ -130,22 +130,19 @@ func (p *poisonRun) suffer(ctx context.Context, worker *process) ([]string, erro
 			return nil, err
 		}
 	}
-	deadline := time.Now().Add(90 * time.Second)
-	for {
-		err := p.drain(ctx, time.Until(deadline), worker.Done())
-		if errors.Is(err, errNotDrained) {
-			return []string{"I11 every accepted task ends: " + err.Error()}, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		return p.judge(ctx)
+	err := p.drain(ctx, 90*time.Second, worker.Done())
+	if errors.Is(err, errNotDrained) {
+		return []string{"I11 every accepted task ends: " + err.Error()}, nil
 	}
+	if err != nil {
+		return nil, err
+	}
+	return p.judge(ctx)
 }
 
 // put sends one task, and notes when.
 func (p *poisonRun) put(ctx context.Context, id, ends string) error {
-	text, err := p.message(p, ctx, id)
+	text, err := p.message(ctx, p, id)
 	if err != nil {
 		return err
 	}
@@ -211,7 +208,7 @@ func (p *poisonRun) judge(ctx context.Context) ([]string, error) {
 }
 
 // markdownTask ingests a document that names its task.
-func markdownTask(p *poisonRun, ctx context.Context, id string) (string, error) {
+func markdownTask(ctx context.Context, p *poisonRun, id string) (string, error) {
 	if err := p.upload(ctx, id+".md", fmt.Sprintf("# Watch %s\n\nThe watch of %s saw %s.\n", id, p.client, id)); err != nil {
 		return "", err
 	}

@@ -202,7 +202,7 @@ func shade(content []byte) int {
 }
 
 // pictureTask reads a picture, of the shade of a poison task's number or white.
-func pictureTask(p *poisonRun, ctx context.Context, id string) (string, error) {
+func pictureTask(ctx context.Context, p *poisonRun, id string) (string, error) {
 	gray, n := color.Gray{Y: 255}, 0
 	if _, err := fmt.Sscanf(id, "poison-%d", &n); err == nil {
 		gray.Y = uint8(n * shadeStep)

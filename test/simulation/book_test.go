@@ -29,6 +29,8 @@ type book struct {
 	asked    map[string]bool       // jobs that somebody asked to cancel
 	forced   map[string]int        // messages with hints.force
 	unheard  map[store.Holder]bool // attempts whose worker was not told of them
+	// uncommitted is how often the commit of an attempt failed, as its worker sees it.
+	uncommitted map[store.Holder]int
 }
 
 type series struct {
@@ -55,7 +57,7 @@ func newBook(w *world) *book {
 	return &book{
 		w: w, accepted: map[string]bool{}, handled: map[store.Holder]*handled{}, effects: map[string][]effect{}, commits: map[series]int{},
 		reopened: map[string]bool{}, left: map[string]time.Time{}, rejected: map[string]bool{}, removed: map[string]bool{}, asked: map[string]bool{}, lost: map[string]bool{}, forced: map[string]int{},
-		unheard: map[store.Holder]bool{},
+		unheard: map[store.Holder]bool{}, uncommitted: map[store.Holder]int{},
 	}
 }
 
@@ -227,13 +229,15 @@ func (b *book) judgeOutcome(m move) {
 	retryable := failure != nil && job.Classes[failure.Class].Retryable
 	ours := r.cause != nil && !errors.Is(r.cause, engine.ErrTimeout) // not the task's fault
 	good := true
+	// What is begun in vain each time, or can't be committed while others are, is counted or ends (I11).
+	inVain := b.uncommitted[store.Holder{JobID: m.id, Fence: m.fence}] >= 3 || m.before.Releases >= 2
 	switch m.op {
 	case "complete":
 		good = r.err == nil
 	case "retry":
-		good = retryable && !ours && m.before.Attempts < m.before.MaxAttempts
+		good = (retryable && !ours || inVain) && m.before.Attempts < m.before.MaxAttempts
 	case "fail":
-		good = r.err == nil || (!ours && !waits && (!retryable || errors.Is(r.cause, engine.ErrTimeout) || m.before.Attempts >= m.before.MaxAttempts))
+		good = r.err == nil || inVain || (!ours && !waits && (!retryable || errors.Is(r.cause, engine.ErrTimeout) || m.before.Attempts >= m.before.MaxAttempts))
 	case "release":
 		good = r.err != nil || r.refused
 	case "canceled":

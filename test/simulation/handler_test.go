@@ -108,7 +108,7 @@ func (a *attempt) run(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 		return nil
-	case needy:
+	case needy, poison, crasher:
 		return a.ask(ctx, take)
 	}
 	if err := a.sleep(ctx, take); err != nil {
@@ -167,12 +167,44 @@ func (a *attempt) ask(ctx context.Context, take time.Duration) error {
 			}
 			return err
 		}
+		if err := a.failing(); err != nil {
+			return err
+		}
 		if err := a.sleep(ctx, take); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// failing is how the model fails at a task that is poison to it, or at any while it is down.
+func (a *attempt) failing() error {
+	w := a.l.w
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if a.Sort == crasher {
+		w.modelDown = time.Now().Add(time.Duration(1+a.N%60) * time.Second)
+	}
+	if a.Sort == poison || time.Now().Before(w.modelDown) {
+		return job.Blame(job.Model, job.Errorf(job.ModelOverloaded, "on purpose"))
+	}
+	return nil
+}
+
+// probe asks the model whether it is up.
+func (l *line) probe(ctx context.Context) error {
+	_, err := carry(ctx, l, onModel, "probe", "", func(context.Context, *meeting) (nothing, error) {
+		l.w.mu.Lock()
+		defer l.w.mu.Unlock()
+		if time.Now().Before(l.w.modelDown) {
+			return nothing{}, errModelDown
+		}
+		return nothing{}, nil
+	})
+	return err
+}
+
+var errModelDown = job.Errorf(job.ModelOverloaded, "the model is down")
 
 // sleep takes a while, longer when the process is stopped meanwhile.
 func (a *attempt) sleep(ctx context.Context, d time.Duration) error {

@@ -40,7 +40,7 @@ func (w *world) restless() (id, what string) {
 	return "", ""
 }
 
-// check holds the end of everything against I1 to I9.
+// check holds the end of everything against I1 to I9 and I11.
 func (w *world) check() {
 	if id, what := w.restless(); what != "" {
 		w.violated(id, "%s at the end", what)

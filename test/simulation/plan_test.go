@@ -35,6 +35,7 @@ type stint struct {
 	lasts  time.Duration
 	ends   string // crash, drain or abort
 	pauses []span // it is stopped, and goes on with what it knew
+	blind  bool   // it has no probe of the model
 	cfg    engine.Config
 }
 
@@ -119,6 +120,7 @@ func (d drawer) stint(active time.Duration) stint {
 	if d.chance(30) {
 		st.cfg.Backoff = d.short(10*time.Millisecond, 2*time.Minute)
 	}
+	st.blind = d.chance(25)
 	for d.chance(40) {
 		st.pauses = append(st.pauses, span{d.between(0, st.lasts), d.between(time.Second, 3*st.cfg.Lease)})
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/engine"
+	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/queue"
 )
@@ -30,8 +31,12 @@ func (w *world) left() time.Duration { return max(0, w.plan.active-time.Since(w.
 func (w *world) work(name string, st stint, finish <-chan struct{}) {
 	l := w.line(name)
 	st.cfg.Worker, l.slots, l.lease = name, st.cfg.Concurrency, st.cfg.Lease
+	probes := engine.Probes{job.Model: l.probe}
+	if st.blind {
+		probes = nil
+	}
 	e := must(engine.New(st.cfg, engine.Deps{
-		Queues: l.queues(), Store: wiredStore{l}, Bucket: wiredBucket{l: l}, Handlers: l.handlers(), Log: slog.New(slog.DiscardHandler),
+		Probes: probes, Queues: l.queues(), Store: wiredStore{l}, Bucket: wiredBucket{l: l}, Handlers: l.handlers(), Log: slog.New(slog.DiscardHandler),
 	}))
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()

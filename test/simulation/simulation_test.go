@@ -34,6 +34,7 @@ func TestMain(m *testing.M) {
 type tally struct {
 	mu         sync.Mutex
 	virtual    time.Duration
+	longest    time.Duration // from the end of the faults to the end of the last job
 	faults     map[string]int
 	ended      map[string]int
 	Schedules  int            `json:"schedules"`
@@ -59,6 +60,12 @@ func (t *tally) add(to *map[string]int, name string) {
 	(*to)[name]++
 }
 
+func (t *tally) calmed(after time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.longest = max(t.longest, after)
+}
+
 // TestSchedules simulates schedules on all processors. A failing seed can be run again alone.
 func TestSchedules(t *testing.T) {
 	total, began := newTally(), time.Now()
@@ -78,6 +85,7 @@ func TestSchedules(t *testing.T) {
 	}
 	total.Hours, total.Faults, total.Ended = int(total.virtual.Hours()), total.faults, total.ended
 	t.Logf("%d schedules, %d virtual hours, %d calls in %v; %d violations", total.Schedules, total.Hours, total.Calls, time.Since(began).Round(time.Millisecond), len(total.Violations))
+	t.Logf("the last job of a schedule ended at most %v after the faults", total.longest.Round(time.Minute))
 	t.Logf("faults: %s", listed(total.Faults))
 	t.Logf("ended: %s", listed(total.Ended))
 	if *summary != "" {

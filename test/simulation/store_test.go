@@ -2,6 +2,8 @@ package simulation
 
 import (
 	"context"
+	"encoding/json"
+	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
@@ -15,7 +17,11 @@ func (s wiredStore) jobs() store.Jobs { return s.l.w.jobs }
 
 // tell carries a call that is about one job, and holds what it does to the job against the rules.
 func tell[T any](ctx context.Context, s wiredStore, op, id string, fence int64, call func(context.Context) (T, error)) (T, error) {
-	return carry(ctx, s.l, onStore, op, id, func(ctx context.Context, _ *meeting) (T, error) {
+	return carry(ctx, s.l, onStore, op, id, func(ctx context.Context, m *meeting) (T, error) {
+		if s.l.crashed(op, id) {
+			var none T
+			return none, down(m)
+		}
 		return watch(ctx, s.l.w, move{line: s.l, op: op, id: id, fence: fence}, call)
 	})
 }
@@ -45,7 +51,10 @@ func (s wiredStore) Resend(ctx context.Context, r store.Resend) (bool, error) {
 
 func (s wiredStore) Begin(ctx context.Context, b store.Begin) (store.Begun, error) {
 	var began store.Holder
-	answer, err := carry(ctx, s.l, onStore, "begin", b.JobID, func(ctx context.Context, _ *meeting) (store.Begun, error) {
+	answer, err := carry(ctx, s.l, onStore, "begin", b.JobID, func(ctx context.Context, m *meeting) (store.Begun, error) {
+		if s.l.crashed("begin", b.JobID) {
+			return store.Begun{}, down(m)
+		}
 		return watch(ctx, s.l.w, move{line: s.l, op: "begin", id: b.JobID, begin: &b}, func(ctx context.Context) (store.Begun, error) {
 			answer, err := s.jobs().Begin(ctx, b)
 			if err == nil && answer.Decision == store.Run {
@@ -67,7 +76,34 @@ func (s wiredStore) Heartbeat(ctx context.Context, b store.Beat) (store.Pulse, e
 }
 
 func (s wiredStore) Complete(ctx context.Context, c store.Completion) (store.Settled, error) {
-	return tell(ctx, s, "complete", c.JobID, c.Fence, func(ctx context.Context) (store.Settled, error) { return s.jobs().Complete(ctx, c) })
+	settled, err := tell(ctx, s, "complete", c.JobID, c.Fence, func(ctx context.Context) (store.Settled, error) { return s.jobs().Complete(ctx, c) })
+	if err != nil {
+		s.l.w.mu.Lock()
+		defer s.l.w.mu.Unlock()
+		s.l.w.book.uncommitted[c.Holder]++
+	}
+	return settled, err
+}
+
+// crashed says whether a task keeps the store down, and takes it down when such a task is committed.
+func (l *line) crashed(op, id string) bool {
+	w := l.w
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var p work
+	if r, ok := w.store.Row(id); ok && op == "complete" {
+		_ = json.Unmarshal(r.Payload, &p)
+	}
+	if p.Sort == heavy && !time.Now().Before(w.storeDown) {
+		w.storeDown = time.Now().Add(time.Duration(1+p.N%20) * time.Second)
+	}
+	if !time.Now().Before(w.storeDown) {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.hurt = true
+	return true
 }
 
 func (s wiredStore) Fail(ctx context.Context, f store.Failure) (store.Settled, error) {

@@ -27,6 +27,9 @@ const (
 	stubborn sort = "stubborn" // does not look at its context for a while
 	needy    sort = "needy"    // needs the model
 	vetoed   sort = "vetoed"   // its effect is refused
+	poison   sort = "poison"   // the model fails at it, each time
+	crasher  sort = "crasher"  // it takes the model down for a while, each time
+	heavy    sort = "heavy"    // it takes the store down for a while when it is committed, each time
 )
 
 // ways are how a task of a sort may end, but for cancel and lost workers: the classes of errors, "" for success.
@@ -44,6 +47,10 @@ func (s sort) ways() []job.Class {
 		return []job.Class{job.ValidationError}
 	case needy:
 		return []job.Class{"", job.ModelOverloaded}
+	case poison, crasher:
+		return []job.Class{job.ModelOverloaded, job.WaitExceeded}
+	case heavy:
+		return []job.Class{job.TransientStorage, job.WaitExceeded}
 	case slow, busy:
 		return []job.Class{"", job.TransientStorage, job.Timeout}
 	case stubborn:
@@ -93,7 +100,7 @@ func (d drawer) acts(active time.Duration) []act {
 }
 
 func (d drawer) task(id string) task.Task {
-	w := work{Sort: pick(d, quick, quick, quick, slow, slow, slow, flaky, flaky, broken, late, bug, refused, explodes, busy, busy, stubborn, needy, needy, vetoed), N: d.IntN(1 << 30)}
+	w := work{Sort: pick(d, quick, quick, quick, slow, slow, slow, flaky, flaky, broken, late, bug, refused, explodes, busy, busy, stubborn, needy, needy, vetoed, poison, poison, crasher, heavy), N: d.IntN(1 << 30)}
 	t := task.Task{ID: id, Type: plainType, Priority: pick(d, task.PriorityHigh, task.PriorityNormal, task.PriorityNormal, task.PriorityLow)}
 	switch w.Sort {
 	case slow, busy, stubborn:
@@ -102,7 +109,7 @@ func (d drawer) task(id string) task.Task {
 		w.TakeS = 3600
 		t.Hints.TimeoutSec = float64(1 + d.IntN(300))
 		t.Hints.Timeout = time.Duration(t.Hints.TimeoutSec) * time.Second
-	case needy:
+	case needy, poison, crasher:
 		t.Type = needyType
 		w.TakeS = d.IntN(60)
 	default:

@@ -20,6 +20,7 @@ import (
 // that was told to. Both are far beyond the longest wait of the engine.
 const (
 	patience   = 24 * time.Hour
+	endsWithin = 12 * time.Hour // I11: every accepted task has ended, whatever it does to the services
 	endingTime = 4 * time.Hour
 )
 
@@ -38,6 +39,8 @@ type world struct {
 	queues    engine.Queues
 	blobs     map[string]string
 	documents map[string]store.Holder // who has a document
+	modelDown time.Time               // until then a task keeps the model down
+	storeDown time.Time               // likewise the store
 	failed    map[string]int          // calls of flaky handlers, by job
 	meanings  map[string]meaning
 	lines     map[string]*line
@@ -93,11 +96,16 @@ func (w *world) run() {
 	outside.Wait()
 	time.Sleep(max(0, w.plan.active-time.Since(w.began)))
 	w.note("", "", "the faults have ended", none, nil)
-	for calm := time.Now(); time.Since(calm) < patience; time.Sleep(time.Minute) {
+	calm := time.Now()
+	for ; time.Since(calm) < patience; time.Sleep(time.Minute) {
 		if _, what := w.restless(); what == "" {
 			break
 		}
 	}
+	if took := time.Since(calm); took > endsWithin {
+		w.violated("", "I11: the last task ended %v after the faults", took)
+	}
+	w.tally.calmed(time.Since(calm))
 	close(finish)
 	workers.Wait()
 	synctest.Wait()
