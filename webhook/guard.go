@@ -22,11 +22,21 @@ type Guard struct {
 // RefusedError says that an address may not be called. It is permanent.
 type RefusedError struct {
 	Addr    netip.Addr // for the log; not in the text, which the tenant may read
-	Problem string     // e.g. "is a loopback address"
+	Problem string     // e.g. "has a loopback address"; for the operator
 	Remedy  string
+
+	private bool // Problem says what a name resolves to
 }
 
 func (e *RefusedError) Error() string { return "the receiver " + e.Problem + "; " + e.Remedy }
+
+// public is what the tenant may read: not what sort of address a name leads to here.
+func (e *RefusedError) public() string {
+	if e.private {
+		return "the receiver has an address that may not be called; " + e.Remedy
+	}
+	return e.Error()
+}
 
 const allowRemedy = "an operator can allow its network in WEBHOOK_ALLOW_CIDRS"
 
@@ -49,10 +59,10 @@ func (g *Guard) Check(addr netip.Addr) error {
 		return nil
 	}
 	if class := class(addr); class != "" {
-		return &RefusedError{Addr: addr, Problem: "has " + class + " address", Remedy: allowRemedy}
+		return &RefusedError{Addr: addr, Problem: "has " + class + " address", Remedy: allowRemedy, private: true}
 	}
 	if g.special.SafeAddr(addr) != nil {
-		return &RefusedError{Addr: addr, Problem: "has a special-purpose address", Remedy: allowRemedy}
+		return &RefusedError{Addr: addr, Problem: "has a special-purpose address", Remedy: allowRemedy, private: true}
 	}
 	return nil
 }

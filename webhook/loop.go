@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/seed-7227ef26/async-worker/internal/event"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
@@ -20,8 +19,8 @@ type Config struct {
 
 	Concurrency int           // attempts at once; default 16, at most 100
 	PerHost     int           // attempts at once to one receiver; default 4
-	Poll        time.Duration // the longest time between two looks at an idle outbox; default 1 min
-	Lease       time.Duration // of a claim; default 2 min, and never less than Timeout and settling take
+	Poll        time.Duration // the longest time between two looks at an idle outbox; default 1 min, less with a short Lease
+	Lease       time.Duration // of a claim, extended while an attempt is under way; default 1 min, 10 s to 1 min
 	Timeout     time.Duration // the longest that Sender takes for one attempt; default DefaultTimeout
 	Grace       time.Duration // how long attempts in flight may go on once Run is to end; default 10 s
 
@@ -45,9 +44,11 @@ type Observation struct {
 const (
 	settleTimeout = 10 * time.Second // for one try at noting an outcome
 	settleTries   = 3
-	settleBudget  = settleTries*settleTimeout + 5*time.Second // with the waits between
-	countEvery    = 5 * time.Second                           // between two counts of what is due
-	maxBackoff    = time.Minute                               // between claims while the store is down
+	minLease      = 10 * time.Second
+	maxLease      = time.Minute
+	maxHeld       = time.Minute     // that a claimed delivery waits for a free place
+	countEvery    = 5 * time.Second // between two counts of what is due
+	maxBackoff    = time.Minute     // between claims while the store is down
 )
 
 // errStopping ends attempts that outlive the grace of a shutdown.
@@ -75,16 +76,18 @@ func NewLoop(cfg Config) (*Loop, error) {
 	if cfg.PerHost <= 0 {
 		cfg.PerHost = 4
 	}
-	if cfg.Poll <= 0 {
-		cfg.Poll = time.Minute
-	}
 	if cfg.Timeout <= 0 {
 		cfg.Timeout = DefaultTimeout
 	}
 	if cfg.Lease <= 0 {
-		cfg.Lease = 2 * time.Minute
+		cfg.Lease = maxLease
 	}
-	cfg.Lease = max(cfg.Lease, cfg.Timeout+settleBudget+5*time.Second)
+	cfg.Lease = min(max(cfg.Lease, minLease), maxLease)
+	if cfg.Poll <= 0 {
+		// A claim that begins right behind a look and is never settled is seen at the next: spread by a quarter, that is
+		// within the lease and 15 s.
+		cfg.Poll = min(time.Minute, (cfg.Lease+10*time.Second)*4/5)
+	}
 	if cfg.Grace <= 0 {
 		cfg.Grace = 10 * time.Second
 	}
@@ -112,8 +115,11 @@ func (l *Loop) Run(ctx context.Context) error {
 	defer cancel(nil)
 	r := &round{
 		Config: l.cfg, attempts: attempts, busy: map[string]int{}, due: &l.due,
-		done: make(chan finished, l.cfg.Concurrency),
+		done: make(chan finished, l.cfg.Concurrency), flying: map[string]store.DeliveryClaim{}, kept: make(chan renewal, 1),
+		health: &health{},
 	}
+	renew := time.NewTicker(l.cfg.Lease / 3)
+	defer renew.Stop()
 	for ctx.Err() == nil {
 		timer := time.NewTimer(r.advance(ctx))
 		select {
@@ -122,6 +128,10 @@ func (l *Loop) Run(ctx context.Context) error {
 			r.look = true
 		case f := <-r.done:
 			r.finish(f)
+		case <-renew.C:
+			r.extend()
+		case kept := <-r.kept:
+			r.keep(kept)
 		case <-timer.C:
 			r.look = true
 		}
@@ -137,42 +147,32 @@ func (l *Loop) Run(ctx context.Context) error {
 	if r.look {
 		r.advance(attempts)
 	}
-	for r.running > 0 {
-		r.finish(<-r.done)
+	r.release(func(held) bool { return true })
+	for r.running > 0 || r.extending {
+		select {
+		case f := <-r.done:
+			r.finish(f)
+		case <-renew.C:
+			r.extend()
+		case kept := <-r.kept:
+			r.keep(kept)
+		}
 	}
 	return nil
 }
 
 // settle notes an outcome, trying again for a while: without the note the delivery is made twice.
-func settle(ctx context.Context, deliveries store.Deliveries, o store.DeliveryOutcome) error {
+func settle(ctx context.Context, deliveries store.Deliveries, o store.DeliveryOutcome) (store.Receiver, error) {
 	wait := 500 * time.Millisecond
 	for try := 1; ; try++ {
 		bounded, cancel := context.WithTimeout(ctx, settleTimeout)
-		err := deliveries.SettleDelivery(bounded, o)
+		receiver, err := deliveries.SettleDelivery(bounded, o)
 		cancel()
 		if err == nil || errors.Is(err, store.ErrFenced) || try == settleTries {
-			return err
+			return receiver, err
 		}
 		timer := time.NewTimer(spread(wait, 0.5))
 		<-timer.C
 		wait *= 2
-	}
-}
-
-// log tells what came of an attempt; the URL's path and query may hold a token and stay out of it.
-func (c *Config) log(d store.Delivery, o store.DeliveryOutcome, a Attempt) {
-	log := c.Log.With("task_id", d.JobID, "delivery", d.ID, "host", host(d.URL), "attempt", d.Attempts+1,
-		"latency_ms", a.Latency.Milliseconds())
-	switch o.Status {
-	case store.DeliveryDelivered:
-		log.Info("webhook delivered", "status", a.Status)
-	case store.DeliveryPending:
-		log.Warn("webhook not delivered, to be tried again", "error", o.Error, "next_after", o.NextAfter.Round(time.Second).String())
-	default:
-		attrs := []any{event.Key, event.WebhookGivenUp, "outcome", o.Status, "error", o.Error}
-		if refused, ok := errors.AsType[*RefusedError](a.Err); ok && refused.Addr.IsValid() {
-			attrs = append(attrs, "address", refused.Addr.String())
-		}
-		log.Error("webhook given up", attrs...)
 	}
 }

@@ -21,6 +21,8 @@ type outbox struct {
 	failClaims, failSettles int  // that many calls fail
 	loseAnswers             int  // that many settles are done, and fail all the same
 	ignoreSkip              bool // as a store that does not know of SkipHosts
+	failExtends             bool
+	outages                 map[string]outage // by receiver; nil: as a store that does not know of them
 }
 
 type row struct {
@@ -28,6 +30,7 @@ type row struct {
 	status  string
 	due     time.Time
 	leased  time.Time // until
+	waits   string    // for a receiver that is down
 	history []store.DeliveryOutcome
 	ended   time.Time
 }
@@ -70,6 +73,13 @@ func (o *outbox) ClaimDeliveries(ctx context.Context, c store.Claim) (store.Clai
 		if r.leased.After(at) {
 			at = r.leased
 		}
+		held, probe := o.hold(r, now)
+		switch {
+		case held:
+			at = o.outages[r.waits].probe
+		case probe:
+			at = now
+		}
 		if wait := at.Sub(now); wait > 0 {
 			if claimed.Next == 0 || wait < claimed.Next {
 				claimed.Next = wait
@@ -84,6 +94,7 @@ func (o *outbox) ClaimDeliveries(ctx context.Context, c store.Claim) (store.Clai
 		}
 		r.Fence++
 		r.leased = now.Add(c.Lease)
+		r.Waiting = r.waits != ""
 		claimed.Deliveries = append(claimed.Deliveries, r.Delivery)
 	}
 	return claimed, nil
@@ -91,38 +102,140 @@ func (o *outbox) ClaimDeliveries(ctx context.Context, c store.Claim) (store.Clai
 
 func hostOf(url string) string { return strings.Split(url, "/")[2] }
 
-func (o *outbox) SettleDelivery(ctx context.Context, outcome store.DeliveryOutcome) error {
+func (o *outbox) ExtendDeliveries(ctx context.Context, claims []store.DeliveryClaim, lease time.Duration) (kept []string, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if err := ctx.Err(); err != nil {
-		return err
+		return nil, err
+	}
+	if o.failExtends {
+		return nil, errDown
+	}
+	for _, r := range o.rows {
+		if slices.Contains(claims, store.DeliveryClaim{ID: r.ID, Fence: r.Fence}) && r.status == store.DeliveryPending && !r.leased.IsZero() {
+			r.leased = time.Now().Add(lease)
+			kept = append(kept, r.ID)
+		}
+	}
+	return kept, nil
+}
+
+func (o *outbox) SettleDelivery(ctx context.Context, outcome store.DeliveryOutcome) (store.Receiver, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return store.Receiver{}, err
 	}
 	if o.failSettles > 0 {
 		o.failSettles--
-		return errDown
+		return store.Receiver{}, errDown
 	}
 	for _, r := range o.rows {
 		if r.ID != outcome.ID {
 			continue
 		}
 		if r.Fence != outcome.Fence || r.status != store.DeliveryPending || r.leased.IsZero() {
-			return store.ErrFenced
+			return store.Receiver{}, store.ErrFenced
 		}
+		is := o.receiver(r, outcome)
 		r.status, r.leased = outcome.Status, time.Time{}
-		r.Attempts++
+		if !is.Down || !r.Waiting {
+			r.Attempts++
+		}
+		r.Waiting = false
 		r.history = append(r.history, outcome)
-		if outcome.Status == store.DeliveryPending {
+		switch {
+		case is.Down:
+			r.due = time.Now().Add(76 * time.Hour)
+		case outcome.Status == store.DeliveryPending:
 			r.due = time.Now().Add(outcome.NextAfter)
-		} else {
+		default:
 			r.ended = time.Now()
 		}
 		if o.loseAnswers > 0 {
 			o.loseAnswers--
-			return errDown
+			return store.Receiver{}, errDown
 		}
-		return nil
+		return is, nil
 	}
-	return store.ErrNotFound
+	return store.Receiver{}, store.ErrNotFound
+}
+
+// outage is a receiver that is down.
+type outage struct {
+	since, probe time.Time
+}
+
+// receiver follows outages as the store does (aw_settle_delivery), of an outbox that knows of them.
+func (o *outbox) receiver(r *row, outcome store.DeliveryOutcome) (is store.Receiver) {
+	is.Status = outcome.Status
+	if o.outages == nil {
+		return is
+	}
+	host := hostOf(r.URL)
+	names := map[string]string{store.HostDown: host, store.URLDown: host + "/" + r.URL}
+	if outcome.ResponseStatus > 0 && outcome.ResponseStatus < 500 || outcome.Status == store.DeliveryRefused {
+		r.waits = ""
+		for _, name := range names {
+			down, ok := o.outages[name]
+			if !ok {
+				continue
+			}
+			delete(o.outages, name)
+			is.Ended, is.DownFor = true, time.Since(down.since)
+			for _, other := range o.rows {
+				if other.waits == name {
+					other.waits, other.due = "", time.Now()
+					is.Waiting++
+				}
+			}
+		}
+		return is
+	}
+	name := r.waits
+	for _, known := range []string{names[store.HostDown], names[store.URLDown]} {
+		if _, down := o.outages[known]; down && name == "" {
+			name = known
+		}
+	}
+	if outcome.Down != "" && (name == "" || outcome.Down == store.HostDown) {
+		name = names[outcome.Down]
+	}
+	if name == "" || outcome.Status != store.DeliveryPending {
+		return is
+	}
+	down, known := o.outages[name]
+	switch now := time.Now(); {
+	case !known:
+		down = outage{since: now, probe: now.Add(5 * time.Second)}
+		is.Began = true
+	case r.waits == name:
+		down.probe = now.Add(min(max(now.Sub(down.since)/10, 5*time.Second), 5*time.Minute))
+	}
+	o.outages[name], r.waits = down, name
+	is.Down, is.Probe = true, time.Until(down.probe)
+	return is
+}
+
+// hold lets a due row wait when its receiver is down, unless it is the one to probe it.
+func (o *outbox) hold(r *row, now time.Time) (held, probe bool) {
+	name := r.waits
+	for _, of := range []string{hostOf(r.URL), hostOf(r.URL) + "/" + r.URL} {
+		if _, down := o.outages[of]; down && name == "" {
+			name = of
+		}
+	}
+	if name == "" || r.leased.After(now) {
+		return false, false
+	}
+	r.waits = name
+	down := o.outages[name]
+	if down.probe.After(now) {
+		return true, false
+	}
+	down.probe = now.Add(30 * time.Second)
+	o.outages[name] = down
+	return false, true
 }
 
 // state reads a row under the lock.

@@ -20,6 +20,11 @@ type round struct {
 	busy    map[string]int // attempts running, by host
 	held    []held         // claimed, waiting for a free place at their host
 
+	flying    map[string]store.DeliveryClaim // under way, by id
+	extending bool                           // leases are being renewed; kept gets the answer
+	kept      chan renewal
+	health    *health
+
 	due     *atomic.Int64 // of the Loop
 	counted time.Time     // when it was asked for
 	look    bool          // the outbox may hold something due
@@ -29,12 +34,14 @@ type round struct {
 
 type held struct {
 	store.Delivery
-	until time.Time // the last moment at which an attempt is sure to be noted within the claim
+	until time.Time // when it is given back, for somebody who has a place for it
 }
 
 type finished struct {
-	host  string
-	again time.Duration // until the next attempt at this delivery; zero: none
+	delivery store.Delivery
+	again    time.Duration // until the next attempt at this delivery or its receiver; zero: none
+	down     string        // what of the receiver is down; empty: nothing
+	look     bool          // others may be due now
 }
 
 // advance starts what can be started, claims what there is room for, and says how long nothing will be
@@ -90,7 +97,7 @@ func (r *round) claim(ctx context.Context) {
 		r.counted = start
 		r.due.Store(int64(claimed.Due))
 	}
-	until := start.Add(r.Lease - r.Timeout - settleBudget)
+	until := start.Add(maxHeld)
 	for _, d := range claimed.Deliveries {
 		r.held = append(r.held, held{d, until})
 	}
@@ -125,56 +132,73 @@ func (r *round) sooner(wait time.Duration) {
 	}
 }
 
-// startHeld starts the held deliveries whose host has a free place. One that was held for too long is
-// let go: its claim runs out, and it is claimed anew.
+// startHeld starts the held deliveries whose host has a free place.
 func (r *round) startHeld() {
 	now := time.Now()
+	r.release(func(h held) bool { return now.After(h.until) })
 	r.held = slices.DeleteFunc(r.held, func(c held) bool {
-		if now.After(c.until) {
-			return true
-		}
 		name := host(c.URL)
 		if r.running >= r.Concurrency || r.busy[name] >= r.PerHost {
 			return false
 		}
 		r.busy[name]++
 		r.running++
-		go func() { r.done <- r.attempt(name, c.Delivery) }()
+		r.flying[c.ID] = store.DeliveryClaim{ID: c.ID, Fence: c.Fence}
+		go func() { r.done <- r.attempt(c.Delivery) }()
 		return true
 	})
 }
 
-// finish takes an ended attempt off the books. What its host had to leave in the outbox may be due.
+// finish takes an ended attempt off the books. What its host had to leave in the outbox may be due. What is held for a
+// receiver that is down goes back, to wait there.
 func (r *round) finish(f finished) {
-	if r.busy[f.host] >= r.PerHost {
+	name := host(f.delivery.URL)
+	if r.busy[name] >= r.PerHost || f.look {
 		r.look = true
 	}
 	r.running--
-	if r.busy[f.host]--; r.busy[f.host] == 0 {
-		delete(r.busy, f.host)
+	delete(r.flying, f.delivery.ID)
+	if r.busy[name]--; r.busy[name] == 0 {
+		delete(r.busy, name)
 	}
 	if f.again > 0 {
 		r.sooner(f.again)
 	}
+	if f.down != "" {
+		r.release(func(h held) bool {
+			return host(h.URL) == name && (f.down == store.HostDown || pathOf(h.URL) == pathOf(f.delivery.URL))
+		})
+	}
 }
 
 // attempt makes one attempt and notes what came of it.
-func (r *round) attempt(name string, d store.Delivery) finished {
+func (r *round) attempt(d store.Delivery) finished {
 	a := r.Sender.Send(r.attempts, d)
 	o := outcome(d, a)
+	o.Down = r.health.judge(d, a)
 	// The note outlives even the grace, each try within its own bound.
-	err := settle(context.WithoutCancel(r.attempts), r.Deliveries, o)
+	is, err := settle(context.WithoutCancel(r.attempts), r.Deliveries, o)
 	switch {
 	case errors.Is(err, store.ErrFenced):
-		r.Log.Warn("a webhook's claim ran out before its outcome was noted; it may be sent twice", "delivery", d.ID, "host", name)
-		return finished{host: name}
+		r.Log.Warn("a webhook's claim ran out before its outcome was noted; it may be sent twice", "delivery", d.ID, "host", host(d.URL))
+		return finished{delivery: d}
 	case err != nil:
-		r.Log.Error("can't note a webhook's outcome; it will be sent again", "delivery", d.ID, "host", name, "error", err)
-		return finished{host: name, again: r.Lease}
+		r.Log.Error("can't note a webhook's outcome; it will be sent again", "delivery", d.ID, "host", host(d.URL), "error", err)
+		return finished{delivery: d, again: r.Lease}
 	}
-	r.log(d, o, a)
+	if is.Status != "" { // a store of the version before says nothing
+		o.Status = is.Status
+	}
+	r.tell(d, o, a, is)
 	if r.Observe != nil {
 		r.Observe(Observation{Status: o.Status, ResponseStatus: a.Status, Attempt: d.Attempts + 1, Latency: a.Latency})
 	}
-	return finished{host: name, again: o.NextAfter}
+	f := finished{delivery: d, look: is.Ended}
+	switch {
+	case is.Down:
+		f.down, f.again = o.Down, is.Probe
+	case o.Status == store.DeliveryPending:
+		f.again = o.NextAfter
+	}
+	return f
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strconv"
 	"strings"
@@ -76,13 +77,17 @@ func (s *Sender) Close() {
 }
 
 // Send makes one attempt. It ends with ctx or the sender's timeout.
-func (s *Sender) Send(ctx context.Context, d store.Delivery) Attempt {
+func (s *Sender) Send(whole context.Context, d store.Delivery) Attempt {
 	start := time.Now()
-	ctx, cancel := context.WithTimeoutCause(ctx, s.cfg.Timeout,
+	ctx, cancel := context.WithTimeoutCause(whole, s.cfg.Timeout,
 		fmt.Errorf("the receiver took longer than %s", s.cfg.Timeout))
 	defer cancel()
-	a := s.send(ctx, d, start)
+	connected := false
+	a := s.send(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected = true }}), d, start)
 	a.Latency = time.Since(start)
+	if _, reach := errors.AsType[*ReachError](a.Err); reach {
+		a.Unreachable = !connected && whole.Err() == nil
+	}
 	if a.Err != nil && ctx.Err() != nil {
 		a.Err = context.Cause(ctx)
 	}
@@ -110,7 +115,7 @@ func (s *Sender) send(ctx context.Context, d store.Delivery, at time.Time) Attem
 		if refused, ok := errors.AsType[*RefusedError](err); ok {
 			return Attempt{Err: refused}
 		}
-		return Attempt{Err: fmt.Errorf("the receiver can't be reached: %w", bare(err))}
+		return Attempt{Err: unreached(bare(err))}
 	}
 	traced(answer.StatusCode)
 	// The status is the answer: a body that breaks off, or is too long, takes nothing from it.

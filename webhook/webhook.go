@@ -8,6 +8,7 @@
 package webhook
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -36,13 +37,15 @@ type Attempt struct {
 	Latency    time.Duration // from the start of the request to the end of what was read of the answer
 	Response   string        // at most the first kilobyte of the body; valid UTF-8 without U+0000
 	Err        error         // why there was no answer; a *RefusedError when none may be asked for
+
+	Unreachable bool // no connection to the host came about
 }
 
 // outcome says what follows from an attempt at a delivery.
 func outcome(d store.Delivery, a Attempt) store.DeliveryOutcome {
 	o := store.DeliveryOutcome{
 		ID: d.ID, Fence: d.Fence, ResponseStatus: a.Status, Latency: a.Latency, Response: a.Response,
-		Error: a.problem(),
+		Error: a.problem(), RetryAfter: min(a.RetryAfter, MaxRetryAfter),
 	}
 	waits := schedule()
 	made := d.Attempts + 1
@@ -53,6 +56,8 @@ func outcome(d store.Delivery, a Attempt) store.DeliveryOutcome {
 		o.Status = store.DeliveryDelivered
 	case a.Status == http.StatusGone:
 		o.Status = store.DeliveryFailed
+	case d.Waiting && (a.Status == 0 || a.Status >= http.StatusInternalServerError):
+		o.Status, o.NextAfter = store.DeliveryPending, waits[1]
 	case made >= len(waits):
 		o.Status = store.DeliveryFailed
 		o.Error += fmt.Sprintf("; that was the last of %d attempts", len(waits))
@@ -67,7 +72,10 @@ func (a Attempt) succeeded() bool { return a.Err == nil && a.Status/100 == 2 }
 
 // problem is for people; it bears neither path nor query of the URL, which may hold a token.
 func (a Attempt) problem() string {
+	refused, isRefused := errors.AsType[*RefusedError](a.Err)
 	switch {
+	case isRefused:
+		return refused.public()
 	case a.Err != nil:
 		return a.Err.Error()
 	case a.succeeded():

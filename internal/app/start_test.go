@@ -34,7 +34,7 @@ func (s *service) ask(context.Context) error {
 }
 
 // start runs a starter on a database and queues.
-func start(ctx context.Context, bound time.Duration, database, queues *service) (err error, status []string) {
+func start(ctx context.Context, bound time.Duration, database, queues *service) (status []string, err error) {
 	s := starter{bound: bound, log: slog.New(slog.DiscardHandler), status: func(line string, extend time.Duration) {
 		if extend < startRound {
 			line += " (too short)"
@@ -42,7 +42,7 @@ func start(ctx context.Context, bound time.Duration, database, queues *service) 
 		status = append(status, line)
 	}}
 	err = s.await(ctx, []dependencyCheck{{"the database", "db.example:5432", database.ask}, {"the queues", "acme.queue.example", queues.ask}})
-	return err, status
+	return status, err
 }
 
 // A service that is down for a while is waited for, ever more patiently; the others are asked once, and nobody is told
@@ -52,7 +52,7 @@ func TestStartWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		database, queues := &service{from: began.Add(90 * time.Second), err: &job.Error{Class: job.TransientStorage, Message: "down"}}, &service{}
-		err, status := start(t.Context(), 4*time.Minute, database, queues)
+		status, err := start(t.Context(), 4*time.Minute, database, queues)
 		if took := time.Since(began); err != nil || took < 90*time.Second || took > 90*time.Second+longestStartWait*5/4 {
 			t.Errorf("%v after %v", err, took)
 		}
@@ -72,7 +72,7 @@ func TestStartGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		database := &service{from: began.Add(time.Hour), err: &job.Error{Class: job.NetworkTimeout, Message: "the database took too long"}}
-		err, _ := start(t.Context(), 4*time.Minute, database, &service{})
+		_, err := start(t.Context(), 4*time.Minute, database, &service{})
 		took := time.Since(began)
 		gone, ok := errors.AsType[*UnavailableError](err)
 		if !ok || took > 4*time.Minute || took < 3*time.Minute || gone.Tried != took {
@@ -97,12 +97,12 @@ func TestStartDoesNotWaitInVain(t *testing.T) {
 			&azure.Problem{Kind: azure.Setting, Status: 404}, &tls.CertificateVerificationError{Err: errors.New("unknown authority")},
 			errors.New("unheard of"),
 		} {
-			err, status := start(t.Context(), time.Minute, &service{from: never, err: errRefused}, &service{from: never, err: permanent})
+			status, err := start(t.Context(), time.Minute, &service{from: never, err: errRefused}, &service{from: never, err: permanent})
 			if !errors.Is(err, permanent) || !errors.Is(err, errRefused) || len(status) != 0 {
 				t.Errorf("%v: got %v", permanent, err)
 			}
 		}
-		if err, _ := start(t.Context(), 0, &service{from: never, err: errRefused}, &service{}); !errors.Is(err, errRefused) {
+		if _, err := start(t.Context(), 0, &service{from: never, err: errRefused}, &service{}); !errors.Is(err, errRefused) {
 			t.Errorf("without a wait: %v", err)
 		}
 		if !time.Now().Equal(began) {
@@ -110,7 +110,7 @@ func TestStartDoesNotWaitInVain(t *testing.T) {
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		time.AfterFunc(30*time.Second, stop)
-		err, _ := start(ctx, time.Hour, &service{from: never, err: errRefused}, &service{})
+		_, err := start(ctx, time.Hour, &service{from: never, err: errRefused}, &service{})
 		if !errors.Is(err, context.Canceled) || time.Since(began) != 30*time.Second {
 			t.Errorf("stopped: %v after %v", err, time.Since(began))
 		}

@@ -128,7 +128,7 @@ func (w *Worker) buildOutbox() error {
 		return err
 	}
 	w.sender.replace(sender)
-	w.outbox, err = webhook.NewLoop(webhook.Config{Deliveries: t.Store, Sender: w.sender, Worker: t.worker, Log: t.log, Observe: t.metrics.Webhook})
+	w.outbox, err = webhook.NewLoop(webhook.Config{Deliveries: t.Store, Sender: w.sender, Worker: t.worker, Log: t.log, Observe: t.metrics.Webhook, Lease: t.Config.LeaseTTL})
 	return err
 }
 

@@ -6,7 +6,7 @@ import "time"
 type Claim struct {
 	Worker string        `json:"worker"`
 	Max    int           `json:"max"` // 1-100
-	Lease  time.Duration `json:"-"`   // sent as lease_ms; longer than one attempt can take
+	Lease  time.Duration `json:"-"`   // sent as lease_ms; short, and extended while an attempt is under way
 	// SkipHosts are hosts (lower case, with the port if the URL has one) whose deliveries are not wanted
 	// now: their receivers are slow, and shall not keep others waiting.
 	SkipHosts []string `json:"skip_hosts,omitempty"`
@@ -41,6 +41,9 @@ type Delivery struct {
 	Attempts int    // before this one
 	Fence    int64  // of this claim
 
+	// Waiting says that it waits for a receiver that is down, and probes it: no attempt, and so not the last.
+	Waiting bool
+
 	TraceParent string // the job's W3C trace context, from its sender; empty: there is none
 }
 
@@ -52,6 +55,30 @@ const (
 	DeliveryRefused   = "refused" // the address may not be called
 )
 
+// DeliveryClaim names a claim.
+type DeliveryClaim struct {
+	ID    string `json:"id"`
+	Fence int64  `json:"fence"`
+}
+
+// What of a receiver is down, as a worker sees it.
+const (
+	HostDown = "host" // nothing answers there
+	URLDown  = "url"  // this path fails; others of the host may work
+)
+
+// Receiver is how the receiver of a settled delivery is. While it is down its deliveries wait for it, whatever their
+// schedules say, and one at a time is tried.
+type Receiver struct {
+	Status  string        // of the delivery: DeliveryFailed also when it waited for as long as its schedule is
+	Down    bool          // the delivery waits for the receiver
+	Began   bool          // this attempt began the outage
+	Ended   bool          // this attempt ended it: all that waited is due
+	Waiting int           // deliveries that wait, of Began and Ended
+	DownFor time.Duration // of Ended
+	Probe   time.Duration // until the next attempt, of Down
+}
+
 // DeliveryOutcome is what came of one attempt.
 type DeliveryOutcome struct {
 	ID             string        `json:"id"`
@@ -62,6 +89,9 @@ type DeliveryOutcome struct {
 	Latency        time.Duration `json:"-"`               // sent as latency_ms
 	Response       string        `json:"response"`        // at most the first kilobyte of the answer, valid UTF-8
 	Error          string        `json:"error"`           // for people; empty when delivered
+	// Down is HostDown or URLDown when the receiver is; empty: not as far as is known.
+	Down       string        `json:"down,omitempty"`
+	RetryAfter time.Duration `json:"-"` // as the receiver asks for; sent as retry_after_ms
 }
 
 // DeliveryStatus is a delivery as people see it.

@@ -164,9 +164,12 @@ type Passages interface {
 type Deliveries interface {
 	// ClaimDeliveries leases up to Max due deliveries to one worker.
 	ClaimDeliveries(ctx context.Context, c Claim) (Claimed, error)
-	// SettleDelivery records the outcome of one claimed attempt. ErrFenced when the claim ran out and
-	// somebody else has it.
-	SettleDelivery(ctx context.Context, o DeliveryOutcome) error
+	// ExtendDeliveries renews the leases of claims, and returns the ids of those that are still held: the others ran
+	// out, and somebody else has them. A lease of zero gives them back.
+	ExtendDeliveries(ctx context.Context, claims []DeliveryClaim, lease time.Duration) (kept []string, err error)
+	// SettleDelivery records the outcome of one claimed attempt, and says how its receiver is. ErrFenced when the
+	// claim ran out and somebody else has it.
+	SettleDelivery(ctx context.Context, o DeliveryOutcome) (Receiver, error)
 }
 
 // Backlog is what waits in the store, for metrics.

@@ -263,7 +263,7 @@ func deaths(died bool) int {
 }
 
 // idle are points that come by chance while nothing is to do; the first two of each are walked.
-var idle = regexp.MustCompile(`^(queue\.Receive\[|store\.ClaimDeliveries|store\.Sweep|store\.Canceling).*#(\d+):`)
+var idle = regexp.MustCompile(`^(queue\.Receive\[|store\.ClaimDeliveries|store\.ExtendDeliveries|store\.Sweep|store\.Canceling).*#(\d+):`)
 
 // met reads the points of a trace, each once.
 func met(trace string) ([]string, error) {

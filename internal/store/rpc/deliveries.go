@@ -16,6 +16,7 @@ func (c *client) ClaimDeliveries(ctx context.Context, claim store.Claim) (store.
 			Body     string `json:"body"`
 			Attempts int    `json:"attempts"`
 			Fence    int64  `json:"fence"`
+			Waiting  bool   `json:"waiting"`
 
 			TraceParent string `json:"traceparent"`
 		} `json:"deliveries"`
@@ -47,11 +48,37 @@ func (c *client) Outbox(ctx context.Context) (store.Outbox, error) {
 	return store.Outbox{Pending: answer.Pending, Due: answer.Due, Oldest: time.Duration(answer.OldestMS) * time.Millisecond}, err
 }
 
-func (c *client) SettleDelivery(ctx context.Context, o store.DeliveryOutcome) error {
-	return c.call(ctx, "aw_settle_delivery", struct {
+func (c *client) ExtendDeliveries(ctx context.Context, claims []store.DeliveryClaim, lease time.Duration) ([]string, error) {
+	var answer struct {
+		Kept []string `json:"kept"`
+	}
+	err := c.call(ctx, "aw_extend_deliveries", struct {
+		tenantArg
+		Claims  []store.DeliveryClaim `json:"claims"`
+		LeaseMS int64                 `json:"lease_ms"`
+	}{c.tenant(), claims, ms(lease)}, &answer)
+	return answer.Kept, err
+}
+
+func (c *client) SettleDelivery(ctx context.Context, o store.DeliveryOutcome) (store.Receiver, error) {
+	var answer struct {
+		Status  string `json:"status"`
+		Down    bool   `json:"down"`
+		Began   bool   `json:"began"`
+		Ended   bool   `json:"ended"`
+		Waiting int    `json:"waiting"`
+		DownMS  int64  `json:"down_ms"`
+		ProbeMS int64  `json:"probe_ms"`
+	}
+	err := c.call(ctx, "aw_settle_delivery", struct {
 		tenantArg
 		store.DeliveryOutcome
-		NextAfterMS int64 `json:"next_after_ms"`
-		LatencyMS   int64 `json:"latency_ms"`
-	}{c.tenant(), o, ms(o.NextAfter), ms(o.Latency)}, nil)
+		NextAfterMS  int64 `json:"next_after_ms"`
+		RetryAfterMS int64 `json:"retry_after_ms"`
+		LatencyMS    int64 `json:"latency_ms"`
+	}{c.tenant(), o, ms(o.NextAfter), ms(o.RetryAfter), ms(o.Latency)}, &answer)
+	return store.Receiver{
+		Status: answer.Status, Down: answer.Down, Began: answer.Began, Ended: answer.Ended, Waiting: answer.Waiting,
+		DownFor: time.Duration(answer.DownMS) * time.Millisecond, Probe: time.Duration(answer.ProbeMS) * time.Millisecond,
+	}, err
 }

@@ -163,7 +163,8 @@ func testDeliveries(t *testing.T, b *bench) {
 	settle := func(d store.Delivery, edit func(*store.DeliveryOutcome)) error {
 		o := store.DeliveryOutcome{ID: d.ID, Fence: d.Fence, Latency: 12 * time.Millisecond}
 		edit(&o)
-		return b.SettleDelivery(b.ctx(), o)
+		_, err := b.SettleDelivery(b.ctx(), o)
+		return err
 	}
 	delivered := func(o *store.DeliveryOutcome) {
 		o.Status, o.ResponseStatus = store.DeliveryDelivered, http.StatusNoContent
@@ -235,7 +236,7 @@ func testOutboxState(t *testing.T, b *bench) {
 	want(3, 3)
 	for i, status := range []string{store.DeliveryDelivered, store.DeliveryPending, store.DeliveryRefused} {
 		o := store.DeliveryOutcome{ID: claimed[i].ID, Fence: claimed[i].Fence, Status: status, NextAfter: hour}
-		if err := b.SettleDelivery(b.ctx(), o); err != nil {
+		if _, err := b.SettleDelivery(b.ctx(), o); err != nil {
 			t.Fatal(err)
 		}
 	}

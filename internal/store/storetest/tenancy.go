@@ -15,7 +15,7 @@ import (
 // Tables are all tables of the contract (DESIGN 2.5) and those beneath them.
 var Tables = []string{
 	"jobs", "job_events", "dead_letters", "webhook_deliveries", "documents", "document_versions", "document_chunks",
-	"summaries", "agent_runs", "derived_contents", "page_results", "partials",
+	"summaries", "agent_runs", "derived_contents", "page_results", "partials", "webhook_outages",
 }
 
 // Victim is a tenant with something in every table, and a job that runs.
@@ -56,7 +56,8 @@ func NewVictim(t *testing.T, open Open, superuser *pgx.Conn) Victim {
 		insert into summaries (client_id, job_id, filename, summary, model) values ('%[1]s', 'j', 'f', 'secret', 'm');
 		insert into agent_runs (client_id, job_id, prompt, answer, model) values ('%[1]s', 'j', 'p', 'secret', 'm');
 		insert into derived_contents (client_id, job_id, source_filename, source_sha256, recipe, blob, format, engine)
-			values ('%[1]s', 'j', 'f', 'sha', 'r', 'secret', 'md', 'e')`,
+			values ('%[1]s', 'j', 'f', 'sha', 'r', 'secret', 'md', 'e');
+		insert into webhook_outages (client_id, receiver, since, probe_at) values ('%[1]s', 'secret.example', now(), now() + interval '1 day')`,
 		v.Client))
 	if err != nil {
 		t.Fatal(err)
@@ -139,6 +140,7 @@ func (v Victim) Calls() map[string]json.RawMessage {
 		"aw_expire_partials":     args(map[string]any{"older_than_ms": 0, "limit": 10}),
 		"aw_derived":             args(map[string]any{"job_id": "j", "source_filename": "f", "source_sha256": "sha", "recipe": "r"}),
 		"aw_claim_deliveries":    args(map[string]any{"worker": "w", "max": 10, "lease_ms": 1000}),
+		"aw_extend_deliveries":   args(map[string]any{"claims": []map[string]any{{"id": v.Delivery.ID, "fence": v.Delivery.Fence}}, "lease_ms": 0}),
 		"aw_settle_delivery":     args(map[string]any{"id": v.Delivery.ID, "fence": v.Delivery.Fence, "status": "delivered"}),
 		"aw_outbox":              args(map[string]any{}),
 		"aw_job":                 args(map[string]any{"id": v.Running.JobID}),

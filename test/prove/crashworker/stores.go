@@ -134,8 +134,12 @@ func (w countedStore) ClaimDeliveries(ctx context.Context, c store.Claim) (store
 	return call(w.c, "store.ClaimDeliveries", func() (store.Claimed, error) { return w.s.ClaimDeliveries(ctx, c) })
 }
 
-func (w countedStore) SettleDelivery(ctx context.Context, o store.DeliveryOutcome) error {
-	return call0(w.c, "store.SettleDelivery", func() error { return w.s.SettleDelivery(ctx, o) })
+func (w countedStore) ExtendDeliveries(ctx context.Context, claims []store.DeliveryClaim, lease time.Duration) ([]string, error) {
+	return call(w.c, "store.ExtendDeliveries", func() ([]string, error) { return w.s.ExtendDeliveries(ctx, claims, lease) })
+}
+
+func (w countedStore) SettleDelivery(ctx context.Context, o store.DeliveryOutcome) (store.Receiver, error) {
+	return call(w.c, "store.SettleDelivery", func() (store.Receiver, error) { return w.s.SettleDelivery(ctx, o) })
 }
 
 func (w countedStore) Outbox(ctx context.Context) (store.Outbox, error) {

@@ -29,6 +29,21 @@ func atTheEdges() []Sabotage {
 			Suites: onHooks, Tests: tests("webhook", "TestSendRebinding", "TestSendRefused"),
 		},
 		{
+			Name: "claims-are-not-extended", Breaks: []string{"webhooks"}, File: "webhook/lease.go",
+			Old: "if r.extending || len(r.flying)+len(r.held) == 0 {", New: "if true {",
+			Suites: onHooks, Tests: tests("webhook", "TestLoopExtendsItsClaims"),
+		},
+		{
+			Name: "one-bad-delivery-is-an-outage", Breaks: []string{"webhooks"}, File: "webhook/health.go",
+			Old: "f.paths[path][d.ID] = true", New: "f.paths[path][d.ID], f.paths[path][d.ID+\"x\"], f.paths[path][d.ID+\"y\"] = true, true, true",
+			Suites: onHooks, Tests: tests("webhook", "TestLoopBadURLHoldsUpNobody", "TestLoopSchedule"),
+		},
+		{
+			Name: "row-tells-addresses", Breaks: []string{"webhooks"}, File: "webhook/reach.go",
+			Old: "return \"the receiver can't be reached: \" + e.sort", New: "return \"the receiver can't be reached: \" + e.cause.Error()",
+			Suites: onHooks, Tests: tests("webhook", "TestRowsTellNoAddress"),
+		},
+		{
 			Name: "webhook-unsigned", Breaks: []string{"webhooks"}, File: "webhook/signer.go",
 			Old: "if len(signatures) > 0 {", New: "if len(signatures) > 1 {",
 			Suites: onHooks, Tests: tests("webhook", "TestSendSigned", "TestSignerKnownAnswer"),

@@ -223,6 +223,26 @@ func inTheStore() []Sabotage {
 			Suites: onPostgres, Tests: cases("deliveries", "workers at once"),
 		},
 		{
+			Name: "stale-claim-is-extended", Breaks: []string{"webhooks"}, File: functions + "70_deliveries.sql",
+			Old: "and w.id = c.id and w.fence = c.fence and w.status", New: "and w.id = c.id and w.status",
+			Suites: onPostgres, Tests: cases("claims that are extended"),
+		},
+		{
+			Name: "outage-holds-nothing", Breaks: []string{"webhooks"}, File: functions + "70_deliveries.sql",
+			Old: "v_down := exists (select from {{ .schema }}.webhook_outages o where o.client_id = v_client);", New: "v_down := false;",
+			Suites: onPostgres, Tests: cases("receivers that are down", "paths that are down"),
+		},
+		{
+			Name: "outage-ends-and-nothing-goes-out", Breaks: []string{"webhooks"}, File: functions + "70_deliveries.sql",
+			Old: "set waits_for = null, next_attempt_at = v_now", New: "set waits_for = null",
+			Suites: onPostgres, Tests: cases("receivers that are down"),
+		},
+		{
+			Name: "probe-costs-an-attempt", Breaks: []string{"webhooks"}, File: functions + "70_deliveries.sql",
+			Old: "attempts = attempts + case when w.waits_for is not null and v_down is not null then 0 else 1 end", New: "attempts = attempts + 1",
+			Suites: onPostgres, Tests: cases("receivers that are down"),
+		},
+		{
 			Name: "stale-delivery-settles", Breaks: []string{"webhooks"}, File: functions + "70_deliveries.sql",
 			Old: "and id = p ->> 'id' and fence = (p ->> 'fence')::bigint\n", New: "and id = p ->> 'id'\n",
 			Suites: onPostgres, Tests: cases("deliveries"),

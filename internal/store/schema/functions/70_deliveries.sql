@@ -1,37 +1,125 @@
 -- The webhook loop over the outbox.
+--
+-- A receiver that is down is a row of webhook_outages: a host, or one path of a host. Its deliveries wait for it
+-- (waits_for), and none of them is tried by its own schedule; one at a time is, as a probe. A probe is no attempt. What
+-- waits comes due when the receiver answers, or when its schedule would be over: then it is tried once more.
+
+-- aw_receivers names the receivers of a URL: its host, and the path there. The path may hold a token: its hash stands for it.
+create or replace function {{ .schema }}.aw_receivers(url text) returns text[]
+language sql immutable
+return array[lower(substring(url from '^[^:]+://([^/?#]+)')),
+             lower(substring(url from '^[^:]+://([^/?#]+)')) || '/' || md5(coalesce(substring(url from '^[^:]+://[^/?#]+([^?#]*)'), ''))];
+
+-- aw_webhook_patience is how long after its making a delivery waits for a receiver that is down: as long as its schedule.
+create or replace function {{ .schema }}.aw_webhook_patience() returns interval
+language sql immutable
+return make_interval(hours => 76);
+
+-- aw_lock_outages makes this transaction the only one that changes the tenant's outages. Under it no row of a delivery is
+-- waited for, so that it can be taken with the lock of one.
+create or replace function {{ .schema }}.aw_lock_outages(client text) returns void
+language sql volatile
+begin atomic
+  select pg_advisory_xact_lock(hashtextextended('{{ .schema }}.webhook_outages ' || client, 0));
+end;
+
+-- aw_hold_deliveries lets what is due wait for receivers that are down, and returns the ids of deliveries that are to
+-- probe one. The caller has locked the tenant's outages.
+create or replace function {{ .schema }}.aw_hold_deliveries(p jsonb, client text, now_at timestamptz) returns text[]
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  v_probes text[] := '{}';
+  v_id text;
+  r record;
+begin
+  with held as (
+    select w.id, (select min(o.receiver) from {{ .schema }}.webhook_outages o
+                  where o.client_id = client and o.receiver = any ({{ .schema }}.aw_receivers(w.url))) as receiver
+    from {{ .schema }}.webhook_deliveries w
+    where w.client_id = client and w.status = 'pending' and w.next_attempt_at <= now_at and w.waits_for is null
+      and (w.lease_expires_at is null or w.lease_expires_at <= now_at)
+      and w.created_at > now_at - {{ .schema }}.aw_webhook_patience()
+    order by w.next_attempt_at
+    limit 1000
+    for update skip locked
+  )
+  update {{ .schema }}.webhook_deliveries w set
+    waits_for = h.receiver, next_attempt_at = w.created_at + {{ .schema }}.aw_webhook_patience()
+  from held h where h.receiver is not null and w.client_id = client and w.id = h.id;
+
+  for r in select o.receiver from {{ .schema }}.webhook_outages o
+           where o.client_id = client and o.probe_at <= now_at
+             and not coalesce(p -> 'skip_hosts' ? split_part(o.receiver, '/', 1), false)
+           order by o.probe_at, o.receiver loop
+    exit when cardinality(v_probes) >= (p ->> 'max')::int;
+    select w.id into v_id from {{ .schema }}.webhook_deliveries w
+    where w.client_id = client and w.waits_for = r.receiver and w.status = 'pending'
+      and (w.lease_expires_at is null or w.lease_expires_at <= now_at)
+    order by w.fence, w.created_at, w.id -- they take turns: one that always fails hides no healed receiver
+    limit 1
+    for update skip locked;
+    if found then
+      v_probes := v_probes || v_id;
+      update {{ .schema }}.webhook_outages o set
+        probe_at = now_at + greatest({{ .schema }}.aw_span(p -> 'lease_ms'), make_interval(secs => 30))
+      where o.client_id = client and o.receiver = r.receiver;
+    elsif not exists (select from {{ .schema }}.webhook_deliveries w
+                      where w.client_id = client and w.waits_for = r.receiver and w.status = 'pending') then
+      delete from {{ .schema }}.webhook_outages o where o.client_id = client and o.receiver = r.receiver; -- nobody is left to tell
+    end if;
+  end loop;
+  return v_probes;
+end $$;
 
 create or replace function {{ .schema }}.aw_claim_deliveries(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_client text := {{ .schema }}.aw_tenant(p);
   v_now timestamptz := clock_timestamp();
+  v_down boolean;
+  v_probes text[] := '{}';
   v_claimed jsonb;
   v_next timestamptz;
   v_due int := 0;
 begin
+  v_down := exists (select from {{ .schema }}.webhook_outages o where o.client_id = v_client);
+  if v_down then
+    -- Whoever ends an outage waits for this lock, so that nothing is left waiting for one that is over.
+    perform {{ .schema }}.aw_lock_outages(v_client);
+    v_now := clock_timestamp();
+    v_probes := {{ .schema }}.aw_hold_deliveries(p, v_client, v_now);
+  end if;
   with due as (
     select w.id from {{ .schema }}.webhook_deliveries w
     where w.client_id = v_client and w.status = 'pending' and w.next_attempt_at <= v_now
       and (w.lease_expires_at is null or w.lease_expires_at <= v_now)
       and length(w.id) <= 128 and w.id ~ '^[A-Za-z0-9_-]+$' -- an older row may have one that can't be signed
       and not coalesce(p -> 'skip_hosts' ? lower(substring(w.url from '^[^:]+://([^/?#]+)')), false)
+      and (not v_down or w.waits_for is not null or w.created_at <= v_now - {{ .schema }}.aw_webhook_patience()
+           or not exists (select from {{ .schema }}.webhook_outages o
+                          where o.client_id = v_client and o.receiver = any ({{ .schema }}.aw_receivers(w.url))))
     order by w.next_attempt_at
-    limit (p ->> 'max')::int
+    limit (p ->> 'max')::int - cardinality(v_probes)
     for update skip locked
   ), claimed as (
     update {{ .schema }}.webhook_deliveries w set
       fence = w.fence + 1, lease_expires_at = v_now + {{ .schema }}.aw_span(p -> 'lease_ms'), worker = p ->> 'worker'
-    from due where w.client_id = v_client and w.id = due.id
+    from (select id from due union select unnest(v_probes)) d where w.client_id = v_client and w.id = d.id
     returning w.*
   )
   select jsonb_agg(jsonb_build_object('id', c.id, 'job_id', c.job_id, 'url', c.url, 'body', c.body,
-                                      'attempts', c.attempts, 'fence', c.fence, 'traceparent', j.traceparent) order by c.next_attempt_at)
+                                      'attempts', c.attempts, 'fence', c.fence, 'traceparent', j.traceparent,
+                                      'waiting', c.waits_for is not null) order by c.next_attempt_at)
   into v_claimed from claimed c left join {{ .schema }}.jobs j on j.client_id = v_client and j.id = c.job_id;
 
   select min(greatest(w.next_attempt_at, coalesce(w.lease_expires_at, w.next_attempt_at))) into v_next
   from {{ .schema }}.webhook_deliveries w
   where w.client_id = v_client and w.status = 'pending'
     and greatest(w.next_attempt_at, coalesce(w.lease_expires_at, w.next_attempt_at)) > v_now;
+  if v_down then
+    select least(v_next, min(o.probe_at)) into v_next from {{ .schema }}.webhook_outages o
+    where o.client_id = v_client and o.probe_at > v_now;
+  end if;
 
   -- What is left, as far as 1001: enough to see that it is much. Usually nothing is, and nothing is counted.
   if (p ->> 'count_due')::boolean
@@ -46,24 +134,109 @@ begin
                             'next_ms', case when v_next is null then 0 else {{ .schema }}.aw_ms(v_next) end);
 end $$;
 
+-- aw_extend_deliveries renews the leases of claims that are still their holder's, and returns the ids of these. A lease of
+-- zero gives them back.
+create or replace function {{ .schema }}.aw_extend_deliveries(p jsonb) returns jsonb
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  v_client text := {{ .schema }}.aw_tenant(p);
+  v_kept jsonb;
+begin
+  with kept as (
+    update {{ .schema }}.webhook_deliveries w set lease_expires_at = clock_timestamp() + {{ .schema }}.aw_span(p -> 'lease_ms')
+    from jsonb_to_recordset(p -> 'claims') as c (id text, fence bigint)
+    where w.client_id = v_client and w.id = c.id and w.fence = c.fence and w.status = 'pending' and w.lease_expires_at is not null
+    returning w.id
+  )
+  select jsonb_agg(k.id) into v_kept from kept k;
+  return jsonb_build_object('kept', coalesce(v_kept, '[]'));
+end $$;
+
+-- aw_settle_delivery notes an attempt. p.down says that the receiver is down, as the worker sees it: 'host' or 'url';
+-- a probe that no answer came to, or one of 5xx, says so by itself. Any other answer ends the outage of its receiver.
 create or replace function {{ .schema }}.aw_settle_delivery(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_client text := {{ .schema }}.aw_tenant(p);
   v_now timestamptz := clock_timestamp();
+  w {{ .schema }}.webhook_deliveries;
+  o {{ .schema }}.webhook_outages;
+  v_status text := p ->> 'status';
+  v_error text := nullif(p ->> 'error', '');
+  v_answers boolean;
+  v_receivers text[];
+  v_down text;
+  v_waiting int := 0;
+  v_since timestamptz;
 begin
-  update {{ .schema }}.webhook_deliveries set
-    status = p ->> 'status', attempts = attempts + 1, lease_expires_at = null,
-    next_attempt_at = case when p ->> 'status' = 'pending' then v_now + {{ .schema }}.aw_span(p -> 'next_after_ms') end,
-    delivered_at = case when p ->> 'status' = 'delivered' then v_now end,
-    response_status = nullif((p ->> 'response_status')::int, 0), response = nullif(p ->> 'response', ''),
-    latency_ms = (p ->> 'latency_ms')::bigint, last_error = nullif(p ->> 'error', '')
+  select * into w from {{ .schema }}.webhook_deliveries
   where client_id = v_client and id = p ->> 'id' and fence = (p ->> 'fence')::bigint
-    and status = 'pending' and lease_expires_at is not null;
+    and status = 'pending' and lease_expires_at is not null
+  for update;
   if not found then
     raise exception 'delivery % is not held under fence %', p ->> 'id', p ->> 'fence' using errcode = 'AW001';
   end if;
-  return '{}';
+  v_receivers := {{ .schema }}.aw_receivers(w.url);
+  v_answers := coalesce((p ->> 'response_status')::int, 0) between 1 and 499 or v_status = 'refused';
+  if v_status = 'failed' and not v_answers and w.waits_for is not null then
+    v_status := 'pending'; -- a probe is no attempt, and so not the last one
+  end if;
+  if v_status = 'pending' and not v_answers then
+    perform {{ .schema }}.aw_lock_outages(v_client);
+    v_down := case when p ->> 'down' = 'host' then v_receivers[1] else coalesce(w.waits_for,
+      (select min(e.receiver) from {{ .schema }}.webhook_outages e -- known since it went on its way
+       where e.client_id = v_client and e.receiver = any (v_receivers)),
+      case when p ->> 'down' = 'url' then v_receivers[2] end) end;
+  end if;
+  if v_down is not null and w.created_at + {{ .schema }}.aw_webhook_patience() <= v_now then
+    v_status := 'failed';
+    v_error := concat_ws('; ', v_error, 'the receiver was down for as long as there are attempts');
+    v_down := null;
+  end if;
+
+  if v_down is not null then
+    insert into {{ .schema }}.webhook_outages as known (client_id, receiver, since, probe_at)
+    values (v_client, v_down, v_now, v_now + greatest(make_interval(secs => 5), {{ .schema }}.aw_span(p -> 'retry_after_ms')))
+    on conflict (receiver, client_id) do update set probe_at = case
+      when w.waits_for is distinct from known.receiver then known.probe_at -- it was on its way when the outage began
+      else v_now + greatest(least(greatest((v_now - known.since) / 10, make_interval(secs => 5)), make_interval(mins => 5)),
+                            {{ .schema }}.aw_span(p -> 'retry_after_ms')) end
+    returning known.* into o;
+  end if;
+  update {{ .schema }}.webhook_deliveries set
+    status = v_status, lease_expires_at = null, waits_for = v_down,
+    attempts = attempts + case when w.waits_for is not null and v_down is not null then 0 else 1 end,
+    next_attempt_at = case when v_status <> 'pending' then null
+                           when v_down is not null then w.created_at + {{ .schema }}.aw_webhook_patience()
+                           else v_now + {{ .schema }}.aw_span(p -> 'next_after_ms') end,
+    delivered_at = case when v_status = 'delivered' then v_now end,
+    response_status = nullif((p ->> 'response_status')::int, 0), response = nullif(p ->> 'response', ''),
+    latency_ms = (p ->> 'latency_ms')::bigint, last_error = v_error
+  where client_id = v_client and id = w.id;
+
+  if v_answers then
+    if exists (select from {{ .schema }}.webhook_outages e where e.client_id = v_client and e.receiver = any (v_receivers)) then
+      perform {{ .schema }}.aw_lock_outages(v_client);
+      with ended as (
+        delete from {{ .schema }}.webhook_outages e where e.client_id = v_client and e.receiver = any (v_receivers) returning e.since
+      )
+      select min(e.since) into v_since from ended e;
+      update {{ .schema }}.webhook_deliveries d set waits_for = null, next_attempt_at = v_now
+      where d.client_id = v_client and d.id in (
+        select x.id from {{ .schema }}.webhook_deliveries x
+        where x.client_id = v_client and x.waits_for = any (v_receivers) and x.status = 'pending'
+        for update skip locked);
+      get diagnostics v_waiting = row_count;
+    end if;
+  elsif o.since = v_now then
+    select count(*) into v_waiting from (
+      select from {{ .schema }}.webhook_deliveries d
+      where d.client_id = v_client and d.status = 'pending' and v_down = any ({{ .schema }}.aw_receivers(d.url)) limit 10001) d;
+  end if;
+  return jsonb_build_object('status', v_status, 'down', v_down is not null, 'began', coalesce(o.since = v_now, false),
+    'ended', v_since is not null, 'waiting', v_waiting,
+    'down_ms', coalesce(floor(extract(epoch from v_now - v_since) * 1000)::bigint, 0),
+    'probe_ms', case when o.probe_at is null then 0 else {{ .schema }}.aw_ms(o.probe_at) end);
 end $$;
 
 -- aw_outbox says how much the outbox holds, counted as far as 10001: rows and their ages are for operators.

@@ -1,0 +1,121 @@
+package postgres_test
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/store/schema"
+	"github.com/seed-7227ef26/async-worker/internal/store/storetest"
+)
+
+// A receiver that never comes back is waited for as long as the schedule lasts: then each delivery is tried once more,
+// and ends.
+func TestDeliveriesEndInAnOutage(t *testing.T) {
+	t.Parallel()
+	url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions})
+	s := open(t, url, "acme")
+	t.Cleanup(s.Close)
+	conn := connect(t, url)
+	exec := func(sql string) {
+		t.Helper()
+		if _, err := conn.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	claim := func() []store.Delivery {
+		t.Helper()
+		claimed, err := s.ClaimDeliveries(t.Context(), store.Claim{Worker: "w", Max: 100, Lease: time.Hour})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return claimed.Deliveries
+	}
+	fail := func(d store.Delivery) store.Receiver {
+		t.Helper()
+		is, err := s.SettleDelivery(t.Context(), store.DeliveryOutcome{
+			ID: d.ID, Fence: d.Fence, Status: store.DeliveryPending, NextAfter: time.Hour, Down: store.HostDown, Error: "connection refused",
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return is
+	}
+	exec(`insert into webhook_deliveries (client_id, id, event, url, body, next_attempt_at, created_at)
+		select 'acme', 'd' || n, 'task.failed', 'https://a.example/' || n, '{}', now(), now() - interval '70 h' from generate_series(1, 3) n`)
+	for _, d := range claim() {
+		if is := fail(d); !is.Down {
+			t.Fatalf("%s: %+v", d.ID, is)
+		}
+	}
+	if got := claim(); len(got) != 0 {
+		t.Fatalf("claimed %+v in the outage", got)
+	}
+	exec(`update webhook_deliveries set created_at = created_at - interval '7 h', next_attempt_at = next_attempt_at - interval '7 h'`)
+	last := claim()
+	if len(last) != 3 {
+		t.Fatalf("claimed %d at the end of the schedule", len(last))
+	}
+	for _, d := range last {
+		if is := fail(d); is.Status != store.DeliveryFailed || is.Down {
+			t.Errorf("%s: %+v", d.ID, is)
+		}
+	}
+	exec(`update webhook_outages set probe_at = now()`)
+	claim()
+	var outages, waiting int
+	if err := conn.QueryRow(t.Context(), `select (select count(*) from webhook_outages), (select count(*) from webhook_deliveries
+		where waits_for is not null or status <> 'failed')`).Scan(&outages, &waiting); err != nil || outages != 0 || waiting != 0 {
+		t.Errorf("%d outages, %d deliveries are left, %v", outages, waiting, err)
+	}
+}
+
+// Workers that claim, fail and heal at the same time leave nothing waiting for an outage that is over, and don't block
+// each other.
+func TestOutagesOfManyWorkers(t *testing.T) {
+	t.Parallel()
+	url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions})
+	conn := connect(t, url)
+	if _, err := conn.Exec(t.Context(), `insert into webhook_deliveries (client_id, id, event, url, body, next_attempt_at)
+		select 'acme', 'd' || n, 'task.failed', 'https://a.example/' || n % 3, '{}', now() from generate_series(1, 200) n`); err != nil {
+		t.Fatal(err)
+	}
+	var workers sync.WaitGroup
+	for worker := range 4 {
+		s := open(t, url, "acme")
+		t.Cleanup(s.Close)
+		workers.Go(func() {
+			for round := range 30 {
+				claimed, err := s.ClaimDeliveries(t.Context(), store.Claim{Worker: "w", Max: 10, Lease: time.Hour})
+				if err != nil {
+					t.Errorf("claim: %v", err)
+					return
+				}
+				for i, d := range claimed.Deliveries {
+					o := store.DeliveryOutcome{ID: d.ID, Fence: d.Fence, Status: store.DeliveryPending, NextAfter: 0}
+					switch (worker + round + i) % 4 {
+					case 0:
+						o.Status, o.ResponseStatus = store.DeliveryDelivered, 200
+					case 1:
+						o.Down = store.HostDown
+					case 2:
+						o.Down, o.ResponseStatus = store.URLDown, 500
+					default:
+						o.ResponseStatus = 404
+					}
+					if _, err := s.SettleDelivery(t.Context(), o); err != nil {
+						t.Errorf("settle: %v", err)
+					}
+				}
+			}
+		})
+	}
+	workers.Wait()
+	var lost int
+	if err := conn.QueryRow(t.Context(), `select count(*) from webhook_deliveries d where d.status = 'pending' and d.waits_for is not null
+		and not exists (select from webhook_outages o where o.client_id = d.client_id and o.receiver = d.waits_for)`).Scan(&lost); err != nil || lost > 0 {
+		t.Errorf("%d wait for an outage that is over, %v", lost, err)
+	}
+}

@@ -1,0 +1,206 @@
+package webhook_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/webhook"
+)
+
+var unreachable = webhook.Attempt{Err: errors.New("connection refused"), Unreachable: true}
+
+// heard are the records of several loops.
+type heard struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (h *heard) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.text.Write(p)
+}
+
+func (h *heard) log() *slog.Logger { return slog.New(slog.NewTextHandler(h, nil)) }
+
+func (h *heard) count(part string) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return strings.Count(h.text.String(), part)
+}
+
+// A receiver that is down is told of once when it goes and once when it comes back, is probed by one delivery at a time,
+// by whichever worker, and gets all that waited soon after it answers, in its share of places.
+func TestLoopReceiverDown(t *testing.T) {
+	t.Parallel()
+	for name, down := range map[string]webhook.Attempt{
+		"unreachable": unreachable, "gateway errors": {Status: 502}, "timeouts": {Err: errors.New("the receiver took longer than 15s")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				const hooks, lasts = 800, 10 * time.Minute
+				box := &outbox{outages: map[string]outage{}}
+				var rows []*row
+				for i := range hooks {
+					rows = append(rows, box.add(fmt.Sprint("hook-", i), fmt.Sprintf("https://a.example/%d", i%7)))
+				}
+				back := time.Now().Add(lasts)
+				to := &receivers{answer: func(context.Context, store.Delivery) webhook.Attempt {
+					time.Sleep(50 * time.Millisecond)
+					if time.Now().Before(back) {
+						return down
+					}
+					return webhook.Attempt{Status: 200}
+				}}
+				var log heard
+				for range 2 {
+					run(t, webhook.Config{Deliveries: box, Sender: to, Log: log.log()})
+				}
+				advance(lasts - time.Second)
+				if n := to.attempts(); n > 60 {
+					t.Errorf("%d attempts while the receiver was down", n)
+				}
+				if began, ended := log.count("receiver is down"), log.count("answers again"); began != 1 || ended != 0 {
+					t.Errorf("told of %d begins and %d ends", began, ended)
+				}
+				if n := log.count("level=WARN"); n > 9 { // one, and those that showed that it is down
+					t.Errorf("%d warnings", n)
+				}
+				advance(lasts/10 + 30*time.Second) // the longest wait for a probe, and sending 800 by eight at a time
+				late := 0
+				for _, r := range rows {
+					if got := box.state(r); got.status != store.DeliveryDelivered || got.Attempts > 3 {
+						late++
+					}
+				}
+				if late > 0 || log.count("answers again") != 1 {
+					t.Errorf("%d are not delivered, or took more than three attempts; %d ends were told of", late, log.count("answers again"))
+				}
+				to.mu.Lock()
+				defer to.mu.Unlock()
+				if to.max["a.example"] > 8 { // four by each worker
+					t.Errorf("%d at once", to.max["a.example"])
+				}
+			})
+		})
+	}
+}
+
+// One path that fails, and one delivery that makes its receiver fail, hold up nobody else at the host.
+func TestLoopBadURLHoldsUpNobody(t *testing.T) {
+	t.Parallel()
+	for name, good := range map[string]string{"another path": "https://a.example/good", "the same path": "https://a.example/bad"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				box := &outbox{outages: map[string]outage{}}
+				bad := 40
+				if name == "the same path" {
+					bad = 2
+				}
+				for i := range bad {
+					box.add(fmt.Sprint("bad-", i), "https://a.example/bad")
+				}
+				var rows []*row
+				for i := range 40 {
+					rows = append(rows, box.add(fmt.Sprint("good-", i), good))
+				}
+				to := &receivers{answer: func(_ context.Context, d store.Delivery) webhook.Attempt {
+					time.Sleep(50 * time.Millisecond)
+					if strings.HasPrefix(d.ID, "bad") {
+						return webhook.Attempt{Status: 500}
+					}
+					return webhook.Attempt{Status: 200}
+				}}
+				loop, _ := run(t, webhook.Config{Deliveries: box, Sender: to})
+				for range 20 {
+					rows = append(rows, box.add(fmt.Sprint("good-later-", len(rows)), good))
+					loop.Wake()
+					advance(time.Second)
+				}
+				for _, r := range rows {
+					if got := box.state(r); got.status != store.DeliveryDelivered || got.Attempts != 1 {
+						t.Fatalf("%s waits for others: %+v", r.ID, got)
+					}
+				}
+			})
+		})
+	}
+}
+
+// What a killed worker had claimed goes out within the lease and 15 s, by a worker that was idle all the while.
+func TestLoopAfterAKill(t *testing.T) {
+	t.Parallel()
+	for _, lease := range []time.Duration{10 * time.Second, 30 * time.Second, time.Minute, time.Hour} {
+		t.Run(lease.String(), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				box := &outbox{}
+				run(t, webhook.Config{Deliveries: box, Sender: always(webhook.Attempt{Status: 200}), Lease: lease})
+				for kill := range 40 {
+					advance(time.Duration(kill) * 7 * time.Second)
+					hook := box.add(fmt.Sprint("hook-", kill), "https://a.example/")
+					claimed, err := box.ClaimDeliveries(t.Context(), store.Claim{Worker: "killed", Max: 10, Lease: min(lease, time.Minute)})
+					if err != nil || len(claimed.Deliveries) != 1 {
+						t.Fatalf("%+v, %v", claimed, err)
+					}
+					advance(min(lease, time.Minute) + 15*time.Second)
+					if got := box.state(hook); got.status != store.DeliveryDelivered {
+						t.Fatalf("kill %d: %+v", kill, got)
+					}
+				}
+			})
+		})
+	}
+}
+
+// A claim is the loop's own for as long as its attempt takes, however short the lease, and is given back at the end.
+func TestLoopExtendsItsClaims(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		box := &outbox{}
+		for i := range 12 {
+			box.add(fmt.Sprint("hook-", i), "https://a.example/")
+		}
+		to := &receivers{answer: func(context.Context, store.Delivery) webhook.Attempt {
+			time.Sleep(14 * time.Second)
+			return webhook.Attempt{Status: 200}
+		}}
+		for range 2 {
+			run(t, webhook.Config{Deliveries: box, Sender: to, Lease: 10 * time.Second, PerHost: 2})
+		}
+		advance(5 * time.Minute)
+		if to.attempts() != 12 {
+			t.Errorf("%d attempts at 12 deliveries", to.attempts())
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		box := &outbox{}
+		var rows []*row
+		for i := range 8 {
+			rows = append(rows, box.add(fmt.Sprint("hook-", i), "https://a.example/"))
+		}
+		slow := &receivers{answer: func(context.Context, store.Delivery) webhook.Attempt {
+			time.Sleep(5 * time.Second)
+			return webhook.Attempt{Status: 200}
+		}}
+		_, stop := run(t, webhook.Config{Deliveries: box, Sender: slow, PerHost: 2})
+		advance(time.Second)
+		stop()
+		for _, r := range rows {
+			if got := box.state(r); got.status == store.DeliveryPending && got.leased.After(time.Now()) {
+				t.Errorf("%s stays claimed by a worker that has ended", r.ID)
+			}
+		}
+	})
+}
