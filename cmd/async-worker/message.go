@@ -24,7 +24,7 @@ type message struct {
 	filename, blob, set      string
 	uploads                  []string
 	webhook, priority, asker string
-	force, remove            bool
+	force, remove, purge     bool
 	timeout                  time.Duration
 
 	flagged func(name string) bool // whether a flag was given
@@ -51,6 +51,7 @@ func (m *message) addFlags(cmd *cobra.Command) {
 	f.StringVar(&m.priority, "priority", string(task.PriorityNormal), "high, normal or low")
 	f.StringVar(&m.asker, "requested-by", "", "who asked for it, for audit")
 	f.BoolVar(&m.remove, "delete", false, "payload.delete: take the document out of the index")
+	f.BoolVar(&m.purge, "purge", false, "payload.purge: with --delete, remove the blobs that were derived of it, too")
 	f.BoolVar(&m.force, "force", false, "do it again although it is done")
 	f.DurationVar(&m.timeout, "timeout", 0, "how long it may take, e.g. 90s (default: as the worker says)")
 }
@@ -58,7 +59,7 @@ func (m *message) addFlags(cmd *cobra.Command) {
 // taskFlags are those that describe a task, and so don't go with message files.
 func taskFlags() []string {
 	return []string{
-		"type", "id", "payload", "filename", "blob", "document-set", "prompt", "upload", "webhook-url", "priority", "requested-by", "delete", "force", "timeout",
+		"type", "id", "payload", "filename", "blob", "document-set", "prompt", "upload", "webhook-url", "priority", "requested-by", "delete", "purge", "force", "timeout",
 	}
 }
 
@@ -79,6 +80,9 @@ func (m *message) check(files []string) error {
 	}
 	if m.remove && len(m.uploads) > 0 {
 		return badUsage("name the document with --filename", "--delete takes a document out of the index: it does not go with --upload")
+	}
+	if m.purge && !m.remove {
+		return badUsage(help, "--purge removes what was derived of a document that is deleted: it goes with --delete")
 	}
 	if len(m.uploads) > 1 && (m.id != "" || m.filename != "" || m.blob != "") {
 		return badUsage(help, "--id, --filename and --blob can name only one document, not %d uploads", len(m.uploads))
@@ -168,6 +172,9 @@ func (m *message) one(path, client string) (letter, error) {
 	}
 	if m.remove {
 		payload["delete"] = true
+	}
+	if m.purge {
+		payload["purge"] = true
 	}
 	if err := complete(m.kind, payload); err != nil {
 		return letter{}, err

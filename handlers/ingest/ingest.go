@@ -54,6 +54,8 @@ type Deps struct {
 	// Written is told of chunks that were staged: with vectors that were asked for, and with those that were there. It
 	// must not block. Nil: nobody is told.
 	Written func(embedded, reused int)
+	// KeptUnder names blobs that may be kept under the hash of a document's bytes, by an extractor for example. Nil: none.
+	KeptUnder func(sha256 string) []string
 	// ExtractorNeeds is a service without which the Extractor reads nothing, or not all; empty: none.
 	ExtractorNeeds job.Dependency
 }
@@ -72,6 +74,9 @@ type Handler struct{ deps Deps }
 func New(deps Deps) *Handler {
 	if deps.Written == nil {
 		deps.Written = func(int, int) {}
+	}
+	if deps.KeptUnder == nil {
+		deps.KeptUnder = func(string) []string { return nil }
 	}
 	return &Handler{deps: deps}
 }

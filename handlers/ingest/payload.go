@@ -16,7 +16,8 @@ type payload struct {
 	DocumentSet string         `json:"document_set"`
 	Blob        string         `json:"blob"` // default: Filename
 	Metadata    map[string]any `json:"metadata"`
-	Delete      bool           `json:"delete"` // take the document out of the index
+	Delete      bool           `json:"delete"` // take the document out of the index, with what was made of its text
+	Purge       bool           `json:"purge"`  // with Delete: the blobs that were derived of it, too
 }
 
 // maxSetName is the longest name of a document set, in characters.
@@ -24,7 +25,7 @@ const maxSetName = 200
 
 func readPayload(raw json.RawMessage) (payload, error) {
 	var p payload
-	if err := handlers.ReadPayload(raw, &p, "filename, document_set and blob are strings, metadata is an object, delete is true or false"); err != nil {
+	if err := handlers.ReadPayload(raw, &p, "filename, document_set and blob are strings, metadata is an object, delete and purge are true or false"); err != nil {
 		return p, err
 	}
 	if err := handlers.CheckSource(p.Filename, &p.Blob); err != nil {
@@ -35,6 +36,9 @@ func readPayload(raw json.RawMessage) (payload, error) {
 	}
 	if problem := nameProblem(p.DocumentSet); problem != "" {
 		return p, handlers.Invalid("payload.document_set", "%s", problem)
+	}
+	if p.Purge && !p.Delete {
+		return p, handlers.Invalid("payload.purge", "is true, and delete is not: it removes what was derived of a document that is deleted")
 	}
 	return p, nil
 }

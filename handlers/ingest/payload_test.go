@@ -17,8 +17,8 @@ func TestPayloadProblems(t *testing.T) {
 		`{"Filename":"a","document_set":"s"}`:                "payload.filename is missing; name the document",
 		`{"filename":"a"}`:                                   "payload.document_set is missing; name the set that the document belongs to",
 		`{"filename":"a","document_set":" s"}`:               "payload.document_set begins or ends with white space",
-		`{"filename":[],"document_set":"s"}`:                 "payload has a field of the wrong type (filename has a value of the type array); filename, document_set and blob are strings, metadata is an object, delete is true or false",
-		`{"filename":"a","document_set":"s","metadata":"m"}`: "payload has a field of the wrong type (metadata has a value of the type string); filename, document_set and blob are strings, metadata is an object, delete is true or false",
+		`{"filename":[],"document_set":"s"}`:                 "payload has a field of the wrong type (filename has a value of the type array); filename, document_set and blob are strings, metadata is an object, delete and purge are true or false",
+		`{"filename":"a","document_set":"s","metadata":"m"}`: "payload has a field of the wrong type (metadata has a value of the type string); filename, document_set and blob are strings, metadata is an object, delete and purge are true or false",
 	} {
 		_, err := readPayload(json.RawMessage(raw))
 		if got := job.Classify(err); got.Class != job.ValidationError || got.Message != want {

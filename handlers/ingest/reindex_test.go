@@ -205,7 +205,10 @@ func TestKnownKeysAreNotAskedFor(t *testing.T) {
 	}
 }
 
-const removal = `{"filename":"handbook.md","document_set":"docs","delete":true}`
+const (
+	removal = `{"filename":"handbook.md","document_set":"docs","delete":true}`
+	purge   = `{"filename":"handbook.md","document_set":"docs","delete":true,"purge":true}`
+)
 
 // removed is the result of a removal.
 type removed struct {
@@ -258,6 +261,56 @@ func TestRemoval(t *testing.T) {
 	}
 }
 
+// A purge removes the blobs that were derived of a document, and what services' results are kept under its bytes, before
+// its rows; an attempt that ended in between is made again.
+func TestPurge(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.put("handbook.md", text(3))
+	first := b.ingest(handbook, task.Hints{})
+	const derived, kept = "derived/handbook.md/1.md", "derived/docling/"
+	b.put(derived, "# derived")
+	b.put(kept+first.ContentSHA256, "{}")
+	b.deps.KeptUnder = func(sha256 string) []string { return []string{kept + sha256, "derived/docling/none"} }
+	b.handler = ingest.New(b.deps)
+	c := b.begin(`{"filename":"handbook.md"}`, task.Hints{})
+	if _, err := b.store.Complete(t.Context(), store.Completion{Holder: c.Holder, Result: json.RawMessage("{}"), Effects: []store.Effect{{
+		Kind: store.EffectRecordDerived, Args: store.Derivation{
+			SourceFilename: "handbook.md", SourceBlob: "handbook.md", SourceSHA256: first.ContentSHA256, Recipe: "r", Blob: derived, Format: "markdown", Engine: "e",
+		},
+	}}}); err != nil {
+		t.Fatal(err)
+	}
+
+	c = b.begin(purge, task.Hints{})
+	if _, err := b.handler.Handle(t.Context(), c); err != nil { // and its worker dies before the commit
+		t.Fatal(err)
+	}
+	for _, name := range []string{derived, kept + first.ContentSHA256} {
+		if _, err := b.bucket.Stat(t.Context(), name); !errors.Is(err, blob.ErrNotFound) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	out, err := b.handler.Handle(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	settled, err := b.store.Complete(t.Context(), store.Completion{Holder: c.Holder, Result: json.RawMessage("{}"), Effects: out.Effects})
+	var r struct{ Removed, Kept map[string]int }
+	if err == nil {
+		err = json.Unmarshal(settled.Result, &r)
+	}
+	if err != nil || r.Removed["derived_contents"] != 1 || r.Kept["derived_blobs"] != 0 {
+		t.Errorf("%s, %v", settled.Result, err)
+	}
+	if _, err := b.bucket.Stat(t.Context(), "handbook.md"); err != nil {
+		t.Errorf("the sender's blob: %v", err)
+	}
+	if err := b.handler.Check(task.Task{Payload: json.RawMessage(`{"filename":"a.md","document_set":"s","purge":true}`)}); err == nil {
+		t.Error("a purge without a delete was taken")
+	}
+}
+
 // A removal waits for an ingest that is under way, and an ingest for a removal: what was asked last is so.
 func TestRemovalTakesItsTurn(t *testing.T) {
 	t.Parallel()
@@ -294,7 +347,7 @@ func TestRemovalIsTrueOrFalse(t *testing.T) {
 	b := newBench(t)
 	for _, value := range []string{`"true"`, `1`, `"yes"`, `{}`} {
 		err := b.handler.Check(task.Task{Type: task.Ingest, Payload: json.RawMessage(`{"filename":"a","document_set":"s","delete":` + value + `}`)})
-		if failure, ok := errors.AsType[*job.Error](err); !ok || failure.Class != job.ValidationError || !strings.Contains(failure.Message, "delete is true or false") {
+		if failure, ok := errors.AsType[*job.Error](err); !ok || failure.Class != job.ValidationError || !strings.Contains(failure.Message, "delete and purge are true or false") {
 			t.Errorf("delete: %s: %v", value, err)
 		}
 	}

@@ -2,21 +2,25 @@ package ingest
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/internal/blob"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// Removal is the result of an ingest task whose payload says delete; the store adds document_id, deleted and
-// chunks_deleted.
+// Removal is the result of an ingest task whose payload says delete; the store adds document_id, deleted,
+// chunks_deleted, and by kind what else is removed and what is kept.
 type Removal struct {
 	DocumentSet string `json:"document_set"`
 	Filename    string `json:"filename"`
 }
 
-// remove takes the document out of the index: its rows, in the transaction that completes the job. The blob and
-// what was derived from it are the sender's. The document is taken first, as for an ingest, so that the removal
-// waits for an ingest that is under way, and no other begins before it is over.
+// remove takes the document out of the index, with all rows that were made of its text, in the transaction that
+// completes the job. The blob is the sender's; what was derived of it goes before, if the payload says purge. The
+// document is taken first, as for an ingest, so that the removal waits for an ingest that is under way, and no other
+// begins before it is over.
 func (h *Handler) remove(ctx context.Context, c handlers.Call, p payload) (handlers.Outcome, error) {
 	staged, err := h.stageDocument(ctx, c, p)
 	if err != nil {
@@ -25,10 +29,38 @@ func (h *Handler) remove(ctx context.Context, c handlers.Call, p payload) (handl
 	if err := c.Progress.Stage(stageFinalizing); err != nil {
 		return handlers.Outcome{}, err
 	}
+	args := store.Deletion{DocumentID: staged.DocumentID, Version: staged.Version}
+	if p.Purge {
+		if args.Purged, args.BlobsRemoved, err = h.purge(ctx, c, staged.DocumentID); err != nil {
+			return handlers.Outcome{}, err
+		}
+	}
 	return handlers.Outcome{
-		Result: Removal{DocumentSet: p.DocumentSet, Filename: p.Filename},
-		Effects: []store.Effect{{Kind: store.EffectDeleteDocument, Args: store.Deletion{
-			DocumentID: staged.DocumentID, Version: staged.Version,
-		}}},
+		Result:  Removal{DocumentSet: p.DocumentSet, Filename: p.Filename},
+		Effects: []store.Effect{{Kind: store.EffectDeleteDocument, Args: args}},
 	}, nil
+}
+
+// purge removes the blobs that were derived of the document, and names those that rows tell of. Their rows go with the
+// commit: whatever happens in between, the next attempt finds the rows, and does it again.
+func (h *Handler) purge(ctx context.Context, c handlers.Call, documentID string) (purged []string, removed int, err error) {
+	made, err := h.deps.Documents.MadeOf(ctx, documentID)
+	if err != nil {
+		return nil, 0, fmt.Errorf("ask what was made of the document: %w", err)
+	}
+	all := made.Blobs
+	for _, source := range made.Sources {
+		all = append(all, h.deps.KeptUnder(source)...)
+	}
+	for i, name := range all {
+		switch err := h.deps.Bucket.Remove(ctx, name); {
+		case errors.Is(err, blob.ErrNotFound):
+		case err != nil:
+			return nil, 0, fmt.Errorf("remove what was derived of the document: %w", err)
+		default:
+			removed++
+		}
+		c.Progress.Within(float64(i+1)/float64(len(all)), "")
+	}
+	return append([]string{}, made.Blobs...), removed, nil
 }

@@ -58,6 +58,7 @@ func (t *Tenant) registry(ctx context.Context, tempDir string) (handlers.Registr
 		ingest.New(ingest.Deps{
 			Bucket: t.Bucket, Extractor: documents, Documents: t.Store, Embedder: t.Embedder, Written: t.metrics.Ingested,
 			Counter: t.counter, Limits: t.limits(), Privacy: filter, TempDir: tempDir, ExtractorNeeds: extractorNeeds(t.Config),
+			KeptUnder: func(sha256 string) []string { return []string{doclingBlob(sha256)} },
 		}),
 		ocr.New(ocr.Deps{
 			Bucket: t.Bucket, Store: t.Store, Reader: reader, NoEngine: noOCR, Extractor: router, Limits: t.limits(), TempDir: tempDir,

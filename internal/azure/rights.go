@@ -31,13 +31,14 @@ var (
 	ContainerCreate = Right{Blob, "create the container when it is missing", "blobServices/containers/write", false, "c", true}
 	BlobRead        = Right{Blob, "read documents", "blobServices/containers/blobs/read", true, "r", false}
 	BlobWrite       = Right{Blob, "write and overwrite derived documents", "blobServices/containers/blobs/write", true, "w", false}
+	BlobDelete      = Right{Blob, "delete derived documents, when a task asks to purge them", "blobServices/containers/blobs/delete", true, "d", true}
 )
 
 // Rights are all of them.
 func Rights() []Right {
 	return []Right{
 		QueueMetadata, QueueCreate, QueuePeek, QueueReceive, QueueUpdate, QueueDelete, QueuePut,
-		ContainerRead, ContainerCreate, BlobRead, BlobWrite,
+		ContainerRead, ContainerCreate, BlobRead, BlobWrite, BlobDelete,
 	}
 }
 
@@ -48,7 +49,7 @@ func (r Right) ActionName() string { return "Microsoft.Storage/storageAccounts/"
 const (
 	// RoleName is that of the custom role in packaging/azure/async-worker-role.json.
 	RoleName  = "async-worker tenant"
-	sasRights = "rwacup" // all letters of Rights
+	sasRights = "rwdacup" // all letters of Rights
 )
 
 var builtIn = map[Service]string{Queue: "Storage Queue Data Contributor", Blob: "Storage Blob Data Contributor"}

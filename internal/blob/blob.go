@@ -43,4 +43,6 @@ type Bucket interface {
 	OpenChanged(ctx context.Context, name, etag string) (Properties, io.ReadCloser, error)
 	// Put writes a blob, replacing what was there, atomically.
 	Put(ctx context.Context, name string, body io.Reader, contentType string) (Properties, error)
+	// Remove removes a blob, or says ErrNotFound.
+	Remove(ctx context.Context, name string) error
 }

@@ -56,7 +56,7 @@ func container(ctx context.Context, p *Patient) []Result {
 	return append(results, p.writeAndRead(ctx, b)...)
 }
 
-// writeAndRead writes a blob twice, because a right to create is none to overwrite, and reads it.
+// writeAndRead writes a blob twice, because a right to create is none to overwrite, reads it and removes it.
 func (p *Patient) writeAndRead(ctx context.Context, b Bucket) []Result {
 	write := func(ctx context.Context) error {
 		_, err := b.Put(ctx, ProbeBlob, strings.NewReader(probeBody), "text/plain")
@@ -77,13 +77,8 @@ func (p *Patient) writeAndRead(ctx context.Context, b Bucket) []Result {
 		}
 		return errors.Join(err, body.Close())
 	})
-	seen := "written, overwritten"
-	if p.within(context.WithoutCancel(ctx), func(ctx context.Context) error { return b.Remove(ctx, ProbeBlob) }) == nil {
-		seen += ", removed"
-	} else {
-		seen += "; " + ProbeBlob + " stays, since the key may not delete, which the worker never does"
-	}
-	results := []Result{ok("blob write", "%s", seen), ok("blob read", "the same was read")}
+	removed := p.within(context.WithoutCancel(ctx), func(ctx context.Context) error { return b.Remove(ctx, ProbeBlob) })
+	results := []Result{ok("blob write", "written, overwritten"), ok("blob read", "the same was read"), ok("blob delete", "removed")}
 	if written != nil {
 		results[0] = p.refused("blob write", azure.BlobWrite, p.Container, written)
 	}
@@ -92,6 +87,10 @@ func (p *Patient) writeAndRead(ctx context.Context, b Bucket) []Result {
 		results[1] = ok("blob read", "a blob that isn't there is not found, which only one learns who may read")
 	case read != nil:
 		results[1] = p.refused("blob read", azure.BlobRead, p.Container, read)
+	}
+	if removed != nil && !errors.Is(removed, blob.ErrNotFound) {
+		results[2] = p.refused("blob delete", azure.BlobDelete, p.Container, removed)
+		results[2].Seen += "; " + ProbeBlob + " stays"
 	}
 	return results
 }

@@ -51,7 +51,6 @@ type Bucket interface {
 	blob.Bucket
 	Create(ctx context.Context) error
 	Exists(ctx context.Context) error
-	Remove(ctx context.Context, name string) error
 }
 
 // Computer is the machine that the worker runs on.

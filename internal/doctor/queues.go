@@ -194,7 +194,11 @@ func (p *Patient) refused(check string, right azure.Right, on string, err error)
 		}
 		if right.Optional {
 			r.State, r.Class = Warn, None
-			r.Mend += "; or create them for it: the worker is content with what exists"
+			if right == azure.BlobDelete {
+				r.Mend += "; all but tasks that purge works without it"
+			} else {
+				r.Mend += "; or create them for it: the worker is content with what exists"
+			}
 		}
 	}
 	return r

@@ -74,8 +74,9 @@ const (
 	// EffectKeepDocument leaves the active version, updates what is known of its source and drops the staged
 	// version; its args are a Keeping.
 	EffectKeepDocument = "keep_document"
-	// EffectDeleteDocument removes the document; its args are a Deletion. It adds to the result: document_id
-	// (null: there was none), document_set, filename, deleted (false: there was none) and chunks_deleted.
+	// EffectDeleteDocument removes the document, and the rows that were made of its text; its args are a Deletion. It
+	// adds to the result: document_id (null: there was none), document_set, filename, deleted (false: there was
+	// none), chunks_deleted, removed and kept (counts by kind), and kept_blobs (names, at most 100).
 	EffectDeleteDocument = "delete_document"
 )
 
@@ -150,4 +151,13 @@ type Keeping struct {
 type Deletion struct {
 	DocumentID string `json:"document_id"`
 	Version    int    `json:"version"` // the staged one: the claim on the document
+	// Purged are the derived blobs that are removed already: the rows of just these go. Nil: of all, and the blobs stay.
+	Purged       []string `json:"purged"`
+	BlobsRemoved int      `json:"blobs_removed"` // for the result
+}
+
+// MadeOf is what a document has of blobs that nothing else has a share in.
+type MadeOf struct {
+	Blobs   []string `json:"blobs"`   // of derived documents
+	Sources []string `json:"sources"` // hashes of its bytes, under which others may be kept
 }

@@ -106,6 +106,8 @@ type Documents interface {
 	// StageDocument opens (or, for a later attempt of the same job, opens again) a staged version of a
 	// document. *BusyError when another running job has one open. ErrFenced.
 	StageDocument(ctx context.Context, s Staging) (Staged, error)
+	// MadeOf tells what blobs go with a document that is to be deleted.
+	MadeOf(ctx context.Context, documentID string) (MadeOf, error)
 	// VersionKeys returns the keys of the chunks of a document's active version, by position.
 	VersionKeys(ctx context.Context, documentID string, version int) ([]string, error)
 	// KnownChunks returns those of the keys (at most 1000) that this tenant has an embedding for.

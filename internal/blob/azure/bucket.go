@@ -160,6 +160,16 @@ func (b *Bucket) Put(ctx context.Context, name string, body io.Reader, contentTy
 	}, nil
 }
 
+// Remove implements blob.Bucket. Snapshots go with the blob.
+func (b *Bucket) Remove(ctx context.Context, name string) error {
+	if err := blob.CheckName(name); err != nil {
+		return err
+	}
+	all := sdk.DeleteSnapshotsOptionTypeInclude
+	_, err := b.client.NewBlobClient(name).Delete(ctx, &sdk.DeleteOptions{DeleteSnapshots: &all})
+	return b.explain("delete the blob "+name+" in", err)
+}
+
 // explain turns the SDK's error into a sentinel or into one that says what to mend.
 func (b *Bucket) explain(doing string, err error) error {
 	if err == nil {

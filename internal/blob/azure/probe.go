@@ -28,15 +28,3 @@ func (b *Bucket) Exists(ctx context.Context) error {
 	}
 	return b.explain("look at the container", err)
 }
-
-// Remove deletes a blob, which nothing but a probe does. One that isn't there is deleted.
-func (b *Bucket) Remove(ctx context.Context, name string) error {
-	if err := blob.CheckName(name); err != nil {
-		return err
-	}
-	_, err := b.client.NewBlobClient(name).Delete(ctx, nil)
-	if err = b.explain("delete the blob "+name+" in", err); errors.Is(err, blob.ErrNotFound) {
-		return nil
-	}
-	return err
-}

@@ -39,6 +39,7 @@ func Run(t *testing.T, open func(t *testing.T) blob.Bucket) {
 		{"what is known is not sent again", true, openChanged},
 		{"a stream is of one version", true, overwriteWhileReading},
 		{"a failed write leaves the old version", true, failedWrite},
+		{"what is removed is gone", true, removed},
 		{"ensuring twice is no error", true, ensureTwice},
 		{"a canceled context ends a call", true, canceled},
 	} {

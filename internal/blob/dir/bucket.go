@@ -115,6 +115,27 @@ func (b *Bucket) Put(ctx context.Context, name string, body io.Reader, _ string)
 	return p, nil
 }
 
+// Remove implements blob.Bucket. Folders stay.
+func (b *Bucket) Remove(ctx context.Context, name string) error {
+	doing := fmt.Sprintf("remove blob %q", name)
+	root, err := b.open(ctx, name, doing)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	info, err := root.Lstat(name)
+	if err == nil && info.IsDir() {
+		err = fs.ErrNotExist // a folder is none of our blobs
+	}
+	if err == nil {
+		err = root.Remove(name)
+	}
+	if err != nil {
+		return trouble(doing, err)
+	}
+	return nil
+}
+
 // open checks the name and opens the folder.
 func (b *Bucket) open(ctx context.Context, name, doing string) (*os.Root, error) {
 	if ctx.Err() != nil {

@@ -34,6 +34,14 @@ func (c *client) StageDocument(ctx context.Context, s store.Staging) (store.Stag
 	return store.Staged(answer), err
 }
 
+func (c *client) MadeOf(ctx context.Context, documentID string) (made store.MadeOf, err error) {
+	err = c.call(ctx, "aw_made_of", struct {
+		tenantArg
+		DocumentID string `json:"document_id"`
+	}{c.tenant(), documentID}, &made)
+	return made, err
+}
+
 func (c *client) VersionKeys(ctx context.Context, documentID string, version int) (keys []string, err error) {
 	err = c.call(ctx, "aw_version_keys", struct {
 		tenantArg

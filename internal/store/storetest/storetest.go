@@ -86,6 +86,8 @@ var otherTests = []suiteTest{
 	{"reuse is counted", testReuseCounted},
 	{"keep under other bytes", testKeepOtherBytes},
 	{"delete", testDelete},
+	{"delete what was made of a document", testDeleteMade},
+	{"purge what was derived of a document", testPurgeDerived},
 	{"collect superseded versions", testCollectSuperseded},
 	{"collect staged leftovers", testCollectStaged},
 	{"bulk", testBulk},

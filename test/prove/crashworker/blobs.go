@@ -52,6 +52,10 @@ func (w countedBucket) Put(ctx context.Context, name string, body io.Reader, con
 	return call(w.c, "blob.Put", func() (blob.Properties, error) { return w.b.Put(ctx, name, body, contentType) })
 }
 
+func (w countedBucket) Remove(ctx context.Context, name string) error {
+	return call0(w.c, "blob.Remove", func() error { return w.b.Remove(ctx, name) })
+}
+
 type countedBody struct {
 	io.ReadCloser
 	c *counter

@@ -86,6 +86,10 @@ func (w countedStore) StageDocument(ctx context.Context, s store.Staging) (store
 	return call(w.c, "store.StageDocument", func() (store.Staged, error) { return w.s.StageDocument(ctx, s) })
 }
 
+func (w countedStore) MadeOf(ctx context.Context, documentID string) (store.MadeOf, error) {
+	return call(w.c, "store.MadeOf", func() (store.MadeOf, error) { return w.s.MadeOf(ctx, documentID) })
+}
+
 func (w countedStore) VersionKeys(ctx context.Context, documentID string, version int) ([]string, error) {
 	return call(w.c, "store.VersionKeys", func() ([]string, error) { return w.s.VersionKeys(ctx, documentID, version) })
 }

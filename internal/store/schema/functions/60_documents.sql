@@ -246,31 +246,3 @@ begin
   d := {{ .schema }}.aw_located(d, args);
   return {{ .schema }}.aw_document_result(d, v, true) || jsonb_build_object('chunks_embedded', 0, 'chunks_reused', v.chunks);
 end $$;
-
--- The effect delete_document: the document goes with all of its versions and chunks, and with what OCR has read of
--- its bytes, unless another document of the tenant has the same. The job has staged a version,
--- as for an ingest: so no other job is working on the document, and of one that wasn't there nothing is left either.
-create or replace function {{ .schema }}.aw_effect_delete_document(client text, job text, fence bigint, args jsonb) returns jsonb
-language plpgsql set search_path = {{ .path }} as $$
-declare
-  j {{ .schema }}.jobs;
-  d {{ .schema }}.documents;
-  v {{ .schema }}.document_versions;
-  v_there boolean;
-  v_chunks integer;
-begin
-  select * into strict j from {{ .schema }}.jobs where client_id = client and id = job;
-  select * into d from {{ .schema }}.documents where client_id = client and id = (args ->> 'document_id')::uuid for update;
-  v := {{ .schema }}.aw_staged(j, (args ->> 'document_id')::uuid, (args ->> 'version')::int, true);
-  v_there := d.active_version is not null;
-  select count(*) into v_chunks from {{ .schema }}.document_chunks c
-    where c.client_id = client and c.document_id = d.id and c.version = d.active_version;
-  delete from {{ .schema }}.page_results r
-  where r.client_id = client
-    and r.source in (select x.content_sha256 from {{ .schema }}.document_versions x where x.client_id = client and x.document_id = d.id)
-    and not exists (select from {{ .schema }}.document_versions o
-                    where o.client_id = client and o.content_sha256 = r.source and o.document_id <> d.id);
-  delete from {{ .schema }}.documents x where x.client_id = client and x.id = d.id;
-  return jsonb_build_object('document_id', case when v_there then d.id end, 'document_set', d.document_set,
-    'filename', d.filename, 'deleted', v_there, 'chunks_deleted', v_chunks);
-end $$;

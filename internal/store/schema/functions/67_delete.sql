@@ -1,0 +1,125 @@
+-- Deleting a document, with all rows that were made of its text. What other tasks made of its file, derived documents and
+-- summaries, bears the file's name and no document set.
+
+-- aw_is_of says whether what was made of a file is of a document: it has its name, and its blob or the bytes of one of its
+-- versions; and no other document of that name (in another set) has that blob or those bytes, and its share in it.
+create or replace function {{ .schema }}.aw_is_of(d {{ .schema }}.documents, filename text, blob text, sha256 text) returns boolean
+language sql stable set search_path = {{ .path }} as $$
+  select aw_is_of.filename = d.filename
+    and (aw_is_of.blob is null or aw_is_of.blob = d.blob or exists (
+      select from {{ .schema }}.document_versions v
+      where v.client_id = d.client_id and v.document_id = d.id and v.content_sha256 = aw_is_of.sha256))
+    and not exists (
+      select from {{ .schema }}.documents o
+      where o.client_id = d.client_id and o.filename = d.filename and o.id <> d.id and o.active_version is not null
+        and (o.blob = aw_is_of.blob or exists (
+          select from {{ .schema }}.document_versions v
+          where v.client_id = o.client_id and v.document_id = o.id and v.content_sha256 = aw_is_of.sha256)))
+$$;
+
+-- aw_sources_of are the hashes of the bytes that a document has or had, or that a task has read under its name, without
+-- those that another document, or what was made of another file, has too.
+create or replace function {{ .schema }}.aw_sources_of(d {{ .schema }}.documents) returns text[]
+language sql stable set search_path = {{ .path }} as $$
+  select array(
+    select s.sha256 from (
+      select v.content_sha256 as sha256 from {{ .schema }}.document_versions v where v.client_id = d.client_id and v.document_id = d.id
+      union select c.source_sha256 from {{ .schema }}.derived_contents c
+        where c.client_id = d.client_id and c.source_filename = d.filename and {{ .schema }}.aw_is_of(d, c.source_filename, c.source_blob, c.source_sha256)
+      union select m.source_sha256 from {{ .schema }}.summaries m
+        where m.client_id = d.client_id and m.filename = d.filename and {{ .schema }}.aw_is_of(d, m.filename, m.blob, m.source_sha256)
+      union select r.source from {{ .schema }}.page_result_jobs r
+        where r.client_id = d.client_id and r.filename = d.filename and r.blob = d.blob) s
+    where s.sha256 is not null
+      and not exists (select from {{ .schema }}.document_versions o
+        where o.client_id = d.client_id and o.content_sha256 = s.sha256 and o.document_id <> d.id)
+      and not exists (select from {{ .schema }}.derived_contents o
+        where o.client_id = d.client_id and o.source_sha256 = s.sha256 and not {{ .schema }}.aw_is_of(d, o.source_filename, o.source_blob, o.source_sha256))
+      and not exists (select from {{ .schema }}.summaries o
+        where o.client_id = d.client_id and o.source_sha256 = s.sha256 and not {{ .schema }}.aw_is_of(d, o.filename, o.blob, o.source_sha256))
+      and not exists (select from {{ .schema }}.page_result_jobs o
+        where o.client_id = d.client_id and o.source = s.sha256 and o.filename is distinct from d.filename))
+$$;
+
+-- aw_made_of tells whoever is to delete a document and what was derived of it: the blobs that only it has, and the hashes
+-- of bytes that only it has, under which other blobs may be kept.
+create or replace function {{ .schema }}.aw_made_of(p jsonb) returns jsonb
+language plpgsql stable set search_path = {{ .path }} as $$
+declare
+  v_client text := {{ .schema }}.aw_tenant(p);
+  v_document uuid := p ->> 'document_id';
+  d {{ .schema }}.documents;
+begin
+  select * into d from {{ .schema }}.documents x where x.client_id = v_client and x.id = v_document;
+  return jsonb_build_object('sources', to_jsonb({{ .schema }}.aw_sources_of(d)), 'blobs', coalesce((
+    select jsonb_agg(distinct c.blob) from {{ .schema }}.derived_contents c
+    where c.client_id = v_client and c.source_filename = d.filename
+      and {{ .schema }}.aw_is_of(d, c.source_filename, c.source_blob, c.source_sha256)), '[]'));
+end $$;
+
+-- The effect delete_document: the document goes with all of its versions and chunks, and with what OCR has read, summaries
+-- and their notes, and the rows of derived documents that nothing else has a share in. With args.purged, the names of
+-- blobs that are removed already, the rows of just those go: one that was recorded since then keeps row and blob. The
+-- job has staged a version, as for an ingest: so no other job is working on the document, and of one that wasn't there
+-- nothing is left either. What stays is counted: blobs, answers that quote the document, results of tasks.
+create or replace function {{ .schema }}.aw_effect_delete_document(client text, job text, fence bigint, args jsonb) returns jsonb
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  j {{ .schema }}.jobs;
+  d {{ .schema }}.documents;
+  v {{ .schema }}.document_versions;
+  v_purge boolean := jsonb_typeof(args -> 'purged') is not distinct from 'array';
+  v_there boolean;
+  v_shared boolean;
+  v_sources text[];
+  v_jobs text[];
+  v_blobs text[];
+  v_chunks integer;
+  v_readings integer;
+  v_notes integer;
+  v_summaries integer;
+  v_derived integer;
+begin
+  select * into strict j from {{ .schema }}.jobs x where x.client_id = client and x.id = job;
+  select * into d from {{ .schema }}.documents x where x.client_id = client and x.id = (args ->> 'document_id')::uuid for update;
+  v := {{ .schema }}.aw_staged(j, (args ->> 'document_id')::uuid, (args ->> 'version')::int, true);
+  v_there := d.active_version is not null;
+  select count(*) into v_chunks from {{ .schema }}.document_chunks c
+    where c.client_id = client and c.document_id = d.id and c.version = d.active_version;
+
+  v_sources := {{ .schema }}.aw_sources_of(d);
+  v_shared := exists (select from {{ .schema }}.documents o where o.client_id = client and o.filename = d.filename
+    and o.id <> d.id and o.active_version is not null and o.blob = d.blob);
+  delete from {{ .schema }}.page_results r where r.client_id = client and r.source = any (v_sources);
+  get diagnostics v_readings = row_count;
+  delete from {{ .schema }}.page_result_jobs r where r.client_id = client
+    and (r.source = any (v_sources) or r.filename = d.filename and r.blob = d.blob and not v_shared);
+  delete from {{ .schema }}.partials x where x.client_id = client and x.filename = d.filename and x.blob = d.blob and not v_shared;
+  get diagnostics v_notes = row_count;
+  with gone as (
+    delete from {{ .schema }}.summaries x where x.client_id = client and x.filename = d.filename
+      and {{ .schema }}.aw_is_of(d, x.filename, x.blob, x.source_sha256) returning x.job_id)
+  select count(*), coalesce(array_agg(distinct gone.job_id), '{}') into v_summaries, v_jobs from gone;
+  with gone as (
+    delete from {{ .schema }}.derived_contents x where x.client_id = client and x.source_filename = d.filename
+      and {{ .schema }}.aw_is_of(d, x.source_filename, x.source_blob, x.source_sha256)
+      and (not v_purge or x.blob in (select b from jsonb_array_elements_text(args -> 'purged') b)) returning x.blob)
+  select count(*), coalesce(array_agg(distinct gone.blob), '{}') into v_derived, v_blobs from gone;
+  if v_purge then
+    v_blobs := array(select x.blob from {{ .schema }}.derived_contents x where x.client_id = client and x.source_filename = d.filename
+      and {{ .schema }}.aw_is_of(d, x.source_filename, x.source_blob, x.source_sha256));
+  end if;
+  v_jobs := v_jobs || array(select x.job_id from {{ .schema }}.agent_runs x
+    where x.client_id = client and x.citations @> jsonb_build_array(jsonb_build_object('document_id', d.id)));
+  delete from {{ .schema }}.documents x where x.client_id = client and x.id = d.id;
+
+  return jsonb_build_object('document_id', case when v_there then d.id end, 'document_set', d.document_set,
+    'filename', d.filename, 'deleted', v_there, 'chunks_deleted', v_chunks,
+    'removed', jsonb_build_object('page_readings', v_readings, 'summaries', v_summaries, 'summary_notes', v_notes,
+      'derived_contents', v_derived, 'derived_blobs', coalesce((args ->> 'blobs_removed')::int, 0)),
+    'kept', jsonb_build_object('derived_blobs', cardinality(v_blobs),
+      'agent_runs', (select count(*) from {{ .schema }}.agent_runs x
+        where x.client_id = client and x.citations @> jsonb_build_array(jsonb_build_object('document_id', d.id))),
+      'task_results', (select count(*) from {{ .schema }}.jobs x where x.client_id = client and x.id = any (v_jobs) and x.result is not null)),
+    'kept_blobs', to_jsonb(v_blobs[:100]));
+end $$;

@@ -1,0 +1,185 @@
+package storetest
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// deletion is what a result says of a delete.
+type deletion struct {
+	Deleted bool
+	Removed struct {
+		Readings  int `json:"page_readings"`
+		Summaries int `json:"summaries"`
+		Notes     int `json:"summary_notes"`
+		Derived   int `json:"derived_contents"`
+		Blobs     int `json:"derived_blobs"`
+	}
+	Kept struct {
+		Blobs   int `json:"derived_blobs"`
+		Answers int `json:"agent_runs"`
+		Results int `json:"task_results"`
+	}
+	KeptBlobs []string `json:"kept_blobs"`
+}
+
+// made leaves what tasks make of a file: a summary with a note, a derived document, a reading of OCR.
+func (b *bench) made(filename, blob, sha string) {
+	b.t.Helper()
+	payload := func(kind string) func(*store.Begin) {
+		return func(m *store.Begin) {
+			m.Type = kind
+			m.Payload = json.RawMessage(`{"filename":"` + filename + `","blob":"` + blob + `"}`)
+		}
+	}
+	m, h := b.run(payload("summarize"))
+	if err := b.KeepPartials(b.ctx(), m.JobID, []store.Partial{{Key: "note of " + filename + blob, Answer: json.RawMessage(`{}`)}}); err != nil {
+		b.t.Fatal(err)
+	}
+	b.complete(h, store.Effect{Kind: store.EffectSaveSummary, Args: store.Summary{
+		Filename: filename, Blob: blob, SourceSHA256: sha, Summary: "in short", Model: "m", Style: "brief",
+	}})
+	m, h = b.run(payload("ocr"))
+	if err := b.KeepPageResults(b.ctx(), store.PageSource{Source: sha, Reader: "r", JobID: m.JobID}, []store.PageResult{{Page: 1, Reading: []byte("read")}}); err != nil {
+		b.t.Fatal(err)
+	}
+	b.derive(h, store.Derivation{
+		SourceFilename: filename, SourceBlob: blob, SourceSHA256: sha, Recipe: "x", Blob: "derived/" + blob + "/" + m.JobID, Format: "markdown", Engine: "e",
+	})
+}
+
+// wantMade checks whether what made leaves is there.
+func (b *bench) wantMade(filename, blob, sha string, want bool) {
+	b.t.Helper()
+	b.wantReadings(sha, map[bool]int{true: 1}[want])
+	notes, err := b.Partials(b.ctx(), store.PartialQuery{JobID: "x", Keys: []string{"note of " + filename + blob}})
+	if err != nil || (len(notes) == 1) != want {
+		b.t.Errorf("notes of %s: %v, %v, want %v", filename, notes, err, want)
+	}
+	if same := b.derived(store.DerivedQuery{JobID: "x", SourceFilename: filename, SourceSHA256: sha, Recipe: "x"}).Same; (same != nil) != want {
+		b.t.Errorf("derived of %s: %+v, want %v", filename, same, want)
+	}
+}
+
+// ingestFrom makes a document of a set of a blob with such bytes.
+func (b *bench) ingestFrom(set, filename, blob, sha string) store.Staged {
+	b.t.Helper()
+	_, h := b.run()
+	s, err := b.StageDocument(b.ctx(), store.Staging{Holder: h, DocumentSet: set, Filename: filename, Blob: blob})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.stage(h, s, "text of "+filename)
+	e := activate(s, 1)
+	args, ok := e.Args.(store.Activation)
+	if !ok {
+		b.t.Fatalf("%T", e.Args)
+	}
+	args.ContentSHA256, args.Blob = sha, blob
+	e.Args = args
+	b.complete(h, e)
+	return s
+}
+
+// delete deletes a document of a set; edit changes how.
+func (b *bench) delete(set, filename, blob string, edit func(made store.MadeOf, d *store.Deletion)) (r deletion) {
+	b.t.Helper()
+	_, h := b.run()
+	s, err := b.StageDocument(b.ctx(), store.Staging{Holder: h, DocumentSet: set, Filename: filename, Blob: blob})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	d := store.Deletion{DocumentID: s.DocumentID, Version: s.Version}
+	if edit != nil {
+		made, err := b.MadeOf(b.ctx(), s.DocumentID)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		edit(made, &d)
+	}
+	settled := b.complete(h, store.Effect{Kind: store.EffectDeleteDocument, Args: d})
+	if err := json.Unmarshal(settled.Result, &r); err != nil {
+		b.t.Fatal(err)
+	}
+	return r
+}
+
+// testDeleteMade: with a document goes what was made of its text, and nothing that another document has a share in.
+func testDeleteMade(t *testing.T, b *bench) {
+	gone := b.ingestFrom("one", "a.pdf", "in/a.pdf", "bytes-a")
+	b.ingestFrom("two", "a.pdf", "elsewhere/a.pdf", "bytes-2") // the name alone is the same
+	b.ingestFrom("one", "copy.pdf", "in/copy.pdf", "bytes-a")  // the bytes alone are
+	b.made("a.pdf", "in/a.pdf", "bytes-a")
+	b.made("a.pdf", "elsewhere/a.pdf", "bytes-2")
+	b.made("copy.pdf", "in/copy.pdf", "bytes-a")
+	neighbour := newBench(t, b.open)
+	neighbour.ingestFrom("one", "a.pdf", "in/a.pdf", "bytes-a")
+	neighbour.made("a.pdf", "in/a.pdf", "bytes-a")
+	_, h := b.run()
+	// An ingest that failed had read a page of other bytes under that name.
+	reader, failed := b.run(func(m *store.Begin) { m.Payload = json.RawMessage(`{"filename":"a.pdf","blob":"in/a.pdf"}`) })
+	if err := b.KeepPageResults(b.ctx(), store.PageSource{Source: "bytes-f", Reader: "r", JobID: reader.JobID}, []store.PageResult{{Page: 1, Reading: []byte("x")}}); err != nil {
+		t.Fatal(err)
+	}
+	b.fail(failed, reader)
+	b.complete(h, store.Effect{Kind: store.EffectSaveAgentRun, Args: store.AgentRun{
+		TaskType: "agent", Prompt: "p", Answer: "a", Citations: []map[string]string{{"document_id": gone.DocumentID}}, Steps: []string{}, Model: "m",
+	}})
+
+	r := b.delete("one", "a.pdf", "in/a.pdf", nil)
+	if !r.Deleted || r.Removed.Summaries != 1 || r.Removed.Notes != 1 || r.Removed.Derived != 1 || r.Removed.Readings != 1 || r.Removed.Blobs != 0 ||
+		r.Kept.Blobs != 1 || len(r.KeptBlobs) != 1 || r.Kept.Answers != 1 || r.Kept.Results != 2 {
+		t.Errorf("%+v", r)
+	}
+	b.wantReadings("bytes-f", 0)
+	b.wantReadings("bytes-a", 1) // copy.pdf has them
+	b.wantMade("a.pdf", "elsewhere/a.pdf", "bytes-2", true)
+	b.wantMade("copy.pdf", "in/copy.pdf", "bytes-a", true)
+	neighbour.wantMade("a.pdf", "in/a.pdf", "bytes-a", true) // I10
+	if same := b.derived(store.DerivedQuery{JobID: "x", SourceFilename: "a.pdf", SourceSHA256: "bytes-a", Recipe: "x"}).Same; same != nil {
+		t.Errorf("still there: %+v", same)
+	}
+	if r = b.delete("one", "copy.pdf", "in/copy.pdf", nil); r.Removed.Readings != 1 || r.Removed.Summaries != 1 {
+		t.Errorf("the copy: %+v", r)
+	}
+	b.wantMade("copy.pdf", "in/copy.pdf", "bytes-a", false)
+	if r = b.delete("one", "copy.pdf", "in/copy.pdf", nil); r.Deleted || r.Removed.Summaries+r.Removed.Notes+r.Removed.Derived+r.Removed.Readings+r.Kept.Results != 0 {
+		t.Errorf("again: %+v", r)
+	}
+	b.made("b.pdf", "in/b.pdf", "bytes-b") // was never ingested, or was deleted before
+	b.delete("one", "b.pdf", "in/b.pdf", nil)
+	b.wantMade("b.pdf", "in/b.pdf", "bytes-b", false)
+}
+
+// testPurgeDerived: rows go with the blobs that were removed, and a row that was recorded meanwhile keeps its blob.
+func testPurgeDerived(t *testing.T, b *bench) {
+	b.ingestFrom("one", "a.pdf", "in/a.pdf", "bytes-a")
+	b.ingestFrom("one", "copy.pdf", "in/copy.pdf", "bytes-a")
+	b.made("a.pdf", "in/a.pdf", "bytes-a")
+	b.made("a.pdf", "in/a.pdf", "bytes-0") // of a version before
+	late := ""
+	r := b.delete("one", "a.pdf", "in/a.pdf", func(made store.MadeOf, d *store.Deletion) {
+		if len(made.Blobs) != 2 || !slices.Equal(made.Sources, []string{"bytes-0"}) { // bytes-a are copy.pdf's, too
+			t.Errorf("made: %+v", made)
+		}
+		d.Purged, d.BlobsRemoved, late = made.Blobs[:1], 1, made.Blobs[1]
+	})
+	if r.Removed.Derived != 1 || r.Removed.Blobs != 1 || r.Removed.Summaries != 2 || r.Kept.Blobs != 1 || !slices.Equal(r.KeptBlobs, []string{late}) {
+		t.Errorf("%+v", r)
+	}
+	if r = b.delete("one", "a.pdf", "in/a.pdf", func(made store.MadeOf, d *store.Deletion) {
+		if !slices.Equal(made.Blobs, []string{late}) {
+			t.Errorf("made: %+v", made)
+		}
+		d.Purged = made.Blobs
+	}); r.Deleted || r.Removed.Derived != 1 || r.Kept.Blobs != 0 {
+		t.Errorf("again: %+v", r)
+	}
+	other := newBench(t, b.open)
+	if made, err := other.MadeOf(b.ctx(), b.ingestFrom("one", "c.pdf", "in/c.pdf", "bytes-c").DocumentID); err != nil || len(made.Blobs)+len(made.Sources) != 0 {
+		t.Errorf("I10: %+v, %v", made, err)
+	}
+}
