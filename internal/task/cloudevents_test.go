@@ -132,3 +132,20 @@ func TestDecodeClaimCheckInEvent(t *testing.T) {
 		t.Errorf("got %+v, %v", d, err)
 	}
 }
+
+// In an event's data owner_id is who asked; in a native message it is an unknown field.
+func TestEventOwner(t *testing.T) {
+	t.Parallel()
+	event := func(data string) string {
+		return `{"specversion":"1.0","id":"1","source":"s","type":"t","data":{"job_id":"t-1","payload":{},` + data + `}}`
+	}
+	if got := decode(t, event(`"owner_id":"user-17"`)); got.RequestedBy != "user-17" || len(got.Ignored) > 0 {
+		t.Errorf("requested by %q, ignored %v", got.RequestedBy, got.Ignored)
+	}
+	if got := decode(t, `{"task_id":"t","task_type":"ocr","payload":{},"owner_id":"user-17"}`); got.RequestedBy != "" || len(got.Ignored) != 1 {
+		t.Errorf("requested by %q, ignored %v", got.RequestedBy, got.Ignored)
+	}
+	if _, err := task.Decode(event(`"owner_id":"a","requested_by":"b"`), ours); err == nil {
+		t.Error("two owners were accepted")
+	}
+}

@@ -117,7 +117,7 @@ func (d *decoder) message() (t Task, blob string) {
 	if t.Priority = d.asked; t.Priority == "" {
 		t.Priority = PriorityNormal
 	}
-	t.RequestedBy = d.text("requested_by", maxRequestedBy)
+	t.RequestedBy = d.alias("requested_by", "owner_id", maxRequestedBy)
 	t.TraceParent = d.traceParent()
 	return t, blob
 }
