@@ -13,8 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/seed-7227ef26/async-worker/internal/azure"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
@@ -174,10 +172,10 @@ func passing(err error) bool {
 // storeHost is where the database is, without login and password.
 func (t *Tenant) storeHost() string {
 	if database := t.Config.DatabaseURL.Reveal(); database != "" {
-		if c, err := pgx.ParseConfig(database); err == nil {
-			return c.Host
+		if u, err := url.Parse(database); err == nil && u.Host != "" {
+			return u.Host
 		}
-		return "DATABASE_URL"
+		return "DATABASE_URL" // in the form of keywords
 	}
 	if u, err := url.Parse(t.Config.Supabase.URL); err == nil && u.Host != "" {
 		return u.Host
