@@ -44,7 +44,7 @@ func (p *program) extract(cmd *cobra.Command, cfg config.Config, out format, pat
 	}
 	limits := extract.DefaultLimits
 	limits.Bytes = cfg.MaxBlobBytes
-	router, _ := app.Extractors(cmd.Context(), cfg.StepTimeout, nil) // without OCR, unread_pages says so
+	router, _ := app.ExtractorsWithin(cmd.Context(), cfg.StepTimeout, nil, cfg.ParserMemory) // without OCR, unread_pages says so
 	if cfg.Extractor != config.ExtractorNative {
 		client, err := app.DoclingClient(cfg, cfg.CacheDir, slog.New(slog.DiscardHandler))
 		if err != nil {

@@ -3,6 +3,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/blob"
+	"github.com/seed-7227ef26/async-worker/internal/child"
 	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/engine"
 	"github.com/seed-7227ef26/async-worker/internal/job"
@@ -57,13 +59,14 @@ type Tenant struct {
 	closers []func() error
 	probed  engine.Probes // what was opened so far and can be asked whether it is up
 
-	accounts *accounts // at model services; of the process, for all that a reload opens too
+	pool     *child.Pool // of memory for programs and decoders; likewise
+	accounts *accounts   // at model services; of the process, for all that a reload opens too
 }
 
 // Open connects what a command needs. Nothing runs yet, and little is tried yet: a wrong address
 // shows at the first use. Close it afterwards.
 func Open(ctx context.Context, cfg config.Config, log *slog.Logger, needs Needs) (*Tenant, error) {
-	t := &Tenant{Config: cfg, log: log, worker: workerName(), counter: token.New(), accounts: new(accounts)}
+	t := &Tenant{Config: cfg, log: log, worker: workerName(), counter: token.New(), accounts: new(accounts), pool: child.NewPool(cmp.Or(cfg.ParserMemory, config.DefaultParserMemory))}
 	t.metrics = metrics.New(metrics.Options{ClientID: cfg.ClientID, Version: Version, Commit: Commit, Log: log})
 	steps := []struct {
 		need Needs

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/seed-7227ef26/async-worker/internal/child"
 	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm/openai"
@@ -24,7 +25,7 @@ func (t *Tenant) openReader(ctx context.Context, tempDir string) (r pages.Reader
 	if c.PII.Mode != config.PIIRedact {
 		r.Cache = &pageCache{store: t.Store, log: t.log}
 	}
-	r.Engine, noOCR = openTesseract(ctx, tempDir)
+	r.Engine, noOCR = openTesseract(ctx, tempDir, t.pool)
 	switch c.OCREngine {
 	case config.OCRTesseract:
 		return r, noOCR, nil
@@ -43,8 +44,8 @@ func (t *Tenant) openReader(ctx context.Context, tempDir string) (r pages.Reader
 }
 
 // openTesseract gives no engine (and no typed nil) with an error.
-func openTesseract(ctx context.Context, tempDir string) (ocr.Engine, error) {
-	e, err := tesseract.Open(ctx, tesseract.Options{TempDir: tempDir})
+func openTesseract(ctx context.Context, tempDir string, pool *child.Pool) (ocr.Engine, error) {
+	e, err := tesseract.Open(ctx, tesseract.Options{TempDir: tempDir, Pool: pool})
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ func (w *Worker) Reload(ctx context.Context, cfg config.Config) error {
 	next := &Tenant{
 		Config: cfg, Store: w.tenant.Store, Queues: w.tenant.Queues, Bucket: w.tenant.Bucket,
 		log: w.tenant.log, worker: w.tenant.worker, counter: w.tenant.counter, metrics: w.tenant.metrics,
-		accounts: w.tenant.accounts,
+		accounts: w.tenant.accounts, pool: w.tenant.pool,
 	}
 	if err := w.takeOver(ctx, next); err != nil {
 		return errors.Join(fmt.Errorf("take over the settings: %w", err), next.Close())

@@ -70,6 +70,7 @@ func (t *Tenant) registry(ctx context.Context, tempDir string) (handlers.Registr
 func (t *Tenant) limits() extract.Limits {
 	limits := extract.DefaultLimits
 	limits.Bytes = t.Config.MaxBlobBytes
+	limits.Pool = t.pool
 	return limits
 }
 

@@ -20,13 +20,18 @@ import (
 // Limits bound what one run may cost. A zero field takes its value from DefaultLimits.
 type Limits struct {
 	Wait       time.Duration // how long the caller waits for it, see Command.Stdout
+	Silence    time.Duration // the same from one output to the next; zero in DefaultLimits, too: as Wait
 	CPU        time.Duration // processor time, rounded up to whole seconds
-	Memory     int64         // bytes of address space
+	Memory     int64         // bytes of its own: heap, stacks and data. What it maps of files has Mapped beside that
 	Output     int64         // bytes on standard output
 	File       int64         // bytes of any file it writes
 	OpenFiles  int           // descriptors
 	StderrTail int           // bytes of standard error that are kept, its last ones
 }
+
+// Mapped is how much address space a program has for libraries, fonts and other files, in bytes. They are not its own:
+// the kernel drops them when memory is short.
+const Mapped = 192 << 20
 
 // DefaultLimits suit a converter of one document.
 var DefaultLimits = Limits{
@@ -69,6 +74,7 @@ const (
 	Exited      End = "exited"       // by itself, see Result.ExitCode
 	Crashed     End = "crashed"      // by a signal that nobody here sent
 	WaitLimit   End = "wait_limit"   // Limits.Wait
+	Silent      End = "silent"       // Limits.Silence
 	CPULimit    End = "cpu_limit"    // Limits.CPU
 	MemoryLimit End = "memory_limit" // it said or showed that it got no more memory
 	OutputLimit End = "output_limit" // Limits.Output
@@ -159,6 +165,9 @@ func run(ctx context.Context, c Command, path, dir string) (Result, error) {
 	}
 	defer thread.end()
 
+	// When the machine or the service runs out of memory, the kernel takes the child and not the worker.
+	_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", cmd.Process.Pid), []byte("1000"), 0)
+
 	g := &group{pid: cmd.Process.Pid}
 	stop := context.AfterFunc(ctx, func() { g.kill(canceled) })
 	defer stop()
@@ -188,6 +197,9 @@ func (l Limits) withDefaults() Limits {
 	d := DefaultLimits
 	if l.Wait > 0 {
 		d.Wait = l.Wait
+	}
+	if l.Silence > 0 {
+		d.Silence = l.Silence
 	}
 	if l.CPU > 0 {
 		d.CPU = l.CPU

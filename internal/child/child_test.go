@@ -53,6 +53,7 @@ func TestRunTellsHowAProgramEnded(t *testing.T) {
 		"crash":              {"kill -SEGV $$", child.Limits{}, child.Crashed, -1},
 		"processor time":     {"while :; do :; done", child.Limits{CPU: time.Second}, child.CPULimit, -1},
 		"waited too long":    {"sleep 600", child.Limits{Wait: 50 * time.Millisecond}, child.WaitLimit, -1},
+		"silent":             {"echo a word; sleep 600", child.Limits{Silence: 300 * time.Millisecond}, child.Silent, -1},
 		"silent and staying": {"exec >&-; sleep 600", child.Limits{Wait: 50 * time.Millisecond}, child.WaitLimit, -1},
 		"output":             {"while :; do echo yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy; done", child.Limits{Output: 1 << 20}, child.OutputLimit, -1},
 		"file":               {"exec dd if=/dev/zero of=big bs=4096 count=100", child.Limits{File: 64 << 10}, child.FileLimit, -1},

@@ -16,11 +16,12 @@ const limitsRefused = 219
 // no system call that the service's filter denies (its ulimit is prlimit64). The hard limit of
 // processor time is one second above the soft one, so that the program ends by SIGXCPU, which tells
 // why. Only numbers and the program's arguments go in, and they are never parsed as script.
+// Memory is bounded twice: what is the program's own (-d), and with what it maps (-v).
 // A limit that can't be set because the service's own is lower is kept by that one.
 const wrapper = `limit() { ulimit "$1" "$2" 2>/dev/null || test "$(ulimit -H "$1")" -le "$2"; }
-limit -c 0 && limit -v "$1" && limit -f "$2" && limit -n "$3" && limit -t "$(($4 + 1))" &&
+limit -c 0 && limit -v "$1" && limit -d "$5" && limit -f "$2" && limit -n "$3" && limit -t "$(($4 + 1))" &&
 { ulimit -S -t "$4" 2>/dev/null || test "$(ulimit -S -t)" -le "$4"; } || exit 219
-shift 4
+shift 5
 exec "$@"`
 
 // limited is the command of program under l.
@@ -29,10 +30,11 @@ func limited(l Limits, program string, args []string) *exec.Cmd {
 	seconds := int64((l.CPU + time.Second - 1) / time.Second)
 	return exec.Command("/bin/sh", append([]string{
 		"-c", wrapper, "child",
-		strconv.FormatInt(max(l.Memory/kibibyte, 1), 10),
+		strconv.FormatInt((l.Memory+Mapped)/kibibyte, 10),
 		strconv.FormatInt(max(l.File/block, 1), 10),
 		strconv.Itoa(l.OpenFiles),
 		strconv.FormatInt(seconds, 10),
+		strconv.FormatInt(max(l.Memory/kibibyte, 1), 10),
 		program,
 	}, args...)...)
 }

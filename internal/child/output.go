@@ -25,6 +25,8 @@ type output struct {
 
 	left     int64         // bytes that may still come
 	patience time.Duration // time that may still be waited
+	silence  time.Duration // and until the next output; zero: as long
+	quiet    time.Duration // how long there was none
 	timer    *time.Timer
 	ended    atomic.Bool
 
@@ -34,8 +36,8 @@ type output struct {
 }
 
 func newOutput(file *os.File, l Limits, g *group) *output {
-	o := &output{file: file, group: g, left: l.Output, patience: l.Wait}
-	o.timer = time.AfterFunc(l.Wait, func() { g.kill(tooLong) })
+	o := &output{file: file, group: g, left: l.Output, patience: l.Wait, silence: l.Silence}
+	o.timer = time.AfterFunc(o.remaining(), func() { g.kill(o.limit()) })
 	o.since = time.Now()
 	return o
 }
@@ -80,6 +82,9 @@ func (o *output) Read(b []byte) (int, error) {
 		_ = o.file.SetReadDeadline(time.Now().Add(afterExit))
 	}
 	n, err := o.file.Read(b)
+	if n > 0 {
+		o.heard()
+	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		err = errLeft
 	}
@@ -90,13 +95,21 @@ func (o *output) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// heard begins a new silence.
+func (o *output) heard() {
+	o.pause()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.quiet = 0
+}
+
 // resume lets the time run: we wait for the program.
 func (o *output) resume() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.since.IsZero() && !o.stopped {
 		o.since = time.Now()
-		o.timer.Reset(max(o.patience, 1))
+		o.timer.Reset(o.remaining())
 	}
 }
 
@@ -106,9 +119,30 @@ func (o *output) pause() {
 	defer o.mu.Unlock()
 	if !o.since.IsZero() {
 		o.timer.Stop()
-		o.patience -= time.Since(o.since)
+		waited := time.Since(o.since)
+		o.patience -= waited
+		o.quiet += waited
 		o.since = time.Time{}
 	}
+}
+
+// remaining is how long the program may still be waited for until it writes something.
+func (o *output) remaining() time.Duration {
+	left := o.patience
+	if o.silence > 0 {
+		left = min(left, o.silence-o.quiet)
+	}
+	return max(left, 1)
+}
+
+// limit is the one of the two that was reached.
+func (o *output) limit() reason {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.silence > 0 && o.silence-o.quiet < o.patience {
+		return tooQuiet
+	}
+	return tooLong
 }
 
 // programEnded stops the time for good, and ends a read that waits for a pipe which a stranger still

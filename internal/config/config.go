@@ -64,6 +64,9 @@ type Config struct {
 	StepTimeout time.Duration
 	// MaxBlobBytes (MAX_BLOB_MB, in units of 2^20 bytes) is the largest document. Default 512 MiB.
 	MaxBlobBytes int64
+	// ParserMemory (PARSER_MEMORY_MB, in units of 2^20 bytes) is what external programs and the decoding of images take
+	// together, over all tasks. Default DefaultParserMemory.
+	ParserMemory int64
 	// DrainMax (DRAIN_MAX_SEC) is how long running tasks may take to finish on SIGTERM; zero: none of it.
 	// Default 5 min.
 	DrainMax time.Duration
@@ -90,6 +93,9 @@ type Config struct {
 	values   map[string]resolved // by name, of the settings that were read
 	warnings []Problem
 }
+
+// DefaultParserMemory is PARSER_MEMORY_MB's default, in bytes: with the worker's own it is under 1 GiB.
+const DefaultParserMemory = 768 << 20
 
 // The values of the settings that choose from a list.
 const (

@@ -197,6 +197,11 @@ func documents() []Setting {
 			parse: integer(func(c *Config) *int { return &c.OCR.Concurrency }, 0, 64),
 		},
 		{
+			Name: "PARSER_MEMORY_MB", Default: "768", Unit: "MiB", Groups: Extract | Worker,
+			Help:  "the memory that poppler, tesseract and the decoding of images take together, over all tasks, 384 to 1048576; a page that needs more than two thirds of it is not read. The worker's own comes on top, mostly under 200",
+			parse: mebibytes(func(c *Config) *int64 { return &c.ParserMemory }, 384, 1<<20),
+		},
+		{
 			Name: "PII_MODE", Default: PIIOff, Groups: Worker, Live: true,
 			Help:  "what is done about personal data before text goes to the model and into the index: off, tag (count it) or redact (replace it by its kind, e.g. [EMAIL])",
 			parse: oneOf(func(c *Config) *string { return &c.PII.Mode }, []string{PIIOff, PIITag, PIIRedact}, nil),

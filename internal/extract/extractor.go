@@ -3,6 +3,8 @@ package extract
 import (
 	"context"
 	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/child"
 )
 
 // Format is what a file is, detected from its content.
@@ -70,7 +72,11 @@ type Limits struct {
 	ZipBytes   int64         // unpacked, of all entries that are read
 	XMLDepth   int           // nested elements
 	Time       time.Duration // of one external program's run
-	ChildBytes int64         // address space of an external program
+	PageTime   time.Duration // of one page within it
+	ChildBytes int64         // memory of an external program, when there is no Pool
+
+	// Pool is the memory for programs and decoders, of all documents that are read at a time; nil: it has no end.
+	Pool *child.Pool
 }
 
 // DefaultLimits suit a worker of 512 MB.
@@ -83,6 +89,7 @@ var DefaultLimits = Limits{
 	ZipBytes:   512 << 20,
 	XMLDepth:   256,
 	Time:       5 * time.Minute,
+	PageTime:   30 * time.Second,
 	ChildBytes: 2 << 30,
 }
 

@@ -11,6 +11,7 @@ func (l Limits) WithDefaults() Limits {
 	fill(&l.ZipBytes, d.ZipBytes)
 	fill(&l.XMLDepth, d.XMLDepth)
 	fill(&l.Time, d.Time)
+	fill(&l.PageTime, d.PageTime)
 	fill(&l.ChildBytes, d.ChildBytes)
 	return l
 }

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/seed-7227ef26/async-worker/internal/child"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 )
 
@@ -21,10 +23,14 @@ type Runner interface {
 // text. It is safe for concurrent use.
 type Router struct {
 	extractors map[Format]Extractor
+	pool       *child.Pool
 }
 
 // NewRouter makes a Router over the extractors, one for each format that can be read.
 func NewRouter(extractors map[Format]Extractor) *Router { return &Router{extractors: extractors} }
+
+// Within is r with documents that share a pool of memory, unless their Limits have another one.
+func (r *Router) Within(pool *child.Pool) *Router { return &Router{r.extractors, pool} }
 
 // With is r with other extractors for some formats: instead is asked for each format that r reads, with what
 // reads it so far, and gives what shall.
@@ -33,7 +39,7 @@ func (r *Router) With(instead func(f Format, now Extractor) Extractor) *Router {
 	for f, e := range r.extractors {
 		all[f] = instead(f, e)
 	}
-	return NewRouter(all)
+	return &Router{all, r.pool}
 }
 
 // Open describes a local file as a Source: its size, and its format as Detect finds it. name is what
@@ -82,6 +88,7 @@ func (r *Router) Extract(ctx context.Context, src Source, limits Limits, emit Em
 		src = found
 	}
 	limits = limits.WithDefaults()
+	limits.Pool = cmp.Or(limits.Pool, r.pool)
 	e, ok := r.extractors[src.Format]
 	if !ok {
 		return Info{}, r.unsupported(src.Format)

@@ -55,5 +55,5 @@ func measureBombs(ctx context.Context, out io.Writer) error {
 	if missed > 0 {
 		return fmt.Errorf("%d bombs are not refused in time", missed)
 	}
-	return nil
+	return measureCostly(ctx, out, folder)
 }

@@ -26,6 +26,9 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == "stub" {
 		os.Exit(serveStub(os.Stdout, os.Stdin))
 	}
+	if len(os.Args) > 1 && os.Args[1] == "read" {
+		os.Exit(serveRead(os.Stdout, os.Args[2:]))
+	}
 	if len(os.Args) > 1 && os.Args[1] == "long" {
 		os.Exit(serveLong(os.Stdout, os.Stdin))
 	}
@@ -58,7 +61,7 @@ func parts(index *indexOptions) []part {
 		{"index", "chunks written and found", func(ctx context.Context, out io.Writer) error { return measureIndex(ctx, out, *index) }},
 		{"ingest", "the corpus, beside its extraction and its model calls alone", measureIngest},
 		{"memory", "of a worker that ingests 2,000 pages", measureMemory},
-		{"bombs", "how soon they are refused", measureBombs},
+		{"bombs", "how soon they are refused, and what costly files take", measureBombs},
 		{"cancel", "how soon one ends the reading of a huge piece", measureCancel},
 		{"stream", "from the model's first piece to the first event", measureStream},
 	}

@@ -57,7 +57,7 @@ func (in *input) tiffPages(order binary.ByteOrder, most int) ([]page, error) {
 			}
 			return nil, err
 		}
-		p := page{orientation: orientation, directory: true}
+		p := page{orientation: orientation, directory: true, order: order}
 		order.PutUint32(p.first[:], at)
 		pages = append(pages, p)
 		at = next
@@ -98,6 +98,7 @@ type page struct {
 	orientation int     // EXIF's, 1 to 8
 	directory   bool    // it is a TIFF's
 	first       [4]byte // its directory's offset, in the file's byte order
+	order       binary.ByteOrder
 }
 
 // view is the file as if the page's directory were its first.

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/image/tiff"
 
+	"github.com/seed-7227ef26/async-worker/internal/child"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 )
@@ -29,22 +30,29 @@ const maxDecoded = 40_000_000
 // the context's end.
 type Images struct {
 	file     *os.File
+	size     int64
 	pages    []page
-	decoding sync.Mutex // a decoded color image may take 160 MB: one at a time
+	pool     *child.Pool
+	decoding sync.Mutex // one page at a time: another one would wait for memory that this one has
 }
 
-// OpenImages looks for the pages of an image file, of which it lists at most so many. Close it at the end.
-func OpenImages(ctx context.Context, path string, most int) (*Images, error) {
+// OpenImages looks for the pages of an image file, of which it lists at most so many. They are decoded within the pool,
+// unless it is nil. Close it at the end.
+func OpenImages(ctx context.Context, path string, most int, pool *child.Pool) (*Images, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("open image: %w", err)
 	}
-	pages, err := (&input{ctx: ctx, file: file}).pages(most)
+	info, err := file.Stat()
+	var pages []page
+	if err == nil {
+		pages, err = (&input{ctx: ctx, file: file}).pages(most)
+	}
 	if err != nil {
 		_ = file.Close() // it was only read
 		return nil, explain(ctx, err)
 	}
-	return &Images{file: file, pages: pages}, nil
+	return &Images{file: file, size: info.Size(), pages: pages, pool: pool}, nil
 }
 
 // Close closes the file.
@@ -57,7 +65,7 @@ func (im *Images) Pages() int { return len(im.pages) }
 func (im *Images) Decode(ctx context.Context, number int, size Size) (ocr.Image, error) {
 	im.decoding.Lock()
 	defer im.decoding.Unlock()
-	img, err := im.pages[number-1].decode(&input{ctx: ctx, file: im.file}, size)
+	img, err := im.pages[number-1].decode(&input{ctx: ctx, file: im.file, size: im.size, pool: im.pool}, size)
 	if err != nil {
 		return ocr.Image{}, explain(ctx, err)
 	}
@@ -103,6 +111,8 @@ func checkPixels(c image.Config) error {
 type input struct {
 	ctx  context.Context //nolint:containedctx // it lives as long as one call
 	file io.ReaderAt
+	size int64
+	pool *child.Pool
 }
 
 // ReadAt implements io.ReaderAt.

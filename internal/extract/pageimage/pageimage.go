@@ -46,7 +46,7 @@ func Open(ctx context.Context, src extract.Source, limits extract.Limits, o Opti
 	o.Pixels = Size{Pixels: o.Pixels}.pixels()
 	f := &File{opts: o}
 	if src.Format == extract.Image {
-		images, err := OpenImages(ctx, src.Path, limits.Pages+1)
+		images, err := OpenImages(ctx, src.Path, limits.Pages+1, limits.Pool)
 		if err != nil {
 			return nil, err
 		}
@@ -61,7 +61,7 @@ func Open(ctx context.Context, src extract.Source, limits extract.Limits, o Opti
 	if err != nil {
 		return nil, fmt.Errorf("find the PDF: %w", err)
 	}
-	f.pdf = PDF{Path: path, MaxPixels: o.Pixels, TempDir: o.Temp, Limits: ProgramLimits(o.Time, limits.ChildBytes, o.Pixels)}
+	f.pdf = PDF{Path: path, MaxPixels: o.Pixels, TempDir: o.Temp, Limits: ProgramLimits(o.Time, limits.ChildBytes, o.Pixels), Pool: limits.Pool}
 	f.pages, err = pdf.Pages(ctx, path, o.Temp, limits)
 	return f, err
 }

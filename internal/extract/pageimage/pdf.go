@@ -22,6 +22,7 @@ type PDF struct {
 	MaxPixels int    // of an image; larger pages are rendered coarser
 	TempDir   string // where programs get their empty working folders; empty: os.TempDir()
 	Limits    child.Limits
+	Pool      *child.Pool // nil: Limits.Memory is what a program has
 }
 
 // About is what has to be known of a page before it is rendered.
@@ -36,9 +37,16 @@ func ProgramLimits(time time.Duration, memory int64, maxPixels int) child.Limits
 	return child.Limits{Wait: time, CPU: time, Memory: memory, Output: int64(maxPixels) + 1<<20, File: 1 << 20}
 }
 
-func (r PDF) run(ctx context.Context, program string, out func(io.Reader) error, args ...string) error {
-	result, err := child.Run(ctx, child.Command{
-		Program: program, Package: "poppler-utils", Args: args, Files: []string{r.Path}, Dir: r.TempDir, Stdout: out, Limits: r.Limits,
+// run runs a program as a step that takes so much of the pool, once more when it needs more. out then begins again.
+func (r PDF) run(ctx context.Context, program string, memory int64, out func(io.Reader) error, args ...string) error {
+	limits := r.Limits
+	if r.Pool != nil {
+		limits.Memory = memory
+	}
+	result, err := r.Pool.Run(ctx, func() child.Command {
+		return child.Command{
+			Program: program, Package: "poppler-utils", Args: args, Files: []string{r.Path}, Dir: r.TempDir, Stdout: out, Limits: limits,
+		}
 	})
 	switch {
 	case err != nil:
@@ -60,7 +68,8 @@ var (
 func (r PDF) Look(ctx context.Context, number, letters int) (About, error) {
 	var a About
 	page := strconv.Itoa(number)
-	err := r.run(ctx, "pdftotext", func(out io.Reader) error {
+	err := r.run(ctx, "pdftotext", lookMemory, func(out io.Reader) error {
+		a = About{}
 		lines := bufio.NewScanner(out)
 		lines.Buffer(make([]byte, 0, 4<<10), 1<<20)
 		for (a.Width == 0 || a.Letters < letters) && lines.Scan() {
@@ -81,6 +90,13 @@ func (r PDF) Look(ctx context.Context, number, letters int) (About, error) {
 
 const pointsPerInch = 72
 
+// What programs have of the pool, in bytes. A page of text at 300 dpi makes pdftoppm take 54 MiB, one with pictures more.
+const (
+	lookMemory   = 48 << 20
+	renderMemory = 80 << 20
+	ofPixel      = 3
+)
+
 // Render draws the page in gray, as its reader sees it, in dots per inch, and coarser when it would have
 // too many pixels.
 func (r PDF) Render(ctx context.Context, number int, a About, resolution int) (ocr.Image, error) {
@@ -89,7 +105,8 @@ func (r PDF) Render(ctx context.Context, number int, a About, resolution int) (o
 	resolution = max(min(resolution, int(most)), 1)
 	page := strconv.Itoa(number)
 	var img *image.Gray
-	err := r.run(ctx, "pdftoppm", func(out io.Reader) (err error) {
+	pixels := a.Width * a.Height * float64(resolution) * float64(resolution) / (pointsPerInch * pointsPerInch)
+	err := r.run(ctx, "pdftoppm", renderMemory+ofPixel*int64(pixels), func(out io.Reader) (err error) {
 		img, err = ocr.ReadPGM(out, r.MaxPixels)
 		if errors.Is(err, ocr.ErrNoImage) {
 			err = nil // the program's end says why

@@ -11,12 +11,14 @@ import (
 	_ "image/png"
 	"io"
 	"math"
+	"runtime/debug"
 
 	_ "golang.org/x/image/bmp" // as below, for image.Decode
 	"golang.org/x/image/draw"
 	_ "golang.org/x/image/tiff" // of one page, the first that it is shown
 	_ "golang.org/x/image/webp"
 
+	"github.com/seed-7227ef26/async-worker/internal/child"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 )
 
@@ -63,24 +65,48 @@ func (p page) reader(in io.ReaderAt) io.Reader {
 
 // decode returns the page in gray on white, upright.
 func (p page) decode(in *input, size Size) (ocr.Image, error) {
-	config, _, err := image.DecodeConfig(p.reader(in))
+	config, format, err := image.DecodeConfig(p.reader(in))
 	if err != nil {
 		return ocr.Image{}, fmt.Errorf("read the image's header: %w", err)
 	}
 	if err := checkPixels(config); err != nil {
 		return ocr.Image{}, err
 	}
-	decoded, _, err := image.Decode(p.reader(in))
-	if err != nil {
-		return ocr.Image{}, fmt.Errorf("decode the image: %w", err)
+	f := file{view{in, p}, in.size, format, config, p.order}
+	need, most := f.cost(p, size), int64(mostDecoding)
+	if in.pool != nil {
+		most = in.pool.Largest(child.Step)
 	}
-	gray, err := toGray(in.ctx, decoded)
+	if err := f.checkCost(need, most); err != nil {
+		return ocr.Image{}, err
+	}
+	_, release, err := in.pool.Take(in.ctx, child.Step, need)
+	if err != nil {
+		return ocr.Image{}, err
+	}
+	defer release()
+	if need >= muchMemory {
+		defer debug.FreeOSMemory() // before the next one takes as much
+	}
+	gray, err := p.gray(in)
 	if err != nil {
 		return ocr.Image{}, err
 	}
 	img := oriented(resized(gray, size), p.orientation)
 	img.DPI = min(max(int(float64(max(img.Rect.Dx(), img.Rect.Dy()))/pageInches), 70), 600)
 	return img, nil
+}
+
+// muchMemory is from when what decoding has left behind is given back at once, in bytes. It takes about 10 ms.
+const muchMemory = 64 << 20
+
+// gray decodes the page. The colors are garbage when it returns.
+func (p page) gray(in *input) (*image.Gray, error) {
+	decoded, _, err := image.Decode(p.reader(in))
+	if err != nil {
+		return nil, fmt.Errorf("decode the image: %w", err)
+	}
+	return toGray(in.ctx, decoded)
 }
 
 // toGray puts the image on white paper, in bands so that ctx can end it.

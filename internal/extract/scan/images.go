@@ -57,7 +57,7 @@ func (e Images) Extract(ctx context.Context, src extract.Source, limits extract.
 	if err != nil {
 		return extract.Info{}, fmt.Errorf("find the image: %w", err)
 	}
-	images, err := pageimage.OpenImages(ctx, path, min(limits.Pages, e.opts.Pages)+1)
+	images, err := pageimage.OpenImages(ctx, path, min(limits.Pages, e.opts.Pages)+1, limits.Pool)
 	if err != nil {
 		return extract.Info{}, err
 	}

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/seed-7227ef26/async-worker/internal/child"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
@@ -74,8 +75,12 @@ func tries(likely ocr.Turn) []ocr.Turn {
 
 // read reads the image once, as it lies; turn is how it was turned before.
 func (e *Engine) read(ctx context.Context, img ocr.Image, turn ocr.Turn) (ocr.Page, error) {
-	p := parser{width: float64(img.Rect.Dx()), height: float64(img.Rect.Dy()), turn: turn}
-	result, err := e.look(ctx, img, p.parse, "-l", strings.Join(e.languages, "+"), "--oem", "1", "--psm", "3", "tsv")
+	var p parser
+	parse := func(r io.Reader) error {
+		p = parser{width: float64(img.Rect.Dx()), height: float64(img.Rect.Dy()), turn: turn}
+		return p.parse(r)
+	}
+	result, err := e.look(ctx, img, parse, "-l", strings.Join(e.languages, "+"), "--oem", "1", "--psm", "3", "tsv")
 	switch {
 	case err != nil:
 		return ocr.Page{}, err
@@ -87,15 +92,24 @@ func (e *Engine) read(ctx context.Context, img ocr.Image, turn ocr.Turn) (ocr.Pa
 
 // look runs the program on an image. The image goes through a pipe, so no file of it can be left.
 func (e *Engine) look(ctx context.Context, img ocr.Image, out func(io.Reader) error, args ...string) (child.Result, error) {
-	read, write := io.Pipe()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		write.CloseWithError(ocr.WritePGM(write, img.Gray))
-	}()
-	result, err := e.run(ctx, read, out, append([]string{"stdin", "stdout", "--dpi", strconv.Itoa(img.DPI)}, args...)...)
-	read.Close() // the program may not have taken all
-	<-done
+	var read *io.PipeReader
+	var writing sync.WaitGroup
+	in := func() io.Reader {
+		if read != nil {
+			read.Close() // the run before may not have taken all
+			writing.Wait()
+		}
+		var write *io.PipeWriter
+		read, write = io.Pipe()
+		writing.Go(func() { write.CloseWithError(ocr.WritePGM(write, img.Gray)) })
+		return read
+	}
+	pixels := img.Rect.Dx() * img.Rect.Dy()
+	result, err := e.run(ctx, pixels, in, out, append([]string{"stdin", "stdout", "--dpi", strconv.Itoa(img.DPI)}, args...)...)
+	if read != nil {
+		read.Close()
+		writing.Wait()
+	}
 	return result, err
 }
 

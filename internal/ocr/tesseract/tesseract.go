@@ -28,8 +28,10 @@ type Options struct {
 	// time. Default: those that are installed, English first, as long as they are at most maxLanguages;
 	// more are no choice that somebody made, and English is read alone.
 	Languages []string
-	// Memory is the address space of one run, in bytes. Default 2 GiB.
+	// Memory is what one run may take, in bytes. Default 2 GiB.
 	Memory int64
+	// Pool is the memory that its runs share with other programs, each as much as its image needs. Nil: each has Memory.
+	Pool *child.Pool
 	// TempDir is where the program's empty working folder is made. Default os.TempDir().
 	TempDir string
 }
@@ -107,7 +109,7 @@ func (e *Engine) For(w ocr.Wish) (ocr.Engine, error) {
 // ask runs the program for something about itself.
 func (e *Engine) ask(ctx context.Context, question string) (string, error) {
 	var out []byte
-	result, err := e.run(ctx, nil, func(r io.Reader) (err error) {
+	result, err := e.run(ctx, 0, func() io.Reader { return nil }, func(r io.Reader) (err error) {
 		out, err = io.ReadAll(io.LimitReader(r, 64<<10))
 		return err
 	}, question)
@@ -121,21 +123,36 @@ func (e *Engine) ask(ctx context.Context, question string) (string, error) {
 	return string(out), nil
 }
 
-// run runs the program on an image.
-func (e *Engine) run(ctx context.Context, in io.Reader, out func(io.Reader) error, args ...string) (child.Result, error) {
-	result, err := child.Run(ctx, child.Command{
-		Program: program, Package: debianPackage, Args: args, Dir: e.opts.TempDir, Stdin: in, Stdout: out,
-		Env: []string{"OMP_THREAD_LIMIT=1"}, // runs side by side would fight over the processors
-		Limits: child.Limits{
-			Wait: runTime, CPU: runTime, Memory: e.opts.Memory,
-			Output: maxOutput, File: 1 << 20, // it writes to its standard output only
-		},
+// run runs the program on an image of so many pixels, once more when it needs more memory. in is called before each
+// run; out then begins again.
+func (e *Engine) run(ctx context.Context, pixels int, in func() io.Reader, out func(io.Reader) error, args ...string) (child.Result, error) {
+	memory := e.opts.Memory
+	if e.opts.Pool != nil {
+		memory = leastMemory + ofPixel*int64(pixels) + ofLanguage*int64(len(e.languages))
+	}
+	result, err := e.opts.Pool.Run(ctx, func() child.Command {
+		return child.Command{
+			Program: program, Package: debianPackage, Args: args, Dir: e.opts.TempDir, Stdin: in(), Stdout: out,
+			Env: []string{"OMP_THREAD_LIMIT=1"}, // runs side by side would fight over the processors
+			Limits: child.Limits{
+				Wait: runTime, CPU: runTime, Memory: memory,
+				Output: maxOutput, File: 1 << 20, // it writes to its standard output only
+			},
+		}
 	})
 	if missing, ok := errors.AsType[*child.NotInstalledError](err); ok {
 		return result, &ocr.UnavailableError{Reason: missing.Error(), Cause: err}
 	}
 	return result, err
 }
+
+// What a run has of the pool, in bytes. A page of 8.7 million pixels makes tesseract take 62 MiB, 78 when it looks how the
+// page lies, one of 20 million 118.
+const (
+	leastMemory = 48 << 20
+	ofPixel     = 6
+	ofLanguage  = 16 << 20
+)
 
 const (
 	// runTime is the longest that one run may take whatever its context says.

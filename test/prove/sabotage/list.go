@@ -16,11 +16,13 @@ var (
 		Package: "internal/engine",
 		Flags:   []string{"-skip=^Test(RandomFaults|EveryCallOfTheSweepFails|IdleTenant|Flood|HighIs|Backlog|SlowStore|FullOutbox|WorkResumes)"},
 	}}
-	onTasks = []Suite{{Package: "internal/task", Flags: []string{"-rapid.nofailfile"}}}
-	onBlobs = []Suite{{Package: "internal/blob"}}
-	onHooks = []Suite{{Package: "webhook"}}
-	onChild = []Suite{{Package: "internal/child", Run: "^Test(Thief|WorkerStaysFree|Protect)$"}}
-	onAgent = []Suite{{Package: "handlers/agent", Run: "^Test(KilledAfterEachStep|HostileDocuments)$"}}
+	onTasks    = []Suite{{Package: "internal/task", Flags: []string{"-rapid.nofailfile"}}}
+	onBlobs    = []Suite{{Package: "internal/blob"}}
+	onHooks    = []Suite{{Package: "webhook"}}
+	onChild    = []Suite{{Package: "internal/child", Run: "^Test(Thief|WorkerStaysFree|Protect)$"}}
+	onPool     = []Suite{{Package: "internal/child", Run: "^TestPool", Flags: []string{"-rapid.nofailfile"}}}
+	onPictures = []Suite{{Package: "internal/extract/pageimage"}}
+	onAgent    = []Suite{{Package: "handlers/agent", Run: "^Test(KilledAfterEachStep|HostileDocuments)$"}}
 )
 
 // Files that many sabotages are about.
@@ -51,7 +53,7 @@ func Invariants() []Invariant {
 			every, {"internal/engine", "TestCrashersEnd"}, {"test/simulation", "TestSchedules"},
 		}},
 		{"webhooks", "each end is told, signed, and to no private address", []Test{every, killed}},
-		{"parsers", "a parser reaches its document and its folder, nothing else of the worker's", []Test{{"internal/child", "TestThief"}, {"internal/child", "TestProtect"}}},
+		{"parsers", "a parser reaches its document and its folder, nothing else of the worker's", []Test{{"internal/child", "TestThief"}, {"internal/child", "TestProtect"}, {"internal/child", "TestPoolEndsAll"}, {"internal/extract/pageimage", "TestCostlyPicturesAreRefused"}}},
 		{"agent", "no step is paid twice, and no document widens what is read", []Test{
 			{"handlers/agent", "TestKilledAfterEachStep"}, {"handlers/agent", "TestHostileDocuments"}, {"test/e2e", "TestAgentKilled"},
 		}},

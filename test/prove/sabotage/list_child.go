@@ -29,5 +29,20 @@ func aroundParsers() []Sabotage {
 			Old: "unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)", New: "unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0)",
 			Suites: onChild, Tests: tests("internal/child", "TestProtect"),
 		},
+		{
+			Name: "memory-without-a-part-for-steps", Breaks: []string{"parsers"}, File: "internal/child/pool.go",
+			Old: "return p.used[Stream]+n <= p.total-p.steps", New: "return true",
+			Suites: onPool, Tests: tests("internal/child", "TestPoolEndsAll"),
+		},
+		{
+			Name: "memory-that-streams-wait-for-in-vain", Breaks: []string{"parsers"}, File: "internal/child/pool.go",
+			Old: "return len(p.waiting[Stream]) == 0 || p.used[Step]+n <= p.steps", New: "return true",
+			Suites: onPool, Tests: tests("internal/child", "TestPoolIsFair"),
+		},
+		{
+			Name: "image-decoded-whatever-it-takes", Breaks: []string{"parsers"}, File: "internal/extract/pageimage/cost.go",
+			Old: "if need > most {", New: "if need < 0 {",
+			Suites: onPictures, Tests: tests("internal/extract/pageimage", "TestCostlyPicturesAreRefused"),
+		},
 	}
 }

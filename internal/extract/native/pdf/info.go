@@ -41,7 +41,7 @@ func (p poppler) info(ctx context.Context) (about, error) {
 // unreadable is the error of a document of which nothing can be read.
 func unreadable(r child.Result) error {
 	switch r.End {
-	case child.WaitLimit, child.CPULimit:
+	case child.WaitLimit, child.CPULimit, child.Silent:
 		return job.Errorf(job.CorruptionDetected, "the PDF takes too long to read; it may be damaged, or made to stall its readers")
 	case child.MemoryLimit:
 		return job.Errorf(job.CorruptionDetected, "the PDF takes too much memory to read; it may be damaged, or made to exhaust its readers")

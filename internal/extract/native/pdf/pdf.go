@@ -26,6 +26,8 @@ const (
 	rangePages = 100
 	// maxDamaged bounds how many pages may be lost before a document counts as unreadable.
 	maxDamaged = 20
+	// maxCostly bounds how many pages are read by themselves because they need much memory or time.
+	maxCostly = 3
 )
 
 // Extractor reads PDF files.
@@ -60,7 +62,7 @@ func (Extractor) ExtractRouted(ctx context.Context, src extract.Source, limits e
 	if err != nil {
 		return extract.Info{}, fmt.Errorf("find the PDF: %w", err)
 	}
-	program := newPoppler(path, src.TempDir, limits)
+	program := newPoppler(src, path, limits)
 	about, err := program.info(ctx)
 	if err != nil {
 		return extract.Info{}, failure(err)
@@ -92,7 +94,7 @@ func (Extractor) ExtractRouted(ctx context.Context, src extract.Source, limits e
 // Pages asks how many pages a PDF file has, with working folders in tempDir (empty: os.TempDir()). The error tells why it can't be read, or that it has more than
 // limits allow.
 func Pages(ctx context.Context, path, tempDir string, limits extract.Limits) (int, error) {
-	about, err := newPoppler(path, tempDir, limits.WithDefaults()).info(ctx)
+	about, err := newPoppler(extract.Source{TempDir: tempDir}, path, limits.WithDefaults()).info(ctx)
 	if err != nil {
 		return 0, failure(err)
 	}
@@ -109,8 +111,10 @@ func checkPages(pages int, limits extract.Limits) error {
 	return nil
 }
 
-// readAll reads the document in ranges of pages, and again behind each page that poppler dies on.
+// readAll reads the document in ranges of pages, and again behind each page that poppler dies on. A page that takes
+// too much memory or time within its range gets a run of its own before it is given up.
 func readAll(ctx context.Context, program poppler, pages int, w *waiting) (damaged []string, err error) {
+	costly := 0
 	for next := 1; next <= pages; {
 		last := min(next+rangePages-1, pages)
 		result, err := program.pages(ctx, next, last, func(p *page) error {
@@ -125,6 +129,24 @@ func readAll(ctx context.Context, program poppler, pages int, w *waiting) (damag
 		}
 		if result.End == child.WaitLimit || result.End == child.CPULimit || result.End == child.OutputLimit {
 			return nil, fmt.Errorf("page %d: %w", next, unreadable(result))
+		}
+		if result.End == child.MemoryLimit || result.End == child.Silent {
+			if costly++; costly > maxCostly {
+				return nil, fmt.Errorf("page %d: %w", next, unreadable(result))
+			}
+			var found *page
+			if result.End == child.MemoryLimit || last > next {
+				if found, result, err = program.alone(ctx, next); err != nil {
+					return nil, err
+				}
+			}
+			if found != nil {
+				if err := w.add(ctx, found); err != nil {
+					return nil, err
+				}
+				next++
+				continue
+			}
 		}
 		damaged = append(damaged, strconv.Itoa(next))
 		if len(damaged) > maxDamaged || len(damaged) == pages {

@@ -20,20 +20,38 @@ type poppler struct {
 	path   string // absolute
 	dir    string // where its empty working folders are made
 	limits child.Limits
+	pool   *child.Pool // nil: memory has no end
 }
 
-func newPoppler(path, dir string, l extract.Limits) poppler {
-	return poppler{path, dir, child.Limits{
-		Wait: l.Time, CPU: l.Time, Memory: l.ChildBytes,
+// What one of poppler's programs that print text may have of the pool, in bytes: ordinary documents make it take 3 MiB,
+// and the table of its objects grows with the file.
+const (
+	leastMemory = 32 << 20
+	mostMemory  = 96 << 20
+	ofFile      = 8 // an eighth of it
+)
+
+func newPoppler(src extract.Source, path string, l extract.Limits) poppler {
+	memory := l.ChildBytes
+	if l.Pool != nil {
+		memory = min(memory, leastMemory+src.Size/ofFile, mostMemory)
+	}
+	return poppler{path, src.TempDir, child.Limits{
+		Wait: l.Time, CPU: l.Time, Silence: l.PageTime, Memory: memory,
 		File: 1 << 20, // they write to their standard output only
-	}}
+	}, l.Pool}
 }
 
-// run runs one of the programs and has read take its output.
-func (p poppler) run(ctx context.Context, program string, read func(io.Reader) error, args ...string) (child.Result, error) {
-	return child.Run(ctx, child.Command{
+// command is one of the programs, whose output read takes.
+func (p poppler) command(program string, read func(io.Reader) error, args []string) child.Command {
+	return child.Command{
 		Program: program, Package: debianPackage, Args: args, Files: []string{p.path}, Dir: p.dir, Stdout: read, Limits: p.limits,
-	})
+	}
+}
+
+// run runs one of the programs as a step, once more when it needs more memory. read then begins again.
+func (p poppler) run(ctx context.Context, program string, read func(io.Reader) error, args ...string) (child.Result, error) {
+	return p.pool.Run(ctx, func() child.Command { return p.command(program, read, args) })
 }
 
 // outline reads the document's bookmarks. A document without, or with damaged ones, has none.
@@ -56,11 +74,38 @@ func (p poppler) runArgs(first, last int) []string {
 	}
 }
 
-// pages reads the pages from first to last and yields each as soon as it was read. Two programs read
-// side by side: pdftotext knows where each word stands, pdftohtml how it is set. What the second can't
-// tell is done without; what only the first one sees is looked into (see findInvisible). The result is that
-// of pdftotext.
+// pages reads the pages from first to last and yields each as soon as it was read. The result is that of pdftotext.
 func (p poppler) pages(ctx context.Context, first, last int, yield func(*page) error) (child.Result, error) {
+	got, release, err := p.pool.Take(ctx, child.Stream, programsAtOnce*p.limits.Memory)
+	if err != nil {
+		return child.Result{}, err
+	}
+	defer release()
+	p.limits.Memory = got / programsAtOnce
+	return p.stream(ctx, first, last, yield)
+}
+
+// alone reads one page by itself, with the most memory that a step may have. The page is nil when it can't be read.
+func (p poppler) alone(ctx context.Context, number int) (found *page, result child.Result, err error) {
+	const atOnce = programsAtOnce + 1 // what findInvisible runs is part of this step
+	got, release, err := p.pool.Take(ctx, child.Step, p.pool.Largest(child.Step))
+	if err != nil {
+		return nil, child.Result{}, err
+	}
+	defer release()
+	if p.pool != nil {
+		p.limits.Memory, p.pool = got/atOnce, nil
+	}
+	result, err = p.stream(ctx, number, number, func(pg *page) error { found = pg; return nil })
+	return found, result, err
+}
+
+// programsAtOnce are those of stream.
+const programsAtOnce = 2
+
+// stream has two programs read side by side: pdftotext knows where each word stands, pdftohtml how it is set. What
+// the second can't tell is done without; what only the first one sees is looked into (see findInvisible).
+func (p poppler) stream(ctx context.Context, first, last int, yield func(*page) error) (child.Result, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -71,16 +116,16 @@ func (p poppler) pages(ctx context.Context, first, last int, yield func(*page) e
 	var err error
 	all.Go(func() {
 		defer close(words)
-		result, err = p.run(ctx, "pdftotext", func(r io.Reader) error {
+		result, err = child.Run(ctx, p.command("pdftotext", func(r io.Reader) error {
 			return readWords(r, first, func(pg *page) error { return send(ctx, words, pg) })
-		}, "-bbox-layout", "-enc", "UTF-8", "-f", strconv.Itoa(first), "-l", strconv.Itoa(last), p.path, "-")
+		}, []string{"-bbox-layout", "-enc", "UTF-8", "-f", strconv.Itoa(first), "-l", strconv.Itoa(last), p.path, "-"}))
 	})
 	all.Go(func() {
 		defer close(runs)
-		_, _ = p.run(ctx, "pdftohtml", func(r io.Reader) error {
+		_, _ = child.Run(ctx, p.command("pdftohtml", func(r io.Reader) error {
 			_, err := readRuns(r, func(rp *runPage) error { return send(ctx, runs, rp) })
 			return err
-		}, p.runArgs(first, last)...)
+		}, p.runArgs(first, last)))
 	})
 	var styles *runPage
 	for pg := range words {

@@ -1,0 +1,149 @@
+package child
+
+import (
+	"context"
+	"fmt"
+	"sync"
+)
+
+// Pool is the memory that all children and decoders of a process take together. A nil Pool has no end.
+//
+// There are two uses of it, and that is why nobody waits for ever. A stream is a program whose output is read while
+// others work on it: who holds memory for one may take more for a step. A step is done by itself: who holds memory for
+// one must take no more. Steps may use all that is free, and a part of the pool is theirs alone, so that one always gets
+// on and streams end. While a stream waits, steps keep to their part. Of each use who came first is served first.
+type Pool struct {
+	total, steps int64 // bytes; of all, of the part that is for steps alone
+
+	mu      sync.Mutex
+	used    [2]int64     // by use
+	waiting [2][]*waiter // by use, in order
+	most    int64        // the most that was used
+}
+
+// Use is what memory is taken for.
+type Use int
+
+// The uses.
+const (
+	Step Use = iota
+	Stream
+)
+
+// waiter waits for n bytes; ready is closed when it has them.
+type waiter struct {
+	n     int64
+	ready chan struct{}
+}
+
+// NewPool makes a pool of so many bytes. A third of it is for streams.
+func NewPool(total int64) *Pool { return &Pool{total: total, steps: total - total/3} }
+
+// Largest is the most that one taking may have; 0 of a nil Pool, where it may have all.
+func (p *Pool) Largest(use Use) int64 {
+	if p == nil {
+		return 0
+	}
+	if use == Stream {
+		return p.total - p.steps
+	}
+	return p.steps
+}
+
+// Take waits until n bytes are free, or ctx ends. It takes what is Largest when n is more: got is how many it has.
+// They are given back by release, which may be called more than once.
+func (p *Pool) Take(ctx context.Context, use Use, n int64) (got int64, release func(), err error) {
+	if p == nil {
+		return n, func() {}, nil
+	}
+	w := &waiter{min(n, p.Largest(use)), make(chan struct{})}
+	p.mu.Lock()
+	p.waiting[use] = append(p.waiting[use], w)
+	p.serve()
+	p.mu.Unlock()
+	select {
+	case <-w.ready:
+	case <-ctx.Done():
+		p.abandon(use, w)
+		return 0, nil, fmt.Errorf("wait for memory: %w", context.Cause(ctx))
+	}
+	return w.n, sync.OnceFunc(func() { p.give(use, w.n) }), nil
+}
+
+// abandon takes a waiter out of its queue; one that was served meanwhile gives back.
+func (p *Pool) abandon(use Use, w *waiter) {
+	p.mu.Lock()
+	for i, other := range p.waiting[use] {
+		if other == w {
+			p.waiting[use] = append(p.waiting[use][:i], p.waiting[use][i+1:]...)
+			p.serve() // those behind it may fit
+			p.mu.Unlock()
+			return
+		}
+	}
+	p.mu.Unlock()
+	p.give(use, w.n)
+}
+
+func (p *Pool) give(use Use, n int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.used[use] -= n
+	p.serve()
+}
+
+// serve gives memory to those whose turn it is. The pool is locked.
+func (p *Pool) serve() {
+	for _, use := range []Use{Stream, Step} {
+		for len(p.waiting[use]) > 0 && p.fits(use, p.waiting[use][0].n) {
+			w := p.waiting[use][0]
+			p.waiting[use] = p.waiting[use][1:]
+			p.used[use] += w.n
+			p.most = max(p.most, p.used[Step]+p.used[Stream])
+			close(w.ready)
+		}
+	}
+}
+
+func (p *Pool) fits(use Use, n int64) bool {
+	switch {
+	case p.used[Step]+p.used[Stream]+n > p.total:
+		return false
+	case use == Stream:
+		return p.used[Stream]+n <= p.total-p.steps
+	}
+	return len(p.waiting[Stream]) == 0 || p.used[Step]+n <= p.steps
+}
+
+// Most is the most that was in use at a time, in bytes.
+func (p *Pool) Most() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.most
+}
+
+// Run runs a command as a step: it has the memory that its limits ask for, and runs once more with the most that a step
+// may have when that was not enough. make is called before each run.
+func (p *Pool) Run(ctx context.Context, make func() Command) (Result, error) {
+	c := make()
+	result, err := p.run(ctx, c)
+	if p == nil || err != nil || result.End != MemoryLimit || c.Limits.Memory >= p.Largest(Step) {
+		return result, err
+	}
+	c = make()
+	c.Limits.Memory = p.Largest(Step)
+	return p.run(ctx, c)
+}
+
+func (p *Pool) run(ctx context.Context, c Command) (Result, error) {
+	if p == nil {
+		return Run(ctx, c)
+	}
+	got, release, err := p.Take(ctx, Step, c.Limits.withDefaults().Memory)
+	if err != nil {
+		return Result{}, fmt.Errorf("run %s: %w", c.Program, err)
+	}
+	defer release()
+	c.Limits.Memory = got
+	return Run(ctx, c)
+}

@@ -1,0 +1,54 @@
+package pdf_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/child"
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/nativetest"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+)
+
+// TestPageThatNeedsMuchMemory: pages that their share of the pool is too small for are read by themselves with a larger
+// one, but no more of a document than a few; and nothing of the pool is left taken.
+func TestPageThatNeedsMuchMemory(t *testing.T) {
+	t.Parallel()
+	for pages, class := range map[int]job.Class{3: "", 4: job.CorruptionDetected} {
+		m := &maker{}
+		for i := range pages {
+			m.page().text(72, 80, regular, 10, fmt.Sprintf("Page %d", i+1))
+		}
+		pool := child.NewPool(768 << 20)
+		limits := extract.Limits{Pool: pool, ChildBytes: 1 << 20} // nothing can be read in that
+		doc, err := extract.Collect(t.Context(), pdf.New(), extract.Source{Path: m.write(t), Format: extract.PDF}, limits)
+		if classOf(err) != class || class == "" && (err != nil || len(doc.Blocks) != pages) {
+			t.Errorf("%d pages: %d blocks, %v", pages, len(doc.Blocks), err)
+		}
+		if err != nil && !strings.Contains(err.Error(), "too much memory") {
+			t.Errorf("it doesn't say why: %v", err)
+		}
+		if pool.Most() < pool.Largest(child.Step) {
+			t.Errorf("%d MB were taken at most", pool.Most()>>20)
+		}
+		if _, _, err := pool.Take(t.Context(), child.Step, pool.Largest(child.Step)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestPageThatTakesForEver ends with that page, not with the document.
+func TestPageThatTakesForEver(t *testing.T) {
+	t.Parallel()
+	src := extract.Source{Path: nativetest.Stalling(t, "Before", "After"), Format: extract.PDF}
+	doc, err := extract.Collect(t.Context(), pdf.New(), src, extract.Limits{PageTime: 2 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(doc.Blocks) != 2 || doc.Blocks[0].Text != "Before" || doc.Blocks[1].Text != "After" || doc.Properties["pages_unreadable"] != "2" {
+		t.Errorf("%+v, page %s was given up", doc.Blocks, doc.Properties["pages_unreadable"])
+	}
+}
