@@ -62,7 +62,7 @@ func Invariants() []Invariant {
 
 // All is the list, in the order of the invariants.
 func All() []Sabotage {
-	return slices.Concat(inTheStore(), inTheEngine(), atTheEdges(), aroundParsers(), inTheAgent())
+	return slices.Concat(inTheStore(), inTheRights(), inTheEngine(), atTheEdges(), aroundParsers(), inTheAgent())
 }
 
 // cases are cases of the conformance suite of stores.

@@ -37,6 +37,7 @@ begin
                   where o.client_id = client and o.receiver = any ({{ .schema }}.aw_receivers(w.url))) as receiver
     from {{ .schema }}.webhook_deliveries w
     where w.client_id = client and w.status = 'pending' and w.next_attempt_at <= now_at and w.waits_for is null
+      and length(w.id) <= 128 and w.id ~ '^[A-Za-z0-9_-]+$'
       and (w.lease_expires_at is null or w.lease_expires_at <= now_at)
       and w.created_at > now_at - {{ .schema }}.aw_webhook_patience()
     order by w.next_attempt_at
@@ -93,8 +94,8 @@ begin
     select w.id from {{ .schema }}.webhook_deliveries w
     where w.client_id = v_client and w.status = 'pending' and w.next_attempt_at <= v_now
       and (w.lease_expires_at is null or w.lease_expires_at <= v_now)
-      and length(w.id) <= 128 and w.id ~ '^[A-Za-z0-9_-]+$' -- an older row may have one that can't be signed
       and not coalesce(p -> 'skip_hosts' ? lower(substring(w.url from '^[^:]+://([^/?#]+)')), false)
+      and length(w.id) <= 128 and w.id ~ '^[A-Za-z0-9_-]+$' -- an older row may have one that can't be signed
       and (not v_down or w.waits_for is not null or w.created_at <= v_now - {{ .schema }}.aw_webhook_patience()
            or not exists (select from {{ .schema }}.webhook_outages o
                           where o.client_id = v_client and o.receiver = any ({{ .schema }}.aw_receivers(w.url))))
