@@ -123,14 +123,14 @@ func (p *Pool) Most() int64 {
 }
 
 // Run runs a command as a step: it has the memory that its limits ask for, and runs once more with the most that a step
-// may have when that was not enough. make is called before each run.
-func (p *Pool) Run(ctx context.Context, make func() Command) (Result, error) {
-	c := make()
+// may have when that was not enough. command is called before each run.
+func (p *Pool) Run(ctx context.Context, command func() Command) (Result, error) {
+	c := command()
 	result, err := p.run(ctx, c)
 	if p == nil || err != nil || result.End != MemoryLimit || c.Limits.Memory >= p.Largest(Step) {
 		return result, err
 	}
-	c = make()
+	c = command()
 	c.Limits.Memory = p.Largest(Step)
 	return p.run(ctx, c)
 }
