@@ -130,10 +130,6 @@ func (w *work) parse(ctx context.Context, src extract.Source, d *document) error
 	return nil
 }
 
-// pageFraction moves the progress on with every page although the number of pages is not known yet:
-// half of what remains every 20 pages.
-func pageFraction(page int) float64 { return 1 - 1/(1+float64(page)/20) }
-
 // keep takes the next passage. A document of more tokens than a task may take is not read to its end.
 func (w *work) keep(d *document, c chunk.Chunk) error {
 	if d.tokens += c.Tokens; w.deps.MaxTokens > 0 && d.tokens > w.deps.MaxTokens {

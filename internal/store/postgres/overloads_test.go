@@ -29,8 +29,15 @@ var builtIn = []string{
 
 // operators are overloads of built-in operators by values of ours, and of any arrays.
 var operators = [][3]string{
-	{"||", "text[]", "text"}, {"||", "tsquery[]", "tsquery"}, {"||", "double precision[]", "double precision"}, {"<>", "text[]", "text[]"},
-	{"<>", "uuid[]", "uuid[]"}, {"<>", "tsquery[]", "tsquery[]"}, {"=", "text[]", "text[]"}, {"<", "jobs", "jobs"}, {"=", "document_chunks", "document_chunks"},
+	{"||", "text[]", "text"},
+	{"||", "tsquery[]", "tsquery"},
+	{"||", "double precision[]", "double precision"},
+	{"<>", "text[]", "text[]"},
+	{"<>", "uuid[]", "uuid[]"},
+	{"<>", "tsquery[]", "tsquery[]"},
+	{"=", "text[]", "text[]"},
+	{"<", "jobs", "jobs"},
+	{"=", "document_chunks", "document_chunks"},
 }
 
 // ofOurs makes overloads of all functions of ours: each parameter in turn of another type, and without those that may be

@@ -96,8 +96,10 @@ func array(names []string) string { return "array['" + strings.Join(names, "', '
 
 // data is what the templates see. vector is the schema of pgvector, quoted; migrations, which make it, don't know it.
 func (o Options) data(vector string) map[string]any {
-	return map[string]any{"schema": o.Schema, "dimensions": o.Dimensions, "path": path, "vector": vector, "keep": o.KeepCreate,
-		"names": array(Functions()), "open": array(open), "reads": array(slices.Concat(open, reads)), "searched": array(searched)}
+	return map[string]any{
+		"schema": o.Schema, "dimensions": o.Dimensions, "path": path, "vector": vector, "keep": o.KeepCreate,
+		"names": array(Functions()), "open": array(open), "reads": array(slices.Concat(open, reads)), "searched": array(searched),
+	}
 }
 
 func (o Options) versionTable() string { return o.Schema + ".aw_schema_version" }

@@ -35,7 +35,7 @@ func atTheEdges() []Sabotage {
 		},
 		{
 			Name: "one-bad-delivery-is-an-outage", Breaks: []string{"webhooks"}, File: "webhook/health.go",
-			Old: "f.paths[path][d.ID] = true", New: "f.paths[path][d.ID], f.paths[path][d.ID+\"x\"], f.paths[path][d.ID+\"y\"] = true, true, true",
+			Old: "f.paths[path][d.ID] = true", New: "for _, n := range []string{\"\", \"x\", \"y\"} { f.paths[path][d.ID+n] = true }",
 			Suites: onHooks, Tests: tests("webhook", "TestLoopBadURLHoldsUpNobody"),
 		},
 		{
