@@ -72,7 +72,7 @@ func TestTenancy(t *testing.T) {
 		if status, body := request(mallory, "DELETE", table+"?client_id=eq."+victim.Client, nil); !refused(status) {
 			t.Errorf("delete from %s: %d %s", table, status, body)
 		}
-		if status, body := request(mallory, "POST", table, plant(table, victim)); !refused(status) || !strings.Contains(body, "42501") {
+		if status, body := request(mallory, "POST", table, plant(t, table, victim)); !refused(status) || !strings.Contains(body, "42501") {
 			t.Errorf("insert into %s: %d %s", table, status, body)
 		}
 		for name, key := range map[string]string{"nobody": "", "a key of no tenant": api.TenantKey(t, "")} {
@@ -147,7 +147,8 @@ func TestTenancy(t *testing.T) {
 }
 
 // plant is a row for a table that would be fine, were it not another tenant's.
-func plant(table string, v storetest.Victim) map[string]any {
+func plant(t *testing.T, table string, v storetest.Victim) map[string]any {
+	t.Helper()
 	id := "00000000-0000-4000-8000-000000000001"
 	rows := map[string]map[string]any{
 		"jobs":       {"id": "planted", "type": "x"},
@@ -166,9 +167,14 @@ func plant(table string, v storetest.Victim) map[string]any {
 		"agent_runs":       {"job_id": "j", "prompt": "p", "answer": "a", "model": "m"},
 		"derived_contents": {"job_id": "j", "source_filename": "f", "blob": "b", "format": "md", "engine": "e"},
 		"page_results":     {"source": "s", "reader": "r", "page": 2, "reading": "\\x00"},
+		"page_result_jobs": {"job_id": "j", "source": "s"},
+		"webhook_outages":  {"receiver": "r", "since": "2026-01-01T00:00:00Z", "probe_at": "2026-01-01T00:00:00Z"},
 		"partials":         {"key": "p", "answer": "a", "prompt_tokens": 0, "completion_tokens": 0, "job_id": "j", "series": 1},
 	}
-	row := rows[table]
+	row, ok := rows[table]
+	if !ok {
+		t.Fatalf("there is no row to plant in %s: add one", table)
+	}
 	row["client_id"] = v.Client
 	return row
 }

@@ -6,7 +6,7 @@ language sql immutable
 return case
   when class in ('validation_error', 'unsupported_format', 'content_missing') then 'validation'
   when class in ('corruption_detected', 'quota_exceeded', 'internal_bug') then 'permanent'
-  when class = 'timeout' then 'timeout'
+  when class in ('timeout', 'wait_exceeded') then 'timeout'
   else 'transient' end;
 
 -- aw_attempt_ms is how long the last attempt of a job took, or was known to be alive.
