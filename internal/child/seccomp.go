@@ -3,6 +3,7 @@ package child
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -31,6 +32,12 @@ var denied = []uint32{
 	unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME, unix.SYS_CLOCK_ADJTIME, unix.SYS_ADJTIMEX, unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME,
 	unix.SYS_SETUID, unix.SYS_SETGID, unix.SYS_SETREUID, unix.SYS_SETREGID, unix.SYS_SETRESUID, unix.SYS_SETRESGID, unix.SYS_SETGROUPS,
 	unix.SYS_SETFSUID, unix.SYS_SETFSGID, unix.SYS_CAPSET, unix.SYS_MKNODAT,
+
+	// What Landlock leaves open of files that belong to the worker's user: their rights, owner, times and attributes,
+	// before Linux 6.2 their length, and word of what happens in a folder.
+	unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWNAT, unix.SYS_UTIMENSAT, unix.SYS_TRUNCATE, unix.SYS_INOTIFY_ADD_WATCH,
+	unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_SETXATTRAT, unix.SYS_FILE_SETATTR,
+	unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR, unix.SYS_REMOVEXATTRAT,
 }
 
 // signalling are the calls that Landlock restricts to the child's own processes; where it can't they are denied.
@@ -69,7 +76,7 @@ func newFilter(signals bool) (filter, error) {
 	f.unless(arch, unix.SECCOMP_RET_KILL_PROCESS)
 	f.load(offsetNumber)
 	f.above(newest, unknown)
-	for _, call := range denied {
+	for _, call := range slices.Concat(denied, byPath) {
 		f.when(call, refuse)
 	}
 	if !signals {
@@ -79,7 +86,8 @@ func newFilter(signals bool) (filter, error) {
 		f.unlessArgument(unix.SYS_TGKILL, 2, uint32(unix.SIGURG))
 	}
 	f.when(unix.SYS_CLONE3, unknown)
-	f.unlessArgument(unix.SYS_PRLIMIT64, 0, 0) // limits of its own
+	f.unlessArgument(unix.SYS_PRLIMIT64, 0, 0)                                        // limits of its own
+	f.whenArgument(unix.SYS_FCNTL, 1, unix.F_SETOWN, unix.F_SETOWN_EX, unix.F_SETSIG) // the kernel would signal others
 	f.whenArgument(unix.SYS_IOCTL, 1, unix.TIOCSTI)
 	f.whenFlags(unix.SYS_CLONE, namespaces)
 	f.end(unix.SECCOMP_RET_ALLOW)
@@ -119,26 +127,29 @@ func (f *filter) above(value, action uint32) {
 
 // unlessArgument refuses the call unless its argument is value.
 func (f *filter) unlessArgument(call uint32, argument int, value uint32) {
-	f.argument(call, argument, unix.BPF_JEQ, value, false)
+	f.argument(call, argument, unix.BPF_JEQ, false, value)
 }
 
-// whenArgument refuses the call when its argument is value.
-func (f *filter) whenArgument(call uint32, argument int, value uint32) {
-	f.argument(call, argument, unix.BPF_JEQ, value, true)
+// whenArgument refuses the call when its argument is one of the values.
+func (f *filter) whenArgument(call uint32, argument int, values ...uint32) {
+	f.argument(call, argument, unix.BPF_JEQ, true, values...)
 }
 
 // whenFlags refuses the call when its first argument has any of the flags.
-func (f *filter) whenFlags(call, flags uint32) { f.argument(call, 0, unix.BPF_JSET, flags, true) }
+func (f *filter) whenFlags(call, flags uint32) { f.argument(call, 0, unix.BPF_JSET, true, flags) }
 
-func (f *filter) argument(call uint32, argument int, test uint16, value uint32, refused bool) {
-	f.put(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, call, 0, 4)
+// argument decides about a call for good: there is one rule for each.
+func (f *filter) argument(call uint32, argument int, test uint16, refused bool, values ...uint32) {
+	f.put(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, call, 0, uint8(2+2*len(values)))
 	f.load(offsetArgs + 8*uint32(argument))
 	yes, no := uint8(0), uint8(1)
 	if !refused {
 		yes, no = 1, 0
 	}
-	f.put(unix.BPF_JMP|test|unix.BPF_K, value, yes, no)
-	f.end(refuse)
+	for _, value := range values {
+		f.put(unix.BPF_JMP|test|unix.BPF_K, value, yes, no)
+		f.end(refuse)
+	}
 	f.end(unix.SECCOMP_RET_ALLOW)
 }
 

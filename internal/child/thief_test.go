@@ -16,6 +16,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -77,6 +78,11 @@ func (v thief) attempts() map[string]func() error {
 		},
 		"another's file away":    func() error { return os.Rename(v.otherBlob, v.otherBlob) },
 		"another's file cut":     func() error { return os.Truncate(v.otherBlob, 3) },
+		"another's rights":       func() error { return os.Chmod(v.outside, 0o700) },
+		"another's owner":        func() error { return os.Lchown(v.otherBlob, os.Getuid(), -1) },
+		"another's times":        func() error { return os.Chtimes(v.otherBlob, time.Time{}, time.Unix(0, 0)) },
+		"another's attributes":   func() error { return unix.Setxattr(v.otherBlob, "user.thief", []byte("x"), 0) },
+		"what others do":         watch(v.outside),
 		"TCP on loopback":        dial("tcp", v.tcp),
 		"UDP":                    dial("udp", "127.0.0.1:53"),
 		"a Unix socket":          dial("unix", v.unix),
@@ -84,6 +90,7 @@ func (v thief) attempts() map[string]func() error {
 		"a signal to the worker": call(unix.SYS_KILL, uintptr(parent), 0, 0),
 		"a signal to its thread": call(unix.SYS_TGKILL, uintptr(parent), uintptr(parent), 0),
 		"a signal to a sibling":  call(unix.SYS_KILL, uintptr(v.sibling), 0, 0),
+		"a signal by a pipe":     own(parent),
 		"ptrace of the worker":   call(unix.SYS_PTRACE, unix.PTRACE_SEIZE, uintptr(parent), 0),
 		"the worker's limits":    call(unix.SYS_PRLIMIT64, uintptr(parent), unix.RLIMIT_NOFILE, 0),
 		"the worker's priority":  call(unix.SYS_SETPRIORITY, unix.PRIO_PROCESS, uintptr(parent), 0),
@@ -98,6 +105,30 @@ func (v thief) attempts() map[string]func() error {
 		"a file without a name":      func() error { _, err := unix.MemfdCreate("x", 0); return err },
 		"io_uring":                   call(unix.SYS_IO_URING_SETUP, 1, 0, 0),
 		"a descriptor of the worker": inherited,
+	}
+}
+
+// watch is told of what happens in a folder, by the names of its files.
+func watch(dir string) func() error {
+	return func() error {
+		fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
+		if err != nil {
+			return err
+		}
+		_, err = unix.InotifyAddWatch(fd, dir, unix.IN_CREATE)
+		return errors.Join(err, unix.Close(fd))
+	}
+}
+
+// own lets the kernel signal a process, with a signal of one's choice, when a pipe can be read.
+func own(pid int) func() error {
+	return func() error {
+		var p [2]int
+		if err := unix.Pipe2(p[:], unix.O_CLOEXEC); err != nil {
+			return err
+		}
+		_, err := unix.FcntlInt(uintptr(p[0]), unix.F_SETOWN, pid)
+		return errors.Join(err, unix.Close(p[0]), unix.Close(p[1]))
 	}
 }
 
@@ -254,7 +285,7 @@ func TestThiefUnconfined(t *testing.T) {
 	got, refused := rob(t, true)
 	for _, name := range []string{
 		"the worker's environment", "the worker's descriptors", "the credentials", "the environment file", "another task's blob",
-		"a file outside", "another's file cut", "TCP on loopback", "a Unix socket", "an abstract socket", "a signal to the worker",
+		"a file outside", "another's file cut", "another's rights", "another's owner", "another's times", "what others do", "a signal by a pipe", "TCP on loopback", "a Unix socket", "an abstract socket", "a signal to the worker",
 		"a signal to a sibling", "a sibling's environment", "the worker's limits", "a descriptor of the worker",
 	} {
 		if !slices.Contains(got, name) {

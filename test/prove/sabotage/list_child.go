@@ -15,6 +15,16 @@ func aroundParsers() []Sabotage {
 			Suites: onChild, Tests: tests("internal/child", "TestThief"),
 		},
 		{
+			Name: "parser-changes-rights-of-files", Breaks: []string{"parsers"}, File: "internal/child/seccomp.go",
+			Old: "slices.Concat(denied, byPath)", New: "slices.Concat(denied[:len(denied)-15], byPath[:0])",
+			Suites: onChild, Tests: tests("internal/child", "TestThief"),
+		},
+		{
+			Name: "parser-has-the-worker-signalled", Breaks: []string{"parsers"}, File: "internal/child/seccomp.go",
+			Old: "1, unix.F_SETOWN, unix.F_SETOWN_EX, unix.F_SETSIG)", New: "1, unix.F_SETSIG)",
+			Suites: onChild, Tests: tests("internal/child", "TestThief"),
+		},
+		{
 			Name: "parser-with-the-workers-descriptors", Breaks: []string{"parsers"}, File: file,
 			Old: "_ = unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC)", New: "_ = math.MaxInt32",
 			Suites: onChild, Tests: tests("internal/child", "TestThief"),
