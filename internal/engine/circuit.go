@@ -241,13 +241,6 @@ func (c *circuit) seen() {
 	c.up = time.Now()
 }
 
-// seenSince says whether it answered after t.
-func (c *circuit) seenSince(t time.Time) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.up.After(t)
-}
-
 // leave is called for whoever was let through, when it has ended.
 func (c *circuit) leave(id string) {
 	c.mu.Lock()

@@ -337,6 +337,45 @@ func TestDatabaseCrashersEnd(t *testing.T) {
 	}
 }
 
+// A task that takes the database down when it is committed ends also when nobody else writes: a renewal of its own
+// lease tells that the database is up.
+func TestLoneDatabaseCrasherEnds(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var s service
+		w.jobs = crashing{outage{w.store, &s.down}, &s, true}
+		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			_ = s.use(c.Task.ID, 0)
+			return done(ctx, c)
+		})
+		w.send(w.queues.Normal, message("poison0", ""))
+		w.settled(5 * time.Minute)
+		w.expectPoisoned(&s, 1, 3)
+	})
+}
+
+// A database that is read and takes no writes (its disk is full) costs no attempt: the outcome is kept.
+func TestOutcomeOutlivesAReadOnlyDatabase(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var s service
+		w.jobs = outage{w.store, &s.down}
+		w.probes = engine.Probes{job.Database: func(context.Context) error { return nil }}
+		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			_ = s.use(c.Task.ID, time.Second)
+			return done(ctx, c)
+		})
+		w.send(w.queues.Normal, message("t1", ""))
+		w.settled(500 * time.Millisecond)
+		s.down.Store(true)
+		w.settled(8 * time.Minute)
+		s.down.Store(false)
+		w.settled(time.Minute)
+		w.expectState("t1", job.Succeeded, 1)
+		if s.called("t1") != 1 {
+			t.Errorf("the task ran %d times", s.called("t1"))
+		}
+	})
+}
+
 // crashing is a database that goes down when some jobs are committed.
 type crashing struct {
 	outage

@@ -14,11 +14,15 @@ import (
 // meanwhile, so that nobody begins the job before its outcome is known.
 const commitPatience = 10 * time.Minute
 
-// commitTries is how often a commit may fail while the database takes what others write in between: then it is this
-// commit that can't be carried out, and may be what brings the database down each time.
-const commitTries = 3
+// commitTries is how often a commit may fail right after the database took a renewal of the job's lease: then it is this
+// commit that can't be carried out, and may be what brings the database down each time. What others write in between
+// is no evidence: the database may be down again because of one of them.
+const commitTries = 2
 
-var errCommitFails = errors.New("engine: the database takes other commits, but not this one")
+// renewTime bounds the renewal of a job's lease before a commit is tried again; a third of the lease is another bound.
+const renewTime = 5 * time.Second
+
+var errCommitFails = errors.New("engine: the database takes other writes, but not this commit")
 
 // transact tries a commit again while its failure is transient: for commitPatience, or, once the engine is
 // told to end at once, for settleTime. It waits at most one poll interval between two tries, so that work goes
@@ -27,9 +31,7 @@ var errCommitFails = errors.New("engine: the database takes other commits, but n
 func (e *Engine) transact(ctx context.Context, a *attempt, commit func(context.Context) (store.Settled, error)) (store.Settled, error) {
 	began := time.Now()
 	most := min(max(e.tuning().PollMax, time.Second), 10*time.Second)
-	var failed int     // since others were taken in between
-	last := time.Now() // when it failed last, or began
-	database := e.breakers.of(job.Database)
+	failed, renewed := 0, false
 	for wait := 200 * time.Millisecond; ; wait = min(2*wait, most) {
 		settled, err := e.bounded(ctx, commit)
 		patience, told := commitPatience, e.tasks.Done()
@@ -39,10 +41,10 @@ func (e *Engine) transact(ctx context.Context, a *attempt, commit func(context.C
 		if !transient(err) || time.Since(began)+wait > patience {
 			return settled, err
 		}
-		if database.seenSince(last) {
+		if renewed {
 			failed++
 		}
-		if last = time.Now(); failed >= commitTries {
+		if failed >= commitTries {
 			return settled, fmt.Errorf("%w: %w", errCommitFails, err)
 		}
 		a.log.Warn("a commit failed; trying again", "error", err, "in", wait)
@@ -51,6 +53,7 @@ func (e *Engine) transact(ctx context.Context, a *attempt, commit func(context.C
 		case <-told: // to end at once: the patience is shorter now
 		}
 		e.stayHidden(ctx, a)
+		renewed = told != nil && e.stayHeld(ctx, a)
 	}
 }
 
@@ -103,4 +106,17 @@ func (e *Engine) stayHidden(ctx context.Context, a *attempt) {
 	if err := a.msg.Lease.Extend(ctx, e.cfg.Lease); err != nil {
 		a.log.Warn("can't keep the message hidden while its outcome waits", "error", err)
 	}
+}
+
+// stayHeld extends the job's lease while its outcome waits, and says whether the store took that: then the database is
+// up, and takes what is small.
+func (e *Engine) stayHeld(ctx context.Context, a *attempt) bool {
+	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), min(renewTime, e.cfg.Lease/3))
+	defer done()
+	_, err := e.deps.Store.Heartbeat(ctx, store.Beat{Holder: a.holder, Lease: e.cfg.Lease})
+	if err != nil {
+		return false // the commit fails as well, and tells why
+	}
+	e.breakers.of(job.Database).seen()
+	return true
 }
