@@ -16,6 +16,7 @@ const (
 	refuses failing = "refuses" // connections
 	hangs   failing = "hangs"   // requests and connections get no answer
 	is503   failing = "503"     // every request is answered so
+	is401   failing = "401"     // likewise: the key was revoked
 )
 
 // door is the entrance of an HTTP service, which can be put out of order and in order again.
@@ -95,6 +96,8 @@ func (d *door) pass(w http.ResponseWriter, r *http.Request) bool {
 		hangUp(w)
 	case is503:
 		http.Error(w, "out of order", http.StatusServiceUnavailable)
+	case is401:
+		http.Error(w, "the key was revoked", http.StatusUnauthorized)
 	case hangs:
 		select {
 		case <-mended:

@@ -34,7 +34,8 @@ type killing struct {
 	file   string
 	slots  []*slot
 	deaths []death
-	sent   int // messages
+	sent   int             // messages
+	poison map[string]bool // tasks at which the model fails each time
 }
 
 // kill feeds tasks to three workers, of which one dies every 0.2-2 s. Azurite is restarted after a third of the
@@ -46,7 +47,7 @@ func kill(ctx context.Context, o options, r *report) (err error) {
 	}
 	defer func() { err = errors.Join(err, g.close()) }()
 	g.model.slow(o.seed, 100*time.Millisecond, 700*time.Millisecond)
-	k := &killing{o: o, r: r}
+	k := &killing{o: o, r: r, poison: map[string]bool{}}
 	if k.file, err = g.build(ctx, "./cmd/async-worker"); err != nil {
 		return err
 	}
@@ -146,7 +147,11 @@ func (k *killing) heldBy(ctx context.Context, pid int) (ids []string, err error)
 	return ids, err
 }
 
-// feed sends the tasks over nine tenths of the time: most are documents, some fail for good, some are sent twice.
+// killPoison is how many tasks there are for each at which the model fails each time.
+const killPoison = 250
+
+// feed sends the tasks over nine tenths of the time: most are documents, some fail for good, some are sent twice. At
+// some the model fails each time.
 func (k *killing) feed(ctx context.Context) error {
 	rnd := seeded(k.o.seed, "feed")
 	tick := time.NewTicker(max(k.o.duration*9/10/time.Duration(k.o.tasks), time.Millisecond))
@@ -165,7 +170,10 @@ func (k *killing) feed(ctx context.Context) error {
 }
 
 func (k *killing) one(ctx context.Context, id string, rnd *rand.Rand) error {
-	state, payload, copies := "succeeded", map[string]any{}, 1
+	state, payload, copies, saw := "succeeded", map[string]any{}, 1, "ships"
+	if len(k.expected)%killPoison == killPoison/2 {
+		state, saw, k.poison[id] = "failed", poisonous+" fish", true
+	}
 	switch rnd.IntN(25) {
 	case 0:
 		payload["blob"], state = "missing.md", "failed"
@@ -176,7 +184,7 @@ func (k *killing) one(ctx context.Context, id string, rnd *rand.Rand) error {
 	}
 	blob := id + ".md"
 	if err := persist(ctx, func() error {
-		return k.upload(ctx, blob, fmt.Sprintf("# Entry %s\n\nThe watch of %s saw %d ships.\n", id, id, rnd.IntN(1000)))
+		return k.upload(ctx, blob, fmt.Sprintf("# Entry %s\n\nThe watch of %s saw %d %s.\n", id, id, rnd.IntN(1000), saw))
 	}); err != nil {
 		return err
 	}
@@ -240,13 +248,14 @@ func (k *killing) figures(ctx context.Context) error {
 	last := map[string]time.Duration{} // by task, from the last of the kills that it met
 	for _, d := range k.deaths {
 		for _, task := range d.tasks {
-			if at, ok := ended[task]; ok {
+			if at, ok := ended[task]; ok && !k.poison[task] { // poison is done again for a while
 				took = append(took, at.Sub(d.at))
 				last[task] = at.Sub(d.at)
 			}
 		}
 	}
 	k.r.add("tasks", len(k.expected))
+	k.r.add("poison tasks", len(k.poison))
 	k.r.add("kills", len(k.deaths))
 	k.r.add("held tasks recovered", len(took))
 	if len(took) == 0 {

@@ -29,6 +29,9 @@ const (
 	tiresomeTime = 6 * time.Second
 )
 
+// poisonous is a word in texts that the model fails at, each time.
+const poisonous = "poisonous"
+
 func newModel() *model {
 	m := &model{rnd: rand.New(rand.NewPCG(1, 1))}
 	m.door = newDoor(m.ServeHTTP)
@@ -63,6 +66,10 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !m.pass(w, r) {
+		return
+	}
+	if slices.ContainsFunc(asked.Input, func(text string) bool { return strings.Contains(text, poisonous) }) {
+		http.Error(w, "out of order", http.StatusInternalServerError)
 		return
 	}
 	wait := m.wait()

@@ -21,6 +21,7 @@ type toxin struct {
 	made  map[string]int // calls, by task
 	stops []func()
 	dead  bool
+	died  int // how often
 	dying sync.WaitGroup
 }
 
@@ -46,6 +47,12 @@ func (t *toxin) calls(task string) int {
 	return t.made[task]
 }
 
+func (t *toxin) deaths() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.died
+}
+
 func (t *toxin) close() {
 	t.dying.Wait()
 	for _, stop := range t.stops {
@@ -61,6 +68,7 @@ func (t *toxin) die(service entrance) {
 		return
 	}
 	t.dead = true
+	t.died++
 	t.dying.Go(func() {
 		service.cut(refuses, "")
 		time.Sleep(time.Second)
