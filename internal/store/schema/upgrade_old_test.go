@@ -98,9 +98,11 @@ func TestOldWorkerBesideTheNew(t *testing.T) {
 	if after := counts(t, super); after != before {
 		t.Errorf("rows before the migration: %s; after it: %s", before, after)
 	}
-	for name, w := range workers {
+	for _, w := range workers {
 		w.do(t, "meanwhile", oldCalls[1])
 		w.do(t, "after", append(oldCalls[0][:len(oldCalls[0]):len(oldCalls[0])], oldCalls[1]...))
+	}
+	for name, w := range workers {
 		var n int
 		err := w.QueryRow(t.Context(), "select count(*) from jobs where client_id = $1", name).Scan(&n)
 		if service := name == "service-key"; service && (err != nil || n != 6) || !service && code(err) != "42501" {
@@ -141,4 +143,33 @@ func oldSchema(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return string(sql)
+}
+
+// TestMigrationsCallNothingOfOthers: whoever migrates is a superuser, and up to version 16 of the schema anybody could
+// put a function into public that fits a call better than the built-in one.
+func TestMigrationsCallNothingOfOthers(t *testing.T) {
+	t.Parallel()
+	url := stacktest.EmptyPostgres(t)
+	super := connect(t, url)
+	if _, err := super.Exec(t.Context(), oldSchema(t)+`
+		grant create on schema public to async_worker;
+		create table called (by text, what text);
+		grant insert on called to public;
+		set role async_worker;
+		create function public.format(text, regprocedure) returns text language plpgsql as
+			$$ begin insert into public.called values (current_user, 'format(text, regprocedure)'); return pg_catalog.format($1, variadic array[$2::text]); end $$;
+		create function public.format(text, text) returns text language plpgsql as
+			$$ begin insert into public.called values (current_user, 'format(text, text)'); return pg_catalog.format($1, variadic array[$2]); end $$;
+		create function public.unnest(oidvector) returns setof oid language plpgsql as
+			$$ begin insert into public.called values (current_user, 'unnest(oidvector)'); return query select pg_catalog.unnest($1::oid[]); end $$;
+		reset role`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := schema.Migrate(t.Context(), url, schema.Options{Dimensions: 8}); err != nil {
+		t.Fatal(err)
+	}
+	var called string
+	if err := super.QueryRow(t.Context(), "select coalesce(string_agg(distinct what || ' as ' || by, ', '), '') from called").Scan(&called); err != nil || called != "" {
+		t.Errorf("the migration called %s, %v", called, err)
+	}
 }

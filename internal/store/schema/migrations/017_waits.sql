@@ -1,6 +1,6 @@
 -- How often a series of a job was given back because a service was down, and since when it waits: both are bounded,
 -- so that every accepted task ends (I11).
-set local search_path = {{ .schema }}, extensions, public;
+set local search_path = pg_catalog, pg_temp; -- see 05_session.sql: nothing that others made is found without its schema
 
 -- As in 006: a table can't be rewritten while a function with a parsed body takes its rows.
 do $$
@@ -16,5 +16,5 @@ begin
   end loop;
 end $$;
 
-alter table jobs add column releases integer not null default 0;
-alter table jobs add column waiting_since timestamptz;
+alter table {{ .schema }}.jobs add column releases integer not null default 0;
+alter table {{ .schema }}.jobs add column waiting_since timestamptz;
