@@ -84,7 +84,7 @@ func judge(err error) verdict {
 		return verdict{exitConfig, "mend these settings; async-worker check-config shows what is in force"}
 	}
 	if _, ok := errors.AsType[*task.Invalid](err); ok {
-		return verdict{exitUsage, "mend the message; the fields are described in the README under \"The message\""}
+		return verdict{exitUsage, "mend the message; docs/contract.md and the README, under \"A worked example\", say what it may have"}
 	}
 	if r, ok := errors.AsType[*replay.Refusal](err); ok {
 		return verdict{exitFailed, r.Next}
@@ -185,7 +185,7 @@ func (p *program) report(err error) int {
 	} else if v.code == exitInterrupted {
 		fmt.Fprintln(p.stderr, "async-worker: interrupted")
 	} else {
-		fmt.Fprintf(p.stderr, "async-worker: %v\n", err)
+		fmt.Fprintf(p.stderr, "async-worker: %v%s\n", err, store.Unreached(err))
 	}
 	if v.next != "" {
 		fmt.Fprintf(p.stderr, "  what to do: %s\n", v.next)

@@ -77,9 +77,10 @@ func (s starter) await(ctx context.Context, checks []dependencyCheck) error {
 		}
 		pause := time.Duration(float64(wait) * (0.75 + rand.Float64()/2))
 		spent := time.Since(began)
-		if spent+pause > s.bound {
+		if spent >= s.bound {
 			return &UnavailableError{Tried: spent, Attempts: attempt, err: err}
 		}
+		pause = min(pause, s.bound-spent) // they are asked once more when the time is up
 		if attempt == 1 {
 			s.log.Warn("waiting for services that do not answer", "error", err, "for_at_most", s.bound.String())
 		}
@@ -203,7 +204,7 @@ func (t *Tenant) prepare(ctx context.Context) error {
 	return s.await(ctx, []dependencyCheck{
 		{"the database", t.storeHost(), func(ctx context.Context) error {
 			if err := t.Store.Check(ctx); err != nil {
-				return fmt.Errorf("check the store: %w", err)
+				return fmt.Errorf("check the store: %w%s", err, store.Unreached(err))
 			}
 			return nil
 		}},

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -35,7 +36,8 @@ type Options struct {
 // database has processors for make each other slower.
 func PoolFor(tasks int) int32 { return int32(min(tasks+2, 16)) }
 
-// Open connects to the database at url and checks that it answers; Store.Check looks at the schema.
+// Open makes the store of the database at url. It connects at the first call, so that a start can wait for a database
+// that does not answer; Store.Check looks at the schema.
 //
 // Every call is one round trip and one transaction, in which the tenant's id is set and, when the login
 // may, the role async_worker is taken: nothing hangs on the session. So all of Postgres' own port, Supabase's
@@ -62,10 +64,6 @@ func Open(ctx context.Context, url string, o Options) (store.Store, error) {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
 	c := &caller{pool: pool, schema: pgx.Identifier{o.Schema}.Sanitize(), clientID: o.ClientID}
-	if err := c.chooseRole(ctx); err != nil {
-		pool.Close()
-		return nil, err
-	}
 	return rpc.New(c, o.ClientID, rpc.Options{Dimensions: o.Dimensions}), nil
 }
 
@@ -74,42 +72,64 @@ type caller struct {
 	pool     *pgxpool.Pool
 	schema   string // quoted
 	clientID string
-	role     string // taken in every transaction; "none": the login's own
-	apart    bool   // the role is taken in a statement of its own, before the call
+	chosen   atomic.Pointer[session] // nil: not known yet
+}
+
+// session is as whom calls are made.
+type session struct {
+	role  string // taken in every transaction; "none": the login's own
+	apart bool   // the role is taken in a statement of its own, before the call
+}
+
+// session is chosen once, as soon as the database answers. Calls that come first at the same time each ask, and get the
+// same.
+func (c *caller) session(ctx context.Context) (session, error) {
+	if s := c.chosen.Load(); s != nil {
+		return *s, nil
+	}
+	s, err := c.chooseRole(ctx)
+	if err != nil {
+		return session{}, err
+	}
+	c.chosen.Store(&s)
+	return s, nil
 }
 
 // chooseRole finds out whether the login may take the worker's role: a superuser, or an owner that
 // bypasses row-level security, must not work as such (I10).
-func (c *caller) chooseRole(ctx context.Context) error {
-	c.role = "none"
+func (c *caller) chooseRole(ctx context.Context) (s session, err error) {
+	s.role = "none"
 	tx, err := c.pool.Begin(ctx)
 	if err != nil {
-		return fmt.Errorf("connect to the database: %w", err)
+		return s, fmt.Errorf("connect to the database: %w", err)
 	}
 	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // it only gives the connection back
 	_, err = tx.Exec(ctx, "set local role "+Role)
 	if raised, ok := errors.AsType[*pgconn.PgError](err); ok && (raised.Code == "42501" || raised.Code == "22023") {
-		return nil // not a member, or not migrated yet, which Check tells
+		return s, nil // not a member, or not migrated yet, which Check tells
 	} else if err != nil {
-		return fmt.Errorf("connect to the database: %w", err)
+		return s, fmt.Errorf("connect to the database: %w", err)
 	}
-	c.role = Role
+	s.role = Role
 	// Postgres looks whether a function may be called before it begins a statement: as the login, then.
-	if err := tx.QueryRow(ctx, "select not pg_catalog.pg_has_role(session_user, $1, 'usage')", Role).Scan(&c.apart); err != nil {
-		return fmt.Errorf("connect to the database: %w", err)
+	if err := tx.QueryRow(ctx, "select not pg_catalog.pg_has_role(session_user, $1, 'usage')", Role).Scan(&s.apart); err != nil {
+		return s, fmt.Errorf("connect to the database: %w", err)
 	}
-	return nil
+	return s, nil
 }
 
 // Call makes the tenant's settings and the call in one transaction: in one statement, since two take Postgres a
 // twentieth longer, or in two of one batch. "offset 0" has the settings made before the function is called. Built-in
 // functions are qualified: in a schema on the login's search path somebody else may have made one that fits better.
 func (c *caller) Call(ctx context.Context, fn string, p json.RawMessage) (json.RawMessage, error) {
+	as, err := c.session(ctx)
+	if err != nil {
+		return nil, callError(fn, err)
+	}
 	var answer string
-	var err error
-	if c.apart {
+	if as.apart {
 		batch := &pgx.Batch{}
-		batch.Queue("select pg_catalog.set_config('app.client_id', $1, true), pg_catalog.set_config('role', $2, true)", c.clientID, c.role)
+		batch.Queue("select pg_catalog.set_config('app.client_id', $1, true), pg_catalog.set_config('role', $2, true)", c.clientID, as.role)
 		batch.Queue("select "+c.schema+"."+fn+"($1::jsonb)::text", string(p)).QueryRow(func(row pgx.Row) error {
 			return row.Scan(&answer)
 		})
@@ -117,7 +137,7 @@ func (c *caller) Call(ctx context.Context, fn string, p json.RawMessage) (json.R
 	} else {
 		err = c.pool.QueryRow(ctx, "select "+c.schema+"."+fn+`($1::jsonb)::text
 			from (select pg_catalog.set_config('app.client_id', $2, true), pg_catalog.set_config('role', $3, true) offset 0) settings`,
-			string(p), c.clientID, c.role).Scan(&answer)
+			string(p), c.clientID, as.role).Scan(&answer)
 	}
 	if err != nil {
 		return nil, callError(fn, err)
@@ -135,8 +155,8 @@ func callError(fn string, err error) error {
 
 // Grantee implements rpc.Grantee.
 func (c *caller) Grantee() (in, role string) {
-	role = c.role
-	if role != Role || c.apart {
+	role = Role
+	if s := c.chosen.Load(); s == nil || s.role != Role || s.apart {
 		role = c.pool.Config().ConnConfig.User
 	}
 	return c.schema, pgx.Identifier{role}.Sanitize()

@@ -8,6 +8,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
@@ -53,7 +54,7 @@ func TestModel(t *testing.T) {
 	storetest.RunModel(t, func(t testing.TB, client string) store.Store { return open(t, url, client) })
 }
 
-func TestOpenRefuses(t *testing.T) {
+func TestRefuses(t *testing.T) {
 	t.Parallel()
 	for name, url := range map[string]string{
 		"no URL":         "host=%zz password=SECRET port=x",
@@ -62,11 +63,43 @@ func TestOpenRefuses(t *testing.T) {
 	} {
 		s, err := postgres.Open(t.Context(), url, postgres.Options{ClientID: "a"})
 		if err == nil {
+			err = s.Check(t.Context())
 			s.Close()
+		}
+		if err == nil {
 			t.Errorf("%s: no error", name)
 		} else if strings.Contains(err.Error(), "SECRET") {
 			t.Errorf("%s: the password is in the error: %v", name, err)
 		}
+	}
+}
+
+// A database that does not answer yet keeps no store from being made: its first calls fail as those of an outage, and
+// later ones are made with the worker's role as ever.
+func TestDatabaseComesLater(t *testing.T) {
+	t.Parallel()
+	url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions})
+	name := connect(t, url).Config().Database
+	admin := connect(t, stacktest.Cluster(t).URL("postgres"))
+	allow := func(what string) {
+		t.Helper()
+		if _, err := admin.Exec(t.Context(), "alter database "+name+" allow_connections "+what); err != nil {
+			t.Fatal(err)
+		}
+	}
+	allow("false")
+	s := open(t, url, "a")
+	defer s.Close()
+	err := s.Check(t.Context())
+	if e, ok := errors.AsType[*job.Error](err); !ok || e.Class != job.TransientStorage {
+		t.Errorf("while it is down: %v", err)
+	}
+	allow("true")
+	if err := s.Check(t.Context()); err != nil {
+		t.Errorf("when it is up: %v", err)
+	}
+	if e, err := s.Examine(t.Context()); err != nil || e.Role != postgres.Role {
+		t.Errorf("role %q, %v", e.Role, err)
 	}
 }
 

@@ -1,0 +1,30 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"syscall"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+func TestUnreached(t *testing.T) {
+	t.Parallel()
+	refused := &net.OpError{Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 9}, Err: syscall.ECONNREFUSED}
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{&job.Error{Class: job.TransientStorage, Message: "the database did not answer aw_jobs", Cause: refused}, " (dial tcp 127.0.0.1:9: connection refused)"},
+		{fmt.Errorf("connect: %w", refused), ""}, // it is there
+		{&job.Error{Class: job.TransientStorage, Message: "cut", Cause: &net.OpError{Op: "read", Err: syscall.ECONNRESET}}, ""},
+		{errors.New("a schema that is too old"), ""},
+	} {
+		if got := store.Unreached(c.err); got != c.want {
+			t.Errorf("%v: got %q, want %q", c.err, got, c.want)
+		}
+	}
+}
