@@ -100,6 +100,8 @@ func judge(err error) verdict {
 		return verdict{exitInterrupted, ""}
 	case is(store.ErrSchema):
 		return verdict{exitConfig, "apply it with: async-worker migrate (or paste the output of async-worker migrate --print into the Supabase editor)"}
+	case is(store.ErrLogin):
+		return verdict{exitPermission, nextPermission}
 	case is(store.ErrForbidden):
 		return verdict{exitPermission, "use a key whose client_id claim is this CLIENT_ID, or the service-role key"}
 	case is(store.ErrNotFound):

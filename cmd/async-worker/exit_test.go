@@ -32,6 +32,7 @@ func TestExitCodes(t *testing.T) {
 		{context.DeadlineExceeded, exitTemporary},
 		{store.ErrSchema, exitConfig},
 		{store.ErrForbidden, exitPermission},
+		{store.ErrLogin, exitPermission},
 		{store.ErrNotFound, exitFailed},
 		{store.ErrConflict, exitFailed},
 		{store.ErrTerminal, exitFailed},

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/job"
 )
 
 func (p *program) newExtractCommand() *cobra.Command {
@@ -36,8 +37,15 @@ blocks with page, box and heading level. It needs no service but a docling-serve
 	return cmd
 }
 
+// nextExtract is what to do about a document that was not read; of a damaged or too large one the error says it.
+func nextExtract(err error) string {
+	if e, ok := errors.AsType[*job.Error](err); ok && e.Class != job.UnsupportedFormat {
+		return ""
+	}
+	return "async-worker extract reads PDF, DOCX, PPTX, XLSX, OpenDocument, RTF, EPUB, HTML, Markdown, CSV, e-mail, images and plain text"
+}
+
 func (p *program) extract(cmd *cobra.Command, cfg config.Config, out format, path string) error {
-	const next = "async-worker extract reads PDF, DOCX, PPTX, XLSX, OpenDocument, RTF, EPUB, HTML, Markdown, CSV, e-mail, images and plain text"
 	src, err := extract.Open(path, filepath.Base(path))
 	if err != nil {
 		return fmt.Errorf("open %s: %w", path, err)
@@ -56,14 +64,14 @@ func (p *program) extract(cmd *cobra.Command, cfg config.Config, out format, pat
 	if out == asJSON {
 		doc, err := extract.Collect(cmd.Context(), router, src, limits)
 		if err != nil {
-			return &failure{"extract " + path, next, err}
+			return &failure{"extract " + path, nextExtract(err), err}
 		}
 		return extract.WriteJSON(p.stdout, doc)
 	}
 	md := extract.NewMarkdownWriter(p.stdout)
 	info, err := router.Extract(cmd.Context(), src, limits, md.Write)
 	if err = errors.Join(err, md.Close()); err != nil {
-		return &failure{"extract " + path, next, err}
+		return &failure{"extract " + path, nextExtract(err), err}
 	}
 	for _, warning := range info.Warnings {
 		fmt.Fprintf(p.stderr, "%s: %s\n", path, warning)

@@ -144,6 +144,8 @@ func TestSearch(t *testing.T) {
 	neighbours := app.Tenant{Store: &rows{hits: []store.Hit{{Filename: "b.md", Content: "short"}}}, Embedder: oneVector{}}
 	invoke(t, neighbours, testEnv(), "", "search", "x").want(t, exitOK, "Nothing has a word of the query. These are the nearest by meaning:\n1. b.md")
 	invoke(t, parts, testEnv(), "", "search", " ").want(t, exitUsage, "empty")
+	invoke(t, parts, testEnv(), "", "search", "-draft notice").want(t, exitUsage, "unknown shorthand flag", "goes behind --")
+	invoke(t, parts, testEnv(), "", "search", "--", "-draft notice").want(t, exitOK, "1. a.pdf")
 }
 
 // A job that is over needs no waiting.

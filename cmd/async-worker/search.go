@@ -24,7 +24,7 @@ func (p *program) newSearchCommand() *cobra.Command {
 match by words or by meaning. Each hit names file, page and headings, set, version and chunk; -o json also says where on
 the pages it stands. Words in quotes are a phrase, OR in capitals is one or the other, and a minus before a word or a phrase
 excludes it; before a digit it is a sign. What has no word of the query and is only near it by meaning says so. A query
-without a word finds nothing.`,
+without a word finds nothing. Put -- before a query that begins with a minus.`,
 		Example: `  async-worker search "notice period" --set contracts
   async-worker search '"Super Bowl" -Panthers'
   async-worker search "Umsatz 2024" -n 3 -o json`,
@@ -53,6 +53,9 @@ without a word finds nothing.`,
 	cmd.Flags().StringVar(&q.DocumentSet, "set", "", "only this document set")
 	cmd.Flags().IntVarP(&q.Limit, "limit", "n", 5, "how many hits at most, 1 to 100")
 	addSettings(cmd, groups)
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		return badUsage("a query that begins with a minus goes behind --: async-worker search -- '-draft notice'; async-worker search --help lists the flags", "%v", err)
+	})
 	return cmd
 }
 

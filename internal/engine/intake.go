@@ -36,7 +36,7 @@ func (e *Engine) handle(ctx context.Context, q queue.Queue, m *queue.Message) {
 		d.log = d.log.With("trace_id", d.trace)
 	}
 	if len(t.Ignored) > 0 {
-		d.log.Warn("the message has fields that are not known here; they are ignored", "fields", t.Ignored)
+		d.log.Warn("the message has fields that are unknown, or whose values can't be used; they are ignored", "fields", t.Ignored)
 	}
 	h, ok := e.tuning().Handlers[t.Type]
 	if !ok {

@@ -21,6 +21,8 @@ var (
 	ErrConflict = errors.New("store: the id is taken by a job with another payload")
 	// ErrForbidden says that the key may not touch this tenant's rows (I10).
 	ErrForbidden = errors.New("store: this key may not touch this tenant's rows")
+	// ErrLogin says that the database refuses the login itself: a wrong password, no such role. It is an ErrForbidden.
+	ErrLogin error = loginError{}
 	// ErrSchema says that the database's schema is absent or older than this program; run migrate.
 	ErrSchema = errors.New("store: the database's schema is missing or too old; run async-worker migrate")
 	// ErrTerminal says that the job is already succeeded, failed or canceled (I3).

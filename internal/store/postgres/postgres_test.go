@@ -68,6 +68,8 @@ func TestRefuses(t *testing.T) {
 		}
 		if err == nil {
 			t.Errorf("%s: no error", name)
+		} else if refused := name == "wrong password"; errors.Is(err, store.ErrLogin) != refused || errors.Is(err, store.ErrForbidden) != refused {
+			t.Errorf("%s: %v", name, err)
 		} else if strings.Contains(err.Error(), "SECRET") {
 			t.Errorf("%s: the password is in the error: %v", name, err)
 		}

@@ -202,7 +202,9 @@ func classifyState(fn string, e *SQLError) error {
 		return false
 	}
 	switch {
-	case has("42501", "28", "PGRST301", "PGRST302", "PGRST303", "401", "403"):
+	case has("28"): // Postgres quotes the login, the host and the database, and no password
+		return fmt.Errorf("%w: %s (%s)", store.ErrLogin, e.Message, e.State)
+	case has("42501", "PGRST301", "PGRST302", "PGRST303", "401", "403"):
 		return fmt.Errorf("%w (%s in %s): check that the key or login is this tenant's, and has the role async_worker or service_role",
 			store.ErrForbidden, e.State, fn)
 	case has("PGRST106"):
