@@ -1,6 +1,10 @@
 package extract
 
-import "slices"
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
 
 // PageMethod is how a page's text came about.
 type PageMethod string
@@ -45,4 +49,31 @@ func CountPages(log []PageDecision, methods ...PageMethod) int {
 		}
 	}
 	return n
+}
+
+// maxRanges is the longest list of pages, in bytes.
+const maxRanges = 200
+
+// PageRanges writes ascending numbers as e.g. "3-7,12"; very many are cut short with "…".
+func PageRanges(numbers []int) string {
+	var b strings.Builder
+	for i := 0; i < len(numbers); {
+		j := i
+		for j+1 < len(numbers) && numbers[j+1] == numbers[j]+1 {
+			j++
+		}
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if b.Len() > maxRanges {
+			b.WriteRune('…')
+			break
+		}
+		b.WriteString(strconv.Itoa(numbers[i]))
+		if j > i {
+			b.WriteString("-" + strconv.Itoa(numbers[j]))
+		}
+		i = j + 1
+	}
+	return b.String()
 }

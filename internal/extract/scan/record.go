@@ -103,34 +103,7 @@ func (r *record) report(info *extract.Info) {
 	}
 	if len(r.unread) > 0 {
 		p["unread_pages"] = strconv.Itoa(len(r.unread))
-		p["unread_list"] = ranges(r.unread)
+		p["unread_list"] = extract.PageRanges(r.unread)
 		p["unread_reason"] = r.reason
 	}
-}
-
-// maxRanges is the longest list of pages, in bytes.
-const maxRanges = 200
-
-// ranges writes ascending numbers as e.g. "3-7,12".
-func ranges(numbers []int) string {
-	var b strings.Builder
-	for i := 0; i < len(numbers); {
-		j := i
-		for j+1 < len(numbers) && numbers[j+1] == numbers[j]+1 {
-			j++
-		}
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		if b.Len() > maxRanges {
-			b.WriteRune('…')
-			break
-		}
-		b.WriteString(strconv.Itoa(numbers[i]))
-		if j > i {
-			b.WriteString("-" + strconv.Itoa(numbers[j]))
-		}
-		i = j + 1
-	}
-	return b.String()
 }

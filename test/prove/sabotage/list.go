@@ -22,6 +22,7 @@ var (
 	onChild    = []Suite{{Package: "internal/child", Run: "^Test(Thief|WorkerStaysFree|Protect)$"}}
 	onPool     = []Suite{{Package: "internal/child", Run: "^TestPool", Flags: []string{"-rapid.nofailfile"}}}
 	onPictures = []Suite{{Package: "internal/extract/pageimage"}}
+	onLayout   = []Suite{{Package: "internal/extract/native/pdf"}}
 	onAgent    = []Suite{{Package: "handlers/agent", Run: "^Test(KilledAfterEachStep|HostileDocuments)$"}}
 )
 

@@ -54,5 +54,20 @@ func aroundParsers() []Sabotage {
 			Old: "if need > most {", New: "if need < 0 {",
 			Suites: onPictures, Tests: tests("internal/extract/pageimage", "TestCostlyPicturesAreRefused"),
 		},
+		{
+			Name: "layout-that-looks-at-a-table-for-each-word", Breaks: []string{"parsers"}, File: "internal/extract/native/pdf/columns.go",
+			Old: "if run, ok := runs.of[s.box]; ok && acrossX[run] {", New: "if run, ok := runs.of[s.box]; ok && acrossX[run] && runs.across(x, e)[run] {",
+			Suites: onLayout, Tests: tests("internal/extract/native/pdf", "TestEffortGrowsWithThePage"),
+		},
+		{
+			Name: "layout-without-an-end", Breaks: []string{"parsers"}, File: "internal/extract/native/pdf/columns.go",
+			Old: "if !e.spend(len(segs)) {", New: "if e.spend(len(segs)) && false {",
+			Suites: onLayout, Tests: tests("internal/extract/native/pdf", "TestNoColumnsBeyondTheEffort"),
+		},
+		{
+			Name: "layout-for-a-task-that-has-ended", Breaks: []string{"parsers"}, File: "internal/extract/native/pdf/effort.go",
+			Old: "if ctx.Err() != nil {", New: "if ctx == nil {",
+			Suites: onLayout, Tests: tests("internal/extract/native/pdf", "TestCancelEndsALayout", "TestLayoutEndsWithTheTask"),
+		},
 	}
 }

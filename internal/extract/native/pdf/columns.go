@@ -2,6 +2,7 @@ package pdf
 
 import (
 	"cmp"
+	"context"
 	"slices"
 )
 
@@ -18,8 +19,9 @@ const maxDepth = 8
 // order in which they are read. It is a recursive X-Y cut (Nagy, Seth, Viswanathan: "A prototype
 // document image analysis system for technical journals", 1992) in which lines that span a gutter, such
 // as titles, part the columns above them from those below; and what stands side by side is only taken
-// for columns when it reads like text and not like the rows of a table.
-func readingOrder(segs []segment) []region {
+// for columns when it reads like text and not like the rows of a table. A page that takes more than the effort is cut
+// no further.
+func readingOrder(ctx context.Context, segs []segment, e *effort) ([]region, error) {
 	slices.SortStableFunc(segs, func(a, b segment) int { return cmp.Compare(a.centerY(), b.centerY()) })
 	for i := range segs {
 		segs[i].alone = true
@@ -30,42 +32,56 @@ func readingOrder(segs []segment) []region {
 			}
 		}
 	}
-	return cut(segs, 0)
+	return cut(ctx, segs, e, 0)
 }
 
-func cut(segs []segment, depth int) []region {
+func cut(ctx context.Context, segs []segment, e *effort, depth int) ([]region, error) {
 	if len(segs) == 0 {
-		return nil
+		return nil, nil
 	}
 	if depth < maxDepth {
-		if parts := columns(segs); len(parts) > 1 {
+		parts, err := columns(ctx, segs, e)
+		if err != nil {
+			return nil, err
+		}
+		if len(parts) > 1 {
 			var out []region
 			for _, part := range parts {
-				out = append(out, cut(part, depth+1)...)
+				regions, err := cut(ctx, part, e, depth+1)
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, regions...)
 			}
-			return out
+			return out, nil
 		}
 	}
 	r := region{lines: rows(segs)}
 	for _, l := range r.lines {
 		r.box = r.union(l.box)
 	}
-	return []region{r}
+	return []region{r}, nil
 }
 
 // columns cuts segs, which are in the order of their middles, along the best gutter: bands of columns
 // and what lies between them, in reading order. Nil: there is no gutter.
-func columns(segs []segment) [][]segment {
+func columns(ctx context.Context, segs []segment, e *effort) ([][]segment, error) {
 	var best []band
 	most := 0
 	runs := shortRows(segs)
 	for _, x := range gutters(segs) {
-		if bands, gain := bandsAt(segs, runs, x); gain > most {
+		if err := ended(ctx); err != nil {
+			return nil, err
+		}
+		if !e.spend(len(segs)) {
+			break
+		}
+		if bands, gain := bandsAt(segs, runs, x, e); gain > most {
 			best, most = bands, gain
 		}
 	}
 	if most == 0 {
-		return nil
+		return nil, nil
 	}
 	var parts [][]segment
 	var between []segment
@@ -84,7 +100,7 @@ func columns(segs []segment) [][]segment {
 		parts = append(parts, b.left, b.right)
 	}
 	flush()
-	return parts
+	return parts, nil
 }
 
 // gutters lists the places at which few lines stand, compared with their surroundings.
@@ -132,9 +148,9 @@ type band struct {
 
 // bandsAt cuts the page at x into bands. The gain is the number of segments in columns. A run of rows that
 // stands across x as a table is a band by itself.
-func bandsAt(segs []segment, runs rowRuns, x float64) (bands []band, gain int) {
+func bandsAt(segs []segment, runs rowRuns, x float64, e *effort) (bands []band, gain int) {
 	var open band
-	seen := map[int]bool{}
+	seen, acrossX := map[int]bool{}, runs.across(x, e)
 	closeBand := func() {
 		if len(open.all) == 0 {
 			return
@@ -146,7 +162,7 @@ func bandsAt(segs []segment, runs rowRuns, x float64) (bands []band, gain int) {
 		open = band{}
 	}
 	for _, s := range segs {
-		if run, ok := runs.of[s.box]; ok && runs.across(run, x) {
+		if run, ok := runs.of[s.box]; ok && acrossX[run] {
 			if !seen[run] {
 				seen[run] = true
 				closeBand()

@@ -1,7 +1,11 @@
 package pdf_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -50,5 +54,49 @@ func TestPageThatTakesForEver(t *testing.T) {
 	}
 	if len(doc.Blocks) != 2 || doc.Blocks[0].Text != "Before" || doc.Blocks[1].Text != "After" || doc.Properties["pages_unreadable"] != "2" {
 		t.Errorf("%+v, page %s was given up", doc.Blocks, doc.Properties["pages_unreadable"])
+	}
+}
+
+// TestCancelEndsALayout: a page that was read is not laid out to its end for a task that has ended.
+func TestCancelEndsALayout(t *testing.T) {
+	t.Parallel()
+	m := (&maker{}).page()
+	for i := range 20 {
+		m.text(72, 40+35*float64(i), regular, 10, "A paragraph of its own.")
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	stop := errors.New("the task was canceled")
+	blocks := 0
+	_, err := pdf.New().Extract(ctx, extract.Source{Path: m.write(t)}, extract.Limits{}, func(extract.Block) error {
+		blocks++
+		cancel(stop)
+		return nil
+	})
+	if !errors.Is(err, stop) || blocks != 1 {
+		t.Errorf("%d blocks, %v", blocks, err)
+	}
+}
+
+// TestPagesWithoutStyles are told of when pdftohtml dies: it knows what is set like a heading.
+func TestPagesWithoutStyles(t *testing.T) {
+	bin := t.TempDir()
+	script := `#!/bin/sh
+echo '<page number="1" position="absolute" top="0" left="0" height="2526" width="1785"></page>'
+kill -KILL $$
+`
+	if err := os.WriteFile(filepath.Join(bin, "pdftohtml"), []byte(script), 0o700); err != nil { //nolint:gosec // it is to be run
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	m := &maker{}
+	for range 3 {
+		m.page().text(72, 80, regular, 10, "A page of text.")
+	}
+	doc, err := collect(t, m.write(t))
+	if err != nil || len(doc.Blocks) != 3 {
+		t.Fatalf("%+v %v", doc, err)
+	}
+	if len(doc.Warnings) != 1 || !strings.Contains(doc.Warnings[0], "page 2-3 ") || !strings.Contains(doc.Warnings[0], "crashed") {
+		t.Errorf("warnings: %q", doc.Warnings)
 	}
 }

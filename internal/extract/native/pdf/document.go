@@ -1,11 +1,18 @@
 package pdf
 
-import "github.com/seed-7227ef26/async-worker/internal/extract"
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+)
 
 // document lays out pages one after the other: each when `window` pages more were read.
 type document struct {
 	pages     int
 	textPages int
+	effort    int   // for each page
+	dense     []int // pages with too much on them to look for all their columns
 	stats     *stats
 	splitter  splitter
 	composer  composer
@@ -17,28 +24,28 @@ type document struct {
 func newDocument(pages int, outline []outlineItem, emit extract.Emit) *document {
 	s := newStats()
 	return &document{
-		pages: pages, stats: s,
+		pages: pages, stats: s, effort: maxEffort,
 		composer: composer{stats: s, levels: levels{outline: newOutlineIndex(outline)}, words: compounds{}, emit: emit},
 	}
 }
 
 // add takes the next page and emits what can be.
-func (d *document) add(p *page) error {
+func (d *document) add(ctx context.Context, p *page) error {
 	if len(p.words) > 0 {
 		d.textPages++
 	}
 	d.stats.add(p)
 	d.sheets = append(d.sheets, newSheet(p))
 	if len(d.sheets)-d.next > window {
-		return d.layOut()
+		return d.layOut(ctx)
 	}
 	return nil
 }
 
 // flush emits the rest.
-func (d *document) flush() error {
+func (d *document) flush(ctx context.Context) error {
 	for d.next < len(d.sheets) {
-		if err := d.layOut(); err != nil {
+		if err := d.layOut(ctx); err != nil {
 			return err
 		}
 	}
@@ -46,13 +53,13 @@ func (d *document) flush() error {
 }
 
 // layOut emits the blocks of the next page and forgets the pages that no other needs any more.
-func (d *document) layOut() error {
+func (d *document) layOut(ctx context.Context) error {
 	s := d.sheets[d.next]
 	others := make([]*sheet, 0, 2*window)
 	others = append(others, d.sheets[max(0, d.next-window):d.next]...)
 	others = append(others, d.sheets[d.next+1:min(len(d.sheets), d.next+1+window)]...)
 	d.next++
-	if err := d.compose(s, others); err != nil {
+	if err := d.compose(ctx, s, others); err != nil {
 		return err
 	}
 	s.words, s.segments, s.answer.Blocks = nil, nil, nil // later pages only look at its edges
@@ -64,7 +71,7 @@ func (d *document) layOut() error {
 }
 
 // compose emits the blocks of a page, and those that its Router puts there.
-func (d *document) compose(s *sheet, others []*sheet) error {
+func (d *document) compose(ctx context.Context, s *sheet, others []*sheet) error {
 	if s.answer.First {
 		if err := d.put(s.answer.Blocks); err != nil {
 			return err
@@ -74,8 +81,19 @@ func (d *document) compose(s *sheet, others []*sheet) error {
 	if !s.answer.Whole {
 		body = s.body(others, d.pages, d.stats.body())
 	}
-	for _, r := range readingOrder(body) {
+	e := &effort{d.effort}
+	regions, err := readingOrder(ctx, body, e)
+	if err != nil {
+		return err
+	}
+	if e.left == 0 {
+		d.dense = append(d.dense, s.number)
+	}
+	for _, r := range regions {
 		for _, p := range d.splitter.pieces(s.page, r) {
+			if err := ended(ctx); err != nil {
+				return err
+			}
 			if err := d.composer.add(p); err != nil {
 				return err
 			}
@@ -101,4 +119,13 @@ func (d *document) put(blocks []extract.Block) error {
 		}
 	}
 	return nil
+}
+
+// warnings tells a reader of the document what of its layout could not be found.
+func (d *document) warnings() []string {
+	if len(d.dense) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("page %s holds too much to find all columns and tables of it: lines that stand side by side may be read as one",
+		extract.PageRanges(d.dense))}
 }

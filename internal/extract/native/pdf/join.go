@@ -72,3 +72,38 @@ func joinTexts(a, b string) string {
 	}
 	return a + " " + b
 }
+
+// growing is a text that is put together of many parts. Only its end is looked at and copied when one more comes.
+type growing struct {
+	done strings.Builder
+	tail string
+}
+
+const (
+	tailBytes = 4 << 10
+	keptBytes = 256 // of them: more than the longest compound has
+)
+
+// add sets part behind the text.
+func (g *growing) add(join func(a, b string) string, part string) {
+	g.tail = join(g.tail, part)
+	if len(g.tail) <= tailBytes {
+		return
+	}
+	end := len(g.tail) - keptBytes
+	for end > 0 && !utf8.RuneStart(g.tail[end]) {
+		end--
+	}
+	g.done.WriteString(g.tail[:end])
+	g.tail = g.tail[end:]
+}
+
+// String is the whole text.
+func (g *growing) String() string {
+	if g.done.Len() == 0 {
+		return g.tail
+	}
+	g.done.WriteString(g.tail)
+	g.tail = ""
+	return g.done.String()
+}

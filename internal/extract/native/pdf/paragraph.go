@@ -23,19 +23,19 @@ type piece struct {
 
 // text is the piece's lines joined.
 func (p *piece) text(join func(a, b string) string) string {
-	var s string
+	var s growing
 	for i, l := range p.lines {
 		t := l.text()
 		if i == 0 {
 			if p.marker != "" {
 				t = joinWords(l.words()[1:])
 			}
-			s = t
+			s.tail = t
 			continue
 		}
-		s = join(s, t)
+		s.add(join, t)
 	}
-	return s
+	return s.String()
 }
 
 // splitter cuts regions into pieces.

@@ -214,10 +214,10 @@ func TestRightToLeft(t *testing.T) {
 		})
 		err := readWords(strings.NewReader(b.String()), 1, func(p *page) error {
 			p.mirror()
-			return d.add(p)
+			return d.add(t.Context(), p)
 		})
 		if err == nil {
-			err = d.flush()
+			err = d.flush(t.Context())
 		}
 		if err != nil || got != tt.want {
 			t.Errorf("%q reads %q, want %q (%v)", tt.words, got, tt.want, err)
@@ -266,10 +266,10 @@ func FuzzPoppler(f *testing.F) {
 			applyStyles(p, styles[p.number])
 			p.straighten()
 			p.mirror()
-			return d.add(p)
+			return d.add(t.Context(), p)
 		})
 		if err == nil {
-			err = d.flush()
+			err = d.flush(t.Context())
 		}
 		if err != nil {
 			t.Log(err)
@@ -311,10 +311,10 @@ func FuzzLayout(f *testing.F) {
 			}
 			return nil
 		})
-		if err := d.add(p); err != nil {
+		if err := d.add(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
-		if err := d.flush(); err != nil {
+		if err := d.flush(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		slices.Sort(want)
@@ -334,10 +334,10 @@ func BenchmarkFullPage(b *testing.B) {
 			p.words = append(p.words, word{box: box{x, y, x + 1.5, y + 3 + float64(i%7)}, text: "word", segment: i, order: i * 7919 % maxWords})
 		}
 		d := newDocument(1, nil, func(extract.Block) error { return nil })
-		if err := d.add(p); err != nil {
+		if err := d.add(b.Context(), p); err != nil {
 			b.Fatal(err)
 		}
-		if err := d.flush(); err != nil {
+		if err := d.flush(b.Context()); err != nil {
 			b.Fatal(err)
 		}
 	}

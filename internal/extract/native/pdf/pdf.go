@@ -79,7 +79,7 @@ func (Extractor) ExtractRouted(ctx context.Context, src extract.Source, limits e
 	d := newDocument(info.Pages, outline, counted(&info, limits.Characters, emit))
 	damaged, err := readAll(ctx, program, info.Pages, &waiting{router: router, arrived: d.add})
 	if err == nil {
-		err = d.flush()
+		err = d.flush(ctx)
 	}
 	if err != nil {
 		return info, failure(err)
@@ -88,6 +88,7 @@ func (Extractor) ExtractRouted(ctx context.Context, src extract.Source, limits e
 	if len(damaged) > 0 {
 		info.Properties["pages_unreadable"] = strings.Join(damaged, ",")
 	}
+	info.Warnings = append(program.warnings(), d.warnings()...)
 	return info, nil
 }
 
@@ -157,7 +158,7 @@ func readAll(ctx context.Context, program poppler, pages int, w *waiting) (damag
 		}
 		next++
 	}
-	return damaged, w.flush()
+	return damaged, w.flush(ctx)
 }
 
 // counted wraps emit: it counts what is emitted in info, and refuses more than the limit.

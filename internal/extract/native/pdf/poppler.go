@@ -21,6 +21,7 @@ type poppler struct {
 	dir    string // where its empty working folders are made
 	limits child.Limits
 	pool   *child.Pool // nil: memory has no end
+	plain  *plainPages
 }
 
 // What one of poppler's programs that print text may have of the pool, in bytes: ordinary documents make it take 3 MiB,
@@ -39,7 +40,7 @@ func newPoppler(src extract.Source, path string, l extract.Limits) poppler {
 	return poppler{path, src.TempDir, child.Limits{
 		Wait: l.Time, CPU: l.Time, Silence: l.PageTime, Memory: memory,
 		File: 1 << 20, // they write to their standard output only
-	}, l.Pool}
+	}, l.Pool, &plainPages{}}
 }
 
 // command is one of the programs, whose output read takes.
@@ -120,16 +121,18 @@ func (p poppler) stream(ctx context.Context, first, last int, yield func(*page) 
 			return readWords(r, first, func(pg *page) error { return send(ctx, words, pg) })
 		}, []string{"-bbox-layout", "-enc", "UTF-8", "-f", strconv.Itoa(first), "-l", strconv.Itoa(last), p.path, "-"}))
 	})
+	var styling child.Result // valid once runs is closed
 	all.Go(func() {
 		defer close(runs)
-		_, _ = child.Run(ctx, p.command("pdftohtml", func(r io.Reader) error {
+		styling, _ = child.Run(ctx, p.command("pdftohtml", func(r io.Reader) error {
 			_, err := readRuns(r, func(rp *runPage) error { return send(ctx, runs, rp) })
 			return err
 		}, p.runArgs(first, last)))
 	})
 	var styles *runPage
+	open := true
 	for pg := range words {
-		for open := true; open && (styles == nil || styles.number < pg.number); {
+		for open && (styles == nil || styles.number < pg.number) {
 			styles, open = <-runs
 		}
 		if styles != nil && styles.number == pg.number {
@@ -138,6 +141,8 @@ func (p poppler) stream(ctx context.Context, first, last int, yield func(*page) 
 				styles = p.findInvisible(ctx, pg, styles)
 			}
 			applyStyles(pg, styles)
+		} else if !open {
+			p.plain.add(pg, styling)
 		}
 		pg.straighten()
 		pg.mirror()
@@ -146,6 +151,32 @@ func (p poppler) stream(ctx context.Context, first, last int, yield func(*page) 
 		}
 	}
 	return result, err
+}
+
+// plainPages are those whose styles could not be read, because pdftohtml died before them.
+type plainPages struct {
+	numbers []int
+	why     child.End // of the first
+}
+
+// add notes a page without styles, and how pdftohtml ended.
+func (l *plainPages) add(pg *page, ended child.Result) {
+	if len(pg.words) == 0 {
+		return
+	}
+	if len(l.numbers) == 0 {
+		l.why = ended.End
+	}
+	l.numbers = append(l.numbers, pg.number)
+}
+
+// warnings tells a reader of the document which pages were read without their styles.
+func (p poppler) warnings() []string {
+	if len(p.plain.numbers) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("the fonts of page %s could not be read (pdftohtml ended by %s): headings and code there may be read as plain text",
+		extract.PageRanges(p.plain.numbers), p.plain.why)}
 }
 
 // errDone ends the programs of a range of pages that nobody reads further.

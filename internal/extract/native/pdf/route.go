@@ -65,7 +65,7 @@ func (p *page) text() PageText {
 type waiting struct {
 	router  Router
 	queue   []question
-	arrived func(*page) error
+	arrived func(context.Context, *page) error
 }
 
 type question struct {
@@ -76,27 +76,27 @@ type question struct {
 // add takes the next page, and hands on those that are answered.
 func (w *waiting) add(ctx context.Context, p *page) error {
 	if w.router == nil {
-		return w.arrived(p)
+		return w.arrived(ctx, p)
 	}
 	w.queue = append(w.queue, question{p, w.router.Route(ctx, p.text())})
 	for len(w.queue) > 0 && (w.queue[0].answer == nil || len(w.queue) > w.router.Ahead()) {
-		if err := w.next(); err != nil {
+		if err := w.next(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *waiting) flush() error {
+func (w *waiting) flush(ctx context.Context) error {
 	for len(w.queue) > 0 {
-		if err := w.next(); err != nil {
+		if err := w.next(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *waiting) next() error {
+func (w *waiting) next(ctx context.Context) error {
 	q := w.queue[0]
 	w.queue = append(w.queue[:0], w.queue[1:]...)
 	if q.answer != nil {
@@ -108,7 +108,7 @@ func (w *waiting) next() error {
 			q.page.words = nil
 		}
 	}
-	return w.arrived(q.page)
+	return w.arrived(ctx, q.page)
 }
 
 // countSigns counts the signs of a word as poppler prints it, and those of them that are no text.

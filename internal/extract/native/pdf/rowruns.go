@@ -1,12 +1,16 @@
 package pdf
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // rowRuns are lines one below the other, each of several short segments: the rows of tables, also of those
 // that stand across the columns of a page.
 type rowRuns struct {
-	segs [][]segment
-	of   map[box]int // index into segs
+	segs    [][]segment
+	of      map[box]int // index into segs
+	written [][]segment // segs in the order of the page's content stream
 }
 
 const (
@@ -33,6 +37,9 @@ func shortRows(segs []segment) rowRuns {
 				runs.of[s.box] = len(runs.segs)
 			}
 			runs.segs = append(runs.segs, run)
+			written := slices.Clone(run)
+			slices.SortStableFunc(written, func(a, b segment) int { return cmp.Compare(a.order, b.order) })
+			runs.written = append(runs.written, written)
 		}
 		at = max(end, at+1)
 	}
@@ -47,15 +54,28 @@ func isShortRow(l line) bool {
 	return len(l.segments) >= runCells && words <= runWords*len(l.segments)
 }
 
-// across says whether a run stands on both sides of x and was written row by row.
-func (r rowRuns) across(run int, x float64) bool {
-	var left, right []segment
-	for _, s := range r.segs[run] {
-		if s.centerX() < x {
-			left = append(left, s)
-		} else {
-			right = append(right, s)
+// across says which runs stand on both sides of x and were written row by row. It looks at each of their segments once.
+func (r rowRuns) across(x float64, e *effort) []bool {
+	out := make([]bool, len(r.segs))
+	for i, run := range r.written {
+		e.spend(len(run))
+		var sides [2]int // segments left and right of x
+		switches, last := 0, -1
+		for start := 0; start < len(run); {
+			var here [2]int // of those written at one place, left before right
+			for ; start < len(run) && (here == [2]int{} || run[start].order == run[start-1].order); start++ {
+				here[one(run[start].centerX() >= x)]++
+			}
+			for side, n := range here {
+				if n > 0 {
+					switches += one(last >= 0 && last != side)
+					last = side
+					sides[side] += n
+				}
+			}
 		}
+		fewer := min(sides[0], sides[1])
+		out[i] = fewer >= runRows && switches > fewer/2
 	}
-	return len(left) >= runRows && len(right) >= runRows && switches(left, right) > min(len(left), len(right))/2
+	return out
 }

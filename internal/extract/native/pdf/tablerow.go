@@ -68,23 +68,27 @@ func fill(grouped [][]cell, columns int) *extract.Table {
 		})
 		out := make([]extract.Cell, 0, columns)
 		next, isBold := 0, true
+		var last growing // the text of out's last one
 		for _, c := range row {
 			text := joinWords(c.words)
 			isBold = isBold && lookOf(c.words).bold
 			if c.from < next && len(out) > 0 {
-				out[len(out)-1].Text = joinTexts(out[len(out)-1].Text, text)
+				last.add(joinTexts, text)
 				continue
 			}
+			closeCell(out, &last)
 			for ; next < c.from; next++ {
 				out = append(out, extract.Cell{})
 			}
-			made := extract.Cell{Text: text}
+			made := extract.Cell{}
+			last.tail = text
 			if span := c.to - c.from + 1; span > 1 {
 				made.ColSpan = span
 			}
 			out = append(out, made)
 			next = c.to + 1
 		}
+		closeCell(out, &last)
 		for ; next < columns; next++ {
 			out = append(out, extract.Cell{})
 		}
@@ -92,6 +96,14 @@ func fill(grouped [][]cell, columns int) *extract.Table {
 	}
 	t.Headers = headers(t.Rows, bold)
 	return t
+}
+
+// closeCell gives the row's last cell its text.
+func closeCell(row []extract.Cell, text *growing) {
+	if n := len(row); n > 0 {
+		row[n-1].Text = text.String()
+	}
+	*text = growing{}
 }
 
 // headers counts the rows at the top that head the others: they are bold and the rest is not, or they
