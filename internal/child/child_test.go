@@ -195,8 +195,6 @@ func TestReaderThatGivesUpEndsTheProgram(t *testing.T) {
 	}
 }
 
-// A consumer that is busy elsewhere (the embedding model is slow) must not make the program look slow,
-// nor lose what it printed before it ended.
 // What reads the output parses foreign bytes, in a goroutine of its own: its panic is an error of this run.
 func TestReaderThatPanicsEndsTheProgram(t *testing.T) {
 	t.Parallel()
@@ -207,16 +205,18 @@ func TestReaderThatPanicsEndsTheProgram(t *testing.T) {
 	}
 }
 
+// A consumer that is busy elsewhere (the embedding model is slow) must not make the program look slow,
+// nor lose what it printed before it ended.
 func TestSlowConsumerIsNotTheProgramsFault(t *testing.T) {
 	t.Parallel()
-	c, _ := sh(t, `i=0; while [ $i -lt 30000 ]; do echo "line $i"; i=$((i+1)); done`)
-	c.Limits.Wait = 500 * time.Millisecond
+	c, _ := sh(t, `i=0; while [ $i -lt 10000 ]; do echo "line $i"; i=$((i+1)); done`) // more than a pipe holds
+	c.Limits.Wait = 2 * time.Second
 	lines := 0
 	c.Stdout = func(r io.Reader) error {
 		scanner := bufio.NewScanner(r)
 		for scanner.Scan() {
 			if lines++; lines == 2 {
-				busy, cancel := context.WithTimeout(t.Context(), 800*time.Millisecond)
+				busy, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
 				<-busy.Done()
 				cancel()
 			}
@@ -224,7 +224,7 @@ func TestSlowConsumerIsNotTheProgramsFault(t *testing.T) {
 		return scanner.Err()
 	}
 	r, err := child.Run(t.Context(), c)
-	if err != nil || !r.OK() || lines != 30000 {
+	if err != nil || !r.OK() || lines != 10000 {
 		t.Errorf("%d lines, %+v, %v", lines, r, err)
 	}
 }
