@@ -145,6 +145,47 @@ func oldSchema(t *testing.T) string {
 	return string(sql)
 }
 
+// TestOldWorkerBetweenTablesAndFunctions: the tables are migrated first, and then all functions are renewed at once. In
+// between, however long it is, workers of the version before go on as they did.
+func TestOldWorkerBetweenTablesAndFunctions(t *testing.T) {
+	t.Parallel()
+	url := stacktest.EmptyPostgres(t)
+	super := connect(t, url)
+	if _, err := super.Exec(t.Context(), oldSchema(t)); err != nil {
+		t.Fatal(err)
+	}
+	conn := connect(t, url)
+	if _, err := conn.Exec(t.Context(), "set role async_worker; set app.client_id = 'a'"); err != nil {
+		t.Fatal(err)
+	}
+	w := oldWorker{conn, "a"}
+	w.do(t, "meanwhile", oldCalls[0])
+	w.do(t, "released", oldCalls[0])
+	// A function of that name that somebody else made stops the second half.
+	if _, err := super.Exec(t.Context(), "create function aw_made_of(text) returns text language sql return $1; alter function aw_made_of(text) owner to async_worker"); err != nil {
+		t.Fatal(err)
+	}
+	if report, err := schema.Migrate(t.Context(), url, schema.Options{Dimensions: 8}); err == nil || report.To != schema.Version() || !strings.Contains(err.Error(), "aw_made_of") {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	w.do(t, "meanwhile", oldCalls[1])
+	w.do(t, "between", append(oldCalls[0][:len(oldCalls[0]):len(oldCalls[0])], oldCalls[1]...))
+	if _, err := super.Exec(t.Context(), "drop function aw_made_of(text)"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := schema.Migrate(t.Context(), url, schema.Options{Dimensions: 8}); err != nil {
+		t.Fatal(err)
+	}
+	// A row of before counts from nothing.
+	var releases int
+	if err := conn.QueryRow(t.Context(), `select aw_release('{"client_id":"a","job_id":"released","fence":1,"waits":true,"tried":true}') is not null`).Scan(new(bool)); err != nil {
+		t.Fatal(err)
+	}
+	if err := super.QueryRow(t.Context(), "select releases from jobs where id = 'released'").Scan(&releases); err != nil || releases != 1 {
+		t.Errorf("%d releases, %v", releases, err)
+	}
+}
+
 // TestMigrationsCallNothingOfOthers: whoever migrates is a superuser, and up to version 16 of the schema anybody could
 // put a function into public that fits a call better than the built-in one.
 func TestMigrationsCallNothingOfOthers(t *testing.T) {

@@ -4,7 +4,7 @@ create or replace function {{ .schema }}.aw_begun(decision text, j {{ .schema }}
 language sql stable
 return jsonb_build_object('decision', decision, 'fence', j.fence, 'attempt', j.attempts,
     'max_attempts', j.max_attempts, 'progress', j.progress, 'state', j.status, 'checkpoint', j.checkpoint,
-    'releases', j.releases, 'waited_ms', case when j.waiting_since is not null then
+    'releases', coalesce(j.releases, 0), 'waited_ms', case when j.waiting_since is not null then
       greatest(1, ceil(extract(epoch from now() - j.waiting_since) * 1000))::bigint end,
     'retry_wait_ms', j.retry_wait_ms, 'duration_ms', {{ .schema }}.aw_life_ms(j)) || extra;
 

@@ -122,7 +122,7 @@ declare
 begin
   if coalesce((p ->> 'waits')::boolean, false) then
     update {{ .schema }}.jobs as u set
-      releases = u.releases + case when coalesce((p ->> 'tried')::boolean, false) then 1 else 0 end,
+      releases = coalesce(u.releases, 0) + case when coalesce((p ->> 'tried')::boolean, false) then 1 else 0 end,
       waiting_since = coalesce(u.waiting_since, clock_timestamp())
     where u.client_id = j.client_id and u.id = j.id;
   end if;
