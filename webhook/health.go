@@ -35,9 +35,9 @@ func (h *health) judge(d store.Delivery, a Attempt) string {
 	defer h.mu.Unlock()
 	name, path := host(d.URL), pathOf(d.URL)
 	switch {
-	case errors.Is(a.Err, errStopping):
+	case errors.Is(a.Err, errStopping), a.refused(): // nothing was sent
 		return ""
-	case a.refused() || a.Status > 0 && a.Status < http.StatusInternalServerError:
+	case a.Status > 0 && a.Status < http.StatusInternalServerError:
 		if f := h.hosts[name]; f != nil {
 			delete(f.paths, path)
 			clear(f.failing)

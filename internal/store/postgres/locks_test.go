@@ -126,3 +126,40 @@ func TestStagingOutlastsTheDocumentsEnd(t *testing.T) {
 		t.Errorf("opening the document: %v", err)
 	}
 }
+
+// TestLocksAreOnesOwn: a tenant's calls take locks that no other login can take before them (I10). The number of an
+// advisory lock is everybody's to compute, or to read in pg_locks, and to hold for ever.
+func TestLocksAreOnesOwn(t *testing.T) {
+	t.Parallel()
+	url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions})
+	super := connect(t, url)
+	rows, err := super.Query(t.Context(), `select p.proname from pg_proc p where p.pronamespace = 'public'::regnamespace
+		and p.prokind = 'f' and p.proname like 'aw\_%' and pg_get_functiondef(p.oid) ~ 'advisory_(xact_)?lock'`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := collect(t, rows); len(found) > 0 {
+		t.Errorf("I10: %q take advisory locks", found)
+	}
+
+	victim := storetest.NewVictim(t, func(t testing.TB, client string) store.Store { return open(t, url, client) }, super)
+	worker := login(t, url, super, "async_worker", victim.Client)
+	for fn, args := range victim.Calls() {
+		tx, err := worker.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, failed := tx.Exec(t.Context(), "savepoint call; select "+fn+"($1::jsonb)", pgx.QueryExecModeSimpleProtocol, string(args))
+		if failed != nil {
+			t.Logf("%s: %v", fn, failed)
+		}
+		var locks int
+		err = tx.QueryRow(t.Context(), "select count(*) from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()").Scan(&locks)
+		if failed == nil && (err != nil || locks > 0) {
+			t.Errorf("I10: %s holds %d advisory locks, %v", fn, locks, err)
+		}
+		if err := tx.Rollback(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -38,7 +38,7 @@ func TestUpgrade(t *testing.T) {
 				  drop column worker_id cascade, drop column retry_wait_ms cascade;
 				alter table dead_letters drop column error_type cascade, drop column retry_count cascade,
 				  drop column processing_time_ms cascade, drop column worker_id cascade;
-				drop table page_results, page_result_jobs, partials, webhook_outages;
+				drop table page_results, page_result_jobs, partials, webhook_outages, webhook_locks;
 				alter table webhook_deliveries drop column waits_for cascade;
 				drop index document_versions_by_content;
 				alter type document_chunk_hit drop attribute matched cascade;

@@ -139,6 +139,42 @@ func testOutageOfAPath(t *testing.T, b *bench) {
 	}
 }
 
+// testOutageOfSome: what one delivery comes to speaks for others only as far as it goes. An answer that wants to be left
+// alone for a day, for itself, puts off the receiver's probe by minutes; and a delivery that was never sent, since its
+// address is refused, ends no outage, and its turn as a probe is the next one's.
+func testOutageOfSome(t *testing.T, b *bench) {
+	b.hooks("https://shared.example/1", "https://shared.example/2", "https://shared.example/3")
+	claimed := b.claimAll(hour)
+	busy := func(o *store.DeliveryOutcome) {
+		o.Down, o.ResponseStatus, o.RetryAfter = store.HostDown, http.StatusServiceUnavailable, 24*hour
+	}
+	for _, d := range claimed {
+		if is := b.attempt(d, busy); !is.Down || is.Probe > 5*time.Minute {
+			t.Errorf("after an answer that asks for a day: %+v, want a probe within five minutes", is)
+		}
+	}
+
+	b.hooks("https://gone.example/1", "https://gone.example/2", "https://gone.example/3")
+	claimed = b.claimAll(hour)
+	is := b.attempt(claimed[0], hostDown)
+	b.attempt(claimed[1], hostDown)
+	refused := func(o *store.DeliveryOutcome) { o.Status = store.DeliveryRefused }
+	if r := b.attempt(claimed[2], refused); r.Ended || r.Status != store.DeliveryRefused {
+		t.Errorf("one that was not sent: %+v", r)
+	}
+	probe := b.probeNow(is)
+	if r := b.attempt(probe, refused); r.Ended || r.Status != store.DeliveryRefused {
+		t.Errorf("a probe that was not sent: %+v", r)
+	}
+	next := b.claimAll(hour)
+	if len(next) != 1 || !next[0].Waiting || next[0].ID == probe.ID {
+		t.Fatalf("claimed %+v, want the next probe at once", next)
+	}
+	if r := b.attempt(next[0], answered); !r.Ended {
+		t.Errorf("an answer: %+v", r)
+	}
+}
+
 // testExtendedClaims: a lease is renewed by its holder, and by nobody whose claim ran out.
 func testExtendedClaims(t *testing.T, b *bench) {
 	b.hooks("https://a.example/1", "https://a.example/2")

@@ -65,6 +65,7 @@ var otherTests = []suiteTest{
 	{"deliveries by host", testSkipHosts},
 	{"receivers that are down", testOutages},
 	{"paths that are down", testOutageOfAPath},
+	{"what speaks for others", testOutageOfSome},
 	{"claims that are extended", testExtendedClaims},
 	{"stage and activate", testActivate},
 	{"activation refuses gaps", testActivateRefuses},

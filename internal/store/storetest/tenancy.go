@@ -15,7 +15,7 @@ import (
 // Tables are all tables of the contract (DESIGN 2.5) and those beneath them.
 var Tables = []string{
 	"jobs", "job_events", "dead_letters", "webhook_deliveries", "documents", "document_versions", "document_chunks",
-	"summaries", "agent_runs", "derived_contents", "page_results", "page_result_jobs", "partials", "webhook_outages",
+	"summaries", "agent_runs", "derived_contents", "page_results", "page_result_jobs", "partials", "webhook_outages", "webhook_locks",
 }
 
 // Victim is a tenant with something in every table, and a job that runs.
@@ -58,7 +58,8 @@ func NewVictim(t *testing.T, open Open, superuser *pgx.Conn) Victim {
 		insert into derived_contents (client_id, job_id, source_filename, source_sha256, recipe, blob, format, engine)
 			values ('%[1]s', 'j', 'f', 'sha', 'r', 'secret', 'md', 'e');
 		insert into page_result_jobs (client_id, job_id, source, filename) values ('%[1]s', 'j', 's', 'secret.pdf');
-		insert into webhook_outages (client_id, receiver, since, probe_at) values ('%[1]s', 'secret.example', now(), now() + interval '1 day')`,
+		insert into webhook_outages (client_id, receiver, since, probe_at) values ('%[1]s', 'secret.example', now(), now() + interval '1 day');
+		insert into webhook_locks (client_id) values ('%[1]s')`,
 		v.Client))
 	if err != nil {
 		t.Fatal(err)

@@ -169,6 +169,7 @@ func plant(t *testing.T, table string, v storetest.Victim) map[string]any {
 		"page_results":     {"source": "s", "reader": "r", "page": 2, "reading": "\\x00"},
 		"page_result_jobs": {"job_id": "j", "source": "s"},
 		"webhook_outages":  {"receiver": "r", "since": "2026-01-01T00:00:00Z", "probe_at": "2026-01-01T00:00:00Z"},
+		"webhook_locks":    {},
 		"partials":         {"key": "p", "answer": "a", "prompt_tokens": 0, "completion_tokens": 0, "job_id": "j", "series": 1},
 	}
 	row, ok := rows[table]

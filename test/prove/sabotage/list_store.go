@@ -238,6 +238,16 @@ func inTheStore() []Sabotage {
 			Suites: onPostgres, Tests: cases("receivers that are down"),
 		},
 		{
+			Name: "what-is-not-sent-ends-an-outage", Breaks: []string{"webhooks"}, File: functions + "70_deliveries.sql",
+			Old: "between 1 and 499;", New: "between 1 and 499 or v_status = 'refused';",
+			Suites: onPostgres, Tests: cases("what speaks for others"),
+		},
+		{
+			Name: "an-answer-silences-a-host", Breaks: []string{"webhooks"}, File: functions + "70_deliveries.sql",
+			Old: "interval '0'), make_interval(mins => 5));", New: "interval '0'), make_interval(hours => 24));",
+			Suites: onPostgres, Tests: cases("what speaks for others"),
+		},
+		{
 			Name: "probe-costs-an-attempt", Breaks: []string{"webhooks"}, File: functions + "70_deliveries.sql",
 			Old: "attempts = attempts + case when w.waits_for is not null and v_down is not null then 0 else 1 end", New: "attempts = attempts + 1",
 			Suites: onPostgres, Tests: cases("receivers that are down"),

@@ -21,22 +21,26 @@ begin
 end $$;
 
 -- The effect record_derived_content: the next version of what is derived of a source. Who records one of the
--- same source waits for the other, so that each version has a number of its own.
+-- same source waits for the other, so that each version has a number of its own: both want the same number, and the
+-- index of numbers makes the second one wait, and look again. An advisory lock would be everybody's to take and to keep.
 create or replace function {{ .schema }}.aw_effect_record_derived_content(client text, job text, fence bigint, args jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_filename text := args ->> 'source_filename';
   d {{ .schema }}.derived_contents;
 begin
-  perform pg_advisory_xact_lock(hashtextextended(format('derived %s %s', client, v_filename), 0));
-  insert into {{ .schema }}.derived_contents (client_id, job_id, source_filename, source_blob, source_sha256, recipe, blob, format,
-                                engine, page_count, mean_confidence, unread_pages, version)
-  values (client, job, v_filename, args ->> 'source_blob', args ->> 'source_sha256', args ->> 'recipe', args ->> 'blob',
-          args ->> 'format', args ->> 'engine', (args ->> 'page_count')::int, (args ->> 'mean_confidence')::real,
-          coalesce((select array_agg(n::int order by n::int)
-                    from jsonb_array_elements_text(nullif(args -> 'unread_pages', 'null')) n), '{}'),
-          (select coalesce(max(o.version), 0) + 1 from {{ .schema }}.derived_contents o
-           where o.client_id = client and o.source_filename = v_filename))
-  returning * into d;
+  loop
+    insert into {{ .schema }}.derived_contents (client_id, job_id, source_filename, source_blob, source_sha256, recipe, blob, format,
+                                  engine, page_count, mean_confidence, unread_pages, version)
+    values (client, job, v_filename, args ->> 'source_blob', args ->> 'source_sha256', args ->> 'recipe', args ->> 'blob',
+            args ->> 'format', args ->> 'engine', (args ->> 'page_count')::int, (args ->> 'mean_confidence')::real,
+            coalesce((select array_agg(n::int order by n::int)
+                      from jsonb_array_elements_text(nullif(args -> 'unread_pages', 'null')) n), '{}'),
+            (select coalesce(max(o.version), 0) + 1 from {{ .schema }}.derived_contents o
+             where o.client_id = client and o.source_filename = v_filename))
+    on conflict (source_filename, version, client_id) do nothing
+    returning * into d;
+    exit when found;
+  end loop;
   return jsonb_build_object('derived_content_id', d.id, 'derived_blob', d.blob, 'version', d.version);
 end $$;

@@ -16,12 +16,14 @@ language sql immutable
 return make_interval(hours => 76);
 
 -- aw_lock_outages makes this transaction the only one that changes the tenant's outages. Under it no row of a delivery is
--- waited for, so that it can be taken with the lock of one.
+-- waited for, so that it can be taken with the lock of one. It is the lock of a row: an advisory lock, whose number
+-- everybody can tell, is everybody's to take and to keep.
 create or replace function {{ .schema }}.aw_lock_outages(client text) returns void
-language sql volatile
-begin atomic
-  select pg_advisory_xact_lock(hashtextextended('{{ .schema }}.webhook_outages ' || client, 0));
-end;
+language plpgsql set search_path = {{ .path }} as $$
+begin
+  insert into {{ .schema }}.webhook_locks (client_id) values (client) on conflict (client_id) do nothing;
+  perform from {{ .schema }}.webhook_locks l where l.client_id = client for update;
+end $$;
 
 -- aw_hold_deliveries lets what is due wait for receivers that are down, and returns the ids of deliveries that are to
 -- probe one. The caller has locked the tenant's outages.
@@ -154,7 +156,9 @@ begin
 end $$;
 
 -- aw_settle_delivery notes an attempt. p.down says that the receiver is down, as the worker sees it: 'host' or 'url';
--- a probe that no answer came to, or one of 5xx, says so by itself. Any other answer ends the outage of its receiver.
+-- a probe that no answer came to, or one of 5xx, says so by itself. Any other answer ends the outage of its receiver. What
+-- an answer asks for, to be left alone, puts off the receiver's probe by minutes at most: not all who wait for a receiver
+-- are who it answers.
 create or replace function {{ .schema }}.aw_settle_delivery(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -165,6 +169,7 @@ declare
   v_status text := p ->> 'status';
   v_error text := nullif(p ->> 'error', '');
   v_answers boolean;
+  v_after interval := least(coalesce({{ .schema }}.aw_span(p -> 'retry_after_ms'), interval '0'), make_interval(mins => 5));
   v_receivers text[];
   v_down text;
   v_waiting int := 0;
@@ -178,7 +183,7 @@ begin
     raise exception 'delivery % is not held under fence %', p ->> 'id', p ->> 'fence' using errcode = 'AW001';
   end if;
   v_receivers := {{ .schema }}.aw_receivers(w.url);
-  v_answers := coalesce((p ->> 'response_status')::int, 0) between 1 and 499 or v_status = 'refused';
+  v_answers := coalesce((p ->> 'response_status')::int, 0) between 1 and 499;
   if v_status = 'failed' and not v_answers and w.waits_for is not null then
     v_status := 'pending'; -- a probe is no attempt, and so not the last one
   end if;
@@ -197,11 +202,10 @@ begin
 
   if v_down is not null then
     insert into {{ .schema }}.webhook_outages as known (client_id, receiver, since, probe_at)
-    values (v_client, v_down, v_now, v_now + greatest(make_interval(secs => 5), {{ .schema }}.aw_span(p -> 'retry_after_ms')))
+    values (v_client, v_down, v_now, v_now + greatest(make_interval(secs => 5), v_after))
     on conflict (receiver, client_id) do update set probe_at = case
       when w.waits_for is distinct from known.receiver then known.probe_at -- it was on its way when the outage began
-      else v_now + greatest(least(greatest((v_now - known.since) / 10, make_interval(secs => 5)), make_interval(mins => 5)),
-                            {{ .schema }}.aw_span(p -> 'retry_after_ms')) end
+      else v_now + greatest(least(greatest((v_now - known.since) / 10, make_interval(secs => 5)), make_interval(mins => 5)), v_after) end
     returning known.* into o;
   end if;
   update {{ .schema }}.webhook_deliveries set
@@ -229,6 +233,9 @@ begin
         for update skip locked);
       get diagnostics v_waiting = row_count;
     end if;
+  elsif v_status = 'refused' and w.waits_for is not null then -- it was never sent: the next one is the probe
+    perform {{ .schema }}.aw_lock_outages(v_client);
+    update {{ .schema }}.webhook_outages e set probe_at = v_now where e.client_id = v_client and e.receiver = w.waits_for;
   elsif o.since = v_now then
     select count(*) into v_waiting from (
       select from {{ .schema }}.webhook_deliveries d

@@ -4,7 +4,7 @@ create or replace function {{ .schema }}.aw_rights() returns table (name text, p
 language sql immutable set search_path = {{ .path }} as $$
   values
     ('jobs', 'select, insert, update'), ('job_events', 'select, insert'), ('dead_letters', 'select, insert, update, delete'),
-    ('webhook_deliveries', 'select, insert, update'), ('webhook_outages', 'select, insert, update, delete'), ('documents', 'select, insert, update, delete'),
+    ('webhook_deliveries', 'select, insert, update'), ('webhook_outages', 'select, insert, update, delete'), ('webhook_locks', 'select, insert, update'), ('documents', 'select, insert, update, delete'),
     ('document_versions', 'select, insert, update, delete'), ('document_chunks', 'select, insert, update, delete'),
     ('page_results', 'select, insert, update, delete'), ('page_result_jobs', 'select, insert, update, delete'),
     ('summaries', 'select, insert, delete'), ('agent_runs', 'select, insert'), ('derived_contents', 'select, insert, delete'),
