@@ -66,7 +66,8 @@ func (r Replayer) messageOf(ctx context.Context, p store.RequeuePlan) (task.Task
 	if err != nil {
 		return t, "", fmt.Errorf("read the message of job %s: %w", p.Job.ID, err)
 	}
-	return t, p.Original, nil
+	text, err := task.Unmoved(p.Original)
+	return t, text, err
 }
 
 // rewrite makes a task and its message of a job's row.

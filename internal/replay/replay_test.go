@@ -178,6 +178,33 @@ func TestRetryOfARefusedJob(t *testing.T) {
 	if got := b.sent(); got != text {
 		t.Errorf("sent: %s", got)
 	}
+
+	// Of one that was moved to another queue the copy is a new message: refused again, it is another dead letter, and
+	// the job ends again.
+	from := task.Origin{Queue: "c-tasks-low", MessageID: "m-1", InsertedAt: time.Now()}
+	moved, err := task.Moved(`{"task_id":"moved","task_type":"convert","payload":{"filename":"a"}}`, from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refuse := func(text string, source store.Source) string {
+		return b.reject(text, func(r *store.Rejection) {
+			r.JobID, r.Type, r.Record, r.Reason, r.Payload, r.Source = "moved", "convert", true, "unknown_type", json.RawMessage(`{"filename":"a"}`), source
+		})
+	}
+	first := refuse(moved, store.Source(from))
+	if _, _, err := b.Retry(t.Context(), "moved", "anna", false); err != nil {
+		t.Fatal(err)
+	}
+	text = b.sent()
+	if decoded, err := task.Decode(text, task.Options{ClientID: "c"}); err != nil || decoded.Origin != (task.Origin{}) || decoded.Task.ID != "moved" {
+		t.Errorf("sent: %s, from %+v, %v", text, decoded.Origin, err)
+	}
+	if second := refuse(text, store.Source{Queue: "c-tasks", MessageID: "m-2"}); second == first {
+		t.Error("refused again, it is the same dead letter")
+	}
+	if j, err := b.Store.Job(t.Context(), "moved"); err != nil || j.Status != "failed" {
+		t.Errorf("refused again: %s, %v", j.Status, err)
+	}
 	b.reject(`{"task_id":"bad"`, func(r *store.Rejection) { r.JobID, r.Record, r.Reason = "bad", true, "malformed" })
 	_, _, err = b.Retry(t.Context(), "bad", "anna", true)
 	if refusal, ok := errors.AsType[*replay.Refusal](err); !ok || !strings.Contains(refusal.Next, "--message") {

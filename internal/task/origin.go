@@ -35,6 +35,20 @@ func Moved(text string, from Origin) (string, error) {
 	return string(moved), nil
 }
 
+// Unmoved is a message's text without the origin that Moved wrote, for a message that is a new one: to whoever asks
+// whether it was there before, it would be the one that it was made of. A text without an origin stays as it is.
+func Unmoved(text string) (string, error) {
+	f, invalid := object(text)
+	if invalid != nil || f.origin() == (Origin{}) {
+		return text, nil
+	}
+	unmoved, err := json.Marshal(f.members)
+	if err != nil {
+		return "", fmt.Errorf("take a message's origin off: %w", err)
+	}
+	return string(unmoved), nil
+}
+
 // origin reads what Moved wrote. Anything else is an unknown field.
 func (f *fields) origin() Origin {
 	var text string
