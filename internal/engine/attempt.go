@@ -28,6 +28,7 @@ type attempt struct {
 	journal *journal
 	failure *job.Error    // what the handler failed with; nil: it did not, or was ended
 	verdict verdict       // of the circuit breakers on that failure
+	spares  *circuit      // the one that spared it; nil: none
 	why     string        // it was given back; empty: it was not
 	wait    time.Duration // until it may be begun again
 	took    time.Duration // the job, from the start of its first attempt to its end; zero: it goes on

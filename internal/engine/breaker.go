@@ -78,6 +78,15 @@ func (b *breakers) succeeded(a *attempt, unused []job.Dependency) {
 	}
 }
 
+// forget is for a job that is over: what it did is held against no series that comes after.
+func (b *breakers) forget(id string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, c := range b.by {
+		c.forget(id)
+	}
+}
+
 // health lists the dependencies that have been needed, by name.
 func (b *breakers) health() []DependencyHealth {
 	b.mu.Lock()

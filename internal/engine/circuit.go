@@ -206,14 +206,28 @@ func (c *circuit) blames(id string) verdict {
 
 // spare says whether a job is to blame that failed when the service went down; mu is held.
 func (c *circuit) spare(id string) verdict {
-	now := time.Now()
 	s := c.suspects[id]
 	if s.times >= suspectAfter && c.up.After(s.at) {
 		return blamed
 	}
-	maps.DeleteFunc(c.suspects, func(_ string, s suspicion) bool { return now.Sub(s.at) > suspectFor })
-	c.suspects[id] = suspicion{s.times + 1, now}
 	return spared
+}
+
+// suspect notes that a job was given back uncounted which failed when the service went down. One that could not be
+// given back is counted, as a lost worker's.
+func (c *circuit) suspect(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	maps.DeleteFunc(c.suspects, func(_ string, s suspicion) bool { return now.Sub(s.at) > suspectFor })
+	c.suspects[id] = suspicion{c.suspects[id].times + 1, now}
+}
+
+// forget is for a job that is over.
+func (c *circuit) forget(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.suspects, id)
 }
 
 // succeeds notes that an attempt which began at a time has used the service well.

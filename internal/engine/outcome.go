@@ -39,8 +39,7 @@ func (e *Engine) succeed(ctx context.Context, a *attempt, out handlers.Outcome) 
 	if err != nil {
 		return e.uncommitted(ctx, a, err)
 	}
-	e.after(settled)
-	a.took = settled.Duration
+	e.over(a, settled)
 	a.acknowledge(ctx)
 	return settled.State, ""
 }
@@ -52,8 +51,7 @@ func (e *Engine) cancel(ctx context.Context, a *attempt) (string, job.Class) {
 	if err != nil {
 		return e.uncommitted(ctx, a, err)
 	}
-	e.after(settled)
-	a.took = settled.Duration
+	e.over(a, settled)
 	a.acknowledge(ctx)
 	return settled.State, ""
 }
@@ -126,8 +124,7 @@ func (e *Engine) fail(ctx context.Context, a *attempt, failure *job.Error, reaso
 	if err != nil {
 		return e.uncommitted(ctx, a, err)
 	}
-	e.after(settled)
-	a.took = settled.Duration
+	e.over(a, settled)
 	e.bury(ctx, a.delivery, string(a.task.Type), a.task.ID, settled.DeadLetter)
 	return settled.State, failure.Class
 }
@@ -159,6 +156,13 @@ func (e *Engine) uncommitted(ctx context.Context, a *attempt, err error) (string
 		a.putBack(ctx, e.cfg.Lease)
 	}
 	return Lost, ""
+}
+
+// over is for a job that has ended.
+func (e *Engine) over(a *attempt, s store.Settled) {
+	e.after(s)
+	a.took = s.Duration
+	e.breakers.forget(a.task.ID)
 }
 
 // after wakes the webhook loop when the commit left it something to do.

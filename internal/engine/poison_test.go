@@ -353,6 +353,32 @@ func TestLoneDatabaseCrasherEnds(t *testing.T) {
 	})
 }
 
+// What a job did before it ended is not held against a series that comes after.
+func TestSuspicionEndsWithTheJob(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var s service
+		w.jobs = outage{w.store, &s.down}
+		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			if n := s.called(c.Task.ID); n == 0 || n == 1 || n == 3 { // so its third run ends well, and its fifth
+				s.crash(3 * time.Second)
+			}
+			if err := s.use(c.Task.ID, time.Second); err != nil {
+				return handlers.Outcome{}, job.Blame(job.Database, job.Errorf(job.TransientStorage, "the connection was reset"))
+			}
+			return done(ctx, c)
+		})
+		w.send(w.queues.Normal, message("t1", ""))
+		w.settled(time.Minute)
+		w.expectState("t1", job.Succeeded, 1)
+		w.send(w.queues.Normal, `{"task_id":"t1","task_type":"test","payload":{"n":1},"hints":{"force":true}}`)
+		w.settled(time.Minute)
+		w.expectState("t1", job.Succeeded, 1)
+		if s.called("t1") != 5 {
+			t.Errorf("it ran %d times", s.called("t1"))
+		}
+	})
+}
+
 // A database that is read and takes no writes (its disk is full) costs no attempt: the outcome is kept.
 func TestOutcomeOutlivesAReadOnlyDatabase(t *testing.T) {
 	inWorld(t, func(w *world) {

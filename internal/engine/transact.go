@@ -71,8 +71,12 @@ func (e *Engine) blame(ctx context.Context, a *attempt, failure *job.Error, comm
 		_, err = e.bounded(ctx, commit)
 		away = transient(err)
 	}
-	if !away || e.breakers.of(job.Database).blames(a.task.ID) == spared {
-		return away, err
+	if !away {
+		return false, err
+	}
+	if c := e.breakers.of(job.Database); c.blames(a.task.ID) == spared {
+		a.spares = c
+		return true, err
 	}
 	a.verdict = blamed
 	_, err = e.transact(ctx, a, commit)

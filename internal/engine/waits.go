@@ -72,7 +72,11 @@ func (e *Engine) await(ctx context.Context, a *attempt, d job.Dependency, tried 
 func (e *Engine) giveBackAtMost(ctx context.Context, a *attempt, wait time.Duration, why string, tried bool) (string, job.Class) {
 	t := e.tuning()
 	if a.begun.Waited < t.WaitMax && (!tried || a.begun.Releases < t.MaxReleases) {
-		return e.giveBack(ctx, a, wait, why, store.Release{Waits: true, Tried: tried})
+		outcome, class := e.giveBack(ctx, a, wait, why, store.Release{Waits: true, Tried: tried})
+		if outcome == Released && a.spares != nil {
+			a.spares.suspect(a.task.ID)
+		}
+		return outcome, class
 	}
 	a.failure = &job.Error{
 		Class: job.WaitExceeded,
@@ -115,5 +119,9 @@ func (b *breakers) failed(ctx context.Context, a *attempt, failure *job.Error, k
 		}
 		return counted // nobody would be held back who needs it no more than this one
 	}
-	return c.fails(ctx, a.task.ID, failure, known)
+	v := c.fails(ctx, a.task.ID, failure, known)
+	if v == spared {
+		a.spares = c
+	}
+	return v
 }

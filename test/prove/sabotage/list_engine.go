@@ -141,6 +141,11 @@ func inTheEngine() []Sabotage {
 			Suites: onEngine, Tests: by("TestCrashersEnd", "TestDatabaseCrashersEnd"),
 		},
 		{
+			Name: "suspicion-outlives-its-job", Breaks: []string{"I9"}, File: engine + "outcome.go",
+			Old: "e.breakers.forget(a.task.ID)", New: "_ = a.task.ID",
+			Suites: onEngine, Tests: by("TestSuspicionEndsWithTheJob"),
+		},
+		{
 			Name: "waits-are-not-bounded", Breaks: []string{"I11"}, File: engine + "waits.go",
 			Old: "if a.begun.Waited < t.WaitMax && ", New: "if ",
 			Suites: onEngine, Tests: by("TestWaitsHaveAnEnd"),
