@@ -39,7 +39,10 @@ func Moved(text string, from Origin) (string, error) {
 // whether it was there before, it would be the one that it was made of. A text without an origin stays as it is.
 func Unmoved(text string) (string, error) {
 	f, invalid := object(text)
-	if invalid != nil || f.origin() == (Origin{}) {
+	if invalid != nil {
+		return "", fmt.Errorf("take a message's origin off: %w", invalid)
+	}
+	if f.origin() == (Origin{}) {
 		return text, nil
 	}
 	unmoved, err := json.Marshal(f.members)
