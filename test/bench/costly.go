@@ -44,7 +44,7 @@ type took struct {
 
 // measureCostly prints what each costly file takes of a process of its own, and of one that reads the worst at once.
 func measureCostly(ctx context.Context, out io.Writer, folder string) error {
-	files := nativetest.CostlyPages()
+	files := append(nativetest.CostlyPages(), nativetest.CostlyOffice()...)
 	files = append(files, nativetest.CostlyPictures(8000, 4999)...)
 	files = append(files, nativetest.PagesTIFF(8000, 1200, 60))
 	fmt.Fprintf(out, "\nSmall files that cost much: the proportional memory (PSS) of the process that reads them and of its programs, at its peak.\n")

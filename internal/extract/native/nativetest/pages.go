@@ -29,6 +29,7 @@ func CostlyPages() []Costly {
 		{"100,000 rotated glyphs.pdf", onePage(rotatedGlyphs(100_000), "612 792")},
 		{"a million strings.pdf", onePage(strings.Repeat("(ab) Tj 1 0 Td ", 1_000_000), "612 792")},
 		{"three million words.pdf", onePage(strings.Repeat("(a b c d e f g h) Tj 0 -9 Td ", 400_000), "612 792")},
+		{"45,000 words in the rows of a table.pdf", onePage(rowsOfWords(1500, 30), "612 792")},
 		{"a page of a million points.pdf", onePage("(wide) Tj", "1000000 1000000")},
 		{"a page a million points wide.pdf", onePage("(wide) Tj", "1000000 10")},
 		{"transparent groups in groups.pdf", formsInForms(40, 1, "0 0 m 600 700 l S", "/Group << /S /Transparency /I true /K true >>")},
@@ -155,6 +156,16 @@ func patternsInPatterns(levels int) func(io.Writer) error {
 		}
 		return pdfFile(w, objects)
 	}
+}
+
+// rowsOfWords are words that stand in lines of so many columns.
+func rowsOfWords(lines, columns int) string {
+	var b strings.Builder
+	b.WriteString("/F 0.4 Tf ")
+	for i := range lines * columns {
+		fmt.Fprintf(&b, "1 0 0 1 %d %.2f Tm (w%d) Tj\n", 10+20*(i%columns), 780-0.5*float64(i/columns), i%10)
+	}
+	return b.String()
 }
 
 // rotatedGlyphs are letters that each lie another way.

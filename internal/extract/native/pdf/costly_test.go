@@ -84,7 +84,7 @@ func TestPagesWithoutStyles(t *testing.T) {
 echo '<page number="1" position="absolute" top="0" left="0" height="2526" width="1785"></page>'
 kill -KILL $$
 `
-	if err := os.WriteFile(filepath.Join(bin, "pdftohtml"), []byte(script), 0o700); err != nil { //nolint:gosec // it is to be run
+	if err := os.WriteFile(filepath.Join(bin, "pdftohtml"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
