@@ -379,6 +379,25 @@ func TestSuspicionEndsWithTheJob(t *testing.T) {
 	})
 }
 
+// An outage of the database that only the commit finds out costs no attempt.
+func TestOutageFoundByTheCommit(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var s service
+		w.jobs = outage{w.store, &s.down}
+		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			if s.called(c.Task.ID) == 0 {
+				_ = s.use(c.Task.ID, 0)
+				s.crash(time.Minute)
+				return handlers.Outcome{}, job.Blame(job.Database, job.Errorf(job.TransientStorage, "the connection was reset"))
+			}
+			return done(ctx, c)
+		})
+		w.send(w.queues.Normal, message("t1", ""))
+		w.settled(5 * time.Minute)
+		w.expectState("t1", job.Succeeded, 1)
+	})
+}
+
 // A database that is read and takes no writes (its disk is full) costs no attempt: the outcome is kept.
 func TestOutcomeOutlivesAReadOnlyDatabase(t *testing.T) {
 	inWorld(t, func(w *world) {
