@@ -64,22 +64,23 @@ type circuit struct {
 	closes func()        // called when it closes; must not block
 	log    *slog.Logger
 
-	mu       sync.Mutex
-	needed   bool // a task has
-	state    string
-	since    time.Time       // when it opened for the first time since it was closed, or closed
-	until    time.Time       // open: nobody is let through before
-	pause    time.Duration   // the last one
-	failed   map[string]bool // jobs since the last success
-	doubted  bool            // it answers its probe, and nothing else
-	trial    string          // half-open: the job that tries it; empty: none
-	alone    string          // the suspect that runs; empty: none
-	up       time.Time       // when it was last seen to be up
-	trouble  *Trouble        // the last failure; nil: none
-	suspects map[string]suspicion
-	waiting  map[string]time.Time // jobs that were turned away: when their messages come back
-	swept    time.Time            // when those were removed from waiting that didn't
-	asking   *question            // the probe that is under way; nil: none
+	mu        sync.Mutex
+	needed    bool // a task has
+	state     string
+	since     time.Time       // when it opened for the first time since it was closed, or closed
+	recovered time.Time       // when it last closed after an outage; zero: there was none
+	until     time.Time       // open: nobody is let through before
+	pause     time.Duration   // the last one
+	failed    map[string]bool // jobs since the last success
+	doubted   bool            // it answers its probe, and nothing else
+	trial     string          // half-open: the job that tries it; empty: none
+	alone     string          // the suspect that runs; empty: none
+	up        time.Time       // when it was last seen to be up
+	trouble   *Trouble        // the last failure; nil: none
+	suspects  map[string]suspicion
+	waiting   map[string]time.Time // jobs that were turned away: when their messages come back
+	swept     time.Time            // when those were removed from waiting that didn't
+	asking    *question            // the probe that is under way; nil: none
 }
 
 // suspicion is how often a job failed just when the service went down, and when it last did.
@@ -197,6 +198,14 @@ func (c *circuit) fails(ctx context.Context, id string, failure *job.Error, know
 	return c.spare(id)
 }
 
+// downAfter says whether the service was down at some time after t: the failure of an attempt that began then is of the
+// outage, also when it comes only after its end.
+func (c *circuit) downAfter(t time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return t.Before(c.recovered) || c.state == open && t.Before(c.since)
+}
+
 // blames is fails for a job of which only now it is known that the service was down.
 func (c *circuit) blames(id string) verdict {
 	c.mu.Lock()
@@ -295,7 +304,7 @@ func (c *circuit) trip() {
 func (c *circuit) close() {
 	now := time.Now()
 	c.log.Warn("circuit breaker", event.Key, event.BreakerClosed, "dependency", c.of, "state", closed, "down_for", now.Sub(c.since).Round(time.Second))
-	c.state, c.since, c.trouble, c.doubted, c.trial = closed, now, nil, false, ""
+	c.state, c.since, c.recovered, c.trouble, c.doubted, c.trial = closed, now, now, nil, false, ""
 	clear(c.failed)
 	c.closes()
 }

@@ -379,6 +379,45 @@ func TestSuspicionEndsWithTheJob(t *testing.T) {
 	})
 }
 
+// An attempt that began before an outage and fails after it is not counted: what it does may have been cut off by the
+// outage, and only be found out now.
+func TestLateFailureIsSpared(t *testing.T) {
+	for name, probes := range map[string]func(*service) engine.Probes{
+		"probe": (*service).probes, "no probe": func(*service) engine.Probes { return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				var s service
+				w.probes, w.cfg.PollMax = probes(&s), time.Second
+				w.startWith(needing(job.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+					if c.Task.ID == "late" && s.called("late") == 0 {
+						_ = s.use("late", 10*time.Minute)
+						return handlers.Outcome{}, modelDown()
+					}
+					if err := s.use(c.Task.ID, time.Second); err != nil {
+						return handlers.Outcome{}, err
+					}
+					return done(ctx, c)
+				}))
+				w.send(w.queues.Normal, message("late", ""))
+				w.settled(10 * time.Second)
+				s.crash(time.Minute)
+				for i := range 3 {
+					w.send(w.queues.Normal, message(fmt.Sprint("t", i), ""))
+				}
+				w.settled(5 * time.Minute)
+				for i := range 3 {
+					if r := w.row(fmt.Sprint("t", i)); r.State != job.Succeeded {
+						t.Fatalf("t%d is %s: the outage is not over", i, r.State)
+					}
+				}
+				w.settled(10 * time.Minute)
+				w.expectState("late", job.Succeeded, 1)
+			})
+		})
+	}
+}
+
 // An outage of the database that only the commit finds out costs no attempt.
 func TestOutageFoundByTheCommit(t *testing.T) {
 	inWorld(t, func(w *world) {

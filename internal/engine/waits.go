@@ -119,7 +119,7 @@ func (b *breakers) failed(ctx context.Context, a *attempt, failure *job.Error, k
 		}
 		return counted // nobody would be held back who needs it no more than this one
 	}
-	v := c.fails(ctx, a.task.ID, failure, known)
+	v := c.fails(ctx, a.task.ID, failure, known || c.downAfter(a.started))
 	if v == spared {
 		a.spares = c
 	}

@@ -186,9 +186,9 @@ func inTheEngine() []Sabotage {
 			Suites: onEngine, Tests: by("TestBreakerProbesWithOne"),
 		},
 		{
-			Name: "half-open-counts", Breaks: []string{"I9"}, File: engine + "circuit.go",
-			Old: "late := c.state == halfOpen && !mine || c.state == open && now.Before(c.until)", New: "late := false",
-			Suites: onEngine, Tests: by("TestBreakerSparesTheOldOnes"),
+			Name: "late-failure-counts", Breaks: []string{"I9"}, File: engine + "waits.go",
+			Old: "known || c.downAfter(a.started)", New: "known",
+			Suites: onEngine, Tests: by("TestLateFailureIsSpared"),
 		},
 		{
 			Name: "unanswered-begin-counts", Breaks: []string{"I9"}, File: engine + "begins.go",
