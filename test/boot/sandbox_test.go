@@ -26,6 +26,11 @@ func sandbox(b *bed) {
 	for i, client := range tenants() {
 		private(b, client, tenants()[1-i])
 	}
+	for _, client := range tenants() {
+		if said := b.journal(client); strings.Contains(said, "not fully confined") {
+			b.Errorf("parsers of %s are not fully confined in the unit:\n%s", client, tail(said, 20))
+		}
+	}
 	said := b.m.run("systemd-analyze", "security", "--no-pager", unit(south))
 	score := regexp.MustCompile(`exposure level for \S+: ([0-9.]+)`).FindStringSubmatch(said)
 	if score == nil {
