@@ -17,7 +17,7 @@ const commitPatience = 10 * time.Minute
 // commitTries is how often a commit may fail right after the database took a renewal of the job's lease: then it is this
 // commit that can't be carried out, and may be what brings the database down each time. What others write in between
 // is no evidence: the database may be down again because of one of them.
-const commitTries = 2
+const commitTries = 3
 
 // renewTime bounds the renewal of a job's lease before a commit is tried again; a third of the lease is another bound.
 const renewTime = 5 * time.Second

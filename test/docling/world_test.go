@@ -109,7 +109,10 @@ func (w *world) start() *worker {
 	e, err := engine.New(engine.Config{
 		ClientID: "acme", Worker: "w", Concurrency: 4, Lease: time.Minute,
 		PollMin: 100 * time.Millisecond, PollMax: 10 * time.Second, TaskTimeout: 30 * time.Minute, DrainMax: 5 * time.Minute,
-	}, engine.Deps{Queues: w.queues, Store: w.jobs, Handlers: registry, Log: slog.New(slog.DiscardHandler)})
+	}, engine.Deps{
+		Queues: w.queues, Store: w.jobs, Handlers: registry, Log: slog.New(slog.DiscardHandler),
+		Probes: engine.Probes{job.Docling: client.Probe, job.Database: func(context.Context) error { return w.docs.down() }},
+	})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -185,6 +188,18 @@ func (d *documents) fail(broken bool) {
 	d.broken = broken
 }
 
+var errDown = job.Blame(job.Database, job.Errorf(job.TransientStorage, "the database is down"))
+
+// down is what a probe of the database finds.
+func (d *documents) down() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.broken {
+		return errDown
+	}
+	return nil
+}
+
 func (*documents) StageDocument(context.Context, store.Staging) (store.Staged, error) {
 	return store.Staged{DocumentID: "1", Version: 1}, nil
 }
@@ -195,7 +210,7 @@ func (d *documents) StageChunks(context.Context, store.ChunkBatch) ([]string, er
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.broken {
-		return nil, job.Blame(job.Database, job.Errorf(job.TransientStorage, "the database is down"))
+		return nil, errDown
 	}
 	return nil, nil
 }

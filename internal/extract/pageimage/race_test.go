@@ -1,0 +1,5 @@
+//go:build race
+
+package pageimage_test
+
+const raceDetector = true
