@@ -56,7 +56,7 @@ type Config struct {
 	Retry            Retry
 	// WaitMax (WAIT_MAX_HOURS) bounds how long a task waits for services that are down. Default 72 h.
 	WaitMax time.Duration
-	// WaitMaxReleases (WAIT_MAX_RELEASES) bounds how often a task runs uncounted because one was down. Default 20000.
+	// WaitMaxReleases (WAIT_MAX_RELEASES) bounds how often a task runs uncounted because one was down. Default 1000.
 	WaitMaxReleases int
 	// TaskTimeout (TASK_TIMEOUT_SEC) ends a task whose hints name no other. Default 30 min.
 	TaskTimeout time.Duration

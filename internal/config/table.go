@@ -269,7 +269,7 @@ func worker() []Setting {
 			parse: duration(func(c *Config) *time.Duration { return &c.WaitMax }, time.Hour, 1, 8760),
 		},
 		{
-			Name: "WAIT_MAX_RELEASES", Default: "20000", Groups: Worker, Live: true,
+			Name: "WAIT_MAX_RELEASES", Default: "1000", Groups: Worker, Live: true,
 			Help:  "how often a task runs without that attempt being counted, as a service went down, until it fails as wait_exceeded, 1 to 100000",
 			parse: integer(func(c *Config) *int { return &c.WaitMaxReleases }, 1, 100_000),
 		},

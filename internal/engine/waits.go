@@ -16,11 +16,11 @@ import (
 // Config.MaxReleases times uncounted; then it fails (I11). A shutdown and another job on the same document are not
 // counted: they have ends of their own.
 //
-// The default of MaxReleases is more than fit into WaitMax: a task that is alone tries a service that answers its probe and
-// nothing else every 15 s, and a long outage is no reason to give it up.
+// The default of MaxReleases is for hours: a task that is alone tries a service that answers its probe and
+// nothing else every 15 s, and an outage of some hours is no reason to give it up.
 const (
 	DefaultWaitMax     = 72 * time.Hour
-	DefaultMaxReleases = 20_000
+	DefaultMaxReleases = 1000
 )
 
 // longPause is how long a message is hidden that has been on its queue for longer than a job may wait: each time its
