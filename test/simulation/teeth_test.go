@@ -116,9 +116,6 @@ func bugs() map[string]func(w *world, s *spoiled) {
 		"no sweep": func(_ *world, s *spoiled) {
 			s.sweep = func() (store.Swept, error) { return store.Swept{}, nil }
 		},
-		"a dead letter's copy is not noted": func(_ *world, s *spoiled) {
-			s.noted = func() error { return nil }
-		},
 		"a message is deleted as it is received": func(w *world, _ *spoiled) { w.hasty = true },
 	}
 }
