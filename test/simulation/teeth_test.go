@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/job"
@@ -18,7 +19,7 @@ type spoiled struct {
 	release  func(context.Context, store.Release) (store.Settled, error)
 	canceled func(context.Context, store.Holder, []store.Event) (store.Settled, error)
 	sweep    func() (store.Swept, error)
-	noted    func() error
+	noted    func(ctx context.Context, id string) error
 }
 
 func (s *spoiled) Begin(ctx context.Context, b store.Begin) (store.Begun, error) {
@@ -65,7 +66,7 @@ func (s *spoiled) Sweep(ctx context.Context, o store.Overdue, n int) (store.Swep
 
 func (s *spoiled) DeadLetterSent(ctx context.Context, id string) error {
 	if s.noted != nil {
-		return s.noted()
+		return s.noted(ctx, id)
 	}
 	return s.Jobs.DeadLetterSent(ctx, id)
 }
@@ -115,6 +116,15 @@ func bugs() map[string]func(w *world, s *spoiled) {
 		},
 		"no sweep": func(_ *world, s *spoiled) {
 			s.sweep = func() (store.Swept, error) { return store.Swept{}, nil }
+		},
+		"a dead letter's copy is not noted": func(_ *world, s *spoiled) {
+			var lost atomic.Int32 // bounded: each copy is followed by the next at once
+			s.noted = func(ctx context.Context, id string) error {
+				if lost.Add(1) > 100 {
+					return s.Jobs.DeadLetterSent(ctx, id)
+				}
+				return nil
+			}
 		},
 		"a message is deleted as it is received": func(w *world, _ *spoiled) { w.hasty = true },
 	}

@@ -19,7 +19,7 @@ import (
 // The most that it may take until nothing is left to do once the faults have ended, and until a worker has ended
 // that was told to. Both are far beyond the longest wait of the engine.
 const (
-	patience   = endsWithin + time.Hour
+	patience   = 24 * time.Hour
 	endsWithin = 12 * time.Hour // I11: every accepted task has ended, whatever it does to the services
 	endingTime = 4 * time.Hour
 )
