@@ -28,6 +28,10 @@ const (
 	breakerDoubts = 10
 	// breakerPause is the longest pause of an open breaker; Config.PollMax is another bound.
 	breakerPause = 15 * time.Second
+	// Where jobs have to try whether a service is up, the longest pause grows with the time that it is down, to a part of
+	// that and to so many times itself: a job that takes the service down each time it tries, for longer than a pause,
+	// would leave the others no time in which it is up.
+	breakerPart, breakerGrowth = 8, 20
 	// probePause is the first pause of a service that can be probed; it doubles up to the longest.
 	probePause = time.Second
 	// probeTime is how long an answer to a probe is waited for.
@@ -283,7 +287,7 @@ func (c *circuit) trip() {
 	case c.state == open && now.Before(c.until):
 		return
 	case c.state != closed:
-		c.pause = min(2*c.pause, c.most)
+		c.pause = min(2*c.pause, c.longest(now))
 	case c.believed():
 		c.pause = min(probePause, c.most)
 	default:
@@ -295,9 +299,17 @@ func (c *circuit) trip() {
 	if c.state == closed {
 		c.since = now
 		c.log.Warn("circuit breaker", event.Key, event.BreakerOpen, "dependency", c.of, "state", open, "error_class", c.trouble.Class, "hint", c.trouble.Hint,
-			"meanwhile", "tasks that need it wait without an attempt, and it is tried every "+c.most.String()+" at least")
+			"meanwhile", "tasks that need it wait without an attempt, and it is tried every "+c.most.String()+", less often after some minutes if nothing but a task can try it")
 	}
 	c.state, c.until = open, now.Add(c.pause-breakerMargin)
+}
+
+// longest is the longest pause of now; mu is held.
+func (c *circuit) longest(now time.Time) time.Duration {
+	if c.believed() {
+		return c.most
+	}
+	return min(max(now.Sub(c.since)/breakerPart, c.most), breakerGrowth*c.most)
 }
 
 // close lets all through; mu is held.

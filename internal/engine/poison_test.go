@@ -13,7 +13,6 @@ import (
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/engine"
 	"github.com/seed-7227ef26/async-worker/internal/job"
-	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
 // service is what tasks need: it may be down, and some tasks fail at it.
@@ -158,35 +157,6 @@ func TestOutageIsProbed(t *testing.T) {
 	})
 }
 
-// Tasks that take the model down each time they run end, and cost the others no attempt.
-func TestCrashersEnd(t *testing.T) {
-	inWorld(t, func(w *world) {
-		var s service
-		w.probes, w.cfg.PollMax = s.probes(), 300*time.Millisecond
-		w.startWith(needing(job.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
-			if poisonous(c.Task.ID) {
-				time.Sleep(100 * time.Millisecond)
-				s.crash(3 * time.Second)
-			}
-			if err := s.use(c.Task.ID, 200*time.Millisecond); err != nil {
-				return handlers.Outcome{}, err
-			}
-			return done(ctx, c)
-		}))
-		for i := range 4 {
-			w.send(w.queues.Normal, message(fmt.Sprint("poison", i), ""))
-		}
-		took := w.latencies(60)
-		t.Logf("of 60 healthy tasks the median took %v, the 95th percentile %v, the slowest %v; %d probes", took[30], took[56], took[59], s.probed.Load())
-		for i := range 60 {
-			if r := w.row(fmt.Sprint("healthy", i)); r.Attempts != 1 {
-				t.Errorf("I9: %s took %d attempts", r.JobID, r.Attempts)
-			}
-		}
-		w.expectPoisoned(&s, 4, 3+2)
-	})
-}
-
 // A model that answers its probe and nothing else is taken for down when enough different tasks have failed.
 func TestProbeThatLies(t *testing.T) {
 	inWorld(t, func(w *world) {
@@ -311,48 +281,6 @@ func TestOthersRunWhileManyWait(t *testing.T) {
 	})
 }
 
-// A task that takes the database down each time it runs, or when it is committed, ends, and the others with it.
-func TestDatabaseCrashersEnd(t *testing.T) {
-	for _, when := range []string{"runs", "commits"} {
-		t.Run(when, func(t *testing.T) {
-			inWorld(t, func(w *world) {
-				var s service
-				db := crashing{outage{w.store, &s.down}, &s, when == "commits"}
-				w.jobs = db
-				w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
-					if _ = s.use(c.Task.ID, 0); poisonous(c.Task.ID) && when == "runs" {
-						s.crash(3 * time.Second)
-						time.Sleep(time.Second)
-						return handlers.Outcome{}, job.Blame(job.Database, job.Errorf(job.TransientStorage, "the connection was reset"))
-					}
-					time.Sleep(200 * time.Millisecond)
-					return done(ctx, c)
-				})
-				w.send(w.queues.Normal, message("poison0", ""))
-				took := w.latencies(60)
-				t.Logf("of 60 healthy tasks the median took %v, the slowest %v; the other ran %d times", took[30], took[59], s.called("poison0"))
-				w.expectPoisoned(&s, 1, 3+2)
-			})
-		})
-	}
-}
-
-// A task that takes the database down when it is committed ends also when nobody else writes: a renewal of its own
-// lease tells that the database is up.
-func TestLoneDatabaseCrasherEnds(t *testing.T) {
-	inWorld(t, func(w *world) {
-		var s service
-		w.jobs = crashing{outage{w.store, &s.down}, &s, true}
-		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
-			_ = s.use(c.Task.ID, 0)
-			return done(ctx, c)
-		})
-		w.send(w.queues.Normal, message("poison0", ""))
-		w.settled(5 * time.Minute)
-		w.expectPoisoned(&s, 1, 3)
-	})
-}
-
 // What a job did before it ended is not held against a series that comes after.
 func TestSuspicionEndsWithTheJob(t *testing.T) {
 	inWorld(t, func(w *world) {
@@ -458,20 +386,6 @@ func TestOutcomeOutlivesAReadOnlyDatabase(t *testing.T) {
 			t.Errorf("the task ran %d times", s.called("t1"))
 		}
 	})
-}
-
-// crashing is a database that goes down when some jobs are committed.
-type crashing struct {
-	outage
-	s       *service
-	commits bool
-}
-
-func (c crashing) Complete(ctx context.Context, done store.Completion) (store.Settled, error) {
-	if c.commits && poisonous(done.JobID) {
-		c.s.crash(3 * time.Second)
-	}
-	return c.outage.Complete(ctx, done)
 }
 
 // Tasks that fail again and again count once each: they don't lower how many of their type may run.

@@ -135,7 +135,7 @@ func TestTeeth(t *testing.T) {
 	for name, bug := range bugs() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for seed := range uint64(200) {
+			for seed := range uint64(1000) {
 				found := simulate(t, seed+1, newTally(), func(w *world) {
 					s := &spoiled{Jobs: w.store}
 					w.jobs = s
@@ -146,7 +146,7 @@ func TestTeeth(t *testing.T) {
 					return
 				}
 			}
-			t.Error("not found in 200 schedules")
+			t.Error("not found in 1,000 schedules")
 		})
 	}
 }

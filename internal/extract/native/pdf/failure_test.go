@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/extract/native/nativetest"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 )
@@ -29,6 +30,10 @@ func TestFailures(t *testing.T) {
 		long.page().text(72, 80, regular, 10, "A page of text.")
 	}
 	whole := long.bytes()
+	endless, err := os.ReadFile(nativetest.Stalling(t, "Before", "After"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, tt := range map[string]struct {
 		content []byte
 		limits  extract.Limits
@@ -42,7 +47,7 @@ func TestFailures(t *testing.T) {
 		"too many characters": {whole, extract.Limits{Characters: 20}, job.QuotaExceeded},
 		"too large":           {whole, extract.Limits{Bytes: 100}, job.QuotaExceeded},
 		"no memory":           {whole, extract.Limits{ChildBytes: 1 << 20}, job.CorruptionDetected},
-		"no time":             {whole, extract.Limits{Time: 1}, job.CorruptionDetected},
+		"no time":             {endless, extract.Limits{Time: time.Second}, job.CorruptionDetected},
 		"as it should be":     {whole, extract.Limits{}, ""},
 		"its end cut off":     {whole[:len(whole)-20], extract.Limits{}, ""},
 	} {
