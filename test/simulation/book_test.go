@@ -217,6 +217,9 @@ func (b *book) judgeOutcome(m move) {
 		if m.op == "release" && b.unheard[store.Holder{JobID: m.id, Fence: m.fence}] {
 			return // given back, since the answer to its begin was lost
 		}
+		if time.Since(b.w.began) >= waitMax && (m.op == "release" && !m.after.WaitingFrom.IsZero() || m.op == "fail" && job.Class(m.after.Error.Class) == job.WaitExceeded) {
+			return // its message is as old as it may wait: the row keeps from now on how long it waits
+		}
 		b.w.violated(m.id, "%s of an attempt that no handler was called for", m.op)
 		return
 	}

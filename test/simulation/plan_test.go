@@ -10,6 +10,9 @@ import (
 
 const client = "acme"
 
+// waitMax is how long a task waits for a service that is down. It leaves time until endsWithin.
+const waitMax = 8 * time.Hour
+
 // plan is all that happens in a schedule, drawn before it begins.
 type plan struct {
 	active  time.Duration // until the faults end
@@ -111,7 +114,7 @@ func (d drawer) stint(active time.Duration) stint {
 		cfg: engine.Config{
 			ClientID: client, Concurrency: 1 + d.IntN(8), Lease: d.between(10*time.Second, 2*time.Minute).Truncate(time.Second),
 			PollMin: d.short(100*time.Millisecond, 5*time.Second), PollMax: d.between(10*time.Second, 4*time.Minute),
-			TaskTimeout: d.between(10*time.Minute, time.Hour), WaitMax: 8 * time.Hour, DrainMax: pick(d, 0, d.short(0, 5*time.Minute)),
+			TaskTimeout: d.between(10*time.Minute, time.Hour), WaitMax: waitMax, DrainMax: pick(d, 0, d.short(0, 5*time.Minute)),
 		},
 	}
 	if d.chance(30) {

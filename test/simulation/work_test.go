@@ -45,16 +45,14 @@ func (s sort) ways() []job.Class {
 		return []job.Class{job.InternalBug}
 	case refused, vetoed:
 		return []job.Class{job.ValidationError}
-	case needy:
-		return []job.Class{"", job.ModelOverloaded}
+	case needy: // Timeout: its worker was stopped for as long as it may take
+		return []job.Class{"", job.ModelOverloaded, job.Timeout}
 	case poison, crasher:
 		return []job.Class{job.ModelOverloaded, job.WaitExceeded}
 	case heavy:
 		return []job.Class{job.TransientStorage, job.WaitExceeded}
-	case slow, busy:
+	case slow, busy, stubborn: // the store went down in the course of each of its attempts
 		return []job.Class{"", job.TransientStorage, job.Timeout}
-	case stubborn:
-		return []job.Class{"", job.Timeout}
 	default:
 		return []job.Class{""}
 	}
