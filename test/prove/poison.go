@@ -35,7 +35,8 @@ func poisonings() []poisoning {
 		{"model", "503", false, toxicModel(503), markdownTask}, // a proxy that dislikes the content
 		{"ocr", "500", false, toxicOCR, scanTask},
 		{"docling", "dies", true, toxicDocling, markdownTask},
-		{"database", "dies", true, toxicDatabase, markdownTask},
+		{"database", "cuts", false, toxicDatabase(false), markdownTask}, // the connection
+		{"database", "dies", true, toxicDatabase(true), markdownTask},
 	}
 }
 

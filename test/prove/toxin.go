@@ -138,21 +138,25 @@ func toxicDocling(_ *poisonRun, _ *addresses) (*toxin, []string, error) {
 	return t, []string{"DOCLING_URL=" + d.server.URL, "DOCLING_API_KEY=" + doclingtest.Key, "EXTRACTOR=docling"}, nil
 }
 
-// toxicDatabase dies when a poison task is completed.
-func toxicDatabase(_ *poisonRun, at *addresses) (*toxin, []string, error) {
-	t := newToxin()
-	p, address, err := newPGProxy(at.database, newScript())
-	if err != nil {
-		return nil, nil, err
-	}
-	p.lethal = func(call string, group []byte) bool {
-		if !strings.HasPrefix(call, "complete") || !t.swallow(string(poisonName.Find(group))) {
-			return false
+// toxicDatabase loses the connection, or dies, when a poison task is completed.
+func toxicDatabase(dies bool) func(*poisonRun, *addresses) (*toxin, []string, error) {
+	return func(_ *poisonRun, at *addresses) (*toxin, []string, error) {
+		t := newToxin()
+		p, address, err := newPGProxy(at.database, newScript())
+		if err != nil {
+			return nil, nil, err
 		}
-		t.die(p)
-		return true
+		p.lethal = func(call string, group []byte) bool {
+			if !strings.HasPrefix(call, "complete") || !t.swallow(string(poisonName.Find(group))) {
+				return false
+			}
+			if dies {
+				t.die(p)
+			}
+			return true
+		}
+		at.database = address
+		t.stops = append(t.stops, p.close)
+		return t, nil, nil
 	}
-	at.database = address
-	t.stops = append(t.stops, p.close)
-	return t, nil, nil
 }
