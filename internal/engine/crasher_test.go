@@ -48,12 +48,10 @@ func TestCrasherWithoutAProbe(t *testing.T) {
 		var s service
 		var up atomic.Int64 // when it is up again, in Unix nanoseconds
 		w.startWith(needing(job.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
-			_ = s.use(c.Task.ID, time.Second)
-			now := time.Now()
 			if poisonous(c.Task.ID) {
-				up.Store(now.Add(time.Minute).UnixNano())
+				up.Store(time.Now().Add(time.Minute).UnixNano())
 			}
-			if now.UnixNano() < up.Load() {
+			if _ = s.use(c.Task.ID, time.Second); time.Now().UnixNano() < up.Load() {
 				return handlers.Outcome{}, modelDown()
 			}
 			return done(ctx, c)

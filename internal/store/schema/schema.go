@@ -5,6 +5,7 @@ package schema
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"text/template"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -30,14 +32,13 @@ const (
 	MaxDimensions     = 4000 // of an indexed halfvec
 )
 
-// lockNumber is tern's own advisory lock, so that `tern` by hand and we exclude each other.
-const lockNumber int64 = 9628173550095224
-
 // Options say where and how wide.
 type Options struct {
 	Schema     string // DB_SCHEMA; empty: DefaultSchema
 	Dimensions int    // EMBEDDING_DIMENSIONS, 1-4000; zero: DefaultDimensions
 	KeepCreate bool   // PUBLIC keeps the right to create in the schema, which others rely on
+
+	LockWait time.Duration // for another migration; zero: DefaultLockWait
 }
 
 // Report is what a migration did.
@@ -142,8 +143,8 @@ func Migrate(ctx context.Context, url string, o Options) (Report, error) {
 		return Report{}, fmt.Errorf("connect to migrate: %w", err)
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	if _, err := conn.Exec(ctx, "select pg_advisory_lock($1)", lockNumber); err != nil {
-		return Report{}, fmt.Errorf("wait for other migrations: %w", err)
+	if err := lock(ctx, conn, cmp.Or(o.LockWait, DefaultLockWait)); err != nil {
+		return Report{}, err
 	}
 	// Closing the connection gives the lock back. It holds in this database; roles are the whole cluster's,
 	// and a migration of another database may be at them at this moment. What failed was rolled back.

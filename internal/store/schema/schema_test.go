@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -72,6 +73,26 @@ func TestMigrateAtOnce(t *testing.T) {
 	wg.Wait()
 	if sum := applied[0] + applied[1] + applied[2] + applied[3]; sum != schema.Version() {
 		t.Errorf("applied %v, together should be %d", applied, schema.Version())
+	}
+}
+
+// TestMigrateWhileTheLockIsHeld: whoever holds the lock of migrations, which any login can take, is named after a while.
+func TestMigrateWhileTheLockIsHeld(t *testing.T) {
+	t.Parallel()
+	url := stacktest.EmptyPostgres(t)
+	other := connect(t, url)
+	if _, err := other.Exec(t.Context(), "select pg_advisory_lock(9628173550095224)"); err != nil {
+		t.Fatal(err)
+	}
+	_, err := schema.Migrate(t.Context(), url, schema.Options{LockWait: time.Millisecond})
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("pid %d ", other.PgConn().PID())) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := other.Exec(t.Context(), "select pg_advisory_unlock_all()"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := schema.Migrate(t.Context(), url, schema.Options{}); err != nil {
+		t.Error(err)
 	}
 }
 

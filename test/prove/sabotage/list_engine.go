@@ -136,7 +136,12 @@ func inTheEngine() []Sabotage {
 			Suites: onEngine, Tests: by("TestPoisonEndsAndHoldsUpNobody", "TestOutageIsProbed"),
 		},
 		{
-			Name: "crashers-are-spared-for-ever", Breaks: []string{"I11"}, File: engine + "circuit.go",
+			Name: "pauses-don't-grow", Breaks: []string{"I11"}, File: engine + "circuit.go",
+			Old: "\tif c.believed() {\n\t\treturn c.most\n", New: "\tif true {\n\t\treturn c.most\n",
+			Suites: onEngine, Tests: by("TestCrasherWithoutAProbe"),
+		},
+		{
+			Name: "crashers-are-spared-for-ever", Breaks: []string{"I11"}, File: engine + "suspects.go",
 			Old: "if s.times >= suspectAfter && c.up.After(s.at) {", New: "if s.times < 0 {",
 			Suites: onEngine, Tests: by("TestCrashersEnd", "TestDatabaseCrashersEnd"),
 		},
