@@ -13,6 +13,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/engine"
 	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
 // service is what tasks need: it may be down, and some tasks fail at it.
@@ -281,30 +282,58 @@ func TestOthersRunWhileManyWait(t *testing.T) {
 	})
 }
 
-// What a job did before it ended is not held against a series that comes after.
+// What a job did before it ended is not held against a series that comes after, also where another worker ended it.
 func TestSuspicionEndsWithTheJob(t *testing.T) {
-	inWorld(t, func(w *world) {
-		var s service
-		w.jobs = outage{w.store, &s.down}
-		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
-			if n := s.called(c.Task.ID); n == 0 || n == 1 || n == 3 { // so its third run ends well, and its fifth
-				s.crash(3 * time.Second)
-			}
-			if err := s.use(c.Task.ID, time.Second); err != nil {
-				return handlers.Outcome{}, job.Blame(job.Database, job.Errorf(job.TransientStorage, "the connection was reset"))
-			}
-			return done(ctx, c)
+	for name, elsewhere := range map[string]bool{"ended here": false, "ended elsewhere": true} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				var s service
+				w.jobs = outage{w.store, &s.down}
+				forced := false
+				w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+					n := s.called(c.Task.ID)
+					if n == 0 || n == 1 || forced { // so its third run ends well, and that after the first forced one
+						forced = false
+						s.crash(3 * time.Second)
+					}
+					if err := s.use(c.Task.ID, time.Second); err != nil {
+						return handlers.Outcome{}, job.Blame(job.Database, job.Errorf(job.TransientStorage, "the connection was reset"))
+					}
+					return done(ctx, c)
+				})
+				w.send(w.queues.Normal, message("t1", ""))
+				if elsewhere {
+					for s.called("t1") < 2 || s.down.Load() || w.row("t1").State != job.Pending {
+						w.settled(10 * time.Millisecond)
+					}
+					w.endElsewhere("t1")
+				}
+				w.settled(time.Minute)
+				w.expectState("t1", job.Succeeded, 1)
+				forced = true
+				w.send(w.queues.Normal, `{"task_id":"t1","task_type":"test","payload":{"n":1},"hints":{"force":true}}`)
+				w.settled(time.Minute)
+				w.expectState("t1", job.Succeeded, 1)
+				if want := map[bool]int{false: 5, true: 4}[elsewhere]; s.called("t1") != want {
+					t.Errorf("it ran %d times, want %d", s.called("t1"), want)
+				}
+			})
 		})
-		w.send(w.queues.Normal, message("t1", ""))
-		w.settled(time.Minute)
-		w.expectState("t1", job.Succeeded, 1)
-		w.send(w.queues.Normal, `{"task_id":"t1","task_type":"test","payload":{"n":1},"hints":{"force":true}}`)
-		w.settled(time.Minute)
-		w.expectState("t1", job.Succeeded, 1)
-		if s.called("t1") != 5 {
-			t.Errorf("it ran %d times", s.called("t1"))
-		}
-	})
+	}
+}
+
+// endElsewhere has another worker do a job that waits.
+func (w *world) endElsewhere(id string) {
+	w.Helper()
+	b := w.row(id).Begin
+	b.Worker = "w2"
+	begun, err := w.store.Begin(w.Context(), b)
+	if err != nil || begun.Decision != store.Run {
+		w.Fatalf("another worker got %q, %v", begun.Decision, err)
+	}
+	if _, err := w.store.Complete(w.Context(), store.Completion{Holder: store.Holder{JobID: id, Fence: begun.Fence}, Result: []byte("{}")}); err != nil {
+		w.Fatal(err)
+	}
 }
 
 // An attempt that began before an outage and fails after it is not counted: what it does may have been cut off by the

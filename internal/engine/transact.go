@@ -74,7 +74,7 @@ func (e *Engine) blame(ctx context.Context, a *attempt, failure *job.Error, comm
 	if !away {
 		return false, err
 	}
-	if c := e.breakers.of(job.Database); c.blames(a.task.ID) == spared {
+	if c := e.breakers.of(job.Database); c.blames(a.task.ID) == spared || !a.suspicious() {
 		a.spares = c
 		return true, err
 	}

@@ -123,8 +123,15 @@ func (b *breakers) failed(ctx context.Context, a *attempt, failure *job.Error, k
 		return counted // nobody would be held back who needs it no more than this one
 	}
 	v := c.fails(ctx, a.task.ID, failure, known || c.downAfter(a.started))
+	if v == blamed && !a.suspicious() {
+		v = spared
+	}
 	if v == spared {
 		a.spares = c
 	}
 	return v
 }
+
+// suspicious says whether the job was given back often enough in this series to be blamed. What a circuit breaker
+// remembers of it may be of an earlier one, which another worker ended.
+func (a *attempt) suspicious() bool { return a.begun.Releases >= suspectAfter }

@@ -151,6 +151,11 @@ func inTheEngine() []Sabotage {
 			Suites: onEngine, Tests: by("TestSuspicionEndsWithTheJob"),
 		},
 		{
+			Name: "suspicion-outlives-its-series", Breaks: []string{"I9"}, File: engine + "waits.go",
+			Old: "return a.begun.Releases >= suspectAfter", New: "return true",
+			Suites: onEngine, Tests: by("TestSuspicionEndsWithTheJob"),
+		},
+		{
 			Name: "waits-are-not-bounded", Breaks: []string{"I11"}, File: engine + "waits.go",
 			Old: "if a.begun.Waited < t.WaitMax && ", New: "if ",
 			Suites: onEngine, Tests: by("TestWaitsHaveAnEnd"),
