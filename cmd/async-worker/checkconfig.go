@@ -26,7 +26,7 @@ func (p *program) newCheckConfigCommand() *cobra.Command {
 once, each with its name, what is wrong and how to mend it, and exits with 78; or a table of all
 settings with where each comes from. Secrets are never printed.`,
 		Example: `  async-worker check-config
-  (set -a; . /etc/async-worker/southhaven.env; async-worker check-config --client-id southhaven)`,
+  sudo async-worker check-config --tenant southhaven`,
 		Args: cobra.NoArgs,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
 			cfg, err := p.load(cmd, config.All)

@@ -41,10 +41,17 @@ type result struct {
 // invoke runs a command line against the parts of a tenant.
 func invoke(t *testing.T, parts app.Tenant, env []string, stdin string, args ...string) result {
 	t.Helper()
+	return invokeSeeing(t, parts, env, stdin, func(config.Config) {}, args...)
+}
+
+// invokeSeeing is invoke, and shows the settings with which a tenant is opened.
+func invokeSeeing(t *testing.T, parts app.Tenant, env []string, stdin string, see func(config.Config), args ...string) result {
+	t.Helper()
 	var out, errOut bytes.Buffer
 	p := &program{
 		env: env, stdin: strings.NewReader(stdin), stdout: &out, stderr: &errOut,
 		open: func(_ context.Context, cfg config.Config, _ *slog.Logger, _ app.Needs) (*app.Tenant, error) {
+			see(cfg)
 			parts.Config = cfg
 			return &parts, nil
 		},

@@ -81,7 +81,7 @@ type TypeHealth struct {
 // Health returns how the engine is. It is cheap, asks nobody, and may be called at any time.
 func (e *Engine) Health() Health {
 	h := Health{
-		At: time.Now(), Running: e.slots.inUse(), Slots: e.tuning().Concurrency, Draining: e.draining.Load(),
+		At: time.Now(), Running: e.slots.running(), Slots: e.tuning().Concurrency, Draining: e.draining.Load(),
 		Store: e.store.health(), Dependencies: e.breakers.health(), Types: e.limits.health(),
 		DrainOf: int(e.tally.draining.Load()), Done: e.tally.done.Load(), Failed: e.tally.failed.Load(), Stuck: e.vitals.stuck(),
 	}
