@@ -27,7 +27,7 @@ once, each with its name, what is wrong and how to mend it, and exits with 78; o
 settings with where each comes from. Secrets are never printed.`,
 		Example: `  async-worker check-config
   sudo async-worker check-config --tenant southhaven`,
-		Args: cobra.NoArgs,
+		Args: none,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
 			cfg, err := p.load(cmd, config.All)
 			var problems []config.Problem

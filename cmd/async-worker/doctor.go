@@ -41,7 +41,7 @@ Exit codes: 0 when nothing failed (warnings are none), 78 when a setting, the sc
 permission is missing, 69 when a service is down; of several the first in this order.`,
 		Example: `  sudo async-worker doctor --tenant southhaven
   async-worker doctor --webhook-url https://app.example.com/hooks --skip models -o json`,
-		Args: cobra.NoArgs,
+		Args: none,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error { return p.examine(cmd, f) }),
 	}
 	addOutput(cmd, &f.out)

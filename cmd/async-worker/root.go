@@ -49,8 +49,9 @@ func (p *program) run(ctx context.Context, args []string) int {
 
 func (p *program) newRootCommand() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "async-worker",
-		Short: "Does the document tasks of one tenant, from a queue message to a search answer and a webhook",
+		Use:     "async-worker",
+		Version: app.Version,
+		Short:   "Does the document tasks of one tenant, from a queue message to a search answer and a webhook",
 		Long: `async-worker takes tasks from a tenant's Azure queues, does them (ingest a document, read a scan,
 summarize, answer questions), records everything in Supabase or Postgres, and tells the sender by webhook.
 
@@ -66,15 +67,13 @@ down, 75 try again, 77 permission, 78 configuration.`,
   async-worker search "notice period" --set reports`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		Args:          subcommand,
 		RunE:          showHelp,
 	}
 	root.SetIn(p.stdin)
 	root.SetOut(p.stdout)
 	root.SetErr(p.stderr)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return &usageError{err, cmd.CommandPath() + " --help lists the flags"}
-	})
+	root.SetFlagErrorFunc(wrongFlag)
 	root.AddCommand(
 		p.newRunCommand(), p.newEnqueueCommand(), p.newJobsCommand(), p.newDLQCommand(), p.newSearchCommand(),
 		p.newExtractCommand(), p.newMigrateCommand(), p.newCheckConfigCommand(), p.newStatusCommand(), p.newReloadCommand(), p.newDevCommand(), p.newVersionCommand(),

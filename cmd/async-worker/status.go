@@ -37,7 +37,7 @@ with 0 when the worker is ready, and with 69 when it is not, or does not run.`,
 		Example: `  sudo async-worker status --tenant southhaven
   sudo async-worker status --all
   async-worker status --addr 127.0.0.1:9090 -o json`,
-		Args: cobra.NoArgs,
+		Args: none,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
 			if f.all {
 				return p.statusOfAll(cmd.Context(), f.out)
