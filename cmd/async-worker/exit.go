@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -124,7 +125,7 @@ func judge(err error) verdict {
 	case is(store.ErrTerminal):
 		return verdict{exitFailed, "nothing is left to do; async-worker jobs get shows how it ended"}
 	case is(fs.ErrPermission):
-		return verdict{exitPermission, "give this user the right to it, or run as another user"}
+		return verdict{exitPermission, cmp.Or(next, "give this user the right to it, or run as another user")}
 	case is(fs.ErrNotExist):
 		return verdict{exitFailed, "check the path"}
 	case is(context.DeadlineExceeded):

@@ -126,7 +126,7 @@ func hint(failure *job.Error) string {
 	case job.ModelOverloaded:
 		return "the model's service is overloaded: see its status page; waiting may help"
 	case job.DependencyUnavailable:
-		return "a service refuses the worker: check its address and credentials in the settings"
+		return "a service fails, or refuses the worker; the error before this says which and how: check its state, its address and its credentials"
 	case job.TransientStorage:
 		return "the storage account, the database or this machine's disk fails: the error before this says which; waiting may help"
 	case job.NetworkTimeout:
