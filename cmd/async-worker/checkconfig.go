@@ -26,8 +26,8 @@ func (p *program) newCheckConfigCommand() *cobra.Command {
 once, each with its name, what is wrong and how to mend it, and exits with 78; or a table of all
 settings with where each comes from. Secrets are never printed.`,
 		Example: `  async-worker check-config
-  (set -a; . /etc/async-worker/southhaven.env; async-worker check-config --client-id southhaven)`,
-		Args: cobra.NoArgs,
+  sudo async-worker check-config --tenant southhaven`,
+		Args: none,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
 			cfg, err := p.load(cmd, config.All)
 			var problems []config.Problem

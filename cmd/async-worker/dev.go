@@ -23,7 +23,7 @@ provider. It runs inside the project's folder, and all that it writes is in .dev
 and the settings of the running stack for other commands, in .dev/env.`,
 		Example: `  async-worker dev           the tour, then it stays up until Ctrl-C
   async-worker dev --once    the tour with fresh data, then it stops; 0 when all went well`,
-		Args: cobra.NoArgs,
+		Args: none,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
 			exe, err := os.Executable()
 			if err != nil {

@@ -15,7 +15,7 @@ import (
 
 func (p *program) newDLQCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "dlq", Short: "See, replay and purge the dead letters: tasks that could not be done", Args: cobra.NoArgs, RunE: showHelp,
+		Use: "dlq", Short: "See, replay and purge the dead letters: tasks that could not be done", Args: subcommand, RunE: showHelp,
 	}
 	cmd.AddCommand(p.newDLQListCommand(), p.newDLQShowCommand(), p.newDLQReplayCommand(), p.newDLQPurgeCommand())
 	return cmd
@@ -30,7 +30,7 @@ func (p *program) newDLQListCommand() *cobra.Command {
 		Example: `  async-worker dlq list --class validation_error
   async-worker dlq list --reason exhausted --replayed no --newer-than 24h
   async-worker dlq list --job 4b1c -o json`,
-		Args: cobra.NoArgs,
+		Args: none,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
 			f, err := sel.filter(time.Now())
 			if err != nil {
@@ -72,7 +72,7 @@ func (p *program) printDeadLetters(out format, letters []store.DeadLetter) error
 func (p *program) newDLQShowCommand() *cobra.Command {
 	var out format
 	cmd := &cobra.Command{
-		Use: "show ID", Short: "Show a dead letter with the original message", Args: cobra.ExactArgs(1),
+		Use: "show ID", Short: "Show a dead letter with the original message", Args: one("the ID of a dead letter"),
 		RunE: p.action(func(cmd *cobra.Command, args []string) error {
 			return p.withTenant(cmd, storeOnly, func(ctx context.Context, t *app.Tenant) error {
 				d, err := t.Store.DeadLetter(ctx, args[0])

@@ -3,10 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,13 +14,11 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/doctor"
-	"github.com/seed-7227ef26/async-worker/internal/tenants"
 )
 
 // doctorFlags are those of doctor alone.
 type doctorFlags struct {
 	out      format
-	tenant   string
 	root     string
 	webhooks []string
 	skip     []string
@@ -42,16 +37,14 @@ function, table and policy of the database with this key, the models, docling, w
 programs, and the tenant's files. It says what it saw, what is missing, and the command that mends it. No task is
 taken and nothing is left behind; docs/doctor.md says what each check touches and costs.
 
---tenant reads /etc/async-worker/TENANT.env and the credentials beside it, as the unit async-worker@TENANT does; run it
-as root then. Exit codes: 0 when nothing failed (warnings are none), 78 when a setting, the schema or this machine is
-wrong, 77 when a permission is missing, 69 when a service is down; of several the first in this order.`,
+Exit codes: 0 when nothing failed (warnings are none), 78 when a setting, the schema or this machine is wrong, 77 when a
+permission is missing, 69 when a service is down; of several the first in this order.`,
 		Example: `  sudo async-worker doctor --tenant southhaven
   async-worker doctor --webhook-url https://app.example.com/hooks --skip models -o json`,
-		Args: cobra.NoArgs,
+		Args: none,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error { return p.examine(cmd, f) }),
 	}
 	addOutput(cmd, &f.out)
-	cmd.Flags().StringVar(&f.tenant, "tenant", "", "the tenant whose files under /etc/async-worker are read")
 	cmd.Flags().StringVar(&f.root, "root", "/", "the folder that etc/async-worker is in")
 	cmd.Flags().StringArrayVar(&f.webhooks, "webhook-url", nil, "a receiver to try; can be repeated (default: those of the last jobs)")
 	cmd.Flags().StringSliceVar(&f.skip, "skip", nil, "groups of checks to leave out: "+strings.Join(groupNames(), ", "))
@@ -78,10 +71,8 @@ func (p *program) examine(cmd *cobra.Command, f doctorFlags) error {
 		}
 		skip = append(skip, doctor.Group(name))
 	}
-	if f.tenant != "" {
-		if err := p.asUnit(cmd, f); err != nil {
-			return err
-		}
+	if err := p.asTenant(cmd); err != nil {
+		return err
 	}
 	report := app.Doctor(cmd.Context(), app.DoctorOptions{
 		Load:     func(g config.Group) (config.Config, error) { return p.load(cmd, g) },
@@ -99,48 +90,6 @@ func (p *program) examine(cmd *cobra.Command, f doctorFlags) error {
 	}
 	return nil
 }
-
-// asUnit takes over the environment that systemd gives the tenant's unit, in the unit's order.
-func (p *program) asUnit(cmd *cobra.Command, f doctorFlags) error {
-	if strings.ContainsAny(f.tenant, "/.") {
-		return badUsage("it is the CLIENT_ID, as in async-worker@southhaven", "--tenant: %q is no tenant's name", f.tenant)
-	}
-	etc := filepath.Join(f.root, tenantsDir)
-	own := filepath.Join(etc, f.tenant+".env")
-	credentials := filepath.Join(etc, "credentials", f.tenant)
-	if _, err := os.Stat(own); err != nil {
-		if _, none := os.Stat(credentials); none != nil {
-			return &failure{"read the tenant's settings", "give a tenant that has been added (async-worker tenant list), and run as root", err}
-		}
-	}
-	p.env = slices.Clone(p.env)
-	for _, path := range []string{filepath.Join(f.root, "etc/default/async-worker"), own} {
-		text, err := os.ReadFile(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return &failure{"read the tenant's settings", "run as root", err}
-		}
-		values, err := tenants.ParseEnv(string(text))
-		if err != nil {
-			return &failure{"read " + path, "mend the line", err}
-		}
-		for name, value := range values { // later in the list, they win over what this shell happens to have
-			p.env = append(p.env, name+"="+value)
-		}
-	}
-	if _, err := os.Stat(credentials); err == nil {
-		p.env = append(p.env, "CREDENTIALS_DIRECTORY="+credentials)
-	}
-	if cmd.Flags().Changed("client-id") {
-		return nil // where they disagree, loading says so
-	}
-	return cmd.Flags().Set("client-id", f.tenant)
-}
-
-// tenantsDir is where packaging and `tenant add` put tenants' files, below the root.
-const tenantsDir = "etc/async-worker"
 
 // diagnosis is that a check failed; its story is on the output.
 type diagnosis struct{ worst doctor.Class }

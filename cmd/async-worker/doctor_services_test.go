@@ -222,7 +222,7 @@ func TestDoctorReadsTheUnitsFiles(t *testing.T) {
 	if code != exitPermission || !strings.Contains(out.String(), "southhaven.env has mode 0644") || !strings.Contains(out.String(), "chmod 0640") {
 		t.Errorf("exit %d: %s%s", code, out.String(), errOut.String())
 	}
-	for tenant, want := range map[string]int{"nobody": exitFailed, "../etc": exitUsage} {
+	for tenant, want := range map[string]int{"nobody": exitConfig, "../etc": exitUsage} {
 		if code := run(t.Context(), []string{"doctor", "--root", root, "--tenant", tenant}, nil, strings.NewReader(""), &out, &errOut); code != want {
 			t.Errorf("--tenant %s: exit %d, want %d", tenant, code, want)
 		}

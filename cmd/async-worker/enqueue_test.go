@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -210,4 +211,23 @@ func TestEnqueueWatch(t *testing.T) {
 	s.fail = job.Errorf(job.TransientStorage, "connection refused")
 	invoke(t, o, testEnv(), "", "enqueue", "--id", "t-9", "--filename", "a.pdf", "--document-set", "s").
 		want(t, exitUnavailable, "may be repeated with --id t-9")
+}
+
+// TestEnqueueChecks: what every worker would refuse is refused before it is sent.
+func TestEnqueueChecks(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ kind, payload, says string }{
+		{"translate", `{}`, `"translate"`},
+		{"ocr", `{"filename": "a.png", "pages": "x"}`, "payload.pages"},
+		{"ingest", `{"filename": "../a.pdf", "document_set": "s"}`, "payload.filename"},
+	} {
+		s := &rows{}
+		r := invoke(t, app.Tenant{Store: s}, testEnv(), "", "enqueue", "--type", tt.kind, "--payload", tt.payload)
+		r.want(t, exitUsage, tt.says, "docs/contract.md")
+		message := fmt.Sprintf(`{"task_id":"t1","task_type":%q,"payload":%s}`, tt.kind, tt.payload)
+		invoke(t, app.Tenant{Store: s}, testEnv(), message, "enqueue", "-").want(t, exitUsage, tt.says)
+		if len(s.submitted) > 0 {
+			t.Errorf("%s was sent", tt.kind)
+		}
+	}
 }

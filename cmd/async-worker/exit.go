@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/httpd"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/replay"
 	"github.com/seed-7227ef26/async-worker/internal/store"
@@ -77,6 +79,12 @@ func judge(err error) verdict {
 	if u, ok := errors.AsType[*usageError](err); ok {
 		return verdict{exitUsage, u.next}
 	}
+	if _, ok := errors.AsType[*unknownTenantError](err); ok {
+		return verdict{exitConfig, next}
+	}
+	if e, ok := errors.AsType[*httpd.AddrError](err); ok {
+		return verdict{exitConfig, "choose another HTTP_ADDR; who has this one: sudo ss -ltnp 'sport = :" + portOf(e.Addr) + "'"}
+	}
 	if d, ok := errors.AsType[*diagnosis](err); ok {
 		return verdict{d.code(), ""}
 	}
@@ -117,7 +125,7 @@ func judge(err error) verdict {
 	case is(store.ErrTerminal):
 		return verdict{exitFailed, "nothing is left to do; async-worker jobs get shows how it ended"}
 	case is(fs.ErrPermission):
-		return verdict{exitPermission, "give this user the right to it, or run as another user"}
+		return verdict{exitPermission, cmp.Or(next, "give this user the right to it, or run as another user")}
 	case is(fs.ErrNotExist):
 		return verdict{exitFailed, "check the path"}
 	case is(context.DeadlineExceeded):
@@ -128,6 +136,11 @@ func judge(err error) verdict {
 		next = nextPermission // that a service is up is shown by its refusal
 	}
 	return verdict{code, next}
+}
+
+func portOf(addr string) string {
+	_, port, _ := net.SplitHostPort(addr) // it was valid as a setting
+	return port
 }
 
 // codeOf reads the errors of services.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/httpd"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
@@ -20,6 +21,13 @@ import (
 
 func TestExitCodes(t *testing.T) {
 	t.Parallel()
+	var listener net.ListenConfig
+	other, err := listener.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	_, taken := httpd.Listen(t.Context(), httpd.Config{Addr: other.Addr().String()})
 	for _, c := range []struct {
 		err  error
 		code int
@@ -51,6 +59,8 @@ func TestExitCodes(t *testing.T) {
 		{&net.OpError{Op: "dial", Err: errors.New("refused")}, exitUnavailable},
 		{&toldError{&config.Errors{}}, exitConfig},
 		{&app.UnavailableError{}, exitUnavailable},
+		{taken, exitConfig},
+		{&unknownTenantError{}, exitConfig},
 	} {
 		for _, err := range []error{c.err, &failure{"do", "next", c.err}, fmt.Errorf("wrapped: %w", c.err), errors.Join(c.err, errors.New("close"))} {
 			if got := judge(err).code; got != c.code {

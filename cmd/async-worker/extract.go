@@ -23,7 +23,7 @@ func (p *program) newExtractCommand() *cobra.Command {
 blocks with page, box and heading level. It needs no service but a docling-serve where the settings have one.`,
 		Example: `  async-worker extract report.pdf
   async-worker extract report.docx -o json | jq '.blocks[] | select(.kind == "table")'`,
-		Args: cobra.ExactArgs(1),
+		Args: one("a FILE"),
 		RunE: p.action(func(cmd *cobra.Command, args []string) error {
 			cfg, _, err := p.settings(cmd, groups)
 			if err != nil {

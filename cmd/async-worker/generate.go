@@ -23,19 +23,19 @@ func (p *program) newGenerateCommand() *cobra.Command {
 		Long: `generate writes what a package of this program carries besides it: the manual pages, made of the commands'
 help texts and of the table of settings, and an environment file with every setting. The completions come from
 the command completion.`,
-		Args: cobra.NoArgs,
+		Args: subcommand,
 		RunE: showHelp,
 	}
 	var date string
 	man := &cobra.Command{
 		Use: "man FOLDER", Short: "Write the manual pages into a folder",
-		Args: cobra.ExactArgs(1),
+		Args: one("a FOLDER"),
 		RunE: p.action(func(cmd *cobra.Command, args []string) error { return writeManual(cmd.Root(), args[0], date) }),
 	}
 	man.Flags().StringVar(&date, "date", "", "the pages' date, as 2026-11-21 (default today)")
 	cmd.AddCommand(man, &cobra.Command{
 		Use: "env", Short: "Print an environment file with every setting",
-		Args: cobra.NoArgs,
+		Args: none,
 		RunE: p.action(func(*cobra.Command, []string) error {
 			_, err := fmt.Fprint(p.stdout, config.EnvFile())
 			return err

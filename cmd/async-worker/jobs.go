@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os/user"
@@ -25,7 +26,7 @@ const storeOnly = config.Tenant | config.Store
 
 func (p *program) newJobsCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "jobs", Short: "See, follow, cancel and retry jobs", Args: cobra.NoArgs, RunE: showHelp,
+		Use: "jobs", Short: "See, follow, cancel and retry jobs", Args: subcommand, RunE: showHelp,
 	}
 	cmd.AddCommand(p.newJobsListCommand(), p.newJobsGetCommand(), p.newJobsWatchCommand(), p.newJobsCancelCommand(),
 		p.newJobsRetryCommand())
@@ -40,7 +41,7 @@ func (p *program) newJobsListCommand() *cobra.Command {
 		Use: "list", Aliases: []string{"ls"}, Short: "List jobs, the newest first",
 		Example: `  async-worker jobs list --status failed
   async-worker jobs list --type ingest -n 10 -o json`,
-		Args: cobra.NoArgs,
+		Args: none,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
 			states := []string{string(job.Pending), string(job.Running), string(job.Succeeded), string(job.Failed), string(job.Canceled)}
 			if f.Status != "" && !slices.Contains(states, f.Status) {
@@ -96,7 +97,7 @@ func (p *program) newJobsGetCommand() *cobra.Command {
 	var out format
 	cmd := &cobra.Command{
 		Use: "get ID", Short: "Show all of a job: its row, its events and its webhooks",
-		Args: cobra.ExactArgs(1),
+		Args: one("the ID of a job"),
 		RunE: p.action(func(cmd *cobra.Command, args []string) error {
 			return p.withTenant(cmd, storeOnly, func(ctx context.Context, t *app.Tenant) error {
 				story, err := readStory(ctx, t.Store, args[0])
@@ -231,7 +232,7 @@ func (p *program) newJobsWatchCommand() *cobra.Command {
 		Use: "watch ID...", Short: "Follow jobs to their end",
 		Long: `watch shows the progress of jobs until each has ended: bars on a terminal, a line for each event
 elsewhere, JSON lines with -o json. It exits with 0 when all of them succeeded, else with 1.`,
-		Args: cobra.MinimumNArgs(1),
+		Args: some("the ID of a job"),
 		RunE: p.action(func(cmd *cobra.Command, args []string) error {
 			return p.withTenant(cmd, storeOnly, func(ctx context.Context, t *app.Tenant) error {
 				return newFollower(t.Store).all(ctx, args, p.newDisplay(out))
@@ -245,38 +246,59 @@ elsewhere, JSON lines with -o json. It exits with 0 when all of them succeeded, 
 
 func (p *program) newJobsCancelCommand() *cobra.Command {
 	var out format
+	var inAdvance bool
 	cmd := &cobra.Command{
 		Use: "cancel ID...", Short: "Cancel jobs: at once when pending, at the next safe place when running",
 		Long: `cancel asks for jobs to be canceled. A pending job is canceled at once, a running one stops at its next
-safe place and commits nothing. An id that is not known yet is noted, so that its message is dropped
-when it comes.`,
-		Args: cobra.MinimumNArgs(1),
+safe place and commits nothing. An id that is not known is refused; with --in-advance it is noted, so that its
+message is dropped when it comes.`,
+		Args: some("the ID of a job"),
 		RunE: p.action(func(cmd *cobra.Command, args []string) error {
 			return p.withTenant(cmd, storeOnly, func(ctx context.Context, t *app.Tenant) error {
 				var jobs []store.Job
+				noted := map[string]bool{}
 				for _, id := range args {
-					j, err := t.Store.RequestCancel(ctx, id, whoami())
+					j, unknown, err := cancel(ctx, t.Store, id, inAdvance)
 					if err != nil {
-						return &failure{"cancel job " + strconv.Quote(id), nextStore, err}
+						return errors.Join(p.printCanceled(out, jobs, noted), &failure{"cancel job " + strconv.Quote(id), nextStore, err})
 					}
 					jobs = append(jobs, j)
+					noted[id] = unknown
 				}
-				return p.printCanceled(out, jobs)
+				return p.printCanceled(out, jobs, noted)
 			})
 		}),
 	}
+	cmd.Flags().BoolVar(&inAdvance, "in-advance", false, "also a job that is not known yet")
 	addOutput(cmd, &out)
 	addSettings(cmd, storeOnly)
 	return cmd
 }
 
-func (p *program) printCanceled(out format, jobs []store.Job) error {
+// cancel asks for one job to be canceled, and says whether it was unknown so far.
+func cancel(ctx context.Context, s store.Store, id string, inAdvance bool) (j store.Job, unknown bool, err error) {
+	_, err = s.Job(ctx, id)
+	switch {
+	case errors.Is(err, store.ErrNotFound) && !inAdvance:
+		return j, true, fmt.Errorf("%w (with --in-advance it is canceled before its message comes)", err)
+	case err != nil && !errors.Is(err, store.ErrNotFound):
+		return j, false, err
+	}
+	unknown = err != nil
+	j, err = s.RequestCancel(ctx, id, whoami())
+	return j, unknown, err
+}
+
+// printCanceled: noted are the ids that were unknown.
+func (p *program) printCanceled(out format, jobs []store.Job, noted map[string]bool) error {
 	if out == asJSON {
 		return printJSON(p.stdout, orEmpty(jobs))
 	}
 	for _, j := range jobs {
-		text := "canceled"
-		if job.State(j.Status) != job.Canceled {
+		text := "is canceled"
+		if noted[j.ID] {
+			text = "is not known yet; noted: its message will be dropped"
+		} else if job.State(j.Status) != job.Canceled {
 			text = "is " + j.Status + " and was asked to stop; follow it with: async-worker jobs watch " + j.ID
 		}
 		fmt.Fprintln(p.stdout, printable(j.ID+" "+text))

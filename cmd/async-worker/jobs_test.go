@@ -77,10 +77,11 @@ func TestJobsGet(t *testing.T) {
 func TestJobsCancel(t *testing.T) {
 	t.Parallel()
 	s := someRows()
-	invoke(t, app.Tenant{Store: s}, testEnv(), "", "jobs", "cancel", "busy", "unknown").want(t, exitOK, "busy is running and was asked to stop", "unknown canceled")
+	invoke(t, app.Tenant{Store: s}, testEnv(), "", "jobs", "cancel", "busy", "typo").want(t, exitFailed, "busy is running and was asked to stop", "typo", "not found", "--in-advance")
 	if len(s.canceled) != 1 || s.canceled[0] != "busy" {
 		t.Errorf("asked for %v", s.canceled)
 	}
+	invoke(t, app.Tenant{Store: s}, testEnv(), "", "jobs", "cancel", "--in-advance", "early").want(t, exitOK, "early is not known yet; noted")
 	invoke(t, app.Tenant{Store: s}, testEnv(), "", "jobs", "cancel", "good").want(t, exitFailed, "already over", "jobs get")
 }
 

@@ -41,10 +41,17 @@ type result struct {
 // invoke runs a command line against the parts of a tenant.
 func invoke(t *testing.T, parts app.Tenant, env []string, stdin string, args ...string) result {
 	t.Helper()
+	return invokeSeeing(t, parts, env, stdin, func(config.Config) {}, args...)
+}
+
+// invokeSeeing is invoke, and shows the settings with which a tenant is opened.
+func invokeSeeing(t *testing.T, parts app.Tenant, env []string, stdin string, see func(config.Config), args ...string) result {
+	t.Helper()
 	var out, errOut bytes.Buffer
 	p := &program{
 		env: env, stdin: strings.NewReader(stdin), stdout: &out, stderr: &errOut,
 		open: func(_ context.Context, cfg config.Config, _ *slog.Logger, _ app.Needs) (*app.Tenant, error) {
+			see(cfg)
 			parts.Config = cfg
 			return &parts, nil
 		},
@@ -81,10 +88,10 @@ func TestUsage(t *testing.T) {
 		{"", exitOK, "Available Commands"},
 		{"jobs", exitOK, "cancel"},
 		{"--help", exitOK, "Exit codes"},
-		{"frob", exitUsage, `unknown command "frob"`},
-		{"jobs frob", exitUsage, `unknown command "frob"`},
+		{"frob", exitUsage, `no command "frob"`},
+		{"jobs frob", exitUsage, `no command "frob"`},
 		{"jobs list extra", exitUsage, "extra"},
-		{"jobs get", exitUsage, "accepts 1 arg"},
+		{"jobs get", exitUsage, "needs the ID of a job"},
 		{"jobs list --frob", exitUsage, "async-worker jobs list --help"},
 		{"jobs list -o xml", exitUsage, "table or json"},
 		{"jobs list --limit 0", exitUsage, "from 1 to 1000"},
@@ -92,7 +99,14 @@ func TestUsage(t *testing.T) {
 		{"jobs list --before soon", exitUsage, "is no time"},
 		{"dlq list --limit 1001", exitUsage, "from 1 to 1000"},
 		{"search x -n 101", exitUsage, "from 1 to 100"},
-		{"search", exitUsage, "requires at least 1 arg"},
+		{"search", exitUsage, "needs a QUERY"},
+		{"job", exitUsage, "did you mean async-worker jobs?"},
+		{"jobs lst", exitUsage, "did you mean async-worker jobs list"},
+		{"jobs get a b", exitUsage, `got also "b"`},
+		{"jobs list -n many", exitUsage, `--limit "many": it is no whole number`},
+		{"jobs list -n 99999999999999999999", exitUsage, "the number is too large"},
+		{"doctor --timeout soon", exitUsage, "no duration, such as"},
+		{"--version", exitOK, "async-worker version"},
 		{"run now", exitUsage, "now"},
 		{"run --webhook-secret x", exitUsage, "unknown flag"},
 	} {

@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
@@ -137,7 +138,15 @@ func readMessage(name string, stdin io.Reader, client string) (task.Task, error)
 	case decoded.ClaimCheck != "":
 		return task.Task{}, badUsage("enqueue the task itself", "message %s is a claim check, not a task", name)
 	}
-	return decoded.Task, nil
+	return decoded.Task, checkTask("message "+name, decoded.Task)
+}
+
+// checkTask says before anything is sent what the worker would refuse.
+func checkTask(what string, t task.Task) error {
+	if err := app.CheckTask(t); err != nil {
+		return &failure{what, "mend it; docs/contract.md says what each type of task takes", err}
+	}
+	return nil
 }
 
 func (m *message) described(client string) ([]letter, error) {
@@ -192,6 +201,9 @@ func (m *message) one(path, client string) (letter, error) {
 		t.ID = uuid.NewString()
 	}
 	if _, err := task.Encode(t); err != nil {
+		return letter{}, err
+	}
+	if err := checkTask("enqueue", t); err != nil {
 		return letter{}, err
 	}
 	l := letter{task: t, upload: path}

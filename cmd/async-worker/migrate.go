@@ -22,7 +22,7 @@ It takes the right to create things in the schema from PUBLIC, who has it in pub
 in databases that come from there; --keep-create leaves it, where other programs rely on it.`,
 		Example: `  DATABASE_URL=postgresql://postgres:…@db.PROJECT.supabase.co:5432/postgres async-worker migrate
   async-worker migrate --print --embedding-dimensions 1536 > schema.sql`,
-		Args: cobra.NoArgs,
+		Args: none,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
 			groups := config.Schema | config.Database
 			if toPrint {

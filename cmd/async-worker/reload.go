@@ -51,7 +51,7 @@ It is for systemctl reload: systemd gives it the new contents of the unit's Envi
 LoadCredential is read by systemd at the start alone, so a new one takes a restart. Without systemd, SIGHUP
 makes the daemon read the files again that NAME_FILE names.`,
 		Example: `  systemctl reload async-worker@southhaven`,
-		Args:    cobra.NoArgs,
+		Args:    none,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
 			dir, _, _ := strings.Cut(p.getenv("RUNTIME_DIRECTORY"), ":")
 			if pid == 0 {

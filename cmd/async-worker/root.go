@@ -23,6 +23,7 @@ type program struct {
 	systemctl      serviceManager // nil: there is none
 
 	level  slog.LevelVar // of the daemon's log; a reload changes it
+	taken  bool          // a tenant's settings were looked for
 	acting bool          // a subcommand took over: what goes wrong from now on is not bad usage
 }
 
@@ -48,13 +49,15 @@ func (p *program) run(ctx context.Context, args []string) int {
 
 func (p *program) newRootCommand() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "async-worker",
-		Short: "Does the document tasks of one tenant, from a queue message to a search answer and a webhook",
+		Use:     "async-worker",
+		Version: app.Version,
+		Short:   "Does the document tasks of one tenant, from a queue message to a search answer and a webhook",
 		Long: `async-worker takes tasks from a tenant's Azure queues, does them (ingest a document, read a scan,
 summarize, answer questions), records everything in Supabase or Postgres, and tells the sender by webhook.
 
 Settings come from flags, systemd credentials, files (NAME_FILE) and environment variables, in this
-order; check-config shows what is in force. Exit codes: 0 fine, 1 it failed, 2 usage, 69 a service is
+order; check-config shows what is in force. On a machine with tenants (async-worker tenant list) every command
+takes --tenant NAME, and the settings and credentials of /etc/async-worker, as root; the only tenant is the default. Exit codes: 0 fine, 1 it failed, 2 usage, 69 a service is
 down, 75 try again, 77 permission, 78 configuration.`,
 		Example: `  async-worker dev                                    a whole local stack with a worker
   async-worker check-config                           what is set, and everything that is wrong with it
@@ -64,15 +67,13 @@ down, 75 try again, 77 permission, 78 configuration.`,
   async-worker search "notice period" --set reports`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		Args:          subcommand,
 		RunE:          showHelp,
 	}
 	root.SetIn(p.stdin)
 	root.SetOut(p.stdout)
 	root.SetErr(p.stderr)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return &usageError{err, cmd.CommandPath() + " --help lists the flags"}
-	})
+	root.SetFlagErrorFunc(wrongFlag)
 	root.AddCommand(
 		p.newRunCommand(), p.newEnqueueCommand(), p.newJobsCommand(), p.newDLQCommand(), p.newSearchCommand(),
 		p.newExtractCommand(), p.newMigrateCommand(), p.newCheckConfigCommand(), p.newStatusCommand(), p.newReloadCommand(), p.newDevCommand(), p.newVersionCommand(),

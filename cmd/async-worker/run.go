@@ -33,7 +33,7 @@ with _FILE behind it the name of a file. These are settings only, since a flag c
 ` + secretSettings(),
 		Example: `  async-worker run --client-id southhaven
   LLM_PROVIDER=offline async-worker run --worker-concurrency 2 --log-level debug`,
-		Args: cobra.NoArgs,
+		Args: none,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
 			cfg, log, err := p.settings(cmd, config.All)
 			if err != nil {

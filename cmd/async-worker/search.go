@@ -28,7 +28,7 @@ without a word finds nothing. Put -- before a query that begins with a minus.`,
 		Example: `  async-worker search "notice period" --set contracts
   async-worker search '"Super Bowl" -Panthers'
   async-worker search "Umsatz 2024" -n 3 -o json`,
-		Args: cobra.MinimumNArgs(1),
+		Args: some("a QUERY"),
 		RunE: p.action(func(cmd *cobra.Command, args []string) error {
 			q.Text = strings.TrimSpace(strings.Join(args, " "))
 			if q.Text == "" {

@@ -18,7 +18,8 @@ import (
 // addSettings gives cmd a flag for every setting of the groups that isn't secret. Only the daemon's
 // help shows them all; elsewhere those that most people want.
 func addSettings(cmd *cobra.Command, groups config.Group) {
-	common := []string{"CLIENT_ID", "LOG_LEVEL", "LOG_FORMAT"}
+	addTenant(cmd)
+	common := []string{"LOG_LEVEL", "LOG_FORMAT"}
 	all := cmd.Name() == "run" || cmd.Name() == "check-config"
 	for _, s := range config.Settings() {
 		if s.Groups&(groups|config.Log) == 0 || s.Flag() == "" || cmd.Flags().Lookup(s.Flag()) != nil {
@@ -37,6 +38,9 @@ func addSettings(cmd *cobra.Command, groups config.Group) {
 
 // load reads the settings of the groups, and of logging.
 func (p *program) load(cmd *cobra.Command, groups config.Group) (config.Config, error) {
+	if err := p.asTenant(cmd); err != nil {
+		return config.Config{}, err
+	}
 	return config.Load(p.sources(cmd), groups|config.Log)
 }
 

@@ -34,17 +34,17 @@ func (p *program) newStatusCommand() *cobra.Command {
 		Long: `status asks the worker of a tenant how it is: over its socket in /run/async-worker/<client>, which root and the
 worker's own user may open, or over HTTP_ADDR with HTTP_TOKEN, where these are set and there is no socket. It exits
 with 0 when the worker is ready, and with 69 when it is not, or does not run.`,
-		Example: `  sudo async-worker status --client-id southhaven
+		Example: `  sudo async-worker status --tenant southhaven
   sudo async-worker status --all
   async-worker status --addr 127.0.0.1:9090 -o json`,
-		Args: cobra.NoArgs,
+		Args: none,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
+			if f.all {
+				return p.statusOfAll(cmd.Context(), f.out)
+			}
 			cfg, err := p.load(cmd, config.Tenant|config.HTTP)
 			if err != nil {
 				return err
-			}
-			if f.all {
-				return p.statusOfAll(cmd.Context(), f.out)
 			}
 			status, err := askStatus(cmd.Context(), clientFor(f, cfg))
 			if err != nil {

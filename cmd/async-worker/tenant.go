@@ -19,7 +19,7 @@ func (p *program) newTenantCommand() *cobra.Command {
 		Long: `tenant keeps the files that make a tenant on a machine with systemd: /etc/async-worker/TENANT.env with its
 settings, and its secrets, one file each, in /etc/async-worker/credentials/TENANT. It needs root. The worker of a
 tenant is the instance async-worker@TENANT.`,
-		Args: cobra.NoArgs,
+		Args: subcommand,
 		RunE: showHelp,
 	}
 	cmd.AddCommand(p.newTenantAddCommand(), p.newTenantListCommand(), p.newTenantRemoveCommand())

@@ -47,7 +47,7 @@ standard input (-), or is typed at the terminal. Secrets in an --env-file become
     --secret SUPABASE_KEY --secret OPENAI_API_KEY --secret WEBHOOK_SECRET
   async-worker tenant add southhaven --env-file southhaven.env
   vault read … | async-worker tenant add southhaven --force --secret-file SUPABASE_KEY=-`,
-		Args: cobra.ExactArgs(1),
+		Args: one("the tenant's name"),
 		RunE: p.action(func(cmd *cobra.Command, args []string) error { return p.addTenant(cmd, args[0], o) }),
 	}
 	flags := cmd.Flags()

@@ -24,7 +24,7 @@ func (p *program) newTenantListCommand() *cobra.Command {
 		Use: "list", Short: "List the tenants of this machine",
 		Long: `list names the tenants that have an environment file in /etc/async-worker, whether their workers start with the
 machine and run now, and which settings and secrets they have: names, and no value. Only root sees the secrets.`,
-		Args: cobra.NoArgs,
+		Args: none,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
 			return onMachine(root, func(m *tenants.Machine) error {
 				rows, err := p.tenantRows(cmd.Context(), m, root)

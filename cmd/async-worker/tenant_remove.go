@@ -37,7 +37,7 @@ settings stay for another time, with --state also what the worker kept on this m
 the queues and the container is not touched. To remove a tenant that is not there is no error.`,
 		Example: `  async-worker tenant remove southhaven --stop --yes
   async-worker tenant remove southhaven --stop --keep-files`,
-		Args: cobra.ExactArgs(1), ValidArgsFunction: completeTenants,
+		Args: one("the tenant's name"), ValidArgsFunction: completeTenants,
 		RunE: p.action(func(cmd *cobra.Command, args []string) error {
 			if !o.keep && !o.confirmed && !isTerminal(p.stdin) {
 				return badUsage("give --yes, or --keep-files to disable it only", "nobody is there to be asked whether to remove settings and secrets")

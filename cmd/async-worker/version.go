@@ -26,7 +26,7 @@ func (p *program) newVersionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version and what it was built from",
-		Args:  cobra.NoArgs,
+		Args:  none,
 		RunE: p.action(func(*cobra.Command, []string) error {
 			b := readBuildInfo()
 			if out == asJSON {

@@ -171,7 +171,7 @@ func (e *Engine) resume() {
 }
 
 func (e *Engine) drain() {
-	n := e.slots.inUse()
+	n := e.slots.running()
 	e.tally.draining.Store(int64(n))
 	e.draining.Store(true)
 	begun := time.Now()
@@ -191,7 +191,7 @@ func (e *Engine) drain() {
 		return
 	case <-e.tasks.Done():
 	case <-timer.C:
-		e.log.Warn("draining: time is up, releasing what is still running", "running", e.slots.inUse())
+		e.log.Warn("draining: time is up, releasing what is still running", "running", e.slots.running())
 	}
 	e.Abort()
 	<-finished // every settlement is bounded by settleTime

@@ -81,7 +81,7 @@ type TypeHealth struct {
 // Health returns how the engine is. It is cheap, asks nobody, and may be called at any time.
 func (e *Engine) Health() Health {
 	h := Health{
-		At: time.Now(), Running: e.slots.inUse(), Slots: e.tuning().Concurrency, Draining: e.draining.Load(),
+		At: time.Now(), Running: e.slots.running(), Slots: e.tuning().Concurrency, Draining: e.draining.Load(),
 		Store: e.store.health(), Dependencies: e.breakers.health(), Types: e.limits.health(),
 		DrainOf: int(e.tally.draining.Load()), Done: e.tally.done.Load(), Failed: e.tally.failed.Load(), Stuck: e.vitals.stuck(),
 	}
@@ -126,7 +126,7 @@ func hint(failure *job.Error) string {
 	case job.ModelOverloaded:
 		return "the model's service is overloaded: see its status page; waiting may help"
 	case job.DependencyUnavailable:
-		return "a service refuses the worker: check its address and credentials in the settings"
+		return "a service fails, or refuses the worker; the error before this says which and how: check its state, its address and its credentials"
 	case job.TransientStorage:
 		return "the storage account, the database or this machine's disk fails: the error before this says which; waiting may help"
 	case job.NetworkTimeout:

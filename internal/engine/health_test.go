@@ -214,3 +214,35 @@ func TestHealth(t *testing.T) {
 		}
 	})
 }
+
+// distant is a queue whose answers take a while.
+type distant struct{ queue.Queue }
+
+func (d distant) Receive(ctx context.Context, n int, lease time.Duration) ([]*queue.Message, error) {
+	time.Sleep(time.Second)
+	return d.Queue.Receive(ctx, n, lease)
+}
+
+// Slots that a receive is under way for are not counted as running.
+func TestIdleRunsNothing(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.queues.Normal = distant{w.queues.Normal}
+		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			time.Sleep(time.Minute)
+			return done(ctx, c)
+		})
+		w.settled(500 * time.Millisecond)
+		if h := w.engine.Health(); h.Running != 0 {
+			t.Errorf("%d of %d run, of no task", h.Running, h.Slots)
+		}
+		w.send(w.queues.Normal, message("t1", ""))
+		for range 20 {
+			w.settled(1700 * time.Millisecond)
+			if h := w.engine.Health(); h.Running > 1 {
+				t.Errorf("%d of %d run, of one task", h.Running, h.Slots)
+			}
+		}
+		w.settled(time.Minute)
+		w.expectState("t1", job.Succeeded, 1)
+	})
+}

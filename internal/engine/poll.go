@@ -37,7 +37,7 @@ func (e *Engine) pollLoop(ctx context.Context) {
 			return
 		}
 		got, err := p.fill(ctx, free)
-		p.slots.give(free - got)
+		p.slots.giveUnused(free - got)
 		p.backlog = got == free
 		until := time.Now().Add(max(pause, p.store.now()))
 		wait := max(p.pace.next(free, got, err), p.door.now())
@@ -69,6 +69,7 @@ func (p *poller) receive(ctx context.Context, q queue.Queue, n int) ([]*queue.Me
 			return msgs[:i], err
 		}
 		ended := p.turns.holds(q == p.deps.Queues.Normal)
+		p.slots.begun()
 		p.running.Go(func() {
 			defer p.slots.give(1)
 			defer ended()

@@ -9,10 +9,11 @@ import (
 // slots counts what runs at the same time. A message is received only into a slot that is free
 // already, so nothing ever waits inside the worker while its lease runs.
 type slots struct {
-	mu    sync.Mutex
-	total int
-	used  int
-	freed chan struct{} // signaled, capacity 1, when a slot is given back
+	mu     sync.Mutex
+	total  int
+	used   int
+	asking int           // of those: what a receive is under way for, and nothing runs in
+	freed  chan struct{} // signaled, capacity 1, when a slot is given back
 }
 
 func newSlots(total int) *slots {
@@ -57,7 +58,23 @@ func (s *slots) tryTake(most, enough int) (taken int, free bool) {
 	}
 	n = min(n, most)
 	s.used += n
+	s.asking += n
 	return n, true
+}
+
+// begun notes that a task runs in a slot that was taken.
+func (s *slots) begun() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asking--
+}
+
+// giveUnused gives n slots back that nothing came for.
+func (s *slots) giveUnused(n int) {
+	s.mu.Lock()
+	s.asking -= n
+	s.mu.Unlock()
+	s.give(n)
 }
 
 // give gives n slots back.
@@ -97,8 +114,9 @@ func (s *slots) resize(total int) {
 	}
 }
 
-func (s *slots) inUse() int {
+// running is how many slots something runs in.
+func (s *slots) running() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.used
+	return s.used - s.asking
 }

@@ -6,7 +6,6 @@ package httpd
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -56,6 +55,15 @@ type door struct {
 	handler http.Handler
 }
 
+// AddrError is that HTTP_ADDR can't be listened on: it is taken, not this machine's, or not for this user.
+type AddrError struct {
+	Addr string
+	err  error
+}
+
+func (e *AddrError) Error() string { return "listen on HTTP_ADDR: " + e.err.Error() }
+func (e *AddrError) Unwrap() error { return e.err }
+
 // Listen takes the socket and the address. Requests wait until Run is called. Without either it returns a Server that
 // serves nobody.
 func Listen(ctx context.Context, cfg Config) (*Server, error) {
@@ -74,7 +82,7 @@ func Listen(ctx context.Context, cfg Config) (*Server, error) {
 		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Addr)
 		if err != nil {
 			s.Close()
-			return nil, fmt.Errorf("listen on HTTP_ADDR: %w", err)
+			return nil, &AddrError{cfg.Addr, err}
 		}
 		s.doors = append(s.doors, door{l, NewGuard(cfg)})
 	}

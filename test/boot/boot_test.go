@@ -24,6 +24,7 @@ func TestDebian(t *testing.T) {
 			b.step("install", func(b *bed) { install(b, made) })
 			b.step("two tenants", twoTenants)
 			b.step("documents", documents)
+			b.step("commands", commands)
 			b.step("sandbox", sandbox)
 			b.step("story", story)
 			b.step("readiness", readiness)

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/app"
+	"github.com/seed-7227ef26/async-worker/internal/config"
+)
+
+// machineWith makes the files of a machine with tenants.
+func machineWith(t *testing.T, names ...string) string {
+	t.Helper()
+	root := t.TempDir()
+	for _, name := range names {
+		settings := map[string]string{
+			"etc/async-worker/" + name + ".env":                      "SUPABASE_URL=https://" + name + ".example\nLOG_LEVEL=warn\n",
+			"etc/async-worker/credentials/" + name + "/SUPABASE_KEY": testKey,
+		}
+		for path, text := range settings {
+			path = filepath.Join(root, path)
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return root
+}
+
+// TestTenantOfTheMachine: commands take the settings of the tenant that --tenant names, or of the only one.
+func TestTenantOfTheMachine(t *testing.T) {
+	for name, tt := range map[string]struct {
+		tenants []string
+		env     []string
+		args    []string
+		code    int
+		says    []string
+		client  string // whose settings are taken
+		url     string
+	}{
+		"the only one":          {[]string{"southhaven"}, nil, nil, exitOK, nil, "southhaven", "https://southhaven.example"},
+		"one of two":            {[]string{"southhaven", "east-bay"}, nil, []string{"--tenant", "east-bay"}, exitOK, nil, "east-bay", "https://east-bay.example"},
+		"which of two":          {[]string{"southhaven", "east-bay"}, nil, nil, exitUsage, []string{"this machine has 2 tenants", "--tenant: east-bay, southhaven"}, "", ""},
+		"unknown":               {[]string{"southhaven"}, nil, []string{"--tenant", "east-bay"}, exitConfig, []string{"there is no tenant east-bay", "tenant add east-bay"}, "", ""},
+		"no tenant's name":      {nil, nil, []string{"--tenant", "../x"}, exitUsage, []string{"no tenant's name"}, "", ""},
+		"a machine without any": {nil, nil, nil, exitConfig, []string{"no database is set"}, "", ""},
+		"the shell has settings": {
+			[]string{"southhaven"}, []string{"CLIENT_ID=west", "SUPABASE_URL=https://west.example", "SUPABASE_KEY=" + testKey}, nil, exitOK, nil, "west", "https://west.example",
+		},
+		"in a container": {
+			nil, []string{"SUPABASE_URL=https://west.example", "SUPABASE_KEY=" + testKey}, []string{"--tenant", "west"}, exitOK, nil, "west", "https://west.example",
+		},
+		"the tenant wins over the shell": {
+			[]string{"southhaven"}, []string{"SUPABASE_URL=https://west.example"}, []string{"--tenant", "southhaven"}, exitOK, nil, "southhaven", "https://southhaven.example",
+		},
+		"the shell is another's": {
+			[]string{"southhaven"}, []string{"CLIENT_ID=west"}, []string{"--tenant", "southhaven"}, exitConfig, []string{"southhaven", "west"}, "", "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var seen config.Config
+			args := append([]string{"jobs", "list", "--root", machineWith(t, tt.tenants...)}, tt.args...)
+			r := invokeSeeing(t, app.Tenant{Store: &rows{}}, tt.env, "", func(cfg config.Config) { seen = cfg }, args...)
+			r.want(t, tt.code, tt.says...)
+			if tt.client != "" && (seen.ClientID != tt.client || strings.TrimSuffix(seen.Supabase.URL, "/") != tt.url) {
+				t.Errorf("the settings of %s at %s", seen.ClientID, seen.Supabase.URL)
+			}
+		})
+	}
+}

@@ -1,0 +1,36 @@
+package boot
+
+import "strconv"
+
+// commands runs what the runbooks and the journal's catalog tell operators to run, on the installed package.
+func commands(b *bed) {
+	const done = "succeeded"
+	for _, c := range []struct{ line, says string }{
+		{"async-worker status --tenant southhaven", "southhaven  ready"},
+		{"async-worker check-config --tenant southhaven", "The settings are fine."},
+		{"async-worker jobs list --tenant southhaven", done},
+		{"async-worker jobs get first-southhaven --tenant southhaven", done},
+		{"async-worker dlq list --tenant southhaven", "REASON"},
+		{"async-worker search harbour --tenant southhaven", "handbook.pdf"},
+		{"async-worker enqueue --tenant east-bay --type ingest --filename first-east-bay.txt --document-set boot --force --id again", "again"},
+		{"async-worker jobs watch again --tenant east-bay", done},
+		{"async-worker tenant list", "east-bay"},
+	} {
+		b.contains(c.line, b.m.run("/bin/sh", "-c", c.line+" 2>&1"), c.says)
+	}
+	for _, c := range []struct {
+		line string
+		code int
+		says string
+	}{
+		{"async-worker jobs list", 2, "--tenant: east-bay, southhaven"},
+		{"async-worker jobs list --tenant nowhere", 78, "tenant add nowhere"},
+		{"runuser -u nobody -- async-worker jobs list --tenant southhaven", 77, "run it as root"},
+		{"runuser -u nobody -- async-worker jobs list", 77, "run it as root"},
+	} {
+		said := b.m.run("/bin/sh", "-c", c.line+` 2>&1; echo "exit $?"`)
+		b.contains(c.line, said, c.says)
+		b.contains(c.line, said, "exit "+strconv.Itoa(c.code))
+	}
+	b.figure("the commands of runbooks and catalog: all of them reach their tenant")
+}
