@@ -70,7 +70,7 @@ func newBench(t *testing.T, script func(n int, q llm.Question) llm.Answer) *benc
 // served is with, through a service that speaks OpenAI's protocol; what it is asked stands in model.questions.
 func (b *bench) served(t *testing.T, script func(n int, q llm.Question) llm.Answer) *bench {
 	t.Helper()
-	other := b.with(t, script)
+	other, counter := b.with(t, script), token.New()
 	server := llmtest.New(t, llmtest.Options{Reply: func(r llmtest.ChatRequest) llmtest.Reply {
 		q := llm.Question{System: r.System(), Tools: r.Tools, Force: r.Forced, Schema: r.Schema, MaxTokens: r.MaxTokens}
 		for _, m := range r.Messages {
@@ -80,6 +80,7 @@ func (b *bench) served(t *testing.T, script func(n int, q llm.Question) llm.Answ
 		}
 		other.model.mu.Lock()
 		other.model.questions = append(other.model.questions, q)
+		other.model.billed = append(other.model.billed, counter.Count(r.Text)) // as the service does
 		n := len(other.model.questions)
 		other.model.mu.Unlock()
 		a := script(n, q)
@@ -249,6 +250,7 @@ type model struct {
 
 	mu        sync.Mutex
 	questions []llm.Question
+	billed    []int // tokens of each question, of a served one
 }
 
 func (*model) Model() string { return "scripted-1" }

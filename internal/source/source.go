@@ -40,7 +40,7 @@ type Options struct {
 func Fetch(ctx context.Context, bucket blob.Bucket, name string, o Options) (*File, error) {
 	props, body, err := bucket.OpenChanged(ctx, name, o.Known)
 	if errors.Is(err, blob.ErrNotFound) {
-		return nil, job.Errorf(job.ContentMissing, "the blob %q is not in the tenant's container; upload it and send the task again", name)
+		return nil, job.Errorf(job.ContentMissing, "the blob %q is not in the tenant's container; upload it, and send the task under a new task_id or with hints.force", name)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the blob: %w", err)

@@ -31,9 +31,9 @@ func (p poppler) info(ctx context.Context) (about, error) {
 	case result.OK():
 		return parseAbout(string(text)), nil
 	case strings.Contains(result.Stderr, "Incorrect password"):
-		return nil, job.Errorf(job.CorruptionDetected, "the PDF is protected by a password; remove the protection and send it again")
+		return nil, job.Errorf(job.CorruptionDetected, "the PDF is protected by a password; remove the protection, and send it under a new task_id or with hints.force")
 	case strings.Contains(result.Stderr, "encrypt"), strings.Contains(result.Stderr, "security handler"):
-		return nil, job.Errorf(job.CorruptionDetected, "the PDF is encrypted in a way that can't be read; save it without protection and send it again")
+		return nil, job.Errorf(job.CorruptionDetected, "the PDF is encrypted in a way that can't be read; save it without protection, and send it under a new task_id or with hints.force")
 	}
 	return nil, unreadable(result)
 }
