@@ -190,45 +190,59 @@ func TestDoctorNamesEachOperation(t *testing.T) {
 	w.empty(t)
 }
 
+// storeChecks leaves only the checks of the database and the machine.
+func storeChecks() []string {
+	return []string{"--skip", "queues,container,models,docling,webhooks,clock"}
+}
+
+// lacks takes something away, wants a check to fail, and the statement that it tells to mend it.
+func (w ward) lacks(t *testing.T, sql, want string) {
+	t.Helper()
+	super, err := pgx.Connect(t.Context(), w.database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = super.Close(context.WithoutCancel(t.Context())) }()
+	if _, err := super.Exec(t.Context(), sql); err != nil {
+		t.Fatal(err)
+	}
+	sick, code := w.sick(t, w.env(), storeChecks()...)
+	state, exit := "fail ", exitPermission
+	if strings.HasPrefix(sql, "grant create") { // the functions are safe even so
+		state, exit = "warn ", exitOK
+	}
+	if names(sick) != state+want || code != exit {
+		t.Fatalf("after %s: exit %d, %+v; want %s", sql, code, sick, want)
+	}
+	if _, err := super.Exec(t.Context(), sick[want].Mend); err != nil {
+		t.Fatalf("%s: %v", sick[want].Mend, err)
+	}
+	if sick, code := w.sick(t, w.env(), storeChecks()...); code != exitOK || len(sick) != 0 {
+		t.Fatalf("after %s, mended: exit %d, %+v", sql, code, sick)
+	}
+}
+
+// TestDoctorNamesAMissingMember runs beside no other test: members of roles are the whole cluster's.
+func TestDoctorNamesAMissingMember(t *testing.T) { //nolint:paralleltest // see above
+	newWard(t).lacks(t, "revoke async_worker from authenticator", "store")
+}
+
 // TestDoctorNamesWhatTheKeyLacks: one thing at a time is taken from the key in the database (storetest.RunLacks does
 // that with every single one), and the statement that is told gives it back.
 func TestDoctorNamesWhatTheKeyLacks(t *testing.T) {
 	t.Parallel()
 	w := newWard(t)
-	only := []string{"--skip", "queues,container,models,docling,webhooks,clock"}
-	super, err := pgx.Connect(t.Context(), w.database)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = super.Close(context.Background()) })
 	for sql, want := range map[string]string{
 		"revoke execute on function aw_begin from async_worker":   "store functions",
 		"revoke execute on function aw_examine from async_worker": "store functions",
 		"revoke insert on jobs from aw_owner":                     "store tables",
 		"revoke usage on schema public from async_worker, public": "store schema",
-		"revoke async_worker from authenticator":                  "store",
 		"drop policy tenant on documents":                         "row-level security",
 		"alter table jobs disable row level security":             "row-level security",
 		"grant select on webhook_deliveries to async_worker":      "row-level security",
 		"grant create on schema public to public":                 "store schema",
 	} {
-		if _, err := super.Exec(t.Context(), sql); err != nil {
-			t.Fatal(err)
-		}
-		sick, code := w.sick(t, w.env(), only...)
-		state, exit := "fail ", exitPermission
-		if strings.HasPrefix(sql, "grant create") { // the functions are safe even so
-			state, exit = "warn ", exitOK
-		}
-		if names(sick) != state+want || code != exit {
-			t.Fatalf("after %s: exit %d, %+v; want %s", sql, code, sick, want)
-		}
-		if _, err := super.Exec(t.Context(), sick[want].Mend); err != nil {
-			t.Fatalf("%s: %v", sick[want].Mend, err)
-		}
-		if sick, code := w.sick(t, w.env(), only...); code != exitOK || len(sick) != 0 {
-			t.Fatalf("after %s, mended: exit %d, %+v", sql, code, sick)
-		}
+		w.lacks(t, sql, want)
 	}
 
 	api := stacktest.Supabase{}
@@ -241,14 +255,14 @@ func TestDoctorNamesWhatTheKeyLacks(t *testing.T) {
 		"no key at all":        {"sb_secret_wrong", "fail store", exitPermission},
 		"the service key":      {api.ServiceKey(t), "warn store", exitOK},
 	} {
-		if sick, code := w.sick(t, w.env("SUPABASE_KEY="+c.key), only...); names(sick) != c.want || code != c.code {
+		if sick, code := w.sick(t, w.env("SUPABASE_KEY="+c.key), storeChecks()...); names(sick) != c.want || code != c.code {
 			t.Errorf("%s: exit %d, %+v; want %d, %s", name, code, sick, c.code, c.want)
 		}
 	}
-	if sick, code := w.sick(t, w.env("EMBEDDING_DIMENSIONS=3072"), only...); names(sick) != "fail store schema" || code != exitConfig {
+	if sick, code := w.sick(t, w.env("EMBEDDING_DIMENSIONS=3072"), storeChecks()...); names(sick) != "fail store schema" || code != exitConfig {
 		t.Errorf("another width: exit %d, %+v", code, sick)
 	}
-	if sick, code := w.sick(t, w.env("DATABASE_URL="+stacktest.EmptyPostgres(t)), only...); names(sick) != "fail store schema" || code != exitConfig {
+	if sick, code := w.sick(t, w.env("DATABASE_URL="+stacktest.EmptyPostgres(t)), storeChecks()...); names(sick) != "fail store schema" || code != exitConfig {
 		t.Errorf("an empty database: exit %d, %+v", code, sick)
 	}
 }
