@@ -10,8 +10,9 @@ import (
 
 const client = "acme"
 
-// waitMax is how long a task waits for a service that is down. It leaves time until endsWithin.
-const waitMax = 8 * time.Hour
+// waitMax is how long a task waits for a service that is down: two series of a job, one after the other, end within
+// endsWithin.
+const waitMax = 4 * time.Hour
 
 // plan is all that happens in a schedule, drawn before it begins.
 type plan struct {
