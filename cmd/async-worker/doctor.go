@@ -71,7 +71,7 @@ func (p *program) examine(cmd *cobra.Command, f doctorFlags) error {
 		}
 		skip = append(skip, doctor.Group(name))
 	}
-	if err := p.asTenant(cmd); err != nil {
+	if err := p.asTenant(cmd, config.All); err != nil {
 		return err
 	}
 	report := app.Doctor(cmd.Context(), app.DoctorOptions{

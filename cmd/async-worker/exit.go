@@ -1,12 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net"
+	"syscall"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -16,6 +16,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/replay"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/store/schema"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
@@ -79,10 +80,13 @@ func judge(err error) verdict {
 	if u, ok := errors.AsType[*usageError](err); ok {
 		return verdict{exitUsage, u.next}
 	}
+	if _, ok := errors.AsType[*schema.LockedError](err); ok {
+		return verdict{exitTemporary, "wait for the other migration and repeat it; or, if it is none, end that session"}
+	}
 	if _, ok := errors.AsType[*unknownTenantError](err); ok {
 		return verdict{exitConfig, next}
 	}
-	if e, ok := errors.AsType[*httpd.AddrError](err); ok {
+	if e, ok := errors.AsType[*httpd.AddrError](err); ok && (is(syscall.EADDRINUSE) || is(syscall.EACCES)) { // others pass: an address that comes late
 		return verdict{exitConfig, "choose another HTTP_ADDR; who has this one: sudo ss -ltnp 'sport = :" + portOf(e.Addr) + "'"}
 	}
 	if d, ok := errors.AsType[*diagnosis](err); ok {
@@ -125,7 +129,7 @@ func judge(err error) verdict {
 	case is(store.ErrTerminal):
 		return verdict{exitFailed, "nothing is left to do; async-worker jobs get shows how it ended"}
 	case is(fs.ErrPermission):
-		return verdict{exitPermission, cmp.Or(next, "give this user the right to it, or run as another user")}
+		return verdict{exitPermission, "give this user the right to it, or run as another user"}
 	case is(fs.ErrNotExist):
 		return verdict{exitFailed, "check the path"}
 	case is(context.DeadlineExceeded):

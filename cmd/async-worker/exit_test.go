@@ -16,6 +16,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/httpd"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/store/schema"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
@@ -27,6 +28,7 @@ func TestExitCodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer other.Close()
+	_, notHere := httpd.Listen(t.Context(), httpd.Config{Addr: "192.0.2.1:0"}) // of no machine: RFC 5737
 	_, taken := httpd.Listen(t.Context(), httpd.Config{Addr: other.Addr().String()})
 	for _, c := range []struct {
 		err  error
@@ -60,6 +62,8 @@ func TestExitCodes(t *testing.T) {
 		{&toldError{&config.Errors{}}, exitConfig},
 		{&app.UnavailableError{}, exitUnavailable},
 		{taken, exitConfig},
+		{notHere, exitUnavailable},
+		{&schema.LockedError{}, exitTemporary},
 		{&unknownTenantError{}, exitConfig},
 	} {
 		for _, err := range []error{c.err, &failure{"do", "next", c.err}, fmt.Errorf("wrapped: %w", c.err), errors.Join(c.err, errors.New("close"))} {

@@ -256,16 +256,22 @@ message is dropped when it comes.`,
 		RunE: p.action(func(cmd *cobra.Command, args []string) error {
 			return p.withTenant(cmd, storeOnly, func(ctx context.Context, t *app.Tenant) error {
 				var jobs []store.Job
+				var refused []error
 				noted := map[string]bool{}
 				for _, id := range args {
 					j, unknown, err := cancel(ctx, t.Store, id, inAdvance)
-					if err != nil {
-						return errors.Join(p.printCanceled(out, jobs, noted), &failure{"cancel job " + strconv.Quote(id), nextStore, err})
+					switch {
+					case err == nil:
+						jobs = append(jobs, j)
+						noted[id] = unknown
+						continue
+					case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrTerminal): // the others are still to be canceled
+						refused = append(refused, &failure{"cancel job " + strconv.Quote(id), nextStore, err})
+						continue
 					}
-					jobs = append(jobs, j)
-					noted[id] = unknown
+					return errors.Join(p.printCanceled(out, jobs, noted), errors.Join(refused...), &failure{"cancel job " + strconv.Quote(id), nextStore, err})
 				}
-				return p.printCanceled(out, jobs, noted)
+				return errors.Join(p.printCanceled(out, jobs, noted), errors.Join(refused...))
 			})
 		}),
 	}

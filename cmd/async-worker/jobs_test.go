@@ -77,7 +77,7 @@ func TestJobsGet(t *testing.T) {
 func TestJobsCancel(t *testing.T) {
 	t.Parallel()
 	s := someRows()
-	invoke(t, app.Tenant{Store: s}, testEnv(), "", "jobs", "cancel", "busy", "typo").want(t, exitFailed, "busy is running and was asked to stop", "typo", "not found", "--in-advance")
+	invoke(t, app.Tenant{Store: s}, testEnv(), "", "jobs", "cancel", "typo", "busy").want(t, exitFailed, "busy is running and was asked to stop", "typo", "not found", "--in-advance")
 	if len(s.canceled) != 1 || s.canceled[0] != "busy" {
 		t.Errorf("asked for %v", s.canceled)
 	}

@@ -18,8 +18,14 @@ import (
 // tenantsDir is where packaging and `tenant add` put tenants' files, below the root.
 const tenantsDir = "etc/async-worker"
 
-// addTenant gives cmd the flag --tenant: whose settings it takes.
+// asRoot is what to do about files that only root may read.
+const asRoot = "run it as root (sudo)"
+
+// addTenant gives cmd the flag --tenant: whose settings it takes. A migration is the database's, not a tenant's.
 func addTenant(cmd *cobra.Command) {
+	if cmd.Name() == "migrate" {
+		return
+	}
 	cmd.Flags().String("tenant", "", "the tenant of this machine whose settings are used (as root); default: the only one")
 	_ = cmd.RegisterFlagCompletionFunc("tenant", completeTenants) // it was added just now
 	if cmd.Flags().Lookup("root") == nil {
@@ -28,9 +34,10 @@ func addTenant(cmd *cobra.Command) {
 	}
 }
 
-// asTenant takes over the settings that systemd gives a tenant's unit: of the tenant that --tenant names, or of the only
-// one of this machine where nothing else says what to use. The daemon itself is told everything by its unit.
-func (p *program) asTenant(cmd *cobra.Command) error {
+// asTenant takes over the settings that systemd gives a tenant's unit: of the tenant that --tenant names, or, for a
+// command that can't do without one, of the only one of this machine, where the environment doesn't say what to use. The
+// daemon itself is told everything by its unit.
+func (p *program) asTenant(cmd *cobra.Command, groups config.Group) error {
 	flag := cmd.Flags().Lookup("tenant")
 	if flag == nil || p.taken {
 		return nil
@@ -40,45 +47,56 @@ func (p *program) asTenant(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	configured := cmd.Flags().Changed("client-id") || len(config.Environ(p.env)) > 0 || p.getenv("CREDENTIALS_DIRECTORY") != ""
 	name := flag.Value.String()
-	switch {
-	case flag.Changed && (name == "" || strings.ContainsAny(name, "/.")):
-		return badUsage("it is the name after the @ of its unit, as in async-worker@southhaven", "--tenant: %q is no tenant's name", name)
-	case flag.Changed:
-	case configured || cmd.Name() == "run" || cmd.Name() == "reload":
-		return nil
-	default:
-		if name, err = onlyTenant(root); name == "" {
-			return err
-		}
+	if flag.Changed {
+		return p.takeNamed(cmd, root, name)
 	}
-	return p.takeSettings(cmd, root, name, configured)
+	if cmd.Flags().Changed("client-id") || p.connected() || !needsTenant(cmd, groups) {
+		return nil
+	}
+	names, err := namesOn(root)
+	switch {
+	case err != nil:
+		return err
+	case len(names) == 1:
+		return p.takeSettings(cmd, root, names[0])
+	case len(names) > 1:
+		return badUsage("say which with --tenant: "+strings.Join(names, ", "), "this machine has %d tenants", len(names))
+	}
+	return nil
 }
 
-// onlyTenant is the tenant of a machine that has one; empty: it has none.
-func onlyTenant(root string) (string, error) {
-	dir := filepath.Join(root, tenantsDir)
-	entries, err := os.ReadDir(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return "", nil
-	case err != nil:
-		return "", &failure{"look for the tenants of this machine", "run it as root (sudo), or set the settings in the environment", err}
+// needsTenant says whether a command can't do without the settings of a tenant.
+func needsTenant(cmd *cobra.Command, groups config.Group) bool {
+	switch cmd.Name() {
+	case "run", "reload":
+		return false
+	case "status":
+		return !cmd.Flags().Changed("addr") && !cmd.Flags().Changed("socket")
 	}
-	var names []string
-	for _, e := range entries {
-		if name, ok := strings.CutSuffix(e.Name(), ".env"); ok && !e.IsDir() {
-			names = append(names, name)
+	return groups&(config.Store|config.Queue|config.Blob) != 0
+}
+
+// connected says whether the environment names a tenant or its services.
+func (p *program) connected() bool {
+	for _, name := range []string{"CLIENT_ID", "DATABASE_URL", "SUPABASE_URL", "AZURE_STORAGE_CONNECTION_STRING", "AZURE_STORAGE_ACCOUNT"} {
+		if p.getenv(name) != "" || p.getenv(name+"_FILE") != "" {
+			return true
 		}
 	}
-	switch len(names) {
-	case 0:
-		return "", nil
-	case 1:
-		return names[0], nil
+	return p.getenv("CREDENTIALS_DIRECTORY") != ""
+}
+
+// namesOn are the tenants of the machine whose files are in root.
+func namesOn(root string) (names []string, err error) {
+	err = onMachine(root, func(m *tenants.Machine) (err error) {
+		names, err = m.Names()
+		return err
+	})
+	if errors.Is(err, fs.ErrPermission) {
+		return nil, &failure{"look for the tenants of this machine", asRoot + ", or set the settings in the environment", &deniedError{err}}
 	}
-	return "", badUsage("say which with --tenant: "+strings.Join(names, ", "), "this machine has %d tenants", len(names))
+	return names, err
 }
 
 // unknownTenantError is a name that this machine has no files of.
@@ -88,52 +106,69 @@ func (e *unknownTenantError) Error() string {
 	return fmt.Sprintf("there is no tenant %s in %s", e.name, e.dir)
 }
 
-// takeSettings makes the environment that of the tenant's unit, in the unit's order. configured: it has settings already,
-// as in a container, where a name without files is only that.
-func (p *program) takeSettings(cmd *cobra.Command, root, name string, configured bool) error {
-	etc := filepath.Join(root, tenantsDir)
-	own, credentials := filepath.Join(etc, name+".env"), filepath.Join(etc, "credentials", name)
-	known, err := anyThere(own, credentials)
-	switch {
-	case err != nil:
-		return &failure{"read the settings of tenant " + name, "run it as root (sudo)", err}
-	case !known && configured:
-		return setClient(cmd, name)
-	case !known:
-		return &failure{
-			"read the settings of tenant " + name,
-			"sudo async-worker tenant list shows those that there are; sudo async-worker tenant add " + name + " adds it", &unknownTenantError{name, etc},
-		}
+// takeNamed takes over the settings of the tenant that --tenant names. Where there are no tenants' files, as in a
+// container, it is only a name.
+func (p *program) takeNamed(cmd *cobra.Command, root, name string) error {
+	if name == "" || strings.ContainsAny(name, "/.") {
+		return badUsage("it is the name after the @ of its unit, as in async-worker@southhaven", "--tenant: %q is no tenant's name", name)
 	}
-	p.env = slices.Clone(p.env)
-	for _, path := range []string{filepath.Join(root, "etc/default/async-worker"), own} {
+	if given := cmd.Flags().Lookup("client-id"); given != nil && given.Changed && given.Value.String() != name {
+		return badUsage("leave --client-id out", "--tenant %s and --client-id %s are not the same", name, given.Value.String())
+	}
+	etc := filepath.Join(root, tenantsDir)
+	known, err := anyThere(filepath.Join(etc, name+".env"), filepath.Join(etc, "credentials", name))
+	if err != nil {
+		return &failure{"read the settings of tenant " + name, asRoot, &deniedError{err}}
+	}
+	if known {
+		return p.takeSettings(cmd, root, name)
+	}
+	names, err := namesOn(root)
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 && p.connected() {
+		return setClient(cmd, name)
+	}
+	return &failure{
+		"read the settings of tenant " + name,
+		"sudo async-worker tenant list shows those that there are; sudo async-worker tenant add " + name + " adds it", &unknownTenantError{name, etc},
+	}
+}
+
+// takeSettings makes the environment that of the tenant's unit, in the unit's order. No setting that the shell happens to
+// have is left: it might be of another database.
+func (p *program) takeSettings(cmd *cobra.Command, root, name string) error {
+	etc := filepath.Join(root, tenantsDir)
+	credentials := filepath.Join(etc, "credentials", name)
+	p.env = slices.DeleteFunc(config.Overlay(p.env, nil), func(line string) bool { return strings.HasPrefix(line, "CREDENTIALS_DIRECTORY=") })
+	for _, path := range []string{filepath.Join(root, "etc/default/async-worker"), filepath.Join(etc, name+".env")} {
 		if err := p.addFile(path); err != nil {
 			return err
 		}
 	}
-	if known, err := anyThere(credentials); err != nil {
-		return &failure{"read the credentials of tenant " + name, "run it as root (sudo)", err}
-	} else if known {
-		if _, err := os.ReadDir(credentials); err != nil {
-			return &failure{"read the credentials of tenant " + name, "run it as root (sudo)", err}
-		}
+	_, err := os.ReadDir(credentials)
+	switch {
+	case err == nil:
 		p.env = append(p.env, "CREDENTIALS_DIRECTORY="+credentials)
+	case !errors.Is(err, fs.ErrNotExist):
+		return &failure{"read the credentials of tenant " + name, asRoot, &deniedError{err}}
 	}
 	return setClient(cmd, name)
 }
 
-// addFile adds what an environment file sets. It wins over what this shell happens to have.
+// addFile adds what an environment file sets.
 func (p *program) addFile(path string) error {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		return &failure{"read the tenant's settings", "run it as root (sudo)", err}
+		return &failure{"read the tenant's settings", asRoot, &deniedError{err}}
 	}
 	values, err := tenants.ParseEnv(string(text))
 	if err != nil {
-		return &failure{"read " + path, "mend the line", err}
+		return &config.Errors{Problems: []config.Problem{{Name: path, Problem: err.Error(), Remedy: "mend the line"}}}
 	}
 	for name, value := range values {
 		p.env = append(p.env, name+"="+value)
@@ -141,9 +176,9 @@ func (p *program) addFile(path string) error {
 	return nil
 }
 
-// setClient says whose tenant it is, unless --client-id says it: where they disagree, loading says so.
+// setClient says whose tenant it is. Where the tenant's own files say otherwise, loading says so.
 func setClient(cmd *cobra.Command, name string) error {
-	if cmd.Flags().Changed("client-id") || cmd.Flags().Lookup("client-id") == nil {
+	if cmd.Flags().Lookup("client-id") == nil {
 		return nil
 	}
 	return cmd.Flags().Set("client-id", name)

@@ -55,21 +55,40 @@ func TestTenantOfTheMachine(t *testing.T) {
 		"in a container": {
 			nil, []string{"SUPABASE_URL=https://west.example", "SUPABASE_KEY=" + testKey}, []string{"--tenant", "west"}, exitOK, nil, "west", "https://west.example",
 		},
-		"the tenant wins over the shell": {
-			[]string{"southhaven"}, []string{"SUPABASE_URL=https://west.example"}, []string{"--tenant", "southhaven"}, exitOK, nil, "southhaven", "https://southhaven.example",
+		"nothing of the shell is left": {
+			[]string{"southhaven"}, []string{"CLIENT_ID=west", "DATABASE_URL=postgres://owner@west.example/x", "SUPABASE_KEY_FILE=/nowhere", "CREDENTIALS_DIRECTORY=/nowhere"},
+			[]string{"--tenant", "southhaven"}, exitOK, nil, "southhaven", "https://southhaven.example",
 		},
-		"the shell is another's": {
-			[]string{"southhaven"}, []string{"CLIENT_ID=west"}, []string{"--tenant", "southhaven"}, exitConfig, []string{"southhaven", "west"}, "", "",
+		"the shell has a setting that names no service": {
+			[]string{"southhaven"}, []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318"}, nil, exitOK, nil, "southhaven", "https://southhaven.example",
 		},
+		"a typo beside a shell with settings": {
+			[]string{"southhaven"}, []string{"DATABASE_URL=postgres://owner@west.example/x"}, []string{"--tenant", "sothhaven"}, exitConfig, []string{"there is no tenant sothhaven"}, "", "",
+		},
+		"two names": {
+			[]string{"southhaven"}, nil, []string{"--tenant", "southhaven", "--client-id", "east-bay"}, exitUsage, []string{"southhaven", "east-bay", "not the same"}, "", "",
+		},
+		"what is no tenant's file": {[]string{"southhaven", ".#southhaven", "Old"}, nil, nil, exitOK, nil, "southhaven", "https://southhaven.example"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var seen config.Config
 			args := append([]string{"jobs", "list", "--root", machineWith(t, tt.tenants...)}, tt.args...)
 			r := invokeSeeing(t, app.Tenant{Store: &rows{}}, tt.env, "", func(cfg config.Config) { seen = cfg }, args...)
 			r.want(t, tt.code, tt.says...)
-			if tt.client != "" && (seen.ClientID != tt.client || strings.TrimSuffix(seen.Supabase.URL, "/") != tt.url) {
+			if tt.client != "" && (seen.DatabaseURL.IsSet() || seen.ClientID != tt.client || strings.TrimSuffix(seen.Supabase.URL, "/") != tt.url) {
 				t.Errorf("the settings of %s at %s", seen.ClientID, seen.Supabase.URL)
 			}
 		})
+	}
+}
+
+// TestWithoutATenant: what needs no tenant looks for none.
+func TestWithoutATenant(t *testing.T) {
+	root := machineWith(t, "southhaven", "east-bay")
+	for _, args := range [][]string{{"extract", "testdata/none.pdf"}, {"status", "--socket", "/nowhere"}} {
+		r := invoke(t, app.Tenant{}, nil, "", append(args, "--root", root)...)
+		if r.code == exitUsage || strings.Contains(r.errOut, "tenants") {
+			t.Errorf("%s: exit %d, %s", args, r.code, r.errOut)
+		}
 	}
 }

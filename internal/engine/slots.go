@@ -71,19 +71,19 @@ func (s *slots) begun() {
 
 // giveUnused gives n slots back that nothing came for.
 func (s *slots) giveUnused(n int) {
-	s.mu.Lock()
-	s.asking -= n
-	s.mu.Unlock()
-	s.give(n)
+	s.giveBack(n, n)
 }
 
 // give gives n slots back.
-func (s *slots) give(n int) {
+func (s *slots) give(n int) { s.giveBack(n, 0) }
+
+func (s *slots) giveBack(n, unused int) {
 	if n == 0 {
 		return
 	}
 	s.mu.Lock()
 	s.used -= n
+	s.asking -= unused
 	s.mu.Unlock()
 	select {
 	case s.freed <- struct{}{}:

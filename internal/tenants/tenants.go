@@ -54,23 +54,34 @@ type Tenant struct {
 
 // List names the tenants: those with an environment file. Names that no worker could have are left out.
 func (m *Machine) List() ([]Tenant, error) {
+	names, err := m.Names()
+	if err != nil {
+		return nil, err
+	}
+	var out []Tenant
+	for _, name := range names {
+		t, err := m.get(name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+// Names are those of List, without a look into their files.
+func (m *Machine) Names() ([]string, error) {
 	entries, err := fs.ReadDir(m.root.FS(), settingsFolder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	} else if err != nil {
 		return nil, fmt.Errorf("list the tenants: %w", err)
 	}
-	var out []Tenant
+	var out []string
 	for _, e := range entries {
-		name, ok := strings.CutSuffix(e.Name(), ".env")
-		if !ok || e.IsDir() || checkName(name) != nil {
-			continue
+		if name, ok := strings.CutSuffix(e.Name(), ".env"); ok && !e.IsDir() && checkName(name) == nil {
+			out = append(out, name)
 		}
-		t, err := m.get(name)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, t)
 	}
 	return out, nil
 }

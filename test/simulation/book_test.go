@@ -209,6 +209,16 @@ func (b *book) judgeStay(m move) {
 	}
 }
 
+// oldest is the age of the first message of a job.
+func (b *book) oldest(id string) (age time.Duration) {
+	for _, s := range b.sent {
+		if b.w.means(s.text).task.ID == id {
+			age = max(age, time.Since(s.at))
+		}
+	}
+	return age
+}
+
 // judgeOutcome holds the end of an attempt against how its handler ended: what the engine makes of an error, in
 // other words than the engine's.
 func (b *book) judgeOutcome(m move) {
@@ -217,7 +227,7 @@ func (b *book) judgeOutcome(m move) {
 		if m.op == "release" && b.unheard[store.Holder{JobID: m.id, Fence: m.fence}] {
 			return // given back, since the answer to its begin was lost
 		}
-		if time.Since(b.w.began) >= waitMax && (m.op == "release" && !m.after.WaitingFrom.IsZero() || m.op == "fail" && job.Class(m.after.Error.Class) == job.WaitExceeded) {
+		if b.oldest(m.id) >= waitMax && (m.op == "release" && !m.after.WaitingFrom.IsZero() || m.op == "fail" && job.Class(m.after.Error.Class) == job.WaitExceeded) {
 			return // its message is as old as it may wait: the row keeps from now on how long it waits
 		}
 		b.w.violated(m.id, "%s of an attempt that no handler was called for", m.op)

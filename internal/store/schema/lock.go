@@ -17,29 +17,32 @@ const lockNumber int64 = 9628173550095224
 // DefaultLockWait is how long another migration is waited for.
 const DefaultLockWait = 5 * time.Minute
 
-// lock takes the lock of migrations for the session, and waits for it for so long. Any login may hold an advisory lock,
-// so the error says who does.
+// LockedError says that another migration did not end, or that somebody else keeps its lock: any login may.
+type LockedError struct {
+	Waited time.Duration
+	holder string
+}
+
+func (e *LockedError) Error() string {
+	return fmt.Sprintf("another migration has not ended after %v: %s", e.Waited, e.holder)
+}
+
+// lock takes the lock of migrations for the session, which outlasts the transaction that it is taken in. The limits of
+// time are the transaction's own: a login may have others, and a pooler gives the connection to somebody else.
 func lock(ctx context.Context, conn *pgx.Conn, wait time.Duration) error {
-	if err := lockTimeout(ctx, conn, strconv.FormatInt(max(wait.Milliseconds(), 1), 10)); err != nil {
+	err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		limits := "set local statement_timeout = 0; set local lock_timeout = " + strconv.FormatInt(max(wait.Milliseconds(), 1), 10)
+		if _, err := tx.Exec(ctx, limits); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, "select pg_advisory_lock($1)", lockNumber)
 		return err
-	}
-	_, err := conn.Exec(ctx, "select pg_advisory_lock($1)", lockNumber)
+	})
 	if refused, ok := errors.AsType[*pgconn.PgError](err); ok && refused.Code == "55P03" { // lock_not_available
-		return fmt.Errorf("another migration has not ended after %v: %s", wait, holder(ctx, conn))
+		return &LockedError{wait, holder(ctx, conn)}
 	}
 	if err != nil {
 		return fmt.Errorf("wait for other migrations: %w", err)
-	}
-	return lockTimeout(ctx, conn, "") // what was set for the login
-}
-
-func lockTimeout(ctx context.Context, conn *pgx.Conn, milliseconds string) error {
-	statement := "reset lock_timeout"
-	if milliseconds != "" {
-		statement = "set lock_timeout = " + milliseconds
-	}
-	if _, err := conn.Exec(ctx, statement); err != nil {
-		return fmt.Errorf("%s: %w", statement, err)
 	}
 	return nil
 }
@@ -55,5 +58,5 @@ func holder(ctx context.Context, conn *pgx.Conn) string {
 	if err != nil {
 		return "run migrate again"
 	}
-	return fmt.Sprintf("the session with pid %d (login %q, program %q) has its lock. If that is none: select pg_terminate_backend(%d)", pid, login, program, pid)
+	return fmt.Sprintf("the session with pid %d (login %q, program %q) has its lock; to end it: select pg_terminate_backend(%d)", pid, login, program, pid)
 }
