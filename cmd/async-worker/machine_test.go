@@ -56,8 +56,10 @@ func TestTenantOfTheMachine(t *testing.T) {
 			nil, []string{"SUPABASE_URL=https://west.example", "SUPABASE_KEY=" + testKey}, []string{"--tenant", "west"}, exitOK, nil, "west", "https://west.example",
 		},
 		"nothing of the shell is left": {
-			[]string{"southhaven"}, []string{"CLIENT_ID=west", "DATABASE_URL=postgres://owner@west.example/x", "SUPABASE_KEY_FILE=/nowhere", "CREDENTIALS_DIRECTORY=/nowhere"},
-			[]string{"--tenant", "southhaven"}, exitOK, nil, "southhaven", "https://southhaven.example",
+			[]string{"southhaven"},
+			[]string{"CLIENT_ID=west", "DATABASE_URL=postgres://owner@west.example/x", "SUPABASE_KEY_FILE=/nowhere", "CREDENTIALS_DIRECTORY=/nowhere"},
+			[]string{"--tenant", "southhaven"},
+			exitOK, nil, "southhaven", "https://southhaven.example",
 		},
 		"the shell has a setting that names no service": {
 			[]string{"southhaven"}, []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318"}, nil, exitOK, nil, "southhaven", "https://southhaven.example",
