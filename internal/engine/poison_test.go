@@ -303,8 +303,10 @@ func TestSuspicionEndsWithTheJob(t *testing.T) {
 				})
 				w.send(w.queues.Normal, message("t1", ""))
 				if elsewhere {
-					for s.called("t1") < 2 || s.down.Load() || w.row("t1").State != job.Pending {
-						w.settled(10 * time.Millisecond)
+					for began := time.Now(); s.called("t1") < 2 || s.down.Load() || w.row("t1").State != job.Pending; w.settled(10 * time.Millisecond) {
+						if time.Since(began) > time.Minute {
+							t.Fatalf("it is %s after %d runs", w.row("t1").State, s.called("t1"))
+						}
 					}
 					w.endElsewhere("t1")
 				}

@@ -128,13 +128,16 @@ func testTellCanceled(t *testing.T, b *bench) {
 // testFailureFields: whichever way a job fails, row and dead letter say of what sort the error is, after how many retries,
 // how long the last attempt took, and on which worker.
 func testFailureFields(t *testing.T, b *bench) {
-	check := func(name, id, letter, coarse string, retries int, atLeast int64, worker string) {
+	check := func(name, id string, letter *store.DeadLetterRef, coarse string, retries int, atLeast int64, worker string) {
 		t.Helper()
+		if letter == nil {
+			t.Fatalf("I6: %s: there is no dead letter", name)
+		}
 		j := b.job(id)
 		if j.ErrorType != coarse || j.RetryCount != retries || j.ProcessingMS == nil || *j.ProcessingMS < atLeast || j.WorkerID != worker {
 			t.Errorf("%s: row %+v (%v ms)", name, j, j.ProcessingMS)
 		}
-		d, err := b.DeadLetter(b.ctx(), letter)
+		d, err := b.DeadLetter(b.ctx(), letter.ID)
 		if err != nil || d.ErrorType != coarse || d.RetryCount != retries || d.ProcessingMS == nil || *d.ProcessingMS != *j.ProcessingMS ||
 			d.WorkerID != worker || d.ErrorCode == "" {
 			t.Errorf("%s: dead letter %+v, %v", name, d, err)
@@ -155,15 +158,15 @@ func testFailureFields(t *testing.T, b *bench) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	check("an attempt", m.JobID, s.DeadLetter.ID, "validation", 1, 1234, "w2")
+	check("an attempt", m.JobID, s.DeadLetter, "validation", 1, 1234, "w2")
 
 	m, h = b.run(func(m *store.Begin) { m.MaxAttempts = 1 })
 	b.loseWorker(h)
 	m.Worker = "w2"
-	check("a lost worker", m.JobID, b.begin(m, store.Spent).DeadLetter.ID, "transient", 0, 0, "w1")
+	check("a lost worker", m.JobID, b.begin(m, store.Spent).DeadLetter, "transient", 0, 0, "w1")
 
 	r := rejection(func(r *store.Rejection) { r.Worker = "w3" })
-	check("a refused message", r.JobID, b.reject(r).DeadLetter.ID, "validation", 0, 0, "w3")
+	check("a refused message", r.JobID, b.reject(r).DeadLetter, "validation", 0, 0, "w3")
 
 	// A new life of the job tells nothing of the one before.
 	m.Force, m.Source = true, store.Source{Queue: "q", MessageID: uuid.NewString(), InsertedAt: time.Now().Add(hour)}

@@ -94,6 +94,9 @@ func testOutages(t *testing.T, b *bench) {
 	if !is.Down || is.Began || is.Status != store.DeliveryPending {
 		t.Errorf("a probe in vain: %+v", is)
 	}
+	if rows, err := b.JobDeliveries(b.ctx(), probe.JobID); err != nil || len(rows) != 1 || rows[0].Attempts != probe.Attempts {
+		t.Errorf("a probe in vain cost an attempt: %+v, %v; there were %d", rows, err, probe.Attempts)
+	}
 	other := b.probeNow(is)
 	if other.ID == probe.ID || other.Attempts > 1 {
 		t.Errorf("the same delivery probes again: %+v", other)

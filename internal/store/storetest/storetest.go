@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"runtime/debug"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -138,6 +139,11 @@ func runAll(t *testing.T, open Open, tests []suiteTest) {
 	for _, c := range tests {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
+			defer func() { // a store that is wrong in one way is to fail one test, not all that come after it
+				if p := recover(); p != nil {
+					t.Errorf("panic: %v\n%s", p, debug.Stack())
+				}
+			}()
 			c.test(t, newBench(t, open))
 		})
 	}

@@ -149,6 +149,9 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	if jobs, err := open(t, api.URL, api.TenantKey(t, ""), "a").Jobs(t.Context(), store.JobFilter{Limit: 1}); !errors.Is(err, store.ErrForbidden) {
+		t.Errorf("a key of no tenant names one: %+v, %v", jobs, err)
+	}
 	wide, err := supabase.Open(api.URL, api.ServiceKey(t), supabase.Options{ClientID: "a", Dimensions: 1536})
 	if err != nil {
 		t.Fatal(err)

@@ -146,11 +146,6 @@ func inTheEngine() []Sabotage {
 			Suites: onEngine, Tests: by("TestCrashersEnd", "TestDatabaseCrashersEnd"),
 		},
 		{
-			Name: "suspicion-outlives-its-job", Breaks: []string{"I9"}, File: engine + "outcome.go",
-			Old: "e.breakers.forget(a.task.ID)", New: "_ = a.task.ID",
-			Suites: onEngine, Tests: by("TestSuspicionEndsWithTheJob"),
-		},
-		{
 			Name: "suspicion-outlives-its-series", Breaks: []string{"I9"}, File: engine + "waits.go",
 			Old: "return a.begun.Releases >= suspectAfter", New: "return true",
 			Suites: onEngine, Tests: by("TestSuspicionEndsWithTheJob"),
