@@ -1,0 +1,150 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/internal/engine"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// What a job did before it ended is not held against a series that comes after, also where another worker ended it.
+func TestSuspicionEndsWithTheJob(t *testing.T) {
+	for name, elsewhere := range map[string]bool{"ended here": false, "ended elsewhere": true} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				var s service
+				w.jobs = outage{w.store, &s.down}
+				forced := false
+				w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+					n := s.called(c.Task.ID)
+					if n == 0 || n == 1 || forced { // so its third run ends well, and that after the first forced one
+						forced = false
+						s.crash(3 * time.Second)
+					}
+					if err := s.use(c.Task.ID, time.Second); err != nil {
+						return handlers.Outcome{}, job.Blame(job.Database, job.Errorf(job.TransientStorage, "the connection was reset"))
+					}
+					return done(ctx, c)
+				})
+				w.send(w.queues.Normal, message("t1", ""))
+				if elsewhere {
+					for began := time.Now(); s.called("t1") < 2 || s.down.Load() || w.row("t1").State != job.Pending; w.settled(10 * time.Millisecond) {
+						if time.Since(began) > time.Minute {
+							t.Fatalf("it is %s after %d runs", w.row("t1").State, s.called("t1"))
+						}
+					}
+					w.endElsewhere("t1")
+				}
+				w.settled(time.Minute)
+				w.expectState("t1", job.Succeeded, 1)
+				forced = true
+				w.send(w.queues.Normal, `{"task_id":"t1","task_type":"test","payload":{"n":1},"hints":{"force":true}}`)
+				w.settled(time.Minute)
+				w.expectState("t1", job.Succeeded, 1)
+				if want := map[bool]int{false: 5, true: 4}[elsewhere]; s.called("t1") != want {
+					t.Errorf("it ran %d times, want %d", s.called("t1"), want)
+				}
+			})
+		})
+	}
+}
+
+// endElsewhere has another worker do a job that waits.
+func (w *world) endElsewhere(id string) {
+	w.Helper()
+	b := w.row(id).Begin
+	b.Worker = "w2"
+	begun, err := w.store.Begin(w.Context(), b)
+	if err != nil || begun.Decision != store.Run {
+		w.Fatalf("another worker got %q, %v", begun.Decision, err)
+	}
+	if _, err := w.store.Complete(w.Context(), store.Completion{Holder: store.Holder{JobID: id, Fence: begun.Fence}, Result: []byte("{}")}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// An attempt that began before an outage and fails after it is not counted: what it does may have been cut off by the
+// outage, and only be found out now.
+func TestLateFailureIsSpared(t *testing.T) {
+	for name, probes := range map[string]func(*service) engine.Probes{
+		"probe": (*service).probes, "no probe": func(*service) engine.Probes { return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				var s service
+				w.probes, w.cfg.PollMax = probes(&s), time.Second
+				w.startWith(needing(job.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+					if c.Task.ID == "late" && s.called("late") == 0 {
+						_ = s.use("late", 10*time.Minute)
+						return handlers.Outcome{}, modelDown()
+					}
+					if err := s.use(c.Task.ID, time.Second); err != nil {
+						return handlers.Outcome{}, err
+					}
+					return done(ctx, c)
+				}))
+				w.send(w.queues.Normal, message("late", ""))
+				w.settled(10 * time.Second)
+				s.crash(time.Minute)
+				for i := range 3 {
+					w.send(w.queues.Normal, message(fmt.Sprint("t", i), ""))
+				}
+				w.settled(5 * time.Minute)
+				for i := range 3 {
+					if r := w.row(fmt.Sprint("t", i)); r.State != job.Succeeded {
+						t.Fatalf("t%d is %s: the outage is not over", i, r.State)
+					}
+				}
+				w.settled(10 * time.Minute)
+				w.expectState("late", job.Succeeded, 1)
+			})
+		})
+	}
+}
+
+// An outage of the database that only the commit finds out costs no attempt.
+func TestOutageFoundByTheCommit(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var s service
+		w.jobs = outage{w.store, &s.down}
+		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			if s.called(c.Task.ID) == 0 {
+				_ = s.use(c.Task.ID, 0)
+				s.crash(time.Minute)
+				return handlers.Outcome{}, job.Blame(job.Database, job.Errorf(job.TransientStorage, "the connection was reset"))
+			}
+			return done(ctx, c)
+		})
+		w.send(w.queues.Normal, message("t1", ""))
+		w.settled(5 * time.Minute)
+		w.expectState("t1", job.Succeeded, 1)
+	})
+}
+
+// A database that is read and takes no writes (its disk is full) costs no attempt: the outcome is kept.
+func TestOutcomeOutlivesAReadOnlyDatabase(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var s service
+		w.jobs = outage{w.store, &s.down}
+		w.probes = engine.Probes{job.Database: func(context.Context) error { return nil }}
+		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			_ = s.use(c.Task.ID, time.Second)
+			return done(ctx, c)
+		})
+		w.send(w.queues.Normal, message("t1", ""))
+		w.settled(500 * time.Millisecond)
+		s.down.Store(true)
+		w.settled(8 * time.Minute)
+		s.down.Store(false)
+		w.settled(time.Minute)
+		w.expectState("t1", job.Succeeded, 1)
+		if s.called("t1") != 1 {
+			t.Errorf("the task ran %d times", s.called("t1"))
+		}
+	})
+}
