@@ -110,6 +110,57 @@ func TestLoneDatabaseCrasherEnds(t *testing.T) {
 	})
 }
 
+// Outcomes that the database does not take hold up nobody: others have their tasks' places. But not more outcomes than
+// twice the slots are kept in hand.
+func TestOutcomesHoldNoPlaces(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var s service
+		var refuses atomic.Bool
+		h := w.hook()
+		h.complete = func(ctx context.Context, c store.Completion) (store.Settled, error) {
+			if poisonous(c.JobID) && refuses.Load() {
+				return store.Settled{}, errDown
+			}
+			return w.store.Complete(ctx, c)
+		}
+		h.heartbeat = func(ctx context.Context, b store.Beat) (store.Pulse, error) {
+			if poisonous(b.JobID) && refuses.Load() {
+				return store.Pulse{}, errDown
+			}
+			return w.store.Heartbeat(ctx, b)
+		}
+		refuses.Store(true)
+		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			_ = s.use("all", 0)
+			return done(ctx, c)
+		})
+		slots := w.cfg.Concurrency
+		send := func(name string, n int) {
+			for i := range n {
+				w.send(w.queues.Normal, message(fmt.Sprint(name, i), ""))
+			}
+			w.settled(15 * time.Second)
+		}
+		send("poison", slots)
+		send("healthy", slots)
+		for i := range slots {
+			w.expectState(fmt.Sprint("healthy", i), job.Succeeded, 1)
+		}
+		send("poison-again", 2*slots)
+		if n := s.called("all"); n != 3*slots {
+			t.Errorf("%d tasks have run, want %d: the places of others, and their own", n, 3*slots)
+		}
+		refuses.Store(false)
+		w.settled(time.Minute)
+		for i := range 2 * slots {
+			w.expectState(fmt.Sprint("poison-again", i), job.Succeeded, 1)
+		}
+		if n := w.engine.Health().Running; n != 0 {
+			t.Errorf("%d slots are in use, want none", n)
+		}
+	})
+}
+
 // crashing is a database that goes down when some jobs are committed.
 type crashing struct {
 	outage

@@ -22,7 +22,7 @@ const (
 )
 
 // pressure slows the engine down while the store (or what a message needs before it can be begun)
-// is out of order or slow. Each failure in a row doubles the wait, one success ends it; slow answers
+// is out of order or slow. Each failure after a wait doubles it, one success ends it; slow answers
 // lengthen it in proportion. The wait is most at the longest, so that an end of the trouble is seen.
 type pressure struct {
 	most time.Duration
@@ -30,6 +30,7 @@ type pressure struct {
 
 	mu      sync.Mutex
 	wait    time.Duration
+	until   time.Time     // the end of it: what fails before came with what failed at its beginning
 	trouble *Trouble      // nil: there is none
 	average time.Duration // exponential moving average of begin's time; zero: there was none
 	slow    bool
@@ -39,8 +40,12 @@ type pressure struct {
 func (p *pressure) stumbled(class job.Class, hint string) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.trouble = p.trouble.again(time.Now(), class, hint)
-	p.wait = min(max(2*p.wait, time.Second), max(p.most, time.Second))
+	now := time.Now()
+	p.trouble = p.trouble.again(now, class, hint)
+	if !now.Before(p.until) {
+		p.wait = min(max(2*p.wait, time.Second), max(p.most, time.Second))
+		p.until = now.Add(p.wait)
+	}
 	return p.wait
 }
 
@@ -56,7 +61,7 @@ func (p *pressure) end() {
 	if p.trouble != nil {
 		p.log.Info("the store answers again", "after", time.Since(p.trouble.Since).Round(time.Second))
 	}
-	p.trouble, p.wait = nil, 0
+	p.trouble, p.wait, p.until = nil, 0, time.Time{}
 }
 
 // answered notes a success of begin, and how long it took.

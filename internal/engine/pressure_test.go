@@ -2,12 +2,14 @@ package engine_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
@@ -82,6 +84,24 @@ func TestFullOutboxSlowsTheWorker(t *testing.T) {
 		}
 		if strings.Count(w.logs.String(), "webhooks are not delivered as fast") != 1 || strings.Count(w.logs.String(), "webhooks are delivered in time again") != 1 {
 			t.Errorf("the log:\n%s", w.logs)
+		}
+	})
+}
+
+// A moment in which the database is away is one trouble, however many messages meet it.
+func TestOneTroubleIsWaitedForOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var s service
+		w.cfg.Concurrency = 32
+		w.jobs = outage{w.store, &s.down}
+		for i := range w.cfg.Concurrency {
+			w.send(w.queues.Normal, message(fmt.Sprint("t", i), ""))
+		}
+		s.crash(500 * time.Millisecond)
+		w.start(done)
+		w.settled(4 * time.Second)
+		for i := range w.cfg.Concurrency {
+			w.expectState(fmt.Sprint("t", i), job.Succeeded, 1)
 		}
 	})
 }

@@ -27,17 +27,13 @@ var errCommitFails = errors.New("engine: the database takes other writes, but no
 // transact tries a commit again while its failure is transient: for commitPatience, or, once the engine is
 // told to end at once, for settleTime. It waits at most one poll interval between two tries, so that work goes
 // on that soon after an outage. A commit whose answer was lost is refused as fenced the second time: harmless,
-// since the message is then left to come back and is answered done (I2).
+// since the message is then left to come back and is answered done (I2). While it waits others have its task's place.
 func (e *Engine) transact(ctx context.Context, a *attempt, commit func(context.Context) (store.Settled, error)) (store.Settled, error) {
-	began := time.Now()
+	began, failed, renewed, lent := time.Now(), 0, false, false
 	most := min(max(e.tuning().PollMax, time.Second), 10*time.Second)
-	failed, renewed := 0, false
 	for wait := 200 * time.Millisecond; ; wait = min(2*wait, most) {
 		settled, err := e.bounded(ctx, commit)
-		patience, told := commitPatience, e.tasks.Done()
-		if e.tasks.Err() != nil {
-			patience, told = settleTime, nil
-		}
+		patience, told := e.patience()
 		if !transient(err) || time.Since(began)+wait > patience {
 			return settled, err
 		}
@@ -47,6 +43,10 @@ func (e *Engine) transact(ctx context.Context, a *attempt, commit func(context.C
 		if failed >= commitTries {
 			return settled, fmt.Errorf("%w: %w", errCommitFails, err)
 		}
+		if !lent {
+			lent = true
+			defer e.lend(a)()
+		}
 		a.log.Warn("a commit failed; trying again", "error", err, "in", wait)
 		select {
 		case <-time.After(jittered(wait)):
@@ -54,6 +54,26 @@ func (e *Engine) transact(ctx context.Context, a *attempt, commit func(context.C
 		}
 		e.stayHidden(ctx, a)
 		renewed = told != nil && e.stayHeld(ctx, a)
+	}
+}
+
+// patience is how long an outcome is kept in hand, and what tells that it is not so long anymore; nil: it has told.
+func (e *Engine) patience() (most time.Duration, told <-chan struct{}) {
+	if e.tasks.Err() != nil {
+		return settleTime, nil
+	}
+	return commitPatience, e.tasks.Done()
+}
+
+// lend gives others the place of a task whose work is done, and only its outcome waits; until goOn is called.
+func (e *Engine) lend(a *attempt) (goOn func()) {
+	if !e.slots.lend() {
+		return func() {}
+	}
+	e.limits.leave(a.task.Type)
+	return func() {
+		e.limits.goOn(a.task.Type)
+		e.slots.goOn()
 	}
 }
 

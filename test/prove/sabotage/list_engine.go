@@ -171,6 +171,11 @@ func inTheEngine() []Sabotage {
 			Suites: onEngine, Tests: by("TestDatabaseCrashersEnd", "TestLoneDatabaseCrasherEnds"),
 		},
 		{
+			Name: "outcomes-keep-their-places", Breaks: []string{"I11"}, File: engine + "transact.go",
+			Old: "if !e.slots.lend() {", New: "if true {",
+			Suites: onEngine, Tests: by("TestOutcomesHoldNoPlaces"),
+		},
+		{
 			Name: "database-without-writes-counts", Breaks: []string{"I9"}, File: engine + "transact.go",
 			Old: "if err != nil {\n\t\treturn false //", New: "if err != nil && false {\n\t\treturn false //",
 			Suites: onEngine, Tests: by("TestOutcomeOutlivesAReadOnlyDatabase"),
