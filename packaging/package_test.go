@@ -126,13 +126,13 @@ func commandsHavePages(t *testing.T, data map[string]entry) {
 			t.Errorf("%s is not in the package", page)
 		}
 		help := string(command(t, program, append(names, "--help")...))
-		_, list, ok := strings.Cut(help, "Available Commands:\n")
+		_, list, ok := strings.Cut(help, " COMMAND\n")
 		if !ok {
 			return
 		}
-		list, _, _ = strings.Cut(list, "\n\n")
+		list, _, _ = strings.Cut(list, "\nFlags:\n")
 		for _, m := range listed.FindAllStringSubmatch(list, -1) {
-			if m[1] != "help" {
+			if m[1] != "help" && m[1] != "async-worker" { // an example
 				walk(append(slices.Clone(names), m[1])...)
 			}
 		}

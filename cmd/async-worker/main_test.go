@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"go.uber.org/goleak"
 
 	"github.com/seed-7227ef26/async-worker/internal/app"
@@ -85,7 +88,7 @@ func TestUsage(t *testing.T) {
 		code int
 		text string
 	}{
-		{"", exitOK, "Available Commands"},
+		{"", exitOK, "Tasks and documents:"},
 		{"jobs", exitOK, "cancel"},
 		{"--help", exitOK, "Exit codes"},
 		{"frob", exitUsage, `no command "frob"`},
@@ -137,8 +140,44 @@ func TestCompletionAndHelpNeedNothing(t *testing.T) {
 		invoke(t, app.Tenant{}, nil, "", "completion", shell).want(t, exitOK, "async-worker")
 	}
 	help := invoke(t, app.Tenant{}, nil, "", "run", "--help")
+	text := strings.Join(strings.Fields(help.out), " ")
 	for _, s := range config.Settings() {
-		help.want(t, exitOK, s.Name, s.Help)
+		if !strings.Contains(text, s.Name) || !strings.Contains(text, strings.Join(strings.Fields(s.Help), " ")) || !slices.Contains(config.Subjects(), s.Subject()) {
+			t.Errorf("run --help says nothing of %s", s.Name)
+		}
+	}
+}
+
+// The help of every command fits a page, and no flag or command is left without a word.
+func TestHelpFits(t *testing.T) {
+	t.Parallel()
+	p := &program{stdout: io.Discard, stderr: io.Discard, stdin: strings.NewReader("")}
+	var see func(c *cobra.Command)
+	see = func(c *cobra.Command) {
+		if c.IsAvailableCommand() {
+			r := invoke(t, app.Tenant{}, nil, "", append(strings.Fields(c.CommandPath())[1:], "--help")...)
+			r.want(t, exitOK, "Usage:")
+			for line := range strings.Lines(r.out) {
+				if n := len([]rune(strings.TrimRight(line, "\n"))); n > helpMost {
+					t.Errorf("%s --help has a line of %d columns: %s", c.CommandPath(), n, line)
+				}
+			}
+		}
+		if !c.HasParent() || c.IsAvailableCommand() {
+			for _, sub := range c.Commands() {
+				if sub.Short == "" {
+					t.Errorf("%s has no description", sub.CommandPath())
+				}
+				see(sub)
+			}
+		}
+	}
+	root := p.newRootCommand()
+	see(root)
+	for _, c := range root.Commands() {
+		if c.IsAvailableCommand() && c.GroupID == "" && !slices.Contains([]string{"completion", "help", "version"}, c.Name()) {
+			t.Errorf("%s is in no group of help", c.Name())
+		}
 	}
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -30,6 +29,7 @@ SIGUSR1 ends the wait between two looks at the queues. SIGHUP reads the settings
 
 Each flag is also a setting: the name in brackets, as an environment variable, a systemd credential, or
 with _FILE behind it the name of a file. These are settings only, since a flag can be read by others:
+
 ` + secretSettings(),
 		Example: `  async-worker run --client-id southhaven
   LLM_PROVIDER=offline async-worker run --worker-concurrency 2 --log-level debug`,
@@ -51,7 +51,7 @@ func secretSettings() string {
 	var b strings.Builder
 	for _, s := range config.Settings() {
 		if s.Secret {
-			fmt.Fprintf(&b, "\n  %-32s %s", s.Name, s.Help)
+			entry(&b, 35, s.Name, s.Help, helpWidth)
 		}
 	}
 	return b.String()

@@ -20,11 +20,12 @@ func (p *program) newSearchCommand() *cobra.Command {
 	const groups = storeOnly | config.Models
 	cmd := &cobra.Command{
 		Use: "search QUERY", Short: "Search the tenant's documents by words and by meaning",
-		Long: `search embeds the query with the same provider as the worker, and asks the database for the chunks that
-match by words or by meaning. Each hit names file, page and headings, set, version and chunk; -o json also says where on
-the pages it stands. Words in quotes are a phrase, OR in capitals is one or the other, and a minus before a word or a phrase
-excludes it; before a digit it is a sign. What has no word of the query and is only near it by meaning says so. A query
-without a word finds nothing. Put -- before a query that begins with a minus.`,
+		Long: `search embeds the query with the same provider as the worker, and asks the database for the chunks
+that match by words or by meaning. Each hit names file, page and headings, set, version and chunk; -o json
+also says where on the pages it stands. Words in quotes are a phrase, OR in capitals is one or the other,
+and a minus before a word or a phrase excludes it; before a digit it is a sign. What has no word of the
+query and is only near it by meaning says so. A query without a word finds nothing. Put -- before a query
+that begins with a minus.`,
 		Example: `  async-worker search "notice period" --set contracts
   async-worker search '"Super Bowl" -Panthers'
   async-worker search "Umsatz 2024" -n 3 -o json`,

@@ -30,8 +30,9 @@ func addSettings(cmd *cobra.Command, groups config.Group) {
 			def += " " + s.Unit
 		}
 		cmd.Flags().String(s.Flag(), "", fmt.Sprintf("%s (%s; default %s)", s.Help, s.Name, def))
+		_ = cmd.Flags().SetAnnotation(s.Flag(), subjectOf, []string{s.Subject()}) // it was added just now
 		if !all && !slices.Contains(common, s.Name) {
-			_ = cmd.Flags().MarkHidden(s.Flag()) // it was added just now
+			_ = cmd.Flags().MarkHidden(s.Flag())
 		}
 	}
 }

@@ -47,6 +47,54 @@ func (s Setting) Flag() string {
 	return strings.ReplaceAll(strings.ToLower(s.Name), "_", "-")
 }
 
+// Subjects are what settings are about, in the order in which people look for them.
+func Subjects() []string {
+	return []string{
+		subjectTenant, subjectStorage, subjectDatabase, subjectModels, subjectDocuments, subjectPII, subjectWork, subjectWebhooks, subjectHealth, subjectLog,
+	}
+}
+
+const (
+	subjectTenant    = "Tenant"
+	subjectStorage   = "Storage account"
+	subjectDatabase  = "Database"
+	subjectModels    = "Models"
+	subjectDocuments = "Reading documents"
+	subjectPII       = "Personal data"
+	subjectWork      = "Work"
+	subjectWebhooks  = "Webhooks"
+	subjectHealth    = "Health, metrics and traces"
+	subjectLog       = "Log"
+)
+
+// Subject is the one of Subjects that the setting belongs to.
+func (s Setting) Subject() string {
+	switch {
+	case strings.HasPrefix(s.Name, "PII_"):
+		return subjectPII
+	case strings.HasPrefix(s.Name, "OTEL_"):
+		return subjectHealth
+	}
+	for _, by := range []struct {
+		group   Group
+		subject string
+	}{
+		{Tenant, subjectTenant},
+		{Log, subjectLog},
+		{HTTP, subjectHealth},
+		{Webhooks, subjectWebhooks},
+		{Models, subjectModels},
+		{Extract, subjectDocuments},
+		{Worker, subjectWork},
+		{Store | Database | Schema, subjectDatabase},
+	} {
+		if s.Groups&by.group != 0 {
+			return by.subject
+		}
+	}
+	return subjectStorage
+}
+
 // DefaultText is the default for people.
 func (s Setting) DefaultText() string {
 	switch {
