@@ -59,6 +59,7 @@ func (e *failure) Unwrap() error { return e.err }
 const (
 	nextOpen       = "are the database and the storage account up? async-worker check-config shows where they should be; `async-worker dev` starts a local stack"
 	nextStore      = "is the database up? check SUPABASE_URL or DATABASE_URL; `async-worker dev` starts a local stack"
+	nextStoreAt    = "is the database up at %s? check SUPABASE_URL or DATABASE_URL; `async-worker dev` starts a local stack"
 	nextAzure      = "is the storage account reachable? check AZURE_STORAGE_CONNECTION_STRING or AZURE_STORAGE_ACCOUNT; `async-worker dev` starts a local stack"
 	nextPermission = "check the key, login or role in the settings and its rights; async-worker check-config shows which setting is in force"
 	nextModel      = "is the model's service reachable? check OPENAI_BASE_URL and the key, or set LLM_PROVIDER=offline as the worker does"

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os/signal"
@@ -108,5 +109,9 @@ func (p *program) withTenant(cmd *cobra.Command, groups config.Group, do func(ct
 		return &failure{"connect", nextOpen, err}
 	}
 	defer func() { err = errors.Join(err, t.Close()) }()
-	return do(cmd.Context(), t)
+	err = do(cmd.Context(), t)
+	if f, ok := errors.AsType[*failure](err); ok && f.next == nextStore {
+		f.next = fmt.Sprintf(nextStoreAt, t.DatabaseAddress())
+	}
+	return err
 }

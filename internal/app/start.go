@@ -170,8 +170,8 @@ func passing(err error) bool {
 	return unreachable || errors.Is(err, context.DeadlineExceeded)
 }
 
-// storeHost is where the database is, without login and password.
-func (t *Tenant) storeHost() string {
+// DatabaseAddress is where the database is, without login and password.
+func (t *Tenant) DatabaseAddress() string {
 	if database := t.Config.DatabaseURL.Reveal(); database != "" {
 		if u, err := url.Parse(database); err == nil && u.Host != "" {
 			return u.Host
@@ -202,7 +202,7 @@ func (t *Tenant) prepare(ctx context.Context) error {
 		}
 	}}
 	return s.await(ctx, []dependencyCheck{
-		{"the database", t.storeHost(), func(ctx context.Context) error {
+		{"the database", t.DatabaseAddress(), func(ctx context.Context) error {
 			if err := t.Store.Check(ctx); err != nil {
 				return fmt.Errorf("check the store: %w%s", err, store.Unreached(err))
 			}

@@ -29,6 +29,7 @@ type Options struct {
 	AppName    string // shown in pg_stat_activity; empty: async-worker
 	MaxConns   int32  // unless the URL has pool_max_conns; zero: pgx's default (4, or one a processor)
 	Dimensions int    // EMBEDDING_DIMENSIONS, which Check holds against the schema; zero: not checked
+	OnSilence  func() // see rpc.Options; nil: nobody asks
 }
 
 // PoolFor is how many connections serve so many tasks at a time: one for each and two for what goes on beside
@@ -64,7 +65,7 @@ func Open(ctx context.Context, url string, o Options) (store.Store, error) {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
 	c := &caller{pool: pool, schema: pgx.Identifier{o.Schema}.Sanitize(), clientID: o.ClientID}
-	return rpc.New(c, o.ClientID, rpc.Options{Dimensions: o.Dimensions}), nil
+	return rpc.New(c, o.ClientID, rpc.Options{Dimensions: o.Dimensions, OnSilence: o.OnSilence}), nil
 }
 
 // caller is an rpc.Caller over a pool.

@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/job"
@@ -40,14 +42,20 @@ type VectorCaller interface {
 
 // Options qualify New. The zero value checks nothing.
 type Options struct {
-	Dimensions int // EMBEDDING_DIMENSIONS, which Check holds against the schema; zero: not checked
+	Dimensions int    // EMBEDDING_DIMENSIONS, which Check holds against the schema; zero: not checked
+	OnSilence  func() // called once, when the first call has had no answer for silenceTime; nil: nobody asks
 }
+
+// silenceTime is how long people wait for a first answer without a word.
+const silenceTime = 3 * time.Second
 
 // client is a store.Store over a Caller.
 type client struct {
 	caller  Caller
 	id      string // of the tenant
 	options Options
+	heard   atomic.Bool // an answer, whatever it said
+	silence sync.Once
 	begins  gathering[beginArgs, store.Begun]
 	ends    gathering[store.Completion, store.Settled]
 }
@@ -104,7 +112,9 @@ func (c *client) callBy(ctx context.Context, call func(context.Context, string, 
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	ctx, end := tracing.Call(ctx, fn)
+	listened := c.listen()
 	raw, err := call(ctx, fn, Clean(p))
+	listened()
 	end(err)
 	if err != nil {
 		return blame(ctx, fn, err)
@@ -116,6 +126,22 @@ func (c *client) callBy(ctx context.Context, call func(context.Context, string, 
 		return &job.Error{Class: job.TransientStorage, Message: "the answer of " + fn + " is not what it should be", Cause: err}
 	}
 	return nil
+}
+
+// listen tells of a database that does not answer its first call, until heard is called.
+func (c *client) listen() (heard func()) {
+	if c.options.OnSilence == nil || c.heard.Load() {
+		return func() {}
+	}
+	late := time.AfterFunc(silenceTime, func() {
+		if !c.heard.Load() {
+			c.silence.Do(c.options.OnSilence)
+		}
+	})
+	return func() {
+		late.Stop()
+		c.heard.Store(true)
+	}
 }
 
 // blame classifies the error of a call, and lays it at the database's door.

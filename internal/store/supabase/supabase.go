@@ -25,6 +25,7 @@ type Options struct {
 	ClientID   string // the tenant; required
 	Schema     string // DB_SCHEMA, which the project's API must expose; empty: public
 	Dimensions int    // EMBEDDING_DIMENSIONS, which Check holds against the schema; zero: not checked
+	OnSilence  func() // see rpc.Options; nil: nobody asks
 }
 
 // Open makes a store over the project at rawURL (SUPABASE_URL, without /rest/v1) with a service-role or
@@ -44,7 +45,7 @@ func Open(rawURL, key string, o Options) (store.Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the Supabase client: %w", err)
 	}
-	return rpc.New(&caller{from: from, schema: o.Schema, role: roleOf(key)}, o.ClientID, rpc.Options{Dimensions: o.Dimensions}), nil
+	return rpc.New(&caller{from: from, schema: o.Schema, role: roleOf(key)}, o.ClientID, rpc.Options{Dimensions: o.Dimensions, OnSilence: o.OnSilence}), nil
 }
 
 // newClient returns the From of a client. supabase-go always sends the key in both headers; Supabase's new

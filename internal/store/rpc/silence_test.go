@@ -1,0 +1,56 @@
+package rpc_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/store/rpc"
+)
+
+// late is a database that answers after a while.
+type late struct{ takes time.Duration }
+
+func (l late) Call(ctx context.Context, _ string, _ json.RawMessage) (json.RawMessage, error) {
+	select {
+	case <-time.After(l.takes):
+		return json.RawMessage("[]"), nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (late) Close() {}
+
+// A database that does not answer at all is told once, and one that answered before never.
+func TestSilenceIsTold(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		takes []time.Duration // of one call after the other
+		told  int
+	}{
+		"quick":             {[]time.Duration{time.Second, 2 * time.Second}, 0},
+		"late":              {[]time.Duration{4 * time.Second, 4 * time.Second}, 1},
+		"never":             {[]time.Duration{time.Hour, time.Hour}, 1},
+		"late at the third": {[]time.Duration{time.Second, time.Second, 10 * time.Second}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				told := 0
+				db := &late{}
+				s := rpc.New(db, "acme", rpc.Options{OnSilence: func() { told++ }})
+				for _, db.takes = range c.takes {
+					_, _ = s.Jobs(t.Context(), store.JobFilter{Limit: 1})
+				}
+				synctest.Wait()
+				if told != c.told {
+					t.Errorf("told %d times, want %d", told, c.told)
+				}
+			})
+		})
+	}
+}
