@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -65,6 +66,9 @@ func ending(j store.Job) string {
 	text := j.Status
 	if j.StartedAt != nil && j.CompletedAt != nil {
 		text += fmt.Sprintf(" after %v", j.CompletedAt.Sub(*j.StartedAt).Round(time.Millisecond))
+	}
+	if w := warnings(j); len(w) > 0 {
+		text += ", but: " + strings.Join(w, "; ")
 	}
 	if job.State(j.Status) == job.Failed {
 		text += fmt.Sprintf(": %s: %s", j.ErrorCode, j.ErrorMessage)

@@ -80,10 +80,29 @@ func (p *program) printJobs(out format, jobs []store.Job) error {
 	for _, j := range jobs {
 		rows = append(rows, []string{
 			j.ID, j.Type, j.Status, j.Stage, strconv.Itoa(j.Progress) + "%", fmt.Sprintf("%d/%d", j.Attempts, j.MaxAttempts),
-			when(j.CreatedAt), shorten(label(j), 40), shorten(j.ErrorMessage, 60),
+			when(j.CreatedAt), shorten(label(j), 40), shorten(trouble(j), 60),
 		})
 	}
-	return table(p.stdout, []string{"ID", "TYPE", "STATUS", "STAGE", "DONE", "TRIES", "CREATED", "WHAT", "ERROR"}, rows)
+	return table(p.stdout, []string{"ID", "TYPE", "STATUS", "STAGE", "DONE", "TRIES", "CREATED", "WHAT", "ERROR OR WARNING"}, rows)
+}
+
+// warnings are those of a job's result.
+func warnings(j store.Job) []string {
+	var result struct {
+		Warnings []string `json:"warnings"`
+	}
+	if len(j.Result) == 0 || json.Unmarshal(j.Result, &result) != nil {
+		return nil
+	}
+	return result.Warnings
+}
+
+// trouble is what a job failed with, or what its result warns of.
+func trouble(j store.Job) string {
+	if w := warnings(j); len(w) > 0 && j.ErrorMessage == "" {
+		return "! " + strings.Join(w, "; ")
+	}
+	return j.ErrorMessage
 }
 
 // jobStory is what `jobs get -o json` prints: the row, and what happened to it.
@@ -162,6 +181,7 @@ func printStory(w io.Writer, s jobStory) error {
 		{"worker", s.WorkerID},
 		{"payload", compact(s.Payload)},
 		{"hints", compact(s.Hints)},
+		{"warnings", strings.Join(warnings(s.Job), "; ")},
 		{"result", shortResult(s.Job)},
 	} {
 		if f[1] != "" {

@@ -47,6 +47,11 @@ func TestJobsList(t *testing.T) {
 	if strings.Contains(r.out, "\x1b") || strings.Count(r.out, "\n") != 4 {
 		t.Errorf("control characters of a row reached the terminal: %q", r.out)
 	}
+	scan := someRows()
+	scan.jobs[0].Result = json.RawMessage(`{"chunks":0,"warnings":["3 of 3 pages have no text","nothing can be found"]}`)
+	invoke(t, app.Tenant{Store: scan}, testEnv(), "", "jobs", "list").want(t, exitOK, "succeeded", "! 3 of 3 pages have no text; nothing can be found")
+	invoke(t, app.Tenant{Store: scan}, testEnv(), "", "jobs", "get", "good").want(t, exitOK, "warnings", "3 of 3 pages")
+	invoke(t, app.Tenant{Store: scan}, testEnv(), "", "jobs", "watch", "good").want(t, exitOK, ", but: 3 of 3 pages")
 	var jobs []store.Job
 	r = invoke(t, app.Tenant{Store: someRows()}, testEnv(), "", "jobs", "list", "--status", "failed", "-o", "json")
 	if err := json.Unmarshal([]byte(r.out), &jobs); err != nil || len(jobs) != 1 || jobs[0].ID != "bad" {

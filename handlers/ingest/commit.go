@@ -18,8 +18,11 @@ func (w *work) keep(etag string, reading *store.Reading) (handlers.Outcome, erro
 		Pages: active.Pages, Chunks: active.Chunks, Reused: active.Chunks, Characters: active.Characters,
 		Extractor: active.Extractor, ContentSHA256: active.ContentSHA256, Unchanged: true,
 	}
-	if reading != nil {
+	switch {
+	case reading != nil:
 		result.Warnings = w.warnings()
+	case active.Chunks == 0:
+		result.Warnings = []string{"nothing of the document can be found: it had no text that could be read when it was indexed; with hints.force it is read again"}
 	}
 	return handlers.Outcome{
 		Result: result,

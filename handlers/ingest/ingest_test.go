@@ -209,6 +209,18 @@ func TestUnchanged(t *testing.T) {
 	}
 }
 
+// A document of which nothing was found says so each time that it comes.
+func TestUnchangedAndEmpty(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.put("handbook.md", "\n")
+	for _, unchanged := range []bool{false, true} {
+		if r := b.ingest(handbook, task.Hints{}); r.Chunks != 0 || r.Unchanged != unchanged || len(r.Warnings) != 1 {
+			t.Errorf("result %+v", r)
+		}
+	}
+}
+
 // A changed document pays for what changed.
 func TestChangedDocument(t *testing.T) {
 	t.Parallel()

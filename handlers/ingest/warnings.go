@@ -8,7 +8,8 @@ import (
 // warnings tells a sender what of the document can't be found, and why.
 func (w *work) warnings() []string {
 	all := slices.Clone(w.info.Warnings)
-	if unread := w.unreadWarning(); unread != "" {
+	unread := w.unreadWarning()
+	if unread != "" {
 		all = append(all, unread)
 	}
 	if p := w.info.Properties; p["unread_attachments"] != "" {
@@ -19,6 +20,8 @@ func (w *work) warnings() []string {
 	}
 	switch {
 	case w.chunks > 0:
+	case unread != "": // it may well have text
+		all = append(all, "nothing of the document can be found")
 	case w.info.Pages > 0:
 		all = append(all, fmt.Sprintf("the document has no text on any of its %d pages; nothing of it can be found", w.info.Pages))
 	default:

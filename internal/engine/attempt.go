@@ -17,21 +17,22 @@ import (
 // attempt is one run of a handler under one fence.
 type attempt struct {
 	*delivery
-	task    task.Task
-	handler handlers.Handler
-	spec    handlers.Spec
-	asked   time.Time // when begin was asked: the job's lease is counted from then
-	begun   store.Begun
-	holder  store.Holder
-	started time.Time
-	span    *tracing.Attempt // nil: none is made
-	journal *journal
-	failure *job.Error    // what the handler failed with; nil: it did not, or was ended
-	verdict verdict       // of the circuit breakers on that failure
-	spares  *circuit      // the one that spared it; nil: none
-	why     string        // it was given back; empty: it was not
-	wait    time.Duration // until it may be begun again
-	took    time.Duration // the job, from the start of its first attempt to its end; zero: it goes on
+	task     task.Task
+	handler  handlers.Handler
+	spec     handlers.Spec
+	asked    time.Time // when begin was asked: the job's lease is counted from then
+	begun    store.Begun
+	holder   store.Holder
+	started  time.Time
+	span     *tracing.Attempt // nil: none is made
+	journal  *journal
+	failure  *job.Error    // what the handler failed with; nil: it did not, or was ended
+	verdict  verdict       // of the circuit breakers on that failure
+	spares   *circuit      // the one that spared it; nil: none
+	warnings int           // in its result
+	why      string        // it was given back; empty: it was not
+	wait     time.Duration // until it may be begun again
+	took     time.Duration // the job, from the start of its first attempt to its end; zero: it goes on
 }
 
 // run does the attempt and settles it.
@@ -111,7 +112,7 @@ func (e *Engine) call(ctx context.Context, a *attempt) (handlers.Outcome, error)
 func (e *Engine) settle(ctx context.Context, a *attempt, out handlers.Outcome, err, cause error) {
 	outcome, class := e.commit(ctx, a, out, err, cause)
 	took := time.Since(a.started)
-	e.obs.Ended(a.task.Type, Ending{Outcome: outcome, Class: class, Attempt: a.begun.Attempt, Took: took, JobTook: a.took})
+	e.obs.Ended(a.task.Type, Ending{Outcome: outcome, Class: class, Attempt: a.begun.Attempt, Took: took, JobTook: a.took, Warnings: a.warnings})
 	e.limits.ended(a.task.Type, a.task.ID, outcome, class, a.hint(class), took)
 	a.tell(outcome, class, took)
 	a.span.End(outcome, string(class))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -36,6 +37,9 @@ func (w *witness) Started(t task.Type, attempt int, _ time.Duration) {
 
 func (w *witness) Ended(t task.Type, e engine.Ending) {
 	w.note("%s ended %d %s %s after %v", t, e.Attempt, e.Outcome, e.Class, e.Took.Truncate(2*time.Second))
+	if e.Warnings > 0 {
+		w.note("%s has %d warnings", t, e.Warnings)
+	}
 	if e.JobTook > e.Took {
 		w.note("%s took longer than its last attempt", t)
 	}
@@ -147,6 +151,24 @@ func TestRefusalCountsOnce(t *testing.T) {
 		w.settled(time.Minute)
 		if len(seen.told) != 1 {
 			t.Errorf("it was told %q", seen.told)
+		}
+	})
+}
+
+// A success that deserves a look says so: to the observer and in the log, which must not quote the document.
+func TestWarningsAreTold(t *testing.T) {
+	inWorld(t, func(w *world) {
+		seen := &witness{}
+		w.observer = seen
+		w.start(func(context.Context, handlers.Call) (handlers.Outcome, error) {
+			return handlers.Outcome{Result: map[string]any{"warnings": []string{"page 2 of TopSecret.pdf", "page 3"}}}, nil
+		})
+		w.send(w.queues.Normal, message("t1", ""))
+		w.settled(5 * time.Second)
+		w.expectState("t1", job.Succeeded, 1)
+		w.expectLog("task done", "warnings=2", "async-worker jobs get t1")
+		if !slices.Contains(seen.told, "test has 2 warnings") || strings.Contains(w.logs.String(), "TopSecret") {
+			t.Errorf("told %q, and logged\n%s", seen.told, w.logs)
 		}
 	})
 }

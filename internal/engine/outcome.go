@@ -15,7 +15,7 @@ import (
 )
 
 func (e *Engine) succeed(ctx context.Context, a *attempt, out handlers.Outcome) (string, job.Class) {
-	result, err := safely(a.log, func() (json.RawMessage, error) { return withDuration(out.Result, time.Since(a.started)) })
+	result, err := safely(a.log, func() (json.RawMessage, error) { return a.finished(out.Result) })
 	if err != nil {
 		a.failure = &job.Error{Class: job.InternalBug, Message: "the result can't be written as JSON", Cause: err}
 		return e.fail(ctx, a, a.failure, "permanent")
@@ -203,8 +203,8 @@ func describe(failure *job.Error, t task.Type) store.ErrorInfo {
 	}
 }
 
-// withDuration adds processing_time_ms to a handler's result.
-func withDuration(result any, took time.Duration) (json.RawMessage, error) {
+// finished adds processing_time_ms to a handler's result, and counts its warnings.
+func (a *attempt) finished(result any) (json.RawMessage, error) {
 	raw, err := json.Marshal(result)
 	if err != nil {
 		return nil, err
@@ -215,6 +215,10 @@ func withDuration(result any, took time.Duration) (json.RawMessage, error) {
 			return nil, fmt.Errorf("a result must be a JSON object: %w", err)
 		}
 	}
-	fields["processing_time_ms"] = json.RawMessage(fmt.Sprint(took.Milliseconds()))
+	var warnings []string
+	if json.Unmarshal(fields["warnings"], &warnings) == nil { // in a result of another shape it may be something else
+		a.warnings = len(warnings)
+	}
+	fields["processing_time_ms"] = json.RawMessage(fmt.Sprint(time.Since(a.started).Milliseconds()))
 	return json.Marshal(fields)
 }

@@ -17,6 +17,9 @@ func (a *attempt) tell(outcome string, class job.Class, took time.Duration) {
 	said = append(said, a.failed(class)...)
 	switch outcome {
 	case string(job.Succeeded):
+		if a.warnings > 0 { // they may quote the document
+			said = append(said, "warnings", a.warnings, "hint", "the job's result has them: async-worker jobs get "+a.task.ID)
+		}
 		a.log.Info("task done", append(said, event.Key, event.TaskDone)...)
 	case string(job.Canceled):
 		a.log.Info("task canceled", append(said, event.Key, event.TaskDone)...)

@@ -13,9 +13,9 @@ import (
 
 // jobs counts what becomes of tasks. It is the engine's Observer.
 type jobs struct {
-	enqueued, started, retried, failures, canceled, received, renewals *prometheus.CounterVec
-	inProgress                                                         *prometheus.GaugeVec
-	duration, tried, attempts, stageTime, waited                       *prometheus.HistogramVec
+	enqueued, started, retried, failures, canceled, warned, received, renewals *prometheus.CounterVec
+	inProgress                                                                 *prometheus.GaugeVec
+	duration, tried, attempts, stageTime, waited                               *prometheus.HistogramVec
 
 	queues   map[string]string // the label of a queue, by its name
 	mu       sync.Mutex
@@ -34,7 +34,7 @@ const other = "other"
 func newJobs() *jobs {
 	return &jobs{
 		enqueued: enqueued.counter(), started: started.counter(), retried: retried.counter(), failures: failures.counter(),
-		canceled: canceled.counter(), received: received.counter(), renewals: renewals.counter(), inProgress: inProgress.gauge(),
+		canceled: canceled.counter(), warned: warned.counter(), received: received.counter(), renewals: renewals.counter(), inProgress: inProgress.gauge(),
 		duration: duration.histogram(), tried: tried.histogram(), attempts: attempts.histogram(), stageTime: stageTime.histogram(), waited: waited.histogram(),
 		queues: map[string]string{}, stages: map[stageOf]prometheus.Observer{}, onArrive: func(string) {},
 	}
@@ -42,7 +42,7 @@ func newJobs() *jobs {
 
 func (j *jobs) all() []prometheus.Collector {
 	return []prometheus.Collector{
-		j.enqueued, j.started, j.retried, j.failures, j.canceled, j.received, j.renewals, j.inProgress,
+		j.enqueued, j.started, j.retried, j.failures, j.canceled, j.warned, j.received, j.renewals, j.inProgress,
 		j.duration, j.tried, j.attempts, j.stageTime, j.waited,
 	}
 }
@@ -109,6 +109,9 @@ func (j *jobs) Over(t task.Type, e engine.Ending) { j.over(typeLabel(t), e) }
 func (j *jobs) over(label string, e engine.Ending) {
 	switch job.State(e.Outcome) {
 	case job.Succeeded:
+		if e.Warnings > 0 {
+			j.warned.WithLabelValues(label).Inc()
+		}
 	case job.Failed:
 		j.failures.WithLabelValues(label, classLabel(e.Class)).Inc()
 	case job.Canceled:

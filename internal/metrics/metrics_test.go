@@ -28,7 +28,7 @@ func TestJobs(t *testing.T) {
 	m.Ended(task.Ingest, engine.Ending{Outcome: engine.Retried, Class: job.AIRateLimit, Attempt: 1, Took: 2 * time.Second})
 	m.Started(task.Ingest, 2, time.Minute)
 	m.StageTook(task.Ingest, "parsing", 2*time.Second)
-	m.Ended(task.Ingest, engine.Ending{Outcome: string(job.Succeeded), Attempt: 2, Took: 5 * time.Second, JobTook: 69 * time.Second})
+	m.Ended(task.Ingest, engine.Ending{Outcome: string(job.Succeeded), Attempt: 2, Took: 5 * time.Second, JobTook: 69 * time.Second, Warnings: 2})
 	m.Came(task.OCR)
 	m.Started(task.OCR, 1, time.Second)
 	m.Ended(task.OCR, engine.Ending{Outcome: string(job.Failed), Class: job.CorruptionDetected, Attempt: 1})
@@ -54,6 +54,7 @@ func TestJobs(t *testing.T) {
 	expect(t, got, 1, "job_retry_total", "job_type", "ingest", "error_class", "ai_rate_limit")
 	expect(t, got, 1, "job_failure_total", "job_type", "ocr", "error_class", "corruption_detected")
 	expect(t, got, 1, "job_canceled_total", "job_type", "ingest")
+	expect(t, got, 1, "async_worker_job_warning_total", "job_type", "ingest")
 	expect(t, got, 2, "job_stage_time_seconds", "job_type", "ingest", "stage", "parsing")
 	expect(t, got, 1, "async_worker_job_wait_seconds", "job_type", "ingest") // a retry's wait is no wait of the queue
 	expect(t, got, 1, "async_worker_build_info", "version", "1.2.3", "commit", "abc")

@@ -58,6 +58,7 @@ var (
 	attempts   = Definition{"job_attempts", Histogram, []string{byType}, "how many attempts jobs took to their end; none: refused, or canceled before", []float64{0, 1, 2, 3, 4, 5, 10}}
 	inProgress = Definition{"job_in_progress", Gauge, []string{byType}, "attempts that run", nil}
 	retried    = Definition{"job_retry_total", Counter, []string{byType, byClass}, "attempts that failed and are made again", nil}
+	warned     = Definition{"async_worker_job_warning_total", Counter, []string{byType}, "jobs that succeeded with a warning in their result, such as pages that could not be read", nil}
 	failures   = Definition{"job_failure_total", Counter, []string{byType, byClass}, "jobs that failed for good, refused ones included", nil}
 	canceled   = Definition{"job_canceled_total", Counter, []string{byType}, "jobs that were canceled", nil}
 	stageTime  = Definition{"job_stage_time_seconds", Histogram, []string{byType, byStage}, "how long attempts were in a stage", seconds()}
@@ -94,7 +95,7 @@ var (
 // the Prometheus client.
 func Definitions() []Definition {
 	return []Definition{
-		enqueued, started, duration, attempts, inProgress, retried, failures, canceled, stageTime,
+		enqueued, started, duration, attempts, inProgress, retried, failures, canceled, warned, stageTime,
 		tried, waited, received, requests, renewals, depth, oldest, outboxSize, outboxOldest, webhooks, webhookTime, tokens, chatTokens, chunks,
 		slots, slotsUsed, typeLimit, breakers, checks, ready, alive, draining, buildInfo,
 	}
