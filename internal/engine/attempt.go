@@ -110,6 +110,7 @@ func (e *Engine) call(ctx context.Context, a *attempt) (handlers.Outcome, error)
 
 // settle ends the attempt: first the store's transaction, then the message.
 func (e *Engine) settle(ctx context.Context, a *attempt, out handlers.Outcome, err, cause error) {
+	defer e.hands.hold(a.task.ID)()
 	outcome, class := e.commit(ctx, a, out, err, cause)
 	took := time.Since(a.started)
 	e.obs.Ended(a.task.Type, Ending{Outcome: outcome, Class: class, Attempt: a.begun.Attempt, Took: took, JobTook: a.took, Warnings: a.warnings})

@@ -110,53 +110,51 @@ func TestLoneDatabaseCrasherEnds(t *testing.T) {
 	})
 }
 
-// Outcomes that the database does not take hold up nobody: others have their tasks' places. But not more outcomes than
-// twice the slots are kept in hand.
-func TestOutcomesHoldNoPlaces(t *testing.T) {
+// A worker does not begin a job whose outcome it has in hand, although its leases have ended: the database hung.
+func TestOutcomeInHandIsNotBegunAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var s service
-		var refuses atomic.Bool
+		w.cfg.Lease = 10 * time.Second
 		h := w.hook()
+		tries := 0
 		h.complete = func(ctx context.Context, c store.Completion) (store.Settled, error) {
-			if poisonous(c.JobID) && refuses.Load() {
+			if tries++; tries == 1 {
+				time.Sleep(25 * time.Second)
 				return store.Settled{}, errDown
 			}
 			return w.store.Complete(ctx, c)
 		}
-		h.heartbeat = func(ctx context.Context, b store.Beat) (store.Pulse, error) {
-			if poisonous(b.JobID) && refuses.Load() {
-				return store.Pulse{}, errDown
-			}
-			return w.store.Heartbeat(ctx, b)
-		}
-		refuses.Store(true)
 		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
-			_ = s.use("all", 0)
+			_ = s.use(c.Task.ID, 0)
 			return done(ctx, c)
 		})
-		slots := w.cfg.Concurrency
-		send := func(name string, n int) {
-			for i := range n {
-				w.send(w.queues.Normal, message(fmt.Sprint(name, i), ""))
-			}
-			w.settled(15 * time.Second)
+		w.send(w.queues.Normal, message("t1", ""))
+		w.settled(2 * time.Minute)
+		w.expectState("t1", job.Succeeded, 1)
+		if n := s.called("t1"); n != 1 {
+			t.Errorf("I9: it ran %d times", n)
 		}
-		send("poison", slots)
-		send("healthy", slots)
-		for i := range slots {
-			w.expectState(fmt.Sprint("healthy", i), job.Succeeded, 1)
-		}
-		send("poison-again", 2*slots)
-		if n := s.called("all"); n != 3*slots {
-			t.Errorf("%d tasks have run, want %d: the places of others, and their own", n, 3*slots)
-		}
-		refuses.Store(false)
+	})
+}
+
+// An outage of hours costs those no attempt whose outcomes were in hand when it began.
+func TestOutcomesOutliveALongOutage(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var s service
+		w.jobs = outage{w.store, &s.down}
+		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+			_ = s.use(c.Task.ID, time.Second)
+			return done(ctx, c)
+		})
+		w.send(w.queues.Normal, message("t1", ""))
+		w.settled(1100 * time.Millisecond / 2)
+		s.down.Store(true)
+		w.settled(5 * time.Hour)
+		s.down.Store(false)
 		w.settled(time.Minute)
-		for i := range 2 * slots {
-			w.expectState(fmt.Sprint("poison-again", i), job.Succeeded, 1)
-		}
-		if n := w.engine.Health().Running; n != 0 {
-			t.Errorf("%d slots are in use, want none", n)
+		w.expectState("t1", job.Succeeded, 1)
+		if n := s.called("t1"); n != 1 {
+			t.Errorf("I9: it ran %d times", n)
 		}
 	})
 }

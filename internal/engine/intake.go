@@ -66,6 +66,11 @@ func (e *Engine) handle(ctx context.Context, q queue.Queue, m *queue.Message) {
 		return
 	}
 	defer leave()
+	if e.hands.holds(t.ID) {
+		d.log.Debug("not started", "because", "this worker has an outcome of the job in hand")
+		d.putBack(bounded, max(e.cfg.Lease/3, time.Second))
+		return
+	}
 	if e.begin(bounded, a) {
 		e.run(ctx, a)
 	}

@@ -112,13 +112,6 @@ func (l *limits) leave(t task.Type) {
 	l.of(t).running--
 }
 
-// goOn takes a place back, even when none is free.
-func (l *limits) goOn(t task.Type) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.of(t).running++
-}
-
 // ended notes how an attempt ended, with the outcome and class that the Observer is told. What says nothing
 // of the type does not count: an error of the task itself, a cancel, a release, a lost lease.
 func (l *limits) ended(t task.Type, jobID, outcome string, class job.Class, hint string, took time.Duration) {

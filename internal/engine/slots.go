@@ -13,7 +13,6 @@ type slots struct {
 	total  int
 	used   int
 	asking int           // of those: what a receive is under way for, and nothing runs in
-	lent   int           // by tasks that only wait
 	freed  chan struct{} // signaled, capacity 1, when a slot is given back
 }
 
@@ -104,29 +103,6 @@ func (s *slots) occupy(until <-chan struct{}) {
 	}()
 }
 
-// lend gives others the slot of a task that only waits, until it goes on: then one more may be taken than there are.
-// As many tasks may lend theirs as there are slots; it says whether this one may.
-func (s *slots) lend() bool {
-	s.mu.Lock()
-	full := s.lent >= s.total
-	if !full {
-		s.lent++
-	}
-	s.mu.Unlock()
-	if !full {
-		s.give(1)
-	}
-	return !full
-}
-
-// goOn takes a slot back that was lent.
-func (s *slots) goOn() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.lent--
-	s.used++
-}
-
 // resize changes how many there are. Those that are taken stay so.
 func (s *slots) resize(total int) {
 	s.mu.Lock()
@@ -138,9 +114,9 @@ func (s *slots) resize(total int) {
 	}
 }
 
-// running is how many tasks run, or wait for their outcome to be recorded.
+// running is how many slots something runs in.
 func (s *slots) running() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.used - s.asking + s.lent
+	return s.used - s.asking
 }

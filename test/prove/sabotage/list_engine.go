@@ -171,9 +171,14 @@ func inTheEngine() []Sabotage {
 			Suites: onEngine, Tests: by("TestDatabaseCrashersEnd", "TestLoneDatabaseCrasherEnds"),
 		},
 		{
-			Name: "outcomes-keep-their-places", Breaks: []string{"I11"}, File: engine + "transact.go",
-			Old: "if !e.slots.lend() {", New: "if true {",
-			Suites: onEngine, Tests: by("TestOutcomesHoldNoPlaces"),
+			Name: "outcome-in-hand-is-begun-again", Breaks: []string{"I9"}, File: engine + "intake.go",
+			Old: "if e.hands.holds(t.ID) {", New: "if false {",
+			Suites: onEngine, Tests: by("TestOutcomeInHandIsNotBegunAgain"),
+		},
+		{
+			Name: "long-outage-costs-an-attempt", Breaks: []string{"I9"}, File: engine + "transact.go",
+			Old: "away += time.Since(tried)", New: "_ = tried",
+			Suites: onEngine, Tests: by("TestOutcomesOutliveALongOutage"),
 		},
 		{
 			Name: "database-without-writes-counts", Breaks: []string{"I9"}, File: engine + "transact.go",
