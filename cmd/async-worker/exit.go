@@ -108,6 +108,9 @@ func judge(err error) verdict {
 	if _, ok := errors.AsType[*app.UnavailableError](err); ok {
 		return verdict{exitUnavailable, next}
 	}
+	if g, ok := errors.AsType[*goesOnError](err); ok && is(context.Canceled) {
+		return verdict{exitInterrupted, g.next()}
+	}
 	switch {
 	case is(context.Canceled):
 		return verdict{exitInterrupted, ""}

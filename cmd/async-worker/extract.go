@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -16,12 +19,16 @@ import (
 
 func (p *program) newExtractCommand() *cobra.Command {
 	var out format
+	var name string
 	const groups = config.Extract
 	cmd := &cobra.Command{
 		Use: "extract FILE", Short: "Print what the extractors make of a local file, as Markdown",
 		Long: `extract reads a local document exactly as ingest does, and prints it as Markdown, or with -o json as its
-blocks with page, box and heading level. It needs no service but a docling-serve where the settings have one.`,
+blocks with page, box and heading level. It needs no service but a docling-serve where the settings have one.
+FILE may be - for the standard input; --name then says what it is called, where its content alone doesn't
+tell what it is.`,
 		Example: `  async-worker extract report.pdf
+  curl -s https://example.com/notes.md | async-worker extract - --name notes.md
   async-worker extract report.docx -o json | jq '.blocks[] | select(.kind == "table")'`,
 		Args: one("a FILE"),
 		RunE: p.action(func(cmd *cobra.Command, args []string) error {
@@ -29,9 +36,18 @@ blocks with page, box and heading level. It needs no service but a docling-serve
 			if err != nil {
 				return err
 			}
-			return p.extract(cmd, cfg, out, args[0])
+			if args[0] != "-" {
+				return p.extract(cmd, cfg, out, args[0], cmp.Or(name, args[0]))
+			}
+			path, remove, err := p.takeInput(cfg.MaxBlobBytes)
+			if err != nil {
+				return err
+			}
+			defer remove()
+			return p.extract(cmd, cfg, out, path, cmp.Or(name, "stdin"))
 		}),
 	}
+	cmd.Flags().StringVar(&name, "name", "", "what the document is called, e.g. notes.md; default: the FILE's name")
 	addOutput(cmd, &out)
 	addSettings(cmd, groups)
 	return cmd
@@ -45,8 +61,31 @@ func nextExtract(err error) string {
 	return "async-worker extract reads PDF, DOCX, PPTX, XLSX, OpenDocument, RTF, EPUB, HTML, Markdown, CSV, e-mail, images and plain text"
 }
 
-func (p *program) extract(cmd *cobra.Command, cfg config.Config, out format, path string) error {
-	src, err := extract.Open(path, filepath.Base(path))
+// takeInput puts the standard input into a file, which remove takes away.
+func (p *program) takeInput(most int64) (path string, remove func(), err error) {
+	f, err := os.CreateTemp("", "async-worker-extract-")
+	if err != nil {
+		return "", nil, err
+	}
+	remove = func() { _ = os.Remove(f.Name()) } // it is in the folder of temporary files
+	n, err := io.Copy(f, io.LimitReader(p.stdin, most+1))
+	err = errors.Join(err, f.Close())
+	switch {
+	case err != nil:
+		err = fmt.Errorf("read the standard input: %w", err)
+	case n == 0:
+		err = badUsage("pipe a document into it, or name a file", "the standard input is empty")
+	case n > most:
+		err = &failure{"read the standard input", "raise MAX_BLOB_MB", fmt.Errorf("it is longer than %d MiB", most>>20)}
+	default:
+		return f.Name(), remove, nil
+	}
+	remove()
+	return "", nil, err
+}
+
+func (p *program) extract(cmd *cobra.Command, cfg config.Config, out format, file, path string) error {
+	src, err := extract.Open(file, filepath.Base(path))
 	if err != nil {
 		return fmt.Errorf("open %s: %w", path, err)
 	}

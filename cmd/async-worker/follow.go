@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
+	"strings"
 	"sync"
 	"time"
 
@@ -32,6 +34,42 @@ type display interface {
 // errUnsuccessful says that a followed job failed or was canceled; the display told why.
 var errUnsuccessful = errors.New("not every job succeeded")
 
+// goesOnError is for a follower that was stopped, while the jobs are not.
+type goesOnError struct {
+	ids []string
+	err error
+}
+
+func (e *goesOnError) Error() string { return e.err.Error() }
+func (e *goesOnError) Unwrap() error { return e.err }
+
+// next is what to do about it. Ids that a shell would read otherwise are quoted.
+func (e *goesOnError) next() string {
+	const most = 5
+	ids := e.ids
+	more := ""
+	if len(ids) > most {
+		more = fmt.Sprintf(" … (%d more; async-worker jobs list shows them)", len(ids)-most)
+		ids = ids[:most]
+	}
+	quoted := make([]string, len(ids))
+	for i, id := range ids {
+		quoted[i] = shellQuoted(id)
+	}
+	list := strings.Join(quoted, " ")
+	return "the jobs go on; follow them again with: async-worker jobs watch " + list + more + "; stop them with: async-worker jobs cancel " + list
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+,=-]+$`)
+
+// shellQuoted is a word as a shell takes it.
+func shellQuoted(word string) string {
+	if plainWord.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(printable(word), "'", `'\''`) + "'"
+}
+
 // all follows jobs until each has ended. Its error is errUnsuccessful when one of them did not succeed.
 func (f follower) all(ctx context.Context, ids []string, d display) error {
 	errs := make([]error, len(ids))
@@ -47,6 +85,9 @@ func (f follower) all(ctx context.Context, ids []string, d display) error {
 	}
 	following.Wait()
 	d.close()
+	if ctx.Err() != nil {
+		return &goesOnError{ids, ctx.Err()}
+	}
 	for _, err := range errs { // a real error says more than a job that failed
 		if err != nil && !errors.Is(err, errUnsuccessful) {
 			return err

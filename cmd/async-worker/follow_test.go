@@ -100,10 +100,19 @@ func TestWatchStopsWhenTold(t *testing.T) {
 		end := start(ctx, watched("a"), &bytes.Buffer{}, "a")
 		time.Sleep(time.Minute)
 		cancel()
-		if err := end(); judge(err).code != exitInterrupted {
-			t.Errorf("got %v", err)
+		if v := judge(end()); v.code != exitInterrupted || !strings.Contains(v.next, "the jobs go on") || !strings.Contains(v.next, "jobs watch a;") {
+			t.Errorf("got %+v", v)
 		}
 	})
+}
+
+func TestShellQuoted(t *testing.T) {
+	t.Parallel()
+	for word, want := range map[string]string{"report-7.2": "report-7.2", "a b": "'a b'", "it's": `'it'\''s'`, "$(rm)": "'$(rm)'", "x\x1b[1m": "'x[1m'", "": "''"} {
+		if got := shellQuoted(word); got != want {
+			t.Errorf("%q: %s, want %s", word, got, want)
+		}
+	}
 }
 
 // An idle job is looked at rarely: the backoff reaches its longest wait.

@@ -43,9 +43,8 @@ func (p *program) newJobsListCommand() *cobra.Command {
   async-worker jobs list --type ingest -n 10 -o json`,
 		Args: none,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
-			states := []string{string(job.Pending), string(job.Running), string(job.Succeeded), string(job.Failed), string(job.Canceled)}
-			if f.Status != "" && !slices.Contains(states, f.Status) {
-				return badUsage("the states are "+strings.Join(states, ", "), "--status %q is no state", f.Status)
+			if f.Status != "" && !slices.Contains(states(), f.Status) {
+				return badUsage("the states are "+strings.Join(states(), ", "), "--status %q is no state", f.Status)
 			}
 			var err error
 			if f.Before, err = parseBefore(before); err != nil {

@@ -84,6 +84,7 @@ Exit codes: 0 fine, 1 it failed, 2 usage, 69 a service is down, 75 try again, 77
 		p.newTenantCommand(), p.newGenerateCommand(),
 	)
 	p.useHelp(root)
+	p.useCompletion(root)
 	return root
 }
 

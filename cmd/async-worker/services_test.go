@@ -89,6 +89,10 @@ func TestExtract(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.out), &doc); err != nil || doc.Format != "markdown" || len(doc.Blocks) < 3 {
 		t.Errorf("%v: %s", err, r.out)
 	}
+	invoke(t, app.Tenant{}, nil, "# Cranes\n\nAll five.\n", "extract", "-", "--name", "cranes.md").want(t, exitOK, "# Cranes", "All five.")
+	invoke(t, app.Tenant{}, nil, "<html><h1>Cranes</h1></html>", "extract", "-").want(t, exitOK, "# Cranes")
+	invoke(t, app.Tenant{}, nil, "", "extract", "-").want(t, exitUsage, "the standard input is empty")
+	invoke(t, app.Tenant{}, nil, strings.Repeat("a", 1<<20+1), "extract", "-", "--max-blob-mb", "1").want(t, exitFailed, "longer than 1 MiB", "MAX_BLOB_MB")
 	invoke(t, app.Tenant{}, nil, "", "extract", t.TempDir()).want(t, exitFailed, "directory")
 	invoke(t, app.Tenant{}, nil, "", "extract", sample+".missing").want(t, exitFailed, "check the path")
 	invoke(t, app.Tenant{}, nil, "", "extract", "--max-blob-mb", "0", sample).want(t, exitConfig, "MAX_BLOB_MB")

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-7227ef26/async-worker/internal/app"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+)
+
+const (
+	completionTime = 2 * time.Second // that the database has, when Tab is pressed
+	completedJobs  = 50              // the newest
+)
+
+// useCompletion completes the values of flags that have few, and ids of jobs, for all commands below cmd.
+func (p *program) useCompletion(cmd *cobra.Command) {
+	for name, values := range flagValues() {
+		if cmd.Flags().Lookup(name) != nil {
+			_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)) // there is none yet
+		}
+	}
+	switch cmd.CommandPath() {
+	case "async-worker jobs get", "async-worker jobs watch":
+		cmd.ValidArgsFunction = p.completeJobs()
+	case "async-worker jobs cancel":
+		cmd.ValidArgsFunction = p.completeJobs(job.Pending, job.Running)
+	case "async-worker jobs retry":
+		cmd.ValidArgsFunction = p.completeJobs(job.Failed)
+	}
+	for _, sub := range cmd.Commands() {
+		p.useCompletion(sub)
+	}
+}
+
+// flagValues are the values of flags that have few, by the flags' names.
+func flagValues() map[string][]string {
+	var types, classes []string
+	for t := range job.Policies {
+		types = append(types, string(t))
+	}
+	for c := range maps.Keys(job.Classes) {
+		classes = append(classes, string(c))
+	}
+	slices.Sort(types)
+	slices.Sort(classes)
+	return map[string][]string{
+		"status":     states(),
+		"type":       types,
+		"class":      classes,
+		"priority":   {string(task.PriorityHigh), string(task.PriorityNormal), string(task.PriorityLow)},
+		"replayed":   {"yes", "no"},
+		"log-level":  {"debug", "info", "warn", "error"},
+		"log-format": {"auto", "journal", "text", "json", "syslog"},
+	}
+}
+
+// states are those of jobs, in the order of their lives.
+func states() []string {
+	return []string{string(job.Pending), string(job.Running), string(job.Succeeded), string(job.Failed), string(job.Canceled)}
+}
+
+// completeJobs offers the ids of the newest jobs in some states, or in any. Who can't reach the database gets none.
+func (p *program) completeJobs(in ...job.State) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) (ids []string, _ cobra.ShellCompDirective) {
+		const none = cobra.ShellCompDirectiveNoFileComp
+		stderr := p.stderr
+		p.stderr = io.Discard // a warning would stand in the middle of the line
+		defer func() { p.stderr = stderr }()
+		parent := cmd.Context()
+		if parent == nil {
+			parent = context.Background()
+		}
+		ctx, cancel := context.WithTimeout(parent, completionTime)
+		defer cancel()
+		cmd.SetContext(ctx)
+		_ = p.withTenant(cmd, storeOnly, func(ctx context.Context, t *app.Tenant) error {
+			jobs, err := t.Store.Jobs(ctx, store.JobFilter{Limit: completedJobs})
+			for _, j := range jobs {
+				if (len(in) == 0 || slices.Contains(in, job.State(j.Status))) && !slices.Contains(args, j.ID) {
+					ids = append(ids, printable(j.ID)+"\t"+printable(j.Status+" "+j.Type+" "+shorten(label(j), 40)))
+				}
+			}
+			return err
+		})
+		return ids, none
+	}
+}
