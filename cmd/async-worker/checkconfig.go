@@ -64,7 +64,9 @@ func (p *program) printChecked(out format, cfg config.Config, problems []config.
 		}
 	}
 	for _, w := range cfg.Warnings() {
-		fmt.Fprintf(p.stdout, "\nwarning: %s: %s\n  remedy:  %s\n", w.Name, w.Problem, w.Remedy)
+		fmt.Fprintln(p.stdout)
+		say(p.stdout, "warning: ", w.Name+": "+w.Problem)
+		say(p.stdout, "  remedy:  ", w.Remedy)
 	}
 	if len(problems) == 0 {
 		_, err := fmt.Fprintln(p.stdout, "\nThe settings are fine.")
@@ -75,7 +77,9 @@ func (p *program) printChecked(out format, cfg config.Config, problems []config.
 
 func printProblems(w io.Writer, problems []config.Problem) {
 	for _, problem := range problems {
-		fmt.Fprintf(w, "%s\n  problem: %s\n  remedy:  %s\n", problem.Name, problem.Problem, problem.Remedy)
+		fmt.Fprintln(w, problem.Name)
+		say(w, "  problem: ", problem.Problem)
+		say(w, "  remedy:  ", problem.Remedy)
 	}
 	s := "s"
 	if len(problems) == 1 {

@@ -125,7 +125,7 @@ func (p *program) printReport(out format, r doctor.Report) error {
 	}
 	var rows [][]string
 	for _, c := range r.Results {
-		rows = append(rows, []string{c.Check, strings.ToUpper(string(c.State)), cmp.Or(shorten(c.Seen, 100), "-")})
+		rows = append(rows, []string{c.Check, strings.ToUpper(string(c.State)), cmp.Or(shorten(c.Seen, 84), "-")})
 	}
 	if err := table(p.stdout, []string{"CHECK", "STATE", "SEEN"}, rows); err != nil {
 		return err
@@ -134,7 +134,14 @@ func (p *program) printReport(out format, r doctor.Report) error {
 	for _, c := range r.Results {
 		count[c.State]++
 		if c.State == doctor.Fail || c.State == doctor.Warn {
-			fmt.Fprintf(p.stdout, "\n%s: %s\n  seen: %s\n  mend: %s\n", c.State, c.Check, printable(c.Seen), printable(cmp.Or(c.Mend, "nothing is known")))
+			fmt.Fprintf(p.stdout, "\n%s: %s\n", c.State, c.Check)
+			say(p.stdout, "  seen: ", printable(c.Seen))
+			mend := printable(cmp.Or(c.Mend, "nothing is known"))
+			if strings.Contains(mend, "az ") || strings.Contains(mend, "sudo ") { // a command, to be copied
+				fmt.Fprintln(p.stdout, "  mend: "+mend)
+			} else {
+				say(p.stdout, "  mend: ", mend)
+			}
 		}
 	}
 	_, err := fmt.Fprintf(p.stdout, "\n%d ok, %d warnings, %d failed, %d skipped.\n", count[doctor.OK], count[doctor.Warn], count[doctor.Fail], count[doctor.Skipped])

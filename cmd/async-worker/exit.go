@@ -94,7 +94,7 @@ func judge(err error) verdict {
 		return verdict{d.code(), ""}
 	}
 	if _, ok := errors.AsType[*config.Errors](err); ok {
-		return verdict{exitConfig, "mend these settings; async-worker check-config shows what is in force"}
+		return verdict{exitConfig, "mend these settings; async-worker check-config shows what is in force, and sudo async-worker tenant add NAME makes a tenant of this machine"}
 	}
 	if _, ok := errors.AsType[*task.Invalid](err); ok {
 		return verdict{exitUsage, "mend the message; docs/contract.md and the README, under \"A worked example\", say what it may have"}
@@ -208,12 +208,21 @@ func (p *program) report(err error) int {
 	} else if v.code == exitInterrupted {
 		fmt.Fprintln(p.stderr, "async-worker: interrupted")
 	} else {
-		fmt.Fprintf(p.stderr, "async-worker: %v%s\n", err, store.Unreached(err))
+		p.complain("async-worker: ", err.Error()+store.Unreached(err))
 	}
 	if v.next != "" {
-		fmt.Fprintf(p.stderr, "  what to do: %s\n", v.next)
+		p.complain("  what to do: ", v.next)
 	}
 	return v.code
+}
+
+// complain prints a text in lines of a page, but for the daemon: a line is a record of its journal.
+func (p *program) complain(mark, text string) {
+	if p.daemon {
+		fmt.Fprintln(p.stderr, mark+text)
+		return
+	}
+	say(p.stderr, mark, text)
 }
 
 // toldError is one whose story is on the output already; only its exit code is left.

@@ -38,7 +38,7 @@ func groupCommands(root *cobra.Command) {
 		&cobra.Group{ID: aboutMachine, Title: "This machine"},
 	)
 	for group, names := range map[string][]string{
-		aboutTasks:   {"enqueue", "jobs", "dlq", "search", "extract"},
+		aboutTasks:   {"enqueue", "ask", "summarize", "search", "jobs", "dlq", "queue", "webhooks", "extract"},
 		aboutWorker:  {"run", "status", "reload", "check-config", "doctor", "migrate"},
 		aboutMachine: {"tenant", "dev"},
 	} {

@@ -94,7 +94,7 @@ func namesOn(root string) (names []string, err error) {
 		return err
 	})
 	if errors.Is(err, fs.ErrPermission) {
-		return nil, &failure{"look for the tenants of this machine", asRoot + ", or set the settings in the environment", &deniedError{err}}
+		return nil, &failure{"look at the tenants of this machine", asRoot + ", or set the settings in the environment", &deniedError{err}}
 	}
 	return names, err
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/mattn/go-runewidth"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
@@ -54,6 +55,13 @@ func printJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
+// printJSONLine is printJSON on one line.
+func printJSONLine(w io.Writer, v any) error {
+	e := json.NewEncoder(logging.Escaped(w))
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
 // table prints rows in columns; the header goes first.
 func table(w io.Writer, header []string, rows [][]string) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -88,6 +96,22 @@ func lines(s string) string {
 		parts[i] = printable(parts[i])
 	}
 	return strings.Join(parts, "\n")
+}
+
+// page is how wide what people read is at most: a message's lines are broken there.
+const page = helpMost
+
+// say prints a text that begins with a mark, in lines of a page; the others are indented by as much.
+func say(w io.Writer, mark, text string) {
+	column := runewidth.StringWidth(mark)
+	for i, part := range strings.Split(text, "\n") {
+		for j, line := range wrapped(part, page-column) {
+			if i+j > 0 {
+				mark = strings.Repeat(" ", column)
+			}
+			fmt.Fprintln(w, strings.TrimRight(mark+line, " "))
+		}
+	}
 }
 
 func shorten(s string, most int) string {

@@ -24,6 +24,7 @@ type program struct {
 	systemctl      serviceManager // nil: there is none
 
 	level  slog.LevelVar // of the daemon's log; a reload changes it
+	daemon bool          // it is run
 	taken  bool          // a tenant's settings were looked for
 	acting bool          // a subcommand took over: what goes wrong from now on is not bad usage
 }
@@ -44,6 +45,9 @@ func (p *program) run(ctx context.Context, args []string) int {
 	err := root.ExecuteContext(ctx)
 	if _, known := errors.AsType[*usageError](err); err != nil && !p.acting && !known {
 		err = &usageError{err, "async-worker --help lists the commands"}
+	}
+	if _, told := errors.AsType[*toldError](err); err != nil && !told && !p.daemon && ctx.Err() != nil && !errors.Is(err, context.Canceled) {
+		err = ctx.Err() // whatever the services made of it
 	}
 	return p.report(err)
 }
@@ -80,7 +84,7 @@ Exit codes: 0 fine, 1 it failed, 2 usage, 69 a service is down, 75 try again, 77
 	root.AddCommand(
 		p.newRunCommand(), p.newEnqueueCommand(), p.newJobsCommand(), p.newDLQCommand(), p.newSearchCommand(),
 		p.newExtractCommand(), p.newMigrateCommand(), p.newCheckConfigCommand(), p.newStatusCommand(), p.newReloadCommand(), p.newDevCommand(), p.newVersionCommand(),
-		p.newDoctorCommand(),
+		p.newDoctorCommand(), p.newQueueCommand(), p.newAskCommand(), p.newSummarizeCommand(), p.newWebhooksCommand(),
 		p.newTenantCommand(), p.newGenerateCommand(),
 	)
 	p.useHelp(root)

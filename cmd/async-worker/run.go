@@ -35,6 +35,7 @@ with _FILE behind it the name of a file. These are settings only, since a flag c
   LLM_PROVIDER=offline async-worker run --worker-concurrency 2 --log-level debug`,
 		Args: none,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
+			p.daemon = true
 			cfg, log, err := p.settings(cmd, config.All)
 			if err != nil {
 				return err

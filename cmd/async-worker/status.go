@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -47,6 +48,9 @@ with 0 when the worker is ready, and with 69 when it is not, or does not run.`,
 				return err
 			}
 			status, err := askStatus(cmd.Context(), clientFor(f, cfg))
+			if silent, ok := errors.AsType[*failure](err); ok && f.socket+f.addr+cfg.HTTPAddr == "" && !cfg.Given("CLIENT_ID") {
+				silent.next = "say whose worker with --tenant (sudo async-worker tenant list shows the tenants), or where it listens with --addr or --socket"
+			}
 			if err != nil {
 				return err
 			}
@@ -133,6 +137,9 @@ func askStatus(ctx context.Context, c httpd.Client) (app.Status, error) {
 		return s, &failure{"ask " + where, "run it as root (sudo), or as the worker's user", err}
 	case known && refused.Code == 401:
 		return s, &failure{"ask " + where, "set HTTP_TOKEN to the worker's token", &deniedError{err}}
+	}
+	if transport, ok := errors.AsType[*url.Error](err); ok {
+		err = transport.Err // the address is made up for a socket
 	}
 	return s, &failure{
 		"ask " + where, "does the worker run? systemctl status 'async-worker@*'; elsewhere give --addr or --socket, as the worker's log has them (listening)", &silentError{err},

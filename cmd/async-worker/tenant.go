@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"strings"
@@ -39,7 +40,10 @@ func onMachine(root string, do func(*tenants.Machine) error) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
-	return do(m)
+	if err = do(m); errors.Is(err, fs.ErrPermission) {
+		return &failure{"look at the tenants of this machine", asRoot, &deniedError{err}}
+	}
+	return err
 }
 
 // completeTenants completes the name of a tenant that there is.

@@ -239,7 +239,9 @@ func (p *program) printAdded(out format, a tenantAdded) error {
 		fmt.Fprintf(p.stdout, "written: %s\n", strings.Join(a.Changed, ", "))
 	}
 	for _, w := range a.Warnings {
-		fmt.Fprintf(p.stdout, "\nwarning: %s: %s\n  remedy:  %s\n", w.Name, w.Problem, w.Remedy)
+		fmt.Fprintln(p.stdout)
+		say(p.stdout, "warning: ", w.Name+": "+w.Problem)
+		say(p.stdout, "  remedy:  ", w.Remedy)
 	}
 	if a.Next == "" {
 		return nil

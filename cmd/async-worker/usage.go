@@ -49,9 +49,12 @@ func subcommand(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	next := cmd.CommandPath() + " --help lists the commands"
-	cmd.SuggestionsMinimumDistance = 2 // slips
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		next = "did you mean " + cmd.CommandPath() + " " + strings.Join(near, " or ") + "?"
+	for slips := 1; slips <= 2; slips++ {
+		cmd.SuggestionsMinimumDistance = slips
+		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+			next = "did you mean " + cmd.CommandPath() + " " + strings.Join(near, " or ") + "?"
+			break
+		}
 	}
 	return badUsage(next, "%s has no command %q", cmd.CommandPath(), args[0])
 }
