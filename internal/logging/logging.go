@@ -66,7 +66,7 @@ func handler(w io.Writer, o Options) (slog.Handler, error) {
 	case Text:
 		return tint.NewTextHandler(Escaped(w), &tint.Options{Level: o.Level, TimeFormat: time.TimeOnly, NoColor: !o.Color, ReplaceAttr: plain}), nil
 	case JSON:
-		return slog.NewJSONHandler(Escaped(w), &slog.HandlerOptions{Level: o.Level}), nil
+		return slog.NewJSONHandler(Escaped(w), &slog.HandlerOptions{Level: o.Level, ReplaceAttr: withUnits}), nil
 	case Syslog:
 		if o.send == nil {
 			var err error
@@ -83,6 +83,14 @@ func handler(w io.Writer, o Options) (slog.Handler, error) {
 func plain(groups []string, a slog.Attr) slog.Attr {
 	if len(groups) == 0 && a.Key == event.Key {
 		return slog.Attr{}
+	}
+	return a
+}
+
+// withUnits writes a duration as "1m30s": the handler's own would be a bare number of nanoseconds.
+func withUnits(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		a.Value = slog.StringValue(a.Value.Duration().String())
 	}
 	return a
 }

@@ -225,3 +225,19 @@ func TestJSONHandler(t *testing.T) {
 		return m
 	})
 }
+
+// A number of nanoseconds tells nobody how long something took.
+func TestJSONDurationsHaveAUnit(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	log, err := Open(&b, Options{Format: JSON})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log.With("wait", 250*time.Millisecond).WithGroup("of").Info("m", "down_for", 90*time.Second, slog.Group("a", "b", time.Hour))
+	for _, want := range []string{`"wait":"250ms"`, `"down_for":"1m30s"`, `"b":"1h0m0s"`} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%s is not in %s", want, b.String())
+		}
+	}
+}

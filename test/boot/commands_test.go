@@ -12,6 +12,8 @@ func commands(b *bed) {
 		{"async-worker jobs get first-southhaven --tenant southhaven", done},
 		{"async-worker dlq list --tenant southhaven", "REASON"},
 		{"async-worker search harbour --tenant southhaven", "handbook.pdf"},
+		{"async-worker queue --tenant southhaven", "southhaven-tasks-deadletter"},
+		{"async-worker summarize handbook.pdf --tenant southhaven", "SUMMARY"},
 		{"async-worker enqueue --tenant east-bay --type ingest --filename first-east-bay.txt --document-set boot --force --id again", "again"},
 		{"async-worker jobs watch again --tenant east-bay", done},
 		{"async-worker tenant list", "east-bay"},
