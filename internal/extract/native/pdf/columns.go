@@ -3,6 +3,7 @@ package pdf
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 )
 
@@ -106,16 +107,19 @@ func columns(ctx context.Context, segs []segment, e *effort) ([][]segment, error
 // gutters lists the places at which few lines stand, compared with their surroundings.
 func gutters(segs []segment) []float64 {
 	const maxBins, most = 2000, 40
-	var all box
-	for _, s := range segs {
-		all = all.union(s.box)
+	if len(segs) == 0 {
+		return nil
 	}
-	bin := max(1, all.width()/maxBins)
-	cover := make([]float64, int(all.width()/bin)+2)
+	left, right := math.Inf(1), math.Inf(-1) // no union: that leaves out a box without a place, such as of coordinates that are no numbers
+	for _, s := range segs {
+		left, right = min(left, s.left), max(right, s.right)
+	}
+	bin := max(1, (right-left)/maxBins)
+	cover := make([]float64, int((right-left)/bin)+2)
 	for _, s := range segs {
 		// As differences: the sum up to a bin is what covers it.
-		cover[int((s.left-all.left)/bin)] += s.height()
-		cover[min(int((s.right-all.left)/bin)+1, len(cover)-1)] -= s.height()
+		cover[int((s.left-left)/bin)] += s.height()
+		cover[min(int((s.right-left)/bin)+1, len(cover)-1)] -= s.height()
 	}
 	type valley struct{ x, depth float64 }
 	var valleys []valley
@@ -125,7 +129,7 @@ func gutters(segs []segment) []float64 {
 			continue
 		}
 		if d > 0 && falling && start > 0 {
-			valleys = append(valleys, valley{all.left + bin*float64(start+i)/2, sum})
+			valleys = append(valleys, valley{left + bin*float64(start+i)/2, sum})
 		}
 		sum += d
 		falling = d < 0

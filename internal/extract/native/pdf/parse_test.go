@@ -3,6 +3,7 @@ package pdf
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -246,6 +247,25 @@ func checkBlock(t *testing.T, b extract.Block) {
 	}
 	if b.Kind == extract.Heading && (b.Level < 1 || b.Level > 6) || b.Page < 1 || b.Level < 0 {
 		t.Errorf("%+v", b)
+	}
+}
+
+// Words whose coordinates are no numbers stand nowhere: they hide nothing of where others stand.
+func TestGuttersOfWordsWithoutAPlace(t *testing.T) {
+	t.Parallel()
+	at := func(left, right float64) segment { return segment{box: box{left, 10, right, 20}} }
+	for name, segs := range map[string][]segment{
+		"none":          nil,
+		"nowhere first": {{}, at(72, 80), at(90, 140)},
+		"nowhere last":  {at(72, 80), at(90, 140), {}},
+		"nowhere only":  {{}, {}},
+		"left of zero":  {{}, at(-72, -50), at(30, 40)},
+	} {
+		for _, x := range gutters(segs) {
+			if math.IsNaN(x) || x < -72 || x > 140 {
+				t.Errorf("%s: a gutter at %v", name, x)
+			}
+		}
 	}
 }
 
