@@ -79,7 +79,7 @@ func printProblems(w io.Writer, problems []config.Problem) {
 	for _, problem := range problems {
 		fmt.Fprintln(w, problem.Name)
 		say(w, "  problem: ", problem.Problem)
-		say(w, "  remedy:  ", problem.Remedy)
+		say(w, "  remedy:  ", elsewhere(problem.Remedy))
 	}
 	s := "s"
 	if len(problems) == 1 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 
 	"github.com/spf13/cobra"
 
@@ -12,6 +13,21 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
+// devExample leads the examples of the whole program where dev can work.
+const devExample = "  async-worker dev                                    a whole local stack with a worker\n"
+
+// devHint is how remedies name it.
+var devHint = regexp.MustCompile("; `async-worker dev` starts a local [A-Za-z]+")
+
+// elsewhere leaves out of a remedy what helps inside of the project alone.
+func elsewhere(remedy string) string {
+	if devstack.Here() {
+		return remedy
+	}
+	return devHint.ReplaceAllString(remedy, "")
+}
+
+// newDevCommand is only for those who have the source: an installed program has no samples, and no npm packages to start.
 func (p *program) newDevCommand() *cobra.Command {
 	var o devstack.Options
 	cmd := &cobra.Command{

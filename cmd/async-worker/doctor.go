@@ -136,7 +136,7 @@ func (p *program) printReport(out format, r doctor.Report) error {
 		if c.State == doctor.Fail || c.State == doctor.Warn {
 			fmt.Fprintf(p.stdout, "\n%s: %s\n", c.State, c.Check)
 			say(p.stdout, "  seen: ", printable(c.Seen))
-			mend := printable(cmp.Or(c.Mend, "nothing is known"))
+			mend := elsewhere(printable(cmp.Or(c.Mend, "nothing is known")))
 			if strings.Contains(mend, "az ") || strings.Contains(mend, "sudo ") { // a command, to be copied
 				fmt.Fprintln(p.stdout, "  mend: "+mend)
 			} else {

@@ -211,7 +211,7 @@ func (p *program) report(err error) int {
 		p.complain("async-worker: ", err.Error()+store.Unreached(err))
 	}
 	if v.next != "" {
-		p.complain("  what to do: ", v.next)
+		p.complain("  what to do: ", elsewhere(v.next))
 	}
 	return v.code
 }

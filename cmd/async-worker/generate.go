@@ -56,6 +56,12 @@ func writeManual(root *cobra.Command, folder, date string) error {
 	if err := os.MkdirAll(folder, 0o750); err != nil {
 		return err
 	}
+	for _, c := range root.Commands() {
+		if c.Name() == "dev" { // it is made where the source is, for where it is not
+			root.RemoveCommand(c)
+			root.Example = strings.TrimPrefix(root.Example, devExample)
+		}
+	}
 	root.DisableAutoGenTag = true
 	source := "async-worker " + app.Version
 	err := doc.GenManTree(root, &doc.GenManHeader{Section: "1", Date: &at, Source: source, Manual: "async-worker"}, folder)

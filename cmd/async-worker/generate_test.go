@@ -20,7 +20,7 @@ func TestGenerateManual(t *testing.T) {
 	}
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {
-		if cmd.Hidden || cmd.Name() == "help" {
+		if cmd.Hidden || cmd.Name() == "help" || cmd.Name() == "dev" {
 			return
 		}
 		name := strings.ReplaceAll(cmd.CommandPath(), " ", "-") + ".1"

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/devstack"
 )
 
 // program is what every subcommand has in common. Tests put their own parts in.
@@ -66,8 +67,7 @@ take --tenant NAME, and with it the settings and credentials of /etc/async-worke
 tenant is the default.
 
 Exit codes: 0 fine, 1 it failed, 2 usage, 69 a service is down, 75 try again, 77 permission, 78 configuration.`,
-		Example: `  async-worker dev                                    a whole local stack with a worker
-  async-worker check-config                           what is set, and everything that is wrong with it
+		Example: `  async-worker check-config                           what is set, and everything that is wrong with it
   async-worker doctor                                 what the worker may not do, and how to grant it
   async-worker run --client-id southhaven             the daemon
   async-worker enqueue --upload report.pdf --type ingest --document-set reports --watch
@@ -83,10 +83,14 @@ Exit codes: 0 fine, 1 it failed, 2 usage, 69 a service is down, 75 try again, 77
 	root.SetFlagErrorFunc(wrongFlag)
 	root.AddCommand(
 		p.newRunCommand(), p.newEnqueueCommand(), p.newJobsCommand(), p.newDLQCommand(), p.newSearchCommand(),
-		p.newExtractCommand(), p.newMigrateCommand(), p.newCheckConfigCommand(), p.newStatusCommand(), p.newReloadCommand(), p.newDevCommand(), p.newVersionCommand(),
+		p.newExtractCommand(), p.newMigrateCommand(), p.newCheckConfigCommand(), p.newStatusCommand(), p.newReloadCommand(), p.newVersionCommand(),
 		p.newDoctorCommand(), p.newQueueCommand(), p.newAskCommand(), p.newSummarizeCommand(), p.newWebhooksCommand(),
 		p.newTenantCommand(), p.newGenerateCommand(),
 	)
+	if devstack.Here() {
+		root.AddCommand(p.newDevCommand())
+		root.Example = devExample + root.Example
+	}
 	p.useHelp(root)
 	p.useCompletion(root)
 	return root

@@ -38,6 +38,12 @@ type Options struct {
 	ShowHits func(w io.Writer, hits []store.Hit) error
 }
 
+// Here says whether the working directory is inside the project, where alone it can run.
+func Here() bool {
+	_, err := stack.Root()
+	return err == nil
+}
+
 // Run is the whole of it. It returns nil when it was stopped by ctx after the tour, or by the end
 // of it with Once. Whatever it returns, no process of its own is left.
 func Run(ctx context.Context, o Options) (err error) {
