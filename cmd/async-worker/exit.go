@@ -93,8 +93,12 @@ func judge(err error) verdict {
 	if d, ok := errors.AsType[*diagnosis](err); ok {
 		return verdict{d.code(), ""}
 	}
-	if _, ok := errors.AsType[*config.Errors](err); ok {
-		return verdict{exitConfig, "mend these settings; async-worker check-config shows what is in force, and sudo async-worker tenant add NAME makes a tenant of this machine"}
+	if problems, ok := errors.AsType[*config.Errors](err); ok {
+		next = "mend these settings; async-worker check-config shows what is in force"
+		if problems.Has("SUPABASE_URL") || problems.Has("AZURE_STORAGE_CONNECTION_STRING") {
+			next += ", and sudo async-worker tenant add NAME makes a tenant of this machine"
+		}
+		return verdict{exitConfig, next}
 	}
 	if _, ok := errors.AsType[*task.Invalid](err); ok {
 		return verdict{exitUsage, "mend the message; docs/contract.md and the README, under \"A worked example\", say what it may have"}
@@ -119,7 +123,7 @@ func judge(err error) verdict {
 	case is(store.ErrLogin):
 		return verdict{exitPermission, nextPermission}
 	case is(store.ErrForbidden):
-		return verdict{exitPermission, "use a key whose client_id claim is this CLIENT_ID, or the service-role key"}
+		return verdict{exitPermission, "use a key whose client_id claim is this CLIENT_ID: docs/database.md says how to make one"}
 	case is(store.ErrNotFound):
 		return verdict{exitFailed, "check the id and CLIENT_ID; async-worker jobs list shows what there is"}
 	case is(store.ErrConflict):

@@ -179,7 +179,7 @@ func flagName(f *pflag.Flag) string {
 		name = "-" + f.Shorthand + ", --" + f.Name
 	}
 	value := map[string]string{
-		"bool": "", "int": "N", "int64": "N", "uint64": "N", "duration": "TIME", "format": "FORMAT", "string": "TEXT", "stringSlice": "LIST", "stringArray": "TEXT",
+		"bool": "", "int": "N", "int64": "N", "uint64": "N", "duration": "TIME", "format": "FORMAT", "age": "AGE", "rate": "RATE", "string": "TEXT", "stringSlice": "LIST", "stringArray": "TEXT",
 	}[f.Value.Type()]
 	if f.Annotations[subjectOf] != nil {
 		value = "VALUE"

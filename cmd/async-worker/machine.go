@@ -141,7 +141,10 @@ func (p *program) takeNamed(cmd *cobra.Command, root, name string) error {
 func (p *program) takeSettings(cmd *cobra.Command, root, name string) error {
 	etc := filepath.Join(root, tenantsDir)
 	credentials := filepath.Join(etc, "credentials", name)
-	p.env = slices.DeleteFunc(config.Overlay(p.env, nil), func(line string) bool { return strings.HasPrefix(line, "CREDENTIALS_DIRECTORY=") })
+	p.env = slices.DeleteFunc(config.Overlay(p.env, nil), func(line string) bool {
+		name, _, _ := strings.Cut(line, "=")
+		return name == "CREDENTIALS_DIRECTORY" || slices.Contains(sdkSettings, name)
+	})
 	for _, path := range []string{filepath.Join(root, "etc/default/async-worker"), filepath.Join(etc, name+".env")} {
 		if err := p.addFile(path); err != nil {
 			return err
@@ -154,7 +157,24 @@ func (p *program) takeSettings(cmd *cobra.Command, root, name string) error {
 	case !errors.Is(err, fs.ErrNotExist):
 		return &failure{"read the credentials of tenant " + name, asRoot, &deniedError{err}}
 	}
+	p.passIdentity()
 	return setClient(cmd, name)
+}
+
+// sdkSettings are what Azure's SDK reads from the environment of the process by itself: which identity it uses.
+var sdkSettings = []string{
+	"AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_CLIENT_SECRET", "AZURE_CLIENT_CERTIFICATE_PATH", "AZURE_CLIENT_CERTIFICATE_PASSWORD",
+	"AZURE_FEDERATED_TOKEN_FILE", "AZURE_AUTHORITY_HOST", "AZURE_TOKEN_CREDENTIALS",
+}
+
+// passIdentity has the SDK use the identity of the tenant's files, and none that the shell has.
+func (p *program) passIdentity() {
+	if p.setenv == nil {
+		return
+	}
+	for _, name := range sdkSettings {
+		p.setenv(name, p.getenv(name))
+	}
 }
 
 // addFile adds what an environment file sets.

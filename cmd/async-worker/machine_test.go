@@ -1,6 +1,9 @@
 package main
 
 import (
+	"context"
+	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -92,5 +95,30 @@ func TestWithoutATenant(t *testing.T) {
 		if r.code == exitUsage || strings.Contains(r.errOut, "tenants") {
 			t.Errorf("%s: exit %d, %s", args, r.code, r.errOut)
 		}
+	}
+}
+
+// TestIdentityOfTheTenant: Azure's SDK reads its identity from the environment of the process, which has to be the
+// tenant's then, and not that of the shell.
+func TestIdentityOfTheTenant(t *testing.T) {
+	t.Parallel()
+	root := machineWith(t, "southhaven")
+	env := filepath.Join(root, tenantsDir, "southhaven.env")
+	if err := os.WriteFile(env, []byte("SUPABASE_URL=https://southhaven.example\nAZURE_CLIENT_ID=tenants-own\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	p := &program{
+		env: []string{"AZURE_CLIENT_ID=the-shells", "AZURE_CLIENT_SECRET=the-shells", "HOME=/root"}, stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard,
+		setenv: func(name, value string) { got[name] = value },
+		open: func(_ context.Context, cfg config.Config, _ *slog.Logger, _ app.Needs) (*app.Tenant, error) {
+			return &app.Tenant{Config: cfg, Store: someRows()}, nil
+		},
+	}
+	if code := p.run(t.Context(), []string{"jobs", "list", "--tenant", "southhaven", "--root", root}); code != exitOK {
+		t.Fatalf("exit code %d", code)
+	}
+	if secret, set := got["AZURE_CLIENT_SECRET"]; got["AZURE_CLIENT_ID"] != "tenants-own" || secret != "" || !set {
+		t.Errorf("the SDK gets %v", got)
 	}
 }

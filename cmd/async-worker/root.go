@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"os/signal"
 	"syscall"
 
@@ -22,7 +23,8 @@ type program struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	open           func(context.Context, config.Config, *slog.Logger, app.Needs) (*app.Tenant, error)
-	systemctl      serviceManager // nil: there is none
+	systemctl      serviceManager           // nil: there is none
+	setenv         func(name, value string) // of the process, which libraries read; empty: unset; nil: leave it alone
 
 	level  slog.LevelVar // of the daemon's log; a reload changes it
 	daemon bool          // it is run
@@ -32,8 +34,16 @@ type program struct {
 
 // run is the whole program: it returns the exit code.
 func run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	p := &program{env: env, stdin: stdin, stdout: stdout, stderr: stderr, open: app.Open, systemctl: findSystemctl()}
+	p := &program{env: env, stdin: stdin, stdout: stdout, stderr: stderr, open: app.Open, systemctl: findSystemctl(), setenv: setenv}
 	return p.run(ctx, args)
+}
+
+func setenv(name, value string) {
+	if value == "" {
+		_ = os.Unsetenv(name) // it fails for no name that we have
+		return
+	}
+	_ = os.Setenv(name, value)
 }
 
 func (p *program) run(ctx context.Context, args []string) int {

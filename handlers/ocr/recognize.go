@@ -198,7 +198,7 @@ func nothing(why error) error {
 		return e
 	}
 	if errors.Is(why, pages.ErrPageTime) {
-		return &job.Error{Class: job.Timeout, Message: "no page could be read in the time that a page may take (STEP_TIMEOUT_SEC)", Cause: why}
+		return &job.Error{Class: job.Timeout, Message: "no page could be read in the time that a page may take (STEP_TIMEOUT_SEC)", Cause: why, Hint: "raise STEP_TIMEOUT_SEC, or give the machine more processor"}
 	}
 	return &job.Error{Class: job.CorruptionDetected, Message: fmt.Sprintf("no page of the document could be read: %v", why), Cause: why}
 }

@@ -66,6 +66,7 @@ func (t *Tenant) openStore(ctx context.Context) (err error) {
 	} else {
 		t.Store, err = supabase.Open(c.Supabase.URL, c.Supabase.Key.Reveal(), supabase.Options{
 			ClientID: c.ClientID, Schema: c.DBSchema, Dimensions: c.EmbeddingDimensions, OnSilence: silence,
+			GatewayKey: c.Supabase.AnonKey.Reveal(),
 		})
 	}
 	if err != nil {

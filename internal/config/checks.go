@@ -121,7 +121,7 @@ func (l *loader) checkStore() {
 	switch {
 	case !l.given("SUPABASE_URL") && !key:
 		l.problem("SUPABASE_URL", "no database is set: neither SUPABASE_URL with a key nor DATABASE_URL",
-			"set SUPABASE_URL and SUPABASE_KEY (project settings, API), or DATABASE_URL; `async-worker dev` starts a local one")
+			"set SUPABASE_URL and SUPABASE_KEY (docs/database.md says how to make one for a tenant), or DATABASE_URL; `async-worker dev` starts a local one")
 		return
 	case !l.given("SUPABASE_URL"):
 		l.problem("SUPABASE_URL", "there is a key but no address", "set it to https://PROJECT.supabase.co")

@@ -147,6 +147,8 @@ type Supabase struct {
 	Key Secret
 	// TenantKey says that Key came from SUPABASE_KEY.
 	TenantKey bool
+	// AnonKey (SUPABASE_ANON_KEY) is the project's own key for its gateway, where Key is signed by somebody else.
+	AnonKey Secret
 }
 
 // OpenAI is any service that speaks OpenAI's API.

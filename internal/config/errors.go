@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -17,6 +18,11 @@ func (p Problem) String() string { return p.Name + ": " + p.Problem + "; " + p.R
 // Errors is everything that Load found wrong, in the order of Settings.
 type Errors struct {
 	Problems []Problem
+}
+
+// Has says whether a setting is among them.
+func (e *Errors) Has(name string) bool {
+	return slices.ContainsFunc(e.Problems, func(p Problem) bool { return p.Name == name })
 }
 
 func (e *Errors) Error() string {

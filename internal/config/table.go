@@ -64,6 +64,11 @@ func services() []Setting {
 			},
 		},
 		{
+			Name: "SUPABASE_ANON_KEY", Secret: true, Groups: Store,
+			Help:  "the project's anon or publishable key, which Supabase's gateway wants beside a SUPABASE_KEY that you signed yourself",
+			parse: secret(func(c *Config) *Secret { return &c.Supabase.AnonKey }),
+		},
+		{
 			Name: "DATABASE_URL", Secret: true, Groups: Store | Database,
 			Help:  "a direct Postgres connection, used instead of Supabase's API when set",
 			parse: databaseURL,

@@ -72,7 +72,10 @@ func (f *File) write(body io.Reader, limit int64, progress func(int64)) error {
 	f.Size, err = io.Copy(counted, io.LimitReader(body, limit+1))
 	switch {
 	case errors.Is(err, blob.ErrChanged):
-		return job.Errorf(job.TransientStorage, "the blob was overwritten while it was read: %w", err)
+		return &job.Error{
+			Class: job.TransientStorage, Message: fmt.Sprintf("the blob was overwritten while it was read: %v", err), Cause: err,
+			Hint: "the sender has to send the task once the upload is done",
+		}
 	case counted.failed != nil:
 		return NoRoom(counted.failed)
 	case err != nil:

@@ -1,6 +1,7 @@
 package architecture_test
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"go/ast"
@@ -31,6 +32,19 @@ type collector struct {
 	constants map[string]string // of the package: their values
 	locals    map[string]string // of the function
 	classes   map[string]string // what error classes are called, by their names in the code
+}
+
+// meant is what to do about the classes of which the engine has no hint, since nothing of the worker is to be mended.
+func meant() map[string]string {
+	const again = "the same id with the same payload is the same task, so send it under a new task_id or with hints.force"
+	return map[string]string{
+		"ContentMissing":     "The document is not there, or says nothing: upload it; " + again,
+		"CorruptionDetected": "The document is damaged or protected: mend and upload it; " + again,
+		"QuotaExceeded":      "It is larger than what is allowed: split it, or raise the limit that the sentence names; " + again,
+		"UnsupportedFormat":  "Convert the document to a format that is read, and upload it; " + again,
+		"ValidationError":    "The message asks for what can't be done: mend it and send it under a new task_id",
+		"WaitExceeded":       "A service was down for longer than WAIT_MAX_HOURS: mend it, and replay the dead letter",
+	}
 }
 
 // TestErrorList: each error that a task, a command line or a setting can have is in docs/errors.md with what to do, and
@@ -74,6 +88,11 @@ func TestErrorList(t *testing.T) {
 	}
 	if old, err := os.ReadFile(path); err != nil || string(old) != text {
 		t.Errorf("docs/errors.md is not what the code says (%v): make docs", err)
+	}
+	for _, s := range c.tasks {
+		if s.class != "…" && c.byClass[s.class] == "" && meant()[s.class] == "" {
+			t.Errorf("nothing says what to do about %s", s.class)
+		}
 	}
 	if len(c.tasks) < 150 || len(c.usage) < 40 || len(c.settings) < 40 {
 		t.Errorf("found %d, %d and %d sentences: the search is broken", len(c.tasks), len(c.usage), len(c.settings))
@@ -262,7 +281,7 @@ func (c *collector) document() string {
 			title = "Of a class that follows from the cause"
 		}
 		fmt.Fprintf(&b, "\n### %s\n\n", title)
-		if r := c.byClass[name]; r != "" {
+		if r := cmp.Or(c.byClass[name], meant()[name]); r != "" {
 			fmt.Fprintf(&b, "%s.\n\n", strings.ToUpper(r[:1])+r[1:])
 		}
 		rows(&b, by[name])

@@ -90,7 +90,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestKeys: a legacy key is sent in both headers, a new one in apikey only.
+// TestKeys: a legacy key is sent in both headers, a new one in apikey only, and one that somebody signed for a tenant beside
+// the project's own.
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	seen := make(chan http.Header, 1)
@@ -102,8 +103,13 @@ func TestKeys(t *testing.T) {
 		_, _ = w.Write([]byte(`{}`))
 	}))
 	t.Cleanup(server.Close)
-	for key, authorization := range map[string][]string{"eyJ.a.b": {"Bearer eyJ.a.b"}, "sb_secret_x": nil} {
-		s, err := supabase.Open(server.URL+"/", key, supabase.Options{ClientID: "c", Schema: "worker"})
+	for _, c := range []struct{ key, gateway, apikey, authorization string }{
+		{"eyJ.a.b", "", "eyJ.a.b", "Bearer eyJ.a.b"},
+		{"sb_secret_x", "", "sb_secret_x", ""},
+		{"eyJ.a.b", "sb_publishable_y", "sb_publishable_y", "Bearer eyJ.a.b"},
+		{"sb_secret_x", "sb_publishable_y", "sb_secret_x", ""},
+	} {
+		s, err := supabase.Open(server.URL+"/", c.key, supabase.Options{ClientID: "c", Schema: "worker", GatewayKey: c.gateway})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,8 +117,8 @@ func TestKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 		h := <-seen
-		if got := h["Authorization"]; h.Get("Apikey") != key || len(got) != len(authorization) || (got != nil && got[0] != authorization[0]) {
-			t.Errorf("%s: apikey %q, authorization %q", key, h.Get("Apikey"), got)
+		if h.Get("Apikey") != c.apikey || h.Get("Authorization") != c.authorization || len(h.Values("Authorization")) > 1 {
+			t.Errorf("%+v: apikey %q, authorization %q", c, h.Get("Apikey"), h.Values("Authorization"))
 		}
 	}
 }

@@ -26,6 +26,9 @@ type Options struct {
 	Schema     string // DB_SCHEMA, which the project's API must expose; empty: public
 	Dimensions int    // EMBEDDING_DIMENSIONS, which Check holds against the schema; zero: not checked
 	OnSilence  func() // see rpc.Options; nil: nobody asks
+	// GatewayKey is the project's anon or publishable key: Supabase's gateway takes no other than the project's own keys as
+	// apikey, so a key that somebody signed for a tenant goes into Authorization alone. Empty: the key is sent as both.
+	GatewayKey string
 }
 
 // Open makes a store over the project at rawURL (SUPABASE_URL, without /rest/v1) with a service-role or
@@ -41,7 +44,7 @@ func Open(rawURL, key string, o Options) (store.Store, error) {
 	if o.Schema == "" {
 		o.Schema = schema.DefaultSchema
 	}
-	from, err := newClient(strings.TrimRight(rawURL, "/"), key, o.Schema)
+	from, err := newClient(strings.TrimRight(rawURL, "/"), key, o.GatewayKey, o.Schema)
 	if err != nil {
 		return nil, fmt.Errorf("make the Supabase client: %w", err)
 	}
@@ -50,9 +53,16 @@ func Open(rawURL, key string, o Options) (store.Store, error) {
 
 // newClient returns the From of a client. supabase-go always sends the key in both headers; Supabase's new
 // keys are no JWTs and are refused in Authorization, so for them it is the postgrest-go beneath it.
-func newClient(baseURL, key, schema string) (func(table string) *postgrest.QueryBuilder, error) {
-	if strings.HasPrefix(key, "sb_") {
-		client, err := postgrest.NewClientWithError(baseURL+supabase.REST_URL, schema, map[string]string{"apikey": key})
+func newClient(baseURL, key, gatewayKey, schema string) (func(table string) *postgrest.QueryBuilder, error) {
+	var headers map[string]string
+	switch {
+	case strings.HasPrefix(key, "sb_"):
+		headers = map[string]string{"apikey": key}
+	case gatewayKey != "":
+		headers = map[string]string{"apikey": gatewayKey, "Authorization": "Bearer " + key}
+	}
+	if headers != nil {
+		client, err := postgrest.NewClientWithError(baseURL+supabase.REST_URL, schema, headers)
 		if err != nil {
 			return nil, err
 		}
