@@ -137,28 +137,6 @@ func TestOutcomeInHandIsNotBegunAgain(t *testing.T) {
 	})
 }
 
-// An outage of hours costs those no attempt whose outcomes were in hand when it began.
-func TestOutcomesOutliveALongOutage(t *testing.T) {
-	inWorld(t, func(w *world) {
-		var s service
-		w.jobs = outage{w.store, &s.down}
-		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
-			_ = s.use(c.Task.ID, time.Second)
-			return done(ctx, c)
-		})
-		w.send(w.queues.Normal, message("t1", ""))
-		w.settled(1100 * time.Millisecond / 2)
-		s.down.Store(true)
-		w.settled(5 * time.Hour)
-		s.down.Store(false)
-		w.settled(time.Minute)
-		w.expectState("t1", job.Succeeded, 1)
-		if n := s.called("t1"); n != 1 {
-			t.Errorf("I9: it ran %d times", n)
-		}
-	})
-}
-
 // crashing is a database that goes down when some jobs are committed.
 type crashing struct {
 	outage

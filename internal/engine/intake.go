@@ -54,6 +54,11 @@ func (e *Engine) handle(ctx context.Context, q queue.Queue, m *queue.Message) {
 	if decoded.Priority == "" {
 		t.Priority = e.priorityOf(d.queue.Name())
 	}
+	if e.hands.holds(t.ID) {
+		d.log.Debug("not started", "because", "this worker has an outcome of the job in hand")
+		d.putBack(bounded, max(e.cfg.Lease/3, time.Second))
+		return
+	}
 	a := &attempt{delivery: d, task: t, handler: h, spec: h.Spec()}
 	leave, no := e.admit(bounded, a)
 	if no != nil {
@@ -66,11 +71,6 @@ func (e *Engine) handle(ctx context.Context, q queue.Queue, m *queue.Message) {
 		return
 	}
 	defer leave()
-	if e.hands.holds(t.ID) {
-		d.log.Debug("not started", "because", "this worker has an outcome of the job in hand")
-		d.putBack(bounded, max(e.cfg.Lease/3, time.Second))
-		return
-	}
 	if e.begin(bounded, a) {
 		e.run(ctx, a)
 	}

@@ -30,7 +30,6 @@ type pressure struct {
 
 	mu      sync.Mutex
 	wait    time.Duration
-	failed  time.Time     // the last time
 	until   time.Time     // the end of it: what fails before came with what failed at its beginning
 	trouble *Trouble      // nil: there is none
 	average time.Duration // exponential moving average of begin's time; zero: there was none
@@ -42,7 +41,7 @@ func (p *pressure) stumbled(class job.Class, hint string) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
-	p.trouble, p.failed = p.trouble.again(now, class, hint), now
+	p.trouble = p.trouble.again(now, class, hint)
 	if !now.Before(p.until) {
 		p.wait = min(max(2*p.wait, time.Second), max(p.most, time.Second))
 		p.until = now.Add(p.wait)
@@ -65,13 +64,11 @@ func (p *pressure) end() {
 	p.trouble, p.wait, p.until = nil, 0, time.Time{}
 }
 
-// answered notes a success of begin, and how long it took. It says nothing of what failed since it was asked.
+// answered notes a success of begin, and how long it took.
 func (p *pressure) answered(took time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if time.Since(p.failed) >= took {
-		p.end()
-	}
+	p.end()
 	p.average += (min(took, longestBegin) - p.average) / beginWeight
 	switch {
 	case !p.slow && p.average > slowBegin:

@@ -19,13 +19,6 @@ func (c *circuit) downAfter(t time.Time) bool {
 	return t.Before(c.recovered) || c.state == open && t.Before(c.since)
 }
 
-// upAfter says whether it was seen to be up after t.
-func (c *circuit) upAfter(t time.Time) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.up.After(t)
-}
-
 // blames is fails for a job of which only now it is known that the service was down.
 func (c *circuit) blames(id string) verdict {
 	c.mu.Lock()

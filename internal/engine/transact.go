@@ -10,9 +10,9 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// commitPatience is how long an outcome is kept in hand that the database does not take although it is up. While it is
-// away, for hours maybe, the outcome stays in hand for as long as a job may wait at all: to give it up would cost an attempt
-// (I9). The message is kept hidden meanwhile, so that nobody begins the job before its outcome is known.
+// commitPatience is how long an outcome is kept in hand while the store does not take it. The message is kept hidden
+// meanwhile, so that nobody begins the job before its outcome is known. It bounds how long a commit that the database never
+// answers, as when somebody has locked its row, holds a slot.
 const commitPatience = 10 * time.Minute
 
 // commitTries is how often a commit may fail right after the database took a renewal of the job's lease: then it is this
@@ -31,13 +31,10 @@ var errCommitFails = errors.New("engine: the database takes other writes, but no
 // since the message is then left to come back and is answered done (I2).
 func (e *Engine) transact(ctx context.Context, a *attempt, commit func(context.Context) (store.Settled, error)) (store.Settled, error) {
 	began, failed, renewed := time.Now(), 0, false
-	away := time.Duration(0) // for so long of it
-	database := e.breakers.of(job.Database)
 	most := min(max(e.tuning().PollMax, time.Second), 10*time.Second, e.cfg.Lease/3)
 	for wait := 200 * time.Millisecond; ; wait = min(2*wait, most) {
-		tried := time.Now()
 		settled, err := e.bounded(ctx, commit)
-		patience, told := e.patience(away)
+		patience, told := e.patience()
 		if !transient(err) || time.Since(began)+wait > patience {
 			return settled, err
 		}
@@ -54,19 +51,15 @@ func (e *Engine) transact(ctx context.Context, a *attempt, commit func(context.C
 		}
 		e.stayHidden(ctx, a)
 		renewed = told != nil && e.stayHeld(ctx, a)
-		if !database.upAfter(tried) {
-			away += time.Since(tried)
-		}
 	}
 }
 
-// patience is how long an outcome is kept in hand, if the database was away for a part of that, and what tells that it is
-// not so long anymore; nil: it has told.
-func (e *Engine) patience(away time.Duration) (most time.Duration, told <-chan struct{}) {
+// patience is how long an outcome is kept in hand, and what tells that it is not so long anymore; nil: it has told.
+func (e *Engine) patience() (most time.Duration, told <-chan struct{}) {
 	if e.tasks.Err() != nil {
 		return settleTime, nil
 	}
-	return min(away+commitPatience, max(e.tuning().WaitMax, commitPatience)), e.tasks.Done()
+	return commitPatience, e.tasks.Done()
 }
 
 // blame is transact for an outcome that is an error. When the error is the database's fault, and the
