@@ -3,12 +3,12 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/seed-7227ef26/async-worker/internal/engine"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/queue"
@@ -78,12 +78,17 @@ func TestQueueDepths(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.out), &depths); err != nil || len(depths) != 4 || depths[2].Messages != 3 {
 		t.Errorf("%v: %s", err, r.out)
 	}
-	o.Queues = engine.Queues{High: missing{}, Normal: missing{}, Low: missing{}, DeadLetter: missing{}}
-	invoke(t, o, testEnv(), "", "queue").want(t, exitFailed, "ask the storage account", "AZURE_STORAGE")
+	o.Queues.High = missing{nil, queue.ErrNotFound}
+	invoke(t, o, testEnv(), "", "queue").want(t, exitOK, "not there yet", "southhaven-tasks-low         3")
+	o.Queues.High = missing{nil, errors.New("no route")}
+	invoke(t, o, testEnv(), "", "queue").want(t, exitFailed, "ask the storage account: no route", "AZURE_STORAGE")
 }
 
-// missing is a queue that nobody made.
-type missing struct{ queue.Queue }
+// missing is a queue that can't be asked.
+type missing struct {
+	queue.Queue
+	err error
+}
 
-func (missing) Name() string                       { return "gone" }
-func (missing) Depth(context.Context) (int, error) { return 0, queue.ErrNotFound }
+func (missing) Name() string                         { return "gone" }
+func (m missing) Depth(context.Context) (int, error) { return 0, m.err }

@@ -53,7 +53,7 @@ func (p *program) printChecked(out format, cfg config.Config, problems []config.
 		return printJSON(p.stdout, checked{orEmpty(cfg.Effective()), orEmpty(cfg.Warnings()), orEmpty(problems)})
 	}
 	if len(problems) > 0 {
-		printProblems(p.stdout, problems)
+		p.printProblems(p.stdout, problems)
 	} else {
 		var rows [][]string
 		for _, r := range cfg.Effective() {
@@ -75,11 +75,11 @@ func (p *program) printChecked(out format, cfg config.Config, problems []config.
 	return nil
 }
 
-func printProblems(w io.Writer, problems []config.Problem) {
+func (p *program) printProblems(w io.Writer, problems []config.Problem) {
 	for _, problem := range problems {
 		fmt.Fprintln(w, problem.Name)
-		say(w, "  problem: ", problem.Problem)
-		say(w, "  remedy:  ", elsewhere(problem.Remedy))
+		p.tell(w, "  problem: ", problem.Problem)
+		p.tell(w, "  remedy:  ", elsewhere(problem.Remedy))
 	}
 	s := "s"
 	if len(problems) == 1 {

@@ -184,7 +184,7 @@ func compareDocument(t *testing.T, name, text string) {
 // openFolder is one that everybody may enter, which those of tests are not, with the program in it.
 func openFolder(t *testing.T) (folder, self string) {
 	t.Helper()
-	folder, err := os.MkdirTemp("", "async-worker-commands-")
+	folder, err := os.MkdirTemp("", "async-worker-commands-") //nolint:usetesting // nobody but its owner may enter those of tests
 	if err != nil {
 		t.Fatal(err)
 	}

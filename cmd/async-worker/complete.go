@@ -29,7 +29,7 @@ func (p *program) useCompletion(cmd *cobra.Command) {
 	}
 	switch cmd.CommandPath() {
 	case "async-worker jobs get", "async-worker jobs watch":
-		cmd.ValidArgsFunction = p.completeJobs()
+		cmd.ValidArgsFunction = p.completeJobs("") // any
 	case "async-worker jobs cancel":
 		cmd.ValidArgsFunction = p.completeJobs(job.Pending, job.Running)
 	case "async-worker jobs retry":
@@ -67,7 +67,7 @@ func states() []string {
 	return []string{string(job.Pending), string(job.Running), string(job.Succeeded), string(job.Failed), string(job.Canceled)}
 }
 
-// completeJobs offers the ids of the newest jobs in some states, or in any. Who can't reach the database gets none.
+// completeJobs offers the ids of the newest jobs in some states. Who can't reach the database gets none.
 func (p *program) completeJobs(in ...job.State) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) (ids []string, _ cobra.ShellCompDirective) {
 		const none = cobra.ShellCompDirectiveNoFileComp
@@ -82,13 +82,18 @@ func (p *program) completeJobs(in ...job.State) cobra.CompletionFunc {
 		defer cancel()
 		cmd.SetContext(ctx)
 		_ = p.withTenant(cmd, storeOnly, func(ctx context.Context, t *app.Tenant) error {
-			jobs, err := t.Store.Jobs(ctx, store.JobFilter{Limit: completedJobs})
-			for _, j := range jobs {
-				if (len(in) == 0 || slices.Contains(in, job.State(j.Status))) && !slices.Contains(args, j.ID) {
-					ids = append(ids, printable(j.ID)+"\t"+printable(j.Status+" "+j.Type+" "+shorten(label(j), 40)))
+			for _, state := range in {
+				jobs, err := t.Store.Jobs(ctx, store.JobFilter{Status: string(state), Limit: completedJobs})
+				if err != nil {
+					return err
+				}
+				for _, j := range jobs {
+					if !slices.Contains(args, j.ID) {
+						ids = append(ids, printable(j.ID)+"\t"+printable(j.Status+" "+j.Type+" "+shorten(label(j), 40)))
+					}
 				}
 			}
-			return err
+			return nil
 		})
 		return ids, none
 	}

@@ -210,7 +210,7 @@ func TestEnqueueWatch(t *testing.T) {
 	invoke(t, o, testEnv(), "", "enqueue", "--id", "good", "--filename", "a.pdf", "--document-set", "s", "--watch").want(t, exitOK, "succeeded after")
 	s.fail = job.Errorf(job.TransientStorage, "connection refused")
 	invoke(t, o, testEnv(), "", "enqueue", "--id", "t-9", "--filename", "a.pdf", "--document-set", "s").
-		want(t, exitUnavailable, "may be repeated with --id t-9")
+		want(t, exitUnavailable, "the same task again: async-worker enqueue --id t-9")
 }
 
 // TestEnqueueChecks: what every worker would refuse is refused before it is sent.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"syscall"
@@ -96,7 +97,7 @@ func judge(err error) verdict {
 	if problems, ok := errors.AsType[*config.Errors](err); ok {
 		next = "mend these settings; async-worker check-config shows what is in force"
 		if problems.Has("SUPABASE_URL") || problems.Has("AZURE_STORAGE_CONNECTION_STRING") {
-			next += ", and sudo async-worker tenant add NAME makes a tenant of this machine"
+			next += "; or make a tenant of this machine: sudo async-worker tenant add NAME"
 		}
 		return verdict{exitConfig, next}
 	}
@@ -208,25 +209,25 @@ func (p *program) report(err error) int {
 		return v.code
 	}
 	if e, ok := errors.AsType[*config.Errors](err); ok {
-		printProblems(p.stderr, e.Problems)
+		p.printProblems(p.stderr, e.Problems)
 	} else if v.code == exitInterrupted {
 		fmt.Fprintln(p.stderr, "async-worker: interrupted")
 	} else {
-		p.complain("async-worker: ", err.Error()+store.Unreached(err))
+		p.tell(p.stderr, "async-worker: ", err.Error()+store.Unreached(err))
 	}
 	if v.next != "" {
-		p.complain("  what to do: ", elsewhere(v.next))
+		p.tell(p.stderr, "  what to do: ", elsewhere(v.next))
 	}
 	return v.code
 }
 
-// complain prints a text in lines of a page, but for the daemon: a line is a record of its journal.
-func (p *program) complain(mark, text string) {
+// tell prints a text in lines of a page, but for the daemon: a line is a record of its journal.
+func (p *program) tell(w io.Writer, mark, text string) {
 	if p.daemon {
-		fmt.Fprintln(p.stderr, mark+text)
+		fmt.Fprintln(w, mark+text)
 		return
 	}
-	say(p.stderr, mark, text)
+	say(w, mark, text)
 }
 
 // toldError is one whose story is on the output already; only its exit code is left.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/logging"
 )
 
 func (p *program) newExtractCommand() *cobra.Command {
@@ -39,7 +41,7 @@ tell what it is.`,
 			if args[0] != "-" {
 				return p.extract(cmd, cfg, out, args[0], cmp.Or(name, args[0]))
 			}
-			path, remove, err := p.takeInput(cfg.MaxBlobBytes)
+			path, remove, err := p.takeInput(cmd.Context(), cfg.MaxBlobBytes)
 			if err != nil {
 				return err
 			}
@@ -62,13 +64,24 @@ func nextExtract(err error) string {
 }
 
 // takeInput puts the standard input into a file, which remove takes away.
-func (p *program) takeInput(most int64) (path string, remove func(), err error) {
+func (p *program) takeInput(ctx context.Context, most int64) (path string, remove func(), err error) {
 	f, err := os.CreateTemp("", "async-worker-extract-")
 	if err != nil {
 		return "", nil, err
 	}
 	remove = func() { _ = os.Remove(f.Name()) } // it is in the folder of temporary files
-	n, err := io.Copy(f, io.LimitReader(p.stdin, most+1))
+	var n int64
+	copied := make(chan struct{})
+	go func() {
+		defer close(copied)
+		n, err = io.Copy(f, io.LimitReader(p.stdin, most+1))
+	}()
+	select {
+	case <-copied:
+	case <-ctx.Done(): // nobody writes: a read can't be ended, and ends with the process
+		remove()
+		return "", nil, ctx.Err()
+	}
 	err = errors.Join(err, f.Close())
 	switch {
 	case err != nil:
@@ -105,7 +118,7 @@ func (p *program) extract(cmd *cobra.Command, cfg config.Config, out format, fil
 		if err != nil {
 			return &failure{"extract " + path, nextExtract(err), err}
 		}
-		return extract.WriteJSON(p.stdout, doc)
+		return extract.WriteJSON(logging.Escaped(p.stdout), doc)
 	}
 	md := extract.NewMarkdownWriter(p.stdout)
 	info, err := router.Extract(cmd.Context(), src, limits, md.Write)
@@ -113,14 +126,14 @@ func (p *program) extract(cmd *cobra.Command, cfg config.Config, out format, fil
 		return &failure{"extract " + path, nextExtract(err), err}
 	}
 	for _, warning := range info.Warnings {
-		fmt.Fprintf(p.stderr, "%s: %s\n", path, warning)
+		fmt.Fprintln(p.stderr, printable(path+": "+warning))
 	}
 	if n := info.Properties["unread_pages"]; n != "" {
-		fmt.Fprintf(p.stderr, "%s: %s of %d pages have no text and could not be read by OCR (%s): page %s\n",
-			path, n, info.Pages, info.Properties["unread_reason"], info.Properties["unread_list"])
+		fmt.Fprintln(p.stderr, printable(fmt.Sprintf("%s: %s of %d pages have no text and could not be read by OCR (%s): page %s",
+			path, n, info.Pages, info.Properties["unread_reason"], info.Properties["unread_list"])))
 	}
 	if n := info.Properties["unread_attachments"]; n != "" {
-		fmt.Fprintf(p.stderr, "%s: %s attachments or parts could not be read: %s\n", path, n, info.Properties["unread_attachments_list"])
+		fmt.Fprintln(p.stderr, printable(fmt.Sprintf("%s: %s attachments or parts could not be read: %s", path, n, info.Properties["unread_attachments_list"])))
 	}
 	if p.terminal(p.stdout) {
 		fmt.Fprintf(p.stderr, "\n%s: %s by %s, %d pages, %d characters\n", path, info.Format, info.Extractor, info.Pages, info.Characters)

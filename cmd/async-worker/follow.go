@@ -36,8 +36,9 @@ var errUnsuccessful = errors.New("not every job succeeded")
 
 // goesOnError is for a follower that was stopped, while the jobs are not.
 type goesOnError struct {
-	ids []string
-	err error
+	ids    []string // that have not ended
+	tenant string   // as --tenant named it; empty: it did not
+	err    error
 }
 
 func (e *goesOnError) Error() string { return e.err.Error() }
@@ -45,19 +46,20 @@ func (e *goesOnError) Unwrap() error { return e.err }
 
 // next is what to do about it. Ids that a shell would read otherwise are quoted.
 func (e *goesOnError) next() string {
-	const most = 5
-	ids := e.ids
-	more := ""
-	if len(ids) > most {
-		more = fmt.Sprintf(" … (%d more; async-worker jobs list shows them)", len(ids)-most)
-		ids = ids[:most]
+	const most = 3 // a line of them is to be copied
+	suffix := ""
+	if e.tenant != "" {
+		suffix = " --tenant " + e.tenant
 	}
-	quoted := make([]string, len(ids))
-	for i, id := range ids {
+	if len(e.ids) > most || len(e.ids) == 0 {
+		return "the jobs go on: async-worker jobs list" + suffix + " shows them"
+	}
+	quoted := make([]string, len(e.ids))
+	for i, id := range e.ids {
 		quoted[i] = shellQuoted(id)
 	}
-	list := strings.Join(quoted, " ")
-	return "the jobs go on; follow them again with: async-worker jobs watch " + list + more + "; stop them with: async-worker jobs cancel " + list
+	list := strings.Join(quoted, " ") + suffix
+	return "the jobs go on; follow them again, or stop them, with\nasync-worker jobs watch " + list + "\nasync-worker jobs cancel " + list
 }
 
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+,=-]+$`)
@@ -86,7 +88,13 @@ func (f follower) all(ctx context.Context, ids []string, d display) error {
 	following.Wait()
 	d.close()
 	if ctx.Err() != nil {
-		return &goesOnError{ids, ctx.Err()}
+		var left []string
+		for i, id := range ids {
+			if errors.Is(errs[i], context.Canceled) {
+				left = append(left, id)
+			}
+		}
+		return &goesOnError{ids: left, err: ctx.Err()}
 	}
 	for _, err := range errs { // a real error says more than a job that failed
 		if err != nil && !errors.Is(err, errUnsuccessful) {

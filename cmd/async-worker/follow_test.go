@@ -100,7 +100,7 @@ func TestWatchStopsWhenTold(t *testing.T) {
 		end := start(ctx, watched("a"), &bytes.Buffer{}, "a")
 		time.Sleep(time.Minute)
 		cancel()
-		if v := judge(end()); v.code != exitInterrupted || !strings.Contains(v.next, "the jobs go on") || !strings.Contains(v.next, "jobs watch a;") {
+		if v := judge(end()); v.code != exitInterrupted || !strings.Contains(v.next, "the jobs go on") || !strings.Contains(v.next, "jobs watch a\n") {
 			t.Errorf("got %+v", v)
 		}
 	})

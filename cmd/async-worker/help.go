@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -212,8 +213,21 @@ func entry(b *strings.Builder, column int, name, text string, width int) {
 	}
 }
 
-// wrapped breaks a text into lines of at most width columns, unless one word is longer.
+// aCommand is what people copy: it stays on one line.
+var aCommand = regexp.MustCompile("`[^`]*`|(?:sudo )?async-worker [^;,?()`]*")
+
+const glued = "\x00" // a blank at which no line is broken
+
+// wrapped breaks a text into lines of at most width columns, unless one word, or a command, is longer.
 func wrapped(text string, width int) (lines []string) {
+	defer func() {
+		for i := range lines {
+			lines[i] = strings.ReplaceAll(lines[i], glued, " ")
+		}
+	}()
+	text = aCommand.ReplaceAllStringFunc(text, func(command string) string {
+		return strings.ReplaceAll(strings.TrimRight(command, " "), " ", glued) + command[len(strings.TrimRight(command, " ")):]
+	})
 	line := ""
 	for _, word := range strings.Fields(text) {
 		if line != "" && runewidth.StringWidth(line+" "+word) > width {

@@ -158,6 +158,7 @@ func (p *program) takeSettings(cmd *cobra.Command, root, name string) error {
 		return &failure{"read the credentials of tenant " + name, asRoot, &deniedError{err}}
 	}
 	p.passIdentity()
+	p.named = name
 	return setClient(cmd, name)
 }
 

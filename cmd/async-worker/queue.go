@@ -20,6 +20,7 @@ type queueDepth struct {
 	Name     string `json:"name"`
 	About    string `json:"about"`
 	Messages int    `json:"messages"` // about so many, hidden ones included
+	Missing  bool   `json:"missing,omitempty"`
 }
 
 func (p *program) newQueueCommand() *cobra.Command {
@@ -41,7 +42,11 @@ right, and count messages that are hidden too: those that are worked on, and tho
 				}
 				rows := make([][]string, 0, len(depths))
 				for _, d := range depths {
-					rows = append(rows, []string{d.Name, strconv.Itoa(d.Messages), d.About})
+					about := d.About
+					if d.Missing {
+						about = "not there yet: the worker makes it when it starts"
+					}
+					rows = append(rows, []string{d.Name, strconv.Itoa(d.Messages), about})
 				}
 				return table(p.stdout, []string{"QUEUE", "MESSAGES", "WHAT"}, rows)
 			})
@@ -69,13 +74,17 @@ func depthsOf(ctx context.Context, t *app.Tenant) ([]queueDepth, error) {
 		{t.Queues.DeadLetter, "copies of dead letters; async-worker dlq list has more of them"},
 	} {
 		n, err := q.Depth(ctx)
+		if errors.Is(err, queue.ErrNotFound) {
+			all = append(all, queueDepth{Name: q.Name(), About: q.about, Missing: true})
+			continue
+		}
 		if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			err = &job.Error{Class: job.NetworkTimeout, Message: context.Cause(ctx).Error(), Cause: err}
 		}
 		if err != nil {
 			return nil, &failure{"ask the storage account", nextAzure, err}
 		}
-		all = append(all, queueDepth{q.Name(), q.about, n})
+		all = append(all, queueDepth{Name: q.Name(), About: q.about, Messages: n})
 	}
 	return all, nil
 }

@@ -28,6 +28,7 @@ type program struct {
 
 	level  slog.LevelVar // of the daemon's log; a reload changes it
 	daemon bool          // it is run
+	named  string        // the tenant of this machine whose settings are used; empty: none
 	taken  bool          // a tenant's settings were looked for
 	acting bool          // a subcommand took over: what goes wrong from now on is not bad usage
 }
@@ -51,6 +52,7 @@ func (p *program) run(ctx context.Context, args []string) int {
 	// The first signal ends ctx: `run` drains then, every other command stops.
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
+	defer context.AfterFunc(ctx, stop)() // a second one ends the process, but for the daemon, which looks itself
 	root := p.newRootCommand()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -59,6 +61,9 @@ func (p *program) run(ctx context.Context, args []string) int {
 	}
 	if _, told := errors.AsType[*toldError](err); err != nil && !told && !p.daemon && ctx.Err() != nil && !errors.Is(err, context.Canceled) {
 		err = ctx.Err() // whatever the services made of it
+	}
+	if g, ok := errors.AsType[*goesOnError](err); ok {
+		g.tenant = p.named
 	}
 	return p.report(err)
 }

@@ -49,7 +49,7 @@ with 0 when the worker is ready, and with 69 when it is not, or does not run.`,
 			}
 			status, err := askStatus(cmd.Context(), clientFor(f, cfg))
 			if silent, ok := errors.AsType[*failure](err); ok && f.socket+f.addr+cfg.HTTPAddr == "" && !cfg.Given("CLIENT_ID") {
-				silent.next = "say whose worker with --tenant (sudo async-worker tenant list shows the tenants, tenant add makes one), or where it listens with --addr or --socket"
+				silent.next = "say whose worker with --tenant, or where it listens with --addr or --socket; the tenants of this machine: sudo async-worker tenant list"
 			}
 			if err != nil {
 				return err

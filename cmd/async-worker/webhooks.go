@@ -71,7 +71,7 @@ an address of a private network only where WEBHOOK_ALLOW_CIDRS allows it, e.g. 1
 func (p *program) listen(ctx context.Context, r *listener, addr string, cfg config.Config) error {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if err != nil {
-		return &failure{"listen at " + addr, "choose another --addr; port 0 is a free one", err}
+		return badUsage("choose another --addr; port 0 is a free one", "can't listen at %s: %w", addr, err)
 	}
 	server := &http.Server{Handler: r, ReadTimeout: listenTime, WriteTimeout: listenTime, MaxHeaderBytes: 16 << 10}
 	stopped := context.AfterFunc(ctx, func() { _ = server.Close() }) // what is under way is tried again by its sender
@@ -125,11 +125,12 @@ type received struct {
 func (l *listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, listenBody))
 	if err != nil {
+		l.print(received{At: time.Now(), ID: r.Header.Get(webhook.HeaderID), Path: r.URL.Path, Signature: "unchecked", Answer: http.StatusBadRequest, Text: "(the body is cut off, or longer than 1 MiB)"})
 		http.Error(w, "the body is cut off, or longer than 1 MiB", http.StatusBadRequest)
 		return
 	}
 	got := received{At: time.Now(), ID: r.Header.Get(webhook.HeaderID), Path: r.URL.Path, Signature: l.verify(r.Header, body), Answer: l.answer}
-	if got.Signature == "bad" {
+	if got.Signature == "bad" || got.Signature == "none" && len(l.secrets) > 0 {
 		got.Answer = http.StatusUnauthorized
 	}
 	if json.Valid(body) {

@@ -32,7 +32,8 @@ func TestListenerVerifies(t *testing.T) {
 		"by somebody else":  {testSigning, secondSecret, body, time.Now(), "bad", 401},
 		"changed":           {testSigning, testSigning, strings.Replace(body, "t1", "t2", 1), time.Now(), "bad", 401},
 		"old":               {testSigning, testSigning, body, time.Now().Add(-time.Hour), "bad", 401},
-		"not signed":        {testSigning, "", body, time.Now(), "none", 204},
+		"not signed":        {testSigning, "", body, time.Now(), "none", 401},
+		"nobody signs":      {"", "", body, time.Now(), "none", 204},
 		"nothing to verify": {"", testSigning, body, time.Now(), "unchecked", 204},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -84,7 +85,7 @@ func TestWebhooksListen(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer answer.Body.Close()
-	if first := <-told; answer.StatusCode != 503 || !strings.Contains(first, "task.failed") || !strings.Contains(first, "signature: none") || strings.Contains(first, "\x1b") {
+	if first := <-told; answer.StatusCode != http.StatusUnauthorized || !strings.Contains(first, "task.failed") || !strings.Contains(first, "signature: none") || strings.Contains(first, "\x1b") {
 		t.Errorf("%d %q", answer.StatusCode, first)
 	}
 	end()
@@ -93,7 +94,7 @@ func TestWebhooksListen(t *testing.T) {
 	}
 	http.DefaultClient.CloseIdleConnections()
 	invoke(t, app.Tenant{}, nil, "", "webhooks", "listen", "--answer", "100").want(t, exitUsage, "200 to 599")
-	invoke(t, app.Tenant{}, nil, "", "webhooks", "listen", "--addr", "256.0.0.1:x").want(t, exitFailed, "choose another --addr")
+	invoke(t, app.Tenant{}, nil, "", "webhooks", "listen", "--addr", "256.0.0.1:x").want(t, exitUsage, "choose another --addr")
 }
 
 type writerFunc func(b []byte)
