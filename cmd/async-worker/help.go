@@ -229,7 +229,7 @@ func wrapped(text string, width int) (lines []string) {
 		return strings.ReplaceAll(strings.TrimRight(command, " "), " ", glued) + command[len(strings.TrimRight(command, " ")):]
 	})
 	line := ""
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		if line != "" && runewidth.StringWidth(line+" "+word) > width {
 			lines = append(lines, line)
 			line = ""
