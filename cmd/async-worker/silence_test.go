@@ -5,6 +5,7 @@ import (
 	"context"
 	"net"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/app"
@@ -12,16 +13,20 @@ import (
 
 // interrupting ends a command as soon as it has said something.
 type interrupting struct {
-	bytes.Buffer
 	at  string
 	end context.CancelFunc
+
+	mu   sync.Mutex // what is told while the command waits comes from another goroutine
+	said bytes.Buffer
 }
 
 func (w *interrupting) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if bytes.Contains(b, []byte(w.at)) {
 		w.end()
 	}
-	return w.Buffer.Write(b)
+	return w.said.Write(b)
 }
 
 // People are told soon what they wait for, and where it should be.
@@ -40,7 +45,9 @@ func TestHungDatabaseIsTold(t *testing.T) {
 		stdout: w, stderr: w, open: app.Open,
 	}
 	code := p.run(ctx, []string{"jobs", "list"})
-	said := w.String()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	said := w.said.String()
 	if code != exitInterrupted || !strings.Contains(said, "has not answered yet") || !strings.Contains(said, l.Addr().String()) || strings.Contains(said, "TopSecret") {
 		t.Errorf("exit code %d:\n%s", code, said)
 	}

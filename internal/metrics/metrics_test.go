@@ -130,7 +130,7 @@ func full(t *testing.T) *metrics.Metrics {
 	})
 	m.WatchQueues(tenantQueues(t))
 	m.WatchOutbox(outbox{Pending: 3, Due: 1, Oldest: time.Minute})
-	for _, e := range []engine.Ending{{Outcome: engine.Retried, Class: job.Timeout, Attempt: 1}, {Outcome: "failed", Class: job.Timeout, Attempt: 1}, {Outcome: "canceled"}} {
+	for _, e := range []engine.Ending{{Outcome: engine.Retried, Class: job.Timeout, Attempt: 1}, {Outcome: "failed", Class: job.Timeout, Attempt: 1}, {Outcome: "canceled"}, {Outcome: "succeeded", Warnings: 1}} {
 		m.Came(task.Ingest)
 		m.Started(task.Ingest, 1, 0)
 		m.Ended(task.Ingest, e)
