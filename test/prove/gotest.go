@@ -108,6 +108,9 @@ func (r *results) line(line []byte) {
 		e.Package, _, _ = strings.Cut(e.ImportPath, " ")
 	}
 	name := testName{strings.TrimPrefix(e.Package, module+"/"), e.Test}
+	if r.tests[name] == "fail" {
+		return // of a test that runs several times, one failure counts, and what it said is kept
+	}
 	switch e.Action {
 	case "output", "build-output":
 		if r.output[name] == nil {

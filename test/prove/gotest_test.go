@@ -29,6 +29,10 @@ func TestResults(t *testing.T) {
 			`{"Action":"fail","Package":"p","Test":"TestA/x"}`, `{"Action":"fail","Package":"p","Test":"TestA"}`,
 			`{"Action":"pass","Package":"p","Test":"TestAB"}`, `{"Action":"fail","Package":"p"}`,
 		}, errors.New("exit status 1"), []testName{{"p", "TestA/x"}}, 1},
+		"failed once of twice": {[]string{
+			`{"Action":"fail","Package":"p","Test":"TestA"}`, `{"Action":"pass","Package":"p","Test":"TestB"}`,
+			`{"Action":"pass","Package":"p","Test":"TestA"}`, `{"Action":"pass","Package":"p","Test":"TestB"}`, `{"Action":"fail","Package":"p"}`,
+		}, errors.New("exit status 1"), []testName{{"p", "TestA"}}, 1},
 		"out of time": {[]string{
 			`{"Action":"output","Package":"p","Test":"FuzzA","Output":"--- FAIL: FuzzA (2.23s)\n"}`,
 			`{"Action":"output","Package":"p","Test":"FuzzA","Output":"    context deadline exceeded\n"}`,
