@@ -1,16 +1,36 @@
 -- What people and frontends read with a tenant's key, as tables. A view over a function that runs as its owner has no
 -- statistics: whatever one filters by, the planner estimates the same, and tells of nobody's rows. The functions return
 -- the rows of the session's client, all of them: to look for one job among many, aw_job takes its id.
--- A column that is added goes to the end of function and view, after a migration that drops both.
+-- A column that is added goes to the end of function and view. A function can't be replaced by one with more columns; so
+-- the view of before stands on nothing for the length of this transaction, and keeps what others built on it.
+
+do $$
+begin
+  if exists (select from pg_proc where oid = to_regproc('{{ .schema }}.aw_own_jobs') and not 'error_type' = any (proargnames)) then
+    create or replace view {{ .schema }}.own_jobs as
+      select null::text as client_id, null::text as id, null::text as type, null::text as status, null::text as stage,
+             null::integer as progress, null::integer as attempts, null::integer as max_attempts, null::text as priority,
+             null::jsonb as payload, null::jsonb as hints, null::text as error_class, null::text as error_code,
+             null::text as error_message, null::jsonb as result, null::text as requested_by, null::text as parent_job_id,
+             null::timestamptz as created_at, null::timestamptz as updated_at, null::timestamptz as started_at,
+             null::timestamptz as completed_at
+      where false;
+    drop function {{ .schema }}.aw_own_jobs();
+  end if;
+end $$;
 
 create or replace function {{ .schema }}.aw_own_jobs()
 returns table (client_id text, id text, type text, status text, stage text, progress integer, attempts integer, max_attempts integer,
   priority text, payload jsonb, hints jsonb, error_class text, error_code text, error_message text, result jsonb, requested_by text,
-  parent_job_id text, created_at timestamptz, updated_at timestamptz, started_at timestamptz, completed_at timestamptz)
+  parent_job_id text, created_at timestamptz, updated_at timestamptz, started_at timestamptz, completed_at timestamptz,
+  error_type text, retry_count integer, processing_time_ms bigint, worker_id text, cancel_requested boolean)
 language sql stable rows 1000 set search_path = {{ .path }} as $$
   select j.client_id, j.id, j.type, j.status, j.stage, j.progress, j.attempts, j.max_attempts, j.priority, j.payload, j.hints,
          j.error_class, j.error_code, j.error_message, j.result, j.requested_by, j.parent_job_id, j.created_at, j.updated_at,
-         j.started_at, j.completed_at
+         j.started_at, j.completed_at,
+         coalesce(j.error_type, case when j.error_class is not null then {{ .schema }}.aw_error_type(j.error_class) end),
+         coalesce(j.retry_count, greatest(j.attempts - 1, 0)), j.processing_time_ms, coalesce(j.worker_id, j.worker),
+         j.cancel_requested_at is not null
   from {{ .schema }}.jobs j where j.client_id = (select {{ .schema }}.aw_bound())
 $$;
 

@@ -96,9 +96,9 @@ begin
 end $$;
 
 -- The two functions for the frontend (DESIGN 2.5). A session that is bound to a client sees that client's
--- active versions; the service key sees everybody's.
+-- active versions; the service key sees everybody's. Without query_embedding the words alone are searched.
 create or replace function {{ .schema }}.hybrid_search(
-  query_text text, query_embedding {{ .vector }}.halfvec, match_count integer default 10, document_set text default null
+  query_text text, query_embedding {{ .vector }}.halfvec default null, match_count integer default 10, document_set text default null
 ) returns setof {{ .schema }}.document_chunk_hit
 language plpgsql stable rows 10 set search_path = {{ .path }} as $$
 begin
