@@ -119,12 +119,13 @@ deb-check: ## Build the packages twice and compare, run lintian and the arm64 pr
 	@FRESH='$(filter-out 0 no false,$(FRESH))' packaging/check
 
 .PHONY: docs
-docs: ## Make docs/state_machine.md, the README's settings, the table of metrics, RELIABILITY.md's invariants, docs/errors.md and docs/commands.md anew from the code
+docs: ## Make docs/state_machine.md, the README's settings, the table of metrics, RELIABILITY.md's invariants, docs/errors.md, docs/schemas and docs/commands.md anew from the code
 	@go test ./internal/job -run TestDocument -update
 	@go test ./internal/config -run TestReadme -update
 	@go test ./internal/metrics -run TestObservabilityTable -update
 	@go test ./test/prove/sabotage -run TestReliability -update
 	@go test ./test/architecture -run TestErrorList -update
+	@go test ./test/contract -run TestSchemas -update
 	@if [ "$$(id -u)" = 0 ]; then go test ./cmd/async-worker -run TestCommandTable -update; fi
 
 .PHONY: clean

@@ -31,7 +31,7 @@ func TestForeignLinks(t *testing.T) {
 		{"", "read notes.md/x", "notes.md"},
 		{"", "version 1.2.3, 3.5 % of node.js, C:\\\\temp and a//b", ""},
 	} {
-		r := &run{payload: payload{Prompt: c.prompt}}
+		r := &run{payload: Payload{Prompt: c.prompt}}
 		got := strings.Join(r.foreignLinks(c.answer), " ")
 		want := ""
 		if c.hosts != "" {

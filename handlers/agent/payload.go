@@ -24,25 +24,30 @@ const (
 	defaultSteps = 20
 )
 
-// payload is what an agent or ai task says.
-type payload struct {
-	Prompt         string          `json:"prompt"`
-	DocumentSet    string          `json:"document_set"` // empty: all of the tenant's documents
-	History        []message       `json:"history"`      // the conversation before the prompt, oldest first
-	MaxSteps       *int            `json:"max_steps"`
-	ResponseSchema json.RawMessage `json:"response_schema"` // JSON Schema that the answer must conform to
+// Payload is what an agent or ai task says.
+type Payload struct {
+	// The question, or what is to be done.
+	Prompt string `json:"prompt" jsonschema:"required,minLength=1,maxLength=65536"`
+	// The set to look in. Default: all of the tenant's documents.
+	DocumentSet string `json:"document_set" jsonschema:"maxLength=200"`
+	// The conversation before the prompt, oldest first.
+	History []Message `json:"history" jsonschema:"maxItems=200"`
+	// How many answers of the model at most. Default: 20.
+	MaxSteps *int `json:"max_steps" jsonschema:"minimum=1,maximum=50"`
+	// A JSON Schema that the answer has to conform to. Default: the answer is a text.
+	ResponseSchema json.RawMessage `json:"response_schema"`
 
 	shape *shape // of the answer, by ResponseSchema; nil: text
 }
 
-// message is a turn of the conversation.
-type message struct {
-	Role    string `json:"role"`
-	Content string `json:"content"`
+// Message is a turn of the conversation.
+type Message struct {
+	Role    string `json:"role" jsonschema:"required,enum=user,enum=assistant"` // who said it
+	Content string `json:"content" jsonschema:"required,minLength=1"`           // what was said
 }
 
-func readPayload(raw json.RawMessage) (payload, error) {
-	var p payload
+func readPayload(raw json.RawMessage) (Payload, error) {
+	var p Payload
 	err := handlers.ReadPayload(raw, &p,
 		"prompt and document_set are strings, history is a list of {role, content}, max_steps is a whole number, response_schema is an object")
 	if err != nil {
@@ -81,7 +86,7 @@ func setProblem(name string) string {
 	return ""
 }
 
-func (p *payload) checkHistory() error {
+func (p *Payload) checkHistory() error {
 	if len(p.History) > maxMessages {
 		return handlers.Invalid("payload.history", "has %d messages; %d are allowed: leave out the oldest", len(p.History), maxMessages)
 	}
@@ -104,7 +109,7 @@ func (p *payload) checkHistory() error {
 	return nil
 }
 
-func (p *payload) readSchema() (err error) {
+func (p *Payload) readSchema() (err error) {
 	raw := bytes.TrimSpace(p.ResponseSchema)
 	const field = "payload.response_schema"
 	switch {

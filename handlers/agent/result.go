@@ -12,14 +12,14 @@ import (
 // Result is the result of the contract and some more; the store adds run_id.
 type Result struct {
 	RunID            string          `json:"run_id,omitempty"`
-	Answer           json.RawMessage `json:"answer"` // a string; with response_schema a value that conforms to it
-	Citations        []Citation      `json:"citations"`
-	Steps            int             `json:"steps"` // answers of the model, without that of a repair
-	Model            string          `json:"model"`
-	PromptTokens     int             `json:"prompt_tokens"`
-	CompletionTokens int             `json:"completion_tokens"`
+	Answer           json.RawMessage `json:"answer"`            // a string; with response_schema a value that conforms to it
+	Citations        []Citation      `json:"citations"`         // what the answer rests on; empty: on nothing that was read
+	Steps            int             `json:"steps"`             // answers of the model, without that of a repair
+	Model            string          `json:"model"`             // that answered
+	PromptTokens     int             `json:"prompt_tokens"`     // that this task paid for, in all its attempts
+	CompletionTokens int             `json:"completion_tokens"` // likewise
 
-	DocumentSet      string   `json:"document_set,omitempty"`
+	DocumentSet      string   `json:"document_set,omitempty"`   // that was looked in; none: all of them
 	RetrievalOnly    bool     `json:"retrieval_only,omitempty"` // passages that were found, without a model
 	Ended            string   `json:"ended"`                    // why: see the ends
 	Refused          bool     `json:"refused,omitempty"`        // the model says that it will not
@@ -29,12 +29,12 @@ type Result struct {
 
 // Citation is what a part of the answer rests on.
 type Citation struct {
-	DocumentID string `json:"document_id"`
-	Filename   string `json:"filename"`
-	ChunkID    string `json:"chunk_id"`
-	Page       *int   `json:"page"`            // the first of the chunk; null: the format has none
-	Pages      []int  `json:"pages,omitempty"` // of the chunk, when they are several
-	Quote      string `json:"quote"`           // as the chunk spells it
+	DocumentID string `json:"document_id"`                // of its row
+	Filename   string `json:"filename"`                   // of the document
+	ChunkID    string `json:"chunk_id"`                   // of the passage
+	Page       *int   `json:"page" jsonschema:"nullable"` // the first of the chunk; null: the format has none
+	Pages      []int  `json:"pages,omitempty"`            // of the chunk, when they are several
+	Quote      string `json:"quote"`                      // as the chunk spells it
 }
 
 // The ends: why the last answer was the last.

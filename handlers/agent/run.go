@@ -20,7 +20,7 @@ import (
 type run struct {
 	*Handler
 	call    handlers.Call
-	payload payload
+	payload Payload
 	state   *state
 	resumed int       // steps that an earlier attempt made
 	began   time.Time // this attempt
@@ -29,7 +29,7 @@ type run struct {
 	voice   *voice
 }
 
-func newRun(ctx context.Context, h *Handler, c handlers.Call, p payload) *run {
+func newRun(ctx context.Context, h *Handler, c handlers.Call, p Payload) *run {
 	r := &run{Handler: h, call: c, payload: p, state: load(c.Checkpoint), began: time.Now()}
 	r.resumed = len(r.state.Steps)
 	r.end, _ = ctx.Deadline()

@@ -26,7 +26,7 @@ const (
 type work struct {
 	*Handler
 	call     handlers.Call
-	payload  payload
+	payload  Payload
 	file     *source.File
 	source   extract.Source
 	staged   store.Staged

@@ -101,19 +101,19 @@ func (h *Handler) Check(t task.Task) error {
 
 // Result is the result of the contract; the store adds what only the commit knows (the version).
 type Result struct {
-	DocumentID    string   `json:"document_id"`
-	DocumentSet   string   `json:"document_set"`
-	Filename      string   `json:"filename"`
+	DocumentID    string   `json:"document_id"`        // of its row
+	DocumentSet   string   `json:"document_set"`       // as the task names it
+	Filename      string   `json:"filename"`           // as the task names it
 	Title         string   `json:"title,omitempty"`    // that the document states, or its first heading
 	Language      string   `json:"language,omitempty"` // ISO 639-1, a BCP 47 tag, or und
-	Pages         int      `json:"pages"`
-	Chunks        int      `json:"chunks"`
-	Embedded      int      `json:"chunks_embedded"`
-	Reused        int      `json:"chunks_reused"`
-	Characters    int      `json:"characters"`
-	Extractor     string   `json:"extractor"`
-	ContentSHA256 string   `json:"content_sha256"`
-	Unchanged     bool     `json:"unchanged"`
+	Pages         int      `json:"pages"`              // of the document; 0: the format has none
+	Chunks        int      `json:"chunks"`             // that are in the index
+	Embedded      int      `json:"chunks_embedded"`    // for which the model was asked
+	Reused        int      `json:"chunks_reused"`      // that were known already
+	Characters    int      `json:"characters"`         // of its text
+	Extractor     string   `json:"extractor"`          // what read it, e.g. native/pdf
+	ContentSHA256 string   `json:"content_sha256"`     // of the blob, in hexadecimal
+	Unchanged     bool     `json:"unchanged"`          // it says what it said before; nothing was written
 	OCRPages      int      `json:"ocr_pages"`          // pages with text that was read by OCR
 	Warnings      []string `json:"warnings,omitempty"` // what a reader of the document should know
 }
@@ -143,7 +143,7 @@ func (h *Handler) Handle(ctx context.Context, c handlers.Call) (handlers.Outcome
 	return w.ingest(ctx)
 }
 
-func (h *Handler) stageDocument(ctx context.Context, c handlers.Call, p payload) (store.Staged, error) {
+func (h *Handler) stageDocument(ctx context.Context, c handlers.Call, p Payload) (store.Staged, error) {
 	staged, err := h.deps.Documents.StageDocument(ctx, store.Staging{
 		Holder: c.Holder, DocumentSet: p.DocumentSet, Filename: p.Filename, Blob: p.Blob,
 	})

@@ -10,21 +10,27 @@ import (
 	"github.com/seed-7227ef26/async-worker/handlers"
 )
 
-// payload is what an ingest task says.
-type payload struct {
-	Filename    string         `json:"filename"`
-	DocumentSet string         `json:"document_set"`
-	Blob        string         `json:"blob"` // default: Filename
-	Metadata    map[string]any `json:"metadata"`
-	Delete      bool           `json:"delete"` // take the document out of the index, with what was made of its text
-	Purge       bool           `json:"purge"`  // with Delete: the blobs that were derived of it, too
+// Payload is what an ingest task says.
+type Payload struct {
+	// The document's name, by which it is known in its set.
+	Filename string `json:"filename" jsonschema:"required,minLength=1,maxLength=1024"`
+	// The set that it belongs to. A set is made by naming it.
+	DocumentSet string `json:"document_set" jsonschema:"required,minLength=1,maxLength=200,pattern=^[^ ](.*[^ ])?$"`
+	// The blob in the tenant's container that holds its bytes. Default: filename.
+	Blob string `json:"blob" jsonschema:"maxLength=1024"`
+	// Kept with the document. A title in it is embedded with each chunk.
+	Metadata map[string]any `json:"metadata"`
+	// Take the document out of the index, with what was made of its text.
+	Delete bool `json:"delete"`
+	// With delete: remove the blobs that were derived of it, too.
+	Purge bool `json:"purge"`
 }
 
 // maxSetName is the longest name of a document set, in characters.
 const maxSetName = 200
 
-func readPayload(raw json.RawMessage) (payload, error) {
-	var p payload
+func readPayload(raw json.RawMessage) (Payload, error) {
+	var p Payload
 	if err := handlers.ReadPayload(raw, &p, "filename, document_set and blob are strings, metadata is an object, delete and purge are true or false"); err != nil {
 		return p, err
 	}
@@ -57,7 +63,7 @@ func nameProblem(s string) string {
 
 // title goes into what is embedded. Only one that the sender gave counts: a title found in the
 // document is a heading already, and a file's name would make the same text in two files two chunks.
-func (p payload) title() string {
+func (p Payload) title() string {
 	title, _ := p.Metadata["title"].(string)
 	return title
 }

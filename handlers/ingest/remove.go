@@ -13,15 +13,15 @@ import (
 // Removal is the result of an ingest task whose payload says delete; the store adds document_id, deleted,
 // chunks_deleted, and by kind what else is removed and what is kept.
 type Removal struct {
-	DocumentSet string `json:"document_set"`
-	Filename    string `json:"filename"`
+	DocumentSet string `json:"document_set"` // as the task names it
+	Filename    string `json:"filename"`     // as the task names it
 }
 
 // remove takes the document out of the index, with all rows that were made of its text, in the transaction that
 // completes the job. The blob is the sender's; what was derived of it goes before, if the payload says purge. The
 // document is taken first, as for an ingest, so that the removal waits for an ingest that is under way, and no other
 // begins before it is over.
-func (h *Handler) remove(ctx context.Context, c handlers.Call, p payload) (handlers.Outcome, error) {
+func (h *Handler) remove(ctx context.Context, c handlers.Call, p Payload) (handlers.Outcome, error) {
 	staged, err := h.stageDocument(ctx, c, p)
 	if err != nil {
 		return handlers.Outcome{}, err

@@ -73,20 +73,20 @@ func (h *Handler) Check(t task.Task) error {
 // the version of the derived content).
 type Result struct {
 	DerivedContentID string         `json:"derived_content_id,omitempty"`
-	DerivedBlob      string         `json:"derived_blob"`
-	Version          int            `json:"version,omitempty"` // of what is derived of the document
-	PageCount        int            `json:"page_count"`        // pages in the derived document; 1 for a format without pages
-	OCREngine        string         `json:"ocr_engine"`        // or the extractor, e.g. "native/docx", when no OCR was needed
-	SourceFormat     extract.Format `json:"source_format"`
-	MeanConfidence   *float64       `json:"mean_confidence"` // 0-1, over all letters; null: unknown, as of an extractor
+	DerivedBlob      string         `json:"derived_blob"`                          // the blob with the text, in the tenant's container
+	Version          int            `json:"version,omitempty"`                     // of what is derived of the document
+	PageCount        int            `json:"page_count"`                            // pages in the derived document; 1 for a format without pages
+	OCREngine        string         `json:"ocr_engine"`                            // or the extractor, e.g. "native/docx", when no OCR was needed
+	SourceFormat     extract.Format `json:"source_format"`                         // of the document, e.g. pdf
+	MeanConfidence   *float64       `json:"mean_confidence" jsonschema:"nullable"` // 0-1, over all letters; null: unknown, as of an extractor
 
-	Filename     string         `json:"filename"`
-	OutputFormat derived.Format `json:"output_format"`
-	Languages    []string       `json:"languages,omitempty"`
-	Model        string         `json:"model,omitempty"` // that read, when the engine has one
-	Reused       bool           `json:"reused"`          // it was there already: the same bytes, read in the same way
-	UnreadPages  []int          `json:"unread_pages,omitempty"`
-	Warnings     []string       `json:"warnings,omitempty"` // what a reader of the document should know
+	Filename     string         `json:"filename"`               // as the task names it
+	OutputFormat derived.Format `json:"output_format"`          // of the text
+	Languages    []string       `json:"languages,omitempty"`    // that were read with
+	Model        string         `json:"model,omitempty"`        // that read, when the engine has one
+	Reused       bool           `json:"reused"`                 // it was there already: the same bytes, read in the same way
+	UnreadPages  []int          `json:"unread_pages,omitempty"` // of which nothing could be read
+	Warnings     []string       `json:"warnings,omitempty"`     // what a reader of the document should know
 	*engines.Usage
 }
 

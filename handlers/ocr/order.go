@@ -12,17 +12,21 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
-// payload is what an ocr task says.
-type payload struct {
-	Filename  string   `json:"filename"`
-	Blob      string   `json:"blob"` // default: Filename
-	Languages []string `json:"languages"`
-	Pages     string   `json:"pages"` // e.g. "1-3,7"; default: all
+// Payload is what an ocr task says.
+type Payload struct {
+	// The name of the scan, image or PDF.
+	Filename string `json:"filename" jsonschema:"required,minLength=1,maxLength=1024"`
+	// The blob in the tenant's container that holds its bytes. Default: filename.
+	Blob string `json:"blob" jsonschema:"maxLength=1024"`
+	// The languages of the text as the engine names them, e.g. deu and eng of tesseract. Default: the worker's.
+	Languages []string `json:"languages" jsonschema:"maxItems=16"`
+	// Pages and ranges, counted from 1, e.g. 1-3,7. Default: all.
+	Pages string `json:"pages" jsonschema:"pattern=^([1-9][0-9]*(-[1-9][0-9]*)?(\\,[1-9][0-9]*(-[1-9][0-9]*)?)*)?$"`
 }
 
 // order is a task that was understood.
 type order struct {
-	payload payload
+	payload Payload
 	pages   selection
 	format  derived.Format
 	engine  engines.Engine // as the task wants it; nil: there is none

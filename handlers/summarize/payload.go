@@ -25,17 +25,22 @@ const (
 	mostWords  = 5000
 )
 
-// payload is what a summarize task says.
-type payload struct {
-	Filename string `json:"filename"`
-	Blob     string `json:"blob"`      // default: Filename
-	Style    Style  `json:"style"`     // default: Brief
-	Language string `json:"language"`  // a BCP 47 tag; default: the document's own
-	MaxWords *int   `json:"max_words"` // of the summary, without its key points; nil: as many as the style asks for
+// Payload is what a summarize task says.
+type Payload struct {
+	// The document's name.
+	Filename string `json:"filename" jsonschema:"required,minLength=1,maxLength=1024"`
+	// The blob in the tenant's container that holds its bytes. Default: filename.
+	Blob string `json:"blob" jsonschema:"maxLength=1024"`
+	// One paragraph, several in the order of the document, or a list. Default: brief.
+	Style Style `json:"style" jsonschema:"enum=brief,enum=detailed,enum=bullets"`
+	// The language of the summary, a BCP 47 tag such as en, de or pt-BR. Default: the document's own.
+	Language string `json:"language"`
+	// The length of the summary in words, without its key points. Default: as the style asks for.
+	MaxWords *int `json:"max_words" jsonschema:"minimum=10,maximum=5000"`
 }
 
-func readPayload(raw json.RawMessage) (payload, error) {
-	var p payload
+func readPayload(raw json.RawMessage) (Payload, error) {
+	var p Payload
 	if err := handlers.ReadPayload(raw, &p, "filename, blob, style and language are strings, max_words is a whole number"); err != nil {
 		return p, err
 	}

@@ -14,56 +14,56 @@ import (
 
 // Result is the result of the contract and some more; the store adds summary_id.
 type Result struct {
-	Filename         string     `json:"filename"`
-	Summary          string     `json:"summary"`
-	KeyPoints        []KeyPoint `json:"key_points"`
-	Model            string     `json:"model"`
-	PromptTokens     int        `json:"prompt_tokens"` // that this task paid for, in all its attempts
-	CompletionTokens int        `json:"completion_tokens"`
+	Filename         string     `json:"filename"`          // as the task names it
+	Summary          string     `json:"summary"`           // the text
+	KeyPoints        []KeyPoint `json:"key_points"`        // what the document says, each with its passages
+	Model            string     `json:"model"`             // that wrote it
+	PromptTokens     int        `json:"prompt_tokens"`     // that this task paid for, in all its attempts
+	CompletionTokens int        `json:"completion_tokens"` // likewise
 
-	Style         Style     `json:"style"`
-	Language      string    `json:"language"` // of the summary, as it was asked for, or as it is; und: it can't be told
-	Words         int       `json:"words"`    // of the summary
-	Cut           bool      `json:"cut"`      // to max_words, after a sentence
-	Title         string    `json:"title,omitempty"`
-	Pages         int       `json:"pages"`          // of the document; 0: the format has none
-	Extractive    bool      `json:"extractive"`     // sentences of the document, chosen without a model
-	Unverified    []Claim   `json:"unverified"`     // of the summary: what the passages that its key points cite don't bear out
-	LeftOut       []LeftOut `json:"left_out"`       // of the document
-	Parts         int       `json:"parts"`          // that the summary was made in
-	PartsReused   int       `json:"parts_reused"`   // whose answers another task had paid for
-	ContentSHA256 string    `json:"content_sha256"` // of the document's bytes
-	Extractor     string    `json:"extractor"`
+	Style         Style     `json:"style"`              // as it was asked for
+	Language      string    `json:"language"`           // of the summary, as it was asked for, or as it is; und: it can't be told
+	Words         int       `json:"words"`              // of the summary
+	Cut           bool      `json:"cut"`                // to max_words, after a sentence
+	Title         string    `json:"title,omitempty"`    // that the document states, or its first heading
+	Pages         int       `json:"pages"`              // of the document; 0: the format has none
+	Extractive    bool      `json:"extractive"`         // sentences of the document, chosen without a model
+	Unverified    []Claim   `json:"unverified"`         // of the summary: what the passages that its key points cite don't bear out
+	LeftOut       []LeftOut `json:"left_out"`           // of the document
+	Parts         int       `json:"parts"`              // that the summary was made in
+	PartsReused   int       `json:"parts_reused"`       // whose answers another task had paid for
+	ContentSHA256 string    `json:"content_sha256"`     // of the document's bytes
+	Extractor     string    `json:"extractor"`          // what read the document, e.g. native/pdf
 	Warnings      []string  `json:"warnings,omitempty"` // what a reader of the summary should know
 }
 
 // KeyPoint is a statement with what it is taken from.
 type KeyPoint struct {
-	Text       string     `json:"text"`
-	Pages      []int      `json:"pages"` // ascending; empty: the format has none
-	Citations  []Citation `json:"citations"`
+	Text       string     `json:"text"`                 // the statement
+	Pages      []int      `json:"pages"`                // ascending; empty: the format has none
+	Citations  []Citation `json:"citations"`            // the passages that it is taken from
 	Unverified []Claim    `json:"unverified,omitempty"` // what the cited passages don't bear out
 }
 
 // Citation is a passage of the document.
 type Citation struct {
-	ChunkKey string `json:"chunk_key"` // of the same chunk, when the document is in the index
-	Pages    []int  `json:"pages"`
+	ChunkKey string `json:"chunk_key"`         // of the same chunk, when the document is in the index
+	Pages    []int  `json:"pages"`             // ascending; empty: the format has none
 	Heading  string `json:"heading,omitempty"` // from the top heading down
 }
 
 // Claim is a number or a quotation that is not in the passages that it should be in.
 type Claim struct {
-	Kind       evidence.Kind `json:"kind"`
-	Text       string        `json:"text"`
+	Kind       evidence.Kind `json:"kind"`        // number or quotation
+	Text       string        `json:"text"`        // the number or quotation
 	InDocument bool          `json:"in_document"` // it is elsewhere in the document
 }
 
 // LeftOut is a part of the document of which the summary says nothing.
 type LeftOut struct {
-	Heading string `json:"heading,omitempty"`
-	Pages   []int  `json:"pages"`
-	Reason  string `json:"reason"`
+	Heading string `json:"heading,omitempty"` // its heading
+	Pages   []int  `json:"pages"`             // its pages; empty: the format has none
+	Reason  string `json:"reason"`            // why
 }
 
 // maxCitations bounds the passages that one key point names.

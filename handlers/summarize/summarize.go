@@ -109,7 +109,7 @@ func (h *Handler) Check(t task.Task) error {
 type work struct {
 	*Handler
 	call    handlers.Call
-	payload payload
+	payload Payload
 	doc     document
 
 	ledger  ledger

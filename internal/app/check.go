@@ -33,6 +33,12 @@ func CheckTask(t task.Task) error {
 	return h.Check(t)
 }
 
+// Types are the types of tasks that a worker of this version does, in alphabetical order.
+func Types() ([]task.Type, error) {
+	all, err := unequipped()
+	return all.Types(), err
+}
+
 // unequipped are handlers that can read a payload, and nothing else.
 var unequipped = sync.OnceValues(func() (handlers.Registry, error) { //nolint:gochecknoglobals // they have no state
 	model := agent.Deps{Chat: struct{ llm.Chat }{}}

@@ -119,9 +119,9 @@ type Page struct {
 
 // Usage is what a model was paid for.
 type Usage struct {
-	Requests         int `json:"requests"` // all tries
-	PromptTokens     int `json:"prompt_tokens"`
-	CompletionTokens int `json:"completion_tokens"`
+	Requests         int `json:"requests"`          // all tries
+	PromptTokens     int `json:"prompt_tokens"`     // of all tries
+	CompletionTokens int `json:"completion_tokens"` // likewise
 }
 
 // Add sums up.

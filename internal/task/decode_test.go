@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/test/contract/published"
 )
 
 const (
@@ -212,9 +213,12 @@ func TestDecodeClaimCheck(t *testing.T) {
 func TestDecodeInvalid(t *testing.T) {
 	t.Parallel()
 	with := func(field string) string { // a task in which the field replaces or joins the valid ones
-		return `{"task_id":"t-1","task_type":"ingest","payload":{},` + field + `}`
+		return `{"task_id":"t-1","task_type":"ingest","payload":{"filename":"a.pdf","document_set":"s"},` + field + `}`
 	}
 	deep := strings.Repeat("[", 70) + strings.Repeat("]", 70)
+	schema := published.Message(t)
+	// What JSON Schema can't say.
+	unsaid := []string{"too deep", "NUL in payload", "NUL in key", "number out of range", "number too small", "number too long", "other client"}
 	for name, c := range map[string]struct {
 		text   string
 		reason task.Reason
@@ -289,6 +293,9 @@ func TestDecodeInvalid(t *testing.T) {
 			}
 			if strings.Contains(err.Error(), "secret") {
 				t.Errorf("the error repeats a secret: %q", err)
+			}
+			if published.Problem(schema, c.text) == "" && !slices.Contains(unsaid, name) {
+				t.Error("it conforms to docs/schemas/message.schema.json")
 			}
 		})
 	}

@@ -5,23 +5,32 @@ import (
 	"fmt"
 )
 
-// native is a task as the contract spells it.
-type native struct {
-	ID          string          `json:"task_id"`
-	Type        Type            `json:"task_type"`
-	Payload     json.RawMessage `json:"payload"`
-	WebhookURL  string          `json:"webhook_url,omitempty"`
-	Priority    Priority        `json:"priority,omitempty"`
-	Hints       Hints           `json:"hints,omitzero"`
-	ClientID    string          `json:"client_id,omitempty"`
-	RequestedBy string          `json:"requested_by,omitempty"`
-	TraceParent string          `json:"traceparent,omitempty"`
+// Message is a task as the contract spells it. Its comments and tags make docs/schemas/message.schema.json.
+type Message struct {
+	// The task's id, and its idempotency key: a second message with it is the same task, whatever it says.
+	ID string `json:"task_id" jsonschema:"required,pattern=^[A-Za-z0-9._:-]{1\\,128}$"`
+	// What is to be done.
+	Type Type `json:"task_type" jsonschema:"required"`
+	// What it is to be done with, by task_type.
+	Payload json.RawMessage `json:"payload" jsonschema:"required"`
+	// Who is told of the end: an absolute http or https URL without a user name, in ASCII. Default: nobody.
+	WebhookURL string `json:"webhook_url,omitempty" jsonschema:"maxLength=2048,pattern=^(https?://([A-Za-z0-9.-]+|\\[[0-9A-Fa-f:.]+\\])(:([1-9][0-9]{0\\,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?([/?#]([!-$&-~]|%[0-9A-Fa-f]{2})*)?)?$"`
+	// The queue to be done from. Default: the one that the message is on.
+	Priority Priority `json:"priority,omitempty" jsonschema:"enum=high,enum=normal,enum=low"`
+	// How it is to be done.
+	Hints Hints `json:"hints,omitzero"`
+	// The tenant. If it is given, it has to be the one whose queue this is.
+	ClientID string `json:"client_id,omitempty"`
+	// Who asked for it, for the record.
+	RequestedBy string `json:"requested_by,omitempty" jsonschema:"maxLength=256"`
+	// The W3C trace context of the sender.
+	TraceParent string `json:"traceparent,omitempty"`
 }
 
 // Encode writes a task as native JSON. What a worker of the task's client would refuse is refused
 // here already, with the same *Invalid; so decoding the text gives the task back.
 func Encode(t Task) (string, error) {
-	n := native{
+	n := Message{
 		ID: t.ID, Type: t.Type, Payload: t.Payload, WebhookURL: t.WebhookURL, Priority: t.Priority,
 		Hints: t.Hints, ClientID: t.ClientID, RequestedBy: t.RequestedBy, TraceParent: t.TraceParent,
 	}

@@ -52,10 +52,15 @@ type Task struct {
 
 // Hints change how a task is done, never what it is: they are no part of its fingerprint.
 type Hints struct {
-	Force        bool          `json:"force,omitempty"`           // do it again although it is done
-	Timeout      time.Duration `json:"-"`                         // zero: TASK_TIMEOUT_SEC
-	TimeoutSec   float64       `json:"timeout_seconds,omitempty"` // Timeout as the message and the job row spell it
-	Resolution   int           `json:"resolution,omitempty"`      // longest side of a page's image in pixels; zero: the engine's default
-	OutputFormat string        `json:"output_format,omitempty"`   // empty: the handler's default
-	Priority     Priority      `json:"priority,omitempty"`        // empty: the task's own; else it is the task's, too
+	// Do it again although it is done.
+	Force   bool          `json:"force,omitempty"`
+	Timeout time.Duration `json:"-"` // zero: TASK_TIMEOUT_SEC
+	// The longest that an attempt may take, in seconds. Default: TASK_TIMEOUT_SEC.
+	TimeoutSec float64 `json:"timeout_seconds,omitempty" jsonschema:"minimum=0.001,maximum=86400"`
+	// The longest side of a page's image for OCR, in pixels. Default: the engine's.
+	Resolution int `json:"resolution,omitempty" jsonschema:"minimum=1"`
+	// The format of what is derived. Default: markdown.
+	OutputFormat string `json:"output_format,omitempty" jsonschema:"enum=markdown,enum=text,enum=hocr,enum=json"`
+	// As the message's priority, and before it.
+	Priority Priority `json:"priority,omitempty" jsonschema:"enum=high,enum=normal,enum=low"`
 }

@@ -10,7 +10,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/seed-7227ef26/async-worker/test/contract/published"
 )
 
 const hookSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
@@ -20,6 +23,7 @@ type hooks struct {
 	t      *testing.T
 	URL    string
 	verify *standardwebhooks.Webhook
+	schema *jsonschema.Schema
 
 	mu   sync.Mutex
 	told map[string][]told // by task, in order, every attempt
@@ -52,7 +56,7 @@ func newHooks(t *testing.T) *hooks {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &hooks{t: t, verify: verify, told: map[string][]told{}, news: make(chan struct{})}
+	h := &hooks{t: t, verify: verify, schema: published.Webhook(t), told: map[string][]told{}, news: make(chan struct{})}
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
 	h.URL = server.URL
@@ -72,6 +76,9 @@ func (h *hooks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	one := told{ID: r.Header.Get(standardwebhooks.HeaderWebhookID), TraceParent: r.Header.Get("traceparent")}
 	if err := json.Unmarshal(body, &one); err != nil {
 		h.t.Errorf("a webhook's body: %v", err)
+	}
+	if problem := published.Problem(h.schema, string(body)); problem != "" {
+		h.t.Errorf("a webhook that docs/schemas/webhook.schema.json doesn't describe: %s\n%s", problem, body)
 	}
 	h.mu.Lock()
 	h.told[one.TaskID] = append(h.told[one.TaskID], one)

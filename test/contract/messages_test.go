@@ -1,0 +1,98 @@
+package contract_test
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/app"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/test/contract/published"
+)
+
+// refused says why a worker of the tenant southhaven refuses a message; nil: it takes it.
+func refused(text string) error {
+	d, err := task.Decode(text, task.Options{ClientID: "southhaven"})
+	if err != nil {
+		return err
+	}
+	return app.CheckTask(d.Task)
+}
+
+// TestMessages: what conforms to the schema is taken, and what it refuses is not.
+func TestMessages(t *testing.T) {
+	t.Parallel()
+	schema := published.Message(t)
+	for text, taken := range map[string]bool{
+		`{"task_id": "1", "task_type": "ingest", "payload": {"filename": "a.pdf", "document_set": "s"}}`: true,
+		`{"task_id": "1", "task_type": "ingest", "payload": {"filename": "a.pdf", "document_set": "s", "blob": "in/a.pdf", "metadata": {"title": "A"}},
+			"webhook_url": "https://example.com:8443/hook?x=1", "priority": "low", "hints": {"force": true, "timeout_seconds": 60.5, "priority": "high"},
+			"client_id": "southhaven", "requested_by": "user-17", "traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "colour": 1}`: true,
+		`{"task_id": "1", "task_type": "ingest", "payload": {"filename": "a.pdf", "document_set": "s", "delete": true, "purge": true}}`:          true,
+		`{"task_id": "1", "task_type": "ingest", "payload": {"filename": "a.pdf"}}`:                                                              false,
+		`{"task_id": "1", "task_type": "ingest", "payload": {"document_set": "s"}}`:                                                              false,
+		`{"task_id": "1", "task_type": "ingest", "payload": {"filename": "", "document_set": "s"}}`:                                              false,
+		`{"task_id": "1", "task_type": "ingest", "payload": {"filename": "a.pdf", "document_set": 5}}`:                                           false,
+		`{"task_id": "1", "task_type": "ingest", "payload": {"filename": "a.pdf", "document_set": "s", "metadata": []}}`:                         false,
+		`{"task_id": "1", "task_type": "ingest", "payload": {"filename": "a.pdf", "document_set": "s", "delete": "yes"}}`:                        false,
+		`{"task_id": "1", "task_type": "summarize", "payload": {"filename": "a.pdf"}}`:                                                           true,
+		`{"task_id": "1", "task_type": "summarize", "payload": {"filename": "a.pdf", "style": "bullets", "language": "pt-BR", "max_words": 10}}`: true,
+		`{"task_id": "1", "task_type": "summarize", "payload": {"filename": "a.pdf", "style": "haiku"}}`:                                         false,
+		`{"task_id": "1", "task_type": "summarize", "payload": {"filename": "a.pdf", "max_words": 9}}`:                                           false,
+		`{"task_id": "1", "task_type": "summarize", "payload": {"filename": "a.pdf", "max_words": 5001}}`:                                        false,
+		`{"task_id": "1", "task_type": "summarize", "payload": {"filename": "a.pdf", "max_words": 10.5}}`:                                        false,
+		`{"task_id": "1", "task_type": "agent", "payload": {"prompt": "why?"}}`:                                                                  true,
+		`{"task_id": "1", "task_type": "ai", "payload": {"prompt": "why?", "document_set": "s", "max_steps": 50,
+			"history": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}], "response_schema": {"type": "object"}}}`: true,
+		`{"task_id": "1", "task_type": "agent", "payload": {"prompt": ""}}`:                                                              false,
+		`{"task_id": "1", "task_type": "agent", "payload": {"prompt": "why?", "max_steps": 0}}`:                                          false,
+		`{"task_id": "1", "task_type": "agent", "payload": {"prompt": "why?", "max_steps": 51}}`:                                         false,
+		`{"task_id": "1", "task_type": "ai", "payload": {"prompt": "why?", "history": [{"role": "system", "content": "obey"}]}}`:         false,
+		`{"task_id": "1", "task_type": "ai", "payload": {"prompt": "why?", "history": [{"role": "user", "content": ""}]}}`:               false,
+		`{"task_id": "1", "task_type": "ocr", "payload": {"filename": "a.png", "languages": ["deu", "eng"], "pages": "1-3,7"}}`:          true,
+		`{"task_id": "1", "task_type": "ocr", "payload": {"filename": "a.png"}, "hints": {"resolution": 2000, "output_format": "hocr"}}`: true,
+		`{"task_id": "1", "task_type": "ocr", "payload": {"filename": "a.png", "languages": "deu"}}`:                                     false,
+		`{"task_id": "1", "task_type": "ocr", "payload": {"filename": "a.png", "pages": "one"}}`:                                         false,
+		`{"task_id": "1", "task_type": "ocr", "payload": {"filename": "a.png"}, "hints": {"output_format": "docx"}}`:                     false,
+		`{"task_id": "1", "task_type": "ingest", "payload": {"filename": "a.pdf", "document_set": " s"}}`:                                false,
+		`{"task_id": "1", "task_type": "ocr", "payload": {"filename": "a.png", "pages": 3}}`:                                             false,
+		`{"task_id": "1", "task_type": "translate", "payload": {}}`:                                                                      false,
+		`{"task_id": "a b", "task_type": "agent", "payload": {"prompt": "why?"}}`:                                                        false,
+		`{"task_type": "agent", "payload": {"prompt": "why?"}}`:                                                                          false,
+		`{"task_id": "1", "task_type": "agent"}`:                                                                                         false,
+		`{"task_id": "1", "task_type": "agent", "payload": {"prompt": "why?"}, "webhook_url": "http://user@example.com/"}`:               false,
+		`{"task_id": "1", "task_type": "agent", "payload": {"prompt": "why?"}, "webhook_url": "http://example.com"}`:                     true,
+	} {
+		err := refused(text)
+		if (err == nil) != taken {
+			t.Errorf("%s: the worker says %v", text, err)
+		}
+		if problem := published.Problem(schema, text); (problem == "") != taken {
+			t.Errorf("%s: the schema says %s", text, problem)
+		}
+	}
+}
+
+// TestEveryType: the schemas have every type that a worker does.
+func TestEveryType(t *testing.T) {
+	t.Parallel()
+	types, err := app.Types()
+	if err != nil || len(types) == 0 {
+		t.Fatal(types, err)
+	}
+	text, err := os.ReadFile("../../docs/schemas/message.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var message struct {
+		Properties struct {
+			Kind struct {
+				Enum []task.Type `json:"enum"`
+			} `json:"task_type"`
+		} `json:"properties"`
+	}
+	if err := json.Unmarshal(text, &message); err != nil || !slices.Equal(message.Properties.Kind.Enum, types) {
+		t.Errorf("the schema has %v, a worker does %v; add what is missing to shapes.go; %v", message.Properties.Kind.Enum, types, err)
+	}
+}

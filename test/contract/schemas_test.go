@@ -1,0 +1,64 @@
+package contract_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/test/contract"
+)
+
+var update = flag.Bool("update", false, "write docs/schemas")
+
+// TestSchemas: docs/schemas are what the types make; make docs writes them.
+func TestSchemas(t *testing.T) {
+	t.Chdir("../..") // the comments' packages are named by their folders
+	files, err := contract.Schemas(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range files {
+		path := filepath.Join("docs/schemas", name)
+		if *update {
+			if err := os.WriteFile(path, want, 0o644); err != nil { //nolint:gosec // for everybody to read
+				t.Fatal(err)
+			}
+		}
+		got, err := os.ReadFile(path)
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s is not what the types make: make docs; %v", path, err)
+		}
+		var all map[string]any
+		if err := json.Unmarshal(got, &all); err != nil {
+			t.Error(err)
+		}
+		for _, place := range undescribed(all, name) {
+			t.Errorf("%s has no description", place)
+		}
+	}
+}
+
+// undescribed lists the fields of which nothing is said.
+func undescribed(schema any, place string) (found []string) {
+	switch s := schema.(type) {
+	case map[string]any:
+		for key, value := range s {
+			if fields, ok := value.(map[string]any); ok && key == "properties" && s["type"] != nil {
+				for name, field := range fields {
+					if about, ok := field.(map[string]any); !ok || about["description"] == nil && about["oneOf"] == nil && about["const"] == nil {
+						found = append(found, place+": "+name)
+					}
+				}
+			}
+			found = append(found, undescribed(value, place+"/"+key)...)
+		}
+	case []any:
+		for _, value := range s {
+			found = append(found, undescribed(value, place)...)
+		}
+	}
+	return found
+}

@@ -1,0 +1,129 @@
+package contract
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/handlers/agent"
+	"github.com/seed-7227ef26/async-worker/handlers/ingest"
+	"github.com/seed-7227ef26/async-worker/handlers/ocr"
+	"github.com/seed-7227ef26/async-worker/handlers/summarize"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+)
+
+// shape is what is sent for a task type, and what comes back.
+type shape struct {
+	name    string // of the results in the schema
+	payload any
+	results []any // several: one of them
+}
+
+func shapes() map[task.Type]shape {
+	return map[task.Type]shape{
+		task.Ingest:    {"ingest", ingest.Payload{}, []any{Ingested{}, Deleted{}}},
+		task.Summarize: {"summarize", summarize.Payload{}, []any{Summarized{}}},
+		task.Agent:     {"agent", agent.Payload{}, []any{Answered{}}},
+		task.AI:        {"ai", agent.Payload{}, []any{Answered{}}},
+		task.OCR:       {"ocr", ocr.Payload{}, []any{Read{}}},
+	}
+}
+
+// Took is in every result.
+type Took struct {
+	ProcessingTimeMS int64 `json:"processing_time_ms"` // how long the attempt took
+}
+
+// Ingested tells of a document that is in the index.
+type Ingested struct {
+	ingest.Result
+	Took
+	Title    *string `json:"title,omitempty" jsonschema:"nullable"`    // that the document states, or its first heading; null: it has none
+	Language *string `json:"language,omitempty" jsonschema:"nullable"` // ISO 639-1, a BCP 47 tag, or und; null: it was indexed before languages were told
+	Version  int     `json:"version"`                                  // of the document, from 1; what says the same keeps its version
+}
+
+// Deleted tells of a document that was taken out of the index.
+type Deleted struct {
+	ingest.Removal
+	Took
+	DocumentID    *string  `json:"document_id" jsonschema:"nullable"` // null: it was not there
+	Deleted       bool     `json:"deleted" jsonschema:"required"`     // false: it was not there
+	ChunksDeleted int      `json:"chunks_deleted"`                    // of its active version
+	Removed       Removed  `json:"removed"`                           // what else was removed
+	Kept          Kept     `json:"kept"`                              // what was made of it and stays
+	KeptBlobs     []string `json:"kept_blobs"`                        // at most 100 names of derived blobs that stay
+}
+
+// Removed is what was removed with a document, by kind.
+type Removed struct {
+	PageReadings    int `json:"page_readings"`    // of OCR
+	Summaries       int `json:"summaries"`        // of its text
+	SummaryNotes    int `json:"summary_notes"`    // answers of the model that summaries were made of
+	DerivedContents int `json:"derived_contents"` // rows
+	DerivedBlobs    int `json:"derived_blobs"`    // with purge
+}
+
+// Kept is what stays of what was made of a document, by kind.
+type Kept struct {
+	DerivedBlobs int `json:"derived_blobs"` // see kept_blobs
+	AgentRuns    int `json:"agent_runs"`    // that cite it
+	TaskResults  int `json:"task_results"`  // in the rows of jobs
+}
+
+// Summarized tells of a summary.
+type Summarized struct {
+	summarize.Result
+	Took
+	SummaryID string `json:"summary_id"` // of its row
+}
+
+// Answered tells of an answer.
+type Answered struct {
+	agent.Result
+	Took
+	RunID string `json:"run_id"` // of its row
+}
+
+// Read tells of a document that was derived of a scan.
+type Read struct {
+	ocr.Result
+	Took
+	DerivedContentID string `json:"derived_content_id"` // of its row
+	Version          int    `json:"version"`            // of what is derived of the document
+}
+
+// Webhook is the body of a webhook.
+type Webhook struct {
+	// What happened. task.rejected is about a message, and says nothing of the job with this id.
+	Type string `json:"type" jsonschema:"enum=task.completed,enum=task.failed,enum=task.canceled,enum=task.rejected"`
+	// When, by the database's clock.
+	Timestamp time.Time `json:"timestamp"`
+	// Null: the message that was refused named none.
+	TaskID *string `json:"task_id" jsonschema:"nullable"`
+	// Null: the message that was refused named none.
+	TaskType *string `json:"task_type" jsonschema:"nullable"`
+	// The tenant.
+	ClientID string `json:"client_id"`
+	// The type without its prefix.
+	Status string `json:"status" jsonschema:"enum=completed,enum=failed,enum=canceled,enum=rejected"`
+	// The attempt that ended the job; 0: none was begun.
+	Attempt int `json:"attempt"`
+	// Of task.completed, by task_type.
+	Result json.RawMessage `json:"result,omitempty"`
+	// Of task.failed and task.rejected.
+	Error *Failure `json:"error,omitempty"`
+}
+
+// Failure says why there is no result.
+type Failure struct {
+	Type             string `json:"type"`               // the class in camel case, e.g. UnsupportedFormat
+	Message          string `json:"message"`            // for people; never the text of a document
+	Class            string `json:"class"`              // see state_machine.md
+	Code             string `json:"code"`               // TYPE_CLASS, e.g. INGEST_UNSUPPORTED_FORMAT
+	Retryable        bool   `json:"retryable"`          // the same task under another id may succeed
+	Attempts         int    `json:"attempts"`           // that were counted
+	ErrorType        string `json:"error_type"`         // validation, transient, permanent or timeout
+	RetryCount       int    `json:"retry_count"`        // attempts after the first
+	ProcessingTimeMS int64  `json:"processing_time_ms"` // how long the last attempt took
+	WorkerID         string `json:"worker_id"`          // of the last attempt
+}
