@@ -126,6 +126,7 @@ docs: ## Make docs/state_machine.md, the README's settings, the table of metrics
 	@go test ./test/prove/sabotage -run TestReliability -update
 	@go test ./test/architecture -run TestErrorList -update
 	@go test ./test/contract -run TestSchemas -update
+	@go test ./internal/store/postgres -run TestReaderViews -update
 	@if [ "$$(id -u)" = 0 ]; then go test ./cmd/async-worker -run TestCommandTable -update; fi
 
 .PHONY: clean

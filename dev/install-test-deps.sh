@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what the tests need from apt: a Postgres server with pgvector (>= 0.8), poppler and
+# Installs what the tests need from apt: a Postgres server with pgvector (>= 0.8), Python, poppler and
 # tesseract; with `run` as its argument only the last two, which are all that the worker itself needs; with `boot`
 # also what `make boot-test` boots a Debian with.
 # Quick when there is nothing to do; run it as often as you like.
@@ -35,6 +35,7 @@ packages_missing() {
     command -v tesseract >/dev/null || echo tesseract-ocr
     [ "$what" != run ] || return 0
     [ -n "$(newest_pg)" ] || echo postgresql
+    command -v python3 >/dev/null || echo python3
     [ "$what" = boot ] || return 0
     command -v debootstrap >/dev/null || echo debootstrap
     command -v systemd-nspawn >/dev/null || echo systemd-container
@@ -49,7 +50,7 @@ if [ "$what" = run ] && [ -z "$missing" ]; then
     exit 0
 fi
 if [ -z "$missing" ] && pgvector_ok "$pg"; then
-    say "nothing to do (PostgreSQL $pg with pgvector, poppler, tesseract)"
+    say "nothing to do (PostgreSQL $pg with pgvector, Python, poppler, tesseract)"
     exit 0
 fi
 

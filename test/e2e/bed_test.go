@@ -30,6 +30,8 @@ type bed struct {
 	client   string
 	azure    string // connection string
 	database string // the superuser's URL
+	api      string // PostgREST's address
+	reader   string // a frontend's key
 	env      []string
 	*hooks
 }
@@ -43,6 +45,7 @@ func newBed(t *testing.T, env ...string) *bed {
 		t: t, ctx: ctx, client: stacktest.UniqueName("e2e"), azure: stacktest.Azurite(t), database: stacktest.Postgres(t), hooks: newHooks(t),
 	}
 	api := stacktest.PostgREST(t, b.database)
+	b.api, b.reader = api.URL, api.ReaderKey(t, b.client)
 	b.env = append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "TMPDIR=" + t.TempDir(),
 		"CLIENT_ID=" + b.client, "AZURE_STORAGE_CONNECTION_STRING=" + b.azure,

@@ -1,4 +1,5 @@
--- Answers for people and commands. Times are UTC whatever the session's zone is.
+-- Answers for people, frontends and commands. Times are UTC whatever the session's zone is. A list has at most p.limit
+-- entries, 1-1000; without it 100.
 
 create or replace function {{ .schema }}.aw_job_json(j {{ .schema }}.jobs) returns jsonb
 language sql stable set timezone = 'UTC'
@@ -37,7 +38,7 @@ begin
             and (p ->> 'type' is null or j.type = p ->> 'type')
             and (p ->> 'before' is null or j.created_at < (p ->> 'before')::timestamptz)
           order by j.created_at desc, j.id desc
-          limit least(greatest((p ->> 'limit')::int, 1), 1000)) x), '[]');
+          limit least(greatest(coalesce((p ->> 'limit')::int, 100), 1), 1000)) x), '[]');
 end $$;
 
 create or replace function {{ .schema }}.aw_events(p jsonb) returns jsonb
@@ -49,8 +50,8 @@ begin
     select jsonb_agg(jsonb_build_object('id', e.id, 'seq', e.seq, 'job_id', e.job_id, 'at', e.at, 'stage', e.stage,
       'progress', e.progress, 'attempt', e.attempt, 'message', e.message, 'metadata', e.metadata) order by e.seq)
     from (select * from {{ .schema }}.job_events
-          where client_id = v_client and job_id = p ->> 'job_id' and seq > (p ->> 'after')::bigint
-          order by seq limit least(greatest((p ->> 'limit')::int, 1), 1000)) e), '[]');
+          where client_id = v_client and job_id = p ->> 'job_id' and seq > coalesce((p ->> 'after')::bigint, 0)
+          order by seq limit least(greatest(coalesce((p ->> 'limit')::int, 100), 1), 1000)) e), '[]');
 end $$;
 
 create or replace function {{ .schema }}.aw_dead_letter_json(d {{ .schema }}.dead_letters) returns jsonb
@@ -93,7 +94,7 @@ begin
             and (p ->> 'after' is null
                  or (d.created_at, d.id) < ((p #>> '{after,at}')::timestamptz, (p #>> '{after,id}')::uuid))
           order by d.created_at desc, d.id desc
-          limit least(greatest((p ->> 'limit')::int, 1), 1000)) x), '[]');
+          limit least(greatest(coalesce((p ->> 'limit')::int, 100), 1), 1000)) x), '[]');
 end $$;
 
 create or replace function {{ .schema }}.aw_deliveries(p jsonb) returns jsonb

@@ -21,7 +21,7 @@ declare
   v_filter text := lower(coalesce(p ->> 'filter', ''));
   v_name text := coalesce(p #>> '{after,filename}', '');
   v_of text := coalesce(p #>> '{after,document_set}', '');
-  v_limit integer := least(greatest((p ->> 'limit')::int, 1), 1000);
+  v_limit integer := least(greatest(coalesce((p ->> 'limit')::int, 100), 1), 1000);
 begin
   return coalesce((
     select jsonb_agg(jsonb_build_object('document_id', x.id, 'document_set', x.document_set, 'filename', x.filename,
@@ -70,7 +70,7 @@ declare
   v_set text := nullif(p ->> 'document_set', '');
   v_ids uuid[] := {{ .schema }}.aw_ids(p -> 'ids', 200);
   v_around integer := least(greatest(coalesce((p ->> 'around')::int, 0), 0), 10);
-  v_limit integer := least(greatest((p ->> 'limit')::int, 1), 1000);
+  v_limit integer := least(greatest(coalesce((p ->> 'limit')::int, 100), 1), 1000);
 begin
   return coalesce((
     select jsonb_agg(x.passage order by x.filename, x.document_set, x.position)
@@ -93,8 +93,8 @@ declare
   v_client text := {{ .schema }}.aw_tenant(p);
   v_set text := nullif(p ->> 'document_set', '');
   v_ids uuid[] := {{ .schema }}.aw_ids(jsonb_build_array(p ->> 'document_id'), 1);
-  v_from integer := (p ->> 'from')::int;
-  v_limit integer := least(greatest((p ->> 'limit')::int, 1), 1000);
+  v_from integer := coalesce((p ->> 'from')::int, 0);
+  v_limit integer := least(greatest(coalesce((p ->> 'limit')::int, 100), 1), 1000);
 begin
   return coalesce((
     select jsonb_agg({{ .schema }}.aw_passage(c, d) order by c.position)

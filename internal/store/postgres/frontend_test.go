@@ -1,0 +1,58 @@
+package postgres_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
+	"github.com/seed-7227ef26/async-worker/internal/store/schema"
+)
+
+var update = flag.Bool("update", false, "write the views into docs/frontend.md")
+
+// TestReaderViews: docs/frontend.md has all that a reader's key may call, and all columns that it may read.
+func TestReaderViews(t *testing.T) {
+	t.Parallel()
+	const path = "../../../docs/frontend.md"
+	conn := connect(t, stacktest.PostgresWith(t, schema.Options{Dimensions: 8}))
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := conn.Query(t.Context(), `select format('`+"| `%s` | `%s` |"+`', c.relname, string_agg(a.attname, '`+"`, `"+`' order by a.attnum))
+		from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0
+		where c.relnamespace = 'public'::regnamespace and c.relkind = 'v' and has_table_privilege('async_worker_reader', c.oid, 'select')
+		group by c.relname order by c.relname`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := "| view | columns |\n|---|---|\n" + strings.Join(collect(t, rows), "\n") + "\n"
+	before, rest, found := strings.Cut(string(content), "make docs -->\n")
+	old, after, ended := strings.Cut(rest, "<!-- /views -->")
+	switch {
+	case !found || !ended:
+		t.Fatalf("%s has no place for the views", path)
+	case old == table:
+	case *update:
+		if err := os.WriteFile(path, []byte(before+"make docs -->\n"+table+"<!-- /views -->"+after), 0o644); err != nil { //nolint:gosec // for everybody to read
+			t.Fatal(err)
+		}
+	default:
+		t.Errorf("%s has other views than the database: make docs", path)
+	}
+
+	rows, err = conn.Query(t.Context(), `select proname::text from pg_proc where pronamespace = 'public'::regnamespace and prorettype <> 'trigger'::regtype
+		and (proname like 'aw\_%' or proname in ('hybrid_search', 'match_document_chunks')) and has_function_privilege('async_worker_reader', oid, 'execute')
+		and proname !~ '^aw_(own_.*|find_own|bound|caller|unbound)$'`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range collect(t, rows) {
+		if !strings.Contains(string(content), fmt.Sprintf("| `%s` |", name)) {
+			t.Errorf("%s doesn't say what a reader calls %s for", path, name)
+		}
+	}
+}

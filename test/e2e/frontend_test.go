@@ -1,0 +1,206 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2/sas"
+
+	"github.com/seed-7227ef26/async-worker/internal/stack"
+)
+
+// snippet is a block of docs/frontend.md that begins with the name of its file.
+var snippet = regexp.MustCompile("(?s)```(?:js|python)\n(?://|#) (\\w+\\.(?:mjs|py))[^\n]*\n(.*?)```")
+
+// snippets writes those of docs/frontend.md into a folder where they find what they import.
+func snippets(t *testing.T) (folder string) {
+	t.Helper()
+	root, err := stack.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(root, "docs/frontend.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder = t.TempDir()
+	all := snippet.FindAllSubmatch(text, -1)
+	if fences := bytes.Count(text, []byte("\n```js")) + bytes.Count(text, []byte("\n```python")); len(all) != fences || len(all) < 9 {
+		t.Fatalf("%d of %d snippets are named", len(all), fences)
+	}
+	for _, m := range all {
+		if err := os.WriteFile(filepath.Join(folder, string(m[1])), m[2], 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(filepath.Join(root, "dev/node_modules"), filepath.Join(folder, "node_modules")); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+// frontend is what a snippet's user writes around it: it prints what it found, as JSON.
+type frontend struct {
+	Job struct {
+		ID        string         `json:"id"`
+		Status    string         `json:"status"`
+		Result    map[string]any `json:"result"`
+		ErrorType string         `json:"error_type"`
+	} `json:"job"`
+	Stages    []string         `json:"stages"`
+	Hits      []map[string]any `json:"hits"`
+	Webhook   told             `json:"webhook"`
+	Forged    string           `json:"forged"`    // why a changed webhook was refused
+	Overwrite string           `json:"overwrite"` // why a second upload was refused
+	Unasked   string           `json:"unasked"`   // why a call that is not a reader's was refused
+}
+
+const inJavaScript = `
+import { createServer } from 'node:http'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { uploadAddress } from './upload.mjs'
+import { upload } from './browser.mjs'
+import { send } from './tasks.mjs'
+import { call, follow } from './follow.mjs'
+import { search } from './search.mjs'
+import { verify } from './verify.mjs'
+
+const why = (promise) => Promise.resolve().then(promise).then(() => '', (error) => error.message)
+const found = { stages: [] }
+const arrived = Promise.withResolvers?.() ?? (() => { const d = {}; d.promise = new Promise((r) => { d.resolve = r }); return d })()
+const server = createServer(async (request, response) => {
+  const body = await text(request)
+  found.webhook = verify(request.headers, body)
+  found.forged = await why(() => verify(request.headers, body.replace('completed', 'failed')))
+  response.writeHead(204).end()
+  arrived.resolve()
+}).listen(0, '127.0.0.1')
+await once(server, 'listening')
+const address = await uploadAddress('in/tides.md')
+await upload(address, '# Tides\n\n## Spring tide\n\nTwice a month the water is highest.\n')
+found.overwrite = await why(() => upload(address, 'other'))
+const id = await send('ingest', { filename: 'in/tides.md', document_set: 'sea' }, { webhook_url: 'http://127.0.0.1:' + server.address().port })
+const events = follow(id, { every: 50 })
+let next
+while (!(next = await events.next()).done) found.stages.push(next.value.stage)
+found.job = next.value
+found.hits = await search('spring tide')
+found.unasked = await why(() => call('aw_request_cancel', { p: { client_id: process.env.TENANT, job_id: id } }))
+await arrived.promise
+server.close()
+console.log(JSON.stringify(found))
+`
+
+const inPython = `
+import json, os, threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from tasks import send
+from follow import call, wait
+from verify import verify
+
+found, arrived = {}, threading.Event()
+
+class Receiver(BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["content-length"]))
+        found["webhook"] = verify(self.headers, body)
+        try:
+            verify(self.headers, body.replace(b"completed", b"failed"))
+        except ValueError as error:
+            found["forged"] = str(error)
+        self.send_response(204)
+        self.end_headers()
+        arrived.set()
+
+    def log_message(self, *_):
+        pass
+
+server = HTTPServer(("127.0.0.1", 0), Receiver)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+hook = f"http://127.0.0.1:{server.server_port}"
+first = send("ingest", {"filename": "in/tides & <more>.md", "document_set": "sea"}, webhook_url=hook)
+found["job"] = wait(first, every=0.05)
+found["hits"] = call("hybrid_search", {"query_text": "spring tide", "match_count": 1})
+arrived.wait(60)
+print(json.dumps(found))
+`
+
+// queueAddress is the tenant's queue with a signature that may add messages, over http too: Azurite has no other.
+func (b *bed) queueAddress() string {
+	b.t.Helper()
+	parts := map[string]string{}
+	for part := range strings.SplitSeq(b.azure, ";") {
+		name, value, _ := strings.Cut(part, "=")
+		parts[name] = value
+	}
+	key, err := azqueue.NewSharedKeyCredential(parts["AccountName"], parts["AccountKey"])
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	signed, err := sas.QueueSignatureValues{
+		Protocol: sas.ProtocolHTTPSandHTTP, ExpiryTime: time.Now().Add(time.Hour), QueueName: b.client + "-tasks",
+		Permissions: (&sas.QueuePermissions{Add: true}).String(),
+	}.SignWithSharedKey(key)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return b.queue().URL() + "?" + signed.Encode()
+}
+
+// TestFrontend runs the snippets of docs/frontend.md as a frontend would: upload, send, follow, search, verify.
+func TestFrontend(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, "LLM_PROVIDER=offline")
+	b.start()
+	folder := snippets(t)
+	address := b.queueAddress()
+	b.upload("in/tides & <more>.md", []byte("# Tides\n\n## Spring tide\n\nTwice a month the water is highest.\n"))
+	for name, c := range map[string]struct{ command, file, text string }{
+		"JavaScript": {"node", "main.mjs", inJavaScript},
+		"Python":     {"python3", "main.py", inPython},
+	} {
+		if err := os.WriteFile(filepath.Join(folder, c.file), []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.CommandContext(b.ctx, c.command, c.file)
+		cmd.Dir = folder
+		cmd.Env = []string{
+			"PATH=" + os.Getenv("PATH"), "TENANT=" + b.client, "AZURE_STORAGE_CONNECTION_STRING=" + b.azure, "QUEUE_ADDRESS=" + address,
+			"SUPABASE_URL=" + b.api, "READER_KEY=" + b.reader, "WEBHOOK_SECRET=" + hookSecret,
+		}
+		var problems bytes.Buffer
+		cmd.Stderr = &problems
+		out, err := cmd.Output()
+		if err != nil {
+			t.Errorf("%s: %v\n%s", name, err, problems.String())
+			continue
+		}
+		var got frontend
+		if err := json.Unmarshal(out, &got); err != nil {
+			t.Fatalf("%s: %v\n%s", name, err, out)
+		}
+		if got.Job.Status != "succeeded" || got.Job.Result["chunks"] != 1.0 || got.Webhook.TaskID != got.Job.ID || got.Webhook.Status != "completed" {
+			t.Errorf("%s: the job is %+v, the webhook says %+v", name, got.Job, got.Webhook)
+		}
+		if len(got.Hits) == 0 || !strings.Contains(got.Hits[0]["content"].(string), "highest") {
+			t.Errorf("%s finds %v", name, got.Hits)
+		}
+		if got.Forged != "the signature is wrong" {
+			t.Errorf("%s takes a changed webhook: %q", name, got.Forged)
+		}
+		if name == "JavaScript" && (!slices.Contains(got.Stages, "embedding") || got.Stages[len(got.Stages)-1] != "completed" ||
+			!strings.Contains(got.Overwrite, "upload: 403") || !strings.Contains(got.Unasked, "permission denied")) {
+			t.Errorf("%s: stages %v; a second upload: %q; a cancel: %q", name, got.Stages, got.Overwrite, got.Unasked)
+		}
+	}
+}
