@@ -11,7 +11,8 @@ import (
 
 func (p *program) newMigrateCommand() *cobra.Command {
 	var out format
-	toPrint, keepCreate := false, false
+	var o schema.Options
+	toPrint := false
 	cmd := &cobra.Command{
 		Use: "migrate", Short: "Apply the database's schema, or print its SQL",
 		Long: `migrate brings the tables, policies and functions up to this program's version through DATABASE_URL, as
@@ -19,7 +20,10 @@ the owner of the database. It may be repeated at any time. With --print it write
 does the same, for the Supabase SQL editor, and needs no connection.
 
 It takes the right to create things in the schema from PUBLIC, who has it in public up to PostgreSQL 14 and
-in databases that come from there; --keep-create leaves it, where other programs rely on it.`,
+in databases that come from there; --keep-create leaves it, where other programs rely on it.
+
+With --realtime the events of jobs are broadcast by Supabase Realtime from then on, also after a migrate without
+it, to who has a key with the tenant's client_id (docs/frontend.md).`,
 		Example: `  DATABASE_URL=postgresql://postgres:…@db.PROJECT.supabase.co:5432/postgres async-worker migrate
   async-worker migrate --print --embedding-dimensions 1536 > schema.sql`,
 		Args: none,
@@ -32,7 +36,7 @@ in databases that come from there; --keep-create leaves it, where other programs
 			if err != nil {
 				return err
 			}
-			o := schema.Options{Schema: cfg.DBSchema, Dimensions: cfg.EmbeddingDimensions, KeepCreate: keepCreate}
+			o.Schema, o.Dimensions = cfg.DBSchema, cfg.EmbeddingDimensions
 			if toPrint {
 				return schema.Print(p.stdout, o)
 			}
@@ -48,7 +52,8 @@ in databases that come from there; --keep-create leaves it, where other programs
 		}),
 	}
 	cmd.Flags().BoolVar(&toPrint, "print", false, "write the SQL instead of applying it")
-	cmd.Flags().BoolVar(&keepCreate, "keep-create", false, "leave PUBLIC the right to create things in the schema")
+	cmd.Flags().BoolVar(&o.KeepCreate, "keep-create", false, "leave PUBLIC the right to create things in the schema")
+	cmd.Flags().BoolVar(&o.Realtime, "realtime", false, "broadcast the events of jobs by Supabase Realtime")
 	addOutput(cmd, &out)
 	addSettings(cmd, config.Schema)
 	return cmd

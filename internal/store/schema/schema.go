@@ -37,6 +37,7 @@ type Options struct {
 	Schema     string // DB_SCHEMA; empty: DefaultSchema
 	Dimensions int    // EMBEDDING_DIMENSIONS, 1-4000; zero: DefaultDimensions
 	KeepCreate bool   // PUBLIC keeps the right to create in the schema, which others rely on
+	Realtime   bool   // events are broadcast by Supabase Realtime; false: as before
 
 	LockWait time.Duration // for another migration; zero: DefaultLockWait
 }
@@ -98,7 +99,7 @@ func array(names []string) string { return "array['" + strings.Join(names, "', '
 // data is what the templates see. vector is the schema of pgvector, quoted; migrations, which make it, don't know it.
 func (o Options) data(vector string) map[string]any {
 	return map[string]any{
-		"schema": o.Schema, "dimensions": o.Dimensions, "path": path, "vector": vector, "keep": o.KeepCreate,
+		"schema": o.Schema, "dimensions": o.Dimensions, "path": path, "vector": vector, "keep": o.KeepCreate, "realtime": o.Realtime,
 		"names": array(Functions()), "open": array(open), "reads": array(slices.Concat(open, reads)), "searched": array(searched),
 	}
 }
