@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/queue"
@@ -111,6 +112,9 @@ func (p *program) send(ctx context.Context, t *app.Tenant, l letter) (enqueued, 
 	done.Created, done.Status = answer.Created, answer.State
 	if !answer.Created {
 		fmt.Fprintf(p.stderr, "%s was there already, and is %s\n", done.ID, answer.State)
+		if job.State(answer.State) == job.Failed {
+			say(p.stderr, "  what to do: ", "it is not done again; to have that, give it another --id, or --force")
+		}
 	}
 	return done, nil
 }

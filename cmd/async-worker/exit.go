@@ -119,6 +119,8 @@ func judge(err error) verdict {
 	switch {
 	case is(context.Canceled):
 		return verdict{exitInterrupted, ""}
+	case is(store.ErrUnexposed):
+		return verdict{exitConfig, "set DB_SCHEMA to one that it exposes; or let it expose this one (Supabase: Settings, API, exposed schemas; PostgREST: db-schemas)"}
 	case is(store.ErrSchema):
 		return verdict{exitConfig, "apply it with: async-worker migrate (or paste the output of async-worker migrate --print into the Supabase editor)"}
 	case is(store.ErrLogin):

@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/config"
@@ -54,7 +56,10 @@ that begins with a minus.`,
 	cmd.Flags().StringVar(&q.DocumentSet, "set", "", "only this document set")
 	cmd.Flags().IntVarP(&q.Limit, "limit", "n", 5, "how many hits at most, 1 to 100")
 	addSettings(cmd, groups)
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if _, odd := errors.AsType[*pflag.InvalidValueError](err); odd {
+			return wrongFlag(cmd, err)
+		}
 		return badUsage("a query that begins with a minus goes behind --: async-worker search -- '-draft notice'; async-worker search --help lists the flags", "%v", err)
 	})
 	return cmd

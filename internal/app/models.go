@@ -32,7 +32,7 @@ func (t *Tenant) openUncounted() (err error) {
 		if t.Embedder, err = offline.New(c.EmbeddingDimensions); err != nil {
 			return err
 		}
-		t.log.Warn("LLM_PROVIDER=offline: vectors are made of the words themselves, without a model and without the network; search finds words, not meaning, summaries are sentences of the document, and answers are quotations")
+		t.log.Warn("LLM_PROVIDER=offline: no model is asked; search finds words, not meaning, answers are quotations")
 		return nil
 	}
 	o := account(c)

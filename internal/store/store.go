@@ -25,6 +25,8 @@ var (
 	ErrLogin error = loginError{}
 	// ErrSchema says that the database's schema is absent or older than this program; run migrate.
 	ErrSchema = errors.New("store: the database's schema is missing or too old; run async-worker migrate")
+	// ErrUnexposed says that the API doesn't offer the schema of DB_SCHEMA. It is an ErrSchema.
+	ErrUnexposed error = unexposed{}
 	// ErrTerminal says that the job is already succeeded, failed or canceled (I3).
 	ErrTerminal = errors.New("store: the job is already over")
 )
@@ -201,3 +203,8 @@ type Reader interface {
 	// Search is hybrid: full text and vector, joined by reciprocal rank fusion.
 	Search(ctx context.Context, q Query) ([]Hit, error)
 }
+
+type unexposed struct{}
+
+func (unexposed) Error() string        { return "store: the API does not expose the schema of DB_SCHEMA" }
+func (unexposed) Is(target error) bool { return target == ErrSchema } //nolint:errorlint // Is is where errors are compared

@@ -234,7 +234,7 @@ func classifyState(fn string, e *SQLError) error {
 		return fmt.Errorf("%w (%s in %s): check that the key or login is this tenant's, and has the role async_worker or service_role",
 			store.ErrForbidden, e.State, fn)
 	case has("PGRST106"):
-		return fmt.Errorf("%w: DB_SCHEMA is not among the schemas that the API exposes", store.ErrSchema)
+		return fmt.Errorf("%w: %s", store.ErrUnexposed, e.Message) // which names those that it exposes
 	case has("42883", "42P01", "42703", "42704", "3F000", "PGRST202", "PGRST203", "404"):
 		return fmt.Errorf("%w (%s in %s)", store.ErrSchema, e.State, fn)
 	case has("22", "54"):

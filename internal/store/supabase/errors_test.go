@@ -56,7 +56,7 @@ func TestErrors(t *testing.T) {
 		{"no right", body(403, `{"code":"42501","message":"permission denied for function aw_job"}`), store.ErrForbidden, ""},
 		{"another tenant's key", body(400, `{"code":"AW004","message":"this key belongs to client a"}`), store.ErrForbidden, ""},
 		{"no function", body(404, `{"code":"PGRST202","message":"Could not find the function public.aw_job(p) in the schema cache"}`), store.ErrSchema, ""},
-		{"schema not exposed", body(406, `{"code":"PGRST106","message":"The schema must be one of the following"}`), store.ErrSchema, ""},
+		{"schema not exposed", body(406, `{"code":"PGRST106","message":"The schema must be one of the following: public"}`), store.ErrUnexposed, ""},
 		{"no row", body(400, `{"code":"AW002","message":"there is no job"}`), store.ErrNotFound, ""},
 		{"a value", body(400, `{"code":"22P05","message":"unsupported Unicode escape sequence: SECRET"}`), nil, job.ValidationError},
 		{"a bug", body(400, `{"code":"23505","message":"duplicate key: SECRET"}`), nil, job.InternalBug},

@@ -1,0 +1,178 @@
+// Package firsttry walks through the program as somebody does who has only its documents: each command is given as it
+// would be typed, to the program itself, and what it prints is read.
+package firsttry
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/seed-7227ef26/async-worker/internal/stack"
+	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
+)
+
+func TestMain(m *testing.M) { stacktest.Main(m) }
+
+// widest is the longest line that a terminal of ours shows without a break, in characters.
+const widest = 120
+
+// desk is where somebody sits: the program, the services, and settings in the environment.
+type desk struct {
+	*testing.T
+	ctx     context.Context
+	program string
+	folder  string // the working folder
+	env     map[string]string
+}
+
+func sitDown(t *testing.T) *desk {
+	t.Helper()
+	root, err := stack.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	t.Cleanup(cancel)
+	d := &desk{T: t, ctx: ctx, folder: t.TempDir(), program: filepath.Join(t.TempDir(), "async-worker")}
+	build := exec.CommandContext(ctx, "go", "build", "-o", d.program, "./cmd/async-worker")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build the program: %v\n%s", err, out)
+	}
+	client, database := stacktest.UniqueName("try"), stacktest.Postgres(t)
+	api := stacktest.PostgREST(t, database)
+	d.env = map[string]string{
+		"PATH": os.Getenv("PATH"), "HOME": d.folder, "TMPDIR": t.TempDir(), "CLIENT_ID": client,
+		"AZURE_STORAGE_CONNECTION_STRING": stacktest.Azurite(t), "SUPABASE_URL": api.URL, "SUPABASE_KEY": api.TenantKey(t, client),
+		"LLM_PROVIDER": "offline", "WEBHOOK_ALLOW_CIDRS": "127.0.0.0/8", "POLL_MAX_MS": "200", "LOG_FORMAT": "text", "HTTP_ADDR": free(t),
+	}
+	return d
+}
+
+// free is an address on which nobody listens.
+func free(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+func (d *desk) environ(changes []string) (all []string) {
+	env := map[string]string{}
+	for name, value := range d.env {
+		env[name] = value
+	}
+	for _, c := range changes {
+		name, value, _ := strings.Cut(c, "=")
+		env[name] = value
+	}
+	for name, value := range env {
+		all = append(all, name+"="+value)
+	}
+	return all
+}
+
+// answer is what a command printed, on both streams, and its exit code.
+type answer struct {
+	d     *desk
+	typed string
+	text  string
+	code  int
+}
+
+// words takes a command line apart; a part in single quotes is one word.
+var words = regexp.MustCompile(`'([^']*)'|(\S+)`)
+
+// types gives a command as it is typed, with settings changed for it.
+func (d *desk) types(line string, settings ...string) *answer {
+	d.Helper()
+	var args []string
+	for _, m := range words.FindAllStringSubmatch(line, -1) {
+		args = append(args, m[1]+m[2])
+	}
+	if args[0] != "async-worker" {
+		d.Fatalf("%s is not our program", line)
+	}
+	cmd := exec.CommandContext(d.ctx, d.program, args[1:]...)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = d.folder, d.environ(settings), 10*time.Second
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	out, err := cmd.CombinedOutput()
+	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
+		d.Fatalf("%s: %v\n%s", line, err, out)
+	}
+	a := &answer{d, line, string(out), cmd.ProcessState.ExitCode()}
+	for l := range strings.Lines(a.text) {
+		if n := utf8.RuneCountInString(strings.TrimRight(l, "\n")); n > widest {
+			d.Errorf("$ %s\n%s(%d characters wide)", line, l, n)
+		}
+	}
+	for _, jargon := range []string{"strconv.", "context deadline exceeded", "json: ", "EOF", "goroutine ", "%!", "<nil>"} {
+		if strings.Contains(a.text, jargon) {
+			d.Errorf("$ %s\n%s(%q is no word of a user's)", line, a.text, jargon)
+		}
+	}
+	return a
+}
+
+// wants checks the exit code and parts of what was printed; a part that begins with ! must not be there.
+func (a *answer) wants(code int, parts ...string) *answer {
+	a.d.Helper()
+	problem := ""
+	if a.code != code {
+		problem = fmt.Sprintf("exit %d, want %d", a.code, code)
+	}
+	flat := strings.Join(strings.Fields(a.text), " ") // wherever lines were broken
+	for _, part := range parts {
+		wanted := !strings.HasPrefix(part, "!")
+		if strings.Contains(flat, strings.TrimPrefix(part, "!")) != wanted {
+			problem += fmt.Sprintf("; %q: wanted %v", strings.TrimPrefix(part, "!"), wanted)
+		}
+	}
+	if problem != "" {
+		a.d.Errorf("$ %s\n%s%s", a.typed, a.text, strings.TrimPrefix(problem, "; "))
+	}
+	return a
+}
+
+// daemon runs the worker until stop is called, and gives what it logged.
+func (d *desk) daemon(settings ...string) (stop func() string) {
+	d.Helper()
+	log := &bytes.Buffer{}
+	p, err := stack.Start(d.ctx, stack.Command{Name: "worker", Path: d.program, Args: []string{"run"}, Env: d.environ(settings), Dir: d.folder, Log: log})
+	if err != nil {
+		d.Fatal(err)
+	}
+	stopped := false
+	stop = func() string {
+		if !stopped {
+			stopped = true
+			if err := p.Stop(syscall.SIGTERM, 30*time.Second); err != nil {
+				d.Error(err)
+			}
+		}
+		return log.String()
+	}
+	d.Cleanup(func() { stop() })
+	return stop
+}
+
+func (d *desk) file(name, content string) {
+	d.Helper()
+	if err := os.WriteFile(filepath.Join(d.folder, name), []byte(content), 0o600); err != nil {
+		d.Fatal(err)
+	}
+}
