@@ -33,7 +33,7 @@ help: ## Show this list
 
 .PHONY: build
 build: ## Build bin/async-worker
-	@go build -trimpath -o bin/async-worker ./cmd/async-worker
+	@dev/step 'build bin/async-worker' go build -trimpath -o bin/async-worker ./cmd/async-worker
 
 .PHONY: run
 run: build $(NODE_MODULES) ## Start the local stack and the worker, and ingest the samples; ONCE=1 ends after that
@@ -136,14 +136,11 @@ clean: ## Remove what was built, the tools, and the local stack with its data
 # npm writes this file last; it is as old as the installation.
 $(NODE_MODULES): dev/package-lock.json dev/package.json
 	@command -v npm >/dev/null || { echo 'npm is missing: install Node.js 20 or later' >&2; exit 1; }
-	@echo 'installing the local stack (npm ci in dev)'
-	@cd dev && npm ci --no-audit --no-fund --loglevel=error </dev/null
+	@dev/step 'install the local stack (npm ci in dev)' npm --prefix dev ci --no-audit --no-fund --loglevel=error </dev/null
 	@touch $@
 
 $(GOLANGCI_LINT):
-	@echo 'building golangci-lint $(GOLANGCI_LINT_VERSION) (once; it takes some minutes)'
-	@GOBIN=$(CURDIR)/$(@D) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION)
+	@GOBIN=$(CURDIR)/$(@D) dev/step 'build golangci-lint $(GOLANGCI_LINT_VERSION) (once; it takes some minutes)' go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION)
 
 $(GOVULNCHECK):
-	@echo 'building govulncheck $(GOVULNCHECK_VERSION) (once)'
-	@GOBIN=$(CURDIR)/$(@D) go install golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK_VERSION)
+	@GOBIN=$(CURDIR)/$(@D) dev/step 'build govulncheck $(GOVULNCHECK_VERSION) (once)' go install golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK_VERSION)
