@@ -104,6 +104,7 @@ func TestPackage(t *testing.T) {
 	if c := string(control["control"].body); !strings.Contains(c, "\nArchitecture: amd64\n") || regexp.MustCompile(`@[A-Z]+@`).MatchString(c) {
 		t.Errorf("control: %s", c)
 	}
+	linksLead(t, data)
 	commandsHavePages(t, data)
 	envHasEverySetting(t, string(data[doc+"examples/tenant.env"].body))
 }
@@ -166,7 +167,7 @@ func TestScripts(t *testing.T) {
 			t.Errorf("%s goes on after an error", script)
 		}
 	}
-	for _, script := range []string{"build", "check"} {
+	for _, script := range []string{"build", "check", "pages"} {
 		command(t, "bash", "-n", script)
 	}
 }
