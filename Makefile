@@ -25,7 +25,7 @@ NODE_MODULES := dev/node_modules/.package-lock.json
 help: ## Show this list
 	@echo 'async-worker: document tasks from Azure queues. Targets:'
 	@echo
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' Makefile
 	@echo
 	@echo 'Needed: Go, and Node for the local stack. `make test` installs the rest (Debian, Ubuntu) or says what is missing.'
 
@@ -117,6 +117,16 @@ deb: ## Build the Debian packages into dist/; ARCH=amd64 or arm64, VERSION=1.2.3
 .PHONY: deb-check
 deb-check: ## Build the packages twice and compare, run lintian and the arm64 program; FRESH=1: with a compiler cache of its own
 	@FRESH='$(filter-out 0 no false,$(FRESH))' packaging/check
+
+.PHONY: container
+container: ## Build the container image with docker, or ENGINE=podman or buildah; IMAGE=name:tag VERSION=1.2.3 BASE=image GO_BASE=image
+	@$(or $(ENGINE),docker) build -f packaging/container/Dockerfile $(if $(filter docker,$(or $(ENGINE),docker)),,--ignorefile packaging/container/Dockerfile.dockerignore) \
+		$(if $(BASE),--build-arg 'BASE=$(BASE)') $(if $(GO_BASE),--build-arg 'GO_BASE=$(GO_BASE)') $(if $(VERSION),--build-arg 'VERSION=$(VERSION)') \
+		-t '$(or $(IMAGE),async-worker:$(or $(VERSION),dev))' .
+
+.PHONY: container-check
+container-check: test-deps ## As root: build the image on a Debian from debootstrap, run it, ingest a document in it, and remove it all
+	@packaging/container/check
 
 .PHONY: docs
 docs: ## Make docs/state_machine.md, the README's settings, the table of metrics, RELIABILITY.md's invariants, docs/errors.md and docs/commands.md anew from the code

@@ -167,7 +167,7 @@ func TestScripts(t *testing.T) {
 			t.Errorf("%s goes on after an error", script)
 		}
 	}
-	for _, script := range []string{"build", "check", "pages"} {
+	for _, script := range []string{"build", "check", "container/check", "pages"} {
 		command(t, "bash", "-n", script)
 	}
 }
