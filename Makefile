@@ -25,7 +25,7 @@ NODE_MODULES := dev/node_modules/.package-lock.json
 help: ## Show this list
 	@echo 'async-worker: document tasks from Azure queues. Targets:'
 	@echo
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' Makefile
 	@echo
 	@echo 'Needed: Go, and Node for the local stack. `make test` installs the rest (Debian, Ubuntu) or says what is missing.'
 
@@ -33,7 +33,7 @@ help: ## Show this list
 
 .PHONY: build
 build: ## Build bin/async-worker
-	@go build -trimpath -o bin/async-worker ./cmd/async-worker
+	@dev/step 'build bin/async-worker' go build -trimpath -o bin/async-worker ./cmd/async-worker
 
 .PHONY: run
 run: build $(NODE_MODULES) ## Start the local stack and the worker, and ingest the samples; ONCE=1 ends after that
@@ -118,6 +118,16 @@ deb: ## Build the Debian packages into dist/; ARCH=amd64 or arm64, VERSION=1.2.3
 deb-check: ## Build the packages twice and compare, run lintian and the arm64 program; FRESH=1: with a compiler cache of its own
 	@FRESH='$(filter-out 0 no false,$(FRESH))' packaging/check
 
+.PHONY: container
+container: ## Build the container image with docker, or ENGINE=podman or buildah; IMAGE=name:tag VERSION=1.2.3 BASE=image GO_BASE=image
+	@$(or $(ENGINE),docker) build -f packaging/container/Dockerfile $(if $(filter docker,$(or $(ENGINE),docker)),,--ignorefile packaging/container/Dockerfile.dockerignore) \
+		$(if $(BASE),--build-arg 'BASE=$(BASE)') $(if $(GO_BASE),--build-arg 'GO_BASE=$(GO_BASE)') $(if $(VERSION),--build-arg 'VERSION=$(VERSION)') \
+		-t '$(or $(IMAGE),async-worker:$(or $(VERSION),dev))' .
+
+.PHONY: container-check
+container-check: test-deps ## As root: build the image on a Debian from debootstrap, run it, ingest a document in it, and remove it all
+	@packaging/container/check
+
 .PHONY: docs
 docs: ## Make docs/state_machine.md, the README's settings, the table of metrics, RELIABILITY.md's invariants, docs/errors.md, docs/schemas and docs/commands.md anew from the code
 	@go test ./internal/job -run TestDocument -update
@@ -138,14 +148,11 @@ clean: ## Remove what was built, the tools, and the local stack with its data
 # npm writes this file last; it is as old as the installation.
 $(NODE_MODULES): dev/package-lock.json dev/package.json
 	@command -v npm >/dev/null || { echo 'npm is missing: install Node.js 20 or later' >&2; exit 1; }
-	@echo 'installing the local stack (npm ci in dev)'
-	@cd dev && npm ci --no-audit --no-fund --loglevel=error </dev/null
+	@dev/step 'install the local stack (npm ci in dev)' npm --prefix dev ci --no-audit --no-fund --loglevel=error </dev/null
 	@touch $@
 
 $(GOLANGCI_LINT):
-	@echo 'building golangci-lint $(GOLANGCI_LINT_VERSION) (once; it takes some minutes)'
-	@GOBIN=$(CURDIR)/$(@D) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION)
+	@GOBIN=$(CURDIR)/$(@D) dev/step 'build golangci-lint $(GOLANGCI_LINT_VERSION) (once; it takes some minutes)' go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION)
 
 $(GOVULNCHECK):
-	@echo 'building govulncheck $(GOVULNCHECK_VERSION) (once)'
-	@GOBIN=$(CURDIR)/$(@D) go install golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK_VERSION)
+	@GOBIN=$(CURDIR)/$(@D) dev/step 'build govulncheck $(GOVULNCHECK_VERSION) (once)' go install golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK_VERSION)

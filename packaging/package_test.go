@@ -104,6 +104,7 @@ func TestPackage(t *testing.T) {
 	if c := string(control["control"].body); !strings.Contains(c, "\nArchitecture: amd64\n") || regexp.MustCompile(`@[A-Z]+@`).MatchString(c) {
 		t.Errorf("control: %s", c)
 	}
+	linksLead(t, data)
 	commandsHavePages(t, data)
 	envHasEverySetting(t, string(data[doc+"examples/tenant.env"].body))
 }
@@ -166,7 +167,7 @@ func TestScripts(t *testing.T) {
 			t.Errorf("%s goes on after an error", script)
 		}
 	}
-	for _, script := range []string{"build", "check"} {
+	for _, script := range []string{"build", "check", "container/check", "pages"} {
 		command(t, "bash", "-n", script)
 	}
 }
@@ -190,5 +191,22 @@ func TestScriptsKnowTheirArguments(t *testing.T) {
 		if (err == nil) != c.fine {
 			t.Errorf("%s %s: %v", c.script, c.argument, err)
 		}
+	}
+}
+
+// A step in a log tells nothing of its way while it goes well, and loses nothing of what a failure said.
+func TestStep(t *testing.T) {
+	t.Parallel()
+	if out := command(t, "../dev/step", "the step", "echo", "progress"); bytes.Contains(out, []byte("progress")) {
+		t.Errorf("a step that went well says %s", out)
+	}
+	said := regexp.MustCompile(`^the step: failed after \d+ s, with exit code 7\nfound\nwrong\n$`)
+	var out, problems bytes.Buffer
+	cmd := exec.CommandContext(t.Context(), "../dev/step", "the step", "sh", "-c", "echo found; echo wrong >&2; exit 7")
+	cmd.Stdout, cmd.Stderr = &out, &problems
+	err := cmd.Run()
+	failed, ok := errors.AsType[*exec.ExitError](err)
+	if !ok || failed.ExitCode() != 7 || out.Len() > 0 || !said.MatchString(problems.String()) {
+		t.Errorf("%v, %q, %q", err, out.String(), problems.String())
 	}
 }

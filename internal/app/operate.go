@@ -97,14 +97,8 @@ func (w *Worker) liveness() []httpd.Check {
 
 // listen takes the socket and the address for what operators ask.
 func (w *Worker) listen(ctx context.Context) (err error) {
-	c := w.tenant.Config
-	cfg := httpd.Config{
-		Addr: c.HTTPAddr, Token: c.HTTPToken.Reveal(), Handler: w.routes(), Log: w.tenant.log,
-		// Whoever starts or balances workers needs no more than yes or no.
-		Open: func(r *http.Request) bool {
-			return (r.URL.Path == "/livez" || r.URL.Path == "/readyz") && !httpd.Verbose(r)
-		},
-	}
+	c, routes := w.tenant.Config, w.routes()
+	cfg := httpd.Config{Addr: c.HTTPAddr, Token: c.HTTPToken.Reveal(), Handler: routes.Handler(), Open: routes.Open, Log: w.tenant.log}
 	if c.RuntimeDir != "" {
 		cfg.Socket = filepath.Join(c.RuntimeDir, SocketName)
 	}
@@ -118,13 +112,21 @@ func (w *Worker) listen(ctx context.Context) (err error) {
 }
 
 // routes is what is served. No request can keep the engine waiting: what is told of it is a snapshot.
-func (w *Worker) routes() http.Handler {
-	mux := http.NewServeMux()
-	mux.Handle("GET /livez", httpd.Probe{Name: "livez", Checks: w.liveness})
-	mux.Handle("GET /readyz", httpd.Probe{Name: "readyz", Checks: func() []httpd.Check { return readiness(w.Health(), w.started) }})
-	mux.HandleFunc("GET /status", func(rw http.ResponseWriter, _ *http.Request) { httpd.WriteJSON(rw, w.status()) })
-	mux.Handle("GET /metrics", w.tenant.metrics.Handler())
-	return mux
+func (w *Worker) routes() httpd.Routes {
+	livez := httpd.Probe{Name: "livez", Checks: w.liveness}
+	readyz := httpd.Probe{Name: "readyz", Checks: func() []httpd.Check { return readiness(w.Health(), w.started) }}
+	status := http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { httpd.WriteJSON(rw, w.status()) })
+	return httpd.Routes{
+		Name:  "async-worker",
+		About: "version " + Version + ", tenant " + w.tenant.Config.ClientID,
+		Endpoints: []httpd.Endpoint{
+			// Whoever starts or balances workers needs no more than yes or no.
+			{Pattern: "GET /livez", Access: httpd.OpenBrief, Handler: livez, For: "200 while the worker moves; else only a restart mends it"},
+			{Pattern: "GET /readyz", Access: httpd.OpenBrief, Handler: readyz, For: "200 while it takes tasks; ?verbose: each check"},
+			{Pattern: "GET /status", Access: httpd.WithToken, Handler: status, For: "all that it knows of itself, as JSON"},
+			{Pattern: "GET /metrics", Access: httpd.WithToken, Handler: w.tenant.metrics.Handler(), For: "metrics for Prometheus"},
+		},
+	}
 }
 
 // watch connects the metrics with what is read at a scrape.

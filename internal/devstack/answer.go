@@ -38,10 +38,7 @@ func (d *dev) askAgent(ctx context.Context, t *app.Tenant, stamp string) error {
 	}); err != nil {
 		return fmt.Errorf("send an agent task: %w", err)
 	}
-	d.out.hold(d.Redraws)
-	err = d.Follow(ctx, t.Store, []string{id}) // a model may take its time
-	d.out.hold(false)
-	if err != nil {
+	if err := d.follow(ctx, t.Store, id); err != nil { // a model may take its time
 		return fmt.Errorf("ask the agent (the worker's log is %s): %w", d.home.rel(d.home.logPath("worker")), err)
 	}
 	got, err := d.receiver.await(ctx, id)

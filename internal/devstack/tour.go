@@ -58,10 +58,7 @@ func (d *dev) ingestSamples(ctx context.Context, t *app.Tenant, stamp string) (c
 		}
 		ids = append(ids, id)
 	}
-	d.out.hold(d.Redraws)
-	err = d.Follow(ctx, t.Store, ids)
-	d.out.hold(false)
-	if err != nil {
+	if err := d.follow(ctx, t.Store, ids...); err != nil {
 		return 0, fmt.Errorf("ingest the samples (the worker's log is %s): %w", d.home.rel(d.home.logPath("worker")), err)
 	}
 	for _, id := range ids {

@@ -76,7 +76,7 @@ func Listen(ctx context.Context, cfg Config) (*Server, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.doors = append(s.doors, door{l, cfg.Handler})
+		s.doors = append(s.doors, door{l, trust(cfg.Handler)})
 	}
 	if cfg.Addr != "" {
 		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Addr)

@@ -1,0 +1,161 @@
+package httpd
+
+import (
+	"context"
+	"fmt"
+	"html"
+	"net/http"
+	"strings"
+)
+
+// Access says which requests to an endpoint need no token over TCP.
+type Access int
+
+// Who may ask.
+const (
+	WithToken Access = iota
+	OpenBrief        // anybody, but for ?verbose
+	Open             // anybody
+)
+
+// words is how the index tells an Access.
+func (a Access) words() string {
+	return map[Access]string{WithToken: "with the token", OpenBrief: "open; ?verbose with the token", Open: "open"}[a]
+}
+
+// Endpoint is one thing that is served.
+type Endpoint struct {
+	Pattern string // of http.ServeMux, with a method: "GET /livez"
+	For     string // what it is for, in a few words
+	Access  Access
+	Handler http.Handler
+}
+
+// index is where Routes lists itself.
+const index = "/"
+
+func (e Endpoint) path() string {
+	_, path, _ := strings.Cut(e.Pattern, " ")
+	return path
+}
+
+// Routes is the table of what is served. Its Handler serves it, with an index at "/", and Open is for Config.Open.
+type Routes struct {
+	Name string // of the program
+	// About is said to who may know it: the version, and whose worker it is.
+	About     string
+	Endpoints []Endpoint
+}
+
+// Open says whether a request needs no token.
+func (s Routes) Open(r *http.Request) bool {
+	if r.URL.Path == index {
+		return true
+	}
+	for _, e := range s.Endpoints {
+		if e.path() == r.URL.Path {
+			return e.Access == Open || e.Access == OpenBrief && !Verbose(r)
+		}
+	}
+	return false
+}
+
+// Handler serves the endpoints and the index. Who asks for something else is told of the index.
+func (s Routes) Handler() http.Handler {
+	mux := http.NewServeMux()
+	for _, e := range s.Endpoints {
+		mux.Handle(e.Pattern, e.Handler)
+	}
+	mux.HandleFunc("GET "+index+"{$}", s.list)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h, pattern := mux.Handler(r)
+		if pattern == "" { // nothing there, or not with this method, or a redirection to a clean path
+			h.ServeHTTP(&missing{ResponseWriter: w}, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// list answers with the table, in the form that is asked for.
+func (s Routes) list(w http.ResponseWriter, r *http.Request) {
+	plain(w)
+	if !strings.Contains(r.Header.Get("Accept"), "text/html") {
+		_, _ = w.Write([]byte(s.text(trusted(r)))) // who asked is gone, then
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	_, _ = w.Write([]byte(s.page(trusted(r)))) // who asked is gone, then
+}
+
+func (s Routes) text(known bool) string {
+	var out strings.Builder
+	out.WriteString(s.Name + "\n")
+	if known {
+		out.WriteString(s.About + "\n")
+	}
+	out.WriteByte('\n')
+	for _, e := range s.Endpoints {
+		fmt.Fprintf(&out, "%-14s %s (%s)\n", e.Pattern, e.For, e.Access.words())
+	}
+	return out.String()
+}
+
+func (s Routes) page(known bool) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "<!doctype html>\n<html lang=\"en\"><title>%[1]s</title>\n<h1>%[1]s</h1>\n", html.EscapeString(s.Name))
+	if known {
+		fmt.Fprintf(&out, "<p>%s</p>\n", html.EscapeString(s.About))
+	}
+	out.WriteString("<ul>\n")
+	for _, e := range s.Endpoints {
+		what := html.EscapeString(e.Pattern)
+		if strings.HasPrefix(e.Pattern, "GET ") && !strings.Contains(e.Pattern, "{") {
+			what = fmt.Sprintf("<a href=\"%s\">%s</a>", html.EscapeString(e.path()), what)
+		}
+		fmt.Fprintf(&out, "<li>%s: %s (%s)</li>\n", what, html.EscapeString(e.For), html.EscapeString(e.Access.words()))
+	}
+	out.WriteString("</ul>\n</html>\n")
+	return out.String()
+}
+
+// missing adds to a 404 where to look.
+type missing struct {
+	http.ResponseWriter
+	code int
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (m *missing) WriteHeader(code int) {
+	m.code = code
+	m.ResponseWriter.WriteHeader(code)
+}
+
+// Write implements http.ResponseWriter.
+func (m *missing) Write(body []byte) (int, error) {
+	if m.code == http.StatusNotFound {
+		if _, err := m.ResponseWriter.Write([]byte("nothing is served at this path; GET / lists what is\n")); err != nil {
+			return 0, err
+		}
+		return len(body), nil
+	}
+	return m.ResponseWriter.Write(body)
+}
+
+type trustedKey struct{}
+
+// trust marks the requests that come this way as those of somebody who may know everything: who opened the socket, who has
+// the token, or who is on this machine where none is asked for.
+func trust(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), trustedKey{}, true)))
+	})
+}
+
+// trusted says whether trust has marked a request. One that came another way is not.
+func trusted(r *http.Request) bool {
+	marked, _ := r.Context().Value(trustedKey{}).(bool)
+	return marked
+}
