@@ -21,8 +21,9 @@ type rows struct {
 	hits       []store.Hit
 	asked      store.Query
 	canceled   []string
-	fail       error // what every question is answered with
-	failures   int   // how often; 0: always
+	hidden     map[string]bool // jobs that no list has room for
+	fail       error           // what every question is answered with
+	failures   int             // how often; 0: always
 	submitted  map[string]store.Submission
 	sent       map[string]bool
 }
@@ -59,7 +60,7 @@ func (r *rows) Jobs(_ context.Context, f store.JobFilter) ([]store.Job, error) {
 	defer r.mu.Unlock()
 	var out []store.Job
 	for _, j := range r.jobs {
-		if f.Status == "" || j.Status == f.Status {
+		if (f.Status == "" || j.Status == f.Status) && !r.hidden[j.ID] {
 			out = append(out, j)
 		}
 	}
@@ -150,4 +151,36 @@ func (r *rows) happen(id string, state job.State, events ...store.JobEvent) {
 			r.jobs[i].Status = string(state)
 		}
 	}
+}
+
+// put adds a job, the newest.
+func (r *rows) put(j store.Job) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.jobs = append([]store.Job{j}, r.jobs...)
+}
+
+// edit changes a job.
+func (r *rows) edit(id string, change func(*store.Job)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range r.jobs {
+		if r.jobs[i].ID == id {
+			change(&r.jobs[i])
+		}
+	}
+}
+
+// hide leaves a job out of lists, as when newer ones take its place.
+func (r *rows) hide(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.hidden = map[string]bool{id: true}
+}
+
+// refuse fails so many questions; 0: all.
+func (r *rows) refuse(err error, times int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.fail, r.failures = err, times
 }
