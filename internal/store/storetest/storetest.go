@@ -102,6 +102,7 @@ var otherTests = []suiteTest{
 	{"search by what questions mean", testQuestions},
 	{"search without a match", testSearchNeighbours},
 	{"documents by name", testDocumentList},
+	{"documents with details", testDocumentDetails},
 	{"passages", testPassages},
 	{"passages of one set", testPassageScope},
 	{"outlines", testOutlines},
