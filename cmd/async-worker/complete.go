@@ -5,6 +5,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,6 +19,8 @@ import (
 const (
 	completionTime = 2 * time.Second // that the database has, when Tab is pressed
 	completedJobs  = 50              // the newest
+
+	completedDocuments = 200 // the first by name
 )
 
 // useCompletion completes the values of flags that have few, and ids of jobs, for all commands below cmd.
@@ -34,6 +37,8 @@ func (p *program) useCompletion(cmd *cobra.Command) {
 		cmd.ValidArgsFunction = p.completeJobs(job.Pending, job.Running)
 	case "async-worker jobs retry":
 		cmd.ValidArgsFunction = p.completeJobs(job.Failed)
+	case "async-worker documents delete":
+		cmd.ValidArgsFunction = p.completeDocuments
 	}
 	for _, sub := range cmd.Commands() {
 		p.useCompletion(sub)
@@ -67,21 +72,10 @@ func states() []string {
 	return []string{string(job.Pending), string(job.Running), string(job.Succeeded), string(job.Failed), string(job.Canceled)}
 }
 
-// completeJobs offers the ids of the newest jobs in some states. Who can't reach the database gets none.
+// completeJobs offers the ids of the newest jobs in some states.
 func (p *program) completeJobs(in ...job.State) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) (ids []string, _ cobra.ShellCompDirective) {
-		const none = cobra.ShellCompDirectiveNoFileComp
-		stderr := p.stderr
-		p.stderr = io.Discard // a warning would stand in the middle of the line
-		defer func() { p.stderr = stderr }()
-		parent := cmd.Context()
-		if parent == nil {
-			parent = context.Background()
-		}
-		ctx, cancel := context.WithTimeout(parent, completionTime)
-		defer cancel()
-		cmd.SetContext(ctx)
-		_ = p.withTenant(cmd, storeOnly, func(ctx context.Context, t *app.Tenant) error {
+		p.completing(cmd, func(ctx context.Context, t *app.Tenant) error {
 			for _, state := range in {
 				jobs, err := t.Store.Jobs(ctx, store.JobFilter{Status: string(state), Limit: completedJobs})
 				if err != nil {
@@ -95,6 +89,51 @@ func (p *program) completeJobs(in ...job.State) cobra.CompletionFunc {
 			}
 			return nil
 		})
-		return ids, none
+		return ids, cobra.ShellCompDirectiveNoFileComp
 	}
+}
+
+// completeDocuments offers the names of documents that begin as what is typed, of the set that is given.
+func (p *program) completeDocuments(cmd *cobra.Command, args []string, typed string) (names []string, _ cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	set, _ := cmd.Flags().GetString("set")
+	p.completing(cmd, func(ctx context.Context, t *app.Tenant) error {
+		found, err := documentsNamed(ctx, t.Store, set, typed, func(d store.DocumentEntry) bool { return strings.HasPrefix(d.Filename, typed) }, completedDocuments)
+		for _, d := range found {
+			names = append(names, printable(d.Filename)+"\t"+printable(d.DocumentSet))
+		}
+		return err
+	})
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeSets offers the sets of the first documents.
+func (p *program) completeSets(cmd *cobra.Command, _ []string, _ string) (sets []string, _ cobra.ShellCompDirective) {
+	p.completing(cmd, func(ctx context.Context, t *app.Tenant) error {
+		found, err := t.Store.Documents(ctx, store.DocumentQuery{Limit: completedDocuments})
+		for _, d := range found {
+			if set := printable(d.DocumentSet); !slices.Contains(sets, set) {
+				sets = append(sets, set)
+			}
+		}
+		return err
+	})
+	return sets, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completing asks a tenant's services for what is to be offered. Who can't reach them gets nothing.
+func (p *program) completing(cmd *cobra.Command, ask func(ctx context.Context, t *app.Tenant) error) {
+	stderr := p.stderr
+	p.stderr = io.Discard // a warning would stand in the middle of the line
+	defer func() { p.stderr = stderr }()
+	parent := cmd.Context()
+	if parent == nil {
+		parent = context.Background()
+	}
+	ctx, cancel := context.WithTimeout(parent, completionTime)
+	defer cancel()
+	cmd.SetContext(ctx)
+	_ = p.withTenant(cmd, storeOnly, ask)
 }

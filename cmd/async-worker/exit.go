@@ -88,6 +88,9 @@ func judge(err error) verdict {
 	if _, ok := errors.AsType[*unknownTenantError](err); ok {
 		return verdict{exitConfig, next}
 	}
+	if _, ok := errors.AsType[*missingError](err); ok {
+		return verdict{exitFailed, next}
+	}
 	if e, ok := errors.AsType[*httpd.AddrError](err); ok && (is(syscall.EADDRINUSE) || is(syscall.EACCES)) { // others pass: an address that comes late
 		return verdict{exitConfig, "choose another HTTP_ADDR; who has this one: sudo ss -ltnp 'sport = :" + portOf(e.Addr) + "'"}
 	}

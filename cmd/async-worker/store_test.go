@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,6 +20,7 @@ type rows struct {
 	deliveries []store.DeliveryStatus
 	letters    []store.DeadLetter
 	hits       []store.Hit
+	documents  []store.DocumentEntry // in the order of a listing
 	asked      store.Query
 	canceled   []string
 	hidden     map[string]bool // jobs that no list has room for
@@ -99,6 +101,18 @@ func (r *rows) DeadLetter(_ context.Context, id string) (store.DeadLetter, error
 func (r *rows) Search(_ context.Context, q store.Query) ([]store.Hit, error) {
 	r.asked = q
 	return r.hits, r.trouble()
+}
+
+// Documents is as the database's, whose cursor is a place in the order of names and sets.
+func (r *rows) Documents(_ context.Context, q store.DocumentQuery) (found []store.DocumentEntry, err error) {
+	has := func(text string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(q.Filter)) }
+	for _, d := range r.documents {
+		after := q.After == nil || d.Filename > q.After.Filename || d.Filename == q.After.Filename && d.DocumentSet > q.After.DocumentSet
+		if after && (q.DocumentSet == "" || d.DocumentSet == q.DocumentSet) && (has(d.Filename) || has(d.Title)) && len(found) < q.Limit {
+			found = append(found, d)
+		}
+	}
+	return found, r.trouble()
 }
 
 func (r *rows) RequestCancel(_ context.Context, id, _ string) (store.Job, error) {
