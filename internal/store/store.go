@@ -52,6 +52,7 @@ type Store interface {
 	Reader
 	Passages
 	Replays
+	Resends
 	Upkeep
 	Examiner
 

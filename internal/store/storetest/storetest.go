@@ -64,6 +64,8 @@ var otherTests = []suiteTest{
 	{"deliveries", testDeliveries},
 	{"outbox state", testOutboxState},
 	{"deliveries by host", testSkipHosts},
+	{"deliveries for people", testListDeliveries},
+	{"deliveries again", testResendDelivery},
 	{"receivers that are down", testOutages},
 	{"paths that are down", testOutageOfAPath},
 	{"what speaks for others", testOutageOfSome},
