@@ -37,6 +37,8 @@ func (p *program) useCompletion(cmd *cobra.Command) {
 		cmd.ValidArgsFunction = p.completeJobs(job.Pending, job.Running)
 	case "async-worker jobs retry":
 		cmd.ValidArgsFunction = p.completeJobs(job.Failed)
+	case "async-worker webhooks resend":
+		cmd.ValidArgsFunction = p.completeDeliveries
 	case "async-worker documents delete":
 		cmd.ValidArgsFunction = p.completeDocuments
 	}
@@ -58,6 +60,7 @@ func flagValues() map[string][]string {
 	slices.Sort(classes)
 	return map[string][]string{
 		"status":     states(),
+		"state":      deliveryStates(),
 		"type":       types,
 		"class":      classes,
 		"priority":   {string(task.PriorityHigh), string(task.PriorityNormal), string(task.PriorityLow)},
@@ -107,6 +110,25 @@ func (p *program) completeDocuments(cmd *cobra.Command, args []string, typed str
 		return err
 	})
 	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeDeliveries offers the newest webhooks that could not be delivered.
+func (p *program) completeDeliveries(cmd *cobra.Command, args []string, _ string) (ids []string, _ cobra.ShellCompDirective) {
+	p.completing(cmd, func(ctx context.Context, t *app.Tenant) error {
+		for _, status := range []string{store.DeliveryFailed, store.DeliveryRefused} {
+			found, err := t.Store.ListDeliveries(ctx, store.DeliveryFilter{Status: status, Limit: completedJobs})
+			if err != nil {
+				return err
+			}
+			for _, d := range found {
+				if !slices.Contains(args, d.ID) {
+					ids = append(ids, printable(d.ID)+"\t"+printable(d.Status+" "+d.Event+" "+d.Host))
+				}
+			}
+		}
+		return nil
+	})
+	return ids, cobra.ShellCompDirectiveNoFileComp
 }
 
 // completeSets offers the sets of the first documents.

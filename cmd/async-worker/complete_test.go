@@ -25,12 +25,15 @@ func TestCompletion(t *testing.T) {
 		"documents delete --set two b": "b.pdf",
 		"documents delete b.pdf ":      "",
 		"documents list --set ":        "one two",
+		"webhooks list --state ":       "pending delivered failed refused",
+		"webhooks resend ":             "msg_f",
+		"webhooks resend msg_f ":       "",
 	} {
 		t.Run(args, func(t *testing.T) {
 			t.Parallel()
 			words := append([]string{"__complete"}, strings.Split(args, " ")...)
 			s := someRows()
-			s.documents = someDocuments()
+			s.documents, s.outbox = someDocuments(), someDeliveries()
 			r := invoke(t, app.Tenant{Store: s}, testEnv(), "", words...)
 			var got []string
 			for line := range strings.Lines(r.out) {

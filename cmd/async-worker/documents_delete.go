@@ -52,13 +52,6 @@ and prints the job's id. A worker of the tenant has to run; --watch waits for it
 	return cmd
 }
 
-// missingError is a document that is not in the index.
-type missingError struct{ filename, set string }
-
-func (e *missingError) Error() string {
-	return fmt.Sprintf("there is no document %q in the set %q", printable(e.filename), printable(e.set))
-}
-
 func (p *program) deleteDocument(ctx context.Context, t *app.Tenant, filename string, d deletion) error {
 	found, err := documentsNamed(ctx, t.Store, d.set, filename, func(e store.DocumentEntry) bool { return e.Filename == filename }, 1)
 	if err != nil {
@@ -67,7 +60,7 @@ func (p *program) deleteDocument(ctx context.Context, t *app.Tenant, filename st
 	if len(found) == 0 {
 		return &failure{
 			"delete the document", "async-worker documents list shows those that there are; what was made of one that is not in the index goes with async-worker enqueue --delete",
-			&missingError{filename, d.set},
+			&absentError{fmt.Errorf("there is no document %q in the set %q", printable(filename), printable(d.set))},
 		}
 	}
 	if !d.yes {

@@ -88,7 +88,7 @@ func judge(err error) verdict {
 	if _, ok := errors.AsType[*unknownTenantError](err); ok {
 		return verdict{exitConfig, next}
 	}
-	if _, ok := errors.AsType[*missingError](err); ok {
+	if _, ok := errors.AsType[*absentError](err); ok {
 		return verdict{exitFailed, next}
 	}
 	if e, ok := errors.AsType[*httpd.AddrError](err); ok && (is(syscall.EADDRINUSE) || is(syscall.EACCES)) { // others pass: an address that comes late
@@ -138,6 +138,10 @@ func judge(err error) verdict {
 		return verdict{exitFailed, "to begin its attempts again: async-worker jobs retry --force"}
 	case is(store.ErrNotFailed):
 		return verdict{exitFailed, "async-worker jobs get shows how it stands; to do a task again that is done, enqueue it with --force"}
+	case is(store.ErrNotResendable):
+		return verdict{exitFailed, "async-worker webhooks list shows how it stands"}
+	case is(store.ErrDelivered):
+		return verdict{exitFailed, "to send it once more all the same: async-worker webhooks resend --delivered"}
 	case is(store.ErrTerminal):
 		return verdict{exitFailed, "nothing is left to do; async-worker jobs get shows how it ended"}
 	case is(fs.ErrPermission):

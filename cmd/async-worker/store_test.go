@@ -18,6 +18,8 @@ type rows struct {
 	jobs       []store.Job
 	events     map[string][]store.JobEvent
 	deliveries []store.DeliveryStatus
+	outbox     []store.DeliveryEntry // the newest first
+	listed     store.DeliveryFilter
 	letters    []store.DeadLetter
 	hits       []store.Hit
 	documents  []store.DocumentEntry // in the order of a listing
@@ -83,6 +85,16 @@ func (r *rows) Events(_ context.Context, id string, after int64, limit int) ([]s
 
 func (r *rows) JobDeliveries(context.Context, string) ([]store.DeliveryStatus, error) {
 	return r.deliveries, r.trouble()
+}
+
+func (r *rows) ListDeliveries(_ context.Context, f store.DeliveryFilter) (found []store.DeliveryEntry, err error) {
+	r.listed = f
+	for _, d := range r.outbox {
+		if f.Status == "" || d.Status == f.Status {
+			found = append(found, d)
+		}
+	}
+	return found, r.trouble()
 }
 
 func (r *rows) DeadLetters(context.Context, store.DeadLetterFilter) ([]store.DeadLetter, error) {
