@@ -40,7 +40,7 @@ func groupCommands(root *cobra.Command) {
 	)
 	for group, names := range map[string][]string{
 		aboutTasks:   {"enqueue", "ask", "summarize", "search", "documents", "jobs", "dlq", "queue", "webhooks", "extract"},
-		aboutWorker:  {"run", "status", "reload", "check-config", "doctor", "migrate"},
+		aboutWorker:  {"run", "status", "reload", "check-config", "doctor", "migrate", "token"},
 		aboutMachine: {"tenant", "dev"},
 	} {
 		for _, c := range root.Commands() {
