@@ -98,6 +98,9 @@ func judge(err error) verdict {
 		return verdict{d.code(), ""}
 	}
 	if problems, ok := errors.AsType[*config.Errors](err); ok {
+		if problems.Has(config.SigningName) { // its remedy says it all, and check-config does not know it
+			return verdict{exitConfig, ""}
+		}
 		next = "mend these settings; async-worker check-config shows what is in force"
 		if problems.Has("SUPABASE_URL") || problems.Has("AZURE_STORAGE_CONNECTION_STRING") {
 			next += "; or make a tenant of this machine: sudo async-worker tenant add NAME"
