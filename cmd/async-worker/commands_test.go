@@ -29,10 +29,10 @@ const nobody = 65534
 // tried are the commands of the table, with what they need to do something.
 func tried() []string {
 	return []string{
-		"enqueue --filename a.pdf --document-set s", "ask why", "summarize a.pdf", "search cranes",
+		"enqueue --filename a.pdf --document-set s", "ask why", "summarize a.pdf", "search cranes", "documents list",
 		"jobs list", "jobs get t1", "jobs watch t1", "jobs cancel t1", "jobs retry t1",
-		"dlq list", "dlq show d1", "dlq replay d1", "dlq purge d1 --yes", "queue",
-		"check-config", "doctor", "migrate", "status", "tenant list", "version",
+		"dlq list", "dlq show d1", "dlq replay d1", "dlq purge d1 --yes", "queue", "webhooks list",
+		"check-config", "doctor", "migrate", "token --role reader", "status", "tenant list", "version",
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,6 +19,8 @@ import (
 const (
 	completionTime = 2 * time.Second // that the database has, when Tab is pressed
 	completedJobs  = 50              // the newest
+
+	completedDocuments = 200 // the first by name
 )
 
 // useCompletion completes the values of flags that have few, and ids of jobs, for all commands below cmd.
@@ -34,6 +37,10 @@ func (p *program) useCompletion(cmd *cobra.Command) {
 		cmd.ValidArgsFunction = p.completeJobs(job.Pending, job.Running)
 	case "async-worker jobs retry":
 		cmd.ValidArgsFunction = p.completeJobs(job.Failed)
+	case "async-worker webhooks resend":
+		cmd.ValidArgsFunction = p.completeDeliveries
+	case "async-worker documents delete":
+		cmd.ValidArgsFunction = p.completeDocuments
 	}
 	for _, sub := range cmd.Commands() {
 		p.useCompletion(sub)
@@ -53,6 +60,7 @@ func flagValues() map[string][]string {
 	slices.Sort(classes)
 	return map[string][]string{
 		"status":     states(),
+		"state":      deliveryStates(),
 		"type":       types,
 		"class":      classes,
 		"priority":   {string(task.PriorityHigh), string(task.PriorityNormal), string(task.PriorityLow)},
@@ -67,21 +75,10 @@ func states() []string {
 	return []string{string(job.Pending), string(job.Running), string(job.Succeeded), string(job.Failed), string(job.Canceled)}
 }
 
-// completeJobs offers the ids of the newest jobs in some states. Who can't reach the database gets none.
+// completeJobs offers the ids of the newest jobs in some states.
 func (p *program) completeJobs(in ...job.State) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) (ids []string, _ cobra.ShellCompDirective) {
-		const none = cobra.ShellCompDirectiveNoFileComp
-		stderr := p.stderr
-		p.stderr = io.Discard // a warning would stand in the middle of the line
-		defer func() { p.stderr = stderr }()
-		parent := cmd.Context()
-		if parent == nil {
-			parent = context.Background()
-		}
-		ctx, cancel := context.WithTimeout(parent, completionTime)
-		defer cancel()
-		cmd.SetContext(ctx)
-		_ = p.withTenant(cmd, storeOnly, func(ctx context.Context, t *app.Tenant) error {
+		p.completing(cmd, func(ctx context.Context, t *app.Tenant) error {
 			for _, state := range in {
 				jobs, err := t.Store.Jobs(ctx, store.JobFilter{Status: string(state), Limit: completedJobs})
 				if err != nil {
@@ -95,6 +92,70 @@ func (p *program) completeJobs(in ...job.State) cobra.CompletionFunc {
 			}
 			return nil
 		})
-		return ids, none
+		return ids, cobra.ShellCompDirectiveNoFileComp
 	}
+}
+
+// completeDocuments offers the names of documents that begin as what is typed, of the set that is given.
+func (p *program) completeDocuments(cmd *cobra.Command, args []string, typed string) (names []string, _ cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	set, _ := cmd.Flags().GetString("set")
+	p.completing(cmd, func(ctx context.Context, t *app.Tenant) error {
+		found, err := documentsNamed(ctx, t.Store, set, typed, func(d store.DocumentEntry) bool { return strings.HasPrefix(d.Filename, typed) }, completedDocuments)
+		for _, d := range found {
+			names = append(names, printable(d.Filename)+"\t"+printable(d.DocumentSet))
+		}
+		return err
+	})
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeDeliveries offers the newest webhooks that could not be delivered.
+func (p *program) completeDeliveries(cmd *cobra.Command, args []string, _ string) (ids []string, _ cobra.ShellCompDirective) {
+	p.completing(cmd, func(ctx context.Context, t *app.Tenant) error {
+		for _, status := range []string{store.DeliveryFailed, store.DeliveryRefused} {
+			found, err := t.Store.ListDeliveries(ctx, store.DeliveryFilter{Status: status, Limit: completedJobs})
+			if err != nil {
+				return err
+			}
+			for _, d := range found {
+				if !slices.Contains(args, d.ID) {
+					ids = append(ids, printable(d.ID)+"\t"+printable(d.Status+" "+d.Event+" "+d.Host))
+				}
+			}
+		}
+		return nil
+	})
+	return ids, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeSets offers the sets of the first documents.
+func (p *program) completeSets(cmd *cobra.Command, _ []string, _ string) (sets []string, _ cobra.ShellCompDirective) {
+	p.completing(cmd, func(ctx context.Context, t *app.Tenant) error {
+		found, err := t.Store.Documents(ctx, store.DocumentQuery{Limit: completedDocuments})
+		for _, d := range found {
+			if set := printable(d.DocumentSet); !slices.Contains(sets, set) {
+				sets = append(sets, set)
+			}
+		}
+		return err
+	})
+	return sets, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completing asks a tenant's services for what is to be offered. Who can't reach them gets nothing.
+func (p *program) completing(cmd *cobra.Command, ask func(ctx context.Context, t *app.Tenant) error) {
+	stderr := p.stderr
+	p.stderr = io.Discard // a warning would stand in the middle of the line
+	defer func() { p.stderr = stderr }()
+	parent := cmd.Context()
+	if parent == nil {
+		parent = context.Background()
+	}
+	ctx, cancel := context.WithTimeout(parent, completionTime)
+	defer cancel()
+	cmd.SetContext(ctx)
+	_ = p.withTenant(cmd, storeOnly, ask)
 }

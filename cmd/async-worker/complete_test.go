@@ -20,11 +20,22 @@ func TestCompletion(t *testing.T) {
 		"jobs cancel busy ":     "",
 		"jobs retry ":           "bad",
 		"jobs list --frobnicat": "",
+
+		"documents delete ":            "a.pdf b.pdf b.pdf",
+		"documents delete --set two b": "b.pdf",
+		"documents delete b.pdf ":      "",
+		"documents list --set ":        "one two",
+		"token --role ":                "reader worker",
+		"webhooks list --state ":       "pending delivered failed refused",
+		"webhooks resend ":             "msg_f",
+		"webhooks resend msg_f ":       "",
 	} {
 		t.Run(args, func(t *testing.T) {
 			t.Parallel()
 			words := append([]string{"__complete"}, strings.Split(args, " ")...)
-			r := invoke(t, app.Tenant{Store: someRows()}, testEnv(), "", words...)
+			s := someRows()
+			s.documents, s.outbox = someDocuments(), someDeliveries()
+			r := invoke(t, app.Tenant{Store: s}, testEnv(), "", words...)
 			var got []string
 			for line := range strings.Lines(r.out) {
 				if value, _, _ := strings.Cut(strings.TrimSpace(line), "\t"); value != "" && !strings.HasPrefix(value, ":") {

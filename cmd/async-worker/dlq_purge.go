@@ -94,7 +94,8 @@ func (p *program) purge(ctx context.Context, t *app.Tenant, g purging, letters [
 		return p.printDeadLetters(g.out, letters)
 	}
 	if len(ids) > 0 && !g.yes {
-		if err := confirm(p.stdin, p.stderr, t.Config.ClientID, len(ids)); err != nil {
+		what := fmt.Sprintf("%d dead letters of %s will be removed for good.", len(ids), t.Config.ClientID)
+		if err := confirm(p.stdin, p.stderr, what, fmt.Sprintf("purge %d", len(ids)), "nothing was removed"); err != nil {
 			return err
 		}
 	}
@@ -143,16 +144,15 @@ func (p *program) purgeAll(ctx context.Context, t *app.Tenant, g purging, ids []
 	return nil
 }
 
-// confirm wants the words "purge" and the number to be typed.
-func confirm(in io.Reader, out io.Writer, client string, n int) error {
-	want := fmt.Sprintf("purge %d", n)
-	fmt.Fprintf(out, "%d dead letters of %s will be removed for good. To go on, type %q: ", n, client, want)
+// confirm wants some words to be typed after what will be done was told; without them it says what was not done.
+func confirm(in io.Reader, out io.Writer, what, want, undone string) error {
+	fmt.Fprintf(out, "%s To go on, type %q: ", what, want)
 	line, err := bufio.NewReader(io.LimitReader(in, 1024)).ReadString('\n')
 	if err != nil && err != io.EOF {
 		return fmt.Errorf("read the answer: %w", err)
 	}
 	if strings.TrimSpace(line) != want {
-		return badUsage("look with --dry-run first", "nothing was removed: the answer was not %q", want)
+		return badUsage("do it again and type "+want+" to go on", "%s: the answer was not %q", undone, want)
 	}
 	return nil
 }

@@ -325,7 +325,7 @@ func TestPurge(t *testing.T) {
 func TestConfirm(t *testing.T) {
 	t.Parallel()
 	for answer, ok := range map[string]bool{"purge 12\n": true, " purge 12 ": true, "purge 1\n": false, "y\n": false, "": false, "\n": false} {
-		if err := confirm(strings.NewReader(answer), io.Discard, "southhaven", 12); (err == nil) != ok {
+		if err := confirm(strings.NewReader(answer), io.Discard, "12 dead letters go.", "purge 12", "nothing was removed"); (err == nil) != ok {
 			t.Errorf("%q: %v", answer, err)
 		}
 	}

@@ -88,6 +88,9 @@ func judge(err error) verdict {
 	if _, ok := errors.AsType[*unknownTenantError](err); ok {
 		return verdict{exitConfig, next}
 	}
+	if _, ok := errors.AsType[*absentError](err); ok {
+		return verdict{exitFailed, next}
+	}
 	if e, ok := errors.AsType[*httpd.AddrError](err); ok && (is(syscall.EADDRINUSE) || is(syscall.EACCES)) { // others pass: an address that comes late
 		return verdict{exitConfig, "choose another HTTP_ADDR; who has this one: sudo ss -ltnp 'sport = :" + portOf(e.Addr) + "'"}
 	}
@@ -95,6 +98,9 @@ func judge(err error) verdict {
 		return verdict{d.code(), ""}
 	}
 	if problems, ok := errors.AsType[*config.Errors](err); ok {
+		if problems.Has(config.SigningName) { // its remedy says it all, and check-config does not know it
+			return verdict{exitConfig, ""}
+		}
 		next = "mend these settings; async-worker check-config shows what is in force"
 		if problems.Has("SUPABASE_URL") || problems.Has("AZURE_STORAGE_CONNECTION_STRING") {
 			next += "; or make a tenant of this machine: sudo async-worker tenant add NAME"
@@ -137,6 +143,10 @@ func judge(err error) verdict {
 		return verdict{exitFailed, "to begin its attempts again: async-worker jobs retry --force"}
 	case is(store.ErrNotFailed):
 		return verdict{exitFailed, "async-worker jobs get shows how it stands; to do a task again that is done, enqueue it with --force"}
+	case is(store.ErrNotResendable):
+		return verdict{exitFailed, "async-worker webhooks list shows how it stands"}
+	case is(store.ErrDelivered):
+		return verdict{exitFailed, "to send it once more all the same: async-worker webhooks resend --delivered"}
 	case is(store.ErrTerminal):
 		return verdict{exitFailed, "nothing is left to do; async-worker jobs get shows how it ended"}
 	case is(fs.ErrPermission):

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os/user"
-	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -31,77 +30,6 @@ func (p *program) newJobsCommand() *cobra.Command {
 	cmd.AddCommand(p.newJobsListCommand(), p.newJobsGetCommand(), p.newJobsWatchCommand(), p.newJobsCancelCommand(),
 		p.newJobsRetryCommand())
 	return cmd
-}
-
-func (p *program) newJobsListCommand() *cobra.Command {
-	var out format
-	var f store.JobFilter
-	var before string
-	cmd := &cobra.Command{
-		Use: "list", Aliases: []string{"ls"}, Short: "List jobs, the newest first",
-		Example: `  async-worker jobs list --status failed
-  async-worker jobs list --type ingest -n 10 -o json`,
-		Args: none,
-		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
-			if f.Status != "" && !slices.Contains(states(), f.Status) {
-				return badUsage("the states are "+strings.Join(states(), ", "), "--status %q is no state", f.Status)
-			}
-			var err error
-			if f.Before, err = parseBefore(before); err != nil {
-				return err
-			}
-			if err := checkLimit(f.Limit, 1000); err != nil {
-				return err
-			}
-			return p.withTenant(cmd, storeOnly, func(ctx context.Context, t *app.Tenant) error {
-				jobs, err := t.Store.Jobs(ctx, f)
-				if err != nil {
-					return &failure{"list jobs", nextStore, err}
-				}
-				return p.printJobs(out, jobs)
-			})
-		}),
-	}
-	addOutput(cmd, &out)
-	cmd.Flags().StringVar(&f.Status, "status", "", "only jobs in this state: pending, running, succeeded, failed, canceled")
-	cmd.Flags().StringVar(&f.Type, "type", "", "only jobs of this type, e.g. ingest")
-	cmd.Flags().StringVar(&before, "before", "", "only jobs created before this time, e.g. 2026-03-01T12:00:00Z; for the next page")
-	cmd.Flags().IntVarP(&f.Limit, "limit", "n", 50, "how many at most, 1 to 1000")
-	addSettings(cmd, storeOnly)
-	return cmd
-}
-
-func (p *program) printJobs(out format, jobs []store.Job) error {
-	if out == asJSON {
-		return printJSON(p.stdout, orEmpty(jobs))
-	}
-	rows := make([][]string, 0, len(jobs))
-	for _, j := range jobs {
-		rows = append(rows, []string{
-			j.ID, j.Type, j.Status, j.Stage, strconv.Itoa(j.Progress) + "%", fmt.Sprintf("%d/%d", j.Attempts, j.MaxAttempts),
-			when(j.CreatedAt), shorten(label(j), 40), shorten(trouble(j), 60),
-		})
-	}
-	return table(p.stdout, []string{"ID", "TYPE", "STATUS", "STAGE", "DONE", "TRIES", "CREATED", "WHAT", "ERROR OR WARNING"}, rows)
-}
-
-// warnings are those of a job's result.
-func warnings(j store.Job) []string {
-	var result struct {
-		Warnings []string `json:"warnings"`
-	}
-	if len(j.Result) == 0 || json.Unmarshal(j.Result, &result) != nil {
-		return nil
-	}
-	return result.Warnings
-}
-
-// trouble is what a job failed with, or what its result warns of.
-func trouble(j store.Job) string {
-	if w := warnings(j); len(w) > 0 && j.ErrorMessage == "" {
-		return "! " + strings.Join(w, "; ")
-	}
-	return j.ErrorMessage
 }
 
 // jobStory is what `jobs get -o json` prints: the row, and what happened to it.
@@ -338,23 +266,4 @@ func whoami() string {
 		return "command line"
 	}
 	return "command line: " + u.Username
-}
-
-func parseBefore(text string) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
-	}
-	for _, layout := range []string{time.RFC3339Nano, time.DateTime, time.DateOnly} {
-		if t, err := time.ParseInLocation(layout, text, time.Local); err == nil {
-			return t, nil
-		}
-	}
-	return time.Time{}, badUsage("write it like 2026-03-01T12:00:00Z or 2026-03-01", "--before %q is no time", text)
-}
-
-func checkLimit(n, most int) error {
-	if n < 1 || n > most {
-		return badUsage(fmt.Sprintf("it goes from 1 to %d", most), "--limit %d is out of range", n)
-	}
-	return nil
 }

@@ -71,6 +71,8 @@ func needsTenant(cmd *cobra.Command, groups config.Group) bool {
 	switch cmd.Name() {
 	case "run", "reload":
 		return false
+	case "token":
+		return true
 	case "status":
 		return !cmd.Flags().Changed("addr") && !cmd.Flags().Changed("socket")
 	}

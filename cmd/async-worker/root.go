@@ -100,7 +100,7 @@ Exit codes: 0 fine, 1 it failed, 2 usage, 69 a service is down, 75 try again, 77
 		p.newRunCommand(), p.newEnqueueCommand(), p.newJobsCommand(), p.newDLQCommand(), p.newSearchCommand(),
 		p.newExtractCommand(), p.newMigrateCommand(), p.newCheckConfigCommand(), p.newStatusCommand(), p.newReloadCommand(), p.newVersionCommand(),
 		p.newDoctorCommand(), p.newQueueCommand(), p.newAskCommand(), p.newSummarizeCommand(), p.newWebhooksCommand(),
-		p.newTenantCommand(), p.newGenerateCommand(),
+		p.newTenantCommand(), p.newGenerateCommand(), p.newDocumentsCommand(), p.newTokenCommand(),
 	)
 	if devstack.Here() {
 		root.AddCommand(p.newDevCommand())

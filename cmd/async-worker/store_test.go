@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -17,12 +18,16 @@ type rows struct {
 	jobs       []store.Job
 	events     map[string][]store.JobEvent
 	deliveries []store.DeliveryStatus
+	outbox     []store.DeliveryEntry // the newest first
+	listed     store.DeliveryFilter
 	letters    []store.DeadLetter
 	hits       []store.Hit
+	documents  []store.DocumentEntry // in the order of a listing
 	asked      store.Query
 	canceled   []string
-	fail       error // what every question is answered with
-	failures   int   // how often; 0: always
+	hidden     map[string]bool // jobs that no list has room for
+	fail       error           // what every question is answered with
+	failures   int             // how often; 0: always
 	submitted  map[string]store.Submission
 	sent       map[string]bool
 }
@@ -59,7 +64,7 @@ func (r *rows) Jobs(_ context.Context, f store.JobFilter) ([]store.Job, error) {
 	defer r.mu.Unlock()
 	var out []store.Job
 	for _, j := range r.jobs {
-		if f.Status == "" || j.Status == f.Status {
+		if (f.Status == "" || j.Status == f.Status) && !r.hidden[j.ID] {
 			out = append(out, j)
 		}
 	}
@@ -82,6 +87,16 @@ func (r *rows) JobDeliveries(context.Context, string) ([]store.DeliveryStatus, e
 	return r.deliveries, r.trouble()
 }
 
+func (r *rows) ListDeliveries(_ context.Context, f store.DeliveryFilter) (found []store.DeliveryEntry, err error) {
+	r.listed = f
+	for _, d := range r.outbox {
+		if f.Status == "" || d.Status == f.Status {
+			found = append(found, d)
+		}
+	}
+	return found, r.trouble()
+}
+
 func (r *rows) DeadLetters(context.Context, store.DeadLetterFilter) ([]store.DeadLetter, error) {
 	return r.letters, r.trouble()
 }
@@ -98,6 +113,18 @@ func (r *rows) DeadLetter(_ context.Context, id string) (store.DeadLetter, error
 func (r *rows) Search(_ context.Context, q store.Query) ([]store.Hit, error) {
 	r.asked = q
 	return r.hits, r.trouble()
+}
+
+// Documents is as the database's, whose cursor is a place in the order of names and sets.
+func (r *rows) Documents(_ context.Context, q store.DocumentQuery) (found []store.DocumentEntry, err error) {
+	has := func(text string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(q.Filter)) }
+	for _, d := range r.documents {
+		after := q.After == nil || d.Filename > q.After.Filename || d.Filename == q.After.Filename && d.DocumentSet > q.After.DocumentSet
+		if after && (q.DocumentSet == "" || d.DocumentSet == q.DocumentSet) && (has(d.Filename) || has(d.Title)) && len(found) < q.Limit {
+			found = append(found, d)
+		}
+	}
+	return found, r.trouble()
 }
 
 func (r *rows) RequestCancel(_ context.Context, id, _ string) (store.Job, error) {
@@ -150,4 +177,36 @@ func (r *rows) happen(id string, state job.State, events ...store.JobEvent) {
 			r.jobs[i].Status = string(state)
 		}
 	}
+}
+
+// put adds a job, the newest.
+func (r *rows) put(j store.Job) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.jobs = append([]store.Job{j}, r.jobs...)
+}
+
+// edit changes a job.
+func (r *rows) edit(id string, change func(*store.Job)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range r.jobs {
+		if r.jobs[i].ID == id {
+			change(&r.jobs[i])
+		}
+	}
+}
+
+// hide leaves a job out of lists, as when newer ones take its place.
+func (r *rows) hide(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.hidden = map[string]bool{id: true}
+}
+
+// refuse fails so many questions; 0: all.
+func (r *rows) refuse(err error, times int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.fail, r.failures = err, times
 }

@@ -16,14 +16,14 @@ import (
 
 func (p *program) newTenantCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "tenant", Short: "Add, list and remove the tenants of this machine",
+		Use: "tenant", Short: "Add, edit, list and remove the tenants of this machine",
 		Long: `tenant keeps the files that make a tenant on a machine with systemd: /etc/async-worker/TENANT.env with its
 settings, and its secrets, one file each, in /etc/async-worker/credentials/TENANT. It needs root. The worker of a
 tenant is the instance async-worker@TENANT.`,
 		Args: subcommand,
 		RunE: showHelp,
 	}
-	cmd.AddCommand(p.newTenantAddCommand(), p.newTenantListCommand(), p.newTenantRemoveCommand())
+	cmd.AddCommand(p.newTenantAddCommand(), p.newTenantEditCommand(), p.newTenantListCommand(), p.newTenantRemoveCommand())
 	return cmd
 }
 

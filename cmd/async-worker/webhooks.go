@@ -26,9 +26,9 @@ const (
 
 func (p *program) newWebhooksCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "webhooks", Short: "Try webhooks out", Args: subcommand, RunE: showHelp,
+		Use: "webhooks", Short: "See, send again and try out webhooks", Args: subcommand, RunE: showHelp,
 	}
-	cmd.AddCommand(p.newWebhooksListenCommand())
+	cmd.AddCommand(p.newWebhooksListCommand(), p.newWebhooksResendCommand(), p.newWebhooksListenCommand())
 	return cmd
 }
 

@@ -140,16 +140,20 @@ func TestPostgREST(t *testing.T) {
 
 func TestTenantKey(t *testing.T) {
 	t.Parallel()
-	key, err := TenantKey("secret", "southhaven")
+	const secret = "a secret of at least 32 characters"
+	key, err := TenantKey(secret, "southhaven")
 	if err != nil {
 		t.Fatal(err)
 	}
 	claims := jwt.MapClaims{}
-	if _, err := jwt.ParseWithClaims(key, claims, func(*jwt.Token) (any, error) { return []byte("secret"), nil }); err != nil {
+	if _, err := jwt.ParseWithClaims(key, claims, func(*jwt.Token) (any, error) { return []byte(secret), nil }); err != nil {
 		t.Fatal(err)
 	}
 	if claims["role"] != "async_worker" || claims["client_id"] != "southhaven" {
 		t.Errorf("claims: %v", claims)
+	}
+	if key, err := TenantKey("secret", "southhaven"); err == nil {
+		t.Errorf("signed with a short secret: %s", key)
 	}
 }
 

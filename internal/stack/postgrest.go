@@ -15,8 +15,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/golang-jwt/jwt/v5"
 	"github.com/jackc/pgx/v5"
+
+	"github.com/seed-7227ef26/async-worker/internal/tenantkey"
 )
 
 // PostgREST is a running PostgREST, the program behind Supabase's /rest/v1.
@@ -174,30 +175,21 @@ func (p *PostgREST) Handler() http.Handler {
 func (p *PostgREST) Stop() error { return p.process.Stop(syscall.SIGTERM, 5*time.Second) }
 
 // ServiceKey mints a key of the role service_role, which reaches every tenant, valid for a year.
-func ServiceKey(jwtSecret string) (string, error) {
-	return mint(jwtSecret, jwt.MapClaims{"role": "service_role"})
-}
+func ServiceKey(jwtSecret string) (string, error) { return mint(jwtSecret, "service_role", "") }
 
 // TenantKey mints a key that reaches one tenant's rows and nothing else, valid for a year. Without a client it names none.
 func TenantKey(jwtSecret, clientID string) (string, error) {
-	return mint(jwtSecret, jwt.MapClaims{"role": "async_worker", "client_id": clientID})
+	return mint(jwtSecret, tenantkey.Worker, clientID)
 }
 
 // ReaderKey mints a key that reads one tenant's documents, jobs and results, valid for a year.
 func ReaderKey(jwtSecret, clientID string) (string, error) {
-	return mint(jwtSecret, jwt.MapClaims{"role": "async_worker_reader", "client_id": clientID})
+	return mint(jwtSecret, tenantkey.Reader, clientID)
 }
 
-func mint(secret string, claims jwt.MapClaims) (string, error) {
-	if claims["client_id"] == "" {
-		delete(claims, "client_id")
-	}
-	claims["iss"], claims["exp"] = "async-worker-dev", time.Now().AddDate(1, 0, 0).Unix()
-	key, err := jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString([]byte(secret))
-	if err != nil {
-		return "", fmt.Errorf("sign a key: %w", err)
-	}
-	return key, nil
+func mint(secret, role, clientID string) (string, error) {
+	now := time.Now()
+	return tenantkey.Sign(secret, tenantkey.Claims{Role: role, ClientID: clientID, Issuer: "async-worker-dev", From: now, Until: now.AddDate(1, 0, 0)})
 }
 
 // supabaseRoles makes the roles that every Supabase project has, with the defaults that matter: the web

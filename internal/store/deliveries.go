@@ -1,6 +1,17 @@
 package store
 
-import "time"
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+var (
+	// ErrNotResendable says that a delivery can't be sent again: it is pending, and so is sent by itself, or its id can't be signed.
+	ErrNotResendable = errors.New("store: the webhook is not to be sent again")
+	// ErrDelivered says that a delivery reached its receiver.
+	ErrDelivered = errors.New("store: the webhook was delivered")
+)
 
 // Claim asks for due deliveries.
 type Claim struct {
@@ -105,4 +116,42 @@ type DeliveryStatus struct {
 	ResponseStatus *int       `json:"response_status"`
 	LastError      *string    `json:"last_error"`
 	DeliveredAt    *time.Time `json:"delivered_at"`
+}
+
+// Resends are what people do with deliveries.
+type Resends interface {
+	ListDeliveries(ctx context.Context, f DeliveryFilter) ([]DeliveryEntry, error)
+	// ResendDelivery has a delivery that is over sent again under its id, as if it were new. ErrNotFound,
+	// ErrNotResendable, and ErrDelivered unless r.Delivered.
+	ResendDelivery(ctx context.Context, r DeliveryResend) (DeliveryEntry, error)
+}
+
+// DeliveryFilter narrows a listing of deliveries, newest first. Zero fields don't narrow.
+type DeliveryFilter struct {
+	Status string `json:"status,omitempty"`
+	JobID  string `json:"job_id,omitempty"`
+	Limit  int    `json:"limit"` // 1-1000
+}
+
+// DeliveryEntry is a delivery of a listing. It has no address, whose path or query may hold a token.
+type DeliveryEntry struct {
+	ID             string     `json:"id"` // the webhook-id
+	JobID          string     `json:"job_id,omitempty"`
+	Event          string     `json:"event"` // task.completed, task.failed, …
+	Host           string     `json:"host"`
+	Status         string     `json:"status"`
+	Attempts       int        `json:"attempts"`
+	InFlight       bool       `json:"in_flight"` // a worker is sending it
+	Waiting        bool       `json:"waiting"`   // its receiver is down
+	NextAttemptAt  *time.Time `json:"next_attempt_at,omitempty"`
+	ResponseStatus *int       `json:"response_status,omitempty"`
+	LastError      *string    `json:"last_error,omitempty"`
+	CreatedAt      time.Time  `json:"created_at"` // or when it was last sent again by hand
+	DeliveredAt    *time.Time `json:"delivered_at,omitempty"`
+}
+
+// DeliveryResend asks for a delivery to be sent again.
+type DeliveryResend struct {
+	ID        string `json:"id"`
+	Delivered bool   `json:"delivered,omitempty"` // also one that was delivered
 }

@@ -7,6 +7,7 @@ type DocumentQuery struct {
 	DocumentSet string          `json:"document_set,omitempty"` // empty: all of the tenant's
 	Filter      string          `json:"filter,omitempty"`       // a part of the filename or title, whatever its case
 	After       *DocumentCursor `json:"after,omitempty"`        // for the next page
+	Details     bool            `json:"details,omitempty"`      // State, Warnings and JobID, too
 	Limit       int             `json:"limit"`                  // 1-1000
 }
 
@@ -15,6 +16,12 @@ type DocumentCursor struct {
 	Filename    string `json:"filename"`
 	DocumentSet string `json:"document_set"`
 }
+
+// What a document's active version is, as State tells.
+const (
+	DocumentActive    = "active"
+	DocumentReplacing = "replacing" // a job is making the next version, or takes the document out
+)
 
 // DocumentEntry is a document that has an active version.
 type DocumentEntry struct {
@@ -27,6 +34,11 @@ type DocumentEntry struct {
 	Version     int       `json:"version"`
 	Chunks      int       `json:"chunks"`
 	UpdatedAt   time.Time `json:"updated_at,omitzero"`
+
+	// Of a listing with Details; a database that was not migrated since doesn't tell them.
+	State    string   `json:"state,omitempty"`
+	Warnings []string `json:"warnings,omitempty"` // of the job that made the version
+	JobID    string   `json:"job_id,omitempty"`   // that made it
 }
 
 // DocumentOutline is a document and its headings in reading order, at most 1000.

@@ -54,6 +54,7 @@ type Store interface {
 	Reader
 	Passages
 	Replays
+	Resends
 	Upkeep
 	Examiner
 

@@ -24,7 +24,7 @@ func (m *Machine) write(p plan) error {
 		if !ok {
 			continue
 		}
-		if err := m.replace(path.Join(secretsPath(p.name), name), value+"\n", credentialMode, 0); err != nil {
+		if err := m.replace(path.Join(secretsPath(p.name), name), value+"\n", credentialMode, owner{}); err != nil {
 			return err
 		}
 	}
@@ -36,7 +36,7 @@ func (m *Machine) write(p plan) error {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		group = int(s.Gid)
 	}
-	return m.replace(envPath(p.name), p.file.String(), settingsMode, group)
+	return m.replace(envPath(p.name), p.file.String(), settingsMode, owner{group: group})
 }
 
 // mkdirs makes the folders that the package makes, if there is none, and the tenant's own.
@@ -71,9 +71,12 @@ func (m *Machine) mkdir(folder string, mode fs.FileMode) error {
 	return m.root.Chmod(folder, mode)
 }
 
+// owner is whose a file is to be; the zero value: root's.
+type owner struct{ user, group int }
+
 // replace writes a file as a whole or not at all, whatever happens meanwhile: under another name first, then renamed. It
 // never has a wider mode than at the end.
-func (m *Machine) replace(file, content string, mode fs.FileMode, group int) (err error) {
+func (m *Machine) replace(file, content string, mode fs.FileMode, o owner) (err error) {
 	temporary := path.Join(path.Dir(file), "."+path.Base(file)+"."+rand.Text()[:8])
 	f, err := m.root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, credentialMode)
 	if err != nil {
@@ -86,7 +89,7 @@ func (m *Machine) replace(file, content string, mode fs.FileMode, group int) (er
 	}()
 	_, err = f.WriteString(content)
 	if err == nil && os.Geteuid() == 0 {
-		err = f.Chown(0, group)
+		err = f.Chown(o.user, o.group)
 	}
 	if err == nil {
 		err = f.Chmod(mode)

@@ -28,6 +28,7 @@ func rules() []rule {
 		{"internal/logging/...", []string{"internal/event", jobWords}, "anything may log"},
 		{"internal/config/...", []string{taskWords, jobWords}, "settings are read before anything is built"},
 		{"internal/tenants/...", []string{"internal/config"}, "it keeps the files of a machine's tenants, and runs none"},
+		{"internal/tenantkey", nil, "it signs, and knows nothing of what the keys open"},
 		{"systemd/...", nil, "it is of use to any daemon"},
 		{"internal/httpd/...", nil, "it serves, and knows nothing of what"},
 		{"internal/azure/...", []string{jobWords}, "it is what queue/azure and blob/azure share"},
@@ -92,14 +93,14 @@ func rules() []rule {
 			"cmd/...",
 			[]string{
 				"cmd/...", "internal/app/...", "internal/devstack", "internal/config", "internal/logging", "internal/stack", "internal/store", "internal/store/schema",
-				"internal/doctor", "internal/event", "internal/httpd", "internal/tenants", "internal/replay", "internal/blob", "internal/extract",
+				"internal/doctor", "internal/event", "internal/httpd", "internal/tenants", "internal/tenantkey", "internal/replay", "internal/blob", "internal/extract",
 				"queue", "webhook", "systemd", taskWords, jobWords,
 			},
 			"commands get back ends from internal/app",
 		},
 
 		// Support of tests and of the local stack.
-		{"internal/stack/...", []string{"internal/stack/...", "internal/store/schema"}, "it starts programs"},
+		{"internal/stack/...", []string{"internal/stack/...", "internal/store/schema", "internal/tenantkey"}, "it starts programs"},
 		{"internal/llm/llmtest", []string{"internal/llm/...", jobWords}, "it is for tests"},
 		{"dev/...", nil, "it makes what is checked in under dev"},
 		{"packaging/...", []string{"internal/config"}, "it looks at the program from outside, as a package does"},
@@ -126,6 +127,7 @@ func owners() []owner {
 		// Exit codes tell a refused login from a server that is down; migrate talks to Postgres directly.
 		{"github.com/jackc/pgx/v5/pgconn", []string{"internal/store/...", "internal/stack/...", "cmd/...", "test/..."}},
 		{"github.com/jackc/pgx", []string{"internal/store/...", "internal/stack/...", "test/..."}},
+		{"github.com/golang-jwt/jwt", []string{"internal/tenantkey"}},
 		{"github.com/jackc/tern", []string{"internal/store/schema/..."}},
 		{"github.com/supabase-community", []string{"internal/store/supabase/..."}},
 		{"github.com/sashabaranov/go-openai", []string{"internal/llm/openai/..."}},

@@ -45,6 +45,9 @@ func PostgRESTWith(t testing.TB, databaseURL, schema string) Supabase {
 	return Supabase{URL: server.URL}
 }
 
+// JWTSecret is what its keys are signed with.
+func (Supabase) JWTSecret() string { return jwtSecret }
+
 // ServiceKey is a key that reaches every tenant.
 func (Supabase) ServiceKey(t testing.TB) string {
 	t.Helper()

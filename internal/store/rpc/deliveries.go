@@ -82,3 +82,21 @@ func (c *client) SettleDelivery(ctx context.Context, o store.DeliveryOutcome) (s
 		DownFor: time.Duration(answer.DownMS) * time.Millisecond, Probe: time.Duration(answer.ProbeMS) * time.Millisecond,
 	}, err
 }
+
+func (c *client) ListDeliveries(ctx context.Context, f store.DeliveryFilter) ([]store.DeliveryEntry, error) {
+	var found []store.DeliveryEntry
+	err := c.call(ctx, "aw_list_deliveries", struct {
+		tenantArg
+		store.DeliveryFilter
+	}{c.tenant(), f}, &found)
+	return found, err
+}
+
+func (c *client) ResendDelivery(ctx context.Context, r store.DeliveryResend) (store.DeliveryEntry, error) {
+	var d store.DeliveryEntry
+	err := c.call(ctx, "aw_resend_delivery", struct {
+		tenantArg
+		store.DeliveryResend
+	}{c.tenant(), r}, &d)
+	return d, err
+}

@@ -208,6 +208,10 @@ func classify(ctx context.Context, fn string, err error) error {
 		return &refusal{store.ErrExhausted, raised}
 	case "AW014":
 		return &refusal{store.ErrNotFailed, raised}
+	case "AW015":
+		return &refusal{store.ErrNotResendable, raised}
+	case "AW016":
+		return &refusal{store.ErrDelivered, raised}
 	case "AW006", "AW008", "AW010", "AW011":
 		return &job.Error{Class: job.InternalBug, Message: fn + ": " + raised.Message, Cause: err}
 	}

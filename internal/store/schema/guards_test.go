@@ -118,20 +118,22 @@ func TestGuards(t *testing.T) {
 		t.Fatal(err)
 	}
 	for sql, want := range map[string]string{
-		"update jobs set fence = 4":                                     "AW011", // I4
-		"update jobs set progress = 39":                                 "AW011", // I8
-		"update jobs set progress = 101":                                "23514",
-		"update jobs set attempts = 3":                                  "23514", // I6
-		"update jobs set status = 'done'":                               "AW010",
-		"update jobs set status = 'succeeded'":                          "23514", // without completed_at
-		"update jobs set client_id = 'A_B'":                             "23514",
-		"update jobs set fence = 6, progress = 41, attempts = 2":        "",
-		letter("1", "null"):                                             "23505", // I6: an end has one
-		letter("2", "null"):                                             "",
-		letter("null", "'m1'"):                                          "23505", // I6: a rejected message has one
-		letter("null", "'m2'"):                                          "",
-		"update webhook_deliveries set status = 'pending'":              "AW011",
-		"insert into jobs (client_id, id, type) values ('a', '/', 'x')": "23514",
+		"update jobs set fence = 4":                                  "AW011", // I4
+		"update jobs set progress = 39":                              "AW011", // I8
+		"update jobs set progress = 101":                             "23514",
+		"update jobs set attempts = 3":                               "23514", // I6
+		"update jobs set status = 'done'":                            "AW010",
+		"update jobs set status = 'succeeded'":                       "23514", // without completed_at
+		"update jobs set client_id = 'A_B'":                          "23514",
+		"update jobs set fence = 6, progress = 41, attempts = 2":     "",
+		letter("1", "null"):                                          "23505", // I6: an end has one
+		letter("2", "null"):                                          "",
+		letter("null", "'m1'"):                                       "23505", // I6: a rejected message has one
+		letter("null", "'m2'"):                                       "",
+		"update webhook_deliveries set status = 'pending'":           "AW011",
+		"update webhook_deliveries set status = 'failed', fence = 1": "AW011", // a new fence is for being sent again alone
+		"update webhook_deliveries set status = 'pending', fence = 1, lease_expires_at = now()":                           "AW011",
+		"insert into jobs (client_id, id, type) values ('a', '/', 'x')":                                                   "23514",
 		"insert into webhook_deliveries (client_id, id, event, url, body) values ('a', 'msg.1', 'task.failed', 'u', 'b')": "23514",
 		"insert into webhook_deliveries (client_id, id, event, url, body) values ('a', '', 'task.failed', 'u', 'b')":      "23514",
 		"insert into webhook_deliveries (client_id, id, event, url, body) values ('a', 'msg_1', 'task.failed', 'u', 'b')": "",

@@ -152,6 +152,8 @@ func (v Victim) Calls() map[string]json.RawMessage {
 		"aw_dead_letter":         args(map[string]any{"id": v.Letter}),
 		"aw_dead_letters":        args(map[string]any{"limit": 10}),
 		"aw_deliveries":          args(map[string]any{"job_id": v.Running.JobID}),
+		"aw_list_deliveries":     args(map[string]any{"limit": 10}),
+		"aw_resend_delivery":     args(map[string]any{"id": v.Delivery.ID, "delivered": true}),
 		"aw_search":              args(map[string]any{"text": "secret", "limit": 10}),
 		"aw_documents":           args(map[string]any{"limit": 10}),
 		"aw_outlines":            args(map[string]any{"document": "secret.pdf"}),

@@ -197,3 +197,11 @@ func (w countedStore) Passages(ctx context.Context, q store.PassageQuery) ([]sto
 func (w countedStore) Close() { w.s.Close() }
 
 var _ store.Store = countedStore{}
+
+func (w countedStore) ListDeliveries(ctx context.Context, f store.DeliveryFilter) ([]store.DeliveryEntry, error) {
+	return call(w.c, "store.ListDeliveries", func() ([]store.DeliveryEntry, error) { return w.s.ListDeliveries(ctx, f) })
+}
+
+func (w countedStore) ResendDelivery(ctx context.Context, r store.DeliveryResend) (store.DeliveryEntry, error) {
+	return call(w.c, "store.ResendDelivery", func() (store.DeliveryEntry, error) { return w.s.ResendDelivery(ctx, r) })
+}

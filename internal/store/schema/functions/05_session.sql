@@ -71,4 +71,15 @@ return setweight(to_tsvector('pg_catalog.simple'::regconfig, array_to_string(hea
     || setweight(to_tsvector('pg_catalog.simple'::regconfig, content), 'B');
 
 alter function {{ .schema }}.aw_guard_job() set search_path = {{ .path }};
-alter function {{ .schema }}.aw_guard_delivery() set search_path = {{ .path }};
+
+-- A delivery that is over stays so, unless a person has it sent again: that takes a new fence, which no settling of an
+-- attempt does.
+create or replace function {{ .schema }}.aw_guard_delivery() returns trigger
+language plpgsql set search_path = {{ .path }} as $$
+begin
+  if new.fence < old.fence or (old.status <> 'pending' and new.status <> old.status
+                               and not (new.status = 'pending' and new.fence > old.fence and new.lease_expires_at is null)) then
+    raise exception 'delivery % is over, or its fence would fall', old.id using errcode = 'AW011';
+  end if;
+  return new;
+end $$;

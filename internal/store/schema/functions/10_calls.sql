@@ -5,6 +5,7 @@
 --   AW006 a malformed call           AW007 busy (the message is JSON)   AW008 staged chunks incomplete
 --   AW010 illegal transition         AW011 a fence or progress would fall (AW010, AW011: the guards')
 --   AW012 replayed already           AW013 no attempt is left              AW014 the job has not failed
+--   AW015 the delivery is not to be sent again                         AW016 the delivery was delivered
 
 -- aw_tenant is the tenant of a call; a session that is bound to another one is refused, and one that is bound to none
 -- and may not be of every tenant (I10).

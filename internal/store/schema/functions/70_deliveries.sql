@@ -260,3 +260,59 @@ begin
     from (select d.next_attempt_at, d.created_at from {{ .schema }}.webhook_deliveries d
           where d.client_id = v_client and d.status = 'pending' order by d.next_attempt_at limit 10001) w);
 end $$;
+
+-- aw_delivery_json is a delivery for people. Of the address it tells the host alone: path and query may hold a token.
+create or replace function {{ .schema }}.aw_delivery_json(w {{ .schema }}.webhook_deliveries) returns jsonb
+language sql stable set timezone = 'UTC'
+return jsonb_build_object('id', w.id, 'job_id', w.job_id, 'event', w.event, 'status', w.status, 'attempts', w.attempts,
+  'host', coalesce(lower(substring(w.url from '^[^:]+://(?:[^/?#]*@)?([^/?#@]+)')), ''),
+  'in_flight', w.status = 'pending' and coalesce(w.lease_expires_at > clock_timestamp(), false), 'waiting', w.waits_for is not null,
+  'next_attempt_at', w.next_attempt_at, 'response_status', w.response_status, 'last_error', w.last_error,
+  'created_at', w.created_at, 'delivered_at', w.delivered_at);
+
+-- aw_list_deliveries lists deliveries, the newest first, at most p.limit.
+create or replace function {{ .schema }}.aw_list_deliveries(p jsonb) returns jsonb
+language plpgsql stable set search_path = {{ .path }} set plan_cache_mode = force_custom_plan as $$
+declare
+  v_client text := {{ .schema }}.aw_tenant(p);
+  v_status text := nullif(p ->> 'status', '');
+  v_job text := nullif(p ->> 'job_id', '');
+  v_limit integer := least(greatest((p ->> 'limit')::int, 1), 1000);
+begin
+  return coalesce((
+    select jsonb_agg({{ .schema }}.aw_delivery_json(x::{{ .schema }}.webhook_deliveries) order by x.created_at desc, x.id desc)
+    from (select w.* from {{ .schema }}.webhook_deliveries w
+          where w.client_id = v_client and (v_status is null or w.status = v_status) and (v_job is null or w.job_id = v_job)
+          order by w.created_at desc, w.id desc limit v_limit) x), '[]');
+end $$;
+
+-- aw_resend_delivery has a delivery sent again that ended without success, or, with p.delivered, one that was delivered.
+-- Its id stays, so that a receiver that has got it knows it. Its schedule begins again, and with it the patience with a
+-- receiver that is down: both count from created_at. The new fence is what the guard wants to see.
+create or replace function {{ .schema }}.aw_resend_delivery(p jsonb) returns jsonb
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  v_client text := {{ .schema }}.aw_tenant(p);
+  v_id text := p ->> 'id';
+  v_now timestamptz := clock_timestamp();
+  w {{ .schema }}.webhook_deliveries;
+begin
+  select * into w from {{ .schema }}.webhook_deliveries where client_id = v_client and id = v_id for update;
+  if not found then
+    raise exception 'there is no delivery %', v_id using errcode = 'AW002';
+  elsif w.status = 'pending' then
+    raise exception 'delivery % is not over: it %', w.id,
+      case when w.lease_expires_at > v_now then 'is being sent' else 'will be sent by itself' end using errcode = 'AW015';
+  elsif not (length(w.id) <= 128 and w.id ~ '^[A-Za-z0-9_-]+$') then
+    raise exception 'delivery % has an id that can not be signed', w.id using errcode = 'AW015';
+  elsif w.status = 'delivered' and not coalesce((p ->> 'delivered')::boolean, false) then
+    raise exception 'delivery % was delivered at %', w.id, to_char(w.delivered_at at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS "UTC"')
+      using errcode = 'AW016';
+  end if;
+  update {{ .schema }}.webhook_deliveries set
+    status = 'pending', fence = w.fence + 1, lease_expires_at = null, waits_for = null, attempts = 0,
+    next_attempt_at = v_now, created_at = v_now, delivered_at = null
+  where client_id = v_client and id = v_id
+  returning * into w;
+  return {{ .schema }}.aw_delivery_json(w);
+end $$;

@@ -12,7 +12,8 @@ language sql immutable set search_path = {{ .path }} as $$
 $$;
 
 -- aw_documents lists documents by name, those after p.after {filename, document_set}, at most p.limit. p.filter: the
--- name or title has it in it, whatever the case.
+-- name or title has it in it, whatever the case. p.details: also what the job that made the version warned of, and whether
+-- another one is replacing it.
 create or replace function {{ .schema }}.aw_documents(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} set timezone = 'UTC' set plan_cache_mode = force_custom_plan as $$
 declare
@@ -22,11 +23,19 @@ declare
   v_name text := coalesce(p #>> '{after,filename}', '');
   v_of text := coalesce(p #>> '{after,document_set}', '');
   v_limit integer := least(greatest(coalesce((p ->> 'limit')::int, 100), 1), 1000);
+  v_details boolean := coalesce((p ->> 'details')::boolean, false);
 begin
   return coalesce((
     select jsonb_agg(jsonb_build_object('document_id', x.id, 'document_set', x.document_set, 'filename', x.filename,
         'title', x.title, 'language', x.language, 'pages', x.pages, 'version', x.active_version, 'chunks', v.chunks,
-        'updated_at', x.updated_at) order by x.filename, x.document_set)
+        'updated_at', x.updated_at) || case when v_details then jsonb_build_object('job_id', v.job_id,
+          'state', case when exists (
+              select from {{ .schema }}.document_versions s
+              join {{ .schema }}.jobs w on w.client_id = s.client_id and w.id = s.job_id and w.status in ('pending', 'running')
+              where s.client_id = x.client_id and s.document_id = x.id and s.status = 'staged') then 'replacing' else 'active' end,
+          'warnings', (select case when jsonb_typeof(j.result -> 'warnings') = 'array' then j.result -> 'warnings' end
+                       from {{ .schema }}.jobs j where j.client_id = x.client_id and j.id = v.job_id)) else '{}' end
+        order by x.filename, x.document_set)
     from (select d.* from {{ .schema }}.documents d
           where d.client_id = v_client and d.active_version is not null
             and (v_set is null or d.document_set = v_set)

@@ -1,0 +1,31 @@
+package config
+
+import "fmt"
+
+// SigningName is the setting with which keys of tenants are signed. It is none of Settings: it makes keys to every
+// tenant, so no worker may have it, and no tenant's files are a place for it (I10).
+const SigningName = "SUPABASE_JWT_SECRET"
+
+// SigningSecret reads the project's JWT secret from a file or the environment. The error is an *Errors.
+func SigningSecret(src Sources, least int) (Secret, error) {
+	l := loader{env: environment(src.Environ), src: src}
+	delete(l.env, "CREDENTIALS_DIRECTORY") // those are a tenant's
+	found, f := l.findBelowFlags(Setting{Name: SigningName, Secret: true})
+	switch {
+	case f != nil:
+	case found.text == "":
+		f = &fault{
+			"is needed to sign a key, and is not set",
+			"take it from the project's settings (Supabase: JWT Keys, legacy JWT secret), and set it for this command only, or put it into a file and set " + SigningName + "_FILE",
+		}
+	case len(found.text) < least:
+		f = &fault{
+			fmt.Sprintf("is shorter than %d bytes%s: what it signs could be forged", least, whence(found)),
+			"use the project's JWT secret as a whole; PostgREST refuses a shorter one",
+		}
+	}
+	if f != nil {
+		return Secret{}, &Errors{Problems: []Problem{{SigningName, f.problem, f.remedy}}}
+	}
+	return NewSecret(found.text), nil
+}

@@ -1,0 +1,99 @@
+package tenants
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"syscall"
+
+	"github.com/seed-7227ef26/async-worker/internal/config"
+)
+
+// An Edit is a tenant's environment file, which somebody is editing a copy of.
+type Edit struct {
+	Name string
+	Path string // for people
+	Text string // as it was
+
+	mode  fs.FileMode
+	owner owner
+}
+
+// ErrChanged says that the file is not any more as it was when the edit began.
+var ErrChanged = errors.New("somebody else changed the settings meanwhile")
+
+// Edit begins to edit a tenant's environment file; nothing is locked. Without one the error is an fs.ErrNotExist.
+func (m *Machine) Edit(name string) (Edit, error) {
+	if err := checkName(name); err != nil {
+		return Edit{}, err
+	}
+	file := envPath(name)
+	e := Edit{Name: name, Path: m.shown(file)}
+	info, err := m.root.Lstat(file)
+	if err != nil {
+		return e, fmt.Errorf("read the settings: %w", err)
+	}
+	if !info.Mode().IsRegular() { // a link would be replaced by a file
+		return e, fmt.Errorf("%s is not a regular file: edit what it stands for, and look with check-config", e.Path)
+	}
+	e.mode = info.Mode().Perm()
+	e.owner = ownerOf(info)
+	raw, err := m.root.ReadFile(file)
+	if err != nil {
+		return e, fmt.Errorf("read the settings: %w", err)
+	}
+	e.Text = string(raw)
+	return e, nil
+}
+
+func ownerOf(info fs.FileInfo) owner {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return owner{int(s.Uid), int(s.Gid)}
+	}
+	return owner{}
+}
+
+// CheckEdit checks a text as the worker would read it, with the tenant's credentials and what all tenants share. Settings
+// that are wrong are a *config.Errors.
+func (m *Machine) CheckEdit(e Edit, text string) ([]config.Problem, error) {
+	file, err := parseEnv(text)
+	if err != nil {
+		return nil, &config.Errors{Problems: []config.Problem{{Name: e.Path, Problem: err.Error(), Remedy: "mend the line; systemd.exec(5) has the syntax of an environment file"}}}
+	}
+	secrets, err := m.readSecrets(e.Name)
+	if err != nil {
+		return nil, err
+	}
+	return m.check(plan{name: e.Name, exists: true, file: file, secrets: secrets})
+}
+
+// Apply replaces the file by a text as a whole, and keeps its owner and mode. ErrChanged.
+func (m *Machine) Apply(e Edit, text string) error {
+	now, err := m.root.ReadFile(envPath(e.Name))
+	if err != nil {
+		return fmt.Errorf("read the settings: %w", err)
+	}
+	if string(now) != e.Text {
+		return fmt.Errorf("%s: %w", e.Path, ErrChanged)
+	}
+	return m.replace(envPath(e.Name), text, e.mode, e.owner)
+}
+
+// ChangedBy are the names of the settings that a text sets otherwise, sorted. What can't be read counts as none.
+func (e Edit) ChangedBy(text string) (names []string) {
+	before, _ := ParseEnv(e.Text)
+	after, _ := ParseEnv(text)
+	for name, value := range after {
+		if old, ok := before[name]; !ok || old != value {
+			names = append(names, name)
+		}
+	}
+	for name := range before {
+		if _, ok := after[name]; !ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
