@@ -31,7 +31,7 @@ func TestWatchShowsTheAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"40%  streaming_response  » Let me look.\n", "» (anew) At [31m22\n", "»  m/s [1].\n", "streaming_response  step 2: finish\n",
+		"40%  streaming_response  » Let me look.\n", "» (anew) At [31m22\n", "» m/s [1].\n", "streaming_response  step 2: finish\n",
 		"\n\n  At 22 m/s [1].\n  Or so.\n  [1] a.pdf, page 3: “at 22 m/s”\n  warning: careful\n",
 	} {
 		if !strings.Contains(out.String(), want) {

@@ -32,7 +32,7 @@ func tried() []string {
 		"enqueue --filename a.pdf --document-set s", "ask why", "summarize a.pdf", "search cranes", "documents list",
 		"jobs list", "jobs get t1", "jobs watch t1", "jobs cancel t1", "jobs retry t1",
 		"dlq list", "dlq show d1", "dlq replay d1", "dlq purge d1 --yes", "queue", "webhooks list",
-		"check-config", "doctor", "migrate", "token --role reader", "status", "tenant list", "version",
+		"check-config", "doctor", "migrate", "token sign --role reader", "status", "tenant list", "version",
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -37,7 +38,7 @@ type plainLines struct {
 }
 
 func (l *plainLines) event(j store.Job, e store.JobEvent) {
-	l.print(e.At, j, fmt.Sprintf("%3d%%  %-18s  %s", e.Progress, e.Stage, told(e)))
+	l.print(e.At, j, fmt.Sprintf("%3d%%  %-18s  ", e.Progress, e.Stage), told(e))
 }
 
 func (l *plainLines) ended(j store.Job) {
@@ -45,18 +46,18 @@ func (l *plainLines) ended(j store.Job) {
 	if j.CompletedAt != nil {
 		at = *j.CompletedAt
 	}
-	l.print(at, j, ending(j))
+	l.print(at, j, "", ending(j))
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, line := range answerOf(j) {
-		fmt.Fprintln(l.w, line)
+		sayIndented(l.w, line)
 	}
 }
 
-func (l *plainLines) print(at time.Time, j store.Job, text string) {
+func (l *plainLines) print(at time.Time, j store.Job, mark, text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	fmt.Fprintln(l.w, printable(fmt.Sprintf("%s  %s  %s", at.Local().Format(time.TimeOnly), j.ID, text)))
+	say(l.w, printable(fmt.Sprintf("%s  %s  %s", at.Local().Format(time.TimeOnly), j.ID, mark)), printable(text))
 }
 
 func (*plainLines) close() {}
@@ -176,7 +177,7 @@ func (b *bars) close() {
 	}
 	b.progress.Wait()
 	for _, line := range b.rest {
-		fmt.Fprintln(b.w, line)
+		sayIndented(b.w, line)
 	}
 }
 
@@ -199,12 +200,15 @@ func (b *bar) shown(width int) string {
 }
 
 // label is what people know a job by: its document, or its id.
-func label(j store.Job) string {
+func label(j store.Job) string { return cmp.Or(documentOf(j), j.ID) }
+
+// documentOf is the name of a job's document; empty: it has none.
+func documentOf(j store.Job) string {
 	var payload struct {
 		Filename string `json:"filename"`
 	}
-	if json.Unmarshal(j.Payload, &payload) == nil && payload.Filename != "" {
-		return payload.Filename
+	if json.Unmarshal(j.Payload, &payload) != nil {
+		return ""
 	}
-	return j.ID
+	return payload.Filename
 }

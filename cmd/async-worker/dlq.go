@@ -60,13 +60,18 @@ func (p *program) printDeadLetters(out format, letters []store.DeadLetter) error
 	if out == asJSON {
 		return printJSON(p.stdout, orEmpty(letters))
 	}
-	rows := make([][]string, 0, len(letters))
+	items := make([]item, 0, len(letters))
 	for _, d := range letters {
-		rows = append(rows, []string{
-			d.ID, d.JobID, d.TaskType, d.Reason, d.ErrorClass, strconv.Itoa(d.Attempts), when(d.CreatedAt), shorten(d.ReplayedAs, 40), shorten(d.ErrorMessage, 80),
+		replayed := ""
+		if d.ReplayedAs != "" {
+			replayed = "replayed as " + d.ReplayedAs
+		}
+		items = append(items, item{
+			[]string{d.ID, d.TaskType, strconv.Itoa(d.Attempts), when(d.CreatedAt), d.JobID},
+			joined(replayed, d.Reason+", "+d.ErrorClass+": "+d.ErrorMessage),
 		})
 	}
-	return table(p.stdout, []string{"ID", "JOB", "TYPE", "REASON", "CLASS", "TRIES", "AT", "REPLAYED AS", "ERROR"}, rows)
+	return listing(p.stdout, []string{"ID", "TYPE", "TRIES", "AT", "JOB"}, items)
 }
 
 func (p *program) newDLQShowCommand() *cobra.Command {

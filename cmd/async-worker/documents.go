@@ -85,15 +85,15 @@ func (p *program) printDocuments(out format, found []store.DocumentEntry) error 
 	if out == asJSON {
 		return printJSON(p.stdout, orEmpty(found))
 	}
-	rows := make([][]string, 0, len(found))
+	items := make([]item, 0, len(found))
 	for _, d := range found {
 		warning := ""
 		if len(d.Warnings) > 0 {
 			warning = "! " + strings.Join(d.Warnings, "; ")
 		}
-		rows = append(rows, []string{
-			d.DocumentID, d.DocumentSet, shorten(d.Filename, 60), strconv.Itoa(d.Version), strconv.Itoa(d.Chunks), d.State, when(d.UpdatedAt), shorten(warning, 60),
+		items = append(items, item{
+			[]string{shorten(d.DocumentSet, 40), strconv.Itoa(d.Version), strconv.Itoa(d.Chunks), d.State, when(d.UpdatedAt), d.Filename}, warning,
 		})
 	}
-	return table(p.stdout, []string{"ID", "SET", "FILENAME", "VERSION", "CHUNKS", "STATE", "UPDATED", "WARNING"}, rows)
+	return listing(p.stdout, []string{"SET", "VERSION", "CHUNKS", "STATE", "UPDATED", "FILENAME"}, items)
 }

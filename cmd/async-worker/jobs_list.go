@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-7227ef26/async-worker/internal/app"
+	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
@@ -72,14 +73,21 @@ func (p *program) printJobs(out format, jobs []store.Job) error {
 }
 
 func jobTable(w io.Writer, jobs []store.Job) error {
-	rows := make([][]string, 0, len(jobs))
+	items := make([]item, 0, len(jobs))
 	for _, j := range jobs {
-		rows = append(rows, []string{
-			j.ID, j.Type, j.Status, j.Stage, strconv.Itoa(j.Progress) + "%", fmt.Sprintf("%d/%d", j.Attempts, j.MaxAttempts),
-			when(j.CreatedAt), shorten(label(j), 40), shorten(trouble(j), 60),
-		})
+		items = append(items, item{[]string{
+			j.ID, j.Type, standing(j), strconv.Itoa(j.Progress) + "%", fmt.Sprintf("%d/%d", j.Attempts, j.MaxAttempts), when(j.CreatedAt), documentOf(j),
+		}, trouble(j)})
 	}
-	return table(w, []string{"ID", "TYPE", "STATUS", "STAGE", "DONE", "TRIES", "CREATED", "WHAT", "ERROR OR WARNING"}, rows)
+	return listing(w, []string{"ID", "TYPE", "STATE", "DONE", "TRIES", "CREATED", "DOCUMENT"}, items)
+}
+
+// standing is a job's state; of a running one, its stage.
+func standing(j store.Job) string {
+	if job.State(j.Status) == job.Running && j.Stage != "" {
+		return j.Stage
+	}
+	return j.Status
 }
 
 // warnings are those of a job's result.

@@ -186,11 +186,12 @@ func (l jobLog) list(jobs []store.Job) error { return jobTable(l.w, jobs) }
 
 func (l jobLog) change(_, changed []store.Job) error {
 	for _, j := range changed {
-		line := fmt.Sprintf("%s  %s  %s  %-9s  %3d%%  %-18s  %d/%d  %s  %s", j.UpdatedAt.Local().Format(time.TimeOnly), j.ID, j.Type,
-			j.Status, j.Progress, j.Stage, j.Attempts, j.MaxAttempts, shorten(label(j), 40), shorten(trouble(j), 60))
-		if _, err := fmt.Fprintln(l.w, strings.TrimRight(printable(line), " ")); err != nil {
+		line := printable(fmt.Sprintf("%s  %s  %s  %s  %d%%  %d/%d  %s", j.UpdatedAt.Local().Format(time.TimeOnly), j.ID, j.Type,
+			standing(j), j.Progress, j.Attempts, j.MaxAttempts, documentOf(j)))
+		if _, err := fmt.Fprintln(l.w, strings.TrimRight(runewidth.Truncate(line, page, "…"), " ")); err != nil {
 			return err
 		}
+		note(l.w, trouble(j))
 	}
 	return nil
 }
@@ -212,8 +213,7 @@ func (s jobScreen) change(jobs, _ []store.Job) error {
 	width, height := s.size()
 	lines := strings.Split(strings.TrimRight(text.String(), "\n"), "\n")
 	if room := height - 2; height > 2 && len(lines) > room { // a line says how many have none, and the cursor has one
-		more := len(lines) - room
-		lines = append(lines[:room], fmt.Sprintf("… and %d more", more))
+		lines = append(lines[:room], "… and more: async-worker jobs list shows all")
 	}
 	for i := range lines {
 		lines[i] = runewidth.Truncate(lines[i], width, "…")

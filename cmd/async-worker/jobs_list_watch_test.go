@@ -57,7 +57,7 @@ func TestListWatchPrintsWhatChanged(t *testing.T) {
 		r.edit("b", func(j *store.Job) { j.Status, j.Stage, j.Progress = "running", "parsing", 12 })
 		r.put(store.Job{ID: "c", Type: "ocr", Status: "failed", ErrorMessage: "broken \x1b[31mfile"})
 		got := next(out)
-		if !regexp.MustCompile(`^\d\d:\d\d:\d\d  b  ingest  running     12%  parsing .*\n\d\d:\d\d:\d\d  c  ocr  failed .*broken \[31mfile\n$`).MatchString(got) {
+		if !regexp.MustCompile(`^\d\d:\d\d:\d\d  b  ingest  parsing  12%  0/0\n\d\d:\d\d:\d\d  c  ocr  failed .*\n    broken \[31mfile\n$`).MatchString(got) {
 			t.Errorf("prints %q", got)
 		}
 		if v := judge(interrupt()); v.code != exitInterrupted || v.next != "" {
@@ -139,7 +139,7 @@ func TestListOnAScreen(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(out.String(), "\n")
-	if len(lines) != 4 || !strings.HasPrefix(lines[0], "\x1b[H\x1b[2JID") || !strings.HasPrefix(lines[1], "good") || lines[2] != "… and 2 more" {
+	if len(lines) != 4 || !strings.HasPrefix(lines[0], "\x1b[H\x1b[2JID") || !strings.HasPrefix(lines[1], "good") || lines[2] != "… and more: async-worker jobs list show…" {
 		t.Errorf("drawn: %q", lines)
 	}
 	for _, line := range lines {

@@ -114,6 +114,12 @@ func say(w io.Writer, mark, text string) {
 	}
 }
 
+// sayIndented prints a line in lines of a page, each indented as it is.
+func sayIndented(w io.Writer, line string) {
+	text := strings.TrimLeft(line, " ")
+	say(w, line[:len(line)-len(text)], text)
+}
+
 func shorten(s string, most int) string {
 	if r := []rune(s); len(r) > most {
 		return strings.TrimRight(string(r[:most-1]), " ") + "…"

@@ -15,7 +15,7 @@ const (
 	mostToken  = 10 * 365 * 24 * time.Hour
 )
 
-// minted is what `token -o json` prints.
+// minted is what `token sign -o json` prints.
 type minted struct {
 	Token    string    `json:"token"`
 	Role     string    `json:"role"`
@@ -24,20 +24,26 @@ type minted struct {
 }
 
 func (p *program) newTokenCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "token", Short: "Make keys of the tenant", Args: subcommand, RunE: showHelp}
+	cmd.AddCommand(p.newTokenSignCommand())
+	return cmd
+}
+
+func (p *program) newTokenSignCommand() *cobra.Command {
 	var out format
 	var role string
 	expires := age(24 * time.Hour)
 	cmd := &cobra.Command{
-		Use: "token", Short: "Make a key of the tenant for PostgREST, to read its rows or to be its worker",
-		Long: `token signs a key (a JWT) for the tenant with the project's JWT secret, SUPABASE_JWT_SECRET, and prints it alone on
+		Use: "sign", Short: "Make a key of the tenant for PostgREST, to read its rows or to be its worker",
+		Long: `sign makes a key (a JWT) for the tenant with the project's JWT secret, SUPABASE_JWT_SECRET, and prints it alone on
 standard output. With the role reader it reads the tenant's documents, jobs and results, as a frontend does; with
 the role worker it is SUPABASE_KEY of the tenant's worker. A key can't be taken back before it expires, but by
 another secret, which ends all keys.
 
 The secret comes from a file (SUPABASE_JWT_SECRET_FILE) or the environment, and never from a flag. It makes keys to
 every tenant: keep it out of tenants' settings, and off the machines of workers.`,
-		Example: `  SUPABASE_JWT_SECRET_FILE=jwt-secret async-worker token --client-id southhaven --role reader --expires 12h
-  async-worker token --tenant southhaven --role worker --expires 365d > key`,
+		Example: `  SUPABASE_JWT_SECRET_FILE=jwt-secret async-worker token sign --client-id southhaven --role reader --expires 12h
+  async-worker token sign --tenant southhaven --role worker --expires 365d > key`,
 		Args: none,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
 			role, err := tokenRole(role)

@@ -39,7 +39,7 @@ func TestTokenRefuses(t *testing.T) {
 		{[]string{client, "SUPABASE_JWT_SECRET_FILE=/nonexistent"}, "--role reader", exitConfig, "does not exist"},
 		{[]string{"CLIENT_ID=South Haven", signingSecret}, "--role reader", exitConfig, "CLIENT_ID"},
 	} {
-		r := invoke(t, app.Tenant{}, c.env, "", append([]string{"token"}, strings.Fields(c.args)...)...)
+		r := invoke(t, app.Tenant{}, c.env, "", append([]string{"token", "sign"}, strings.Fields(c.args)...)...)
 		r.want(t, c.code, c.text)
 		if r.out != "" {
 			t.Errorf("%s: printed %q", c.args, r.out)
@@ -54,7 +54,7 @@ func TestTokenLeavesCredentialsAlone(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "SUPABASE_JWT_SECRET"), []byte(signingSecret), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	invoke(t, app.Tenant{}, []string{"CLIENT_ID=southhaven", "CREDENTIALS_DIRECTORY=" + dir}, "", "token", "--role", "reader").want(t, exitConfig, "is not set")
+	invoke(t, app.Tenant{}, []string{"CLIENT_ID=southhaven", "CREDENTIALS_DIRECTORY=" + dir}, "", "token", "sign", "--role", "reader").want(t, exitConfig, "is not set")
 }
 
 // A real PostgREST takes the keys: a reader's reads its tenant's rows and writes nothing, a worker's is a SUPABASE_KEY.
@@ -67,7 +67,7 @@ func TestTokenOnPostgREST(t *testing.T) {
 	}
 	token := func(args ...string) result {
 		var out, errOut bytes.Buffer
-		code := run(t.Context(), append([]string{"token", "--client-id", "southhaven"}, args...), []string{"SUPABASE_JWT_SECRET_FILE=" + secret, "LLM_PROVIDER=offline"}, strings.NewReader(""), &out, &errOut)
+		code := run(t.Context(), append([]string{"token", "sign", "--client-id", "southhaven"}, args...), []string{"SUPABASE_JWT_SECRET_FILE=" + secret, "LLM_PROVIDER=offline"}, strings.NewReader(""), &out, &errOut)
 		if strings.Contains(out.String()+errOut.String(), api.JWTSecret()) {
 			t.Error("the secret was printed")
 		}

@@ -59,26 +59,32 @@ func (p *program) printDeliveries(out format, found []store.DeliveryEntry) error
 	if out == asJSON {
 		return printJSON(p.stdout, orEmpty(found))
 	}
-	rows := make([][]string, 0, len(found))
+	items := make([]item, 0, len(found))
 	for _, d := range found {
 		answer, trouble, next := "", "", ""
 		if d.ResponseStatus != nil {
-			answer = strconv.Itoa(*d.ResponseStatus)
+			answer = "answered " + strconv.Itoa(*d.ResponseStatus)
 		}
 		if d.LastError != nil {
-			trouble = shorten(*d.LastError, 60)
+			trouble = *d.LastError
 		}
 		switch {
 		case d.InFlight:
 			next = "being sent"
 		case d.Waiting:
-			next = "when it is up"
+			next = "sent when the receiver is up"
 		case d.Status == store.DeliveryPending:
-			next = whenever(d.NextAttemptAt)
+			next = "next " + whenever(d.NextAttemptAt)
 		}
-		rows = append(rows, []string{d.ID, d.JobID, d.Event, d.Status, strconv.Itoa(d.Attempts), next, d.Host, answer, trouble})
+		if trouble != "" {
+			answer = "" // it says so itself
+		}
+		items = append(items, item{
+			[]string{d.ID, strings.TrimPrefix(d.Event, "task."), d.Status, strconv.Itoa(d.Attempts), when(d.CreatedAt), d.JobID},
+			joined(d.Host, next, answer, trouble),
+		})
 	}
-	return table(p.stdout, []string{"ID", "JOB", "TYPE", "STATE", "TRIES", "NEXT", "HOST", "ANSWER", "ERROR"}, rows)
+	return listing(p.stdout, []string{"ID", "EVENT", "STATE", "TRIES", "CREATED", "JOB"}, items)
 }
 
 func (p *program) newWebhooksResendCommand() *cobra.Command {

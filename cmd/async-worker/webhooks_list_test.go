@@ -31,9 +31,9 @@ func TestWebhooksList(t *testing.T) {
 		return invoke(t, app.Tenant{Store: s}, testEnv(), "", append([]string{"webhooks", "list"}, args...)...)
 	}
 	r := list()
-	r.want(t, exitOK, "ID JOB TYPE STATE TRIES NEXT HOST ANSWER ERROR", "msg_s j4 task.completed pending 0 being sent a.example",
-		"msg_w j3 task.completed pending 0 when it is up down.example", "msg_p j2 task.completed pending 2 "+when(noon.Add(time.Hour))+" a.example",
-		"msg_f j1 task.failed failed 10 b.example 410 gone [1m")
+	r.want(t, exitOK, "ID EVENT STATE TRIES CREATED JOB", "msg_s completed pending 0 j4 a.example; being sent",
+		"msg_w completed pending 0 j3 down.example; sent when the receiver is up",
+		"msg_p completed pending 2 j2 a.example; next "+when(noon.Add(time.Hour)), "msg_f failed failed 10 j1 b.example; gone [1m")
 	if strings.Contains(r.out, "\x1b") {
 		t.Errorf("lists %q", r.out)
 	}
@@ -75,7 +75,7 @@ func TestWebhooksResend(t *testing.T) {
 	settle("b", store.DeliveryDelivered, http.StatusOK)
 
 	r := d.command("webhooks", "list")
-	r.want(t, exitOK, of["a"].ID+" a task.failed failed 1 hook.example 410", "being sent")
+	r.want(t, exitOK, of["a"].ID+" failed failed 1", "hook.example; answered 410", "hook.example; being sent")
 	if strings.Contains(r.out, "https://") || strings.Contains(r.out, "hook.example/") {
 		t.Errorf("it tells of an address: %s", r.out)
 	}

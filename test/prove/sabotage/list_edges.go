@@ -44,6 +44,11 @@ func atTheEdges() []Sabotage {
 			Suites: onHooks, Tests: tests("webhook", "TestRowsTellNoAddress"),
 		},
 		{
+			Name: "a-delivery-that-is-over-begins-again", Breaks: []string{"webhooks"}, File: functions + "05_session.sql",
+			Old: "new.status = 'pending' and new.fence > old.fence and new.lease_expires_at is null", New: "new.status = 'pending'",
+			Suites: onSchema, Tests: tests("internal/store/schema", "TestGuards"),
+		},
+		{
 			Name: "webhook-unsigned", Breaks: []string{"webhooks"}, File: "webhook/signer.go",
 			Old: "if len(signatures) > 0 {", New: "if len(signatures) > 1 {",
 			Suites: onHooks, Tests: tests("webhook", "TestSendSigned", "TestSignerKnownAnswer"),
