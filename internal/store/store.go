@@ -208,4 +208,4 @@ type Reader interface {
 type unexposed struct{}
 
 func (unexposed) Error() string        { return "store: the API does not expose the schema of DB_SCHEMA" }
-func (unexposed) Is(target error) bool { return target == ErrSchema } //nolint:errorlint // Is is where errors are compared
+func (unexposed) Is(target error) bool { return target == ErrSchema }

@@ -23,7 +23,7 @@ func TestSchemas(t *testing.T) {
 	for name, want := range files {
 		path := filepath.Join("docs/schemas", name)
 		if *update {
-			if err := os.WriteFile(path, want, 0o644); err != nil { //nolint:gosec // for everybody to read
+			if err := os.WriteFile(path, want, 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}

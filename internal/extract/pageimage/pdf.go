@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"regexp"
+	"sort"
 	"strconv"
 	"time"
 
@@ -97,15 +98,27 @@ const (
 	ofPixel      = 3
 )
 
+// fit is the highest resolution, up to the wanted one and at least 1, at which a page has at most so many pixels, and how
+// many it has. Of a page that is a hair's breadth the hair is a whole pixel. Two in a hundred are left for what programs add.
+func fit(a About, wanted, most int) (resolution int, pixels float64) {
+	at := func(resolution int) float64 {
+		scale := float64(resolution) / pointsPerInch
+		return math.Ceil(a.Width*scale) * math.Ceil(a.Height*scale)
+	}
+	above := sort.Search(max(wanted, 1), func(i int) bool { return at(i+1) > 0.98*float64(most) }) // the first that is too much
+	resolution = max(above, 1)
+	return resolution, at(resolution)
+}
+
 // Render draws the page in gray, as its reader sees it, in dots per inch, and coarser when it would have
 // too many pixels.
 func (r PDF) Render(ctx context.Context, number int, a About, resolution int) (ocr.Image, error) {
-	// A little under the limit: widths and heights are rounded up.
-	most := math.Sqrt(float64(r.MaxPixels)*0.98/(a.Width*a.Height)) * pointsPerInch
-	resolution = max(min(resolution, int(most)), 1)
+	resolution, pixels := fit(a, resolution, r.MaxPixels)
+	if pixels > float64(r.MaxPixels) {
+		return ocr.Image{}, fmt.Errorf("render the page: it measures %.0f by %.0f points, and has more than %d pixels at any resolution", a.Width, a.Height, r.MaxPixels)
+	}
 	page := strconv.Itoa(number)
 	var img *image.Gray
-	pixels := a.Width * a.Height * float64(resolution) * float64(resolution) / (pointsPerInch * pointsPerInch)
 	err := r.run(ctx, "pdftoppm", renderMemory+ofPixel*int64(pixels), func(out io.Reader) (err error) {
 		img, err = ocr.ReadPGM(out, r.MaxPixels)
 		if errors.Is(err, ocr.ErrNoImage) {

@@ -37,7 +37,7 @@ func TestReaderViews(t *testing.T) {
 		t.Fatalf("%s has no place for the views", path)
 	case old == table:
 	case *update:
-		if err := os.WriteFile(path, []byte(before+"make docs -->\n"+table+"<!-- /views -->"+after), 0o644); err != nil { //nolint:gosec // for everybody to read
+		if err := os.WriteFile(path, []byte(before+"make docs -->\n"+table+"<!-- /views -->"+after), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	default:
