@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"flag"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -177,15 +179,27 @@ func compareDocument(t *testing.T, name, text string) {
 		t.Fatal(err)
 	}
 	if string(old) != text {
-		t.Errorf("docs/%s is not what the program says; make it anew with make docs\n%s", name, text)
+		t.Errorf("docs/%s is not what the program says; make it anew with make docs\n%s", name, firstDifference(string(old), text))
 	}
+}
+
+// firstDifference is the place from which on two texts differ.
+func firstDifference(was, is string) string {
+	old := strings.Split(was, "\n")
+	for i, line := range strings.Split(is, "\n") {
+		if i >= len(old) || line != old[i] {
+			return fmt.Sprintf("line %d\nwas: %q\nis:  %q", i+1, strings.Join(old[min(i, len(old)):min(i+3, len(old))], "\n"), line)
+		}
+	}
+	return "it ends before line " + strconv.Itoa(strings.Count(is, "\n")+2)
 }
 
 // openFolder is one that everybody may enter, which those of tests are not, with the program in it.
 func openFolder(t *testing.T) (folder, self string) {
 	t.Helper()
-	folder, err := os.MkdirTemp("", "async-worker-commands-") //nolint:usetesting // nobody but its owner may enter those of tests
-	if err != nil {
+	// Nobody but its owner may enter those of tests. Its name has always the same length: lines are broken where they are full.
+	folder = filepath.Join(os.TempDir(), "async-worker-commands-"+rand.Text()[:10])
+	if err := os.Mkdir(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(folder) })
