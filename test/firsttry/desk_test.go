@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
@@ -73,9 +74,7 @@ func free(t *testing.T) string {
 
 func (d *desk) environ(changes []string) (all []string) {
 	env := map[string]string{}
-	for name, value := range d.env {
-		env[name] = value
-	}
+	maps.Copy(env, d.env)
 	for _, c := range changes {
 		name, value, _ := strings.Cut(c, "=")
 		env[name] = value
