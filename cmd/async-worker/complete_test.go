@@ -25,7 +25,7 @@ func TestCompletion(t *testing.T) {
 		"documents delete --set two b": "b.pdf",
 		"documents delete b.pdf ":      "",
 		"documents list --set ":        "one two",
-		"token --role ":                "reader worker",
+		"token sign --role ":           "reader worker",
 		"webhooks list --state ":       "pending delivered failed refused",
 		"webhooks resend ":             "msg_f",
 		"webhooks resend msg_f ":       "",

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,8 +30,33 @@ func watchList(ctx context.Context, r store.Reader, f store.JobFilter, d listDis
 	}
 }
 
+// paper is what a goroutine writes on and another reads: the race detector does not know that a bubble's clock orders them.
+type paper struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (p *paper) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text.Write(b)
+}
+
+func (p *paper) String() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text.String()
+}
+
+// Reset forgets what was written.
+func (p *paper) Reset() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.text.Reset()
+}
+
 // next lets the list be looked at once more, and returns what was printed since.
-func next(out *bytes.Buffer) string {
+func next(out *paper) string {
 	out.Reset()
 	time.Sleep(2200 * time.Millisecond) // the longest wait, in the bubble's time
 	synctest.Wait()
@@ -41,7 +67,7 @@ func next(out *bytes.Buffer) string {
 func TestListWatchPrintsWhatChanged(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r, out := watched("a", "b"), &bytes.Buffer{}
+		r, out := watched("a", "b"), &paper{}
 		interrupt := watchList(t.Context(), r, store.JobFilter{Limit: 50}, jobLog{out})
 		synctest.Wait()
 		if lines := strings.Split(out.String(), "\n"); len(lines) != 4 || !strings.HasPrefix(lines[0], "ID ") || !strings.HasPrefix(lines[1], "a ") {
@@ -70,7 +96,7 @@ func TestListWatchPrintsWhatChanged(t *testing.T) {
 func TestListWatchOfAState(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r, out := watched("a", "b"), &bytes.Buffer{}
+		r, out := watched("a", "b"), &paper{}
 		interrupt := watchList(t.Context(), r, store.JobFilter{Status: "pending", Limit: 50}, jobLines{out})
 		synctest.Wait()
 		if got := ids(t, out.String()); got != "b a" {
@@ -110,8 +136,8 @@ func TestListWatchBearsTroubleForAWhile(t *testing.T) {
 	t.Parallel()
 	trouble := job.Errorf(job.TransientStorage, "connection refused")
 	synctest.Test(t, func(t *testing.T) {
-		r, out := watched("a"), &bytes.Buffer{}
-		if err := newListWatch(&rows{fail: trouble}, store.JobFilter{}).run(t.Context(), jobLog{out}); !errors.Is(err, trouble) || out.Len() > 0 {
+		r, out := watched("a"), &paper{}
+		if err := newListWatch(&rows{fail: trouble}, store.JobFilter{}).run(t.Context(), jobLog{out}); !errors.Is(err, trouble) || out.String() != "" {
 			t.Errorf("at first: %v, %q", err, out.String())
 		}
 		ended := make(chan error, 1)
