@@ -47,6 +47,43 @@ func published(t *testing.T, conn *pgx.Conn) string {
 	return text
 }
 
+// sends is why a signed-in user may not write to a topic, though it be his tenant's; empty: he may.
+func sends(t *testing.T, conn *pgx.Conn, topic string) string {
+	t.Helper()
+	tx, err := conn.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(t.Context()) }()
+	if _, err := tx.Exec(t.Context(), `select set_config('role', 'authenticated', true), set_config('realtime.topic', $1, true),
+		set_config('request.jwt.claims', '{"client_id":"southhaven"}', true)`, topic); err != nil {
+		t.Fatal(err)
+	}
+	_, err = tx.Exec(t.Context(), "insert into realtime.messages (topic, extension, event, payload, private) values ($1, 'broadcast', 'job_event', '{}', true)", topic)
+	return code(err)
+}
+
+// waitsForNobody: while somebody keeps Realtime's table locked, a task's events are written all the same.
+func waitsForNobody(t *testing.T, conn *pgx.Conn, url string, write, end func(string)) {
+	t.Helper()
+	locker := connect(t, url)
+	if _, err := locker.Exec(t.Context(), "begin; lock table realtime.messages"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Exec(t.Context(), "set statement_timeout = '20s'"); err != nil { // without the limit it would wait for good
+		t.Fatal(err)
+	}
+	write("patient")
+	end("commit")
+	if _, err := locker.Exec(t.Context(), "rollback"); err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	if err := conn.QueryRow(t.Context(), "select count(*) from job_events where job_id = 'patient'").Scan(&n); err != nil || n != 1 {
+		t.Errorf("behind a lock of Realtime's table %d events were written, %v", n, err)
+	}
+}
+
 // readsAsAuthenticated: by the one line of docs/frontend.md a signed-in user is a reader of the tenant that his claims name.
 func readsAsAuthenticated(t *testing.T, conn *pgx.Conn) {
 	t.Helper()
@@ -140,6 +177,11 @@ func TestRealtime(t *testing.T) {
 		t.Errorf("Realtime reads what was rolled back: %s", got)
 	}
 
+	// What else a project may allow its users.
+	if _, err := conn.Exec(t.Context(), "create policy r on realtime.messages for select to authenticated using (true); "+
+		"create policy w on realtime.messages for insert to authenticated with check (true)"); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		claims, topic string
 		may           bool
@@ -148,7 +190,8 @@ func TestRealtime(t *testing.T) {
 		{`{"role":"authenticated","client_id":"northport"}`, "async-worker:southhaven", false},
 		{`{"role":"authenticated"}`, "async-worker:southhaven", false},
 		{`{"role":"authenticated"}`, "async-worker:", false},
-		{`{"role":"authenticated","client_id":"southhaven"}`, "jobs", false},
+		{`{"role":"authenticated","client_id":"southhaven"}`, "jobs", true}, // by the project's own policy
+		{`{"role":"authenticated","client_id":"%"}`, "async-worker:southhaven", false},
 		{``, "async-worker:southhaven", false},
 	} {
 		if got := mayJoin(t, conn, "authenticated", c.claims, c.topic); got != c.may {
@@ -156,7 +199,13 @@ func TestRealtime(t *testing.T) {
 		}
 	}
 
+	for topic, want := range map[string]string{"async-worker:southhaven": "42501", "chat": ""} {
+		if got := sends(t, conn, topic); got != want {
+			t.Errorf("a user sends to %s: %q, want %q", topic, got, want)
+		}
+	}
 	readsAsAuthenticated(t, conn)
+	waitsForNobody(t, conn, server.URL("postgres"), write, end)
 
 	if _, err := conn.Exec(t.Context(), "drop function realtime.send"); err != nil {
 		t.Fatal(err)
@@ -166,5 +215,8 @@ func TestRealtime(t *testing.T) {
 	var status string
 	if err := conn.QueryRow(t.Context(), "select status from jobs where id = 'alone'").Scan(&status); err != nil || status != "running" {
 		t.Errorf("without Realtime's function the job is %q, %v", status, err)
+	}
+	if _, err := schema.Migrate(t.Context(), server.URL("postgres"), schema.Options{Dimensions: 8}); err != nil { // as of a restored copy
+		t.Errorf("a database that has no Realtime any more: %v", err)
 	}
 }

@@ -5,8 +5,14 @@
 do $$
 declare
   v_wanted boolean := {{ .realtime }};
+  v_there boolean := to_regprocedure('realtime.send(jsonb, text, text, boolean)') is not null and to_regclass('realtime.messages') is not null;
+  -- Whether the subscriber may have the topic, by the claims of his token; and whether it is none of ours.
+  v_own constant text := $p$coalesce(realtime.topic() = 'async-worker:' ||
+    (nullif(current_setting('request.jwt.claims', true), '')::jsonb ->> 'client_id'), false)$p$;
+  v_others constant text := $p$coalesce(realtime.topic(), '') not like 'async-worker:%'$p$;
+  r text;
 begin
-  if v_wanted and to_regprocedure('realtime.send(jsonb, text, text, boolean)') is null then
+  if v_wanted and not v_there then
     raise exception 'this database has no function realtime.send(jsonb, text, text, boolean)'
       using hint = 'it is Supabase''s: is Realtime enabled in the project? Without it, migrate without --realtime';
   end if;
@@ -14,10 +20,17 @@ begin
     return;
   end if;
 
-  -- It runs as who migrates, who may write to realtime.messages.
+  drop trigger if exists aw_broadcast on {{ .schema }}.job_events;
+  drop function if exists {{ .schema }}.aw_broadcast(); -- not replaced: one that somebody else had made would stay his
+  if not v_there then
+    raise notice 'events are not broadcast any more: this database has no Realtime';
+    return;
+  end if;
+
+  -- It runs as who migrates, who may write to realtime.messages, and it waits for no lock on that table.
   execute $f$
-    create or replace function {{ .schema }}.aw_broadcast() returns trigger
-    language plpgsql security definer set search_path = {{ .path }} set timezone = 'UTC' as $body$
+    create function {{ .schema }}.aw_broadcast() returns trigger
+    language plpgsql security definer set search_path = {{ .path }} set timezone = 'UTC' set lock_timeout = '250ms' as $body$
     begin
       perform realtime.send(jsonb_build_object('id', e.id, 'job_id', e.job_id, 'seq', e.seq, 'at', e.at, 'stage', e.stage,
                 'progress', e.progress, 'attempt', e.attempt, 'message', e.message, 'metadata', e.metadata),
@@ -30,15 +43,21 @@ begin
     end $body$
   $f$;
   revoke all on function {{ .schema }}.aw_broadcast() from public;
-  drop trigger if exists aw_broadcast on {{ .schema }}.job_events;
+  foreach r in array array['anon', 'authenticated', 'service_role'] loop
+    if exists (select from pg_roles where rolname = r) then
+      execute format('revoke all on function {{ .schema }}.aw_broadcast() from %I', r);
+    end if;
+  end loop;
   create trigger aw_broadcast after insert on {{ .schema }}.job_events
     referencing new table as added for each statement execute function {{ .schema }}.aw_broadcast();
 
-  -- Realtime asks these policies, with the subscriber's role and claims, whether he may join the topic.
+  -- Realtime asks these policies, with the subscriber's role and claims, whether he may join the topic. The second and the
+  -- third only narrow: whatever else a project allows its users, they read no other tenant's topic, and write to none.
   drop policy if exists "async-worker: events of a tenant" on realtime.messages;
-  execute $p$
-    create policy "async-worker: events of a tenant" on realtime.messages for select
-    using (extension = 'broadcast' and realtime.topic() =
-      'async-worker:' || (nullif(current_setting('request.jwt.claims', true), '')::jsonb ->> 'client_id'))
-  $p$;
+  drop policy if exists "async-worker: nobody else's events" on realtime.messages;
+  drop policy if exists "async-worker: events come from the worker" on realtime.messages;
+  execute format('create policy "async-worker: events of a tenant" on realtime.messages for select using (extension = ''broadcast'' and %s)', v_own);
+  execute format('create policy "async-worker: nobody else''s events" on realtime.messages as restrictive for select using (%s or %s)', v_others, v_own);
+  execute format('create policy "async-worker: events come from the worker" on realtime.messages as restrictive for insert with check (%s or current_user = %L)',
+    v_others, current_user);
 end $$;
