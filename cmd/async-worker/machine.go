@@ -194,6 +194,9 @@ func (p *program) addFile(path string) error {
 		return &config.Errors{Problems: []config.Problem{{Name: path, Problem: err.Error(), Remedy: "mend the line"}}}
 	}
 	for name, value := range values {
+		if strings.TrimSuffix(name, "_FILE") == config.SigningName { // no tenant's files are a place for it, and none's secret is taken
+			continue
+		}
 		p.env = append(p.env, name+"="+value)
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -59,11 +60,18 @@ func (p *program) editTenant(ctx context.Context, m *tenants.Machine, root strin
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	path := filepath.Join(folder, e.Name+".env")
 	if err := os.WriteFile(path, []byte(e.Text), 0o600); err != nil {
-		return err
+		return errors.Join(err, os.RemoveAll(folder))
 	}
+	defer func() {
+		if now, readErr := os.ReadFile(path); err != nil && readErr == nil && string(now) != e.Text {
+			say(p.stderr, "", "what you edited is kept: "+path)
+			return
+		}
+		err = errors.Join(err, os.RemoveAll(folder))
+	}()
+	ctx = context.WithoutCancel(ctx) // Ctrl-C in the editor is the editor's, and there is a way out at each question
 	answers := bufio.NewReader(p.stdin)
 	for {
 		if err := edit(ctx, path); err != nil {
@@ -170,7 +178,10 @@ func live(names []string) bool {
 // editor's own business.
 func (p *program) runEditor(ctx context.Context, path string) error {
 	editor := cmp.Or(p.getenv("VISUAL"), p.getenv("EDITOR"), "editor")
-	cmd := exec.CommandContext(context.WithoutCancel(ctx), "sh", "-c", editor+` "$1"`, "sh", path)
+	interrupted := make(chan os.Signal, 1)
+	signal.Notify(interrupted, os.Interrupt) // it would end this program, and leave the editor alone
+	defer signal.Stop(interrupted)
+	cmd := exec.CommandContext(ctx, "sh", "-c", editor+` "$1"`, "sh", path)
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = p.env, p.stdin, p.stdout, p.stderr
 	if err := cmd.Run(); err != nil {
 		return &failure{"run the editor", "set EDITOR to one that is installed, such as EDITOR=nano; nothing was changed", fmt.Errorf("%s: %w", editor, err)}

@@ -165,3 +165,32 @@ func TestLive(t *testing.T) {
 		}
 	}
 }
+
+// What was edited is not lost when it can't be written: somebody else was faster.
+func TestTenantEditKeepsWhatWasEdited(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	onImage(t, root, testKey+"\n", append(slices.Clone(enough), "--secret-file", "SUPABASE_KEY=-")...).want(t, exitOK)
+	path := filepath.Join(root, tenantsDir, "southhaven.env")
+	var out, errOut bytes.Buffer
+	p := &program{stdin: strings.NewReader(""), stdout: &out, stderr: &errOut}
+	ed := &edits{}
+	err := onMachine(root, func(m *tenants.Machine) error {
+		e, err := m.Edit("southhaven")
+		if err != nil {
+			return err
+		}
+		ed.texts = []string{e.Text + "LOG_LEVEL=debug\n"}
+		return p.editTenant(t.Context(), m, root, e, func(ctx context.Context, copied string) error {
+			if err := os.WriteFile(path, []byte(e.Text+"# faster\n"), 0o600); err != nil {
+				return err
+			}
+			return ed.edit(ctx, copied)
+		})
+	})
+	t.Cleanup(func() { _ = os.RemoveAll(ed.dir) })
+	result{p.report(err), out.String(), errOut.String()}.want(t, exitFailed, "somebody else changed the settings meanwhile", "what you edited is kept: "+ed.dir)
+	if kept, err := os.ReadFile(filepath.Join(ed.dir, "southhaven.env")); err != nil || !strings.HasSuffix(string(kept), "LOG_LEVEL=debug\n") {
+		t.Errorf("kept: %q, %v", kept, err)
+	}
+}

@@ -55,6 +55,12 @@ func TestTokenLeavesCredentialsAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	invoke(t, app.Tenant{}, []string{"CLIENT_ID=southhaven", "CREDENTIALS_DIRECTORY=" + dir}, "", "token", "sign", "--role", "reader").want(t, exitConfig, "is not set")
+	root := t.TempDir()
+	putTenant(t, root, "southhaven", "127.0.0.1:1")
+	if err := os.WriteFile(filepath.Join(root, tenantsDir, "southhaven.env"), []byte("LLM_PROVIDER=offline\n"+signingSecret+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	onImage(t, root, "", "token", "sign", "--tenant", "southhaven", "--role", "reader").want(t, exitConfig, "is not set")
 }
 
 // A real PostgREST takes the keys: a reader's reads its tenant's rows and writes nothing, a worker's is a SUPABASE_KEY.

@@ -96,7 +96,7 @@ func (p *program) newWebhooksResendCommand() *cobra.Command {
 keeps its webhook-id and body, so that a receiver that has got it all the same knows it. One that is pending is
 sent by itself. What was delivered is sent again only with --delivered.`,
 		Example: `  async-worker webhooks resend msg_2b7e…
-  async-worker webhooks list --state failed -o json | jq -r .[].id | xargs -r async-worker webhooks resend`,
+  async-worker webhooks list --state failed -n 1000 -o json | jq -r '.[].id' | xargs -r async-worker webhooks resend`,
 		Args: some("the ID of a delivery"),
 		RunE: p.action(func(cmd *cobra.Command, ids []string) error {
 			return p.withTenant(cmd, storeOnly, func(ctx context.Context, t *app.Tenant) error {

@@ -26,11 +26,11 @@ const (
 
 // Payload is what an agent or ai task says.
 type Payload struct {
-	// The question, or what is to be done.
-	Prompt string `json:"prompt" jsonschema:"required,minLength=1,maxLength=65536"`
+	// The question, or what is to be done; at most 64 KiB.
+	Prompt string `json:"prompt" jsonschema:"required,maxLength=65536,pattern=\\S"`
 	// The set to look in. Default: all of the tenant's documents.
 	DocumentSet string `json:"document_set" jsonschema:"maxLength=200"`
-	// The conversation before the prompt, oldest first.
+	// The conversation before the prompt, oldest first; at most 256 KiB.
 	History []Message `json:"history" jsonschema:"maxItems=200"`
 	// How many answers of the model at most. Default: 20.
 	MaxSteps *int `json:"max_steps" jsonschema:"minimum=1,maximum=50"`
@@ -43,7 +43,7 @@ type Payload struct {
 // Message is a turn of the conversation.
 type Message struct {
 	Role    string `json:"role" jsonschema:"required,enum=user,enum=assistant"` // who said it
-	Content string `json:"content" jsonschema:"required,minLength=1"`           // what was said
+	Content string `json:"content" jsonschema:"required,pattern=\\S"`           // what was said
 }
 
 func readPayload(raw json.RawMessage) (Payload, error) {

@@ -34,7 +34,7 @@ type Payload struct {
 	// One paragraph, several in the order of the document, or a list. Default: brief.
 	Style Style `json:"style" jsonschema:"enum=brief,enum=detailed,enum=bullets"`
 	// The language of the summary, a BCP 47 tag such as en, de or pt-BR. Default: the document's own.
-	Language string `json:"language"`
+	Language string `json:"language" jsonschema:"pattern=^([A-Za-z]{2\\,8}(-[A-Za-z0-9]{1\\,8})*)?$"`
 	// The length of the summary in words, without its key points. Default: as the style asks for.
 	MaxWords *int `json:"max_words" jsonschema:"minimum=10,maximum=5000"`
 }

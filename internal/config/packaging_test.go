@@ -24,7 +24,7 @@ func TestKubernetesSettings(t *testing.T) {
 		known[s.Name] = s
 	}
 	values := map[string]string{ // in place of what is to be changed
-		"AZURE_STORAGE_CONNECTION_STRING": "UseDevelopmentStorage=true", "SUPABASE_KEY": "sb_secret_x", "OPENAI_API_KEY": "x",
+		"AZURE_STORAGE_CONNECTION_STRING": "UseDevelopmentStorage=true", "SUPABASE_KEY": "sb_secret_x", "SUPABASE_ANON_KEY": "sb_publishable_x", "OPENAI_API_KEY": "x",
 		"WEBHOOK_SECRET": "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz", "HTTP_TOKEN": "0123456789abcdef0123456789abcdef",
 	}
 	var env []string

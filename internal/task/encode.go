@@ -7,7 +7,7 @@ import (
 
 // Message is a task as the contract spells it. Its comments and tags make docs/schemas/message.schema.json.
 type Message struct {
-	// The task's id, and its idempotency key: a second message with it is the same task, whatever it says.
+	// The task's id, and its idempotency key: a second message with the same type and payload is the same task; with others it is refused (TASK_ID_CONFLICT).
 	ID string `json:"task_id" jsonschema:"required,pattern=^[A-Za-z0-9._:-]{1\\,128}$"`
 	// What is to be done.
 	Type Type `json:"task_type" jsonschema:"required"`
@@ -22,7 +22,7 @@ type Message struct {
 	// The tenant. If it is given, it has to be the one whose queue this is.
 	ClientID string `json:"client_id,omitempty"`
 	// Who asked for it, for the record.
-	RequestedBy string `json:"requested_by,omitempty" jsonschema:"maxLength=256"`
+	RequestedBy string `json:"requested_by,omitempty" jsonschema:"maxLength=256,pattern=^[^\\x00-\\x1f\\x7f]*$"`
 	// The W3C trace context of the sender.
 	TraceParent string `json:"traceparent,omitempty"`
 }

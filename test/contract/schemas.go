@@ -82,8 +82,8 @@ func behindPointers(t reflect.Type, behind bool) (names []string) {
 
 func (r reader) message() (*jsonschema.Schema, error) {
 	s := r.of(task.Message{}, "A task")
-	s.Description = "What a frontend puts on a tenant's queue, raw or as base64. Whatever conforms is accepted, if the names in its " +
-		"payload are names that a blob or a set can have; more spellings are accepted, too: see contract.md."
+	s.Description = "What a frontend puts on a tenant's queue, raw or as base64. What conforms is accepted, but for what a schema " +
+		"can't say: names that no blob can have, lengths in bytes, pages that run backwards, U+0000. More spellings are accepted, too: see contract.md."
 	s.Definitions = jsonschema.Definitions{}
 	all := shapes()
 	types := slices.Sorted(maps.Keys(all))
@@ -91,7 +91,11 @@ func (r reader) message() (*jsonschema.Schema, error) {
 	for _, t := range types {
 		kinds = append(kinds, t)
 		name := "payload." + string(t)
-		s.Definitions[name] = r.of(all[t].payload, "The payload of "+string(t))
+		payload := r.of(all[t].payload, "The payload of "+string(t))
+		if narrow := all[t].narrow; narrow != nil {
+			narrow(payload)
+		}
+		s.Definitions[name] = payload
 		s.AllOf = append(s.AllOf, ofType(t, "payload", name))
 	}
 	kind, there := s.Properties.Get("task_type")

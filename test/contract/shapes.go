@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/invopop/jsonschema"
+
 	"github.com/seed-7227ef26/async-worker/handlers/agent"
 	"github.com/seed-7227ef26/async-worker/handlers/ingest"
 	"github.com/seed-7227ef26/async-worker/handlers/ocr"
@@ -15,16 +17,30 @@ import (
 type shape struct {
 	name    string // of the results in the schema
 	payload any
-	results []any // several: one of them
+	results []any                            // several: one of them
+	narrow  func(payload *jsonschema.Schema) // what no tag can say; nil: nothing
 }
 
 func shapes() map[task.Type]shape {
 	return map[task.Type]shape{
-		task.Ingest:    {"ingest", ingest.Payload{}, []any{Ingested{}, Deleted{}}},
-		task.Summarize: {"summarize", summarize.Payload{}, []any{Summarized{}}},
-		task.Agent:     {"agent", agent.Payload{}, []any{Answered{}}},
-		task.AI:        {"ai", agent.Payload{}, []any{Answered{}}},
-		task.OCR:       {"ocr", ocr.Payload{}, []any{Read{}}},
+		task.Ingest:    {"ingest", ingest.Payload{}, []any{Ingested{}, Deleted{}}, onlyDeletedIsPurged},
+		task.Summarize: {"summarize", summarize.Payload{}, []any{Summarized{}}, nil},
+		task.Agent:     {"agent", agent.Payload{}, []any{Answered{}}, answersByASchema},
+		task.AI:        {"ai", agent.Payload{}, []any{Answered{}}, answersByASchema},
+		task.OCR:       {"ocr", ocr.Payload{}, []any{Read{}}, nil},
+	}
+}
+
+// onlyDeletedIsPurged: purge asks for delete.
+func onlyDeletedIsPurged(payload *jsonschema.Schema) {
+	yes := &jsonschema.Schema{Const: true}
+	payload.If, payload.Then = having("purge", yes), having("delete", yes)
+}
+
+// answersByASchema: response_schema is an object.
+func answersByASchema(payload *jsonschema.Schema) {
+	if s, there := payload.Properties.Get("response_schema"); there {
+		*s = jsonschema.Schema{Type: "object", Description: s.Description}
 	}
 }
 

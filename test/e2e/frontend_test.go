@@ -56,12 +56,13 @@ type frontend struct {
 		Result    map[string]any `json:"result"`
 		ErrorType string         `json:"error_type"`
 	} `json:"job"`
-	Stages    []string         `json:"stages"`
-	Hits      []map[string]any `json:"hits"`
-	Webhook   told             `json:"webhook"`
-	Forged    string           `json:"forged"`    // why a changed webhook was refused
-	Overwrite string           `json:"overwrite"` // why a second upload was refused
-	Unasked   string           `json:"unasked"`   // why a call that is not a reader's was refused
+	Stages     []string         `json:"stages"`
+	Hits       []map[string]any `json:"hits"`
+	Webhook    told             `json:"webhook"`
+	Forged     string           `json:"forged"`     // why a changed webhook was refused
+	Secretless string           `json:"secretless"` // why a receiver without a secret to speak of takes nothing
+	Overwrite  string           `json:"overwrite"`  // why a second upload was refused
+	Unasked    string           `json:"unasked"`    // why a call that is not a reader's was refused
 }
 
 const inJavaScript = `
@@ -81,15 +82,17 @@ const arrived = Promise.withResolvers?.() ?? (() => { const d = {}; d.promise = 
 const server = createServer(async (request, response) => {
   const body = await text(request)
   found.webhook = verify(request.headers, body)
+  verify(new Headers(request.headers), body, 'whsec_' + 'A'.repeat(32) + ' ' + process.env.WEBHOOK_SECRET) // one is being replaced
   found.forged = await why(() => verify(request.headers, body.replace('completed', 'failed')))
+  found.secretless = await why(() => verify(request.headers, body, 'whsec_AAAA'))
   response.writeHead(204).end()
   arrived.resolve()
 }).listen(0, '127.0.0.1')
 await once(server, 'listening')
-const address = await uploadAddress('in/tides.md')
+const { blob, address } = await uploadAddress()
 await upload(address, '# Tides\n\n## Spring tide\n\nTwice a month the water is highest.\n')
 found.overwrite = await why(() => upload(address, 'other'))
-const id = await send('ingest', { filename: 'in/tides.md', document_set: 'sea' }, { webhook_url: 'http://127.0.0.1:' + server.address().port })
+const id = await send('ingest', { filename: 'in/tides.md', document_set: 'sea', blob }, { webhook_url: 'http://127.0.0.1:' + server.address().port })
 const events = follow(id, { every: 50 })
 let next
 while (!(next = await events.next()).done) found.stages.push(next.value.stage)
@@ -114,10 +117,19 @@ class Receiver(BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["content-length"]))
         found["webhook"] = verify(self.headers, body)
+        verify(self.headers, body, "whsec_" + "A" * 32 + "," + os.environ["WEBHOOK_SECRET"])  # one is being replaced
         try:
             verify(self.headers, body.replace(b"completed", b"failed"))
         except ValueError as error:
             found["forged"] = str(error)
+        try:
+            verify(self.headers, body, "whsec_AAAA")
+        except ValueError as error:
+            found["secretless"] = str(error)
+        try:
+            verify({}, body)
+        except ValueError:
+            pass
         self.send_response(204)
         self.end_headers()
         arrived.set()
@@ -195,8 +207,8 @@ func TestFrontend(t *testing.T) {
 		if len(got.Hits) == 0 || !strings.Contains(got.Hits[0]["content"].(string), "highest") {
 			t.Errorf("%s finds %v", name, got.Hits)
 		}
-		if got.Forged != "the signature is wrong" {
-			t.Errorf("%s takes a changed webhook: %q", name, got.Forged)
+		if got.Forged != "the signature is wrong" || got.Secretless != "WEBHOOK_SECRET is too short" {
+			t.Errorf("%s takes a changed webhook: %q, or one without a secret: %q", name, got.Forged, got.Secretless)
 		}
 		if name == "JavaScript" && (!slices.Contains(got.Stages, "embedding") || got.Stages[len(got.Stages)-1] != "completed" ||
 			!strings.Contains(got.Overwrite, "upload: 403") || !strings.Contains(got.Unasked, "permission denied")) {
