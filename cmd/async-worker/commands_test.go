@@ -197,8 +197,9 @@ func firstDifference(was, is string) string {
 // openFolder is one that everybody may enter, which those of tests are not, with the program in it.
 func openFolder(t *testing.T) (folder, self string) {
 	t.Helper()
-	// Nobody but its owner may enter those of tests. Its name has always the same length: lines are broken where they are full.
-	folder = filepath.Join(os.TempDir(), "async-worker-commands-"+rand.Text()[:10])
+	// Nobody but its owner may enter those of tests. Its path has always the same length, wherever temporary files go: lines
+	// are broken where they are full.
+	folder = filepath.Join("/tmp", "async-worker-commands-"+rand.Text()[:10])
 	if err := os.Mkdir(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
