@@ -62,7 +62,9 @@ func (e *Engine) ask(ctx context.Context, a *attempt) (store.Begun, error) {
 	asking := e.beginning(a)
 	asking.ID, asking.Unanswered = uuid.NewString(), e.begins.of(a.task.ID)
 	a.asked = time.Now()
+	over := e.away.call()
 	b, err := e.deps.Store.Begin(ctx, asking)
+	over(err != nil && !invalid(err))
 	if transient(err) {
 		e.begins.lost(a.task.ID, asking.ID)
 	}

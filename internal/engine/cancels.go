@@ -21,6 +21,7 @@ const (
 type watch struct {
 	store store.Jobs
 	log   *slog.Logger
+	away  *absence
 
 	mu      sync.Mutex
 	tasks   map[store.Holder]watched
@@ -37,8 +38,8 @@ type watched struct {
 	end   context.CancelCauseFunc
 }
 
-func newWatch(s store.Jobs, log *slog.Logger) *watch {
-	return &watch{store: s, log: log, tasks: map[store.Holder]watched{}, started: make(chan struct{}, 1), pause: askEvery}
+func newWatch(s store.Jobs, log *slog.Logger, away *absence) *watch {
+	return &watch{store: s, log: log, away: away, tasks: map[store.Holder]watched{}, started: make(chan struct{}, 1), pause: askEvery}
 }
 
 // over watches a task, which is ended with ErrCanceled on request, until the returned function is called.
@@ -106,7 +107,9 @@ func (w *watch) ask(ctx context.Context) {
 	asked := time.Now()
 	bounded, done := context.WithTimeout(ctx, askLimit)
 	defer done()
+	over := w.away.call()
 	stop, err := w.store.Canceling(bounded, w.holders())
+	over(transient(err) && ctx.Err() == nil)
 	if err != nil {
 		if !w.failing && ctx.Err() == nil {
 			w.log.Warn("can't ask for cancel requests; until this works again they are heard at heartbeats", "error", err)

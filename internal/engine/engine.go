@@ -123,8 +123,9 @@ func New(cfg Config, deps Deps) (*Engine, error) {
 		slots: newSlots(cfg.Concurrency), limits: newLimits(cfg.Concurrency, deps.Log), door: newDoor(cfg.PollMin),
 		store:    pressure{most: cfg.PollMax, log: deps.Log},
 		webhooks: webhooks{due: deps.WebhooksDue, pause: cfg.PollMax, log: deps.Log},
-		inlets:   newInlets(deps.Log), begins: newBegins(), hands: newHands(), watch: newWatch(deps.Store, deps.Log), vitals: newVitals(), wake: make(chan struct{}, 1),
+		inlets:   newInlets(deps.Log), begins: newBegins(), hands: newHands(), vitals: newVitals(), wake: make(chan struct{}, 1),
 	}
+	e.watch = newWatch(deps.Store, deps.Log, &e.away)
 	e.live.Store(&tuning)
 	e.breakers = newBreakers(deps.Log, cfg.PollMax, e.tuning, e.resume)
 	e.tasks, e.stopTasks = context.WithCancelCause(context.Background())

@@ -135,12 +135,14 @@ func (b *beat) write(ctx context.Context) error {
 	asked := time.Now()
 	told := b.journal.take()
 	var pulse store.Pulse
+	over := b.engine.away.call()
 	err := b.bounded(ctx, func(ctx context.Context) (err error) {
 		pulse, err = b.engine.deps.Store.Heartbeat(ctx, store.Beat{
 			Holder: b.holder, Lease: b.engine.cfg.Lease, Events: told.all(), Checkpoint: told.checkpoint,
 		})
 		return err
 	})
+	over(err != nil && !errors.Is(err, store.ErrFenced))
 	switch {
 	case err == nil:
 		b.until = asked.Add(b.engine.cfg.Lease)
@@ -156,7 +158,6 @@ func (b *beat) write(ctx context.Context) error {
 	}
 	b.journal.untake(told)
 	b.engine.obs.Renewed("job", "failed")
-	b.engine.away.noted()
 	// While the message is ours nobody else is asked to begin the job, and the fence decides about a
 	// duplicate: an outage of the store alone ends no work.
 	if now := time.Now(); now.After(b.until) && now.After(b.msg.Lease.Deadline()) {

@@ -80,12 +80,11 @@ func (e *Engine) handle(ctx context.Context, q queue.Queue, m *queue.Message) {
 // has settled the message otherwise.
 func (e *Engine) begin(ctx context.Context, a *attempt) bool {
 	b, err := e.ask(ctx, a)
-	if failure, ok := errors.AsType[*job.Error](err); ok && failure.Class == job.ValidationError {
-		e.refuse(ctx, a.delivery, a.task, failure) // it can't be stored, now or later
+	if invalid(err) {
+		e.refuse(ctx, a.delivery, a.task, job.Classify(err)) // it can't be stored, now or later
 		return false
 	}
 	if err != nil {
-		e.away.noted()
 		e.stumbled(ctx, a.delivery, "can't begin the job", err)
 		return false
 	}

@@ -107,6 +107,39 @@ func TestLateFailureIsSpared(t *testing.T) {
 	}
 }
 
+// A database that hangs fails its connections in one instant, and may answer again in the next. A task whose failure is
+// judged in between, before the engine's own calls have come back, is spared; so is none when those were answered.
+func TestFailureIsJudgedAfterTheEnginesCalls(t *testing.T) {
+	for name, c := range map[string]struct {
+		takes time.Duration
+		down  bool
+		want  int // attempts
+	}{
+		"the engine's call fails after the task's": {takes: 2 * time.Second, down: true, want: 1},
+		"it is answered":                           {takes: 2 * time.Second, want: 2},
+		"it comes back too late":                   {takes: time.Minute, down: true, want: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				q := w.question()
+				q.down, q.takes = c.down, c.takes
+				w.probes = engine.Probes{job.Database: func(context.Context) error { return nil }}
+				var s service
+				w.start(func(ctx context.Context, call handlers.Call) (handlers.Outcome, error) {
+					if s.called(call.Task.ID) > 0 {
+						return done(ctx, call)
+					}
+					_ = s.use(call.Task.ID, time.Second) // the engine asks for cancel requests meanwhile
+					return handlers.Outcome{}, job.Blame(job.Database, job.Errorf(job.TransientStorage, "the connection was reset"))
+				})
+				w.send(w.queues.Normal, message("t1", ""))
+				w.settled(5 * time.Minute)
+				w.expectState("t1", job.Succeeded, c.want)
+			})
+		})
+	}
+}
+
 // An outage of the database that only the commit finds out costs no attempt.
 func TestOutageFoundByTheCommit(t *testing.T) {
 	inWorld(t, func(w *world) {

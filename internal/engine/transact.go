@@ -91,10 +91,10 @@ func (e *Engine) blame(ctx context.Context, a *attempt, failure *job.Error, comm
 func (e *Engine) bounded(ctx context.Context, commit func(context.Context) (store.Settled, error)) (store.Settled, error) {
 	ctx, done := settling(ctx)
 	defer done()
+	over := e.away.call()
 	settled, err := commit(ctx)
-	if transient(err) {
-		e.away.noted()
-	} else {
+	over(transient(err))
+	if !transient(err) {
 		e.breakers.of(job.Database).seen()
 	}
 	return settled, err
@@ -103,6 +103,12 @@ func (e *Engine) bounded(ctx context.Context, commit func(context.Context) (stor
 func transient(err error) bool {
 	failure, ok := errors.AsType[*job.Error](err)
 	return ok && job.Classes[failure.Class].Retryable
+}
+
+// invalid says that what was asked for can't be stored, now or later.
+func invalid(err error) bool {
+	failure, ok := errors.AsType[*job.Error](err)
+	return ok && failure.Class == job.ValidationError
 }
 
 // stayHidden extends the message's lease when a third of it is over.

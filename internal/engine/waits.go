@@ -42,11 +42,10 @@ var errDatabaseGone = &job.Error{
 	Hint: "look at the database's log for what ended it, and whether this task's document is very large",
 }
 
-// judge asks the circuit breakers whether a failed attempt is to be counted. It may take as long as a probe.
+// judge asks the circuit breakers whether a failed attempt is to be counted. It may take as long as two probes.
 func (e *Engine) judge(ctx context.Context, a *attempt, err, cause error) verdict {
-	away := e.away.since(a.started)
 	switch {
-	case errors.Is(cause, ErrLeaseLost) && away:
+	case errors.Is(cause, ErrLeaseLost) && e.away.noted(a.started):
 		return e.breakers.failed(ctx, a, errDatabaseGone, true)
 	case err == nil || cause != nil || errors.Is(err, store.ErrFenced):
 		return counted
@@ -58,7 +57,7 @@ func (e *Engine) judge(ctx context.Context, a *attempt, err, cause error) verdic
 	if failure.Dependency == "" || !job.Classes[failure.Class].Retryable {
 		return counted
 	}
-	return e.breakers.failed(ctx, a, failure, away && failure.Dependency == job.Database)
+	return e.breakers.failed(ctx, a, failure, failure.Dependency == job.Database && e.away.since(a.started))
 }
 
 // await gives a job back because a service is down, uncounted; or it fails, when it has waited for long enough.

@@ -146,6 +146,11 @@ func inTheEngine() []Sabotage {
 			Suites: onEngine, Tests: by("TestCrashersEnd", "TestDatabaseCrashersEnd"),
 		},
 		{
+			Name: "failure-is-judged-before-the-engines-calls", Breaks: []string{"I9"}, File: engine + "away.go",
+			Old: "for _, ended := range calls {", New: "for _, ended := range calls[:0] {",
+			Suites: onEngine, Tests: by("TestFailureIsJudgedAfterTheEnginesCalls"),
+		},
+		{
 			Name: "suspicion-outlives-its-series", Breaks: []string{"I9"}, File: engine + "waits.go",
 			Old: "return a.begun.Releases >= suspectAfter", New: "return true",
 			Suites: onEngine, Tests: by("TestSuspicionEndsWithTheJob"),
