@@ -129,9 +129,9 @@ container-check: test-deps ## As root: build the image on a Debian from debootst
 	@packaging/container/check
 
 .PHONY: docs
-docs: ## Make docs/state_machine.md, the README's settings, the table of metrics, RELIABILITY.md's invariants, docs/errors.md, docs/schemas and docs/commands.md anew from the code
+docs: ## Make anew, from the code, what is generated: tables in docs/ and RELIABILITY.md, docs/errors.md, docs/schemas, docs/commands.md
 	@go test ./internal/job -run TestDocument -update
-	@go test ./internal/config -run TestReadme -update
+	@go test ./internal/config -run TestSettingsTable -update
 	@go test ./internal/metrics -run TestObservabilityTable -update
 	@go test ./test/prove/sabotage -run TestReliability -update
 	@go test ./test/architecture -run TestErrorList -update

@@ -136,8 +136,11 @@ func TestCommandTable(t *testing.T) {
 // document is a table of exit codes, and below it what was said, each once.
 func document(table map[string][]outcome) string {
 	var b, texts strings.Builder
-	b.WriteString("# What each command says when something is missing\n\n" +
+	b.WriteString("# Commands\n\n" +
 		"<!-- made by: make docs (TestCommandTable of cmd/async-worker) -->\n\n" +
+		"`async-worker COMMAND --help` and the manual pages say more. On a machine with tenants, commands take `--tenant NAME`.\n\n" +
+		commandList() +
+		"\n## What each says when something is missing\n\n" +
 		"Exit codes: 0 fine, 1 it failed, 2 usage, 69 a service is down, 75 try again, 77 permission, 78 configuration, 130\n" +
 		"interrupted. The number behind a code is that of what the command says, below; `check-config` and `doctor` say more.\n\n")
 	head, line := "| command |", "|---|"

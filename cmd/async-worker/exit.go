@@ -108,7 +108,7 @@ func judge(err error) verdict {
 		return verdict{exitConfig, next}
 	}
 	if _, ok := errors.AsType[*task.Invalid](err); ok {
-		return verdict{exitUsage, "mend the message; docs/contract.md and the README, under \"A worked example\", say what it may have"}
+		return verdict{exitUsage, "mend the message; docs/contract.md and docs/schemas/message.schema.json say what it may have"}
 	}
 	if r, ok := errors.AsType[*replay.Refusal](err); ok {
 		return verdict{exitFailed, r.Next}

@@ -9,12 +9,12 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/config"
 )
 
-var update = flag.Bool("update", false, "write README.md's table of settings anew")
+var update = flag.Bool("update", false, "write docs/settings.md anew")
 
-// The README's table of settings is made from the one that reads them.
-func TestReadme(t *testing.T) {
+// The table in docs/settings.md is made from the one that reads them.
+func TestSettingsTable(t *testing.T) {
 	t.Parallel()
-	const path, begin, end = "../../README.md", "<!-- settings: made by `make docs` -->\n", "<!-- /settings -->"
+	const path, begin, end = "../../docs/settings.md", "<!-- settings: made by `make docs` -->\n", "<!-- /settings -->"
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -22,14 +22,14 @@ func TestReadme(t *testing.T) {
 	before, rest, ok := strings.Cut(string(raw), begin)
 	_, after, ok2 := strings.Cut(rest, end)
 	if !ok || !ok2 {
-		t.Fatalf("README.md has no place for the settings between %q and %q", begin, end)
+		t.Fatalf("docs/settings.md has no place for the table between %q and %q", begin, end)
 	}
 	want := before + begin + "\n" + config.Markdown() + "\n" + end + after
 	if string(raw) == want {
 		return
 	}
 	if !*update {
-		t.Fatal("README.md's table of settings is not that of the code; run: make docs")
+		t.Fatal("docs/settings.md is not what the code says; run: make docs")
 	}
 	if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 		t.Fatal(err)
