@@ -116,8 +116,8 @@ func TestFailureIsJudgedAfterTheEnginesCalls(t *testing.T) {
 		want  int // attempts
 	}{
 		"the engine's call fails after the task's": {takes: 2 * time.Second, down: true, want: 1},
-		"it is answered":                           {takes: 2 * time.Second, want: 2},
-		"it comes back too late":                   {takes: time.Minute, down: true, want: 2},
+		"it is answered":         {takes: 2 * time.Second, want: 2},
+		"it comes back too late": {takes: time.Minute, down: true, want: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
