@@ -18,15 +18,20 @@ import (
 // tenantsDir is where packaging and `tenant add` put tenants' files, below the root.
 const tenantsDir = "etc/async-worker"
 
-// asRoot is what to do about files that only root may read.
-const asRoot = "run it as root (sudo)"
+const (
+	// asRoot is what to do about what only root may do.
+	asRoot = "run it as root (sudo)"
+	// asOperator is what to do about files that operators may read, too: one of the groups has the settings, the other the
+	// credentials.
+	asOperator = asRoot + ", or as a member of the groups " + tenants.Readers + " and " + tenants.Operators
+)
 
 // addTenant gives cmd the flag --tenant: whose settings it takes. A migration is the database's, not a tenant's.
 func addTenant(cmd *cobra.Command) {
 	if cmd.Name() == "migrate" {
 		return
 	}
-	cmd.Flags().String("tenant", "", "the tenant of this machine whose settings are used (as root); default: the only one")
+	cmd.Flags().String("tenant", "", "the tenant of this machine whose settings are used (as root or an operator); default: the only one")
 	_ = cmd.RegisterFlagCompletionFunc("tenant", completeTenants) // it was added just now
 	if cmd.Flags().Lookup("root") == nil {
 		addRoot(cmd, new(string))
@@ -96,7 +101,7 @@ func namesOn(root string) (names []string, err error) {
 		return err
 	})
 	if errors.Is(err, fs.ErrPermission) {
-		return nil, &failure{"look at the tenants of this machine", asRoot + ", or set the settings in the environment", &deniedError{err}}
+		return nil, &failure{"look at the tenants of this machine", asOperator + ", or set the settings in the environment", &deniedError{err}}
 	}
 	return names, err
 }
@@ -120,7 +125,7 @@ func (p *program) takeNamed(cmd *cobra.Command, root, name string) error {
 	etc := filepath.Join(root, tenantsDir)
 	known, err := anyThere(filepath.Join(etc, name+".env"), filepath.Join(etc, "credentials", name))
 	if err != nil {
-		return &failure{"read the settings of tenant " + name, asRoot, &deniedError{err}}
+		return &failure{"read the settings of tenant " + name, asOperator, &deniedError{err}}
 	}
 	if known {
 		return p.takeSettings(cmd, root, name)
@@ -152,16 +157,31 @@ func (p *program) takeSettings(cmd *cobra.Command, root, name string) error {
 			return err
 		}
 	}
-	_, err := os.ReadDir(credentials)
-	switch {
+	switch err := readable(credentials); {
 	case err == nil:
 		p.env = append(p.env, "CREDENTIALS_DIRECTORY="+credentials)
 	case !errors.Is(err, fs.ErrNotExist):
-		return &failure{"read the credentials of tenant " + name, asRoot, &deniedError{err}}
+		return &failure{"read the credentials of tenant " + name, asOperator, &deniedError{err}}
 	}
 	p.passIdentity()
 	p.named = name
 	return setClient(cmd, name)
+}
+
+// readable says why a folder, or a file in it, can't be read.
+func readable(folder string) error {
+	entries, err := os.ReadDir(folder)
+	for _, e := range entries {
+		if !e.Type().IsRegular() {
+			continue
+		}
+		f, openErr := os.Open(filepath.Join(folder, e.Name()))
+		if openErr != nil {
+			return openErr
+		}
+		_ = f.Close() // nothing was read
+	}
+	return err
 }
 
 // sdkSettings are what Azure's SDK reads from the environment of the process by itself: which identity it uses.
@@ -187,7 +207,7 @@ func (p *program) addFile(path string) error {
 		return nil
 	}
 	if err != nil {
-		return &failure{"read the tenant's settings", asRoot, &deniedError{err}}
+		return &failure{"read the tenant's settings", asOperator, &deniedError{err}}
 	}
 	values, err := tenants.ParseEnv(string(text))
 	if err != nil {

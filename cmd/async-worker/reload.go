@@ -58,7 +58,7 @@ makes the daemon read the files again that NAME_FILE names.`,
 				pid, _ = strconv.Atoi(p.getenv("MAINPID"))
 			}
 			if dir == "" || pid <= 1 {
-				return badUsage("use: systemctl reload async-worker@TENANT", "reload is run by systemd, which says where the daemon is ($MAINPID, $RUNTIME_DIRECTORY)")
+				return badUsage("as root: systemctl reload async-worker@TENANT", "reload is run by systemd, which says where the daemon is ($MAINPID, $RUNTIME_DIRECTORY)")
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), reloadTime)
 			defer cancel()

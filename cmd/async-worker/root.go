@@ -78,8 +78,8 @@ summarize, answer questions), records everything in Supabase or Postgres, and te
 
 Settings come from flags, systemd credentials, files (NAME_FILE) and environment variables, in this
 order; check-config shows what is in force. On a machine with tenants (async-worker tenant list) commands
-take --tenant NAME, and with it the settings and credentials of /etc/async-worker, as root; the only
-tenant is the default.
+take --tenant NAME, and with it the settings and credentials of /etc/async-worker, as root or an
+operator (docs/systemd.md); the only tenant is the default.
 
 Exit codes: 0 fine, 1 it failed, 2 usage, 69 a service is down, 75 try again, 77 permission, 78 configuration.`,
 		Example: `  async-worker check-config                           what is set, and everything that is wrong with it

@@ -32,9 +32,9 @@ func (p *program) newStatusCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Ask a running worker how it is",
-		Long: `status asks the worker of a tenant how it is: over its socket in /run/async-worker/<client>, which root and the
-worker's own user may open, or over HTTP_ADDR with HTTP_TOKEN, where these are set and there is no socket. It exits
-with 0 when the worker is ready, and with 69 when it is not, or does not run.`,
+		Long: `status asks the worker of a tenant how it is: over its socket in /run/async-worker/<client>, which answers root,
+operators and the worker's own user, or over HTTP_ADDR with HTTP_TOKEN, where these are set and there is no socket. It
+exits with 0 when the worker is ready, and with 69 when it is not, or does not run.`,
 		Example: `  sudo async-worker status --tenant southhaven
   sudo async-worker status --all
   async-worker status --addr 127.0.0.1:9090 -o json`,
@@ -134,7 +134,9 @@ func askStatus(ctx context.Context, c httpd.Client) (app.Status, error) {
 	case errors.Is(err, context.Canceled):
 		return s, err
 	case errors.Is(err, fs.ErrPermission):
-		return s, &failure{"ask " + where, "run it as root (sudo), or as the worker's user", err}
+		return s, &failure{"ask " + where, asOperator, err}
+	case known && refused.Code == 403:
+		return s, &failure{"ask " + where, asOperator, &deniedError{err}}
 	case known && refused.Code == 401:
 		return s, &failure{"ask " + where, "set HTTP_TOKEN to the worker's token", &deniedError{err}}
 	}
@@ -164,12 +166,12 @@ type tenantStatus struct {
 
 // statusOfAll asks every worker whose socket is in /run/async-worker.
 func (p *program) statusOfAll(ctx context.Context, out format) error {
-	sockets, err := filepath.Glob(app.SocketOf("*"))
+	sockets, err := socketsBelow(filepath.Dir(filepath.Dir(app.SocketOf("*"))))
 	if err != nil {
 		return err
 	}
 	if len(sockets) == 0 {
-		return &failure{"ask all workers", "start one: systemctl enable --now async-worker@TENANT; listing them takes root (sudo)", &silentError{errors.New("no worker has a socket in " + filepath.Dir(filepath.Dir(app.SocketOf("*"))))}}
+		return &failure{"ask all workers", "start one: systemctl enable --now async-worker@TENANT", &silentError{errors.New("no worker has a socket in " + filepath.Dir(filepath.Dir(app.SocketOf("*"))))}}
 	}
 	rows, worst := askAll(ctx, sockets)
 	if out == asJSON {
@@ -184,6 +186,17 @@ func (p *program) statusOfAll(ctx context.Context, out format) error {
 		cells = append(cells, []string{r.ClientID, state, since, line})
 	}
 	return errors.Join(table(p.stdout, []string{"TENANT", "STATE", "STARTED", "DOING"}, cells), worst)
+}
+
+// socketsBelow are the sockets of a machine's workers. Their folders can be passed through, and not listed, by operators.
+func socketsBelow(dir string) (sockets []string, err error) {
+	folders, err := filepath.Glob(filepath.Join(dir, "*"))
+	for _, folder := range folders {
+		if socket := filepath.Join(folder, app.SocketName); there(socket) {
+			sockets = append(sockets, socket)
+		}
+	}
+	return sockets, err
 }
 
 // askAll asks one after the other; worst is the last trouble, nil when all are ready.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -88,6 +89,28 @@ func TestStatusWithoutAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	invoke(t, app.Tenant{}, nil, "", "status", "--socket", left).want(t, exitUnavailable, "connection refused")
+}
+
+// A worker that does not answer this user says so, and status says who may ask.
+func TestStatusRefused(t *testing.T) {
+	t.Parallel()
+	socket := filepath.Join(t.TempDir(), app.SocketName)
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(l) }()
+	t.Cleanup(func() {
+		_ = server.Close()
+		<-ended
+	})
+	invoke(t, app.Tenant{}, nil, "", "status", "--socket", socket).want(t, exitPermission, "answered 403", "groups async-worker and async-worker-operators")
+	sockets, err := socketsBelow(filepath.Dir(filepath.Dir(socket)))
+	if err != nil || !slices.Contains(sockets, socket) {
+		t.Errorf("%v, %v", sockets, err)
+	}
 }
 
 // All workers of a machine: the one that is silent is a row, and the exit code.

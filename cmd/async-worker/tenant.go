@@ -18,8 +18,8 @@ func (p *program) newTenantCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "tenant", Short: "Add, edit, list and remove the tenants of this machine",
 		Long: `tenant keeps the files that make a tenant on a machine with systemd: /etc/async-worker/TENANT.env with its
-settings, and its secrets, one file each, in /etc/async-worker/credentials/TENANT. It needs root. The worker of a
-tenant is the instance async-worker@TENANT.`,
+settings, and its secrets, one file each, in /etc/async-worker/credentials/TENANT. Only root changes them; operators
+may list them. The worker of a tenant is the instance async-worker@TENANT.`,
 		Args: subcommand,
 		RunE: showHelp,
 	}
@@ -42,9 +42,23 @@ func onMachine(root string, do func(*tenants.Machine) error) (err error) {
 	defer func() { err = errors.Join(err, m.Close()) }()
 	err = do(m)
 	if _, said := errors.AsType[*failure](err); errors.Is(err, fs.ErrPermission) && !said && os.Geteuid() != 0 {
-		return &failure{"look at the tenants of this machine", asRoot, &deniedError{err}}
+		return &failure{"look at the tenants of this machine", asOperator, &deniedError{err}}
 	}
 	return err
+}
+
+// changeMachine is onMachine for what changes tenants. Who may not is told before anything is asked or done.
+func changeMachine(root string, do func(*tenants.Machine) error) error {
+	return onMachine(root, func(m *tenants.Machine) error {
+		err := m.Writable()
+		if err == nil {
+			err = do(m)
+		}
+		if _, said := errors.AsType[*failure](err); errors.Is(err, fs.ErrPermission) && !said {
+			return &failure{"change the tenants of this machine", asRoot + ": only root changes a tenant", &deniedError{err}}
+		}
+		return err
+	})
 }
 
 // completeTenants completes the name of a tenant that there is.

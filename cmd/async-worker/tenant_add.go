@@ -37,9 +37,9 @@ func (p *program) newTenantAddCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "add TENANT", Short: "Write a tenant's settings and secrets, and say how to start it",
 		Long: `add writes /etc/async-worker/TENANT.env and, for each secret, a file in /etc/async-worker/credentials/TENANT
-that only root can read. Everything is validated before anything is written, as the worker will do it; each file
-is replaced as a whole. The same again changes nothing. Of a tenant that exists nothing is written over without
---force, and with it only what is named: so a secret is changed.
+that only root and operators can read. Everything is validated before anything is written, as the worker will do
+it; each file is replaced as a whole. The same again changes nothing. Of a tenant that exists nothing is written
+over without --force, and with it only what is named: so a secret is changed.
 
 A secret is never an argument, which everybody could read in the list of processes. It comes from a file, from
 standard input (-), or is typed at the terminal. Secrets in an --env-file become credentials.`,
@@ -80,14 +80,17 @@ func secretNames() []string {
 
 func (p *program) addTenant(cmd *cobra.Command, name string, o tenantAdd) error {
 	change := tenants.Change{Name: name, Force: o.force}
-	var err error
+	err := changeMachine(o.root, func(*tenants.Machine) error { return nil }) // before secrets are asked for
+	if err != nil {
+		return err
+	}
 	if change.Settings, err = p.givenSettings(cmd, o.envFile); err != nil {
 		return err
 	}
 	if change.Secrets, err = p.givenSecrets(o); err != nil {
 		return err
 	}
-	return onMachine(o.root, func(m *tenants.Machine) error {
+	return changeMachine(o.root, func(m *tenants.Machine) error {
 		added, err := m.Add(change)
 		if e, ok := errors.AsType[*tenants.ExistsError](err); ok {
 			return &failure{"add the tenant", "to change them: the same with --force; nothing was written", e}

@@ -33,7 +33,7 @@ at the end: nothing is reloaded or restarted. For secrets: tenant add --force --
   sudo EDITOR=nano async-worker tenant edit southhaven`,
 		Args: one("the tenant's name"), ValidArgsFunction: completeTenants,
 		RunE: p.action(func(cmd *cobra.Command, args []string) error {
-			return onMachine(root, func(m *tenants.Machine) error {
+			return changeMachine(root, func(m *tenants.Machine) error {
 				e, err := m.Edit(args[0])
 				if errors.Is(err, fs.ErrNotExist) {
 					return &failure{

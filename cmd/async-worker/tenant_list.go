@@ -23,7 +23,8 @@ func (p *program) newTenantListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the tenants of this machine",
 		Long: `list names the tenants that have an environment file in /etc/async-worker, whether their workers start with the
-machine and run now, and which settings and secrets they have: names, and no value. Only root sees the secrets.`,
+machine and run now, and which settings and secrets they have: names, and no value. Who may not read the secrets
+sees none.`,
 		Args: none,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
 			return onMachine(root, func(m *tenants.Machine) error {

@@ -42,7 +42,7 @@ the queues and the container is not touched. To remove a tenant that is not ther
 			if !o.keep && !o.confirmed && !isTerminal(p.stdin) {
 				return badUsage("give --yes, or --keep-files to disable it only", "nobody is there to be asked whether to remove settings and secrets")
 			}
-			return onMachine(o.root, func(m *tenants.Machine) error {
+			return changeMachine(o.root, func(m *tenants.Machine) error {
 				done, err := p.removeTenant(cmd.Context(), m, args[0], o)
 				if err != nil {
 					return err

@@ -89,7 +89,7 @@ func TestTenantAddRefuses(t *testing.T) {
 	}
 }
 
-// The example file with a few signs taken away is a tenant's, and its secrets move to where only root can read.
+// The example file with a few signs taken away is a tenant's, and its secrets become credentials.
 func TestTenantFromTheExampleFile(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()

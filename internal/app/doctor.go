@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/netip"
 	"os"
+	"os/user"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -21,6 +22,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/tesseract"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/tenants"
 	"github.com/seed-7227ef26/async-worker/queue"
 	"github.com/seed-7227ef26/async-worker/webhook"
 )
@@ -251,6 +253,9 @@ func (d *opening) unit(cfg config.Config) {
 		Unit:        "async-worker@" + cfg.ClientID + ".service",
 		EnvFile:     filepath.Join(etc, cfg.ClientID+".env"),
 		Credentials: filepath.Join(etc, "credentials", cfg.ClientID),
+	}
+	if group, err := user.LookupGroup(tenants.Operators); err == nil {
+		d.p.Unit.Operators = group.Gid
 	}
 	d.p.Unit.Enabled = func(ctx context.Context) (string, error) {
 		if _, err := os.Stat("/run/systemd/system"); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/engine"
 	"github.com/seed-7227ef26/async-worker/internal/httpd"
 	"github.com/seed-7227ef26/async-worker/internal/metrics"
+	"github.com/seed-7227ef26/async-worker/internal/tenants"
 )
 
 // dependency begins the names of the checks that only warn.
@@ -100,7 +101,7 @@ func (w *Worker) listen(ctx context.Context) (err error) {
 	c, routes := w.tenant.Config, w.routes()
 	cfg := httpd.Config{Addr: c.HTTPAddr, Token: c.HTTPToken.Reveal(), Handler: routes.Handler(), Open: routes.Open, Log: w.tenant.log}
 	if c.RuntimeDir != "" {
-		cfg.Socket = filepath.Join(c.RuntimeDir, SocketName)
+		cfg.Socket, cfg.Group = filepath.Join(c.RuntimeDir, SocketName), tenants.Operators
 	}
 	if w.http, err = httpd.Listen(ctx, cfg); err != nil {
 		return fmt.Errorf("serve health and metrics: %w", err)

@@ -10,7 +10,7 @@ import (
 func EnvFile() string {
 	var b strings.Builder
 	b.WriteString(`# The settings of one tenant, to be copied to /etc/async-worker/TENANT.env. Take the # away from what you set.
-# A secret is better put into a file of its own, which only root can read: async-worker tenant add does both.
+# A secret is better put into a file of its own, for root and operators: async-worker tenant add does both.
 # CLIENT_ID is left out there: the name of the instance, async-worker@TENANT, decides.
 `)
 	for _, s := range Settings() {

@@ -63,7 +63,7 @@ func Checks() []Check {
 		{"poppler", Machine, "pdfinfo, pdftotext, pdftohtml, pdftoppm, pdfimages run", nothing, nothing},
 		{"tesseract", Machine, "tesseract runs, and has data for languages", nothing, nothing},
 		{"sandbox", Machine, "the kernel has what parsers are confined by: Landlock, filters of system calls", nothing, nothing},
-		{"files", Unit, "owner and mode of /etc/async-worker/<client>.env and its credentials", nothing, nothing},
+		{"files", Unit, "who may read /etc/async-worker/<client>.env and its credentials: of groups only the operators'", nothing, nothing},
 		{"unit", Unit, "async-worker@<client>.service is enabled", nothing, nothing},
 	}
 }

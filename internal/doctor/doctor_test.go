@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -115,24 +116,29 @@ func TestSkew(t *testing.T) {
 // TestFiles: what others can read is told, and the command mends it.
 func TestFiles(t *testing.T) {
 	t.Parallel()
+	own := strconv.Itoa(os.Getegid())
 	for name, c := range map[string]struct {
 		env, dir, secret os.FileMode
+		operators        string
 		want             State
+		mend             string
 	}{
-		"as tenant add makes them": {0o640, 0o700, 0o600, OK},
-		"environment for all":      {0o644, 0o700, 0o600, Fail},
-		"folder for all":           {0o640, 0o755, 0o600, Fail},
-		"secret for a group":       {0o600, 0o700, 0o640, Fail},
+		"for root alone":           {0o640, 0o700, 0o600, "", OK, ""},
+		"as tenant add makes them": {0o640, 0o750, 0o640, own, OK, ""},
+		"environment for all":      {0o644, 0o700, 0o600, own, Fail, "chmod 0640 ETC/a.env"},
+		"folder for all":           {0o640, 0o755, 0o600, own, Fail, "chmod 0750 ETC/credentials/a"},
+		"secret for all":           {0o640, 0o750, 0o644, own, Fail, "chmod 0640 ETC/credentials/a/SUPABASE_KEY"},
+		"secret for another group": {0o600, 0o750, 0o640, "4711", Fail, "chmod 0700 ETC/credentials/a; chmod 0600 ETC/credentials/a/SUPABASE_KEY"},
 	} {
 		etc := t.TempDir()
-		p := Patient{Unit: Instance{EnvFile: filepath.Join(etc, "a.env"), Credentials: filepath.Join(etc, "credentials", "a")}}
+		p := Patient{Unit: Instance{EnvFile: filepath.Join(etc, "a.env"), Credentials: filepath.Join(etc, "credentials", "a"), Operators: c.operators}}
 		secret := filepath.Join(p.Unit.Credentials, "SUPABASE_KEY")
 		err := errors.Join(os.MkdirAll(p.Unit.Credentials, 0o700), os.WriteFile(p.Unit.EnvFile, nil, 0o600), os.WriteFile(secret, nil, 0o600),
 			os.Chmod(p.Unit.EnvFile, c.env), os.Chmod(secret, c.secret), os.Chmod(p.Unit.Credentials, c.dir))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r := p.files(); r.State != c.want || c.want == Fail && (r.Class != Permission || !strings.Contains(r.Mend, "chmod")) {
+		if r := p.files(); r.State != c.want || c.want == Fail && r.Class != Permission || r.Mend != strings.ReplaceAll(c.mend, "ETC", etc) {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 )
@@ -99,7 +100,7 @@ func (p *Patient) files() Result {
 	const check = "files"
 	paths := []string{p.Unit.EnvFile, p.Unit.Credentials}
 	inside, _ := filepath.Glob(filepath.Join(p.Unit.Credentials, "*")) // the pattern is well-formed
-	var seen, open []string
+	var seen, open, mend []string
 	for _, path := range append(paths, inside...) {
 		info, err := os.Lstat(path)
 		switch {
@@ -109,25 +110,33 @@ func (p *Patient) files() Result {
 			return Result{Check: check, State: Skipped, Seen: "they can't be looked at by this user: " + path}
 		}
 		seen = append(seen, path)
-		// The environment file may be read by a group; credentials are root's alone.
-		most := fs.FileMode(0o700)
-		if path == p.Unit.EnvFile {
-			most = 0o740
-		}
-		if info.Mode().Perm()&^most != 0 {
-			open = append(open, fmt.Sprintf("%s has mode %04o", path, info.Mode().Perm()))
+		mode, most := info.Mode().Perm(), p.most(path, info)
+		if mode&^most != 0 {
+			open = append(open, fmt.Sprintf("%s has mode %04o", path, mode))
+			mend = append(mend, fmt.Sprintf("chmod %04o %s", mode&most, path))
 		}
 	}
 	switch {
 	case len(open) > 0:
 		return Result{
 			Check: check, State: Fail, Class: Permission, Seen: strings.Join(open, "; ") + ": others can read secrets",
-			Mend: fmt.Sprintf("chmod 0640 %s; chmod -R go-rwx %s", p.Unit.EnvFile, p.Unit.Credentials),
+			Mend: strings.Join(mend, "; "),
 		}
 	case len(seen) == 0:
 		return Result{Check: check, State: Skipped, Seen: "there is neither " + p.Unit.EnvFile + " nor " + p.Unit.Credentials}
 	}
 	return ok(check, "%d files and folders, none of which others can read", len(seen))
+}
+
+// most is the widest mode that a file may have. Any group may read the environment file; operators alone read credentials.
+func (p *Patient) most(path string, info fs.FileInfo) fs.FileMode {
+	if path == p.Unit.EnvFile {
+		return 0o740
+	}
+	if s, known := info.Sys().(*syscall.Stat_t); known && p.Unit.Operators != "" && strconv.FormatUint(uint64(s.Gid), 10) == p.Unit.Operators {
+		return 0o750
+	}
+	return 0o700
 }
 
 func (p *Patient) enabled(ctx context.Context) Result {

@@ -75,6 +75,7 @@ type Instance struct {
 	Unit        string
 	EnvFile     string
 	Credentials string // the folder
+	Operators   string // the id of the group that may read credentials; empty: there is none
 	// Enabled asks systemd; "" and no error: there is no systemd.
 	Enabled func(ctx context.Context) (string, error)
 }

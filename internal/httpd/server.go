@@ -17,6 +17,9 @@ import (
 type Config struct {
 	// Socket is the path of the Unix socket; its folder exists. Empty: none.
 	Socket string
+	// Group is that of people who may use the socket, beside root and the worker's own user and group. Empty, or not on
+	// this machine: no more than these.
+	Group string
 	// Addr is a TCP address, HOST:PORT. Empty: none.
 	Addr string
 	// Token is asked for over TCP, as "Authorization: Bearer TOKEN", but for what is Open. Empty: none is, and only
@@ -72,7 +75,7 @@ func Listen(ctx context.Context, cfg Config) (*Server, error) {
 	}
 	s := &Server{log: cfg.Log, open: cfg.Open}
 	if cfg.Socket != "" {
-		l, err := listenSocket(ctx, cfg.Socket)
+		l, err := listenSocket(ctx, cfg.Socket, cfg.Group)
 		if err != nil {
 			return nil, err
 		}

@@ -14,13 +14,16 @@ import (
 const (
 	// socketMode lets the worker's user and group ask, and nobody else.
 	socketMode = 0o660
+	// peersMode lets everybody connect: who may ask is decided by who they are. The worker can't give the file to another
+	// group, because it is in none.
+	peersMode = 0o666
 	// maxSocketPath is what fits into an address of Linux (unix(7): 108 bytes with the final zero).
 	maxSocketPath = 107
 )
 
 // listenSocket makes the socket. One that a worker left which is no more is removed; one that somebody answers on is an
-// error.
-func listenSocket(ctx context.Context, path string) (net.Listener, error) {
+// error. Members of the group may ask, too, if this machine has one of that name.
+func listenSocket(ctx context.Context, path, group string) (net.Listener, error) {
 	if len(path) > maxSocketPath {
 		return nil, fmt.Errorf("listen on %s: the path has %d bytes, and %d fit; use a shorter folder as RUNTIME_DIRECTORY", path, len(path), maxSocketPath)
 	}
@@ -31,7 +34,11 @@ func listenSocket(ctx context.Context, path string) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen on the socket: %w", err)
 	}
-	if err := os.Chmod(path, socketMode); err != nil {
+	mode := fs.FileMode(socketMode)
+	if gid, known := groupID(group); known {
+		mode, l = peersMode, newPeers(l, mayAsk(gid))
+	}
+	if err := os.Chmod(path, mode); err != nil {
 		return nil, errors.Join(fmt.Errorf("set the socket's mode: %w", err), l.Close())
 	}
 	return l, nil

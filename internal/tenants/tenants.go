@@ -1,6 +1,6 @@
 // Package tenants keeps what makes a tenant on a machine: its environment file, /etc/async-worker/NAME.env, and its
-// secrets, one file each in /etc/async-worker/credentials/NAME. The service manager reads both as root, and nobody else
-// has to. Nothing is written before all of it is valid, each file is replaced as a whole, and no secret is printed.
+// secrets, one file each in /etc/async-worker/credentials/NAME. The service manager reads both as root; operators may read
+// them, and no worker. Nothing is written before all of it is valid, each file is replaced as a whole, and no secret is printed.
 package tenants
 
 import (
@@ -21,9 +21,15 @@ const (
 	sharedFile        = "etc/default/async-worker"
 
 	folderMode      = 0o750
-	credentialsMode = 0o700 // of the folder, and of each tenant's
+	credentialsMode = 0o700 // of a folder that the package has not made
 	settingsMode    = 0o640 // the group is that of the folder: people who may look, and no worker
-	credentialMode  = 0o600
+	credentialMode  = 0o600 // and the group's to read, where the folder is
+)
+
+// The groups that the package makes.
+const (
+	Readers   = "async-worker"           // read settings, and no credential
+	Operators = "async-worker-operators" // read credentials, and ask workers
 )
 
 // Machine is the file system that the tenants are on.

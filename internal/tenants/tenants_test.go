@@ -73,6 +73,7 @@ func TestAddWritesWhatTheUnitReads(t *testing.T) {
 	}
 	want := map[string]fs.FileMode{
 		"etc": fs.ModeDir | 0o755, "etc/async-worker": fs.ModeDir | 0o750, "etc/async-worker/southhaven.env": 0o640,
+		// Without the package nobody has made a group: they are their owner's alone.
 		"etc/async-worker/credentials": fs.ModeDir | 0o700, "etc/async-worker/credentials/southhaven": fs.ModeDir | 0o700,
 		"etc/async-worker/credentials/southhaven/SUPABASE_KEY": 0o600,
 	}

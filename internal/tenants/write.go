@@ -8,7 +8,8 @@ import (
 	"os"
 	"path"
 	"slices"
-	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // write replaces what has changed. The environment file comes last: it makes the tenant.
@@ -19,24 +20,36 @@ func (m *Machine) write(p plan) error {
 	if err := m.mkdirs(p.name); err != nil {
 		return err
 	}
-	for _, name := range p.changed {
-		value, ok := p.secrets[name]
-		if !ok {
-			continue
-		}
-		if err := m.replace(path.Join(secretsPath(p.name), name), value+"\n", credentialMode, owner{}); err != nil {
-			return err
-		}
+	if err := m.writeSecrets(p); err != nil {
+		return err
 	}
 	info, err := m.root.Stat(settingsFolder)
 	if err != nil {
 		return err
 	}
-	group := 0
-	if s, ok := info.Sys().(*syscall.Stat_t); ok {
-		group = int(s.Gid)
+	return m.replace(envPath(p.name), p.file.String(), settingsMode, owner{group: ownerOf(info).group})
+}
+
+// writeSecrets replaces the credentials that have changed. Who may read the tenant's folder may read them.
+func (m *Machine) writeSecrets(p plan) error {
+	folder, err := m.root.Stat(secretsPath(p.name))
+	if err != nil {
+		return err
 	}
-	return m.replace(envPath(p.name), p.file.String(), settingsMode, owner{group: group})
+	mode, o := fs.FileMode(credentialMode), owner{}
+	if folder.Mode()&0o040 != 0 {
+		mode, o.group = mode|0o040, ownerOf(folder).group
+	}
+	for _, name := range p.changed {
+		value, ok := p.secrets[name]
+		if !ok {
+			continue
+		}
+		if err := m.replace(path.Join(secretsPath(p.name), name), value+"\n", mode, o); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // mkdirs makes the folders that the package makes, if there is none, and the tenant's own.
@@ -49,19 +62,35 @@ func (m *Machine) mkdirs(name string) error {
 			return err
 		}
 	}
-	// The service manager may have made the tenant's own, as its dynamic user's: it becomes root's again.
-	for _, folder := range []string{credentialsFolder, secretsPath(name)} {
-		if err := m.mkdir(folder, credentialsMode); err != nil {
-			return err
-		}
-		if os.Geteuid() != 0 {
-			continue
-		}
-		if err := m.root.Lchown(folder, 0, 0); err != nil {
+	if _, err := m.root.Lstat(credentialsFolder); errors.Is(err, fs.ErrNotExist) {
+		if err := m.mkdir(credentialsFolder, credentialsMode); err != nil {
 			return err
 		}
 	}
-	return nil
+	return m.mkSecrets(name)
+}
+
+// mkSecrets makes a tenant's folder of credentials, like the one that it is in: whose group that is reads them. In one
+// that root has already its group stays, and what it may read; it never may write, and others may nothing.
+func (m *Machine) mkSecrets(name string) error {
+	folder := secretsPath(name)
+	like, err := m.root.Stat(credentialsFolder)
+	if err != nil {
+		return err
+	}
+	if now, err := m.root.Stat(folder); err == nil && ownerOf(now).user == os.Geteuid() {
+		return m.root.Chmod(folder, now.Mode()&(fs.ModeSetgid|0o750)|0o700)
+	}
+	// It is new; or the service manager has made it, as its dynamic user's: it becomes root's.
+	if err := m.mkdir(folder, 0o700); err != nil {
+		return err
+	}
+	if os.Geteuid() == 0 {
+		if err := m.root.Lchown(folder, 0, ownerOf(like).group); err != nil {
+			return err
+		}
+	}
+	return m.root.Chmod(folder, like.Mode()&(fs.ModeSetgid|0o750)|0o700)
 }
 
 func (m *Machine) mkdir(folder string, mode fs.FileMode) error {
@@ -69,6 +98,16 @@ func (m *Machine) mkdir(folder string, mode fs.FileMode) error {
 		return fmt.Errorf("make %s: %w", m.shown(folder), err)
 	}
 	return m.root.Chmod(folder, mode)
+}
+
+// Writable says, as fs.ErrPermission, that this user may not change tenants.
+func (m *Machine) Writable() error {
+	path := m.shown(settingsFolder)
+	err := unix.Faccessat(unix.AT_FDCWD, path, unix.W_OK|unix.X_OK, unix.AT_EACCESS)
+	if err == nil || errors.Is(err, fs.ErrNotExist) { // it is made then
+		return nil
+	}
+	return &fs.PathError{Op: "write to", Path: path, Err: err}
 }
 
 // owner is whose a file is to be; the zero value: root's.

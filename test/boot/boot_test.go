@@ -26,6 +26,8 @@ func TestDebian(t *testing.T) {
 			b.step("documents", documents)
 			b.step("commands", commands)
 			b.step("sandbox", sandbox)
+			b.step("people", people)
+			b.step("modes", credentialModes)
 			b.step("story", story)
 			b.step("readiness", readiness)
 			b.step("drain", drain)

@@ -75,6 +75,9 @@ func private(b *bed, client, other string) {
 			}
 		}
 	}
+	if out, err := as("async-worker", "status", "--socket", "/run/async-worker/"+other+"/http.sock"); err == nil || !strings.Contains(out, "403") {
+		b.Errorf("%s can ask the worker of %s: %s", client, other, out)
+	}
 	for _, path := range []string{"/etc/async-worker/new", "/usr/bin/new", "/var/lib/new", "/root/new"} {
 		if out, err := as("touch", path); err == nil {
 			b.Errorf("%s can write %s: %s", client, path, out)

@@ -9,6 +9,9 @@ import (
 // upgrade installs the next version in the midst of a task.
 func upgrade(b *bed) {
 	const task = 20 * time.Second
+	membersBefore(b)
+	b.m.run("groupdel", operators)
+	stays := former(b)
 	pid := b.pid(south)
 	asked := b.h.hold(task)
 	b.h.send(south, "upgraded", "ingest", "upgraded.txt", []byte("A ship that gets a new mast at sea."))
@@ -26,6 +29,10 @@ func upgrade(b *bed) {
 	if b.pid(south) == pid {
 		b.Error("it is the same process")
 	}
+	opened(b, stays)
+	tidy(b)
+	b.m.run("usermod", "--append", "--groups", operators, "alice")
+	operates(b, "alice")
 	b.figure("upgrade in a task of %v: dpkg returned after %v, the task done once in its first attempt, the new version runs", task, took.Round(100*time.Millisecond))
 }
 

@@ -1,0 +1,4 @@
+package httpd
+
+// NewPeers is newPeers, for tests.
+var NewPeers = newPeers

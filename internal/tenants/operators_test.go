@@ -1,0 +1,147 @@
+package tenants
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/config"
+)
+
+// stranger is a group that this user is in only as root.
+const stranger = 4711
+
+// TestGroupsOfThePackage: the package makes the groups that are named here.
+func TestGroupsOfThePackage(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("../../packaging/debian/sysusers.conf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, group := range []string{Readers, Operators} {
+		if !strings.Contains(string(raw), "\ng "+group+" -\n") {
+			t.Errorf("sysusers.conf makes no group %s", group)
+		}
+	}
+}
+
+// packaged is a machine with the folders that the package makes.
+func packaged(t *testing.T) (*Machine, string) {
+	t.Helper()
+	m, root := machine(t)
+	folder := filepath.Join(root, credentialsFolder)
+	err := errors.Join(os.MkdirAll(folder, 0o750), os.Chmod(filepath.Dir(folder), 0o750))
+	if err == nil && os.Geteuid() == 0 {
+		err = os.Chown(folder, 0, stranger)
+	}
+	if err = errors.Join(err, os.Chmod(folder, 0o750|fs.ModeSetgid)); err != nil {
+		t.Fatal(err)
+	}
+	return m, root
+}
+
+// wantAccess fails the test unless a file has a mode and, as root, a group.
+func wantAccess(t *testing.T, path string, mode fs.FileMode, group uint32) {
+	t.Helper()
+	info, err := os.Lstat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := info.Mode() &^ fs.ModeDir; got != mode {
+		t.Errorf("%s has the mode %v, want %v", path, got, mode)
+	}
+	if s, ok := info.Sys().(*syscall.Stat_t); ok && os.Geteuid() == 0 && (s.Uid != 0 || s.Gid != group) {
+		t.Errorf("%s is of %d:%d, want 0:%d", path, s.Uid, s.Gid, group)
+	}
+}
+
+// TestOperatorsRead: credentials are the group's whose the package's folder is, and nobody else's.
+func TestOperatorsRead(t *testing.T) {
+	t.Parallel()
+	m, root := packaged(t)
+	mustAdd(t, m, valid("southhaven"))
+	folder := filepath.Join(root, secretsPath("southhaven"))
+	wantAccess(t, filepath.Dir(folder), 0o750|fs.ModeSetgid, stranger)
+	wantAccess(t, folder, 0o750|fs.ModeSetgid, stranger)
+	wantAccess(t, filepath.Join(folder, "SUPABASE_KEY"), 0o640, stranger)
+	wantAccess(t, filepath.Join(root, envPath("southhaven")), 0o640, 0)
+}
+
+// rotated is valid with another key.
+func rotated(name string) Change {
+	c := valid(name)
+	c.Secrets = map[string]config.Secret{"SUPABASE_KEY": config.NewSecret("sb_secret_new")}
+	c.Force = true
+	return c
+}
+
+// TestAdministratorsChoiceStays: a tenant's folder that is kept for root alone stays so, and so do secrets in it; what
+// everybody could read is closed.
+func TestAdministratorsChoiceStays(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		made, want, file fs.FileMode
+	}{
+		"root alone":       {0o700, 0o700, 0o600},
+		"group":            {0o750, 0o750, 0o640},
+		"everybody":        {0o755, 0o750, 0o640},
+		"group writes":     {0o770 | fs.ModeSetgid, 0o750 | fs.ModeSetgid, 0o640},
+		"group can't list": {0o710, 0o710, 0o600},
+	} {
+		m, root := packaged(t)
+		mustAdd(t, m, valid("southhaven"))
+		folder := filepath.Join(root, secretsPath("southhaven"))
+		var err error
+		if os.Geteuid() == 0 {
+			err = os.Chown(folder, 0, stranger+1)
+		}
+		if err = errors.Join(err, os.Chmod(folder, c.made)); err != nil {
+			t.Fatal(err)
+		}
+		mustAdd(t, m, rotated("southhaven"))
+		t.Log(name)
+		wantAccess(t, folder, c.want, stranger+1)
+		wantAccess(t, filepath.Join(folder, "SUPABASE_KEY"), c.file, map[bool]uint32{true: stranger + 1}[c.file == 0o640])
+	}
+}
+
+// TestFolderOfAnotherUser: systemd makes a folder for a name that it is asked to start, which is the worker's own then: it
+// becomes root's, and the operators'.
+func TestFolderOfAnotherUser(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("needs root, to make a folder of another user's")
+	}
+	m, root := packaged(t)
+	folder := filepath.Join(root, secretsPath("southhaven"))
+	if err := errors.Join(os.Mkdir(folder, 0o700), os.Chown(folder, 61184, 61184)); err != nil {
+		t.Fatal(err)
+	}
+	mustAdd(t, m, valid("southhaven"))
+	wantAccess(t, folder, 0o750|fs.ModeSetgid, stranger)
+}
+
+// TestWritable: who may not change tenants is told before anything is asked or done.
+func TestWritable(t *testing.T) {
+	t.Parallel()
+	m, root := packaged(t)
+	if err := m.Writable(); err != nil {
+		t.Errorf("to its owner: %v", err)
+	}
+	if os.Geteuid() == 0 {
+		return // may do everything
+	}
+	if err := os.Chmod(filepath.Join(root, settingsFolder), 0o550); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Writable(); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("without the right to write: %v", err)
+	}
+	if err := os.Chmod(filepath.Join(root, settingsFolder), 0o750); err != nil {
+		t.Fatal(err)
+	}
+}
