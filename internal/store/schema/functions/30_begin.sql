@@ -92,10 +92,10 @@ declare
   v_message_id text := nullif(p #>> '{source,message_id}', '');
   v_inserted timestamptz := (p #>> '{source,inserted_at}')::timestamptz;
 begin
-  if j.status <> 'failed' or v_message_id is null or v_message_id = any (j.message_ids) then
+  if j.status <> 'failed' or v_message_id is null or v_inserted is null then
     return false;
   end if;
-  return coalesce(v_inserted >= date_trunc('second', j.completed_at), false) and not exists (
+  return v_message_id <> all (j.message_ids) and v_inserted >= date_trunc('second', j.completed_at) and not exists (
     select from {{ .schema }}.dead_letters d
     where d.client_id = j.client_id and d.job_id = j.id and d.series = j.series and d.message_id = v_message_id);
 end $$;
