@@ -138,7 +138,7 @@ func (f follower) one(ctx context.Context, id string, d display) (store.Job, err
 }
 
 // look shows the events after *seen. It reads the job first: when that is over, its last event is
-// committed with it (I8), so the events read afterwards are all there will ever be.
+// committed with it (I8), so the events read afterwards are all of its story but for duplicates that come later.
 func (f follower) look(ctx context.Context, id string, seen *int64, d display) (store.Job, error) {
 	const page = 200
 	j, err := f.reader.Job(ctx, id)

@@ -73,6 +73,7 @@ type world struct {
 	logs     *logbook
 	due      func() int // nil: nobody knows how many webhooks are due
 	probes   engine.Probes
+	resent   time.Time // when the task was sent again; zero: it was not
 	stop     context.CancelFunc
 	ended    chan struct{}
 }

@@ -22,6 +22,7 @@ type life struct {
 	text    string
 	cancel  bool // somebody asks for it after 15 s
 	drain   bool // the first worker is told to stop after 10 s
+	again   bool // the task is sent again after 15 s
 	ends    job.State
 }
 
@@ -62,6 +63,7 @@ func lives() []life {
 		})},
 		{name: "saves", handler: saving(), ends: job.Succeeded},
 		{name: "fails", handler: work(time.Second, failing(job.CorruptionDetected)), ends: job.Failed},
+		{name: "fails and is sent again", handler: work(time.Second, failing(job.CorruptionDetected)), again: true, ends: job.Failed},
 		{name: "fails each time", handler: work(time.Second, failing(job.AIRateLimit)), ends: job.Failed},
 		{name: "refused", handler: work(time.Second, done), text: message("t1", `,"refuse":true`), ends: job.Failed},
 		{name: "canceled", handler: work(10*time.Minute, done), cancel: true, ends: job.Canceled},
@@ -97,6 +99,10 @@ func (w *world) live(l life, g *gate) {
 			w.Fatal(err)
 		}
 	}
+	if l.again {
+		w.resent = time.Now()
+		w.send(w.queues.Normal, sentAgain)
+	}
 	w.settled(45 * time.Second)
 	w.cfg.Worker = "w2"
 	w.start(l.handler)
@@ -124,10 +130,11 @@ func (w *world) expectInvariants() {
 		}
 		progress = e.Progress
 		last := slices.Contains([]string{"completed", "failed", "canceled"}, e.Stage)
-		if last != (i == len(r.Events)-1) {
+		if last != (i == len(r.Events)-1-w.wantDuplicates(r)) {
 			w.Errorf("I8: event %d of %d is %s", i+1, len(r.Events), e.Stage)
 		}
 	}
+	w.expectDuplicates(r)
 	for _, q := range []queue.Queue{w.queues.High, w.queues.Normal, w.queues.Low} {
 		w.expectDepth(q, 0) // settled, and so not lost (I1)
 	}

@@ -111,16 +111,29 @@ func (e *Engine) begin(ctx context.Context, a *attempt) bool {
 		e.deps.Outbox()
 		e.bury(ctx, a.delivery, string(a.task.Type), a.task.ID, b.DeadLetter)
 	case store.Done, store.Dropped:
-		if b.Decision == store.Dropped {
-			e.deps.Outbox() // a cancel, carried out by begin or by a command, has left a webhook
-			e.obs.Over(a.task.Type, Ending{Outcome: string(job.Canceled), Attempt: b.Attempt, JobTook: b.Duration})
-		}
-		a.log.Info("already over; the message is dropped", "decision", b.Decision, "state", b.State)
+		e.drop(a, b)
 		e.buryAgain(ctx, a, b.DeadLetter)
 	default:
 		e.stumbled(ctx, a.delivery, "the store answered begin with something unknown", fmt.Errorf("decision %q", b.Decision))
 	}
 	return false
+}
+
+// drop tells of a message whose job was over when it came.
+func (e *Engine) drop(a *attempt, b store.Begun) {
+	switch {
+	case b.Duplicate:
+		if b.Deliveries > 0 {
+			e.deps.Outbox()
+		}
+		a.log.Warn("sent again after it had failed; the message is dropped", "error_code", "TASK_ALREADY_FAILED",
+			"hint", "to do the task again, send it with hints.force or under a new task_id, or run async-worker jobs retry "+a.task.ID)
+		return
+	case b.Decision == store.Dropped:
+		e.deps.Outbox() // a cancel, carried out by begin or by a command, has left a webhook
+		e.obs.Over(a.task.Type, Ending{Outcome: string(job.Canceled), Attempt: b.Attempt, JobTook: b.Duration})
+	}
+	a.log.Info("already over; the message is dropped", "decision", b.Decision, "state", b.State)
 }
 
 func (e *Engine) beginning(a *attempt) store.Begin {

@@ -64,6 +64,8 @@ type Begun struct {
 	LastWait    time.Duration   // before the last retry; zero: there was none
 	Duration    time.Duration   // of a job that is over: from the start of its first attempt to its end; zero: not started
 	DeadLetter  *DeadLetterRef  // of a failed job whose dead letter's copy may still have to be sent
+	Duplicate   bool            // for Done: it was sent after the job failed, and the job's story and who it names are told
+	Deliveries  int             // for Duplicate and Spent: webhooks put in the outbox
 	Releases    int             // of this series, with Waits and Tried
 	Waited      time.Duration   // since the first release of this series with Waits; zero: there was none
 }

@@ -43,6 +43,7 @@ func meant() map[string]string {
 		"QuotaExceeded":      "It is larger than what is allowed: split it, or raise the limit that the sentence names; " + again,
 		"UnsupportedFormat":  "Convert the document to a format that is read, and upload it; " + again,
 		"ValidationError":    "The message asks for what can't be done: mend it and send it under a new task_id",
+		"WorkerLost":         "Each attempt lost its worker: look in its log and the kernel's for why (killed, out of memory), and replay the dead letter",
 		"WaitExceeded":       "A service was down for longer than WAIT_MAX_HOURS: mend it, and replay the dead letter",
 	}
 }
@@ -74,6 +75,7 @@ func TestErrorList(t *testing.T) {
 		ast.Inspect(trees[path], c.visit)
 	}
 	c.classes = constants["internal/job"]
+	c.sql(t)
 	for _, s := range slices.Concat(c.usage, c.settings) {
 		if s.remedy == "" {
 			t.Errorf("%s: %q says not what to do", s.where, s.text)

@@ -110,7 +110,7 @@ type Read struct {
 
 // Webhook is the body of a webhook.
 type Webhook struct {
-	// What happened. task.rejected is about a message, and says nothing of the job with this id.
+	// What happened. task.rejected is about a message, and no outcome of the job with this id.
 	Type string `json:"type" jsonschema:"enum=task.completed,enum=task.failed,enum=task.canceled,enum=task.rejected"`
 	// When, by the database's clock.
 	Timestamp time.Time `json:"timestamp"`
@@ -126,7 +126,7 @@ type Webhook struct {
 	Attempt int `json:"attempt"`
 	// Of task.completed, by task_type.
 	Result json.RawMessage `json:"result,omitempty"`
-	// Of task.failed and task.rejected.
+	// Of task.failed and task.rejected; of the latter the code may be TASK_ID_CONFLICT or TASK_ALREADY_FAILED.
 	Error *Failure `json:"error,omitempty"`
 }
 

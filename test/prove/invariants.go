@@ -59,7 +59,9 @@ func rules() []rule {
 			where l.client_id = $1 and e.what = 'move' and e.now in ('succeeded', 'failed', 'canceled') and l.n > e.n and l.txid <> e.txid
 			  -- A job that was canceled before its message came learns only from that whom to tell.
 			  and not (l.what = 'webhook' and e.now = 'canceled' and not exists (select from prove.ledger r
-			    where r.client_id = $1 and r.job_id = l.job_id and r.what = 'move' and r.now = 'running'))`},
+			    where r.client_id = $1 and r.job_id = l.job_id and r.what = 'move' and r.now = 'running'))
+			  -- What is about a message that was dropped is no outcome of the job.
+			  and not (l.what = 'webhook' and l.now is not distinct from 'task.rejected')`},
 		{"I8 events are gap-free", `
 			select j.id from jobs j left join job_events e on e.client_id = j.client_id and e.job_id = j.id where j.client_id = $1
 			group by j.id, j.event_seq having count(e.seq) <> j.event_seq or max(e.seq) <> j.event_seq or min(e.seq) <> 1`},
@@ -70,7 +72,15 @@ func rules() []rule {
 			select j.id from jobs j join job_events e on e.client_id = j.client_id and e.job_id = j.id where j.client_id = $1
 			group by j.id, j.event_seq, j.status
 			having count(*) filter (where e.stage in ('completed', 'failed', 'canceled')) <> 1
-			  or max(e.seq) filter (where e.stage = case j.status when 'succeeded' then 'completed' else j.status end) is distinct from j.event_seq`},
+			  or max(e.seq) filter (where e.stage = case j.status when 'succeeded' then 'completed' else j.status end)
+			    is distinct from max(e.seq) filter (where e.stage <> '' or e.metadata is null or not e.metadata ? 'duplicate_message_id')`},
+		{"I8 a duplicate is one of a failed job, did not end it, and is told of once", `
+			select e.job_id || ' at ' || e.seq from job_events e join jobs j on j.client_id = e.client_id and j.id = e.job_id
+			where e.client_id = $1 and e.metadata ? 'duplicate_message_id' and (j.status <> 'failed'
+			  or exists (select from dead_letters d where d.client_id = e.client_id and d.job_id = e.job_id
+			    and d.message_id = e.metadata ->> 'duplicate_message_id')
+			  or exists (select from job_events o where o.client_id = e.client_id and o.job_id = e.job_id and o.seq < e.seq
+			    and o.metadata ->> 'duplicate_message_id' = e.metadata ->> 'duplicate_message_id'))`},
 		{"I8 a success is at 100", `select id from jobs where client_id = $1 and status = 'succeeded' and progress <> 100`},
 		{"I9 every attempt was started, and what was given back is not counted", `
 			select j.id || ': attempts ' || j.attempts || ', started ' || count(*) filter (where e.stage = 'started')
@@ -91,11 +101,14 @@ func rules() []rule {
 			left join document_chunks c on c.client_id = v.client_id and c.document_id = v.document_id and c.version = v.version
 			where v.client_id = $1 group by v.document_id, v.version, v.status, v.chunks
 			having count(c.id) <> case when v.status = 'active' then v.chunks else 0 end or coalesce(max(c.position) + 1, 0) <> count(c.id)`},
-		{"one webhook in the outbox for each end, and it is delivered", `
+		{"one webhook in the outbox for each end and each duplicate that is told of, and it is delivered", `
 			select j.id || ': ' || count(w.id) || ' in the outbox, ' || count(w.id) filter (where w.status = 'delivered') || ' delivered'
 			from jobs j left join webhook_deliveries w on w.client_id = j.client_id and w.job_id = j.id
-			where j.client_id = $1 and j.webhook_url is not null group by j.id
-			having count(w.id) <> 1 or count(w.id) filter (where w.status = 'delivered') <> 1`},
+			where j.client_id = $1 and j.webhook_url is not null group by j.client_id, j.id
+			having count(w.id) filter (where w.event <> 'task.rejected') <> 1
+			  or count(w.id) filter (where w.event = 'task.rejected') <> (select count(*) from job_events e
+			    where e.client_id = j.client_id and e.job_id = j.id and e.metadata ? 'duplicate_message_id')
+			  or count(w.id) filter (where w.status = 'delivered') <> count(w.id)`},
 	}
 }
 
@@ -168,7 +181,7 @@ func (t *tenant) checkExpected(ctx context.Context, _ *report) ([]string, error)
 	return found, nil
 }
 
-// checkWebhooks: the receiver heard of each task under exactly the one webhook-id of the outbox.
+// checkWebhooks: the receiver heard of each task's end under exactly the one webhook-id of the outbox.
 func (t *tenant) checkWebhooks(ctx context.Context, r *report) ([]string, error) {
 	rows, err := t.db.Query(ctx, `select id, coalesce(job_id, ''), event from webhook_deliveries where client_id = $1`, t.client)
 	if err != nil {
@@ -183,6 +196,7 @@ func (t *tenant) checkWebhooks(ctx context.Context, r *report) ([]string, error)
 		} else if said.times > 1 {
 			r.add("webhooks sent again under their id", said.times-1)
 		}
+		maps.DeleteFunc(heard, func(_ string, said told) bool { return said.Type == "task.rejected" }) // of a duplicate
 		if len(heard) > 1 {
 			found = append(found, fmt.Sprintf("one webhook-id for each task: %s had %d", job, len(heard)))
 		}

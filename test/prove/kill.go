@@ -176,7 +176,7 @@ func (k *killing) one(ctx context.Context, id string, rnd *rand.Rand) error {
 	}
 	switch rnd.IntN(25) {
 	case 0:
-		payload["blob"], state = "missing.md", "failed"
+		payload["blob"], state, copies = "missing.md", "failed", 2
 	case 1:
 		payload["document_set"], state = nil, "failed"
 	case 2, 3:

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -83,6 +84,8 @@ func TestRulesGoRed(t *testing.T) {
 		{"I8 events", `delete from job_events where seq = 2`},
 		{"I8 progress", `update job_events set progress = 100 where seq = 1`},
 		{"I8 one terminal", `update job_events set stage = 'failed' where seq = 1`},
+		{"I8 a duplicate", `update job_events set metadata = '{"duplicate_message_id": "x"}' where job_id = 'good' and seq = 2`},
+		{"I8 a duplicate", `update dead_letters set message_id = metadata ->> 'duplicate_message_id' from job_events where metadata ? 'duplicate_message_id'`},
 		{"I8 a success", `update jobs set progress = 99 where id = 'good'`},
 		{"I9 every attempt", `update jobs set attempts = 2 where id = 'good'`},
 		{"I9 only an error", `update jobs set attempts = 2 where id = 'good'`},
@@ -90,6 +93,7 @@ func TestRulesGoRed(t *testing.T) {
 		{"no staged", `update document_versions set status = 'staged'`},
 		{"no chunk", `delete from document_chunks where position = 0`},
 		{"one webhook", `update webhook_deliveries set status = 'failed'`},
+		{"one webhook", `delete from webhook_deliveries where event = 'task.rejected'`},
 	} {
 		found := sabotaged(t, tenant, tt.sql)
 		if !strings.Contains("\n"+strings.Join(found, "\n"), "\n"+tt.rule) {
@@ -98,7 +102,7 @@ func TestRulesGoRed(t *testing.T) {
 	}
 }
 
-// cleanRun lets a worker do a good and a bad task.
+// cleanRun lets a worker do a good and a bad task; the bad one is sent again.
 func cleanRun(t *testing.T, g *ground, file string) *tenant {
 	t.Helper()
 	ctx := t.Context()
@@ -123,7 +127,11 @@ func cleanRun(t *testing.T, g *ground, file string) *tenant {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = tn.drain(ctx, time.Minute, p.Done())
+	if err = tn.drain(ctx, time.Minute, p.Done()); err == nil {
+		// So that the second message is of another second than the end.
+		_, aged := tn.db.Exec(ctx, `update jobs set completed_at = completed_at - interval '1 s' where client_id = $1 and id = 'bad'`, tn.client)
+		err = errors.Join(aged, tn.put(ctx, tn.ingest("bad", "missing.md", g.hooks.server.URL, nil)), tn.drain(ctx, time.Minute, p.Done()))
+	}
 	if e := p.end(); err != nil || e != nil {
 		t.Fatal(err, e, p.log)
 	}

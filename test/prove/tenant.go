@@ -135,8 +135,16 @@ func (t *tenant) put(ctx context.Context, text string) error {
 	return nil
 }
 
-// undrained says what is still to do for the tenant, "" when nothing is.
+// undrained says what is still to do for the tenant, "" when nothing is. It looks at the queues first: what a message
+// leaves to do is committed before the message goes.
 func (t *tenant) undrained(ctx context.Context) (string, error) {
+	names := task.QueueNames(t.client)
+	for _, name := range []string{names.High, names.Normal, names.Low} {
+		n, err := t.depth(ctx, name)
+		if err != nil || n > 0 {
+			return fmt.Sprintf("queue %s has %d messages", name, n), err
+		}
+	}
 	var over, open, deliveries, letters int
 	err := t.db.QueryRow(ctx, `
 		select (select count(*) from jobs where client_id = $1 and status in ('succeeded', 'failed', 'canceled')),
@@ -150,13 +158,6 @@ func (t *tenant) undrained(ctx context.Context) (string, error) {
 	if over < len(t.expected) || open > 0 || deliveries > 0 || letters > 0 {
 		return fmt.Sprintf("of %d tasks %d are over and %d open, %d webhooks and %d copies of dead letters are due",
 			len(t.expected), over, open, deliveries, letters), nil
-	}
-	names := task.QueueNames(t.client)
-	for _, name := range []string{names.High, names.Normal, names.Low} {
-		n, err := t.depth(ctx, name)
-		if err != nil || n > 0 {
-			return fmt.Sprintf("queue %s has %d messages", name, n), err
-		}
 	}
 	return "", nil
 }

@@ -29,6 +29,8 @@ type book struct {
 	asked    map[string]bool       // jobs that somebody asked to cancel
 	forced   map[string]int        // messages with hints.force
 	unheard  map[store.Holder]bool // attempts whose worker was not told of them
+	answered map[string]bool       // messages that ran, ended their job or were told of
+	told     map[series]int        // duplicates
 	// uncommitted is how often the commit of an attempt failed, as its worker sees it.
 	uncommitted map[store.Holder]int
 }
@@ -57,6 +59,7 @@ func newBook(w *world) *book {
 	return &book{
 		w: w, accepted: map[string]bool{}, handled: map[store.Holder]*handled{}, effects: map[string][]effect{}, commits: map[series]int{},
 		reopened: map[string]bool{}, left: map[string]time.Time{}, rejected: map[string]bool{}, removed: map[string]bool{}, asked: map[string]bool{}, lost: map[string]bool{}, forced: map[string]int{},
+		answered: map[string]bool{}, told: map[series]int{},
 		unheard: map[store.Holder]bool{}, uncommitted: map[store.Holder]int{},
 	}
 }
@@ -169,6 +172,7 @@ func (b *book) judgeRun(m move) {
 	case held(was) && b.healthy(was.Worker):
 		b.w.violated(m.id, "I9: %s, which nothing had befallen, lost attempt %d", was.Worker, was.Attempts)
 	}
+	b.answered[m.begin.Source.MessageID] = true
 	if again {
 		b.reopened[m.begin.Source.MessageID] = true
 		b.left[m.id] = now
@@ -264,8 +268,12 @@ func (b *book) judgeOutcome(m move) {
 // judgeStory holds new events against the ones before.
 func (b *book) judgeStory(m move) {
 	n := len(m.before.Events)
-	if len(m.after.Events) < n || (m.was && m.before.State.Terminal() && m.after.Series == m.before.Series && len(m.after.Events) != n) {
+	if len(m.after.Events) < n {
 		b.w.violated(m.id, "I8: %d events after %s, %d before, when it was %s", len(m.after.Events), m.op, n, m.before.State)
+		return
+	}
+	if m.was && m.before.State.Terminal() && m.after.Series == m.before.Series {
+		b.judgeDuplicate(m)
 		return
 	}
 	progress := m.before.Progress
@@ -292,6 +300,9 @@ func (b *book) judgeEnd(m move) {
 	}
 	if n := len(m.after.Outbox) - len(m.before.Outbox); n != hooks {
 		b.w.violated(m.id, "%s put %d webhooks into the outbox, want %d", m.op, n, hooks)
+	}
+	if m.op == "begin" {
+		b.answered[m.begin.Source.MessageID] = true
 	}
 	b.w.tally.add(&b.w.tally.ended, string(m.after.State))
 }

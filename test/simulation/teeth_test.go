@@ -2,8 +2,10 @@ package simulation
 
 import (
 	"context"
+	"strconv"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
@@ -85,6 +87,23 @@ func bugs() map[string]func(w *world, s *spoiled) {
 			s.begin = func(ctx context.Context, b store.Begin) (store.Begun, error) {
 				if r, ok := s.Row(b.JobID); ok {
 					b.Fingerprint = r.Fingerprint
+				}
+				return s.Jobs.Begin(ctx, b)
+			}
+		},
+		"a message is told of each time": func(_ *world, s *spoiled) {
+			var n atomic.Int64
+			s.begin = func(ctx context.Context, b store.Begin) (store.Begun, error) {
+				if r, ok := s.Row(b.JobID); ok && r.State == job.Failed {
+					b.Source.MessageID += "." + strconv.FormatInt(n.Add(1), 10)
+				}
+				return s.Jobs.Begin(ctx, b)
+			}
+		},
+		"a duplicate of a failed job is not told of": func(_ *world, s *spoiled) {
+			s.begin = func(ctx context.Context, b store.Begin) (store.Begun, error) {
+				if r, ok := s.Row(b.JobID); ok && r.State == job.Failed && !b.Force {
+					b.Source.InsertedAt = time.Time{}
 				}
 				return s.Jobs.Begin(ctx, b)
 			}

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,6 +40,9 @@ func (s *Jobs) Begin(_ context.Context, b store.Begin) (store.Begun, error) {
 			out.Decision = store.Dropped
 		}
 		out.DeadLetter = s.letterOf(r).ref()
+		if r.sentAgain(b) {
+			out.Duplicate, out.Deliveries = true, r.tellDuplicate(b)
+		}
 		return out, nil
 	case r.State == job.Pending && !r.Cancel:
 		return r.run(b, now), nil
@@ -75,7 +79,7 @@ func (s *Jobs) Begin(_ context.Context, b store.Begin) (store.Begun, error) {
 		},
 	})
 	out := r.begun(store.Spent)
-	out.DeadLetter = settled.DeadLetter
+	out.DeadLetter, out.Deliveries = settled.DeadLetter, settled.Deliveries
 	return out, nil
 }
 
@@ -128,7 +132,32 @@ func (r *Row) reopen(b store.Begin) {
 	r.State, r.Series, r.SeriesStarted, r.Ended, r.LastWait = job.Running, r.Series+1, time.Time{}, time.Time{}, 0
 	r.Attempts, r.MaxAttempts, r.Progress, r.Dead, r.Cancel, r.Result = 0, b.MaxAttempts, 0, nil, false, nil
 	r.Error, r.Hints, r.WebhookURL, r.TraceParent = store.ErrorInfo{}, b.Hints, b.WebhookURL, b.TraceParent
-	r.Releases, r.WaitingFrom = 0, time.Time{}
+	r.Releases, r.WaitingFrom, r.Duplicates = 0, time.Time{}, 0
+}
+
+// maxDuplicates is how many duplicates are told of in a series, see aw_tell_duplicate.
+const maxDuplicates = 20
+
+// sentAgain says whether a message was sent after its job failed, and is to be told of, see aw_sent_again.
+func (r *Row) sentAgain(b store.Begin) bool {
+	id := b.Source.MessageID
+	return r.State == job.Failed && id != "" && !r.Consumed[id] && (r.Dead == nil || r.Dead.Source.MessageID != id) &&
+		b.Source.InsertedAt.After(r.Ended) && r.Duplicates < maxDuplicates
+}
+
+// tellDuplicate tells that a message asked for a task that has failed, and was dropped, see aw_tell_duplicate.
+func (r *Row) tellDuplicate(b store.Begin) (webhooks int) {
+	r.Consumed[b.Source.MessageID] = true
+	r.Duplicates++
+	text := "sent again after it had failed; the message was dropped. To do the task again, send it with hints.force or under a " +
+		"new task_id, or run async-worker jobs retry " + r.JobID
+	if r.Duplicates == maxDuplicates {
+		text += ". Of further ones nothing is told"
+	}
+	e := own("", text)
+	e.Metadata, _ = json.Marshal(map[string]string{"duplicate_message_id": b.Source.MessageID}) // a string can't fail
+	r.tell(e)
+	return r.webhook(b.WebhookURL, store.Rejected)
 }
 
 func (r *Row) begun(d store.Decision) store.Begun {

@@ -48,7 +48,8 @@ type Row struct {
 	Sent        time.Time         // its message; zero: not yet
 	Submitted   *store.Submission // nil: it came off a queue. Else Queue and Message are the last one's to send
 	Series      int
-	Consumed    map[string]bool // the messages that started a run
+	Consumed    map[string]bool // the messages that started a run, and the duplicates that were told of
+	Duplicates  int             // that were told of since the present series failed
 	Checkpoint  json.RawMessage
 	Events      []store.JobEvent
 	Effects     []store.Effect // committed

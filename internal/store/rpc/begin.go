@@ -31,6 +31,8 @@ type begun struct {
 	DeadLetter  *store.DeadLetterRef `json:"dead_letter"`
 	Releases    int                  `json:"releases"`
 	WaitedMS    int64                `json:"waited_ms"`
+	Duplicate   bool                 `json:"duplicate"`
+	Deliveries  int                  `json:"deliveries"`
 }
 
 func (b *begun) store() store.Begun {
@@ -38,7 +40,7 @@ func (b *begun) store() store.Begun {
 		Decision: b.Decision, Fence: b.Fence, Attempt: b.Attempt, MaxAttempts: b.MaxAttempts,
 		Progress: b.Progress, State: b.State, Checkpoint: orNil(b.Checkpoint),
 		Wait: time.Duration(b.WaitMS) * time.Millisecond, Worker: b.Worker, DeadLetter: b.DeadLetter,
-		Releases: b.Releases, Waited: time.Duration(b.WaitedMS) * time.Millisecond,
+		Duplicate: b.Duplicate, Deliveries: b.Deliveries, Releases: b.Releases, Waited: time.Duration(b.WaitedMS) * time.Millisecond,
 		First: b.First, LastWait: time.Duration(b.RetryWaitMS) * time.Millisecond, Duration: time.Duration(b.DurationMS) * time.Millisecond,
 	}
 }

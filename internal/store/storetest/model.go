@@ -27,7 +27,10 @@ type model struct {
 	consumed  []string
 	letters   int
 	webhooks  int
-	committed int // effects, by series
+	ender     string // the message that found the last worker lost
+	told      int    // duplicates, of this series
+	notes     int    // events about duplicates
+	committed int    // effects, by series
 	series    int
 }
 
@@ -43,6 +46,7 @@ func RunModel(t *testing.T, open Open) {
 			"begin":    func(*rapid.T) { r.begin(r.message) },
 			"unheard":  func(*rapid.T) { r.unheard() },
 			"force":    func(*rapid.T) { r.force() },
+			"again":    func(*rapid.T) { r.again() },
 			"conflict": func(*rapid.T) { r.conflict() },
 			"expire":   func(rt *rapid.T) { r.beat(rt, 0) },
 			"beat":     func(rt *rapid.T) { r.beat(rt, hour) },
@@ -86,7 +90,7 @@ func (m *model) decide(again bool) store.Decision {
 		m.webhooks = 1 // told to whom the first message names
 		return store.Dropped
 	case over(m.state) && again && m.state != "canceled":
-		m.series, m.attempts, m.asked = m.series+1, 0, false
+		m.series, m.attempts, m.asked, m.told = m.series+1, 0, false, 0
 		return store.Run
 	case m.state == "canceled":
 		return store.Dropped
@@ -110,10 +114,14 @@ func (m *model) decide(again bool) store.Decision {
 
 func (r *modelRun) begin(msg store.Begin) {
 	again := msg.Force && !slices.Contains(r.m.consumed, msg.Source.MessageID)
+	told := r.m.tell(msg)
 	want := r.m.decide(again)
 	got, err := r.b.Begin(r.b.ctx(), msg)
-	if err != nil || got.Decision != want {
-		r.t.Fatalf("begin: %+v, %v; want %s (%+v)", got, err, want, r.m)
+	if err != nil || got.Decision != want || got.Duplicate != told || (got.Deliveries == 1) != (told || want == store.Spent) {
+		r.t.Fatalf("begin: %+v, %v; want %s, told %v (%+v)", got, err, want, told, r.m)
+	}
+	if want == store.Spent {
+		r.m.ender = msg.Source.MessageID
 	}
 	if want != store.Run {
 		return
@@ -288,21 +296,25 @@ func (r *modelRun) checkStory() {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	progress, ended, completed := 0, false, 0
+	progress, ended, completed, notes := 0, false, 0, 0
 	for i, e := range events {
 		if e.Stage == "restarted" {
 			progress, ended = 0, false
 		}
-		if e.Seq != int64(i)+1 || e.Progress < progress || ended {
+		about := aboutDuplicate(e)
+		if e.Seq != int64(i)+1 || e.Progress < progress || ended != about {
 			r.t.Fatalf("I8: event %d: %+v after progress %d, ended %v", i+1, e, progress, ended)
 		}
-		progress, ended = e.Progress, terminal(e.Stage)
+		if about {
+			notes++
+		}
+		progress, ended = e.Progress, terminal(e.Stage) || ended
 		if e.Stage == "completed" {
 			completed++
 		}
 	}
-	if ended != over(r.m.state) || completed != r.m.committed || completed > r.m.series+1 {
-		r.t.Fatalf("I2, I8: %d completions, ended %v; model %+v", completed, ended, r.m)
+	if ended != over(r.m.state) || completed != r.m.committed || completed > r.m.series+1 || notes != r.m.notes {
+		r.t.Fatalf("I2, I8: %d completions, ended %v, %d duplicates; model %+v", completed, ended, notes, r.m)
 	}
 	letters, err := r.b.DeadLetters(r.b.ctx(), store.DeadLetterFilter{JobID: r.message.JobID, Limit: 100})
 	if err != nil || len(letters) != r.m.letters {

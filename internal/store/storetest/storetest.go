@@ -46,6 +46,10 @@ var jobTests = []suiteTest{
 	{"sweeps at once", testSweepTogether},
 	{"reject a taken id", testRejectTaken},
 	{"canceled before its message", testTellCanceled},
+	{"sent again after a failure", testDuplicate},
+	{"sent again is told once", testDuplicateOnce},
+	{"sent again without a word", testDuplicateSilent},
+	{"sent again and again", testDuplicateFlood},
 	{"what failures say", testFailureFields},
 	{"clock of events", testClock},
 	{"life of a job", testLife},
@@ -61,6 +65,7 @@ var otherTests = []suiteTest{
 	{"hostile texts", testHostileTexts},
 	{"outbox", testOutbox},
 	{"webhooks of failures", testFailureBodies},
+	{"webhook of a task that is sent again", testDuplicateBody},
 	{"deliveries", testDeliveries},
 	{"outbox state", testOutboxState},
 	{"deliveries by host", testSkipHosts},
@@ -259,7 +264,7 @@ func (b *bench) job(id string) store.Job {
 }
 
 // story returns all events of a job, after having checked I8: numbered from 1 without gaps, progress
-// never falling within a series, a terminal event only as the last of a series.
+// never falling within a series, a terminal event only as the last of a series but for duplicates of a failed job.
 func (b *bench) story(id string) []store.JobEvent {
 	b.t.Helper()
 	events, err := b.Events(b.ctx(), id, 0, 1000)
@@ -277,10 +282,10 @@ func (b *bench) story(id string) []store.JobEvent {
 		if e.Progress < progress {
 			b.t.Errorf("I8: progress of %s falls from %d to %d", id, progress, e.Progress)
 		}
-		if over {
-			b.t.Errorf("I8: event %q of %s comes after its end", e.Stage, id)
+		if over != aboutDuplicate(e) {
+			b.t.Errorf("I8: event %q (%s) of %s, when its series is over: %v", e.Stage, e.Message, id, over)
 		}
-		progress, over = e.Progress, terminal(e.Stage)
+		progress, over = e.Progress, terminal(e.Stage) || over
 	}
 	return events
 }

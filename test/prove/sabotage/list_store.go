@@ -218,6 +218,21 @@ func inTheStore() []Sabotage {
 			Suites: onPostgres, Tests: cases("canceled before its message"),
 		},
 		{
+			Name: "redelivery-is-told", Breaks: []string{"webhooks"}, File: functions + "30_begin.sql",
+			Old: "return v_message_id <> all (j.message_ids) and v_inserted", New: "return v_inserted",
+			Suites: onModel, Tests: with(cases("sent again is told once"), model),
+		},
+		{
+			Name: "message-that-ended-the-job-is-told", Breaks: []string{"webhooks"}, File: functions + "30_begin.sql",
+			Old: "and d.message_id = v_message_id);", New: "and false);",
+			Suites: onModel, Tests: with(cases("sent again is told once"), model),
+		},
+		{
+			Name: "duplicates-are-told-for-ever", Breaks: []string{"webhooks"}, File: functions + "30_begin.sql",
+			Old: "if v_told >= c_most then", New: "if false then",
+			Suites: onPostgres, Tests: cases("sent again and again"),
+		},
+		{
 			Name: "claimed-twice", Breaks: []string{"webhooks"}, File: functions + "70_deliveries.sql",
 			Old: "and (w.lease_expires_at is null or w.lease_expires_at <= v_now)\n      and not coalesce", New: "and not coalesce",
 			Suites: onPostgres, Tests: cases("deliveries", "workers at once"),

@@ -8,6 +8,11 @@ return jsonb_build_object('decision', decision, 'fence', j.fence, 'attempt', j.a
       greatest(1, ceil(extract(epoch from now() - j.waiting_since) * 1000))::bigint end,
     'retry_wait_ms', j.retry_wait_ms, 'duration_ms', {{ .schema }}.aw_life_ms(j)) || extra;
 
+-- aw_noted notes a message among those of a job, of which the last are kept.
+create or replace function {{ .schema }}.aw_noted(ids text[], id text) returns text[]
+language sql immutable
+return case when id is null or id = any (ids) then ids else ids[greatest(1, cardinality(ids) - 48):] || id end;
+
 -- aw_run starts an attempt of a job that the caller has locked: one more attempt, a new fence (I4).
 create or replace function {{ .schema }}.aw_run(j {{ .schema }}.jobs, p jsonb, told jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
@@ -25,8 +30,7 @@ begin
     started_at = coalesce(started_at, clock_timestamp()),
     series_started_at = coalesce(series_started_at, clock_timestamp()),
     sent_at = coalesce(sent_at, clock_timestamp()), message = null, -- it came: no sweep needs to send it again
-    message_ids = case when v_message_id is null or v_message_id = any (message_ids) then message_ids
-                       else message_ids[greatest(1, cardinality(message_ids) - 48):] || v_message_id end,
+    message_ids = {{ .schema }}.aw_noted(message_ids, v_message_id),
     event_seq = v_last.seq, progress = v_last.progress, stage = v_last.stage
   where client_id = j.client_id and id = j.id
   returning * into j;
@@ -78,6 +82,55 @@ begin
   return {{ .schema }}.aw_run(j, p, jsonb_build_array({{ .schema }}.aw_event('restarted', 0, 'done again on demand', v_was)));
 end $$;
 
+-- aw_sent_again says whether a message was sent after its job failed. Neither one that ran nor the one that ended the job
+-- was, nor one that was told of: each may be delivered again. One that was inserted before the end is taken for a
+-- duplicate of the submission that failed, and its sender hears of that one. Queues round the time of insertion down to
+-- the second, so that one of the same second is taken for such a duplicate, too.
+create or replace function {{ .schema }}.aw_sent_again(j {{ .schema }}.jobs, p jsonb) returns boolean
+language plpgsql stable set search_path = {{ .path }} as $$
+declare
+  v_message_id text := nullif(p #>> '{source,message_id}', '');
+  v_inserted timestamptz := (p #>> '{source,inserted_at}')::timestamptz;
+begin
+  if j.status <> 'failed' or v_message_id is null or v_inserted is null then
+    return false;
+  end if;
+  return v_message_id <> all (j.message_ids) and v_inserted > j.completed_at and not exists (
+    select from {{ .schema }}.dead_letters d
+    where d.client_id = j.client_id and d.job_id = j.id and d.series = j.series and d.message_id = v_message_id);
+end $$;
+
+-- aw_tell_duplicate tells that a message asked for a task that has failed and was dropped: in the job's story, and to whom
+-- the message names. A series tells of 20 at most, whatever a client sends: another one costs a run, or a person's
+-- retry. So events and webhooks stay few, and message_ids keeps the messages that ran (I2).
+create or replace function {{ .schema }}.aw_tell_duplicate(j {{ .schema }}.jobs, p jsonb) returns jsonb
+language plpgsql set search_path = {{ .path }} as $$
+declare
+  c_most constant integer := 20;
+  v_told integer;
+  v_last record;
+begin
+  select count(*) into v_told from {{ .schema }}.job_events e -- they are the last ones of the series
+  where e.client_id = j.client_id and e.job_id = j.id and e.seq > j.event_seq - c_most and e.series = j.series
+    and e.stage = '' and e.metadata ? 'duplicate_message_id';
+  if v_told >= c_most then
+    return '{}';
+  end if;
+  select * into v_last from {{ .schema }}.aw_story(j, jsonb_build_array({{ .schema }}.aw_event('', 0,
+    format('sent again after it had failed; the message was dropped. To do the task again, send it with hints.force or under a new task_id, '
+           'or run async-worker jobs retry %s', j.id) || case when v_told = c_most - 1 then '. Of further ones nothing is told' else '' end,
+    jsonb_build_object('duplicate_message_id', p #> '{source,message_id}'))));
+  update {{ .schema }}.jobs set
+    event_seq = v_last.seq, message_ids = {{ .schema }}.aw_noted(message_ids, p #>> '{source,message_id}')
+  where client_id = j.client_id and id = j.id;
+  return jsonb_build_object('duplicate', true, 'deliveries', {{ .schema }}.aw_webhook(j.client_id, j.id, j.type, p ->> 'webhook_url',
+    'rejected', 1, null::jsonb, {{ .schema }}.aw_failure(jsonb_build_object('type', 'ValidationError', 'class', 'validation_error',
+      'code', 'TASK_ALREADY_FAILED', 'retryable', false,
+      'message', format('the task with this id has failed before (%s, %s), and this message was dropped; to do the task again, '
+                        'send it with hints.force or under a new task_id', j.error_class, j.error_code)),
+      0, p ->> 'worker', 0::bigint)));
+end $$;
+
 -- aw_begin_new begins those jobs of p.begins, each what aw_begin takes, that are new, and no other: the answer to each
 -- tells by n, from 1, which it is. One statement for all of them, an event for each. They are inserted in the order of
 -- their ids, so that two callers with the same ones wait for each other in one direction only.
@@ -124,6 +177,7 @@ declare
   j {{ .schema }}.jobs;
   d {{ .schema }}.dead_letters;
   v_orphan boolean;
+  v_told jsonb;
   v_error jsonb;
 begin
   if v_new is not null then
@@ -146,8 +200,9 @@ begin
     select * into d from {{ .schema }}.dead_letters l where l.client_id = v_client and l.job_id = j.id
       and l.series is not null and (l.series = j.series or l.sent_at is null)
       order by l.sent_at nulls first, l.series limit 1;
+    v_told := case when {{ .schema }}.aw_sent_again(j, p) then {{ .schema }}.aw_tell_duplicate(j, p) else '{}' end;
     return {{ .schema }}.aw_begun(case j.status when 'canceled' then 'canceled' else 'done' end, j,
-      jsonb_build_object('dead_letter', {{ .schema }}.aw_dead_letter_ref(d)));
+      v_told || jsonb_build_object('dead_letter', {{ .schema }}.aw_dead_letter_ref(d)));
   elsif j.status = 'pending' and j.cancel_requested_at is null then
     return {{ .schema }}.aw_run(j, p, '[]'::jsonb);
   end if;

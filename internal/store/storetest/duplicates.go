@@ -1,0 +1,248 @@
+package storetest
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// maxDuplicates is how many duplicates are told of in a series.
+const maxDuplicates = 20
+
+// sentAgain is another message of the same task, inserted after all that a test does.
+func sentAgain(m store.Begin, edit ...func(*store.Begin)) store.Begin {
+	m.Source = store.Source{Queue: "q", MessageID: uuid.NewString(), InsertedAt: time.Now().Add(hour)}
+	for _, e := range edit {
+		e(&m)
+	}
+	return m
+}
+
+// duplicate begins a message whose job is over, and checks whether it was told of.
+func (b *bench) duplicate(what string, m store.Begin, told bool, webhooks int) store.Begun {
+	b.t.Helper()
+	begun := b.begin(m, store.Done)
+	if begun.Duplicate != told || begun.Deliveries != webhooks {
+		b.t.Errorf("%s: told %v, %d webhooks; want %v and %d", what, begun.Duplicate, begun.Deliveries, told, webhooks)
+	}
+	return begun
+}
+
+// failed is a job that has failed and whose own end told nobody.
+func (b *bench) failed(edit ...func(*store.Begin)) (store.Begin, store.Settled) {
+	b.t.Helper()
+	m, h := b.run(append(edit, noWebhook)...)
+	return m, b.fail(h, m)
+}
+
+// testDuplicate: a message that is sent after its job failed is told of, in the story and to whom it names, and the job
+// stays as it is.
+func testDuplicate(t *testing.T, b *bench) {
+	m, s := b.failed()
+	before := b.job(m.JobID)
+	loud := sentAgain(m, func(n *store.Begin) { n.WebhookURL = "https://example.com/again" })
+	begun := b.duplicate("with a webhook_url", loud, true, 1)
+	if begun.DeadLetter == nil || begun.DeadLetter.ID != s.DeadLetter.ID || begun.State != "failed" {
+		t.Errorf("begun: %+v", begun)
+	}
+	b.duplicate("without a webhook_url", sentAgain(m), true, 0)
+
+	events := b.story(m.JobID)
+	if got := stages(events); !slices.Equal(got, []string{"started", "failed", "", ""}) {
+		t.Fatalf("story: %v", got)
+	}
+	for _, e := range events[2:] {
+		if !strings.Contains(e.Message, "hints.force") || !strings.Contains(e.Message, "new task_id") || !strings.Contains(e.Message, "jobs retry "+m.JobID) {
+			t.Errorf("the event says %q", e.Message)
+		}
+	}
+	if !strings.Contains(string(events[2].Metadata), loud.Source.MessageID) {
+		t.Errorf("the event's metadata is %s", events[2].Metadata)
+	}
+	after := b.job(m.JobID)
+	before.UpdatedAt = after.UpdatedAt
+	if after.Status != "failed" || after.Stage != before.Stage || after.Progress != before.Progress || after.Attempts != before.Attempts ||
+		after.ErrorMessage != before.ErrorMessage || !after.CompletedAt.Equal(*before.CompletedAt) {
+		t.Errorf("I3: the row was %+v and is %+v", before, after)
+	}
+	b.wantLetters(m.JobID, 1)
+	b.wantDeliveries(m.JobID, "task.rejected")
+	hooks, err := b.JobDeliveries(b.ctx(), m.JobID)
+	if err != nil || len(hooks) != 1 || hooks[0].URL != loud.WebhookURL {
+		t.Errorf("the webhook goes to %+v, %v", hooks, err)
+	}
+}
+
+// testDuplicateOnce: a redelivery of a message that ran, that ended the job, or that was told of says nothing.
+func testDuplicateOnce(t *testing.T, b *bench) {
+	hooked := func(n *store.Begin) { n.WebhookURL = "https://example.com/again" }
+	m, _ := b.failed(func(m *store.Begin) { m.Source.InsertedAt = time.Now().Add(hour) })
+	redelivered := m
+	redelivered.WebhookURL = "https://example.com/again"
+	b.duplicate("the message that ran", redelivered, false, 0)
+	again := sentAgain(m, hooked)
+	b.duplicate("another message", again, true, 1)
+	for range 3 {
+		b.duplicate("that one, redelivered", again, false, 0)
+	}
+	b.duplicate("the message that ran", redelivered, false, 0)
+	if got := stages(b.story(m.JobID)); !slices.Equal(got, []string{"started", "failed", ""}) {
+		t.Errorf("story: %v", got)
+	}
+
+	m, h := b.run(noWebhook, func(m *store.Begin) { m.MaxAttempts = 1 })
+	b.loseWorker(h)
+	last := sentAgain(m, hooked)
+	b.begin(last, store.Spent) // this one ended the job
+	b.duplicate("the message that found its worker lost", last, false, 0)
+
+	m, _ = b.failed()
+	again = sentAgain(m, hooked)
+	told := make([]bool, 8)
+	var wg sync.WaitGroup
+	for i := range told {
+		wg.Go(func() {
+			if begun, err := b.Begin(b.ctx(), again); err != nil {
+				t.Error(err)
+			} else {
+				told[i] = begun.Duplicate
+			}
+		})
+	}
+	wg.Wait()
+	if n := len(slices.DeleteFunc(told, func(t bool) bool { return !t })); n != 1 {
+		t.Errorf("one message at several workers was told of %d times", n)
+	}
+	b.wantDeliveries(m.JobID, "task.rejected")
+	b.story(m.JobID)
+}
+
+// testDuplicateSilent: nothing is said of messages that were sent before the end or can't be told apart, nor of those of
+// jobs that ended otherwise.
+func testDuplicateSilent(t *testing.T, b *bench) {
+	hooked := func(n *store.Begin) { n.WebhookURL = "https://example.com/again" }
+	m, _ := b.failed()
+	for name, edit := range map[string]func(*store.Begin){
+		"sent before the end":  func(n *store.Begin) { n.Source.InsertedAt = time.Now().Add(-hour) },
+		"of an unknown time":   func(n *store.Begin) { n.Source.InsertedAt = time.Time{} },
+		"without a message id": func(n *store.Begin) { n.Source.MessageID = "" },
+	} {
+		b.duplicate(name, sentAgain(m, hooked, edit), false, 0)
+	}
+	b.begin(sentAgain(m, hooked, func(n *store.Begin) { n.Fingerprint = "f2" }), store.Conflict)
+	if got := stages(b.story(m.JobID)); !slices.Equal(got, []string{"started", "failed"}) {
+		t.Errorf("story: %v", got)
+	}
+	// A queue knows the second in which a message was inserted.
+	end := *b.job(m.JobID).CompletedAt
+	b.duplicate("the same second", sentAgain(m, func(n *store.Begin) { n.Source.InsertedAt = end.Truncate(time.Second) }), false, 0)
+	b.duplicate("the next second", sentAgain(m, func(n *store.Begin) { n.Source.InsertedAt = end.Truncate(time.Second).Add(time.Second) }), true, 0)
+
+	m, h := b.run(noWebhook)
+	b.complete(h)
+	b.duplicate("succeeded", sentAgain(m, hooked), false, 0)
+	b.wantDeliveries(m.JobID)
+	b.story(m.JobID)
+
+	m, h = b.run(noWebhook)
+	if _, err := b.Canceled(b.ctx(), h, nil); err != nil {
+		t.Fatal(err)
+	}
+	if begun := b.begin(sentAgain(m, hooked), store.Dropped); begun.Duplicate || begun.Deliveries != 0 {
+		t.Errorf("canceled: %+v", begun)
+	}
+	b.wantDeliveries(m.JobID)
+	b.story(m.JobID)
+}
+
+// testDuplicateFlood: however many duplicates come, a series tells of a few, and what ran is not forgotten for them.
+func testDuplicateFlood(t *testing.T, b *bench) {
+	m, _ := b.failed()
+	hooked := func(n *store.Begin) { n.WebhookURL = "https://example.com/again" }
+	forced := sentAgain(m, func(n *store.Begin) { n.Force = true })
+	for series := range 2 {
+		for i := range 3 * maxDuplicates {
+			told, webhooks := i < maxDuplicates, 0
+			if told {
+				webhooks = 1
+			}
+			b.duplicate("one of many", sentAgain(m, hooked), told, webhooks)
+		}
+		events := b.story(m.JobID)
+		if want := (series + 1) * (2 + maxDuplicates); len(events) != want+series { // restarted
+			t.Errorf("series %d: %d events", series+1, len(events))
+		}
+		if last := events[len(events)-1]; !strings.Contains(last.Message, "further ones") {
+			t.Errorf("the last event that is told says %q", last.Message)
+		}
+		if series == 0 {
+			h := holder(forced, b.begin(forced, store.Run))
+			b.fail(h, forced)
+		}
+	}
+	b.duplicate("I2: the forced message, redelivered", forced, false, 0)
+	if j := b.job(m.JobID); j.Status != "failed" {
+		t.Errorf("row: %+v", j)
+	}
+	hooks, err := b.JobDeliveries(b.ctx(), m.JobID)
+	if err != nil || len(hooks) != 2*maxDuplicates {
+		t.Errorf("%d webhooks, %v", len(hooks), err)
+	}
+}
+
+// testDuplicateBody: the webhook says what failed before, that the message was dropped, and what to do.
+func testDuplicateBody(t *testing.T, b *bench) {
+	m, _ := b.failed()
+	n := sentAgain(m, func(n *store.Begin) { n.WebhookURL, n.Worker = "https://example.com/again", "w4" })
+	b.duplicate("sent again", n, true, 1)
+	got := b.webhook(m.JobID)
+	if got.Type != "task.rejected" || got.Status != "rejected" || got.TaskID != m.JobID || got.Error == nil {
+		t.Fatalf("the webhook is %+v", got)
+	}
+	if e := got.Error; e.Code != "TASK_ALREADY_FAILED" || e.Class != "validation_error" || e.Type != "ValidationError" || e.ErrorType != "validation" ||
+		*e.RetryCount != 0 || *e.ProcessingMS != 0 || e.WorkerID != "w4" {
+		t.Errorf("the error is %+v", e)
+	}
+	for _, part := range []string{badInput.Class, badInput.Code, "dropped", "hints.force", "new task_id"} {
+		if !strings.Contains(got.Error.Message, part) {
+			t.Errorf("the error says %q, and nothing of %s", got.Error.Message, part)
+		}
+	}
+	if strings.Contains(got.Error.Message, badInput.Message) {
+		t.Errorf("the error quotes the former one: %q", got.Error.Message)
+	}
+}
+
+// aboutDuplicate says that an event tells of a message that was dropped after its job had failed: no stage, and its
+// metadata name the message.
+func aboutDuplicate(e store.JobEvent) bool {
+	var about struct {
+		ID string `json:"duplicate_message_id"`
+	}
+	return e.Stage == "" && json.Unmarshal(e.Metadata, &about) == nil && about.ID != ""
+}
+
+// tell notes that a duplicate of a failed job is told of, and says whether it is.
+func (m *model) tell(msg store.Begin) bool {
+	id := msg.Source.MessageID
+	if m.state != "failed" || msg.Source.InsertedAt.IsZero() || slices.Contains(m.consumed, id) || m.ender == id || m.told == maxDuplicates {
+		return false
+	}
+	m.told, m.notes, m.webhooks = m.told+1, m.notes+1, m.webhooks+1
+	m.consumed = append(m.consumed, id)
+	return true
+}
+
+// again sends the task once more, without force.
+func (r *modelRun) again() {
+	msg := sentAgain(r.message)
+	r.begin(msg)
+	r.begin(msg) // redelivered at once
+}
