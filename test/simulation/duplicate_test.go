@@ -2,7 +2,6 @@ package simulation
 
 import (
 	"strings"
-	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
