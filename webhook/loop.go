@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/seed-7227ef26/async-worker/internal/retry"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
@@ -163,16 +164,14 @@ func (l *Loop) Run(ctx context.Context) error {
 
 // settle notes an outcome, trying again for a while: without the note the delivery is made twice.
 func settle(ctx context.Context, deliveries store.Deliveries, o store.DeliveryOutcome) (store.Receiver, error) {
-	wait := 500 * time.Millisecond
-	for try := 1; ; try++ {
-		bounded, cancel := context.WithTimeout(ctx, settleTimeout)
-		receiver, err := deliveries.SettleDelivery(bounded, o)
-		cancel()
-		if err == nil || errors.Is(err, store.ErrFenced) || try == settleTries {
-			return receiver, err
-		}
-		timer := time.NewTimer(spread(wait, 0.5))
-		<-timer.C
-		wait *= 2
+	p := retry.Policy{
+		Backoff: retry.Backoff{First: 500 * time.Millisecond, Max: time.Second, Jitter: 0.5}, Tries: settleTries,
+		Retryable: func(err error) bool { return !errors.Is(err, store.ErrFenced) },
 	}
+	// A shutdown ends no wait: the note is worth it.
+	return retry.Do(context.WithoutCancel(ctx), p, func() (store.Receiver, error) {
+		bounded, cancel := context.WithTimeout(ctx, settleTimeout)
+		defer cancel()
+		return deliveries.SettleDelivery(bounded, o)
+	})
 }

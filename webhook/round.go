@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/seed-7227ef26/async-worker/internal/retry"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
@@ -89,7 +90,7 @@ func (r *round) claim(ctx context.Context) {
 		return
 	}
 	r.backoff = 0
-	r.next = time.Now().Add(spread(r.Poll, 0.25))
+	r.next = time.Now().Add(retry.Jitter(r.Poll, 0.25))
 	if claimed.Next > 0 {
 		r.sooner(claimed.Next)
 	}
@@ -120,7 +121,7 @@ func (r *round) full() []string {
 // stumble puts off the next claim: 1 s at first, twice as long each time, a minute at most.
 func (r *round) stumble(err error) {
 	r.backoff = min(max(2*r.backoff, time.Second), maxBackoff)
-	wait := spread(r.backoff, 0.25)
+	wait := retry.Jitter(r.backoff, 0.25)
 	r.next = time.Now().Add(wait)
 	r.Log.Warn("can't read the webhook outbox, will try again", "error", err, "after", wait.Round(time.Millisecond).String())
 }

@@ -10,10 +10,11 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
-	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
+	"github.com/seed-7227ef26/async-worker/internal/retry"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/tracing"
 )
@@ -35,7 +36,15 @@ type SenderConfig struct {
 	Tracer    *tracing.Tracer // nil: no spans are made
 }
 
-// Sender makes single attempts at deliveries. It is safe for concurrent use.
+// tries is how a request is sent again within one attempt: briefly, when nothing listens, as while a receiver is
+// restarted, or when it, or a proxy in front of it, asks for that. What lasts longer is for the schedule.
+var tries = retry.HTTP{
+	Policy:    retry.Policy{Backoff: retry.Backoff{First: 200 * time.Millisecond, Max: time.Second, Jitter: 0.25}, Tries: 3},
+	MaxAfter:  2 * time.Second,
+	Retryable: func(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) },
+}
+
+// Sender makes single attempts at deliveries, each of at most three requests. It is safe for concurrent use.
 type Sender struct {
 	cfg        SenderConfig
 	transports byScheme
@@ -109,7 +118,12 @@ func (s *Sender) send(ctx context.Context, d store.Delivery, at time.Time) Attem
 	r.Header.Set("User-Agent", s.cfg.UserAgent)
 	s.cfg.Signer.Sign(r.Header, d.ID, at, d.Body)
 	traced := s.cfg.Tracer.Webhook(r, d.TraceParent, d.JobID)
-	answer, err := s.client.Do(r)
+	again := tries
+	again.Prepare = func(r *http.Request) error {
+		s.cfg.Signer.Sign(r.Header, d.ID, time.Now(), d.Body) // the timestamp is that of the request
+		return nil
+	}
+	answer, err := again.Client(s.client).Do(r)
 	if err != nil {
 		traced(0)
 		if refused, ok := errors.AsType[*RefusedError](err); ok {
@@ -122,7 +136,7 @@ func (s *Sender) send(ctx context.Context, d store.Delivery, at time.Time) Attem
 	body, _ := io.ReadAll(io.LimitReader(answer.Body, maxResponse))
 	_ = answer.Body.Close()
 	return Attempt{
-		Status: answer.StatusCode, RetryAfter: retryAfter(answer, at), Response: storable(body),
+		Status: answer.StatusCode, RetryAfter: retryAfter(answer), Response: storable(body),
 	}
 }
 
@@ -153,19 +167,12 @@ func (a Attempt) refused() bool {
 	return ok
 }
 
-// retryAfter reads the header of a 429 or 503: seconds, or a date.
-func retryAfter(r *http.Response, now time.Time) time.Duration {
+// retryAfter is what a 429 or 503 asks for.
+func retryAfter(r *http.Response) time.Duration {
 	if r.StatusCode != http.StatusTooManyRequests && r.StatusCode != http.StatusServiceUnavailable {
 		return 0
 	}
-	value := strings.TrimSpace(r.Header.Get("Retry-After"))
-	if seconds, err := strconv.ParseInt(value, 10, 32); err == nil {
-		return max(0, time.Duration(seconds)*time.Second)
-	}
-	if date, err := http.ParseTime(value); err == nil {
-		return max(0, date.Sub(now))
-	}
-	return 0
+	return retry.After(r.Header, time.Now())
 }
 
 // storable makes text of an answer that the database can hold: valid UTF-8 without U+0000, at most a

@@ -69,6 +69,28 @@ func TestSendSigned(t *testing.T) {
 	}
 }
 
+// A receiver that is busy for a moment gets the same delivery again within the attempt, signed for each request.
+func TestSendAgain(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int32
+	server := receiver(t, func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err == nil {
+			err = verify(t, newSecret, body, r.Header)
+		}
+		switch {
+		case err != nil:
+			http.Error(w, err.Error(), http.StatusUnauthorized)
+		case calls.Add(1) < 3:
+			w.WriteHeader(http.StatusBadGateway)
+		}
+	})
+	a := newSender(t, webhook.SenderConfig{}).Send(t.Context(), delivery(server.URL))
+	if a.Err != nil || a.Status != 200 || calls.Load() != 3 {
+		t.Errorf("%d requests: %+v", calls.Load(), a)
+	}
+}
+
 func TestSendHTTPS(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -10,12 +10,12 @@ package webhook
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
+	"github.com/seed-7227ef26/async-worker/internal/retry"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
@@ -63,7 +63,7 @@ func outcome(d store.Delivery, a Attempt) store.DeliveryOutcome {
 		o.Error += fmt.Sprintf("; that was the last of %d attempts", len(waits))
 	default:
 		o.Status = store.DeliveryPending
-		o.NextAfter = max(spread(waits[made], 0.1), min(a.RetryAfter, MaxRetryAfter))
+		o.NextAfter = max(retry.Jitter(waits[made], 0.1), min(a.RetryAfter, MaxRetryAfter))
 	}
 	return o
 }
@@ -87,12 +87,6 @@ func (a Attempt) problem() string {
 	default:
 		return strings.TrimSpace(fmt.Sprintf("the receiver answered %d %s", a.Status, http.StatusText(a.Status)))
 	}
-}
-
-// spread moves a wait at random by up to the fraction in either direction, so that what failed
-// together does not come again together.
-func spread(wait time.Duration, fraction float64) time.Duration {
-	return wait + time.Duration((2*rand.Float64()-1)*fraction*float64(wait))
 }
 
 // host is all of a URL that may be logged.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/retry"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
@@ -127,11 +128,7 @@ func (f follower) one(ctx context.Context, id string, d display) (store.Job, err
 		} else {
 			wait = min(2*wait, f.max)
 		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if retry.Sleep(ctx, wait) != nil {
 			return j, fmt.Errorf("watch job %s: %w", id, ctx.Err())
 		}
 	}

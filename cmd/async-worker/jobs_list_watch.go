@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/mattn/go-runewidth"
 	"golang.org/x/term"
 
+	"github.com/seed-7227ef26/async-worker/internal/retry"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
@@ -49,7 +49,7 @@ func (w listWatch) run(ctx context.Context, d listDisplay) error {
 		return err
 	}
 	for failures := 0; ; {
-		if err := pause(ctx, time.Duration(float64(w.interval)*(0.9+0.2*rand.Float64()))); err != nil {
+		if err := retry.Sleep(ctx, retry.Jitter(w.interval, 0.1)); err != nil {
 			return err
 		}
 		now, changed, err := w.look(ctx, jobs)
@@ -129,18 +129,6 @@ type shown struct {
 
 func shownOf(j store.Job) shown {
 	return shown{j.Status, j.Stage, trouble(j), j.Progress, j.Attempts, j.MaxAttempts, j.CancelAsked}
-}
-
-// pause waits, and returns the error of ctx when that ends before.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // newListDisplay redraws on a terminal, prints JSON lines when asked for, and lines otherwise.

@@ -26,7 +26,7 @@ another job. To do the task as a new job, or with a mended message, see async-wo
 				var jobs []store.Job
 				var letters []string
 				for _, id := range ids {
-					j, letter, err := retry(ctx, t, id, force)
+					j, letter, err := retryJob(ctx, t, id, force)
 					if letter != "" {
 						letters = append(letters, letter)
 					}
@@ -49,8 +49,8 @@ another job. To do the task as a new job, or with a mended message, see async-wo
 	return cmd
 }
 
-// retry finishes what it began although somebody interrupts.
-func retry(ctx context.Context, t *app.Tenant, id string, force bool) (store.Job, string, error) {
+// retryJob finishes what it began although somebody interrupts.
+func retryJob(ctx context.Context, t *app.Tenant, id string, force bool) (store.Job, string, error) {
 	if err := ctx.Err(); err != nil {
 		return store.Job{}, "", err
 	}

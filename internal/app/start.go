@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"net"
 	"net/url"
 	"strings"
@@ -15,17 +14,18 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/azure"
 	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/retry"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/systemd"
 )
 
-// Waits of a start for services that are down: they double from the first to the longest. One round of questions may
-// take startRound.
 const (
-	firstStartWait   = 500 * time.Millisecond
 	longestStartWait = 20 * time.Second
-	startRound       = 45 * time.Second
+	startRound       = 45 * time.Second // for one round of questions
 )
+
+// startWaits are the waits of a start for services that are down.
+var startWaits = retry.Backoff{First: 500 * time.Millisecond, Max: longestStartWait, Jitter: 0.25}
 
 // dependencyCheck asks one service whether it can be worked with.
 type dependencyCheck struct {
@@ -59,7 +59,7 @@ type starter struct {
 // name, a schema that is too old) ends the wait at once, and so does ctx.
 func (s starter) await(ctx context.Context, checks []dependencyCheck) error {
 	began := time.Now()
-	wait := firstStartWait
+	next := startWaits.Waits()
 	for attempt := 1; ; attempt++ {
 		var err error
 		checks, err = askAll(ctx, checks)
@@ -75,25 +75,19 @@ func (s starter) await(ctx context.Context, checks []dependencyCheck) error {
 		if !allPassing(err) || s.bound == 0 {
 			return err
 		}
-		pause := time.Duration(float64(wait) * (0.75 + rand.Float64()/2))
 		spent := time.Since(began)
 		if spent >= s.bound {
 			return &UnavailableError{Tried: spent, Attempts: attempt, err: err}
 		}
-		pause = min(pause, s.bound-spent) // they are asked once more when the time is up
+		pause := min(next(), s.bound-spent) // they are asked once more when the time is up
 		if attempt == 1 {
 			s.log.Warn("waiting for services that do not answer", "error", err, "for_at_most", s.bound.String())
 		}
 		s.status(fmt.Sprintf("waiting for %s since %s, attempt %d, until %s", namesOf(checks), began.Format(time.TimeOnly), attempt,
 			began.Add(s.bound).Format(time.TimeOnly)), pause+startRound+10*time.Second)
-		timer := time.NewTimer(pause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if retry.Sleep(ctx, pause) != nil {
 			return ctx.Err()
 		}
-		wait = min(2*wait, longestStartWait)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 
 	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/retry"
 )
 
 // Kind says what sort of trouble a Problem is, and so who can end it.
@@ -132,16 +132,10 @@ func withoutURL(err error) error {
 	return err
 }
 
-// retryAfterOf reads the answer's wish, in seconds or milliseconds; zero when there is none.
+// retryAfterOf reads the answer's wish; zero when there is none.
 func retryAfterOf(resp *http.Response) time.Duration {
 	if resp == nil {
 		return 0
 	}
-	if ms, err := strconv.Atoi(resp.Header.Get("x-ms-retry-after-ms")); err == nil && ms > 0 {
-		return time.Duration(ms) * time.Millisecond
-	}
-	if s, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && s > 0 {
-		return time.Duration(s) * time.Second
-	}
-	return 0
+	return retry.After(resp.Header, time.Now())
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/retry"
 )
 
 // Memory keeps one value from an attempt to the next.
@@ -164,57 +165,40 @@ const (
 	pollFirst  = 200 * time.Millisecond
 	pollMost   = 5 * time.Second
 	pollGrowth = 1.5
-	maxTries   = 4 // of one request that may be tried again
-	tryPause   = time.Second
+	retryWait  = time.Second // after the first failure of a request that reads
 )
+
+// again is how a request that reads is sent again.
+func again() retry.Policy {
+	return retry.Policy{Backoff: retry.Backoff{First: retryWait, Max: 4 * retryWait}, Tries: 4, Retryable: passing}
+}
 
 // wait polls until the task is over.
 func (v *conversion) wait(ctx context.Context) (Status, error) {
-	every := pollFirst
-	for failures := 0; ; {
+	for every := pollFirst; ; every = min(time.Duration(float64(every)*pollGrowth), pollMost) {
 		asked := time.Now()
-		s, err := v.status(ctx, v.state.Task, pollWait)
-		switch {
-		case err == nil && s.over():
-			return s, nil
-		case err == nil:
-			failures = 0
-		case ctx.Err() != nil:
-			return s, context.Cause(ctx)
-		default:
-			if failures++; failures >= maxTries || !passing(err) {
-				return s, err
-			}
-		}
-		d := every - time.Since(asked) // a server that waited is asked again at once
-		if err != nil {
-			d = tryPause << (failures - 1)
-		}
-		if err := pause(ctx, max(d, 0)); err != nil {
+		s, err := retry.Do(ctx, again(), func() (Status, error) { return v.status(ctx, v.state.Task, pollWait) })
+		if err != nil || s.over() {
 			return s, err
 		}
-		every = min(time.Duration(float64(every)*pollGrowth), pollMost)
+		// A server that waited is asked again at once.
+		if err := retry.Sleep(ctx, every-time.Since(asked)); err != nil {
+			return s, err
+		}
 	}
 }
 
 // passing says whether a request may be sent again within this attempt.
 func passing(err error) bool {
 	e, ok := errors.AsType[*job.Error](err)
-	return ok && e.Dependency == job.Docling && e.RetryAfter <= tryPause
+	return ok && e.Dependency == job.Docling && e.RetryAfter <= retryWait
 }
 
 // fetch brings the result to v.path. The server deletes it a while after it was fetched for the first time
 // (DOCLING_SERVE_RESULT_REMOVAL_DELAY, 300 s), so an answer that breaks off can be asked for again.
 func (v *conversion) fetch(ctx context.Context) error {
-	for try := 1; ; try++ {
-		err := v.download(ctx)
-		if err == nil || ctx.Err() != nil || try >= maxTries || !passing(err) {
-			return err
-		}
-		if err := pause(ctx, tryPause<<(try-1)); err != nil {
-			return err
-		}
-	}
+	_, err := retry.Do(ctx, again(), func() (struct{}, error) { return struct{}{}, v.download(ctx) })
+	return err
 }
 
 // read decodes the result, keeps it, and makes an error of one without a document.

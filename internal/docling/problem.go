@@ -8,12 +8,12 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
 
 	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/retry"
 )
 
 // errUnknownTask says that the server doesn't know a task: it was restarted, or the result was fetched and
@@ -69,7 +69,7 @@ func refusal(r *http.Response) error {
 	case code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable:
 		err := down(job.DependencyUnavailable, "docling-serve is starting or overloaded: GET /ready says which; give it more workers, or lower WORKER_CONCURRENCY",
 			"docling-serve is busy or not ready (%s)", said)
-		err.RetryAfter = retryAfter(r.Header.Get("Retry-After"))
+		err.RetryAfter = retry.After(r.Header, time.Now())
 		return err
 	case code == http.StatusGatewayTimeout || code == http.StatusRequestTimeout:
 		return down(job.NetworkTimeout, "a proxy before docling-serve gave up waiting: see its timeouts", "docling-serve did not answer in time (%s)", said)
@@ -122,17 +122,6 @@ func line(text string) string {
 		return string(runes[:lineRunes]) + "…"
 	}
 	return strings.ToValidUTF8(text, "\uFFFD")
-}
-
-// retryAfter reads seconds or a date (RFC 9110, 10.2.3); zero: neither.
-func retryAfter(value string) time.Duration {
-	if seconds, err := strconv.ParseFloat(value, 64); err == nil && seconds > 0 && seconds < 1e6 {
-		return time.Duration(seconds * float64(time.Second))
-	}
-	if at, err := http.ParseTime(value); err == nil {
-		return max(time.Until(at), 0)
-	}
-	return 0
 }
 
 // taskFailed is the error of a task that came to its end without a document.

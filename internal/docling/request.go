@@ -149,15 +149,3 @@ func bounded(ctx context.Context, most time.Duration) (context.Context, context.
 	return context.WithTimeoutCause(ctx, most, down(job.NetworkTimeout, "docling-serve is overloaded, or the network is slow",
 		"docling-serve did not answer within %v: %w", most, errSlow))
 }
-
-// pause waits, or returns the cause for which ctx ended.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}

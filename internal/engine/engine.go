@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/blob"
 	"github.com/seed-7227ef26/async-worker/internal/event"
 	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/retry"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/tracing"
 	"github.com/seed-7227ef26/async-worker/queue"
@@ -84,12 +84,10 @@ type Engine struct {
 	slots    *slots
 	breakers *breakers
 	limits   *limits
-	door     *door
-	store    pressure
+	throttle *throttle
 	away     absence
 	begins   *begins
 	hands    *hands
-	webhooks webhooks
 	inlets   *inlets
 	watch    *watch
 	vitals   *vitals
@@ -120,9 +118,8 @@ func New(cfg Config, deps Deps) (*Engine, error) {
 	seen := &tally{Observer: deps.Observer}
 	e := &Engine{
 		cfg: cfg, deps: deps, obs: seen, tally: seen, log: deps.Log,
-		slots: newSlots(cfg.Concurrency), limits: newLimits(cfg.Concurrency, deps.Log), door: newDoor(cfg.PollMin),
-		store:    pressure{most: cfg.PollMax, log: deps.Log},
-		webhooks: webhooks{due: deps.WebhooksDue, pause: cfg.PollMax, log: deps.Log},
+		slots: newSlots(cfg.Concurrency), limits: newLimits(cfg.Concurrency, deps.Log),
+		throttle: newThrottle(cfg.PollMin, cfg.PollMax, deps.WebhooksDue, deps.Log),
 		inlets:   newInlets(deps.Log), begins: newBegins(), hands: newHands(), vitals: newVitals(), wake: make(chan struct{}, 1),
 	}
 	e.watch = newWatch(deps.Store, deps.Log, &e.away)
@@ -214,7 +211,5 @@ func (e *Engine) policy(spec handlers.Spec) job.Policy {
 	return p
 }
 
-// jittered spreads d over ±10 %, so that many workers don't move in step.
-func jittered(d time.Duration) time.Duration {
-	return time.Duration(float64(d) * (0.9 + 0.2*rand.Float64()))
-}
+// jittered varies d by a tenth, so that many workers don't move in step.
+func jittered(d time.Duration) time.Duration { return retry.Jitter(d, 0.1) }

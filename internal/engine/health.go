@@ -82,7 +82,7 @@ type TypeHealth struct {
 func (e *Engine) Health() Health {
 	h := Health{
 		At: time.Now(), Running: e.slots.running(), Slots: e.tuning().Concurrency, Draining: e.draining.Load(),
-		Store: e.store.health(), Dependencies: e.breakers.health(), Types: e.limits.health(),
+		Store: e.throttle.store.health(), Dependencies: e.breakers.health(), Types: e.limits.health(),
 		DrainOf: int(e.tally.draining.Load()), Done: e.tally.done.Load(), Failed: e.tally.failed.Load(), Stuck: e.vitals.stuck(),
 	}
 	if since, some := e.watch.oldest(); some {

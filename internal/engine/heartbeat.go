@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed-7227ef26/async-worker/internal/retry"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/queue"
 )
@@ -168,25 +169,21 @@ func (b *beat) write(ctx context.Context) error {
 
 // save is Progress.Save.
 func (b *beat) save(ctx context.Context) error {
-	began := time.Now()
-	for wait := 200 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
-		err := b.write(context.WithoutCancel(ctx))
-		switch {
-		case b.journal.ctx.Err() != nil:
-			return context.Cause(b.journal.ctx)
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case err == nil, errors.Is(err, store.ErrFenced):
-			return err
-		case time.Since(began)+wait > b.engine.cfg.Lease:
-			return err
-		}
-		b.log.Warn("can't write a checkpoint; trying again", "error", err, "in", wait)
-		select {
-		case <-time.After(jittered(wait)):
-		case <-ctx.Done():
-		}
+	p := retry.Policy{
+		Backoff: retry.Backoff{First: 200 * time.Millisecond, Max: 5 * time.Second, Jitter: 0.1}, Time: b.engine.cfg.Lease,
+		Retryable: func(err error) bool { return !errors.Is(err, store.ErrFenced) && b.journal.ctx.Err() == nil },
+		Notify: func(err error, wait time.Duration) {
+			b.log.Warn("can't write a checkpoint; trying again", "error", err, "in", wait)
+		},
 	}
+	_, err := retry.Do(ctx, p, func() (struct{}, error) { return struct{}{}, b.write(context.WithoutCancel(ctx)) })
+	switch {
+	case b.journal.ctx.Err() != nil:
+		return context.Cause(b.journal.ctx)
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	return err
 }
 
 // bounded gives one renewal a third of the lease at most.

@@ -60,17 +60,17 @@ func (e *Engine) handle(ctx context.Context, q queue.Queue, m *queue.Message) {
 		return
 	}
 	a := &attempt{delivery: d, task: t, handler: h, spec: h.Spec()}
-	leave, no := e.admit(bounded, a)
-	if no != nil {
-		d.log.Debug("not started", "because", no.why, "wait", no.wait)
-		if no.down != "" && e.outdated(d) {
-			e.waitOn(ctx, a, no.down)
+	release, deferred := e.admit(bounded, a)
+	if deferred != nil {
+		d.log.Debug("not started", "because", deferred.reason, "wait", deferred.wait)
+		if deferred.down != "" && e.outdated(d) {
+			e.waitOn(ctx, a, deferred.down)
 			return
 		}
-		d.putBack(bounded, no.wait)
+		d.putBack(bounded, deferred.wait)
 		return
 	}
-	defer leave()
+	defer release()
 	if e.begin(bounded, a) {
 		e.run(ctx, a)
 	}
@@ -88,7 +88,7 @@ func (e *Engine) begin(ctx context.Context, a *attempt) bool {
 		e.stumbled(ctx, a.delivery, "can't begin the job", err)
 		return false
 	}
-	e.store.answered(time.Since(a.asked))
+	e.throttle.store.began(time.Since(a.asked))
 	e.breakers.of(job.Database).seen()
 	a.begun = b
 	a.holder = store.Holder{JobID: a.task.ID, Fence: b.Fence}
@@ -247,7 +247,7 @@ func (e *Engine) reject(ctx context.Context, d *delivery, r store.Rejection) {
 		e.stumbled(ctx, d, "can't record a refused message", err)
 		return
 	}
-	e.store.recovered()
+	e.throttle.store.succeeded()
 	e.after(settled)
 	again := settled.DeadLetter != nil && settled.DeadLetter.Sent // it was recorded and copied, and came back
 	if e.bury(ctx, d, r.Type, r.JobID, settled.DeadLetter) && !again && settled.State == string(job.Failed) {
@@ -263,7 +263,7 @@ func (e *Engine) stumbled(ctx context.Context, d *delivery, what string, err err
 	if help == "" {
 		help = "check that the database runs, its address in the settings, and the network; the message is tried again until it works"
 	}
-	wait := e.store.stumbled(failure.Class, help)
+	wait := e.throttle.store.failed(failure.Class, help)
 	d.log.Error("a message has to wait", event.Key, event.MessageWaits, "because", what, "error", err, "wait", wait, "hint", help)
 	d.putBack(ctx, wait)
 }

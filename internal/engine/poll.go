@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/seed-7227ef26/async-worker/internal/retry"
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
@@ -15,7 +16,6 @@ const receiveTime = 15 * time.Second
 // poller receives messages into free slots. Only pollLoop's goroutine uses it.
 type poller struct {
 	*Engine
-	pace    pace
 	turns   turns
 	turning *turning
 	backlog bool // the last fill found a message for each free slot: there are probably more
@@ -31,18 +31,17 @@ func (e *Engine) pollLoop(ctx context.Context) {
 	for {
 		hang()
 		p.follow()
-		most, pause := p.webhooks.allow(queue.MaxBatch)
-		free := p.slots.take(ctx, most, p.enough(), gatherTime, p.turning)
+		free := p.slots.take(ctx, p.throttle.batch(), p.enough(), gatherTime, p.turning)
 		if free == 0 {
 			return
 		}
 		got, err := p.fill(ctx, free)
 		p.slots.giveUnused(free - got)
 		p.backlog = got == free
-		until := time.Now().Add(max(pause, p.store.now()))
-		wait := max(p.pace.next(free, got, err), p.door.now())
-		p.turning.within(max(wait, time.Until(until)))
-		if !p.rest(ctx, wait) || !sleep(ctx, time.Until(until)) {
+		idle, forced := p.throttle.waits(free, got, err)
+		until := time.Now().Add(forced)
+		p.turning.within(max(idle, forced))
+		if !p.rest(ctx, idle) || retry.Sleep(ctx, time.Until(until)) != nil {
 			return
 		}
 	}
@@ -89,6 +88,20 @@ func (e *Engine) releaseUnstarted(ctx context.Context, q queue.Queue, msgs []*qu
 	}
 }
 
+// gatherTime is how long freed slots are gathered at most before the next receive, counted from the first
+// one. It bounds what a slot beside long tasks loses, and is less than a receive from a distant queue takes.
+const gatherTime = 20 * time.Millisecond
+
+// enough is how many slots must be free for a receive: a quarter of them, or what came free within
+// gatherTime, while there is a backlog. Short tasks end one by one, and would each cost a receive. Without a
+// backlog every free slot is worth asking for at once.
+func (p *poller) enough() int {
+	if !p.backlog {
+		return 1
+	}
+	return max(1, p.tuning().Concurrency/4)
+}
+
 // rest waits between polls, until it is woken; it returns false when ctx is done.
 func (e *Engine) rest(ctx context.Context, wait time.Duration) bool {
 	if wait <= 0 {
@@ -111,21 +124,6 @@ func (e *Engine) woken() bool {
 	case <-e.wake:
 		return true
 	default:
-		return false
-	}
-}
-
-// sleep is a rest that nobody ends: new messages are no reason to press on what is behind.
-func sleep(ctx context.Context, wait time.Duration) bool {
-	if wait <= 0 {
-		return ctx.Err() == nil
-	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
 		return false
 	}
 }

@@ -54,8 +54,7 @@ func (e *Engine) Retune(t Tuning) error {
 		return err
 	}
 	e.live.Store(&t)
-	e.store.bound(t.PollMax)
-	e.door.bound(t.PollMin)
+	e.throttle.setBounds(t.PollMin, t.PollMax)
 	e.limits.resize(t.Concurrency)
 	e.slots.resize(t.Concurrency)
 	e.Wake() // a wait by the old bounds may be long
@@ -65,6 +64,5 @@ func (e *Engine) Retune(t Tuning) error {
 // follow takes over what Retune changed. It is called once a turn.
 func (p *poller) follow() {
 	t := p.tuning()
-	p.pace.least, p.pace.most = t.PollMin, t.PollMax
-	p.turns.total, p.webhooks.pause = t.Concurrency, t.PollMax
+	p.turns.total = t.Concurrency
 }

@@ -14,6 +14,8 @@ import (
 
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/seed-7227ef26/async-worker/internal/retry"
 )
 
 // collector sends spans by OTLP over HTTP, in protobuf (https://opentelemetry.io/docs/specs/otlp/#otlphttp). The official
@@ -27,10 +29,10 @@ type collector struct {
 	failing  atomic.Bool // the last request failed: it is logged once
 }
 
-const (
-	exportTries = 3
-	exportTime  = 10 * time.Second // for one batch; OTEL_BSP_EXPORT_TIMEOUT may be longer
-)
+// exportTime bounds one batch; OTEL_BSP_EXPORT_TIMEOUT may be longer.
+const exportTime = 10 * time.Second
+
+var exportPolicy = retry.Policy{Backoff: retry.Backoff{First: 500 * time.Millisecond, Max: time.Second}, Tries: 3}
 
 func newCollector(o Options) (*collector, error) {
 	base, err := url.Parse(o.Endpoint)
@@ -93,21 +95,14 @@ func (c *collector) UploadTraces(ctx context.Context, spans []*tracepb.ResourceS
 }
 
 func (c *collector) send(ctx context.Context, body []byte) error {
-	wait := 500 * time.Millisecond
-	for try := 1; ; try++ {
-		again, err := c.post(ctx, body)
-		if err == nil || !again || try == exportTries {
-			return err
-		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return err
-		}
-		wait *= 2
-	}
+	again := false
+	p := exportPolicy
+	p.Retryable = func(error) bool { return again }
+	_, err := retry.Do(ctx, p, func() (_ struct{}, err error) {
+		again, err = c.post(ctx, body)
+		return struct{}{}, err
+	})
+	return err
 }
 
 // post says whether the same request may work later.

@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/retry"
 )
 
 // Chore is one kind of upkeep.
@@ -37,9 +39,9 @@ func Run(ctx context.Context, log *slog.Logger, chores ...Chore) {
 
 func (c Chore) loop(ctx context.Context, log *slog.Logger) {
 	wait := rand.N(min(firstWithin, c.Every))
-	for sleep(ctx, wait) {
+	for retry.Sleep(ctx, wait) == nil {
 		c.round(ctx, log)
-		wait = c.Every - c.Every/10 + rand.N(c.Every/5)
+		wait = retry.Jitter(c.Every, 0.1)
 	}
 }
 
@@ -52,23 +54,11 @@ func (c Chore) round(ctx context.Context, log *slog.Logger) {
 		if err != nil && ctx.Err() == nil {
 			log.Warn("upkeep failed; trying again in some hours", "error", err)
 		}
-		if err != nil || !more || !sleep(ctx, batchPause) {
+		if err != nil || !more || retry.Sleep(ctx, batchPause) != nil {
 			break
 		}
 	}
 	if total > 0 {
 		log.Info("removed what is not needed any more", "rows", total)
-	}
-}
-
-// sleep waits; false: the context is done.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }

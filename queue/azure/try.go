@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
 	storage "github.com/seed-7227ef26/async-worker/internal/azure"
+	"github.com/seed-7227ef26/async-worker/internal/retry"
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
@@ -71,36 +71,27 @@ func fateOf(err error) fate {
 	return uncertain
 }
 
+// retries is how a request is sent again: 0.1 to 0.2 s after the first failure and twice that after the second.
+var retries = retry.Policy{
+	Backoff: retry.Backoff{First: 150 * time.Millisecond, Max: time.Second, Jitter: 1. / 3}, Tries: attempts,
+}
+
 // try sends a request until it is done or mustn't be sent again, at most attempts times. Each one has
 // the service's timeout. The last error is the SDK's own.
 func (s *service) try(ctx context.Context, op operation, request func(context.Context) error) error {
-	for attempt := 1; ; attempt++ {
-		bounded, cancel := context.WithTimeoutCause(ctx, s.timeout, fmt.Errorf("no answer within %s: %w", s.timeout, context.DeadlineExceeded))
-		err := request(bounded)
-		cancel()
+	p := retries
+	p.Retryable = func(err error) bool {
 		f := fateOf(err)
-		s.onRequest(op.name, string(f))
-		again := f == throttled || f == uncertain && op.idempotent
-		if !again || attempt == attempts || ctx.Err() != nil {
-			return err
-		}
-		if pause(ctx, attempt) != nil {
-			return err
-		}
+		return f == throttled || f == uncertain && op.idempotent
 	}
-}
-
-// pause waits 0.1-0.2 s after the first failed attempt and twice that after the second.
-func pause(ctx context.Context, attempt int) error {
-	base := 100 * time.Millisecond << (attempt - 1)
-	timer := time.NewTimer(base + rand.N(base))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	_, err := retry.Do(ctx, p, func() (struct{}, error) {
+		bounded, cancel := context.WithTimeoutCause(ctx, s.timeout, fmt.Errorf("no answer within %s: %w", s.timeout, context.DeadlineExceeded))
+		defer cancel()
+		err := request(bounded)
+		s.onRequest(op.name, string(fateOf(err)))
+		return struct{}{}, err
+	})
+	return err
 }
 
 // explain turns the SDK's error into a sentinel or into one that says what to mend.

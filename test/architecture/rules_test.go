@@ -14,6 +14,9 @@ const (
 	jobWords  = "internal/job"
 )
 
+// waiting is the one way to wait and to try again. Everything but the words may import it.
+const waiting = "internal/retry"
+
 // rules is the picture in ARCHITECTURE.md: cmd → app → (engine, handlers, webhook) → (queue, store, blob,
 // extract, chunk, llm) → (task, job).
 func rules() []rule {
@@ -24,6 +27,7 @@ func rules() []rule {
 		{"internal/child/...", []string{jobWords}, "it runs a program and knows nothing of documents"},
 		{"internal/docling/...", []string{"internal/docling", "internal/tracing", jobWords}, "it talks to docling-serve, for whoever wants a document or a page of text"},
 		{"internal/event", nil, "anything may log an event"},
+		{waiting, nil, "anything may wait"},
 		{"internal/tracing", nil, "any call to a service may be traced"},
 		{"internal/logging/...", []string{"internal/event", jobWords}, "anything may log"},
 		{"internal/config/...", []string{taskWords, jobWords}, "settings are read before anything is built"},
@@ -128,6 +132,8 @@ func owners() []owner {
 		{"github.com/jackc/pgx/v5/pgconn", []string{"internal/store/...", "internal/stack/...", "cmd/...", "test/..."}},
 		{"github.com/jackc/pgx", []string{"internal/store/...", "internal/stack/...", "test/..."}},
 		{"github.com/golang-jwt/jwt", []string{"internal/tenantkey"}},
+		{"github.com/cenkalti/backoff", []string{waiting}},
+		{"github.com/hashicorp/go-retryablehttp", []string{waiting}},
 		{"github.com/jackc/tern", []string{"internal/store/schema/..."}},
 		{"github.com/supabase-community", []string{"internal/store/supabase/..."}},
 		{"github.com/sashabaranov/go-openai", []string{"internal/llm/openai/..."}},

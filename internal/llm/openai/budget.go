@@ -73,21 +73,6 @@ func (b *budget) wait(now time.Time, cost float64) time.Duration {
 	return b.reset.Sub(now)
 }
 
-// retryAfter reads how long an answer asks to wait; zero: it doesn't.
-func retryAfter(h http.Header, now time.Time) time.Duration {
-	if ms, ok := number(h.Get("Retry-After-Ms")); ok {
-		return min(time.Duration(ms*float64(time.Millisecond)), longestReset)
-	}
-	value := h.Get("Retry-After")
-	if d, ok := duration(value); ok {
-		return d
-	}
-	if at, err := http.ParseTime(value); err == nil {
-		return min(max(0, at.Sub(now)), longestReset)
-	}
-	return 0
-}
-
 // number reads a finite number that is not negative.
 func number(s string) (float64, bool) {
 	n, err := strconv.ParseFloat(strings.TrimSpace(s), 64)

@@ -13,6 +13,7 @@ import (
 	api "github.com/sashabaranov/go-openai"
 
 	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/retry"
 )
 
 // errTimeout is the cause of a request's end when it took too long.
@@ -102,7 +103,7 @@ func (s *service) status(status int, refusal *api.APIError, r *record) *failure 
 	fail := func(class job.Class, passing bool, format string, args ...any) *failure {
 		err := job.Errorf(class, s.names.what+" "+format, args...)
 		err.Message += " (" + detail + ")"
-		err.RetryAfter = retryAfter(r.header, s.limiter.now())
+		err.RetryAfter = retry.After(r.header, s.limiter.now())
 		return &failure{err: err, passing: passing, detail: detail}
 	}
 	switch status {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/retry"
 )
 
 // longestHold is how long a request may be held back before it is given up with ai_rate_limit: the
@@ -66,7 +67,7 @@ type waiter struct {
 // NewLimiter allows so many requests in flight, at least 2 where both urgencies are used.
 func NewLimiter(inFlight int) *Limiter {
 	return &Limiter{
-		slots: max(1, inFlight), now: time.Now, sleep: sleep, after: func(d time.Duration, f func()) { time.AfterFunc(d, f) },
+		slots: max(1, inFlight), now: time.Now, sleep: retry.Sleep, after: func(d time.Duration, f func()) { time.AfterFunc(d, f) },
 		common: new(allowance), models: make(map[string]*allowance),
 	}
 }
@@ -77,17 +78,6 @@ func (l *Limiter) Resize(inFlight int) {
 	defer l.mu.Unlock()
 	l.slots = max(1, inFlight)
 	l.dispatch()
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
 
 // Acquire waits until a request of about so many tokens may be sent to a model. The error is the cause of ctx's
@@ -279,7 +269,7 @@ func (p *Permit) observe(status int, header http.Header) {
 		a.observe(now, header, p.number)
 	}
 	if status == http.StatusTooManyRequests {
-		if until := now.Add(retryAfter(header, now)); until.After(a.paused) {
+		if until := now.Add(retry.After(header, now)); until.After(a.paused) {
 			a.paused = until
 		}
 	}

@@ -2,10 +2,11 @@ package openai
 
 import (
 	"context"
-	"math/rand/v2"
 	"time"
 
 	api "github.com/sashabaranov/go-openai"
+
+	"github.com/seed-7227ef26/async-worker/internal/retry"
 )
 
 // Retries within one call are for a passing fault; what lasts longer is the engine's to wait for.
@@ -13,9 +14,10 @@ const (
 	maxTries    = 4                // three attempts of a text that the service breaks down over cost twelve requests
 	limitTries  = 8                // where the service asks for patience: 429
 	retryBudget = 20 * time.Second // of requests and waits together
-	firstWait   = 500 * time.Millisecond
-	longestWait = 8 * time.Second
 )
+
+// waits have full jitter: up to 0.5 s, 1 s … 8 s.
+var waits = retry.Backoff{First: 250 * time.Millisecond, Max: 4 * time.Second, Jitter: 1}
 
 // service is a model of a service, as whoever talks to it shares it: its limits, its failures, and the names
 // of the settings to mend.
@@ -32,6 +34,7 @@ type service struct {
 // asks for. try says how long it took, without the wait for the limiter.
 func (s *service) persist(ctx context.Context, try func() (time.Duration, *failure)) *failure {
 	var spent time.Duration
+	next := waits.Waits()
 	for n := 1; ; {
 		took, failure := try()
 		if failure != nil && failure.adapted && ctx.Err() == nil { // each takes something away, so they come to an end
@@ -40,8 +43,7 @@ func (s *service) persist(ctx context.Context, try func() (time.Duration, *failu
 		if failure == nil || !failure.passing || ctx.Err() != nil || n >= failure.tries() {
 			return failure
 		}
-		wait := time.Duration(rand.Int64N(int64(min(firstWait<<(n-1), longestWait))))
-		wait = max(wait, failure.err.RetryAfter)
+		wait := max(next(), failure.err.RetryAfter)
 		if spent += took + wait; spent > retryBudget && !(failure.broken && n == 1) {
 			return failure
 		}

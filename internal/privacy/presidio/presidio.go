@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/privacy"
+	"github.com/seed-7227ef26/async-worker/internal/retry"
 	"github.com/seed-7227ef26/async-worker/internal/tracing"
 )
 
@@ -34,6 +35,12 @@ const (
 	pieceRunes = 20_000
 	overlap    = 200
 )
+
+// again is how a request is sent again, within the timeout of one: it changes nothing in the service.
+var again = retry.HTTP{
+	Policy:   retry.Policy{Backoff: retry.Backoff{First: 500 * time.Millisecond, Max: 2 * time.Second, Jitter: 0.25}, Tries: 3},
+	MaxAfter: 5 * time.Second,
+}
 
 // Config says where the service is. Zero fields take the default.
 type Config struct {
@@ -77,6 +84,7 @@ func New(c Config) (*Detector, error) {
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		}
 	}
+	d.client = again.Client(d.client)
 	return d, nil
 }
 

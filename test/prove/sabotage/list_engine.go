@@ -17,7 +17,7 @@ func inTheEngine() []Sabotage {
 		},
 		{
 			Name: "stumbled-is-dropped", Breaks: []string{"I1"}, File: engine + "intake.go",
-			Old: "\twait := e.store.stumbled(", New: "\td.acknowledge(ctx)\n\twait := e.store.stumbled(",
+			Old: "\twait := e.throttle.store.failed(", New: "\td.acknowledge(ctx)\n\twait := e.throttle.store.failed(",
 			Suites: onEngine, Tests: by("TestEveryCallFails", "TestStoreOutage"),
 		},
 		{
@@ -162,7 +162,7 @@ func inTheEngine() []Sabotage {
 		},
 		{
 			Name: "turned-away-for-ever", Breaks: []string{"I11"}, File: engine + "intake.go",
-			Old: "no.down != \"\" && e.outdated(d)", New: "false",
+			Old: "deferred.down != \"\" && e.outdated(d)", New: "false",
 			Suites: onEngine, Tests: by("TestWaitsHaveAnEnd"),
 		},
 		{

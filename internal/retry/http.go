@@ -1,0 +1,54 @@
+package retry
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+)
+
+// HTTP says when an HTTP client sends a request again: if no answer came, or one with 429, 502, 503 or 504.
+type HTTP struct {
+	Policy // Tries, First and Max; the rest is decided here
+
+	// MaxAfter is the longest Retry-After that is waited for; an answer that asks for more is the last.
+	MaxAfter time.Duration
+	// Prepare is called before each request that is sent again, to sign it, say; nil: nothing is done.
+	Prepare func(*http.Request) error
+	// Retryable says of an error without an answer whether the request may be sent again; nil: it may.
+	Retryable func(error) bool
+}
+
+// Client returns a client that sends requests again by go-retryablehttp, over base. A body is read into memory first,
+// so it has to be small. The last answer or error is the result, as if it had been the only one.
+func (h HTTP) Client(base *http.Client) *http.Client {
+	c := &retryablehttp.Client{
+		HTTPClient: base, RetryMax: h.Tries - 1, CheckRetry: h.check, PrepareRetry: h.Prepare,
+		ErrorHandler: retryablehttp.PassthroughErrorHandler,
+		Backoff: func(_, _ time.Duration, attempt int, answer *http.Response) time.Duration {
+			wait := Jitter(min(h.First<<attempt, max(h.Max, h.First)), h.Jitter)
+			if answer != nil {
+				wait = max(wait, After(answer.Header, time.Now()))
+			}
+			return wait
+		},
+	}
+	client := c.StandardClient()
+	client.CheckRedirect = base.CheckRedirect // the outer client would follow what the inner one does not
+	return client
+}
+
+func (h HTTP) check(ctx context.Context, answer *http.Response, err error) (bool, error) {
+	switch {
+	case ctx.Err() != nil:
+		return false, nil
+	case err != nil:
+		return h.Retryable == nil || h.Retryable(err), nil
+	}
+	switch answer.StatusCode {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return After(answer.Header, time.Now()) <= h.MaxAfter, nil
+	}
+	return false, nil
+}
