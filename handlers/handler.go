@@ -50,8 +50,8 @@ type Call struct {
 type Progress interface {
 	// Stage enters a stage of the handler's Spec. It returns context.Cause when the task is to stop.
 	Stage(name string) error
-	// Within tells the done fraction (0-1) of the current stage; message may be empty.
-	Within(fraction float64, message string)
+	// Report tells the done fraction (0-1) of the current stage; message may be empty.
+	Report(fraction float64, message string)
 	// Pages tells how many pages of the document are done, and how many it has; total 0: not known yet. It goes with
 	// the events from then on, as metadata {"pages_completed": …, "total_pages": …}.
 	Pages(completed, total int)

@@ -12,7 +12,7 @@ import (
 type journal struct{ raw json.RawMessage }
 
 func (*journal) Stage(string) error         { return nil }
-func (*journal) Within(float64, string)     {}
+func (*journal) Report(float64, string)     {}
 func (j *journal) Checkpoint(v any)         { j.raw, _ = json.Marshal(v) }
 func (*journal) Delta(string, bool)         {}
 func (*journal) Pages(int, int)             {}

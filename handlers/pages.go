@@ -24,7 +24,7 @@ func (p *PageProgress) Page(number int) {
 	}
 	p.last = number
 	p.progress.Pages(number-1, p.total)
-	p.progress.Within(pageFraction(number, p.total), fmt.Sprintf("page %d", number))
+	p.progress.Report(pageFraction(number, p.total), fmt.Sprintf("page %d", number))
 }
 
 // End is that all pages are done; 0: the format has none.

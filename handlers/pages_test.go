@@ -21,7 +21,7 @@ func (p *pager) Pages(completed, total int) {
 	p.told = append(p.told, fmt.Sprintf("%d of %d", completed, total))
 }
 
-func (p *pager) Within(fraction float64, message string) {
+func (p *pager) Report(fraction float64, message string) {
 	p.told = append(p.told, fmt.Sprintf("%.2f %s", fraction, message))
 }
 

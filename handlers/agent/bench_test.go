@@ -216,7 +216,7 @@ func (j *journal) Stage(name string) error {
 	j.stages = append(j.stages, name)
 	return nil
 }
-func (j *journal) Within(_ float64, message string) { j.said = append(j.said, message) }
+func (j *journal) Report(_ float64, message string) { j.said = append(j.said, message) }
 func (j *journal) Checkpoint(v any)                 { j.last, _ = json.Marshal(v) }
 func (*journal) Pages(int, int)                     {}
 

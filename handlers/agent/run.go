@@ -279,7 +279,7 @@ func (r *run) progress(a llm.Answer) {
 		what = strings.Join(names, ", ")
 	}
 	r.voice.arrive()
-	r.call.Progress.Within(1-math.Pow(0.75, float64(n)), fmt.Sprintf("step %d: %s", n, what))
+	r.call.Progress.Report(1-math.Pow(0.75, float64(n)), fmt.Sprintf("step %d: %s", n, what))
 }
 
 // quoted is a text as JSON.

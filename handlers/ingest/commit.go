@@ -26,7 +26,7 @@ func (w *work) keep(etag string, reading *store.Reading) (handlers.Outcome, erro
 	}
 	return handlers.Outcome{
 		Result: result,
-		Effects: []store.Effect{{Kind: store.EffectKeepDocument, Args: store.Keeping{
+		Effects: []store.Effect{{Kind: store.EffectKeepDocument, Args: store.Retention{
 			DocumentID: w.staged.DocumentID, Version: w.staged.Version, Blob: w.payload.Blob,
 			SourceETag: etag, Metadata: w.payload.Metadata, Reading: reading,
 		}}},

@@ -160,7 +160,7 @@ func (w *work) ingest(ctx context.Context) (handlers.Outcome, error) {
 	}
 	file, err := source.Fetch(ctx, w.deps.Bucket, w.payload.Blob, source.Options{
 		TempDir: w.deps.TempDir, Bytes: w.deps.Limits.Bytes, Known: w.knownETag(),
-		Progress: func(fraction float64) { w.call.Progress.Within(fraction, "") },
+		Progress: func(fraction float64) { w.call.Progress.Report(fraction, "") },
 	})
 	if errors.Is(err, blob.ErrUnchanged) {
 		return w.keep(w.staged.Active.SourceETag, nil)

@@ -114,7 +114,7 @@ func (b *bench) begin(payload string, hints task.Hints) handlers.Call {
 type quiet struct{}
 
 func (quiet) Stage(string) error         { return nil }
-func (quiet) Within(float64, string)     {}
+func (quiet) Report(float64, string)     {}
 func (quiet) Checkpoint(any)             {}
 func (quiet) Delta(string, bool)         {}
 func (quiet) Pages(int, int)             {}

@@ -275,7 +275,7 @@ func TestPurge(t *testing.T) {
 	b.handler = ingest.New(b.deps)
 	c := b.begin(`{"filename":"handbook.md"}`, task.Hints{})
 	if _, err := b.store.Complete(t.Context(), store.Completion{Holder: c.Holder, Result: json.RawMessage("{}"), Effects: []store.Effect{{
-		Kind: store.EffectRecordDerived, Args: store.Derivation{
+		Kind: store.EffectRecordDerived, Args: store.DerivedRecord{
 			SourceFilename: "handbook.md", SourceBlob: "handbook.md", SourceSHA256: first.ContentSHA256, Recipe: "r", Blob: derived, Format: "markdown", Engine: "e",
 		},
 	}}}); err != nil {

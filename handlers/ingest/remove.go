@@ -60,7 +60,7 @@ func (h *Handler) purge(ctx context.Context, c handlers.Call, documentID string)
 		default:
 			removed++
 		}
-		c.Progress.Within(float64(i+1)/float64(len(all)), "")
+		c.Progress.Report(float64(i+1)/float64(len(all)), "")
 	}
 	return append([]string{}, made.Blobs...), removed, nil
 }

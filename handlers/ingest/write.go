@@ -46,7 +46,7 @@ func (w *work) write(ctx context.Context, batch []chunk.Chunk) error {
 	if total := w.total.Load(); total > 0 {
 		fraction = float64(done) / float64(total)
 	}
-	w.call.Progress.Within(fraction, fmt.Sprintf("%d chunks indexed", done))
+	w.call.Progress.Report(fraction, fmt.Sprintf("%d chunks indexed", done))
 	return nil
 }
 

@@ -136,7 +136,7 @@ type progress struct {
 	pages [2]int // done, of
 }
 
-func (p *progress) Stage(name string) error  { p.Within(0, name); return nil }
+func (p *progress) Stage(name string) error  { p.Report(0, name); return nil }
 func (*progress) Checkpoint(any)             {}
 func (*progress) Delta(string, bool)         {}
 func (*progress) Save(context.Context) error { return nil }
@@ -146,7 +146,7 @@ func (p *progress) Pages(done, of int) {
 	p.pages = [2]int{done, of}
 }
 
-func (p *progress) Within(_ float64, message string) {
+func (p *progress) Report(_ float64, message string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if message != "" {

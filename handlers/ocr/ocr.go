@@ -122,7 +122,7 @@ func (w *work) do(ctx context.Context) (out handlers.Outcome, err error) {
 	}
 	w.file, err = source.Fetch(ctx, w.deps.Bucket, w.order.payload.Blob, source.Options{
 		TempDir: w.deps.TempDir, Bytes: w.deps.Limits.Bytes,
-		Progress: func(fraction float64) { w.call.Progress.Within(fraction, "") },
+		Progress: func(fraction float64) { w.call.Progress.Report(fraction, "") },
 	})
 	if err != nil {
 		return out, err
@@ -169,7 +169,7 @@ func (w *work) derive(ctx context.Context, name string) (out handlers.Outcome, e
 	made.result.DerivedBlob = name
 	made.result.Filename, made.result.OutputFormat, made.result.SourceFormat = w.order.payload.Filename, w.order.format, w.source.Format
 	r := made.result
-	return handlers.Outcome{Result: r, Effects: []store.Effect{{Kind: store.EffectRecordDerived, Args: store.Derivation{
+	return handlers.Outcome{Result: r, Effects: []store.Effect{{Kind: store.EffectRecordDerived, Args: store.DerivedRecord{
 		SourceFilename: r.Filename, SourceBlob: w.order.payload.Blob, SourceSHA256: w.file.SHA256, Recipe: w.recipe, Blob: name,
 		Format: string(r.OutputFormat), Engine: r.OCREngine, PageCount: r.PageCount, MeanConfidence: r.MeanConfidence, UnreadPages: r.UnreadPages,
 	}}}}, nil

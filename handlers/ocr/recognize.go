@@ -76,7 +76,7 @@ func (r *recognition) run(ctx context.Context) error {
 		}
 		r.done++
 		r.call.Progress.Pages(r.done, len(r.numbers))
-		r.call.Progress.Within(float64(r.done)/float64(len(r.numbers)), fmt.Sprintf("page %d of %d", r.done, len(r.numbers)))
+		r.call.Progress.Report(float64(r.done)/float64(len(r.numbers)), fmt.Sprintf("page %d of %d", r.done, len(r.numbers)))
 		if r.failures >= maxFailures {
 			return errGivenUp
 		}

@@ -67,7 +67,7 @@ func (w *work) extract(ctx context.Context, file *os.File) (Result, error) {
 			page = number
 			pages++
 			w.call.Progress.Pages(pages-1, 0) // how many there are isn't known
-			w.call.Progress.Within(1-1/(1+float64(page)/20), fmt.Sprintf("page %d", page))
+			w.call.Progress.Report(1-1/(1+float64(page)/20), fmt.Sprintf("page %d", page))
 			if err := out.Page(derived.Page{Number: number}); err != nil {
 				return err
 			}

@@ -252,12 +252,12 @@ type progress struct {
 	said []string
 }
 
-func (p *progress) Stage(name string) error  { p.Within(0, name); return nil }
+func (p *progress) Stage(name string) error  { p.Report(0, name); return nil }
 func (*progress) Checkpoint(any)             {}
 func (*progress) Delta(string, bool)         {}
 func (*progress) Pages(int, int)             {}
 func (*progress) Save(context.Context) error { return nil }
-func (p *progress) Within(_ float64, message string) {
+func (p *progress) Report(_ float64, message string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.said = append(p.said, message)

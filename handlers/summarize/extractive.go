@@ -42,7 +42,7 @@ func (w *work) extract(ctx context.Context) (Result, error) {
 			of = w.choose(of, sentencesPerSection, 0)
 		}
 		found = append(found, of...)
-		w.call.Progress.Within(float64(i+1)/float64(len(begins)), fmt.Sprintf("%d of %d sections", i+1, len(begins)-1))
+		w.call.Progress.Report(float64(i+1)/float64(len(begins)), fmt.Sprintf("%d of %d sections", i+1, len(begins)-1))
 	}
 	r := w.blank()
 	if len(found) == 0 {

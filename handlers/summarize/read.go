@@ -49,7 +49,7 @@ func (w *work) read(ctx context.Context) (d document, err error) {
 		return d, err
 	}
 	file, err := source.Fetch(ctx, w.deps.Bucket, w.payload.Blob, source.Options{
-		TempDir: w.deps.TempDir, Bytes: w.deps.Limits.Bytes, Progress: func(fraction float64) { progress.Within(fraction, "") },
+		TempDir: w.deps.TempDir, Bytes: w.deps.Limits.Bytes, Progress: func(fraction float64) { progress.Report(fraction, "") },
 	})
 	if err != nil {
 		return d, err

@@ -80,7 +80,7 @@ func (w *work) ready(ctx context.Context, p plan) error {
 	if err := w.call.Progress.Stage(stageSummarizing); err != nil {
 		return err
 	}
-	w.call.Progress.Within(w.fraction(), fmt.Sprintf("%d calls of the model, at most %d tokens; %d of %d parts are known from before",
+	w.call.Progress.Report(w.fraction(), fmt.Sprintf("%d calls of the model, at most %d tokens; %d of %d parts are known from before",
 		len(open), cost, len(p.nodes)-len(open), len(p.nodes)))
 	w.deps.Log.Info("a summary begins", "job_id", w.call.Task.ID, "tokens_of_document", w.doc.tokens, "calls", len(open),
 		"parts", len(p.nodes), "tokens_at_most", cost)
@@ -199,7 +199,7 @@ func (w *work) answer(ctx context.Context, p plan, same []*node) error {
 		w.finish(of, made)
 	}
 	done := w.done.Add(int64(len(same)))
-	w.call.Progress.Within(w.fraction(), fmt.Sprintf("%d of %d parts are summarized", done, w.total))
+	w.call.Progress.Report(w.fraction(), fmt.Sprintf("%d of %d parts are summarized", done, w.total))
 	return nil
 }
 

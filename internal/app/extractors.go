@@ -26,7 +26,7 @@ func Extractors(ctx context.Context, pageTime time.Duration, cache pages.Cache) 
 func ExtractorsWithin(ctx context.Context, pageTime time.Duration, cache pages.Cache, memory int64) (router *extract.Router, noOCR error) {
 	pool := child.NewPool(memory)
 	engine, noOCR := openTesseract(ctx, "", pool)
-	return extractors(pages.Reader{Engine: engine, Budget: pages.NewBudget(0), PageTime: pageTime, Cache: cache}, noOCR).Within(pool), noOCR
+	return extractors(pages.Reader{Engine: engine, Budget: pages.NewBudget(0), PageTime: pageTime, Cache: cache}, noOCR).WithPool(pool), noOCR
 }
 
 // extractors is the router whose pages are read by r, or not for a reason.

@@ -18,7 +18,7 @@ import (
 func TestRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
-		r, rested := newRest(engine.Unobserved{}), make(chan time.Time, 100)
+		r, rested := newRest(engine.NopObserver{}), make(chan time.Time, 100)
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
@@ -79,7 +79,7 @@ func TestRestGivesBackMemory(t *testing.T) {
 	if ballast[4096] != 1 {
 		t.Fatal("it is there until here")
 	}
-	r := newRest(engine.Unobserved{})
+	r := newRest(engine.NopObserver{})
 	ctx, stop := context.WithCancel(t.Context())
 	r.timer.Reset(0)
 	r.run(ctx, func() {

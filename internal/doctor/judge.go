@@ -46,7 +46,7 @@ func classOf(err error) Class {
 		}
 		return Unavailable // a host that isn't found may be an outage of DNS
 	}
-	if _, ok := errors.AsType[*store.LackError](err); ok {
+	if _, ok := errors.AsType[*store.FindingError](err); ok {
 		return Permission
 	}
 	switch {

@@ -18,12 +18,12 @@ func storeChecks(ctx context.Context, p *Patient) []Result {
 	asked := time.Now()
 	e, err := p.examination(ctx)
 	took := time.Since(asked)
-	lack, refused := errors.AsType[*store.LackError](err)
+	lack, refused := errors.AsType[*store.FindingError](err)
 	if err != nil && !refused {
 		return p.unexamined(err)
 	}
 	if refused {
-		return p.alone(lack.Lack)
+		return p.alone(lack.Finding)
 	}
 	results := []Result{p.key(e), p.schema(e)}
 	for _, part := range []struct {
@@ -72,7 +72,7 @@ func (p *Patient) unexamined(err error) []Result {
 }
 
 // alone is when one missing right hides all others.
-func (p *Patient) alone(l store.Lack) []Result {
+func (p *Patient) alone(l store.Finding) []Result {
 	check := map[store.About]string{store.AboutSchema: "store schema", store.AboutFunction: "store functions", store.AboutTable: "store tables"}[l.About]
 	if l.About == store.AboutSchema && strings.Contains(l.Problem, "role") {
 		check = "store"
@@ -104,7 +104,7 @@ func (p *Patient) schema(e store.Examination) Result {
 		return Result{Check: check, State: Fail, Class: Config, Seen: fmt.Sprintf(format, args...), Mend: mend}
 	}
 	var absent, open, shut []string
-	for _, l := range e.Lacks {
+	for _, l := range e.Findings {
 		switch l.About {
 		case store.AboutCreate:
 			open, shut = append(open, l.Subject+": "+l.Problem), append(shut, l.Mend)
@@ -132,7 +132,7 @@ func (p *Patient) schema(e store.Examination) Result {
 // lacking makes one result of all that is amiss of one sort. The statements can be run as they are.
 func lacking(check string, e store.Examination, fine string, about ...store.About) Result {
 	var seen, mend []string
-	for _, l := range e.Lacks {
+	for _, l := range e.Findings {
 		for _, a := range about {
 			if l.About == a {
 				seen = append(seen, l.Subject+": "+l.Problem)

@@ -110,7 +110,7 @@ func (e *Engine) call(ctx context.Context, a *attempt) (handlers.Outcome, error)
 
 // settle ends the attempt: first the store's transaction, then the message.
 func (e *Engine) settle(ctx context.Context, a *attempt, out handlers.Outcome, err, cause error) {
-	defer e.hands.hold(a.task.ID)()
+	defer e.uncommittedJobs.add(a.task.ID)()
 	outcome, class := e.commit(ctx, a, out, err, cause)
 	took := time.Since(a.started)
 	e.obs.Ended(a.task.Type, Ending{Outcome: outcome, Class: class, Attempt: a.begun.Attempt, Took: took, JobTook: a.took, Warnings: a.warnings})
@@ -170,7 +170,7 @@ func (a *attempt) hint(class job.Class) string {
 // patience is how long to wait for another job on the same document: about half of what the message has
 // waited already, so that a short job is not waited for long and a long one not asked for often; at most
 // until the other's lease would end, at least a second. Spread, since those who wait would else come together
-// each time, and one of them get its turn.
+// each time, and only one of them would succeed.
 func (a *attempt) patience(busy *store.BusyError) time.Duration {
 	half := float64(time.Since(a.msg.InsertedAt)) / 2
 	return max(min(busy.RetryAfter, time.Duration(half*(0.5+rand.Float64()))), time.Second)

@@ -28,7 +28,7 @@ type waits struct {
 	all []time.Duration
 }
 
-func (s *waits) Retry(ctx context.Context, r store.Retrial) (store.Settled, error) {
+func (s *waits) Retry(ctx context.Context, r store.Retry) (store.Settled, error) {
 	s.mu.Lock()
 	s.all = append(s.all, r.After)
 	s.mu.Unlock()

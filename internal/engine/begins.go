@@ -11,27 +11,27 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// begins remembers the begins that were asked for and never answered: the store may have taken one, and leased the
-// job to an attempt that nobody makes. Every later begin of the job names them, and such an attempt is not counted
-// (I9). Each is named by an id of its own, so that no attempt which is made can be taken for one.
+// begins remembers calls of begin that were never answered: the store may have carried one out and leased the job to an
+// attempt that nobody makes. Every later begin of the job names them, so that such an attempt is not counted (I9). Each
+// has an id of its own, so that it can't be confused with an attempt that is made.
 type begins struct {
 	mu         sync.Mutex
-	unanswered map[string][]silence // by job, the oldest first
+	unanswered map[string][]unansweredBegin // by job, the oldest first
 }
 
-// silence is a begin that was not answered.
-type silence struct {
+// unansweredBegin is a begin that was not answered.
+type unansweredBegin struct {
 	id string
 	at time.Time
 }
 
-// A begin is remembered for longer than any lease; of a job, so many at most.
+// An unanswered begin is remembered for longer than any lease lasts; at most so many for each job.
 const (
-	silentFor   = time.Hour
-	silentAtAll = 400 // as many as an outage of an hour leaves
+	unansweredKeptFor   = time.Hour
+	maxUnansweredBegins = 400 // as many as an outage of an hour leaves
 )
 
-func newBegins() *begins { return &begins{unanswered: map[string][]silence{}} }
+func newBegins() *begins { return &begins{unanswered: map[string][]unansweredBegin{}} }
 
 // lost notes that a begin was not answered.
 func (b *begins) lost(jobID, beginID string) {
@@ -39,12 +39,12 @@ func (b *begins) lost(jobID, beginID string) {
 	defer b.mu.Unlock()
 	now := time.Now()
 	for id, all := range b.unanswered {
-		if now.Sub(all[len(all)-1].at) > silentFor {
+		if now.Sub(all[len(all)-1].at) > unansweredKeptFor {
 			delete(b.unanswered, id)
 		}
 	}
-	all := append(b.unanswered[jobID], silence{beginID, now})
-	b.unanswered[jobID] = slices.Clone(all[max(0, len(all)-silentAtAll):])
+	all := append(b.unanswered[jobID], unansweredBegin{beginID, now})
+	b.unanswered[jobID] = slices.Clone(all[max(0, len(all)-maxUnansweredBegins):])
 }
 
 // of lists the begins of a job that were not answered; nil: none.
@@ -57,12 +57,13 @@ func (b *begins) of(jobID string) (ids []string) {
 	return ids
 }
 
-// ask is store.Begin. One that is not answered may still be carried out, so it is remembered although a later one is.
+// ask calls store.Begin. One that is not answered may still be carried out, so it is remembered even when a later one is
+// answered.
 func (e *Engine) ask(ctx context.Context, a *attempt) (store.Begun, error) {
 	asking := e.beginning(a)
 	asking.ID, asking.Unanswered = uuid.NewString(), e.begins.of(a.task.ID)
 	a.asked = time.Now()
-	over := e.away.call()
+	over := e.outages.call()
 	b, err := e.deps.Store.Begin(ctx, asking)
 	over(err != nil && !invalid(err))
 	if transient(err) {

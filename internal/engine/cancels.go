@@ -19,9 +19,9 @@ const (
 // watch asks the store, for all running tasks of a worker in one question, which of them somebody wants to
 // stop. Without running tasks it asks nothing.
 type watch struct {
-	store store.Jobs
-	log   *slog.Logger
-	away  *absence
+	store   store.Jobs
+	log     *slog.Logger
+	outages *outages
 
 	mu      sync.Mutex
 	tasks   map[store.Holder]watched
@@ -38,8 +38,8 @@ type watched struct {
 	end   context.CancelCauseFunc
 }
 
-func newWatch(s store.Jobs, log *slog.Logger, away *absence) *watch {
-	return &watch{store: s, log: log, away: away, tasks: map[store.Holder]watched{}, started: make(chan struct{}, 1), pause: askEvery}
+func newWatch(s store.Jobs, log *slog.Logger, away *outages) *watch {
+	return &watch{store: s, log: log, outages: away, tasks: map[store.Holder]watched{}, started: make(chan struct{}, 1), pause: askEvery}
 }
 
 // over watches a task, which is ended with ErrCanceled on request, until the returned function is called.
@@ -107,7 +107,7 @@ func (w *watch) ask(ctx context.Context) {
 	asked := time.Now()
 	bounded, done := context.WithTimeout(ctx, askLimit)
 	defer done()
-	over := w.away.call()
+	over := w.outages.call()
 	stop, err := w.store.Canceling(bounded, w.holders())
 	over(transient(err) && ctx.Err() == nil)
 	if err != nil {

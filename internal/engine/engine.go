@@ -81,19 +81,19 @@ type Engine struct {
 	log  *slog.Logger
 	obs  Observer
 
-	slots    *slots
-	breakers *breakers
-	limits   *limits
-	throttle *throttle
-	away     absence
-	begins   *begins
-	hands    *hands
-	inlets   *inlets
-	watch    *watch
-	vitals   *vitals
-	tally    *tally
-	wake     chan struct{}
-	draining atomic.Bool
+	slots           *slots
+	breakers        *breakers
+	limits          *limits
+	throttle        *throttle
+	outages         outages
+	begins          *begins
+	uncommittedJobs *uncommittedJobs
+	queueTroubles   *queueTroubles
+	watch           *watch
+	watchdog        *watchdog
+	tally           *tally
+	wake            chan struct{}
+	draining        atomic.Bool
 
 	stopTasks context.CancelCauseFunc // ends every running task, see Abort
 	tasks     context.Context
@@ -110,7 +110,7 @@ func New(cfg Config, deps Deps) (*Engine, error) {
 		return nil, fmt.Errorf("engine: a lease of %v is below 3s", cfg.Lease)
 	}
 	if deps.Observer == nil {
-		deps.Observer = Unobserved{}
+		deps.Observer = NopObserver{}
 	}
 	if deps.Outbox == nil {
 		deps.Outbox = func() {}
@@ -119,10 +119,10 @@ func New(cfg Config, deps Deps) (*Engine, error) {
 	e := &Engine{
 		cfg: cfg, deps: deps, obs: seen, tally: seen, log: deps.Log,
 		slots: newSlots(cfg.Concurrency), limits: newLimits(cfg.Concurrency, deps.Log),
-		throttle: newThrottle(cfg.PollMin, cfg.PollMax, deps.WebhooksDue, deps.Log),
-		inlets:   newInlets(deps.Log), begins: newBegins(), hands: newHands(), vitals: newVitals(), wake: make(chan struct{}, 1),
+		throttle:      newThrottle(cfg.PollMin, cfg.PollMax, deps.WebhooksDue, deps.Log),
+		queueTroubles: newQueueTroubles(deps.Log), begins: newBegins(), uncommittedJobs: newUncommittedJobs(), watchdog: newWatchdog(), wake: make(chan struct{}, 1),
 	}
-	e.watch = newWatch(deps.Store, deps.Log, &e.away)
+	e.watch = newWatch(deps.Store, deps.Log, &e.outages)
 	e.live.Store(&tuning)
 	e.breakers = newBreakers(deps.Log, cfg.PollMax, e.tuning, e.resume)
 	e.tasks, e.stopTasks = context.WithCancelCause(context.Background())

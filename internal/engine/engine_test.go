@@ -242,7 +242,7 @@ func TestStaleFence(t *testing.T) {
 		w.settled(5 * time.Second)
 		r := w.row("t1")
 		// Somebody else retries it, and so raises the fence.
-		if _, err := w.store.Retry(t.Context(), store.Retrial{Holder: store.Holder{JobID: "t1", Fence: r.Fence}}); err != nil {
+		if _, err := w.store.Retry(t.Context(), store.Retry{Holder: store.Holder{JobID: "t1", Fence: r.Fence}}); err != nil {
 			t.Fatal(err)
 		}
 		close(stolen)

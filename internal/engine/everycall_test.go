@@ -32,7 +32,7 @@ func work(d time.Duration, f handlerFunc) handlerFunc {
 		if err := c.Progress.Stage("first"); err != nil {
 			return handlers.Outcome{}, err
 		}
-		c.Progress.Within(0.5, "half")
+		c.Progress.Report(0.5, "half")
 		select {
 		case <-time.After(d):
 		case <-ctx.Done():

@@ -116,7 +116,7 @@ func (s gatedStore) Fail(ctx context.Context, f store.Failure) (store.Settled, e
 	return through(ctx, s.g, "fail", func(ctx context.Context) (store.Settled, error) { return s.Jobs.Fail(ctx, f) })
 }
 
-func (s gatedStore) Retry(ctx context.Context, r store.Retrial) (store.Settled, error) {
+func (s gatedStore) Retry(ctx context.Context, r store.Retry) (store.Settled, error) {
 	return through(ctx, s.g, "retry", func(ctx context.Context) (store.Settled, error) { return s.Jobs.Retry(ctx, r) })
 }
 

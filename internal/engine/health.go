@@ -83,13 +83,13 @@ func (e *Engine) Health() Health {
 	h := Health{
 		At: time.Now(), Running: e.slots.running(), Slots: e.tuning().Concurrency, Draining: e.draining.Load(),
 		Store: e.throttle.store.health(), Dependencies: e.breakers.health(), Types: e.limits.health(),
-		DrainOf: int(e.tally.draining.Load()), Done: e.tally.done.Load(), Failed: e.tally.failed.Load(), Stuck: e.vitals.stuck(),
+		DrainOf: int(e.tally.draining.Load()), Done: e.tally.done.Load(), Failed: e.tally.failed.Load(), Stuck: e.watchdog.stuck(),
 	}
 	if since, some := e.watch.oldest(); some {
 		h.Oldest = &since
 	}
 	for _, q := range []queue.Queue{e.deps.Queues.High, e.deps.Queues.Normal, e.deps.Queues.Low} {
-		h.Queues = append(h.Queues, QueueHealth{Name: q.Name(), Trouble: e.inlets.trouble(q.Name())})
+		h.Queues = append(h.Queues, QueueHealth{Name: q.Name(), Trouble: e.queueTroubles.trouble(q.Name())})
 	}
 	return h
 }

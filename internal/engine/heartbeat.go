@@ -27,19 +27,19 @@ type keeper struct {
 func (k *keeper) stop() {
 	close(k.quit)
 	k.done.Wait()
-	k.beat.turn <- struct{}{}
+	k.beat.writing <- struct{}{}
 	k.beat.stopped = true
-	<-k.beat.turn
+	<-k.beat.writing
 }
 
 // keep starts the heartbeat. It calls end with the cause when the work has to stop.
 func (e *Engine) keep(ctx context.Context, end context.CancelCauseFunc, a *attempt) *keeper {
 	ctx = context.WithoutCancel(ctx) // a stopping handler still holds its leases
-	b := &beat{engine: e, attempt: a, end: end, until: a.asked.Add(e.cfg.Lease), turn: make(chan struct{}, 1), moves: e.vitals.enter("a task's heartbeat")}
+	b := &beat{engine: e, attempt: a, end: end, until: a.asked.Add(e.cfg.Lease), writing: make(chan struct{}, 1), section: e.watchdog.enter("a task's heartbeat")}
 	a.journal.save = b.save
 	k := &keeper{beat: b, quit: make(chan struct{})}
 	k.done.Go(func() {
-		defer b.moves.leave()
+		defer b.section.leave()
 		b.loop(ctx, k.quit)
 	})
 	return k
@@ -51,10 +51,10 @@ type beat struct {
 	engine *Engine
 	end    context.CancelCauseFunc
 
-	turn    chan struct{} // capacity 1: full while the job's lease is renewed, so that what was told is written in its order
+	writing chan struct{} // capacity 1: full while the job's lease is renewed, so that what was told is written in its order
 	until   time.Time     // when the job's lease ends unless the store answers; monotonic
 	stopped bool          // the attempt is being settled: nothing of it is written any more but its outcome
-	moves   *turning
+	section *section
 }
 
 func (b *beat) loop(ctx context.Context, quit <-chan struct{}) {
@@ -66,12 +66,12 @@ func (b *beat) loop(ctx context.Context, quit <-chan struct{}) {
 	dirty := b.journal.dirty
 	flushDue := false
 	for {
-		b.moves.within(lease / 2) // jitter included
+		b.section.within(lease / 2) // jitter included
 		select {
 		case <-quit:
 			return
 		case <-renew.C:
-			b.moves.within(lease / 3)
+			b.section.within(lease / 3)
 			b.renewMessage(ctx)
 			b.renewJob(ctx)
 			renew.Reset(jittered(lease / 3))
@@ -119,7 +119,7 @@ func (b *beat) renewMessage(ctx context.Context) {
 
 // renewJob extends the job's lease and writes progress. What could not be written is written by the next renewal.
 func (b *beat) renewJob(ctx context.Context) {
-	b.moves.within(2 * b.engine.cfg.Lease / 3) // a checkpoint of the handler may be written first
+	b.section.within(2 * b.engine.cfg.Lease / 3) // a checkpoint of the handler may be written first
 	if err := b.write(ctx); err != nil {
 		b.log.Warn("can't renew the job's lease", "error", err)
 	}
@@ -128,15 +128,15 @@ func (b *beat) renewJob(ctx context.Context) {
 // write is one renewal of the job's lease, and tells what follows from it. An error is transient (it may work the
 // next time), or ErrFenced: the attempt is being settled.
 func (b *beat) write(ctx context.Context) error {
-	b.turn <- struct{}{}
-	defer func() { <-b.turn }()
+	b.writing <- struct{}{}
+	defer func() { <-b.writing }()
 	if b.stopped {
 		return store.ErrFenced // to a goroutine that its handler left behind
 	}
 	asked := time.Now()
 	told := b.journal.take()
 	var pulse store.Pulse
-	over := b.engine.away.call()
+	over := b.engine.outages.call()
 	err := b.bounded(ctx, func(ctx context.Context) (err error) {
 		pulse, err = b.engine.deps.Store.Heartbeat(ctx, store.Beat{
 			Holder: b.holder, Lease: b.engine.cfg.Lease, Events: told.all(), Checkpoint: told.checkpoint,

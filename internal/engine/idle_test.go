@@ -13,7 +13,7 @@ const idleRequestsAMonth = 800_000
 
 // requestCounter counts receives.
 type requestCounter struct {
-	engine.Unobserved
+	engine.NopObserver
 	polls atomic.Int64
 }
 

@@ -54,7 +54,7 @@ func (e *Engine) handle(ctx context.Context, q queue.Queue, m *queue.Message) {
 	if decoded.Priority == "" {
 		t.Priority = e.priorityOf(d.queue.Name())
 	}
-	if e.hands.holds(t.ID) {
+	if e.uncommittedJobs.contains(t.ID) {
 		d.log.Debug("not started", "because", "this worker has an outcome of the job in hand")
 		d.putBack(bounded, max(e.cfg.Lease/3, time.Second))
 		return
@@ -95,7 +95,7 @@ func (e *Engine) begin(ctx context.Context, a *attempt) bool {
 	switch b.Decision {
 	case store.Run:
 		if b.First {
-			e.obs.Came(a.task.Type)
+			e.obs.Accepted(a.task.Type)
 		}
 		return true
 	case store.Leased, store.Waiting:
@@ -107,7 +107,7 @@ func (e *Engine) begin(ctx context.Context, a *attempt) bool {
 			Message: "the task id is taken by a job with another payload; send the new payload under an id of its own",
 		}))
 	case store.Spent:
-		e.obs.Over(a.task.Type, Ending{Outcome: string(job.Failed), Class: job.WorkerLost, Attempt: b.Attempt, JobTook: b.Duration})
+		e.obs.Finished(a.task.Type, Ending{Outcome: string(job.Failed), Class: job.WorkerLost, Attempt: b.Attempt, JobTook: b.Duration})
 		e.deps.Outbox()
 		e.bury(ctx, a.delivery, string(a.task.Type), a.task.ID, b.DeadLetter)
 	case store.Done, store.Dropped:
@@ -131,7 +131,7 @@ func (e *Engine) drop(a *attempt, b store.Begun) {
 		return
 	case b.Decision == store.Dropped:
 		e.deps.Outbox() // a cancel, carried out by begin or by a command, has left a webhook
-		e.obs.Over(a.task.Type, Ending{Outcome: string(job.Canceled), Attempt: b.Attempt, JobTook: b.Duration})
+		e.obs.Finished(a.task.Type, Ending{Outcome: string(job.Canceled), Attempt: b.Attempt, JobTook: b.Duration})
 	}
 	a.log.Info("already over; the message is dropped", "decision", b.Decision, "state", b.State)
 }
@@ -251,7 +251,7 @@ func (e *Engine) reject(ctx context.Context, d *delivery, r store.Rejection) {
 	e.after(settled)
 	again := settled.DeadLetter != nil && settled.DeadLetter.Sent // it was recorded and copied, and came back
 	if e.bury(ctx, d, r.Type, r.JobID, settled.DeadLetter) && !again && settled.State == string(job.Failed) {
-		e.obs.Over(task.Type(r.Type), Ending{Outcome: settled.State, Class: job.Class(r.Error.Class)})
+		e.obs.Finished(task.Type(r.Type), Ending{Outcome: settled.State, Class: job.Class(r.Error.Class)})
 	}
 }
 

@@ -78,8 +78,8 @@ func (j *journal) Stage(name string) error {
 	return nil
 }
 
-// Within tells the done fraction of the current stage.
-func (j *journal) Within(fraction float64, message string) {
+// Report tells the done fraction of the current stage.
+func (j *journal) Report(fraction float64, message string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	p := max(j.progress, job.ProgressIn(j.spec.Stages, j.stage, fraction))

@@ -31,7 +31,7 @@ func TestLostLeaseStopsTheHandler(t *testing.T) {
 		w.send(w.queues.Normal, message("t1", ""))
 		w.settled(5 * time.Second)
 		// Somebody else retries it, and so raises the fence.
-		if _, err := w.store.Retry(t.Context(), store.Retrial{Holder: store.Holder{JobID: "t1", Fence: w.row("t1").Fence}}); err != nil {
+		if _, err := w.store.Retry(t.Context(), store.Retry{Holder: store.Holder{JobID: "t1", Fence: w.row("t1").Fence}}); err != nil {
 			t.Fatal(err)
 		}
 		w.settled(time.Minute)

@@ -41,14 +41,14 @@ type limits struct {
 
 // limit is how many tasks of one type may run at a time, and what that follows from.
 type limit struct {
-	now     int // the limit
-	running int
-	ends    []attemptEnd  // within the window, the oldest first
-	good    int           // attempts in a row that went well since the last change
-	calm    time.Time     // the last change or failure
-	took    time.Duration // an attempt, as a moving average
-	turn    time.Time     // when the message that was turned away last may be begun, by that average
-	trouble *Trouble      // why the last attempt failed; nil: it did not
+	now       int // the limit
+	running   int
+	ends      []attemptEnd  // within the window, the oldest first
+	good      int           // attempts in a row that went well since the last change
+	calm      time.Time     // the last change or failure
+	took      time.Duration // an attempt, as a moving average
+	nextStart time.Time     // when the message that was turned away last may be begun, by that average
+	trouble   *Trouble      // why the last attempt failed; nil: it did not
 }
 
 type attemptEnd struct {
@@ -84,7 +84,7 @@ func (l *limits) of(t task.Type) *limit {
 }
 
 // enter takes one of the places of a type. When all are taken it returns how long the message should be
-// hidden: until its turn comes after those that were turned away before it, so that a long backlog of one
+// hidden: until it may start after those that were deferred before it, so that a long backlog of one
 // type comes back at the rate at which it can be done and leaves the queue to the other types meanwhile.
 func (l *limits) enter(t task.Type) (wait time.Duration) {
 	l.mu.Lock()
@@ -95,14 +95,14 @@ func (l *limits) enter(t task.Type) (wait time.Duration) {
 		return 0
 	}
 	now := time.Now()
-	if limit.turn.Before(now) {
-		limit.turn = now
+	if limit.nextStart.Before(now) {
+		limit.nextStart = now
 	}
-	limit.turn = limit.turn.Add(max(limit.took, limitStep) / time.Duration(limit.now))
-	if latest := now.Add(limitLongest); limit.turn.After(latest) {
-		limit.turn = latest
+	limit.nextStart = limit.nextStart.Add(max(limit.took, limitStep) / time.Duration(limit.now))
+	if latest := now.Add(limitLongest); limit.nextStart.After(latest) {
+		limit.nextStart = latest
 	}
-	return jittered(max(limit.turn.Sub(now), limitShortest))
+	return jittered(max(limit.nextStart.Sub(now), limitShortest))
 }
 
 // leave gives a place back.

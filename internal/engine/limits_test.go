@@ -214,7 +214,7 @@ func TestLimitStarvesNoOtherType(t *testing.T) {
 
 // pollTimes counts receives by the second.
 type pollTimes struct {
-	engine.Unobserved
+	engine.NopObserver
 	got atomic.Int64 // messages
 	mu  sync.Mutex
 	by  map[int64]int

@@ -11,15 +11,15 @@ import (
 type Observer interface {
 	// Polled tells of one receive: how many slots were free, how many messages came, and how it ended.
 	Polled(queue string, free, got int, err error)
-	// Came tells of a task that was accepted: its job is begun for the first time, or again on demand.
-	Came(t task.Type)
+	// Accepted tells of a task whose job is begun for the first time, or again on demand.
+	Accepted(t task.Type)
 	// Started tells of an attempt, and how long ago its message was put on the queue.
 	Started(t task.Type, attempt int, waited time.Duration)
 	// Ended tells of the end of an attempt that was started.
 	Ended(t task.Type, e Ending)
-	// Over tells that a job ended without an attempt that this worker started: its message was refused, the last
+	// Finished tells that a job ended without an attempt that this worker started: its message was refused, the last
 	// worker that it may cost was lost, or it was canceled before it ran.
-	Over(t task.Type, e Ending)
+	Finished(t task.Type, e Ending)
 	// StageTook tells how long a stage lasted.
 	StageTook(t task.Type, stage string, took time.Duration)
 	// Renewed tells of a renewal; result is "ok", "lost", "uncertain" or "failed".
@@ -44,26 +44,26 @@ const (
 	Lost     = "lost"     // the commit was refused, or never answered
 )
 
-// Unobserved is an Observer that looks away.
-type Unobserved struct{}
+// NopObserver is an Observer that does nothing.
+type NopObserver struct{}
 
 // Polled does nothing.
-func (Unobserved) Polled(string, int, int, error) {}
+func (NopObserver) Polled(string, int, int, error) {}
 
-// Came does nothing.
-func (Unobserved) Came(task.Type) {}
+// Accepted does nothing.
+func (NopObserver) Accepted(task.Type) {}
 
 // Started does nothing.
-func (Unobserved) Started(task.Type, int, time.Duration) {}
+func (NopObserver) Started(task.Type, int, time.Duration) {}
 
 // Ended does nothing.
-func (Unobserved) Ended(task.Type, Ending) {}
+func (NopObserver) Ended(task.Type, Ending) {}
 
-// Over does nothing.
-func (Unobserved) Over(task.Type, Ending) {}
+// Finished does nothing.
+func (NopObserver) Finished(task.Type, Ending) {}
 
 // StageTook does nothing.
-func (Unobserved) StageTook(task.Type, string, time.Duration) {}
+func (NopObserver) StageTook(task.Type, string, time.Duration) {}
 
 // Renewed does nothing.
-func (Unobserved) Renewed(string, string) {}
+func (NopObserver) Renewed(string, string) {}

@@ -19,7 +19,7 @@ import (
 
 // witness is an observer that writes down what it is told of tasks.
 type witness struct {
-	engine.Unobserved
+	engine.NopObserver
 	mu   sync.Mutex
 	told []string
 }
@@ -30,7 +30,7 @@ func (w *witness) note(format string, args ...any) {
 	w.told = append(w.told, fmt.Sprintf(format, args...))
 }
 
-func (w *witness) Came(t task.Type) { w.note("%s came", t) }
+func (w *witness) Accepted(t task.Type) { w.note("%s came", t) }
 func (w *witness) Started(t task.Type, attempt int, _ time.Duration) {
 	w.note("%s started %d", t, attempt)
 }
@@ -45,7 +45,7 @@ func (w *witness) Ended(t task.Type, e engine.Ending) {
 	}
 }
 
-func (w *witness) Over(t task.Type, e engine.Ending) {
+func (w *witness) Finished(t task.Type, e engine.Ending) {
 	w.note("%s over %d %s %s", t, e.Attempt, e.Outcome, e.Class)
 }
 

@@ -49,7 +49,7 @@ func (o outage) Fail(ctx context.Context, f store.Failure) (store.Settled, error
 	return o.Jobs.Fail(ctx, f)
 }
 
-func (o outage) Retry(ctx context.Context, r store.Retrial) (store.Settled, error) {
+func (o outage) Retry(ctx context.Context, r store.Retry) (store.Settled, error) {
 	if err := o.err(); err != nil {
 		return store.Settled{}, err
 	}

@@ -93,7 +93,7 @@ func (e *Engine) retry(ctx context.Context, a *attempt, failure *job.Error) (str
 		if err := e.keepCheckpoint(ctx, a); err != nil {
 			return store.Settled{}, err
 		}
-		return e.deps.Store.Retry(ctx, store.Retrial{
+		return e.deps.Store.Retry(ctx, store.Retry{
 			Holder: a.holder, Error: a.describe(failure), After: wait, Events: a.journal.rest().all(),
 		})
 	})

@@ -16,22 +16,22 @@ const receiveTime = 15 * time.Second
 // poller receives messages into free slots. Only pollLoop's goroutine uses it.
 type poller struct {
 	*Engine
-	turns   turns
-	turning *turning
-	backlog bool // the last fill found a message for each free slot: there are probably more
+	priority scheduler
+	section  *section
+	backlog  bool // the last fill found a message for each free slot: there are probably more
 }
 
 // pollLoop receives until ctx is done, see poller.fill for the order of the queues.
 func (e *Engine) pollLoop(ctx context.Context) {
 	p := &poller{
-		Engine: e, turns: turns{asked: time.Now()},
-		turning: e.vitals.enter("the poll loop"),
+		Engine: e, priority: scheduler{asked: time.Now()},
+		section: e.watchdog.enter("the poll loop"),
 	}
-	defer p.turning.leave()
+	defer p.section.leave()
 	for {
 		hang()
 		p.follow()
-		free := p.slots.take(ctx, p.throttle.batch(), p.enough(), gatherTime, p.turning)
+		free := p.slots.take(ctx, p.throttle.batch(), p.enough(), gatherTime, p.section)
 		if free == 0 {
 			return
 		}
@@ -40,7 +40,7 @@ func (e *Engine) pollLoop(ctx context.Context) {
 		p.backlog = got == free
 		idle, forced := p.throttle.waits(free, got, err)
 		until := time.Now().Add(forced)
-		p.turning.within(max(idle, forced))
+		p.section.within(max(idle, forced))
 		if !p.rest(ctx, idle) || retry.Sleep(ctx, time.Until(until)) != nil {
 			return
 		}
@@ -50,12 +50,12 @@ func (e *Engine) pollLoop(ctx context.Context) {
 // receive receives up to n messages and starts them. It returns those that it started.
 func (p *poller) receive(ctx context.Context, q queue.Queue, n int) ([]*queue.Message, error) {
 	most := min(receiveTime, p.cfg.Lease/2)
-	p.turning.within(most)
+	p.section.within(most)
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), most)
 	defer cancel()
 	msgs, err := q.Receive(bounded, n, p.cfg.Lease)
 	p.obs.Polled(q.Name(), n, len(msgs), err)
-	p.inlets.received(q.Name(), err)
+	p.queueTroubles.received(q.Name(), err)
 	if errors.Is(err, queue.ErrNotFound) { // somebody deleted it
 		if err := q.Ensure(bounded); err != nil {
 			p.log.Error("can't create the queue", "queue", q.Name(), "error", err)
@@ -63,11 +63,11 @@ func (p *poller) receive(ctx context.Context, q queue.Queue, n int) ([]*queue.Me
 	}
 	for i, m := range msgs {
 		if ctx.Err() != nil { // shutdown: what is not started goes back at once
-			p.turning.within(settleTime)
+			p.section.within(settleTime)
 			p.releaseUnstarted(ctx, q, msgs[i:])
 			return msgs[:i], err
 		}
-		ended := p.turns.holds(q == p.deps.Queues.Normal)
+		ended := p.priority.started(q == p.deps.Queues.Normal)
 		p.slots.begun()
 		p.running.Go(func() {
 			defer p.slots.give(1)

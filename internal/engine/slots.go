@@ -22,10 +22,10 @@ func newSlots(total int) *slots {
 
 // take waits for a free slot, then until enough are free, for the time of within at most, and takes up to
 // most of them. It returns 0 when ctx is done. While it waits it shows t that it can still move.
-func (s *slots) take(ctx context.Context, most, enough int, within time.Duration, t *turning) int {
+func (s *slots) take(ctx context.Context, most, enough int, within time.Duration, t *section) int {
 	var late <-chan time.Time
 	for ctx.Err() == nil {
-		t.within(turnEvery)
+		t.within(reportEvery)
 		n, free := s.tryTake(most, enough)
 		if n > 0 {
 			return n
@@ -35,7 +35,7 @@ func (s *slots) take(ctx context.Context, most, enough int, within time.Duration
 			defer timer.Stop()
 			late = timer.C
 		}
-		again := time.NewTimer(turnEvery)
+		again := time.NewTimer(reportEvery)
 		select {
 		case <-s.freed:
 		case <-late:

@@ -125,7 +125,7 @@ func TestLostForGood(t *testing.T) {
 func TestLostWhileWaiting(t *testing.T) {
 	inWorld(t, func(w *world) {
 		retried := w.begun(message("retried", ""), 3)
-		if _, err := w.store.Retry(t.Context(), store.Retrial{Holder: retried, After: 30 * time.Second}); err != nil {
+		if _, err := w.store.Retry(t.Context(), store.Retry{Holder: retried, After: 30 * time.Second}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.store.Release(t.Context(), store.Release{Holder: w.begun(message("released", ""), 3)}); err != nil {
@@ -170,7 +170,7 @@ func TestBacklogDuplicates(t *testing.T) {
 				t.Fatal(err)
 			}
 			h := w.begunFrom(id, text, 3)
-			if _, err := w.store.Retry(t.Context(), store.Retrial{Holder: h}); err != nil {
+			if _, err := w.store.Retry(t.Context(), store.Retry{Holder: h}); err != nil {
 				t.Fatal(err)
 			}
 			w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {

@@ -20,10 +20,10 @@ func (t *tally) Ended(of task.Type, e Ending) {
 	t.Observer.Ended(of, e)
 }
 
-// Over counts the end of a job without one.
-func (t *tally) Over(of task.Type, e Ending) {
+// Finished counts the end of a job without one.
+func (t *tally) Finished(of task.Type, e Ending) {
 	t.count(job.State(e.Outcome))
-	t.Observer.Over(of, e)
+	t.Observer.Finished(of, e)
 }
 
 func (t *tally) count(outcome job.State) {

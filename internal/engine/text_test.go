@@ -93,7 +93,7 @@ func TestTextIsWrittenAsItComes(t *testing.T) {
 					}
 				}
 				if i%50 == 0 {
-					c.Progress.Within(float64(i)/300, "")
+					c.Progress.Report(float64(i)/300, "")
 				}
 				time.Sleep(10 * time.Millisecond)
 			}
@@ -232,7 +232,7 @@ func TestPagesAreInTheStory(t *testing.T) {
 				return handlers.Outcome{}, err
 			}
 			c.Progress.Pages(3, 7)
-			c.Progress.Within(0.5, "page 4")
+			c.Progress.Report(0.5, "page 4")
 			return done(ctx, c)
 		})
 		w.send(w.queues.Normal, message("t1", ""))

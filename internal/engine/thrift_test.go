@@ -19,7 +19,7 @@ func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d) }
 
 // receiveCounter counts receives by queue and the messages that came.
 type receiveCounter struct {
-	engine.Unobserved
+	engine.NopObserver
 	mu      sync.Mutex
 	byQueue map[string]int
 	got     int

@@ -71,7 +71,7 @@ func (e *Engine) blame(ctx context.Context, a *attempt, failure *job.Error, comm
 		_, err = e.transact(ctx, a, commit)
 		return false, err
 	}
-	away = e.away.since(a.started)
+	away = e.outages.happenedSince(a.started)
 	if !away {
 		_, err = e.bounded(ctx, commit)
 		away = transient(err)
@@ -91,7 +91,7 @@ func (e *Engine) blame(ctx context.Context, a *attempt, failure *job.Error, comm
 func (e *Engine) bounded(ctx context.Context, commit func(context.Context) (store.Settled, error)) (store.Settled, error) {
 	ctx, done := settling(ctx)
 	defer done()
-	over := e.away.call()
+	over := e.outages.call()
 	settled, err := commit(ctx)
 	over(transient(err))
 	if !transient(err) {

@@ -61,8 +61,8 @@ func (e *Engine) Retune(t Tuning) error {
 	return nil
 }
 
-// follow takes over what Retune changed. It is called once a turn.
+// follow takes over what Retune changed. It is called before each poll.
 func (p *poller) follow() {
 	t := p.tuning()
-	p.turns.total = t.Concurrency
+	p.priority.total = t.Concurrency
 }

@@ -45,7 +45,7 @@ var errDatabaseGone = &job.Error{
 // judge asks the circuit breakers whether a failed attempt is to be counted. It may take as long as two probes.
 func (e *Engine) judge(ctx context.Context, a *attempt, err, cause error) verdict {
 	switch {
-	case errors.Is(cause, ErrLeaseLost) && e.away.noted(a.started):
+	case errors.Is(cause, ErrLeaseLost) && e.outages.seenSince(a.started):
 		return e.breakers.failed(ctx, a, errDatabaseGone, true)
 	case err == nil || cause != nil || errors.Is(err, store.ErrFenced):
 		return counted
@@ -57,7 +57,7 @@ func (e *Engine) judge(ctx context.Context, a *attempt, err, cause error) verdic
 	if failure.Dependency == "" || !job.Classes[failure.Class].Retryable {
 		return counted
 	}
-	return e.breakers.failed(ctx, a, failure, failure.Dependency == job.Database && e.away.since(a.started))
+	return e.breakers.failed(ctx, a, failure, failure.Dependency == job.Database && e.outages.happenedSince(a.started))
 }
 
 // await gives a job back because a service is down, uncounted; or it fails, when it has waited for long enough.
@@ -106,7 +106,7 @@ func (e *Engine) waitOn(ctx context.Context, a *attempt, d job.Dependency) {
 	a.journal.close()
 	outcome, class := e.await(ctx, a, d, false)
 	if job.State(outcome) == job.Failed {
-		e.obs.Over(a.task.Type, Ending{Outcome: outcome, Class: class, Attempt: a.begun.Attempt, JobTook: a.took})
+		e.obs.Finished(a.task.Type, Ending{Outcome: outcome, Class: class, Attempt: a.begun.Attempt, JobTook: a.took})
 	}
 	a.tell(outcome, class, time.Since(a.started))
 }

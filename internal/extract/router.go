@@ -29,8 +29,8 @@ type Router struct {
 // NewRouter makes a Router over the extractors, one for each format that can be read.
 func NewRouter(extractors map[Format]Extractor) *Router { return &Router{extractors: extractors} }
 
-// Within is r with documents that share a pool of memory, unless their Limits have another one.
-func (r *Router) Within(pool *child.Pool) *Router { return &Router{r.extractors, pool} }
+// WithPool is r with documents that share a pool of memory, unless their Limits have another one.
+func (r *Router) WithPool(pool *child.Pool) *Router { return &Router{r.extractors, pool} }
 
 // With is r with other extractors for some formats: instead is asked for each format that r reads, with what
 // reads it so far, and gives what shall.

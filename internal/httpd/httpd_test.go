@@ -62,7 +62,7 @@ func serve(t *testing.T, cfg httpd.Config) (s *httpd.Server, stop func() error) 
 	return s, stop
 }
 
-// Over the socket, which only user and group may open, and over TCP: both answer until they are told to stop, and
+// Finished the socket, which only user and group may open, and over TCP: both answer until they are told to stop, and
 // nothing is left then.
 func TestServe(t *testing.T) {
 	t.Parallel()

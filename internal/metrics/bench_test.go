@@ -18,7 +18,7 @@ func BenchmarkTask(b *testing.B) {
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
 			m.Polled("acme-tasks", 1, 1, nil)
-			m.Came(task.Ingest)
+			m.Accepted(task.Ingest)
 			m.Started(task.Ingest, 1, time.Second)
 			for _, s := range job.Stages[task.Ingest] {
 				m.StageTook(task.Ingest, s.Name, time.Second)

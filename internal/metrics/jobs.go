@@ -78,8 +78,8 @@ func (j *jobs) queueLabel(name string) string {
 	return other
 }
 
-// Came implements engine.Observer.
-func (j *jobs) Came(t task.Type) { j.enqueued.WithLabelValues(typeLabel(t)).Inc() }
+// Accepted implements engine.Observer.
+func (j *jobs) Accepted(t task.Type) { j.enqueued.WithLabelValues(typeLabel(t)).Inc() }
 
 // Started implements engine.Observer.
 func (j *jobs) Started(t task.Type, attempt int, wait time.Duration) {
@@ -102,8 +102,8 @@ func (j *jobs) Ended(t task.Type, e engine.Ending) {
 	j.over(label, e)
 }
 
-// Over implements engine.Observer.
-func (j *jobs) Over(t task.Type, e engine.Ending) { j.over(typeLabel(t), e) }
+// Finished implements engine.Observer.
+func (j *jobs) Finished(t task.Type, e engine.Ending) { j.over(typeLabel(t), e) }
 
 // over counts the end of a job, if it is one.
 func (j *jobs) over(label string, e engine.Ending) {

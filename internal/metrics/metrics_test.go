@@ -22,17 +22,17 @@ import (
 func TestJobs(t *testing.T) {
 	t.Parallel()
 	m := fresh()
-	m.Came(task.Ingest)
+	m.Accepted(task.Ingest)
 	m.Started(task.Ingest, 1, 3*time.Second)
 	m.StageTook(task.Ingest, "parsing", 2*time.Second)
 	m.Ended(task.Ingest, engine.Ending{Outcome: engine.Retried, Class: job.AIRateLimit, Attempt: 1, Took: 2 * time.Second})
 	m.Started(task.Ingest, 2, time.Minute)
 	m.StageTook(task.Ingest, "parsing", 2*time.Second)
 	m.Ended(task.Ingest, engine.Ending{Outcome: string(job.Succeeded), Attempt: 2, Took: 5 * time.Second, JobTook: 69 * time.Second, Warnings: 2})
-	m.Came(task.OCR)
+	m.Accepted(task.OCR)
 	m.Started(task.OCR, 1, time.Second)
 	m.Ended(task.OCR, engine.Ending{Outcome: string(job.Failed), Class: job.CorruptionDetected, Attempt: 1})
-	m.Over(task.Ingest, engine.Ending{Outcome: string(job.Canceled)})
+	m.Finished(task.Ingest, engine.Ending{Outcome: string(job.Canceled)})
 	m.Started(task.OCR, 1, time.Second) // runs
 	got := scrape(t, m)
 	expect(t, got, 1, "job_enqueue_total", "job_type", "ingest", "client_id", "acme")
@@ -66,8 +66,8 @@ func TestSeriesAreBounded(t *testing.T) {
 	m := fresh()
 	for i := range 1000 {
 		odd := task.Type(fmt.Sprintf("type-%d", i))
-		m.Came(odd)
-		m.Over(odd, engine.Ending{Outcome: string(job.Failed), Class: job.Class(fmt.Sprint("class-", i))})
+		m.Accepted(odd)
+		m.Finished(odd, engine.Ending{Outcome: string(job.Failed), Class: job.Class(fmt.Sprint("class-", i))})
 	}
 	got := scrape(t, m)
 	expect(t, got, 1000, "job_enqueue_total", "job_type", "other")
@@ -131,7 +131,7 @@ func full(t *testing.T) *metrics.Metrics {
 	m.WatchQueues(tenantQueues(t))
 	m.WatchOutbox(outbox{Pending: 3, Due: 1, Oldest: time.Minute})
 	for _, e := range []engine.Ending{{Outcome: engine.Retried, Class: job.Timeout, Attempt: 1}, {Outcome: "failed", Class: job.Timeout, Attempt: 1}, {Outcome: "canceled"}, {Outcome: "succeeded", Warnings: 1}} {
-		m.Came(task.Ingest)
+		m.Accepted(task.Ingest)
 		m.Started(task.Ingest, 1, 0)
 		m.Ended(task.Ingest, e)
 	}

@@ -30,8 +30,8 @@ type DerivedContent struct {
 // Derivation.
 const EffectRecordDerived = "record_derived_content"
 
-// Derivation are the arguments of EffectRecordDerived.
-type Derivation struct {
+// DerivedRecord are the arguments of EffectRecordDerived.
+type DerivedRecord struct {
 	SourceFilename string   `json:"source_filename"`
 	SourceBlob     string   `json:"source_blob"`
 	SourceSHA256   string   `json:"source_sha256"`

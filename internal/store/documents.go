@@ -137,8 +137,8 @@ type Activation struct {
 	Metadata   map[string]any `json:"metadata,omitempty"` // the payload's
 }
 
-// Keeping are the arguments of EffectKeepDocument.
-type Keeping struct {
+// Retention are the arguments of EffectKeepDocument.
+type Retention struct {
 	DocumentID string         `json:"document_id"`
 	Version    int            `json:"version"` // the staged one to drop
 	Blob       string         `json:"blob"`

@@ -9,7 +9,7 @@ import (
 type Examiner interface {
 	// Examine looks at every function, table and policy that the worker needs, and changes nothing. What the key
 	// lacks is in the answer; an error says that nothing could be looked at, e.g. ErrForbidden for another client's key,
-	// *LackError for one missing right that hides all others, ErrSchema.
+	// *FindingError for one missing right that hides all others, ErrSchema.
 	Examine(ctx context.Context) (Examination, error)
 }
 
@@ -22,12 +22,12 @@ type Examination struct {
 	BoundTo      string    `json:"bound_to"`     // the client that the key is for; empty: none
 	EveryTenant  bool      `json:"every_tenant"` // row-level security does not hold for this key
 	Now          time.Time `json:"now"`          // by the database's clock
-	Lacks        []Lack    `json:"findings"`
+	Findings     []Finding `json:"findings"`
 	WebhookHosts []string  `json:"webhook_hosts"` // scheme and host of the last jobs' webhooks
 }
 
-// Lack is something that the key lacks, or has too much of.
-type Lack struct {
+// Finding is something that the key lacks, or has too much of.
+type Finding struct {
 	About   About  `json:"about"`
 	Subject string `json:"subject"` // the name of the function, table or schema
 	Problem string `json:"problem"`
@@ -48,12 +48,12 @@ const (
 	AboutWrite    About = "write"    // a row can't be written, for another reason
 )
 
-// LackError is a Lack that kept Examine from looking at anything else.
-type LackError struct {
-	Lack
+// FindingError is a Lack that kept Examine from looking at anything else.
+type FindingError struct {
+	Finding
 
 	Cause error
 }
 
-func (e *LackError) Error() string { return e.Subject + ": " + e.Problem }
-func (e *LackError) Unwrap() error { return e.Cause }
+func (e *FindingError) Error() string { return e.Subject + ": " + e.Problem }
+func (e *FindingError) Unwrap() error { return e.Cause }

@@ -158,8 +158,8 @@ type ErrorInfo struct {
 	ProcessingMS int64 `json:"processing_time_ms"`
 }
 
-// Retrial is a retryable error with attempts left.
-type Retrial struct {
+// Retry is a retryable error with attempts left.
+type Retry struct {
 	Holder
 	Error  ErrorInfo     `json:"error"`
 	After  time.Duration `json:"-"` // sent as after_ms

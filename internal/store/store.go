@@ -87,7 +87,7 @@ type Jobs interface {
 	// Fail ends the job with an error: row, event, dead letter and webhook; staged work is removed. ErrFenced.
 	Fail(ctx context.Context, f Failure) (Settled, error)
 	// Retry notes a retryable error and when the next attempt may start. ErrFenced.
-	Retry(ctx context.Context, r Retrial) (Settled, error)
+	Retry(ctx context.Context, r Retry) (Settled, error)
 	// Release gives the job back as pending; the attempt is not counted (I9). ErrFenced.
 	Release(ctx context.Context, r Release) (Settled, error)
 	// Canceled acknowledges a cancel request: nothing of the job is committed after it (I7). ErrFenced.

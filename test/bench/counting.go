@@ -33,7 +33,7 @@ func (c *countingJobs) Fail(ctx context.Context, x store.Failure) (store.Settled
 	return c.Jobs.Fail(ctx, x)
 }
 
-func (c *countingJobs) Retry(ctx context.Context, x store.Retrial) (store.Settled, error) {
+func (c *countingJobs) Retry(ctx context.Context, x store.Retry) (store.Settled, error) {
 	c.others.Add(1)
 	return c.Jobs.Retry(ctx, x)
 }

@@ -52,7 +52,7 @@ func measureReindex(ctx context.Context, out io.Writer) (err error) {
 		// Each its own book: of the same one the second format would reuse what the first has embedded.
 		err := reindex.Measure(ctx, rig, f, uint64(1+i), func(r reindex.Row) error {
 			verdict := ""
-			if err := r.Within(); err != nil {
+			if err := r.CheckLimits(); err != nil {
 				missed++
 				verdict = "missed"
 			}

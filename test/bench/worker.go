@@ -38,7 +38,7 @@ type rig struct {
 
 // endCounter tells when n tasks have succeeded, and when each started.
 type endCounter struct {
-	engine.Unobserved
+	engine.NopObserver
 	mu      sync.Mutex
 	want    int
 	got     int

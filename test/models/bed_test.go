@@ -57,7 +57,7 @@ type bed struct {
 
 // ends counts how attempts ended.
 type ends struct {
-	engine.Unobserved
+	engine.NopObserver
 	mu        sync.Mutex
 	succeeded map[task.Type]int
 	other     map[string]int

@@ -30,8 +30,8 @@ type Row struct {
 // Share is how many of the chunks were embedded, 0-1.
 func (r Row) Share() float64 { return float64(r.ModelInputs) / float64(max(r.Chunks, 1)) }
 
-// Within says whether the row is within its limits; the error says what is not.
-func (r Row) Within() error {
+// CheckLimits says whether the row is within its limits; the error says what is not.
+func (r Row) CheckLimits() error {
 	switch {
 	case r.Gate != "" && (!r.Unchanged || r.ModelCalls != 0 || r.ChunkRows != 0):
 		return fmt.Errorf("%s: %d model calls and %d chunk rows written (unchanged: %t), want none", r.Name, r.ModelCalls, r.ChunkRows, r.Unchanged)

@@ -36,7 +36,7 @@ func TestOnlyTheSurroundingsOfAnEditAreEmbeddedAgain(t *testing.T) {
 			for seed := range uint64(seeds) {
 				err := reindex.Measure(t.Context(), r, f, 1+seed, func(row reindex.Row) error {
 					t.Logf("seed %d: %-32s %3d of %d chunks embedded (%.1f %%), %d rows", 1+seed, row.Name, row.ModelInputs, row.Chunks, 100*row.Share(), row.ChunkRows)
-					if err := row.Within(); err != nil {
+					if err := row.CheckLimits(); err != nil {
 						t.Errorf("seed %d: %v", 1+seed, err)
 					}
 					return nil

@@ -161,7 +161,7 @@ func (r *Rig) rows(ctx context.Context) (n int64, err error) {
 type quiet struct{}
 
 func (quiet) Stage(string) error         { return nil }
-func (quiet) Within(float64, string)     {}
+func (quiet) Report(float64, string)     {}
 func (quiet) Checkpoint(any)             {}
 func (quiet) Delta(string, bool)         {}
 func (quiet) Pages(int, int)             {}

@@ -152,7 +152,7 @@ func (a *attempt) steps(ctx context.Context, take time.Duration) error {
 		if err := a.stage(ctx); err != nil {
 			return err
 		}
-		a.Progress.Within(float64(done)/10, fmt.Sprintf("part %d", done))
+		a.Progress.Report(float64(done)/10, fmt.Sprintf("part %d", done))
 		a.Progress.Checkpoint(done + 1)
 	}
 	return a.Progress.Stage("third")

@@ -110,7 +110,7 @@ func (s wiredStore) Fail(ctx context.Context, f store.Failure) (store.Settled, e
 	return tell(ctx, s, "fail", f.JobID, f.Fence, func(ctx context.Context) (store.Settled, error) { return s.jobs().Fail(ctx, f) })
 }
 
-func (s wiredStore) Retry(ctx context.Context, r store.Retrial) (store.Settled, error) {
+func (s wiredStore) Retry(ctx context.Context, r store.Retry) (store.Settled, error) {
 	return tell(ctx, s, "retry", r.JobID, r.Fence, func(ctx context.Context) (store.Settled, error) { return s.jobs().Retry(ctx, r) })
 }
 

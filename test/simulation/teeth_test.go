@@ -110,7 +110,7 @@ func bugs() map[string]func(w *world, s *spoiled) {
 		},
 		"a release costs an attempt": func(_ *world, s *spoiled) {
 			s.release = func(ctx context.Context, r store.Release) (store.Settled, error) {
-				return s.Retry(ctx, store.Retrial{Holder: r.Holder, Events: r.Events})
+				return s.Retry(ctx, store.Retry{Holder: r.Holder, Events: r.Events})
 			}
 		},
 		"a failure makes two dead letters": func(_ *world, s *spoiled) {

@@ -26,15 +26,15 @@ const (
 	urgencies
 )
 
-// promptTurns is how many prompt requests go before a bulk one that waits as well.
-const promptTurns = 3
+// promptsInARow is how many prompt requests are sent while a bulk one waits.
+const promptsInARow = 3
 
 // Limiter keeps a process within the rate limits of one account: so many requests in flight, none sent while the
 // service says that its budget of requests or tokens is spent or asks for a pause, and these not faster than the
 // announced limit. It is safe for concurrent use.
 //
 // Prompt requests go before bulk ones, of which every fourth goes all the same; a quarter of those in flight is
-// kept for either. The one whose turn it is waits for the budget that it needs, and none that needs the same
+// kept for either. The first in that order waits for the budget it needs, and none that needs the same
 // budget overtakes it.
 //
 // Services limit each model by itself, or some models together. Models that announce the same limits are taken to
@@ -104,12 +104,12 @@ func (l *Limiter) Acquire(ctx context.Context, u Urgency, model string, tokens i
 	return nil, context.Cause(ctx)
 }
 
-// dispatch lets go all that may go now, and sets an alarm for the next one. It is called with the lock, whenever
+// dispatch sends all that may be sent now, and sets an alarm for the next one. It is called with the lock, whenever
 // something has changed.
 func (l *Limiter) dispatch() {
 	now := l.now()
 	for {
-		next, more := l.turn(now)
+		next, more := l.dispatchOne(now)
 		if more {
 			continue
 		}
@@ -132,9 +132,9 @@ func (l *Limiter) ring(at time.Time) {
 	l.dispatch()
 }
 
-// turn decides about one waiter. more: it did. Else next is how long to wait before that may work; zero: until a
+// dispatchOne decides about one waiter. more: it did. Otherwise next is how long to wait before it may; zero: until a
 // request ends.
-func (l *Limiter) turn(now time.Time) (next time.Duration, more bool) {
+func (l *Limiter) dispatchOne(now time.Time) (next time.Duration, more bool) {
 	held := make(map[*allowance]bool) // for a waiter that goes first
 	for _, u := range l.order() {
 		if l.flying[Prompt]+l.flying[Bulk] >= l.slots || l.flying[u] >= l.share() {
@@ -170,9 +170,9 @@ func (l *Limiter) turn(now time.Time) (next time.Duration, more bool) {
 	return next, false
 }
 
-// order says whose turn it is.
+// order returns the urgencies, the one to serve first in front.
 func (l *Limiter) order() [urgencies]Urgency {
-	if l.prompts >= promptTurns && len(l.waiting[Bulk]) > 0 {
+	if l.prompts >= promptsInARow && len(l.waiting[Bulk]) > 0 {
 		return [urgencies]Urgency{Bulk, Prompt}
 	}
 	return [urgencies]Urgency{Prompt, Bulk}

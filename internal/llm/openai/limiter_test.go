@@ -184,7 +184,7 @@ func TestLimiterStarvesNobody(t *testing.T) {
 		"chat among embeddings":                   {Bulk, Prompt, false, 0},
 		"embeddings among chat":                   {Prompt, Bulk, false, 0},
 		"chat among embeddings, within a limit":   {Bulk, Prompt, true, 1},
-		"embeddings among chat, within a limit":   {Prompt, Bulk, true, promptTurns},
+		"embeddings among chat, within a limit":   {Prompt, Bulk, true, promptsInARow},
 		"pages among other pages, within a limit": {Bulk, Bulk, true, 20},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -74,7 +74,7 @@ func (s *Jobs) Canceled(_ context.Context, h store.Holder, events []store.Event)
 }
 
 // Retry notes a retryable error. The job stays running, held by nobody.
-func (s *Jobs) Retry(_ context.Context, t store.Retrial) (store.Settled, error) {
+func (s *Jobs) Retry(_ context.Context, t store.Retry) (store.Settled, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r, err := s.held(t.Holder)

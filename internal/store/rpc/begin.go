@@ -45,7 +45,7 @@ func (b *begun) store() store.Begun {
 	}
 }
 
-// Begin of a new job goes with others, when there are: see gathering.
+// Begin of a new job is batched with others: see batcher.
 func (c *client) Begin(ctx context.Context, b store.Begin) (store.Begun, error) {
 	return c.begins.do(ctx, beginArgs{b, ms(b.Lease)})
 }

@@ -25,7 +25,7 @@ func (c *client) Examine(ctx context.Context) (store.Examination, error) {
 		Functions []string `json:"functions"`
 	}{c.tenant(), schema.Functions()}, &e)
 	if lack, ok := c.lacking(raised); ok {
-		return e, &store.LackError{Lack: lack, Cause: err}
+		return e, &store.FindingError{Finding: lack, Cause: err}
 	}
 	return e, err
 }
@@ -40,20 +40,20 @@ type Grantee interface {
 }
 
 // lacking reads the one right that was refused before anything else could be looked at.
-func (c *client) lacking(err error) (store.Lack, bool) {
+func (c *client) lacking(err error) (store.Finding, bool) {
 	raised, ok := errors.AsType[*SQLError](err)
 	if !ok {
-		return store.Lack{}, false
+		return store.Finding{}, false
 	}
 	m := denied.FindStringSubmatch(raised.Message)
 	if m == nil {
-		return store.Lack{}, false
+		return store.Finding{}, false
 	}
 	in, role := schema.DefaultSchema, "async_worker"
 	if g, ok := c.caller.(Grantee); ok {
 		in, role = g.Grantee()
 	}
-	lack := store.Lack{Subject: m[2]}
+	lack := store.Finding{Subject: m[2]}
 	switch {
 	case m[3] != "":
 		lack.About, lack.Subject, lack.Problem = store.AboutSchema, m[3], "the login may not take this role"

@@ -68,7 +68,7 @@ func (c *client) Heartbeat(ctx context.Context, b store.Beat) (store.Pulse, erro
 	return store.Pulse(answer), err
 }
 
-// Complete goes with others, when there are: see gathering. One with an effect that may take long goes alone, since
+// Complete is batched with others: see batcher. One with an effect that may take long goes alone, since
 // others would wait for it.
 func (c *client) Complete(ctx context.Context, done store.Completion) (store.Settled, error) {
 	for _, effect := range done.Effects {
@@ -112,10 +112,10 @@ func (c *client) Fail(ctx context.Context, f store.Failure) (store.Settled, erro
 	}{c.tenant(), f})
 }
 
-func (c *client) Retry(ctx context.Context, r store.Retrial) (store.Settled, error) {
+func (c *client) Retry(ctx context.Context, r store.Retry) (store.Settled, error) {
 	return c.settle(ctx, "aw_retry", struct {
 		tenantArg
-		store.Retrial
+		store.Retry
 		AfterMS int64 `json:"after_ms"`
 	}{c.tenant(), r, ms(r.After)})
 }

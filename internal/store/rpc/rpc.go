@@ -56,8 +56,8 @@ type client struct {
 	options Options
 	heard   atomic.Bool // an answer, whatever it said
 	silence sync.Once
-	begins  gathering[beginArgs, store.Begun]
-	ends    gathering[store.Completion, store.Settled]
+	begins  batcher[beginArgs, store.Begun]
+	ends    batcher[store.Completion, store.Settled]
 }
 
 // New returns the store of one tenant over a caller, which it owns from now on.

@@ -141,7 +141,7 @@ func testFence(t *testing.T, b *bench) {
 		},
 		"fail": func(h store.Holder) error { _, err := b.Fail(b.ctx(), failure(h, m)); return err },
 		"retry": func(h store.Holder) error {
-			_, err := b.Retry(b.ctx(), store.Retrial{Holder: h, Error: badInput})
+			_, err := b.Retry(b.ctx(), store.Retry{Holder: h, Error: badInput})
 			return err
 		},
 		"release":  func(h store.Holder) error { _, err := b.Release(b.ctx(), store.Release{Holder: h}); return err },
@@ -220,7 +220,7 @@ func testRetry(t *testing.T, b *bench) {
 	m, h := b.run()
 	retry := func(h store.Holder, after time.Duration) {
 		t.Helper()
-		s, err := b.Retry(b.ctx(), store.Retrial{
+		s, err := b.Retry(b.ctx(), store.Retry{
 			Holder: h, After: after, Events: []store.Event{event("embedding", 60)},
 			Error: store.ErrorInfo{Type: "RateLimited", Class: "ai_rate_limit", Code: "INGEST_AI_RATE_LIMIT", Message: "slow down", Retryable: true},
 		})
@@ -251,7 +251,7 @@ func testRetry(t *testing.T, b *bench) {
 	retry(holder(m, begun), 0)
 	begun = b.begin(m, store.Run)
 	last := holder(m, begun)
-	if _, err := b.Retry(b.ctx(), store.Retrial{Holder: last, Error: badInput}); err == nil {
+	if _, err := b.Retry(b.ctx(), store.Retry{Holder: last, Error: badInput}); err == nil {
 		t.Error("I6: a retry after the last attempt")
 	}
 	b.fail(last, m)

@@ -46,7 +46,7 @@ func (b *bench) made(filename, blob, sha string) {
 	if err := b.KeepPageResults(b.ctx(), store.PageSource{Source: sha, Reader: "r", JobID: m.JobID}, []store.PageResult{{Page: 1, Reading: []byte("read")}}); err != nil {
 		b.t.Fatal(err)
 	}
-	b.derive(h, store.Derivation{
+	b.derive(h, store.DerivedRecord{
 		SourceFilename: filename, SourceBlob: blob, SourceSHA256: sha, Recipe: "x", Blob: "derived/" + blob + "/" + m.JobID, Format: "markdown", Engine: "e",
 	})
 }

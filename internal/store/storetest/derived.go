@@ -9,16 +9,16 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-func derivation(blob string) store.Derivation {
+func derivation(blob string) store.DerivedRecord {
 	confidence := 0.5
-	return store.Derivation{
+	return store.DerivedRecord{
 		SourceFilename: "scan.pdf", SourceBlob: "in/scan.pdf", SourceSHA256: "sha", Recipe: "tesseract", Blob: blob, Format: "markdown",
 		Engine: "tesseract", PageCount: 3, MeanConfidence: &confidence, UnreadPages: []int{3, 2},
 	}
 }
 
 // derive completes a job that has made something of a document, and returns its version.
-func (b *bench) derive(h store.Holder, d store.Derivation) (version int) {
+func (b *bench) derive(h store.Holder, d store.DerivedRecord) (version int) {
 	b.t.Helper()
 	settled := b.complete(h, store.Effect{Kind: store.EffectRecordDerived, Args: d})
 	var result struct {

@@ -251,7 +251,7 @@ func testKeep(t *testing.T, b *bench) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	settled := b.complete(h, store.Effect{Kind: store.EffectKeepDocument, Args: store.Keeping{
+	settled := b.complete(h, store.Effect{Kind: store.EffectKeepDocument, Args: store.Retention{
 		DocumentID: s.DocumentID, Version: s.Version, Blob: "in/kept.pdf", SourceETag: "e2", Metadata: map[string]any{"k": "v"},
 	}})
 	if r := string(settled.Result); !strings.Contains(r, `"unchanged":true`) && !strings.Contains(r, `"unchanged": true`) || !strings.Contains(r, first.DocumentID) {
@@ -268,7 +268,7 @@ func testKeep(t *testing.T, b *bench) {
 		t.Fatal(err)
 	}
 	if _, err := b.Complete(b.ctx(), store.Completion{Holder: h, Result: json.RawMessage(`{}`), Effects: []store.Effect{
-		{Kind: store.EffectKeepDocument, Args: store.Keeping{DocumentID: s.DocumentID, Version: s.Version}},
+		{Kind: store.EffectKeepDocument, Args: store.Retention{DocumentID: s.DocumentID, Version: s.Version}},
 	}}); err == nil {
 		t.Error("kept a document that has no version")
 	}

@@ -202,7 +202,7 @@ func testCancelRequests(t *testing.T, b *bench) {
 
 	// waiting for its next attempt: nobody works on it
 	m, h = b.run()
-	if _, err := b.Retry(b.ctx(), store.Retrial{Holder: h, Error: badInput, After: hour}); err != nil {
+	if _, err := b.Retry(b.ctx(), store.Retry{Holder: h, Error: badInput, After: hour}); err != nil {
 		t.Fatal(err)
 	}
 	if j, err = b.RequestCancel(b.ctx(), m.JobID, "anna"); err != nil || j.Status != "canceled" {

@@ -24,8 +24,8 @@ func testExamine(t *testing.T, b *bench) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(e.Lacks) != 0 {
-		t.Errorf("it lacks %+v", e.Lacks)
+	if len(e.Findings) != 0 {
+		t.Errorf("it lacks %+v", e.Findings)
 	}
 	if e.Version != schema.Version() || e.Wanted != e.Version || e.Dimensions != Dimensions || e.Role == "" {
 		t.Errorf("examined: %+v", e)
@@ -147,16 +147,16 @@ func RunLacks(t *testing.T, open Open, superuser *pgx.Conn, role string, thoroug
 }
 
 // examine returns what is lacking, also when that keeps all else from being looked at.
-func examine(t *testing.T, s store.Store, after string) []store.Lack {
+func examine(t *testing.T, s store.Store, after string) []store.Finding {
 	t.Helper()
 	e, err := s.Examine(t.Context())
-	if l, ok := errors.AsType[*store.LackError](err); ok {
-		return []store.Lack{l.Lack}
+	if l, ok := errors.AsType[*store.FindingError](err); ok {
+		return []store.Finding{l.Finding}
 	}
 	if err != nil {
 		t.Fatalf("after %s: %v, %v", after, err, errors.Unwrap(err))
 	}
-	return e.Lacks
+	return e.Findings
 }
 
 func collect[T any](t testing.TB, conn *pgx.Conn, sql string, args ...any) []T {

@@ -144,7 +144,7 @@ func testFailureFields(t *testing.T, b *bench) {
 		}
 	}
 	m, h := b.run()
-	if _, err := b.Retry(b.ctx(), store.Retrial{Holder: h, Error: overloaded}); err != nil {
+	if _, err := b.Retry(b.ctx(), store.Retry{Holder: h, Error: overloaded}); err != nil {
 		t.Fatal(err)
 	}
 	if j := b.job(m.JobID); j.ErrorType != "transient" {
@@ -247,7 +247,7 @@ func testLife(t *testing.T, b *bench) {
 	if !begun.First || begun.LastWait != 0 {
 		t.Errorf("begun: %+v", begun)
 	}
-	if _, err := b.Retry(b.ctx(), store.Retrial{Holder: holder(m, begun), Error: overloaded, After: 3 * time.Millisecond}); err != nil {
+	if _, err := b.Retry(b.ctx(), store.Retry{Holder: holder(m, begun), Error: overloaded, After: 3 * time.Millisecond}); err != nil {
 		t.Fatal(err)
 	}
 	begun = b.awaitRun(m)

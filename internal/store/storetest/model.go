@@ -235,7 +235,7 @@ func (r *modelRun) retry(rt *rapid.T) {
 	}
 	after := rapid.SampledFrom([]time.Duration{0, hour}).Draw(rt, "after")
 	if r.write(rt, "retry", func(h store.Holder) error {
-		_, err := r.b.Retry(r.b.ctx(), store.Retrial{Holder: h, Error: badInput, After: after})
+		_, err := r.b.Retry(r.b.ctx(), store.Retry{Holder: h, Error: badInput, After: after})
 		return err
 	}) {
 		r.m.held, r.m.waiting = false, after > 0

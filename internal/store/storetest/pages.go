@@ -174,7 +174,7 @@ func testPageLog(t *testing.T, b *bench) {
 	if s, err = b.StageDocument(b.ctx(), staging(h, "scan.pdf")); err != nil {
 		t.Fatal(err)
 	}
-	keep := store.Effect{Kind: store.EffectKeepDocument, Args: store.Keeping{DocumentID: s.DocumentID, Version: s.Version, Blob: "b"}}
+	keep := store.Effect{Kind: store.EffectKeepDocument, Args: store.Retention{DocumentID: s.DocumentID, Version: s.Version, Blob: "b"}}
 	if n := ocrPages(b.complete(h, keep)); n != 5 {
 		t.Errorf("ocr_pages when kept: %d", n)
 	}

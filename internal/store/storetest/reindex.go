@@ -75,7 +75,7 @@ func testReuseCounted(t *testing.T, b *bench) {
 	if s, err = b.StageDocument(b.ctx(), staging(h, "counted.pdf")); err != nil {
 		t.Fatal(err)
 	}
-	keep := store.Keeping{DocumentID: s.DocumentID, Version: s.Version, Blob: "in/counted.pdf", SourceETag: "e2"}
+	keep := store.Retention{DocumentID: s.DocumentID, Version: s.Version, Blob: "in/counted.pdf", SourceETag: "e2"}
 	if got := b.counted(b.complete(h, store.Effect{Kind: store.EffectKeepDocument, Args: keep})); got != (counted{Reused: 5}) {
 		t.Errorf("kept: %+v, want 5 reused", got)
 	}
@@ -90,7 +90,7 @@ func testKeepOtherBytes(t *testing.T, b *bench) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.complete(h, store.Effect{Kind: store.EffectKeepDocument, Args: store.Keeping{
+	b.complete(h, store.Effect{Kind: store.EffectKeepDocument, Args: store.Retention{
 		DocumentID: s.DocumentID, Version: s.Version, Blob: "in/moved.pdf", SourceETag: "e9",
 		Reading: &store.Reading{ContentSHA256: "sha-9", TextSHA256: "text-1", Format: "docx", Pipeline: "p9", Pages: 3, Characters: 98, Extractor: "x"},
 	}})

@@ -52,7 +52,7 @@ func (b *bench) resend(h store.Holder, o store.Overdue, message string) bool {
 var ways = map[string]func(b *bench, h store.Holder) error{
 	"worker lost": func(b *bench, h store.Holder) error { b.loseWorker(h); return nil },
 	"retry": func(b *bench, h store.Holder) error {
-		_, err := b.Retry(b.ctx(), store.Retrial{Holder: h, Error: badInput})
+		_, err := b.Retry(b.ctx(), store.Retry{Holder: h, Error: badInput})
 		return err
 	},
 	"released": func(b *bench, h store.Holder) error {

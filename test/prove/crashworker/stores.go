@@ -54,7 +54,7 @@ func (w countedStore) Fail(ctx context.Context, f store.Failure) (store.Settled,
 	return call(w.c, "store.Fail", func() (store.Settled, error) { return w.s.Fail(ctx, f) })
 }
 
-func (w countedStore) Retry(ctx context.Context, r store.Retrial) (store.Settled, error) {
+func (w countedStore) Retry(ctx context.Context, r store.Retry) (store.Settled, error) {
 	return call(w.c, "store.Retry", func() (store.Settled, error) { return w.s.Retry(ctx, r) })
 }
 

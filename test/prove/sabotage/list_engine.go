@@ -146,7 +146,7 @@ func inTheEngine() []Sabotage {
 			Suites: onEngine, Tests: by("TestCrashersEnd", "TestDatabaseCrashersEnd"),
 		},
 		{
-			Name: "failure-is-judged-before-the-engines-calls", Breaks: []string{"I9"}, File: engine + "away.go",
+			Name: "failure-is-judged-before-the-engines-calls", Breaks: []string{"I9"}, File: engine + "outages.go",
 			Old: "for _, ended := range calls {", New: "for _, ended := range calls[:0] {",
 			Suites: onEngine, Tests: by("TestFailureIsJudgedAfterTheEnginesCalls"),
 		},
@@ -177,7 +177,7 @@ func inTheEngine() []Sabotage {
 		},
 		{
 			Name: "outcome-in-hand-is-begun-again", Breaks: []string{"I9"}, File: engine + "intake.go",
-			Old: "if e.hands.holds(t.ID) {", New: "if false {",
+			Old: "if e.uncommittedJobs.contains(t.ID) {", New: "if false {",
 			Suites: onEngine, Tests: by("TestOutcomeInHandIsNotBegunAgain"),
 		},
 		{

@@ -45,7 +45,7 @@ func inTheStore() []Sabotage {
 			Suites: onPostgres, Tests: cases("effects are one transaction"),
 		},
 		{
-			Name: "refused-for-another", Breaks: []string{"I2"}, File: "internal/store/rpc/gather.go",
+			Name: "refused-for-another", Breaks: []string{"I2"}, File: "internal/store/rpc/batcher.go",
 			Old: "		answers, err = nil, nil\n", New: "		answers = nil\n",
 			Suites: onPostgres, Tests: cases("completions at once"),
 		},

@@ -12,7 +12,7 @@ import (
 const (
 	// escapeAfter is how long a flood of high keeps normal from being asked.
 	escapeAfter = 15 * time.Second
-	// oldAfter is the age from which messages of normal take turns with high.
+	// oldAfter is the age from which messages of normal share the slots with high.
 	oldAfter = 30 * time.Second
 	// highTrust is how long high is taken for empty while there is a backlog of normal.
 	highTrust = 200 * time.Millisecond
@@ -25,7 +25,7 @@ const (
 // permanent load it waits without a bound. Normal is never starved by high. When high left it no slot for
 // escapeAfter it is asked first, for one slot; while what comes is older than oldAfter it is asked first for
 // as many as it lacks of half of the slots (rounded down; a worker with one slot gives it every second
-// turn). So high keeps at least half of the slots, and a message of normal that has N others before it waits,
+// poll). So high keeps at least half of the slots, and a message of normal that has N others before it waits,
 // with C slots and tasks that take L at most (with their settlement, and gatherTime), at most
 //
 //	escapeAfter + 2·L                          when N = 0
@@ -47,15 +47,15 @@ func (p *poller) fill(ctx context.Context, free int) (got int, err error) {
 		err = errors.Join(err, failed) // one queue that is out of order doesn't keep the others waiting
 		switch q {
 		case p.deps.Queues.High:
-			p.turns.askedHigh(n, len(started), failed)
+			p.priority.askedHigh(n, len(started), failed)
 		case p.deps.Queues.Normal:
-			p.turns.askedNormal(started, failed)
+			p.priority.askedNormal(started, failed)
 		}
 		return len(started) == n
 	}
 	high, normal := p.deps.Queues.High, p.deps.Queues.Normal
-	more := ask(normal, min(free, p.turns.normalFirst()))
-	late := p.backlog && p.turns.highEmpty() && !p.woken()
+	more := ask(normal, min(free, p.priority.normalFirst()))
+	late := p.backlog && p.priority.highEmpty() && !p.woken()
 	if !late {
 		ask(high, free-got)
 	}
@@ -71,8 +71,8 @@ func (p *poller) fill(ctx context.Context, free int) (got int, err error) {
 	return got, err
 }
 
-// turns knows whose turn it is: high's or normal's.
-type turns struct {
+// scheduler decides which queue is asked next: high or normal.
+type scheduler struct {
 	total   int
 	normals atomic.Int64 // messages of normal that are being worked on
 
@@ -82,8 +82,8 @@ type turns struct {
 	emptied time.Time // when high last had less than it was asked for; zero: it may have more
 }
 
-// holds counts a message that is started; the answer is to be called when it has ended.
-func (t *turns) holds(normal bool) (ended func()) {
+// started counts a message that is started; the answer is to be called when it has ended.
+func (t *scheduler) started(normal bool) (ended func()) {
 	if !normal {
 		return func() {}
 	}
@@ -92,7 +92,7 @@ func (t *turns) holds(normal bool) (ended func()) {
 }
 
 // normalFirst is for how many slots normal is asked before high.
-func (t *turns) normalFirst() int {
+func (t *scheduler) normalFirst() int {
 	starved := time.Since(t.asked) >= escapeAfter
 	switch {
 	case !t.emptied.IsZero() || !t.old && !starved:
@@ -109,7 +109,7 @@ func (t *turns) normalFirst() int {
 	return share
 }
 
-func (t *turns) askedNormal(got []*queue.Message, err error) {
+func (t *scheduler) askedNormal(got []*queue.Message, err error) {
 	t.asked = time.Now()
 	if len(got) > 0 {
 		t.served = true
@@ -124,7 +124,7 @@ func (t *turns) askedNormal(got []*queue.Message, err error) {
 	}
 }
 
-func (t *turns) askedHigh(asked, got int, err error) {
+func (t *scheduler) askedHigh(asked, got int, err error) {
 	t.served, t.emptied = false, time.Time{}
 	if err == nil && got < asked {
 		t.emptied = time.Now()
@@ -132,4 +132,4 @@ func (t *turns) askedHigh(asked, got int, err error) {
 }
 
 // highEmpty says that high need not be asked yet.
-func (t *turns) highEmpty() bool { return !t.emptied.IsZero() && time.Since(t.emptied) < highTrust }
+func (t *scheduler) highEmpty() bool { return !t.emptied.IsZero() && time.Since(t.emptied) < highTrust }
