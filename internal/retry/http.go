@@ -40,15 +40,17 @@ func (h HTTP) Client(base *http.Client) *http.Client {
 }
 
 func (h HTTP) check(ctx context.Context, answer *http.Response, err error) (bool, error) {
-	switch {
-	case ctx.Err() != nil:
-		return false, nil
-	case err != nil:
-		return h.Retryable == nil || h.Retryable(err), nil
+	return ctx.Err() == nil && h.again(answer, err), nil
+}
+
+// again says whether a request may be sent again after an answer, or an error without one.
+func (h HTTP) again(answer *http.Response, err error) bool {
+	if err != nil {
+		return h.Retryable == nil || h.Retryable(err)
 	}
 	switch answer.StatusCode {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return After(answer.Header, time.Now()) <= h.MaxAfter, nil
+		return After(answer.Header, time.Now()) <= h.MaxAfter
 	}
-	return false, nil
+	return false
 }

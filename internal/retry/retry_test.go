@@ -37,8 +37,9 @@ func TestDo(t *testing.T) {
 			policy, []error{errBusy, errBusy, errBusy, errBusy}, 5, 11 * time.Second, nil,
 		},
 		"not retryable": {
-			limited(func(p *retry.Policy) { p.Retryable = func(err error) bool { return err == errBusy } }),
-			[]error{errBusy, errBroken}, 2, time.Second, errBroken,
+			limited(func(p *retry.Policy) { p.Retryable = func(err error) bool { return errors.Is(err, errBusy) } }),
+			[]error{errBusy, errBroken},
+			2, time.Second, errBroken,
 		},
 		"out of tries": {limited(func(p *retry.Policy) { p.Tries = 2 }), []error{errBusy, errBroken}, 2, time.Second, errBroken},
 		"out of time": {
@@ -46,7 +47,8 @@ func TestDo(t *testing.T) {
 		},
 		"as long as the other side asks": {
 			limited(func(p *retry.Policy) { p.After = func(error) time.Duration { return 7 * time.Second } }),
-			[]error{errBusy}, 2, 7 * time.Second, nil,
+			[]error{errBusy},
+			2, 7 * time.Second, nil,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -60,7 +62,7 @@ func TestDo(t *testing.T) {
 					}
 					return struct{}{}, nil
 				})
-				if took := time.Since(began); calls != c.calls || took != c.took || err != c.err {
+				if took := time.Since(began); calls != c.calls || took != c.took || !errors.Is(err, c.err) {
 					t.Errorf("%d calls in %v ended with %v, want %d in %v with %v", calls, took, err, c.calls, c.took, c.err)
 				}
 			})
@@ -77,11 +79,11 @@ func TestCanceled(t *testing.T) {
 		began := time.Now()
 		p := retry.Policy{Backoff: retry.Backoff{First: time.Minute}}
 		_, err := retry.Do(ctx, p, func() (struct{}, error) { return struct{}{}, errBusy })
-		if took := time.Since(began); err != errBusy || took != time.Second {
+		if took := time.Since(began); !errors.Is(err, errBusy) || took != time.Second {
 			t.Errorf("it ended after %v with %v", took, err)
 		}
 		for _, d := range []time.Duration{0, time.Minute} {
-			if err := retry.Sleep(ctx, d); err != errStop {
+			if err := retry.Sleep(ctx, d); !errors.Is(err, errStop) {
 				t.Errorf("a sleep of %v ended with %v", d, err)
 			}
 		}
