@@ -1,4 +1,4 @@
-// Package retry is how the worker waits and tries again: a sleep that ends with its context, exponential backoff with
+// Package retry sleeps and tries again: a sleep that ends with its context, exponential backoff with
 // jitter (by cenkalti/backoff), and the one reader of Retry-After.
 package retry
 

@@ -14,7 +14,7 @@ const (
 	jobWords  = "internal/job"
 )
 
-// waiting is the one way to wait and to try again. Everything but the words may import it.
+// waiting is how to wait and to try again. Everything but the words may import it.
 const waiting = "internal/retry"
 
 // rules is the picture in ARCHITECTURE.md: cmd → app → (engine, handlers, webhook) → (queue, store, blob,
