@@ -12,6 +12,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // Handler does the tasks of one type. It is safe for concurrent use.
@@ -22,7 +23,7 @@ type Handler interface {
 	Check(t task.Task) error
 	// Handle does the task. It stops soon after ctx is done, with an error that wraps
 	// context.Cause(ctx). It commits nothing by itself: what shall last is in the Outcome's effects, or
-	// staged under the call's fence. Errors are *job.Error; any other, and a panic, is internal_bug.
+	// staged under the call's fence. Errors are *taskerr.Error; any other, and a panic, is internal_bug.
 	Handle(ctx context.Context, c Call) (Outcome, error)
 }
 
@@ -33,7 +34,7 @@ type Spec struct {
 	Policy job.Policy
 	// Needs are the services without which a task of the type can't be done: while the circuit breaker of
 	// one is open, none is started.
-	Needs []job.Dependency
+	Needs []taskerr.Dependency
 }
 
 // Call is one attempt at one task.
@@ -76,7 +77,7 @@ type Outcome struct {
 	Effects []store.Effect
 	// Unused are those of the Spec's Needs that this task turned out not to need: its success does not say
 	// that they are up.
-	Unused []job.Dependency
+	Unused []taskerr.Dependency
 }
 
 // Registry is the handlers of a worker by type.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/blob"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // ReadPayload decodes a payload into a struct whose fields have json tags. Only these exact names count:
@@ -45,17 +45,17 @@ func CheckSource(filename string, name *string) error {
 		*name = filename
 	}
 	if err := blob.CheckName(filename); err != nil {
-		return Invalid("payload.filename", "is refused: %s", job.Classify(err).Message)
+		return Invalid("payload.filename", "is refused: %s", taskerr.Classify(err).Message)
 	}
 	if err := blob.CheckName(*name); err != nil {
-		return Invalid("payload.blob", "is refused: %s", job.Classify(err).Message)
+		return Invalid("payload.blob", "is refused: %s", taskerr.Classify(err).Message)
 	}
 	return nil
 }
 
 // Invalid is the validation_error about a field.
-func Invalid(field, format string, args ...any) *job.Error {
-	return job.Errorf(job.ValidationError, field+" "+format, args...)
+func Invalid(field, format string, args ...any) *taskerr.Error {
+	return taskerr.Errorf(taskerr.ValidationError, field+" "+format, args...)
 }
 
 // typeProblem names a field of the wrong type without repeating what it holds.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"runtime/debug"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // Safely makes a panic of f an internal_bug, for goroutines that a handler starts: the engine recovers only what
@@ -13,8 +13,8 @@ func Safely(f func() error) func() error {
 	return func() (err error) {
 		defer func() {
 			if p := recover(); p != nil {
-				err = &job.Error{
-					Class: job.InternalBug, Message: "the worker met a bug in itself; its log has the details",
+				err = &taskerr.Error{
+					Class: taskerr.InternalBug, Message: "the worker met a bug in itself; its log has the details",
 					Cause: fmt.Errorf("panic: %v\n%s", p, debug.Stack()),
 				}
 			}

@@ -38,7 +38,7 @@ type Service interface {
 }
 
 // Queue is one queue. It is safe for concurrent use. Every error that is not one of the sentinels
-// above is (or wraps) a *job.Error of a retryable class, or says in its text what permission,
+// above is (or wraps) a *taskerr.Error of a retryable class, or says in its text what permission,
 // clock or setting to mend.
 type Queue interface {
 	Name() string

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 const (
@@ -53,7 +54,7 @@ func flagValues() map[string][]string {
 	for t := range job.Policies {
 		types = append(types, string(t))
 	}
-	for c := range maps.Keys(job.Classes) {
+	for c := range maps.Keys(taskerr.Classes) {
 		classes = append(classes, string(c))
 	}
 	slices.Sort(types)

@@ -13,8 +13,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/blob"
 	"github.com/seed-7227ef26/async-worker/internal/engine"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/queue"
 	"github.com/seed-7227ef26/async-worker/queue/memory"
 )
@@ -208,7 +208,7 @@ func TestEnqueueWatch(t *testing.T) {
 	s := someRows() // "good" is over already, as for a quick worker
 	o, _ := office(s)
 	invoke(t, o, testEnv(), "", "enqueue", "--id", "good", "--filename", "a.pdf", "--document-set", "s", "--watch").want(t, exitOK, "succeeded after")
-	s.fail = job.Errorf(job.TransientStorage, "connection refused")
+	s.fail = taskerr.Errorf(taskerr.TransientStorage, "connection refused")
 	invoke(t, o, testEnv(), "", "enqueue", "--id", "t-9", "--filename", "a.pdf", "--document-set", "s").
 		want(t, exitUnavailable, "the same task again: async-worker enqueue --id t-9")
 }

@@ -14,11 +14,11 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/httpd"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/replay"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // The exit codes; those from 64 on are of sysexits.h.
@@ -177,7 +177,7 @@ func codeOf(err error) int {
 	case app.StorageMisnamed(err):
 		return exitConfig
 	}
-	if e, ok := errors.AsType[*job.Error](err); ok {
+	if e, ok := errors.AsType[*taskerr.Error](err); ok {
 		return codeOfClass(e.Class)
 	}
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
@@ -198,13 +198,13 @@ func codeOf(err error) int {
 	return exitFailed
 }
 
-func codeOfClass(class job.Class) int {
+func codeOfClass(class taskerr.Class) int {
 	switch class {
-	case job.TransientStorage, job.DependencyUnavailable:
+	case taskerr.TransientStorage, taskerr.DependencyUnavailable:
 		return exitUnavailable
-	case job.NetworkTimeout, job.AIRateLimit, job.ModelOverloaded, job.Timeout, job.WorkerLost:
+	case taskerr.NetworkTimeout, taskerr.AIRateLimit, taskerr.ModelOverloaded, taskerr.Timeout, taskerr.WorkerLost:
 		return exitTemporary
-	case job.ValidationError:
+	case taskerr.ValidationError:
 		return exitUsage
 	default:
 		return exitFailed

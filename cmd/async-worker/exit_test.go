@@ -14,10 +14,10 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/httpd"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 func TestExitCodes(t *testing.T) {
@@ -47,11 +47,11 @@ func TestExitCodes(t *testing.T) {
 		{store.ErrConflict, exitFailed},
 		{store.ErrTerminal, exitFailed},
 		{fs.ErrPermission, exitPermission},
-		{job.Errorf(job.DependencyUnavailable, "x"), exitUnavailable},
-		{job.Errorf(job.TransientStorage, "x"), exitUnavailable},
-		{job.Errorf(job.AIRateLimit, "x"), exitTemporary},
-		{job.Errorf(job.ModelOverloaded, "x"), exitTemporary},
-		{job.Errorf(job.UnsupportedFormat, "x"), exitFailed},
+		{taskerr.Errorf(taskerr.DependencyUnavailable, "x"), exitUnavailable},
+		{taskerr.Errorf(taskerr.TransientStorage, "x"), exitUnavailable},
+		{taskerr.Errorf(taskerr.AIRateLimit, "x"), exitTemporary},
+		{taskerr.Errorf(taskerr.ModelOverloaded, "x"), exitTemporary},
+		{taskerr.Errorf(taskerr.UnsupportedFormat, "x"), exitFailed},
 		{&pgconn.PgError{Code: "28P01"}, exitPermission},
 		{&pgconn.PgError{Code: "42501"}, exitPermission},
 		{&pgconn.PgError{Code: "57P03"}, exitUnavailable},

@@ -15,8 +15,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/logging"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 func (p *program) newExtractCommand() *cobra.Command {
@@ -57,7 +57,7 @@ tell what it is.`,
 
 // nextExtract is what to do about a document that was not read; of a damaged or too large one the error says it.
 func nextExtract(err error) string {
-	if e, ok := errors.AsType[*job.Error](err); ok && e.Class != job.UnsupportedFormat {
+	if e, ok := errors.AsType[*taskerr.Error](err); ok && e.Class != taskerr.UnsupportedFormat {
 		return ""
 	}
 	return "async-worker extract reads PDF, DOCX, PPTX, XLSX, OpenDocument, RTF, EPUB, HTML, Markdown, CSV, e-mail, images and plain text"

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/retry"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // follower polls the store for the events of jobs: quickly while something happens, slower otherwise.
@@ -159,6 +160,6 @@ func (f follower) look(ctx context.Context, id string, seen *int64, d display) (
 
 // passes says that looking again may work.
 func passes(err error) bool {
-	e, ok := errors.AsType[*job.Error](err)
-	return ok && job.Classes[e.Class].Retryable
+	e, ok := errors.AsType[*taskerr.Error](err)
+	return ok && taskerr.Classes[e.Class].Retryable
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 func watched(ids ...string) *rows {
@@ -66,7 +67,7 @@ func TestPlainLinesFollowAJobToItsEnd(t *testing.T) {
 // A database that is away for a while does not end a watch; one that stays away does.
 func TestWatchBearsTroubleForAWhile(t *testing.T) {
 	t.Parallel()
-	trouble := job.Errorf(job.TransientStorage, "connection refused")
+	trouble := taskerr.Errorf(taskerr.TransientStorage, "connection refused")
 	for _, c := range []struct {
 		name     string
 		failures int

@@ -15,8 +15,8 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/config"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // watchList lists in a goroutine of the bubble; the returned function interrupts it and returns its error.
@@ -134,7 +134,7 @@ func ids(t *testing.T, lines string) string {
 // A database that is away for a while ends no watch; one that stays away does, and so does one that is away at first.
 func TestListWatchBearsTroubleForAWhile(t *testing.T) {
 	t.Parallel()
-	trouble := job.Errorf(job.TransientStorage, "connection refused")
+	trouble := taskerr.Errorf(taskerr.TransientStorage, "connection refused")
 	synctest.Test(t, func(t *testing.T) {
 		r, out := watched("a"), &paper{}
 		if err := newListWatch(&rows{fail: trouble}, store.JobFilter{}).run(t.Context(), jobLog{out}); !errors.Is(err, trouble) || out.String() != "" {

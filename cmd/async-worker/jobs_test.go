@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/app"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -109,8 +109,8 @@ func TestStoreTroubles(t *testing.T) {
 	}{
 		{store.ErrSchema, exitConfig, "async-worker migrate"},
 		{store.ErrForbidden, exitPermission, "client_id claim"},
-		{job.Errorf(job.TransientStorage, "connection refused"), exitUnavailable, "check SUPABASE_URL or DATABASE_URL"},
-		{job.Errorf(job.NetworkTimeout, "too slow"), exitTemporary, "check SUPABASE_URL or DATABASE_URL"},
+		{taskerr.Errorf(taskerr.TransientStorage, "connection refused"), exitUnavailable, "check SUPABASE_URL or DATABASE_URL"},
+		{taskerr.Errorf(taskerr.NetworkTimeout, "too slow"), exitTemporary, "check SUPABASE_URL or DATABASE_URL"},
 	} {
 		for _, args := range []string{"jobs list", "jobs get x", "dlq list", "search x"} {
 			r := invoke(t, app.Tenant{Store: &rows{fail: c.err}, Embedder: oneVector{}}, testEnv(), "", strings.Fields(args)...)

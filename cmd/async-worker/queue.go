@@ -11,7 +11,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/app"
 	"github.com/seed-7227ef26/async-worker/internal/config"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
@@ -79,7 +79,7 @@ func depthsOf(ctx context.Context, t *app.Tenant) ([]queueDepth, error) {
 			continue
 		}
 		if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			err = &job.Error{Class: job.NetworkTimeout, Message: context.Cause(ctx).Error(), Cause: err}
+			err = &taskerr.Error{Class: taskerr.NetworkTimeout, Message: context.Cause(ctx).Error(), Cause: err}
 		}
 		if err != nil {
 			return nil, &failure{"ask the storage account", nextAzure, err}

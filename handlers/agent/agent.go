@@ -18,6 +18,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // The stages, as job.Stages lists them.
@@ -79,7 +80,7 @@ func (d Deps) defaults() Deps {
 // Spec is that of the contract.
 func (h *Handler) Spec() handlers.Spec {
 	return handlers.Spec{
-		Type: h.kind, Stages: job.Stages[h.kind], Policy: job.Policies[h.kind], Needs: []job.Dependency{job.Database, job.Model, job.Chat},
+		Type: h.kind, Stages: job.Stages[h.kind], Policy: job.Policies[h.kind], Needs: []taskerr.Dependency{taskerr.Database, taskerr.Model, taskerr.Chat},
 	}
 }
 
@@ -91,7 +92,7 @@ func (h *Handler) Check(t task.Task) error {
 	}
 	switch {
 	case h.kind == task.AI:
-		return job.Errorf(job.ValidationError, "an ai task needs a model, and LLM_PROVIDER is offline; set OPENAI_API_KEY or another provider")
+		return taskerr.Errorf(taskerr.ValidationError, "an ai task needs a model, and LLM_PROVIDER is offline; set OPENAI_API_KEY or another provider")
 	case p.shape != nil:
 		return handlers.Invalid("payload.response_schema", "needs a model, and LLM_PROVIDER is offline; set OPENAI_API_KEY or another provider")
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/seed-7227ef26/async-worker/handlers/agent"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 const wind = "The quay cranes are parked and pinned to the rail at a wind speed of 22 m/s."
@@ -126,7 +126,7 @@ func TestCheck(t *testing.T) {
 		"deep schema":    {`{"prompt":"x","response_schema":` + strings.Repeat(`{"items":`, 40) + "{}" + strings.Repeat("}", 40) + `}`, "levels deep"},
 	} {
 		err := h.Check(task.Task{Payload: json.RawMessage(c.payload)})
-		if failure := job.Classify(err); err == nil || failure.Class != job.ValidationError || !strings.Contains(failure.Message, c.want) {
+		if failure := taskerr.Classify(err); err == nil || failure.Class != taskerr.ValidationError || !strings.Contains(failure.Message, c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
@@ -246,7 +246,7 @@ func TestTokensSpent(t *testing.T) {
 	b := newBench(t, func(int, llm.Question) llm.Answer { return finish("Yes.") })
 	b.deps.MaxTokens = 500
 	_, err := b.try(agent.New(b.deps), `{"prompt":"x"}`, &journal{})
-	if failure := job.Classify(err); failure.Class != job.QuotaExceeded || failure.Code != "AGENT_TOKENS_SPENT" || !strings.Contains(failure.Message, "MAX_TASK_TOKENS") {
+	if failure := taskerr.Classify(err); failure.Class != taskerr.QuotaExceeded || failure.Code != "AGENT_TOKENS_SPENT" || !strings.Contains(failure.Message, "MAX_TASK_TOKENS") {
 		t.Errorf("%v", err)
 	}
 	if len(b.model.questions) != 0 {

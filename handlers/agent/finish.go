@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 const (
@@ -163,8 +163,8 @@ func (r *run) accept(ctx context.Context, s said) (*answer, error) {
 		if r.payload.shape != nil {
 			code, demand = "_SCHEMA_NOT_MET", "does not conform to response_schema"
 		}
-		return nil, &job.Error{
-			Class: job.ValidationError, Code: upper(r.kind) + code,
+		return nil, &taskerr.Error{
+			Class: taskerr.ValidationError, Code: upper(r.kind) + code,
 			Message: fmt.Sprintf("the model's answer %s, also after it was asked to mend it: %s", demand, clip(what, 300)),
 		}
 	}

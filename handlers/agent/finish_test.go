@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/handlers/agent"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // Citations hold, or are mended once, or left out and told of.
@@ -152,8 +152,8 @@ func TestResponseSchema(t *testing.T) {
 					t.Errorf("the schema is %+v", q.Schema)
 				}
 				if name == "not mended" {
-					failure := job.Classify(err)
-					if err == nil || failure.Class != job.ValidationError || failure.Code != strings.ToUpper(kind)+"_SCHEMA_NOT_MET" ||
+					failure := taskerr.Classify(err)
+					if err == nil || failure.Class != taskerr.ValidationError || failure.Code != strings.ToUpper(kind)+"_SCHEMA_NOT_MET" ||
 						!strings.Contains(failure.Message, "type at /speed") || strings.Contains(failure.Message, "text of a document") {
 						t.Errorf("%v", err)
 					}
@@ -207,7 +207,7 @@ func TestEnds(t *testing.T) {
 			}
 			r, err := b.try(h, `{"prompt":"x","max_steps":3}`, &journal{})
 			if c.code != "" {
-				if failure := job.Classify(err); err == nil || failure.Code != c.code || failure.Class != job.ValidationError {
+				if failure := taskerr.Classify(err); err == nil || failure.Code != c.code || failure.Class != taskerr.ValidationError {
 					t.Errorf("%+v, %v", r, err)
 				}
 				return

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 const (
@@ -26,8 +26,8 @@ func (r *run) question() (llm.Question, error) {
 	room := r.room(q)
 	prompt := r.fit(room)
 	if prompt > room {
-		return q, &job.Error{
-			Class: job.ValidationError, Code: upper(r.kind) + "_PROMPT_TOO_LONG",
+		return q, &taskerr.Error{
+			Class: taskerr.ValidationError, Code: upper(r.kind) + "_PROMPT_TOO_LONG",
 			Message: fmt.Sprintf("the prompt takes about %d tokens, and the model has room for %d: shorten the prompt, or choose a model with a longer context", prompt, room),
 		}
 	}
@@ -36,8 +36,8 @@ func (r *run) question() (llm.Question, error) {
 	if most := r.deps.MaxTokens; most > 0 {
 		left := most - r.used() - prompt
 		if left < leastAnswer {
-			return q, &job.Error{
-				Class: job.QuotaExceeded, Code: upper(r.kind) + tokensSpent,
+			return q, &taskerr.Error{
+				Class: taskerr.QuotaExceeded, Code: upper(r.kind) + tokensSpent,
 				Message: fmt.Sprintf("the task used %d tokens of the %d that MAX_TASK_TOKENS allows, and the next question has about %d: raise the limit, or ask for less",
 					r.used(), most, prompt),
 			}

@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // Result is the result of the contract and some more; the store adds run_id.
@@ -88,7 +88,7 @@ func (r *run) outcome(a answer) (handlers.Outcome, error) {
 	}
 	out := handlers.Outcome{Result: result, Effects: []store.Effect{{Kind: store.EffectSaveAgentRun, Args: row}}}
 	if r.deps.Chat == nil || len(r.state.Steps) == r.resumed {
-		out.Unused = []job.Dependency{job.Model, job.Chat}
+		out.Unused = []taskerr.Dependency{taskerr.Model, taskerr.Chat}
 	}
 	return out, nil
 }

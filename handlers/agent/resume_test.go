@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/handlers/agent"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // walk is a run of six answers. What it says depends on the conversation alone, as a model's answers do.
@@ -152,7 +152,7 @@ func TestContext(t *testing.T) {
 	if !shortened || j.largest > 60_000 {
 		t.Errorf("shortened %v, the largest checkpoint has %d bytes", shortened, j.largest)
 	}
-	if _, err := b.try(agent.New(b.deps), fmt.Sprintf(`{"prompt":%q}`, strings.Repeat("many words ", 5000)), &journal{}); job.Classify(err).Code != "AGENT_PROMPT_TOO_LONG" {
+	if _, err := b.try(agent.New(b.deps), fmt.Sprintf(`{"prompt":%q}`, strings.Repeat("many words ", 5000)), &journal{}); taskerr.Classify(err).Code != "AGENT_PROMPT_TOO_LONG" {
 		t.Errorf("a prompt that never fits: %v", err)
 	}
 }
@@ -169,7 +169,7 @@ func TestTooLong(t *testing.T) {
 	})
 	long := strings.Repeat("The harbour is deep and wide, and has many berths. ", 150)
 	chunks = b.document("harbour", "a.pdf", "1 "+long, "2 "+long, "3 "+long)
-	b.model.errs = map[int]error{4: &job.Error{Class: job.ValidationError, Message: "too long", Cause: &llm.TooLong{Window: 6000}}}
+	b.model.errs = map[int]error{4: &taskerr.Error{Class: taskerr.ValidationError, Message: "too long", Cause: &llm.TooLong{Window: 6000}}}
 	if r := b.ask(`{"prompt":"Deep?"}`); r.Text != "Yes." {
 		t.Errorf("%+v", r)
 	}

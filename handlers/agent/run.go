@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // run is one task on its way.
@@ -65,7 +65,7 @@ func (r *run) converse(ctx context.Context) (answer, error) {
 
 // unmended is the answer that was to be mended, when there are no tokens left to do it.
 func (r *run) unmended(ctx context.Context, err error) (answer, bool) {
-	if failure, ok := errors.AsType[*job.Error](err); !ok || failure.Code != upper(r.kind)+tokensSpent {
+	if failure, ok := errors.AsType[*taskerr.Error](err); !ok || failure.Code != upper(r.kind)+tokensSpent {
 		return answer{}, false
 	}
 	a, err := r.draft(ctx)
@@ -133,8 +133,8 @@ func (r *run) insist(ctx context.Context, calls []llm.ToolCall) (*answer, error)
 		if a, err := r.draft(ctx); a != nil || err != nil {
 			return a, err
 		}
-		return nil, &job.Error{
-			Class: job.ValidationError, Code: upper(r.kind) + "_UNFINISHED",
+		return nil, &taskerr.Error{
+			Class: taskerr.ValidationError, Code: upper(r.kind) + "_UNFINISHED",
 			Message: "the model goes on calling tools although it was told to finish; it may not know how to use tools: choose another in OPENAI_CHAT_MODEL",
 		}
 	}
@@ -150,8 +150,8 @@ func (r *run) insist(ctx context.Context, calls []llm.ToolCall) (*answer, error)
 // refusal is the answer of a model that will not. It conforms to no schema.
 func (r *run) refusal(text string) (*answer, error) {
 	if r.payload.shape != nil {
-		return nil, &job.Error{
-			Class: job.ValidationError, Code: upper(r.kind) + "_REFUSED", Message: "the model refuses to answer, which response_schema has no room for",
+		return nil, &taskerr.Error{
+			Class: taskerr.ValidationError, Code: upper(r.kind) + "_REFUSED", Message: "the model refuses to answer, which response_schema has no room for",
 		}
 	}
 	return &answer{value: quoted(text), refused: true, ended: endAnswered}, nil
@@ -242,8 +242,8 @@ func (r *run) ask(ctx context.Context) error {
 	}
 	r.state.Steps = append(r.state.Steps, made)
 	if a.End == llm.Filtered {
-		return &job.Error{
-			Class: job.ValidationError, Code: upper(r.kind) + "_CONTENT_FILTERED",
+		return &taskerr.Error{
+			Class: taskerr.ValidationError, Code: upper(r.kind) + "_CONTENT_FILTERED",
 			Message: "the model service's content filter refused the question, what was read for it, or the answer",
 		}
 	}

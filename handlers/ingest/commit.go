@@ -2,8 +2,8 @@ package ingest
 
 import (
 	"github.com/seed-7227ef26/async-worker/handlers"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // keep is the outcome of a document that is what it was: no model call, no chunk written. reading is of
@@ -44,10 +44,10 @@ func (w *work) reading() store.Reading {
 }
 
 // unused are the services that this document did not need.
-func (w *work) unused() []job.Dependency {
-	var all []job.Dependency
+func (w *work) unused() []taskerr.Dependency {
+	var all []taskerr.Dependency
 	if !w.asked.Load() {
-		all = append(all, job.Model)
+		all = append(all, taskerr.Model)
 	}
 	if d := w.deps.ExtractorNeeds; d != "" && w.info.Service != d {
 		all = append(all, d)

@@ -7,9 +7,9 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/chunk"
 	"github.com/seed-7227ef26/async-worker/internal/enrich"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/privacy"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // enrichment finds out about one document while it streams from the extractor to the chunker, and keeps back
@@ -79,5 +79,5 @@ func (e *enrichment) warning() string {
 	if e == nil || e.guarded.Missed() == nil {
 		return ""
 	}
-	return fmt.Sprintf("personal data were not looked for in all of the text: %s", job.Classify(e.guarded.Missed()).Message)
+	return fmt.Sprintf("personal data were not looked for in all of the text: %s", taskerr.Classify(e.guarded.Missed()).Message)
 }

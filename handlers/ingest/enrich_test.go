@@ -14,9 +14,9 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/handlers/ingest"
 	"github.com/seed-7227ef26/async-worker/internal/enrich"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/privacy"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 func (b *bench) connect() *pgx.Conn {
@@ -238,7 +238,7 @@ func TestTagged(t *testing.T) {
 type broken struct{}
 
 func (broken) Find(context.Context, []string, string) ([][]privacy.Finding, error) {
-	return nil, job.Blame(job.Privacy, job.Errorf(job.DependencyUnavailable, "the detector is down"))
+	return nil, taskerr.Blame(taskerr.Privacy, taskerr.Errorf(taskerr.DependencyUnavailable, "the detector is down"))
 }
 func (broken) Version() string { return "broken@1" }
 
@@ -248,14 +248,14 @@ func TestDetectorDown(t *testing.T) {
 	b := newBench(t, watch(privacy.Redact, broken{}))
 	b.put("private.md", private)
 	_, err := b.handler.Handle(t.Context(), b.begin(`{"filename":"private.md","document_set":"d"}`, task.Hints{}))
-	if e, ok := errors.AsType[*job.Error](err); !ok || !job.Classes[e.Class].Retryable || e.Dependency != job.Privacy {
+	if e, ok := errors.AsType[*taskerr.Error](err); !ok || !taskerr.Classes[e.Class].Retryable || e.Dependency != taskerr.Privacy {
 		t.Errorf("got %v", err)
 	}
 	if b.model.Requests() > 0 {
 		t.Error("the model was asked")
 	}
 	b.wantNoSecret("the database", b.everything())
-	if needs := b.handler.Spec().Needs; needs[len(needs)-1] != job.Privacy {
+	if needs := b.handler.Spec().Needs; needs[len(needs)-1] != taskerr.Privacy {
 		t.Errorf("needs %v", needs)
 	}
 

@@ -22,6 +22,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/source"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // The stages, as job.Stages lists them.
@@ -57,7 +58,7 @@ type Deps struct {
 	// KeptUnder names blobs that may be kept under the hash of a document's bytes, by an extractor for example. Nil: none.
 	KeptUnder func(sha256 string) []string
 	// ExtractorNeeds is a service without which the Extractor reads nothing, or not all; empty: none.
-	ExtractorNeeds job.Dependency
+	ExtractorNeeds taskerr.Dependency
 }
 
 // Extractor is what ingest needs of extract.Router.
@@ -83,12 +84,12 @@ func New(deps Deps) *Handler {
 
 // Spec is that of the contract.
 func (h *Handler) Spec() handlers.Spec {
-	needs := []job.Dependency{job.Database, job.Storage, job.Model}
+	needs := []taskerr.Dependency{taskerr.Database, taskerr.Storage, taskerr.Model}
 	if d := h.deps.ExtractorNeeds; d != "" {
 		needs = append(needs, d)
 	}
 	if h.deps.Privacy.Mode() == privacy.Redact {
-		needs = append(needs, job.Privacy)
+		needs = append(needs, taskerr.Privacy)
 	}
 	return handlers.Spec{Type: task.Ingest, Stages: job.Stages[task.Ingest], Policy: job.Policies[task.Ingest], Needs: needs}
 }

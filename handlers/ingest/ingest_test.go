@@ -19,7 +19,6 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
 	"github.com/seed-7227ef26/async-worker/internal/llm/openai"
 	"github.com/seed-7227ef26/async-worker/internal/llm/token"
@@ -28,6 +27,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 func TestMain(m *testing.M) { stacktest.Main(m, func() error { return goleak.Find() }) }
@@ -323,22 +323,22 @@ func TestErrors(t *testing.T) {
 	for name, c := range map[string]struct {
 		payload string
 		prepare func()
-		class   job.Class
+		class   taskerr.Class
 	}{
-		"no such blob":  {`{"filename":"absent.pdf","document_set":"d"}`, nil, job.ContentMissing},
-		"too large":     {`{"filename":"large.md","document_set":"d"}`, nil, job.QuotaExceeded},
-		"not readable":  {`{"filename":"program","document_set":"d"}`, nil, job.UnsupportedFormat},
-		"no credit":     {`{"filename":"fine.md","document_set":"d"}`, func() { b.model.Script(llmtest.NoQuota) }, job.QuotaExceeded},
-		"outside":       {`{"filename":"x.md","blob":"../x.md","document_set":"d"}`, nil, job.ValidationError},
-		"no set":        {`{"filename":"x.md"}`, nil, job.ValidationError},
-		"wrong type":    {`{"filename":7,"document_set":"d"}`, nil, job.ValidationError},
-		"metadata list": {`{"filename":"x.md","document_set":"d","metadata":[1]}`, nil, job.ValidationError},
+		"no such blob":  {`{"filename":"absent.pdf","document_set":"d"}`, nil, taskerr.ContentMissing},
+		"too large":     {`{"filename":"large.md","document_set":"d"}`, nil, taskerr.QuotaExceeded},
+		"not readable":  {`{"filename":"program","document_set":"d"}`, nil, taskerr.UnsupportedFormat},
+		"no credit":     {`{"filename":"fine.md","document_set":"d"}`, func() { b.model.Script(llmtest.NoQuota) }, taskerr.QuotaExceeded},
+		"outside":       {`{"filename":"x.md","blob":"../x.md","document_set":"d"}`, nil, taskerr.ValidationError},
+		"no set":        {`{"filename":"x.md"}`, nil, taskerr.ValidationError},
+		"wrong type":    {`{"filename":7,"document_set":"d"}`, nil, taskerr.ValidationError},
+		"metadata list": {`{"filename":"x.md","document_set":"d","metadata":[1]}`, nil, taskerr.ValidationError},
 	} {
 		if c.prepare != nil {
 			c.prepare()
 		}
 		_, err := b.handler.Handle(t.Context(), b.begin(c.payload, task.Hints{}))
-		if failure, ok := errors.AsType[*job.Error](err); !ok || failure.Class != c.class {
+		if failure, ok := errors.AsType[*taskerr.Error](err); !ok || failure.Class != c.class {
 			t.Errorf("%s: got %v, want %s", name, err, c.class)
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/handlers/ingest"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // explosive panics when it is to embed.
@@ -25,7 +25,7 @@ func TestPanicBesideTheHandler(t *testing.T) {
 	b := newBench(t, func(d *ingest.Deps) { d.Embedder = explosive{d.Embedder} })
 	b.put("handbook.md", text(300))
 	_, err := b.handler.Handle(t.Context(), b.begin(handbook, task.Hints{}))
-	if failure, ok := errors.AsType[*job.Error](err); !ok || failure.Class != job.InternalBug {
+	if failure, ok := errors.AsType[*taskerr.Error](err); !ok || failure.Class != taskerr.InternalBug {
 		t.Errorf("got %v, want an internal_bug", err)
 	}
 	if left, err := os.ReadDir(b.temp); err != nil || len(left) > 0 {

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // What is wrong with a payload is told as a sentence for its sender.
@@ -21,7 +21,7 @@ func TestPayloadProblems(t *testing.T) {
 		`{"filename":"a","document_set":"s","metadata":"m"}`: "payload has a field of the wrong type (metadata has a value of the type string); filename, document_set and blob are strings, metadata is an object, delete and purge are true or false",
 	} {
 		_, err := readPayload(json.RawMessage(raw))
-		if got := job.Classify(err); got.Class != job.ValidationError || got.Message != want {
+		if got := taskerr.Classify(err); got.Class != taskerr.ValidationError || got.Message != want {
 			t.Errorf("%s:\ngot  %s: %s\nwant %s", raw, got.Class, got.Message, want)
 		}
 	}

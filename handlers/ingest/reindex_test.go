@@ -14,10 +14,10 @@ import (
 	"github.com/seed-7227ef26/async-worker/handlers/ingest"
 	"github.com/seed-7227ef26/async-worker/internal/blob"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // meter counts what ingest asks of its bucket and its store.
@@ -347,7 +347,7 @@ func TestRemovalIsTrueOrFalse(t *testing.T) {
 	b := newBench(t)
 	for _, value := range []string{`"true"`, `1`, `"yes"`, `{}`} {
 		err := b.handler.Check(task.Task{Type: task.Ingest, Payload: json.RawMessage(`{"filename":"a","document_set":"s","delete":` + value + `}`)})
-		if failure, ok := errors.AsType[*job.Error](err); !ok || failure.Class != job.ValidationError || !strings.Contains(failure.Message, "delete and purge are true or false") {
+		if failure, ok := errors.AsType[*taskerr.Error](err); !ok || failure.Class != taskerr.ValidationError || !strings.Contains(failure.Message, "delete and purge are true or false") {
 			t.Errorf("delete: %s: %v", value, err)
 		}
 	}

@@ -21,7 +21,6 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/ocrtest"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/pages"
@@ -31,6 +30,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 func TestMain(m *testing.M) { stacktest.Main(m, func() error { return goleak.Find() }) }
@@ -189,19 +189,19 @@ func (b *bench) complete(c handlers.Call, out handlers.Outcome) handler.Result {
 }
 
 // fails does a task that fails, and returns the error.
-func (b *bench) fails(payload string, hints task.Hints, class job.Class) string {
+func (b *bench) fails(payload string, hints task.Hints, class taskerr.Class) string {
 	b.Helper()
 	c := b.begin("", payload, hints)
 	err := b.handler.Check(c.Task)
 	if err == nil {
 		_, err = b.handler.Handle(b.Context(), c)
 	}
-	if err == nil || job.Classify(err).Class != class {
+	if err == nil || taskerr.Classify(err).Class != class {
 		b.Errorf("%s: %v, want %s", payload, err, class)
 		return ""
 	}
 	b.clean()
-	return job.Classify(err).Message
+	return taskerr.Classify(err).Message
 }
 
 // clean checks that no temporary file is left.

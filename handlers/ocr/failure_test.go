@@ -11,13 +11,13 @@ import (
 	"time"
 
 	handler "github.com/seed-7227ef26/async-worker/handlers/ocr"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/ocrtest"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/pages"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/tesseract"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // numbered is pages of different widths, by which an engine can tell them apart: page 1 has 100 points.
@@ -74,14 +74,14 @@ func TestNoPageCanBeRead(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		fail  error
-		class job.Class
+		class taskerr.Class
 		says  string
 		calls int
 	}{
-		{errStumbled, job.CorruptionDetected, "the engine stumbled", 10}, // five pages, twice each
-		{job.Errorf(job.UnsupportedFormat, "the model refuses"), job.UnsupportedFormat, "the model refuses", 10},
-		{&ocr.UnavailableError{Reason: "it was uninstalled"}, job.DependencyUnavailable, "it was uninstalled", 1},
-		{job.Errorf(job.AIRateLimit, "slowly"), job.AIRateLimit, "slowly", 1},
+		{errStumbled, taskerr.CorruptionDetected, "the engine stumbled", 10}, // five pages, twice each
+		{taskerr.Errorf(taskerr.UnsupportedFormat, "the model refuses"), taskerr.UnsupportedFormat, "the model refuses", 10},
+		{&ocr.UnavailableError{Reason: "it was uninstalled"}, taskerr.DependencyUnavailable, "it was uninstalled", 1},
+		{taskerr.Errorf(taskerr.AIRateLimit, "slowly"), taskerr.AIRateLimit, "slowly", 1},
 	} {
 		e := &fake{fail: func(context.Context, int, ocr.Image) error { return tt.fail }}
 		b := newBench(t, e, func(d *handler.Deps) { d.Reader.Budget = pages.NewBudget(1) })
@@ -108,7 +108,7 @@ func TestPageThatTakesTooLong(t *testing.T) {
 	if got := b.get(r.DerivedBlob); !strings.Contains(got, "<!-- unread: it took longer than 3s -->") || len(r.UnreadPages) != 1 {
 		t.Errorf("%q %+v", got, r)
 	}
-	if got := b.fails(`{"filename":"a.pdf","pages":"1"}`, task.Hints{}, job.Timeout); !strings.Contains(got, "STEP_TIMEOUT_SEC") {
+	if got := b.fails(`{"filename":"a.pdf","pages":"1"}`, task.Hints{}, taskerr.Timeout); !strings.Contains(got, "STEP_TIMEOUT_SEC") {
 		t.Error(got)
 	}
 }

@@ -11,9 +11,9 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/blob"
 	"github.com/seed-7227ef26/async-worker/internal/extract/pageimage"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	engines "github.com/seed-7227ef26/async-worker/internal/ocr"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // version rises when the same document would become another derived one.
@@ -67,7 +67,7 @@ func (w *work) blobName(n int) string {
 func (w *work) upload(ctx context.Context, path, name string) error {
 	file, err := os.Open(path)
 	if err != nil {
-		return job.Errorf(job.TransientStorage, "the worker can't read its temporary file: %w", err)
+		return taskerr.Errorf(taskerr.TransientStorage, "the worker can't read its temporary file: %w", err)
 	}
 	defer func() { _ = file.Close() }() // it is only read
 	if _, err := w.deps.Bucket.Put(ctx, name, file, w.order.format.ContentType()); err != nil {

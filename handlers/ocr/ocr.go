@@ -19,6 +19,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/source"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // The stages, as job.Stages lists them.
@@ -56,7 +57,7 @@ func New(deps Deps) *Handler { return &Handler{deps: deps} }
 
 // Spec is that of the contract.
 func (h *Handler) Spec() handlers.Spec {
-	needs := []job.Dependency{job.Database, job.Storage}
+	needs := []taskerr.Dependency{taskerr.Database, taskerr.Storage}
 	if e := h.deps.Reader.Engine; e != nil && e.Abilities().Service != "" {
 		needs = append(needs, e.Abilities().Service)
 	}

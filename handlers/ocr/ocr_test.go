@@ -17,7 +17,6 @@ import (
 	handler "github.com/seed-7227ef26/async-worker/handlers/ocr"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/score"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
 	"github.com/seed-7227ef26/async-worker/internal/llm/openai"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
@@ -25,6 +24,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/ocr/vision"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // A scan of some pages becomes each of the formats, and the pages that were asked for.
@@ -212,7 +212,7 @@ func TestDocumentsOfOtherKinds(t *testing.T) {
 			t.Errorf("%s: %q %+v", format, got, r)
 		}
 	}
-	if says := b.fails(`{"filename":"notes.md","pages":"2"}`, task.Hints{}, job.ValidationError); !strings.Contains(says, "has no pages") {
+	if says := b.fails(`{"filename":"notes.md","pages":"2"}`, task.Hints{}, taskerr.ValidationError); !strings.Contains(says, "has no pages") {
 		t.Error(says)
 	}
 	b.put("empty.txt", []byte("\n \n"))
@@ -229,23 +229,23 @@ func TestRefusals(t *testing.T) {
 	b.put("c.png", []byte("\x89PNG\r\n\x1a\nnot really"))
 	for payload, tt := range map[string]struct {
 		hints task.Hints
-		class job.Class
+		class taskerr.Class
 		says  string
 	}{
-		`{}`:                                           {task.Hints{}, job.ValidationError, "payload.filename is missing"},
-		`{"filename":"a.pdf","blob":"../b"}`:           {task.Hints{}, job.ValidationError, "payload.blob is refused"},
-		`{"filename":"a.pdf","pages":"0"}`:             {task.Hints{}, job.ValidationError, `such as "1-3,7"`},
-		`{"filename":"a.pdf","pages":"3-1"}`:           {task.Hints{}, job.ValidationError, `such as "1-3,7"`},
-		`{"filename":"a.pdf","pages":"1,,2"}`:          {task.Hints{}, job.ValidationError, `such as "1-3,7"`},
-		`{"filename":"a.pdf","pages":"1-9999999999"}`:  {task.Hints{}, job.ValidationError, `such as "1-3,7"`},
-		`{"filename":"a.pdf","pages":7}`:               {task.Hints{}, job.ValidationError, "wrong type"},
-		`{"filename":"a.pdf","pages":"1-2"}`:           {task.Hints{}, job.ValidationError, "asks for page 2, but the document has 1"},
-		`{"filename":"a.pdf","languages":["klingon"]}`: {task.Hints{}, job.ValidationError, `payload.languages is refused: the language "klingon" can't be read; tesseract has data for eng`},
-		`{"filename":"a.pdf","languages":"eng"}`:       {task.Hints{}, job.ValidationError, "languages is a list"},
-		`{"filename":"a.pdf","blob":"a.pdf"}`:          {task.Hints{OutputFormat: "alto"}, job.ValidationError, "hints.output_format is none of markdown, text, hocr, json"},
-		`{"filename":"gone.pdf"}`:                      {task.Hints{}, job.ContentMissing, "gone.pdf"},
-		`{"filename":"b.bin"}`:                         {task.Hints{}, job.UnsupportedFormat, "can't be read"},
-		`{"filename":"c.png"}`:                         {task.Hints{}, job.CorruptionDetected, "damaged"},
+		`{}`:                                           {task.Hints{}, taskerr.ValidationError, "payload.filename is missing"},
+		`{"filename":"a.pdf","blob":"../b"}`:           {task.Hints{}, taskerr.ValidationError, "payload.blob is refused"},
+		`{"filename":"a.pdf","pages":"0"}`:             {task.Hints{}, taskerr.ValidationError, `such as "1-3,7"`},
+		`{"filename":"a.pdf","pages":"3-1"}`:           {task.Hints{}, taskerr.ValidationError, `such as "1-3,7"`},
+		`{"filename":"a.pdf","pages":"1,,2"}`:          {task.Hints{}, taskerr.ValidationError, `such as "1-3,7"`},
+		`{"filename":"a.pdf","pages":"1-9999999999"}`:  {task.Hints{}, taskerr.ValidationError, `such as "1-3,7"`},
+		`{"filename":"a.pdf","pages":7}`:               {task.Hints{}, taskerr.ValidationError, "wrong type"},
+		`{"filename":"a.pdf","pages":"1-2"}`:           {task.Hints{}, taskerr.ValidationError, "asks for page 2, but the document has 1"},
+		`{"filename":"a.pdf","languages":["klingon"]}`: {task.Hints{}, taskerr.ValidationError, `payload.languages is refused: the language "klingon" can't be read; tesseract has data for eng`},
+		`{"filename":"a.pdf","languages":"eng"}`:       {task.Hints{}, taskerr.ValidationError, "languages is a list"},
+		`{"filename":"a.pdf","blob":"a.pdf"}`:          {task.Hints{OutputFormat: "alto"}, taskerr.ValidationError, "hints.output_format is none of markdown, text, hocr, json"},
+		`{"filename":"gone.pdf"}`:                      {task.Hints{}, taskerr.ContentMissing, "gone.pdf"},
+		`{"filename":"b.bin"}`:                         {task.Hints{}, taskerr.UnsupportedFormat, "can't be read"},
+		`{"filename":"c.png"}`:                         {task.Hints{}, taskerr.CorruptionDetected, "damaged"},
 	} {
 		if got := b.fails(payload, tt.hints, tt.class); !strings.Contains(got, tt.says) {
 			t.Errorf("%s: %q", payload, got)
@@ -255,7 +255,7 @@ func TestRefusals(t *testing.T) {
 		d.Reader.Engine, d.NoEngine = nil, errors.New("tesseract is not installed; install tesseract-ocr")
 	})
 	bare.putPDF("a.pdf", scanned(t, "A page"))
-	if got := bare.fails(`{"filename":"a.pdf"}`, task.Hints{}, job.DependencyUnavailable); !strings.Contains(got, "install tesseract-ocr") {
+	if got := bare.fails(`{"filename":"a.pdf"}`, task.Hints{}, taskerr.DependencyUnavailable); !strings.Contains(got, "install tesseract-ocr") {
 		t.Error(got)
 	}
 }
@@ -296,12 +296,12 @@ func TestModel(t *testing.T) {
 	s := llmtest.New(t, llmtest.Options{Reply: func(r llmtest.ChatRequest) llmtest.Reply {
 		return llmtest.Reply{Text: fmt.Sprintf("# Harbour\n\nShips *of* %d\n\n| ship | hour |\n| - | - |\n| Ada | 7 |", r.Images[0].Bounds().Dy())}
 	}})
-	chat, err := openai.NewChat(openai.Config{BaseURL: s.URL(), APIKey: llmtest.Key, Model: "gpt-4o-mini", HTTPClient: s.Client(), Dependency: job.OCR})
+	chat, err := openai.NewChat(openai.Config{BaseURL: s.URL(), APIKey: llmtest.Key, Model: "gpt-4o-mini", HTTPClient: s.Client(), Dependency: taskerr.OCR})
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := newBench(t, vision.New(chat, vision.Options{}))
-	if needs := b.handler.Spec().Needs; !slices.Contains(needs, job.OCR) {
+	if needs := b.handler.Spec().Needs; !slices.Contains(needs, taskerr.OCR) {
 		t.Errorf("needs %v", needs)
 	}
 	b.putPDF("a.pdf", scanned(t, "A page"), ocrtest.Page{Image: ocrtest.Blank().Gray})

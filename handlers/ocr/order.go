@@ -7,9 +7,9 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/derived"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	engines "github.com/seed-7227ef26/async-worker/internal/ocr"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // Payload is what an ocr task says.
@@ -64,7 +64,7 @@ func (h *Handler) read(t task.Task) (order, error) {
 	}
 	o.engine, err = h.deps.Reader.Engine.For(engines.Wish{Languages: o.payload.Languages, Resolution: t.Hints.Resolution})
 	if err != nil {
-		return o, handlers.Invalid("payload.languages", "is refused: %s", job.Classify(err).Message)
+		return o, handlers.Invalid("payload.languages", "is refused: %s", taskerr.Classify(err).Message)
 	}
 	return o, nil
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/pageimage"
 	"github.com/seed-7227ef26/async-worker/internal/extract/reading"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	engines "github.com/seed-7227ef26/async-worker/internal/ocr"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/pages"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 const (
@@ -114,8 +114,8 @@ func hopeless(ctx context.Context, err error) bool {
 }
 
 func retryable(err error) bool {
-	e, ok := errors.AsType[*job.Error](err)
-	return ok && job.Classes[e.Class].Retryable
+	e, ok := errors.AsType[*taskerr.Error](err)
+	return ok && taskerr.Classes[e.Class].Retryable
 }
 
 // page writes a page. The error is one that ends the task's attempt.
@@ -124,7 +124,7 @@ func (r *recognition) page(ctx context.Context, number int, p engines.Page, fail
 	case ctx.Err() != nil:
 		return fmt.Errorf("read page %d: %w", number, context.Cause(ctx))
 	case ok:
-		return &job.Error{Class: job.DependencyUnavailable, Message: gone.Reason, Hint: gone.Reason, Cause: failed}
+		return &taskerr.Error{Class: taskerr.DependencyUnavailable, Message: gone.Reason, Hint: gone.Reason, Cause: failed}
 	case retryable(failed):
 		return failed
 	case failed != nil:
@@ -138,7 +138,7 @@ func (r *recognition) page(ctx context.Context, number int, p engines.Page, fail
 // skip writes a page that stays unread.
 func (r *recognition) skip(number int, why error) error {
 	reason := why.Error()
-	if e, ok := errors.AsType[*job.Error](why); ok {
+	if e, ok := errors.AsType[*taskerr.Error](why); ok {
 		reason = e.Message
 	} else if errors.Is(why, pages.ErrPageTime) {
 		reason = fmt.Sprintf("it took longer than %s", r.deps.Reader.PageTime)
@@ -194,11 +194,11 @@ func (r *recognition) text(ctx context.Context, number int, p engines.Page) erro
 
 // nothing is the error of a document of which no page could be read.
 func nothing(why error) error {
-	if e, ok := errors.AsType[*job.Error](why); ok {
+	if e, ok := errors.AsType[*taskerr.Error](why); ok {
 		return e
 	}
 	if errors.Is(why, pages.ErrPageTime) {
-		return &job.Error{Class: job.Timeout, Message: "no page could be read in the time that a page may take (STEP_TIMEOUT_SEC)", Cause: why, Hint: "raise STEP_TIMEOUT_SEC, or give the machine more processor"}
+		return &taskerr.Error{Class: taskerr.Timeout, Message: "no page could be read in the time that a page may take (STEP_TIMEOUT_SEC)", Cause: why, Hint: "raise STEP_TIMEOUT_SEC, or give the machine more processor"}
 	}
-	return &job.Error{Class: job.CorruptionDetected, Message: fmt.Sprintf("no page of the document could be read: %v", why), Cause: why}
+	return &taskerr.Error{Class: taskerr.CorruptionDetected, Message: fmt.Sprintf("no page of the document could be read: %v", why), Cause: why}
 }

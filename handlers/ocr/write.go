@@ -11,8 +11,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/derived"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/pageimage"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	engines "github.com/seed-7227ef26/async-worker/internal/ocr"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // made is a derived document on disk.
@@ -44,7 +44,7 @@ func (w *work) write(ctx context.Context) (made, error) {
 }
 
 func noRoom(err error) error {
-	return job.Errorf(job.TransientStorage, "the worker can't write its temporary file; is its disk full?: %w", err)
+	return taskerr.Errorf(taskerr.TransientStorage, "the worker can't write its temporary file; is its disk full?: %w", err)
 }
 
 // extract writes the text of a document that is no page image.
@@ -95,8 +95,8 @@ func (w *work) extract(ctx context.Context, file *os.File) (Result, error) {
 // recognize reads the pages by OCR.
 func (w *work) recognize(ctx context.Context, file *os.File) (Result, error) {
 	if w.order.engine == nil {
-		return Result{}, &job.Error{
-			Class: job.DependencyUnavailable, Message: fmt.Sprintf("the worker has no OCR: %v", w.deps.NoEngine),
+		return Result{}, &taskerr.Error{
+			Class: taskerr.DependencyUnavailable, Message: fmt.Sprintf("the worker has no OCR: %v", w.deps.NoEngine),
 			Cause: w.deps.NoEngine, Hint: fmt.Sprint(w.deps.NoEngine),
 		}
 	}

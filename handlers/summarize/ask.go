@@ -9,9 +9,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // answer is what a model is asked for.
@@ -46,8 +46,8 @@ func (w *work) ask(ctx context.Context, n *node, root bool) (notes, error) {
 		made = mended.over(made, problem)
 	}
 	if made == nil {
-		return notes{}, &job.Error{
-			Class: job.DependencyUnavailable, Code: "SUMMARIZE_BAD_ANSWER",
+		return notes{}, &taskerr.Error{
+			Class: taskerr.DependencyUnavailable, Code: "SUMMARIZE_BAD_ANSWER",
 			Message: fmt.Sprintf("the model %q answered twice with something else than was asked for: %s", w.deps.Chat.Model(), problem.unusable),
 		}
 	}
@@ -81,7 +81,7 @@ func (w *work) withheld(ctx context.Context, n *node, end llm.End, root bool, sp
 	case len(n.parts) == 0 && n.end-n.first > 1 && w.doc.tokens > 2*leastSection:
 		return notes{}, errNotWhole
 	}
-	return notes{}, &job.Error{Class: job.ValidationError, Code: code, Message: "there is no summary of the document: " + reason}
+	return notes{}, &taskerr.Error{Class: taskerr.ValidationError, Code: code, Message: "there is no summary of the document: " + reason}
 }
 
 // once makes one call, if its cost is within what the task may take.

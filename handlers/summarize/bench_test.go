@@ -21,7 +21,6 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/llm/token"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
@@ -29,6 +28,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 func TestMain(m *testing.M) { stacktest.Main(m, func() error { return goleak.Find() }) }
@@ -134,10 +134,10 @@ func (b *bench) summarize(payload string) result {
 }
 
 // fails does an attempt that ends in an error, and returns it.
-func (b *bench) fails(payload string) *job.Error {
+func (b *bench) fails(payload string) *taskerr.Error {
 	b.Helper()
 	_, err := summarize.New(b.deps).Handle(b.Context(), b.begin(payload, task.Hints{}))
-	e, ok := errors.AsType[*job.Error](err)
+	e, ok := errors.AsType[*taskerr.Error](err)
 	if !ok {
 		b.Fatalf("%s: got %v, want an error of the job", payload, err)
 	}

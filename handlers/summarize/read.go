@@ -12,8 +12,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/chunk"
 	"github.com/seed-7227ef26/async-worker/internal/enrich"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/source"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // document is what was read of a document. Its passages are the chunks that an ingest of it cuts it into: they
@@ -69,7 +69,7 @@ func (w *work) read(ctx context.Context) (d document, err error) {
 		return d, err
 	}
 	if len(d.passages) == 0 {
-		return d, &job.Error{Class: job.ContentMissing, Code: "SUMMARIZE_NO_TEXT", Message: "the document has no text to summarize" + w.why(d)}
+		return d, &taskerr.Error{Class: taskerr.ContentMissing, Code: "SUMMARIZE_NO_TEXT", Message: "the document has no text to summarize" + w.why(d)}
 	}
 	return d, nil
 }
@@ -121,7 +121,7 @@ func (w *work) parse(ctx context.Context, src extract.Source, d *document) error
 	d.title, d.language = found.Title, found.Language.Code
 	d.warnings = slices.Clone(d.info.Warnings)
 	if missed := guarded.Missed(); missed != nil {
-		d.warnings = append(d.warnings, "personal data were not looked for in all of the text: "+job.Classify(missed).Message)
+		d.warnings = append(d.warnings, "personal data were not looked for in all of the text: "+taskerr.Classify(missed).Message)
 	}
 	if p := d.info.Properties; p["unread_pages"] != "" {
 		d.warnings = append(d.warnings, fmt.Sprintf("%s of %d pages could not be read by OCR (%s) and are not in the summary: page %s",

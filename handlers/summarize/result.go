@@ -8,8 +8,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/enrich"
 	"github.com/seed-7227ef26/async-worker/internal/evidence"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // Result is the result of the contract and some more; the store adds summary_id.
@@ -219,7 +219,7 @@ func (w *work) outcome(r Result) handlers.Outcome {
 		Unverified: r.Unverified, LeftOut: r.LeftOut, PromptTokens: r.PromptTokens, CompletionTokens: r.CompletionTokens,
 	}}}}
 	if w.deps.Chat != nil && w.asked.none() {
-		out.Unused = append(out.Unused, job.Chat)
+		out.Unused = append(out.Unused, taskerr.Chat)
 	}
 	if d := w.deps.ExtractorNeeds; d != "" && w.doc.info.Service != d {
 		out.Unused = append(out.Unused, d)

@@ -13,9 +13,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // leastWindow is the smallest context that is tried when a model's turns out to be smaller than was thought.
@@ -89,8 +89,8 @@ func (w *work) ready(ctx context.Context, p plan) error {
 
 // tooDear is the error of a task that would take more tokens than it may.
 func tooDear(format string, args ...any) error {
-	return &job.Error{
-		Class: job.QuotaExceeded, Code: "SUMMARIZE_TOO_MANY_TOKENS",
+	return &taskerr.Error{
+		Class: taskerr.QuotaExceeded, Code: "SUMMARIZE_TOO_MANY_TOKENS",
 		Message: fmt.Sprintf(format, args...) + "; raise MAX_TASK_TOKENS, or send less",
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/privacy"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // The stages, as job.Stages lists them.
@@ -60,7 +61,7 @@ type Deps struct {
 	EmbeddingDimensions int
 
 	// ExtractorNeeds is a service without which the Extractor reads nothing, or not all; empty: none.
-	ExtractorNeeds job.Dependency
+	ExtractorNeeds taskerr.Dependency
 }
 
 // Extractor is what summarize needs of extract.Router.
@@ -86,15 +87,15 @@ func New(deps Deps) *Handler { return &Handler{deps: deps} }
 
 // Spec is that of the contract.
 func (h *Handler) Spec() handlers.Spec {
-	needs := []job.Dependency{job.Database, job.Storage}
+	needs := []taskerr.Dependency{taskerr.Database, taskerr.Storage}
 	if h.deps.Chat != nil {
-		needs = append(needs, job.Chat)
+		needs = append(needs, taskerr.Chat)
 	}
 	if d := h.deps.ExtractorNeeds; d != "" {
 		needs = append(needs, d)
 	}
 	if h.deps.Privacy.Mode() == privacy.Redact {
-		needs = append(needs, job.Privacy)
+		needs = append(needs, taskerr.Privacy)
 	}
 	return handlers.Spec{Type: task.Summarize, Stages: job.Stages[task.Summarize], Policy: job.Policies[task.Summarize], Needs: needs}
 }

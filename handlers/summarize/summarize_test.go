@@ -9,11 +9,11 @@ import (
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/handlers/summarize"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/llm/token"
 	"github.com/seed-7227ef26/async-worker/internal/privacy"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 const note = "# Tides\n\n## Spring tide\n\nTwice a month the water is highest, at 4,200 mm above datum.\n\n## Neap tide\n\nAfter the half moon it rises by 1.5 m only. The pilot said: “Wait for the flood.”\n"
@@ -35,7 +35,7 @@ func TestCheck(t *testing.T) {
 		`{"filename":"a","max_words":"many"}`: "wrong type",
 	} {
 		err := h.Check(task.Task{Payload: json.RawMessage(payload)})
-		if e, ok := errors.AsType[*job.Error](err); says == "" && err != nil || says != "" && (!ok || e.Class != job.ValidationError || !strings.Contains(e.Message, says)) {
+		if e, ok := errors.AsType[*taskerr.Error](err); says == "" && err != nil || says != "" && (!ok || e.Class != taskerr.ValidationError || !strings.Contains(e.Message, says)) {
 			t.Errorf("%s: %v, want %q", payload, err, says)
 		}
 	}
@@ -125,7 +125,7 @@ func TestForce(t *testing.T) {
 	broken := 0
 	b.model.reply = func(q llm.Question) (llm.Answer, error) {
 		if broken++; broken > 3 {
-			return llm.Answer{}, job.Errorf(job.ModelOverloaded, "down")
+			return llm.Answer{}, taskerr.Errorf(taskerr.ModelOverloaded, "down")
 		}
 		return parrot(q)
 	}
@@ -176,7 +176,7 @@ func TestRepair(t *testing.T) {
 			}
 			b.model.reply = say(tt.bad)
 			b.put("other.md", "The other tide rises.")
-			if e := b.fails(`{"filename":"other.md"}`); e.Class != job.DependencyUnavailable || e.Code != "SUMMARIZE_BAD_ANSWER" || e.Dependency != "" || b.model.calls() != 2 {
+			if e := b.fails(`{"filename":"other.md"}`); e.Class != taskerr.DependencyUnavailable || e.Code != "SUMMARIZE_BAD_ANSWER" || e.Dependency != "" || b.model.calls() != 2 {
 				t.Errorf("twice: %+v", e)
 			}
 		})
@@ -227,11 +227,11 @@ func TestCeiling(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(d *summarize.Deps) { d.Window, d.MaxTokens = 4000, 20_000 })
 	b.put("log.md", long(30))
-	if e := b.fails(`{"filename":"log.md"}`); e.Class != job.QuotaExceeded || !strings.Contains(e.Message, "MAX_TASK_TOKENS") || b.model.calls() != 0 {
+	if e := b.fails(`{"filename":"log.md"}`); e.Class != taskerr.QuotaExceeded || !strings.Contains(e.Message, "MAX_TASK_TOKENS") || b.model.calls() != 0 {
 		t.Errorf("%+v", e)
 	}
 	b.put("longer.md", long(200))
-	if e := b.fails(`{"filename":"longer.md"}`); e.Class != job.QuotaExceeded || !strings.Contains(e.Message, "more than 20000 tokens") || b.model.calls() != 0 {
+	if e := b.fails(`{"filename":"longer.md"}`); e.Class != taskerr.QuotaExceeded || !strings.Contains(e.Message, "more than 20000 tokens") || b.model.calls() != 0 {
 		t.Errorf("%+v", e)
 	}
 }
@@ -259,7 +259,7 @@ func TestLeftOut(t *testing.T) {
 			t.Errorf("%s, again: %+v", end, r)
 		}
 		b.put("storm.md", "Then a storm came up.")
-		if e := b.fails(`{"filename":"storm.md"}`); e.Class != job.ValidationError || !strings.Contains(e.Message, reason) {
+		if e := b.fails(`{"filename":"storm.md"}`); e.Class != taskerr.ValidationError || !strings.Contains(e.Message, reason) {
 			t.Errorf("%s, all of it: %+v", end, e)
 		}
 	}
@@ -274,7 +274,7 @@ func TestTooLong(t *testing.T) {
 		counter := token.New()
 		b.model.reply = func(q llm.Question) (llm.Answer, error) {
 			if counter.Count(q.System+q.Text)+q.MaxTokens > 5000 {
-				return llm.Answer{}, &job.Error{Class: job.ValidationError, Message: "too long", Cause: &llm.TooLong{Window: told}}
+				return llm.Answer{}, &taskerr.Error{Class: taskerr.ValidationError, Message: "too long", Cause: &llm.TooLong{Window: told}}
 			}
 			return parrot(q)
 		}
@@ -285,9 +285,9 @@ func TestTooLong(t *testing.T) {
 	b := newBench(t)
 	b.put("log.md", long(60))
 	b.model.reply = func(llm.Question) (llm.Answer, error) {
-		return llm.Answer{}, &job.Error{Class: job.ValidationError, Message: "too long", Cause: &llm.TooLong{}}
+		return llm.Answer{}, &taskerr.Error{Class: taskerr.ValidationError, Message: "too long", Cause: &llm.TooLong{}}
 	}
-	if e := b.fails(`{"filename":"log.md"}`); e.Class != job.ValidationError {
+	if e := b.fails(`{"filename":"log.md"}`); e.Class != taskerr.ValidationError {
 		t.Errorf("%+v", e)
 	}
 }
@@ -304,13 +304,13 @@ func TestFailureKeepsWhatIsPaid(t *testing.T) {
 				came <- struct{}{}
 			}
 			defer close(failed)
-			return llm.Answer{}, job.Errorf(job.ModelOverloaded, "down")
+			return llm.Answer{}, taskerr.Errorf(taskerr.ModelOverloaded, "down")
 		}
 		<-came
 		<-failed
 		return parrot(q)
 	}
-	if e := b.fails(`{"filename":"log.md"}`); e.Class != job.ModelOverloaded {
+	if e := b.fails(`{"filename":"log.md"}`); e.Class != taskerr.ModelOverloaded {
 		t.Errorf("%+v", e)
 	}
 	calls := b.model.calls()
@@ -362,7 +362,7 @@ func TestNoText(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.put("empty.md", "\n\n\n")
-	if e := b.fails(`{"filename":"empty.md"}`); e.Class != job.ContentMissing || e.Code != "SUMMARIZE_NO_TEXT" || b.model.calls() != 0 {
+	if e := b.fails(`{"filename":"empty.md"}`); e.Class != taskerr.ContentMissing || e.Code != "SUMMARIZE_NO_TEXT" || b.model.calls() != 0 {
 		t.Errorf("%+v", e)
 	}
 }

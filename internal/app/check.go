@@ -10,13 +10,13 @@ import (
 	"github.com/seed-7227ef26/async-worker/handlers/ingest"
 	"github.com/seed-7227ef26/async-worker/handlers/ocr"
 	"github.com/seed-7227ef26/async-worker/handlers/summarize"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // CheckTask says why every worker of this version would refuse a task: its type, or its payload. What depends on a
-// worker's settings (whether there is a model, the languages of its OCR) it can't know. Errors are *job.Error.
+// worker's settings (whether there is a model, the languages of its OCR) it can't know. Errors are *taskerr.Error.
 func CheckTask(t task.Task) error {
 	all, err := unequipped()
 	if err != nil {
@@ -28,7 +28,7 @@ func CheckTask(t task.Task) error {
 		for _, known := range all.Types() {
 			names = append(names, string(known))
 		}
-		return job.Errorf(job.ValidationError, "task_type %q is none that a worker can do; it takes %s", t.Type, strings.Join(names, ", "))
+		return taskerr.Errorf(taskerr.ValidationError, "task_type %q is none that a worker can do; it takes %s", t.Type, strings.Join(names, ", "))
 	}
 	return h.Check(t)
 }

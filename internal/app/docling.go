@@ -13,7 +13,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/docling"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	extractdocling "github.com/seed-7227ef26/async-worker/internal/extract/docling"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // DoclingClient is a client of the docling-serve of the settings. Results pass through tempDir; "" is the
@@ -55,7 +55,7 @@ func (t *Tenant) withDocling(native *extract.Router, tempDir string) (*extract.R
 		return nil, err
 	}
 	t.closers = append(t.closers, func() error { client.CloseIdle(); return nil })
-	t.probe(job.Docling, client.Probe)
+	t.probe(taskerr.Docling, client.Probe)
 	return WithDocling(native, t.Config, client, t.shelf(), t.log), nil
 }
 
@@ -68,9 +68,9 @@ func (t *Tenant) shelf() docling.Shelf {
 }
 
 // extractorNeeds is what tasks that read documents wait for while it is down.
-func extractorNeeds(cfg config.Config) job.Dependency {
+func extractorNeeds(cfg config.Config) taskerr.Dependency {
 	if cfg.Extractor == config.ExtractorDocling {
-		return job.Docling
+		return taskerr.Docling
 	}
 	return ""
 }

@@ -7,11 +7,11 @@ import (
 	"sync"
 
 	"github.com/seed-7227ef26/async-worker/internal/config"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/llm/offline"
 	"github.com/seed-7227ef26/async-worker/internal/llm/openai"
 	"github.com/seed-7227ef26/async-worker/internal/llm/token"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // openModels opens the models, whose tokens are counted.
@@ -45,12 +45,12 @@ func (t *Tenant) openUncounted() (err error) {
 		return fmt.Errorf("open the model: %w", err)
 	}
 	t.Embedder = embedder
-	t.probe(job.Model, embedder.Probe)
+	t.probe(taskerr.Model, embedder.Probe)
 	if t.Chat, err = openChat(c, o.Limiter); err != nil {
 		return err
 	}
 	if chat, ok := t.Chat.Chat.(*openai.Chat); ok {
-		t.probe(job.Chat, chat.Probe)
+		t.probe(taskerr.Chat, chat.Probe)
 	}
 	return nil
 }

@@ -7,13 +7,13 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/child"
 	"github.com/seed-7227ef26/async-worker/internal/config"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm/openai"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 	ocrdocling "github.com/seed-7227ef26/async-worker/internal/ocr/docling"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/pages"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/tesseract"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/vision"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // openReader makes what reads the pages of documents and of ocr tasks, within one budget, by the engine that
@@ -62,13 +62,13 @@ func (t *Tenant) openVision(concurrency int, fallback ocr.Engine) (ocr.Engine, e
 		o.Names.URL, o.Names.Key = "OCR_BASE_URL", "OCR_API_KEY"
 	}
 	o.Limiter, o.Urgency = t.accounts.limiter(o), openai.Bulk
-	o.Dependency = job.OCR
+	o.Dependency = taskerr.OCR
 	o.Model, o.Names.Model = cmp.Or(c.OCR.Model, c.OpenAI.ChatModel), "OCR_MODEL"
 	chat, err := openai.NewChat(o)
 	if err != nil {
 		return nil, fmt.Errorf("open the model for OCR: %w", err)
 	}
-	t.probe(job.OCR, chat.Probe)
+	t.probe(taskerr.OCR, chat.Probe)
 	return vision.New(chat, vision.Options{Fallback: fallback}), nil
 }
 
@@ -79,6 +79,6 @@ func (t *Tenant) openDoclingOCR(tempDir string) (ocr.Engine, error) {
 		return nil, err
 	}
 	t.closers = append(t.closers, func() error { client.CloseIdle(); return nil })
-	t.probe(job.Docling, client.Probe)
+	t.probe(taskerr.Docling, client.Probe)
 	return ocrdocling.New(client, tempDir), nil
 }

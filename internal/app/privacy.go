@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"github.com/seed-7227ef26/async-worker/internal/enrich"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/privacy"
 	"github.com/seed-7227ef26/async-worker/internal/privacy/presidio"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // openPrivacy builds what looks for personal data; nil when PII_MODE is off.
@@ -23,7 +23,7 @@ func (t *Tenant) openPrivacy() (*privacy.Filter, error) {
 			return nil, fmt.Errorf("open the detector of personal data: %w", err)
 		}
 		t.closers = append(t.closers, external.Close)
-		t.probe(job.Privacy, func(ctx context.Context) error {
+		t.probe(taskerr.Privacy, func(ctx context.Context) error {
 			_, err := external.Find(ctx, []string{"probe"}, "")
 			return err
 		})

@@ -7,11 +7,11 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/blob"
 	"github.com/seed-7227ef26/async-worker/internal/engine"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // probe notes how a service is asked whether it is up.
-func (t *Tenant) probe(d job.Dependency, ask engine.Probe) {
+func (t *Tenant) probe(d taskerr.Dependency, ask engine.Probe) {
 	if t.probed == nil {
 		t.probed = engine.Probes{}
 	}
@@ -24,8 +24,8 @@ func (t *Tenant) probes() engine.Probes {
 	if all == nil {
 		all = engine.Probes{}
 	}
-	all[job.Database] = t.Store.Check
-	all[job.Storage] = func(ctx context.Context) error {
+	all[taskerr.Database] = t.Store.Check
+	all[taskerr.Storage] = func(ctx context.Context) error {
 		_, err := t.Bucket.Stat(ctx, "probe") // nobody has one of this name, and it is no matter
 		if errors.Is(err, blob.ErrNotFound) {
 			return nil

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/azure"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/retry"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/systemd"
 )
 
@@ -157,8 +157,8 @@ func passing(err error) bool {
 	if p, ok := errors.AsType[*azure.Problem](err); ok {
 		return p.Kind != azure.Permission // a clock is set after the boot; of settings see StorageMisnamed
 	}
-	if e, ok := errors.AsType[*job.Error](err); ok {
-		return e.Class == job.TransientStorage || e.Class == job.DependencyUnavailable || e.Class == job.NetworkTimeout
+	if e, ok := errors.AsType[*taskerr.Error](err); ok {
+		return e.Class == taskerr.TransientStorage || e.Class == taskerr.DependencyUnavailable || e.Class == taskerr.NetworkTimeout
 	}
 	_, unreachable := errors.AsType[*net.OpError](err)
 	return unreachable || errors.Is(err, context.DeadlineExceeded)

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/azure"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 var errRefused = &net.OpError{Op: "dial", Err: errors.New("connection refused")}
@@ -51,7 +51,7 @@ func TestStartWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		database, queues := &service{from: began.Add(90 * time.Second), err: &job.Error{Class: job.TransientStorage, Message: "down"}}, &service{}
+		database, queues := &service{from: began.Add(90 * time.Second), err: &taskerr.Error{Class: taskerr.TransientStorage, Message: "down"}}, &service{}
 		status, err := start(t.Context(), 4*time.Minute, database, queues)
 		if took := time.Since(began); err != nil || took < 90*time.Second || took > 90*time.Second+longestStartWait*5/4 {
 			t.Errorf("%v after %v", err, took)
@@ -71,7 +71,7 @@ func TestStartGivesUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		database := &service{from: began.Add(time.Hour), err: &job.Error{Class: job.NetworkTimeout, Message: "the database took too long"}}
+		database := &service{from: began.Add(time.Hour), err: &taskerr.Error{Class: taskerr.NetworkTimeout, Message: "the database took too long"}}
 		_, err := start(t.Context(), 4*time.Minute, database, &service{})
 		took := time.Since(began)
 		gone, ok := errors.AsType[*UnavailableError](err)

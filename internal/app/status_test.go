@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/engine"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 func TestStatusLine(t *testing.T) {
@@ -25,38 +25,38 @@ func TestStatusLine(t *testing.T) {
 		then := at("13:00:00").Add(-d)
 		return &then
 	}
-	since := func(clock string, class job.Class, hint string) *engine.Trouble {
+	since := func(clock string, class taskerr.Class, hint string) *engine.Trouble {
 		return &engine.Trouble{Since: at(clock), Class: class, Hint: hint}
 	}
 	for want, h := range map[string]engine.Health{
 		"idle, 0 done, 0 failed": {
 			Queues:       []engine.QueueHealth{{Name: "acme-tasks"}},
-			Dependencies: []engine.DependencyHealth{{Name: job.Model, State: "closed", Since: at("11:00:00")}},
+			Dependencies: []engine.DependencyHealth{{Name: taskerr.Model, State: "closed", Since: at("11:00:00")}},
 			Types:        []engine.TypeHealth{{Type: "ingest", Limit: 8}},
 		},
 		"working on 3 of 8, 0 done, 0 failed; model down since 12:04 (breaker open)": {
-			Running: 3, Dependencies: []engine.DependencyHealth{{Name: job.Model, State: "open", Since: at("12:04:59")}},
+			Running: 3, Dependencies: []engine.DependencyHealth{{Name: taskerr.Model, State: "open", Since: at("12:04:59")}},
 		},
 		"working on 3 of 8, 0 done, 0 failed; model down since 2026-05-03 12:04 (breaker half-open)": {
-			Running: 3, Dependencies: []engine.DependencyHealth{{Name: job.Model, State: "half-open", Since: at("12:04:59").AddDate(0, 0, -1)}},
+			Running: 3, Dependencies: []engine.DependencyHealth{{Name: taskerr.Model, State: "half-open", Since: at("12:04:59").AddDate(0, 0, -1)}},
 		},
 		"degraded: the database does not answer since 12:03; messages wait, no attempt is counted; working on 2 of 8, 0 done, 0 failed": {
-			Running: 2, Store: &engine.StoreHealth{Trouble: *since("12:03:00", job.TransientStorage, "check it"), Wait: time.Second},
+			Running: 2, Store: &engine.StoreHealth{Trouble: *since("12:03:00", taskerr.TransientStorage, "check it"), Wait: time.Second},
 		},
 		"degraded: the database refuses the worker since 12:03 (dependency_unavailable: migrate it); messages wait, no attempt is counted; working on 2 of 8, 0 done, 0 failed": {
-			Running: 2, Store: &engine.StoreHealth{Trouble: *since("12:03:00", job.DependencyUnavailable, "migrate it"), Wait: time.Second},
+			Running: 2, Store: &engine.StoreHealth{Trouble: *since("12:03:00", taskerr.DependencyUnavailable, "migrate it"), Wait: time.Second},
 		},
 		"degraded: can't receive from acme-tasks since 12:01 (dependency_unavailable: check the role); idle, 12 done, 1 failed": {
-			Done: 12, Failed: 1, Queues: []engine.QueueHealth{{Name: "acme-tasks-high"}, {Name: "acme-tasks", Trouble: since("12:01:00", job.DependencyUnavailable, "check the role")}},
+			Done: 12, Failed: 1, Queues: []engine.QueueHealth{{Name: "acme-tasks-high"}, {Name: "acme-tasks", Trouble: since("12:01:00", taskerr.DependencyUnavailable, "check the role")}},
 		},
 		"working on 1 of 8, 0 done, 0 failed; ingest limited to 2 of 8 at a time (ai_rate_limit: raise it)": {
-			Running: 1, Types: []engine.TypeHealth{{Type: "ingest", Limit: 2, Trouble: since("12:00:00", job.AIRateLimit, "raise it")}},
+			Running: 1, Types: []engine.TypeHealth{{Type: "ingest", Limit: 2, Trouble: since("12:00:00", taskerr.AIRateLimit, "raise it")}},
 		},
 		"working on 1 of 8, 0 done, 0 failed; ingest limited to 7 of 8 at a time": {
 			Running: 1, Types: []engine.TypeHealth{{Type: "ingest", Limit: 7}},
 		},
 		"working on 1 of 8, 0 done, 0 failed; ingest fails since 12:00 (transient_storage: the disk is full)": {
-			Running: 1, Types: []engine.TypeHealth{{Type: "ingest", Limit: 8, Trouble: since("12:00:00", job.TransientStorage, "the disk is full")}},
+			Running: 1, Types: []engine.TypeHealth{{Type: "ingest", Limit: 8, Trouble: since("12:00:00", taskerr.TransientStorage, "the disk is full")}},
 		},
 		"draining 2 of 4, oldest 42 s":        {Running: 2, Draining: true, DrainOf: 4, Oldest: before(42 * time.Second)},
 		"draining 1 of 4, oldest 7 min 2 s":   {Running: 1, Draining: true, DrainOf: 4, Oldest: before(422 * time.Second)},

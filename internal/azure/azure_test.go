@@ -17,8 +17,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/seed-7227ef26/async-worker/internal/azure"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 func TestMain(m *testing.M) {
@@ -159,7 +159,7 @@ func TestExplainKeepsTheEndOfAContext(t *testing.T) {
 		if !errors.Is(err, cause) {
 			t.Errorf("%v can't be recognized in %v", cause, err)
 		}
-		if e, ok := errors.AsType[*job.Error](err); !ok || !job.Classes[e.Class].Retryable {
+		if e, ok := errors.AsType[*taskerr.Error](err); !ok || !taskerr.Classes[e.Class].Retryable {
 			t.Errorf("%v is not a retryable job error", err)
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/retry"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // Kind says what sort of trouble a Problem is, and so who can end it.
@@ -29,7 +29,7 @@ const (
 )
 
 // Problem is a failed request to Azure Storage without anything secret: the SDK's own errors carry
-// URLs with signatures and answers with what was signed. Explain puts it below a *job.Error; find it
+// URLs with signatures and answers with what was signed. Explain puts it below a *taskerr.Error; find it
 // by errors.As, e.g. to choose an exit code by its Kind.
 type Problem struct {
 	Kind      Kind
@@ -65,7 +65,7 @@ func (p *Problem) Error() string {
 // Unwrap returns the transport's error, if it was one, so that context.Canceled can be found.
 func (p *Problem) Unwrap() error { return p.cause }
 
-// Explain turns an error of the SDK into a *job.Error of a retryable class around a *Problem; doing
+// Explain turns an error of the SDK into a *taskerr.Error of a retryable class around a *Problem; doing
 // says what was tried, e.g. `receive from queue "x"`. Nothing of a key, a signature or a URL's query
 // stays in it. A context's end stays recognizable by errors.Is. nil stays nil.
 func (c *Credentials) Explain(s Service, doing string, err error) error {
@@ -73,44 +73,44 @@ func (c *Credentials) Explain(s Service, doing string, err error) error {
 		return nil
 	}
 	var p *Problem
-	class, retryAfter := job.DependencyUnavailable, time.Duration(0)
+	class, retryAfter := taskerr.DependencyUnavailable, time.Duration(0)
 	if answer, ok := errors.AsType[*azcore.ResponseError](err); ok {
 		p = c.explainAnswer(s, answer)
 		if p.Kind == Outage {
-			class, retryAfter = job.TransientStorage, retryAfterOf(answer.RawResponse)
+			class, retryAfter = taskerr.TransientStorage, retryAfterOf(answer.RawResponse)
 		}
 	} else {
 		p, class = c.explainSilence(s, err)
 	}
-	dependency := job.Storage
+	dependency := taskerr.Storage
 	if s == Queue {
-		dependency = job.Queues
+		dependency = taskerr.Queues
 	}
-	return &job.Error{Class: class, Message: doing + ": " + p.Error(), RetryAfter: retryAfter, Cause: p, Dependency: dependency, Hint: p.Hint}
+	return &taskerr.Error{Class: class, Message: doing + ": " + p.Error(), RetryAfter: retryAfter, Cause: p, Dependency: dependency, Hint: p.Hint}
 }
 
 // explainSilence is for a request that got no answer.
-func (c *Credentials) explainSilence(s Service, err error) (*Problem, job.Class) {
+func (c *Credentials) explainSilence(s Service, err error) (*Problem, taskerr.Class) {
 	p := &Problem{Kind: Outage, cause: withoutURL(err)}
 	if _, ok := errors.AsType[*azidentity.AuthenticationFailedError](err); ok || isCredentialError(err) {
 		p.Kind, p.cause = Permission, errors.New("no token from Microsoft Entra")
 		p.Hint = "the worker is " + c.how + "; give the machine a managed identity with a role on the account, or set AZURE_STORAGE_CONNECTION_STRING"
-		return p, job.DependencyUnavailable
+		return p, taskerr.DependencyUnavailable
 	}
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {
 		if dns.IsNotFound {
 			p.Kind = Setting
 			p.Hint = fmt.Sprintf("the host %s is unknown; check the account's name in the settings, and with a private endpoint the DNS zone", c.Host(s))
 		}
-		return p, job.DependencyUnavailable
+		return p, taskerr.DependencyUnavailable
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return p, job.NetworkTimeout
+		return p, taskerr.NetworkTimeout
 	}
 	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
-		return p, job.NetworkTimeout
+		return p, taskerr.NetworkTimeout
 	}
-	return p, job.TransientStorage
+	return p, taskerr.TransientStorage
 }
 
 // isCredentialError recognizes that no credential of a chain was available; the type is not exported.

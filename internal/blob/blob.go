@@ -28,7 +28,7 @@ type Properties struct {
 }
 
 // Bucket is one tenant's container. A name that leaves it can't be expressed: see CheckName. It is
-// safe for concurrent use. Errors other than the sentinels are (or wrap) a *job.Error of a retryable
+// safe for concurrent use. Errors other than the sentinels are (or wrap) a *taskerr.Error of a retryable
 // class, or say what permission or setting to mend.
 type Bucket interface {
 	// Ensure creates the container unless it exists.

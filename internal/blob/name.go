@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // MaxName is the most characters of a name, as on Azure.
@@ -20,7 +20,7 @@ func CheckName(name string) error {
 	if wrong == "" {
 		return nil
 	}
-	return job.Errorf(job.ValidationError, "the blob name %s %s", shown(name), wrong)
+	return taskerr.Errorf(taskerr.ValidationError, "the blob name %s %s", shown(name), wrong)
 }
 
 func wrongWith(name string) string {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/blob"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 func TestCheckName(t *testing.T) {
@@ -26,7 +26,7 @@ func TestCheckName(t *testing.T) {
 		strings.Repeat("x", 1025): "1024",
 	} {
 		err := blob.CheckName(name)
-		if e, ok := errors.AsType[*job.Error](err); !ok || e.Class != job.ValidationError {
+		if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != taskerr.ValidationError {
 			t.Errorf("%q: got %v, want a validation error", name, err)
 		} else if !strings.Contains(err.Error(), says) || len(err.Error()) > 300 || strings.ContainsAny(err.Error(), "\x00\n") {
 			t.Errorf("%q: %q doesn't say %q in one short line", name, err, says)

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/retry"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // Memory keeps one value from an attempt to the next.
@@ -45,7 +45,7 @@ func (s state) fits(other state) bool {
 // result on the shelf is taken from there; a task that an earlier attempt submitted is waited for; a task
 // that the server has forgotten is submitted again, once. memory and shelf may be nil.
 //
-// Errors are *job.Error: those with job.Docling as their Dependency are the server's fault. When ctx ends,
+// Errors are *taskerr.Error: those with taskerr.Docling as their Dependency are the server's fault. When ctx ends,
 // the error wraps its cause; the conversion goes on at the server, which has no way to stop it.
 func (c *Client) Convert(ctx context.Context, q Request, memory Memory, shelf Shelf) (*Result, error) {
 	v := &conversion{Client: c, request: q, memory: memory, shelf: shelf, state: state{
@@ -60,7 +60,7 @@ func (c *Client) Convert(ctx context.Context, q Request, memory Memory, shelf Sh
 	}
 	dir, err := os.MkdirTemp(c.o.TempDir, "docling-")
 	if err != nil {
-		return nil, job.Errorf(job.TransientStorage, "the worker can't write its temporary file; is its disk full?: %w", err)
+		return nil, taskerr.Errorf(taskerr.TransientStorage, "the worker can't write its temporary file; is its disk full?: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // a leftover is in TempDir, which the service's end clears
 	v.path = filepath.Join(dir, "result.json.gz")
@@ -104,7 +104,7 @@ func (v *conversion) obtain(ctx context.Context) error {
 		v.state.Task = ""
 		v.remember()
 		if again { // the server is up: this counts as an attempt, so that it can't go on for ever
-			return job.Errorf(job.DependencyUnavailable, "docling-serve forgot the document twice: is it restarted again and again, or are there several without a shared queue?")
+			return taskerr.Errorf(taskerr.DependencyUnavailable, "docling-serve forgot the document twice: is it restarted again and again, or are there several without a shared queue?")
 		}
 	}
 }
@@ -190,8 +190,8 @@ func (v *conversion) wait(ctx context.Context) (Status, error) {
 
 // passing says whether a request may be sent again within this attempt.
 func passing(err error) bool {
-	e, ok := errors.AsType[*job.Error](err)
-	return ok && e.Dependency == job.Docling && e.RetryAfter <= retryWait
+	e, ok := errors.AsType[*taskerr.Error](err)
+	return ok && e.Dependency == taskerr.Docling && e.RetryAfter <= retryWait
 }
 
 // fetch brings the result to v.path. The server deletes it a while after it was fetched for the first time
@@ -224,7 +224,7 @@ func (r *Result) problem() error {
 	case r.Status == Failed:
 		return documentFailed(r.Errors)
 	case r.Status == Skipped:
-		return job.Errorf(job.UnsupportedFormat, "docling-serve skipped the document: it does not take this format")
+		return taskerr.Errorf(taskerr.UnsupportedFormat, "docling-serve skipped the document: it does not take this format")
 	case r.Status != Success && r.Status != PartialSuccess:
 		return nonsense(fmt.Sprintf("a document whose status is %q", line(r.Status)))
 	case r.Document == nil && len(r.Errors) > 0:

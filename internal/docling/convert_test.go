@@ -18,7 +18,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/docling"
 	"github.com/seed-7227ef26/async-worker/internal/docling/doclingtest"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -88,10 +88,10 @@ func (b *bench) good() *docling.Result {
 }
 
 // fails converts, and wants an error of a class.
-func (b *bench) fails(class job.Class, dependency job.Dependency, says string) *job.Error {
+func (b *bench) fails(class taskerr.Class, dependency taskerr.Dependency, says string) *taskerr.Error {
 	b.Helper()
 	_, err := b.convert()
-	e, ok := errors.AsType[*job.Error](err)
+	e, ok := errors.AsType[*taskerr.Error](err)
 	if !ok || e.Class != class || e.Dependency != dependency || !strings.Contains(e.Message, says) {
 		b.Fatalf("got %v (%+v), want %s of %q that says %q", err, e, class, dependency, says)
 	}
@@ -279,7 +279,7 @@ func TestForgottenIsSubmittedOnce(t *testing.T) {
 		inBubble(t, doclingtest.Options{}, func(b *bench) {
 			forget := doclingtest.Conversion{Takes: time.Minute, Forget: true}
 			b.server.Plan(forget, forget)
-			b.fails(job.DependencyUnavailable, "", "forgot the document twice")
+			b.fails(taskerr.DependencyUnavailable, "", "forgot the document twice")
 			b.paid(2)
 			b.good()
 			b.paid(3)
@@ -308,11 +308,11 @@ func TestBrokenOffAnswers(t *testing.T) {
 func TestDown(t *testing.T) {
 	inBubble(t, doclingtest.Options{}, func(b *bench) {
 		b.server.Stop()
-		b.fails(job.DependencyUnavailable, job.Docling, "could not be reached")
+		b.fails(taskerr.DependencyUnavailable, taskerr.Docling, "could not be reached")
 		b.server.Start()
 		b.server.Plan(doclingtest.Conversion{Takes: time.Minute})
 		time.AfterFunc(5*time.Second, b.server.Stop)
-		b.fails(job.DependencyUnavailable, job.Docling, "could not be reached")
+		b.fails(taskerr.DependencyUnavailable, taskerr.Docling, "could not be reached")
 		b.paid(1)
 		b.server.Start()
 		b.good()

@@ -7,7 +7,7 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // Result is what the server makes of one file.
@@ -68,10 +68,10 @@ func ReadDocument(r io.Reader) (*Document, error) {
 }
 
 func unreadable(err error) error {
-	if _, ok := errors.AsType[*job.Error](err); ok || err == nil {
+	if _, ok := errors.AsType[*taskerr.Error](err); ok || err == nil {
 		return err
 	}
-	return down(job.DependencyUnavailable, "is the version of docling-serve one that the worker knows? see docs/docling.md",
+	return down(taskerr.DependencyUnavailable, "is the version of docling-serve one that the worker knows? see docs/docling.md",
 		"docling-serve's result can't be read: %w", err)
 }
 
@@ -108,7 +108,7 @@ func (d *decoder) document() (*Document, error) {
 		}
 		return d.array(func() error {
 			if d.items++; d.items > maxItems {
-				return job.Errorf(job.QuotaExceeded, "docling found more than %d pieces in the document: split it into smaller files", maxItems)
+				return taskerr.Errorf(taskerr.QuotaExceeded, "docling found more than %d pieces in the document: split it into smaller files", maxItems)
 			}
 			var item Item
 			if err := d.Decode(&item); err != nil {

@@ -12,8 +12,8 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/retry"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // errUnknownTask says that the server doesn't know a task: it was restarted, or the result was fetched and
@@ -24,9 +24,9 @@ var errUnknownTask = errors.New("docling: the server does not know the task")
 var errTimeoutRefused = errors.New("docling: the server allows no such document_timeout")
 
 // down is an error that is the server's fault: the circuit breaker hears of it.
-func down(class job.Class, hint, format string, args ...any) *job.Error {
-	err := job.Errorf(class, format, args...)
-	err.Dependency, err.Hint = job.Docling, hint
+func down(class taskerr.Class, hint, format string, args ...any) *taskerr.Error {
+	err := taskerr.Errorf(class, format, args...)
+	err.Dependency, err.Hint = taskerr.Docling, hint
 	return err
 }
 
@@ -38,9 +38,9 @@ func transport(ctx context.Context, err error) error {
 	const hint = "is docling-serve running, and DOCLING_URL its address? docling-serve's own log and GET /ready say more"
 	var network net.Error
 	if errors.As(err, &network) && network.Timeout() {
-		return down(job.NetworkTimeout, hint, "docling-serve did not answer in time: %w", err)
+		return down(taskerr.NetworkTimeout, hint, "docling-serve did not answer in time: %w", err)
 	}
-	return down(job.DependencyUnavailable, hint, "docling-serve could not be reached, or the connection to it broke: %w", err)
+	return down(taskerr.DependencyUnavailable, hint, "docling-serve could not be reached, or the connection to it broke: %w", err)
 }
 
 // refusal classifies an answer that is an error. It reads the start of the body and does not close it.
@@ -52,29 +52,29 @@ func refusal(r *http.Response) error {
 	}
 	switch code := r.StatusCode; {
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
-		return down(job.DependencyUnavailable, "check DOCLING_API_KEY: it must be the server's DOCLING_SERVE_API_KEY",
+		return down(taskerr.DependencyUnavailable, "check DOCLING_API_KEY: it must be the server's DOCLING_SERVE_API_KEY",
 			"docling-serve refuses the key (HTTP %d)", code)
 	case code == http.StatusNotFound && strings.Contains(detail, "Task"):
 		return errUnknownTask
 	case code == http.StatusNotFound || code == http.StatusMethodNotAllowed || code/100 == 3:
-		return down(job.DependencyUnavailable, "DOCLING_URL must be the address of a docling-serve (API v1), without /v1",
+		return down(taskerr.DependencyUnavailable, "DOCLING_URL must be the address of a docling-serve (API v1), without /v1",
 			"there is no docling-serve at DOCLING_URL (HTTP %d)", code)
 	case code == http.StatusRequestEntityTooLarge:
-		return job.Errorf(job.QuotaExceeded, "the file is larger than docling-serve, or a proxy before it, takes (HTTP 413): split it into smaller files")
+		return taskerr.Errorf(taskerr.QuotaExceeded, "the file is larger than docling-serve, or a proxy before it, takes (HTTP 413): split it into smaller files")
 	case code == http.StatusUnprocessableEntity && strings.Contains(detail, optionTimeout):
 		return errTimeoutRefused
 	case code/100 == 4 && code != http.StatusTooManyRequests && code != http.StatusRequestTimeout:
-		return down(job.DependencyUnavailable, "docling-serve's policy (DOCLING_SERVE_ALLOWED_…) refuses an option of the worker; see docs/docling.md for what it sends",
+		return down(taskerr.DependencyUnavailable, "docling-serve's policy (DOCLING_SERVE_ALLOWED_…) refuses an option of the worker; see docs/docling.md for what it sends",
 			"docling-serve refuses the request (%s)", said)
 	case code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable:
-		err := down(job.DependencyUnavailable, "docling-serve is starting or overloaded: GET /ready says which; give it more workers, or lower WORKER_CONCURRENCY",
+		err := down(taskerr.DependencyUnavailable, "docling-serve is starting or overloaded: GET /ready says which; give it more workers, or lower WORKER_CONCURRENCY",
 			"docling-serve is busy or not ready (%s)", said)
 		err.RetryAfter = retry.After(r.Header, time.Now())
 		return err
 	case code == http.StatusGatewayTimeout || code == http.StatusRequestTimeout:
-		return down(job.NetworkTimeout, "a proxy before docling-serve gave up waiting: see its timeouts", "docling-serve did not answer in time (%s)", said)
+		return down(taskerr.NetworkTimeout, "a proxy before docling-serve gave up waiting: see its timeouts", "docling-serve did not answer in time (%s)", said)
 	}
-	return down(job.DependencyUnavailable, "docling-serve's log says why", "docling-serve failed (%s)", said)
+	return down(taskerr.DependencyUnavailable, "docling-serve's log says why", "docling-serve failed (%s)", said)
 }
 
 const detailBytes = 16 << 10
@@ -125,7 +125,7 @@ func line(text string) string {
 }
 
 // taskFailed is the error of a task that came to its end without a document.
-func taskFailed(f *Failure, message string) *job.Error {
+func taskFailed(f *Failure, message string) *taskerr.Error {
 	if f == nil {
 		f = &Failure{Message: message}
 	}
@@ -135,21 +135,21 @@ func taskFailed(f *Failure, message string) *job.Error {
 	}
 	switch {
 	case f.Category == "policy":
-		return job.Errorf(job.QuotaExceeded, "the document exceeds what docling-serve takes (%s)", what)
+		return taskerr.Errorf(taskerr.QuotaExceeded, "the document exceeds what docling-serve takes (%s)", what)
 	case f.Retryable, f.Category == "internal", f.Category == "":
 		// A server without its models fails each document so, and so does one that it can't convert: it is worth
 		// another attempt. No Dependency: one bad document would keep the circuit breaker open.
-		return job.Errorf(job.DependencyUnavailable, "docling-serve failed on the document (%s); its log says why", what)
+		return taskerr.Errorf(taskerr.DependencyUnavailable, "docling-serve failed on the document (%s); its log says why", what)
 	}
 	return corrupt(what)
 }
 
-func corrupt(what string) *job.Error {
-	return job.Errorf(job.CorruptionDetected, "docling could not convert the document (%s): it may be damaged; open it and save it again", what)
+func corrupt(what string) *taskerr.Error {
+	return taskerr.Errorf(taskerr.CorruptionDetected, "docling could not convert the document (%s): it may be damaged; open it and save it again", what)
 }
 
 // documentFailed is the error of a document that Docling gave up.
-func documentFailed(errs []ErrorItem) *job.Error {
+func documentFailed(errs []ErrorItem) *taskerr.Error {
 	said := make([]string, 0, len(errs))
 	timedOut := false
 	for _, e := range errs {
@@ -157,7 +157,7 @@ func documentFailed(errs []ErrorItem) *job.Error {
 		timedOut = timedOut || e.Category == "timeout"
 	}
 	if timedOut {
-		return job.Errorf(job.Timeout, "docling did not convert the document in the time that the task has left (%s): split it, or raise TASK_TIMEOUT_SEC",
+		return taskerr.Errorf(taskerr.Timeout, "docling did not convert the document in the time that the task has left (%s): split it, or raise TASK_TIMEOUT_SEC",
 			line(strings.Join(said, "; ")))
 	}
 	if len(said) == 0 {

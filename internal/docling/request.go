@@ -14,7 +14,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // statusBytes bounds the answer to a submission or a poll.
@@ -137,8 +137,8 @@ func readStatus(ctx context.Context, body io.Reader) (s Status, err error) {
 	return s, nil
 }
 
-func nonsense(what string) *job.Error {
-	return down(job.DependencyUnavailable, "DOCLING_URL must be the address of a docling-serve (API v1), without /v1",
+func nonsense(what string) *taskerr.Error {
+	return down(taskerr.DependencyUnavailable, "DOCLING_URL must be the address of a docling-serve (API v1), without /v1",
 		"what is at DOCLING_URL answers with %s", what)
 }
 
@@ -146,6 +146,6 @@ func nonsense(what string) *job.Error {
 var errSlow = errors.New("the request took too long")
 
 func bounded(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, most, down(job.NetworkTimeout, "docling-serve is overloaded, or the network is slow",
+	return context.WithTimeoutCause(ctx, most, down(taskerr.NetworkTimeout, "docling-serve is overloaded, or the network is slow",
 		"docling-serve did not answer within %v: %w", most, errSlow))
 }

@@ -10,7 +10,7 @@ import (
 	"net/url"
 	"os"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // download writes the task's result to v.path, gzipped, and with the options in the gzip header's comment.
@@ -37,7 +37,7 @@ func (v *conversion) download(ctx context.Context) error {
 	case err != nil:
 		return noRoom(err)
 	case n > v.o.MaxResult:
-		return job.Errorf(job.QuotaExceeded, "docling made more than %d MB of the document: split it into smaller files", v.o.MaxResult>>20)
+		return taskerr.Errorf(taskerr.QuotaExceeded, "docling made more than %d MB of the document: split it into smaller files", v.o.MaxResult>>20)
 	}
 	if err := errors.Join(packed.Close(), file.Close()); err != nil {
 		return noRoom(err)
@@ -60,7 +60,7 @@ func (s *source) Read(p []byte) (int, error) {
 }
 
 func noRoom(err error) error {
-	return job.Errorf(job.TransientStorage, "the worker can't write its temporary file; is its disk full?: %w", err)
+	return taskerr.Errorf(taskerr.TransientStorage, "the worker can't write its temporary file; is its disk full?: %w", err)
 }
 
 // decode reads the result at v.path.

@@ -8,15 +8,15 @@ import (
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/azure"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // failed is the result of a check that ended with an error, by the one table from errors to classes. mend is for
 // errors that don't know themselves what to do.
 func failed(check string, err error, mend string) Result {
 	r := Result{Check: check, State: Fail, Class: classOf(err), Seen: err.Error(), Mend: mend}
-	if e, ok := errors.AsType[*job.Error](err); ok {
+	if e, ok := errors.AsType[*taskerr.Error](err); ok {
 		r.Seen = e.Message + store.Unreached(err)
 		if e.Hint != "" {
 			r.Seen = strings.TrimSuffix(e.Message, ": "+e.Hint)
@@ -57,7 +57,7 @@ func classOf(err error) Class {
 	}
 	_, unreachable := errors.AsType[*net.OpError](err)
 	_, unknown := errors.AsType[*net.DNSError](err)
-	if e, ok := errors.AsType[*job.Error](err); ok && !unreachable && !unknown {
+	if e, ok := errors.AsType[*taskerr.Error](err); ok && !unreachable && !unknown {
 		return classOfJob(e)
 	}
 	return Unavailable
@@ -65,11 +65,11 @@ func classOf(err error) Class {
 
 // classOfJob reads the errors of services that tell a refusal from an outage by their words only: to a running worker
 // both are the same, it goes on trying.
-func classOfJob(e *job.Error) Class {
+func classOfJob(e *taskerr.Error) Class {
 	switch {
-	case e.Class == job.QuotaExceeded, strings.Contains(e.Message, "refuses the key"):
+	case e.Class == taskerr.QuotaExceeded, strings.Contains(e.Message, "refuses the key"):
 		return Permission
-	case e.Class == job.ValidationError, e.Class == job.InternalBug,
+	case e.Class == taskerr.ValidationError, e.Class == taskerr.InternalBug,
 		strings.Contains(e.Message, "doesn't know the model"), strings.Contains(e.Message, "gives vectors of"), strings.Contains(e.Message, "refuses a parameter"):
 		return Config
 	}

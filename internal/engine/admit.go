@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // deferral says why a message is not begun now, and how long it is hidden. It costs no attempt (I9).
 type deferral struct {
 	reason string
 	wait   time.Duration
-	down   job.Dependency // the service it waits for; empty: none
+	down   taskerr.Dependency // the service it waits for; empty: none
 }
 
 // admit lets an attempt begin if its type is below its limit and everything it needs is up. Otherwise it returns a

@@ -8,9 +8,9 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/event"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/internal/tracing"
 )
 
@@ -26,13 +26,13 @@ type attempt struct {
 	started  time.Time
 	span     *tracing.Attempt // nil: none is made
 	journal  *journal
-	failure  *job.Error    // what the handler failed with; nil: it did not, or was ended
-	verdict  verdict       // of the circuit breakers on that failure
-	spares   *circuit      // the one that spared it; nil: none
-	warnings int           // in its result
-	why      string        // it was given back; empty: it was not
-	wait     time.Duration // until it may be begun again
-	took     time.Duration // the job, from the start of its first attempt to its end; zero: it goes on
+	failure  *taskerr.Error // what the handler failed with; nil: it did not, or was ended
+	verdict  verdict        // of the circuit breakers on that failure
+	spares   *circuit       // the one that spared it; nil: none
+	warnings int            // in its result
+	why      string         // it was given back; empty: it was not
+	wait     time.Duration  // until it may be begun again
+	took     time.Duration  // the job, from the start of its first attempt to its end; zero: it goes on
 }
 
 // run does the attempt and settles it.
@@ -119,7 +119,7 @@ func (e *Engine) settle(ctx context.Context, a *attempt, out handlers.Outcome, e
 	a.span.End(outcome, string(class))
 }
 
-func (e *Engine) commit(ctx context.Context, a *attempt, out handlers.Outcome, err, cause error) (string, job.Class) {
+func (e *Engine) commit(ctx context.Context, a *attempt, out handlers.Outcome, err, cause error) (string, taskerr.Class) {
 	var busy *store.BusyError
 	switch {
 	case err == nil:
@@ -137,13 +137,13 @@ func (e *Engine) commit(ctx context.Context, a *attempt, out handlers.Outcome, e
 	case errors.As(err, &busy):
 		return e.release(ctx, a, a.patience(busy), "waiting for another job on the same document")
 	case errors.Is(cause, ErrTimeout):
-		a.failure = job.Errorf(job.Timeout, "the task took longer than it may (%v)", time.Since(a.started).Round(time.Second))
+		a.failure = taskerr.Errorf(taskerr.Timeout, "the task took longer than it may (%v)", time.Since(a.started).Round(time.Second))
 		return e.fail(ctx, a, a.failure, "timeout")
 	}
 	failure := classify(err)
 	a.failure = failure
 	switch {
-	case !job.Classes[failure.Class].Retryable:
+	case !taskerr.Classes[failure.Class].Retryable:
 		return e.fail(ctx, a, failure, "permanent")
 	case a.verdict == spared:
 		return e.await(ctx, a, failure.Dependency, true)
@@ -152,7 +152,7 @@ func (e *Engine) commit(ctx context.Context, a *attempt, out handlers.Outcome, e
 }
 
 // again is for a failure that may be tried again: it is, while there are attempts left.
-func (e *Engine) again(ctx context.Context, a *attempt, failure *job.Error) (string, job.Class) {
+func (e *Engine) again(ctx context.Context, a *attempt, failure *taskerr.Error) (string, taskerr.Class) {
 	if a.begun.Attempt >= a.begun.MaxAttempts {
 		return e.fail(ctx, a, failure, "exhausted")
 	}
@@ -160,11 +160,11 @@ func (e *Engine) again(ctx context.Context, a *attempt, failure *job.Error) (str
 }
 
 // hint says what to look at when the attempt ended with a class.
-func (a *attempt) hint(class job.Class) string {
+func (a *attempt) hint(class taskerr.Class) string {
 	if a.failure != nil && a.failure.Class == class {
 		return hint(a.failure)
 	}
-	return hint(&job.Error{Class: class})
+	return hint(&taskerr.Error{Class: class})
 }
 
 // patience is how long to wait for another job on the same document: about half of what the message has

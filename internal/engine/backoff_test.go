@@ -10,6 +10,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // decorrelated is a handler with the backoff of agent and ai.
@@ -43,7 +44,7 @@ func TestBackoffGrowsFromTheWaitBefore(t *testing.T) {
 		seen := &waits{Jobs: w.jobs}
 		w.jobs = seen
 		w.startWith(decorrelated{func(context.Context, handlers.Call) (handlers.Outcome, error) {
-			return handlers.Outcome{}, job.Errorf(job.AIRateLimit, "slow down")
+			return handlers.Outcome{}, taskerr.Errorf(taskerr.AIRateLimit, "slow down")
 		}})
 		const tasks = 20
 		for i := range tasks {

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // breakers are the circuit breakers of a worker, one for each dependency that has been needed.
@@ -19,17 +19,17 @@ type breakers struct {
 	closes func() // called when one closes; must not block
 
 	mu sync.Mutex
-	by map[job.Dependency]*circuit
+	by map[taskerr.Dependency]*circuit
 }
 
 // newBreakers makes breakers that stay open for pause at most, which is taken for breakerPause at most and a second
 // at least.
 func newBreakers(log *slog.Logger, pause time.Duration, tuning func() *Tuning, closes func()) *breakers {
 	pause = min(max(pause, time.Second), breakerPause)
-	return &breakers{log: log, most: pause, tuning: tuning, closes: closes, by: map[job.Dependency]*circuit{}}
+	return &breakers{log: log, most: pause, tuning: tuning, closes: closes, by: map[taskerr.Dependency]*circuit{}}
 }
 
-func (b *breakers) of(d job.Dependency) *circuit {
+func (b *breakers) of(d taskerr.Dependency) *circuit {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.by[d] == nil {
@@ -46,13 +46,13 @@ func (b *breakers) of(d job.Dependency) *circuit {
 func (b *breakers) probing() time.Duration { return max(b.most/4, time.Second) }
 
 // anyDown says whether one of what a task needs is down.
-func (b *breakers) anyDown(needs []job.Dependency) bool {
-	return slices.ContainsFunc(needs, func(d job.Dependency) bool { return b.of(d).waits() > 0 })
+func (b *breakers) anyDown(needs []taskerr.Dependency) bool {
+	return slices.ContainsFunc(needs, func(d taskerr.Dependency) bool { return b.of(d).waits() > 0 })
 }
 
 // enter lets an attempt through when all that it needs is up; otherwise it names what is down and how long to wait.
 // What was let through has to leave.
-func (b *breakers) enter(ctx context.Context, a *attempt) (down job.Dependency, wait time.Duration) {
+func (b *breakers) enter(ctx context.Context, a *attempt) (down taskerr.Dependency, wait time.Duration) {
 	for i, d := range a.spec.Needs {
 		if wait := b.of(d).enter(ctx, a.task.ID); wait > 0 {
 			b.leave(a, a.spec.Needs[:i])
@@ -63,14 +63,14 @@ func (b *breakers) enter(ctx context.Context, a *attempt) (down job.Dependency, 
 }
 
 // leave is for what was let through, when it has ended in whatever way.
-func (b *breakers) leave(a *attempt, entered []job.Dependency) {
+func (b *breakers) leave(a *attempt, entered []taskerr.Dependency) {
 	for _, d := range entered {
 		b.of(d).leave(a.task.ID)
 	}
 }
 
 // succeeded notes that what an attempt needed is up, but for what it turned out not to need.
-func (b *breakers) succeeded(a *attempt, unused []job.Dependency) {
+func (b *breakers) succeeded(a *attempt, unused []taskerr.Dependency) {
 	for _, d := range a.spec.Needs {
 		if !slices.Contains(unused, d) {
 			b.of(d).succeeds(a.task.ID, a.started)

@@ -10,11 +10,12 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // modelDown is the failure of a model's service.
 func modelDown() error {
-	return job.Blame(job.Model, job.Errorf(job.ModelOverloaded, "the model is down"))
+	return taskerr.Blame(taskerr.Model, taskerr.Errorf(taskerr.ModelOverloaded, "the model is down"))
 }
 
 // While the model is down tasks wait and lose few attempts; when it is back all of them succeed. Without the
@@ -23,7 +24,7 @@ func TestBreakerSparesAttempts(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var up atomic.Bool
 		var calls atomic.Int32
-		w.startWith(needing(job.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+		w.startWith(needing(taskerr.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
 			calls.Add(1)
 			if !up.Load() {
 				return handlers.Outcome{}, modelDown()
@@ -55,7 +56,7 @@ func TestBreakerProbesWithOne(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var now, most atomic.Int32
 		opened := time.Now().Add(3 * time.Minute) // what ran then is over
-		w.startWith(needing(job.Model, func(context.Context, handlers.Call) (handlers.Outcome, error) {
+		w.startWith(needing(taskerr.Model, func(context.Context, handlers.Call) (handlers.Outcome, error) {
 			n := now.Add(1)
 			defer now.Add(-1)
 			if time.Now().After(opened) {
@@ -77,11 +78,11 @@ func TestBreakerProbesWithOne(t *testing.T) {
 // A task that is itself at fault opens no breaker.
 func TestBreakerIgnoresBadTasks(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.startWith(needing(job.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+		w.startWith(needing(taskerr.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
 			if c.Task.ID == "good" {
 				return done(ctx, c)
 			}
-			return handlers.Outcome{}, job.Errorf(job.CorruptionDetected, "damaged")
+			return handlers.Outcome{}, taskerr.Errorf(taskerr.CorruptionDetected, "damaged")
 		}))
 		for i := range 10 {
 			w.send(w.queues.Normal, message(fmt.Sprint("bad", i), ""))
@@ -96,10 +97,12 @@ func TestBreakerIgnoresBadTasks(t *testing.T) {
 // needs is a handler with needs.
 type needs struct {
 	handlerFunc
-	of []job.Dependency
+	of []taskerr.Dependency
 }
 
-func needing(d job.Dependency, f handlerFunc) handlers.Handler { return needs{f, []job.Dependency{d}} }
+func needing(d taskerr.Dependency, f handlerFunc) handlers.Handler {
+	return needs{f, []taskerr.Dependency{d}}
+}
 
 func (n needs) Spec() handlers.Spec {
 	s := n.handlerFunc.Spec()
@@ -119,10 +122,10 @@ func TestDatabaseOutageCostsNoAttempt(t *testing.T) {
 				for down.Load() {
 					time.Sleep(time.Second)
 				}
-				return handlers.Outcome{}, job.Blame(job.Database, job.Errorf(job.TransientStorage, "the connection was reset"))
+				return handlers.Outcome{}, taskerr.Blame(taskerr.Database, taskerr.Errorf(taskerr.TransientStorage, "the connection was reset"))
 			}
 			if c.Task.ID == "calls" && down.Load() { // the handler's own calls fail
-				return handlers.Outcome{}, job.Blame(job.Database, job.Errorf(job.TransientStorage, "the database is down"))
+				return handlers.Outcome{}, taskerr.Blame(taskerr.Database, taskerr.Errorf(taskerr.TransientStorage, "the database is down"))
 			}
 			return done(ctx, c)
 		})
@@ -171,7 +174,7 @@ func TestWorkResumesWithinAPollInterval(t *testing.T) {
 				const tasks = 20
 				up := time.Now().Add(outage)
 				var first, last atomic.Int64 // since it was up
-				w.startWith(needing(job.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+				w.startWith(needing(taskerr.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
 					since := time.Since(up)
 					if since < 0 {
 						return handlers.Outcome{}, modelDown()
@@ -214,7 +217,7 @@ func TestBreakerSlowsPolling(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var counter pollTimes
 		w.observer = &counter
-		w.startWith(needing(job.Model, func(context.Context, handlers.Call) (handlers.Outcome, error) {
+		w.startWith(needing(taskerr.Model, func(context.Context, handlers.Call) (handlers.Outcome, error) {
 			return handlers.Outcome{}, modelDown()
 		}))
 		for i := range 300 {
@@ -235,7 +238,7 @@ func TestBreakerWakesPolling(t *testing.T) {
 			inWorld(t, func(w *world) {
 				w.cfg.PollMin, w.cfg.PollMax = time.Hour, time.Hour
 				var calls atomic.Int32
-				w.startWith(needing(job.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+				w.startWith(needing(taskerr.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
 					if calls.Add(1) <= 3 {
 						return handlers.Outcome{}, modelDown()
 					}
@@ -260,7 +263,7 @@ func TestBreakerWakesPolling(t *testing.T) {
 func TestBreakerSparesTheOldOnes(t *testing.T) {
 	inWorld(t, func(w *world) {
 		began := time.Now()
-		w.startWith(needing(job.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+		w.startWith(needing(taskerr.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
 			switch since := time.Since(began); {
 			case c.Task.ID == "old" && since < 10*time.Second:
 				time.Sleep(30 * time.Second)
@@ -283,13 +286,13 @@ func TestBreakerSparesTheOldOnes(t *testing.T) {
 func TestBreakerIgnoresWhoDoesNotNeedIt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var calls atomic.Int32
-		w.startWith(needing(job.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+		w.startWith(needing(taskerr.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
 			if strings.HasPrefix(c.Task.ID, "needs-it") {
 				calls.Add(1)
 				return handlers.Outcome{}, modelDown()
 			}
 			out, err := done(ctx, c)
-			out.Unused = []job.Dependency{job.Model}
+			out.Unused = []taskerr.Dependency{taskerr.Model}
 			return out, err
 		}))
 		for i := range 3 { // so many are evidence where there is no probe

@@ -22,6 +22,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	storememory "github.com/seed-7227ef26/async-worker/internal/store/memory"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/queue"
 	"github.com/seed-7227ef26/async-worker/queue/memory"
 )
@@ -50,7 +51,7 @@ func (f handlerFunc) Check(t task.Task) error {
 		panic("a bug in a check")
 	}
 	if p.Refuse {
-		return job.Errorf(job.ValidationError, "payload.refuse is true")
+		return taskerr.Errorf(taskerr.ValidationError, "payload.refuse is true")
 	}
 	return nil
 }

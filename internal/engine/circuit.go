@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/event"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // The states of a circuit breaker. Source: Michael Nygard, "Release It!", 2007.
@@ -61,7 +61,7 @@ const (
 //     it down: the attempt is counted. From suspectAfter times on such jobs run one at a time, so that none is
 //     taken for another.
 type circuit struct {
-	of     job.Dependency
+	of     taskerr.Dependency
 	probe  func() Probe  // nil from it: there is none
 	most   time.Duration // the longest pause
 	slots  func() int    // of the worker
@@ -162,7 +162,7 @@ func (c *circuit) yields(id string) bool {
 
 // fails notes that a job failed by the fault of the service, and says whether the attempt is to be counted. known:
 // the service was down, and may be up again.
-func (c *circuit) fails(ctx context.Context, id string, failure *job.Error, known bool) verdict {
+func (c *circuit) fails(ctx context.Context, id string, failure *taskerr.Error, known bool) verdict {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now, mine := time.Now(), c.trial == id
@@ -247,7 +247,7 @@ func (c *circuit) trip() {
 		c.pause = c.most
 	}
 	if c.trouble == nil { // it was closed while an answer was waited for
-		c.trouble = &Trouble{Since: now, Class: job.DependencyUnavailable}
+		c.trouble = &Trouble{Since: now, Class: taskerr.DependencyUnavailable}
 	}
 	if c.state == closed {
 		c.since = now

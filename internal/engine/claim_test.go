@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/blob"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // closedBucket is a container that answers each read with an error.
@@ -23,9 +23,9 @@ func (b closedBucket) Open(context.Context, string) (blob.Properties, io.ReadClo
 
 // A claim check whose blob can't be read waits for a day, and is then dead-lettered: nothing comes back for ever.
 func TestUnreadableClaimCheck(t *testing.T) {
-	for class, err := range map[job.Class]error{
-		job.TransientStorage:      errDown,
-		job.DependencyUnavailable: errors.New("the account has no role for this container"),
+	for class, err := range map[taskerr.Class]error{
+		taskerr.TransientStorage:      errDown,
+		taskerr.DependencyUnavailable: errors.New("the account has no role for this container"),
 	} {
 		inWorld(t, func(w *world) {
 			w.bucket = closedBucket{err: err}

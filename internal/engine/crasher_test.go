@@ -10,6 +10,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // Tasks that take the model down each time they run end, and cost the others no attempt.
@@ -17,7 +18,7 @@ func TestCrashersEnd(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var s service
 		w.probes, w.cfg.PollMax = s.probes(), 300*time.Millisecond
-		w.startWith(needing(job.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+		w.startWith(needing(taskerr.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
 			if poisonous(c.Task.ID) {
 				time.Sleep(100 * time.Millisecond)
 				s.crash(3 * time.Second)
@@ -47,7 +48,7 @@ func TestCrasherWithoutAProbe(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var s service
 		var up atomic.Int64 // when it is up again, in Unix nanoseconds
-		w.startWith(needing(job.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+		w.startWith(needing(taskerr.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
 			if poisonous(c.Task.ID) {
 				up.Store(time.Now().Add(time.Minute).UnixNano())
 			}
@@ -80,7 +81,7 @@ func TestDatabaseCrashersEnd(t *testing.T) {
 					if _ = s.use(c.Task.ID, 0); poisonous(c.Task.ID) && when == "runs" {
 						s.crash(3 * time.Second)
 						time.Sleep(time.Second)
-						return handlers.Outcome{}, job.Blame(job.Database, job.Errorf(job.TransientStorage, "the connection was reset"))
+						return handlers.Outcome{}, taskerr.Blame(taskerr.Database, taskerr.Errorf(taskerr.TransientStorage, "the connection was reset"))
 					}
 					time.Sleep(200 * time.Millisecond)
 					return done(ctx, c)

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	storememory "github.com/seed-7227ef26/async-worker/internal/store/memory"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // sentAgain is message("t1", "") as somebody sends it who wants to hear of it.
@@ -49,7 +50,7 @@ func TestSentAgainAfterAFailure(t *testing.T) {
 		w.outbox = func() { woken.Add(1) }
 		w.start(func(context.Context, handlers.Call) (handlers.Outcome, error) {
 			runs.Add(1)
-			return handlers.Outcome{}, job.Errorf(job.CorruptionDetected, "broken")
+			return handlers.Outcome{}, taskerr.Errorf(taskerr.CorruptionDetected, "broken")
 		})
 		w.send(w.queues.Normal, message("t1", ""))
 		w.settled(time.Minute)

@@ -17,6 +17,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
@@ -94,7 +95,7 @@ func TestBadMessagesAreDeadLettered(t *testing.T) {
 				w.send(w.queues.Normal, c.text)
 				w.settled(time.Minute)
 				w.expectDepth(w.queues.Normal, 0)
-				if env := w.expectBuried(c.reason); env.Original != c.text || env.ErrorClass != string(job.ValidationError) {
+				if env := w.expectBuried(c.reason); env.Original != c.text || env.ErrorClass != string(taskerr.ValidationError) {
 					t.Errorf("the envelope is %+v", env)
 				}
 			})
@@ -128,15 +129,15 @@ func TestErrorsBySort(t *testing.T) {
 		err      error
 		panics   bool
 		attempts int
-		class    job.Class
+		class    taskerr.Class
 		reason   string
 	}{
-		"permanent":      {err: job.Errorf(job.CorruptionDetected, "broken"), attempts: 1, class: job.CorruptionDetected, reason: "permanent"},
-		"retryable":      {err: job.Errorf(job.ModelOverloaded, "busy"), attempts: 3, class: job.ModelOverloaded, reason: "exhausted"},
-		"unknown":        {err: errors.New("who knows"), attempts: 1, class: job.InternalBug, reason: "permanent"},
-		"panic":          {panics: true, attempts: 1, class: job.InternalBug, reason: "permanent"},
-		"wrapped":        {err: fmt.Errorf("deep: %w", job.Errorf(job.AIRateLimit, "slow down")), attempts: 3, class: job.AIRateLimit, reason: "exhausted"},
-		"call's timeout": {err: context.DeadlineExceeded, attempts: 3, class: job.NetworkTimeout, reason: "exhausted"},
+		"permanent":      {err: taskerr.Errorf(taskerr.CorruptionDetected, "broken"), attempts: 1, class: taskerr.CorruptionDetected, reason: "permanent"},
+		"retryable":      {err: taskerr.Errorf(taskerr.ModelOverloaded, "busy"), attempts: 3, class: taskerr.ModelOverloaded, reason: "exhausted"},
+		"unknown":        {err: errors.New("who knows"), attempts: 1, class: taskerr.InternalBug, reason: "permanent"},
+		"panic":          {panics: true, attempts: 1, class: taskerr.InternalBug, reason: "permanent"},
+		"wrapped":        {err: fmt.Errorf("deep: %w", taskerr.Errorf(taskerr.AIRateLimit, "slow down")), attempts: 3, class: taskerr.AIRateLimit, reason: "exhausted"},
+		"call's timeout": {err: context.DeadlineExceeded, attempts: 3, class: taskerr.NetworkTimeout, reason: "exhausted"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
@@ -161,7 +162,7 @@ func TestRetrySucceedsLater(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
 			if c.Attempt < 3 {
-				return handlers.Outcome{}, job.Errorf(job.TransientStorage, "not yet")
+				return handlers.Outcome{}, taskerr.Errorf(taskerr.TransientStorage, "not yet")
 			}
 			return done(ctx, c)
 		})

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/engine"
 	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
@@ -46,9 +47,9 @@ func work(d time.Duration, f handlerFunc) handlerFunc {
 }
 
 func lives() []life {
-	failing := func(class job.Class) handlerFunc {
+	failing := func(class taskerr.Class) handlerFunc {
 		return func(context.Context, handlers.Call) (handlers.Outcome, error) {
-			return handlers.Outcome{}, job.Errorf(class, "on purpose")
+			return handlers.Outcome{}, taskerr.Errorf(class, "on purpose")
 		}
 	}
 	var tried atomic.Int32
@@ -57,14 +58,14 @@ func lives() []life {
 		{name: "succeeds later", ends: job.Succeeded, handler: work(time.Second, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
 			if tried.Add(1) == 1 {
 				c.Progress.Checkpoint("here")
-				return handlers.Outcome{}, job.Errorf(job.ModelOverloaded, "busy")
+				return handlers.Outcome{}, taskerr.Errorf(taskerr.ModelOverloaded, "busy")
 			}
 			return done(ctx, c)
 		})},
 		{name: "saves", handler: saving(), ends: job.Succeeded},
-		{name: "fails", handler: work(time.Second, failing(job.CorruptionDetected)), ends: job.Failed},
-		{name: "fails and is sent again", handler: work(time.Second, failing(job.CorruptionDetected)), again: true, ends: job.Failed},
-		{name: "fails each time", handler: work(time.Second, failing(job.AIRateLimit)), ends: job.Failed},
+		{name: "fails", handler: work(time.Second, failing(taskerr.CorruptionDetected)), ends: job.Failed},
+		{name: "fails and is sent again", handler: work(time.Second, failing(taskerr.CorruptionDetected)), again: true, ends: job.Failed},
+		{name: "fails each time", handler: work(time.Second, failing(taskerr.AIRateLimit)), ends: job.Failed},
 		{name: "refused", handler: work(time.Second, done), text: message("t1", `,"refuse":true`), ends: job.Failed},
 		{name: "canceled", handler: work(10*time.Minute, done), cancel: true, ends: job.Canceled},
 		{name: "moved", handler: work(time.Second, done), text: `{"task_id":"t1","task_type":"test","payload":{},"priority":"high"}`, ends: job.Succeeded},

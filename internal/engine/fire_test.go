@@ -12,6 +12,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	storememory "github.com/seed-7227ef26/async-worker/internal/store/memory"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
@@ -50,7 +51,7 @@ func (w *world) hook() *hooked {
 	return h
 }
 
-var errDown = job.Errorf(job.TransientStorage, "the database is down")
+var errDown = taskerr.Errorf(taskerr.TransientStorage, "the database is down")
 
 // A panic while a message is looked at ends that message and not the worker.
 func TestPanicInCheck(t *testing.T) {
@@ -61,7 +62,7 @@ func TestPanicInCheck(t *testing.T) {
 		w.settled(time.Minute)
 		w.expectState("good", job.Succeeded, 1)
 		w.expectState("bad", job.Failed, 0)
-		if env := w.expectBuried("internal_bug"); env.ErrorClass != string(job.InternalBug) {
+		if env := w.expectBuried("internal_bug"); env.ErrorClass != string(taskerr.InternalBug) {
 			t.Errorf("the envelope is %+v", env)
 		}
 		w.expectDepth(w.queues.Normal, 0)
@@ -124,7 +125,7 @@ func TestCheckpointSurvivesAnError(t *testing.T) {
 		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
 			if c.Attempt == 1 {
 				c.Progress.Checkpoint(7)
-				return handlers.Outcome{}, job.Errorf(job.ModelOverloaded, "busy")
+				return handlers.Outcome{}, taskerr.Errorf(taskerr.ModelOverloaded, "busy")
 			}
 			if string(c.Checkpoint) != "7" {
 				t.Errorf("the checkpoint is %q, want 7", c.Checkpoint)
@@ -158,7 +159,7 @@ func TestStoreRefusalIsRetried(t *testing.T) {
 func TestBeginRefusesForGood(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.hook().begin = func(context.Context, store.Begin) (store.Begun, error) {
-			return store.Begun{}, job.Errorf(job.ValidationError, "a value can't be stored")
+			return store.Begun{}, taskerr.Errorf(taskerr.ValidationError, "a value can't be stored")
 		}
 		w.start(done)
 		w.send(w.queues.Normal, message("t1", ""))
@@ -242,7 +243,7 @@ func TestLostStagingCostsNoAttempt(t *testing.T) {
 func TestLongErrorIsBuried(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.start(func(context.Context, handlers.Call) (handlers.Outcome, error) {
-			return handlers.Outcome{}, job.Errorf(job.CorruptionDetected, "%s", strings.Repeat("\x01", 40_000))
+			return handlers.Outcome{}, taskerr.Errorf(taskerr.CorruptionDetected, "%s", strings.Repeat("\x01", 40_000))
 		})
 		w.send(w.queues.Normal, message("t1", ""))
 		w.settled(time.Minute)

@@ -9,6 +9,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
@@ -66,7 +67,7 @@ func TestHeartbeatEndsBeforeSettling(t *testing.T) {
 func TestDeadLetterIsCopiedOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.start(func(context.Context, handlers.Call) (handlers.Outcome, error) {
-			return handlers.Outcome{}, job.Errorf(job.CorruptionDetected, "broken")
+			return handlers.Outcome{}, taskerr.Errorf(taskerr.CorruptionDetected, "broken")
 		})
 		for range 3 {
 			w.send(w.queues.Normal, message("t1", ""))
@@ -136,7 +137,7 @@ func TestEarlierDeadLetterIsCopied(t *testing.T) {
 		w.queues.DeadLetter = closedQueue{w.queues.DeadLetter, &closed}
 		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
 			if !c.Task.Hints.Force {
-				return handlers.Outcome{}, job.Errorf(job.CorruptionDetected, "broken")
+				return handlers.Outcome{}, taskerr.Errorf(taskerr.CorruptionDetected, "broken")
 			}
 			return done(ctx, c)
 		})
@@ -176,7 +177,7 @@ func TestBothDeadLettersAreCopied(t *testing.T) {
 		normal := w.queues.Normal
 		w.queues.Normal = deafQueue{normal, &deaf}
 		w.start(func(context.Context, handlers.Call) (handlers.Outcome, error) {
-			return handlers.Outcome{}, job.Errorf(job.CorruptionDetected, "broken")
+			return handlers.Outcome{}, taskerr.Errorf(taskerr.CorruptionDetected, "broken")
 		})
 		w.send(normal, message("t1", ""))
 		w.settled(8 * time.Second)

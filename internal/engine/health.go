@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
@@ -39,9 +39,9 @@ type Health struct {
 
 // Trouble is a failure that lasts.
 type Trouble struct {
-	Since time.Time `json:"since"` // the first failure in a row
-	Class job.Class `json:"error_class"`
-	Hint  string    `json:"hint,omitempty"` // what to look at, or to mend
+	Since time.Time     `json:"since"` // the first failure in a row
+	Class taskerr.Class `json:"error_class"`
+	Hint  string        `json:"hint,omitempty"` // what to look at, or to mend
 }
 
 // StoreHealth says since when no message can be begun, and how long each of them waits now.
@@ -51,7 +51,7 @@ type StoreHealth struct {
 }
 
 // Refuses says that the database answers, but not as the worker needs it: somebody has to mend something.
-func (s StoreHealth) Refuses() bool { return s.Class == job.DependencyUnavailable }
+func (s StoreHealth) Refuses() bool { return s.Class == taskerr.DependencyUnavailable }
 
 // QueueHealth is how receiving from a queue goes.
 type QueueHealth struct {
@@ -61,10 +61,10 @@ type QueueHealth struct {
 
 // DependencyHealth is the state of a circuit breaker.
 type DependencyHealth struct {
-	Name    job.Dependency `json:"name"`
-	State   string         `json:"state"` // closed: it is up; open: it is down; half-open: it is tried
-	Since   time.Time      `json:"since"` // when it went down, or came back
-	Trouble *Trouble       `json:"trouble,omitempty"`
+	Name    taskerr.Dependency `json:"name"`
+	State   string             `json:"state"` // closed: it is up; open: it is down; half-open: it is tried
+	Since   time.Time          `json:"since"` // when it went down, or came back
+	Trouble *Trouble           `json:"trouble,omitempty"`
 }
 
 // Down says whether tasks that need the dependency wait.
@@ -107,7 +107,7 @@ func (l *limits) health() []TypeHealth {
 }
 
 // again is the trouble after one more failure. Troubles are not changed once they are made: snapshots share them.
-func (t *Trouble) again(now time.Time, class job.Class, hint string) *Trouble {
+func (t *Trouble) again(now time.Time, class taskerr.Class, hint string) *Trouble {
 	next := &Trouble{Since: now, Class: class, Hint: hint}
 	if t != nil {
 		next.Since = t.Since
@@ -116,24 +116,24 @@ func (t *Trouble) again(now time.Time, class job.Class, hint string) *Trouble {
 }
 
 // hint says what to look at after a failure: what its origin knows, or what follows from its class.
-func hint(failure *job.Error) string {
+func hint(failure *taskerr.Error) string {
 	if failure.Hint != "" {
 		return failure.Hint
 	}
 	switch failure.Class {
-	case job.AIRateLimit:
+	case taskerr.AIRateLimit:
 		return "raise the rate limit of the model's account, or lower WORKER_CONCURRENCY"
-	case job.ModelOverloaded:
+	case taskerr.ModelOverloaded:
 		return "the model's service is overloaded: see its status page; waiting may help"
-	case job.DependencyUnavailable:
+	case taskerr.DependencyUnavailable:
 		return "a service fails, or refuses the worker; the error before this says which and how: check its state, its address and its credentials"
-	case job.TransientStorage:
+	case taskerr.TransientStorage:
 		return "the storage account, the database or this machine's disk fails: the error before this says which; waiting may help"
-	case job.NetworkTimeout:
+	case taskerr.NetworkTimeout:
 		return "a service does not answer: check the network, a firewall, its load"
-	case job.Timeout:
+	case taskerr.Timeout:
 		return "tasks take longer than TASK_TIMEOUT_SEC: raise it, or give them more processor or memory, or lower WORKER_CONCURRENCY"
-	case job.InternalBug:
+	case taskerr.InternalBug:
 		return "a bug in the worker: report it with the stack from the log"
 	default:
 		return ""
@@ -141,10 +141,10 @@ func hint(failure *job.Error) string {
 }
 
 // queueTrouble classifies the error of a receive.
-func queueTrouble(err error) (job.Class, string) {
+func queueTrouble(err error) (taskerr.Class, string) {
 	if errors.Is(err, queue.ErrNotFound) {
-		return job.DependencyUnavailable, "somebody deleted the queue: it is created again, the messages that were in it are gone"
+		return taskerr.DependencyUnavailable, "somebody deleted the queue: it is created again, the messages that were in it are gone"
 	}
-	failure := job.Classify(err)
+	failure := taskerr.Classify(err)
 	return failure.Class, hint(failure)
 }

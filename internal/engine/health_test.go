@@ -14,6 +14,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/engine"
 	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
@@ -48,8 +49,8 @@ func TestForbiddenQueue(t *testing.T) {
 			if !forbidden.Load() {
 				return nil
 			}
-			return &job.Error{
-				Class: job.DependencyUnavailable, Dependency: job.Queues,
+			return &taskerr.Error{
+				Class: taskerr.DependencyUnavailable, Dependency: taskerr.Queues,
 				Message: "receive: Azure answered 403 AuthorizationPermissionMismatch", Hint: "give it the role Storage Queue Data Contributor",
 			}
 		}, func() {}}
@@ -61,7 +62,7 @@ func TestForbiddenQueue(t *testing.T) {
 		w.settled(10 * time.Minute)
 		w.expectState("high", job.Succeeded, 1) // the other queues are served
 		got := w.trouble()
-		if got == nil || got.Class != job.DependencyUnavailable || got.Since.After(began) || !strings.Contains(got.Hint, "Contributor") {
+		if got == nil || got.Class != taskerr.DependencyUnavailable || got.Since.After(began) || !strings.Contains(got.Hint, "Contributor") {
 			t.Errorf("the health says %+v", got)
 		}
 		w.expectLog("level=ERROR", "can't receive", "queue=acme-tasks ", "403", "Contributor")
@@ -116,7 +117,7 @@ func TestFullDisk(t *testing.T) {
 		})
 		w.send(w.queues.Normal, message("t1", ""))
 		w.settled(time.Second)
-		if got := w.health("test").Trouble; got == nil || got.Class != job.TransientStorage || !strings.Contains(got.Hint, "disk is full") {
+		if got := w.health("test").Trouble; got == nil || got.Class != taskerr.TransientStorage || !strings.Contains(got.Hint, "disk is full") {
 			t.Errorf("the health says %+v", got)
 		}
 		w.expectLog("level=WARN", "task failed, and is tried again", "error_class=transient_storage", "disk is full: free space")
@@ -143,7 +144,7 @@ func TestPanicInHandler(t *testing.T) {
 		w.expectState("bad", job.Failed, 1)
 		w.expectLog("level=ERROR", "a bug in the worker", "a bug in a handler", "stack=")
 		w.expectLog("level=WARN", "task failed", "stage=", "error_class=internal_bug", "hint=", "report it with the stack")
-		if got := w.health("test").Trouble; got == nil || got.Class != job.InternalBug {
+		if got := w.health("test").Trouble; got == nil || got.Class != taskerr.InternalBug {
 			t.Errorf("the health says %+v", got)
 		}
 		w.send(w.queues.Normal, message("good", ""))
@@ -184,12 +185,12 @@ func TestHealth(t *testing.T) {
 	inWorld(t, func(w *world) {
 		const secret = "hunter2"
 		began := time.Now()
-		w.startWith(needing(job.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+		w.startWith(needing(taskerr.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
 			if c.Task.ID == "long" {
 				time.Sleep(time.Minute)
 				return done(ctx, c)
 			}
-			return handlers.Outcome{}, job.Blame(job.Model, job.Errorf(job.ModelOverloaded, "the model is down: %s", secret))
+			return handlers.Outcome{}, taskerr.Blame(taskerr.Model, taskerr.Errorf(taskerr.ModelOverloaded, "the model is down: %s", secret))
 		}))
 		w.send(w.queues.High, message("long", ""))
 		for _, id := range []string{"t1", "t2", "t3"} { // one alone says nothing of the model
@@ -200,7 +201,7 @@ func TestHealth(t *testing.T) {
 		if h.Running != 1 || h.Slots != 4 || h.Draining || h.Store != nil {
 			t.Errorf("the health is %+v", h)
 		}
-		if d := h.Dependencies; len(d) != 1 || !d[0].Down() || d[0].Since.Sub(began) > 20*time.Second || d[0].Trouble.Class != job.ModelOverloaded {
+		if d := h.Dependencies; len(d) != 1 || !d[0].Down() || d[0].Since.Sub(began) > 20*time.Second || d[0].Trouble.Class != taskerr.ModelOverloaded {
 			t.Errorf("the dependencies are %+v", d)
 		}
 		text, err := json.Marshal(h)

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
@@ -40,12 +41,12 @@ func (e *Engine) handle(ctx context.Context, q queue.Queue, m *queue.Message) {
 	}
 	h, ok := e.tuning().Handlers[t.Type]
 	if !ok {
-		e.reject(bounded, d, rejection(t, "unknown_type", job.Errorf(job.ValidationError,
+		e.reject(bounded, d, rejection(t, "unknown_type", taskerr.Errorf(taskerr.ValidationError,
 			"task_type %q is not one that this worker can do; it takes %s", t.Type, e.typeList())))
 		return
 	}
 	if _, err := safely(d.log, func() (struct{}, error) { return struct{}{}, h.Check(t) }); err != nil {
-		e.refuse(bounded, d, t, job.Classify(err))
+		e.refuse(bounded, d, t, taskerr.Classify(err))
 		return
 	}
 	if e.route(bounded, d, decoded.Priority) {
@@ -81,7 +82,7 @@ func (e *Engine) handle(ctx context.Context, q queue.Queue, m *queue.Message) {
 func (e *Engine) begin(ctx context.Context, a *attempt) bool {
 	b, err := e.ask(ctx, a)
 	if invalid(err) {
-		e.refuse(ctx, a.delivery, a.task, job.Classify(err)) // it can't be stored, now or later
+		e.refuse(ctx, a.delivery, a.task, taskerr.Classify(err)) // it can't be stored, now or later
 		return false
 	}
 	if err != nil {
@@ -89,7 +90,7 @@ func (e *Engine) begin(ctx context.Context, a *attempt) bool {
 		return false
 	}
 	e.throttle.store.began(time.Since(a.asked))
-	e.breakers.of(job.Database).seen()
+	e.breakers.of(taskerr.Database).seen()
 	a.begun = b
 	a.holder = store.Holder{JobID: a.task.ID, Fence: b.Fence}
 	switch b.Decision {
@@ -102,12 +103,12 @@ func (e *Engine) begin(ctx context.Context, a *attempt) bool {
 		a.log.Debug("not now; hiding the message", "decision", b.Decision, "wait", b.Wait)
 		a.putBack(ctx, max(b.Wait, time.Second))
 	case store.Conflict:
-		e.reject(ctx, a.delivery, rejection(a.task, "conflict", &job.Error{
-			Class: job.ValidationError, Code: "TASK_ID_CONFLICT",
+		e.reject(ctx, a.delivery, rejection(a.task, "conflict", &taskerr.Error{
+			Class: taskerr.ValidationError, Code: "TASK_ID_CONFLICT",
 			Message: "the task id is taken by a job with another payload; send the new payload under an id of its own",
 		}))
 	case store.Spent:
-		e.obs.Finished(a.task.Type, Ending{Outcome: string(job.Failed), Class: job.WorkerLost, Attempt: b.Attempt, JobTook: b.Duration})
+		e.obs.Finished(a.task.Type, Ending{Outcome: string(job.Failed), Class: taskerr.WorkerLost, Attempt: b.Attempt, JobTook: b.Duration})
 		e.deps.Outbox()
 		e.bury(ctx, a.delivery, string(a.task.Type), a.task.ID, b.DeadLetter)
 	case store.Done, store.Dropped:
@@ -197,7 +198,7 @@ func (e *Engine) claim(ctx context.Context, name string) (string, error) {
 	}
 	_, body, err := e.deps.Bucket.Open(ctx, name)
 	if errors.Is(err, blob.ErrNotFound) {
-		return "", job.Errorf(job.ContentMissing, "the claim check's blob is not in the tenant's container")
+		return "", taskerr.Errorf(taskerr.ContentMissing, "the claim check's blob is not in the tenant's container")
 	}
 	if err != nil {
 		return "", fmt.Errorf("open a claim check's blob: %w", err)
@@ -213,15 +214,15 @@ func (e *Engine) claim(ctx context.Context, name string) (string, error) {
 // undecoded is for a message that is no task: for good, or because its text can't be had for now.
 func (e *Engine) undecoded(ctx context.Context, d *delivery, known task.Known, err error) {
 	if invalid, ok := errors.AsType[*task.Invalid](err); ok {
-		failure := &job.Error{Class: job.ValidationError, Message: invalid.Error()}
+		failure := &taskerr.Error{Class: taskerr.ValidationError, Message: invalid.Error()}
 		e.reject(ctx, d, knownRejection(invalid.Known, string(invalid.Reason), failure))
 		return
 	}
-	failure, ok := errors.AsType[*job.Error](err)
+	failure, ok := errors.AsType[*taskerr.Error](err)
 	if !ok { // a permission or a setting, which somebody may mend
-		failure = &job.Error{Class: job.DependencyUnavailable, Message: "the claim check's blob can't be read; the worker's log has the details", Cause: err}
+		failure = &taskerr.Error{Class: taskerr.DependencyUnavailable, Message: "the claim check's blob can't be read; the worker's log has the details", Cause: err}
 	}
-	if !job.Classes[failure.Class].Retryable || d.givenUp() {
+	if !taskerr.Classes[failure.Class].Retryable || d.givenUp() {
 		e.reject(ctx, d, knownRejection(known, string(failure.Class), failure))
 		return
 	}
@@ -231,10 +232,10 @@ func (e *Engine) undecoded(ctx context.Context, d *delivery, known task.Known, e
 }
 
 // refuse rejects a task for its payload, or for a bug that its payload meets.
-func (e *Engine) refuse(ctx context.Context, d *delivery, t task.Task, failure *job.Error) {
+func (e *Engine) refuse(ctx context.Context, d *delivery, t task.Task, failure *taskerr.Error) {
 	reason := "invalid_payload"
-	if failure.Class == job.InternalBug {
-		reason = string(job.InternalBug)
+	if failure.Class == taskerr.InternalBug {
+		reason = string(taskerr.InternalBug)
 	}
 	e.reject(ctx, d, rejection(t, reason, failure))
 }
@@ -251,7 +252,7 @@ func (e *Engine) reject(ctx context.Context, d *delivery, r store.Rejection) {
 	e.after(settled)
 	again := settled.DeadLetter != nil && settled.DeadLetter.Sent // it was recorded and copied, and came back
 	if e.bury(ctx, d, r.Type, r.JobID, settled.DeadLetter) && !again && settled.State == string(job.Failed) {
-		e.obs.Finished(task.Type(r.Type), Ending{Outcome: settled.State, Class: job.Class(r.Error.Class)})
+		e.obs.Finished(task.Type(r.Type), Ending{Outcome: settled.State, Class: taskerr.Class(r.Error.Class)})
 	}
 }
 
@@ -276,14 +277,14 @@ func (e *Engine) typeList() string {
 	return strings.Join(names, ", ")
 }
 
-func rejection(t task.Task, reason string, failure *job.Error) store.Rejection {
+func rejection(t task.Task, reason string, failure *taskerr.Error) store.Rejection {
 	return store.Rejection{
 		JobID: t.ID, Type: string(t.Type), Payload: t.Payload, WebhookURL: t.WebhookURL, RequestedBy: t.RequestedBy,
 		Record: t.ID != "" && reason != "conflict", Reason: reason, Error: describe(failure, t.Type),
 	}
 }
 
-func knownRejection(k task.Known, reason string, failure *job.Error) store.Rejection {
+func knownRejection(k task.Known, reason string, failure *taskerr.Error) store.Rejection {
 	return store.Rejection{
 		JobID: k.TaskID, Type: string(k.Type), Payload: k.Payload, WebhookURL: k.WebhookURL, RequestedBy: k.RequestedBy,
 		Record: k.TaskID != "" && !k.OtherClient, Reason: reason, Error: describe(failure, k.Type),

@@ -9,6 +9,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/event"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // How many tasks of one type run at a time follows from how its last attempts ended: additive increase,
@@ -114,7 +115,7 @@ func (l *limits) leave(t task.Type) {
 
 // ended notes how an attempt ended, with the outcome and class that the Observer is told. What says nothing
 // of the type does not count: an error of the task itself, a cancel, a release, a lost lease.
-func (l *limits) ended(t task.Type, jobID, outcome string, class job.Class, hint string, took time.Duration) {
+func (l *limits) ended(t task.Type, jobID, outcome string, class taskerr.Class, hint string, took time.Duration) {
 	failed := class != "" && !blameless(class)
 	if !failed && outcome != string(job.Succeeded) {
 		return
@@ -189,9 +190,9 @@ func (l *limits) raise(t task.Type, limit *limit, by int) {
 }
 
 // blameless says whether a class is the fault of the task alone, or of its sender.
-func blameless(c job.Class) bool {
+func blameless(c taskerr.Class) bool {
 	switch c {
-	case job.ValidationError, job.UnsupportedFormat, job.ContentMissing, job.CorruptionDetected, job.QuotaExceeded:
+	case taskerr.ValidationError, taskerr.UnsupportedFormat, taskerr.ContentMissing, taskerr.CorruptionDetected, taskerr.QuotaExceeded:
 		return true
 	default:
 		return false

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/engine"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // typed is a handler of another type than "test".
@@ -73,7 +74,7 @@ func TestLimitHalvesAndRecovers(t *testing.T) {
 			defer m.enter()()
 			time.Sleep(time.Second)
 			if spike.Load() {
-				return handlers.Outcome{}, job.Errorf(job.AIRateLimit, "slow down")
+				return handlers.Outcome{}, taskerr.Errorf(taskerr.AIRateLimit, "slow down")
 			}
 			return done(ctx, c)
 		}), typed{func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
@@ -146,17 +147,17 @@ func TestLimitRecoversInQuiet(t *testing.T) {
 // circuit breaker is open.
 func TestLimitIgnoresWhatSaysNothing(t *testing.T) {
 	for name, fail := range map[string]func() error{
-		"validation_error":    func() error { return job.Errorf(job.ValidationError, "bad") },
-		"unsupported_format":  func() error { return job.Errorf(job.UnsupportedFormat, "bad") },
-		"content_missing":     func() error { return job.Errorf(job.ContentMissing, "bad") },
-		"corruption_detected": func() error { return job.Errorf(job.CorruptionDetected, "bad") },
-		"quota_exceeded":      func() error { return job.Errorf(job.QuotaExceeded, "bad") },
+		"validation_error":    func() error { return taskerr.Errorf(taskerr.ValidationError, "bad") },
+		"unsupported_format":  func() error { return taskerr.Errorf(taskerr.UnsupportedFormat, "bad") },
+		"content_missing":     func() error { return taskerr.Errorf(taskerr.ContentMissing, "bad") },
+		"corruption_detected": func() error { return taskerr.Errorf(taskerr.CorruptionDetected, "bad") },
+		"quota_exceeded":      func() error { return taskerr.Errorf(taskerr.QuotaExceeded, "bad") },
 		"breaker":             modelDown,
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				var runs atomic.Int32
-				w.startWith(needing(job.Model, func(context.Context, handlers.Call) (handlers.Outcome, error) {
+				w.startWith(needing(taskerr.Model, func(context.Context, handlers.Call) (handlers.Outcome, error) {
 					runs.Add(1)
 					return handlers.Outcome{}, fail()
 				}))
@@ -185,7 +186,7 @@ func TestLimitStarvesNoOtherType(t *testing.T) {
 		var failed atomic.Int32
 		w.startWith(handlerFunc(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
 			if failed.Add(1) <= 30 {
-				return handlers.Outcome{}, job.Errorf(job.AIRateLimit, "slow down")
+				return handlers.Outcome{}, taskerr.Errorf(taskerr.AIRateLimit, "slow down")
 			}
 			select {
 			case <-time.After(20 * time.Minute):

@@ -3,8 +3,8 @@ package engine
 import (
 	"time"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // Observer is told what happens, for metrics and benchmarks. Its methods must not block.
@@ -29,7 +29,7 @@ type Observer interface {
 // Ending is how an attempt ended.
 type Ending struct {
 	Outcome string        // a job state, Retried, Released or Lost
-	Class   job.Class     // of the error; empty: there was none
+	Class   taskerr.Class // of the error; empty: there was none
 	Attempt int           // 1 is the first; of a job that ended without one, how many it had
 	Took    time.Duration // the attempt
 	JobTook time.Duration // from the start of the job's first attempt to its end; zero: it goes on, or was never started

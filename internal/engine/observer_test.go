@@ -14,6 +14,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/engine"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
@@ -53,12 +54,12 @@ func (w *witness) Finished(t task.Type, e engine.Ending) {
 func TestObserverIsTold(t *testing.T) {
 	busy := work(2*time.Second, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
 		if c.Attempt == 1 {
-			return handlers.Outcome{}, job.Errorf(job.ModelOverloaded, "busy")
+			return handlers.Outcome{}, taskerr.Errorf(taskerr.ModelOverloaded, "busy")
 		}
 		return done(ctx, c)
 	})
 	damaged := func(context.Context, handlers.Call) (handlers.Outcome, error) {
-		return handlers.Outcome{}, job.Errorf(job.CorruptionDetected, "cut off")
+		return handlers.Outcome{}, taskerr.Errorf(taskerr.CorruptionDetected, "cut off")
 	}
 	for _, c := range []struct {
 		name    string
@@ -128,7 +129,7 @@ type brokenSends struct {
 func (q *brokenSends) Send(ctx context.Context, text string, o queue.SendOptions) (string, error) {
 	q.tries.Add(1)
 	if q.down.Load() {
-		return "", job.Errorf(job.TransientStorage, "down")
+		return "", taskerr.Errorf(taskerr.TransientStorage, "down")
 	}
 	return q.Queue.Send(ctx, text, o)
 }

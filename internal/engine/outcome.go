@@ -9,15 +9,15 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-func (e *Engine) succeed(ctx context.Context, a *attempt, out handlers.Outcome) (string, job.Class) {
+func (e *Engine) succeed(ctx context.Context, a *attempt, out handlers.Outcome) (string, taskerr.Class) {
 	result, err := safely(a.log, func() (json.RawMessage, error) { return a.finished(out.Result) })
 	if err != nil {
-		a.failure = &job.Error{Class: job.InternalBug, Message: "the result can't be written as JSON", Cause: err}
+		a.failure = &taskerr.Error{Class: taskerr.InternalBug, Message: "the result can't be written as JSON", Cause: err}
 		return e.fail(ctx, a, a.failure, "permanent")
 	}
 	settled, err := e.transact(ctx, a, func(ctx context.Context) (store.Settled, error) {
@@ -25,7 +25,7 @@ func (e *Engine) succeed(ctx context.Context, a *attempt, out handlers.Outcome) 
 			Holder: a.holder, Result: result, Effects: out.Effects, Events: a.journal.rest().all(),
 		})
 	})
-	if failure, ok := errors.AsType[*job.Error](err); ok && !job.Classes[failure.Class].Retryable {
+	if failure, ok := errors.AsType[*taskerr.Error](err); ok && !taskerr.Classes[failure.Class].Retryable {
 		a.failure = failure
 		return e.fail(ctx, a, failure, "permanent") // an effect was refused for good
 	}
@@ -44,7 +44,7 @@ func (e *Engine) succeed(ctx context.Context, a *attempt, out handlers.Outcome) 
 	return settled.State, ""
 }
 
-func (e *Engine) cancel(ctx context.Context, a *attempt) (string, job.Class) {
+func (e *Engine) cancel(ctx context.Context, a *attempt) (string, taskerr.Class) {
 	settled, err := e.transact(ctx, a, func(ctx context.Context) (store.Settled, error) {
 		return e.deps.Store.Canceled(ctx, a.holder, a.journal.rest().all())
 	})
@@ -60,16 +60,16 @@ func (e *Engine) cancel(ctx context.Context, a *attempt) (string, job.Class) {
 // store refuses the release, and neither row nor message is ours to touch (I4). Else (the staged version
 // went to another job, or the store was away for longer than a lease) nobody has it, and it is given
 // back: no attempt is counted for what was not the task's fault (I9), not without an end (I11).
-func (e *Engine) yield(ctx context.Context, a *attempt) (string, job.Class) {
+func (e *Engine) yield(ctx context.Context, a *attempt) (string, taskerr.Class) {
 	return e.giveBackAtMost(ctx, a, time.Second, "the right to this attempt was lost", true)
 }
 
 // release gives the job back without a counted attempt (I9); the message comes back after wait.
-func (e *Engine) release(ctx context.Context, a *attempt, wait time.Duration, why string) (string, job.Class) {
+func (e *Engine) release(ctx context.Context, a *attempt, wait time.Duration, why string) (string, taskerr.Class) {
 	return e.giveBack(ctx, a, wait, why, store.Release{})
 }
 
-func (e *Engine) giveBack(ctx context.Context, a *attempt, wait time.Duration, why string, r store.Release) (string, job.Class) {
+func (e *Engine) giveBack(ctx context.Context, a *attempt, wait time.Duration, why string, r store.Release) (string, taskerr.Class) {
 	a.journal.note(why)
 	a.why, a.wait = why, wait
 	_, err := e.transact(ctx, a, func(ctx context.Context) (store.Settled, error) {
@@ -87,7 +87,7 @@ func (e *Engine) giveBack(ctx context.Context, a *attempt, wait time.Duration, w
 	return Released, ""
 }
 
-func (e *Engine) retry(ctx context.Context, a *attempt, failure *job.Error) (string, job.Class) {
+func (e *Engine) retry(ctx context.Context, a *attempt, failure *taskerr.Error) (string, taskerr.Class) {
 	wait := e.policy(a.spec).Wait(a.begun.Attempt, a.begun.LastWait, failure.RetryAfter, rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())))
 	away, err := e.blame(ctx, a, failure, func(ctx context.Context) (store.Settled, error) {
 		if err := e.keepCheckpoint(ctx, a); err != nil {
@@ -98,7 +98,7 @@ func (e *Engine) retry(ctx context.Context, a *attempt, failure *job.Error) (str
 		})
 	})
 	if away {
-		return e.await(ctx, a, job.Database, true)
+		return e.await(ctx, a, taskerr.Database, true)
 	}
 	if err != nil {
 		return e.uncommitted(ctx, a, err)
@@ -109,7 +109,7 @@ func (e *Engine) retry(ctx context.Context, a *attempt, failure *job.Error) (str
 	return Retried, failure.Class
 }
 
-func (e *Engine) fail(ctx context.Context, a *attempt, failure *job.Error, reason string) (string, job.Class) {
+func (e *Engine) fail(ctx context.Context, a *attempt, failure *taskerr.Error, reason string) (string, taskerr.Class) {
 	var settled store.Settled
 	away, err := e.blame(ctx, a, failure, func(ctx context.Context) (_ store.Settled, err error) {
 		settled, err = e.deps.Store.Fail(ctx, store.Failure{
@@ -119,7 +119,7 @@ func (e *Engine) fail(ctx context.Context, a *attempt, failure *job.Error, reaso
 		return settled, err
 	})
 	if away {
-		return e.await(ctx, a, job.Database, true)
+		return e.await(ctx, a, taskerr.Database, true)
 	}
 	if err != nil {
 		return e.uncommitted(ctx, a, err)
@@ -146,7 +146,7 @@ func (e *Engine) keepCheckpoint(ctx context.Context, a *attempt) error {
 
 // uncommitted is for an outcome that the store did not take. The job's row is as it was (or, when
 // only the answer was lost, as it should be): the message comes back and begin sorts it out.
-func (e *Engine) uncommitted(ctx context.Context, a *attempt, err error) (string, job.Class) {
+func (e *Engine) uncommitted(ctx context.Context, a *attempt, err error) (string, taskerr.Class) {
 	if errors.Is(err, store.ErrFenced) {
 		a.why = "the outcome was refused: the job is no longer held by this attempt"
 		e.deps.Outbox() // it may have been taken before, and only the answer lost: then there is a webhook
@@ -172,9 +172,9 @@ func (e *Engine) after(s store.Settled) {
 	}
 }
 
-// classify is job.Classify for what may come from the store: a key that was just changed, or an API that
+// classify is taskerr.Classify for what may come from the store: a key that was just changed, or an API that
 // is just loading the schema, is no bug of the task.
-func classify(err error) *job.Error {
+func classify(err error) *taskerr.Error {
 	var remedy string
 	switch {
 	case errors.Is(err, store.ErrForbidden):
@@ -182,21 +182,21 @@ func classify(err error) *job.Error {
 	case errors.Is(err, store.ErrSchema):
 		remedy = "run async-worker migrate, and start the version of the worker that fits the schema"
 	default:
-		return job.Classify(err)
+		return taskerr.Classify(err)
 	}
-	return &job.Error{Class: job.DependencyUnavailable, Message: "the database refused the worker; its log has the details", Cause: err, Hint: remedy}
+	return &taskerr.Error{Class: taskerr.DependencyUnavailable, Message: "the database refused the worker; its log has the details", Cause: err, Hint: remedy}
 }
 
 // describe is describe of what the attempt failed with.
-func (a *attempt) describe(failure *job.Error) store.ErrorInfo {
+func (a *attempt) describe(failure *taskerr.Error) store.ErrorInfo {
 	told := describe(failure, a.task.Type)
 	told.ProcessingMS = time.Since(a.started).Milliseconds()
 	return told
 }
 
 // describe turns an error into what rows and webhooks show.
-func describe(failure *job.Error, t task.Type) store.ErrorInfo {
-	info := job.Classes[failure.Class]
+func describe(failure *taskerr.Error, t task.Type) store.ErrorInfo {
+	info := taskerr.Classes[failure.Class]
 	return store.ErrorInfo{
 		Type: info.TypeName, Class: string(failure.Class), Code: failure.CodeFor(t),
 		Message: failure.Message, Retryable: info.Retryable, Coarse: info.Coarse,

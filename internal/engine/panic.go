@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 
 	"github.com/seed-7227ef26/async-worker/internal/event"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // safely runs foreign code; a panic in it is an internal_bug of the task at hand and of nothing else.
@@ -14,7 +14,7 @@ func safely[T any](log *slog.Logger, f func() (T, error)) (out T, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			logPanic(log, p)
-			err = &job.Error{Class: job.InternalBug, Message: "the worker met a bug in itself; its log has the details", Cause: fmt.Errorf("panic: %v", p)}
+			err = &taskerr.Error{Class: taskerr.InternalBug, Message: "the worker met a bug in itself; its log has the details", Cause: fmt.Errorf("panic: %v", p)}
 		}
 	}()
 	return f()

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/engine"
 	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // service is what tasks need: it may be down, and some tasks fail at it.
@@ -52,7 +53,7 @@ func (s *service) crash(lasts time.Duration) {
 	time.AfterFunc(lasts, func() { s.down.Store(false) })
 }
 
-func (s *service) probes() engine.Probes { return engine.Probes{job.Model: s.probe} }
+func (s *service) probes() engine.Probes { return engine.Probes{taskerr.Model: s.probe} }
 
 func poisonous(id string) bool { return strings.HasPrefix(id, "poison") }
 
@@ -97,7 +98,7 @@ func TestPoisonEndsAndHoldsUpNobody(t *testing.T) {
 			inWorld(t, func(w *world) {
 				var s service
 				w.probes, w.cfg.PollMax = s.probes(), 300*time.Millisecond
-				w.startWith(needing(job.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+				w.startWith(needing(taskerr.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
 					if err := s.use(c.Task.ID, 200*time.Millisecond); err != nil {
 						return handlers.Outcome{}, err
 					}
@@ -125,7 +126,7 @@ func TestPoisonEndsAndHoldsUpNobody(t *testing.T) {
 func TestPoisonWithoutAProbeEnds(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var s service
-		w.startWith(needing(job.Model, func(context.Context, handlers.Call) (handlers.Outcome, error) {
+		w.startWith(needing(taskerr.Model, func(context.Context, handlers.Call) (handlers.Outcome, error) {
 			return handlers.Outcome{}, modelDown()
 		}))
 		w.send(w.queues.Normal, message("poison0", ""))
@@ -139,7 +140,7 @@ func TestOutageIsProbed(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var s service
 		w.probes = s.probes()
-		w.startWith(needing(job.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+		w.startWith(needing(taskerr.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
 			if err := s.use(c.Task.ID, time.Second); err != nil {
 				return handlers.Outcome{}, err
 			}
@@ -161,8 +162,8 @@ func TestOutageIsProbed(t *testing.T) {
 func TestProbeThatLies(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var s service
-		w.probes = engine.Probes{job.Model: func(context.Context) error { return nil }}
-		w.startWith(needing(job.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+		w.probes = engine.Probes{taskerr.Model: func(context.Context) error { return nil }}
+		w.startWith(needing(taskerr.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
 			if err := s.use(c.Task.ID, time.Second); err != nil {
 				return handlers.Outcome{}, err
 			}
@@ -189,7 +190,7 @@ func TestWaitsHaveAnEnd(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var s service
 		w.probes, w.cfg.WaitMax = s.probes(), 6*time.Hour
-		w.startWith(needing(job.Model, func(context.Context, handlers.Call) (handlers.Outcome, error) {
+		w.startWith(needing(taskerr.Model, func(context.Context, handlers.Call) (handlers.Outcome, error) {
 			return handlers.Outcome{}, modelDown()
 		}))
 		s.down.Store(true)
@@ -202,7 +203,7 @@ func TestWaitsHaveAnEnd(t *testing.T) {
 		}
 		w.settled(6*time.Hour + 30*time.Minute)
 		for _, id := range []string{"tried", "turned-away"} {
-			if r := w.row(id); r.State != job.Failed || job.Class(r.Error.Class) != job.WaitExceeded || r.Error.Retryable {
+			if r := w.row(id); r.State != job.Failed || taskerr.Class(r.Error.Class) != taskerr.WaitExceeded || r.Error.Retryable {
 				t.Errorf("I11: %s is %s after %v (%+v)", id, r.State, time.Since(r.WaitingFrom), r.Error)
 			}
 		}
@@ -220,7 +221,7 @@ func TestOldMessagesOutliveAnOutage(t *testing.T) {
 		w.send(w.queues.Normal, message("t2", ""))
 		w.settled(24 * time.Hour)
 		s.down.Store(true)
-		w.startWith(needing(job.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+		w.startWith(needing(taskerr.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
 			if err := s.use(c.Task.ID, time.Second); err != nil {
 				return handlers.Outcome{}, err
 			}
@@ -238,7 +239,7 @@ func TestOldMessagesOutliveAnOutage(t *testing.T) {
 func TestReleasesHaveAnEnd(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.cfg.MaxReleases = 5
-		w.startWith(needing(job.Model, func(context.Context, handlers.Call) (handlers.Outcome, error) {
+		w.startWith(needing(taskerr.Model, func(context.Context, handlers.Call) (handlers.Outcome, error) {
 			return handlers.Outcome{}, modelDown()
 		}))
 		for i := range 4 {
@@ -246,7 +247,7 @@ func TestReleasesHaveAnEnd(t *testing.T) {
 		}
 		w.settled(time.Hour)
 		for i := range 4 {
-			if r := w.row(fmt.Sprint("t", i)); r.State != job.Failed || job.Class(r.Error.Class) != job.WaitExceeded || r.Releases != 5 {
+			if r := w.row(fmt.Sprint("t", i)); r.State != job.Failed || taskerr.Class(r.Error.Class) != taskerr.WaitExceeded || r.Releases != 5 {
 				t.Errorf("I11: %s is %s after %d releases (%s)", r.JobID, r.State, r.Releases, r.Error.Message)
 			}
 		}
@@ -258,7 +259,7 @@ func TestOthersRunWhileManyWait(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var s service
 		w.probes = s.probes()
-		w.startWith(needing(job.Model, func(context.Context, handlers.Call) (handlers.Outcome, error) {
+		w.startWith(needing(taskerr.Model, func(context.Context, handlers.Call) (handlers.Outcome, error) {
 			return handlers.Outcome{}, modelDown()
 		}), typed{done, "other"})
 		s.down.Store(true)
@@ -287,7 +288,7 @@ func TestRepeatedFailuresLowerNoLimit(t *testing.T) {
 		w.cfg.MaxAttempts, w.cfg.PollMax = 50, 300*time.Millisecond
 		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
 			if poisonous(c.Task.ID) {
-				return handlers.Outcome{}, job.Errorf(job.AIRateLimit, "slow down")
+				return handlers.Outcome{}, taskerr.Errorf(taskerr.AIRateLimit, "slow down")
 			}
 			return done(ctx, c)
 		})
@@ -305,11 +306,11 @@ func TestRepeatedFailuresLowerNoLimit(t *testing.T) {
 // A service that goes down while another task succeeds, in the moment in which it is asked, is taken for down.
 func TestSuccessWhileTheProbeIsAsked(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.probes = engine.Probes{job.Model: func(context.Context) error {
+		w.probes = engine.Probes{taskerr.Model: func(context.Context) error {
 			time.Sleep(5 * time.Second)
 			return modelDown()
 		}}
-		w.startWith(needing(job.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+		w.startWith(needing(taskerr.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
 			if poisonous(c.Task.ID) {
 				return handlers.Outcome{}, modelDown()
 			}
@@ -321,7 +322,7 @@ func TestSuccessWhileTheProbeIsAsked(t *testing.T) {
 		w.settled(8 * time.Second)
 		w.expectState("t1", job.Succeeded, 1)
 		w.expectState("poison0", job.Pending, 0)
-		if d := w.engine.Health().Dependencies; len(d) != 1 || !d[0].Down() || d[0].Trouble == nil || d[0].Trouble.Class != job.ModelOverloaded {
+		if d := w.engine.Health().Dependencies; len(d) != 1 || !d[0].Down() || d[0].Trouble == nil || d[0].Trouble.Class != taskerr.ModelOverloaded {
 			t.Errorf("the dependencies are %+v", d)
 		}
 	})

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // Probe asks a service whether it is up, by something small that bears nobody's document and is as much like the work
@@ -12,7 +12,7 @@ import (
 type Probe func(ctx context.Context) error
 
 // Probes are by what they ask.
-type Probes map[job.Dependency]Probe
+type Probes map[taskerr.Dependency]Probe
 
 // question is a probe that is under way.
 type question struct {

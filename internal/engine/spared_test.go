@@ -10,6 +10,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/engine"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // What a job did before it ended is not held against a series that comes after, also where another worker ended it.
@@ -27,7 +28,7 @@ func TestSuspicionEndsWithTheJob(t *testing.T) {
 						s.crash(3 * time.Second)
 					}
 					if err := s.use(c.Task.ID, time.Second); err != nil {
-						return handlers.Outcome{}, job.Blame(job.Database, job.Errorf(job.TransientStorage, "the connection was reset"))
+						return handlers.Outcome{}, taskerr.Blame(taskerr.Database, taskerr.Errorf(taskerr.TransientStorage, "the connection was reset"))
 					}
 					return done(ctx, c)
 				})
@@ -78,7 +79,7 @@ func TestLateFailureIsSpared(t *testing.T) {
 			inWorld(t, func(w *world) {
 				var s service
 				w.probes, w.cfg.PollMax = probes(&s), time.Second
-				w.startWith(needing(job.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+				w.startWith(needing(taskerr.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
 					if c.Task.ID == "late" && s.called("late") == 0 {
 						_ = s.use("late", 10*time.Minute)
 						return handlers.Outcome{}, modelDown()
@@ -123,14 +124,14 @@ func TestFailureIsJudgedAfterTheEnginesCalls(t *testing.T) {
 			inWorld(t, func(w *world) {
 				q := w.question()
 				q.down, q.takes = c.down, c.takes
-				w.probes = engine.Probes{job.Database: func(context.Context) error { return nil }}
+				w.probes = engine.Probes{taskerr.Database: func(context.Context) error { return nil }}
 				var s service
 				w.start(func(ctx context.Context, call handlers.Call) (handlers.Outcome, error) {
 					if s.called(call.Task.ID) > 0 {
 						return done(ctx, call)
 					}
 					_ = s.use(call.Task.ID, time.Second) // the engine asks for cancel requests meanwhile
-					return handlers.Outcome{}, job.Blame(job.Database, job.Errorf(job.TransientStorage, "the connection was reset"))
+					return handlers.Outcome{}, taskerr.Blame(taskerr.Database, taskerr.Errorf(taskerr.TransientStorage, "the connection was reset"))
 				})
 				w.send(w.queues.Normal, message("t1", ""))
 				w.settled(5 * time.Minute)
@@ -149,7 +150,7 @@ func TestOutageFoundByTheCommit(t *testing.T) {
 			if s.called(c.Task.ID) == 0 {
 				_ = s.use(c.Task.ID, 0)
 				s.crash(time.Minute)
-				return handlers.Outcome{}, job.Blame(job.Database, job.Errorf(job.TransientStorage, "the connection was reset"))
+				return handlers.Outcome{}, taskerr.Blame(taskerr.Database, taskerr.Errorf(taskerr.TransientStorage, "the connection was reset"))
 			}
 			return done(ctx, c)
 		})
@@ -164,7 +165,7 @@ func TestOutcomeOutlivesAReadOnlyDatabase(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var s service
 		w.jobs = outage{w.store, &s.down}
-		w.probes = engine.Probes{job.Database: func(context.Context) error { return nil }}
+		w.probes = engine.Probes{taskerr.Database: func(context.Context) error { return nil }}
 		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
 			_ = s.use(c.Task.ID, time.Second)
 			return done(ctx, c)

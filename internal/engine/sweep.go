@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/message"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
@@ -92,7 +92,7 @@ func (e *Engine) sendUnsent(ctx context.Context, u store.Unsent) error {
 func (e *Engine) revive(ctx context.Context, s store.Stalled) (bool, error) {
 	log := e.log.With("task_id", s.Job.ID, "task_type", s.Job.Type, "waits_since", s.Since)
 	if s.WorkerLost {
-		log = log.With("error_class", job.WorkerLost)
+		log = log.With("error_class", taskerr.WorkerLost)
 	}
 	again := store.Resend{JobID: s.Job.ID, Fence: s.Fence, Overdue: overdue}
 	t, refusal := e.recorded(s)
@@ -120,21 +120,21 @@ func (e *Engine) revive(ctx context.Context, s store.Stalled) (bool, error) {
 }
 
 // recorded makes the task of a stalled job. The error says why its message would be refused.
-func (e *Engine) recorded(s store.Stalled) (task.Task, *job.Error) {
+func (e *Engine) recorded(s store.Stalled) (task.Task, *taskerr.Error) {
 	t, err := message.Task(s.Recorded, e.cfg.ClientID)
 	if err != nil {
-		return t, job.Errorf(job.ValidationError, "its row makes no message: %v", err)
+		return t, taskerr.Errorf(taskerr.ValidationError, "its row makes no message: %v", err)
 	}
 	t.Hints.Force = false // it would begin another series, should the job end before the message comes
 	h, ok := e.deps.Handlers[t.Type]
 	if !ok {
-		return t, job.Errorf(job.ValidationError, "this worker takes no task of that type")
+		return t, taskerr.Errorf(taskerr.ValidationError, "this worker takes no task of that type")
 	}
 	if task.Fingerprint(t) != s.Fingerprint {
-		return t, job.Errorf(job.ValidationError, "its payload has characters that the database can't keep")
+		return t, taskerr.Errorf(taskerr.ValidationError, "its payload has characters that the database can't keep")
 	}
 	if _, err := safely(e.log, func() (struct{}, error) { return struct{}{}, h.Check(t) }); err != nil {
-		return t, job.Classify(err)
+		return t, taskerr.Classify(err)
 	}
 	return t, nil
 }

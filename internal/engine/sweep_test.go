@@ -13,6 +13,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
@@ -114,7 +115,7 @@ func TestLostForGood(t *testing.T) {
 		})
 		w.settled(24 * time.Hour)
 		w.expectState("t1", job.Failed, 1)
-		if env := w.expectBuried("worker_lost"); env.ErrorClass != string(job.WorkerLost) || !strings.Contains(env.Original, `"t1"`) {
+		if env := w.expectBuried("worker_lost"); env.ErrorClass != string(taskerr.WorkerLost) || !strings.Contains(env.Original, `"t1"`) {
 			t.Errorf("the envelope is %+v", env)
 		}
 		w.expectDepth(w.queues.Normal, 0)

@@ -7,11 +7,12 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/event"
 	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/internal/tracing"
 )
 
 // tell logs the end of an attempt, in one record: what operators read of a task that went well is this line alone.
-func (a *attempt) tell(outcome string, class job.Class, took time.Duration) {
+func (a *attempt) tell(outcome string, class taskerr.Class, took time.Duration) {
 	said := []any{"outcome", outcome, "duration_ms", took.Milliseconds(), "stage", a.journal.current()}
 	in := a.wait.Round(time.Millisecond).String()
 	said = append(said, a.failed(class)...)
@@ -35,7 +36,7 @@ func (a *attempt) tell(outcome string, class job.Class, took time.Duration) {
 }
 
 // failed is what there is to say of what the handler failed with, if it did: also when the attempt is not counted.
-func (a *attempt) failed(class job.Class) []any {
+func (a *attempt) failed(class taskerr.Class) []any {
 	f := a.failure
 	if f == nil {
 		return nil

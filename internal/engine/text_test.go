@@ -15,6 +15,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/engine"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // saving is a handler of four steps that must not be done twice once they were saved, and that streams meanwhile.
@@ -134,7 +135,7 @@ func (b *beats) Heartbeat(ctx context.Context, beat store.Beat) (store.Pulse, er
 	away := time.Now().Before(b.away)
 	b.mu.Unlock()
 	if away {
-		return store.Pulse{}, job.Blame(job.Database, job.Errorf(job.TransientStorage, "away"))
+		return store.Pulse{}, taskerr.Blame(taskerr.Database, taskerr.Errorf(taskerr.TransientStorage, "away"))
 	}
 	return b.Jobs.Heartbeat(ctx, beat)
 }

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 const (
@@ -43,7 +43,7 @@ func (t *storeThrottle) setLongest(d time.Duration) {
 }
 
 // failed notes a failure and returns how long its message should wait.
-func (t *storeThrottle) failed(class job.Class, hint string) time.Duration {
+func (t *storeThrottle) failed(class taskerr.Class, hint string) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := time.Now()

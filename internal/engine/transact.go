@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // commitPatience is how long an outcome is kept in hand while the store does not take it. The message is kept hidden
@@ -66,8 +66,8 @@ func (e *Engine) patience() (most time.Duration, told <-chan struct{}) {
 // database failed the engine as well in the course of the attempt, or can't take the outcome, it says that
 // the database was away: the attempt is then not counted, for it was not the task's fault (I9). A task that
 // the database alone refuses is counted, and so is one that was there each time that the database went away (I11).
-func (e *Engine) blame(ctx context.Context, a *attempt, failure *job.Error, commit func(context.Context) (store.Settled, error)) (away bool, err error) {
-	if failure.Dependency != job.Database || a.verdict == blamed {
+func (e *Engine) blame(ctx context.Context, a *attempt, failure *taskerr.Error, commit func(context.Context) (store.Settled, error)) (away bool, err error) {
+	if failure.Dependency != taskerr.Database || a.verdict == blamed {
 		_, err = e.transact(ctx, a, commit)
 		return false, err
 	}
@@ -79,7 +79,7 @@ func (e *Engine) blame(ctx context.Context, a *attempt, failure *job.Error, comm
 	if !away {
 		return false, err
 	}
-	if c := e.breakers.of(job.Database); c.blames(a.task.ID) == spared || !a.suspicious() {
+	if c := e.breakers.of(taskerr.Database); c.blames(a.task.ID) == spared || !a.suspicious() {
 		a.spares = c
 		return true, err
 	}
@@ -95,20 +95,20 @@ func (e *Engine) bounded(ctx context.Context, commit func(context.Context) (stor
 	settled, err := commit(ctx)
 	over(transient(err))
 	if !transient(err) {
-		e.breakers.of(job.Database).seen()
+		e.breakers.of(taskerr.Database).seen()
 	}
 	return settled, err
 }
 
 func transient(err error) bool {
-	failure, ok := errors.AsType[*job.Error](err)
-	return ok && job.Classes[failure.Class].Retryable
+	failure, ok := errors.AsType[*taskerr.Error](err)
+	return ok && taskerr.Classes[failure.Class].Retryable
 }
 
 // invalid says that what was asked for can't be stored, now or later.
 func invalid(err error) bool {
-	failure, ok := errors.AsType[*job.Error](err)
-	return ok && failure.Class == job.ValidationError
+	failure, ok := errors.AsType[*taskerr.Error](err)
+	return ok && failure.Class == taskerr.ValidationError
 }
 
 // stayHidden extends the message's lease when a third of it is over.
@@ -132,6 +132,6 @@ func (e *Engine) stayHeld(ctx context.Context, a *attempt) bool {
 	if err != nil {
 		return false // the commit fails as well, and tells why
 	}
-	e.breakers.of(job.Database).seen()
+	e.breakers.of(taskerr.Database).seen()
 	return true
 }

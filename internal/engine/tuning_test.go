@@ -9,6 +9,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/engine"
 	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 func (w *world) tuning(f handlerFunc) engine.Tuning {
@@ -66,7 +67,7 @@ func TestRetune(t *testing.T) {
 			w.expectState(id, job.Succeeded, 1)
 		}
 		w.expectState("d", job.Failed, 1)
-		if got := w.row("d").Error.Class; got != string(job.Timeout) {
+		if got := w.row("d").Error.Class; got != string(taskerr.Timeout) {
 			t.Errorf("d failed with %s", got)
 		}
 		most.Store(0)

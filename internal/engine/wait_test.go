@@ -9,6 +9,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // A document that another job works on is asked for again soon at first, then less and less often; the
@@ -62,7 +63,7 @@ func TestCommitWakesTheOutbox(t *testing.T) {
 				w.outbox = func() { woken <- struct{}{} }
 				w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
 					if len(c.Task.Payload) > len("{}") {
-						return handlers.Outcome{}, job.Errorf(job.CorruptionDetected, "broken")
+						return handlers.Outcome{}, taskerr.Errorf(taskerr.CorruptionDetected, "broken")
 					}
 					return done(ctx, c)
 				})
@@ -84,7 +85,7 @@ func TestPutBackMessageIsNotLeftWaiting(t *testing.T) {
 		start := time.Now()
 		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
 			if c.Attempt == 1 {
-				return handlers.Outcome{}, job.Errorf(job.ModelOverloaded, "busy")
+				return handlers.Outcome{}, taskerr.Errorf(taskerr.ModelOverloaded, "busy")
 			}
 			second.Store(int64(time.Since(start)))
 			return done(ctx, c)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // A release costs no attempt (I9), so what is given back again and again would never end. A series of a job waits for
@@ -37,8 +38,8 @@ const (
 )
 
 // errDatabaseGone is the failure of an attempt whose lease was lost while the database was away.
-var errDatabaseGone = &job.Error{
-	Class: job.TransientStorage, Dependency: job.Database, Message: "the database went away each time that the task ran",
+var errDatabaseGone = &taskerr.Error{
+	Class: taskerr.TransientStorage, Dependency: taskerr.Database, Message: "the database went away each time that the task ran",
 	Hint: "look at the database's log for what ended it, and whether this task's document is very large",
 }
 
@@ -54,15 +55,15 @@ func (e *Engine) judge(ctx context.Context, a *attempt, err, cause error) verdic
 		return counted
 	}
 	failure := classify(err)
-	if failure.Dependency == "" || !job.Classes[failure.Class].Retryable {
+	if failure.Dependency == "" || !taskerr.Classes[failure.Class].Retryable {
 		return counted
 	}
-	return e.breakers.failed(ctx, a, failure, failure.Dependency == job.Database && e.outages.happenedSince(a.started))
+	return e.breakers.failed(ctx, a, failure, failure.Dependency == taskerr.Database && e.outages.happenedSince(a.started))
 }
 
 // await gives a job back because a service is down, uncounted; or it fails, when it has waited for long enough.
 // tried: its handler has run.
-func (e *Engine) await(ctx context.Context, a *attempt, d job.Dependency, tried bool) (string, job.Class) {
+func (e *Engine) await(ctx context.Context, a *attempt, d taskerr.Dependency, tried bool) (string, taskerr.Class) {
 	wait := max(e.breakers.of(d).waits(), time.Second)
 	if !tried {
 		wait = longPause
@@ -71,7 +72,7 @@ func (e *Engine) await(ctx context.Context, a *attempt, d job.Dependency, tried 
 }
 
 // giveBackAtMost gives a job back for a reason that is to have an end.
-func (e *Engine) giveBackAtMost(ctx context.Context, a *attempt, wait time.Duration, why string, tried bool) (string, job.Class) {
+func (e *Engine) giveBackAtMost(ctx context.Context, a *attempt, wait time.Duration, why string, tried bool) (string, taskerr.Class) {
 	t := e.tuning()
 	if a.begun.Waited < t.WaitMax && (!tried || a.begun.Releases < t.MaxReleases) {
 		outcome, class := e.giveBack(ctx, a, wait, why, store.Release{Waits: true, Tried: tried})
@@ -80,8 +81,8 @@ func (e *Engine) giveBackAtMost(ctx context.Context, a *attempt, wait time.Durat
 		}
 		return outcome, class
 	}
-	a.failure = &job.Error{
-		Class: job.WaitExceeded,
+	a.failure = &taskerr.Error{
+		Class: taskerr.WaitExceeded,
 		Message: fmt.Sprintf("given up after waiting for %v, and %d runs that were not counted, at last %s: replay it when that is mended",
 			a.begun.Waited.Round(time.Second), a.begun.Releases, why),
 		Hint: "what the task needs was down for longer, or more often, than WAIT_MAX_HOURS and WAIT_MAX_RELEASES allow: mend it and replay the task",
@@ -97,7 +98,7 @@ func (e *Engine) outdated(d *delivery) bool {
 
 // waitOn is for a message that is outdated and may not be started: its job's row keeps from now on how long it waits.
 // So also a job that was never begun has an end (I11).
-func (e *Engine) waitOn(ctx context.Context, a *attempt, d job.Dependency) {
+func (e *Engine) waitOn(ctx context.Context, a *attempt, d taskerr.Dependency) {
 	if !e.begin(ctx, a) {
 		return
 	}
@@ -113,7 +114,7 @@ func (e *Engine) waitOn(ctx context.Context, a *attempt, d job.Dependency) {
 
 // failed notes a failure by the fault of a dependency, and says whether the attempt is to be counted. known: the
 // dependency was down in its course, and may be up again.
-func (b *breakers) failed(ctx context.Context, a *attempt, failure *job.Error, known bool) verdict {
+func (b *breakers) failed(ctx context.Context, a *attempt, failure *taskerr.Error, known bool) verdict {
 	c := b.of(failure.Dependency)
 	if !known && !slices.Contains(a.spec.Needs, failure.Dependency) && c.probe() == nil {
 		if c.waits() > 0 {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/engine"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
@@ -98,7 +98,7 @@ func TestAliveInAnOutage(t *testing.T) {
 		var away atomic.Bool
 		w.queues.Normal = &failingQueue{w.queues.Normal, func() error {
 			if away.Load() {
-				return job.Errorf(job.NetworkTimeout, "no answer")
+				return taskerr.Errorf(taskerr.NetworkTimeout, "no answer")
 			}
 			return nil
 		}, func() {}}

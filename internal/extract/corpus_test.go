@@ -13,7 +13,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf"
 	"github.com/seed-7227ef26/async-worker/internal/extract/score"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // corpus is a folder of real documents of third parties, beside the project. Tests skip without it.
@@ -103,8 +103,8 @@ func TestHostileFiles(t *testing.T) {
 				return
 			}
 			t.Log(err)
-			e, ok := errors.AsType[*job.Error](err)
-			if !ok || e.Class == job.InternalBug || e.Message == "" {
+			e, ok := errors.AsType[*taskerr.Error](err)
+			if !ok || e.Class == taskerr.InternalBug || e.Message == "" {
 				t.Errorf("not a clear error: %v", err)
 			}
 		})

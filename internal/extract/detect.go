@@ -12,7 +12,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/extract/archive"
 	"github.com/seed-7227ef26/async-worker/internal/extract/charset"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 const (
@@ -22,7 +22,7 @@ const (
 
 // Detect tells a file's format from its content; name, as its owner calls it, is only a hint between
 // the kinds of text. A format that it doesn't know is Unknown, without an error. Errors: a file that is
-// empty, damaged or protected by a password is *job.Error of corruption_detected.
+// empty, damaged or protected by a password is *taskerr.Error of corruption_detected.
 func Detect(path, name string) (Format, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -37,7 +37,7 @@ func Detect(path, name string) (Format, error) {
 	head = head[:n]
 	switch {
 	case n == 0:
-		return Unknown, job.Errorf(job.CorruptionDetected, "the file is empty (0 bytes): upload it again")
+		return Unknown, taskerr.Errorf(taskerr.CorruptionDetected, "the file is empty (0 bytes): upload it again")
 	case bytes.Contains(head[:min(n, pdfMarkRoom)], []byte("%PDF-")):
 		return PDF, nil
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("PK\x05\x06")):

@@ -6,7 +6,7 @@ import (
 	"os"
 	"unicode/utf16"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // oleSignature begins a compound file, see [MS-CFB] 2.2.
@@ -17,7 +17,7 @@ var oleSignature = []byte{0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1}
 func detectOLE(file *os.File, head []byte) (Format, error) {
 	for _, area := range [][]byte{head, directory(file, head)} {
 		if bytes.Contains(area, utf16le("EncryptedPackage")) {
-			return Unknown, job.Errorf(job.CorruptionDetected,
+			return Unknown, taskerr.Errorf(taskerr.CorruptionDetected,
 				"the Office file is protected by a password: remove the protection and upload it again")
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 func write(t *testing.T, name string, content []byte) string {
@@ -123,8 +123,8 @@ func TestDetectRefuses(t *testing.T) {
 		t.Run(tt.what, func(t *testing.T) {
 			t.Parallel()
 			_, err := extract.Detect(write(t, "file", tt.content), "report.docx")
-			e, ok := errors.AsType[*job.Error](err)
-			if !ok || e.Class != job.CorruptionDetected || !strings.Contains(e.Message, tt.says) {
+			e, ok := errors.AsType[*taskerr.Error](err)
+			if !ok || e.Class != taskerr.CorruptionDetected || !strings.Contains(e.Message, tt.says) {
 				t.Errorf("got %v; want corruption_detected that says %q", err, tt.says)
 			}
 		})
@@ -165,7 +165,7 @@ func FuzzDetect(f *testing.F) {
 			t.Fatal(err)
 		}
 		if _, err := extract.Detect(path, name); err != nil {
-			if _, ok := errors.AsType[*job.Error](err); !ok {
+			if _, ok := errors.AsType[*taskerr.Error](err); !ok {
 				t.Errorf("not a clear error: %v", err)
 			}
 		}

@@ -96,7 +96,7 @@ var DefaultLimits = Limits{
 // Emit takes the next block in reading order; an error from it ends the extraction with that error.
 type Emit func(Block) error
 
-// Extractor reads some formats. It is safe for concurrent use. Errors are *job.Error:
+// Extractor reads some formats. It is safe for concurrent use. Errors are *taskerr.Error:
 // unsupported_format, corruption_detected (damaged, encrypted, a bomb), quota_exceeded (over a
 // limit), or a retryable class; their messages are sentences that a user understands.
 type Extractor interface {

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-7227ef26/async-worker/internal/child"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // Runner is what extracts a document of whatever format: a Router, or one Extractor.
@@ -123,8 +123,8 @@ func checkSize(src Source, limits Limits) error {
 func safely(e Extractor, extract func() (Info, error)) (info Info, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = &job.Error{
-				Class:   job.InternalBug,
+			err = &taskerr.Error{
+				Class:   taskerr.InternalBug,
 				Message: "the reader of this kind of file failed on it; the worker's log has the details",
 				Cause:   fmt.Errorf("panic in %s: %T\n%s", e.Name(), p, debug.Stack()),
 			}
@@ -217,6 +217,6 @@ func (r *Router) unsupported(f Format) error {
 		short, _ := names(format)
 		known = append(known, short)
 	}
-	return job.Errorf(job.UnsupportedFormat, "this is %s, which can't be read yet; what can be read is %s: convert it to one of these",
+	return taskerr.Errorf(taskerr.UnsupportedFormat, "this is %s, which can't be read yet; what can be read is %s: convert it to one of these",
 		what, strings.Join(known, ", "))
 }

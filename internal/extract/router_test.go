@@ -10,7 +10,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // fixed emits what it is told to.
@@ -79,20 +79,20 @@ func TestRouterRefuses(t *testing.T) {
 		f      fixed
 		src    extract.Source
 		limits extract.Limits
-		class  job.Class
+		class  taskerr.Class
 		says   string
 	}{
-		{"a format that nobody reads", fixed{}, extract.Source{Format: extract.PPTX}, extract.Limits{}, job.UnsupportedFormat, "a PowerPoint presentation"},
-		{"an unknown format", fixed{}, extract.Source{Format: extract.Unknown}, extract.Limits{}, job.UnsupportedFormat, "what can be read is PDF, plain text"},
-		{"a file too large", fixed{}, extract.Source{Format: extract.PDF, Size: 3 << 20}, extract.Limits{Bytes: 2 << 20}, job.QuotaExceeded, "3 MB, more than the 2 MB"},
-		{"a text that must be too long", fixed{}, extract.Source{Format: extract.Text, Size: 44}, extract.Limits{Characters: 10}, job.QuotaExceeded, "10 characters"},
-		{"too many characters", fixed{blocks: text}, extract.Source{Format: extract.PDF}, extract.Limits{Characters: 10}, job.QuotaExceeded, "10 characters"},
-		{"a panic", fixed{panics: true}, extract.Source{Format: extract.PDF}, extract.Limits{}, job.InternalBug, "failed on it"},
+		{"a format that nobody reads", fixed{}, extract.Source{Format: extract.PPTX}, extract.Limits{}, taskerr.UnsupportedFormat, "a PowerPoint presentation"},
+		{"an unknown format", fixed{}, extract.Source{Format: extract.Unknown}, extract.Limits{}, taskerr.UnsupportedFormat, "what can be read is PDF, plain text"},
+		{"a file too large", fixed{}, extract.Source{Format: extract.PDF, Size: 3 << 20}, extract.Limits{Bytes: 2 << 20}, taskerr.QuotaExceeded, "3 MB, more than the 2 MB"},
+		{"a text that must be too long", fixed{}, extract.Source{Format: extract.Text, Size: 44}, extract.Limits{Characters: 10}, taskerr.QuotaExceeded, "10 characters"},
+		{"too many characters", fixed{blocks: text}, extract.Source{Format: extract.PDF}, extract.Limits{Characters: 10}, taskerr.QuotaExceeded, "10 characters"},
+		{"a panic", fixed{panics: true}, extract.Source{Format: extract.PDF}, extract.Limits{}, taskerr.InternalBug, "failed on it"},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
 			t.Parallel()
 			_, err := extract.Collect(t.Context(), routed(tt.f), tt.src, tt.limits)
-			e, ok := errors.AsType[*job.Error](err)
+			e, ok := errors.AsType[*taskerr.Error](err)
 			if !ok || e.Class != tt.class || !strings.Contains(e.Message, tt.says) {
 				t.Errorf("got %v; want %s that says %q", err, tt.class, tt.says)
 			}
@@ -132,7 +132,7 @@ func TestHugeText(t *testing.T) {
 	emitted := 0
 	_, err := r.Extract(t.Context(), extract.Source{Path: path, Name: "huge.txt"}, extract.Limits{},
 		func(extract.Block) error { emitted++; return nil })
-	if e, ok := errors.AsType[*job.Error](err); !ok || e.Class != job.QuotaExceeded || emitted > 0 {
+	if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != taskerr.QuotaExceeded || emitted > 0 {
 		t.Errorf("got %v after %d blocks", err, emitted)
 	}
 }

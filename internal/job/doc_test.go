@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 var update = flag.Bool("update", false, "write docs/state_machine.md anew from the tables")
@@ -49,7 +50,9 @@ func render() string {
 			fmt.Fprintf(&b, "    %s --> [*]\n", s)
 		}
 	}
-	b.WriteString("```\n\nNothing leaves a terminal state (I3). On the wire (webhooks, lifecycle events) a state reads:\n\n" +
+	b.WriteString("```\n\nA job whose worker is lost stays running until another worker begins the next attempt: the state says that\n" +
+		"the work was begun, not that somebody holds it. Only a new series of attempts, forced by a message or requeued by\n" +
+		"a person, leaves a terminal state (I3). On the wire (webhooks, lifecycle events) a state reads:\n\n" +
 		"| state | on the wire | terminal |\n|---|---|---|\n")
 	for _, s := range states {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", s, s.Wire(), yes(s.Terminal()))
@@ -74,14 +77,14 @@ func renderStages(b *strings.Builder) {
 func renderClasses(b *strings.Builder) {
 	b.WriteString("\n## Error classes\n\n`code` is the default: the task type goes before it, as in `INGEST_UNSUPPORTED_FORMAT`.\n\n" +
 		"| class | retried | coarse | `error.type` | `code` |\n|---|---|---|---|---|\n")
-	for _, c := range slices.SortedFunc(maps.Keys(job.Classes), byRetry) {
-		i := job.Classes[c]
+	for _, c := range slices.SortedFunc(maps.Keys(taskerr.Classes), byRetry) {
+		i := taskerr.Classes[c]
 		fmt.Fprintf(b, "| %s | %s | %s | %s | …_%s |\n", c, yes(i.Retryable), i.Coarse, i.TypeName, i.Code)
 	}
 }
 
-func byRetry(a, b job.Class) int {
-	if x, y := job.Classes[a].Retryable, job.Classes[b].Retryable; x != y {
+func byRetry(a, b taskerr.Class) int {
+	if x, y := taskerr.Classes[a].Retryable, taskerr.Classes[b].Retryable; x != y {
 		return strings.Compare(yes(x), yes(y))
 	}
 	return strings.Compare(string(a), string(b))

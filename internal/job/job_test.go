@@ -17,6 +17,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 func TestTransitions(t *testing.T) {
@@ -24,6 +25,7 @@ func TestTransitions(t *testing.T) {
 	states := []job.State{job.Pending, job.Running, job.Succeeded, job.Failed, job.Canceled}
 	signals := []job.Signal{
 		job.Start, job.Success, job.Retryable, job.Exhausted, job.Permanent, job.Cancel, job.LeaseLost, job.LeaseSpent, job.Released,
+		job.Forced, job.Requeued,
 	}
 	seen := map[string]bool{}
 	for _, m := range job.Transitions {
@@ -32,8 +34,8 @@ func TestTransitions(t *testing.T) {
 			t.Errorf("%s leads to two states", key)
 		}
 		seen[key] = true
-		if m.From.Terminal() {
-			t.Errorf("%s leaves a terminal state (I3)", key)
+		if m.From.Terminal() != m.NewSeries() {
+			t.Errorf("%s: only a new series leaves a terminal state (I3), and no other state", key)
 		}
 		if !slices.Contains(states, m.From) || !slices.Contains(states, m.To) || !slices.Contains(signals, m.Signal) {
 			t.Errorf("%s to %s is not of this machine", key, m.To)
@@ -61,17 +63,17 @@ func TestTransitions(t *testing.T) {
 
 func TestClasses(t *testing.T) {
 	t.Parallel()
-	classes := []job.Class{
-		job.ValidationError, job.UnsupportedFormat, job.ContentMissing, job.CorruptionDetected, job.QuotaExceeded, job.InternalBug,
-		job.Timeout, job.TransientStorage, job.NetworkTimeout, job.AIRateLimit, job.ModelOverloaded, job.DependencyUnavailable, job.WorkerLost,
-		job.WaitExceeded,
+	classes := []taskerr.Class{
+		taskerr.ValidationError, taskerr.UnsupportedFormat, taskerr.ContentMissing, taskerr.CorruptionDetected, taskerr.QuotaExceeded, taskerr.InternalBug,
+		taskerr.Timeout, taskerr.TransientStorage, taskerr.NetworkTimeout, taskerr.AIRateLimit, taskerr.ModelOverloaded, taskerr.DependencyUnavailable, taskerr.WorkerLost,
+		taskerr.WaitExceeded,
 	}
-	if len(classes) != len(job.Classes) {
-		t.Errorf("%d classes, %d in the table", len(classes), len(job.Classes))
+	if len(classes) != len(taskerr.Classes) {
+		t.Errorf("%d classes, %d in the table", len(classes), len(taskerr.Classes))
 	}
 	camel, upper := regexp.MustCompile(`^([A-Z][a-z]+)+$`), regexp.MustCompile(`^[A-Z]+(_[A-Z]+)*$`)
 	for _, c := range classes {
-		i, ok := job.Classes[c]
+		i, ok := taskerr.Classes[c]
 		if !ok || !camel.MatchString(i.TypeName) || !upper.MatchString(i.Code) {
 			t.Errorf("%s: %+v", c, i)
 		}
@@ -166,30 +168,30 @@ func TestWaitSpread(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	t.Parallel()
-	typed := job.Errorf(job.TransientStorage, "read the blob: %w", io.ErrUnexpectedEOF)
+	typed := taskerr.Errorf(taskerr.TransientStorage, "read the blob: %w", io.ErrUnexpectedEOF)
 	if !errors.Is(typed, io.ErrUnexpectedEOF) || typed.Message != "read the blob: unexpected EOF" {
 		t.Errorf("got %+v", typed)
 	}
-	if got := job.Classify(fmt.Errorf("outer: %w", typed)); got != typed {
+	if got := taskerr.Classify(fmt.Errorf("outer: %w", typed)); got != typed {
 		t.Errorf("a wrapped one: got %+v", got)
 	}
-	if got := job.Classify(fmt.Errorf("x: %w", context.DeadlineExceeded)); got.Class != job.NetworkTimeout {
+	if got := taskerr.Classify(fmt.Errorf("x: %w", context.DeadlineExceeded)); got.Class != taskerr.NetworkTimeout {
 		t.Errorf("a deadline: got %+v", got)
 	}
 	// A machine that has run out of something is no bug of the task.
 	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EAGAIN, syscall.EIO, syscall.EROFS} {
 		err := fmt.Errorf("run pdftotext: %w", &os.PathError{Op: "mkdir", Path: "/tmp/x", Err: errno})
-		if got := job.Classify(err); got.Class != job.TransientStorage || !errors.Is(got, errno) {
+		if got := taskerr.Classify(err); got.Class != taskerr.TransientStorage || !errors.Is(got, errno) {
 			t.Errorf("%s: got %+v", errno, got)
 		}
 	}
 	secret := errors.New("password=hunter2")
-	if got := job.Classify(secret); got.Class != job.InternalBug || !errors.Is(got, secret) || got.Message == secret.Error() {
+	if got := taskerr.Classify(secret); got.Class != taskerr.InternalBug || !errors.Is(got, secret) || got.Message == secret.Error() {
 		t.Errorf("an unknown one: got %+v; its message is for people, and must not repeat it", got)
 	}
 	for want, code := range map[string]string{
 		"INGEST_IO_ERROR": typed.CodeFor(task.Ingest), "IO_ERROR": typed.CodeFor(""),
-		"GW_4XX": (&job.Error{Class: job.ValidationError, Code: "GW_4XX"}).CodeFor(task.AI),
+		"GW_4XX": (&taskerr.Error{Class: taskerr.ValidationError, Code: "GW_4XX"}).CodeFor(task.AI),
 	} {
 		if code != want {
 			t.Errorf("got %s, want %s", code, want)

@@ -1,12 +1,12 @@
-// Package job says what becomes of a task: states, stages, error classes and retry policy. All of
-// it is tables in code, without I/O, so that the engine, the SQL's tests and the documents can be
+// Package job holds the life of a job: its states and the moves between them, the stages of its work, and when it is
+// tried again. All of it is tables in code, without I/O, so that the engine, the tests of the SQL and the documents are
 // held against the same truth.
 package job
 
 // State is where a job stands.
 type State string
 
-// The states. The last three are terminal: nothing leaves them (I3).
+// The states. The last three are terminal: only a new series of attempts leaves them (I3).
 const (
 	Pending   State = "pending"
 	Running   State = "running"
@@ -26,9 +26,11 @@ const (
 	Exhausted  Signal = "exhausted"   // a retryable error on the last attempt
 	Permanent  Signal = "permanent"   // an error that no retry would mend
 	Cancel     Signal = "cancel"      // somebody asked for it, and the work has stopped
-	LeaseLost  Signal = "worker_lost" // the lease expired with attempts left
+	LeaseLost  Signal = "worker_lost" // the lease expired with attempts left: the next worker begins another one
 	LeaseSpent Signal = "worker_dead" // the lease expired on the last attempt
 	Released   Signal = "released"    // shutdown or drain: given back, the attempt not counted (I9)
+	Forced     Signal = "forced"      // a message with hints.force, sent after the series began
+	Requeued   Signal = "requeued"    // a person had the failed job done again
 )
 
 // Transition is one legal move of the machine.
@@ -37,6 +39,9 @@ type Transition struct {
 	Signal Signal
 	To     State
 }
+
+// NewSeries says whether the move opens another series of attempts, the only way out of a terminal state.
+func (t Transition) NewSeries() bool { return t.Signal == Forced || t.Signal == Requeued }
 
 // Transitions is the whole machine; what is not in it does not happen.
 var Transitions = []Transition{
@@ -48,9 +53,13 @@ var Transitions = []Transition{
 	{Running, Exhausted, Failed},
 	{Running, Permanent, Failed},
 	{Running, Cancel, Canceled},
-	{Running, LeaseLost, Pending},
+	{Running, LeaseLost, Running},
 	{Running, LeaseSpent, Failed},
 	{Running, Released, Pending},
+	{Succeeded, Forced, Running},
+	{Failed, Forced, Running},
+	{Canceled, Forced, Running},
+	{Failed, Requeued, Pending},
 }
 
 // Next returns the state after signal, and whether the move is legal.
@@ -63,7 +72,7 @@ func (s State) Next(signal Signal) (State, bool) {
 	return s, false
 }
 
-// Terminal says whether nothing leaves s.
+// Terminal says whether s ends a series of attempts: nothing but a new series leaves it.
 func (s State) Terminal() bool { return s == Succeeded || s == Failed || s == Canceled }
 
 // Wire is the name of s in webhooks and lifecycle events.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // The contract, as its tables say it: a change of internal/job that others would notice has to be made here, too.
@@ -51,7 +52,7 @@ func TestContract(t *testing.T) {
 	t.Parallel()
 	for line := range strings.Lines(contractClasses[1:]) {
 		f := strings.Fields(line)
-		if i, ok := job.Classes[job.Class(f[0])]; !ok || yes(i.Retryable) != f[1] || i.Coarse != f[2] {
+		if i, ok := taskerr.Classes[taskerr.Class(f[0])]; !ok || yes(i.Retryable) != f[1] || i.Coarse != f[2] {
 			t.Errorf("class %s is %+v, want retry %s, %s", f[0], i, f[1], f[2])
 		}
 	}

@@ -15,7 +15,7 @@ type Embedder interface {
 	// Dimensions is the length of every vector.
 	Dimensions() int
 	// Embed returns one unit-length vector for each input, in order. It batches, limits and briefly
-	// retries by itself. No input may be empty. Errors are *job.Error.
+	// retries by itself. No input may be empty. Errors are *taskerr.Error.
 	Embed(ctx context.Context, inputs []string) (Embeddings, error)
 }
 
@@ -34,7 +34,7 @@ type Counter interface {
 type Chat interface {
 	// Model names what answers.
 	Model() string
-	// Ask asks once. It limits and briefly retries by itself. Errors are *job.Error; an answer that was cut
+	// Ask asks once. It limits and briefly retries by itself. Errors are *taskerr.Error; an answer that was cut
 	// off, filtered or refused is none: see Answer.
 	Ask(ctx context.Context, q Question) (Answer, error)
 }

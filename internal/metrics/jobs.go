@@ -9,6 +9,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/engine"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // jobs counts what becomes of tasks. It is the engine's Observer.
@@ -55,8 +56,8 @@ func typeLabel(t task.Type) string {
 	return other
 }
 
-func classLabel(c job.Class) string {
-	if _, known := job.Classes[c]; known {
+func classLabel(c taskerr.Class) string {
+	if _, known := taskerr.Classes[c]; known {
 		return string(c)
 	}
 	return other

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/metrics"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/webhook"
 )
 
@@ -25,13 +26,13 @@ func TestJobs(t *testing.T) {
 	m.Accepted(task.Ingest)
 	m.Started(task.Ingest, 1, 3*time.Second)
 	m.StageTook(task.Ingest, "parsing", 2*time.Second)
-	m.Ended(task.Ingest, engine.Ending{Outcome: engine.Retried, Class: job.AIRateLimit, Attempt: 1, Took: 2 * time.Second})
+	m.Ended(task.Ingest, engine.Ending{Outcome: engine.Retried, Class: taskerr.AIRateLimit, Attempt: 1, Took: 2 * time.Second})
 	m.Started(task.Ingest, 2, time.Minute)
 	m.StageTook(task.Ingest, "parsing", 2*time.Second)
 	m.Ended(task.Ingest, engine.Ending{Outcome: string(job.Succeeded), Attempt: 2, Took: 5 * time.Second, JobTook: 69 * time.Second, Warnings: 2})
 	m.Accepted(task.OCR)
 	m.Started(task.OCR, 1, time.Second)
-	m.Ended(task.OCR, engine.Ending{Outcome: string(job.Failed), Class: job.CorruptionDetected, Attempt: 1})
+	m.Ended(task.OCR, engine.Ending{Outcome: string(job.Failed), Class: taskerr.CorruptionDetected, Attempt: 1})
 	m.Finished(task.Ingest, engine.Ending{Outcome: string(job.Canceled)})
 	m.Started(task.OCR, 1, time.Second) // runs
 	got := scrape(t, m)
@@ -67,7 +68,7 @@ func TestSeriesAreBounded(t *testing.T) {
 	for i := range 1000 {
 		odd := task.Type(fmt.Sprintf("type-%d", i))
 		m.Accepted(odd)
-		m.Finished(odd, engine.Ending{Outcome: string(job.Failed), Class: job.Class(fmt.Sprint("class-", i))})
+		m.Finished(odd, engine.Ending{Outcome: string(job.Failed), Class: taskerr.Class(fmt.Sprint("class-", i))})
 	}
 	got := scrape(t, m)
 	expect(t, got, 1000, "job_enqueue_total", "job_type", "other")
@@ -122,7 +123,7 @@ func full(t *testing.T) *metrics.Metrics {
 		Health: func() engine.Health {
 			return engine.Health{
 				Slots: 4, Running: 1, Types: []engine.TypeHealth{{Type: task.Ingest, Limit: 2}, {Type: "odd", Limit: 2}},
-				Dependencies: []engine.DependencyHealth{{Name: job.Model, State: "open"}},
+				Dependencies: []engine.DependencyHealth{{Name: taskerr.Model, State: "open"}},
 			}
 		},
 		Checks: func() map[string]bool { return map[string]bool{"store": false, "settings": true} },
@@ -130,7 +131,7 @@ func full(t *testing.T) *metrics.Metrics {
 	})
 	m.WatchQueues(tenantQueues(t))
 	m.WatchOutbox(outbox{Pending: 3, Due: 1, Oldest: time.Minute})
-	for _, e := range []engine.Ending{{Outcome: engine.Retried, Class: job.Timeout, Attempt: 1}, {Outcome: "failed", Class: job.Timeout, Attempt: 1}, {Outcome: "canceled"}, {Outcome: "succeeded", Warnings: 1}} {
+	for _, e := range []engine.Ending{{Outcome: engine.Retried, Class: taskerr.Timeout, Attempt: 1}, {Outcome: "failed", Class: taskerr.Timeout, Attempt: 1}, {Outcome: "canceled"}, {Outcome: "succeeded", Warnings: 1}} {
 		m.Accepted(task.Ingest)
 		m.Started(task.Ingest, 1, 0)
 		m.Ended(task.Ingest, e)

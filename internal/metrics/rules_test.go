@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/metrics"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 const (
@@ -213,7 +214,7 @@ func mapValues(m map[string][]string) func(func([]string) bool) {
 func occurs(label, value string) bool {
 	switch label {
 	case "error_class":
-		_, ok := job.Classes[job.Class(value)]
+		_, ok := taskerr.Classes[taskerr.Class(value)]
 		return ok
 	case "queue":
 		return slices.Contains([]string{"high", "normal", "low", "deadletter"}, value)

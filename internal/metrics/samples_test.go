@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/engine"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/queue"
 	"github.com/seed-7227ef26/async-worker/queue/memory"
 )
@@ -24,7 +24,7 @@ type countedQueue struct {
 func (q countedQueue) Depth(ctx context.Context) (int, error) {
 	q.asked.Add(1)
 	if q.down.Load() {
-		return 0, job.Errorf(job.TransientStorage, "down")
+		return 0, taskerr.Errorf(taskerr.TransientStorage, "down")
 	}
 	return q.Queue.Depth(ctx)
 }

@@ -7,7 +7,7 @@ import (
 	"image"
 	"strings"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // Image is one page: 8-bit gray, as it is shown to a reader (upright or not).
@@ -30,7 +30,7 @@ type Engine interface {
 	For(w Wish) (Engine, error)
 	// Read reads one page. A page without text gives a Page without any. The error is an
 	// *UnavailableError when no page can be read on this machine, one that wraps context.Cause(ctx), a
-	// *job.Error of a retryable class when the service behind the engine is at fault, or says what went
+	// *taskerr.Error of a retryable class when the service behind the engine is at fault, or says what went
 	// wrong with this page.
 	Read(ctx context.Context, img Image) (Page, error)
 }
@@ -45,7 +45,7 @@ type Abilities struct {
 	// DPI and Side are the images that it wants: dots per inch, or, unless Side is zero, pixels of the longest side.
 	DPI, Side int
 	// Service is what it needs besides this machine; empty: nothing, it computes here.
-	Service job.Dependency
+	Service taskerr.Dependency
 }
 
 // Wish is what a task wants of an engine. The zero value is the engine as it is.

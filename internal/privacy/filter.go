@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // unasked are kinds that detectors find in every text and that identify nobody alone: they count only when they
@@ -254,7 +254,7 @@ func (d *Document) find(ctx context.Context, texts []string) ([][]Finding, error
 }
 
 func nonsense(format string, args ...any) error {
-	return job.Errorf(job.DependencyUnavailable, "the detector of personal data gave "+format, args...)
+	return taskerr.Errorf(taskerr.DependencyUnavailable, "the detector of personal data gave "+format, args...)
 }
 
 // Found is how often each kind was found so far.

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/privacy"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // script is a detector that answers as it is told.
@@ -126,7 +126,7 @@ func TestOverlap(t *testing.T) {
 // When the detector fails, redacting lets nothing pass; tagging lets all pass, and says so.
 func TestDetectorFails(t *testing.T) {
 	t.Parallel()
-	down := job.Errorf(job.DependencyUnavailable, "down")
+	down := taskerr.Errorf(taskerr.DependencyUnavailable, "down")
 	for what, d := range map[string]script{
 		"down": func([]string, string) ([][]privacy.Finding, error) { return nil, down },
 		"one short": func(texts []string, _ string) ([][]privacy.Finding, error) {
@@ -140,7 +140,7 @@ func TestDetectorFails(t *testing.T) {
 		},
 	} {
 		_, out, err := pass(t, filter(privacy.Redact, d), document()...)
-		if e, ok := errors.AsType[*job.Error](err); !ok || !job.Classes[e.Class].Retryable || len(out) > 0 {
+		if e, ok := errors.AsType[*taskerr.Error](err); !ok || !taskerr.Classes[e.Class].Retryable || len(out) > 0 {
 			t.Errorf("%s: redacting: %v, %d blocks passed", what, err, len(out))
 		}
 		if text, err := filter(privacy.Redact, d).Text(t.Context(), "a title"); err == nil {

@@ -47,7 +47,7 @@ type Finding struct {
 // Detector finds personal data. It is safe for concurrent use.
 type Detector interface {
 	// Find returns the findings of each text, in any order; they may overlap. language is the texts' own
-	// (ISO 639-1), or "und". Errors are *job.Error; they never repeat the text.
+	// (ISO 639-1), or "und". Errors are *taskerr.Error; they never repeat the text.
 	Find(ctx context.Context, texts []string, language string) ([][]Finding, error)
 	// Version names the detector, e.g. "patterns@1". It changes when the same text would give other findings.
 	Version() string

@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 
 	"github.com/seed-7227ef26/async-worker/internal/blob"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // File is a blob's content in a private folder. Remove it at the end.
@@ -40,7 +40,7 @@ type Options struct {
 func Fetch(ctx context.Context, bucket blob.Bucket, name string, o Options) (*File, error) {
 	props, body, err := bucket.OpenChanged(ctx, name, o.Known)
 	if errors.Is(err, blob.ErrNotFound) {
-		return nil, job.Errorf(job.ContentMissing, "the blob %q is not in the tenant's container; upload it, and send the task under a new task_id or with hints.force", name)
+		return nil, taskerr.Errorf(taskerr.ContentMissing, "the blob %q is not in the tenant's container; upload it, and send the task under a new task_id or with hints.force", name)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the blob: %w", err)
@@ -72,8 +72,8 @@ func (f *File) write(body io.Reader, limit int64, progress func(int64)) error {
 	f.Size, err = io.Copy(counted, io.LimitReader(body, limit+1))
 	switch {
 	case errors.Is(err, blob.ErrChanged):
-		return &job.Error{
-			Class: job.TransientStorage, Message: fmt.Sprintf("the blob was overwritten while it was read: %v", err), Cause: err,
+		return &taskerr.Error{
+			Class: taskerr.TransientStorage, Message: fmt.Sprintf("the blob was overwritten while it was read: %v", err), Cause: err,
 			Hint: "the sender has to send the task once the upload is done",
 		}
 	case counted.failed != nil:
@@ -106,10 +106,10 @@ func (c *counting) Write(b []byte) (int, error) {
 }
 
 func tooLarge(limit int64) error {
-	return job.Errorf(job.QuotaExceeded, "the document is larger than the limit of %d MB (MAX_BLOB_MB)", limit>>20)
+	return taskerr.Errorf(taskerr.QuotaExceeded, "the document is larger than the limit of %d MB (MAX_BLOB_MB)", limit>>20)
 }
 
 // NoRoom is the error of a task that can't write its temporary files.
 func NoRoom(err error) error {
-	return job.Errorf(job.TransientStorage, "the worker can't write its temporary file; is its disk full?: %w", err)
+	return taskerr.Errorf(taskerr.TransientStorage, "the worker can't write its temporary file; is its disk full?: %w", err)
 }

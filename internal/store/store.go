@@ -42,7 +42,7 @@ func (e *BusyError) Error() string {
 }
 
 // Store is the whole of it. It is safe for concurrent use. An error that is not one of the sentinels
-// above is (or wraps) a *job.Error, mostly transient_storage.
+// above is (or wraps) a *taskerr.Error, mostly transient_storage.
 type Store interface {
 	Jobs
 	Documents

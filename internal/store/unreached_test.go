@@ -7,8 +7,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 func TestUnreached(t *testing.T) {
@@ -18,9 +18,9 @@ func TestUnreached(t *testing.T) {
 		err  error
 		want string
 	}{
-		{&job.Error{Class: job.TransientStorage, Message: "the database did not answer aw_jobs", Cause: refused}, " (dial tcp 127.0.0.1:9: connection refused)"},
+		{&taskerr.Error{Class: taskerr.TransientStorage, Message: "the database did not answer aw_jobs", Cause: refused}, " (dial tcp 127.0.0.1:9: connection refused)"},
 		{fmt.Errorf("connect: %w", refused), ""}, // it is there
-		{&job.Error{Class: job.TransientStorage, Message: "cut", Cause: &net.OpError{Op: "read", Err: syscall.ECONNRESET}}, ""},
+		{&taskerr.Error{Class: taskerr.TransientStorage, Message: "cut", Cause: &net.OpError{Op: "read", Err: syscall.ECONNRESET}}, ""},
 		{errors.New("a schema that is too old"), ""},
 	} {
 		if got := store.Unreached(c.err); got != c.want {

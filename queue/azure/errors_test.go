@@ -13,7 +13,7 @@ import (
 	"time"
 
 	storage "github.com/seed-7227ef26/async-worker/internal/azure"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/queue/azure"
 )
 
@@ -33,22 +33,22 @@ func TestErrorsSayWhatToMendAndNoSecret(t *testing.T) {
 	for name, c := range map[string]struct {
 		credentials string
 		at          func(*http.Request, http.RoundTripper) (*http.Response, error)
-		class       job.Class
+		class       taskerr.Class
 		kind        storage.Kind
 		says        []string
 	}{
-		"SAS lacks a right": {sas, respond(403, "AuthorizationPermissionMismatch", time.Now()), job.DependencyUnavailable, storage.Permission, []string{"rpua", "sp=rp"}},
-		"firewall":          {key, respond(403, "AuthorizationFailure", time.Now()), job.DependencyUnavailable, storage.Permission, []string{"firewall"}},
-		"role":              {key, respond(403, "AuthorizationPermissionMismatch", time.Now()), job.DependencyUnavailable, storage.Permission, []string{"messages/process/action", "messages/write", "Contributor"}},
-		"wrong key":         {key, respond(403, "AuthenticationFailed", time.Now()), job.DependencyUnavailable, storage.Permission, []string{"key was rotated"}},
-		"clock":             {key, respond(403, "AuthenticationFailed", time.Now().Add(-time.Hour)), job.DependencyUnavailable, storage.Clock, []string{"1h0m", "ahead of", "timedatectl"}},
-		"SAS and clock":     {sas, respond(403, "AuthenticationFailed", time.Now().Add(time.Hour)), job.DependencyUnavailable, storage.Clock, []string{"behind"}},
-		"bad name":          {key, respond(400, "InvalidResourceName", time.Now()), job.DependencyUnavailable, storage.Setting, []string{"CLIENT_ID"}},
-		"broken":            {sas, respond(500, "InternalError", time.Now()), job.TransientStorage, storage.Outage, []string{"500 InternalError"}},
-		"unknown host":      {sas, fail(&net.DNSError{Err: "no such host", Name: "acme", IsNotFound: true}), job.DependencyUnavailable, storage.Setting, []string{"acme.queue.core.windows.net", "account's name"}},
-		"refused":           {sas, fail(&net.OpError{Op: "dial", Err: errors.New("connection refused")}), job.TransientStorage, storage.Outage, []string{"connection refused"}},
-		"cut off":           {sas, fail(io.ErrUnexpectedEOF), job.TransientStorage, storage.Outage, []string{"EOF"}},
-		"too slow":          {sas, fail(context.DeadlineExceeded), job.NetworkTimeout, storage.Outage, []string{"deadline"}},
+		"SAS lacks a right": {sas, respond(403, "AuthorizationPermissionMismatch", time.Now()), taskerr.DependencyUnavailable, storage.Permission, []string{"rpua", "sp=rp"}},
+		"firewall":          {key, respond(403, "AuthorizationFailure", time.Now()), taskerr.DependencyUnavailable, storage.Permission, []string{"firewall"}},
+		"role":              {key, respond(403, "AuthorizationPermissionMismatch", time.Now()), taskerr.DependencyUnavailable, storage.Permission, []string{"messages/process/action", "messages/write", "Contributor"}},
+		"wrong key":         {key, respond(403, "AuthenticationFailed", time.Now()), taskerr.DependencyUnavailable, storage.Permission, []string{"key was rotated"}},
+		"clock":             {key, respond(403, "AuthenticationFailed", time.Now().Add(-time.Hour)), taskerr.DependencyUnavailable, storage.Clock, []string{"1h0m", "ahead of", "timedatectl"}},
+		"SAS and clock":     {sas, respond(403, "AuthenticationFailed", time.Now().Add(time.Hour)), taskerr.DependencyUnavailable, storage.Clock, []string{"behind"}},
+		"bad name":          {key, respond(400, "InvalidResourceName", time.Now()), taskerr.DependencyUnavailable, storage.Setting, []string{"CLIENT_ID"}},
+		"broken":            {sas, respond(500, "InternalError", time.Now()), taskerr.TransientStorage, storage.Outage, []string{"500 InternalError"}},
+		"unknown host":      {sas, fail(&net.DNSError{Err: "no such host", Name: "acme", IsNotFound: true}), taskerr.DependencyUnavailable, storage.Setting, []string{"acme.queue.core.windows.net", "account's name"}},
+		"refused":           {sas, fail(&net.OpError{Op: "dial", Err: errors.New("connection refused")}), taskerr.TransientStorage, storage.Outage, []string{"connection refused"}},
+		"cut off":           {sas, fail(io.ErrUnexpectedEOF), taskerr.TransientStorage, storage.Outage, []string{"EOF"}},
+		"too slow":          {sas, fail(context.DeadlineExceeded), taskerr.NetworkTimeout, storage.Outage, []string{"deadline"}},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
 			t.Parallel()
@@ -56,8 +56,8 @@ func TestErrorsSayWhatToMendAndNoSecret(t *testing.T) {
 			f.do(c.at)
 			s := open(t, "AccountName=acme;"+c.credentials, azure.Options{Transport: f})
 			_, err := s.Queue("q").Receive(t.Context(), 1, time.Minute)
-			e, ok := errors.AsType[*job.Error](err)
-			if !ok || e.Class != c.class || !job.Classes[e.Class].Retryable {
+			e, ok := errors.AsType[*taskerr.Error](err)
+			if !ok || e.Class != c.class || !taskerr.Classes[e.Class].Retryable {
 				t.Fatalf("got %v, want class %s", err, c.class)
 			}
 			p, ok := errors.AsType[*storage.Problem](err)

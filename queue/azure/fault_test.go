@@ -12,8 +12,8 @@ import (
 	"time"
 
 	storage "github.com/seed-7227ef26/async-worker/internal/azure"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/queue"
 	"github.com/seed-7227ef26/async-worker/queue/azure"
 )
@@ -183,7 +183,7 @@ func TestABusyServiceIsAskedAgain(t *testing.T) {
 		return answer(req, http.StatusServiceUnavailable, "ServerBusy", time.Now()), nil
 	})
 	_, err = q.Receive(t.Context(), 1, time.Minute)
-	if e, ok := errors.AsType[*job.Error](err); !ok || e.Class != job.TransientStorage {
+	if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != taskerr.TransientStorage {
 		t.Errorf("got %v, want transient_storage", err)
 	}
 	c.want(t, "receive throttled", 5)

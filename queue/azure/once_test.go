@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/queue"
 	"github.com/seed-7227ef26/async-worker/queue/azure"
 )
@@ -100,8 +100,8 @@ func TestADequeueIsSentOnce(t *testing.T) {
 	d.dropping.Store(true) // the connection is in use already
 	if got, err := q.Receive(t.Context(), 2, time.Hour); err == nil {
 		t.Fatalf("received %d messages through a proxy that drops answers", len(got))
-	} else if _, ok := errors.AsType[*job.Error](err); !ok {
-		t.Errorf("got %v, want a *job.Error", err)
+	} else if _, ok := errors.AsType[*taskerr.Error](err); !ok {
+		t.Errorf("got %v, want a *taskerr.Error", err)
 	}
 	if n := d.requests.Load(); n != 1 {
 		t.Errorf("the dequeue was sent %d times", n)

@@ -7,7 +7,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2"
 	"github.com/google/uuid"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
@@ -45,7 +45,7 @@ func (q *azureQueue) SendHidden(ctx context.Context, text string, hidden time.Du
 		return nil, q.explain("send to", err)
 	}
 	if len(resp.Messages) == 0 || resp.Messages[0] == nil || resp.Messages[0].MessageID == nil || resp.Messages[0].PopReceipt == nil {
-		return nil, job.Errorf(job.TransientStorage, "send to queue %q: the answer names no message", q.name)
+		return nil, taskerr.Errorf(taskerr.TransientStorage, "send to queue %q: the answer names no message", q.name)
 	}
 	m := resp.Messages[0]
 	return newLease(q, *m.MessageID, *m.PopReceipt, start.Add(hidden)), nil

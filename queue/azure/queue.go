@@ -11,7 +11,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
@@ -79,7 +79,7 @@ func (q *azureQueue) Receive(ctx context.Context, n int, visibility time.Duratio
 	})
 	if isUnreadable(err) {
 		q.singly.Store(cautious)
-		return nil, job.Errorf(job.TransientStorage, "receive from queue %q: the answer can't be read, its messages come back in %s; asking for one at a time for a while", q.name, visibility)
+		return nil, taskerr.Errorf(taskerr.TransientStorage, "receive from queue %q: the answer can't be read, its messages come back in %s; asking for one at a time for a while", q.name, visibility)
 	}
 	if err != nil {
 		return nil, q.explain("receive from", err)
@@ -124,7 +124,7 @@ func (q *azureQueue) Send(ctx context.Context, text string, opts queue.SendOptio
 		return "", q.explain("send to", err)
 	}
 	if len(resp.Messages) == 0 || resp.Messages[0] == nil {
-		return "", job.Errorf(job.TransientStorage, "send to queue %q: the answer names no message", q.name)
+		return "", taskerr.Errorf(taskerr.TransientStorage, "send to queue %q: the answer names no message", q.name)
 	}
 	return value(resp.Messages[0].MessageID), nil
 }

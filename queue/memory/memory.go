@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
@@ -92,7 +92,7 @@ func (s *Service) send(name, text string, o queue.SendOptions) (string, error) {
 		return "", err
 	}
 	if s.options.MaxMessages > 0 && len(c.messages) >= s.options.MaxMessages {
-		return "", job.Errorf(job.TransientStorage, "send to queue %q: it is full (%d messages)", name, len(c.messages))
+		return "", taskerr.Errorf(taskerr.TransientStorage, "send to queue %q: it is full (%d messages)", name, len(c.messages))
 	}
 	m := &message{
 		Peeked:    queue.Peeked{ID: "m" + strconv.FormatUint(s.next(), 10), Text: text, InsertedAt: now},

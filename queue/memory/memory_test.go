@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/queue"
 	"github.com/seed-7227ef26/async-worker/queue/memory"
 	"github.com/seed-7227ef26/async-worker/queue/queuetest"
@@ -25,7 +25,7 @@ func TestAFullQueueSaysSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := q.Send(t.Context(), "too much", queue.SendOptions{})
-	if e, ok := errors.AsType[*job.Error](err); !ok || e.Class != job.TransientStorage {
+	if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != taskerr.TransientStorage {
 		t.Errorf("got %v, want a transient error", err)
 	}
 }

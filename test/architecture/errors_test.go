@@ -25,7 +25,7 @@ type sentence struct{ class, text, remedy, where string }
 // collector finds the sentences of the code, by how it makes them.
 type collector struct {
 	where     string
-	tasks     []sentence // job.Errorf and job.Error
+	tasks     []sentence // taskerr.Errorf and taskerr.Error
 	usage     []sentence // badUsage
 	settings  []sentence // problem and warn of the settings' loader
 	byClass   map[string]string
@@ -148,7 +148,7 @@ func (c *collector) visit(n ast.Node) bool {
 func (c *collector) call(n *ast.CallExpr) {
 	name, args := called(n), n.Args
 	switch {
-	case (name == "job.Errorf" || name == "Errorf" && strings.HasPrefix(c.where, "internal/job/")) && len(args) > 1:
+	case (name == "taskerr.Errorf" || name == "Errorf" && strings.HasPrefix(c.where, "internal/job/")) && len(args) > 1:
 		c.tasks = append(c.tasks, sentence{class(args[0]), c.text(args[1]), "", c.where})
 	case name == "badUsage" && len(args) > 1:
 		c.usage = append(c.usage, sentence{"", c.text(args[1]), c.text(args[0]), c.where})
@@ -184,7 +184,7 @@ func class(e ast.Expr) string {
 
 func (c *collector) literal(n *ast.CompositeLit) {
 	switch name := typeName(n.Type); {
-	case name == "job.Error":
+	case name == "taskerr.Error":
 		s := sentence{class: "…", where: c.where}
 		for _, e := range n.Elts {
 			pair, ok := e.(*ast.KeyValueExpr)

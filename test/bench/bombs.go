@@ -13,7 +13,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/nativetest"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // bombTime is how long a bomb may take until it is refused, of this process on a CPU: the machine may be busy with
@@ -46,7 +46,7 @@ func measureBombs(ctx context.Context, out io.Writer) error {
 		}
 		cpu, wall := cpuTime()-cpu, time.Since(began)
 		verdict := ""
-		if refusal, ok := errors.AsType[*job.Error](err); !ok || refusal.Class != bomb.Class || cpu > bombTime {
+		if refusal, ok := errors.AsType[*taskerr.Error](err); !ok || refusal.Class != bomb.Class || cpu > bombTime {
 			missed++
 			verdict = "MISSED "
 		}

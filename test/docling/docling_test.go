@@ -10,6 +10,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/docling/doclingtest"
 	"github.com/seed-7227ef26/async-worker/internal/engine"
 	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 const page = "# A page\n\nSome text on it.\n"
@@ -27,7 +28,7 @@ func TestDownForAMinute(t *testing.T) {
 		w.send("plain", "plain.txt", "just text")
 		pass(30 * time.Second)
 		down := run.Health().Dependencies
-		i := slices.IndexFunc(down, func(d engine.DependencyHealth) bool { return d.Name == job.Docling })
+		i := slices.IndexFunc(down, func(d engine.DependencyHealth) bool { return d.Name == taskerr.Docling })
 		if i < 0 || !down[i].Down() || down[i].Trouble == nil || !strings.Contains(down[i].Trouble.Hint, "DOCLING_URL") {
 			t.Errorf("after half a minute the worker says %+v", down)
 		}

@@ -30,6 +30,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	storememory "github.com/seed-7227ef26/async-worker/internal/store/memory"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/queue"
 	"github.com/seed-7227ef26/async-worker/queue/memory"
 )
@@ -91,7 +92,7 @@ func (w *world) start() *worker {
 		w.Fatal(err)
 	}
 	var reader extract.Extractor = docling.New(client, w.shelf)
-	needs := job.Docling
+	needs := taskerr.Docling
 	if w.auto {
 		reader, needs = docling.WithFallback(docling.New(client, w.shelf), text.New(), docling.NewOutages(slog.New(slog.DiscardHandler))), ""
 	}
@@ -111,7 +112,7 @@ func (w *world) start() *worker {
 		PollMin: 100 * time.Millisecond, PollMax: 10 * time.Second, TaskTimeout: 30 * time.Minute, DrainMax: 5 * time.Minute,
 	}, engine.Deps{
 		Queues: w.queues, Store: w.jobs, Handlers: registry, Log: slog.New(slog.DiscardHandler),
-		Probes: engine.Probes{job.Docling: client.Probe, job.Database: func(context.Context) error { return w.docs.down() }},
+		Probes: engine.Probes{taskerr.Docling: client.Probe, taskerr.Database: func(context.Context) error { return w.docs.down() }},
 	})
 	if err != nil {
 		w.Fatal(err)
@@ -188,7 +189,7 @@ func (d *documents) fail(broken bool) {
 	d.broken = broken
 }
 
-var errDown = job.Blame(job.Database, job.Errorf(job.TransientStorage, "the database is down"))
+var errDown = taskerr.Blame(taskerr.Database, taskerr.Errorf(taskerr.TransientStorage, "the database is down"))
 
 // down is what a probe of the database finds.
 func (d *documents) down() error {

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/stack"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // corpus returns a folder of real documents that lies beside the project, and skips without it.
@@ -121,8 +121,8 @@ func TestHostileFiles(t *testing.T) {
 			continue
 		}
 		t.Logf("%-45s %s: %s", name, got.Error.Code, got.Error.Message)
-		class := job.Class(got.Error.Class)
-		if class == job.InternalBug || job.Classes[class].Retryable || got.Error.Attempts != 1 {
+		class := taskerr.Class(got.Error.Class)
+		if class == taskerr.InternalBug || taskerr.Classes[class].Retryable || got.Error.Attempts != 1 {
 			t.Errorf("%s: error class %s after %d attempts, want a permanent one after 1", name, class, got.Error.Attempts)
 		}
 		if strings.TrimSpace(got.Error.Message) == "" || letters != 1 {

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/llm/openai"
 	storememory "github.com/seed-7227ef26/async-worker/internal/store/memory"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/queue"
 	"github.com/seed-7227ef26/async-worker/queue/memory"
 )
@@ -23,7 +24,7 @@ import (
 type embedding struct{ *openai.Embedder }
 
 func (embedding) Spec() handlers.Spec {
-	return handlers.Spec{Type: task.Ingest, Stages: []job.Stage{{Name: "embedding"}}, Needs: []job.Dependency{job.Model}}
+	return handlers.Spec{Type: task.Ingest, Stages: []job.Stage{{Name: "embedding"}}, Needs: []taskerr.Dependency{taskerr.Model}}
 }
 
 func (embedding) Check(task.Task) error { return nil }
@@ -63,12 +64,12 @@ func TestRevokedKey(t *testing.T) {
 				time.Sleep(8 * time.Hour)
 				synctest.Wait()
 				for i := range tasks {
-					want, class := job.Succeeded, job.Class("")
+					want, class := job.Succeeded, taskerr.Class("")
 					if !mended && i >= tasks/2 {
-						want, class = job.Failed, job.WaitExceeded
+						want, class = job.Failed, taskerr.WaitExceeded
 					}
 					r, ok := store.Row(fmt.Sprint("t", i))
-					if !ok || r.State != want || job.Class(r.Error.Class) != class || want == job.Succeeded && r.Attempts != 1 {
+					if !ok || r.State != want || taskerr.Class(r.Error.Class) != class || want == job.Succeeded && r.Attempts != 1 {
 						t.Errorf("t%d is %s after %d attempts (%+v), want %s", i, r.State, r.Attempts, r.Error, want)
 					}
 				}
@@ -105,7 +106,7 @@ func inMemory(t *testing.T, store *storememory.Jobs, embedder *openai.Embedder) 
 		ClientID: client, Worker: "w", Concurrency: 4, Lease: time.Minute, PollMin: 100 * time.Millisecond, PollMax: 10 * time.Second,
 		TaskTimeout: 5 * time.Minute, WaitMax: 6 * time.Hour,
 	}, engine.Deps{
-		Queues: queues, Store: store, Handlers: registry, Probes: engine.Probes{job.Model: embedder.Probe}, Log: slog.New(slog.DiscardHandler),
+		Queues: queues, Store: store, Handlers: registry, Probes: engine.Probes{taskerr.Model: embedder.Probe}, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -12,8 +12,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/stack"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/test/prove/mutants"
 )
 
@@ -117,13 +117,13 @@ func (l *lector) reply(ctx context.Context) (reply mutants.Reply, wrong []string
 
 // judge says what is wrong with how a mutant was read.
 func (l *lector) judge(r mutants.Reply) (wrong []string) {
-	if r.Outcome == string(job.InternalBug) || r.Outcome == mutants.Unclear {
+	if r.Outcome == string(taskerr.InternalBug) || r.Outcome == mutants.Unclear {
 		wrong = append(wrong, fmt.Sprintf("it ends as %s: %s", r.Outcome, r.Message))
 	}
 	if r.CPU > lectorTime {
 		wrong = append(wrong, fmt.Sprintf("it takes %v of CPU", r.CPU))
 	}
-	if len(r.Message) > lectorMessage && r.Outcome != string(job.InternalBug) {
+	if len(r.Message) > lectorMessage && r.Outcome != string(taskerr.InternalBug) {
 		wrong = append(wrong, fmt.Sprintf("its error has %d bytes: %.200s", len(r.Message), r.Message))
 	}
 	if r.Peak > lectorMemory {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/score"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // outcome says what became of a document.
@@ -73,12 +73,12 @@ func measureOne(ctx context.Context, router extract.Runner, corpus, name string)
 		return result{}, context.Cause(ctx)
 	}
 	r.ocr = info.Properties["ocr_pages"] != "" || info.Properties["unread_pages"] != ""
-	switch e, _ := errors.AsType[*job.Error](err); {
+	switch e, _ := errors.AsType[*taskerr.Error](err); {
 	case err == nil && referred:
 		r.f1, r.order = score.Score(string(reference), output)
 	case err == nil:
 		r.outcome, r.note = unreferred, "no reference"
-	case e == nil || e.Class != job.UnsupportedFormat:
+	case e == nil || e.Class != taskerr.UnsupportedFormat:
 		r.outcome, r.note = failed, "failed: "+err.Error()
 	case referred:
 		r.outcome, r.note = missing, "missing: no extractor reads this format yet"

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/store/memory"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // book is what was seen of all jobs, beside the store. It is guarded by the world's mutex.
@@ -133,13 +134,17 @@ func (b *book) judge(m move) {
 	b.judgeEnd(m)
 }
 
-// legal says whether job.Transitions has the move, or a forced message opened another series.
+// legal says whether job.Transitions has the move: one that opens another series for a message that forces it, any other
+// within its series.
 func legal(m move) bool {
 	was, is := m.before.State, m.after.State
-	if m.after.Series != m.before.Series {
-		return m.op == "begin" && m.begin.Force && was.Terminal() && is == job.Running && m.after.Series == m.before.Series+1
+	again := m.after.Series != m.before.Series
+	if again && (m.op != "begin" || !m.begin.Force || m.after.Series != m.before.Series+1) {
+		return false
 	}
-	return was == is || slices.ContainsFunc(job.Transitions, func(t job.Transition) bool { return t.From == was && t.To == is })
+	return was == is && !again || slices.ContainsFunc(job.Transitions, func(t job.Transition) bool {
+		return t.From == was && t.To == is && t.NewSeries() == again
+	})
 }
 
 // judgeRun is for a move that began an attempt.
@@ -231,7 +236,7 @@ func (b *book) judgeOutcome(m move) {
 		if m.op == "release" && b.unheard[store.Holder{JobID: m.id, Fence: m.fence}] {
 			return // given back, since the answer to its begin was lost
 		}
-		if b.oldest(m.id) >= waitMax && (m.op == "release" && !m.after.WaitingFrom.IsZero() || m.op == "fail" && job.Class(m.after.Error.Class) == job.WaitExceeded) {
+		if b.oldest(m.id) >= waitMax && (m.op == "release" && !m.after.WaitingFrom.IsZero() || m.op == "fail" && taskerr.Class(m.after.Error.Class) == taskerr.WaitExceeded) {
 			return // its message is as old as it may wait: the row keeps from now on how long it waits
 		}
 		b.w.violated(m.id, "%s of an attempt that no handler was called for", m.op)
@@ -241,9 +246,9 @@ func (b *book) judgeOutcome(m move) {
 		r.cause = context.Cause(r.ctx)
 		r.err = r.cause
 	}
-	failure, _ := errors.AsType[*job.Error](r.err)
+	failure, _ := errors.AsType[*taskerr.Error](r.err)
 	_, waits := errors.AsType[*store.BusyError](r.err)
-	retryable := failure != nil && job.Classes[failure.Class].Retryable
+	retryable := failure != nil && taskerr.Classes[failure.Class].Retryable
 	ours := r.cause != nil && !errors.Is(r.cause, engine.ErrTimeout) // not the task's fault
 	good := true
 	// What is begun in vain each time, or can't be committed while others are, is counted or ends (I11).

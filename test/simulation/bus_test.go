@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
@@ -188,11 +188,11 @@ func (l *line) hang(ctx context.Context, d time.Duration) error {
 func down(m *meeting) error {
 	switch m.backend {
 	case onModel:
-		return &job.Error{Class: job.ModelOverloaded, Message: "the model is down", Dependency: job.Model, RetryAfter: m.short(0, time.Minute)}
+		return &taskerr.Error{Class: taskerr.ModelOverloaded, Message: "the model is down", Dependency: taskerr.Model, RetryAfter: m.short(0, time.Minute)}
 	case onStore:
-		return &job.Error{Class: job.TransientStorage, Message: "the database is down", Dependency: job.Database}
+		return &taskerr.Error{Class: taskerr.TransientStorage, Message: "the database is down", Dependency: taskerr.Database}
 	default:
-		return &job.Error{Class: job.TransientStorage, Message: "the storage account is down"}
+		return &taskerr.Error{Class: taskerr.TransientStorage, Message: "the storage account is down"}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // handler does the tasks of one type in one process.
@@ -29,7 +30,7 @@ func (h handler) Spec() handlers.Spec {
 		Policy: job.Policy{MaxAttempts: 3, Base: 2 * time.Second, Cap: 30 * time.Second, Jitter: job.FullJitter},
 	}
 	if h.kind == needyType {
-		s.Needs = []job.Dependency{job.Model}
+		s.Needs = []taskerr.Dependency{taskerr.Model}
 		s.Policy = job.Policy{MaxAttempts: 4, Base: time.Second, Cap: 10 * time.Second, Jitter: job.DecorrelatedJitter}
 	}
 	return s
@@ -38,11 +39,11 @@ func (h handler) Spec() handlers.Spec {
 func (h handler) Check(t task.Task) error {
 	var p work
 	if err := json.Unmarshal(t.Payload, &p); err != nil {
-		return job.Errorf(job.ValidationError, "payload: %w", err)
+		return taskerr.Errorf(taskerr.ValidationError, "payload: %w", err)
 	}
 	switch p.Sort {
 	case refused:
-		return job.Errorf(job.ValidationError, "payload.sort is refused")
+		return taskerr.Errorf(taskerr.ValidationError, "payload.sort is refused")
 	case explodes:
 		panic("on purpose")
 	}
@@ -117,12 +118,12 @@ func (a *attempt) run(ctx context.Context) error {
 	switch a.Sort {
 	case flaky:
 		if a.failures() <= a.Fails {
-			return &job.Error{Class: job.AIRateLimit, Message: "on purpose", RetryAfter: time.Duration(a.After) * time.Second}
+			return &taskerr.Error{Class: taskerr.AIRateLimit, Message: "on purpose", RetryAfter: time.Duration(a.After) * time.Second}
 		}
 	case broken:
-		return job.Errorf(job.CorruptionDetected, "on purpose")
+		return taskerr.Errorf(taskerr.CorruptionDetected, "on purpose")
 	case bug:
-		return job.Errorf(job.InternalBug, "on purpose")
+		return taskerr.Errorf(taskerr.InternalBug, "on purpose")
 	}
 	return nil
 }
@@ -186,7 +187,7 @@ func (a *attempt) failing() error {
 		w.modelDown = time.Now().Add(time.Duration(1+a.N%60) * time.Second)
 	}
 	if a.Sort == poison || time.Now().Before(w.modelDown) {
-		return job.Blame(job.Model, job.Errorf(job.ModelOverloaded, "on purpose"))
+		return taskerr.Blame(taskerr.Model, taskerr.Errorf(taskerr.ModelOverloaded, "on purpose"))
 	}
 	return nil
 }
@@ -204,7 +205,7 @@ func (l *line) probe(ctx context.Context) error {
 	return err
 }
 
-var errModelDown = job.Errorf(job.ModelOverloaded, "the model is down")
+var errModelDown = taskerr.Errorf(taskerr.ModelOverloaded, "the model is down")
 
 // sleep takes a while, longer when the process is stopped meanwhile.
 func (a *attempt) sleep(ctx context.Context, d time.Duration) error {
@@ -264,9 +265,9 @@ func (w *world) apply(h store.Holder, e store.Effect) error {
 	p, ok := e.Args.(work)
 	switch {
 	case !ok:
-		return job.Errorf(job.InternalBug, "an effect that nobody knows")
+		return taskerr.Errorf(taskerr.InternalBug, "an effect that nobody knows")
 	case p.Sort == vetoed:
-		return job.Errorf(job.ValidationError, "the effect is refused")
+		return taskerr.Errorf(taskerr.ValidationError, "the effect is refused")
 	case p.Doc != "" && w.documents[p.Doc] != h:
 		return store.ErrFenced // another job took it
 	}

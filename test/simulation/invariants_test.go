@@ -10,6 +10,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/store/memory"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
@@ -109,8 +110,8 @@ func (w *world) checkEnd(r memory.Row) {
 			w.violated(r.JobID, "I7: canceled, and nobody asked for it")
 		}
 	case r.State == job.Succeeded && slices.Contains(p.Sort.ways(), ""):
-	case r.State == job.Failed && job.Class(r.Error.Class) == job.WorkerLost:
-	case r.State == job.Failed && slices.Contains(p.Sort.ways(), job.Class(r.Error.Class)):
+	case r.State == job.Failed && taskerr.Class(r.Error.Class) == taskerr.WorkerLost:
+	case r.State == job.Failed && slices.Contains(p.Sort.ways(), taskerr.Class(r.Error.Class)):
 	case r.State == job.Failed && p.Sort == "": // rejected, without a payload of ours
 	default:
 		w.violated(r.JobID, "a %s task ended %s (%s: %s)", p.Sort, r.State, r.Error.Class, r.Error.Message)

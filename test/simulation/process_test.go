@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/engine"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
@@ -31,7 +31,7 @@ func (w *world) left() time.Duration { return max(0, w.plan.active-time.Since(w.
 func (w *world) work(name string, st stint, finish <-chan struct{}) {
 	l := w.line(name)
 	st.cfg.Worker, l.slots, l.lease = name, st.cfg.Concurrency, st.cfg.Lease
-	probes := engine.Probes{job.Model: l.probe}
+	probes := engine.Probes{taskerr.Model: l.probe}
 	if st.blind {
 		probes = nil
 	}

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // sort is what a task asks of its handler.
@@ -33,28 +33,28 @@ const (
 )
 
 // ways are how a task of a sort may end, but for cancel and lost workers: the classes of errors, "" for success.
-func (s sort) ways() []job.Class {
+func (s sort) ways() []taskerr.Class {
 	switch s {
 	case flaky:
-		return []job.Class{"", job.AIRateLimit}
+		return []taskerr.Class{"", taskerr.AIRateLimit}
 	case broken:
-		return []job.Class{job.CorruptionDetected}
+		return []taskerr.Class{taskerr.CorruptionDetected}
 	case late:
-		return []job.Class{job.Timeout}
+		return []taskerr.Class{taskerr.Timeout}
 	case bug, explodes:
-		return []job.Class{job.InternalBug}
+		return []taskerr.Class{taskerr.InternalBug}
 	case refused, vetoed:
-		return []job.Class{job.ValidationError}
+		return []taskerr.Class{taskerr.ValidationError}
 	case needy: // Timeout: its worker was stopped for as long as it may take
-		return []job.Class{"", job.ModelOverloaded, job.Timeout}
+		return []taskerr.Class{"", taskerr.ModelOverloaded, taskerr.Timeout}
 	case poison, crasher:
-		return []job.Class{job.ModelOverloaded, job.WaitExceeded}
+		return []taskerr.Class{taskerr.ModelOverloaded, taskerr.WaitExceeded}
 	case heavy:
-		return []job.Class{job.TransientStorage, job.WaitExceeded}
+		return []taskerr.Class{taskerr.TransientStorage, taskerr.WaitExceeded}
 	case slow, busy, stubborn: // the store went down in the course of each of its attempts
-		return []job.Class{"", job.TransientStorage, job.Timeout}
+		return []taskerr.Class{"", taskerr.TransientStorage, taskerr.Timeout}
 	default:
-		return []job.Class{""}
+		return []taskerr.Class{""}
 	}
 }
 

@@ -16,8 +16,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/blob"
 	"github.com/seed-7227ef26/async-worker/internal/blob/azure"
 	"github.com/seed-7227ef26/async-worker/internal/blob/blobtest"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 func TestMain(m *testing.M) {
@@ -152,7 +152,7 @@ func TestAMissingContainerIsASettingAndNoMissingBlob(t *testing.T) {
 	if !ok || p.Kind != storage.Setting || errors.Is(err, blob.ErrNotFound) {
 		t.Errorf("got %v, want a problem with a setting", err)
 	}
-	if e, ok := errors.AsType[*job.Error](err); !ok || !job.Classes[e.Class].Retryable {
+	if e, ok := errors.AsType[*taskerr.Error](err); !ok || !taskerr.Classes[e.Class].Retryable {
 		t.Errorf("got %v, want a retryable class: the sender did nothing wrong", err)
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/blob"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // Run holds a back end against the contract of package blob. open makes an empty bucket that doesn't
@@ -125,7 +125,7 @@ func badNames(t *testing.T, b blob.Bucket) {
 		_, statErr := b.Stat(t.Context(), name)
 		_, _, openErr := b.Open(t.Context(), name)
 		for _, err := range []error{putErr, statErr, openErr} {
-			if e, ok := errors.AsType[*job.Error](err); !ok || e.Class != job.ValidationError {
+			if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != taskerr.ValidationError {
 				t.Errorf("%q: got %v, want a validation error", name, err)
 			}
 		}

@@ -17,7 +17,7 @@ import (
 	"syscall"
 
 	"github.com/seed-7227ef26/async-worker/internal/blob"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // unfinished is the folder of uploads under way, on the same file system so that a rename is atomic.
@@ -145,11 +145,11 @@ func (b *Bucket) open(ctx context.Context, name, doing string) (*os.Root, error)
 		return nil, err
 	}
 	if path.Clean(name) != name || strings.HasPrefix(name, unfinished) {
-		return nil, job.Errorf(job.ValidationError, "the blob name %q can't be kept in a folder", name)
+		return nil, taskerr.Errorf(taskerr.ValidationError, "the blob name %q can't be kept in a folder", name)
 	}
 	root, err := os.OpenRoot(b.folder)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, job.Errorf(job.DependencyUnavailable, "%s: the folder of the blobs doesn't exist", doing)
+		return nil, taskerr.Errorf(taskerr.DependencyUnavailable, "%s: the folder of the blobs doesn't exist", doing)
 	}
 	if err != nil {
 		return nil, trouble(doing, err)
@@ -189,11 +189,11 @@ func trouble(doing string, err error) error {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ENXIO):
 		return fmt.Errorf("%s: %w", doing, blob.ErrNotFound)
 	case strings.Contains(err.Error(), "path escapes"): // os.Root's error for a link that leads out has no name
-		return job.Errorf(job.ValidationError, "%s: a link leads out of the folder of the blobs", doing)
+		return taskerr.Errorf(taskerr.ValidationError, "%s: a link leads out of the folder of the blobs", doing)
 	case errors.Is(err, syscall.ENAMETOOLONG):
-		return job.Errorf(job.ValidationError, "%s: a part of the name is too long for the disk", doing)
+		return taskerr.Errorf(taskerr.ValidationError, "%s: a part of the name is too long for the disk", doing)
 	case errors.Is(err, fs.ErrPermission):
-		return job.Errorf(job.DependencyUnavailable, "%s: this user may not; give it the right to the folder of the blobs (%w)", doing, err)
+		return taskerr.Errorf(taskerr.DependencyUnavailable, "%s: this user may not; give it the right to the folder of the blobs (%w)", doing, err)
 	}
-	return job.Errorf(job.TransientStorage, "%s: %w", doing, err)
+	return taskerr.Errorf(taskerr.TransientStorage, "%s: %w", doing, err)
 }

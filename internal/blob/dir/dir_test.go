@@ -12,7 +12,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/blob"
 	"github.com/seed-7227ef26/async-worker/internal/blob/blobtest"
 	"github.com/seed-7227ef26/async-worker/internal/blob/dir"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 func TestConformance(t *testing.T) {
@@ -39,7 +39,7 @@ func TestNothingLeadsOutOfTheFolder(t *testing.T) {
 		if _, r, err := b.Open(t.Context(), name); err == nil {
 			_ = r.Close()
 			t.Errorf("%s could be opened", name)
-		} else if e, ok := errors.AsType[*job.Error](err); !errors.Is(err, blob.ErrNotFound) && (!ok || e.Class != job.ValidationError) {
+		} else if e, ok := errors.AsType[*taskerr.Error](err); !errors.Is(err, blob.ErrNotFound) && (!ok || e.Class != taskerr.ValidationError) {
 			t.Errorf("%s: got %v, want a validation error", name, err)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // Limits bound what one container may cost. All fields must be positive.
@@ -33,7 +33,7 @@ type Archive struct {
 	read   int64 // unpacked so far, over all entries
 }
 
-// Open reads the container's directory. Its errors are *job.Error: corruption_detected when the file
+// Open reads the container's directory. Its errors are *taskerr.Error: corruption_detected when the file
 // is no whole zip, quota_exceeded when it has too many entries.
 func Open(path string, limits Limits) (*Archive, error) {
 	file, err := os.Open(path)
@@ -88,14 +88,14 @@ func (a *Archive) Close() error { return a.file.Close() }
 func (a *Archive) Has(name string) bool { return a.parts[partKey(name)] != nil }
 
 // Part opens an entry. A missing one gives an error that is fs.ErrNotExist; what can't be unpacked,
-// or is a bomb, gives a *job.Error of corruption_detected, here or from Read.
+// or is a bomb, gives a *taskerr.Error of corruption_detected, here or from Read.
 func (a *Archive) Part(name string) (io.ReadCloser, error) {
 	f := a.parts[partKey(name)]
 	if f == nil {
 		return nil, fmt.Errorf("part %q: %w", name, fs.ErrNotExist)
 	}
 	if f.Flags&1 != 0 {
-		return nil, job.Errorf(job.CorruptionDetected,
+		return nil, taskerr.Errorf(taskerr.CorruptionDetected,
 			"the file is protected by a password: remove the protection and upload it again")
 	}
 	if f.UncompressedSize64 > uint64(a.limits.Bytes) {
@@ -141,20 +141,20 @@ func (m *meter) Read(p []byte) (int, error) {
 func (a *Archive) tooLarge() error { return tooLarge(a.limits) }
 
 func tooLarge(limits Limits) error {
-	return job.Errorf(job.CorruptionDetected,
+	return taskerr.Errorf(taskerr.CorruptionDetected,
 		"the file unpacks to more than %d MB, which looks like a zip bomb: it is not read", (limits.Bytes+1<<20-1)>>20)
 }
 
 func (a *Archive) bomb() error {
-	return job.Errorf(job.CorruptionDetected,
+	return taskerr.Errorf(taskerr.CorruptionDetected,
 		"a part of the file unpacks to more than %d times its size, which looks like a zip bomb: it is not read", a.limits.Ratio)
 }
 
 func tooManyEntries(limit int) error {
-	return job.Errorf(job.QuotaExceeded, "the file holds more than %d parts: it is not read", limit)
+	return taskerr.Errorf(taskerr.QuotaExceeded, "the file holds more than %d parts: it is not read", limit)
 }
 
 func damaged(err error) error {
-	return job.Errorf(job.CorruptionDetected,
+	return taskerr.Errorf(taskerr.CorruptionDetected,
 		"the file is damaged or was cut off on its way (%w): upload it again", err)
 }

@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract/archive"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 var limits = archive.Limits{Entries: 50, Ratio: 100, Bytes: 3 << 20}
@@ -89,17 +89,17 @@ func TestOpenRefuses(t *testing.T) {
 	for _, tt := range []struct {
 		what    string
 		content []byte
-		class   job.Class
+		class   taskerr.Class
 	}{
-		{"too many entries", whole, job.QuotaExceeded},
-		{"too many entries, hidden", lying, job.QuotaExceeded},
-		{"too many entries, well hidden", short, job.QuotaExceeded},
-		{"directory outside", outside, job.CorruptionDetected},
-		{"cut off", whole[:len(whole)/2], job.CorruptionDetected},
-		{"tiny", []byte("PK\x03\x04"), job.CorruptionDetected},
+		{"too many entries", whole, taskerr.QuotaExceeded},
+		{"too many entries, hidden", lying, taskerr.QuotaExceeded},
+		{"too many entries, well hidden", short, taskerr.QuotaExceeded},
+		{"directory outside", outside, taskerr.CorruptionDetected},
+		{"cut off", whole[:len(whole)/2], taskerr.CorruptionDetected},
+		{"tiny", []byte("PK\x03\x04"), taskerr.CorruptionDetected},
 	} {
 		_, err := open(t, tt.content)
-		if e, ok := errors.AsType[*job.Error](err); !ok || e.Class != tt.class {
+		if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != tt.class {
 			t.Errorf("%s: got %v, want %s", tt.what, err, tt.class)
 		}
 	}
@@ -153,7 +153,7 @@ func TestDirectoryTells(t *testing.T) {
 		{"larger together than the file", overlapping, "parts of the file overlap"},
 	} {
 		_, err := open(t, tt.content)
-		if e, ok := errors.AsType[*job.Error](err); !ok || e.Class != job.CorruptionDetected || !strings.Contains(e.Message, tt.says) {
+		if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != taskerr.CorruptionDetected || !strings.Contains(e.Message, tt.says) {
 			t.Errorf("%s: got %v, want one that says %q", tt.what, err, tt.says)
 		}
 	}

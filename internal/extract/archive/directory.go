@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // The end of central directory record (APPNOTE.TXT 4.3.16): its signature, its size without the
@@ -60,7 +60,7 @@ func checkSums(parts []*zip.File, size uint64, limits Limits) error {
 	var packed, unpacked uint64
 	for _, p := range parts {
 		if packed += p.CompressedSize64; packed > size || p.CompressedSize64 > size {
-			return job.Errorf(job.CorruptionDetected, "the parts of the file overlap, which looks like a zip bomb: it is not read")
+			return taskerr.Errorf(taskerr.CorruptionDetected, "the parts of the file overlap, which looks like a zip bomb: it is not read")
 		}
 		if p.UncompressedSize64/packsWell <= p.CompressedSize64 {
 			continue

@@ -6,7 +6,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/docling"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // maxDepth bounds how deep items are nested; documents that people read come to a tenth of it.
@@ -63,7 +63,7 @@ func (w *walk) look(ref docling.Ref) (array string, item *docling.Item) {
 
 func (w *walk) children(of *docling.Item, s scope) error {
 	if w.depth++; w.depth > maxDepth {
-		return job.Errorf(job.CorruptionDetected, "the document's parts are nested more than %d deep", maxDepth)
+		return taskerr.Errorf(taskerr.CorruptionDetected, "the document's parts are nested more than %d deep", maxDepth)
 	}
 	defer func() { w.depth-- }()
 	for i, ref := range of.Children {

@@ -18,7 +18,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/docling"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // Name is what results say of documents that were read in this way.
@@ -80,12 +80,12 @@ func (x *Extractor) Extract(ctx context.Context, src extract.Source, limits extr
 	}
 	doc := result.Document
 	if n := len(doc.Pages); n > limits.Pages {
-		return extract.Info{}, job.Errorf(job.QuotaExceeded, "the document has %d pages, more than the %d that are read: split it into smaller files", n, limits.Pages)
+		return extract.Info{}, taskerr.Errorf(taskerr.QuotaExceeded, "the document has %d pages, more than the %d that are read: split it into smaller files", n, limits.Pages)
 	}
 	info := extract.Info{Extractor: Name, Pages: pages(doc), Warnings: warnings(result)}
 	src.HasPages(info.Pages)
 	if !result.Kept {
-		info.Service = job.Docling
+		info.Service = taskerr.Docling
 	}
 	if err := Blocks(doc, emit); err != nil {
 		return extract.Info{}, err
@@ -110,7 +110,7 @@ func request(ctx context.Context, src extract.Source) (docling.Request, error) {
 	}
 	ending, ok := formats[src.Format]
 	if !ok {
-		return docling.Request{}, job.Errorf(job.UnsupportedFormat, "docling is not asked for files of the format %s", src.Format)
+		return docling.Request{}, taskerr.Errorf(taskerr.UnsupportedFormat, "docling is not asked for files of the format %s", src.Format)
 	}
 	if src.Format == extract.Image {
 		head := make([]byte, 512)

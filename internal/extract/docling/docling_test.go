@@ -17,7 +17,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/docling/doclingtest"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/docling"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // converter is a docling-serve that answers with a result.
@@ -236,7 +236,7 @@ func TestHostileDocuments(t *testing.T) {
 	}
 	for name, document := range map[string]string{"deep": document("groups/0", deep.String()), "row": cell(2_000_000_000, 0), "column": cell(0, 2_000_000_000), "negative": cell(-1, 0)} {
 		err := docling.Blocks(read(t, document), func(extract.Block) error { return nil })
-		if e, ok := errors.AsType[*job.Error](err); !ok || e.Class != job.CorruptionDetected {
+		if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != taskerr.CorruptionDetected {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -289,7 +289,7 @@ func TestPartialSuccessIsTold(t *testing.T) {
 	limits := extract.DefaultLimits
 	limits.Pages = 1
 	_, err = x.Extract(t.Context(), extract.Source{Path: path, Format: extract.PDF}, limits, func(extract.Block) error { return nil })
-	if e, ok := errors.AsType[*job.Error](err); !ok || e.Class != job.QuotaExceeded {
+	if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != taskerr.QuotaExceeded {
 		t.Errorf("too many pages: %v", err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/sony/gobreaker/v2"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // After so many failures in a row docling-serve is left alone for a while; then one document tries it.
@@ -31,7 +31,7 @@ func NewOutages(log *slog.Logger) *Outages {
 		IsExcluded:  func(err error) bool { return errors.Is(err, errUnasked) },
 		OnStateChange: func(_ string, from, to gobreaker.State) {
 			if to == gobreaker.StateOpen && from == gobreaker.StateClosed || to == gobreaker.StateClosed {
-				log.Warn("circuit breaker", "dependency", job.Docling, "state", to.String(), "meanwhile", "documents are read natively (EXTRACTOR=auto)")
+				log.Warn("circuit breaker", "dependency", taskerr.Docling, "state", to.String(), "meanwhile", "documents are read natively (EXTRACTOR=auto)")
 			}
 		},
 	})}
@@ -68,14 +68,14 @@ func (f *fallback) Extract(ctx context.Context, src extract.Source, limits extra
 		}
 	}()
 	info, err := f.Extractor.Extract(ctx, src, limits, emit)
-	failure, _ := errors.AsType[*job.Error](err)
-	down := failure != nil && failure.Dependency == job.Docling && ctx.Err() == nil
+	failure, _ := errors.AsType[*taskerr.Error](err)
+	down := failure != nil && failure.Dependency == taskerr.Docling && ctx.Err() == nil
 	told = true
 	switch {
 	case down:
 		report(err)
 		return f.natively(ctx, src, limits, emit, "did not answer as it should: "+failure.Message)
-	case err == nil && info.Service == job.Docling:
+	case err == nil && info.Service == taskerr.Docling:
 		report(nil)
 	default:
 		report(errUnasked)

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/nativetest"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // TestBombs: each is refused by a sentence that says what it is. How long that takes is for `make bench ONLY=bombs`.
@@ -34,7 +34,7 @@ func TestBombs(t *testing.T) {
 			if err == nil {
 				_, err = router.Extract(t.Context(), src, extract.Limits{}, func(extract.Block) error { return nil })
 			}
-			e, ok := errors.AsType[*job.Error](err)
+			e, ok := errors.AsType[*taskerr.Error](err)
 			if !ok || e.Class != bomb.Class || !strings.Contains(e.Message, bomb.Says) {
 				t.Errorf("%d KB: got %v, want %s that says %q", src.Size>>10, err, bomb.Class, bomb.Says)
 			}

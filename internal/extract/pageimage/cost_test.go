@@ -11,7 +11,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/child"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/nativetest"
 	"github.com/seed-7227ef26/async-worker/internal/extract/pageimage"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 func write(t *testing.T, f nativetest.Costly) string {
@@ -77,8 +77,8 @@ func TestCostlyPicturesAreRefused(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			_, err = images.Decode(t.Context(), 1, pageimage.Size{})
 			runtime.ReadMemStats(&after)
-			e, ok := errors.AsType[*job.Error](err)
-			if !ok || e.Class != job.QuotaExceeded {
+			e, ok := errors.AsType[*taskerr.Error](err)
+			if !ok || e.Class != taskerr.QuotaExceeded {
 				t.Fatalf("got %v", err)
 			}
 			if !strings.Contains(e.Message, "to decode") && !strings.Contains(e.Message, "million") {

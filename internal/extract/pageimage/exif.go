@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"io"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 const (
@@ -53,7 +53,7 @@ func (in *input) tiffPages(order binary.ByteOrder, most int) ([]page, error) {
 		orientation, next, err := directory(in, order, int64(at))
 		if err != nil {
 			if len(pages) > 0 {
-				return nil, job.Errorf(job.CorruptionDetected, "the image is damaged or was cut off after page %d: upload it again", len(pages))
+				return nil, taskerr.Errorf(taskerr.CorruptionDetected, "the image is damaged or was cut off after page %d: upload it again", len(pages))
 			}
 			return nil, err
 		}

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/image/tiff"
 
 	"github.com/seed-7227ef26/async-worker/internal/child"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // maxDecoded is how many pixels an image may have before it is decoded, of at most 8 bits a channel: a
@@ -26,7 +26,7 @@ const maxDecoded = 40_000_000
 // Images is an image file: PNG, JPEG, TIFF with all its pages, WebP, BMP, or the first frame of a GIF.
 // Its pages are as their viewers show them (EXIF orientation). It is safe for concurrent use.
 //
-// Errors are *job.Error (unsupported_format, corruption_detected, quota_exceeded), or wrap the cause of
+// Errors are *taskerr.Error (unsupported_format, corruption_detected, quota_exceeded), or wrap the cause of
 // the context's end.
 type Images struct {
 	file     *os.File
@@ -77,23 +77,23 @@ func explain(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("read an image: %w", context.Cause(ctx))
 	}
-	if _, ok := errors.AsType[*job.Error](err); ok {
+	if _, ok := errors.AsType[*taskerr.Error](err); ok {
 		return err
 	}
 	_, inTIFF := errors.AsType[tiff.UnsupportedError](err)
 	_, inJPEG := errors.AsType[jpeg.UnsupportedError](err)
 	_, inPNG := errors.AsType[png.UnsupportedError](err)
 	if inTIFF || inJPEG || inPNG || errors.Is(err, image.ErrFormat) {
-		return job.Errorf(job.UnsupportedFormat,
+		return taskerr.Errorf(taskerr.UnsupportedFormat,
 			"this is an image of a kind that can't be read; PNG, JPEG, TIFF, WebP, BMP and GIF can be: convert it to one of these (%w)", err)
 	}
-	return job.Errorf(job.CorruptionDetected, "the image is damaged or was cut off on its way (%w): upload it again", err)
+	return taskerr.Errorf(taskerr.CorruptionDetected, "the image is damaged or was cut off on its way (%w): upload it again", err)
 }
 
 // checkPixels refuses an image by its header, before memory is taken for it.
 func checkPixels(c image.Config) error {
 	if c.Width < 1 || c.Height < 1 {
-		return job.Errorf(job.CorruptionDetected, "the image has no pixels (%d × %d): it is damaged", c.Width, c.Height)
+		return taskerr.Errorf(taskerr.CorruptionDetected, "the image has no pixels (%d × %d): it is damaged", c.Width, c.Height)
 	}
 	most := maxDecoded
 	switch c.ColorModel {
@@ -101,7 +101,7 @@ func checkPixels(c image.Config) error {
 		most /= 2
 	}
 	if c.Width > most/c.Height {
-		return job.Errorf(job.QuotaExceeded, "the image has %d × %d pixels, more than the %d million that are read: make it smaller",
+		return taskerr.Errorf(taskerr.QuotaExceeded, "the image has %d × %d pixels, more than the %d million that are read: make it smaller",
 			c.Width, c.Height, most/1_000_000)
 	}
 	return nil

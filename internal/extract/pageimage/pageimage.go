@@ -12,8 +12,8 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // Options say which images are wanted, and what they may cost.
@@ -36,7 +36,7 @@ type File struct {
 // Has says whether files of the format are pages to be looked at.
 func Has(f extract.Format) bool { return f == extract.PDF || f == extract.Image }
 
-// Open opens a file whose format Has. Close it at the end. Errors are *job.Error (unsupported_format,
+// Open opens a file whose format Has. Close it at the end. Errors are *taskerr.Error (unsupported_format,
 // corruption_detected, quota_exceeded), or wrap the cause of the context's end.
 func Open(ctx context.Context, src extract.Source, limits extract.Limits, o Options) (*File, error) {
 	limits = limits.WithDefaults()
@@ -52,7 +52,7 @@ func Open(ctx context.Context, src extract.Source, limits extract.Limits, o Opti
 		}
 		if images.Pages() > limits.Pages {
 			images.Close()
-			return nil, job.Errorf(job.QuotaExceeded, "the image has more than %d pages: split it into smaller files", limits.Pages)
+			return nil, taskerr.Errorf(taskerr.QuotaExceeded, "the image has more than %d pages: split it into smaller files", limits.Pages)
 		}
 		f.images, f.pages = images, images.Pages()
 		return f, nil

@@ -8,8 +8,8 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/pageimage"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // Images reads image files as documents, through OCR: PNG, JPEG, TIFF with all its pages, WebP, BMP, and
@@ -46,7 +46,7 @@ func (noText) Name() string { return imagesName }
 func (noText) Version() int { return imagesVersion }
 
 func (n noText) Extract(context.Context, extract.Source, extract.Limits, extract.Emit) (extract.Info, error) {
-	return extract.Info{}, job.Errorf(job.UnsupportedFormat, "the text of an image can only be read by OCR, which the worker does not have: %w", n.why)
+	return extract.Info{}, taskerr.Errorf(taskerr.UnsupportedFormat, "the text of an image can only be read by OCR, which the worker does not have: %w", n.why)
 }
 
 // Extract implements extract.Extractor. A page that the engine fails on stays unread; one that can't be
@@ -63,7 +63,7 @@ func (e Images) Extract(ctx context.Context, src extract.Source, limits extract.
 	}
 	defer images.Close()
 	if images.Pages() > limits.Pages {
-		return extract.Info{}, job.Errorf(job.QuotaExceeded, "the image has more than %d pages: split it into smaller files", limits.Pages)
+		return extract.Info{}, taskerr.Errorf(taskerr.QuotaExceeded, "the image has more than %d pages: split it into smaller files", limits.Pages)
 	}
 	src.HasPages(images.Pages())
 	r := &album{record: record{reading: e.reading}, images: images, patience: patience{Engine: e.engine}}

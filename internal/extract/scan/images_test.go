@@ -23,10 +23,10 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/nativetest"
 	"github.com/seed-7227ef26/async-worker/internal/extract/scan"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/ocrtest"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/tesseract"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // tiffFile is a TIFF of gray pages without compression; loop: the last directory names the first again.
@@ -179,16 +179,16 @@ func TestImagesRefused(t *testing.T) {
 	for name, tt := range map[string]struct {
 		content []byte
 		limits  extract.Limits
-		class   job.Class
+		class   taskerr.Class
 		says    string
 	}{
-		"a bomb":         {tiffBomb(), extract.Limits{}, job.QuotaExceeded, "100000 × 100000 pixels"},
-		"a damaged head": {bomb, extract.Limits{}, job.CorruptionDetected, "damaged"},
-		"cut off":        {jpg[:len(jpg)/2], extract.Limits{}, job.CorruptionDetected, "damaged or was cut off"},
-		"no pages":       {[]byte("II*\x00\x00\x00\x00\x00"), extract.Limits{}, job.CorruptionDetected, "damaged"},
-		"another kind":   {[]byte("<svg xmlns='http://www.w3.org/2000/svg'></svg>"), extract.Limits{}, job.UnsupportedFormat, "PNG, JPEG, TIFF"},
-		"many pages":     {tiffFile(false, 1, corner(), corner(), corner()), extract.Limits{Pages: 2}, job.QuotaExceeded, "more than 2 pages"},
-		"a broken chain": {tiffFile(false, 1, corner(), corner())[:8+1200*1600+130], extract.Limits{}, job.CorruptionDetected, "after page 1"},
+		"a bomb":         {tiffBomb(), extract.Limits{}, taskerr.QuotaExceeded, "100000 × 100000 pixels"},
+		"a damaged head": {bomb, extract.Limits{}, taskerr.CorruptionDetected, "damaged"},
+		"cut off":        {jpg[:len(jpg)/2], extract.Limits{}, taskerr.CorruptionDetected, "damaged or was cut off"},
+		"no pages":       {[]byte("II*\x00\x00\x00\x00\x00"), extract.Limits{}, taskerr.CorruptionDetected, "damaged"},
+		"another kind":   {[]byte("<svg xmlns='http://www.w3.org/2000/svg'></svg>"), extract.Limits{}, taskerr.UnsupportedFormat, "PNG, JPEG, TIFF"},
+		"many pages":     {tiffFile(false, 1, corner(), corner(), corner()), extract.Limits{Pages: 2}, taskerr.QuotaExceeded, "more than 2 pages"},
+		"a broken chain": {tiffFile(false, 1, corner(), corner())[:8+1200*1600+130], extract.Limits{}, taskerr.CorruptionDetected, "after page 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -196,7 +196,7 @@ func TestImagesRefused(t *testing.T) {
 		})
 	}
 	nativetest.Refuses(t, scan.ImagesWithout(errors.New("tesseract is not installed; install tesseract-ocr")), extract.Image, jpg,
-		extract.Limits{}, job.UnsupportedFormat, "install tesseract-ocr")
+		extract.Limits{}, taskerr.UnsupportedFormat, "install tesseract-ocr")
 }
 
 // tiffBomb says that it has ten thousand million pixels.

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/pages"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // record is what is told of a document's pages in the end.
@@ -52,7 +52,7 @@ func (r *record) took(text ocr.Page) {
 // fault is an error that ends the extraction: a service behind the engine is at fault, which is no reason
 // to leave pages out.
 func fault(why error) error {
-	if f, ok := errors.AsType[*job.Error](why); ok && job.Classes[f.Class].Retryable {
+	if f, ok := errors.AsType[*taskerr.Error](why); ok && taskerr.Classes[f.Class].Retryable {
 		return why
 	}
 	return nil

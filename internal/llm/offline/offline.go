@@ -12,8 +12,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // Model is the name of what this package makes. Its number rises when the same text would get
@@ -48,7 +48,7 @@ func (e *Embedder) Embed(ctx context.Context, inputs []string) (llm.Embeddings, 
 			return llm.Embeddings{}, fmt.Errorf("embed: %w", context.Cause(ctx))
 		}
 		if input == "" {
-			return llm.Embeddings{}, job.Errorf(job.InternalBug, "embed: input %d of %d is empty", i, len(inputs))
+			return llm.Embeddings{}, taskerr.Errorf(taskerr.InternalBug, "embed: input %d of %d is empty", i, len(inputs))
 		}
 		vectors[i] = e.vector(input)
 	}

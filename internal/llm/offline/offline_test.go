@@ -10,9 +10,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/llm/offline"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 var _ llm.Embedder = (*offline.Embedder)(nil)
@@ -123,7 +123,7 @@ func TestErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = e.Embed(t.Context(), []string{"a", ""})
-	if got, ok := errors.AsType[*job.Error](err); !ok || got.Class != job.InternalBug || !strings.Contains(got.Message, "input 1") {
+	if got, ok := errors.AsType[*taskerr.Error](err); !ok || got.Class != taskerr.InternalBug || !strings.Contains(got.Message, "input 1") {
 		t.Errorf("an empty input: %v", err)
 	}
 	stop := errors.New("stop")

@@ -12,8 +12,8 @@ import (
 
 	api "github.com/sashabaranov/go-openai"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // dialect is what a service or model doesn't take of OpenAI's protocol. The zero value takes everything.
@@ -70,7 +70,7 @@ func (a *asking) adapt(ctx context.Context, err error) error {
 	case errors.Is(err, api.ErrReasoningToolsRequireResponses) && !a.dialect.noReasoning:
 		return a.without("tools while it reasons", forGood, func(d *dialect) { d.noReasoning = true })
 	case errors.Is(err, api.ErrReasoningEffortUnsupported), errors.Is(err, api.ErrReasoningToolsRequireResponses):
-		return &failure{err: job.Errorf(job.DependencyUnavailable, "the model %q takes no tools in chat completions; check %s", a.model, a.names.parameters)}
+		return &failure{err: taskerr.Errorf(taskerr.DependencyUnavailable, "the model %q takes no tools in chat completions; check %s", a.model, a.names.parameters)}
 	}
 	r := refusalOf(err)
 	if r == nil {
@@ -139,7 +139,7 @@ func (a *asking) adaptParameter(r *api.APIError) error {
 	case about(r, "stream") && !d.noStream && a.q.Stream != nil:
 		return a.without("stream", forGood, func(d *dialect) { d.noStream = true })
 	case about(r, "tools") && len(a.q.Tools) > 0:
-		return &failure{err: job.Errorf(job.DependencyUnavailable, "the model %q takes no tools; check %s (%s)",
+		return &failure{err: taskerr.Errorf(taskerr.DependencyUnavailable, "the model %q takes no tools; check %s (%s)",
 			a.model, a.names.parameters, describe(r.HTTPStatusCode, r))}
 	}
 	return nil
@@ -185,7 +185,7 @@ func (a *asking) without(what string, l lasting, change func(*dialect)) *failure
 	}
 	return &failure{
 		adapted: true, passing: true,
-		err: job.Errorf(job.DependencyUnavailable, "the model %q doesn't take %s; check %s", a.model, what, a.names.parameters),
+		err: taskerr.Errorf(taskerr.DependencyUnavailable, "the model %q doesn't take %s; check %s", a.model, what, a.names.parameters),
 	}
 }
 
@@ -230,7 +230,7 @@ func (a *asking) tooLong(r *api.APIError) *failure {
 		long.Window, _ = strconv.Atoi(m[1]) // digits only
 		message += fmt.Sprintf(" (%d tokens)", long.Window)
 	}
-	return &failure{err: &job.Error{
-		Class: job.ValidationError, Message: fmt.Sprintf("%s (%s)", message, describe(r.HTTPStatusCode, r)), Cause: long,
+	return &failure{err: &taskerr.Error{
+		Class: taskerr.ValidationError, Message: fmt.Sprintf("%s (%s)", message, describe(r.HTTPStatusCode, r)), Cause: long,
 	}}
 }

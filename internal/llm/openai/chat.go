@@ -10,9 +10,9 @@ import (
 
 	api "github.com/sashabaranov/go-openai"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/llm/token"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // Chat asks a model of an OpenAI-compatible service. It is safe for concurrent use.
@@ -20,7 +20,7 @@ type Chat struct {
 	service
 	counter llm.Counter
 
-	dependency job.Dependency // that a failure is blamed on
+	dependency taskerr.Dependency // that a failure is blamed on
 
 	mu    sync.Mutex
 	known dialect // what was found out about the service
@@ -54,7 +54,7 @@ func NewChat(c Config) (*Chat, error) {
 		c.Counter = token.For(c.Model)
 	}
 	client.HTTPClient = recorder{c.httpClient()}
-	return &Chat{counter: c.Counter, dependency: cmp.Or(c.Dependency, job.Chat), service: service{
+	return &Chat{counter: c.Counter, dependency: cmp.Or(c.Dependency, taskerr.Chat), service: service{
 		client: api.NewClientWithConfig(client), model: c.Model, timeout: c.RequestTimeout, limiter: c.Limiter, urgency: c.Urgency, names: names,
 	}}, nil
 }
@@ -75,7 +75,7 @@ func (c *Chat) Ask(ctx context.Context, q llm.Question) (llm.Answer, error) {
 	case ctx.Err() != nil:
 		return llm.Answer{}, fmt.Errorf("ask a model: %w", context.Cause(ctx))
 	}
-	return llm.Answer{}, job.Blame(c.dependency, f.err)
+	return llm.Answer{}, taskerr.Blame(c.dependency, f.err)
 }
 
 // asking is one question on its way to an answer.

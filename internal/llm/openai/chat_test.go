@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 func openChat(t *testing.T, s *llmtest.Server, change func(*Config)) (*Chat, *clock) {
@@ -112,17 +112,17 @@ func TestChatFailures(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		faults []llmtest.Fault
-		class  job.Class // empty: it is answered in the end
+		class  taskerr.Class // empty: it is answered in the end
 		says   string
 		waited time.Duration
 	}{
 		"a pause":        {[]llmtest.Fault{llmtest.RateLimited.After("3")}, "", "", 3 * time.Second},
 		"overloaded":     {[]llmtest.Fault{llmtest.Overloaded.After("2")}, "", "", 2 * time.Second},
-		"a long pause":   {[]llmtest.Fault{llmtest.RateLimited.After("600")}, job.AIRateLimit, "limits the rate", 0},
-		"no quota":       {[]llmtest.Fault{llmtest.NoQuota}, job.QuotaExceeded, "add credit", 0},
-		"a wrong key":    {[]llmtest.Fault{llmtest.WrongKey}, job.DependencyUnavailable, "OPENAI_API_KEY", 0},
-		"no such model":  {[]llmtest.Fault{llmtest.UnknownModel}, job.DependencyUnavailable, `"vision-1" or the path; check OCR_MODEL and OCR_BASE_URL`, 0},
-		"a bad request":  {[]llmtest.Fault{{Status: 400, Param: "messages.[0].content"}}, job.ValidationError, "refuses the request", 0},
+		"a long pause":   {[]llmtest.Fault{llmtest.RateLimited.After("600")}, taskerr.AIRateLimit, "limits the rate", 0},
+		"no quota":       {[]llmtest.Fault{llmtest.NoQuota}, taskerr.QuotaExceeded, "add credit", 0},
+		"a wrong key":    {[]llmtest.Fault{llmtest.WrongKey}, taskerr.DependencyUnavailable, "OPENAI_API_KEY", 0},
+		"no such model":  {[]llmtest.Fault{llmtest.UnknownModel}, taskerr.DependencyUnavailable, `"vision-1" or the path; check OCR_MODEL and OCR_BASE_URL`, 0},
+		"a bad request":  {[]llmtest.Fault{{Status: 400, Param: "messages.[0].content"}}, taskerr.ValidationError, "refuses the request", 0},
 		"a cut answer":   {[]llmtest.Fault{llmtest.CutShort}, "", "", 0},
 		"no completions": {[]llmtest.Fault{{Status: 500}, {Status: 502}}, "", "", 0},
 	} {
@@ -130,12 +130,12 @@ func TestChatFailures(t *testing.T) {
 		s.Script(tt.faults...)
 		c, time := openChat(t, s, nil)
 		_, err := c.Ask(t.Context(), question(t))
-		switch e, _ := errors.AsType[*job.Error](err); {
+		switch e, _ := errors.AsType[*taskerr.Error](err); {
 		case tt.class == "":
 			if err != nil || time.total() < tt.waited {
 				t.Errorf("%s: %v after %v", name, err, time.total())
 			}
-		case e == nil || e.Class != tt.class || !strings.Contains(e.Message, tt.says) || job.Classes[e.Class].Retryable && e.Dependency != job.Chat:
+		case e == nil || e.Class != tt.class || !strings.Contains(e.Message, tt.says) || taskerr.Classes[e.Class].Retryable && e.Dependency != taskerr.Chat:
 			t.Errorf("%s: %v", name, err)
 		}
 	}

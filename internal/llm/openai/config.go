@@ -13,9 +13,9 @@ import (
 
 	api "github.com/sashabaranov/go-openai"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/llm/token"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/internal/tracing"
 )
 
@@ -44,7 +44,7 @@ type Config struct {
 	Urgency    Urgency      // of a Chat's requests; embeddings are Bulk
 	Counter    llm.Counter  // of the model's tokens; default: cl100k_base
 
-	Dependency job.Dependency // whose fault a Chat's failures are; default job.Chat
+	Dependency taskerr.Dependency // whose fault a Chat's failures are; default taskerr.Chat
 
 	// Names are the settings that errors tell to mend, where they are not those of the embeddings.
 	Names Names

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 const closed = `{"type":"object","properties":{"query":{"type":"string"}},"required":["query"],"additionalProperties":false}`
@@ -137,7 +137,7 @@ func TestModelWithoutTools(t *testing.T) {
 	s := llmtest.New(t, llmtest.Options{Unknown: []string{"tools"}})
 	c, _ := openChat(t, s, nil)
 	_, err := c.Ask(t.Context(), conversation())
-	if e, ok := errors.AsType[*job.Error](err); !ok || e.Class != job.DependencyUnavailable || !strings.Contains(e.Message, "takes no tools; check OCR_MODEL") || s.Requests() != 1 {
+	if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != taskerr.DependencyUnavailable || !strings.Contains(e.Message, "takes no tools; check OCR_MODEL") || s.Requests() != 1 {
 		t.Errorf("%v after %d requests", err, s.Requests())
 	}
 }
@@ -199,7 +199,7 @@ func TestTooLong(t *testing.T) {
 		c, _ := openChat(t, s, nil)
 		_, err := c.Ask(t.Context(), llm.Question{Text: "Hello."})
 		window, ok := llm.IsTooLong(err)
-		if e, is := errors.AsType[*job.Error](err); !is || e.Class != job.ValidationError || ok != tt.ok || window != tt.window || s.Requests() != 1 {
+		if e, is := errors.AsType[*taskerr.Error](err); !is || e.Class != taskerr.ValidationError || ok != tt.ok || window != tt.window || s.Requests() != 1 {
 			t.Errorf("%s: %v (%d, %v) after %d requests", name, err, window, ok, s.Requests())
 		}
 	}

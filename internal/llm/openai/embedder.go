@@ -7,8 +7,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // One request takes at most so much; the service's own limits are 2048 inputs and 300,000 tokens.
@@ -72,7 +72,7 @@ func (e *Embedder) Embed(ctx context.Context, inputs []string) (llm.Embeddings, 
 		if ctx.Err() != nil {
 			return llm.Embeddings{}, fmt.Errorf("embed: %w", context.Cause(ctx))
 		}
-		return llm.Embeddings{}, job.Blame(job.Model, err)
+		return llm.Embeddings{}, taskerr.Blame(taskerr.Model, err)
 	}
 	return llm.Embeddings{Vectors: vectors, Tokens: int(billed.Load())}, nil
 }
@@ -82,7 +82,7 @@ func (e *Embedder) batches(inputs []string) ([]batch, error) {
 	var current batch
 	for i, input := range inputs {
 		if input == "" {
-			return nil, job.Errorf(job.InternalBug, "embed: input %d of %d is empty", i, len(inputs))
+			return nil, taskerr.Errorf(taskerr.InternalBug, "embed: input %d of %d is empty", i, len(inputs))
 		}
 		tokens := e.counter.Count(input)
 		if n := len(current.inputs); n == maxInputs || n > 0 && current.tokens+tokens > maxTokens {
@@ -130,15 +130,15 @@ func (e *Embedder) blame(ctx context.Context, b batch, refusal *failure) error {
 		switch {
 		case failure == nil:
 		case failure.refused:
-			return job.Errorf(job.DependencyUnavailable,
+			return taskerr.Errorf(taskerr.DependencyUnavailable,
 				"the embedding service refuses every request (%s); check %s, %s and EMBEDDING_DIMENSIONS",
 				failure.detail, e.names.url, e.names.model)
 		default:
 			return failure.err
 		}
 	}
-	return &job.Error{
-		Class:   job.ValidationError,
+	return &taskerr.Error{
+		Class:   taskerr.ValidationError,
 		Message: fmt.Sprintf("the embedding service refuses input %d (%s)", b.start, refusal.detail),
 		Cause:   &InputError{Index: b.start},
 	}

@@ -13,10 +13,10 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
 	"github.com/seed-7227ef26/async-worker/internal/llm/offline"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 var _ llm.Embedder = (*Embedder)(nil)
@@ -161,7 +161,7 @@ func TestEmbedNothing(t *testing.T) {
 		t.Errorf("got %v, %v after %d requests", got, err, s.Requests())
 	}
 	_, err := e.Embed(t.Context(), []string{"a", ""})
-	if got, ok := errors.AsType[*job.Error](err); !ok || got.Class != job.InternalBug || !strings.Contains(got.Message, "input 1") {
+	if got, ok := errors.AsType[*taskerr.Error](err); !ok || got.Class != taskerr.InternalBug || !strings.Contains(got.Message, "input 1") {
 		t.Errorf("an empty input: %v", err)
 	}
 }
@@ -215,7 +215,7 @@ func TestBadInputIsFound(t *testing.T) {
 		inputs := texts(300)
 		inputs[bad] = "private poison " + llmtest.Key
 		_, err := e.Embed(t.Context(), inputs)
-		if got, ok := errors.AsType[*job.Error](err); !ok || got.Class != job.ValidationError {
+		if got, ok := errors.AsType[*taskerr.Error](err); !ok || got.Class != taskerr.ValidationError {
 			t.Fatalf("input %d is bad: %v", bad, err)
 		}
 		if got, ok := errors.AsType[*InputError](err); !ok || got.Index != bad {

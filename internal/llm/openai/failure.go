@@ -12,8 +12,8 @@ import (
 
 	api "github.com/sashabaranov/go-openai"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/retry"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // errTimeout is the cause of a request's end when it took too long.
@@ -21,7 +21,7 @@ var errTimeout = errors.New("the request took too long")
 
 // failure is a failed request and what may be done about it here.
 type failure struct {
-	err      *job.Error
+	err      *taskerr.Error
 	passing  bool   // worth another try within this call
 	adapted  bool   // the next request leaves out what this one was refused for: it goes at once
 	broken   bool   // an answer broke off: worth another try, however long it took
@@ -35,7 +35,7 @@ func (f *failure) Error() string { return f.err.Error() }
 
 // tries is how often a request that fails so is made in one call.
 func (f *failure) tries() int {
-	if f.err.Class == job.AIRateLimit {
+	if f.err.Class == taskerr.AIRateLimit {
 		return limitTries
 	}
 	return maxTries
@@ -43,14 +43,14 @@ func (f *failure) tries() int {
 
 func (s *service) nonsense(format string, args ...any) *failure {
 	problem := fmt.Errorf(format, args...)
-	return &failure{passing: true, err: &job.Error{
-		Class:   job.DependencyUnavailable,
+	return &failure{passing: true, err: &taskerr.Error{
+		Class:   taskerr.DependencyUnavailable,
 		Message: s.names.what + " gave " + problem.Error(),
 	}}
 }
 
 func (e *Embedder) wrongLength(got int) *failure {
-	return &failure{err: job.Errorf(job.DependencyUnavailable,
+	return &failure{err: taskerr.Errorf(taskerr.DependencyUnavailable,
 		"the model %q gives vectors of %d numbers, but EMBEDDING_DIMENSIONS is %d; set it to %d (and migrate), or choose another %s",
 		e.model, got, e.dimensions, got, e.names.model)}
 }
@@ -61,11 +61,11 @@ func (s *service) classify(ctx context.Context, err error, r *record) *failure {
 	if f, ok := errors.AsType[*failure](err); ok {
 		return f
 	}
-	if limited, ok := errors.AsType[*job.Error](err); ok { // of the limiter
+	if limited, ok := errors.AsType[*taskerr.Error](err); ok { // of the limiter
 		return &failure{err: limited}
 	}
 	if ctx.Err() != nil && !errors.Is(context.Cause(ctx), errTimeout) {
-		return &failure{err: &job.Error{Class: job.NetworkTimeout, Message: "the request to a model was stopped", Cause: context.Cause(ctx)}}
+		return &failure{err: &taskerr.Error{Class: taskerr.NetworkTimeout, Message: "the request to a model was stopped", Cause: context.Cause(ctx)}}
 	}
 	if refusal, ok := errors.AsType[*api.APIError](err); ok {
 		return s.status(refusal.HTTPStatusCode, refusal, r)
@@ -80,18 +80,18 @@ func (s *service) classify(ctx context.Context, err error, r *record) *failure {
 func (s *service) transport(ctx context.Context, err error, r *record) *failure {
 	var network net.Error
 	if ctx.Err() != nil || errors.As(err, &network) && network.Timeout() {
-		return &failure{passing: true, err: &job.Error{
-			Class: job.NetworkTimeout, Message: fmt.Sprintf("%s did not answer within %v", s.names.what, s.timeout), Cause: err,
+		return &failure{passing: true, err: &taskerr.Error{
+			Class: taskerr.NetworkTimeout, Message: fmt.Sprintf("%s did not answer within %v", s.names.what, s.timeout), Cause: err,
 		}}
 	}
 	_, syntax := errors.AsType[*json.SyntaxError](err)
 	_, mismatch := errors.AsType[*json.UnmarshalTypeError](err)
 	if syntax || mismatch {
-		return &failure{err: job.Errorf(job.DependencyUnavailable,
+		return &failure{err: taskerr.Errorf(taskerr.DependencyUnavailable,
 			"%s answered (HTTP %d) with something else than %s; check %s", s.names.what, r.status, s.names.gives, s.names.url)}
 	}
-	return &failure{passing: true, err: &job.Error{
-		Class:   job.DependencyUnavailable,
+	return &failure{passing: true, err: &taskerr.Error{
+		Class:   taskerr.DependencyUnavailable,
 		Message: s.names.what + " could not be reached, or the connection to it broke",
 		Cause:   err,
 	}}
@@ -100,8 +100,8 @@ func (s *service) transport(ctx context.Context, err error, r *record) *failure 
 // status classifies an answer that is an error.
 func (s *service) status(status int, refusal *api.APIError, r *record) *failure {
 	detail := describe(status, refusal)
-	fail := func(class job.Class, passing bool, format string, args ...any) *failure {
-		err := job.Errorf(class, s.names.what+" "+format, args...)
+	fail := func(class taskerr.Class, passing bool, format string, args ...any) *failure {
+		err := taskerr.Errorf(class, s.names.what+" "+format, args...)
 		err.Message += " (" + detail + ")"
 		err.RetryAfter = retry.After(r.header, s.limiter.now())
 		return &failure{err: err, passing: passing, detail: detail}
@@ -109,28 +109,28 @@ func (s *service) status(status int, refusal *api.APIError, r *record) *failure 
 	switch status {
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
 		if p := refusal.Param; p != nil && *p != "" && !aboutContent(*p) {
-			f := fail(job.DependencyUnavailable, false, "refuses a parameter of the request; check %s", s.names.parameters)
+			f := fail(taskerr.DependencyUnavailable, false, "refuses a parameter of the request; check %s", s.names.parameters)
 			f.param = *p
 			return f
 		}
-		f := fail(job.ValidationError, false, "refuses the request")
+		f := fail(taskerr.ValidationError, false, "refuses the request")
 		f.refused, f.filtered = true, refusal.Code == "content_filter"
 		return f
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return fail(job.DependencyUnavailable, false, "refuses the key; check %s, and that it may use the model of %s", s.names.key, s.names.model)
+		return fail(taskerr.DependencyUnavailable, false, "refuses the key; check %s, and that it may use the model of %s", s.names.key, s.names.model)
 	case http.StatusNotFound:
-		return fail(job.DependencyUnavailable, false, "doesn't know the model %q or the path; check %s and %s", s.model, s.names.model, s.names.url)
+		return fail(taskerr.DependencyUnavailable, false, "doesn't know the model %q or the path; check %s and %s", s.model, s.names.model, s.names.url)
 	case http.StatusRequestTimeout, http.StatusGatewayTimeout:
-		return fail(job.NetworkTimeout, true, "took too long")
+		return fail(taskerr.NetworkTimeout, true, "took too long")
 	case http.StatusTooManyRequests:
 		if refusal.Code == "insufficient_quota" || refusal.Type == "insufficient_quota" {
-			return fail(job.QuotaExceeded, false, "has no quota left for this account; add credit or raise its limit, then replay the task")
+			return fail(taskerr.QuotaExceeded, false, "has no quota left for this account; add credit or raise its limit, then replay the task")
 		}
-		return fail(job.AIRateLimit, true, "limits the rate of requests")
+		return fail(taskerr.AIRateLimit, true, "limits the rate of requests")
 	case http.StatusServiceUnavailable, 529: // 529: "overloaded", as some services say
-		return fail(job.ModelOverloaded, true, "is overloaded")
+		return fail(taskerr.ModelOverloaded, true, "is overloaded")
 	}
-	return fail(job.DependencyUnavailable, status >= http.StatusInternalServerError, "failed")
+	return fail(taskerr.DependencyUnavailable, status >= http.StatusInternalServerError, "failed")
 }
 
 // aboutContent says whether a parameter is what was sent, and not how it is to be done.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // A passing fault is overcome within the call.
@@ -56,25 +56,25 @@ func TestLastingFaults(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		fault    llmtest.Fault
-		class    job.Class
+		class    taskerr.Class
 		requests int
 		after    time.Duration
 		says     string
 	}{
-		"rate limit":         {llmtest.RateLimited, job.AIRateLimit, limitTries, 0, "rate_limit_exceeded"},
-		"long rate limit":    {llmtest.RateLimited.After("45"), job.AIRateLimit, 1, 45 * time.Second, ""},
-		"no quota":           {llmtest.NoQuota.After("1"), job.QuotaExceeded, 1, time.Second, "credit"},
-		"overloaded":         {llmtest.Overloaded, job.ModelOverloaded, maxTries, 0, ""},
-		"down":               {llmtest.Fault{Status: 500}, job.DependencyUnavailable, maxTries, 0, "HTTP 500"},
-		"gateway timeout":    {llmtest.Fault{Status: 504}, job.NetworkTimeout, maxTries, 0, ""},
-		"wrong key":          {llmtest.WrongKey, job.DependencyUnavailable, 1, 0, "OPENAI_API_KEY"},
-		"forbidden":          {llmtest.Fault{Status: 403}, job.DependencyUnavailable, 1, 0, "OPENAI_API_KEY"},
-		"unknown model":      {llmtest.UnknownModel, job.DependencyUnavailable, 1, 0, "OPENAI_EMBEDDING_MODEL"},
-		"refused parameter":  {llmtest.Fault{Status: 400, Param: "dimensions"}, job.DependencyUnavailable, 1, 0, "EMBEDDING_DIMENSIONS"},
-		"refuses everything": {llmtest.Fault{Status: 400}, job.DependencyUnavailable, 3, 0, "every request"},
-		"another length":     {llmtest.Fault{Dimensions: 32}, job.DependencyUnavailable, 1, 0, "EMBEDDING_DIMENSIONS is 64; set it to 32"},
-		"cut connections":    {llmtest.CutShort, job.DependencyUnavailable, maxTries, 0, ""},
-		"a vector too few":   {llmtest.Fault{Extra: -1}, job.DependencyUnavailable, maxTries, 0, "1 vectors for 2 inputs"},
+		"rate limit":         {llmtest.RateLimited, taskerr.AIRateLimit, limitTries, 0, "rate_limit_exceeded"},
+		"long rate limit":    {llmtest.RateLimited.After("45"), taskerr.AIRateLimit, 1, 45 * time.Second, ""},
+		"no quota":           {llmtest.NoQuota.After("1"), taskerr.QuotaExceeded, 1, time.Second, "credit"},
+		"overloaded":         {llmtest.Overloaded, taskerr.ModelOverloaded, maxTries, 0, ""},
+		"down":               {llmtest.Fault{Status: 500}, taskerr.DependencyUnavailable, maxTries, 0, "HTTP 500"},
+		"gateway timeout":    {llmtest.Fault{Status: 504}, taskerr.NetworkTimeout, maxTries, 0, ""},
+		"wrong key":          {llmtest.WrongKey, taskerr.DependencyUnavailable, 1, 0, "OPENAI_API_KEY"},
+		"forbidden":          {llmtest.Fault{Status: 403}, taskerr.DependencyUnavailable, 1, 0, "OPENAI_API_KEY"},
+		"unknown model":      {llmtest.UnknownModel, taskerr.DependencyUnavailable, 1, 0, "OPENAI_EMBEDDING_MODEL"},
+		"refused parameter":  {llmtest.Fault{Status: 400, Param: "dimensions"}, taskerr.DependencyUnavailable, 1, 0, "EMBEDDING_DIMENSIONS"},
+		"refuses everything": {llmtest.Fault{Status: 400}, taskerr.DependencyUnavailable, 3, 0, "every request"},
+		"another length":     {llmtest.Fault{Dimensions: 32}, taskerr.DependencyUnavailable, 1, 0, "EMBEDDING_DIMENSIONS is 64; set it to 32"},
+		"cut connections":    {llmtest.CutShort, taskerr.DependencyUnavailable, maxTries, 0, ""},
+		"a vector too few":   {llmtest.Fault{Extra: -1}, taskerr.DependencyUnavailable, maxTries, 0, "1 vectors for 2 inputs"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -83,7 +83,7 @@ func TestLastingFaults(t *testing.T) {
 			s.Break(test.fault)
 			e, clock := open(t, s, nil)
 			_, err := e.Embed(t.Context(), texts(2))
-			got, ok := errors.AsType[*job.Error](err)
+			got, ok := errors.AsType[*taskerr.Error](err)
 			if !ok || got.Class != test.class || got.RetryAfter != test.after || !strings.Contains(got.Message, test.says) {
 				t.Fatalf("got %v (after %v), want %s (after %v) that says %q", err, got.RetryAfter, test.class, test.after, test.says)
 			}
@@ -102,7 +102,7 @@ func TestNoAnswer(t *testing.T) {
 	s.Break(llmtest.NoAnswer)
 	e, _ := open(t, s, func(c *Config) { c.RequestTimeout = 10 * time.Millisecond })
 	_, err := e.Embed(t.Context(), texts(1))
-	if got, ok := errors.AsType[*job.Error](err); !ok || got.Class != job.NetworkTimeout {
+	if got, ok := errors.AsType[*taskerr.Error](err); !ok || got.Class != taskerr.NetworkTimeout {
 		t.Errorf("got %v", err)
 	}
 }
@@ -137,7 +137,7 @@ func TestNotAnEmbeddingService(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err = e.Embed(t.Context(), texts(1))
-			if got, ok := errors.AsType[*job.Error](err); !ok || got.Class != job.DependencyUnavailable || !strings.Contains(got.Message, "OPENAI_BASE_URL") {
+			if got, ok := errors.AsType[*taskerr.Error](err); !ok || got.Class != taskerr.DependencyUnavailable || !strings.Contains(got.Message, "OPENAI_BASE_URL") {
 				t.Errorf("got %v", err)
 			}
 			wantNoSecret(t, err)
@@ -150,7 +150,7 @@ func TestUnreachable(t *testing.T) {
 	s := llmtest.New(t, llmtest.Options{})
 	e, clock := open(t, s, func(c *Config) { c.BaseURL = "http://127.0.0.1:1/v1" })
 	_, err := e.Embed(t.Context(), texts(1))
-	if got, ok := errors.AsType[*job.Error](err); !ok || got.Class != job.DependencyUnavailable || len(clock.waits) != maxTries-1 {
+	if got, ok := errors.AsType[*taskerr.Error](err); !ok || got.Class != taskerr.DependencyUnavailable || len(clock.waits) != maxTries-1 {
 		t.Errorf("got %v after %d waits", err, len(clock.waits))
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/retry"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // longestHold is how long a request may be held back before it is given up with ai_rate_limit: the
@@ -155,8 +155,8 @@ func (l *Limiter) dispatchOne(now time.Time) (next time.Duration, more bool) {
 			}
 			l.waiting[u] = slices.Delete(l.waiting[u], i, i+1)
 			if wait > longestHold {
-				w.err = &job.Error{
-					Class:      job.AIRateLimit,
+				w.err = &taskerr.Error{
+					Class:      taskerr.AIRateLimit,
 					Message:    fmt.Sprintf("the model service's rate limit is spent for the next %v", wait.Round(time.Second)),
 					RetryAfter: wait,
 				}

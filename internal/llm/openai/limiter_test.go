@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 func headers(pairs ...string) http.Header {
@@ -115,7 +115,7 @@ func TestLimiterGivesUp(t *testing.T) {
 	l := NewLimiter(1)
 	answered(t, l, 429, headers("Retry-After", "7200"))
 	_, err := l.Acquire(t.Context(), Prompt, "m", 1)
-	if got, ok := errors.AsType[*job.Error](err); !ok || got.Class != job.AIRateLimit || got.RetryAfter < time.Hour {
+	if got, ok := errors.AsType[*taskerr.Error](err); !ok || got.Class != taskerr.AIRateLimit || got.RetryAfter < time.Hour {
 		t.Errorf("a wait of two hours: %v", err)
 	}
 	if inFlight(l) != 0 || len(l.waiting[Prompt]) != 0 {

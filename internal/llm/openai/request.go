@@ -9,7 +9,7 @@ import (
 
 	api "github.com/sashabaranov/go-openai"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // answer is a checked answer to one request.
@@ -49,7 +49,7 @@ func (e *Embedder) try(ctx context.Context, b batch) (took time.Duration, a answ
 func (e *Embedder) noBase64(err error) error {
 	if mismatch, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && mismatch.Value == "array" {
 		e.floats.Store(true)
-		return &failure{passing: true, err: job.Errorf(job.DependencyUnavailable, "%s doesn't know base64", e.names.what)}
+		return &failure{passing: true, err: taskerr.Errorf(taskerr.DependencyUnavailable, "%s doesn't know base64", e.names.what)}
 	}
 	return err
 }

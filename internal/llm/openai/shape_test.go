@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // canned is a service that gives one answer to whatever it is asked.
@@ -91,25 +91,25 @@ func TestErrorsWithAGoodStatus(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		body  string
-		class job.Class
+		class taskerr.Class
 	}{
-		"no quota":     {`{"error":{"message":"m","type":"insufficient_quota","code":"insufficient_quota"}}`, job.QuotaExceeded},
-		"a limit":      {`{"error":{"message":"m","code":429}}`, job.AIRateLimit},
-		"overloaded":   {`{"error":{"message":"m","code":503},"user_id":"u"}`, job.ModelOverloaded},
-		"refused":      {`{"object":"error","message":"m","type":"BadRequestError","code":400}`, job.ValidationError},
-		"a text":       {`{"error":"model not loaded"}`, job.DependencyUnavailable},
-		"no choices":   {`{"error":{"message":"m","code":429},"choices":[]}`, job.AIRateLimit},
-		"nothing":      {``, job.DependencyUnavailable},
-		"another form": {`{"hello":"world"}`, job.DependencyUnavailable},
-		"truncated":    {wholeText[:80], job.DependencyUnavailable},
-		"a page":       {`<html>`, job.DependencyUnavailable},
+		"no quota":     {`{"error":{"message":"m","type":"insufficient_quota","code":"insufficient_quota"}}`, taskerr.QuotaExceeded},
+		"a limit":      {`{"error":{"message":"m","code":429}}`, taskerr.AIRateLimit},
+		"overloaded":   {`{"error":{"message":"m","code":503},"user_id":"u"}`, taskerr.ModelOverloaded},
+		"refused":      {`{"object":"error","message":"m","type":"BadRequestError","code":400}`, taskerr.ValidationError},
+		"a text":       {`{"error":"model not loaded"}`, taskerr.DependencyUnavailable},
+		"no choices":   {`{"error":{"message":"m","code":429},"choices":[]}`, taskerr.AIRateLimit},
+		"nothing":      {``, taskerr.DependencyUnavailable},
+		"another form": {`{"hello":"world"}`, taskerr.DependencyUnavailable},
+		"truncated":    {wholeText[:80], taskerr.DependencyUnavailable},
+		"a page":       {`<html>`, taskerr.DependencyUnavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, stream := range []func(string, bool){nil, func(string, bool) {}} {
 				service := canned{kind: "application/json", body: tt.body}
 				a, err := cannedChat(t, &service).Ask(t.Context(), llm.Question{Text: "A poem?", Stream: stream})
-				if e, ok := errors.AsType[*job.Error](err); !ok || e.Class != tt.class || strings.Contains(err.Error(), "not loaded") {
+				if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != tt.class || strings.Contains(err.Error(), "not loaded") {
 					t.Errorf("streamed %t: %+v, %v, want %s", stream != nil, a, err, tt.class)
 				}
 			}

@@ -11,8 +11,8 @@ import (
 
 	api "github.com/sashabaranov/go-openai"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // finishError is how some services (OpenRouter) end a stream that broke off behind them.
@@ -118,8 +118,8 @@ func (a *asking) broken(ctx context.Context, err error) error {
 
 // brokeOff is worth another try however long the answer has taken so far.
 func (a *asking) brokeOff(cause error) *failure {
-	return &failure{passing: true, broken: true, err: &job.Error{
-		Class: job.DependencyUnavailable, Message: a.names.what + " broke off in the midst of its answer", Cause: cause,
+	return &failure{passing: true, broken: true, err: &taskerr.Error{
+		Class: taskerr.DependencyUnavailable, Message: a.names.what + " broke off in the midst of its answer", Cause: cause,
 	}}
 }
 

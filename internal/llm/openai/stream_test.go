@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // listener notes what a stream tells; a restart empties what was heard.
@@ -108,12 +108,12 @@ func TestErrorsInStreams(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		fault llmtest.Fault
-		class job.Class
+		class taskerr.Class
 	}{
-		"no quota": {llmtest.Fault{Status: 429, Code: "insufficient_quota"}, job.QuotaExceeded},
-		"a limit":  {llmtest.Fault{Status: 429, Code: "rate_limit_exceeded"}, job.AIRateLimit},
-		"too long": {llmtest.TooLong, job.ValidationError},
-		"broken":   {llmtest.Fault{Unfinished: true}, job.DependencyUnavailable},
+		"no quota": {llmtest.Fault{Status: 429, Code: "insufficient_quota"}, taskerr.QuotaExceeded},
+		"a limit":  {llmtest.Fault{Status: 429, Code: "rate_limit_exceeded"}, taskerr.AIRateLimit},
+		"too long": {llmtest.TooLong, taskerr.ValidationError},
+		"broken":   {llmtest.Fault{Unfinished: true}, taskerr.DependencyUnavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -122,7 +122,7 @@ func TestErrorsInStreams(t *testing.T) {
 			s.Break(tt.fault)
 			c, _ := openChat(t, s, nil)
 			_, err := c.Ask(t.Context(), llm.Question{Text: "A poem?", Stream: func(string, bool) {}})
-			if e, ok := errors.AsType[*job.Error](err); !ok || e.Class != tt.class {
+			if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != tt.class {
 				t.Errorf("%v, want %s", err, tt.class)
 			}
 		})

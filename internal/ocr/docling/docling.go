@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/docling"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // Name is the engine's.
@@ -62,7 +62,7 @@ func (e *Engine) Languages() []string { return slices.Clone(e.languages) }
 
 // Abilities implements ocr.Engine. The server gives boxes of paragraphs at most, and no confidence of words.
 func (e *Engine) Abilities() ocr.Abilities {
-	return ocr.Abilities{Markdown: true, DPI: defaultDPI, Side: e.side, Service: job.Docling}
+	return ocr.Abilities{Markdown: true, DPI: defaultDPI, Side: e.side, Service: taskerr.Docling}
 }
 
 // language is what the server's OCR engines may call one: eng, en, ch, chi_sim, zh-Hans.
@@ -73,7 +73,7 @@ func (e *Engine) For(w ocr.Wish) (ocr.Engine, error) {
 	mine := *e
 	for _, l := range w.Languages {
 		if !language.MatchString(l) {
-			return nil, job.Errorf(job.ValidationError, "languages: each must be a code that docling-serve's OCR knows, such as eng or en")
+			return nil, taskerr.Errorf(taskerr.ValidationError, "languages: each must be a code that docling-serve's OCR knows, such as eng or en")
 		}
 	}
 	if len(w.Languages) > 0 {
@@ -131,5 +131,5 @@ func (e *Engine) write(img ocr.Image) (path string, err error) {
 }
 
 func noRoom(err error) error {
-	return job.Errorf(job.TransientStorage, "the worker can't write its temporary file; is its disk full?: %w", err)
+	return taskerr.Errorf(taskerr.TransientStorage, "the worker can't write its temporary file; is its disk full?: %w", err)
 }

@@ -11,10 +11,10 @@ import (
 
 	wire "github.com/seed-7227ef26/async-worker/internal/docling"
 	"github.com/seed-7227ef26/async-worker/internal/docling/doclingtest"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/docling"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/ocrtest"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -45,7 +45,7 @@ func TestRead(t *testing.T) {
 		}
 		server.Break(doclingtest.Unready)
 		_, err = engine.Read(t.Context(), ocrtest.Blank())
-		if e, ok := errors.AsType[*job.Error](err); !ok || e.Dependency != job.Docling {
+		if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Dependency != taskerr.Docling {
 			t.Errorf("a server that is down gives %v", err)
 		}
 		if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
@@ -57,12 +57,12 @@ func TestRead(t *testing.T) {
 func TestFor(t *testing.T) {
 	t.Parallel()
 	e := docling.New(nil, "")
-	if a := e.Abilities(); a.Service != job.Docling || !a.Markdown || a.Boxes || a.Confidence || a.DPI != 150 {
+	if a := e.Abilities(); a.Service != taskerr.Docling || !a.Markdown || a.Boxes || a.Confidence || a.DPI != 150 {
 		t.Errorf("abilities %+v", a)
 	}
 	for _, w := range []ocr.Wish{{Languages: []string{"en;rm"}}} {
 		_, err := e.For(w)
-		if f, ok := errors.AsType[*job.Error](err); !ok || f.Class != job.ValidationError {
+		if f, ok := errors.AsType[*taskerr.Error](err); !ok || f.Class != taskerr.ValidationError {
 			t.Errorf("%+v: %v", w, err)
 		}
 	}

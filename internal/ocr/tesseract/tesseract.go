@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/child"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 const (
@@ -97,7 +97,7 @@ func (e *Engine) For(w ocr.Wish) (ocr.Engine, error) {
 		known := readable(e.installed)
 		for _, l := range w.Languages {
 			if !slices.Contains(known, l) {
-				return nil, job.Errorf(job.ValidationError, "the language %q can't be read; tesseract has data for %s (codes as ISO 639-2, e.g. eng, deu)", l, strings.Join(known, ", "))
+				return nil, taskerr.Errorf(taskerr.ValidationError, "the language %q can't be read; tesseract has data for %s (codes as ISO 639-2, e.g. eng, deu)", l, strings.Join(known, ", "))
 			}
 		}
 		mine.languages = slices.Clone(w.Languages)

@@ -13,10 +13,10 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/ocrtest"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/tesseract"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -174,7 +174,7 @@ func TestForATask(t *testing.T) {
 	}
 	for _, unknown := range []string{"klingon", "osd", "eng+deu", "-l", ""} {
 		_, err = e.For(ocr.Wish{Languages: []string{unknown}})
-		if problem, ok := errors.AsType[*job.Error](err); !ok || problem.Class != job.ValidationError || !strings.Contains(problem.Message, "has data for eng") {
+		if problem, ok := errors.AsType[*taskerr.Error](err); !ok || problem.Class != taskerr.ValidationError || !strings.Contains(problem.Message, "has data for eng") {
 			t.Errorf("%q: %v", unknown, err)
 		}
 	}

@@ -11,9 +11,9 @@ import (
 
 	"golang.org/x/image/draw"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // Tries is how often a model is asked about a page at most.
@@ -41,7 +41,7 @@ func (e *unreadError) Error() string { return "the model could not read the page
 
 // Read implements ocr.Engine. An answer that was cut off, repeats itself, is empty or a refusal is no reading:
 // the model is asked again up to Tries times, and after that the fallback, which Page.Engine tells. A content
-// filter is not asked twice. Faults of the service are *job.Error and go to no fallback: another attempt finds
+// filter is not asked twice. Faults of the service are *taskerr.Error and go to no fallback: another attempt finds
 // it well.
 func (e *Engine) Read(ctx context.Context, img ocr.Image) (ocr.Page, error) {
 	page, err := e.climb(ctx, img)
@@ -95,7 +95,7 @@ func (e *Engine) ask(ctx context.Context, img ocr.Image, t try, usage *ocr.Usage
 		Text: e.prompt(), Images: []llm.Image{picture}, Temperature: t.temperature, MaxTokens: e.opts.MaxTokens * t.tokens,
 	})
 	if err != nil {
-		if refusal, ok := errors.AsType[*job.Error](err); ok && refusal.Class == job.ValidationError {
+		if refusal, ok := errors.AsType[*taskerr.Error](err); ok && refusal.Class == taskerr.ValidationError {
 			return "", trouble{problem: refusal.Message, final: true}, nil // it is this image that it dislikes
 		}
 		return "", trouble{}, err

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // Name is the engine's.
@@ -63,7 +63,7 @@ func (e *Engine) Languages() []string { return slices.Clone(e.languages) }
 
 // Abilities implements ocr.Engine.
 func (e *Engine) Abilities() ocr.Abilities {
-	return ocr.Abilities{Markdown: true, Rotation: e.dialect.frontMatter, Side: e.opts.Side, Service: job.OCR}
+	return ocr.Abilities{Markdown: true, Rotation: e.dialect.frontMatter, Side: e.opts.Side, Service: taskerr.OCR}
 }
 
 // language is what a language may be called: by its code (de, deu, zh-Hans, chi_sim), or a word.
@@ -74,7 +74,7 @@ func (e *Engine) For(w ocr.Wish) (ocr.Engine, error) {
 	mine := *e
 	for _, l := range w.Languages {
 		if !language.MatchString(l) {
-			return nil, job.Errorf(job.ValidationError, "%q is no code of a language such as eng or deu", clip(l))
+			return nil, taskerr.Errorf(taskerr.ValidationError, "%q is no code of a language such as eng or deu", clip(l))
 		}
 	}
 	if len(w.Languages) > 0 {

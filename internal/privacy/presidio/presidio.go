@@ -13,9 +13,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/privacy"
 	"github.com/seed-7227ef26/async-worker/internal/retry"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/internal/tracing"
 )
 
@@ -99,18 +99,18 @@ func (d *Detector) Version() string {
 	return fmt.Sprintf("presidio@1/%s/%g", strings.Join(d.languages, ","), d.minScore)
 }
 
-// Find implements privacy.Detector. Its errors are retryable and blame job.Privacy.
+// Find implements privacy.Detector. Its errors are retryable and blame taskerr.Privacy.
 func (d *Detector) Find(ctx context.Context, texts []string, language string) ([][]privacy.Finding, error) {
 	found := make([][]privacy.Finding, len(texts))
 	for batch := range slices.Values(batches(texts)) {
 		answers, err := d.request(ctx, batch, d.language(language))
 		if err != nil {
-			return nil, job.Blame(job.Privacy, err)
+			return nil, taskerr.Blame(taskerr.Privacy, err)
 		}
 		for i, p := range batch {
 			findings, err := p.place(answers[i], d.minScore)
 			if err != nil {
-				return nil, job.Blame(job.Privacy, err)
+				return nil, taskerr.Blame(taskerr.Privacy, err)
 			}
 			found[p.of] = append(found[p.of], findings...)
 		}

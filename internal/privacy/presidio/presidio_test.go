@@ -14,9 +14,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/privacy"
 	"github.com/seed-7227ef26/async-worker/internal/privacy/presidio"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // analyzer is a stand-in that finds the name Ada Lovelace, as Presidio's analyzer would say it: in code points.
@@ -126,8 +126,8 @@ func TestFailures(t *testing.T) {
 		"broken off":       func(http.ResponseWriter, []string, string) bool { panic(http.ErrAbortHandler) },
 	} {
 		found, err := analyzer(t, answer).Find(t.Context(), []string{"SECRET"}, "en")
-		e, ok := errors.AsType[*job.Error](err)
-		if !ok || !job.Classes[e.Class].Retryable || e.Dependency != job.Privacy || found != nil {
+		e, ok := errors.AsType[*taskerr.Error](err)
+		if !ok || !taskerr.Classes[e.Class].Retryable || e.Dependency != taskerr.Privacy || found != nil {
 			t.Errorf("%s: %v, %v", what, found, err)
 			continue
 		}
@@ -160,7 +160,7 @@ func TestTimeout(t *testing.T) {
 		}
 		start := time.Now()
 		_, err = d.Find(t.Context(), []string{"x"}, "en")
-		if e, ok := errors.AsType[*job.Error](err); !ok || e.Class != job.NetworkTimeout || e.Dependency != job.Privacy || time.Since(start) != 7*time.Second {
+		if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != taskerr.NetworkTimeout || e.Dependency != taskerr.Privacy || time.Since(start) != 7*time.Second {
 			t.Errorf("%v after %v", err, time.Since(start))
 		}
 	})

@@ -10,8 +10,8 @@ import (
 	"net"
 	"net/http"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/privacy"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // question is the body of POST /analyze. A list of texts is answered by a list since version 2.2.361.
@@ -65,8 +65,8 @@ func (d *Detector) request(ctx context.Context, batch []piece, language string) 
 	}
 	var found [][]entity
 	if err := json.Unmarshal(answer, &found); err != nil || len(found) != len(batch) {
-		return nil, &job.Error{
-			Class: job.DependencyUnavailable, Message: "the detector of personal data answered with something else than findings",
+		return nil, &taskerr.Error{
+			Class: taskerr.DependencyUnavailable, Message: "the detector of personal data answered with something else than findings",
 			Hint: "check that PII_DETECTOR_URL is a presidio-analyzer of version 2.2.361 or newer",
 		}
 	}
@@ -78,14 +78,14 @@ func (d *Detector) transport(ctx context.Context, err error) error {
 	var network net.Error
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, errTimeout), cause == nil && errors.As(err, &network) && network.Timeout():
-		return &job.Error{
-			Class: job.NetworkTimeout, Message: fmt.Sprintf("the detector of personal data did not answer within %v", d.timeout), Cause: err,
+		return &taskerr.Error{
+			Class: taskerr.NetworkTimeout, Message: fmt.Sprintf("the detector of personal data did not answer within %v", d.timeout), Cause: err,
 		}
 	case cause != nil:
 		return cause
 	}
-	return &job.Error{
-		Class: job.DependencyUnavailable, Cause: err,
+	return &taskerr.Error{
+		Class: taskerr.DependencyUnavailable, Cause: err,
 		Message: "the detector of personal data could not be reached, or the connection to it broke",
 		Hint:    "look whether the presidio-analyzer at PII_DETECTOR_URL is up",
 	}
@@ -93,7 +93,7 @@ func (d *Detector) transport(ctx context.Context, err error) error {
 
 // refused classifies an answer that is an error. The service's own words are not passed on: they may repeat the text.
 func refused(status int, language string) error {
-	e := job.Errorf(job.DependencyUnavailable, "the detector of personal data failed (HTTP %d)", status)
+	e := taskerr.Errorf(taskerr.DependencyUnavailable, "the detector of personal data failed (HTTP %d)", status)
 	switch {
 	case status == http.StatusInternalServerError: // so it says, too, that it doesn't know a language, or lists
 		e.Hint = fmt.Sprintf("look at the log of the presidio-analyzer: it is to know the language %q (PII_DETECTOR_LANGUAGES), and be of version 2.2.361 or newer", language)
@@ -126,7 +126,7 @@ func (p piece) place(found []entity, minScore float64) ([]privacy.Finding, error
 	findings := make([]privacy.Finding, 0, len(found))
 	for _, e := range found {
 		if e.Start < 0 || e.Start >= e.End || e.End >= len(bytesAt) || !isKind(e.Type) {
-			return nil, job.Errorf(job.DependencyUnavailable, "the detector of personal data named a place outside of the text, or a kind that is none")
+			return nil, taskerr.Errorf(taskerr.DependencyUnavailable, "the detector of personal data named a place outside of the text, or a kind that is none")
 		}
 		if e.Score < minScore {
 			continue

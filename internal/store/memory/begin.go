@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // Begin records the job if it is new and says what to do with its message.
@@ -73,9 +74,9 @@ func (s *Jobs) Begin(_ context.Context, b store.Begin) (store.Begun, error) {
 	settled := s.end(r, job.LeaseSpent, ending{
 		reason: "worker_lost", source: b.Source, original: b.Original,
 		err: store.ErrorInfo{
-			Type: "WorkerLost", Class: string(job.WorkerLost), Code: strings.ToUpper(r.Type) + "_WORKER_LOST", Retryable: true,
+			Type: "WorkerLost", Class: string(taskerr.WorkerLost), Code: strings.ToUpper(r.Type) + "_WORKER_LOST", Retryable: true,
 			Message: fmt.Sprintf("the worker was lost in attempt %d of %d", r.Attempts, r.MaxAttempts),
-			Coarse:  job.Classes[job.WorkerLost].Coarse, ProcessingMS: r.tookMS(now),
+			Coarse:  taskerr.Classes[taskerr.WorkerLost].Coarse, ProcessingMS: r.tookMS(now),
 		},
 	})
 	out := r.begun(store.Spent)
@@ -129,7 +130,8 @@ func (r *Row) again(b store.Begin) bool {
 
 // reopen starts a new series of attempts for a forced message.
 func (r *Row) reopen(b store.Begin) {
-	r.State, r.Series, r.SeriesStarted, r.Ended, r.LastWait = job.Running, r.Series+1, time.Time{}, time.Time{}, 0
+	r.move(job.Forced)
+	r.Series, r.SeriesStarted, r.Ended, r.LastWait = r.Series+1, time.Time{}, time.Time{}, 0
 	r.Attempts, r.MaxAttempts, r.Progress, r.Dead, r.Cancel, r.Result = 0, b.MaxAttempts, 0, nil, false, nil
 	r.Error, r.Hints, r.WebhookURL, r.TraceParent = store.ErrorInfo{}, b.Hints, b.WebhookURL, b.TraceParent
 	r.Releases, r.WaitingFrom, r.Duplicates = 0, time.Time{}, 0

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // Heartbeat extends the lease.
@@ -36,7 +37,7 @@ func (s *Jobs) Complete(_ context.Context, c store.Completion) (store.Settled, e
 	}
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(c.Result, &object); err != nil {
-		return store.Settled{}, job.Errorf(job.InternalBug, "a result must be a JSON object")
+		return store.Settled{}, taskerr.Errorf(taskerr.InternalBug, "a result must be a JSON object")
 	}
 	for _, e := range c.Effects {
 		if s.OnEffect == nil {
@@ -82,7 +83,7 @@ func (s *Jobs) Retry(_ context.Context, t store.Retry) (store.Settled, error) {
 		return store.Settled{}, err
 	}
 	if r.Attempts >= r.MaxAttempts { // I6
-		return store.Settled{}, job.Errorf(job.InternalBug, "job %s has no attempt left after %d", r.JobID, r.Attempts)
+		return store.Settled{}, taskerr.Errorf(taskerr.InternalBug, "job %s has no attempt left after %d", r.JobID, r.Attempts)
 	}
 	r.move(job.Retryable)
 	r.tell(t.Events...)

@@ -8,12 +8,12 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
 	"github.com/seed-7227ef26/async-worker/internal/store/storetest"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 func TestMain(m *testing.M) { stacktest.Main(m, func() error { return goleak.Find() }) }
@@ -93,7 +93,7 @@ func TestDatabaseComesLater(t *testing.T) {
 	s := open(t, url, "a")
 	defer s.Close()
 	err := s.Check(t.Context())
-	if e, ok := errors.AsType[*job.Error](err); !ok || e.Class != job.TransientStorage {
+	if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != taskerr.TransientStorage {
 		t.Errorf("while it is down: %v", err)
 	}
 	allow("true")

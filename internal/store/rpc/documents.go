@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // Limits of one call that writes chunks. Supabase's gateway refuses larger bodies, and its API calls may
@@ -160,7 +160,7 @@ func encodeChunk(chunk store.Chunk, withVector bool) (json.RawMessage, error) {
 	}
 	b, err := json.Marshal(out)
 	if err != nil {
-		return nil, &job.Error{Class: job.InternalBug, Message: "chunk " + strconv.Itoa(chunk.Position) + " can't be encoded", Cause: err}
+		return nil, &taskerr.Error{Class: taskerr.InternalBug, Message: "chunk " + strconv.Itoa(chunk.Position) + " can't be encoded", Cause: err}
 	}
 	return b, nil
 }
@@ -169,7 +169,7 @@ func encodeChunk(chunk store.Chunk, withVector bool) (json.RawMessage, error) {
 func checkVector(v []float32) error {
 	for i, x := range v {
 		if f := float64(x); math.IsNaN(f) || math.IsInf(f, 0) {
-			return job.Errorf(job.InternalBug, "component %d of an embedding is not a number", i)
+			return taskerr.Errorf(taskerr.InternalBug, "component %d of an embedding is not a number", i)
 		}
 	}
 	return nil

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"time"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // settled is what the functions that end an attempt answer.
@@ -146,7 +146,7 @@ func (c *client) Reject(ctx context.Context, r store.Rejection) (store.Settled, 
 		store.Rejection
 	}
 	s, err := c.settle(ctx, "aw_reject", args{c.tenant(), r})
-	if refused, ok := errors.AsType[*job.Error](err); ok && refused.Class == job.ValidationError && r.Payload != nil {
+	if refused, ok := errors.AsType[*taskerr.Error](err); ok && refused.Class == taskerr.ValidationError && r.Payload != nil {
 		r.Payload = nil
 		return c.settle(ctx, "aw_reject", args{c.tenant(), r})
 	}

@@ -14,9 +14,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 	"github.com/seed-7227ef26/async-worker/internal/tracing"
 )
 
@@ -107,7 +107,7 @@ func (c *client) callBy(ctx context.Context, call func(context.Context, string, 
 ) error {
 	p, err := json.Marshal(args)
 	if err != nil {
-		return &job.Error{Class: job.InternalBug, Message: "the arguments of " + fn + " can't be encoded", Cause: err}
+		return &taskerr.Error{Class: taskerr.InternalBug, Message: "the arguments of " + fn + " can't be encoded", Cause: err}
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -123,7 +123,7 @@ func (c *client) callBy(ctx context.Context, call func(context.Context, string, 
 		return nil
 	}
 	if err := json.Unmarshal(raw, answer); err != nil {
-		return &job.Error{Class: job.TransientStorage, Message: "the answer of " + fn + " is not what it should be", Cause: err}
+		return &taskerr.Error{Class: taskerr.TransientStorage, Message: "the answer of " + fn + " is not what it should be", Cause: err}
 	}
 	return nil
 }
@@ -149,7 +149,7 @@ func blame(ctx context.Context, fn string, err error) error {
 	if err = classify(ctx, fn, err); errors.Is(err, context.Canceled) {
 		return err // the caller gave it up: nobody's fault
 	}
-	return job.Blame(job.Database, err)
+	return taskerr.Blame(taskerr.Database, err)
 }
 
 // SQLError is an error raised by the database (a SQLSTATE) or by PostgREST (PGRST…).
@@ -181,9 +181,9 @@ func classify(ctx context.Context, fn string, err error) error {
 	raised, ok := errors.AsType[*SQLError](err)
 	if !ok {
 		if ctx.Err() != nil {
-			return &job.Error{Class: job.TransientStorage, Message: fn + " was given up: " + ctx.Err().Error(), Cause: errors.Join(ctx.Err(), context.Cause(ctx), err)}
+			return &taskerr.Error{Class: taskerr.TransientStorage, Message: fn + " was given up: " + ctx.Err().Error(), Cause: errors.Join(ctx.Err(), context.Cause(ctx), err)}
 		}
-		return &job.Error{Class: job.TransientStorage, Message: "the database did not answer " + fn, Cause: err}
+		return &taskerr.Error{Class: taskerr.TransientStorage, Message: "the database did not answer " + fn, Cause: err}
 	}
 	switch raised.State {
 	case "AW001":
@@ -199,7 +199,7 @@ func classify(ctx context.Context, fn string, err error) error {
 	case "AW007":
 		var b busy
 		if err := json.Unmarshal([]byte(raised.Message), &b); err != nil {
-			return &job.Error{Class: job.TransientStorage, Message: "another job works on this document", Cause: err}
+			return &taskerr.Error{Class: taskerr.TransientStorage, Message: "another job works on this document", Cause: err}
 		}
 		return &store.BusyError{JobID: b.JobID, RetryAfter: time.Duration(b.RetryAfterMS) * time.Millisecond}
 	case "AW012":
@@ -213,7 +213,7 @@ func classify(ctx context.Context, fn string, err error) error {
 	case "AW016":
 		return &refusal{store.ErrDelivered, raised}
 	case "AW006", "AW008", "AW010", "AW011":
-		return &job.Error{Class: job.InternalBug, Message: fn + ": " + raised.Message, Cause: err}
+		return &taskerr.Error{Class: taskerr.InternalBug, Message: fn + ": " + raised.Message, Cause: err}
 	}
 	return classifyState(fn, raised)
 }
@@ -246,11 +246,11 @@ func classifyState(fn string, e *SQLError) error {
 		if vectorWidth.MatchString(e.Message) {
 			message = "the embedding does not fit the schema: " + e.Message
 		}
-		return &job.Error{Class: job.ValidationError, Message: message, Cause: e}
+		return &taskerr.Error{Class: taskerr.ValidationError, Message: message, Cause: e}
 	case has("42", "23", "P0", "21", "AW"):
-		return &job.Error{Class: job.InternalBug, Message: "the database refused " + fn + " (" + e.State + ")", Cause: e}
+		return &taskerr.Error{Class: taskerr.InternalBug, Message: "the database refused " + fn + " (" + e.State + ")", Cause: e}
 	}
-	return &job.Error{Class: job.TransientStorage, Message: "the database could not do " + fn + " (" + e.State + ")", Cause: e}
+	return &taskerr.Error{Class: taskerr.TransientStorage, Message: "the database could not do " + fn + " (" + e.State + ")", Cause: e}
 }
 
 func ms(d time.Duration) int64 { return d.Milliseconds() }

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/store/rpc"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // recorder is a Caller that keeps what it was asked and answers the same always.
@@ -70,7 +70,7 @@ func TestUnmarshalable(t *testing.T) {
 	t.Parallel()
 	r := &recorder{answer: `{}`}
 	_, err := rpc.New(r, "a", rpc.Options{}).Complete(t.Context(), store.Completion{Effects: []store.Effect{{Kind: "x", Args: math.NaN()}}})
-	if e, ok := errors.AsType[*job.Error](err); !ok || e.Class != job.InternalBug || len(r.calls) != 0 {
+	if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != taskerr.InternalBug || len(r.calls) != 0 {
 		t.Errorf("got %v", err)
 	}
 }
@@ -79,7 +79,7 @@ func TestUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	r := &recorder{err: errors.New("connection reset; password=SECRET")}
 	_, err := rpc.New(r, "a", rpc.Options{}).Job(t.Context(), "x")
-	if e, ok := errors.AsType[*job.Error](err); !ok || e.Class != job.TransientStorage || strings.Contains(err.Error(), "SECRET") {
+	if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != taskerr.TransientStorage || strings.Contains(err.Error(), "SECRET") {
 		t.Errorf("got %v", err)
 	}
 }

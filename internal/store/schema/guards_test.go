@@ -12,6 +12,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // code is the SQLSTATE of an error, "" of none.
@@ -60,31 +61,34 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestTransitions holds the trigger against the table in internal/job, for all pairs of states (I3). The
-// superuser tries: the guard does not depend on who writes.
+// TestTransitions holds the trigger against the table in internal/job, for all pairs of states, within a series and into
+// the next (I3). The superuser tries: the guard does not depend on who writes.
 func TestTransitions(t *testing.T) {
 	t.Parallel()
 	conn := connect(t, stacktest.PostgresWith(t, schema.Options{Dimensions: 8}))
 	states := []job.State{job.Pending, job.Running, job.Succeeded, job.Failed, job.Canceled}
 	for _, from := range states {
 		for _, to := range states {
-			if from == to {
-				continue // no change of state: nothing to guard
-			}
-			legal := slices.ContainsFunc(job.Transitions, func(m job.Transition) bool { return m.From == from && m.To == to })
-			id := fmt.Sprintf("%s-%s", from, to)
-			if _, err := conn.Exec(t.Context(), `insert into jobs (client_id, id, type, status, completed_at)
-				values ('a', $1, 'x', $2, case when $3 then now() end)`, id, string(from), from.Terminal()); err != nil {
-				t.Fatal(err)
-			}
-			_, err := conn.Exec(t.Context(), `update jobs set status = $2, completed_at = case when $3 then now() end
-				where id = $1`, id, string(to), to.Terminal())
-			want := "AW010"
-			if legal {
-				want = ""
-			}
-			if got := code(err); got != want {
-				t.Errorf("I3: %s to %s: %q, want %q", from, to, got, want)
+			for _, series := range []int{0, 1} {
+				if from == to || series == 1 && !from.Terminal() {
+					continue // no change of state: nothing to guard
+				}
+				move := func(m job.Transition) bool { return m.From == from && m.To == to && m.NewSeries() == (series == 1) }
+				id := fmt.Sprintf("%s-%s-%d", from, to, series)
+				if _, err := conn.Exec(t.Context(), `insert into jobs (client_id, id, type, status, completed_at)
+					values ('a', $1, 'x', $2, case when $3 then now() end)`, id, string(from), from.Terminal()); err != nil {
+					t.Fatal(err)
+				}
+				_, err := conn.Exec(t.Context(), `update jobs set status = $2, completed_at = case when $3 then now() end,
+					series = series + $4, fence = fence + case when $2 = 'running' then $4 else 0 end where id = $1`,
+					id, string(to), to.Terminal(), series)
+				want := "AW010"
+				if slices.ContainsFunc(job.Transitions, move) {
+					want = ""
+				}
+				if got := code(err); got != want {
+					t.Errorf("I3: %s to %s, %d series on: %q, want %q", from, to, series, got, want)
+				}
 			}
 		}
 	}
@@ -94,7 +98,7 @@ func TestTransitions(t *testing.T) {
 func TestErrorTypes(t *testing.T) {
 	t.Parallel()
 	conn := connect(t, stacktest.PostgresWith(t, schema.Options{Dimensions: 8}))
-	for class, info := range job.Classes {
+	for class, info := range taskerr.Classes {
 		var got string
 		if err := conn.QueryRow(t.Context(), "select aw_error_type($1)", string(class)).Scan(&got); err != nil || got != info.Coarse {
 			t.Errorf("%s: %q, %v; want %q", class, got, err, info.Coarse)

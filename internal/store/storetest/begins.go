@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // testBeginsTogether: of many messages at once each is answered as if it came alone, whatever the others are.
@@ -41,7 +42,7 @@ func testBeginsTogether(t *testing.T, b *bench) {
 	runs := map[string]int{}
 	for i, m := range all {
 		if m.JobID == impossible.JobID {
-			if e, ok := errors.AsType[*job.Error](failures[i]); !ok || e.Class != job.ValidationError {
+			if e, ok := errors.AsType[*taskerr.Error](failures[i]); !ok || e.Class != taskerr.ValidationError {
 				t.Errorf("a payload that can't be stored: %v", failures[i])
 			}
 			continue

@@ -10,12 +10,12 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
 	"github.com/seed-7227ef26/async-worker/internal/store/storetest"
 	"github.com/seed-7227ef26/async-worker/internal/store/supabase"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // TestErrors: what gateways and PostgREST answer, and what the store makes of it. One store makes all calls:
@@ -39,18 +39,18 @@ func TestErrors(t *testing.T) {
 		name     string
 		answer   http.HandlerFunc
 		sentinel error
-		class    job.Class // when there is no sentinel
+		class    taskerr.Class // when there is no sentinel
 	}{
-		{"a page of HTML", body(502, "<html>Bad gateway</html>"), nil, job.TransientStorage},
-		{"too large", body(413, "<html>Too large</html>"), nil, job.TransientStorage},
-		{"a null error", body(500, "null"), nil, job.TransientStorage},
-		{"an empty error", body(500, ""), nil, job.TransientStorage},
-		{"nonsense with 200", body(200, "<html>"), nil, job.TransientStorage},
-		{"cut off", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, nil, job.TransientStorage},
-		{"overloaded", body(503, `{"code":"PGRST001","message":"Database client error"}`), nil, job.TransientStorage},
-		{"no pool", body(504, `{"code":"PGRST003","message":"Timed out acquiring connection from connection pool"}`), nil, job.TransientStorage},
-		{"statement timeout", body(500, `{"code":"57014","message":"canceling statement due to statement timeout"}`), nil, job.TransientStorage},
-		{"serialization", body(500, `{"code":"40001","message":"could not serialize access"}`), nil, job.TransientStorage},
+		{"a page of HTML", body(502, "<html>Bad gateway</html>"), nil, taskerr.TransientStorage},
+		{"too large", body(413, "<html>Too large</html>"), nil, taskerr.TransientStorage},
+		{"a null error", body(500, "null"), nil, taskerr.TransientStorage},
+		{"an empty error", body(500, ""), nil, taskerr.TransientStorage},
+		{"nonsense with 200", body(200, "<html>"), nil, taskerr.TransientStorage},
+		{"cut off", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, nil, taskerr.TransientStorage},
+		{"overloaded", body(503, `{"code":"PGRST001","message":"Database client error"}`), nil, taskerr.TransientStorage},
+		{"no pool", body(504, `{"code":"PGRST003","message":"Timed out acquiring connection from connection pool"}`), nil, taskerr.TransientStorage},
+		{"statement timeout", body(500, `{"code":"57014","message":"canceling statement due to statement timeout"}`), nil, taskerr.TransientStorage},
+		{"serialization", body(500, `{"code":"40001","message":"could not serialize access"}`), nil, taskerr.TransientStorage},
 		{"gateway refuses the key", body(401, `{"message":"Invalid API key","hint":"Double check"}`), store.ErrForbidden, ""},
 		{"expired key", body(401, `{"code":"PGRST301","message":"JWT expired"}`), store.ErrForbidden, ""},
 		{"no right", body(403, `{"code":"42501","message":"permission denied for function aw_job"}`), store.ErrForbidden, ""},
@@ -58,8 +58,8 @@ func TestErrors(t *testing.T) {
 		{"no function", body(404, `{"code":"PGRST202","message":"Could not find the function public.aw_job(p) in the schema cache"}`), store.ErrSchema, ""},
 		{"schema not exposed", body(406, `{"code":"PGRST106","message":"The schema must be one of the following: public"}`), store.ErrUnexposed, ""},
 		{"no row", body(400, `{"code":"AW002","message":"there is no job"}`), store.ErrNotFound, ""},
-		{"a value", body(400, `{"code":"22P05","message":"unsupported Unicode escape sequence: SECRET"}`), nil, job.ValidationError},
-		{"a bug", body(400, `{"code":"23505","message":"duplicate key: SECRET"}`), nil, job.InternalBug},
+		{"a value", body(400, `{"code":"22P05","message":"unsupported Unicode escape sequence: SECRET"}`), nil, taskerr.ValidationError},
+		{"a bug", body(400, `{"code":"23505","message":"duplicate key: SECRET"}`), nil, taskerr.InternalBug},
 	} {
 		current.Store(&c.answer)
 		_, err := s.Job(t.Context(), "x")
@@ -69,7 +69,7 @@ func TestErrors(t *testing.T) {
 			}
 			continue
 		}
-		if e, ok := errors.AsType[*job.Error](err); !ok || e.Class != c.class {
+		if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != c.class {
 			t.Errorf("%s: %v, want %s", c.name, err, c.class)
 		}
 		if strings.Contains(err.Error(), "SECRET") {

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/seed-7227ef26/async-worker/internal/blob"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // countedBucket counts a read of a blob's body as a call, too.
@@ -84,7 +84,7 @@ func (w *countedEmbedder) Dimensions() int { return w.e.Dimensions() }
 func (w *countedEmbedder) Embed(ctx context.Context, inputs []string) (llm.Embeddings, error) {
 	return call(w.c, "llm.Embed", func() (llm.Embeddings, error) {
 		if w.fails() {
-			return llm.Embeddings{}, job.Errorf(job.ModelOverloaded, "the model is overloaded, as it was told to be")
+			return llm.Embeddings{}, taskerr.Errorf(taskerr.ModelOverloaded, "the model is overloaded, as it was told to be")
 		}
 		if w.cancelTask != "" {
 			// Whoever asks for it is another process, which isn't counted. An error is that it is over already.

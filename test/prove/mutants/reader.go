@@ -19,10 +19,10 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf"
 	"github.com/seed-7227ef26/async-worker/internal/extract/scan"
-	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/llm/token"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // Task is a file for a reader.
@@ -80,9 +80,9 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		reply.CPU, reply.Children = usage(syscall.RUSAGE_SELF).cpu+children.cpu-spent, children.peak
 		if err != nil {
 			reply.Outcome, reply.Message = Unclear, err.Error()
-			if e, ok := errors.AsType[*job.Error](err); ok {
+			if e, ok := errors.AsType[*taskerr.Error](err); ok {
 				reply.Outcome = string(e.Class)
-				if e.Class == job.InternalBug {
+				if e.Class == taskerr.InternalBug {
 					reply.Message = fmt.Sprintf("%v %v", e, e.Cause)
 				}
 			}
@@ -101,7 +101,7 @@ func read(ctx context.Context, router *extract.Router, counter llm.Counter, t Ta
 	if err == nil {
 		err = chunks(ctx, router, counter, src)
 	}
-	if _, ok := errors.AsType[*job.Error](err); err != nil && !ok || string(src.Format) == t.Format || len(router.Version(extract.Format(t.Format))) == 0 {
+	if _, ok := errors.AsType[*taskerr.Error](err); err != nil && !ok || string(src.Format) == t.Format || len(router.Version(extract.Format(t.Format))) == 0 {
 		return err
 	}
 	info, err := os.Stat(t.Path)

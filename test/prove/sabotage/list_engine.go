@@ -57,7 +57,7 @@ func inTheEngine() []Sabotage {
 		},
 		{
 			Name: "permanent-is-retried", Breaks: []string{"I6"}, File: engine + "attempt.go",
-			Old: "case !job.Classes[failure.Class].Retryable:\n\t\treturn e.fail(ctx, a, failure, \"permanent\")\n", New: "",
+			Old: "case !taskerr.Classes[failure.Class].Retryable:\n\t\treturn e.fail(ctx, a, failure, \"permanent\")\n", New: "",
 			Suites: onEngine, Tests: by("TestErrorsBySort"),
 		},
 		{
@@ -107,7 +107,7 @@ func inTheEngine() []Sabotage {
 		},
 		{
 			Name: "outage-of-the-store-counts", Breaks: []string{"I9"}, File: engine + "transact.go",
-			Old: "if failure.Dependency != job.Database || a.verdict == blamed {", New: "if true {",
+			Old: "if failure.Dependency != taskerr.Database || a.verdict == blamed {", New: "if true {",
 			Suites: onEngine, Tests: by("TestOutageFoundByTheCommit"),
 		},
 		{

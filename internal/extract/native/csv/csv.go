@@ -15,7 +15,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/charset"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 const (
@@ -62,7 +62,7 @@ func (Extractor) Extract(ctx context.Context, src extract.Source, _ extract.Limi
 func sniff(input *bufio.Reader) (delimiter rune, header bool, err error) {
 	start, err := input.Peek(sniffBytes)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return 0, false, job.Errorf(job.CorruptionDetected, "the table can't be read: %w", err)
+		return 0, false, taskerr.Errorf(taskerr.CorruptionDetected, "the table can't be read: %w", err)
 	}
 	if delimiter = extract.Delimiter(string(start), true); delimiter == 0 {
 		delimiter = ','
@@ -133,7 +133,7 @@ func rows(ctx context.Context, input io.Reader, delimiter rune, header bool, emi
 			return rowError(err, number)
 		}
 		if len(record) > maxColumns {
-			return job.Errorf(job.CorruptionDetected, "row %d has more than %d columns: is this a table?", number, maxColumns)
+			return taskerr.Errorf(taskerr.CorruptionDetected, "row %d has more than %d columns: is this a table?", number, maxColumns)
 		}
 		table.Row(cells(record), header && number == 1)
 		if table.Full() {
@@ -156,11 +156,11 @@ var errTooLong = errors.New("row too long")
 
 func rowError(err error, number int) error {
 	if errors.Is(err, errTooLong) {
-		return job.Errorf(job.CorruptionDetected,
+		return taskerr.Errorf(taskerr.CorruptionDetected,
 			"row %d is longer than %d KB: probably a quotation mark is never closed", number, maxRecord>>10)
 	}
 	if _, ok := errors.AsType[*csv.ParseError](err); ok {
-		return job.Errorf(job.CorruptionDetected, "row %d of the table can't be read: %w", number, err)
+		return taskerr.Errorf(taskerr.CorruptionDetected, "row %d of the table can't be read: %w", number, err)
 	}
 	return fmt.Errorf("read table: %w", err)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/csv"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/nativetest"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 func TestExtract(t *testing.T) {
@@ -63,12 +63,12 @@ func TestRefuses(t *testing.T) {
 	for _, tt := range []struct {
 		what, file string
 		limits     extract.Limits
-		class      job.Class
+		class      taskerr.Class
 		says       string
 	}{
-		{"a quote that is never closed", "a,b\n1,\"" + strings.Repeat("x,y\n", 500_000), extract.Limits{}, job.CorruptionDetected, "row 2 is longer"},
-		{"columns without end", strings.Repeat(",", 20_000) + "\n", extract.Limits{}, job.CorruptionDetected, "columns"},
-		{"too much text", strings.Repeat("abcde,fghij\n", 30), extract.Limits{Characters: 100}, job.QuotaExceeded, "100 characters"},
+		{"a quote that is never closed", "a,b\n1,\"" + strings.Repeat("x,y\n", 500_000), extract.Limits{}, taskerr.CorruptionDetected, "row 2 is longer"},
+		{"columns without end", strings.Repeat(",", 20_000) + "\n", extract.Limits{}, taskerr.CorruptionDetected, "columns"},
+		{"too much text", strings.Repeat("abcde,fghij\n", 30), extract.Limits{Characters: 100}, taskerr.QuotaExceeded, "100 characters"},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
 			t.Parallel()

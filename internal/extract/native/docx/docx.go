@@ -12,7 +12,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/flow"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // Extractor reads Word documents.
@@ -46,7 +46,7 @@ func (Extractor) Extract(ctx context.Context, src extract.Source, limits extract
 	}
 	err = pkg.Read(ctx, main, r.document)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = job.Errorf(job.CorruptionDetected, "the Word document has no text part: it is damaged; save it again and upload it")
+		err = taskerr.Errorf(taskerr.CorruptionDetected, "the Word document has no text part: it is damaged; save it again and upload it")
 	}
 	if err != nil {
 		return extract.Info{}, err
@@ -124,7 +124,7 @@ func (r *reader) document(d *ooxml.Decoder) error {
 		return err
 	}
 	if !found {
-		return job.Errorf(job.CorruptionDetected, "the Word document has no body: it is damaged; save it again and upload it")
+		return taskerr.Errorf(taskerr.CorruptionDetected, "the Word document has no body: it is damaged; save it again and upload it")
 	}
 	return r.out.Flush()
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/docx"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/nativetest"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 const namespaces = ` xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math" xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006" xmlns:v="urn:schemas-microsoft-com:vml"`
@@ -157,19 +157,19 @@ func TestRefuses(t *testing.T) {
 	}
 	whole := document(t, p("", strings.Repeat("text ", 100)))
 	nativetest.RefusesAll(t, docx.New(), extract.DOCX, []nativetest.Refusal{
-		{What: "deep XML", Content: document(t, deep), Class: job.CorruptionDetected, Says: "nested deeper than 256"},
-		{What: "zip bomb", Content: bomb, Class: job.CorruptionDetected, Says: "zip bomb"},
-		{What: "zip bomb that lies about its size", Content: liar, Class: job.CorruptionDetected, Says: "damaged"},
-		{What: "too much to unpack", Content: bomb, Limits: extract.Limits{ZipBytes: 1 << 20, ZipRatio: 1 << 20}, Class: job.CorruptionDetected, Says: "more than 1 MB"},
-		{What: "one endless text", Content: bomb, Limits: extract.Limits{ZipRatio: 1 << 20}, Class: job.CorruptionDetected, Says: "a piece of more than 4 MB"},
-		{What: "too many parts", Content: nativetest.Zip(t, many...), Limits: extract.Limits{ZipEntries: 50}, Class: job.QuotaExceeded, Says: "more than 50 parts"},
-		{What: "too much text", Content: document(t, strings.Repeat(p("", "0123456789"), 20)), Limits: extract.Limits{Characters: 100}, Class: job.QuotaExceeded, Says: "100 characters"},
-		{What: "too much text in one paragraph", Content: document(t, "<w:p>"+strings.Repeat("<w:r><w:t>0123456789</w:t></w:r>", 100)+"</w:p>"), Limits: extract.Limits{Characters: 100}, Class: job.QuotaExceeded, Says: "100 characters"},
-		{What: "truncated", Content: whole[:len(whole)/2], Class: job.CorruptionDetected, Says: "damaged"},
-		{What: "XML cut off", Content: document(t, "<w:p>"), Class: job.CorruptionDetected, Says: "XML"},
-		{What: "an entity of its own", Content: nativetest.Zip(t, "word/document.xml", `<!DOCTYPE w [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><w:document`+namespaces+`><w:body><w:p><w:r><w:t>&b;</w:t></w:r></w:p></w:body></w:document>`), Class: job.CorruptionDetected, Says: "XML"},
-		{What: "no text part", Content: nativetest.Zip(t, "word/styles.xml", stylesXML), Class: job.CorruptionDetected, Says: "no text part"},
-		{What: "no body", Content: nativetest.Zip(t, "word/document.xml", "<w:document"+namespaces+"/>"), Class: job.CorruptionDetected, Says: "no body"},
+		{What: "deep XML", Content: document(t, deep), Class: taskerr.CorruptionDetected, Says: "nested deeper than 256"},
+		{What: "zip bomb", Content: bomb, Class: taskerr.CorruptionDetected, Says: "zip bomb"},
+		{What: "zip bomb that lies about its size", Content: liar, Class: taskerr.CorruptionDetected, Says: "damaged"},
+		{What: "too much to unpack", Content: bomb, Limits: extract.Limits{ZipBytes: 1 << 20, ZipRatio: 1 << 20}, Class: taskerr.CorruptionDetected, Says: "more than 1 MB"},
+		{What: "one endless text", Content: bomb, Limits: extract.Limits{ZipRatio: 1 << 20}, Class: taskerr.CorruptionDetected, Says: "a piece of more than 4 MB"},
+		{What: "too many parts", Content: nativetest.Zip(t, many...), Limits: extract.Limits{ZipEntries: 50}, Class: taskerr.QuotaExceeded, Says: "more than 50 parts"},
+		{What: "too much text", Content: document(t, strings.Repeat(p("", "0123456789"), 20)), Limits: extract.Limits{Characters: 100}, Class: taskerr.QuotaExceeded, Says: "100 characters"},
+		{What: "too much text in one paragraph", Content: document(t, "<w:p>"+strings.Repeat("<w:r><w:t>0123456789</w:t></w:r>", 100)+"</w:p>"), Limits: extract.Limits{Characters: 100}, Class: taskerr.QuotaExceeded, Says: "100 characters"},
+		{What: "truncated", Content: whole[:len(whole)/2], Class: taskerr.CorruptionDetected, Says: "damaged"},
+		{What: "XML cut off", Content: document(t, "<w:p>"), Class: taskerr.CorruptionDetected, Says: "XML"},
+		{What: "an entity of its own", Content: nativetest.Zip(t, "word/document.xml", `<!DOCTYPE w [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><w:document`+namespaces+`><w:body><w:p><w:r><w:t>&b;</w:t></w:r></w:p></w:body></w:document>`), Class: taskerr.CorruptionDetected, Says: "XML"},
+		{What: "no text part", Content: nativetest.Zip(t, "word/styles.xml", stylesXML), Class: taskerr.CorruptionDetected, Says: "no text part"},
+		{What: "no body", Content: nativetest.Zip(t, "word/document.xml", "<w:document"+namespaces+"/>"), Class: taskerr.CorruptionDetected, Says: "no body"},
 	})
 }
 

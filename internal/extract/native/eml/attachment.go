@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // save writes a part to a file of its own. All parts together may be as large as a document may.
@@ -34,7 +34,7 @@ func (w *walker) save(r io.Reader) (string, error) {
 		return "", fmt.Errorf("save a part of a message: %w", err)
 	}
 	if n > w.left.Bytes {
-		return "", job.Errorf(job.QuotaExceeded, "the parts of the message are larger than what is read of a document: split it into smaller files")
+		return "", taskerr.Errorf(taskerr.QuotaExceeded, "the parts of the message are larger than what is read of a document: split it into smaller files")
 	}
 	w.left.Bytes = max(w.left.Bytes-n, 1)
 	return path, nil
@@ -62,10 +62,10 @@ func (w *walker) attachment(path, name string, depth int) error {
 		b.Level = below(b, depth+2)
 		return w.put(b)
 	})
-	switch e, ok := errors.AsType[*job.Error](err); {
+	switch e, ok := errors.AsType[*taskerr.Error](err); {
 	case err != nil && (w.stopped || w.ctx.Err() != nil || !ok):
 		return err
-	case ok && e.Class != job.UnsupportedFormat && e.Class != job.CorruptionDetected && e.Class != job.QuotaExceeded:
+	case ok && e.Class != taskerr.UnsupportedFormat && e.Class != taskerr.CorruptionDetected && e.Class != taskerr.QuotaExceeded:
 		return err
 	case ok:
 		w.missed(name, e.Message)
@@ -87,7 +87,7 @@ func (w *walker) file(path, name string, depth int, emit extract.Emit) (isMail b
 		return true, w.attachedMessage(path, name, depth)
 	}
 	if w.parts.Version(src.Format) == "" {
-		return false, job.Errorf(job.UnsupportedFormat, "this kind of file can't be read")
+		return false, taskerr.Errorf(taskerr.UnsupportedFormat, "this kind of file can't be read")
 	}
 	info, err := w.read(src, utf8.RuneCountInString(name), emit)
 	if n := info.Properties["unread_pages"]; n != "" && err == nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/nativetest"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 func reader() extract.Extractor {
@@ -153,16 +153,16 @@ func TestNameFollowsTheParts(t *testing.T) {
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	e := reader()
-	refuses := func(mail string, limits extract.Limits, class job.Class, says string) {
+	refuses := func(mail string, limits extract.Limits, class taskerr.Class, says string) {
 		t.Helper()
 		nativetest.Refuses(t, e, extract.EML, []byte(mail), limits, class, says)
 	}
-	refuses(head+"Content-Type: multipart/encrypted; boundary=b\n\n--b--", extract.Limits{}, job.CorruptionDetected, "encrypted")
-	refuses(head+"Content-Type: application/pkcs7-mime; smime-type=enveloped-data\n\nx", extract.Limits{}, job.CorruptionDetected, "encrypted")
-	refuses("no head at all", extract.Limits{}, job.CorruptionDetected, "no head")
-	refuses("Subject: "+strings.Repeat("x", 2<<20)+"\n\n", extract.Limits{}, job.CorruptionDetected, "head of the message is larger")
-	refuses(head+multi("mixed", "b", strings.Repeat("\n--b\n", 3000)), extract.Limits{}, job.QuotaExceeded, "more than 2000 parts")
-	refuses(head+"\n"+strings.Repeat("word ", 100), extract.Limits{Characters: 200}, job.QuotaExceeded, "characters of text")
+	refuses(head+"Content-Type: multipart/encrypted; boundary=b\n\n--b--", extract.Limits{}, taskerr.CorruptionDetected, "encrypted")
+	refuses(head+"Content-Type: application/pkcs7-mime; smime-type=enveloped-data\n\nx", extract.Limits{}, taskerr.CorruptionDetected, "encrypted")
+	refuses("no head at all", extract.Limits{}, taskerr.CorruptionDetected, "no head")
+	refuses("Subject: "+strings.Repeat("x", 2<<20)+"\n\n", extract.Limits{}, taskerr.CorruptionDetected, "head of the message is larger")
+	refuses(head+multi("mixed", "b", strings.Repeat("\n--b\n", 3000)), extract.Limits{}, taskerr.QuotaExceeded, "more than 2000 parts")
+	refuses(head+"\n"+strings.Repeat("word ", 100), extract.Limits{Characters: 200}, taskerr.QuotaExceeded, "characters of text")
 }
 
 // A mail in a mail in a mail, and multiparts in multiparts, end at a depth that is bounded.
@@ -257,8 +257,8 @@ func TestEndsOfTheTask(t *testing.T) {
 		t.Fatal(err)
 	}
 	src := extract.Source{Path: path, Format: extract.EML}
-	errStop := job.Errorf(job.QuotaExceeded, "stop") // of a class that an attachment may fail with
-	for at := range 5 {                              // head, from, text, name, notes
+	errStop := taskerr.Errorf(taskerr.QuotaExceeded, "stop") // of a class that an attachment may fail with
+	for at := range 5 {                                      // head, from, text, name, notes
 		ctx, cancel := context.WithCancelCause(t.Context())
 		n := 0
 		_, err := reader().Extract(ctx, src, extract.Limits{}, func(extract.Block) error {

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 const (
@@ -48,7 +48,7 @@ func (w *walker) message(r *bufio.Reader, depth int) (header, error) {
 		return h, err
 	}
 	if len(h.MIMEHeader) == 0 && depth == 0 {
-		return h, job.Errorf(job.CorruptionDetected, "the file has no head of an e-mail (From, Date, Subject): it is no e-mail, or damaged")
+		return h, taskerr.Errorf(taskerr.CorruptionDetected, "the file has no head of an e-mail (From, Date, Subject): it is no e-mail, or damaged")
 	}
 	if err := w.head(h, depth); err != nil {
 		return h, err
@@ -102,7 +102,7 @@ func characters(b extract.Block) int {
 // part reads one part of a message, whatever it is. Its body is r.
 func (w *walker) part(h header, r io.Reader, depth int) error {
 	if w.seen++; w.seen > maxParts {
-		return job.Errorf(job.QuotaExceeded, "the message has more than %d parts: it is not read", maxParts)
+		return taskerr.Errorf(taskerr.QuotaExceeded, "the message has more than %d parts: it is not read", maxParts)
 	}
 	kind, params := h.contentType()
 	name := h.fileName()
@@ -151,7 +151,7 @@ func decorative(h header, kind string) bool {
 // sealed is about what only its addressee can read.
 func (w *walker) sealed(depth int) error {
 	if depth == 0 && w.nest == 0 {
-		return job.Errorf(job.CorruptionDetected, "the message is encrypted: decrypt it and upload it again")
+		return taskerr.Errorf(taskerr.CorruptionDetected, "the message is encrypted: decrypt it and upload it again")
 	}
 	w.missed("a part of the message", "it is encrypted")
 	return nil
@@ -197,7 +197,7 @@ func (w *walker) inner(name string, r io.Reader, depth int) error {
 		return nil
 	}
 	_, err := w.message(w.input(r), depth+1)
-	if e, ok := errors.AsType[*job.Error](err); ok && e.Class == job.CorruptionDetected && !w.stopped {
+	if e, ok := errors.AsType[*taskerr.Error](err); ok && e.Class == taskerr.CorruptionDetected && !w.stopped {
 		w.missed(name, e.Message)
 		return nil
 	}

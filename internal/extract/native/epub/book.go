@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 const maxProperty = 1 << 10 // bytes
@@ -44,7 +44,7 @@ func open(ctx context.Context, pkg *ooxml.Package) (*book, error) {
 		return nil, missing(err)
 	}
 	if len(b.spine) == 0 {
-		return nil, job.Errorf(job.CorruptionDetected, "the book lists no pages: it is damaged; upload it again")
+		return nil, taskerr.Errorf(taskerr.CorruptionDetected, "the book lists no pages: it is damaged; upload it again")
 	}
 	if err := b.refuseEncrypted(ctx); err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func container(ctx context.Context, pkg *ooxml.Package) (root string, err error)
 
 func missing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return job.Errorf(job.CorruptionDetected, "the book has no package document: it is damaged; upload it again")
+		return taskerr.Errorf(taskerr.CorruptionDetected, "the book has no package document: it is damaged; upload it again")
 	}
 	return err
 }
@@ -164,7 +164,7 @@ func (b *book) refuseEncrypted(ctx context.Context) error {
 				}
 			case "CipherReference":
 				if !obfuscations[algorithm] && b.listed[resolve("", ooxml.Attr(start, "URI"))] {
-					return job.Errorf(job.CorruptionDetected,
+					return taskerr.Errorf(taskerr.CorruptionDetected,
 						"the book is protected by digital rights management (DRM), so its text can't be read: upload a copy without it")
 				}
 			}

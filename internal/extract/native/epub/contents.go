@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 const (
@@ -30,7 +30,7 @@ func (b *book) readContents(ctx context.Context) error {
 			continue
 		}
 		err := ooxml.Optional(b.pkg.Read(ctx, part, func(d *ooxml.Decoder) error { return read(d, path.Dir(part)) }))
-		if failed, ok := errors.AsType[*job.Error](err); err != nil && (!ok || failed.Class != job.CorruptionDetected) {
+		if failed, ok := errors.AsType[*taskerr.Error](err); err != nil && (!ok || failed.Class != taskerr.CorruptionDetected) {
 			return err
 		}
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/html"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 const (
@@ -66,7 +66,7 @@ func (Extractor) Extract(ctx context.Context, src extract.Source, limits extract
 func (b *book) chapter(ctx context.Context, part string, limits extract.Limits, emit extract.Emit) error {
 	rc, err := b.pkg.Part(part)
 	if errors.Is(err, fs.ErrNotExist) {
-		return job.Errorf(job.CorruptionDetected, "a page that the book lists is missing: the file is damaged; upload it again")
+		return taskerr.Errorf(taskerr.CorruptionDetected, "a page that the book lists is missing: the file is damaged; upload it again")
 	}
 	if err != nil {
 		return err

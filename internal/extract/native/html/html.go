@@ -19,7 +19,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/charset"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // sniffBytes is how much of a page is searched for the declaration of its encoding (WHATWG HTML,
@@ -80,13 +80,13 @@ func Fragment(ctx context.Context, source string, emit extract.Emit) error {
 }
 
 func explain(ctx context.Context, err error) error {
-	if _, ok := errors.AsType[*job.Error](err); ok || ctx.Err() != nil {
+	if _, ok := errors.AsType[*taskerr.Error](err); ok || ctx.Err() != nil {
 		return err
 	}
 	if strings.Contains(err.Error(), "open stack of elements exceeds") { // the parser has no value for it
-		return job.Errorf(job.CorruptionDetected, "the page is nested deeper than %d elements: it is not read", maxOpen)
+		return taskerr.Errorf(taskerr.CorruptionDetected, "the page is nested deeper than %d elements: it is not read", maxOpen)
 	}
-	return job.Errorf(job.CorruptionDetected, "the page can't be read as HTML: %w", err)
+	return taskerr.Errorf(taskerr.CorruptionDetected, "the page can't be read as HTML: %w", err)
 }
 
 // open returns the page as UTF-8: by its byte order mark, then by what it declares, then by what its

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/html"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/nativetest"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 func TestExtract(t *testing.T) {
@@ -76,13 +76,13 @@ func TestRefuses(t *testing.T) {
 	for _, tt := range []struct {
 		what, page string
 		limits     extract.Limits
-		class      job.Class
+		class      taskerr.Class
 		says       string
 	}{
-		{"deep nesting", strings.Repeat("<div>", 100_000), extract.Limits{}, job.CorruptionDetected, "nested deeper than 512"},
-		{"too many elements", strings.Repeat("<p>", 1_100_000), extract.Limits{}, job.QuotaExceeded, "elements"},
-		{"too much text", strings.Repeat("<p>0123456789", 100), extract.Limits{Characters: 200}, job.QuotaExceeded, "200 characters"},
-		{"an endless attribute", `<img src="` + strings.Repeat("A", 33<<20), extract.Limits{}, job.QuotaExceeded, "32 MB"},
+		{"deep nesting", strings.Repeat("<div>", 100_000), extract.Limits{}, taskerr.CorruptionDetected, "nested deeper than 512"},
+		{"too many elements", strings.Repeat("<p>", 1_100_000), extract.Limits{}, taskerr.QuotaExceeded, "elements"},
+		{"too much text", strings.Repeat("<p>0123456789", 100), extract.Limits{Characters: 200}, taskerr.QuotaExceeded, "200 characters"},
+		{"an endless attribute", `<img src="` + strings.Repeat("A", 33<<20), extract.Limits{}, taskerr.QuotaExceeded, "32 MB"},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
 			t.Parallel()

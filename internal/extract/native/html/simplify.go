@@ -9,7 +9,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 const (
@@ -58,7 +58,7 @@ type simplifier struct {
 }
 
 // simplify returns r without scripts, styles, comments, drawings and attributes that don't matter.
-// Its errors are *job.Error of quota_exceeded, or the context's.
+// Its errors are *taskerr.Error of quota_exceeded, or the context's.
 func simplify(ctx context.Context, r io.Reader, bytes int, limits extract.Limits) *simplifier {
 	z := html.NewTokenizer(filler{ctx, r})
 	z.SetMaxBuf(maxToken)
@@ -105,7 +105,7 @@ func (s *simplifier) next() error {
 	switch s.z.Next() {
 	case html.ErrorToken:
 		if errors.Is(s.z.Err(), html.ErrBufferExceeded) {
-			return job.Errorf(job.QuotaExceeded, "the page has a piece of more than %d MB, such as a picture within its text: it is not read", maxToken>>20)
+			return taskerr.Errorf(taskerr.QuotaExceeded, "the page has a piece of more than %d MB, such as a picture within its text: it is not read", maxToken>>20)
 		}
 		return s.z.Err()
 	case html.TextToken:
@@ -135,7 +135,7 @@ func (s *simplifier) text(text []byte) error {
 
 func (s *simplifier) count() error {
 	if s.nodes++; s.nodes > maxNodes {
-		return job.Errorf(job.QuotaExceeded, "the page has more than %d elements: split it into smaller files", maxNodes)
+		return taskerr.Errorf(taskerr.QuotaExceeded, "the page has more than %d elements: split it into smaller files", maxNodes)
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/charset"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // Extractor reads Markdown.
@@ -53,11 +53,11 @@ func (e Extractor) Extract(ctx context.Context, src extract.Source, _ extract.Li
 			return extract.Info{}, context.Cause(ctx)
 		}
 		slice, err := s.next()
-		if _, ok := errors.AsType[*job.Error](err); ok {
+		if _, ok := errors.AsType[*taskerr.Error](err); ok {
 			return extract.Info{}, err
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
-			return extract.Info{}, job.Errorf(job.CorruptionDetected, "the text can't be read to its end: %w", err)
+			return extract.Info{}, taskerr.Errorf(taskerr.CorruptionDetected, "the text can't be read to its end: %w", err)
 		}
 		if first {
 			slice, info.Properties = frontMatter(slice)

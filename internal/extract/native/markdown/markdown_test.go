@@ -9,7 +9,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/markdown"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/nativetest"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 func TestExtract(t *testing.T) {
@@ -129,7 +129,7 @@ func TestMarks(t *testing.T) {
 func TestNesting(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []string{">", "> ", "1. ", "+ ", "- > ", "2) "} {
-		nativetest.Refuses(t, markdown.New(), extract.Markdown, []byte("a\n\n"+strings.Repeat(unit, 5000)+"a\n"), extract.Limits{}, job.CorruptionDetected, "nested deeper than 128")
+		nativetest.Refuses(t, markdown.New(), extract.Markdown, []byte("a\n\n"+strings.Repeat(unit, 5000)+"a\n"), extract.Limits{}, taskerr.CorruptionDetected, "nested deeper than 128")
 	}
 	for _, text := range []string{strings.Repeat("- ", 5000), strings.Repeat("* ", 5000), "```\n" + strings.Repeat("> ", 5000) + "\n```"} {
 		if _, err := nativetest.Extract(t, markdown.New(), extract.Markdown, []byte("a\n\n"+text+"\n\nb\n"), extract.Limits{}); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/yuin/goldmark/parser"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract/charset"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // maxReferences bounds the definitions that are kept: a link whose definition is not stays as it is
@@ -42,7 +42,7 @@ func references(ctx context.Context, path string) ([]parser.Reference, error) {
 			break
 		}
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
-			return nil, job.Errorf(job.CorruptionDetected, "the text can't be read to its end: %w", err)
+			return nil, taskerr.Errorf(taskerr.CorruptionDetected, "the text can't be read to its end: %w", err)
 		}
 	}
 	return found, nil

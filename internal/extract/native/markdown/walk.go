@@ -10,14 +10,14 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/html"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // maxDepth bounds the recursion; no text that people write nests as deep.
 const maxDepth = 128
 
 func errTooDeep() error {
-	return job.Errorf(job.CorruptionDetected, "the text is nested deeper than %d levels: it is not read", maxDepth)
+	return taskerr.Errorf(taskerr.CorruptionDetected, "the text is nested deeper than %d levels: it is not read", maxDepth)
 }
 
 // walker goes through the tree of one slice.

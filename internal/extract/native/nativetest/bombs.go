@@ -11,13 +11,13 @@ import (
 	"io"
 	"strings"
 
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // Bomb is a small file that would cost much to read. Such are refused at once.
 type Bomb struct {
 	Name  string // what it is, and the file's name with its extension
-	Class job.Class
+	Class taskerr.Class
 	Says  string // a part of the sentence that its owner reads
 	Write func(w io.Writer) error
 }
@@ -35,23 +35,23 @@ func Bombs() (all []Bomb) {
 	for _, c := range containers() {
 		all = append(
 			all,
-			Bomb{"one part of a gigabyte." + c.format, job.CorruptionDetected, looks, func(w io.Writer) error {
+			Bomb{"one part of a gigabyte." + c.format, taskerr.CorruptionDetected, looks, func(w io.Writer) error {
 				return c.pack(w, c.around(blanks, bombBytes, bombBytes))
 			}},
-			Bomb{"a part that says it is small." + c.format, job.CorruptionDetected, "", func(w io.Writer) error {
+			Bomb{"a part that says it is small." + c.format, taskerr.CorruptionDetected, "", func(w io.Writer) error {
 				return c.pack(w, c.around(blanks, bombBytes, 4<<20))
 			}},
-			Bomb{"parts that pack to less than the ratio, a gigabyte together." + c.format, job.CorruptionDetected, looks, func(w io.Writer) error {
+			Bomb{"parts that pack to less than the ratio, a gigabyte together." + c.format, taskerr.CorruptionDetected, looks, func(w io.Writer) error {
 				parts := c.around(words, 60<<20, 60<<20)
 				for i := range 17 {
 					parts = append(parts, packedPart{name: fmt.Sprintf("%s.%d.xml", c.main, i), packed: parts[len(parts)-1].packed, size: 60 << 20})
 				}
 				return c.pack(w, parts)
 			}},
-			Bomb{"entries that overlap." + c.format, job.CorruptionDetected, looks, func(w io.Writer) error {
+			Bomb{"entries that overlap." + c.format, taskerr.CorruptionDetected, looks, func(w io.Writer) error {
 				return overlapping(w, c)
 			}},
-			Bomb{"elements nested 100,000 deep." + c.format, job.CorruptionDetected, deep, func(w io.Writer) error {
+			Bomb{"elements nested 100,000 deep." + c.format, taskerr.CorruptionDetected, deep, func(w io.Writer) error {
 				return c.pack(w, []packedPart{stored(c.main, c.before+strings.Repeat(c.element, bombDepth)+c.after)})
 			}},
 		)
@@ -61,7 +61,7 @@ func Bombs() (all []Bomb) {
 		{"groups nested 100,000 deep.rtf", `{\rtf1 ` + strings.Repeat("{", bombDepth), deep},
 		{"quotations nested 100,000 deep.md", "# a\n\n" + strings.Repeat("> ", bombDepth) + "a\n", deep},
 	} {
-		all = append(all, Bomb{t.name, job.CorruptionDetected, t.says, func(w io.Writer) error {
+		all = append(all, Bomb{t.name, taskerr.CorruptionDetected, t.says, func(w io.Writer) error {
 			_, err := io.WriteString(w, t.content)
 			return err
 		}})

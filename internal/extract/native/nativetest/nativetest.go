@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // Extract runs the extractor behind a Router, as the worker does.
@@ -43,7 +43,7 @@ func Fuzz(t testing.TB, e extract.Extractor, format extract.Format, content []by
 	t.Helper()
 	doc, err := Extract(t, e, format, content, extract.Limits{Characters: 100_000, Pages: 100})
 	if err != nil {
-		if got, ok := errors.AsType[*job.Error](err); !ok || got.Class == job.InternalBug {
+		if got, ok := errors.AsType[*taskerr.Error](err); !ok || got.Class == taskerr.InternalBug {
 			t.Fatalf("not a clear error: %v", err)
 		}
 		return

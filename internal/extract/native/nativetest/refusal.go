@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // Refusal is a content that is refused with an error of a class, whose message says something.
@@ -17,7 +17,7 @@ type Refusal struct {
 	What    string
 	Content []byte
 	Limits  extract.Limits
-	Class   job.Class
+	Class   taskerr.Class
 	Says    string
 }
 
@@ -33,10 +33,10 @@ func RefusesAll(t *testing.T, e extract.Extractor, format extract.Format, all []
 }
 
 // Refuses wants the content to be refused with an error of the class whose message has says.
-func Refuses(t testing.TB, e extract.Extractor, format extract.Format, content []byte, limits extract.Limits, class job.Class, says string) {
+func Refuses(t testing.TB, e extract.Extractor, format extract.Format, content []byte, limits extract.Limits, class taskerr.Class, says string) {
 	t.Helper()
 	_, err := Extract(t, e, format, content, limits)
-	if got, ok := errors.AsType[*job.Error](err); !ok || got.Class != class || !strings.Contains(got.Message, says) {
+	if got, ok := errors.AsType[*taskerr.Error](err); !ok || got.Class != class || !strings.Contains(got.Message, says) {
 		t.Errorf("got %v; want %s that says %q", err, class, says)
 	}
 }
@@ -46,7 +46,7 @@ func Refuses(t testing.TB, e extract.Extractor, format extract.Format, content [
 func CountsHeldText(t *testing.T, e extract.Extractor, content []byte) {
 	t.Helper()
 	err := bare(t, t.Context(), e, content, extract.Limits{Characters: 100})
-	if got, ok := errors.AsType[*job.Error](err); !ok || got.Class != job.QuotaExceeded {
+	if got, ok := errors.AsType[*taskerr.Error](err); !ok || got.Class != taskerr.QuotaExceeded {
 		t.Errorf("got %v", err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/flow"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 const name = "native/odf"
@@ -54,7 +54,7 @@ func (Extractor) Extract(ctx context.Context, src extract.Source, limits extract
 	}
 	err = pkg.Read(ctx, "content.xml", r.document)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = job.Errorf(job.CorruptionDetected, "the OpenDocument file has no content part: it is damaged; save it again and upload it")
+		err = taskerr.Errorf(taskerr.CorruptionDetected, "the OpenDocument file has no content part: it is damaged; save it again and upload it")
 	}
 	if err != nil {
 		return extract.Info{}, err
@@ -82,7 +82,7 @@ func refuseEncrypted(ctx context.Context, pkg *ooxml.Package) error {
 	err := pkg.Read(ctx, "META-INF/manifest.xml", func(d *ooxml.Decoder) error {
 		return d.Each(func(start xml.StartElement) error {
 			if start.Name.Local == "encryption-data" {
-				return job.Errorf(job.CorruptionDetected,
+				return taskerr.Errorf(taskerr.CorruptionDetected,
 					"the OpenDocument file is protected by a password: remove the protection and upload it again")
 			}
 			return nil
@@ -137,7 +137,7 @@ func (r *reader) document(d *ooxml.Decoder) error {
 		return err
 	}
 	if !found {
-		return job.Errorf(job.CorruptionDetected, "the OpenDocument file has no body: it is damaged; save it again and upload it")
+		return taskerr.Errorf(taskerr.CorruptionDetected, "the OpenDocument file has no body: it is damaged; save it again and upload it")
 	}
 	return r.out.Flush()
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/nativetest"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/odf"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 const namespaces = ` xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0" xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0" xmlns:presentation="urn:oasis:names:tc:opendocument:xmlns:presentation:1.0" xmlns:style="urn:oasis:names:tc:opendocument:xmlns:style:1.0" xmlns:fo="urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0" xmlns:svg="urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0" xmlns:chart="urn:oasis:names:tc:opendocument:xmlns:chart:1.0" xmlns:math="http://www.w3.org/1998/Math/MathML" xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:meta="urn:oasis:names:tc:opendocument:xmlns:meta:1.0" xmlns:xml="http://www.w3.org/XML/1998/namespace"`
@@ -157,7 +157,7 @@ func TestSlides(t *testing.T) {
 	if last := doc.Blocks[len(doc.Blocks)-1]; doc.Pages != 2 || doc.Blocks[0].Page != 1 || last.Page != 2 {
 		t.Errorf("pages: got %d in all, the last block on %d", doc.Pages, last.Page)
 	}
-	nativetest.Refuses(t, odf.New(), extract.ODF, file, extract.Limits{Pages: 1}, job.QuotaExceeded, "1 slides")
+	nativetest.Refuses(t, odf.New(), extract.ODF, file, extract.Limits{Pages: 1}, taskerr.QuotaExceeded, "1 slides")
 }
 
 func TestObjects(t *testing.T) {
@@ -215,16 +215,16 @@ func TestRefuses(t *testing.T) {
 	manifest := `<manifest:manifest xmlns:manifest="urn:x"><manifest:file-entry manifest:full-path="content.xml"><manifest:encryption-data/></manifest:file-entry></manifest:manifest>`
 	bomb := strings.Repeat(`<table:table-row table:number-rows-repeated="1048576"><table:table-cell table:number-columns-repeated="16384"><text:p>abcdefgh</text:p></table:table-cell></table:table-row>`, 50)
 	nativetest.RefusesAll(t, odf.New(), extract.ODF, []nativetest.Refusal{
-		{What: "a password", Content: nativetest.Zip(t, "content.xml", "\x01\x02", "META-INF/manifest.xml", manifest), Class: job.CorruptionDetected, Says: "password"},
-		{What: "no content", Content: nativetest.Zip(t, "mimetype", "application/vnd.oasis.opendocument.text"), Class: job.CorruptionDetected, Says: "no content part"},
-		{What: "no body", Content: nativetest.Zip(t, "content.xml", "<x/>"), Class: job.CorruptionDetected, Says: "no body"},
-		{What: "broken XML", Content: nativetest.Zip(t, "content.xml", "<office:body><office:text><text:p>a"), Class: job.CorruptionDetected, Says: "damaged"},
-		{What: "deep nesting", Content: document(t, text(strings.Repeat("<text:section>", 1000))), Class: job.CorruptionDetected, Says: "nested deeper"},
-		{What: "an entity that expands", Content: nativetest.Zip(t, "content.xml", `<!DOCTYPE x [<!ENTITY a "aaaa">]><x>&a;</x>`), Class: job.CorruptionDetected, Says: "damaged"},
-		{What: "repeated cells and rows", Content: document(t, sheets(table("", bomb))), Limits: extract.Limits{Characters: 1_000_000}, Class: job.QuotaExceeded, Says: "1000000 characters"},
-		{What: "repeated cells in a text", Content: document(t, text(table("", bomb))), Limits: extract.Limits{Characters: 1_000_000}, Class: job.QuotaExceeded, Says: "1000000 characters"},
-		{What: "blanks without end", Content: document(t, text(p("a"+strings.Repeat(`<text:s text:c="99999999"/>`, 1000)))), Limits: extract.Limits{Characters: 100_000}, Class: job.QuotaExceeded, Says: "100000 characters"},
-		{What: "a zip bomb", Content: document(t, text(p(strings.Repeat("a", 9<<20)))), Class: job.CorruptionDetected, Says: "zip bomb"},
+		{What: "a password", Content: nativetest.Zip(t, "content.xml", "\x01\x02", "META-INF/manifest.xml", manifest), Class: taskerr.CorruptionDetected, Says: "password"},
+		{What: "no content", Content: nativetest.Zip(t, "mimetype", "application/vnd.oasis.opendocument.text"), Class: taskerr.CorruptionDetected, Says: "no content part"},
+		{What: "no body", Content: nativetest.Zip(t, "content.xml", "<x/>"), Class: taskerr.CorruptionDetected, Says: "no body"},
+		{What: "broken XML", Content: nativetest.Zip(t, "content.xml", "<office:body><office:text><text:p>a"), Class: taskerr.CorruptionDetected, Says: "damaged"},
+		{What: "deep nesting", Content: document(t, text(strings.Repeat("<text:section>", 1000))), Class: taskerr.CorruptionDetected, Says: "nested deeper"},
+		{What: "an entity that expands", Content: nativetest.Zip(t, "content.xml", `<!DOCTYPE x [<!ENTITY a "aaaa">]><x>&a;</x>`), Class: taskerr.CorruptionDetected, Says: "damaged"},
+		{What: "repeated cells and rows", Content: document(t, sheets(table("", bomb))), Limits: extract.Limits{Characters: 1_000_000}, Class: taskerr.QuotaExceeded, Says: "1000000 characters"},
+		{What: "repeated cells in a text", Content: document(t, text(table("", bomb))), Limits: extract.Limits{Characters: 1_000_000}, Class: taskerr.QuotaExceeded, Says: "1000000 characters"},
+		{What: "blanks without end", Content: document(t, text(p("a"+strings.Repeat(`<text:s text:c="99999999"/>`, 1000)))), Limits: extract.Limits{Characters: 100_000}, Class: taskerr.QuotaExceeded, Says: "100000 characters"},
+		{What: "a zip bomb", Content: document(t, text(p(strings.Repeat("a", 9<<20)))), Class: taskerr.CorruptionDetected, Says: "zip bomb"},
 	})
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // slides reads an office:presentation or an office:drawing: a page per draw:page.
@@ -17,7 +17,7 @@ func (r *reader) slides() error {
 			return r.d.Skip()
 		}
 		if r.page++; r.page > r.maxPages {
-			return job.Errorf(job.QuotaExceeded, "the presentation has more than %d slides: split it into smaller files", r.maxPages)
+			return taskerr.Errorf(taskerr.QuotaExceeded, "the presentation has more than %d slides: split it into smaller files", r.maxPages)
 		}
 		return r.slide()
 	}, nil)

@@ -17,7 +17,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/archive"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // Package is an open file. It is not safe for concurrent use.
@@ -40,7 +40,7 @@ func Open(path string, limits extract.Limits) (*Package, error) {
 func (p *Package) Close() error { return p.archive.Close() }
 
 // Read hands the tokens of a part to read. A part that is missing gives an error that is
-// fs.ErrNotExist, one that is no well-formed XML a *job.Error of corruption_detected.
+// fs.ErrNotExist, one that is no well-formed XML a *taskerr.Error of corruption_detected.
 func (p *Package) Read(ctx context.Context, part string, read func(*Decoder) error) error {
 	rc, err := p.archive.Part(part)
 	if err != nil {
@@ -62,14 +62,14 @@ func explain(err error, part string, line int) error {
 	default:
 		return err
 	}
-	if _, ok := errors.AsType[*job.Error](err); ok {
+	if _, ok := errors.AsType[*taskerr.Error](err); ok {
 		return err
 	}
 	where := fmt.Sprintf("line %d", line)
 	if partName.MatchString(part) {
 		where += " of " + part
 	}
-	return job.Errorf(job.CorruptionDetected, "the XML within the document is damaged (%s): save it again and upload it", where)
+	return taskerr.Errorf(taskerr.CorruptionDetected, "the XML within the document is damaged (%s): save it again and upload it", where)
 }
 
 // partName is one that can be shown: others are whatever their author liked.

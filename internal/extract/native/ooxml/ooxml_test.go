@@ -15,7 +15,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // open makes a package of one part.
@@ -58,8 +58,8 @@ func TestDamagedXML(t *testing.T) {
 			err := open(t, part, content).Read(t.Context(), part, func(d *ooxml.Decoder) error {
 				return d.Each(func(start xml.StartElement) error { return d.Skip() })
 			})
-			e, ok := errors.AsType[*job.Error](err)
-			if !ok || e.Class != job.CorruptionDetected || strings.Contains(e.Error(), "secret") || !strings.Contains(e.Message, "(line ") || !strings.Contains(e.Message, where) {
+			e, ok := errors.AsType[*taskerr.Error](err)
+			if !ok || e.Class != taskerr.CorruptionDetected || strings.Contains(e.Error(), "secret") || !strings.Contains(e.Message, "(line ") || !strings.Contains(e.Message, where) {
 				t.Errorf("%s: got %.200v", what, err)
 			}
 		}

@@ -14,14 +14,14 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/nativetest"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // TestPageThatNeedsMuchMemory: pages that their share of the pool is too small for are read by themselves with a larger
 // one, but no more of a document than a few; and nothing of the pool is left taken.
 func TestPageThatNeedsMuchMemory(t *testing.T) {
 	t.Parallel()
-	for pages, class := range map[int]job.Class{3: "", 4: job.CorruptionDetected} {
+	for pages, class := range map[int]taskerr.Class{3: "", 4: taskerr.CorruptionDetected} {
 		m := &maker{}
 		for i := range pages {
 			m.page().text(72, 80, regular, 10, fmt.Sprintf("Page %d", i+1))

@@ -13,11 +13,11 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/nativetest"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-func classOf(err error) job.Class {
-	if e, ok := errors.AsType[*job.Error](err); ok {
+func classOf(err error) taskerr.Class {
+	if e, ok := errors.AsType[*taskerr.Error](err); ok {
 		return e.Class
 	}
 	return ""
@@ -37,17 +37,17 @@ func TestFailures(t *testing.T) {
 	for name, tt := range map[string]struct {
 		content []byte
 		limits  extract.Limits
-		class   job.Class
+		class   taskerr.Class
 	}{
-		"no PDF":              {[]byte("hello"), extract.Limits{}, job.CorruptionDetected},
-		"empty":               {nil, extract.Limits{}, job.CorruptionDetected},
-		"only a head":         {[]byte("%PDF-1.7\n"), extract.Limits{}, job.CorruptionDetected},
-		"no pages":            {(&maker{}).bytes(), extract.Limits{}, job.CorruptionDetected},
-		"too many pages":      {whole, extract.Limits{Pages: 4}, job.QuotaExceeded},
-		"too many characters": {whole, extract.Limits{Characters: 20}, job.QuotaExceeded},
-		"too large":           {whole, extract.Limits{Bytes: 100}, job.QuotaExceeded},
-		"no memory":           {whole, extract.Limits{ChildBytes: 1 << 20}, job.CorruptionDetected},
-		"no time":             {endless, extract.Limits{Time: time.Second}, job.CorruptionDetected},
+		"no PDF":              {[]byte("hello"), extract.Limits{}, taskerr.CorruptionDetected},
+		"empty":               {nil, extract.Limits{}, taskerr.CorruptionDetected},
+		"only a head":         {[]byte("%PDF-1.7\n"), extract.Limits{}, taskerr.CorruptionDetected},
+		"no pages":            {(&maker{}).bytes(), extract.Limits{}, taskerr.CorruptionDetected},
+		"too many pages":      {whole, extract.Limits{Pages: 4}, taskerr.QuotaExceeded},
+		"too many characters": {whole, extract.Limits{Characters: 20}, taskerr.QuotaExceeded},
+		"too large":           {whole, extract.Limits{Bytes: 100}, taskerr.QuotaExceeded},
+		"no memory":           {whole, extract.Limits{ChildBytes: 1 << 20}, taskerr.CorruptionDetected},
+		"no time":             {endless, extract.Limits{Time: time.Second}, taskerr.CorruptionDetected},
 		"as it should be":     {whole, extract.Limits{}, ""},
 		"its end cut off":     {whole[:len(whole)-20], extract.Limits{}, ""},
 	} {
@@ -114,7 +114,7 @@ func TestBlocksAreEmittedWhileReading(t *testing.T) {
 		}
 		return nil
 	})
-	if seen == 0 || classOf(err) != job.CorruptionDetected {
+	if seen == 0 || classOf(err) != taskerr.CorruptionDetected {
 		t.Errorf("%d blocks, %v", seen, err)
 	}
 }
@@ -133,7 +133,7 @@ func TestEachHostileFileEndsInAResultOrOneClearError(t *testing.T) {
 			doc, err := extract.Collect(ctx, pdf.New(), extract.Source{Path: file}, extract.Limits{})
 			if err != nil {
 				t.Log(err)
-				if classOf(err) != job.CorruptionDetected {
+				if classOf(err) != taskerr.CorruptionDetected {
 					t.Errorf("class %q", classOf(err))
 				}
 				return

@@ -9,7 +9,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/child"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // about is what pdfinfo tells of a document.
@@ -31,9 +31,9 @@ func (p poppler) info(ctx context.Context) (about, error) {
 	case result.OK():
 		return parseAbout(string(text)), nil
 	case strings.Contains(result.Stderr, "Incorrect password"):
-		return nil, job.Errorf(job.CorruptionDetected, "the PDF is protected by a password; remove the protection, and send it under a new task_id or with hints.force")
+		return nil, taskerr.Errorf(taskerr.CorruptionDetected, "the PDF is protected by a password; remove the protection, and send it under a new task_id or with hints.force")
 	case strings.Contains(result.Stderr, "encrypt"), strings.Contains(result.Stderr, "security handler"):
-		return nil, job.Errorf(job.CorruptionDetected, "the PDF is encrypted in a way that can't be read; save it without protection, and send it under a new task_id or with hints.force")
+		return nil, taskerr.Errorf(taskerr.CorruptionDetected, "the PDF is encrypted in a way that can't be read; save it without protection, and send it under a new task_id or with hints.force")
 	}
 	return nil, unreadable(result)
 }
@@ -42,13 +42,13 @@ func (p poppler) info(ctx context.Context) (about, error) {
 func unreadable(r child.Result) error {
 	switch r.End {
 	case child.WaitLimit, child.CPULimit, child.Silent:
-		return job.Errorf(job.CorruptionDetected, "the PDF takes too long to read; it may be damaged, or made to stall its readers")
+		return taskerr.Errorf(taskerr.CorruptionDetected, "the PDF takes too long to read; it may be damaged, or made to stall its readers")
 	case child.MemoryLimit:
-		return job.Errorf(job.CorruptionDetected, "the PDF takes too much memory to read; it may be damaged, or made to exhaust its readers")
+		return taskerr.Errorf(taskerr.CorruptionDetected, "the PDF takes too much memory to read; it may be damaged, or made to exhaust its readers")
 	case child.OutputLimit:
-		return job.Errorf(job.QuotaExceeded, "the PDF unpacks to more text than is allowed")
+		return taskerr.Errorf(taskerr.QuotaExceeded, "the PDF unpacks to more text than is allowed")
 	}
-	return job.Errorf(job.CorruptionDetected, "the PDF is damaged: no page of it can be read; open and save it again with the program that made it")
+	return taskerr.Errorf(taskerr.CorruptionDetected, "the PDF is damaged: no page of it can be read; open and save it again with the program that made it")
 }
 
 var aboutLine = regexp.MustCompile(`^([A-Z][A-Za-z ]*):\s+(.*)$`)

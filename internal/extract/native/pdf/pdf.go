@@ -14,7 +14,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/child"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 const (
@@ -107,7 +107,7 @@ func checkPages(pages int, limits extract.Limits) error {
 	case pages < 1:
 		return unreadable(child.Result{})
 	case pages > limits.Pages:
-		return job.Errorf(job.QuotaExceeded, "the PDF has %d pages, at most %d are allowed", pages, limits.Pages)
+		return taskerr.Errorf(taskerr.QuotaExceeded, "the PDF has %d pages, at most %d are allowed", pages, limits.Pages)
 	}
 	return nil
 }
@@ -181,17 +181,17 @@ func counted(info *extract.Info, limit int, emit extract.Emit) extract.Emit {
 
 // failure gives an error its class where it has none yet.
 func failure(err error) error {
-	if _, ok := errors.AsType[*job.Error](err); ok {
+	if _, ok := errors.AsType[*taskerr.Error](err); ok {
 		return err
 	}
 	if missing, ok := errors.AsType[*child.NotInstalledError](err); ok {
-		return &job.Error{Class: job.InternalBug, Message: missing.Error(), Cause: err}
+		return &taskerr.Error{Class: taskerr.InternalBug, Message: missing.Error(), Cause: err}
 	}
 	if words, ok := errors.AsType[*tooManyWordsError](err); ok {
-		return &job.Error{Class: job.QuotaExceeded, Message: words.Error(), Cause: err}
+		return &taskerr.Error{Class: taskerr.QuotaExceeded, Message: words.Error(), Cause: err}
 	}
 	if errors.Is(err, errToken) {
-		return job.Errorf(job.CorruptionDetected, "the PDF holds a word without end: %w", err)
+		return taskerr.Errorf(taskerr.CorruptionDetected, "the PDF holds a word without end: %w", err)
 	}
 	return fmt.Errorf("extract the PDF: %w", err)
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // maxItems bounds the shapes, paragraphs and cells of one slide, which are held until it is sorted.
@@ -97,7 +97,7 @@ func (r *reader) presentation() error {
 	}
 	err = r.pkg.Read(r.ctx, main, r.order)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = job.Errorf(job.CorruptionDetected, "the presentation has no main part: it is damaged; save it again and upload it")
+		err = taskerr.Errorf(taskerr.CorruptionDetected, "the presentation has no main part: it is damaged; save it again and upload it")
 	}
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func (r *reader) presentation() error {
 		r.page++
 		err := r.slide(relations[id].Target)
 		if errors.Is(err, fs.ErrNotExist) {
-			err = job.Errorf(job.CorruptionDetected, "slide %d is missing in the file: it is damaged; save it again and upload it", r.page)
+			err = taskerr.Errorf(taskerr.CorruptionDetected, "slide %d is missing in the file: it is damaged; save it again and upload it", r.page)
 		}
 		if err != nil {
 			return err
@@ -128,7 +128,7 @@ func (r *reader) order(d *ooxml.Decoder) error {
 		switch start.Name.Local {
 		case "sldId":
 			if len(r.slides) == r.limits.Pages {
-				return job.Errorf(job.QuotaExceeded, "the presentation has more than %d slides: split it into smaller files", r.limits.Pages)
+				return taskerr.Errorf(taskerr.QuotaExceeded, "the presentation has more than %d slides: split it into smaller files", r.limits.Pages)
 			}
 			r.slides = append(r.slides, ooxml.RelationID(start, "id"))
 		case "sldSz":
@@ -163,7 +163,7 @@ func (r *reader) spend(text string) error {
 // item counts a piece that is held until the slide is emitted.
 func (r *reader) item() error {
 	if r.items++; r.items > maxItems {
-		return job.Errorf(job.QuotaExceeded, "slide %d holds more than %d shapes, paragraphs and cells: it is not read", r.page, maxItems)
+		return taskerr.Errorf(taskerr.QuotaExceeded, "slide %d holds more than %d shapes, paragraphs and cells: it is not read", r.page, maxItems)
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/nativetest"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/pptx"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 const (
@@ -213,15 +213,15 @@ func TestRefuses(t *testing.T) {
 	text := sp("", at(0, 0), p("", "0123456789"))
 	whole := deck(t, []string{text})
 	nativetest.RefusesAll(t, pptx.New(), extract.PPTX, []nativetest.Refusal{
-		{What: "no main part", Content: nativetest.Zip(t, "ppt/x.xml", "<x/>"), Class: job.CorruptionDetected, Says: "no main part"},
-		{What: "a slide is missing", Content: nativetest.Zip(t, "ppt/presentation.xml", `<p`+namespaces+`><sldId r:id="r0"/></p>`), Class: job.CorruptionDetected, Says: "slide 1 is missing"},
-		{What: "truncated", Content: whole[:len(whole)/2], Class: job.CorruptionDetected, Says: "damaged"},
-		{What: "XML cut off", Content: deck(t, []string{"<p:sp>"}), Class: job.CorruptionDetected, Says: "XML"},
-		{What: "deep groups", Content: deck(t, []string{strings.Repeat("<p:grpSp>", 100_000)}), Class: job.CorruptionDetected, Says: "nested deeper than 256"},
-		{What: "too many slides", Content: deck(t, slices.Repeat([]string{""}, 20)), Limits: extract.Limits{Pages: 10}, Class: job.QuotaExceeded, Says: "more than 10 slides"},
-		{What: "too much text, still held", Content: deck(t, []string{strings.Repeat(text, 100)}), Limits: extract.Limits{Characters: 100}, Class: job.QuotaExceeded, Says: "100 characters"},
-		{What: "too many empty shapes", Content: deck(t, []string{strings.Repeat("<p:sp/>", 200_001)}), Limits: extract.Limits{ZipRatio: 1 << 20}, Class: job.QuotaExceeded, Says: "slide 1 holds more than"},
-		{What: "too many empty cells", Content: deck(t, []string{frame("<a:tbl><a:tr>" + strings.Repeat("<a:tc/>", 200_001) + "</a:tr></a:tbl>")}), Limits: extract.Limits{ZipRatio: 1 << 20}, Class: job.QuotaExceeded, Says: "slide 1 holds more than"},
+		{What: "no main part", Content: nativetest.Zip(t, "ppt/x.xml", "<x/>"), Class: taskerr.CorruptionDetected, Says: "no main part"},
+		{What: "a slide is missing", Content: nativetest.Zip(t, "ppt/presentation.xml", `<p`+namespaces+`><sldId r:id="r0"/></p>`), Class: taskerr.CorruptionDetected, Says: "slide 1 is missing"},
+		{What: "truncated", Content: whole[:len(whole)/2], Class: taskerr.CorruptionDetected, Says: "damaged"},
+		{What: "XML cut off", Content: deck(t, []string{"<p:sp>"}), Class: taskerr.CorruptionDetected, Says: "XML"},
+		{What: "deep groups", Content: deck(t, []string{strings.Repeat("<p:grpSp>", 100_000)}), Class: taskerr.CorruptionDetected, Says: "nested deeper than 256"},
+		{What: "too many slides", Content: deck(t, slices.Repeat([]string{""}, 20)), Limits: extract.Limits{Pages: 10}, Class: taskerr.QuotaExceeded, Says: "more than 10 slides"},
+		{What: "too much text, still held", Content: deck(t, []string{strings.Repeat(text, 100)}), Limits: extract.Limits{Characters: 100}, Class: taskerr.QuotaExceeded, Says: "100 characters"},
+		{What: "too many empty shapes", Content: deck(t, []string{strings.Repeat("<p:sp/>", 200_001)}), Limits: extract.Limits{ZipRatio: 1 << 20}, Class: taskerr.QuotaExceeded, Says: "slide 1 holds more than"},
+		{What: "too many empty cells", Content: deck(t, []string{frame("<a:tbl><a:tr>" + strings.Repeat("<a:tc/>", 200_001) + "</a:tr></a:tbl>")}), Limits: extract.Limits{ZipRatio: 1 << 20}, Class: taskerr.QuotaExceeded, Says: "slide 1 holds more than"},
 	})
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/flow"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 const (
@@ -116,7 +116,7 @@ type reader struct {
 func (r *reader) read() error {
 	err := r.document()
 	if errors.Is(err, io.EOF) {
-		return job.Errorf(job.CorruptionDetected, "the Rich Text document ends in the middle: it was cut off on its way; upload it again")
+		return taskerr.Errorf(taskerr.CorruptionDetected, "the Rich Text document ends in the middle: it was cut off on its way; upload it again")
 	}
 	return err
 }
@@ -133,7 +133,7 @@ func (r *reader) document() error {
 			return err
 		}
 		if first && t.kind != open && (t.kind != char || t.byte != ' ' && t.byte != '\t') {
-			return job.Errorf(job.CorruptionDetected, "the Rich Text document does not begin as one: it is damaged; save it again and upload it")
+			return taskerr.Errorf(taskerr.CorruptionDetected, "the Rich Text document does not begin as one: it is damaged; save it again and upload it")
 		}
 		first = first && t.kind != open
 		if t.kind == shut && len(r.groups) <= 1 {
@@ -170,7 +170,7 @@ func (r *reader) token(t token) error {
 	switch t.kind {
 	case open:
 		if len(r.groups) >= maxDepth {
-			return job.Errorf(job.CorruptionDetected, "the Rich Text document is nested deeper than %d groups: it is not read", maxDepth)
+			return taskerr.Errorf(taskerr.CorruptionDetected, "the Rich Text document is nested deeper than %d groups: it is not read", maxDepth)
 		}
 		r.skip = 0
 		r.groups = append(r.groups, r.group)

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/nativetest"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/rtf"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 const head = `{\rtf1\ansi\ansicpg1252\deff0\deflang1031{\fonttbl{\f0\froman\fcharset0 Times New Roman{\*\falt Times};}{\f1\fnil\fcharset2 Symbol;}{\f2\fnil\fcharset204 Arial Cyr;}{\f3\fnil\fcharset128 MS Mincho;}}
@@ -93,11 +93,11 @@ func TestLongTable(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	t.Parallel()
 	nativetest.RefusesAll(t, rtf.New(), extract.RTF, []nativetest.Refusal{
-		{What: "cut off", Content: []byte(head + `{\b text`), Class: job.CorruptionDetected, Says: "cut off"},
-		{What: "cut off within binary data", Content: []byte(head + `{\pict\bin99999999 x`), Class: job.CorruptionDetected, Says: "cut off"},
-		{What: "no document", Content: []byte(`x{\rtf1 a}`), Class: job.CorruptionDetected, Says: "does not begin"},
-		{What: "deep nesting", Content: document(strings.Repeat("{", 100_000)), Class: job.CorruptionDetected, Says: "nested deeper"},
-		{What: "too much text", Content: document(strings.Repeat("0123456789", 1000)), Limits: extract.Limits{Characters: 200}, Class: job.QuotaExceeded, Says: "200 characters"},
+		{What: "cut off", Content: []byte(head + `{\b text`), Class: taskerr.CorruptionDetected, Says: "cut off"},
+		{What: "cut off within binary data", Content: []byte(head + `{\pict\bin99999999 x`), Class: taskerr.CorruptionDetected, Says: "cut off"},
+		{What: "no document", Content: []byte(`x{\rtf1 a}`), Class: taskerr.CorruptionDetected, Says: "does not begin"},
+		{What: "deep nesting", Content: document(strings.Repeat("{", 100_000)), Class: taskerr.CorruptionDetected, Says: "nested deeper"},
+		{What: "too much text", Content: document(strings.Repeat("0123456789", 1000)), Limits: extract.Limits{Characters: 200}, Class: taskerr.QuotaExceeded, Says: "200 characters"},
 	})
 }
 

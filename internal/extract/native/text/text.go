@@ -11,7 +11,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/charset"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 const (
@@ -70,7 +70,7 @@ func (p *parser) read(ctx context.Context, r io.Reader) error {
 		piece, err := lines.ReadSlice('\n')
 		whole := !errors.Is(err, bufio.ErrBufferFull)
 		if err != nil && whole && !errors.Is(err, io.EOF) {
-			return job.Errorf(job.CorruptionDetected, "the text can't be read to its end: %w", err)
+			return taskerr.Errorf(taskerr.CorruptionDetected, "the text can't be read to its end: %w", err)
 		}
 		if err := p.line(string(piece), continued); err != nil {
 			return err
@@ -162,7 +162,7 @@ func (p *parser) nextPage() error {
 		return err
 	}
 	if p.page++; p.page > p.limits.Pages {
-		return job.Errorf(job.QuotaExceeded, "the document has more than %d pages: split it into smaller files", p.limits.Pages)
+		return taskerr.Errorf(taskerr.QuotaExceeded, "the document has more than %d pages: split it into smaller files", p.limits.Pages)
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/nativetest"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/text"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 func paragraph(text string, page int) extract.Block {
@@ -74,8 +74,8 @@ func TestLongLines(t *testing.T) {
 
 func TestRefuses(t *testing.T) {
 	t.Parallel()
-	nativetest.Refuses(t, text.New(), extract.Text, []byte(strings.Repeat("a\n\n", 100)), extract.Limits{Characters: 80}, job.QuotaExceeded, "80 characters")
-	nativetest.Refuses(t, text.New(), extract.Text, []byte(strings.Repeat("a\f", 100)), extract.Limits{Pages: 50}, job.QuotaExceeded, "50 pages")
+	nativetest.Refuses(t, text.New(), extract.Text, []byte(strings.Repeat("a\n\n", 100)), extract.Limits{Characters: 80}, taskerr.QuotaExceeded, "80 characters")
+	nativetest.Refuses(t, text.New(), extract.Text, []byte(strings.Repeat("a\f", 100)), extract.Limits{Pages: 50}, taskerr.QuotaExceeded, "50 pages")
 }
 
 func FuzzFile(f *testing.F) {

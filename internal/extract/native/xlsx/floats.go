@@ -9,7 +9,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml/chart"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 const maxFloats = 10_000
@@ -65,7 +65,7 @@ func (s *sheet) addFloat(f float) error {
 		return nil
 	}
 	if len(s.floats) == maxFloats {
-		return job.Errorf(job.QuotaExceeded, "sheet %d has more than %d charts and text boxes: it is not read", s.page, maxFloats)
+		return taskerr.Errorf(taskerr.QuotaExceeded, "sheet %d has more than %d charts and text boxes: it is not read", s.page, maxFloats)
 	}
 	s.floats = append(s.floats, f)
 	return s.r.spend(len(f.text))

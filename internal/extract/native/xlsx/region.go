@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 const (
@@ -150,7 +150,7 @@ func (e *layer) cells(i int) ([]extract.Cell, error) {
 		column++
 	}
 	if e.sheet.r.blanks -= max(blanks, 0); e.sheet.r.blanks < 0 {
-		return nil, job.Errorf(job.QuotaExceeded,
+		return nil, taskerr.Errorf(taskerr.QuotaExceeded,
 			"the tables of the workbook have more than %d empty places: split it into smaller files, or bring its cells closer together", e.sheet.r.limits.Characters)
 	}
 	return cells, nil

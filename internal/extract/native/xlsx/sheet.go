@@ -7,7 +7,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml/numfmt"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 const (
@@ -124,7 +124,7 @@ func (s *sheet) row(start xml.StartElement) error {
 			column++
 		}
 		if column > maxColumns {
-			return job.Errorf(job.CorruptionDetected, "row %d of sheet %d has more than %d columns: the file is damaged; save it again and upload it", w.number, s.page, maxColumns)
+			return taskerr.Errorf(taskerr.CorruptionDetected, "row %d of sheet %d has more than %d columns: the file is damaged; save it again and upload it", w.number, s.page, maxColumns)
 		}
 		c, err := s.cell(start)
 		if c.column = column; c.text != "" {
@@ -212,7 +212,7 @@ func (s *sheet) merge(ref string) error {
 		return nil
 	}
 	if len(s.merges) >= maxMerges {
-		return job.Errorf(job.QuotaExceeded, "sheet %d has more than %d merged cells: it is not read", s.page, maxMerges)
+		return taskerr.Errorf(taskerr.QuotaExceeded, "sheet %d has more than %d merged cells: it is not read", s.page, maxMerges)
 	}
 	s.merges[a] = span(b)
 	return nil

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 const (
@@ -37,7 +37,7 @@ func (t *stringTable) read(d *ooxml.Decoder) error {
 		t.text = append(t.text, text...)
 		t.ends = append(t.ends, uint32(len(t.text)))
 		if len(t.text)+len(t.ends)*entryBytes > limit {
-			return job.Errorf(job.QuotaExceeded, "the workbook has more than %d MB of text: split it into smaller files", limit>>20)
+			return taskerr.Errorf(taskerr.QuotaExceeded, "the workbook has more than %d MB of text: split it into smaller files", limit>>20)
 		}
 		return nil
 	})

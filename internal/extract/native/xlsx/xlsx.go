@@ -14,7 +14,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 // Extractor reads Excel workbooks.
@@ -92,11 +92,11 @@ func (r *reader) workbook() error {
 		return err
 	}
 	if path.Ext(main) == ".bin" {
-		return job.Errorf(job.UnsupportedFormat, "this is a binary Excel workbook (XLSB), which can't be read: save it as XLSX and upload it again")
+		return taskerr.Errorf(taskerr.UnsupportedFormat, "this is a binary Excel workbook (XLSB), which can't be read: save it as XLSX and upload it again")
 	}
 	err = r.pkg.Read(r.ctx, main, r.names)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = job.Errorf(job.CorruptionDetected, "the workbook has no main part: it is damaged; save it again and upload it")
+		err = taskerr.Errorf(taskerr.CorruptionDetected, "the workbook has no main part: it is damaged; save it again and upload it")
 	}
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func (r *reader) workbook() error {
 		}
 		err := r.sheet(relations[s.id].Target, i+1, heading)
 		if errors.Is(err, fs.ErrNotExist) {
-			err = job.Errorf(job.CorruptionDetected, "sheet %d is missing in the file: it is damaged; save it again and upload it", i+1)
+			err = taskerr.Errorf(taskerr.CorruptionDetected, "sheet %d is missing in the file: it is damaged; save it again and upload it", i+1)
 		}
 		if err != nil {
 			return err
@@ -142,7 +142,7 @@ func (r *reader) names(d *ooxml.Decoder) error {
 			r.epoch1904 = ooxml.On(ooxml.Attr(start, "date1904"), false)
 		case "sheet":
 			if len(r.sheets) == r.limits.Pages {
-				return job.Errorf(job.QuotaExceeded, "the workbook has more than %d sheets: split it into smaller files", r.limits.Pages)
+				return taskerr.Errorf(taskerr.QuotaExceeded, "the workbook has more than %d sheets: split it into smaller files", r.limits.Pages)
 			}
 			state := ooxml.Attr(start, "state")
 			r.sheets = append(r.sheets, sheetName{

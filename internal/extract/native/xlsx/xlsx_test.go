@@ -14,7 +14,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/nativetest"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/xlsx"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 const (
@@ -192,7 +192,7 @@ func TestStreams(t *testing.T) {
 		blocks++
 		return nil
 	})
-	if e, ok := errors.AsType[*job.Error](err); !ok || e.Class != job.CorruptionDetected || blocks == 0 {
+	if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != taskerr.CorruptionDetected || blocks == 0 {
 		t.Errorf("%d blocks, %v", blocks, err)
 	}
 }
@@ -202,18 +202,18 @@ func TestRefuses(t *testing.T) {
 	whole := workbook(t, oneSheet, data(line("1", "0123456789")))
 	wide := strings.Repeat("<c><v>1</v></c>", 16_384)
 	nativetest.RefusesAll(t, xlsx.New(), extract.XLSX, []nativetest.Refusal{
-		{What: "no main part", Content: nativetest.Zip(t, "xl/x.xml", "<x/>"), Class: job.CorruptionDetected, Says: "no main part"},
-		{What: "binary", Content: nativetest.Zip(t, "xl/workbook.bin", "", "_rels/.rels", nativetest.Relations("officeDocument", "xl/workbook.bin")), Class: job.UnsupportedFormat, Says: "save it as XLSX"},
-		{What: "a sheet is missing", Content: workbook(t, `<sheet name="a" r:id="r7"/>`, ""), Class: job.CorruptionDetected, Says: "sheet 1 is missing"},
-		{What: "truncated", Content: whole[:len(whole)/2], Class: job.CorruptionDetected, Says: "damaged"},
-		{What: "XML cut off", Content: workbook(t, oneSheet, "<sheetData><row>"), Class: job.CorruptionDetected, Says: "XML"},
-		{What: "deep XML", Content: workbook(t, oneSheet, strings.Repeat("<x>", 10_000)), Class: job.CorruptionDetected, Says: "nested deeper than 256"},
-		{What: "too many sheets", Content: workbook(t, strings.Repeat(oneSheet, 20), data()), Limits: extract.Limits{Pages: 10}, Class: job.QuotaExceeded, Says: "more than 10 sheets"},
-		{What: "too many columns", Content: workbook(t, oneSheet, data("<row>"+wide+"<c/></row>")), Limits: extract.Limits{ZipRatio: 1 << 20}, Class: job.CorruptionDetected, Says: "more than 16384 columns"},
-		{What: "too much text", Content: workbook(t, oneSheet, data(strings.Repeat(line("", "0123456789"), 20))), Limits: extract.Limits{Characters: 100}, Class: job.QuotaExceeded, Says: "100 characters"},
-		{What: "too many shared strings", Content: workbook(t, oneSheet, data(), "xl/sharedStrings.xml", "<sst>"+strings.Repeat("<si/>", 1000)+"</sst>"), Limits: extract.Limits{Characters: 100}, Class: job.QuotaExceeded, Says: "MB of text"},
-		{What: "mostly holes", Content: workbook(t, oneSheet, data("<row>"+wide+"</row>", strings.Repeat("<row><c r=\"XFD1\"><v>1</v></c></row>", 50))), Limits: extract.Limits{Characters: 100_000, ZipRatio: 1 << 20}, Class: job.QuotaExceeded, Says: "empty places"},
-		{What: "a merged cell over everything", Content: workbook(t, oneSheet, data(line("1", strings.Repeat("x", 100)), strings.Repeat(`<row><c r="B2"><v>1</v></c></row>`, 50))+merged("A1:A1048576")), Limits: extract.Limits{Characters: 3000}, Class: job.QuotaExceeded, Says: "empty places"},
+		{What: "no main part", Content: nativetest.Zip(t, "xl/x.xml", "<x/>"), Class: taskerr.CorruptionDetected, Says: "no main part"},
+		{What: "binary", Content: nativetest.Zip(t, "xl/workbook.bin", "", "_rels/.rels", nativetest.Relations("officeDocument", "xl/workbook.bin")), Class: taskerr.UnsupportedFormat, Says: "save it as XLSX"},
+		{What: "a sheet is missing", Content: workbook(t, `<sheet name="a" r:id="r7"/>`, ""), Class: taskerr.CorruptionDetected, Says: "sheet 1 is missing"},
+		{What: "truncated", Content: whole[:len(whole)/2], Class: taskerr.CorruptionDetected, Says: "damaged"},
+		{What: "XML cut off", Content: workbook(t, oneSheet, "<sheetData><row>"), Class: taskerr.CorruptionDetected, Says: "XML"},
+		{What: "deep XML", Content: workbook(t, oneSheet, strings.Repeat("<x>", 10_000)), Class: taskerr.CorruptionDetected, Says: "nested deeper than 256"},
+		{What: "too many sheets", Content: workbook(t, strings.Repeat(oneSheet, 20), data()), Limits: extract.Limits{Pages: 10}, Class: taskerr.QuotaExceeded, Says: "more than 10 sheets"},
+		{What: "too many columns", Content: workbook(t, oneSheet, data("<row>"+wide+"<c/></row>")), Limits: extract.Limits{ZipRatio: 1 << 20}, Class: taskerr.CorruptionDetected, Says: "more than 16384 columns"},
+		{What: "too much text", Content: workbook(t, oneSheet, data(strings.Repeat(line("", "0123456789"), 20))), Limits: extract.Limits{Characters: 100}, Class: taskerr.QuotaExceeded, Says: "100 characters"},
+		{What: "too many shared strings", Content: workbook(t, oneSheet, data(), "xl/sharedStrings.xml", "<sst>"+strings.Repeat("<si/>", 1000)+"</sst>"), Limits: extract.Limits{Characters: 100}, Class: taskerr.QuotaExceeded, Says: "MB of text"},
+		{What: "mostly holes", Content: workbook(t, oneSheet, data("<row>"+wide+"</row>", strings.Repeat("<row><c r=\"XFD1\"><v>1</v></c></row>", 50))), Limits: extract.Limits{Characters: 100_000, ZipRatio: 1 << 20}, Class: taskerr.QuotaExceeded, Says: "empty places"},
+		{What: "a merged cell over everything", Content: workbook(t, oneSheet, data(line("1", strings.Repeat("x", 100)), strings.Repeat(`<row><c r="B2"><v>1</v></c></row>`, 50))+merged("A1:A1048576")), Limits: extract.Limits{Characters: 3000}, Class: taskerr.QuotaExceeded, Says: "empty places"},
 	})
 }
 

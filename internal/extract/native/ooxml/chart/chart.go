@@ -11,7 +11,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml/numfmt"
-	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
 const (
@@ -199,7 +199,7 @@ func (c *chart) point(into points, start xml.StartElement, code numfmt.Kind) err
 }
 
 func tooLarge() error {
-	return job.Errorf(job.QuotaExceeded, "a chart holds more than %d values: it is not read", maxCells)
+	return taskerr.Errorf(taskerr.QuotaExceeded, "a chart holds more than %d values: it is not read", maxCells)
 }
 
 func (c *chart) blocks(like extract.Block) ([]extract.Block, error) {

@@ -1,4 +1,7 @@
-package job
+// Package taskerr is the one typed error with which a handler, a parser or a back end ends an attempt at a
+// task: its class, which decides whether it is retried and what a webhook calls it, and the service whose
+// fault it is. The table of classes is the contract's; it does no I/O.
+package taskerr
 
 // Class says what kind of error ended an attempt; everything else about it follows from the table.
 type Class string
