@@ -32,7 +32,8 @@ func TestNotes(t *testing.T) {
 
 	second := handlers.NewNotes(handlers.Call{Progress: j, Checkpoint: j.raw})
 	var text string
-	if !second.Note("a").Load(&n) || n != 3 || !second.Note("b").Load(&text) || text != "two" || second.Note("b").Load(&n) {
+	if !second.Note("a").Load(&n) || n != 3 || !second.Note("b").Load(&text) || text != "two" ||
+		second.Note("b").Load(&n) {
 		t.Errorf("loaded %d and %q of %s", n, text, j.raw)
 	}
 	for _, foreign := range []string{"", "null", "7", "[]", "{"} {

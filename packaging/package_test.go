@@ -1,5 +1,5 @@
-// Package packaging holds what makes the Debian packages: packaging/build is the script, and this test looks at what comes
-// of it, and at its parts.
+// Package packaging holds what makes the Debian packages: packaging/build is the script, and this test looks at what
+// comes of it, and at its parts.
 package packaging
 
 import (
@@ -26,15 +26,16 @@ type entry struct {
 	body  []byte
 }
 
-// unpack reads the package that the variable PACKAGE names. To build one compiles all of the program anew, which is too much
-// for every change: make deb-check does it.
+// unpack reads the package that the variable PACKAGE names. To build one compiles all of the program anew, which is too
+// much for every change: make deb-check does it.
 func unpack(t *testing.T) (data, control map[string]entry) {
 	t.Helper()
 	deb := os.Getenv("PACKAGE")
 	if deb == "" {
 		t.Skip("PACKAGE names no package; make deb-check builds one and looks at it")
 	}
-	return untar(t, command(t, "dpkg-deb", "--fsys-tarfile", deb)), untar(t, command(t, "dpkg-deb", "--ctrl-tarfile", deb))
+	return untar(t, command(t, "dpkg-deb", "--fsys-tarfile", deb)),
+		untar(t, command(t, "dpkg-deb", "--ctrl-tarfile", deb))
 }
 
 func command(t *testing.T, name string, args ...string) []byte {
@@ -72,13 +73,18 @@ func TestPackage(t *testing.T) {
 	data, control := unpack(t)
 	const doc = "usr/share/doc/async-worker/"
 	for _, file := range []string{
-		"usr/bin/async-worker", "usr/lib/systemd/system/async-worker@.service", "usr/lib/systemd/system/async-worker.target",
-		"usr/lib/systemd/catalog/async-worker.catalog", "usr/lib/sysusers.d/async-worker.conf", "usr/lib/tmpfiles.d/async-worker.conf",
-		"etc/default/async-worker", "usr/share/bash-completion/completions/async-worker", "usr/share/zsh/vendor-completions/_async-worker",
+		"usr/bin/async-worker", "usr/lib/systemd/system/async-worker@.service",
+		"usr/lib/systemd/system/async-worker.target",
+		"usr/lib/systemd/catalog/async-worker.catalog", "usr/lib/sysusers.d/async-worker.conf",
+		"usr/lib/tmpfiles.d/async-worker.conf",
+		"etc/default/async-worker", "usr/share/bash-completion/completions/async-worker",
+		"usr/share/zsh/vendor-completions/_async-worker",
 		"usr/share/fish/vendor_completions.d/async-worker.fish", "usr/share/man/man1/async-worker.1.gz",
 		"usr/share/man/man1/async-worker-tenant-add.1.gz", "usr/share/man/man5/async-worker.env.5.gz",
-		"usr/share/man/man8/async-worker@.service.8.gz", doc + "copyright", doc + "changelog.gz", doc + "changelog.Debian.gz",
-		doc + "sbom.cdx.json.gz", doc + "third-party-notices.gz", doc + "examples/tenant.env", doc + "examples/prometheus/async-worker.rules.yml",
+		"usr/share/man/man8/async-worker@.service.8.gz", doc + "copyright", doc + "changelog.gz",
+		doc + "changelog.Debian.gz",
+		doc + "sbom.cdx.json.gz", doc + "third-party-notices.gz", doc + "examples/tenant.env",
+		doc + "examples/prometheus/async-worker.rules.yml",
 	} {
 		if _, ok := data[file]; !ok {
 			t.Errorf("%s is not in the package", file)
@@ -92,7 +98,8 @@ func TestPackage(t *testing.T) {
 		if e.mode&0o7777 != want || e.owner != "root:root" {
 			t.Errorf("%s is %o %s, want %o root:root", name, e.mode, e.owner, want)
 		}
-		if strings.HasPrefix(name, "etc/") && len(e.body) > 0 && !slices.Contains(strings.Fields(string(control["conffiles"].body)), "/"+name) {
+		if strings.HasPrefix(name, "etc/") && len(e.body) > 0 &&
+			!slices.Contains(strings.Fields(string(control["conffiles"].body)), "/"+name) {
 			t.Errorf("%s is no conffile: an upgrade would write it over", name)
 		}
 	}
@@ -101,7 +108,8 @@ func TestPackage(t *testing.T) {
 			t.Errorf("%s has the mode %o", script, control[script].mode)
 		}
 	}
-	if c := string(control["control"].body); !strings.Contains(c, "\nArchitecture: amd64\n") || regexp.MustCompile(`@[A-Z]+@`).MatchString(c) {
+	if c := string(control["control"].body); !strings.Contains(c, "\nArchitecture: amd64\n") ||
+		regexp.MustCompile(`@[A-Z]+@`).MatchString(c) {
 		t.Errorf("control: %s", c)
 	}
 	linksLead(t, data)
@@ -133,7 +141,8 @@ func commandsHavePages(t *testing.T, data map[string]entry) {
 		}
 		list, _, _ = strings.Cut(list, "\nFlags:\n")
 		for _, m := range listed.FindAllStringSubmatch(list, -1) {
-			if m[1] != "help" && m[1] != "async-worker" && m[1] != "dev" { // an example; dev is there only inside of the project
+			// an example; dev is there only inside of the project
+			if m[1] != "help" && m[1] != "async-worker" && m[1] != "dev" {
 				walk(append(slices.Clone(names), m[1])...)
 			}
 		}
@@ -172,8 +181,8 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// The groups and folders are the same whether systemd makes them or the script, no start of a worker changes them, and no
-// worker is in a group that reads what is a tenant's.
+// The groups and folders are the same whether systemd makes them or the script, no start of a worker changes them, and
+// no worker is in a group that reads what is a tenant's.
 func TestGroups(t *testing.T) {
 	t.Parallel()
 	read := func(file string) string {
@@ -191,14 +200,18 @@ func TestGroups(t *testing.T) {
 		}
 	}
 	postinst, unit := read("debian/postinst"), read("../systemd/async-worker@.service")
-	if all := "for group in " + strings.Join(groups, " ") + "; do"; len(groups) != 2 || !strings.Contains(postinst, all) || !strings.Contains(read("debian/postrm"), all) {
+	if all := "for group in " + strings.Join(groups, " ") + "; do"; len(groups) != 2 ||
+		!strings.Contains(postinst, all) || !strings.Contains(read("debian/postrm"), all) {
 		t.Errorf("postinst and postrm don't say: %s", all)
 	}
-	for _, m := range regexp.MustCompile(`(?m)^d (\S+) +(\d+) (\S+) +(\S+) +-$`).FindAllStringSubmatch(read("debian/tmpfiles.conf"), -1) {
-		if line := "install -d -m " + m[2] + " -o " + m[3] + " -g " + m[4] + " " + m[1] + "\n"; !strings.Contains(postinst, line) {
+	for _, m := range regexp.MustCompile(`(?m)^d (\S+) +(\d+) (\S+) +(\S+) +-$`).
+		FindAllStringSubmatch(read("debian/tmpfiles.conf"), -1) {
+		if line := "install -d -m " + m[2] + " -o " + m[3] + " -g " + m[4] + " " + m[1] +
+			"\n"; !strings.Contains(postinst, line) {
 			t.Errorf("postinst does not say: %s", line)
 		}
-		if strings.HasSuffix(m[1], "/credentials") && !strings.Contains(unit, "\nConfigurationDirectoryMode="+m[2]+"\n") {
+		if strings.HasSuffix(m[1], "/credentials") && !strings.Contains(unit,
+			"\nConfigurationDirectoryMode="+m[2]+"\n") {
 			t.Errorf("the unit makes a tenant's folder of credentials with another mode than %s", m[2])
 		}
 	}
@@ -219,7 +232,8 @@ func TestUpgradeOpensCredentials(t *testing.T) {
 	}
 	folder := filepath.Join(t.TempDir(), "credentials")
 	function := regexp.MustCompile(`(?s)\nopen_credentials\(\) \{.*?\n\}\n`).FindString(string(postinst))
-	function = strings.NewReplacer("/etc/async-worker/credentials", folder, "async-worker-operators", "4711").Replace(function)
+	function = strings.NewReplacer("/etc/async-worker/credentials", folder, "async-worker-operators", "4711").
+		Replace(function)
 	command(t, "/bin/sh", "-ec", `umask 022; mkdir -m 0700 "$1"; cd "$1"
 		mkdir -m 0700 south "by hand"; touch south/KEY "by hand/A KEY"; chmod 0600 south/KEY "by hand/A KEY"
 		touch south/OPEN south/theirs south/more; chgrp 4712 south/theirs; chmod 0640 south/theirs south/OPEN; chmod 0400 south/more
@@ -227,7 +241,8 @@ func TestUpgradeOpensCredentials(t *testing.T) {
 		mkdir -m 0750 kept; mkdir -m 0700 others; touch kept/KEY others/KEY; chmod 0600 kept/KEY others/KEY; chown 4713 others
 		mkdir -m 0700 ../elsewhere; ln -s ../elsewhere link`, "sh", folder)
 	look := func() string {
-		return string(command(t, "/bin/sh", "-c", `cd "$1" && stat -c '%n %a %u:%g' . * */* ../twice ../linked ../elsewhere | grep -v ^l`, "sh", folder))
+		return string(command(t, "/bin/sh", "-c",
+			`cd "$1" && stat -c '%n %a %u:%g' . * */* ../twice ../linked ../elsewhere | grep -v ^l`, "sh", folder))
 	}
 	command(t, "/bin/sh", "-ec", function+"\nopen_credentials")
 	want := `. 700 0:0
@@ -251,7 +266,8 @@ south/twice 600 0:0
 	if got := look(); got != want {
 		t.Errorf("after the upgrade:\n%s\nwant:\n%s", got, want)
 	}
-	command(t, "/bin/sh", "-ec", `chmod 02750 "$1"; chmod 00700 "$1/south"`, "sh", folder) // the package's; an administrator's
+	// the package's; an administrator's
+	command(t, "/bin/sh", "-ec", `chmod 02750 "$1"; chmod 00700 "$1/south"`, "sh", folder)
 	want = look()
 	command(t, "/bin/sh", "-ec", function+"\nopen_credentials")
 	if got := look(); got != want {
@@ -259,7 +275,8 @@ south/twice 600 0:0
 	}
 }
 
-// A script that dpkg calls with words that are none of its own fails, and with those that mean nothing to it does nothing.
+// A script that dpkg calls with words that are none of its own fails, and with those that mean nothing to it does
+// nothing.
 func TestScriptsKnowTheirArguments(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -31,7 +31,8 @@ func (s Supervision) Run(ctx context.Context) {
 		err := s.Alive()
 		switch {
 		case err != nil && !stuck:
-			s.Log.Error("the worker stands still; unless it moves soon, systemd aborts it with all goroutines in the journal, and starts it again",
+			s.Log.Error("the worker stands still; unless it moves soon, systemd aborts it with all goroutines in "+
+				"the journal, and starts it again",
 				"error", err)
 		case err == nil && stuck:
 			s.Log.Warn("the worker moves again")

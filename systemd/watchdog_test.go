@@ -42,7 +42,8 @@ func TestSupervision(t *testing.T) {
 		if !slices.Equal(fed, want) {
 			t.Errorf("fed at %v, want %v", fed, want)
 		}
-		if n := strings.Count(log.String(), "level=ERROR"); n != 1 || !strings.Contains(log.String(), "the loop stands still") {
+		if n := strings.Count(log.String(), "level=ERROR"); n != 1 ||
+			!strings.Contains(log.String(), "the loop stands still") {
 			t.Errorf("the log is %s", &log)
 		}
 		if !strings.Contains(log.String(), "moves again") {

@@ -38,7 +38,8 @@ func TestGuardRefuses(t *testing.T) {
 		"64:ff9b:1::808:808": "NAT64",
 		"2002:7f00:1::":      "loopback", "2002:a83f:8110::1": "Azure", "2002:808:808::1": "6to4",
 		"2001::1": "Teredo", "2001:db8::1": "special-purpose", "3fff::1": "special-purpose",
-		"100::1": "special-purpose", "5f00::1": "special-purpose", "fec0::1": "special-purpose", "4000::1": "special-purpose",
+		"100::1": "special-purpose", "5f00::1": "special-purpose", "fec0::1": "special-purpose",
+		"4000::1": "special-purpose",
 	} {
 		err := guard.Check(netip.MustParseAddr(addr))
 		refused, ok := errors.AsType[*webhook.RefusedError](err)

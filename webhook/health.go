@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// enoughFailures is how many distinct deliveries, or paths of a host, have to fail in a row until their receiver counts
-	// as down. One alone never does: it may be what makes the receiver fail.
+	// enoughFailures is how many distinct deliveries, or paths of a host, have to fail in a row until their receiver
+	// counts as down. One alone never does: it may be what makes the receiver fail.
 	enoughFailures = 3
 	maxHosts       = 1000 // that are remembered
 )

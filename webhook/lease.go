@@ -40,7 +40,8 @@ func (r *round) keep(of renewal) {
 		return
 	}
 	r.held = slices.DeleteFunc(r.held, func(h held) bool {
-		return slices.Contains(of.asked, store.DeliveryClaim{ID: h.ID, Fence: h.Fence}) && !slices.Contains(of.kept, h.ID)
+		return slices.Contains(of.asked, store.DeliveryClaim{ID: h.ID, Fence: h.Fence}) &&
+			!slices.Contains(of.kept, h.ID)
 	})
 }
 

@@ -18,12 +18,13 @@ type Config struct {
 	Worker     string           // required: our name on a claim
 	Log        *slog.Logger     // required; hosts are logged, never the rest of a URL
 
-	Concurrency int           // attempts at once; default 16, at most 100
-	PerHost     int           // attempts at once to one receiver; default 4
-	Poll        time.Duration // the longest time between two looks at an idle outbox; default 1 min, less with a short Lease
-	Lease       time.Duration // of a claim, extended while an attempt is under way; default 1 min, 10 s to 1 min
-	Timeout     time.Duration // the longest that Sender takes for one attempt; default DefaultTimeout
-	Grace       time.Duration // how long attempts in flight may go on once Run is to end; default 10 s
+	Concurrency int // attempts at once; default 16, at most 100
+	PerHost     int // attempts at once to one receiver; default 4
+	// the longest time between two looks at an idle outbox; default 1 min, less with a short Lease
+	Poll    time.Duration
+	Lease   time.Duration // of a claim, extended while an attempt is under way; default 1 min, 10 s to 1 min
+	Timeout time.Duration // the longest that Sender takes for one attempt; default DefaultTimeout
+	Grace   time.Duration // how long attempts in flight may go on once Run is to end; default 10 s
 
 	// Observe is told of each attempt, from several goroutines; nil: nobody is.
 	Observe func(Observation)
@@ -85,8 +86,8 @@ func NewLoop(cfg Config) (*Loop, error) {
 	}
 	cfg.Lease = min(max(cfg.Lease, minLease), maxLease)
 	if cfg.Poll <= 0 {
-		// A claim that begins right behind a look and is never settled is seen at the next: spread by a quarter, that is
-		// within the lease and 15 s.
+		// A claim that begins right behind a look and is never settled is seen at the next: spread by a quarter, that
+		// is within the lease and 15 s.
 		cfg.Poll = min(time.Minute, (cfg.Lease+10*time.Second)*4/5)
 	}
 	if cfg.Grace <= 0 {
@@ -116,7 +117,8 @@ func (l *Loop) Run(ctx context.Context) error {
 	defer cancel(nil)
 	r := &round{
 		Config: l.cfg, attempts: attempts, busy: map[string]int{}, due: &l.due,
-		done: make(chan finished, l.cfg.Concurrency), flying: map[string]store.DeliveryClaim{}, kept: make(chan renewal, 1),
+		done: make(chan finished, l.cfg.Concurrency), flying: map[string]store.DeliveryClaim{},
+		kept:   make(chan renewal, 1),
 		health: &health{},
 	}
 	renew := time.NewTicker(l.cfg.Lease / 3)

@@ -59,18 +59,27 @@ func TestLoopOutcomes(t *testing.T) {
 		most    time.Duration
 		problem string
 	}{
-		"200":                    {webhook.Attempt{Status: 200}, store.DeliveryDelivered, 0, 0, ""},
-		"204":                    {webhook.Attempt{Status: 204}, store.DeliveryDelivered, 0, 0, ""},
-		"410":                    {webhook.Attempt{Status: 410}, store.DeliveryFailed, 0, 0, "410"},
-		"404":                    {webhook.Attempt{Status: 404}, store.DeliveryPending, 4 * time.Second, 6 * time.Second, "404 Not Found"},
-		"307":                    {webhook.Attempt{Status: 307}, store.DeliveryPending, 4 * time.Second, 6 * time.Second, "redirects are not followed"},
-		"101":                    {webhook.Attempt{Status: 101}, store.DeliveryPending, 4 * time.Second, 6 * time.Second, "101"},
-		"no answer":              {webhook.Attempt{Err: errors.New("reset")}, store.DeliveryPending, 4 * time.Second, 6 * time.Second, "reset"},
-		"refused":                {webhook.Attempt{Err: &webhook.RefusedError{Problem: "p", Remedy: "r"}}, store.DeliveryRefused, 0, 0, "the receiver p; r"},
-		"Retry-After":            {webhook.Attempt{Status: 503, RetryAfter: time.Hour}, store.DeliveryPending, time.Hour, time.Hour, "503"},
-		"Retry-After, short":     {webhook.Attempt{Status: 429, RetryAfter: time.Second}, store.DeliveryPending, 4 * time.Second, 6 * time.Second, "429"},
-		"Retry-After, too long":  {webhook.Attempt{Status: 429, RetryAfter: 900 * time.Hour}, store.DeliveryPending, 24 * time.Hour, 24 * time.Hour, "429"},
-		"delivered late, anyway": {webhook.Attempt{Status: 202, RetryAfter: time.Hour}, store.DeliveryDelivered, 0, 0, ""},
+		"200": {webhook.Attempt{Status: 200}, store.DeliveryDelivered, 0, 0, ""},
+		"204": {webhook.Attempt{Status: 204}, store.DeliveryDelivered, 0, 0, ""},
+		"410": {webhook.Attempt{Status: 410}, store.DeliveryFailed, 0, 0, "410"},
+		"404": {webhook.Attempt{Status: 404}, store.DeliveryPending, 4 * time.Second,
+			6 * time.Second, "404 Not Found"},
+		"307": {webhook.Attempt{Status: 307}, store.DeliveryPending, 4 * time.Second,
+			6 * time.Second, "redirects are not followed"},
+		"101": {webhook.Attempt{Status: 101}, store.DeliveryPending, 4 * time.Second,
+			6 * time.Second, "101"},
+		"no answer": {webhook.Attempt{Err: errors.New("reset")}, store.DeliveryPending, 4 * time.Second,
+			6 * time.Second, "reset"},
+		"refused": {webhook.Attempt{Err: &webhook.RefusedError{Problem: "p", Remedy: "r"}},
+			store.DeliveryRefused, 0, 0, "the receiver p; r"},
+		"Retry-After": {webhook.Attempt{Status: 503, RetryAfter: time.Hour}, store.DeliveryPending,
+			time.Hour, time.Hour, "503"},
+		"Retry-After, short": {webhook.Attempt{Status: 429, RetryAfter: time.Second}, store.DeliveryPending,
+			4 * time.Second, 6 * time.Second, "429"},
+		"Retry-After, too long": {webhook.Attempt{Status: 429, RetryAfter: 900 * time.Hour}, store.DeliveryPending,
+			24 * time.Hour, 24 * time.Hour, "429"},
+		"delivered late, anyway": {webhook.Attempt{Status: 202, RetryAfter: time.Hour}, store.DeliveryDelivered, 0, 0,
+			""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -89,10 +98,12 @@ func TestLoopOutcomes(t *testing.T) {
 					t.Fatalf("got %+v", got)
 				}
 				o := got.history[0]
-				if o.NextAfter < c.least || o.NextAfter > c.most || !strings.Contains(o.Error, c.problem) || (c.problem == "") != (o.Error == "") {
+				if o.NextAfter < c.least || o.NextAfter > c.most || !strings.Contains(o.Error, c.problem) ||
+					(c.problem == "") != (o.Error == "") {
 					t.Errorf("got %+v", o)
 				}
-				if len(seen) != 1 || seen[0].Status != c.status || seen[0].Attempt != 1 || seen[0].ResponseStatus != c.attempt.Status {
+				if len(seen) != 1 || seen[0].Status != c.status || seen[0].Attempt != 1 ||
+					seen[0].ResponseStatus != c.attempt.Status {
 					t.Errorf("observed %+v", seen)
 				}
 			})
@@ -267,7 +278,8 @@ func TestLoopShutdown(t *testing.T) {
 		_, stop = run(t, webhook.Config{Deliveries: box, Sender: always(webhook.Attempt{Status: 200})})
 		advance(time.Minute)
 		stop()
-		if a, b := box.state(hanging), box.state(later); a.status != store.DeliveryDelivered || b.status != store.DeliveryDelivered {
+		if a, b := box.state(hanging), box.state(later); a.status != store.DeliveryDelivered ||
+			b.status != store.DeliveryDelivered {
 			t.Errorf("got %+v and %+v", a, b)
 		}
 	})
@@ -323,7 +335,8 @@ func TestLoopLogs(t *testing.T) {
 			})
 			synctest.Wait()
 			stop()
-			if text := log.String(); !strings.Contains(text, "host=a.example:8443") || strings.Contains(text, "secret") {
+			if text := log.String(); !strings.Contains(text, "host=a.example:8443") ||
+				strings.Contains(text, "secret") {
 				t.Errorf("%+v: logged %s", a, text)
 			}
 		})

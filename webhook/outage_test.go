@@ -38,12 +38,13 @@ func (h *heard) count(part string) int {
 	return strings.Count(h.text.String(), part)
 }
 
-// A receiver that is down is told of once when it goes and once when it comes back, is probed by one delivery at a time,
-// by whichever worker, and gets all that waited soon after it answers, in its share of places.
+// A receiver that is down is told of once when it goes and once when it comes back, is probed by one delivery at a
+// time, by whichever worker, and gets all that waited soon after it answers, in its share of places.
 func TestLoopReceiverDown(t *testing.T) {
 	t.Parallel()
 	for name, down := range map[string]webhook.Attempt{
-		"unreachable": unreachable, "gateway errors": {Status: 502}, "timeouts": {Err: errors.New("the receiver took longer than 15s")},
+		"unreachable": unreachable, "gateway errors": {Status: 502},
+		"timeouts": {Err: errors.New("the receiver took longer than 15s")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -84,7 +85,8 @@ func TestLoopReceiverDown(t *testing.T) {
 					}
 				}
 				if late > 0 || log.count("answers again") != 1 {
-					t.Errorf("%d are not delivered, or took more than three attempts; %d ends were told of", late, log.count("answers again"))
+					t.Errorf("%d are not delivered, or took more than three attempts; %d ends were told of", late,
+						log.count("answers again"))
 				}
 				to.mu.Lock()
 				defer to.mu.Unlock()
@@ -99,7 +101,8 @@ func TestLoopReceiverDown(t *testing.T) {
 // One path that fails, and one delivery that makes its receiver fail, hold up nobody else at the host.
 func TestLoopBadURLHoldsUpNobody(t *testing.T) {
 	t.Parallel()
-	for name, good := range map[string]string{"another path": "https://a.example/good", "the same path": "https://a.example/bad"} {
+	for name, good := range map[string]string{"another path": "https://a.example/good",
+		"the same path": "https://a.example/bad"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -150,7 +153,9 @@ func TestLoopAfterAKill(t *testing.T) {
 				for kill := range 40 {
 					advance(time.Duration(kill) * 7 * time.Second)
 					hook := box.add(fmt.Sprint("hook-", kill), "https://a.example/")
-					claimed, err := box.ClaimDeliveries(t.Context(), store.Claim{Worker: "killed", Max: 10, Lease: min(lease, time.Minute)})
+					claimed, err := box.ClaimDeliveries(t.Context(), store.Claim{
+						Worker: "killed", Max: 10, Lease: min(lease, time.Minute),
+					})
 					if err != nil || len(claimed.Deliveries) != 1 {
 						t.Fatalf("%+v, %v", claimed, err)
 					}

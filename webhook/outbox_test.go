@@ -102,7 +102,9 @@ func (o *outbox) ClaimDeliveries(ctx context.Context, c store.Claim) (store.Clai
 
 func hostOf(url string) string { return strings.Split(url, "/")[2] }
 
-func (o *outbox) ExtendDeliveries(ctx context.Context, claims []store.DeliveryClaim, lease time.Duration) (kept []string, err error) {
+func (o *outbox) ExtendDeliveries(
+	ctx context.Context, claims []store.DeliveryClaim, lease time.Duration,
+) (kept []string, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if err := ctx.Err(); err != nil {
@@ -112,7 +114,8 @@ func (o *outbox) ExtendDeliveries(ctx context.Context, claims []store.DeliveryCl
 		return nil, errDown
 	}
 	for _, r := range o.rows {
-		if slices.Contains(claims, store.DeliveryClaim{ID: r.ID, Fence: r.Fence}) && r.status == store.DeliveryPending && !r.leased.IsZero() {
+		if slices.Contains(claims, store.DeliveryClaim{ID: r.ID, Fence: r.Fence}) &&
+			r.status == store.DeliveryPending && !r.leased.IsZero() {
 			r.leased = time.Now().Add(lease)
 			kept = append(kept, r.ID)
 		}

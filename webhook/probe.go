@@ -34,7 +34,8 @@ func Probe(ctx context.Context, guard *Guard, rawURL string) (netip.AddrPort, er
 	}
 	defer func() { _ = conn.Close() }() // nothing was sent
 	if u.Scheme == "https" {
-		if err := tls.Client(conn, &tls.Config{ServerName: u.Hostname(), MinVersion: tls.VersionTLS12}).HandshakeContext(ctx); err != nil {
+		if err := tls.Client(conn, &tls.Config{ServerName: u.Hostname(), MinVersion: tls.VersionTLS12}).
+			HandshakeContext(ctx); err != nil {
 			return netip.AddrPort{}, fmt.Errorf("TLS with the receiver: %w", err)
 		}
 	}

@@ -39,7 +39,8 @@ func sortOf(err error) string {
 		return "timeout"
 	case isTLS(err):
 		return "TLS failed; is its certificate valid and publicly trusted?"
-	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, io.EOF),
+		errors.Is(err, io.ErrUnexpectedEOF):
 		return "the connection broke"
 	}
 	return "no valid answer"

@@ -123,7 +123,8 @@ func (r *round) stumble(err error) {
 	r.backoff = min(max(2*r.backoff, time.Second), maxBackoff)
 	wait := retry.Jitter(r.backoff, 0.25)
 	r.next = time.Now().Add(wait)
-	r.Log.Warn("can't read the webhook outbox, will try again", "error", err, "after", wait.Round(time.Millisecond).String())
+	r.Log.Warn("can't read the webhook outbox, will try again", "error", err, "after",
+		wait.Round(time.Millisecond).String())
 }
 
 // sooner brings the next look forward.
@@ -181,10 +182,12 @@ func (r *round) attempt(d store.Delivery) finished {
 	is, err := settle(context.WithoutCancel(r.attempts), r.Deliveries, o)
 	switch {
 	case errors.Is(err, store.ErrFenced):
-		r.Log.Warn("a webhook's claim ran out before its outcome was noted; it may be sent twice", "delivery", d.ID, "host", host(d.URL))
+		r.Log.Warn("a webhook's claim ran out before its outcome was noted; it may be sent twice", "delivery", d.ID,
+			"host", host(d.URL))
 		return finished{delivery: d}
 	case err != nil:
-		r.Log.Error("can't note a webhook's outcome; it will be sent again", "delivery", d.ID, "host", host(d.URL), "error", err)
+		r.Log.Error("can't note a webhook's outcome; it will be sent again", "delivery", d.ID, "host", host(d.URL),
+			"error", err)
 		return finished{delivery: d, again: r.Lease}
 	}
 	if is.Status != "" { // a store of the version before says nothing

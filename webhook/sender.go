@@ -39,7 +39,9 @@ type SenderConfig struct {
 // tries is how a request is sent again within one attempt: briefly, when nothing listens, as while a receiver is
 // restarted, or when it, or a proxy in front of it, asks for that. What lasts longer is for the schedule.
 var tries = retry.HTTP{
-	Policy:    retry.Policy{Backoff: retry.Backoff{First: 200 * time.Millisecond, Max: time.Second, Jitter: 0.25}, Tries: 3},
+	Policy: retry.Policy{
+		Backoff: retry.Backoff{First: 200 * time.Millisecond, Max: time.Second, Jitter: 0.25}, Tries: 3,
+	},
 	MaxAfter:  2 * time.Second,
 	Retryable: func(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) },
 }
@@ -92,7 +94,8 @@ func (s *Sender) Send(whole context.Context, d store.Delivery) Attempt {
 		fmt.Errorf("the receiver took longer than %s", s.cfg.Timeout))
 	defer cancel()
 	connected := false
-	a := s.send(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected = true }}), d, start)
+	a := s.send(httptrace.WithClientTrace(ctx,
+		&httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected = true }}), d, start)
 	a.Latency = time.Since(start)
 	if _, reach := errors.AsType[*ReachError](a.Err); reach {
 		a.Unreachable = !connected && whole.Err() == nil
@@ -108,7 +111,12 @@ func (s *Sender) send(ctx context.Context, d store.Delivery, at time.Time) Attem
 		return Attempt{Err: err}
 	}
 	if !signable(d.ID) {
-		return Attempt{Err: &RefusedError{Problem: "has a delivery id that can't be signed", Remedy: "see who writes to webhook_deliveries beside the worker"}}
+		return Attempt{
+			Err: &RefusedError{
+				Problem: "has a delivery id that can't be signed",
+				Remedy:  "see who writes to webhook_deliveries beside the worker",
+			},
+		}
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, d.URL, strings.NewReader(d.Body))
 	if err != nil {
@@ -147,9 +155,13 @@ func callable(rawURL string) error {
 	case err != nil || u.Hostname() == "":
 		return &RefusedError{Problem: "has no valid URL", Remedy: "give an absolute https URL as webhook_url"}
 	case u.Scheme != "http" && u.Scheme != "https":
-		return &RefusedError{Problem: "has a URL that is neither https nor http", Remedy: "give an absolute https URL as webhook_url"}
+		return &RefusedError{
+			Problem: "has a URL that is neither https nor http", Remedy: "give an absolute https URL as webhook_url",
+		}
 	case u.User != nil:
-		return &RefusedError{Problem: "has a URL with a user name in it", Remedy: "leave it out: webhooks are signed instead"}
+		return &RefusedError{
+			Problem: "has a URL with a user name in it", Remedy: "leave it out: webhooks are signed instead",
+		}
 	}
 	return nil
 }

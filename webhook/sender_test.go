@@ -127,7 +127,8 @@ func TestSendRedirect(t *testing.T) {
 		outer := receiver(t, func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, inner.URL, status)
 		})
-		if a := newSender(t, webhook.SenderConfig{}).Send(t.Context(), delivery(outer.URL)); a.Status != status || a.Err != nil {
+		if a := newSender(t, webhook.SenderConfig{}).Send(t.Context(), delivery(outer.URL)); a.Status != status ||
+			a.Err != nil {
 			t.Errorf("%d: got %+v", status, a)
 		}
 	}
@@ -187,7 +188,8 @@ func TestSendWithoutProxy(t *testing.T) {
 		t.Setenv(name, proxy.URL)
 	}
 	// A name that does not resolve: only a proxy could answer for it.
-	a := newSender(t, webhook.SenderConfig{Resolver: answering(t, nil)}).Send(t.Context(), delivery("http://hook.example.test/"))
+	a := newSender(t, webhook.SenderConfig{Resolver: answering(t, nil)}).Send(t.Context(),
+		delivery("http://hook.example.test/"))
 	if a.Err == nil || reached.Load() {
 		t.Errorf("got %+v", a)
 	}
@@ -283,7 +285,8 @@ func TestSendAnswers(t *testing.T) {
 				}
 			},
 			func(a webhook.Attempt) bool {
-				return a.Status == 200 && len(a.Response) <= 1024 && len(a.Response) > 1000 && utf8.ValidString(a.Response)
+				return a.Status == 200 && len(a.Response) <= 1024 && len(a.Response) > 1000 &&
+					utf8.ValidString(a.Response)
 			},
 		},
 		"binary body": {
@@ -361,12 +364,14 @@ func TestSendUnreachable(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
 	a := newSender(t, webhook.SenderConfig{}).Send(t.Context(), delivery(server.URL+"/path?token=secret"))
-	if a.Err == nil || refused(a) || !strings.Contains(a.Err.Error(), "refused") || strings.Contains(a.Err.Error(), "secret") {
+	if a.Err == nil || refused(a) || !strings.Contains(a.Err.Error(), "refused") ||
+		strings.Contains(a.Err.Error(), "secret") {
 		t.Errorf("got %v", a.Err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("we are closing"))
-	if a := newSender(t, webhook.SenderConfig{}).Send(ctx, delivery(server.URL)); a.Err == nil || a.Err.Error() != "we are closing" {
+	if a := newSender(t, webhook.SenderConfig{}).Send(ctx, delivery(server.URL)); a.Err == nil ||
+		a.Err.Error() != "we are closing" {
 		t.Errorf("got %v", a.Err)
 	}
 }

@@ -46,11 +46,13 @@ func NewSigner(secrets string) (*Signer, error) {
 func readSecret(secret string) ([]byte, error) {
 	encoded, ok := strings.CutPrefix(secret, secretPrefix)
 	if !ok {
-		return nil, fmt.Errorf("does not begin with %s; make one with: echo %s$(openssl rand -base64 32)", secretPrefix, secretPrefix)
+		return nil, fmt.Errorf("does not begin with %s; make one with: echo %s$(openssl rand -base64 32)", secretPrefix,
+			secretPrefix)
 	}
 	key, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil {
-		return nil, fmt.Errorf("is not base64 after %s; make one with: echo %s$(openssl rand -base64 32)", secretPrefix, secretPrefix)
+		return nil, fmt.Errorf("is not base64 after %s; make one with: echo %s$(openssl rand -base64 32)", secretPrefix,
+			secretPrefix)
 	}
 	if len(key) < minKey || len(key) > maxKey {
 		return nil, fmt.Errorf("holds %d bytes; it must be %d to %d", len(key), minKey, maxKey)

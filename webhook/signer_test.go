@@ -40,7 +40,8 @@ func verify(t *testing.T, secret string, body []byte, h http.Header) error {
 func TestSignerAgainstReference(t *testing.T) {
 	t.Parallel()
 	body := `{"type":"task.completed","result":{"ä":"€"}}`
-	for _, secrets := range []string{newSecret + " " + oldSecret, oldSecret + "," + newSecret, oldSecret + ",\n " + newSecret} {
+	for _, secrets := range []string{newSecret + " " + oldSecret, oldSecret + "," + newSecret,
+		oldSecret + ",\n " + newSecret} {
 		h := http.Header{}
 		newSigner(t, secrets).Sign(h, "msg_1", time.Now(), body)
 		for _, secret := range []string{oldSecret, newSecret} {
@@ -72,7 +73,8 @@ func TestSignerWithoutSecret(t *testing.T) {
 	t.Parallel()
 	h := http.Header{}
 	newSigner(t, " ").Sign(h, "msg_1", time.Unix(1, 0), "{}")
-	if h.Get(webhook.HeaderSignature) != "" || h.Get(webhook.HeaderID) != "msg_1" || h.Get(webhook.HeaderTimestamp) != "1" {
+	if h.Get(webhook.HeaderSignature) != "" || h.Get(webhook.HeaderID) != "msg_1" ||
+		h.Get(webhook.HeaderTimestamp) != "1" {
 		t.Errorf("got %v", h)
 	}
 }

@@ -18,18 +18,22 @@ func (c *Config) tell(d store.Delivery, o store.DeliveryOutcome, a Attempt, is s
 		log = log.With("detail", detail)
 	}
 	if is.Ended {
-		c.Log.Info("a webhook receiver answers again: what waited for it goes out", "host", name, "down_for", is.DownFor.Round(time.Second).String(),
+		c.Log.Info("a webhook receiver answers again: what waited for it goes out", "host", name, "down_for",
+			is.DownFor.Round(time.Second).String(),
 			"waiting", is.Waiting)
 	}
 	switch {
 	case is.Began:
-		log.Warn("a webhook receiver is down: its webhooks wait, and one at a time is tried", "waiting", is.Waiting, "error", o.Error)
+		log.Warn("a webhook receiver is down: its webhooks wait, and one at a time is tried", "waiting", is.Waiting,
+			"error", o.Error)
 	case is.Down:
-		log.Debug("webhook not delivered, its receiver is down", "error", o.Error, "next_probe", is.Probe.Round(time.Second).String())
+		log.Debug("webhook not delivered, its receiver is down", "error", o.Error, "next_probe",
+			is.Probe.Round(time.Second).String())
 	case o.Status == store.DeliveryDelivered:
 		log.Info("webhook delivered", "status", a.Status)
 	case o.Status == store.DeliveryPending:
-		log.Warn("webhook not delivered, to be tried again", "error", o.Error, "next_after", o.NextAfter.Round(time.Second).String())
+		log.Warn("webhook not delivered, to be tried again", "error", o.Error, "next_after",
+			o.NextAfter.Round(time.Second).String())
 	default:
 		attrs := []any{event.Key, event.WebhookGivenUp, "outcome", o.Status, "error", o.Error}
 		if refused, ok := errors.AsType[*RefusedError](a.Err); ok && refused.Addr.IsValid() {

@@ -83,7 +83,8 @@ func (a Attempt) problem() string {
 	case a.Status == http.StatusGone:
 		return "the receiver answered 410: it wants no more of this"
 	case a.Status/100 == 3:
-		return fmt.Sprintf("the receiver answered %d; redirects are not followed, give the final URL as webhook_url", a.Status)
+		return fmt.Sprintf("the receiver answered %d; redirects are not followed, give the final URL as webhook_url",
+			a.Status)
 	default:
 		return strings.TrimSpace(fmt.Sprintf("the receiver answered %d %s", a.Status, http.StatusText(a.Status)))
 	}

@@ -105,7 +105,8 @@ func answerOf(j store.Job) (all []string) {
 		if c.Page != nil {
 			place += fmt.Sprintf(", page %d", *c.Page)
 		}
-		all = append(all, printable(fmt.Sprintf("  [%d] %s: “%s”", i+1, place, shorten(strings.Join(strings.Fields(c.Quote), " "), 160))))
+		all = append(all, printable(fmt.Sprintf("  [%d] %s: “%s”", i+1, place,
+			shorten(strings.Join(strings.Fields(c.Quote), " "), 160))))
 	}
 	for _, w := range result.Warnings {
 		all = append(all, printable("  warning: "+w))

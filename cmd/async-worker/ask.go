@@ -24,7 +24,10 @@ on. A worker of the tenant has to run. Ctrl-C ends the waiting, not the task.`,
 		Example: `  async-worker ask "When are the cranes parked?" --set reports`,
 		Args:    some("a QUESTION"),
 		RunE: p.action(func(cmd *cobra.Command, words []string) error {
-			m := &message{kind: string(task.Agent), prompt: strings.Join(words, " "), set: set, priority: string(task.PriorityNormal)}
+			m := &message{
+				kind: string(task.Agent), prompt: strings.Join(words, " "), set: set,
+				priority: string(task.PriorityNormal),
+			}
 			return p.shortcut(cmd, m, out)
 		}),
 	}
@@ -64,7 +67,8 @@ waiting, not the task.`,
 		}),
 	}
 	cmd.Flags().StringVar(&style, "style", "", "brief, detailed or bullets; default: brief")
-	_ = cmd.RegisterFlagCompletionFunc("style", cobra.FixedCompletions([]string{"brief", "detailed", "bullets"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("style", cobra.FixedCompletions([]string{"brief", "detailed", "bullets"},
+		cobra.ShellCompDirectiveNoFileComp))
 	cmd.Flags().BoolVar(&upload, "upload", false, "DOCUMENT is a local file: put it into the container first")
 	addOutput(cmd, &out)
 	addSettings(cmd, shortcutNeeds|config.Blob)
@@ -73,7 +77,10 @@ waiting, not the task.`,
 
 // shortcut queues what a message says, and follows it to its end.
 func (p *program) shortcut(cmd *cobra.Command, m *message, out format) error {
-	given := map[string]bool{"type": true, "payload": m.payload != "", "filename": m.filename != "", "prompt": m.prompt != "", "upload": len(m.uploads) > 0}
+	given := map[string]bool{
+		"type": true, "payload": m.payload != "", "filename": m.filename != "", "prompt": m.prompt != "",
+		"upload": len(m.uploads) > 0,
+	}
 	m.flagged = func(name string) bool { return given[name] }
 	if err := m.check(nil); err != nil {
 		return err
@@ -87,7 +94,8 @@ func (p *program) shortcut(cmd *cobra.Command, m *message, out format) error {
 		if err != nil {
 			return err
 		}
-		if err := p.enqueue(ctx, t, letters, out, true); err != nil || out == asJSON || m.kind != string(task.Summarize) {
+		if err := p.enqueue(ctx, t, letters, out, true); err != nil || out == asJSON ||
+			m.kind != string(task.Summarize) {
 			return err // an answer was shown with the end of its job
 		}
 		j, err := t.Store.Job(ctx, letters[0].task.ID)

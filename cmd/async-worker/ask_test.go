@@ -25,7 +25,8 @@ func (p *prompt) Submit(ctx context.Context, s store.Submission) (store.Submitte
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.jobs = append(p.jobs, store.Job{
-		ID: s.JobID, Type: s.Type, Payload: s.Payload, Status: string(job.Succeeded), Result: json.RawMessage(p.results[s.Type]),
+		ID: s.JobID, Type: s.Type, Payload: s.Payload, Status: string(job.Succeeded),
+		Result: json.RawMessage(p.results[s.Type]),
 	})
 	return answer, err
 }
@@ -39,11 +40,16 @@ func TestShortcuts(t *testing.T) {
 	}
 	for args, want := range map[string]struct{ payload, shows string }{
 		"ask|When are the|cranes parked?|--set|reports": {`{"document_set":"reports","prompt":"When are the cranes parked?"}`, "At force 9."},
-		"summarize|2026/tides.md|--style|bullets":       {`{"filename":"2026/tides.md","style":"bullets"}`, "High at noon."},
-		"summarize|--upload|" + local:                   {`{"filename":"tides.md"}`, "High at noon."},
+		"summarize|2026/tides.md|--style|bullets": {`{"filename":"2026/tides.md","style":"bullets"}`,
+			"High at noon."},
+		"summarize|--upload|" + local: {`{"filename":"tides.md"}`, "High at noon."},
 	} {
 		o, bucket := office(&rows{})
-		s := &prompt{&rows{}, map[string]string{"agent": `{"answer":"At force 9."}`, "summarize": `{"summary":"High at noon.","model":"m"}`}}
+		s := &prompt{
+			&rows{}, map[string]string{
+				"agent": `{"answer":"At force 9."}`, "summarize": `{"summary":"High at noon.","model":"m"}`,
+			},
+		}
 		o.Store = s
 		invoke(t, o, testEnv(), "", strings.Split(args, "|")...).want(t, exitOK, want.shows)
 		sent := delivered(t, o)
@@ -56,7 +62,8 @@ func TestShortcuts(t *testing.T) {
 	}
 	o, _ := office(&rows{})
 	invoke(t, o, testEnv(), "", "ask").want(t, exitUsage, "needs a QUESTION")
-	invoke(t, o, testEnv(), "", "summarize", "a.pdf", "--style", "poem").want(t, exitUsage, "payload.style is none of brief, detailed, bullets")
+	invoke(t, o, testEnv(), "", "summarize", "a.pdf", "--style", "poem").want(t, exitUsage,
+		"payload.style is none of brief, detailed, bullets")
 }
 
 func TestQueueDepths(t *testing.T) {
@@ -72,7 +79,8 @@ func TestQueueDepths(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	invoke(t, o, testEnv(), "", "queue").want(t, exitOK, "southhaven-tasks-high ", "southhaven-tasks-low         3", "southhaven-tasks-deadletter")
+	invoke(t, o, testEnv(), "", "queue").want(t, exitOK, "southhaven-tasks-high ", "southhaven-tasks-low         3",
+		"southhaven-tasks-deadletter")
 	var depths []queueDepth
 	r := invoke(t, o, testEnv(), "", "queue", "-o", "json")
 	if err := json.Unmarshal([]byte(r.out), &depths); err != nil || len(depths) != 4 || depths[2].Messages != 3 {

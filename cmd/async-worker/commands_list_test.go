@@ -18,7 +18,8 @@ func commandList() string {
 				continue
 			}
 			if c.Runnable() && !c.HasSubCommands() {
-				fmt.Fprintf(&b, "| `%s` | %s |\n", strings.TrimSuffix(strings.TrimPrefix(c.UseLine(), "async-worker "), " [flags]"), c.Short)
+				fmt.Fprintf(&b, "| `%s` | %s |\n", strings.TrimSuffix(strings.TrimPrefix(c.UseLine(), "async-worker "),
+					" [flags]"), c.Short)
 			}
 			walk(c)
 		}

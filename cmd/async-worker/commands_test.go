@@ -53,12 +53,14 @@ func circumstances() []circumstance {
 		putTenant(t, root, "southhaven", "127.0.0.1:1")
 	}
 	return []circumstance{
-		{"nothing set", "no tenant on the machine, and no setting in the environment", func(*testing.T, string) {}, 0, false},
+		{"nothing set", "no tenant on the machine, and no setting in the environment", func(*testing.T, string) {}, 0,
+			false},
 		{"services down", "one tenant, and nobody listens where its services should be", down, 0, false},
-		{"services hang", "one tenant, and its services take connections and say nothing", func(t *testing.T, root string) {
-			t.Helper()
-			putTenant(t, root, "southhaven", silent(t))
-		}, 0, true},
+		{"services hang", "one tenant, and its services take connections and say nothing",
+			func(t *testing.T, root string) {
+				t.Helper()
+				putTenant(t, root, "southhaven", silent(t))
+			}, 0, true},
 		{"many tenants", "two tenants, and no `--tenant`", func(t *testing.T, root string) {
 			t.Helper()
 			down(t, root)
@@ -100,8 +102,8 @@ func silent(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// TestCommandTable: what each command says in each circumstance is in docs/commands.md. Each says what is wrong and what
-// to do about it, in lines that fit a page, and no secret.
+// TestCommandTable: what each command says in each circumstance is in docs/commands.md. Each says what is wrong and
+// what to do about it, in lines that fit a page, and no secret.
 func TestCommandTable(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
@@ -138,11 +140,14 @@ func document(table map[string][]outcome) string {
 	var b, texts strings.Builder
 	b.WriteString("# Commands\n\n" +
 		"<!-- made by: make docs (TestCommandTable of cmd/async-worker) -->\n\n" +
-		"`async-worker COMMAND --help` and the manual pages say more. On a machine with tenants, commands take `--tenant NAME`.\n\n" +
+		"`async-worker COMMAND --help` and the manual pages say more. On a machine with tenants, commands take " +
+		"`--tenant NAME`.\n\n" +
 		commandList() +
 		"\n## What each says when something is missing\n\n" +
-		"Exit codes: 0 fine, 1 it failed, 2 usage, 69 a service is down, 75 try again, 77 permission, 78 configuration, 130\n" +
-		"interrupted. The number behind a code is that of what the command says, below; `check-config` and `doctor` say more.\n\n")
+		"Exit codes: 0 fine, 1 it failed, 2 usage, 69 a service is down, 75 try again, 77 permission, 78 " +
+		"configuration, 130\n" +
+		"interrupted. The number behind a code is that of what the command says, below; `check-config` and `doctor` " +
+		"say more.\n\n")
 	head, line := "| command |", "|---|"
 	for _, c := range circumstances() {
 		fmt.Fprintf(&b, "- **%s**: %s.\n", c.name, c.about)
@@ -182,7 +187,8 @@ func compareDocument(t *testing.T, name, text string) {
 		t.Fatal(err)
 	}
 	if string(old) != text {
-		t.Errorf("docs/%s is not what the program says; make it anew with make docs\n%s", name, firstDifference(string(old), text))
+		t.Errorf("docs/%s is not what the program says; make it anew with make docs\n%s", name,
+			firstDifference(string(old), text))
 	}
 }
 
@@ -191,7 +197,8 @@ func firstDifference(was, is string) string {
 	old := strings.Split(was, "\n")
 	for i, line := range strings.Split(is, "\n") {
 		if i >= len(old) || line != old[i] {
-			return fmt.Sprintf("line %d\nwas: %q\nis:  %q", i+1, strings.Join(old[min(i, len(old)):min(i+3, len(old))], "\n"), line)
+			return fmt.Sprintf("line %d\nwas: %q\nis:  %q", i+1,
+				strings.Join(old[min(i, len(old)):min(i+3, len(old))], "\n"), line)
 		}
 	}
 	return "it ends before line " + strconv.Itoa(strings.Count(is, "\n")+2)
@@ -200,8 +207,8 @@ func firstDifference(was, is string) string {
 // openFolder is one that everybody may enter, which those of tests are not, with the program in it.
 func openFolder(t *testing.T) (folder, self string) {
 	t.Helper()
-	// Nobody but its owner may enter those of tests. Its path has always the same length, wherever temporary files go: lines
-	// are broken where they are full.
+	// Nobody but its owner may enter those of tests. Its path has always the same length, wherever temporary files go:
+	// lines are broken where they are full.
 	folder = filepath.Join("/tmp", "async-worker-commands-"+rand.Text()[:10])
 	if err := os.Mkdir(folder, 0o755); err != nil {
 		t.Fatal(err)
@@ -288,11 +295,13 @@ func checkSaid(t *testing.T, c circumstance, command string, code int, text stri
 		}
 	}
 	for line := range strings.Lines(text) {
-		if n := len([]rune(strings.TrimRight(line, "\n"))); n > helpMost && !strings.Contains(line, " WRN ") { // a record of the log is one line
+		// a record of the log is one line
+		if n := len([]rune(strings.TrimRight(line, "\n"))); n > helpMost && !strings.Contains(line, " WRN ") {
 			t.Errorf("%s, %s: a line of %d columns: %s", c.name, command, n, line)
 		}
 	}
-	if code != 0 && code != 130 && !strings.Contains(text, "what to do:") && !strings.Contains(text, "remedy:") && !strings.Contains(text, "mend:") {
+	if code != 0 && code != 130 && !strings.Contains(text, "what to do:") && !strings.Contains(text, "remedy:") &&
+		!strings.Contains(text, "mend:") {
 		t.Errorf("%s, %s: ends with %d and does not say what to do:\n%s", c.name, command, code, text)
 	}
 }

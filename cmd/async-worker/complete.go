@@ -28,7 +28,8 @@ const (
 func (p *program) useCompletion(cmd *cobra.Command) {
 	for name, values := range flagValues() {
 		if cmd.Flags().Lookup(name) != nil {
-			_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)) // there is none yet
+			// there is none yet
+			_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 		}
 	}
 	switch cmd.CommandPath() {
@@ -73,7 +74,9 @@ func flagValues() map[string][]string {
 
 // states are those of jobs, in the order of their lives.
 func states() []string {
-	return []string{string(job.Pending), string(job.Running), string(job.Succeeded), string(job.Failed), string(job.Canceled)}
+	return []string{
+		string(job.Pending), string(job.Running), string(job.Succeeded), string(job.Failed), string(job.Canceled),
+	}
 }
 
 // completeJobs offers the ids of the newest jobs in some states.
@@ -98,13 +101,16 @@ func (p *program) completeJobs(in ...job.State) cobra.CompletionFunc {
 }
 
 // completeDocuments offers the names of documents that begin as what is typed, of the set that is given.
-func (p *program) completeDocuments(cmd *cobra.Command, args []string, typed string) (names []string, _ cobra.ShellCompDirective) {
+func (p *program) completeDocuments(
+	cmd *cobra.Command, args []string, typed string,
+) (names []string, _ cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	set, _ := cmd.Flags().GetString("set")
 	p.completing(cmd, func(ctx context.Context, t *app.Tenant) error {
-		found, err := documentsNamed(ctx, t.Store, set, typed, func(d store.DocumentEntry) bool { return strings.HasPrefix(d.Filename, typed) }, completedDocuments)
+		found, err := documentsNamed(ctx, t.Store, set, typed,
+			func(d store.DocumentEntry) bool { return strings.HasPrefix(d.Filename, typed) }, completedDocuments)
 		for _, d := range found {
 			names = append(names, printable(d.Filename)+"\t"+printable(d.DocumentSet))
 		}
@@ -114,7 +120,9 @@ func (p *program) completeDocuments(cmd *cobra.Command, args []string, typed str
 }
 
 // completeDeliveries offers the newest webhooks that could not be delivered.
-func (p *program) completeDeliveries(cmd *cobra.Command, args []string, _ string) (ids []string, _ cobra.ShellCompDirective) {
+func (p *program) completeDeliveries(
+	cmd *cobra.Command, args []string, _ string,
+) (ids []string, _ cobra.ShellCompDirective) {
 	p.completing(cmd, func(ctx context.Context, t *app.Tenant) error {
 		for _, status := range []string{store.DeliveryFailed, store.DeliveryRefused} {
 			found, err := t.Store.ListDeliveries(ctx, store.DeliveryFilter{Status: status, Limit: completedJobs})

@@ -38,7 +38,8 @@ func TestCompletion(t *testing.T) {
 			r := invoke(t, app.Tenant{Store: s}, testEnv(), "", words...)
 			var got []string
 			for line := range strings.Lines(r.out) {
-				if value, _, _ := strings.Cut(strings.TrimSpace(line), "\t"); value != "" && !strings.HasPrefix(value, ":") {
+				if value, _, _ := strings.Cut(strings.TrimSpace(line), "\t"); value != "" &&
+					!strings.HasPrefix(value, ":") {
 					got = append(got, value)
 				}
 			}

@@ -41,7 +41,8 @@ func newDesk(t *testing.T) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.Tenant, err = app.Open(t.Context(), cfg, slog.New(slog.DiscardHandler), replayNeeds&app.Everything); err != nil {
+	if d.Tenant, err = app.Open(t.Context(), cfg, slog.New(slog.DiscardHandler),
+		replayNeeds&app.Everything); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -64,7 +65,10 @@ func (d *desk) command(args ...string) result {
 // fail makes a job that has failed, as the engine does: row, dead letter, and its copy on the queue.
 func (d *desk) fail(id, payload string, edit ...func(*task.Task)) (letter string) {
 	d.Helper()
-	t := task.Task{ID: id, Type: task.Ingest, Payload: json.RawMessage(payload), Priority: task.PriorityNormal, WebhookURL: "https://hook.example/" + id}
+	t := task.Task{
+		ID: id, Type: task.Ingest, Payload: json.RawMessage(payload), Priority: task.PriorityNormal,
+		WebhookURL: "https://hook.example/" + id,
+	}
 	for _, e := range edit {
 		e(&t)
 	}
@@ -74,7 +78,8 @@ func (d *desk) fail(id, payload string, edit ...func(*task.Task)) (letter string
 	}
 	source := store.Source{Queue: "q", MessageID: uuid.NewString()}
 	b, err := d.Store.Begin(d.Context(), store.Begin{
-		JobID: t.ID, Type: string(t.Type), Payload: t.Payload, Hints: json.RawMessage(`{}`), Priority: string(t.Priority), WebhookURL: t.WebhookURL,
+		JobID: t.ID, Type: string(t.Type), Payload: t.Payload, Hints: json.RawMessage(`{}`),
+		Priority: string(t.Priority), WebhookURL: t.WebhookURL,
 		Fingerprint: task.Fingerprint(t), MaxAttempts: 3, Worker: "w", Lease: time.Hour, Source: source, Original: text,
 	})
 	if err != nil || b.Decision != store.Run {
@@ -82,7 +87,10 @@ func (d *desk) fail(id, payload string, edit ...func(*task.Task)) (letter string
 	}
 	s, err := d.Store.Fail(d.Context(), store.Failure{
 		Holder: store.Holder{JobID: id, Fence: b.Fence}, Reason: "permanent", Source: source, Original: text,
-		Error: store.ErrorInfo{Type: "ContentMissing", Class: "content_missing", Code: "INGEST_CONTENT_MISSING", Message: "the blob is not there"},
+		Error: store.ErrorInfo{
+			Type: "ContentMissing", Class: "content_missing", Code: "INGEST_CONTENT_MISSING",
+			Message: "the blob is not there",
+		},
 	})
 	if err != nil {
 		d.Fatal(err)
@@ -93,11 +101,14 @@ func (d *desk) fail(id, payload string, edit ...func(*task.Task)) (letter string
 
 func (d *desk) bury(ref *store.DeadLetterRef, text string) {
 	d.Helper()
-	copied, err := json.Marshal(engine.Envelope{ID: ref.ID, ClientID: d.Config.ClientID, Reason: ref.Reason, Original: text})
+	copied, err := json.Marshal(engine.Envelope{
+		ID: ref.ID, ClientID: d.Config.ClientID, Reason: ref.Reason, Original: text,
+	})
 	if err != nil {
 		d.Fatal(err)
 	}
-	if _, err := d.Queues.DeadLetter.Send(d.Context(), string(copied), queue.SendOptions{TTL: queue.Never}); err != nil {
+	if _, err := d.Queues.DeadLetter.Send(d.Context(), string(copied),
+		queue.SendOptions{TTL: queue.Never}); err != nil {
 		d.Fatal(err)
 	}
 	if err := d.Store.DeadLetterSent(d.Context(), ref.ID); err != nil {
@@ -110,7 +121,9 @@ func (d *desk) refuse(reason, text string) (letter string) {
 	d.Helper()
 	s, err := d.Store.Reject(d.Context(), store.Rejection{
 		Reason: reason, Original: text, Source: store.Source{Queue: "q", MessageID: uuid.NewString()},
-		Error: store.ErrorInfo{Type: "ValidationError", Class: "validation_error", Code: "VALIDATION_ERROR", Message: "it is no task"},
+		Error: store.ErrorInfo{
+			Type: "ValidationError", Class: "validation_error", Code: "VALIDATION_ERROR", Message: "it is no task",
+		},
 	})
 	if err != nil {
 		d.Fatal(err)

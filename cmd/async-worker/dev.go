@@ -27,7 +27,8 @@ func elsewhere(remedy string) string {
 	return devHint.ReplaceAllString(remedy, "")
 }
 
-// newDevCommand is only for those who have the source: an installed program has no samples, and no npm packages to start.
+// newDevCommand is only for those who have the source: an installed program has no samples, and no npm packages to
+// start.
 func (p *program) newDevCommand() *cobra.Command {
 	var o devstack.Options
 	cmd := &cobra.Command{
@@ -60,7 +61,8 @@ and the settings of the running stack for other commands, in .dev/env.`,
 		}),
 	}
 	cmd.Flags().BoolVar(&o.Once, "once", false, "end after the tour; its data is fresh, and removed afterwards")
-	cmd.Flags().StringVar(&o.Home, "home", "", "the folder of all that it writes (default .dev in the project's folder)")
+	cmd.Flags().StringVar(&o.Home, "home", "",
+		"the folder of all that it writes (default .dev in the project's folder)")
 	_ = cmd.MarkFlagDirname("home") // it was added just now
 	return cmd
 }

@@ -118,9 +118,10 @@ const barRoom = 18
 // newBars draws on w. On what is no terminal, width is that of a whole line.
 func newBars(w io.Writer, color bool, width int) *bars {
 	return &bars{
-		w:        w,
-		progress: mpb.New(mpb.WithOutput(w), mpb.WithWidth(width), mpb.WithAutoRefresh(), mpb.WithRefreshRate(120*time.Millisecond)),
-		color:    color, jobs: map[string]*bar{},
+		w: w,
+		progress: mpb.New(mpb.WithOutput(w), mpb.WithWidth(width), mpb.WithAutoRefresh(),
+			mpb.WithRefreshRate(120*time.Millisecond)),
+		color: color, jobs: map[string]*bar{},
 	}
 }
 
@@ -134,7 +135,8 @@ func (b *bars) of(j store.Job) *bar {
 	name := runewidth.Truncate(printable(label(j)), 24, "…")
 	one.Bar = b.progress.AddBar(100,
 		mpb.PrependDecorators(decor.Name(name, decor.WC{W: 24, C: decor.DindentRight | decor.DextraSpace})),
-		mpb.AppendDecorators(decor.Percentage(decor.WC{W: 5}), decor.Any(func(s decor.Statistics) string { return one.shown(s.AvailableWidth - barRoom) })),
+		mpb.AppendDecorators(decor.Percentage(decor.WC{W: 5}),
+			decor.Any(func(s decor.Statistics) string { return one.shown(s.AvailableWidth - barRoom) })),
 	)
 	b.jobs[j.ID] = one
 	return one

@@ -15,7 +15,8 @@ import (
 
 func (p *program) newDLQCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "dlq", Short: "See, replay and purge the dead letters: tasks that could not be done", Args: subcommand, RunE: showHelp,
+		Use: "dlq", Short: "See, replay and purge the dead letters: tasks that could not be done", Args: subcommand,
+		RunE: showHelp,
 	}
 	cmd.AddCommand(p.newDLQListCommand(), p.newDLQShowCommand(), p.newDLQReplayCommand(), p.newDLQPurgeCommand())
 	return cmd

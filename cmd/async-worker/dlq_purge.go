@@ -59,7 +59,8 @@ dead letter of the last hour whose copy was not sent yet is kept: it is still be
 				return err
 			}
 			if !g.dry && !g.yes && !isTerminal(p.stdin) {
-				return badUsage("look with --dry-run, then give --yes", "nobody is there to be asked whether to remove dead letters for good")
+				return badUsage("look with --dry-run, then give --yes",
+					"nobody is there to be asked whether to remove dead letters for good")
 			}
 			return p.withTenant(cmd, purgeNeeds, func(ctx context.Context, t *app.Tenant) error {
 				letters, err := g.choose(ctx, t.Store, ids, f)
@@ -95,7 +96,8 @@ func (p *program) purge(ctx context.Context, t *app.Tenant, g purging, letters [
 	}
 	if len(ids) > 0 && !g.yes {
 		what := fmt.Sprintf("%d dead letters of %s will be removed for good.", len(ids), t.Config.ClientID)
-		if err := confirm(p.stdin, p.stderr, what, fmt.Sprintf("purge %d", len(ids)), "nothing was removed"); err != nil {
+		if err := confirm(p.stdin, p.stderr, what, fmt.Sprintf("purge %d", len(ids)),
+			"nothing was removed"); err != nil {
 			return err
 		}
 	}

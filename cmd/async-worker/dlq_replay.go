@@ -96,8 +96,10 @@ another client is never replayed. The copies on the dead-letter queue are remove
 	flags := cmd.Flags()
 	flags.BoolVar(&r.options.DryRun, "dry-run", false, "say what would be done, and change nothing")
 	flags.BoolVar(&r.options.Again, "again", false, "also what was replayed already")
-	flags.BoolVar(&r.options.Force, "force", false, "set the hint force in the messages: do it again although it is done")
-	flags.StringVar(&r.message, "message", "", "a FILE with the mended message, instead of the original one (- is the standard input); for one ID")
+	flags.BoolVar(&r.options.Force, "force", false,
+		"set the hint force in the messages: do it again although it is done")
+	flags.StringVar(&r.message, "message", "",
+		"a FILE with the mended message, instead of the original one (- is the standard input); for one ID")
 	flags.Var(&r.rate, "rate", "how many at most in a time, e.g. 10/s, 30/m or 500/h")
 	flags.BoolVar(&r.rowsOnly, "rows-only", false, "leave the copies on the dead-letter queue")
 	addOutput(cmd, &r.out)
@@ -107,7 +109,8 @@ another client is never replayed. The copies on the dead-letter queue are remove
 
 func (r *replaying) check(ids []string) error {
 	if r.message != "" && len(ids) != 1 {
-		return badUsage("give the ID of the dead letter that the message is for", "--message goes with one ID, not with %d", len(ids))
+		return badUsage("give the ID of the dead letter that the message is for",
+			"--message goes with one ID, not with %d", len(ids))
 	}
 	return r.selection.check(ids)
 }
@@ -115,7 +118,9 @@ func (r *replaying) check(ids []string) error {
 // replayAll replays one after the other. A refused one is told and passed over; anything else that goes
 // wrong, and an interruption, ends it between two.
 func (p *program) replayAll(ctx context.Context, t *app.Tenant, r replaying, letters []store.DeadLetter) error {
-	report := replayReport{DryRun: r.options.DryRun, Selected: len(letters), Replayed: []replay.Outcome{}, Refused: []refused{}}
+	report := replayReport{
+		DryRun: r.options.DryRun, Selected: len(letters), Replayed: []replay.Outcome{}, Refused: []refused{},
+	}
 	limiter := rate.NewLimiter(rate.Limit(r.rate.perSecond), 1)
 	var stopped error
 	for i, d := range letters {
@@ -217,7 +222,8 @@ func (p *program) removeCopies(ctx context.Context, t *app.Tenant, ids []string)
 		fmt.Fprintf(p.stderr, "the queue %s could not be searched to its end: %v\n", t.Queues.DeadLetter.Name(), err)
 	}
 	if copies.Left > 0 {
-		fmt.Fprintf(p.stderr, "%d copies were left behind or are not on the queue %s (%d removed, %d messages looked at)\n",
+		fmt.Fprintf(p.stderr, "%d copies were left behind or are not on the queue %s (%d removed, %d messages "+
+			"looked at)\n",
 			copies.Left, t.Queues.DeadLetter.Name(), copies.Removed, copies.Looked)
 	}
 	return &copies

@@ -33,7 +33,8 @@ func (s *selection) addFlags(cmd *cobra.Command) {
 	f.StringVar(&s.job, "job", "", "only those of this job")
 	f.StringVar(&s.kind, "type", "", "only those of this task type")
 	f.StringVar(&s.class, "class", "", "only those of this error class, e.g. validation_error")
-	f.StringVar(&s.reason, "reason", "", "only those for this reason, e.g. exhausted, permanent, timeout, malformed, conflict")
+	f.StringVar(&s.reason, "reason", "",
+		"only those for this reason, e.g. exhausted, permanent, timeout, malformed, conflict")
 	f.StringVar(&s.replayed, "replayed", "", "only those that were replayed (yes), or that were not (no)")
 	f.StringVar(&s.before, "before", "", "only those of before this time, e.g. 2026-03-01T12:00:00Z")
 	f.Var(&s.olderThan, "older-than", "only those at least this old, e.g. 90m, 36h or 7d")
@@ -85,7 +86,9 @@ func (s *selection) check(ids []string) error {
 
 // choose returns the dead letters that are meant, the oldest first, without their messages: there may be
 // many.
-func (s *selection) choose(ctx context.Context, r store.Reader, ids []string, f store.DeadLetterFilter) ([]store.DeadLetter, error) {
+func (s *selection) choose(
+	ctx context.Context, r store.Reader, ids []string, f store.DeadLetterFilter,
+) ([]store.DeadLetter, error) {
 	const page = 100 // with messages, of up to 64 KiB each
 	var chosen []store.DeadLetter
 	for i, id := range ids {

@@ -29,19 +29,23 @@ func TestReplay(t *testing.T) {
 	id := d.fail("a", report, func(t *task.Task) { t.Priority, t.RequestedBy = task.PriorityHigh, "user-17" })
 	other := d.fail("b", report)
 
-	d.command("dlq", "replay", id, "--dry-run").want(t, exitOK, id+" would be replayed as a.r1", "1 of 1 would be replayed")
+	d.command("dlq", "replay", id, "--dry-run").want(t, exitOK, id+" would be replayed as a.r1",
+		"1 of 1 would be replayed")
 	if d.depth(d.Queues.High) != 0 || d.depth(d.Queues.DeadLetter) != 2 {
 		t.Error("a dry run did something")
 	}
 	d.command("dlq", "replay", id, "--force").want(t, exitOK, id+" is replayed as a.r1")
 	sent := d.messages(d.Queues.High)
-	if len(sent) != 1 || sent[0].ID != "a.r1" || sent[0].WebhookURL != "https://hook.example/a" || !sent[0].Hints.Force || sent[0].RequestedBy != "user-17" {
+	if len(sent) != 1 || sent[0].ID != "a.r1" || sent[0].WebhookURL != "https://hook.example/a" ||
+		!sent[0].Hints.Force || sent[0].RequestedBy != "user-17" {
 		t.Errorf("sent: %+v", sent)
 	}
-	if j := d.job("a.r1"); j.ParentJobID != "a" || j.Replay != 1 || j.Status != "pending" || !strings.Contains(string(j.Hints), `"force": true`) {
+	if j := d.job("a.r1"); j.ParentJobID != "a" || j.Replay != 1 || j.Status != "pending" ||
+		!strings.Contains(string(j.Hints), `"force": true`) {
 		t.Errorf("row: %+v", j)
 	}
-	if found, err := d.Store.Sweep(t.Context(), store.Overdue{StalledFor: time.Hour}, 10); err != nil || len(found.Unsent) != 0 {
+	if found, err := d.Store.Sweep(t.Context(), store.Overdue{StalledFor: time.Hour}, 10); err != nil ||
+		len(found.Unsent) != 0 {
 		t.Errorf("unsent: %+v, %v", found.Unsent, err)
 	}
 	// The other letter's copy is there for everybody.
@@ -50,7 +54,8 @@ func TestReplay(t *testing.T) {
 		t.Errorf("copies: %+v, %v", copies, err)
 	}
 
-	d.command("dlq", "replay", id).want(t, exitFailed, "was replayed at", "as job a.r1, which is pending", "--again", "1 refused")
+	d.command("dlq", "replay", id).want(t, exitFailed, "was replayed at", "as job a.r1, which is pending", "--again",
+		"1 refused")
 	d.command("dlq", "replay", "--all", "--rows-only").want(t, exitOK, other+" is replayed as b.r1", "1 of 1 replayed")
 	if d.depth(d.Queues.DeadLetter) != 1 {
 		t.Error("--rows-only removed a copy")
@@ -61,7 +66,8 @@ func TestReplay(t *testing.T) {
 
 	var r replayReport
 	again := d.command("dlq", "replay", "--again", id, "-o", "json")
-	if err := json.Unmarshal([]byte(again.out), &r); err != nil || len(r.Replayed) != 1 || r.Replayed[0].JobID != "a.r2" || r.Replayed[0].Number != 2 {
+	if err := json.Unmarshal([]byte(again.out), &r); err != nil || len(r.Replayed) != 1 ||
+		r.Replayed[0].JobID != "a.r2" || r.Replayed[0].Number != 2 {
 		t.Errorf("%v: %+v", err, again)
 	}
 	again.want(t, exitOK, "1 copies were left behind or are not on the queue")
@@ -76,13 +82,15 @@ func TestReplayRefuses(t *testing.T) {
 	foreign := d.refuse("wrong_client", `{"task_id":"w1","task_type":"ingest","payload":{},"client_id":"somebody-else"}`)
 	gone := d.refuse("content_missing", `{"claim_check":{"blob":"tasks/gone.json"}}`)
 	all := d.command("dlq", "replay", "--all")
-	all.want(t, exitFailed, malformed+" is not replayed", "is no task", foreign+" is not replayed", "another client's", gone+" is not replayed", "claim check", "3 refused")
+	all.want(t, exitFailed, malformed+" is not replayed", "is no task", foreign+" is not replayed", "another client's",
+		gone+" is not replayed", "claim check", "3 refused")
 	if d.depth(d.Queues.Normal) != 0 || d.depth(d.Queues.DeadLetter) != 3 {
 		t.Error("a refused replay did something")
 	}
 
 	mended := filepath.Join(t.TempDir(), "mended.json")
-	if err := os.WriteFile(mended, []byte(`{"task_id":"m1","task_type":"ingest","payload":`+report+`}`), 0o600); err != nil {
+	if err := os.WriteFile(mended, []byte(`{"task_id":"m1","task_type":"ingest","payload":`+report+`}`),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	d.command("dlq", "replay", malformed, "--message", mended).want(t, exitOK, "is replayed as m1")
@@ -118,12 +126,15 @@ func TestReplayMended(t *testing.T) {
 	d := newDesk(t)
 	id := d.fail("a", report)
 	mended := filepath.Join(t.TempDir(), "mended.json")
-	if err := os.WriteFile(mended, []byte(`{"task_id":"whatever","task_type":"ingest","payload":{"filename":"other.md","document_set":"s"}}`), 0o600); err != nil {
+	if err := os.WriteFile(mended, []byte(
+		`{"task_id":"whatever","task_type":"ingest","payload":{"filename":"other.md","document_set":"s"}}`),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	d.command("dlq", "replay", id, "--message", mended).want(t, exitOK, "is replayed as a.r1")
 	sent := d.messages(d.Queues.Normal)
-	if len(sent) != 1 || sent[0].WebhookURL != "https://hook.example/a" || !strings.Contains(string(sent[0].Payload), "other.md") {
+	if len(sent) != 1 || sent[0].WebhookURL != "https://hook.example/a" ||
+		!strings.Contains(string(sent[0].Payload), "other.md") {
 		t.Errorf("sent: %+v", sent)
 	}
 }
@@ -165,7 +176,8 @@ func TestReplayMany(t *testing.T) {
 	if took := time.Since(started); took < (n-1)*time.Second/perSecond {
 		t.Errorf("%d replays at %d/s took only %v", n, perSecond, took)
 	}
-	if first, last := strings.Index(r.out, "job-000.r1"), strings.Index(r.out, "job-199.r1"); first < 0 || last < first {
+	if first, last := strings.Index(r.out, "job-000.r1"), strings.Index(r.out, "job-199.r1"); first < 0 ||
+		last < first {
 		t.Error("they are not replayed in the order in which they came")
 	}
 	sent := map[string]bool{}
@@ -192,7 +204,8 @@ func TestReplayInterrupted(t *testing.T) {
 	out := &onLine{line: 3, do: interrupt}
 	var errOut bytes.Buffer
 	code := run(ctx, []string{"dlq", "replay", "--all", "--rate", "1000/s"}, d.env, strings.NewReader(""), out, &errOut)
-	result{code, out.String(), errOut.String()}.want(t, exitInterrupted, "[3/6]", "3 of 6 replayed, 3 not reached", "interrupted")
+	result{code, out.String(), errOut.String()}.want(t, exitInterrupted, "[3/6]", "3 of 6 replayed, 3 not reached",
+		"interrupted")
 	if sent := d.messages(d.Queues.Normal); len(sent) != 3 {
 		t.Errorf("%d messages", len(sent))
 	}
@@ -226,7 +239,8 @@ func TestReplayCrash(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	replayed, retried := d.fail("replayed", report), d.fail("retried", report)
-	if _, err := d.Bucket.Put(t.Context(), "report.md", strings.NewReader("# Report\n\nAll is well.\n"), "text/markdown"); err != nil {
+	if _, err := d.Bucket.Put(t.Context(), "report.md", strings.NewReader("# Report\n\nAll is well.\n"),
+		"text/markdown"); err != nil {
 		t.Fatal(err)
 	}
 	r := d.Replayer()
@@ -277,7 +291,8 @@ func TestJobsRetry(t *testing.T) {
 	}
 	d.command("jobs", "retry", "a").want(t, exitFailed, "job a is pending", "jobs get")
 	d.command("jobs", "retry", "nobody").want(t, exitFailed, "not found")
-	d.command("dlq", "replay", "--job", "a", "--replayed", "yes").want(t, exitFailed, "was replayed at", "as job a, which is pending")
+	d.command("dlq", "replay", "--job", "a", "--replayed", "yes").want(t, exitFailed, "was replayed at",
+		"as job a, which is pending")
 
 	// Every attempt used: only with --force. The dead letter is gone by then: the row makes the message.
 	d.fail("a", report)
@@ -288,10 +303,12 @@ func TestJobsRetry(t *testing.T) {
 	d.command("dlq", "purge", id, "--yes").want(t, exitOK, "1 of 1 removed")
 	var jobs []store.Job
 	forced := d.command("jobs", "retry", "a", "--force", "-o", "json")
-	if err := json.Unmarshal([]byte(forced.out), &jobs); err != nil || len(jobs) != 1 || jobs[0].Attempts != 0 || jobs[0].Status != "pending" {
+	if err := json.Unmarshal([]byte(forced.out), &jobs); err != nil || len(jobs) != 1 || jobs[0].Attempts != 0 ||
+		jobs[0].Status != "pending" {
 		t.Errorf("%v: %+v", err, forced)
 	}
-	if sent := d.messages(d.Queues.Normal); len(sent) != 1 || sent[0].ID != "a" || sent[0].WebhookURL != "https://hook.example/a" {
+	if sent := d.messages(d.Queues.Normal); len(sent) != 1 || sent[0].ID != "a" ||
+		sent[0].WebhookURL != "https://hook.example/a" {
 		t.Errorf("sent: %+v", sent)
 	}
 }
@@ -309,7 +326,8 @@ func TestPurge(t *testing.T) {
 	}
 	var r purgeReport
 	purged := d.command("dlq", "purge", "--type", "ingest", "--limit", "1", "--yes", "-o", "json")
-	if err := json.Unmarshal([]byte(purged.out), &r); err != nil || len(r.Purged) != 1 || r.Purged[0] != first || r.Copies.Removed != 1 {
+	if err := json.Unmarshal([]byte(purged.out), &r); err != nil || len(r.Purged) != 1 || r.Purged[0] != first ||
+		r.Copies.Removed != 1 {
 		t.Errorf("%v: %+v", err, purged)
 	}
 	d.command("dlq", "purge", second, "--yes", "--rows-only").want(t, exitOK, second, "1 of 1 removed")
@@ -324,8 +342,10 @@ func TestPurge(t *testing.T) {
 
 func TestConfirm(t *testing.T) {
 	t.Parallel()
-	for answer, ok := range map[string]bool{"purge 12\n": true, " purge 12 ": true, "purge 1\n": false, "y\n": false, "": false, "\n": false} {
-		if err := confirm(strings.NewReader(answer), io.Discard, "12 dead letters go.", "purge 12", "nothing was removed"); (err == nil) != ok {
+	for answer, ok := range map[string]bool{"purge 12\n": true, " purge 12 ": true, "purge 1\n": false, "y\n": false,
+		"": false, "\n": false} {
+		if err := confirm(strings.NewReader(answer), io.Discard, "12 dead letters go.", "purge 12",
+			"nothing was removed"); (err == nil) != ok {
 			t.Errorf("%q: %v", answer, err)
 		}
 	}
@@ -333,7 +353,8 @@ func TestConfirm(t *testing.T) {
 
 func TestPace(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]float64{"10/s": 10, "30/m": 0.5, "3600/h": 1, "2.5": 2.5, "x": 0, "10/": 0, "/s": 0, "NaN/s": 0, "-1/s": 0, "1/d": 0, "Inf/s": 0} {
+	for text, want := range map[string]float64{"10/s": 10, "30/m": 0.5, "3600/h": 1, "2.5": 2.5, "x": 0, "10/": 0,
+		"/s": 0, "NaN/s": 0, "-1/s": 0, "1/d": 0, "Inf/s": 0} {
 		var r pace
 		if err := r.Set(text); r.perSecond != want || (err == nil) != (want > 0) {
 			t.Errorf("%q: %v, %v; want %v", text, r.perSecond, err, want)

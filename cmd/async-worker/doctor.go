@@ -46,10 +46,12 @@ permission is missing, 69 when a service is down; of several the first in this o
 	}
 	addOutput(cmd, &f.out)
 	cmd.Flags().StringVar(&f.root, "root", "/", "the folder that etc/async-worker is in")
-	cmd.Flags().StringArrayVar(&f.webhooks, "webhook-url", nil, "a receiver to try; can be repeated (default: those of the last jobs)")
+	cmd.Flags().StringArrayVar(&f.webhooks, "webhook-url", nil,
+		"a receiver to try; can be repeated (default: those of the last jobs)")
 	cmd.Flags().StringSliceVar(&f.skip, "skip", nil, "groups of checks to leave out: "+strings.Join(groupNames(), ", "))
 	cmd.Flags().BoolVar(&f.noCreate, "no-create", false, "don't create queues and the container where they are missing")
-	cmd.Flags().BoolVar(&f.take, "take", false, "receive also where tasks wait: one of each queue, which is given back at once")
+	cmd.Flags().BoolVar(&f.take, "take", false,
+		"receive also where tasks wait: one of each queue, which is given back at once")
 	cmd.Flags().DurationVar(&f.timeout, "timeout", doctor.DefaultTimeout, "how long one request may take")
 	_ = cmd.RegisterFlagCompletionFunc("skip", cobra.FixedCompletions(groupNames(), cobra.ShellCompDirectiveNoFileComp))
 	addSettings(cmd, config.All)
@@ -77,7 +79,8 @@ func (p *program) examine(cmd *cobra.Command, f doctorFlags) error {
 	report := app.Doctor(cmd.Context(), app.DoctorOptions{
 		Load:     func(g config.Group) (config.Config, error) { return p.load(cmd, g) },
 		Skip:     skip,
-		Webhooks: f.webhooks, NoCreate: f.noCreate, Take: f.take, Timeout: f.timeout, EtcDir: filepath.Join(f.root, tenantsDir),
+		Webhooks: f.webhooks, NoCreate: f.noCreate, Take: f.take, Timeout: f.timeout,
+		EtcDir: filepath.Join(f.root, tenantsDir),
 	})
 	if cmd.Context().Err() != nil {
 		return context.Cause(cmd.Context())
@@ -144,6 +147,7 @@ func (p *program) printReport(out format, r doctor.Report) error {
 			}
 		}
 	}
-	_, err := fmt.Fprintf(p.stdout, "\n%d ok, %d warnings, %d failed, %d skipped.\n", count[doctor.OK], count[doctor.Warn], count[doctor.Fail], count[doctor.Skipped])
+	_, err := fmt.Fprintf(p.stdout, "\n%d ok, %d warnings, %d failed, %d skipped.\n", count[doctor.OK],
+		count[doctor.Warn], count[doctor.Fail], count[doctor.Skipped])
 	return err
 }

@@ -22,7 +22,8 @@ import (
 )
 
 // signed is a connection string with a shared access signature of some rights, for both services.
-// Source: https://learn.microsoft.com/rest/api/storageservices/create-account-sas (string to sign of version 2020-08-04).
+// Source: https://learn.microsoft.com/rest/api/storageservices/create-account-sas (string to sign of version
+// 2020-08-04).
 func (w ward) signed(t *testing.T, rights string) string {
 	t.Helper()
 	part := map[string]string{}
@@ -53,11 +54,13 @@ func TestDoctorNamesEachLetter(t *testing.T) {
 	t.Parallel()
 	w := newWard(t)
 	only := []string{"--skip", "store,models,docling,webhooks,clock"}
-	if sick, code := w.sick(t, w.env(), only...); code != exitOK || len(sick) != 0 { // makes the queues and the container
+	// makes the queues and the container
+	if sick, code := w.sick(t, w.env(), only...); code != exitOK || len(sick) != 0 {
 		t.Fatalf("exit %d: %+v", code, sick)
 	}
 	all := "rwdacup"
-	if sick, code := w.sick(t, w.env("AZURE_STORAGE_CONNECTION_STRING="+w.signed(t, all)), only...); code != exitOK || len(sick) != 0 {
+	if sick, code := w.sick(t, w.env("AZURE_STORAGE_CONNECTION_STRING="+w.signed(t, all)), only...); code != exitOK ||
+		len(sick) != 0 {
 		t.Fatalf("with %s: exit %d: %+v", all, code, sick)
 	}
 	for letter, want := range map[string]string{
@@ -69,7 +72,8 @@ func TestDoctorNamesEachLetter(t *testing.T) {
 		"d": "warn blob delete",
 	} {
 		w.sick(t, w.env(), only...) // the key may delete: c is a right to write what isn't there
-		sick, code := w.sick(t, w.env("AZURE_STORAGE_CONNECTION_STRING="+w.signed(t, strings.Replace(all, letter, "", 1))), only...)
+		sick, code := w.sick(t, w.env("AZURE_STORAGE_CONNECTION_STRING="+
+			w.signed(t, strings.Replace(all, letter, "", 1))), only...)
 		exit := exitPermission
 		if strings.HasPrefix(want, "warn") {
 			exit = exitOK
@@ -78,7 +82,8 @@ func TestDoctorNamesEachLetter(t *testing.T) {
 			t.Errorf("without %s: exit %d, %s; want %s", letter, code, names(sick), want)
 		}
 		for check, r := range sick {
-			if !strings.Contains(r.Mend, "signature lacks "+letter+",") || !strings.Contains(r.Mend, "az storage account generate-sas") {
+			if !strings.Contains(r.Mend, "signature lacks "+letter+",") ||
+				!strings.Contains(r.Mend, "az storage account generate-sas") {
 				t.Errorf("without %s, %s: mend by %q", letter, check, r.Mend)
 			}
 		}
@@ -170,10 +175,13 @@ func TestDoctorNamesEachOperation(t *testing.T) {
 		t.Fatalf("exit %d: %+v", code, sick)
 	}
 	checks := map[string]string{
-		azure.QueueMetadata.Action: "fail queue metadata", azure.QueueCreate.Action: "warn queue create", azure.QueuePeek.Action: "fail queue peek",
-		azure.QueueReceive.Action: "fail queue receive", azure.QueueUpdate.Action: "fail queue update", azure.QueueDelete.Action: "fail queue delete",
-		azure.QueuePut.Action: "fail queue put", azure.ContainerRead.Action: "warn container", azure.ContainerCreate.Action: "warn container create",
-		azure.BlobRead.Action: "fail blob read", azure.BlobWrite.Action: "fail blob write",
+		azure.QueueMetadata.Action: "fail queue metadata", azure.QueueCreate.Action: "warn queue create",
+		azure.QueuePeek.Action:    "fail queue peek",
+		azure.QueueReceive.Action: "fail queue receive", azure.QueueUpdate.Action: "fail queue update",
+		azure.QueueDelete.Action: "fail queue delete",
+		azure.QueuePut.Action:    "fail queue put", azure.ContainerRead.Action: "warn container",
+		azure.ContainerCreate.Action: "warn container create",
+		azure.BlobRead.Action:        "fail blob read", azure.BlobWrite.Action: "fail blob write",
 		azure.BlobDelete.Action: "warn blob delete",
 	}
 	for _, right := range azure.Rights() {
@@ -255,14 +263,17 @@ func TestDoctorNamesWhatTheKeyLacks(t *testing.T) {
 		"no key at all":        {"sb_secret_wrong", "fail store", exitPermission},
 		"the service key":      {api.ServiceKey(t), "warn store", exitOK},
 	} {
-		if sick, code := w.sick(t, w.env("SUPABASE_KEY="+c.key), storeChecks()...); names(sick) != c.want || code != c.code {
+		if sick, code := w.sick(t, w.env("SUPABASE_KEY="+c.key), storeChecks()...); names(sick) != c.want ||
+			code != c.code {
 			t.Errorf("%s: exit %d, %+v; want %d, %s", name, code, sick, c.code, c.want)
 		}
 	}
-	if sick, code := w.sick(t, w.env("EMBEDDING_DIMENSIONS=3072"), storeChecks()...); names(sick) != "fail store schema" || code != exitConfig {
+	if sick, code := w.sick(t, w.env("EMBEDDING_DIMENSIONS=3072"),
+		storeChecks()...); names(sick) != "fail store schema" || code != exitConfig {
 		t.Errorf("another width: exit %d, %+v", code, sick)
 	}
-	if sick, code := w.sick(t, w.env("DATABASE_URL="+stacktest.EmptyPostgres(t)), storeChecks()...); names(sick) != "fail store schema" || code != exitConfig {
+	if sick, code := w.sick(t, w.env("DATABASE_URL="+stacktest.EmptyPostgres(t)),
+		storeChecks()...); names(sick) != "fail store schema" || code != exitConfig {
 		t.Errorf("an empty database: exit %d, %+v", code, sick)
 	}
 }

@@ -43,7 +43,8 @@ func newWard(t *testing.T) ward {
 // env is the settings of the tenant, with others that win.
 func (w ward) env(more ...string) []string {
 	return append([]string{
-		"CLIENT_ID=" + w.client, "AZURE_STORAGE_CONNECTION_STRING=" + w.connection, "SUPABASE_URL=" + w.url, "SUPABASE_KEY=" + w.key,
+		"CLIENT_ID=" + w.client, "AZURE_STORAGE_CONNECTION_STRING=" + w.connection, "SUPABASE_URL=" + w.url,
+		"SUPABASE_KEY=" + w.key,
 		"LLM_PROVIDER=offline", "WEBHOOK_SECRET=" + testSigning,
 	}, more...)
 }
@@ -52,7 +53,8 @@ func (w ward) env(more ...string) []string {
 func (w ward) sick(t *testing.T, env []string, args ...string) (map[string]doctor.Result, int) {
 	t.Helper()
 	var out, errOut bytes.Buffer
-	code := run(t.Context(), append([]string{"doctor", "-o", "json", "--skip", "unit,machine"}, args...), env, strings.NewReader(""), &out, &errOut)
+	code := run(t.Context(), append([]string{"doctor", "-o", "json", "--skip", "unit,machine"}, args...), env,
+		strings.NewReader(""), &out, &errOut)
 	var report examined
 	if err := json.Unmarshal(out.Bytes(), &report); err != nil {
 		t.Fatalf("%v: exit %d, %s%s", err, code, out.String(), errOut.String())
@@ -100,7 +102,9 @@ func TestDoctorFindsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out, errOut bytes.Buffer
-	if code := run(t.Context(), []string{"doctor"}, w.env(), strings.NewReader(""), &out, &errOut); code != exitOK && code != exitConfig { // without poppler 78
+	// without poppler 78
+	if code := run(t.Context(), []string{"doctor"}, w.env(), strings.NewReader(""), &out, &errOut); code != exitOK &&
+		code != exitConfig {
 		t.Errorf("exit %d: %s%s", code, out.String(), errOut.String())
 	}
 	if !strings.Contains(out.String(), "3 of 4 queues; "+task.QueueNames(w.client).Normal+": tasks wait") {
@@ -113,14 +117,16 @@ func TestDoctorFindsNothing(t *testing.T) {
 	if sick, code := w.sick(t, w.env(), "--take"); code != exitOK || len(sick) != 0 {
 		t.Errorf("with --take: exit %d: %+v", code, sick)
 	}
-	if peeked, err = normal.PeekMessages(t.Context(), nil); err != nil || len(peeked.Messages) != 1 || *peeked.Messages[0].DequeueCount != 1 {
+	if peeked, err = normal.PeekMessages(t.Context(), nil); err != nil || len(peeked.Messages) != 1 ||
+		*peeked.Messages[0].DequeueCount != 1 {
 		t.Errorf("the waiting task was not taken, or not given back: %+v, %v", peeked.Messages, err)
 	}
 	if _, err := normal.ClearMessages(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	var again bytes.Buffer
-	if code := run(t.Context(), []string{"doctor", "--skip", "machine"}, w.env(), strings.NewReader(""), &again, &errOut); code != exitOK {
+	if code := run(t.Context(), []string{"doctor", "--skip", "machine"}, w.env(), strings.NewReader(""), &again,
+		&errOut); code != exitOK {
 		t.Errorf("exit %d: %s", code, again.String())
 	}
 	w.empty(t)
@@ -143,7 +149,8 @@ func (w ward) empty(t *testing.T) {
 	}
 	names := task.QueueNames(w.client)
 	for _, name := range []string{names.High, names.Normal, names.Low, names.DeadLetter} {
-		if p, err := queues.NewQueueClient(name).GetProperties(t.Context(), nil); err != nil || *p.ApproximateMessagesCount != 0 {
+		if p, err := queues.NewQueueClient(name).GetProperties(t.Context(), nil); err != nil ||
+			*p.ApproximateMessagesCount != 0 {
 			t.Errorf("queue %s was left with messages: %v", name, err)
 		}
 	}
@@ -160,16 +167,18 @@ func TestDoctorOnServices(t *testing.T) {
 	}
 	receiver := "http://" + listener.Addr().String() + "/hook?token=TopSecret"
 	t.Cleanup(func() { _ = listener.Close() })
-	good := w.env("LLM_PROVIDER=openai", "OPENAI_API_KEY="+llmtest.Key, "OPENAI_BASE_URL="+model.URL(), "DOCLING_URL="+converter.URL(),
+	good := w.env("LLM_PROVIDER=openai", "OPENAI_API_KEY="+llmtest.Key, "OPENAI_BASE_URL="+model.URL(),
+		"DOCLING_URL="+converter.URL(),
 		"DOCLING_API_KEY="+doclingtest.Key, "WEBHOOK_ALLOW_CIDRS=127.0.0.0/8")
 	for name, c := range map[string]struct {
 		env  []string
 		want string
 		code int
 	}{
-		"all well":         {nil, "", exitOK},
-		"wrong model key":  {[]string{"OPENAI_API_KEY=wrong"}, "fail chat model, fail embedding model", exitPermission},
-		"wrong width":      {[]string{"EMBEDDING_DIMENSIONS=8", "OPENAI_EMBEDDING_MODEL=fixed-width"}, "fail embedding model", exitConfig},
+		"all well":        {nil, "", exitOK},
+		"wrong model key": {[]string{"OPENAI_API_KEY=wrong"}, "fail chat model, fail embedding model", exitPermission},
+		"wrong width": {[]string{"EMBEDDING_DIMENSIONS=8", "OPENAI_EMBEDDING_MODEL=fixed-width"},
+			"fail embedding model", exitConfig},
 		"docling's key":    {[]string{"DOCLING_API_KEY=wrong"}, "fail docling", exitPermission},
 		"docling is down":  {[]string{"DOCLING_URL=http://127.0.0.1:1"}, "fail docling", exitUnavailable},
 		"guarded receiver": {[]string{"WEBHOOK_ALLOW_CIDRS="}, "fail webhooks", exitConfig},
@@ -182,7 +191,8 @@ func TestDoctorOnServices(t *testing.T) {
 			"fail chat model, fail docling, fail embedding model, fail settings", exitConfig,
 		},
 	} {
-		sick, code := w.sick(t, slices.Concat(good, c.env), "--skip", "queues,container,store,clock", "--webhook-url", receiver)
+		sick, code := w.sick(t, slices.Concat(good, c.env), "--skip", "queues,container,store,clock", "--webhook-url",
+			receiver)
 		if names(sick) != c.want || code != c.code {
 			t.Errorf("%s: exit %d, %s: %+v; want %d, %s", name, code, names(sick), sick, c.code, c.want)
 		}
@@ -205,11 +215,15 @@ func TestDoctorReadsTheUnitsFiles(t *testing.T) {
 	etc := filepath.Join(root, "etc", "async-worker")
 	secrets := filepath.Join(etc, "credentials", "southhaven")
 	if err := errors.Join(os.MkdirAll(secrets, 0o700), os.MkdirAll(filepath.Join(root, "etc", "default"), 0o755),
-		os.WriteFile(filepath.Join(root, "etc", "default", "async-worker"), []byte("LLM_PROVIDER=offline\nPOLL_MAX_MS=never\n"), 0o600),
-		os.WriteFile(filepath.Join(etc, "southhaven.env"), []byte("# ours\nPOLL_MAX_MS=\"5000\"\nSUPABASE_URL=http://127.0.0.1:1\nWEBHOOK_SECRET="+testSigning+"\n"), 0o600),
+		os.WriteFile(filepath.Join(root, "etc", "default", "async-worker"),
+			[]byte("LLM_PROVIDER=offline\nPOLL_MAX_MS=never\n"), 0o600),
+		os.WriteFile(filepath.Join(etc, "southhaven.env"),
+			[]byte("# ours\nPOLL_MAX_MS=\"5000\"\nSUPABASE_URL=http://127.0.0.1:1\nWEBHOOK_SECRET="+testSigning+"\n"),
+			0o600),
 		os.Chmod(filepath.Join(etc, "southhaven.env"), 0o644),
 		os.WriteFile(filepath.Join(secrets, "SUPABASE_KEY"), []byte("sb_secret_TopSecret"), 0o600),
-		os.WriteFile(filepath.Join(secrets, "AZURE_STORAGE_CONNECTION_STRING"), []byte("UseDevelopmentStorage=true"), 0o600)); err != nil {
+		os.WriteFile(filepath.Join(secrets, "AZURE_STORAGE_CONNECTION_STRING"), []byte("UseDevelopmentStorage=true"),
+			0o600)); err != nil {
 		t.Fatal(err)
 	}
 	w := ward{client: "southhaven", key: "TopSecret"}
@@ -218,16 +232,22 @@ func TestDoctorReadsTheUnitsFiles(t *testing.T) {
 		t.Errorf("exit %d: %+v", code, sick)
 	}
 	var out, errOut bytes.Buffer
-	code = run(t.Context(), []string{"doctor", "--root", root, "--tenant", "southhaven", "--skip", "queues,container,webhooks,clock,store,machine,models"}, nil, strings.NewReader(""), &out, &errOut)
-	if code != exitPermission || !strings.Contains(out.String(), "southhaven.env has mode 0644") || !strings.Contains(out.String(), "chmod 0640") {
+	code = run(t.Context(), []string{
+		"doctor", "--root", root, "--tenant", "southhaven", "--skip",
+		"queues,container,webhooks,clock,store,machine,models",
+	}, nil, strings.NewReader(""), &out, &errOut)
+	if code != exitPermission || !strings.Contains(out.String(), "southhaven.env has mode 0644") ||
+		!strings.Contains(out.String(), "chmod 0640") {
 		t.Errorf("exit %d: %s%s", code, out.String(), errOut.String())
 	}
 	for tenant, want := range map[string]int{"nobody": exitConfig, "../etc": exitUsage} {
-		if code := run(t.Context(), []string{"doctor", "--root", root, "--tenant", tenant}, nil, strings.NewReader(""), &out, &errOut); code != want {
+		if code := run(t.Context(), []string{"doctor", "--root", root, "--tenant", tenant}, nil, strings.NewReader(""),
+			&out, &errOut); code != want {
 			t.Errorf("--tenant %s: exit %d, want %d", tenant, code, want)
 		}
 	}
-	if code := run(t.Context(), []string{"doctor", "--skip", "everything"}, nil, strings.NewReader(""), &out, &errOut); code != exitUsage {
+	if code := run(t.Context(), []string{"doctor", "--skip", "everything"}, nil, strings.NewReader(""), &out,
+		&errOut); code != exitUsage {
 		t.Errorf("an unknown group: exit %d", code)
 	}
 }

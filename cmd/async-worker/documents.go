@@ -13,7 +13,8 @@ import (
 
 func (p *program) newDocumentsCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "documents", Aliases: []string{"docs"}, Short: "See and delete the documents that are indexed", Args: subcommand, RunE: showHelp,
+		Use: "documents", Aliases: []string{"docs"}, Short: "See and delete the documents that are indexed",
+		Args: subcommand, RunE: showHelp,
 	}
 	cmd.AddCommand(p.newDocumentsListCommand(), p.newDocumentsDeleteCommand())
 	return cmd
@@ -36,7 +37,8 @@ such as pages without text. A document whose first version is still being made i
 				return err
 			}
 			return p.withTenant(cmd, storeOnly, func(ctx context.Context, t *app.Tenant) error {
-				found, err := documentsNamed(ctx, t.Store, set, prefix, func(d store.DocumentEntry) bool { return strings.HasPrefix(d.Filename, prefix) }, limit)
+				found, err := documentsNamed(ctx, t.Store, set, prefix,
+					func(d store.DocumentEntry) bool { return strings.HasPrefix(d.Filename, prefix) }, limit)
 				if err != nil {
 					return &failure{"list documents", nextStore, err}
 				}
@@ -55,7 +57,9 @@ such as pages without text. A document whose first version is still being made i
 
 // documentsNamed lists documents that have part in their names and that keep wants, at most limit. What the database
 // finds is also what has part in its title, or in other letters' case.
-func documentsNamed(ctx context.Context, s store.Passages, set, part string, keep func(store.DocumentEntry) bool, limit int) (found []store.DocumentEntry, err error) {
+func documentsNamed(
+	ctx context.Context, s store.Passages, set, part string, keep func(store.DocumentEntry) bool, limit int,
+) (found []store.DocumentEntry, err error) {
 	const page = 1000
 	for q := (store.DocumentQuery{DocumentSet: set, Filter: part, Details: true, Limit: page}); ; {
 		if part == "" {
@@ -92,7 +96,10 @@ func (p *program) printDocuments(out format, found []store.DocumentEntry) error 
 			warning = "! " + strings.Join(d.Warnings, "; ")
 		}
 		items = append(items, item{
-			[]string{shorten(d.DocumentSet, 40), strconv.Itoa(d.Version), strconv.Itoa(d.Chunks), d.State, when(d.UpdatedAt), d.Filename}, warning,
+			[]string{
+				shorten(d.DocumentSet, 40), strconv.Itoa(d.Version), strconv.Itoa(d.Chunks), d.State, when(d.UpdatedAt),
+				d.Filename,
+			}, warning,
 		})
 	}
 	return listing(p.stdout, []string{"SET", "VERSION", "CHUNKS", "STATE", "UPDATED", "FILENAME"}, items)

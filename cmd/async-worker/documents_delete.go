@@ -34,12 +34,15 @@ and prints the job's id. A worker of the tenant has to run; --watch waits for it
 				return badUsage("async-worker documents list shows the names", "the FILENAME is empty")
 			}
 			if d.set == "" {
-				return badUsage("say with --set of which set it is; async-worker documents list shows the sets", "two sets may each have a document of this name")
+				return badUsage("say with --set of which set it is; async-worker documents list shows the sets",
+					"two sets may each have a document of this name")
 			}
 			if !d.yes && !isTerminal(p.stdin) {
-				return badUsage("look with async-worker documents list, then give --yes", "nobody is there to be asked whether to delete the document")
+				return badUsage("look with async-worker documents list, then give --yes",
+					"nobody is there to be asked whether to delete the document")
 			}
-			return p.withTenant(cmd, shortcutNeeds, func(ctx context.Context, t *app.Tenant) error { return p.deleteDocument(ctx, t, args[0], d) })
+			return p.withTenant(cmd, shortcutNeeds,
+				func(ctx context.Context, t *app.Tenant) error { return p.deleteDocument(ctx, t, args[0], d) })
 		}),
 	}
 	cmd.Flags().StringVar(&d.set, "set", "", "the document's set")
@@ -53,23 +56,29 @@ and prints the job's id. A worker of the tenant has to run; --watch waits for it
 }
 
 func (p *program) deleteDocument(ctx context.Context, t *app.Tenant, filename string, d deletion) error {
-	found, err := documentsNamed(ctx, t.Store, d.set, filename, func(e store.DocumentEntry) bool { return e.Filename == filename }, 1)
+	found, err := documentsNamed(ctx, t.Store, d.set, filename,
+		func(e store.DocumentEntry) bool { return e.Filename == filename }, 1)
 	if err != nil {
 		return &failure{"look for the document", nextStore, err}
 	}
 	if len(found) == 0 {
 		return &failure{
-			"delete the document", "async-worker documents list shows those that there are; what was made of one that is not in the index goes with async-worker enqueue --delete",
+			"delete the document", "async-worker documents list shows those that there are; what was made of one " +
+				"that is not in the index goes with async-worker enqueue --delete",
 			&absentError{fmt.Errorf("there is no document %q in the set %q", printable(filename), printable(d.set))},
 		}
 	}
 	if !d.yes {
-		what := fmt.Sprintf("%s of the set %s of %s, with %d chunks, will be taken out of the index.", printable(filename), printable(d.set), t.Config.ClientID, found[0].Chunks)
+		what := fmt.Sprintf("%s of the set %s of %s, with %d chunks, will be taken out of the index.",
+			printable(filename), printable(d.set), t.Config.ClientID, found[0].Chunks)
 		if err := confirm(p.stdin, p.stderr, what, "delete", "nothing was deleted"); err != nil {
 			return err
 		}
 	}
-	m := &message{kind: string(task.Ingest), filename: filename, set: d.set, priority: string(task.PriorityNormal), remove: true, purge: d.purge}
+	m := &message{
+		kind: string(task.Ingest), filename: filename, set: d.set, priority: string(task.PriorityNormal), remove: true,
+		purge: d.purge,
+	}
 	letters, err := m.letters(nil, strings.NewReader(""), t.Config.ClientID)
 	if err != nil {
 		return err

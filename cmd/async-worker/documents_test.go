@@ -14,9 +14,12 @@ import (
 
 func someDocuments() []store.DocumentEntry {
 	return []store.DocumentEntry{
-		{DocumentID: "id-1", DocumentSet: "one", Filename: "a.pdf", Title: "About b.pdf", Version: 3, Chunks: 7, State: "active", UpdatedAt: noon},
-		{DocumentID: "id-2", DocumentSet: "one", Filename: "b.pdf", Version: 1, Chunks: 2, State: "replacing", UpdatedAt: noon},
-		{DocumentID: "id-3", DocumentSet: "two", Filename: "b.pdf", Version: 1, State: "active", Warnings: []string{"3 of 3 pages have \x1b[1mno text"}, UpdatedAt: noon},
+		{DocumentID: "id-1", DocumentSet: "one", Filename: "a.pdf", Title: "About b.pdf", Version: 3, Chunks: 7,
+			State: "active", UpdatedAt: noon},
+		{DocumentID: "id-2", DocumentSet: "one", Filename: "b.pdf", Version: 1, Chunks: 2, State: "replacing",
+			UpdatedAt: noon},
+		{DocumentID: "id-3", DocumentSet: "two", Filename: "b.pdf", Version: 1, State: "active",
+			Warnings: []string{"3 of 3 pages have \x1b[1mno text"}, UpdatedAt: noon},
 	}
 }
 
@@ -27,7 +30,8 @@ func TestDocumentsList(t *testing.T) {
 		return invoke(t, app.Tenant{Store: s}, testEnv(), "", append([]string{"documents", "list"}, args...)...)
 	}
 	r := list()
-	r.want(t, exitOK, "SET VERSION CHUNKS STATE UPDATED FILENAME", "one 3 7 active", "a.pdf", "replacing", "! 3 of 3 pages have [1mno text")
+	r.want(t, exitOK, "SET VERSION CHUNKS STATE UPDATED FILENAME", "one 3 7 active", "a.pdf", "replacing",
+		"! 3 of 3 pages have [1mno text")
 	if strings.Contains(r.out, "\x1b") || strings.Count(r.out, "\n") != 5 {
 		t.Errorf("lists %q", r.out)
 	}
@@ -83,7 +87,8 @@ func TestDocumentsDelete(t *testing.T) {
 	del("b.pdf", "--yes").want(t, exitUsage, "say with --set")
 	del("", "--set", "one", "--yes").want(t, exitUsage, "is empty")
 	del("b.pdf", "--set", "one").want(t, exitUsage, "nobody is there to be asked", "--yes")
-	del("c.pdf", "--set", "one", "--yes").want(t, exitFailed, `there is no document "c.pdf" in the set "one"`, "documents list", "what to do:")
+	del("c.pdf", "--set", "one", "--yes").want(t, exitFailed, `there is no document "c.pdf" in the set "one"`,
+		"documents list", "what to do:")
 	if got := delivered(t, o); len(got) != 0 || len(s.submitted) != 0 {
 		t.Fatalf("something was sent: %+v", got)
 	}
@@ -91,7 +96,8 @@ func TestDocumentsDelete(t *testing.T) {
 	r.want(t, exitOK)
 	del("b.pdf", "--set", "one", "--yes", "--purge", "-o", "json").want(t, exitOK, `"type": "ingest"`)
 	got := delivered(t, o)
-	if len(got) != 2 || got[0].Type != task.Ingest || string(got[0].Payload) != `{"delete":true,"document_set":"two","filename":"b.pdf"}` ||
+	if len(got) != 2 || got[0].Type != task.Ingest ||
+		string(got[0].Payload) != `{"delete":true,"document_set":"two","filename":"b.pdf"}` ||
 		string(got[1].Payload) != `{"delete":true,"document_set":"one","filename":"b.pdf","purge":true}` {
 		t.Errorf("messages %+v", got)
 	}
@@ -108,11 +114,13 @@ func TestDocumentsOnRealServices(t *testing.T) {
 	sample := filepath.Join("..", "..", "dev", "samples", "first-week.md")
 	d.command("enqueue", "--upload", sample, "--document-set", "samples", "--watch").want(t, exitOK, "succeeded")
 	d.command("documents", "list").want(t, exitOK, "samples 1 ", " active ")
-	d.command("documents", "delete", "first-week.md", "--set", "samples", "--yes", "--watch").want(t, exitOK, "succeeded")
+	d.command("documents", "delete", "first-week.md", "--set", "samples", "--yes", "--watch").want(t, exitOK,
+		"succeeded")
 	if r := d.command("documents", "list", "-o", "json"); r.out != "[]\n" {
 		t.Errorf("left: %+v", r)
 	}
-	d.command("documents", "delete", "first-week.md", "--set", "samples", "--yes").want(t, exitFailed, "there is no document")
+	d.command("documents", "delete", "first-week.md", "--set", "samples", "--yes").want(t, exitFailed,
+		"there is no document")
 	stop()
 	if r := <-ended; r.code != exitOK {
 		t.Errorf("run: %+v", r)

@@ -107,7 +107,10 @@ func (p *program) send(ctx context.Context, t *app.Tenant, l letter) (enqueued, 
 	}
 	answer, err := submit(ctx, t, l.task)
 	if err != nil {
-		return done, &failure{"enqueue", "are the queue and the database up? check AZURE_STORAGE_* and SUPABASE_URL or DATABASE_URL; the same task again: async-worker enqueue --id " + l.task.ID + " …", err}
+		return done, &failure{
+			"enqueue", "are the queue and the database up? check AZURE_STORAGE_* and SUPABASE_URL or DATABASE_URL; " +
+				"the same task again: async-worker enqueue --id " + l.task.ID + " …", err,
+		}
 	}
 	done.Created, done.Status = answer.Created, answer.State
 	if !answer.Created {

@@ -35,9 +35,11 @@ func (k *kept) Put(_ context.Context, name string, body io.Reader, _ string) (bl
 
 // office is a tenant that tasks can be sent to.
 func office(s *rows) (app.Tenant, *kept) {
-	service, names, bucket := memory.New(memory.Options{}), task.QueueNames("southhaven"), &kept{blobs: map[string]string{}}
+	service, names, bucket := memory.New(memory.Options{}), task.QueueNames("southhaven"),
+		&kept{blobs: map[string]string{}}
 	return app.Tenant{Store: s, Bucket: bucket, Queues: engine.Queues{
-		High: service.Queue(names.High), Normal: service.Queue(names.Normal), Low: service.Queue(names.Low), DeadLetter: service.Queue(names.DeadLetter),
+		High: service.Queue(names.High), Normal: service.Queue(names.Normal), Low: service.Queue(names.Low),
+		DeadLetter: service.Queue(names.DeadLetter),
 	}}, bucket
 }
 
@@ -67,8 +69,10 @@ func delivered(t *testing.T, o app.Tenant) []task.Task {
 func TestEnqueueFromFlags(t *testing.T) {
 	t.Parallel()
 	o, _ := office(&rows{})
-	r := invoke(t, o, testEnv(), "", "enqueue", "--id", "t-1", "--filename", "2026/a.pdf", "--document-set", "reports", "--payload", `{"metadata":{"n":12345678901234567890}}`,
-		"--priority", "high", "--webhook-url", "https://x.example/hook", "--requested-by", "ann", "--force", "--timeout", "90s")
+	r := invoke(t, o, testEnv(), "", "enqueue", "--id", "t-1", "--filename", "2026/a.pdf", "--document-set", "reports",
+		"--payload", `{"metadata":{"n":12345678901234567890}}`,
+		"--priority", "high", "--webhook-url", "https://x.example/hook", "--requested-by", "ann", "--force",
+		"--timeout", "90s")
 	r.want(t, exitOK)
 	if r.out != "t-1\n" {
 		t.Errorf("printed %q", r.out)
@@ -78,11 +82,13 @@ func TestEnqueueFromFlags(t *testing.T) {
 		t.Fatalf("%d messages", len(got))
 	}
 	m := got[0]
-	if m.ID != "t-1" || m.Type != task.Ingest || m.Priority != task.PriorityHigh || m.WebhookURL != "https://x.example/hook" || m.RequestedBy != "ann" ||
+	if m.ID != "t-1" || m.Type != task.Ingest || m.Priority != task.PriorityHigh ||
+		m.WebhookURL != "https://x.example/hook" || m.RequestedBy != "ann" ||
 		!m.Hints.Force || m.Hints.TimeoutSec != 90 {
 		t.Errorf("message %+v", m)
 	}
-	if want := `{"document_set":"reports","filename":"2026/a.pdf","metadata":{"n":12345678901234567890}}`; string(m.Payload) != want {
+	if want := `{"document_set":"reports","filename":"2026/a.pdf","metadata":{"n":12345678901234567890}}`; string(
+		m.Payload) != want {
 		t.Errorf("payload %s, want %s", m.Payload, want)
 	}
 }
@@ -90,23 +96,28 @@ func TestEnqueueFromFlags(t *testing.T) {
 func TestEnqueuePrompt(t *testing.T) {
 	t.Parallel()
 	o, _ := office(&rows{})
-	invoke(t, o, testEnv(), "", "enqueue", "--prompt", "Why?", "--document-set", "s", "--payload", `{"max_steps":3}`).want(t, exitOK)
+	invoke(t, o, testEnv(), "", "enqueue", "--prompt", "Why?", "--document-set", "s", "--payload", `{"max_steps":3}`).
+		want(t, exitOK)
 	invoke(t, o, testEnv(), "", "enqueue", "--type", "ai", "--prompt", "Why?").want(t, exitOK)
 	got := delivered(t, o)
-	if len(got) != 2 || got[0].Type != task.Agent || string(got[0].Payload) != `{"document_set":"s","max_steps":3,"prompt":"Why?"}` || got[1].Type != task.AI {
+	if len(got) != 2 || got[0].Type != task.Agent ||
+		string(got[0].Payload) != `{"document_set":"s","max_steps":3,"prompt":"Why?"}` || got[1].Type != task.AI {
 		t.Errorf("messages %+v", got)
 	}
-	invoke(t, o, testEnv(), "", "enqueue", "--type", "agent", "--document-set", "s").want(t, exitUsage, "an agent task needs payload.prompt", "--prompt")
+	invoke(t, o, testEnv(), "", "enqueue", "--type", "agent", "--document-set", "s").want(t, exitUsage,
+		"an agent task needs payload.prompt", "--prompt")
 }
 
 func TestEnqueueDelete(t *testing.T) {
 	t.Parallel()
 	o, _ := office(&rows{})
 	invoke(t, o, testEnv(), "", "enqueue", "--delete", "--filename", "a.pdf", "--document-set", "s").want(t, exitOK)
-	if got := delivered(t, o); len(got) != 1 || string(got[0].Payload) != `{"delete":true,"document_set":"s","filename":"a.pdf"}` {
+	if got := delivered(t, o); len(got) != 1 ||
+		string(got[0].Payload) != `{"delete":true,"document_set":"s","filename":"a.pdf"}` {
 		t.Errorf("messages %+v", got)
 	}
-	invoke(t, o, testEnv(), "", "enqueue", "--delete", "--upload", "enqueue_test.go", "--document-set", "s").want(t, exitUsage, "it does not go with --upload")
+	invoke(t, o, testEnv(), "", "enqueue", "--delete", "--upload", "enqueue_test.go", "--document-set", "s").want(t,
+		exitUsage, "it does not go with --upload")
 }
 
 func TestEnqueueMessages(t *testing.T) {
@@ -121,7 +132,8 @@ func TestEnqueueMessages(t *testing.T) {
 	r := invoke(t, o, testEnv(), strings.Replace(message, "%", "from-stdin", 1), "enqueue", path, "-", "-o", "json")
 	r.want(t, exitOK)
 	var sent []enqueued
-	if err := json.Unmarshal([]byte(r.out), &sent); err != nil || len(sent) != 2 || sent[0].ID != "from-file" || sent[1].ID != "from-stdin" || !sent[0].Created {
+	if err := json.Unmarshal([]byte(r.out), &sent); err != nil || len(sent) != 2 || sent[0].ID != "from-file" ||
+		sent[1].ID != "from-stdin" || !sent[0].Created {
 		t.Errorf("%v: %s", err, r.out)
 	}
 	if got := delivered(t, o); len(got) != 2 {
@@ -132,10 +144,12 @@ func TestEnqueueMessages(t *testing.T) {
 	if got := delivered(t, o); len(got) != 2 {
 		t.Errorf("%d messages", len(got))
 	}
-	invoke(t, o, testEnv(), "", "enqueue", "--id", "from-file", "--filename", "b.pdf", "--document-set", "s").want(t, exitFailed, "another payload", "choose another id")
+	invoke(t, o, testEnv(), "", "enqueue", "--id", "from-file", "--filename", "b.pdf", "--document-set", "s").want(t,
+		exitFailed, "another payload", "choose another id")
 	invoke(t, o, testEnv(), "nonsense", "enqueue", "-").want(t, exitUsage, "message -", "JSON")
 	invoke(t, o, testEnv(), `{"claim_check":{"blob":"x"}}`, "enqueue", "-").want(t, exitUsage, "claim check")
-	invoke(t, o, testEnv(), strings.Replace(message, `"task_id"`, `"client_id":"other","task_id"`, 1), "enqueue", "-").want(t, exitUsage, "client_id")
+	invoke(t, o, testEnv(), strings.Replace(message, `"task_id"`, `"client_id":"other","task_id"`, 1), "enqueue", "-").
+		want(t, exitUsage, "client_id")
 	invoke(t, o, testEnv(), "", "enqueue", path+".missing").want(t, exitFailed, "check the path")
 }
 
@@ -151,10 +165,12 @@ func TestEnqueueUploads(t *testing.T) {
 	a, b := filepath.Join(dir, "a.md"), filepath.Join(dir, "b.csv")
 	r := invoke(t, o, testEnv(), "", "enqueue", "--upload", a, "--upload", b, "--document-set", "s")
 	r.want(t, exitOK, "uploaded "+a+" as a.md")
-	if strings.Count(r.out, "\n") != 2 || bucket.blobs["a.md"] != "content of a.md" || bucket.blobs["b.csv"] != "content of b.csv" {
+	if strings.Count(r.out, "\n") != 2 || bucket.blobs["a.md"] != "content of a.md" ||
+		bucket.blobs["b.csv"] != "content of b.csv" {
 		t.Errorf("printed %q, kept %v", r.out, bucket.blobs)
 	}
-	invoke(t, o, testEnv(), "", "enqueue", "--upload", a, "--filename", "Report.md", "--blob", "x/1.md", "--document-set", "s", "-o", "json").want(t, exitOK, `"blob": "x/1.md"`)
+	invoke(t, o, testEnv(), "", "enqueue", "--upload", a, "--filename", "Report.md", "--blob", "x/1.md",
+		"--document-set", "s", "-o", "json").want(t, exitOK, `"blob": "x/1.md"`)
 	if bucket.blobs["x/1.md"] == "" {
 		t.Errorf("kept %v", bucket.blobs)
 	}
@@ -166,9 +182,11 @@ func TestEnqueueUploads(t *testing.T) {
 	if got := strings.Join(payloads, " "); got != want {
 		t.Errorf("payloads %s, want %s", got, want)
 	}
-	invoke(t, o, testEnv(), "", "enqueue", "--upload", dir, "--document-set", "s").want(t, exitUsage, "not a regular file")
+	invoke(t, o, testEnv(), "", "enqueue", "--upload", dir, "--document-set", "s").want(t, exitUsage,
+		"not a regular file")
 	before := len(delivered(t, o))
-	invoke(t, o, testEnv(), "", "enqueue", "--upload", a, "--upload", a+"x", "--document-set", "s").want(t, exitFailed, "check the path")
+	invoke(t, o, testEnv(), "", "enqueue", "--upload", a, "--upload", a+"x", "--document-set", "s").want(t, exitFailed,
+		"check the path")
 	if after := len(delivered(t, o)); after != before {
 		t.Errorf("a task was sent although another document is missing")
 	}
@@ -207,7 +225,8 @@ func TestEnqueueWatch(t *testing.T) {
 	t.Parallel()
 	s := someRows() // "good" is over already, as for a quick worker
 	o, _ := office(s)
-	invoke(t, o, testEnv(), "", "enqueue", "--id", "good", "--filename", "a.pdf", "--document-set", "s", "--watch").want(t, exitOK, "succeeded after")
+	invoke(t, o, testEnv(), "", "enqueue", "--id", "good", "--filename", "a.pdf", "--document-set", "s", "--watch").
+		want(t, exitOK, "succeeded after")
 	s.fail = taskerr.Errorf(taskerr.TransientStorage, "connection refused")
 	invoke(t, o, testEnv(), "", "enqueue", "--id", "t-9", "--filename", "a.pdf", "--document-set", "s").
 		want(t, exitUnavailable, "the same task again: async-worker enqueue --id t-9")

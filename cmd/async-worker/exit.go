@@ -58,12 +58,17 @@ func (e *failure) Unwrap() error { return e.err }
 
 // What to do next when a service does not answer.
 const (
-	nextOpen       = "are the database and the storage account up? async-worker check-config shows where they should be; `async-worker dev` starts a local stack"
-	nextStore      = "is the database up? check SUPABASE_URL or DATABASE_URL; `async-worker dev` starts a local stack"
-	nextStoreAt    = "is the database up at %s? check SUPABASE_URL or DATABASE_URL; `async-worker dev` starts a local stack"
-	nextAzure      = "is the storage account reachable? check AZURE_STORAGE_CONNECTION_STRING or AZURE_STORAGE_ACCOUNT; `async-worker dev` starts a local stack"
-	nextPermission = "check the key, login or role in the settings and its rights; async-worker check-config shows which setting is in force"
-	nextModel      = "is the model's service reachable? check OPENAI_BASE_URL and the key, or set LLM_PROVIDER=offline as the worker does"
+	nextOpen = "are the database and the storage account up? async-worker check-config shows where they " +
+		"should be; `async-worker dev` starts a local stack"
+	nextStore   = "is the database up? check SUPABASE_URL or DATABASE_URL; `async-worker dev` starts a local stack"
+	nextStoreAt = "is the database up at %s? check SUPABASE_URL or DATABASE_URL; `async-worker dev` starts a " +
+		"local stack"
+	nextAzure = "is the storage account reachable? check AZURE_STORAGE_CONNECTION_STRING or " +
+		"AZURE_STORAGE_ACCOUNT; `async-worker dev` starts a local stack"
+	nextPermission = "check the key, login or role in the settings and its rights; async-worker check-config shows " +
+		"which setting is in force"
+	nextModel = "is the model's service reachable? check OPENAI_BASE_URL and the key, or set LLM_PROVIDER=offline " +
+		"as the worker does"
 )
 
 // verdict is what follows from an error.
@@ -91,8 +96,11 @@ func judge(err error) verdict {
 	if _, ok := errors.AsType[*absentError](err); ok {
 		return verdict{exitFailed, next}
 	}
-	if e, ok := errors.AsType[*httpd.AddrError](err); ok && (is(syscall.EADDRINUSE) || is(syscall.EACCES)) { // others pass: an address that comes late
-		return verdict{exitConfig, "choose another HTTP_ADDR; who has this one: sudo ss -ltnp 'sport = :" + portOf(e.Addr) + "'"}
+	// others pass: an address that comes late
+	if e, ok := errors.AsType[*httpd.AddrError](err); ok && (is(syscall.EADDRINUSE) || is(syscall.EACCES)) {
+		return verdict{
+			exitConfig, "choose another HTTP_ADDR; who has this one: sudo ss -ltnp 'sport = :" + portOf(e.Addr) + "'",
+		}
 	}
 	if d, ok := errors.AsType[*diagnosis](err); ok {
 		return verdict{d.code(), ""}
@@ -108,7 +116,9 @@ func judge(err error) verdict {
 		return verdict{exitConfig, next}
 	}
 	if _, ok := errors.AsType[*task.Invalid](err); ok {
-		return verdict{exitUsage, "mend the message; docs/contract.md and docs/schemas/message.schema.json say what it may have"}
+		return verdict{
+			exitUsage, "mend the message; docs/contract.md and docs/schemas/message.schema.json say what it may have",
+		}
 	}
 	if r, ok := errors.AsType[*replay.Refusal](err); ok {
 		return verdict{exitFailed, r.Next}
@@ -126,23 +136,37 @@ func judge(err error) verdict {
 	case is(context.Canceled):
 		return verdict{exitInterrupted, ""}
 	case is(store.ErrUnexposed):
-		return verdict{exitConfig, "set DB_SCHEMA to one that it exposes; or let it expose this one (Supabase: Settings, API, exposed schemas; PostgREST: db-schemas)"}
+		return verdict{
+			exitConfig, "set DB_SCHEMA to one that it exposes; or let it expose this one (Supabase: Settings, API, " +
+				"exposed schemas; PostgREST: db-schemas)",
+		}
 	case is(store.ErrSchema):
-		return verdict{exitConfig, "apply it with: async-worker migrate (or paste the output of async-worker migrate --print into the Supabase editor)"}
+		return verdict{
+			exitConfig, "apply it with: async-worker migrate (or paste the output of async-worker migrate --print " +
+				"into the Supabase editor)",
+		}
 	case is(store.ErrLogin):
 		return verdict{exitPermission, nextPermission}
 	case is(store.ErrForbidden):
-		return verdict{exitPermission, "use a key whose client_id claim is this CLIENT_ID: docs/database.md says how to make one"}
+		return verdict{
+			exitPermission, "use a key whose client_id claim is this CLIENT_ID: docs/database.md says how to make one",
+		}
 	case is(store.ErrNotFound):
 		return verdict{exitFailed, "check the id and CLIENT_ID; async-worker jobs list shows what there is"}
 	case is(store.ErrConflict):
 		return verdict{exitFailed, "choose another id: the same id with another payload is another task"}
 	case is(store.ErrReplayed):
-		return verdict{exitFailed, "look at that job with async-worker jobs get; to do the task once more all the same: dlq replay --again, or jobs retry --force"}
+		return verdict{
+			exitFailed, "look at that job with async-worker jobs get; to do the task once more all the same: dlq " +
+				"replay --again, or jobs retry --force",
+		}
 	case is(store.ErrExhausted):
 		return verdict{exitFailed, "to begin its attempts again: async-worker jobs retry --force"}
 	case is(store.ErrNotFailed):
-		return verdict{exitFailed, "async-worker jobs get shows how it stands; to do a task again that is done, enqueue it with --force"}
+		return verdict{
+			exitFailed, "async-worker jobs get shows how it stands; to do a task again that is done, enqueue it " +
+				"with --force",
+		}
 	case is(store.ErrNotResendable):
 		return verdict{exitFailed, "async-worker webhooks list shows how it stands"}
 	case is(store.ErrDelivered):

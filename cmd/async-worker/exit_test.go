@@ -66,7 +66,8 @@ func TestExitCodes(t *testing.T) {
 		{&schema.LockedError{}, exitTemporary},
 		{&unknownTenantError{}, exitConfig},
 	} {
-		for _, err := range []error{c.err, &failure{"do", "next", c.err}, fmt.Errorf("wrapped: %w", c.err), errors.Join(c.err, errors.New("close"))} {
+		for _, err := range []error{c.err, &failure{"do", "next", c.err}, fmt.Errorf("wrapped: %w",
+			c.err), errors.Join(c.err, errors.New("close"))} {
 			if got := judge(err).code; got != c.code {
 				t.Errorf("%v: exit code %d, want %d", err, got, c.code)
 			}

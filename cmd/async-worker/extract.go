@@ -60,7 +60,8 @@ func nextExtract(err error) string {
 	if e, ok := errors.AsType[*taskerr.Error](err); ok && e.Class != taskerr.UnsupportedFormat {
 		return ""
 	}
-	return "async-worker extract reads PDF, DOCX, PPTX, XLSX, OpenDocument, RTF, EPUB, HTML, Markdown, CSV, e-mail, images and plain text"
+	return "async-worker extract reads PDF, DOCX, PPTX, XLSX, OpenDocument, RTF, EPUB, HTML, Markdown, CSV, e-mail, " +
+		"images and plain text"
 }
 
 // takeInput puts the standard input into a file, which remove takes away.
@@ -104,7 +105,8 @@ func (p *program) extract(cmd *cobra.Command, cfg config.Config, out format, fil
 	}
 	limits := extract.DefaultLimits
 	limits.Bytes = cfg.MaxBlobBytes
-	router, _ := app.ExtractorsWithin(cmd.Context(), cfg.StepTimeout, nil, cfg.ParserMemory) // without OCR, unread_pages says so
+	// without OCR, unread_pages says so
+	router, _ := app.ExtractorsWithin(cmd.Context(), cfg.StepTimeout, nil, cfg.ParserMemory)
 	if cfg.Extractor != config.ExtractorNative {
 		client, err := app.DoclingClient(cfg, cfg.CacheDir, slog.New(slog.DiscardHandler))
 		if err != nil {
@@ -129,14 +131,17 @@ func (p *program) extract(cmd *cobra.Command, cfg config.Config, out format, fil
 		fmt.Fprintln(p.stderr, printable(path+": "+warning))
 	}
 	if n := info.Properties["unread_pages"]; n != "" {
-		fmt.Fprintln(p.stderr, printable(fmt.Sprintf("%s: %s of %d pages have no text and could not be read by OCR (%s): page %s",
-			path, n, info.Pages, info.Properties["unread_reason"], info.Properties["unread_list"])))
+		fmt.Fprintln(p.stderr, printable(
+			fmt.Sprintf("%s: %s of %d pages have no text and could not be read by OCR (%s): page %s",
+				path, n, info.Pages, info.Properties["unread_reason"], info.Properties["unread_list"])))
 	}
 	if n := info.Properties["unread_attachments"]; n != "" {
-		fmt.Fprintln(p.stderr, printable(fmt.Sprintf("%s: %s attachments or parts could not be read: %s", path, n, info.Properties["unread_attachments_list"])))
+		fmt.Fprintln(p.stderr, printable(fmt.Sprintf("%s: %s attachments or parts could not be read: %s", path, n,
+			info.Properties["unread_attachments_list"])))
 	}
 	if p.terminal(p.stdout) {
-		fmt.Fprintf(p.stderr, "\n%s: %s by %s, %d pages, %d characters\n", path, info.Format, info.Extractor, info.Pages, info.Characters)
+		fmt.Fprintf(p.stderr, "\n%s: %s by %s, %d pages, %d characters\n", path, info.Format, info.Extractor,
+			info.Pages, info.Characters)
 	}
 	return nil
 }

@@ -61,7 +61,8 @@ func (e *goesOnError) next() string {
 		quoted[i] = shellQuoted(id)
 	}
 	list := strings.Join(quoted, " ") + suffix
-	return "the jobs go on; follow them again, or stop them, with\nasync-worker jobs watch " + list + "\nasync-worker jobs cancel " + list
+	return "the jobs go on; follow them again, or stop them, with\nasync-worker jobs watch " + list +
+		"\nasync-worker jobs cancel " + list
 }
 
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+,=-]+$`)

@@ -41,7 +41,8 @@ func TestPlainLinesFollowAJobToItsEnd(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		r.happen("b", job.Failed, store.JobEvent{Stage: "parsing", Message: "damaged"})
-		r.happen("a", job.Succeeded, store.JobEvent{Stage: "finalizing", Progress: 100}, store.JobEvent{Stage: "finalizing", Progress: 100, Message: "done"})
+		r.happen("a", job.Succeeded, store.JobEvent{Stage: "finalizing", Progress: 100},
+			store.JobEvent{Stage: "finalizing", Progress: 100, Message: "done"})
 		if err := end(); !errors.Is(err, errUnsuccessful) {
 			t.Errorf("got %v, want %v", err, errUnsuccessful)
 		}
@@ -54,7 +55,10 @@ func TestPlainLinesFollowAJobToItsEnd(t *testing.T) {
 				b = append(b, line)
 			}
 		}
-		want := []string{"a   10%  fetching_source", "a   20%  parsing", "a   30%  embedding", "a  100%  finalizing", "a  100%  finalizing          done", "a  succeeded"}
+		want := []string{
+			"a   10%  fetching_source", "a   20%  parsing", "a   30%  embedding", "a  100%  finalizing",
+			"a  100%  finalizing          done", "a  succeeded",
+		}
 		if strings.Join(a, "\n") != strings.Join(want, "\n") {
 			t.Errorf("lines of a: %q, want %q", a, want)
 		}
@@ -101,7 +105,8 @@ func TestWatchStopsWhenTold(t *testing.T) {
 		end := start(ctx, watched("a"), &bytes.Buffer{}, "a")
 		time.Sleep(time.Minute)
 		cancel()
-		if v := judge(end()); v.code != exitInterrupted || !strings.Contains(v.next, "the jobs go on") || !strings.Contains(v.next, "jobs watch a\n") {
+		if v := judge(end()); v.code != exitInterrupted || !strings.Contains(v.next, "the jobs go on") ||
+			!strings.Contains(v.next, "jobs watch a\n") {
 			t.Errorf("got %+v", v)
 		}
 	})
@@ -109,7 +114,8 @@ func TestWatchStopsWhenTold(t *testing.T) {
 
 func TestShellQuoted(t *testing.T) {
 	t.Parallel()
-	for word, want := range map[string]string{"report-7.2": "report-7.2", "a b": "'a b'", "it's": `'it'\''s'`, "$(rm)": "'$(rm)'", "x\x1b[1m": "'x[1m'", "": "''"} {
+	for word, want := range map[string]string{"report-7.2": "report-7.2", "a b": "'a b'", "it's": `'it'\''s'`,
+		"$(rm)": "'$(rm)'", "x\x1b[1m": "'x[1m'", "": "''"} {
 		if got := shellQuoted(word); got != want {
 			t.Errorf("%q: %s, want %s", word, got, want)
 		}
@@ -162,7 +168,8 @@ func TestBars(t *testing.T) {
 	if !errors.Is(err, errUnsuccessful) {
 		t.Errorf("got %v", err)
 	}
-	for _, want := range []string{"a.pdf", "100", "succeeded after 3.21s", "bad", "failed: INGEST_CORRUPTION_DETECTED", "\x1b[32m", "\nbad failed: INGEST_CORRUPTION_DETECTED: broken [31mfile really\n"} {
+	for _, want := range []string{"a.pdf", "100", "succeeded after 3.21s", "bad", "failed: INGEST_CORRUPTION_DETECTED",
+		"\x1b[32m", "\nbad failed: INGEST_CORRUPTION_DETECTED: broken [31mfile really\n"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in %q", want, out.String())
 		}

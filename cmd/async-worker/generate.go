@@ -16,7 +16,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/config"
 )
 
-// newGenerateCommand makes what a package carries besides the program. It is hidden: packagers need it, operators don't.
+// newGenerateCommand makes what a package carries besides the program. It is hidden: packagers need it, operators
+// don't.
 func (p *program) newGenerateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "generate", Short: "Make the manual pages and the example environment file", Hidden: true,
@@ -64,7 +65,9 @@ func writeManual(root *cobra.Command, folder, date string) error {
 	}
 	root.DisableAutoGenTag = true
 	source := "async-worker " + app.Version
-	err := doc.GenManTree(root, &doc.GenManHeader{Section: "1", Date: &at, Source: source, Manual: "async-worker"}, folder)
+	err := doc.GenManTree(root, &doc.GenManHeader{
+		Section: "1", Date: &at, Source: source, Manual: "async-worker",
+	}, folder)
 	if err != nil {
 		return fmt.Errorf("write the manual pages: %w", err)
 	}

@@ -39,7 +39,8 @@ func groupCommands(root *cobra.Command) {
 		&cobra.Group{ID: aboutMachine, Title: "This machine"},
 	)
 	for group, names := range map[string][]string{
-		aboutTasks:   {"enqueue", "ask", "summarize", "search", "documents", "jobs", "dlq", "queue", "webhooks", "extract"},
+		aboutTasks: {"enqueue", "ask", "summarize", "search", "documents", "jobs", "dlq", "queue", "webhooks",
+			"extract"},
 		aboutWorker:  {"run", "status", "reload", "check-config", "doctor", "migrate", "token"},
 		aboutMachine: {"tenant", "dev"},
 	} {
@@ -180,7 +181,8 @@ func flagName(f *pflag.Flag) string {
 		name = "-" + f.Shorthand + ", --" + f.Name
 	}
 	value := map[string]string{
-		"bool": "", "int": "N", "int64": "N", "uint64": "N", "duration": "TIME", "format": "FORMAT", "age": "AGE", "rate": "RATE", "string": "TEXT", "stringSlice": "LIST", "stringArray": "TEXT",
+		"bool": "", "int": "N", "int64": "N", "uint64": "N", "duration": "TIME", "format": "FORMAT", "age": "AGE",
+		"rate": "RATE", "string": "TEXT", "stringSlice": "LIST", "stringArray": "TEXT",
 	}[f.Value.Type()]
 	if f.Annotations[subjectOf] != nil {
 		value = "VALUE"
@@ -226,7 +228,8 @@ func wrapped(text string, width int) (lines []string) {
 		}
 	}()
 	text = aCommand.ReplaceAllStringFunc(text, func(command string) string {
-		return strings.ReplaceAll(strings.TrimRight(command, " "), " ", glued) + command[len(strings.TrimRight(command, " ")):]
+		return strings.ReplaceAll(strings.TrimRight(command, " "), " ", glued) +
+			command[len(strings.TrimRight(command, " ")):]
 	})
 	line := ""
 	for word := range strings.FieldsSeq(text) {

@@ -124,7 +124,10 @@ func printStory(w io.Writer, s jobStory) error {
 	if len(s.Events) > 0 {
 		var rows [][]string
 		for _, e := range s.Events {
-			rows = append(rows, []string{strconv.FormatInt(e.Seq, 10), when(e.At), strconv.Itoa(e.Attempt), strconv.Itoa(e.Progress) + "%", e.Stage, shorten(told(e), 80)})
+			rows = append(rows, []string{
+				strconv.FormatInt(e.Seq, 10), when(e.At), strconv.Itoa(e.Attempt), strconv.Itoa(e.Progress) + "%",
+				e.Stage, shorten(told(e), 80),
+			})
 		}
 		fmt.Fprintln(w)
 		if err := table(w, []string{"EVENT", "AT", "TRY", "DONE", "STAGE", "MESSAGE"}, rows); err != nil {
@@ -135,7 +138,9 @@ func printStory(w io.Writer, s jobStory) error {
 		return nil
 	}
 	fmt.Fprintln(w)
-	return table(w, []string{"WEBHOOK", "STATUS", "TRIES", "ANSWER", "NEXT", "DELIVERED", "URL", "ERROR"}, deliveryRows(s.Deliveries))
+	return table(w, []string{
+		"WEBHOOK", "STATUS", "TRIES", "ANSWER", "NEXT", "DELIVERED", "URL", "ERROR",
+	}, deliveryRows(s.Deliveries))
 }
 
 func deliveryRows(ds []store.DeliveryStatus) [][]string {
@@ -151,7 +156,10 @@ func deliveryRows(ds []store.DeliveryStatus) [][]string {
 		if d.Status == store.DeliveryPending {
 			next = whenever(d.NextAttemptAt)
 		}
-		rows = append(rows, []string{d.ID, d.Status, strconv.Itoa(d.Attempts), answer, next, whenever(d.DeliveredAt), shorten(d.URL, 80), trouble})
+		rows = append(rows, []string{
+			d.ID, d.Status, strconv.Itoa(d.Attempts), answer, next, whenever(d.DeliveredAt), shorten(d.URL, 80),
+			trouble,
+		})
 	}
 	return rows
 }
@@ -212,11 +220,13 @@ message is dropped when it comes.`,
 						jobs = append(jobs, j)
 						noted[id] = unknown
 						continue
-					case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrTerminal): // the others are still to be canceled
+					// the others are still to be canceled
+					case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrTerminal):
 						refused = append(refused, &failure{"cancel job " + strconv.Quote(id), nextStore, err})
 						continue
 					}
-					return errors.Join(p.printCanceled(out, jobs, noted), errors.Join(refused...), &failure{"cancel job " + strconv.Quote(id), nextStore, err})
+					return errors.Join(p.printCanceled(out, jobs, noted), errors.Join(refused...),
+						&failure{"cancel job " + strconv.Quote(id), nextStore, err})
 				}
 				return errors.Join(p.printCanceled(out, jobs, noted), errors.Join(refused...))
 			})

@@ -56,9 +56,11 @@ database is asked every two seconds: what comes and goes in between isn't seen; 
 		}),
 	}
 	addOutput(cmd, &out)
-	cmd.Flags().StringVar(&f.Status, "status", "", "only jobs in this state: pending, running, succeeded, failed, canceled")
+	cmd.Flags().StringVar(&f.Status, "status", "",
+		"only jobs in this state: pending, running, succeeded, failed, canceled")
 	cmd.Flags().StringVar(&f.Type, "type", "", "only jobs of this type, e.g. ingest")
-	cmd.Flags().StringVar(&before, "before", "", "only jobs created before this time, e.g. 2026-03-01T12:00:00Z; for the next page")
+	cmd.Flags().StringVar(&before, "before", "",
+		"only jobs created before this time, e.g. 2026-03-01T12:00:00Z; for the next page")
 	cmd.Flags().IntVarP(&f.Limit, "limit", "n", 50, "how many at most, 1 to 1000")
 	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "show what changes, until Ctrl-C")
 	addSettings(cmd, storeOnly)
@@ -76,7 +78,8 @@ func jobTable(w io.Writer, jobs []store.Job) error {
 	items := make([]item, 0, len(jobs))
 	for _, j := range jobs {
 		items = append(items, item{[]string{
-			j.ID, j.Type, standing(j), strconv.Itoa(j.Progress) + "%", fmt.Sprintf("%d/%d", j.Attempts, j.MaxAttempts), when(j.CreatedAt), documentOf(j),
+			j.ID, j.Type, standing(j), strconv.Itoa(j.Progress) + "%", fmt.Sprintf("%d/%d", j.Attempts, j.MaxAttempts),
+			when(j.CreatedAt), documentOf(j),
 		}, trouble(j)})
 	}
 	return listing(w, []string{"ID", "TYPE", "STATE", "DONE", "TRIES", "CREATED", "DOCUMENT"}, items)

@@ -89,7 +89,8 @@ func (w listWatch) look(ctx context.Context, before []store.Job) (now, changed [
 	return now, changed, nil
 }
 
-// left are the jobs that the filter's state leaves out now. One that newer jobs have pushed off the list has not changed.
+// left are the jobs that the filter's state leaves out now. One that newer jobs have pushed off the list has not
+// changed.
 func (w listWatch) left(ctx context.Context, before, now []store.Job) (left []store.Job, err error) {
 	if w.filter.Status == "" {
 		return nil, nil
@@ -174,7 +175,8 @@ func (l jobLog) list(jobs []store.Job) error { return jobTable(l.w, jobs) }
 
 func (l jobLog) change(_, changed []store.Job) error {
 	for _, j := range changed {
-		line := printable(fmt.Sprintf("%s  %s  %s  %s  %d%%  %d/%d  %s", j.UpdatedAt.Local().Format(time.TimeOnly), j.ID, j.Type,
+		line := printable(fmt.Sprintf("%s  %s  %s  %s  %d%%  %d/%d  %s", j.UpdatedAt.Local().Format(time.TimeOnly),
+			j.ID, j.Type,
 			standing(j), j.Progress, j.Attempts, j.MaxAttempts, documentOf(j)))
 		if _, err := fmt.Fprintln(l.w, strings.TrimRight(runewidth.Truncate(line, page, "…"), " ")); err != nil {
 			return err

@@ -30,7 +30,8 @@ func watchList(ctx context.Context, r store.Reader, f store.JobFilter, d listDis
 	}
 }
 
-// paper is what a goroutine writes on and another reads: the race detector does not know that a bubble's clock orders them.
+// paper is what a goroutine writes on and another reads: the race detector does not know that a bubble's clock orders
+// them.
 type paper struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -70,7 +71,8 @@ func TestListWatchPrintsWhatChanged(t *testing.T) {
 		r, out := watched("a", "b"), &paper{}
 		interrupt := watchList(t.Context(), r, store.JobFilter{Limit: 50}, jobLog{out})
 		synctest.Wait()
-		if lines := strings.Split(out.String(), "\n"); len(lines) != 4 || !strings.HasPrefix(lines[0], "ID ") || !strings.HasPrefix(lines[1], "a ") {
+		if lines := strings.Split(out.String(), "\n"); len(lines) != 4 || !strings.HasPrefix(lines[0], "ID ") ||
+			!strings.HasPrefix(lines[1], "a ") {
 			t.Errorf("the list: %q", out.String())
 		}
 		if got := next(out); got != "" {
@@ -137,7 +139,8 @@ func TestListWatchBearsTroubleForAWhile(t *testing.T) {
 	trouble := taskerr.Errorf(taskerr.TransientStorage, "connection refused")
 	synctest.Test(t, func(t *testing.T) {
 		r, out := watched("a"), &paper{}
-		if err := newListWatch(&rows{fail: trouble}, store.JobFilter{}).run(t.Context(), jobLog{out}); !errors.Is(err, trouble) || out.String() != "" {
+		if err := newListWatch(&rows{fail: trouble}, store.JobFilter{}).run(t.Context(), jobLog{out}); !errors.Is(err,
+			trouble) || out.String() != "" {
 			t.Errorf("at first: %v, %q", err, out.String())
 		}
 		ended := make(chan error, 1)
@@ -165,7 +168,8 @@ func TestListOnAScreen(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(out.String(), "\n")
-	if len(lines) != 4 || !strings.HasPrefix(lines[0], "\x1b[H\x1b[2JID") || !strings.HasPrefix(lines[1], "good") || lines[2] != "… and more: async-worker jobs list show…" {
+	if len(lines) != 4 || !strings.HasPrefix(lines[0], "\x1b[H\x1b[2JID") || !strings.HasPrefix(lines[1], "good") ||
+		lines[2] != "… and more: async-worker jobs list show…" {
 		t.Errorf("drawn: %q", lines)
 	}
 	for _, line := range lines {
@@ -181,9 +185,11 @@ func TestJobsListWatch(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	printed := make(chan string, 10)
 	var errOut bytes.Buffer
-	p := &program{env: testEnv(), stdin: strings.NewReader(""), stdout: writerFunc(func(b []byte) { printed <- string(b) }), stderr: &errOut, open: func(_ context.Context, cfg config.Config, _ *slog.Logger, _ app.Needs) (*app.Tenant, error) {
-		return &app.Tenant{Config: cfg, Store: someRows()}, nil
-	}}
+	p := &program{env: testEnv(), stdin: strings.NewReader(""),
+		stdout: writerFunc(func(b []byte) { printed <- string(b) }), stderr: &errOut,
+		open: func(_ context.Context, cfg config.Config, _ *slog.Logger, _ app.Needs) (*app.Tenant, error) {
+			return &app.Tenant{Config: cfg, Store: someRows()}, nil
+		}}
 	code := make(chan int, 1)
 	go func() { code <- p.run(ctx, []string{"jobs", "list", "--status", "failed", "--watch", "-o", "json"}) }()
 	if got := ids(t, <-printed); got != "bad" {

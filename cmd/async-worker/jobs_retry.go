@@ -31,7 +31,8 @@ another job. To do the task as a new job, or with a mended message, see async-wo
 						letters = append(letters, letter)
 					}
 					if err != nil {
-						return errors.Join(p.printRetried(out, jobs), &failure{"retry job " + strconv.Quote(id), nextOpen, err})
+						return errors.Join(p.printRetried(out, jobs),
+							&failure{"retry job " + strconv.Quote(id), nextOpen, err})
 					}
 					jobs = append(jobs, j)
 				}
@@ -42,7 +43,8 @@ another job. To do the task as a new job, or with a mended message, see async-wo
 			})
 		}),
 	}
-	cmd.Flags().BoolVar(&force, "force", false, "begin its attempts again, whatever it used, and although it was replayed")
+	cmd.Flags().BoolVar(&force, "force", false,
+		"begin its attempts again, whatever it used, and although it was replayed")
 	cmd.Flags().BoolVar(&rowsOnly, "rows-only", false, "leave the copies of its dead letter on the dead-letter queue")
 	addOutput(cmd, &out)
 	addSettings(cmd, replayNeeds)
@@ -64,7 +66,8 @@ func (p *program) printRetried(out format, jobs []store.Job) error {
 		return printJSON(p.stdout, orEmpty(jobs))
 	}
 	for _, j := range jobs {
-		fmt.Fprintln(p.stdout, printable(fmt.Sprintf("%s is queued again, with %d of %d attempts used", j.ID, j.Attempts, j.MaxAttempts)))
+		fmt.Fprintln(p.stdout, printable(fmt.Sprintf("%s is queued again, with %d of %d attempts used", j.ID,
+			j.Attempts, j.MaxAttempts)))
 	}
 	return nil
 }

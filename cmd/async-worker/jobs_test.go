@@ -20,22 +20,31 @@ func someRows() *rows {
 	return &rows{
 		jobs: []store.Job{
 			{
-				ID: "good", ClientID: "southhaven", Type: "ingest", Status: "succeeded", Stage: "finalizing", Progress: 100, Attempts: 1, MaxAttempts: 3,
-				Payload: json.RawMessage(`{"filename":"a.pdf"}`), Result: json.RawMessage(`{"chunks":7}`), CreatedAt: noon, StartedAt: &started, CompletedAt: &done,
+				ID: "good", ClientID: "southhaven", Type: "ingest", Status: "succeeded", Stage: "finalizing",
+				Progress: 100, Attempts: 1, MaxAttempts: 3,
+				Payload: json.RawMessage(`{"filename":"a.pdf"}`), Result: json.RawMessage(`{"chunks":7}`),
+				CreatedAt: noon, StartedAt: &started, CompletedAt: &done,
 			},
 			{
-				ID: "bad", Type: "ingest", Status: "failed", Stage: "parsing", Progress: 12, Attempts: 3, MaxAttempts: 3, CreatedAt: noon,
-				ErrorCode: "INGEST_CORRUPTION_DETECTED", ErrorMessage: "broken \x1b[31mfile\nreally", Payload: json.RawMessage(`{}`),
+				ID: "bad", Type: "ingest", Status: "failed", Stage: "parsing", Progress: 12, Attempts: 3,
+				MaxAttempts: 3, CreatedAt: noon,
+				ErrorCode: "INGEST_CORRUPTION_DETECTED", ErrorMessage: "broken \x1b[31mfile\nreally",
+				Payload: json.RawMessage(`{}`),
 			},
 			{ID: "busy", Type: "ingest", Status: "running", Stage: "embedding", Progress: 60, CreatedAt: noon},
 		},
 		events: map[string][]store.JobEvent{
-			"good": {{Seq: 1, JobID: "good", At: noon, Stage: "parsing", Progress: 12, Attempt: 1, Message: "page 1 of 9"}},
+			"good": {{Seq: 1, JobID: "good", At: noon, Stage: "parsing", Progress: 12, Attempt: 1,
+				Message: "page 1 of 9"}},
 		},
-		deliveries: []store.DeliveryStatus{{ID: "msg_1", URL: "https://x.example/h", Status: "pending", Attempts: 2, ResponseStatus: &status, LastError: &trouble}},
+		deliveries: []store.DeliveryStatus{
+			{ID: "msg_1", URL: "https://x.example/h", Status: "pending", Attempts: 2, ResponseStatus: &status,
+				LastError: &trouble},
+		},
 		letters: []store.DeadLetter{{
-			ID: "d1", JobID: "bad", TaskType: "ingest", Reason: "permanent", ErrorClass: "corruption_detected", ErrorMessage: "broken",
-			Attempts: 3, Original: "{\"task_id\":\n\"bad\x1b]0;\"}", CreatedAt: noon,
+			ID: "d1", JobID: "bad", TaskType: "ingest", Reason: "permanent", ErrorClass: "corruption_detected",
+			ErrorMessage: "broken",
+			Attempts:     3, Original: "{\"task_id\":\n\"bad\x1b]0;\"}", CreatedAt: noon,
 		}},
 	}
 }
@@ -48,8 +57,10 @@ func TestJobsList(t *testing.T) {
 		t.Errorf("control characters of a row reached the terminal: %q", r.out)
 	}
 	scan := someRows()
-	scan.jobs[0].Result = json.RawMessage(`{"chunks":0,"warnings":["3 of 3 pages have no text","nothing can be found"]}`)
-	invoke(t, app.Tenant{Store: scan}, testEnv(), "", "jobs", "list").want(t, exitOK, "succeeded", "! 3 of 3 pages have no text; nothing can be found")
+	scan.jobs[0].Result = json.RawMessage(
+		`{"chunks":0,"warnings":["3 of 3 pages have no text","nothing can be found"]}`)
+	invoke(t, app.Tenant{Store: scan}, testEnv(), "", "jobs", "list").want(t, exitOK, "succeeded",
+		"! 3 of 3 pages have no text; nothing can be found")
 	invoke(t, app.Tenant{Store: scan}, testEnv(), "", "jobs", "get", "good").want(t, exitOK, "warnings", "3 of 3 pages")
 	invoke(t, app.Tenant{Store: scan}, testEnv(), "", "jobs", "watch", "good").want(t, exitOK, ", but: 3 of 3 pages")
 	var jobs []store.Job
@@ -73,29 +84,36 @@ func TestJobsGet(t *testing.T) {
 		Deliveries []store.DeliveryStatus `json:"webhook_deliveries"`
 	}
 	r = invoke(t, app.Tenant{Store: someRows()}, testEnv(), "", "jobs", "get", "good", "-o", "json")
-	if err := json.Unmarshal([]byte(r.out), &story); err != nil || story.ID != "good" || len(story.Events) != 1 || len(story.Deliveries) != 1 {
+	if err := json.Unmarshal([]byte(r.out), &story); err != nil || story.ID != "good" || len(story.Events) != 1 ||
+		len(story.Deliveries) != 1 {
 		t.Errorf("%v: %s", err, r.out)
 	}
-	invoke(t, app.Tenant{Store: someRows()}, testEnv(), "", "jobs", "get", "ghost").want(t, exitFailed, `"ghost"`, "not found", "jobs list")
+	invoke(t, app.Tenant{Store: someRows()}, testEnv(), "", "jobs", "get", "ghost").want(t, exitFailed, `"ghost"`,
+		"not found", "jobs list")
 }
 
 func TestJobsCancel(t *testing.T) {
 	t.Parallel()
 	s := someRows()
-	invoke(t, app.Tenant{Store: s}, testEnv(), "", "jobs", "cancel", "typo", "busy").want(t, exitFailed, "busy is running and was asked to stop", "typo", "not found", "--in-advance")
+	invoke(t, app.Tenant{Store: s}, testEnv(), "", "jobs", "cancel", "typo", "busy").want(t, exitFailed,
+		"busy is running and was asked to stop", "typo", "not found", "--in-advance")
 	if len(s.canceled) != 1 || s.canceled[0] != "busy" {
 		t.Errorf("asked for %v", s.canceled)
 	}
-	invoke(t, app.Tenant{Store: s}, testEnv(), "", "jobs", "cancel", "--in-advance", "early").want(t, exitOK, "early is not known yet; noted")
-	invoke(t, app.Tenant{Store: s}, testEnv(), "", "jobs", "cancel", "good").want(t, exitFailed, "already over", "jobs get")
+	invoke(t, app.Tenant{Store: s}, testEnv(), "", "jobs", "cancel", "--in-advance", "early").want(t, exitOK,
+		"early is not known yet; noted")
+	invoke(t, app.Tenant{Store: s}, testEnv(), "", "jobs", "cancel", "good").want(t, exitFailed, "already over",
+		"jobs get")
 }
 
 func TestDeadLetters(t *testing.T) {
 	t.Parallel()
-	invoke(t, app.Tenant{Store: someRows()}, testEnv(), "", "dlq", "list").want(t, exitOK, "d1", "bad", "corruption_detected", "permanent")
+	invoke(t, app.Tenant{Store: someRows()}, testEnv(), "", "dlq", "list").want(t, exitOK, "d1", "bad",
+		"corruption_detected", "permanent")
 	r := invoke(t, app.Tenant{Store: someRows()}, testEnv(), "", "dlq", "show", "d1")
 	r.want(t, exitOK, "original message:\n{\"task_id\":\n\"bad]0;\"}")
-	invoke(t, app.Tenant{Store: someRows()}, testEnv(), "", "dlq", "show", "d1", "-o", "json").want(t, exitOK, `"original_message"`)
+	invoke(t, app.Tenant{Store: someRows()}, testEnv(), "", "dlq", "show", "d1", "-o", "json").want(t, exitOK,
+		`"original_message"`)
 	invoke(t, app.Tenant{Store: someRows()}, testEnv(), "", "dlq", "show", "d2").want(t, exitFailed, "not found")
 }
 
@@ -109,11 +127,13 @@ func TestStoreTroubles(t *testing.T) {
 	}{
 		{store.ErrSchema, exitConfig, "async-worker migrate"},
 		{store.ErrForbidden, exitPermission, "client_id claim"},
-		{taskerr.Errorf(taskerr.TransientStorage, "connection refused"), exitUnavailable, "check SUPABASE_URL or DATABASE_URL"},
+		{taskerr.Errorf(taskerr.TransientStorage, "connection refused"), exitUnavailable,
+			"check SUPABASE_URL or DATABASE_URL"},
 		{taskerr.Errorf(taskerr.NetworkTimeout, "too slow"), exitTemporary, "check SUPABASE_URL or DATABASE_URL"},
 	} {
 		for _, args := range []string{"jobs list", "jobs get x", "dlq list", "search x"} {
-			r := invoke(t, app.Tenant{Store: &rows{fail: c.err}, Embedder: oneVector{}}, testEnv(), "", strings.Fields(args)...)
+			r := invoke(t, app.Tenant{Store: &rows{fail: c.err}, Embedder: oneVector{}}, testEnv(), "",
+				strings.Fields(args)...)
 			r.want(t, c.code, c.text, "what to do:")
 		}
 	}
@@ -129,12 +149,14 @@ func (oneVector) Embed(_ context.Context, in []string) (llm.Embeddings, error) {
 func TestSearch(t *testing.T) {
 	t.Parallel()
 	s := &rows{hits: []store.Hit{
-		{Filename: "a.pdf", DocumentSet: "reports", Pages: []int{3, 4}, HeadingPath: []string{"Results", "Revenue"}, Content: "it\ngrew\x07 " + strings.Repeat("x", 400), Score: 0.0325, Similarity: 0.5, Matched: true},
+		{Filename: "a.pdf", DocumentSet: "reports", Pages: []int{3, 4}, HeadingPath: []string{"Results", "Revenue"},
+			Content: "it\ngrew\x07 " + strings.Repeat("x", 400), Score: 0.0325, Similarity: 0.5, Matched: true},
 		{Filename: "b.md", Content: "short"},
 	}}
 	parts := app.Tenant{Store: s, Embedder: oneVector{}}
 	r := invoke(t, parts, testEnv(), "", "search", "annual", "growth", "--set", "reports", "-n", "2")
-	r.want(t, exitOK, "1. a.pdf · pages 3-4 · Results › Revenue", "score 0.0325", "it grew xx", "2. b.md\n", "similarity 0.00, by meaning only, set")
+	r.want(t, exitOK, "1. a.pdf · pages 3-4 · Results › Revenue", "score 0.0325", "it grew xx", "2. b.md\n",
+		"similarity 0.00, by meaning only, set")
 	if strings.Contains(r.out, "Nothing has a word") || strings.Count(r.out, "by meaning only") != 1 {
 		t.Errorf("one of two matches: %s", r.out)
 	}
@@ -146,20 +168,28 @@ func TestSearch(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.out), &hits); err != nil || len(hits) != 2 {
 		t.Errorf("%v: %s", err, r.out)
 	}
-	invoke(t, app.Tenant{Store: &rows{}, Embedder: oneVector{}}, testEnv(), "", "search", "x").want(t, exitOK, "Nothing found.")
-	neighbours := app.Tenant{Store: &rows{hits: []store.Hit{{Filename: "b.md", Content: "short"}}}, Embedder: oneVector{}}
-	invoke(t, neighbours, testEnv(), "", "search", "x").want(t, exitOK, "Nothing has a word of the query. These are the nearest by meaning:\n1. b.md")
+	invoke(t, app.Tenant{Store: &rows{}, Embedder: oneVector{}}, testEnv(), "", "search", "x").want(t, exitOK,
+		"Nothing found.")
+	neighbours := app.Tenant{
+		Store: &rows{hits: []store.Hit{{Filename: "b.md", Content: "short"}}}, Embedder: oneVector{},
+	}
+	invoke(t, neighbours, testEnv(), "", "search", "x").want(t, exitOK,
+		"Nothing has a word of the query. These are the nearest by meaning:\n1. b.md")
 	invoke(t, parts, testEnv(), "", "search", " ").want(t, exitUsage, "empty")
-	invoke(t, parts, testEnv(), "", "search", "-draft notice").want(t, exitUsage, "unknown shorthand flag", "goes behind --")
+	invoke(t, parts, testEnv(), "", "search", "-draft notice").want(t, exitUsage, "unknown shorthand flag",
+		"goes behind --")
 	invoke(t, parts, testEnv(), "", "search", "--", "-draft notice").want(t, exitOK, "1. a.pdf")
 }
 
 // A job that is over needs no waiting.
 func TestWatchOfWhatIsOver(t *testing.T) {
 	t.Parallel()
-	invoke(t, app.Tenant{Store: someRows()}, testEnv(), "", "jobs", "watch", "good").want(t, exitOK, "parsing", "page 1 of 9", "succeeded after 3.21s")
-	invoke(t, app.Tenant{Store: someRows()}, testEnv(), "", "jobs", "watch", "good", "bad").want(t, exitFailed, "succeeded", "failed: INGEST_CORRUPTION_DETECTED: broken [31mfile really")
-	invoke(t, app.Tenant{Store: someRows()}, testEnv(), "", "jobs", "watch", "ghost").want(t, exitFailed, "not found", "what to do")
+	invoke(t, app.Tenant{Store: someRows()}, testEnv(), "", "jobs", "watch", "good").want(t, exitOK, "parsing",
+		"page 1 of 9", "succeeded after 3.21s")
+	invoke(t, app.Tenant{Store: someRows()}, testEnv(), "", "jobs", "watch", "good", "bad").want(t, exitFailed,
+		"succeeded", "failed: INGEST_CORRUPTION_DETECTED: broken [31mfile really")
+	invoke(t, app.Tenant{Store: someRows()}, testEnv(), "", "jobs", "watch", "ghost").want(t, exitFailed, "not found",
+		"what to do")
 	r := invoke(t, app.Tenant{Store: someRows()}, testEnv(), "", "jobs", "watch", "good", "-o", "json")
 	if r.want(t, exitOK); !strings.HasPrefix(r.out, `{"event":`) || !strings.Contains(r.out, "\n"+`{"job":`) {
 		t.Errorf("%s", r.out)

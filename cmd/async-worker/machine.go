@@ -21,8 +21,8 @@ const tenantsDir = "etc/async-worker"
 const (
 	// asRoot is what to do about what only root may do.
 	asRoot = "run it as root (sudo)"
-	// asOperator is what to do about files that operators may read, too: one of the groups has the settings, the other the
-	// credentials.
+	// asOperator is what to do about files that operators may read, too: one of the groups has the settings, the other
+	// the credentials.
 	asOperator = asRoot + ", or as a member of the groups " + tenants.Readers + " and " + tenants.Operators
 )
 
@@ -31,7 +31,8 @@ func addTenant(cmd *cobra.Command) {
 	if cmd.Name() == "migrate" {
 		return
 	}
-	cmd.Flags().String("tenant", "", "the tenant of this machine whose settings are used (as root or an operator); default: the only one")
+	cmd.Flags().String("tenant", "", "the tenant of this machine whose settings are used (as root or an operator); "+
+		"default: the only one")
 	_ = cmd.RegisterFlagCompletionFunc("tenant", completeTenants) // it was added just now
 	if cmd.Flags().Lookup("root") == nil {
 		addRoot(cmd, new(string))
@@ -40,8 +41,8 @@ func addTenant(cmd *cobra.Command) {
 }
 
 // asTenant takes over the settings that systemd gives a tenant's unit: of the tenant that --tenant names, or, for a
-// command that can't do without one, of the only one of this machine, where the environment doesn't say what to use. The
-// daemon itself is told everything by its unit.
+// command that can't do without one, of the only one of this machine, where the environment doesn't say what to use.
+// The daemon itself is told everything by its unit.
 func (p *program) asTenant(cmd *cobra.Command, groups config.Group) error {
 	flag := cmd.Flags().Lookup("tenant")
 	if flag == nil || p.taken {
@@ -66,7 +67,8 @@ func (p *program) asTenant(cmd *cobra.Command, groups config.Group) error {
 	case len(names) == 1:
 		return p.takeSettings(cmd, root, names[0])
 	case len(names) > 1:
-		return badUsage("say which with --tenant: "+strings.Join(names, ", "), "this machine has %d tenants", len(names))
+		return badUsage("say which with --tenant: "+strings.Join(names, ", "), "this machine has %d tenants",
+			len(names))
 	}
 	return nil
 }
@@ -86,7 +88,8 @@ func needsTenant(cmd *cobra.Command, groups config.Group) bool {
 
 // connected says whether the environment names a tenant or its services.
 func (p *program) connected() bool {
-	for _, name := range []string{"CLIENT_ID", "DATABASE_URL", "SUPABASE_URL", "AZURE_STORAGE_CONNECTION_STRING", "AZURE_STORAGE_ACCOUNT"} {
+	for _, name := range []string{"CLIENT_ID", "DATABASE_URL", "SUPABASE_URL", "AZURE_STORAGE_CONNECTION_STRING",
+		"AZURE_STORAGE_ACCOUNT"} {
 		if p.getenv(name) != "" || p.getenv(name+"_FILE") != "" {
 			return true
 		}
@@ -101,7 +104,10 @@ func namesOn(root string) (names []string, err error) {
 		return err
 	})
 	if errors.Is(err, fs.ErrPermission) {
-		return nil, &failure{"look at the tenants of this machine", asOperator + ", or set the settings in the environment", &deniedError{err}}
+		return nil, &failure{
+			"look at the tenants of this machine", asOperator + ", or set the settings in the environment",
+			&deniedError{err},
+		}
 	}
 	return names, err
 }
@@ -117,10 +123,12 @@ func (e *unknownTenantError) Error() string {
 // container, it is only a name.
 func (p *program) takeNamed(cmd *cobra.Command, root, name string) error {
 	if name == "" || strings.ContainsAny(name, "/.") {
-		return badUsage("it is the name after the @ of its unit, as in async-worker@southhaven", "--tenant: %q is no tenant's name", name)
+		return badUsage("it is the name after the @ of its unit, as in async-worker@southhaven",
+			"--tenant: %q is no tenant's name", name)
 	}
 	if given := cmd.Flags().Lookup("client-id"); given != nil && given.Changed && given.Value.String() != name {
-		return badUsage("leave --client-id out", "--tenant %s and --client-id %s are not the same", name, given.Value.String())
+		return badUsage("leave --client-id out", "--tenant %s and --client-id %s are not the same", name,
+			given.Value.String())
 	}
 	etc := filepath.Join(root, tenantsDir)
 	known, err := anyThere(filepath.Join(etc, name+".env"), filepath.Join(etc, "credentials", name))
@@ -139,12 +147,13 @@ func (p *program) takeNamed(cmd *cobra.Command, root, name string) error {
 	}
 	return &failure{
 		"read the settings of tenant " + name,
-		"sudo async-worker tenant list shows those that there are; sudo async-worker tenant add " + name + " adds it", &unknownTenantError{name, etc},
+		"sudo async-worker tenant list shows those that there are; sudo async-worker tenant add " + name + " adds it",
+		&unknownTenantError{name, etc},
 	}
 }
 
-// takeSettings makes the environment that of the tenant's unit, in the unit's order. No setting that the shell happens to
-// have is left: it might be of another database.
+// takeSettings makes the environment that of the tenant's unit, in the unit's order. No setting that the shell happens
+// to have is left: it might be of another database.
 func (p *program) takeSettings(cmd *cobra.Command, root, name string) error {
 	etc := filepath.Join(root, tenantsDir)
 	credentials := filepath.Join(etc, "credentials", name)
@@ -186,7 +195,8 @@ func readable(folder string) error {
 
 // sdkSettings are what Azure's SDK reads from the environment of the process by itself: which identity it uses.
 var sdkSettings = []string{
-	"AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_CLIENT_SECRET", "AZURE_CLIENT_CERTIFICATE_PATH", "AZURE_CLIENT_CERTIFICATE_PASSWORD",
+	"AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_CLIENT_SECRET", "AZURE_CLIENT_CERTIFICATE_PATH",
+	"AZURE_CLIENT_CERTIFICATE_PASSWORD",
 	"AZURE_FEDERATED_TOKEN_FILE", "AZURE_AUTHORITY_HOST", "AZURE_TOKEN_CREDENTIALS",
 }
 
@@ -214,7 +224,8 @@ func (p *program) addFile(path string) error {
 		return &config.Errors{Problems: []config.Problem{{Name: path, Problem: err.Error(), Remedy: "mend the line"}}}
 	}
 	for name, value := range values {
-		if strings.TrimSuffix(name, "_FILE") == config.SigningName { // no tenant's files are a place for it, and none's secret is taken
+		// no tenant's files are a place for it, and none's secret is taken
+		if strings.TrimSuffix(name, "_FILE") == config.SigningName {
 			continue
 		}
 		p.env = append(p.env, name+"="+value)

@@ -36,7 +36,8 @@ const (
 // testEnv is enough for every command.
 func testEnv(more ...string) []string {
 	return append([]string{
-		"AZURE_STORAGE_CONNECTION_STRING=" + testConnection, "SUPABASE_URL=https://p.supabase.co", "SUPABASE_KEY=" + testKey,
+		"AZURE_STORAGE_CONNECTION_STRING=" + testConnection, "SUPABASE_URL=https://p.supabase.co",
+		"SUPABASE_KEY=" + testKey,
 		"LLM_PROVIDER=offline", "WEBHOOK_SECRET=" + testSigning, "CLIENT_ID=southhaven",
 	}, more...)
 }
@@ -54,7 +55,9 @@ func invoke(t *testing.T, parts app.Tenant, env []string, stdin string, args ...
 }
 
 // invokeSeeing is invoke, and shows the settings with which a tenant is opened.
-func invokeSeeing(t *testing.T, parts app.Tenant, env []string, stdin string, see func(config.Config), args ...string) result {
+func invokeSeeing(
+	t *testing.T, parts app.Tenant, env []string, stdin string, see func(config.Config), args ...string,
+) result {
 	t.Helper()
 	var out, errOut bytes.Buffer
 	p := &program{
@@ -149,7 +152,8 @@ func TestCompletionAndHelpNeedNothing(t *testing.T) {
 	help := invoke(t, app.Tenant{}, nil, "", "run", "--help")
 	text := strings.Join(strings.Fields(help.out), " ")
 	for _, s := range config.Settings() {
-		if !strings.Contains(text, s.Name) || !strings.Contains(text, strings.Join(strings.Fields(s.Help), " ")) || !slices.Contains(config.Subjects(), s.Subject()) {
+		if !strings.Contains(text, s.Name) || !strings.Contains(text, strings.Join(strings.Fields(s.Help), " ")) ||
+			!slices.Contains(config.Subjects(), s.Subject()) {
 			t.Errorf("run --help says nothing of %s", s.Name)
 		}
 	}
@@ -182,7 +186,8 @@ func TestHelpFits(t *testing.T) {
 	root := p.newRootCommand()
 	see(root)
 	for _, c := range root.Commands() {
-		if c.IsAvailableCommand() && c.GroupID == "" && !slices.Contains([]string{"completion", "help", "version"}, c.Name()) {
+		if c.IsAvailableCommand() && c.GroupID == "" && !slices.Contains([]string{"completion", "help", "version"},
+			c.Name()) {
 			t.Errorf("%s is in no group of help", c.Name())
 		}
 	}
@@ -192,10 +197,14 @@ func TestHelpFits(t *testing.T) {
 func TestCheckConfigTellsAllMistakes(t *testing.T) {
 	t.Parallel()
 	env := []string{
-		"CLIENT_ID=South Haven", "AZURE_STORAGE_CONNECTION_STRING=" + testConnection + "x", "SUPABASE_URL=p.supabase.co", "SUPABASE_KEY=" + testKey,
+		"CLIENT_ID=South Haven", "AZURE_STORAGE_CONNECTION_STRING=" + testConnection + "x",
+		"SUPABASE_URL=p.supabase.co", "SUPABASE_KEY=" + testKey,
 		"LLM_PROVIDER=openai", "WORKER_CONCURRENCY=many", "WEBHOOK_SECRET=TopSecret",
 	}
-	names := []string{"CLIENT_ID", "AZURE_STORAGE_CONNECTION_STRING", "SUPABASE_URL", "OPENAI_API_KEY", "WORKER_CONCURRENCY", "WEBHOOK_SECRET"}
+	names := []string{
+		"CLIENT_ID", "AZURE_STORAGE_CONNECTION_STRING", "SUPABASE_URL", "OPENAI_API_KEY", "WORKER_CONCURRENCY",
+		"WEBHOOK_SECRET",
+	}
 	r := invoke(t, app.Tenant{}, env, "", "check-config")
 	r.want(t, exitConfig, "6 problems in the settings.")
 	blocks := strings.Split(r.out, "  problem: ")
@@ -211,7 +220,8 @@ func TestCheckConfigTellsAllMistakes(t *testing.T) {
 	r = invoke(t, app.Tenant{}, env, "", "check-config", "-o", "json")
 	r.want(t, exitConfig)
 	var c checked
-	if err := json.Unmarshal([]byte(r.out), &c); err != nil || len(c.Problems) != len(names) || c.Problems[0].Remedy == "" {
+	if err := json.Unmarshal([]byte(r.out), &c); err != nil || len(c.Problems) != len(names) ||
+		c.Problems[0].Remedy == "" {
 		t.Errorf("%v: %s", err, r.out)
 	}
 
@@ -226,15 +236,18 @@ func TestCheckConfigTellsAllMistakes(t *testing.T) {
 func TestCheckConfigShowsWhatIsInForce(t *testing.T) {
 	t.Parallel()
 	r := invoke(t, app.Tenant{}, testEnv("WORKER_CONCURENCY=3"), "", "check-config", "--worker-concurrency", "7")
-	r.want(t, exitOK, "SUPABASE_KEY ", "[redacted]", "southhaven-documents", "The settings are fine.", "did you mean WORKER_CONCURRENCY?")
-	for _, line := range []string{"WORKER_CONCURRENCY 7 --worker-concurrency", "CLIENT_ID southhaven environment", "POLL_MAX_MS 10000 default"} {
+	r.want(t, exitOK, "SUPABASE_KEY ", "[redacted]", "southhaven-documents", "The settings are fine.",
+		"did you mean WORKER_CONCURRENCY?")
+	for _, line := range []string{"WORKER_CONCURRENCY 7 --worker-concurrency", "CLIENT_ID southhaven environment",
+		"POLL_MAX_MS 10000 default"} {
 		if !strings.Contains(squeeze(r.out), line) {
 			t.Errorf("no line %q in %s", line, r.out)
 		}
 	}
 	var c checked
 	r = invoke(t, app.Tenant{}, testEnv(), "", "check-config", "-o", "json")
-	if err := json.Unmarshal([]byte(r.out), &c); err != nil || len(c.Settings) != len(config.Settings()) || c.Problems == nil || c.Warnings == nil {
+	if err := json.Unmarshal([]byte(r.out), &c); err != nil || len(c.Settings) != len(config.Settings()) ||
+		c.Problems == nil || c.Warnings == nil {
 		t.Errorf("%v: %s", err, r.out)
 	}
 }

@@ -60,7 +60,8 @@ func (m *message) addFlags(cmd *cobra.Command) {
 // taskFlags are those that describe a task, and so don't go with message files.
 func taskFlags() []string {
 	return []string{
-		"type", "id", "payload", "filename", "blob", "document-set", "prompt", "upload", "webhook-url", "priority", "requested-by", "delete", "purge", "force", "timeout",
+		"type", "id", "payload", "filename", "blob", "document-set", "prompt", "upload", "webhook-url", "priority",
+		"requested-by", "delete", "purge", "force", "timeout",
 	}
 }
 
@@ -74,13 +75,15 @@ func (m *message) check(files []string) error {
 		return nil
 	}
 	if !slices.ContainsFunc([]string{"type", "payload", "filename", "prompt", "upload"}, m.flagged) {
-		return badUsage(help, "nothing to enqueue: give message files, or flags such as --upload, --filename, --prompt or --payload")
+		return badUsage(help, "nothing to enqueue: give message files, or flags such as --upload, --filename, "+
+			"--prompt or --payload")
 	}
 	if m.flagged("prompt") && !m.flagged("type") {
 		m.kind = string(task.Agent)
 	}
 	if m.remove && len(m.uploads) > 0 {
-		return badUsage("name the document with --filename", "--delete takes a document out of the index: it does not go with --upload")
+		return badUsage("name the document with --filename",
+			"--delete takes a document out of the index: it does not go with --upload")
 	}
 	if m.purge && !m.remove {
 		return badUsage(help, "--purge removes what was derived of a document that is deleted: it goes with --delete")
@@ -174,7 +177,8 @@ func (m *message) one(path, client string) (letter, error) {
 	if path != "" && m.filename == "" && payload["filename"] == nil {
 		payload["filename"] = filepath.Base(path)
 	}
-	for key, value := range map[string]string{"filename": m.filename, "blob": m.blob, "document_set": m.set, "prompt": m.prompt} {
+	for key, value := range map[string]string{"filename": m.filename, "blob": m.blob, "document_set": m.set,
+		"prompt": m.prompt} {
 		if value != "" {
 			payload[key] = value
 		}
@@ -222,7 +226,8 @@ func (m *message) object() (map[string]any, error) {
 	d.UseNumber() // a long number stays as it is written
 	err := d.Decode(&payload)
 	if _, more := d.Token(); err != nil || payload == nil || more != io.EOF {
-		return nil, badUsage(`write it like --payload '{"filename": "report.pdf"}'`, "--payload is not a JSON object%s", because(err))
+		return nil, badUsage(`write it like --payload '{"filename": "report.pdf"}'`, "--payload is not a JSON object%s",
+			because(err))
 	}
 	return payload, nil
 }

@@ -42,7 +42,10 @@ it, to who has a key with the tenant's client_id (docs/frontend.md).`,
 			}
 			report, err := schema.Migrate(cmd.Context(), cfg.DatabaseURL.Reveal(), o)
 			if err != nil {
-				return &failure{"migrate", "check DATABASE_URL (on Supabase: the direct or session connection, port 5432); or paste the output of async-worker migrate --print into the SQL editor", err}
+				return &failure{
+					"migrate", "check DATABASE_URL (on Supabase: the direct or session connection, port 5432); or " +
+						"paste the output of async-worker migrate --print into the SQL editor", err,
+				}
 			}
 			if out == asJSON {
 				return printJSON(p.stdout, report)

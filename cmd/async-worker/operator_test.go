@@ -55,8 +55,8 @@ func invokeAs(t *testing.T, self, root string, who syscall.Credential, command s
 	return code, strings.Join(strings.Fields(out.String()), " ")
 }
 
-// TestOperator: a member of both groups uses a tenant's settings and credentials, and changes none; who is in one of them
-// alone is told of both.
+// TestOperator: a member of both groups uses a tenant's settings and credentials, and changes none; who is in one of
+// them alone is told of both.
 func TestOperator(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
@@ -99,7 +99,8 @@ func TestOperator(t *testing.T) {
 	if err := os.Chmod(kept, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, said := invokeAs(t, self, root, both, "jobs list --tenant southhaven"); code != exitPermission || !strings.Contains(said, "OPENAI_API_KEY: permission denied") {
+	if code, said := invokeAs(t, self, root, both, "jobs list --tenant southhaven"); code != exitPermission ||
+		!strings.Contains(said, "OPENAI_API_KEY: permission denied") {
 		t.Errorf("exit %d: %s", code, said)
 	}
 }

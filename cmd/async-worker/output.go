@@ -44,7 +44,8 @@ func (*format) Type() string { return "format" }
 
 func addOutput(cmd *cobra.Command, f *format) {
 	cmd.Flags().VarP(f, "output", "o", "how to print: table or json")
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "json"},
+		cobra.ShellCompDirectiveNoFileComp))
 }
 
 // printJSON prints one indented JSON value, without a character that a terminal would obey.

@@ -20,8 +20,8 @@ import (
 )
 
 // A reload is a conversation of two processes, because a daemon's own environment never changes: systemd reads the
-// EnvironmentFile= of the unit anew for the command `reload` (ExecReload=), which listens on a socket beside the daemon's
-// and sends it SIGHUP. The daemon connects, reads a reloadRequest, and answers with a reloadAnswer, as JSON.
+// EnvironmentFile= of the unit anew for the command `reload` (ExecReload=), which listens on a socket beside the
+// daemon's and sends it SIGHUP. The daemon connects, reads a reloadRequest, and answers with a reloadAnswer, as JSON.
 const reloadSocket = "reload.sock" // in $RUNTIME_DIRECTORY
 
 // reloadTime bounds the whole of it.
@@ -58,15 +58,20 @@ makes the daemon read the files again that NAME_FILE names.`,
 				pid, _ = strconv.Atoi(p.getenv("MAINPID"))
 			}
 			if dir == "" || pid <= 1 {
-				return badUsage("as root: systemctl reload async-worker@TENANT", "reload is run by systemd, which says where the daemon is ($MAINPID, $RUNTIME_DIRECTORY)")
+				return badUsage("as root: systemctl reload async-worker@TENANT",
+					"reload is run by systemd, which says where the daemon is ($MAINPID, $RUNTIME_DIRECTORY)")
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), reloadTime)
 			defer cancel()
-			answer, err := hand(ctx, filepath.Join(dir, reloadSocket), reloadRequest{config.Environ(p.env)}, func() error {
-				return syscall.Kill(pid, syscall.SIGHUP)
-			})
+			answer, err := hand(ctx, filepath.Join(dir, reloadSocket), reloadRequest{config.Environ(p.env)},
+				func() error {
+					return syscall.Kill(pid, syscall.SIGHUP)
+				})
 			if err != nil {
-				return &failure{"hand the settings to the daemon", "the journal of the unit says what the daemon does; a restart takes over all settings", err}
+				return &failure{
+					"hand the settings to the daemon",
+					"the journal of the unit says what the daemon does; a restart takes over all settings", err,
+				}
 			}
 			return p.printReloaded(answer)
 		}),

@@ -46,7 +46,8 @@ func newReloading(t *testing.T, env ...string) *reloading {
 	return r
 }
 
-// The new environment comes from the command; when it is wrong for the daemon nothing changes, and the command hears why.
+// The new environment comes from the command; when it is wrong for the daemon nothing changes, and the command hears
+// why.
 func TestReloadConversation(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -54,26 +55,29 @@ func TestReloadConversation(t *testing.T) {
 	with := func(env ...string) reloadAnswer {
 		t.Helper()
 		ended := make(chan struct{})
-		answer, err := hand(t.Context(), filepath.Join(dir, reloadSocket), reloadRequest{config.Environ(testEnv(env...))}, func() error {
-			go func() {
-				defer close(ended)
-				r.reload(t.Context())
-			}()
-			return nil
-		})
+		answer, err := hand(t.Context(), filepath.Join(dir, reloadSocket),
+			reloadRequest{config.Environ(testEnv(env...))}, func() error {
+				go func() {
+					defer close(ended)
+					r.reload(t.Context())
+				}()
+				return nil
+			})
 		<-ended
 		if err != nil {
 			t.Fatal(err)
 		}
 		return answer
 	}
-	if a := with("WORKER_CONCURRENCY=7", "DB_SCHEMA=other"); strings.Join(a.Live, ",") != "WORKER_CONCURRENCY" || strings.Join(a.Restart, ",") != "DB_SCHEMA" {
+	if a := with("WORKER_CONCURRENCY=7", "DB_SCHEMA=other"); strings.Join(a.Live, ",") != "WORKER_CONCURRENCY" ||
+		strings.Join(a.Restart, ",") != "DB_SCHEMA" {
 		t.Errorf("got %+v", a)
 	}
 	if a := with("WORKER_CONCURRENCY=no", "POLL_MAX_MS=no"); len(a.Problems) != 2 || r.cfg.Concurrency != 7 {
 		t.Errorf("got %+v, and the settings are %+v", a, r.cfg)
 	}
-	if !strings.Contains(r.log.String(), "setting=POLL_MAX_MS") || !strings.Contains(r.log.String(), string(event.SettingsRefused)) {
+	if !strings.Contains(r.log.String(), "setting=POLL_MAX_MS") ||
+		!strings.Contains(r.log.String(), string(event.SettingsRefused)) {
 		t.Errorf("the log is %s", &r.log)
 	}
 	r.fail = errors.New("the model can't be opened")

@@ -53,7 +53,8 @@ func (r *reloader) apply(ctx context.Context, src config.Sources) reloadAnswer {
 	next, changes, err := config.Reload(src, config.All, *r.cfg)
 	if wrong, ok := errors.AsType[*config.Errors](err); ok {
 		for _, p := range wrong.Problems {
-			r.log.Error("the new settings are refused, the old ones stay", event.Key, event.SettingsRefused, "setting", p.Name, "problem", p.Problem, "remedy", p.Remedy)
+			r.log.Error("the new settings are refused, the old ones stay", event.Key, event.SettingsRefused, "setting",
+				p.Name, "problem", p.Problem, "remedy", p.Remedy)
 		}
 		return reloadAnswer{Problems: wrong.Problems}
 	}
@@ -61,7 +62,8 @@ func (r *reloader) apply(ctx context.Context, src config.Sources) reloadAnswer {
 		err = r.take(ctx, next)
 	}
 	if err != nil {
-		r.log.Error("the new settings can't be taken over, the old ones stay", event.Key, event.SettingsRefused, "error", err)
+		r.log.Error("the new settings can't be taken over, the old ones stay", event.Key, event.SettingsRefused,
+			"error", err)
 		return reloadAnswer{Error: err.Error()}
 	}
 	*r.cfg = next
@@ -72,7 +74,8 @@ func (r *reloader) apply(ctx context.Context, src config.Sources) reloadAnswer {
 	if len(changes.Restart) > 0 {
 		level = slog.LevelWarn
 	}
-	r.log.Log(ctx, level, "settings reloaded", event.Key, event.SettingsApplied, "changed", orNone(changes.Live), "restart", orNone(changes.Restart))
+	r.log.Log(ctx, level, "settings reloaded", event.Key, event.SettingsApplied, "changed", orNone(changes.Live),
+		"restart", orNone(changes.Restart))
 	return reloadAnswer{Changes: changes}
 }
 

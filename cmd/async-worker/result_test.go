@@ -11,14 +11,16 @@ import (
 // A summary is text to read, and what can't be trusted of it stands beside it.
 func TestPrintResult(t *testing.T) {
 	t.Parallel()
-	j := store.Job{Type: "summarize", Result: json.RawMessage(`{"summary":"It rises\u001b[31m.\nTwice.","model":"m","prompt_tokens":100,"completion_tokens":7,
+	j := store.Job{Type: "summarize", Result: json.RawMessage(
+		`{"summary":"It rises\u001b[31m.\nTwice.","model":"m","prompt_tokens":100,"completion_tokens":7,
 		"key_points":[{"text":"` + strings.Repeat("word ", 30) + `","pages":[3,4],"unverified":[{"kind":"number","text":"12 %"}]}],
 		"left_out":[{"heading":"A","pages":[5],"reason":"refused"}],"warnings":["cut"]}`)}
 	var b strings.Builder
 	if err := printResult(&b, j); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"SUMMARY\n  It rises", "\n  Twice.\n", "\n  - word", "\n    word", "(page 3, 4)", "! the number “12 %” is not in the cited text", "! left out (page 5): A — refused", "! cut"} {
+	for _, want := range []string{"SUMMARY\n  It rises", "\n  Twice.\n", "\n  - word", "\n    word", "(page 3, 4)",
+		"! the number “12 %” is not in the cited text", "! left out (page 5): A — refused", "! cut"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}

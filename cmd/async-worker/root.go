@@ -35,7 +35,10 @@ type program struct {
 
 // run is the whole program: it returns the exit code.
 func run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	p := &program{env: env, stdin: stdin, stdout: stdout, stderr: stderr, open: app.Open, systemctl: findSystemctl(), setenv: setenv}
+	p := &program{
+		env: env, stdin: stdin, stdout: stdout, stderr: stderr, open: app.Open, systemctl: findSystemctl(),
+		setenv: setenv,
+	}
 	return p.run(ctx, args)
 }
 
@@ -59,7 +62,8 @@ func (p *program) run(ctx context.Context, args []string) int {
 	if _, known := errors.AsType[*usageError](err); err != nil && !p.acting && !known {
 		err = &usageError{err, "async-worker --help lists the commands"}
 	}
-	if _, told := errors.AsType[*toldError](err); err != nil && !told && !p.daemon && ctx.Err() != nil && !errors.Is(err, context.Canceled) {
+	if _, told := errors.AsType[*toldError](err); err != nil && !told && !p.daemon && ctx.Err() != nil &&
+		!errors.Is(err, context.Canceled) {
 		err = ctx.Err() // whatever the services made of it
 	}
 	if g, ok := errors.AsType[*goesOnError](err); ok {
@@ -98,7 +102,8 @@ Exit codes: 0 fine, 1 it failed, 2 usage, 69 a service is down, 75 try again, 77
 	root.SetFlagErrorFunc(wrongFlag)
 	root.AddCommand(
 		p.newRunCommand(), p.newEnqueueCommand(), p.newJobsCommand(), p.newDLQCommand(), p.newSearchCommand(),
-		p.newExtractCommand(), p.newMigrateCommand(), p.newCheckConfigCommand(), p.newStatusCommand(), p.newReloadCommand(), p.newVersionCommand(),
+		p.newExtractCommand(), p.newMigrateCommand(), p.newCheckConfigCommand(), p.newStatusCommand(),
+		p.newReloadCommand(), p.newVersionCommand(),
 		p.newDoctorCommand(), p.newQueueCommand(), p.newAskCommand(), p.newSummarizeCommand(), p.newWebhooksCommand(),
 		p.newTenantCommand(), p.newGenerateCommand(), p.newDocumentsCommand(), p.newTokenCommand(),
 	)
@@ -123,7 +128,9 @@ func (p *program) action(do func(cmd *cobra.Command, args []string) error) func(
 }
 
 // withTenant loads the settings of the groups, opens what of them is a service, and closes it after do.
-func (p *program) withTenant(cmd *cobra.Command, groups config.Group, do func(ctx context.Context, t *app.Tenant) error) (err error) {
+func (p *program) withTenant(
+	cmd *cobra.Command, groups config.Group, do func(ctx context.Context, t *app.Tenant) error,
+) (err error) {
 	cfg, log, err := p.settings(cmd, groups)
 	if err != nil {
 		return err

@@ -70,7 +70,9 @@ func (p *program) serve(ctx context.Context, src config.Sources, cfg config.Conf
 	return err
 }
 
-func (p *program) work(ctx context.Context, signals <-chan os.Signal, src config.Sources, cfg config.Config, log *slog.Logger) (err error) {
+func (p *program) work(
+	ctx context.Context, signals <-chan os.Signal, src config.Sources, cfg config.Config, log *slog.Logger,
+) (err error) {
 	t, err := p.open(ctx, cfg, log, app.Everything)
 	if err != nil {
 		return &failure{"connect", nextOpen, err}
@@ -82,7 +84,8 @@ func (p *program) work(ctx context.Context, signals <-chan os.Signal, src config
 	}
 	m := &manager{log: log, drain: cfg.DrainMax}
 	m.reload = func(ctx context.Context) {
-		r := reloader{src: src, log: log, cfg: &cfg, take: w.Reload, begun: m.Reloading, ended: func() error { return m.Ready(app.StatusLine(w.Health())) }}
+		r := reloader{src: src, log: log, cfg: &cfg, take: w.Reload, begun: m.Reloading,
+			ended: func() error { return m.Ready(app.StatusLine(w.Health())) }}
 		r.reload(ctx)
 		m.drain = cfg.DrainMax
 		p.level.Set(cfg.LogLevel)
@@ -124,7 +127,8 @@ func (m *manager) await(ctx context.Context, signals <-chan os.Signal, d daemon)
 			m.log.Info("stopping: finishing what runs, taking nothing new; another signal gives it back at once",
 				"reason", context.Cause(ctx).Error(), "drain_max", m.drain.String())
 			m.tell(m.Stopping("draining"))
-			m.tell(m.ExtendTimeout(m.drain + 3*time.Minute)) // beyond TimeoutStopSec: handlers that are slow to stop, and settling
+			// beyond TimeoutStopSec: handlers that are slow to stop, and settling
+			m.tell(m.ExtendTimeout(m.drain + 3*time.Minute))
 		case s := <-signals:
 			switch s {
 			case syscall.SIGUSR1:

@@ -60,7 +60,8 @@ that begins with a minus.`,
 		if _, odd := errors.AsType[*pflag.InvalidValueError](err); odd {
 			return wrongFlag(cmd, err)
 		}
-		return badUsage("a query that begins with a minus goes behind --: async-worker search -- '-draft notice'; async-worker search --help lists the flags", "%v", err)
+		return badUsage("a query that begins with a minus goes behind --: async-worker search -- '-draft notice'; "+
+			"async-worker search --help lists the flags", "%v", err)
 	})
 	return cmd
 }
@@ -102,7 +103,8 @@ func printHits(w io.Writer, hits []store.Hit) error {
 		}
 		snippet := shorten(strings.Join(strings.Fields(h.Content), " "), 300)
 		_, err := fmt.Fprintf(w, "%d. %s\n   score %.4f, similarity %.2f%s, set %s, version %d, chunk %s\n   %s\n",
-			i+1, printable(strings.Join(place, " · ")), h.Score, h.Similarity, how, printable(h.DocumentSet), h.Version, h.ChunkID, printable(snippet))
+			i+1, printable(strings.Join(place, " · ")), h.Score, h.Similarity, how, printable(h.DocumentSet), h.Version,
+			h.ChunkID, printable(snippet))
 		if err != nil {
 			return err
 		}

@@ -44,14 +44,16 @@ func TestCommandsOnRealServices(t *testing.T) {
 
 	var letters []store.DeadLetter
 	listed := command("dlq", "list", "-o", "json")
-	if err := json.Unmarshal([]byte(listed.out), &letters); err != nil || len(letters) != 1 || letters[0].JobID != "lost" {
+	if err := json.Unmarshal([]byte(listed.out), &letters); err != nil || len(letters) != 1 ||
+		letters[0].JobID != "lost" {
 		t.Fatalf("%v: %+v", err, listed)
 	}
 	command("dlq", "show", letters[0].ID).want(t, exitOK, "content_missing", "original message:", "nowhere.md")
 
 	var hits []store.Hit
 	found := command("search", "first", "week", "--set", "samples", "-o", "json")
-	if err := json.Unmarshal([]byte(found.out), &hits); err != nil || len(hits) == 0 || hits[0].Filename != "first-week.md" || len(hits[0].HeadingPath) == 0 {
+	if err := json.Unmarshal([]byte(found.out), &hits); err != nil || len(hits) == 0 ||
+		hits[0].Filename != "first-week.md" || len(hits[0].HeadingPath) == 0 {
 		t.Errorf("%v: %+v", err, found)
 	}
 
@@ -89,13 +91,16 @@ func TestExtract(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.out), &doc); err != nil || doc.Format != "markdown" || len(doc.Blocks) < 3 {
 		t.Errorf("%v: %s", err, r.out)
 	}
-	invoke(t, app.Tenant{}, nil, "# Cranes\n\nAll five.\n", "extract", "-", "--name", "cranes.md").want(t, exitOK, "# Cranes", "All five.")
+	invoke(t, app.Tenant{}, nil, "# Cranes\n\nAll five.\n", "extract", "-", "--name", "cranes.md").want(t, exitOK,
+		"# Cranes", "All five.")
 	invoke(t, app.Tenant{}, nil, "<html><h1>Cranes</h1></html>", "extract", "-").want(t, exitOK, "# Cranes")
 	invoke(t, app.Tenant{}, nil, "", "extract", "-").want(t, exitUsage, "the standard input is empty")
-	invoke(t, app.Tenant{}, nil, strings.Repeat("a", 1<<20+1), "extract", "-", "--max-blob-mb", "1").want(t, exitFailed, "longer than 1 MiB", "MAX_BLOB_MB")
+	invoke(t, app.Tenant{}, nil, strings.Repeat("a", 1<<20+1), "extract", "-", "--max-blob-mb", "1").want(t, exitFailed,
+		"longer than 1 MiB", "MAX_BLOB_MB")
 	invoke(t, app.Tenant{}, nil, "", "extract", t.TempDir()).want(t, exitFailed, "directory")
 	invoke(t, app.Tenant{}, nil, "", "extract", sample+".missing").want(t, exitFailed, "check the path")
 	invoke(t, app.Tenant{}, nil, "", "extract", "--max-blob-mb", "0", sample).want(t, exitConfig, "MAX_BLOB_MB")
-	invoke(t, app.Tenant{}, nil, "", "migrate", "--print", "--db-schema", "docs").want(t, exitOK, "in schema docs with 1536")
+	invoke(t, app.Tenant{}, nil, "", "migrate", "--print", "--db-schema", "docs").want(t, exitOK,
+		"in schema docs with 1536")
 	invoke(t, app.Tenant{}, nil, "", "migrate").want(t, exitConfig, "DATABASE_URL", "migrate --print")
 }

@@ -41,14 +41,16 @@ func TestHungDatabaseIsTold(t *testing.T) {
 	defer end()
 	w := &interrupting{at: "has not answered yet", end: end}
 	p := &program{
-		env: testEnv("DATABASE_URL=postgres://worker:TopSecret@" + l.Addr().String() + "/db"), stdin: strings.NewReader(""),
+		env:    testEnv("DATABASE_URL=postgres://worker:TopSecret@" + l.Addr().String() + "/db"),
+		stdin:  strings.NewReader(""),
 		stdout: w, stderr: w, open: app.Open,
 	}
 	code := p.run(ctx, []string{"jobs", "list"})
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	said := w.said.String()
-	if code != exitInterrupted || !strings.Contains(said, "has not answered yet") || !strings.Contains(said, l.Addr().String()) || strings.Contains(said, "TopSecret") {
+	if code != exitInterrupted || !strings.Contains(said, "has not answered yet") ||
+		!strings.Contains(said, l.Addr().String()) || strings.Contains(said, "TopSecret") {
 		t.Errorf("exit code %d:\n%s", code, said)
 	}
 }

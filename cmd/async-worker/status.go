@@ -48,8 +48,10 @@ exits with 0 when the worker is ready, and with 69 when it is not, or does not r
 				return err
 			}
 			status, err := askStatus(cmd.Context(), clientFor(f, cfg))
-			if silent, ok := errors.AsType[*failure](err); ok && f.socket+f.addr+cfg.HTTPAddr == "" && !cfg.Given("CLIENT_ID") {
-				silent.next = "say whose worker with --tenant, or where it listens with --addr or --socket; the tenants of this machine: sudo async-worker tenant list"
+			if silent, ok := errors.AsType[*failure](err); ok && f.socket+f.addr+cfg.HTTPAddr == "" &&
+				!cfg.Given("CLIENT_ID") {
+				silent.next = "say whose worker with --tenant, or where it listens with --addr or --socket; the " +
+					"tenants of this machine: sudo async-worker tenant list"
 			}
 			if err != nil {
 				return err
@@ -86,7 +88,9 @@ func readiness(s app.Status) error {
 			why = append(why, c.Name)
 		}
 	}
-	return &failure{s.ClientID, "the table says what to mend; docs/runbooks.md has more, under AsyncWorkerNotReady", &notReady{why}}
+	return &failure{
+		s.ClientID, "the table says what to mend; docs/runbooks.md has more, under AsyncWorkerNotReady", &notReady{why},
+	}
 }
 
 // clientFor finds the worker: where the flags say, or at the socket of its tenant, or else at HTTP_ADDR.
@@ -144,7 +148,8 @@ func askStatus(ctx context.Context, c httpd.Client) (app.Status, error) {
 		err = transport.Err // the address is made up for a socket
 	}
 	return s, &failure{
-		"ask " + where, "does the worker run? systemctl status 'async-worker@*'; elsewhere give --addr or --socket, as the worker's log has them (listening)", &silentError{err},
+		"ask " + where, "does the worker run? systemctl status 'async-worker@*'; elsewhere give --addr or --socket, " +
+			"as the worker's log has them (listening)", &silentError{err},
 	}
 }
 
@@ -171,7 +176,10 @@ func (p *program) statusOfAll(ctx context.Context, out format) error {
 		return err
 	}
 	if len(sockets) == 0 {
-		return &failure{"ask all workers", "start one: systemctl enable --now async-worker@TENANT", &silentError{errors.New("no worker has a socket in " + filepath.Dir(filepath.Dir(app.SocketOf("*"))))}}
+		return &failure{
+			"ask all workers", "start one: systemctl enable --now async-worker@TENANT",
+			&silentError{errors.New("no worker has a socket in " + filepath.Dir(filepath.Dir(app.SocketOf("*"))))},
+		}
 	}
 	rows, worst := askAll(ctx, sockets)
 	if out == asJSON {
@@ -188,7 +196,8 @@ func (p *program) statusOfAll(ctx context.Context, out format) error {
 	return errors.Join(table(p.stdout, []string{"TENANT", "STATE", "STARTED", "DOING"}, cells), worst)
 }
 
-// socketsBelow are the sockets of a machine's workers. Their folders can be passed through, and not listed, by operators.
+// socketsBelow are the sockets of a machine's workers. Their folders can be passed through, and not listed, by
+// operators.
 func socketsBelow(dir string) (sockets []string, err error) {
 	folders, err := filepath.Glob(filepath.Join(dir, "*"))
 	for _, folder := range folders {
@@ -234,7 +243,8 @@ func stateOf(s app.Status) string {
 func (p *program) printStatus(s app.Status) error {
 	up := time.Since(s.Started).Round(time.Second)
 	fmt.Fprintf(p.stdout, "%s  %s\n%s\n", printable(s.ClientID), stateOf(s), printable(s.Line))
-	fmt.Fprintf(p.stdout, "version %s, worker %s, up %v since %s\n\n", printable(s.Version), printable(s.Worker), up, when(s.Started))
+	fmt.Fprintf(p.stdout, "version %s, worker %s, up %v since %s\n\n", printable(s.Version), printable(s.Worker), up,
+		when(s.Started))
 	var rows [][]string
 	for _, c := range s.Checks {
 		rows = append(rows, []string{c.Name, string(c.State), when(c.Since), c.Class, c.Hint})

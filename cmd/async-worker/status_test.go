@@ -24,7 +24,10 @@ func workerSaying(t *testing.T, s app.Status) (dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { httpd.WriteJSON(w, s) })}
+	server := &http.Server{
+		ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(
+			func(w http.ResponseWriter, _ *http.Request) { httpd.WriteJSON(w, s) }),
+	}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
 	t.Cleanup(func() {
@@ -36,8 +39,9 @@ func workerSaying(t *testing.T, s app.Status) (dir string) {
 
 func someStatus() app.Status {
 	return app.Status{
-		ClientID: "southhaven", Version: "1.2.3", Worker: "host/1-x", Started: time.Now().Add(-time.Hour), Alive: true, Ready: true,
-		Line: "idle, 3 done, 0 failed", Checks: []httpd.Check{{Name: "store", State: httpd.OK}},
+		ClientID: "southhaven", Version: "1.2.3", Worker: "host/1-x", Started: time.Now().Add(-time.Hour), Alive: true,
+		Ready: true,
+		Line:  "idle, 3 done, 0 failed", Checks: []httpd.Check{{Name: "store", State: httpd.OK}},
 		Engine: engine.Health{Slots: 4, Types: []engine.TypeHealth{{Type: "ingest", Limit: 4}}},
 	}
 }
@@ -52,16 +56,21 @@ func TestStatus(t *testing.T) {
 	var got app.Status
 	r = invoke(t, app.Tenant{}, nil, "", "status", "--socket", filepath.Join(ready, app.SocketName), "-o", "json")
 	r.want(t, exitOK)
-	if err := json.Unmarshal([]byte(r.out), &got); err != nil || got.Line != "idle, 3 done, 0 failed" || got.Engine.Slots != 4 {
+	if err := json.Unmarshal([]byte(r.out), &got); err != nil || got.Line != "idle, 3 done, 0 failed" ||
+		got.Engine.Slots != 4 {
 		t.Errorf("%v: %s", err, r.out)
 	}
 
 	s := someStatus()
 	s.Ready = false
-	s.Checks[0] = httpd.Check{Name: "store", State: httpd.Failed, Since: time.Now(), Class: "network_timeout", Hint: "look at the network\x1b[2J"}
+	s.Checks[0] = httpd.Check{
+		Name: "store", State: httpd.Failed, Since: time.Now(), Class: "network_timeout",
+		Hint: "look at the network\x1b[2J",
+	}
 	broken := workerSaying(t, s)
 	r = invoke(t, app.Tenant{}, testEnv("RUNTIME_DIRECTORY="+broken), "", "status")
-	r.want(t, exitUnavailable, "southhaven  not ready", "network_timeout", "look at the network", "not ready: store", "what to do:")
+	r.want(t, exitUnavailable, "southhaven  not ready", "network_timeout", "look at the network", "not ready: store",
+		"what to do:")
 	if strings.Contains(r.out, "\x1b") {
 		t.Errorf("control characters reach the terminal: %q", r.out)
 	}
@@ -72,10 +81,13 @@ func TestStatus(t *testing.T) {
 // Whom status asks, and what it says when there is no answer.
 func TestStatusWithoutAnswer(t *testing.T) {
 	t.Parallel()
-	invoke(t, app.Tenant{}, testEnv(), "", "status").want(t, exitUnavailable, "/run/async-worker/southhaven/http.sock", "does the worker run?")
-	invoke(t, app.Tenant{}, testEnv(), "", "status", "--addr", "127.0.0.1:1").want(t, exitUnavailable, "127.0.0.1:1", "does the worker run?")
+	invoke(t, app.Tenant{}, testEnv(), "", "status").want(t, exitUnavailable, "/run/async-worker/southhaven/http.sock",
+		"does the worker run?")
+	invoke(t, app.Tenant{}, testEnv(), "", "status", "--addr", "127.0.0.1:1").want(t, exitUnavailable, "127.0.0.1:1",
+		"does the worker run?")
 	invoke(t, app.Tenant{}, testEnv("HTTP_ADDR=127.0.0.1:1"), "", "status").want(t, exitUnavailable, "ask 127.0.0.1:1")
-	invoke(t, app.Tenant{}, testEnv("HTTP_ADDR=:1", "HTTP_TOKEN=TopSecretTopSecret"), "", "status").want(t, exitUnavailable, "ask 127.0.0.1:1")
+	invoke(t, app.Tenant{}, testEnv("HTTP_ADDR=:1", "HTTP_TOKEN=TopSecretTopSecret"), "", "status").want(t,
+		exitUnavailable, "ask 127.0.0.1:1")
 	invoke(t, app.Tenant{}, testEnv("HTTP_ADDR=:1"), "", "status").want(t, exitConfig, "HTTP_TOKEN")
 	invoke(t, app.Tenant{}, testEnv(), "", "status", "--addr", "a:1", "--socket", "/b").want(t, exitUsage, "addr")
 
@@ -99,14 +111,18 @@ func TestStatusRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })}
+	server := &http.Server{
+		ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(
+			func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }),
+	}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
 	t.Cleanup(func() {
 		_ = server.Close()
 		<-ended
 	})
-	invoke(t, app.Tenant{}, nil, "", "status", "--socket", socket).want(t, exitPermission, "answered 403", "groups async-worker and async-worker-operators")
+	invoke(t, app.Tenant{}, nil, "", "status", "--socket", socket).want(t, exitPermission, "answered 403",
+		"groups async-worker and async-worker-operators")
 	sockets, err := socketsBelow(filepath.Dir(filepath.Dir(socket)))
 	if err != nil || !slices.Contains(sockets, socket) {
 		t.Errorf("%v, %v", sockets, err)

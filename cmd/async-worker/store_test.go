@@ -119,8 +119,10 @@ func (r *rows) Search(_ context.Context, q store.Query) ([]store.Hit, error) {
 func (r *rows) Documents(_ context.Context, q store.DocumentQuery) (found []store.DocumentEntry, err error) {
 	has := func(text string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(q.Filter)) }
 	for _, d := range r.documents {
-		after := q.After == nil || d.Filename > q.After.Filename || d.Filename == q.After.Filename && d.DocumentSet > q.After.DocumentSet
-		if after && (q.DocumentSet == "" || d.DocumentSet == q.DocumentSet) && (has(d.Filename) || has(d.Title)) && len(found) < q.Limit {
+		after := q.After == nil || d.Filename > q.After.Filename || d.Filename == q.After.Filename &&
+			d.DocumentSet > q.After.DocumentSet
+		if after && (q.DocumentSet == "" || d.DocumentSet == q.DocumentSet) && (has(d.Filename) || has(d.Title)) &&
+			len(found) < q.Limit {
 			found = append(found, d)
 		}
 	}

@@ -23,7 +23,8 @@ may list them. The worker of a tenant is the instance async-worker@TENANT.`,
 		Args: subcommand,
 		RunE: showHelp,
 	}
-	cmd.AddCommand(p.newTenantAddCommand(), p.newTenantEditCommand(), p.newTenantListCommand(), p.newTenantRemoveCommand())
+	cmd.AddCommand(p.newTenantAddCommand(), p.newTenantEditCommand(), p.newTenantListCommand(),
+		p.newTenantRemoveCommand())
 	return cmd
 }
 
@@ -55,7 +56,9 @@ func changeMachine(root string, do func(*tenants.Machine) error) error {
 			err = do(m)
 		}
 		if _, said := errors.AsType[*failure](err); errors.Is(err, fs.ErrPermission) && !said {
-			return &failure{"change the tenants of this machine", asRoot + ": only root changes a tenant", &deniedError{err}}
+			return &failure{
+				"change the tenants of this machine", asRoot + ": only root changes a tenant", &deniedError{err},
+			}
 		}
 		return err
 	})
@@ -80,8 +83,8 @@ func completeTenants(cmd *cobra.Command, args []string, _ string) ([]string, cob
 
 func unitOf(tenant string) string { return "async-worker@" + tenant + ".service" }
 
-// serviceManager is systemctl(1): it returns what that prints. Nil: there is no service manager, as in a container or for the
-// tree of an image.
+// serviceManager is systemctl(1): it returns what that prints. Nil: there is no service manager, as in a container or
+// for the tree of an image.
 type serviceManager func(ctx context.Context, args ...string) (string, error)
 
 // managerOf is the service manager of the machine whose files are in root.
@@ -107,7 +110,8 @@ func findSystemctl() serviceManager {
 		cmd.Stderr = &problem
 		out, err := cmd.Output()
 		if err != nil {
-			return "", fmt.Errorf("systemctl %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(problem.String()))
+			return "", fmt.Errorf("systemctl %s: %w: %s", strings.Join(args, " "), err,
+				strings.TrimSpace(problem.String()))
 		}
 		return string(out), nil
 	}

@@ -52,7 +52,8 @@ standard input (-), or is typed at the terminal. Secrets in an --env-file become
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.envFile, "env-file", "", "take settings from an environment file; -: standard input")
-	flags.StringArrayVar(&o.secretFiles, "secret-file", nil, "NAME=PATH: take a secret from a file; NAME=-: from standard input")
+	flags.StringArrayVar(&o.secretFiles, "secret-file", nil,
+		"NAME=PATH: take a secret from a file; NAME=-: from standard input")
 	flags.StringArrayVar(&o.asked, "secret", nil, "NAME: ask for a secret at the terminal")
 	flags.BoolVar(&o.force, "force", false, "change a tenant that exists")
 	addRoot(cmd, &o.root)
@@ -191,7 +192,8 @@ func (p *program) readArgument(path string) ([]byte, error) {
 func (p *program) ask(name string) (string, error) {
 	f, ok := p.stdin.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return "", badUsage("use --secret-file "+name+"=PATH, or "+name+"=- for standard input", "nobody is there to be asked for %s", name)
+		return "", badUsage("use --secret-file "+name+"=PATH, or "+name+"=- for standard input",
+			"nobody is there to be asked for %s", name)
 	}
 	fmt.Fprintf(p.stderr, "%s: ", name)
 	text, err := term.ReadPassword(int(f.Fd()))

@@ -37,14 +37,18 @@ at the end: nothing is reloaded or restarted. For secrets: tenant add --force --
 				e, err := m.Edit(args[0])
 				if errors.Is(err, fs.ErrNotExist) {
 					return &failure{
-						"edit the settings", "async-worker tenant list shows those that there are; async-worker tenant add " + args[0] + " adds it",
+						"edit the settings",
+						"async-worker tenant list shows those that there are; async-worker tenant add " + args[0] +
+							" adds it",
 						&unknownTenantError{args[0], filepath.Join(root, tenantsDir)},
 					}
 				} else if err != nil {
 					return err
 				}
 				if !isTerminal(p.stdin) {
-					return badUsage("edit "+e.Path+" by other means, then look with async-worker check-config --tenant "+e.Name, "there is no terminal to edit the settings at")
+					return badUsage("edit "+e.Path+
+						" by other means, then look with async-worker check-config --tenant "+e.Name,
+						"there is no terminal to edit the settings at")
 				}
 				return p.editTenant(cmd.Context(), m, root, e, p.runEditor)
 			})
@@ -55,7 +59,10 @@ at the end: nothing is reloaded or restarted. For secrets: tenant add --force --
 }
 
 // editTenant has a copy edited until it is right, or somebody decides otherwise.
-func (p *program) editTenant(ctx context.Context, m *tenants.Machine, root string, e tenants.Edit, edit func(ctx context.Context, path string) error) (err error) {
+func (p *program) editTenant(
+	ctx context.Context, m *tenants.Machine, root string, e tenants.Edit,
+	edit func(ctx context.Context, path string) error,
+) (err error) {
 	folder, err := os.MkdirTemp("", "async-worker-edit-") // for its owner alone, as what editors leave beside the copy
 	if err != nil {
 		return err
@@ -124,7 +131,8 @@ func (p *program) askEdit(ctx context.Context, answers *bufio.Reader) (string, e
 		if err := ctx.Err(); err != nil {
 			return "", err
 		}
-		fmt.Fprint(p.stderr, "(e)dit again, (k)eep them although the worker will refuse them, or (t)hrow the changes away? ")
+		fmt.Fprint(p.stderr, "(e)dit again, (k)eep them although the worker will refuse them, or (t)hrow the "+
+			"changes away? ")
 		line, err := answers.ReadString('\n')
 		switch answer := strings.ToLower(strings.TrimSpace(line)); {
 		case slices.Contains([]string{editAgain, keepEdit, dropEdit}, answer):
@@ -138,12 +146,16 @@ func (p *program) askEdit(ctx context.Context, answers *bufio.Reader) (string, e
 }
 
 // afterEdit says what was written and what makes it count.
-func (p *program) afterEdit(ctx context.Context, m *tenants.Machine, root string, e tenants.Edit, text string, warnings []config.Problem, wrong bool) error {
+func (p *program) afterEdit(
+	ctx context.Context, m *tenants.Machine, root string, e tenants.Edit, text string, warnings []config.Problem,
+	wrong bool,
+) error {
 	changed := e.ChangedBy(text)
 	next := "async-worker tenant edit " + e.Name + " mends them; a worker that runs goes on with the old ones"
 	if !wrong {
 		var err error
-		if next, err = p.afterAdd(ctx, m, root, tenants.Added{Tenant: tenants.Tenant{Name: e.Name}, Changed: changed}); err != nil {
+		if next, err = p.afterAdd(ctx, m, root, tenants.Added{Tenant: tenants.Tenant{Name: e.Name},
+			Changed: changed}); err != nil {
 			return err
 		}
 		if unit, ok := strings.CutPrefix(next, "systemctl restart "); ok && live(changed) {
@@ -184,7 +196,10 @@ func (p *program) runEditor(ctx context.Context, path string) error {
 	cmd := exec.CommandContext(ctx, "sh", "-c", editor+` "$1"`, "sh", path)
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = p.env, p.stdin, p.stdout, p.stderr
 	if err := cmd.Run(); err != nil {
-		return &failure{"run the editor", "set EDITOR to one that is installed, such as EDITOR=nano; nothing was changed", fmt.Errorf("%s: %w", editor, err)}
+		return &failure{
+			"run the editor", "set EDITOR to one that is installed, such as EDITOR=nano; nothing was changed",
+			fmt.Errorf("%s: %w", editor, err),
+		}
 	}
 	return nil
 }

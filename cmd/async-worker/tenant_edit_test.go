@@ -47,8 +47,12 @@ func TestTenantEdit(t *testing.T) {
 		says    []string
 	}{
 		{"right", []string{right}, "", right, []string{"southhaven.env: LOG_LEVEL\n", "next: systemctl --root="}},
-		{"mended", []string{wrong, right}, "x\ne\n", right, []string{"WORKER_CONCURRENCY", "1 problem in the settings.", "(e)dit again", "southhaven.env: LOG_LEVEL\n"}},
-		{"kept", []string{wrong}, "K\n", wrong, []string{"LOG_LEVEL, WORKER_CONCURRENCY", "tenant edit southhaven mends them"}},
+		{"mended", []string{wrong, right}, "x\ne\n", right,
+			[]string{
+				"WORKER_CONCURRENCY", "1 problem in the settings.", "(e)dit again", "southhaven.env: LOG_LEVEL\n",
+			}},
+		{"kept", []string{wrong}, "K\n", wrong,
+			[]string{"LOG_LEVEL, WORKER_CONCURRENCY", "tenant edit southhaven mends them"}},
 		{"thrown away", []string{wrong}, "t\n", "", []string{"thrown away"}},
 		{"nobody answers", []string{wrong}, "", "", []string{"thrown away"}},
 		{"no setting", []string{"LOG_LEVEL debug\n"}, "t\n", "", []string{"line 1 is no NAME=value"}},
@@ -57,7 +61,8 @@ func TestTenantEdit(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			root := t.TempDir()
-			onImage(t, root, testKey+"\n", append(slices.Clone(enough), "--secret-file", "SUPABASE_KEY=-")...).want(t, exitOK)
+			onImage(t, root, testKey+"\n", append(slices.Clone(enough), "--secret-file", "SUPABASE_KEY=-")...).want(t,
+				exitOK)
 			path := filepath.Join(root, tenantsDir, "southhaven.env")
 			before, err := os.ReadFile(path)
 			if err != nil {
@@ -84,7 +89,8 @@ func TestTenantEdit(t *testing.T) {
 			if after, err := os.ReadFile(path); err != nil || string(after) != want {
 				t.Errorf("%v: the file is %q, want %q", err, after, want)
 			}
-			if len(ed.texts) > 0 || ed.mode != 0o700 || ed.seen[0] != string(before) || len(ed.seen) > 1 && ed.seen[1] != c.texts[0] {
+			if len(ed.texts) > 0 || ed.mode != 0o700 || ed.seen[0] != string(before) || len(ed.seen) > 1 &&
+				ed.seen[1] != c.texts[0] {
 				t.Errorf("the editor saw %q, in a folder of mode %v", ed.seen, ed.mode)
 			}
 			if _, err := os.Stat(ed.dir); !os.IsNotExist(err) {
@@ -106,7 +112,8 @@ func TestTenantEditWhileItRuns(t *testing.T) {
 	if err := os.MkdirAll(wants, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink("/lib/systemd/system/async-worker@.service", filepath.Join(wants, "async-worker@"+name+".service")); err != nil {
+	if err := os.Symlink("/lib/systemd/system/async-worker@.service",
+		filepath.Join(wants, "async-worker@"+name+".service")); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ add, next string }{
@@ -115,7 +122,9 @@ func TestTenantEditWhileItRuns(t *testing.T) {
 		{"# a comment\n", "no setting was changed"},
 	} {
 		var out bytes.Buffer
-		p := &program{stdin: strings.NewReader(""), stdout: &out, stderr: &out, systemctl: (&unit{state: "active"}).systemctl}
+		p := &program{
+			stdin: strings.NewReader(""), stdout: &out, stderr: &out, systemctl: (&unit{state: "active"}).systemctl,
+		}
 		err := onMachine(root, func(m *tenants.Machine) error {
 			e, err := m.Edit(name)
 			if err != nil {
@@ -123,7 +132,8 @@ func TestTenantEditWhileItRuns(t *testing.T) {
 			}
 			return p.editTenant(t.Context(), m, "/", e, (&edits{texts: []string{e.Text + c.add}}).edit)
 		})
-		if err != nil || !strings.Contains(out.String(), c.next) || strings.Contains(out.String(), "next:") != strings.Contains(c.next, "next:") {
+		if err != nil || !strings.Contains(out.String(), c.next) ||
+			strings.Contains(out.String(), "next:") != strings.Contains(c.next, "next:") {
 			t.Errorf("%q: %v, says %q", c.add, err, out.String())
 		}
 	}
@@ -132,9 +142,11 @@ func TestTenantEditWhileItRuns(t *testing.T) {
 func TestTenantEditRefuses(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
-	onImage(t, root, "", "tenant", "edit", "southhaven").want(t, exitConfig, "there is no tenant southhaven", "tenant add southhaven")
+	onImage(t, root, "", "tenant", "edit", "southhaven").want(t, exitConfig, "there is no tenant southhaven",
+		"tenant add southhaven")
 	onImage(t, root, testKey+"\n", append(slices.Clone(enough), "--secret-file", "SUPABASE_KEY=-")...).want(t, exitOK)
-	onImage(t, root, "", "tenant", "edit", "southhaven").want(t, exitUsage, "there is no terminal", "southhaven.env", "async-worker check-config --tenant southhaven")
+	onImage(t, root, "", "tenant", "edit", "southhaven").want(t, exitUsage, "there is no terminal", "southhaven.env",
+		"async-worker check-config --tenant southhaven")
 	onImage(t, root, "", "tenant", "edit", "../x").want(t, exitConfig, "CLIENT_ID")
 }
 
@@ -147,19 +159,23 @@ func TestRunEditor(t *testing.T) {
 	}
 	run := func(env ...string) result {
 		var out, errOut bytes.Buffer
-		p := &program{env: append(env, "PATH="+os.Getenv("PATH")), stdin: strings.NewReader(""), stdout: &out, stderr: &errOut}
+		p := &program{
+			env: append(env, "PATH="+os.Getenv("PATH")), stdin: strings.NewReader(""), stdout: &out, stderr: &errOut,
+		}
 		return result{p.report(p.runEditor(t.Context(), path)), out.String(), errOut.String()}
 	}
 	run("EDITOR=false", "VISUAL=sed -i 's/1/one two/'").want(t, exitOK)
 	if raw, err := os.ReadFile(path); err != nil || string(raw) != "A=one two\n" {
 		t.Errorf("%v: %q", err, raw)
 	}
-	run("EDITOR=false").want(t, exitFailed, "run the editor: false: exit status 1", "what to do:", "nothing was changed")
+	run("EDITOR=false").want(t, exitFailed, "run the editor: false: exit status 1", "what to do:",
+		"nothing was changed")
 }
 
 func TestLive(t *testing.T) {
 	t.Parallel()
-	for names, want := range map[string]bool{"LOG_LEVEL": true, "LOG_LEVEL CLIENT_ID": false, "AZURE_STORAGE_ACCOUNT": false, "FROB": false, "": true} {
+	for names, want := range map[string]bool{"LOG_LEVEL": true, "LOG_LEVEL CLIENT_ID": false,
+		"AZURE_STORAGE_ACCOUNT": false, "FROB": false, "": true} {
 		if got := live(strings.Fields(names)); got != want {
 			t.Errorf("%s: %t", names, got)
 		}
@@ -189,8 +205,10 @@ func TestTenantEditKeepsWhatWasEdited(t *testing.T) {
 		})
 	})
 	t.Cleanup(func() { _ = os.RemoveAll(ed.dir) })
-	result{p.report(err), out.String(), errOut.String()}.want(t, exitFailed, "somebody else changed the settings meanwhile", "what you edited is kept: "+ed.dir)
-	if kept, err := os.ReadFile(filepath.Join(ed.dir, "southhaven.env")); err != nil || !strings.HasSuffix(string(kept), "LOG_LEVEL=debug\n") {
+	result{p.report(err), out.String(), errOut.String()}.want(t, exitFailed,
+		"somebody else changed the settings meanwhile", "what you edited is kept: "+ed.dir)
+	if kept, err := os.ReadFile(filepath.Join(ed.dir, "southhaven.env")); err != nil ||
+		!strings.HasSuffix(string(kept), "LOG_LEVEL=debug\n") {
 		t.Errorf("kept: %q, %v", kept, err)
 	}
 }

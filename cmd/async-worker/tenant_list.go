@@ -13,8 +13,9 @@ import (
 // tenantRow is what `tenant list -o json` prints of each.
 type tenantRow struct {
 	tenants.Tenant
-	Enabled bool   `json:"enabled"`          // it starts with the machine
-	Active  string `json:"active,omitempty"` // of systemctl: active, inactive, failed, …; empty: there is no service manager
+	Enabled bool `json:"enabled"` // it starts with the machine
+	// of systemctl: active, inactive, failed, …; empty: there is no service manager
+	Active string `json:"active,omitempty"`
 }
 
 func (p *program) newTenantListCommand() *cobra.Command {
@@ -83,7 +84,9 @@ func (p *program) printTenants(out format, rows []tenantRow) error {
 		if active == "" {
 			active = "-"
 		}
-		cells = append(cells, []string{r.Name, enabled, active, fmt.Sprint(len(r.Settings)), strings.Join(r.Secrets, " ")})
+		cells = append(cells, []string{
+			r.Name, enabled, active, fmt.Sprint(len(r.Settings)), strings.Join(r.Secrets, " "),
+		})
 	}
 	return table(p.stdout, []string{"TENANT", "ENABLED", "ACTIVE", "SETTINGS", "SECRETS"}, cells)
 }

@@ -40,7 +40,8 @@ the queues and the container is not touched. To remove a tenant that is not ther
 		Args: one("the tenant's name"), ValidArgsFunction: completeTenants,
 		RunE: p.action(func(cmd *cobra.Command, args []string) error {
 			if !o.keep && !o.confirmed && !isTerminal(p.stdin) {
-				return badUsage("give --yes, or --keep-files to disable it only", "nobody is there to be asked whether to remove settings and secrets")
+				return badUsage("give --yes, or --keep-files to disable it only",
+					"nobody is there to be asked whether to remove settings and secrets")
 			}
 			return changeMachine(o.root, func(m *tenants.Machine) error {
 				done, err := p.removeTenant(cmd.Context(), m, args[0], o)
@@ -62,7 +63,9 @@ the queues and the container is not touched. To remove a tenant that is not ther
 	return cmd
 }
 
-func (p *program) removeTenant(ctx context.Context, m *tenants.Machine, name string, o tenantRemove) (tenantRemoved, error) {
+func (p *program) removeTenant(
+	ctx context.Context, m *tenants.Machine, name string, o tenantRemove,
+) (tenantRemoved, error) {
 	done := tenantRemoved{Name: name, Removed: []string{}}
 	enabled, err := m.Enabled(name)
 	if err != nil {

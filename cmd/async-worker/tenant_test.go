@@ -29,26 +29,33 @@ func withManager(t *testing.T, m serviceManager, stdin string, args ...string) r
 	return r
 }
 
-var enough = []string{"tenant", "add", "southhaven", "--azure-storage-account", "stsouth", "--supabase-url", "https://p.supabase.co", "--llm-provider", "offline"}
+var enough = []string{
+	"tenant", "add", "southhaven", "--azure-storage-account", "stsouth", "--supabase-url", "https://p.supabase.co",
+	"--llm-provider", "offline",
+}
 
 func TestTenantAddListRemove(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	add := append(slices.Clone(enough), "--secret-file", "SUPABASE_KEY=-")
-	onImage(t, root, testKey+"\n", add...).want(t, exitOK, "written: AZURE_STORAGE_ACCOUNT, LLM_PROVIDER, SUPABASE_KEY, SUPABASE_URL",
+	onImage(t, root, testKey+"\n", add...).want(t, exitOK,
+		"written: AZURE_STORAGE_ACCOUNT, LLM_PROVIDER, SUPABASE_KEY, SUPABASE_URL",
 		"next: systemctl --root="+root+" enable async-worker@southhaven\n", "warning: WEBHOOK_SECRET")
 	onImage(t, root, testKey+"\n", add...).want(t, exitOK, "nothing was written")
-	onImage(t, root, "", "tenant", "add", "southhaven", "--llm-provider", "openai").want(t, exitFailed, "would change: LLM_PROVIDER", "--force")
+	onImage(t, root, "", "tenant", "add", "southhaven", "--llm-provider", "openai").want(t, exitFailed,
+		"would change: LLM_PROVIDER", "--force")
 	onImage(t, root, "", "tenant", "list").want(t, exitOK, "southhaven  no       -       3         SUPABASE_KEY\n")
 
 	var rows []tenantRow
 	r := onImage(t, root, "", "tenant", "list", "-o", "json")
-	if err := json.Unmarshal([]byte(r.out), &rows); err != nil || len(rows) != 1 || rows[0].Name != "southhaven" || len(rows[0].Settings) != 3 {
+	if err := json.Unmarshal([]byte(r.out), &rows); err != nil || len(rows) != 1 || rows[0].Name != "southhaven" ||
+		len(rows[0].Settings) != 3 {
 		t.Errorf("%v: %s", err, r.out)
 	}
 
 	onImage(t, root, "", "tenant", "remove", "southhaven").want(t, exitUsage, "--yes")
-	onImage(t, root, "", "tenant", "remove", "southhaven", "--yes").want(t, exitOK, "removed "+root+"/etc/async-worker/southhaven.env")
+	onImage(t, root, "", "tenant", "remove", "southhaven", "--yes").want(t, exitOK,
+		"removed "+root+"/etc/async-worker/southhaven.env")
 	onImage(t, root, "", "tenant", "remove", "southhaven", "--yes").want(t, exitOK, "Nothing was left")
 	onImage(t, root, "", "tenant", "list").want(t, exitOK, "There is no tenant yet")
 }
@@ -94,9 +101,11 @@ func TestTenantFromTheExampleFile(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	env := withManager(t, nil, "", "generate", "env")
-	filled := strings.NewReplacer("#AZURE_STORAGE_ACCOUNT=", "AZURE_STORAGE_ACCOUNT=stsouth", "#DATABASE_URL=", "DATABASE_URL=postgresql://w:TopSecret@db/postgres",
+	filled := strings.NewReplacer("#AZURE_STORAGE_ACCOUNT=", "AZURE_STORAGE_ACCOUNT=stsouth", "#DATABASE_URL=",
+		"DATABASE_URL=postgresql://w:TopSecret@db/postgres",
 		"#LLM_PROVIDER=openai", "LLM_PROVIDER=offline").Replace(env.out)
-	onImage(t, root, filled, "tenant", "add", "southhaven", "--env-file", "-").want(t, exitOK, "secrets: DATABASE_URL\n")
+	onImage(t, root, filled, "tenant", "add", "southhaven", "--env-file", "-").want(t, exitOK,
+		"secrets: DATABASE_URL\n")
 }
 
 // A service manager that knows one worker.
@@ -108,14 +117,16 @@ type unit struct {
 func (u *unit) systemctl(_ context.Context, args ...string) (string, error) {
 	u.calls = append(u.calls, strings.Join(args, " "))
 	if args[0] == "show" {
-		return "Id=async-worker@made-up-for-a-test.service\nActiveState=" + u.state + "\n\nId=async-worker@other.service\nActiveState=failed\n", nil
+		return "Id=async-worker@made-up-for-a-test.service\nActiveState=" + u.state +
+			"\n\nId=async-worker@other.service\nActiveState=failed\n", nil
 	}
 	return "", nil
 }
 
 func TestStates(t *testing.T) {
 	t.Parallel()
-	got, err := serviceManager((&unit{state: "active"}).systemctl).states(t.Context(), "made-up-for-a-test", "northhaven")
+	got, err := serviceManager((&unit{state: "active"}).systemctl).states(t.Context(), "made-up-for-a-test",
+		"northhaven")
 	if err != nil || len(got) != 1 || !runs(got["made-up-for-a-test"]) || runs(got["northhaven"]) {
 		t.Errorf("%v %v", got, err)
 	}
@@ -136,7 +147,8 @@ func TestTenantRemoveWhileItRuns(t *testing.T) {
 		{"--yes --keep-files", "failed", exitOK, 1},
 	} {
 		u := &unit{state: c.state}
-		r := withManager(t, u.systemctl, "", append([]string{"tenant", "remove", "made-up-for-a-test"}, strings.Fields(c.args)...)...)
+		r := withManager(t, u.systemctl, "", append([]string{"tenant", "remove", "made-up-for-a-test"},
+			strings.Fields(c.args)...)...)
 		r.want(t, c.code)
 		if len(u.calls) != c.calls || c.calls == 2 && u.calls[1] != "stop async-worker@made-up-for-a-test.service" {
 			t.Errorf("%s: systemctl %q", c.args, u.calls)

@@ -58,8 +58,11 @@ every tenant: keep it out of tenants' settings, and off the machines of workers.
 		}),
 	}
 	cmd.Flags().StringVar(&role, "role", "", "what the key may do: reader or worker")
-	cmd.Flags().Var(&expires, "expires", "how long it is valid, such as 90m, 12h or 365d, from 1m to 3650d (default 24h)")
-	_ = cmd.RegisterFlagCompletionFunc("role", cobra.FixedCompletions([]string{"reader", "worker"}, cobra.ShellCompDirectiveNoFileComp)) // it was added just now
+	cmd.Flags().Var(&expires, "expires",
+		"how long it is valid, such as 90m, 12h or 365d, from 1m to 3650d (default 24h)")
+	// it was added just now
+	_ = cmd.RegisterFlagCompletionFunc("role", cobra.FixedCompletions([]string{"reader", "worker"},
+		cobra.ShellCompDirectiveNoFileComp))
 	addOutput(cmd, &out)
 	addSettings(cmd, config.Tenant)
 	return cmd
@@ -72,7 +75,8 @@ func tokenRole(name string) (string, error) {
 	case "worker":
 		return tenantkey.Worker, nil
 	case "":
-		return "", badUsage("give --role reader to read the tenant's rows, --role worker for its worker", "nothing says what the key is for")
+		return "", badUsage("give --role reader to read the tenant's rows, --role worker for its worker",
+			"nothing says what the key is for")
 	}
 	return "", badUsage("it is reader or worker", "--role %q is no role of a tenant", name)
 }
@@ -83,7 +87,8 @@ func (p *program) mint(cmd *cobra.Command, role string, life time.Duration, out 
 		return err
 	}
 	if !cfg.Given("CLIENT_ID") {
-		return badUsage("say whose with --client-id, or with --tenant on its machine", "nothing says which tenant's key it is")
+		return badUsage("say whose with --client-id, or with --tenant on its machine",
+			"nothing says which tenant's key it is")
 	}
 	secret, err := config.SigningSecret(p.sources(cmd), tenantkey.MinSecret)
 	if err != nil {
@@ -91,12 +96,14 @@ func (p *program) mint(cmd *cobra.Command, role string, life time.Duration, out 
 	}
 	now := time.Now()
 	m := minted{Role: role, ClientID: cfg.ClientID, Expires: now.Add(life).UTC().Truncate(time.Second)}
-	if m.Token, err = tenantkey.Sign(secret.Reveal(), tenantkey.Claims{Role: role, ClientID: m.ClientID, From: now, Until: m.Expires}); err != nil {
+	if m.Token, err = tenantkey.Sign(secret.Reveal(), tenantkey.Claims{Role: role, ClientID: m.ClientID, From: now,
+		Until: m.Expires}); err != nil {
 		return err
 	}
 	if role == tenantkey.Worker {
-		say(p.stderr, "warning: ", fmt.Sprintf("until %s this key reads and writes all jobs, documents and webhooks of %s. It is for its worker alone: "+
-			"who reads takes --role reader", m.Expires.Format(time.RFC3339), m.ClientID))
+		say(p.stderr, "warning: ", fmt.Sprintf(
+			"until %s this key reads and writes all jobs, documents and webhooks of %s. It is for its worker alone: "+
+				"who reads takes --role reader", m.Expires.Format(time.RFC3339), m.ClientID))
 	}
 	if out == asJSON {
 		return printJSON(p.stdout, m)

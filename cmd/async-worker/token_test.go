@@ -54,13 +54,16 @@ func TestTokenLeavesCredentialsAlone(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "SUPABASE_JWT_SECRET"), []byte(signingSecret), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	invoke(t, app.Tenant{}, []string{"CLIENT_ID=southhaven", "CREDENTIALS_DIRECTORY=" + dir}, "", "token", "sign", "--role", "reader").want(t, exitConfig, "is not set")
+	invoke(t, app.Tenant{}, []string{"CLIENT_ID=southhaven", "CREDENTIALS_DIRECTORY=" + dir}, "", "token", "sign",
+		"--role", "reader").want(t, exitConfig, "is not set")
 	root := t.TempDir()
 	putTenant(t, root, "southhaven", "127.0.0.1:1")
-	if err := os.WriteFile(filepath.Join(root, tenantsDir, "southhaven.env"), []byte("LLM_PROVIDER=offline\n"+signingSecret+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(root, tenantsDir, "southhaven.env"),
+		[]byte("LLM_PROVIDER=offline\n"+signingSecret+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	onImage(t, root, "", "token", "sign", "--tenant", "southhaven", "--role", "reader").want(t, exitConfig, "is not set")
+	onImage(t, root, "", "token", "sign", "--tenant", "southhaven", "--role", "reader").want(t, exitConfig,
+		"is not set")
 }
 
 // A real PostgREST takes the keys: a reader's reads its tenant's rows and writes nothing, a worker's is a SUPABASE_KEY.
@@ -73,7 +76,10 @@ func TestTokenOnPostgREST(t *testing.T) {
 	}
 	token := func(args ...string) result {
 		var out, errOut bytes.Buffer
-		code := run(t.Context(), append([]string{"token", "sign", "--client-id", "southhaven"}, args...), []string{"SUPABASE_JWT_SECRET_FILE=" + secret, "LLM_PROVIDER=offline"}, strings.NewReader(""), &out, &errOut)
+		code := run(t.Context(), append([]string{"token", "sign", "--client-id", "southhaven"}, args...),
+			[]string{
+				"SUPABASE_JWT_SECRET_FILE=" + secret, "LLM_PROVIDER=offline",
+			}, strings.NewReader(""), &out, &errOut)
 		if strings.Contains(out.String()+errOut.String(), api.JWTSecret()) {
 			t.Error("the secret was printed")
 		}
@@ -117,12 +123,14 @@ func TestTokenOnPostgREST(t *testing.T) {
 	if status, body := ask(key, "GET", "own_jobs?select=id", ""); status != http.StatusOK || body != `[{"id":"a"}]` {
 		t.Errorf("a reader reads: %d %s", status, body)
 	}
-	if status, body := ask(strings.TrimSpace(token("--role", "reader", "--client-id", "northhaven").out), "GET", "own_jobs?select=id", ""); status != http.StatusOK || body != `[]` {
+	if status, body := ask(strings.TrimSpace(token("--role", "reader", "--client-id", "northhaven").out), "GET",
+		"own_jobs?select=id", ""); status != http.StatusOK || body != `[]` {
 		t.Errorf("another tenant's reader reads: %d %s", status, body)
 	}
 	var m minted
 	before := time.Now().Add(12 * time.Hour)
-	if err := json.Unmarshal([]byte(token("--role", "reader", "--expires", "12h", "-o", "json").out), &m); err != nil || m.ClientID != "southhaven" ||
+	if err := json.Unmarshal([]byte(token("--role", "reader", "--expires", "12h", "-o", "json").out), &m); err != nil ||
+		m.ClientID != "southhaven" ||
 		m.Role != "async_worker_reader" || m.Expires.Sub(before).Abs() > time.Minute || m.Token == "" {
 		t.Errorf("%v: %+v", err, m)
 	}

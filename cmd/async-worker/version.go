@@ -49,7 +49,10 @@ func (p *program) newVersionCommand() *cobra.Command {
 
 func readBuildInfo() buildInfo {
 	commit, modified := strings.CutSuffix(app.Commit, "-modified")
-	b := buildInfo{Version: app.Version, Commit: commit, Modified: modified, Date: app.Date, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	b := buildInfo{
+		Version: app.Version, Commit: commit, Modified: modified, Date: app.Date, Go: runtime.Version(),
+		Platform: runtime.GOOS + "/" + runtime.GOARCH,
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b

@@ -101,7 +101,8 @@ type listener struct {
 
 func newListener(secrets string, answer int, w io.Writer, out format) (*listener, error) {
 	l := &listener{answer: answer, out: out, w: w}
-	for secret := range strings.FieldsFuncSeq(secrets, func(r rune) bool { return strings.ContainsRune(", \t\r\n", r) }) {
+	for secret := range strings.FieldsFuncSeq(secrets,
+		func(r rune) bool { return strings.ContainsRune(", \t\r\n", r) }) {
 		verify, err := standardwebhooks.NewWebhook(secret)
 		if err != nil {
 			return nil, errors.New("WEBHOOK_SECRET can't be used") // err may quote it
@@ -125,11 +126,17 @@ type received struct {
 func (l *listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, listenBody))
 	if err != nil {
-		l.print(received{At: time.Now(), ID: r.Header.Get(webhook.HeaderID), Path: r.URL.Path, Signature: "unchecked", Answer: http.StatusBadRequest, Text: "(the body is cut off, or longer than 1 MiB)"})
+		l.print(received{
+			At: time.Now(), ID: r.Header.Get(webhook.HeaderID), Path: r.URL.Path, Signature: "unchecked",
+			Answer: http.StatusBadRequest, Text: "(the body is cut off, or longer than 1 MiB)",
+		})
 		http.Error(w, "the body is cut off, or longer than 1 MiB", http.StatusBadRequest)
 		return
 	}
-	got := received{At: time.Now(), ID: r.Header.Get(webhook.HeaderID), Path: r.URL.Path, Signature: l.verify(r.Header, body), Answer: l.answer}
+	got := received{
+		At: time.Now(), ID: r.Header.Get(webhook.HeaderID), Path: r.URL.Path, Signature: l.verify(r.Header, body),
+		Answer: l.answer,
+	}
 	if got.Signature == "bad" || got.Signature == "none" && len(l.secrets) > 0 {
 		got.Answer = http.StatusUnauthorized
 	}

@@ -32,7 +32,8 @@ its receiver is down, once that answers; failed is one whose attempts were all i
 		Args: none,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
 			if f.Status != "" && !slices.Contains(deliveryStates(), f.Status) {
-				return badUsage("the states are "+strings.Join(deliveryStates(), ", "), "--state %q is no state", f.Status)
+				return badUsage("the states are "+strings.Join(deliveryStates(), ", "), "--state %q is no state",
+					f.Status)
 			}
 			if err := checkLimit(f.Limit, 1000); err != nil {
 				return err
@@ -80,7 +81,10 @@ func (p *program) printDeliveries(out format, found []store.DeliveryEntry) error
 			answer = "" // it says so itself
 		}
 		items = append(items, item{
-			[]string{d.ID, strings.TrimPrefix(d.Event, "task."), d.Status, strconv.Itoa(d.Attempts), when(d.CreatedAt), d.JobID},
+			[]string{
+				d.ID, strings.TrimPrefix(d.Event, "task."), d.Status, strconv.Itoa(d.Attempts), when(d.CreatedAt),
+				d.JobID,
+			},
 			joined(d.Host, next, answer, trouble),
 		})
 	}
@@ -130,7 +134,9 @@ func (p *program) resend(ctx context.Context, s store.Resends, ids []string, del
 		doing := "send webhook " + strconv.Quote(id) + " again"
 		switch {
 		case errors.Is(err, store.ErrNotFound):
-			err = &failure{doing, "check the id and CLIENT_ID; async-worker webhooks list shows what there is", &absentError{err}}
+			err = &failure{
+				doing, "check the id and CLIENT_ID; async-worker webhooks list shows what there is", &absentError{err},
+			}
 		case errors.Is(err, store.ErrNotResendable), errors.Is(err, store.ErrDelivered):
 			err = &failure{doing, "", err}
 		default:
@@ -149,7 +155,8 @@ func (p *program) printResent(out format, again []store.DeliveryEntry) error {
 		return printJSON(p.stdout, orEmpty(again))
 	}
 	for _, d := range again {
-		fmt.Fprintln(p.stdout, printable(d.ID+" is to be sent again to "+d.Host+" by the tenant's worker, within a minute"))
+		fmt.Fprintln(p.stdout, printable(d.ID+" is to be sent again to "+d.Host+
+			" by the tenant's worker, within a minute"))
 	}
 	return nil
 }

@@ -17,10 +17,14 @@ import (
 func someDeliveries() []store.DeliveryEntry {
 	soon, answer, trouble := noon.Add(time.Hour), http.StatusGone, "gone \x1b[1m"
 	return []store.DeliveryEntry{
-		{ID: "msg_s", JobID: "j4", Event: "task.completed", Host: "a.example", Status: store.DeliveryPending, InFlight: true, NextAttemptAt: &soon},
-		{ID: "msg_w", JobID: "j3", Event: "task.completed", Host: "down.example", Status: store.DeliveryPending, Waiting: true, NextAttemptAt: &soon},
-		{ID: "msg_p", JobID: "j2", Event: "task.completed", Host: "a.example", Status: store.DeliveryPending, Attempts: 2, NextAttemptAt: &soon},
-		{ID: "msg_f", JobID: "j1", Event: "task.failed", Host: "b.example", Status: store.DeliveryFailed, Attempts: 10, ResponseStatus: &answer, LastError: &trouble},
+		{ID: "msg_s", JobID: "j4", Event: "task.completed", Host: "a.example", Status: store.DeliveryPending,
+			InFlight: true, NextAttemptAt: &soon},
+		{ID: "msg_w", JobID: "j3", Event: "task.completed", Host: "down.example", Status: store.DeliveryPending,
+			Waiting: true, NextAttemptAt: &soon},
+		{ID: "msg_p", JobID: "j2", Event: "task.completed", Host: "a.example", Status: store.DeliveryPending,
+			Attempts: 2, NextAttemptAt: &soon},
+		{ID: "msg_f", JobID: "j1", Event: "task.failed", Host: "b.example", Status: store.DeliveryFailed, Attempts: 10,
+			ResponseStatus: &answer, LastError: &trouble},
 	}
 }
 
@@ -33,7 +37,8 @@ func TestWebhooksList(t *testing.T) {
 	r := list()
 	r.want(t, exitOK, "ID EVENT STATE TRIES CREATED JOB", "msg_s completed pending 0 j4 a.example; being sent",
 		"msg_w completed pending 0 j3 down.example; sent when the receiver is up",
-		"msg_p completed pending 2 j2 a.example; next "+when(noon.Add(time.Hour)), "msg_f failed failed 10 j1 b.example; gone [1m")
+		"msg_p completed pending 2 j2 a.example; next "+when(noon.Add(time.Hour)),
+		"msg_f failed failed 10 j1 b.example; gone [1m")
 	if strings.Contains(r.out, "\x1b") {
 		t.Errorf("lists %q", r.out)
 	}
@@ -81,11 +86,14 @@ func TestWebhooksResend(t *testing.T) {
 	}
 	d.command("webhooks", "resend", of["c"].ID).want(t, exitFailed, "is being sent", "webhooks list")
 	d.command("webhooks", "resend", of["b"].ID).want(t, exitFailed, "was delivered at", "--delivered")
-	d.command("webhooks", "resend", "msg_x").want(t, exitFailed, "there is no delivery msg_x", "async-worker webhooks list shows what there is")
-	d.command("webhooks", "resend", "msg_x", of["a"].ID).want(t, exitFailed, of["a"].ID+" is to be sent again to hook.example")
+	d.command("webhooks", "resend", "msg_x").want(t, exitFailed, "there is no delivery msg_x",
+		"async-worker webhooks list shows what there is")
+	d.command("webhooks", "resend", "msg_x", of["a"].ID).want(t, exitFailed,
+		of["a"].ID+" is to be sent again to hook.example")
 	d.command("webhooks", "resend", "--delivered", of["b"].ID, "-o", "json").want(t, exitOK, `"status": "pending"`)
 	again, err := d.Store.ClaimDeliveries(d.Context(), store.Claim{Worker: "w", Max: 10, Lease: time.Hour})
-	if err != nil || len(again.Deliveries) != 2 || slices.ContainsFunc(again.Deliveries, func(c store.Delivery) bool { return c.ID != of[c.JobID].ID || c.Attempts != 0 }) {
+	if err != nil || len(again.Deliveries) != 2 || slices.ContainsFunc(again.Deliveries,
+		func(c store.Delivery) bool { return c.ID != of[c.JobID].ID || c.Attempts != 0 }) {
 		t.Errorf("%+v, %v", again, err)
 	}
 
@@ -94,7 +102,8 @@ func TestWebhooksResend(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close(t.Context())
-	if _, err := conn.Exec(d.Context(), "drop function aw_list_deliveries(jsonb); drop function aw_resend_delivery(jsonb)"); err != nil {
+	if _, err := conn.Exec(d.Context(), "drop function aw_list_deliveries(jsonb); drop function "+
+		"aw_resend_delivery(jsonb)"); err != nil {
 		t.Fatal(err)
 	}
 	d.command("webhooks", "list").want(t, exitConfig, "async-worker migrate")

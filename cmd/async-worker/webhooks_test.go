@@ -55,7 +55,8 @@ func TestListenerVerifies(t *testing.T) {
 			if err := json.Unmarshal(out.Bytes(), &got); err != nil {
 				t.Fatalf("%v: %s", err, out.String())
 			}
-			if got.Signature != c.want || got.ID != "msg_1" || w.Code != c.code || got.Answer != c.code || string(got.Body) != c.body {
+			if got.Signature != c.want || got.ID != "msg_1" || w.Code != c.code || got.Answer != c.code ||
+				string(got.Body) != c.body {
 				t.Errorf("%d %+v", w.Code, got)
 			}
 		})
@@ -69,14 +70,18 @@ func TestWebhooksListen(t *testing.T) {
 	defer end()
 	told := make(chan string, 10)
 	out := writerFunc(func(b []byte) { told <- string(b) })
-	p := &program{env: []string{"WEBHOOK_SECRET=" + testSigning}, stdin: strings.NewReader(""), stdout: out, stderr: out, open: app.Open}
+	p := &program{
+		env: []string{"WEBHOOK_SECRET=" + testSigning}, stdin: strings.NewReader(""), stdout: out, stderr: out,
+		open: app.Open,
+	}
 	code := make(chan int, 1)
 	go func() { code <- p.run(ctx, []string{"webhooks", "listen", "--answer", "503"}) }()
 	address := strings.TrimSpace(strings.TrimPrefix(<-told, "webhook_url: "))
 	if hint := <-told; !strings.Contains(hint, "WEBHOOK_ALLOW_CIDRS=127.0.0.0/8") {
 		t.Errorf("says %q", hint)
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(`{"type":"task.failed","task_id":"t\u001b[1m"}`))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address,
+		strings.NewReader(`{"type":"task.failed","task_id":"t\u001b[1m"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +90,8 @@ func TestWebhooksListen(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer answer.Body.Close()
-	if first := <-told; answer.StatusCode != http.StatusUnauthorized || !strings.Contains(first, "task.failed") || !strings.Contains(first, "signature: none") || strings.Contains(first, "\x1b") {
+	if first := <-told; answer.StatusCode != http.StatusUnauthorized || !strings.Contains(first, "task.failed") ||
+		!strings.Contains(first, "signature: none") || strings.Contains(first, "\x1b") {
 		t.Errorf("%d %q", answer.StatusCode, first)
 	}
 	end()
@@ -94,7 +100,8 @@ func TestWebhooksListen(t *testing.T) {
 	}
 	http.DefaultClient.CloseIdleConnections()
 	invoke(t, app.Tenant{}, nil, "", "webhooks", "listen", "--answer", "100").want(t, exitUsage, "200 to 599")
-	invoke(t, app.Tenant{}, nil, "", "webhooks", "listen", "--addr", "256.0.0.1:x").want(t, exitUsage, "choose another --addr")
+	invoke(t, app.Tenant{}, nil, "", "webhooks", "listen", "--addr", "256.0.0.1:x").want(t, exitUsage,
+		"choose another --addr")
 }
 
 type writerFunc func(b []byte)

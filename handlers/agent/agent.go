@@ -80,7 +80,8 @@ func (d Deps) defaults() Deps {
 // Spec is that of the contract.
 func (h *Handler) Spec() handlers.Spec {
 	return handlers.Spec{
-		Type: h.kind, Stages: job.Stages[h.kind], Policy: job.Policies[h.kind], Needs: []taskerr.Dependency{taskerr.Database, taskerr.Model, taskerr.Chat},
+		Type: h.kind, Stages: job.Stages[h.kind], Policy: job.Policies[h.kind],
+		Needs: []taskerr.Dependency{taskerr.Database, taskerr.Model, taskerr.Chat},
 	}
 }
 
@@ -92,9 +93,11 @@ func (h *Handler) Check(t task.Task) error {
 	}
 	switch {
 	case h.kind == task.AI:
-		return taskerr.Errorf(taskerr.ValidationError, "an ai task needs a model, and LLM_PROVIDER is offline; set OPENAI_API_KEY or another provider")
+		return taskerr.Errorf(taskerr.ValidationError,
+			"an ai task needs a model, and LLM_PROVIDER is offline; set OPENAI_API_KEY or another provider")
 	case p.shape != nil:
-		return handlers.Invalid("payload.response_schema", "needs a model, and LLM_PROVIDER is offline; set OPENAI_API_KEY or another provider")
+		return handlers.Invalid("payload.response_schema",
+			"needs a model, and LLM_PROVIDER is offline; set OPENAI_API_KEY or another provider")
 	}
 	return nil
 }

@@ -30,7 +30,8 @@ func TestAnswer(t *testing.T) {
 			return call("search", object{"query": "wind speed cranes", "k": 2})
 		case 3:
 			return llm.Answer{Text: "Let me read.", Calls: []llm.ToolCall{
-				toolCall("read_chunks", object{"ids": []string{chunks[1]}, "neighbours": 1}), toolCall("outline", object{"document": "handbook.pdf"}),
+				toolCall("read_chunks", object{"ids": []string{chunks[1]}, "neighbours": 1}),
+				toolCall("outline", object{"document": "handbook.pdf"}),
 				toolCall("grep", object{"document": "handbook.pdf", "pattern": `(?i)\d+ m/s`}),
 			}}
 		}
@@ -42,11 +43,13 @@ func TestAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Text != "At 22 m/s [1]." || len(r.Citations) != 1 || r.Steps != 4 || r.Model != "scripted-1" || r.PromptTokens != 400 || r.CompletionTokens != 40 ||
+	if r.Text != "At 22 m/s [1]." || len(r.Citations) != 1 || r.Steps != 4 || r.Model != "scripted-1" ||
+		r.PromptTokens != 400 || r.CompletionTokens != 40 ||
 		r.Ended != "answered" || r.DroppedCitations != 0 || len(r.Warnings) != 0 {
 		t.Errorf("%+v", r)
 	}
-	if c := r.Citations[0]; c.ChunkID != chunks[1] || c.Filename != "handbook.pdf" || c.Page == nil || *c.Page != 2 || c.DocumentID == "" || c.Quote != "pinned to the rail at a wind speed of 22 m/s" {
+	if c := r.Citations[0]; c.ChunkID != chunks[1] || c.Filename != "handbook.pdf" || c.Page == nil || *c.Page != 2 ||
+		c.DocumentID == "" || c.Quote != "pinned to the rail at a wind speed of 22 m/s" {
 		t.Errorf("%+v", c)
 	}
 	if j.text != "At 22 m/s [1]." || j.begins != 1 { // after "Let me read."
@@ -55,7 +58,8 @@ func TestAnswer(t *testing.T) {
 	if got := strings.Join(j.stages, " "); got != "preparing_context sending_prompt streaming_response finalizing" {
 		t.Errorf("stages %s", got)
 	}
-	if got := strings.Join(j.said, "; "); got != "step 1: list_documents; step 2: search; step 3: read_chunks, outline, grep; step 4: finish" {
+	if got := strings.Join(j.said, "; "); got != "step 1: list_documents; step 2: search; step 3: read_chunks, "+
+		"outline, grep; step 4: finish" {
 		t.Errorf("said %s", got)
 	}
 	last := b.model.questions[3]
@@ -94,11 +98,13 @@ func (b *bench) expectRow(id, asker, step string) {
 		asker, set, steps, model, prompt, answer string
 		tokens                                   int
 	}
-	if err := conn.QueryRow(b.Context(), `select requested_by, document_set, steps::text, model, prompt, answer, prompt_tokens + completion_tokens
+	if err := conn.QueryRow(b.Context(),
+		`select requested_by, document_set, steps::text, model, prompt, answer, prompt_tokens + completion_tokens
 		from agent_runs where id = $1`, id).Scan(&got.asker, &got.set, &got.steps, &got.model, &got.prompt, &got.answer, &got.tokens); err != nil {
 		b.Fatal(err)
 	}
-	if got.asker != asker || got.set != "harbour" || got.model != "scripted-1" || got.tokens != 440 || got.prompt == "" || got.answer == "" ||
+	if got.asker != asker || got.set != "harbour" || got.model != "scripted-1" || got.tokens != 440 ||
+		got.prompt == "" || got.answer == "" ||
 		!strings.Contains(got.steps, step) || strings.Contains(got.steps, "pinned") {
 		b.Errorf("%+v", got)
 	}
@@ -108,30 +114,36 @@ func TestCheck(t *testing.T) {
 	t.Parallel()
 	h := agent.New(agent.Deps{Chat: &model{}})
 	for name, c := range map[string]struct{ payload, want string }{
-		"nothing":        {`{}`, "payload.prompt"},
-		"blank":          {`{"prompt":" \n"}`, "payload.prompt"},
-		"long":           {fmt.Sprintf(`{"prompt":%q}`, strings.Repeat("x", 70000)), "65536 are allowed"},
-		"number":         {`{"prompt":7}`, "prompt and document_set are strings"},
-		"set":            {`{"prompt":"x","document_set":" a"}`, "white space"},
-		"steps":          {`{"prompt":"x","max_steps":0}`, "1 to 50"},
-		"more steps":     {`{"prompt":"x","max_steps":51}`, "1 to 50"},
-		"half a step":    {`{"prompt":"x","max_steps":1.5}`, "max_steps is a whole number"},
-		"role":           {`{"prompt":"x","history":[{"role":"user","content":"a"},{"role":"system","content":"a"}]}`, `payload.history[1].role is "system"`},
-		"empty message":  {`{"prompt":"x","history":[{"role":"user","content":""}]}`, "payload.history[0].content"},
-		"long history":   {fmt.Sprintf(`{"prompt":"x","history":[{"role":"user","content":%q}]}`, strings.Repeat("x", 300000)), "leave out the oldest"},
+		"nothing":     {`{}`, "payload.prompt"},
+		"blank":       {`{"prompt":" \n"}`, "payload.prompt"},
+		"long":        {fmt.Sprintf(`{"prompt":%q}`, strings.Repeat("x", 70000)), "65536 are allowed"},
+		"number":      {`{"prompt":7}`, "prompt and document_set are strings"},
+		"set":         {`{"prompt":"x","document_set":" a"}`, "white space"},
+		"steps":       {`{"prompt":"x","max_steps":0}`, "1 to 50"},
+		"more steps":  {`{"prompt":"x","max_steps":51}`, "1 to 50"},
+		"half a step": {`{"prompt":"x","max_steps":1.5}`, "max_steps is a whole number"},
+		"role": {`{"prompt":"x","history":[{"role":"user","content":"a"},{"role":"system","content":"a"}]}`,
+			`payload.history[1].role is "system"`},
+		"empty message": {`{"prompt":"x","history":[{"role":"user","content":""}]}`, "payload.history[0].content"},
+		"long history": {fmt.Sprintf(`{"prompt":"x","history":[{"role":"user","content":%q}]}`,
+			strings.Repeat("x", 300000)), "leave out the oldest"},
 		"schema":         {`{"prompt":"x","response_schema":[1]}`, "is not an object"},
 		"no schema":      {`{"prompt":"x","response_schema":{"type":"thing"}}`, "is no JSON Schema"},
 		"foreign schema": {`{"prompt":"x","response_schema":{"$ref":"file:///etc/passwd"}}`, "outside of the schema"},
-		"large schema":   {fmt.Sprintf(`{"prompt":"x","response_schema":{"title":%q}}`, strings.Repeat("x", 40000)), "32768 are allowed"},
-		"deep schema":    {`{"prompt":"x","response_schema":` + strings.Repeat(`{"items":`, 40) + "{}" + strings.Repeat("}", 40) + `}`, "levels deep"},
+		"large schema": {fmt.Sprintf(`{"prompt":"x","response_schema":{"title":%q}}`, strings.Repeat("x", 40000)),
+			"32768 are allowed"},
+		"deep schema": {`{"prompt":"x","response_schema":` + strings.Repeat(`{"items":`, 40) + "{}" +
+			strings.Repeat("}", 40) + `}`, "levels deep"},
 	} {
 		err := h.Check(task.Task{Payload: json.RawMessage(c.payload)})
-		if failure := taskerr.Classify(err); err == nil || failure.Class != taskerr.ValidationError || !strings.Contains(failure.Message, c.want) {
+		if failure := taskerr.Classify(err); err == nil || failure.Class != taskerr.ValidationError ||
+			!strings.Contains(failure.Message, c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
 	for _, good := range []string{
-		`{"prompt":"x"}`, `{"prompt":"x","max_steps":50,"history":null,"response_schema":null,"document_set":""}`, `{"prompt":"x","Prompt":7}`,
+		`{"prompt":"x"}`, `{"prompt":"x","max_steps":50,"history":null,"response_schema":null,"document_set":""}`,
+		`{"prompt":"x","Prompt":7}`,
 		`{"prompt":"x","response_schema":{"type":"object","properties":{"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"type":"integer"}}}}`,
 	} {
 		if err := h.Check(task.Task{Payload: json.RawMessage(good)}); err != nil {
@@ -159,7 +171,8 @@ func TestMistakes(t *testing.T) {
 		{call("grep", object{"document": "none.pdf", "pattern": "a"}), "there is no document"},
 		{call("outline", object{"document": ""}), "document is empty"},
 		{call("read_chunks", object{"ids": []string{}}), "1 to 20"},
-		{call("read_chunks", object{"ids": []string{"x", "00000000-0000-4000-8000-000000000000"}}), "there is no such chunk"},
+		{call("read_chunks", object{"ids": []string{"x", "00000000-0000-4000-8000-000000000000"}}),
+			"there is no such chunk"},
 		{call("list_documents", object{"page": 1000}), "it is 1 to 20"},
 	}
 	b := newBench(t, func(n int, _ llm.Question) llm.Answer {
@@ -199,9 +212,12 @@ func TestLimits(t *testing.T) {
 		ended  string
 		steps  int
 	}{
-		"steps":     {func(n int, q llm.Question) llm.Answer { return forced(n, q, search(n)) }, `,"max_steps":4`, 0, "max_steps", 4},
-		"one step":  {func(n int, q llm.Question) llm.Answer { return forced(n, q, search(n)) }, `,"max_steps":1`, 0, "max_steps", 1},
-		"tokens":    {func(n int, q llm.Question) llm.Answer { return forced(n, q, search(n)) }, ``, 11500, "max_tokens", 0},
+		"steps": {func(n int, q llm.Question) llm.Answer { return forced(n, q, search(n)) }, `,"max_steps":4`, 0,
+			"max_steps", 4},
+		"one step": {func(n int, q llm.Question) llm.Answer { return forced(n, q, search(n)) }, `,"max_steps":1`, 0,
+			"max_steps", 1},
+		"tokens": {func(n int, q llm.Question) llm.Answer { return forced(n, q, search(n)) }, ``, 11500,
+			"max_tokens", 0},
 		"repeating": {func(n int, q llm.Question) llm.Answer { return forced(n, q, search(7)) }, ``, 0, "repeating", 5},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -216,7 +232,8 @@ func TestLimits(t *testing.T) {
 				t.Error("finish was not forced")
 			}
 			if name == "repeating" {
-				if got := results(last); !strings.Contains(got[0], "The harbour is large.") || !strings.Contains(got[1], "you made this very call in answer 1") {
+				if got := results(last); !strings.Contains(got[0], "The harbour is large.") ||
+					!strings.Contains(got[1], "you made this very call in answer 1") {
 					t.Errorf("results %q", got)
 				}
 			}
@@ -235,7 +252,8 @@ func TestLimits(t *testing.T) {
 	if r := b.ask(`{"prompt":"What?","document_set":"empty"}`); r.Text != "Done." {
 		t.Errorf("%+v", r)
 	}
-	if got := results(b.model.questions[1]); len(got) != 12 || !strings.Contains(got[7], "nothing was found") || !strings.Contains(got[8], "not done: at most 8") {
+	if got := results(b.model.questions[1]); len(got) != 12 || !strings.Contains(got[7], "nothing was found") ||
+		!strings.Contains(got[8], "not done: at most 8") {
 		t.Errorf("results %q", got)
 	}
 }
@@ -246,7 +264,8 @@ func TestTokensSpent(t *testing.T) {
 	b := newBench(t, func(int, llm.Question) llm.Answer { return finish("Yes.") })
 	b.deps.MaxTokens = 500
 	_, err := b.try(agent.New(b.deps), `{"prompt":"x"}`, &journal{})
-	if failure := taskerr.Classify(err); failure.Class != taskerr.QuotaExceeded || failure.Code != "AGENT_TOKENS_SPENT" || !strings.Contains(failure.Message, "MAX_TASK_TOKENS") {
+	if failure := taskerr.Classify(err); failure.Class != taskerr.QuotaExceeded ||
+		failure.Code != "AGENT_TOKENS_SPENT" || !strings.Contains(failure.Message, "MAX_TASK_TOKENS") {
 		t.Errorf("%v", err)
 	}
 	if len(b.model.questions) != 0 {

@@ -54,16 +54,22 @@ func (b *bench) with(t *testing.T, script func(n int, q llm.Question) llm.Answer
 
 func newBench(t *testing.T, script func(n int, q llm.Question) llm.Answer) *bench {
 	t.Helper()
-	b := &bench{T: t, url: stacktest.PostgresWith(t, schema.Options{Dimensions: dimensions}), model: &model{script: script}, jobs: new(atomic.Int64)}
+	b := &bench{
+		T: t, url: stacktest.PostgresWith(t, schema.Options{Dimensions: dimensions}), model: &model{script: script},
+		jobs: new(atomic.Int64),
+	}
 	var err error
-	if b.store, err = postgres.Open(t.Context(), b.url, postgres.Options{ClientID: "acme", Dimensions: dimensions, MaxConns: 4}); err != nil {
+	if b.store, err = postgres.Open(t.Context(), b.url, postgres.Options{ClientID: "acme", Dimensions: dimensions,
+		MaxConns: 4}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(b.store.Close)
 	if b.embedder, err = offline.New(dimensions); err != nil {
 		t.Fatal(err)
 	}
-	b.deps = agent.Deps{Store: b.store, Embedder: b.embedder, Chat: b.model, Counter: steadyCounter{token.New()}, Window: 128_000}
+	b.deps = agent.Deps{
+		Store: b.store, Embedder: b.embedder, Chat: b.model, Counter: steadyCounter{token.New()}, Window: 128_000,
+	}
 	return b
 }
 
@@ -86,7 +92,9 @@ func (b *bench) served(t *testing.T, script func(n int, q llm.Question) llm.Answ
 		a := script(n, q)
 		return llmtest.Reply{Text: a.Text, Calls: a.Calls}
 	}})
-	chat, err := openai.NewChat(openai.Config{BaseURL: server.URL(), APIKey: llmtest.Key, Model: "gpt-4o-mini", HTTPClient: server.Client()})
+	chat, err := openai.NewChat(openai.Config{
+		BaseURL: server.URL(), APIKey: llmtest.Key, Model: "gpt-4o-mini", HTTPClient: server.Client(),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +107,8 @@ func (b *bench) begin(kind task.Type, payload string) store.Holder {
 	b.Helper()
 	id := fmt.Sprint("job-", b.jobs.Add(1))
 	begun, err := b.store.Begin(b.Context(), store.Begin{
-		JobID: id, Type: string(kind), Payload: json.RawMessage(payload), Hints: json.RawMessage("{}"), Priority: "normal", RequestedBy: "ann",
+		JobID: id, Type: string(kind), Payload: json.RawMessage(payload), Hints: json.RawMessage("{}"),
+		Priority: "normal", RequestedBy: "ann",
 		Fingerprint: id, MaxAttempts: 3, Worker: "w", Lease: time.Hour, Source: store.Source{MessageID: id},
 	})
 	if err != nil || begun.Decision != store.Run {
@@ -112,7 +121,9 @@ func (b *bench) begin(kind task.Type, payload string) store.Holder {
 func (b *bench) document(set, filename string, passages ...string) (ids []string) {
 	b.Helper()
 	h := b.begin(task.Ingest, `{}`)
-	s, err := b.store.StageDocument(b.Context(), store.Staging{Holder: h, DocumentSet: set, Filename: filename, Blob: filename})
+	s, err := b.store.StageDocument(b.Context(), store.Staging{
+		Holder: h, DocumentSet: set, Filename: filename, Blob: filename,
+	})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -123,19 +134,22 @@ func (b *bench) document(set, filename string, passages ...string) (ids []string
 	var chunks []store.Chunk
 	for i, p := range passages {
 		chunks = append(chunks, store.Chunk{
-			Position: i, Content: p, HeadingPath: []string{"Part " + fmt.Sprint(i+1)}, Pages: []int{i + 1}, Kind: "text", Tokens: 10,
+			Position: i, Content: p, HeadingPath: []string{"Part " + fmt.Sprint(i+1)}, Pages: []int{i + 1},
+			Kind: "text", Tokens: 10,
 			Key: fmt.Sprint(set, filename, i, p), Embedding: vectors.Vectors[i],
 		})
 	}
-	if _, err := b.store.StageChunks(b.Context(), store.ChunkBatch{Holder: h, DocumentID: s.DocumentID, Version: s.Version, Model: "m", Chunks: chunks}); err != nil {
+	if _, err := b.store.StageChunks(b.Context(), store.ChunkBatch{Holder: h, DocumentID: s.DocumentID,
+		Version: s.Version, Model: "m", Chunks: chunks}); err != nil {
 		b.Fatal(err)
 	}
-	if _, err := b.store.Complete(b.Context(), store.Completion{Holder: h, Result: json.RawMessage(`{}`), Effects: []store.Effect{{
-		Kind: store.EffectActivateDocument, Args: store.Activation{
-			Reading:    store.Reading{ContentSHA256: filename, Pages: len(passages), Extractor: "native"},
-			DocumentID: s.DocumentID, Version: s.Version, Chunks: len(chunks), Blob: filename,
-		},
-	}}}); err != nil {
+	if _, err := b.store.Complete(b.Context(), store.Completion{Holder: h, Result: json.RawMessage(`{}`),
+		Effects: []store.Effect{{
+			Kind: store.EffectActivateDocument, Args: store.Activation{
+				Reading:    store.Reading{ContentSHA256: filename, Pages: len(passages), Extractor: "native"},
+				DocumentID: s.DocumentID, Version: s.Version, Chunks: len(chunks), Blob: filename,
+			},
+		}}}); err != nil {
 		b.Fatal(err)
 	}
 	all, err := b.store.DocumentPassages(b.Context(), store.DocumentPassageQuery{DocumentID: s.DocumentID, Limit: 1000})
@@ -174,7 +188,9 @@ func (b *bench) try(h *agent.Handler, payload string, j *journal) (result, error
 	holder := b.begin(kind, payload)
 	out, err := h.Handle(b.Context(), handlers.Call{Task: t, Holder: holder, Attempt: 1, Progress: j})
 	for attempt := 2; errors.Is(err, errKilled); attempt++ {
-		out, err = h.Handle(b.Context(), handlers.Call{Task: t, Holder: holder, Attempt: attempt, Checkpoint: j.saved, Progress: j})
+		out, err = h.Handle(b.Context(), handlers.Call{
+			Task: t, Holder: holder, Attempt: attempt, Checkpoint: j.saved, Progress: j,
+		})
 	}
 	if err != nil {
 		return result{}, err

@@ -34,7 +34,8 @@ type cited struct {
 // finishTool is the tool whose call is the answer. With a shape the service enforces it, where it can.
 func (r *run) finishTool() llm.Tool {
 	return llm.Tool{
-		Name: finishName, Description: "End with the answer and what it rests on. Each quote is copied word for word from the chunk that it names.",
+		Name: finishName, Description: "End with the answer and what it rests on. Each quote is copied word for " +
+			"word from the chunk that it names.",
 		Parameters: r.wrapped(), Strict: r.payload.shape == nil || r.payload.shape.strict,
 	}
 }
@@ -42,7 +43,9 @@ func (r *run) finishTool() llm.Tool {
 // wrapped is the schema of an object with the answer, and, of the agent, the citations.
 func (r *run) wrapped() json.RawMessage {
 	const place = "#/properties/answer"
-	var of any = map[string]any{"type": "string", "description": "the answer, with [n] where it rests on the n-th citation"}
+	var of any = map[string]any{
+		"type": "string", "description": "the answer, with [n] where it rests on the n-th citation",
+	}
 	if r.payload.shape != nil {
 		of = within(r.payload.shape.raw, place)
 	}
@@ -53,11 +56,15 @@ func (r *run) wrapped() json.RawMessage {
 			"type": "object", "required": []string{"chunk_id", "quote"}, "additionalProperties": false,
 			"properties": map[string]any{
 				"chunk_id": map[string]any{"type": "string"},
-				"quote":    map[string]any{"type": "string", "description": "a sentence or part of it, as it stands in the chunk"},
+				"quote": map[string]any{
+					"type": "string", "description": "a sentence or part of it, as it stands in the chunk",
+				},
 			},
 		}}
 	}
-	raw, err := json.Marshal(map[string]any{"type": "object", "properties": properties, "required": required, "additionalProperties": false})
+	raw, err := json.Marshal(map[string]any{
+		"type": "object", "properties": properties, "required": required, "additionalProperties": false,
+	})
 	if err != nil {
 		panic("a schema can't be written as JSON: " + err.Error()) // it was read from JSON
 	}
@@ -71,7 +78,8 @@ func (r *run) finishing(call llm.ToolCall) said {
 		Citations []cited         `json:"citations"`
 	}
 	s := said{ended: r.state.Ended}
-	if err := arguments(call.Arguments, &args, `{"answer": …, "citations": [{"chunk_id": "…", "quote": "…"}]}`); err != nil {
+	if err := arguments(call.Arguments, &args,
+		`{"answer": …, "citations": [{"chunk_id": "…", "quote": "…"}]}`); err != nil {
 		s.problem = err.Error()
 	}
 	s.answer, s.citations = args.Answer, args.Citations
@@ -148,7 +156,8 @@ func (r *run) accept(ctx context.Context, s said) (*answer, error) {
 	}
 	if r.state.Mending == "" {
 		r.state.Mending = "answer"
-		r.reply("The answer can't be taken yet:\n- " + strings.Join(wrong, "\n- ") + "\nGive it again, whole and mended.")
+		r.reply("The answer can't be taken yet:\n- " + strings.Join(wrong, "\n- ") +
+			"\nGive it again, whole and mended.")
 		return nil, nil
 	}
 	if a == nil {
@@ -165,7 +174,8 @@ func (r *run) accept(ctx context.Context, s said) (*answer, error) {
 		}
 		return nil, &taskerr.Error{
 			Class: taskerr.ValidationError, Code: upper(r.kind) + code,
-			Message: fmt.Sprintf("the model's answer %s, also after it was asked to mend it: %s", demand, clip(what, 300)),
+			Message: fmt.Sprintf("the model's answer %s, also after it was asked to mend it: %s", demand,
+				clip(what, 300)),
 		}
 	}
 	return a, nil
@@ -212,7 +222,11 @@ func (r *run) cutText(s said) *answer {
 	if r.payload.shape != nil || json.Unmarshal(s.answer, &text) != nil || strings.TrimSpace(text) == "" {
 		return nil
 	}
-	return &answer{value: s.answer, ended: s.ended, warnings: []string{"the answer was cut off: it is longer than the model may answer"}}
+	return &answer{
+		value: s.answer, ended: s.ended, warnings: []string{
+			"the answer was cut off: it is longer than the model may answer",
+		},
+	}
 }
 
 // conforming is an answer that conforms to the shape, or what is wrong with it. Models like to give an object as a
@@ -220,7 +234,8 @@ func (r *run) cutText(s said) *answer {
 func (r *run) conforming(value json.RawMessage) (json.RawMessage, []string) {
 	wrong := r.payload.shape.check(value)
 	var text string
-	if len(wrong) > 0 && json.Unmarshal(value, &text) == nil && json.Valid([]byte(text)) && len(r.payload.shape.check(json.RawMessage(text))) == 0 {
+	if len(wrong) > 0 && json.Unmarshal(value, &text) == nil && json.Valid([]byte(text)) &&
+		len(r.payload.shape.check(json.RawMessage(text))) == 0 {
 		return json.RawMessage(text), nil
 	}
 	return value, wrong
@@ -237,12 +252,15 @@ func (r *run) verify(ctx context.Context, a *answer, all []cited) (wrong []strin
 	for i, c := range all {
 		p, there := chunks[c.ChunkID]
 		if !there {
-			wrong = append(wrong, fmt.Sprintf("citation %d: the chunk %q was not read in this run: cite what you read", i+1, clip(c.ChunkID, 40)))
+			wrong = append(wrong, fmt.Sprintf("citation %d: the chunk %q was not read in this run: cite what you read",
+				i+1, clip(c.ChunkID, 40)))
 			continue
 		}
 		quote, found := locate(p.Content, c.Quote)
 		if !found {
-			wrong = append(wrong, fmt.Sprintf("citation %d: its quote does not occur in the chunk: copy a part of it word for word, without leaving anything out", i+1))
+			wrong = append(wrong, fmt.Sprintf(
+				"citation %d: its quote does not occur in the chunk: copy a part of it word for word, without "+
+					"leaving anything out", i+1))
 			continue
 		}
 		a.citations = append(a.citations, citation(p, quote))
@@ -250,7 +268,8 @@ func (r *run) verify(ctx context.Context, a *answer, all []cited) (wrong []strin
 	}
 	if a.dropped = len(all) - len(a.citations); a.dropped > 0 {
 		a.value = renumber(a.value, kept, len(all))
-		a.warnings = append(a.warnings, plural(a.dropped, "citation")+" could not be verified, and left out: what the answer says there rests on nothing that was read")
+		a.warnings = append(a.warnings, plural(a.dropped, "citation")+
+			" could not be verified, and left out: what the answer says there rests on nothing that was read")
 	} else if len(all) == 0 {
 		a.warnings = append(a.warnings, "the answer cites nothing")
 	}
@@ -270,7 +289,9 @@ func (r *run) citable(ctx context.Context, all []cited) (map[string]store.Passag
 	if len(read) == 0 {
 		return chunks, nil
 	}
-	passages, err := r.deps.Store.Passages(ctx, store.PassageQuery{DocumentSet: r.payload.DocumentSet, IDs: read, Limit: 200})
+	passages, err := r.deps.Store.Passages(ctx, store.PassageQuery{
+		DocumentSet: r.payload.DocumentSet, IDs: read, Limit: 200,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("read what the answer cites: %w", err)
 	}

@@ -18,7 +18,8 @@ func TestCitations(t *testing.T) {
 	t.Parallel()
 	var harbour, other []string
 	bed := newBench(t, nil)
-	harbour, other = bed.document("harbour", "handbook.pdf", wind, "The pilots live ashore."), bed.document("other", "secret.pdf", "The secret.")
+	harbour, other = bed.document("harbour", "handbook.pdf", wind, "The pilots live ashore."),
+		bed.document("other", "secret.pdf", "The secret.")
 	search := func() llm.Answer { return call("search", object{"query": "wind speed", "k": 1}) }
 	unread := func() string { return harbour[1] }
 	for name, c := range map[string]struct {
@@ -36,10 +37,12 @@ func TestCitations(t *testing.T) {
 		},
 		"forged twice": {
 			first: func() llm.Answer {
-				return finish("A [1], B [2], C [3], D [1, 2] [9]", "00000000-0000-4000-8000-000000000000", "x", harbour[0], "22 m/s", unread(), "ashore")
+				return finish("A [1], B [2], C [3], D [1, 2] [9]", "00000000-0000-4000-8000-000000000000", "x",
+					harbour[0], "22 m/s", unread(), "ashore")
 			},
 			second: func() llm.Answer {
-				return finish("A [1], B [2], C [3], D [1, 2] [9]", "00000000-0000-4000-8000-000000000000", "x", harbour[0], "22 m/s", unread(), "ashore")
+				return finish("A [1], B [2], C [3], D [1, 2] [9]", "00000000-0000-4000-8000-000000000000", "x",
+					harbour[0], "22 m/s", unread(), "ashore")
 			},
 			answer: "A, B [1], C, D [1] [9]", citations: 1, dropped: 2, steps: 2, told: "was not read in this run",
 		},
@@ -80,14 +83,16 @@ func TestCitations(t *testing.T) {
 				return c.second()
 			})
 			r := b.ask(`{"prompt":"At what wind speed?","document_set":"harbour"}`)
-			if r.Text != c.answer || len(r.Citations) != c.citations || r.DroppedCitations != c.dropped || r.Steps != c.steps {
+			if r.Text != c.answer || len(r.Citations) != c.citations || r.DroppedCitations != c.dropped ||
+				r.Steps != c.steps {
 				t.Errorf("%+v", r)
 			}
 			q := b.model.questions[len(b.model.questions)-1]
 			if last := q.Turns[len(q.Turns)-1]; !strings.Contains(last.Text, c.told) || q.Force != "finish" {
 				t.Errorf("told %q, forced %q", last.Text, q.Force)
 			}
-			if c.dropped > 0 != slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "could not be verified") }) {
+			if c.dropped > 0 != slices.ContainsFunc(r.Warnings,
+				func(w string) bool { return strings.Contains(w, "could not be verified") }) {
 				t.Errorf("warnings %q", r.Warnings)
 			}
 		})
@@ -120,9 +125,12 @@ const speed = `{"type":"object","properties":{"speed":{"$ref":"#/$defs/speed"},"
 func TestResponseSchema(t *testing.T) {
 	t.Parallel()
 	bed := newBench(t, nil)
-	good, bad := object{"speed": 22, "unit": "m/s"}, object{"speed": "fast", "unit": "m/s", "secret": "text of a document"}
+	good, bad := object{"speed": 22, "unit": "m/s"}, object{
+		"speed": "fast", "unit": "m/s", "secret": "text of a document",
+	}
 	for name, answers := range map[string][]any{
-		"at once": {good}, "as a string of JSON": {`{"speed":22,"unit":"m/s"}`}, "mended": {bad, good}, "not mended": {bad, bad},
+		"at once": {good}, "as a string of JSON": {`{"speed":22,"unit":"m/s"}`}, "mended": {bad, good},
+		"not mended": {bad, bad},
 	} {
 		for _, kind := range []string{"agent", "ai"} {
 			t.Run(name+" "+kind, func(t *testing.T) {
@@ -145,7 +153,8 @@ func TestResponseSchema(t *testing.T) {
 				r, err := b.try(h, fmt.Sprintf(`{"prompt":"x","response_schema":%s}`, speed), j)
 				q := b.model.questions[0]
 				if kind == "agent" {
-					if f := q.Tools[len(q.Tools)-1]; f.Name != "finish" || !f.Strict || !strings.Contains(string(f.Parameters), `"#/properties/answer/$defs/speed"`) {
+					if f := q.Tools[len(q.Tools)-1]; f.Name != "finish" || !f.Strict ||
+						!strings.Contains(string(f.Parameters), `"#/properties/answer/$defs/speed"`) {
 						t.Errorf("finish is %s", f.Parameters)
 					}
 				} else if q.Schema == nil || !q.Schema.Strict || len(q.Tools) != 0 {
@@ -153,8 +162,10 @@ func TestResponseSchema(t *testing.T) {
 				}
 				if name == "not mended" {
 					failure := taskerr.Classify(err)
-					if err == nil || failure.Class != taskerr.ValidationError || failure.Code != strings.ToUpper(kind)+"_SCHEMA_NOT_MET" ||
-						!strings.Contains(failure.Message, "type at /speed") || strings.Contains(failure.Message, "text of a document") {
+					if err == nil || failure.Class != taskerr.ValidationError ||
+						failure.Code != strings.ToUpper(kind)+"_SCHEMA_NOT_MET" ||
+						!strings.Contains(failure.Message, "type at /speed") ||
+						strings.Contains(failure.Message, "text of a document") {
 						t.Errorf("%v", err)
 					}
 					return
@@ -168,7 +179,8 @@ func TestResponseSchema(t *testing.T) {
 				}
 				if len(answers) > 1 {
 					last := b.model.questions[1].Turns
-					if text := last[len(last)-1].Text; !strings.Contains(text, "/speed") || !strings.Contains(text, "secret") {
+					if text := last[len(last)-1].Text; !strings.Contains(text, "/speed") ||
+						!strings.Contains(text, "secret") {
 						t.Errorf("the model was told %q", text)
 					}
 				}
@@ -190,11 +202,19 @@ func TestEnds(t *testing.T) {
 		answer string
 		code   string // of the error; empty: none
 	}{
-		"refused":        {"agent", func(int, llm.Question) llm.Answer { return llm.Answer{Text: "I will not.", End: llm.Refused} }, "I will not.", ""},
-		"filtered":       {"agent", func(int, llm.Question) llm.Answer { return llm.Answer{End: llm.Filtered} }, "", "AGENT_CONTENT_FILTERED"},
-		"cut off":        {"ai", func(int, llm.Question) llm.Answer { return llm.Answer{Text: "So far", End: llm.CutOff} }, "So far", ""},
-		"nothing":        {"ai", func(int, llm.Question) llm.Answer { return llm.Answer{} }, "", "AI_ANSWER_UNUSABLE"},
-		"never finishes": {"agent", func(int, llm.Question) llm.Answer { return call("search", object{"query": "x"}) }, "", "AGENT_UNFINISHED"},
+		"refused": {"agent", func(
+			int, llm.Question) llm.Answer {
+			return llm.Answer{Text: "I will not.", End: llm.Refused}
+		}, "I will not.", ""},
+		"filtered": {"agent", func(int, llm.Question) llm.Answer { return llm.Answer{End: llm.Filtered} }, "",
+			"AGENT_CONTENT_FILTERED"},
+		"cut off": {"ai", func(int, llm.Question) llm.Answer {
+			return llm.Answer{Text: "So far",
+				End: llm.CutOff}
+		}, "So far", ""},
+		"nothing": {"ai", func(int, llm.Question) llm.Answer { return llm.Answer{} }, "", "AI_ANSWER_UNUSABLE"},
+		"never finishes": {"agent", func(int, llm.Question) llm.Answer { return call("search", object{"query": "x"}) },
+			"", "AGENT_UNFINISHED"},
 		"finishes with others": {"agent", func(int, llm.Question) llm.Answer {
 			return llm.Answer{Calls: []llm.ToolCall{toolCall("search", object{"query": "x"}), finish("Yes.").Calls[0]}}
 		}, "Yes.", ""},
@@ -207,7 +227,8 @@ func TestEnds(t *testing.T) {
 			}
 			r, err := b.try(h, `{"prompt":"x","max_steps":3}`, &journal{})
 			if c.code != "" {
-				if failure := taskerr.Classify(err); err == nil || failure.Code != c.code || failure.Class != taskerr.ValidationError {
+				if failure := taskerr.Classify(err); err == nil || failure.Code != c.code ||
+					failure.Class != taskerr.ValidationError {
 					t.Errorf("%+v, %v", r, err)
 				}
 				return
@@ -223,12 +244,14 @@ func TestEnds(t *testing.T) {
 func TestOffline(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
-	b.document("harbour", "handbook.pdf", "Boats are cleaned in spring. "+wind+" The pilots live ashore.", "The canteen opens at noon.")
+	b.document("harbour", "handbook.pdf", "Boats are cleaned in spring. "+wind+" The pilots live ashore.",
+		"The canteen opens at noon.")
 	b.document("other", "secret.pdf", "The wind speed of the secret is 99 m/s.")
 	b.deps.Chat, b.deps.Offline = nil, byWords{}
 	j := &journal{}
 	r, err := b.try(agent.New(b.deps), `{"prompt":"At what wind speed are the cranes parked?","document_set":"harbour"}`, j)
-	if err != nil || !r.RetrievalOnly || r.Model != "offline-test" || r.Steps != 0 || r.PromptTokens != 0 || r.Ended != "retrieved" ||
+	if err != nil || !r.RetrievalOnly || r.Model != "offline-test" || r.Steps != 0 || r.PromptTokens != 0 ||
+		r.Ended != "retrieved" ||
 		!strings.Contains(r.Text, "No model is set up") || !strings.Contains(r.Text, wind) || j.text != r.Text {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -238,8 +261,12 @@ func TestOffline(t *testing.T) {
 	for name, c := range map[string]struct {
 		h       *agent.Handler
 		payload string
-	}{"ai": {agent.NewAI(b.deps), `{"prompt":"x"}`}, "schema": {agent.New(b.deps), `{"prompt":"x","response_schema":{"type":"object"}}`}} {
-		if _, err := b.try(c.h, c.payload, &journal{}); err == nil || !strings.Contains(err.Error(), "LLM_PROVIDER is offline") {
+	}{
+		"ai": {agent.NewAI(b.deps), `{"prompt":"x"}`}, "schema": {agent.New(b.deps),
+			`{"prompt":"x","response_schema":{"type":"object"}}`},
+	} {
+		if _, err := b.try(c.h, c.payload, &journal{}); err == nil ||
+			!strings.Contains(err.Error(), "LLM_PROVIDER is offline") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -275,8 +302,10 @@ func TestSearchSaysWhatItFound(t *testing.T) {
 	b.ask(`{"prompt":"x","document_set":"harbour"}`)
 	got := results(b.model.questions[len(b.model.questions)-1])
 	const near = "no passage has a word of the query"
-	for i, want := range []struct{ near, wind, nothing bool }{{near: true, wind: true}, {wind: true}, {near: true}, {nothing: true}} {
-		if strings.Contains(got[i], near) != want.near || strings.Contains(got[i], `pages="1"`) != want.wind || strings.Contains(got[i], "nothing was found") != want.nothing {
+	for i, want := range []struct{ near, wind, nothing bool }{{near: true, wind: true}, {wind: true}, {near: true},
+		{nothing: true}} {
+		if strings.Contains(got[i], near) != want.near || strings.Contains(got[i], `pages="1"`) != want.wind ||
+			strings.Contains(got[i], "nothing was found") != want.nothing {
 			t.Errorf("%v: %s", calls[i], got[i])
 		}
 	}

@@ -32,7 +32,8 @@ func (r *run) grep(ctx context.Context, raw string, out *result) error {
 	}
 	pattern, err := regexp.Compile(args.Pattern)
 	if err != nil {
-		return mistaken("the pattern can't be read (%s): it is RE2, without backreferences and lookaround", clip(err.Error(), 120))
+		return mistaken("the pattern can't be read (%s): it is RE2, without backreferences and lookaround",
+			clip(err.Error(), 120))
 	}
 	d, err := r.document(ctx, args.Document)
 	if err != nil {

@@ -87,5 +87,8 @@ func (r *run) foreignLinks(text string) []string {
 	if len(hosts) == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("the answer has addresses that the question does not name (%s): load nothing from them by itself", clip(strings.Join(hosts, ", "), 200))}
+	return []string{
+		fmt.Sprintf("the answer has addresses that the question does not name (%s): load nothing from them by itself",
+			clip(strings.Join(hosts, ", "), 200)),
+	}
 }

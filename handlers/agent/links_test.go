@@ -47,7 +47,8 @@ func TestForeignLinks(t *testing.T) {
 func TestSchemaErrorsNameNoFolder(t *testing.T) {
 	t.Parallel()
 	for _, schema := range []string{
-		`{"$ref":"other.json"}`, `{"$ref":"#/$defs/none"}`, `{"$ref":"https://example.com/s"}`, `{"$ref":"/x"}`, `{"$id":"x","$ref":"y"}`,
+		`{"$ref":"other.json"}`, `{"$ref":"#/$defs/none"}`, `{"$ref":"https://example.com/s"}`, `{"$ref":"/x"}`,
+		`{"$id":"x","$ref":"y"}`,
 		`{"pattern":"("}`, `{"$schema":"no-such-draft"}`, `{"type":7}`, `{"$ref":"#none"}`, `{"$id":"a%zz"}`,
 	} {
 		_, err := newShape([]byte(schema))
@@ -55,7 +56,8 @@ func TestSchemaErrorsNameNoFolder(t *testing.T) {
 			t.Errorf("%s: no error", schema)
 			continue
 		}
-		if text := err.Error(); strings.Contains(text, "file:") || strings.Contains(text, "agent") || strings.Contains(text, "schema://") {
+		if text := err.Error(); strings.Contains(text, "file:") || strings.Contains(text, "agent") ||
+			strings.Contains(text, "schema://") {
 			t.Errorf("%s: %s", schema, text)
 		} else {
 			t.Logf("%s: %s", schema, text)

@@ -33,11 +33,13 @@ func (r *run) search(ctx context.Context, raw string, out *result) error {
 		return err
 	}
 	if len(hits) > 0 && !matched {
-		out.note("no passage has a word of the query; these are only near it in meaning, and may be about something else")
+		out.note("no passage has a word of the query; these are only near it in meaning, and may be about something " +
+			"else")
 	}
 	for i, h := range hits {
 		if !r.show(out, h, out.turn) {
-			out.note("%s more found, left out for room: ask for fewer, or read them with read_chunks: %s", plural(len(hits)-i, "passage"), strings.Join(ids(hits[i:]), " "))
+			out.note("%s more found, left out for room: ask for fewer, or read them with read_chunks: %s",
+				plural(len(hits)-i, "passage"), strings.Join(ids(hits[i:]), " "))
 			return nil
 		}
 	}
@@ -53,14 +55,17 @@ func (r *run) find(ctx context.Context, query string, k int) (found []store.Pass
 	if err != nil {
 		return nil, false, fmt.Errorf("embed the query: %w", err)
 	}
-	hits, err := r.deps.Store.Search(ctx, store.Query{Text: query, Embedding: vectors.Vectors[0], Limit: k, DocumentSet: r.payload.DocumentSet})
+	hits, err := r.deps.Store.Search(ctx, store.Query{
+		Text: query, Embedding: vectors.Vectors[0], Limit: k, DocumentSet: r.payload.DocumentSet,
+	})
 	if err != nil {
 		return nil, false, fmt.Errorf("search: %w", err)
 	}
 	found = make([]store.Passage, len(hits))
 	for i, h := range hits {
 		found[i] = store.Passage{
-			ChunkID: h.ChunkID, DocumentID: h.DocumentID, DocumentSet: h.DocumentSet, Filename: h.Filename, Version: h.Version,
+			ChunkID: h.ChunkID, DocumentID: h.DocumentID, DocumentSet: h.DocumentSet, Filename: h.Filename,
+			Version: h.Version,
 			Content: h.Content, HeadingPath: h.HeadingPath, Pages: h.Pages, Kind: h.Kind,
 		}
 		matched = matched || h.Matched
@@ -94,7 +99,8 @@ func (r *run) readChunks(ctx context.Context, raw string, out *result) error {
 	}
 	for i, p := range passages {
 		if !r.show(out, p, out.turn) {
-			out.note("%s left out for room: read them with another call: %s", plural(len(passages)-i, "passage"), strings.Join(ids(passages[i:]), " "))
+			out.note("%s left out for room: read them with another call: %s", plural(len(passages)-i, "passage"),
+				strings.Join(ids(passages[i:]), " "))
 			break
 		}
 	}
@@ -151,7 +157,8 @@ func (r *run) outline(ctx context.Context, raw string, out *result) error {
 // document is the one within the scope that a name means.
 func (r *run) document(ctx context.Context, name string) (store.DocumentOutline, error) {
 	if strings.TrimSpace(name) == "" {
-		return store.DocumentOutline{}, mistaken("document is empty: give a document_id or a file's name; list_documents shows them")
+		return store.DocumentOutline{}, mistaken(
+			"document is empty: give a document_id or a file's name; list_documents shows them")
 	}
 	all, err := r.deps.Store.Outlines(ctx, r.payload.DocumentSet, name)
 	switch {
@@ -164,7 +171,8 @@ func (r *run) document(ctx context.Context, name string) (store.DocumentOutline,
 		for _, d := range all {
 			which = append(which, fmt.Sprintf("%s (set %s)", d.DocumentID, attribute(d.DocumentSet)))
 		}
-		return store.DocumentOutline{}, mistaken("%d documents have this name: give the document_id of one: %s", len(all), strings.Join(which, ", "))
+		return store.DocumentOutline{}, mistaken("%d documents have this name: give the document_id of one: %s",
+			len(all), strings.Join(which, ", "))
 	}
 	return all[0], nil
 }

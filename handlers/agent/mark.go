@@ -14,7 +14,8 @@ import (
 
 // show adds a passage to a tool's result; one that is still to be read further up is only named.
 func (r *run) show(out *result, p store.Passage, turn int) bool {
-	head := fmt.Sprintf("<document-text-%s chunk_id=%s file=%s", r.state.Mark, attribute(p.ChunkID), attribute(p.Filename))
+	head := fmt.Sprintf("<document-text-%s chunk_id=%s file=%s", r.state.Mark, attribute(p.ChunkID),
+		attribute(p.Filename))
 	if r.payload.DocumentSet == "" {
 		head += " set=" + attribute(p.DocumentSet)
 	}
@@ -24,7 +25,8 @@ func (r *run) show(out *result, p store.Passage, turn int) bool {
 	if len(p.HeadingPath) > 0 {
 		head += " headings=" + attribute(strings.Join(p.HeadingPath, " > "))
 	}
-	if at, shown := r.state.Read[p.ChunkID]; shown && at.Turn >= 0 && at.Turn < min(turn, len(r.state.Turns)) && !r.state.Turns[at.Turn].Short {
+	if at, shown := r.state.Read[p.ChunkID]; shown && at.Turn >= 0 && at.Turn < min(turn, len(r.state.Turns)) &&
+		!r.state.Turns[at.Turn].Short {
 		return out.add(head + "/> (shown above)\n")
 	}
 	text := r.data(p.Content)

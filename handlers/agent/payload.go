@@ -49,7 +49,8 @@ type Message struct {
 func readPayload(raw json.RawMessage) (Payload, error) {
 	var p Payload
 	err := handlers.ReadPayload(raw, &p,
-		"prompt and document_set are strings, history is a list of {role, content}, max_steps is a whole number, response_schema is an object")
+		"prompt and document_set are strings, history is a list of {role, content}, max_steps is a whole number, "+
+			"response_schema is an object")
 	if err != nil {
 		return p, err
 	}
@@ -57,7 +58,8 @@ func readPayload(raw json.RawMessage) (Payload, error) {
 	case strings.TrimSpace(p.Prompt) == "":
 		return p, handlers.Invalid("payload.prompt", "is missing; ask something")
 	case len(p.Prompt) > maxPrompt:
-		return p, handlers.Invalid("payload.prompt", "has %d bytes; %d are allowed: put long texts into documents", len(p.Prompt), maxPrompt)
+		return p, handlers.Invalid("payload.prompt", "has %d bytes; %d are allowed: put long texts into documents",
+			len(p.Prompt), maxPrompt)
 	}
 	if problem := setProblem(p.DocumentSet); problem != "" {
 		return p, handlers.Invalid("payload.document_set", "%s", problem)
@@ -66,7 +68,8 @@ func readPayload(raw json.RawMessage) (Payload, error) {
 		p.MaxSteps = new(defaultSteps)
 	}
 	if *p.MaxSteps < 1 || *p.MaxSteps > maxSteps {
-		return p, handlers.Invalid("payload.max_steps", "is %d; give 1 to %d, or leave it out for %d", *p.MaxSteps, maxSteps, defaultSteps)
+		return p, handlers.Invalid("payload.max_steps", "is %d; give 1 to %d, or leave it out for %d", *p.MaxSteps,
+			maxSteps, defaultSteps)
 	}
 	if err := p.checkHistory(); err != nil {
 		return p, err
@@ -88,7 +91,8 @@ func setProblem(name string) string {
 
 func (p *Payload) checkHistory() error {
 	if len(p.History) > maxMessages {
-		return handlers.Invalid("payload.history", "has %d messages; %d are allowed: leave out the oldest", len(p.History), maxMessages)
+		return handlers.Invalid("payload.history", "has %d messages; %d are allowed: leave out the oldest",
+			len(p.History), maxMessages)
 	}
 	total := 0
 	for i, m := range p.History {
@@ -104,7 +108,8 @@ func (p *Payload) checkHistory() error {
 		total += len(m.Content)
 	}
 	if total > maxHistory {
-		return handlers.Invalid("payload.history", "has %d bytes; %d are allowed: leave out the oldest messages", total, maxHistory)
+		return handlers.Invalid("payload.history", "has %d bytes; %d are allowed: leave out the oldest messages", total,
+			maxHistory)
 	}
 	return nil
 }
@@ -116,7 +121,8 @@ func (p *Payload) readSchema() (err error) {
 	case len(raw) == 0 || string(raw) == "null":
 		return nil
 	case raw[0] != '{':
-		return handlers.Invalid(field, "is not an object; give a JSON Schema such as {\"type\": \"object\", \"properties\": {…}}")
+		return handlers.Invalid(field, "is not an object; give a JSON Schema such as {\"type\": \"object\", "+
+			"\"properties\": {…}}")
 	case len(raw) > maxSchema:
 		return handlers.Invalid(field, "has %d bytes; %d are allowed", len(raw), maxSchema)
 	}

@@ -28,7 +28,8 @@ func (r *run) question() (llm.Question, error) {
 	if prompt > room {
 		return q, &taskerr.Error{
 			Class: taskerr.ValidationError, Code: upper(r.kind) + "_PROMPT_TOO_LONG",
-			Message: fmt.Sprintf("the prompt takes about %d tokens, and the model has room for %d: shorten the prompt, or choose a model with a longer context", prompt, room),
+			Message: fmt.Sprintf("the prompt takes about %d tokens, and the model has room for %d: shorten the "+
+				"prompt, or choose a model with a longer context", prompt, room),
 		}
 	}
 	prompt += r.fixed(q)
@@ -38,7 +39,8 @@ func (r *run) question() (llm.Question, error) {
 		if left < leastAnswer {
 			return q, &taskerr.Error{
 				Class: taskerr.QuotaExceeded, Code: upper(r.kind) + tokensSpent,
-				Message: fmt.Sprintf("the task used %d tokens of the %d that MAX_TASK_TOKENS allows, and the next question has about %d: raise the limit, or ask for less",
+				Message: fmt.Sprintf("the task used %d tokens of the %d that MAX_TASK_TOKENS allows, and the next "+
+					"question has about %d: raise the limit, or ask for less",
 					r.used(), most, prompt),
 			}
 		}
@@ -194,7 +196,8 @@ func sendable(arguments string) string {
 // system are the instructions. They hold nothing that is secret.
 func (r *run) system() string {
 	if r.kind == task.AI {
-		s := "You answer the user's question from what you know and what the conversation says. Answer in the language of the question. If you don't know, say so."
+		s := "You answer the user's question from what you know and what the conversation says. Answer in the " +
+			"language of the question. If you don't know, say so."
 		if r.payload.shape != nil {
 			s += " Give the answer as the schema demands, under the key \"answer\"."
 		}

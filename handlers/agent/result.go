@@ -11,20 +11,23 @@ import (
 
 // Result is the result of the contract and some more; the store adds run_id.
 type Result struct {
-	RunID            string          `json:"run_id,omitempty"`
-	Answer           json.RawMessage `json:"answer"`            // a string; with response_schema a value that conforms to it
-	Citations        []Citation      `json:"citations"`         // what the answer rests on; empty: on nothing that was read
-	Steps            int             `json:"steps"`             // answers of the model, without that of a repair
-	Model            string          `json:"model"`             // that answered
-	PromptTokens     int             `json:"prompt_tokens"`     // that this task paid for, in all its attempts
-	CompletionTokens int             `json:"completion_tokens"` // likewise
+	RunID string `json:"run_id,omitempty"`
+	// a string; with response_schema a value that conforms to it
+	Answer json.RawMessage `json:"answer"`
+	// what the answer rests on; empty: on nothing that was read
+	Citations        []Citation `json:"citations"`
+	Steps            int        `json:"steps"`             // answers of the model, without that of a repair
+	Model            string     `json:"model"`             // that answered
+	PromptTokens     int        `json:"prompt_tokens"`     // that this task paid for, in all its attempts
+	CompletionTokens int        `json:"completion_tokens"` // likewise
 
-	DocumentSet      string   `json:"document_set,omitempty"`   // that was looked in; none: all of them
-	RetrievalOnly    bool     `json:"retrieval_only,omitempty"` // passages that were found, without a model
-	Ended            string   `json:"ended"`                    // why: see the ends
-	Refused          bool     `json:"refused,omitempty"`        // the model says that it will not
-	DroppedCitations int      `json:"dropped_citations"`        // that named what was not read, or quoted what it doesn't say
-	Warnings         []string `json:"warnings,omitempty"`       // what a reader of the answer should know
+	DocumentSet   string `json:"document_set,omitempty"`   // that was looked in; none: all of them
+	RetrievalOnly bool   `json:"retrieval_only,omitempty"` // passages that were found, without a model
+	Ended         string `json:"ended"`                    // why: see the ends
+	Refused       bool   `json:"refused,omitempty"`        // the model says that it will not
+	// that named what was not read, or quoted what it doesn't say
+	DroppedCitations int      `json:"dropped_citations"`
+	Warnings         []string `json:"warnings,omitempty"` // what a reader of the answer should know
 }
 
 // Citation is what a part of the answer rests on.
@@ -74,12 +77,14 @@ func (r *run) outcome(a answer) (handlers.Outcome, error) {
 	}
 	model := r.model()
 	result := Result{
-		Answer: a.value, Citations: a.citations, Steps: r.state.counted(), Model: model, PromptTokens: r.state.PromptTokens,
+		Answer: a.value, Citations: a.citations, Steps: r.state.counted(), Model: model,
+		PromptTokens:     r.state.PromptTokens,
 		CompletionTokens: r.state.CompletionTokens, DocumentSet: r.payload.DocumentSet, RetrievalOnly: a.retrieved,
 		Ended: a.ended, Refused: a.refused, DroppedCitations: a.dropped, Warnings: append(r.warnings(), a.warnings...),
 	}
 	row := store.AgentRun{
-		TaskType: string(r.kind), Prompt: r.payload.Prompt, Answer: a.text(), Citations: a.citations, Steps: r.state.Steps, Model: model,
+		TaskType: string(r.kind), Prompt: r.payload.Prompt, Answer: a.text(), Citations: a.citations,
+		Steps: r.state.Steps, Model: model,
 		PromptTokens: result.PromptTokens, CompletionTokens: result.CompletionTokens, RetrievalOnly: a.retrieved,
 		Details: map[string]any{"ended": a.ended, "dropped_citations": a.dropped, "warnings": result.Warnings},
 	}
@@ -107,7 +112,8 @@ func (r *run) warnings() (all []string) {
 		all = append(all, "document_set is not looked at: an ai task reads no documents")
 	}
 	if n := r.state.Forgotten; n > 0 {
-		all = append(all, plural(n, "message")+" of the history did not fit into the model's context, and was left out: the oldest")
+		all = append(all, plural(n, "message")+
+			" of the history did not fit into the model's context, and was left out: the oldest")
 	}
 	return all
 }

@@ -26,7 +26,12 @@ func walk(chunks *[]string) func(int, llm.Question) llm.Answer {
 		case 0:
 			return call("list_documents", object{"filter": "hand"})
 		case 1:
-			return llm.Answer{Text: "Now", Calls: []llm.ToolCall{toolCall("search", object{"query": "wind"}), toolCall("outline", object{"document": "handbook.pdf"})}}
+			return llm.Answer{
+				Text: "Now", Calls: []llm.ToolCall{
+					toolCall("search", object{"query": "wind"}),
+					toolCall("outline", object{"document": "handbook.pdf"}),
+				},
+			}
 		case 2:
 			return call("grep", object{"document": "handbook.pdf", "pattern": "rail"})
 		case 3:
@@ -70,11 +75,13 @@ func TestKilledAfterEachStep(t *testing.T) {
 				paid++
 				tokens -= billed[kill[0]-1] // that answer was lost
 			}
-			if got.Text != want.Text || len(got.Citations) != 1 || got.Citations[0].Quote != want.Citations[0].Quote || got.Steps != want.Steps {
+			if got.Text != want.Text || len(got.Citations) != 1 || got.Citations[0].Quote != want.Citations[0].Quote ||
+				got.Steps != want.Steps {
 				t.Errorf("killed after %v: %+v", kill, got)
 			}
 			if len(questions) != paid || got.PromptTokens != tokens {
-				t.Errorf("killed after %v: %d questions, want %d; %d tokens in the result, want %d", kill, len(questions), paid, got.PromptTokens, tokens)
+				t.Errorf("killed after %v: %d questions, want %d; %d tokens in the result, want %d", kill,
+					len(questions), paid, got.PromptTokens, tokens)
 			}
 			if j.text != "22 [1]" {
 				t.Errorf("killed after %v: read along %q", kill, j.text)
@@ -108,7 +115,8 @@ func TestContext(t *testing.T) {
 	t.Parallel()
 	passages := make([]string, 30)
 	for i := range passages {
-		passages[i] = fmt.Sprintf("Passage %d. ", i) + strings.Repeat(fmt.Sprintf("The harbour of berth number %d is deep and wide. ", i), 20)
+		passages[i] = fmt.Sprintf("Passage %d. ", i) + strings.Repeat(
+			fmt.Sprintf("The harbour of berth number %d is deep and wide. ", i), 20)
 	}
 	counter := func(q llm.Question, b *bench) (n int) {
 		n = b.deps.Counter.Count(q.System)
@@ -136,7 +144,10 @@ func TestContext(t *testing.T) {
 	if err != nil || r.Ended != "max_steps" || r.DroppedCitations != 1 { // never read: chunks[0]
 		t.Errorf("%+v, %v", r, err)
 	}
-	if !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "of the history did not fit") }) {
+	if !slices.ContainsFunc(r.Warnings, func(w string) bool {
+		return strings.Contains(w,
+			"of the history did not fit")
+	}) {
 		t.Errorf("warnings %q", r.Warnings)
 	}
 	shortened := false
@@ -152,7 +163,8 @@ func TestContext(t *testing.T) {
 	if !shortened || j.largest > 60_000 {
 		t.Errorf("shortened %v, the largest checkpoint has %d bytes", shortened, j.largest)
 	}
-	if _, err := b.try(agent.New(b.deps), fmt.Sprintf(`{"prompt":%q}`, strings.Repeat("many words ", 5000)), &journal{}); taskerr.Classify(err).Code != "AGENT_PROMPT_TOO_LONG" {
+	if _, err := b.try(agent.New(b.deps), fmt.Sprintf(`{"prompt":%q}`, strings.Repeat("many words ", 5000)),
+		&journal{}); taskerr.Classify(err).Code != "AGENT_PROMPT_TOO_LONG" {
 		t.Errorf("a prompt that never fits: %v", err)
 	}
 }
@@ -169,11 +181,14 @@ func TestTooLong(t *testing.T) {
 	})
 	long := strings.Repeat("The harbour is deep and wide, and has many berths. ", 150)
 	chunks = b.document("harbour", "a.pdf", "1 "+long, "2 "+long, "3 "+long)
-	b.model.errs = map[int]error{4: &taskerr.Error{Class: taskerr.ValidationError, Message: "too long", Cause: &llm.TooLong{Window: 6000}}}
+	b.model.errs = map[int]error{
+		4: &taskerr.Error{Class: taskerr.ValidationError, Message: "too long", Cause: &llm.TooLong{Window: 6000}},
+	}
 	if r := b.ask(`{"prompt":"Deep?"}`); r.Text != "Yes." {
 		t.Errorf("%+v", r)
 	}
-	if first, second := results(b.model.questions[3]), results(b.model.questions[4]); len(second[0]) >= len(first[0]) || len(second[2]) != len(first[2]) {
+	if first, second := results(b.model.questions[3]), results(b.model.questions[4]); len(second[0]) >= len(first[0]) ||
+		len(second[2]) != len(first[2]) {
 		t.Errorf("the question was not shortened: %d, %d", len(first[0]), len(second[0]))
 	}
 }

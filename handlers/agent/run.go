@@ -135,14 +135,17 @@ func (r *run) insist(ctx context.Context, calls []llm.ToolCall) (*answer, error)
 		}
 		return nil, &taskerr.Error{
 			Class: taskerr.ValidationError, Code: upper(r.kind) + "_UNFINISHED",
-			Message: "the model goes on calling tools although it was told to finish; it may not know how to use tools: choose another in OPENAI_CHAT_MODEL",
+			Message: "the model goes on calling tools although it was told to finish; it may not know how to use " +
+				"tools: choose another in OPENAI_CHAT_MODEL",
 		}
 	}
 	r.state.Mending = "form"
 	for _, c := range calls {
 		text := "(not done: only " + finishName + " can be called now. Call it with what you know.)"
 		r.state.Turns = append(r.state.Turns, turn{Role: llm.ToolTurn, Call: c.ID, Tool: c.Name, Text: text})
-		r.state.use(toolUse{Name: clip(c.Name, 64), Arguments: clip(c.Arguments, 300), Bytes: len(text), Problem: "not " + finishName})
+		r.state.use(toolUse{
+			Name: clip(c.Name, 64), Arguments: clip(c.Arguments, 300), Bytes: len(text), Problem: "not " + finishName,
+		})
 	}
 	return nil, nil
 }
@@ -151,7 +154,8 @@ func (r *run) insist(ctx context.Context, calls []llm.ToolCall) (*answer, error)
 func (r *run) refusal(text string) (*answer, error) {
 	if r.payload.shape != nil {
 		return nil, &taskerr.Error{
-			Class: taskerr.ValidationError, Code: upper(r.kind) + "_REFUSED", Message: "the model refuses to answer, which response_schema has no room for",
+			Class: taskerr.ValidationError, Code: upper(r.kind) + "_REFUSED",
+			Message: "the model refuses to answer, which response_schema has no room for",
 		}
 	}
 	return &answer{value: quoted(text), refused: true, ended: endAnswered}, nil
@@ -247,7 +251,9 @@ func (r *run) ask(ctx context.Context) error {
 			Message: "the model service's content filter refused the question, what was read for it, or the answer",
 		}
 	}
-	r.state.Turns = append(r.state.Turns, turn{Role: llm.Assistant, Text: a.Text, Calls: r.distinct(a.Calls), End: a.End})
+	r.state.Turns = append(r.state.Turns, turn{
+		Role: llm.Assistant, Text: a.Text, Calls: r.distinct(a.Calls), End: a.End,
+	})
 	r.call.Progress.Checkpoint(r.state)
 	r.progress(a)
 	return r.call.Progress.Save(ctx)

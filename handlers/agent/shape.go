@@ -79,7 +79,10 @@ func (s *shape) check(raw json.RawMessage) []string {
 // problems are the leaves of an error, at most 20.
 func problems(e *jsonschema.ValidationError) (all []string) {
 	if len(e.Causes) == 0 {
-		return []string{fmt.Sprintf("at /%s: %s", strings.Join(e.InstanceLocation, "/"), clip(e.ErrorKind.LocalizedString(localized.NewPrinter(language.English)), 200))}
+		return []string{
+			fmt.Sprintf("at /%s: %s", strings.Join(e.InstanceLocation, "/"),
+				clip(e.ErrorKind.LocalizedString(localized.NewPrinter(language.English)), 200)),
+		}
 	}
 	for _, cause := range e.Causes {
 		if all = append(all, problems(cause)...); len(all) >= 20 {
@@ -103,7 +106,8 @@ func places(raw json.RawMessage, s *shape) string {
 	var visit func(*jsonschema.ValidationError)
 	visit = func(e *jsonschema.ValidationError) {
 		if len(e.Causes) == 0 && len(all) < 5 {
-			all = append(all, fmt.Sprintf("%s at /%s", strings.Join(e.ErrorKind.KeywordPath(), "/"), strings.Join(e.InstanceLocation, "/")))
+			all = append(all, fmt.Sprintf("%s at /%s", strings.Join(e.ErrorKind.KeywordPath(), "/"),
+				strings.Join(e.InstanceLocation, "/")))
 		}
 		for _, cause := range e.Causes {
 			visit(cause)
@@ -141,7 +145,8 @@ func enforceable(v any) bool {
 			}
 		}
 	case map[string]any:
-		for _, keyword := range []string{"allOf", "oneOf", "not", "if", "patternProperties", "dependentRequired", "dependentSchemas", "prefixItems", "$dynamicRef"} {
+		for _, keyword := range []string{"allOf", "oneOf", "not", "if", "patternProperties", "dependentRequired",
+			"dependentSchemas", "prefixItems", "$dynamicRef"} {
 			if _, there := v[keyword]; there {
 				return false
 			}
@@ -184,7 +189,8 @@ func within(v any, place string) any {
 			switch {
 			case key == "$ref" && isText && strings.HasPrefix(ref, "#"):
 				moved[key] = place + strings.TrimPrefix(ref, "#")
-			case key == "enum" || key == "const" || key == "default" || key == "examples" || key == "$schema" || key == "$id":
+			case key == "enum" || key == "const" || key == "default" || key == "examples" || key == "$schema" ||
+				key == "$id":
 				if key != "$schema" && key != "$id" {
 					moved[key] = of
 				}

@@ -25,8 +25,9 @@ type state struct {
 	Window           int               `json:"window,omitempty"`    // that the service told; zero: none
 	Forgotten        int               `json:"forgotten,omitempty"` // messages of the history that did not fit
 	Ended            string            `json:"ended,omitempty"`     // why finish is forced; empty: it is not
-	Mending          string            `json:"mending,omitempty"`   // what the one repair round is about; empty: there was none
-	Told             bool              `json:"told,omitempty"`      // pieces of a text were told
+	// what the one repair round is about; empty: there was none
+	Mending string `json:"mending,omitempty"`
+	Told    bool   `json:"told,omitempty"` // pieces of a text were told
 }
 
 // turn is a turn of the conversation after the prompt.

@@ -78,22 +78,27 @@ func (r *run) toolbox() []tool {
 		return tool{llm.Tool{Name: name, Description: description, Parameters: json.RawMessage(parameters)}, call}
 	}
 	return []tool{
-		define("search", "Find passages by meaning and by words. Words in quotes are a phrase, OR in capitals is one or the other, a minus before a word or phrase excludes it.", `{"type":"object","properties":{
+		define("search", "Find passages by meaning and by words. Words in quotes are a phrase, OR in capitals is "+
+			"one or the other, a minus before a word or phrase excludes it.", `{"type":"object","properties":{
 			"query":{"type":"string","description":"what to look for"},
 			"k":{"type":"integer","minimum":1,"maximum":20,"description":"how many passages at most (8)"}},
 			"required":["query"],"additionalProperties":false}`, r.search),
-		define("read_chunks", "Read passages by their chunk ids, and on request those before and after each.", `{"type":"object","properties":{
+		define("read_chunks", "Read passages by their chunk ids, and on request those before and after each.",
+			`{"type":"object","properties":{
 			"ids":{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":20,"description":"chunk ids from other results"},
 			"neighbours":{"type":"integer","minimum":0,"maximum":3,"description":"so many passages before and after each as well (0)"}},
 			"required":["ids"],"additionalProperties":false}`, r.readChunks),
-		define("outline", "The headings of a document, with the chunk that each begins in.", `{"type":"object","properties":{
+		define("outline", "The headings of a document, with the chunk that each begins in.",
+			`{"type":"object","properties":{
 			"document":{"type":"string","description":"its document_id, or its file's name"}},
 			"required":["document"],"additionalProperties":false}`, r.outline),
-		define("grep", "Lines of a document that match a regular expression (RE2 syntax), with their chunks. For exact words, names and numbers.", `{"type":"object","properties":{
+		define("grep", "Lines of a document that match a regular expression (RE2 syntax), with their chunks. For "+
+			"exact words, names and numbers.", `{"type":"object","properties":{
 			"document":{"type":"string","description":"its document_id, or its file's name"},
 			"pattern":{"type":"string","description":"RE2; (?i) at its start ignores case"}},
 			"required":["document","pattern"],"additionalProperties":false}`, r.grep),
-		define("list_documents", "Names, titles and sizes of the documents, 50 to a page.", `{"type":"object","properties":{
+		define("list_documents", "Names, titles and sizes of the documents, 50 to a page.",
+			`{"type":"object","properties":{
 			"filter":{"type":"string","description":"only those with this in their name or title"},
 			"page":{"type":"integer","minimum":1,"maximum":20,"description":"which page (1)"}},
 			"required":[],"additionalProperties":false}`, r.listDocuments),
@@ -124,7 +129,9 @@ func (r *run) use(ctx context.Context, call llm.ToolCall, n int) (again bool, er
 		r.state.Asked[key] = len(r.state.Steps)
 	}
 	r.state.Turns = append(r.state.Turns, t)
-	r.state.use(toolUse{Name: clip(call.Name, 64), Arguments: clip(call.Arguments, 300), Bytes: len(t.Text), Problem: problem})
+	r.state.use(toolUse{
+		Name: clip(call.Name, 64), Arguments: clip(call.Arguments, 300), Bytes: len(t.Text), Problem: problem,
+	})
 	return problem == problemRepeated, nil
 }
 
@@ -139,7 +146,8 @@ func (r *run) make(ctx context.Context, call llm.ToolCall, key string, n int, ou
 		out.note("there is no tool %q. The tools are %s.", clip(call.Name, 64), r.toolNames())
 		return problemUnknown, nil
 	case made:
-		out.note("you made this very call in answer %d, and its result is above: it would be the same. Ask something else, or call %s.", before, finishName)
+		out.note("you made this very call in answer %d, and its result is above: it would be the same. Ask "+
+			"something else, or call %s.", before, finishName)
 		return problemRepeated, nil
 	}
 	bounded, cancel := context.WithTimeout(ctx, r.deps.StepTimeout)
@@ -153,7 +161,8 @@ func (r *run) make(ctx context.Context, call llm.ToolCall, key string, n int, ou
 		return problemArguments, nil
 	case err != nil && ctx.Err() == nil && bounded.Err() != nil:
 		out.text.Reset()
-		out.note("the call took longer than %v and was given up. Ask for less: fewer passages, or a narrower pattern.", r.deps.StepTimeout)
+		out.note("the call took longer than %v and was given up. Ask for less: fewer passages, or a narrower pattern.",
+			r.deps.StepTimeout)
 		return problemSlow, nil
 	case err != nil:
 		return "", fmt.Errorf("use the tool %s: %w", t.Name, err)

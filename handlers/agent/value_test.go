@@ -109,7 +109,8 @@ func TestRenumber(t *testing.T) {
 	t.Parallel()
 	kept := map[int]int{2: 1, 3: 2}
 	for text, want := range map[string]string{
-		"A [1] B [2] C [3].": "A B [1] C [2].", "A[1, 2,3]": "A[1, 2]", "In [2024] and [0], [x]": "In [2024] and [0], [x]", "": "",
+		"A [1] B [2] C [3].": "A B [1] C [2].", "A[1, 2,3]": "A[1, 2]",
+		"In [2024] and [0], [x]": "In [2024] and [0], [x]", "": "",
 	} {
 		if got := renumber(quoted(text), kept, 3); string(got) != string(quoted(want)) {
 			t.Errorf("%q: %s, want %q", text, got, want)

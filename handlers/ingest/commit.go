@@ -22,7 +22,10 @@ func (w *work) keep(etag string, reading *store.Reading) (handlers.Outcome, erro
 	case reading != nil:
 		result.Warnings = w.warnings()
 	case active.Chunks == 0:
-		result.Warnings = []string{"nothing of the document can be found: it had no text that could be read when it was indexed; with hints.force it is read again"}
+		result.Warnings = []string{
+			"nothing of the document can be found: it had no text that could be read when it was indexed; with " +
+				"hints.force it is read again",
+		}
 	}
 	return handlers.Outcome{
 		Result: result,

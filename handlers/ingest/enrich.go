@@ -54,7 +54,9 @@ func (e *enrichment) chunk(c chunk.Chunk) chunk.Chunk {
 // finish tells what was found, once the last chunk was taken.
 func (e *enrichment) finish(info extract.Info) store.Enrichment {
 	d := e.collector.Finish(info)
-	out := store.Enrichment{Title: d.Title, Language: d.Language.Code, Properties: d.Stated(), PersonalData: e.personalData()}
+	out := store.Enrichment{
+		Title: d.Title, Language: d.Language.Code, Properties: d.Stated(), PersonalData: e.personalData(),
+	}
 	for _, h := range d.Outline.Entries {
 		out.Outline = append(out.Outline, store.Heading(h))
 	}
@@ -66,7 +68,8 @@ func (e *enrichment) personalData() *store.PersonalData {
 		return nil
 	}
 	p := &store.PersonalData{
-		Mode: string(e.filter.Mode()), Detector: e.filter.DetectorVersion(), Found: map[string]int{}, Incomplete: e.guarded.Missed() != nil,
+		Mode: string(e.filter.Mode()), Detector: e.filter.DetectorVersion(), Found: map[string]int{},
+		Incomplete: e.guarded.Missed() != nil,
 	}
 	for kind, n := range e.guarded.Found() {
 		p.Found[string(kind)] = n
@@ -79,5 +82,6 @@ func (e *enrichment) warning() string {
 	if e == nil || e.guarded.Missed() == nil {
 		return ""
 	}
-	return fmt.Sprintf("personal data were not looked for in all of the text: %s", taskerr.Classify(e.guarded.Missed()).Message)
+	return fmt.Sprintf("personal data were not looked for in all of the text: %s",
+		taskerr.Classify(e.guarded.Missed()).Message)
 }

@@ -64,9 +64,12 @@ func prose(n int) string {
 	var s strings.Builder
 	for i := range n {
 		fmt.Fprintf(&s, "# Section %d\n\n", i)
-		s.WriteString("The harbour was built in the last century, and most of the cranes that stand on its quays are older than those who work there. " +
-			"Nobody remembers who paid for them, although every winter somebody asks whether they should not be replaced by something new. " +
-			"When the tide is low, ships wait outside until the pilot comes on board, which may take a whole night or even longer than that.\n\n")
+		s.WriteString("The harbour was built in the last century, and most of the cranes that stand on its quays " +
+			"are older than those who work there. " +
+			"Nobody remembers who paid for them, although every winter somebody asks whether they should not be " +
+			"replaced by something new. " +
+			"When the tide is low, ships wait outside until the pilot comes on board, which may take a whole night " +
+			"or even longer than that.\n\n")
 	}
 	return s.String()
 }
@@ -76,7 +79,8 @@ func TestEnrichment(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.put("handbook.md", "---\nauthor: Ada\ncreated: 2024-05-06\n---\n"+prose(20)+"\n# Kleines Nachwort\n\n"+
-		strings.Repeat("Der Hafen wurde im letzten Jahrhundert gebaut, und die meisten Kräne sind älter als die Menschen, die dort arbeiten. ", 5))
+		strings.Repeat("Der Hafen wurde im letzten Jahrhundert gebaut, und die meisten Kräne sind älter als die "+
+			"Menschen, die dort arbeiten. ", 5))
 	for range 2 {
 		if r := b.ingest(handbook, task.Hints{}); r.Title != "Section 0" || r.Language != "en" {
 			t.Errorf("result: title %q, language %q", r.Title, r.Language)
@@ -86,13 +90,16 @@ func TestEnrichment(t *testing.T) {
 	if d.Title != "Section 0" || d.Language != "en" || len(d.Outline) != 21 || d.PersonalData != nil {
 		t.Errorf("row: %+v", d)
 	}
-	if h := d.Outline[20]; h.Text != "Kleines Nachwort" || h.Level != 1 || h.Chunk == nil || *h.Chunk != len(d.ChunkLanguages)-1 {
+	if h := d.Outline[20]; h.Text != "Kleines Nachwort" || h.Level != 1 || h.Chunk == nil ||
+		*h.Chunk != len(d.ChunkLanguages)-1 {
 		t.Errorf("last heading: %+v of %d chunks", h, len(d.ChunkLanguages))
 	}
-	if first, last := d.ChunkLanguages[0], d.ChunkLanguages[len(d.ChunkLanguages)-1]; first == nil || *first != "en" || last == nil || *last != "de" {
+	if first, last := d.ChunkLanguages[0], d.ChunkLanguages[len(d.ChunkLanguages)-1]; first == nil || *first != "en" ||
+		last == nil || *last != "de" {
 		t.Errorf("chunks' languages: %v … %v", first, last)
 	}
-	if p := d.Properties; p["author"] != "Ada" || p["created"] != "2024-05-06T00:00:00Z" || p["title_source"] != "heading" {
+	if p := d.Properties; p["author"] != "Ada" || p["created"] != "2024-05-06T00:00:00Z" ||
+		p["title_source"] != "heading" {
 		t.Errorf("properties: %v", p)
 	}
 }
@@ -129,7 +136,8 @@ func watch(mode privacy.Mode, d privacy.Detector) func(*ingest.Deps) {
 func (b *bench) everything() string {
 	b.Helper()
 	conn := b.connect()
-	rows, err := conn.Query(b.Context(), `select format('select coalesce(string_agg(t::text, E''\n''), '''') from %I.%I t', schemaname, tablename)
+	rows, err := conn.Query(b.Context(),
+		`select format('select coalesce(string_agg(t::text, E''\n''), '''') from %I.%I t', schemaname, tablename)
 		from pg_tables where schemaname not in ('pg_catalog', 'information_schema')`)
 	if err != nil {
 		b.Fatal(err)
@@ -187,7 +195,8 @@ func TestRedacted(t *testing.T) {
 		t.Errorf("the redacted text is not there:\n%s", all)
 	}
 	d := b.document()
-	if d.Title != "Letters of [EMAIL]" || d.Outline[0].Text != "Contact [EMAIL]" || d.Properties["author"] != "Ada <[EMAIL]>" {
+	if d.Title != "Letters of [EMAIL]" || d.Outline[0].Text != "Contact [EMAIL]" ||
+		d.Properties["author"] != "Ada <[EMAIL]>" {
 		t.Errorf("row: %+v", d)
 	}
 	p := d.PersonalData
@@ -219,7 +228,8 @@ func TestTagged(t *testing.T) {
 	b.put("private.md", private)
 	payload := `{"filename":"private.md","document_set":"d"}`
 	b.ingest(payload, task.Hints{})
-	if d := b.document(); d.PersonalData == nil || d.PersonalData.Mode != "tag" || d.PersonalData.Found["EMAIL"] != 6 || d.Outline[0].Text != "Contact ada@example.org" {
+	if d := b.document(); d.PersonalData == nil || d.PersonalData.Mode != "tag" || d.PersonalData.Found["EMAIL"] != 6 ||
+		d.Outline[0].Text != "Contact ada@example.org" {
 		t.Errorf("row: %+v", d)
 	}
 	b.rebuild(watch(privacy.Redact, privacy.Patterns{}))
@@ -227,7 +237,8 @@ func TestTagged(t *testing.T) {
 		t.Errorf("result %+v; want a new version", r)
 	}
 	var chunks, row string // what earlier tasks answered stays with them
-	if err := b.connect().QueryRow(t.Context(), "select (select string_agg(c::text, '') from document_chunks c), (select d::text from documents d)").
+	if err := b.connect().QueryRow(t.Context(),
+		"select (select string_agg(c::text, '') from document_chunks c), (select d::text from documents d)").
 		Scan(&chunks, &row); err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +259,8 @@ func TestDetectorDown(t *testing.T) {
 	b := newBench(t, watch(privacy.Redact, broken{}))
 	b.put("private.md", private)
 	_, err := b.handler.Handle(t.Context(), b.begin(`{"filename":"private.md","document_set":"d"}`, task.Hints{}))
-	if e, ok := errors.AsType[*taskerr.Error](err); !ok || !taskerr.Classes[e.Class].Retryable || e.Dependency != taskerr.Privacy {
+	if e, ok := errors.AsType[*taskerr.Error](err); !ok || !taskerr.Classes[e.Class].Retryable ||
+		e.Dependency != taskerr.Privacy {
 		t.Errorf("got %v", err)
 	}
 	if b.model.Requests() > 0 {
@@ -262,7 +274,8 @@ func TestDetectorDown(t *testing.T) {
 	b = newBench(t, watch(privacy.Tag, broken{}))
 	b.put("private.md", private)
 	r := b.ingest(`{"filename":"private.md","document_set":"d"}`, task.Hints{})
-	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "personal data were not looked for in all of the text: the detector is down") {
+	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0],
+		"personal data were not looked for in all of the text: the detector is down") {
 		t.Errorf("warnings %q", r.Warnings)
 	}
 	if p := b.document().PersonalData; p == nil || !p.Incomplete || bytes.Contains(fmt.Append(nil, p), []byte("ada")) {

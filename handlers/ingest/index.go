@@ -112,7 +112,8 @@ func (w *work) compare(ctx context.Context) error {
 func (w *work) produce(ctx context.Context, batches chan<- []chunk.Chunk) error {
 	out := &batcher{ctx: ctx, to: batches}
 	chunker := chunk.New(chunk.Config{
-		Title: w.title, Counter: w.deps.Counter, Model: w.deps.Embedder.Model(), Dimensions: w.deps.Embedder.Dimensions(),
+		Title: w.title, Counter: w.deps.Counter, Model: w.deps.Embedder.Model(),
+		Dimensions: w.deps.Embedder.Dimensions(),
 	}, func(c chunk.Chunk) error {
 		if ctx.Err() != nil { // a single block may have thousands of chunks
 			return context.Cause(ctx)

@@ -55,7 +55,8 @@ type Deps struct {
 	// Written is told of chunks that were staged: with vectors that were asked for, and with those that were there. It
 	// must not block. Nil: nobody is told.
 	Written func(embedded, reused int)
-	// KeptUnder names blobs that may be kept under the hash of a document's bytes, by an extractor for example. Nil: none.
+	// KeptUnder names blobs that may be kept under the hash of a document's bytes, by an extractor for example. Nil:
+	// none.
 	KeptUnder func(sha256 string) []string
 	// ExtractorNeeds is a service without which the Extractor reads nothing, or not all; empty: none.
 	ExtractorNeeds taskerr.Dependency
@@ -91,7 +92,9 @@ func (h *Handler) Spec() handlers.Spec {
 	if h.deps.Privacy.Mode() == privacy.Redact {
 		needs = append(needs, taskerr.Privacy)
 	}
-	return handlers.Spec{Type: task.Ingest, Stages: job.Stages[task.Ingest], Policy: job.Policies[task.Ingest], Needs: needs}
+	return handlers.Spec{
+		Type: task.Ingest, Stages: job.Stages[task.Ingest], Policy: job.Policies[task.Ingest], Needs: needs,
+	}
 }
 
 // Check reads the payload.

@@ -49,7 +49,10 @@ type bench struct {
 
 func newBench(t *testing.T, edit ...func(*ingest.Deps)) *bench {
 	t.Helper()
-	b := &bench{T: t, bucket: dir.New(t.TempDir()), model: llmtest.New(t, llmtest.Options{Dimensions: dimensions}), temp: t.TempDir()}
+	b := &bench{
+		T: t, bucket: dir.New(t.TempDir()), model: llmtest.New(t, llmtest.Options{Dimensions: dimensions}),
+		temp: t.TempDir(),
+	}
 	b.url = stacktest.PostgresWith(t, schema.Options{Dimensions: dimensions})
 	var err error
 	b.store, err = postgres.Open(t.Context(), b.url,
@@ -171,7 +174,8 @@ func text(n int, changed ...int) string {
 		}
 		fmt.Fprintf(&s, "# Section %d\n\n", i)
 		for j := range 12 {
-			fmt.Fprintf(&s, "Sentence %d of section %d says something %s about harbours, cranes and tides. ", j, i, word)
+			fmt.Fprintf(&s, "Sentence %d of section %d says something %s about harbours, cranes and tides. ", j, i,
+				word)
 		}
 		s.WriteString("\n\n")
 	}
@@ -183,10 +187,13 @@ func TestFirstVersion(t *testing.T) {
 	b := newBench(t)
 	b.put("handbook.md", text(100))
 	r := b.ingest(handbook, task.Hints{})
-	if r.Version != 1 || r.Chunks < 100 || r.Embedded != r.Chunks || r.Reused != 0 || r.Unchanged || r.Extractor != "native/markdown" {
+	if r.Version != 1 || r.Chunks < 100 || r.Embedded != r.Chunks || r.Reused != 0 || r.Unchanged ||
+		r.Extractor != "native/markdown" {
 		t.Errorf("result %+v", r)
 	}
-	hits, err := b.store.Search(t.Context(), store.Query{Text: "section 42", Embedding: make([]float32, dimensions), Limit: 3})
+	hits, err := b.store.Search(t.Context(), store.Query{
+		Text: "section 42", Embedding: make([]float32, dimensions), Limit: 3,
+	})
 	if err != nil || len(hits) == 0 || hits[0].HeadingPath[0] != "Section 42" {
 		t.Errorf("found %+v, %v", hits, err)
 	}
@@ -205,7 +212,8 @@ func TestUnchanged(t *testing.T) {
 	}
 	forced := b.ingest(handbook, task.Hints{Force: true})
 	if forced.Unchanged || forced.Version == 1 || forced.Reused != forced.Chunks || b.model.Requests() != calls {
-		t.Errorf("forced: %+v after %d model calls; want a new version of known chunks", forced, b.model.Requests()-calls)
+		t.Errorf("forced: %+v after %d model calls; want a new version of known chunks", forced,
+			b.model.Requests()-calls)
 	}
 }
 
@@ -229,7 +237,8 @@ func TestChangedDocument(t *testing.T) {
 	first := b.ingest(handbook, task.Hints{})
 	b.put("handbook.md", text(60, 30))
 	second := b.ingest(handbook, task.Hints{})
-	if second.Version != 2 || second.Embedded == 0 || second.Embedded > 3 || second.Embedded+second.Reused != second.Chunks {
+	if second.Version != 2 || second.Embedded == 0 || second.Embedded > 3 ||
+		second.Embedded+second.Reused != second.Chunks {
 		t.Errorf("first %+v, second %+v", first, second)
 	}
 	b.put("copy.md", text(60, 30))
@@ -242,7 +251,8 @@ func TestChangedDocument(t *testing.T) {
 func TestRepeatedText(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.put("handbook.md", strings.Repeat("# The same\n\nThe same text under the same heading, again and again, word by word.\n\n", 30))
+	b.put("handbook.md", strings.Repeat(
+		"# The same\n\nThe same text under the same heading, again and again, word by word.\n\n", 30))
 	if r := b.ingest(handbook, task.Hints{}); r.Embedded != 1 || r.Embedded+r.Reused != r.Chunks {
 		t.Errorf("result %+v", r)
 	}
@@ -256,7 +266,8 @@ func (b *bench) rows() (places string) {
 		b.Fatal(err)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(b.Context())) }()
-	err = conn.QueryRow(b.Context(), "select string_agg(ctid::text, ' ' order by document_id, version, position) from document_chunks").Scan(&places)
+	err = conn.QueryRow(b.Context(), "select string_agg(ctid::text, ' ' order by document_id, version, position) "+
+		"from document_chunks").Scan(&places)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -277,8 +288,10 @@ func TestSecondAttempt(t *testing.T) {
 		t.Fatal(err)
 	}
 	begun, err := b.store.Begin(t.Context(), store.Begin{
-		JobID: first.Task.ID, Type: "ingest", Payload: first.Task.Payload, Hints: json.RawMessage("{}"), Priority: "normal",
-		Fingerprint: first.Task.ID, MaxAttempts: 3, Worker: "w2", Lease: time.Minute, Source: store.Source{MessageID: "again"},
+		JobID: first.Task.ID, Type: "ingest", Payload: first.Task.Payload, Hints: json.RawMessage("{}"),
+		Priority:    "normal",
+		Fingerprint: first.Task.ID, MaxAttempts: 3, Worker: "w2", Lease: time.Minute,
+		Source: store.Source{MessageID: "again"},
 	})
 	if err != nil || begun.Decision != store.Run {
 		t.Fatal(begun.Decision, err)
@@ -292,10 +305,12 @@ func TestSecondAttempt(t *testing.T) {
 	if got := b.rows(); got != rows {
 		t.Errorf("what was staged is written again:\n%s\n%s", rows, got)
 	}
-	if r := b.complete(second, out); r.Version != 1 || r.Embedded != r.Chunks || r.Reused != 0 || b.model.Inputs() != inputs {
+	if r := b.complete(second, out); r.Version != 1 || r.Embedded != r.Chunks || r.Reused != 0 ||
+		b.model.Inputs() != inputs {
 		t.Errorf("result %+v, %d inputs more", r, b.model.Inputs()-inputs)
 	}
-	if _, err := b.store.Complete(t.Context(), store.Completion{Holder: first.Holder, Result: json.RawMessage("{}")}); !errors.Is(err, store.ErrFenced) {
+	if _, err := b.store.Complete(t.Context(), store.Completion{Holder: first.Holder,
+		Result: json.RawMessage("{}")}); !errors.Is(err, store.ErrFenced) {
 		t.Errorf("the lost attempt could commit: %v", err)
 	}
 }
@@ -325,10 +340,11 @@ func TestErrors(t *testing.T) {
 		prepare func()
 		class   taskerr.Class
 	}{
-		"no such blob":  {`{"filename":"absent.pdf","document_set":"d"}`, nil, taskerr.ContentMissing},
-		"too large":     {`{"filename":"large.md","document_set":"d"}`, nil, taskerr.QuotaExceeded},
-		"not readable":  {`{"filename":"program","document_set":"d"}`, nil, taskerr.UnsupportedFormat},
-		"no credit":     {`{"filename":"fine.md","document_set":"d"}`, func() { b.model.Script(llmtest.NoQuota) }, taskerr.QuotaExceeded},
+		"no such blob": {`{"filename":"absent.pdf","document_set":"d"}`, nil, taskerr.ContentMissing},
+		"too large":    {`{"filename":"large.md","document_set":"d"}`, nil, taskerr.QuotaExceeded},
+		"not readable": {`{"filename":"program","document_set":"d"}`, nil, taskerr.UnsupportedFormat},
+		"no credit": {`{"filename":"fine.md","document_set":"d"}`, func() { b.model.Script(llmtest.NoQuota) },
+			taskerr.QuotaExceeded},
 		"outside":       {`{"filename":"x.md","blob":"../x.md","document_set":"d"}`, nil, taskerr.ValidationError},
 		"no set":        {`{"filename":"x.md"}`, nil, taskerr.ValidationError},
 		"wrong type":    {`{"filename":7,"document_set":"d"}`, nil, taskerr.ValidationError},

@@ -31,7 +31,8 @@ const maxSetName = 200
 
 func readPayload(raw json.RawMessage) (Payload, error) {
 	var p Payload
-	if err := handlers.ReadPayload(raw, &p, "filename, document_set and blob are strings, metadata is an object, delete and purge are true or false"); err != nil {
+	if err := handlers.ReadPayload(raw, &p,
+		"filename, document_set and blob are strings, metadata is an object, delete and purge are true or false"); err != nil {
 		return p, err
 	}
 	if err := handlers.CheckSource(p.Filename, &p.Blob); err != nil {
@@ -44,7 +45,8 @@ func readPayload(raw json.RawMessage) (Payload, error) {
 		return p, handlers.Invalid("payload.document_set", "%s", problem)
 	}
 	if p.Purge && !p.Delete {
-		return p, handlers.Invalid("payload.purge", "is true, and delete is not: it removes what was derived of a document that is deleted")
+		return p, handlers.Invalid("payload.purge",
+			"is true, and delete is not: it removes what was derived of a document that is deleted")
 	}
 	return p, nil
 }

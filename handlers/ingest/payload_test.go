@@ -11,14 +11,19 @@ import (
 func TestPayloadProblems(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{
-		`{"document_set":"s"}`:                               "payload.filename is missing; name the document",
-		`{"filename":"../a","document_set":"s"}`:             `payload.filename is refused: the blob name "../a" contains ".." as a folder; names can't leave the container`,
-		`{"filename":"a","document_set":"s","blob":"/b"}`:    `payload.blob is refused: the blob name "/b" starts with "/"; names are relative to the container`,
-		`{"Filename":"a","document_set":"s"}`:                "payload.filename is missing; name the document",
-		`{"filename":"a"}`:                                   "payload.document_set is missing; name the set that the document belongs to",
-		`{"filename":"a","document_set":" s"}`:               "payload.document_set begins or ends with white space",
-		`{"filename":[],"document_set":"s"}`:                 "payload has a field of the wrong type (filename has a value of the type array); filename, document_set and blob are strings, metadata is an object, delete and purge are true or false",
-		`{"filename":"a","document_set":"s","metadata":"m"}`: "payload has a field of the wrong type (metadata has a value of the type string); filename, document_set and blob are strings, metadata is an object, delete and purge are true or false",
+		`{"document_set":"s"}`:                            "payload.filename is missing; name the document",
+		`{"filename":"../a","document_set":"s"}`:          `payload.filename is refused: the blob name "../a" contains ".." as a folder; names can't leave the container`,
+		`{"filename":"a","document_set":"s","blob":"/b"}`: `payload.blob is refused: the blob name "/b" starts with "/"; names are relative to the container`,
+		`{"Filename":"a","document_set":"s"}`:             "payload.filename is missing; name the document",
+		`{"filename":"a"}`: "payload.document_set is missing; name the set that " +
+			"the document belongs to",
+		`{"filename":"a","document_set":" s"}`: "payload.document_set begins or ends with white space",
+		`{"filename":[],"document_set":"s"}`: "payload has a field of the wrong type (filename has " +
+			"a value of the type array); filename, document_set and blob are strings, metadata is an object, delete " +
+			"and purge are true or false",
+		`{"filename":"a","document_set":"s","metadata":"m"}`: "payload has a field of the wrong type (metadata has " +
+			"a value of the type string); filename, document_set and blob are strings, metadata is an object, " +
+			"delete and purge are true or false",
 	} {
 		_, err := readPayload(json.RawMessage(raw))
 		if got := taskerr.Classify(err); got.Class != taskerr.ValidationError || got.Message != want {
@@ -30,7 +35,8 @@ func TestPayloadProblems(t *testing.T) {
 // Fields that nobody knows are ignored, however much they look like known ones.
 func TestPayloadOfExactNames(t *testing.T) {
 	t.Parallel()
-	p, err := readPayload(json.RawMessage(`{"filename":"a","document_set":"s","metadata":{"Filename":1},"FILENAME":5,"Blob":"other","zoom":{}}`))
+	p, err := readPayload(json.RawMessage(
+		`{"filename":"a","document_set":"s","metadata":{"Filename":1},"FILENAME":5,"Blob":"other","zoom":{}}`))
 	if err != nil || p.Filename != "a" || p.Blob != "a" || len(p.Metadata) != 1 {
 		t.Errorf("got %+v, %v", p, err)
 	}

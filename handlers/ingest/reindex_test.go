@@ -75,7 +75,9 @@ type paged struct {
 
 func (p *paged) Version(extract.Format) string { return fmt.Sprint("paged@", p.version) }
 
-func (p *paged) Extract(_ context.Context, src extract.Source, _ extract.Limits, emit extract.Emit) (extract.Info, error) {
+func (p *paged) Extract(
+	_ context.Context, src extract.Source, _ extract.Limits, emit extract.Emit,
+) (extract.Info, error) {
 	content, err := os.ReadFile(src.Path)
 	if err != nil {
 		return extract.Info{}, err
@@ -123,7 +125,10 @@ func TestGates(t *testing.T) {
 	t.Parallel()
 	var m meter
 	reader, model := &paged{version: 1}, "model-a"
-	b := newBench(t, metered(&m), func(d *ingest.Deps) { d.Extractor, d.Embedder = reader, renamed{d.Embedder, &model} })
+	b := newBench(t, metered(&m), func(d *ingest.Deps) {
+		d.Extractor, d.Embedder = reader,
+			renamed{d.Embedder, &model}
+	})
 	original := lines(20, 1)
 	b.put("sheet.txt", original)
 	first := b.ingest(sheet, task.Hints{})
@@ -144,18 +149,24 @@ func TestGates(t *testing.T) {
 	}{
 		{what: "nothing changed", unchanged: true},
 		{what: "metadata changed", payload: `{"filename":"sheet.txt","document_set":"docs","metadata":{"owner":"anna"}}`, unchanged: true},
-		{what: "the same bytes uploaded again", change: func() { b.put("sheet.txt", original) }, unchanged: true, downloads: true},
+		{what: "the same bytes uploaded again", change: func() { b.put("sheet.txt", original) }, unchanged: true,
+			downloads: true},
 		{what: "and then nothing", unchanged: true},
-		{what: "other bytes, the same text", change: func() { b.put("sheet.txt", "saved again\n"+original) }, unchanged: true, downloads: true},
+		{what: "other bytes, the same text", change: func() { b.put("sheet.txt", "saved again\n"+original) },
+			unchanged: true, downloads: true},
 		{what: "and then nothing again", unchanged: true},
-		{what: "another extractor finds the same", change: func() { reader.version++ }, unchanged: true, downloads: true},
+		{what: "another extractor finds the same", change: func() { reader.version++ }, unchanged: true,
+			downloads: true},
 		{what: "and then nothing at last", unchanged: true},
 		{what: "forced", hints: task.Hints{Force: true}, downloads: true, writes: true},
-		{what: "the same text on later pages", change: func() { b.put("sheet.txt", lines(20, 4)) }, downloads: true, writes: true},
+		{what: "the same text on later pages", change: func() { b.put("sheet.txt", lines(20, 4)) }, downloads: true,
+			writes: true},
 		{what: "the end cut off", change: func() { b.put("sheet.txt", lines(19, 4)) }, downloads: true, writes: true},
 		{what: "nothing left", change: func() { b.put("sheet.txt", "empty") }, downloads: true},
-		{what: "a title", payload: `{"filename":"sheet.txt","document_set":"docs","metadata":{"title":"T"}}`, change: func() { b.put("sheet.txt", original) }, downloads: true, writes: true, embeds: true},
-		{what: "another model", payload: `{"filename":"sheet.txt","document_set":"docs","metadata":{"title":"T"}}`, change: func() { model = "model-b" }, downloads: true, writes: true, embeds: true},
+		{what: "a title", payload: `{"filename":"sheet.txt","document_set":"docs","metadata":{"title":"T"}}`,
+			change: func() { b.put("sheet.txt", original) }, downloads: true, writes: true, embeds: true},
+		{what: "another model", payload: `{"filename":"sheet.txt","document_set":"docs","metadata":{"title":"T"}}`,
+			change: func() { model = "model-b" }, downloads: true, writes: true, embeds: true},
 	} {
 		if step.change != nil {
 			step.change()
@@ -167,11 +178,14 @@ func TestGates(t *testing.T) {
 		r := b.ingest(step.payload, step.hints)
 		embedded := b.model.Inputs() - inputs
 		bytes, staged, _ := m.since()
-		if r.Unchanged != step.unchanged || (bytes > 0) != step.downloads || (staged > 0) != step.writes || (embedded > 0) != step.embeds {
-			t.Errorf("%s: unchanged %t, %d of %d bytes read, %d chunks staged, %d embedded", step.what, r.Unchanged, bytes, size, staged, embedded)
+		if r.Unchanged != step.unchanged || (bytes > 0) != step.downloads || (staged > 0) != step.writes ||
+			(embedded > 0) != step.embeds {
+			t.Errorf("%s: unchanged %t, %d of %d bytes read, %d chunks staged, %d embedded", step.what, r.Unchanged,
+				bytes, size, staged, embedded)
 		}
 		if r.Embedded != embedded || r.Embedded+r.Reused != r.Chunks {
-			t.Errorf("%s: it says %d embedded and %d reused of %d, the model got %d", step.what, r.Embedded, r.Reused, r.Chunks, embedded)
+			t.Errorf("%s: it says %d embedded and %d reused of %d, the model got %d", step.what, r.Embedded, r.Reused,
+				r.Chunks, embedded)
 		}
 	}
 }
@@ -244,7 +258,8 @@ func TestRemoval(t *testing.T) {
 	b := newBench(t)
 	b.put("handbook.md", text(3))
 	first := b.ingest(handbook, task.Hints{})
-	if r := b.remove(); !r.Deleted || r.DocumentID == nil || *r.DocumentID != first.DocumentID || r.Chunks != first.Chunks || r.Filename != "handbook.md" {
+	if r := b.remove(); !r.Deleted || r.DocumentID == nil || *r.DocumentID != first.DocumentID ||
+		r.Chunks != first.Chunks || r.Filename != "handbook.md" {
 		t.Errorf("removed %+v of %+v", r, first)
 	}
 	if hits, err := b.store.Search(t.Context(), store.Query{Text: "harbours", Limit: 1}); err != nil || len(hits) != 0 {
@@ -256,13 +271,14 @@ func TestRemoval(t *testing.T) {
 	if _, err := b.bucket.Stat(t.Context(), "handbook.md"); err != nil {
 		t.Errorf("the sender's blob: %v", err)
 	}
-	if again := b.ingest(handbook, task.Hints{}); again.Version != 1 || again.Unchanged || again.Embedded != again.Chunks {
+	if again := b.ingest(handbook, task.Hints{}); again.Version != 1 || again.Unchanged ||
+		again.Embedded != again.Chunks {
 		t.Errorf("ingested again: %+v", again)
 	}
 }
 
-// A purge removes the blobs that were derived of a document, and what services' results are kept under its bytes, before
-// its rows; an attempt that ended in between is made again.
+// A purge removes the blobs that were derived of a document, and what services' results are kept under its bytes,
+// before its rows; an attempt that ended in between is made again.
 func TestPurge(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -274,11 +290,13 @@ func TestPurge(t *testing.T) {
 	b.deps.KeptUnder = func(sha256 string) []string { return []string{kept + sha256, "derived/docling/none"} }
 	b.handler = ingest.New(b.deps)
 	c := b.begin(`{"filename":"handbook.md"}`, task.Hints{})
-	if _, err := b.store.Complete(t.Context(), store.Completion{Holder: c.Holder, Result: json.RawMessage("{}"), Effects: []store.Effect{{
-		Kind: store.EffectRecordDerived, Args: store.DerivedRecord{
-			SourceFilename: "handbook.md", SourceBlob: "handbook.md", SourceSHA256: first.ContentSHA256, Recipe: "r", Blob: derived, Format: "markdown", Engine: "e",
-		},
-	}}}); err != nil {
+	if _, err := b.store.Complete(t.Context(), store.Completion{Holder: c.Holder, Result: json.RawMessage("{}"),
+		Effects: []store.Effect{{
+			Kind: store.EffectRecordDerived, Args: store.DerivedRecord{
+				SourceFilename: "handbook.md", SourceBlob: "handbook.md", SourceSHA256: first.ContentSHA256,
+				Recipe: "r", Blob: derived, Format: "markdown", Engine: "e",
+			},
+		}}}); err != nil {
 		t.Fatal(err)
 	}
 
@@ -295,7 +313,9 @@ func TestPurge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	settled, err := b.store.Complete(t.Context(), store.Completion{Holder: c.Holder, Result: json.RawMessage("{}"), Effects: out.Effects})
+	settled, err := b.store.Complete(t.Context(), store.Completion{
+		Holder: c.Holder, Result: json.RawMessage("{}"), Effects: out.Effects,
+	})
 	var r struct{ Removed, Kept map[string]int }
 	if err == nil {
 		err = json.Unmarshal(settled.Result, &r)
@@ -306,7 +326,8 @@ func TestPurge(t *testing.T) {
 	if _, err := b.bucket.Stat(t.Context(), "handbook.md"); err != nil {
 		t.Errorf("the sender's blob: %v", err)
 	}
-	if err := b.handler.Check(task.Task{Payload: json.RawMessage(`{"filename":"a.md","document_set":"s","purge":true}`)}); err == nil {
+	if err := b.handler.Check(task.Task{Payload: json.RawMessage(
+		`{"filename":"a.md","document_set":"s","purge":true}`)}); err == nil {
 		t.Error("a purge without a delete was taken")
 	}
 }
@@ -332,7 +353,8 @@ func TestRemovalTakesItsTurn(t *testing.T) {
 	if _, err := b.handler.Handle(t.Context(), b.begin(handbook, task.Hints{})); !busy(err) {
 		t.Errorf("while it is removed: %v, want a BusyError", err)
 	}
-	if _, err := b.store.Complete(t.Context(), store.Completion{Holder: removing.Holder, Result: json.RawMessage("{}"), Effects: out.Effects}); err != nil {
+	if _, err := b.store.Complete(t.Context(), store.Completion{Holder: removing.Holder, Result: json.RawMessage("{}"),
+		Effects: out.Effects}); err != nil {
 		t.Error(err)
 	}
 }
@@ -346,8 +368,11 @@ func TestRemovalIsTrueOrFalse(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	for _, value := range []string{`"true"`, `1`, `"yes"`, `{}`} {
-		err := b.handler.Check(task.Task{Type: task.Ingest, Payload: json.RawMessage(`{"filename":"a","document_set":"s","delete":` + value + `}`)})
-		if failure, ok := errors.AsType[*taskerr.Error](err); !ok || failure.Class != taskerr.ValidationError || !strings.Contains(failure.Message, "delete and purge are true or false") {
+		err := b.handler.Check(task.Task{
+			Type: task.Ingest, Payload: json.RawMessage(`{"filename":"a","document_set":"s","delete":` + value + `}`),
+		})
+		if failure, ok := errors.AsType[*taskerr.Error](err); !ok || failure.Class != taskerr.ValidationError ||
+			!strings.Contains(failure.Message, "delete and purge are true or false") {
 			t.Errorf("delete: %s: %v", value, err)
 		}
 	}

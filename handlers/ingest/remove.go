@@ -43,7 +43,9 @@ func (h *Handler) remove(ctx context.Context, c handlers.Call, p Payload) (handl
 
 // purge removes the blobs that were derived of the document, and names those that rows tell of. Their rows go with the
 // commit: whatever happens in between, the next attempt finds the rows, and does it again.
-func (h *Handler) purge(ctx context.Context, c handlers.Call, documentID string) (purged []string, removed int, err error) {
+func (h *Handler) purge(
+	ctx context.Context, c handlers.Call, documentID string,
+) (purged []string, removed int, err error) {
 	made, err := h.deps.Documents.MadeOf(ctx, documentID)
 	if err != nil {
 		return nil, 0, fmt.Errorf("ask what was made of the document: %w", err)

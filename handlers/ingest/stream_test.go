@@ -19,7 +19,9 @@ type watchedPages struct {
 	page *atomic.Int64
 }
 
-func (w watchedPages) Extract(ctx context.Context, src extract.Source, l extract.Limits, emit extract.Emit) (extract.Info, error) {
+func (w watchedPages) Extract(
+	ctx context.Context, src extract.Source, l extract.Limits, emit extract.Emit,
+) (extract.Info, error) {
 	return w.Extractor.Extract(ctx, src, l, func(b extract.Block) error {
 		w.page.Store(int64(b.Page))
 		return emit(b)

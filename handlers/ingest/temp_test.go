@@ -20,11 +20,14 @@ func TestOneFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.put("two.pdf", pdf.String())
-	b.put("message.eml", "From: a@example.org\nSubject: a\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nText.\n"+
-		"--b\nContent-Type: application/pdf; name=two.pdf\nContent-Disposition: attachment; filename=two.pdf\nContent-Transfer-Encoding: base64\n\n"+
+	b.put("message.eml", "From: a@example.org\nSubject: a\nMIME-Version: 1.0\nContent-Type: multipart/mixed; "+
+		"boundary=b\n\n--b\n\nText.\n"+
+		"--b\nContent-Type: application/pdf; name=two.pdf\nContent-Disposition: attachment; "+
+		"filename=two.pdf\nContent-Transfer-Encoding: base64\n\n"+
 		base64.StdEncoding.EncodeToString(pdf.Bytes())+"\n--b--\n")
 	for _, name := range []string{"two.pdf", "message.eml"} {
-		if r := b.ingest(`{"filename":"`+name+`","document_set":"docs"}`, task.Hints{}); r.Chunks == 0 || len(r.Warnings) > 0 || r.Characters < 5000 {
+		if r := b.ingest(`{"filename":"`+name+`","document_set":"docs"}`, task.Hints{}); r.Chunks == 0 ||
+			len(r.Warnings) > 0 || r.Characters < 5000 {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}

@@ -13,7 +13,8 @@ func (w *work) warnings() []string {
 		all = append(all, unread)
 	}
 	if p := w.info.Properties; p["unread_attachments"] != "" {
-		all = append(all, fmt.Sprintf("%s attachments or parts could not be read: %s", p["unread_attachments"], p["unread_attachments_list"]))
+		all = append(all, fmt.Sprintf("%s attachments or parts could not be read: %s", p["unread_attachments"],
+			p["unread_attachments_list"]))
 	}
 	if missed := w.enrich.warning(); missed != "" {
 		all = append(all, missed)
@@ -23,7 +24,8 @@ func (w *work) warnings() []string {
 	case unread != "": // it may well have text
 		all = append(all, "nothing of the document can be found")
 	case w.info.Pages > 0:
-		all = append(all, fmt.Sprintf("the document has no text on any of its %d pages; nothing of it can be found", w.info.Pages))
+		all = append(all, fmt.Sprintf("the document has no text on any of its %d pages; nothing of it can be found",
+			w.info.Pages))
 	default:
 		all = append(all, "the document has no text; nothing of it can be found")
 	}

@@ -9,8 +9,12 @@ import (
 
 func TestWarnings(t *testing.T) {
 	t.Parallel()
-	unread := map[string]string{"unread_pages": "3", "unread_list": "2,4-5", "unread_reason": "tesseract is not installed; install tesseract-ocr"}
-	const said = "3 of 12 pages have no text and could not be read by OCR (tesseract is not installed; install tesseract-ocr): page 2,4-5"
+	unread := map[string]string{
+		"unread_pages": "3", "unread_list": "2,4-5",
+		"unread_reason": "tesseract is not installed; install tesseract-ocr",
+	}
+	const said = "3 of 12 pages have no text and could not be read by OCR (tesseract is not installed; install " +
+		"tesseract-ocr): page 2,4-5"
 	for name, tt := range map[string]struct {
 		chunks int
 		info   extract.Info
@@ -25,11 +29,16 @@ func TestWarnings(t *testing.T) {
 		},
 		"attachments unread": {
 			4,
-			extract.Info{Properties: map[string]string{"unread_attachments": "1", "unread_attachments_list": "x.bin (this kind of file can't be read)"}},
+			extract.Info{
+				Properties: map[string]string{
+					"unread_attachments": "1", "unread_attachments_list": "x.bin (this kind of file can't be read)",
+				},
+			},
 			[]string{"1 attachments or parts could not be read: x.bin (this kind of file can't be read)"},
 		},
-		"empty pages": {0, extract.Info{Pages: 1}, []string{"the document has no text on any of its 1 pages; nothing of it can be found"}},
-		"empty file":  {0, extract.Info{}, []string{"the document has no text; nothing of it can be found"}},
+		"empty pages": {0, extract.Info{Pages: 1},
+			[]string{"the document has no text on any of its 1 pages; nothing of it can be found"}},
+		"empty file": {0, extract.Info{}, []string{"the document has no text; nothing of it can be found"}},
 	} {
 		w := &work{chunks: tt.chunks, info: tt.info}
 		if got := w.warnings(); !slices.Equal(got, tt.want) {

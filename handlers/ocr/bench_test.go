@@ -54,7 +54,8 @@ func newBench(t *testing.T, engine ocr.Engine, edit ...func(*handler.Deps)) *ben
 	b.bucket = dir.New(b.blobs)
 	var err error
 	if engine == nil {
-		if engine, err = tesseract.Open(t.Context(), tesseract.Options{Languages: []string{"eng"}, TempDir: b.temp}); err != nil {
+		if engine, err = tesseract.Open(t.Context(), tesseract.Options{Languages: []string{"eng"},
+			TempDir: b.temp}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -68,9 +69,10 @@ func newBench(t *testing.T, engine ocr.Engine, edit ...func(*handler.Deps)) *ben
 		t.Fatal(err)
 	}
 	deps := handler.Deps{
-		Bucket: b.bucket, Store: b.store, Extractor: extract.NewRouter(native.Extractors(pdf.New(), nil)), TempDir: b.temp,
-		Limits: extract.Limits{Bytes: 32 << 20},
-		Reader: pages.Reader{Engine: engine, Budget: pages.NewBudget(2), PageTime: time.Minute},
+		Bucket: b.bucket, Store: b.store, Extractor: extract.NewRouter(native.Extractors(pdf.New(), nil)),
+		TempDir: b.temp,
+		Limits:  extract.Limits{Bytes: 32 << 20},
+		Reader:  pages.Reader{Engine: engine, Budget: pages.NewBudget(2), PageTime: time.Minute},
 	}
 	for _, e := range edit {
 		e(&deps)
@@ -117,8 +119,10 @@ func (b *bench) begin(id, payload string, hints task.Hints) handlers.Call {
 		id = fmt.Sprint("job-", b.jobs)
 	}
 	begun, err := b.store.Begin(b.Context(), store.Begin{
-		JobID: id, Type: "ocr", Payload: json.RawMessage(payload), Hints: json.RawMessage("{}"), Priority: "normal", Force: hints.Force,
-		Fingerprint: id, MaxAttempts: 3, Worker: "w", Lease: time.Minute, Source: store.Source{MessageID: fmt.Sprint(id, time.Now())},
+		JobID: id, Type: "ocr", Payload: json.RawMessage(payload), Hints: json.RawMessage("{}"), Priority: "normal",
+		Force:       hints.Force,
+		Fingerprint: id, MaxAttempts: 3, Worker: "w", Lease: time.Minute,
+		Source: store.Source{MessageID: fmt.Sprint(id, time.Now())},
 	})
 	if err != nil || begun.Decision != store.Run {
 		b.Fatalf("begin: %v, %v", begun.Decision, err)
@@ -213,7 +217,8 @@ func (b *bench) clean() {
 }
 
 var letter = []string{
-	"The harbour master keeps a record of every ship that", "enters or leaves the port, with the hour, the weather and", "the name of its captain.",
+	"The harbour master keeps a record of every ship that", "enters or leaves the port, with the hour, the weather and",
+	"the name of its captain.",
 }
 
 func pngOf(t testing.TB, img image.Image) []byte {

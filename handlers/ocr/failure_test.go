@@ -56,12 +56,14 @@ func TestPagesThatFail(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := b.complete(c, out)
-	want := "<!-- page 1 -->\n\nread\n\n<!-- page 2 -->\n\nread\n\n<!-- page 3 unread: the engine stumbled -->\n\n<!-- page 4 -->\n\nread\n"
+	want := "<!-- page 1 -->\n\nread\n\n<!-- page 2 -->\n\nread\n\n<!-- page 3 unread: the engine stumbled " +
+		"-->\n\n<!-- page 4 -->\n\nread\n"
 	if got := b.get(r.DerivedBlob); got != want || fmt.Sprint(r.UnreadPages) != "[3]" || e.calls != 6 ||
 		len(r.Warnings) != 1 || r.Warnings[0] != "1 of 4 pages could not be read (the engine stumbled)" {
 		t.Errorf("%q %+v after %d calls", got, r, e.calls)
 	}
-	if said := strings.Join(c.Progress.(*progress).said, "\n"); !strings.Contains(said, "page 1 of 4\npage 2 of 4\npage 3 of 4\npage 4 of 4\nuploading_artifact\nfinalizing") {
+	if said := strings.Join(c.Progress.(*progress).said, "\n"); !strings.Contains(said,
+		"page 1 of 4\npage 2 of 4\npage 3 of 4\npage 4 of 4\nuploading_artifact\nfinalizing") {
 		t.Error(said)
 	}
 	// What is incomplete is not reused.
@@ -79,7 +81,8 @@ func TestNoPageCanBeRead(t *testing.T) {
 		calls int
 	}{
 		{errStumbled, taskerr.CorruptionDetected, "the engine stumbled", 10}, // five pages, twice each
-		{taskerr.Errorf(taskerr.UnsupportedFormat, "the model refuses"), taskerr.UnsupportedFormat, "the model refuses", 10},
+		{taskerr.Errorf(taskerr.UnsupportedFormat, "the model refuses"), taskerr.UnsupportedFormat, "the model refuses",
+			10},
 		{&ocr.UnavailableError{Reason: "it was uninstalled"}, taskerr.DependencyUnavailable, "it was uninstalled", 1},
 		{taskerr.Errorf(taskerr.AIRateLimit, "slowly"), taskerr.AIRateLimit, "slowly", 1},
 	} {
@@ -87,7 +90,8 @@ func TestNoPageCanBeRead(t *testing.T) {
 		b := newBench(t, e, func(d *handler.Deps) { d.Reader.Budget = pages.NewBudget(1) })
 		b.putPDF("a.pdf", numbered(t, 7)...)
 		// Pages that were started ahead may have been read when the first one ends it.
-		if got := b.fails(`{"filename":"a.pdf"}`, task.Hints{}, tt.class); !strings.Contains(got, tt.says) || e.calls < tt.calls || e.calls > tt.calls+2 {
+		if got := b.fails(`{"filename":"a.pdf"}`, task.Hints{}, tt.class); !strings.Contains(got, tt.says) ||
+			e.calls < tt.calls || e.calls > tt.calls+2 {
 			t.Errorf("%v: %q after %d calls, want %d", tt.fail, got, e.calls, tt.calls)
 		}
 	}
@@ -105,10 +109,12 @@ func TestPageThatTakesTooLong(t *testing.T) {
 	b := newBench(t, e, func(d *handler.Deps) { d.Reader.PageTime = 3 * time.Second })
 	b.putPDF("a.pdf", numbered(t, 2)...)
 	r := b.do(`{"filename":"a.pdf"}`, task.Hints{OutputFormat: "hocr"})
-	if got := b.get(r.DerivedBlob); !strings.Contains(got, "<!-- unread: it took longer than 3s -->") || len(r.UnreadPages) != 1 {
+	if got := b.get(r.DerivedBlob); !strings.Contains(got, "<!-- unread: it took longer than 3s -->") ||
+		len(r.UnreadPages) != 1 {
 		t.Errorf("%q %+v", got, r)
 	}
-	if got := b.fails(`{"filename":"a.pdf","pages":"1"}`, task.Hints{}, taskerr.Timeout); !strings.Contains(got, "STEP_TIMEOUT_SEC") {
+	if got := b.fails(`{"filename":"a.pdf","pages":"1"}`, task.Hints{}, taskerr.Timeout); !strings.Contains(got,
+		"STEP_TIMEOUT_SEC") {
 		t.Error(got)
 	}
 }
@@ -144,7 +150,8 @@ func TestCanceledInTheMiddle(t *testing.T) {
 			t.Errorf("%s: %v", folder, left)
 		}
 	}
-	if found, err := b.store.Derived(t.Context(), store.DerivedQuery{JobID: c.Task.ID}); err != nil || found.OfJob != 0 {
+	if found, err := b.store.Derived(t.Context(), store.DerivedQuery{JobID: c.Task.ID}); err != nil ||
+		found.OfJob != 0 {
 		t.Errorf("%+v %v", found, err)
 	}
 }

@@ -23,10 +23,12 @@ const version = 1
 func (w *work) recipeOf() string {
 	o := w.order
 	if !pageimage.Has(w.source.Format) || o.engine == nil {
-		return fmt.Sprintf("ocr@%d %s pages=%s %s", version, w.deps.Extractor.Version(w.source.Format), o.pages, o.format)
+		return fmt.Sprintf("ocr@%d %s pages=%s %s", version, w.deps.Extractor.Version(w.source.Format), o.pages,
+			o.format)
 	}
 	a := o.engine.Abilities()
-	return fmt.Sprintf("ocr@%d %s@%s dpi=%d side=%d pages=%s %s", version, engines.Identity(o.engine), o.engine.Version(), a.DPI, a.Side, o.pages, o.format)
+	return fmt.Sprintf("ocr@%d %s@%s dpi=%d side=%d pages=%s %s", version, engines.Identity(o.engine),
+		o.engine.Version(), a.DPI, a.Side, o.pages, o.format)
 }
 
 // reusable says whether the document need not be read again: it was, completely, by the same recipe, and what

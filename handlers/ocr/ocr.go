@@ -73,21 +73,26 @@ func (h *Handler) Check(t task.Task) error {
 // Result is the result of the contract and some more; the store adds what only the commit knows (the id and
 // the version of the derived content).
 type Result struct {
-	DerivedContentID string         `json:"derived_content_id,omitempty"`
-	DerivedBlob      string         `json:"derived_blob"`                          // the blob with the text, in the tenant's container
-	Version          int            `json:"version,omitempty"`                     // of what is derived of the document
-	PageCount        int            `json:"page_count"`                            // pages in the derived document; 1 for a format without pages
-	OCREngine        string         `json:"ocr_engine"`                            // or the extractor, e.g. "native/docx", when no OCR was needed
-	SourceFormat     extract.Format `json:"source_format"`                         // of the document, e.g. pdf
-	MeanConfidence   *float64       `json:"mean_confidence" jsonschema:"nullable"` // 0-1, over all letters; null: unknown, as of an extractor
+	DerivedContentID string `json:"derived_content_id,omitempty"`
+	// the blob with the text, in the tenant's container
+	DerivedBlob string `json:"derived_blob"`
+	Version     int    `json:"version,omitempty"` // of what is derived of the document
+	// pages in the derived document; 1 for a format without pages
+	PageCount int `json:"page_count"`
+	// or the extractor, e.g. "native/docx", when no OCR was needed
+	OCREngine    string         `json:"ocr_engine"`
+	SourceFormat extract.Format `json:"source_format"` // of the document, e.g. pdf
+	// 0-1, over all letters; null: unknown, as of an extractor
+	MeanConfidence *float64 `json:"mean_confidence" jsonschema:"nullable"`
 
-	Filename     string         `json:"filename"`               // as the task names it
-	OutputFormat derived.Format `json:"output_format"`          // of the text
-	Languages    []string       `json:"languages,omitempty"`    // that were read with
-	Model        string         `json:"model,omitempty"`        // that read, when the engine has one
-	Reused       bool           `json:"reused"`                 // it was there already: the same bytes, read in the same way
-	UnreadPages  []int          `json:"unread_pages,omitempty"` // of which nothing could be read
-	Warnings     []string       `json:"warnings,omitempty"`     // what a reader of the document should know
+	Filename     string         `json:"filename"`            // as the task names it
+	OutputFormat derived.Format `json:"output_format"`       // of the text
+	Languages    []string       `json:"languages,omitempty"` // that were read with
+	Model        string         `json:"model,omitempty"`     // that read, when the engine has one
+	// it was there already: the same bytes, read in the same way
+	Reused      bool     `json:"reused"`
+	UnreadPages []int    `json:"unread_pages,omitempty"` // of which nothing could be read
+	Warnings    []string `json:"warnings,omitempty"`     // what a reader of the document should know
 	*engines.Usage
 }
 
@@ -168,12 +173,16 @@ func (w *work) derive(ctx context.Context, name string) (out handlers.Outcome, e
 		return out, err
 	}
 	made.result.DerivedBlob = name
-	made.result.Filename, made.result.OutputFormat, made.result.SourceFormat = w.order.payload.Filename, w.order.format, w.source.Format
+	made.result.Filename, made.result.OutputFormat, made.result.SourceFormat = w.order.payload.Filename, w.order.format,
+		w.source.Format
 	r := made.result
-	return handlers.Outcome{Result: r, Effects: []store.Effect{{Kind: store.EffectRecordDerived, Args: store.DerivedRecord{
-		SourceFilename: r.Filename, SourceBlob: w.order.payload.Blob, SourceSHA256: w.file.SHA256, Recipe: w.recipe, Blob: name,
-		Format: string(r.OutputFormat), Engine: r.OCREngine, PageCount: r.PageCount, MeanConfidence: r.MeanConfidence, UnreadPages: r.UnreadPages,
-	}}}}, nil
+	return handlers.Outcome{Result: r, Effects: []store.Effect{{Kind: store.EffectRecordDerived,
+		Args: store.DerivedRecord{
+			SourceFilename: r.Filename, SourceBlob: w.order.payload.Blob, SourceSHA256: w.file.SHA256, Recipe: w.recipe,
+			Blob:   name,
+			Format: string(r.OutputFormat), Engine: r.OCREngine, PageCount: r.PageCount,
+			MeanConfidence: r.MeanConfidence, UnreadPages: r.UnreadPages,
+		}}}}, nil
 }
 
 func (w *work) reuse(same store.DerivedContent) (handlers.Outcome, error) {
@@ -181,7 +190,8 @@ func (w *work) reuse(same store.DerivedContent) (handlers.Outcome, error) {
 		return handlers.Outcome{}, err
 	}
 	return handlers.Outcome{Result: Result{
-		DerivedContentID: same.ID, DerivedBlob: same.Blob, Version: same.Version, PageCount: same.PageCount, OCREngine: same.Engine,
+		DerivedContentID: same.ID, DerivedBlob: same.Blob, Version: same.Version, PageCount: same.PageCount,
+		OCREngine:    same.Engine,
 		SourceFormat: w.source.Format, MeanConfidence: same.MeanConfidence, Filename: w.order.payload.Filename,
 		OutputFormat: w.order.format, Reused: true,
 	}}, nil

@@ -31,18 +31,23 @@ import (
 func TestFormats(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
-	b.putPDF("in/scan.pdf", scanned(t, letter...), ocrtest.Page{Image: ocrtest.Blank().Gray}, scanned(t, "A third page of Miller & <Sons>"))
+	b.putPDF("in/scan.pdf", scanned(t, letter...), ocrtest.Page{Image: ocrtest.Blank().Gray},
+		scanned(t, "A third page of Miller & <Sons>"))
 	r := b.do(`{"filename":"scan.pdf","blob":"in/scan.pdf","languages":["eng"]}`, task.Hints{})
-	if r.PageCount != 3 || r.OCREngine != "tesseract" || r.SourceFormat != "pdf" || r.MeanConfidence == nil || *r.MeanConfidence < 0.8 || *r.MeanConfidence > 1 ||
-		r.Version != 1 || r.DerivedContentID == "" || r.DerivedBlob != "derived/in/scan.pdf/job-1.1.md" || r.Reused || len(r.UnreadPages)+len(r.Warnings) != 0 {
+	if r.PageCount != 3 || r.OCREngine != "tesseract" || r.SourceFormat != "pdf" || r.MeanConfidence == nil ||
+		*r.MeanConfidence < 0.8 || *r.MeanConfidence > 1 ||
+		r.Version != 1 || r.DerivedContentID == "" || r.DerivedBlob != "derived/in/scan.pdf/job-1.1.md" || r.Reused ||
+		len(r.UnreadPages)+len(r.Warnings) != 0 {
 		t.Errorf("%+v", r)
 	}
 	text := strings.Join(letter, " ")
-	if got, want := b.get(r.DerivedBlob), "<!-- page 1 -->\n\n"+text+"\n\n<!-- page 2 -->\n\n<!-- page 3 -->\n\nA third page of Miller &amp; &lt;Sons>\n"; got != want {
+	if got, want := b.get(r.DerivedBlob), "<!-- page 1 -->\n\n"+text+
+		"\n\n<!-- page 2 -->\n\n<!-- page 3 -->\n\nA third page of Miller &amp; &lt;Sons>\n"; got != want {
 		t.Errorf("markdown %q", got)
 	}
 	r = b.do(`{"filename":"scan.pdf","blob":"in/scan.pdf","pages":"3,1-1"}`, task.Hints{OutputFormat: "text"})
-	if got := b.get(r.DerivedBlob); r.PageCount != 2 || !strings.HasPrefix(got, text+"\n\fA third page of ") || !strings.HasSuffix(got, "\n\f") || r.Version != 2 {
+	if got := b.get(r.DerivedBlob); r.PageCount != 2 || !strings.HasPrefix(got, text+"\n\fA third page of ") ||
+		!strings.HasSuffix(got, "\n\f") || r.Version != 2 {
 		t.Errorf("text %q, %+v", got, r)
 	}
 	r = b.do(`{"filename":"scan.pdf","blob":"in/scan.pdf"}`, task.Hints{OutputFormat: "json"})
@@ -66,14 +71,17 @@ func TestFormats(t *testing.T) {
 	if err := json.Unmarshal([]byte(b.get(r.DerivedBlob)), &doc); err != nil {
 		t.Fatal(err)
 	}
-	if len(doc.Pages) != 3 || doc.PageCount != 3 || doc.MeanConfidence != *r.MeanConfidence || len(doc.Pages[1].Blocks) != 0 || doc.Pages[0].DPI != 300 || doc.Pages[0].Height < 3500 {
+	if len(doc.Pages) != 3 || doc.PageCount != 3 || doc.MeanConfidence != *r.MeanConfidence ||
+		len(doc.Pages[1].Blocks) != 0 || doc.Pages[0].DPI != 300 || doc.Pages[0].Height < 3500 {
 		t.Fatalf("%+v", doc)
 	}
-	if w := doc.Pages[0].Blocks[0].Lines[1].Words[0]; w.Text != "enters" || w.Confidence < 0.7 || w.Box.Top < 0.1 || w.Box.Top > 0.15 || w.Box.Left < 0.1 || w.Box.Left > 0.15 {
+	if w := doc.Pages[0].Blocks[0].Lines[1].Words[0]; w.Text != "enters" || w.Confidence < 0.7 || w.Box.Top < 0.1 ||
+		w.Box.Top > 0.15 || w.Box.Left < 0.1 || w.Box.Left > 0.15 {
 		t.Errorf("%+v", w)
 	}
 	r = b.do(`{"filename":"scan.pdf","blob":"in/scan.pdf"}`, task.Hints{OutputFormat: "hocr"})
-	if words := hocrWords(t, b.get(r.DerivedBlob)); len(words) < 30 || !slices.Contains(words, "harbour") || !strings.HasSuffix(r.DerivedBlob, ".hocr") {
+	if words := hocrWords(t, b.get(r.DerivedBlob)); len(words) < 30 || !slices.Contains(words, "harbour") ||
+		!strings.HasSuffix(r.DerivedBlob, ".hocr") {
 		t.Errorf("hocr %q in %s", words, r.DerivedBlob)
 	}
 }
@@ -106,7 +114,8 @@ func hocrWords(t *testing.T, text string) (words []string) {
 				t.Fatal(err)
 			}
 			var x0, y0, x1, y1, confidence int
-			if n, err := fmt.Sscanf(attr["title"], "bbox %d %d %d %d; x_wconf %d", &x0, &y0, &x1, &y1, &confidence); n != 5 || x0 >= x1 || y0 >= y1 || confidence > 100 {
+			if n, err := fmt.Sscanf(attr["title"], "bbox %d %d %d %d; x_wconf %d", &x0, &y0, &x1, &y1,
+				&confidence); n != 5 || x0 >= x1 || y0 >= y1 || confidence > 100 {
 				t.Errorf("%q: %v", attr["title"], err)
 			}
 			words = append(words, word)
@@ -126,7 +135,8 @@ func TestRotatedImages(t *testing.T) {
 		name := fmt.Sprintf("turned-%d.png", turn.Degrees())
 		b.put(name, pngOf(t, ocrtest.Scan(t, turn, letter...).Gray))
 		r := b.do(fmt.Sprintf(`{"filename":%q}`, name), task.Hints{})
-		if got := b.get(r.DerivedBlob); !strings.Contains(got, strings.Join(letter, " ")) || r.SourceFormat != "image" || r.PageCount != 1 {
+		if got := b.get(r.DerivedBlob); !strings.Contains(got, strings.Join(letter, " ")) ||
+			r.SourceFormat != "image" || r.PageCount != 1 {
 			t.Errorf("%d°: %q %+v", turn.Degrees(), got, r)
 		}
 	}
@@ -142,7 +152,8 @@ func TestVersions(t *testing.T) {
 	const payload = `{"filename":"a.pdf"}`
 	first := b.do(payload, task.Hints{})
 	again := b.do(payload, task.Hints{})
-	if !again.Reused || again.DerivedContentID != first.DerivedContentID || again.DerivedBlob != first.DerivedBlob || again.Version != 1 || again.PageCount != 1 || e.calls != 1 {
+	if !again.Reused || again.DerivedContentID != first.DerivedContentID || again.DerivedBlob != first.DerivedBlob ||
+		again.Version != 1 || again.PageCount != 1 || e.calls != 1 {
 		t.Errorf("again: %+v after %d calls", again, e.calls)
 	}
 	forced := b.do(payload, task.Hints{Force: true})
@@ -150,7 +161,8 @@ func TestVersions(t *testing.T) {
 	if forced.Reused || forced.Version != 2 || same.Version != 3 || e.calls != 3 {
 		t.Errorf("forced: %+v, %+v after %d calls", forced, same, e.calls)
 	}
-	if names := []string{first.DerivedBlob, forced.DerivedBlob, same.DerivedBlob}; len(slices.Compact(slices.Sorted(slices.Values(names)))) != 3 {
+	if names := []string{first.DerivedBlob, forced.DerivedBlob, same.DerivedBlob}; len(
+		slices.Compact(slices.Sorted(slices.Values(names)))) != 3 {
 		t.Errorf("blobs %q", names)
 	}
 	for _, other := range []task.Hints{{OutputFormat: "json"}, {Resolution: 100}} {
@@ -204,15 +216,18 @@ func TestDocumentsOfOtherKinds(t *testing.T) {
 		"markdown": "<!-- page 1 -->\n\n# Ducks\n\nThey swim.\n\n| a | b |\n| - | - |\n| 1 | 2 |\n",
 		"text":     "Ducks\n\nThey swim.\n\na\tb\n1\t2\n\f",
 		"json":     `{"schema_version":1,"filename":"notes.md","source_format":"markdown","ocr_engine":"native/markdown@1","pages":[` + "\n" + `{"page":1,"rotation":0,"blocks":[{"type":"heading","text":"Ducks","level":1},`,
-		"hocr":     "<p class=\"ocr_par\" id=\"par_1_2\">\n    <span class=\"ocr_line\" id=\"line_1_2\">They swim.</span>\n",
+		"hocr": "<p class=\"ocr_par\" id=\"par_1_2\">\n    <span class=\"ocr_line\" id=\"line_1_2\">They " +
+			"swim.</span>\n",
 	}
 	for format, text := range want {
 		r := b.do(`{"filename":"notes.md"}`, task.Hints{OutputFormat: format})
-		if got := b.get(r.DerivedBlob); !strings.Contains(got, text) || r.OCREngine != "native/markdown" || r.MeanConfidence != nil || r.PageCount != 1 || e.calls != 0 {
+		if got := b.get(r.DerivedBlob); !strings.Contains(got, text) || r.OCREngine != "native/markdown" ||
+			r.MeanConfidence != nil || r.PageCount != 1 || e.calls != 0 {
 			t.Errorf("%s: %q %+v", format, got, r)
 		}
 	}
-	if says := b.fails(`{"filename":"notes.md","pages":"2"}`, task.Hints{}, taskerr.ValidationError); !strings.Contains(says, "has no pages") {
+	if says := b.fails(`{"filename":"notes.md","pages":"2"}`, task.Hints{},
+		taskerr.ValidationError); !strings.Contains(says, "has no pages") {
 		t.Error(says)
 	}
 	b.put("empty.txt", []byte("\n \n"))
@@ -232,20 +247,25 @@ func TestRefusals(t *testing.T) {
 		class taskerr.Class
 		says  string
 	}{
-		`{}`:                                           {task.Hints{}, taskerr.ValidationError, "payload.filename is missing"},
-		`{"filename":"a.pdf","blob":"../b"}`:           {task.Hints{}, taskerr.ValidationError, "payload.blob is refused"},
-		`{"filename":"a.pdf","pages":"0"}`:             {task.Hints{}, taskerr.ValidationError, `such as "1-3,7"`},
-		`{"filename":"a.pdf","pages":"3-1"}`:           {task.Hints{}, taskerr.ValidationError, `such as "1-3,7"`},
-		`{"filename":"a.pdf","pages":"1,,2"}`:          {task.Hints{}, taskerr.ValidationError, `such as "1-3,7"`},
-		`{"filename":"a.pdf","pages":"1-9999999999"}`:  {task.Hints{}, taskerr.ValidationError, `such as "1-3,7"`},
-		`{"filename":"a.pdf","pages":7}`:               {task.Hints{}, taskerr.ValidationError, "wrong type"},
-		`{"filename":"a.pdf","pages":"1-2"}`:           {task.Hints{}, taskerr.ValidationError, "asks for page 2, but the document has 1"},
-		`{"filename":"a.pdf","languages":["klingon"]}`: {task.Hints{}, taskerr.ValidationError, `payload.languages is refused: the language "klingon" can't be read; tesseract has data for eng`},
-		`{"filename":"a.pdf","languages":"eng"}`:       {task.Hints{}, taskerr.ValidationError, "languages is a list"},
-		`{"filename":"a.pdf","blob":"a.pdf"}`:          {task.Hints{OutputFormat: "alto"}, taskerr.ValidationError, "hints.output_format is none of markdown, text, hocr, json"},
-		`{"filename":"gone.pdf"}`:                      {task.Hints{}, taskerr.ContentMissing, "gone.pdf"},
-		`{"filename":"b.bin"}`:                         {task.Hints{}, taskerr.UnsupportedFormat, "can't be read"},
-		`{"filename":"c.png"}`:                         {task.Hints{}, taskerr.CorruptionDetected, "damaged"},
+		`{}`: {task.Hints{}, taskerr.ValidationError,
+			"payload.filename is missing"},
+		`{"filename":"a.pdf","blob":"../b"}`: {task.Hints{}, taskerr.ValidationError,
+			"payload.blob is refused"},
+		`{"filename":"a.pdf","pages":"0"}`:            {task.Hints{}, taskerr.ValidationError, `such as "1-3,7"`},
+		`{"filename":"a.pdf","pages":"3-1"}`:          {task.Hints{}, taskerr.ValidationError, `such as "1-3,7"`},
+		`{"filename":"a.pdf","pages":"1,,2"}`:         {task.Hints{}, taskerr.ValidationError, `such as "1-3,7"`},
+		`{"filename":"a.pdf","pages":"1-9999999999"}`: {task.Hints{}, taskerr.ValidationError, `such as "1-3,7"`},
+		`{"filename":"a.pdf","pages":7}`:              {task.Hints{}, taskerr.ValidationError, "wrong type"},
+		`{"filename":"a.pdf","pages":"1-2"}`: {task.Hints{}, taskerr.ValidationError,
+			"asks for page 2, but the document has 1"},
+		`{"filename":"a.pdf","languages":["klingon"]}`: {task.Hints{}, taskerr.ValidationError,
+			`payload.languages is refused: the language "klingon" can't be read; tesseract has data for eng`},
+		`{"filename":"a.pdf","languages":"eng"}`: {task.Hints{}, taskerr.ValidationError, "languages is a list"},
+		`{"filename":"a.pdf","blob":"a.pdf"}`: {task.Hints{OutputFormat: "alto"}, taskerr.ValidationError,
+			"hints.output_format is none of markdown, text, hocr, json"},
+		`{"filename":"gone.pdf"}`: {task.Hints{}, taskerr.ContentMissing, "gone.pdf"},
+		`{"filename":"b.bin"}`:    {task.Hints{}, taskerr.UnsupportedFormat, "can't be read"},
+		`{"filename":"c.png"}`:    {task.Hints{}, taskerr.CorruptionDetected, "damaged"},
 	} {
 		if got := b.fails(payload, tt.hints, tt.class); !strings.Contains(got, tt.says) {
 			t.Errorf("%s: %q", payload, got)
@@ -255,7 +275,8 @@ func TestRefusals(t *testing.T) {
 		d.Reader.Engine, d.NoEngine = nil, errors.New("tesseract is not installed; install tesseract-ocr")
 	})
 	bare.putPDF("a.pdf", scanned(t, "A page"))
-	if got := bare.fails(`{"filename":"a.pdf"}`, task.Hints{}, taskerr.DependencyUnavailable); !strings.Contains(got, "install tesseract-ocr") {
+	if got := bare.fails(`{"filename":"a.pdf"}`, task.Hints{}, taskerr.DependencyUnavailable); !strings.Contains(got,
+		"install tesseract-ocr") {
 		t.Error(got)
 	}
 }
@@ -294,9 +315,14 @@ func TestCorpusAccuracy(t *testing.T) {
 func TestModel(t *testing.T) {
 	t.Parallel()
 	s := llmtest.New(t, llmtest.Options{Reply: func(r llmtest.ChatRequest) llmtest.Reply {
-		return llmtest.Reply{Text: fmt.Sprintf("# Harbour\n\nShips *of* %d\n\n| ship | hour |\n| - | - |\n| Ada | 7 |", r.Images[0].Bounds().Dy())}
+		return llmtest.Reply{
+			Text: fmt.Sprintf("# Harbour\n\nShips *of* %d\n\n| ship | hour |\n| - | - |\n| Ada | 7 |",
+				r.Images[0].Bounds().Dy()),
+		}
 	}})
-	chat, err := openai.NewChat(openai.Config{BaseURL: s.URL(), APIKey: llmtest.Key, Model: "gpt-4o-mini", HTTPClient: s.Client(), Dependency: taskerr.OCR})
+	chat, err := openai.NewChat(openai.Config{
+		BaseURL: s.URL(), APIKey: llmtest.Key, Model: "gpt-4o-mini", HTTPClient: s.Client(), Dependency: taskerr.OCR,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,10 +332,12 @@ func TestModel(t *testing.T) {
 	}
 	b.putPDF("a.pdf", scanned(t, "A page"), ocrtest.Page{Image: ocrtest.Blank().Gray})
 	want := map[string][]string{
-		"markdown": {"<!-- page 1 -->\n\n# Harbour\n\nShips *of* 640\n\n| ship | hour |\n| - | - |\n| Ada | 7 |\n\n<!-- page 2 -->\n"},
-		"text":     {"Harbour\n\nShips of 640\n\nship\thour\nAda\t7\n\f\f"},
-		"json":     {`"markdown":"# Harbour`, `{"type":"heading","text":"Harbour","level":1}`, `"mean_confidence":null`},
-		"hocr":     {`content="ocr_page ocr_carea ocr_par ocr_line"`, `<span class="ocr_line" id="line_1_2">Ships of 640</span>`},
+		"markdown": {"<!-- page 1 -->\n\n# Harbour\n\nShips *of* 640\n\n| ship | hour |\n| - | - |\n| Ada | 7 " +
+			"|\n\n<!-- page 2 -->\n"},
+		"text": {"Harbour\n\nShips of 640\n\nship\thour\nAda\t7\n\f\f"},
+		"json": {`"markdown":"# Harbour`, `{"type":"heading","text":"Harbour","level":1}`, `"mean_confidence":null`},
+		"hocr": {`content="ocr_page ocr_carea ocr_par ocr_line"`,
+			`<span class="ocr_line" id="line_1_2">Ships of 640</span>`},
 	}
 	for format, parts := range want {
 		r := b.do(`{"filename":"a.pdf","languages":["deu"]}`, task.Hints{OutputFormat: format, Resolution: 640})
@@ -319,7 +347,8 @@ func TestModel(t *testing.T) {
 				t.Errorf("%s: %q", format, got)
 			}
 		}
-		if r.OCREngine != "openai" || r.Model != "gpt-4o-mini" || r.MeanConfidence != nil || r.PageCount != 2 || r.Usage == nil || r.Requests != 1 || r.PromptTokens < 700 {
+		if r.OCREngine != "openai" || r.Model != "gpt-4o-mini" || r.MeanConfidence != nil || r.PageCount != 2 ||
+			r.Usage == nil || r.Requests != 1 || r.PromptTokens < 700 {
 			t.Errorf("%s: %+v %+v", format, r, r.Usage)
 		}
 	}
@@ -344,7 +373,8 @@ func TestResolution(t *testing.T) {
 	}
 	sides = nil
 	r = b.do(`{"filename":"a.pdf"}`, task.Hints{Resolution: 10})
-	if !slices.Equal(sides, []int{256, 256}) || !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "hints.resolution of 10 pixels was brought to 256") }) {
+	if !slices.Equal(sides, []int{256, 256}) || !slices.ContainsFunc(r.Warnings,
+		func(w string) bool { return strings.Contains(w, "hints.resolution of 10 pixels was brought to 256") }) {
 		t.Errorf("the images' longest sides are %v, want 256; warnings %q", sides, r.Warnings)
 	}
 }

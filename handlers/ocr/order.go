@@ -38,7 +38,8 @@ const maxLanguages = 16
 // read understands a task, without I/O.
 func (h *Handler) read(t task.Task) (order, error) {
 	var o order
-	if err := handlers.ReadPayload(t.Payload, &o.payload, "filename, blob and pages are strings, languages is a list of strings"); err != nil {
+	if err := handlers.ReadPayload(t.Payload, &o.payload,
+		"filename, blob and pages are strings, languages is a list of strings"); err != nil {
 		return o, err
 	}
 	if err := handlers.CheckSource(o.payload.Filename, &o.payload.Blob); err != nil {
@@ -62,7 +63,9 @@ func (h *Handler) read(t task.Task) (order, error) {
 	if h.deps.Reader.Engine == nil {
 		return o, nil
 	}
-	o.engine, err = h.deps.Reader.Engine.For(engines.Wish{Languages: o.payload.Languages, Resolution: t.Hints.Resolution})
+	o.engine, err = h.deps.Reader.Engine.For(engines.Wish{
+		Languages: o.payload.Languages, Resolution: t.Hints.Resolution,
+	})
 	if err != nil {
 		return o, handlers.Invalid("payload.languages", "is refused: %s", taskerr.Classify(err).Message)
 	}
@@ -99,7 +102,8 @@ func readSelection(text string) (selection, error) {
 		first, err1 := strconv.Atoi(strings.TrimSpace(from))
 		last, err2 := strconv.Atoi(strings.TrimSpace(to))
 		if err1 != nil || err2 != nil || first < 1 || last < first || last > maxPage {
-			return nil, handlers.Invalid("payload.pages", `is not a list of pages and ranges such as "1-3,7", counted from 1`)
+			return nil, handlers.Invalid("payload.pages",
+				`is not a list of pages and ranges such as "1-3,7", counted from 1`)
 		}
 		all = append(all, span{first, last})
 	}

@@ -76,7 +76,8 @@ func (r *recognition) run(ctx context.Context) error {
 		}
 		r.done++
 		r.call.Progress.Pages(r.done, len(r.numbers))
-		r.call.Progress.Report(float64(r.done)/float64(len(r.numbers)), fmt.Sprintf("page %d of %d", r.done, len(r.numbers)))
+		r.call.Progress.Report(float64(r.done)/float64(len(r.numbers)),
+			fmt.Sprintf("page %d of %d", r.done, len(r.numbers)))
 		if r.failures >= maxFailures {
 			return errGivenUp
 		}
@@ -124,7 +125,9 @@ func (r *recognition) page(ctx context.Context, number int, p engines.Page, fail
 	case ctx.Err() != nil:
 		return fmt.Errorf("read page %d: %w", number, context.Cause(ctx))
 	case ok:
-		return &taskerr.Error{Class: taskerr.DependencyUnavailable, Message: gone.Reason, Hint: gone.Reason, Cause: failed}
+		return &taskerr.Error{
+			Class: taskerr.DependencyUnavailable, Message: gone.Reason, Hint: gone.Reason, Cause: failed,
+		}
 	case retryable(failed):
 		return failed
 	case failed != nil:
@@ -180,8 +183,9 @@ func (r *recognition) text(ctx context.Context, number int, p engines.Page) erro
 		r.confidence += float64(letters) * p.Confidence()
 	}
 	err := r.out.Page(derived.Page{
-		Number: number, Width: p.Width, Height: p.Height, DPI: p.DPI, Turned: p.Turned.Degrees(), Confidence: p.Confidence(),
-		Letters: letters, Engine: p.Engine, Markdown: extract.Clean(p.Markdown),
+		Number: number, Width: p.Width, Height: p.Height, DPI: p.DPI, Turned: p.Turned.Degrees(),
+		Confidence: p.Confidence(),
+		Letters:    letters, Engine: p.Engine, Markdown: extract.Clean(p.Markdown),
 	})
 	if err != nil {
 		return err
@@ -198,7 +202,12 @@ func nothing(why error) error {
 		return e
 	}
 	if errors.Is(why, pages.ErrPageTime) {
-		return &taskerr.Error{Class: taskerr.Timeout, Message: "no page could be read in the time that a page may take (STEP_TIMEOUT_SEC)", Cause: why, Hint: "raise STEP_TIMEOUT_SEC, or give the machine more processor"}
+		return &taskerr.Error{
+			Class: taskerr.Timeout, Message: "no page could be read in the time that a page may take (STEP_TIMEOUT_SEC)", Cause: why, Hint: "raise STEP_TIMEOUT_SEC, or give the machine more processor",
+		}
 	}
-	return &taskerr.Error{Class: taskerr.CorruptionDetected, Message: fmt.Sprintf("no page of the document could be read: %v", why), Cause: why}
+	return &taskerr.Error{
+		Class: taskerr.CorruptionDetected, Message: fmt.Sprintf("no page of the document could be read: %v", why),
+		Cause: why,
+	}
 }

@@ -44,7 +44,8 @@ func (w *work) write(ctx context.Context) (made, error) {
 }
 
 func noRoom(err error) error {
-	return taskerr.Errorf(taskerr.TransientStorage, "the worker can't write its temporary file; is its disk full?: %w", err)
+	return taskerr.Errorf(taskerr.TransientStorage, "the worker can't write its temporary file; is its disk full?: %w",
+		err)
 }
 
 // extract writes the text of a document that is no page image.
@@ -79,9 +80,11 @@ func (w *work) extract(ctx context.Context, file *os.File) (Result, error) {
 	}
 	switch last := w.order.pages.last(); {
 	case last > 0 && info.Pages == 0:
-		return Result{}, handlers.Invalid("payload.pages", "asks for page %d, but a document of this format has no pages; leave it out", last)
+		return Result{}, handlers.Invalid("payload.pages",
+			"asks for page %d, but a document of this format has no pages; leave it out", last)
 	case last > info.Pages && last > 0:
-		return Result{}, handlers.Invalid("payload.pages", "asks for page %d, but the document has %d", last, info.Pages)
+		return Result{}, handlers.Invalid("payload.pages", "asks for page %d, but the document has %d", last,
+			info.Pages)
 	case last == 0:
 		pages = max(info.Pages, 1)
 	}
@@ -116,10 +119,11 @@ func (w *work) recognize(ctx context.Context, file *os.File) (Result, error) {
 		return Result{}, err
 	}
 	e := w.order.engine
-	r := &recognition{work: w, images: images, numbers: numbers, out: derived.NewWriter(file, w.order.format, derived.Head{
-		Filename: w.order.payload.Filename, SourceFormat: w.source.Format, Engine: e.Name(), Version: e.Version(),
-		Languages: e.Languages(), Abilities: a,
-	})}
+	r := &recognition{work: w, images: images, numbers: numbers,
+		out: derived.NewWriter(file, w.order.format, derived.Head{
+			Filename: w.order.payload.Filename, SourceFormat: w.source.Format, Engine: e.Name(), Version: e.Version(),
+			Languages: e.Languages(), Abilities: a,
+		})}
 	if err := r.run(ctx); err != nil {
 		return Result{}, err
 	}
@@ -130,10 +134,13 @@ func (w *work) recognize(ctx context.Context, file *os.File) (Result, error) {
 func (r *recognition) result() Result {
 	e := r.order.engine
 	result := Result{
-		PageCount: len(r.numbers), OCREngine: e.Name(), MeanConfidence: r.mean(), Languages: e.Languages(), UnreadPages: r.unread,
+		PageCount: len(r.numbers), OCREngine: e.Name(), MeanConfidence: r.mean(), Languages: e.Languages(),
+		UnreadPages: r.unread,
 	}
 	if asked, got := r.call.Task.Hints.Resolution, e.Abilities().Side; asked > 0 && got != asked {
-		result.Warnings = append(result.Warnings, fmt.Sprintf("hints.resolution of %d pixels was brought to %d, as %s reads images of that size", asked, got, e.Name()))
+		result.Warnings = append(result.Warnings,
+			fmt.Sprintf("hints.resolution of %d pixels was brought to %d, as %s reads images of that size", asked, got,
+				e.Name()))
 	}
 	if e.Abilities().Service != "" {
 		result.Model = e.Version()
@@ -142,13 +149,16 @@ func (r *recognition) result() Result {
 		result.Usage = &r.usage
 	}
 	if len(r.unread) > 0 {
-		result.Warnings = append(result.Warnings, fmt.Sprintf("%d of %d pages could not be read (%s)", len(r.unread), len(r.numbers), r.reason))
+		result.Warnings = append(result.Warnings, fmt.Sprintf("%d of %d pages could not be read (%s)", len(r.unread),
+			len(r.numbers), r.reason))
 	}
 	for engine, n := range r.others {
-		result.Warnings = append(result.Warnings, fmt.Sprintf("%d of %d pages were read by %s, because %s could not", n, len(r.numbers), engine, e.Name()))
+		result.Warnings = append(result.Warnings, fmt.Sprintf("%d of %d pages were read by %s, because %s could not", n,
+			len(r.numbers), engine, e.Name()))
 	}
 	if r.blocks == 0 && len(r.unread) < len(r.numbers) {
-		result.Warnings = append(result.Warnings, fmt.Sprintf("no text was found on %d pages", len(r.numbers)-len(r.unread)))
+		result.Warnings = append(result.Warnings, fmt.Sprintf("no text was found on %d pages",
+			len(r.numbers)-len(r.unread)))
 	}
 	return result
 }

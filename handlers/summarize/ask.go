@@ -48,7 +48,8 @@ func (w *work) ask(ctx context.Context, n *node, root bool) (notes, error) {
 	if made == nil {
 		return notes{}, &taskerr.Error{
 			Class: taskerr.DependencyUnavailable, Code: "SUMMARIZE_BAD_ANSWER",
-			Message: fmt.Sprintf("the model %q answered twice with something else than was asked for: %s", w.deps.Chat.Model(), problem.unusable),
+			Message: fmt.Sprintf("the model %q answered twice with something else than was asked for: %s",
+				w.deps.Chat.Model(), problem.unusable),
 		}
 	}
 	return w.kept(ctx, n, *made, spent)
@@ -67,8 +68,8 @@ func (w *work) kept(ctx context.Context, n *node, made notes, spent store.Partia
 	return made, nil
 }
 
-// withheld is what comes of a question that the service or the model refuses. A section is left out, and the summary says so; a
-// document that was to be summarized by one call is tried by sections.
+// withheld is what comes of a question that the service or the model refuses. A section is left out, and the summary
+// says so; a document that was to be summarized by one call is tried by sections.
 func (w *work) withheld(ctx context.Context, n *node, end llm.End, root bool, spent store.Partial) (notes, error) {
 	reason, code := reasonFiltered, "SUMMARIZE_FILTERED"
 	if end == llm.Refused {
@@ -81,7 +82,9 @@ func (w *work) withheld(ctx context.Context, n *node, end llm.End, root bool, sp
 	case len(n.parts) == 0 && n.end-n.first > 1 && w.doc.tokens > 2*leastSection:
 		return notes{}, errNotWhole
 	}
-	return notes{}, &taskerr.Error{Class: taskerr.ValidationError, Code: code, Message: "there is no summary of the document: " + reason}
+	return notes{}, &taskerr.Error{
+		Class: taskerr.ValidationError, Code: code, Message: "there is no summary of the document: " + reason,
+	}
 }
 
 // once makes one call, if its cost is within what the task may take.
@@ -179,7 +182,9 @@ func (m mended) over(first *notes, was problem) *notes {
 }
 
 // mend asks again, with what was wrong.
-func (w *work) mend(ctx context.Context, n *node, q llm.Question, given llm.Answer, wrong problem, spent *store.Partial) (mended, error) {
+func (w *work) mend(
+	ctx context.Context, n *node, q llm.Question, given llm.Answer, wrong problem, spent *store.Partial,
+) (mended, error) {
 	q.Turns = []llm.Turn{{Role: llm.User, Text: q.Text}}
 	if strings.TrimSpace(given.Text) != "" {
 		q.Turns = append(q.Turns, llm.Turn{Role: llm.Assistant, Text: given.Text})
@@ -188,7 +193,8 @@ func (w *work) mend(ctx context.Context, n *node, q llm.Question, given llm.Answ
 	if wrong.unusable != "" {
 		reasons = []string{wrong.unusable}
 	}
-	q.Text = "Your answer can't be used as it is: " + strings.Join(reasons, "; ") + ". Give the whole JSON object again, with that put right."
+	q.Text = "Your answer can't be used as it is: " + strings.Join(reasons, "; ") +
+		". Give the whole JSON object again, with that put right."
 	if wrong.cutOff {
 		w.patient.Store(true)
 		q.MaxTokens *= patience

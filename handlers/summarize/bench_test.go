@@ -48,9 +48,13 @@ type bench struct {
 
 func newBench(t *testing.T, edit ...func(*summarize.Deps)) *bench {
 	t.Helper()
-	b := &bench{T: t, bucket: dir.New(t.TempDir()), model: &model{reply: parrot}, url: stacktest.PostgresWith(t, schema.Options{Dimensions: dimensions})}
+	b := &bench{
+		T: t, bucket: dir.New(t.TempDir()), model: &model{reply: parrot},
+		url: stacktest.PostgresWith(t, schema.Options{Dimensions: dimensions}),
+	}
 	var err error
-	if b.store, err = postgres.Open(t.Context(), b.url, postgres.Options{ClientID: "acme", Dimensions: dimensions, MaxConns: 4}); err != nil {
+	if b.store, err = postgres.Open(t.Context(), b.url, postgres.Options{ClientID: "acme", Dimensions: dimensions,
+		MaxConns: 4}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(b.store.Close)
@@ -60,9 +64,11 @@ func newBench(t *testing.T, edit ...func(*summarize.Deps)) *bench {
 	limits := extract.DefaultLimits
 	limits.Bytes = 1 << 20
 	b.deps = summarize.Deps{
-		Bucket: b.bucket, Extractor: extract.NewRouter(native.Extractors(pdf.New(), nil)), Store: b.store, Limits: limits, TempDir: t.TempDir(),
-		Log: slog.New(slog.DiscardHandler), Chat: b.model, Window: 128_000, Counter: token.New(), Concurrency: 4, Extracts: first{},
-		Chunks: token.New(), EmbeddingModel: "m", EmbeddingDimensions: dimensions,
+		Bucket: b.bucket, Extractor: extract.NewRouter(native.Extractors(pdf.New(), nil)), Store: b.store,
+		Limits: limits, TempDir: t.TempDir(),
+		Log: slog.New(slog.DiscardHandler), Chat: b.model, Window: 128_000, Counter: token.New(), Concurrency: 4,
+		Extracts: first{},
+		Chunks:   token.New(), EmbeddingModel: "m", EmbeddingDimensions: dimensions,
 	}
 	for _, e := range edit {
 		e(&b.deps)
@@ -88,7 +94,8 @@ func (b *bench) begin(payload string, hints task.Hints) handlers.Call {
 func (b *bench) attempt(id, payload string, hints task.Hints) handlers.Call {
 	b.Helper()
 	begun, err := b.store.Begin(b.Context(), store.Begin{
-		JobID: id, Type: "summarize", Payload: json.RawMessage(payload), Hints: json.RawMessage("{}"), Priority: "normal", Force: hints.Force,
+		JobID: id, Type: "summarize", Payload: json.RawMessage(payload), Hints: json.RawMessage("{}"),
+		Priority: "normal", Force: hints.Force,
 		Fingerprint: id, MaxAttempts: 9, Worker: "w", Lease: 0, RequestedBy: "user-17",
 		Source: store.Source{MessageID: fmt.Sprint(id, time.Now()), InsertedAt: time.Now().Add(time.Hour)},
 	})
@@ -289,7 +296,8 @@ func long(sections int, edited ...int) string {
 	for s := range sections {
 		fmt.Fprintf(&b, "\n## Day %d of the voyage\n\n", s)
 		for watch := range 8 {
-			fmt.Fprintf(&b, "Watch %d of day %d: the wind blew at %d knots, %d ships came in and %d ships went out before the tide.\n\n",
+			fmt.Fprintf(&b, "Watch %d of day %d: the wind blew at %d knots, %d ships came in and %d ships went out "+
+				"before the tide.\n\n",
 				watch, s, (s*7+watch)%50, s+watch, s%5)
 		}
 		for _, e := range edited {

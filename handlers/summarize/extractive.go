@@ -62,7 +62,8 @@ func (w *work) extract(ctx context.Context) (Result, error) {
 	}
 	w.settle(&r)
 	r.Unverified = w.unverified(r.Summary, cited)
-	if want := w.payload.Language; want != "" && w.doc.language != enrich.Unknown && !sameLanguage(want, w.doc.language) {
+	if want := w.payload.Language; want != "" && w.doc.language != enrich.Unknown &&
+		!sameLanguage(want, w.doc.language) {
 		r.Language = w.doc.language
 	}
 	return r, nil
@@ -106,7 +107,8 @@ func (w *work) lines() []candidate {
 	var all []candidate
 	for i, p := range w.doc.passages {
 		for line := range strings.SplitSeq(p.text, "\n") {
-			line = strings.Join(strings.FieldsFunc(strings.TrimLeft(line, "# "), func(r rune) bool { return r == '|' }), ";")
+			line = strings.Join(strings.FieldsFunc(strings.TrimLeft(line, "# "), func(r rune) bool { return r == '|' }),
+				";")
 			if line = strings.Trim(strings.Join(strings.Fields(line), " "), "; "); words(line) == 0 {
 				continue
 			}

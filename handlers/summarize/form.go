@@ -25,7 +25,8 @@ func (w *work) unmet(n *node, made *notes) []string {
 	}
 	if want := n.order.language; want != "" {
 		if found := enrich.Detect(made.Summary).Code; found != enrich.Unknown && !sameLanguage(found, want) {
-			wishes = append(wishes, fmt.Sprintf("it is in %s, and is to be in %s", languageName(found), languageName(want)))
+			wishes = append(wishes, fmt.Sprintf("it is in %s, and is to be in %s", languageName(found),
+				languageName(want)))
 		}
 	}
 	return wishes

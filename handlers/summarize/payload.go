@@ -41,7 +41,8 @@ type Payload struct {
 
 func readPayload(raw json.RawMessage) (Payload, error) {
 	var p Payload
-	if err := handlers.ReadPayload(raw, &p, "filename, blob, style and language are strings, max_words is a whole number"); err != nil {
+	if err := handlers.ReadPayload(raw, &p,
+		"filename, blob, style and language are strings, max_words is a whole number"); err != nil {
 		return p, err
 	}
 	if err := handlers.CheckSource(p.Filename, &p.Blob); err != nil {

@@ -20,10 +20,11 @@ const rules = `Rules:
 - Answer with one JSON object of the form {"summary": "…", "key_points": [{"text": "…", "sources": [1]}]} and nothing else.`
 
 // answerSchema is the form of every answer.
-var answerSchema = llm.Schema{Name: "summary", Strict: true, Schema: json.RawMessage(`{"type":"object","additionalProperties":false,` +
-	`"required":["summary","key_points"],"properties":{"summary":{"type":"string"},"key_points":{"type":"array","items":` +
-	`{"type":"object","additionalProperties":false,"required":["text","sources"],"properties":{"text":{"type":"string"},` +
-	`"sources":{"type":"array","items":{"type":"integer"}}}}}}}`)}
+var answerSchema = llm.Schema{Name: "summary", Strict: true,
+	Schema: json.RawMessage(`{"type":"object","additionalProperties":false,` +
+		`"required":["summary","key_points"],"properties":{"summary":{"type":"string"},"key_points":{"type":"array","items":` +
+		`{"type":"object","additionalProperties":false,"required":["text","sources"],"properties":{"text":{"type":"string"},` +
+		`"sources":{"type":"array","items":{"type":"integer"}}}}}}}`)}
 
 // schemaTokens is about what the schema and the envelope of a request cost.
 const schemaTokens = 120
@@ -102,7 +103,8 @@ func ofPassages(passages []passage, o *order) llm.Question {
 	if o != nil {
 		return question("You summarize a document.", what, o.title, o.String(), entries, o.maxTokens())
 	}
-	return question("You take notes on a section of a long document. Others will be made of further sections, and a summary of all of them.", what, "",
+	return question("You take notes on a section of a long document. Others will be made of further sections, and a "+
+		"summary of all of them.", what, "",
 		fmt.Sprintf(`Write "summary": what this section says, in at most %d words and in the language of the text. Then "key_points": its at most %d most important statements, a sentence each, with the numbers, names and dates that matter.`,
 			noteWords, notePoints), entries, noteTokens)
 }
@@ -122,21 +124,25 @@ func ofNotes(parts []notes, o *order) llm.Question {
 	}
 	what := "the statements"
 	if o != nil {
-		return question("You summarize a long document. You get notes on all of its sections, in order.", what, o.title, o.String(), entries, o.maxTokens())
+		return question("You summarize a long document. You get notes on all of its sections, in order.", what, o.title,
+			o.String(), entries, o.maxTokens())
 	}
-	return question("You get notes on neighbouring sections of a long document, in order, and make one note of them. Others will be made of further sections, and a summary of all of them.", what, "",
+	return question("You get notes on neighbouring sections of a long document, in order, and make one note of "+
+		"them. Others will be made of further sections, and a summary of all of them.", what, "",
 		fmt.Sprintf(`Write "summary": what these sections say, in at most %d words and in the language of the notes. Then "key_points": their at most %d most important statements, a sentence each, with the numbers, names and dates that matter.`,
 			noteWords, notePoints), entries, noteTokens)
 }
 
 func question(role, what, title, wish string, entries []entry, maxTokens int) llm.Question {
 	if title != "" && len(entries) > 0 {
-		entries[0].heading = strings.TrimSuffix("title of the document: "+strings.Join(strings.Fields(title), " ")+"; "+entries[0].heading, "; ")
+		entries[0].heading = strings.TrimSuffix("title of the document: "+strings.Join(strings.Fields(title), " ")+"; "+
+			entries[0].heading, "; ")
 	}
 	text, marker := quoted(entries)
 	return llm.Question{
-		System: role + "\n" + fmt.Sprintf(rules, marker, what), Text: text + "\n" + wish, Schema: &answerSchema, MaxTokens: maxTokens,
-		Stream: func(string, bool) {}, // so that a slow model is waited for from piece to piece
+		System: role + "\n" + fmt.Sprintf(rules, marker, what), Text: text + "\n" + wish, Schema: &answerSchema,
+		MaxTokens: maxTokens,
+		Stream:    func(string, bool) {}, // so that a slow model is waited for from piece to piece
 	}
 }
 

@@ -37,7 +37,8 @@ type passage struct {
 	key     string // the chunk's
 	hash    string // of heading and text: what a model is shown of it
 	tokens  int
-	bond    int    // how closely it belongs to the passage before: the level of the heading that it begins with, else loose
+	// how closely it belongs to the passage before: the level of the heading that it begins with, else loose
+	bond    int
 	opening uint64 // hash of its heading, or of how it begins
 }
 
@@ -49,7 +50,8 @@ func (w *work) read(ctx context.Context) (d document, err error) {
 		return d, err
 	}
 	file, err := source.Fetch(ctx, w.deps.Bucket, w.payload.Blob, source.Options{
-		TempDir: w.deps.TempDir, Bytes: w.deps.Limits.Bytes, Progress: func(fraction float64) { progress.Report(fraction, "") },
+		TempDir: w.deps.TempDir, Bytes: w.deps.Limits.Bytes,
+		Progress: func(fraction float64) { progress.Report(fraction, "") },
 	})
 	if err != nil {
 		return d, err
@@ -69,7 +71,10 @@ func (w *work) read(ctx context.Context) (d document, err error) {
 		return d, err
 	}
 	if len(d.passages) == 0 {
-		return d, &taskerr.Error{Class: taskerr.ContentMissing, Code: "SUMMARIZE_NO_TEXT", Message: "the document has no text to summarize" + w.why(d)}
+		return d, &taskerr.Error{
+			Class: taskerr.ContentMissing, Code: "SUMMARIZE_NO_TEXT",
+			Message: "the document has no text to summarize" + w.why(d),
+		}
 	}
 	return d, nil
 }
@@ -121,10 +126,12 @@ func (w *work) parse(ctx context.Context, src extract.Source, d *document) error
 	d.title, d.language = found.Title, found.Language.Code
 	d.warnings = slices.Clone(d.info.Warnings)
 	if missed := guarded.Missed(); missed != nil {
-		d.warnings = append(d.warnings, "personal data were not looked for in all of the text: "+taskerr.Classify(missed).Message)
+		d.warnings = append(d.warnings, "personal data were not looked for in all of the text: "+
+			taskerr.Classify(missed).Message)
 	}
 	if p := d.info.Properties; p["unread_pages"] != "" {
-		d.warnings = append(d.warnings, fmt.Sprintf("%s of %d pages could not be read by OCR (%s) and are not in the summary: page %s",
+		d.warnings = append(d.warnings, fmt.Sprintf(
+			"%s of %d pages could not be read by OCR (%s) and are not in the summary: page %s",
 			p["unread_pages"], d.info.Pages, p["unread_reason"], p["unread_list"]))
 	}
 	return nil
@@ -136,7 +143,8 @@ func (w *work) keep(d *document, c chunk.Chunk) error {
 		return tooDear("the document has more than %d tokens", w.deps.MaxTokens)
 	}
 	p := passage{
-		text: strings.TrimSpace(c.Content), heading: c.HeadingPath, pages: c.Pages, key: c.Key, tokens: c.Tokens, bond: loose,
+		text: strings.TrimSpace(c.Content), heading: c.HeadingPath, pages: c.Pages, key: c.Key, tokens: c.Tokens,
+		bond: loose,
 	}
 	p.hash = hashOf(append([]string{p.text}, p.heading...)...)
 	begins, _, _ := strings.Cut(p.text, "\n")

@@ -21,14 +21,16 @@ type Result struct {
 	PromptTokens     int        `json:"prompt_tokens"`     // that this task paid for, in all its attempts
 	CompletionTokens int        `json:"completion_tokens"` // likewise
 
-	Style         Style     `json:"style"`              // as it was asked for
-	Language      string    `json:"language"`           // of the summary, as it was asked for, or as it is; und: it can't be told
-	Words         int       `json:"words"`              // of the summary
-	Cut           bool      `json:"cut"`                // to max_words, after a sentence
-	Title         string    `json:"title,omitempty"`    // that the document states, or its first heading
-	Pages         int       `json:"pages"`              // of the document; 0: the format has none
-	Extractive    bool      `json:"extractive"`         // sentences of the document, chosen without a model
-	Unverified    []Claim   `json:"unverified"`         // of the summary: what the passages that its key points cite don't bear out
+	Style Style `json:"style"` // as it was asked for
+	// of the summary, as it was asked for, or as it is; und: it can't be told
+	Language   string `json:"language"`
+	Words      int    `json:"words"`           // of the summary
+	Cut        bool   `json:"cut"`             // to max_words, after a sentence
+	Title      string `json:"title,omitempty"` // that the document states, or its first heading
+	Pages      int    `json:"pages"`           // of the document; 0: the format has none
+	Extractive bool   `json:"extractive"`      // sentences of the document, chosen without a model
+	// of the summary: what the passages that its key points cite don't bear out
+	Unverified    []Claim   `json:"unverified"`
 	LeftOut       []LeftOut `json:"left_out"`           // of the document
 	Parts         int       `json:"parts"`              // that the summary was made in
 	PartsReused   int       `json:"parts_reused"`       // whose answers another task had paid for
@@ -93,7 +95,8 @@ func (w *work) result(n notes) Result {
 	w.settle(&r)
 	r.Unverified = w.unverified(r.Summary, cited)
 	if len(r.LeftOut) > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%d parts of the document are not in the summary, see left_out", len(r.LeftOut)))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d parts of the document are not in the summary, see left_out",
+			len(r.LeftOut)))
 	}
 	return r
 }
@@ -101,7 +104,8 @@ func (w *work) result(n notes) Result {
 // blank is what is known of the document.
 func (w *work) blank() Result {
 	return Result{
-		Filename: w.payload.Filename, KeyPoints: []KeyPoint{}, Style: w.payload.Style, Title: w.doc.title, Pages: w.doc.info.Pages,
+		Filename: w.payload.Filename, KeyPoints: []KeyPoint{}, Style: w.payload.Style, Title: w.doc.title,
+		Pages:      w.doc.info.Pages,
 		Unverified: []Claim{}, LeftOut: []LeftOut{}, ContentSHA256: w.doc.sha256, Extractor: w.doc.info.Extractor,
 		Warnings: slices.Clone(w.doc.warnings),
 	}
@@ -109,7 +113,9 @@ func (w *work) blank() Result {
 
 // keyPoint is a statement on passages.
 func (w *work) keyPoint(text string, passages []int) KeyPoint {
-	k := KeyPoint{Text: text, Pages: w.pages(passages), Citations: []Citation{}, Unverified: w.unverified(text, passages)}
+	k := KeyPoint{
+		Text: text, Pages: w.pages(passages), Citations: []Citation{}, Unverified: w.unverified(text, passages),
+	}
 	for _, i := range passages[:min(len(passages), maxCitations)] {
 		p := w.doc.passages[i]
 		k.Citations = append(k.Citations, Citation{p.key, orEmpty(p.pages), headingOf(p.heading)})
@@ -205,7 +211,8 @@ func (w *work) settle(r *Result) {
 	case want != "" && (found == enrich.Unknown || sameLanguage(found, want)):
 		r.Language = want
 	case want != "":
-		r.Warnings = append(r.Warnings, fmt.Sprintf("the summary should be in %s, and seems to be in %s", languageName(want), languageName(found)))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("the summary should be in %s, and seems to be in %s",
+			languageName(want), languageName(found)))
 	case found == enrich.Unknown:
 		r.Language = w.doc.language
 	}
@@ -214,9 +221,12 @@ func (w *work) settle(r *Result) {
 // outcome is the result, and the row that is written with the job's success.
 func (w *work) outcome(r Result) handlers.Outcome {
 	out := handlers.Outcome{Result: r, Effects: []store.Effect{{Kind: store.EffectSaveSummary, Args: store.Summary{
-		Filename: r.Filename, Blob: w.payload.Blob, SourceSHA256: r.ContentSHA256, Summary: r.Summary, KeyPoints: r.KeyPoints,
-		Model: r.Model, Style: string(r.Style), Language: r.Language, MaxWords: w.payload.MaxWords, Extractive: r.Extractive,
-		Unverified: r.Unverified, LeftOut: r.LeftOut, PromptTokens: r.PromptTokens, CompletionTokens: r.CompletionTokens,
+		Filename: r.Filename, Blob: w.payload.Blob, SourceSHA256: r.ContentSHA256, Summary: r.Summary,
+		KeyPoints: r.KeyPoints,
+		Model:     r.Model, Style: string(r.Style), Language: r.Language, MaxWords: w.payload.MaxWords,
+		Extractive: r.Extractive,
+		Unverified: r.Unverified, LeftOut: r.LeftOut, PromptTokens: r.PromptTokens,
+		CompletionTokens: r.CompletionTokens,
 	}}}}
 	if w.deps.Chat != nil && w.asked.none() {
 		out.Unused = append(out.Unused, taskerr.Chat)

@@ -75,14 +75,17 @@ func (w *work) ready(ctx context.Context, p plan) error {
 	}
 	paid := w.ledger.paid()
 	if most := w.deps.MaxTokens; most > 0 && paid+cost > most {
-		return tooDear("its summary may take %d tokens in %d calls of the model, more than %d", paid+cost, len(open), most)
+		return tooDear("its summary may take %d tokens in %d calls of the model, more than %d", paid+cost, len(open),
+			most)
 	}
 	if err := w.call.Progress.Stage(stageSummarizing); err != nil {
 		return err
 	}
-	w.call.Progress.Report(w.fraction(), fmt.Sprintf("%d calls of the model, at most %d tokens; %d of %d parts are known from before",
-		len(open), cost, len(p.nodes)-len(open), len(p.nodes)))
-	w.deps.Log.Info("a summary begins", "job_id", w.call.Task.ID, "tokens_of_document", w.doc.tokens, "calls", len(open),
+	w.call.Progress.Report(w.fraction(),
+		fmt.Sprintf("%d calls of the model, at most %d tokens; %d of %d parts are known from before",
+			len(open), cost, len(p.nodes)-len(open), len(p.nodes)))
+	w.deps.Log.Info("a summary begins", "job_id", w.call.Task.ID, "tokens_of_document", w.doc.tokens, "calls",
+		len(open),
 		"parts", len(p.nodes), "tokens_at_most", cost)
 	return w.call.Progress.Save(ctx)
 }
@@ -109,7 +112,9 @@ func (w *work) recall(ctx context.Context, p plan) error {
 	}
 	slices.Sort(keys)
 	for some := range slices.Chunk(keys, store.MaxPartialKeys) {
-		found, err := w.deps.Store.Partials(ctx, store.PartialQuery{JobID: w.call.Task.ID, Keys: some, OwnOnly: w.call.Task.Hints.Force})
+		found, err := w.deps.Store.Partials(ctx, store.PartialQuery{
+			JobID: w.call.Task.ID, Keys: some, OwnOnly: w.call.Task.Hints.Force,
+		})
 		if err != nil {
 			return fmt.Errorf("look for what the model answered before: %w", err)
 		}
@@ -235,7 +240,8 @@ func (w *work) shelve(ctx context.Context, partial store.Partial) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepTime)
 	defer cancel()
 	if err := w.deps.Store.KeepPartials(ctx, w.call.Task.ID, all); err != nil {
-		w.deps.Log.Warn("can't keep what a model answered; with the next answer it is tried again", "job_id", w.call.Task.ID, "error", err)
+		w.deps.Log.Warn("can't keep what a model answered; with the next answer it is tried again", "job_id",
+			w.call.Task.ID, "error", err)
 		w.shelf.mu.Lock()
 		w.shelf.unkept = append(w.shelf.unkept, all...)
 		w.shelf.mu.Unlock()

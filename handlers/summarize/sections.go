@@ -60,7 +60,8 @@ func cut(row []seam, ends []int, first, end, least int) int {
 			if ends[i]-ends[first] < least || ends[end]-ends[i] < least {
 				continue
 			}
-			if best == 0 || row[i].bond < row[best].bond || row[i].bond == row[best].bond && row[i].opening < row[best].opening {
+			if best == 0 || row[i].bond < row[best].bond || row[i].bond == row[best].bond &&
+				row[i].opening < row[best].opening {
 				best = i
 			}
 		}

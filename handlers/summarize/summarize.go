@@ -1,8 +1,9 @@
 // Package summarize writes summaries that can be checked: it fetches the blob, reads it as an ingest does, and asks a
 // model for a summary with key points, each of which cites passages and their pages. What fits into a share of the
-// model's context is one call. A longer document is summarized in a tree: notes on each section, then notes on neighbouring notes, then
-// the summary. Each answer is kept under the hash of what it depends on, so that a retry repeats none, and the next
-// version of a document only those of what changed. Numbers and quotations that the cited passages don't bear out are flagged.
+// model's context is one call. A longer document is summarized in a tree: notes on each section, then notes on
+// neighbouring notes, then the summary. Each answer is kept under the hash of what it depends on, so that a retry
+// repeats none, and the next version of a document only those of what changed. Numbers and quotations that the cited
+// passages don't bear out are flagged.
 //
 // Without a model (LLM_PROVIDER=offline) a summary is made of the sentences that stand for the others.
 package summarize
@@ -97,7 +98,9 @@ func (h *Handler) Spec() handlers.Spec {
 	if h.deps.Privacy.Mode() == privacy.Redact {
 		needs = append(needs, taskerr.Privacy)
 	}
-	return handlers.Spec{Type: task.Summarize, Stages: job.Stages[task.Summarize], Policy: job.Policies[task.Summarize], Needs: needs}
+	return handlers.Spec{
+		Type: task.Summarize, Stages: job.Stages[task.Summarize], Policy: job.Policies[task.Summarize], Needs: needs,
+	}
 }
 
 // Check reads the payload.

@@ -66,7 +66,10 @@ type Tenant struct {
 // Open connects what a command needs. Nothing runs yet, and little is tried yet: a wrong address
 // shows at the first use. Close it afterwards.
 func Open(ctx context.Context, cfg config.Config, log *slog.Logger, needs Needs) (*Tenant, error) {
-	t := &Tenant{Config: cfg, log: log, worker: workerName(), counter: token.New(), accounts: new(accounts), pool: child.NewPool(cmp.Or(cfg.ParserMemory, config.DefaultParserMemory))}
+	t := &Tenant{
+		Config: cfg, log: log, worker: workerName(), counter: token.New(), accounts: new(accounts),
+		pool: child.NewPool(cmp.Or(cfg.ParserMemory, config.DefaultParserMemory)),
+	}
 	t.metrics = metrics.New(metrics.Options{ClientID: cfg.ClientID, Version: Version, Commit: Commit, Log: log})
 	steps := []struct {
 		need Needs

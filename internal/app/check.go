@@ -28,7 +28,8 @@ func CheckTask(t task.Task) error {
 		for _, known := range all.Types() {
 			names = append(names, string(known))
 		}
-		return taskerr.Errorf(taskerr.ValidationError, "task_type %q is none that a worker can do; it takes %s", t.Type, strings.Join(names, ", "))
+		return taskerr.Errorf(taskerr.ValidationError, "task_type %q is none that a worker can do; it takes %s", t.Type,
+			strings.Join(names, ", "))
 	}
 	return h.Check(t)
 }
@@ -42,7 +43,8 @@ func Types() ([]task.Type, error) {
 // unequipped are handlers that can read a payload, and nothing else.
 var unequipped = sync.OnceValues(func() (handlers.Registry, error) { //nolint:gochecknoglobals // they have no state
 	model := agent.Deps{Chat: struct{ llm.Chat }{}}
-	all, err := handlers.NewRegistry(agent.New(model), agent.NewAI(model), ingest.New(ingest.Deps{}), ocr.New(ocr.Deps{}), summarize.New(summarize.Deps{}))
+	all, err := handlers.NewRegistry(agent.New(model), agent.NewAI(model), ingest.New(ingest.Deps{}),
+		ocr.New(ocr.Deps{}), summarize.New(summarize.Deps{}))
 	if err != nil {
 		return nil, fmt.Errorf("make handlers to check tasks: %w", err)
 	}

@@ -14,6 +14,7 @@ func Protect() error { return child.Protect() }
 func (t *Tenant) warnOfSandbox() {
 	c := child.Confine()
 	if missing := errors.Join(c.NoLandlock, c.NoSeccomp); missing != nil {
-		t.log.Warn("parsers are not fully confined here: a document that takes one over could read what the worker can", "reason", missing)
+		t.log.Warn("parsers are not fully confined here: a document that takes one over could read what the worker can",
+			"reason", missing)
 	}
 }

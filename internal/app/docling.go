@@ -30,7 +30,9 @@ func DoclingClient(cfg config.Config, tempDir string, log *slog.Logger) (*doclin
 
 // WithDocling is native as EXTRACTOR wants it: the formats that docling-serve takes go there. shelf keeps its
 // results; nil: they are not kept.
-func WithDocling(native *extract.Router, cfg config.Config, client *docling.Client, shelf docling.Shelf, log *slog.Logger) *extract.Router {
+func WithDocling(
+	native *extract.Router, cfg config.Config, client *docling.Client, shelf docling.Shelf, log *slog.Logger,
+) *extract.Router {
 	taken := extractdocling.Formats()
 	reader, outages := extractdocling.New(client, shelf), extractdocling.NewOutages(log)
 	return native.With(func(f extract.Format, now extract.Extractor) extract.Extractor {

@@ -41,7 +41,12 @@ type DoctorOptions struct {
 
 // Doctor tries what the tenant's worker needs.
 func Doctor(ctx context.Context, o DoctorOptions) doctor.Report {
-	d := &opening{o: o, p: doctor.Patient{Timeout: o.Timeout, NoCreate: o.NoCreate, Take: o.Take, Receivers: o.Webhooks, Skip: map[doctor.Group]string{}}}
+	d := &opening{
+		o: o, p: doctor.Patient{
+			Timeout: o.Timeout, NoCreate: o.NoCreate, Take: o.Take, Receivers: o.Webhooks,
+			Skip: map[doctor.Group]string{},
+		},
+	}
 	defer d.close()
 	cfg, err := o.Load(config.All)
 	if err != nil {
@@ -214,7 +219,10 @@ func (d *opening) webhooks(cfg config.Config) {
 		return
 	}
 	guard := webhook.NewGuard(cfg.Webhook.AllowCIDRs)
-	d.p.Receiver = func(ctx context.Context, url string) (netip.AddrPort, error) { return webhook.Probe(ctx, guard, url) }
+	d.p.Receiver = func(ctx context.Context, url string) (netip.AddrPort, error) {
+		return webhook.Probe(ctx, guard,
+			url)
+	}
 	d.p.Refused = func(err error) bool {
 		_, refused := errors.AsType[*webhook.RefusedError](err)
 		return refused

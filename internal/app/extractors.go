@@ -23,10 +23,14 @@ func Extractors(ctx context.Context, pageTime time.Duration, cache pages.Cache) 
 }
 
 // ExtractorsWithin is Extractors with so many bytes of memory.
-func ExtractorsWithin(ctx context.Context, pageTime time.Duration, cache pages.Cache, memory int64) (router *extract.Router, noOCR error) {
+func ExtractorsWithin(
+	ctx context.Context, pageTime time.Duration, cache pages.Cache, memory int64,
+) (router *extract.Router, noOCR error) {
 	pool := child.NewPool(memory)
 	engine, noOCR := openTesseract(ctx, "", pool)
-	return extractors(pages.Reader{Engine: engine, Budget: pages.NewBudget(0), PageTime: pageTime, Cache: cache}, noOCR).WithPool(pool), noOCR
+	return extractors(pages.Reader{
+		Engine: engine, Budget: pages.NewBudget(0), PageTime: pageTime, Cache: cache,
+	}, noOCR).WithPool(pool), noOCR
 }
 
 // extractors is the router whose pages are read by r, or not for a reason.

@@ -58,7 +58,8 @@ func (t *Tenant) openUncounted() (err error) {
 // account is the service of OPENAI_* or AZURE_OPENAI_*, without a model.
 func account(c config.Config) openai.Config {
 	o := openai.Config{
-		BaseURL: c.OpenAI.BaseURL, APIKey: c.OpenAI.APIKey.Reveal(), RequestTimeout: c.StepTimeout, Concurrency: c.ModelConcurrency,
+		BaseURL: c.OpenAI.BaseURL, APIKey: c.OpenAI.APIKey.Reveal(), RequestTimeout: c.StepTimeout,
+		Concurrency: c.ModelConcurrency,
 	}
 	if a := c.AzureOpenAI; a.Endpoint != "" {
 		o.Azure = &openai.Azure{Endpoint: a.Endpoint, APIKey: a.APIKey.Reveal(), APIVersion: a.APIVersion}

@@ -10,7 +10,9 @@ import (
 
 func modelConfig(change func(*config.Config)) config.Config {
 	c := config.Config{LLMProvider: config.ProviderOpenAI, EmbeddingDimensions: 8, ModelConcurrency: 8}
-	c.OpenAI = config.OpenAI{APIKey: config.NewSecret("sk-a"), BaseURL: "http://localhost:1/v1", EmbeddingModel: "e", ChatModel: "gpt-4o"}
+	c.OpenAI = config.OpenAI{
+		APIKey: config.NewSecret("sk-a"), BaseURL: "http://localhost:1/v1", EmbeddingModel: "e", ChatModel: "gpt-4o",
+	}
 	change(&c)
 	return c
 }
@@ -29,10 +31,15 @@ func TestOneLimiterForAnAccount(t *testing.T) {
 		{"a service for OCR", func(c *config.Config) { c.OCR.BaseURL = "http://localhost:2/v1" }, 2},
 		{"another key", func(c *config.Config) { c.OpenAI.APIKey = config.NewSecret("sk-b") }, 3},
 		{"Azure", func(c *config.Config) {
-			c.AzureOpenAI = config.AzureOpenAI{Endpoint: "http://localhost:3", APIKey: config.NewSecret("k"), APIVersion: "2024-10-21"}
+			c.AzureOpenAI = config.AzureOpenAI{
+				Endpoint: "http://localhost:3", APIKey: config.NewSecret("k"), APIVersion: "2024-10-21",
+			}
 		}, 4},
 	} {
-		tenant := &Tenant{Config: modelConfig(tt.change), log: slog.New(slog.DiscardHandler), counter: token.New(), accounts: accounts}
+		tenant := &Tenant{
+			Config: modelConfig(tt.change), log: slog.New(slog.DiscardHandler), counter: token.New(),
+			accounts: accounts,
+		}
 		if err := tenant.openUncounted(); err != nil {
 			t.Fatal(err)
 		}
@@ -47,15 +54,18 @@ func TestOneLimiterForAnAccount(t *testing.T) {
 
 func TestChatModel(t *testing.T) {
 	t.Parallel()
-	tenant := &Tenant{Config: modelConfig(func(c *config.Config) { c.MaxTaskTokens = 1000 }), log: slog.New(slog.DiscardHandler), counter: token.New()}
-	if err := tenant.openUncounted(); err != nil || tenant.Chat.Offline() || tenant.Chat.Model() != "gpt-4o" || tenant.Chat.Window != 128_000 || tenant.Chat.Ceiling != 1000 {
+	tenant := &Tenant{Config: modelConfig(func(c *config.Config) { c.MaxTaskTokens = 1000 }),
+		log: slog.New(slog.DiscardHandler), counter: token.New()}
+	if err := tenant.openUncounted(); err != nil || tenant.Chat.Offline() || tenant.Chat.Model() != "gpt-4o" ||
+		tenant.Chat.Window != 128_000 || tenant.Chat.Ceiling != 1000 {
 		t.Errorf("%+v %v", tenant.Chat, err)
 	}
 	tenant.Config.OpenAI.ChatContext = 4096
 	if err := tenant.openUncounted(); err != nil || tenant.Chat.Window != 4096 {
 		t.Errorf("%+v %v", tenant.Chat, err)
 	}
-	tenant = &Tenant{Config: modelConfig(func(c *config.Config) { c.LLMProvider = config.ProviderOffline }), log: slog.New(slog.DiscardHandler)}
+	tenant = &Tenant{Config: modelConfig(func(c *config.Config) { c.LLMProvider = config.ProviderOffline }),
+		log: slog.New(slog.DiscardHandler)}
 	if err := tenant.openUncounted(); err != nil || !tenant.Chat.Offline() {
 		t.Errorf("%+v %v", tenant.Chat, err)
 	}

@@ -58,7 +58,10 @@ func (t *Tenant) openVision(concurrency int, fallback ocr.Engine) (ocr.Engine, e
 	c := t.Config
 	o := account(c)
 	if c.OCR.BaseURL != "" { // somebody else's service gets nobody else's key
-		o = openai.Config{BaseURL: c.OCR.BaseURL, APIKey: c.OCR.APIKey.Reveal(), RequestTimeout: c.StepTimeout, Concurrency: concurrency}
+		o = openai.Config{
+			BaseURL: c.OCR.BaseURL, APIKey: c.OCR.APIKey.Reveal(), RequestTimeout: c.StepTimeout,
+			Concurrency: concurrency,
+		}
 		o.Names.URL, o.Names.Key = "OCR_BASE_URL", "OCR_API_KEY"
 	}
 	o.Limiter, o.Urgency = t.accounts.limiter(o), openai.Bulk

@@ -62,7 +62,9 @@ func readiness(h engine.Health, started time.Time) []httpd.Check {
 		all = append(all, troubled("queue "+q.Name, httpd.Failed, q.Trouble))
 	}
 	for _, s := range h.Stuck {
-		all = append(all, httpd.Check{Name: s.Name, State: httpd.Failed, Since: s.Due, Hint: "it stands still: only a restart mends that"})
+		all = append(all, httpd.Check{
+			Name: s.Name, State: httpd.Failed, Since: s.Due, Hint: "it stands still: only a restart mends that",
+		})
 	}
 	draining := httpd.Check{Name: "draining", State: httpd.OK}
 	if h.Draining {
@@ -99,7 +101,9 @@ func (w *Worker) liveness() []httpd.Check {
 // listen takes the socket and the address for what operators ask.
 func (w *Worker) listen(ctx context.Context) (err error) {
 	c, routes := w.tenant.Config, w.routes()
-	cfg := httpd.Config{Addr: c.HTTPAddr, Token: c.HTTPToken.Reveal(), Handler: routes.Handler(), Open: routes.Open, Log: w.tenant.log}
+	cfg := httpd.Config{
+		Addr: c.HTTPAddr, Token: c.HTTPToken.Reveal(), Handler: routes.Handler(), Open: routes.Open, Log: w.tenant.log,
+	}
 	if c.RuntimeDir != "" {
 		cfg.Socket, cfg.Group = filepath.Join(c.RuntimeDir, SocketName), tenants.Operators
 	}
@@ -122,10 +126,14 @@ func (w *Worker) routes() httpd.Routes {
 		About: "version " + Version + ", tenant " + w.tenant.Config.ClientID,
 		Endpoints: []httpd.Endpoint{
 			// Whoever starts or balances workers needs no more than yes or no.
-			{Pattern: "GET /livez", Access: httpd.OpenBrief, Handler: livez, For: "200 while the worker moves; else only a restart mends it"},
-			{Pattern: "GET /readyz", Access: httpd.OpenBrief, Handler: readyz, For: "200 while it takes tasks; ?verbose: each check"},
-			{Pattern: "GET /status", Access: httpd.WithToken, Handler: status, For: "all that it knows of itself, as JSON"},
-			{Pattern: "GET /metrics", Access: httpd.WithToken, Handler: w.tenant.metrics.Handler(), For: "metrics for Prometheus"},
+			{Pattern: "GET /livez", Access: httpd.OpenBrief, Handler: livez,
+				For: "200 while the worker moves; else only a restart mends it"},
+			{Pattern: "GET /readyz", Access: httpd.OpenBrief, Handler: readyz,
+				For: "200 while it takes tasks; ?verbose: each check"},
+			{Pattern: "GET /status", Access: httpd.WithToken, Handler: status,
+				For: "all that it knows of itself, as JSON"},
+			{Pattern: "GET /metrics", Access: httpd.WithToken, Handler: w.tenant.metrics.Handler(),
+				For: "metrics for Prometheus"},
 		},
 	}
 }

@@ -19,7 +19,9 @@ var _ pages.Cache = (*pageCache)(nil)
 
 // Get implements pages.Cache.
 func (c *pageCache) Get(ctx context.Context, source, reader string, first, count int) map[int][]byte {
-	kept, err := c.store.PageResults(ctx, store.PageSource{Source: source, Reader: reader, JobID: task.IDFrom(ctx)}, first, count)
+	kept, err := c.store.PageResults(ctx, store.PageSource{
+		Source: source, Reader: reader, JobID: task.IDFrom(ctx),
+	}, first, count)
 	if err != nil {
 		if ctx.Err() == nil {
 			c.log.WarnContext(ctx, "can't look for pages that OCR has read before; reading them", "error", err)
@@ -35,8 +37,11 @@ func (c *pageCache) Get(ctx context.Context, source, reader string, first, count
 
 // Put implements pages.Cache.
 func (c *pageCache) Put(ctx context.Context, source, reader string, page int, reading []byte) {
-	err := c.store.KeepPageResults(ctx, store.PageSource{Source: source, Reader: reader, JobID: task.IDFrom(ctx)}, []store.PageResult{{Page: page, Reading: reading}})
+	err := c.store.KeepPageResults(ctx, store.PageSource{
+		Source: source, Reader: reader, JobID: task.IDFrom(ctx),
+	}, []store.PageResult{{Page: page, Reading: reading}})
 	if err != nil {
-		c.log.WarnContext(ctx, "can't keep what OCR has read of a page; another attempt would read it again", "error", err)
+		c.log.WarnContext(ctx, "can't keep what OCR has read of a page; another attempt would read it again", "error",
+			err)
 	}
 }

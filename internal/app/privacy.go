@@ -18,7 +18,9 @@ func (t *Tenant) openPrivacy() (*privacy.Filter, error) {
 	}
 	detectors := []privacy.Detector{privacy.Patterns{}}
 	if c.DetectorURL != "" {
-		external, err := presidio.New(presidio.Config{URL: c.DetectorURL, Languages: c.DetectorLanguages, Timeout: t.Config.StepTimeout})
+		external, err := presidio.New(presidio.Config{
+			URL: c.DetectorURL, Languages: c.DetectorLanguages, Timeout: t.Config.StepTimeout,
+		})
 		if err != nil {
 			return nil, fmt.Errorf("open the detector of personal data: %w", err)
 		}
@@ -37,6 +39,7 @@ func (t *Tenant) openPrivacy() (*privacy.Filter, error) {
 		options.Kinds = append(options.Kinds, privacy.Kind(kind))
 	}
 	filter := privacy.NewFilter(options)
-	t.log.Info("personal data are looked for before text goes to the model", "mode", c.Mode, "detector", filter.DetectorVersion())
+	t.log.Info("personal data are looked for before text goes to the model", "mode", c.Mode, "detector",
+		filter.DetectorVersion())
 	return filter, nil
 }

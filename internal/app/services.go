@@ -39,7 +39,8 @@ func (t *Tenant) openBucket(context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.Bucket, err = blobazure.Open(creds, t.Config.Azure.Container, blobazure.Options{Concurrency: t.Config.Concurrency})
+	t.Bucket, err = blobazure.Open(creds, t.Config.Azure.Container,
+		blobazure.Options{Concurrency: t.Config.Concurrency})
 	if err != nil {
 		return fmt.Errorf("open the container %s: %w", t.Config.Azure.Container, err)
 	}
@@ -56,11 +57,13 @@ func (t *Tenant) credentials() (*storage.Credentials, error) {
 func (t *Tenant) openStore(ctx context.Context) (err error) {
 	c := t.Config
 	silence := func() {
-		t.log.Warn("the database has not answered yet; still waiting", "address", t.DatabaseAddress(), "settings", "SUPABASE_URL or DATABASE_URL")
+		t.log.Warn("the database has not answered yet; still waiting", "address", t.DatabaseAddress(), "settings",
+			"SUPABASE_URL or DATABASE_URL")
 	}
 	if url := c.DatabaseURL.Reveal(); url != "" {
 		t.Store, err = postgres.Open(ctx, url, postgres.Options{
-			ClientID: c.ClientID, Schema: c.DBSchema, Dimensions: c.EmbeddingDimensions, MaxConns: postgres.PoolFor(c.Concurrency),
+			ClientID: c.ClientID, Schema: c.DBSchema, Dimensions: c.EmbeddingDimensions,
+			MaxConns:  postgres.PoolFor(c.Concurrency),
 			OnSilence: silence,
 		})
 	} else {

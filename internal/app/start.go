@@ -42,7 +42,8 @@ type UnavailableError struct {
 }
 
 func (e *UnavailableError) Error() string {
-	return fmt.Sprintf("gave up after %s and %d attempts (START_MAX_SEC): %v", e.Tried.Round(time.Second), e.Attempts, e.err)
+	return fmt.Sprintf("gave up after %s and %d attempts (START_MAX_SEC): %v", e.Tried.Round(time.Second), e.Attempts,
+		e.err)
 }
 
 func (e *UnavailableError) Unwrap() error { return e.err }
@@ -83,7 +84,8 @@ func (s starter) await(ctx context.Context, checks []dependencyCheck) error {
 		if attempt == 1 {
 			s.log.Warn("waiting for services that do not answer", "error", err, "for_at_most", s.bound.String())
 		}
-		s.status(fmt.Sprintf("waiting for %s since %s, attempt %d, until %s", namesOf(checks), began.Format(time.TimeOnly), attempt,
+		s.status(fmt.Sprintf("waiting for %s since %s, attempt %d, until %s", namesOf(checks),
+			began.Format(time.TimeOnly), attempt,
 			began.Add(s.bound).Format(time.TimeOnly)), pause+startRound+10*time.Second)
 		if retry.Sleep(ctx, pause) != nil {
 			return ctx.Err()
@@ -158,7 +160,8 @@ func passing(err error) bool {
 		return p.Kind != azure.Permission // a clock is set after the boot; of settings see StorageMisnamed
 	}
 	if e, ok := errors.AsType[*taskerr.Error](err); ok {
-		return e.Class == taskerr.TransientStorage || e.Class == taskerr.DependencyUnavailable || e.Class == taskerr.NetworkTimeout
+		return e.Class == taskerr.TransientStorage || e.Class == taskerr.DependencyUnavailable ||
+			e.Class == taskerr.NetworkTimeout
 	}
 	_, unreachable := errors.AsType[*net.OpError](err)
 	return unreachable || errors.Is(err, context.DeadlineExceeded)

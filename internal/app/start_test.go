@@ -41,7 +41,9 @@ func start(ctx context.Context, bound time.Duration, database, queues *service) 
 		}
 		status = append(status, line)
 	}}
-	err = s.await(ctx, []dependencyCheck{{"the database", "db.example:5432", database.ask}, {"the queues", "acme.queue.example", queues.ask}})
+	err = s.await(ctx, []dependencyCheck{
+		{"the database", "db.example:5432", database.ask}, {"the queues", "acme.queue.example", queues.ask},
+	})
 	return status, err
 }
 
@@ -51,16 +53,21 @@ func TestStartWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		database, queues := &service{from: began.Add(90 * time.Second), err: &taskerr.Error{Class: taskerr.TransientStorage, Message: "down"}}, &service{}
+		database, queues := &service{
+			from: began.Add(90 * time.Second), err: &taskerr.Error{Class: taskerr.TransientStorage, Message: "down"},
+		}, &service{}
 		status, err := start(t.Context(), 4*time.Minute, database, queues)
-		if took := time.Since(began); err != nil || took < 90*time.Second || took > 90*time.Second+longestStartWait*5/4 {
+		if took := time.Since(began); err != nil || took < 90*time.Second ||
+			took > 90*time.Second+longestStartWait*5/4 {
 			t.Errorf("%v after %v", err, took)
 		}
 		if database.asked < 8 || database.asked > 16 || queues.asked != 1 {
 			t.Errorf("the database was asked %d times, the queues %d times", database.asked, queues.asked)
 		}
-		if len(status) != database.asked-1 || !strings.Contains(status[0], "waiting for the database at db.example:5432 since") ||
-			strings.Contains(strings.Join(status, ""), "queues") || strings.Contains(strings.Join(status, ""), "short") {
+		if len(status) != database.asked-1 || !strings.Contains(status[0],
+			"waiting for the database at db.example:5432 since") ||
+			strings.Contains(strings.Join(status, ""), "queues") ||
+			strings.Contains(strings.Join(status, ""), "short") {
 			t.Errorf("status %q", status)
 		}
 	})
@@ -71,14 +78,19 @@ func TestStartGivesUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		database := &service{from: began.Add(time.Hour), err: &taskerr.Error{Class: taskerr.NetworkTimeout, Message: "the database took too long"}}
+		database := &service{
+			from: began.Add(time.Hour), err: &taskerr.Error{
+				Class: taskerr.NetworkTimeout, Message: "the database took too long",
+			},
+		}
 		_, err := start(t.Context(), 4*time.Minute, database, &service{})
 		took := time.Since(began)
 		gone, ok := errors.AsType[*UnavailableError](err)
 		if !ok || took > 4*time.Minute || took < 4*time.Minute || gone.Tried != took {
 			t.Fatalf("%v after %v", err, took)
 		}
-		for _, part := range []string{"the database at db.example:5432", "took too long", "START_MAX_SEC", took.Round(time.Second).String()} {
+		for _, part := range []string{"the database at db.example:5432", "took too long", "START_MAX_SEC",
+			took.Round(time.Second).String()} {
 			if !strings.Contains(err.Error(), part) {
 				t.Errorf("%q lacks %q", err, part)
 			}
@@ -94,15 +106,18 @@ func TestStartDoesNotWaitInVain(t *testing.T) {
 		never := began.Add(time.Hour)
 		for _, permanent := range []error{
 			store.ErrForbidden, store.ErrSchema, &azure.Problem{Kind: azure.Permission, Status: 403},
-			&azure.Problem{Kind: azure.Setting, Status: 404}, &tls.CertificateVerificationError{Err: errors.New("unknown authority")},
+			&azure.Problem{Kind: azure.Setting, Status: 404},
+			&tls.CertificateVerificationError{Err: errors.New("unknown authority")},
 			errors.New("unheard of"),
 		} {
-			status, err := start(t.Context(), time.Minute, &service{from: never, err: errRefused}, &service{from: never, err: permanent})
+			status, err := start(t.Context(), time.Minute, &service{from: never, err: errRefused},
+				&service{from: never, err: permanent})
 			if !errors.Is(err, permanent) || !errors.Is(err, errRefused) || len(status) != 0 {
 				t.Errorf("%v: got %v", permanent, err)
 			}
 		}
-		if _, err := start(t.Context(), 0, &service{from: never, err: errRefused}, &service{}); !errors.Is(err, errRefused) {
+		if _, err := start(t.Context(), 0, &service{from: never, err: errRefused}, &service{}); !errors.Is(err,
+			errRefused) {
 			t.Errorf("without a wait: %v", err)
 		}
 		if !time.Now().Equal(began) {
@@ -116,7 +131,8 @@ func TestStartDoesNotWaitInVain(t *testing.T) {
 		}
 	})
 	for _, waits := range []error{
-		&net.DNSError{Err: "no such host", IsNotFound: true}, &azure.Problem{Kind: azure.Outage}, &azure.Problem{Kind: azure.Setting}, context.DeadlineExceeded,
+		&net.DNSError{Err: "no such host", IsNotFound: true}, &azure.Problem{Kind: azure.Outage},
+		&azure.Problem{Kind: azure.Setting}, context.DeadlineExceeded,
 	} {
 		if _, dns := errors.AsType[*net.DNSError](waits); dns {
 			waits = &net.OpError{Op: "dial", Err: waits}

@@ -22,7 +22,8 @@ func (w *Worker) showStatus(ctx context.Context) {
 	if !n.Present() {
 		return
 	}
-	err := showChanges(ctx, func() string { return StatusLine(w.Health()) }, func(line string) error { return n.Status("%s", line) })
+	err := showChanges(ctx, func() string { return StatusLine(w.Health()) },
+		func(line string) error { return n.Status("%s", line) })
 	if err != nil {
 		w.tenant.log.Warn("systemd was not told; its status line is no longer kept", "error", err)
 	}
@@ -58,7 +59,8 @@ func StatusLine(h engine.Health) string {
 	for _, q := range h.Queues {
 		if q.Trouble != nil {
 			degraded = true
-			wrong = append(wrong, fmt.Sprintf("can't receive from %s since %s%s", q.Name, clock(h.At, q.Trouble.Since), because(q.Trouble)))
+			wrong = append(wrong, fmt.Sprintf("can't receive from %s since %s%s", q.Name, clock(h.At, q.Trouble.Since),
+				because(q.Trouble)))
 		}
 	}
 	for _, d := range h.Dependencies {
@@ -68,9 +70,11 @@ func StatusLine(h engine.Health) string {
 	}
 	for _, t := range h.Types {
 		if t.Limit < h.Slots {
-			wrong = append(wrong, fmt.Sprintf("%s limited to %d of %d at a time%s", t.Type, t.Limit, h.Slots, because(t.Trouble)))
+			wrong = append(wrong, fmt.Sprintf("%s limited to %d of %d at a time%s", t.Type, t.Limit, h.Slots,
+				because(t.Trouble)))
 		} else if t.Trouble != nil {
-			wrong = append(wrong, fmt.Sprintf("%s fails since %s%s", t.Type, clock(h.At, t.Trouble.Since), because(t.Trouble)))
+			wrong = append(wrong, fmt.Sprintf("%s fails since %s%s", t.Type, clock(h.At, t.Trouble.Since),
+				because(t.Trouble)))
 		}
 	}
 	for _, l := range h.Stuck {
@@ -117,7 +121,8 @@ func database(h engine.Health) string {
 	if h.Store.Refuses() {
 		trouble, why = "refuses the worker", because(&h.Store.Trouble)
 	}
-	return fmt.Sprintf("the database %s since %s%s; messages wait, no attempt is counted", trouble, clock(h.At, h.Store.Since), why)
+	return fmt.Sprintf("the database %s since %s%s; messages wait, no attempt is counted", trouble,
+		clock(h.At, h.Store.Since), why)
 }
 
 func because(t *engine.Trouble) string {

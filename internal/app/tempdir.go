@@ -64,7 +64,8 @@ func abandoned(path string) bool {
 // its own that is all there is; elsewhere others may be at work, whose locks are held.
 func (t *Tenant) sweepTemp() {
 	own := t.Config.CacheDir != ""
-	left, _ := filepath.Glob(filepath.Join(cmp.Or(t.Config.CacheDir, os.TempDir()), tempPrefix+"*")) // the pattern is well-formed
+	// the pattern is well-formed
+	left, _ := filepath.Glob(filepath.Join(cmp.Or(t.Config.CacheDir, os.TempDir()), tempPrefix+"*"))
 	for _, dir := range left {
 		if !own && !abandoned(dir) {
 			continue

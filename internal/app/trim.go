@@ -16,9 +16,9 @@ func (w *Worker) trim() {
 	}
 }
 
-// trim gives back the memory that an idle worker doesn't need: garbage, and pages of the program's code, of which it uses
-// few, and the start and tasks touched most. There is a process for each tenant. Code that is used again is mapped again,
-// from the page cache.
+// trim gives back the memory that an idle worker doesn't need: garbage, and pages of the program's code, of which it
+// uses few, and the start and tasks touched most. There is a process for each tenant. Code that is used again is mapped
+// again, from the page cache.
 func trim() error {
 	debug.FreeOSMemory()
 	maps, err := os.ReadFile("/proc/self/maps")
@@ -43,7 +43,8 @@ func trim() error {
 		if err != nil {
 			return err
 		}
-		if _, _, no := syscall.Syscall(syscall.SYS_MADVISE, uintptr(first), uintptr(end-first), syscall.MADV_DONTNEED); no != 0 {
+		if _, _, no := syscall.Syscall(syscall.SYS_MADVISE, uintptr(first), uintptr(end-first),
+			syscall.MADV_DONTNEED); no != 0 {
 			return fmt.Errorf("madvise: %w", no)
 		}
 	}

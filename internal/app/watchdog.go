@@ -18,5 +18,7 @@ func (w *Worker) feedWatchdog(ctx context.Context) {
 	if err != nil {
 		w.tenant.log.Warn("the watchdog is not fed", "error", err)
 	}
-	systemd.Supervision{Every: every, Alive: w.Alive, Feed: n.Watchdog, Log: w.tenant.log.With(event.Key, event.Stuck)}.Run(ctx)
+	systemd.Supervision{
+		Every: every, Alive: w.Alive, Feed: n.Watchdog, Log: w.tenant.log.With(event.Key, event.Stuck),
+	}.Run(ctx)
 }

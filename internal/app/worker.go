@@ -41,7 +41,8 @@ func (t *Tenant) registry(ctx context.Context, tempDir string) (handlers.Registr
 		return nil, err
 	}
 	if noOCR != nil {
-		t.log.Warn("there is no OCR: pages without text stay unread, and ocr tasks of page images fail", "reason", noOCR)
+		t.log.Warn("there is no OCR: pages without text stay unread, and ocr tasks of page images fail", "reason",
+			noOCR)
 	}
 	filter, err := t.openPrivacy()
 	if err != nil {
@@ -56,12 +57,15 @@ func (t *Tenant) registry(ctx context.Context, tempDir string) (handlers.Registr
 	return handlers.NewRegistry(
 		agent.New(answers), agent.NewAI(answers),
 		ingest.New(ingest.Deps{
-			Bucket: t.Bucket, Extractor: documents, Documents: t.Store, Embedder: t.Embedder, Written: t.metrics.Ingested,
-			Counter: t.counter, Limits: t.limits(), Privacy: filter, TempDir: tempDir, ExtractorNeeds: extractorNeeds(t.Config),
-			KeptUnder: func(sha256 string) []string { return []string{doclingBlob(sha256)} },
+			Bucket: t.Bucket, Extractor: documents, Documents: t.Store, Embedder: t.Embedder,
+			Written: t.metrics.Ingested,
+			Counter: t.counter, Limits: t.limits(), Privacy: filter, TempDir: tempDir,
+			ExtractorNeeds: extractorNeeds(t.Config),
+			KeptUnder:      func(sha256 string) []string { return []string{doclingBlob(sha256)} },
 		}),
 		ocr.New(ocr.Deps{
-			Bucket: t.Bucket, Store: t.Store, Reader: reader, NoEngine: noOCR, Extractor: router, Limits: t.limits(), TempDir: tempDir,
+			Bucket: t.Bucket, Store: t.Store, Reader: reader, NoEngine: noOCR, Extractor: router, Limits: t.limits(),
+			TempDir: tempDir,
 		}),
 		t.newSummarize(documents, filter, tempDir),
 	)
@@ -75,7 +79,8 @@ func (t *Tenant) limits() extract.Limits {
 }
 
 // NewWorker builds the daemon, creates what queues and container are missing, and checks that the
-// store can be worked with. It waits for services that are down, for StartMax at most. The tenant must have been opened for Everything.
+// store can be worked with. It waits for services that are down, for StartMax at most. The tenant must have been opened
+// for Everything.
 func (t *Tenant) NewWorker(ctx context.Context) (*Worker, error) {
 	if err := t.prepare(ctx); err != nil {
 		return nil, err
@@ -130,7 +135,10 @@ func (w *Worker) buildOutbox() error {
 		return err
 	}
 	w.sender.replace(sender)
-	w.outbox, err = webhook.NewLoop(webhook.Config{Deliveries: t.Store, Sender: w.sender, Worker: t.worker, Log: t.log, Observe: t.metrics.Webhook, Lease: t.Config.LeaseTTL})
+	w.outbox, err = webhook.NewLoop(webhook.Config{
+		Deliveries: t.Store, Sender: w.sender, Worker: t.worker, Log: t.log, Observe: t.metrics.Webhook,
+		Lease: t.Config.LeaseTTL,
+	})
 	return err
 }
 
@@ -160,7 +168,8 @@ func (w *Worker) Run(ctx context.Context) error {
 	loops.Go(func() { w.rest.run(delivering, w.trim) })
 	loops.Go(func() {
 		s := w.tenant.Store
-		upkeep.Run(ctx, w.tenant.log, upkeep.Documents(s, w.tenant.Config.VersionKeep), upkeep.Readings(s), upkeep.Partials(s))
+		upkeep.Run(ctx, w.tenant.log, upkeep.Documents(s, w.tenant.Config.VersionKeep), upkeep.Readings(s),
+			upkeep.Partials(s))
 	})
 	err := w.engine.Run(ctx)
 	stop() // what is in flight is finished; the rest is in the outbox

@@ -30,13 +30,19 @@ const secret = "c2VjcmV0LWtleQ=="
 func TestConnectionStrings(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ s, queue, blob string }{
-		"portal":         {"DefaultEndpointsProtocol=https;AccountName=acme;AccountKey=" + secret + ";EndpointSuffix=core.windows.net", "acme.queue.core.windows.net", "acme.blob.core.windows.net"},
-		"other cloud":    {"AccountName=acme;AccountKey=" + secret + ";EndpointSuffix=core.chinacloudapi.cn;", "acme.queue.core.chinacloudapi.cn", "acme.blob.core.chinacloudapi.cn"},
-		"own endpoints":  {"AccountName=acme;AccountKey=" + secret + ";QueueEndpoint=http://127.0.0.1:1/acme/;BlobEndpoint=http://127.0.0.1:2/acme", "127.0.0.1:1", "127.0.0.1:2"},
-		"signature":      {"QueueEndpoint=https://q.example;BlobEndpoint=https://b.example;SharedAccessSignature=sv=2024&sig=" + secret, "q.example", "b.example"},
-		"quoted":         {`"accountname=acme; accountkey=` + secret + `;"` + "\n", "acme.queue.core.windows.net", "acme.blob.core.windows.net"},
-		"emulator":       {"UseDevelopmentStorage=true", "127.0.0.1:10001", "127.0.0.1:10000"},
-		"emulator there": {"UseDevelopmentStorage=true;DevelopmentStorageProxyUri=http://azurite.example", "azurite.example:10001", "azurite.example:10000"},
+		"portal": {"DefaultEndpointsProtocol=https;AccountName=acme;AccountKey=" + secret +
+			";EndpointSuffix=core.windows.net", "acme.queue.core.windows.net", "acme.blob.core.windows.net"},
+		"other cloud": {"AccountName=acme;AccountKey=" + secret + ";EndpointSuffix=core.chinacloudapi.cn;",
+			"acme.queue.core.chinacloudapi.cn", "acme.blob.core.chinacloudapi.cn"},
+		"own endpoints": {"AccountName=acme;AccountKey=" + secret +
+			";QueueEndpoint=http://127.0.0.1:1/acme/;BlobEndpoint=http://127.0.0.1:2/acme", "127.0.0.1:1",
+			"127.0.0.1:2"},
+		"signature": {"QueueEndpoint=https://q.example;BlobEndpoint=https://b.example;SharedAccessSignature=sv=2024&sig=" + secret, "q.example", "b.example"},
+		"quoted": {`"accountname=acme; accountkey=` + secret + `;"` + "\n", "acme.queue.core.windows.net",
+			"acme.blob.core.windows.net"},
+		"emulator": {"UseDevelopmentStorage=true", "127.0.0.1:10001", "127.0.0.1:10000"},
+		"emulator there": {"UseDevelopmentStorage=true;DevelopmentStorageProxyUri=http://azurite.example",
+			"azurite.example:10001", "azurite.example:10000"},
 	} {
 		creds, err := azure.FromConnectionString(c.s)
 		if err != nil {
@@ -59,18 +65,22 @@ func TestBadConnectionStrings(t *testing.T) {
 		" ; ":              "empty",
 		secret:             "neither an AccountName",
 		"AccountName=acme": "neither an AccountKey nor a SharedAccessSignature",
-		"AccountName=acme;AccountKey=" + secret + "!":                                                "not base64",
-		"AccountName=Acme Ltd;AccountKey=" + secret:                                                  "not a storage account's name",
-		"AccountKey=" + secret + ";QueueEndpoint=https://q.example;BlobEndpoint=https://b.example":   "no AccountName",
-		"AccountName=acme;AccountKey=" + secret + ";QueueEndpoint=q.example":                         "http or https",
-		"AccountName=acme;AccountKey=" + secret + ";" + secret[:8]:                                   "part 3",
-		"AccountName=acme;SharedAccessSignature=sv=2024":                                             "sig=",
-		"AccountName=acme;SharedAccessSignature=?sv=2024&se=2020-01-01T00:00:00Z&sig=" + secret:      "expired at 2020-01-01",
-		"UseDevelopmentStorage=true;DevelopmentStorageProxyUri=" + secret:                            "DevelopmentStorageProxyUri",
+		"AccountName=acme;AccountKey=" + secret + "!": "not base64",
+		"AccountName=Acme Ltd;AccountKey=" +
+			secret: "not a storage account's name",
+		"AccountKey=" + secret + ";QueueEndpoint=https://q.example;BlobEndpoint=https://b.example": "no AccountName",
+		"AccountName=acme;AccountKey=" + secret + ";QueueEndpoint=q.example":                       "http or https",
+		"AccountName=acme;AccountKey=" + secret + ";" + secret[:8]:                                 "part 3",
+		"AccountName=acme;SharedAccessSignature=sv=2024":                                           "sig=",
+		"AccountName=acme;SharedAccessSignature=?sv=2024&se=2020-01-01T00:00:00Z&sig=" +
+			secret: "expired at 2020-01-01",
+		"UseDevelopmentStorage=true;DevelopmentStorageProxyUri=" +
+			secret: "DevelopmentStorageProxyUri",
 		"SharedAccessSignature=sv=2024&sig=" + secret + ";BlobEndpoint=https://b.example/?" + secret: "QueueEndpoint",
 	} {
 		_, err := azure.FromConnectionString(s)
-		if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "AZURE_STORAGE_CONNECTION_STRING") {
+		if err == nil || !strings.Contains(err.Error(), says) ||
+			!strings.Contains(err.Error(), "AZURE_STORAGE_CONNECTION_STRING") {
 			t.Errorf("%q: got %v, want an error that says %q", s, err, says)
 		} else if strings.Contains(err.Error(), "c2VjcmV0") {
 			t.Errorf("%q: the error repeats the secret: %v", s, err)
@@ -80,7 +90,8 @@ func TestBadConnectionStrings(t *testing.T) {
 
 func TestIdentity(t *testing.T) {
 	t.Parallel()
-	if _, err := azure.FromIdentity("https://acme.example"); err == nil || !strings.Contains(err.Error(), "AZURE_STORAGE_ACCOUNT") {
+	if _, err := azure.FromIdentity("https://acme.example"); err == nil ||
+		!strings.Contains(err.Error(), "AZURE_STORAGE_ACCOUNT") {
 		t.Errorf("got %v, want an error that names the setting", err)
 	}
 	creds, err := azure.FromIdentity("acme")
@@ -90,7 +101,8 @@ func TestIdentity(t *testing.T) {
 	if creds.Host(azure.Queue) != "acme.queue.core.windows.net" {
 		t.Errorf("queue at %s", creds.Host(azure.Queue))
 	}
-	if s := creds.String(); os.Getenv("IDENTITY_ENDPOINT") == "" && !strings.Contains(s, "managed identity") && !strings.Contains(s, "default credential chain") {
+	if s := creds.String(); os.Getenv("IDENTITY_ENDPOINT") == "" && !strings.Contains(s, "managed identity") &&
+		!strings.Contains(s, "default credential chain") {
 		t.Errorf("%q doesn't say which identity", s)
 	}
 }
@@ -104,7 +116,8 @@ func TestSharedAccessSignature(t *testing.T) {
 		t.Fatal(err)
 	}
 	credentials := func(permissions sas.AccountPermissions) *azure.Credentials {
-		signed, err := owner.GetSASURL(sas.AccountResourceTypes{Service: true, Container: true, Object: true}, permissions, time.Now().Add(time.Hour), nil)
+		signed, err := owner.GetSASURL(sas.AccountResourceTypes{Service: true, Container: true, Object: true},
+			permissions, time.Now().Add(time.Hour), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,9 +137,12 @@ func TestSharedAccessSignature(t *testing.T) {
 	}
 	transport := azure.Transport(2)
 	t.Cleanup(transport.CloseIdleConnections)
-	options := azcore.ClientOptions{Transport: &http.Client{Transport: transport}, Retry: policy.RetryOptions{MaxRetries: -1}}
+	options := azcore.ClientOptions{
+		Transport: &http.Client{Transport: transport}, Retry: policy.RetryOptions{MaxRetries: -1},
+	}
 
-	may, mayNot := credentials(sas.AccountPermissions{Read: true, Write: true, Create: true}), credentials(sas.AccountPermissions{Read: true})
+	may, mayNot := credentials(sas.AccountPermissions{Read: true, Write: true, Create: true}),
+		credentials(sas.AccountPermissions{Read: true})
 	container, err := may.Container(stacktest.UniqueName("sas"), options)
 	if err == nil {
 		_, err = container.Create(t.Context(), nil)
@@ -140,7 +156,8 @@ func TestSharedAccessSignature(t *testing.T) {
 	}
 	_, err = container.Create(t.Context(), nil)
 	err = mayNot.Explain(azure.Blob, "create the container", err)
-	if p, ok := errors.AsType[*azure.Problem](err); !ok || p.Kind != azure.Permission || strings.Contains(err.Error(), "sig=") {
+	if p, ok := errors.AsType[*azure.Problem](err); !ok || p.Kind != azure.Permission ||
+		strings.Contains(err.Error(), "sig=") {
 		t.Errorf("got %v, want a problem with permissions", err)
 	}
 }

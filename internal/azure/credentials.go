@@ -88,19 +88,24 @@ func FromConnectionString(s string) (*Credentials, error) {
 			return nil, badConnectionString("it has an AccountKey but no AccountName")
 		}
 		if !isBase64(parts["accountkey"]) {
-			return nil, badConnectionString("its AccountKey is not base64; copy it again from the account's access keys, and quote the whole string")
+			return nil, badConnectionString(
+				"its AccountKey is not base64; copy it again from the account's access keys, and quote the whole string")
 		}
 		c.key, c.how = parts["accountkey"], "authenticated by its key"
 	case parts["sharedaccesssignature"] != "":
-		if c.sas, err = url.ParseQuery(strings.TrimPrefix(parts["sharedaccesssignature"], "?")); err != nil || c.sas.Get("sig") == "" {
-			return nil, badConnectionString("its SharedAccessSignature has no readable signature (sig=…); copy it again")
+		if c.sas, err = url.ParseQuery(strings.TrimPrefix(parts["sharedaccesssignature"], "?")); err != nil ||
+			c.sas.Get("sig") == "" {
+			return nil, badConnectionString(
+				"its SharedAccessSignature has no readable signature (sig=…); copy it again")
 		}
 		if end, ok := c.sasEnd(); ok && time.Now().After(end) {
-			return nil, badConnectionString("its shared access signature expired at " + end.Format(time.RFC3339) + "; issue a new one")
+			return nil, badConnectionString("its shared access signature expired at " + end.Format(time.RFC3339) +
+				"; issue a new one")
 		}
 		c.how = "authenticated by a shared access signature"
 	default:
-		return nil, badConnectionString("it has neither an AccountKey nor a SharedAccessSignature (is it cut at a semicolon? quote it)")
+		return nil, badConnectionString(
+			"it has neither an AccountKey nor a SharedAccessSignature (is it cut at a semicolon? quote it)")
 	}
 	return c, nil
 }
@@ -118,7 +123,8 @@ func splitConnectionString(s string) (map[string]string, error) {
 			continue
 		}
 		if !ok || name == "" {
-			return nil, badConnectionString(fmt.Sprintf("its part %d is not of the form Name=Value; parts are separated by semicolons", i+1))
+			return nil, badConnectionString(
+				fmt.Sprintf("its part %d is not of the form Name=Value; parts are separated by semicolons", i+1))
 		}
 		parts[strings.ToLower(strings.TrimSpace(name))] = strings.TrimSpace(value)
 	}
@@ -145,9 +151,11 @@ func endpointsOf(parts map[string]string) (map[Service]string, error) {
 		case accountName.MatchString(account):
 			endpoint = fmt.Sprintf("%s://%s.%s.%s", scheme, account, s, suffix)
 		case account != "":
-			return nil, badConnectionString("its AccountName is not a storage account's name (3-24 lower-case letters and digits)")
+			return nil, badConnectionString(
+				"its AccountName is not a storage account's name (3-24 lower-case letters and digits)")
 		default:
-			return nil, badConnectionString(fmt.Sprintf("it has neither an AccountName nor a %sEndpoint", strings.ToUpper(string(s[:1]))+string(s[1:])))
+			return nil, badConnectionString(fmt.Sprintf("it has neither an AccountName nor a %sEndpoint",
+				strings.ToUpper(string(s[:1]))+string(s[1:])))
 		}
 		u, err := url.Parse(endpoint)
 		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {

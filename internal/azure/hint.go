@@ -47,7 +47,8 @@ func (c *Credentials) explainAnswer(s Service, answer *azcore.ResponseError) *Pr
 	}
 	switch p.Code {
 	case "InvalidResourceName", "OutOfRangeInput":
-		p.Hint = "the name of the " + map[Service]string{Queue: "queue", Blob: "container or blob"}[s] + " is not one that Azure accepts; check CLIENT_ID and AZURE_STORAGE_CONTAINER"
+		p.Hint = "the name of the " + map[Service]string{Queue: "queue", Blob: "container or blob"}[s] +
+			" is not one that Azure accepts; check CLIENT_ID and AZURE_STORAGE_CONTAINER"
 	case "AccountIsDisabled":
 		p.Kind, p.Hint = Permission, "the storage account is disabled"
 	case "QueueBeingDeleted", "ContainerBeingDeleted":
@@ -60,13 +61,15 @@ func (c *Credentials) explainAnswer(s Service, answer *azcore.ResponseError) *Pr
 func (c *Credentials) refused(s Service, answer *azcore.ResponseError) (Kind, string) {
 	switch answer.ErrorCode {
 	case "AuthorizationFailure", "AuthorizationSourceIPMismatch":
-		return Permission, "the account's firewall or network rules refuse this machine's address, or it lacks a private endpoint; if they don't, " + c.grant(s)
+		return Permission, "the account's firewall or network rules refuse this machine's address, or it lacks a " +
+			"private endpoint; if they don't, " + c.grant(s)
 	case "AuthorizationPermissionMismatch":
 		return Permission, c.grant(s)
 	case "AuthorizationProtocolMismatch":
 		return Permission, "the shared access signature allows https only; use the https address"
 	case "AuthorizationServiceMismatch", "AuthorizationResourceTypeMismatch":
-		return Permission, fmt.Sprintf("the shared access signature is not for the %s service or for this type of resource; issue one with ss including %q and srt=sco", s, s[:1])
+		return Permission, fmt.Sprintf("the shared access signature is not for the %s service or for this type of "+
+			"resource; issue one with ss including %q and srt=sco", s, s[:1])
 	case "KeyBasedAuthenticationNotPermitted":
 		return Permission, "the account allows no shared keys; use AZURE_STORAGE_ACCOUNT with a managed identity"
 	}
@@ -75,18 +78,22 @@ func (c *Credentials) refused(s Service, answer *azcore.ResponseError) (Kind, st
 		if skew > 0 {
 			way = "ahead of"
 		}
-		return Clock, fmt.Sprintf("this machine's clock is %s %s Azure's; switch time synchronization on (timedatectl set-ntp true)", skew.Abs().Round(time.Second), way)
+		return Clock, fmt.Sprintf("this machine's clock is %s %s Azure's; switch time synchronization on "+
+			"(timedatectl set-ntp true)", skew.Abs().Round(time.Second), way)
 	}
 	switch {
 	case c.token != nil:
 		return Permission, "the token was not accepted; " + c.grant(s)
 	case c.key != "":
-		return Permission, "the signature was not accepted: the account's key was rotated or belongs to another account (copy it again), or this machine's clock is wrong"
+		return Permission, "the signature was not accepted: the account's key was rotated or belongs to another " +
+			"account (copy it again), or this machine's clock is wrong"
 	default:
 		if end, ok := c.sasEnd(); ok && time.Now().After(end) {
-			return Permission, "the shared access signature expired at " + end.Format(time.RFC3339) + "; issue a new one"
+			return Permission, "the shared access signature expired at " + end.Format(time.RFC3339) +
+				"; issue a new one"
 		}
-		return Permission, "the shared access signature was not accepted: it is not yet or no longer valid, its key was rotated, or this machine's clock is wrong"
+		return Permission, "the shared access signature was not accepted: it is not yet or no longer valid, its key " +
+			"was rotated, or this machine's clock is wrong"
 	}
 }
 

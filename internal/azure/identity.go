@@ -19,7 +19,8 @@ const azureChassis = "7783-7084-3265-9085-8269-3286-77"
 // (environment, workload identity, Azure CLI, …). String says which. It asks for no token yet.
 func FromIdentity(account string) (*Credentials, error) {
 	if !accountName.MatchString(account) {
-		return nil, fmt.Errorf("AZURE_STORAGE_ACCOUNT: not a storage account's name (3-24 lower-case letters and digits, no address)")
+		return nil, fmt.Errorf("AZURE_STORAGE_ACCOUNT: not a storage account's name (3-24 lower-case letters and " +
+			"digits, no address)")
 	}
 	token, how, err := identity()
 	if err != nil {
@@ -37,7 +38,8 @@ func identity() (azcore.TokenCredential, string, error) {
 		token, err := azidentity.NewDefaultAzureCredential(nil)
 		return token, "authenticated by the default credential chain (environment, workload identity, Azure CLI)", err
 	}
-	options, how := &azidentity.ManagedIdentityCredentialOptions{}, "authenticated by the system-assigned managed identity"
+	options, how := &azidentity.ManagedIdentityCredentialOptions{},
+		"authenticated by the system-assigned managed identity"
 	if id := os.Getenv("AZURE_CLIENT_ID"); id != "" {
 		options.ID, how = azidentity.ClientID(id), "authenticated by the managed identity of AZURE_CLIENT_ID"
 	}

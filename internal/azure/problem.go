@@ -86,7 +86,10 @@ func (c *Credentials) Explain(s Service, doing string, err error) error {
 	if s == Queue {
 		dependency = taskerr.Queues
 	}
-	return &taskerr.Error{Class: class, Message: doing + ": " + p.Error(), RetryAfter: retryAfter, Cause: p, Dependency: dependency, Hint: p.Hint}
+	return &taskerr.Error{
+		Class: class, Message: doing + ": " + p.Error(), RetryAfter: retryAfter, Cause: p, Dependency: dependency,
+		Hint: p.Hint,
+	}
 }
 
 // explainSilence is for a request that got no answer.
@@ -94,13 +97,15 @@ func (c *Credentials) explainSilence(s Service, err error) (*Problem, taskerr.Cl
 	p := &Problem{Kind: Outage, cause: withoutURL(err)}
 	if _, ok := errors.AsType[*azidentity.AuthenticationFailedError](err); ok || isCredentialError(err) {
 		p.Kind, p.cause = Permission, errors.New("no token from Microsoft Entra")
-		p.Hint = "the worker is " + c.how + "; give the machine a managed identity with a role on the account, or set AZURE_STORAGE_CONNECTION_STRING"
+		p.Hint = "the worker is " + c.how +
+			"; give the machine a managed identity with a role on the account, or set AZURE_STORAGE_CONNECTION_STRING"
 		return p, taskerr.DependencyUnavailable
 	}
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {
 		if dns.IsNotFound {
 			p.Kind = Setting
-			p.Hint = fmt.Sprintf("the host %s is unknown; check the account's name in the settings, and with a private endpoint the DNS zone", c.Host(s))
+			p.Hint = fmt.Sprintf("the host %s is unknown; check the account's name in the settings, and with a "+
+				"private endpoint the DNS zone", c.Host(s))
 		}
 		return p, taskerr.DependencyUnavailable
 	}

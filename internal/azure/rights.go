@@ -21,17 +21,33 @@ type Right struct {
 var (
 	QueueMetadata = Right{Queue, "read how many messages a queue has", "queueServices/queues/read", false, "r", false}
 	QueueCreate   = Right{Queue, "create a queue that is missing", "queueServices/queues/write", false, "c", true}
-	QueuePeek     = Right{Queue, "see whether messages wait, without taking one", "queueServices/queues/messages/read", true, "r", false}
-	QueueReceive  = Right{Queue, "receive messages", "queueServices/queues/messages/process/action", true, "p", false}
-	QueueUpdate   = Right{Queue, "update messages: renew and release leases", "queueServices/queues/messages/write", true, "u", false}
-	QueueDelete   = Right{Queue, "delete messages", "queueServices/queues/messages/delete", true, "p", false}
-	QueuePut      = Right{Queue, "put messages: dead letters, replays, what is enqueued", "queueServices/queues/messages/add/action", true, "a", false}
+	QueuePeek     = Right{
+		Queue, "see whether messages wait, without taking one", "queueServices/queues/messages/read", true, "r", false,
+	}
+	QueueReceive = Right{Queue, "receive messages", "queueServices/queues/messages/process/action", true, "p", false}
+	QueueUpdate  = Right{
+		Queue, "update messages: renew and release leases", "queueServices/queues/messages/write", true, "u", false,
+	}
+	QueueDelete = Right{Queue, "delete messages", "queueServices/queues/messages/delete", true, "p", false}
+	QueuePut    = Right{
+		Queue, "put messages: dead letters, replays, what is enqueued", "queueServices/queues/messages/add/action",
+		true, "a", false,
+	}
 
-	ContainerRead   = Right{Blob, "look whether the container exists", "blobServices/containers/read", false, "r", false}
-	ContainerCreate = Right{Blob, "create the container when it is missing", "blobServices/containers/write", false, "c", true}
-	BlobRead        = Right{Blob, "read documents", "blobServices/containers/blobs/read", true, "r", false}
-	BlobWrite       = Right{Blob, "write and overwrite derived documents", "blobServices/containers/blobs/write", true, "w", false}
-	BlobDelete      = Right{Blob, "delete derived documents, when a task asks to purge them", "blobServices/containers/blobs/delete", true, "d", true}
+	ContainerRead = Right{
+		Blob, "look whether the container exists", "blobServices/containers/read", false, "r", false,
+	}
+	ContainerCreate = Right{
+		Blob, "create the container when it is missing", "blobServices/containers/write", false, "c", true,
+	}
+	BlobRead  = Right{Blob, "read documents", "blobServices/containers/blobs/read", true, "r", false}
+	BlobWrite = Right{
+		Blob, "write and overwrite derived documents", "blobServices/containers/blobs/write", true, "w", false,
+	}
+	BlobDelete = Right{
+		Blob, "delete derived documents, when a task asks to purge them", "blobServices/containers/blobs/delete", true,
+		"d", true,
+	}
 )
 
 // Rights are all of them.
@@ -74,11 +90,15 @@ func (c *Credentials) Grant(r Right, on string) string {
 			`"$(az storage account show --name %s --query id --output tsv)/%s" (the role of packaging/azure/async-worker-role.json; %q has it too). It works after up to ten minutes`,
 			kind, r.ActionName(), RoleName, account, part, builtIn[r.Service])
 	case c.key != "":
-		return "the account's key has every right: the account's firewall, or its setting allowSharedKeyAccess, refuses it: " +
-			"az storage account show --name " + account + ` --query "{keys: allowSharedKeyAccess, network: networkRuleSet}"`
+		return "the account's key has every right: the account's firewall, or its setting allowSharedKeyAccess, " +
+			"refuses it: " +
+			"az storage account show --name " + account +
+			` --query "{keys: allowSharedKeyAccess, network: networkRuleSet}"`
 	default:
-		return fmt.Sprintf("the shared access signature lacks %s, or is not for this service or type of resource%s: az storage account generate-sas --account-name %s "+
-			"--services bq --resource-types sco --permissions %s --https-only --expiry WHEN", r.SAS, c.has(), account, sasRights)
+		return fmt.Sprintf("the shared access signature lacks %s, or is not for this service or type of resource%s: "+
+			"az storage account generate-sas --account-name %s "+
+			"--services bq --resource-types sco --permissions %s --https-only --expiry WHEN", r.SAS, c.has(), account,
+			sasRights)
 	}
 }
 

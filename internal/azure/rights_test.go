@@ -61,7 +61,8 @@ func TestRoleIsWhatTheWorkerNeeds(t *testing.T) {
 	if !same(actions, role.Actions) || !same(dataActions, role.DataActions) {
 		t.Errorf("the role must have the actions\n%q\nand the data actions\n%q", actions, dataActions)
 	}
-	if strings.Count(condition, "(") != strings.Count(condition, ")") || strings.Count(condition, "ActionMatches") != len(dataActions) {
+	if strings.Count(condition, "(") != strings.Count(condition, ")") ||
+		strings.Count(condition, "ActionMatches") != len(dataActions) {
 		t.Error("the condition's parentheses or actions don't match")
 	}
 	names := task.QueueNames("TENANT")
@@ -91,9 +92,11 @@ func TestGrant(t *testing.T) {
 		t.Fatal(err)
 	}
 	for creds, says := range map[*azure.Credentials][]string{
-		identity:  {"queues/messages/write", "az role assignment create", `--role "async-worker tenant"`, "/queueServices/default/queues/a-tasks"},
-		signature: {"lacks u", "it has sp=rw", "az storage account generate-sas --account-name acme", "--permissions rwdacup"},
-		key:       {"az storage account show --name acme"},
+		identity: {"queues/messages/write", "az role assignment create", `--role "async-worker tenant"`,
+			"/queueServices/default/queues/a-tasks"},
+		signature: {"lacks u", "it has sp=rw", "az storage account generate-sas --account-name acme",
+			"--permissions rwdacup"},
+		key: {"az storage account show --name acme"},
 	} {
 		grant := creds.Grant(azure.QueueUpdate, "a-tasks")
 		for _, s := range says {
@@ -105,7 +108,8 @@ func TestGrant(t *testing.T) {
 			t.Errorf("%s: it prints the secret", creds)
 		}
 	}
-	if grant := identity.Grant(azure.BlobRead, "a-documents"); !strings.Contains(grant, "/blobServices/default/containers/a-documents") {
+	if grant := identity.Grant(azure.BlobRead, "a-documents"); !strings.Contains(grant,
+		"/blobServices/default/containers/a-documents") {
 		t.Errorf("got %q", grant)
 	}
 }

@@ -10,8 +10,8 @@ import (
 //
 // There are two uses of it, and that is why nobody waits for ever. A stream is a program whose output is read while
 // others work on it: who holds memory for one may take more for a step. A step is done by itself: who holds memory for
-// one must take no more. Steps may use all that is free, and a part of the pool is theirs alone, so that one always gets
-// on and streams end. While a stream waits, steps keep to their part. Of each use who came first is served first.
+// one must take no more. Steps may use all that is free, and a part of the pool is theirs alone, so that one always
+// gets on and streams end. While a stream waits, steps keep to their part. Of each use who came first is served first.
 type Pool struct {
 	total, steps int64 // bytes; of all, of the part that is for steps alone
 

@@ -14,8 +14,9 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/child"
 )
 
-// TestPoolEndsAll: whatever tasks take, in whatever order, each gets its memory in the end, and at no time is more in use
-// than there is. Tasks are as documents are: some hold a stream while they do steps, as those do that are read by OCR.
+// TestPoolEndsAll: whatever tasks take, in whatever order, each gets its memory in the end, and at no time is more in
+// use than there is. Tasks are as documents are: some hold a stream while they do steps, as those do that are read by
+// OCR.
 func TestPoolEndsAll(t *testing.T) {
 	t.Parallel()
 	const total = 90
@@ -28,7 +29,8 @@ func TestPoolEndsAll(t *testing.T) {
 		tasks := make([]task, rapid.IntRange(1, 12).Draw(r, "tasks"))
 		for i := range tasks {
 			tasks[i] = task{
-				rapid.SliceOfN(rapid.Int64Range(1, 2*total), 0, 1).Draw(r, "stream"), sizes.Draw(r, "during"), sizes.Draw(r, "after"),
+				rapid.SliceOfN(rapid.Int64Range(1, 2*total), 0, 1).Draw(r, "stream"), sizes.Draw(r, "during"),
+				sizes.Draw(r, "after"),
 				time.Duration(rapid.IntRange(0, 5).Draw(r, "hold")) * time.Second,
 			}
 		}

@@ -26,7 +26,9 @@ type Confinement struct {
 // Confine tells it.
 func Confine() Confinement {
 	k := machine()
-	return Confinement{Landlock: k.landlock.version, NoLandlock: k.landlock.why, Signals: k.landlock.signals, NoSeccomp: k.noFilter}
+	return Confinement{
+		Landlock: k.landlock.version, NoLandlock: k.landlock.why, Signals: k.landlock.signals, NoSeccomp: k.noFilter,
+	}
 }
 
 // kernel is what was found once.
@@ -92,7 +94,8 @@ func (c Command) confinement(program, dir string) (sandbox, error) {
 	grants := make([]grant, 0, len(system)+len(c.Files)+3)
 	grants = append(grants, system...)
 	grants = append(grants, grant{program, mayRun, true}, grant{dir, mayWrite, true})
-	if bin := filepath.Dir(program); filepath.Base(bin) == "bin" && bin != "/bin" { // libraries of a program in /opt are next to it
+	// libraries of a program in /opt are next to it
+	if bin := filepath.Dir(program); filepath.Base(bin) == "bin" && bin != "/bin" {
 		grants = append(grants, grant{filepath.Join(filepath.Dir(bin), "lib"), mayRun, false})
 	}
 	for _, f := range c.Files {

@@ -34,7 +34,9 @@ type thief struct {
 }
 
 func (v thief) args() []string {
-	return []string{v.credentials, v.envFile, v.otherBlob, v.outside, v.tcp, v.unix, v.abstract, strconv.Itoa(v.sibling)}
+	return []string{
+		v.credentials, v.envFile, v.otherBlob, v.outside, v.tcp, v.unix, v.abstract, strconv.Itoa(v.sibling),
+	}
 }
 
 // attempts are the thefts, by name. Each succeeds for a program that is not confined, unless it needs privileges.
@@ -161,7 +163,8 @@ func steal() {
 		fmt.Println("got\ta descriptor of the worker")
 	}
 	_, err := os.ReadFile(os.Args[1])
-	fmt.Println("own file:", err, os.WriteFile("mine", []byte("x"), 0o600), unix.Prctl(unix.PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0))
+	fmt.Println("own file:", err, os.WriteFile("mine", []byte("x"), 0o600),
+		unix.Prctl(unix.PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0))
 	for name, try := range v.attempts() {
 		if err := try(); err == nil || errors.Is(err, unix.EFAULT) || errors.Is(err, unix.ESRCH) {
 			fmt.Printf("got\t%s\n", name)
@@ -181,7 +184,8 @@ func scene(t *testing.T) (program, own string, v thief) {
 	dir := t.TempDir()
 	file := func(name, text string, mode os.FileMode) string {
 		path := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), mode)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700),
+			os.WriteFile(path, []byte(text), mode)); err != nil {
 			t.Fatal(err)
 		}
 		return path
@@ -235,7 +239,10 @@ func rob(t *testing.T, trusted bool) (got, refused []string) {
 	}()
 	v.sibling = <-pid
 	var out string
-	c := child.Command{Program: program, Args: append([]string{own}, v.args()...), Files: []string{own}, Dir: t.TempDir(), Trusted: trusted}
+	c := child.Command{
+		Program: program, Args: append([]string{own}, v.args()...), Files: []string{own}, Dir: t.TempDir(),
+		Trusted: trusted,
+	}
 	c.Stdout = func(r io.Reader) error {
 		b, err := io.ReadAll(r)
 		out = string(b)
@@ -284,8 +291,11 @@ func TestThief(t *testing.T) {
 func TestThiefUnconfined(t *testing.T) {
 	got, refused := rob(t, true)
 	for _, name := range []string{
-		"the worker's environment", "the worker's descriptors", "the credentials", "the environment file", "another task's blob",
-		"a file outside", "another's file cut", "another's rights", "another's owner", "another's times", "what others do", "a signal by a pipe", "TCP on loopback", "a Unix socket", "an abstract socket", "a signal to the worker",
+		"the worker's environment", "the worker's descriptors", "the credentials", "the environment file",
+		"another task's blob",
+		"a file outside", "another's file cut", "another's rights", "another's owner", "another's times",
+		"what others do", "a signal by a pipe", "TCP on loopback", "a Unix socket", "an abstract socket",
+		"a signal to the worker",
 		"a signal to a sibling", "a sibling's environment", "the worker's limits", "a descriptor of the worker",
 	} {
 		if !slices.Contains(got, name) {
@@ -348,7 +358,8 @@ func BenchmarkRun(b *testing.B) {
 	for name, trusted := range map[string]bool{"confined": false, "trusted": true} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if r, err := child.Run(b.Context(), child.Command{Program: "true", Trusted: trusted}); err != nil || !r.OK() {
+				if r, err := child.Run(b.Context(), child.Command{Program: "true", Trusted: trusted}); err != nil ||
+					!r.OK() {
 					b.Fatal(r, err)
 				}
 			}

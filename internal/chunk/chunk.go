@@ -33,7 +33,8 @@ type Chunk struct {
 	Headings    int      // heading blocks that begin in it
 	Language    string   // ISO 639-1, as whoever takes the chunk finds it; the chunker leaves it empty
 	Tokens      int      // of Embedded
-	Key         string   // hex SHA-256 of Embedded (but for code, in whatever white space), model, dimensions and Version
+	// hex SHA-256 of Embedded (but for code, in whatever white space), model, dimensions and Version
+	Key string
 }
 
 // Place is a box on a page.

@@ -58,7 +58,8 @@ const longestToken = 256
 
 // fits says whether a text has at most limit tokens. Of a long text it counts none: megabytes take seconds.
 func (c Config) fits(text string, limit int) bool {
-	return len(text) <= limit || len(text) <= limit*longestToken && c.Counter.Count(text) <= limit // a token is at least a byte
+	// a token is at least a byte
+	return len(text) <= limit || len(text) <= limit*longestToken && c.Counter.Count(text) <= limit
 }
 
 // lastCount remembers the text that was counted last: whether it fits is asked before it becomes an item.

@@ -68,7 +68,10 @@ func TestStructure(t *testing.T) {
 	}{
 		"nothing": {},
 		"blank blocks": {
-			blocks: []extract.Block{para(" \n\t"), head(1, ""), code("\n\n"), point(0, "-", " "), {Kind: extract.TableKind}, table(1, "|", "|")},
+			blocks: []extract.Block{
+				para(" \n\t"), head(1, ""), code("\n\n"), point(0, "-", " "), {Kind: extract.TableKind},
+				table(1, "|", "|"),
+			},
 		},
 		"neighbours are merged": {
 			blocks: []extract.Block{para("One."), para("Two  of\tthem."), para("Three\n \nlines.")},
@@ -95,24 +98,32 @@ func TestStructure(t *testing.T) {
 			},
 		},
 		"small subsections are merged": {
-			blocks: []extract.Block{head(1, "A"), head(2, "B"), para("b"), head(2, "C"), para("c"), head(2, "D"), para(long)},
-			want:   []piece{{"A", "text", "# A\n\n## B\n\nb\n\n## C\n\nc\n\n## D\n\n" + long}},
+			blocks: []extract.Block{
+				head(1, "A"), head(2, "B"), para("b"), head(2, "C"), para("c"), head(2, "D"), para(long),
+			},
+			want: []piece{{"A", "text", "# A\n\n## B\n\nb\n\n## C\n\nc\n\n## D\n\n" + long}},
 		},
 		"a small last subsection goes with the one before": {
 			blocks: []extract.Block{head(1, "A"), para(long), head(2, "B"), para("b"), head(1, "C")},
 			want:   []piece{{"A", "text", "# A\n\n" + long + "\n\n## B\n\nb"}, {"C", "text", "# C"}},
 		},
 		"lists": {
-			blocks: []extract.Block{para("Needed:"), point(0, "", "flour"), point(0, "2.", "milk,\nfresh"), point(1, "-", "warm"), para("Mix.")},
-			want:   []piece{{"", "list", "Needed:\n\n- flour\n2. milk,\nfresh\n  - warm\n\nMix."}},
+			blocks: []extract.Block{
+				para("Needed:"), point(0, "", "flour"), point(0, "2.", "milk,\nfresh"), point(1, "-", "warm"),
+				para("Mix."),
+			},
+			want: []piece{{"", "list", "Needed:\n\n- flour\n2. milk,\nfresh\n  - warm\n\nMix."}},
 		},
 		"tables": {
 			blocks: []extract.Block{caption("Table 1: prices"), table(1, "Name|Price", "a|1", "b\nc|2", "x\\|3")},
-			want:   []piece{{"", "table", "Table 1: prices\n\n| Name | Price |\n| --- | --- |\n| a | 1 |\n| b c | 2 |\n| x\\ | 3 |"}},
+			want: []piece{
+				{"", "table", "Table 1: prices\n\n| Name | Price |\n| --- | --- |\n| a | 1 |\n| b c | 2 |\n| x\\ | 3 |"},
+			},
 		},
 		"spans": {
 			blocks: []extract.Block{{Kind: extract.TableKind, Table: &extract.Table{Headers: 1, Rows: [][]extract.Cell{
-				{{Text: "wide", ColSpan: 2}, {Text: "h|"}}, {{Text: "tall", RowSpan: 2}, {Text: "1"}, {Text: "2"}}, {{Text: "3"}, {Text: "4"}},
+				{{Text: "wide", ColSpan: 2}, {Text: "h|"}}, {{Text: "tall", RowSpan: 2}, {Text: "1"}, {Text: "2"}},
+				{{Text: "3"}, {Text: "4"}},
 			}}}},
 			want: []piece{{"", "table", "| wide |  | h\\| |\n| --- | --- | --- |\n| tall | 1 | 2 |\n|  | 3 | 4 |"}},
 		},
@@ -121,8 +132,10 @@ func TestStructure(t *testing.T) {
 			want:   []piece{{"", "code", "  if x {\n\n\n    y()\n  }"}},
 		},
 		"a picture's text": {
-			blocks: []extract.Block{{Kind: extract.Picture, Text: "a cat"}, caption("Figure 1"), {Kind: extract.Picture}},
-			want:   []piece{{"", "text", "a cat\n\nFigure 1"}},
+			blocks: []extract.Block{
+				{Kind: extract.Picture, Text: "a cat"}, caption("Figure 1"), {Kind: extract.Picture},
+			},
+			want: []piece{{"", "text", "a cat\n\nFigure 1"}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -141,7 +154,8 @@ func TestStructure(t *testing.T) {
 // What stands above a chunk is embedded with it, each heading once.
 func TestEmbedded(t *testing.T) {
 	t.Parallel()
-	all := chunks(t, chunk.Config{Title: "The Book"}, head(1, "A"), head(2, "B"), para(prose(900)), head(1, "The Book"), para("End."), para(prose(700)))
+	all := chunks(t, chunk.Config{Title: "The Book"}, head(1, "A"), head(2, "B"), para(prose(900)), head(1, "The Book"),
+		para("End."), para(prose(700)))
 	if len(all) < 4 {
 		t.Fatalf("%d chunks", len(all))
 	}
@@ -166,7 +180,8 @@ func TestLongTableRepeatsItsHeader(t *testing.T) {
 	all := chunks(t, chunk.Config{}, table(1, rows...), caption("Table 1"))
 	for i, c := range all {
 		begins := strings.HasPrefix(c.Content, "| Name | Remark |\n| --- | --- |\n| somebody |")
-		inLongRow := strings.HasPrefix(c.Content, "This") || strings.HasPrefix(c.Content, "Name: somebody") || strings.HasPrefix(c.Content, "Remark: This")
+		inLongRow := strings.HasPrefix(c.Content, "This") || strings.HasPrefix(c.Content, "Name: somebody") ||
+			strings.HasPrefix(c.Content, "Remark: This")
 		if !begins && !inLongRow || c.Kind != chunk.Table {
 			t.Errorf("chunk %d of %d (%s) begins %.50q", i, len(all), c.Kind, c.Content)
 		}
@@ -188,14 +203,18 @@ func TestTightBonds(t *testing.T) {
 		blocks   []extract.Block
 		together string
 	}{
-		"a caption after its table":  {[]extract.Block{para(before), table(1, rows...), caption("Caption " + prose(80)), para(after)}, "|\n\nCaption"},
-		"a caption before its table": {[]extract.Block{para(before), caption("Caption " + prose(40)), table(1, rows...), para(after)}, "ends.\n\n| Name"},
-		"a heading and its text":     {[]extract.Block{head(1, "A"), para(prose(20)), head(2, "Heading "+prose(190)), para(prose(340)), para(after)}, "ends.\n\nThis"},
+		"a caption after its table": {[]extract.Block{para(before), table(1,
+			rows...), caption("Caption " + prose(80)), para(after)}, "|\n\nCaption"},
+		"a caption before its table": {[]extract.Block{para(before), caption("Caption " + prose(40)), table(1,
+			rows...), para(after)}, "ends.\n\n| Name"},
+		"a heading and its text": {[]extract.Block{head(1, "A"), para(prose(20)), head(2,
+			"Heading "+prose(190)), para(prose(340)), para(after)}, "ends.\n\nThis"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			all := chunks(t, chunk.Config{}, test.blocks...)
-			if !slices.ContainsFunc(all, func(c chunk.Chunk) bool { return strings.Contains(c.Content, test.together) }) {
+			if !slices.ContainsFunc(all,
+				func(c chunk.Chunk) bool { return strings.Contains(c.Content, test.together) }) {
 				for _, c := range all {
 					t.Logf("%d tokens: %.40q…%q", c.Tokens, c.Content, c.Content[max(0, len(c.Content)-40):])
 				}
@@ -214,7 +233,9 @@ func (progressive) Count(text string) int { return (len(text) + len(text)*len(te
 func TestMaxHoldsForAnyCounter(t *testing.T) {
 	t.Parallel()
 	config := chunk.Config{Max: 200, Counter: progressive{}}
-	blocks := []extract.Block{para(prose(3000)), table(1, "a|b", "c|d", "e|"+prose(200)), code(strings.Repeat("x", 5000))}
+	blocks := []extract.Block{
+		para(prose(3000)), table(1, "a|b", "c|d", "e|"+prose(200)), code(strings.Repeat("x", 5000)),
+	}
 	wantSound(t, config, blocks, chunks(t, config, blocks...))
 }
 
@@ -247,11 +268,15 @@ func TestPagesAndBoxes(t *testing.T) {
 		return extract.Block{Kind: extract.Paragraph, Text: "text", Page: page, Box: box}
 	}
 	all := chunks(t, chunk.Config{}, on(2, &extract.Box{Left: .2, Top: .1, Right: .3, Bottom: .2}), on(0, nil),
-		on(2, &extract.Box{Left: .1, Top: .3, Right: .2, Bottom: .4}), on(1, nil), on(3, &extract.Box{Right: 1, Bottom: 1}))
+		on(2, &extract.Box{Left: .1, Top: .3, Right: .2, Bottom: .4}), on(1, nil),
+		on(3, &extract.Box{Right: 1, Bottom: 1}))
 	if len(all) != 1 || !slices.Equal(all[0].Pages, []int{1, 2, 3}) {
 		t.Fatalf("got %+v", all)
 	}
-	want := []chunk.Place{{Page: 2, Box: extract.Box{Left: .1, Top: .1, Right: .3, Bottom: .4}}, {Page: 3, Box: extract.Box{Right: 1, Bottom: 1}}}
+	want := []chunk.Place{
+		{Page: 2, Box: extract.Box{Left: .1, Top: .1, Right: .3, Bottom: .4}},
+		{Page: 3, Box: extract.Box{Right: 1, Bottom: 1}},
+	}
 	if !slices.Equal(all[0].Boxes, want) {
 		t.Errorf("boxes %v, want %v", all[0].Boxes, want)
 	}
@@ -266,11 +291,13 @@ func TestKey(t *testing.T) {
 	if want := "d39476d8baeba95ab0a690a807d7444634f1871ec1fe0ab572117b2ec7d376d3"; base != want {
 		t.Errorf("the key is %s, not %s: if that is meant, raise Version", base, want)
 	}
-	if got := key(config, extract.Block{Kind: extract.Paragraph, Text: "text", Page: 7, Box: &extract.Box{Right: 1}}); got != base {
+	if got := key(config, extract.Block{Kind: extract.Paragraph, Text: "text", Page: 7,
+		Box: &extract.Box{Right: 1}}); got != base {
 		t.Error("the page is part of the key")
 	}
 	for what, c := range map[string]chunk.Config{
-		"title": {Title: "U", Model: "m", Dimensions: 8}, "model": {Title: "T", Model: "n", Dimensions: 8}, "dimensions": {Title: "T", Model: "m", Dimensions: 9},
+		"title": {Title: "U", Model: "m", Dimensions: 8}, "model": {Title: "T", Model: "n", Dimensions: 8},
+		"dimensions": {Title: "T", Model: "m", Dimensions: 9},
 	} {
 		if key(c, para("text")) == base {
 			t.Errorf("the %s is not part of the key", what)

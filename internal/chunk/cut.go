@@ -37,7 +37,8 @@ func (c *Chunker) cut(final bool) int {
 			if i.bond < tight || c.items[last].bond == tight {
 				last = k
 			}
-			if i.bond < tight && size >= shortest && size <= longest && rest >= c.config.Min && (best == 0 || c.better(k, best)) {
+			if i.bond < tight && size >= shortest && size <= longest && rest >= c.config.Min &&
+				(best == 0 || c.better(k, best)) {
 				best = k
 			}
 		}

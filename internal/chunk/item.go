@@ -13,11 +13,12 @@ import (
 type bond int
 
 const (
-	loose    bond = iota // between blocks
-	row                  // between list items, rows of a table, parts of code
-	sentence             // within a paragraph (or, as it seems, between two, over a page's end) or a list, between lines of code
-	word                 // within a sentence
-	tight                // a heading and what is under it, a caption and what it describes
+	loose bond = iota // between blocks
+	row               // between list items, rows of a table, parts of code
+	// within a paragraph (or, as it seems, between two, over a page's end) or a list, between lines of code
+	sentence
+	word  // within a sentence
+	tight // a heading and what is under it, a caption and what it describes
 )
 
 // anchorBytes is how much of an item's end a cut behind it is anchored in: most rows of a table as a whole, and of a

@@ -21,7 +21,9 @@ type author struct {
 func newAuthor(seed uint64) author { return author{rand.New(rand.NewPCG(seed, 1))} }
 
 func (a author) word() string {
-	syllables := []string{"ba", "con", "de", "fer", "gol", "in", "lo", "mar", "nes", "o", "per", "qua", "ri", "sta", "tur", "ve"}
+	syllables := []string{
+		"ba", "con", "de", "fer", "gol", "in", "lo", "mar", "nes", "o", "per", "qua", "ri", "sta", "tur", "ve",
+	}
 	var b strings.Builder
 	for range 1 + a.IntN(3) {
 		b.WriteString(syllables[a.IntN(len(syllables))])
@@ -59,7 +61,9 @@ func (a author) page(number int) (blocks []extract.Block) {
 func (a author) book(headingEvery int) (blocks []extract.Block) {
 	for number := range 100 {
 		if headingEvery > 0 && number%headingEvery == 0 {
-			blocks = append(blocks, extract.Block{Kind: extract.Heading, Level: 1 + number/headingEvery%2, Text: a.sentence(), Page: number + 1})
+			blocks = append(blocks, extract.Block{
+				Kind: extract.Heading, Level: 1 + number/headingEvery%2, Text: a.sentence(), Page: number + 1,
+			})
 		}
 		blocks = append(blocks, a.page(number+1)...)
 	}
@@ -93,7 +97,9 @@ func (a author) stream() []extract.Block {
 func (a author) ledger() []extract.Block {
 	rows := [][]extract.Cell{{{Text: "Name"}, {Text: "Amount"}, {Text: "Remark"}}}
 	for i := range 3000 {
-		rows = append(rows, []extract.Cell{{Text: a.word()}, {Text: fmt.Sprint(a.IntN(10_000))}, {Text: fmt.Sprint(i) + a.word() + " " + a.word()}})
+		rows = append(rows, []extract.Cell{
+			{Text: a.word()}, {Text: fmt.Sprint(a.IntN(10_000))}, {Text: fmt.Sprint(i) + a.word() + " " + a.word()},
+		})
 	}
 	return []extract.Block{{Kind: extract.TableKind, Table: &extract.Table{Rows: rows, Headers: 1}}}
 }
@@ -236,7 +242,10 @@ func TestNoCrumbs(t *testing.T) {
 	t.Parallel()
 	a := newAuthor(6)
 	for range 20 {
-		blocks := []extract.Block{para(a.word() + " " + prose(170)), para(a.word() + " " + prose(170)), para(a.word() + " " + prose(180)), para(prose(25))}
+		blocks := []extract.Block{
+			para(a.word() + " " + prose(170)), para(a.word() + " " + prose(170)), para(a.word() + " " + prose(180)),
+			para(prose(25)),
+		}
 		all := chunks(t, chunk.Config{}, blocks...)
 		for i, c := range all {
 			if c.Tokens < chunk.DefaultMin {

@@ -102,10 +102,12 @@ func parts(b extract.Block) []string {
 func textGenerator() *rapid.Generator[string] {
 	return rapid.OneOf(
 		rapid.Custom(func(t *rapid.T) string {
-			return strings.Join(rapid.SliceOfN(rapid.StringMatching(`[A-Z]?[a-zäß]{1,11}[.,:?]?`), 1, 400).Draw(t, "words"), " ")
+			return strings.Join(rapid.SliceOfN(rapid.StringMatching(`[A-Z]?[a-zäß]{1,11}[.,:?]?`), 1, 400).Draw(t,
+				"words"), " ")
 		}),
 		rapid.Custom(func(t *rapid.T) string {
-			return strings.Repeat(rapid.StringMatching(`[a-zäß]{1,40}[.]? ?`).Draw(t, "again"), rapid.IntRange(1, 300).Draw(t, "times"))
+			return strings.Repeat(rapid.StringMatching(`[a-zäß]{1,40}[.]? ?`).Draw(t, "again"),
+				rapid.IntRange(1, 300).Draw(t, "times"))
 		}),
 		rapid.StringN(0, 300, -1),
 		rapid.StringMatching(`[\p{Han}\p{Hiragana}。、]{0,200}`),
@@ -116,7 +118,10 @@ func textGenerator() *rapid.Generator[string] {
 }
 
 func blockGenerator() *rapid.Generator[extract.Block] {
-	kinds := []extract.Kind{extract.Heading, extract.Paragraph, extract.Paragraph, extract.ListItem, extract.TableKind, extract.Code, extract.Caption, extract.Picture}
+	kinds := []extract.Kind{
+		extract.Heading, extract.Paragraph, extract.Paragraph, extract.ListItem, extract.TableKind, extract.Code,
+		extract.Caption, extract.Picture,
+	}
 	return rapid.Custom(func(t *rapid.T) extract.Block {
 		b := extract.Block{
 			Kind:  rapid.SampledFrom(kinds).Draw(t, "kind"),
@@ -129,7 +134,10 @@ func blockGenerator() *rapid.Generator[extract.Block] {
 		}
 		cell := rapid.Custom(func(t *rapid.T) extract.Cell {
 			text := rapid.OneOf(rapid.StringMatching(`[a-z0-9 |]{0,12}`), textGenerator()).Draw(t, "cell")
-			return extract.Cell{Text: text, ColSpan: rapid.IntRange(0, 3).Draw(t, "colspan"), RowSpan: rapid.IntRange(0, 3).Draw(t, "rowspan")}
+			return extract.Cell{
+				Text: text, ColSpan: rapid.IntRange(0, 3).Draw(t, "colspan"),
+				RowSpan: rapid.IntRange(0, 3).Draw(t, "rowspan"),
+			}
 		})
 		rows := rapid.SliceOfN(rapid.SliceOfN(cell, 0, 4), 0, 12).Draw(t, "rows")
 		b.Table = &extract.Table{Rows: rows, Headers: rapid.IntRange(0, 3).Draw(t, "headers")}
@@ -197,7 +205,9 @@ func fromLines(text string) (blocks []extract.Block) {
 				blocks[n-1].Table.Rows = append(blocks[n-1].Table.Rows, row)
 				continue
 			}
-			blocks = append(blocks, extract.Block{Kind: extract.TableKind, Table: &extract.Table{Rows: [][]extract.Cell{row}, Headers: 1}})
+			blocks = append(blocks, extract.Block{
+				Kind: extract.TableKind, Table: &extract.Table{Rows: [][]extract.Cell{row}, Headers: 1},
+			})
 		default:
 			blocks = append(blocks, extract.Block{Kind: extract.Paragraph, Text: line})
 		}

@@ -88,7 +88,8 @@ func (c *Chunker) wholeTable(t extract.Table) (text string, fits bool) {
 	var b strings.Builder
 	columns, words := grid{}, false
 	for k, cells := range t.Rows {
-		if bytes := 0; slices.ContainsFunc(cells, func(c extract.Cell) bool { bytes += len(c.Text); return bytes > wholeMax }) {
+		if bytes := 0; slices.ContainsFunc(cells,
+			func(c extract.Cell) bool { bytes += len(c.Text); return bytes > wholeMax }) {
 			return "", false
 		}
 		values := columns.next(cells)

@@ -21,7 +21,8 @@ func (l *loader) check(groups Group) {
 	}
 	if groups&Database != 0 && !l.given("DATABASE_URL") {
 		l.problem("DATABASE_URL", "it is not set, and migrating needs a direct connection to Postgres",
-			"set it to postgresql://USER:PASSWORD@HOST:5432/DATABASE, or run migrate --print and paste the SQL into the Supabase editor")
+			"set it to postgresql://USER:PASSWORD@HOST:5432/DATABASE, or run migrate --print and paste the SQL into "+
+				"the Supabase editor")
 	}
 	if groups&Models != 0 {
 		l.checkModels()
@@ -64,9 +65,11 @@ func (l *loader) checkHTTP() {
 	case !addr || err != nil || loopback(host):
 	case !token:
 		l.problem("HTTP_ADDR", "other machines can reach it, and HTTP_TOKEN is not set",
-			"listen on 127.0.0.1:PORT, or set HTTP_TOKEN (openssl rand -hex 32) and give it to who asks, as a bearer token")
+			"listen on 127.0.0.1:PORT, or set HTTP_TOKEN (openssl rand -hex 32) and give it to who asks, as a "+
+				"bearer token")
 	default:
-		l.warn("HTTP_ADDR", "the token travels unencrypted over http", "use a network that is closed, or 127.0.0.1 behind a proxy with TLS")
+		l.warn("HTTP_ADDR", "the token travels unencrypted over http",
+			"use a network that is closed, or 127.0.0.1 behind a proxy with TLS")
 	}
 }
 
@@ -75,7 +78,8 @@ func (l *loader) checkAzure() {
 	switch {
 	case !l.given(conn) && !l.given(account):
 		l.problem(conn, "neither it nor AZURE_STORAGE_ACCOUNT is set",
-			"set the connection string, or AZURE_STORAGE_ACCOUNT on a machine with a managed identity; `async-worker dev` starts a local Azurite")
+			"set the connection string, or AZURE_STORAGE_ACCOUNT on a machine with a managed identity; "+
+				"`async-worker dev` starts a local Azurite")
 	case l.given(conn) && l.given(account) && l.fine(conn, account):
 		if named := accountOf(l.cfg.Azure.ConnectionString); named != "" && named != l.cfg.Azure.Account {
 			l.problem(account, "it names another account than AZURE_STORAGE_CONNECTION_STRING", "remove one of the two")
@@ -85,22 +89,28 @@ func (l *loader) checkAzure() {
 
 // checkDocling wants an address for whatever is to be done by docling-serve.
 func (l *loader) checkDocling() {
-	const remedy = "set DOCLING_URL to the address of a docling-serve such as http://docling:5001 (docs/docling.md says how to start one), or "
+	const remedy = "set DOCLING_URL to the address of a docling-serve such as http://docling:5001 (docs/docling.md " +
+		"says how to start one), or "
 	if !l.given("DOCLING_URL") {
 		switch l.cfg.Extractor {
 		case ExtractorDocling, ExtractorAuto:
-			l.problem("EXTRACTOR", quoted(l.cfg.Extractor)+" needs a docling-serve, and DOCLING_URL is not set", remedy+"unset EXTRACTOR")
+			l.problem("EXTRACTOR", quoted(l.cfg.Extractor)+" needs a docling-serve, and DOCLING_URL is not set",
+				remedy+"unset EXTRACTOR")
 		}
 		if l.cfg.OCREngine == OCRDocling {
-			l.problem("OCR_ENGINE", quoted(OCRDocling)+" needs a docling-serve, and DOCLING_URL is not set", remedy+"unset OCR_ENGINE")
+			l.problem("OCR_ENGINE", quoted(OCRDocling)+" needs a docling-serve, and DOCLING_URL is not set",
+				remedy+"unset OCR_ENGINE")
 		}
 		if l.given("DOCLING_API_KEY") {
-			l.problem("DOCLING_URL", "there is a DOCLING_API_KEY but no address", "set it to the address of the docling-serve, or unset DOCLING_API_KEY")
+			l.problem("DOCLING_URL", "there is a DOCLING_API_KEY but no address",
+				"set it to the address of the docling-serve, or unset DOCLING_API_KEY")
 		}
 		return
 	}
-	if u, err := url.Parse(l.cfg.Docling.URL); err == nil && u.Scheme == "http" && l.given("DOCLING_API_KEY") && !loopback(u.Hostname()) {
-		l.warn("DOCLING_URL", "documents and the key travel unencrypted over http", "use https, unless the network between them is trusted")
+	if u, err := url.Parse(l.cfg.Docling.URL); err == nil && u.Scheme == "http" && l.given("DOCLING_API_KEY") &&
+		!loopback(u.Hostname()) {
+		l.warn("DOCLING_URL", "documents and the key travel unencrypted over http",
+			"use https, unless the network between them is trusted")
 	}
 }
 
@@ -121,7 +131,8 @@ func (l *loader) checkStore() {
 	switch {
 	case !l.given("SUPABASE_URL") && !key:
 		l.problem("SUPABASE_URL", "no database is set: neither SUPABASE_URL with a key nor DATABASE_URL",
-			"set SUPABASE_URL and SUPABASE_KEY (docs/database.md says how to make one for a tenant), or DATABASE_URL; `async-worker dev` starts a local one")
+			"set SUPABASE_URL and SUPABASE_KEY (docs/database.md says how to make one for a tenant), or "+
+				"DATABASE_URL; `async-worker dev` starts a local one")
 		return
 	case !l.given("SUPABASE_URL"):
 		l.problem("SUPABASE_URL", "there is a key but no address", "set it to https://PROJECT.supabase.co")
@@ -166,11 +177,13 @@ func loopback(host string) bool {
 func (l *loader) checkPII() {
 	for _, name := range []string{"PII_KINDS", "PII_DETECTOR_URL"} {
 		if l.given(name) && l.fine("PII_MODE") && l.cfg.PII.Mode == PIIOff {
-			l.warn(name, "it is set, but PII_MODE is off: personal data are not looked for", "set PII_MODE to tag or redact, or unset it")
+			l.warn(name, "it is set, but PII_MODE is off: personal data are not looked for",
+				"set PII_MODE to tag or redact, or unset it")
 		}
 	}
 	if u, err := url.Parse(l.cfg.PII.DetectorURL); err == nil && u.Scheme == "http" && !loopback(u.Hostname()) {
-		l.warn("PII_DETECTOR_URL", "the text of documents travels unencrypted over http", "use https, or a network that is closed")
+		l.warn("PII_DETECTOR_URL", "the text of documents travels unencrypted over http",
+			"use https, or a network that is closed")
 	}
 }
 
@@ -188,7 +201,8 @@ func (l *loader) checkModels() {
 			"set it to https://RESOURCE.openai.azure.com, or unset AZURE_OPENAI_API_KEY")
 	case !endpoint && !l.given("OPENAI_API_KEY"):
 		l.problem("OPENAI_API_KEY", "it is not set, and LLM_PROVIDER is openai",
-			"set it (any word for a service that asks for none) or AZURE_OPENAI_*, or set LLM_PROVIDER=offline to work without a network")
+			"set it (any word for a service that asks for none) or AZURE_OPENAI_*, or set LLM_PROVIDER=offline to "+
+				"work without a network")
 	}
 	if endpoint {
 		l.checkPlainModel("AZURE_OPENAI_ENDPOINT", l.cfg.AzureOpenAI.Endpoint, azureKey)
@@ -202,11 +216,14 @@ func (l *loader) checkModels() {
 func (l *loader) checkOCR() {
 	address, key := l.given("OCR_BASE_URL"), l.given("OCR_API_KEY")
 	if key && !address {
-		l.problem("OCR_BASE_URL", "there is an OCR_API_KEY but no address", "set it to the address of the service, with its /v1, or unset OCR_API_KEY")
+		l.problem("OCR_BASE_URL", "there is an OCR_API_KEY but no address",
+			"set it to the address of the service, with its /v1, or unset OCR_API_KEY")
 		return
 	}
-	if u, err := url.Parse(l.cfg.OCR.BaseURL); err == nil && address && key && u.Scheme == "http" && !loopback(u.Hostname()) {
-		l.warn("OCR_BASE_URL", "pages and the key travel unencrypted over http", "use https, unless the network between them is trusted")
+	if u, err := url.Parse(l.cfg.OCR.BaseURL); err == nil && address && key && u.Scheme == "http" &&
+		!loopback(u.Hostname()) {
+		l.warn("OCR_BASE_URL", "pages and the key travel unencrypted over http",
+			"use https, unless the network between them is trusted")
 	}
 	if !l.fine("OCR_ENGINE") || l.cfg.OCREngine != OCROpenAI {
 		return
@@ -223,7 +240,8 @@ func (l *loader) checkOCR() {
 		return
 	}
 	if !l.given("OPENAI_API_KEY") && !l.given("AZURE_OPENAI_ENDPOINT") && l.cfg.LLMProvider != ProviderOpenAI {
-		l.problem("OCR_ENGINE", "openai needs a service, and none is set", "set OCR_BASE_URL, or OPENAI_API_KEY, or AZURE_OPENAI_*; or unset OCR_ENGINE")
+		l.problem("OCR_ENGINE", "openai needs a service, and none is set",
+			"set OCR_BASE_URL, or OPENAI_API_KEY, or AZURE_OPENAI_*; or unset OCR_ENGINE")
 	}
 }
 
@@ -233,7 +251,9 @@ func (l *loader) checkDimensions() {
 		return
 	}
 	model, n := l.cfg.OpenAI.EmbeddingModel, l.cfg.EmbeddingDimensions
-	most := map[string]int{"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}[model]
+	most := map[string]int{
+		"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536,
+	}[model]
 	switch {
 	case most != 0 && n > most:
 		l.problem("EMBEDDING_DIMENSIONS", fmt.Sprintf("%s gives at most %d, not %d", model, most, n),

@@ -70,7 +70,8 @@ type Config struct {
 	// DrainMax (DRAIN_MAX_SEC) is how long running tasks may take to finish on SIGTERM; zero: none of it.
 	// Default 5 min.
 	DrainMax time.Duration
-	// StartMax (START_MAX_SEC) is how long a start waits for services that do not answer; zero: not at all. Default 4 min.
+	// StartMax (START_MAX_SEC) is how long a start waits for services that do not answer; zero: not at all. Default 4
+	// min.
 	StartMax time.Duration
 	// VersionKeep (VERSION_KEEP_DAYS) is how long the row of a replaced version of a document is kept.
 	VersionKeep time.Duration

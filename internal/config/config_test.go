@@ -101,11 +101,13 @@ func TestDefaults(t *testing.T) {
 
 func TestPrecedence(t *testing.T) {
 	t.Parallel()
-	env := minimal("CREDENTIALS_DIRECTORY=/cred", "HTTP_ADDR=[::1]:1", "HTTP_ADDR_FILE=/f", "RUNTIME_DIRECTORY=/run/a:/run/b")
+	env := minimal("CREDENTIALS_DIRECTORY=/cred", "HTTP_ADDR=[::1]:1", "HTTP_ADDR_FILE=/f",
+		"RUNTIME_DIRECTORY=/run/a:/run/b")
 	f := files{"/f": "[::1]:2\n", "/cred/tenant_HTTP_ADDR": "[::1]:3\n", "/cred/HTTP_ADDR": "[::1]:4\n"}
 	flags := map[string]string{"HTTP_ADDR": "[::1]:5"}
 	for _, want := range []struct{ value, origin string }{
-		{"[::1]:5", "--http-addr"}, {"[::1]:4", "credential"}, {"[::1]:3", "credential"}, {"[::1]:2", "HTTP_ADDR_FILE"}, {"[::1]:1", "environment"}, {"", "default"},
+		{"[::1]:5", "--http-addr"}, {"[::1]:4", "credential"}, {"[::1]:3", "credential"}, {"[::1]:2", "HTTP_ADDR_FILE"},
+		{"[::1]:1", "environment"}, {"", "default"},
 	} {
 		c, problems := load(t, env, flags, f)
 		if problems != nil {
@@ -143,8 +145,10 @@ func TestValues(t *testing.T) {
 	if !slices.Equal(c.Webhook.AllowCIDRs, want) {
 		t.Errorf("AllowCIDRs %v", c.Webhook.AllowCIDRs)
 	}
-	if c.Azure.Container != "south-haven-documents" || c.LogLevel != slog.LevelDebug || c.Supabase.URL != "https://p.supabase.co" ||
-		c.Supabase.Key.Reveal() != "sb_secret_x" || c.Retry.Backoff != 250*time.Millisecond || c.Webhook.Secret.Reveal() != signing+" "+signing {
+	if c.Azure.Container != "south-haven-documents" || c.LogLevel != slog.LevelDebug ||
+		c.Supabase.URL != "https://p.supabase.co" ||
+		c.Supabase.Key.Reveal() != "sb_secret_x" || c.Retry.Backoff != 250*time.Millisecond ||
+		c.Webhook.Secret.Reveal() != signing+" "+signing {
 		t.Errorf("%+v", c)
 	}
 }
@@ -164,11 +168,13 @@ func TestMistakes(t *testing.T) {
 		{"QUEUE_BACKEND=kafka", "QUEUE_BACKEND", "not one of its values"},
 		{"AZURE_STORAGE_CONNECTION_STRING=", "AZURE_STORAGE_CONNECTION_STRING", "neither it nor"},
 		{"AZURE_STORAGE_CONNECTION_STRING=abc", "AZURE_STORAGE_CONNECTION_STRING", "not Name=Value"},
-		{"AZURE_STORAGE_CONNECTION_STRING=UseDevelopmentStorage=no", "AZURE_STORAGE_CONNECTION_STRING", "no AccountName"},
+		{"AZURE_STORAGE_CONNECTION_STRING=UseDevelopmentStorage=no", "AZURE_STORAGE_CONNECTION_STRING",
+			"no AccountName"},
 		{"AZURE_STORAGE_CONNECTION_STRING=AccountName=a", "AZURE_STORAGE_CONNECTION_STRING", "neither AccountKey"},
 		{"AZURE_STORAGE_CONNECTION_STRING=AccountName=a;AccountKey=%", "AZURE_STORAGE_CONNECTION_STRING", "cut off"},
 		{"AZURE_STORAGE_CONNECTION_STRING=AccountKey=eA==", "AZURE_STORAGE_CONNECTION_STRING", "no AccountName"},
-		{"AZURE_STORAGE_CONNECTION_STRING=SharedAccessSignature=sig", "AZURE_STORAGE_CONNECTION_STRING", "QueueEndpoint"},
+		{"AZURE_STORAGE_CONNECTION_STRING=SharedAccessSignature=sig", "AZURE_STORAGE_CONNECTION_STRING",
+			"QueueEndpoint"},
 		{"AZURE_STORAGE_ACCOUNT=other", "AZURE_STORAGE_ACCOUNT", "another account"},
 		{"AZURE_STORAGE_ACCOUNT=https://a.blob.core.windows.net", "AZURE_STORAGE_ACCOUNT", "not a valid name"},
 		{"AZURE_STORAGE_CONTAINER=UP", "AZURE_STORAGE_CONTAINER", "not a valid name"},
@@ -184,10 +190,12 @@ func TestMistakes(t *testing.T) {
 		{"DB_SCHEMA=My-Schema", "DB_SCHEMA", "not a valid name"},
 		{"LLM_PROVIDER=openai", "OPENAI_API_KEY", "LLM_PROVIDER is openai"},
 		{"LLM_PROVIDER=gpt", "LLM_PROVIDER", "not one of"},
-		{"LLM_PROVIDER=openai|AZURE_OPENAI_ENDPOINT=https://r.openai.azure.com", "AZURE_OPENAI_API_KEY", "no key for it"},
+		{"LLM_PROVIDER=openai|AZURE_OPENAI_ENDPOINT=https://r.openai.azure.com", "AZURE_OPENAI_API_KEY",
+			"no key for it"},
 		{"LLM_PROVIDER=openai|AZURE_OPENAI_API_KEY=k", "AZURE_OPENAI_ENDPOINT", "no endpoint for it"},
 		{"LLM_PROVIDER=openai|OPENAI_API_KEY=k|EMBEDDING_DIMENSIONS=3072", "EMBEDDING_DIMENSIONS", "at most 1536"},
-		{"LLM_PROVIDER=openai|OPENAI_API_KEY=k|EMBEDDING_DIMENSIONS=512|OPENAI_EMBEDDING_MODEL=text-embedding-ada-002", "EMBEDDING_DIMENSIONS", "nothing else"},
+		{"LLM_PROVIDER=openai|OPENAI_API_KEY=k|EMBEDDING_DIMENSIONS=512|OPENAI_EMBEDDING_MODEL=text-embedding-ada-002",
+			"EMBEDDING_DIMENSIONS", "nothing else"},
 		{"EMBEDDING_DIMENSIONS=4001", "EMBEDDING_DIMENSIONS", "out of range"},
 		{"OPENAI_BASE_URL=//x", "OPENAI_BASE_URL", "does not begin"},
 		{"DOCLING_URL=docling:5001", "DOCLING_URL", "does not begin"},
@@ -232,7 +240,8 @@ func TestMistakes(t *testing.T) {
 	} {
 		t.Run(c.env, func(t *testing.T) {
 			t.Parallel()
-			_, problems := load(t, minimal(strings.Split(c.env, "|")...), nil, files{"/forbidden": "forbidden", "/empty": "\n"})
+			_, problems := load(t, minimal(strings.Split(c.env, "|")...), nil,
+				files{"/forbidden": "forbidden", "/empty": "\n"})
 			if len(problems) != 1 {
 				t.Fatalf("want one problem, got %v", problems)
 			}
@@ -261,7 +270,8 @@ func TestExtractor(t *testing.T) {
 func TestAllMistakesAtOnce(t *testing.T) {
 	t.Parallel()
 	_, problems := load(t, []string{
-		"CLIENT_ID=NO", "WORKER_CONCURRENCY=x", "WEBHOOK_SECRET=x", "AZURE_STORAGE_ACCOUNT=acct", "DATABASE_URL=host=/tmp", "POLL_MAX_MS=1",
+		"CLIENT_ID=NO", "WORKER_CONCURRENCY=x", "WEBHOOK_SECRET=x", "AZURE_STORAGE_ACCOUNT=acct",
+		"DATABASE_URL=host=/tmp", "POLL_MAX_MS=1",
 	}, nil, nil)
 	var names []string
 	for _, p := range problems {
@@ -277,7 +287,8 @@ func TestAllMistakesAtOnce(t *testing.T) {
 func TestClientIDMustAgree(t *testing.T) {
 	t.Parallel()
 	_, problems := load(t, minimal("CLIENT_ID=east"), map[string]string{"CLIENT_ID": "west"}, nil)
-	if len(problems) != 1 || problems[0].Name != "CLIENT_ID" || !strings.Contains(problems[0].Problem, `"west", but environment says "east"`) {
+	if len(problems) != 1 || problems[0].Name != "CLIENT_ID" ||
+		!strings.Contains(problems[0].Problem, `"west", but environment says "east"`) {
 		t.Errorf("got %v", problems)
 	}
 }
@@ -303,8 +314,10 @@ func TestHTTPToken(t *testing.T) {
 
 func TestWarnings(t *testing.T) {
 	t.Parallel()
-	c, problems := load(t, minimal("WORKER_CONCURENCY=4", "WORKER_LEASE_TTL=60", "POLL_MAX_SEC=3", "SUPABASE_KYE_FILE=/x",
-		"AZURE_CLIENT_ID=x", "HTTP_PROXY=x", "SUPABASE_ANON_KEY=x", "LOGNAME=root", "WEBHOOK_SECRET=", "SUPABASE_URL=http://10.0.0.1:3000"), nil, nil)
+	c, problems := load(t, minimal("WORKER_CONCURENCY=4", "WORKER_LEASE_TTL=60", "POLL_MAX_SEC=3",
+		"SUPABASE_KYE_FILE=/x",
+		"AZURE_CLIENT_ID=x", "HTTP_PROXY=x", "SUPABASE_ANON_KEY=x", "LOGNAME=root", "WEBHOOK_SECRET=",
+		"SUPABASE_URL=http://10.0.0.1:3000"), nil, nil)
 	if problems != nil {
 		t.Fatal(problems)
 	}
@@ -346,7 +359,9 @@ func TestGroups(t *testing.T) {
 // The emulator's shortcut is expanded where the credentials are made.
 func TestDevelopmentStorage(t *testing.T) {
 	t.Parallel()
-	c, err := config.Load(config.Sources{Environ: []string{"AZURE_STORAGE_CONNECTION_STRING=UseDevelopmentStorage=true"}}, config.Queue)
+	c, err := config.Load(config.Sources{
+		Environ: []string{"AZURE_STORAGE_CONNECTION_STRING=UseDevelopmentStorage=true"},
+	}, config.Queue)
 	if err != nil || c.Azure.ConnectionString.Reveal() != "UseDevelopmentStorage=true" {
 		t.Errorf("got %v, %v", c.Azure, err)
 	}
@@ -354,12 +369,16 @@ func TestDevelopmentStorage(t *testing.T) {
 
 func TestPII(t *testing.T) {
 	t.Parallel()
-	c, problems := load(t, minimal("PII_MODE=Redact", "PII_KINDS=email, Person,EMAIL", "PII_DETECTOR_URL=http://localhost:5002/",
+	c, problems := load(t, minimal("PII_MODE=Redact", "PII_KINDS=email, Person,EMAIL",
+		"PII_DETECTOR_URL=http://localhost:5002/",
 		"PII_DETECTOR_LANGUAGES=de,EN", "WEBHOOK_SECRET="), nil, nil)
 	if problems != nil {
 		t.Fatal(problems)
 	}
-	want := config.PII{Mode: config.PIIRedact, Kinds: []string{"EMAIL", "PERSON"}, DetectorURL: "http://localhost:5002", DetectorLanguages: []string{"de", "en"}}
+	want := config.PII{
+		Mode: config.PIIRedact, Kinds: []string{"EMAIL", "PERSON"}, DetectorURL: "http://localhost:5002",
+		DetectorLanguages: []string{"de", "en"},
+	}
 	if !reflect.DeepEqual(c.PII, want) {
 		t.Errorf("got %+v", c.PII)
 	}

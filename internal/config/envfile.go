@@ -68,7 +68,8 @@ CLIENT_ID is left out of a tenant's file: the name of the instance decides, and 
 		if s.Secret {
 			secret = " A secret."
 		}
-		fmt.Fprintf(&b, "**%s**\n:   %s. Default: %s.%s\n\n", s.Name, markdownText(sentence(s.Help)), markdownText(def), secret)
+		fmt.Fprintf(&b, "**%s**\n:   %s. Default: %s.%s\n\n", s.Name, markdownText(sentence(s.Help)), markdownText(def),
+			secret)
 	}
 	b.WriteString(`# FILES
 

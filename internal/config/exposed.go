@@ -15,7 +15,8 @@ func (l *loader) checkAllowed() {
 	const name = "WEBHOOK_ALLOW_CIDRS"
 	for _, network := range l.cfg.Webhook.AllowCIDRs {
 		if network.Bits() == 0 {
-			l.warn(name, network.String()+" is every address: a webhook may call this machine, its network and the cloud's metadata service",
+			l.warn(name, network.String()+
+				" is every address: a webhook may call this machine, its network and the cloud's metadata service",
 				"list the receivers' networks alone")
 			continue
 		}
@@ -26,7 +27,8 @@ func (l *loader) checkAllowed() {
 			}
 		}
 		if len(within) > 0 {
-			l.warn(name, network.String()+" includes "+strings.Join(within, ", ")+", where a cloud gives its machines' credentials and settings",
+			l.warn(name, network.String()+" includes "+strings.Join(within, ", ")+
+				", where a cloud gives its machines' credentials and settings",
 				"list smaller networks that leave them out")
 		}
 	}
@@ -35,6 +37,7 @@ func (l *loader) checkAllowed() {
 // checkPlainModel warns of a model's service that is asked over the network without encryption.
 func (l *loader) checkPlainModel(setting, address string, key bool) {
 	if u, err := url.Parse(address); err == nil && key && u.Scheme == "http" && !loopback(u.Hostname()) {
-		l.warn(setting, "texts and the key travel unencrypted over http", "use https, unless the network between them is trusted")
+		l.warn(setting, "texts and the key travel unencrypted over http",
+			"use https, unless the network between them is trusted")
 	}
 }

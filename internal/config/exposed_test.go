@@ -18,8 +18,10 @@ func TestExposed(t *testing.T) {
 		{"WEBHOOK_ALLOW_CIDRS=128.0.0.0/1", "WEBHOOK_ALLOW_CIDRS", "169.254.169.254, 168.63.129.16"},
 		{"WEBHOOK_ALLOW_CIDRS=100.64.0.0/10", "WEBHOOK_ALLOW_CIDRS", "100.100.100.200"},
 		{"WEBHOOK_ALLOW_CIDRS=10.0.0.0/8, 192.168.0.0/16 fd12::/16,127.0.0.0/8", "", ""},
-		{"LLM_PROVIDER=openai|OPENAI_API_KEY=k|OPENAI_BASE_URL=http://10.0.0.5:8000/v1", "OPENAI_BASE_URL", "unencrypted"},
-		{"LLM_PROVIDER=openai|OPENAI_API_KEY=k|OPENAI_BASE_URL=http://model.example/v1", "OPENAI_BASE_URL", "unencrypted"},
+		{"LLM_PROVIDER=openai|OPENAI_API_KEY=k|OPENAI_BASE_URL=http://10.0.0.5:8000/v1", "OPENAI_BASE_URL",
+			"unencrypted"},
+		{"LLM_PROVIDER=openai|OPENAI_API_KEY=k|OPENAI_BASE_URL=http://model.example/v1", "OPENAI_BASE_URL",
+			"unencrypted"},
 		{"LLM_PROVIDER=openai|OPENAI_API_KEY=k|OPENAI_BASE_URL=http://127.0.0.1:8000/v1", "", ""},
 		{"LLM_PROVIDER=openai|OPENAI_API_KEY=k|OPENAI_BASE_URL=http://localhost:8000/v1", "", ""},
 		{"LLM_PROVIDER=openai|OPENAI_API_KEY=k|OPENAI_BASE_URL=https://model.example/v1", "", ""},
@@ -31,7 +33,8 @@ func TestExposed(t *testing.T) {
 			warned = append(warned, w.Name+": "+w.Problem)
 		}
 		got := strings.Join(warned, "; ")
-		if len(problems) > 0 || (c.name == "") != (got == "") || !strings.HasPrefix(got, c.name) || !strings.Contains(got, c.says) {
+		if len(problems) > 0 || (c.name == "") != (got == "") || !strings.HasPrefix(got, c.name) ||
+			!strings.Contains(got, c.says) {
 			t.Errorf("%s: %v, warned of %q, want %s with %q", c.env, problems, got, c.name, c.says)
 		}
 	}

@@ -149,7 +149,8 @@ func fromFile(b []byte, err error, origin string) (resolved, *fault) {
 			reason = "may not be read by this user"
 		}
 		return resolved{origin: origin, given: true}, &fault{
-			"the file that " + origin + " names " + reason, "mend the path or its permissions, or leave " + origin + " out",
+			"the file that " + origin + " names " + reason, "mend the path or its permissions, or leave " + origin +
+				" out",
 		}
 	case found.text == "":
 		return found, &fault{"the file is empty", "write the value into it, or remove it"}

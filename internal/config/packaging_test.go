@@ -24,7 +24,8 @@ func TestKubernetesSettings(t *testing.T) {
 		known[s.Name] = s
 	}
 	values := map[string]string{ // in place of what is to be changed
-		"AZURE_STORAGE_CONNECTION_STRING": "UseDevelopmentStorage=true", "SUPABASE_KEY": "sb_secret_x", "SUPABASE_ANON_KEY": "sb_publishable_x", "OPENAI_API_KEY": "x",
+		"AZURE_STORAGE_CONNECTION_STRING": "UseDevelopmentStorage=true", "SUPABASE_KEY": "sb_secret_x",
+		"SUPABASE_ANON_KEY": "sb_publishable_x", "OPENAI_API_KEY": "x",
 		"WEBHOOK_SECRET": "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz", "HTTP_TOKEN": "0123456789abcdef0123456789abcdef",
 	}
 	var env []string
@@ -94,7 +95,8 @@ func TestDockerfile(t *testing.T) {
 			t.Errorf("FROM %s: an image is named with its digest, so that it is the one that was looked at", image)
 		}
 	}
-	if !strings.HasPrefix(last("FROM"), "debian:bookworm-slim@") || last("USER") != "65532:65532" || last("ENTRYPOINT") != `["/usr/bin/async-worker"]` {
+	if !strings.HasPrefix(last("FROM"), "debian:bookworm-slim@") || last("USER") != "65532:65532" ||
+		last("ENTRYPOINT") != `["/usr/bin/async-worker"]` {
 		t.Errorf("FROM %s, USER %s, ENTRYPOINT %s", last("FROM"), last("USER"), last("ENTRYPOINT"))
 	}
 	for _, debianPackage := range []string{"ca-certificates", "poppler-utils", "tesseract-ocr", "tesseract-ocr-eng"} {

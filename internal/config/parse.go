@@ -88,7 +88,9 @@ const day = 24 * time.Hour
 
 // duration reads a whole number of units.
 func duration(field func(*Config) *time.Duration, unit time.Duration, lo, hi int64) parser {
-	name := map[time.Duration]string{day: "days", time.Hour: "hours", time.Second: "seconds", time.Millisecond: "milliseconds"}[unit]
+	name := map[time.Duration]string{
+		day: "days", time.Hour: "hours", time.Second: "seconds", time.Millisecond: "milliseconds",
+	}[unit]
 	return func(c *Config, s string) *fault {
 		n, f := number(s, lo, hi, name)
 		if f == nil {
@@ -228,7 +230,8 @@ func bearerToken(c *Config, s string) *fault {
 
 // connectionString checks what both SDK clients ask of it, without ever repeating a part of it.
 func connectionString(c *Config, s string) *fault {
-	remedy := "copy it whole from the storage account's page \"Access keys\" (DefaultEndpointsProtocol=…;AccountName=…;AccountKey=…)"
+	remedy := "copy it whole from the storage account's page \"Access keys\" " +
+		"(DefaultEndpointsProtocol=…;AccountName=…;AccountKey=…)"
 	parts := map[string]string{}
 	for part := range strings.SplitSeq(strings.TrimRight(s, ";"), ";") {
 		key, value, ok := strings.Cut(part, "=")
@@ -258,7 +261,8 @@ func connectionString(c *Config, s string) *fault {
 
 // databaseURL checks the form only: the driver has the last word. The text is never repeated.
 func databaseURL(c *Config, s string) *fault {
-	remedy := "set it to postgresql://USER:PASSWORD@HOST:5432/DATABASE (special characters of the password percent-encoded)"
+	remedy := "set it to postgresql://USER:PASSWORD@HOST:5432/DATABASE (special characters of the password " +
+		"percent-encoded)"
 	if strings.Contains(s, "://") {
 		u, err := url.Parse(s)
 		switch {

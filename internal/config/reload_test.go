@@ -12,7 +12,8 @@ import (
 
 func environ(more ...string) config.Sources {
 	return config.Sources{ReadFile: os.ReadFile, Environ: append([]string{
-		"CLIENT_ID=acme", "AZURE_STORAGE_ACCOUNT=acme", "SUPABASE_URL=https://p.supabase.co", "SUPABASE_KEY=k1", "LLM_PROVIDER=offline",
+		"CLIENT_ID=acme", "AZURE_STORAGE_ACCOUNT=acme", "SUPABASE_URL=https://p.supabase.co", "SUPABASE_KEY=k1",
+		"LLM_PROVIDER=offline",
 	}, more...)}
 }
 
@@ -23,23 +24,27 @@ func TestReload(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	next, changes, err := config.Reload(environ("WORKER_CONCURRENCY=7", "WORKER_LEASE_TTL_SEC=90", "DRAIN_MAX_SEC=5", "SUPABASE_KEY=k2", "EXTRACTOR=docling", "DOCLING_URL=http://d:5001"), config.All, old)
+	next, changes, err := config.Reload(environ("WORKER_CONCURRENCY=7", "WORKER_LEASE_TTL_SEC=90", "DRAIN_MAX_SEC=5",
+		"SUPABASE_KEY=k2", "EXTRACTOR=docling", "DOCLING_URL=http://d:5001"), config.All, old)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"DOCLING_URL", "EXTRACTOR", "WORKER_CONCURRENCY", "DRAIN_MAX_SEC"}; !slices.Equal(changes.Live, want) {
+	if want := []string{"DOCLING_URL", "EXTRACTOR", "WORKER_CONCURRENCY", "DRAIN_MAX_SEC"}; !slices.Equal(changes.Live,
+		want) {
 		t.Errorf("in force now: %v, want %v", changes.Live, want)
 	}
 	if want := []string{"SUPABASE_KEY", "WORKER_LEASE_TTL_SEC"}; !slices.Equal(changes.Restart, want) {
 		t.Errorf("takes a restart: %v, want %v", changes.Restart, want)
 	}
-	if next.Concurrency != 7 || next.DrainMax != 5*time.Second || next.LeaseTTL != 30*time.Second || next.Supabase.Key.Reveal() != "k1" || !next.Supabase.TenantKey ||
+	if next.Concurrency != 7 || next.DrainMax != 5*time.Second || next.LeaseTTL != 30*time.Second ||
+		next.Supabase.Key.Reveal() != "k1" || !next.Supabase.TenantKey ||
 		next.Docling.URL != "http://d:5001" || next.Azure.Container != "acme-documents" {
 		t.Errorf("the settings are %+v", next)
 	}
 	// What takes a restart is named again at the next reload; the rest is as it was.
 	_, changes, err = config.Reload(environ("WORKER_LEASE_TTL_SEC=90"), config.All, next)
-	if want := []string{"WORKER_LEASE_TTL_SEC"}; err != nil || !slices.Equal(changes.Restart, want) || len(changes.Live) != 4 {
+	if want := []string{"WORKER_LEASE_TTL_SEC"}; err != nil || !slices.Equal(changes.Restart, want) ||
+		len(changes.Live) != 4 {
 		t.Errorf("got %+v, %v", changes, err)
 	}
 }
@@ -71,11 +76,15 @@ func TestReloadRefuses(t *testing.T) {
 // Of an environment only what says something about settings is handed on.
 func TestEnviron(t *testing.T) {
 	t.Parallel()
-	got := config.Environ([]string{"PATH=/bin", "CLIENT_ID=a", "SUPABASE_KEY_FILE=/x", "CREDENTIALS_DIRECTORY=/c", "OTHER_SECRET=s"})
+	got := config.Environ([]string{
+		"PATH=/bin", "CLIENT_ID=a", "SUPABASE_KEY_FILE=/x", "CREDENTIALS_DIRECTORY=/c", "OTHER_SECRET=s",
+	})
 	if want := []string{"CLIENT_ID=a", "SUPABASE_KEY_FILE=/x"}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	got = config.Overlay([]string{"PATH=/bin", "CLIENT_ID=a", "LOG_LEVEL=debug", "CREDENTIALS_DIRECTORY=/c"}, []string{"CLIENT_ID=b", "PATH=/evil"})
+	got = config.Overlay([]string{
+		"PATH=/bin", "CLIENT_ID=a", "LOG_LEVEL=debug", "CREDENTIALS_DIRECTORY=/c",
+	}, []string{"CLIENT_ID=b", "PATH=/evil"})
 	if want := []string{"PATH=/bin", "CREDENTIALS_DIRECTORY=/c", "CLIENT_ID=b"}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}

@@ -58,8 +58,10 @@ func TestNoSecretInMessages(t *testing.T) {
 	t.Parallel()
 	const core = "S3cr3tCoreNobodyMaySee"
 	shapes := []string{
-		core, "whsec_" + core, "postgres://user:" + core + "@host:99999/db", "postgres://user:" + core + "@host/db?x=%zz", "host=h password=" + core,
-		"AccountName=a;AccountKey=" + core + "!", "AccountName=a;AccountKey=" + core + "AA==", "https://user:" + core + "@host", "sb_publishable_" + core,
+		core, "whsec_" + core, "postgres://user:" + core + "@host:99999/db",
+		"postgres://user:" + core + "@host/db?x=%zz", "host=h password=" + core,
+		"AccountName=a;AccountKey=" + core + "!", "AccountName=a;AccountKey=" + core + "AA==",
+		"https://user:" + core + "@host", "sb_publishable_" + core,
 		"eyJh." + core + ".x", "https://host/?key=" + core, core + ";x", "x\n" + core + "=",
 	}
 	rapid.Check(t, func(t *rapid.T) {

@@ -50,7 +50,8 @@ func (s Setting) Flag() string {
 // Subjects are what settings are about, in the order in which people look for them.
 func Subjects() []string {
 	return []string{
-		subjectTenant, subjectStorage, subjectDatabase, subjectModels, subjectDocuments, subjectPII, subjectWork, subjectWebhooks, subjectHealth, subjectLog,
+		subjectTenant, subjectStorage, subjectDatabase, subjectModels, subjectDocuments, subjectPII, subjectWork,
+		subjectWebhooks, subjectHealth, subjectLog,
 	}
 }
 

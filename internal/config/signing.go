@@ -16,7 +16,8 @@ func SigningSecret(src Sources, least int) (Secret, error) {
 	case found.text == "":
 		f = &fault{
 			"is needed to sign a key, and is not set",
-			"take it from the project's settings (Supabase: JWT Keys, legacy JWT secret), and set it for this command only, or put it into a file and set " + SigningName + "_FILE",
+			"take it from the project's settings (Supabase: JWT Keys, legacy JWT secret), and set it for this " +
+				"command only, or put it into a file and set " + SigningName + "_FILE",
 		}
 	case len(found.text) < least:
 		f = &fault{

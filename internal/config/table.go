@@ -25,11 +25,13 @@ func services() []Setting {
 		},
 		{
 			Name: "QUEUE_BACKEND", Default: QueueAzure, Groups: Queue,
-			Help:  "the kind of queue",
-			parse: oneOf(func(c *Config) *string { return &c.QueueBackend }, []string{QueueAzure}, []string{"nats", "postgres"}),
+			Help: "the kind of queue",
+			parse: oneOf(func(c *Config) *string { return &c.QueueBackend }, []string{QueueAzure},
+				[]string{"nats", "postgres"}),
 		},
 		{
-			Name: "AZURE_STORAGE_CONNECTION_STRING", Shown: "none; this or AZURE_STORAGE_ACCOUNT is required", Secret: true, Groups: Queue | Blob,
+			Name: "AZURE_STORAGE_CONNECTION_STRING", Shown: "none; this or AZURE_STORAGE_ACCOUNT is required",
+			Secret: true, Groups: Queue | Blob,
 			Help:  "the storage account with the queues and the container",
 			parse: connectionString,
 		},
@@ -65,7 +67,8 @@ func services() []Setting {
 		},
 		{
 			Name: "SUPABASE_ANON_KEY", Secret: true, Groups: Store,
-			Help:  "the project's anon or publishable key, which Supabase's gateway wants beside a SUPABASE_KEY that you signed yourself",
+			Help: "the project's anon or publishable key, which Supabase's gateway wants beside a SUPABASE_KEY " +
+				"that you signed yourself",
 			parse: secret(func(c *Config) *Secret { return &c.Supabase.AnonKey }),
 		},
 		{
@@ -114,12 +117,14 @@ func models() []Setting {
 		},
 		{
 			Name: "OPENAI_CHAT_CONTEXT", Default: "0", Unit: "tokens", Groups: Models, Live: true,
-			Help:  "how much fits into the context of OPENAI_CHAT_MODEL, question and answer together, 2048 to 10000000; 0: what OpenAI's model of that name has, else 128000",
+			Help: "how much fits into the context of OPENAI_CHAT_MODEL, question and answer together, 2048 to " +
+				"10000000; 0: what OpenAI's model of that name has, else 128000",
 			parse: zeroOr(func(c *Config) *int { return &c.OpenAI.ChatContext }, 2048, 10_000_000),
 		},
 		{
 			Name: "MAX_TASK_TOKENS", Default: "500000", Unit: "tokens", Groups: Models, Live: true,
-			Help:  "a ceiling on what one task may use of the chat model, questions and answers together, 1000 to 1000000000",
+			Help: "a ceiling on what one task may use of the chat model, questions and answers together, 1000 to " +
+				"1000000000",
 			parse: integer(func(c *Config) *int { return &c.MaxTaskTokens }, 1000, 1_000_000_000),
 		},
 		{
@@ -129,13 +134,15 @@ func models() []Setting {
 		},
 		{
 			Name: "MODEL_CONCURRENCY", Default: "8", Unit: "requests", Groups: Models, Live: true,
-			Help:  "how many requests to one account of a model service are in flight at a time, 2 to 256; a quarter is kept for chat, and a quarter for embeddings",
+			Help: "how many requests to one account of a model service are in flight at a time, 2 to 256; a " +
+				"quarter is kept for chat, and a quarter for embeddings",
 			parse: integer(func(c *Config) *int { return &c.ModelConcurrency }, 2, 256),
 		},
 		{
 			Name: "AZURE_OPENAI_ENDPOINT", Groups: Models, Live: true,
-			Help:  "an Azure OpenAI resource, used instead of OPENAI_* when set",
-			parse: address(func(c *Config) *string { return &c.AzureOpenAI.Endpoint }, "https://RESOURCE.openai.azure.com"),
+			Help: "an Azure OpenAI resource, used instead of OPENAI_* when set",
+			parse: address(func(c *Config) *string { return &c.AzureOpenAI.Endpoint },
+				"https://RESOURCE.openai.azure.com"),
 		},
 		{
 			Name: "AZURE_OPENAI_API_KEY", Secret: true, Groups: Models, Live: true,
@@ -176,19 +183,22 @@ func documents() []Setting {
 		},
 		{
 			Name: "OCR_ENGINE", Default: OCRTesseract, Groups: Extract, Live: true,
-			Help: "what reads pictures of text: tesseract, openai (a model that sees, behind an OpenAI-compatible endpoint), or docling (DOCLING_URL)",
+			Help: "what reads pictures of text: tesseract, openai (a model that sees, behind an OpenAI-compatible " +
+				"endpoint), or docling (DOCLING_URL)",
 			parse: oneOf(func(c *Config) *string { return &c.OCREngine },
 				[]string{OCRTesseract, OCROpenAI, OCRDocling}, nil),
 		},
 		{
 			Name: "OCR_MODEL", Shown: "OPENAI_CHAT_MODEL", Groups: Extract, Live: true,
-			Help: "the model for OCR_ENGINE=openai, e.g. gpt-4o, allenai/olmOCR-2-7B-1025-FP8; on Azure OpenAI the deployment's name",
+			Help: "the model for OCR_ENGINE=openai, e.g. gpt-4o, allenai/olmOCR-2-7B-1025-FP8; on Azure OpenAI the " +
+				"deployment's name",
 			parse: pattern(func(c *Config) *string { return &c.OCR.Model }, modelPattern,
 				"use the model's or deployment's name alone"),
 		},
 		{
 			Name: "OCR_BASE_URL", Shown: "the service of OPENAI_* or AZURE_OPENAI_*", Groups: Extract, Live: true,
-			Help:  "another service for OCR_ENGINE=openai, such as a vLLM server of one's own; no other key than OCR_API_KEY goes there",
+			Help: "another service for OCR_ENGINE=openai, such as a vLLM server of one's own; no other key than " +
+				"OCR_API_KEY goes there",
 			parse: address(func(c *Config) *string { return &c.OCR.BaseURL }, "http://vllm:8000/v1"),
 		},
 		{
@@ -198,22 +208,27 @@ func documents() []Setting {
 		},
 		{
 			Name: "OCR_CONCURRENCY", Default: "0", Unit: "pages", Groups: Extract, Live: true,
-			Help:  "how many pages are read by OCR at a time, over all tasks, 1 to 64; 0: as many as there are processors, and 4 by a service",
+			Help: "how many pages are read by OCR at a time, over all tasks, 1 to 64; 0: as many as there are " +
+				"processors, and 4 by a service",
 			parse: integer(func(c *Config) *int { return &c.OCR.Concurrency }, 0, 64),
 		},
 		{
 			Name: "PARSER_MEMORY_MB", Default: "768", Unit: "MiB", Groups: Extract | Worker,
-			Help:  "the memory that poppler, tesseract and the decoding of images take together, over all tasks, 384 to 1048576; a page that needs more than two thirds of it is not read. The worker's own comes on top, mostly under 200",
+			Help: "the memory that poppler, tesseract and the decoding of images take together, over all tasks, " +
+				"384 to 1048576; a page that needs more than two thirds of it is not read. The worker's own comes " +
+				"on top, mostly under 200",
 			parse: mebibytes(func(c *Config) *int64 { return &c.ParserMemory }, 384, 1<<20),
 		},
 		{
 			Name: "PII_MODE", Default: PIIOff, Groups: Worker, Live: true,
-			Help:  "what is done about personal data before text goes to the model and into the index: off, tag (count it) or redact (replace it by its kind, e.g. [EMAIL])",
+			Help: "what is done about personal data before text goes to the model and into the index: off, tag " +
+				"(count it) or redact (replace it by its kind, e.g. [EMAIL])",
 			parse: oneOf(func(c *Config) *string { return &c.PII.Mode }, []string{PIIOff, PIITag, PIIRedact}, nil),
 		},
 		{
 			Name: "PII_KINDS", Shown: "all that identify a person", Groups: Worker, Live: true,
-			Help: "the kinds of personal data that count, separated by commas: EMAIL, PHONE, IBAN, CREDIT_CARD, IP_ADDRESS, NATIONAL_ID, and what PII_DETECTOR_URL finds besides, e.g. PERSON",
+			Help: "the kinds of personal data that count, separated by commas: EMAIL, PHONE, IBAN, CREDIT_CARD, " +
+				"IP_ADDRESS, NATIONAL_ID, and what PII_DETECTOR_URL finds besides, e.g. PERSON",
 			parse: list(func(c *Config) *[]string { return &c.PII.Kinds }, `^[A-Z][A-Z0-9_]{0,63}$`, strings.ToUpper,
 				"use kinds such as EMAIL,PHONE,PERSON"),
 		},
@@ -224,7 +239,8 @@ func documents() []Setting {
 		},
 		{
 			Name: "PII_DETECTOR_LANGUAGES", Default: "en", Groups: Worker, Live: true,
-			Help: "the languages that PII_DETECTOR_URL is set up for (ISO 639-1), separated by commas; text in another is sent as the first",
+			Help: "the languages that PII_DETECTOR_URL is set up for (ISO 639-1), separated by commas; text in " +
+				"another is sent as the first",
 			parse: list(func(c *Config) *[]string { return &c.PII.DetectorLanguages }, `^[a-z]{2,3}$`, strings.ToLower,
 				"use languages such as en,de"),
 		},
@@ -270,12 +286,14 @@ func worker() []Setting {
 		},
 		{
 			Name: "WAIT_MAX_HOURS", Default: "72", Unit: "h", Groups: Worker, Live: true,
-			Help:  "how long a task waits for services that are down, without an attempt, until it fails as wait_exceeded, 1 to 8760",
+			Help: "how long a task waits for services that are down, without an attempt, until it fails as " +
+				"wait_exceeded, 1 to 8760",
 			parse: duration(func(c *Config) *time.Duration { return &c.WaitMax }, time.Hour, 1, 8760),
 		},
 		{
 			Name: "WAIT_MAX_RELEASES", Default: "1000", Groups: Worker, Live: true,
-			Help:  "how often a task runs without that attempt being counted, as a service went down, until it fails as wait_exceeded, 1 to 100000",
+			Help: "how often a task runs without that attempt being counted, as a service went down, until it " +
+				"fails as wait_exceeded, 1 to 100000",
 			parse: integer(func(c *Config) *int { return &c.WaitMaxReleases }, 1, 100_000),
 		},
 		{
@@ -295,12 +313,14 @@ func worker() []Setting {
 		},
 		{
 			Name: "START_MAX_SEC", Default: "240", Unit: "s", Groups: Worker,
-			Help:  "how long a start waits for a database or a storage account that does not answer, 0 to 3600; 0: it ends at once",
+			Help: "how long a start waits for a database or a storage account that does not answer, 0 to 3600; 0: " +
+				"it ends at once",
 			parse: duration(func(c *Config) *time.Duration { return &c.StartMax }, time.Second, 0, 3600),
 		},
 		{
 			Name: "VERSION_KEEP_DAYS", Default: "30", Unit: "days", Groups: Worker,
-			Help:  "how long it is kept on record that a version of a document was replaced, 0 to 3650; its chunks go at once",
+			Help: "how long it is kept on record that a version of a document was replaced, 0 to 3650; its chunks " +
+				"go at once",
 			parse: duration(func(c *Config) *time.Duration { return &c.VersionKeep }, day, 0, 3650),
 		},
 	}
@@ -320,17 +340,20 @@ func outside() []Setting {
 		},
 		{
 			Name: "HTTP_ADDR", Groups: HTTP,
-			Help:  "a TCP address for health and metrics, beside the socket under systemd (docs/observability.md); any but a loopback address needs HTTP_TOKEN",
+			Help: "a TCP address for health and metrics, beside the socket under systemd (docs/observability.md); " +
+				"any but a loopback address needs HTTP_TOKEN",
 			parse: hostPort(func(c *Config) *string { return &c.HTTPAddr }),
 		},
 		{
 			Name: "HTTP_TOKEN", Secret: true, Groups: HTTP,
-			Help:  "what requests to HTTP_ADDR have to bear (Authorization: Bearer …), but for /livez and /readyz without ?verbose; unset: loopback alone",
+			Help: "what requests to HTTP_ADDR have to bear (Authorization: Bearer …), but for /livez and /readyz " +
+				"without ?verbose; unset: loopback alone",
 			parse: bearerToken,
 		},
 		{
 			Name: "OTEL_EXPORTER_OTLP_ENDPOINT", Groups: Worker,
-			Help:  "an OpenTelemetry collector (OTLP over HTTP) that spans of the tasks are sent to (docs/tracing.md); unset: none are made",
+			Help: "an OpenTelemetry collector (OTLP over HTTP) that spans of the tasks are sent to " +
+				"(docs/tracing.md); unset: none are made",
 			parse: address(func(c *Config) *string { return &c.Tracing.Endpoint }, "http://localhost:4318"),
 		},
 		{

@@ -16,7 +16,8 @@ func TestVulncheckWithoutADatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	fake := filepath.Join(t.TempDir(), "govulncheck")
-	script := "#!/bin/sh\necho 'govulncheck: fetching vulnerabilities: Get \"https://vuln.go.dev/index/db.json.gz\": dial tcp: lookup vuln.go.dev: no such host'\nexit 1\n"
+	script := "#!/bin/sh\necho 'govulncheck: fetching vulnerabilities: Get " +
+		"\"https://vuln.go.dev/index/db.json.gz\": dial tcp: lookup vuln.go.dev: no such host'\nexit 1\n"
 	if err := os.WriteFile(fake, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,8 @@ const hostile = "a <b> & \"c\" --> \x01 *d*\f"
 
 func head() derived.Head {
 	return derived.Head{
-		Filename: `in/"scan" <1>.pdf`, SourceFormat: "pdf", Engine: "tesseract", Version: "5.3.0", Languages: []string{"eng", "deu"},
+		Filename: `in/"scan" <1>.pdf`, SourceFormat: "pdf", Engine: "tesseract", Version: "5.3.0",
+		Languages: []string{"eng", "deu"},
 		Abilities: ocr.Abilities{Boxes: true, Confidence: true},
 	}
 }
@@ -34,11 +35,19 @@ func write(t *testing.T, f derived.Format) string {
 		{Text: hostile, Confidence: 0.5, Box: ocr.Box{Left: 0.25, Top: 0.1, Right: 0.5, Bottom: 0.15}},
 	}, {{Text: "below", Confidence: 1, Box: ocr.Box{Left: 0.1, Top: 0.2, Right: 0.2, Bottom: 0.25}}}}
 	box := extract.Box(words.Box())
-	table := &extract.Table{Headers: 1, Rows: [][]extract.Cell{{{Text: "h"}, {Text: "i\nj"}}, {{Text: "1"}, {Text: "2"}}}}
-	more := &extract.Table{Headers: 1, Continued: true, Rows: [][]extract.Cell{{{Text: "h"}, {Text: "i\nj"}}, {{Text: "3"}, {Text: "4"}}}}
+	table := &extract.Table{
+		Headers: 1, Rows: [][]extract.Cell{{{Text: "h"}, {Text: "i\nj"}}, {{Text: "1"}, {Text: "2"}}},
+	}
+	more := &extract.Table{
+		Headers: 1, Continued: true, Rows: [][]extract.Cell{{{Text: "h"}, {Text: "i\nj"}}, {{Text: "3"}, {Text: "4"}}},
+	}
 	for _, err := range []error{
 		w.Page(derived.Page{Number: 1, Width: 1000, Height: 2000, DPI: 300, Turned: 90, Confidence: 0.8, Letters: 9}),
-		w.Block(derived.Block{Block: extract.Block{Kind: extract.Paragraph, Text: "Two " + hostile + " below", Page: 1, Box: &box}, Words: words}),
+		w.Block(derived.Block{
+			Block: extract.Block{
+				Kind: extract.Paragraph, Text: "Two " + hostile + " below", Page: 1, Box: &box,
+			}, Words: words,
+		}),
 		w.Page(derived.Page{Number: 2, Unread: "it broke --> off"}),
 		w.Page(derived.Page{Number: 3, Width: 10, Height: 10}),
 		w.Block(derived.Block{Block: extract.Block{Kind: extract.Heading, Level: 2, Text: "Ducks"}}),
@@ -66,7 +75,9 @@ func TestMarkdown(t *testing.T) {
 	t.Parallel()
 	got := write(t, derived.Markdown)
 	for _, want := range []string{
-		"<!-- page 1 -->\n\nTwo a &lt;b> &amp;", "\n\n<!-- page 2 unread: it broke - - off -->\n\n<!-- page 3 -->\n\n## Ducks\n\n| h | i j |\n| - | - |\n| 1 | 2 |\n| 3 | 4 |\n\n<!-- page 4 -->\n",
+		"<!-- page 1 -->\n\nTwo a &lt;b> &amp;",
+		"\n\n<!-- page 2 unread: it broke - - off -->\n\n<!-- page 3 -->\n\n## Ducks\n\n| h | i j |\n| - | - |\n| 1 " +
+			"| 2 |\n| 3 | 4 |\n\n<!-- page 4 -->\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in %q", want, got)
@@ -108,18 +119,23 @@ func TestJSON(t *testing.T) {
 		t.Error("more than one value")
 	}
 	first, third := doc.Pages[0], doc.Pages[2]
-	if doc.SchemaVersion != 1 || doc.Filename != head().Filename || len(doc.Languages) != 2 || doc.PageCount != 4 || doc.MeanConfidence != 0.8 || doc.UnreadPages[0] != 2 ||
-		len(doc.Pages) != 4 || first.Rotation != 90 || *first.Confidence != 0.8 || doc.Pages[1].Unread == "" || doc.Pages[1].Confidence != nil || len(doc.Pages[3].Blocks) != 0 {
+	if doc.SchemaVersion != 1 || doc.Filename != head().Filename || len(doc.Languages) != 2 || doc.PageCount != 4 ||
+		doc.MeanConfidence != 0.8 || doc.UnreadPages[0] != 2 ||
+		len(doc.Pages) != 4 || first.Rotation != 90 || *first.Confidence != 0.8 || doc.Pages[1].Unread == "" ||
+		doc.Pages[1].Confidence != nil || len(doc.Pages[3].Blocks) != 0 {
 		t.Errorf("%+v", doc)
 	}
-	if b := first.Blocks[0]; len(b.Lines) != 2 || b.Lines[0].Words[1].Text != hostile || b.Box.Right != 0.5 || *b.Confidence >= 0.9 {
+	if b := first.Blocks[0]; len(b.Lines) != 2 || b.Lines[0].Words[1].Text != hostile || b.Box.Right != 0.5 ||
+		*b.Confidence >= 0.9 {
 		t.Errorf("%+v", b)
 	}
-	if len(third.Blocks) != 3 || third.Blocks[0].Type != "heading" || third.Blocks[1].Table.Rows[1][1].Text != "2" || third.Blocks[0].Confidence != nil {
+	if len(third.Blocks) != 3 || third.Blocks[0].Type != "heading" || third.Blocks[1].Table.Rows[1][1].Text != "2" ||
+		third.Blocks[0].Confidence != nil {
 		t.Errorf("%+v", third)
 	}
 	var empty bytes.Buffer
-	if err := derived.NewWriter(&empty, derived.JSON, head()).Close(derived.Tail{}); err != nil || !json.Valid(empty.Bytes()) || !strings.Contains(empty.String(), `"unread_pages":[]`) {
+	if err := derived.NewWriter(&empty, derived.JSON, head()).Close(derived.Tail{}); err != nil ||
+		!json.Valid(empty.Bytes()) || !strings.Contains(empty.String(), `"unread_pages":[]`) {
 		t.Errorf("%s %v", empty.String(), err)
 	}
 }

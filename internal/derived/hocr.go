@@ -52,7 +52,8 @@ func (w *hocrWriter) begin() {
 	}
 	languages := ""
 	if len(w.head.Languages) > 0 {
-		languages = fmt.Sprintf("  <meta name=\"ocr-langs\" content=%q/>\n", escape(strings.Join(w.head.Languages, " ")))
+		languages = fmt.Sprintf("  <meta name=\"ocr-langs\" content=%q/>\n",
+			escape(strings.Join(w.head.Languages, " ")))
 	}
 	w.out.put(fmt.Sprintf(hocrTop, escape(w.head.Filename), escape(strings.TrimSpace(w.head.Engine+" "+w.head.Version)),
 		strings.Join(capabilities, " "), languages))
@@ -71,7 +72,8 @@ func (w *hocrWriter) Page(p Page) error {
 	w.end()
 	w.page, w.ids = p, [4]int{}
 	w.pages++
-	title := fmt.Sprintf("image %q; bbox 0 0 %d %d; ppageno %d", strings.ReplaceAll(w.head.Filename, `"`, "'"), p.Width, p.Height, p.Number-1)
+	title := fmt.Sprintf("image %q; bbox 0 0 %d %d; ppageno %d", strings.ReplaceAll(w.head.Filename, `"`, "'"), p.Width,
+		p.Height, p.Number-1)
 	if p.DPI > 0 {
 		title += fmt.Sprintf("; scan_res %d %d", p.DPI, p.DPI)
 	}
@@ -98,7 +100,8 @@ func (w *hocrWriter) Block(b Block) error {
 	if !box.Known() && b.Box != nil {
 		box = ocr.Box(*b.Box)
 	}
-	w.out.put(`   <div class="ocr_carea"`, w.title(0, "block", box, ""), `><p class="ocr_par"`, w.title(1, "par", box, ""), ">\n")
+	w.out.put(`   <div class="ocr_carea"`, w.title(0, "block", box, ""), `><p class="ocr_par"`,
+		w.title(1, "par", box, ""), ">\n")
 	for _, line := range lines {
 		angle := ""
 		if w.page.Turned != 0 {
@@ -125,7 +128,8 @@ func (w *hocrWriter) words(line ocr.Line) {
 		if w.head.Abilities.Confidence {
 			confidence = fmt.Sprintf("x_wconf %.0f", 100*word.Confidence)
 		}
-		w.out.put(`<span class="ocrx_word"`, w.title(3, "word", word.Box, confidence), ">", escape(word.Text), "</span>")
+		w.out.put(`<span class="ocrx_word"`, w.title(3, "word", word.Box, confidence), ">", escape(word.Text),
+			"</span>")
 	}
 }
 
@@ -136,7 +140,8 @@ func (w *hocrWriter) title(level int, name string, box ocr.Box, more string) str
 	var properties []string
 	if box.Known() && w.page.Width > 0 {
 		x, y := float64(w.page.Width), float64(w.page.Height)
-		properties = append(properties, fmt.Sprintf("bbox %.0f %.0f %.0f %.0f", box.Left*x, box.Top*y, box.Right*x, box.Bottom*y))
+		properties = append(properties, fmt.Sprintf("bbox %.0f %.0f %.0f %.0f", box.Left*x, box.Top*y, box.Right*x,
+			box.Bottom*y))
 	}
 	if more != "" {
 		properties = append(properties, more)

@@ -52,7 +52,8 @@ func (d *dev) askAgent(ctx context.Context, t *app.Tenant, stamp string) error {
 	if len(a.Citations) == 0 || a.Citations[0].Filename == "" || a.Citations[0].Quote == "" {
 		return errors.New("the answer is to cite documents, and does not")
 	}
-	how := fmt.Sprintf("by %s in %d steps, %d + %d tokens, %d citations checked", a.Model, a.Steps, a.Prompt, a.Completion, len(a.Citations))
+	how := fmt.Sprintf("by %s in %d steps, %d + %d tokens, %d citations checked", a.Model, a.Steps, a.Prompt,
+		a.Completion, len(a.Citations))
 	if a.RetrievalOnly {
 		how = fmt.Sprintf("by %s, without a model: %d quotations of the documents", a.Model, len(a.Citations))
 	}

@@ -100,7 +100,8 @@ func TestEnvIsForTheShellAndItsOwner(t *testing.T) {
 	if info.Mode().Perm() != 0o600 {
 		t.Errorf("its mode is %o, want 600", info.Mode().Perm())
 	}
-	out, err := exec.CommandContext(t.Context(), "sh", "-c", `set -a; . "$1"; exec printenv SECRET`, "sh", h.envPath()).Output()
+	out, err := exec.CommandContext(t.Context(), "sh", "-c", `set -a; . "$1"; exec printenv SECRET`, "sh", h.envPath()).
+		Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +138,8 @@ func TestInstalledAfterTheLockFile(t *testing.T) {
 	dev := t.TempDir()
 	write := func(name string, at time.Time) {
 		path := filepath.Join(dev, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o644), os.Chtimes(path, at, at)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o644),
+			os.Chtimes(path, at, at)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -240,7 +242,8 @@ func TestAPartThatEndsEndsAll(t *testing.T) {
 	start("bad", "echo all is lost >&2; exit 3")
 	<-ctx.Done()
 	ended, ok := errors.AsType[*endedError](context.Cause(ctx))
-	if !ok || ended.name != "bad" || !strings.Contains(ended.Error(), "all is lost") || !strings.Contains(ended.Error(), ".dev/logs/bad.log") {
+	if !ok || ended.name != "bad" || !strings.Contains(ended.Error(), "all is lost") ||
+		!strings.Contains(ended.Error(), ".dev/logs/bad.log") {
 		t.Errorf("the cause is %v, want that bad ended, its log and its last words", context.Cause(ctx))
 	}
 	out := &bytes.Buffer{}

@@ -6,8 +6,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// follow waits for jobs. On a terminal their progress is redrawn, and nothing else may be printed meanwhile; in a log each
-// job is one line, its end.
+// follow waits for jobs. On a terminal their progress is redrawn, and nothing else may be printed meanwhile; in a log
+// each job is one line, its end.
 func (d *dev) follow(ctx context.Context, reader store.Reader, ids ...string) error {
 	if !d.Redraws {
 		return d.Follow(ctx, endings{reader}, ids)

@@ -51,7 +51,8 @@ func (h *home) takeLock() error {
 		if !errors.Is(err, syscall.EWOULDBLOCK) {
 			return fmt.Errorf("lock %s: %w", path, err)
 		}
-		return fmt.Errorf("a local stack is already running here (process %s): use it with the settings in %s, or stop it with Ctrl-C in its terminal",
+		return fmt.Errorf("a local stack is already running here (process %s): use it with the settings in %s, or "+
+			"stop it with Ctrl-C in its terminal",
 			strings.TrimSpace(string(holder)), h.rel(h.envPath()))
 	}
 	h.lock = f

@@ -19,7 +19,8 @@ const oldestNode = 20
 func checkNode(ctx context.Context) (string, error) {
 	out, err := exec.CommandContext(ctx, "node", "--version").Output()
 	if errors.Is(err, exec.ErrNotFound) {
-		return "", fmt.Errorf("node is not installed: the local stack needs Node.js %d or newer (apt install nodejs npm, or https://nodejs.org)", oldestNode)
+		return "", fmt.Errorf("node is not installed: the local stack needs Node.js %d or newer (apt install nodejs "+
+			"npm, or https://nodejs.org)", oldestNode)
 	}
 	if err != nil {
 		return "", fmt.Errorf("ask node for its version: %w", err)
@@ -27,7 +28,8 @@ func checkNode(ctx context.Context) (string, error) {
 	version := strings.TrimSpace(string(out))
 	major, _, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
 	if n, err := strconv.Atoi(major); err != nil || n < oldestNode {
-		return "", fmt.Errorf("node is %s: the local stack needs Node.js %d or newer (https://nodejs.org)", version, oldestNode)
+		return "", fmt.Errorf("node is %s: the local stack needs Node.js %d or newer (https://nodejs.org)", version,
+			oldestNode)
 	}
 	return version, nil
 }
@@ -36,7 +38,8 @@ func checkNode(ctx context.Context) (string, error) {
 func checkPoppler() error {
 	for _, name := range []string{"pdfinfo", "pdftotext", "pdftohtml"} {
 		if _, err := exec.LookPath(name); err != nil {
-			return fmt.Errorf("%s is not installed, and PDF documents can't be read without it: apt install poppler-utils (make run does so as root)", name)
+			return fmt.Errorf("%s is not installed, and PDF documents can't be read without it: apt install "+
+				"poppler-utils (make run does so as root)", name)
 		}
 	}
 	return nil
@@ -82,7 +85,8 @@ func (d *dev) install(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return fmt.Errorf("npm ci was stopped: %w", context.Cause(ctx))
 		}
-		return fmt.Errorf("npm ci in dev/ failed (%w): is the package registry reachable? its output is in %s", err, d.home.rel(d.home.logPath("npm")))
+		return fmt.Errorf("npm ci in dev/ failed (%w): is the package registry reachable? its output is in %s", err,
+			d.home.rel(d.home.logPath("npm")))
 	}
 	d.out.done("node", node+", packages of dev/ installed now")
 	return nil

@@ -6,7 +6,8 @@ func (d *dev) printNext() {
 	d.out.section("It is up. Try next, in another terminal:")
 	for _, command := range []string{
 		"set -a; . " + d.home.rel(d.home.envPath()) + "; set +a",
-		program + " enqueue --type ingest --upload README.md --document-set mine --webhook-url \"$DEV_WEBHOOK_URL\" --watch",
+		program + " enqueue --type ingest --upload README.md --document-set mine --webhook-url \"$DEV_WEBHOOK_URL\" " +
+			"--watch",
 		program + " search \"how much is a night in the marina\"",
 		program + " enqueue --prompt \"How much is a night in the marina?\" --document-set harbour --watch",
 		program + " jobs list",
@@ -16,5 +17,6 @@ func (d *dev) printNext() {
 	} {
 		d.out.line("  %s", command)
 	}
-	d.out.line("\nWebhooks are shown here as they come. Ctrl-C stops everything; the data stays in %s for next time.", d.home.rel(d.home.data))
+	d.out.line("\nWebhooks are shown here as they come. Ctrl-C stops everything; the data stays in %s for next time.",
+		d.home.rel(d.home.data))
 }

@@ -18,7 +18,8 @@ func (e *endedError) Error() string {
 	if e.err != nil {
 		how = "(" + e.err.Error() + ")"
 	}
-	return fmt.Sprintf("%s ended by itself %s, so all is stopped; its log is %s, its last words:\n%s", e.name, how, e.log, e.tail)
+	return fmt.Sprintf("%s ended by itself %s, so all is stopped; its log is %s, its last words:\n%s", e.name, how,
+		e.log, e.tail)
 }
 
 func (e *endedError) Unwrap() error { return e.err }

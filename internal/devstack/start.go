@@ -135,7 +135,8 @@ func (d *dev) startWorker(ctx context.Context) error {
 		"PATH="+os.Getenv("PATH"), "HOME="+os.Getenv("HOME"), "TMPDIR="+d.home.tmp, "NOTIFY_SOCKET="+manager.address,
 		"LOG_FORMAT=text", "POLL_MAX_MS=1000", fmt.Sprintf("DRAIN_MAX_SEC=%d", drainSeconds))
 	worker, err := stack.Start(ctx, stack.Command{
-		Name: "worker", Path: d.Executable, Args: []string{"run"}, Dir: d.home.dir, Env: env, Log: log, Up: manager.ready,
+		Name: "worker", Path: d.Executable, Args: []string{"run"}, Dir: d.home.dir, Env: env, Log: log,
+		Up: manager.ready,
 	})
 	if err != nil {
 		manager.close()

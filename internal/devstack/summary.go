@@ -39,7 +39,9 @@ type summary struct {
 // summarize has one of the samples summarized.
 func (d *dev) summarize(ctx context.Context, t *app.Tenant, stamp string) error {
 	d.out.section(fmt.Sprintf("A summary of %s, in at most %d words", summarized, summaryRoom))
-	payload, err := json.Marshal(map[string]any{"filename": summarized, "blob": "samples/" + summarized, "max_words": summaryRoom})
+	payload, err := json.Marshal(map[string]any{
+		"filename": summarized, "blob": "samples/" + summarized, "max_words": summaryRoom,
+	})
 	if err != nil {
 		return err
 	}
@@ -59,7 +61,8 @@ func (d *dev) summarize(ctx context.Context, t *app.Tenant, stamp string) error 
 	}
 	var s summary
 	if err := json.Unmarshal(got.Result, &s); err != nil || got.Type != "task.completed" || s.Summary == "" {
-		return fmt.Errorf("the webhook of the summarize task says %s (the worker's log is %s)", got.Type, d.home.rel(d.home.logPath("worker")))
+		return fmt.Errorf("the webhook of the summarize task says %s (the worker's log is %s)", got.Type,
+			d.home.rel(d.home.logPath("worker")))
 	}
 	if len(s.KeyPoints) == 0 || len(s.KeyPoints[0].Pages) == 0 {
 		return errors.New("the summary is to cite pages, and does not")

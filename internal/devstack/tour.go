@@ -23,7 +23,9 @@ const (
 )
 
 // samples are the documents of the tour, in dev/samples.
-var samples = []string{"harbour-handbook.pdf", "pilot-boat-care.docx", "marina-guests.html", "first-week.md", "berths.csv"}
+var samples = []string{
+	"harbour-handbook.pdf", "pilot-boat-care.docx", "marina-guests.html", "first-week.md", "berths.csv",
+}
 
 // tour shows what the worker does, with real tasks. It fails when something of it is missing.
 func (d *dev) tour(ctx context.Context, t *app.Tenant) error {
@@ -39,7 +41,8 @@ func (d *dev) tour(ctx context.Context, t *app.Tenant) error {
 		}
 	}
 	d.out.section("All of it worked")
-	d.out.done("tour", fmt.Sprintf("%d documents in %d chunks, %d verified webhooks, 1 dead letter, 1 search, 1 answer, 1 summary, in %.1f s",
+	d.out.done("tour", fmt.Sprintf("%d documents in %d chunks, %d verified webhooks, 1 dead letter, 1 search, 1 "+
+		"answer, 1 summary, in %.1f s",
 		len(samples), chunks, d.receiver.verified(), time.Since(began).Seconds()))
 	return nil
 }
@@ -59,7 +62,8 @@ func (d *dev) ingestSamples(ctx context.Context, t *app.Tenant, stamp string) (c
 		ids = append(ids, id)
 	}
 	if err := d.follow(ctx, t.Store, ids...); err != nil {
-		return 0, fmt.Errorf("ingest the samples (the worker's log is %s): %w", d.home.rel(d.home.logPath("worker")), err)
+		return 0, fmt.Errorf("ingest the samples (the worker's log is %s): %w", d.home.rel(d.home.logPath("worker")),
+			err)
 	}
 	for _, id := range ids {
 		got, err := d.receiver.await(ctx, id)
@@ -86,7 +90,8 @@ func (d *dev) send(ctx context.Context, t *app.Tenant, name, stamp string) (stri
 		return "", fmt.Errorf("upload: %w", err)
 	}
 	payload, err := json.Marshal(map[string]any{
-		"filename": name, "blob": blob, "document_set": documentSet, "metadata": map[string]string{"source": "dev/samples"},
+		"filename": name, "blob": blob, "document_set": documentSet,
+		"metadata": map[string]string{"source": "dev/samples"},
 	})
 	if err != nil {
 		return "", err
@@ -104,7 +109,8 @@ func (d *dev) failOne(ctx context.Context, t *app.Tenant, stamp string) error {
 	d.out.section("A task that can't be done: an ingest that names no file")
 	id := "mistake-" + stamp
 	message, err := json.Marshal(map[string]any{
-		"task_id": id, "task_type": task.Ingest, "payload": map[string]string{"document_set": documentSet}, "webhook_url": d.receiver.URL,
+		"task_id": id, "task_type": task.Ingest, "payload": map[string]string{"document_set": documentSet},
+		"webhook_url": d.receiver.URL,
 	})
 	if err != nil {
 		return err
@@ -137,7 +143,9 @@ func (d *dev) ask(ctx context.Context, t *app.Tenant, _ string) error {
 	if err != nil {
 		return fmt.Errorf("embed the question: %w", err)
 	}
-	hits, err := t.Store.Search(ctx, store.Query{Text: question, Embedding: vectors.Vectors[0], Limit: 1, DocumentSet: documentSet})
+	hits, err := t.Store.Search(ctx, store.Query{
+		Text: question, Embedding: vectors.Vectors[0], Limit: 1, DocumentSet: documentSet,
+	})
 	if err != nil {
 		return fmt.Errorf("search: %w", err)
 	}
@@ -145,7 +153,8 @@ func (d *dev) ask(ctx context.Context, t *app.Tenant, _ string) error {
 		return errors.New("the search found nothing")
 	}
 	if h := hits[0]; h.Filename == "" || len(h.Pages) == 0 || len(h.HeadingPath) == 0 {
-		return fmt.Errorf("the answer is to name file, page and heading, but is %q, pages %v, headings %q", h.Filename, h.Pages, h.HeadingPath)
+		return fmt.Errorf("the answer is to name file, page and heading, but is %q, pages %v, headings %q", h.Filename,
+			h.Pages, h.HeadingPath)
 	}
 	return d.ShowHits(d.Stdout, hits)
 }

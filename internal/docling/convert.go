@@ -60,7 +60,8 @@ func (c *Client) Convert(ctx context.Context, q Request, memory Memory, shelf Sh
 	}
 	dir, err := os.MkdirTemp(c.o.TempDir, "docling-")
 	if err != nil {
-		return nil, taskerr.Errorf(taskerr.TransientStorage, "the worker can't write its temporary file; is its disk full?: %w", err)
+		return nil, taskerr.Errorf(taskerr.TransientStorage,
+			"the worker can't write its temporary file; is its disk full?: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // a leftover is in TempDir, which the service's end clears
 	v.path = filepath.Join(dir, "result.json.gz")
@@ -100,11 +101,14 @@ func (v *conversion) obtain(ctx context.Context) error {
 		if !errors.Is(err, errUnknownTask) {
 			return err
 		}
-		v.o.Log.WarnContext(ctx, "docling-serve does not know the task any more", "docling_task", v.state.Task, "submitted_again", !again)
+		v.o.Log.WarnContext(ctx, "docling-serve does not know the task any more", "docling_task", v.state.Task,
+			"submitted_again", !again)
 		v.state.Task = ""
 		v.remember()
 		if again { // the server is up: this counts as an attempt, so that it can't go on for ever
-			return taskerr.Errorf(taskerr.DependencyUnavailable, "docling-serve forgot the document twice: is it restarted again and again, or are there several without a shared queue?")
+			return taskerr.Errorf(taskerr.DependencyUnavailable,
+				"docling-serve forgot the document twice: is it restarted again and again, or are there several "+
+					"without a shared queue?")
 		}
 	}
 }
@@ -224,7 +228,8 @@ func (r *Result) problem() error {
 	case r.Status == Failed:
 		return documentFailed(r.Errors)
 	case r.Status == Skipped:
-		return taskerr.Errorf(taskerr.UnsupportedFormat, "docling-serve skipped the document: it does not take this format")
+		return taskerr.Errorf(taskerr.UnsupportedFormat,
+			"docling-serve skipped the document: it does not take this format")
 	case r.Status != Success && r.Status != PartialSuccess:
 		return nonsense(fmt.Sprintf("a document whose status is %q", line(r.Status)))
 	case r.Document == nil && len(r.Errors) > 0:

@@ -39,7 +39,10 @@ func inBubble(t *testing.T, options doclingtest.Options, test func(b *bench)) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		options.InMemory = true
-		b := &bench{T: t, server: doclingtest.New(t, options), memory: &memory{}, shelf: &shelf{}, file: filepath.Join(dir, "a.pdf")}
+		b := &bench{
+			T: t, server: doclingtest.New(t, options), memory: &memory{}, shelf: &shelf{},
+			file: filepath.Join(dir, "a.pdf"),
+		}
 		if err := os.WriteFile(b.file, []byte("%PDF-1.7 of a test"), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +69,8 @@ func (b *bench) connect(o docling.Options) *docling.Client {
 
 func (b *bench) request() docling.Request {
 	return docling.Request{Path: b.file, Name: "document.pdf", SHA256: "5ca1ab1e", Options: []docling.Field{
-		{Name: "target_type", Value: "inbody"}, {Name: "to_formats", Value: "json"}, {Name: "document_timeout", Value: "1000"},
+		{Name: "target_type", Value: "inbody"}, {Name: "to_formats", Value: "json"},
+		{Name: "document_timeout", Value: "1000"},
 	}}
 }
 
@@ -163,7 +167,8 @@ func TestWhatIsSent(t *testing.T) {
 			b.Errorf("status %q", r.Status)
 		}
 		u := b.server.Uploads()[0]
-		if u.Name != "document.pdf" || u.Size != 18 || u.Tenant != "acme" || !slices.Equal(u.Fields["to_formats"], []string{"json"}) {
+		if u.Name != "document.pdf" || u.Size != 18 || u.Tenant != "acme" ||
+			!slices.Equal(u.Fields["to_formats"], []string{"json"}) {
 			b.Errorf("sent %+v", u)
 		}
 	})

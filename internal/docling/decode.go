@@ -71,7 +71,8 @@ func unreadable(err error) error {
 	if _, ok := errors.AsType[*taskerr.Error](err); ok || err == nil {
 		return err
 	}
-	return down(taskerr.DependencyUnavailable, "is the version of docling-serve one that the worker knows? see docs/docling.md",
+	return down(taskerr.DependencyUnavailable,
+		"is the version of docling-serve one that the worker knows? see docs/docling.md",
 		"docling-serve's result can't be read: %w", err)
 }
 
@@ -108,7 +109,8 @@ func (d *decoder) document() (*Document, error) {
 		}
 		return d.array(func() error {
 			if d.items++; d.items > maxItems {
-				return taskerr.Errorf(taskerr.QuotaExceeded, "docling found more than %d pieces in the document: split it into smaller files", maxItems)
+				return taskerr.Errorf(taskerr.QuotaExceeded,
+					"docling found more than %d pieces in the document: split it into smaller files", maxItems)
 			}
 			var item Item
 			if err := d.Decode(&item); err != nil {

@@ -69,7 +69,8 @@ func New(o Options) (*Client, error) {
 	if o.HTTP != nil {
 		*client = *o.HTTP
 	} else if t, ok := http.DefaultTransport.(*http.Transport); ok {
-		client.Transport = tracing.Transport(t.Clone(), "docling") // its idle connections are its own, and end with CloseIdle
+		// its idle connections are its own, and end with CloseIdle
+		client.Transport = tracing.Transport(t.Clone(), "docling")
 	}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &Client{o: o, base: base, http: client}, nil

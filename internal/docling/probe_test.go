@@ -22,7 +22,8 @@ func TestProbe(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = client.Probe(t.Context())
-		if test.says == "" && err != nil || test.says != "" && (err == nil || !strings.Contains(err.Error(), test.says)) {
+		if test.says == "" && err != nil || test.says != "" &&
+			(err == nil || !strings.Contains(err.Error(), test.says)) {
 			t.Errorf("%s: %v", name, err)
 		}
 		client.CloseIdle()

@@ -35,12 +35,14 @@ func transport(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	const hint = "is docling-serve running, and DOCLING_URL its address? docling-serve's own log and GET /ready say more"
+	const hint = "is docling-serve running, and DOCLING_URL its address? docling-serve's own log and GET /ready say " +
+		"more"
 	var network net.Error
 	if errors.As(err, &network) && network.Timeout() {
 		return down(taskerr.NetworkTimeout, hint, "docling-serve did not answer in time: %w", err)
 	}
-	return down(taskerr.DependencyUnavailable, hint, "docling-serve could not be reached, or the connection to it broke: %w", err)
+	return down(taskerr.DependencyUnavailable, hint,
+		"docling-serve could not be reached, or the connection to it broke: %w", err)
 }
 
 // refusal classifies an answer that is an error. It reads the start of the body and does not close it.
@@ -52,27 +54,35 @@ func refusal(r *http.Response) error {
 	}
 	switch code := r.StatusCode; {
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
-		return down(taskerr.DependencyUnavailable, "check DOCLING_API_KEY: it must be the server's DOCLING_SERVE_API_KEY",
+		return down(taskerr.DependencyUnavailable,
+			"check DOCLING_API_KEY: it must be the server's DOCLING_SERVE_API_KEY",
 			"docling-serve refuses the key (HTTP %d)", code)
 	case code == http.StatusNotFound && strings.Contains(detail, "Task"):
 		return errUnknownTask
 	case code == http.StatusNotFound || code == http.StatusMethodNotAllowed || code/100 == 3:
-		return down(taskerr.DependencyUnavailable, "DOCLING_URL must be the address of a docling-serve (API v1), without /v1",
+		return down(taskerr.DependencyUnavailable,
+			"DOCLING_URL must be the address of a docling-serve (API v1), without /v1",
 			"there is no docling-serve at DOCLING_URL (HTTP %d)", code)
 	case code == http.StatusRequestEntityTooLarge:
-		return taskerr.Errorf(taskerr.QuotaExceeded, "the file is larger than docling-serve, or a proxy before it, takes (HTTP 413): split it into smaller files")
+		return taskerr.Errorf(taskerr.QuotaExceeded,
+			"the file is larger than docling-serve, or a proxy before it, takes (HTTP 413): split it into smaller files")
 	case code == http.StatusUnprocessableEntity && strings.Contains(detail, optionTimeout):
 		return errTimeoutRefused
 	case code/100 == 4 && code != http.StatusTooManyRequests && code != http.StatusRequestTimeout:
-		return down(taskerr.DependencyUnavailable, "docling-serve's policy (DOCLING_SERVE_ALLOWED_…) refuses an option of the worker; see docs/docling.md for what it sends",
+		return down(taskerr.DependencyUnavailable,
+			"docling-serve's policy (DOCLING_SERVE_ALLOWED_…) refuses an option of the worker; see docs/docling.md "+
+				"for what it sends",
 			"docling-serve refuses the request (%s)", said)
 	case code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable:
-		err := down(taskerr.DependencyUnavailable, "docling-serve is starting or overloaded: GET /ready says which; give it more workers, or lower WORKER_CONCURRENCY",
+		err := down(taskerr.DependencyUnavailable,
+			"docling-serve is starting or overloaded: GET /ready says which; give it more workers, or lower "+
+				"WORKER_CONCURRENCY",
 			"docling-serve is busy or not ready (%s)", said)
 		err.RetryAfter = retry.After(r.Header, time.Now())
 		return err
 	case code == http.StatusGatewayTimeout || code == http.StatusRequestTimeout:
-		return down(taskerr.NetworkTimeout, "a proxy before docling-serve gave up waiting: see its timeouts", "docling-serve did not answer in time (%s)", said)
+		return down(taskerr.NetworkTimeout, "a proxy before docling-serve gave up waiting: see its timeouts",
+			"docling-serve did not answer in time (%s)", said)
 	}
 	return down(taskerr.DependencyUnavailable, "docling-serve's log says why", "docling-serve failed (%s)", said)
 }
@@ -117,7 +127,8 @@ const lineRunes = 300
 
 // line makes foreign text fit for an error: one line, no control characters, not long.
 func line(text string) string {
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	text = strings.Join(strings.FieldsFunc(text,
+		func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 	if runes := []rune(text); len(runes) > lineRunes {
 		return string(runes[:lineRunes]) + "…"
 	}
@@ -139,13 +150,15 @@ func taskFailed(f *Failure, message string) *taskerr.Error {
 	case f.Retryable, f.Category == "internal", f.Category == "":
 		// A server without its models fails each document so, and so does one that it can't convert: it is worth
 		// another attempt. No Dependency: one bad document would keep the circuit breaker open.
-		return taskerr.Errorf(taskerr.DependencyUnavailable, "docling-serve failed on the document (%s); its log says why", what)
+		return taskerr.Errorf(taskerr.DependencyUnavailable,
+			"docling-serve failed on the document (%s); its log says why", what)
 	}
 	return corrupt(what)
 }
 
 func corrupt(what string) *taskerr.Error {
-	return taskerr.Errorf(taskerr.CorruptionDetected, "docling could not convert the document (%s): it may be damaged; open it and save it again", what)
+	return taskerr.Errorf(taskerr.CorruptionDetected,
+		"docling could not convert the document (%s): it may be damaged; open it and save it again", what)
 }
 
 // documentFailed is the error of a document that Docling gave up.
@@ -157,7 +170,9 @@ func documentFailed(errs []ErrorItem) *taskerr.Error {
 		timedOut = timedOut || e.Category == "timeout"
 	}
 	if timedOut {
-		return taskerr.Errorf(taskerr.Timeout, "docling did not convert the document in the time that the task has left (%s): split it, or raise TASK_TIMEOUT_SEC",
+		return taskerr.Errorf(taskerr.Timeout,
+			"docling did not convert the document in the time that the task has left (%s): split it, or raise "+
+				"TASK_TIMEOUT_SEC",
 			line(strings.Join(said, "; ")))
 	}
 	if len(said) == 0 {

@@ -22,7 +22,9 @@ const statusBytes = 1 << 20
 
 // request sends one request and returns the answer if it is 200. The error of another status is that of
 // refusal, that of the connection that of transport.
-func (c *Client) request(ctx context.Context, method string, to *url.URL, edit func(*http.Request)) (*http.Response, error) {
+func (c *Client) request(
+	ctx context.Context, method string, to *url.URL, edit func(*http.Request),
+) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, method, to.String(), nil)
 	if err != nil {
 		return nil, fmt.Errorf("docling: %w", err)
@@ -70,7 +72,9 @@ func (c *Client) submit(ctx context.Context, q Request) (string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("docling: open the file: %w", err)
 		}
-		return &multi{io.MultiReader(bytes.NewReader(before), io.LimitReader(file, info.Size()), bytes.NewReader(after)), file}, nil
+		return &multi{
+			io.MultiReader(bytes.NewReader(before), io.LimitReader(file, info.Size()), bytes.NewReader(after)), file,
+		}, nil
 	}
 	first, err := body()
 	if err != nil {
@@ -138,7 +142,8 @@ func readStatus(ctx context.Context, body io.Reader) (s Status, err error) {
 }
 
 func nonsense(what string) *taskerr.Error {
-	return down(taskerr.DependencyUnavailable, "DOCLING_URL must be the address of a docling-serve (API v1), without /v1",
+	return down(taskerr.DependencyUnavailable,
+		"DOCLING_URL must be the address of a docling-serve (API v1), without /v1",
 		"what is at DOCLING_URL answers with %s", what)
 }
 
@@ -146,6 +151,7 @@ func nonsense(what string) *taskerr.Error {
 var errSlow = errors.New("the request took too long")
 
 func bounded(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, most, down(taskerr.NetworkTimeout, "docling-serve is overloaded, or the network is slow",
+	return context.WithTimeoutCause(ctx, most, down(taskerr.NetworkTimeout,
+		"docling-serve is overloaded, or the network is slow",
 		"docling-serve did not answer within %v: %w", most, errSlow))
 }

@@ -17,7 +17,8 @@ import (
 func (v *conversion) download(ctx context.Context) error {
 	ctx, cancel := bounded(ctx, resultTimeout)
 	defer cancel()
-	answer, err := v.Client.request(ctx, http.MethodGet, v.base.JoinPath("v1/result", url.PathEscape(v.state.Task)), nil)
+	answer, err := v.Client.request(ctx, http.MethodGet, v.base.JoinPath("v1/result", url.PathEscape(v.state.Task)),
+		nil)
 	if err != nil {
 		return err
 	}
@@ -37,7 +38,8 @@ func (v *conversion) download(ctx context.Context) error {
 	case err != nil:
 		return noRoom(err)
 	case n > v.o.MaxResult:
-		return taskerr.Errorf(taskerr.QuotaExceeded, "docling made more than %d MB of the document: split it into smaller files", v.o.MaxResult>>20)
+		return taskerr.Errorf(taskerr.QuotaExceeded,
+			"docling made more than %d MB of the document: split it into smaller files", v.o.MaxResult>>20)
 	}
 	if err := errors.Join(packed.Close(), file.Close()); err != nil {
 		return noRoom(err)
@@ -60,7 +62,8 @@ func (s *source) Read(p []byte) (int, error) {
 }
 
 func noRoom(err error) error {
-	return taskerr.Errorf(taskerr.TransientStorage, "the worker can't write its temporary file; is its disk full?: %w", err)
+	return taskerr.Errorf(taskerr.TransientStorage, "the worker can't write its temporary file; is its disk full?: %w",
+		err)
 }
 
 // decode reads the result at v.path.
@@ -89,7 +92,8 @@ func (v *conversion) keep(ctx context.Context) {
 		err = v.shelf.Put(ctx, v.request.SHA256, file)
 	}
 	if err != nil {
-		v.o.Log.WarnContext(ctx, "docling's result can't be kept; should this attempt fail after five minutes, the document is converted again", "error", err)
+		v.o.Log.WarnContext(ctx, "docling's result can't be kept; should this attempt fail after five minutes, the "+
+			"document is converted again", "error", err)
 		return
 	}
 	v.state.Kept = true

@@ -24,10 +24,14 @@ func container(ctx context.Context, p *Patient) []Result {
 	exists := p.within(ctx, b.Exists)
 	absent := errors.Is(exists, blob.ErrNotFound)
 	if exists != nil && !absent && !denied(exists) {
-		return append([]Result{failed("container", exists, "")}, skipped(Container, "the account does not answer")[1:]...)
+		return append([]Result{failed("container", exists, "")},
+			skipped(Container, "the account does not answer")[1:]...)
 	}
 	if absent && p.NoCreate {
-		missing := Result{Check: "container", State: Warn, Seen: "it does not exist", Mend: "the worker creates it at its start; or leave out --no-create"}
+		missing := Result{
+			Check: "container", State: Warn, Seen: "it does not exist",
+			Mend: "the worker creates it at its start; or leave out --no-create",
+		}
 		return append([]Result{missing}, skipped(Container, "there is no container")[1:]...)
 	}
 	created := p.within(ctx, b.Create)
@@ -78,7 +82,9 @@ func (p *Patient) writeAndRead(ctx context.Context, b Bucket) []Result {
 		return errors.Join(err, body.Close())
 	})
 	removed := p.within(context.WithoutCancel(ctx), func(ctx context.Context) error { return b.Remove(ctx, ProbeBlob) })
-	results := []Result{ok("blob write", "written, overwritten"), ok("blob read", "the same was read"), ok("blob delete", "removed")}
+	results := []Result{
+		ok("blob write", "written, overwritten"), ok("blob read", "the same was read"), ok("blob delete", "removed"),
+	}
 	if written != nil {
 		results[0] = p.refused("blob write", azure.BlobWrite, p.Container, written)
 	}

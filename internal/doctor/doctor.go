@@ -76,7 +76,8 @@ func Examine(ctx context.Context, p Patient) Report {
 	}
 	wg.Wait()
 	order := Checks()
-	slices.SortStableFunc(report.Results, func(a, b Result) int { return place(order, a.Check) - place(order, b.Check) })
+	slices.SortStableFunc(report.Results,
+		func(a, b Result) int { return place(order, a.Check) - place(order, b.Check) })
 	return report
 }
 

@@ -54,7 +54,8 @@ func TestEveryCheckIsReported(t *testing.T) {
 func TestWorst(t *testing.T) {
 	t.Parallel()
 	for want, classes := range map[Class][]Class{
-		Unavailable: {Unavailable}, Permission: {Unavailable, Permission, Unavailable}, Config: {Permission, Config, Unavailable},
+		Unavailable: {Unavailable}, Permission: {Unavailable, Permission, Unavailable},
+		Config: {Permission, Config, Unavailable},
 	} {
 		r := Report{Results: []Result{{State: Warn, Class: Config}}}
 		for _, c := range classes {
@@ -92,7 +93,8 @@ func TestServiceThatHangs(t *testing.T) {
 		for _, result := range r.Results {
 			states[result.Check] = result
 		}
-		if s := states["store"]; s.State != Fail || s.Class != Unavailable || states["settings"].State != OK || states["queue metadata"].State != Fail {
+		if s := states["store"]; s.State != Fail || s.Class != Unavailable || states["settings"].State != OK ||
+			states["queue metadata"].State != Fail {
 			t.Errorf("got %+v", r.Results)
 		}
 	})
@@ -102,9 +104,11 @@ func TestSkew(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	for skew, want := range map[time.Duration]State{
-		0: OK, 20 * time.Second: OK, -40 * time.Second: Warn, 4 * time.Minute: Warn, -6 * time.Minute: Fail, 6 * time.Minute: Fail,
+		0: OK, 20 * time.Second: OK, -40 * time.Second: Warn, 4 * time.Minute: Warn, -6 * time.Minute: Fail,
+		6 * time.Minute: Fail,
 	} {
-		if r := skewed("clock", "its", now.Add(-skew), now, 0); r.State != want || (want != OK) != strings.Contains(r.Mend, "timedatectl") {
+		if r := skewed("clock", "its", now.Add(-skew), now, 0); r.State != want ||
+			(want != OK) != strings.Contains(r.Mend, "timedatectl") {
 			t.Errorf("%v off: %+v", skew, r)
 		}
 	}
@@ -128,17 +132,25 @@ func TestFiles(t *testing.T) {
 		"environment for all":      {0o644, 0o700, 0o600, own, Fail, "chmod 0640 ETC/a.env"},
 		"folder for all":           {0o640, 0o755, 0o600, own, Fail, "chmod 0750 ETC/credentials/a"},
 		"secret for all":           {0o640, 0o750, 0o644, own, Fail, "chmod 0640 ETC/credentials/a/SUPABASE_KEY"},
-		"secret for another group": {0o600, 0o750, 0o640, "4711", Fail, "chmod 0700 ETC/credentials/a; chmod 0600 ETC/credentials/a/SUPABASE_KEY"},
+		"secret for another group": {0o600, 0o750, 0o640, "4711", Fail,
+			"chmod 0700 ETC/credentials/a; chmod 0600 ETC/credentials/a/SUPABASE_KEY"},
 	} {
 		etc := t.TempDir()
-		p := Patient{Unit: Instance{EnvFile: filepath.Join(etc, "a.env"), Credentials: filepath.Join(etc, "credentials", "a"), Operators: c.operators}}
+		p := Patient{
+			Unit: Instance{
+				EnvFile: filepath.Join(etc, "a.env"), Credentials: filepath.Join(etc, "credentials", "a"),
+				Operators: c.operators,
+			},
+		}
 		secret := filepath.Join(p.Unit.Credentials, "SUPABASE_KEY")
-		err := errors.Join(os.MkdirAll(p.Unit.Credentials, 0o700), os.WriteFile(p.Unit.EnvFile, nil, 0o600), os.WriteFile(secret, nil, 0o600),
+		err := errors.Join(os.MkdirAll(p.Unit.Credentials, 0o700), os.WriteFile(p.Unit.EnvFile, nil, 0o600),
+			os.WriteFile(secret, nil, 0o600),
 			os.Chmod(p.Unit.EnvFile, c.env), os.Chmod(secret, c.secret), os.Chmod(p.Unit.Credentials, c.dir))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r := p.files(); r.State != c.want || c.want == Fail && r.Class != Permission || r.Mend != strings.ReplaceAll(c.mend, "ETC", etc) {
+		if r := p.files(); r.State != c.want || c.want == Fail && r.Class != Permission ||
+			r.Mend != strings.ReplaceAll(c.mend, "ETC", etc) {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
@@ -151,7 +163,8 @@ func TestFiles(t *testing.T) {
 func TestUnit(t *testing.T) {
 	t.Parallel()
 	for said, want := range map[string]State{"enabled": OK, "disabled": Warn, "": Skipped} {
-		p := Patient{Unit: Instance{Unit: "async-worker@a.service", Enabled: func(context.Context) (string, error) { return said, nil }}}
+		p := Patient{Unit: Instance{Unit: "async-worker@a.service",
+			Enabled: func(context.Context) (string, error) { return said, nil }}}
 		if r := p.enabled(t.Context()); r.State != want {
 			t.Errorf("%q: %+v", said, r)
 		}
@@ -174,14 +187,16 @@ func TestMachine(t *testing.T) {
 	if got[0].State != Fail || got[0].Class != Config {
 		t.Errorf("no folder: %+v", got[0])
 	}
-	if got[1].State != Fail || !strings.Contains(got[1].Seen, "pdftotext") || strings.Contains(got[1].Seen, "pdfinfo") || !strings.Contains(got[1].Mend, "poppler-utils") {
+	if got[1].State != Fail || !strings.Contains(got[1].Seen, "pdftotext") ||
+		strings.Contains(got[1].Seen, "pdfinfo") || !strings.Contains(got[1].Mend, "poppler-utils") {
 		t.Errorf("no pdftotext: %+v", got[1])
 	}
 	if got[2].State != Warn || !strings.Contains(got[2].Mend, "tesseract-ocr") {
 		t.Errorf("no tesseract: %+v", got[2])
 	}
 	p.Machine.Sandbox.Without = errors.New("the kernel was built without Landlock")
-	if r := p.sandbox(); r.State != Warn || !strings.Contains(r.Seen, "without Landlock") || !strings.Contains(r.Mend, "landlock_restrict_self") {
+	if r := p.sandbox(); r.State != Warn || !strings.Contains(r.Seen, "without Landlock") ||
+		!strings.Contains(r.Mend, "landlock_restrict_self") {
 		t.Errorf("no Landlock: %+v", r)
 	}
 	p.Machine.Sandbox = Sandbox{Landlock: 3, NoSeccomp: errors.New("no filter for this machine")}
@@ -210,7 +225,8 @@ func TestDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range Checks() {
-		if row := fmt.Sprintf("| %s | %s | %s | %s | %s |\n", c.Name, c.Group, c.Tries, c.Touches, c.Costs); !strings.Contains(string(page), row) {
+		if row := fmt.Sprintf("| %s | %s | %s | %s | %s |\n", c.Name, c.Group, c.Tries, c.Touches,
+			c.Costs); !strings.Contains(string(page), row) {
 			t.Errorf("docs/doctor.md lacks this row:\n%s", row)
 		}
 	}
@@ -233,10 +249,13 @@ func TestSettingsThatDeserveALook(t *testing.T) {
 	t.Parallel()
 	warnings := []Problem{{"WEBHOOK_ALLOW_CIDRS", "0.0.0.0/0 is every address", "list the receivers' networks alone"}}
 	r := settings(t.Context(), &Patient{Warnings: warnings})
-	if len(r) != 1 || r[0].State != Warn || r[0].Class != None || r[0].Seen != "WEBHOOK_ALLOW_CIDRS: 0.0.0.0/0 is every address" || r[0].Mend == "" {
+	if len(r) != 1 || r[0].State != Warn || r[0].Class != None ||
+		r[0].Seen != "WEBHOOK_ALLOW_CIDRS: 0.0.0.0/0 is every address" || r[0].Mend == "" {
 		t.Errorf("got %+v", r)
 	}
-	r = settings(t.Context(), &Patient{Warnings: warnings, Settings: []Problem{{"POLL_MAX_MS", "it is not a number", "set one"}}})
+	r = settings(t.Context(), &Patient{
+		Warnings: warnings, Settings: []Problem{{"POLL_MAX_MS", "it is not a number", "set one"}},
+	})
 	if len(r) != 1 || r[0].State != Fail || r[0].Class != Config || r[0].Seen != "POLL_MAX_MS: it is not a number" {
 		t.Errorf("got %+v", r)
 	}

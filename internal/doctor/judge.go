@@ -27,7 +27,8 @@ func failed(check string, err error, mend string) Result {
 		r.Class = Unavailable
 	}
 	if r.Mend == "" && r.Class == Unavailable {
-		r.Mend = "the service does not answer: see that it is up, that its address in the settings is right, and that no firewall is in the way"
+		r.Mend = "the service does not answer: see that it is up, that its address in the settings is right, and " +
+			"that no firewall is in the way"
 	}
 	return r
 }
@@ -70,7 +71,8 @@ func classOfJob(e *taskerr.Error) Class {
 	case e.Class == taskerr.QuotaExceeded, strings.Contains(e.Message, "refuses the key"):
 		return Permission
 	case e.Class == taskerr.ValidationError, e.Class == taskerr.InternalBug,
-		strings.Contains(e.Message, "doesn't know the model"), strings.Contains(e.Message, "gives vectors of"), strings.Contains(e.Message, "refuses a parameter"):
+		strings.Contains(e.Message, "doesn't know the model"), strings.Contains(e.Message, "gives vectors of"),
+		strings.Contains(e.Message, "refuses a parameter"):
 		return Config
 	}
 	return Unavailable

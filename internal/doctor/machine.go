@@ -26,7 +26,10 @@ func (p *Patient) disk() Result {
 		if errors.Is(err, fs.ErrPermission) {
 			class = Permission
 		}
-		return Result{Check: check, State: Fail, Class: class, Seen: err.Error(), Mend: "give this user a folder for temporary files: TMPDIR, or under systemd CacheDirectory="}
+		return Result{
+			Check: check, State: Fail, Class: class, Seen: err.Error(),
+			Mend: "give this user a folder for temporary files: TMPDIR, or under systemd CacheDirectory=",
+		}
 	}
 	if err := errors.Join(f.Close(), os.Remove(f.Name())); err != nil {
 		return Result{Check: check, State: Fail, Class: Config, Seen: err.Error()}
@@ -39,7 +42,8 @@ func (p *Patient) disk() Result {
 	seen := fmt.Sprintf("%d MiB free in %s", free>>20, dir)
 	if free < p.Machine.NeedBytes {
 		return Result{
-			Check: check, State: Warn, Seen: seen + fmt.Sprintf("; tasks of the largest size allowed may need %d MiB", p.Machine.NeedBytes>>20),
+			Check: check, State: Warn, Seen: seen + fmt.Sprintf("; tasks of the largest size allowed may need %d MiB",
+				p.Machine.NeedBytes>>20),
 			Mend: "make room, or lower MAX_BLOB_MB or WORKER_CONCURRENCY",
 		}
 	}
@@ -54,7 +58,10 @@ func (p *Patient) poppler(ctx context.Context) Result {
 		}
 	}
 	if len(missing) > 0 {
-		return Result{Check: "poppler", State: Fail, Class: Config, Seen: strings.Join(missing, "; "), Mend: "apt install poppler-utils"}
+		return Result{
+			Check: "poppler", State: Fail, Class: Config, Seen: strings.Join(missing, "; "),
+			Mend: "apt install poppler-utils",
+		}
 	}
 	return ok("poppler", "%s", strings.Join(p.Machine.Programs, ", "))
 }
@@ -70,7 +77,10 @@ func (p *Patient) tesseract(ctx context.Context) Result {
 		version, languages, err = p.Machine.Tesseract(ctx)
 		return err
 	}); err != nil {
-		return Result{Check: check, State: Warn, Seen: err.Error() + "; pages without text stay unread", Mend: "apt install tesseract-ocr tesseract-ocr-eng tesseract-ocr-deu, or set OCR_ENGINE"}
+		return Result{
+			Check: check, State: Warn, Seen: err.Error() + "; pages without text stay unread",
+			Mend: "apt install tesseract-ocr tesseract-ocr-eng tesseract-ocr-deu, or set OCR_ENGINE",
+		}
 	}
 	return ok(check, "version %s reads %s", version, strings.Join(languages, ", "))
 }
@@ -82,8 +92,10 @@ func (p *Patient) sandbox() Result {
 	switch {
 	case b.Landlock == 0:
 		return Result{
-			Check: check, State: Warn, Seen: fmt.Sprintf("%v; poppler and tesseract can read all files that the worker can", b.Without),
-			Mend: "run a kernel with Landlock (Linux 5.13 or later; Debian 12 has it), and let the unit or container call landlock_create_ruleset, landlock_add_rule and landlock_restrict_self",
+			Check: check, State: Warn, Seen: fmt.Sprintf(
+				"%v; poppler and tesseract can read all files that the worker can", b.Without),
+			Mend: "run a kernel with Landlock (Linux 5.13 or later; Debian 12 has it), and let the unit or " +
+				"container call landlock_create_ruleset, landlock_add_rule and landlock_restrict_self",
 		}
 	case b.NoSeccomp != nil:
 		return Result{Check: check, State: Warn, Seen: b.NoSeccomp.Error() + "; poppler and tesseract can open sockets"}
@@ -123,17 +135,21 @@ func (p *Patient) files() Result {
 			Mend: strings.Join(mend, "; "),
 		}
 	case len(seen) == 0:
-		return Result{Check: check, State: Skipped, Seen: "there is neither " + p.Unit.EnvFile + " nor " + p.Unit.Credentials}
+		return Result{
+			Check: check, State: Skipped, Seen: "there is neither " + p.Unit.EnvFile + " nor " + p.Unit.Credentials,
+		}
 	}
 	return ok(check, "%d files and folders, none of which others can read", len(seen))
 }
 
-// most is the widest mode that a file may have. Any group may read the environment file; operators alone read credentials.
+// most is the widest mode that a file may have. Any group may read the environment file; operators alone read
+// credentials.
 func (p *Patient) most(path string, info fs.FileInfo) fs.FileMode {
 	if path == p.Unit.EnvFile {
 		return 0o740
 	}
-	if s, known := info.Sys().(*syscall.Stat_t); known && p.Unit.Operators != "" && strconv.FormatUint(uint64(s.Gid), 10) == p.Unit.Operators {
+	if s, known := info.Sys().(*syscall.Stat_t); known && p.Unit.Operators != "" &&
+		strconv.FormatUint(uint64(s.Gid), 10) == p.Unit.Operators {
 		return 0o750
 	}
 	return 0o700
@@ -154,5 +170,8 @@ func (p *Patient) enabled(ctx context.Context) Result {
 	case state == "enabled" || state == "enabled-runtime":
 		return ok(check, "%s is %s", p.Unit.Unit, state)
 	}
-	return Result{Check: check, State: Warn, Seen: p.Unit.Unit + " is " + state + ": it does not start with the machine", Mend: "systemctl enable --now " + p.Unit.Unit}
+	return Result{
+		Check: check, State: Warn, Seen: p.Unit.Unit + " is " + state + ": it does not start with the machine",
+		Mend: "systemctl enable --now " + p.Unit.Unit,
+	}
 }

@@ -58,8 +58,10 @@ type Computer struct {
 	TempDir   string // of the worker
 	NeedBytes int64  // room that one task may need there
 	Programs  []string
-	Run       func(ctx context.Context, program string) error                           // asks a program of poppler for its version
-	Tesseract func(ctx context.Context) (version string, languages []string, err error) // nil: another engine reads pages
+	// asks a program of poppler for its version
+	Run func(ctx context.Context, program string) error
+	// nil: another engine reads pages
+	Tesseract func(ctx context.Context) (version string, languages []string, err error)
 	Sandbox   Sandbox
 }
 

@@ -49,7 +49,8 @@ func queueChecks() []struct {
 func queues(ctx context.Context, p *Patient) []Result {
 	all, err := p.Queues(ctx)
 	if err != nil {
-		return append([]Result{failed("queue metadata", err, "")}, skipped(Queues, "the account can't be opened")[1:]...)
+		return append([]Result{failed("queue metadata", err, "")},
+			skipped(Queues, "the account can't be opened")[1:]...)
 	}
 	visits := make([]visit, len(all))
 	var wg sync.WaitGroup
@@ -83,7 +84,8 @@ func (p *Patient) visit(ctx context.Context, q queue.Probing) visit {
 		return v
 	}
 	if v.absent {
-		v.absent, v.tried["queue metadata"] = false, p.within(ctx, func(ctx context.Context) error { _, err := q.Depth(ctx); return err })
+		v.absent, v.tried["queue metadata"] = false, p.within(ctx,
+			func(ctx context.Context) error { _, err := q.Depth(ctx); return err })
 	}
 	p.look(ctx, q, &v)
 	p.put(ctx, q, &v)
@@ -123,7 +125,8 @@ func (p *Patient) put(ctx context.Context, q queue.Probing, v *visit) {
 	v.tried["queue update"] = p.within(ctx, func(ctx context.Context) error {
 		return unlessLost(q.Phantom().Extend(ctx, time.Second))
 	})
-	v.tried["queue delete"] = p.within(ctx, func(ctx context.Context) error { return unlessLost(q.Phantom().Delete(ctx)) })
+	v.tried["queue delete"] = p.within(ctx,
+		func(ctx context.Context) error { return unlessLost(q.Phantom().Delete(ctx)) })
 	if v.tried["queue delete"] != nil {
 		v.skipped["queue put"] = "nothing is put that can't be deleted"
 		return
@@ -170,9 +173,14 @@ func (p *Patient) sumUp(check string, right azure.Right, visits []visit) Result 
 	}
 	switch {
 	case len(absent) > 0 && check == "queue metadata":
-		return Result{Check: check, State: Warn, Seen: strings.Join(absent, ", ") + " does not exist", Mend: "the worker creates it at its start; or leave out --no-create"}
+		return Result{
+			Check: check, State: Warn, Seen: strings.Join(absent, ", ") + " does not exist",
+			Mend: "the worker creates it at its start; or leave out --no-create",
+		}
 	case len(fine) == 0 && len(left) == 0:
-		return Result{Check: check, State: Skipped, Seen: "there is no queue to try it on, or the account does not answer"}
+		return Result{
+			Check: check, State: Skipped, Seen: "there is no queue to try it on, or the account does not answer",
+		}
 	case len(fine) == 0:
 		return Result{Check: check, State: Skipped, Seen: strings.Join(left, "; ")}
 	case len(left) > 0:

@@ -36,7 +36,8 @@ func (p *Patient) embedding(ctx context.Context) Result {
 	}); err != nil {
 		return failed(check, err, nextModel)
 	}
-	return ok(check, "%s gives vectors of %d dimensions; %d tokens were used", e.Model(), len(made.Vectors[0]), made.Tokens)
+	return ok(check, "%s gives vectors of %d dimensions; %d tokens were used", e.Model(), len(made.Vectors[0]),
+		made.Tokens)
 }
 
 func (p *Patient) chat(ctx context.Context) Result {
@@ -98,9 +99,13 @@ func webhooks(ctx context.Context, p *Patient) []Result {
 	if len(bad) == 0 {
 		return []Result{ok(check, "%s", strings.Join(fine, ", "))}
 	}
-	r := Result{Check: check, State: Fail, Class: Unavailable, Seen: strings.Join(bad, "; "), Mend: "does the name resolve here (getent hosts NAME), and does a firewall let connections out?"}
+	r := Result{
+		Check: check, State: Fail, Class: Unavailable, Seen: strings.Join(bad, "; "),
+		Mend: "does the name resolve here (getent hosts NAME), and does a firewall let connections out?",
+	}
 	if slices.ContainsFunc(errs, p.Refused) {
-		r.Class, r.Mend = Config, "allow the receiver's network in WEBHOOK_ALLOW_CIDRS if it is yours, or give another webhook_url"
+		r.Class, r.Mend = Config, "allow the receiver's network in WEBHOOK_ALLOW_CIDRS if it is yours, or give "+
+			"another webhook_url"
 	}
 	if len(p.Receivers) == 0 { // somebody else's server may be down
 		r.State, r.Class = Warn, None

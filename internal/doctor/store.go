@@ -11,7 +11,8 @@ import (
 )
 
 // migrate is how a schema is brought up to date.
-const migrate = "async-worker migrate (with the owner's DATABASE_URL), or paste the output of async-worker migrate --print into the Supabase editor"
+const migrate = "async-worker migrate (with the owner's DATABASE_URL), or paste the output of async-worker migrate " +
+	"--print into the Supabase editor"
 
 // storeChecks sorts one examination into its checks.
 func storeChecks(ctx context.Context, p *Patient) []Result {
@@ -60,7 +61,8 @@ func (p *Patient) unexamined(err error) []Result {
 	case errors.Is(err, store.ErrSchema):
 		check, mend = "store schema", migrate
 	case errors.Is(err, store.ErrForbidden):
-		mend = "use a key whose claim client_id is " + p.ClientID + " and whose role is async_worker (SUPABASE_KEY), or the service-role key"
+		mend = "use a key whose claim client_id is " + p.ClientID +
+			" and whose role is async_worker (SUPABASE_KEY), or the service-role key"
 	}
 	results := skipped(Store, "the database could not be examined")
 	for i, r := range results {
@@ -73,14 +75,18 @@ func (p *Patient) unexamined(err error) []Result {
 
 // alone is when one missing right hides all others.
 func (p *Patient) alone(l store.Finding) []Result {
-	check := map[store.About]string{store.AboutSchema: "store schema", store.AboutFunction: "store functions", store.AboutTable: "store tables"}[l.About]
+	check := map[store.About]string{
+		store.AboutSchema: "store schema", store.AboutFunction: "store functions", store.AboutTable: "store tables",
+	}[l.About]
 	if l.About == store.AboutSchema && strings.Contains(l.Problem, "role") {
 		check = "store"
 	}
 	results := skipped(Store, "hidden by what "+check+" lacks")
 	for i, r := range results {
 		if r.Check == check {
-			results[i] = Result{Check: check, State: Fail, Class: Permission, Seen: l.Subject + ": " + l.Problem, Mend: l.Mend}
+			results[i] = Result{
+				Check: check, State: Fail, Class: Permission, Seen: l.Subject + ": " + l.Problem, Mend: l.Mend,
+			}
 		}
 	}
 	return results
@@ -90,7 +96,9 @@ func (p *Patient) alone(l store.Finding) []Result {
 func (p *Patient) key(e store.Examination) Result {
 	if e.EveryTenant {
 		return Result{
-			Check: "store", State: Warn, Seen: fmt.Sprintf("the key has the role %s, for which row-level security does not hold: it reaches the rows of every client", e.Role),
+			Check: "store", State: Warn,
+			Seen: fmt.Sprintf("the key has the role %s, for which row-level security does not hold: it reaches the "+
+				"rows of every client", e.Role),
 			Mend: "use a key of this client alone: SUPABASE_KEY, a JWT with the claims role async_worker and client_id " + p.ClientID + "; or a login async_worker_" + p.ClientID + " in the role async_worker",
 		}
 	}
@@ -111,18 +119,24 @@ func (p *Patient) schema(e store.Examination) Result {
 		case store.AboutVersion:
 			absent = append(absent, l.Subject)
 		case store.AboutSchema:
-			return Result{Check: check, State: Fail, Class: Permission, Seen: l.Subject + ": " + l.Problem, Mend: l.Mend}
+			return Result{
+				Check: check, State: Fail, Class: Permission, Seen: l.Subject + ": " + l.Problem, Mend: l.Mend,
+			}
 		}
 	}
 	switch {
 	case e.Version != 0 && e.Version < e.Wanted:
 		return unfit(migrate, "it is at version %d, this program needs %d", e.Version, e.Wanted)
 	case e.Version > e.Wanted:
-		return Result{Check: check, State: Warn, Seen: fmt.Sprintf("it is at version %d, newer than this program's %d", e.Version, e.Wanted), Mend: "update this program"}
+		return Result{
+			Check: check, State: Warn, Seen: fmt.Sprintf("it is at version %d, newer than this program's %d", e.Version,
+				e.Wanted), Mend: "update this program",
+		}
 	case len(absent) > 0:
 		return unfit(migrate, "there is no %s", strings.Join(absent, ", "))
 	case p.Vectors != 0 && e.Dimensions != 0 && e.Dimensions != p.Vectors:
-		return unfit(fmt.Sprintf("set EMBEDDING_DIMENSIONS to %d, or use another DB_SCHEMA", e.Dimensions), "its vectors have %d dimensions, EMBEDDING_DIMENSIONS is %d", e.Dimensions, p.Vectors)
+		return unfit(fmt.Sprintf("set EMBEDDING_DIMENSIONS to %d, or use another DB_SCHEMA", e.Dimensions),
+			"its vectors have %d dimensions, EMBEDDING_DIMENSIONS is %d", e.Dimensions, p.Vectors)
 	case len(open) > 0:
 		return Result{Check: check, State: Warn, Seen: strings.Join(open, "; "), Mend: strings.Join(shut, "; ")}
 	}
@@ -154,5 +168,7 @@ func lacking(check string, e store.Examination, fine string, about ...store.Abou
 	if len(seen) > 5 {
 		seen = append(seen[:5], fmt.Sprintf("and %d more", len(seen)-5))
 	}
-	return Result{Check: check, State: Fail, Class: Permission, Seen: strings.Join(seen, "; "), Mend: strings.Join(mend, "; ")}
+	return Result{
+		Check: check, State: Fail, Class: Permission, Seen: strings.Join(seen, "; "), Mend: strings.Join(mend, "; "),
+	}
 }

@@ -85,7 +85,8 @@ func (e *Engine) call(ctx context.Context, a *attempt) (handlers.Outcome, error)
 		defer close(returned)
 		out, err := safely(a.log, func() (handlers.Outcome, error) {
 			return a.handler.Handle(ctx, handlers.Call{
-				Task: a.task, Holder: a.holder, Attempt: a.begun.Attempt, Checkpoint: a.begun.Checkpoint, Progress: a.journal,
+				Task: a.task, Holder: a.holder, Attempt: a.begun.Attempt, Checkpoint: a.begun.Checkpoint,
+				Progress: a.journal,
 			})
 		})
 		answered <- answer{out, err}
@@ -101,7 +102,8 @@ func (e *Engine) call(ctx context.Context, a *attempt) (handlers.Outcome, error)
 	case r := <-answered:
 		return r.outcome, r.err
 	case <-patience.C:
-		a.log.Error("the handler does not stop; its job is ended without it, and its slot stays taken until it returns or the worker is restarted",
+		a.log.Error("the handler does not stop; its job is ended without it, and its slot stays taken until it "+
+			"returns or the worker is restarted",
 			event.Key, event.HandlerStuck, "cause", context.Cause(ctx))
 		e.slots.occupy(returned)
 		return handlers.Outcome{}, context.Cause(ctx)
@@ -113,13 +115,17 @@ func (e *Engine) settle(ctx context.Context, a *attempt, out handlers.Outcome, e
 	defer e.uncommittedJobs.add(a.task.ID)()
 	outcome, class := e.commit(ctx, a, out, err, cause)
 	took := time.Since(a.started)
-	e.obs.Ended(a.task.Type, Ending{Outcome: outcome, Class: class, Attempt: a.begun.Attempt, Took: took, JobTook: a.took, Warnings: a.warnings})
+	e.obs.Ended(a.task.Type, Ending{
+		Outcome: outcome, Class: class, Attempt: a.begun.Attempt, Took: took, JobTook: a.took, Warnings: a.warnings,
+	})
 	e.limits.ended(a.task.Type, a.task.ID, outcome, class, a.hint(class), took)
 	a.tell(outcome, class, took)
 	a.span.End(outcome, string(class))
 }
 
-func (e *Engine) commit(ctx context.Context, a *attempt, out handlers.Outcome, err, cause error) (string, taskerr.Class) {
+func (e *Engine) commit(
+	ctx context.Context, a *attempt, out handlers.Outcome, err, cause error,
+) (string, taskerr.Class) {
 	var busy *store.BusyError
 	switch {
 	case err == nil:
@@ -137,7 +143,8 @@ func (e *Engine) commit(ctx context.Context, a *attempt, out handlers.Outcome, e
 	case errors.As(err, &busy):
 		return e.release(ctx, a, a.patience(busy), "waiting for another job on the same document")
 	case errors.Is(cause, ErrTimeout):
-		a.failure = taskerr.Errorf(taskerr.Timeout, "the task took longer than it may (%v)", time.Since(a.started).Round(time.Second))
+		a.failure = taskerr.Errorf(taskerr.Timeout, "the task took longer than it may (%v)",
+			time.Since(a.started).Round(time.Second))
 		return e.fail(ctx, a, a.failure, "timeout")
 	}
 	failure := classify(err)

@@ -57,8 +57,8 @@ func (b *begins) of(jobID string) (ids []string) {
 	return ids
 }
 
-// ask calls store.Begin. One that is not answered may still be carried out, so it is remembered even when a later one is
-// answered.
+// ask calls store.Begin. One that is not answered may still be carried out, so it is remembered even when a later one
+// is answered.
 func (e *Engine) ask(ctx context.Context, a *attempt) (store.Begun, error) {
 	asking := e.beginning(a)
 	asking.ID, asking.Unanswered = uuid.NewString(), e.begins.of(a.task.ID)

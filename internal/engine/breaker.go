@@ -34,9 +34,11 @@ func (b *breakers) of(d taskerr.Dependency) *circuit {
 	defer b.mu.Unlock()
 	if b.by[d] == nil {
 		b.by[d] = &circuit{
-			of: d, probe: func() Probe { return b.tuning().Probes[d] }, slots: func() int { return b.tuning().Concurrency },
-			most: b.most, closes: b.closes, log: b.log,
-			state: closed, since: time.Now(), failed: map[string]bool{}, suspects: map[string]suspicion{}, waiting: map[string]time.Time{},
+			of: d, probe: func() Probe { return b.tuning().Probes[d] },
+			slots: func() int { return b.tuning().Concurrency },
+			most:  b.most, closes: b.closes, log: b.log,
+			state: closed, since: time.Now(), failed: map[string]bool{}, suspects: map[string]suspicion{},
+			waiting: map[string]time.Time{},
 		}
 	}
 	return b.by[d]

@@ -122,10 +122,12 @@ func TestDatabaseOutageCostsNoAttempt(t *testing.T) {
 				for down.Load() {
 					time.Sleep(time.Second)
 				}
-				return handlers.Outcome{}, taskerr.Blame(taskerr.Database, taskerr.Errorf(taskerr.TransientStorage, "the connection was reset"))
+				return handlers.Outcome{}, taskerr.Blame(taskerr.Database,
+					taskerr.Errorf(taskerr.TransientStorage, "the connection was reset"))
 			}
 			if c.Task.ID == "calls" && down.Load() { // the handler's own calls fail
-				return handlers.Outcome{}, taskerr.Blame(taskerr.Database, taskerr.Errorf(taskerr.TransientStorage, "the database is down"))
+				return handlers.Outcome{}, taskerr.Blame(taskerr.Database,
+					taskerr.Errorf(taskerr.TransientStorage, "the database is down"))
 			}
 			return done(ctx, c)
 		})
@@ -174,16 +176,17 @@ func TestWorkResumesWithinAPollInterval(t *testing.T) {
 				const tasks = 20
 				up := time.Now().Add(outage)
 				var first, last atomic.Int64 // since it was up
-				w.startWith(needing(taskerr.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
-					since := time.Since(up)
-					if since < 0 {
-						return handlers.Outcome{}, modelDown()
-					}
-					first.CompareAndSwap(0, int64(since)+1)
-					time.Sleep(time.Second)
-					last.Store(int64(time.Since(up)))
-					return done(ctx, c)
-				}))
+				w.startWith(needing(taskerr.Model,
+					func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+						since := time.Since(up)
+						if since < 0 {
+							return handlers.Outcome{}, modelDown()
+						}
+						first.CompareAndSwap(0, int64(since)+1)
+						time.Sleep(time.Second)
+						last.Store(int64(time.Since(up)))
+						return done(ctx, c)
+					}))
 				for i := range tasks {
 					w.send(w.queues.Normal, message(fmt.Sprint("t", i), ""))
 				}
@@ -238,13 +241,14 @@ func TestBreakerWakesPolling(t *testing.T) {
 			inWorld(t, func(w *world) {
 				w.cfg.PollMin, w.cfg.PollMax = time.Hour, time.Hour
 				var calls atomic.Int32
-				w.startWith(needing(taskerr.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
-					if calls.Add(1) <= 3 {
-						return handlers.Outcome{}, modelDown()
-					}
-					time.Sleep(probe)
-					return done(ctx, c)
-				}))
+				w.startWith(needing(taskerr.Model,
+					func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+						if calls.Add(1) <= 3 {
+							return handlers.Outcome{}, modelDown()
+						}
+						time.Sleep(probe)
+						return done(ctx, c)
+					}))
 				w.send(w.queues.Normal, message("t1", ""))
 				w.send(w.queues.Normal, message("t2", ""))
 				w.engine.Wake()

@@ -107,7 +107,8 @@ func inWorld(t *testing.T, f func(w *world)) {
 			T: t, store: storememory.New(), logs: &logbook{},
 			cfg: engine.Config{
 				ClientID: "acme", Worker: "w1", Concurrency: 4, Lease: time.Minute,
-				PollMin: 100 * time.Millisecond, PollMax: 10 * time.Second, TaskTimeout: 30 * time.Minute, DrainMax: 5 * time.Minute,
+				PollMin: 100 * time.Millisecond, PollMax: 10 * time.Second, TaskTimeout: 30 * time.Minute,
+				DrainMax: 5 * time.Minute,
 			},
 			queues: engine.Queues{
 				High: service.Queue(names.High), Normal: service.Queue(names.Normal),
@@ -197,7 +198,8 @@ func (w *world) row(id string) storememory.Row {
 func (w *world) expectState(id string, want job.State, attempts int) {
 	w.Helper()
 	if r := w.row(id); r.State != want || r.Attempts != attempts {
-		w.Errorf("job %s is %s after %d attempts (%s), want %s after %d", id, r.State, r.Attempts, r.Error.Message, want, attempts)
+		w.Errorf("job %s is %s after %d attempts (%s), want %s after %d", id, r.State, r.Attempts, r.Error.Message,
+			want, attempts)
 	}
 }
 

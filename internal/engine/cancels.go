@@ -39,7 +39,10 @@ type watched struct {
 }
 
 func newWatch(s store.Jobs, log *slog.Logger, away *outages) *watch {
-	return &watch{store: s, log: log, outages: away, tasks: map[store.Holder]watched{}, started: make(chan struct{}, 1), pause: askEvery}
+	return &watch{
+		store: s, log: log, outages: away, tasks: map[store.Holder]watched{}, started: make(chan struct{}, 1),
+		pause: askEvery,
+	}
 }
 
 // over watches a task, which is ended with ErrCanceled on request, until the returned function is called.
@@ -112,7 +115,8 @@ func (w *watch) ask(ctx context.Context) {
 	over(transient(err) && ctx.Err() == nil)
 	if err != nil {
 		if !w.failing && ctx.Err() == nil {
-			w.log.Warn("can't ask for cancel requests; until this works again they are heard at heartbeats", "error", err)
+			w.log.Warn("can't ask for cancel requests; until this works again they are heard at heartbeats", "error",
+				err)
 		}
 		w.failing, w.pause = true, min(2*w.pause, askPause)
 		return

@@ -28,9 +28,9 @@ const (
 	breakerDoubts = 10
 	// breakerPause is the longest pause of an open breaker; Config.PollMax is another bound.
 	breakerPause = 15 * time.Second
-	// Where jobs have to try whether a service is up, the longest pause grows with the time that it is down, to a part of
-	// that and to so many times itself: a job that takes the service down each time it tries, for longer than a pause,
-	// would leave the others no time in which it is up.
+	// Where jobs have to try whether a service is up, the longest pause grows with the time that it is down, to a part
+	// of that and to so many times itself: a job that takes the service down each time it tries, for longer than a
+	// pause, would leave the others no time in which it is up.
 	breakerPart, breakerGrowth = 8, 20
 	// probePause is the first pause of a service that can be probed; it doubles up to the longest.
 	probePause = time.Second
@@ -251,8 +251,10 @@ func (c *circuit) trip() {
 	}
 	if c.state == closed {
 		c.since = now
-		c.log.Warn("circuit breaker", event.Key, event.BreakerOpen, "dependency", c.of, "state", open, "error_class", c.trouble.Class, "hint", c.trouble.Hint,
-			"meanwhile", "tasks that need it wait without an attempt, and it is tried every "+c.most.String()+", less often after some minutes if nothing but a task can try it")
+		c.log.Warn("circuit breaker", event.Key, event.BreakerOpen, "dependency", c.of, "state", open, "error_class",
+			c.trouble.Class, "hint", c.trouble.Hint,
+			"meanwhile", "tasks that need it wait without an attempt, and it is tried every "+c.most.String()+
+				", less often after some minutes if nothing but a task can try it")
 	}
 	c.state, c.until = open, now.Add(c.pause-breakerMargin)
 }
@@ -268,7 +270,8 @@ func (c *circuit) longest(now time.Time) time.Duration {
 // close lets all through; mu is held.
 func (c *circuit) close() {
 	now := time.Now()
-	c.log.Warn("circuit breaker", event.Key, event.BreakerClosed, "dependency", c.of, "state", closed, "down_for", now.Sub(c.since).Round(time.Second))
+	c.log.Warn("circuit breaker", event.Key, event.BreakerClosed, "dependency", c.of, "state", closed, "down_for",
+		now.Sub(c.since).Round(time.Second))
 	c.state, c.since, c.recovered, c.trouble, c.doubted, c.trial = closed, now, now, nil, false, ""
 	clear(c.failed)
 	c.closes()

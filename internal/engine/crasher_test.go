@@ -32,7 +32,8 @@ func TestCrashersEnd(t *testing.T) {
 			w.send(w.queues.Normal, message(fmt.Sprint("poison", i), ""))
 		}
 		took := w.latencies(60)
-		t.Logf("of 60 healthy tasks the median took %v, the 95th percentile %v, the slowest %v; %d probes", took[30], took[56], took[59], s.probed.Load())
+		t.Logf("of 60 healthy tasks the median took %v, the 95th percentile %v, the slowest %v; %d probes", took[30],
+			took[56], took[59], s.probed.Load())
 		for i := range 60 {
 			if r := w.row(fmt.Sprint("healthy", i)); r.Attempts != 1 {
 				t.Errorf("I9: %s took %d attempts", r.JobID, r.Attempts)
@@ -81,14 +82,16 @@ func TestDatabaseCrashersEnd(t *testing.T) {
 					if _ = s.use(c.Task.ID, 0); poisonous(c.Task.ID) && when == "runs" {
 						s.crash(3 * time.Second)
 						time.Sleep(time.Second)
-						return handlers.Outcome{}, taskerr.Blame(taskerr.Database, taskerr.Errorf(taskerr.TransientStorage, "the connection was reset"))
+						return handlers.Outcome{}, taskerr.Blame(taskerr.Database,
+							taskerr.Errorf(taskerr.TransientStorage, "the connection was reset"))
 					}
 					time.Sleep(200 * time.Millisecond)
 					return done(ctx, c)
 				})
 				w.send(w.queues.Normal, message("poison0", ""))
 				took := w.latencies(60)
-				t.Logf("of 60 healthy tasks the median took %v, the slowest %v; the other ran %d times", took[30], took[59], s.called("poison0"))
+				t.Logf("of 60 healthy tasks the median took %v, the slowest %v; the other ran %d times", took[30],
+					took[59], s.called("poison0"))
 				w.expectPoisoned(&s, 1, 3+2)
 			})
 		})

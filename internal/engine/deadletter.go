@@ -69,21 +69,25 @@ func (e *Engine) buryAgain(ctx context.Context, a *attempt, ref *store.DeadLette
 func (e *Engine) copyLetter(ctx context.Context, d *delivery, taskType, taskID string, ref *store.DeadLetterRef) bool {
 	env := Envelope{
 		ID: ref.ID, TaskID: taskID, TaskType: taskType, ClientID: e.cfg.ClientID,
-		Reason: ref.Reason, ErrorClass: ref.Class, ErrorMessage: cut(ref.Message, maxEnvelopeError), Attempts: ref.Attempts,
+		Reason: ref.Reason, ErrorClass: ref.Class, ErrorMessage: cut(ref.Message, maxEnvelopeError),
+		Attempts:    ref.Attempts,
 		SourceQueue: d.queue.Name(), MessageID: d.msg.ID, FirstSeen: d.msg.InsertedAt,
 		DeadLetteredAt: time.Now().UTC(), Worker: e.cfg.Worker, Original: d.msg.Text,
 	}
 	if err := e.sendEnvelope(ctx, env); err != nil {
-		d.log.Error("can't copy a dead letter to its queue; trying again when the message comes back", "dead_letter", ref.ID, "error", err)
+		d.log.Error("can't copy a dead letter to its queue; trying again when the message comes back", "dead_letter",
+			ref.ID, "error", err)
 		d.putBack(ctx, e.tuning().PollMax)
 		return false
 	}
 	if err := e.deps.Store.DeadLetterSent(ctx, ref.ID); err != nil {
-		d.log.Warn("can't note that a dead letter was copied; it may be copied once more", "dead_letter", ref.ID, "error", err)
+		d.log.Warn("can't note that a dead letter was copied; it may be copied once more", "dead_letter", ref.ID,
+			"error", err)
 		d.putBack(ctx, e.tuning().PollMax)
 		return false
 	}
-	d.log.Warn("dead-lettered", event.Key, event.DeadLettered, "reason", ref.Reason, "error_class", ref.Class, "error", ref.Message, "dead_letter", ref.ID)
+	d.log.Warn("dead-lettered", event.Key, event.DeadLettered, "reason", ref.Reason, "error_class", ref.Class, "error",
+		ref.Message, "dead_letter", ref.ID)
 	return true
 }
 

@@ -59,10 +59,12 @@ func TestSentAgainAfterAFailure(t *testing.T) {
 		w.settled(time.Minute)
 		w.expectState("t1", job.Failed, 1)
 		if runs.Load() != 1 || woken.Load() != 1 {
-			t.Errorf("the handler ran %d times, and the outbox was woken %d times; want once each", runs.Load(), woken.Load())
+			t.Errorf("the handler ran %d times, and the outbox was woken %d times; want once each", runs.Load(),
+				woken.Load())
 		}
 		w.expectInvariants()
 		w.expectBuried("permanent")
-		w.expectLog("level=WARN", "task_id=t1", "dropped", "TASK_ALREADY_FAILED", "hints.force", "async-worker jobs retry t1")
+		w.expectLog("level=WARN", "task_id=t1", "dropped", "TASK_ALREADY_FAILED", "hints.force",
+			"async-worker jobs retry t1")
 	})
 }

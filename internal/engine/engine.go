@@ -120,7 +120,8 @@ func New(cfg Config, deps Deps) (*Engine, error) {
 		cfg: cfg, deps: deps, obs: seen, tally: seen, log: deps.Log,
 		slots: newSlots(cfg.Concurrency), limits: newLimits(cfg.Concurrency, deps.Log),
 		throttle:      newThrottle(cfg.PollMin, cfg.PollMax, deps.WebhooksDue, deps.Log),
-		queueTroubles: newQueueTroubles(deps.Log), begins: newBegins(), uncommittedJobs: newUncommittedJobs(), watchdog: newWatchdog(), wake: make(chan struct{}, 1),
+		queueTroubles: newQueueTroubles(deps.Log), begins: newBegins(), uncommittedJobs: newUncommittedJobs(),
+		watchdog: newWatchdog(), wake: make(chan struct{}, 1),
 	}
 	e.watch = newWatch(deps.Store, deps.Log, &e.outages)
 	e.live.Store(&tuning)
@@ -174,9 +175,11 @@ func (e *Engine) drain() {
 	e.tally.draining.Store(int64(n))
 	e.draining.Store(true)
 	begun := time.Now()
-	e.log.Info("draining: finishing what is running, taking no more", event.Key, event.DrainBegun, "running", n, "at_most", e.tuning().DrainMax)
+	e.log.Info("draining: finishing what is running, taking no more", event.Key, event.DrainBegun, "running", n,
+		"at_most", e.tuning().DrainMax)
 	defer func() {
-		e.log.Info("drained", event.Key, event.DrainEnded, "finished_or_released", n, "duration_ms", time.Since(begun).Milliseconds())
+		e.log.Info("drained", event.Key, event.DrainEnded, "finished_or_released", n, "duration_ms",
+			time.Since(begun).Milliseconds())
 	}()
 	finished := make(chan struct{})
 	go func() {

@@ -38,7 +38,8 @@ func TestTaskSucceeds(t *testing.T) {
 		w.settled(time.Minute)
 		w.expectState("t1", job.Succeeded, 1)
 		w.expectDepth(w.queues.Normal, 0)
-		if r := w.row("t1"); !strings.Contains(string(r.Result), `"answer":42`) || !strings.Contains(string(r.Result), "processing_time_ms") {
+		if r := w.row("t1"); !strings.Contains(string(r.Result), `"answer":42`) ||
+			!strings.Contains(string(r.Result), "processing_time_ms") {
 			t.Errorf("the result is %s", r.Result)
 		}
 	})
@@ -71,7 +72,8 @@ func TestConflictIsDeadLettered(t *testing.T) {
 		w.send(w.queues.Normal, `{"task_id":"t1","task_type":"test","payload":{"n":2},"webhook_url":"https://example.com/other"}`)
 		w.settled(time.Minute)
 		w.expectState("t1", job.Succeeded, 1) // I5: the job that has the id is untouched
-		if out := w.row("t1").Outbox; len(out) != 1 || out[0].Event != "task.rejected" || out[0].URL != "https://example.com/other" {
+		if out := w.row("t1").Outbox; len(out) != 1 || out[0].Event != "task.rejected" ||
+			out[0].URL != "https://example.com/other" {
 			t.Errorf("the webhooks are %+v", out)
 		}
 		w.expectBuried("conflict")
@@ -95,7 +97,8 @@ func TestBadMessagesAreDeadLettered(t *testing.T) {
 				w.send(w.queues.Normal, c.text)
 				w.settled(time.Minute)
 				w.expectDepth(w.queues.Normal, 0)
-				if env := w.expectBuried(c.reason); env.Original != c.text || env.ErrorClass != string(taskerr.ValidationError) {
+				if env := w.expectBuried(c.reason); env.Original != c.text ||
+					env.ErrorClass != string(taskerr.ValidationError) {
 					t.Errorf("the envelope is %+v", env)
 				}
 			})
@@ -132,12 +135,16 @@ func TestErrorsBySort(t *testing.T) {
 		class    taskerr.Class
 		reason   string
 	}{
-		"permanent":      {err: taskerr.Errorf(taskerr.CorruptionDetected, "broken"), attempts: 1, class: taskerr.CorruptionDetected, reason: "permanent"},
-		"retryable":      {err: taskerr.Errorf(taskerr.ModelOverloaded, "busy"), attempts: 3, class: taskerr.ModelOverloaded, reason: "exhausted"},
-		"unknown":        {err: errors.New("who knows"), attempts: 1, class: taskerr.InternalBug, reason: "permanent"},
-		"panic":          {panics: true, attempts: 1, class: taskerr.InternalBug, reason: "permanent"},
-		"wrapped":        {err: fmt.Errorf("deep: %w", taskerr.Errorf(taskerr.AIRateLimit, "slow down")), attempts: 3, class: taskerr.AIRateLimit, reason: "exhausted"},
-		"call's timeout": {err: context.DeadlineExceeded, attempts: 3, class: taskerr.NetworkTimeout, reason: "exhausted"},
+		"permanent": {err: taskerr.Errorf(taskerr.CorruptionDetected, "broken"), attempts: 1,
+			class: taskerr.CorruptionDetected, reason: "permanent"},
+		"retryable": {err: taskerr.Errorf(taskerr.ModelOverloaded, "busy"), attempts: 3,
+			class: taskerr.ModelOverloaded, reason: "exhausted"},
+		"unknown": {err: errors.New("who knows"), attempts: 1, class: taskerr.InternalBug, reason: "permanent"},
+		"panic":   {panics: true, attempts: 1, class: taskerr.InternalBug, reason: "permanent"},
+		"wrapped": {err: fmt.Errorf("deep: %w", taskerr.Errorf(taskerr.AIRateLimit, "slow down")), attempts: 3,
+			class: taskerr.AIRateLimit, reason: "exhausted"},
+		"call's timeout": {err: context.DeadlineExceeded, attempts: 3, class: taskerr.NetworkTimeout,
+			reason: "exhausted"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
@@ -243,7 +250,8 @@ func TestStaleFence(t *testing.T) {
 		w.settled(5 * time.Second)
 		r := w.row("t1")
 		// Somebody else retries it, and so raises the fence.
-		if _, err := w.store.Retry(t.Context(), store.Retry{Holder: store.Holder{JobID: "t1", Fence: r.Fence}}); err != nil {
+		if _, err := w.store.Retry(t.Context(),
+			store.Retry{Holder: store.Holder{JobID: "t1", Fence: r.Fence}}); err != nil {
 			t.Fatal(err)
 		}
 		close(stolen)
@@ -354,7 +362,8 @@ func TestPriorities(t *testing.T) {
 			return done(ctx, c)
 		})
 		w.settled(5 * time.Minute)
-		want := "acme-tasks-high acme-tasks-high acme-tasks-high acme-tasks acme-tasks acme-tasks acme-tasks-low acme-tasks-low acme-tasks-low"
+		want := "acme-tasks-high acme-tasks-high acme-tasks-high acme-tasks acme-tasks acme-tasks acme-tasks-low " +
+			"acme-tasks-low acme-tasks-low"
 		if got := strings.Join(order, " "); got != want {
 			t.Errorf("served %s", got)
 		}

@@ -116,7 +116,8 @@ func (u *underFlood) expect(bound func(i int) time.Duration) {
 		}
 	}
 	if u.most > max(1, u.cfg.Concurrency/2) || 2*u.high < u.all {
-		u.Errorf("normal had up to %d of %d slots, high %.0f %% of the time", u.most, u.cfg.Concurrency, 100*float64(u.high)/float64(u.all))
+		u.Errorf("normal had up to %d of %d slots, high %.0f %% of the time", u.most, u.cfg.Concurrency,
+			100*float64(u.high)/float64(u.all))
 	}
 	u.Logf("the worst wait is %v, the bound of the last %v; high had %.0f %% of the slots' time",
 		worst.Round(time.Millisecond), bound(n-1), 100*float64(u.high)/float64(u.all))
@@ -124,7 +125,8 @@ func (u *underFlood) expect(bound func(i int) time.Duration) {
 
 func floods(t *testing.T, f func(u *underFlood)) {
 	for _, concurrency := range []int{1, 4, 32} {
-		for _, task := range []time.Duration{200 * time.Millisecond, 3 * time.Second, 20 * time.Second, 2 * time.Minute} {
+		for _, task := range []time.Duration{200 * time.Millisecond, 3 * time.Second, 20 * time.Second,
+			2 * time.Minute} {
 			if concurrency*int(time.Second/task) > 100 {
 				continue // too many jobs for a test
 			}

@@ -88,7 +88,8 @@ type gatedStore struct {
 }
 
 func (s gatedStore) MarkSent(ctx context.Context, id string) error {
-	_, err := through(ctx, s.g, "mark sent", func(ctx context.Context) (struct{}, error) { return only(s.Jobs.MarkSent(ctx, id)) })
+	_, err := through(ctx, s.g, "mark sent",
+		func(ctx context.Context) (struct{}, error) { return only(s.Jobs.MarkSent(ctx, id)) })
 	return err
 }
 
@@ -105,11 +106,13 @@ func (s gatedStore) Begin(ctx context.Context, b store.Begin) (store.Begun, erro
 }
 
 func (s gatedStore) Heartbeat(ctx context.Context, b store.Beat) (store.Pulse, error) {
-	return through(ctx, s.g, "heartbeat", func(ctx context.Context) (store.Pulse, error) { return s.Jobs.Heartbeat(ctx, b) })
+	return through(ctx, s.g, "heartbeat",
+		func(ctx context.Context) (store.Pulse, error) { return s.Jobs.Heartbeat(ctx, b) })
 }
 
 func (s gatedStore) Complete(ctx context.Context, c store.Completion) (store.Settled, error) {
-	return through(ctx, s.g, "complete", func(ctx context.Context) (store.Settled, error) { return s.Jobs.Complete(ctx, c) })
+	return through(ctx, s.g, "complete",
+		func(ctx context.Context) (store.Settled, error) { return s.Jobs.Complete(ctx, c) })
 }
 
 func (s gatedStore) Fail(ctx context.Context, f store.Failure) (store.Settled, error) {
@@ -121,23 +124,32 @@ func (s gatedStore) Retry(ctx context.Context, r store.Retry) (store.Settled, er
 }
 
 func (s gatedStore) Release(ctx context.Context, r store.Release) (store.Settled, error) {
-	return through(ctx, s.g, "release", func(ctx context.Context) (store.Settled, error) { return s.Jobs.Release(ctx, r) })
+	return through(ctx, s.g, "release", func(ctx context.Context) (
+		store.Settled, error) {
+		return s.Jobs.Release(ctx, r)
+	})
 }
 
 func (s gatedStore) Canceled(ctx context.Context, h store.Holder, e []store.Event) (store.Settled, error) {
-	return through(ctx, s.g, "canceled", func(ctx context.Context) (store.Settled, error) { return s.Jobs.Canceled(ctx, h, e) })
+	return through(ctx, s.g, "canceled",
+		func(ctx context.Context) (store.Settled, error) { return s.Jobs.Canceled(ctx, h, e) })
 }
 
 func (s gatedStore) Canceling(ctx context.Context, held []store.Holder) ([]store.Holder, error) {
-	return through(ctx, s.g, "canceling", func(ctx context.Context) ([]store.Holder, error) { return s.Jobs.Canceling(ctx, held) })
+	return through(ctx, s.g, "canceling",
+		func(ctx context.Context) ([]store.Holder, error) { return s.Jobs.Canceling(ctx, held) })
 }
 
 func (s gatedStore) Reject(ctx context.Context, r store.Rejection) (store.Settled, error) {
-	return through(ctx, s.g, "reject", func(ctx context.Context) (store.Settled, error) { return s.Jobs.Reject(ctx, r) })
+	return through(ctx, s.g, "reject", func(ctx context.Context) (
+		store.Settled, error) {
+		return s.Jobs.Reject(ctx, r)
+	})
 }
 
 func (s gatedStore) DeadLetterSent(ctx context.Context, id string) error {
-	_, err := through(ctx, s.g, "dead letter sent", func(ctx context.Context) (struct{}, error) { return only(s.Jobs.DeadLetterSent(ctx, id)) })
+	_, err := through(ctx, s.g, "dead letter sent",
+		func(ctx context.Context) (struct{}, error) { return only(s.Jobs.DeadLetterSent(ctx, id)) })
 	return err
 }
 
@@ -148,7 +160,8 @@ type gatedQueue struct {
 }
 
 func (q gatedQueue) Receive(ctx context.Context, n int, d time.Duration) ([]*queue.Message, error) {
-	msgs, err := through(ctx, q.g, "receive", func(ctx context.Context) ([]*queue.Message, error) { return q.Queue.Receive(ctx, n, d) })
+	msgs, err := through(ctx, q.g, "receive",
+		func(ctx context.Context) ([]*queue.Message, error) { return q.Queue.Receive(ctx, n, d) })
 	for _, m := range msgs {
 		m.Lease = gatedLease{m.Lease, q.g}
 	}
@@ -165,17 +178,20 @@ type gatedLease struct {
 }
 
 func (l gatedLease) Extend(ctx context.Context, d time.Duration) error {
-	_, err := through(ctx, l.g, "extend", func(ctx context.Context) (struct{}, error) { return only(l.Lease.Extend(ctx, d)) })
+	_, err := through(ctx, l.g, "extend",
+		func(ctx context.Context) (struct{}, error) { return only(l.Lease.Extend(ctx, d)) })
 	return err
 }
 
 func (l gatedLease) Release(ctx context.Context, d time.Duration) error {
-	_, err := through(ctx, l.g, "put back", func(ctx context.Context) (struct{}, error) { return only(l.Lease.Release(ctx, d)) })
+	_, err := through(ctx, l.g, "put back",
+		func(ctx context.Context) (struct{}, error) { return only(l.Lease.Release(ctx, d)) })
 	return err
 }
 
 func (l gatedLease) Delete(ctx context.Context) error {
-	_, err := through(ctx, l.g, "delete", func(ctx context.Context) (struct{}, error) { return only(l.Lease.Delete(ctx)) })
+	_, err := through(ctx, l.g, "delete",
+		func(ctx context.Context) (struct{}, error) { return only(l.Lease.Delete(ctx)) })
 	return err
 }
 

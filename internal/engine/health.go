@@ -83,7 +83,8 @@ func (e *Engine) Health() Health {
 	h := Health{
 		At: time.Now(), Running: e.slots.running(), Slots: e.tuning().Concurrency, Draining: e.draining.Load(),
 		Store: e.throttle.store.health(), Dependencies: e.breakers.health(), Types: e.limits.health(),
-		DrainOf: int(e.tally.draining.Load()), Done: e.tally.done.Load(), Failed: e.tally.failed.Load(), Stuck: e.watchdog.stuck(),
+		DrainOf: int(e.tally.draining.Load()), Done: e.tally.done.Load(), Failed: e.tally.failed.Load(),
+		Stuck: e.watchdog.stuck(),
 	}
 	if since, some := e.watch.oldest(); some {
 		h.Oldest = &since
@@ -126,13 +127,16 @@ func hint(failure *taskerr.Error) string {
 	case taskerr.ModelOverloaded:
 		return "the model's service is overloaded: see its status page; waiting may help"
 	case taskerr.DependencyUnavailable:
-		return "a service fails, or refuses the worker; the error before this says which and how: check its state, its address and its credentials"
+		return "a service fails, or refuses the worker; the error before this says which and how: check its state, " +
+			"its address and its credentials"
 	case taskerr.TransientStorage:
-		return "the storage account, the database or this machine's disk fails: the error before this says which; waiting may help"
+		return "the storage account, the database or this machine's disk fails: the error before this says which; " +
+			"waiting may help"
 	case taskerr.NetworkTimeout:
 		return "a service does not answer: check the network, a firewall, its load"
 	case taskerr.Timeout:
-		return "tasks take longer than TASK_TIMEOUT_SEC: raise it, or give them more processor or memory, or lower WORKER_CONCURRENCY"
+		return "tasks take longer than TASK_TIMEOUT_SEC: raise it, or give them more processor or memory, or lower " +
+			"WORKER_CONCURRENCY"
 	case taskerr.InternalBug:
 		return "a bug in the worker: report it with the stack from the log"
 	default:
@@ -143,7 +147,8 @@ func hint(failure *taskerr.Error) string {
 // queueTrouble classifies the error of a receive.
 func queueTrouble(err error) (taskerr.Class, string) {
 	if errors.Is(err, queue.ErrNotFound) {
-		return taskerr.DependencyUnavailable, "somebody deleted the queue: it is created again, the messages that were in it are gone"
+		return taskerr.DependencyUnavailable,
+			"somebody deleted the queue: it is created again, the messages that were in it are gone"
 	}
 	failure := taskerr.Classify(err)
 	return failure.Class, hint(failure)

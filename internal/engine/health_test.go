@@ -51,7 +51,8 @@ func TestForbiddenQueue(t *testing.T) {
 			}
 			return &taskerr.Error{
 				Class: taskerr.DependencyUnavailable, Dependency: taskerr.Queues,
-				Message: "receive: Azure answered 403 AuthorizationPermissionMismatch", Hint: "give it the role Storage Queue Data Contributor",
+				Message: "receive: Azure answered 403 AuthorizationPermissionMismatch",
+				Hint:    "give it the role Storage Queue Data Contributor",
 			}
 		}, func() {}}
 		forbidden.Store(true)
@@ -62,7 +63,8 @@ func TestForbiddenQueue(t *testing.T) {
 		w.settled(10 * time.Minute)
 		w.expectState("high", job.Succeeded, 1) // the other queues are served
 		got := w.trouble()
-		if got == nil || got.Class != taskerr.DependencyUnavailable || got.Since.After(began) || !strings.Contains(got.Hint, "Contributor") {
+		if got == nil || got.Class != taskerr.DependencyUnavailable || got.Since.After(began) ||
+			!strings.Contains(got.Hint, "Contributor") {
 			t.Errorf("the health says %+v", got)
 		}
 		w.expectLog("level=ERROR", "can't receive", "queue=acme-tasks ", "403", "Contributor")
@@ -111,16 +113,20 @@ func TestFullDisk(t *testing.T) {
 		full.Store(true)
 		w.start(func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
 			if full.Load() {
-				return handlers.Outcome{}, fmt.Errorf("keep the document: %w", &os.PathError{Op: "write", Path: "/var/cache/x", Err: syscall.ENOSPC})
+				return handlers.Outcome{}, fmt.Errorf("keep the document: %w", &os.PathError{
+					Op: "write", Path: "/var/cache/x", Err: syscall.ENOSPC,
+				})
 			}
 			return done(ctx, c)
 		})
 		w.send(w.queues.Normal, message("t1", ""))
 		w.settled(time.Second)
-		if got := w.health("test").Trouble; got == nil || got.Class != taskerr.TransientStorage || !strings.Contains(got.Hint, "disk is full") {
+		if got := w.health("test").Trouble; got == nil || got.Class != taskerr.TransientStorage ||
+			!strings.Contains(got.Hint, "disk is full") {
 			t.Errorf("the health says %+v", got)
 		}
-		w.expectLog("level=WARN", "task failed, and is tried again", "error_class=transient_storage", "disk is full: free space")
+		w.expectLog("level=WARN", "task failed, and is tried again", "error_class=transient_storage",
+			"disk is full: free space")
 		full.Store(false)
 		w.settled(time.Minute)
 		w.expectState("t1", job.Succeeded, 2)
@@ -143,7 +149,8 @@ func TestPanicInHandler(t *testing.T) {
 		w.settled(time.Minute)
 		w.expectState("bad", job.Failed, 1)
 		w.expectLog("level=ERROR", "a bug in the worker", "a bug in a handler", "stack=")
-		w.expectLog("level=WARN", "task failed", "stage=", "error_class=internal_bug", "hint=", "report it with the stack")
+		w.expectLog("level=WARN", "task failed", "stage=", "error_class=internal_bug", "hint=",
+			"report it with the stack")
 		if got := w.health("test").Trouble; got == nil || got.Class != taskerr.InternalBug {
 			t.Errorf("the health says %+v", got)
 		}
@@ -166,7 +173,8 @@ func TestDatabaseRestartIsSeen(t *testing.T) {
 		w.send(w.queues.Normal, message("t1", ""))
 		began := time.Now()
 		w.settled(time.Minute)
-		if got := w.engine.Health().Store; got == nil || got.Since.Sub(began) > time.Second || got.Wait != w.cfg.PollMax {
+		if got := w.engine.Health().Store; got == nil || got.Since.Sub(began) > time.Second ||
+			got.Wait != w.cfg.PollMax {
 			t.Errorf("the health says %+v", got)
 		}
 		w.expectLog("level=ERROR", "a message has to wait", "can't begin the job", "hint=")
@@ -190,7 +198,8 @@ func TestHealth(t *testing.T) {
 				time.Sleep(time.Minute)
 				return done(ctx, c)
 			}
-			return handlers.Outcome{}, taskerr.Blame(taskerr.Model, taskerr.Errorf(taskerr.ModelOverloaded, "the model is down: %s", secret))
+			return handlers.Outcome{}, taskerr.Blame(taskerr.Model,
+				taskerr.Errorf(taskerr.ModelOverloaded, "the model is down: %s", secret))
 		}))
 		w.send(w.queues.High, message("long", ""))
 		for _, id := range []string{"t1", "t2", "t3"} { // one alone says nothing of the model
@@ -201,11 +210,13 @@ func TestHealth(t *testing.T) {
 		if h.Running != 1 || h.Slots != 4 || h.Draining || h.Store != nil {
 			t.Errorf("the health is %+v", h)
 		}
-		if d := h.Dependencies; len(d) != 1 || !d[0].Down() || d[0].Since.Sub(began) > 20*time.Second || d[0].Trouble.Class != taskerr.ModelOverloaded {
+		if d := h.Dependencies; len(d) != 1 || !d[0].Down() || d[0].Since.Sub(began) > 20*time.Second ||
+			d[0].Trouble.Class != taskerr.ModelOverloaded {
 			t.Errorf("the dependencies are %+v", d)
 		}
 		text, err := json.Marshal(h)
-		if err != nil || strings.Contains(string(text), secret) || !strings.Contains(string(text), `"dependencies":[{"name":"model","state":"`) {
+		if err != nil || strings.Contains(string(text), secret) ||
+			!strings.Contains(string(text), `"dependencies":[{"name":"model","state":"`) {
 			t.Errorf("%s, %v", text, err)
 		}
 		w.stop()

@@ -35,7 +35,10 @@ func (k *keeper) stop() {
 // keep starts the heartbeat. It calls end with the cause when the work has to stop.
 func (e *Engine) keep(ctx context.Context, end context.CancelCauseFunc, a *attempt) *keeper {
 	ctx = context.WithoutCancel(ctx) // a stopping handler still holds its leases
-	b := &beat{engine: e, attempt: a, end: end, until: a.asked.Add(e.cfg.Lease), writing: make(chan struct{}, 1), section: e.watchdog.enter("a task's heartbeat")}
+	b := &beat{
+		engine: e, attempt: a, end: end, until: a.asked.Add(e.cfg.Lease), writing: make(chan struct{}, 1),
+		section: e.watchdog.enter("a task's heartbeat"),
+	}
 	a.journal.save = b.save
 	k := &keeper{beat: b, quit: make(chan struct{})}
 	k.done.Go(func() {
@@ -51,9 +54,10 @@ type beat struct {
 	engine *Engine
 	end    context.CancelCauseFunc
 
-	writing chan struct{} // capacity 1: full while the job's lease is renewed, so that what was told is written in its order
-	until   time.Time     // when the job's lease ends unless the store answers; monotonic
-	stopped bool          // the attempt is being settled: nothing of it is written any more but its outcome
+	// capacity 1: full while the job's lease is renewed, so that what was told is written in its order
+	writing chan struct{}
+	until   time.Time // when the job's lease ends unless the store answers; monotonic
+	stopped bool      // the attempt is being settled: nothing of it is written any more but its outcome
 	section *section
 }
 
@@ -170,7 +174,9 @@ func (b *beat) write(ctx context.Context) error {
 // save is Progress.Save.
 func (b *beat) save(ctx context.Context) error {
 	p := retry.Policy{
-		Backoff: retry.Backoff{First: 200 * time.Millisecond, Max: 5 * time.Second, Jitter: 0.1}, Time: b.engine.cfg.Lease,
+		Backoff: retry.Backoff{
+			First: 200 * time.Millisecond, Max: 5 * time.Second, Jitter: 0.1,
+		}, Time: b.engine.cfg.Lease,
 		Retryable: func(err error) bool { return !errors.Is(err, store.ErrFenced) && b.journal.ctx.Err() == nil },
 		Notify: func(err error, wait time.Duration) {
 			b.log.Warn("can't write a checkpoint; trying again", "error", err, "in", wait)

@@ -37,7 +37,8 @@ func (e *Engine) handle(ctx context.Context, q queue.Queue, m *queue.Message) {
 		d.log = d.log.With("trace_id", d.trace)
 	}
 	if len(t.Ignored) > 0 {
-		d.log.Warn("the message has fields that are unknown, or whose values can't be used; they are ignored", "fields", t.Ignored)
+		d.log.Warn("the message has fields that are unknown, or whose values can't be used; they are ignored", "fields",
+			t.Ignored)
 	}
 	h, ok := e.tuning().Handlers[t.Type]
 	if !ok {
@@ -108,14 +109,17 @@ func (e *Engine) begin(ctx context.Context, a *attempt) bool {
 			Message: "the task id is taken by a job with another payload; send the new payload under an id of its own",
 		}))
 	case store.Spent:
-		e.obs.Finished(a.task.Type, Ending{Outcome: string(job.Failed), Class: taskerr.WorkerLost, Attempt: b.Attempt, JobTook: b.Duration})
+		e.obs.Finished(a.task.Type, Ending{
+			Outcome: string(job.Failed), Class: taskerr.WorkerLost, Attempt: b.Attempt, JobTook: b.Duration,
+		})
 		e.deps.Outbox()
 		e.bury(ctx, a.delivery, string(a.task.Type), a.task.ID, b.DeadLetter)
 	case store.Done, store.Dropped:
 		e.drop(a, b)
 		e.buryAgain(ctx, a, b.DeadLetter)
 	default:
-		e.stumbled(ctx, a.delivery, "the store answered begin with something unknown", fmt.Errorf("decision %q", b.Decision))
+		e.stumbled(ctx, a.delivery, "the store answered begin with something unknown",
+			fmt.Errorf("decision %q", b.Decision))
 	}
 	return false
 }
@@ -128,7 +132,8 @@ func (e *Engine) drop(a *attempt, b store.Begun) {
 			e.deps.Outbox()
 		}
 		a.log.Warn("sent again after it had failed; the message is dropped", "error_code", "TASK_ALREADY_FAILED",
-			"hint", "to do the task again, send it with hints.force or under a new task_id, or run async-worker jobs retry "+a.task.ID)
+			"hint", "to do the task again, send it with hints.force or under a new task_id, or run async-worker "+
+				"jobs retry "+a.task.ID)
 		return
 	case b.Decision == store.Dropped:
 		e.deps.Outbox() // a cancel, carried out by begin or by a command, has left a webhook
@@ -220,14 +225,18 @@ func (e *Engine) undecoded(ctx context.Context, d *delivery, known task.Known, e
 	}
 	failure, ok := errors.AsType[*taskerr.Error](err)
 	if !ok { // a permission or a setting, which somebody may mend
-		failure = &taskerr.Error{Class: taskerr.DependencyUnavailable, Message: "the claim check's blob can't be read; the worker's log has the details", Cause: err}
+		failure = &taskerr.Error{
+			Class:   taskerr.DependencyUnavailable,
+			Message: "the claim check's blob can't be read; the worker's log has the details", Cause: err,
+		}
 	}
 	if !taskerr.Classes[failure.Class].Retryable || d.givenUp() {
 		e.reject(ctx, d, knownRejection(known, string(failure.Class), failure))
 		return
 	}
 	wait := jittered(d.claimWait())
-	d.log.Error("a message has to wait", event.Key, event.MessageWaits, "because", "its claim check can't be fetched", "error", err, "wait", wait)
+	d.log.Error("a message has to wait", event.Key, event.MessageWaits, "because", "its claim check can't be fetched",
+		"error", err, "wait", wait)
 	d.putBack(ctx, wait)
 }
 
@@ -262,10 +271,12 @@ func (e *Engine) stumbled(ctx context.Context, d *delivery, what string, err err
 	failure := classify(err)
 	help := failure.Hint
 	if help == "" {
-		help = "check that the database runs, its address in the settings, and the network; the message is tried again until it works"
+		help = "check that the database runs, its address in the settings, and the network; the message is tried " +
+			"again until it works"
 	}
 	wait := e.throttle.store.failed(failure.Class, help)
-	d.log.Error("a message has to wait", event.Key, event.MessageWaits, "because", what, "error", err, "wait", wait, "hint", help)
+	d.log.Error("a message has to wait", event.Key, event.MessageWaits, "because", what, "error", err, "wait", wait,
+		"hint", help)
 	d.putBack(ctx, wait)
 }
 

@@ -155,7 +155,8 @@ func (j *journal) current() string {
 func (j *journal) LogValue() slog.Value { return slog.StringValue(j.current()) }
 
 // untake puts back what could not be written; the store ignores an event it has already. What was said
-// within the stage since then is newer: what piles up while the store is away is bounded by the stages, and by maxUnwritten.
+// within the stage since then is newer: what piles up while the store is away is bounded by the stages, and by
+// maxUnwritten.
 func (j *journal) untake(n notes) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -190,7 +191,9 @@ func (j *journal) leaveStage() {
 }
 
 func (j *journal) event(message string) store.Event {
-	return store.Event{ID: uuid.NewString(), At: time.Now(), Stage: j.stage, Progress: j.progress, Message: message, Metadata: j.pages}
+	return store.Event{
+		ID: uuid.NewString(), At: time.Now(), Stage: j.stage, Progress: j.progress, Message: message, Metadata: j.pages,
+	}
 }
 
 func (j *journal) add(e store.Event) {

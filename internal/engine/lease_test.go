@@ -31,7 +31,8 @@ func TestLostLeaseStopsTheHandler(t *testing.T) {
 		w.send(w.queues.Normal, message("t1", ""))
 		w.settled(5 * time.Second)
 		// Somebody else retries it, and so raises the fence.
-		if _, err := w.store.Retry(t.Context(), store.Retry{Holder: store.Holder{JobID: "t1", Fence: w.row("t1").Fence}}); err != nil {
+		if _, err := w.store.Retry(t.Context(),
+			store.Retry{Holder: store.Holder{JobID: "t1", Fence: w.row("t1").Fence}}); err != nil {
 			t.Fatal(err)
 		}
 		w.settled(time.Minute)
@@ -86,9 +87,11 @@ func (unsendable) Send(context.Context, string, queue.SendOptions) (string, erro
 func TestUnsentIsSent(t *testing.T) {
 	inWorld(t, func(w *world) {
 		submitter := engine.Submitter{
-			Store: w.store, Queues: engine.Queues{Normal: unsendable{w.queues.Normal}}, MaxAttempts: func(task.Type) int { return 3 },
+			Store: w.store, Queues: engine.Queues{Normal: unsendable{w.queues.Normal}},
+			MaxAttempts: func(task.Type) int { return 3 },
 		}
-		if _, err := submitter.Submit(t.Context(), task.Task{ID: "t1", Type: "test", Payload: []byte(`{"n":1}`)}); !errors.Is(err, errDown) {
+		if _, err := submitter.Submit(t.Context(), task.Task{ID: "t1", Type: "test",
+			Payload: []byte(`{"n":1}`)}); !errors.Is(err, errDown) {
 			t.Fatalf("submit: %v", err)
 		}
 		w.start(done)

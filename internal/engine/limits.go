@@ -169,7 +169,8 @@ func (l *limits) judge(t task.Type, limit *limit) {
 	limit.now, limit.ends = max(1, was/2), nil
 	if limit.now < was {
 		l.log.Warn("many attempts of a task type fail: fewer of it run at a time, until it recovers",
-			event.Key, event.TypeLimited, "task_type", t, "limit", limit.now, "was", was, "concurrency", l.most, "failed", failures, "of", ends,
+			event.Key, event.TypeLimited, "task_type", t, "limit", limit.now, "was", was, "concurrency", l.most,
+			"failed", failures, "of", ends,
 			"error_class", limit.trouble.Class, "hint", limit.trouble.Hint)
 	}
 }
@@ -185,14 +186,16 @@ func (l *limits) raise(t task.Type, limit *limit, by int) {
 	was := limit.now
 	limit.now, limit.good, limit.calm = min(was+by, l.most), 0, time.Now()
 	if limit.now > was {
-		l.log.Info("a task type recovers: more of it may run at a time", "task_type", t, "limit", limit.now, "was", was, "concurrency", l.most)
+		l.log.Info("a task type recovers: more of it may run at a time", "task_type", t, "limit", limit.now, "was", was,
+			"concurrency", l.most)
 	}
 }
 
 // blameless says whether a class is the fault of the task alone, or of its sender.
 func blameless(c taskerr.Class) bool {
 	switch c {
-	case taskerr.ValidationError, taskerr.UnsupportedFormat, taskerr.ContentMissing, taskerr.CorruptionDetected, taskerr.QuotaExceeded:
+	case taskerr.ValidationError, taskerr.UnsupportedFormat, taskerr.ContentMissing, taskerr.CorruptionDetected,
+		taskerr.QuotaExceeded:
 		return true
 	default:
 		return false

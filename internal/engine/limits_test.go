@@ -88,7 +88,8 @@ func TestLimitHalvesAndRecovers(t *testing.T) {
 		}
 		w.settled(4 * time.Second) // 12 attempts
 		w.expectLimit("test", 2)
-		w.expectLog("many attempts of a task type fail", "task_type=test", "limit=2 was=4", "error_class=ai_rate_limit", "hint=\"raise the rate limit")
+		w.expectLog("many attempts of a task type fail", "task_type=test", "limit=2 was=4", "error_class=ai_rate_limit",
+			"hint=\"raise the rate limit")
 		w.settled(time.Minute)
 		w.expectLimit("test", 1)
 

@@ -17,12 +17,15 @@ func (e *Engine) route(ctx context.Context, d *delivery, asked task.Priority) bo
 	if asked == "" || d.origin != (task.Origin{}) || to.Name() == d.queue.Name() {
 		return false
 	}
-	text, err := task.Moved(d.msg.Text, task.Origin{Queue: d.queue.Name(), MessageID: d.msg.ID, InsertedAt: d.msg.InsertedAt})
+	text, err := task.Moved(d.msg.Text, task.Origin{
+		Queue: d.queue.Name(), MessageID: d.msg.ID, InsertedAt: d.msg.InsertedAt,
+	})
 	if err == nil {
 		err = sendEnsured(ctx, to, text)
 	}
 	if err != nil {
-		d.log.Warn("can't move a message to the queue of its priority; it is done from the one that it is on", "priority", asked, "to", to.Name(), "error", err)
+		d.log.Warn("can't move a message to the queue of its priority; it is done from the one that it is on",
+			"priority", asked, "to", to.Name(), "error", err)
 		return false
 	}
 	d.acknowledge(ctx)

@@ -14,7 +14,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
-// A message that asks for another priority than that of its queue is done from the queue of it, once and in one attempt.
+// A message that asks for another priority than that of its queue is done from the queue of it, once and in one
+// attempt.
 func TestMovedByPriority(t *testing.T) {
 	const low = `{"task_id":"t1","task_type":"test","payload":{"n":1},"priority":"low"}`
 	for name, text := range map[string]string{
@@ -29,7 +30,8 @@ func TestMovedByPriority(t *testing.T) {
 			inWorld(t, func(w *world) {
 				bucket := dir.New(t.TempDir())
 				for file, text := range map[string]string{"tasks/t1.json": low, "tasks/plain.json": message("t1", "")} {
-					if _, err := bucket.Put(t.Context(), file, strings.NewReader(text), "application/json"); err != nil {
+					if _, err := bucket.Put(t.Context(), file, strings.NewReader(text),
+						"application/json"); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -44,11 +46,14 @@ func TestMovedByPriority(t *testing.T) {
 				})
 				w.settled(time.Minute)
 				w.expectState("t1", job.Succeeded, 1)
-				if r := w.row("t1"); r.Priority != "low" || runs.Load() != 1 || r.Begin.Source.Queue != "acme-tasks-high" {
-					t.Errorf("%d runs; the job's priority is %s, its message came from %s", runs.Load(), r.Priority, r.Begin.Source.Queue)
+				if r := w.row("t1"); r.Priority != "low" || runs.Load() != 1 ||
+					r.Begin.Source.Queue != "acme-tasks-high" {
+					t.Errorf("%d runs; the job's priority is %s, its message came from %s", runs.Load(), r.Priority,
+						r.Begin.Source.Queue)
 				}
 				if all[0].tries.Load() != 0 || all[1].tries.Load() != 0 || all[2].tries.Load() != 1 {
-					t.Errorf("sent %d, %d and %d times, want once to low", all[0].tries.Load(), all[1].tries.Load(), all[2].tries.Load())
+					t.Errorf("sent %d, %d and %d times, want once to low", all[0].tries.Load(), all[1].tries.Load(),
+						all[2].tries.Load())
 				}
 				for _, q := range all {
 					w.expectDepth(q, 0)

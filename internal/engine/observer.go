@@ -32,7 +32,8 @@ type Ending struct {
 	Class   taskerr.Class // of the error; empty: there was none
 	Attempt int           // 1 is the first; of a job that ended without one, how many it had
 	Took    time.Duration // the attempt
-	JobTook time.Duration // from the start of the job's first attempt to its end; zero: it goes on, or was never started
+	// from the start of the job's first attempt to its end; zero: it goes on, or was never started
+	JobTook time.Duration
 	// Warnings is how many the result of a job that succeeded has.
 	Warnings int
 }

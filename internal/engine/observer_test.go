@@ -70,11 +70,14 @@ func TestObserverIsTold(t *testing.T) {
 		want    []string
 	}{
 		{name: "a retry", handler: busy, want: []string{
-			"test came", "test started 1", "test ended 1 retry model_overloaded after 2s", "test started 2", "test ended 2 succeeded  after 2s",
+			"test came", "test started 1", "test ended 1 retry model_overloaded after 2s", "test started 2",
+			"test ended 2 succeeded  after 2s",
 			"test took longer than its last attempt",
 		}},
-		{name: "a failure", handler: damaged, want: []string{"test came", "test started 1", "test ended 1 failed corruption_detected after 0s"}},
-		{name: "a refused payload", text: message("t1", `,"refuse":true`), handler: done, want: []string{"test over 0 failed validation_error"}},
+		{name: "a failure", handler: damaged,
+			want: []string{"test came", "test started 1", "test ended 1 failed corruption_detected after 0s"}},
+		{name: "a refused payload", text: message("t1", `,"refuse":true`), handler: done,
+			want: []string{"test over 0 failed validation_error"}},
 		{
 			name: "an unknown type", handler: done, text: `{"task_id":"t1","task_type":"brew","payload":{}}`,
 			want: []string{"brew over 0 failed validation_error"},
@@ -162,7 +165,9 @@ func TestWarningsAreTold(t *testing.T) {
 		seen := &witness{}
 		w.observer = seen
 		w.start(func(context.Context, handlers.Call) (handlers.Outcome, error) {
-			return handlers.Outcome{Result: map[string]any{"warnings": []string{"page 2 of TopSecret.pdf", "page 3"}}}, nil
+			return handlers.Outcome{
+				Result: map[string]any{"warnings": []string{"page 2 of TopSecret.pdf", "page 3"}},
+			}, nil
 		})
 		w.send(w.queues.Normal, message("t1", ""))
 		w.settled(5 * time.Second)

@@ -17,7 +17,9 @@ import (
 func (e *Engine) succeed(ctx context.Context, a *attempt, out handlers.Outcome) (string, taskerr.Class) {
 	result, err := safely(a.log, func() (json.RawMessage, error) { return a.finished(out.Result) })
 	if err != nil {
-		a.failure = &taskerr.Error{Class: taskerr.InternalBug, Message: "the result can't be written as JSON", Cause: err}
+		a.failure = &taskerr.Error{
+			Class: taskerr.InternalBug, Message: "the result can't be written as JSON", Cause: err,
+		}
 		return e.fail(ctx, a, a.failure, "permanent")
 	}
 	settled, err := e.transact(ctx, a, func(ctx context.Context) (store.Settled, error) {
@@ -69,7 +71,9 @@ func (e *Engine) release(ctx context.Context, a *attempt, wait time.Duration, wh
 	return e.giveBack(ctx, a, wait, why, store.Release{})
 }
 
-func (e *Engine) giveBack(ctx context.Context, a *attempt, wait time.Duration, why string, r store.Release) (string, taskerr.Class) {
+func (e *Engine) giveBack(
+	ctx context.Context, a *attempt, wait time.Duration, why string, r store.Release,
+) (string, taskerr.Class) {
 	a.journal.note(why)
 	a.why, a.wait = why, wait
 	_, err := e.transact(ctx, a, func(ctx context.Context) (store.Settled, error) {
@@ -88,7 +92,8 @@ func (e *Engine) giveBack(ctx context.Context, a *attempt, wait time.Duration, w
 }
 
 func (e *Engine) retry(ctx context.Context, a *attempt, failure *taskerr.Error) (string, taskerr.Class) {
-	wait := e.policy(a.spec).Wait(a.begun.Attempt, a.begun.LastWait, failure.RetryAfter, rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())))
+	wait := e.policy(a.spec).Wait(a.begun.Attempt, a.begun.LastWait, failure.RetryAfter,
+		rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())))
 	away, err := e.blame(ctx, a, failure, func(ctx context.Context) (store.Settled, error) {
 		if err := e.keepCheckpoint(ctx, a); err != nil {
 			return store.Settled{}, err
@@ -152,7 +157,8 @@ func (e *Engine) uncommitted(ctx context.Context, a *attempt, err error) (string
 		e.deps.Outbox() // it may have been taken before, and only the answer lost: then there is a webhook
 	} else {
 		a.why = "the outcome could not be recorded"
-		a.log.Error("the outcome could not be recorded; the message comes back and the job is tried again", "error", err)
+		a.log.Error("the outcome could not be recorded; the message comes back and the job is tried again", "error",
+			err)
 		a.putBack(ctx, e.cfg.Lease)
 	}
 	return Lost, ""
@@ -184,7 +190,10 @@ func classify(err error) *taskerr.Error {
 	default:
 		return taskerr.Classify(err)
 	}
-	return &taskerr.Error{Class: taskerr.DependencyUnavailable, Message: "the database refused the worker; its log has the details", Cause: err, Hint: remedy}
+	return &taskerr.Error{
+		Class: taskerr.DependencyUnavailable, Message: "the database refused the worker; its log has the details",
+		Cause: err, Hint: remedy,
+	}
 }
 
 // describe is describe of what the attempt failed with.

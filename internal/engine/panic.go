@@ -14,7 +14,10 @@ func safely[T any](log *slog.Logger, f func() (T, error)) (out T, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			logPanic(log, p)
-			err = &taskerr.Error{Class: taskerr.InternalBug, Message: "the worker met a bug in itself; its log has the details", Cause: fmt.Errorf("panic: %v", p)}
+			err = &taskerr.Error{
+				Class: taskerr.InternalBug, Message: "the worker met a bug in itself; its log has the details",
+				Cause: fmt.Errorf("panic: %v", p),
+			}
 		}
 	}()
 	return f()
@@ -29,5 +32,6 @@ func rescue(log *slog.Logger) {
 }
 
 func logPanic(log *slog.Logger, p any) {
-	log.Error("a panic: this is a bug in the worker", event.Key, event.Panic, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+	log.Error("a panic: this is a bug in the worker", event.Key, event.Panic, "panic", fmt.Sprint(p), "stack",
+		string(debug.Stack()))
 }

@@ -84,7 +84,8 @@ func (w *world) expectPoisoned(s *service, n, most int) {
 	for i := range n {
 		id := fmt.Sprint("poison", i)
 		if r := w.row(id); r.State != job.Failed || r.Attempts != r.MaxAttempts || s.called(id) > most {
-			w.Errorf("I11: %s is %s after %d attempts and %d runs (%s)", id, r.State, r.Attempts, s.called(id), r.Error.Message)
+			w.Errorf("I11: %s is %s after %d attempts and %d runs (%s)", id, r.State, r.Attempts, s.called(id),
+				r.Error.Message)
 		}
 	}
 	w.expectDepth(w.queues.DeadLetter, n)
@@ -98,21 +99,23 @@ func TestPoisonEndsAndHoldsUpNobody(t *testing.T) {
 			inWorld(t, func(w *world) {
 				var s service
 				w.probes, w.cfg.PollMax = s.probes(), 300*time.Millisecond
-				w.startWith(needing(taskerr.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
-					if err := s.use(c.Task.ID, 200*time.Millisecond); err != nil {
-						return handlers.Outcome{}, err
-					}
-					if poisonous(c.Task.ID) {
-						time.Sleep(1500 * time.Millisecond) // of retries
-						return handlers.Outcome{}, modelDown()
-					}
-					return done(ctx, c)
-				}))
+				w.startWith(needing(taskerr.Model,
+					func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+						if err := s.use(c.Task.ID, 200*time.Millisecond); err != nil {
+							return handlers.Outcome{}, err
+						}
+						if poisonous(c.Task.ID) {
+							time.Sleep(1500 * time.Millisecond) // of retries
+							return handlers.Outcome{}, modelDown()
+						}
+						return done(ctx, c)
+					}))
 				for i := range n {
 					w.send(w.queues.Normal, message(fmt.Sprint("poison", i), ""))
 				}
 				took := w.latencies(30)
-				t.Logf("of 30 healthy tasks the median took %v, the last but one %v, the slowest %v; %d probes", took[15], took[28], took[29], s.probed.Load())
+				t.Logf("of 30 healthy tasks the median took %v, the last but one %v, the slowest %v; %d probes",
+					took[15], took[28], took[29], s.probed.Load())
 				if took[28] > 2*time.Second {
 					t.Errorf("healthy tasks were held up: %v", took)
 				}
@@ -203,7 +206,8 @@ func TestWaitsHaveAnEnd(t *testing.T) {
 		}
 		w.settled(6*time.Hour + 30*time.Minute)
 		for _, id := range []string{"tried", "turned-away"} {
-			if r := w.row(id); r.State != job.Failed || taskerr.Class(r.Error.Class) != taskerr.WaitExceeded || r.Error.Retryable {
+			if r := w.row(id); r.State != job.Failed || taskerr.Class(r.Error.Class) != taskerr.WaitExceeded ||
+				r.Error.Retryable {
 				t.Errorf("I11: %s is %s after %v (%+v)", id, r.State, time.Since(r.WaitingFrom), r.Error)
 			}
 		}
@@ -247,7 +251,8 @@ func TestReleasesHaveAnEnd(t *testing.T) {
 		}
 		w.settled(time.Hour)
 		for i := range 4 {
-			if r := w.row(fmt.Sprint("t", i)); r.State != job.Failed || taskerr.Class(r.Error.Class) != taskerr.WaitExceeded || r.Releases != 5 {
+			if r := w.row(fmt.Sprint("t", i)); r.State != job.Failed ||
+				taskerr.Class(r.Error.Class) != taskerr.WaitExceeded || r.Releases != 5 {
 				t.Errorf("I11: %s is %s after %d releases (%s)", r.JobID, r.State, r.Releases, r.Error.Message)
 			}
 		}
@@ -322,7 +327,8 @@ func TestSuccessWhileTheProbeIsAsked(t *testing.T) {
 		w.settled(8 * time.Second)
 		w.expectState("t1", job.Succeeded, 1)
 		w.expectState("poison0", job.Pending, 0)
-		if d := w.engine.Health().Dependencies; len(d) != 1 || !d[0].Down() || d[0].Trouble == nil || d[0].Trouble.Class != taskerr.ModelOverloaded {
+		if d := w.engine.Health().Dependencies; len(d) != 1 || !d[0].Down() || d[0].Trouble == nil ||
+			d[0].Trouble.Class != taskerr.ModelOverloaded {
 			t.Errorf("the dependencies are %+v", d)
 		}
 	})

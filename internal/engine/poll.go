@@ -83,7 +83,8 @@ func (e *Engine) releaseUnstarted(ctx context.Context, q queue.Queue, msgs []*qu
 	defer cancel()
 	for _, m := range msgs {
 		if err := m.Lease.Release(ctx, 0); err != nil {
-			e.log.Warn("can't release a message; it comes back when its lease ends", "queue", q.Name(), "queue_message_id", m.ID, "error", err)
+			e.log.Warn("can't release a message; it comes back when its lease ends", "queue", q.Name(),
+				"queue_message_id", m.ID, "error", err)
 		}
 	}
 }

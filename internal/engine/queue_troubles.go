@@ -28,7 +28,8 @@ func (q *queueTroubles) received(queue string, err error) {
 	before := q.by[queue]
 	if err == nil {
 		if before != nil {
-			q.log.Info("receiving again", event.Key, event.QueueUp, "queue", queue, "after", time.Since(before.Since).Round(time.Second))
+			q.log.Info("receiving again", event.Key, event.QueueUp, "queue", queue, "after",
+				time.Since(before.Since).Round(time.Second))
 		}
 		q.by[queue] = nil
 		return
@@ -36,7 +37,8 @@ func (q *queueTroubles) received(queue string, err error) {
 	class, hint := queueTrouble(err)
 	q.by[queue] = before.again(time.Now(), class, hint)
 	if before == nil || before.Class != class || before.Hint != hint {
-		q.log.Error("can't receive; trying again until it works", event.Key, event.QueueDown, "queue", queue, "error_class", class, "error", err, "hint", hint)
+		q.log.Error("can't receive; trying again until it works", event.Key, event.QueueDown, "queue", queue,
+			"error_class", class, "error", err, "hint", hint)
 	}
 }
 

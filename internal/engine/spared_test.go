@@ -28,13 +28,15 @@ func TestSuspicionEndsWithTheJob(t *testing.T) {
 						s.crash(3 * time.Second)
 					}
 					if err := s.use(c.Task.ID, time.Second); err != nil {
-						return handlers.Outcome{}, taskerr.Blame(taskerr.Database, taskerr.Errorf(taskerr.TransientStorage, "the connection was reset"))
+						return handlers.Outcome{}, taskerr.Blame(taskerr.Database,
+							taskerr.Errorf(taskerr.TransientStorage, "the connection was reset"))
 					}
 					return done(ctx, c)
 				})
 				w.send(w.queues.Normal, message("t1", ""))
 				if elsewhere {
-					for began := time.Now(); s.called("t1") < 2 || s.down.Load() || w.row("t1").State != job.Pending; w.settled(10 * time.Millisecond) {
+					for began := time.Now(); s.called("t1") < 2 || s.down.Load() ||
+						w.row("t1").State != job.Pending; w.settled(10 * time.Millisecond) {
 						if time.Since(began) > time.Minute {
 							t.Fatalf("it is %s after %d runs", w.row("t1").State, s.called("t1"))
 						}
@@ -64,7 +66,8 @@ func (w *world) endElsewhere(id string) {
 	if err != nil || begun.Decision != store.Run {
 		w.Fatalf("another worker got %q, %v", begun.Decision, err)
 	}
-	if _, err := w.store.Complete(w.Context(), store.Completion{Holder: store.Holder{JobID: id, Fence: begun.Fence}, Result: []byte("{}")}); err != nil {
+	if _, err := w.store.Complete(w.Context(), store.Completion{Holder: store.Holder{JobID: id, Fence: begun.Fence},
+		Result: []byte("{}")}); err != nil {
 		w.Fatal(err)
 	}
 }
@@ -79,16 +82,17 @@ func TestLateFailureIsSpared(t *testing.T) {
 			inWorld(t, func(w *world) {
 				var s service
 				w.probes, w.cfg.PollMax = probes(&s), time.Second
-				w.startWith(needing(taskerr.Model, func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
-					if c.Task.ID == "late" && s.called("late") == 0 {
-						_ = s.use("late", 10*time.Minute)
-						return handlers.Outcome{}, modelDown()
-					}
-					if err := s.use(c.Task.ID, time.Second); err != nil {
-						return handlers.Outcome{}, err
-					}
-					return done(ctx, c)
-				}))
+				w.startWith(needing(taskerr.Model,
+					func(ctx context.Context, c handlers.Call) (handlers.Outcome, error) {
+						if c.Task.ID == "late" && s.called("late") == 0 {
+							_ = s.use("late", 10*time.Minute)
+							return handlers.Outcome{}, modelDown()
+						}
+						if err := s.use(c.Task.ID, time.Second); err != nil {
+							return handlers.Outcome{}, err
+						}
+						return done(ctx, c)
+					}))
 				w.send(w.queues.Normal, message("late", ""))
 				w.settled(10 * time.Second)
 				s.crash(time.Minute)
@@ -131,7 +135,8 @@ func TestFailureIsJudgedAfterTheEnginesCalls(t *testing.T) {
 						return done(ctx, call)
 					}
 					_ = s.use(call.Task.ID, time.Second) // the engine asks for cancel requests meanwhile
-					return handlers.Outcome{}, taskerr.Blame(taskerr.Database, taskerr.Errorf(taskerr.TransientStorage, "the connection was reset"))
+					return handlers.Outcome{}, taskerr.Blame(taskerr.Database,
+						taskerr.Errorf(taskerr.TransientStorage, "the connection was reset"))
 				})
 				w.send(w.queues.Normal, message("t1", ""))
 				w.settled(5 * time.Minute)
@@ -150,7 +155,8 @@ func TestOutageFoundByTheCommit(t *testing.T) {
 			if s.called(c.Task.ID) == 0 {
 				_ = s.use(c.Task.ID, 0)
 				s.crash(time.Minute)
-				return handlers.Outcome{}, taskerr.Blame(taskerr.Database, taskerr.Errorf(taskerr.TransientStorage, "the connection was reset"))
+				return handlers.Outcome{}, taskerr.Blame(taskerr.Database,
+					taskerr.Errorf(taskerr.TransientStorage, "the connection was reset"))
 			}
 			return done(ctx, c)
 		})

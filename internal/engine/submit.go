@@ -43,10 +43,12 @@ func (s Submitter) Submit(ctx context.Context, t task.Task) (store.Submitted, er
 		return answer, nil
 	}
 	if _, err := q.Send(ctx, text, queue.SendOptions{}); err != nil {
-		return answer, fmt.Errorf("send the message of job %s (it is recorded; a running worker's sweep sends it within minutes): %w", t.ID, err)
+		return answer, fmt.Errorf("send the message of job %s (it is recorded; a running worker's sweep sends it "+
+			"within minutes): %w", t.ID, err)
 	}
 	if err := s.Store.MarkSent(ctx, t.ID); err != nil {
-		return answer, fmt.Errorf("note that job %s was sent (it was; at worst it is sent again and answered as done): %w", t.ID, err)
+		return answer, fmt.Errorf("note that job %s was sent (it was; at worst it is sent again and answered as "+
+			"done): %w", t.ID, err)
 	}
 	answer.Sent = true
 	return answer, nil

@@ -97,7 +97,8 @@ func (e *Engine) revive(ctx context.Context, s store.Stalled) (bool, error) {
 	again := store.Resend{JobID: s.Job.ID, Fence: s.Fence, Overdue: overdue}
 	t, refusal := e.recorded(s)
 	if refusal != nil {
-		log.Error("a job's message is lost and can't be made again; cancel the job, or start a worker that takes it", "error", refusal.Message)
+		log.Error("a job's message is lost and can't be made again; cancel the job, or start a worker that takes it",
+			"error", refusal.Message)
 		return e.deps.Store.Resend(ctx, again) // without a message: put off
 	}
 	if spec := e.deps.Handlers[t.Type].Spec(); e.breakers.anyDown(spec.Needs) {

@@ -34,7 +34,8 @@ func (w *world) begunFrom(messageID, text string, maxAttempts int) store.Holder 
 		w.Fatal(err)
 	}
 	begun, err := w.store.Begin(w.Context(), store.Begin{
-		JobID: t.ID, Type: string(t.Type), Payload: t.Payload, Hints: hints, Priority: string(t.Priority), WebhookURL: t.WebhookURL,
+		JobID: t.ID, Type: string(t.Type), Payload: t.Payload, Hints: hints, Priority: string(t.Priority),
+		WebhookURL:  t.WebhookURL,
 		RequestedBy: t.RequestedBy, TraceParent: t.TraceParent, Fingerprint: task.Fingerprint(t), Force: t.Hints.Force,
 		MaxAttempts: maxAttempts, Worker: "lost", Lease: time.Minute, Original: text,
 		Source: store.Source{Queue: w.queues.Normal.Name(), MessageID: messageID, InsertedAt: time.Now()},
@@ -58,7 +59,8 @@ func (q sends) Send(ctx context.Context, text string, o queue.SendOptions) (stri
 
 func (w *world) watchSends() *[]string {
 	texts := []string{}
-	w.queues.High, w.queues.Normal, w.queues.Low = sends{w.queues.High, &texts}, sends{w.queues.Normal, &texts}, sends{w.queues.Low, &texts}
+	w.queues.High, w.queues.Normal, w.queues.Low = sends{w.queues.High, &texts}, sends{w.queues.Normal, &texts},
+		sends{w.queues.Low, &texts}
 	return &texts
 }
 
@@ -89,7 +91,8 @@ func TestLostMessageIsSentAgain(t *testing.T) {
 		}
 		c, r := got.Load(), w.row("t1")
 		if c.Task.Hints.Force || c.Task.Hints.Timeout != 70*time.Second || c.Task.Priority != task.PriorityLow ||
-			c.Task.WebhookURL != want.Task.WebhookURL || c.Task.RequestedBy != "anna" || c.Task.TraceParent != want.Task.TraceParent ||
+			c.Task.WebhookURL != want.Task.WebhookURL || c.Task.RequestedBy != "anna" ||
+			c.Task.TraceParent != want.Task.TraceParent ||
 			task.Fingerprint(c.Task) != task.Fingerprint(want.Task) {
 			t.Errorf("the task is %+v", c.Task)
 		}
@@ -115,7 +118,8 @@ func TestLostForGood(t *testing.T) {
 		})
 		w.settled(24 * time.Hour)
 		w.expectState("t1", job.Failed, 1)
-		if env := w.expectBuried("worker_lost"); env.ErrorClass != string(taskerr.WorkerLost) || !strings.Contains(env.Original, `"t1"`) {
+		if env := w.expectBuried("worker_lost"); env.ErrorClass != string(taskerr.WorkerLost) ||
+			!strings.Contains(env.Original, `"t1"`) {
 			t.Errorf("the envelope is %+v", env)
 		}
 		w.expectDepth(w.queues.Normal, 0)
@@ -129,7 +133,8 @@ func TestLostWhileWaiting(t *testing.T) {
 		if _, err := w.store.Retry(t.Context(), store.Retry{Holder: retried, After: 30 * time.Second}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.store.Release(t.Context(), store.Release{Holder: w.begun(message("released", ""), 3)}); err != nil {
+		if _, err := w.store.Release(t.Context(),
+			store.Release{Holder: w.begun(message("released", ""), 3)}); err != nil {
 			t.Fatal(err)
 		}
 		w.start(done)

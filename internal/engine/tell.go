@@ -19,7 +19,8 @@ func (a *attempt) tell(outcome string, class taskerr.Class, took time.Duration) 
 	switch outcome {
 	case string(job.Succeeded):
 		if a.warnings > 0 { // they may quote the document
-			said = append(said, "warnings", a.warnings, "hint", "the job's result has them: async-worker jobs get "+a.task.ID)
+			said = append(said, "warnings", a.warnings, "hint",
+				"the job's result has them: async-worker jobs get "+a.task.ID)
 		}
 		a.log.Info("task done", append(said, event.Key, event.TaskDone)...)
 	case string(job.Canceled):
@@ -27,11 +28,13 @@ func (a *attempt) tell(outcome string, class taskerr.Class, took time.Duration) 
 	case string(job.Failed):
 		a.log.Warn("task failed", append(said, event.Key, event.TaskFailed)...)
 	case Retried:
-		a.log.Warn("task failed, and is tried again", append(said, "of", a.begun.MaxAttempts, "in", in, event.Key, event.TaskRetried)...)
+		a.log.Warn("task failed, and is tried again", append(said, "of", a.begun.MaxAttempts, "in", in, event.Key,
+			event.TaskRetried)...)
 	case Released:
 		a.log.Info("task given back", append(said, "because", a.why, "in", in, event.Key, event.TaskReleased)...)
 	default:
-		a.log.Warn("attempt void", append(said, "because", a.why, "fence", a.holder.Fence, event.Key, event.LeaseLost)...)
+		a.log.Warn("attempt void", append(said, "because", a.why, "fence", a.holder.Fence, event.Key,
+			event.LeaseLost)...)
 	}
 }
 
@@ -54,7 +57,8 @@ func (a *attempt) failed(class taskerr.Class) []any {
 // fields are what each record bears that is logged in the course of an attempt, by whatever package; see event.With.
 func (a *attempt) fields() []slog.Attr {
 	all := []slog.Attr{
-		slog.String("task_id", a.task.ID), slog.String("task_type", string(a.task.Type)), slog.Int("attempt", a.begun.Attempt),
+		slog.String("task_id", a.task.ID), slog.String("task_type", string(a.task.Type)),
+		slog.Int("attempt", a.begun.Attempt),
 		slog.String("queue", a.queue.Name()), slog.Any("stage", a.journal),
 	}
 	if a.trace != "" {

@@ -75,7 +75,8 @@ func (t *throttle) batch() int {
 	switch {
 	case !t.outboxBehind && due > outboxFull:
 		t.outboxBehind = true
-		t.log.Warn("webhooks are not delivered as fast as tasks end: new tasks are taken one by one until they are; look at "+
+		t.log.Warn("webhooks are not delivered as fast as tasks end: new tasks are taken one by one until they are; "+
+			"look at "+
 			"what their receivers answer and how fast (webhook_deliveries: url, response_status, latency_ms)",
 			"due_at_least", due, "goes_on_below", outboxDrained, "pause", t.pollMax)
 	case t.outboxBehind && due < outboxDrained:
@@ -88,8 +89,8 @@ func (t *throttle) batch() int {
 	return queue.MaxBatch
 }
 
-// waits returns how long to wait after a poll that asked for some messages, got some, and may have failed. A new message
-// ends the first wait early; nothing ends the second.
+// waits returns how long to wait after a poll that asked for some messages, got some, and may have failed. A new
+// message ends the first wait early; nothing ends the second.
 func (t *throttle) waits(asked, got int, err error) (idle, forced time.Duration) {
 	forced = t.store.wait()
 	t.mu.Lock()

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// slowBegin and quickBegin are the moving averages of begin's duration above which the store counts as slow, and below
-	// which it counts as quick again.
+	// slowBegin and quickBegin are the moving averages of begin's duration above which the store counts as slow, and
+	// below which it counts as quick again.
 	slowBegin  = 500 * time.Millisecond
 	quickBegin = 250 * time.Millisecond
 	// slowFactor times the average above quickBegin is the wait between polls while the store is slow.
@@ -79,8 +79,10 @@ func (t *storeThrottle) began(took time.Duration) {
 	switch {
 	case !t.slow && t.average > slowBegin:
 		t.slow = true
-		t.log.Warn("the database answers slowly: new tasks are taken less often until it is quick again; look at its load, "+
-			"at locks (pg_stat_activity) and at the network to it", "average_ms", t.average.Milliseconds(), "slow_above_ms", slowBegin.Milliseconds())
+		t.log.Warn("the database answers slowly: new tasks are taken less often until it is quick again; look at "+
+			"its load, "+
+			"at locks (pg_stat_activity) and at the network to it", "average_ms", t.average.Milliseconds(),
+			"slow_above_ms", slowBegin.Milliseconds())
 	case t.slow && t.average < quickBegin:
 		t.slow = false
 		t.log.Info("the database is quick again", "average_ms", t.average.Milliseconds())

@@ -48,11 +48,13 @@ func TestSlowStoreIsAskedLessOften(t *testing.T) {
 		slow := inMinute(time.Second, time.Minute) // waits of 3 s
 		slower := inMinute(20*time.Second, 10*time.Minute)
 		again := inMinute(10*time.Millisecond, 3*time.Minute)
-		t.Logf("tasks a minute: %d, at 400 ms %d, at 1 s %d, at 20 s %d, then again %d", normal, below, slow, slower, again)
+		t.Logf("tasks a minute: %d, at 400 ms %d, at 1 s %d, at 20 s %d, then again %d", normal, below, slow, slower,
+			again)
 		if below < 200 || slow > 60 || slow < 20 || slower < 2 || again < normal*9/10 {
 			t.Error("want: not slowed below 500 ms, waits of 3 s at 1 s, never none, and full speed in the end")
 		}
-		if strings.Count(w.logs.String(), "the database answers slowly") != 1 || strings.Count(w.logs.String(), "the database is quick again") != 1 {
+		if strings.Count(w.logs.String(), "the database answers slowly") != 1 ||
+			strings.Count(w.logs.String(), "the database is quick again") != 1 {
 			t.Errorf("the log:\n%s", w.logs)
 		}
 	})
@@ -82,7 +84,8 @@ func TestFullOutboxSlowsTheWorker(t *testing.T) {
 				t.Errorf("step %d: %d tasks in a minute", i, n)
 			}
 		}
-		if strings.Count(w.logs.String(), "webhooks are not delivered as fast") != 1 || strings.Count(w.logs.String(), "webhooks are delivered in time again") != 1 {
+		if strings.Count(w.logs.String(), "webhooks are not delivered as fast") != 1 ||
+			strings.Count(w.logs.String(), "webhooks are delivered in time again") != 1 {
 			t.Errorf("the log:\n%s", w.logs)
 		}
 	})

@@ -11,13 +11,13 @@ import (
 )
 
 // commitPatience is how long an outcome is kept in hand while the store does not take it. The message is kept hidden
-// meanwhile, so that nobody begins the job before its outcome is known. It bounds how long a commit that the database never
-// answers, as when somebody has locked its row, holds a slot.
+// meanwhile, so that nobody begins the job before its outcome is known. It bounds how long a commit that the database
+// never answers, as when somebody has locked its row, holds a slot.
 const commitPatience = 10 * time.Minute
 
-// commitTries is how often a commit may fail right after the database took a renewal of the job's lease: then it is this
-// commit that can't be carried out, and may be what brings the database down each time. What others write in between
-// is no evidence: the database may be down again because of one of them.
+// commitTries is how often a commit may fail right after the database took a renewal of the job's lease: then it is
+// this commit that can't be carried out, and may be what brings the database down each time. What others write in
+// between is no evidence: the database may be down again because of one of them.
 const commitTries = 3
 
 // renewTime bounds the renewal of a job's lease before a commit is tried again; a third of the lease is another bound.
@@ -29,7 +29,9 @@ var errCommitFails = errors.New("engine: the database takes other writes, but no
 // told to end at once, for settleTime. It waits at most one poll interval between two tries, so that work goes
 // on that soon after an outage. A commit whose answer was lost is refused as fenced the second time: harmless,
 // since the message is then left to come back and is answered done (I2).
-func (e *Engine) transact(ctx context.Context, a *attempt, commit func(context.Context) (store.Settled, error)) (store.Settled, error) {
+func (e *Engine) transact(
+	ctx context.Context, a *attempt, commit func(context.Context) (store.Settled, error),
+) (store.Settled, error) {
 	began, failed, renewed := time.Now(), 0, false
 	most := min(max(e.tuning().PollMax, time.Second), 10*time.Second, e.cfg.Lease/3)
 	for wait := 200 * time.Millisecond; ; wait = min(2*wait, most) {
@@ -66,7 +68,9 @@ func (e *Engine) patience() (most time.Duration, told <-chan struct{}) {
 // database failed the engine as well in the course of the attempt, or can't take the outcome, it says that
 // the database was away: the attempt is then not counted, for it was not the task's fault (I9). A task that
 // the database alone refuses is counted, and so is one that was there each time that the database went away (I11).
-func (e *Engine) blame(ctx context.Context, a *attempt, failure *taskerr.Error, commit func(context.Context) (store.Settled, error)) (away bool, err error) {
+func (e *Engine) blame(
+	ctx context.Context, a *attempt, failure *taskerr.Error, commit func(context.Context) (store.Settled, error),
+) (away bool, err error) {
 	if failure.Dependency != taskerr.Database || a.verdict == blamed {
 		_, err = e.transact(ctx, a, commit)
 		return false, err
@@ -88,7 +92,9 @@ func (e *Engine) blame(ctx context.Context, a *attempt, failure *taskerr.Error, 
 	return false, err
 }
 
-func (e *Engine) bounded(ctx context.Context, commit func(context.Context) (store.Settled, error)) (store.Settled, error) {
+func (e *Engine) bounded(
+	ctx context.Context, commit func(context.Context) (store.Settled, error),
+) (store.Settled, error) {
 	ctx, done := settling(ctx)
 	defer done()
 	over := e.outages.call()

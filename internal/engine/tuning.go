@@ -26,7 +26,8 @@ type Tuning struct {
 // Tuning is what of the Config can be changed while an engine runs, with handlers and the probes of what they need.
 func (c Config) Tuning(hs handlers.Registry, probes Probes) Tuning {
 	return Tuning{
-		Concurrency: c.Concurrency, PollMin: c.PollMin, PollMax: c.PollMax, TaskTimeout: c.TaskTimeout, DrainMax: c.DrainMax,
+		Concurrency: c.Concurrency, PollMin: c.PollMin, PollMax: c.PollMax, TaskTimeout: c.TaskTimeout,
+		DrainMax:    c.DrainMax,
 		MaxAttempts: c.MaxAttempts, Backoff: c.Backoff, Handlers: hs, Probes: probes,
 		WaitMax: cmp.Or(c.WaitMax, DefaultWaitMax), MaxReleases: cmp.Or(c.MaxReleases, DefaultMaxReleases),
 	}

@@ -39,8 +39,9 @@ const (
 
 // errDatabaseGone is the failure of an attempt whose lease was lost while the database was away.
 var errDatabaseGone = &taskerr.Error{
-	Class: taskerr.TransientStorage, Dependency: taskerr.Database, Message: "the database went away each time that the task ran",
-	Hint: "look at the database's log for what ended it, and whether this task's document is very large",
+	Class: taskerr.TransientStorage, Dependency: taskerr.Database,
+	Message: "the database went away each time that the task ran",
+	Hint:    "look at the database's log for what ended it, and whether this task's document is very large",
 }
 
 // judge asks the circuit breakers whether a failed attempt is to be counted. It may take as long as two probes.
@@ -58,7 +59,8 @@ func (e *Engine) judge(ctx context.Context, a *attempt, err, cause error) verdic
 	if failure.Dependency == "" || !taskerr.Classes[failure.Class].Retryable {
 		return counted
 	}
-	return e.breakers.failed(ctx, a, failure, failure.Dependency == taskerr.Database && e.outages.happenedSince(a.started))
+	return e.breakers.failed(ctx, a, failure, failure.Dependency == taskerr.Database &&
+		e.outages.happenedSince(a.started))
 }
 
 // await gives a job back because a service is down, uncounted; or it fails, when it has waited for long enough.
@@ -72,7 +74,9 @@ func (e *Engine) await(ctx context.Context, a *attempt, d taskerr.Dependency, tr
 }
 
 // giveBackAtMost gives a job back for a reason that is to have an end.
-func (e *Engine) giveBackAtMost(ctx context.Context, a *attempt, wait time.Duration, why string, tried bool) (string, taskerr.Class) {
+func (e *Engine) giveBackAtMost(
+	ctx context.Context, a *attempt, wait time.Duration, why string, tried bool,
+) (string, taskerr.Class) {
 	t := e.tuning()
 	if a.begun.Waited < t.WaitMax && (!tried || a.begun.Releases < t.MaxReleases) {
 		outcome, class := e.giveBack(ctx, a, wait, why, store.Release{Waits: true, Tried: tried})
@@ -83,9 +87,11 @@ func (e *Engine) giveBackAtMost(ctx context.Context, a *attempt, wait time.Durat
 	}
 	a.failure = &taskerr.Error{
 		Class: taskerr.WaitExceeded,
-		Message: fmt.Sprintf("given up after waiting for %v, and %d runs that were not counted, at last %s: replay it when that is mended",
+		Message: fmt.Sprintf("given up after waiting for %v, and %d runs that were not counted, at last %s: replay "+
+			"it when that is mended",
 			a.begun.Waited.Round(time.Second), a.begun.Releases, why),
-		Hint: "what the task needs was down for longer, or more often, than WAIT_MAX_HOURS and WAIT_MAX_RELEASES allow: mend it and replay the task",
+		Hint: "what the task needs was down for longer, or more often, than WAIT_MAX_HOURS and WAIT_MAX_RELEASES " +
+			"allow: mend it and replay the task",
 	}
 	return e.fail(ctx, a, a.failure, "exhausted")
 }

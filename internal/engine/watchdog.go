@@ -89,8 +89,8 @@ func (w *watchdog) stuck() []StuckLoop {
 	return late
 }
 
-// Alive returns nil, or a *StuckError if a loop hangs. An engine that is not running, waits for a slot or for the end of
-// an outage, or drains, is alive. Alive is cheap and may be called at any time.
+// Alive returns nil, or a *StuckError if a loop hangs. An engine that is not running, waits for a slot or for the end
+// of an outage, or drains, is alive. Alive is cheap and may be called at any time.
 func (e *Engine) Alive() error {
 	if late := e.watchdog.stuck(); len(late) > 0 {
 		return &StuckError{late}

@@ -23,8 +23,10 @@ var pdfDate = regexp.MustCompile(`^D:(\d{4})(\d{2})(\d{2})(?:(\d{2})(\d{2})(\d{2
 // layouts are the ways that the formats write a moment; a place without an offset is UTC.
 var layouts = []string{
 	time.RFC3339Nano, "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05Z07", "2006-01-02T15:04Z07:00",
-	"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 -0700", "2006-01-02 15:04:05 MST",
-	"2006-01-02 15:04:05", "2006-01-02 15:04", "Mon Jan _2 15:04:05 2006", time.DateOnly, "2006/01/02", "20060102", "January 2, 2006", "2 January 2006",
+	"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 -0700",
+	"2006-01-02 15:04:05 MST",
+	"2006-01-02 15:04:05", "2006-01-02 15:04", "Mon Jan _2 15:04:05 2006", time.DateOnly, "2006/01/02", "20060102",
+	"January 2, 2006", "2 January 2006",
 }
 
 // date writes a moment of a document's metadata as RFC 3339 in UTC. It is "" for what is no date, is of less
@@ -63,6 +65,7 @@ func parsePDFDate(text string) (time.Time, bool) {
 		return s
 	}
 	offset := part(m[8], "+00") + ":" + part(m[9], "00")
-	t, err := time.Parse(time.RFC3339, m[1]+"-"+m[2]+"-"+m[3]+"T"+part(m[4], "00")+":"+part(m[5], "00")+":"+part(m[6], "00")+offset)
+	t, err := time.Parse(time.RFC3339, m[1]+"-"+m[2]+"-"+m[3]+"T"+part(m[4], "00")+":"+part(m[5], "00")+":"+
+		part(m[6], "00")+offset)
 	return t, err == nil
 }

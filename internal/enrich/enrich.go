@@ -48,7 +48,9 @@ func (c *Collector) Chunk(k chunk.Chunk) Language {
 
 // Finish tells what was found, once the last chunk was taken. info is the extractor's.
 func (c *Collector) Finish(info extract.Info) Document {
-	d := Document{Language: c.votes.decide(info.Language), Outline: c.outline.finish(), Properties: properties(info.Properties)}
+	d := Document{
+		Language: c.votes.decide(info.Language), Outline: c.outline.finish(), Properties: properties(info.Properties),
+	}
 	d.Title, d.TitleSource = c.headline.title(info.Title)
 	return d
 }

@@ -41,11 +41,14 @@ const (
 // candidates are the languages that are told apart by trigrams. More of them, in which few documents are written,
 // would make these less certain, and so would sisters of these: see neighbours.
 var candidates = whatlanggo.Options{Whitelist: map[whatlanggo.Lang]bool{
-	whatlanggo.Deu: true, whatlanggo.Eng: true, whatlanggo.Fra: true, whatlanggo.Spa: true, whatlanggo.Ita: true, whatlanggo.Por: true,
+	whatlanggo.Deu: true, whatlanggo.Eng: true, whatlanggo.Fra: true, whatlanggo.Spa: true, whatlanggo.Ita: true,
+	whatlanggo.Por: true,
 	whatlanggo.Nld: true, whatlanggo.Dan: true, whatlanggo.Swe: true, whatlanggo.Fin: true, whatlanggo.Pol: true,
-	whatlanggo.Ces: true, whatlanggo.Slv: true, whatlanggo.Hun: true, whatlanggo.Ron: true, whatlanggo.Hrv: true, whatlanggo.Tur: true,
+	whatlanggo.Ces: true, whatlanggo.Slv: true, whatlanggo.Hun: true, whatlanggo.Ron: true, whatlanggo.Hrv: true,
+	whatlanggo.Tur: true,
 	whatlanggo.Vie: true, whatlanggo.Ind: true, whatlanggo.Est: true, whatlanggo.Lav: true, whatlanggo.Lit: true,
-	whatlanggo.Arb: true, whatlanggo.Pes: true, whatlanggo.Urd: true, whatlanggo.Heb: true, whatlanggo.Hin: true, whatlanggo.Mar: true,
+	whatlanggo.Arb: true, whatlanggo.Pes: true, whatlanggo.Urd: true, whatlanggo.Heb: true, whatlanggo.Hin: true,
+	whatlanggo.Mar: true,
 	whatlanggo.Nep: true, whatlanggo.Amh: true,
 }}
 

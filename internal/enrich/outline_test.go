@@ -45,7 +45,8 @@ func TestOutline(t *testing.T) {
 	var blocks []extract.Block
 	long := strings.TrimSpace(strings.Repeat("A very long heading that goes on. ", 200)) // in several chunks
 	for i := range 30 {
-		blocks = append(blocks, heading(1, i+1, fmt.Sprintf("Chapter %d", i)), heading(2, i+1, fmt.Sprintf("Section\n %d", i)),
+		blocks = append(blocks, heading(1, i+1, fmt.Sprintf("Chapter %d", i)),
+			heading(2, i+1, fmt.Sprintf("Section\n %d", i)),
 			paragraph(strings.Repeat(fmt.Sprintf("Text of chapter %d. ", i), 10+20*(i%3))), heading(1, 0, " \n "))
 	}
 	blocks = append(blocks, heading(3, 31, long), paragraph("Its text."), heading(12, 31, "The last"))
@@ -117,13 +118,15 @@ func TestTitle(t *testing.T) {
 		want     string
 		source   enrich.TitleSource
 	}{
-		"stated":            {"The Report", []extract.Block{heading(1, 1, "Other")}, "The Report", enrich.FromMetadata},
-		"first of highest":  {"", []extract.Block{heading(2, 1, "Small"), heading(1, 1, "The\nTitle"), heading(1, 2, "Chapter")}, "The Title", enrich.FromHeading},
-		"not a part's name": {"", []extract.Block{heading(1, 1, "Contents"), heading(1, 1, "1. Abstract"), heading(1, 1, "Harbours")}, "Harbours", enrich.FromHeading},
-		"no headings":       {"", []extract.Block{paragraph("Text")}, "", enrich.NoTitle},
-		"too far in":        {"", []extract.Block{heading(1, 4, "On page four")}, "", enrich.NoTitle},
-		"a sheet's name":    {"", []extract.Block{heading(1, 1, "Sheet1")}, "", enrich.NoTitle},
-		"only a number":     {"", []extract.Block{heading(1, 1, "2024")}, "", enrich.NoTitle},
+		"stated": {"The Report", []extract.Block{heading(1, 1, "Other")}, "The Report", enrich.FromMetadata},
+		"first of highest": {"", []extract.Block{heading(2, 1, "Small"), heading(1, 1, "The\nTitle"), heading(1, 2,
+			"Chapter")}, "The Title", enrich.FromHeading},
+		"not a part's name": {"", []extract.Block{heading(1, 1, "Contents"), heading(1, 1, "1. Abstract"), heading(1, 1,
+			"Harbours")}, "Harbours", enrich.FromHeading},
+		"no headings":    {"", []extract.Block{paragraph("Text")}, "", enrich.NoTitle},
+		"too far in":     {"", []extract.Block{heading(1, 4, "On page four")}, "", enrich.NoTitle},
+		"a sheet's name": {"", []extract.Block{heading(1, 1, "Sheet1")}, "", enrich.NoTitle},
+		"only a number":  {"", []extract.Block{heading(1, 1, "2024")}, "", enrich.NoTitle},
 	} {
 		c := enrich.NewCollector()
 		for _, b := range tt.blocks {

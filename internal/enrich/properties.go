@@ -39,7 +39,8 @@ func properties(told map[string]string) Properties {
 		return ""
 	}
 	return Properties{
-		Author: text("author"), Subject: text("subject"), Description: text("description"), Keywords: text("keywords", "tags"),
+		Author: text("author"), Subject: text("subject"), Description: text("description"),
+		Keywords:  text("keywords", "tags"),
 		Publisher: text("publisher"), Producer: text("producer", "creator", "generator"),
 		Created: moment(earliestFile, "created"), Modified: moment(earliestFile, "modified"),
 		Published: moment(earliestPrint, "published", "date"),

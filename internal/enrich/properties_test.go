@@ -27,10 +27,13 @@ func TestDates(t *testing.T) {
 		"2024-08-22T12:54:27Z":            "2024-08-22T12:54:27Z", // OOXML
 		"2019-05-03T10:00:00.123456789":   "2019-05-03T10:00:00Z", // ODF
 		"2026-03-03T10:00:00+05:30":       "2026-03-03T04:30:00Z",
-		"2025-01-02":                      "2025-01-02T00:00:00Z",                            // EPUB
-		"Tue, 03 Mar 2026 10:00:00 -0800": "2026-03-03T18:00:00Z",                            // mail
-		"D:2019":                          "", "2011": "", "yesterday": "", "2019-13-45": "", // less than a day, no date
-		"1970-01-01T00:00:00Z": "", "1601-01-01T00:00:00Z": "", "1899-12-30": "", "1980-01-01T00:00:00": "", "0001-01-01": "", // zeros of clocks
+		"2025-01-02":                      "2025-01-02T00:00:00Z", // EPUB
+		"Tue, 03 Mar 2026 10:00:00 -0800": "2026-03-03T18:00:00Z", // mail
+		// less than a day, no date
+		"D:2019": "", "2011": "", "yesterday": "", "2019-13-45": "",
+		// zeros of clocks
+		"1970-01-01T00:00:00Z": "", "1601-01-01T00:00:00Z": "", "1899-12-30": "", "1980-01-01T00:00:00": "",
+		"0001-01-01":        "",
 		"D:99991231235959Z": "", "2999-01-01": "",
 		time.Now().Add(72 * time.Hour).Format(time.RFC3339): "",
 	} {
@@ -47,7 +50,8 @@ func TestDates(t *testing.T) {
 func TestProperties(t *testing.T) {
 	t.Parallel()
 	got := stated(map[string]string{
-		"author": "  Ada\n Lovelace ", "keywords": strings.Repeat("ü", 600), "creator": "Writer", "producer": "PDF maker", "modified": "2024-01-01",
+		"author": "  Ada\n Lovelace ", "keywords": strings.Repeat("ü", 600), "creator": "Writer",
+		"producer": "PDF maker", "modified": "2024-01-01",
 		"created": "never", "unread_pages": "3", "message_id": "1@x",
 	})
 	keywords, _ := got["keywords"].(string)
@@ -55,7 +59,8 @@ func TestProperties(t *testing.T) {
 		t.Errorf("keywords of %d bytes", len(keywords))
 	}
 	delete(got, "keywords")
-	if want := map[string]any{"author": "Ada Lovelace", "producer": "PDF maker", "modified": "2024-01-01T00:00:00Z"}; !reflect.DeepEqual(got, want) {
+	if want := map[string]any{"author": "Ada Lovelace", "producer": "PDF maker",
+		"modified": "2024-01-01T00:00:00Z"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }

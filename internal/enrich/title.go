@@ -31,7 +31,8 @@ type headline struct {
 }
 
 // notTitles are headings of parts that stand before the text.
-const notTitles = "|abstract|contents|table of contents|toc|index|inhalt|inhaltsverzeichnis|sommaire|table des matières|índice|indice|" +
+const notTitles = "|abstract|contents|table of contents|toc|index|inhalt|inhaltsverzeichnis|sommaire|table des " +
+	"matières|índice|indice|" +
 	"foreword|preface|vorwort|summary|zusammenfassung|résumé|"
 
 func (h *headline) add(b extract.Block) {

@@ -76,7 +76,8 @@ func TestCatalogIsComplete(t *testing.T) {
 	fields := regexp.MustCompile(`@([A-Z_]+)@`)
 	for _, e := range catalog(t) {
 		described[e.id] = named[e.id]
-		if e.headers["Subject"] == "" || e.headers["Defined-By"] != "async-worker" || e.headers["Support"] == "" || len(e.text) < 60 {
+		if e.headers["Subject"] == "" || e.headers["Defined-By"] != "async-worker" || e.headers["Support"] == "" ||
+			len(e.text) < 60 {
 			t.Errorf("%s (%s) is described poorly: %v %q", e.id, named[e.id], e.headers, e.text)
 		}
 		for _, f := range fields.FindAllStringSubmatch(e.text, -1) {
@@ -93,7 +94,8 @@ func TestCatalogIsComplete(t *testing.T) {
 // documented are the fields that operators may rely on.
 func documented() []string {
 	return []string{
-		"TASK_ID", "TASK_TYPE", "ATTEMPT", "STAGE", "QUEUE", "OUTCOME", "ERROR_CLASS", "DURATION_MS", "TRACE_ID", "CLIENT_ID", "MESSAGE_ID", "DEPENDENCY",
+		"TASK_ID", "TASK_TYPE", "ATTEMPT", "STAGE", "QUEUE", "OUTCOME", "ERROR_CLASS", "DURATION_MS", "TRACE_ID",
+		"CLIENT_ID", "MESSAGE_ID", "DEPENDENCY",
 	}
 }
 
@@ -103,7 +105,8 @@ func TestEachEventIsLogged(t *testing.T) {
 	used := map[string]bool{}
 	for _, dir := range []string{"cmd", "handlers", "internal", "queue", "systemd", "webhook"} {
 		err := filepath.WalkDir(filepath.Join(root, dir), func(p string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || !strings.HasSuffix(p, ".go") || strings.HasSuffix(p, "_test.go") || strings.Contains(p, "internal/event/") {
+			if err != nil || d.IsDir() || !strings.HasSuffix(p, ".go") || strings.HasSuffix(p, "_test.go") ||
+				strings.Contains(p, "internal/event/") {
 				return err
 			}
 			tree, err := parser.ParseFile(token.NewFileSet(), p, nil, 0)
@@ -148,7 +151,8 @@ func TestJournalctlTakesTheCatalog(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(system, "usr/lib/systemd/catalog/async-worker.catalog"), text, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(system, "usr/lib/systemd/catalog/async-worker.catalog"), text,
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	var out []byte

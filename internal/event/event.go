@@ -23,7 +23,8 @@ const (
 	TaskDone ID = "4ec16f5af5784e8091f135a71dee2c0e"
 	// TaskRetried: an attempt failed with an error that may pass.
 	TaskRetried ID = "e5e6c05341414ec29eb81ee58ab24601"
-	// TaskReleased: an attempt ended without being counted: a shutdown, a dependency that is down, another job on the same document.
+	// TaskReleased: an attempt ended without being counted: a shutdown, a dependency that is down, another job on the
+	// same document.
 	TaskReleased ID = "56dceaffd0414a94ac1d036bace6d009"
 	// TaskFailed: an attempt failed, and there will be no other.
 	TaskFailed ID = "976d9a34a2364a05a00b7c0449c560f9"

@@ -60,7 +60,8 @@ func TestNumbers(t *testing.T) {
 
 func TestQuotations(t *testing.T) {
 	t.Parallel()
-	const source = "The harbour master said: “No ship may leave\nbefore the tide, not even a pilot boat — at any price.” Der Kran steht still."
+	const source = "The harbour master said: “No ship may leave\nbefore the tide, not even a pilot boat — at any " +
+		"price.” Der Kran steht still."
 	for _, tt := range []struct{ text, want string }{
 		{`He said "no ship may leave before the tide".`, ""},
 		{"He said “No ship may leave ... at any price”.", ""},
@@ -97,7 +98,8 @@ func TestOtherNumbersAreFoundOut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := rapid.IntRange(1000, 999_999_999).Draw(t, "a"), rapid.IntRange(1000, 999_999_999).Draw(t, "b")
 		mark := rapid.SampledFrom([]string{"", ".", ",", " ", "'", "\u202f"}).Draw(t, "mark")
-		got := evidence.NewSource(fmt.Sprint("They were ", grouped(a, mark), ".")).Unsupported(fmt.Sprint(grouped(b, ",")))
+		got := evidence.NewSource(fmt.Sprint("They were ", grouped(a, mark), ".")).
+			Unsupported(fmt.Sprint(grouped(b, ",")))
 		same := strings.TrimRight(fmt.Sprint(a), "0") == strings.TrimRight(fmt.Sprint(b), "0")
 		if a == b && len(got) > 0 || a != b && len(got) == 0 && !same && a%1000 != b && b > 999_999 {
 			t.Fatalf("%d with %q for %d: %v", b, mark, a, got)

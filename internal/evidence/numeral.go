@@ -34,8 +34,9 @@ var scales = map[string][]int{
 	"hundred": {2}, "thousand": {3}, "tsd": {3}, "tausend": {3}, "mille": {3}, "mil": {3}, "mila": {3}, "k": {3},
 	"million": {6}, "millions": {6}, "millionen": {6}, "millón": {6}, "millones": {6}, "milione": {6}, "milioni": {6},
 	"milhão": {6}, "milhões": {6}, "mio": {6}, "mln": {6}, "mn": {6}, "m": {6},
-	"billion": {9, 12}, "billions": {9}, "bn": {9}, "mrd": {9}, "milliard": {9}, "milliards": {9}, "milliarde": {9}, "milliarden": {9},
-	"miliardo": {9}, "miliardi": {9}, "mld": {9}, "bilhão": {9}, "bilhões": {9}, "billionen": {12}, "billones": {12},
+	"billion": {9, 12}, "billions": {9}, "bn": {9}, "mrd": {9}, "milliard": {9}, "milliards": {9}, "milliarde": {9},
+	"milliarden": {9},
+	"miliardo":   {9}, "miliardi": {9}, "mld": {9}, "bilhão": {9}, "bilhões": {9}, "billionen": {12}, "billones": {12},
 	"trillion": {12, 18}, "trillions": {12},
 }
 

@@ -59,7 +59,8 @@ func TestCorpusQuality(t *testing.T) {
 	measured := 0
 	for _, path := range files {
 		name := filepath.Base(path)
-		if strings.HasPrefix(name, "ocr_test") || !slices.Contains([]string{".pdf", ".docx", ".pptx", ".xlsx", ".html", ".md", ".csv"}, filepath.Ext(name)) {
+		if strings.HasPrefix(name, "ocr_test") ||
+			!slices.Contains([]string{".pdf", ".docx", ".pptx", ".xlsx", ".html", ".md", ".csv"}, filepath.Ext(name)) {
 			continue // scans, and formats that are not read yet
 		}
 		reference, err := os.ReadFile(filepath.Join(corpus, "docling", name+".md"))

@@ -58,17 +58,20 @@ type Cell struct {
 
 // Info is what is known of a document as a whole once its last block was emitted.
 type Info struct {
-	Format     Format             `json:"format"`
-	Extractor  string             `json:"extractor"` // e.g. "native/pdf"
-	Title      string             `json:"title,omitempty"`
-	Language   string             `json:"language,omitempty"`
-	Pages      int                `json:"pages"` // zero: the format has none
-	Characters int                `json:"characters"`
-	PageLog    []PageDecision     `json:"page_log,omitempty"`   // how each page was read; none: the extractor has no choice
-	Properties map[string]string  `json:"properties,omitempty"` // author, created, …
-	Service    taskerr.Dependency `json:"-"`                    // what was used to read it, besides this machine; empty: nothing
-	Fallback   bool               `json:"fallback,omitempty"`   // it was read in another way than Router.Version says
-	Warnings   []string           `json:"warnings,omitempty"`   // sentences: what of the document is missing or was read in another way than asked
+	Format     Format `json:"format"`
+	Extractor  string `json:"extractor"` // e.g. "native/pdf"
+	Title      string `json:"title,omitempty"`
+	Language   string `json:"language,omitempty"`
+	Pages      int    `json:"pages"` // zero: the format has none
+	Characters int    `json:"characters"`
+	// how each page was read; none: the extractor has no choice
+	PageLog    []PageDecision    `json:"page_log,omitempty"`
+	Properties map[string]string `json:"properties,omitempty"` // author, created, …
+	// what was used to read it, besides this machine; empty: nothing
+	Service  taskerr.Dependency `json:"-"`
+	Fallback bool               `json:"fallback,omitempty"` // it was read in another way than Router.Version says
+	// sentences: what of the document is missing or was read in another way than asked
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // Document is a whole document in memory, for rendering and for tests; the pipeline streams blocks.

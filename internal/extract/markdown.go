@@ -141,7 +141,8 @@ func (m *MarkdownWriter) rows(grid [][]string) {
 }
 
 var (
-	special    = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;", "&", "&amp;")
+	special = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;",
+		"&", "&amp;")
 	blockStart = regexp.MustCompile(`(?m)^([ \t]*)(#{1,6}(?:[ \t]|$)|[-+](?:[ \t]|$)|>|~~~|={3,}[ \t]*$|-{2,}[ \t]*$)`)
 	numbered   = regexp.MustCompile(`(?m)^([ \t]*\d{1,9})([.)](?:[ \t]|$))`)
 )

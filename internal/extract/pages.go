@@ -32,7 +32,8 @@ func AppendPage(log []PageDecision, page int, d PageDecision) []PageDecision {
 	d.First, d.Last = page, page
 	if n := len(log); n > 0 {
 		last := log[n-1]
-		if last.Last == page-1 && last.Method == d.Method && last.Confidence == d.Confidence && last.Reason == d.Reason {
+		if last.Last == page-1 && last.Method == d.Method && last.Confidence == d.Confidence &&
+			last.Reason == d.Reason {
 			log[n-1].Last = page
 			return log
 		}

@@ -217,6 +217,7 @@ func (r *Router) unsupported(f Format) error {
 		short, _ := names(format)
 		known = append(known, short)
 	}
-	return taskerr.Errorf(taskerr.UnsupportedFormat, "this is %s, which can't be read yet; what can be read is %s: convert it to one of these",
+	return taskerr.Errorf(taskerr.UnsupportedFormat,
+		"this is %s, which can't be read yet; what can be read is %s: convert it to one of these",
 		what, strings.Join(known, ", "))
 }

@@ -28,7 +28,8 @@ func StatedTitle(title string) string {
 func titleOf(title, name string) string {
 	title = StatedTitle(title)
 	base := path.Base(name)
-	if strings.EqualFold(title, base) || strings.EqualFold(title, strings.TrimSuffix(base, path.Ext(base))) && !strings.Contains(title, " ") {
+	if strings.EqualFold(title, base) || strings.EqualFold(title, strings.TrimSuffix(base, path.Ext(base))) &&
+		!strings.Contains(title, " ") {
 		return ""
 	}
 	return title

@@ -10,10 +10,13 @@ import (
 func TestStatedTitle(t *testing.T) {
 	t.Parallel()
 	for title, want := range map[string]string{
-		"The Art of Waiting": "The Art of Waiting", " Two\n lines ": "Two lines", "T": "T", "年次報告": "年次報告", "Untidy rooms": "Untidy rooms",
+		"The Art of Waiting": "The Art of Waiting", " Two\n lines ": "Two lines", "T": "T", "年次報告": "年次報告",
+		"Untidy rooms":      "Untidy rooms",
 		"Documents of 2024": "Documents of 2024", "Index of prices": "Index of prices",
-		"": "", "2024": "", "Microsoft Word - report_final.doc": "", "untitled": "", "Untitled Document": "", "Dokument1": "", "report-2024.pdf": "",
-		`C:\Users\x\y.docx`: "", "Sheet 1": "", "Präsentation2": "", "https://example.org/": "", "about:blank": "", "PowerPoint Presentation": "",
+		"": "", "2024": "", "Microsoft Word - report_final.doc": "", "untitled": "", "Untitled Document": "",
+		"Dokument1": "", "report-2024.pdf": "",
+		`C:\Users\x\y.docx`: "", "Sheet 1": "", "Präsentation2": "", "https://example.org/": "", "about:blank": "",
+		"PowerPoint Presentation": "",
 	} {
 		if got := extract.StatedTitle(title); got != want {
 			t.Errorf("%q: got %q, want %q", title, got, want)
@@ -35,7 +38,9 @@ func TestTitleIsNotTheFilesName(t *testing.T) {
 	t.Parallel()
 	for title, want := range map[string]string{"Q3-final": "", "q3-FINAL.xyz": "", "Q3": "Q3", "Untitled": ""} {
 		r := extract.NewRouter(map[extract.Format]extract.Extractor{extract.Text: titled(title)})
-		info, err := r.Extract(t.Context(), extract.Source{Name: "reports/q3-final.xyz", Format: extract.Text}, extract.Limits{}, nil)
+		info, err := r.Extract(t.Context(), extract.Source{
+			Name: "reports/q3-final.xyz", Format: extract.Text,
+		}, extract.Limits{}, nil)
 		if err != nil || info.Title != want {
 			t.Errorf("%q: got %q, %v; want %q", title, info.Title, err, want)
 		}

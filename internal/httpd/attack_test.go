@@ -78,7 +78,9 @@ func TestHeldConnectionsKeepNobodyOut(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, _ := serve(t, httpd.Config{Socket: filepath.Join(t.TempDir(), "s"), Addr: "127.0.0.1:0", Token: token, Open: isProbe})
+			s, _ := serve(t, httpd.Config{
+				Socket: filepath.Join(t.TempDir(), "s"), Addr: "127.0.0.1:0", Token: token, Open: isProbe,
+			})
 			for _, to := range s.Addrs() {
 				for range attackers {
 					hold(t, to)

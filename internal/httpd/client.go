@@ -48,7 +48,8 @@ func (c Client) Get(ctx context.Context, path string, answer any) error {
 	}
 	resp, err := (&http.Client{
 		Transport: transport, Timeout: askLimit,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the token stays here
+		// the token stays here
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}).Do(req)
 	if err != nil {
 		return err

@@ -49,7 +49,8 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case g.token == nil && !ownName(r.Host):
 		// A page in a browser on this machine reaches loopback under a name of its own (DNS rebinding).
 		g.refused(r, "its Host is not this machine")
-		http.Error(w, "without HTTP_TOKEN only requests to localhost or a loopback address are answered", http.StatusMisdirectedRequest)
+		http.Error(w, "without HTTP_TOKEN only requests to localhost or a loopback address are answered",
+			http.StatusMisdirectedRequest)
 	case g.token != nil && !g.open(r) && !known:
 		g.refused(r, "it bears no token, or not the right one")
 		w.Header().Set("WWW-Authenticate", `Bearer realm="async-worker"`)
@@ -75,7 +76,8 @@ func (g *guard) refused(r *http.Request, why string) {
 		return
 	}
 	g.logged = time.Now()
-	g.log.Warn("a request was refused; others are, within a minute, without a word", "because", why, "from", r.RemoteAddr)
+	g.log.Warn("a request was refused; others are, within a minute, without a word", "because", why, "from",
+		r.RemoteAddr)
 }
 
 // ownName says whether a Host header names this machine and can't be anybody's name in the DNS.

@@ -94,11 +94,12 @@ func TestServe(t *testing.T) {
 func TestStopEndsRequests(t *testing.T) {
 	t.Parallel()
 	begun := make(chan struct{})
-	s, stop := serve(t, httpd.Config{Addr: "127.0.0.1:0", Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		close(begun)
-		<-r.Context().Done()
-		httpd.WriteJSON(w, "over")
-	})})
+	s, stop := serve(t, httpd.Config{Addr: "127.0.0.1:0",
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			close(begun)
+			<-r.Context().Done()
+			httpd.WriteJSON(w, "over")
+		})})
 	answered := make(chan error, 1)
 	go func() {
 		var got string
@@ -141,7 +142,8 @@ func TestOldSocket(t *testing.T) {
 		filepath.Join(dir, strings.Repeat("x", 100)): "bytes",
 		filepath.Join(dir, "nowhere", "http.sock"):   "no such file",
 	} {
-		if _, err := httpd.Listen(t.Context(), httpd.Config{Socket: path, Handler: answers, Log: quiet}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := httpd.Listen(t.Context(), httpd.Config{Socket: path, Handler: answers, Log: quiet}); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", path, err, want)
 		}
 	}
@@ -155,7 +157,9 @@ func TestAddressTaken(t *testing.T) {
 	t.Parallel()
 	s, _ := serve(t, httpd.Config{Addr: "127.0.0.1:0"})
 	socket := filepath.Join(t.TempDir(), "http.sock")
-	_, err := httpd.Listen(t.Context(), httpd.Config{Socket: socket, Addr: s.Addrs()[0].String(), Handler: answers, Log: quiet})
+	_, err := httpd.Listen(t.Context(), httpd.Config{
+		Socket: socket, Addr: s.Addrs()[0].String(), Handler: answers, Log: quiet,
+	})
 	if err == nil || !strings.Contains(err.Error(), "HTTP_ADDR") {
 		t.Errorf("got %v", err)
 	}
@@ -215,7 +219,8 @@ func TestRefusalsAreLoggedOnce(t *testing.T) {
 		r.Header.Set("Authorization", "Bearer guessed")
 		g.ServeHTTP(httptest.NewRecorder(), r)
 	}
-	if got := log.String(); strings.Count(got, "refused") != 1 || strings.Contains(got, "guessed") || strings.Contains(got, token) {
+	if got := log.String(); strings.Count(got, "refused") != 1 || strings.Contains(got, "guessed") ||
+		strings.Contains(got, token) {
 		t.Errorf("the log: %s", got)
 	}
 }
@@ -223,7 +228,10 @@ func TestRefusalsAreLoggedOnce(t *testing.T) {
 func TestProbe(t *testing.T) {
 	t.Parallel()
 	since := time.Date(2026, 11, 20, 8, 30, 0, 0, time.UTC)
-	fine := []httpd.Check{{Name: "store", State: httpd.OK}, {Name: "model", State: httpd.Warning, Since: since, Class: "ai_rate_limit", Hint: "slow down"}}
+	fine := []httpd.Check{
+		{Name: "store", State: httpd.OK}, {Name: "model", State: httpd.Warning, Since: since, Class: "ai_rate_limit",
+			Hint: "slow down"},
+	}
 	broken := append([]httpd.Check{{Name: "queue normal", State: httpd.Failed, Since: since}}, fine...)
 	for _, c := range []struct {
 		query  string
@@ -233,8 +241,10 @@ func TestProbe(t *testing.T) {
 	}{
 		{"", fine, http.StatusOK, "ok\n"},
 		{"", broken, http.StatusServiceUnavailable, "failed: queue normal\n"},
-		{"?verbose", fine, http.StatusOK, "[+]store ok\n[!]model warning since 2026-11-20T08:30:00Z (ai_rate_limit): slow down\nreadyz check passed\n"},
-		{"?verbose=1", broken[:1], http.StatusServiceUnavailable, "[-]queue normal failed since 2026-11-20T08:30:00Z\nreadyz check failed\n"},
+		{"?verbose", fine, http.StatusOK,
+			"[+]store ok\n[!]model warning since 2026-11-20T08:30:00Z (ai_rate_limit): slow down\nreadyz check passed\n"},
+		{"?verbose=1", broken[:1], http.StatusServiceUnavailable,
+			"[-]queue normal failed since 2026-11-20T08:30:00Z\nreadyz check failed\n"},
 	} {
 		w := httptest.NewRecorder()
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/readyz"+c.query, http.NoBody)
@@ -248,24 +258,27 @@ func TestProbe(t *testing.T) {
 // What a client says when there is no answer that it can use.
 func TestClientErrors(t *testing.T) {
 	t.Parallel()
-	s, _ := serve(t, httpd.Config{Addr: "127.0.0.1:0", Token: token, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/away" {
-			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusFound)
-			return
-		}
-		_, _ = w.Write([]byte("<html>"))
-	})})
+	s, _ := serve(t, httpd.Config{Addr: "127.0.0.1:0", Token: token,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/away" {
+				http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusFound)
+				return
+			}
+			_, _ = w.Write([]byte("<html>"))
+		})})
 	addr := s.Addrs()[0].String()
 	var got any
 	status, ok := errors.AsType[*httpd.StatusError](httpd.Client{Addr: addr}.Get(t.Context(), "/", &got))
 	if !ok || status.Code != http.StatusUnauthorized {
 		t.Errorf("without the token: %v", status)
 	}
-	status, ok = errors.AsType[*httpd.StatusError](httpd.Client{Addr: addr, Token: token}.Get(t.Context(), "/away", &got))
+	status, ok = errors.AsType[*httpd.StatusError](httpd.Client{Addr: addr, Token: token}.Get(t.Context(), "/away",
+		&got))
 	if !ok || status.Code != http.StatusFound {
 		t.Errorf("the token was taken elsewhere: %v", status)
 	}
-	if err := (httpd.Client{Addr: addr, Token: token}).Get(t.Context(), "/", &got); err == nil || !strings.Contains(err.Error(), "not what a worker says") {
+	if err := (httpd.Client{Addr: addr, Token: token}).Get(t.Context(), "/", &got); err == nil ||
+		!strings.Contains(err.Error(), "not what a worker says") {
 		t.Errorf("no JSON: %v", err)
 	}
 }

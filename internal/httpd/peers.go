@@ -62,7 +62,8 @@ func (p *peers) refuse(c net.Conn) {
 	if _, err := c.Read(make([]byte, maxHeader)); err != nil {
 		return
 	}
-	_, _ = io.WriteString(c, "HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n"+
+	_, _ = io.WriteString(c, "HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Type: text/plain; "+
+		"charset=utf-8\r\n"+
 		"Content-Length: "+strconv.Itoa(len(refusal))+"\r\n\r\n"+refusal)
 }
 

@@ -40,8 +40,8 @@ func TestAskAs(t *testing.T) {
 	}
 }
 
-// TestPeers: a socket that a group may use answers root, the worker's own user, and members of its own group and of that
-// one; everybody else is refused, by the kernel's word on who it is.
+// TestPeers: a socket that a group may use answers root, the worker's own user, and members of its own group and of
+// that one; everybody else is refused, by the kernel's word on who it is.
 func TestPeers(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
@@ -55,7 +55,8 @@ func TestPeers(t *testing.T) {
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	self, err := os.Executable()
 	program, readErr := os.ReadFile(self)
-	if err = errors.Join(err, readErr, os.Chmod(dir, 0o755), os.WriteFile(filepath.Join(dir, "client"), program, 0o755)); err != nil {
+	if err = errors.Join(err, readErr, os.Chmod(dir, 0o755),
+		os.WriteFile(filepath.Join(dir, "client"), program, 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	socket := filepath.Join(dir, "http.sock")
@@ -146,7 +147,8 @@ func TestUnknownGroup(t *testing.T) {
 		t.Errorf("the socket: %v, %v", info.Mode(), err)
 	}
 	var got map[string]string
-	if err := (httpd.Client{Socket: socket}).Get(context.Background(), "/", &got); err != nil || !strings.HasPrefix(got["path"], "/") {
+	if err := (httpd.Client{Socket: socket}).Get(context.Background(), "/", &got); err != nil ||
+		!strings.HasPrefix(got["path"], "/") {
 		t.Errorf("%v, %v", got, err)
 	}
 }

@@ -105,7 +105,8 @@ func (s Routes) text(known bool) string {
 
 func (s Routes) page(known bool) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "<!doctype html>\n<html lang=\"en\"><title>%[1]s</title>\n<h1>%[1]s</h1>\n", html.EscapeString(s.Name))
+	fmt.Fprintf(&out, "<!doctype html>\n<html lang=\"en\"><title>%[1]s</title>\n<h1>%[1]s</h1>\n",
+		html.EscapeString(s.Name))
 	if known {
 		fmt.Fprintf(&out, "<p>%s</p>\n", html.EscapeString(s.About))
 	}
@@ -136,7 +137,8 @@ func (m *missing) WriteHeader(code int) {
 // Write implements http.ResponseWriter.
 func (m *missing) Write(body []byte) (int, error) {
 	if m.code == http.StatusNotFound {
-		if _, err := m.ResponseWriter.Write([]byte("nothing is served at this path; GET / lists what is\n")); err != nil {
+		if _, err := m.ResponseWriter.Write(
+			[]byte("nothing is served at this path; GET / lists what is\n")); err != nil {
 			return 0, err
 		}
 		return len(body), nil
@@ -146,8 +148,8 @@ func (m *missing) Write(body []byte) (int, error) {
 
 type trustedKey struct{}
 
-// trust marks the requests that come this way as those of somebody who may know everything: who opened the socket, who has
-// the token, or who is on this machine where none is asked for.
+// trust marks the requests that come this way as those of somebody who may know everything: who opened the socket, who
+// has the token, or who is on this machine where none is asked for.
 func trust(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), trustedKey{}, true)))

@@ -49,11 +49,15 @@ func call(t *testing.T, to net.Addr, method, path, accept, bearer string) (resp 
 	return resp, string(raw)
 }
 
-// The index is for anybody, and names version and tenant only to who may know them; everything else is as guarded as ever.
+// The index is for anybody, and names version and tenant only to who may know them; everything else is as guarded as
+// ever.
 func TestIndex(t *testing.T) {
 	t.Parallel()
 	serveTable := func(token string) []net.Addr {
-		s, _ := serve(t, httpd.Config{Socket: filepath.Join(t.TempDir(), "s"), Addr: "127.0.0.1:0", Token: token, Open: table.Open, Handler: table.Handler()})
+		s, _ := serve(t, httpd.Config{
+			Socket: filepath.Join(t.TempDir(), "s"), Addr: "127.0.0.1:0", Token: token, Open: table.Open,
+			Handler: table.Handler(),
+		})
 		return s.Addrs()
 	}
 	guarded, loopback := serveTable(token), serveTable("")
@@ -76,14 +80,17 @@ func TestIndex(t *testing.T) {
 			t.Parallel()
 			resp, body := call(t, c.to, http.MethodGet, "/", c.accept, c.bearer)
 			page := strings.HasPrefix(c.accept, "text/html")
-			if resp.StatusCode != http.StatusOK || strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html") != page || !resp.Close {
+			if resp.StatusCode != http.StatusOK || strings.HasPrefix(resp.Header.Get("Content-Type"),
+				"text/html") != page || !resp.Close {
 				t.Errorf("%d, %v", resp.StatusCode, resp.Header)
 			}
-			if got := strings.Contains(body, "1.2.3") || strings.Contains(body, "haven"); got != c.told || page && strings.Contains(body, about) {
+			if got := strings.Contains(body, "1.2.3") || strings.Contains(body, "haven"); got != c.told || page &&
+				strings.Contains(body, about) {
 				t.Errorf("version and tenant told: %v, want %v, escaped\n%s", got, c.told, body)
 			}
 			for _, want := range []string{
-				"GET /livez", "whether it lives", "(open; ?verbose with the token)", "GET /metrics", "(with the token)", "POST /v1/jobs", "GET /v1/jobs/{id}", "(open)",
+				"GET /livez", "whether it lives", "(open; ?verbose with the token)", "GET /metrics", "(with the token)",
+				"POST /v1/jobs", "GET /v1/jobs/{id}", "(open)",
 			} {
 				if !strings.Contains(body, want) {
 					t.Errorf("%q is not in it:\n%s", want, body)
@@ -99,7 +106,10 @@ func TestIndex(t *testing.T) {
 // Nobody is left in the dark: a wrong path names the index, a wrong method the right ones, and the guard comes first.
 func TestRoutes(t *testing.T) {
 	t.Parallel()
-	s, _ := serve(t, httpd.Config{Socket: filepath.Join(t.TempDir(), "s"), Addr: "127.0.0.1:0", Token: token, Open: table.Open, Handler: table.Handler()})
+	s, _ := serve(t, httpd.Config{
+		Socket: filepath.Join(t.TempDir(), "s"), Addr: "127.0.0.1:0", Token: token, Open: table.Open,
+		Handler: table.Handler(),
+	})
 	socket, tcp := s.Addrs()[0], s.Addrs()[1]
 	for _, c := range []struct {
 		method, path string
@@ -124,7 +134,8 @@ func TestRoutes(t *testing.T) {
 	} {
 		resp, body := call(t, c.to, c.method, c.path, "*/*", c.bearer)
 		if resp.StatusCode != c.want || !strings.Contains(body, c.says) || strings.Contains(body, "page not found") {
-			t.Errorf("%s %s over %s: %d %q, want %d %q", c.method, c.path, c.to.Network(), resp.StatusCode, body, c.want, c.says)
+			t.Errorf("%s %s over %s: %d %q, want %d %q", c.method, c.path, c.to.Network(), resp.StatusCode, body,
+				c.want, c.says)
 		}
 		if c.want == http.StatusMethodNotAllowed && resp.Header.Get("Allow") == "" {
 			t.Errorf("%s %s does not say which methods are", c.method, c.path)

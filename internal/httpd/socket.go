@@ -14,8 +14,8 @@ import (
 const (
 	// socketMode lets the worker's user and group ask, and nobody else.
 	socketMode = 0o660
-	// peersMode lets everybody connect: who may ask is decided by who they are. The worker can't give the file to another
-	// group, because it is in none.
+	// peersMode lets everybody connect: who may ask is decided by who they are. The worker can't give the file to
+	// another group, because it is in none.
 	peersMode = 0o666
 	// maxSocketPath is what fits into an address of Linux (unix(7): 108 bytes with the final zero).
 	maxSocketPath = 107
@@ -25,7 +25,8 @@ const (
 // error. Members of the group may ask, too, if this machine has one of that name.
 func listenSocket(ctx context.Context, path, group string) (net.Listener, error) {
 	if len(path) > maxSocketPath {
-		return nil, fmt.Errorf("listen on %s: the path has %d bytes, and %d fit; use a shorter folder as RUNTIME_DIRECTORY", path, len(path), maxSocketPath)
+		return nil, fmt.Errorf("listen on %s: the path has %d bytes, and %d fit; use a shorter folder as "+
+			"RUNTIME_DIRECTORY", path, len(path), maxSocketPath)
 	}
 	if err := removeStale(ctx, path); err != nil {
 		return nil, err
@@ -59,7 +60,8 @@ func removeStale(ctx context.Context, path string) error {
 	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "unix", path)
 	if err == nil {
 		_ = conn.Close()
-		return fmt.Errorf("listen on %s: another worker listens there: stop it, or give this one a RUNTIME_DIRECTORY of its own", path)
+		return fmt.Errorf("listen on %s: another worker listens there: stop it, or give this one a "+
+			"RUNTIME_DIRECTORY of its own", path)
 	}
 	if !errors.Is(err, syscall.ECONNREFUSED) && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("look whether somebody listens on an old socket: %w", err)

@@ -32,7 +32,8 @@ func TestDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(got) != want {
-		t.Error("docs/state_machine.md differs from the tables of internal/job; run: go test ./internal/job -run TestDocument -update")
+		t.Error("docs/state_machine.md differs from the tables of internal/job; run: go test ./internal/job -run " +
+			"TestDocument -update")
 	}
 }
 
@@ -40,7 +41,8 @@ func render() string {
 	var b strings.Builder
 	b.WriteString("# Life of a job\n\n" +
 		"Made from the tables in `internal/job`; don't edit it here. To make it anew:\n" +
-		"`go test ./internal/job -run TestDocument -update`\n\n## States\n\n```mermaid\nstateDiagram-v2\n    [*] --> pending\n")
+		"`go test ./internal/job -run TestDocument -update`\n\n## States\n\n```mermaid\nstateDiagram-v2\n    [*] " +
+		"--> pending\n")
 	for _, m := range job.Transitions {
 		fmt.Fprintf(&b, "    %s --> %s: %s\n", m.From, m.To, m.Signal)
 	}
@@ -50,8 +52,10 @@ func render() string {
 			fmt.Fprintf(&b, "    %s --> [*]\n", s)
 		}
 	}
-	b.WriteString("```\n\nA job whose worker is lost stays running until another worker begins the next attempt: the state says that\n" +
-		"the work was begun, not that somebody holds it. Only a new series of attempts, forced by a message or requeued by\n" +
+	b.WriteString("```\n\nA job whose worker is lost stays running until another worker begins the next attempt: " +
+		"the state says that\n" +
+		"the work was begun, not that somebody holds it. Only a new series of attempts, forced by a message or " +
+		"requeued by\n" +
 		"a person, leaves a terminal state (I3). On the wire (webhooks, lifecycle events) a state reads:\n\n" +
 		"| state | on the wire | terminal |\n|---|---|---|\n")
 	for _, s := range states {
@@ -64,7 +68,8 @@ func render() string {
 }
 
 func renderStages(b *strings.Builder) {
-	b.WriteString("\n## Stages\n\nThe percent at which each begins; progress never falls (I8).\n\n| type | stages |\n|---|---|\n")
+	b.WriteString("\n## Stages\n\nThe percent at which each begins; progress never falls (I8).\n\n| type | stages " +
+		"|\n|---|---|\n")
 	for _, t := range slices.Sorted(maps.Keys(job.Stages)) {
 		var list []string
 		for _, s := range job.Stages[t] {
@@ -75,7 +80,8 @@ func renderStages(b *strings.Builder) {
 }
 
 func renderClasses(b *strings.Builder) {
-	b.WriteString("\n## Error classes\n\n`code` is the default: the task type goes before it, as in `INGEST_UNSUPPORTED_FORMAT`.\n\n" +
+	b.WriteString("\n## Error classes\n\n`code` is the default: the task type goes before it, as in " +
+		"`INGEST_UNSUPPORTED_FORMAT`.\n\n" +
 		"| class | retried | coarse | `error.type` | `code` |\n|---|---|---|---|---|\n")
 	for _, c := range slices.SortedFunc(maps.Keys(taskerr.Classes), byRetry) {
 		i := taskerr.Classes[c]
@@ -114,7 +120,8 @@ func yes(b bool) string {
 // Every type of the contract is in the tables.
 func TestTypes(t *testing.T) {
 	t.Parallel()
-	for _, typ := range []task.Type{task.Ingest, task.Summarize, task.Agent, task.OCR, task.Convert, task.Export, task.AI} {
+	for _, typ := range []task.Type{task.Ingest, task.Summarize, task.Agent, task.OCR, task.Convert, task.Export,
+		task.AI} {
 		if len(job.Stages[typ]) == 0 {
 			t.Errorf("%s has no stages", typ)
 		}

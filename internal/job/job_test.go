@@ -24,7 +24,8 @@ func TestTransitions(t *testing.T) {
 	t.Parallel()
 	states := []job.State{job.Pending, job.Running, job.Succeeded, job.Failed, job.Canceled}
 	signals := []job.Signal{
-		job.Start, job.Success, job.Retryable, job.Exhausted, job.Permanent, job.Cancel, job.LeaseLost, job.LeaseSpent, job.Released,
+		job.Start, job.Success, job.Retryable, job.Exhausted, job.Permanent, job.Cancel, job.LeaseLost, job.LeaseSpent,
+		job.Released,
 		job.Forced, job.Requeued,
 	}
 	seen := map[string]bool{}
@@ -53,7 +54,8 @@ func TestTransitions(t *testing.T) {
 		}
 	}
 	for state, wire := range map[job.State]string{
-		job.Succeeded: "completed", job.Failed: "failed", job.Canceled: "canceled", job.Running: "running", job.Pending: "pending",
+		job.Succeeded: "completed", job.Failed: "failed", job.Canceled: "canceled", job.Running: "running",
+		job.Pending: "pending",
 	} {
 		if state.Wire() != wire {
 			t.Errorf("%s reads %s on the wire", state, state.Wire())
@@ -64,8 +66,10 @@ func TestTransitions(t *testing.T) {
 func TestClasses(t *testing.T) {
 	t.Parallel()
 	classes := []taskerr.Class{
-		taskerr.ValidationError, taskerr.UnsupportedFormat, taskerr.ContentMissing, taskerr.CorruptionDetected, taskerr.QuotaExceeded, taskerr.InternalBug,
-		taskerr.Timeout, taskerr.TransientStorage, taskerr.NetworkTimeout, taskerr.AIRateLimit, taskerr.ModelOverloaded, taskerr.DependencyUnavailable, taskerr.WorkerLost,
+		taskerr.ValidationError, taskerr.UnsupportedFormat, taskerr.ContentMissing, taskerr.CorruptionDetected,
+		taskerr.QuotaExceeded, taskerr.InternalBug,
+		taskerr.Timeout, taskerr.TransientStorage, taskerr.NetworkTimeout, taskerr.AIRateLimit, taskerr.ModelOverloaded,
+		taskerr.DependencyUnavailable, taskerr.WorkerLost,
 		taskerr.WaitExceeded,
 	}
 	if len(classes) != len(taskerr.Classes) {
@@ -77,7 +81,8 @@ func TestClasses(t *testing.T) {
 		if !ok || !camel.MatchString(i.TypeName) || !upper.MatchString(i.Code) {
 			t.Errorf("%s: %+v", c, i)
 		}
-		if i.Retryable != (i.Coarse == "transient") || !slices.Contains([]string{"validation", "permanent", "timeout", "transient"}, i.Coarse) {
+		if i.Retryable != (i.Coarse == "transient") ||
+			!slices.Contains([]string{"validation", "permanent", "timeout", "transient"}, i.Coarse) {
 			t.Errorf("%s: retried %t, but %s", c, i.Retryable, i.Coarse)
 		}
 	}
@@ -110,7 +115,8 @@ func TestProgressIn(t *testing.T) {
 			end = stages[i+1].Start
 		}
 		if x > y || x < stages[i].Start || y >= end {
-			t.Fatalf("%s: %g is %d, %g is %d; the stage is from %d to %d", stages[i].Name, a, x, b, y, stages[i].Start, end)
+			t.Fatalf("%s: %g is %d, %g is %d; the stage is from %d to %d", stages[i].Name, a, x, b, y, stages[i].Start,
+				end)
 		}
 	})
 	if got := job.ProgressIn(stages, "nowhere", 0.5); got != 0 {
@@ -141,7 +147,8 @@ func TestWait(t *testing.T) {
 			t.Fatalf("%+v, attempt %d after %s: got %s, want %s to %s", p, attempt, previous, got, low, high)
 		}
 		asked := time.Duration(rapid.Int64Range(0, int64(time.Hour)).Draw(t, "retry after"))
-		if got := p.Wait(attempt, previous, asked, rnd); got < min(asked, job.MaxRetryAfter) || got > max(high, job.MaxRetryAfter) {
+		if got := p.Wait(attempt, previous, asked, rnd); got < min(asked, job.MaxRetryAfter) ||
+			got > max(high, job.MaxRetryAfter) {
 			t.Fatalf("Retry-After %s: got %s", asked, got)
 		}
 	})
@@ -179,14 +186,16 @@ func TestErrors(t *testing.T) {
 		t.Errorf("a deadline: got %+v", got)
 	}
 	// A machine that has run out of something is no bug of the task.
-	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EAGAIN, syscall.EIO, syscall.EROFS} {
+	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EMFILE, syscall.ENFILE,
+		syscall.ENOMEM, syscall.EAGAIN, syscall.EIO, syscall.EROFS} {
 		err := fmt.Errorf("run pdftotext: %w", &os.PathError{Op: "mkdir", Path: "/tmp/x", Err: errno})
 		if got := taskerr.Classify(err); got.Class != taskerr.TransientStorage || !errors.Is(got, errno) {
 			t.Errorf("%s: got %+v", errno, got)
 		}
 	}
 	secret := errors.New("password=hunter2")
-	if got := taskerr.Classify(secret); got.Class != taskerr.InternalBug || !errors.Is(got, secret) || got.Message == secret.Error() {
+	if got := taskerr.Classify(secret); got.Class != taskerr.InternalBug || !errors.Is(got, secret) ||
+		got.Message == secret.Error() {
 		t.Errorf("an unknown one: got %+v; its message is for people, and must not repeat it", got)
 	}
 	for want, code := range map[string]string{

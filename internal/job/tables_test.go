@@ -102,6 +102,7 @@ func TestBackoffGrows(t *testing.T) {
 		}
 	}
 	if third < runs/4 || atCap < runs/20 { // min(cap, …) puts what is beyond it at it
-		t.Errorf("of %d, %d waits were longer than 3 s before the fourth attempt, and %d at the cap before the seventh", runs, third, atCap)
+		t.Errorf("of %d, %d waits were longer than 3 s before the fourth attempt, and %d at the cap before the seventh",
+			runs, third, atCap)
 	}
 }

@@ -31,7 +31,8 @@ func TestInvisibleCharacters(t *testing.T) {
 			continue
 		}
 		var got struct{ Msg, File string }
-		if err := json.Unmarshal(out.Bytes(), &got); err != nil || got.File != hostile || got.Msg != "message "+hostile {
+		if err := json.Unmarshal(out.Bytes(), &got); err != nil || got.File != hostile ||
+			got.Msg != "message "+hostile {
 			t.Errorf("%q, %v", got, err)
 		}
 	}
@@ -42,9 +43,11 @@ func TestForeignLines(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	slog.NewLogLogger(Foreign(slog.NewJSONHandler(&out, nil)), slog.LevelWarn).
-		Printf("Unsolicited response received on idle HTTP channel starting with %q; err=%v", "the document's text", nil)
+		Printf("Unsolicited response received on idle HTTP channel starting with %q; err=%v", "the document's text",
+			nil)
 	got := out.String()
-	if !strings.Contains(got, "Unsolicited response") || strings.Contains(got, "document") || !strings.Contains(got, `"level":"WARN"`) {
+	if !strings.Contains(got, "Unsolicited response") || strings.Contains(got, "document") ||
+		!strings.Contains(got, `"level":"WARN"`) {
 		t.Error(got)
 	}
 }

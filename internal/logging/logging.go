@@ -64,7 +64,9 @@ func handler(w io.Writer, o Options) (slog.Handler, error) {
 		}
 		return &journalHandler{level: o.Level, send: o.send, fallback: w, untold: []string{event.Key, "client_id"}}, nil
 	case Text:
-		return tint.NewTextHandler(Escaped(w), &tint.Options{Level: o.Level, TimeFormat: time.TimeOnly, NoColor: !o.Color, ReplaceAttr: plain}), nil
+		return tint.NewTextHandler(Escaped(w), &tint.Options{
+			Level: o.Level, TimeFormat: time.TimeOnly, NoColor: !o.Color, ReplaceAttr: plain,
+		}), nil
 	case JSON:
 		return slog.NewJSONHandler(Escaped(w), &slog.HandlerOptions{Level: o.Level, ReplaceAttr: withUnits}), nil
 	case Syslog:

@@ -31,12 +31,13 @@ type entry struct {
 func toJournal(t *testing.T, fallback *bytes.Buffer, fail error) (*slog.Logger, *[]entry) {
 	t.Helper()
 	var got []entry
-	log, err := Open(fallback, Options{Format: Journal, Level: slog.LevelDebug, send: func(m string, p journal.Priority, f map[string]string) error {
-		if fail == nil {
-			got = append(got, entry{m, p, maps.Clone(f)})
-		}
-		return fail
-	}})
+	log, err := Open(fallback, Options{Format: Journal, Level: slog.LevelDebug,
+		send: func(m string, p journal.Priority, f map[string]string) error {
+			if fail == nil {
+				got = append(got, entry{m, p, maps.Clone(f)})
+			}
+			return fail
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +55,8 @@ func TestJournalFields(t *testing.T) {
 
 	e := (*got)[0]
 	want := map[string]string{
-		"TASK_ID": "t-1", "QUEUE": "old", "WEB_9LIVES": "1", "WEB_ERROR": "no luck", "WEB_TOOK": "1.5s", "WEB_G_X": "a b",
+		"TASK_ID": "t-1", "QUEUE": "old", "WEB_9LIVES": "1", "WEB_ERROR": "no luck", "WEB_TOOK": "1.5s",
+		"WEB_G_X":           "a b",
 		"SYSLOG_IDENTIFIER": "async-worker",
 	}
 	if !maps.Equal(e.fields, want) {
@@ -83,7 +85,8 @@ func TestJournalEvents(t *testing.T) {
 	var fallback bytes.Buffer
 	log, got := toJournal(t, &fallback, nil)
 	stage := "first"
-	ctx := event.With(event.With(t.Context(), slog.String("task_id", "t-1")), slog.Any("stage", valuer(func() string { return stage })))
+	ctx := event.With(event.With(t.Context(), slog.String("task_id", "t-1")),
+		slog.Any("stage", valuer(func() string { return stage })))
 	log = log.With("client_id", "acme")
 	log.InfoContext(ctx, "hello", event.Key, event.TaskDone)
 	stage = "second"
@@ -91,7 +94,8 @@ func TestJournalEvents(t *testing.T) {
 	log.Info("of nobody")
 
 	want := map[string]string{
-		"MESSAGE_ID": string(event.TaskDone), "CLIENT_ID": "acme", "TASK_ID": "t-1", "STAGE": "first", "SYSLOG_IDENTIFIER": "async-worker",
+		"MESSAGE_ID": string(event.TaskDone), "CLIENT_ID": "acme", "TASK_ID": "t-1", "STAGE": "first",
+		"SYSLOG_IDENTIFIER": "async-worker",
 	}
 	if e := (*got)[0]; !maps.Equal(e.fields, want) || e.message != "hello task_id=t-1 stage=first" {
 		t.Errorf("%+v, want %v", e, want)
@@ -112,10 +116,11 @@ func (f valuer) LogValue() slog.Value { return slog.StringValue(f()) }
 func TestSyslog(t *testing.T) {
 	t.Parallel()
 	var got []string
-	log, err := Open(io.Discard, Options{Format: Syslog, send: func(m string, p journal.Priority, _ map[string]string) error {
-		got = append(got, fmt.Sprint(int(p), " ", m))
-		return nil
-	}})
+	log, err := Open(io.Discard, Options{Format: Syslog,
+		send: func(m string, p journal.Priority, _ map[string]string) error {
+			got = append(got, fmt.Sprint(int(p), " ", m))
+			return nil
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +150,8 @@ func TestSyslogSocket(t *testing.T) {
 		}
 		buf := make([]byte, 1024)
 		n, err := daemon.Read(buf)
-		if got := string(buf[:n]); err != nil || !strings.HasPrefix(got, want) || !strings.Contains(got, "async-worker[") || !strings.Contains(got, `two\nlines`) {
+		if got := string(buf[:n]); err != nil || !strings.HasPrefix(got, want) ||
+			!strings.Contains(got, "async-worker[") || !strings.Contains(got, `two\nlines`) {
 			t.Errorf("got %q, %v", got, err)
 		}
 	}
@@ -194,7 +200,8 @@ func TestLevelsAndFormats(t *testing.T) {
 	log, _ = Open(&out, Options{Format: Text})
 	log.Info("hello", "n", 1)
 	log.Debug("no")
-	if got := out.String(); !strings.Contains(got, "INF hello n=1") || strings.Contains(got, "\x1b") || strings.Contains(got, "no\n") {
+	if got := out.String(); !strings.Contains(got, "INF hello n=1") || strings.Contains(got, "\x1b") ||
+		strings.Contains(got, "no\n") {
 		t.Errorf("text: %q", got)
 	}
 	out.Reset()
@@ -234,7 +241,8 @@ func TestJSONDurationsHaveAUnit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log.With("wait", 250*time.Millisecond).WithGroup("of").Info("m", "down_for", 90*time.Second, slog.Group("a", "b", time.Hour))
+	log.With("wait", 250*time.Millisecond).WithGroup("of").Info("m", "down_for", 90*time.Second,
+		slog.Group("a", "b", time.Hour))
 	for _, want := range []string{`"wait":"250ms"`, `"down_for":"1m30s"`, `"b":"1h0m0s"`} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%s is not in %s", want, b.String())

@@ -15,7 +15,8 @@ import (
 func openSyslog(network, address string) (sender, error) {
 	w, err := syslog.Dial(network, address, syslog.LOG_DAEMON|syslog.LOG_INFO, "async-worker")
 	if err != nil {
-		return nil, fmt.Errorf("log to syslog: its socket is not there (is a syslog daemon running?); set LOG_FORMAT=auto: %w", err)
+		return nil, fmt.Errorf("log to syslog: its socket is not there (is a syslog daemon running?); set "+
+			"LOG_FORMAT=auto: %w", err)
 	}
 	return func(line string, p journal.Priority, _ map[string]string) error {
 		return tell(w, strings.ReplaceAll(line, "\n", `\n`), p)

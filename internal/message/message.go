@@ -20,8 +20,12 @@ const inline = 48 << 10
 
 // Task makes a task of a job's row. The error is a *task.Invalid when the row makes none.
 func Task(r store.Recorded, clientID string) (task.Task, error) {
-	fields := map[string]any{"task_id": r.Job.ID, "task_type": r.Job.Type, "payload": r.Job.Payload, "hints": r.Job.Hints, "priority": r.Job.Priority}
-	for name, value := range map[string]string{"webhook_url": r.WebhookURL, "requested_by": r.Job.RequestedBy, "traceparent": r.TraceParent} {
+	fields := map[string]any{
+		"task_id": r.Job.ID, "task_type": r.Job.Type, "payload": r.Job.Payload, "hints": r.Job.Hints,
+		"priority": r.Job.Priority,
+	}
+	for name, value := range map[string]string{"webhook_url": r.WebhookURL, "requested_by": r.Job.RequestedBy,
+		"traceparent": r.TraceParent} {
 		if value != "" {
 			fields[name] = value
 		}

@@ -14,7 +14,8 @@ var update = flag.Bool("update", false, "write docs/observability.md's table of 
 // The table of the documents is the one that the metrics are made from.
 func TestObservabilityTable(t *testing.T) {
 	t.Parallel()
-	const path, begin, end = "../../docs/observability.md", "<!-- metrics: made by `make docs` -->\n", "<!-- /metrics -->"
+	const path, begin, end = "../../docs/observability.md", "<!-- metrics: made by `make docs` -->\n",
+		"<!-- /metrics -->"
 	before, rest, ok := strings.Cut(read(t, path), begin)
 	_, after, ok2 := strings.Cut(rest, end)
 	if !ok || !ok2 {

@@ -34,9 +34,12 @@ const other = "other"
 
 func newJobs() *jobs {
 	return &jobs{
-		enqueued: enqueued.counter(), started: started.counter(), retried: retried.counter(), failures: failures.counter(),
-		canceled: canceled.counter(), warned: warned.counter(), received: received.counter(), renewals: renewals.counter(), inProgress: inProgress.gauge(),
-		duration: duration.histogram(), tried: tried.histogram(), attempts: attempts.histogram(), stageTime: stageTime.histogram(), waited: waited.histogram(),
+		enqueued: enqueued.counter(), started: started.counter(), retried: retried.counter(),
+		failures: failures.counter(),
+		canceled: canceled.counter(), warned: warned.counter(), received: received.counter(),
+		renewals: renewals.counter(), inProgress: inProgress.gauge(),
+		duration: duration.histogram(), tried: tried.histogram(), attempts: attempts.histogram(),
+		stageTime: stageTime.histogram(), waited: waited.histogram(),
 		queues: map[string]string{}, stages: map[stageOf]prometheus.Observer{}, onArrive: func(string) {},
 	}
 }

@@ -18,7 +18,9 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func fresh() *metrics.Metrics {
-	return metrics.New(metrics.Options{ClientID: "acme", Version: "1.2.3", Commit: "abc", Log: slog.New(slog.DiscardHandler)})
+	return metrics.New(metrics.Options{
+		ClientID: "acme", Version: "1.2.3", Commit: "abc", Log: slog.New(slog.DiscardHandler),
+	})
 }
 
 // scrape asks as Prometheus does, and reads the answer with its own parser.
@@ -51,7 +53,8 @@ func value(families map[string]*dto.MetricFamily, name string, labels ...string)
 			matches = matches && got[labels[i]] == labels[i+1]
 		}
 		if matches {
-			return m.GetCounter().GetValue() + m.GetGauge().GetValue() + float64(m.GetHistogram().GetSampleCount()), true
+			return m.GetCounter().GetValue() + m.GetGauge().GetValue() + float64(m.GetHistogram().GetSampleCount()),
+				true
 		}
 	}
 	return 0, false

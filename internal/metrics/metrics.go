@@ -35,7 +35,9 @@ type Metrics struct {
 
 // New returns metrics that are all at nothing.
 func New(o Options) *Metrics {
-	m := &Metrics{jobs: newJobs(), services: newServices(), registry: prometheus.NewRegistry(), samples: newSamples(), log: o.Log}
+	m := &Metrics{
+		jobs: newJobs(), services: newServices(), registry: prometheus.NewRegistry(), samples: newSamples(), log: o.Log,
+	}
 	m.register = prometheus.WrapRegistererWith(prometheus.Labels{"client_id": o.ClientID}, m.registry)
 	info := buildInfo.gauge()
 	info.WithLabelValues(o.Version, o.Commit, runtime.Version()).Set(1)

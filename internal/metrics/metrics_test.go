@@ -26,10 +26,14 @@ func TestJobs(t *testing.T) {
 	m.Accepted(task.Ingest)
 	m.Started(task.Ingest, 1, 3*time.Second)
 	m.StageTook(task.Ingest, "parsing", 2*time.Second)
-	m.Ended(task.Ingest, engine.Ending{Outcome: engine.Retried, Class: taskerr.AIRateLimit, Attempt: 1, Took: 2 * time.Second})
+	m.Ended(task.Ingest, engine.Ending{
+		Outcome: engine.Retried, Class: taskerr.AIRateLimit, Attempt: 1, Took: 2 * time.Second,
+	})
 	m.Started(task.Ingest, 2, time.Minute)
 	m.StageTook(task.Ingest, "parsing", 2*time.Second)
-	m.Ended(task.Ingest, engine.Ending{Outcome: string(job.Succeeded), Attempt: 2, Took: 5 * time.Second, JobTook: 69 * time.Second, Warnings: 2})
+	m.Ended(task.Ingest, engine.Ending{
+		Outcome: string(job.Succeeded), Attempt: 2, Took: 5 * time.Second, JobTook: 69 * time.Second, Warnings: 2,
+	})
 	m.Accepted(task.OCR)
 	m.Started(task.OCR, 1, time.Second)
 	m.Ended(task.OCR, engine.Ending{Outcome: string(job.Failed), Class: taskerr.CorruptionDetected, Attempt: 1})
@@ -41,7 +45,8 @@ func TestJobs(t *testing.T) {
 	expect(t, got, 1, "async_worker_attempt_duration_seconds", "job_type", "ingest", "outcome", "retry")
 	expect(t, got, 1, "async_worker_attempt_duration_seconds", "job_type", "ingest", "outcome", "succeeded")
 	expect(t, got, 1, "job_duration_seconds", "job_type", "ingest", "outcome", "succeeded")
-	if all := got["job_duration_seconds"].GetMetric(); len(all) != 2 { // no series of a retry, nor of what never started
+	// no series of a retry, nor of what never started
+	if all := got["job_duration_seconds"].GetMetric(); len(all) != 2 {
 		t.Errorf("%d series of jobs that are over: %v", len(all), all)
 	}
 	for _, of := range got["job_duration_seconds"].GetMetric() {
@@ -122,7 +127,9 @@ func full(t *testing.T) *metrics.Metrics {
 	m.Watch(metrics.State{
 		Health: func() engine.Health {
 			return engine.Health{
-				Slots: 4, Running: 1, Types: []engine.TypeHealth{{Type: task.Ingest, Limit: 2}, {Type: "odd", Limit: 2}},
+				Slots: 4, Running: 1, Types: []engine.TypeHealth{
+					{Type: task.Ingest, Limit: 2}, {Type: "odd", Limit: 2},
+				},
 				Dependencies: []engine.DependencyHealth{{Name: taskerr.Model, State: "open"}},
 			}
 		},
@@ -131,7 +138,9 @@ func full(t *testing.T) *metrics.Metrics {
 	})
 	m.WatchQueues(tenantQueues(t))
 	m.WatchOutbox(outbox{Pending: 3, Due: 1, Oldest: time.Minute})
-	for _, e := range []engine.Ending{{Outcome: engine.Retried, Class: taskerr.Timeout, Attempt: 1}, {Outcome: "failed", Class: taskerr.Timeout, Attempt: 1}, {Outcome: "canceled"}, {Outcome: "succeeded", Warnings: 1}} {
+	for _, e := range []engine.Ending{{Outcome: engine.Retried, Class: taskerr.Timeout, Attempt: 1},
+		{Outcome: "failed", Class: taskerr.Timeout, Attempt: 1}, {Outcome: "canceled"},
+		{Outcome: "succeeded", Warnings: 1}} {
 		m.Accepted(task.Ingest)
 		m.Started(task.Ingest, 1, 0)
 		m.Ended(task.Ingest, e)

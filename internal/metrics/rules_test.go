@@ -73,7 +73,8 @@ func TestEveryAlertHasARunbook(t *testing.T) {
 			t.Errorf("docs/runbooks.md has no heading %s", a.Alert)
 		}
 		pages = slices.DeleteFunc(pages, func(p string) bool { return p == a.Alert })
-		if want := "/docs/runbooks.md#" + strings.ToLower(a.Alert); !strings.HasSuffix(a.Annotations["runbook_url"], want) {
+		if want := "/docs/runbooks.md#" + strings.ToLower(a.Alert); !strings.HasSuffix(a.Annotations["runbook_url"],
+			want) {
 			t.Errorf("%s: the runbook is %q, want …%s", a.Alert, a.Annotations["runbook_url"], want)
 		}
 		if s := a.Labels["severity"]; s != "page" && s != "ticket" || a.Annotations["summary"] == "" {
@@ -177,7 +178,8 @@ func checkExpr(t *testing.T, known map[string][]string, of, expr string) {
 	bare = ranges.ReplaceAllString(bare, "")
 	for _, g := range grouping.FindAllStringSubmatch(bare, -1) {
 		for label := range strings.FieldsFuncSeq(g[1], func(r rune) bool { return r == ',' || r == ' ' }) {
-			if !slices.ContainsFunc(slices.Collect(mapValues(known)), func(labels []string) bool { return slices.Contains(labels, label) }) {
+			if !slices.ContainsFunc(slices.Collect(mapValues(known)),
+				func(labels []string) bool { return slices.Contains(labels, label) }) {
 				t.Errorf("%s: nothing has the label %s", of, label)
 			}
 		}
@@ -187,7 +189,8 @@ func checkExpr(t *testing.T, known map[string][]string, of, expr string) {
 		if strings.HasSuffix(w, "(") || slices.Contains(operators, strings.TrimSpace(w)) {
 			continue
 		}
-		if slices.Contains([]string{"sum", "max", "min"}, strings.TrimSpace(w)) { // whose grouping stood before the bracket
+		// whose grouping stood before the bracket
+		if slices.Contains([]string{"sum", "max", "min"}, strings.TrimSpace(w)) {
 			continue
 		}
 		names++
@@ -236,7 +239,8 @@ func TestPromtool(t *testing.T) {
 	if errors.Is(err, exec.ErrNotFound) {
 		t.Skip("promtool is not installed; to check the alert rules with it: apt-get install prometheus")
 	}
-	for _, args := range [][]string{{"check", "rules", filepath.Base(rulesFile)}, {"test", "rules", filepath.Base(ruleTests)}} {
+	for _, args := range [][]string{{"check", "rules", filepath.Base(rulesFile)},
+		{"test", "rules", filepath.Base(ruleTests)}} {
 		cmd := exec.CommandContext(t.Context(), promtool, args...)
 		cmd.Dir = filepath.Dir(rulesFile)
 		if out, err := cmd.CombinedOutput(); err != nil {

@@ -55,15 +55,17 @@ func (m *Metrics) WatchQueues(q engine.Queues) {
 
 // WatchOutbox adds the outbox of webhooks.
 func (m *Metrics) WatchOutbox(b store.Backlog) {
-	m.samples.add(&sample{of: "outbox", what: outboxSize, ask: func(ctx context.Context) ([]prometheus.Metric, bool, error) {
-		o, err := b.Outbox(ctx)
-		if err != nil {
-			return nil, false, err
-		}
-		return []prometheus.Metric{
-			outboxSize.now(float64(o.Due), "due"), outboxSize.now(float64(o.Pending-o.Due), "scheduled"), outboxOldest.now(o.Oldest.Seconds()),
-		}, o.Pending > 0, nil
-	}})
+	m.samples.add(&sample{of: "outbox", what: outboxSize,
+		ask: func(ctx context.Context) ([]prometheus.Metric, bool, error) {
+			o, err := b.Outbox(ctx)
+			if err != nil {
+				return nil, false, err
+			}
+			return []prometheus.Metric{
+				outboxSize.now(float64(o.Due), "due"), outboxSize.now(float64(o.Pending-o.Due), "scheduled"),
+				outboxOldest.now(o.Oldest.Seconds()),
+			}, o.Pending > 0, nil
+		}})
 }
 
 // addQueue adds a queue. Its front is looked at only while something is in it. Dead letters lie there for days: that

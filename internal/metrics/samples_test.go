@@ -40,7 +40,8 @@ func tenantQueues(t *testing.T) engine.Queues {
 	t.Cleanup(func() { _ = service.Close() })
 	names := task.QueueNames("acme")
 	queues := engine.Queues{
-		High: service.Queue(names.High), Normal: service.Queue(names.Normal), Low: service.Queue(names.Low), DeadLetter: service.Queue(names.DeadLetter),
+		High: service.Queue(names.High), Normal: service.Queue(names.Normal), Low: service.Queue(names.Low),
+		DeadLetter: service.Queue(names.DeadLetter),
 	}
 	for _, q := range []queue.Queue{queues.High, queues.Normal, queues.Low, queues.DeadLetter} {
 		if err := q.Ensure(t.Context()); err != nil {
@@ -58,7 +59,10 @@ func send(t *testing.T, q queue.Queue) {
 }
 
 // sampled runs f with metrics of queues that count.
-func sampled(t *testing.T, f func(t *testing.T, scrapes func(n int, every time.Duration) int64, expects func(want float64, name, queue string), queues engine.Queues, down *atomic.Bool)) {
+func sampled(
+	t *testing.T, f func(t *testing.T, scrapes func(n int, every time.Duration) int64,
+		expects func(want float64, name, queue string), queues engine.Queues, down *atomic.Bool),
+) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int64
@@ -93,7 +97,8 @@ func sampled(t *testing.T, f func(t *testing.T, scrapes func(n int, every time.D
 // minute, and for none when nobody does.
 func TestIdleTenantIsAskedSeldom(t *testing.T) {
 	t.Parallel()
-	sampled(t, func(t *testing.T, scrapes func(int, time.Duration) int64, expects func(float64, string, string), _ engine.Queues, _ *atomic.Bool) {
+	sampled(t, func(t *testing.T, scrapes func(int, time.Duration) int64, expects func(float64, string, string),
+		_ engine.Queues, _ *atomic.Bool) {
 		if n := scrapes(60, 15*time.Second); n > 60 {
 			t.Errorf("%d requests in 60 scrapes", n)
 		}
@@ -113,7 +118,8 @@ func TestIdleTenantIsAskedSeldom(t *testing.T) {
 // A queue that fills is seen within some scrapes, and then followed; a dead letter is no reason to look often.
 func TestBusyQueueIsFollowed(t *testing.T) {
 	t.Parallel()
-	sampled(t, func(t *testing.T, scrapes func(int, time.Duration) int64, expects func(float64, string, string), queues engine.Queues, down *atomic.Bool) {
+	sampled(t, func(t *testing.T, scrapes func(int, time.Duration) int64, expects func(float64, string, string),
+		queues engine.Queues, down *atomic.Bool) {
 		scrapes(10, 15*time.Second)
 		for range 3 {
 			send(t, queues.Normal)

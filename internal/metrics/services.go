@@ -18,7 +18,8 @@ type services struct {
 
 func newServices() *services {
 	s := &services{
-		requests: requests.counter(), webhooks: webhooks.counter(), tokens: tokens.counter(), chatTokens: chatTokens.counter(), chunks: chunks.counter(),
+		requests: requests.counter(), webhooks: webhooks.counter(), tokens: tokens.counter(),
+		chatTokens: chatTokens.counter(), chunks: chunks.counter(),
 		webhookTime: webhookTime.histogram(),
 	}
 	s.tokens.WithLabelValues() // a rate needs a beginning

@@ -52,43 +52,120 @@ func seconds() []float64 {
 
 // The metrics whose names other programs know.
 var (
-	enqueued   = Definition{"job_enqueue_total", Counter, []string{byType}, "tasks that were accepted: each once, however often its message is delivered or its job tried", nil}
-	started    = Definition{"job_start_total", Counter, []string{byType}, "attempts that were started", nil}
-	duration   = Definition{"job_duration_seconds", Histogram, []string{byType, byOutcome}, "how long jobs took, from the start of their first attempt to their end, waits between attempts included", seconds()}
-	attempts   = Definition{"job_attempts", Histogram, []string{byType}, "how many attempts jobs took to their end; none: refused, or canceled before", []float64{0, 1, 2, 3, 4, 5, 10}}
+	enqueued = Definition{
+		"job_enqueue_total", Counter, []string{byType},
+		"tasks that were accepted: each once, however often its message is delivered or its job tried", nil,
+	}
+	started  = Definition{"job_start_total", Counter, []string{byType}, "attempts that were started", nil}
+	duration = Definition{
+		"job_duration_seconds", Histogram, []string{byType, byOutcome},
+		"how long jobs took, from the start of their first attempt to their end, waits between attempts included",
+		seconds(),
+	}
+	attempts = Definition{
+		"job_attempts", Histogram, []string{byType},
+		"how many attempts jobs took to their end; none: refused, or canceled before", []float64{0, 1, 2, 3, 4, 5, 10},
+	}
 	inProgress = Definition{"job_in_progress", Gauge, []string{byType}, "attempts that run", nil}
-	retried    = Definition{"job_retry_total", Counter, []string{byType, byClass}, "attempts that failed and are made again", nil}
-	warned     = Definition{"async_worker_job_warning_total", Counter, []string{byType}, "jobs that succeeded with a warning in their result, such as pages that could not be read", nil}
-	failures   = Definition{"job_failure_total", Counter, []string{byType, byClass}, "jobs that failed for good, refused ones included", nil}
-	canceled   = Definition{"job_canceled_total", Counter, []string{byType}, "jobs that were canceled", nil}
-	stageTime  = Definition{"job_stage_time_seconds", Histogram, []string{byType, byStage}, "how long attempts were in a stage", seconds()}
+	retried    = Definition{
+		"job_retry_total", Counter, []string{byType, byClass}, "attempts that failed and are made again", nil,
+	}
+	warned = Definition{
+		"async_worker_job_warning_total", Counter, []string{byType},
+		"jobs that succeeded with a warning in their result, such as pages that could not be read", nil,
+	}
+	failures = Definition{
+		"job_failure_total", Counter, []string{byType, byClass}, "jobs that failed for good, refused ones included",
+		nil,
+	}
+	canceled  = Definition{"job_canceled_total", Counter, []string{byType}, "jobs that were canceled", nil}
+	stageTime = Definition{
+		"job_stage_time_seconds", Histogram, []string{byType, byStage}, "how long attempts were in a stage", seconds(),
+	}
 )
 
 // Those of our own.
 var (
-	tried        = Definition{"async_worker_attempt_duration_seconds", Histogram, []string{byType, byOutcome}, "how long attempts took, until their outcome was recorded", seconds()}
-	waited       = Definition{"async_worker_job_wait_seconds", Histogram, []string{byType}, "from the sending of a message to its job's first attempt", seconds()}
-	received     = Definition{"async_worker_messages_received_total", Counter, []string{byQueue}, "messages that were received", nil}
-	requests     = Definition{"async_worker_queue_requests_total", Counter, []string{byOperation, byResult}, "requests to the queue service, tries again included: ok, refused, throttled, or uncertain (no answer)", nil}
-	renewals     = Definition{"async_worker_lease_renewals_total", Counter, []string{byLease, byResult}, "renewals of the leases of messages and jobs: ok, lost, uncertain or failed", nil}
-	depth        = Definition{"async_worker_queue_depth", Gauge, []string{byQueue}, "about how many messages a queue holds, hidden ones included; sampled", nil}
-	oldest       = Definition{"async_worker_queue_oldest_age_seconds", Gauge, []string{byQueue}, "since the message at the front of a queue was sent, if it is not hidden; sampled", nil}
-	outboxSize   = Definition{"async_worker_webhook_outbox", Gauge, []string{byState}, "webhooks not delivered yet, counted as far as 10001: due, or scheduled for later; sampled", nil}
-	outboxOldest = Definition{"async_worker_webhook_oldest_age_seconds", Gauge, nil, "since the oldest webhook that is not delivered was put into the outbox; sampled", nil}
-	webhooks     = Definition{"async_worker_webhook_attempts_total", Counter, []string{byResult}, "attempts to deliver a webhook: delivered, retry (to be tried again), failed (given up) or refused (its address may not be called)", nil}
-	webhookTime  = Definition{"async_worker_webhook_latency_seconds", Histogram, nil, "how long receivers of webhooks took to answer", []float64{0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30}}
-	tokens       = Definition{"async_worker_embedding_tokens_total", Counter, nil, "tokens of embeddings, as the provider billed them", nil}
-	chatTokens   = Definition{"async_worker_chat_tokens_total", Counter, []string{byKind}, "tokens of questions to the chat model, as the provider billed them: prompt or completion", nil}
-	chunks       = Definition{"async_worker_chunks_total", Counter, []string{byResult}, "chunks of ingested documents: embedded, or reused with the vector that was there", nil}
-	slots        = Definition{"async_worker_slots", Gauge, nil, "how many tasks may run at a time (WORKER_CONCURRENCY)", nil}
-	slotsUsed    = Definition{"async_worker_slots_in_use", Gauge, nil, "slots that are taken, by tasks or by a receive under way", nil}
-	typeLimit    = Definition{"async_worker_type_limit", Gauge, []string{byType}, "how many tasks of a type may run at a time: fewer than the slots while many of its attempts fail", nil}
-	breakers     = Definition{"async_worker_breaker_state", Gauge, []string{byDependency, byState}, "1 for the state that a dependency's circuit breaker is in: closed (it is up), half-open or open", nil}
-	checks       = Definition{"async_worker_check", Gauge, []string{byCheck}, "1 while a check of /readyz passes, 0 while it fails", nil}
-	ready        = Definition{"async_worker_ready", Gauge, nil, "1 while /readyz answers 200", nil}
-	alive        = Definition{"async_worker_alive", Gauge, nil, "1 while /livez answers 200", nil}
-	draining     = Definition{"async_worker_draining", Gauge, nil, "1 while the worker finishes what runs and takes no more", nil}
-	buildInfo    = Definition{"async_worker_build_info", Gauge, []string{"version", "commit", "goversion"}, "always 1", nil}
+	tried = Definition{
+		"async_worker_attempt_duration_seconds", Histogram, []string{byType, byOutcome},
+		"how long attempts took, until their outcome was recorded", seconds(),
+	}
+	waited = Definition{
+		"async_worker_job_wait_seconds", Histogram, []string{byType},
+		"from the sending of a message to its job's first attempt", seconds(),
+	}
+	received = Definition{
+		"async_worker_messages_received_total", Counter, []string{byQueue}, "messages that were received", nil,
+	}
+	requests = Definition{
+		"async_worker_queue_requests_total", Counter, []string{byOperation, byResult},
+		"requests to the queue service, tries again included: ok, refused, throttled, or uncertain (no answer)", nil,
+	}
+	renewals = Definition{
+		"async_worker_lease_renewals_total", Counter, []string{byLease, byResult},
+		"renewals of the leases of messages and jobs: ok, lost, uncertain or failed", nil,
+	}
+	depth = Definition{
+		"async_worker_queue_depth", Gauge, []string{byQueue},
+		"about how many messages a queue holds, hidden ones included; sampled", nil,
+	}
+	oldest = Definition{
+		"async_worker_queue_oldest_age_seconds", Gauge, []string{byQueue},
+		"since the message at the front of a queue was sent, if it is not hidden; sampled", nil,
+	}
+	outboxSize = Definition{
+		"async_worker_webhook_outbox", Gauge, []string{byState},
+		"webhooks not delivered yet, counted as far as 10001: due, or scheduled for later; sampled", nil,
+	}
+	outboxOldest = Definition{
+		"async_worker_webhook_oldest_age_seconds", Gauge, nil,
+		"since the oldest webhook that is not delivered was put into the outbox; sampled", nil,
+	}
+	webhooks = Definition{
+		"async_worker_webhook_attempts_total", Counter, []string{byResult},
+		"attempts to deliver a webhook: delivered, retry (to be tried again), failed (given up) or refused (its " +
+			"address may not be called)", nil,
+	}
+	webhookTime = Definition{
+		"async_worker_webhook_latency_seconds", Histogram, nil, "how long receivers of webhooks took to answer",
+		[]float64{0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30},
+	}
+	tokens = Definition{
+		"async_worker_embedding_tokens_total", Counter, nil, "tokens of embeddings, as the provider billed them", nil,
+	}
+	chatTokens = Definition{
+		"async_worker_chat_tokens_total", Counter, []string{byKind},
+		"tokens of questions to the chat model, as the provider billed them: prompt or completion", nil,
+	}
+	chunks = Definition{
+		"async_worker_chunks_total", Counter, []string{byResult},
+		"chunks of ingested documents: embedded, or reused with the vector that was there", nil,
+	}
+	slots = Definition{
+		"async_worker_slots", Gauge, nil, "how many tasks may run at a time (WORKER_CONCURRENCY)", nil,
+	}
+	slotsUsed = Definition{
+		"async_worker_slots_in_use", Gauge, nil, "slots that are taken, by tasks or by a receive under way", nil,
+	}
+	typeLimit = Definition{
+		"async_worker_type_limit", Gauge, []string{byType},
+		"how many tasks of a type may run at a time: fewer than the slots while many of its attempts fail", nil,
+	}
+	breakers = Definition{
+		"async_worker_breaker_state", Gauge, []string{byDependency, byState},
+		"1 for the state that a dependency's circuit breaker is in: closed (it is up), half-open or open", nil,
+	}
+	checks = Definition{
+		"async_worker_check", Gauge, []string{byCheck}, "1 while a check of /readyz passes, 0 while it fails", nil,
+	}
+	ready    = Definition{"async_worker_ready", Gauge, nil, "1 while /readyz answers 200", nil}
+	alive    = Definition{"async_worker_alive", Gauge, nil, "1 while /livez answers 200", nil}
+	draining = Definition{
+		"async_worker_draining", Gauge, nil, "1 while the worker finishes what runs and takes no more", nil,
+	}
+	buildInfo = Definition{
+		"async_worker_build_info", Gauge, []string{"version", "commit", "goversion"}, "always 1", nil,
+	}
 )
 
 // Definitions returns the table, those with fixed names first. Beside them there are the go_* and process_* metrics of
@@ -96,7 +173,8 @@ var (
 func Definitions() []Definition {
 	return []Definition{
 		enqueued, started, duration, attempts, inProgress, retried, failures, canceled, warned, stageTime,
-		tried, waited, received, requests, renewals, depth, oldest, outboxSize, outboxOldest, webhooks, webhookTime, tokens, chatTokens, chunks,
+		tried, waited, received, requests, renewals, depth, oldest, outboxSize, outboxOldest, webhooks, webhookTime,
+		tokens, chatTokens, chunks,
 		slots, slotsUsed, typeLimit, breakers, checks, ready, alive, draining, buildInfo,
 	}
 }
@@ -110,7 +188,8 @@ func (d Definition) gauge() *prometheus.GaugeVec {
 }
 
 func (d Definition) histogram() *prometheus.HistogramVec {
-	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: d.Name, Help: d.help(), Buckets: d.Buckets}, d.Labels)
+	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: d.Name, Help: d.help(), Buckets: d.Buckets},
+		d.Labels)
 }
 
 func (d Definition) desc() *prometheus.Desc {

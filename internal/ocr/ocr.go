@@ -54,8 +54,8 @@ type Wish struct {
 	Resolution int      // pixels of an image's longest side; zero: the engine's own DPI or Side
 }
 
-// The longest sides that an engine is given on a task's wish: below, no text can be read; above, a page costs as much as a
-// document.
+// The longest sides that an engine is given on a task's wish: below, no text can be read; above, a page costs as much
+// as a document.
 const (
 	leastSide = 256
 	mostSide  = 10_000

@@ -44,7 +44,9 @@ func TestTurnUndo(t *testing.T) {
 		w, h := after.Rect.Dx(), after.Rect.Dy()
 		for i, v := range after.Pix {
 			x, y := float64(i%w), float64(i/w)
-			b := turn.Undo(ocr.Box{Left: x / float64(w), Top: y / float64(h), Right: (x + 1) / float64(w), Bottom: (y + 1) / float64(h)})
+			b := turn.Undo(ocr.Box{
+				Left: x / float64(w), Top: y / float64(h), Right: (x + 1) / float64(w), Bottom: (y + 1) / float64(h),
+			})
 			at := int(math.Round(b.Top*3))*5 + int(math.Round(b.Left*5))
 			if before.Pix[at] != v || b.Right <= b.Left || b.Bottom <= b.Top {
 				t.Errorf("%d°: pixel %d came from %+v", turn.Degrees(), v, b)
@@ -89,7 +91,8 @@ func TestCleanLeavesOutNoise(t *testing.T) {
 	doubtful := words(0.9, "A hardly legible word")
 	doubtful[0][2].Confidence = 0.1
 	page := ocr.Page{Paragraphs: []ocr.Paragraph{words(0.2, "wWe ~~ lil"), mixed, doubtful}}.Clean()
-	if len(page.Paragraphs) != 2 || page.Paragraphs[0].Text() != "Some text here" || page.Paragraphs[1].Text() != "A hardly legible word" {
+	if len(page.Paragraphs) != 2 || page.Paragraphs[0].Text() != "Some text here" ||
+		page.Paragraphs[1].Text() != "A hardly legible word" {
 		t.Errorf("%+v", page)
 	}
 }

@@ -41,7 +41,8 @@ func isIPv4(text string, start, end int) bool {
 		return false
 	}
 	// The number of a section stands at the start of a line, before its name.
-	return !(atLineStart(before) && small(ip) && strings.HasPrefix(after, " ") && len(after) > 1 && unicode.IsLetter([]rune(after)[1]))
+	return !(atLineStart(before) && small(ip) && strings.HasPrefix(after, " ") && len(after) > 1 &&
+		unicode.IsLetter([]rune(after)[1]))
 }
 
 // continuesPath says whether a dotted number goes on: into a fifth part, or into a word.
@@ -70,7 +71,8 @@ func small(ip netip.Addr) bool {
 
 // personal says whether an address may be of one machine in a network.
 func personal(ip netip.Addr) bool {
-	return !ip.IsUnspecified() && !ip.IsLoopback() && !ip.IsMulticast() && ip != netip.AddrFrom4([4]byte{255, 255, 255, 255}) &&
+	return !ip.IsUnspecified() && !ip.IsLoopback() && !ip.IsMulticast() &&
+		ip != netip.AddrFrom4([4]byte{255, 255, 255, 255}) &&
 		!(ip.Is4() && ip.As4()[0] == 255) // a mask
 }
 

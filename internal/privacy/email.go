@@ -16,8 +16,10 @@ const maxEmail = 254
 
 // fileEndings come after a point as domains do: icon@2x.png is no address.
 var fileEndings = map[string]bool{
-	".png": true, ".jpg": true, ".jpeg": true, ".gif": true, ".svg": true, ".webp": true, ".ico": true, ".css": true, ".js": true, ".ts": true,
-	".json": true, ".xml": true, ".html": true, ".htm": true, ".pdf": true, ".txt": true, ".csv": true, ".zip": true, ".py": true,
+	".png": true, ".jpg": true, ".jpeg": true, ".gif": true, ".svg": true, ".webp": true, ".ico": true, ".css": true,
+	".js": true, ".ts": true,
+	".json": true, ".xml": true, ".html": true, ".htm": true, ".pdf": true, ".txt": true, ".csv": true, ".zip": true,
+	".py": true,
 }
 
 func emails(text string) (found [][2]int) {
@@ -28,7 +30,8 @@ func emails(text string) (found [][2]int) {
 			start++
 		}
 		address := text[start:end]
-		if strings.HasPrefix(address, "@") || len(address) > maxEmail || fileEndings[strings.ToLower(path.Ext(address))] {
+		if strings.HasPrefix(address, "@") || len(address) > maxEmail ||
+			fileEndings[strings.ToLower(path.Ext(address))] {
 			continue
 		}
 		found = append(found, [2]int{start, end})
@@ -37,5 +40,6 @@ func emails(text string) (found [][2]int) {
 }
 
 func isAlphanumeric(r rune) bool {
-	return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r))
+	return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= utf8.RuneSelf &&
+		(unicode.IsLetter(r) || unicode.IsDigit(r))
 }

@@ -61,7 +61,10 @@ func pass(t *testing.T, f *privacy.Filter, blocks ...extract.Block) (*privacy.Do
 func document() []extract.Block {
 	return []extract.Block{
 		{Kind: extract.Heading, Level: 1, Page: 1, Text: "Contact of a@example.org"},
-		{Kind: extract.TableKind, Table: &extract.Table{Headers: 1, Rows: [][]extract.Cell{{{Text: "Name"}, {Text: "IBAN"}}, {{Text: "Ada"}, {Text: "DE89 3704 0044 0532 0130 00"}}}}},
+		{Kind: extract.TableKind, Table: &extract.Table{Headers: 1,
+			Rows: [][]extract.Cell{
+				{{Text: "Name"}, {Text: "IBAN"}}, {{Text: "Ada"}, {Text: "DE89 3704 0044 0532 0130 00"}},
+			}}},
 		{Kind: extract.ListItem, Marker: "-", Text: "a@example.org, b@example.org und +49 30 1234567"},
 	}
 }
@@ -86,8 +89,12 @@ func TestRedact(t *testing.T) {
 	if !reflect.DeepEqual(in, document()) {
 		t.Error("the extractor's own blocks were changed")
 	}
-	info, err := d.Info(t.Context(), extract.Info{Title: "For a@example.org", Pages: 3, Properties: map[string]string{"author": "Ada <a@example.org>", "pages": "3"}})
-	if err != nil || info.Title != "For [EMAIL]" || info.Properties["author"] != "Ada <[EMAIL]>" || info.Properties["pages"] != "3" || info.Pages != 3 {
+	info, err := d.Info(t.Context(), extract.Info{
+		Title: "For a@example.org", Pages: 3,
+		Properties: map[string]string{"author": "Ada <a@example.org>", "pages": "3"},
+	})
+	if err != nil || info.Title != "For [EMAIL]" || info.Properties["author"] != "Ada <[EMAIL]>" ||
+		info.Properties["pages"] != "3" || info.Pages != 3 {
 		t.Errorf("info %+v, %v", info, err)
 	}
 }
@@ -100,7 +107,8 @@ func TestTagAndOff(t *testing.T) {
 	}
 	off := filter(privacy.Off, privacy.Patterns{})
 	d, out, err = pass(t, off, document()...)
-	if err != nil || !reflect.DeepEqual(out, document()) || len(d.Found()) != 0 || off.Mode() != privacy.Off || off.Version() != "off" {
+	if err != nil || !reflect.DeepEqual(out, document()) || len(d.Found()) != 0 || off.Mode() != privacy.Off ||
+		off.Version() != "off" {
 		t.Errorf("off: %v, %v, %+v", err, d.Found(), out)
 	}
 }
@@ -108,7 +116,8 @@ func TestTagAndOff(t *testing.T) {
 // What overlaps is one place, of the kind that is surest; kinds that nobody asked for don't count.
 func TestOverlap(t *testing.T) {
 	t.Parallel()
-	both := privacy.All(everywhere("Ada Lovelace", "PERSON", 0.9), everywhere("Lovelace of London", "LOCATION", 0.99), everywhere("a Love", privacy.Phone, 0.5))
+	both := privacy.All(everywhere("Ada Lovelace", "PERSON", 0.9), everywhere("Lovelace of London", "LOCATION", 0.99),
+		everywhere("a Love", privacy.Phone, 0.5))
 	_, out, err := pass(t, filter(privacy.Redact, both), extract.Block{Text: "By Ada Lovelace of London."})
 	if err != nil || out[0].Text != "By [PERSON] of London." {
 		t.Errorf("got %+v, %v", out, err)
@@ -180,7 +189,8 @@ func TestBatches(t *testing.T) {
 	}
 	blocks = append(blocks, extract.Block{Text: strings.Repeat("long ", 10_000)}, extract.Block{Text: "end"})
 	_, out, err := pass(t, f, blocks...)
-	if err != nil || !reflect.DeepEqual(out, blocks) || !reflect.DeepEqual(calls, []int{64, 64, 23, 1}) || language != "de" {
+	if err != nil || !reflect.DeepEqual(out, blocks) || !reflect.DeepEqual(calls, []int{64, 64, 23, 1}) ||
+		language != "de" {
 		t.Errorf("%v: %d blocks by calls %v, language %s", err, len(out), calls, language)
 	}
 }

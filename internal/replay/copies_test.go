@@ -122,14 +122,16 @@ func TestRemoveCopiesIsBounded(t *testing.T) {
 		ctx, interrupt := context.WithTimeout(t.Context(), 15*time.Second)
 		defer interrupt()
 		q = newQueue(t, texts...)
-		if got, err = replay.RemoveCopies(ctx, &slow{Queue: q, takes: 10 * time.Second}, []string{"d639"}); !errors.Is(err, context.DeadlineExceeded) || got.Left != 1 {
+		if got, err = replay.RemoveCopies(ctx, &slow{Queue: q, takes: 10 * time.Second},
+			[]string{"d639"}); !errors.Is(err, context.DeadlineExceeded) || got.Left != 1 {
 			t.Errorf("interrupted: %+v, %v", got, err)
 		}
 		if n := visible(t, q); n != len(texts) {
 			t.Errorf("%d messages are visible after an interruption, want %d", n, len(texts))
 		}
 		broken := errors.New("403")
-		if got, err = replay.RemoveCopies(t.Context(), &slow{Queue: q, fail: broken}, []string{"d639"}); !errors.Is(err, broken) || got.Left != 1 {
+		if got, err = replay.RemoveCopies(t.Context(), &slow{Queue: q, fail: broken}, []string{"d639"}); !errors.Is(err,
+			broken) || got.Left != 1 {
 			t.Errorf("broken: %+v, %v", got, err)
 		}
 	})

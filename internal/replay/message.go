@@ -34,7 +34,10 @@ func (r Replayer) taskOf(ctx context.Context, d store.DeadLetter, o Options) (ta
 		case ok:
 			return t, &Refusal{fmt.Sprintf("the message of dead letter %s is no task: %v", d.ID, invalid), mendIt}
 		case errors.Is(err, blob.ErrNotFound):
-			return t, &Refusal{fmt.Sprintf("the blob with the message of dead letter %s (a claim check) is not there", d.ID), "put the blob back, or give the message with --message FILE"}
+			return t, &Refusal{
+				fmt.Sprintf("the blob with the message of dead letter %s (a claim check) is not there", d.ID),
+				"put the blob back, or give the message with --message FILE",
+			}
 		}
 		return t, fmt.Errorf("read the message of dead letter %s: %w", d.ID, err)
 	}
@@ -43,7 +46,10 @@ func (r Replayer) taskOf(ctx context.Context, d store.DeadLetter, o Options) (ta
 }
 
 func wrongClient(id string) error {
-	return &Refusal{fmt.Sprintf("the message of dead letter %s is another client's; it is never replayed here", id), "let its sender put it on the queue of its own client"}
+	return &Refusal{
+		fmt.Sprintf("the message of dead letter %s is another client's; it is never replayed here", id),
+		"let its sender put it on the queue of its own client",
+	}
 }
 
 // messageOf is the message of a failed job: the original one as long as its dead letter has it, else one
@@ -56,12 +62,16 @@ func (r Replayer) messageOf(ctx context.Context, p store.RequeuePlan) (task.Task
 		return r.rewrite(ctx, p)
 	}
 	t, err := r.read(ctx, p.Original)
-	if _, ok := errors.AsType[*task.Invalid](err); ok || (err == nil && t.ID != p.Job.ID) || errors.Is(err, blob.ErrNotFound) {
+	if _, ok := errors.AsType[*task.Invalid](err); ok || (err == nil && t.ID != p.Job.ID) ||
+		errors.Is(err, blob.ErrNotFound) {
 		why := "it is of another task id"
 		if err != nil {
 			why = err.Error()
 		}
-		return t, "", &Refusal{fmt.Sprintf("the message of job %s can't be sent again: %s", p.Job.ID, why), "mend it and replay it: async-worker dlq replay " + p.DeadLetter + " --message FILE"}
+		return t, "", &Refusal{
+			fmt.Sprintf("the message of job %s can't be sent again: %s", p.Job.ID, why),
+			"mend it and replay it: async-worker dlq replay " + p.DeadLetter + " --message FILE",
+		}
 	}
 	if err != nil {
 		return t, "", fmt.Errorf("read the message of job %s: %w", p.Job.ID, err)
@@ -74,7 +84,9 @@ func (r Replayer) messageOf(ctx context.Context, p store.RequeuePlan) (task.Task
 func (r Replayer) rewrite(ctx context.Context, p store.RequeuePlan) (task.Task, string, error) {
 	t, err := message.Task(p.Recorded, r.ClientID)
 	if err != nil {
-		return task.Task{}, "", &Refusal{fmt.Sprintf("the row of job %s makes no message: %v", p.Job.ID, err), "enqueue the task under another id"}
+		return task.Task{}, "", &Refusal{
+			fmt.Sprintf("the row of job %s makes no message: %v", p.Job.ID, err), "enqueue the task under another id",
+		}
 	}
 	text, err := message.Write(ctx, r.Bucket, t)
 	return t, text, err
@@ -88,7 +100,10 @@ func (r Replayer) read(ctx context.Context, text string) (task.Task, error) {
 		return decoded.Task, err
 	}
 	if err := blob.CheckName(decoded.ClaimCheck); err != nil {
-		return task.Task{}, &task.Invalid{Reason: task.InvalidField, Field: "claim_check.blob", Problem: "is not the name of a blob", Remedy: err.Error()}
+		return task.Task{}, &task.Invalid{
+			Reason: task.InvalidField, Field: "claim_check.blob", Problem: "is not the name of a blob",
+			Remedy: err.Error(),
+		}
 	}
 	_, body, err := r.Bucket.Open(ctx, decoded.ClaimCheck)
 	if err != nil {

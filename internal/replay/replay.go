@@ -132,10 +132,12 @@ func (r Replayer) send(ctx context.Context, s store.Submission, p task.Priority)
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("send the message of job %s (it is recorded; a running worker's sweep sends it within minutes): %w", s.JobID, err)
+		return fmt.Errorf("send the message of job %s (it is recorded; a running worker's sweep sends it within "+
+			"minutes): %w", s.JobID, err)
 	}
 	if err := r.Store.MarkSent(ctx, s.JobID); err != nil {
-		return fmt.Errorf("note that job %s was sent (it was; at worst it is sent again and answered as done): %w", s.JobID, err)
+		return fmt.Errorf("note that job %s was sent (it was; at worst it is sent again and answered as done): %w",
+			s.JobID, err)
 	}
 	return nil
 }
@@ -153,6 +155,7 @@ func (r Replayer) submissionOf(t task.Task, text string) store.Submission {
 	return store.Submission{
 		JobID: t.ID, Type: string(t.Type), Payload: t.Payload, Hints: hints, Priority: string(t.Priority),
 		WebhookURL: t.WebhookURL, RequestedBy: t.RequestedBy, TraceParent: t.TraceParent,
-		Fingerprint: task.Fingerprint(t), MaxAttempts: r.MaxAttempts(t.Type), Queue: r.Queue(t.Priority).Name(), Message: text,
+		Fingerprint: task.Fingerprint(t), MaxAttempts: r.MaxAttempts(t.Type), Queue: r.Queue(t.Priority).Name(),
+		Message: text,
 	}
 }

@@ -54,7 +54,11 @@ func newBench(t *testing.T) *bench {
 // reject records a refused message and returns its dead letter.
 func (b *bench) reject(original string, edit func(*store.Rejection)) string {
 	b.Helper()
-	r := store.Rejection{Reason: "content_missing", Original: original, Error: store.ErrorInfo{Class: "content_missing", Message: "m", Code: "C", Type: "T"}}
+	r := store.Rejection{
+		Reason: "content_missing", Original: original, Error: store.ErrorInfo{
+			Class: "content_missing", Message: "m", Code: "C", Type: "T",
+		},
+	}
 	if edit != nil {
 		edit(&r)
 	}
@@ -94,7 +98,8 @@ func TestClaimChecks(t *testing.T) {
 		t.Fatalf("%+v, %v", o, err)
 	}
 	decoded, err := task.Decode(b.sent(), task.Options{ClientID: "c"})
-	if err != nil || decoded.ClaimCheck == "" || decoded.ClaimCheck == "tasks/big.json" || decoded.Known.TaskID != "big" {
+	if err != nil || decoded.ClaimCheck == "" || decoded.ClaimCheck == "tasks/big.json" ||
+		decoded.Known.TaskID != "big" {
 		t.Fatalf("sent: %+v, %v", decoded, err)
 	}
 	if _, err := b.Bucket.Stat(t.Context(), decoded.ClaimCheck); err != nil {
@@ -118,13 +123,15 @@ func TestAnotherClients(t *testing.T) {
 		edit     func(*store.Rejection)
 		o        replay.Options
 	}{
-		"by its reason":        {`{}`, func(r *store.Rejection) { r.Reason = "wrong_client" }, replay.Options{}},
-		"by its reason, again": {`{}`, func(r *store.Rejection) { r.Reason = "wrong_client" }, replay.Options{Message: &mended, Again: true, Force: true}},
-		"by its text":          {theirs, nil, replay.Options{}},
-		"in its claim check":   {`{"claim_check":{"blob":"tasks/x.json"}}`, nil, replay.Options{}},
+		"by its reason": {`{}`, func(r *store.Rejection) { r.Reason = "wrong_client" }, replay.Options{}},
+		"by its reason, again": {`{}`, func(r *store.Rejection) { r.Reason = "wrong_client" },
+			replay.Options{Message: &mended, Again: true, Force: true}},
+		"by its text":        {theirs, nil, replay.Options{}},
+		"in its claim check": {`{"claim_check":{"blob":"tasks/x.json"}}`, nil, replay.Options{}},
 	} {
 		_, err := b.Replay(t.Context(), b.reject(c.original, c.edit), c.o)
-		if refusal, ok := errors.AsType[*replay.Refusal](err); !ok || !strings.Contains(refusal.Why, "another client's") {
+		if refusal, ok := errors.AsType[*replay.Refusal](err); !ok ||
+			!strings.Contains(refusal.Why, "another client's") {
 			t.Errorf("I10: %s: %v", name, err)
 		}
 	}
@@ -140,7 +147,8 @@ func TestOneLineAtOnce(t *testing.T) {
 	b := newBench(t)
 	ids := make([]string, n)
 	for i := range ids {
-		ids[i] = b.reject(fmt.Sprintf(`{"task_id":"a","task_type":"ingest","payload":{"filename":"%d"}}`, i), func(r *store.Rejection) { r.Reason, r.JobID = "conflict", "a" })
+		ids[i] = b.reject(fmt.Sprintf(`{"task_id":"a","task_type":"ingest","payload":{"filename":"%d"}}`, i),
+			func(r *store.Rejection) { r.Reason, r.JobID = "conflict", "a" })
 	}
 	outcomes := make([]replay.Outcome, n)
 	var all sync.WaitGroup
@@ -169,10 +177,12 @@ func TestRetryOfARefusedJob(t *testing.T) {
 	b := newBench(t)
 	text := `{"task_id":"late","task_type":"convert","payload":{"filename":"a"},"hints":{"resolution":"7"},"unheard":1}`
 	b.reject(text, func(r *store.Rejection) {
-		r.JobID, r.Type, r.Record, r.Reason, r.Payload = "late", "convert", true, "unknown_type", json.RawMessage(`{"filename":"a"}`)
+		r.JobID, r.Type, r.Record, r.Reason, r.Payload = "late", "convert", true, "unknown_type",
+			json.RawMessage(`{"filename":"a"}`)
 	})
 	j, letter, err := b.Retry(t.Context(), "late", "anna", false)
-	if err != nil || j.Status != "pending" || j.MaxAttempts != 3 || letter == "" || !strings.Contains(string(j.Hints), "7") {
+	if err != nil || j.Status != "pending" || j.MaxAttempts != 3 || letter == "" ||
+		!strings.Contains(string(j.Hints), "7") {
 		t.Fatalf("%+v, %q, %v", j, letter, err)
 	}
 	if got := b.sent(); got != text {
@@ -188,7 +198,8 @@ func TestRetryOfARefusedJob(t *testing.T) {
 	}
 	refuse := func(text string, source store.Source) string {
 		return b.reject(text, func(r *store.Rejection) {
-			r.JobID, r.Type, r.Record, r.Reason, r.Payload, r.Source = "moved", "convert", true, "unknown_type", json.RawMessage(`{"filename":"a"}`), source
+			r.JobID, r.Type, r.Record, r.Reason, r.Payload, r.Source = "moved", "convert", true, "unknown_type",
+				json.RawMessage(`{"filename":"a"}`), source
 		})
 	}
 	first := refuse(moved, store.Source(from))
@@ -196,7 +207,8 @@ func TestRetryOfARefusedJob(t *testing.T) {
 		t.Fatal(err)
 	}
 	text = b.sent()
-	if decoded, err := task.Decode(text, task.Options{ClientID: "c"}); err != nil || decoded.Origin != (task.Origin{}) || decoded.Task.ID != "moved" {
+	if decoded, err := task.Decode(text, task.Options{ClientID: "c"}); err != nil ||
+		decoded.Origin != (task.Origin{}) || decoded.Task.ID != "moved" {
 		t.Errorf("sent: %s, from %+v, %v", text, decoded.Origin, err)
 	}
 	if second := refuse(text, store.Source{Queue: "c-tasks", MessageID: "m-2"}); second == first {

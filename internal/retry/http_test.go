@@ -49,12 +49,18 @@ func TestHTTP(t *testing.T) {
 			}))
 			t.Cleanup(server.Close)
 			again := retry.HTTP{
-				Policy:   retry.Policy{Backoff: retry.Backoff{First: time.Millisecond, Max: 2 * time.Millisecond}, Tries: 3},
+				Policy: retry.Policy{
+					Backoff: retry.Backoff{First: time.Millisecond, Max: 2 * time.Millisecond}, Tries: 3,
+				},
 				MaxAfter: time.Second,
 				Prepare:  func(r *http.Request) error { r.Header.Set("Try", strconv.Itoa(calls)); return nil },
 			}
-			client := again.Client(&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }})
-			request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, strings.NewReader("a question"))
+			client := again.Client(&http.Client{CheckRedirect: func(
+				*http.Request, []*http.Request) error {
+				return http.ErrUseLastResponse
+			}})
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL,
+				strings.NewReader("a question"))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -41,9 +41,11 @@ func TestDo(t *testing.T) {
 			[]error{errBusy, errBroken},
 			2, time.Second, errBroken,
 		},
-		"out of tries": {limited(func(p *retry.Policy) { p.Tries = 2 }), []error{errBusy, errBroken}, 2, time.Second, errBroken},
+		"out of tries": {limited(func(p *retry.Policy) { p.Tries = 2 }), []error{errBusy, errBroken}, 2, time.Second,
+			errBroken},
 		"out of time": {
-			limited(func(p *retry.Policy) { p.Time = 5 * time.Second }), []error{errBusy, errBusy, errBusy}, 3, 3 * time.Second, errBusy,
+			limited(func(p *retry.Policy) { p.Time = 5 * time.Second }), []error{errBusy, errBusy, errBusy}, 3,
+			3 * time.Second, errBusy,
 		},
 		"as long as the other side asks": {
 			limited(func(p *retry.Policy) { p.After = func(error) time.Duration { return 7 * time.Second } }),
@@ -63,7 +65,8 @@ func TestDo(t *testing.T) {
 					return struct{}{}, nil
 				})
 				if took := time.Since(began); calls != c.calls || took != c.took || !errors.Is(err, c.err) {
-					t.Errorf("%d calls in %v ended with %v, want %d in %v with %v", calls, took, err, c.calls, c.took, c.err)
+					t.Errorf("%d calls in %v ended with %v, want %d in %v with %v", calls, took, err, c.calls, c.took,
+						c.err)
 				}
 			})
 		})

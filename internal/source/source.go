@@ -40,7 +40,9 @@ type Options struct {
 func Fetch(ctx context.Context, bucket blob.Bucket, name string, o Options) (*File, error) {
 	props, body, err := bucket.OpenChanged(ctx, name, o.Known)
 	if errors.Is(err, blob.ErrNotFound) {
-		return nil, taskerr.Errorf(taskerr.ContentMissing, "the blob %q is not in the tenant's container; upload it, and send the task under a new task_id or with hints.force", name)
+		return nil, taskerr.Errorf(taskerr.ContentMissing,
+			"the blob %q is not in the tenant's container; upload it, and send the task under a new task_id or with "+
+				"hints.force", name)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the blob: %w", err)
@@ -54,7 +56,10 @@ func Fetch(ctx context.Context, bucket blob.Bucket, name string, o Options) (*Fi
 		return nil, NoRoom(err)
 	}
 	f := &File{Dir: dir, Path: filepath.Join(dir, "source"), ETag: props.ETag}
-	if err := f.write(body, o.Bytes, func(n int64) { o.Progress(float64(n) / float64(max(props.Size, 1))) }); err != nil {
+	if err := f.write(body, o.Bytes, func(
+		n int64) {
+		o.Progress(float64(n) / float64(max(props.Size, 1)))
+	}); err != nil {
 		f.Remove()
 		return nil, err
 	}
@@ -73,7 +78,8 @@ func (f *File) write(body io.Reader, limit int64, progress func(int64)) error {
 	switch {
 	case errors.Is(err, blob.ErrChanged):
 		return &taskerr.Error{
-			Class: taskerr.TransientStorage, Message: fmt.Sprintf("the blob was overwritten while it was read: %v", err), Cause: err,
+			Class: taskerr.TransientStorage, Message: fmt.Sprintf("the blob was overwritten while it was read: %v",
+				err), Cause: err,
 			Hint: "the sender has to send the task once the upload is done",
 		}
 	case counted.failed != nil:
@@ -106,10 +112,12 @@ func (c *counting) Write(b []byte) (int, error) {
 }
 
 func tooLarge(limit int64) error {
-	return taskerr.Errorf(taskerr.QuotaExceeded, "the document is larger than the limit of %d MB (MAX_BLOB_MB)", limit>>20)
+	return taskerr.Errorf(taskerr.QuotaExceeded, "the document is larger than the limit of %d MB (MAX_BLOB_MB)",
+		limit>>20)
 }
 
 // NoRoom is the error of a task that can't write its temporary files.
 func NoRoom(err error) error {
-	return taskerr.Errorf(taskerr.TransientStorage, "the worker can't write its temporary file; is its disk full?: %w", err)
+	return taskerr.Errorf(taskerr.TransientStorage, "the worker can't write its temporary file; is its disk full?: %w",
+		err)
 }

@@ -33,14 +33,16 @@ func TestFetch(t *testing.T) {
 	}
 	f.Remove()
 	o.Bytes = 4
-	for name, class := range map[string]taskerr.Class{"in/a.txt": taskerr.QuotaExceeded, "in/b.txt": taskerr.ContentMissing} {
+	for name, class := range map[string]taskerr.Class{"in/a.txt": taskerr.QuotaExceeded,
+		"in/b.txt": taskerr.ContentMissing} {
 		if _, err := source.Fetch(t.Context(), bucket, name, o); err == nil || taskerr.Classify(err).Class != class {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	o.TempDir = temp + "/gone"
 	o.Bytes = 5
-	if _, err := source.Fetch(t.Context(), bucket, "in/a.txt", o); !errors.Is(err, os.ErrNotExist) || taskerr.Classify(err).Class != taskerr.TransientStorage {
+	if _, err := source.Fetch(t.Context(), bucket, "in/a.txt", o); !errors.Is(err, os.ErrNotExist) ||
+		taskerr.Classify(err).Class != taskerr.TransientStorage {
 		t.Error(err)
 	}
 	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {

@@ -101,7 +101,8 @@ func TestPGliteServesClientsAtOnce(t *testing.T) {
 			defer conn.Close(ctx)
 			for i := range rows {
 				var got string
-				err := conn.QueryRow(ctx, "insert into n values ($1, $2) returning client || '.' || i", client, i).Scan(&got)
+				err := conn.QueryRow(ctx, "insert into n values ($1, $2) returning client || '.' || i", client, i).
+					Scan(&got)
 				if err != nil {
 					return fmt.Errorf("client %d, row %d: %w", client, i, err)
 				}

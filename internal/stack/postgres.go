@@ -57,7 +57,8 @@ func FindPostgres() (string, error) {
 	}
 	initdb, err := exec.LookPath("initdb")
 	if err != nil {
-		return "", errors.New("no PostgreSQL server found (looked for initdb in /usr/lib/postgresql and PATH): run `make test-deps`")
+		return "", errors.New("no PostgreSQL server found (looked for initdb in /usr/lib/postgresql and PATH): run " +
+			"`make test-deps`")
 	}
 	return filepath.Dir(initdb), nil
 }

@@ -34,7 +34,8 @@ func TestPostgres(t *testing.T) {
 		t.Fatal(err)
 	}
 	var super bool
-	if err := conn.QueryRow(t.Context(), "select rolsuper from pg_roles where rolname = current_user").Scan(&super); err != nil || !super {
+	if err := conn.QueryRow(t.Context(), "select rolsuper from pg_roles where rolname = current_user").
+		Scan(&super); err != nil || !super {
 		t.Errorf("superuser: %v, %v", super, err)
 	}
 	if err := p.DropDatabase(t.Context(), "a b"); err != nil { // although we are connected
@@ -66,7 +67,8 @@ func TestPostgRESTMissing(t *testing.T) {
 func TestPostgRESTFails(t *testing.T) {
 	t.Parallel()
 	script := filepath.Join(t.TempDir(), "postgrest")
-	if err := os.WriteFile(script, []byte("#!/bin/sh\necho the configuration is wrong >&2\nexit 1\n"), 0o700); err != nil {
+	if err := os.WriteFile(script, []byte("#!/bin/sh\necho the configuration is wrong >&2\nexit 1\n"),
+		0o700); err != nil {
 		t.Fatal(err)
 	}
 	_, err := StartPostgREST(t.Context(), PostgRESTOptions{Binary: script})
@@ -93,7 +95,8 @@ func TestPostgREST(t *testing.T) {
 	}
 	const secret = "a secret of tests, of at least 32 characters"
 	p, err := StartPostgREST(t.Context(), PostgRESTOptions{
-		DatabaseURL: db.URLAs("authenticator", "it's a secret", "postgres"), JWTSecret: secret, Pool: 1, OneSession: true,
+		DatabaseURL: db.URLAs("authenticator", "it's a secret", "postgres"), JWTSecret: secret, Pool: 1,
+		OneSession: true,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -146,7 +149,8 @@ func TestTenantKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	claims := jwt.MapClaims{}
-	if _, err := jwt.ParseWithClaims(key, claims, func(*jwt.Token) (any, error) { return []byte(secret), nil }); err != nil {
+	if _, err := jwt.ParseWithClaims(key, claims,
+		func(*jwt.Token) (any, error) { return []byte(secret), nil }); err != nil {
 		t.Fatal(err)
 	}
 	if claims["role"] != "async_worker" || claims["client_id"] != "southhaven" {

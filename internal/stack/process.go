@@ -84,7 +84,8 @@ func (p *Process) awaitUp(ctx context.Context, up func(context.Context) error) e
 		case <-p.done:
 			return fmt.Errorf("%s ended before it was up (%w); its last words:\n%s", p.Name, p.err, p.tail)
 		case <-ctx.Done():
-			return fmt.Errorf("%s did not come up (%w): %w; its last words:\n%s", p.Name, context.Cause(ctx), err, p.tail)
+			return fmt.Errorf("%s did not come up (%w): %w; its last words:\n%s", p.Name, context.Cause(ctx), err,
+				p.tail)
 		case <-tick.C:
 		}
 	}
@@ -137,7 +138,8 @@ func Root() (string, error) {
 		return "", err
 	}
 	for {
-		if b, err := os.ReadFile(filepath.Join(dir, "go.mod")); err == nil && bytes.Contains(b, []byte("/async-worker\n")) {
+		if b, err := os.ReadFile(filepath.Join(dir, "go.mod")); err == nil &&
+			bytes.Contains(b, []byte("/async-worker\n")) {
 			return dir, nil
 		}
 		parent := filepath.Dir(dir)

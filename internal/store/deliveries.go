@@ -7,7 +7,8 @@ import (
 )
 
 var (
-	// ErrNotResendable says that a delivery can't be sent again: it is pending, and so is sent by itself, or its id can't be signed.
+	// ErrNotResendable says that a delivery can't be sent again: it is pending, and so is sent by itself, or its id
+	// can't be signed.
 	ErrNotResendable = errors.New("store: the webhook is not to be sent again")
 	// ErrDelivered says that a delivery reached its receiver.
 	ErrDelivered = errors.New("store: the webhook was delivered")

@@ -144,14 +144,16 @@ type Retention struct {
 	Blob       string         `json:"blob"`
 	SourceETag string         `json:"source_etag"`
 	Metadata   map[string]any `json:"metadata,omitempty"`
-	Reading    *Reading       `json:"reading,omitempty"` // of other bytes that say the same; nil: the bytes are the same
+	// of other bytes that say the same; nil: the bytes are the same
+	Reading *Reading `json:"reading,omitempty"`
 }
 
 // Deletion are the arguments of EffectDeleteDocument.
 type Deletion struct {
 	DocumentID string `json:"document_id"`
 	Version    int    `json:"version"` // the staged one: the claim on the document
-	// Purged are the derived blobs that are removed already: the rows of just these go. Nil: of all, and the blobs stay.
+	// Purged are the derived blobs that are removed already: the rows of just these go. Nil: of all, and the blobs
+	// stay.
 	Purged       []string `json:"purged"`
 	BlobsRemoved int      `json:"blobs_removed"` // for the result
 }

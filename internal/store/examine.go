@@ -8,7 +8,8 @@ import (
 // Examiner tells what the key may do. None of it is on a task's way.
 type Examiner interface {
 	// Examine looks at every function, table and policy that the worker needs, and changes nothing. What the key
-	// lacks is in the answer; an error says that nothing could be looked at, e.g. ErrForbidden for another client's key,
+	// lacks is in the answer; an error says that nothing could be looked at, e.g. ErrForbidden for another client's
+	// key,
 	// *FindingError for one missing right that hides all others, ErrSchema.
 	Examine(ctx context.Context) (Examination, error)
 }

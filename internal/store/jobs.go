@@ -60,14 +60,17 @@ type Begun struct {
 	Checkpoint  json.RawMessage // what an earlier attempt left; nil: none
 	Wait        time.Duration   // for Leased and Waiting
 	Worker      string          // that began the last attempt, for Leased
-	First       bool            // for Run: the job is begun for the first time since it was accepted, or asked for again
-	LastWait    time.Duration   // before the last retry; zero: there was none
-	Duration    time.Duration   // of a job that is over: from the start of its first attempt to its end; zero: not started
-	DeadLetter  *DeadLetterRef  // of a failed job whose dead letter's copy may still have to be sent
-	Duplicate   bool            // for Done: it was sent after the job failed, and the job's story and who it names are told
-	Deliveries  int             // for Duplicate and Spent: webhooks put in the outbox
-	Releases    int             // of this series, with Waits and Tried
-	Waited      time.Duration   // since the first release of this series with Waits; zero: there was none
+	// for Run: the job is begun for the first time since it was accepted, or asked for again
+	First    bool
+	LastWait time.Duration // before the last retry; zero: there was none
+	// of a job that is over: from the start of its first attempt to its end; zero: not started
+	Duration   time.Duration
+	DeadLetter *DeadLetterRef // of a failed job whose dead letter's copy may still have to be sent
+	// for Done: it was sent after the job failed, and the job's story and who it names are told
+	Duplicate  bool
+	Deliveries int           // for Duplicate and Spent: webhooks put in the outbox
+	Releases   int           // of this series, with Waits and Tried
+	Waited     time.Duration // since the first release of this series with Waits; zero: there was none
 }
 
 // DeadLetterRef is what the engine needs to send the queue copy of a dead letter.

@@ -59,17 +59,18 @@ type JobFilter struct {
 
 // DeadLetter is a row of dead_letters.
 type DeadLetter struct {
-	ID           string     `json:"id"`
-	JobID        string     `json:"job_id,omitempty"`
-	TaskType     string     `json:"task_type,omitempty"`
-	Reason       string     `json:"reason"`
-	ErrorClass   string     `json:"error_class"`
-	ErrorCode    string     `json:"error_code,omitempty"`
-	ErrorMessage string     `json:"error_message"`
-	ErrorType    string     `json:"error_type"` // validation, transient, permanent or timeout
-	Attempts     int        `json:"attempts"`
-	RetryCount   int        `json:"retry_count"`                  // attempts after the first
-	ProcessingMS *int64     `json:"processing_time_ms,omitempty"` // of the attempt that failed last; nil: a version before did not say
+	ID           string `json:"id"`
+	JobID        string `json:"job_id,omitempty"`
+	TaskType     string `json:"task_type,omitempty"`
+	Reason       string `json:"reason"`
+	ErrorClass   string `json:"error_class"`
+	ErrorCode    string `json:"error_code,omitempty"`
+	ErrorMessage string `json:"error_message"`
+	ErrorType    string `json:"error_type"` // validation, transient, permanent or timeout
+	Attempts     int    `json:"attempts"`
+	RetryCount   int    `json:"retry_count"` // attempts after the first
+	// of the attempt that failed last; nil: a version before did not say
+	ProcessingMS *int64     `json:"processing_time_ms,omitempty"`
 	WorkerID     string     `json:"worker_id,omitempty"`
 	Original     string     `json:"original_message"`
 	SourceQueue  string     `json:"source_queue,omitempty"`
@@ -115,5 +116,6 @@ type Hit struct {
 	Kind        string   `json:"kind"`
 	Score       float64  `json:"score"`      // reciprocal rank fusion; higher is better
 	Similarity  float64  `json:"similarity"` // cosine, -1 to 1; 0 when only the text matched
-	Matched     bool     `json:"matched"`    // it has a word of the query's text; false: it is only near, by its embedding
+	// it has a word of the query's text; false: it is only near, by its embedding
+	Matched bool `json:"matched"`
 }

@@ -8,7 +8,8 @@ type Partial struct {
 	Answer           json.RawMessage `json:"answer"` // in the form of whoever keeps it; at most MaxPartial bytes
 	PromptTokens     int             `json:"prompt_tokens"`
 	CompletionTokens int             `json:"completion_tokens"`
-	Own              bool            `json:"own"` // the job that asks paid for it, in its current series; set by the store
+	// the job that asks paid for it, in its current series; set by the store
+	Own bool `json:"own"`
 }
 
 // MaxPartial bounds a Partial's answer, in bytes.

@@ -13,14 +13,18 @@ import (
 
 func TestUnreached(t *testing.T) {
 	t.Parallel()
-	refused := &net.OpError{Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 9}, Err: syscall.ECONNREFUSED}
+	refused := &net.OpError{
+		Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 9}, Err: syscall.ECONNREFUSED,
+	}
 	for _, c := range []struct {
 		err  error
 		want string
 	}{
-		{&taskerr.Error{Class: taskerr.TransientStorage, Message: "the database did not answer aw_jobs", Cause: refused}, " (dial tcp 127.0.0.1:9: connection refused)"},
+		{&taskerr.Error{Class: taskerr.TransientStorage, Message: "the database did not answer aw_jobs",
+			Cause: refused}, " (dial tcp 127.0.0.1:9: connection refused)"},
 		{fmt.Errorf("connect: %w", refused), ""}, // it is there
-		{&taskerr.Error{Class: taskerr.TransientStorage, Message: "cut", Cause: &net.OpError{Op: "read", Err: syscall.ECONNRESET}}, ""},
+		{&taskerr.Error{Class: taskerr.TransientStorage, Message: "cut",
+			Cause: &net.OpError{Op: "read", Err: syscall.ECONNRESET}}, ""},
 		{errors.New("a schema that is too old"), ""},
 	} {
 		if got := store.Unreached(c.err); got != c.want {

@@ -16,9 +16,11 @@ func ValidClientID(id string) error {
 	case id == "":
 		return fmt.Errorf("the client id is empty; use 1 to 28 of a-z, 0-9 and -")
 	case strings.Contains(id, "--"):
-		return fmt.Errorf("the client id %s has two hyphens in a row, which a queue's name can't have; use single ones", quote(id))
+		return fmt.Errorf("the client id %s has two hyphens in a row, which a queue's name can't have; use single ones",
+			quote(id))
 	case !clientID.MatchString(id):
-		return fmt.Errorf("the client id %s is not 1 to 28 of a-z, 0-9 and -, beginning and ending with a letter or digit", quote(id))
+		return fmt.Errorf("the client id %s is not 1 to 28 of a-z, 0-9 and -, beginning and ending with a letter or "+
+			"digit", quote(id))
 	}
 	return nil
 }

@@ -56,7 +56,8 @@ func TestDecodeCloudEvents(t *testing.T) {
 		"data":             envelope(t, "application/json", data),
 		"data_base64":      envelope(t, "application/octet-stream", text),
 		"JSON in a string": envelope(t, "text/plain", string(text)),
-		"quoted by hand":   `{"specversion":"1.0","id":"1","source":"/","type":"t","traceparent":"` + trace + `","data":` + string(quoted) + `}`,
+		"quoted by hand": `{"specversion":"1.0","id":"1","source":"/","type":"t","traceparent":"` + trace +
+			`","data":` + string(quoted) + `}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -84,7 +85,8 @@ func TestDecodeCloudEventsFields(t *testing.T) {
 			t.Errorf("%s: got %+v, want the payload %s", data, got, want)
 		}
 	}
-	if got := decode(t, in(`{"job_id":"j","task_type":"ingest","payload":{},"traceparent":"`+trace+`"}`)); got.TraceParent != trace || got.Type != task.Ingest {
+	if got := decode(t, in(`{"job_id":"j","task_type":"ingest","payload":{},"traceparent":"`+trace+
+		`"}`)); got.TraceParent != trace || got.Type != task.Ingest {
 		t.Errorf("got %+v", got)
 	}
 	for text, want := range map[string]string{
@@ -120,7 +122,8 @@ func TestKnownOfInvalidEvent(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	k := invalid.Known
-	if k.TaskID != "j" || k.WebhookURL != "https://example.org/" || string(k.Payload) != `{"a":1}` || k.Type != task.OCR {
+	if k.TaskID != "j" || k.WebhookURL != "https://example.org/" || string(k.Payload) != `{"a":1}` ||
+		k.Type != task.OCR {
 		t.Errorf("got %+v", k)
 	}
 }
@@ -137,12 +140,14 @@ func TestDecodeClaimCheckInEvent(t *testing.T) {
 func TestEventOwner(t *testing.T) {
 	t.Parallel()
 	event := func(data string) string {
-		return `{"specversion":"1.0","id":"1","source":"s","type":"t","data":{"job_id":"t-1","payload":{},` + data + `}}`
+		return `{"specversion":"1.0","id":"1","source":"s","type":"t","data":{"job_id":"t-1","payload":{},` + data +
+			`}}`
 	}
 	if got := decode(t, event(`"owner_id":"user-17"`)); got.RequestedBy != "user-17" || len(got.Ignored) > 0 {
 		t.Errorf("requested by %q, ignored %v", got.RequestedBy, got.Ignored)
 	}
-	if got := decode(t, `{"task_id":"t","task_type":"ocr","payload":{},"owner_id":"user-17"}`); got.RequestedBy != "" || len(got.Ignored) != 1 {
+	if got := decode(t, `{"task_id":"t","task_type":"ocr","payload":{},"owner_id":"user-17"}`); got.RequestedBy != "" ||
+		len(got.Ignored) != 1 {
 		t.Errorf("requested by %q, ignored %v", got.RequestedBy, got.Ignored)
 	}
 	if _, err := task.Decode(event(`"owner_id":"a","requested_by":"b"`), ours); err == nil {

@@ -7,7 +7,8 @@ import (
 
 // Message is a task as the contract spells it. Its comments and tags make docs/schemas/message.schema.json.
 type Message struct {
-	// The task's id, and its idempotency key: a second message with the same type and payload is the same task, and is dropped once that has failed (TASK_ALREADY_FAILED); with others it is refused (TASK_ID_CONFLICT).
+	// The task's id, and its idempotency key: a second message with the same type and payload is the same task, and is
+	// dropped once that has failed (TASK_ALREADY_FAILED); with others it is refused (TASK_ID_CONFLICT).
 	ID string `json:"task_id" jsonschema:"required,pattern=^[A-Za-z0-9._:-]{1\\,128}$"`
 	// What is to be done.
 	Type Type `json:"task_type" jsonschema:"required"`

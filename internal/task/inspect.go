@@ -51,7 +51,8 @@ func inspect(text string) *Invalid {
 			}
 		case json.Number:
 			if !keepable(value.String()) {
-				return malformed("is a number out of the range of a double").in(at.path()).withRemedy("send it as a string")
+				return malformed("is a number out of the range of a double").in(at.path()).
+					withRemedy("send it as a string")
 			}
 		}
 		if !key {

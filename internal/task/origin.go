@@ -25,7 +25,8 @@ func Moved(text string, from Origin) (string, error) {
 		return "", fmt.Errorf("move a message: %w", invalid)
 	}
 	var err error
-	if f.members[movedFrom], err = json.Marshal(fmt.Sprintf("%s/%s/%d", from.Queue, from.MessageID, from.InsertedAt.UnixMilli())); err != nil {
+	if f.members[movedFrom], err = json.Marshal(fmt.Sprintf("%s/%s/%d", from.Queue, from.MessageID,
+		from.InsertedAt.UnixMilli())); err != nil {
 		return "", fmt.Errorf("move a message: %w", err)
 	}
 	moved, err := json.Marshal(f.members)

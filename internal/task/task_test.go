@@ -105,11 +105,14 @@ func tasks() *rapid.Generator[task.Task] {
 			ID:      rapid.StringMatching(`[A-Za-z0-9._:-]{1,128}`).Draw(t, "id"),
 			Type:    task.Type(rapid.StringMatching(`[a-z][a-z0-9._-]{0,20}`).Draw(t, "type")),
 			Payload: payload, Priority: rapid.SampledFrom([]task.Priority{"high", "normal", "low"}).Draw(t, "priority"),
-			WebhookURL:  rapid.SampledFrom([]string{"", "https://example.org/a?b=c&d=%20", "http://[::1]:8080"}).Draw(t, "url"),
+			WebhookURL: rapid.SampledFrom([]string{
+				"", "https://example.org/a?b=c&d=%20", "http://[::1]:8080",
+			}).Draw(t, "url"),
 			ClientID:    rapid.SampledFrom([]string{"", "southhaven"}).Draw(t, "client"),
 			RequestedBy: values.Draw(t, "by"), TraceParent: rapid.SampledFrom([]string{"", trace}).Draw(t, "trace"),
 			Hints: task.Hints{
-				Force: rapid.Bool().Draw(t, "force"), TimeoutSec: seconds, Timeout: time.Duration(seconds * float64(time.Second)),
+				Force: rapid.Bool().Draw(t, "force"), TimeoutSec: seconds,
+				Timeout:    time.Duration(seconds * float64(time.Second)),
 				Resolution: rapid.IntRange(0, 100000).Draw(t, "resolution"), OutputFormat: values.Draw(t, "format"),
 			},
 		}

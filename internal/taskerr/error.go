@@ -49,12 +49,14 @@ func (e *Error) CodeFor(t task.Type) string {
 // exhausted are the errors of a system that has run out of room, memory, descriptors or processes, or
 // whose disk fails: another time, or another machine, may do.
 var exhausted = []syscall.Errno{
-	syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO, syscall.ENOMEM, syscall.EAGAIN, syscall.EMFILE, syscall.ENFILE,
+	syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO, syscall.ENOMEM, syscall.EAGAIN, syscall.EMFILE,
+	syscall.ENFILE,
 }
 
 // Classify turns any error into an Error: one that already is (or wraps) an Error stays, an expired
 // deadline is network_timeout (the task's own deadline is known by its context's cause before this
-// is asked), a machine out of resources is transient_storage, anything unknown is internal_bug, so that nothing unknown is retried for ever.
+// is asked), a machine out of resources is transient_storage, anything unknown is internal_bug, so that nothing unknown
+// is retried for ever.
 func Classify(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
@@ -63,9 +65,14 @@ func Classify(err error) *Error {
 		return &Error{Class: NetworkTimeout, Message: "a call to another service took too long", Cause: err}
 	}
 	if errno, ok := errors.AsType[syscall.Errno](err); ok && slices.Contains(exhausted, errno) {
-		return &Error{Class: TransientStorage, Message: "the worker's machine lacks something (" + errno.Error() + ")", Cause: err, Hint: remedies(errno)}
+		return &Error{
+			Class: TransientStorage, Message: "the worker's machine lacks something (" + errno.Error() + ")",
+			Cause: err, Hint: remedies(errno),
+		}
 	}
-	return &Error{Class: InternalBug, Message: "an unexpected error ended the task; the worker's log has the details", Cause: err}
+	return &Error{
+		Class: InternalBug, Message: "an unexpected error ended the task; the worker's log has the details", Cause: err,
+	}
 }
 
 // remedies say what to do about a machine that has run out of something.
@@ -78,6 +85,7 @@ func remedies(errno syscall.Errno) string {
 	case syscall.EMFILE, syscall.ENFILE:
 		return "too many open files: raise LimitNOFILE of the unit, or lower WORKER_CONCURRENCY"
 	default:
-		return "too little memory, or too many processes: raise MemoryMax or TasksMax of the unit, or lower WORKER_CONCURRENCY"
+		return "too little memory, or too many processes: raise MemoryMax or TasksMax of the unit, or lower " +
+			"WORKER_CONCURRENCY"
 	}
 }

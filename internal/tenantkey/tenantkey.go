@@ -1,5 +1,5 @@
-// Package tenantkey makes the keys with which PostgREST knows a tenant's worker, and who reads its rows: tokens that are
-// signed with the project's JWT secret. Whoever has that secret can make a key to all tenants.
+// Package tenantkey makes the keys with which PostgREST knows a tenant's worker, and who reads its rows: tokens that
+// are signed with the project's JWT secret. Whoever has that secret can make a key to all tenants.
 package tenantkey
 
 import (

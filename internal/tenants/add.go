@@ -34,7 +34,8 @@ type ExistsError struct {
 }
 
 func (e *ExistsError) Error() string {
-	return fmt.Sprintf("the tenant %s exists, and these settings would change: %s", e.Name, strings.Join(e.Differs, ", "))
+	return fmt.Sprintf("the tenant %s exists, and these settings would change: %s", e.Name,
+		strings.Join(e.Differs, ", "))
 }
 
 const header = `# Settings of the tenant %s, for async-worker@%[1]s. async-worker.env(5) lists them all; its secrets are in
@@ -159,7 +160,11 @@ func (m *Machine) check(p plan) ([]config.Problem, error) {
 	}
 	for _, l := range p.file.lines {
 		if strings.ContainsAny(l.value, "\r\n\x00") {
-			return nil, &config.Errors{Problems: []config.Problem{{Name: l.name, Problem: "its value has more than one line", Remedy: "write it on one line"}}}
+			return nil, &config.Errors{
+				Problems: []config.Problem{
+					{Name: l.name, Problem: "its value has more than one line", Remedy: "write it on one line"},
+				},
+			}
 		}
 	}
 	const credentials = "/credentials" // a folder that is in this process alone

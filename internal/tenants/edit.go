@@ -54,12 +54,17 @@ func ownerOf(info fs.FileInfo) owner {
 	return owner{}
 }
 
-// CheckEdit checks a text as the worker would read it, with the tenant's credentials and what all tenants share. Settings
-// that are wrong are a *config.Errors.
+// CheckEdit checks a text as the worker would read it, with the tenant's credentials and what all tenants share.
+// Settings that are wrong are a *config.Errors.
 func (m *Machine) CheckEdit(e Edit, text string) ([]config.Problem, error) {
 	file, err := parseEnv(text)
 	if err != nil {
-		return nil, &config.Errors{Problems: []config.Problem{{Name: e.Path, Problem: err.Error(), Remedy: "mend the line; systemd.exec(5) has the syntax of an environment file"}}}
+		return nil, &config.Errors{
+			Problems: []config.Problem{
+				{Name: e.Path, Problem: err.Error(),
+					Remedy: "mend the line; systemd.exec(5) has the syntax of an environment file"},
+			},
+		}
 	}
 	secrets, err := m.readSecrets(e.Name)
 	if err != nil {

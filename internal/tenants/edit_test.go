@@ -21,7 +21,10 @@ func TestEdit(t *testing.T) {
 		t.Errorf("no tenant: %v", err)
 	}
 	mustAdd(t, m, Change{
-		Name: "southhaven", Settings: map[string]string{"AZURE_STORAGE_ACCOUNT": "stsouth", "SUPABASE_URL": "https://p.supabase.co", "LLM_PROVIDER": "offline", "LOG_LEVEL": "debug"},
+		Name: "southhaven", Settings: map[string]string{
+			"AZURE_STORAGE_ACCOUNT": "stsouth", "SUPABASE_URL": "https://p.supabase.co", "LLM_PROVIDER": "offline",
+			"LOG_LEVEL": "debug",
+		},
 		Secrets: map[string]config.Secret{"SUPABASE_KEY": config.NewSecret("k")},
 	})
 	path := filepath.Join(root, "etc/async-worker/southhaven.env")

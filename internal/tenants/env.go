@@ -20,8 +20,8 @@ type envLine struct {
 
 var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// ParseEnv reads an environment file, as systemd.exec(5) has it under EnvironmentFile=, into values by variable. Its errors
-// name the line and never show a value.
+// ParseEnv reads an environment file, as systemd.exec(5) has it under EnvironmentFile=, into values by variable. Its
+// errors name the line and never show a value.
 func ParseEnv(text string) (map[string]string, error) {
 	f, err := parseEnv(text)
 	if err != nil {

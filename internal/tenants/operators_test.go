@@ -105,12 +105,13 @@ func TestAdministratorsChoiceStays(t *testing.T) {
 		mustAdd(t, m, rotated("southhaven"))
 		t.Log(name)
 		wantAccess(t, folder, c.want, stranger+1)
-		wantAccess(t, filepath.Join(folder, "SUPABASE_KEY"), c.file, map[bool]uint32{true: stranger + 1}[c.file == 0o640])
+		wantAccess(t, filepath.Join(folder, "SUPABASE_KEY"), c.file,
+			map[bool]uint32{true: stranger + 1}[c.file == 0o640])
 	}
 }
 
-// TestFolderOfAnotherUser: systemd makes a folder for a name that it is asked to start, which is the worker's own then: it
-// becomes root's, and the operators'.
+// TestFolderOfAnotherUser: systemd makes a folder for a name that it is asked to start, which is the worker's own then:
+// it becomes root's, and the operators'.
 func TestFolderOfAnotherUser(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {

@@ -1,6 +1,7 @@
 // Package tenants keeps what makes a tenant on a machine: its environment file, /etc/async-worker/NAME.env, and its
-// secrets, one file each in /etc/async-worker/credentials/NAME. The service manager reads both as root; operators may read
-// them, and no worker. Nothing is written before all of it is valid, each file is replaced as a whole, and no secret is printed.
+// secrets, one file each in /etc/async-worker/credentials/NAME. The service manager reads both as root; operators may
+// read them, and no worker. Nothing is written before all of it is valid, each file is replaced as a whole, and no
+// secret is printed.
 package tenants
 
 import (
@@ -152,7 +153,11 @@ func (m *Machine) readEnv(file string) (*envFile, error) {
 // checkName wants what CLIENT_ID wants, so that a name is safe in a path and in a unit's name.
 func checkName(name string) error {
 	if name == "" { // config takes it for unset
-		return &config.Errors{Problems: []config.Problem{{Name: "CLIENT_ID", Problem: "the tenant's name is empty", Remedy: "give it one, such as southhaven"}}}
+		return &config.Errors{
+			Problems: []config.Problem{
+				{Name: "CLIENT_ID", Problem: "the tenant's name is empty", Remedy: "give it one, such as southhaven"},
+			},
+		}
 	}
 	_, err := config.Load(config.Sources{Environ: []string{"CLIENT_ID=" + name}}, config.Tenant)
 	return err

@@ -29,9 +29,11 @@ func machine(t *testing.T) (*Machine, string) {
 // valid is enough for a worker.
 func valid(name string) Change {
 	return Change{
-		Name:     name,
-		Settings: map[string]string{"AZURE_STORAGE_ACCOUNT": "stsouth", "SUPABASE_URL": "https://p.supabase.co", "LLM_PROVIDER": "offline"},
-		Secrets:  map[string]config.Secret{"SUPABASE_KEY": config.NewSecret("sb_secret_x\n")},
+		Name: name,
+		Settings: map[string]string{
+			"AZURE_STORAGE_ACCOUNT": "stsouth", "SUPABASE_URL": "https://p.supabase.co", "LLM_PROVIDER": "offline",
+		},
+		Secrets: map[string]config.Secret{"SUPABASE_KEY": config.NewSecret("sb_secret_x\n")},
 	}
 }
 
@@ -74,7 +76,8 @@ func TestAddWritesWhatTheUnitReads(t *testing.T) {
 	want := map[string]fs.FileMode{
 		"etc": fs.ModeDir | 0o755, "etc/async-worker": fs.ModeDir | 0o750, "etc/async-worker/southhaven.env": 0o640,
 		// Without the package nobody has made a group: they are their owner's alone.
-		"etc/async-worker/credentials": fs.ModeDir | 0o700, "etc/async-worker/credentials/southhaven": fs.ModeDir | 0o700,
+		"etc/async-worker/credentials":                         fs.ModeDir | 0o700,
+		"etc/async-worker/credentials/southhaven":              fs.ModeDir | 0o700,
 		"etc/async-worker/credentials/southhaven/SUPABASE_KEY": 0o600,
 	}
 	got := files(t, root)
@@ -88,7 +91,8 @@ func TestAddWritesWhatTheUnitReads(t *testing.T) {
 	}
 	env, _ := os.ReadFile(filepath.Join(root, "etc/async-worker/southhaven.env"))
 	key, _ := os.ReadFile(filepath.Join(root, "etc/async-worker/credentials/southhaven/SUPABASE_KEY"))
-	if strings.Contains(string(env), "sb_secret") || string(key) != "sb_secret_x\n" || !strings.Contains(string(env), "\nAZURE_STORAGE_ACCOUNT=stsouth\n") {
+	if strings.Contains(string(env), "sb_secret") || string(key) != "sb_secret_x\n" ||
+		!strings.Contains(string(env), "\nAZURE_STORAGE_ACCOUNT=stsouth\n") {
 		t.Errorf("env file %q, key %q", env, key)
 	}
 }
@@ -120,9 +124,13 @@ func TestNothingIsWrittenOverWithoutForce(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	c := Change{Name: "southhaven", Settings: map[string]string{"WORKER_CONCURRENCY": "8"}, Secrets: map[string]config.Secret{"SUPABASE_KEY": config.NewSecret("sb_secret_y")}}
+	c := Change{
+		Name: "southhaven", Settings: map[string]string{"WORKER_CONCURRENCY": "8"},
+		Secrets: map[string]config.Secret{"SUPABASE_KEY": config.NewSecret("sb_secret_y")},
+	}
 	_, err = m.Add(c)
-	if e, ok := errors.AsType[*ExistsError](err); !ok || !slices.Equal(e.Differs, []string{"SUPABASE_KEY", "WORKER_CONCURRENCY"}) || strings.Contains(err.Error(), "sb_secret") {
+	if e, ok := errors.AsType[*ExistsError](err); !ok || !slices.Equal(e.Differs,
+		[]string{"SUPABASE_KEY", "WORKER_CONCURRENCY"}) || strings.Contains(err.Error(), "sb_secret") {
 		t.Fatalf("%v", err)
 	}
 	if now, _ := os.ReadFile(file); string(now) != "# mine\n"+string(before) {
@@ -134,7 +142,8 @@ func TestNothingIsWrittenOverWithoutForce(t *testing.T) {
 	if now, _ := os.ReadFile(file); string(now) != "# mine\n"+string(before)+"WORKER_CONCURRENCY=8\n" {
 		t.Errorf("comments and what was not named should stay: %s", now)
 	}
-	if key, _ := os.ReadFile(filepath.Join(root, "etc/async-worker/credentials/southhaven/SUPABASE_KEY")); string(key) != "sb_secret_y\n" {
+	if key, _ := os.ReadFile(filepath.Join(root, "etc/async-worker/credentials/southhaven/SUPABASE_KEY")); string(
+		key) != "sb_secret_y\n" {
 		t.Errorf("key %q", key)
 	}
 }
@@ -189,12 +198,19 @@ func TestSecretsMoveAndSharedSettingsCount(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(root, "etc/default"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(root, sharedFile), []byte("LLM_PROVIDER=offline\nSUPABASE_URL=https://p.supabase.co\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(root, sharedFile),
+		[]byte("LLM_PROVIDER=offline\nSUPABASE_URL=https://p.supabase.co\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	c := Change{Name: "southhaven", Settings: map[string]string{"AZURE_STORAGE_ACCOUNT": "stsouth", "SUPABASE_KEY": "sb_secret_x", "WEBHOOK_SECRET": "", "CLIENT_ID": "southhaven"}}
+	c := Change{
+		Name: "southhaven", Settings: map[string]string{
+			"AZURE_STORAGE_ACCOUNT": "stsouth", "SUPABASE_KEY": "sb_secret_x", "WEBHOOK_SECRET": "",
+			"CLIENT_ID": "southhaven",
+		},
+	}
 	a := mustAdd(t, m, c)
-	if !slices.Equal(a.Settings, []string{"AZURE_STORAGE_ACCOUNT"}) || !slices.Equal(a.Secrets, []string{"SUPABASE_KEY"}) {
+	if !slices.Equal(a.Settings, []string{"AZURE_STORAGE_ACCOUNT"}) ||
+		!slices.Equal(a.Secrets, []string{"SUPABASE_KEY"}) {
 		t.Errorf("%+v", a)
 	}
 	file := filepath.Join(root, "etc/async-worker/southhaven.env")
@@ -223,7 +239,8 @@ func TestListAndRemove(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for link, to := range map[string]string{wants: "/usr/lib/systemd/system/async-worker@.service", filepath.Join(root, "var/lib/async-worker/northhaven"): "../private/async-worker/northhaven"} {
+	for link, to := range map[string]string{wants: "/usr/lib/systemd/system/async-worker@.service", filepath.Join(root,
+		"var/lib/async-worker/northhaven"): "../private/async-worker/northhaven"} {
 		if err := os.Symlink(to, link); err != nil {
 			t.Fatal(err)
 		}
@@ -235,7 +252,8 @@ func TestListAndRemove(t *testing.T) {
 		t.Fatal(err)
 	}
 	all, err := m.List()
-	if err != nil || len(all) != 2 || all[0].Name != "northhaven" || len(all[1].Settings) != 3 || len(all[1].Secrets) != 1 {
+	if err != nil || len(all) != 2 || all[0].Name != "northhaven" || len(all[1].Settings) != 3 ||
+		len(all[1].Secrets) != 1 {
 		t.Fatalf("%+v %v", all, err)
 	}
 
@@ -282,13 +300,16 @@ func TestParseEnv(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"A": "2", "B": "two words", "C": "it is", "D": `say "so" for $5`, "E": "", "F": "x;y=z#1"} {
+	for name, want := range map[string]string{"A": "2", "B": "two words", "C": "it is", "D": `say "so" for $5`, "E": "",
+		"F": "x;y=z#1"} {
 		if got[name] != want {
 			t.Errorf("%s is %q, want %q", name, got[name], want)
 		}
 	}
-	for text, line := range map[string]string{"A=1\nb c": "line 2", "A=1\n\n9=s3cret": "line 3", `A="s3cret`: "line 1, A", `A="s3cret" x`: "line 1, A", `A=s3cret\`: "line 1, A"} {
-		if _, err := ParseEnv(text); err == nil || !strings.Contains(err.Error(), line) || strings.Contains(err.Error(), "s3cret") {
+	for text, line := range map[string]string{"A=1\nb c": "line 2", "A=1\n\n9=s3cret": "line 3",
+		`A="s3cret`: "line 1, A", `A="s3cret" x`: "line 1, A", `A=s3cret\`: "line 1, A"} {
+		if _, err := ParseEnv(text); err == nil || !strings.Contains(err.Error(), line) ||
+			strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

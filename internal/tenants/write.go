@@ -113,8 +113,8 @@ func (m *Machine) Writable() error {
 // owner is whose a file is to be; the zero value: root's.
 type owner struct{ user, group int }
 
-// replace writes a file as a whole or not at all, whatever happens meanwhile: under another name first, then renamed. It
-// never has a wider mode than at the end.
+// replace writes a file as a whole or not at all, whatever happens meanwhile: under another name first, then renamed.
+// It never has a wider mode than at the end.
 func (m *Machine) replace(file, content string, mode fs.FileMode, o owner) (err error) {
 	temporary := path.Join(path.Dir(file), "."+path.Base(file)+"."+rand.Text()[:8])
 	f, err := m.root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, credentialMode)
@@ -156,8 +156,9 @@ func (m *Machine) sync(folder string) error {
 	return nil
 }
 
-// Remove takes a tenant's credentials and environment file away, and with state also what its worker kept; what says that
-// it starts with the machine goes first. It returns the paths that were there, and does nothing where there are none.
+// Remove takes a tenant's credentials and environment file away, and with state also what its worker kept; what says
+// that it starts with the machine goes first. It returns the paths that were there, and does nothing where there are
+// none.
 func (m *Machine) Remove(name string, state bool) ([]string, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
@@ -171,7 +172,8 @@ func (m *Machine) Remove(name string, state bool) ([]string, error) {
 	return m.removeAll(append(paths, envPath(name)))
 }
 
-// Disable takes away what says that the tenant's worker starts with the machine, and returns whether there was something.
+// Disable takes away what says that the tenant's worker starts with the machine, and returns whether there was
+// something.
 func (m *Machine) Disable(name string) (bool, error) {
 	if err := checkName(name); err != nil {
 		return false, err

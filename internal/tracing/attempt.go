@@ -38,8 +38,10 @@ func (t *Tracer) Attempt(ctx context.Context, w Work) (context.Context, *Attempt
 		return ctx, nil
 	}
 	options := []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindConsumer), trace.WithAttributes(
-		attribute.String("messaging.system", "azure_storage_queue"), attribute.String("messaging.operation.name", "process"),
-		attribute.String("messaging.operation.type", "process"), attribute.String("messaging.destination.name", w.Queue),
+		attribute.String("messaging.system", "azure_storage_queue"),
+		attribute.String("messaging.operation.name", "process"),
+		attribute.String("messaging.operation.type", "process"),
+		attribute.String("messaging.destination.name", w.Queue),
 		attribute.String("messaging.message.id", w.MessageID), attribute.String("async_worker.task.id", w.TaskID),
 		attribute.String("async_worker.task.type", w.TaskType), attribute.Int("async_worker.attempt", w.Attempt),
 	)}

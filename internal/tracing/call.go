@@ -10,8 +10,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Call begins the span of a call to the database's function fn, which is ended with the call's error. Where ctx belongs to
-// no task that is traced, it does nothing.
+// Call begins the span of a call to the database's function fn, which is ended with the call's error. Where ctx belongs
+// to no task that is traced, it does nothing.
 func Call(ctx context.Context, fn string) (inner context.Context, end func(error)) {
 	above := parent(ctx)
 	if !above.IsRecording() {
@@ -46,7 +46,8 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !above.IsRecording() {
 		return t.next.RoundTrip(r)
 	}
-	ctx, span := above.TracerProvider().Tracer(scope).Start(trace.ContextWithSpan(r.Context(), above), r.Method+" "+t.service,
+	ctx, span := above.TracerProvider().Tracer(scope).Start(trace.ContextWithSpan(r.Context(), above),
+		r.Method+" "+t.service,
 		trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(hostOf(r, t.service)...))
 	defer span.End()
 	answer, err := t.next.RoundTrip(r.WithContext(ctx))
@@ -81,8 +82,8 @@ func told(span trace.Span, status int) {
 	}
 }
 
-// Webhook begins the span of a webhook's attempt, in the trace of its task, and puts the header traceparent on the request. A
-// nil Tracer hands the sender's own context on.
+// Webhook begins the span of a webhook's attempt, in the trace of its task, and puts the header traceparent on the
+// request. A nil Tracer hands the sender's own context on.
 func (t *Tracer) Webhook(r *http.Request, taskTraceParent, taskID string) (end func(status int)) {
 	if t == nil {
 		if remote(taskTraceParent).IsValid() {
@@ -91,7 +92,8 @@ func (t *Tracer) Webhook(r *http.Request, taskTraceParent, taskID string) (end f
 		return func(int) {}
 	}
 	ctx, span := t.tracer.Start(t.within(r.Context(), taskTraceParent, taskID), r.Method+" webhook",
-		trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(append(hostOf(r, "webhook"), attribute.String("async_worker.task.id", taskID))...))
+		trace.WithSpanKind(trace.SpanKindClient),
+		trace.WithAttributes(append(hostOf(r, "webhook"), attribute.String("async_worker.task.id", taskID))...))
 	if header := traceparent(ctx); header != "" {
 		r.Header.Set("Traceparent", header)
 	}

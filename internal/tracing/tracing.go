@@ -46,8 +46,8 @@ type Tracer struct {
 }
 
 // Open returns a Tracer that sends in the background: a collector that is slow or away costs a task nothing, spans
-// that it does not take are dropped. Without an endpoint the Tracer is nil. The SDK's own variables (OTEL_TRACES_SAMPLER,
-// OTEL_BSP_…, OTEL_RESOURCE_ATTRIBUTES) are in force.
+// that it does not take are dropped. Without an endpoint the Tracer is nil. The SDK's own variables
+// (OTEL_TRACES_SAMPLER, OTEL_BSP_…, OTEL_RESOURCE_ATTRIBUTES) are in force.
 func Open(ctx context.Context, o Options) (*Tracer, error) {
 	if o.Endpoint == "" {
 		return nil, nil //nolint:nilnil // a nil Tracer makes no spans

@@ -21,7 +21,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-const sampled, unsampled = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"
+const sampled, unsampled = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+	"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"
 
 // receiver counts spans; it answers with what status returns.
 func receiver(t *testing.T, status func() int) (url string, requests, spans *atomic.Int64) {
@@ -59,7 +60,9 @@ func open(t *testing.T, o tracing.Options) *tracing.Tracer {
 
 // attempt makes the spans of one attempt: its own, a stage's and a call's.
 func attempt(ctx context.Context, tracer *tracing.Tracer, traceparent string) {
-	ctx, a := tracer.Attempt(ctx, tracing.Work{TaskID: "t1", TaskType: "test", TraceParent: traceparent, Queue: "q", Attempt: 1})
+	ctx, a := tracer.Attempt(ctx, tracing.Work{
+		TaskID: "t1", TaskType: "test", TraceParent: traceparent, Queue: "q", Attempt: 1,
+	})
 	a.Stage(ctx, "first")
 	_, end := tracing.Call(ctx, "aw_heartbeat")
 	end(nil)
@@ -104,7 +107,8 @@ func TestCollectorsAnswers(t *testing.T) {
 }
 
 func TestWrongSettings(t *testing.T) {
-	for _, o := range []tracing.Options{{Endpoint: "nowhere"}, {Endpoint: "http://h", Headers: "key"}, {Endpoint: "http://h", Headers: "=x"}} {
+	for _, o := range []tracing.Options{{Endpoint: "nowhere"}, {Endpoint: "http://h", Headers: "key"},
+		{Endpoint: "http://h", Headers: "=x"}} {
 		if _, err := tracing.Open(t.Context(), o); err == nil || !strings.Contains(err.Error(), "OTEL_EXPORTER_OTLP_") {
 			t.Errorf("%+v: %v", o, err)
 		}
@@ -125,7 +129,8 @@ func TestTraceID(t *testing.T) {
 	if got := off.TraceID("", "t1"); got != "" {
 		t.Errorf("without a collector: %s", got)
 	}
-	if a, again, b := on.TraceID("", "t1"), on.TraceID("", "t1"), on.TraceID("", "t2"); len(a) != 32 || a != again || a == b {
+	if a, again, b := on.TraceID("", "t1"), on.TraceID("", "t1"), on.TraceID("", "t2"); len(a) != 32 || a != again ||
+		a == b {
 		t.Errorf("got %s, %s and %s", a, again, b)
 	}
 }

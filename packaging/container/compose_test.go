@@ -102,7 +102,8 @@ func TestCompose(t *testing.T) {
 	c, dockerfile := read(t)
 	text, err := os.ReadFile("compose.yaml")
 	if err != nil || len(c.Services) != 1 || !strings.Contains(string(text), "# northquay:") {
-		t.Fatalf("%d services: the file runs one tenant as it is, and shows how a second one is added; %v", len(c.Services), err)
+		t.Fatalf("%d services: the file runs one tenant as it is, and shows how a second one is added; %v",
+			len(c.Services), err)
 	}
 	for name, s := range c.Services {
 		for key := range s.Environment {
@@ -113,20 +114,27 @@ func TestCompose(t *testing.T) {
 		if s.Environment["CLIENT_ID"] != name || !slices.Equal(s.EnvFile, []string{"tenants/" + name + ".env"}) {
 			t.Errorf("%s is the tenant %s with the settings of %s", name, s.Environment["CLIENT_ID"], s.EnvFile)
 		}
-		if want := number(t, s.Environment["DRAIN_MAX_SEC"]) + settleSeconds; s.Grace != time.Duration(want)*time.Second {
-			t.Errorf("%s: the grace is %v; it must be DRAIN_MAX_SEC and %d s more: %d s", name, s.Grace, settleSeconds, want)
+		if want := number(t, s.Environment["DRAIN_MAX_SEC"]) +
+			settleSeconds; s.Grace != time.Duration(want)*time.Second {
+			t.Errorf("%s: the grace is %v; it must be DRAIN_MAX_SEC and %d s more: %d s", name, s.Grace, settleSeconds,
+				want)
 		}
-		if !s.ReadOnly || !slices.Equal(s.CapDrop, []string{"ALL"}) || !slices.Contains(s.SecurityOpt, "no-new-privileges:true") || s.Pids == 0 || s.Restart != "unless-stopped" {
+		if !s.ReadOnly || !slices.Equal(s.CapDrop, []string{"ALL"}) ||
+			!slices.Contains(s.SecurityOpt, "no-new-privileges:true") || s.Pids == 0 || s.Restart != "unless-stopped" {
 			t.Errorf("%s may do too much, or is not kept up: %+v", name, s)
 		}
 		if !strings.Contains(dockerfile, "\nUSER "+s.User+"\n") {
 			t.Errorf("%s: the image's user is not %s", name, s.User)
 		}
-		if parsers := number(t, setting(t, "PARSER_MEMORY_MB").Default); number(t, strings.TrimSuffix(s.Memory, "m")) < parsers+200 || s.Swap != s.Memory {
-			t.Errorf("%s: the limit of memory is %s (with swap %s); parsers alone may take %d MiB", name, s.Memory, s.Swap, parsers)
+		if parsers := number(t, setting(t, "PARSER_MEMORY_MB").Default); number(t,
+			strings.TrimSuffix(s.Memory, "m")) < parsers+200 || s.Swap != s.Memory {
+			t.Errorf("%s: the limit of memory is %s (with swap %s); parsers alone may take %d MiB", name, s.Memory,
+				s.Swap, parsers)
 		}
-		if begin := number(t, setting(t, "START_MAX_SEC").Default); s.Health.StartPeriod < time.Duration(begin)*time.Second {
-			t.Errorf("%s: it counts as unhealthy after %v, and a start may take %d s", name, s.Health.StartPeriod, begin)
+		if begin := number(t, setting(t, "START_MAX_SEC").Default); s.Health.StartPeriod < time.Duration(
+			begin)*time.Second {
+			t.Errorf("%s: it counts as unhealthy after %v, and a start may take %d s", name, s.Health.StartPeriod,
+				begin)
 		}
 		if !slices.Equal(s.Health.Test, []string{"CMD", "async-worker", "status"}) {
 			t.Errorf("%s: its health is asked by %v", name, s.Health.Test)
@@ -151,7 +159,8 @@ func writes(t *testing.T, name string, s service, volumes map[string]any, docker
 		}
 		writable[path] = true
 	}
-	for _, m := range regexp.MustCompile(`(CACHE_DIRECTORY|TMPDIR|RUNTIME_DIRECTORY)=(\S+)`).FindAllStringSubmatch(dockerfile, -1) {
+	for _, m := range regexp.MustCompile(`(CACHE_DIRECTORY|TMPDIR|RUNTIME_DIRECTORY)=(\S+)`).
+		FindAllStringSubmatch(dockerfile, -1) {
 		if !writable[m[2]] {
 			t.Errorf("%s: %s is not writable", name, fmt.Sprint(m[1:]))
 		}

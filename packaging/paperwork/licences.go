@@ -33,7 +33,9 @@ type text struct {
 }
 
 // allowed are the licences (SPDX) under which a binary may be given on as we do: with their texts, without the source.
-var allowed = []string{"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT-0", "MPL-2.0", "Unlicense", "Zlib"}
+var allowed = []string{
+	"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT-0", "MPL-2.0", "Unlicense", "Zlib",
+}
 
 // grants give more than a licence does.
 var grants = []string{"GooglePatentClause", "GooglePatentsFile"}
@@ -144,7 +146,8 @@ func writeNotices(w io.Writer, modules []module) error {
 	fmt.Fprintln(w, "What is linked into /usr/bin/async-worker, with the licences and notices of each.")
 	for _, m := range modules {
 		for _, t := range m.texts {
-			fmt.Fprintf(w, "\n%s\n%s %s: %s\n\n%s\n", strings.Repeat("=", 100), m.path, m.version, t.file, bytes.TrimSpace(t.body))
+			fmt.Fprintf(w, "\n%s\n%s %s: %s\n\n%s\n", strings.Repeat("=", 100), m.path, m.version, t.file,
+				bytes.TrimSpace(t.body))
 		}
 	}
 	return nil

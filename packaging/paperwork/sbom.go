@@ -25,9 +25,10 @@ func writeSBOM(w io.Writer, o options, info *buildinfo.BuildInfo, modules []modu
 	digest := sha256.Sum256(binary)
 	self := cdx.Component{
 		BOMRef: "async-worker", Type: cdx.ComponentTypeApplication, Name: "async-worker", Version: o.version,
-		PackageURL: fmt.Sprintf("pkg:deb/async-worker@%s?arch=%s", strings.ReplaceAll(o.version, "~", "%7E"), setting(info, "GOARCH")),
-		Hashes:     &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: hex.EncodeToString(digest[:])}},
-		Licenses:   licences("Apache-2.0"),
+		PackageURL: fmt.Sprintf("pkg:deb/async-worker@%s?arch=%s", strings.ReplaceAll(o.version, "~", "%7E"),
+			setting(info, "GOARCH")),
+		Hashes:   &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: hex.EncodeToString(digest[:])}},
+		Licenses: licences("Apache-2.0"),
 	}
 	var components []cdx.Component
 	var refs []string
@@ -52,8 +53,11 @@ func writeSBOM(w io.Writer, o options, info *buildinfo.BuildInfo, modules []modu
 	bom.Metadata = &cdx.Metadata{Timestamp: o.date.Format(time.RFC3339), Component: &self}
 	bom.Components = &components
 	bom.Dependencies = &[]cdx.Dependency{{Ref: self.BOMRef, Dependencies: &refs}}
-	bom.Compositions = &[]cdx.Composition{{Aggregate: cdx.CompositionAggregateComplete, Assemblies: &[]cdx.BOMReference{cdx.BOMReference(self.BOMRef)}}}
-	return cdx.NewBOMEncoder(w, cdx.BOMFileFormatJSON).SetPretty(true).SetEscapeHTML(false).EncodeVersion(bom, cdx.SpecVersion1_6)
+	bom.Compositions = &[]cdx.Composition{
+		{Aggregate: cdx.CompositionAggregateComplete, Assemblies: &[]cdx.BOMReference{cdx.BOMReference(self.BOMRef)}},
+	}
+	return cdx.NewBOMEncoder(w, cdx.BOMFileFormatJSON).SetPretty(true).SetEscapeHTML(false).EncodeVersion(bom,
+		cdx.SpecVersion1_6)
 }
 
 func licences(ids ...string) *cdx.Licenses {

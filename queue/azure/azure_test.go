@@ -31,5 +31,6 @@ func open(t *testing.T, connectionString string, o azure.Options) queue.Service 
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	queuetest.Run(t, func(t *testing.T) queue.Service { return open(t, stacktest.Azurite(t), azure.Options{}) }, queuetest.Options{})
+	queuetest.Run(t, func(t *testing.T) queue.Service { return open(t, stacktest.Azurite(t), azure.Options{}) },
+		queuetest.Options{})
 }

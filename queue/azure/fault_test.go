@@ -54,7 +54,8 @@ func answer(req *http.Request, status int, code string, date time.Time) *http.Re
 	return &http.Response{
 		StatusCode: status, Status: fmt.Sprint(status), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: req,
 		Header: http.Header{"X-Ms-Error-Code": {code}, "Date": {date.UTC().Format(http.TimeFormat)}},
-		Body:   io.NopCloser(strings.NewReader("<Error><Code>" + code + "</Code><AuthenticationErrorDetail>signed: topsecret</AuthenticationErrorDetail></Error>")),
+		Body: io.NopCloser(strings.NewReader("<Error><Code>" + code +
+			"</Code><AuthenticationErrorDetail>signed: topsecret</AuthenticationErrorDetail></Error>")),
 	}
 }
 
@@ -115,7 +116,8 @@ func TestALostAnswerToARenewalIsUncertain(t *testing.T) {
 	m := sendOne(t, q, "x")
 	deadline := m.Lease.Deadline()
 	f.do(loseAnswers)
-	if err := m.Lease.Extend(t.Context(), time.Hour); !errors.Is(err, queue.ErrUncertain) || errors.Is(err, queue.ErrLeaseLost) {
+	if err := m.Lease.Extend(t.Context(), time.Hour); !errors.Is(err, queue.ErrUncertain) ||
+		errors.Is(err, queue.ErrLeaseLost) {
 		t.Fatalf("got %v, want ErrUncertain", err)
 	}
 	c.want(t, "extend uncertain", 1) // not sent again: the receipt is dead

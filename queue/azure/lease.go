@@ -95,7 +95,8 @@ func (l *lease) update(ctx context.Context, op operation, seconds int32) error {
 	var resp azqueue.UpdateMessageResponse
 	err := l.queue.try(ctx, op, func(ctx context.Context) (err error) {
 		start = time.Now()
-		resp, err = l.queue.client.UpdateMessage(withoutBody(ctx), l.id, l.receipt, "", &azqueue.UpdateMessageOptions{VisibilityTimeout: &seconds})
+		resp, err = l.queue.client.UpdateMessage(withoutBody(ctx), l.id, l.receipt, "",
+			&azqueue.UpdateMessageOptions{VisibilityTimeout: &seconds})
 		return err
 	})
 	if fateOf(err) == uncertain {
@@ -117,7 +118,8 @@ func (l *lease) update(ctx context.Context, op operation, seconds int32) error {
 // locked runs request when no other is under way, and names its error.
 func (l *lease) locked(ctx context.Context, op operation, request func() error) error {
 	doing := fmt.Sprintf(map[operation]string{
-		opExtend: "extend the lease of message %s in", opRelease: "release message %s in", opDelete: "delete message %s from",
+		opExtend: "extend the lease of message %s in", opRelease: "release message %s in",
+		opDelete: "delete message %s from",
 	}[op], l.id)
 	select {
 	case <-ctx.Done():
@@ -140,7 +142,8 @@ func (l *lease) locked(ctx context.Context, op operation, request func() error) 
 	case code == "PopReceiptMismatch" || code == "MessageNotFound":
 		// Before the old deadline nobody else can have got it: it was our own unanswered update.
 		if wasUnknown && time.Now().Before(l.Deadline()) {
-			return fmt.Errorf("%s queue %q: an earlier renewal without an answer took the receipt: %w", doing, l.queue.name, queue.ErrUncertain)
+			return fmt.Errorf("%s queue %q: an earlier renewal without an answer took the receipt: %w", doing,
+				l.queue.name, queue.ErrUncertain)
 		}
 		return fmt.Errorf("%s queue %q (%s): %w", doing, l.queue.name, code, queue.ErrLeaseLost)
 	case fateOf(err) == uncertain:

@@ -89,7 +89,8 @@ func TestADequeueIsSentOnce(t *testing.T) {
 	endpoint := regexp.MustCompile(`QueueEndpoint=http://([^/]+)/`)
 	d := startDropper(t, endpoint.FindStringSubmatch(connectionString)[1])
 	c := &counter{n: map[string]int{}}
-	s := open(t, endpoint.ReplaceAllString(connectionString, "QueueEndpoint=http://"+d.listener.Addr().String()+"/"), azure.Options{OnRequest: c.count})
+	s := open(t, endpoint.ReplaceAllString(connectionString, "QueueEndpoint=http://"+d.listener.Addr().String()+"/"),
+		azure.Options{OnRequest: c.count})
 	t.Cleanup(func() { _ = s.Close() })
 	q := s.Queue(stacktest.UniqueName("once"))
 	must(t, q.Ensure(t.Context()))

@@ -38,13 +38,15 @@ func (q *azureQueue) SendHidden(ctx context.Context, text string, hidden time.Du
 	var resp azqueue.EnqueueMessagesResponse
 	err = q.try(ctx, opSend, func(ctx context.Context) (err error) {
 		start = time.Now()
-		resp, err = q.client.EnqueueMessage(withBody(ctx, text), text, &azqueue.EnqueueMessageOptions{TimeToLive: &ttl, VisibilityTimeout: &seconds})
+		resp, err = q.client.EnqueueMessage(withBody(ctx, text), text,
+			&azqueue.EnqueueMessageOptions{TimeToLive: &ttl, VisibilityTimeout: &seconds})
 		return err
 	})
 	if err != nil {
 		return nil, q.explain("send to", err)
 	}
-	if len(resp.Messages) == 0 || resp.Messages[0] == nil || resp.Messages[0].MessageID == nil || resp.Messages[0].PopReceipt == nil {
+	if len(resp.Messages) == 0 || resp.Messages[0] == nil || resp.Messages[0].MessageID == nil ||
+		resp.Messages[0].PopReceipt == nil {
 		return nil, taskerr.Errorf(taskerr.TransientStorage, "send to queue %q: the answer names no message", q.name)
 	}
 	m := resp.Messages[0]

@@ -74,12 +74,16 @@ func (q *azureQueue) Receive(ctx context.Context, n int, visibility time.Duratio
 	var resp azqueue.DequeueMessagesResponse
 	err = q.try(ctx, opReceive, func(ctx context.Context) error {
 		start = time.Now()
-		resp, err = q.client.DequeueMessages(ctx, &azqueue.DequeueMessagesOptions{NumberOfMessages: &count, VisibilityTimeout: &seconds})
+		resp, err = q.client.DequeueMessages(ctx, &azqueue.DequeueMessagesOptions{
+			NumberOfMessages: &count, VisibilityTimeout: &seconds,
+		})
 		return err
 	})
 	if isUnreadable(err) {
 		q.singly.Store(cautious)
-		return nil, taskerr.Errorf(taskerr.TransientStorage, "receive from queue %q: the answer can't be read, its messages come back in %s; asking for one at a time for a while", q.name, visibility)
+		return nil, taskerr.Errorf(taskerr.TransientStorage,
+			"receive from queue %q: the answer can't be read, its messages come back in %s; asking for one at a "+
+				"time for a while", q.name, visibility)
 	}
 	if err != nil {
 		return nil, q.explain("receive from", err)
@@ -117,7 +121,8 @@ func (q *azureQueue) Send(ctx context.Context, text string, opts queue.SendOptio
 	}
 	var resp azqueue.EnqueueMessagesResponse
 	err = q.try(ctx, opSend, func(ctx context.Context) error {
-		resp, err = q.client.EnqueueMessage(withBody(ctx, text), text, &azqueue.EnqueueMessageOptions{TimeToLive: &ttl, VisibilityTimeout: &delay})
+		resp, err = q.client.EnqueueMessage(withBody(ctx, text), text,
+			&azqueue.EnqueueMessageOptions{TimeToLive: &ttl, VisibilityTimeout: &delay})
 		return err
 	})
 	if err != nil {

@@ -64,7 +64,9 @@ func Open(creds *storage.Credentials, o Options) (queue.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &service{creds: creds, client: client, transport: o.Transport, timeout: o.Timeout, onRequest: o.OnRequest}, nil
+	return &service{
+		creds: creds, client: client, transport: o.Transport, timeout: o.Timeout, onRequest: o.OnRequest,
+	}, nil
 }
 
 // Queue implements queue.Service.

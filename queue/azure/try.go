@@ -54,7 +54,8 @@ func fateOf(err error) fate {
 		switch answer.StatusCode {
 		case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 			return throttled
-		case http.StatusRequestTimeout, http.StatusInternalServerError, http.StatusBadGateway, http.StatusGatewayTimeout:
+		case http.StatusRequestTimeout, http.StatusInternalServerError, http.StatusBadGateway,
+			http.StatusGatewayTimeout:
 			return uncertain // e.g. OperationTimedOut: the service itself doesn't say
 		}
 		return refused
@@ -85,7 +86,8 @@ func (s *service) try(ctx context.Context, op operation, request func(context.Co
 		return f == throttled || f == uncertain && op.idempotent
 	}
 	_, err := retry.Do(ctx, p, func() (struct{}, error) {
-		bounded, cancel := context.WithTimeoutCause(ctx, s.timeout, fmt.Errorf("no answer within %s: %w", s.timeout, context.DeadlineExceeded))
+		bounded, cancel := context.WithTimeoutCause(ctx, s.timeout,
+			fmt.Errorf("no answer within %s: %w", s.timeout, context.DeadlineExceeded))
 		defer cancel()
 		err := request(bounded)
 		s.onRequest(op.name, string(fateOf(err)))

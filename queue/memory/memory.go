@@ -76,7 +76,10 @@ func (c *contents) visible(n int, now time.Time) []*message {
 			found = append(found, m)
 		}
 	}
-	slices.SortStableFunc(found, func(a, b *message) int { return cmp.Compare(a.visibleAt.UnixNano(), b.visibleAt.UnixNano()) })
+	slices.SortStableFunc(found, func(a, b *message) int {
+		return cmp.Compare(a.visibleAt.UnixNano(),
+			b.visibleAt.UnixNano())
+	})
 	return found[:min(n, len(found))]
 }
 
@@ -92,7 +95,8 @@ func (s *Service) send(name, text string, o queue.SendOptions) (string, error) {
 		return "", err
 	}
 	if s.options.MaxMessages > 0 && len(c.messages) >= s.options.MaxMessages {
-		return "", taskerr.Errorf(taskerr.TransientStorage, "send to queue %q: it is full (%d messages)", name, len(c.messages))
+		return "", taskerr.Errorf(taskerr.TransientStorage, "send to queue %q: it is full (%d messages)", name,
+			len(c.messages))
 	}
 	m := &message{
 		Peeked:    queue.Peeked{ID: "m" + strconv.FormatUint(s.next(), 10), Text: text, InsertedAt: now},

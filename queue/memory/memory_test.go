@@ -12,7 +12,8 @@ import (
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	queuetest.Run(t, func(*testing.T) queue.Service { return memory.New(memory.Options{}) }, queuetest.Options{Virtual: true})
+	queuetest.Run(t, func(*testing.T) queue.Service { return memory.New(memory.Options{}) },
+		queuetest.Options{Virtual: true})
 }
 
 func TestAFullQueueSaysSo(t *testing.T) {

@@ -37,7 +37,8 @@ func (q *memoryQueue) Ensure(ctx context.Context) error {
 // Receive implements queue.Queue.
 func (q *memoryQueue) Receive(ctx context.Context, n int, visibility time.Duration) ([]*queue.Message, error) {
 	if n < 1 || n > queue.MaxBatch || visibility < time.Second || visibility > maxVisibility {
-		return nil, fmt.Errorf("receive from queue %q: %d messages for %s: want 1-%d for 1 s to 7 days", q.name, n, visibility, queue.MaxBatch)
+		return nil, fmt.Errorf("receive from queue %q: %d messages for %s: want 1-%d for 1 s to 7 days", q.name, n,
+			visibility, queue.MaxBatch)
 	}
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("receive from queue %q: %w", q.name, context.Cause(ctx))

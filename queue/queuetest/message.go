@@ -198,7 +198,8 @@ func canceled(b *bench) {
 	cancel()
 	_, sendErr := b.q.Send(ctx, "y", queue.SendOptions{})
 	_, receiveErr := b.q.Receive(ctx, 1, time.Second)
-	for _, err := range []error{sendErr, receiveErr, m.Lease.Extend(ctx, time.Second), m.Lease.Release(ctx, 0), m.Lease.Delete(ctx), b.q.Ensure(ctx)} {
+	for _, err := range []error{sendErr, receiveErr, m.Lease.Extend(ctx, time.Second), m.Lease.Release(ctx,
+		0), m.Lease.Delete(ctx), b.q.Ensure(ctx)} {
 		b.wantErr(err, context.Canceled)
 	}
 	b.must(m.Lease.Extend(b.Context(), time.Minute))

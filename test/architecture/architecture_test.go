@@ -12,7 +12,8 @@ func TestImports(t *testing.T) {
 	for _, f := range sources(t) {
 		r, ok := ruleFor(f.pkg)
 		if !ok {
-			t.Errorf("%s: no rule says what %s may import; add one to rules in test/architecture/rules_test.go", f.path, f.pkg)
+			t.Errorf("%s: no rule says what %s may import; add one to rules in test/architecture/rules_test.go", f.path,
+				f.pkg)
 			continue
 		}
 		for _, imported := range f.imports {
@@ -27,7 +28,8 @@ func TestImports(t *testing.T) {
 				t.Errorf("%s imports %s, which is for tests only: nothing that is shipped may need it", f.path, to)
 			case to == waiting && r.of != taskWords && r.of != jobWords:
 			case !r.allows(to) && !support(to):
-				t.Errorf("%s imports %s, but %s may import only %s: %s.\n\tTurn the arrow round (an interface where it is used, wired in internal/app), or change the plan in rules_test.go and ARCHITECTURE.md",
+				t.Errorf("%s imports %s, but %s may import only %s: %s.\n\tTurn the arrow round (an interface where "+
+					"it is used, wired in internal/app), or change the plan in rules_test.go and ARCHITECTURE.md",
 					f.path, to, r.of, list(r.may), r.since)
 			}
 		}
@@ -81,7 +83,8 @@ func TestForeignModules(t *testing.T) {
 					continue
 				}
 				if !slices.ContainsFunc(o.by, func(pattern string) bool { return under(f.pkg, pattern) }) {
-					t.Errorf("%s imports %s, which only %s may: use our interface instead", f.path, imported, list(o.by))
+					t.Errorf("%s imports %s, which only %s may: use our interface instead", f.path, imported,
+						list(o.by))
 				}
 				break // the first, more particular entry counts
 			}
@@ -118,7 +121,8 @@ func TestPackageComments(t *testing.T) {
 	}
 	for pkg, ok := range commented {
 		if !ok {
-			t.Errorf(`%s has no package comment: begin one of its files with "// Package …" and say what it is for`, pkg)
+			t.Errorf(`%s has no package comment: begin one of its files with "// Package …" and say what it is for`,
+				pkg)
 		}
 	}
 }

@@ -35,7 +35,9 @@ func (c *collector) sql(t *testing.T) {
 		}
 		for _, m := range inSQL.FindAllStringSubmatch(string(text), -1) {
 			said := joined.ReplaceAllString(m[2], "")
-			c.tasks = append(c.tasks, sentence{byValue[m[1]], verb.ReplaceAllString(said[1:len(said)-1], "…"), "", folder})
+			c.tasks = append(c.tasks, sentence{
+				byValue[m[1]], verb.ReplaceAllString(said[1:len(said)-1], "…"), "", folder,
+			})
 			found++
 		}
 	}

@@ -36,15 +36,18 @@ type collector struct {
 
 // meant is what to do about the classes of which the engine has no hint, since nothing of the worker is to be mended.
 func meant() map[string]string {
-	const again = "the same id with the same payload is the same task, so send it under a new task_id or with hints.force"
+	const again = "the same id with the same payload is the same task, so send it under a new task_id or with " +
+		"hints.force"
 	return map[string]string{
 		"ContentMissing":     "The document is not there, or says nothing: upload it; " + again,
 		"CorruptionDetected": "The document is damaged or protected: mend and upload it; " + again,
-		"QuotaExceeded":      "It is larger than what is allowed: split it, or raise the limit that the sentence names; " + again,
-		"UnsupportedFormat":  "Convert the document to a format that is read, and upload it; " + again,
-		"ValidationError":    "The message asks for what can't be done: mend it and send it under a new task_id",
-		"WorkerLost":         "Each attempt lost its worker: look in its log and the kernel's for why (killed, out of memory), and replay the dead letter",
-		"WaitExceeded":       "A service was down for longer than WAIT_MAX_HOURS: mend it, and replay the dead letter",
+		"QuotaExceeded": "It is larger than what is allowed: split it, or raise the limit that the sentence " +
+			"names; " + again,
+		"UnsupportedFormat": "Convert the document to a format that is read, and upload it; " + again,
+		"ValidationError":   "The message asks for what can't be done: mend it and send it under a new task_id",
+		"WorkerLost": "Each attempt lost its worker: look in its log and the kernel's for why (killed, out " +
+			"of memory), and replay the dead letter",
+		"WaitExceeded": "A service was down for longer than WAIT_MAX_HOURS: mend it, and replay the dead letter",
 	}
 }
 
@@ -74,7 +77,7 @@ func TestErrorList(t *testing.T) {
 		c.constants = constants[filepath.ToSlash(filepath.Dir(path))]
 		ast.Inspect(trees[path], c.visit)
 	}
-	c.classes = constants["internal/job"]
+	c.classes = constants["internal/taskerr"]
 	c.sql(t)
 	for _, s := range slices.Concat(c.usage, c.settings) {
 		if s.remedy == "" {
@@ -148,7 +151,7 @@ func (c *collector) visit(n ast.Node) bool {
 func (c *collector) call(n *ast.CallExpr) {
 	name, args := called(n), n.Args
 	switch {
-	case (name == "taskerr.Errorf" || name == "Errorf" && strings.HasPrefix(c.where, "internal/job/")) && len(args) > 1:
+	case (name == "taskerr.Errorf" || name == "Errorf" && strings.HasPrefix(c.where, "internal/taskerr/")) && len(args) > 1:
 		c.tasks = append(c.tasks, sentence{class(args[0]), c.text(args[1]), "", c.where})
 	case name == "badUsage" && len(args) > 1:
 		c.usage = append(c.usage, sentence{"", c.text(args[1]), c.text(args[0]), c.where})
@@ -266,10 +269,13 @@ func (c *collector) text(e ast.Expr) string {
 
 func (c *collector) document() string {
 	var b strings.Builder
-	b.WriteString("# What can go wrong, and what to do\n\n<!-- made by: make docs (TestErrorList of test/architecture) -->\n\n" +
+	b.WriteString("# What can go wrong, and what to do\n\n<!-- made by: make docs (TestErrorList of " +
+		"test/architecture) -->\n\n" +
 		"Every error sentence of the program, as the code has it; … stands for what is filled in. Commands are in\n" +
-		"[commands.md](commands.md), checks of the live services in [doctor.md](doctor.md), alerts in [runbooks.md](runbooks.md).\n")
-	b.WriteString("\n## Tasks, by error class\n\nThe contract has the classes and their codes. Where a row says nothing of its own, the class's line counts.\n")
+		"[commands.md](commands.md), checks of the live services in [doctor.md](doctor.md), alerts in " +
+		"[runbooks.md](runbooks.md).\n")
+	b.WriteString("\n## Tasks, by error class\n\nThe contract has the classes and their codes. Where a row says " +
+		"nothing of its own, the class's line counts.\n")
 	by := map[string][]sentence{}
 	for _, s := range c.tasks {
 		if strings.Trim(s.text, "… :()") == "" {

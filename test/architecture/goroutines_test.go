@@ -36,7 +36,8 @@ func TestGoroutinesAreLookedFor(t *testing.T) {
 		_, excused := leakless()[pkg]
 		switch {
 		case starts != "" && !looks && !excused:
-			t.Errorf("%s starts a goroutine (%s) and no test of it ends with goleak: write\n\tfunc TestMain(m *testing.M) { goleak.VerifyTestMain(m) }", pkg, starts)
+			t.Errorf("%s starts a goroutine (%s) and no test of it ends with goleak: write\n\tfunc TestMain(m "+
+				"*testing.M) { goleak.VerifyTestMain(m) }", pkg, starts)
 		case excused && starts == "":
 			t.Errorf("%s is excused in leakless and starts no goroutine", pkg)
 		}
@@ -97,7 +98,9 @@ type function struct {
 }
 
 func newBubbles(files []parsed) *bubbles {
-	b := &bubbles{funcs: map[string][]function{}, opens: map[string]bool{"synctest.Test": true}, outside: map[string]bool{}}
+	b := &bubbles{
+		funcs: map[string][]function{}, opens: map[string]bool{"synctest.Test": true}, outside: map[string]bool{},
+	}
 	for _, f := range files {
 		if !f.test {
 			continue
@@ -111,7 +114,8 @@ func newBubbles(files []parsed) *bubbles {
 	for grown := true; grown; {
 		grown = false
 		for of, fns := range b.funcs {
-			if !b.opens[of] && !entry(of) && slices.ContainsFunc(fns, func(f function) bool { return b.callsOpener(f.decl) }) {
+			if !b.opens[of] && !entry(of) && slices.ContainsFunc(fns,
+				func(f function) bool { return b.callsOpener(f.decl) }) {
 				b.opens[of], grown = true, true
 			}
 		}
@@ -121,7 +125,8 @@ func newBubbles(files []parsed) *bubbles {
 
 // entry says whether the testing package calls a function.
 func entry(name string) bool {
-	return slices.ContainsFunc([]string{"Test", "Fuzz", "Benchmark", "Example"}, func(p string) bool { return strings.HasPrefix(name, p) })
+	return slices.ContainsFunc([]string{"Test", "Fuzz", "Benchmark", "Example"},
+		func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
 func (b *bubbles) callsOpener(fn *ast.FuncDecl) (found bool) {

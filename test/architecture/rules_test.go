@@ -10,8 +10,9 @@ type rule struct {
 
 // The words that all share. They import nothing of ours but each other.
 const (
-	taskWords = "internal/task"
-	jobWords  = "internal/job"
+	taskWords  = "internal/task"
+	jobWords   = "internal/job"
+	taskErrors = "internal/taskerr"
 )
 
 // waiting is how to wait and to try again. Everything but the words may import it.
@@ -23,50 +24,73 @@ func rules() []rule {
 	return []rule{
 		{taskWords, nil, "it is what everything else speaks of"},
 		{jobWords, []string{taskWords}, "it is what everything else speaks of"},
+		{taskErrors, []string{taskWords}, "anything that a task runs may fail"},
 
-		{"internal/child/...", []string{jobWords}, "it runs a program and knows nothing of documents"},
-		{"internal/docling/...", []string{"internal/docling", "internal/tracing", jobWords}, "it talks to docling-serve, for whoever wants a document or a page of text"},
+		{"internal/child/...", []string{}, "it runs a program and knows nothing of documents"},
+		{"internal/docling/...", []string{"internal/docling", "internal/tracing", taskErrors},
+			"it talks to docling-serve, for whoever wants a document or a page of text"},
 		{"internal/event", nil, "anything may log an event"},
 		{waiting, nil, "anything may wait"},
 		{"internal/tracing", nil, "any call to a service may be traced"},
-		{"internal/logging/...", []string{"internal/event", jobWords}, "anything may log"},
-		{"internal/config/...", []string{taskWords, jobWords}, "settings are read before anything is built"},
-		{"internal/tenants/...", []string{"internal/config"}, "it keeps the files of a machine's tenants, and runs none"},
+		{"internal/logging/...", []string{"internal/event"}, "anything may log"},
+		{"internal/config/...", []string{taskWords}, "settings are read before anything is built"},
+		{"internal/tenants/...", []string{"internal/config"},
+			"it keeps the files of a machine's tenants, and runs none"},
 		{"internal/tenantkey", nil, "it signs, and knows nothing of what the keys open"},
 		{"systemd/...", nil, "it is of use to any daemon"},
 		{"internal/httpd/...", nil, "it serves, and knows nothing of what"},
-		{"internal/azure/...", []string{jobWords}, "it is what queue/azure and blob/azure share"},
+		{"internal/azure/...", []string{taskErrors}, "it is what queue/azure and blob/azure share"},
 
-		{"queue/...", []string{"queue/...", "internal/tracing", "internal/azure", taskWords, jobWords}, "a back end never knows who uses it"},
-		{"internal/store/...", []string{"internal/store/...", "internal/tracing", taskWords, jobWords}, "a back end never knows who uses it"},
-		{"internal/blob/...", []string{"internal/blob/...", "internal/tracing", "internal/azure", taskWords, jobWords}, "a back end never knows who uses it"},
-		{"internal/ocr/...", []string{"internal/ocr/...", "internal/child", "internal/docling", taskWords, jobWords}, "an engine reads an image and knows nothing of documents"},
-		{"internal/ocr/vision", []string{"internal/ocr", "internal/llm", jobWords}, "it asks a model about an image, and knows nothing of documents"},
-		{"internal/extract/...", []string{"internal/extract/...", "internal/ocr", "internal/ocr/pages", "internal/child", "internal/docling", taskWords, jobWords}, "an extractor makes blocks of bytes and no more"},
-		{"internal/llm/...", []string{"internal/llm/...", "internal/tracing", taskWords, jobWords}, "a model's client never knows who asks"},
-		{"internal/chunk/...", []string{"internal/extract", "internal/llm", "internal/chunk/...", taskWords, jobWords}, "a chunker makes chunks of blocks and no more"},
+		{"queue/...", []string{"queue/...", "internal/tracing", "internal/azure", taskWords, taskErrors},
+			"a back end never knows who uses it"},
+		{"internal/store/...", []string{"internal/store/...", "internal/tracing", taskWords, jobWords, taskErrors},
+			"a back end never knows who uses it"},
+		{"internal/blob/...", []string{"internal/blob/...", "internal/tracing", "internal/azure", taskWords, taskErrors},
+			"a back end never knows who uses it"},
+		{"internal/ocr/...", []string{"internal/ocr/...", "internal/child", "internal/docling", taskWords, taskErrors},
+			"an engine reads an image and knows nothing of documents"},
+		{"internal/ocr/vision", []string{"internal/ocr", "internal/llm", taskErrors},
+			"it asks a model about an image, and knows nothing of documents"},
+		{"internal/extract/...", []string{"internal/extract/...", "internal/ocr", "internal/ocr/pages",
+			"internal/child", "internal/docling", taskWords, taskErrors},
+			"an extractor makes blocks of bytes and no more"},
+		{"internal/llm/...", []string{"internal/llm/...", "internal/tracing", taskWords, taskErrors},
+			"a model's client never knows who asks"},
+		{"internal/chunk/...", []string{"internal/extract", "internal/llm", "internal/chunk/...", taskWords},
+			"a chunker makes chunks of blocks and no more"},
 
-		{"internal/derived/...", []string{"internal/extract", "internal/ocr", jobWords}, "it writes what others have read"},
-		{"internal/source/...", []string{"internal/blob", jobWords}, "it fetches a blob, for whatever task"},
-		{"internal/enrich/...", []string{"internal/extract", "internal/chunk"}, "it tells of blocks and chunks what they are, and makes none"},
+		{"internal/derived/...", []string{"internal/extract", "internal/ocr"},
+			"it writes what others have read"},
+		{"internal/source/...", []string{"internal/blob", taskErrors}, "it fetches a blob, for whatever task"},
+		{"internal/enrich/...", []string{"internal/extract", "internal/chunk"},
+			"it tells of blocks and chunks what they are, and makes none"},
 		{"internal/evidence/...", nil, "it compares texts, and never knows whose"},
-		{"internal/privacy/...", []string{"internal/privacy/...", "internal/tracing", "internal/extract", jobWords}, "a detector looks at texts, and never knows whose"},
+		{"internal/privacy/...", []string{"internal/privacy/...", "internal/tracing", "internal/extract", taskErrors},
+			"a detector looks at texts, and never knows whose"},
 
-		{"internal/message/...", []string{"internal/store", "internal/blob", taskWords, jobWords}, "it makes the text of a message, and sends none"},
-		{"internal/upkeep/...", []string{"internal/store", taskWords, jobWords}, "it keeps the store small, whatever the store is"},
-		{"webhook/...", []string{"internal/store", "internal/tracing", "internal/event", taskWords, jobWords}, "it delivers what the outbox holds"},
+		{"internal/message/...", []string{"internal/store", "internal/blob", taskWords},
+			"it makes the text of a message, and sends none"},
+		{"internal/upkeep/...", []string{"internal/store", taskWords},
+			"it keeps the store small, whatever the store is"},
+		{"webhook/...", []string{"internal/store", "internal/tracing", "internal/event", taskWords},
+			"it delivers what the outbox holds"},
 		{
 			"handlers/...",
 			[]string{
-				"handlers", "internal/store", "internal/blob", "internal/source", "internal/extract", "internal/extract/pageimage",
-				"internal/extract/reading", "internal/derived", "internal/ocr", "internal/ocr/pages", "internal/chunk", "internal/llm",
-				"internal/enrich", "internal/evidence", "internal/privacy", taskWords, jobWords,
+				"handlers", "internal/store", "internal/blob", "internal/source", "internal/extract",
+				"internal/extract/pageimage",
+				"internal/extract/reading", "internal/derived", "internal/ocr", "internal/ocr/pages", "internal/chunk",
+				"internal/llm",
+				"internal/enrich", "internal/evidence", "internal/privacy", taskWords, jobWords, taskErrors,
 			},
 			"a handler knows interfaces, never a back end and never another handler",
 		},
 		{
 			"internal/engine/...",
-			[]string{"internal/engine/...", "handlers", "internal/tracing", "queue", "internal/store", "internal/blob", "internal/message", "internal/event", taskWords, jobWords},
+			[]string{
+				"internal/engine/...", "handlers", "internal/tracing", "queue", "internal/store", "internal/blob",
+				"internal/message", "internal/event", taskWords, jobWords, taskErrors,
+			},
 			"the engine knows interfaces, never a back end",
 		},
 		{
@@ -76,36 +100,41 @@ func rules() []rule {
 		},
 		{
 			"internal/doctor/...",
-			[]string{"queue", "internal/store", "internal/blob", "internal/llm", "internal/azure", jobWords},
+			[]string{"queue", "internal/store", "internal/blob", "internal/llm", "internal/azure", taskErrors},
 			"it tries interfaces, and knows a back end only by what the storage account calls its rights",
 		},
 		{
 			"internal/devstack/...",
 			[]string{
-				"internal/app", "internal/config", "internal/logging", "internal/stack", "internal/store", "internal/store/schema", "internal/engine",
-				"internal/blob", "queue", "webhook", taskWords, jobWords,
+				"internal/app", "internal/config", "internal/logging", "internal/stack", "internal/store",
+				"internal/store/schema", "internal/engine",
+				"internal/blob", "queue", "webhook", taskWords,
 			},
 			"it is the worker on a local stack, shown to somebody",
 		},
 		{
 			"internal/metrics/...",
-			[]string{"internal/engine", "internal/llm", "internal/store", "queue", "webhook", taskWords, jobWords},
+			[]string{"internal/engine", "internal/llm", "internal/store", "queue", "webhook", taskWords, jobWords, taskErrors},
 			"it counts what others tell it of, and reads their state",
 		},
-		{"internal/app/...", []string{"internal/...", "handlers/...", "queue/...", "webhook", "systemd"}, "it wires everything, and nothing but a command starts it"},
+		{"internal/app/...", []string{"internal/...", "handlers/...", "queue/...", "webhook", "systemd"},
+			"it wires everything, and nothing but a command starts it"},
 		{
 			"cmd/...",
 			[]string{
-				"cmd/...", "internal/app/...", "internal/devstack", "internal/config", "internal/logging", "internal/stack", "internal/store", "internal/store/schema",
-				"internal/doctor", "internal/event", "internal/httpd", "internal/tenants", "internal/tenantkey", "internal/replay", "internal/blob", "internal/extract",
-				"queue", "webhook", "systemd", taskWords, jobWords,
+				"cmd/...", "internal/app/...", "internal/devstack", "internal/config", "internal/logging",
+				"internal/stack", "internal/store", "internal/store/schema",
+				"internal/doctor", "internal/event", "internal/httpd", "internal/tenants", "internal/tenantkey",
+				"internal/replay", "internal/blob", "internal/extract",
+				"queue", "webhook", "systemd", taskWords, jobWords, taskErrors,
 			},
 			"commands get back ends from internal/app",
 		},
 
 		// Support of tests and of the local stack.
-		{"internal/stack/...", []string{"internal/stack/...", "internal/store/schema", "internal/tenantkey"}, "it starts programs"},
-		{"internal/llm/llmtest", []string{"internal/llm/...", jobWords}, "it is for tests"},
+		{"internal/stack/...", []string{"internal/stack/...", "internal/store/schema", "internal/tenantkey"},
+			"it starts programs"},
+		{"internal/llm/llmtest", []string{"internal/llm/..."}, "it is for tests"},
 		{"dev/...", nil, "it makes what is checked in under dev"},
 		{"packaging/...", []string{"internal/config"}, "it looks at the program from outside, as a package does"},
 		{"test/...", []string{"..."}, "its suites need more than one package"},
@@ -125,9 +154,14 @@ type owner struct {
 
 func owners() []owner {
 	return []owner{
-		{"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue", []string{"queue/azure/...", "internal/azure", "test/..."}},
-		{"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob", []string{"internal/blob/azure/...", "internal/azure", "test/..."}},
-		{"github.com/Azure/azure-sdk-for-go", []string{"internal/azure/...", "queue/azure/...", "internal/blob/azure/...", "internal/app/...", "test/..."}},
+		{"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue",
+			[]string{"queue/azure/...", "internal/azure", "test/..."}},
+		{"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob",
+			[]string{"internal/blob/azure/...", "internal/azure", "test/..."}},
+		{"github.com/Azure/azure-sdk-for-go",
+			[]string{
+				"internal/azure/...", "queue/azure/...", "internal/blob/azure/...", "internal/app/...", "test/...",
+			}},
 		// Exit codes tell a refused login from a server that is down; migrate talks to Postgres directly.
 		{"github.com/jackc/pgx/v5/pgconn", []string{"internal/store/...", "internal/stack/...", "cmd/...", "test/..."}},
 		{"github.com/jackc/pgx", []string{"internal/store/...", "internal/stack/...", "test/..."}},

@@ -40,7 +40,8 @@ func (f file) support() bool { return support(f.pkg) }
 
 func support(pkg string) bool {
 	base := path.Base(pkg)
-	return strings.HasSuffix(base, "test") || strings.HasSuffix(base, "stub") || pkg == "test" || strings.HasPrefix(pkg, "test/")
+	return strings.HasSuffix(base, "test") || strings.HasSuffix(base, "stub") || pkg == "test" ||
+		strings.HasPrefix(pkg, "test/")
 }
 
 // under says whether a package matches a pattern of the rules.
@@ -62,7 +63,8 @@ func sources(t *testing.T) []file {
 		}
 		name := d.Name()
 		if d.IsDir() {
-			if p != root && (strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") || name == "testdata" || name == "node_modules") {
+			if p != root && (strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") || name == "testdata" ||
+				name == "node_modules") {
 				return filepath.SkipDir
 			}
 			if _, err := os.Stat(filepath.Join(p, "go.mod")); err == nil && p != root {

@@ -59,7 +59,9 @@ func bareLoop(ctx context.Context, q *azqueue.QueueClient, n int) (took time.Dur
 		}
 		visibility := int32(60)
 		receives++
-		batch, err := q.DequeueMessages(ctx, &azqueue.DequeueMessagesOptions{NumberOfMessages: &free, VisibilityTimeout: &visibility})
+		batch, err := q.DequeueMessages(ctx, &azqueue.DequeueMessagesOptions{
+			NumberOfMessages: &free, VisibilityTimeout: &visibility,
+		})
 		if err != nil {
 			return 0, 0, fmt.Errorf("bare loop: %w", err)
 		}

@@ -49,9 +49,11 @@ func besideRiver(ctx context.Context, out io.Writer, stub string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\nA no-op task, concurrency %d, beside River (rounds of %d, in turns; medians of %d rounds after one to warm up).\n",
+	fmt.Fprintf(out, "\nA no-op task, concurrency %d, beside River (rounds of %d, in turns; medians of %d rounds "+
+		"after one to warm up).\n",
 		besideTasks, besideRound, rounds)
-	fmt.Fprint(out, "River finds its jobs in its table; the worker takes its tasks off the queue stub, and records them.\n"+
+	fmt.Fprint(out, "River finds its jobs in its table; the worker takes its tasks off the queue stub, and records "+
+		"them.\n"+
 		"The worker's begins and completions that meet share a transaction; each is answered when it is committed.\n"+
 		"Statements are pg_stat_statements', commits pg_stat_database's, in a round of their own.\n")
 	for _, settings := range [][]string{
@@ -204,14 +206,16 @@ func (c *contender) round(ctx context.Context, s *server, counts bool) error {
 func printBeside(out io.Writer, contenders []*contender) {
 	single := contenders[len(contenders)-2]
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "\tcompletes\ttasks/s\tCPU ms/task\tPostgres CPU ms/task\tstatements/task\tin functions\tcommits/task\tratio\t")
+	fmt.Fprintln(t, "\tcompletes\ttasks/s\tCPU ms/task\tPostgres CPU ms/task\tstatements/task\tin "+
+		"functions\tcommits/task\tratio\t")
 	for _, c := range contenders {
 		ratio := make([]float64, len(c.rate))
 		for i := range ratio {
 			ratio[i] = c.rate[i] / single.rate[i]
 		}
 		per := func(n float64) float64 { return n / besideRound }
-		fmt.Fprintf(t, "%s\t%s\t%.0f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t\n", c.name, c.completes, median(c.rate), 1e3*median(c.cpu), 1e3*median(c.sql),
+		fmt.Fprintf(t, "%s\t%s\t%.0f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t\n", c.name, c.completes, median(c.rate),
+			1e3*median(c.cpu), 1e3*median(c.sql),
 			per(c.counts.sent), per(c.counts.inner), per(c.counts.commits), median(ratio))
 	}
 	_ = t.Flush()

@@ -28,7 +28,8 @@ func measureBombs(ctx context.Context, out io.Writer) error {
 	}
 	defer os.RemoveAll(folder)
 	router := extract.NewRouter(native.Extractors(pdf.New(), nil))
-	fmt.Fprintf(out, "\nFiles that would cost much to read: how long until they are refused; the limit is %v.\n", bombTime)
+	fmt.Fprintf(out, "\nFiles that would cost much to read: how long until they are refused; the limit is %v.\n",
+		bombTime)
 	missed := 0
 	for _, bomb := range nativetest.Bombs() {
 		path := filepath.Join(folder, "bomb"+filepath.Ext(bomb.Name))
@@ -50,7 +51,8 @@ func measureBombs(ctx context.Context, out io.Writer) error {
 			missed++
 			verdict = "MISSED "
 		}
-		fmt.Fprintf(out, "  %s%s (%d KB): %v of CPU, %v\n      %v\n", verdict, bomb.Name, info.Size()>>10, ms(cpu), ms(wall), err)
+		fmt.Fprintf(out, "  %s%s (%d KB): %v of CPU, %v\n      %v\n", verdict, bomb.Name, info.Size()>>10, ms(cpu),
+			ms(wall), err)
 	}
 	if missed > 0 {
 		return fmt.Errorf("%d bombs are not refused in time", missed)

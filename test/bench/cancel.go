@@ -34,7 +34,8 @@ func measureCancel(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	fmt.Fprintf(out, "From a cancel at a random moment to the end of extraction and chunking, %d times for each document; the aim is 100 ms:\n", cancelTries)
+	fmt.Fprintf(out, "From a cancel at a random moment to the end of extraction and chunking, %d times for each "+
+		"document; the aim is 100 ms:\n", cancelTries)
 	fmt.Fprintf(out, "  %-44s %8s %9s %9s %9s %9s\n", "", "MB", "1st chunk", "p50", "most", "of CPU")
 	router := extract.NewRouter(native.Extractors(pdf.New(), nil))
 	counter := token.New()
@@ -67,13 +68,15 @@ func measureCancel(ctx context.Context, out io.Writer) error {
 		}
 		slices.Sort(waits)
 		all = append(all, waits...)
-		fmt.Fprintf(out, "  %-44s %8d %9v %9v %9v %9v\n", giant.Name, info.Size()>>20, ms(first), ms(waits[len(waits)/2]), ms(waits[len(waits)-1]), ms(most))
+		fmt.Fprintf(out, "  %-44s %8d %9v %9v %9v %9v\n", giant.Name, info.Size()>>20, ms(first),
+			ms(waits[len(waits)/2]), ms(waits[len(waits)-1]), ms(most))
 		if err := os.Remove(path); err != nil {
 			return err
 		}
 	}
 	slices.Sort(all)
-	fmt.Fprintf(out, "  all of them (%d): p50 %v, p99 %v, most %v\n", len(all), ms(all[len(all)/2]), ms(all[len(all)*99/100]), ms(all[len(all)-1]))
+	fmt.Fprintf(out, "  all of them (%d): p50 %v, p99 %v, most %v\n", len(all), ms(all[len(all)/2]),
+		ms(all[len(all)*99/100]), ms(all[len(all)-1]))
 	return nil
 }
 
@@ -89,7 +92,9 @@ func writeFile(path string, write func(io.Writer) error) error {
 
 // readStart reads a document for cancelUntil at most, and returns how long it took to its first chunk, and to the
 // end of that.
-func readStart(ctx context.Context, router *extract.Router, counter *token.Counter, path string) (whole, first time.Duration, err error) {
+func readStart(
+	ctx context.Context, router *extract.Router, counter *token.Counter, path string,
+) (whole, first time.Duration, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, cancelUntil, errCanceled)
 	defer cancel()
 	began := time.Now()
@@ -127,7 +132,9 @@ func read(ctx context.Context, router *extract.Router, counter *token.Counter, p
 var errCanceled = errors.New("canceled")
 
 // cancelOnce cancels the reading after a while, and returns how long it went on.
-func cancelOnce(ctx context.Context, router *extract.Router, counter *token.Counter, path string, after time.Duration) (wait, cpu time.Duration, err error) {
+func cancelOnce(
+	ctx context.Context, router *extract.Router, counter *token.Counter, path string, after time.Duration,
+) (wait, cpu time.Duration, err error) {
 	runtime.GC() // the garbage of the time before is not what this one waits for
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -90,12 +90,14 @@ type table struct{ w *tabwriter.Writer }
 
 func newTable(out io.Writer) table {
 	t := table{tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)}
-	fmt.Fprintln(t.w, "queue\tstore\ttasks\tbare/s\tworker/s\tratio\tCPU ms/task\tstore round trips/task\theartbeats\treceives/task high+normal+low (bare)\t")
+	fmt.Fprintln(t.w, "queue\tstore\ttasks\tbare/s\tworker/s\tratio\tCPU ms/task\tstore round "+
+		"trips/task\theartbeats\treceives/task high+normal+low (bare)\t")
 	return t
 }
 
 func (t table) row(queue, store string, tasks int, r result) {
-	fmt.Fprintf(t.w, "%s\t%s\t%d\t%.0f\t%.0f\t%.2f\t%.2f\t%.2f (at most 2)\t%d\t%.2f+%.2f+%.2f (%.2f)\t\n", queue, store, tasks, r.bare, r.worker, r.ratio,
+	fmt.Fprintf(t.w, "%s\t%s\t%d\t%.0f\t%.0f\t%.2f\t%.2f\t%.2f (at most 2)\t%d\t%.2f+%.2f+%.2f (%.2f)\t\n", queue,
+		store, tasks, r.bare, r.worker, r.ratio,
 		float64(r.cpu)/float64(time.Millisecond), r.roundTrips, r.heartbeats,
 		r.receives.high, r.receives.normal, r.receives.low, r.bareReceives)
 }

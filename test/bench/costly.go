@@ -47,7 +47,8 @@ func measureCostly(ctx context.Context, out io.Writer, folder string) error {
 	files := append(nativetest.CostlyPages(), nativetest.CostlyOffice()...)
 	files = append(files, nativetest.CostlyPictures(8000, 4999)...)
 	files = append(files, nativetest.PagesTIFF(8000, 1200, 60))
-	fmt.Fprintf(out, "\nSmall files that cost much: the proportional memory (PSS) of the process that reads them and of its programs, at its peak.\n")
+	fmt.Fprintf(out, "\nSmall files that cost much: the proportional memory (PSS) of the process that reads them "+
+		"and of its programs, at its peak.\n")
 	var all []costly
 	for i, f := range files {
 		c := costly{name: f.Name, path: filepath.Join(folder, strconv.Itoa(i)+filepath.Ext(f.Name))}
@@ -61,7 +62,8 @@ func measureCostly(ctx context.Context, out io.Writer, folder string) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "  %4d MB  %8v  %8v of CPU  %s (%d KB)\n          %s\n", c.peak>>20, ms(c.wall), ms(c.cpu), c.name, info.Size()>>10, c.said)
+		fmt.Fprintf(out, "  %4d MB  %8v  %8v of CPU  %s (%d KB)\n          %s\n", c.peak>>20, ms(c.wall), ms(c.cpu),
+			c.name, info.Size()>>10, c.said)
 		all = append(all, c)
 	}
 	slices.SortFunc(all, func(a, b costly) int { return cmp.Compare(b.peak, a.peak) })
@@ -73,12 +75,14 @@ func measureCostly(ctx context.Context, out io.Writer, folder string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\nThe worst %d at once: %d MB, %v, %v of CPU; the limit is %d MB.\n", atOnce, t.peak>>20, ms(t.wall), ms(t.cpu), treeLimit>>20)
+	fmt.Fprintf(out, "\nThe worst %d at once: %d MB, %v, %v of CPU; the limit is %d MB.\n", atOnce, t.peak>>20,
+		ms(t.wall), ms(t.cpu), treeLimit>>20)
 	together := t.peak
 	if t, err = readApart(ctx, slices.Repeat(worst[:1], atOnce)...); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "The worst one %d times at once: %d MB, %v, %v of CPU.\n", atOnce, t.peak>>20, ms(t.wall), ms(t.cpu))
+	fmt.Fprintf(out, "The worst one %d times at once: %d MB, %v, %v of CPU.\n", atOnce, t.peak>>20, ms(t.wall),
+		ms(t.cpu))
 	if most := max(together, t.peak); most > treeLimit {
 		return fmt.Errorf("a worker takes %d MB", most>>20)
 	}

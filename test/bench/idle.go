@@ -28,7 +28,8 @@ func measureIdle(ctx context.Context, out io.Writer, connection string, jobs sto
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\nFrom enqueue to start on an idle queue (POLL_MIN_MS=100, POLL_MAX_MS=10000), by how long it was idle before:\n")
+	fmt.Fprintf(out, "\nFrom enqueue to start on an idle queue (POLL_MIN_MS=100, POLL_MAX_MS=10000), by how long it "+
+		"was idle before:\n")
 	var waits []time.Duration
 	for i := range idleSamples {
 		idle := time.Duration(i) * 500 * time.Millisecond
@@ -38,18 +39,23 @@ func measureIdle(ctx context.Context, out io.Writer, connection string, jobs sto
 			return ctx.Err()
 		}
 		sent := time.Now()
-		if err := fill(ctx, q, 1, func(int) string { return message(fmt.Sprint("idle.", sent.UnixNano()), 0, i) }); err != nil {
+		if err := fill(ctx, q, 1, func(int) string {
+			return message(fmt.Sprint("idle.", sent.UnixNano()), 0,
+				i)
+		}); err != nil {
 			return err
 		}
 		select {
 		case at := <-r.counter.started:
 			waits = append(waits, at.Sub(sent))
-			fmt.Fprintf(out, "  idle %4.1f s: %6.0f ms\n", idle.Seconds(), float64(at.Sub(sent))/float64(time.Millisecond))
+			fmt.Fprintf(out, "  idle %4.1f s: %6.0f ms\n", idle.Seconds(),
+				float64(at.Sub(sent))/float64(time.Millisecond))
 		case <-time.After(time.Minute):
 			return fmt.Errorf("an idle worker did not start a task within a minute")
 		}
 	}
 	slices.Sort(waits)
-	fmt.Fprintf(out, "  median %.0f ms, most %.0f ms\n", float64(waits[len(waits)/2])/1e6, float64(waits[len(waits)-1])/1e6)
+	fmt.Fprintf(out, "  median %.0f ms, most %.0f ms\n", float64(waits[len(waits)/2])/1e6,
+		float64(waits[len(waits)-1])/1e6)
 	return r.close()
 }

@@ -64,7 +64,9 @@ func measureIndex(ctx context.Context, out io.Writer, o indexOptions) (err error
 		return err
 	}
 	defer stopping(&err, pg.Stop)
-	b := &indexBench{indexOptions: o, out: out, sample: newSample(o.seed, schema.DefaultDimensions), pg: pg, url: pg.URL("index")}
+	b := &indexBench{
+		indexOptions: o, out: out, sample: newSample(o.seed, schema.DefaultDimensions), pg: pg, url: pg.URL("index"),
+	}
 	if err := b.prepare(ctx); err != nil {
 		return err
 	}
@@ -111,7 +113,9 @@ func (b *indexBench) prepare(ctx context.Context) error {
 
 // write lets the bare COPY and the store take turns over the same rows: what else the machine does meets both.
 func (b *indexBench) write(ctx context.Context) error {
-	s, err := postgres.Open(ctx, b.url, postgres.Options{ClientID: client, MaxConns: 4, Dimensions: schema.DefaultDimensions})
+	s, err := postgres.Open(ctx, b.url, postgres.Options{
+		ClientID: client, MaxConns: 4, Dimensions: schema.DefaultDimensions,
+	})
 	if err != nil {
 		return err
 	}
@@ -142,7 +146,8 @@ func (b *indexBench) write(ctx context.Context) error {
 		"  bare binary COPY into an equal table    %s\n"+
 		"  the store through pgx, batches of %d    %s\n"+
 		"  ratio %.2f (at least %.1f); of CPU time %.2f\n",
-		turns, bare.of(n), ingestBatch, ours.of(n), bare.took.Seconds()/ours.took.Seconds(), leastRatio, bare.cpu.Seconds()/ours.cpu.Seconds())
+		turns, bare.of(n), ingestBatch, ours.of(n), bare.took.Seconds()/ours.took.Seconds(), leastRatio,
+		bare.cpu.Seconds()/ours.cpu.Seconds())
 	return nil
 }
 
@@ -150,7 +155,8 @@ func (b *indexBench) write(ctx context.Context) error {
 type effort struct{ took, cpu time.Duration }
 
 func (e effort) of(chunks int) string {
-	return fmt.Sprintf("%6.0f chunks/s (%.0f s; %.2f ms of CPU time each)", float64(chunks)/e.took.Seconds(), e.took.Seconds(),
+	return fmt.Sprintf("%6.0f chunks/s (%.0f s; %.2f ms of CPU time each)", float64(chunks)/e.took.Seconds(),
+		e.took.Seconds(),
 		float64(e.cpu)/float64(time.Millisecond)/float64(chunks))
 }
 
@@ -220,14 +226,17 @@ func ingestAll(ctx context.Context, s store.Store, documents []bulkDocument) err
 func ingest(ctx context.Context, s store.Store, d bulkDocument) error {
 	id := uuid.NewString()
 	begun, err := s.Begin(ctx, store.Begin{
-		JobID: id, Type: "ingest", Payload: json.RawMessage(`{}`), Hints: json.RawMessage(`{}`), Fingerprint: id, MaxAttempts: 1,
-		Worker: "bench", Lease: time.Hour, Source: store.Source{Queue: "q", MessageID: id},
+		JobID: id, Type: "ingest", Payload: json.RawMessage(`{}`), Hints: json.RawMessage(`{}`), Fingerprint: id,
+		MaxAttempts: 1,
+		Worker:      "bench", Lease: time.Hour, Source: store.Source{Queue: "q", MessageID: id},
 	})
 	if err != nil {
 		return err
 	}
 	h := store.Holder{JobID: id, Fence: begun.Fence}
-	staged, err := s.StageDocument(ctx, store.Staging{Holder: h, DocumentSet: d.set, Filename: d.filename, Blob: d.filename})
+	staged, err := s.StageDocument(ctx, store.Staging{
+		Holder: h, DocumentSet: d.set, Filename: d.filename, Blob: d.filename,
+	})
 	if err != nil {
 		return err
 	}

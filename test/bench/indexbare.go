@@ -35,13 +35,15 @@ func (b *indexBench) copyBare(ctx context.Context, documents []bulkDocument) err
 		for _, c := range d.chunks {
 			boxes := c.Boxes
 			rows = append(rows, []any{
-				client, id, 1, c.Position, c.Content, c.HeadingPath, c.Pages, c.Kind, c.Tokens, c.Key, boxes, embedModel,
+				client, id, 1, c.Position, c.Content, c.HeadingPath, c.Pages, c.Kind, c.Tokens, c.Key, boxes,
+				embedModel,
 				pgvector.NewHalfVector(c.Embedding),
 			})
 		}
 	}
 	_, err := b.super.CopyFrom(ctx, pgx.Identifier{"bare"}, []string{
-		"client_id", "document_id", "version", "position", "content", "heading_path", "pages", "kind", "tokens", "chunk_key", "boxes",
+		"client_id", "document_id", "version", "position", "content", "heading_path", "pages", "kind", "tokens",
+		"chunk_key", "boxes",
 		"model", "embedding",
 	}, pgx.CopyFromRows(rows))
 	return err
@@ -71,7 +73,9 @@ func (b *indexBench) writeThroughPostgREST(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	s, err := supabase.Open("http://"+listener.Addr().String(), key, supabase.Options{ClientID: second, Dimensions: schema.DefaultDimensions})
+	s, err := supabase.Open("http://"+listener.Addr().String(), key, supabase.Options{
+		ClientID: second, Dimensions: schema.DefaultDimensions,
+	})
 	if err != nil {
 		return err
 	}
@@ -87,6 +91,7 @@ func (b *indexBench) writeThroughPostgREST(ctx context.Context) (err error) {
 	}
 	n := len(documents) * perDocument
 	fmt.Fprintf(b.out, "  the store through PostgREST             %s\n"+
-		"    (%d more chunks, of another tenant, into the same table; PostgREST's own CPU time is not counted)\n\n", written.of(n), n)
+		"    (%d more chunks, of another tenant, into the same table; PostgREST's own CPU time is not counted)\n\n",
+		written.of(n), n)
 	return nil
 }

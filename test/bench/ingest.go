@@ -113,9 +113,11 @@ func measureIngest(ctx context.Context, out io.Writer) (err error) {
 	for _, b := range p.batches {
 		inputs += len(b)
 	}
-	fmt.Fprintf(out, "\n%d documents (%d chunks in %d requests of %v), %d tasks and %d requests at a time; the aim is %.1f times the longer part:\n",
+	fmt.Fprintf(out, "\n%d documents (%d chunks in %d requests of %v), %d tasks and %d requests at a time; the aim "+
+		"is %.1f times the longer part:\n",
 		len(p.files), inputs, len(p.batches), ingestLatency, ingestTasks, ingestModel, ingestLimit)
-	fmt.Fprintln(out, "  round   extraction   requests   from queue to index   ratio   CPU: extraction   from queue to index   and of Postgres")
+	fmt.Fprintln(out, "  round   extraction   requests   from queue to index   ratio   CPU: extraction   from queue "+
+		"to index   and of Postgres")
 	var ratios []float64
 	for round := range ingestRounds {
 		ratio, err := p.round(ctx, out, round)
@@ -160,7 +162,9 @@ func (p *pipeline) load(ctx context.Context) error {
 			return err
 		}
 		var texts []string
-		c := chunk.New(chunk.Config{Counter: p.counter, Model: "stand-in", Dimensions: ingestWidth}, func(c chunk.Chunk) error {
+		c := chunk.New(chunk.Config{
+			Counter: p.counter, Model: "stand-in", Dimensions: ingestWidth,
+		}, func(c chunk.Chunk) error {
 			texts = append(texts, c.Embedded)
 			return nil
 		})
@@ -222,7 +226,8 @@ func (p *pipeline) round(ctx context.Context, out io.Writer, round int) (ratio f
 	}
 	cpu = cpuTime() + childrenTime() - cpu
 	ratio = whole.Seconds() / max(extraction, requests).Seconds()
-	fmt.Fprintf(out, "  %5d %12v %10v %21v %7.2f %16v %20v %10v\n", round+1, ms(extraction), ms(requests), ms(whole), ratio, ms(extractionCPU), ms(cpu), ms(server))
+	fmt.Fprintf(out, "  %5d %12v %10v %21v %7.2f %16v %20v %10v\n", round+1, ms(extraction), ms(requests), ms(whole),
+		ratio, ms(extractionCPU), ms(cpu), ms(server))
 	return ratio, nil
 }
 
@@ -236,7 +241,9 @@ func (p *pipeline) index(ctx context.Context, round int) (took, server time.Dura
 	if _, err := schema.Migrate(ctx, p.pg.URL(database), schema.Options{Dimensions: ingestWidth}); err != nil {
 		return 0, 0, fmt.Errorf("migrate: %w", err)
 	}
-	db, err := postgres.Open(ctx, p.pg.URL(database), postgres.Options{ClientID: client, Dimensions: ingestWidth, MaxConns: postgres.PoolFor(ingestTasks)})
+	db, err := postgres.Open(ctx, p.pg.URL(database), postgres.Options{
+		ClientID: client, Dimensions: ingestWidth, MaxConns: postgres.PoolFor(ingestTasks),
+	})
 	if err != nil {
 		return 0, 0, err
 	}

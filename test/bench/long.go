@@ -57,8 +57,10 @@ func measureMemory(ctx context.Context, out io.Writer) (err error) {
 		return err
 	}
 	defer stopStub()
-	fmt.Fprintf(out, "\nA PDF of %d pages, from the queue to the index; a worker of its own with one task:\n", longPages)
-	fmt.Fprintln(out, "  pages of   file MB   seconds   peak MB   limit   of poppler's programs   first chunks staged at page")
+	fmt.Fprintf(out, "\nA PDF of %d pages, from the queue to the index; a worker of its own with one task:\n",
+		longPages)
+	fmt.Fprintln(out, "  pages of   file MB   seconds   peak MB   limit   of poppler's programs   first chunks "+
+		"staged at page")
 	var missed []string
 	for i, tables := range []bool{false, true} {
 		name := map[bool]string{false: "text", true: "tables"}[tables]
@@ -66,7 +68,8 @@ func measureMemory(ctx context.Context, out io.Writer) (err error) {
 		if err != nil {
 			return fmt.Errorf("pages of %s: %w", name, err)
 		}
-		fmt.Fprintf(out, "  %-8s %9.1f %9.1f %9d %7d %23d %18d of %d\n", name, float64(size)/(1<<20), r.Took.Seconds(), r.Peak>>20, longMemory>>20, r.Children>>20, r.FirstPage, r.LastPage)
+		fmt.Fprintf(out, "  %-8s %9.1f %9.1f %9d %7d %23d %18d of %d\n", name, float64(size)/(1<<20), r.Took.Seconds(),
+			r.Peak>>20, longMemory>>20, r.Children>>20, r.FirstPage, r.LastPage)
 		if r.Peak > longMemory || r.FirstPage >= r.LastPage {
 			missed = append(missed, name)
 		}
@@ -77,7 +80,9 @@ func measureMemory(ctx context.Context, out io.Writer) (err error) {
 	return nil
 }
 
-func ingestLong(ctx context.Context, pg *stack.Postgres, stub, database, name string, tables bool) (r longResult, size int64, err error) {
+func ingestLong(
+	ctx context.Context, pg *stack.Postgres, stub, database, name string, tables bool,
+) (r longResult, size int64, err error) {
 	folder, err := os.MkdirTemp("", "bench-long-")
 	if err != nil {
 		return r, 0, err
@@ -136,7 +141,9 @@ func serveLong(out io.Writer, in io.Reader) int {
 }
 
 func (t longTask) run(ctx context.Context) (r longResult, err error) {
-	db, err := postgres.Open(ctx, t.Database, postgres.Options{ClientID: client, Dimensions: ingestWidth, MaxConns: postgres.PoolFor(1)})
+	db, err := postgres.Open(ctx, t.Database, postgres.Options{
+		ClientID: client, Dimensions: ingestWidth, MaxConns: postgres.PoolFor(1),
+	})
 	if err != nil {
 		return r, err
 	}
@@ -148,15 +155,17 @@ func (t longTask) run(ctx context.Context) (r longResult, err error) {
 	router, _ := app.Extractors(ctx, ingestPage, nil) // all its pages have text
 	var page, first atomic.Int64
 	worker.handler = ingesting.New(ingesting.Deps{
-		Bucket: dir.New(filepath.Join(t.Folder, "blobs")), Extractor: pageWatch{router, &page}, Documents: firstStaged{db, &page, &first},
-		Embedder: newModel(), Counter: token.New(), Limits: extract.DefaultLimits, TempDir: t.Folder,
+		Bucket: dir.New(filepath.Join(t.Folder, "blobs")), Extractor: pageWatch{router, &page},
+		Documents: firstStaged{db, &page, &first},
+		Embedder:  newModel(), Counter: token.New(), Limits: extract.DefaultLimits, TempDir: t.Folder,
 	})
 	q, err := bareQueue(t.Queues, task.QueueNames(client).Normal)
 	if err != nil {
 		return r, err
 	}
 	if err := fill(ctx, q, 1, func(int) string {
-		return fmt.Sprintf(`{"task_id":"long.%s","task_type":"ingest","payload":{"filename":%q,"document_set":"long"}}`, filepath.Base(t.Folder), t.File)
+		return fmt.Sprintf(`{"task_id":"long.%s","task_type":"ingest","payload":{"filename":%q,"document_set":"long"}}`,
+			filepath.Base(t.Folder), t.File)
 	}); err != nil {
 		return r, err
 	}
@@ -178,7 +187,9 @@ type pageWatch struct {
 	page *atomic.Int64
 }
 
-func (w pageWatch) Extract(ctx context.Context, src extract.Source, l extract.Limits, emit extract.Emit) (extract.Info, error) {
+func (w pageWatch) Extract(
+	ctx context.Context, src extract.Source, l extract.Limits, emit extract.Emit,
+) (extract.Info, error) {
 	return w.Extractor.Extract(ctx, src, l, func(b extract.Block) error {
 		w.page.Store(int64(b.Page))
 		return emit(b)

@@ -58,7 +58,8 @@ type part struct {
 func parts(index *indexOptions) []part {
 	return []part{
 		{"reindex", "documents that come again", measureReindex},
-		{"index", "chunks written and found", func(ctx context.Context, out io.Writer) error { return measureIndex(ctx, out, *index) }},
+		{"index", "chunks written and found",
+			func(ctx context.Context, out io.Writer) error { return measureIndex(ctx, out, *index) }},
 		{"ingest", "the corpus, beside its extraction and its model calls alone", measureIngest},
 		{"memory", "of a worker that ingests 2,000 pages", measureMemory},
 		{"bombs", "how soon they are refused, and what costly files take", measureBombs},
@@ -138,7 +139,8 @@ func besideBare(ctx context.Context, out io.Writer, stub, only string) (err erro
 }
 
 func compareAll(ctx context.Context, out io.Writer, stub, azurite string, jobs store.Jobs) error {
-	fmt.Fprintf(out, "A no-op task, concurrency %d, beside a bare SDK loop of receive and delete; the median of %d rounds.\n\n", concurrency, rounds)
+	fmt.Fprintf(out, "A no-op task, concurrency %d, beside a bare SDK loop of receive and delete; the median of %d "+
+		"rounds.\n\n", concurrency, rounds)
 	table := newTable(out)
 	for _, c := range []struct {
 		queue, connection, store string

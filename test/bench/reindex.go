@@ -37,13 +37,16 @@ func measureReindex(ctx context.Context, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	rig, err := reindex.NewRig(ctx, reindex.Options{URL: pg.URL("reindex"), Dir: dir, Dimensions: reindexDimensions, Latency: reindexLatency})
+	rig, err := reindex.NewRig(ctx, reindex.Options{
+		URL: pg.URL("reindex"), Dir: dir, Dimensions: reindexDimensions, Latency: reindexLatency,
+	})
 	if err != nil {
 		return err
 	}
 	defer stopping(&err, func() error { return rig.Close(context.WithoutCancel(ctx)) })
 
-	fmt.Fprintf(out, "\nA document of 100 pages ingested again, by what changed; a model call takes %v. Limits are shares of the chunks.\n", reindexLatency)
+	fmt.Fprintf(out, "\nA document of 100 pages ingested again, by what changed; a model call takes %v. Limits are "+
+		"shares of the chunks.\n", reindexLatency)
 	missed := 0
 	for i, f := range reindex.Formats {
 		fmt.Fprintln(out)
@@ -56,7 +59,8 @@ func measureReindex(ctx context.Context, out io.Writer) (err error) {
 				missed++
 				verdict = "missed"
 			}
-			fmt.Fprintf(table, "%s\t%d\t%d\t%.1f %%\t%.0f %%\t%d\t%d\t%d\t%d\t%s\n", r.Name, r.Chunks, r.ModelInputs, 100*r.Share(), 100*r.Limit,
+			fmt.Fprintf(table, "%s\t%d\t%d\t%.1f %%\t%.0f %%\t%d\t%d\t%d\t%d\t%s\n", r.Name, r.Chunks, r.ModelInputs,
+				100*r.Share(), 100*r.Limit,
 				r.ModelCalls, r.ChunkRows, r.Bytes>>10, r.Took.Milliseconds(), verdict)
 			return nil
 		})

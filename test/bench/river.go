@@ -39,7 +39,9 @@ type riverWorker struct {
 	lines *bufio.Reader
 }
 
-func startRiver(ctx context.Context, program, url, mode string, jobs int, cooldown time.Duration) (*riverWorker, error) {
+func startRiver(
+	ctx context.Context, program, url, mode string, jobs int, cooldown time.Duration,
+) (*riverWorker, error) {
 	cmd := exec.CommandContext(ctx, program, "-mode", mode, "-jobs", strconv.Itoa(jobs),
 		"-workers", strconv.Itoa(besideTasks), "-cooldown", cooldown.String())
 	cmd.Env, cmd.Stderr = append(os.Environ(), "RIVER_DATABASE_URL="+url), os.Stderr

@@ -48,11 +48,14 @@ func (b *indexBench) search(ctx context.Context) error {
 	if err := pgxvector.RegisterTypes(ctx, b.super); err != nil {
 		return err
 	}
-	fmt.Fprintf(b.out, "Found by %d questions, as the role async_worker bound to one tenant; the nearest %d are those that comparing with all finds.\n\n", len(b.asked), nearestK)
+	fmt.Fprintf(b.out, "Found by %d questions, as the role async_worker bound to one tenant; the nearest %d are "+
+		"those that comparing with all finds.\n\n", len(b.asked), nearestK)
 	table := tabwriter.NewWriter(b.out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(table, "tenant\tdocument set\tchunks\tfunction\trecall@%d\tits chunk found\ttoo few hits\tp50 ms\tp95 ms\t\n", nearestK)
+	fmt.Fprintf(table, "tenant\tdocument set\tchunks\tfunction\trecall@%d\tits chunk found\ttoo few hits\tp50 "+
+		"ms\tp95 ms\t\n", nearestK)
 	for _, scope := range []struct{ client, set string }{
-		{client, ""}, {client, others}, {client, tenth}, {client, oneTopic}, {client, hundredth}, {second, ""}, {second, tenth},
+		{client, ""}, {client, others}, {client, tenth}, {client, oneTopic}, {client, hundredth}, {second, ""},
+		{second, tenth},
 	} {
 		if err := b.searchIn(ctx, table, scope.client, scope.set); err != nil {
 			return err
@@ -61,7 +64,8 @@ func (b *indexBench) search(ctx context.Context) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(b.out, "\nrecall@%d of match_document_chunks: at least %.2f in each. What hybrid_search finds is meant to differ from the nearest vectors.\n", nearestK, leastRecall)
+	fmt.Fprintf(b.out, "\nrecall@%d of match_document_chunks: at least %.2f in each. What hybrid_search finds is "+
+		"meant to differ from the nearest vectors.\n", nearestK, leastRecall)
 	return nil
 }
 
@@ -98,7 +102,8 @@ func (b *indexBench) searchIn(ctx context.Context, out *tabwriter.Writer, client
 		if name == "" {
 			name = "(all)"
 		}
-		fmt.Fprintf(out, "%s\t%s\t%d\t%s\t%.3f\t%.2f\t%d\t%.1f\t%.1f\t\n", client, name, chunks, way.name, float64(f.hits)/float64(max(f.wanted, 1)),
+		fmt.Fprintf(out, "%s\t%s\t%d\t%s\t%.3f\t%.2f\t%d\t%.1f\t%.1f\t\n", client, name, chunks, way.name,
+			float64(f.hits)/float64(max(f.wanted, 1)),
 			float64(f.sources)/float64(len(b.asked)), f.short, quantile(f.took, 0.5), quantile(f.took, 0.95))
 	}
 	return nil
@@ -113,7 +118,8 @@ func (b *indexBench) session(ctx context.Context, client string) (*pgx.Conn, err
 	if err := pgxvector.RegisterTypes(ctx, conn); err != nil {
 		return nil, err
 	}
-	_, err = conn.Exec(ctx, "select set_config('role', 'async_worker', false), set_config('app.client_id', $1, false)", client)
+	_, err = conn.Exec(ctx, "select set_config('role', 'async_worker', false), set_config('app.client_id', $1, false)",
+		client)
 	return conn, err
 }
 
@@ -136,7 +142,9 @@ func (b *indexBench) exact(ctx context.Context, client, set string) ([][]string,
 }
 
 // measure asks all questions, after some to warm up.
-func (b *indexBench) measure(ctx context.Context, conn *pgx.Conn, sql string, words bool, set string, full int, exact [][]string) (found, error) {
+func (b *indexBench) measure(
+	ctx context.Context, conn *pgx.Conn, sql string, words bool, set string, full int, exact [][]string,
+) (found, error) {
 	var f found
 	warm := min(10, len(b.asked))
 	for i := -warm; i < len(b.asked); i++ {

@@ -172,7 +172,8 @@ func ensureDatabase(ctx context.Context, pg *stack.Postgres, name string) error 
 	}
 	defer conn.Close(ctx)
 	var there bool
-	if err := conn.QueryRow(ctx, "select exists (select from pg_database where datname = $1)", name).Scan(&there); err != nil || there {
+	if err := conn.QueryRow(ctx, "select exists (select from pg_database where datname = $1)", name).
+		Scan(&there); err != nil || there {
 		return err
 	}
 	return pg.CreateDatabase(ctx, name, "template1")

@@ -54,7 +54,8 @@ func measureStream(ctx context.Context, out io.Writer) (err error) {
 		return err
 	}
 	defer stopStub()
-	fmt.Fprintf(out, "From the model's first piece of an answer to the first event with text, %d tasks of each type, %d at a time; the aim is %v:\n",
+	fmt.Fprintf(out, "From the model's first piece of an answer to the first event with text, %d tasks of each "+
+		"type, %d at a time; the aim is %v:\n",
 		streamTasks, streamAtOnce, streamAim)
 	for _, kind := range []task.Type{task.AI, task.Agent} {
 		waits, err := streamed(ctx, stub, url, kind)
@@ -63,7 +64,8 @@ func measureStream(ctx context.Context, out io.Writer) (err error) {
 		}
 		slices.Sort(waits)
 		most := waits[len(waits)-1]
-		fmt.Fprintf(out, "  %-6s p50 %v, p90 %v, most %v\n", kind, ms(waits[len(waits)/2]), ms(waits[len(waits)*9/10]), ms(most))
+		fmt.Fprintf(out, "  %-6s p50 %v, p90 %v, most %v\n", kind, ms(waits[len(waits)/2]), ms(waits[len(waits)*9/10]),
+			ms(most))
 		if most > streamAim {
 			return fmt.Errorf("%s: the first event came after %v, later than %v", kind, ms(most), streamAim)
 		}
@@ -73,7 +75,9 @@ func measureStream(ctx context.Context, out io.Writer) (err error) {
 
 // streamed does the tasks of a type and returns how long each one's first event took.
 func streamed(ctx context.Context, stub, url string, kind task.Type) ([]time.Duration, error) {
-	db, err := postgres.Open(ctx, url, postgres.Options{ClientID: client, Dimensions: streamWidth, MaxConns: postgres.PoolFor(streamAtOnce)})
+	db, err := postgres.Open(ctx, url, postgres.Options{
+		ClientID: client, Dimensions: streamWidth, MaxConns: postgres.PoolFor(streamAtOnce),
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +103,8 @@ func streamed(ctx context.Context, stub, url string, kind task.Type) ([]time.Dur
 	}
 	id := func(i int) string { return fmt.Sprintf("%s.%d", kind, i) }
 	if err := fill(ctx, q, streamTasks, func(i int) string {
-		return fmt.Sprintf(`{"task_id":%q,"task_type":%q,"payload":{"prompt":"Tell a story. (task %s)"}}`, id(i), kind, id(i))
+		return fmt.Sprintf(`{"task_id":%q,"task_type":%q,"payload":{"prompt":"Tell a story. (task %s)"}}`, id(i), kind,
+			id(i))
 	}); err != nil {
 		return nil, err
 	}
@@ -183,11 +188,15 @@ func streamDeps(began *moments) (agent.Deps, error) {
 			time.Sleep(streamPace)
 		}}
 		if r.Find("finish") != nil {
-			reply.Text, reply.Calls = "", []llm.ToolCall{{Name: "finish", Arguments: `{"answer":"` + story + `","citations":[]}`}}
+			reply.Text, reply.Calls = "", []llm.ToolCall{
+				{Name: "finish", Arguments: `{"answer":"` + story + `","citations":[]}`},
+			}
 		}
 		return reply
 	}})
-	chat, err := openai.NewChat(openai.Config{BaseURL: s.URL(), APIKey: llmtest.Key, Model: "gpt-4o-mini", HTTPClient: s.Client()})
+	chat, err := openai.NewChat(openai.Config{
+		BaseURL: s.URL(), APIKey: llmtest.Key, Model: "gpt-4o-mini", HTTPClient: s.Client(),
+	})
 	if err != nil {
 		return agent.Deps{}, err
 	}

@@ -68,7 +68,8 @@ func (s *sample) document(topic int) []store.Chunk {
 	chunks := make([]store.Chunk, perDocument)
 	for i := range chunks {
 		chunks[i] = store.Chunk{
-			Position: i, Content: s.words(wordsPerChunk), HeadingPath: []string{s.words(2)}, Pages: []int{i/4 + 1}, Kind: "text",
+			Position: i, Content: s.words(wordsPerChunk), HeadingPath: []string{s.words(2)}, Pages: []int{i/4 + 1},
+			Kind:   "text",
 			Tokens: wordsPerChunk, Key: fmt.Sprintf("%016x%016x", s.random.Uint64(), s.random.Uint64()),
 			Boxes:     []store.Box{{Page: i/4 + 1, Left: 0.1, Top: 0.2, Right: 0.9, Bottom: 0.4}},
 			Embedding: s.near(center, 0.8),

@@ -100,7 +100,10 @@ func newRig(ctx context.Context, connection string, jobs store.Jobs, tasks int) 
 
 // start runs the engine until want tasks have succeeded or close is called.
 func (r *rig) start(ctx context.Context, want int) error {
-	r.counter = &endCounter{want: want, other: map[string]int{}, polls: map[string]int{}, reached: make(chan struct{}), started: make(chan time.Time, 1)}
+	r.counter = &endCounter{
+		want: want, other: map[string]int{}, polls: map[string]int{}, reached: make(chan struct{}),
+		started: make(chan time.Time, 1),
+	}
 	registry, err := handlers.NewRegistry(r.handler)
 	if err != nil {
 		return err
@@ -152,7 +155,8 @@ func (r *rig) measure(ctx context.Context, n int) (figures, error) {
 	select {
 	case <-r.counter.reached:
 	case <-time.After(patience):
-		return figures{}, fmt.Errorf("only %d of %d tasks succeeded within %v; other outcomes: %v", r.counter.got, n, patience, r.counter.other)
+		return figures{}, fmt.Errorf("only %d of %d tasks succeeded within %v; other outcomes: %v", r.counter.got, n,
+			patience, r.counter.other)
 	}
 	f := figures{took: time.Since(began), cpu: cpuTime() - cpu}
 	err := r.close()

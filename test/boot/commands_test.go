@@ -15,7 +15,8 @@ func commands(b *bed) {
 		{"async-worker webhooks list --state delivered --tenant southhaven", "first-southhaven"},
 		{"async-worker search harbour --tenant southhaven", "handbook.pdf"},
 		{"async-worker queue --tenant southhaven", "southhaven-tasks-deadletter"},
-		{"async-worker enqueue --tenant east-bay --type ingest --filename first-east-bay.txt --document-set boot --force --id again", "again"},
+		{"async-worker enqueue --tenant east-bay --type ingest --filename first-east-bay.txt --document-set boot " +
+			"--force --id again", "again"},
 		{"async-worker jobs watch again --tenant east-bay", done},
 		{"async-worker tenant list", "east-bay"},
 	} {

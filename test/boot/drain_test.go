@@ -51,10 +51,12 @@ func drain(b *bed) {
 	b.awaitState(south, "ActiveState", "inactive")
 	took := time.Since(begun)
 	b.h.once(south, "long", 1)
-	if result, status := b.show(south, "Result"), b.show(south, "ExecMainStatus"); result != "success" || status != "0" {
+	if result, status := b.show(south, "Result"), b.show(south, "ExecMainStatus"); result != "success" ||
+		status != "0" {
 		b.Errorf("the drained worker ended with %s, exit %s", result, status)
 	}
-	b.figure("SIGTERM in a task of %v, TimeoutStopSec=4: stopped after %v, exit 0, the task done once", task, took.Round(100*time.Millisecond))
+	b.figure("SIGTERM in a task of %v, TimeoutStopSec=4: stopped after %v, exit 0, the task done once", task,
+		took.Round(100*time.Millisecond))
 	b.m.run("systemctl", "start", unit(south))
 }
 
@@ -66,14 +68,18 @@ func killed(b *bed) {
 	b.h.await(asked, "the model is asked")
 	begun := time.Now()
 	b.m.run("systemctl", "kill", "--signal=KILL", "--kill-whom=main", unit(south))
-	b.eventually("it is started again", func() (string, bool) { return "", b.number(south, "NRestarts") > restarts && b.pid(south) != 0 })
+	b.eventually("it is started again", func() (string, bool) {
+		return "", b.number(south,
+			"NRestarts") > restarts && b.pid(south) != 0
+	})
 	b.awaitState(south, "ActiveState", "active")
 	up := time.Since(begun)
 	b.h.once(south, "killed", 2)
 	if b.pid(south) == pid {
 		b.Error("it is the same process")
 	}
-	b.figure("kill -9: up again after %v, its task done once after %v", up.Round(100*time.Millisecond), time.Since(begun).Round(100*time.Millisecond))
+	b.figure("kill -9: up again after %v, its task done once after %v", up.Round(100*time.Millisecond),
+		time.Since(begun).Round(100*time.Millisecond))
 }
 
 // hung: the poll loop stands still, with a task at work and one in the queue. The program is one that can be made to
@@ -91,12 +97,14 @@ func hung(b *bed) {
 	begun := time.Now()
 	b.h.send(east, "behind", "ingest", "behind.txt", []byte("A boat that waits behind another."))
 	b.eventually("the watchdog ends it, and it is started again", func() (string, bool) {
-		return b.show(east, "SubState"), b.number(east, "NRestarts") > restarts && b.show(east, "ActiveState") == "active"
+		return b.show(east, "SubState"), b.number(east, "NRestarts") > restarts &&
+			b.show(east, "ActiveState") == "active"
 	})
 	up := time.Since(begun)
 	b.h.once(east, "behind", 1)
 	said := b.journal(east)
 	b.contains("the journal", said, "Watchdog timeout", "SIGABRT", "goroutine ", "engine.hang")
-	b.figure("a hung poll loop, WatchdogSec=6: aborted and up again after %v, %d goroutines in the journal, the waiting task done once",
+	b.figure("a hung poll loop, WatchdogSec=6: aborted and up again after %v, %d goroutines in the journal, the "+
+		"waiting task done once",
 		up.Round(100*time.Millisecond), strings.Count(said, "\ngoroutine "))
 }

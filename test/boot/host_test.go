@@ -34,7 +34,10 @@ type host struct {
 
 func newHost(t *testing.T) *host {
 	t.Helper()
-	h := &host{t: t, azure: stacktest.Azurite(t), database: stacktest.Postgres(t), hooks: newHooks(t), model: llmtest.New(t, llmtest.Options{})}
+	h := &host{
+		t: t, azure: stacktest.Azurite(t), database: stacktest.Postgres(t), hooks: newHooks(t),
+		model: llmtest.New(t, llmtest.Options{}),
+	}
 	h.supabase = stacktest.PostgREST(t, h.database)
 	h.gate = newGate(t, h.supabase.URL)
 	return h

@@ -51,7 +51,8 @@ func build(dir string) error {
 	}
 	for i := 1; i <= 2; i++ {
 		out := filepath.Join(dir, strconv.Itoa(i))
-		if err := command(root, "packaging/build", "--arch", strings.TrimSpace(string(arch)), "--version", "1.0.0-boot"+strconv.Itoa(i), "--out", out); err != nil {
+		if err := command(root, "packaging/build", "--arch", strings.TrimSpace(string(arch)), "--version",
+			"1.0.0-boot"+strconv.Itoa(i), "--out", out); err != nil {
 			return err
 		}
 		made, _ := filepath.Glob(filepath.Join(out, "*.deb")) // the pattern is well-formed
@@ -62,7 +63,8 @@ func build(dir string) error {
 			return err
 		}
 	}
-	return command(root, "env", "CGO_ENABLED=0", "go", "build", "-tags", "hang", "-trimpath", "-o", filepath.Join(dir, "async-worker-hang"), "./cmd/async-worker")
+	return command(root, "env", "CGO_ENABLED=0", "go", "build", "-tags", "hang", "-trimpath", "-o",
+		filepath.Join(dir, "async-worker-hang"), "./cmd/async-worker")
 }
 
 func command(dir, name string, args ...string) error {
@@ -81,8 +83,10 @@ func install(b *bed, made release) {
 	b.m.copyIn(made.hanging, "/usr/local/bin/hanging-worker", 0o755)
 	begun := time.Now()
 	b.m.run("apt-get", "install", "--yes", "/root/async-worker_1.deb")
-	b.figure("installed in %v; %s", time.Since(begun).Round(time.Millisecond), tail(b.m.run("systemctl", "--version"), 99)[:11])
-	if out, err := b.m.try("systemd-analyze", "verify", "--man=no", "/usr/lib/systemd/system/async-worker@.service", "/usr/lib/systemd/system/async-worker.target"); err != nil || out != "" {
+	b.figure("installed in %v; %s", time.Since(begun).Round(time.Millisecond),
+		tail(b.m.run("systemctl", "--version"), 99)[:11])
+	if out, err := b.m.try("systemd-analyze", "verify", "--man=no", "/usr/lib/systemd/system/async-worker@.service",
+		"/usr/lib/systemd/system/async-worker.target"); err != nil || out != "" {
 		b.Errorf("systemd-analyze verify: %v\n%s", err, out)
 	}
 	if got := b.m.run("systemctl", "is-enabled", "async-worker.target"); got != "enabled" {

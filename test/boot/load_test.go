@@ -79,7 +79,8 @@ func fifty(b *bed) {
 	begun := time.Now()
 	b.m.run("systemctl", append([]string{"start"}, units...)...)
 	took := time.Since(begun)
-	if got := b.m.run("systemctl", "list-units", "--state=active", "--plain", "--no-legend", "async-worker@t*.service"); len(regexp.MustCompile(`(?m)^async`).FindAllString(got, -1)) != 50 {
+	if got := b.m.run("systemctl", "list-units", "--state=active", "--plain", "--no-legend",
+		"async-worker@t*.service"); len(regexp.MustCompile(`(?m)^async`).FindAllString(got, -1)) != 50 {
 		b.Errorf("not all 50 are active:\n%s", got)
 	}
 	if took > 30*time.Second {

@@ -54,7 +54,8 @@ func boot(t *testing.T, suite string) *machine {
 	m := &machine{t: t, name: fmt.Sprintf("%s%d-%s", prefix, os.Getpid(), suite), root: debian(t, suite)}
 	m.dir, m.cgroup = filepath.Join(filepath.Dir(m.root), m.name), filepath.Join(cgroups(), m.name)
 	sweep(t, filepath.Dir(m.dir))
-	for _, dir := range []string{m.dir, filepath.Join(m.dir, "upper"), filepath.Join(m.dir, "work"), filepath.Join(m.dir, "root"), m.cgroup} {
+	for _, dir := range []string{m.dir, filepath.Join(m.dir, "upper"), filepath.Join(m.dir,
+		"work"), filepath.Join(m.dir, "root"), m.cgroup} {
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +104,8 @@ func (m *machine) booted(ctx context.Context) error {
 // findLeader looks for the machine's PID 1: the process of its cgroup that is number 1 in its own namespace.
 func (m *machine) findLeader() int {
 	found, first := 0, regexp.MustCompile(`^Name:\tsystemd\n(?s:.*)\nNSpid:.*\t1\n`)
-	_ = filepath.WalkDir(m.cgroup, func(path string, d fs.DirEntry, err error) error { // what is not there yet comes soon
+	// what is not there yet comes soon
+	_ = filepath.WalkDir(m.cgroup, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Name() == "cgroup.procs" {
 			for pid := range strings.FieldsSeq(content(path)) {
 				if first.MatchString(content("/proc/" + pid + "/status")) {
@@ -143,10 +145,12 @@ func (m *machine) reboot() {
 // command runs within the machine.
 func (m *machine) command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "nsenter", append([]string{
-		"--target", strconv.Itoa(m.leader), "--mount", "--uts", "--ipc", "--net", "--pid", "--cgroup", "--root", "--wd", "--", name,
+		"--target", strconv.Itoa(m.leader), "--mount", "--uts", "--ipc", "--net", "--pid", "--cgroup", "--root", "--wd",
+		"--", name,
 	}, args...)...)
 	cmd.Env = []string{
-		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "TERM=dumb", "LANG=C.UTF-8", "SYSTEMD_PAGER=",
+		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "TERM=dumb", "LANG=C.UTF-8",
+		"SYSTEMD_PAGER=",
 		"DEBIAN_FRONTEND=noninteractive",
 	}
 	cmd.WaitDelay = 5 * time.Second

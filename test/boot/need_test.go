@@ -38,7 +38,8 @@ func need(t *testing.T, suite string) {
 		t.Skip("only root can boot a container; run: sudo make boot-test")
 	}
 	for program, of := range map[string]string{
-		"debootstrap": "debootstrap", "systemd-nspawn": "systemd-container", "nsenter": "util-linux", "unshare": "util-linux", "dpkg-deb": "dpkg",
+		"debootstrap": "debootstrap", "systemd-nspawn": "systemd-container", "nsenter": "util-linux",
+		"unshare": "util-linux", "dpkg-deb": "dpkg",
 	} {
 		if _, err := exec.LookPath(program); err != nil {
 			t.Skipf("%s is missing; on Debian and Ubuntu: apt-get install %s", program, of)

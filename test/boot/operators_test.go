@@ -12,8 +12,8 @@ const (
 	remedy = "of the groups " + readers + " and " + operators
 )
 
-// people: who is in both groups of the package does for every tenant what needs its settings and credentials; who is in one
-// of them, or in none, is told what is missing; and only root changes a tenant.
+// people: who is in both groups of the package does for every tenant what needs its settings and credentials; who is in
+// one of them, or in none, is told what is missing; and only root changes a tenant.
 func people(b *bed) {
 	b.m.run("useradd", "--groups", readers+","+operators, "alice")
 	b.m.run("useradd", "--groups", readers, "rita")
@@ -21,7 +21,8 @@ func people(b *bed) {
 	b.m.run("useradd", "nadia")
 	operates(b, "alice")
 	for _, who := range []string{"rita", "olaf", "nadia"} {
-		for _, line := range []string{"jobs list --tenant southhaven", "check-config --tenant southhaven", "token sign --role reader --tenant southhaven"} {
+		for _, line := range []string{"jobs list --tenant southhaven", "check-config --tenant southhaven",
+			"token sign --role reader --tenant southhaven"} {
 			b.refused(who, line, remedy)
 		}
 		_, err := b.as(who, "cat", "/etc/async-worker/credentials/"+south+"/SUPABASE_KEY")
@@ -35,7 +36,8 @@ func people(b *bed) {
 	b.refused("rita", "status --tenant southhaven", remedy)
 	b.refused("nadia", "status --socket /run/async-worker/southhaven/http.sock", remedy)
 	for _, line := range []string{
-		"tenant add southhaven --force --log-level debug", "tenant add westhaven --llm-provider offline", "tenant edit southhaven",
+		"tenant add southhaven --force --log-level debug", "tenant add westhaven --llm-provider offline",
+		"tenant edit southhaven",
 		"tenant remove southhaven --yes --stop",
 	} {
 		b.refused("alice", line, "only root changes a tenant")
@@ -43,7 +45,8 @@ func people(b *bed) {
 	if out, err := b.as("alice", "touch", "/etc/async-worker/credentials/"+south+"/NEW"); err == nil {
 		b.Errorf("an operator writes a credential: %s", out)
 	}
-	b.figure("operators: 12 commands for a tenant as a member of both groups; 77 and the remedy for a member of one or none; no change but by root")
+	b.figure("operators: 12 commands for a tenant as a member of both groups; 77 and the remedy for a member of one " +
+		"or none; no change but by root")
 }
 
 // operates fails the test unless a person can do an operator's work.
@@ -60,7 +63,8 @@ func operates(b *bed, who string) {
 		{"documents list --tenant southhaven", "handbook.pdf"},
 		{"search harbour --tenant southhaven", "handbook.pdf"},
 		{"queue --tenant southhaven", "southhaven-tasks-deadletter"},
-		{"enqueue --tenant east-bay --type ingest --filename first-east-bay.txt --document-set boot --force --id by-" + who, "by-" + who},
+		{"enqueue --tenant east-bay --type ingest --filename first-east-bay.txt --document-set boot --force --id by-" +
+			who, "by-" + who},
 		{"tenant list", "SUPABASE_KEY"},
 	} {
 		out, err := b.as(who, "async-worker", strings.Fields(c.line)...)
@@ -81,7 +85,8 @@ func (b *bed) as(who, program string, args ...string) (string, error) {
 func (b *bed) refused(who, line, says string) {
 	b.Helper()
 	// On one line: where the text is broken is no matter.
-	said := strings.Join(strings.Fields(b.m.run("/bin/sh", "-c", "runuser --user "+who+" -- async-worker "+line+` 2>&1; echo "exit $?"`)), " ")
+	said := strings.Join(strings.Fields(b.m.run("/bin/sh", "-c",
+		"runuser --user "+who+" -- async-worker "+line+` 2>&1; echo "exit $?"`)), " ")
 	b.contains(who+": "+line, said, says, "exit 77")
 }
 
@@ -98,14 +103,17 @@ func credentialModes(b *bed) {
 	for _, client := range tenants() {
 		status := b.m.run("cat", "/proc/"+strconv.Itoa(b.pid(client))+"/status")
 		for line := range strings.Lines(status) {
-			if f := strings.Fields(line); len(f) > 0 && (f[0] == "Gid:" || f[0] == "Groups:") && strings.Contains(" "+strings.Join(f[1:], " ")+" ", " "+gid+" ") {
+			if f := strings.Fields(line); len(f) > 0 && (f[0] == "Gid:" || f[0] == "Groups:") &&
+				strings.Contains(" "+strings.Join(f[1:], " ")+" ", " "+gid+" ") {
 				b.Errorf("the worker of %s is an operator: %s", client, line)
 			}
 		}
 	}
 	// By hand, as root's umask has it: the folder above makes it the operators', and keeps everybody else out.
-	b.m.run("/bin/sh", "-c", "umask 022 && cd /etc/async-worker/credentials && mkdir byhand && echo secret >byhand/WEBHOOK_SECRET")
-	if out, err := b.as("alice", "cat", "/etc/async-worker/credentials/byhand/WEBHOOK_SECRET"); err != nil || out != "secret" {
+	b.m.run("/bin/sh", "-c", "umask 022 && cd /etc/async-worker/credentials && mkdir byhand && echo secret "+
+		">byhand/WEBHOOK_SECRET")
+	if out, err := b.as("alice", "cat", "/etc/async-worker/credentials/byhand/WEBHOOK_SECRET"); err != nil ||
+		out != "secret" {
 		b.Errorf("an operator can't read what was made by hand: %s", out)
 	}
 	if out, err := b.as("rita", "cat", "/etc/async-worker/credentials/byhand/WEBHOOK_SECRET"); err == nil {
@@ -144,7 +152,9 @@ func former(b *bed) map[string]string {
 		mkdir -m 0750 kept; chgrp adm kept; install -m 0600 /dev/null kept/SECRET
 		mkdir -m 0700 mixed; install -m 0600 /dev/null mixed/OURS
 		install -m 0640 -g adm /dev/null mixed/THEIRS; ln -s /etc/shadow mixed/LINK; install -m 0600 /dev/null /root/twice; ln /root/twice mixed/TWICE`)
-	stays := map[string]string{dir + "/kept": "", dir + "/kept/SECRET": "", dir + "/mixed/THEIRS": "", "/etc/shadow": "", "/root/twice": ""}
+	stays := map[string]string{
+		dir + "/kept": "", dir + "/kept/SECRET": "", dir + "/mixed/THEIRS": "", "/etc/shadow": "", "/root/twice": "",
+	}
 	for path := range stays {
 		stays[path] = b.m.run("stat", "--format=%a %U:%G", path)
 	}

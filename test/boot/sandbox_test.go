@@ -48,7 +48,9 @@ func private(b *bed, client, other string) {
 	pid := strconv.Itoa(b.pid(client))
 	uid := b.m.run("stat", "--format=%u", "/proc/"+pid)
 	as := func(args ...string) (string, error) { // as the worker, where it is
-		return b.m.try("nsenter", append([]string{"--target", pid, "--mount", "--", "setpriv", "--reuid", uid, "--regid", uid, "--clear-groups", "--"}, args...)...)
+		return b.m.try("nsenter", append([]string{
+			"--target", pid, "--mount", "--", "setpriv", "--reuid", uid, "--regid", uid, "--clear-groups", "--",
+		}, args...)...)
 	}
 	credentials := func(client string) string { return "/run/credentials/" + unit(client) + "/tenant_SUPABASE_KEY" }
 	if out, err := as("cat", credentials(client)); err != nil || !strings.Contains(out, ".") {
@@ -60,14 +62,17 @@ func private(b *bed, client, other string) {
 		}
 	}
 	for _, path := range []string{
-		"/etc/async-worker/" + other + ".env", "/etc/async-worker/credentials/" + other + "/SUPABASE_KEY", credentials(other),
-		"/var/lib/private/async-worker/" + other, "/var/cache/private/async-worker/" + other, "/run/async-worker/" + other,
+		"/etc/async-worker/" + other + ".env", "/etc/async-worker/credentials/" + other + "/SUPABASE_KEY",
+		credentials(other),
+		"/var/lib/private/async-worker/" + other, "/var/cache/private/async-worker/" + other,
+		"/run/async-worker/" + other,
 		"/proc/" + strconv.Itoa(b.pid(other)) + "/environ",
 	} {
 		b.m.run("ls", "-d", path) // it is there, for root
 		// `find` lists a folder and reads a file's entry alone; `cat` reads the file.
 		for _, read := range [][]string{{"cat", path}, {"find", path, "-mindepth", "1"}} {
-			if out, err := as(read...); err == nil || !regexp.MustCompile("Permission denied|No such file").MatchString(out) {
+			if out, err := as(read...); err == nil || !regexp.MustCompile("Permission denied|No such file").
+				MatchString(out) {
 				b.Errorf("%s can read %s of %s: %s", client, path, other, out)
 			}
 			if strings.HasSuffix(path, ".env") || strings.HasSuffix(path, "KEY") || strings.HasSuffix(path, "environ") {
@@ -75,7 +80,8 @@ func private(b *bed, client, other string) {
 			}
 		}
 	}
-	if out, err := as("async-worker", "status", "--socket", "/run/async-worker/"+other+"/http.sock"); err == nil || !strings.Contains(out, "403") {
+	if out, err := as("async-worker", "status", "--socket", "/run/async-worker/"+other+"/http.sock"); err == nil ||
+		!strings.Contains(out, "403") {
 		b.Errorf("%s can ask the worker of %s: %s", client, other, out)
 	}
 	for _, path := range []string{"/etc/async-worker/new", "/usr/bin/new", "/var/lib/new", "/root/new"} {

@@ -12,7 +12,8 @@ func wrongSettings(b *bed) {
 	if out, err := b.m.try("systemctl", "start", unit("broken")); err == nil {
 		b.Errorf("it was started: %s", out)
 	}
-	if got := strings.Join([]string{b.show("broken", "ActiveState"), b.show("broken", "ExecMainStatus"), b.show("broken", "NRestarts")}, " "); got != "failed 78 0" {
+	if got := strings.Join([]string{b.show("broken", "ActiveState"), b.show("broken",
+		"ExecMainStatus"), b.show("broken", "NRestarts")}, " "); got != "failed 78 0" {
 		b.Errorf("state, exit and restarts are %s, want failed 78 0", got)
 	}
 	said := b.journal("broken")
@@ -36,7 +37,8 @@ func wrongSettings(b *bed) {
 	if got := b.show("nobody", "ExecMainStatus"); got != "78" {
 		b.Errorf("without settings the exit is %s, want 78\n%s", got, b.journal("nobody"))
 	}
-	b.figure("wrong settings: exit 78, 3 of 3 in the journal, no restart; so with another tenant's CLIENT_ID, and for a tenant that nobody added")
+	b.figure("wrong settings: exit 78, 3 of 3 in the journal, no restart; so with another tenant's CLIENT_ID, and " +
+		"for a tenant that nobody added")
 	for _, client := range []string{"broken", "confused", "nobody"} {
 		b.m.run("systemctl", "reset-failed", unit(client))
 	}

@@ -31,7 +31,8 @@ func twoTenants(b *bed) {
 	}
 	b.works("first")
 	for _, client := range tenants() {
-		if n := query[int](b.h, "select count(*) from document_chunks where client_id = $1 and content like $2", client, "%first-"+client+"%"); n != 1 {
+		if n := query[int](b.h, "select count(*) from document_chunks where client_id = $1 and content like $2", client,
+			"%first-"+client+"%"); n != 1 {
 			b.Errorf("%s has %d chunks of its document, want 1", client, n)
 		}
 	}
@@ -41,7 +42,8 @@ func twoTenants(b *bed) {
 // ready is how long a tenant's worker took from the start of its process to readiness, in milliseconds.
 func (b *bed) ready(client string) int {
 	b.Helper()
-	return (b.number(client, "ActiveEnterTimestampMonotonic") - b.number(client, "ExecMainStartTimestampMonotonic")) / 1000
+	return (b.number(client, "ActiveEnterTimestampMonotonic") - b.number(client,
+		"ExecMainStartTimestampMonotonic")) / 1000
 }
 
 // documents has a PDF ingested and a scan read: poppler and tesseract work in the sandbox.
@@ -54,7 +56,9 @@ func documents(b *bed) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	scan, err := os.ReadFile(ocrtest.Write(b, ocrtest.Page{Image: ocrtest.Scan(b, 0, "The harbour master keeps a record", "of every ship that leaves the port.").Gray}))
+	scan, err := os.ReadFile(ocrtest.Write(b, ocrtest.Page{
+		Image: ocrtest.Scan(b, 0, "The harbour master keeps a record", "of every ship that leaves the port.").Gray,
+	}))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -71,7 +75,8 @@ func documents(b *bed) {
 	if confidence, _ := read["mean_confidence"].(float64); read["ocr_engine"] != "tesseract" || confidence < 0.8 {
 		b.Errorf("the scan was read as %v", read)
 	}
-	b.figure("in the sandbox: a PDF ingested, a scan read by %v with a confidence of %v", read["ocr_engine"], read["mean_confidence"])
+	b.figure("in the sandbox: a PDF ingested, a scan read by %v with a confidence of %v", read["ocr_engine"],
+		read["mean_confidence"])
 }
 
 // story looks at what the journal tells of one task, and at the status line.
@@ -98,6 +103,7 @@ func story(b *bed) {
 	}
 	b.figure("journalctl -u %s TASK_ID=tale: %d lines, of this task alone", unit(south), strings.Count(told, "\n")+1)
 	status := b.show(south, "StatusText")
-	b.contains("systemctl status", b.m.run("systemctl", "status", "--no-pager", "--full", unit(south)), `Status: "`+status+`"`)
+	b.contains("systemctl status", b.m.run("systemctl", "status", "--no-pager", "--full", unit(south)),
+		`Status: "`+status+`"`)
 	b.figure("systemctl status: %q", status)
 }

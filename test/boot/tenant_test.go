@@ -122,7 +122,9 @@ func (b *bed) eventually(what string, look func() (string, bool)) {
 func (b *bed) journal(client string, conditions ...string) string {
 	b.Helper()
 	b.m.run("journalctl", "--sync")
-	out, err := b.m.try("journalctl", append([]string{"--quiet", "--no-pager", "--output=cat", "--unit=" + unit(client)}, conditions...)...)
+	out, err := b.m.try("journalctl", append([]string{
+		"--quiet", "--no-pager", "--output=cat", "--unit=" + unit(client),
+	}, conditions...)...)
 	if err != nil && out != "" { // without an entry newer versions end with 1
 		b.Fatalf("journalctl: %v\n%s", err, out)
 	}

@@ -33,7 +33,8 @@ func upgrade(b *bed) {
 	tidy(b)
 	b.m.run("usermod", "--append", "--groups", operators, "alice")
 	operates(b, "alice")
-	b.figure("upgrade in a task of %v: dpkg returned after %v, the task done once in its first attempt, the new version runs", task, took.Round(100*time.Millisecond))
+	b.figure("upgrade in a task of %v: dpkg returned after %v, the task done once in its first attempt, the new "+
+		"version runs", task, took.Round(100*time.Millisecond))
 }
 
 // runs waits until a tenant's worker is up in the installed version.
@@ -94,7 +95,8 @@ func reboot(b *bed) {
 // purge leaves nothing.
 func purge(b *bed) {
 	b.m.run("apt-get", "purge", "--yes", "async-worker")
-	if left := b.m.run("find", "/etc", "/usr", "/var", "/run", "-xdev", "(", "-path", "/var/log", "-o", "-path", "/var/cache/apt", ")", "-prune", "-o",
+	if left := b.m.run("find", "/etc", "/usr", "/var", "/run", "-xdev", "(", "-path", "/var/log", "-o", "-path",
+		"/var/cache/apt", ")", "-prune", "-o",
 		"-iname", "*async*worker*", "-print"); left != "" {
 		b.Errorf("after purge there is:\n%s", left)
 	}

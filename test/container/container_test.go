@@ -43,7 +43,8 @@ func newBench(t *testing.T) *bench {
 	}
 	settings := filepath.Join(t.TempDir(), tenant+".env")
 	err := os.WriteFile(settings, []byte(strings.Join([]string{
-		"CLIENT_ID=" + tenant, "AZURE_STORAGE_CONNECTION_STRING=" + stacktest.Azurite(t), "DATABASE_URL=" + stacktest.EmptyPostgres(t),
+		"CLIENT_ID=" + tenant, "AZURE_STORAGE_CONNECTION_STRING=" + stacktest.Azurite(t),
+		"DATABASE_URL=" + stacktest.EmptyPostgres(t),
 		"LLM_PROVIDER=offline", "EMBEDDING_DIMENSIONS=256", "POLL_MAX_MS=1000",
 	}, "\n")+"\n"), 0o600)
 	if err != nil {
@@ -72,12 +73,14 @@ func (b *bench) must(args ...string) string {
 	return strings.TrimSpace(out)
 }
 
-// run is how compose.yaml has a container run, in the words of podman: chown is its uid= of a tmpfs. Its limits of files and
-// processes may be more than this machine permits.
+// run is how compose.yaml has a container run, in the words of podman: chown is its uid= of a tmpfs. Its limits of
+// files and processes may be more than this machine permits.
 func (b *bench) run(args ...string) []string {
 	return append([]string{
-		"run", "--network=host", "--log-driver=k8s-file", "--env-file=" + b.settings, "--read-only", "--cap-drop=all", "--security-opt=no-new-privileges",
-		"--mount=type=tmpfs,destination=/run/async-worker,tmpfs-mode=0700,tmpfs-size=1m,chown=true", "--memory=1280m", "--ulimit=nofile=1024:1024", "--ulimit=nproc=4096:4096",
+		"run", "--network=host", "--log-driver=k8s-file", "--env-file=" + b.settings, "--read-only", "--cap-drop=all",
+		"--security-opt=no-new-privileges",
+		"--mount=type=tmpfs,destination=/run/async-worker,tmpfs-mode=0700,tmpfs-size=1m,chown=true", "--memory=1280m",
+		"--ulimit=nofile=1024:1024", "--ulimit=nproc=4096:4096",
 	}, args...)
 }
 
@@ -116,7 +119,9 @@ func TestImage(t *testing.T) {
 	began := time.Now()
 	b.command("enqueue", "--type=ingest", "--upload=/samples/harbour-handbook.pdf", "--document-set=harbour", "--watch")
 	t.Logf("ingested in %d ms, with the start of the container that asked for it", time.Since(began).Milliseconds())
-	if hits := b.command("search", "--set=harbour", "when are the quay cranes parked and pinned to the rail"); !strings.Contains(hits, "harbour-handbook.pdf · page 4") {
+	if hits := b.command("search", "--set=harbour",
+		"when are the quay cranes parked and pinned to the rail"); !strings.Contains(hits,
+		"harbour-handbook.pdf · page 4") {
 		t.Errorf("the search says: %s", hits)
 	}
 	if out, err := b.do("exec", worker, "touch", "/usr/bin/other"); err == nil {
@@ -141,7 +146,8 @@ func (b *bench) awaitReady(worker string) {
 			b.Logf("ready after %d ms\n%s", time.Since(began).Milliseconds(), out)
 			return
 		}
-		if state := b.must("inspect", "--format={{.State.Status}}", worker); state != "running" || time.Since(began) > patience {
+		if state := b.must("inspect", "--format={{.State.Status}}", worker); state != "running" ||
+			time.Since(began) > patience {
 			b.Fatalf("not ready after %v, %s: %s", time.Since(began).Round(time.Millisecond), state, out)
 		}
 		select {

@@ -99,6 +99,7 @@ func TestEveryType(t *testing.T) {
 		} `json:"properties"`
 	}
 	if err := json.Unmarshal(text, &message); err != nil || !slices.Equal(message.Properties.Kind.Enum, types) {
-		t.Errorf("the schema has %v, a worker does %v; add what is missing to shapes.go; %v", message.Properties.Kind.Enum, types, err)
+		t.Errorf("the schema has %v, a worker does %v; add what is missing to shapes.go; %v",
+			message.Properties.Kind.Enum, types, err)
 	}
 }

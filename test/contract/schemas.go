@@ -51,7 +51,11 @@ func reflector(root string, tagged bool) reader {
 		Anonymous: true, AllowAdditionalProperties: true, DoNotReference: true, RequiredFromJSONSchemaTags: tagged,
 	}}
 	r.err = r.AddGoComments(module, root, jsonschema.WithFullComment())
-	maps.DeleteFunc(r.CommentMap, func(name, _ string) bool { return strings.Count(path.Base(name), ".") < 2 }) // of types, not fields
+	for name, comment := range r.CommentMap { // where a source line ends says nothing
+		r.CommentMap[name] = strings.Join(strings.Fields(comment), " ")
+	}
+	// of types, not fields
+	maps.DeleteFunc(r.CommentMap, func(name, _ string) bool { return strings.Count(path.Base(name), ".") < 2 })
 	return r
 }
 
@@ -59,7 +63,8 @@ func reflector(root string, tagged bool) reader {
 func (r reader) of(value any, title string) *jsonschema.Schema {
 	s := r.ReflectFromType(reflect.TypeOf(value))
 	s.Version, s.Title = "", title
-	s.Required = slices.DeleteFunc(s.Required, func(name string) bool { return slices.Contains(behindPointers(reflect.TypeOf(value), false), name) })
+	s.Required = slices.DeleteFunc(s.Required,
+		func(name string) bool { return slices.Contains(behindPointers(reflect.TypeOf(value), false), name) })
 	return s
 }
 
@@ -82,8 +87,10 @@ func behindPointers(t reflect.Type, behind bool) (names []string) {
 
 func (r reader) message() (*jsonschema.Schema, error) {
 	s := r.of(task.Message{}, "A task")
-	s.Description = "What a frontend puts on a tenant's queue, raw or as base64. What conforms is accepted, but for what a schema " +
-		"can't say: names that no blob can have, lengths in bytes, pages that run backwards, U+0000. More spellings are accepted, too: see contract.md."
+	s.Description = "What a frontend puts on a tenant's queue, raw or as base64. What conforms is accepted, but for " +
+		"what a schema " +
+		"can't say: names that no blob can have, lengths in bytes, pages that run backwards, U+0000. More spellings " +
+		"are accepted, too: see contract.md."
 	s.Definitions = jsonschema.Definitions{}
 	all := shapes()
 	types := slices.Sorted(maps.Keys(all))
@@ -129,7 +136,9 @@ func (r reader) webhook() (*jsonschema.Schema, error) {
 		s.Definitions[name] = &jsonschema.Schema{Title: title, AnyOf: some}
 	}
 	for _, x := range [][2]string{{"task.completed", "result"}, {"task.failed", "error"}, {"task.rejected", "error"}} {
-		s.AllOf = append(s.AllOf, &jsonschema.Schema{If: having("type", &jsonschema.Schema{Const: x[0]}), Then: &jsonschema.Schema{Required: []string{x[1]}}})
+		s.AllOf = append(s.AllOf, &jsonschema.Schema{
+			If: having("type", &jsonschema.Schema{Const: x[0]}), Then: &jsonschema.Schema{Required: []string{x[1]}},
+		})
 	}
 	result, there := s.Properties.Get("result")
 	if !there {
@@ -143,8 +152,10 @@ func (r reader) webhook() (*jsonschema.Schema, error) {
 // ofType says: in what is about a type, the field is as a definition has it.
 func ofType(t task.Type, field, definition string) *jsonschema.Schema {
 	return &jsonschema.Schema{
-		If:   having("task_type", &jsonschema.Schema{Const: t}),
-		Then: &jsonschema.Schema{Properties: having(field, &jsonschema.Schema{Ref: "#/$defs/" + definition}).Properties},
+		If: having("task_type", &jsonschema.Schema{Const: t}),
+		Then: &jsonschema.Schema{
+			Properties: having(field, &jsonschema.Schema{Ref: "#/$defs/" + definition}).Properties,
+		},
 	}
 }
 

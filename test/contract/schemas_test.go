@@ -48,7 +48,8 @@ func undescribed(schema any, place string) (found []string) {
 		for key, value := range s {
 			if fields, ok := value.(map[string]any); ok && key == "properties" && s["type"] != nil {
 				for name, field := range fields {
-					if about, ok := field.(map[string]any); !ok || about["description"] == nil && about["oneOf"] == nil && about["const"] == nil {
+					if about, ok := field.(map[string]any); !ok || about["description"] == nil &&
+						about["oneOf"] == nil && about["const"] == nil {
 						found = append(found, place+": "+name)
 					}
 				}

@@ -53,9 +53,11 @@ type Took struct {
 type Ingested struct {
 	ingest.Result
 	Took
-	Title    *string `json:"title,omitempty" jsonschema:"nullable"`    // that the document states, or its first heading; null: it has none
-	Language *string `json:"language,omitempty" jsonschema:"nullable"` // ISO 639-1, a BCP 47 tag, or und; null: it was indexed before languages were told
-	Version  int     `json:"version"`                                  // of the document, from 1; what says the same keeps its version
+	// that the document states, or its first heading; null: it has none
+	Title *string `json:"title,omitempty" jsonschema:"nullable"`
+	// ISO 639-1, a BCP 47 tag, or und; null: it was indexed before languages were told
+	Language *string `json:"language,omitempty" jsonschema:"nullable"`
+	Version  int     `json:"version"` // of the document, from 1; what says the same keeps its version
 }
 
 // Deleted tells of a document that was taken out of the index.

@@ -29,7 +29,8 @@ func TestDownForAMinute(t *testing.T) {
 		pass(30 * time.Second)
 		down := run.Health().Dependencies
 		i := slices.IndexFunc(down, func(d engine.DependencyHealth) bool { return d.Name == taskerr.Docling })
-		if i < 0 || !down[i].Down() || down[i].Trouble == nil || !strings.Contains(down[i].Trouble.Hint, "DOCLING_URL") {
+		if i < 0 || !down[i].Down() || down[i].Trouble == nil ||
+			!strings.Contains(down[i].Trouble.Hint, "DOCLING_URL") {
 			t.Errorf("after half a minute the worker says %+v", down)
 		}
 		pass(30 * time.Second)
@@ -87,7 +88,8 @@ func TestTooSlow(t *testing.T) {
 		w.send("a", "a.md", page)
 		pass(31 * time.Minute)
 		w.expect("a", job.Failed, 1)
-		if got := w.docling.Uploads()[0].Fields["document_timeout"]; len(got) != 1 || got[0] != "1439" && got[0] != "1440" {
+		if got := w.docling.Uploads()[0].Fields["document_timeout"]; len(got) != 1 || got[0] != "1439" &&
+			got[0] != "1440" {
 			t.Errorf("document_timeout %v of 1800 s", got)
 		}
 		w.paid(1)
@@ -112,12 +114,15 @@ func TestForgets(t *testing.T) {
 // What could be converted is found, and what is missing is told.
 func TestPartialSuccess(t *testing.T) {
 	inWorld(t, doclingtest.Options{}, func(w *world) {
-		w.docling.Plan(doclingtest.Conversion{Status: wire.PartialSuccess, Errors: []wire.ErrorItem{{Message: "the model failed", Page: 2}}})
+		w.docling.Plan(doclingtest.Conversion{
+			Status: wire.PartialSuccess, Errors: []wire.ErrorItem{{Message: "the model failed", Page: 2}},
+		})
 		run := w.start()
 		defer run.end()
 		w.send("a", "a.md", page)
 		pass(time.Minute)
-		const want = "docling could convert only a part of the document; all or some is missing of page 2 (the model failed)"
+		const want = "docling could convert only a part of the document; all or some is missing of page 2 (the " +
+			"model failed)"
 		if r := w.expect("a", job.Succeeded, 1); !slices.Equal(r.Warnings, []string{want}) || r.Chunks == 0 {
 			t.Errorf("the result is %+v", r)
 		}
@@ -163,7 +168,11 @@ func TestFailsAfterwards(t *testing.T) {
 // nothing.
 func TestRetryableFailure(t *testing.T) {
 	inWorld(t, doclingtest.Options{}, func(w *world) {
-		w.docling.Plan(doclingtest.Conversion{Failure: &wire.Failure{Category: "timeout", Message: "Task exceeded the allowed execution time.", Retryable: true}})
+		w.docling.Plan(doclingtest.Conversion{
+			Failure: &wire.Failure{
+				Category: "timeout", Message: "Task exceeded the allowed execution time.", Retryable: true,
+			},
+		})
 		run := w.start()
 		defer run.end()
 		w.send("a", "a.md", page)
@@ -185,14 +194,16 @@ func TestAuto(t *testing.T) {
 			w.send(id, id+".md", page+id)
 			pass(time.Second)
 			r := w.expect(id, job.Succeeded, 1)
-			if r.Extractor != "native/text" || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "read by native/text instead") {
+			if r.Extractor != "native/text" || len(r.Warnings) != 1 ||
+				!strings.Contains(r.Warnings[0], "read by native/text instead") {
 				t.Errorf("%s: the result is %+v", id, r)
 			}
 		}
 		w.docling.Start()
 		w.send("f", "f.md", page+"f")
 		pass(time.Second)
-		if r := w.expect("f", job.Succeeded, 1); r.Extractor != "native/text" || !strings.Contains(r.Warnings[0], "is down") {
+		if r := w.expect("f", job.Succeeded, 1); r.Extractor != "native/text" ||
+			!strings.Contains(r.Warnings[0], "is down") {
 			t.Errorf("while the circuit breaker is open the result is %+v", r)
 		}
 		pass(time.Minute)

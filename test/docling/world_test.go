@@ -58,9 +58,11 @@ func inWorld(t *testing.T, options doclingtest.Options, test func(w *world)) {
 		service := memory.New(memory.Options{})
 		names := task.QueueNames("acme")
 		w := &world{
-			T: t, docling: doclingtest.New(t, options), jobs: storememory.New(), docs: &documents{}, bucket: dir.New(blobs), shelf: &shelf{}, temp: temp,
+			T: t, docling: doclingtest.New(t, options), jobs: storememory.New(), docs: &documents{},
+			bucket: dir.New(blobs), shelf: &shelf{}, temp: temp,
 			queues: engine.Queues{
-				High: service.Queue(names.High), Normal: service.Queue(names.Normal), Low: service.Queue(names.Low), DeadLetter: service.Queue(names.DeadLetter),
+				High: service.Queue(names.High), Normal: service.Queue(names.Normal), Low: service.Queue(names.Low),
+				DeadLetter: service.Queue(names.DeadLetter),
 			},
 		}
 		for _, q := range []queue.Queue{w.queues.High, w.queues.Normal, w.queues.Low, w.queues.DeadLetter} {
@@ -87,32 +89,40 @@ type worker struct {
 // start runs a worker until the returned function is called.
 func (w *world) start() *worker {
 	w.Helper()
-	client, err := wire.New(wire.Options{URL: w.docling.URL(), APIKey: doclingtest.Key, HTTP: w.docling.Client(), TempDir: w.temp})
+	client, err := wire.New(wire.Options{
+		URL: w.docling.URL(), APIKey: doclingtest.Key, HTTP: w.docling.Client(), TempDir: w.temp,
+	})
 	if err != nil {
 		w.Fatal(err)
 	}
 	var reader extract.Extractor = docling.New(client, w.shelf)
 	needs := taskerr.Docling
 	if w.auto {
-		reader, needs = docling.WithFallback(docling.New(client, w.shelf), text.New(), docling.NewOutages(slog.New(slog.DiscardHandler))), ""
+		reader, needs = docling.WithFallback(docling.New(client, w.shelf), text.New(),
+			docling.NewOutages(slog.New(slog.DiscardHandler))), ""
 	}
 	embedder, err := offline.New(16)
 	if err != nil {
 		w.Fatal(err)
 	}
 	registry, err := handlers.NewRegistry(ingest.New(ingest.Deps{
-		Bucket: w.bucket, Documents: w.docs, Embedder: embedder, Counter: token.New(), Limits: extract.DefaultLimits, TempDir: w.temp, ExtractorNeeds: needs,
-		Extractor: extract.NewRouter(map[extract.Format]extract.Extractor{extract.Markdown: reader, extract.Text: text.New()}),
+		Bucket: w.bucket, Documents: w.docs, Embedder: embedder, Counter: token.New(), Limits: extract.DefaultLimits,
+		TempDir: w.temp, ExtractorNeeds: needs,
+		Extractor: extract.NewRouter(map[extract.Format]extract.Extractor{
+			extract.Markdown: reader, extract.Text: text.New(),
+		}),
 	}))
 	if err != nil {
 		w.Fatal(err)
 	}
 	e, err := engine.New(engine.Config{
 		ClientID: "acme", Worker: "w", Concurrency: 4, Lease: time.Minute,
-		PollMin: 100 * time.Millisecond, PollMax: 10 * time.Second, TaskTimeout: 30 * time.Minute, DrainMax: 5 * time.Minute,
+		PollMin: 100 * time.Millisecond, PollMax: 10 * time.Second, TaskTimeout: 30 * time.Minute,
+		DrainMax: 5 * time.Minute,
 	}, engine.Deps{
 		Queues: w.queues, Store: w.jobs, Handlers: registry, Log: slog.New(slog.DiscardHandler),
-		Probes: engine.Probes{taskerr.Docling: client.Probe, taskerr.Database: func(context.Context) error { return w.docs.down() }},
+		Probes: engine.Probes{taskerr.Docling: client.Probe,
+			taskerr.Database: func(context.Context) error { return w.docs.down() }},
 	})
 	if err != nil {
 		w.Fatal(err)
@@ -140,7 +150,8 @@ func (w *world) send(id, filename, content string) {
 	if _, err := w.bucket.Put(w.Context(), filename, strings.NewReader(content), ""); err != nil {
 		w.Fatal(err)
 	}
-	message := fmt.Sprintf(`{"task_id":%q,"task_type":"ingest","payload":{"filename":%q,"document_set":"d"}}`, id, filename)
+	message := fmt.Sprintf(`{"task_id":%q,"task_type":"ingest","payload":{"filename":%q,"document_set":"d"}}`, id,
+		filename)
 	if _, err := w.queues.Normal.Send(w.Context(), message, queue.SendOptions{}); err != nil {
 		w.Fatal(err)
 	}
@@ -157,7 +168,8 @@ func (w *world) expect(id string, state job.State, attempts int) ingest.Result {
 	w.Helper()
 	row, ok := w.jobs.Row(id)
 	if !ok || row.State != state || row.Attempts != attempts {
-		w.Fatalf("job %s is %s after %d attempts (%s), want %s after %d", id, row.State, row.Attempts, row.Error.Message, state, attempts)
+		w.Fatalf("job %s is %s after %d attempts (%s), want %s after %d", id, row.State, row.Attempts,
+			row.Error.Message, state, attempts)
 	}
 	var r ingest.Result
 	if row.Result != nil {

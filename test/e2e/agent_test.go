@@ -31,19 +31,26 @@ func TestAgentOffline(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, "LLM_PROVIDER=offline")
 	b.start()
-	b.upload("log.md", []byte("# Storm\n\nThe quay cranes are parked at a wind speed of 22 m/s.\n\n# Canteen\n\nIt opens at noon.\n"))
+	b.upload("log.md", []byte("# Storm\n\nThe quay cranes are parked at a wind speed of 22 m/s.\n\n# Canteen\n\nIt "+
+		"opens at noon.\n"))
 	b.send(b.ingest("in", "log.md"))
 	b.await(b.ctx, "in")
-	b.send(b.question("ask", "agent", map[string]any{"prompt": "At what wind speed are the cranes parked?", "document_set": "e2e"}))
+	b.send(b.question("ask", "agent", map[string]any{
+		"prompt": "At what wind speed are the cranes parked?", "document_set": "e2e",
+	}))
 	got := b.await(b.ctx, "ask")
 	cites, _ := got.Result["citations"].([]any)
-	if got.Type != "task.completed" || got.Result["retrieval_only"] != true || !strings.HasPrefix(fmt.Sprint(got.Result["model"]), "offline") ||
+	if got.Type != "task.completed" || got.Result["retrieval_only"] != true ||
+		!strings.HasPrefix(fmt.Sprint(got.Result["model"]), "offline") ||
 		!strings.Contains(fmt.Sprint(got.Result["answer"]), "22 m/s") || len(cites) == 0 {
 		t.Errorf("the webhook says %+v", got)
 	}
-	expect(b, "the row", "agent user-17 e2e t", "select concat_ws(' ', task_type, requested_by, document_set, retrieval_only) from agent_runs where id::text = $1", got.Result["run_id"])
+	expect(b, "the row", "agent user-17 e2e t",
+		"select concat_ws(' ', task_type, requested_by, document_set, retrieval_only) from agent_runs where "+
+			"id::text = $1", got.Result["run_id"])
 	b.send(b.question("bad", "ai", map[string]any{"prompt": "Why?"}))
-	if got := b.await(b.ctx, "bad"); got.Type != "task.failed" || !strings.Contains(got.Error.Message, "LLM_PROVIDER is offline") {
+	if got := b.await(b.ctx, "bad"); got.Type != "task.failed" ||
+		!strings.Contains(got.Error.Message, "LLM_PROVIDER is offline") {
 		t.Errorf("an ai task without a model: %+v", got)
 	}
 }
@@ -95,7 +102,11 @@ func (s *scholar) reply(r llmtest.ChatRequest) llmtest.Reply {
 	if m := chunkID.FindStringSubmatch(read); m != nil {
 		id = m[1]
 	}
-	return call("finish", map[string]any{"answer": "At 22 m/s [1].", "citations": []any{map[string]any{"chunk_id": id, "quote": "at a wind speed of 22 m/s"}}})
+	return call("finish", map[string]any{
+		"answer": "At 22 m/s [1].", "citations": []any{
+			map[string]any{"chunk_id": id, "quote": "at a wind speed of 22 m/s"},
+		},
+	})
 }
 
 // TestAgentKilled: killed with -9 after each step, and started again, the worker gives the answer, and no step is paid
@@ -125,7 +136,8 @@ func TestAgentKilled(t *testing.T) {
 	}
 	got := b.await(b.ctx, "ask")
 	cites, _ := got.Result["citations"].([]any)
-	if got.Type != "task.completed" || got.Attempt != 4 || got.Result["answer"] != "At 22 m/s [1]." || len(cites) != 1 || got.Result["steps"] != 4.0 {
+	if got.Type != "task.completed" || got.Attempt != 4 || got.Result["answer"] != "At 22 m/s [1]." ||
+		len(cites) != 1 || got.Result["steps"] != 4.0 {
 		t.Errorf("the webhook says %+v", got)
 	}
 	for step := range 4 {
@@ -133,10 +145,12 @@ func TestAgentKilled(t *testing.T) {
 			t.Errorf("step %d was paid %d times", step+1, s.paid[step+1])
 		}
 	}
-	expect(b, "the row", "agent user-17 e2e 4 1", `select concat_ws(' ', task_type, requested_by, document_set, jsonb_array_length(steps), count(*) over ())
+	expect(b, "the row", "agent user-17 e2e 4 1",
+		`select concat_ws(' ', task_type, requested_by, document_set, jsonb_array_length(steps), count(*) over ())
 		from agent_runs where id::text = $1`, got.Result["run_id"])
 	expect(b, "gaps between events", 0, "select max(seq)::int - count(*)::int from job_events where job_id = 'ask'")
 	expect(b, "falls of progress", 0, `select count(*)::int from (select progress - lag(progress) over (order by seq) as by from job_events where job_id = 'ask') x where by < 0`)
-	expect(b, "what was read along", "At 22 m/s [1].", `select string_agg(metadata ->> 'delta', '' order by seq) from job_events where job_id = 'ask'
+	expect(b, "what was read along", "At 22 m/s [1].",
+		`select string_agg(metadata ->> 'delta', '' order by seq) from job_events where job_id = 'ask'
 		and seq >= (select max(seq) from job_events where job_id = 'ask' and metadata ->> 'restart' = 'true')`)
 }

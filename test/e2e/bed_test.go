@@ -42,7 +42,8 @@ func newBed(t *testing.T, env ...string) *bed {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
 	b := &bed{
-		t: t, ctx: ctx, client: stacktest.UniqueName("e2e"), azure: stacktest.Azurite(t), database: stacktest.Postgres(t), hooks: newHooks(t),
+		t: t, ctx: ctx, client: stacktest.UniqueName("e2e"), azure: stacktest.Azurite(t),
+		database: stacktest.Postgres(t), hooks: newHooks(t),
 	}
 	api := stacktest.PostgREST(t, b.database)
 	b.api, b.reader = api.URL, api.ReaderKey(t, b.client)

@@ -30,7 +30,9 @@ func TestCanceledInTheMiddle(t *testing.T) {
 			t.Fatal("no chunk was staged")
 		}
 	}
-	expect(b, "the answer to the request", "running", "select aw_request_cancel(jsonb_build_object('client_id', $1::text, 'job_id', 'cancel', 'by', 'a test')) ->> 'status'", b.client)
+	expect(b, "the answer to the request", "running",
+		"select aw_request_cancel(jsonb_build_object('client_id', $1::text, 'job_id', 'cancel', 'by', 'a test')) "+
+			"->> 'status'", b.client)
 
 	if got := b.await(b.ctx, "cancel"); got.Type != "task.canceled" || got.Attempt != 1 {
 		t.Errorf("the webhook says %s in attempt %d, want task.canceled in attempt 1", got.Type, got.Attempt)
@@ -39,5 +41,6 @@ func TestCanceledInTheMiddle(t *testing.T) {
 	for _, table := range []string{"documents", "document_versions", "document_chunks", "dead_letters"} {
 		expect(b, "rows left in "+table, 0, "select count(*) from "+table)
 	}
-	expect(b, "the last event", "canceled", "select stage from job_events where job_id = 'cancel' order by seq desc limit 1")
+	expect(b, "the last event", "canceled",
+		"select stage from job_events where job_id = 'cancel' order by seq desc limit 1")
 }

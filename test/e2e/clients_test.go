@@ -14,7 +14,8 @@ func TestClientsThatAreNotOurs(t *testing.T) {
 	b.upload("notes.md", []byte("# Tides\n\n## Spring tide\n\nTwice a month the water is highest.\n"))
 	event := func(task string) string {
 		text, err := json.Marshal(map[string]any{
-			"specversion": "1.0", "id": "e1", "source": "/frontend", "type": "task.requested", "data": json.RawMessage(task),
+			"specversion": "1.0", "id": "e1", "source": "/frontend", "type": "task.requested",
+			"data": json.RawMessage(task),
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -28,7 +29,8 @@ func TestClientsThatAreNotOurs(t *testing.T) {
 	} {
 		send(id)
 		got := b.await(b.ctx, id)
-		if got.Type != "task.completed" || got.Status != "completed" || got.TaskType != "ingest" || got.ClientID != b.client {
+		if got.Type != "task.completed" || got.Status != "completed" || got.TaskType != "ingest" ||
+			got.ClientID != b.client {
 			t.Errorf("%s: the webhook says %+v", id, got)
 		}
 		if got.Result["filename"] != "notes.md" || got.Result["chunks"] != 1.0 {
@@ -36,5 +38,6 @@ func TestClientsThatAreNotOurs(t *testing.T) {
 		}
 		expect(b, id+": the job", "succeeded", "select status from jobs where id = $1", id)
 	}
-	expect(b, "headings of the chunk", "Tides/Spring tide", "select array_to_string(heading_path, '/') from document_chunks")
+	expect(b, "headings of the chunk", "Tides/Spring tide",
+		"select array_to_string(heading_path, '/') from document_chunks")
 }

@@ -81,7 +81,8 @@ func TestRealDocuments(t *testing.T) {
 		expect(b, name+": positions", chunks-1, "select coalesce(max(position), -1)"+of, name)
 		if filepath.Ext(name) == ".pdf" {
 			expect(b, name+": chunks without a page", 0, "select count(*)"+of+" and cardinality(c.pages) = 0", name)
-			expect(b, name+": pages beyond the last", 0, "select count(*)"+of+" and exists (select from unnest(c.pages) p where p < 1 or p > d.pages)", name)
+			expect(b, name+": pages beyond the last", 0, "select count(*)"+of+
+				" and exists (select from unnest(c.pages) p where p < 1 or p > d.pages)", name)
 		}
 		headed := query[int](b, "select count(*)"+of+" and cardinality(c.heading_path) > 0", name)
 		t.Logf("%-40s %4d chunks, %4d under a heading, pages %v", name, chunks, headed, got.Result["pages"])
@@ -123,7 +124,8 @@ func TestHostileFiles(t *testing.T) {
 		t.Logf("%-45s %s: %s", name, got.Error.Code, got.Error.Message)
 		class := taskerr.Class(got.Error.Class)
 		if class == taskerr.InternalBug || taskerr.Classes[class].Retryable || got.Error.Attempts != 1 {
-			t.Errorf("%s: error class %s after %d attempts, want a permanent one after 1", name, class, got.Error.Attempts)
+			t.Errorf("%s: error class %s after %d attempts, want a permanent one after 1", name, class,
+				got.Error.Attempts)
 		}
 		if strings.TrimSpace(got.Error.Message) == "" || letters != 1 {
 			t.Errorf("%s: message %q, %d dead letters, want a message and 1", name, got.Error.Message, letters)

@@ -18,7 +18,8 @@ func longDocument() []byte {
 	for day := range 400 {
 		fmt.Fprintf(&b, "\n## Day %d\n\n", day)
 		for watch := range 6 {
-			fmt.Fprintf(&b, "Watch %d of day %d: wind %d knots, %d ships in, %d ships out, pumps tried, lamp %d lit.\n\n",
+			fmt.Fprintf(&b, "Watch %d of day %d: wind %d knots, %d ships in, %d ships out, pumps tried, lamp %d "+
+				"lit.\n\n",
 				watch, day, day%50, watch+day%7, day%5, day*watch)
 		}
 	}
@@ -66,7 +67,8 @@ func TestKilledInTheMiddle(t *testing.T) {
 	}
 	expect(b, "the job", "succeeded after 2", "select status || ' after ' || attempts from jobs where id = 'crash'")
 	expect(b, "versions", "active", "select string_agg(status, ',') from document_versions")
-	expect(b, "orphan chunks", 0, "select count(*) from document_chunks c join documents d on d.id = c.document_id where c.version is distinct from d.active_version")
+	expect(b, "orphan chunks", 0, "select count(*) from document_chunks c join documents d on d.id = c.document_id "+
+		"where c.version is distinct from d.active_version")
 	chunks := int(got.Result["chunks"].(float64))
 	expect(b, "chunks", chunks, "select count(*) from document_chunks")
 	expect(b, "the last position", chunks-1, "select max(position) from document_chunks")
@@ -101,18 +103,21 @@ func TestDrain(t *testing.T) {
 	if got := b.await(b.ctx, "current"); got.Type != "task.completed" || got.Attempt != 1 {
 		t.Errorf("what ran ended as %s in attempt %d, want task.completed in attempt 1", got.Type, got.Attempt)
 	}
-	expect(b, "attempts at what had not begun", 0, "select coalesce(sum(attempts), 0)::int from jobs where id = 'unstarted'")
+	expect(b, "attempts at what had not begun", 0,
+		"select coalesce(sum(attempts), 0)::int from jobs where id = 'unstarted'")
 	visible, err := b.queue().PeekMessage(b.ctx, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(visible.Messages) != 1 || !strings.Contains(*visible.Messages[0].MessageText, "unstarted") {
-		t.Errorf("%d messages can be seen on the queue, want that of the task that had not begun", len(visible.Messages))
+		t.Errorf("%d messages can be seen on the queue, want that of the task that had not begun",
+			len(visible.Messages))
 	}
 
 	b.start()
 	if got := b.await(b.ctx, "unstarted"); got.Type != "task.completed" || got.Attempt != 1 {
-		t.Errorf("what had not begun ended as %s in attempt %d, want task.completed in attempt 1", got.Type, got.Attempt)
+		t.Errorf("what had not begun ended as %s in attempt %d, want task.completed in attempt 1", got.Type,
+			got.Attempt)
 	}
 	if len(b.ids("current")) != 1 {
 		t.Errorf("webhook-ids of what ran: %v, want one", b.ids("current"))

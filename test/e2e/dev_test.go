@@ -32,7 +32,8 @@ func dev(ctx context.Context, t *testing.T, args ...string) (cmd *exec.Cmd, home
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.WaitDelay = 10 * time.Second
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(line string) bool {
-		return strings.HasPrefix(line, "OPENAI_") || strings.HasPrefix(line, "AZURE_") || strings.HasPrefix(line, "LLM_")
+		return strings.HasPrefix(line, "OPENAI_") || strings.HasPrefix(line, "AZURE_") ||
+			strings.HasPrefix(line, "LLM_")
 	})
 	return cmd, home, out
 }
@@ -113,7 +114,9 @@ var shown = regexp.MustCompile(`chunk_id="([0-9a-f-]{36})"[^>]*>\n[#\d. ]*(\w+(?
 // tourist is a model that answers what the tour asks: it summarizes, or searches, and quotes what it has found.
 func tourist(r llmtest.ChatRequest) llmtest.Reply {
 	if len(r.Tools) == 0 {
-		return llmtest.Reply{Text: `{"summary": "A harbour has rules.", "key_points": [{"text": "It has a handbook.", "sources": [1]}]}`}
+		return llmtest.Reply{
+			Text: `{"summary": "A harbour has rules.", "key_points": [{"text": "It has a handbook.", "sources": [1]}]}`,
+		}
 	}
 	if last := r.Last(); last.Role == "tool" {
 		if m := shown.FindStringSubmatch(last.Text); m != nil {
@@ -121,7 +124,9 @@ func tourist(r llmtest.ChatRequest) llmtest.Reply {
 				`{"answer": "It is written there. [1]", "citations": [{"chunk_id": %q, "quote": %q}]}`, m[1], m[2])}}}
 		}
 	}
-	return llmtest.Reply{Calls: []llm.ToolCall{{Name: "search", Arguments: `{"query": "wind speed, quay cranes parked"}`}}}
+	return llmtest.Reply{
+		Calls: []llm.ToolCall{{Name: "search", Arguments: `{"query": "wind speed, quay cranes parked"}`}},
+	}
 }
 
 // TestDevThroughAModel: with the address of a server that speaks OpenAI's protocol, and no key, the tour goes through
@@ -136,7 +141,9 @@ func TestDevThroughAModel(t *testing.T) {
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("dev --once: %v\n%s", err, out)
 	}
-	for _, want := range []string{`summary +by gpt-4o-mini, [1-9]\d* \+ [1-9]\d* tokens`, `answer +by gpt-4o-mini in \d steps.* 1 citations checked`, `A harbour has rules\.`, `· It has a handbook\. \(page 1\)`} {
+	for _, want := range []string{`summary +by gpt-4o-mini, [1-9]\d* \+ [1-9]\d* tokens`,
+		`answer +by gpt-4o-mini in \d steps.* 1 citations checked`, `A harbour has rules\.`,
+		`· It has a handbook\. \(page 1\)`} {
 		if !regexp.MustCompile(want).MatchString(out.String()) {
 			t.Errorf("it did not show %s:\n%s", want, out)
 		}

@@ -12,7 +12,10 @@ import (
 
 // doclingEnv are the settings for a stand-in of docling-serve.
 func doclingEnv(s *doclingtest.Server) []string {
-	return []string{"DOCLING_URL=" + s.URL(), "DOCLING_API_KEY=" + doclingtest.Key, "LLM_PROVIDER=offline", "WORKER_LEASE_TTL_SEC=5"}
+	return []string{
+		"DOCLING_URL=" + s.URL(), "DOCLING_API_KEY=" + doclingtest.Key, "LLM_PROVIDER=offline",
+		"WORKER_LEASE_TTL_SEC=5",
+	}
 }
 
 // settle waits until a query says so.
@@ -39,7 +42,8 @@ func TestKilledWhileDoclingConverts(t *testing.T) {
 	b.upload("rules.html", []byte("<html><body><h1>Harbour rules</h1><p>Ships report.</p></body></html>"))
 	first := b.start()
 	b.send(b.ingest("crash", "rules.html"))
-	settle(b, "the conversion's id in the checkpoint", "select coalesce((select checkpoint::text like '%\"task\"%' from jobs where id = 'crash'), false)")
+	settle(b, "the conversion's id in the checkpoint",
+		"select coalesce((select checkpoint::text like '%\"task\"%' from jobs where id = 'crash'), false)")
 	if err := first.Stop(syscall.SIGKILL, time.Minute); err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +51,8 @@ func TestKilledWhileDoclingConverts(t *testing.T) {
 	b.start()
 	got := b.await(b.ctx, "crash")
 	if got.Type != "task.completed" || got.Attempt != 2 || got.Result["extractor"] != "docling" {
-		t.Errorf("the webhook says %s in attempt %d by %v, want task.completed in attempt 2 by docling", got.Type, got.Attempt, got.Result["extractor"])
+		t.Errorf("the webhook says %s in attempt %d by %v, want task.completed in attempt 2 by docling", got.Type,
+			got.Attempt, got.Result["extractor"])
 	}
 	expect(b, "what is found", true, "select bool_or(content like '%harbour master%') from document_chunks")
 	// The same bytes again: the result is in the tenant's container.

@@ -34,7 +34,8 @@ func snippets(t *testing.T) (folder string) {
 	}
 	folder = t.TempDir()
 	all := snippet.FindAllSubmatch(text, -1)
-	if fences := bytes.Count(text, []byte("\n```js")) + bytes.Count(text, []byte("\n```python")); len(all) != fences || len(all) < 9 {
+	if fences := bytes.Count(text, []byte("\n```js")) + bytes.Count(text, []byte("\n```python")); len(all) != fences ||
+		len(all) < 9 {
 		t.Fatalf("%d of %d snippets are named", len(all), fences)
 	}
 	for _, m := range all {
@@ -187,7 +188,8 @@ func TestFrontend(t *testing.T) {
 		cmd := exec.CommandContext(b.ctx, c.command, c.file)
 		cmd.Dir = folder
 		cmd.Env = []string{
-			"PATH=" + os.Getenv("PATH"), "TENANT=" + b.client, "AZURE_STORAGE_CONNECTION_STRING=" + b.azure, "QUEUE_ADDRESS=" + address,
+			"PATH=" + os.Getenv("PATH"), "TENANT=" + b.client, "AZURE_STORAGE_CONNECTION_STRING=" + b.azure,
+			"QUEUE_ADDRESS=" + address,
 			"SUPABASE_URL=" + b.api, "READER_KEY=" + b.reader, "WEBHOOK_SECRET=" + hookSecret,
 		}
 		var problems bytes.Buffer
@@ -201,7 +203,8 @@ func TestFrontend(t *testing.T) {
 		if err := json.Unmarshal(out, &got); err != nil {
 			t.Fatalf("%s: %v\n%s", name, err, out)
 		}
-		if got.Job.Status != "succeeded" || got.Job.Result["chunks"] != 1.0 || got.Webhook.TaskID != got.Job.ID || got.Webhook.Status != "completed" {
+		if got.Job.Status != "succeeded" || got.Job.Result["chunks"] != 1.0 || got.Webhook.TaskID != got.Job.ID ||
+			got.Webhook.Status != "completed" {
 			t.Errorf("%s: the job is %+v, the webhook says %+v", name, got.Job, got.Webhook)
 		}
 		if len(got.Hits) == 0 || !strings.Contains(got.Hits[0]["content"].(string), "highest") {
@@ -210,7 +213,8 @@ func TestFrontend(t *testing.T) {
 		if got.Forged != "the signature is wrong" || got.Secretless != "WEBHOOK_SECRET is too short" {
 			t.Errorf("%s takes a changed webhook: %q, or one without a secret: %q", name, got.Forged, got.Secretless)
 		}
-		if name == "JavaScript" && (!slices.Contains(got.Stages, "embedding") || got.Stages[len(got.Stages)-1] != "completed" ||
+		if name == "JavaScript" && (!slices.Contains(got.Stages, "embedding") ||
+			got.Stages[len(got.Stages)-1] != "completed" ||
 			!strings.Contains(got.Overwrite, "upload: 403") || !strings.Contains(got.Unasked, "permission denied")) {
 			t.Errorf("%s: stages %v; a second upload: %q; a cancel: %q", name, got.Stages, got.Overwrite, got.Unasked)
 		}

@@ -56,7 +56,9 @@ func newHooks(t *testing.T) *hooks {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &hooks{t: t, verify: verify, schema: published.Webhook(t), told: map[string][]told{}, news: make(chan struct{})}
+	h := &hooks{
+		t: t, verify: verify, schema: published.Webhook(t), told: map[string][]told{}, news: make(chan struct{}),
+	}
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
 	h.URL = server.URL

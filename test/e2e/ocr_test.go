@@ -37,21 +37,30 @@ func TestOCR(t *testing.T) {
 	ocrtest.Need(t, "tesseract", "pdftoppm", "pdftotext", "pdfinfo")
 	b := newBed(t, "LLM_PROVIDER=offline")
 	scan, err := os.ReadFile(ocrtest.Write(t,
-		ocrtest.Page{Image: ocrtest.Scan(t, 0, "The harbour master keeps a record", "of every ship that leaves the port.").Gray},
-		ocrtest.Page{Image: ocrtest.Scan(t, 1, "A page that lies on its side is read", "as it has to be held by its reader.").Gray}))
+		ocrtest.Page{
+			Image: ocrtest.Scan(t, 0, "The harbour master keeps a record", "of every ship that leaves the port.").Gray,
+		},
+		ocrtest.Page{
+			Image: ocrtest.Scan(t, 1, "A page that lies on its side is read", "as it has to be held by its reader.").
+				Gray,
+		}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.upload("in/scan.pdf", scan)
 	message, err := json.Marshal(map[string]any{
-		"task_id": "scan", "task_type": "ocr", "webhook_url": b.hooks.URL, "payload": map[string]any{"filename": "scan.pdf", "blob": "in/scan.pdf"},
+		"task_id": "scan", "task_type": "ocr", "webhook_url": b.hooks.URL,
+		"payload": map[string]any{"filename": "scan.pdf", "blob": "in/scan.pdf"},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	event, err := json.Marshal(map[string]any{
 		"specversion": "1.0", "id": "e", "source": "test", "type": "ocr.requested",
-		"data": map[string]any{"job_id": "event", "content_id": "in/scan.pdf", "webhook_url": b.hooks.URL, "hints": map[string]string{"output_format": "hocr"}},
+		"data": map[string]any{
+			"job_id": "event", "content_id": "in/scan.pdf", "webhook_url": b.hooks.URL,
+			"hints": map[string]string{"output_format": "hocr"},
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -61,25 +70,31 @@ func TestOCR(t *testing.T) {
 	b.start()
 	got := b.await(b.ctx, "scan")
 	blob, _ := got.Result["derived_blob"].(string)
-	if got.Type != "task.completed" || got.Result["page_count"] != 2.0 || got.Result["ocr_engine"] != "tesseract" || got.Result["source_format"] != "pdf" ||
-		got.Result["derived_content_id"] == nil || got.Result["mean_confidence"].(float64) < 0.8 || got.Result["processing_time_ms"] == nil || blob == "" {
+	if got.Type != "task.completed" || got.Result["page_count"] != 2.0 || got.Result["ocr_engine"] != "tesseract" ||
+		got.Result["source_format"] != "pdf" ||
+		got.Result["derived_content_id"] == nil || got.Result["mean_confidence"].(float64) < 0.8 ||
+		got.Result["processing_time_ms"] == nil || blob == "" {
 		t.Fatalf("%+v", got)
 	}
 	text := b.download(blob)
-	for _, line := range []string{"The harbour master keeps a record of every ship that leaves the port.", "A page that lies on its side"} {
+	for _, line := range []string{"The harbour master keeps a record of every ship that leaves the port.",
+		"A page that lies on its side"} {
 		if !strings.Contains(text, line) {
 			t.Errorf("%q is not in %q", line, text)
 		}
 	}
 	b.send(string(event))
-	if got := b.await(b.ctx, "event"); got.Type != "task.completed" || !strings.Contains(b.download(got.Result["derived_blob"].(string)), "ocrx_word") {
+	if got := b.await(b.ctx, "event"); got.Type != "task.completed" ||
+		!strings.Contains(b.download(got.Result["derived_blob"].(string)), "ocrx_word") {
 		t.Errorf("%+v", got)
 	}
 	for query[int](b, "select count(*) from jobs where status <> 'succeeded'") > 0 && b.ctx.Err() == nil {
 		continue
 	}
-	expect(b, "derived contents of the task sent twice", 1, "select count(*) from derived_contents where job_id = 'scan'")
-	expect(b, "what is recorded", blob+" markdown tesseract 2 1", "select concat_ws(' ', blob, format, engine, page_count, version) from derived_contents where job_id = 'scan'")
+	expect(b, "derived contents of the task sent twice", 1,
+		"select count(*) from derived_contents where job_id = 'scan'")
+	expect(b, "what is recorded", blob+" markdown tesseract 2 1",
+		"select concat_ws(' ', blob, format, engine, page_count, version) from derived_contents where job_id = 'scan'")
 	expect(b, "dead letters", 0, "select count(*) from dead_letters")
 	expect(b, "pages in the cache", 2, "select count(*) from page_results")
 }

@@ -129,7 +129,8 @@ func TestOperators(t *testing.T) {
 	llm := llmtest.New(t, llmtest.Options{})
 	llm.Script(llmtest.Fault{Status: http.StatusUnauthorized}) // no call tries that again by itself; the engine does
 	runtime := t.TempDir()
-	b := newBed(t, append(modelEnv(llm), "RUNTIME_DIRECTORY="+runtime, "RETRY_BACKOFF_MS=50", "HTTP_ADDR=127.0.0.1:0")...)
+	b := newBed(t, append(modelEnv(llm), "RUNTIME_DIRECTORY="+runtime, "RETRY_BACKOFF_MS=50",
+		"HTTP_ADDR=127.0.0.1:0")...)
 	b.upload("log.md", []byte("# A log\n\nShort enough for one request to the model.\n"))
 	w := b.start()
 	o := b.atSocket(runtime)
@@ -138,7 +139,8 @@ func TestOperators(t *testing.T) {
 	}
 	o.expect("/livez", http.StatusOK, "ok")
 	o.expect("/readyz", http.StatusOK, "ok")
-	o.expect("/readyz?verbose", http.StatusOK, "[+]settings ok since ", "[+]store ok", "[+]queue "+b.client+"-tasks ok", "[+]draining ok", "readyz check passed")
+	o.expect("/readyz?verbose", http.StatusOK, "[+]settings ok since ", "[+]store ok", "[+]queue "+b.client+"-tasks ok",
+		"[+]draining ok", "readyz check passed")
 
 	b.send(b.ingest("one", "log.md"))
 	if got := b.await(b.ctx, "one"); got.Type != "task.completed" || got.Attempt < 2 {
@@ -181,7 +183,8 @@ func TestOperators(t *testing.T) {
 			t.Errorf("%s%v is %v, want %v", want.name, want.labels, got, want.value)
 		}
 	}
-	for _, name := range []string{"async_worker_embedding_tokens_total", "async_worker_queue_requests_total", "async_worker_webhook_attempts_total", "process_resident_memory_bytes", "go_goroutines"} {
+	for _, name := range []string{"async_worker_embedding_tokens_total", "async_worker_queue_requests_total",
+		"async_worker_webhook_attempts_total", "process_resident_memory_bytes", "go_goroutines"} {
 		if s.value(name) <= 0 {
 			t.Errorf("%s is %v", name, s.value(name))
 		}
@@ -193,7 +196,8 @@ func TestOperators(t *testing.T) {
 // expectCanceled cancels a job before its message comes.
 func expectCanceled(b *bed) {
 	b.t.Helper()
-	query[string](b, "select aw_request_cancel(jsonb_build_object('client_id', $1::text, 'job_id', 'stop', 'by', 'a test')) ->> 'status'", b.client)
+	query[string](b, "select aw_request_cancel(jsonb_build_object('client_id', $1::text, 'job_id', 'stop', 'by', 'a "+
+		"test')) ->> 'status'", b.client)
 	b.send(b.ingest("stop", "log.md"))
 }
 
@@ -274,7 +278,11 @@ func TestToken(t *testing.T) {
 	const secret = "0123456789abcdef-nobody-guesses"
 	b := newBed(t, "LLM_PROVIDER=offline", fmt.Sprintf("HTTP_ADDR=0.0.0.0:%d", port), "HTTP_TOKEN="+secret)
 	b.start()
-	o := operator{b: b, base: fmt.Sprintf("http://127.0.0.1:%d", port), client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+	o := operator{
+		b: b, base: fmt.Sprintf("http://127.0.0.1:%d", port), client: &http.Client{
+			Transport: &http.Transport{DisableKeepAlives: true},
+		},
+	}
 	o.expect("/livez", http.StatusOK)
 	o.expect("/readyz", http.StatusOK)
 	for _, path := range []string{"/metrics", "/status", "/readyz?verbose", "/livez?verbose", "/nowhere"} {

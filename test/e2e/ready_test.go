@@ -22,8 +22,9 @@ func TestNotReadyWithoutServices(t *testing.T) {
 		env  string
 		code int
 	}{
-		"the database is away":   {"SUPABASE_URL=" + nobody, 69},
-		"the queue is away":      {"AZURE_STORAGE_CONNECTION_STRING=AccountName=a;AccountKey=YWFh;QueueEndpoint=" + nobody + "/a;BlobEndpoint=" + nobody + "/a", 69},
+		"the database is away": {"SUPABASE_URL=" + nobody, 69},
+		"the queue is away": {"AZURE_STORAGE_CONNECTION_STRING=AccountName=a;AccountKey=YWFh;QueueEndpoint=" +
+			nobody + "/a;BlobEndpoint=" + nobody + "/a", 69},
 		"the settings are wrong": {"WORKER_CONCURRENCY=none", 78},
 		"the key is of another":  {"SUPABASE_KEY=wrong", 77},
 	} {

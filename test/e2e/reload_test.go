@@ -28,8 +28,8 @@ func (w *worker) reload(env ...string) (out string, code int) {
 	return string(text), code
 }
 
-// TestReload: wrong settings fail the command, each problem told, and reach nobody; right ones are in force for the next
-// task, and what takes a restart is named.
+// TestReload: wrong settings fail the command, each problem told, and reach nobody; right ones are in force for the
+// next task, and what takes a restart is named.
 func TestReload(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, "RUNTIME_DIRECTORY="+t.TempDir(), "LLM_PROVIDER=offline", "MAX_BLOB_MB=1")
@@ -40,7 +40,8 @@ func TestReload(t *testing.T) {
 		t.Errorf("a document above MAX_BLOB_MB is %+v", got)
 	}
 
-	if out, code := w.reload("MAX_BLOB_MB=many", "POLL_MIN_MS=0"); code != 78 || !strings.Contains(out, "MAX_BLOB_MB") || !strings.Contains(out, "POLL_MIN_MS") {
+	if out, code := w.reload("MAX_BLOB_MB=many", "POLL_MIN_MS=0"); code != 78 ||
+		!strings.Contains(out, "MAX_BLOB_MB") || !strings.Contains(out, "POLL_MIN_MS") {
 		t.Errorf("wrong settings: exit code %d, %s", code, out)
 	}
 	b.send(b.ingest("between", "a.md"))
@@ -49,7 +50,8 @@ func TestReload(t *testing.T) {
 	}
 
 	out, code := w.reload("MAX_BLOB_MB=8", "WORKER_CONCURRENCY=2", "WORKER_LEASE_TTL_SEC=90")
-	if code != 0 || !strings.Contains(out, "in force now: MAX_BLOB_MB, WORKER_CONCURRENCY") || !strings.Contains(out, "a restart is needed for: WORKER_LEASE_TTL_SEC") {
+	if code != 0 || !strings.Contains(out, "in force now: MAX_BLOB_MB, WORKER_CONCURRENCY") ||
+		!strings.Contains(out, "a restart is needed for: WORKER_LEASE_TTL_SEC") {
 		t.Errorf("exit code %d, %s", code, out)
 	}
 	w.await("RELOADING=1")
@@ -58,7 +60,8 @@ func TestReload(t *testing.T) {
 	if got := b.await(b.ctx, "after"); got.Status != "completed" {
 		t.Errorf("after the reload: %+v", got)
 	}
-	if out, code := w.reload("MAX_BLOB_MB=8", "WORKER_CONCURRENCY=2"); code != 0 || !strings.Contains(out, "no setting was changed") {
+	if out, code := w.reload("MAX_BLOB_MB=8", "WORKER_CONCURRENCY=2"); code != 0 ||
+		!strings.Contains(out, "no setting was changed") {
 		t.Errorf("exit code %d, %s", code, out)
 	}
 }

@@ -28,7 +28,8 @@ func (b *bed) summarize(id, filename string, payload map[string]any) string {
 	}
 	payload["filename"] = filename
 	text, err := json.Marshal(map[string]any{
-		"task_id": id, "task_type": "summarize", "webhook_url": b.hooks.URL, "payload": payload, "requested_by": "user-17",
+		"task_id": id, "task_type": "summarize", "webhook_url": b.hooks.URL, "payload": payload,
+		"requested_by": "user-17",
 	})
 	if err != nil {
 		b.t.Fatal(err)
@@ -46,16 +47,21 @@ func TestSummarizeOffline(t *testing.T) {
 	b.send(b.summarize("offline", "log.md", map[string]any{"style": "bullets", "max_words": 60}))
 	got := b.await(b.ctx, "offline")
 	points, _ := got.Result["key_points"].([]any)
-	if got.Type != "task.completed" || got.Result["extractive"] != true || !strings.HasPrefix(fmt.Sprint(got.Result["model"]), "offline") ||
-		!strings.HasPrefix(fmt.Sprint(got.Result["summary"]), "- ") || got.Result["words"].(float64) > 60 || len(points) == 0 {
+	if got.Type != "task.completed" || got.Result["extractive"] != true ||
+		!strings.HasPrefix(fmt.Sprint(got.Result["model"]), "offline") ||
+		!strings.HasPrefix(fmt.Sprint(got.Result["summary"]), "- ") || got.Result["words"].(float64) > 60 ||
+		len(points) == 0 {
 		t.Errorf("the webhook says %+v", got)
 	}
-	expect(b, "the row", "log.md user-17 t 1", "select concat_ws(' ', filename, requested_by, extractive, count(*) over ()) from summaries where id::text = $1", got.Result["summary_id"])
-	forced := strings.Replace(b.summarize("offline", "log.md", map[string]any{"style": "bullets", "max_words": 60}), "{", `{"hints":{"force":true},`, 1)
+	expect(b, "the row", "log.md user-17 t 1",
+		"select concat_ws(' ', filename, requested_by, extractive, count(*) over ()) from summaries where id::text = $1", got.Result["summary_id"])
+	forced := strings.Replace(b.summarize("offline", "log.md", map[string]any{"style": "bullets", "max_words": 60}),
+		"{", `{"hints":{"force":true},`, 1)
 	b.send(forced)
 	settle(b, "the forced task", "select count(*) = 2 and (select status = 'succeeded' from jobs) from summaries")
 	b.send(b.summarize("bad", "log.md", map[string]any{"style": "poem"}))
-	if got := b.await(b.ctx, "bad"); got.Type != "task.failed" || !strings.Contains(got.Error.Message, "payload.style") {
+	if got := b.await(b.ctx, "bad"); got.Type != "task.failed" ||
+		!strings.Contains(got.Error.Message, "payload.style") {
 		t.Errorf("a style that is none: %+v", got)
 	}
 }
@@ -86,7 +92,8 @@ func (c *clerk) reply(r llmtest.ChatRequest) llmtest.Reply {
 		watch(n)
 	}
 	raw, err := json.Marshal(map[string]any{"summary": answer, "key_points": []any{
-		map[string]any{"text": "The first thing is said.", "sources": []int{1}}, map[string]any{"text": "So is another.", "sources": []int{2, 1}},
+		map[string]any{"text": "The first thing is said.", "sources": []int{1}},
+		map[string]any{"text": "So is another.", "sources": []int{2, 1}},
 	}})
 	if err != nil {
 		panic(err) // plain values
@@ -185,8 +192,10 @@ func TestSummaryOfALongDocument(t *testing.T) {
 				frozen[q] = asked[q]
 			}
 		}
-		query[int](b, "with gone as (update jobs set lease_expires_at = now() - interval '1 s' where id = 'long' returning 1) select count(*) from gone")
-		atRisk += len(c.questions()) - len(frozen) // counted last: a request may reach the model after its sender's death
+		query[int](b, "with gone as (update jobs set lease_expires_at = now() - interval '1 s' where id = 'long' "+
+			"returning 1) select count(*) from gone")
+		// counted last: a request may reach the model after its sender's death
+		atRisk += len(c.questions()) - len(frozen)
 	}
 	c.at(1<<30, nil)
 	b.start()
@@ -198,7 +207,8 @@ func TestSummaryOfALongDocument(t *testing.T) {
 		total += n
 	}
 	points, _ := got.Result["key_points"].([]any)
-	if got.Type != "task.completed" || got.Result["pages"].(float64) < 290 || int(got.Result["parts"].(float64)) != len(questions) || len(points) == 0 {
+	if got.Type != "task.completed" || got.Result["pages"].(float64) < 290 ||
+		int(got.Result["parts"].(float64)) != len(questions) || len(points) == 0 {
 		t.Errorf("the webhook says %+v", got)
 	}
 	if pages, _ := points[0].(map[string]any)["pages"].([]any); len(pages) == 0 {
@@ -210,8 +220,10 @@ func TestSummaryOfALongDocument(t *testing.T) {
 	if model.Peak() > atATime || model.Peak() < 2 {
 		t.Errorf("%d calls at a time, want at most %d", model.Peak(), atATime)
 	}
-	t.Logf("%v pages in %d calls, %v + %v tokens; %d kills after answers %v: %d questions were asked again; %d answers were seen under way when the worker died",
-		got.Result["pages"], len(questions), got.Result["prompt_tokens"], got.Result["completion_tokens"], kills, moments, total-len(questions), atRisk)
+	t.Logf("%v pages in %d calls, %v + %v tokens; %d kills after answers %v: %d questions were asked again; %d "+
+		"answers were seen under way when the worker died",
+		got.Result["pages"], len(questions), got.Result["prompt_tokens"], got.Result["completion_tokens"], kills,
+		moments, total-len(questions), atRisk)
 	expect(b, "rows", 1, "select count(*) from summaries")
 	b.editOneSection(c, book)
 }

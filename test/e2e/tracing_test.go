@@ -38,7 +38,8 @@ func newCollector(t *testing.T) *collector {
 		if err == nil {
 			err = proto.Unmarshal(body, &sent)
 		}
-		if err != nil || r.URL.Path != "/v1/traces" || r.Header.Get("Content-Type") != "application/x-protobuf" || r.Header.Get("X-Key") != "a b" {
+		if err != nil || r.URL.Path != "/v1/traces" || r.Header.Get("Content-Type") != "application/x-protobuf" ||
+			r.Header.Get("X-Key") != "a b" {
 			t.Errorf("got %s %s with %v: %v", r.Method, r.URL, r.Header, err)
 		}
 		c.mu.Lock()
@@ -90,14 +91,17 @@ func TestTrace(t *testing.T) {
 	const trace, sender = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 	spans := newCollector(t)
 	model := llmtest.New(t, llmtest.Options{})
-	b := newBed(t, append(modelEnv(model), "OTEL_EXPORTER_OTLP_ENDPOINT="+spans.URL, "OTEL_EXPORTER_OTLP_HEADERS=x-key=a%20b")...)
+	b := newBed(t, append(modelEnv(model), "OTEL_EXPORTER_OTLP_ENDPOINT="+spans.URL,
+		"OTEL_EXPORTER_OTLP_HEADERS=x-key=a%20b")...)
 	b.upload("secretname.md", longDocument())
 	w := b.start()
 	b.send(strings.Replace(b.ingest("traced", "secretname.md"), "{", `{"traceparent":"00-`+trace+`-`+sender+`-01",`, 1))
-	if got := b.await(b.ctx, "traced"); got.Status != "completed" || !strings.HasPrefix(got.TraceParent, "00-"+trace+"-") || strings.Contains(got.TraceParent, sender) {
+	if got := b.await(b.ctx, "traced"); got.Status != "completed" ||
+		!strings.HasPrefix(got.TraceParent, "00-"+trace+"-") || strings.Contains(got.TraceParent, sender) {
 		t.Errorf("the webhook is %+v", got)
 	}
-	b.send(b.ingest("untraced", "secretname.md")) // now: of two that meet one waits for the other, and finds nothing to do
+	// now: of two that meet one waits for the other, and finds nothing to do
+	b.send(b.ingest("untraced", "secretname.md"))
 	own := strings.Split(b.await(b.ctx, "untraced").TraceParent, "-")
 	w.signal(syscall.SIGTERM)
 	if err := w.exit(); err != nil {
@@ -121,7 +125,8 @@ func TestTrace(t *testing.T) {
 			t.Errorf("there is no span %s", want)
 		}
 	}
-	for _, ends := range []string{" > POST model", " > aw_stage_chunks", " > aw_stage_document"} { // in whichever of the overlapping stages
+	// in whichever of the overlapping stages
+	for _, ends := range []string{" > POST model", " > aw_stage_chunks", " > aw_stage_document"} {
 		if !slices.ContainsFunc(paths, func(p string) bool {
 			return strings.HasPrefix(p, root+" > stage ") && strings.HasSuffix(p, ends)
 		}) {
@@ -135,18 +140,22 @@ func TestTrace(t *testing.T) {
 		if s.GetName() != root || hex.EncodeToString(s.GetTraceId()) != trace {
 			continue
 		}
-		if hex.EncodeToString(s.GetParentSpanId()) != sender || len(s.GetLinks()) != 1 || hex.EncodeToString(s.GetLinks()[0].GetSpanId()) != sender {
+		if hex.EncodeToString(s.GetParentSpanId()) != sender || len(s.GetLinks()) != 1 ||
+			hex.EncodeToString(s.GetLinks()[0].GetSpanId()) != sender {
 			t.Errorf("the task's span is not the sender's child and linked to it: %v", s)
 		}
-		if s.GetKind() != tracepb.Span_SPAN_KIND_CONSUMER || attributeOf(s.GetAttributes(), "async_worker.outcome") != "succeeded" {
+		if s.GetKind() != tracepb.Span_SPAN_KIND_CONSUMER ||
+			attributeOf(s.GetAttributes(), "async_worker.outcome") != "succeeded" {
 			t.Errorf("the task's span is %v", s)
 		}
 	}
 	// A task whose sender named no trace has one of its own, with its webhook.
-	if len(own) != 4 || !slices.Contains(spans.paths(own[1]), root) || !slices.Contains(spans.paths(own[1]), "POST webhook") {
+	if len(own) != 4 || !slices.Contains(spans.paths(own[1]), root) ||
+		!slices.Contains(spans.paths(own[1]), "POST webhook") {
 		t.Errorf("of the other task there is %v", own)
 	}
-	if got := attributeOf(spans.who, "service.name") + " " + attributeOf(spans.who, "async_worker.client_id"); got != "async-worker "+b.client {
+	if got := attributeOf(spans.who, "service.name") + " " +
+		attributeOf(spans.who, "async_worker.client_id"); got != "async-worker "+b.client {
 		t.Errorf("the resource is %v", spans.who)
 	}
 	for _, private := range []string{"secretname", "AccountKey", hookSecret, "Bearer", "sig="} {

@@ -55,8 +55,10 @@ func sitDown(t *testing.T) *desk {
 	api := stacktest.PostgREST(t, database)
 	d.env = map[string]string{
 		"PATH": os.Getenv("PATH"), "HOME": d.folder, "TMPDIR": t.TempDir(), "CLIENT_ID": client,
-		"AZURE_STORAGE_CONNECTION_STRING": stacktest.Azurite(t), "SUPABASE_URL": api.URL, "SUPABASE_KEY": api.TenantKey(t, client),
-		"LLM_PROVIDER": "offline", "WEBHOOK_ALLOW_CIDRS": "127.0.0.0/8", "POLL_MAX_MS": "200", "LOG_FORMAT": "text", "HTTP_ADDR": free(t),
+		"AZURE_STORAGE_CONNECTION_STRING": stacktest.Azurite(t), "SUPABASE_URL": api.URL,
+		"SUPABASE_KEY": api.TenantKey(t, client),
+		"LLM_PROVIDER": "offline", "WEBHOOK_ALLOW_CIDRS": "127.0.0.0/8", "POLL_MAX_MS": "200", "LOG_FORMAT": "text",
+		"HTTP_ADDR": free(t),
 	}
 	return d
 }
@@ -125,7 +127,8 @@ func (d *desk) types(line string, settings ...string) *answer {
 			d.Errorf("$ %s\n%s(%d characters wide)", line, l, n)
 		}
 	}
-	for _, jargon := range []string{"strconv.", "context deadline exceeded", "json: ", "EOF", "goroutine ", "%!", "<nil>"} {
+	for _, jargon := range []string{"strconv.", "context deadline exceeded", "json: ", "EOF", "goroutine ", "%!",
+		"<nil>"} {
 		if strings.Contains(a.text, jargon) {
 			d.Errorf("$ %s\n%s(%q is no word of a user's)", line, a.text, jargon)
 		}
@@ -157,7 +160,9 @@ func (a *answer) wants(code int, parts ...string) *answer {
 func (d *desk) daemon(settings ...string) (stop func() string) {
 	d.Helper()
 	log := &bytes.Buffer{}
-	p, err := stack.Start(d.ctx, stack.Command{Name: "worker", Path: d.program, Args: []string{"run"}, Env: d.environ(settings), Dir: d.folder, Log: log})
+	p, err := stack.Start(d.ctx, stack.Command{
+		Name: "worker", Path: d.program, Args: []string{"run"}, Env: d.environ(settings), Dir: d.folder, Log: log,
+	})
 	if err != nil {
 		d.Fatal(err)
 	}

@@ -22,14 +22,16 @@ func TestMistakes(t *testing.T) {
 	d.types("async-worker search tides --limit many").wants(2, "it is no whole number")
 	d.types("async-worker search -draft").wants(2, "goes behind --")
 	d.types("async-worker run --log-level loud").wants(78, "LOG_LEVEL", "set it to debug, info, warn or error")
-	d.types("async-worker enqueue --type translate --filename a.md").wants(2, "translate", "agent, ai, ingest, ocr, summarize")
+	d.types("async-worker enqueue --type translate --filename a.md").wants(2, "translate",
+		"agent, ai, ingest, ocr, summarize")
 	d.types("async-worker enqueue --type ingest --filename a.md").wants(2, "document_set", "--document-set")
 	d.types("async-worker enqueue --type ingest --upload nowhere.md --document-set s").wants(1, "nowhere.md")
 	d.types("async-worker extract nowhere.pdf").wants(1, "nowhere.pdf")
 	d.types("async-worker jobs get t1").wants(1, "t1")
 	d.types("async-worker jobs cancel TYPO").wants(1, "TYPO", "!canceled\n")
 	d.types("async-worker jobs list").wants(0, "!TYPO")
-	d.types("async-worker status --tenant southhaven", "CLIENT_ID=", "HTTP_ADDR=", "SUPABASE_URL=", "SUPABASE_KEY=", "AZURE_STORAGE_CONNECTION_STRING=").wants(78, "southhaven", "tenant add")
+	d.types("async-worker status --tenant southhaven", "CLIENT_ID=", "HTTP_ADDR=", "SUPABASE_URL=", "SUPABASE_KEY=",
+		"AZURE_STORAGE_CONNECTION_STRING=").wants(78, "southhaven", "tenant add")
 }
 
 // TestServices: what is wrong with a service is told with its address, the cause, and the setting that names it.
@@ -37,19 +39,25 @@ func TestServices(t *testing.T) {
 	t.Parallel()
 	d := sitDown(t)
 	nobody := free(t)
-	d.types("async-worker jobs list", "SUPABASE_URL=http://"+nobody).wants(69, nobody, "connection refused", "SUPABASE_URL")
-	d.types("async-worker jobs list", "SUPABASE_KEY=eyJhbGciOiJIUzI1NiJ9.eyJyb2xlIjoiYW5vbiJ9.AAAA").wants(78, "SUPABASE_KEY", "public")
-	d.types("async-worker jobs list", "DB_SCHEMA=elsewhere").wants(78, "set DB_SCHEMA to one", "public", "!apply it with")
+	d.types("async-worker jobs list", "SUPABASE_URL=http://"+nobody).wants(69, nobody, "connection refused",
+		"SUPABASE_URL")
+	d.types("async-worker jobs list", "SUPABASE_KEY=eyJhbGciOiJIUzI1NiJ9.eyJyb2xlIjoiYW5vbiJ9.AAAA").wants(78,
+		"SUPABASE_KEY", "public")
+	d.types("async-worker jobs list", "DB_SCHEMA=elsewhere").wants(78, "set DB_SCHEMA to one", "public",
+		"!apply it with")
 	d.types("async-worker queue", "AZURE_STORAGE_CONNECTION_STRING=DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;AccountKey=AAAA;QueueEndpoint=http://"+
-		nobody+"/devstoreaccount1;BlobEndpoint=http://"+nobody+"/devstoreaccount1;").wants(69, nobody, "AZURE_STORAGE_CONNECTION_STRING")
-	d.types("async-worker check-config", "OPENAI_API_KEY=", "LLM_PROVIDER=openai", "POLL_MAX_MS=fast", "WEBHOOK_SECRET=short").
+		nobody+"/devstoreaccount1;BlobEndpoint=http://"+nobody+"/devstoreaccount1;").wants(69, nobody,
+		"AZURE_STORAGE_CONNECTION_STRING")
+	d.types("async-worker check-config", "OPENAI_API_KEY=", "LLM_PROVIDER=openai", "POLL_MAX_MS=fast",
+		"WEBHOOK_SECRET=short").
 		wants(78, "OPENAI_API_KEY", "POLL_MAX_MS", "WEBHOOK_SECRET", "3 problems")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	d.types("async-worker run", "HTTP_ADDR="+l.Addr().String()).wants(78, l.Addr().String(), "choose another HTTP_ADDR", "!database and the storage account up")
+	d.types("async-worker run", "HTTP_ADDR="+l.Addr().String()).wants(78, l.Addr().String(), "choose another HTTP_ADDR",
+		"!database and the storage account up")
 }
 
 var enqueued = regexp.MustCompile(`(?m)^[0-9a-f-]{36}$|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
@@ -69,11 +77,13 @@ func TestMainJob(t *testing.T) {
 	d.types("async-worker search lighthouse").wants(0, "!tides.md")
 	d.types("async-worker ask 'When is the water highest?'").wants(0, "tides.md")
 	d.types("async-worker summarize tides.md").wants(0, "highest")
-	failed := d.types("async-worker enqueue --id broken --upload broken.pdf --type ingest --document-set sea --watch").wants(1, "broken.pdf", "failed")
+	failed := d.types("async-worker enqueue --id broken --upload broken.pdf --type ingest --document-set sea --watch").
+		wants(1, "broken.pdf", "failed")
 	if strings.Contains(failed.text, "this is none") {
 		t.Errorf("an error repeats a document's text:\n%s", failed.text)
 	}
-	d.types("async-worker enqueue --id broken --upload broken.pdf --type ingest --document-set sea --watch").wants(1, "another --id", "--force")
+	d.types("async-worker enqueue --id broken --upload broken.pdf --type ingest --document-set sea --watch").wants(1,
+		"another --id", "--force")
 	d.types("async-worker jobs list").wants(0, "broken", "failed", "succeeded")
 	d.types("async-worker jobs list --status failed").wants(0, "broken", "!succeeded")
 	d.types("async-worker jobs cancel broken").wants(1, "already failed")

@@ -86,7 +86,8 @@ func newBed(t *testing.T, options llmtest.Options) *bed {
 	b := &bed{T: t, model: llmtest.New(t, options), bucket: dir.New(t.TempDir())}
 	url := stacktest.PostgresWith(t, schema.Options{Dimensions: dimensions})
 	var err error
-	if b.store, err = postgres.Open(t.Context(), url, postgres.Options{ClientID: client, Dimensions: dimensions, MaxConns: postgres.PoolFor(workers)}); err != nil {
+	if b.store, err = postgres.Open(t.Context(), url, postgres.Options{ClientID: client, Dimensions: dimensions,
+		MaxConns: postgres.PoolFor(workers)}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(b.store.Close)
@@ -95,7 +96,8 @@ func newBed(t *testing.T, options llmtest.Options) *bed {
 	}
 	service, names := memory.New(memory.Options{}), task.QueueNames(client)
 	b.queues = engine.Queues{
-		High: service.Queue(names.High), Normal: service.Queue(names.Normal), Low: service.Queue(names.Low), DeadLetter: service.Queue(names.DeadLetter),
+		High: service.Queue(names.High), Normal: service.Queue(names.Normal), Low: service.Queue(names.Low),
+		DeadLetter: service.Queue(names.DeadLetter),
 	}
 	for _, q := range []queue.Queue{b.queues.High, b.queues.Normal, b.queues.Low, b.queues.DeadLetter} {
 		if err := q.Ensure(t.Context()); err != nil {
@@ -109,7 +111,8 @@ func newBed(t *testing.T, options llmtest.Options) *bed {
 func (b *bed) handlers() handlers.Registry {
 	b.Helper()
 	config := openai.Config{
-		BaseURL: b.model.URL(), APIKey: llmtest.Key, Dimensions: dimensions, HTTPClient: b.model.Client(), Limiter: openai.NewLimiter(inFlight),
+		BaseURL: b.model.URL(), APIKey: llmtest.Key, Dimensions: dimensions, HTTPClient: b.model.Client(),
+		Limiter: openai.NewLimiter(inFlight),
 	}
 	embedder, err := openai.New(config)
 	if err != nil {
@@ -126,10 +129,12 @@ func (b *bed) handlers() handlers.Registry {
 	answering := agent.Deps{Store: b.store, Embedder: embedder, Chat: chat, Counter: counter, Window: 128_000}
 	registry, err := handlers.NewRegistry(
 		ingest.New(ingest.Deps{
-			Bucket: b.bucket, Extractor: router, Documents: b.store, Embedder: embedder, Counter: counter, Limits: limits, TempDir: b.TempDir(),
+			Bucket: b.bucket, Extractor: router, Documents: b.store, Embedder: embedder, Counter: counter,
+			Limits: limits, TempDir: b.TempDir(),
 		}),
 		summarize.New(summarize.Deps{
-			Bucket: b.bucket, Extractor: router, Store: b.store, Limits: limits, TempDir: b.TempDir(), Log: slog.New(slog.DiscardHandler),
+			Bucket: b.bucket, Extractor: router, Store: b.store, Limits: limits, TempDir: b.TempDir(),
+			Log:  slog.New(slog.DiscardHandler),
 			Chat: chat, Window: 128_000, Counter: counter, Concurrency: 4, Extracts: none{},
 			Chunks: counter, EmbeddingModel: embedder.Model(), EmbeddingDimensions: dimensions,
 		}),
@@ -154,9 +159,11 @@ func (b *bed) run(tasks int) {
 	b.ends = ends{succeeded: map[task.Type]int{}, other: map[string]int{}, want: tasks, done: make(chan struct{})}
 	e, err := engine.New(engine.Config{
 		ClientID: client, Worker: "w", Concurrency: workers, Lease: time.Minute,
-		PollMin: 20 * time.Millisecond, PollMax: 200 * time.Millisecond, TaskTimeout: 5 * time.Minute, DrainMax: 10 * time.Second,
+		PollMin: 20 * time.Millisecond, PollMax: 200 * time.Millisecond, TaskTimeout: 5 * time.Minute,
+		DrainMax: 10 * time.Second,
 	}, engine.Deps{
-		Queues: b.queues, Store: b.store, Bucket: b.bucket, Handlers: b.handlers(), Observer: &b.ends, Log: slog.New(slog.DiscardHandler),
+		Queues: b.queues, Store: b.store, Bucket: b.bucket, Handlers: b.handlers(), Observer: &b.ends,
+		Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		b.Fatal(err)
@@ -196,11 +203,15 @@ func (b *bed) send(id string, kind task.Type, payload map[string]any) {
 func reply(r llmtest.ChatRequest) llmtest.Reply {
 	switch {
 	case r.Schema != nil:
-		return llmtest.Reply{Text: `{"summary":"Coal is unloaded at the quay.","key_points":[{"text":"Coal is unloaded.","sources":[1]}]}`}
+		return llmtest.Reply{
+			Text: `{"summary":"Coal is unloaded at the quay.","key_points":[{"text":"Coal is unloaded.","sources":[1]}]}`,
+		}
 	case r.Find("finish") == nil:
 		return llmtest.Reply{Text: "Coal."}
 	case r.Last().Role == "tool" || r.Forced == "finish":
-		return llmtest.Reply{Calls: []llm.ToolCall{{Name: "finish", Arguments: `{"answer":"Nothing is said about it.","citations":[]}`}}}
+		return llmtest.Reply{
+			Calls: []llm.ToolCall{{Name: "finish", Arguments: `{"answer":"Nothing is said about it.","citations":[]}`}},
+		}
 	}
 	return llmtest.Reply{Calls: []llm.ToolCall{{Name: "search", Arguments: `{"query":"coal at the quay","k":3}`}}}
 }

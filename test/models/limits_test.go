@@ -17,14 +17,18 @@ func TestThousandTasksWithinTheLimits(t *testing.T) {
 	const tasks = 1000
 	limits := llmtest.Limits{Requests: 300, Period: 5 * time.Second, Every: 3}
 	b := newBed(t, llmtest.Options{Reply: reply, Limits: limits})
-	kinds := []task.Type{task.Ingest, task.Ingest, task.Summarize, task.Ingest, task.Agent, task.Ingest, task.Ingest, task.Summarize, task.Agent, task.AI}
+	kinds := []task.Type{
+		task.Ingest, task.Ingest, task.Summarize, task.Ingest, task.Agent, task.Ingest, task.Ingest, task.Summarize,
+		task.Agent, task.AI,
+	}
 	for i := range tasks {
 		name, id := fmt.Sprintf("file-%d.md", i), fmt.Sprintf("task-%d", i)
 		switch kind := kinds[i%len(kinds)]; kind {
 		case task.Agent, task.AI:
 			b.send(id, kind, map[string]any{"prompt": fmt.Sprintf("What is unloaded at quay %d?", i)})
 		case task.Ingest:
-			b.upload(name, fmt.Sprintf("# Quay %d\n\nCoal is unloaded at quay %d, from ships of the line %d.\n", i, i, i))
+			b.upload(name, fmt.Sprintf("# Quay %d\n\nCoal is unloaded at quay %d, from ships of the line %d.\n", i, i,
+				i))
 			b.send(id, kind, map[string]any{"filename": name, "document_set": "harbour"})
 		default:
 			b.upload(name, fmt.Sprintf("# Quay %d\n\nCoal is unloaded at quay %d.\n", i, i))
@@ -46,8 +50,10 @@ func TestThousandTasksWithinTheLimits(t *testing.T) {
 		t.Errorf("%d dead letters, %v", len(dead), err)
 	}
 	most := b.model.Most(limits.Period)
-	t.Logf("%v ended in %v; attempts that did not: %v; %d requests, at most %d in %v (announced are %d), %d of them with an empty bucket",
-		b.ends.succeeded, took.Round(time.Millisecond), b.ends.other, b.model.Requests(), most, limits.Period, limits.Requests, b.model.Refused())
+	t.Logf("%v ended in %v; attempts that did not: %v; %d requests, at most %d in %v (announced are %d), %d of them "+
+		"with an empty bucket",
+		b.ends.succeeded, took.Round(time.Millisecond), b.ends.other, b.model.Requests(), most, limits.Period,
+		limits.Requests, b.model.Refused())
 	if float64(most) > 1.05*float64(limits.Requests) {
 		t.Errorf("%d requests in %v, announced are %d", most, limits.Period, limits.Requests)
 	}

@@ -24,7 +24,9 @@ import (
 type embedding struct{ *openai.Embedder }
 
 func (embedding) Spec() handlers.Spec {
-	return handlers.Spec{Type: task.Ingest, Stages: []job.Stage{{Name: "embedding"}}, Needs: []taskerr.Dependency{taskerr.Model}}
+	return handlers.Spec{
+		Type: task.Ingest, Stages: []job.Stage{{Name: "embedding"}}, Needs: []taskerr.Dependency{taskerr.Model},
+	}
 }
 
 func (embedding) Check(task.Task) error { return nil }
@@ -34,15 +36,17 @@ func (e embedding) Handle(ctx context.Context, c handlers.Call) (handlers.Outcom
 	return handlers.Outcome{Result: map[string]int{"n": 1}}, err
 }
 
-// A key that is revoked under many tasks costs none of them an attempt. They succeed when the service takes it again; when it
-// never does they end, as what waited for too long.
+// A key that is revoked under many tasks costs none of them an attempt. They succeed when the service takes it again;
+// when it never does they end, as what waited for too long.
 func TestRevokedKey(t *testing.T) {
 	const tasks = 40
 	for name, mended := range map[string]bool{"for hours": true, "for ever": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				model := llmtest.NewInProcess(llmtest.Options{Dimensions: dimensions})
-				embedder, err := openai.New(openai.Config{BaseURL: model.URL(), APIKey: llmtest.Key, Dimensions: dimensions, HTTPClient: model.Client()})
+				embedder, err := openai.New(openai.Config{
+					BaseURL: model.URL(), APIKey: llmtest.Key, Dimensions: dimensions, HTTPClient: model.Client(),
+				})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -69,7 +73,8 @@ func TestRevokedKey(t *testing.T) {
 						want, class = job.Failed, taskerr.WaitExceeded
 					}
 					r, ok := store.Row(fmt.Sprint("t", i))
-					if !ok || r.State != want || taskerr.Class(r.Error.Class) != class || want == job.Succeeded && r.Attempts != 1 {
+					if !ok || r.State != want || taskerr.Class(r.Error.Class) != class || want == job.Succeeded &&
+						r.Attempts != 1 {
 						t.Errorf("t%d is %s after %d attempts (%+v), want %s", i, r.State, r.Attempts, r.Error, want)
 					}
 				}
@@ -87,11 +92,14 @@ func TestRevokedKey(t *testing.T) {
 }
 
 // inMemory runs an engine on in-memory back ends until stop is called. depth is of the dead letters.
-func inMemory(t *testing.T, store *storememory.Jobs, embedder *openai.Embedder) (send func(id string), depth func() int, stop func()) {
+func inMemory(
+	t *testing.T, store *storememory.Jobs, embedder *openai.Embedder,
+) (send func(id string), depth func() int, stop func()) {
 	t.Helper()
 	service, names := memory.New(memory.Options{}), task.QueueNames(client)
 	queues := engine.Queues{
-		High: service.Queue(names.High), Normal: service.Queue(names.Normal), Low: service.Queue(names.Low), DeadLetter: service.Queue(names.DeadLetter),
+		High: service.Queue(names.High), Normal: service.Queue(names.Normal), Low: service.Queue(names.Low),
+		DeadLetter: service.Queue(names.DeadLetter),
 	}
 	for _, q := range []queue.Queue{queues.High, queues.Normal, queues.Low, queues.DeadLetter} {
 		if err := q.Ensure(t.Context()); err != nil {
@@ -103,10 +111,12 @@ func inMemory(t *testing.T, store *storememory.Jobs, embedder *openai.Embedder) 
 		t.Fatal(err)
 	}
 	e, err := engine.New(engine.Config{
-		ClientID: client, Worker: "w", Concurrency: 4, Lease: time.Minute, PollMin: 100 * time.Millisecond, PollMax: 10 * time.Second,
+		ClientID: client, Worker: "w", Concurrency: 4, Lease: time.Minute, PollMin: 100 * time.Millisecond,
+		PollMax:     10 * time.Second,
 		TaskTimeout: 5 * time.Minute, WaitMax: 6 * time.Hour,
 	}, engine.Deps{
-		Queues: queues, Store: store, Handlers: registry, Probes: engine.Probes{taskerr.Model: embedder.Probe}, Log: slog.New(slog.DiscardHandler),
+		Queues: queues, Store: store, Handlers: registry, Probes: engine.Probes{taskerr.Model: embedder.Probe},
+		Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -63,7 +63,8 @@ func proveCancel(ctx context.Context, o options, r *report) (err error) {
 	if c.tenant, err = g.newTenant(ctx, postgresStore); err != nil {
 		return err
 	}
-	if c.store, err = postgres.Open(ctx, g.pg.URL(database), postgres.Options{ClientID: c.client, MaxConns: 4}); err != nil {
+	if c.store, err = postgres.Open(ctx, g.pg.URL(database),
+		postgres.Options{ClientID: c.client, MaxConns: 4}); err != nil {
 		return err
 	}
 	defer c.store.Close()
@@ -170,7 +171,8 @@ func (c *canceling) measure(ctx context.Context, gone <-chan struct{}) error {
 func (c *canceling) submit(ctx context.Context, id, word string) error {
 	var b strings.Builder
 	for i := range 64 * cancelBatches {
-		fmt.Fprintf(&b, "# Entry %d of %s\n\nThe %s watch of %s saw %d ships, and wrote of each of them.\n\n", i, id, word, id, i)
+		fmt.Fprintf(&b, "# Entry %d of %s\n\nThe %s watch of %s saw %d ships, and wrote of each of them.\n\n", i, id,
+			word, id, i)
 	}
 	if err := c.upload(ctx, id+".md", b.String()); err != nil {
 		return err
@@ -323,7 +325,8 @@ func (c *canceling) figures(all []ending) (found []string) {
 			moments[e.Stage]++
 			took = append(took, e.Latency)
 			if e.Latency > cancelLatency && c.timed {
-				found = append(found, fmt.Sprintf("a cancel is carried out within %v: %s took %v, in %s", cancelLatency, e.ID, e.Latency.Round(time.Millisecond), e.Stage))
+				found = append(found, fmt.Sprintf("a cancel is carried out within %v: %s took %v, in %s", cancelLatency,
+					e.ID, e.Latency.Round(time.Millisecond), e.Stage))
 			}
 		}
 		c.report.add("ended "+e.Status, 1)

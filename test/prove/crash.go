@@ -38,7 +38,9 @@ func scenarios() []scenario {
 	plain := func(t *tenant) string { return t.ingest(taskID, "doc.md", t.hooks.server.URL, nil) }
 	fails := func(n int, more ...string) func(string) []string {
 		return func(dir string) []string {
-			return append([]string{"PROVE_MODEL_FAILS=" + strconv.Itoa(n), "PROVE_MODEL_FILE=" + filepath.Join(dir, "failed")}, more...)
+			return append([]string{
+				"PROVE_MODEL_FAILS=" + strconv.Itoa(n), "PROVE_MODEL_FILE=" + filepath.Join(dir, "failed"),
+			}, more...)
 		}
 	}
 	return []scenario{
@@ -53,7 +55,8 @@ func scenarios() []scenario {
 		{name: "rejected", states: []string{"failed"}, env: none, text: func(t *tenant) string {
 			return t.ingest(taskID, "doc.md", t.hooks.server.URL, map[string]any{"document_set": nil})
 		}},
-		{name: "canceled", states: []string{"canceled"}, env: func(string) []string { return []string{"PROVE_CANCEL=" + taskID} }, text: plain},
+		{name: "canceled", states: []string{"canceled"},
+			env: func(string) []string { return []string{"PROVE_CANCEL=" + taskID} }, text: plain},
 		{name: "submitted", states: []string{"succeeded"}, env: none, text: plain, submit: true},
 	}
 }
@@ -157,7 +160,9 @@ func (c *crasher) count(s scenario, point string, died bool) {
 }
 
 // firstLife sends the task and lets the process live that is to die; without a point it lives until all is drained.
-func (c *crasher) firstLife(ctx context.Context, t *tenant, s scenario, env []string) (log string, died bool, err error) {
+func (c *crasher) firstLife(
+	ctx context.Context, t *tenant, s scenario, env []string,
+) (log string, died bool, err error) {
 	text := s.text(t)
 	if s.submit {
 		return c.submit(ctx, t, s, text, env)
@@ -178,14 +183,17 @@ func (c *crasher) firstLife(ctx context.Context, t *tenant, s scenario, env []st
 }
 
 // submit lets the submitter's process die. Should it have got nowhere, its user sees that, and submits again.
-func (c *crasher) submit(ctx context.Context, t *tenant, s scenario, text string, env []string) (log string, died bool, err error) {
+func (c *crasher) submit(
+	ctx context.Context, t *tenant, s scenario, text string, env []string,
+) (log string, died bool, err error) {
 	t.expected = append(t.expected, expectation{taskID, s.states})
 	died, err = c.enqueue(ctx, text, env)
 	if err != nil {
 		return "", false, err
 	}
 	var recorded int
-	if err := t.db.QueryRow(ctx, `select count(*) from jobs where client_id = $1`, t.client).Scan(&recorded); err != nil {
+	if err := t.db.QueryRow(ctx, `select count(*) from jobs where client_id = $1`, t.client).
+		Scan(&recorded); err != nil {
 		return "", false, err
 	}
 	if recorded == 0 {

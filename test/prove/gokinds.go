@@ -33,13 +33,16 @@ func proveModel(ctx context.Context, o options, r *report) error {
 			continue
 		}
 		res, err := goTest(ctx, "-run", "^TestModel$", "-count", "1", "-timeout", "15m", "./"+store.pkg,
-			"-rapid.checks", strconv.Itoa(store.checks), "-rapid.seed", strconv.FormatUint(o.seed, 10), "-rapid.nofailfile")
+			"-rapid.checks", strconv.Itoa(store.checks), "-rapid.seed", strconv.FormatUint(o.seed, 10),
+			"-rapid.nofailfile")
 		if err != nil {
 			return err
 		}
 		r.take("model", res)
 		if len(res.failed()) == 0 && res.sums["sequences"] < store.checks {
-			r.violated("model/"+store.pkg, []string{fmt.Sprintf("only %d sequences were run, want %d", res.sums["sequences"], store.checks)}, "")
+			r.violated("model/"+store.pkg, []string{
+				fmt.Sprintf("only %d sequences were run, want %d", res.sums["sequences"], store.checks),
+			}, "")
 		}
 		r.add("sequences", res.sums["sequences"])
 		r.say("%-24s %6d sequences of about 30 steps, each step checked", store.pkg, res.sums["sequences"])
@@ -58,7 +61,8 @@ func suites() []suite {
 		{"queue", "Azure Storage Queues, on Azurite", "queue/azure", "TestConformance"},
 		{"queue", "Azure's protocol, on a stub", "queue/azure/azurestub", "TestConformance"},
 		{"queue", "memory", "queue/memory", "TestConformance"},
-		{"store", "Postgres, in three ways of sending and a schema of its own", "internal/store/postgres", "TestConformance"},
+		{"store", "Postgres, in three ways of sending and a schema of its own", "internal/store/postgres",
+			"TestConformance"},
 		{"store", "PostgREST, with the tenant's key and the service's", "internal/store/supabase", "TestConformance"},
 		{"store", "PostgREST on PGlite", "internal/store/supabase", "TestPGlite"},
 		{"store", "memory (jobs)", "internal/store/memory", "TestConformance"},
@@ -81,7 +85,9 @@ func proveConformance(ctx context.Context, o options, r *report) error {
 		return nil
 	}
 	slices.Sort(pkgs)
-	res, err := goTest(ctx, append([]string{"-run", "^(TestConformance|TestPGlite)$", "-count", "1", "-timeout", "10m"}, slices.Compact(pkgs)...)...)
+	res, err := goTest(ctx, append([]string{
+		"-run", "^(TestConformance|TestPGlite)$", "-count", "1", "-timeout", "10m",
+	}, slices.Compact(pkgs)...)...)
 	if err != nil {
 		return err
 	}
@@ -110,7 +116,8 @@ func proveFuzz(ctx context.Context, o options, r *report) error {
 			continue
 		}
 		group.Go(func() error {
-			res, err := goTest(ctx, "-run", "^$", "-fuzz", "^"+t.test+"$", "-fuzztime", o.fuzzTime.String(), "-fuzzminimizetime", "1x", "-parallel", "1", "./"+t.pkg)
+			res, err := goTest(ctx, "-run", "^$", "-fuzz", "^"+t.test+"$", "-fuzztime", o.fuzzTime.String(),
+				"-fuzzminimizetime", "1x", "-parallel", "1", "./"+t.pkg)
 			if err != nil {
 				return err
 			}
@@ -173,7 +180,8 @@ func quick(pkg string) bool {
 var leakCheck = regexp.MustCompile(`goleak\.(Find|VerifyTestMain)\(`)
 
 // proveRace runs the tests of every package that looks for leaked goroutines with the race detector, twice, in
-// random orders; a short run does a few of them, once. test/architecture holds that these are all packages with goroutines, and that no test sleeps.
+// random orders; a short run does a few of them, once. test/architecture holds that these are all packages with
+// goroutines, and that no test sleeps.
 func proveRace(ctx context.Context, o options, r *report) error {
 	pkgs, times := []string{"./test/architecture"}, "2"
 	if o.short {

@@ -31,7 +31,8 @@ func TestResults(t *testing.T) {
 		}, errors.New("exit status 1"), []testName{{"p", "TestA/x"}}, 1},
 		"failed once of twice": {[]string{
 			`{"Action":"fail","Package":"p","Test":"TestA"}`, `{"Action":"pass","Package":"p","Test":"TestB"}`,
-			`{"Action":"pass","Package":"p","Test":"TestA"}`, `{"Action":"pass","Package":"p","Test":"TestB"}`, `{"Action":"fail","Package":"p"}`,
+			`{"Action":"pass","Package":"p","Test":"TestA"}`, `{"Action":"pass","Package":"p","Test":"TestB"}`,
+			`{"Action":"fail","Package":"p"}`,
 		}, errors.New("exit status 1"), []testName{{"p", "TestA"}}, 1},
 		"out of time": {[]string{
 			`{"Action":"output","Package":"p","Test":"FuzzA","Output":"--- FAIL: FuzzA (2.23s)\n"}`,
@@ -45,11 +46,13 @@ func TestResults(t *testing.T) {
 			`{"Action":"fail","Package":"p","Test":"FuzzA"}`, `{"Action":"fail","Package":"p"}`,
 		}, errors.New("exit status 1"), []testName{{"p", "FuzzA"}}, 0},
 		"leaked": {[]string{
-			`{"Action":"pass","Package":"p","Test":"TestA"}`, `{"Action":"output","Package":"p","Output":"goleak: found\n"}`,
+			`{"Action":"pass","Package":"p","Test":"TestA"}`,
+			`{"Action":"output","Package":"p","Output":"goleak: found\n"}`,
 			`{"Action":"fail","Package":"p"}`,
 		}, errors.New("exit status 1"), []testName{{"p", ""}}, 1},
 		"not built": {[]string{
-			`{"ImportPath":"p [p.test]","Action":"build-output","Output":"syntax error\n"}`, `{"ImportPath":"p [p.test]","Action":"build-fail"}`,
+			`{"ImportPath":"p [p.test]","Action":"build-output","Output":"syntax error\n"}`,
+			`{"ImportPath":"p [p.test]","Action":"build-fail"}`,
 			`{"Action":"fail","Package":"p","FailedBuild":"p [p.test]"}`,
 		}, errors.New("exit status 1"), []testName{{"p", ""}}, 0},
 		"no such package": {[]string{"no required module provides it"}, errors.New("exit status 1"), []testName{{}}, 0},
@@ -62,7 +65,8 @@ func TestResults(t *testing.T) {
 			t.Errorf("%s: failed %v, passed %d", name, failed, r.count("pass"))
 		}
 		r.forgive("    context deadline exceeded\n")
-		if after := slices.Collect(maps.Keys(r.failed())); len(after) > 0 && name == "out of time" || len(after) == 0 && c.failed != nil && name != "out of time" {
+		if after := slices.Collect(maps.Keys(r.failed())); len(after) > 0 && name == "out of time" || len(after) == 0 &&
+			c.failed != nil && name != "out of time" {
 			t.Errorf("%s: forgiven, failed is %v", name, after)
 		}
 		if name == "out of time" {

@@ -103,7 +103,8 @@ func (g *ground) startDatabase(ctx context.Context, durable bool) (err error) {
 	}
 	g.closers = append(g.closers, func() error { g.db.Close(); return nil })
 	g.rest, err = stack.StartPostgREST(ctx, stack.PostgRESTOptions{
-		DatabaseURL: g.pg.URLAs("authenticator", apiPassword, database), JWTSecret: jwtSecret, AnonRole: "anon", Pool: 10,
+		DatabaseURL: g.pg.URLAs("authenticator", apiPassword, database), JWTSecret: jwtSecret, AnonRole: "anon",
+		Pool: 10,
 	})
 	if err != nil {
 		return err

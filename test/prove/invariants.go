@@ -53,7 +53,8 @@ func rules() []rule {
 			from jobs j left join prove.ledger l on l.client_id = j.client_id and l.job_id = j.id and l.what = 'dead_letter'
 			where j.client_id = $1 group by j.id, j.status
 			having count(l.n) <> case when j.status = 'failed' then 1 else 0 end`},
-		{"I6 every dead letter was copied", `select id::text from dead_letters where client_id = $1 and sent_at is null`},
+		{"I6 every dead letter was copied",
+			`select id::text from dead_letters where client_id = $1 and sent_at is null`},
 		{"I7 nothing is committed after a job is over", `
 			select l.job_id || ': ' || l.what from prove.ledger l join prove.ledger e using (client_id, job_id)
 			where l.client_id = $1 and e.what = 'move' and e.now in ('succeeded', 'failed', 'canceled') and l.n > e.n and l.txid <> e.txid
@@ -120,7 +121,8 @@ func (t *tenant) check(ctx context.Context, r *report, deaths int) ([]string, er
 		return found, err
 	}
 	for _, f := range []func(context.Context, *report) ([]string, error){
-		t.checkExpected, t.checkWebhooks, func(ctx context.Context, r *report) ([]string, error) { return t.checkLetters(ctx, r, deaths) },
+		t.checkExpected, t.checkWebhooks,
+		func(ctx context.Context, r *report) ([]string, error) { return t.checkLetters(ctx, r, deaths) },
 	} {
 		more, err := f(ctx, r)
 		found = append(found, more...)
@@ -171,7 +173,8 @@ func (t *tenant) checkExpected(ctx context.Context, _ *report) ([]string, error)
 		case !ok:
 			found = append(found, "I1 no task is lost: "+e.task+" has no job")
 		case !slices.Contains(e.states, state):
-			found = append(found, fmt.Sprintf("I1 a task ends as it has to: %s is %s, want %s", e.task, state, strings.Join(e.states, " or ")))
+			found = append(found, fmt.Sprintf("I1 a task ends as it has to: %s is %s, want %s", e.task, state,
+				strings.Join(e.states, " or ")))
 		}
 		delete(states, e.task)
 	}
@@ -183,7 +186,8 @@ func (t *tenant) checkExpected(ctx context.Context, _ *report) ([]string, error)
 
 // checkWebhooks: the receiver heard of each task's end under exactly the one webhook-id of the outbox.
 func (t *tenant) checkWebhooks(ctx context.Context, r *report) ([]string, error) {
-	rows, err := t.db.Query(ctx, `select id, coalesce(job_id, ''), event from webhook_deliveries where client_id = $1`, t.client)
+	rows, err := t.db.Query(ctx, `select id, coalesce(job_id, ''), event from webhook_deliveries where client_id = $1`,
+		t.client)
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +196,8 @@ func (t *tenant) checkWebhooks(ctx context.Context, r *report) ([]string, error)
 	_, err = pgx.ForEachRow(rows, []any{&id, &job, &event}, func() error {
 		heard := t.hooks.of(t.client, job)
 		if said := heard[id]; said.Type != event {
-			found = append(found, fmt.Sprintf("a webhook reaches its receiver: of %s %q was heard, want %q", job, said.Type, event))
+			found = append(found, fmt.Sprintf("a webhook reaches its receiver: of %s %q was heard, want %q", job,
+				said.Type, event))
 		} else if said.times > 1 {
 			r.add("webhooks sent again under their id", said.times-1)
 		}
@@ -213,7 +218,9 @@ func (t *tenant) checkLetters(ctx context.Context, r *report, deaths int) ([]str
 	}
 	q := t.queues[task.QueueNames(t.client).DeadLetter]
 	for {
-		answer, err := q.DequeueMessages(ctx, &azqueue.DequeueMessagesOptions{NumberOfMessages: new(int32(32)), VisibilityTimeout: new(int32(600))})
+		answer, err := q.DequeueMessages(ctx, &azqueue.DequeueMessagesOptions{
+			NumberOfMessages: new(int32(32)), VisibilityTimeout: new(int32(600)),
+		})
 		if err != nil {
 			return nil, err
 		}

@@ -184,7 +184,8 @@ func (k *killing) one(ctx context.Context, id string, rnd *rand.Rand) error {
 	}
 	blob := id + ".md"
 	if err := persist(ctx, func() error {
-		return k.upload(ctx, blob, fmt.Sprintf("# Entry %s\n\nThe watch of %s saw %d %s.\n", id, id, rnd.IntN(1000), saw))
+		return k.upload(ctx, blob, fmt.Sprintf("# Entry %s\n\nThe watch of %s saw %d %s.\n", id, id, rnd.IntN(1000),
+			saw))
 	}); err != nil {
 		return err
 	}
@@ -234,7 +235,8 @@ func (k *killing) judge(ctx context.Context) error {
 
 // figures are the times from each kill to the end of each task that was held.
 func (k *killing) figures(ctx context.Context) error {
-	rows, err := k.db.Query(ctx, `select id, completed_at from jobs where client_id = $1 and completed_at is not null`, k.client)
+	rows, err := k.db.Query(ctx, `select id, completed_at from jobs where client_id = $1 and completed_at is not null`,
+		k.client)
 	if err != nil {
 		return err
 	}
@@ -264,7 +266,9 @@ func (k *killing) figures(ctx context.Context) error {
 	p99 := k.percentiles("from each kill to the end of each task that was held", took)
 	k.percentiles("the same from the last kill that a task met", slices.Collect(maps.Values(last)))
 	if p99 > maxRecovery && len(took) >= 100 { // of fewer it is the worst one
-		k.r.violated("kill", []string{fmt.Sprintf("a held task is recovered in time: p99 %v, at most %v", p99, maxRecovery)}, "")
+		k.r.violated("kill", []string{
+			fmt.Sprintf("a held task is recovered in time: p99 %v, at most %v", p99, maxRecovery),
+		}, "")
 	}
 	return nil
 }

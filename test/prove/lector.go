@@ -109,7 +109,9 @@ func (l *lector) reply(ctx context.Context) (reply mutants.Reply, wrong []string
 		case <-time.After(5 * time.Second):
 		}
 		l.end()
-		return mutants.Reply{Outcome: "hung", Took: patience}, []string{fmt.Sprintf("it was read for longer than %v", patience)}, l.log.String()
+		return mutants.Reply{Outcome: "hung", Took: patience}, []string{
+			fmt.Sprintf("it was read for longer than %v", patience),
+		}, l.log.String()
 	case <-ctx.Done():
 		return mutants.Reply{}, nil, ""
 	}
@@ -215,5 +217,6 @@ func keepMutant(m mutant, seed uint64, name string, content []byte) (string, err
 	}
 	dir := filepath.Join(".dev", "mutants")
 	file := filepath.Join(dir, fmt.Sprintf("%d-%s-%d-%s", seed, m.format, m.number, filepath.Base(name)))
-	return file, errors.Join(os.MkdirAll(filepath.Join(root, dir), 0o750), os.WriteFile(filepath.Join(root, file), content, 0o600))
+	return file, errors.Join(os.MkdirAll(filepath.Join(root, dir), 0o750),
+		os.WriteFile(filepath.Join(root, file), content, 0o600))
 }

@@ -56,7 +56,8 @@ type kind struct {
 func kinds() []kind {
 	return []kind{
 		{"model", "random sequences against a reference, on every caller of the store", proveModel},
-		{"simulation", "seeded faults before each call, hours of virtual time: engines on in-memory back ends", simulation},
+		{"simulation", "seeded faults before each call, hours of virtual time: engines on in-memory back ends",
+			simulation},
 		{"crash", "the process ends before and after every call of a back end", crash},
 		{"kill", "kill -9 of three workers, Azurite and Postgres restarted in the middle", kill},
 		{"zombie", "a stopped worker wakes up after another one has finished its task", zombie},
@@ -67,7 +68,8 @@ func kinds() []kind {
 		{"mutants", "damaged documents of every format, read by processes that are watched", proveMutants},
 		{"race", "the race detector and goleak on every package with goroutines, shuffled, twice", proveRace},
 		{"outage", "the database, and the model's service, away in the middle of the work", proveOutage},
-		{"poison", "tasks at which their service fails, or which end it, each time; healthy ones beside them", provePoison},
+		{"poison", "tasks at which their service fails, or which end it, each time; healthy ones beside them",
+			provePoison},
 		{"cancel", "cancels at random moments of a task's life", proveCancel},
 	}
 }
@@ -139,7 +141,8 @@ func parse(args []string, errs io.Writer) (options, error) {
 	poison := fs.Duration("poison", 150*time.Second, "how long healthy tasks are sent beside the poison (poison)")
 	cancels := fs.Int("cancels", 100, "tasks that are canceled (cancel)")
 	mutants := fs.Int("mutants", 200_000, "damaged documents (mutants)")
-	untimed := fs.Bool("untimed", false, "print times and don't hold them against their bounds: for a machine that is busy with other things")
+	untimed := fs.Bool("untimed", false,
+		"print times and don't hold them against their bounds: for a machine that is busy with other things")
 	short := fs.Bool("short", false, "a small part of every kind, in about three minutes")
 	if err := fs.Parse(args); err != nil {
 		return options{}, err
@@ -147,11 +150,13 @@ func parse(args []string, errs io.Writer) (options, error) {
 	o := options{
 		kinds: strings.Split(*names, ","), seed: *seed, parallel: *parallel, stores: strings.Split(*stores, ","),
 		duration: *duration, tasks: *tasks, tries: *tries, runs: *runs, schedules: *schedules,
-		checks: *checks, fuzzTime: *fuzzTime, outage: *outage, poison: *poison, cancels: *cancels, mutants: *mutants, untimed: *untimed, short: *short,
+		checks: *checks, fuzzTime: *fuzzTime, outage: *outage, poison: *poison, cancels: *cancels, mutants: *mutants,
+		untimed: *untimed, short: *short,
 	}
 	if *short {
 		o.duration, o.tasks, o.tries, o.runs, o.schedules = 20*time.Second, 150, 3, 3, 300
-		o.checks, o.fuzzTime, o.outage, o.poison, o.cancels, o.mutants = 25, 2*time.Second, 6*time.Second, 20*time.Second, 12, 1000
+		o.checks, o.fuzzTime, o.outage, o.poison, o.cancels, o.mutants = 25, 2*time.Second, 6*time.Second,
+			20*time.Second, 12, 1000
 		*only = cmp.Or(*only, shortRuns)
 	}
 	for o.seed == 0 {
@@ -172,7 +177,8 @@ func (o *options) check(only string) (err error) {
 	}
 	for _, k := range o.kinds {
 		if !slices.Contains(known, k) {
-			return fmt.Errorf("-kind %q: want all, or some of these, separated by commas:\n%s", k, strings.TrimRight(listKinds(), "\n"))
+			return fmt.Errorf("-kind %q: want all, or some of these, separated by commas:\n%s", k,
+				strings.TrimRight(listKinds(), "\n"))
 		}
 	}
 	for _, s := range o.stores {

@@ -78,12 +78,14 @@ func tell(list []sabotage.Sabotage, results []sabotage.Result, r *report) {
 		const most = 3
 		var by []string
 		for _, f := range results[i].Failed {
-			by = append(by, strings.TrimPrefix(strings.Replace(f, "TestConformance/prepared_statements/", "", 1), "internal/"))
+			by = append(by, strings.TrimPrefix(strings.Replace(f, "TestConformance/prepared_statements/", "", 1),
+				"internal/"))
 		}
 		if more := len(by) - most; more > 0 {
 			by = append(by[:most], fmt.Sprintf("and %d more", more))
 		}
-		fmt.Fprintf(w, "%s\t%s\t%.1f\t%s\n", s.Name, strings.Join(s.Breaks, " "), results[i].Took.Seconds(), strings.Join(by, ", "))
+		fmt.Fprintf(w, "%s\t%s\t%.1f\t%s\n", s.Name, strings.Join(s.Breaks, " "), results[i].Took.Seconds(),
+			strings.Join(by, ", "))
 	}
 	_ = w.Flush() // into memory
 	for line := range strings.Lines(table.String()) {

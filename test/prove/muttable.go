@@ -53,14 +53,17 @@ func (t *mutantTable) print(r *report) {
 	var text strings.Builder
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	line := func(cells ...string) { _, _ = w.Write([]byte(strings.Join(cells, "\t") + "\n")) } // into memory
-	line("format", "mutants", "MB", "read", "refused", "CPU", "p50", "p99", "most", "which", "memory", "of children", "how refused")
+	line("format", "mutants", "MB", "read", "refused", "CPU", "p50", "p99", "most", "which", "memory", "of children",
+		"how refused")
 	for _, format := range slices.Sorted(maps.Keys(t.rows)) {
 		row := t.rows[format]
 		slices.Sort(row.times)
 		n := len(row.times)
 		r.add("inputs", n)
-		line(format, strconv.Itoa(n), strconv.Itoa(int(row.bytes>>20)), strconv.Itoa(row.outcomes[mutants.Read]), strconv.Itoa(n-row.outcomes[mutants.Read]),
-			row.total().Round(time.Second).String(), short(row.times[n/2]), short(row.times[n*99/100]), short(row.longest), strconv.Itoa(row.which), megabytes(row.peak), megabytes(row.children), row.refusals())
+		line(format, strconv.Itoa(n), strconv.Itoa(int(row.bytes>>20)), strconv.Itoa(row.outcomes[mutants.Read]),
+			strconv.Itoa(n-row.outcomes[mutants.Read]),
+			row.total().Round(time.Second).String(), short(row.times[n/2]), short(row.times[n*99/100]),
+			short(row.longest), strconv.Itoa(row.which), megabytes(row.peak), megabytes(row.children), row.refusals())
 	}
 	_ = w.Flush() // into memory
 	for l := range strings.Lines(text.String()) {

@@ -125,7 +125,8 @@ func misbehave(s *script, class string, rnd *rand.Rand) {
 	for range rnd.IntN(3) {
 		s.plan(class, 1+rnd.IntN(6), dropAnswer)
 	}
-	all := append(classes(), "heartbeat", "stage_chunks", "settle_delivery", "claim_deliveries", "fail", "dead_letter_sent", "send", "blob")
+	all := append(classes(), "heartbeat", "stage_chunks", "settle_delivery", "claim_deliveries", "fail",
+		"dead_letter_sent", "send", "blob")
 	for range rnd.IntN(3) {
 		other := all[rnd.IntN(len(all))]
 		if other != class {

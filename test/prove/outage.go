@@ -175,7 +175,8 @@ func (o *outageRun) open() ([]string, error) {
 func (o *outageRun) send(ctx context.Context, from, to int) error {
 	for i := from; i <= to; i++ {
 		id := fmt.Sprintf("task-%03d", i)
-		if err := o.upload(ctx, id+".md", fmt.Sprintf("# Watch %s\n\nThe watch of %s saw %d ships.\n", id, o.client, i)); err != nil {
+		if err := o.upload(ctx, id+".md", fmt.Sprintf("# Watch %s\n\nThe watch of %s saw %d ships.\n", id, o.client,
+			i)); err != nil {
 			return err
 		}
 		if err := o.tenant.send(ctx, o.ingest(id, id+".md", o.hooks.server.URL, nil), id, "succeeded"); err != nil {
@@ -311,17 +312,22 @@ func (o *outageRun) measure(a aftermath) (found []string) {
 		found = append(found, "the breaker opens: no task was given back to wait for the model")
 	}
 	if a.Consumed > o.cutOff {
-		found = append(found, fmt.Sprintf("I9 an outage costs no attempt: %d were consumed, at most %d (begins whose answer it took)", a.Consumed, o.cutOff))
+		found = append(found, fmt.Sprintf(
+			"I9 an outage costs no attempt: %d were consumed, at most %d (begins whose answer it took)", a.Consumed,
+			o.cutOff))
 	}
 	if a.Begun == nil || a.Committed == nil {
 		return append(found, "nothing was left to do after the outage: it proved nothing")
 	}
 	since := func(t time.Time) time.Duration { return t.Sub(o.mended).Round(10 * time.Millisecond) }
 	if late := since(*a.Begun); late > outageResume && o.timed {
-		found = append(found, fmt.Sprintf("work resumes within one poll interval: the first attempt began %v after, at most %v", late, outageResume))
+		found = append(found, fmt.Sprintf(
+			"work resumes within one poll interval: the first attempt began %v after, at most %v", late, outageResume))
 	}
-	o.report.say("%-34s %v, met %d running; tasks %d, lost %d, doubled %d, attempts consumed %d (at most %d); back: first begin %v, commit %v, drained %v",
-		o.name(), o.length, o.running, len(o.expected), a.Lost, a.Doubled, a.Consumed, o.cutOff, since(*a.Begun), since(*a.Committed), since(*a.Drained))
+	o.report.say("%-34s %v, met %d running; tasks %d, lost %d, doubled %d, attempts consumed %d (at most %d); back: "+
+		"first begin %v, commit %v, drained %v",
+		o.name(), o.length, o.running, len(o.expected), a.Lost, a.Doubled, a.Consumed, o.cutOff, since(*a.Begun),
+		since(*a.Committed), since(*a.Drained))
 	return found
 }
 

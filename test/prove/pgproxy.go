@@ -44,7 +44,8 @@ func newPGProxy(databaseURL string, s *script) (*pgProxy, string, error) {
 		return nil, "", err
 	}
 	p := &pgProxy{
-		target: u.Host, script: s, addr: l.Addr().String(), listener: l, conns: map[net.Conn]bool{}, sessions: map[*pgSession]bool{},
+		target: u.Host, script: s, addr: l.Addr().String(), listener: l, conns: map[net.Conn]bool{},
+		sessions: map[*pgSession]bool{},
 	}
 	p.done.Go(func() { p.accept(l) })
 	u.Host = p.addr

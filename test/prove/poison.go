@@ -18,7 +18,8 @@ const (
 	poisonCalls  = 15              // that one poison task may cost at its service
 	poisonStarts = 6               // that one may have which takes its service down
 	poisonWorks  = 10 * time.Second
-	poisonDies   = time.Minute // bounds of the 95th percentile of healthy tasks: of a service that fails at some, and one that they end
+	// bounds of the 95th percentile of healthy tasks: of a service that fails at some, and one that they end
+	poisonDies = time.Minute
 )
 
 // poisoning is tasks at which their service fails, or which end it, each time; between healthy ones.
@@ -60,7 +61,9 @@ func provePoison(ctx context.Context, o options, r *report) (err error) {
 			continue
 		}
 		group.Go(func() error {
-			run := &poisonRun{poisoning: p, length: o.poison, timed: !o.untimed, report: r, sent: map[string]time.Time{}}
+			run := &poisonRun{
+				poisoning: p, length: o.poison, timed: !o.untimed, report: r, sent: map[string]time.Time{},
+			}
 			if err := run.do(ctx, g, file); err != nil {
 				return fmt.Errorf("%s: %w", p.name(), err)
 			}
@@ -193,7 +196,8 @@ func (p *poisonRun) judge(ctx context.Context) ([]string, error) {
 		if strings.HasPrefix(j.ID, "healthy") {
 			healthy, begun = append(healthy, took), max(begun, j.Begun.Sub(p.sent[j.ID]))
 			if j.Attempts > 1 && !p.dies {
-				found = append(found, fmt.Sprintf("I9 what is not its fault costs a task no attempt: %s took %d", j.ID, j.Attempts))
+				found = append(found, fmt.Sprintf("I9 what is not its fault costs a task no attempt: %s took %d", j.ID,
+					j.Attempts))
 			}
 			continue
 		}
@@ -206,22 +210,28 @@ func (p *poisonRun) judge(ctx context.Context) ([]string, error) {
 		bound = poisonDies
 	}
 	if p95 > bound && p.timed {
-		found = append(found, fmt.Sprintf("poison holds up nobody: 95 of 100 healthy tasks took up to %v, at most %v", p95, bound))
+		found = append(found, fmt.Sprintf("poison holds up nobody: 95 of 100 healthy tasks took up to %v, at most %v",
+			p95, bound))
 	}
 	if calls > poisonCalls || tries > poisonStarts {
-		found = append(found, fmt.Sprintf("I11 poison ends: a task made %d calls and was begun %d times, at most %d and %d", calls, tries, poisonCalls, poisonStarts))
+		found = append(found, fmt.Sprintf(
+			"I11 poison ends: a task made %d calls and was begun %d times, at most %d and %d", calls, tries,
+			poisonCalls, poisonStarts))
 	}
 	round := func(d time.Duration) time.Duration { return d.Round(10 * time.Millisecond) }
 	p.report.add("poison tasks", poisonTasks)
 	p.report.add("healthy tasks", len(healthy))
-	p.report.say("%-26s %d poison tasks in the dead letters after at most %v, %d starts and %d calls each; %d healthy: median %v, p95 %v, at most %v; first begun after at most %v",
-		p.name(), poisonTasks, round(last), tries, calls, len(healthy), round(healthy[len(healthy)/2]), round(p95), round(healthy[len(healthy)-1]), round(begun))
+	p.report.say("%-26s %d poison tasks in the dead letters after at most %v, %d starts and %d calls each; %d "+
+		"healthy: median %v, p95 %v, at most %v; first begun after at most %v",
+		p.name(), poisonTasks, round(last), tries, calls, len(healthy), round(healthy[len(healthy)/2]), round(p95),
+		round(healthy[len(healthy)-1]), round(begun))
 	return found, nil
 }
 
 // markdownTask ingests a document that names its task.
 func markdownTask(ctx context.Context, p *poisonRun, id string) (string, error) {
-	if err := p.upload(ctx, id+".md", fmt.Sprintf("# Watch %s\n\nThe watch of %s saw %s.\n", id, p.client, id)); err != nil {
+	if err := p.upload(ctx, id+".md", fmt.Sprintf("# Watch %s\n\nThe watch of %s saw %s.\n", id, p.client,
+		id)); err != nil {
 		return "", err
 	}
 	return p.ingest(id, id+".md", p.hooks.server.URL, nil), nil

@@ -43,7 +43,8 @@ func TestShort(t *testing.T) {
 
 func TestCommandLine(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{"-kind", "flood"}, {"-kind", ""}, {"-stores", "sqlite"}, {"-run", "("}, {"-tasks", "many"}} {
+	for _, args := range [][]string{{"-kind", "flood"}, {"-kind", ""}, {"-stores", "sqlite"}, {"-run", "("},
+		{"-tasks", "many"}} {
 		var out, errs bytes.Buffer
 		if code := run(t.Context(), args, &out, &errs); code != 2 || errs.Len() == 0 {
 			t.Errorf("%v: it ends with %d and says %q, want 2 and what is wrong", args, code, errs.String())
@@ -130,7 +131,8 @@ func cleanRun(t *testing.T, g *ground, file string) *tenant {
 	if err = tn.drain(ctx, time.Minute, p.Done()); err == nil {
 		// So that the second message is of another second than the end.
 		_, aged := tn.db.Exec(ctx, `update jobs set completed_at = completed_at - interval '1 s' where client_id = $1 and id = 'bad'`, tn.client)
-		err = errors.Join(aged, tn.put(ctx, tn.ingest("bad", "missing.md", g.hooks.server.URL, nil)), tn.drain(ctx, time.Minute, p.Done()))
+		err = errors.Join(aged, tn.put(ctx, tn.ingest("bad", "missing.md", g.hooks.server.URL, nil)),
+			tn.drain(ctx, time.Minute, p.Done()))
 	}
 	if e := p.end(); err != nil || e != nil {
 		t.Fatal(err, e, p.log)
@@ -151,7 +153,8 @@ func sabotaged(t *testing.T, tn *tenant, sql string) []string {
 		t.Fatal(err)
 	}
 	defer tx.Rollback(ctx)
-	if _, err := tx.Exec(ctx, "set local session_replication_role = replica; "+sql, pgx.QueryExecModeSimpleProtocol); err != nil {
+	if _, err := tx.Exec(ctx, "set local session_replication_role = replica; "+sql,
+		pgx.QueryExecModeSimpleProtocol); err != nil {
 		t.Fatalf("%s: %v", sql, err)
 	}
 	found, err := broken(ctx, tx, tn.client)

@@ -102,7 +102,10 @@ func newHTTPProxy(target string, s *script, classify func(*http.Request, []byte)
 	if err != nil {
 		return nil, err
 	}
-	p := &httpProxy{target: u, script: s, classify: classify, client: &http.Transport{MaxIdleConnsPerHost: 8, DisableCompression: true}}
+	p := &httpProxy{
+		target: u, script: s, classify: classify, client: &http.Transport{MaxIdleConnsPerHost: 8,
+			DisableCompression: true},
+	}
 	p.door = newDoor(p.ServeHTTP)
 	return p, nil
 }

@@ -36,7 +36,8 @@ func TestHTTPProxy(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := served.Load()
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.server.URL+"/a?b=c", strings.NewReader("hello"))
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.server.URL+"/a?b=c",
+			strings.NewReader("hello"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +107,8 @@ func TestPGProxy(t *testing.T) {
 				t.Errorf("%s, %q: the client got %v", mode, tt.what, err)
 			}
 			var done bool
-			if err := direct.QueryRow(ctx, "select exists (select from done where n = $1)", n).Scan(&done); err != nil || done != tt.done {
+			if err := direct.QueryRow(ctx, "select exists (select from done where n = $1)", n).
+				Scan(&done); err != nil || done != tt.done {
 				t.Errorf("%s, %q: done %v, %v; want %v", mode, tt.what, done, err, tt.done)
 			}
 			_ = conn.Close(ctx)
@@ -178,7 +180,8 @@ func TestPGProxyOutOfOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := conn.Exec(ctx, "create or replace function aw_slow(n int) returns void language sql as 'select pg_sleep(n)'"); err != nil {
+		if _, err := conn.Exec(ctx, "create or replace function aw_slow(n int) returns void language sql as 'select "+
+			"pg_sleep(n)'"); err != nil {
 			t.Fatal(err)
 		}
 		ended := make(chan error, 1)

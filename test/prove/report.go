@@ -115,7 +115,8 @@ func (r *report) finish() {
 	for i, c := range r.counts {
 		parts[i] = fmt.Sprintf("%s %d", c.name, c.n)
 	}
-	fmt.Fprintf(r.out, "   %s: %d runs in %v, %d violations; %s\n", r.kind, r.runs, r.took.Round(time.Second), len(r.found), strings.Join(parts, ", "))
+	fmt.Fprintf(r.out, "   %s: %d runs in %v, %d violations; %s\n", r.kind, r.runs, r.took.Round(time.Second),
+		len(r.found), strings.Join(parts, ", "))
 }
 
 func (r *report) good() bool { return len(r.found) == 0 && len(r.errs) == 0 && r.runs > 0 }
@@ -131,7 +132,8 @@ func summarize(out io.Writer, reports []*report) int {
 		if !r.good() {
 			verdict, code = "FAILED", 1
 		}
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%v\t%d\t%s\n", r.kind, r.runs, len(r.found), len(r.errs), r.took.Round(time.Second), r.seed, verdict)
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%v\t%d\t%s\n", r.kind, r.runs, len(r.found), len(r.errs),
+			r.took.Round(time.Second), r.seed, verdict)
 	}
 	_ = w.Flush() // a writer that fails has nobody to tell
 	for _, r := range reports {
@@ -164,7 +166,8 @@ func keep(reports []*report) error {
 	var b strings.Builder
 	for _, r := range reports {
 		for _, v := range r.found {
-			fmt.Fprintf(&b, "%s kind=%s seed=%d run=%s %s\n", time.Now().UTC().Format(time.RFC3339), r.kind, r.seed, v.run, v.what)
+			fmt.Fprintf(&b, "%s kind=%s seed=%d run=%s %s\n", time.Now().UTC().Format(time.RFC3339), r.kind, r.seed,
+				v.run, v.what)
 		}
 	}
 	if b.Len() == 0 {

@@ -61,7 +61,8 @@ func simulation(ctx context.Context, o options, r *report) error {
 
 // simulate runs the test. Its exit code says no more than the summary; without a summary it is broken.
 func simulate(ctx context.Context, o options, file string) (s simulated, err error) {
-	p, err := runGoTest(ctx, nil, "./test/simulation", "-run", "^TestSchedules$", "-count", "1", "-timeout", simulationTime.String(),
+	p, err := runGoTest(ctx, nil, "./test/simulation", "-run", "^TestSchedules$", "-count", "1", "-timeout",
+		simulationTime.String(),
 		"-schedules", strconv.Itoa(o.schedules), "-seed", strconv.FormatUint(o.seed, 10), "-summary", file)
 	if err != nil {
 		return s, err

@@ -38,7 +38,10 @@ type expectation struct {
 
 // newTenant makes the tenant's container and queues.
 func (g *ground) newTenant(ctx context.Context, store string) (*tenant, error) {
-	t := &tenant{ground: g, client: "p-" + strings.ToLower(rand.Text()[:12]), store: store, queues: map[string]*azqueue.QueueClient{}}
+	t := &tenant{
+		ground: g, client: "p-" + strings.ToLower(rand.Text()[:12]), store: store,
+		queues: map[string]*azqueue.QueueClient{},
+	}
 	var err error
 	if t.blobs, err = azblob.NewClientFromConnectionString(g.azurite.ConnectionString, nil); err != nil {
 		return nil, err
@@ -69,7 +72,8 @@ type addresses struct {
 
 func (t *tenant) direct() addresses {
 	return addresses{
-		azure: t.azurite.ConnectionString, database: t.pg.URL(database), api: t.api.URL, model: t.model.url(), hooks: t.hooks.server.URL,
+		azure: t.azurite.ConnectionString, database: t.pg.URL(database), api: t.api.URL, model: t.model.url(),
+		hooks: t.hooks.server.URL,
 	}
 }
 
@@ -78,7 +82,8 @@ func (t *tenant) environment(at addresses, more ...string) ([]string, error) {
 	env := []string{
 		"PATH=/nonexistent", // no OCR engine is looked for: the documents are text
 		"TMPDIR=" + t.dir, "CLIENT_ID=" + t.client, "AZURE_STORAGE_CONNECTION_STRING=" + at.azure,
-		fmt.Sprintf("EMBEDDING_DIMENSIONS=%d", dimensions), "WEBHOOK_SECRET=" + hookSecret, "WEBHOOK_ALLOW_CIDRS=127.0.0.0/8",
+		fmt.Sprintf("EMBEDDING_DIMENSIONS=%d", dimensions), "WEBHOOK_SECRET=" + hookSecret,
+		"WEBHOOK_ALLOW_CIDRS=127.0.0.0/8",
 		"WORKER_CONCURRENCY=2", "WORKER_LEASE_TTL_SEC=5", "POLL_MIN_MS=50", "POLL_MAX_MS=300", "RETRY_BACKOFF_MS=100",
 		"OPENAI_BASE_URL=" + at.model, "OPENAI_API_KEY=" + modelKey, "LOG_FORMAT=text", "DRAIN_MAX_SEC=20",
 	}
@@ -111,7 +116,9 @@ func (t *tenant) ingest(id, blob, hooks string, payload map[string]any) string {
 			delete(p, k)
 		}
 	}
-	text, err := json.Marshal(map[string]any{"task_id": id, "task_type": "ingest", "webhook_url": hooks + "/hook", "payload": p})
+	text, err := json.Marshal(map[string]any{
+		"task_id": id, "task_type": "ingest", "webhook_url": hooks + "/hook", "payload": p,
+	})
 	if err != nil {
 		panic(err) // of strings
 	}

@@ -44,7 +44,10 @@ func toxicOCR(p *poisonRun, _ *addresses) (*toxin, []string, error) {
 		proxy.ServeHTTP(w, r)
 	})
 	t.stops = append([]func(){d.close}, t.stops...)
-	return t, []string{"OCR_ENGINE=openai", "OCR_MODEL=gpt-4o-mini", "OCR_BASE_URL=" + d.server.URL + "/v1", "OCR_API_KEY=" + llmtest.Key}, nil
+	return t, []string{
+		"OCR_ENGINE=openai", "OCR_MODEL=gpt-4o-mini", "OCR_BASE_URL=" + d.server.URL + "/v1",
+		"OCR_API_KEY=" + llmtest.Key,
+	}, nil
 }
 
 // paperStep is how much darker the paper of each poison task is than that of the one before: enough to be told

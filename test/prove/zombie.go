@@ -98,7 +98,8 @@ func (c *crasher) raise(ctx context.Context, name string, s stale, store string)
 		return err
 	}
 	trace := filepath.Join(dir, "trace")
-	first, err := start(ctx, c.file, append(env[:len(env):len(env)], "PROVE_TRACE="+trace, "PROVE_POINT="+s.point+":before", "PROVE_STOP=1"))
+	first, err := start(ctx, c.file, append(env[:len(env):len(env)], "PROVE_TRACE="+trace,
+		"PROVE_POINT="+s.point+":before", "PROVE_STOP=1"))
 	if err != nil {
 		return err
 	}
@@ -115,7 +116,9 @@ func (c *crasher) raise(ctx context.Context, name string, s stale, store string)
 }
 
 // wake is the story of one zombie, which runs already.
-func (c *crasher) wake(ctx context.Context, t *tenant, zombie *process, env []string, trace string, s stale) ([]string, error) {
+func (c *crasher) wake(
+	ctx context.Context, t *tenant, zombie *process, env []string, trace string, s stale,
+) ([]string, error) {
 	if err := await(ctx, recovery, zombie.stopped, zombie.Done()); err != nil {
 		return nil, fmt.Errorf("the worker never came to %s: %w\n%s", s.point, err, zombie.log)
 	}
@@ -137,7 +140,9 @@ func (c *crasher) wake(ctx context.Context, t *tenant, zombie *process, env []st
 }
 
 // outlive wakes the zombie when its successor has come as far as it should, and lets that one finish.
-func (c *crasher) outlive(ctx context.Context, t *tenant, zombie, second *process, trace string, s stale) (found []string, err error) {
+func (c *crasher) outlive(
+	ctx context.Context, t *tenant, zombie, second *process, trace string, s stale,
+) (found []string, err error) {
 	if s.running {
 		if err := await(ctx, recovery, second.stopped, second.Done()); err != nil {
 			return nil, fmt.Errorf("the second worker never came to %s: %w\n%s", s.last(), err, second.log)
@@ -181,7 +186,8 @@ func (c *crasher) lastWords(ctx context.Context, zombie *process, trace string, 
 	switch {
 	case verdict == "fenced":
 		c.report.add("stale writes refused", 1)
-	case verdict == "error" && strings.HasPrefix(s.point, "store.Stage"): // its heartbeat was refused first, and ended the attempt
+	// its heartbeat was refused first, and ended the attempt
+	case verdict == "error" && strings.HasPrefix(s.point, "store.Stage"):
 		c.report.add("stale writes refused", 1)
 		c.report.add("of them given up before they were sent", 1)
 	default:

@@ -17,7 +17,8 @@ import (
 const pageTime = 120 * time.Second
 
 func main() {
-	corpus := flag.String("corpus", "../shared/corpus", "folder with documents/NAME and, of each, docling/NAME.md, the reference")
+	corpus := flag.String("corpus", "../shared/corpus",
+		"folder with documents/NAME and, of each, docling/NAME.md, the reference")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := run(ctx, *corpus)

@@ -34,13 +34,16 @@ func (r Row) Share() float64 { return float64(r.ModelInputs) / float64(max(r.Chu
 func (r Row) CheckLimits() error {
 	switch {
 	case r.Gate != "" && (!r.Unchanged || r.ModelCalls != 0 || r.ChunkRows != 0):
-		return fmt.Errorf("%s: %d model calls and %d chunk rows written (unchanged: %t), want none", r.Name, r.ModelCalls, r.ChunkRows, r.Unchanged)
+		return fmt.Errorf("%s: %d model calls and %d chunk rows written (unchanged: %t), want none", r.Name,
+			r.ModelCalls, r.ChunkRows, r.Unchanged)
 	case r.Downloads != (r.Bytes > 0):
 		return fmt.Errorf("%s: %d bytes downloaded", r.Name, r.Bytes)
 	case r.Share() > r.Limit:
-		return fmt.Errorf("%s: %d of %d chunks were embedded, that is %.1f %%, more than %.0f %%", r.Name, r.ModelInputs, r.Chunks, 100*r.Share(), 100*r.Limit)
+		return fmt.Errorf("%s: %d of %d chunks were embedded, that is %.1f %%, more than %.0f %%", r.Name,
+			r.ModelInputs, r.Chunks, 100*r.Share(), 100*r.Limit)
 	case int64(r.Embedded) != r.ModelInputs || r.Embedded+r.Reused != r.Chunks:
-		return fmt.Errorf("%s: it says %d embedded and %d reused of %d chunks, the model got %d", r.Name, r.Embedded, r.Reused, r.Chunks, r.ModelInputs)
+		return fmt.Errorf("%s: it says %d embedded and %d reused of %d chunks, the model got %d", r.Name, r.Embedded,
+			r.Reused, r.Chunks, r.ModelInputs)
 	}
 	return nil
 }

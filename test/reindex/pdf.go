@@ -104,6 +104,7 @@ func (l *layout) file(title, saved string) []byte {
 	for _, at := range offsets {
 		fmt.Fprintf(&out, "%010d 00000 n \n", at)
 	}
-	fmt.Fprintf(&out, "trailer\n<< /Size %d /Root 1 0 R /Info 5 0 R >>\nstartxref\n%d\n%%%%EOF\n", len(offsets)+1, start)
+	fmt.Fprintf(&out, "trailer\n<< /Size %d /Root 1 0 R /Info 5 0 R >>\nstartxref\n%d\n%%%%EOF\n", len(offsets)+1,
+		start)
 	return out.Bytes()
 }

@@ -14,18 +14,22 @@ func newAuthor(seed, stream uint64) author { return author{rand.New(rand.NewPCG(
 // The parts of sentences, one of each to be chosen.
 const (
 	subjects = "the harbour authority|the committee|each contractor|the night shift|an independent auditor|" +
-		"the crane operator|our supplier|the insurer|the regional office|a delegation of engineers|the tenant|the surveyor|" +
+		"the crane operator|our supplier|the insurer|the regional office|a delegation of engineers|the tenant|the " +
+		"surveyor|" +
 		"the municipal archive|the second mate|the project board|a former director|the laboratory|the registrar"
 	verbs = "approved|postponed|described|rejected|measured|recorded|repaired|inspected|questioned|" +
 		"documented|replaced|reported|financed|audited|underestimated|announced|withdrew|renewed"
 	adjectives = "annual|provisional|southern|damaged|unusual|preliminary|reinforced|public|detailed|" +
 		"expensive|automatic|seasonal|historic|temporary|revised|confidential|overdue|structural"
 	objects = "tide tables|loading ramps|insurance policy|maintenance schedule|water samples|customs forms|" +
-		"steel girders|safety training|fuel reserves|drainage system|pension scheme|signal lamps|timber imports|radar mast|" +
+		"steel girders|safety training|fuel reserves|drainage system|pension scheme|signal lamps|timber " +
+		"imports|radar mast|" +
 		"dredging permit|quay wall|freight rates|ballast pumps"
 	endings = "before the end of the quarter|despite the weather|at its own expense|without further notice|" +
-		"in the presence of two witnesses|according to the minutes|for the third year in a row|as the contract required|" +
-		"although the budget was exhausted|on behalf of the shareholders|after a delay of several weeks|in spite of objections"
+		"in the presence of two witnesses|according to the minutes|for the third year in a row|as the contract " +
+		"required|" +
+		"although the budget was exhausted|on behalf of the shareholders|after a delay of several weeks|in spite of " +
+		"objections"
 	links = "However,|In addition,|By then|For this reason|At the same time|As a result,|Earlier that year|In practice"
 )
 
@@ -35,7 +39,8 @@ func (a author) one(of string) string {
 }
 
 func (a author) sentence() string {
-	clause := fmt.Sprintf("%s %s the %s %s %s", a.one(subjects), a.one(verbs), a.one(adjectives), a.one(objects), a.one(endings))
+	clause := fmt.Sprintf("%s %s the %s %s %s", a.one(subjects), a.one(verbs), a.one(adjectives), a.one(objects),
+		a.one(endings))
 	switch a.IntN(5) {
 	case 0:
 		clause = a.one(links) + " " + clause

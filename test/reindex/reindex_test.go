@@ -23,7 +23,8 @@ func TestOnlyTheSurroundingsOfAnEditAreEmbeddedAgain(t *testing.T) {
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()
 			r, err := reindex.NewRig(t.Context(), reindex.Options{
-				URL: stacktest.PostgresWith(t, schema.Options{Dimensions: dimensions}), Dir: t.TempDir(), Dimensions: dimensions,
+				URL: stacktest.PostgresWith(t, schema.Options{Dimensions: dimensions}), Dir: t.TempDir(),
+				Dimensions: dimensions,
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -35,7 +36,8 @@ func TestOnlyTheSurroundingsOfAnEditAreEmbeddedAgain(t *testing.T) {
 			})
 			for seed := range uint64(seeds) {
 				err := reindex.Measure(t.Context(), r, f, 1+seed, func(row reindex.Row) error {
-					t.Logf("seed %d: %-32s %3d of %d chunks embedded (%.1f %%), %d rows", 1+seed, row.Name, row.ModelInputs, row.Chunks, 100*row.Share(), row.ChunkRows)
+					t.Logf("seed %d: %-32s %3d of %d chunks embedded (%.1f %%), %d rows", 1+seed, row.Name,
+						row.ModelInputs, row.Chunks, 100*row.Share(), row.ChunkRows)
 					if err := row.CheckLimits(); err != nil {
 						t.Errorf("seed %d: %v", 1+seed, err)
 					}

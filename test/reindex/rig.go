@@ -66,7 +66,8 @@ func NewRig(ctx context.Context, o Options) (*Rig, error) {
 			for each row execute function count_chunk_write()`); err != nil {
 		return nil, fmt.Errorf("count what is written: %w", err)
 	}
-	if r.store, err = postgres.Open(ctx, o.URL, postgres.Options{ClientID: "reindex", Dimensions: o.Dimensions, MaxConns: 4}); err != nil {
+	if r.store, err = postgres.Open(ctx, o.URL, postgres.Options{ClientID: "reindex", Dimensions: o.Dimensions,
+		MaxConns: 4}); err != nil {
 		return nil, err
 	}
 	if err := r.bucket.Ensure(ctx); err != nil {
@@ -126,7 +127,8 @@ func (r *Rig) Ingest(ctx context.Context, filename string) (Cost, error) {
 	}
 	holder := store.Holder{JobID: id, Fence: begun.Fence}
 	out, err := r.handler.Handle(ctx, handlers.Call{
-		Task: task.Task{ID: id, Type: task.Ingest, Payload: payload}, Holder: holder, Attempt: begun.Attempt, Progress: quiet{},
+		Task: task.Task{ID: id, Type: task.Ingest, Payload: payload}, Holder: holder, Attempt: begun.Attempt,
+		Progress: quiet{},
 	})
 	if err != nil {
 		return Cost{}, err

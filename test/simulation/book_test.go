@@ -58,8 +58,10 @@ type effect struct {
 
 func newBook(w *world) *book {
 	return &book{
-		w: w, accepted: map[string]bool{}, handled: map[store.Holder]*handled{}, effects: map[string][]effect{}, commits: map[series]int{},
-		reopened: map[string]bool{}, left: map[string]time.Time{}, rejected: map[string]bool{}, removed: map[string]bool{}, asked: map[string]bool{}, lost: map[string]bool{}, forced: map[string]int{},
+		w: w, accepted: map[string]bool{}, handled: map[store.Holder]*handled{}, effects: map[string][]effect{},
+		commits:  map[series]int{},
+		reopened: map[string]bool{}, left: map[string]time.Time{}, rejected: map[string]bool{},
+		removed: map[string]bool{}, asked: map[string]bool{}, lost: map[string]bool{}, forced: map[string]int{},
 		answered: map[string]bool{}, told: map[series]int{},
 		unheard: map[store.Holder]bool{}, uncommitted: map[store.Holder]int{},
 	}
@@ -110,12 +112,14 @@ func (b *book) judge(m move) {
 	} else if m.is && m.was {
 		b.judgeStay(m)
 	}
-	if r := b.handled[store.Holder{JobID: m.id, Fence: m.fence}]; r != nil && m.op == "complete" && errors.Is(m.err, store.ErrFenced) {
+	if r := b.handled[store.Holder{JobID: m.id, Fence: m.fence}]; r != nil && m.op == "complete" &&
+		errors.Is(m.err, store.ErrFenced) {
 		r.refused = true
 	}
 	if m.fence > 0 && m.err == nil {
 		if !held(m.before) || m.before.Fence != m.fence {
-			b.w.violated(m.id, "I4: %s under fence %d was taken; the job is %s under %d", m.op, m.fence, m.before.State, m.before.Fence)
+			b.w.violated(m.id, "I4: %s under fence %d was taken; the job is %s under %d", m.op, m.fence, m.before.State,
+				m.before.Fence)
 		}
 		if m.op != "heartbeat" {
 			b.judgeOutcome(m)
@@ -134,8 +138,8 @@ func (b *book) judge(m move) {
 	b.judgeEnd(m)
 }
 
-// legal says whether job.Transitions has the move: one that opens another series for a message that forces it, any other
-// within its series.
+// legal says whether job.Transitions has the move: one that opens another series for a message that forces it, any
+// other within its series.
 func legal(m move) bool {
 	was, is := m.before.State, m.after.State
 	again := m.after.Series != m.before.Series
@@ -161,7 +165,8 @@ func (b *book) judgeRun(m move) {
 	case m.op != "begin":
 		b.w.violated(m.id, "I4: %s changed the fence", m.op)
 	case m.after.Fence != was.Fence+1 || m.after.Attempts != attempts || m.after.State != job.Running:
-		b.w.violated(m.id, "I4, I6: a run under fence %d after %d, attempt %d after %d, %s", m.after.Fence, was.Fence, m.after.Attempts, was.Attempts, m.after.State)
+		b.w.violated(m.id, "I4, I6: a run under fence %d after %d, attempt %d after %d, %s", m.after.Fence, was.Fence,
+			m.after.Attempts, was.Attempts, m.after.State)
 	case held(was) && now.Before(was.LeaseEnds) && !b.orphaned(m):
 		b.w.violated(m.id, "I4: begun while %s has it for %v", was.Worker, was.LeaseEnds.Sub(now))
 	case m.was && (was.Placed || was.Fingerprint != m.begin.Fingerprint):
@@ -213,8 +218,10 @@ func (b *book) judgeStay(m move) {
 		}
 	}
 	if m.op == "begin" && m.before.State == job.Running && m.after.State == job.Failed &&
-		(time.Now().Before(m.before.LeaseEnds) || m.before.Attempts < m.before.MaxAttempts || b.healthy(m.before.Worker)) {
-		b.w.violated(m.id, "I9: given up as lost by %s in attempt %d of %d", m.before.Worker, m.before.Attempts, m.before.MaxAttempts)
+		(time.Now().Before(m.before.LeaseEnds) || m.before.Attempts < m.before.MaxAttempts ||
+			b.healthy(m.before.Worker)) {
+		b.w.violated(m.id, "I9: given up as lost by %s in attempt %d of %d", m.before.Worker, m.before.Attempts,
+			m.before.MaxAttempts)
 	}
 }
 
@@ -236,7 +243,8 @@ func (b *book) judgeOutcome(m move) {
 		if m.op == "release" && b.unheard[store.Holder{JobID: m.id, Fence: m.fence}] {
 			return // given back, since the answer to its begin was lost
 		}
-		if b.oldest(m.id) >= waitMax && (m.op == "release" && !m.after.WaitingFrom.IsZero() || m.op == "fail" && taskerr.Class(m.after.Error.Class) == taskerr.WaitExceeded) {
+		if b.oldest(m.id) >= waitMax && (m.op == "release" && !m.after.WaitingFrom.IsZero() || m.op == "fail" &&
+			taskerr.Class(m.after.Error.Class) == taskerr.WaitExceeded) {
 			return // its message is as old as it may wait: the row keeps from now on how long it waits
 		}
 		b.w.violated(m.id, "%s of an attempt that no handler was called for", m.op)
@@ -259,14 +267,16 @@ func (b *book) judgeOutcome(m move) {
 	case "retry":
 		good = (retryable && !ours || inVain) && m.before.Attempts < m.before.MaxAttempts
 	case "fail":
-		good = r.err == nil || inVain || (!ours && !waits && (!retryable || errors.Is(r.cause, engine.ErrTimeout) || m.before.Attempts >= m.before.MaxAttempts))
+		good = r.err == nil || inVain || (!ours && !waits &&
+			(!retryable || errors.Is(r.cause, engine.ErrTimeout) || m.before.Attempts >= m.before.MaxAttempts))
 	case "release":
 		good = r.err != nil || r.refused
 	case "canceled":
 		good = r.err != nil && m.before.Cancel
 	}
 	if !good || (!r.over && r.cause == nil) {
-		b.w.violated(m.id, "I9: %s of attempt %d of %d, whose handler ended (%v) with %v (%v)", m.op, m.before.Attempts, m.before.MaxAttempts, r.over, r.err, r.cause)
+		b.w.violated(m.id, "I9: %s of attempt %d of %d, whose handler ended (%v) with %v (%v)", m.op, m.before.Attempts,
+			m.before.MaxAttempts, r.over, r.err, r.cause)
 	}
 }
 
@@ -274,7 +284,8 @@ func (b *book) judgeOutcome(m move) {
 func (b *book) judgeStory(m move) {
 	n := len(m.before.Events)
 	if len(m.after.Events) < n {
-		b.w.violated(m.id, "I8: %d events after %s, %d before, when it was %s", len(m.after.Events), m.op, n, m.before.State)
+		b.w.violated(m.id, "I8: %d events after %s, %d before, when it was %s", len(m.after.Events), m.op, n,
+			m.before.State)
 		return
 	}
 	if m.was && m.before.State.Terminal() && m.after.Series == m.before.Series {
@@ -287,8 +298,10 @@ func (b *book) judgeStory(m move) {
 			progress = 0
 		}
 		last := slices.Contains([]string{"completed", "failed", "canceled"}, e.Stage)
-		if e.Seq != int64(n+i)+1 || e.Progress < progress || last != (m.after.State.Terminal() && n+i+1 == len(m.after.Events)) {
-			b.w.violated(m.id, "I8: event %d is %d, %s at %d%% after %d%%; the job is %s", n+i+1, e.Seq, e.Stage, e.Progress, progress, m.after.State)
+		if e.Seq != int64(n+i)+1 || e.Progress < progress ||
+			last != (m.after.State.Terminal() && n+i+1 == len(m.after.Events)) {
+			b.w.violated(m.id, "I8: event %d is %d, %s at %d%% after %d%%; the job is %s", n+i+1, e.Seq, e.Stage,
+				e.Progress, progress, m.after.State)
 		}
 		progress = e.Progress
 	}

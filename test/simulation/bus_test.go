@@ -22,10 +22,11 @@ const (
 	hangsAfter  fault = "hangs after"  // the same, though it was carried out
 	delays      fault = "delays"       // carried out late
 	delaysAfter fault = "delays after" // answered late
-	twice       fault = "twice"        // carried out two times, the second answer counts: something on the way repeats it
-	early       fault = "early"        // of a message's lease: it ends before its time, by the queue's clock
-	shuffled    fault = "shuffled"     // of messages: they come in another order, or a while later
-	vanishes    fault = "vanishes"     // of the message of a job that was begun: the queue loses it
+	// carried out two times, the second answer counts: something on the way repeats it
+	twice    fault = "twice"
+	early    fault = "early"    // of a message's lease: it ends before its time, by the queue's clock
+	shuffled fault = "shuffled" // of messages: they come in another order, or a while later
+	vanishes fault = "vanishes" // of the message of a job that was begun: the queue loses it
 )
 
 // faults are the sorts that are drawn for single calls.
@@ -188,9 +189,14 @@ func (l *line) hang(ctx context.Context, d time.Duration) error {
 func down(m *meeting) error {
 	switch m.backend {
 	case onModel:
-		return &taskerr.Error{Class: taskerr.ModelOverloaded, Message: "the model is down", Dependency: taskerr.Model, RetryAfter: m.short(0, time.Minute)}
+		return &taskerr.Error{
+			Class: taskerr.ModelOverloaded, Message: "the model is down", Dependency: taskerr.Model,
+			RetryAfter: m.short(0, time.Minute),
+		}
 	case onStore:
-		return &taskerr.Error{Class: taskerr.TransientStorage, Message: "the database is down", Dependency: taskerr.Database}
+		return &taskerr.Error{
+			Class: taskerr.TransientStorage, Message: "the database is down", Dependency: taskerr.Database,
+		}
 	default:
 		return &taskerr.Error{Class: taskerr.TransientStorage, Message: "the storage account is down"}
 	}

@@ -10,8 +10,8 @@ import (
 // mostTold is how many duplicates are told of in a series.
 const mostTold = 20
 
-// judgeDuplicate is for a move of a job that was over: it says nothing, but that a message which was sent after the job had
-// failed was dropped, and that once.
+// judgeDuplicate is for a move of a job that was over: it says nothing, but that a message which was sent after the job
+// had failed was dropped, and that once.
 func (b *book) judgeDuplicate(m move) {
 	n, want, hooks := len(m.before.Events), 0, 0
 	if b.isDuplicate(m) {
@@ -29,7 +29,8 @@ func (b *book) judgeDuplicate(m move) {
 		return
 	}
 	for _, e := range told {
-		if e.Seq != int64(n)+1 || e.Stage != "" || e.Progress != m.before.Progress || !strings.Contains(string(e.Metadata), m.begin.Source.MessageID) {
+		if e.Seq != int64(n)+1 || e.Stage != "" || e.Progress != m.before.Progress ||
+			!strings.Contains(string(e.Metadata), m.begin.Source.MessageID) {
 			b.w.violated(m.id, "I8: event %d, of a duplicate, is %+v", n+1, e)
 		}
 	}
@@ -37,14 +38,16 @@ func (b *book) judgeDuplicate(m move) {
 		return // which tell of messages of their own
 	}
 	sent := m.after.Outbox[len(m.before.Outbox):]
-	if len(sent) != hooks || (hooks == 1 && (sent[0].Event != "task."+store.Rejected || sent[0].URL != m.begin.WebhookURL)) {
+	if len(sent) != hooks || (hooks == 1 && (sent[0].Event != "task."+store.Rejected ||
+		sent[0].URL != m.begin.WebhookURL)) {
 		b.w.violated(m.id, "%s put %+v into the outbox, want %d", m.op, sent, hooks)
 	}
 }
 
 // isDuplicate says whether a message that comes was sent after its job failed, and is to be told of.
 func (b *book) isDuplicate(m move) bool {
-	return m.op == "begin" && m.err == nil && m.before.State == job.Failed && m.before.Fingerprint == m.begin.Fingerprint &&
+	return m.op == "begin" && m.err == nil && m.before.State == job.Failed &&
+		m.before.Fingerprint == m.begin.Fingerprint &&
 		!b.answered[m.begin.Source.MessageID] && b.told[series{m.id, m.after.Series}] < mostTold &&
 		m.begin.Source.InsertedAt.After(m.before.Ended)
 }

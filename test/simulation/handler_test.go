@@ -26,7 +26,9 @@ func (l *line) handlers() handlers.Registry {
 
 func (h handler) Spec() handlers.Spec {
 	s := handlers.Spec{
-		Type: h.kind, Stages: []job.Stage{{Name: "first", Start: 0}, {Name: "second", Start: 10}, {Name: "third", Start: 90}},
+		Type: h.kind, Stages: []job.Stage{
+			{Name: "first", Start: 0}, {Name: "second", Start: 10}, {Name: "third", Start: 90},
+		},
 		Policy: job.Policy{MaxAttempts: 3, Base: 2 * time.Second, Cap: 30 * time.Second, Jitter: job.FullJitter},
 	}
 	if h.kind == needyType {
@@ -118,7 +120,9 @@ func (a *attempt) run(ctx context.Context) error {
 	switch a.Sort {
 	case flaky:
 		if a.failures() <= a.Fails {
-			return &taskerr.Error{Class: taskerr.AIRateLimit, Message: "on purpose", RetryAfter: time.Duration(a.After) * time.Second}
+			return &taskerr.Error{
+				Class: taskerr.AIRateLimit, Message: "on purpose", RetryAfter: time.Duration(a.After) * time.Second,
+			}
 		}
 	case broken:
 		return taskerr.Errorf(taskerr.CorruptionDetected, "on purpose")
@@ -162,7 +166,8 @@ func (a *attempt) steps(ctx context.Context, take time.Duration) error {
 // ask needs the model before and after some work.
 func (a *attempt) ask(ctx context.Context, take time.Duration) error {
 	for range 2 {
-		if _, err := carry(ctx, a.l, onModel, "model", a.Task.ID, func(context.Context, *meeting) (nothing, error) { return nothing{}, nil }); err != nil {
+		if _, err := carry(ctx, a.l, onModel, "model", a.Task.ID,
+			func(context.Context, *meeting) (nothing, error) { return nothing{}, nil }); err != nil {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
@@ -227,7 +232,8 @@ func (a *attempt) stage(ctx context.Context) error {
 		w := a.l.w
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if r, ok := w.store.Row(a.Task.ID); !ok || !held(r) || r.Fence != a.Holder.Fence || (a.Doc != "" && w.documents[a.Doc] != a.Holder) {
+		if r, ok := w.store.Row(a.Task.ID); !ok || !held(r) || r.Fence != a.Holder.Fence ||
+			(a.Doc != "" && w.documents[a.Doc] != a.Holder) {
 			return nothing{}, store.ErrFenced
 		}
 		return nothing{}, nil
@@ -248,7 +254,8 @@ func (a *attempt) open(ctx context.Context) error {
 			return nothing{}, store.ErrFenced
 		}
 		has := w.documents[a.Doc]
-		if r, ok := w.store.Row(has.JobID); ok && has.JobID != a.Task.ID && held(r) && r.Fence == has.Fence && time.Now().Before(r.LeaseEnds) {
+		if r, ok := w.store.Row(has.JobID); ok && has.JobID != a.Task.ID && held(r) && r.Fence == has.Fence &&
+			time.Now().Before(r.LeaseEnds) {
 			return nothing{}, &store.BusyError{JobID: has.JobID, RetryAfter: time.Until(r.LeaseEnds)}
 		}
 		w.documents[a.Doc] = a.Holder

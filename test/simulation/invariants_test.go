@@ -16,7 +16,8 @@ import (
 
 // rows are all jobs.
 func (w *world) rows() []memory.Row {
-	jobs := must(memory.Reader{Store: w.store, ClientID: client}.Jobs(context.Background(), store.JobFilter{Limit: 1000}))
+	jobs := must(memory.Reader{Store: w.store, ClientID: client}.Jobs(context.Background(),
+		store.JobFilter{Limit: 1000}))
 	rows := make([]memory.Row, len(jobs))
 	for i, j := range jobs {
 		rows[i], _ = w.store.Row(j.ID)
@@ -74,8 +75,10 @@ func (w *world) checkEffects(r memory.Row) {
 			w.violated(r.JobID, "I5: an effect of another payload")
 		}
 	}
-	if len(effects) != r.Commits || r.Series > 1+w.book.forced[r.JobID] || (r.Series == 1 && (r.State == job.Succeeded) != (r.Commits == 1)) {
-		w.violated(r.JobID, "I2: %d effects and %d commits in %d series of a job that is %s", len(effects), r.Commits, r.Series, r.State)
+	if len(effects) != r.Commits || r.Series > 1+w.book.forced[r.JobID] ||
+		(r.Series == 1 && (r.State == job.Succeeded) != (r.Commits == 1)) {
+		w.violated(r.JobID, "I2: %d effects and %d commits in %d series of a job that is %s", len(effects), r.Commits,
+			r.Series, r.State)
 	}
 }
 
@@ -96,7 +99,8 @@ func (w *world) checkAttempts(r memory.Row) {
 		}
 	}
 	if r.Attempts != started-released || r.Attempts-1 > failed {
-		w.violated(r.JobID, "I9: %d attempts; %d were started, %d given back, %d failed", r.Attempts, started, released, failed)
+		w.violated(r.JobID, "I9: %d attempts; %d were started, %d given back, %d failed", r.Attempts, started, released,
+			failed)
 	}
 }
 

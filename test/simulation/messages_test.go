@@ -77,7 +77,8 @@ func (w *world) lose(ctx context.Context, r *wiredLease) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	m := w.means(r.msg.Text)
-	if row, ok := w.store.Row(m.task.ID); !ok || row.Fence == 0 || row.State.Terminal() || row.Fingerprint != m.fingerprint {
+	if row, ok := w.store.Row(m.task.ID); !ok || row.Fence == 0 || row.State.Terminal() ||
+		row.Fingerprint != m.fingerprint {
 		return
 	}
 	if err := r.lease.Delete(ctx); err == nil {
@@ -123,7 +124,8 @@ func (w *world) unsettled(s sent) string {
 // message that comes back sees to one.
 func (w *world) another(than sent, m meaning) bool {
 	for _, s := range w.book.sent {
-		if (s.id != than.id || s.queue != than.queue) && !w.book.removed[s.queue+"/"+s.id] && w.means(s.text).fingerprint == m.fingerprint {
+		if (s.id != than.id || s.queue != than.queue) && !w.book.removed[s.queue+"/"+s.id] &&
+			w.means(s.text).fingerprint == m.fingerprint {
 			return true
 		}
 	}

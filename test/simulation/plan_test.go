@@ -90,7 +90,10 @@ func newPlan(seed uint64) plan {
 	p.acts = d.acts(p.active)
 	for _, backend := range []string{onStore, onQueue, onModel, onBucket} {
 		for range d.IntN(3) {
-			p.outages = append(p.outages, outage{backend, span{d.between(0, p.active), d.short(time.Second, 40*time.Minute)}, pick(d, errorBefore, errorBefore, hangs, errorAfter, hangsAfter)})
+			p.outages = append(p.outages, outage{
+				backend, span{d.between(0, p.active), d.short(time.Second, 40*time.Minute)},
+				pick(d, errorBefore, errorBefore, hangs, errorAfter, hangsAfter),
+			})
 		}
 	}
 	return p
@@ -111,11 +114,14 @@ func (d drawer) seat(active time.Duration) seat {
 
 func (d drawer) stint(active time.Duration) stint {
 	st := stint{
-		after: d.short(0, 20*time.Minute), lasts: d.short(time.Second, max(active, time.Minute)), ends: pick(d, "crash", "crash", "drain", "abort"),
+		after: d.short(0, 20*time.Minute), lasts: d.short(time.Second, max(active, time.Minute)),
+		ends: pick(d, "crash", "crash", "drain", "abort"),
 		cfg: engine.Config{
-			ClientID: client, Concurrency: 1 + d.IntN(8), Lease: d.between(10*time.Second, 2*time.Minute).Truncate(time.Second),
+			ClientID: client, Concurrency: 1 + d.IntN(8), Lease: d.between(10*time.Second, 2*time.Minute).
+					Truncate(time.Second),
 			PollMin: d.short(100*time.Millisecond, 5*time.Second), PollMax: d.between(10*time.Second, 4*time.Minute),
-			TaskTimeout: d.between(10*time.Minute, time.Hour), WaitMax: waitMax, DrainMax: pick(d, 0, d.short(0, 5*time.Minute)),
+			TaskTimeout: d.between(10*time.Minute, time.Hour), WaitMax: waitMax,
+			DrainMax: pick(d, 0, d.short(0, 5*time.Minute)),
 		},
 	}
 	if d.chance(30) {

@@ -36,7 +36,8 @@ func (w *world) work(name string, st stint, finish <-chan struct{}) {
 		probes = nil
 	}
 	e := must(engine.New(st.cfg, engine.Deps{
-		Probes: probes, Queues: l.queues(), Store: wiredStore{l}, Bucket: wiredBucket{l: l}, Handlers: l.handlers(), Log: slog.New(slog.DiscardHandler),
+		Probes: probes, Queues: l.queues(), Store: wiredStore{l}, Bucket: wiredBucket{l: l}, Handlers: l.handlers(),
+		Log: slog.New(slog.DiscardHandler),
 	}))
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
@@ -96,7 +97,8 @@ func (w *world) act(name string, a act) {
 		_, err = wiredStore{l}.RequestCancel(ctx, a.id, name)
 	case "submit":
 		for range 1 + a.retries {
-			s := engine.Submitter{Store: wiredStore{l}, Queues: l.queues(), MaxAttempts: func(task.Type) int { return 3 }}
+			s := engine.Submitter{Store: wiredStore{l}, Queues: l.queues(),
+				MaxAttempts: func(task.Type) int { return 3 }}
 			if _, err = s.Submit(ctx, a.task); err == nil || l.dead() {
 				break
 			}

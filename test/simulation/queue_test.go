@@ -23,7 +23,8 @@ type wiredQueue struct {
 func (l *line) queues() engine.Queues {
 	q := l.w.queues
 	return engine.Queues{
-		High: wiredQueue{q.High, l}, Normal: wiredQueue{q.Normal, l}, Low: wiredQueue{q.Low, l}, DeadLetter: wiredQueue{q.DeadLetter, l},
+		High: wiredQueue{q.High, l}, Normal: wiredQueue{q.Normal, l}, Low: wiredQueue{q.Low, l},
+		DeadLetter: wiredQueue{q.DeadLetter, l},
 	}
 }
 
@@ -35,22 +36,23 @@ func (q wiredQueue) Ensure(ctx context.Context) error {
 }
 
 func (q wiredQueue) Receive(ctx context.Context, n int, visibility time.Duration) ([]*queue.Message, error) {
-	return carry(ctx, q.l, onQueue, "receive", q.Name(), func(ctx context.Context, m *meeting) ([]*queue.Message, error) {
-		until := time.Now().Add(visibility)
-		msgs, err := q.Queue.Receive(ctx, n, m.clock(visibility))
-		for _, msg := range msgs {
-			q.l.w.note(q.l.name, msg.ID, "received", m.fault, nil)
-			lease := &wiredLease{lease: msg.Lease, msg: msg, queue: q.Name(), l: q.l, until: until}
-			msg.Lease = lease
-			if q.l.w.hasty {
-				_ = q.l.w.remove(ctx, lease)
+	return carry(ctx, q.l, onQueue, "receive", q.Name(),
+		func(ctx context.Context, m *meeting) ([]*queue.Message, error) {
+			until := time.Now().Add(visibility)
+			msgs, err := q.Queue.Receive(ctx, n, m.clock(visibility))
+			for _, msg := range msgs {
+				q.l.w.note(q.l.name, msg.ID, "received", m.fault, nil)
+				lease := &wiredLease{lease: msg.Lease, msg: msg, queue: q.Name(), l: q.l, until: until}
+				msg.Lease = lease
+				if q.l.w.hasty {
+					_ = q.l.w.remove(ctx, lease)
+				}
 			}
-		}
-		if m.fault == shuffled {
-			m.Shuffle(len(msgs), func(i, j int) { msgs[i], msgs[j] = msgs[j], msgs[i] })
-		}
-		return msgs, err
-	})
+			if m.fault == shuffled {
+				m.Shuffle(len(msgs), func(i, j int) { msgs[i], msgs[j] = msgs[j], msgs[i] })
+			}
+			return msgs, err
+		})
 }
 
 // clock is how long the queue hides a message that is to be hidden for d.
@@ -85,7 +87,9 @@ func (r *wiredLease) Deadline() time.Time {
 	return r.until
 }
 
-func (r *wiredLease) move(ctx context.Context, op string, d time.Duration, do func(context.Context, time.Duration) error) error {
+func (r *wiredLease) move(
+	ctx context.Context, op string, d time.Duration, do func(context.Context, time.Duration) error,
+) error {
 	_, err := carry(ctx, r.l, onQueue, op, r.msg.ID, func(ctx context.Context, m *meeting) (nothing, error) {
 		until := time.Now().Add(d)
 		if m.fault == vanishes {

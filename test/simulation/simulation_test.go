@@ -84,7 +84,8 @@ func TestSchedules(t *testing.T) {
 		t.Errorf("seed %d: %s\n%s", v.Seed, v.What, v.Story)
 	}
 	total.Hours, total.Faults, total.Ended = int(total.virtual.Hours()), total.faults, total.ended
-	t.Logf("%d schedules, %d virtual hours, %d calls in %v; %d violations", total.Schedules, total.Hours, total.Calls, time.Since(began).Round(time.Millisecond), len(total.Violations))
+	t.Logf("%d schedules, %d virtual hours, %d calls in %v; %d violations", total.Schedules, total.Hours, total.Calls,
+		time.Since(began).Round(time.Millisecond), len(total.Violations))
 	t.Logf("the last job of a schedule ended at most %v after the faults", total.longest.Round(time.Minute))
 	t.Logf("faults: %s", listed(total.Faults))
 	t.Logf("ended: %s", listed(total.Ended))

@@ -37,32 +37,39 @@ func (s wiredStore) Submit(ctx context.Context, m store.Submission) (store.Submi
 }
 
 func (s wiredStore) MarkSent(ctx context.Context, id string) error {
-	_, err := tell(ctx, s, "mark sent", id, 0, func(ctx context.Context) (nothing, error) { return nothing{}, s.jobs().MarkSent(ctx, id) })
+	_, err := tell(ctx, s, "mark sent", id, 0,
+		func(ctx context.Context) (nothing, error) { return nothing{}, s.jobs().MarkSent(ctx, id) })
 	return err
 }
 
 func (s wiredStore) Sweep(ctx context.Context, o store.Overdue, n int) (store.Swept, error) {
-	return tell(ctx, s, "sweep", "", 0, func(ctx context.Context) (store.Swept, error) { return s.jobs().Sweep(ctx, o, n) })
+	return tell(ctx, s, "sweep", "", 0, func(ctx context.Context) (
+		store.Swept, error) {
+		return s.jobs().Sweep(ctx, o, n)
+	})
 }
 
 func (s wiredStore) Resend(ctx context.Context, r store.Resend) (bool, error) {
-	return tell(ctx, s, "resend", r.JobID, 0, func(ctx context.Context) (bool, error) { return s.jobs().Resend(ctx, r) })
+	return tell(ctx, s, "resend", r.JobID, 0,
+		func(ctx context.Context) (bool, error) { return s.jobs().Resend(ctx, r) })
 }
 
 func (s wiredStore) Begin(ctx context.Context, b store.Begin) (store.Begun, error) {
 	var began store.Holder
-	answer, err := carry(ctx, s.l, onStore, "begin", b.JobID, func(ctx context.Context, m *meeting) (store.Begun, error) {
-		if s.l.crashed("begin", b.JobID) {
-			return store.Begun{}, down(m)
-		}
-		return watch(ctx, s.l.w, move{line: s.l, op: "begin", id: b.JobID, begin: &b}, func(ctx context.Context) (store.Begun, error) {
-			answer, err := s.jobs().Begin(ctx, b)
-			if err == nil && answer.Decision == store.Run {
-				began = store.Holder{JobID: b.JobID, Fence: answer.Fence}
+	answer, err := carry(ctx, s.l, onStore, "begin", b.JobID,
+		func(ctx context.Context, m *meeting) (store.Begun, error) {
+			if s.l.crashed("begin", b.JobID) {
+				return store.Begun{}, down(m)
 			}
-			return answer, err
+			return watch(ctx, s.l.w, move{line: s.l, op: "begin", id: b.JobID, begin: &b},
+				func(ctx context.Context) (store.Begun, error) {
+					answer, err := s.jobs().Begin(ctx, b)
+					if err == nil && answer.Decision == store.Run {
+						began = store.Holder{JobID: b.JobID, Fence: answer.Fence}
+					}
+					return answer, err
+				})
 		})
-	})
 	if err != nil || answer.Decision != store.Run {
 		s.l.w.mu.Lock()
 		defer s.l.w.mu.Unlock()
@@ -72,11 +79,13 @@ func (s wiredStore) Begin(ctx context.Context, b store.Begin) (store.Begun, erro
 }
 
 func (s wiredStore) Heartbeat(ctx context.Context, b store.Beat) (store.Pulse, error) {
-	return tell(ctx, s, "heartbeat", b.JobID, b.Fence, func(ctx context.Context) (store.Pulse, error) { return s.jobs().Heartbeat(ctx, b) })
+	return tell(ctx, s, "heartbeat", b.JobID, b.Fence,
+		func(ctx context.Context) (store.Pulse, error) { return s.jobs().Heartbeat(ctx, b) })
 }
 
 func (s wiredStore) Complete(ctx context.Context, c store.Completion) (store.Settled, error) {
-	settled, err := tell(ctx, s, "complete", c.JobID, c.Fence, func(ctx context.Context) (store.Settled, error) { return s.jobs().Complete(ctx, c) })
+	settled, err := tell(ctx, s, "complete", c.JobID, c.Fence,
+		func(ctx context.Context) (store.Settled, error) { return s.jobs().Complete(ctx, c) })
 	if err != nil {
 		s.l.w.mu.Lock()
 		defer s.l.w.mu.Unlock()
@@ -107,38 +116,48 @@ func (l *line) crashed(op, id string) bool {
 }
 
 func (s wiredStore) Fail(ctx context.Context, f store.Failure) (store.Settled, error) {
-	return tell(ctx, s, "fail", f.JobID, f.Fence, func(ctx context.Context) (store.Settled, error) { return s.jobs().Fail(ctx, f) })
+	return tell(ctx, s, "fail", f.JobID, f.Fence,
+		func(ctx context.Context) (store.Settled, error) { return s.jobs().Fail(ctx, f) })
 }
 
 func (s wiredStore) Retry(ctx context.Context, r store.Retry) (store.Settled, error) {
-	return tell(ctx, s, "retry", r.JobID, r.Fence, func(ctx context.Context) (store.Settled, error) { return s.jobs().Retry(ctx, r) })
+	return tell(ctx, s, "retry", r.JobID, r.Fence,
+		func(ctx context.Context) (store.Settled, error) { return s.jobs().Retry(ctx, r) })
 }
 
 func (s wiredStore) Release(ctx context.Context, r store.Release) (store.Settled, error) {
-	return tell(ctx, s, "release", r.JobID, r.Fence, func(ctx context.Context) (store.Settled, error) { return s.jobs().Release(ctx, r) })
+	return tell(ctx, s, "release", r.JobID, r.Fence,
+		func(ctx context.Context) (store.Settled, error) { return s.jobs().Release(ctx, r) })
 }
 
 func (s wiredStore) Canceled(ctx context.Context, h store.Holder, events []store.Event) (store.Settled, error) {
-	return tell(ctx, s, "canceled", h.JobID, h.Fence, func(ctx context.Context) (store.Settled, error) { return s.jobs().Canceled(ctx, h, events) })
+	return tell(ctx, s, "canceled", h.JobID, h.Fence,
+		func(ctx context.Context) (store.Settled, error) { return s.jobs().Canceled(ctx, h, events) })
 }
 
 func (s wiredStore) Reject(ctx context.Context, r store.Rejection) (store.Settled, error) {
-	return carry(ctx, s.l, onStore, "reject", r.Source.MessageID, func(ctx context.Context, _ *meeting) (store.Settled, error) {
-		return watch(ctx, s.l.w, move{line: s.l, op: "reject", id: r.JobID, message: r.Source.Queue + "/" + r.Source.MessageID}, func(ctx context.Context) (store.Settled, error) {
-			return s.jobs().Reject(ctx, r)
+	return carry(ctx, s.l, onStore, "reject", r.Source.MessageID,
+		func(ctx context.Context, _ *meeting) (store.Settled, error) {
+			return watch(ctx, s.l.w, move{
+				line: s.l, op: "reject", id: r.JobID, message: r.Source.Queue + "/" + r.Source.MessageID,
+			}, func(ctx context.Context) (store.Settled, error) {
+				return s.jobs().Reject(ctx, r)
+			})
 		})
-	})
 }
 
 func (s wiredStore) RequestCancel(ctx context.Context, id, by string) (store.Job, error) {
-	return tell(ctx, s, "request cancel", id, 0, func(ctx context.Context) (store.Job, error) { return s.jobs().RequestCancel(ctx, id, by) })
+	return tell(ctx, s, "request cancel", id, 0,
+		func(ctx context.Context) (store.Job, error) { return s.jobs().RequestCancel(ctx, id, by) })
 }
 
 func (s wiredStore) DeadLetterSent(ctx context.Context, id string) error {
-	_, err := tell(ctx, s, "dead letter sent", "", 0, func(ctx context.Context) (nothing, error) { return nothing{}, s.jobs().DeadLetterSent(ctx, id) })
+	_, err := tell(ctx, s, "dead letter sent", "", 0,
+		func(ctx context.Context) (nothing, error) { return nothing{}, s.jobs().DeadLetterSent(ctx, id) })
 	return err
 }
 
 func (s wiredStore) Canceling(ctx context.Context, held []store.Holder) ([]store.Holder, error) {
-	return tell(ctx, s, "canceling", "", 0, func(ctx context.Context) ([]store.Holder, error) { return s.jobs().Canceling(ctx, held) })
+	return tell(ctx, s, "canceling", "", 0,
+		func(ctx context.Context) ([]store.Holder, error) { return s.jobs().Canceling(ctx, held) })
 }

@@ -98,8 +98,14 @@ func (d drawer) acts(active time.Duration) []act {
 }
 
 func (d drawer) task(id string) task.Task {
-	w := work{Sort: pick(d, quick, quick, quick, slow, slow, slow, flaky, flaky, broken, late, bug, refused, explodes, busy, busy, stubborn, needy, needy, vetoed, poison, poison, crasher, heavy), N: d.IntN(1 << 30)}
-	t := task.Task{ID: id, Type: plainType, Priority: pick(d, task.PriorityHigh, task.PriorityNormal, task.PriorityNormal, task.PriorityLow)}
+	w := work{
+		Sort: pick(d, quick, quick, quick, slow, slow, slow, flaky, flaky, broken, late, bug, refused, explodes, busy,
+			busy, stubborn, needy, needy, vetoed, poison, poison, crasher, heavy), N: d.IntN(1 << 30),
+	}
+	t := task.Task{
+		ID: id, Type: plainType, Priority: pick(d, task.PriorityHigh, task.PriorityNormal, task.PriorityNormal,
+			task.PriorityLow),
+	}
 	switch w.Sort {
 	case slow, busy, stubborn:
 		w.TakeS = int(d.short(10*time.Second, 12*time.Minute).Seconds())

@@ -64,8 +64,10 @@ type finding struct{ on, what string }
 
 func newWorld(seed uint64, p plan, t *tally) *world {
 	w := &world{
-		seed: seed, plan: p, began: time.Now(), tally: t, store: storememory.New(), service: queuememory.New(queuememory.Options{}),
-		blobs: map[string]string{}, documents: map[string]store.Holder{}, failed: map[string]int{}, meanings: map[string]meaning{}, lines: map[string]*line{},
+		seed: seed, plan: p, began: time.Now(), tally: t, store: storememory.New(),
+		service: queuememory.New(queuememory.Options{}),
+		blobs:   map[string]string{}, documents: map[string]store.Holder{}, failed: map[string]int{},
+		meanings: map[string]meaning{}, lines: map[string]*line{},
 	}
 	w.book, w.jobs = newBook(w), w.store
 	w.store.OnEffect = w.apply

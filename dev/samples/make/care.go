@@ -6,7 +6,8 @@ const careTitle = "Care of the Pilot Boats"
 
 var care = []block{
 	heading(1, "The boats"),
-	paragraph("Southhaven has two pilot boats, Curlew and Sandpiper. Each goes out about 900 times a year, mostly at night and seldom in fine weather. They are only as safe as their last inspection."),
+	paragraph("Southhaven has two pilot boats, Curlew and Sandpiper. Each goes out about 900 times a year, mostly " +
+		"at night and seldom in fine weather. They are only as safe as their last inspection."),
 	heading(1, "Before every trip"),
 	paragraph("The coxswain walks around the boat and ticks the card. A boat with an open point stays at the pontoon."),
 	list(
@@ -33,5 +34,7 @@ var care = []block{
 		"Fill in 38 litres of 15W-40, run for two minutes, and read the dipstick.",
 	),
 	heading(1, "Winter"),
-	paragraph("From the first frost the cooling circuits hold a third of antifreeze, the deck is gritted with sand and not with salt, and the heaters in the wheelhouse stay on at the pontoon. Curlew goes to the yard in January, Sandpiper in February, so that one of them is always ready."),
+	paragraph("From the first frost the cooling circuits hold a third of antifreeze, the deck is gritted with sand " +
+		"and not with salt, and the heaters in the wheelhouse stay on at the pontoon. Curlew goes to the yard in " +
+		"January, Sandpiper in February, so that one of them is always ready."),
 }

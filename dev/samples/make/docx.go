@@ -41,7 +41,8 @@ func renderDOCX(title string, blocks []block) ([]byte, error) {
 		{"word/_rels/document.xml.rels", documentRels},
 		{"word/styles.xml", stylesXML()},
 		{"word/numbering.xml", numberingXML},
-		{"word/document.xml", xmlHead + "<w:document " + wordNS + "><w:body>" + body.String() + "<w:sectPr/></w:body></w:document>"},
+		{"word/document.xml", xmlHead + "<w:document " + wordNS + "><w:body>" + body.String() +
+			"<w:sectPr/></w:body></w:document>"},
 	}
 	out := &bytes.Buffer{}
 	archive := zip.NewWriter(out)
@@ -109,7 +110,8 @@ func coreXML(title string) string {
 
 func stylesXML() string {
 	var b strings.Builder
-	b.WriteString(xmlHead + "<w:styles " + wordNS + `><w:style w:type="paragraph" w:default="1" w:styleId="Normal"><w:name w:val="Normal"/></w:style>`)
+	b.WriteString(xmlHead + "<w:styles " + wordNS +
+		`><w:style w:type="paragraph" w:default="1" w:styleId="Normal"><w:name w:val="Normal"/></w:style>`)
 	b.WriteString(`<w:style w:type="paragraph" w:styleId="Title"><w:name w:val="Title"/><w:basedOn w:val="Normal"/><w:rPr><w:b/><w:sz w:val="52"/></w:rPr></w:style>`)
 	for level, size := range []int{36, 28, 24} {
 		fmt.Fprintf(&b, `<w:style w:type="paragraph" w:styleId="Heading%d"><w:name w:val="heading %d"/><w:basedOn w:val="Normal"/><w:pPr><w:outlineLvl w:val="%d"/></w:pPr><w:rPr><w:b/><w:sz w:val="%d"/></w:rPr></w:style>`,

@@ -6,8 +6,11 @@ const handbookTitle = "Southhaven Harbour Handbook"
 
 var handbook = []block{
 	heading(1, "1 Welcome aboard"),
-	paragraph("Southhaven Harbour has moved people, fish and timber since 1874. Today 212 of us run two basins, nine berths, a lock, a marina and the night ferry to Port Ellery. This handbook says how we work together, whom to ask, and what to do when the weather turns."),
-	paragraph("It is kept by the harbour office. Whoever finds a mistake writes to the harbour master; corrections appear on the first Monday of each month."),
+	paragraph("Southhaven Harbour has moved people, fish and timber since 1874. Today 212 of us run two basins, " +
+		"nine berths, a lock, a marina and the night ferry to Port Ellery. This handbook says how we work together, " +
+		"whom to ask, and what to do when the weather turns."),
+	paragraph("It is kept by the harbour office. Whoever finds a mistake writes to the harbour master; corrections " +
+		"appear on the first Monday of each month."),
 	heading(2, "1.1 The harbour at a glance"),
 	list(
 		"North Basin: berths 1 to 5, container and timber ships up to 190 metres.",
@@ -16,14 +19,20 @@ var handbook = []block{
 		"Lantern Marina: 160 places for guests, in the care of the Lantern Club.",
 	),
 	heading(2, "1.2 How we decide"),
-	paragraph("The harbour master decides on ships, the quay warden on everything that stands on land, and the duty officer on anything that can't wait. Who disagrees says so at once, follows the decision, and brings it to the Thursday round."),
+	paragraph("The harbour master decides on ships, the quay warden on everything that stands on land, and the duty " +
+		"officer on anything that can't wait. Who disagrees says so at once, follows the decision, and brings it to " +
+		"the Thursday round."),
 	pageBreak(),
 
 	heading(1, "2 Working hours and leave"),
 	heading(2, "2.1 Shifts"),
-	paragraph("The harbour works around the clock in three shifts: early from 06:00 to 14:00, late from 14:00 to 22:00, and night from 22:00 to 06:00. Shifts overlap by a quarter of an hour for the handover at the chart table. The plan for a month is posted on the fifteenth of the month before."),
+	paragraph("The harbour works around the clock in three shifts: early from 06:00 to 14:00, late from 14:00 to " +
+		"22:00, and night from 22:00 to 06:00. Shifts overlap by a quarter of an hour for the handover at the chart " +
+		"table. The plan for a month is posted on the fifteenth of the month before."),
 	heading(2, "2.2 Annual leave"),
-	paragraph("Everybody has 29 days of leave a year, and one more for every five years with the harbour. Requests of up to five days are answered within three working days. At most two crane drivers may be on leave at the same time."),
+	paragraph("Everybody has 29 days of leave a year, and one more for every five years with the harbour. Requests " +
+		"of up to five days are answered within three working days. At most two crane drivers may be on leave at " +
+		"the same time."),
 	heading(2, "2.3 Swapping a shift"),
 	steps(
 		"Find a colleague with the same licence.",
@@ -31,14 +40,17 @@ var handbook = []block{
 		"The duty officer confirms it; without the confirmation the old plan stands.",
 	),
 	heading(2, "2.4 Illness"),
-	paragraph("Call the duty officer before the shift begins, at any hour. A doctor's note is needed from the fourth day on."),
+	paragraph("Call the duty officer before the shift begins, at any hour. A doctor's note is needed from the " +
+		"fourth day on."),
 	pageBreak(),
 
 	heading(1, "3 Berths and fees"),
 	heading(2, "3.1 Booking a berth"),
-	paragraph("Ships book at least 36 hours ahead with name, length, draught and cargo. The harbour office answers within two hours. A booking lapses when the ship is more than six hours late and has not called."),
+	paragraph("Ships book at least 36 hours ahead with name, length, draught and cargo. The harbour office answers " +
+		"within two hours. A booking lapses when the ship is more than six hours late and has not called."),
 	heading(2, "3.2 Berth fees"),
-	paragraph("Fees are charged for each begun day and include water and the disposal of household waste. Shore power is metered apart."),
+	paragraph("Fees are charged for each begun day and include water and the disposal of household waste. Shore " +
+		"power is metered apart."),
 	table([]float64{150, 110, 110, 110},
 		[]string{"Length of the ship", "Up to 2 days", "From day 3", "Shore power"},
 		[]string{"Up to 24 m", "85 crowns", "70 crowns", "16 A"},
@@ -47,16 +59,22 @@ var handbook = []block{
 		[]string{"120 to 190 m", "1,450 crowns", "1,280 crowns", "400 A"},
 	),
 	heading(2, "3.3 Reductions"),
-	paragraph("Fishing boats registered in Southhaven pay half. Ships that stay on shore power for their whole time at the berth pay a tenth less. Museum ships are our guests."),
+	paragraph("Fishing boats registered in Southhaven pay half. Ships that stay on shore power for their whole time " +
+		"at the berth pay a tenth less. Museum ships are our guests."),
 	pageBreak(),
 
 	heading(1, "4 Safety on the quay"),
 	heading(2, "4.1 What everybody wears"),
-	paragraph("Helmet, high-visibility vest and safety shoes from the gate on; a life jacket within two metres of the edge. Visitors get theirs at the gatehouse and are never alone on the quay."),
+	paragraph("Helmet, high-visibility vest and safety shoes from the gate on; a life jacket within two metres of " +
+		"the edge. Visitors get theirs at the gatehouse and are never alone on the quay."),
 	heading(2, "4.2 Fog"),
-	paragraph("When the end of the North Mole can't be seen from the control room, the fog signal sounds every 90 seconds, vehicles go at walking pace, and ships above 60 metres wait outside for a pilot."),
+	paragraph("When the end of the North Mole can't be seen from the control room, the fog signal sounds every 90 " +
+		"seconds, vehicles go at walking pace, and ships above 60 metres wait outside for a pilot."),
 	heading(2, "4.3 Storm"),
-	paragraph("At a wind of 34 knots the duty officer gives amber warning: loading ends, loose goods are lashed, and the gangways are taken in. At 45 knots it is red warning: the quay cranes are parked, turned into the wind and pinned to the rail, and nobody stays on the quay. Only the duty officer ends a warning, no sooner than 30 minutes after the last gust above its limit."),
+	paragraph("At a wind of 34 knots the duty officer gives amber warning: loading ends, loose goods are lashed, " +
+		"and the gangways are taken in. At 45 knots it is red warning: the quay cranes are parked, turned into the " +
+		"wind and pinned to the rail, and nobody stays on the quay. Only the duty officer ends a warning, no sooner " +
+		"than 30 minutes after the last gust above its limit."),
 	heading(2, "4.4 Man overboard"),
 	steps(
 		"Shout, point, and don't take your eyes off the person.",
@@ -76,7 +94,8 @@ var handbook = []block{
 		[]string{"A whole day", "42 crowns", "60 crowns"},
 	),
 	heading(2, "5.2 Receipts"),
-	paragraph("Everything else is repaid against receipts that reach the office within six weeks: trains in second class, the ferry, and a room of up to 130 crowns a night. Taxis are repaid between 22:00 and 06:00."),
+	paragraph("Everything else is repaid against receipts that reach the office within six weeks: trains in second " +
+		"class, the ferry, and a room of up to 130 crowns a night. Taxis are repaid between 22:00 and 06:00."),
 	pageBreak(),
 
 	heading(1, "6 Whom to call"),

@@ -18,9 +18,12 @@ var headingSizes = []float64{0, 18, 13, 11}
 // helvetica holds the advance widths of the characters from space to tilde, in thousandths of the size.
 // Source: Adobe's font metrics for the 14 standard fonts, Helvetica.afm.
 var helvetica = [...]float64{
-	278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556, 556, 556, 556, 556, 556,
-	556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667, 611, 778, 722, 278, 500, 667, 556, 833, 722, 778,
-	667, 778, 722, 667, 611, 722, 667, 944, 667, 667, 611, 278, 278, 278, 469, 556, 333, 556, 556, 500, 556, 556, 278, 556,
+	278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556, 556, 556, 556, 556,
+	556,
+	556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667, 611, 778, 722, 278, 500, 667, 556, 833, 722,
+	778,
+	667, 778, 722, 667, 611, 722, 667, 944, 667, 667, 611, 278, 278, 278, 469, 556, 333, 556, 556, 500, 556, 556, 278,
+	556,
 	556, 222, 222, 500, 222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,
 }
 
@@ -48,7 +51,8 @@ func (s *setter) startPage() {
 	page := &bytes.Buffer{}
 	s.pages = append(s.pages, page)
 	s.y = pageHeight - margin - 12
-	fmt.Fprintf(page, "BT /F1 8 Tf %g 34 Td (%s) Tj ET\n", margin, escape(fmt.Sprintf("%s - page %d", s.title, len(s.pages))))
+	fmt.Fprintf(page, "BT /F1 8 Tf %g 34 Td (%s) Tj ET\n", margin,
+		escape(fmt.Sprintf("%s - page %d", s.title, len(s.pages))))
 }
 
 func (s *setter) page() *bytes.Buffer { return s.pages[len(s.pages)-1] }
@@ -164,7 +168,8 @@ func writePDF(title string, pages []*bytes.Buffer) []byte {
 	}
 	for i, page := range pages {
 		objects = append(objects,
-			fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 %g %g] /Contents %d 0 R /Resources << /Font << /F1 3 0 R /F2 4 0 R >> >> >>",
+			fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 %g %g] /Contents %d 0 R /Resources << /Font << "+
+				"/F1 3 0 R /F2 4 0 R >> >> >>",
 				pageWidth, pageHeight, firstPage+2*i+1),
 			fmt.Sprintf("<< /Length %d >>\nstream\n%sendstream", page.Len(), page))
 	}

@@ -121,7 +121,9 @@ func (b *Bucket) OpenChanged(ctx context.Context, name, etag string) (blob.Prope
 	options := &sdk.DownloadStreamOptions{}
 	if etag != "" {
 		known := azcore.ETag(etag)
-		options.AccessConditions = &sdk.AccessConditions{ModifiedAccessConditions: &sdk.ModifiedAccessConditions{IfNoneMatch: &known}}
+		options.AccessConditions = &sdk.AccessConditions{
+			ModifiedAccessConditions: &sdk.ModifiedAccessConditions{IfNoneMatch: &known},
+		}
 	}
 	resp, err := b.client.NewBlobClient(name).DownloadStream(ctx, options)
 	if err != nil {
@@ -156,7 +158,8 @@ func (b *Bucket) Put(ctx context.Context, name string, body io.Reader, contentTy
 		return blob.Properties{}, b.explain(fmt.Sprintf("write blob %q in", name), err)
 	}
 	return blob.Properties{
-		Name: name, Size: counted.n, ETag: string(value(resp.ETag)), ContentType: contentType, ModifiedAt: value(resp.LastModified),
+		Name: name, Size: counted.n, ETag: string(value(resp.ETag)), ContentType: contentType,
+		ModifiedAt: value(resp.LastModified),
 	}, nil
 }
 

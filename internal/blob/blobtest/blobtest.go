@@ -81,7 +81,8 @@ func read(t *testing.T, b blob.Bucket, name string) (blob.Properties, string) {
 }
 
 func writeAndRead(t *testing.T, b blob.Bucket) {
-	for name, content := range map[string]string{"empty.txt": "", "a.txt": "hello", "folder/b.txt": strings.Repeat("0123456789", 1e5)} {
+	for name, content := range map[string]string{"empty.txt": "", "a.txt": "hello",
+		"folder/b.txt": strings.Repeat("0123456789", 1e5)} {
 		written := put(t, b, name, content)
 		opened, got := read(t, b, name)
 		if got != content {
@@ -105,8 +106,10 @@ func writeAndRead(t *testing.T, b blob.Bucket) {
 
 func names(t *testing.T, b blob.Bucket) {
 	all := []string{
-		"plain.txt", "with space.txt", "with  two.txt", "100%.txt", "100%25.txt", "a#b.txt", "a?b.txt", "a?b=c&d.txt", "a+b.txt", "a b.txt",
-		"a%2Fb.txt", "a/b.txt", "ümläut.txt", "u\u0308mla\u0308ut.txt", "你好/世界.txt", "\U0001F680.txt", "a:b;c,d@e!.txt", "'\"<>|*.txt", "a..b.txt", "~", ".hidden",
+		"plain.txt", "with space.txt", "with  two.txt", "100%.txt", "100%25.txt", "a#b.txt", "a?b.txt", "a?b=c&d.txt",
+		"a+b.txt", "a b.txt",
+		"a%2Fb.txt", "a/b.txt", "ümläut.txt", "u\u0308mla\u0308ut.txt", "你好/世界.txt", "\U0001F680.txt", "a:b;c,d@e!.txt",
+		"'\"<>|*.txt", "a..b.txt", "~", ".hidden",
 		"deep/er/and/deeper/still.txt", "UPPER.txt", "upper.txt", "comp=list", "trailing space ",
 	}
 	for _, name := range all {
@@ -134,7 +137,8 @@ func badNames(t *testing.T, b blob.Bucket) {
 
 func notFound(t *testing.T, b blob.Bucket) {
 	put(t, b, "folder/there.txt", "x")
-	for _, name := range []string{"absent.txt", "folder/absent.txt", "folder", "no/such/folder.txt", "folder/there.txt/below"} {
+	for _, name := range []string{"absent.txt", "folder/absent.txt", "folder", "no/such/folder.txt",
+		"folder/there.txt/below"} {
 		if _, err := b.Stat(t.Context(), name); !errors.Is(err, blob.ErrNotFound) {
 			t.Errorf("stat %q: %v", name, err)
 		}
@@ -177,7 +181,8 @@ func openChanged(t *testing.T, b blob.Bucket) {
 	if _, _, err := b.OpenChanged(t.Context(), "absent.txt", second.ETag); !errors.Is(err, blob.ErrNotFound) {
 		t.Errorf("a blob that is not there: %v", err)
 	}
-	if _, _, err := b.OpenChanged(t.Context(), "../a.txt", second.ETag); err == nil || errors.Is(err, blob.ErrUnchanged) {
+	if _, _, err := b.OpenChanged(t.Context(), "../a.txt", second.ETag); err == nil ||
+		errors.Is(err, blob.ErrUnchanged) {
 		t.Errorf("a bad name: %v", err)
 	}
 }
@@ -259,7 +264,8 @@ func large(t *testing.T, b blob.Bucket) {
 		return len(p), nil
 	})
 	written, got := sha256.New(), sha256.New()
-	p, err := b.Put(t.Context(), "large.bin", io.TeeReader(io.LimitReader(noise(1), size), io.MultiWriter(written, sample)), "")
+	p, err := b.Put(t.Context(), "large.bin", io.TeeReader(io.LimitReader(noise(1), size),
+		io.MultiWriter(written, sample)), "")
 	must(t, err)
 	_, r, err := b.Open(t.Context(), "large.bin")
 	must(t, err)

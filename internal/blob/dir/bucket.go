@@ -193,7 +193,8 @@ func trouble(doing string, err error) error {
 	case errors.Is(err, syscall.ENAMETOOLONG):
 		return taskerr.Errorf(taskerr.ValidationError, "%s: a part of the name is too long for the disk", doing)
 	case errors.Is(err, fs.ErrPermission):
-		return taskerr.Errorf(taskerr.DependencyUnavailable, "%s: this user may not; give it the right to the folder of the blobs (%w)", doing, err)
+		return taskerr.Errorf(taskerr.DependencyUnavailable,
+			"%s: this user may not; give it the right to the folder of the blobs (%w)", doing, err)
 	}
 	return taskerr.Errorf(taskerr.TransientStorage, "%s: %w", doing, err)
 }

@@ -39,7 +39,8 @@ func TestNothingLeadsOutOfTheFolder(t *testing.T) {
 		if _, r, err := b.Open(t.Context(), name); err == nil {
 			_ = r.Close()
 			t.Errorf("%s could be opened", name)
-		} else if e, ok := errors.AsType[*taskerr.Error](err); !errors.Is(err, blob.ErrNotFound) && (!ok || e.Class != taskerr.ValidationError) {
+		} else if e, ok := errors.AsType[*taskerr.Error](err); !errors.Is(err, blob.ErrNotFound) &&
+			(!ok || e.Class != taskerr.ValidationError) {
 			t.Errorf("%s: got %v, want a validation error", name, err)
 		}
 	}

@@ -26,8 +26,11 @@ type Fault struct {
 
 // Faults that tests often need.
 var (
-	Unready   = Fault{Status: http.StatusServiceUnavailable, Detail: "Models not yet loaded"}
-	Busy      = Fault{Status: http.StatusServiceUnavailable, Detail: "Server is busy, please try again shortly.", Header: http.Header{"Retry-After": {"1"}}}
+	Unready = Fault{Status: http.StatusServiceUnavailable, Detail: "Models not yet loaded"}
+	Busy    = Fault{
+		Status: http.StatusServiceUnavailable, Detail: "Server is busy, please try again shortly.",
+		Header: http.Header{"Retry-After": {"1"}},
+	}
 	LimitRate = Fault{Status: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {"7"}}}
 	GaveUp    = Fault{Status: http.StatusGatewayTimeout}
 	Dropped   = Fault{Drop: true}

@@ -80,10 +80,14 @@ func New(t testing.TB, options Options) *Server {
 		options.Document = Sample
 	}
 	s := &Server{
-		options: options, closing: make(chan struct{}), script: map[string][]Fault{}, tasks: map[string]*task{}, calls: map[string]int{},
+		options: options, closing: make(chan struct{}), script: map[string][]Fault{}, tasks: map[string]*task{},
+		calls: map[string]int{},
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /ready", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, map[string]any{"status": "ok"}) })
+	mux.HandleFunc("GET /ready", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, http.StatusOK,
+			map[string]any{"status": "ok"})
+	})
 	mux.HandleFunc("POST /v1/convert/file/async", s.door(Submit, s.submit))
 	mux.HandleFunc("GET /v1/status/poll/{task}", s.door(Poll, s.poll))
 	mux.HandleFunc("GET /v1/result/{task}", s.door(Fetch, s.result))

@@ -62,7 +62,8 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) {
 	if v := u.Fields["document_timeout"]; len(v) > 0 {
 		if seconds, _ := strconv.ParseFloat(v[0], 64); seconds > most.Seconds() {
 			answer(w, http.StatusUnprocessableEntity, map[string]any{
-				"detail": "document_timeout exceeds the configured maximum of " + strconv.FormatFloat(most.Seconds(), 'f', 1, 64) + " seconds.",
+				"detail": "document_timeout exceeds the configured maximum of " +
+					strconv.FormatFloat(most.Seconds(), 'f', 1, 64) + " seconds.",
 			})
 			return
 		}
@@ -132,13 +133,17 @@ func (u Upload) check() any {
 	for name, values := range u.Fields {
 		for _, v := range values {
 			if known := choices[name]; known != nil && !slices.Contains(known, v) {
-				problems = append(problems, invalid{"enum", []string{"body", name}, "Input should be " + strings.Join(known, " or ")})
+				problems = append(problems, invalid{
+					"enum", []string{"body", name}, "Input should be " + strings.Join(known, " or "),
+				})
 			}
 		}
 	}
 	if v := u.Fields["document_timeout"]; len(v) > 0 {
 		if seconds, err := strconv.ParseFloat(v[0], 64); err != nil {
-			problems = append(problems, invalid{"float_parsing", []string{"body", "document_timeout"}, "Input should be a valid number"})
+			problems = append(problems, invalid{
+				"float_parsing", []string{"body", "document_timeout"}, "Input should be a valid number",
+			})
 		} else if seconds <= 0 {
 			return "document_timeout must be greater than 0."
 		}
@@ -168,7 +173,10 @@ func (s *Server) schedule() {
 // status writes a TaskStatusResponse. The caller holds mu.
 func (s *Server) status(w http.ResponseWriter, t *task) {
 	now := time.Now()
-	body := map[string]any{"task_id": t.id, "task_type": "convert", "task_status": t.state(now), "task_position": nil, "task_meta": nil, "error_message": nil, "failure": nil}
+	body := map[string]any{
+		"task_id": t.id, "task_type": "convert", "task_status": t.state(now), "task_position": nil, "task_meta": nil,
+		"error_message": nil, "failure": nil,
+	}
 	position := 0
 	for _, other := range s.order {
 		if other.began.IsZero() {
@@ -238,7 +246,10 @@ func (s *Server) poll(w http.ResponseWriter, r *http.Request) {
 
 func failureOf(t *task) map[string]any {
 	f := t.plan.Failure
-	return map[string]any{"category": f.Category, "message": f.Message, "retryable": f.Retryable, "phase": "execution", "details": map[string]string{}}
+	return map[string]any{
+		"category": f.Category, "message": f.Message, "retryable": f.Retryable, "phase": "execution",
+		"details": map[string]string{},
+	}
 }
 
 func (s *Server) result(w http.ResponseWriter, r *http.Request) {
@@ -250,7 +261,9 @@ func (s *Server) result(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusNotFound, map[string]any{"detail": "Task not found."})
 		return
 	case !t.over(time.Now()) || t.plan.Bare != "" || t.plan.Vanish:
-		answer(w, http.StatusNotFound, map[string]any{"detail": "Task result not found. Please wait for a completion status."})
+		answer(w, http.StatusNotFound, map[string]any{
+			"detail": "Task result not found. Please wait for a completion status.",
+		})
 		return
 	case t.plan.Failure != nil:
 		answer(w, http.StatusOK, map[string]any{"kind": "TaskFailureResult", "failure": failureOf(t)})
@@ -275,7 +288,8 @@ func (s *Server) response(t *task) map[string]any {
 	errs := []any{}
 	for _, e := range plan.Errors {
 		item := map[string]any{
-			"component_type": "pipeline", "module_name": "StandardPdfPipeline", "error_message": e.Message, "category": e.Category, "page_no": nil,
+			"component_type": "pipeline", "module_name": "StandardPdfPipeline", "error_message": e.Message,
+			"category": e.Category, "page_no": nil,
 		}
 		if e.Page > 0 {
 			item["page_no"] = e.Page
@@ -293,7 +307,8 @@ func (s *Server) response(t *task) map[string]any {
 	}
 	return map[string]any{
 		"document": map[string]any{
-			"filename": t.upload.Name, "md_content": markdown, "json_content": content, "html_content": nil, "text_content": nil, "doctags_content": nil, "doclang_content": nil,
+			"filename": t.upload.Name, "md_content": markdown, "json_content": content, "html_content": nil,
+			"text_content": nil, "doctags_content": nil, "doclang_content": nil,
 		},
 		"status": status, "errors": errs, "processing_time": plan.Takes.Seconds(), "timings": map[string]any{},
 		"confidence": map[string]any{"parse_score": nil, "layout_score": 0.93, "mean_grade": "excellent"},

@@ -147,7 +147,8 @@ func tooLarge(limits Limits) error {
 
 func (a *Archive) bomb() error {
 	return taskerr.Errorf(taskerr.CorruptionDetected,
-		"a part of the file unpacks to more than %d times its size, which looks like a zip bomb: it is not read", a.limits.Ratio)
+		"a part of the file unpacks to more than %d times its size, which looks like a zip bomb: it is not read",
+		a.limits.Ratio)
 }
 
 func tooManyEntries(limit int) error {

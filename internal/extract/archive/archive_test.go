@@ -111,7 +111,8 @@ func TestPartRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := read(a, "word/part0.xml"); err == nil || !strings.Contains(err.Error(), "more than 100 times its size") {
+	if _, err := read(a, "word/part0.xml"); err == nil || !strings.Contains(err.Error(),
+		"more than 100 times its size") {
 		t.Errorf("a bomb: got %v", err)
 	}
 	// Each part is small enough, all together are not; they don't pack, so that the directory says nothing.
@@ -153,7 +154,8 @@ func TestDirectoryTells(t *testing.T) {
 		{"larger together than the file", overlapping, "parts of the file overlap"},
 	} {
 		_, err := open(t, tt.content)
-		if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != taskerr.CorruptionDetected || !strings.Contains(e.Message, tt.says) {
+		if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != taskerr.CorruptionDetected ||
+			!strings.Contains(e.Message, tt.says) {
 			t.Errorf("%s: got %v, want one that says %q", tt.what, err, tt.says)
 		}
 	}

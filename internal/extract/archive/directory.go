@@ -60,12 +60,14 @@ func checkSums(parts []*zip.File, size uint64, limits Limits) error {
 	var packed, unpacked uint64
 	for _, p := range parts {
 		if packed += p.CompressedSize64; packed > size || p.CompressedSize64 > size {
-			return taskerr.Errorf(taskerr.CorruptionDetected, "the parts of the file overlap, which looks like a zip bomb: it is not read")
+			return taskerr.Errorf(taskerr.CorruptionDetected,
+				"the parts of the file overlap, which looks like a zip bomb: it is not read")
 		}
 		if p.UncompressedSize64/packsWell <= p.CompressedSize64 {
 			continue
 		}
-		if unpacked += p.UncompressedSize64; unpacked > uint64(limits.Bytes) || p.UncompressedSize64 > uint64(limits.Bytes) {
+		if unpacked += p.UncompressedSize64; unpacked > uint64(limits.Bytes) ||
+			p.UncompressedSize64 > uint64(limits.Bytes) {
 			return tooLarge(limits)
 		}
 	}

@@ -41,7 +41,8 @@ func TestAgreesWithDoclingsMarkdown(t *testing.T) {
 			continue
 		}
 		if share := foreign(t, string(reference), path); share > 0.05 {
-			t.Logf("%s left out: %.0f %% of the words in its Markdown are nowhere in its JSON", filepath.Base(path), 100*share)
+			t.Logf("%s left out: %.0f %% of the words in its Markdown are nowhere in its JSON", filepath.Base(path),
+				100*share)
 			continue
 		}
 		f1, order := score.Score(string(reference), markdown(t, path))

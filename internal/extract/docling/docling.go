@@ -65,7 +65,9 @@ func (*Extractor) Version() int { return 1 }
 // Extract converts the file and emits its blocks. When Docling could convert only a part of it, this is
 // told in Info.Warnings. Besides the errors of docling.Client.Convert there is quota_exceeded for a
 // document of too many pages.
-func (x *Extractor) Extract(ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit) (extract.Info, error) {
+func (x *Extractor) Extract(
+	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
+) (extract.Info, error) {
 	q, err := request(ctx, src)
 	if err != nil {
 		return extract.Info{}, err
@@ -80,7 +82,8 @@ func (x *Extractor) Extract(ctx context.Context, src extract.Source, limits extr
 	}
 	doc := result.Document
 	if n := len(doc.Pages); n > limits.Pages {
-		return extract.Info{}, taskerr.Errorf(taskerr.QuotaExceeded, "the document has %d pages, more than the %d that are read: split it into smaller files", n, limits.Pages)
+		return extract.Info{}, taskerr.Errorf(taskerr.QuotaExceeded,
+			"the document has %d pages, more than the %d that are read: split it into smaller files", n, limits.Pages)
 	}
 	info := extract.Info{Extractor: Name, Pages: pages(doc), Warnings: warnings(result)}
 	src.HasPages(info.Pages)
@@ -110,7 +113,8 @@ func request(ctx context.Context, src extract.Source) (docling.Request, error) {
 	}
 	ending, ok := formats[src.Format]
 	if !ok {
-		return docling.Request{}, taskerr.Errorf(taskerr.UnsupportedFormat, "docling is not asked for files of the format %s", src.Format)
+		return docling.Request{}, taskerr.Errorf(taskerr.UnsupportedFormat,
+			"docling is not asked for files of the format %s", src.Format)
 	}
 	if src.Format == extract.Image {
 		head := make([]byte, 512)

@@ -55,7 +55,8 @@ func blocks(t *testing.T, document string) []extract.Block {
 func near(a, b *extract.Box) bool {
 	const e = 1e-9
 	d := func(x, y float64) bool { return x-y < e && y-x < e }
-	return (a == nil) == (b == nil) && (a == nil || d(a.Left, b.Left) && d(a.Top, b.Top) && d(a.Right, b.Right) && d(a.Bottom, b.Bottom))
+	return (a == nil) == (b == nil) && (a == nil || d(a.Left, b.Left) && d(a.Top, b.Top) && d(a.Right, b.Right) &&
+		d(a.Bottom, b.Bottom))
 }
 
 // The reading order is that of the references, boxes of both origins are measured from the top left, and a page's
@@ -63,13 +64,19 @@ func near(a, b *extract.Box) bool {
 func TestSample(t *testing.T) {
 	t.Parallel()
 	want := []extract.Block{
-		{Kind: extract.Heading, Level: 1, Text: "Harbour rules", Page: 1, Box: &extract.Box{Left: 1. / 6, Top: 0.125, Right: 0.5, Bottom: 0.1875}},
-		{Kind: extract.Paragraph, Text: "Ships report to the harbour master before they enter.", Page: 1, Box: &extract.Box{Left: 1. / 6, Top: 0.2, Right: 5. / 6, Bottom: 0.25}},
+		{Kind: extract.Heading, Level: 1, Text: "Harbour rules", Page: 1,
+			Box: &extract.Box{Left: 1. / 6, Top: 0.125, Right: 0.5, Bottom: 0.1875}},
+		{Kind: extract.Paragraph, Text: "Ships report to the harbour master before they enter.", Page: 1,
+			Box: &extract.Box{Left: 1. / 6, Top: 0.2, Right: 5. / 6, Bottom: 0.25}},
 		{Kind: extract.ListItem, Text: "Name of the ship", Marker: "1."},
 		{Kind: extract.ListItem, Text: "Draught in metres", Marker: "2."},
 		{
 			Kind: extract.TableKind, Page: 1, Box: &extract.Box{Left: 1. / 6, Top: 0.375, Right: 5. / 6, Bottom: 0.5},
-			Table: &extract.Table{Headers: 1, Rows: [][]extract.Cell{{{Text: "Length"}, {Text: "Fee"}}, {{Text: "under 10 m"}, {Text: "12"}}}},
+			Table: &extract.Table{
+				Headers: 1, Rows: [][]extract.Cell{
+					{{Text: "Length"}, {Text: "Fee"}}, {{Text: "under 10 m"}, {Text: "12"}},
+				},
+			},
 		},
 		{Kind: extract.Paragraph, Text: "The tariff holds from January."},
 	}
@@ -118,7 +125,8 @@ func shape(blocks []extract.Block) string {
 			}
 			text = fmt.Sprintf("%d: %s", x.Table.Headers, strings.Join(rows, " / "))
 		}
-		fmt.Fprintf(&b, "%s%d %s%s\n", x.Kind, x.Level, strings.TrimSpace(x.Marker+" "), map[bool]string{true: " " + text, false: text}[x.Marker != ""])
+		fmt.Fprintf(&b, "%s%d %s%s\n", x.Kind, x.Level, strings.TrimSpace(x.Marker+" "),
+			map[bool]string{true: " " + text, false: text}[x.Marker != ""])
 	}
 	return b.String()
 }
@@ -132,17 +140,20 @@ func TestItems(t *testing.T) {
 			"list_item0 - a\nlist_item0 (b) b\nlist_item1 1. c\n",
 		},
 		"text in parts": {
-			document("groups/0 texts/3", `"groups": [{"label": "inline", "children": [{"$ref": "#/texts/0"}, {"$ref": "#/texts/1"}]}, {"label": "inline", "children": [{"$ref": "#/texts/2"}]}]`,
+			document("groups/0 texts/3",
+				`"groups": [{"label": "inline", "children": [{"$ref": "#/texts/0"}, {"$ref": "#/texts/1"}]}, {"label": "inline", "children": [{"$ref": "#/texts/2"}]}]`,
 				`"texts": [{"label": "text", "text": "some"}, {"label": "code", "text": "code()"}, {"label": "text", "text": "Chapter"}, {"label": "section_header", "level": 2, "text": "", "children": [{"$ref": "#/groups/1"}]}]`),
 			"paragraph0 some code()\nheading3 Chapter\n",
 		},
 		"labels": {
-			document("texts/0 texts/1 texts/2 texts/3 texts/4 texts/5 texts/6", `"texts": [{"label": "checkbox_selected", "text": "yes"}, {"label": "checkbox_unselected", "text": "no"},
+			document("texts/0 texts/1 texts/2 texts/3 texts/4 texts/5 texts/6",
+				`"texts": [{"label": "checkbox_selected", "text": "yes"}, {"label": "checkbox_unselected", "text": "no"},
 				{"label": "code", "text": "x", "code_language": "Go"}, {"label": "formula", "text": "a^2"}, {"label": "footnote", "text": "1 see"}, {"label": "page_header", "text": "top"}, {"label": "text", "text": "hidden", "content_layer": "invisible"}]`),
 			"list_item0 - [x] yes\nlist_item0 - [ ] no\ncode0 x\nparagraph0 a^2\nparagraph0 1 see\n",
 		},
 		"picture": {
-			document("pictures/0 texts/0", `"texts": [{"label": "caption", "text": "Figure 1"}, {"label": "text", "text": "in the picture"}]`,
+			document("pictures/0 texts/0",
+				`"texts": [{"label": "caption", "text": "Figure 1"}, {"label": "text", "text": "in the picture"}]`,
 				`"pictures": [{"label": "picture", "captions": [{"$ref": "#/texts/0"}], "children": [{"$ref": "#/texts/1"}], "meta": {"classification": {"predictions": [{"class_name": "bar_chart", "confidence": 0.9}]},
 				"tabular_chart": {"title": "Ducks", "chart_data": {"num_rows": 1, "num_cols": 1, "table_cells": [{"text": "7", "start_row_offset_idx": 0, "end_row_offset_idx": 1, "start_col_offset_idx": 0, "end_col_offset_idx": 1}]}}}}]`),
 			"caption0 Figure 1\npicture0 bar chart\ncaption0 Ducks\ntable0 0: 7\n",
@@ -177,7 +188,8 @@ func TestItems(t *testing.T) {
 			"table0 0: one\n- two\n",
 		},
 		"keys and values": {
-			document("key_value_items/0", `"key_value_items": [{"label": "key_value_region", "graph": {"cells": [{"cell_id": 1, "label": "key", "text": "Port:"}, {"cell_id": 2, "label": "value", "text": "Hull"}, {"cell_id": 3, "label": "value", "text": "alone"}],
+			document("key_value_items/0",
+				`"key_value_items": [{"label": "key_value_region", "graph": {"cells": [{"cell_id": 1, "label": "key", "text": "Port:"}, {"cell_id": 2, "label": "value", "text": "Hull"}, {"cell_id": 3, "label": "value", "text": "alone"}],
 				"links": [{"label": "to_value", "source_cell_id": 1, "target_cell_id": 2}, {"label": "to_key", "source_cell_id": 2, "target_cell_id": 9}]}}]`),
 			"paragraph0 Port: Hull\nparagraph0 alone\n",
 		},
@@ -187,11 +199,13 @@ func TestItems(t *testing.T) {
 			"paragraph0 \nparagraph0 Name: Ada\n",
 		},
 		"sheets": {
-			document("groups/0", `"groups": [{"label": "sheet", "name": "Costs", "children": [{"$ref": "#/texts/0"}]}]`, `"texts": [{"label": "text", "text": "x"}]`),
+			document("groups/0", `"groups": [{"label": "sheet", "name": "Costs", "children": [{"$ref": "#/texts/0"}]}]`,
+				`"texts": [{"label": "text", "text": "x"}]`),
 			"heading2 Costs\nparagraph0 x\n",
 		},
 		"references to nothing, and in circles": {
-			document("texts/0 texts/0 texts/7 texts/-1 texts/x nothing/0 body groups/0", `"texts": [{"label": "text", "text": "once", "children": [{"$ref": "#/texts/0"}, {"$ref": "#/groups/0"}, {"$ref": "elsewhere"}]}]`,
+			document("texts/0 texts/0 texts/7 texts/-1 texts/x nothing/0 body groups/0",
+				`"texts": [{"label": "text", "text": "once", "children": [{"$ref": "#/texts/0"}, {"$ref": "#/groups/0"}, {"$ref": "elsewhere"}]}]`,
 				`"groups": [{"label": "section", "children": [{"$ref": "#/texts/0"}, {"$ref": "#/groups/0"}]}]`),
 			"paragraph0 once\n",
 		},
@@ -232,9 +246,11 @@ func TestHostileDocuments(t *testing.T) {
 	}
 	deep.WriteString(`{"label": "list"}]`)
 	cell := func(row, column int) string {
-		return document("tables/0", fmt.Sprintf(`"tables": [{"label": "table", "data": {"num_cols": 2000000000, "table_cells": [{"text": "x", "start_row_offset_idx": %d, "start_col_offset_idx": %d, "end_row_offset_idx": 2000000000}]}}]`, row, column))
+		return document("tables/0", fmt.Sprintf(
+			`"tables": [{"label": "table", "data": {"num_cols": 2000000000, "table_cells": [{"text": "x", "start_row_offset_idx": %d, "start_col_offset_idx": %d, "end_row_offset_idx": 2000000000}]}}]`, row, column))
 	}
-	for name, document := range map[string]string{"deep": document("groups/0", deep.String()), "row": cell(2_000_000_000, 0), "column": cell(0, 2_000_000_000), "negative": cell(-1, 0)} {
+	for name, document := range map[string]string{"deep": document("groups/0",
+		deep.String()), "row": cell(2_000_000_000, 0), "column": cell(0, 2_000_000_000), "negative": cell(-1, 0)} {
 		err := docling.Blocks(read(t, document), func(extract.Block) error { return nil })
 		if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != taskerr.CorruptionDetected {
 			t.Errorf("%s: %v", name, err)
@@ -252,18 +268,22 @@ func TestRequest(t *testing.T) {
 	if err := os.WriteFile(path, []byte("\x89PNG\r\n\x1a\n image"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for format, name := range map[extract.Format]string{extract.PDF: "document.pdf", extract.Image: "document.png", extract.Markdown: "document.md"} {
+	for format, name := range map[extract.Format]string{extract.PDF: "document.pdf", extract.Image: "document.png",
+		extract.Markdown: "document.md"} {
 		synctest.Test(t, func(t *testing.T) {
 			c := &converter{result: &wire.Result{Status: wire.Success, Document: read(t, string(doclingtest.Sample))}}
 			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Second)
 			defer cancel()
 			router := extract.NewRouter(map[extract.Format]extract.Extractor{format: docling.New(c, nil)})
-			info, err := router.Extract(ctx, extract.Source{Path: path, Name: "secret-name", Format: format}, extract.Limits{}, func(extract.Block) error { return nil })
-			if err != nil || info.Pages != 1 || info.Extractor != "docling" || info.Characters == 0 || info.Warnings != nil {
+			info, err := router.Extract(ctx, extract.Source{Path: path, Name: "secret-name", Format: format},
+				extract.Limits{}, func(extract.Block) error { return nil })
+			if err != nil || info.Pages != 1 || info.Extractor != "docling" || info.Characters == 0 ||
+				info.Warnings != nil {
 				t.Errorf("%+v, %v", info, err)
 			}
 			fields, err := json.Marshal(c.asked.Options)
-			if err != nil || !strings.Contains(string(fields), `"document_timeout","Value":"80"`) || c.asked.Name != name || len(c.asked.SHA256) != 64 {
+			if err != nil || !strings.Contains(string(fields), `"document_timeout","Value":"80"`) ||
+				c.asked.Name != name || len(c.asked.SHA256) != 64 {
 				t.Errorf("asked for %+v, %v", c.asked, err)
 			}
 		})
@@ -278,17 +298,21 @@ func TestPartialSuccessIsTold(t *testing.T) {
 	if err := os.WriteFile(path, []byte("%PDF-"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	x := docling.New(&converter{result: &wire.Result{Status: wire.PartialSuccess, Document: doc, Errors: []wire.ErrorItem{
-		{Message: "model\nfailed", Page: 7}, {Message: "model failed", Page: 3},
-	}}}, nil)
-	info, err := x.Extract(t.Context(), extract.Source{Path: path, Format: extract.PDF}, extract.DefaultLimits, func(extract.Block) error { return nil })
-	const want = "docling could convert only a part of the document; all or some is missing of page 2, 3, 7 (model failed)"
+	x := docling.New(&converter{result: &wire.Result{Status: wire.PartialSuccess, Document: doc,
+		Errors: []wire.ErrorItem{
+			{Message: "model\nfailed", Page: 7}, {Message: "model failed", Page: 3},
+		}}}, nil)
+	info, err := x.Extract(t.Context(), extract.Source{Path: path, Format: extract.PDF}, extract.DefaultLimits,
+		func(extract.Block) error { return nil })
+	const want = "docling could convert only a part of the document; all or some is missing of page 2, 3, 7 (model " +
+		"failed)"
 	if err != nil || len(info.Warnings) != 1 || info.Warnings[0] != want || info.Pages != 4 {
 		t.Errorf("got %+v, %v", info, err)
 	}
 	limits := extract.DefaultLimits
 	limits.Pages = 1
-	_, err = x.Extract(t.Context(), extract.Source{Path: path, Format: extract.PDF}, limits, func(extract.Block) error { return nil })
+	_, err = x.Extract(t.Context(), extract.Source{Path: path, Format: extract.PDF}, limits,
+		func(extract.Block) error { return nil })
 	if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != taskerr.QuotaExceeded {
 		t.Errorf("too many pages: %v", err)
 	}

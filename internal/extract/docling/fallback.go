@@ -31,7 +31,8 @@ func NewOutages(log *slog.Logger) *Outages {
 		IsExcluded:  func(err error) bool { return errors.Is(err, errUnasked) },
 		OnStateChange: func(_ string, from, to gobreaker.State) {
 			if to == gobreaker.StateOpen && from == gobreaker.StateClosed || to == gobreaker.StateClosed {
-				log.Warn("circuit breaker", "dependency", taskerr.Docling, "state", to.String(), "meanwhile", "documents are read natively (EXTRACTOR=auto)")
+				log.Warn("circuit breaker", "dependency", taskerr.Docling, "state", to.String(), "meanwhile",
+					"documents are read natively (EXTRACTOR=auto)")
 			}
 		},
 	})}
@@ -56,7 +57,9 @@ func WithFallback(x *Extractor, native extract.Extractor, outages *Outages) extr
 
 // Extract asks docling-serve unless it is known to be down. Nothing is emitted before its answer is there
 // whole, so that no document is read half in one way and half in the other.
-func (f *fallback) Extract(ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit) (extract.Info, error) {
+func (f *fallback) Extract(
+	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
+) (extract.Info, error) {
 	report, err := f.outages.breaker.Allow()
 	if err != nil {
 		return f.natively(ctx, src, limits, emit, "is down")
@@ -83,7 +86,9 @@ func (f *fallback) Extract(ctx context.Context, src extract.Source, limits extra
 	return info, err
 }
 
-func (f *fallback) natively(ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit, why string) (extract.Info, error) {
+func (f *fallback) natively(
+	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit, why string,
+) (extract.Info, error) {
 	info, err := f.native.Extract(ctx, src, limits, emit)
 	if err != nil {
 		return info, err
@@ -92,6 +97,7 @@ func (f *fallback) natively(ctx context.Context, src extract.Source, limits extr
 		info.Extractor = f.native.Name()
 	}
 	info.Fallback = true
-	info.Warnings = append(info.Warnings, "docling-serve "+oneLine(why)+"; the document was read by "+info.Extractor+" instead, send it again to have it read by docling")
+	info.Warnings = append(info.Warnings, "docling-serve "+oneLine(why)+"; the document was read by "+info.Extractor+
+		" instead, send it again to have it read by docling")
 	return info, nil
 }

@@ -45,7 +45,9 @@ func fractions(b docling.Box, width, height float64) *extract.Box {
 		}
 		*f = min(max(*f, 0), 1)
 	}
-	box := &extract.Box{Left: min(left, right), Top: min(top, bottom), Right: max(left, right), Bottom: max(top, bottom)}
+	box := &extract.Box{
+		Left: min(left, right), Top: min(top, bottom), Right: max(left, right), Bottom: max(top, bottom),
+	}
 	if box.Left == box.Right || box.Top == box.Bottom {
 		return nil
 	}

@@ -129,7 +129,8 @@ func check(cells []docling.Cell, columns int) (int, error) {
 	for i := range cells {
 		c := &cells[i]
 		if c.Row < 0 || c.Column < 0 || c.Row >= maxRows || c.Column >= maxColumns {
-			return 0, taskerr.Errorf(taskerr.CorruptionDetected, "a table has a cell outside of any sheet (row %d, column %d)", c.Row, c.Column)
+			return 0, taskerr.Errorf(taskerr.CorruptionDetected,
+				"a table has a cell outside of any sheet (row %d, column %d)", c.Row, c.Column)
 		}
 		c.RowEnd = min(max(c.RowEnd, c.Row+1), maxRows)
 		c.ColumnEnd = min(max(c.ColumnEnd, c.Column+1), maxColumns)
@@ -206,7 +207,8 @@ func (g *grid) row(row int, cells []docling.Cell) error {
 		line = append(line, extract.Cell{Text: c.Text})
 	}
 	if g.total += len(line); g.total > maxCells {
-		return taskerr.Errorf(taskerr.QuotaExceeded, "a table has more than %d cells: split it into smaller files", maxCells)
+		return taskerr.Errorf(taskerr.QuotaExceeded, "a table has more than %d cells: split it into smaller files",
+			maxCells)
 	}
 	g.writer.Row(line, header)
 	return nil

@@ -200,7 +200,9 @@ func (f file) tags(p page) map[uint16]uint32 {
 // checkCost refuses an image by its header, before memory is taken for it.
 func (f file) checkCost(need, most int64) error {
 	if need > most {
-		return taskerr.Errorf(taskerr.QuotaExceeded, "the image (%d × %d) would take %d MB to decode, more than the %d MB that one may: make it smaller, or save it as a plain JPEG, as PNG, or as a TIFF in strips",
+		return taskerr.Errorf(taskerr.QuotaExceeded,
+			"the image (%d × %d) would take %d MB to decode, more than the %d MB that one may: make it smaller, or "+
+				"save it as a plain JPEG, as PNG, or as a TIFF in strips",
 			f.Width, f.Height, need>>20, most>>20)
 	}
 	return nil

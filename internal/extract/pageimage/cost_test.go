@@ -27,8 +27,8 @@ func write(t *testing.T, f nativetest.Costly) string {
 	return path
 }
 
-// TestCostOfDecoding: of each format, what is taken of the pool before an image is decoded is no less than what decoding
-// it allocates, even if nothing of that were collected meanwhile.
+// TestCostOfDecoding: of each format, what is taken of the pool before an image is decoded is no less than what
+// decoding it allocates, even if nothing of that were collected meanwhile.
 func TestCostOfDecoding(t *testing.T) { // alone: it counts what the process allocates
 	for _, f := range nativetest.CostlyPictures(2100, 1500) {
 		t.Run(f.Name, func(t *testing.T) {

@@ -53,7 +53,8 @@ func (in *input) tiffPages(order binary.ByteOrder, most int) ([]page, error) {
 		orientation, next, err := directory(in, order, int64(at))
 		if err != nil {
 			if len(pages) > 0 {
-				return nil, taskerr.Errorf(taskerr.CorruptionDetected, "the image is damaged or was cut off after page %d: upload it again", len(pages))
+				return nil, taskerr.Errorf(taskerr.CorruptionDetected,
+					"the image is damaged or was cut off after page %d: upload it again", len(pages))
 			}
 			return nil, err
 		}

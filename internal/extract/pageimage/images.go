@@ -85,15 +85,18 @@ func explain(ctx context.Context, err error) error {
 	_, inPNG := errors.AsType[png.UnsupportedError](err)
 	if inTIFF || inJPEG || inPNG || errors.Is(err, image.ErrFormat) {
 		return taskerr.Errorf(taskerr.UnsupportedFormat,
-			"this is an image of a kind that can't be read; PNG, JPEG, TIFF, WebP, BMP and GIF can be: convert it to one of these (%w)", err)
+			"this is an image of a kind that can't be read; PNG, JPEG, TIFF, WebP, BMP and GIF can be: convert it "+
+				"to one of these (%w)", err)
 	}
-	return taskerr.Errorf(taskerr.CorruptionDetected, "the image is damaged or was cut off on its way (%w): upload it again", err)
+	return taskerr.Errorf(taskerr.CorruptionDetected,
+		"the image is damaged or was cut off on its way (%w): upload it again", err)
 }
 
 // checkPixels refuses an image by its header, before memory is taken for it.
 func checkPixels(c image.Config) error {
 	if c.Width < 1 || c.Height < 1 {
-		return taskerr.Errorf(taskerr.CorruptionDetected, "the image has no pixels (%d × %d): it is damaged", c.Width, c.Height)
+		return taskerr.Errorf(taskerr.CorruptionDetected, "the image has no pixels (%d × %d): it is damaged", c.Width,
+			c.Height)
 	}
 	most := maxDecoded
 	switch c.ColorModel {
@@ -101,7 +104,8 @@ func checkPixels(c image.Config) error {
 		most /= 2
 	}
 	if c.Width > most/c.Height {
-		return taskerr.Errorf(taskerr.QuotaExceeded, "the image has %d × %d pixels, more than the %d million that are read: make it smaller",
+		return taskerr.Errorf(taskerr.QuotaExceeded,
+			"the image has %d × %d pixels, more than the %d million that are read: make it smaller",
 			c.Width, c.Height, most/1_000_000)
 	}
 	return nil

@@ -52,7 +52,8 @@ func Open(ctx context.Context, src extract.Source, limits extract.Limits, o Opti
 		}
 		if images.Pages() > limits.Pages {
 			images.Close()
-			return nil, taskerr.Errorf(taskerr.QuotaExceeded, "the image has more than %d pages: split it into smaller files", limits.Pages)
+			return nil, taskerr.Errorf(taskerr.QuotaExceeded,
+				"the image has more than %d pages: split it into smaller files", limits.Pages)
 		}
 		f.images, f.pages = images, images.Pages()
 		return f, nil
@@ -61,7 +62,10 @@ func Open(ctx context.Context, src extract.Source, limits extract.Limits, o Opti
 	if err != nil {
 		return nil, fmt.Errorf("find the PDF: %w", err)
 	}
-	f.pdf = PDF{Path: path, MaxPixels: o.Pixels, TempDir: o.Temp, Limits: ProgramLimits(o.Time, limits.ChildBytes, o.Pixels), Pool: limits.Pool}
+	f.pdf = PDF{
+		Path: path, MaxPixels: o.Pixels, TempDir: o.Temp, Limits: ProgramLimits(o.Time, limits.ChildBytes, o.Pixels),
+		Pool: limits.Pool,
+	}
 	f.pages, err = pdf.Pages(ctx, path, o.Temp, limits)
 	return f, err
 }

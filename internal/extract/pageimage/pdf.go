@@ -46,7 +46,8 @@ func (r PDF) run(ctx context.Context, program string, memory int64, out func(io.
 	}
 	result, err := r.Pool.Run(ctx, func() child.Command {
 		return child.Command{
-			Program: program, Package: "poppler-utils", Args: args, Files: []string{r.Path}, Dir: r.TempDir, Stdout: out, Limits: limits,
+			Program: program, Package: "poppler-utils", Args: args, Files: []string{r.Path}, Dir: r.TempDir,
+			Stdout: out, Limits: limits,
 		}
 	})
 	switch {
@@ -91,21 +92,24 @@ func (r PDF) Look(ctx context.Context, number, letters int) (About, error) {
 
 const pointsPerInch = 72
 
-// What programs have of the pool, in bytes. A page of text at 300 dpi makes pdftoppm take 54 MiB, one with pictures more.
+// What programs have of the pool, in bytes. A page of text at 300 dpi makes pdftoppm take 54 MiB, one with pictures
+// more.
 const (
 	lookMemory   = 48 << 20
 	renderMemory = 80 << 20
 	ofPixel      = 3
 )
 
-// fit is the highest resolution, up to the wanted one and at least 1, at which a page has at most so many pixels, and how
-// many it has. Of a page that is a hair's breadth the hair is a whole pixel. Two in a hundred are left for what programs add.
+// fit is the highest resolution, up to the wanted one and at least 1, at which a page has at most so many pixels, and
+// how many it has. Of a page that is a hair's breadth the hair is a whole pixel. Two in a hundred are left for what
+// programs add.
 func fit(a About, wanted, most int) (resolution int, pixels float64) {
 	at := func(resolution int) float64 {
 		scale := float64(resolution) / pointsPerInch
 		return math.Ceil(a.Width*scale) * math.Ceil(a.Height*scale)
 	}
-	above := sort.Search(max(wanted, 1), func(i int) bool { return at(i+1) > 0.98*float64(most) }) // the first that is too much
+	// the first that is too much
+	above := sort.Search(max(wanted, 1), func(i int) bool { return at(i+1) > 0.98*float64(most) })
 	resolution = max(above, 1)
 	return resolution, at(resolution)
 }
@@ -115,7 +119,8 @@ func fit(a About, wanted, most int) (resolution int, pixels float64) {
 func (r PDF) Render(ctx context.Context, number int, a About, resolution int) (ocr.Image, error) {
 	resolution, pixels := fit(a, resolution, r.MaxPixels)
 	if pixels > float64(r.MaxPixels) {
-		return ocr.Image{}, fmt.Errorf("render the page: it measures %.0f by %.0f points, and has more than %d pixels at any resolution", a.Width, a.Height, r.MaxPixels)
+		return ocr.Image{}, fmt.Errorf("render the page: it measures %.0f by %.0f points, and has more than %d "+
+			"pixels at any resolution", a.Width, a.Height, r.MaxPixels)
 	}
 	page := strconv.Itoa(number)
 	var img *image.Gray

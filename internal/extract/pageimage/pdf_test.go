@@ -30,7 +30,8 @@ func TestFit(t *testing.T) {
 	} {
 		resolution, pixels := fit(About{Width: c.width, Height: c.height}, c.wanted, most)
 		if resolution != c.resolution || (pixels <= most) != c.fits {
-			t.Errorf("%g by %g points, %d wanted: %d dpi, %.0f pixels; want %d, fits %v", c.width, c.height, c.wanted, resolution, pixels, c.resolution, c.fits)
+			t.Errorf("%g by %g points, %d wanted: %d dpi, %.0f pixels; want %d, fits %v", c.width, c.height, c.wanted,
+				resolution, pixels, c.resolution, c.fits)
 		}
 	}
 }
@@ -40,7 +41,8 @@ func TestAPageThatIsAllWidth(t *testing.T) {
 	t.Parallel()
 	ocrtest.Need(t, "pdftotext")
 	path := filepath.Join(t.TempDir(), "wide.pdf")
-	text := "%PDF-1.7\n1 0 obj\n<</Type/Catalog/Pages 2 0 R>>\nendobj\n2 0 obj\n<</Type/Pages/Kids[3 0 R]/Count 1>>\nendobj\n" +
+	text := "%PDF-1.7\n1 0 obj\n<</Type/Catalog/Pages 2 0 R>>\nendobj\n2 0 obj\n<</Type/Pages/Kids[3 0 R]/Count " +
+		"1>>\nendobj\n" +
 		"3 0 obj\n<</Type/Page/Parent 2 0 R/MediaBox[0 0 4294967296 1]>>\nendobj\ntrailer\n<</Root 1 0 R>>\n"
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -51,7 +53,8 @@ func TestAPageThatIsAllWidth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Render(t.Context(), 1, about, 300); err == nil || !strings.Contains(err.Error(), "at any resolution") {
+	if _, err := r.Render(t.Context(), 1, about, 300); err == nil ||
+		!strings.Contains(err.Error(), "at any resolution") {
 		t.Errorf("it is drawn: %v", err)
 	}
 }

@@ -145,7 +145,8 @@ func luma(img image.Image) (pix []uint8, stride int) {
 func resized(img *image.Gray, size Size) *image.Gray {
 	w, h := img.Rect.Dx(), img.Rect.Dy()
 	scale := size.scale(float64(w), float64(h))
-	if small := min(w, h) < smallSide && 4*w*h <= size.pixels(); scale == 1 && small && (size.Side == 0 || 2*max(w, h) <= size.Side) {
+	if small := min(w, h) < smallSide && 4*w*h <= size.pixels(); scale == 1 && small &&
+		(size.Side == 0 || 2*max(w, h) <= size.Side) {
 		scale = 2
 	}
 	if scale == 1 {

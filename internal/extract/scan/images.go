@@ -46,12 +46,15 @@ func (noText) Name() string { return imagesName }
 func (noText) Version() int { return imagesVersion }
 
 func (n noText) Extract(context.Context, extract.Source, extract.Limits, extract.Emit) (extract.Info, error) {
-	return extract.Info{}, taskerr.Errorf(taskerr.UnsupportedFormat, "the text of an image can only be read by OCR, which the worker does not have: %w", n.why)
+	return extract.Info{}, taskerr.Errorf(taskerr.UnsupportedFormat,
+		"the text of an image can only be read by OCR, which the worker does not have: %w", n.why)
 }
 
 // Extract implements extract.Extractor. A page that the engine fails on stays unread; one that can't be
 // decoded is an error.
-func (e Images) Extract(ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit) (extract.Info, error) {
+func (e Images) Extract(
+	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
+) (extract.Info, error) {
 	limits = limits.WithDefaults()
 	path, err := filepath.Abs(src.Path)
 	if err != nil {
@@ -63,7 +66,8 @@ func (e Images) Extract(ctx context.Context, src extract.Source, limits extract.
 	}
 	defer images.Close()
 	if images.Pages() > limits.Pages {
-		return extract.Info{}, taskerr.Errorf(taskerr.QuotaExceeded, "the image has more than %d pages: split it into smaller files", limits.Pages)
+		return extract.Info{}, taskerr.Errorf(taskerr.QuotaExceeded,
+			"the image has more than %d pages: split it into smaller files", limits.Pages)
 	}
 	src.HasPages(images.Pages())
 	r := &album{record: record{reading: e.reading}, images: images, patience: patience{Engine: e.engine}}

@@ -91,7 +91,8 @@ func pngOf(t testing.TB, img image.Image) []byte {
 
 // withEXIF puts an orientation into a JPEG.
 func withEXIF(jpg []byte, orientation byte) []byte {
-	exif := append([]byte("Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00"), orientation, 0, 0, 0, 0, 0, 0)
+	exif := append([]byte("Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00"),
+		orientation, 0, 0, 0, 0, 0, 0)
 	segment := append([]byte{0xFF, 0xD8, 0xFF, 0xE1, 0, byte(len(exif) + 2)}, exif...)
 	return append(segment, jpg[2:]...)
 }
@@ -114,11 +115,15 @@ func TestImages(t *testing.T) {
 		"png":         pngOf(t, img),
 		"transparent": pngOf(t, glass),
 		"jpeg":        encoded(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, img, nil) }),
-		"sideways":    withEXIF(encoded(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, ocr.Turn(3).Of(ocr.Image{Gray: img}), nil) }), 6),
-		"gif":         encoded(t, func(b *bytes.Buffer) error { return gif.Encode(b, img, nil) }),
-		"bmp":         encoded(t, func(b *bytes.Buffer) error { return bmp.Encode(b, img) }),
-		"tiff":        encoded(t, func(b *bytes.Buffer) error { return tiff.Encode(b, img, &tiff.Options{Compression: tiff.Deflate}) }),
-		"pages":       tiffFile(true, 1, img, ocrtest.Blank().Gray, img),
+		"sideways": withEXIF(encoded(t,
+			func(b *bytes.Buffer) error { return jpeg.Encode(b, ocr.Turn(3).Of(ocr.Image{Gray: img}), nil) }), 6),
+		"gif": encoded(t, func(b *bytes.Buffer) error { return gif.Encode(b, img, nil) }),
+		"bmp": encoded(t, func(b *bytes.Buffer) error { return bmp.Encode(b, img) }),
+		"tiff": encoded(t, func(b *bytes.Buffer) error {
+			return tiff.Encode(b, img,
+				&tiff.Options{Compression: tiff.Deflate})
+		}),
+		"pages": tiffFile(true, 1, img, ocrtest.Blank().Gray, img),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -135,7 +140,8 @@ func TestImages(t *testing.T) {
 			if name == "pages" {
 				want, pages, read = want+"\n3 "+text, 3, "2"
 			}
-			if outline(doc) != want || doc.Pages != pages || doc.Properties["ocr_pages"] != read || doc.Extractor != "native/image+tesseract" {
+			if outline(doc) != want || doc.Pages != pages || doc.Properties["ocr_pages"] != read ||
+				doc.Extractor != "native/image+tesseract" {
 				t.Errorf("%q, %+v", outline(doc), doc.Info)
 			}
 		})
@@ -153,7 +159,8 @@ func TestOrientation(t *testing.T) {
 		if orientation == 0 {
 			continue
 		}
-		for name, content := range map[string][]byte{"jpeg": withEXIF(jpg, byte(orientation)), "tiff": tiffFile(false, orientation, corner())} {
+		for name, content := range map[string][]byte{"jpeg": withEXIF(jpg, byte(orientation)), "tiff": tiffFile(false,
+			orientation, corner())} {
 			var got *image.Gray
 			e := scan.NewImages(engine(func(_ context.Context, img ocr.Image) (ocr.Page, error) {
 				got = img.Gray
@@ -186,16 +193,20 @@ func TestImagesRefused(t *testing.T) {
 		"a damaged head": {bomb, extract.Limits{}, taskerr.CorruptionDetected, "damaged"},
 		"cut off":        {jpg[:len(jpg)/2], extract.Limits{}, taskerr.CorruptionDetected, "damaged or was cut off"},
 		"no pages":       {[]byte("II*\x00\x00\x00\x00\x00"), extract.Limits{}, taskerr.CorruptionDetected, "damaged"},
-		"another kind":   {[]byte("<svg xmlns='http://www.w3.org/2000/svg'></svg>"), extract.Limits{}, taskerr.UnsupportedFormat, "PNG, JPEG, TIFF"},
-		"many pages":     {tiffFile(false, 1, corner(), corner(), corner()), extract.Limits{Pages: 2}, taskerr.QuotaExceeded, "more than 2 pages"},
-		"a broken chain": {tiffFile(false, 1, corner(), corner())[:8+1200*1600+130], extract.Limits{}, taskerr.CorruptionDetected, "after page 1"},
+		"another kind": {[]byte("<svg xmlns='http://www.w3.org/2000/svg'></svg>"), extract.Limits{},
+			taskerr.UnsupportedFormat, "PNG, JPEG, TIFF"},
+		"many pages": {tiffFile(false, 1, corner(), corner(), corner()), extract.Limits{Pages: 2},
+			taskerr.QuotaExceeded, "more than 2 pages"},
+		"a broken chain": {tiffFile(false, 1, corner(), corner())[:8+1200*1600+130], extract.Limits{},
+			taskerr.CorruptionDetected, "after page 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			nativetest.Refuses(t, e, extract.Image, tt.content, tt.limits, tt.class, tt.says)
 		})
 	}
-	nativetest.Refuses(t, scan.ImagesWithout(errors.New("tesseract is not installed; install tesseract-ocr")), extract.Image, jpg,
+	nativetest.Refuses(t, scan.ImagesWithout(errors.New("tesseract is not installed; install tesseract-ocr")),
+		extract.Image, jpg,
 		extract.Limits{}, taskerr.UnsupportedFormat, "install tesseract-ocr")
 }
 
@@ -203,7 +214,8 @@ func TestImagesRefused(t *testing.T) {
 func tiffBomb() []byte {
 	b := tiffFile(false, 1, image.NewGray(image.Rect(0, 0, 10, 10)))
 	for i := 0; i+4 <= len(b); i++ {
-		if tag := binary.LittleEndian.Uint16(b[i:]); (tag == 256 || tag == 257) && i+12 <= len(b) && binary.LittleEndian.Uint16(b[i+2:]) == 4 {
+		if tag := binary.LittleEndian.Uint16(b[i:]); (tag == 256 || tag == 257) && i+12 <= len(b) &&
+			binary.LittleEndian.Uint16(b[i+2:]) == 4 {
 			binary.LittleEndian.PutUint32(b[i+8:], 100_000)
 		}
 	}
@@ -230,7 +242,8 @@ func TestSizes(t *testing.T) {
 		{corner(), image.Rect(0, 0, 612, 816)},
 		{small, image.Rect(0, 0, 600, 400)},
 	} {
-		if _, err := nativetest.Extract(t, e, extract.Image, pngOf(t, tt.img), extract.Limits{}); err != nil || got != tt.want {
+		if _, err := nativetest.Extract(t, e, extract.Image, pngOf(t, tt.img), extract.Limits{}); err != nil ||
+			got != tt.want {
 			t.Errorf("got %v %v, want %v", got, err, tt.want)
 		}
 	}
@@ -257,7 +270,8 @@ func TestImageEndsWithTheTask(t *testing.T) {
 	errEnough := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errEnough)
-	_, err := scan.NewImages(reads("x"), scan.Options{}).Extract(ctx, extract.Source{Path: path}, extract.Limits{}, func(extract.Block) error { return nil })
+	_, err := scan.NewImages(reads("x"), scan.Options{}).Extract(ctx, extract.Source{Path: path}, extract.Limits{},
+		func(extract.Block) error { return nil })
 	if !errors.Is(err, errEnough) {
 		t.Errorf("got %v", err)
 	}
@@ -269,7 +283,8 @@ func TestWebP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, err := nativetest.Extract(t, scan.NewImages(reads("x"), scan.Options{}), extract.Image, pixel, extract.Limits{})
+	doc, err := nativetest.Extract(t, scan.NewImages(reads("x"), scan.Options{}), extract.Image, pixel,
+		extract.Limits{})
 	if err != nil || doc.Pages != 1 || len(doc.Blocks) != 0 {
 		t.Errorf("%v %+v", err, doc)
 	}
@@ -298,7 +313,8 @@ func TestImageReadAsMarkdown(t *testing.T) {
 		return p, err
 	}), scan.Options{})
 	doc, err := nativetest.Extract(t, e, extract.Image, pngOf(t, corner()), extract.Limits{})
-	if err != nil || len(doc.Blocks) != 2 || doc.Blocks[0].Kind != extract.Heading || doc.Blocks[1].Table == nil || doc.Blocks[1].Page != 1 {
+	if err != nil || len(doc.Blocks) != 2 || doc.Blocks[0].Kind != extract.Heading || doc.Blocks[1].Table == nil ||
+		doc.Blocks[1].Page != 1 {
 		t.Errorf("%v %+v", err, doc)
 	}
 }

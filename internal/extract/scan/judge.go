@@ -101,19 +101,25 @@ func decide(p pdf.PageText, own opinion, text ocr.Page) (extract.PageDecision, p
 	case own.need == needLook:
 		return decideBeside(p, own, text)
 	case own.letters == 0 && text.Letters() == 0:
-		return extract.PageDecision{Method: extract.PageEmpty, Confidence: 0.5, Reason: whyNothing}, pdf.Answer{Drop: true}, ocr.Page{}
+		return extract.PageDecision{
+			Method: extract.PageEmpty, Confidence: 0.5, Reason: whyNothing,
+		}, pdf.Answer{Drop: true}, ocr.Page{}
 	case own.letters == 0 || read > own.quality && text.Letters() >= fewRead:
 		return extract.PageDecision{Method: extract.PageOCR, Confidence: text.Confidence(), Reason: own.reason},
 			pdf.Answer{Drop: true, Blocks: blocks(p.Number, text)}, text
 	}
-	return extract.PageDecision{Method: extract.PageNative, Confidence: own.quality, Reason: own.reason + noBetter}, pdf.Answer{}, ocr.Page{}
+	return extract.PageDecision{
+		Method: extract.PageNative, Confidence: own.quality, Reason: own.reason + noBetter,
+	}, pdf.Answer{}, ocr.Page{}
 }
 
 // decideBeside is decide for a page whose own text is good and little: OCR adds what stands beside it.
 func decideBeside(p pdf.PageText, own opinion, text ocr.Page) (extract.PageDecision, pdf.Answer, ocr.Page) {
 	more := beside(text, p.Words)
 	if more.Letters() < fewRead || more.Confidence() < sureBeside || plausibility(textWords(more)) < goodText {
-		return extract.PageDecision{Method: extract.PageNative, Confidence: own.quality, Reason: own.reason + nothingBeside}, pdf.Answer{}, ocr.Page{}
+		return extract.PageDecision{
+			Method: extract.PageNative, Confidence: own.quality, Reason: own.reason + nothingBeside,
+		}, pdf.Answer{}, ocr.Page{}
 	}
 	a := pdf.Answer{Whole: true, Blocks: blocks(p.Number, more)}
 	top := 1.0

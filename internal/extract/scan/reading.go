@@ -67,8 +67,12 @@ func (p *patience) note(err error) {
 func (p *patience) over() bool { return p.failures.Load() >= maxFailures }
 
 // open begins with a document. options say how its images are made.
-func (r *reading) open(ctx context.Context, engine *patience, path, options string, render pages.Render) *pages.Document {
-	reader := &pages.Reader{Engine: engine, Budget: r.opts.Budget, PageTime: r.opts.PageTime, Cache: r.opts.Cache, Options: options}
+func (r *reading) open(
+	ctx context.Context, engine *patience, path, options string, render pages.Render,
+) *pages.Document {
+	reader := &pages.Reader{
+		Engine: engine, Budget: r.opts.Budget, PageTime: r.opts.PageTime, Cache: r.opts.Cache, Options: options,
+	}
 	if r.engine == nil {
 		reader.Cache = nil
 	}

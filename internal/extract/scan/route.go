@@ -49,10 +49,11 @@ func (e *Extractor) newRouter(ctx context.Context, src extract.Source, limits ex
 	if err != nil {
 		return nil, fmt.Errorf("find the PDF: %w", err)
 	}
-	r := &router{record: record{reading: e.reading}, patience: patience{Engine: e.engine}, routed: map[int]routed{}, images: pageimage.PDF{
-		Path: path, MaxPixels: e.opts.Pixels, TempDir: cmp.Or(src.TempDir, e.opts.TempDir),
-		Limits: pageimage.ProgramLimits(e.opts.PageTime, limits.ChildBytes, e.opts.Pixels), Pool: limits.Pool,
-	}}
+	r := &router{record: record{reading: e.reading}, patience: patience{Engine: e.engine}, routed: map[int]routed{},
+		images: pageimage.PDF{
+			Path: path, MaxPixels: e.opts.Pixels, TempDir: cmp.Or(src.TempDir, e.opts.TempDir),
+			Limits: pageimage.ProgramLimits(e.opts.PageTime, limits.ChildBytes, e.opts.Pixels), Pool: limits.Pool,
+		}}
 	options := ""
 	if e.engine != nil {
 		a := e.engine.Abilities()
@@ -119,7 +120,8 @@ func (r *router) render(ctx context.Context, number int) (ocr.Image, error) {
 		return ocr.Image{}, errGivenUp
 	}
 	img, err := r.draw(ctx, p)
-	if err != nil && !errors.Is(err, errBlank) && !errors.Is(err, errExplained) && !errors.Is(err, errTooMany) && p.beyond == nil {
+	if err != nil && !errors.Is(err, errBlank) && !errors.Is(err, errExplained) && !errors.Is(err, errTooMany) &&
+		p.beyond == nil {
 		r.patience.note(err)
 	}
 	return img, err
@@ -140,7 +142,8 @@ func (r *router) draw(ctx context.Context, p routed) (ocr.Image, error) {
 			return ocr.Image{}, err
 		case pageimage.Blank(img.Gray):
 			return ocr.Image{}, errBlank
-		case p.own.need == needLook && pageimage.Spots(img.Gray, moreSpots, func(x, y float64) bool { return within(p.page.Words, x, y) }) < moreSpots:
+		case p.own.need == needLook && pageimage.Spots(img.Gray, moreSpots,
+			func(x, y float64) bool { return within(p.page.Words, x, y) }) < moreSpots:
 			return ocr.Image{}, errExplained
 		case p.beyond != nil:
 			return ocr.Image{}, p.beyond
@@ -176,14 +179,18 @@ func (r *router) failed(p routed, err error) (pdf.Answer, error) {
 		r.note(number, extract.PageDecision{Method: extract.PageEmpty, Confidence: 1, Reason: whyBlank})
 		return pdf.Answer{}, nil
 	case errors.Is(err, errBlank), errors.Is(err, errExplained):
-		r.note(number, extract.PageDecision{Method: extract.PageNative, Confidence: own.quality, Reason: own.reason + nothingBeside})
+		r.note(number, extract.PageDecision{
+			Method: extract.PageNative, Confidence: own.quality, Reason: own.reason + nothingBeside,
+		})
 		return pdf.Answer{}, nil
 	}
 	if fault := fault(err); fault != nil {
 		return pdf.Answer{}, fault
 	}
 	if own.letters >= ownLetters {
-		r.note(number, extract.PageDecision{Method: extract.PageNative, Confidence: own.quality, Reason: own.reason + noOCR})
+		r.note(number, extract.PageDecision{
+			Method: extract.PageNative, Confidence: own.quality, Reason: own.reason + noOCR,
+		})
 		return pdf.Answer{}, nil
 	}
 	r.note(number, extract.PageDecision{Method: extract.PageUnread, Reason: own.reason + noOCR})

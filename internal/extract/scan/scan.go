@@ -31,7 +31,8 @@ type Options struct {
 type PDF interface {
 	Name() string
 	Version() int
-	ExtractRouted(ctx context.Context, src extract.Source, limits extract.Limits, router pdf.Router, emit extract.Emit) (extract.Info, error)
+	ExtractRouted(ctx context.Context, src extract.Source, limits extract.Limits, router pdf.Router,
+		emit extract.Emit) (extract.Info, error)
 }
 
 // Extractor reads PDF files, also with pages that need OCR.
@@ -88,7 +89,9 @@ func (e *Extractor) Version() int {
 }
 
 // Extract implements extract.Extractor.
-func (e *Extractor) Extract(ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit) (extract.Info, error) {
+func (e *Extractor) Extract(
+	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
+) (extract.Info, error) {
 	limits = limits.WithDefaults()
 	r, err := e.newRouter(ctx, src, limits)
 	if err != nil {

@@ -66,7 +66,8 @@ func extractFile(ctx context.Context, t *testing.T, e extract.Extractor, path st
 	if err != nil {
 		t.Fatal(err)
 	}
-	return extract.Collect(ctx, extract.NewRouter(map[extract.Format]extract.Extractor{extract.PDF: e}), src, extract.Limits{})
+	return extract.Collect(ctx, extract.NewRouter(map[extract.Format]extract.Extractor{extract.PDF: e}), src,
+		extract.Limits{})
 }
 
 // outline says which page's block has which text.
@@ -80,7 +81,8 @@ func outline(doc *extract.Document) string {
 
 func written(about string) ocrtest.Page {
 	return ocrtest.Page{Lines: []string{
-		about + " is told on this page in a line or two of plain text,", "so that nobody can take it for the image of a page.",
+		about + " is told on this page in a line or two of plain text,",
+		"so that nobody can take it for the image of a page.",
 	}}
 }
 
@@ -99,19 +101,25 @@ func TestMixedDocument(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	letter := []string{"The harbour master keeps a record of every ship", "that enters or leaves the port, with the hour and", "the name of its captain."}
+	letter := []string{
+		"The harbour master keeps a record of every ship", "that enters or leaves the port, with the hour and",
+		"the name of its captain.",
+	}
 	doc := collect(t, scan.New(pdf.New(), reader, unhurried), ocrtest.Write(t,
 		scanned(t, 0, letter...), written("The first matter"), scanned(t, 1, letter...), blank(), ocrtest.Page{},
 		written("The second matter"), scanned(t, 2, letter...), scanned(t, 3, letter...),
 	))
 	text := strings.Join(letter, " ")
-	first := "The first matter is told on this page in a line or two of plain text, so that nobody can take it for the image of a page."
-	want := "1 " + text + "\n2 " + first + "\n3 " + text + "\n6 " + strings.Replace(first, "first", "second", 1) + "\n7 " + text + "\n8 " + text
+	first := "The first matter is told on this page in a line or two of plain text, so that nobody can take it for " +
+		"the image of a page."
+	want := "1 " + text + "\n2 " + first + "\n3 " + text + "\n6 " + strings.Replace(first, "first", "second", 1) +
+		"\n7 " + text + "\n8 " + text
 	if got := outline(doc); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	p := doc.Properties
-	if doc.Extractor != "native/pdf+tesseract" || p["ocr_pages"] != "4" || p["ocr_engine"] != "tesseract "+reader.Version() || p["ocr_languages"] != "eng" ||
+	if doc.Extractor != "native/pdf+tesseract" || p["ocr_pages"] != "4" ||
+		p["ocr_engine"] != "tesseract "+reader.Version() || p["ocr_languages"] != "eng" ||
 		p["ocr_confidence"] < "0.85" || p["unread_pages"] != "" || doc.Pages != 8 {
 		t.Errorf("%+v", doc.Info)
 	}
@@ -125,7 +133,8 @@ func TestMixedDocument(t *testing.T) {
 func TestTextNeedsNoOCR(t *testing.T) {
 	t.Parallel()
 	e := scan.New(pdf.New(), reads("never"), scan.Options{})
-	doc := collect(t, e, ocrtest.Write(t, ocrtest.Page{Lines: []string{"A short page"}}, written("Everything"), ocrtest.Page{}))
+	doc := collect(t, e, ocrtest.Write(t, ocrtest.Page{Lines: []string{"A short page"}}, written("Everything"),
+		ocrtest.Page{}))
 	if doc.Extractor != "native/pdf" || strings.Contains(outline(doc), "never") || doc.Properties["ocr_pages"] != "" {
 		t.Errorf("%+v\n%s", doc.Info, outline(doc))
 	}
@@ -139,7 +148,11 @@ func TestStampedScan(t *testing.T) {
 			var l ocr.Line
 			for i, w := range words {
 				left := 0.12 + 0.1*float64(i)
-				l = append(l, ocr.Word{Text: w, Confidence: 0.9, Box: ocr.Box{Left: left, Top: top, Right: left + 0.05, Bottom: top + 0.012}})
+				l = append(l, ocr.Word{
+					Text: w, Confidence: 0.9, Box: ocr.Box{
+						Left: left, Top: top, Right: left + 0.05, Bottom: top + 0.012,
+					},
+				})
 			}
 			return ocr.Paragraph{l}
 		}
@@ -152,7 +165,8 @@ func TestStampedScan(t *testing.T) {
 		t.Error(got)
 	}
 	want := []extract.PageDecision{
-		{First: 1, Last: 1, Method: extract.PageNative, Confidence: 1, Reason: "little text; there is nothing else to read"},
+		{First: 1, Last: 1, Method: extract.PageNative, Confidence: 1,
+			Reason: "little text; there is nothing else to read"},
 		{First: 2, Last: 2, Method: extract.PageMixed, Confidence: 0.9, Reason: "little text"},
 	}
 	if !slices.Equal(doc.PageLog, want) {
@@ -175,7 +189,8 @@ func TestNameAndVersionTellWhetherThereIsOCR(t *testing.T) {
 
 func TestPagesThatStayUnread(t *testing.T) {
 	t.Parallel()
-	path := ocrtest.Write(t, written("It"), scanned(t, 0, "Some scanned page"), blank(), scanned(t, 0, "Another one"), scanned(t, 0, "The last one"))
+	path := ocrtest.Write(t, written("It"), scanned(t, 0, "Some scanned page"), blank(), scanned(t, 0, "Another one"),
+		scanned(t, 0, "The last one"))
 	calls := 0
 	for name, tt := range map[string]struct {
 		extractor           extract.Extractor
@@ -213,7 +228,8 @@ func TestPagesThatStayUnread(t *testing.T) {
 			if p["unread_pages"] != tt.unread || p["unread_list"] != tt.list || p["unread_reason"] != tt.reason {
 				t.Errorf("%+v", p)
 			}
-			if _, ours, _ := strings.Cut(outline(doc), "\n"); ours != tt.words || !strings.HasPrefix(outline(doc), "1 It is told") {
+			if _, ours, _ := strings.Cut(outline(doc), "\n"); ours != tt.words ||
+				!strings.HasPrefix(outline(doc), "1 It is told") {
 				t.Errorf("%q", outline(doc))
 			}
 		})
@@ -227,7 +243,8 @@ func TestPageThatTakesTooLong(t *testing.T) {
 		return ocr.Page{}, context.Cause(ctx)
 	}), scan.Options{PageTime: time.Second})
 	doc := collect(t, e, ocrtest.Write(t, scanned(t, 0, "A page"), written("The rest")))
-	if p := doc.Properties; p["unread_list"] != "1" || p["unread_reason"] != "a page took longer than 1s" || !strings.HasPrefix(outline(doc), "2 The rest") {
+	if p := doc.Properties; p["unread_list"] != "1" || p["unread_reason"] != "a page took longer than 1s" ||
+		!strings.HasPrefix(outline(doc), "2 The rest") {
 		t.Errorf("%+v %q", p, outline(doc))
 	}
 }
@@ -288,7 +305,8 @@ func TestErrorOfEmitEndsIt(t *testing.T) {
 	ocrtest.Need(t, "pdftotext")
 	path := ocrtest.Write(t, scanned(t, 0, "A page"))
 	errFull := errors.New("full")
-	_, err := scan.New(pdf.New(), reads("x"), scan.Options{}).Extract(t.Context(), extract.Source{Path: path}, extract.Limits{},
+	_, err := scan.New(pdf.New(), reads("x"), scan.Options{}).Extract(t.Context(), extract.Source{Path: path},
+		extract.Limits{},
 		func(extract.Block) error { return errFull })
 	if !errors.Is(err, errFull) {
 		t.Errorf("got %v", err)
@@ -315,7 +333,8 @@ func TestWithoutTesseract(t *testing.T) {
 		t.Fatal("tesseract was found")
 	}
 	doc := collect(t, scan.Without(pdf.New(), err, scan.Options{}), path)
-	if len(doc.Blocks) != 0 || doc.Properties["unread_pages"] != "1" || !strings.Contains(doc.Properties["unread_reason"], "install tesseract-ocr") {
+	if len(doc.Blocks) != 0 || doc.Properties["unread_pages"] != "1" ||
+		!strings.Contains(doc.Properties["unread_reason"], "install tesseract-ocr") {
 		t.Errorf("%+v", doc)
 	}
 }
@@ -341,7 +360,8 @@ func TestCorpusScans(t *testing.T) {
 			t.Fatal(err)
 		}
 		f1, order := score.Score(string(reference), text.String())
-		t.Logf("%-26s F1 %.3f  order %.3f  %s, confidence %s", name, f1, order, doc.Extractor, doc.Properties["ocr_confidence"])
+		t.Logf("%-26s F1 %.3f  order %.3f  %s, confidence %s", name, f1, order, doc.Extractor,
+			doc.Properties["ocr_confidence"])
 		if f1 < 0.9 || order < 0.9 {
 			t.Errorf("%s: F1 %.3f, order %.3f", name, f1, order)
 		}

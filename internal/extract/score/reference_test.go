@@ -31,7 +31,9 @@ func TestAgreesWithReferenceProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	tricky := filepath.Join(t.TempDir(), "tricky.md")
-	if err := os.WriteFile(tricky, []byte(strings.Repeat("ΟΔΟΣ İstanbul ²x ½ Ⅷ e\u0301 hy-\r\nphen lone-\rcr a\\_b so\u00adft &amp;lt; [a](b) ![c](d)\n", 3)), 0o600); err != nil {
+	if err := os.WriteFile(tricky, []byte(
+		strings.Repeat("ΟΔΟΣ İstanbul ²x ½ Ⅷ e\u0301 hy-\r\nphen lone-\rcr a\\_b so\u00adft &amp;lt; [a](b) ![c](d)\n",
+			3)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for i, path := range append(references, tricky) {

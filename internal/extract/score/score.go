@@ -33,8 +33,8 @@ func Words(text string) []string {
 	})
 }
 
-// Score compares an output with its reference, both Markdown; the reference may have any line ends. f1 is the F1 of the two multisets of
-// words. order is the ratio of Ratcliff and Obershelp: twice the words in matching runs, found from
+// Score compares an output with its reference, both Markdown; the reference may have any line ends. f1 is the F1 of the
+// two multisets of words. order is the ratio of Ratcliff and Obershelp: twice the words in matching runs, found from
 // the longest down, to the words of both ("Pattern Matching: The Gestalt Approach", Dr. Dobb's
 // Journal, July 1988; as Python's difflib.SequenceMatcher without its junk heuristics).
 func Score(reference, output string) (f1, order float64) {

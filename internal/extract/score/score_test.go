@@ -10,7 +10,8 @@ import (
 
 func TestWords(t *testing.T) {
 	t.Parallel()
-	got := score.Words("# A [Link](http://x.org) <!-- image --> ![alt](y.png) snake\\_case &amp; hy-\nphen Übung-2 so\u00adft")
+	got := score.Words("# A [Link](http://x.org) <!-- image --> ![alt](y.png) snake\\_case &amp; hy-\nphen Übung-2 " +
+		"so\u00adft")
 	want := []string{"a", "link", "snake_case", "hyphen", "übung", "2", "soft"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)

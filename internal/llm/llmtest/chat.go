@@ -34,7 +34,9 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request, authorized bool, d
 	}
 	prompt := s.tokens.Count(request.Text) + imageTokens*len(request.Images)
 	fault, header := s.begin(
-		Request{Path: r.URL.RequestURI(), Model: request.Model, Header: r.Header.Clone(), Chat: &request}, max(prompt, request.MaxTokens),
+		Request{
+			Path: r.URL.RequestURI(), Model: request.Model, Header: r.Header.Clone(), Chat: &request,
+		}, max(prompt, request.MaxTokens),
 	)
 	defer s.end()
 	maps.Copy(w.Header(), header)
@@ -129,7 +131,10 @@ func (c completion) body() map[string]any {
 		}
 	}
 	choice := map[string]any{"index": 0, "message": message, "finish_reason": c.reply.Finish, "logprobs": nil}
-	answer := map[string]any{"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": c.request.Model, "choices": []any{choice}}
+	answer := map[string]any{
+		"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": c.request.Model,
+		"choices": []any{choice},
+	}
 	if c.reply.None {
 		answer["choices"] = []any{}
 	}
@@ -145,8 +150,10 @@ func (c completion) body() map[string]any {
 
 // safe is what Azure's filter says of harmless text.
 var safe = map[string]any{
-	"hate": map[string]any{"filtered": false, "severity": "safe"}, "self_harm": map[string]any{"filtered": false, "severity": "safe"},
-	"sexual": map[string]any{"filtered": false, "severity": "safe"}, "violence": map[string]any{"filtered": false, "severity": "safe"},
+	"hate":      map[string]any{"filtered": false, "severity": "safe"},
+	"self_harm": map[string]any{"filtered": false, "severity": "safe"},
+	"sexual":    map[string]any{"filtered": false, "severity": "safe"},
+	"violence":  map[string]any{"filtered": false, "severity": "safe"},
 }
 
 func (c completion) usage() map[string]int {
@@ -157,7 +164,10 @@ func (c completion) usage() map[string]int {
 func (c completion) calls(indexed bool) []map[string]any {
 	var calls []map[string]any
 	for i, call := range c.reply.Calls {
-		one := map[string]any{"id": call.ID, "type": "function", "function": map[string]any{"name": call.Name, "arguments": call.Arguments}}
+		one := map[string]any{
+			"id": call.ID, "type": "function",
+			"function": map[string]any{"name": call.Name, "arguments": call.Arguments},
+		}
 		if indexed {
 			one["index"] = i
 		}

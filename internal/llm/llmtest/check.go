@@ -16,8 +16,9 @@ func (s *Server) unknown(r ChatRequest) string {
 		strict = strict || t.Strict
 	}
 	for param, sent := range map[string]bool{
-		"stream_options": r.Usage, "temperature": r.Temperature != nil, "tools": len(r.Tools) > 0, "tool_choice": r.Choice != "",
-		"strict": strict, "response_format": r.Format != "",
+		"stream_options": r.Usage, "temperature": r.Temperature != nil, "tools": len(r.Tools) > 0,
+		"tool_choice": r.Choice != "",
+		"strict":      strict, "response_format": r.Format != "",
 	} {
 		if sent && slices.Contains(s.options.Unknown, param) {
 			return param
@@ -35,7 +36,8 @@ func forbid(w http.ResponseWriter, param string) {
 	w.WriteHeader(http.StatusBadRequest)
 	_ = json.NewEncoder(w).Encode(map[string]any{
 		"object": "error", "type": "BadRequestError", "param": nil, "code": 400,
-		"message": fmt.Sprintf("[{'type': 'extra_forbidden', 'loc': ('body', '%s'), 'msg': 'Extra inputs are not permitted'}]", param),
+		"message": fmt.Sprintf("[{'type': 'extra_forbidden', 'loc': ('body', '%s'), 'msg': 'Extra inputs are not "+
+			"permitted'}]", param),
 	})
 }
 
@@ -53,7 +55,8 @@ func (s *Server) checkChat(r ChatRequest, prompt int) *Fault {
 		return bad("content_filter", "prompt", "the response was filtered")
 	case s.options.Window > 0 && prompt+r.MaxTokens > s.options.Window:
 		return bad("context_length_exceeded", "messages",
-			"This model's maximum context length is %d tokens. However, you requested %d tokens.", s.options.Window, prompt+r.MaxTokens)
+			"This model's maximum context length is %d tokens. However, you requested %d tokens.", s.options.Window,
+			prompt+r.MaxTokens)
 	}
 	if f := checkMessages(r, bad); f != nil {
 		return f
@@ -72,13 +75,15 @@ func checkMessages(r ChatRequest, bad refuse) *Fault {
 		}
 		if m.Role == "tool" {
 			if !slices.Contains(open, m.Call) {
-				return bad("", fmt.Sprintf("messages.[%d].role", i), "a message of the role 'tool' must answer a preceding message with 'tool_calls'")
+				return bad("", fmt.Sprintf("messages.[%d].role", i),
+					"a message of the role 'tool' must answer a preceding message with 'tool_calls'")
 			}
 			open = slices.DeleteFunc(open, func(id string) bool { return id == m.Call })
 			continue
 		}
 		if len(open) > 0 {
-			return bad("", fmt.Sprintf("messages.[%d].role", i), "'tool_calls' must be followed by messages answering each 'tool_call_id': %v", open)
+			return bad("", fmt.Sprintf("messages.[%d].role", i),
+				"'tool_calls' must be followed by messages answering each 'tool_call_id': %v", open)
 		}
 		for _, c := range m.Calls {
 			open = append(open, c.ID)
@@ -100,7 +105,8 @@ func checkTools(r ChatRequest, bad refuse) *Fault {
 			return bad("invalid_value", param+".name", "Invalid tool name")
 		}
 		if problem := schemaProblem(t.Parameters, t.Strict); problem != "" {
-			return bad("invalid_function_parameters", param+".parameters", "Invalid schema for function '%s': %s", t.Name, problem)
+			return bad("invalid_function_parameters", param+".parameters", "Invalid schema for function '%s': %s",
+				t.Name, problem)
 		}
 	}
 	if r.Forced != "" && r.Find(r.Forced) == nil {
@@ -113,7 +119,8 @@ func checkTools(r ChatRequest, bad refuse) *Fault {
 		return nil
 	}
 	if r.Schema == nil || !named.MatchString(r.Schema.Name) || len(r.Schema.Schema) == 0 {
-		return bad("missing_required_parameter", "response_format.json_schema", "Missing required parameter: 'response_format.json_schema'.")
+		return bad("missing_required_parameter", "response_format.json_schema",
+			"Missing required parameter: 'response_format.json_schema'.")
 	}
 	if problem := schemaProblem(r.Schema.Schema, r.Schema.Strict); problem != "" {
 		return bad("", "response_format", "Invalid schema for response_format '%s': %s", r.Schema.Name, problem)
@@ -152,7 +159,8 @@ func strictProblem(node any) string {
 			required, _ := n["required"].([]any)
 			for name := range properties {
 				if !slices.Contains(required, any(name)) {
-					return fmt.Sprintf("'required' is required to be supplied and to be an array including every key in properties. Missing '%s'.", name)
+					return fmt.Sprintf("'required' is required to be supplied and to be an array including every "+
+						"key in properties. Missing '%s'.", name)
 				}
 			}
 		}

@@ -43,7 +43,8 @@ var (
 	UnknownModel = Fault{Status: http.StatusNotFound, Code: "model_not_found", Param: "model"}
 	TooLong      = Fault{
 		Status: http.StatusBadRequest, Code: "context_length_exceeded", Param: "messages",
-		Message: "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens. Please reduce the length of the messages.",
+		Message: "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 " +
+			"tokens. Please reduce the length of the messages.",
 	}
 )
 

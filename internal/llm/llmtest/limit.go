@@ -62,8 +62,10 @@ func (l *limiter) take(now time.Time, n, tokens int) (*Fault, http.Header) {
 		}
 		if !l.Silent {
 			header.Set("X-Ratelimit-Limit-"+kind.name, strconv.Itoa(kind.limit))
-			header.Set("X-Ratelimit-Remaining-"+kind.name, fmt.Sprint(int(math.Floor(float64(kind.limit)-kind.b.used+1e-6))))
-			header.Set("X-Ratelimit-Reset-"+kind.name, time.Duration(kind.b.used/rate*float64(time.Second)).Round(time.Millisecond).String())
+			header.Set("X-Ratelimit-Remaining-"+kind.name,
+				fmt.Sprint(int(math.Floor(float64(kind.limit)-kind.b.used+1e-6))))
+			header.Set("X-Ratelimit-Reset-"+kind.name, time.Duration(kind.b.used/rate*float64(time.Second)).
+				Round(time.Millisecond).String())
 		}
 	}
 	if !refuse {

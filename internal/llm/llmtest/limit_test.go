@@ -39,7 +39,9 @@ const hello = `{"model":"m","messages":[{"role":"user","content":"hello"}]}`
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := llmtest.NewInProcess(llmtest.Options{Limits: llmtest.Limits{Requests: 2, Period: 10 * time.Second, Pause: "5"}})
+		s := llmtest.NewInProcess(llmtest.Options{
+			Limits: llmtest.Limits{Requests: 2, Period: 10 * time.Second, Pause: "5"},
+		})
 		for i, want := range []struct {
 			status    int
 			remaining string
@@ -53,7 +55,9 @@ func TestLimits(t *testing.T) {
 				t.Fatal(err)
 			}
 			h := r.Header
-			if r.StatusCode != want.status || h.Get("X-Ratelimit-Limit-Requests") != "2" || h.Get("X-Ratelimit-Remaining-Requests") != want.remaining || h.Get("X-Ratelimit-Reset-Requests") != want.reset {
+			if r.StatusCode != want.status || h.Get("X-Ratelimit-Limit-Requests") != "2" ||
+				h.Get("X-Ratelimit-Remaining-Requests") != want.remaining ||
+				h.Get("X-Ratelimit-Reset-Requests") != want.reset {
 				t.Errorf("request %d: %d %v", i, r.StatusCode, h)
 			}
 			if (h.Get("Retry-After") == "5") != (want.status == 429) {
@@ -71,7 +75,8 @@ func TestInProcess(t *testing.T) {
 	t.Parallel()
 	s := llmtest.NewInProcess(llmtest.Options{})
 	streamed := strings.TrimSuffix(hello, "}") + `,"stream":true}`
-	if _, body, err := ask(t.Context(), t, s, streamed); err != nil || !strings.Contains(body, `"content":"An "`) || !strings.HasSuffix(body, "data: [DONE]\n\n") {
+	if _, body, err := ask(t.Context(), t, s, streamed); err != nil || !strings.Contains(body, `"content":"An "`) ||
+		!strings.HasSuffix(body, "data: [DONE]\n\n") {
 		t.Errorf("%v %s", err, body)
 	}
 	s.Script(llmtest.Fault{Cut: true, Midway: 1}, llmtest.Fault{Hang: true, Midway: 1}, llmtest.Fault{Hang: true})
@@ -95,15 +100,18 @@ func TestChatRefusals(t *testing.T) {
 		body string
 		says string
 	}{
-		"no content":          {`{"model":"m","messages":[{"role":"user"}]}`, "messages.[0].content"},
-		"an open call":        {`{"model":"m","messages":[{"role":"assistant","tool_calls":[{"id":"a","function":{"name":"f"}}]},{"role":"user","content":"x"}]}`, "messages.[1].role"},
-		"an answer to none":   {`{"model":"m","messages":[{"role":"tool","tool_call_id":"a","content":"x"}]}`, "messages.[0].role"},
+		"no content":   {`{"model":"m","messages":[{"role":"user"}]}`, "messages.[0].content"},
+		"an open call": {`{"model":"m","messages":[{"role":"assistant","tool_calls":[{"id":"a","function":{"name":"f"}}]},{"role":"user","content":"x"}]}`, "messages.[1].role"},
+		"an answer to none": {`{"model":"m","messages":[{"role":"tool","tool_call_id":"a","content":"x"}]}`,
+			"messages.[0].role"},
 		"a schema that isn't": {`{"model":"m","messages":[{"role":"user","content":"x"}],"response_format":{"type":"json_schema"}}`, "response_format"},
 		"an open strict one":  {`{"model":"m","messages":[{"role":"user","content":"x"}],"tools":[{"type":"function","function":{"name":"f","strict":true,"parameters":{"type":"object"}}}]}`, "invalid_function_parameters"},
 		"an unknown tool":     {`{"model":"m","messages":[{"role":"user","content":"x"}],"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object"}}}],"tool_choice":{"type":"function","function":{"name":"g"}}}`, "not found in 'tools'"},
-		"a long prompt":       {`{"model":"m","messages":[{"role":"user","content":"` + strings.Repeat("word ", 60) + `"}]}`, "context_length_exceeded"},
+		"a long prompt": {`{"model":"m","messages":[{"role":"user","content":"` + strings.Repeat("word ", 60) +
+			`"}]}`, "context_length_exceeded"},
 	} {
-		if r, body, err := ask(t.Context(), t, s, tt.body); err != nil || r.StatusCode != http.StatusBadRequest || !strings.Contains(body, tt.says) {
+		if r, body, err := ask(t.Context(), t, s, tt.body); err != nil || r.StatusCode != http.StatusBadRequest ||
+			!strings.Contains(body, tt.says) {
 			t.Errorf("%s: %v %s", name, err, body)
 		}
 	}

@@ -45,7 +45,10 @@ func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 		case <-done:
 		}
 	}()
-	return &http.Response{StatusCode: w.status, Status: http.StatusText(w.status), Header: w.sent, Body: reader, Request: r, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}, nil
+	return &http.Response{
+		StatusCode: w.status, Status: http.StatusText(w.status), Header: w.sent, Body: reader, Request: r,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}, nil
 }
 
 // answering is the handler's side of a request.

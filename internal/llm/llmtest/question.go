@@ -150,7 +150,9 @@ func decodeChat(r *http.Request) (ChatRequest, error) {
 func (r *ChatRequest) addMessage(m chatMessage) error {
 	message := Message{Role: m.Role, Call: m.Call, bare: len(m.Content) == 0 || string(m.Content) == "null"}
 	for _, c := range m.Calls {
-		message.Calls = append(message.Calls, llm.ToolCall{ID: c.ID, Name: c.Function.Name, Arguments: c.Function.Arguments})
+		message.Calls = append(message.Calls, llm.ToolCall{
+			ID: c.ID, Name: c.Function.Name, Arguments: c.Function.Arguments,
+		})
 	}
 	if !message.bare && json.Unmarshal(m.Content, &message.Text) != nil {
 		var parts []chatPart
@@ -196,7 +198,9 @@ func (r *ChatRequest) addTools(b chatBody) error {
 		if t.Type != "function" || f.Name == "" {
 			return fmt.Errorf("a tool of the type %q named %q", t.Type, f.Name)
 		}
-		r.Tools = append(r.Tools, llm.Tool{Name: f.Name, Description: f.Description, Parameters: f.Parameters, Strict: f.Strict})
+		r.Tools = append(r.Tools, llm.Tool{
+			Name: f.Name, Description: f.Description, Parameters: f.Parameters, Strict: f.Strict,
+		})
 	}
 	if b.Format != nil {
 		r.Format = b.Format.Type

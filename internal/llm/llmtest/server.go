@@ -94,7 +94,9 @@ func build(options Options) *Server {
 	if options.Dimensions == 0 {
 		options.Dimensions = 1536
 	}
-	s := &Server{options: options, tokens: token.New(), closing: make(chan struct{}), limiter: limiter{Limits: options.Limits}}
+	s := &Server{
+		options: options, tokens: token.New(), closing: make(chan struct{}), limiter: limiter{Limits: options.Limits},
+	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/embeddings", func(w http.ResponseWriter, r *http.Request) {
 		s.serve(w, r, r.Header.Get("Authorization") == "Bearer "+options.Key, "")
@@ -102,7 +104,8 @@ func build(options Options) *Server {
 	mux.HandleFunc("POST /v1/chat/completions", func(w http.ResponseWriter, r *http.Request) {
 		s.chat(w, r, r.Header.Get("Authorization") == "Bearer "+options.Key, "")
 	})
-	for path, serve := range map[string]func(http.ResponseWriter, *http.Request, bool, string){"embeddings": s.serve, "chat/completions": s.chat} {
+	for path, serve := range map[string]func(
+		http.ResponseWriter, *http.Request, bool, string){"embeddings": s.serve, "chat/completions": s.chat} {
 		mux.HandleFunc("POST /openai/deployments/{deployment}/"+path, func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Query().Get("api-version") == "" {
 				(Fault{Status: http.StatusNotFound, Code: "404"}).write(w)

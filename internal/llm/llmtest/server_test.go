@@ -15,13 +15,15 @@ func TestRefusals(t *testing.T) {
 	s := llmtest.New(t, llmtest.Options{Poison: "poison"})
 	huge := `"` + strings.Repeat("word ", llmtest.MaxInputTokens+1) + `"`
 	many := "[" + strings.Repeat(`"a",`, llmtest.MaxInputs) + `"a"]`
-	large := `["` + strings.TrimSuffix(strings.Repeat(strings.Repeat("word ", 8000)+`","`, llmtest.MaxRequestTokens/8000+1), `,"`) + `]`
+	large := `["` + strings.TrimSuffix(strings.Repeat(strings.Repeat("word ", 8000)+`","`,
+		llmtest.MaxRequestTokens/8000+1), `,"`) + `]`
 	for name, test := range map[string]struct {
 		key, body string
 		want      int
 		says      string
 	}{
-		"one input":        {llmtest.Key, `{"model":"text-embedding-3-small","input":"a","dimensions":4}`, 200, `"index":0`},
+		"one input": {llmtest.Key, `{"model":"text-embedding-3-small","input":"a","dimensions":4}`, 200,
+			`"index":0`},
 		"wrong key":        {"other", `{"model":"m","input":"a"}`, 401, "invalid_api_key"},
 		"no JSON":          {llmtest.Key, `{`, 400, ""},
 		"no inputs":        {llmtest.Key, `{"model":"m","input":[]}`, 400, "input"},
@@ -30,9 +32,11 @@ func TestRefusals(t *testing.T) {
 		"too many inputs":  {llmtest.Key, `{"model":"m","input":` + many + `}`, 400, "2049 inputs"},
 		"too many tokens":  {llmtest.Key, `{"model":"m","input":` + large + `}`, 400, "max 300000 tokens per request"},
 		"a poisoned input": {llmtest.Key, `{"model":"m","input":["some poison"]}`, 400, "invalid"},
-		"a length for ada": {llmtest.Key, `{"model":"text-embedding-ada-002","input":"a","dimensions":4}`, 400, `"param":"dimensions"`},
+		"a length for ada": {llmtest.Key, `{"model":"text-embedding-ada-002","input":"a","dimensions":4}`, 400,
+			`"param":"dimensions"`},
 	} {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL()+"/embeddings", strings.NewReader(test.body))
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL()+"/embeddings",
+			strings.NewReader(test.body))
 		if err != nil {
 			t.Fatal(err)
 		}

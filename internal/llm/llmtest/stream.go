@@ -13,7 +13,11 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, c completion, fa
 	e := events{w: w, model: c.request.Model, usage: c.request.Usage && !c.reply.NoUsage}
 	_, _ = fmt.Fprint(w, ": connected\n\n") // a comment, as some services send
 	if c.azure {
-		e.send(map[string]any{"choices": []any{}, "prompt_filter_results": []any{map[string]any{"prompt_index": 0, "content_filter_results": safe}}})
+		e.send(map[string]any{
+			"choices": []any{}, "prompt_filter_results": []any{
+				map[string]any{"prompt_index": 0, "content_filter_results": safe},
+			},
+		})
 	}
 	deltas := c.deltas()
 	for i, delta := range deltas {
@@ -58,7 +62,9 @@ func (c completion) deltas() []map[string]any {
 		function["arguments"] = "" // they follow in two pieces
 		deltas = append(deltas, map[string]any{"tool_calls": []any{call}})
 		for _, part := range []string{arguments[:len(arguments)/2], arguments[len(arguments)/2:]} {
-			deltas = append(deltas, map[string]any{"tool_calls": []any{map[string]any{"index": i, "function": map[string]any{"arguments": part}}}})
+			deltas = append(deltas, map[string]any{
+				"tool_calls": []any{map[string]any{"index": i, "function": map[string]any{"arguments": part}}},
+			})
 		}
 	}
 	return deltas
@@ -92,12 +98,15 @@ type events struct {
 }
 
 func (e events) delta(delta map[string]any, finish any) {
-	e.send(map[string]any{"choices": []any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish, "logprobs": nil}}})
+	e.send(map[string]any{
+		"choices": []any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish, "logprobs": nil}},
+	})
 }
 
 func (e events) send(event any) {
 	if chunk, ok := event.(map[string]any); ok {
-		chunk["id"], chunk["object"], chunk["created"], chunk["model"] = "chatcmpl-1", "chat.completion.chunk", 1, e.model
+		chunk["id"], chunk["object"], chunk["created"], chunk["model"] = "chatcmpl-1", "chat.completion.chunk", 1,
+			e.model
 		if _, told := chunk["usage"]; e.usage && !told {
 			chunk["usage"] = nil
 		}

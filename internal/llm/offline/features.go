@@ -97,7 +97,8 @@ func stem(word string) string {
 	case len(word) < 4:
 	case strings.HasSuffix(word, "ies") && !strings.HasSuffix(word, "eies") && !strings.HasSuffix(word, "aies"):
 		return strings.TrimSuffix(word, "ies") + "y"
-	case strings.HasSuffix(word, "es") && !strings.HasSuffix(word, "aes") && !strings.HasSuffix(word, "ees") && !strings.HasSuffix(word, "oes"):
+	case strings.HasSuffix(word, "es") && !strings.HasSuffix(word, "aes") && !strings.HasSuffix(word, "ees") &&
+		!strings.HasSuffix(word, "oes"):
 		return strings.TrimSuffix(word, "s")
 	case strings.HasSuffix(word, "s") && !strings.HasSuffix(word, "us") && !strings.HasSuffix(word, "ss"):
 		return strings.TrimSuffix(word, "s")

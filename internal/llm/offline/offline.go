@@ -48,7 +48,8 @@ func (e *Embedder) Embed(ctx context.Context, inputs []string) (llm.Embeddings, 
 			return llm.Embeddings{}, fmt.Errorf("embed: %w", context.Cause(ctx))
 		}
 		if input == "" {
-			return llm.Embeddings{}, taskerr.Errorf(taskerr.InternalBug, "embed: input %d of %d is empty", i, len(inputs))
+			return llm.Embeddings{}, taskerr.Errorf(taskerr.InternalBug, "embed: input %d of %d is empty", i,
+				len(inputs))
 		}
 		vectors[i] = e.vector(input)
 	}

@@ -94,7 +94,8 @@ func TestVectorsHaveUnitLength(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		dimensions := rapid.IntRange(1, 300).Draw(t, "dimensions")
-		text := rapid.OneOf(rapid.StringN(1, 200, -1), rapid.SampledFrom([]string{"!", " ", "\x00", "\xff", "…"})).Draw(t, "text")
+		text := rapid.OneOf(rapid.StringN(1, 200, -1), rapid.SampledFrom([]string{"!", " ", "\x00", "\xff", "…"})).
+			Draw(t, "text")
 		e, err := offline.New(dimensions)
 		if err != nil {
 			t.Fatal(err)
@@ -123,7 +124,8 @@ func TestErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = e.Embed(t.Context(), []string{"a", ""})
-	if got, ok := errors.AsType[*taskerr.Error](err); !ok || got.Class != taskerr.InternalBug || !strings.Contains(got.Message, "input 1") {
+	if got, ok := errors.AsType[*taskerr.Error](err); !ok || got.Class != taskerr.InternalBug ||
+		!strings.Contains(got.Message, "input 1") {
 		t.Errorf("an empty input: %v", err)
 	}
 	stop := errors.New("stop")

@@ -85,7 +85,8 @@ func ends(before string, terminator rune, after string) bool {
 	case terminator != '.':
 		return true
 	}
-	first, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(after, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }))
+	first, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(after,
+		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }))
 	return !unicode.IsLower(first) && !abbreviated(before)
 }
 
@@ -102,5 +103,6 @@ func abbreviated(before string) bool {
 	case strings.Contains(word, "."):
 		return letters <= longDotted
 	}
-	return letters <= longConsonant && unicode.IsUpper(first) && !strings.ContainsAny(word[size:], "aeiouyAEIOUY") && strings.ToUpper(word) != word
+	return letters <= longConsonant && unicode.IsUpper(first) && !strings.ContainsAny(word[size:], "aeiouyAEIOUY") &&
+		strings.ToUpper(word) != word
 }

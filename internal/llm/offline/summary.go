@@ -56,7 +56,8 @@ func Summarize(sentences []string, limit Limit) []Scored {
 			break
 		}
 		length := len(words(sentences[i]))
-		if length == 0 || limit.Words > 0 && len(chosen) > 0 && total+length > limit.Words || repeats(vectors, chosen, i) {
+		if length == 0 || limit.Words > 0 && len(chosen) > 0 && total+length > limit.Words ||
+			repeats(vectors, chosen, i) {
 			continue
 		}
 		chosen = append(chosen, Scored{Index: i, Score: scores[i]})

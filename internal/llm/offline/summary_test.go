@@ -29,7 +29,8 @@ func TestSummarize(t *testing.T) {
 		"***",
 	}
 	got := offline.Summarize(sentences, offline.Limit{Sentences: 2})
-	if len(got) != 2 || slices.Contains(indices(got), 1) || slices.Contains(indices(got), 5) || slices.Contains(indices(got), 0) == slices.Contains(indices(got), 3) {
+	if len(got) != 2 || slices.Contains(indices(got), 1) || slices.Contains(indices(got), 5) ||
+		slices.Contains(indices(got), 0) == slices.Contains(indices(got), 3) {
 		t.Errorf("chose %v", got)
 	}
 	for _, s := range got {
@@ -107,7 +108,8 @@ func TestSentences(t *testing.T) {
 		"One. Two! Three? Four":         {"One.", "Two!", "Three?", "Four"},
 		"It costs 3.50 today. Or 4.":    {"It costs 3.50 today.", "Or 4."},
 		"Dr. Smith met Mr. Jones. Yes.": {"Dr. Smith met Mr. Jones.", "Yes."},
-		"He asked: \"Why?\" Nobody knew. (So it was.) End.": {"He asked: \"Why?\"", "Nobody knew.", "(So it was.)", "End."},
+		"He asked: \"Why?\" Nobody knew. (So it was.) End.": {"He asked: \"Why?\"", "Nobody knew.", "(So it was.)",
+			"End."},
 		"一つ目です。二つ目です！三つ目":                                   {"一つ目です。", "二つ目です！", "三つ目"},
 		"first line\n\nsecond paragraph":                    {"first line", "second paragraph"},
 		"wrapped\nline of one sentence.":                    {"wrapped\nline of one sentence."},

@@ -70,7 +70,10 @@ func (a *asking) adapt(ctx context.Context, err error) error {
 	case errors.Is(err, api.ErrReasoningToolsRequireResponses) && !a.dialect.noReasoning:
 		return a.without("tools while it reasons", forGood, func(d *dialect) { d.noReasoning = true })
 	case errors.Is(err, api.ErrReasoningEffortUnsupported), errors.Is(err, api.ErrReasoningToolsRequireResponses):
-		return &failure{err: taskerr.Errorf(taskerr.DependencyUnavailable, "the model %q takes no tools in chat completions; check %s", a.model, a.names.parameters)}
+		return &failure{
+			err: taskerr.Errorf(taskerr.DependencyUnavailable,
+				"the model %q takes no tools in chat completions; check %s", a.model, a.names.parameters),
+		}
 	}
 	r := refusalOf(err)
 	if r == nil {
@@ -79,7 +82,8 @@ func (a *asking) adapt(ctx context.Context, err error) error {
 	if long := a.tooLong(r); long != nil {
 		return long
 	}
-	if r.HTTPStatusCode != http.StatusBadRequest && r.HTTPStatusCode != http.StatusUnprocessableEntity || r.Code == "content_filter" {
+	if r.HTTPStatusCode != http.StatusBadRequest && r.HTTPStatusCode != http.StatusUnprocessableEntity ||
+		r.Code == "content_filter" {
 		return err
 	}
 	if f := a.adaptSchema(r); f != nil {
@@ -93,7 +97,8 @@ func (a *asking) adapt(ctx context.Context, err error) error {
 
 // adaptSchema: a schema that can't be enforced (the subset is small) is told all the same, of this question only.
 func (a *asking) adaptSchema(r *api.APIError) error {
-	invalid := r.Code == "invalid_function_parameters" || r.Code == "invalid_json_schema" || strings.Contains(r.Message, "Invalid schema")
+	invalid := r.Code == "invalid_function_parameters" || r.Code == "invalid_json_schema" ||
+		strings.Contains(r.Message, "Invalid schema")
 	switch {
 	case !invalid:
 		return nil
@@ -121,7 +126,8 @@ func (a *asking) adaptParameter(r *api.APIError) error {
 	d := a.dialect
 	limit := atMost.FindStringSubmatch(r.Message)
 	switch {
-	case about(r, "max_tokens") && !d.completionTokens && (r.Code == "unsupported_parameter" || strings.Contains(r.Message, "max_completion_tokens")):
+	case about(r, "max_tokens") && !d.completionTokens && (r.Code == "unsupported_parameter" ||
+		strings.Contains(r.Message, "max_completion_tokens")):
 		return a.without("max_tokens", forGood, func(d *dialect) { d.completionTokens = true })
 	case (about(r, "max_tokens") || about(r, "max_completion_tokens")) && limit != nil && d.mostTokens == 0:
 		most, _ := strconv.Atoi(limit[1]) // digits only
@@ -185,7 +191,8 @@ func (a *asking) without(what string, l lasting, change func(*dialect)) *failure
 	}
 	return &failure{
 		adapted: true, passing: true,
-		err: taskerr.Errorf(taskerr.DependencyUnavailable, "the model %q doesn't take %s; check %s", a.model, what, a.names.parameters),
+		err: taskerr.Errorf(taskerr.DependencyUnavailable, "the model %q doesn't take %s; check %s", a.model, what,
+			a.names.parameters),
 	}
 }
 
@@ -217,11 +224,13 @@ var (
 // tooLong is the failure of a question that is too long, or nil.
 func (a *asking) tooLong(r *api.APIError) *failure {
 	switch r.HTTPStatusCode {
-	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusInternalServerError:
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity,
+		http.StatusTooManyRequests, http.StatusInternalServerError:
 	default:
 		return nil
 	}
-	if r.Code != "context_length_exceeded" && r.HTTPStatusCode != http.StatusRequestEntityTooLarge && !longWords.MatchString(r.Message) {
+	if r.Code != "context_length_exceeded" && r.HTTPStatusCode != http.StatusRequestEntityTooLarge &&
+		!longWords.MatchString(r.Message) {
 		return nil
 	}
 	long := new(llm.TooLong)
@@ -231,6 +240,7 @@ func (a *asking) tooLong(r *api.APIError) *failure {
 		message += fmt.Sprintf(" (%d tokens)", long.Window)
 	}
 	return &failure{err: &taskerr.Error{
-		Class: taskerr.ValidationError, Message: fmt.Sprintf("%s (%s)", message, describe(r.HTTPStatusCode, r)), Cause: long,
+		Class: taskerr.ValidationError, Message: fmt.Sprintf("%s (%s)", message, describe(r.HTTPStatusCode, r)),
+		Cause: long,
 	}}
 }

@@ -55,7 +55,8 @@ func NewChat(c Config) (*Chat, error) {
 	}
 	client.HTTPClient = recorder{c.httpClient()}
 	return &Chat{counter: c.Counter, dependency: cmp.Or(c.Dependency, taskerr.Chat), service: service{
-		client: api.NewClientWithConfig(client), model: c.Model, timeout: c.RequestTimeout, limiter: c.Limiter, urgency: c.Urgency, names: names,
+		client: api.NewClientWithConfig(client), model: c.Model, timeout: c.RequestTimeout, limiter: c.Limiter,
+		urgency: c.Urgency, names: names,
 	}}, nil
 }
 

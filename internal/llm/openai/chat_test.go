@@ -16,7 +16,10 @@ import (
 
 func openChat(t *testing.T, s *llmtest.Server, change func(*Config)) (*Chat, *clock) {
 	t.Helper()
-	config := Config{BaseURL: s.URL(), APIKey: llmtest.Key, Model: "vision-1", HTTPClient: s.Client(), Names: Names{URL: "OCR_BASE_URL", Model: "OCR_MODEL"}}
+	config := Config{
+		BaseURL: s.URL(), APIKey: llmtest.Key, Model: "vision-1", HTTPClient: s.Client(),
+		Names: Names{URL: "OCR_BASE_URL", Model: "OCR_MODEL"},
+	}
 	if change != nil {
 		change(&config)
 	}
@@ -35,7 +38,9 @@ func question(t *testing.T) llm.Question {
 	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 30, 20))); err != nil {
 		t.Fatal(err)
 	}
-	return llm.Question{Text: "What is this?", Images: []llm.Image{{MediaType: "image/png", Data: b.Bytes()}}, MaxTokens: 50}
+	return llm.Question{
+		Text: "What is this?", Images: []llm.Image{{MediaType: "image/png", Data: b.Bytes()}}, MaxTokens: 50,
+	}
 }
 
 func TestAsk(t *testing.T) {
@@ -51,11 +56,13 @@ func TestAsk(t *testing.T) {
 		s := llmtest.New(t, llmtest.Options{})
 		c, _ := openChat(t, s, change(s))
 		a, err := c.Ask(t.Context(), question(t))
-		if err != nil || a.Text != "An answer." || a.End != llm.Stopped || a.PromptTokens < 765 || a.CompletionTokens == 0 {
+		if err != nil || a.Text != "An answer." || a.End != llm.Stopped || a.PromptTokens < 765 ||
+			a.CompletionTokens == 0 {
 			t.Errorf("%s: %+v %v", name, a, err)
 		}
 		got := s.Received()[0].Chat
-		if got.Model != "vision-1" || got.Text != "What is this?" || len(got.Images) != 1 || got.Images[0].Bounds().Dx() != 30 || got.MaxTokens != 50 {
+		if got.Model != "vision-1" || got.Text != "What is this?" || len(got.Images) != 1 ||
+			got.Images[0].Bounds().Dx() != 30 || got.MaxTokens != 50 {
 			t.Errorf("%s: asked %+v", name, got)
 		}
 		// The library would leave out a temperature of zero, and the service take 1.
@@ -79,7 +86,8 @@ func TestEndsOfAnswers(t *testing.T) {
 	} {
 		s := llmtest.New(t, llmtest.Options{Reply: func(llmtest.ChatRequest) llmtest.Reply { return tt.reply }})
 		c, _ := openChat(t, s, nil)
-		if a, err := c.Ask(t.Context(), question(t)); err != nil || a.End != tt.end || !strings.HasPrefix(a.Text, tt.text) {
+		if a, err := c.Ask(t.Context(), question(t)); err != nil || a.End != tt.end ||
+			!strings.HasPrefix(a.Text, tt.text) {
 			t.Errorf("%s: %+v %v", name, a, err)
 		}
 	}
@@ -116,13 +124,16 @@ func TestChatFailures(t *testing.T) {
 		says   string
 		waited time.Duration
 	}{
-		"a pause":        {[]llmtest.Fault{llmtest.RateLimited.After("3")}, "", "", 3 * time.Second},
-		"overloaded":     {[]llmtest.Fault{llmtest.Overloaded.After("2")}, "", "", 2 * time.Second},
-		"a long pause":   {[]llmtest.Fault{llmtest.RateLimited.After("600")}, taskerr.AIRateLimit, "limits the rate", 0},
-		"no quota":       {[]llmtest.Fault{llmtest.NoQuota}, taskerr.QuotaExceeded, "add credit", 0},
-		"a wrong key":    {[]llmtest.Fault{llmtest.WrongKey}, taskerr.DependencyUnavailable, "OPENAI_API_KEY", 0},
-		"no such model":  {[]llmtest.Fault{llmtest.UnknownModel}, taskerr.DependencyUnavailable, `"vision-1" or the path; check OCR_MODEL and OCR_BASE_URL`, 0},
-		"a bad request":  {[]llmtest.Fault{{Status: 400, Param: "messages.[0].content"}}, taskerr.ValidationError, "refuses the request", 0},
+		"a pause":    {[]llmtest.Fault{llmtest.RateLimited.After("3")}, "", "", 3 * time.Second},
+		"overloaded": {[]llmtest.Fault{llmtest.Overloaded.After("2")}, "", "", 2 * time.Second},
+		"a long pause": {[]llmtest.Fault{llmtest.RateLimited.After("600")}, taskerr.AIRateLimit, "limits the rate",
+			0},
+		"no quota":    {[]llmtest.Fault{llmtest.NoQuota}, taskerr.QuotaExceeded, "add credit", 0},
+		"a wrong key": {[]llmtest.Fault{llmtest.WrongKey}, taskerr.DependencyUnavailable, "OPENAI_API_KEY", 0},
+		"no such model": {[]llmtest.Fault{llmtest.UnknownModel}, taskerr.DependencyUnavailable,
+			`"vision-1" or the path; check OCR_MODEL and OCR_BASE_URL`, 0},
+		"a bad request": {[]llmtest.Fault{{Status: 400, Param: "messages.[0].content"}}, taskerr.ValidationError,
+			"refuses the request", 0},
 		"a cut answer":   {[]llmtest.Fault{llmtest.CutShort}, "", "", 0},
 		"no completions": {[]llmtest.Fault{{Status: 500}, {Status: 502}}, "", "", 0},
 	} {
@@ -135,13 +146,18 @@ func TestChatFailures(t *testing.T) {
 			if err != nil || time.total() < tt.waited {
 				t.Errorf("%s: %v after %v", name, err, time.total())
 			}
-		case e == nil || e.Class != tt.class || !strings.Contains(e.Message, tt.says) || taskerr.Classes[e.Class].Retryable && e.Dependency != taskerr.Chat:
+		case e == nil || e.Class != tt.class || !strings.Contains(e.Message, tt.says) ||
+			taskerr.Classes[e.Class].Retryable && e.Dependency != taskerr.Chat:
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	s := llmtest.New(t, llmtest.Options{Reply: func(llmtest.ChatRequest) llmtest.Reply { return llmtest.Reply{None: true} }})
+	s := llmtest.New(t, llmtest.Options{Reply: func(
+		llmtest.ChatRequest) llmtest.Reply {
+		return llmtest.Reply{None: true}
+	}})
 	c, _ := openChat(t, s, nil)
-	if _, err := c.Ask(t.Context(), question(t)); err == nil || !strings.Contains(err.Error(), "no answer") || s.Requests() != maxTries {
+	if _, err := c.Ask(t.Context(), question(t)); err == nil || !strings.Contains(err.Error(), "no answer") ||
+		s.Requests() != maxTries {
 		t.Errorf("without a choice: %v after %d requests", err, s.Requests())
 	}
 }

@@ -104,7 +104,8 @@ func New(c Config) (*Embedder, error) {
 	if err != nil {
 		return nil, err
 	}
-	names.what, names.gives, names.parameters = "the embedding service", "embeddings", names.model+" and EMBEDDING_DIMENSIONS"
+	names.what, names.gives, names.parameters = "the embedding service", "embeddings",
+		names.model+" and EMBEDDING_DIMENSIONS"
 	if c.Limiter == nil {
 		c.Limiter = NewLimiter(c.Concurrency)
 	}
@@ -114,7 +115,8 @@ func New(c Config) (*Embedder, error) {
 	client.HTTPClient = recorder{c.httpClient()}
 	return &Embedder{
 		service: service{
-			client: api.NewClientWithConfig(client), model: c.Model, timeout: c.RequestTimeout, limiter: c.Limiter, urgency: Bulk, names: names,
+			client: api.NewClientWithConfig(client), model: c.Model, timeout: c.RequestTimeout, limiter: c.Limiter,
+			urgency: Bulk, names: names,
 		},
 		dimensions:     c.Dimensions,
 		sendDimensions: strings.Contains(c.Model, "text-embedding-3"),
@@ -141,7 +143,8 @@ func (c Config) service() (api.ClientConfig, settings, error) {
 			service.BaseURL = c.BaseURL
 		}
 		if service.BaseURL == DefaultBaseURL && c.APIKey == "" {
-			return service, names, errors.New("OPENAI_API_KEY is not set; set it, or LLM_PROVIDER=offline to work without a model service")
+			return service, names, errors.New(
+				"OPENAI_API_KEY is not set; set it, or LLM_PROVIDER=offline to work without a model service")
 		}
 		return service, names, checkURL(names.url, service.BaseURL)
 	}
@@ -156,7 +159,8 @@ func (c Config) service() (api.ClientConfig, settings, error) {
 		return service, names, errors.New("AZURE_OPENAI_API_KEY is not set, but AZURE_OPENAI_ENDPOINT is")
 	}
 	if c.Azure.APIVersion == "" {
-		return service, names, errors.New("AZURE_OPENAI_API_VERSION is not set; set the version to speak, e.g. 2024-10-21")
+		return service, names, errors.New(
+			"AZURE_OPENAI_API_VERSION is not set; set the version to speak, e.g. 2024-10-21")
 	}
 	return service, names, checkURL(names.url, c.Azure.Endpoint)
 }

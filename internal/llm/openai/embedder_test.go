@@ -112,10 +112,11 @@ func TestEmbed(t *testing.T) {
 		options llmtest.Options
 		change  func(*Config, *llmtest.Server)
 	}{
-		"openai":                {llmtest.Options{}, nil},
-		"results in any order":  {llmtest.Options{Reverse: true}, nil},
-		"numbers for base64":    {llmtest.Options{FloatsOnly: true}, nil},
-		"a model of one length": {llmtest.Options{Dimensions: 64}, func(c *Config, _ *llmtest.Server) { c.Model = "bge-small" }},
+		"openai":               {llmtest.Options{}, nil},
+		"results in any order": {llmtest.Options{Reverse: true}, nil},
+		"numbers for base64":   {llmtest.Options{FloatsOnly: true}, nil},
+		"a model of one length": {llmtest.Options{Dimensions: 64},
+			func(c *Config, _ *llmtest.Server) { c.Model = "bge-small" }},
 		"azure": {llmtest.Options{}, func(c *Config, s *llmtest.Server) {
 			c.Azure = &Azure{Endpoint: s.AzureURL() + "/", APIKey: llmtest.Key, APIVersion: "2024-10-21"}
 			c.BaseURL, c.APIKey, c.Model = "", "", "our text-embedding-3-small"
@@ -136,7 +137,8 @@ func TestEmbed(t *testing.T) {
 			}
 			wantVectors(t, inputs, got)
 			if !test.options.FloatsOnly && (s.Inputs() != 600 || got.Tokens != s.Tokens()) {
-				t.Errorf("%d inputs for %d tokens; the server billed %d for %d", len(inputs), got.Tokens, s.Inputs(), s.Tokens())
+				t.Errorf("%d inputs for %d tokens; the server billed %d for %d", len(inputs), got.Tokens, s.Inputs(),
+					s.Tokens())
 			}
 			for _, r := range s.Received() {
 				if len(r.Inputs) > maxInputs {
@@ -161,7 +163,8 @@ func TestEmbedNothing(t *testing.T) {
 		t.Errorf("got %v, %v after %d requests", got, err, s.Requests())
 	}
 	_, err := e.Embed(t.Context(), []string{"a", ""})
-	if got, ok := errors.AsType[*taskerr.Error](err); !ok || got.Class != taskerr.InternalBug || !strings.Contains(got.Message, "input 1") {
+	if got, ok := errors.AsType[*taskerr.Error](err); !ok || got.Class != taskerr.InternalBug ||
+		!strings.Contains(got.Message, "input 1") {
 		t.Errorf("an empty input: %v", err)
 	}
 }

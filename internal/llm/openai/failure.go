@@ -51,7 +51,8 @@ func (s *service) nonsense(format string, args ...any) *failure {
 
 func (e *Embedder) wrongLength(got int) *failure {
 	return &failure{err: taskerr.Errorf(taskerr.DependencyUnavailable,
-		"the model %q gives vectors of %d numbers, but EMBEDDING_DIMENSIONS is %d; set it to %d (and migrate), or choose another %s",
+		"the model %q gives vectors of %d numbers, but EMBEDDING_DIMENSIONS is %d; set it to %d (and migrate), or "+
+			"choose another %s",
 		e.model, got, e.dimensions, got, e.names.model)}
 }
 
@@ -65,7 +66,11 @@ func (s *service) classify(ctx context.Context, err error, r *record) *failure {
 		return &failure{err: limited}
 	}
 	if ctx.Err() != nil && !errors.Is(context.Cause(ctx), errTimeout) {
-		return &failure{err: &taskerr.Error{Class: taskerr.NetworkTimeout, Message: "the request to a model was stopped", Cause: context.Cause(ctx)}}
+		return &failure{
+			err: &taskerr.Error{
+				Class: taskerr.NetworkTimeout, Message: "the request to a model was stopped", Cause: context.Cause(ctx),
+			},
+		}
 	}
 	if refusal, ok := errors.AsType[*api.APIError](err); ok {
 		return s.status(refusal.HTTPStatusCode, refusal, r)
@@ -81,14 +86,16 @@ func (s *service) transport(ctx context.Context, err error, r *record) *failure 
 	var network net.Error
 	if ctx.Err() != nil || errors.As(err, &network) && network.Timeout() {
 		return &failure{passing: true, err: &taskerr.Error{
-			Class: taskerr.NetworkTimeout, Message: fmt.Sprintf("%s did not answer within %v", s.names.what, s.timeout), Cause: err,
+			Class: taskerr.NetworkTimeout, Message: fmt.Sprintf("%s did not answer within %v", s.names.what, s.timeout),
+			Cause: err,
 		}}
 	}
 	_, syntax := errors.AsType[*json.SyntaxError](err)
 	_, mismatch := errors.AsType[*json.UnmarshalTypeError](err)
 	if syntax || mismatch {
 		return &failure{err: taskerr.Errorf(taskerr.DependencyUnavailable,
-			"%s answered (HTTP %d) with something else than %s; check %s", s.names.what, r.status, s.names.gives, s.names.url)}
+			"%s answered (HTTP %d) with something else than %s; check %s", s.names.what, r.status, s.names.gives,
+			s.names.url)}
 	}
 	return &failure{passing: true, err: &taskerr.Error{
 		Class:   taskerr.DependencyUnavailable,
@@ -109,7 +116,8 @@ func (s *service) status(status int, refusal *api.APIError, r *record) *failure 
 	switch status {
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
 		if p := refusal.Param; p != nil && *p != "" && !aboutContent(*p) {
-			f := fail(taskerr.DependencyUnavailable, false, "refuses a parameter of the request; check %s", s.names.parameters)
+			f := fail(taskerr.DependencyUnavailable, false, "refuses a parameter of the request; check %s",
+				s.names.parameters)
 			f.param = *p
 			return f
 		}
@@ -117,14 +125,17 @@ func (s *service) status(status int, refusal *api.APIError, r *record) *failure 
 		f.refused, f.filtered = true, refusal.Code == "content_filter"
 		return f
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return fail(taskerr.DependencyUnavailable, false, "refuses the key; check %s, and that it may use the model of %s", s.names.key, s.names.model)
+		return fail(taskerr.DependencyUnavailable, false,
+			"refuses the key; check %s, and that it may use the model of %s", s.names.key, s.names.model)
 	case http.StatusNotFound:
-		return fail(taskerr.DependencyUnavailable, false, "doesn't know the model %q or the path; check %s and %s", s.model, s.names.model, s.names.url)
+		return fail(taskerr.DependencyUnavailable, false, "doesn't know the model %q or the path; check %s and %s",
+			s.model, s.names.model, s.names.url)
 	case http.StatusRequestTimeout, http.StatusGatewayTimeout:
 		return fail(taskerr.NetworkTimeout, true, "took too long")
 	case http.StatusTooManyRequests:
 		if refusal.Code == "insufficient_quota" || refusal.Type == "insufficient_quota" {
-			return fail(taskerr.QuotaExceeded, false, "has no quota left for this account; add credit or raise its limit, then replay the task")
+			return fail(taskerr.QuotaExceeded, false,
+				"has no quota left for this account; add credit or raise its limit, then replay the task")
 		}
 		return fail(taskerr.AIRateLimit, true, "limits the rate of requests")
 	case http.StatusServiceUnavailable, 529: // 529: "overloaded", as some services say

@@ -67,7 +67,8 @@ type waiter struct {
 // NewLimiter allows so many requests in flight, at least 2 where both urgencies are used.
 func NewLimiter(inFlight int) *Limiter {
 	return &Limiter{
-		slots: max(1, inFlight), now: time.Now, sleep: retry.Sleep, after: func(d time.Duration, f func()) { time.AfterFunc(d, f) },
+		slots: max(1, inFlight), now: time.Now, sleep: retry.Sleep,
+		after:  func(d time.Duration, f func()) { time.AfterFunc(d, f) },
 		common: new(allowance), models: make(map[string]*allowance),
 	}
 }
@@ -156,8 +157,9 @@ func (l *Limiter) dispatchOne(now time.Time) (next time.Duration, more bool) {
 			l.waiting[u] = slices.Delete(l.waiting[u], i, i+1)
 			if wait > longestHold {
 				w.err = &taskerr.Error{
-					Class:      taskerr.AIRateLimit,
-					Message:    fmt.Sprintf("the model service's rate limit is spent for the next %v", wait.Round(time.Second)),
+					Class: taskerr.AIRateLimit,
+					Message: fmt.Sprintf("the model service's rate limit is spent for the next %v",
+						wait.Round(time.Second)),
 					RetryAfter: wait,
 				}
 			} else {

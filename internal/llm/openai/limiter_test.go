@@ -48,19 +48,29 @@ func TestLimiterHoldsBack(t *testing.T) {
 		header http.Header
 		want   time.Duration
 	}{
-		"no headers":                      {200, nil, 0},
-		"budget there":                    {200, headers("x-ratelimit-remaining-requests", "5", "x-ratelimit-reset-requests", "1s", "x-ratelimit-remaining-tokens", "100", "x-ratelimit-reset-tokens", "6m0s"), 0},
-		"no requests left, limit unknown": {200, headers("x-ratelimit-remaining-requests", "0", "x-ratelimit-reset-requests", "12s"), 12 * time.Second},
-		"no requests left, one in 20 ms":  {200, headers("x-ratelimit-limit-requests", "3000", "x-ratelimit-remaining-requests", "0", "x-ratelimit-reset-requests", "1m0s"), 20 * time.Millisecond},
-		"tokens come back evenly":         {200, headers("x-ratelimit-limit-tokens", "1000", "x-ratelimit-remaining-tokens", "50", "x-ratelimit-reset-tokens", "19s"), time.Second},
-		"dearer than the bucket":          {200, headers("x-ratelimit-limit-tokens", "80", "x-ratelimit-remaining-tokens", "0", "x-ratelimit-reset-tokens", "8s"), 8 * time.Second},
-		"seconds without a unit":          {200, headers("x-ratelimit-remaining-requests", "0", "x-ratelimit-reset-requests", "3"), 3 * time.Second},
-		"Retry-After":                     {429, headers("Retry-After", "7"), 7 * time.Second},
-		"retry-after-ms wins":             {429, headers("Retry-After", "7", "retry-after-ms", "1500"), 1500 * time.Millisecond},
-		"Retry-After as a date":           {429, headers("Retry-After", "Sat, 01 Jan 2000 00:00:09 GMT"), 9 * time.Second},
-		"Retry-After of one request":      {503, headers("Retry-After", "7"), 0}, // it may be that one that the service breaks down over
-		"Retry-After of a good answer":    {200, headers("Retry-After", "7"), 0},
-		"nonsense":                        {429, headers("Retry-After", "-3", "x-ratelimit-remaining-tokens", "NaN", "x-ratelimit-reset-tokens", "soon"), 0},
+		"no headers": {200, nil, 0},
+		"budget there": {200, headers("x-ratelimit-remaining-requests", "5",
+			"x-ratelimit-reset-requests", "1s", "x-ratelimit-remaining-tokens", "100", "x-ratelimit-reset-tokens",
+			"6m0s"), 0},
+		"no requests left, limit unknown": {200, headers("x-ratelimit-remaining-requests", "0",
+			"x-ratelimit-reset-requests", "12s"), 12 * time.Second},
+		"no requests left, one in 20 ms": {200, headers("x-ratelimit-limit-requests", "3000",
+			"x-ratelimit-remaining-requests", "0", "x-ratelimit-reset-requests", "1m0s"), 20 * time.Millisecond},
+		"tokens come back evenly": {200, headers("x-ratelimit-limit-tokens", "1000",
+			"x-ratelimit-remaining-tokens", "50", "x-ratelimit-reset-tokens", "19s"), time.Second},
+		"dearer than the bucket": {200, headers("x-ratelimit-limit-tokens", "80", "x-ratelimit-remaining-tokens",
+			"0", "x-ratelimit-reset-tokens", "8s"), 8 * time.Second},
+		"seconds without a unit": {200, headers("x-ratelimit-remaining-requests", "0",
+			"x-ratelimit-reset-requests", "3"), 3 * time.Second},
+		"Retry-After": {429, headers("Retry-After", "7"), 7 * time.Second},
+		"retry-after-ms wins": {429, headers("Retry-After", "7", "retry-after-ms", "1500"),
+			1500 * time.Millisecond},
+		"Retry-After as a date": {429, headers("Retry-After", "Sat, 01 Jan 2000 00:00:09 GMT"), 9 * time.Second},
+		// it may be that one that the service breaks down over
+		"Retry-After of one request":   {503, headers("Retry-After", "7"), 0},
+		"Retry-After of a good answer": {200, headers("Retry-After", "7"), 0},
+		"nonsense": {429, headers("Retry-After", "-3", "x-ratelimit-remaining-tokens", "NaN",
+			"x-ratelimit-reset-tokens", "soon"), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -86,7 +96,8 @@ func TestLimiterSharesTheBudget(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := NewLimiter(16)
-		answered(t, l, 200, headers("x-ratelimit-limit-requests", "60", "x-ratelimit-remaining-requests", "0", "x-ratelimit-reset-requests", "1m0s"))
+		answered(t, l, 200, headers("x-ratelimit-limit-requests", "60", "x-ratelimit-remaining-requests", "0",
+			"x-ratelimit-reset-requests", "1m0s"))
 		start := time.Now()
 		var gone atomic.Int32
 		for range 10 {
@@ -115,7 +126,8 @@ func TestLimiterGivesUp(t *testing.T) {
 	l := NewLimiter(1)
 	answered(t, l, 429, headers("Retry-After", "7200"))
 	_, err := l.Acquire(t.Context(), Prompt, "m", 1)
-	if got, ok := errors.AsType[*taskerr.Error](err); !ok || got.Class != taskerr.AIRateLimit || got.RetryAfter < time.Hour {
+	if got, ok := errors.AsType[*taskerr.Error](err); !ok || got.Class != taskerr.AIRateLimit ||
+		got.RetryAfter < time.Hour {
 		t.Errorf("a wait of two hours: %v", err)
 	}
 	if inFlight(l) != 0 || len(l.waiting[Prompt]) != 0 {
@@ -192,7 +204,8 @@ func TestLimiterStarvesNobody(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := NewLimiter(8)
 				if tt.limited { // one in a second
-					answered(t, l, 200, headers("x-ratelimit-limit-requests", "60", "x-ratelimit-remaining-requests", "0", "x-ratelimit-reset-requests", "1m0s"))
+					answered(t, l, 200, headers("x-ratelimit-limit-requests", "60", "x-ratelimit-remaining-requests",
+						"0", "x-ratelimit-reset-requests", "1m0s"))
 				}
 				ctx, stop := context.WithCancel(t.Context())
 				defer stop()
@@ -224,7 +237,8 @@ func TestLimiterLetsLargeRequestsThrough(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := NewLimiter(8)
-		answered(t, l, 200, headers("x-ratelimit-limit-tokens", "6000", "x-ratelimit-remaining-tokens", "0", "x-ratelimit-reset-tokens", "1m0s"))
+		answered(t, l, 200, headers("x-ratelimit-limit-tokens", "6000", "x-ratelimit-remaining-tokens", "0",
+			"x-ratelimit-reset-tokens", "1m0s"))
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
 		others := flood(ctx, l, Bulk, "m", 20, func() {})
@@ -247,7 +261,8 @@ func TestLimiterLetsLargeRequestsThrough(t *testing.T) {
 func TestLimiterTellsModelsApart(t *testing.T) {
 	t.Parallel()
 	spent := func(limit string) http.Header {
-		return headers("x-ratelimit-limit-requests", limit, "x-ratelimit-remaining-requests", "0", "x-ratelimit-reset-requests", "30s")
+		return headers("x-ratelimit-limit-requests", limit, "x-ratelimit-remaining-requests", "0",
+			"x-ratelimit-reset-requests", "30s")
 	}
 	l := NewLimiter(8)
 	hear := func(model string, h http.Header) {
@@ -260,7 +275,8 @@ func TestLimiterTellsModelsApart(t *testing.T) {
 	if !wait("a") || !wait("b") {
 		t.Error("a model that nothing is known of doesn't count for the one that is")
 	}
-	hear("b", headers("x-ratelimit-limit-requests", "900", "x-ratelimit-remaining-requests", "899", "x-ratelimit-reset-requests", "67ms"))
+	hear("b", headers("x-ratelimit-limit-requests", "900", "x-ratelimit-remaining-requests", "899",
+		"x-ratelimit-reset-requests", "67ms"))
 	if !wait("a") || wait("b") {
 		t.Error("a model with other limits has to wait")
 	}
@@ -268,7 +284,8 @@ func TestLimiterTellsModelsApart(t *testing.T) {
 	if !wait("b") || l.of("b") != l.of("c") {
 		t.Error("models with the same limits don't share them")
 	}
-	hear("b", headers("x-ratelimit-limit-requests", "1200", "x-ratelimit-remaining-requests", "1199", "x-ratelimit-reset-requests", "50ms"))
+	hear("b", headers("x-ratelimit-limit-requests", "1200", "x-ratelimit-remaining-requests", "1199",
+		"x-ratelimit-reset-requests", "50ms"))
 	if wait("b") || !wait("c") {
 		t.Error("a model whose limits were raised has to wait")
 	}
@@ -282,7 +299,8 @@ func TestLimiterTellsModelsApart(t *testing.T) {
 func TestBudgetOfParallelRequests(t *testing.T) {
 	t.Parallel()
 	remaining := func(n string) http.Header {
-		return headers("x-ratelimit-limit-requests", "100", "x-ratelimit-remaining-requests", n, "x-ratelimit-reset-requests", "600s")
+		return headers("x-ratelimit-limit-requests", "100", "x-ratelimit-remaining-requests", n,
+			"x-ratelimit-reset-requests", "600s")
 	}
 	synctest.Test(t, func(t *testing.T) {
 		l := NewLimiter(10)
@@ -332,7 +350,8 @@ func TestPace(t *testing.T) {
 	} {
 		var p pace
 		for i := 0; i < len(tt.h); i += 2 {
-			p.learn(tt.limit, headers("x-ratelimit-remaining-requests", tt.h[i], "x-ratelimit-reset-requests", tt.h[i+1]))
+			p.learn(tt.limit, headers("x-ratelimit-remaining-requests", tt.h[i], "x-ratelimit-reset-requests",
+				tt.h[i+1]))
 		}
 		if p.period != tt.period {
 			t.Errorf("%s: %v, want %v", name, p.period, tt.period)

@@ -53,7 +53,8 @@ func messages(q llm.Question, d dialect) []api.ChatCompletionMessage {
 		if system != "" {
 			system += "\n\n"
 		}
-		system += "Answer with one JSON object and nothing else. It must conform to this JSON Schema:\n" + string(q.Schema.Schema)
+		system += "Answer with one JSON object and nothing else. It must conform to this JSON Schema:\n" +
+			string(q.Schema.Schema)
 	}
 	if system != "" {
 		all = append(all, api.ChatCompletionMessage{Role: api.ChatMessageRoleSystem, Content: system})
@@ -74,7 +75,9 @@ func message(t llm.Turn) api.ChatCompletionMessage {
 	m := api.ChatCompletionMessage{Role: string(t.Role), Content: t.Text, ToolCallID: t.Call}
 	for _, c := range t.Calls {
 		m.ToolCalls = append(m.ToolCalls, api.ToolCall{
-			ID: c.ID, Type: api.ToolTypeFunction, Function: api.FunctionCall{Name: c.Name, Arguments: cmp.Or(c.Arguments, "{}")},
+			ID: c.ID, Type: api.ToolTypeFunction, Function: api.FunctionCall{
+				Name: c.Name, Arguments: cmp.Or(c.Arguments, "{}"),
+			},
 		})
 	}
 	if len(m.ToolCalls) == 0 {
@@ -90,7 +93,8 @@ func parts(q llm.Question) []api.ChatMessagePart {
 	}
 	for _, img := range q.Images {
 		all = append(all, api.ChatMessagePart{Type: api.ChatMessagePartTypeImageURL, ImageURL: &api.ChatMessageImageURL{
-			URL: "data:" + img.MediaType + ";base64," + base64.StdEncoding.EncodeToString(img.Data), Detail: api.ImageURLDetailHigh,
+			URL:    "data:" + img.MediaType + ";base64," + base64.StdEncoding.EncodeToString(img.Data),
+			Detail: api.ImageURLDetailHigh,
 		}})
 	}
 	return all
@@ -124,8 +128,10 @@ func format(s *llm.Schema, d dialect) *api.ChatCompletionResponseFormat {
 		return &api.ChatCompletionResponseFormat{Type: api.ChatCompletionResponseFormatTypeJSONObject}
 	}
 	return &api.ChatCompletionResponseFormat{
-		Type:       api.ChatCompletionResponseFormatTypeJSONSchema,
-		JSONSchema: &api.ChatCompletionResponseFormatJSONSchema{Name: s.Name, Schema: s.Schema, Strict: s.Strict && !d.noStrict},
+		Type: api.ChatCompletionResponseFormatTypeJSONSchema,
+		JSONSchema: &api.ChatCompletionResponseFormatJSONSchema{
+			Name: s.Name, Schema: s.Schema, Strict: s.Strict && !d.noStrict,
+		},
 	}
 }
 

@@ -73,11 +73,13 @@ func TestRequestRate(t *testing.T) {
 				wg.Wait()
 				took := time.Since(start)
 				most, all := s.Most(period), s.Requests()
-				t.Logf("%d requests in %v, at most %d of %d in %v, %d met an empty bucket", all, took, most, limits.Requests, period, s.Refused())
+				t.Logf("%d requests in %v, at most %d of %d in %v, %d met an empty bucket", all, took, most,
+					limits.Requests, period, s.Refused())
 				if float64(most) > 1.05*float64(limits.Requests) {
 					t.Errorf("%d requests in %v, announced are %d", most, period, limits.Requests)
 				}
-				if limits.Tokens == 0 && limits.Pause == "" && float64(all) < 0.8*float64(limits.Requests)*took.Seconds()/period.Seconds() {
+				if limits.Tokens == 0 && limits.Pause == "" &&
+					float64(all) < 0.8*float64(limits.Requests)*took.Seconds()/period.Seconds() {
 					t.Errorf("%d requests in %v: the limit is hardly used", all, took)
 				}
 				if limits.Tokens == 0 && s.Refused() > 0 {

@@ -49,7 +49,9 @@ func (e *Embedder) try(ctx context.Context, b batch) (took time.Duration, a answ
 func (e *Embedder) noBase64(err error) error {
 	if mismatch, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && mismatch.Value == "array" {
 		e.floats.Store(true)
-		return &failure{passing: true, err: taskerr.Errorf(taskerr.DependencyUnavailable, "%s doesn't know base64", e.names.what)}
+		return &failure{
+			passing: true, err: taskerr.Errorf(taskerr.DependencyUnavailable, "%s doesn't know base64", e.names.what),
+		}
 	}
 	return err
 }

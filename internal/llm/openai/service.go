@@ -56,7 +56,9 @@ func (s *service) persist(ctx context.Context, try func() (time.Duration, *failu
 
 // once makes one request of about so many tokens, once the limiter lets it. A stream may take its time, but not
 // between two pieces. send's error is the library's, or a *failure.
-func (s *service) once(ctx context.Context, tokens int, stream bool, send func(context.Context) error) (took time.Duration, f *failure) {
+func (s *service) once(
+	ctx context.Context, tokens int, stream bool, send func(context.Context) error,
+) (took time.Duration, f *failure) {
 	permit, err := s.limiter.Acquire(ctx, s.urgency, s.model, tokens)
 	if err != nil {
 		return 0, s.classify(ctx, err, nil)

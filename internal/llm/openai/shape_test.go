@@ -25,12 +25,17 @@ func (c *canned) RoundTrip(r *http.Request) (*http.Response, error) {
 	if c.kind != "" {
 		header.Set("Content-Type", c.kind)
 	}
-	return &http.Response{StatusCode: http.StatusOK, Status: "200 OK", Header: header, Body: io.NopCloser(strings.NewReader(c.body)), Request: r}, nil
+	return &http.Response{
+		StatusCode: http.StatusOK, Status: "200 OK", Header: header, Body: io.NopCloser(strings.NewReader(c.body)),
+		Request: r,
+	}, nil
 }
 
 func cannedChat(t *testing.T, c *canned) *Chat {
 	t.Helper()
-	chat, err := NewChat(Config{BaseURL: "http://model.example/v1", APIKey: "k", Model: "m", HTTPClient: &http.Client{Transport: c}})
+	chat, err := NewChat(Config{
+		BaseURL: "http://model.example/v1", APIKey: "k", Model: "m", HTTPClient: &http.Client{Transport: c},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,25 +55,30 @@ const (
 func TestAnswersToAStream(t *testing.T) {
 	t.Parallel()
 	for name, service := range map[string]canned{
-		"one piece":               {kind: "application/json", body: wholeText},
-		"with a charset":          {kind: "application/json; charset=utf-8", body: wholeText},
-		"without a Content-Type":  {body: wholeText},
-		"as plain text":           {kind: "text/plain", body: "\n  " + wholeText},
-		"behind spaces":           {kind: "application/json", body: strings.Repeat(" \r\n", 50_000) + wholeText},
-		"a null error beside it":  {kind: "application/json", body: strings.Replace(wholeText, "{", `{"error":null,`, 1)},
-		"a stream as plain text":  {kind: "text/plain", body: "data: " + piece + "\n\ndata: " + last + "\n\ndata: [DONE]\n\n"},
+		"one piece":              {kind: "application/json", body: wholeText},
+		"with a charset":         {kind: "application/json; charset=utf-8", body: wholeText},
+		"without a Content-Type": {body: wholeText},
+		"as plain text":          {kind: "text/plain", body: "\n  " + wholeText},
+		"behind spaces":          {kind: "application/json", body: strings.Repeat(" \r\n", 50_000) + wholeText},
+		"a null error beside it": {kind: "application/json",
+			body: strings.Replace(wholeText, "{", `{"error":null,`, 1)},
+		"a stream as plain text": {kind: "text/plain", body: "data: " + piece + "\n\ndata: " + last +
+			"\n\ndata: [DONE]\n\n"},
 		"a stream without a type": {body: ": hello\n\ndata: " + piece + "\n\ndata: " + last + "\n\n"},
 		"without [DONE]":          {kind: "text/event-stream", body: "data: " + piece + "\n\ndata: " + last + "\n\n"},
 		"without a last line end": {kind: "text/event-stream", body: "data: " + piece + "\n\ndata: " + last},
-		"CRLF":                    {kind: "text/event-stream", body: "data: " + piece + "\r\n\r\ndata: " + last + "\r\n\r\ndata: [DONE]\r\n\r\n"},
-		"heartbeats":              {kind: "text/event-stream", body: strings.Repeat(": PROCESSING\n\n", 500) + "event: x\nid: 7\nretry: 5\ndata:" + piece + "\n\n:\n\ndata:" + last + "\n\ndata:[DONE]\n\n"},
+		"CRLF": {kind: "text/event-stream",
+			body: "data: " + piece + "\r\n\r\ndata: " + last + "\r\n\r\ndata: [DONE]\r\n\r\n"},
+		"heartbeats": {kind: "text/event-stream", body: strings.Repeat(": PROCESSING\n\n", 500) +
+			"event: x\nid: 7\nretry: 5\ndata:" + piece + "\n\n:\n\ndata:" + last + "\n\ndata:[DONE]\n\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := cannedChat(t, &service)
 			var l listener
 			a, err := c.Ask(t.Context(), llm.Question{Text: "What comes on cat feet?", Stream: l.stream})
-			if err != nil || a.Text != "Fog." || a.End != llm.Stopped || a.PromptTokens != 7 || a.CompletionTokens != 2 {
+			if err != nil || a.Text != "Fog." || a.End != llm.Stopped || a.PromptTokens != 7 ||
+				a.CompletionTokens != 2 {
 				t.Errorf("%+v, %v", a, err)
 			}
 			if l.heard != "Fog." || l.pieces != 1 || l.restarts != 0 || service.requests != 1 {
@@ -79,9 +89,11 @@ func TestAnswersToAStream(t *testing.T) {
 	service := canned{kind: "application/json", body: wholeCalls}
 	var heard string
 	a, err := cannedChat(t, &service).Ask(t.Context(), llm.Question{
-		Text: "Where?", Tools: []llm.Tool{searchTool}, Stream: func(string, bool) {}, StreamCall: func(tool, piece string) { heard += tool + piece },
+		Text: "Where?", Tools: []llm.Tool{searchTool}, Stream: func(string, bool) {},
+		StreamCall: func(tool, piece string) { heard += tool + piece },
 	})
-	if err != nil || a.End != llm.Called || len(a.Calls) != 1 || a.Calls[0].ID != "a" || heard != `search{"query":"fog"}` || service.requests != 1 {
+	if err != nil || a.End != llm.Called || len(a.Calls) != 1 || a.Calls[0].ID != "a" ||
+		heard != `search{"query":"fog"}` || service.requests != 1 {
 		t.Errorf("calls: %+v, %v; heard %q in %d requests", a, err, heard, service.requests)
 	}
 }
@@ -93,10 +105,12 @@ func TestErrorsWithAGoodStatus(t *testing.T) {
 		body  string
 		class taskerr.Class
 	}{
-		"no quota":     {`{"error":{"message":"m","type":"insufficient_quota","code":"insufficient_quota"}}`, taskerr.QuotaExceeded},
-		"a limit":      {`{"error":{"message":"m","code":429}}`, taskerr.AIRateLimit},
-		"overloaded":   {`{"error":{"message":"m","code":503},"user_id":"u"}`, taskerr.ModelOverloaded},
-		"refused":      {`{"object":"error","message":"m","type":"BadRequestError","code":400}`, taskerr.ValidationError},
+		"no quota": {`{"error":{"message":"m","type":"insufficient_quota","code":"insufficient_quota"}}`,
+			taskerr.QuotaExceeded},
+		"a limit":    {`{"error":{"message":"m","code":429}}`, taskerr.AIRateLimit},
+		"overloaded": {`{"error":{"message":"m","code":503},"user_id":"u"}`, taskerr.ModelOverloaded},
+		"refused": {`{"object":"error","message":"m","type":"BadRequestError","code":400}`,
+			taskerr.ValidationError},
 		"a text":       {`{"error":"model not loaded"}`, taskerr.DependencyUnavailable},
 		"no choices":   {`{"error":{"message":"m","code":429},"choices":[]}`, taskerr.AIRateLimit},
 		"nothing":      {``, taskerr.DependencyUnavailable},
@@ -109,7 +123,8 @@ func TestErrorsWithAGoodStatus(t *testing.T) {
 			for _, stream := range []func(string, bool){nil, func(string, bool) {}} {
 				service := canned{kind: "application/json", body: tt.body}
 				a, err := cannedChat(t, &service).Ask(t.Context(), llm.Question{Text: "A poem?", Stream: stream})
-				if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != tt.class || strings.Contains(err.Error(), "not loaded") {
+				if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != tt.class ||
+					strings.Contains(err.Error(), "not loaded") {
 					t.Errorf("streamed %t: %+v, %v, want %s", stream != nil, a, err, tt.class)
 				}
 			}

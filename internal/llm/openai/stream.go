@@ -119,7 +119,8 @@ func (a *asking) broken(ctx context.Context, err error) error {
 // brokeOff is worth another try however long the answer has taken so far.
 func (a *asking) brokeOff(cause error) *failure {
 	return &failure{passing: true, broken: true, err: &taskerr.Error{
-		Class: taskerr.DependencyUnavailable, Message: a.names.what + " broke off in the midst of its answer", Cause: cause,
+		Class: taskerr.DependencyUnavailable, Message: a.names.what + " broke off in the midst of its answer",
+		Cause: cause,
 	}}
 }
 

@@ -33,7 +33,10 @@ const poem = "The fog comes on little cat feet."
 func TestStream(t *testing.T) {
 	t.Parallel()
 	for name, azure := range map[string]bool{"OpenAI": false, "Azure": true} {
-		s := llmtest.New(t, llmtest.Options{Reply: func(llmtest.ChatRequest) llmtest.Reply { return llmtest.Reply{Text: poem} }})
+		s := llmtest.New(t, llmtest.Options{Reply: func(
+			llmtest.ChatRequest) llmtest.Reply {
+			return llmtest.Reply{Text: poem}
+		}})
 		c, _ := openChat(t, s, func(c *Config) {
 			if azure {
 				c.Azure = &Azure{Endpoint: s.AzureURL(), APIKey: llmtest.Key, APIVersion: "2024-10-21"}
@@ -55,18 +58,25 @@ func TestStream(t *testing.T) {
 
 func TestStreamOfCalls(t *testing.T) {
 	t.Parallel()
-	calls := []llm.ToolCall{{ID: "a", Name: "search", Arguments: `{"query":"fog"}`}, {ID: "b", Name: "search", Arguments: `{"query":"ca`}}
-	s := llmtest.New(t, llmtest.Options{Reply: func(llmtest.ChatRequest) llmtest.Reply { return llmtest.Reply{Text: "I look.", Calls: calls} }})
+	calls := []llm.ToolCall{
+		{ID: "a", Name: "search", Arguments: `{"query":"fog"}`}, {ID: "b", Name: "search", Arguments: `{"query":"ca`},
+	}
+	s := llmtest.New(t, llmtest.Options{Reply: func(
+		llmtest.ChatRequest) llmtest.Reply {
+		return llmtest.Reply{Text: "I look.", Calls: calls}
+	}})
 	c, _ := openChat(t, s, nil)
 	for _, stream := range []func(string, bool){nil, func(string, bool) {}} {
 		var heard string
 		a, err := c.Ask(t.Context(), llm.Question{
-			Text: "Where?", Tools: []llm.Tool{searchTool}, Stream: stream, StreamCall: func(tool, piece string) { heard += tool + piece + " " },
+			Text: "Where?", Tools: []llm.Tool{searchTool}, Stream: stream,
+			StreamCall: func(tool, piece string) { heard += tool + piece + " " },
 		})
 		if want := `search{"query search":"fog"} search{"quer searchy":"ca `; stream != nil && heard != want {
 			t.Errorf("heard %q", heard)
 		}
-		if err != nil || a.End != llm.Called || a.Text != "I look." || len(a.Calls) != 2 || a.Calls[0] != calls[0] || a.Calls[1] != calls[1] {
+		if err != nil || a.End != llm.Called || a.Text != "I look." || len(a.Calls) != 2 || a.Calls[0] != calls[0] ||
+			a.Calls[1] != calls[1] {
 			t.Errorf("streamed %v: %+v %v", stream != nil, a, err)
 		}
 	}
@@ -91,12 +101,16 @@ func TestBrokenStreams(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := llmtest.New(t, llmtest.Options{Reply: func(llmtest.ChatRequest) llmtest.Reply { return llmtest.Reply{Text: poem} }})
+			s := llmtest.New(t, llmtest.Options{Reply: func(
+				llmtest.ChatRequest) llmtest.Reply {
+				return llmtest.Reply{Text: poem}
+			}})
 			s.Script(tt.faults...)
 			c, _ := openChat(t, s, func(c *Config) { c.RequestTimeout = 200 * time.Millisecond })
 			var l listener
 			a, err := c.Ask(t.Context(), llm.Question{Text: "A poem?", Stream: l.stream})
-			if err != nil || a.Text != poem || l.heard != poem || l.restarts != tt.restart || s.Requests() != len(tt.faults)+1 {
+			if err != nil || a.Text != poem || l.heard != poem || l.restarts != tt.restart ||
+				s.Requests() != len(tt.faults)+1 {
 				t.Errorf("%+v %v; heard %+v after %d requests", a, err, l, s.Requests())
 			}
 		})
@@ -130,7 +144,8 @@ func TestErrorsInStreams(t *testing.T) {
 	s := llmtest.New(t, llmtest.Options{})
 	s.Break(llmtest.Fault{Status: 400, Code: "content_filter", Midway: 1})
 	c, _ := openChat(t, s, nil)
-	if a, err := c.Ask(t.Context(), llm.Question{Text: "A poem?", Stream: func(string, bool) {}}); err != nil || a.End != llm.Filtered {
+	if a, err := c.Ask(t.Context(), llm.Question{Text: "A poem?", Stream: func(string, bool) {}}); err != nil ||
+		a.End != llm.Filtered {
 		t.Errorf("filtered: %+v %v", a, err)
 	}
 }

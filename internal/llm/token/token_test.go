@@ -78,7 +78,8 @@ func TestFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	for model, newer := range map[string]bool{
-		"gpt-4o-mini": true, "gpt-4.1-nano-2025-04-14": true, "o3-mini": true, "openai/gpt-5": true, "ft:gpt-4o-2024-08-06:us": true, "GPT-4o": true,
+		"gpt-4o-mini": true, "gpt-4.1-nano-2025-04-14": true, "o3-mini": true, "openai/gpt-5": true,
+		"ft:gpt-4o-2024-08-06:us": true, "GPT-4o": true,
 		"gpt-4": false, "gpt-4-turbo": false, "gpt-35-turbo": false, "meta-llama/Llama-3-8B": false, "": false,
 	} {
 		if got := For(model).Count(text); (got < old) != newer {

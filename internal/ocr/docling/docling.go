@@ -73,7 +73,8 @@ func (e *Engine) For(w ocr.Wish) (ocr.Engine, error) {
 	mine := *e
 	for _, l := range w.Languages {
 		if !language.MatchString(l) {
-			return nil, taskerr.Errorf(taskerr.ValidationError, "languages: each must be a code that docling-serve's OCR knows, such as eng or en")
+			return nil, taskerr.Errorf(taskerr.ValidationError,
+				"languages: each must be a code that docling-serve's OCR knows, such as eng or en")
 		}
 	}
 	if len(w.Languages) > 0 {
@@ -90,7 +91,9 @@ func (e *Engine) Read(ctx context.Context, img ocr.Image) (ocr.Page, error) {
 		return ocr.Page{}, err
 	}
 	defer func() { _ = os.Remove(path) }() // a leftover is in tempDir, which the service's end clears
-	result, err := e.client.Convert(ctx, docling.Request{Path: path, Name: "page.png", Options: e.options(ctx)}, nil, nil)
+	result, err := e.client.Convert(ctx, docling.Request{
+		Path: path, Name: "page.png", Options: e.options(ctx),
+	}, nil, nil)
 	if err != nil {
 		return ocr.Page{}, err
 	}
@@ -131,5 +134,6 @@ func (e *Engine) write(img ocr.Image) (path string, err error) {
 }
 
 func noRoom(err error) error {
-	return taskerr.Errorf(taskerr.TransientStorage, "the worker can't write its temporary file; is its disk full?: %w", err)
+	return taskerr.Errorf(taskerr.TransientStorage, "the worker can't write its temporary file; is its disk full?: %w",
+		err)
 }

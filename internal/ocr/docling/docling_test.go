@@ -23,8 +23,12 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestRead(t *testing.T) {
 	temp := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		server := doclingtest.New(t, doclingtest.Options{InMemory: true, Markdown: "# Harbour\n\nShips report.\nAll of them.\n"})
-		client, err := wire.New(wire.Options{URL: server.URL(), APIKey: doclingtest.Key, HTTP: server.Client(), TempDir: temp})
+		server := doclingtest.New(t, doclingtest.Options{
+			InMemory: true, Markdown: "# Harbour\n\nShips report.\nAll of them.\n",
+		})
+		client, err := wire.New(wire.Options{
+			URL: server.URL(), APIKey: doclingtest.Key, HTTP: server.Client(), TempDir: temp,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,11 +40,13 @@ func TestRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if page.Markdown != "# Harbour\n\nShips report.\nAll of them.\n" || len(page.Paragraphs) != 2 || len(page.Paragraphs[1]) != 2 || page.Paragraphs[0][0][0].Text != "Harbour" {
+		if page.Markdown != "# Harbour\n\nShips report.\nAll of them.\n" || len(page.Paragraphs) != 2 ||
+			len(page.Paragraphs[1]) != 2 || page.Paragraphs[0][0][0].Text != "Harbour" {
 			t.Errorf("read %+v", page)
 		}
 		sent := server.Uploads()[0]
-		if !slices.Equal(sent.Fields["force_ocr"], []string{"true"}) || !slices.Equal(sent.Fields["ocr_lang"], []string{"en", "de"}) || sent.Name != "page.png" {
+		if !slices.Equal(sent.Fields["force_ocr"], []string{"true"}) ||
+			!slices.Equal(sent.Fields["ocr_lang"], []string{"en", "de"}) || sent.Name != "page.png" {
 			t.Errorf("sent %+v", sent)
 		}
 		server.Break(doclingtest.Unready)
@@ -67,7 +73,8 @@ func TestFor(t *testing.T) {
 		}
 	}
 	for resolution, want := range map[int]int{0: 0, 10: 256, 1024: 1024, 5000: 5000, 100_000: 10_000} {
-		if other, err := e.For(ocr.Wish{Resolution: resolution}); err != nil || other.Abilities().Side != want || e.Abilities().Side != 0 {
+		if other, err := e.For(ocr.Wish{Resolution: resolution}); err != nil || other.Abilities().Side != want ||
+			e.Abilities().Side != 0 {
 			t.Errorf("%d: %+v, %v", resolution, other, err)
 		}
 	}

@@ -44,7 +44,8 @@ func Need(t testing.TB, programs ...string) {
 func Scan(t testing.TB, turn ocr.Turn, lines ...string) ocr.Image {
 	t.Helper()
 	Need(t, "pdftoppm")
-	out, err := exec.CommandContext(t.Context(), "pdftoppm", "-gray", "-r", fmt.Sprint(DPI), Write(t, Page{Lines: lines})).Output()
+	out, err := exec.CommandContext(t.Context(), "pdftoppm", "-gray", "-r", fmt.Sprint(DPI),
+		Write(t, Page{Lines: lines})).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,14 +100,16 @@ func file(pages []Page) []byte {
 	for i, p := range pages {
 		at := fixed + 1 + each*i
 		size := p.size()
-		object(fmt.Sprintf("/Type /Page /Parent 2 0 R /MediaBox [0 0 %g %g] /Contents %d 0 R /Resources << /Font << /F 3 0 R >> /XObject << /I %d 0 R >> >>",
+		object(fmt.Sprintf("/Type /Page /Parent 2 0 R /MediaBox [0 0 %g %g] /Contents %d 0 R /Resources << /Font << "+
+			"/F 3 0 R >> /XObject << /I %d 0 R >> >>",
 			size[0], size[1], at+1, at+2), nil)
 		object("", p.contents(size))
 		if p.Image == nil {
 			object("", []byte{})
 			continue
 		}
-		object(fmt.Sprintf("/Type /XObject /Subtype /Image /ColorSpace /DeviceGray /BitsPerComponent 8 /Filter /FlateDecode /Width %d /Height %d",
+		object(fmt.Sprintf("/Type /XObject /Subtype /Image /ColorSpace /DeviceGray /BitsPerComponent 8 /Filter "+
+			"/FlateDecode /Width %d /Height %d",
 			p.Image.Rect.Dx(), p.Image.Rect.Dy()), deflate(p.Image.Pix))
 	}
 	xref := b.Len()

@@ -59,7 +59,9 @@ type Reader struct {
 // id names everything that decides on the reading of a page image.
 func (r *Reader) id() string {
 	e := r.Engine
-	return strings.Join([]string{e.Name(), e.Version(), strings.Join(e.Languages(), "+"), r.Options, fmt.Sprintf("v%d", version)}, "|")
+	return strings.Join([]string{
+		e.Name(), e.Version(), strings.Join(e.Languages(), "+"), r.Options, fmt.Sprintf("v%d", version),
+	}, "|")
 }
 
 // Render makes the image of a page. Its error is that of the page's reading.

@@ -55,7 +55,11 @@ func (e *engine) Read(ctx context.Context, img ocr.Image) (ocr.Page, error) {
 	if err != nil {
 		return ocr.Page{}, err
 	}
-	word := ocr.Word{Text: fmt.Sprint(number), Confidence: 0.123456, Box: ocr.Box{Left: 1.0 / 3, Top: 0.1, Right: 2.0 / 3, Bottom: 0.2}}
+	word := ocr.Word{
+		Text: fmt.Sprint(number), Confidence: 0.123456, Box: ocr.Box{
+			Left: 1.0 / 3, Top: 0.1, Right: 2.0 / 3, Bottom: 0.2,
+		},
+	}
 	return ocr.Page{Paragraphs: []ocr.Paragraph{{{word}}}, Turned: 1}, nil
 }
 
@@ -175,7 +179,9 @@ func TestPageTime(t *testing.T) {
 			time.Sleep(9 * time.Second) // the wait for the budget doesn't count
 			return nil
 		}}
-		d := (&pages.Reader{Engine: e, Budget: pages.NewBudget(1), PageTime: 10 * time.Second}).Open(t.Context(), source, render)
+		d := (&pages.Reader{
+			Engine: e, Budget: pages.NewBudget(1), PageTime: 10 * time.Second,
+		}).Open(t.Context(), source, render)
 		defer d.Close()
 		start := time.Now()
 		_ = d.Each(upTo(4), func(number int, _ ocr.Page, err error) error {
@@ -243,7 +249,9 @@ func TestCache(t *testing.T) {
 
 func TestPanicOfAnEngineIsAnError(t *testing.T) {
 	t.Parallel()
-	d := (&pages.Reader{Engine: &engine{before: func(context.Context, int) error { panic("oh") }}, Budget: pages.NewBudget(1)}).
+	d := (&pages.Reader{
+		Engine: &engine{before: func(context.Context, int) error { panic("oh") }}, Budget: pages.NewBudget(1),
+	}).
 		Open(t.Context(), source, render)
 	defer d.Close()
 	if _, err := d.Start(1).Wait(); err == nil || !strings.Contains(err.Error(), "panic: oh") {
@@ -257,7 +265,8 @@ func TestPanicOfAnEngineIsAnError(t *testing.T) {
 func TestFileSourceFails(t *testing.T) {
 	t.Parallel()
 	e := &engine{}
-	d := (&pages.Reader{Engine: e, Budget: pages.NewBudget(1), Cache: &memory{}}).Open(t.Context(), pages.FileSource(t.TempDir()+"/none"), render)
+	d := (&pages.Reader{Engine: e, Budget: pages.NewBudget(1), Cache: &memory{}}).Open(t.Context(),
+		pages.FileSource(t.TempDir()+"/none"), render)
 	defer d.Close()
 	if p, err := d.Start(3).Wait(); err != nil || p.Paragraphs[0].Text() != "3" {
 		t.Error(p, err)

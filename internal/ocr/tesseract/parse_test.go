@@ -26,7 +26,8 @@ func TestChoose(t *testing.T) {
 
 func TestParseLanguages(t *testing.T) {
 	t.Parallel()
-	list := "List of available languages in \"/usr/share/tessdata/\" (5):\nchi_sim\nchi_sim_vert\neng\nscript/Latin\nosd\n"
+	list := "List of available languages in \"/usr/share/tessdata/\" " +
+		"(5):\nchi_sim\nchi_sim_vert\neng\nscript/Latin\nosd\n"
 	if got := parseLanguages(list); !slices.Equal(got, []string{"chi_sim", "chi_sim_vert", "eng", "osd"}) {
 		t.Errorf("%v", got)
 	}
@@ -59,7 +60,8 @@ func TestParse(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	first, wide := p.paragraphs[0][0][0], p.paragraphs[1][0][0]
-	if first.Confidence != 0.905 || first.Box.Left != 0.1 || first.Box.Bottom != 0.15 || wide.Confidence != 1 || wide.Box.Right != 1 {
+	if first.Confidence != 0.905 || first.Box.Left != 0.1 || first.Box.Bottom != 0.15 || wide.Confidence != 1 ||
+		wide.Box.Right != 1 {
 		t.Errorf("%+v %+v", first, wide)
 	}
 }
@@ -72,7 +74,8 @@ func FuzzParse(f *testing.F) {
 		for _, paragraph := range p.paragraphs {
 			for _, line := range paragraph {
 				for _, w := range line {
-					if b := w.Box; w.Text == "" || !(w.Confidence >= 0 && w.Confidence <= 1) || b.Left < 0 || b.Bottom > 1 {
+					if b := w.Box; w.Text == "" || !(w.Confidence >= 0 && w.Confidence <= 1) || b.Left < 0 ||
+						b.Bottom > 1 {
 						t.Fatalf("%+v", w)
 					}
 				}

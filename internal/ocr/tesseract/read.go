@@ -91,7 +91,9 @@ func (e *Engine) read(ctx context.Context, img ocr.Image, turn ocr.Turn) (ocr.Pa
 }
 
 // look runs the program on an image. The image goes through a pipe, so no file of it can be left.
-func (e *Engine) look(ctx context.Context, img ocr.Image, out func(io.Reader) error, args ...string) (child.Result, error) {
+func (e *Engine) look(
+	ctx context.Context, img ocr.Image, out func(io.Reader) error, args ...string,
+) (child.Result, error) {
 	var read *io.PipeReader
 	var writing sync.WaitGroup
 	in := func() io.Reader {
@@ -105,7 +107,8 @@ func (e *Engine) look(ctx context.Context, img ocr.Image, out func(io.Reader) er
 		return read
 	}
 	pixels := img.Rect.Dx() * img.Rect.Dy()
-	result, err := e.run(ctx, pixels, in, out, append([]string{"stdin", "stdout", "--dpi", strconv.Itoa(img.DPI)}, args...)...)
+	result, err := e.run(ctx, pixels, in, out, append([]string{"stdin", "stdout", "--dpi", strconv.Itoa(img.DPI)},
+		args...)...)
 	if read != nil {
 		read.Close()
 		writing.Wait()

@@ -30,7 +30,8 @@ type Options struct {
 	Languages []string
 	// Memory is what one run may take, in bytes. Default 2 GiB.
 	Memory int64
-	// Pool is the memory that its runs share with other programs, each as much as its image needs. Nil: each has Memory.
+	// Pool is the memory that its runs share with other programs, each as much as its image needs. Nil: each has
+	// Memory.
 	Pool *child.Pool
 	// TempDir is where the program's empty working folder is made. Default os.TempDir().
 	TempDir string
@@ -97,7 +98,9 @@ func (e *Engine) For(w ocr.Wish) (ocr.Engine, error) {
 		known := readable(e.installed)
 		for _, l := range w.Languages {
 			if !slices.Contains(known, l) {
-				return nil, taskerr.Errorf(taskerr.ValidationError, "the language %q can't be read; tesseract has data for %s (codes as ISO 639-2, e.g. eng, deu)", l, strings.Join(known, ", "))
+				return nil, taskerr.Errorf(taskerr.ValidationError,
+					"the language %q can't be read; tesseract has data for %s (codes as ISO 639-2, e.g. eng, deu)", l,
+					strings.Join(known, ", "))
 			}
 		}
 		mine.languages = slices.Clone(w.Languages)
@@ -118,14 +121,18 @@ func (e *Engine) ask(ctx context.Context, question string) (string, error) {
 		return "", err
 	case !result.OK():
 		cause := failure(result)
-		return "", &ocr.UnavailableError{Reason: "tesseract does not run on this machine: " + cause.Error(), Cause: cause}
+		return "", &ocr.UnavailableError{
+			Reason: "tesseract does not run on this machine: " + cause.Error(), Cause: cause,
+		}
 	}
 	return string(out), nil
 }
 
 // run runs the program on an image of so many pixels, once more when it needs more memory. in is called before each
 // run; out then begins again.
-func (e *Engine) run(ctx context.Context, pixels int, in func() io.Reader, out func(io.Reader) error, args ...string) (child.Result, error) {
+func (e *Engine) run(
+	ctx context.Context, pixels int, in func() io.Reader, out func(io.Reader) error, args ...string,
+) (child.Result, error) {
 	memory := e.opts.Memory
 	if e.opts.Pool != nil {
 		memory = leastMemory + ofPixel*int64(pixels) + ofLanguage*int64(len(e.languages))
@@ -146,8 +153,8 @@ func (e *Engine) run(ctx context.Context, pixels int, in func() io.Reader, out f
 	return result, err
 }
 
-// What a run has of the pool, in bytes. A page of 8.7 million pixels makes tesseract take 62 MiB, 78 when it looks how the
-// page lies, one of 20 million 118.
+// What a run has of the pool, in bytes. A page of 8.7 million pixels makes tesseract take 62 MiB, 78 when it looks how
+// the page lies, one of 20 million 118.
 const (
 	leastMemory = 48 << 20
 	ofPixel     = 6
@@ -187,7 +194,10 @@ func parseLanguages(list string) []string {
 func choose(wanted, installed []string) ([]string, error) {
 	for _, l := range wanted {
 		if !slices.Contains(installed, l) {
-			return nil, &ocr.UnavailableError{Reason: fmt.Sprintf("tesseract has no data for the language %q; install %s-%s", l, debianPackage, strings.ReplaceAll(l, "_", "-"))}
+			return nil, &ocr.UnavailableError{
+				Reason: fmt.Sprintf("tesseract has no data for the language %q; install %s-%s", l, debianPackage,
+					strings.ReplaceAll(l, "_", "-")),
+			}
 		}
 	}
 	if len(wanted) > 0 {
@@ -199,7 +209,9 @@ func choose(wanted, installed []string) ([]string, error) {
 	}
 	switch {
 	case len(languages) == 0:
-		return nil, &ocr.UnavailableError{Reason: "tesseract has no data for any language; install " + debianPackage + "-eng"}
+		return nil, &ocr.UnavailableError{
+			Reason: "tesseract has no data for any language; install " + debianPackage + "-eng",
+		}
 	case len(languages) > maxLanguages:
 		return languages[:1], nil
 	}

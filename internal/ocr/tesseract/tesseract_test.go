@@ -52,7 +52,8 @@ func TestOpen(t *testing.T) {
 	t.Parallel()
 	e := open(t, tesseract.Options{})
 	t.Logf("%s %s reads %v", e.Name(), e.Version(), e.Languages())
-	if e.Name() != "tesseract" || e.Version() == "unknown" || slices.Contains(e.Languages(), "osd") || len(e.Languages()) == 0 {
+	if e.Name() != "tesseract" || e.Version() == "unknown" || slices.Contains(e.Languages(), "osd") ||
+		len(e.Languages()) == 0 {
 		t.Errorf("%s %s %v", e.Name(), e.Version(), e.Languages())
 	}
 }
@@ -61,7 +62,8 @@ func TestLanguageWithoutData(t *testing.T) {
 	t.Parallel()
 	ocrtest.Need(t, "tesseract")
 	_, err := tesseract.Open(t.Context(), tesseract.Options{Languages: []string{"chi_xxx"}})
-	if gone, ok := errors.AsType[*ocr.UnavailableError](err); !ok || !strings.Contains(gone.Reason, "install tesseract-ocr-chi-xxx") {
+	if gone, ok := errors.AsType[*ocr.UnavailableError](err); !ok ||
+		!strings.Contains(gone.Reason, "install tesseract-ocr-chi-xxx") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -143,7 +145,8 @@ func assertEmpty(t *testing.T, dir string) {
 // A program that fails on a page gives an error that says so and leaves nothing behind.
 func TestFailingProgram(t *testing.T) {
 	bin := t.TempDir()
-	script := "#!/bin/sh\ncase $1 in --version) echo tesseract 5.9;; --list-langs) printf 'eng\\nosd\\n';; *) echo broken model >&2; exit 3;; esac\n"
+	script := "#!/bin/sh\ncase $1 in --version) echo tesseract 5.9;; --list-langs) printf 'eng\\nosd\\n';; *) echo " +
+		"broken model >&2; exit 3;; esac\n"
 	if err := os.WriteFile(filepath.Join(bin, "tesseract"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +167,8 @@ func TestForATask(t *testing.T) {
 	t.Parallel()
 	e := open(t, tesseract.Options{Languages: []string{"eng"}})
 	mine, err := e.For(ocr.Wish{Languages: []string{"eng"}, Resolution: 1500})
-	if err != nil || mine.Abilities().Side != 1500 || e.Abilities().Side != 0 || e.Abilities().DPI != 300 || ocr.Identity(mine) != "tesseract:eng" {
+	if err != nil || mine.Abilities().Side != 1500 || e.Abilities().Side != 0 || e.Abilities().DPI != 300 ||
+		ocr.Identity(mine) != "tesseract:eng" {
 		t.Errorf("%v %v", mine, err)
 	}
 	for resolution, want := range map[int]int{0: 0, 1: 256, 1024: 1024, 100_000: 10_000} {
@@ -174,7 +178,8 @@ func TestForATask(t *testing.T) {
 	}
 	for _, unknown := range []string{"klingon", "osd", "eng+deu", "-l", ""} {
 		_, err = e.For(ocr.Wish{Languages: []string{unknown}})
-		if problem, ok := errors.AsType[*taskerr.Error](err); !ok || problem.Class != taskerr.ValidationError || !strings.Contains(problem.Message, "has data for eng") {
+		if problem, ok := errors.AsType[*taskerr.Error](err); !ok || problem.Class != taskerr.ValidationError ||
+			!strings.Contains(problem.Message, "has data for eng") {
 			t.Errorf("%q: %v", unknown, err)
 		}
 	}

@@ -92,7 +92,8 @@ func (e *Engine) ask(ctx context.Context, img ocr.Image, t try, usage *ocr.Usage
 		return "", trouble{}, err
 	}
 	a, err := e.chat.Ask(ctx, llm.Question{
-		Text: e.prompt(), Images: []llm.Image{picture}, Temperature: t.temperature, MaxTokens: e.opts.MaxTokens * t.tokens,
+		Text: e.prompt(), Images: []llm.Image{picture}, Temperature: t.temperature,
+		MaxTokens: e.opts.MaxTokens * t.tokens,
 	})
 	if err != nil {
 		if refusal, ok := errors.AsType[*taskerr.Error](err); ok && refusal.Class == taskerr.ValidationError {

@@ -38,7 +38,9 @@ const (
 
 // again is how a request is sent again, within the timeout of one: it changes nothing in the service.
 var again = retry.HTTP{
-	Policy:   retry.Policy{Backoff: retry.Backoff{First: 500 * time.Millisecond, Max: 2 * time.Second, Jitter: 0.25}, Tries: 3},
+	Policy: retry.Policy{
+		Backoff: retry.Backoff{First: 500 * time.Millisecond, Max: 2 * time.Second, Jitter: 0.25}, Tries: 3,
+	},
 	MaxAfter: 5 * time.Second,
 }
 
@@ -67,7 +69,10 @@ func New(c Config) (*Detector, error) {
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
 		return nil, errors.New("PII_DETECTOR_URL is no address; use e.g. http://localhost:5002")
 	}
-	d := &Detector{analyze: base.JoinPath("analyze").String(), languages: c.Languages, timeout: c.Timeout, minScore: c.MinScore, client: c.HTTPClient}
+	d := &Detector{
+		analyze: base.JoinPath("analyze").String(), languages: c.Languages, timeout: c.Timeout, minScore: c.MinScore,
+		client: c.HTTPClient,
+	}
 	if len(d.languages) == 0 {
 		d.languages = []string{DefaultLanguage}
 	}

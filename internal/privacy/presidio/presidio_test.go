@@ -20,14 +20,17 @@ import (
 )
 
 // analyzer is a stand-in that finds the name Ada Lovelace, as Presidio's analyzer would say it: in code points.
-func analyzer(t *testing.T, answer func(w http.ResponseWriter, texts []string, language string) bool) *presidio.Detector {
+func analyzer(
+	t *testing.T, answer func(w http.ResponseWriter, texts []string, language string) bool,
+) *presidio.Detector {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var q struct {
 			Text     []string `json:"text"`
 			Language string   `json:"language"`
 		}
-		if err := json.NewDecoder(r.Body).Decode(&q); err != nil || r.URL.Path != "/analyze" || r.Method != http.MethodPost {
+		if err := json.NewDecoder(r.Body).Decode(&q); err != nil || r.URL.Path != "/analyze" ||
+			r.Method != http.MethodPost {
 			t.Errorf("%s %s: %v", r.Method, r.URL, err)
 		}
 		if answer != nil && answer(w, q.Text, q.Language) {
@@ -39,7 +42,10 @@ func analyzer(t *testing.T, answer func(w http.ResponseWriter, texts []string, l
 			if before, _, ok := strings.Cut(text, "Ada Lovelace"); ok {
 				start := utf8.RuneCountInString(before)
 				all[i] = append(all[i],
-					map[string]any{"entity_type": "PERSON", "start": start, "end": start + 12, "score": 0.85, "analysis_explanation": nil},
+					map[string]any{
+						"entity_type": "PERSON", "start": start, "end": start + 12, "score": 0.85,
+						"analysis_explanation": nil,
+					},
 					map[string]any{"entity_type": "US_DRIVER_LICENSE", "start": 0, "end": 1, "score": 0.01})
 			}
 		}
@@ -48,7 +54,9 @@ func analyzer(t *testing.T, answer func(w http.ResponseWriter, texts []string, l
 		}
 	}))
 	t.Cleanup(server.Close)
-	d, err := presidio.New(presidio.Config{URL: server.URL + "/", Languages: []string{"en", "de"}, HTTPClient: server.Client()})
+	d, err := presidio.New(presidio.Config{
+		URL: server.URL + "/", Languages: []string{"en", "de"}, HTTPClient: server.Client(),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +97,8 @@ func TestLongTexts(t *testing.T) {
 		}
 		return len(texts) > 500
 	})
-	text := strings.Repeat("ü", 19_995) + "Ada Lovelace" + strings.Repeat("ö", 30_000) // across the end of the first piece
+	// across the end of the first piece
+	text := strings.Repeat("ü", 19_995) + "Ada Lovelace" + strings.Repeat("ö", 30_000)
 	texts := append(strings.Split(strings.Repeat("x,", 1200), ","), text)
 	found, err := d.Find(t.Context(), texts, "en")
 	if err != nil {
@@ -154,13 +163,16 @@ func (silent) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d, err := presidio.New(presidio.Config{URL: "http://detector", Timeout: 7 * time.Second, HTTPClient: &http.Client{Transport: silent{}}})
+		d, err := presidio.New(presidio.Config{
+			URL: "http://detector", Timeout: 7 * time.Second, HTTPClient: &http.Client{Transport: silent{}},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		start := time.Now()
 		_, err = d.Find(t.Context(), []string{"x"}, "en")
-		if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != taskerr.NetworkTimeout || e.Dependency != taskerr.Privacy || time.Since(start) != 7*time.Second {
+		if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != taskerr.NetworkTimeout ||
+			e.Dependency != taskerr.Privacy || time.Since(start) != 7*time.Second {
 			t.Errorf("%v after %v", err, time.Since(start))
 		}
 	})

@@ -66,8 +66,9 @@ func (d *Detector) request(ctx context.Context, batch []piece, language string) 
 	var found [][]entity
 	if err := json.Unmarshal(answer, &found); err != nil || len(found) != len(batch) {
 		return nil, &taskerr.Error{
-			Class: taskerr.DependencyUnavailable, Message: "the detector of personal data answered with something else than findings",
-			Hint: "check that PII_DETECTOR_URL is a presidio-analyzer of version 2.2.361 or newer",
+			Class:   taskerr.DependencyUnavailable,
+			Message: "the detector of personal data answered with something else than findings",
+			Hint:    "check that PII_DETECTOR_URL is a presidio-analyzer of version 2.2.361 or newer",
 		}
 	}
 	return found, nil
@@ -79,7 +80,8 @@ func (d *Detector) transport(ctx context.Context, err error) error {
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, errTimeout), cause == nil && errors.As(err, &network) && network.Timeout():
 		return &taskerr.Error{
-			Class: taskerr.NetworkTimeout, Message: fmt.Sprintf("the detector of personal data did not answer within %v", d.timeout), Cause: err,
+			Class:   taskerr.NetworkTimeout,
+			Message: fmt.Sprintf("the detector of personal data did not answer within %v", d.timeout), Cause: err,
 		}
 	case cause != nil:
 		return cause
@@ -96,7 +98,8 @@ func refused(status int, language string) error {
 	e := taskerr.Errorf(taskerr.DependencyUnavailable, "the detector of personal data failed (HTTP %d)", status)
 	switch {
 	case status == http.StatusInternalServerError: // so it says, too, that it doesn't know a language, or lists
-		e.Hint = fmt.Sprintf("look at the log of the presidio-analyzer: it is to know the language %q (PII_DETECTOR_LANGUAGES), and be of version 2.2.361 or newer", language)
+		e.Hint = fmt.Sprintf("look at the log of the presidio-analyzer: it is to know the language %q "+
+			"(PII_DETECTOR_LANGUAGES), and be of version 2.2.361 or newer", language)
 	case status == http.StatusNotFound || status < http.StatusBadRequest:
 		e.Hint = "check PII_DETECTOR_URL: there is no presidio-analyzer"
 	}
@@ -106,10 +109,14 @@ func refused(status int, language string) error {
 // kinds are our names for Presidio's, where they differ.
 var kinds = map[string]privacy.Kind{
 	"EMAIL_ADDRESS": privacy.Email, "PHONE_NUMBER": privacy.Phone, "IBAN_CODE": privacy.IBAN,
-	"US_SSN": privacy.NationalID, "US_ITIN": privacy.NationalID, "UK_NINO": privacy.NationalID, "ES_NIF": privacy.NationalID,
-	"ES_NIE": privacy.NationalID, "IT_FISCAL_CODE": privacy.NationalID, "PL_PESEL": privacy.NationalID, "SE_PERSONNUMMER": privacy.NationalID,
-	"DE_TAX_ID": privacy.NationalID, "FI_PERSONAL_IDENTITY_CODE": privacy.NationalID, "IN_AADHAAR": privacy.NationalID,
-	"KR_RRN": privacy.NationalID, "SG_NRIC_FIN": privacy.NationalID, "CA_SIN": privacy.NationalID, "TH_TNIN": privacy.NationalID,
+	"US_SSN": privacy.NationalID, "US_ITIN": privacy.NationalID, "UK_NINO": privacy.NationalID,
+	"ES_NIF": privacy.NationalID,
+	"ES_NIE": privacy.NationalID, "IT_FISCAL_CODE": privacy.NationalID, "PL_PESEL": privacy.NationalID,
+	"SE_PERSONNUMMER": privacy.NationalID,
+	"DE_TAX_ID":       privacy.NationalID, "FI_PERSONAL_IDENTITY_CODE": privacy.NationalID,
+	"IN_AADHAAR": privacy.NationalID,
+	"KR_RRN":     privacy.NationalID, "SG_NRIC_FIN": privacy.NationalID, "CA_SIN": privacy.NationalID,
+	"TH_TNIN":        privacy.NationalID,
 	"TR_NATIONAL_ID": privacy.NationalID, "NG_NIN": privacy.NationalID,
 }
 
@@ -126,7 +133,8 @@ func (p piece) place(found []entity, minScore float64) ([]privacy.Finding, error
 	findings := make([]privacy.Finding, 0, len(found))
 	for _, e := range found {
 		if e.Start < 0 || e.Start >= e.End || e.End >= len(bytesAt) || !isKind(e.Type) {
-			return nil, taskerr.Errorf(taskerr.DependencyUnavailable, "the detector of personal data named a place outside of the text, or a kind that is none")
+			return nil, taskerr.Errorf(taskerr.DependencyUnavailable,
+				"the detector of personal data named a place outside of the text, or a kind that is none")
 		}
 		if e.Score < minScore {
 			continue
@@ -135,7 +143,9 @@ func (p piece) place(found []entity, minScore float64) ([]privacy.Finding, error
 		if !ok {
 			kind = privacy.Kind(e.Type)
 		}
-		findings = append(findings, privacy.Finding{Kind: kind, Start: p.at + bytesAt[e.Start], End: p.at + bytesAt[e.End], Score: e.Score})
+		findings = append(findings, privacy.Finding{
+			Kind: kind, Start: p.at + bytesAt[e.Start], End: p.at + bytesAt[e.End], Score: e.Score,
+		})
 	}
 	return findings, nil
 }

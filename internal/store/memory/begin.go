@@ -69,14 +69,16 @@ func (s *Jobs) Begin(_ context.Context, b store.Begin) (store.Begun, error) {
 		return r.run(b, now), nil
 	case r.Attempts < r.MaxAttempts:
 		r.move(job.LeaseLost)
-		return r.run(b, now, own("worker_lost", fmt.Sprintf("worker %s was lost in attempt %d", r.Worker, r.Attempts))), nil
+		return r.run(b, now, own("worker_lost", fmt.Sprintf("worker %s was lost in attempt %d", r.Worker, r.Attempts))),
+			nil
 	}
 	settled := s.end(r, job.LeaseSpent, ending{
 		reason: "worker_lost", source: b.Source, original: b.Original,
 		err: store.ErrorInfo{
-			Type: "WorkerLost", Class: string(taskerr.WorkerLost), Code: strings.ToUpper(r.Type) + "_WORKER_LOST", Retryable: true,
-			Message: fmt.Sprintf("the worker was lost in attempt %d of %d", r.Attempts, r.MaxAttempts),
-			Coarse:  taskerr.Classes[taskerr.WorkerLost].Coarse, ProcessingMS: r.tookMS(now),
+			Type: "WorkerLost", Class: string(taskerr.WorkerLost), Code: strings.ToUpper(r.Type) + "_WORKER_LOST",
+			Retryable: true,
+			Message:   fmt.Sprintf("the worker was lost in attempt %d of %d", r.Attempts, r.MaxAttempts),
+			Coarse:    taskerr.Classes[taskerr.WorkerLost].Coarse, ProcessingMS: r.tookMS(now),
 		},
 	})
 	out := r.begun(store.Spent)
@@ -151,7 +153,8 @@ func (r *Row) sentAgain(b store.Begin) bool {
 func (r *Row) tellDuplicate(b store.Begin) (webhooks int) {
 	r.Consumed[b.Source.MessageID] = true
 	r.Duplicates++
-	text := "sent again after it had failed; the message was dropped. To do the task again, send it with hints.force or under a " +
+	text := "sent again after it had failed; the message was dropped. To do the task again, send it with " +
+		"hints.force or under a " +
 		"new task_id, or run async-worker jobs retry " + r.JobID
 	if r.Duplicates == maxDuplicates {
 		text += ". Of further ones nothing is told"

@@ -144,8 +144,9 @@ func (r *Row) tell(events ...store.Event) {
 			r.Stage = e.Stage
 		}
 		r.Events = append(r.Events, store.JobEvent{
-			ID: e.ID, Seq: int64(len(r.Events)) + 1, JobID: r.JobID, At: r.at(e.At), Stage: e.Stage, Progress: r.Progress,
-			Attempt: r.Attempts, Message: e.Message, Metadata: e.Metadata,
+			ID: e.ID, Seq: int64(len(r.Events)) + 1, JobID: r.JobID, At: r.at(e.At), Stage: e.Stage,
+			Progress: r.Progress,
+			Attempt:  r.Attempts, Message: e.Message, Metadata: e.Metadata,
 		})
 		r.Updated = time.Now()
 	}
@@ -176,11 +177,14 @@ func own(stage, message string) store.Event {
 	return store.Event{ID: uuid.NewString(), At: time.Now(), Stage: stage, Message: message}
 }
 
-func (s *Jobs) bury(jobID, taskType, reason string, e store.ErrorInfo, attempts int, from store.Source, original string) *DeadLetter {
+func (s *Jobs) bury(
+	jobID, taskType, reason string, e store.ErrorInfo, attempts int, from store.Source, original string,
+) *DeadLetter {
 	d := &DeadLetter{
 		JobID: jobID, Type: taskType, Error: e, Original: original, Source: from, Created: time.Now(),
 		DeadLetterRef: store.DeadLetterRef{
-			ID: strconv.Itoa(len(s.deadLetters) + 1), Reason: reason, Class: e.Class, Message: e.Message, Attempts: attempts,
+			ID: strconv.Itoa(len(s.deadLetters) + 1), Reason: reason, Class: e.Class, Message: e.Message,
+			Attempts: attempts,
 		},
 	}
 	s.deadLetters = append(s.deadLetters, d)

@@ -23,7 +23,8 @@ func (r *Row) job() store.Job {
 	j := store.Job{
 		ID: r.JobID, Type: r.Type, Status: string(r.State), Stage: r.Stage, Progress: r.Progress, Attempts: r.Attempts,
 		MaxAttempts: r.MaxAttempts, Priority: r.Priority, Payload: r.Payload, Hints: r.Hints, ErrorClass: r.Error.Class,
-		ErrorCode: r.Error.Code, ErrorMessage: r.Error.Message, ErrorType: r.Error.Coarse, RetryCount: max(0, r.Attempts-1), WorkerID: r.Worker, Result: r.Result, RequestedBy: r.RequestedBy,
+		ErrorCode: r.Error.Code, ErrorMessage: r.Error.Message, ErrorType: r.Error.Coarse,
+		RetryCount: max(0, r.Attempts-1), WorkerID: r.Worker, Result: r.Result, RequestedBy: r.RequestedBy,
 		CancelAsked: r.Cancel, CreatedAt: r.Created, UpdatedAt: r.Updated,
 	}
 	if started := r.Started; !started.IsZero() {
@@ -63,7 +64,8 @@ func (v Reader) Jobs(ctx context.Context, f store.JobFilter) ([]store.Job, error
 		if err != nil {
 			return nil, err
 		}
-		if len(out) < f.Limit && (f.Status == "" || f.Status == j.Status) && (f.Type == "" || f.Type == j.Type) && before(j.CreatedAt, f.Before) {
+		if len(out) < f.Limit && (f.Status == "" || f.Status == j.Status) && (f.Type == "" || f.Type == j.Type) &&
+			before(j.CreatedAt, f.Before) {
 			out = append(out, j)
 		}
 	}
@@ -110,8 +112,10 @@ func (v Reader) DeadLetter(_ context.Context, id string) (store.DeadLetter, erro
 
 func (d DeadLetter) letter() store.DeadLetter {
 	return store.DeadLetter{
-		ID: d.ID, JobID: d.JobID, TaskType: d.Type, Reason: d.Reason, ErrorClass: d.Class, ErrorCode: d.Error.Code, ErrorMessage: d.Message,
-		ErrorType: d.Error.Coarse, RetryCount: max(0, d.Attempts-1), ProcessingMS: &d.Error.ProcessingMS, WorkerID: d.Worker,
+		ID: d.ID, JobID: d.JobID, TaskType: d.Type, Reason: d.Reason, ErrorClass: d.Class, ErrorCode: d.Error.Code,
+		ErrorMessage: d.Message,
+		ErrorType:    d.Error.Coarse, RetryCount: max(0, d.Attempts-1), ProcessingMS: &d.Error.ProcessingMS,
+		WorkerID: d.Worker,
 		Attempts: d.Attempts, Original: d.Original, SourceQueue: d.Source.Queue, CreatedAt: d.Created,
 	}
 }

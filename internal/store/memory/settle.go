@@ -60,7 +60,9 @@ func (s *Jobs) Fail(_ context.Context, f store.Failure) (store.Settled, error) {
 	if err != nil {
 		return store.Settled{}, err
 	}
-	return s.end(r, job.Permanent, ending{events: f.Events, err: f.Error, reason: f.Reason, source: f.Source, original: f.Original}), nil
+	return s.end(r, job.Permanent, ending{
+		events: f.Events, err: f.Error, reason: f.Reason, source: f.Source, original: f.Original,
+	}), nil
 }
 
 // Canceled acknowledges a cancel request.
@@ -83,7 +85,8 @@ func (s *Jobs) Retry(_ context.Context, t store.Retry) (store.Settled, error) {
 		return store.Settled{}, err
 	}
 	if r.Attempts >= r.MaxAttempts { // I6
-		return store.Settled{}, taskerr.Errorf(taskerr.InternalBug, "job %s has no attempt left after %d", r.JobID, r.Attempts)
+		return store.Settled{}, taskerr.Errorf(taskerr.InternalBug, "job %s has no attempt left after %d", r.JobID,
+			r.Attempts)
 	}
 	r.move(job.Retryable)
 	r.tell(t.Events...)
@@ -146,8 +149,9 @@ func (s *Jobs) end(r *Row, signal job.Signal, e ending) store.Settled {
 		r.Dead.Series = r.Series
 	}
 	return store.Settled{
-		State: string(r.State), Attempts: r.Attempts, Result: r.Result, DeadLetter: r.Dead.ref(), Deliveries: r.webhook(r.WebhookURL, r.State.Wire()),
-		Duration: r.duration(),
+		State: string(r.State), Attempts: r.Attempts, Result: r.Result, DeadLetter: r.Dead.ref(),
+		Deliveries: r.webhook(r.WebhookURL, r.State.Wire()),
+		Duration:   r.duration(),
 	}
 }
 
@@ -156,6 +160,8 @@ func (r *Row) webhook(url, state string) int {
 	if url == "" {
 		return 0
 	}
-	r.Outbox = append(r.Outbox, Webhook{ID: "msg_" + r.JobID + "_" + strconv.Itoa(len(r.Outbox)+1), Event: "task." + state, URL: url})
+	r.Outbox = append(r.Outbox, Webhook{
+		ID: "msg_" + r.JobID + "_" + strconv.Itoa(len(r.Outbox)+1), Event: "task." + state, URL: url,
+	})
 	return 1
 }

@@ -15,15 +15,18 @@ func (s *Jobs) Submit(_ context.Context, m store.Submission) (store.Submitted, e
 	defer s.mu.Unlock()
 	if r, ok := s.rows[m.JobID]; ok {
 		if r.Placed {
-			r.tellCanceled(store.Begin{Type: m.Type, WebhookURL: m.WebhookURL, RequestedBy: m.RequestedBy, TraceParent: m.TraceParent})
+			r.tellCanceled(store.Begin{
+				Type: m.Type, WebhookURL: m.WebhookURL, RequestedBy: m.RequestedBy, TraceParent: m.TraceParent,
+			})
 		} else if r.Fingerprint != m.Fingerprint { // I5
 			return store.Submitted{}, store.ErrConflict
 		}
 		return store.Submitted{State: string(r.State), Sent: r.Submitted == nil || !r.Sent.IsZero()}, nil
 	}
 	s.add(store.Begin{
-		JobID: m.JobID, Type: m.Type, Payload: m.Payload, Hints: m.Hints, Priority: m.Priority, RequestedBy: m.RequestedBy,
-		WebhookURL: m.WebhookURL, TraceParent: m.TraceParent, Fingerprint: m.Fingerprint, MaxAttempts: m.MaxAttempts,
+		JobID: m.JobID, Type: m.Type, Payload: m.Payload, Hints: m.Hints, Priority: m.Priority,
+		RequestedBy: m.RequestedBy,
+		WebhookURL:  m.WebhookURL, TraceParent: m.TraceParent, Fingerprint: m.Fingerprint, MaxAttempts: m.MaxAttempts,
 	}).Submitted = &m
 	return store.Submitted{Created: true, State: string(job.Pending)}, nil
 }
@@ -105,7 +108,9 @@ func (s *Jobs) Reject(_ context.Context, j store.Rejection) (store.Settled, erro
 	switch {
 	case ok && r.Placed:
 		settled.State = string(job.Canceled)
-		settled.Deliveries = r.tellCanceled(store.Begin{Type: j.Type, WebhookURL: j.WebhookURL, RequestedBy: j.RequestedBy})
+		settled.Deliveries = r.tellCanceled(store.Begin{
+			Type: j.Type, WebhookURL: j.WebhookURL, RequestedBy: j.RequestedBy,
+		})
 	case ok:
 		if !r.failedBy(j) {
 			settled.State = store.Rejected
@@ -123,7 +128,8 @@ const conflict = "conflict"
 // failedBy says whether the job's row tells of the failure of a refused message. Otherwise its id belongs to another
 // task, which it doesn't touch.
 func (r *Row) failedBy(j store.Rejection) bool {
-	return j.Reason != conflict && r.State == job.Failed && r.SeriesStarted.IsZero() && r.Type == j.Type && reflect.DeepEqual(r.Payload, j.Payload)
+	return j.Reason != conflict && r.State == job.Failed && r.SeriesStarted.IsZero() && r.Type == j.Type &&
+		reflect.DeepEqual(r.Payload, j.Payload)
 }
 
 // refuse makes the failed row of a rejected message, or fails the one that was recorded before this very
@@ -133,9 +139,11 @@ func (s *Jobs) refuse(j store.Rejection, d *DeadLetter) {
 	switch {
 	case !ok:
 		r = s.add(store.Begin{
-			JobID: j.JobID, Type: j.Type, Payload: j.Payload, RequestedBy: j.RequestedBy, WebhookURL: j.WebhookURL, MaxAttempts: 1,
+			JobID: j.JobID, Type: j.Type, Payload: j.Payload, RequestedBy: j.RequestedBy, WebhookURL: j.WebhookURL,
+			MaxAttempts: 1,
 		})
-	case r.State != job.Pending || r.Submitted == nil || r.Fence > 0 || r.Type != j.Type || !reflect.DeepEqual(r.Payload, j.Payload):
+	case r.State != job.Pending || r.Submitted == nil || r.Fence > 0 || r.Type != j.Type ||
+		!reflect.DeepEqual(r.Payload, j.Payload):
 		return
 	}
 	r.move(job.Permanent)

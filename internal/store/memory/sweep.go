@@ -16,7 +16,9 @@ func (s *Jobs) Sweep(_ context.Context, o store.Overdue, limit int) (store.Swept
 	for _, id := range s.order {
 		r := s.rows[id]
 		if r.unsent() && time.Since(r.Updated) >= o.UnsentFor {
-			found.Unsent = append(found.Unsent, store.Unsent{JobID: id, Queue: r.Submitted.Queue, Message: r.Submitted.Message})
+			found.Unsent = append(found.Unsent, store.Unsent{
+				JobID: id, Queue: r.Submitted.Queue, Message: r.Submitted.Message,
+			})
 		}
 		if r.stalled(o) {
 			since, ok := r.due()

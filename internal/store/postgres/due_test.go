@@ -19,7 +19,8 @@ func TestDueDeliveriesAreCounted(t *testing.T) {
 	conn := connect(t, url)
 	insert := func(client string, n int, lease string) {
 		t.Helper()
-		if _, err := conn.Exec(t.Context(), `insert into webhook_deliveries (client_id, id, event, url, body, next_attempt_at, lease_expires_at)
+		if _, err := conn.Exec(t.Context(),
+			`insert into webhook_deliveries (client_id, id, event, url, body, next_attempt_at, lease_expires_at)
 			select $1, gen_random_uuid(), 'task.failed', 'https://a.example/', '{}', now(), now() + $3::interval from generate_series(1, $2)`,
 			client, n, lease); err != nil {
 			t.Fatal(err)
@@ -29,7 +30,9 @@ func TestDueDeliveriesAreCounted(t *testing.T) {
 	insert("acme", 300, "1 h")
 	insert("acme", 900, "-1 s")
 	for _, want := range []int{890, 1001} {
-		claimed, err := s.ClaimDeliveries(t.Context(), store.Claim{Worker: "w", Max: 10, Lease: time.Hour, CountDue: true})
+		claimed, err := s.ClaimDeliveries(t.Context(), store.Claim{
+			Worker: "w", Max: 10, Lease: time.Hour, CountDue: true,
+		})
 		if err != nil || len(claimed.Deliveries) != 10 || claimed.Due != want {
 			t.Errorf("claimed %d, and %d are due, %v; want 10 and %d", len(claimed.Deliveries), claimed.Due, err, want)
 		}

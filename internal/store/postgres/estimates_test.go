@@ -14,8 +14,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/storetest"
 )
 
-// TestEstimatesTellNothing: who has a login of a tenant's can EXPLAIN what he likes, and have plans sent as log messages.
-// No estimate tells him of another tenant's rows (I10).
+// TestEstimatesTellNothing: who has a login of a tenant's can EXPLAIN what he likes, and have plans sent as log
+// messages. No estimate tells him of another tenant's rows (I10).
 func TestEstimatesTellNothing(t *testing.T) {
 	t.Parallel()
 	url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions})
@@ -24,7 +24,8 @@ func TestEstimatesTellNothing(t *testing.T) {
 	total := 0
 	for _, role := range []string{"async_worker", "async_worker_reader"} {
 		login := role + "_mallory-" + super.Config().Database[len("test_"):]
-		if _, err := super.Exec(t.Context(), fmt.Sprintf(`create role %q login password 'x' in role %s`, login, role)); err != nil {
+		if _, err := super.Exec(t.Context(), fmt.Sprintf(`create role %q login password 'x' in role %s`, login,
+			role)); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { dropRole(t, login) })
@@ -35,12 +36,15 @@ func TestEstimatesTellNothing(t *testing.T) {
 			})
 			total += asked
 			if learned != "" {
-				t.Errorf("I10: %s learns %q of %s.%s by EXPLAIN, in %d statements", login, learned, s.Relation, s.Column, asked)
+				t.Errorf("I10: %s learns %q of %s.%s by EXPLAIN, in %d statements", login, learned, s.Relation,
+					s.Column, asked)
 			}
 		}
 		for view, want := range map[string]string{"pg_stats": "", "pg_stats_ext": "", "pg_stats_ext_exprs": ""} {
 			var seen string
-			if err := mallory.QueryRow(t.Context(), "select coalesce(string_agg(distinct tablename::text, ' '), '') from "+view+" where schemaname = 'public'").Scan(&seen); err != nil || seen != want {
+			if err := mallory.QueryRow(t.Context(),
+				"select coalesce(string_agg(distinct tablename::text, ' '), '') from "+view+
+					" where schemaname = 'public'").Scan(&seen); err != nil || seen != want {
 				t.Errorf("%s: %s: %q, %v", login, view, seen, err)
 			}
 		}
@@ -50,7 +54,8 @@ func TestEstimatesTellNothing(t *testing.T) {
 		return explained(ctx, super, secrets[0], value)
 	})
 	if learned != secrets[0].Missing() {
-		t.Errorf("the attack learns %q in %d statements of who may read the table, want %q", learned, asked, secrets[0].Missing())
+		t.Errorf("the attack learns %q in %d statements of who may read the table, want %q", learned, asked,
+			secrets[0].Missing())
 	}
 }
 
@@ -61,7 +66,8 @@ func explained(ctx context.Context, conn *pgx.Conn, s storetest.Secret, value st
 			Rows float64 `json:"Plan Rows"`
 		}
 	}
-	err := conn.QueryRow(ctx, fmt.Sprintf("explain (format json) select from %s where %s < '%s'", s.Relation, s.Column, value)).Scan(&plan)
+	err := conn.QueryRow(ctx, fmt.Sprintf("explain (format json) select from %s where %s < '%s'", s.Relation, s.Column,
+		value)).Scan(&plan)
 	if err != nil || len(plan) != 1 {
 		return 0, false
 	}
@@ -75,7 +81,8 @@ func TestPlansAreNotSent(t *testing.T) {
 	url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions})
 	super := connect(t, url)
 	login := "async_worker_mallory-" + super.Config().Database[len("test_"):]
-	if _, err := super.Exec(t.Context(), fmt.Sprintf(`create role %q login password 'x' in role async_worker`, login)); err != nil {
+	if _, err := super.Exec(t.Context(), fmt.Sprintf(`create role %q login password 'x' in role async_worker`,
+		login)); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { dropRole(t, login) })

@@ -15,7 +15,8 @@ import (
 func TestLacks(t *testing.T) {
 	t.Parallel()
 	url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions})
-	storetest.RunLacks(t, func(t testing.TB, client string) store.Store { return open(t, url, client) }, connect(t, url), postgres.Role, false)
+	storetest.RunLacks(t, func(t testing.TB, client string) store.Store { return open(t, url, client) },
+		connect(t, url), postgres.Role, false)
 }
 
 // TestExamineNothing: an empty database is no missing right.

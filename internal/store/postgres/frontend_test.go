@@ -22,7 +22,8 @@ func TestReaderViews(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := conn.Query(t.Context(), `select format('`+"| `%s` | `%s` |"+`', c.relname, string_agg(a.attname, '`+"`, `"+`' order by a.attnum))
+	rows, err := conn.Query(t.Context(), `select format('`+"| `%s` | `%s` |"+`', c.relname, string_agg(a.attname, '`+
+		"`, `"+`' order by a.attnum))
 		from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0
 		where c.relnamespace = 'public'::regnamespace and c.relkind = 'v' and has_table_privilege('async_worker_reader', c.oid, 'select')
 		group by c.relname order by c.relname`)
@@ -37,7 +38,8 @@ func TestReaderViews(t *testing.T) {
 		t.Fatalf("%s has no place for the views", path)
 	case old == table:
 	case *update:
-		if err := os.WriteFile(path, []byte(before+"make docs -->\n"+table+"<!-- /views -->"+after), 0o644); err != nil {
+		if err := os.WriteFile(path, []byte(before+"make docs -->\n"+table+"<!-- /views -->"+after),
+			0o644); err != nil {
 			t.Fatal(err)
 		}
 	default:

@@ -99,7 +99,9 @@ func TestEndAndStagingDoNotDeadlock(t *testing.T) {
 	}
 	l.exec("select from documents for update") // as aw_stage_document of another job does
 	ended := l.blocked(func() error {
-		_, err := l.Fail(l.Context(), store.Failure{Holder: h, Error: store.ErrorInfo{Class: "timeout", Message: "m"}, Reason: "timeout"})
+		_, err := l.Fail(l.Context(), store.Failure{
+			Holder: h, Error: store.ErrorInfo{Class: "timeout", Message: "m"}, Reason: "timeout",
+		})
 		return err
 	})
 	l.exec("delete from document_versions") // and then it takes what nobody holds
@@ -142,19 +144,22 @@ func TestLocksAreOnesOwn(t *testing.T) {
 		t.Errorf("I10: %q take advisory locks", found)
 	}
 
-	victim := storetest.NewVictim(t, func(t testing.TB, client string) store.Store { return open(t, url, client) }, super)
+	victim := storetest.NewVictim(t, func(t testing.TB, client string) store.Store { return open(t, url, client) },
+		super)
 	worker := login(t, url, super, "async_worker", victim.Client)
 	for fn, args := range victim.Calls() {
 		tx, err := worker.Begin(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, failed := tx.Exec(t.Context(), "savepoint call; select "+fn+"($1::jsonb)", pgx.QueryExecModeSimpleProtocol, string(args))
+		_, failed := tx.Exec(t.Context(), "savepoint call; select "+fn+"($1::jsonb)", pgx.QueryExecModeSimpleProtocol,
+			string(args))
 		if failed != nil {
 			t.Logf("%s: %v", fn, failed)
 		}
 		var locks int
-		err = tx.QueryRow(t.Context(), "select count(*) from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()").Scan(&locks)
+		err = tx.QueryRow(t.Context(), "select count(*) from pg_locks where locktype = 'advisory' and pid = "+
+			"pg_backend_pid()").Scan(&locks)
 		if failed == nil && (err != nil || locks > 0) {
 			t.Errorf("I10: %s holds %d advisory locks, %v", fn, locks, err)
 		}

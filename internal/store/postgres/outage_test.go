@@ -36,7 +36,8 @@ func TestDeliveriesEndInAnOutage(t *testing.T) {
 	fail := func(d store.Delivery) store.Receiver {
 		t.Helper()
 		is, err := s.SettleDelivery(t.Context(), store.DeliveryOutcome{
-			ID: d.ID, Fence: d.Fence, Status: store.DeliveryPending, NextAfter: time.Hour, Down: store.HostDown, Error: "connection refused",
+			ID: d.ID, Fence: d.Fence, Status: store.DeliveryPending, NextAfter: time.Hour, Down: store.HostDown,
+			Error: "connection refused",
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -66,7 +67,8 @@ func TestDeliveriesEndInAnOutage(t *testing.T) {
 	exec(`update webhook_outages set probe_at = now()`)
 	claim()
 	var outages, waiting int
-	if err := conn.QueryRow(t.Context(), `select (select count(*) from webhook_outages), (select count(*) from webhook_deliveries
+	if err := conn.QueryRow(t.Context(),
+		`select (select count(*) from webhook_outages), (select count(*) from webhook_deliveries
 		where waits_for is not null or status <> 'failed')`).Scan(&outages, &waiting); err != nil || outages != 0 || waiting != 0 {
 		t.Errorf("%d outages, %d deliveries are left, %v", outages, waiting, err)
 	}
@@ -114,7 +116,8 @@ func TestOutagesOfManyWorkers(t *testing.T) {
 	}
 	workers.Wait()
 	var lost int
-	if err := conn.QueryRow(t.Context(), `select count(*) from webhook_deliveries d where d.status = 'pending' and d.waits_for is not null
+	if err := conn.QueryRow(t.Context(),
+		`select count(*) from webhook_deliveries d where d.status = 'pending' and d.waits_for is not null
 		and not exists (select from webhook_outages o where o.client_id = d.client_id and o.receiver = d.waits_for)`).Scan(&lost); err != nil || lost > 0 {
 		t.Errorf("%d wait for an outage that is over, %v", lost, err)
 	}

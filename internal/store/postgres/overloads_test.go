@@ -16,13 +16,19 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/storetest"
 )
 
-// builtIn are overloads, of exact types, of built-in functions that take any: where a path leads to them, they are taken.
+// builtIn are overloads, of exact types, of built-in functions that take any: where a path leads to them, they are
+// taken.
 var builtIn = []string{
-	"unnest(tsquery[])", "unnest(text[])", "unnest(uuid[])", "unnest(double precision[])", "unnest(regconfig[])", "cardinality(text[])",
-	"cardinality(uuid[])", "cardinality(tsquery[])", "array_remove(text[], text)", "array_to_string(text[], text)", "to_json(text)",
-	"jsonb_build_array(jsonb)", "jsonb_build_array(text)", "jsonb_build_object(text, text)", "jsonb_build_object(text, jsonb)",
-	"jsonb_build_object(text, integer)", "jsonb_build_object(text, bigint)", "jsonb_build_object(text, text, text, bigint)",
-	"jsonb_build_object(text, jsonb, text, jsonb)", "format(text, text)", "format(text, integer)", "format(text, integer, integer)",
+	"unnest(tsquery[])", "unnest(text[])", "unnest(uuid[])", "unnest(double precision[])", "unnest(regconfig[])",
+	"cardinality(text[])",
+	"cardinality(uuid[])", "cardinality(tsquery[])", "array_remove(text[], text)", "array_to_string(text[], text)",
+	"to_json(text)",
+	"jsonb_build_array(jsonb)", "jsonb_build_array(text)", "jsonb_build_object(text, text)",
+	"jsonb_build_object(text, jsonb)",
+	"jsonb_build_object(text, integer)", "jsonb_build_object(text, bigint)",
+	"jsonb_build_object(text, text, text, bigint)",
+	"jsonb_build_object(text, jsonb, text, jsonb)", "format(text, text)", "format(text, integer)",
+	"format(text, integer, integer)",
 	"format(text, text, integer)", "concat(text, text)", "strpos(text, text)", "generate_series(integer, integer)",
 	"jsonb_array_length(text)", "setweight(tsvector, text)", "set_config(text, text, boolean)",
 }
@@ -40,8 +46,8 @@ var operators = [][3]string{
 	{"=", "document_chunks", "document_chunks"},
 }
 
-// ofOurs makes overloads of all functions of ours: each parameter in turn of another type, and without those that may be
-// left out. It returns how many.
+// ofOurs makes overloads of all functions of ours: each parameter in turn of another type, and without those that may
+// be left out. It returns how many.
 const ofOurs = `set search_path = pg_catalog; do $do$ declare f record; t text; n integer := 0; made text[];
 begin
   for f in select p.proname, p.pronargs, p.pronargdefaults, p.proretset, pg_get_function_result(p.oid) as result,
@@ -79,7 +85,9 @@ func TestOverloads(t *testing.T) {
 	url := stacktest.PostgresWith(t, o)
 	super := connect(t, url)
 	login := "async_worker_mallory-" + super.Config().Database[len("test_"):]
-	if _, err := super.Exec(t.Context(), fmt.Sprintf(`create role %q login password 'x' in role async_worker; grant create on schema public to public`, login)); err != nil {
+	if _, err := super.Exec(t.Context(),
+		fmt.Sprintf(`create role %q login password 'x' in role async_worker; grant create on schema public to public`,
+			login)); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { disown(t, url, login); dropRole(t, login) })
@@ -91,20 +99,27 @@ func TestOverloads(t *testing.T) {
 		}
 	}
 	for _, signature := range builtIn {
-		create("create function public." + signature + " returns jsonb language plpgsql as $$ begin raise exception using errcode = 'AW006', message = 'an overload is taken: " + signature + "'; end $$")
+		create("create function public." + signature +
+			" returns jsonb language plpgsql as $$ begin raise exception using errcode = 'AW006', message = 'an " +
+			"overload is taken: " + signature + "'; end $$")
 	}
 	for i, op := range operators {
 		fn := fmt.Sprintf("public.mallory_%d", i)
-		create(fmt.Sprintf("create function %s(%s, %s) returns boolean language plpgsql as $$ begin raise exception using errcode = 'AW006', message = 'an overload is taken: %[2]s %[4]s %[3]s'; end $$", fn, op[1], op[2], op[0]))
-		create(fmt.Sprintf("create operator public.%s (leftarg = %s, rightarg = %s, function = %s)", op[0], op[1], op[2], fn))
+		create(fmt.Sprintf("create function %s(%s, %s) returns boolean language plpgsql as $$ begin raise exception "+
+			"using errcode = 'AW006', message = 'an overload is taken: %[2]s %[4]s %[3]s'; end $$", fn, op[1], op[2],
+			op[0]))
+		create(fmt.Sprintf("create operator public.%s (leftarg = %s, rightarg = %s, function = %s)", op[0], op[1],
+			op[2], fn))
 	}
 	if _, err := schema.Migrate(t.Context(), url, o); err != nil {
 		t.Fatal(err)
 	}
-	create("create function public.aw_effect_planted(text, text, bigint, jsonb) returns jsonb language plpgsql as $$ begin raise exception 'it runs as %', current_user; end $$")
+	create("create function public.aw_effect_planted(text, text, bigint, jsonb) returns jsonb language plpgsql as " +
+		"$$ begin raise exception 'it runs as %', current_user; end $$")
 	create(ofOurs)
 	var n int
-	if err := mallory.QueryRow(t.Context(), "select current_setting('app.overloads')::int").Scan(&n); err != nil || n < 1000 {
+	if err := mallory.QueryRow(t.Context(), "select current_setting('app.overloads')::int").Scan(&n); err != nil ||
+		n < 1000 {
 		t.Fatalf("%d overloads, %v", n, err)
 	}
 	if _, err := super.Exec(t.Context(), "revoke create on schema public from public"); err != nil { // Examine names it
@@ -117,7 +132,8 @@ func TestOverloads(t *testing.T) {
 	})
 	t.Run("planted effect", func(t *testing.T) { plantedEffect(t, url) })
 	// What a superuser replaced would stay mallory's.
-	if _, err := schema.Migrate(t.Context(), url, o); err == nil || !strings.Contains(err.Error(), "who did not make this schema") {
+	if _, err := schema.Migrate(t.Context(), url, o); err == nil ||
+		!strings.Contains(err.Error(), "who did not make this schema") {
 		t.Errorf("migrate beside functions of somebody else: %v", err)
 	}
 }
@@ -127,7 +143,8 @@ func plantedEffect(t *testing.T, url string) {
 	s := open(t, url, "acme")
 	defer s.Close()
 	b, err := s.Begin(t.Context(), store.Begin{
-		JobID: "j", Type: "ingest", Payload: json.RawMessage(`{}`), Fingerprint: "f", MaxAttempts: 3, Worker: "w", Lease: time.Hour,
+		JobID: "j", Type: "ingest", Payload: json.RawMessage(`{}`), Fingerprint: "f", MaxAttempts: 3, Worker: "w",
+		Lease:  time.Hour,
 		Source: store.Source{Queue: "q", MessageID: "m"},
 	})
 	if err != nil {

@@ -64,7 +64,8 @@ func TestFrequentCallsUseIndexes(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := plans.String()
-		if !strings.Contains(got, "Query Text") || !strings.Contains(got, want) || strings.Contains(got, "Seq Scan on jobs") ||
+		if !strings.Contains(got, "Query Text") || !strings.Contains(got, want) ||
+			strings.Contains(got, "Seq Scan on jobs") ||
 			strings.Contains(got, "Seq Scan on webhook_deliveries") || strings.Contains(got, "Seq Scan on document") {
 			t.Errorf("%s:\n%s", call, got)
 		}

@@ -47,7 +47,9 @@ func PoolFor(tasks int) int32 { return int32(min(tasks+2, 16)) }
 func Open(ctx context.Context, url string, o Options) (store.Store, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
-		return nil, errors.New("DATABASE_URL is not a connection string: it should look like postgres://user:password@host:5432/database") // err may quote it
+		// err may quote it
+		return nil, errors.New("DATABASE_URL is not a connection string: it should look like " +
+			"postgres://user:password@host:5432/database")
 	}
 	if o.MaxConns > 0 && !strings.Contains(url, "pool_max_conns") { // the operator knows better
 		config.MaxConns = o.MaxConns
@@ -113,7 +115,8 @@ func (c *caller) chooseRole(ctx context.Context) (s session, err error) {
 	}
 	s.role = Role
 	// Postgres looks whether a function may be called before it begins a statement: as the login, then.
-	if err := tx.QueryRow(ctx, "select not pg_catalog.pg_has_role(session_user, $1, 'usage')", Role).Scan(&s.apart); err != nil {
+	if err := tx.QueryRow(ctx, "select not pg_catalog.pg_has_role(session_user, $1, 'usage')", Role).
+		Scan(&s.apart); err != nil {
 		return s, fmt.Errorf("connect to the database: %w", err)
 	}
 	return s, nil
@@ -130,7 +133,8 @@ func (c *caller) Call(ctx context.Context, fn string, p json.RawMessage) (json.R
 	var answer string
 	if as.apart {
 		batch := &pgx.Batch{}
-		batch.Queue("select pg_catalog.set_config('app.client_id', $1, true), pg_catalog.set_config('role', $2, true)", c.clientID, as.role)
+		batch.Queue("select pg_catalog.set_config('app.client_id', $1, true), pg_catalog.set_config('role', $2, true)",
+			c.clientID, as.role)
 		batch.Queue("select "+c.schema+"."+fn+"($1::jsonb)::text", string(p)).QueryRow(func(row pgx.Row) error {
 			return row.Scan(&answer)
 		})

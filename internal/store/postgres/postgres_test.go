@@ -22,7 +22,9 @@ func open(t testing.TB, url, client string) store.Store { return openIn(t, url, 
 
 func openIn(t testing.TB, url, client, in string) store.Store {
 	t.Helper()
-	s, err := postgres.Open(t.Context(), url, postgres.Options{ClientID: client, Schema: in, Dimensions: storetest.Dimensions, MaxConns: 4})
+	s, err := postgres.Open(t.Context(), url, postgres.Options{
+		ClientID: client, Schema: in, Dimensions: storetest.Dimensions, MaxConns: 4,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +70,8 @@ func TestRefuses(t *testing.T) {
 		}
 		if err == nil {
 			t.Errorf("%s: no error", name)
-		} else if refused := name == "wrong password"; errors.Is(err, store.ErrLogin) != refused || errors.Is(err, store.ErrForbidden) != refused {
+		} else if refused := name == "wrong password"; errors.Is(err, store.ErrLogin) != refused ||
+			errors.Is(err, store.ErrForbidden) != refused {
 			t.Errorf("%s: %v", name, err)
 		} else if strings.Contains(err.Error(), "SECRET") {
 			t.Errorf("%s: the password is in the error: %v", name, err)

@@ -26,11 +26,14 @@ type library struct {
 	topics [][]float32
 }
 
-// newLibrary writes documents of perDocument chunks each, around random topics, the SQL way: the conformance suite is about
-// the other one. Every document also has a chunk of an old and one of a staged version, nearer to everything.
+// newLibrary writes documents of perDocument chunks each, around random topics, the SQL way: the conformance suite is
+// about the other one. Every document also has a chunk of an old and one of a staged version, nearer to everything.
 func newLibrary(t *testing.T) *library {
 	t.Helper()
-	l := &library{url: stacktest.PostgresWith(t, schema.Options{Dimensions: searchDimensions}), random: rand.New(rand.NewPCG(7, 7))}
+	l := &library{
+		url:    stacktest.PostgresWith(t, schema.Options{Dimensions: searchDimensions}),
+		random: rand.New(rand.NewPCG(7, 7)),
+	}
 	l.super = connect(t, l.url)
 	tellPlans(t, l.super)
 	for range 20 {
@@ -45,7 +48,8 @@ func newLibrary(t *testing.T) *library {
 	}{{"a", "large", 85}, {"a", "tenth", 10}, {"a", "hundredth", 1}, {"b", "large", 24}} {
 		l.fill(t, part.client, part.set, part.documents)
 	}
-	if _, err := l.super.Exec(t.Context(), `create index document_chunks_embedding on document_chunks using hnsw (embedding halfvec_cosine_ops)`); err != nil {
+	if _, err := l.super.Exec(t.Context(),
+		`create index document_chunks_embedding on document_chunks using hnsw (embedding halfvec_cosine_ops)`); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := l.super.Exec(t.Context(), "vacuum analyze documents, document_chunks"); err != nil {
@@ -60,7 +64,8 @@ func (l *library) fill(t *testing.T, client, set string, documents int) {
 	t.Helper()
 	for d := range documents {
 		var id string
-		if err := l.super.QueryRow(t.Context(), `with d as (insert into documents (client_id, document_set, filename, blob, active_version)
+		if err := l.super.QueryRow(t.Context(),
+			`with d as (insert into documents (client_id, document_set, filename, blob, active_version)
 				values ($1, $2, $3, $3, 2) returning client_id, id),
 			v as (insert into document_versions (client_id, document_id, version, status, job_id)
 				select client_id, id, n, s, 'j' from d, (values (1, 'superseded'), (2, 'active'), (3, 'staged')) x(n, s))
@@ -158,7 +163,9 @@ func (l *library) testRecall(t *testing.T) {
 				for range max(10, 100/n) { // a hundred answers at least: of ten, one that is missed is below the bound
 					query := vector(l.near(l.topics[l.random.IntN(len(l.topics))], 0.9))
 					want := l.exact(t, client, set, query, n)
-					rows, err := conn.Query(t.Context(), "select id::text from match_document_chunks($1::text::halfvec, $2, nullif($3, ''))", query, n, set)
+					rows, err := conn.Query(t.Context(),
+						"select id::text from match_document_chunks($1::text::halfvec, $2, nullif($3, ''))", query, n,
+						set)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -181,8 +188,9 @@ func (l *library) testRecall(t *testing.T) {
 	}
 }
 
-// testExclusion: what is excluded is left out while the index looks, not afterwards: as many hits are found as were asked
-// for, and they are the nearest of the rest. No word of the question is anywhere, so that the vectors alone decide.
+// testExclusion: what is excluded is left out while the index looks, not afterwards: as many hits are found as were
+// asked for, and they are the nearest of the rest. No word of the question is anywhere, so that the vectors alone
+// decide.
 func (l *library) testExclusion(t *testing.T) {
 	var plans strings.Builder
 	conn := l.as(t, "async_worker", "a", &plans)
@@ -202,7 +210,9 @@ func (l *library) testExclusion(t *testing.T) {
 			}
 			want := collect(t, rows)
 			plans.Reset()
-			rows, err = conn.Query(t.Context(), "select id::text from hybrid_search('lighthouse -half0', $1::text::halfvec, $2, nullif($3, ''))", query, n, set)
+			rows, err = conn.Query(t.Context(),
+				"select id::text from hybrid_search('lighthouse -half0', $1::text::halfvec, $2, nullif($3, ''))", query,
+				n, set)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -225,12 +235,15 @@ func (l *library) testExclusion(t *testing.T) {
 		}
 	}
 	var left int
-	if err := conn.QueryRow(t.Context(), "select count(*) from hybrid_search('lighthouse -common', $1::text::halfvec, 10)", vector(l.topics[0])).Scan(&left); err != nil || left != 0 {
+	if err := conn.QueryRow(t.Context(),
+		"select count(*) from hybrid_search('lighthouse -common', $1::text::halfvec, 10)", vector(l.topics[0])).
+		Scan(&left); err != nil || left != 0 {
 		t.Errorf("all are excluded: %d are found, %v", left, err)
 	}
 }
 
-// testIndexes: they are used, behind row-level security too. Few chunks are compared one by one, which no index does better.
+// testIndexes: they are used, behind row-level security too. Few chunks are compared one by one, which no index does
+// better.
 func (l *library) testIndexes(t *testing.T) {
 	var plans strings.Builder
 	conn := l.as(t, "async_worker", "a", &plans)
@@ -255,7 +268,10 @@ func (l *library) testIndexes(t *testing.T) {
 		},
 		{
 			"hybrid_search('word7 word77 common', $1::text::halfvec, 10)",
-			[]string{"Bitmap Index Scan on document_chunks_words", "Index Scan using document_chunks_embedding", "AND (client_id = 'a'::text)"},
+			[]string{
+				"Bitmap Index Scan on document_chunks_words", "Index Scan using document_chunks_embedding",
+				"AND (client_id = 'a'::text)",
+			},
 			[]string{"Seq Scan on document_chunks"},
 		},
 		{
@@ -297,7 +313,8 @@ func (l *library) testMatchingOwn(t *testing.T) {
 			t.Errorf("client %q: %d chunks, want %d", client, n, min(want, most))
 		}
 		var others int
-		if err := conn.QueryRow(t.Context(), `select count(*) from aw_matching_own('common', array['common']::tsquery[], null, 100000, null) m
+		if err := conn.QueryRow(t.Context(),
+			`select count(*) from aw_matching_own('common', array['common']::tsquery[], null, 100000, null) m
 			left join document_chunks c using (id) where c.id is null`).Scan(&others); err != nil || others != 0 {
 			t.Errorf("I10: client %q: %d chunks of others, %v", client, others, err)
 		}

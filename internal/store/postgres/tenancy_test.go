@@ -54,7 +54,8 @@ func TestTenancy(t *testing.T) {
 	t.Parallel()
 	url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions})
 	super := connect(t, url)
-	victim := storetest.NewVictim(t, func(t testing.TB, client string) store.Store { return open(t, url, client) }, super)
+	victim := storetest.NewVictim(t, func(t testing.TB, client string) store.Store { return open(t, url, client) },
+		super)
 	before := victim.Snapshot(t, super)
 
 	rows, err := super.Query(t.Context(), `select proname from pg_proc where pronamespace = 'public'::regnamespace
@@ -74,7 +75,8 @@ func TestTenancy(t *testing.T) {
 	}
 
 	login := "async_worker_mallory-" + super.Config().Database[len("test_"):]
-	if _, err := super.Exec(t.Context(), fmt.Sprintf(`create role %q login password 'x' in role async_worker`, login)); err != nil {
+	if _, err := super.Exec(t.Context(), fmt.Sprintf(`create role %q login password 'x' in role async_worker`,
+		login)); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { dropRole(t, login) })
@@ -98,8 +100,11 @@ func TestTenancy(t *testing.T) {
 	}
 
 	for _, sql := range []string{
-		"set role aw_searcher", "set role aw_owner", "set role service_role", "alter function aw_complete owner to current_user",
-		"select aw_webhook('mallory', 'j', 't', 'https://mallory.example', 'failed', 1, null, null)", "set role async_worker_reader", "alter function aw_matching_own security invoker", "drop policy tenant on document_chunks",
+		"set role aw_searcher", "set role aw_owner", "set role service_role",
+		"alter function aw_complete owner to current_user",
+		"select aw_webhook('mallory', 'j', 't', 'https://mallory.example', 'failed', 1, null, null)",
+		"set role async_worker_reader", "alter function aw_matching_own security invoker",
+		"drop policy tenant on document_chunks",
 		"alter policy search on document_chunks to async_worker", "create policy mine on document_chunks using (true)",
 	} {
 		if _, err := byName.Exec(t.Context(), sql); raised(err) != "42501" {
@@ -107,7 +112,8 @@ func TestTenancy(t *testing.T) {
 		}
 	}
 
-	inner := map[string]bool{"aw_held": true, "aw_kept": true, "aw_share": true, "aw_tenant": true} // called by functions alone
+	// called by functions alone
+	inner := map[string]bool{"aw_held": true, "aw_kept": true, "aw_share": true, "aw_tenant": true}
 	vector := "[" + strings.Repeat("0.1,", storetest.Dimensions-1) + "0.1]"
 	for name, conn := range map[string]*pgx.Conn{"setting": bySetting, "login": byName, "owner": asOwner} {
 		for _, table := range storetest.Tables {
@@ -128,11 +134,13 @@ func TestTenancy(t *testing.T) {
 			if _, err := conn.Exec(t.Context(), "truncate "+table+" cascade"); raised(err) != "42501" {
 				t.Errorf("%s: truncate %s: %v", name, table, err)
 			}
-			if _, err := conn.Exec(t.Context(), "alter table "+table+" disable row level security"); raised(err) != "42501" {
+			if _, err := conn.Exec(t.Context(), "alter table "+table+" disable row level security"); raised(
+				err) != "42501" {
 				t.Errorf("%s: alter table %s: %v", name, table, err)
 			}
 		}
-		if _, err := conn.Exec(t.Context(), "insert into jobs (client_id, id, type) values ($1, 'planted', 'x')", victim.Client); raised(err) != "42501" {
+		if _, err := conn.Exec(t.Context(), "insert into jobs (client_id, id, type) values ($1, 'planted', 'x')",
+			victim.Client); raised(err) != "42501" {
 			t.Errorf("%s: insert: %v", name, err)
 		}
 		for fn, args := range calls {
@@ -145,10 +153,14 @@ func TestTenancy(t *testing.T) {
 			}
 		}
 		for call, offered := range map[string]bool{
-			"count(*) from hybrid_search('secret', $1::text::halfvec)": true, "count(*) from match_document_chunks($1::text::halfvec)": true,
-			"count(*) from aw_find_own('secret', $1::text::halfvec, 10, null)": true, "count(*) from own_jobs where $1::text is not null": true,
-			"count(*) from own_documents where $1::text is not null": true, "count(*) from aw_find('VICTIM', 'secret', $1::text::halfvec, 10, null)": false,
-			"count(*) from aw_nearest('VICTIM', $1::text::halfvec, 10, null, null)": false, "aw_eligible('VICTIM', null, 10) where $1::text is not null": false,
+			"count(*) from hybrid_search('secret', $1::text::halfvec)":                                             true,
+			"count(*) from match_document_chunks($1::text::halfvec)":                                               true,
+			"count(*) from aw_find_own('secret', $1::text::halfvec, 10, null)":                                     true,
+			"count(*) from own_jobs where $1::text is not null":                                                    true,
+			"count(*) from own_documents where $1::text is not null":                                               true,
+			"count(*) from aw_find('VICTIM', 'secret', $1::text::halfvec, 10, null)":                               false,
+			"count(*) from aw_nearest('VICTIM', $1::text::halfvec, 10, null, null)":                                false,
+			"aw_eligible('VICTIM', null, 10) where $1::text is not null":                                           false,
 			"count(*) from aw_matching('VICTIM', 'secret', '{secret}', null, 10, null) where $1::text is not null": false,
 			"count(*) from aw_matching_own('secret', '{secret}', null, 10, null) where $1::text is not null":       false,
 		} {
@@ -156,8 +168,10 @@ func TestTenancy(t *testing.T) {
 				continue // it reads tables
 			}
 			var n int
-			err := conn.QueryRow(t.Context(), "select "+strings.ReplaceAll(call, "VICTIM", victim.Client), vector).Scan(&n)
-			if refuse := !offered && conn != asOwner; refuse && raised(err) != "42501" || !refuse && (err != nil || n != 0) {
+			err := conn.QueryRow(t.Context(), "select "+strings.ReplaceAll(call, "VICTIM", victim.Client), vector).
+				Scan(&n)
+			if refuse := !offered && conn != asOwner; refuse && raised(err) != "42501" || !refuse &&
+				(err != nil || n != 0) {
 				t.Errorf("%s: %s finds %d, %v", name, call, n, err)
 			}
 		}
@@ -173,7 +187,8 @@ func TestLoginInheritsNothing(t *testing.T) {
 	url := stacktest.PostgresWith(t, schema.Options{Dimensions: storetest.Dimensions})
 	super := connect(t, url)
 	login := "inherits_nothing_" + super.Config().Database[len("test_"):]
-	if _, err := super.Exec(t.Context(), fmt.Sprintf(`create role %q login noinherit password 'x' in role async_worker`, login)); err != nil {
+	if _, err := super.Exec(t.Context(), fmt.Sprintf(`create role %q login noinherit password 'x' in role async_worker`,
+		login)); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { dropRole(t, login) })

@@ -18,7 +18,9 @@ import (
 // CallWithVectors calls a function of p and vectors, in one transaction of several round trips. The vectors are a
 // parameter in binary. A COPY would be as quick only into the table itself, which checks no key and no fence; into a
 // table on the side it writes everything twice, and a temporary one leaves its traces in the catalogs at each call.
-func (c *caller) CallWithVectors(ctx context.Context, fn string, p json.RawMessage, vectors [][]float32) (json.RawMessage, error) {
+func (c *caller) CallWithVectors(
+	ctx context.Context, fn string, p json.RawMessage, vectors [][]float32,
+) (json.RawMessage, error) {
 	as, err := c.session(ctx) // before a connection is taken: the pool may have one
 	if err != nil {
 		return nil, callError(fn, err)
@@ -40,7 +42,8 @@ func (c *caller) CallWithVectors(ctx context.Context, fn string, p json.RawMessa
 	}
 	var answer string
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, "select pg_catalog.set_config('app.client_id', $1, true), pg_catalog.set_config('role', $2, true)", c.clientID, as.role); err != nil {
+		if _, err := tx.Exec(ctx, "select pg_catalog.set_config('app.client_id', $1, true), "+
+			"pg_catalog.set_config('role', $2, true)", c.clientID, as.role); err != nil {
 			return err
 		}
 		return tx.QueryRow(ctx, "select "+c.schema+"."+fn+"($1::jsonb, $2::"+typed+")::text", args...).Scan(&answer)
@@ -89,7 +92,9 @@ func (c *caller) registerHalfvec(ctx context.Context, conn *pgxpool.Conn) (strin
 	}
 	half := &pgtype.Type{Name: "halfvec", OID: element, Codec: &pgxvector.HalfVectorCodec{}}
 	types.RegisterType(half)
-	types.RegisterType(&pgtype.Type{Name: halfvecArray, OID: array, Codec: halfvecArrays{&pgtype.ArrayCodec{ElementType: half}, name}})
+	types.RegisterType(&pgtype.Type{
+		Name: halfvecArray, OID: array, Codec: halfvecArrays{&pgtype.ArrayCodec{ElementType: half}, name},
+	})
 	return name, nil
 }
 

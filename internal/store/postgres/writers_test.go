@@ -47,7 +47,8 @@ func TestWritersHideNothing(t *testing.T) {
 	}
 
 	event := store.Event{ID: "11111111-1111-4111-8111-111111111111", At: time.Now(), Stage: "parsing", Progress: 12}
-	if _, err := s.Heartbeat(t.Context(), store.Beat{Holder: h, Lease: time.Hour, Events: []store.Event{event}}); err != nil {
+	if _, err := s.Heartbeat(t.Context(), store.Beat{Holder: h, Lease: time.Hour,
+		Events: []store.Event{event}}); err != nil {
 		t.Errorf("a heartbeat beside a writer: %v", err)
 	}
 	if again, err := s.Begin(t.Context(), m); err != nil || again.Decision != store.Leased {
@@ -65,7 +66,8 @@ func TestWritersHideNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	begin, err := json.Marshal(map[string]any{
-		"client_id": "a", "job_id": "j", "type": "ingest", "fingerprint": "f", "max_attempts": 3, "lease_ms": 1000, "worker": "v",
+		"client_id": "a", "job_id": "j", "type": "ingest", "fingerprint": "f", "max_attempts": 3, "lease_ms": 1000,
+		"worker": "v",
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -11,8 +11,8 @@ import (
 )
 
 // Calls of one kind that arrive while others are in flight are sent as a batch, which costs the database a fraction of
-// the calls and commits. A call never waits for others to arrive: with few in flight it is sent at once, by itself. Each
-// is answered when its own transaction is committed.
+// the calls and commits. A call never waits for others to arrive: with few in flight it is sent at once, by itself.
+// Each is answered when its own transaction is committed.
 const (
 	maxInFlight   = 2                      // calls of a kind, beyond which they are batched
 	maxBatchCalls = 32                     // in one batch: as many as one receive brings
@@ -120,8 +120,8 @@ func (g *batcher[A, R]) next() []*waiter[A, R] {
 	return all
 }
 
-// send does a batch. If the database refuses it, nothing was done and each call is sent alone, so that one bad call fails
-// no other. After any other error the outcome is unknown.
+// send does a batch. If the database refuses it, nothing was done and each call is sent alone, so that one bad call
+// fails no other. After any other error the outcome is unknown.
 func (g *batcher[A, R]) send(all []*waiter[A, R]) {
 	defer g.callStarted()()
 	args := make([]A, len(all))

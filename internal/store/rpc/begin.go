@@ -40,8 +40,10 @@ func (b *begun) store() store.Begun {
 		Decision: b.Decision, Fence: b.Fence, Attempt: b.Attempt, MaxAttempts: b.MaxAttempts,
 		Progress: b.Progress, State: b.State, Checkpoint: orNil(b.Checkpoint),
 		Wait: time.Duration(b.WaitMS) * time.Millisecond, Worker: b.Worker, DeadLetter: b.DeadLetter,
-		Duplicate: b.Duplicate, Deliveries: b.Deliveries, Releases: b.Releases, Waited: time.Duration(b.WaitedMS) * time.Millisecond,
-		First: b.First, LastWait: time.Duration(b.RetryWaitMS) * time.Millisecond, Duration: time.Duration(b.DurationMS) * time.Millisecond,
+		Duplicate: b.Duplicate, Deliveries: b.Deliveries, Releases: b.Releases,
+		Waited: time.Duration(b.WaitedMS) * time.Millisecond,
+		First:  b.First, LastWait: time.Duration(b.RetryWaitMS) * time.Millisecond,
+		Duration: time.Duration(b.DurationMS) * time.Millisecond,
 	}
 }
 

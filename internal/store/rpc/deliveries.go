@@ -45,10 +45,14 @@ func (c *client) Outbox(ctx context.Context) (store.Outbox, error) {
 		OldestMS int64 `json:"oldest_ms"`
 	}
 	err := c.call(ctx, "aw_outbox", c.tenant(), &answer)
-	return store.Outbox{Pending: answer.Pending, Due: answer.Due, Oldest: time.Duration(answer.OldestMS) * time.Millisecond}, err
+	return store.Outbox{
+		Pending: answer.Pending, Due: answer.Due, Oldest: time.Duration(answer.OldestMS) * time.Millisecond,
+	}, err
 }
 
-func (c *client) ExtendDeliveries(ctx context.Context, claims []store.DeliveryClaim, lease time.Duration) ([]string, error) {
+func (c *client) ExtendDeliveries(
+	ctx context.Context, claims []store.DeliveryClaim, lease time.Duration,
+) ([]string, error) {
 	var answer struct {
 		Kept []string `json:"kept"`
 	}
@@ -79,7 +83,8 @@ func (c *client) SettleDelivery(ctx context.Context, o store.DeliveryOutcome) (s
 	}{c.tenant(), o, ms(o.NextAfter), ms(o.RetryAfter), ms(o.Latency)}, &answer)
 	return store.Receiver{
 		Status: answer.Status, Down: answer.Down, Began: answer.Began, Ended: answer.Ended, Waiting: answer.Waiting,
-		DownFor: time.Duration(answer.DownMS) * time.Millisecond, Probe: time.Duration(answer.ProbeMS) * time.Millisecond,
+		DownFor: time.Duration(answer.DownMS) * time.Millisecond,
+		Probe:   time.Duration(answer.ProbeMS) * time.Millisecond,
 	}, err
 }
 

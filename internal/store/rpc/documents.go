@@ -98,7 +98,8 @@ func (c *client) StageChunks(ctx context.Context, s store.ChunkBatch) ([]string,
 	var missing []string
 	for start := 0; start < len(encoded); {
 		end, size := start, 0
-		for end < len(encoded) && end-start < maxBatchChunks && (end == start || size+len(encoded[end]) <= maxBatchBytes) {
+		for end < len(encoded) && end-start < maxBatchChunks &&
+			(end == start || size+len(encoded[end]) <= maxBatchBytes) {
 			size += len(encoded[end])
 			end++
 		}
@@ -131,7 +132,9 @@ func (c *client) inBinary(chunks []store.Chunk) VectorCaller {
 }
 
 // stageChunks makes one call.
-func (c *client) stageChunks(ctx context.Context, binary VectorCaller, args chunkBatch, chunks []store.Chunk) ([]string, error) {
+func (c *client) stageChunks(
+	ctx context.Context, binary VectorCaller, args chunkBatch, chunks []store.Chunk,
+) ([]string, error) {
 	var answer struct {
 		Missing []string `json:"missing"`
 	}
@@ -160,7 +163,10 @@ func encodeChunk(chunk store.Chunk, withVector bool) (json.RawMessage, error) {
 	}
 	b, err := json.Marshal(out)
 	if err != nil {
-		return nil, &taskerr.Error{Class: taskerr.InternalBug, Message: "chunk " + strconv.Itoa(chunk.Position) + " can't be encoded", Cause: err}
+		return nil, &taskerr.Error{
+			Class: taskerr.InternalBug, Message: "chunk " + strconv.Itoa(chunk.Position) + " can't be encoded",
+			Cause: err,
+		}
 	}
 	return b, nil
 }

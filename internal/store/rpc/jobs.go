@@ -23,8 +23,9 @@ type settled struct {
 
 func (s *settled) store() store.Settled {
 	return store.Settled{
-		State: s.State, Attempts: s.Attempts, Result: orNil(s.Result), DeadLetter: s.DeadLetter, Deliveries: s.Deliveries,
-		Duration: time.Duration(s.DurationMS) * time.Millisecond,
+		State: s.State, Attempts: s.Attempts, Result: orNil(s.Result), DeadLetter: s.DeadLetter,
+		Deliveries: s.Deliveries,
+		Duration:   time.Duration(s.DurationMS) * time.Millisecond,
 	}
 }
 
@@ -146,7 +147,8 @@ func (c *client) Reject(ctx context.Context, r store.Rejection) (store.Settled, 
 		store.Rejection
 	}
 	s, err := c.settle(ctx, "aw_reject", args{c.tenant(), r})
-	if refused, ok := errors.AsType[*taskerr.Error](err); ok && refused.Class == taskerr.ValidationError && r.Payload != nil {
+	if refused, ok := errors.AsType[*taskerr.Error](err); ok && refused.Class == taskerr.ValidationError &&
+		r.Payload != nil {
 		r.Payload = nil
 		return c.settle(ctx, "aw_reject", args{c.tenant(), r})
 	}

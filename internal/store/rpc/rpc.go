@@ -81,10 +81,12 @@ func (c *client) Check(ctx context.Context) error {
 		return err
 	}
 	if answer.Version < schema.Version() {
-		return fmt.Errorf("%w: it is at version %d, this program needs %d", store.ErrSchema, answer.Version, schema.Version())
+		return fmt.Errorf("%w: it is at version %d, this program needs %d", store.ErrSchema, answer.Version,
+			schema.Version())
 	}
 	if want := c.options.Dimensions; want != 0 && want != answer.Dimensions {
-		return fmt.Errorf("%w: its embeddings have %d dimensions, EMBEDDING_DIMENSIONS is %d", store.ErrSchema, answer.Dimensions, want)
+		return fmt.Errorf("%w: its embeddings have %d dimensions, EMBEDDING_DIMENSIONS is %d", store.ErrSchema,
+			answer.Dimensions, want)
 	}
 	return nil
 }
@@ -102,12 +104,15 @@ func (c *client) call(ctx context.Context, fn string, args, answer any) error {
 }
 
 // callBy is call by a Caller's Call, or by what takes more along.
-func (c *client) callBy(ctx context.Context, call func(context.Context, string, json.RawMessage) (json.RawMessage, error),
+func (c *client) callBy(ctx context.Context,
+	call func(context.Context, string, json.RawMessage) (json.RawMessage, error),
 	fn string, args, answer any,
 ) error {
 	p, err := json.Marshal(args)
 	if err != nil {
-		return &taskerr.Error{Class: taskerr.InternalBug, Message: "the arguments of " + fn + " can't be encoded", Cause: err}
+		return &taskerr.Error{
+			Class: taskerr.InternalBug, Message: "the arguments of " + fn + " can't be encoded", Cause: err,
+		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -123,7 +128,9 @@ func (c *client) callBy(ctx context.Context, call func(context.Context, string, 
 		return nil
 	}
 	if err := json.Unmarshal(raw, answer); err != nil {
-		return &taskerr.Error{Class: taskerr.TransientStorage, Message: "the answer of " + fn + " is not what it should be", Cause: err}
+		return &taskerr.Error{
+			Class: taskerr.TransientStorage, Message: "the answer of " + fn + " is not what it should be", Cause: err,
+		}
 	}
 	return nil
 }
@@ -181,7 +188,10 @@ func classify(ctx context.Context, fn string, err error) error {
 	raised, ok := errors.AsType[*SQLError](err)
 	if !ok {
 		if ctx.Err() != nil {
-			return &taskerr.Error{Class: taskerr.TransientStorage, Message: fn + " was given up: " + ctx.Err().Error(), Cause: errors.Join(ctx.Err(), context.Cause(ctx), err)}
+			return &taskerr.Error{
+				Class: taskerr.TransientStorage, Message: fn + " was given up: " + ctx.Err().Error(),
+				Cause: errors.Join(ctx.Err(), context.Cause(ctx), err),
+			}
 		}
 		return &taskerr.Error{Class: taskerr.TransientStorage, Message: "the database did not answer " + fn, Cause: err}
 	}
@@ -199,7 +209,9 @@ func classify(ctx context.Context, fn string, err error) error {
 	case "AW007":
 		var b busy
 		if err := json.Unmarshal([]byte(raised.Message), &b); err != nil {
-			return &taskerr.Error{Class: taskerr.TransientStorage, Message: "another job works on this document", Cause: err}
+			return &taskerr.Error{
+				Class: taskerr.TransientStorage, Message: "another job works on this document", Cause: err,
+			}
 		}
 		return &store.BusyError{JobID: b.JobID, RetryAfter: time.Duration(b.RetryAfterMS) * time.Millisecond}
 	case "AW012":
@@ -235,7 +247,8 @@ func classifyState(fn string, e *SQLError) error {
 	case has("28"): // Postgres quotes the login, the host and the database, and no password
 		return fmt.Errorf("%w: %s (%s)", store.ErrLogin, e.Message, e.State)
 	case has("42501", "PGRST301", "PGRST302", "PGRST303", "401", "403"):
-		return fmt.Errorf("%w (%s in %s): check that the key or login is this tenant's, and has the role async_worker or service_role",
+		return fmt.Errorf("%w (%s in %s): check that the key or login is this tenant's, and has the role "+
+			"async_worker or service_role",
 			store.ErrForbidden, e.State, fn)
 	case has("PGRST106"):
 		return fmt.Errorf("%w: %s", store.ErrUnexposed, e.Message) // which names those that it exposes
@@ -248,9 +261,13 @@ func classifyState(fn string, e *SQLError) error {
 		}
 		return &taskerr.Error{Class: taskerr.ValidationError, Message: message, Cause: e}
 	case has("42", "23", "P0", "21", "AW"):
-		return &taskerr.Error{Class: taskerr.InternalBug, Message: "the database refused " + fn + " (" + e.State + ")", Cause: e}
+		return &taskerr.Error{
+			Class: taskerr.InternalBug, Message: "the database refused " + fn + " (" + e.State + ")", Cause: e,
+		}
 	}
-	return &taskerr.Error{Class: taskerr.TransientStorage, Message: "the database could not do " + fn + " (" + e.State + ")", Cause: e}
+	return &taskerr.Error{
+		Class: taskerr.TransientStorage, Message: "the database could not do " + fn + " (" + e.State + ")", Cause: e,
+	}
 }
 
 func ms(d time.Duration) int64 { return d.Milliseconds() }

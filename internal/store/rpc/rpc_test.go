@@ -31,7 +31,8 @@ func (*recorder) Close() {}
 func TestBatches(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ chunks, size, calls int }{
-		"none": {0, 10, 0}, "few": {3, 10, 1}, "by number": {401, 10, 3}, "by size": {10, 1 << 20, 5}, "one that is too large by itself": {1, 4 << 20, 1},
+		"none": {0, 10, 0}, "few": {3, 10, 1}, "by number": {401, 10, 3}, "by size": {10, 1 << 20, 5},
+		"one that is too large by itself": {1, 4 << 20, 1},
 	} {
 		r := &recorder{answer: `{"missing":["b","a","b"]}`}
 		batch := store.ChunkBatch{DocumentID: "d", Version: 1}
@@ -55,7 +56,8 @@ func TestVectors(t *testing.T) {
 	if _, err := s.Search(t.Context(), store.Query{Embedding: []float32{0.123456789, -1, 0, 1e-7}}); err != nil {
 		t.Fatal(err)
 	}
-	if got := string(r.calls[0]); !strings.Contains(got, `"embedding":"[0.12346,-1,0,1e-07]"`) || !strings.Contains(got, `"client_id":"a"`) {
+	if got := string(r.calls[0]); !strings.Contains(got, `"embedding":"[0.12346,-1,0,1e-07]"`) ||
+		!strings.Contains(got, `"client_id":"a"`) {
 		t.Errorf("sent %s", got)
 	}
 	for _, bad := range []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1))} {
@@ -69,7 +71,9 @@ func TestVectors(t *testing.T) {
 func TestUnmarshalable(t *testing.T) {
 	t.Parallel()
 	r := &recorder{answer: `{}`}
-	_, err := rpc.New(r, "a", rpc.Options{}).Complete(t.Context(), store.Completion{Effects: []store.Effect{{Kind: "x", Args: math.NaN()}}})
+	_, err := rpc.New(r, "a", rpc.Options{}).Complete(t.Context(), store.Completion{
+		Effects: []store.Effect{{Kind: "x", Args: math.NaN()}},
+	})
 	if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != taskerr.InternalBug || len(r.calls) != 0 {
 		t.Errorf("got %v", err)
 	}
@@ -79,7 +83,8 @@ func TestUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	r := &recorder{err: errors.New("connection reset; password=SECRET")}
 	_, err := rpc.New(r, "a", rpc.Options{}).Job(t.Context(), "x")
-	if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != taskerr.TransientStorage || strings.Contains(err.Error(), "SECRET") {
+	if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != taskerr.TransientStorage ||
+		strings.Contains(err.Error(), "SECRET") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -61,8 +61,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestTransitions holds the trigger against the table in internal/job, for all pairs of states, within a series and into
-// the next (I3). The superuser tries: the guard does not depend on who writes.
+// TestTransitions holds the trigger against the table in internal/job, for all pairs of states, within a series and
+// into the next (I3). The superuser tries: the guard does not depend on who writes.
 func TestTransitions(t *testing.T) {
 	t.Parallel()
 	conn := connect(t, stacktest.PostgresWith(t, schema.Options{Dimensions: 8}))
@@ -73,13 +73,17 @@ func TestTransitions(t *testing.T) {
 				if from == to || series == 1 && !from.Terminal() {
 					continue // no change of state: nothing to guard
 				}
-				move := func(m job.Transition) bool { return m.From == from && m.To == to && m.NewSeries() == (series == 1) }
+				move := func(m job.Transition) bool {
+					return m.From == from && m.To == to &&
+						m.NewSeries() == (series == 1)
+				}
 				id := fmt.Sprintf("%s-%s-%d", from, to, series)
 				if _, err := conn.Exec(t.Context(), `insert into jobs (client_id, id, type, status, completed_at)
 					values ('a', $1, 'x', $2, case when $3 then now() end)`, id, string(from), from.Terminal()); err != nil {
 					t.Fatal(err)
 				}
-				_, err := conn.Exec(t.Context(), `update jobs set status = $2, completed_at = case when $3 then now() end,
+				_, err := conn.Exec(t.Context(),
+					`update jobs set status = $2, completed_at = case when $3 then now() end,
 					series = series + $4, fence = fence + case when $2 = 'running' then $4 else 0 end where id = $1`,
 					id, string(to), to.Terminal(), series)
 				want := "AW010"
@@ -100,7 +104,8 @@ func TestErrorTypes(t *testing.T) {
 	conn := connect(t, stacktest.PostgresWith(t, schema.Options{Dimensions: 8}))
 	for class, info := range taskerr.Classes {
 		var got string
-		if err := conn.QueryRow(t.Context(), "select aw_error_type($1)", string(class)).Scan(&got); err != nil || got != info.Coarse {
+		if err := conn.QueryRow(t.Context(), "select aw_error_type($1)", string(class)).Scan(&got); err != nil ||
+			got != info.Coarse {
 			t.Errorf("%s: %q, %v; want %q", class, got, err, info.Coarse)
 		}
 	}
@@ -122,20 +127,21 @@ func TestGuards(t *testing.T) {
 		t.Fatal(err)
 	}
 	for sql, want := range map[string]string{
-		"update jobs set fence = 4":                                  "AW011", // I4
-		"update jobs set progress = 39":                              "AW011", // I8
-		"update jobs set progress = 101":                             "23514",
-		"update jobs set attempts = 3":                               "23514", // I6
-		"update jobs set status = 'done'":                            "AW010",
-		"update jobs set status = 'succeeded'":                       "23514", // without completed_at
-		"update jobs set client_id = 'A_B'":                          "23514",
-		"update jobs set fence = 6, progress = 41, attempts = 2":     "",
-		letter("1", "null"):                                          "23505", // I6: an end has one
-		letter("2", "null"):                                          "",
-		letter("null", "'m1'"):                                       "23505", // I6: a rejected message has one
-		letter("null", "'m2'"):                                       "",
-		"update webhook_deliveries set status = 'pending'":           "AW011",
-		"update webhook_deliveries set status = 'failed', fence = 1": "AW011", // a new fence is for being sent again alone
+		"update jobs set fence = 4":                              "AW011", // I4
+		"update jobs set progress = 39":                          "AW011", // I8
+		"update jobs set progress = 101":                         "23514",
+		"update jobs set attempts = 3":                           "23514", // I6
+		"update jobs set status = 'done'":                        "AW010",
+		"update jobs set status = 'succeeded'":                   "23514", // without completed_at
+		"update jobs set client_id = 'A_B'":                      "23514",
+		"update jobs set fence = 6, progress = 41, attempts = 2": "",
+		letter("1", "null"):                                      "23505", // I6: an end has one
+		letter("2", "null"):                                      "",
+		letter("null", "'m1'"):                                   "23505", // I6: a rejected message has one
+		letter("null", "'m2'"):                                   "",
+		"update webhook_deliveries set status = 'pending'":       "AW011",
+		// a new fence is for being sent again alone
+		"update webhook_deliveries set status = 'failed', fence = 1":                                                      "AW011",
 		"update webhook_deliveries set status = 'pending', fence = 1, lease_expires_at = now()":                           "AW011",
 		"insert into jobs (client_id, id, type) values ('a', '/', 'x')":                                                   "23514",
 		"insert into webhook_deliveries (client_id, id, event, url, body) values ('a', 'msg.1', 'task.failed', 'u', 'b')": "23514",

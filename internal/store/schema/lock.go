@@ -31,7 +31,8 @@ func (e *LockedError) Error() string {
 // time are the transaction's own: a login may have others, and a pooler gives the connection to somebody else.
 func lock(ctx context.Context, conn *pgx.Conn, wait time.Duration) error {
 	err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		limits := "set local statement_timeout = 0; set local lock_timeout = " + strconv.FormatInt(max(wait.Milliseconds(), 1), 10)
+		limits := "set local statement_timeout = 0; set local lock_timeout = " +
+			strconv.FormatInt(max(wait.Milliseconds(), 1), 10)
 		if _, err := tx.Exec(ctx, limits); err != nil {
 			return err
 		}
@@ -58,5 +59,6 @@ func holder(ctx context.Context, conn *pgx.Conn) string {
 	if err != nil {
 		return "run migrate again"
 	}
-	return fmt.Sprintf("the session with pid %d (login %q, program %q) has its lock; to end it: select pg_terminate_backend(%d)", pid, login, program, pid)
+	return fmt.Sprintf("the session with pid %d (login %q, program %q) has its lock; to end it: select "+
+		"pg_terminate_backend(%d)", pid, login, program, pid)
 }

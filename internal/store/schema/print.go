@@ -56,7 +56,8 @@ end $step_%[1]d$;
 	for i, f := range replaced {
 		sql := trimSemicolon(f.sql)
 		if strings.Contains(sql, vectorMark) {
-			sql = fmt.Sprintf("do $functions_%[1]d$ begin execute replace($script_%[1]d$\n%[2]s\n$script_%[1]d$, '%[3]s', (%[4]s));\nend $functions_%[1]d$",
+			sql = fmt.Sprintf("do $functions_%[1]d$ begin execute replace($script_%[1]d$\n%[2]s\n$script_%[1]d$, "+
+				"'%[3]s', (%[4]s));\nend $functions_%[1]d$",
 				i, sql, vectorMark, vectorSchema)
 		}
 		fmt.Fprintf(out, "\n-- %s\n%s;\n", f.name, sql)

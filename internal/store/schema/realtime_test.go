@@ -22,7 +22,8 @@ func mayJoin(t *testing.T, conn *pgx.Conn, role, claims, topic string) bool {
 	}
 	defer func() { _ = tx.Rollback(t.Context()) }()
 	var id string
-	if err := tx.QueryRow(t.Context(), "insert into realtime.messages (topic, extension) values ($1, 'broadcast') returning id::text", topic).Scan(&id); err != nil {
+	if err := tx.QueryRow(t.Context(), "insert into realtime.messages (topic, extension) values ($1, 'broadcast') "+
+		"returning id::text", topic).Scan(&id); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := tx.Exec(t.Context(), `select set_config('role', $1, true), set_config('realtime.topic', $2, true),
@@ -30,7 +31,8 @@ func mayJoin(t *testing.T, conn *pgx.Conn, role, claims, topic string) bool {
 		t.Fatal(err)
 	}
 	var n int
-	if err := tx.QueryRow(t.Context(), "select count(*) from realtime.messages where id = $1::uuid", id).Scan(&n); err != nil {
+	if err := tx.QueryRow(t.Context(), "select count(*) from realtime.messages where id = $1::uuid", id).
+		Scan(&n); err != nil {
 		t.Fatal(err)
 	}
 	return n == 1
@@ -40,7 +42,8 @@ func mayJoin(t *testing.T, conn *pgx.Conn, role, claims, topic string) bool {
 func published(t *testing.T, conn *pgx.Conn) string {
 	t.Helper()
 	var text string
-	if err := conn.QueryRow(t.Context(), `select coalesce(string_agg(encode(data, 'escape'), ' ' order by lsn), '') from pg_logical_slot_get_binary_changes(
+	if err := conn.QueryRow(t.Context(),
+		`select coalesce(string_agg(encode(data, 'escape'), ' ' order by lsn), '') from pg_logical_slot_get_binary_changes(
 		'realtime', null, null, 'proto_version', '2', 'publication_names', 'supabase_realtime_messages_publication')`).Scan(&text); err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +62,8 @@ func sends(t *testing.T, conn *pgx.Conn, topic string) string {
 		set_config('request.jwt.claims', '{"client_id":"southhaven"}', true)`, topic); err != nil {
 		t.Fatal(err)
 	}
-	_, err = tx.Exec(t.Context(), "insert into realtime.messages (topic, extension, event, payload, private) values ($1, 'broadcast', 'job_event', '{}', true)", topic)
+	_, err = tx.Exec(t.Context(), "insert into realtime.messages (topic, extension, event, payload, private) values "+
+		"($1, 'broadcast', 'job_event', '{}', true)", topic)
 	return code(err)
 }
 
@@ -70,7 +74,8 @@ func waitsForNobody(t *testing.T, conn *pgx.Conn, url string, write, end func(st
 	if _, err := locker.Exec(t.Context(), "begin; lock table realtime.messages"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := conn.Exec(t.Context(), "set statement_timeout = '20s'"); err != nil { // without the limit it would wait for good
+	// without the limit it would wait for good
+	if _, err := conn.Exec(t.Context(), "set statement_timeout = '20s'"); err != nil {
 		t.Fatal(err)
 	}
 	write("patient")
@@ -79,12 +84,14 @@ func waitsForNobody(t *testing.T, conn *pgx.Conn, url string, write, end func(st
 		t.Fatal(err)
 	}
 	var n int
-	if err := conn.QueryRow(t.Context(), "select count(*) from job_events where job_id = 'patient'").Scan(&n); err != nil || n != 1 {
+	if err := conn.QueryRow(t.Context(), "select count(*) from job_events where job_id = 'patient'").
+		Scan(&n); err != nil || n != 1 {
 		t.Errorf("behind a lock of Realtime's table %d events were written, %v", n, err)
 	}
 }
 
-// readsAsAuthenticated: by the one line of docs/frontend.md a signed-in user is a reader of the tenant that his claims name.
+// readsAsAuthenticated: by the one line of docs/frontend.md a signed-in user is a reader of the tenant that his claims
+// name.
 func readsAsAuthenticated(t *testing.T, conn *pgx.Conn) {
 	t.Helper()
 	rows := func(claims string) string {
@@ -93,11 +100,14 @@ func readsAsAuthenticated(t *testing.T, conn *pgx.Conn) {
 			t.Fatal(err)
 		}
 		defer func() { _ = tx.Rollback(t.Context()) }()
-		if _, err := tx.Exec(t.Context(), "select set_config('role', 'authenticated', true), set_config('request.jwt.claims', $1, true)", claims); err != nil {
+		if _, err := tx.Exec(t.Context(),
+			"select set_config('role', 'authenticated', true), set_config('request.jwt.claims', $1, true)",
+			claims); err != nil {
 			t.Fatal(err)
 		}
 		var ids string
-		if err := tx.QueryRow(t.Context(), "select coalesce(string_agg(id, ' '), '') from own_jobs").Scan(&ids); err != nil {
+		if err := tx.QueryRow(t.Context(), "select coalesce(string_agg(id, ' '), '') from own_jobs").
+			Scan(&ids); err != nil {
 			return code(err)
 		}
 		return ids
@@ -108,7 +118,8 @@ func readsAsAuthenticated(t *testing.T, conn *pgx.Conn) {
 	if _, err := conn.Exec(t.Context(), "grant async_worker_reader to authenticated"); err != nil {
 		t.Fatal(err)
 	}
-	for claims, want := range map[string]string{`{"client_id":"southhaven"}`: "told", `{"client_id":"northport"}`: "", `{}`: ""} {
+	for claims, want := range map[string]string{`{"client_id":"southhaven"}`: "told", `{"client_id":"northport"}`: "",
+		`{}`: ""} {
 		if got := rows(claims); got != want {
 			t.Errorf("a user with %s reads %q, want %q", claims, got, want)
 		}
@@ -119,7 +130,10 @@ func readsAsAuthenticated(t *testing.T, conn *pgx.Conn) {
 // broadcast, and only subscribers of the tenant may join its topic. Realtime's trouble is nobody else's.
 func TestRealtime(t *testing.T) {
 	t.Parallel()
-	server, err := stack.StartPostgres(t.Context(), stack.PostgresOptions{Durable: true, Settings: []string{"wal_level=logical"}}) // decoding reads what is on disk
+	// decoding reads what is on disk
+	server, err := stack.StartPostgres(t.Context(), stack.PostgresOptions{
+		Durable: true, Settings: []string{"wal_level=logical"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,14 +144,16 @@ func TestRealtime(t *testing.T) {
 	})
 	conn := connect(t, server.URL("postgres"))
 	o := schema.Options{Dimensions: 8, Realtime: true}
-	if _, err := schema.Migrate(t.Context(), server.URL("postgres"), o); err == nil || !strings.Contains(err.Error(), "realtime.send") {
+	if _, err := schema.Migrate(t.Context(), server.URL("postgres"), o); err == nil ||
+		!strings.Contains(err.Error(), "realtime.send") {
 		t.Errorf("without Realtime: %v", err)
 	}
 	vendored, err := os.ReadFile("testdata/realtime.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, sql := range []string{string(vendored), "select pg_create_logical_replication_slot('realtime', 'pgoutput')"} {
+	for _, sql := range []string{string(vendored),
+		"select pg_create_logical_replication_slot('realtime', 'pgoutput')"} {
 		if _, err := conn.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)
 		}
@@ -168,7 +184,8 @@ func TestRealtime(t *testing.T) {
 	}
 	write("told")
 	end("commit")
-	if got := published(t, conn); !strings.Contains(got, "async-worker:southhaven") || !strings.Contains(got, `"job_id": "told"`) || !strings.Contains(got, `"stage": "started"`) {
+	if got := published(t, conn); !strings.Contains(got, "async-worker:southhaven") ||
+		!strings.Contains(got, `"job_id": "told"`) || !strings.Contains(got, `"stage": "started"`) {
 		t.Errorf("Realtime reads %s", got)
 	}
 	write("undone")
@@ -178,7 +195,8 @@ func TestRealtime(t *testing.T) {
 	}
 
 	// What else a project may allow its users.
-	if _, err := conn.Exec(t.Context(), "create policy r on realtime.messages for select to authenticated using (true); "+
+	if _, err := conn.Exec(t.Context(), "create policy r on realtime.messages for select to authenticated using "+
+		"(true); "+
 		"create policy w on realtime.messages for insert to authenticated with check (true)"); err != nil {
 		t.Fatal(err)
 	}
@@ -213,10 +231,12 @@ func TestRealtime(t *testing.T) {
 	write("alone")
 	end("commit")
 	var status string
-	if err := conn.QueryRow(t.Context(), "select status from jobs where id = 'alone'").Scan(&status); err != nil || status != "running" {
+	if err := conn.QueryRow(t.Context(), "select status from jobs where id = 'alone'").Scan(&status); err != nil ||
+		status != "running" {
 		t.Errorf("without Realtime's function the job is %q, %v", status, err)
 	}
-	if _, err := schema.Migrate(t.Context(), server.URL("postgres"), schema.Options{Dimensions: 8}); err != nil { // as of a restored copy
+	// as of a restored copy
+	if _, err := schema.Migrate(t.Context(), server.URL("postgres"), schema.Options{Dimensions: 8}); err != nil {
 		t.Errorf("a database that has no Realtime any more: %v", err)
 	}
 }

@@ -54,7 +54,8 @@ func (r Report) String() string {
 	if len(r.Applied) == 0 {
 		return fmt.Sprintf("schema %s is at version %d; functions renewed", r.Schema, r.To)
 	}
-	return fmt.Sprintf("schema %s: version %d to %d (%s); functions renewed", r.Schema, r.From, r.To, strings.Join(r.Applied, ", "))
+	return fmt.Sprintf("schema %s: version %d to %d (%s); functions renewed", r.Schema, r.From, r.To,
+		strings.Join(r.Applied, ", "))
 }
 
 var schemaName = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
@@ -86,8 +87,10 @@ var (
 	open = []string{"aw_bound", "aw_caller", "aw_unbound", "match_document_chunks", "hybrid_search"}
 	// reads run as their owner, and are the reader's too.
 	reads = []string{
-		"aw_find_own", "aw_search", "aw_documents", "aw_outlines", "aw_passages", "aw_document_passages", "aw_job", "aw_jobs", "aw_events",
-		"aw_own_jobs", "aw_own_job_events", "aw_own_documents", "aw_own_summaries", "aw_own_agent_runs", "aw_own_derived_contents",
+		"aw_find_own", "aw_search", "aw_documents", "aw_outlines", "aw_passages", "aw_document_passages", "aw_job",
+		"aw_jobs", "aw_events",
+		"aw_own_jobs", "aw_own_job_events", "aw_own_documents", "aw_own_summaries", "aw_own_agent_runs",
+		"aw_own_derived_contents",
 	}
 	// searched are what aw_matching_own calls, which has an owner of its own.
 	searched = []string{"aw_client", "aw_bound", "aw_asked", "aw_caller", "aw_unbound", "aw_matching"}
@@ -99,8 +102,10 @@ func array(names []string) string { return "array['" + strings.Join(names, "', '
 // data is what the templates see. vector is the schema of pgvector, quoted; migrations, which make it, don't know it.
 func (o Options) data(vector string) map[string]any {
 	return map[string]any{
-		"schema": o.Schema, "dimensions": o.Dimensions, "path": path, "vector": vector, "keep": o.KeepCreate, "realtime": o.Realtime,
-		"names": array(Functions()), "open": array(open), "reads": array(slices.Concat(open, reads)), "searched": array(searched),
+		"schema": o.Schema, "dimensions": o.Dimensions, "path": path, "vector": vector, "keep": o.KeepCreate,
+		"realtime": o.Realtime,
+		"names":    array(Functions()), "open": array(open), "reads": array(slices.Concat(open, reads)),
+		"searched": array(searched),
 	}
 }
 
@@ -176,7 +181,8 @@ func migrateLocked(ctx context.Context, conn *pgx.Conn, o Options) (Report, erro
 	}
 	r.From, r.To = int(from), int(from)
 	if r.From > len(m.Migrations) {
-		return r, fmt.Errorf("schema %s is at version %d, newer than this program's %d: use the newer program", o.Schema, r.From, len(m.Migrations))
+		return r, fmt.Errorf("schema %s is at version %d, newer than this program's %d: use the newer program",
+			o.Schema, r.From, len(m.Migrations))
 	}
 	m.OnStart = func(_ int32, name, _, _ string) { r.Applied = append(r.Applied, name) }
 	if err := m.Migrate(ctx); err != nil {
@@ -194,7 +200,8 @@ func migrateLocked(ctx context.Context, conn *pgx.Conn, o Options) (Report, erro
 // schema is there.
 func ensureSchema(ctx context.Context, conn *pgx.Conn, name string) error {
 	var there bool
-	if err := conn.QueryRow(ctx, "select exists (select from pg_namespace where nspname = $1)", name).Scan(&there); err != nil {
+	if err := conn.QueryRow(ctx, "select exists (select from pg_namespace where nspname = $1)", name).
+		Scan(&there); err != nil {
 		return fmt.Errorf("look for schema %s: %w", name, err)
 	}
 	if there {

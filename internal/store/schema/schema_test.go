@@ -39,7 +39,8 @@ func TestMigrateTwice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if first.From != 0 || first.To != schema.Version() || len(first.Applied) != schema.Version() || first.Dimensions != 1536 {
+	if first.From != 0 || first.To != schema.Version() || len(first.Applied) != schema.Version() ||
+		first.Dimensions != 1536 {
 		t.Errorf("first: %+v", first)
 	}
 	before := dump(t, url, "public")
@@ -76,7 +77,8 @@ func TestMigrateAtOnce(t *testing.T) {
 	}
 }
 
-// TestMigrateWhileTheLockIsHeld: whoever holds the lock of migrations, which any login can take, is named after a while.
+// TestMigrateWhileTheLockIsHeld: whoever holds the lock of migrations, which any login can take, is named after a
+// while.
 func TestMigrateWhileTheLockIsHeld(t *testing.T) {
 	t.Parallel()
 	url := stacktest.EmptyPostgres(t)
@@ -98,8 +100,10 @@ func TestMigrateWhileTheLockIsHeld(t *testing.T) {
 
 func TestMigrateRefuses(t *testing.T) {
 	t.Parallel()
-	for _, o := range []schema.Options{{Schema: "Public"}, {Schema: `a"; drop schema public; --`}, {Dimensions: -1}, {Dimensions: 4001}} {
-		if _, err := schema.Migrate(t.Context(), "postgres://127.0.0.1:1/x", o); err == nil || strings.Contains(err.Error(), "connect") {
+	for _, o := range []schema.Options{{Schema: "Public"}, {Schema: `a"; drop schema public; --`}, {Dimensions: -1},
+		{Dimensions: 4001}} {
+		if _, err := schema.Migrate(t.Context(), "postgres://127.0.0.1:1/x", o); err == nil ||
+			strings.Contains(err.Error(), "connect") {
 			t.Errorf("%+v: %v", o, err)
 		}
 		if err := schema.Print(&bytes.Buffer{}, o); err == nil {
@@ -107,14 +111,16 @@ func TestMigrateRefuses(t *testing.T) {
 		}
 	}
 	url := stacktest.PostgresWith(t, schema.Options{Dimensions: 8})
-	if _, err := schema.Migrate(t.Context(), url, schema.Options{}); err == nil || !strings.Contains(err.Error(), "8 dimensions") {
+	if _, err := schema.Migrate(t.Context(), url, schema.Options{}); err == nil ||
+		!strings.Contains(err.Error(), "8 dimensions") {
 		t.Errorf("another width: %v", err)
 	}
 	conn := connect(t, url)
 	if _, err := conn.Exec(t.Context(), "update aw_schema_version set version = 999"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := schema.Migrate(t.Context(), url, schema.Options{Dimensions: 8}); err == nil || !strings.Contains(err.Error(), "newer") {
+	if _, err := schema.Migrate(t.Context(), url, schema.Options{Dimensions: 8}); err == nil ||
+		!strings.Contains(err.Error(), "newer") {
 		t.Errorf("a database of a newer program: %v", err)
 	}
 }
@@ -153,7 +159,8 @@ func TestPrint(t *testing.T) {
 // TestExtensionsSchema: on Supabase pgvector lives in the schema extensions, and may be installed already.
 func TestExtensionsSchema(t *testing.T) {
 	t.Parallel()
-	for _, prepare := range []string{"create schema extensions", "create schema extensions; create extension vector with schema extensions"} {
+	for _, prepare := range []string{"create schema extensions",
+		"create schema extensions; create extension vector with schema extensions"} {
 		url := stacktest.EmptyPostgres(t)
 		conn := connect(t, url)
 		if _, err := conn.Exec(t.Context(), prepare); err != nil {
@@ -166,7 +173,8 @@ func TestExtensionsSchema(t *testing.T) {
 		if _, err := conn.Exec(t.Context(), "set role async_worker"); err != nil {
 			t.Fatal(err)
 		}
-		if err := conn.QueryRow(t.Context(), "select count(*) from worker.match_document_chunks('[1,2,3]', 5)").Scan(&n); err != nil {
+		if err := conn.QueryRow(t.Context(), "select count(*) from worker.match_document_chunks('[1,2,3]', 5)").
+			Scan(&n); err != nil {
 			t.Errorf("%s: search as the worker's role: %v", prepare, err)
 		}
 	}
@@ -190,7 +198,8 @@ func TestAsOwner(t *testing.T) {
 			t.Log(err) // it still owns the database of this test, which goes with the cluster
 		}
 	})
-	if _, err := schema.Migrate(t.Context(), stacktest.Cluster(t).URLAs(login, "x", database), schema.Options{}); err != nil {
+	if _, err := schema.Migrate(t.Context(), stacktest.Cluster(t).URLAs(login, "x", database),
+		schema.Options{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -245,7 +254,8 @@ func TestEveryTableHasRights(t *testing.T) {
 	t.Parallel()
 	conn := connect(t, stacktest.Postgres(t))
 	var there, known string
-	if err := conn.QueryRow(t.Context(), `select (select string_agg(relname, ' ' order by relname) from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'),
+	if err := conn.QueryRow(t.Context(),
+		`select (select string_agg(relname, ' ' order by relname) from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'),
 		(select string_agg(name, ' ' order by name) from aw_rights())`).Scan(&there, &known); err != nil {
 		t.Fatal(err)
 	}

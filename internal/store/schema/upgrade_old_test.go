@@ -49,17 +49,20 @@ func (w oldWorker) do(t *testing.T, job string, calls []string) {
 	for _, call := range calls {
 		var document, delivery string
 		super := connect(t, w.Config().ConnString())
-		if err := super.QueryRow(t.Context(), `select coalesce((select id::text from documents where client_id = $1 and filename = $2), ''),
+		if err := super.QueryRow(t.Context(),
+			`select coalesce((select id::text from documents where client_id = $1 and filename = $2), ''),
 			coalesce((select id from webhook_deliveries where client_id = $1 and job_id = $3), '')`, w.client, job+".pdf", job).Scan(&document, &delivery); err != nil {
 			t.Fatal(err)
 		}
 		event := fmt.Sprintf("00000000-0000-4000-8000-%012x", len(job))
-		call = strings.NewReplacer("CLIENT", w.client, "JOB", job, "EVENT", event, "DOCUMENT", document, "DELIVERY", delivery).Replace(call)
+		call = strings.NewReplacer("CLIENT", w.client, "JOB", job, "EVENT", event, "DOCUMENT", document, "DELIVERY",
+			delivery).Replace(call)
 		var answer string
 		if err := w.QueryRow(t.Context(), "select "+call+"::text").Scan(&answer); err != nil {
 			t.Fatalf("%s: %v", call, err)
 		}
-		for name, part := range map[string]string{"aw_search": `"zero ` + job, "aw_claim": `"msg_`, "aw_begin": `"run"`, "aw_complete": `"succeeded"`, "aw_sweep": job + "-2"} {
+		for name, part := range map[string]string{"aw_search": `"zero ` + job, "aw_claim": `"msg_`, "aw_begin": `"run"`,
+			"aw_complete": `"succeeded"`, "aw_sweep": job + "-2"} {
 			if strings.HasPrefix(call, name) && !strings.Contains(answer, part) {
 				t.Errorf("%s: %s", call, answer)
 			}
@@ -67,8 +70,8 @@ func (w oldWorker) do(t *testing.T, job string, calls []string) {
 	}
 }
 
-// TestOldWorkerBesideTheNew: a database of version 16, with rows, is migrated in place while workers of that version are
-// at work, by each sort of key; they finish what they began, and go on.
+// TestOldWorkerBesideTheNew: a database of version 16, with rows, is migrated in place while workers of that version
+// are at work, by each sort of key; they finish what they began, and go on.
 func TestOldWorkerBesideTheNew(t *testing.T) {
 	t.Parallel()
 	url := stacktest.EmptyPostgres(t)
@@ -108,7 +111,8 @@ func TestOldWorkerBesideTheNew(t *testing.T) {
 		if service := name == "service-key"; service && (err != nil || n != 6) || !service && code(err) != "42501" {
 			t.Errorf("%s reads the table of jobs: %d, %v", name, n, err)
 		}
-		if err := w.QueryRow(t.Context(), "select count(*) from match_document_chunks('[1,2,3,4,5,6,7,8]', 100)").Scan(&n); err != nil ||
+		if err := w.QueryRow(t.Context(), "select count(*) from match_document_chunks('[1,2,3,4,5,6,7,8]', 100)").
+			Scan(&n); err != nil ||
 			name != "service-key" && n != 6 || name == "service-key" && n != 18 {
 			t.Errorf("%s finds %d chunks, %v", name, n, err)
 		}
@@ -162,10 +166,13 @@ func TestOldWorkerBetweenTablesAndFunctions(t *testing.T) {
 	w.do(t, "meanwhile", oldCalls[0])
 	w.do(t, "released", oldCalls[0])
 	// A function of that name that somebody else made stops the second half.
-	if _, err := super.Exec(t.Context(), "create function aw_made_of(text) returns text language sql return $1; alter function aw_made_of(text) owner to async_worker"); err != nil {
+	if _, err := super.Exec(t.Context(),
+		"create function aw_made_of(text) returns text language sql return $1; alter function aw_made_of(text) "+
+			"owner to async_worker"); err != nil {
 		t.Fatal(err)
 	}
-	if report, err := schema.Migrate(t.Context(), url, schema.Options{Dimensions: 8}); err == nil || report.To != schema.Version() || !strings.Contains(err.Error(), "aw_made_of") {
+	if report, err := schema.Migrate(t.Context(), url, schema.Options{Dimensions: 8}); err == nil ||
+		report.To != schema.Version() || !strings.Contains(err.Error(), "aw_made_of") {
 		t.Fatalf("%+v, %v", report, err)
 	}
 	w.do(t, "meanwhile", oldCalls[1])
@@ -178,10 +185,13 @@ func TestOldWorkerBetweenTablesAndFunctions(t *testing.T) {
 	}
 	// A row of before counts from nothing.
 	var releases int
-	if err := conn.QueryRow(t.Context(), `select aw_release('{"client_id":"a","job_id":"released","fence":1,"waits":true,"tried":true}') is not null`).Scan(new(bool)); err != nil {
+	if err := conn.QueryRow(t.Context(),
+		`select aw_release('{"client_id":"a","job_id":"released","fence":1,"waits":true,"tried":true}') is not null`).
+		Scan(new(bool)); err != nil {
 		t.Fatal(err)
 	}
-	if err := super.QueryRow(t.Context(), "select releases from jobs where id = 'released'").Scan(&releases); err != nil || releases != 1 {
+	if err := super.QueryRow(t.Context(), "select releases from jobs where id = 'released'").
+		Scan(&releases); err != nil || releases != 1 {
 		t.Errorf("%d releases, %v", releases, err)
 	}
 }
@@ -210,7 +220,9 @@ func TestMigrationsCallNothingOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	var called string
-	if err := super.QueryRow(t.Context(), "select coalesce(string_agg(distinct what || ' as ' || by, ', '), '') from called").Scan(&called); err != nil || called != "" {
+	if err := super.QueryRow(t.Context(),
+		"select coalesce(string_agg(distinct what || ' as ' || by, ', '), '') from called").Scan(&called); err != nil ||
+		called != "" {
 		t.Errorf("the migration called %s, %v", called, err)
 	}
 }

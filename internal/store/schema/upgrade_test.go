@@ -63,7 +63,8 @@ func TestUpgrade(t *testing.T) {
 				t.Fatalf("from version 5: %v", err)
 			}
 			var version, replay, newest int
-			if err := conn.QueryRow(t.Context(), `select version, (select replay from jobs), (select max(version) from derived_contents where client_id = 'a')
+			if err := conn.QueryRow(t.Context(),
+				`select version, (select replay from jobs), (select max(version) from derived_contents where client_id = 'a')
 				from aw_schema_version`).Scan(&version, &replay, &newest); err != nil {
 				t.Fatal(err)
 			}

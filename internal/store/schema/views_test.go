@@ -42,7 +42,8 @@ func TestViewsGrow(t *testing.T) {
 		t.Fatal(err)
 	}
 	var text string
-	if err := conn.QueryRow(t.Context(), "select x::text from my_failures x").Scan(&text); err != nil || text != "(j,late)" {
+	if err := conn.QueryRow(t.Context(), "select x::text from my_failures x").Scan(&text); err != nil ||
+		text != "(j,late)" {
 		t.Errorf("the view of before: %s, %v", text, err)
 	}
 	var columns []string
@@ -50,10 +51,13 @@ func TestViewsGrow(t *testing.T) {
 		where attrelid = 'own_jobs'::regclass and attnum > 0`).Scan(&columns); err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(columns[20:], " "); got != "completed_at error_type retry_count processing_time_ms worker_id cancel_requested" {
+	if got := strings.Join(columns[20:],
+		" "); got != "completed_at error_type retry_count processing_time_ms worker_id cancel_requested" {
 		t.Errorf("the view ends with %s", got)
 	}
-	if err := conn.QueryRow(t.Context(), "select concat_ws(' ', error_type, retry_count, worker_id, cancel_requested) from own_jobs").Scan(&text); err != nil || text != "timeout 2 w f" {
+	if err := conn.QueryRow(t.Context(),
+		"select concat_ws(' ', error_type, retry_count, worker_id, cancel_requested) from own_jobs").
+		Scan(&text); err != nil || text != "timeout 2 w f" {
 		t.Errorf("the failure is told as %q, %v", text, err)
 	}
 }

@@ -15,11 +15,13 @@ import (
 func testBegin(t *testing.T, b *bench) {
 	m := message(func(m *store.Begin) { m.RequestedBy, m.Priority = "user-17", "high" })
 	begun := b.begin(m, store.Run)
-	if begun.Fence < 1 || begun.Attempt != 1 || begun.MaxAttempts != 3 || begun.State != "running" || begun.Checkpoint != nil {
+	if begun.Fence < 1 || begun.Attempt != 1 || begun.MaxAttempts != 3 || begun.State != "running" ||
+		begun.Checkpoint != nil {
 		t.Errorf("begun: %+v", begun)
 	}
 	j := b.job(m.JobID)
-	if j.Status != "running" || j.Type != "ingest" || j.Attempts != 1 || j.Priority != "high" || j.RequestedBy != "user-17" ||
+	if j.Status != "running" || j.Type != "ingest" || j.Attempts != 1 || j.Priority != "high" ||
+		j.RequestedBy != "user-17" ||
 		j.ClientID != b.client || j.StartedAt == nil || j.CompletedAt != nil {
 		t.Errorf("row: %+v", j)
 	}
@@ -28,7 +30,8 @@ func testBegin(t *testing.T, b *bench) {
 		t.Errorf("a live lease: wait %s", again.Wait)
 	}
 	if again.Worker != m.Worker || again.Fence != begun.Fence {
-		t.Errorf("a live lease is told as %q's under fence %d, want %q under %d", again.Worker, again.Fence, m.Worker, begun.Fence)
+		t.Errorf("a live lease is told as %q's under fence %d, want %q under %d", again.Worker, again.Fence, m.Worker,
+			begun.Fence)
 	}
 	b.story(m.JobID)
 }
@@ -43,7 +46,8 @@ func testDecisions(t *testing.T, b *bench) {
 	m, h = b.run()
 	settled := b.fail(h, m)
 	begun := b.begin(m, store.Done)
-	if begun.State != "failed" || begun.DeadLetter == nil || begun.DeadLetter.Sent || *begun.DeadLetter != *settled.DeadLetter {
+	if begun.State != "failed" || begun.DeadLetter == nil || begun.DeadLetter.Sent ||
+		*begun.DeadLetter != *settled.DeadLetter {
 		t.Errorf("failed: %+v, settled %+v", begun, settled)
 	}
 	if err := b.DeadLetterSent(b.ctx(), settled.DeadLetter.ID); err != nil {
@@ -107,12 +111,16 @@ func testConflict(t *testing.T, b *bench) {
 	other.Source.MessageID = uuid.NewString()
 	before := b.job(m.JobID)
 	b.begin(other, store.Conflict)
-	if after := b.job(m.JobID); !after.UpdatedAt.Equal(before.UpdatedAt) || string(after.Payload) != string(before.Payload) {
+	if after := b.job(m.JobID); !after.UpdatedAt.Equal(before.UpdatedAt) ||
+		string(after.Payload) != string(before.Payload) {
 		t.Error("I5: a conflict changed the job")
 	}
 	b.complete(h)
 	b.begin(other, store.Conflict)
-	_, err := b.Submit(b.ctx(), store.Submission{JobID: m.JobID, Type: "ingest", Payload: other.Payload, Fingerprint: "f2", MaxAttempts: 3, Queue: "q", Message: "{}"})
+	_, err := b.Submit(b.ctx(), store.Submission{
+		JobID: m.JobID, Type: "ingest", Payload: other.Payload, Fingerprint: "f2", MaxAttempts: 3, Queue: "q",
+		Message: "{}",
+	})
 	if !errors.Is(err, store.ErrConflict) {
 		t.Errorf("submit of another payload: %v", err)
 	}
@@ -132,7 +140,9 @@ func testFence(t *testing.T, b *bench) {
 	}
 	writers := map[string]func(h store.Holder) error{
 		"heartbeat": func(h store.Holder) error {
-			_, err := b.Heartbeat(b.ctx(), store.Beat{Holder: h, Lease: hour, Events: []store.Event{event("parsing", 50)}})
+			_, err := b.Heartbeat(b.ctx(), store.Beat{
+				Holder: h, Lease: hour, Events: []store.Event{event("parsing", 50)},
+			})
 			return err
 		},
 		"complete": func(h store.Holder) error {
@@ -179,7 +189,8 @@ func testFence(t *testing.T, b *bench) {
 
 func testWorkerLost(t *testing.T, b *bench) {
 	m, h := b.run()
-	if _, err := b.Heartbeat(b.ctx(), store.Beat{Holder: h, Lease: hour, Events: []store.Event{event("parsing", 40)}}); err != nil {
+	if _, err := b.Heartbeat(b.ctx(), store.Beat{Holder: h, Lease: hour,
+		Events: []store.Event{event("parsing", 40)}}); err != nil {
 		t.Fatal(err)
 	}
 	b.loseWorker(h)
@@ -197,7 +208,8 @@ func testSpent(t *testing.T, b *bench) {
 	m, h := b.run(func(m *store.Begin) { m.MaxAttempts = 1 })
 	b.loseWorker(h)
 	begun := b.begin(m, store.Spent)
-	if begun.State != "failed" || begun.DeadLetter == nil || begun.DeadLetter.Class != "worker_lost" || begun.DeadLetter.Attempts != 1 {
+	if begun.State != "failed" || begun.DeadLetter == nil || begun.DeadLetter.Class != "worker_lost" ||
+		begun.DeadLetter.Attempts != 1 {
 		t.Fatalf("spent: %+v", begun)
 	}
 	j := b.job(m.JobID)
@@ -205,7 +217,8 @@ func testSpent(t *testing.T, b *bench) {
 		t.Errorf("row: %+v", j)
 	}
 	d, err := b.DeadLetter(b.ctx(), begun.DeadLetter.ID)
-	if err != nil || d.Original != m.Original || d.SourceQueue != "q" || d.JobID != m.JobID || d.Reason != "worker_lost" {
+	if err != nil || d.Original != m.Original || d.SourceQueue != "q" || d.JobID != m.JobID ||
+		d.Reason != "worker_lost" {
 		t.Errorf("dead letter: %+v, %v", d, err)
 	}
 	b.wantLetters(m.JobID, 1)
@@ -222,7 +235,10 @@ func testRetry(t *testing.T, b *bench) {
 		t.Helper()
 		s, err := b.Retry(b.ctx(), store.Retry{
 			Holder: h, After: after, Events: []store.Event{event("embedding", 60)},
-			Error: store.ErrorInfo{Type: "RateLimited", Class: "ai_rate_limit", Code: "INGEST_AI_RATE_LIMIT", Message: "slow down", Retryable: true},
+			Error: store.ErrorInfo{
+				Type: "RateLimited", Class: "ai_rate_limit", Code: "INGEST_AI_RATE_LIMIT", Message: "slow down",
+				Retryable: true,
+			},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -238,7 +254,8 @@ func testRetry(t *testing.T, b *bench) {
 	if j := b.job(m.JobID); j.Status != "running" || j.ErrorClass != "ai_rate_limit" || j.Attempts != 1 {
 		t.Errorf("row while waiting: %+v", j)
 	}
-	if _, err := b.Complete(b.ctx(), store.Completion{Holder: h, Result: json.RawMessage(`{}`)}); !errors.Is(err, store.ErrFenced) {
+	if _, err := b.Complete(b.ctx(), store.Completion{Holder: h, Result: json.RawMessage(`{}`)}); !errors.Is(err,
+		store.ErrFenced) {
 		t.Errorf("complete after retry: %v", err)
 	}
 
@@ -288,7 +305,8 @@ func testFail(t *testing.T, b *bench) {
 		t.Errorf("settled: %+v", s)
 	}
 	j := b.job(m.JobID)
-	if j.Status != "failed" || j.ErrorClass != badInput.Class || j.ErrorCode != badInput.Code || j.ErrorMessage != badInput.Message || j.CompletedAt == nil {
+	if j.Status != "failed" || j.ErrorClass != badInput.Class || j.ErrorCode != badInput.Code ||
+		j.ErrorMessage != badInput.Message || j.CompletedAt == nil {
 		t.Errorf("row: %+v", j)
 	}
 	b.wantLetters(m.JobID, 1)
@@ -305,7 +323,8 @@ func testCheckpoint(t *testing.T, b *bench) {
 	m, h := b.run()
 	beat := func(checkpoint string) {
 		t.Helper()
-		if _, err := b.Heartbeat(b.ctx(), store.Beat{Holder: h, Lease: hour, Checkpoint: json.RawMessage(checkpoint)}); err != nil {
+		if _, err := b.Heartbeat(b.ctx(), store.Beat{Holder: h, Lease: hour,
+			Checkpoint: json.RawMessage(checkpoint)}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -62,7 +62,8 @@ func testBeginsTogether(t *testing.T, b *bench) {
 		}
 		if want == store.Run {
 			runs[m.JobID]++
-			if got := decisions[i]; got.Fence != 1 || got.Attempt != 1 || got.MaxAttempts != m.MaxAttempts || got.State != string(job.Running) {
+			if got := decisions[i]; got.Fence != 1 || got.Attempt != 1 || got.MaxAttempts != m.MaxAttempts ||
+				got.State != string(job.Running) {
 				t.Errorf("message %d: %+v", i, got)
 			}
 		}

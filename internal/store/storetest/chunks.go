@@ -84,7 +84,8 @@ func testBulk(t *testing.T, b *bench) {
 	}
 	narrow := slices.Clone(chunks)
 	narrow[20].Embedding = []float32{1, 2}
-	if _, err := b.StageChunks(b.ctx(), batch(h, s, narrow...)); err == nil || !strings.Contains(err.Error(), "dimensions") {
+	if _, err := b.StageChunks(b.ctx(), batch(h, s, narrow...)); err == nil ||
+		!strings.Contains(err.Error(), "dimensions") {
 		t.Errorf("a vector of another width: %v", err)
 	}
 	huge := slices.Clone(chunks)
@@ -132,13 +133,17 @@ func testManyChunks(t *testing.T, b *bench) {
 func testSearch(t *testing.T, b *bench) {
 	b.ingest("a.pdf", "The invoice is payable within thirty days", "Late invoice payments bear interest")
 	b.ingest("b.pdf", "Termination requires written notice")
-	hits := b.search(store.Query{Text: "when is the invoice payable", Embedding: embed("Termination requires written notice")})
+	hits := b.search(store.Query{
+		Text: "when is the invoice payable", Embedding: embed("Termination requires written notice"),
+	})
 	if len(hits) != 3 {
 		t.Fatalf("hits: %+v", hits)
 	}
 	first := hits[0]
-	if first.ChunkID == "" || first.DocumentID == "" || first.DocumentSet != "contracts" || first.Version != 1 || len(first.HeadingPath) != 2 ||
-		len(first.Pages) != 2 || len(first.Boxes) != 1 || first.Boxes[0].Right != 0.3 || first.Kind != "text" || first.Score <= 0 {
+	if first.ChunkID == "" || first.DocumentID == "" || first.DocumentSet != "contracts" || first.Version != 1 ||
+		len(first.HeadingPath) != 2 ||
+		len(first.Pages) != 2 || len(first.Boxes) != 1 || first.Boxes[0].Right != 0.3 || first.Kind != "text" ||
+		first.Score <= 0 {
 		t.Errorf("hit: %+v", first)
 	}
 	for i := 1; i < len(hits); i++ {
@@ -165,13 +170,15 @@ func testSearch(t *testing.T, b *bench) {
 	if len(vector) != 1 || !strings.HasPrefix(vector[0].Content, "Late") || vector[0].Similarity < 0.99 {
 		t.Errorf("vector alone: %+v", vector)
 	}
-	if hits := b.search(store.Query{Text: "invoice", Embedding: embed("invoice"), DocumentSet: "another"}); len(hits) != 0 {
+	if hits := b.search(store.Query{Text: "invoice", Embedding: embed("invoice"), DocumentSet: "another"}); len(
+		hits) != 0 {
 		t.Errorf("another set: %+v", hits)
 	}
 	if hits := b.search(store.Query{}); len(hits) != 0 {
 		t.Errorf("nothing asked: %+v", hits)
 	}
-	if _, err := b.Search(b.ctx(), store.Query{Embedding: []float32{1, 2}, Limit: 1}); err == nil || !strings.Contains(err.Error(), "dimensions") {
+	if _, err := b.Search(b.ctx(), store.Query{Embedding: []float32{1, 2}, Limit: 1}); err == nil ||
+		!strings.Contains(err.Error(), "dimensions") {
 		t.Errorf("a vector of another width: %v", err)
 	}
 	_, h := b.run() // a chunk without a word that the offline provider knows: its vector has no direction

@@ -36,18 +36,21 @@ func (b *bench) made(filename, blob, sha string) {
 		}
 	}
 	m, h := b.run(payload("summarize"))
-	if err := b.KeepPartials(b.ctx(), m.JobID, []store.Partial{{Key: "note of " + filename + blob, Answer: json.RawMessage(`{}`)}}); err != nil {
+	if err := b.KeepPartials(b.ctx(), m.JobID,
+		[]store.Partial{{Key: "note of " + filename + blob, Answer: json.RawMessage(`{}`)}}); err != nil {
 		b.t.Fatal(err)
 	}
 	b.complete(h, store.Effect{Kind: store.EffectSaveSummary, Args: store.Summary{
 		Filename: filename, Blob: blob, SourceSHA256: sha, Summary: "in short", Model: "m", Style: "brief",
 	}})
 	m, h = b.run(payload("ocr"))
-	if err := b.KeepPageResults(b.ctx(), store.PageSource{Source: sha, Reader: "r", JobID: m.JobID}, []store.PageResult{{Page: 1, Reading: []byte("read")}}); err != nil {
+	if err := b.KeepPageResults(b.ctx(), store.PageSource{Source: sha, Reader: "r", JobID: m.JobID},
+		[]store.PageResult{{Page: 1, Reading: []byte("read")}}); err != nil {
 		b.t.Fatal(err)
 	}
 	b.derive(h, store.DerivedRecord{
-		SourceFilename: filename, SourceBlob: blob, SourceSHA256: sha, Recipe: "x", Blob: "derived/" + blob + "/" + m.JobID, Format: "markdown", Engine: "e",
+		SourceFilename: filename, SourceBlob: blob, SourceSHA256: sha, Recipe: "x",
+		Blob: "derived/" + blob + "/" + m.JobID, Format: "markdown", Engine: "e",
 	})
 }
 
@@ -59,7 +62,8 @@ func (b *bench) wantMade(filename, blob, sha string, want bool) {
 	if err != nil || (len(notes) == 1) != want {
 		b.t.Errorf("notes of %s: %v, %v, want %v", filename, notes, err, want)
 	}
-	if same := b.derived(store.DerivedQuery{JobID: "x", SourceFilename: filename, SourceSHA256: sha, Recipe: "x"}).Same; (same != nil) != want {
+	if same := b.derived(store.DerivedQuery{JobID: "x", SourceFilename: filename, SourceSHA256: sha, Recipe: "x"}).
+		Same; (same != nil) != want {
 		b.t.Errorf("derived of %s: %+v, want %v", filename, same, want)
 	}
 }
@@ -120,17 +124,23 @@ func testDeleteMade(t *testing.T, b *bench) {
 	neighbour.made("a.pdf", "in/a.pdf", "bytes-a")
 	_, h := b.run()
 	// An ingest that failed had read a page of other bytes under that name.
-	reader, failed := b.run(func(m *store.Begin) { m.Payload = json.RawMessage(`{"filename":"a.pdf","blob":"in/a.pdf"}`) })
-	if err := b.KeepPageResults(b.ctx(), store.PageSource{Source: "bytes-f", Reader: "r", JobID: reader.JobID}, []store.PageResult{{Page: 1, Reading: []byte("x")}}); err != nil {
+	reader, failed := b.run(func(m *store.Begin) {
+		m.Payload = json.RawMessage(
+			`{"filename":"a.pdf","blob":"in/a.pdf"}`)
+	})
+	if err := b.KeepPageResults(b.ctx(), store.PageSource{Source: "bytes-f", Reader: "r", JobID: reader.JobID},
+		[]store.PageResult{{Page: 1, Reading: []byte("x")}}); err != nil {
 		t.Fatal(err)
 	}
 	b.fail(failed, reader)
 	b.complete(h, store.Effect{Kind: store.EffectSaveAgentRun, Args: store.AgentRun{
-		TaskType: "agent", Prompt: "p", Answer: "a", Citations: []map[string]string{{"document_id": gone.DocumentID}}, Steps: []string{}, Model: "m",
+		TaskType: "agent", Prompt: "p", Answer: "a", Citations: []map[string]string{{"document_id": gone.DocumentID}},
+		Steps: []string{}, Model: "m",
 	}})
 
 	r := b.delete("one", "a.pdf", "in/a.pdf", nil)
-	if !r.Deleted || r.Removed.Summaries != 1 || r.Removed.Notes != 1 || r.Removed.Derived != 1 || r.Removed.Readings != 1 || r.Removed.Blobs != 0 ||
+	if !r.Deleted || r.Removed.Summaries != 1 || r.Removed.Notes != 1 || r.Removed.Derived != 1 ||
+		r.Removed.Readings != 1 || r.Removed.Blobs != 0 ||
 		r.Kept.Blobs != 1 || len(r.KeptBlobs) != 1 || r.Kept.Answers != 1 || r.Kept.Results != 2 {
 		t.Errorf("%+v", r)
 	}
@@ -139,14 +149,16 @@ func testDeleteMade(t *testing.T, b *bench) {
 	b.wantMade("a.pdf", "elsewhere/a.pdf", "bytes-2", true)
 	b.wantMade("copy.pdf", "in/copy.pdf", "bytes-a", true)
 	neighbour.wantMade("a.pdf", "in/a.pdf", "bytes-a", true) // I10
-	if same := b.derived(store.DerivedQuery{JobID: "x", SourceFilename: "a.pdf", SourceSHA256: "bytes-a", Recipe: "x"}).Same; same != nil {
+	if same := b.derived(store.DerivedQuery{JobID: "x", SourceFilename: "a.pdf", SourceSHA256: "bytes-a", Recipe: "x"}).
+		Same; same != nil {
 		t.Errorf("still there: %+v", same)
 	}
 	if r = b.delete("one", "copy.pdf", "in/copy.pdf", nil); r.Removed.Readings != 1 || r.Removed.Summaries != 1 {
 		t.Errorf("the copy: %+v", r)
 	}
 	b.wantMade("copy.pdf", "in/copy.pdf", "bytes-a", false)
-	if r = b.delete("one", "copy.pdf", "in/copy.pdf", nil); r.Deleted || r.Removed.Summaries+r.Removed.Notes+r.Removed.Derived+r.Removed.Readings+r.Kept.Results != 0 {
+	if r = b.delete("one", "copy.pdf", "in/copy.pdf", nil); r.Deleted ||
+		r.Removed.Summaries+r.Removed.Notes+r.Removed.Derived+r.Removed.Readings+r.Kept.Results != 0 {
 		t.Errorf("again: %+v", r)
 	}
 	b.made("b.pdf", "in/b.pdf", "bytes-b") // was never ingested, or was deleted before
@@ -167,7 +179,8 @@ func testPurgeDerived(t *testing.T, b *bench) {
 		}
 		d.Purged, d.BlobsRemoved, late = made.Blobs[:1], 1, made.Blobs[1]
 	})
-	if r.Removed.Derived != 1 || r.Removed.Blobs != 1 || r.Removed.Summaries != 2 || r.Kept.Blobs != 1 || !slices.Equal(r.KeptBlobs, []string{late}) {
+	if r.Removed.Derived != 1 || r.Removed.Blobs != 1 || r.Removed.Summaries != 2 || r.Kept.Blobs != 1 ||
+		!slices.Equal(r.KeptBlobs, []string{late}) {
 		t.Errorf("%+v", r)
 	}
 	if r = b.delete("one", "a.pdf", "in/a.pdf", func(made store.MadeOf, d *store.Deletion) {
@@ -179,7 +192,8 @@ func testPurgeDerived(t *testing.T, b *bench) {
 		t.Errorf("again: %+v", r)
 	}
 	other := newBench(t, b.open)
-	if made, err := other.MadeOf(b.ctx(), b.ingestFrom("one", "c.pdf", "in/c.pdf", "bytes-c").DocumentID); err != nil || len(made.Blobs)+len(made.Sources) != 0 {
+	if made, err := other.MadeOf(b.ctx(), b.ingestFrom("one", "c.pdf", "in/c.pdf", "bytes-c").DocumentID); err != nil ||
+		len(made.Blobs)+len(made.Sources) != 0 {
 		t.Errorf("I10: %+v, %v", made, err)
 	}
 }

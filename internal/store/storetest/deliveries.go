@@ -79,7 +79,8 @@ func testOutbox(t *testing.T, b *bench) {
 		if err := json.Unmarshal([]byte(d.Body), &got); err != nil {
 			t.Fatalf("%s: %v", d.Body, err)
 		}
-		if !strings.HasPrefix(d.ID, "msg_") || got.ClientID != b.client || time.Since(got.Timestamp).Abs() > time.Minute || got.Timestamp.Location() != time.UTC {
+		if !strings.HasPrefix(d.ID, "msg_") || got.ClientID != b.client ||
+			time.Since(got.Timestamp).Abs() > time.Minute || got.Timestamp.Location() != time.UTC {
 			t.Errorf("delivery: %+v", d)
 		}
 		return d, got
@@ -91,15 +92,18 @@ func testOutbox(t *testing.T, b *bench) {
 	if d.TraceParent != m.TraceParent {
 		t.Errorf("the delivery's trace is %q", d.TraceParent)
 	}
-	if got.Type != "task.completed" || got.Status != "completed" || *got.TaskID != m.JobID || *got.TaskType != "ingest" ||
-		got.Attempt != 1 || got.Result["n"] != float64(1) || got.Error != nil || d.JobID != m.JobID || d.URL != m.WebhookURL {
+	if got.Type != "task.completed" || got.Status != "completed" || *got.TaskID != m.JobID ||
+		*got.TaskType != "ingest" ||
+		got.Attempt != 1 || got.Result["n"] != float64(1) || got.Error != nil || d.JobID != m.JobID ||
+		d.URL != m.WebhookURL {
 		t.Errorf("completed: %s", d.Body)
 	}
 
 	m, h = b.run()
 	b.fail(h, m)
 	d, got = next()
-	if got.Type != "task.failed" || got.Status != "failed" || got.Result != nil || got.Error == nil || got.Error.Type != badInput.Type ||
+	if got.Type != "task.failed" || got.Status != "failed" || got.Result != nil || got.Error == nil ||
+		got.Error.Type != badInput.Type ||
 		got.Error.Class != badInput.Class || got.Error.Code != badInput.Code || got.Error.Message != badInput.Message ||
 		*got.Error.Retryable || *got.Error.Attempts != 1 {
 		t.Errorf("failed: %s", d.Body)
@@ -109,7 +113,8 @@ func testOutbox(t *testing.T, b *bench) {
 	if _, err := b.Canceled(b.ctx(), h, nil); err != nil {
 		t.Fatal(err)
 	}
-	if d, got = next(); d.TraceParent != "" || got.Type != "task.canceled" || got.Status != "canceled" || got.Result != nil || got.Error != nil {
+	if d, got = next(); d.TraceParent != "" || got.Type != "task.canceled" || got.Status != "canceled" ||
+		got.Result != nil || got.Error != nil {
 		t.Errorf("canceled: %s", d.Body)
 	}
 
@@ -130,7 +135,9 @@ func testSkipHosts(t *testing.T, b *bench) {
 		_, h := b.run(func(m *store.Begin) { m.WebhookURL = url })
 		b.complete(h)
 	}
-	claimed, err := b.ClaimDeliveries(b.ctx(), store.Claim{Worker: "w", Max: 10, Lease: hour, CountDue: true, SkipHosts: []string{"slow.example:8443"}})
+	claimed, err := b.ClaimDeliveries(b.ctx(), store.Claim{
+		Worker: "w", Max: 10, Lease: hour, CountDue: true, SkipHosts: []string{"slow.example:8443"},
+	})
 	got := claimed.Deliveries
 	if err != nil || len(got) != 1 || got[0].URL != "https://quick.example/hook" {
 		t.Errorf("claimed %+v, %v; want the quick receiver's alone", got, err)
@@ -181,12 +188,14 @@ func testDeliveries(t *testing.T, b *bench) {
 		t.Errorf("under a stale fence: %v", err)
 	}
 	if err := settle(two[1], func(o *store.DeliveryOutcome) {
-		o.Status, o.ResponseStatus, o.NextAfter, o.Error, o.Response = store.DeliveryPending, 503, 0, "503 from the receiver", "busy"
+		o.Status, o.ResponseStatus, o.NextAfter, o.Error, o.Response = store.DeliveryPending, 503, 0,
+			"503 from the receiver", "busy"
 	}); err != nil {
 		t.Fatal(err)
 	}
 	again := b.claimAll(0)
-	if len(again) != 1 || again[0].ID != two[1].ID || again[0].Attempts != 1 || again[0].Body != two[1].Body || again[0].Fence <= two[1].Fence {
+	if len(again) != 1 || again[0].ID != two[1].ID || again[0].Attempts != 1 || again[0].Body != two[1].Body ||
+		again[0].Fence <= two[1].Fence {
 		t.Fatalf("the next attempt: %+v", again)
 	}
 	third := b.claimAll(hour) // that claim's lease was empty
@@ -202,7 +211,8 @@ func testDeliveries(t *testing.T, b *bench) {
 		t.Fatal(err)
 	}
 	rows, err := b.JobDeliveries(b.ctx(), two[1].JobID)
-	if err != nil || len(rows) != 1 || rows[0].Status != store.DeliveryFailed || rows[0].Attempts != 2 || rows[0].ResponseStatus == nil ||
+	if err != nil || len(rows) != 1 || rows[0].Status != store.DeliveryFailed || rows[0].Attempts != 2 ||
+		rows[0].ResponseStatus == nil ||
 		*rows[0].ResponseStatus != http.StatusGone || rows[0].DeliveredAt != nil {
 		t.Errorf("row: %+v, %v", rows, err)
 	}
@@ -218,7 +228,8 @@ func testOutboxState(t *testing.T, b *bench) {
 	want := func(pending, due int) {
 		t.Helper()
 		got, err := b.Outbox(b.ctx())
-		if err != nil || got.Pending != pending || got.Due != due || got.Oldest < 0 || got.Oldest > hour || pending == 0 && got.Oldest != 0 {
+		if err != nil || got.Pending != pending || got.Due != due || got.Oldest < 0 || got.Oldest > hour ||
+			pending == 0 && got.Oldest != 0 {
 			t.Errorf("outbox: %+v, %v; want %d pending, %d due", got, err, pending, due)
 		}
 	}

@@ -12,7 +12,8 @@ import (
 func derivation(blob string) store.DerivedRecord {
 	confidence := 0.5
 	return store.DerivedRecord{
-		SourceFilename: "scan.pdf", SourceBlob: "in/scan.pdf", SourceSHA256: "sha", Recipe: "tesseract", Blob: blob, Format: "markdown",
+		SourceFilename: "scan.pdf", SourceBlob: "in/scan.pdf", SourceSHA256: "sha", Recipe: "tesseract", Blob: blob,
+		Format: "markdown",
 		Engine: "tesseract", PageCount: 3, MeanConfidence: &confidence, UnreadPages: []int{3, 2},
 	}
 }
@@ -52,8 +53,10 @@ func testDerived(t *testing.T, b *bench) {
 		t.Errorf("the first is version %d", v)
 	}
 	found := b.derived(q)
-	if s := found.Same; found.OfJob != 1 || s == nil || s.Blob != "derived/1" || s.Version != 1 || s.Format != "markdown" || s.Engine != "tesseract" ||
-		s.PageCount != 3 || s.MeanConfidence == nil || *s.MeanConfidence != 0.5 || !slices.Equal(s.UnreadPages, []int{2, 3}) || s.ID == "" {
+	if s := found.Same; found.OfJob != 1 || s == nil || s.Blob != "derived/1" || s.Version != 1 ||
+		s.Format != "markdown" || s.Engine != "tesseract" ||
+		s.PageCount != 3 || s.MeanConfidence == nil || *s.MeanConfidence != 0.5 ||
+		!slices.Equal(s.UnreadPages, []int{2, 3}) || s.ID == "" {
 		t.Errorf("found %+v", found.Same)
 	}
 	_, h = b.run()

@@ -34,13 +34,18 @@ func embed(text string) []float32 {
 
 func chunk(position int, content string) store.Chunk {
 	return store.Chunk{
-		Position: position, Content: content, HeadingPath: []string{"Terms", "Payment"}, Pages: []int{1, 2}, Kind: "text", Tokens: 7,
-		Key: "key of " + content, Boxes: []store.Box{{Page: 1, Left: 0.1, Top: 0.2, Right: 0.3, Bottom: 0.4}}, Embedding: embed(content),
+		Position: position, Content: content, HeadingPath: []string{"Terms", "Payment"}, Pages: []int{1, 2},
+		Kind: "text", Tokens: 7,
+		Key: "key of " + content, Boxes: []store.Box{
+			{Page: 1, Left: 0.1, Top: 0.2, Right: 0.3, Bottom: 0.4},
+		}, Embedding: embed(content),
 	}
 }
 
 func batch(h store.Holder, s store.Staged, chunks ...store.Chunk) store.ChunkBatch {
-	return store.ChunkBatch{Holder: h, DocumentID: s.DocumentID, Version: s.Version, Model: "test-model", Chunks: chunks}
+	return store.ChunkBatch{
+		Holder: h, DocumentID: s.DocumentID, Version: s.Version, Model: "test-model", Chunks: chunks,
+	}
 }
 
 // stage writes a chunk for each content.
@@ -62,8 +67,11 @@ func activate(s store.Staged, chunks int) store.Effect {
 			ContentSHA256: fmt.Sprintf("sha-%d", s.Version), TextSHA256: "text-1", Format: "pdf", Pipeline: "p1",
 			Pages: 2, Characters: 99, Extractor: "native",
 			Enrichment: store.Enrichment{
-				Title: "Terms", Language: "en", Outline: []store.Heading{{Level: 1, Text: "Terms", Page: 1, Chunk: new(0)}},
-				Properties: map[string]any{"author": "Ada"}, PersonalData: &store.PersonalData{Mode: "tag", Detector: "d@1", Found: map[string]int{"EMAIL": 2}},
+				Title: "Terms", Language: "en",
+				Outline:    []store.Heading{{Level: 1, Text: "Terms", Page: 1, Chunk: new(0)}},
+				Properties: map[string]any{"author": "Ada"}, PersonalData: &store.PersonalData{
+					Mode: "tag", Detector: "d@1", Found: map[string]int{"EMAIL": 2},
+				},
 			},
 		},
 		DocumentID: s.DocumentID, Version: s.Version, Chunks: chunks, Blob: "in/a.pdf", SourceETag: "e1",
@@ -133,7 +141,8 @@ func testActivate(t *testing.T, b *bench) {
 	}
 	if result.DocumentID != s.DocumentID || result.DocumentSet != "contracts" || result.Filename != "a.pdf" ||
 		result.Title != "Terms" || result.Language != "en" || result.Version != 1 || result.Pages != 2 ||
-		result.Chunks != 2 || result.Characters != 99 || result.Extractor != "native" || result.SHA != "sha-1" || result.Unchanged == nil || *result.Unchanged || result.N != 1 {
+		result.Chunks != 2 || result.Characters != 99 || result.Extractor != "native" || result.SHA != "sha-1" ||
+		result.Unchanged == nil || *result.Unchanged || result.N != 1 {
 		t.Errorf("result: %s", settled.Result)
 	}
 	b.wantFound("alpha", 1)
@@ -158,7 +167,8 @@ func testActivate(t *testing.T, b *bench) {
 	b.wantFound("delta", 1)
 	b.wantFound("left", 0)
 	// No chunk is left of the version that nobody sees, nor of what was cut off.
-	if known, err := b.KnownChunks(b.ctx(), []string{"key of alpha", "key of gamma", "key of left over", "key of delta"}); err != nil || len(known) != 1 {
+	if known, err := b.KnownChunks(b.ctx(),
+		[]string{"key of alpha", "key of gamma", "key of left over", "key of delta"}); err != nil || len(known) != 1 {
 		t.Errorf("chunks left: %v, %v", known, err)
 	}
 }
@@ -173,14 +183,17 @@ func testActivateRefuses(t *testing.T, b *bench) {
 		t.Fatal(err)
 	}
 	try := func(e store.Effect) error {
-		_, err := b.Complete(b.ctx(), store.Completion{Holder: h, Result: json.RawMessage(`{}`), Effects: []store.Effect{e}})
+		_, err := b.Complete(b.ctx(), store.Completion{
+			Holder: h, Result: json.RawMessage(`{}`), Effects: []store.Effect{e},
+		})
 		return err
 	}
 	if try(activate(s, 3)) == nil || try(activate(s, 2)) == nil {
 		t.Error("activated with a gap")
 	}
 	_, other := b.run()
-	if _, err := b.Complete(b.ctx(), store.Completion{Holder: other, Result: json.RawMessage(`{}`), Effects: []store.Effect{activate(s, 1)}}); !errors.Is(err, store.ErrFenced) {
+	if _, err := b.Complete(b.ctx(), store.Completion{Holder: other, Result: json.RawMessage(`{}`),
+		Effects: []store.Effect{activate(s, 1)}}); !errors.Is(err, store.ErrFenced) {
 		t.Errorf("another job's staged version: %v", err)
 	}
 	if _, err := b.StageChunks(b.ctx(), batch(other, s, chunk(1, "one"))); !errors.Is(err, store.ErrFenced) {
@@ -203,7 +216,8 @@ func testStagedLeftovers(t *testing.T, b *bench) {
 	// the same job goes on where it was
 	h = holder(m, b.begin(m, store.Run))
 	again, err := b.StageDocument(b.ctx(), staging(h, "left.pdf"))
-	if err != nil || again.DocumentID != s.DocumentID || again.Version != s.Version || len(again.StagedKeys) != 2 || again.StagedKeys[1] != "key of two" {
+	if err != nil || again.DocumentID != s.DocumentID || again.Version != s.Version || len(again.StagedKeys) != 2 ||
+		again.StagedKeys[1] != "key of two" {
 		t.Fatalf("staged again: %+v, %v", again, err)
 	}
 	// another job takes over what nobody holds
@@ -252,14 +266,17 @@ func testKeep(t *testing.T, b *bench) {
 		t.Fatal(err)
 	}
 	settled := b.complete(h, store.Effect{Kind: store.EffectKeepDocument, Args: store.Retention{
-		DocumentID: s.DocumentID, Version: s.Version, Blob: "in/kept.pdf", SourceETag: "e2", Metadata: map[string]any{"k": "v"},
+		DocumentID: s.DocumentID, Version: s.Version, Blob: "in/kept.pdf", SourceETag: "e2",
+		Metadata: map[string]any{"k": "v"},
 	}})
-	if r := string(settled.Result); !strings.Contains(r, `"unchanged":true`) && !strings.Contains(r, `"unchanged": true`) || !strings.Contains(r, first.DocumentID) {
+	if r := string(settled.Result); !strings.Contains(r, `"unchanged":true`) &&
+		!strings.Contains(r, `"unchanged": true`) || !strings.Contains(r, first.DocumentID) {
 		t.Errorf("result: %s", r)
 	}
 	b.wantFound("unchanging", 1)
 	_, h = b.run()
-	if s, err = b.StageDocument(b.ctx(), staging(h, "kept.pdf")); err != nil || s.Active == nil || s.Active.Version != 1 {
+	if s, err = b.StageDocument(b.ctx(), staging(h, "kept.pdf")); err != nil || s.Active == nil ||
+		s.Active.Version != 1 {
 		t.Errorf("active after keep: %+v, %v", s, err)
 	}
 
@@ -289,7 +306,8 @@ func testFailureKeepsOld(t *testing.T, b *bench) {
 		t.Errorf("staged chunks outlive the failure: %v, %v", known, err)
 	}
 	_, h = b.run()
-	if s, err = b.StageDocument(b.ctx(), staging(h, "steady.pdf")); err != nil || s.DocumentID != first.DocumentID || s.Active == nil || s.Active.Version != 1 {
+	if s, err = b.StageDocument(b.ctx(), staging(h, "steady.pdf")); err != nil || s.DocumentID != first.DocumentID ||
+		s.Active == nil || s.Active.Version != 1 {
 		t.Errorf("after the failure: %+v, %v", s, err)
 	}
 }

@@ -59,7 +59,8 @@ func testDuplicate(t *testing.T, b *bench) {
 		t.Fatalf("story: %v", got)
 	}
 	for _, e := range events[2:] {
-		if !strings.Contains(e.Message, "hints.force") || !strings.Contains(e.Message, "new task_id") || !strings.Contains(e.Message, "jobs retry "+m.JobID) {
+		if !strings.Contains(e.Message, "hints.force") || !strings.Contains(e.Message, "new task_id") ||
+			!strings.Contains(e.Message, "jobs retry "+m.JobID) {
 			t.Errorf("the event says %q", e.Message)
 		}
 	}
@@ -68,7 +69,8 @@ func testDuplicate(t *testing.T, b *bench) {
 	}
 	after := b.job(m.JobID)
 	before.UpdatedAt = after.UpdatedAt
-	if after.Status != "failed" || after.Stage != before.Stage || after.Progress != before.Progress || after.Attempts != before.Attempts ||
+	if after.Status != "failed" || after.Stage != before.Stage || after.Progress != before.Progress ||
+		after.Attempts != before.Attempts ||
 		after.ErrorMessage != before.ErrorMessage || !after.CompletedAt.Equal(*before.CompletedAt) {
 		t.Errorf("I3: the row was %+v and is %+v", before, after)
 	}
@@ -124,8 +126,8 @@ func testDuplicateOnce(t *testing.T, b *bench) {
 	b.story(m.JobID)
 }
 
-// testDuplicateSilent: nothing is said of messages that were sent before the end or can't be told apart, nor of those of
-// jobs that ended otherwise.
+// testDuplicateSilent: nothing is said of messages that were sent before the end or can't be told apart, nor of those
+// of jobs that ended otherwise.
 func testDuplicateSilent(t *testing.T, b *bench) {
 	hooked := func(n *store.Begin) { n.WebhookURL = "https://example.com/again" }
 	m, _ := b.failed()
@@ -142,8 +144,10 @@ func testDuplicateSilent(t *testing.T, b *bench) {
 	}
 	// A queue knows the second in which a message was inserted.
 	end := *b.job(m.JobID).CompletedAt
-	b.duplicate("the same second", sentAgain(m, func(n *store.Begin) { n.Source.InsertedAt = end.Truncate(time.Second) }), false, 0)
-	b.duplicate("the next second", sentAgain(m, func(n *store.Begin) { n.Source.InsertedAt = end.Truncate(time.Second).Add(time.Second) }), true, 0)
+	b.duplicate("the same second", sentAgain(m,
+		func(n *store.Begin) { n.Source.InsertedAt = end.Truncate(time.Second) }), false, 0)
+	b.duplicate("the next second", sentAgain(m,
+		func(n *store.Begin) { n.Source.InsertedAt = end.Truncate(time.Second).Add(time.Second) }), true, 0)
 
 	m, h := b.run(noWebhook)
 	b.complete(h)
@@ -206,7 +210,8 @@ func testDuplicateBody(t *testing.T, b *bench) {
 	if got.Type != "task.rejected" || got.Status != "rejected" || got.TaskID != m.JobID || got.Error == nil {
 		t.Fatalf("the webhook is %+v", got)
 	}
-	if e := got.Error; e.Code != "TASK_ALREADY_FAILED" || e.Class != "validation_error" || e.Type != "ValidationError" || e.ErrorType != "validation" ||
+	if e := got.Error; e.Code != "TASK_ALREADY_FAILED" || e.Class != "validation_error" ||
+		e.Type != "ValidationError" || e.ErrorType != "validation" ||
 		*e.RetryCount != 0 || *e.ProcessingMS != 0 || e.WorkerID != "w4" {
 		t.Errorf("the error is %+v", e)
 	}
@@ -232,7 +237,8 @@ func aboutDuplicate(e store.JobEvent) bool {
 // tell notes that a duplicate of a failed job is told of, and says whether it is.
 func (m *model) tell(msg store.Begin) bool {
 	id := msg.Source.MessageID
-	if m.state != "failed" || msg.Source.InsertedAt.IsZero() || slices.Contains(m.consumed, id) || m.ender == id || m.told == maxDuplicates {
+	if m.state != "failed" || msg.Source.InsertedAt.IsZero() || slices.Contains(m.consumed, id) || m.ender == id ||
+		m.told == maxDuplicates {
 		return false
 	}
 	m.told, m.notes, m.webhooks = m.told+1, m.notes+1, m.webhooks+1

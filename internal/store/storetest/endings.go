@@ -30,13 +30,15 @@ func testComplete(t *testing.T, b *bench) {
 		t.Errorf("result %s: %v", s.Result, err)
 	}
 	j := b.job(m.JobID)
-	if j.Status != "succeeded" || j.Progress != 100 || j.CompletedAt == nil || !strings.Contains(string(j.Result), "s1") {
+	if j.Status != "succeeded" || j.Progress != 100 || j.CompletedAt == nil ||
+		!strings.Contains(string(j.Result), "s1") {
 		t.Errorf("row: %+v", j)
 	}
 	if got := stages(b.story(m.JobID)); !slices.Equal(got, []string{"started", "finalizing", "completed"}) {
 		t.Errorf("story: %v", got)
 	}
-	if _, err := b.Complete(b.ctx(), store.Completion{Holder: h, Result: json.RawMessage(`{}`)}); !errors.Is(err, store.ErrFenced) {
+	if _, err := b.Complete(b.ctx(), store.Completion{Holder: h, Result: json.RawMessage(`{}`)}); !errors.Is(err,
+		store.ErrFenced) {
 		t.Errorf("I2: a second completion: %v", err)
 	}
 	b.wantDeliveries(m.JobID, "task.completed")
@@ -54,7 +56,8 @@ func testEffectAtomicity(t *testing.T, b *bench) {
 	for name, bad := range map[string]store.Effect{
 		"unknown":   {Kind: "no_such_effect"},
 		"malformed": {Kind: "x'; drop table jobs; --"},
-		"raising":   {Kind: store.EffectActivateDocument, Args: store.Activation{DocumentID: uuid.NewString(), Version: 1}},
+		"raising": {Kind: store.EffectActivateDocument, Args: store.Activation{DocumentID: uuid.NewString(),
+			Version: 1}},
 	} {
 		_, err := b.Complete(b.ctx(), store.Completion{
 			Holder: h, Result: json.RawMessage(`{}`), Events: []store.Event{event("finalizing", 98)},
@@ -105,7 +108,8 @@ func testForce(t *testing.T, b *bench) {
 	}
 	b.begin(forced, store.Leased)
 	s := b.fail(holder(forced, begun), forced)
-	if redelivered := b.begin(forced, store.Done); redelivered.DeadLetter == nil || redelivered.DeadLetter.ID != s.DeadLetter.ID {
+	if redelivered := b.begin(forced, store.Done); redelivered.DeadLetter == nil ||
+		redelivered.DeadLetter.ID != s.DeadLetter.ID {
 		t.Errorf("I2: a forced message redelivered: %+v", redelivered)
 	}
 
@@ -158,7 +162,8 @@ func testCancel(t *testing.T, b *bench) {
 	if err != nil || s.State != "canceled" || s.Deliveries != 1 {
 		t.Fatalf("canceled: %+v, %v", s, err)
 	}
-	if _, err := b.Complete(b.ctx(), store.Completion{Holder: h, Result: json.RawMessage(`{}`), Effects: []store.Effect{activate(staged, 1)}}); !errors.Is(err, store.ErrFenced) {
+	if _, err := b.Complete(b.ctx(), store.Completion{Holder: h, Result: json.RawMessage(`{}`),
+		Effects: []store.Effect{activate(staged, 1)}}); !errors.Is(err, store.ErrFenced) {
 		t.Errorf("I7: complete after cancel: %v", err)
 	}
 	if j := b.job(m.JobID); j.Status != "canceled" || j.Progress != 30 || !j.CancelAsked {
@@ -169,7 +174,8 @@ func testCancel(t *testing.T, b *bench) {
 	b.story(m.JobID)
 	// The document had no version: nothing of it is left, and its number is free.
 	_, other := b.run()
-	if again, err := b.StageDocument(b.ctx(), staging(other, "canceled.pdf")); err != nil || again.DocumentID == staged.DocumentID || again.Version != 1 {
+	if again, err := b.StageDocument(b.ctx(), staging(other, "canceled.pdf")); err != nil ||
+		again.DocumentID == staged.DocumentID || again.Version != 1 {
 		t.Errorf("staging after cancel: %+v, %v", again, err)
 	}
 }
@@ -258,10 +264,12 @@ func testEvents(t *testing.T, b *bench) {
 	}
 	b.complete(h)
 	events := b.story(m.JobID)
-	if got := stages(events); !slices.Equal(got, []string{"started", "parsing", "chunking", "parsing", "", "completed"}) {
+	if got := stages(events); !slices.Equal(got,
+		[]string{"started", "parsing", "chunking", "parsing", "", "completed"}) {
 		t.Errorf("story: %v", got)
 	}
-	if e := events[3]; e.ID != late.ID || e.Message != "late" || e.Progress != 50 || e.Attempt != 1 || !strings.Contains(string(e.Metadata), "7") ||
+	if e := events[3]; e.ID != late.ID || e.Message != "late" || e.Progress != 50 || e.Attempt != 1 ||
+		!strings.Contains(string(e.Metadata), "7") ||
 		e.At.Before(events[2].At) || e.At.After(events[4].At) { // see testClock
 		t.Errorf("event: %+v", e)
 	}

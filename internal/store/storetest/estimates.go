@@ -49,7 +49,9 @@ func Secrets(t *testing.T, superuser *pgx.Conn) []Secret {
 // Steal looks for a secret by asking for how many rows the planner takes to be below a value: the estimate jumps where
 // a frequent value lies. It returns what it learned beyond what is known, and how often it asked. below returns false
 // when no estimate is told.
-func (s Secret) Steal(ctx context.Context, below func(ctx context.Context, value string) (rows float64, told bool)) (learned string, asked int) {
+func (s Secret) Steal(
+	ctx context.Context, below func(ctx context.Context, value string) (rows float64, told bool),
+) (learned string, asked int) {
 	ask := func(value string) (float64, bool) {
 		asked++
 		return below(ctx, value)

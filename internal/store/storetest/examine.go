@@ -15,7 +15,8 @@ import (
 // testExamine: a key that may do all it must lacks nothing, and examining leaves nothing behind.
 func testExamine(t *testing.T, b *bench) {
 	if _, err := b.Submit(b.ctx(), store.Submission{
-		JobID: "hooked", Type: "ingest", Priority: "normal", Payload: []byte(`{}`), Hints: []byte(`{}`), Fingerprint: "f", MaxAttempts: 1,
+		JobID: "hooked", Type: "ingest", Priority: "normal", Payload: []byte(`{}`), Hints: []byte(`{}`),
+		Fingerprint: "f", MaxAttempts: 1,
 		Queue: "q", Message: "m", WebhookURL: "https://somebody:secret@hooks.example:8443/path?token=secret#x",
 	}); err != nil {
 		t.Fatal(err)
@@ -75,12 +76,15 @@ func lacks(rights []held, functions []callable, role string, thorough bool) []la
 			from = append(from, role)
 		}
 		for _, from := range from {
-			all = append(all, lack{"do $$ declare f regprocedure; begin for f in select oid::regprocedure from pg_proc where proname = '" + fn.Name + `' loop
+			all = append(all, lack{"do $$ declare f regprocedure; begin for f in select oid::regprocedure from " +
+				"pg_proc where proname = '" + fn.Name + `' loop
 				execute format('revoke execute on function %s from ` + from + "', f); end loop; end $$", store.AboutFunction, fn.Name})
 		}
 	}
 	for _, r := range rights {
-		all = append(all, lack{"revoke " + r.Privilege + " on " + r.Table + " from aw_owner", store.AboutTable, r.Table})
+		all = append(all, lack{
+			"revoke " + r.Privilege + " on " + r.Table + " from aw_owner", store.AboutTable, r.Table,
+		})
 	}
 	all = append(all,
 		lack{"revoke usage on schema public from " + role + ", public", store.AboutSchema, "public"},
@@ -108,7 +112,10 @@ func lacks(rights []held, functions []callable, role string, thorough bool) []la
 			lack{"alter policy tenant on " + table + " using (true)", store.AboutPolicy, table},
 			lack{"alter policy tenant on " + table + " with check (true)", store.AboutPolicy, table},
 			lack{"create policy everything on " + table + " for select using (true)", store.AboutPolicy, table},
-			lack{"create policy everything on " + table + " to async_worker using (client_id is not null)", store.AboutPolicy, table},
+			lack{
+				"create policy everything on " + table + " to async_worker using (client_id is not null)",
+				store.AboutPolicy, table,
+			},
 		)
 	}
 	return all
@@ -126,9 +133,11 @@ func RunLacks(t *testing.T, open Open, superuser *pgx.Conn, role string, thoroug
 			t.Fatalf("%s: %v", sql, err)
 		}
 	}
-	rights := collect[held](t, superuser, `select table_name, lower(privilege_type) from information_schema.role_table_grants
+	rights := collect[held](t, superuser,
+		`select table_name, lower(privilege_type) from information_schema.role_table_grants
 		where grantee = 'aw_owner' and table_schema = 'public' order by 1, 2`)
-	functions := collect[callable](t, superuser, `select proname, bool_or(has_function_privilege($1, oid, 'execute')) from pg_proc
+	functions := collect[callable](t, superuser,
+		`select proname, bool_or(has_function_privilege($1, oid, 'execute')) from pg_proc
 		where pronamespace = 'public'::regnamespace and proowner = 'aw_owner'::regrole and proname = any ($2) group by 1 order by 1`, role, schema.Functions())
 	if len(rights) == 0 || len(functions) == 0 {
 		t.Fatalf("aw_owner has %d rights and %d functions", len(rights), len(functions))

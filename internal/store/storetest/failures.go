@@ -56,7 +56,8 @@ func testRejectTaken(t *testing.T, b *bench) {
 			id, status := prepare()
 			before := b.job(id)
 			r := rejection(func(r *store.Rejection) {
-				r.JobID, r.Reason, r.WebhookURL, r.Record = id, reason, "https://example.com/"+id, reason == "invalid_payload"
+				r.JobID, r.Reason, r.WebhookURL, r.Record = id, reason, "https://example.com/"+id,
+					reason == "invalid_payload"
 			})
 			if s := b.rejectAs(r, store.Rejected); s.Deliveries != 1 || s.DeadLetter.Reason != reason {
 				t.Errorf("%s, %s: %+v", name, reason, s)
@@ -65,7 +66,8 @@ func testRejectTaken(t *testing.T, b *bench) {
 				t.Errorf("%s, %s: the same message again: %+v, %v", name, reason, s, err)
 			}
 			b.wantDeliveries(id, "task.rejected")
-			if after := b.job(id); after.Status != status || !after.UpdatedAt.Equal(before.UpdatedAt) || after.ErrorMessage != before.ErrorMessage {
+			if after := b.job(id); after.Status != status || !after.UpdatedAt.Equal(before.UpdatedAt) ||
+				after.ErrorMessage != before.ErrorMessage {
 				t.Errorf("%s, %s: the row was %+v and is %+v", name, reason, before, after)
 			}
 		}
@@ -125,20 +127,23 @@ func testTellCanceled(t *testing.T, b *bench) {
 	b.wantDeliveries(r.JobID, "task.canceled")
 }
 
-// testFailureFields: whichever way a job fails, row and dead letter say of what sort the error is, after how many retries,
-// how long the last attempt took, and on which worker.
+// testFailureFields: whichever way a job fails, row and dead letter say of what sort the error is, after how many
+// retries, how long the last attempt took, and on which worker.
 func testFailureFields(t *testing.T, b *bench) {
-	check := func(name, id string, letter *store.DeadLetterRef, coarse string, retries int, atLeast int64, worker string) {
+	check := func(name, id string, letter *store.DeadLetterRef, coarse string, retries int, atLeast int64,
+		worker string) {
 		t.Helper()
 		if letter == nil {
 			t.Fatalf("I6: %s: there is no dead letter", name)
 		}
 		j := b.job(id)
-		if j.ErrorType != coarse || j.RetryCount != retries || j.ProcessingMS == nil || *j.ProcessingMS < atLeast || j.WorkerID != worker {
+		if j.ErrorType != coarse || j.RetryCount != retries || j.ProcessingMS == nil || *j.ProcessingMS < atLeast ||
+			j.WorkerID != worker {
 			t.Errorf("%s: row %+v (%v ms)", name, j, j.ProcessingMS)
 		}
 		d, err := b.DeadLetter(b.ctx(), letter.ID)
-		if err != nil || d.ErrorType != coarse || d.RetryCount != retries || d.ProcessingMS == nil || *d.ProcessingMS != *j.ProcessingMS ||
+		if err != nil || d.ErrorType != coarse || d.RetryCount != retries || d.ProcessingMS == nil ||
+			*d.ProcessingMS != *j.ProcessingMS ||
 			d.WorkerID != worker || d.ErrorCode == "" {
 			t.Errorf("%s: dead letter %+v, %v", name, d, err)
 		}
@@ -177,7 +182,8 @@ func testFailureFields(t *testing.T, b *bench) {
 }
 
 var overloaded = store.ErrorInfo{
-	Type: "ModelOverloaded", Class: "model_overloaded", Code: "INGEST_MODEL_OVERLOADED", Message: "busy", Retryable: true, Coarse: "transient",
+	Type: "ModelOverloaded", Class: "model_overloaded", Code: "INGEST_MODEL_OVERLOADED", Message: "busy",
+	Retryable: true, Coarse: "transient",
 }
 
 // testFailureBodies: the webhook says it too, and of an id that is taken that it is.
@@ -188,24 +194,29 @@ func testFailureBodies(t *testing.T, b *bench) {
 	if _, err := b.Fail(b.ctx(), f); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.webhook(m.JobID).Error; got.ErrorType != "validation" || *got.RetryCount != 0 || *got.ProcessingMS != 1234 || got.WorkerID != "w1" || got.Type != badInput.Type {
+	if got := b.webhook(m.JobID).Error; got.ErrorType != "validation" || *got.RetryCount != 0 ||
+		*got.ProcessingMS != 1234 || got.WorkerID != "w1" || got.Type != badInput.Type {
 		t.Errorf("an attempt: %+v", got)
 	}
 	m, h = b.run(func(m *store.Begin) { m.MaxAttempts = 1 })
 	b.loseWorker(h)
 	b.begin(m, store.Spent)
-	if got := b.webhook(m.JobID).Error; got.ErrorType != "transient" || *got.RetryCount != 0 || *got.ProcessingMS < 0 || got.WorkerID != "w1" || got.Type != "WorkerLost" {
+	if got := b.webhook(m.JobID).Error; got.ErrorType != "transient" || *got.RetryCount != 0 || *got.ProcessingMS < 0 ||
+		got.WorkerID != "w1" || got.Type != "WorkerLost" {
 		t.Errorf("a lost worker: %+v", got)
 	}
 	r := rejection(func(r *store.Rejection) { r.Worker = "w3" })
 	b.reject(r)
-	if got := b.webhook(r.JobID).Error; got.ErrorType != "validation" || *got.RetryCount != 0 || *got.ProcessingMS != 0 || got.WorkerID != "w3" {
+	if got := b.webhook(r.JobID).Error; got.ErrorType != "validation" || *got.RetryCount != 0 ||
+		*got.ProcessingMS != 0 || got.WorkerID != "w3" {
 		t.Errorf("a refused message: %+v", got)
 	}
 	m, h = b.run(noWebhook)
 	b.complete(h)
-	b.rejectAs(rejection(func(r *store.Rejection) { r.JobID, r.Reason, r.Record = m.JobID, "conflict", false }), store.Rejected)
-	if got := b.webhook(m.JobID); got.Type != "task.rejected" || got.Status != "rejected" || got.TaskID != m.JobID || got.Error == nil ||
+	b.rejectAs(rejection(func(r *store.Rejection) { r.JobID, r.Reason, r.Record = m.JobID, "conflict", false }),
+		store.Rejected)
+	if got := b.webhook(m.JobID); got.Type != "task.rejected" || got.Status != "rejected" || got.TaskID != m.JobID ||
+		got.Error == nil ||
 		got.Error.Code != "TASK_ID_CONFLICT" || got.Error.ErrorType != "validation" {
 		t.Errorf("a taken id: %+v", got)
 	}
@@ -239,15 +250,16 @@ func testClock(t *testing.T, b *bench) {
 	}
 }
 
-// testLife: begin says whether an accepted task is begun for the first time, and how long the last retry waited; the end
-// says how long the job took.
+// testLife: begin says whether an accepted task is begun for the first time, and how long the last retry waited; the
+// end says how long the job took.
 func testLife(t *testing.T, b *bench) {
 	m := message()
 	begun := b.begin(m, store.Run)
 	if !begun.First || begun.LastWait != 0 {
 		t.Errorf("begun: %+v", begun)
 	}
-	if _, err := b.Retry(b.ctx(), store.Retry{Holder: holder(m, begun), Error: overloaded, After: 3 * time.Millisecond}); err != nil {
+	if _, err := b.Retry(b.ctx(), store.Retry{Holder: holder(m, begun), Error: overloaded,
+		After: 3 * time.Millisecond}); err != nil {
 		t.Fatal(err)
 	}
 	begun = b.awaitRun(m)
@@ -262,7 +274,8 @@ func testLife(t *testing.T, b *bench) {
 		t.Errorf("after a release: %+v", begun)
 	}
 	s := b.complete(holder(m, begun))
-	if j := b.job(m.JobID); s.Duration < 2*time.Millisecond || s.Duration > j.CompletedAt.Sub(*j.StartedAt)+time.Millisecond {
+	if j := b.job(m.JobID); s.Duration < 2*time.Millisecond ||
+		s.Duration > j.CompletedAt.Sub(*j.StartedAt)+time.Millisecond {
 		t.Errorf("the job took %v, from %v to %v", s.Duration, j.StartedAt, j.CompletedAt)
 	}
 	m.Force, m.Source = true, store.Source{Queue: "q", MessageID: uuid.NewString(), InsertedAt: time.Now().Add(hour)}

@@ -117,7 +117,8 @@ func (r *modelRun) begin(msg store.Begin) {
 	told := r.m.tell(msg)
 	want := r.m.decide(again)
 	got, err := r.b.Begin(r.b.ctx(), msg)
-	if err != nil || got.Decision != want || got.Duplicate != told || (got.Deliveries == 1) != (told || want == store.Spent) {
+	if err != nil || got.Decision != want || got.Duplicate != told ||
+		(got.Deliveries == 1) != (told || want == store.Spent) {
 		r.t.Fatalf("begin: %+v, %v; want %s, told %v (%+v)", got, err, want, told, r.m)
 	}
 	if want == store.Spent {
@@ -212,7 +213,9 @@ func (r *modelRun) beat(rt *rapid.T, lease time.Duration) {
 
 func (r *modelRun) complete(rt *rapid.T) {
 	if r.write(rt, "complete", func(h store.Holder) error {
-		_, err := r.b.Complete(r.b.ctx(), store.Completion{Holder: h, Result: json.RawMessage(`{}`), Events: r.events(rt)})
+		_, err := r.b.Complete(r.b.ctx(), store.Completion{
+			Holder: h, Result: json.RawMessage(`{}`), Events: r.events(rt),
+		})
 		return err
 	}) {
 		r.m.end("succeeded")
@@ -243,7 +246,11 @@ func (r *modelRun) retry(rt *rapid.T) {
 }
 
 func (r *modelRun) release(rt *rapid.T) {
-	if r.write(rt, "release", func(h store.Holder) error { _, err := r.b.Release(r.b.ctx(), store.Release{Holder: h}); return err }) {
+	if r.write(rt, "release", func(h store.Holder) error {
+		_, err := r.b.Release(r.b.ctx(),
+			store.Release{Holder: h})
+		return err
+	}) {
 		r.m.state, r.m.held = "pending", false
 		r.m.attempts-- // I9
 	}

@@ -58,12 +58,13 @@ func (b *bench) probeNow(is store.Receiver) store.Delivery {
 	return claimed[0]
 }
 
-// testOutages: while a host is down its deliveries wait whatever their time, of all workers; one of them is tried, which
-// costs no attempt; and all are due when it answers.
+// testOutages: while a host is down its deliveries wait whatever their time, of all workers; one of them is tried,
+// which costs no attempt; and all are due when it answers.
 func testOutages(t *testing.T, b *bench) {
 	b.hooks("https://Down.example/a", "https://down.example/b?x=1", "https://down.example/a", "https://up.example/")
 	claimed := b.claimAll(hour)
-	down := slices.DeleteFunc(slices.Clone(claimed), func(d store.Delivery) bool { return strings.Contains(d.URL, "up.") })
+	down := slices.DeleteFunc(slices.Clone(claimed),
+		func(d store.Delivery) bool { return strings.Contains(d.URL, "up.") })
 	if len(down) != 3 || down[0].Waiting {
 		t.Fatalf("claimed %+v", claimed)
 	}
@@ -74,7 +75,8 @@ func testOutages(t *testing.T, b *bench) {
 	if is := b.attempt(down[1], hostDown); is.Began || !is.Down {
 		t.Errorf("one that was on its way: %+v", is)
 	}
-	if kept, err := b.ExtendDeliveries(b.ctx(), []store.DeliveryClaim{{ID: down[2].ID, Fence: down[2].Fence}}, 0); err != nil || len(kept) != 1 {
+	if kept, err := b.ExtendDeliveries(b.ctx(), []store.DeliveryClaim{{ID: down[2].ID, Fence: down[2].Fence}},
+		0); err != nil || len(kept) != 1 {
 		t.Errorf("given back: %v, %v", kept, err)
 	}
 	b.hooks("https://down.example/new", "https://up.example/new")
@@ -82,7 +84,8 @@ func testOutages(t *testing.T, b *bench) {
 		t.Fatalf("claimed %+v, want the delivery to the other host alone", got)
 	}
 	rows, err := b.JobDeliveries(b.ctx(), down[2].JobID)
-	if err != nil || len(rows) != 1 || rows[0].Status != store.DeliveryPending || rows[0].NextAttemptAt == nil || time.Until(*rows[0].NextAttemptAt) < 24*hour {
+	if err != nil || len(rows) != 1 || rows[0].Status != store.DeliveryPending || rows[0].NextAttemptAt == nil ||
+		time.Until(*rows[0].NextAttemptAt) < 24*hour {
 		t.Errorf("one that waits: %+v, %v", rows, err)
 	}
 
@@ -90,11 +93,13 @@ func testOutages(t *testing.T, b *bench) {
 	if again := b.claimAll(hour); len(again) != 0 {
 		t.Errorf("a second probe: %+v", again)
 	}
-	is := b.attempt(probe, func(o *store.DeliveryOutcome) { o.Status, o.ResponseStatus = store.DeliveryFailed, 503 }) // an old worker counts
+	// an old worker counts
+	is := b.attempt(probe, func(o *store.DeliveryOutcome) { o.Status, o.ResponseStatus = store.DeliveryFailed, 503 })
 	if !is.Down || is.Began || is.Status != store.DeliveryPending {
 		t.Errorf("a probe in vain: %+v", is)
 	}
-	if rows, err := b.JobDeliveries(b.ctx(), probe.JobID); err != nil || len(rows) != 1 || rows[0].Attempts != probe.Attempts {
+	if rows, err := b.JobDeliveries(b.ctx(), probe.JobID); err != nil || len(rows) != 1 ||
+		rows[0].Attempts != probe.Attempts {
 		t.Errorf("a probe in vain cost an attempt: %+v, %v; there were %d", rows, err, probe.Attempts)
 	}
 	other := b.probeNow(is)
@@ -132,7 +137,8 @@ func testOutageOfAPath(t *testing.T, b *bench) {
 	if got := b.claimAll(hour); len(got) != 1 || got[0].URL != "https://half.example/good?2" {
 		t.Errorf("claimed %+v, want the other path's", got)
 	}
-	if is := b.attempt(claimed[slices.IndexFunc(claimed, func(d store.Delivery) bool { return strings.Contains(d.URL, "good") })], answered); is.Ended {
+	if is := b.attempt(claimed[slices.IndexFunc(claimed,
+		func(d store.Delivery) bool { return strings.Contains(d.URL, "good") })], answered); is.Ended {
 		t.Errorf("another path's answer ends it: %+v", is)
 	}
 	probe := b.probeNow(is)
@@ -142,9 +148,9 @@ func testOutageOfAPath(t *testing.T, b *bench) {
 	}
 }
 
-// testOutageOfSome: what one delivery comes to speaks for others only as far as it goes. An answer that wants to be left
-// alone for a day, for itself, puts off the receiver's probe by minutes; and a delivery that was never sent, since its
-// address is refused, ends no outage, and its turn as a probe is the next one's.
+// testOutageOfSome: what one delivery comes to speaks for others only as far as it goes. An answer that wants to be
+// left alone for a day, for itself, puts off the receiver's probe by minutes; and a delivery that was never sent, since
+// its address is refused, ends no outage, and its turn as a probe is the next one's.
 func testOutageOfSome(t *testing.T, b *bench) {
 	b.hooks("https://shared.example/1", "https://shared.example/2", "https://shared.example/3")
 	claimed := b.claimAll(hour)
@@ -197,7 +203,8 @@ func testExtendedClaims(t *testing.T, b *bench) {
 	if len(others) != 1 || others[0].ID != claims[0].ID {
 		t.Fatalf("claimed %+v, want what was given back", others)
 	}
-	if kept, err := b.ExtendDeliveries(b.ctx(), claims, hour); err != nil || !slices.Equal(kept, []string{claims[1].ID}) {
+	if kept, err := b.ExtendDeliveries(b.ctx(), claims, hour); err != nil ||
+		!slices.Equal(kept, []string{claims[1].ID}) {
 		t.Errorf("a stale claim was extended: %v, %v", kept, err)
 	}
 	if got := b.claimAll(hour); len(got) != 1 {
@@ -207,7 +214,8 @@ func testExtendedClaims(t *testing.T, b *bench) {
 	if kept, err := b.ExtendDeliveries(b.ctx(), claims[1:], hour); err != nil || len(kept) != 0 {
 		t.Errorf("one that is delivered was extended: %v, %v", kept, err)
 	}
-	if _, err := b.SettleDelivery(b.ctx(), store.DeliveryOutcome{ID: claims[0].ID, Fence: claims[0].Fence, Status: store.DeliveryDelivered}); !errors.Is(err, store.ErrFenced) {
+	if _, err := b.SettleDelivery(b.ctx(), store.DeliveryOutcome{ID: claims[0].ID, Fence: claims[0].Fence,
+		Status: store.DeliveryDelivered}); !errors.Is(err, store.ErrFenced) {
 		t.Error(fmt.Errorf("a stale claim settles: %w", err))
 	}
 }

@@ -44,7 +44,8 @@ func testPageResults(t *testing.T, b *bench) {
 	if found := get(b, of, 2, 10); !reflect.DeepEqual(found, []store.PageResult{two}) {
 		t.Errorf("from 2: %v", found)
 	}
-	if err := b.KeepPageResults(b.ctx(), of, []store.PageResult{{Page: 3, Reading: make([]byte, store.MaxReading+1)}}); err == nil {
+	if err := b.KeepPageResults(b.ctx(), of,
+		[]store.PageResult{{Page: 3, Reading: make([]byte, store.MaxReading+1)}}); err == nil {
 		t.Error("a reading over the limit was kept")
 	}
 	other := of
@@ -78,7 +79,8 @@ func testPageResults(t *testing.T, b *bench) {
 func testCanceledReadings(t *testing.T, b *bench) {
 	read := func(b *bench, job, source string) {
 		t.Helper()
-		if err := b.KeepPageResults(b.ctx(), store.PageSource{Source: source, Reader: "r", JobID: job}, []store.PageResult{{Page: 1, Reading: []byte("read")}}); err != nil {
+		if err := b.KeepPageResults(b.ctx(), store.PageSource{Source: source, Reader: "r", JobID: job},
+			[]store.PageResult{{Page: 1, Reading: []byte("read")}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -174,7 +176,9 @@ func testPageLog(t *testing.T, b *bench) {
 	if s, err = b.StageDocument(b.ctx(), staging(h, "scan.pdf")); err != nil {
 		t.Fatal(err)
 	}
-	keep := store.Effect{Kind: store.EffectKeepDocument, Args: store.Retention{DocumentID: s.DocumentID, Version: s.Version, Blob: "b"}}
+	keep := store.Effect{
+		Kind: store.EffectKeepDocument, Args: store.Retention{DocumentID: s.DocumentID, Version: s.Version, Blob: "b"},
+	}
 	if n := ocrPages(b.complete(h, keep)); n != 5 {
 		t.Errorf("ocr_pages when kept: %d", n)
 	}

@@ -39,7 +39,9 @@ func (b *bench) passages(q store.PassageQuery) (ids []string, all []store.Passag
 
 func (b *bench) documentPassages(set, id string, from, limit int) []store.Passage {
 	b.t.Helper()
-	all, err := b.DocumentPassages(b.ctx(), store.DocumentPassageQuery{DocumentSet: set, DocumentID: id, From: from, Limit: limit})
+	all, err := b.DocumentPassages(b.ctx(), store.DocumentPassageQuery{
+		DocumentSet: set, DocumentID: id, From: from, Limit: limit,
+	})
 	if err != nil {
 		b.t.Fatalf("document passages: %v", err)
 	}
@@ -63,7 +65,8 @@ func testDocumentList(t *testing.T, b *bench) {
 	b.ingestInto("two", "Report-3.pdf", "text", "more")
 	b.ingestInto("two", "100%_a.pdf", "text")
 	_, h := b.run()
-	if _, err := b.StageDocument(b.ctx(), store.Staging{Holder: h, DocumentSet: "one", Filename: "staged.pdf", Blob: "s"}); err != nil {
+	if _, err := b.StageDocument(b.ctx(), store.Staging{Holder: h, DocumentSet: "one", Filename: "staged.pdf",
+		Blob: "s"}); err != nil {
 		t.Fatal(err)
 	}
 	names := func(q store.DocumentQuery) (all []string) {
@@ -109,7 +112,8 @@ func testDocumentList(t *testing.T, b *bench) {
 		t.Errorf("page by page %v, at once %v", paged, all)
 	}
 	d := b.documents(store.DocumentQuery{DocumentSet: "two", Filter: "report", Limit: 1})[0]
-	if d.DocumentID == "" || d.Title != "Terms" || d.Language != "en" || d.Pages != 2 || d.Version != 1 || d.Chunks != 2 || d.UpdatedAt.IsZero() {
+	if d.DocumentID == "" || d.Title != "Terms" || d.Language != "en" || d.Pages != 2 || d.Version != 1 ||
+		d.Chunks != 2 || d.UpdatedAt.IsZero() {
 		t.Errorf("%+v", d)
 	}
 	if d.State != "" || d.JobID != "" || d.Warnings != nil {
@@ -117,7 +121,8 @@ func testDocumentList(t *testing.T, b *bench) {
 	}
 }
 
-// testDocumentDetails: a listing with details says what the version's job warned of, and whether another one replaces it.
+// testDocumentDetails: a listing with details says what the version's job warned of, and whether another one replaces
+// it.
 func testDocumentDetails(t *testing.T, b *bench) {
 	b.ingest("quiet.pdf", "text")
 	_, h := b.run()
@@ -126,7 +131,9 @@ func testDocumentDetails(t *testing.T, b *bench) {
 		t.Fatal(err)
 	}
 	b.stage(h, s, "text")
-	if _, err := b.Complete(b.ctx(), store.Completion{Holder: h, Result: json.RawMessage(`{"warnings":["2 of 3 pages have no text"]}`), Effects: []store.Effect{activate(s, 1)}}); err != nil {
+	if _, err := b.Complete(b.ctx(), store.Completion{Holder: h,
+		Result:  json.RawMessage(`{"warnings":["2 of 3 pages have no text"]}`),
+		Effects: []store.Effect{activate(s, 1)}}); err != nil {
 		t.Fatal(err)
 	}
 	details := func() string {
@@ -173,11 +180,14 @@ func testPassages(t *testing.T, b *bench) {
 	if got := strings.Join(contents, " "); got != "zero one two three four" {
 		t.Fatalf("the document is %q", got)
 	}
-	if p := all[3]; p.Filename != "a.pdf" || p.DocumentSet != "contracts" || p.Version != 2 || p.Position != 3 || p.DocumentID != a.DocumentID ||
-		!slices.Equal(p.HeadingPath, []string{"Terms", "Payment"}) || !slices.Equal(p.Pages, []int{1, 2}) || p.Kind != "text" {
+	if p := all[3]; p.Filename != "a.pdf" || p.DocumentSet != "contracts" || p.Version != 2 || p.Position != 3 ||
+		p.DocumentID != a.DocumentID ||
+		!slices.Equal(p.HeadingPath, []string{"Terms", "Payment"}) || !slices.Equal(p.Pages, []int{1, 2}) ||
+		p.Kind != "text" {
 		t.Errorf("%+v", p)
 	}
-	if part := b.documentPassages("contracts", a.DocumentID, 2, 2); len(part) != 2 || part[0].Content != "two" || part[1].Content != "three" {
+	if part := b.documentPassages("contracts", a.DocumentID, 2, 2); len(part) != 2 || part[0].Content != "two" ||
+		part[1].Content != "three" {
 		t.Errorf("from 2: %+v", part)
 	}
 	if none := b.documentPassages("", a.DocumentID, 5, 2); len(none) != 0 {
@@ -194,13 +204,15 @@ func testPassages(t *testing.T, b *bench) {
 		q    store.PassageQuery
 		want []string
 	}{
-		"by id":           {store.PassageQuery{IDs: []string{alone, all[2].ChunkID, all[2].ChunkID}}, append(at(2), alone)},
+		"by id": {store.PassageQuery{IDs: []string{alone, all[2].ChunkID, all[2].ChunkID}},
+			append(at(2), alone)},
 		"with neighbours": {store.PassageQuery{IDs: at(0, 1, 4), Around: 1}, at(0, 1, 2, 3, 4)},
 		"limited":         {store.PassageQuery{IDs: at(3), Around: 2, Limit: 2}, at(1, 2)},
 		"superseded":      {store.PassageQuery{IDs: old, Around: 1}, nil},
 		"nothing":         {store.PassageQuery{}, nil},
 		"forged": {store.PassageQuery{IDs: []string{
-			uuid.NewString(), "no uuid", "", "{" + alone + "}", strings.ReplaceAll(alone, "-", ""), "' or true --", strings.Repeat("-", 36),
+			uuid.NewString(), "no uuid", "", "{" + alone + "}", strings.ReplaceAll(alone, "-", ""), "' or true --",
+			strings.Repeat("-", 36),
 		}}, nil},
 	} {
 		if got, _ := b.passages(c.q); !slices.Equal(got, c.want) {
@@ -221,7 +233,8 @@ func testPassageScope(t *testing.T, b *bench) {
 		b   *bench
 		set string
 	}{"another set": {b, "open"}, "another tenant": {stranger, ""}} {
-		if ids, _ := see.b.passages(store.PassageQuery{DocumentSet: see.set, IDs: []string{chunk}, Around: 10}); ids != nil {
+		if ids, _ := see.b.passages(store.PassageQuery{DocumentSet: see.set, IDs: []string{chunk},
+			Around: 10}); ids != nil {
 			t.Errorf("%s reads a chunk", who)
 		}
 		if all := see.b.documentPassages(see.set, closed, 0, 10); len(all) != 0 {
@@ -250,14 +263,16 @@ func testOutlines(t *testing.T, b *bench) {
 	first := b.documentPassages("", s.DocumentID, 0, 1)[0].ChunkID
 	for _, name := range []string{"a.pdf", s.DocumentID} {
 		all := b.outlines("contracts", name)
-		if len(all) != 1 || all[0].DocumentID != s.DocumentID || all[0].Chunks != 2 || all[0].Title != "Terms" || len(all[0].Headings) != 1 {
+		if len(all) != 1 || all[0].DocumentID != s.DocumentID || all[0].Chunks != 2 || all[0].Title != "Terms" ||
+			len(all[0].Headings) != 1 {
 			t.Fatalf("%s: %+v", name, all)
 		}
 		if h := all[0].Headings[0]; h.Text != "Terms" || h.Level != 1 || h.Page != 1 || h.ChunkID != first {
 			t.Errorf("%+v", h)
 		}
 	}
-	if all := b.outlines("", "a.pdf"); len(all) != 2 || all[0].DocumentSet != "contracts" || all[1].DocumentSet != "others" {
+	if all := b.outlines("", "a.pdf"); len(all) != 2 || all[0].DocumentSet != "contracts" ||
+		all[1].DocumentSet != "others" {
 		t.Errorf("the name in both sets: %+v", all)
 	}
 	if all := b.outlines("contracts", "b.pdf"); len(all) != 0 {
@@ -275,7 +290,8 @@ func testOutlines(t *testing.T, b *bench) {
 	effect.Args = args
 	b.complete(h, effect)
 	all := b.outlines("contracts", "bare.pdf")
-	if len(all) != 1 || len(all[0].Headings) != 1 || all[0].Headings[0].Text != "Payment" || all[0].Headings[0].Level != 2 || all[0].Headings[0].ChunkID == "" {
+	if len(all) != 1 || len(all[0].Headings) != 1 || all[0].Headings[0].Text != "Payment" ||
+		all[0].Headings[0].Level != 2 || all[0].Headings[0].ChunkID == "" {
 		t.Errorf("of the chunks: %+v", all)
 	}
 }
@@ -283,8 +299,10 @@ func testOutlines(t *testing.T, b *bench) {
 // testAgentRuns: an answer is recorded with its job's success, and only so.
 func testAgentRuns(t *testing.T, b *bench) {
 	effect := store.Effect{Kind: store.EffectSaveAgentRun, Args: store.AgentRun{
-		TaskType: "agent", DocumentSet: new("contracts"), Prompt: "Who pays?", Answer: "The tenant.", Model: "m", PromptTokens: 3, CompletionTokens: 4,
-		Citations: []any{}, Steps: []any{map[string]any{"tools": []string{"search"}}}, Details: map[string]any{"warnings": []string{"w"}},
+		TaskType: "agent", DocumentSet: new("contracts"), Prompt: "Who pays?", Answer: "The tenant.", Model: "m",
+		PromptTokens: 3, CompletionTokens: 4,
+		Citations: []any{}, Steps: []any{map[string]any{"tools": []string{"search"}}},
+		Details: map[string]any{"warnings": []string{"w"}},
 	}}
 	var runs []string
 	for range 2 {
@@ -294,11 +312,13 @@ func testAgentRuns(t *testing.T, b *bench) {
 			RunID string `json:"run_id"`
 			N     int    `json:"n"`
 		}
-		if err := json.Unmarshal(settled.Result, &result); err != nil || result.RunID == "" || result.N != 1 || slices.Contains(runs, result.RunID) {
+		if err := json.Unmarshal(settled.Result, &result); err != nil || result.RunID == "" || result.N != 1 ||
+			slices.Contains(runs, result.RunID) {
 			t.Errorf("result %s, %v", settled.Result, err)
 		}
 		runs = append(runs, result.RunID)
-		if _, err := b.Complete(b.ctx(), store.Completion{Holder: h, Result: json.RawMessage(`{}`), Effects: []store.Effect{effect}}); !errors.Is(err, store.ErrFenced) {
+		if _, err := b.Complete(b.ctx(), store.Completion{Holder: h, Result: json.RawMessage(`{}`),
+			Effects: []store.Effect{effect}}); !errors.Is(err, store.ErrFenced) {
 			t.Errorf("twice: %v", err)
 		}
 	}

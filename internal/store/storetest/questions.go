@@ -18,21 +18,23 @@ func contents(hits []store.Hit) (all []string) {
 
 // testSearchExcludes: what a question excludes is no hit, however near its vector is; what is left is found.
 func testSearchExcludes(t *testing.T, b *bench) {
-	const beaten, show, dome = "the Super Bowl was lost by the Panthers", "the halftime show of the Super Bowl", "the bowl under the Carolina dome"
+	const beaten, show, dome = "the Super Bowl was lost by the Panthers", "the halftime show of the Super Bowl",
+		"the bowl under the Carolina dome"
 	b.ingest("bowl.pdf", beaten, show, dome)
 	for query, want := range map[string][]string{
-		`"Super Bowl"`:                              {beaten, show, dome},
-		`"Super Bowl" -Panthers`:                    {show, dome},
-		`"Super Bowl" -PANTHERS -dome`:              {show},
-		`bowl -"halftime show"`:                     {beaten, dome},
-		`bowl -“halftime show”`:                     {beaten, dome},
-		`bowl -"show halftime"`:                     {beaten, show, dome}, // no phrase of any
-		`-panthers OR bowl`:                         {show, dome},
-		`bowl -panther`:                             {beaten, show, dome}, // another word
-		`lighthouse -panthers`:                      {show, dome},         // nothing matches; what is near is held to it, too
-		`bowl -terms`:                               nil,                  // a heading of all
-		`bowl --panthers`:                           {beaten, show, dome}, // as an option of a command is written
-		`-panthers`:                                 nil,                  // it asks for nothing
+		`"Super Bowl"`:                 {beaten, show, dome},
+		`"Super Bowl" -Panthers`:       {show, dome},
+		`"Super Bowl" -PANTHERS -dome`: {show},
+		`bowl -"halftime show"`:        {beaten, dome},
+		`bowl -“halftime show”`:        {beaten, dome},
+		`bowl -"show halftime"`:        {beaten, show, dome}, // no phrase of any
+		`-panthers OR bowl`:            {show, dome},
+		`bowl -panther`:                {beaten, show, dome}, // another word
+		// nothing matches; what is near is held to it, too
+		`lighthouse -panthers`: {show, dome},
+		`bowl -terms`:          nil,                  // a heading of all
+		`bowl --panthers`:      {beaten, show, dome}, // as an option of a command is written
+		`-panthers`:            nil,                  // it asks for nothing
 		`bowl ` + strings.Repeat(`-panthers `, 200): {show, dome},
 	} {
 		for _, near := range []string{beaten, show, dome} {
@@ -47,7 +49,8 @@ func testSearchExcludes(t *testing.T, b *bench) {
 // testQuestions: a question is taken as people mean it.
 func testQuestions(t *testing.T, b *bench) {
 	const buses, parcel = "buses run between the airport and the city, both ways", "a parcel from the airport"
-	const frost, heat, span = "the valve is rated for -40 degrees", "the pump is rated for 40 degrees", "in storage from 1990-2000"
+	const frost, heat, span = "the valve is rated for -40 degrees", "the pump is rated for 40 degrees",
+		"in storage from 1990-2000"
 	const desk = "the check-in desk opens early"
 	b.ingest("all.pdf", buses, parcel, frost, heat, span, desk)
 	for query, want := range map[string][]string{

@@ -31,7 +31,8 @@ func bare(position int, content string) store.Chunk {
 
 func testVersionKeys(t *testing.T, b *bench) {
 	s := b.ingest("keys.pdf", "zero", "one", "two")
-	if keys, err := b.VersionKeys(b.ctx(), s.DocumentID, 1); err != nil || !slices.Equal(keys, []string{"key of zero", "key of one", "key of two"}) {
+	if keys, err := b.VersionKeys(b.ctx(), s.DocumentID, 1); err != nil ||
+		!slices.Equal(keys, []string{"key of zero", "key of one", "key of two"}) {
 		t.Errorf("keys: %v, %v", keys, err)
 	}
 	if keys, err := b.VersionKeys(b.ctx(), s.DocumentID, 2); err != nil || len(keys) != 0 {
@@ -54,7 +55,8 @@ func testReuseCounted(t *testing.T, b *bench) {
 	}
 	twice := chunk(3, "own")
 	twice.Reused = true // its vector was made for position 1
-	if missing, err := b.StageChunks(b.ctx(), batch(h, s, bare(0, "shared"), chunk(1, "own"), twice)); err != nil || len(missing) != 0 {
+	if missing, err := b.StageChunks(b.ctx(), batch(h, s, bare(0, "shared"), chunk(1, "own"), twice)); err != nil ||
+		len(missing) != 0 {
 		t.Fatal(missing, err)
 	}
 	b.loseWorker(h)
@@ -65,7 +67,8 @@ func testReuseCounted(t *testing.T, b *bench) {
 	// The second attempt finds all of it, one chunk on another page, and moves what the first has staged at position 3.
 	moved := bare(1, "own")
 	moved.Pages = []int{9}
-	if missing, err := b.StageChunks(b.ctx(), batch(h, s, bare(0, "shared"), moved, chunk(2, "more"), bare(3, "shared"), bare(4, "own"))); err != nil || len(missing) != 0 {
+	if missing, err := b.StageChunks(b.ctx(), batch(h, s, bare(0, "shared"), moved, chunk(2, "more"), bare(3, "shared"),
+		bare(4, "own"))); err != nil || len(missing) != 0 {
 		t.Fatal(missing, err)
 	}
 	if got := b.counted(b.complete(h, activate(s, 5))); got != (counted{Embedded: 2, Reused: 3}) {
@@ -92,7 +95,10 @@ func testKeepOtherBytes(t *testing.T, b *bench) {
 	}
 	b.complete(h, store.Effect{Kind: store.EffectKeepDocument, Args: store.Retention{
 		DocumentID: s.DocumentID, Version: s.Version, Blob: "in/moved.pdf", SourceETag: "e9",
-		Reading: &store.Reading{ContentSHA256: "sha-9", TextSHA256: "text-1", Format: "docx", Pipeline: "p9", Pages: 3, Characters: 98, Extractor: "x"},
+		Reading: &store.Reading{
+			ContentSHA256: "sha-9", TextSHA256: "text-1", Format: "docx", Pipeline: "p9", Pages: 3, Characters: 98,
+			Extractor: "x",
+		},
 	}})
 	_, h = b.run()
 	s, err = b.StageDocument(b.ctx(), staging(h, "saved.pdf"))
@@ -128,8 +134,11 @@ func testDelete(t *testing.T, b *bench) {
 			t.Fatal(err)
 		}
 		b.wantFound("gone", map[bool]int{true: 1}[s.Active != nil]) // until it is committed
-		settled := b.complete(h, store.Effect{Kind: store.EffectDeleteDocument, Args: store.Deletion{DocumentID: s.DocumentID, Version: s.Version}})
-		if err := json.Unmarshal(settled.Result, &r); err != nil || r.Deleted == nil || r.Chunks == nil || r.DocumentSet != "contracts" || r.Filename != "gone.pdf" {
+		settled := b.complete(h, store.Effect{
+			Kind: store.EffectDeleteDocument, Args: store.Deletion{DocumentID: s.DocumentID, Version: s.Version},
+		})
+		if err := json.Unmarshal(settled.Result, &r); err != nil || r.Deleted == nil || r.Chunks == nil ||
+			r.DocumentSet != "contracts" || r.Filename != "gone.pdf" {
 			t.Fatalf("result: %s, %v", settled.Result, err)
 		}
 		return r
@@ -141,21 +150,27 @@ func testDelete(t *testing.T, b *bench) {
 	b.wantFound("shared", 1)
 	b.wantReadings("sha-1", 1)
 	b.wantReadings("sha-2", 0)
-	if known, err := b.KnownChunks(b.ctx(), []string{"key of shared", "key of kept", "key of gone", "key of too", "key of old"}); err != nil || len(known) != 2 {
+	if known, err := b.KnownChunks(b.ctx(),
+		[]string{
+			"key of shared", "key of kept", "key of gone", "key of too", "key of old",
+		}); err != nil || len(known) != 2 {
 		t.Errorf("chunks left: %v, %v", known, err)
 	}
 	if r := remove(); *r.Deleted || *r.Chunks != 0 || r.DocumentID != nil { // nothing is there
 		t.Errorf("removed again: %+v", r)
 	}
 	b.collect(now, store.Collected{}) // and nothing is left of that
-	if again := b.ingest("gone.pdf", "gone"); again.Version != 1 || again.DocumentID == gone.DocumentID || again.Active != nil {
+	if again := b.ingest("gone.pdf", "gone"); again.Version != 1 || again.DocumentID == gone.DocumentID ||
+		again.Active != nil {
 		t.Errorf("the same name again: %+v", again)
 	}
 
 	_, other := b.run() // without having taken the document
-	if _, err := b.Complete(b.ctx(), store.Completion{Holder: other, Result: json.RawMessage(`{}`), Effects: []store.Effect{
-		{Kind: store.EffectDeleteDocument, Args: store.Deletion{DocumentID: kept.DocumentID, Version: kept.Version}},
-	}}); err == nil {
+	if _, err := b.Complete(b.ctx(), store.Completion{Holder: other, Result: json.RawMessage(`{}`),
+		Effects: []store.Effect{
+			{Kind: store.EffectDeleteDocument, Args: store.Deletion{DocumentID: kept.DocumentID,
+				Version: kept.Version}},
+		}}); err == nil {
 		t.Error("a job removed a document that it had not taken")
 	}
 	b.wantFound("kept", 1)
@@ -164,14 +179,16 @@ func testDelete(t *testing.T, b *bench) {
 // keepReading keeps what OCR has read of a page of a document of such bytes.
 func (b *bench) keepReading(source string) {
 	b.t.Helper()
-	if err := b.KeepPageResults(b.ctx(), store.PageSource{Source: source, Reader: "r"}, []store.PageResult{{Page: 1, Reading: []byte("read")}}); err != nil {
+	if err := b.KeepPageResults(b.ctx(), store.PageSource{Source: source, Reader: "r"},
+		[]store.PageResult{{Page: 1, Reading: []byte("read")}}); err != nil {
 		b.t.Fatal(err)
 	}
 }
 
 func (b *bench) wantReadings(source string, want int) {
 	b.t.Helper()
-	if kept, err := b.PageResults(b.ctx(), store.PageSource{Source: source, Reader: "r"}, 1, 64); err != nil || len(kept) != want {
+	if kept, err := b.PageResults(b.ctx(), store.PageSource{Source: source, Reader: "r"}, 1, 64); err != nil ||
+		len(kept) != want {
 		b.t.Errorf("kept of %s: %d, want %d, %v", source, len(kept), want, err)
 	}
 }

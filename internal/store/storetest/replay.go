@@ -78,7 +78,8 @@ func testReplay(t *testing.T, b *bench) {
 	if old := b.job(m.JobID); old.Status != "failed" {
 		t.Errorf("I3: the old row: %+v", old)
 	}
-	if d := b.deadLetter(id); d.ReplayedAt == nil || d.ReplayedAs != plan.JobID || d.ReplayedBy != "anna" || d.Replays != 1 {
+	if d := b.deadLetter(id); d.ReplayedAt == nil || d.ReplayedAs != plan.JobID || d.ReplayedBy != "anna" ||
+		d.Replays != 1 {
 		t.Errorf("letter: %+v", d)
 	}
 
@@ -97,7 +98,8 @@ func testReplay(t *testing.T, b *bench) {
 		"an old plan":      again,
 	} {
 		_, err := b.Replay(b.ctx(), replaying(id, plan, edit))
-		if !errors.Is(err, store.ErrReplayed) || !strings.Contains(err.Error(), "anna") || !strings.Contains(err.Error(), plan.JobID+", which is pending") {
+		if !errors.Is(err, store.ErrReplayed) || !strings.Contains(err.Error(), "anna") ||
+			!strings.Contains(err.Error(), plan.JobID+", which is pending") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -179,7 +181,8 @@ func testReplayIDs(t *testing.T, b *bench) {
 
 	// A message that never became a job: its task's own id, once it has one.
 	nameless := b.reject(store.Rejection{
-		Reason: "malformed", Original: "no JSON", Error: badInput, Source: store.Source{Queue: "q", MessageID: uuid.NewString()},
+		Reason: "malformed", Original: "no JSON", Error: badInput,
+		Source: store.Source{Queue: "q", MessageID: uuid.NewString()},
 	}).DeadLetter.ID
 	if _, err := b.PlanReplay(b.ctx(), nameless, ""); err == nil {
 		t.Error("a plan without any id")
@@ -189,7 +192,8 @@ func testReplayIDs(t *testing.T, b *bench) {
 		t.Errorf("plan of a nameless letter: %+v", plan)
 	}
 	b.replay(replaying(nameless, plan, func(r *store.Replay) { r.TaskID = "mended" }))
-	if plan = b.plan(nameless, "mended"); plan.JobID != "mended.r2" || plan.ParentJobID != "mended" || plan.Refusal == "" {
+	if plan = b.plan(nameless, "mended"); plan.JobID != "mended.r2" || plan.ParentJobID != "mended" ||
+		plan.Refusal == "" {
 		t.Errorf("its second plan: %+v", plan)
 	}
 }

@@ -16,9 +16,14 @@ import (
 
 func rejection(edit ...func(*store.Rejection)) store.Rejection {
 	r := store.Rejection{
-		JobID: "job-" + uuid.NewString(), Type: "ingest", Payload: json.RawMessage(`{"filename":""}`), WebhookURL: "https://example.com/hook",
-		Record: true, Reason: "invalid_payload", Original: `{"task_id":…`, Source: store.Source{Queue: "q", MessageID: uuid.NewString()},
-		Error: store.ErrorInfo{Type: "ValidationError", Class: "validation_error", Code: "INGEST_VALIDATION_ERROR", Message: "payload.filename is empty", Coarse: "validation"},
+		JobID: "job-" + uuid.NewString(), Type: "ingest", Payload: json.RawMessage(`{"filename":""}`),
+		WebhookURL: "https://example.com/hook",
+		Record:     true, Reason: "invalid_payload", Original: `{"task_id":…`,
+		Source: store.Source{Queue: "q", MessageID: uuid.NewString()},
+		Error: store.ErrorInfo{
+			Type: "ValidationError", Class: "validation_error", Code: "INGEST_VALIDATION_ERROR",
+			Message: "payload.filename is empty", Coarse: "validation",
+		},
 	}
 	for _, e := range edit {
 		e(&r)
@@ -47,7 +52,8 @@ func testReject(t *testing.T, b *bench) {
 	if err := b.DeadLetterSent(b.ctx(), first.DeadLetter.ID); err != nil {
 		t.Fatal(err)
 	}
-	if again := b.reject(r); again.DeadLetter.ID != first.DeadLetter.ID || again.Deliveries != 0 || !again.DeadLetter.Sent {
+	if again := b.reject(r); again.DeadLetter.ID != first.DeadLetter.ID || again.Deliveries != 0 ||
+		!again.DeadLetter.Sent {
 		t.Errorf("I6: the same message again: %+v", again)
 	}
 	b.wantLetters(r.JobID, 1)
@@ -72,7 +78,10 @@ func testReject(t *testing.T, b *bench) {
 	if _, err := b.Job(b.ctx(), r.JobID); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a job that was not to be recorded: %v", err)
 	}
-	nameless := store.Rejection{Reason: "malformed", Original: "no JSON", Error: r.Error, Source: store.Source{Queue: "q", MessageID: uuid.NewString()}}
+	nameless := store.Rejection{
+		Reason: "malformed", Original: "no JSON", Error: r.Error,
+		Source: store.Source{Queue: "q", MessageID: uuid.NewString()},
+	}
 	s := b.reject(nameless)
 	if d, err := b.DeadLetter(b.ctx(), s.DeadLetter.ID); err != nil || d.JobID != "" || d.Original != "no JSON" {
 		t.Errorf("nameless: %+v, %v", d, err)
@@ -90,7 +99,8 @@ func testRejectSubmitted(t *testing.T, b *bench) {
 	if _, err := b.Submit(b.ctx(), s); err != nil {
 		t.Fatal(err)
 	}
-	b.rejectAs(rejection(func(o *store.Rejection) { o.JobID, o.Payload = r.JobID, json.RawMessage(`{"other":1}`) }), store.Rejected)
+	b.rejectAs(rejection(func(o *store.Rejection) { o.JobID, o.Payload = r.JobID, json.RawMessage(`{"other":1}`) }),
+		store.Rejected)
 	if j := b.job(r.JobID); j.Status != "pending" {
 		t.Errorf("after another message was refused: %+v", j)
 	}
@@ -103,7 +113,8 @@ func testRejectSubmitted(t *testing.T, b *bench) {
 
 func submission(edit ...func(*store.Submission)) store.Submission {
 	s := store.Submission{
-		JobID: "job-" + uuid.NewString(), Type: "ingest", Payload: json.RawMessage(`{"filename":"a.pdf"}`), Hints: json.RawMessage(`{}`),
+		JobID: "job-" + uuid.NewString(), Type: "ingest", Payload: json.RawMessage(`{"filename":"a.pdf"}`),
+		Hints:    json.RawMessage(`{}`),
 		Priority: "low", Fingerprint: "f1", MaxAttempts: 3, Queue: "q-low", Message: `{"task_id":"x"}`,
 	}
 	for _, e := range edit {
@@ -234,7 +245,8 @@ func testReaders(t *testing.T, b *bench) {
 	if err != nil || len(letters) != 3 || letters[0].JobID != ids[4] {
 		t.Errorf("dead letters: %+v, %v", letters, err)
 	}
-	if letters, err = b.DeadLetters(b.ctx(), store.DeadLetterFilter{Limit: 100, Type: "ocr"}); err != nil || len(letters) != 1 {
+	if letters, err = b.DeadLetters(b.ctx(), store.DeadLetterFilter{Limit: 100, Type: "ocr"}); err != nil ||
+		len(letters) != 1 {
 		t.Errorf("dead letters of ocr: %+v, %v", letters, err)
 	}
 	for name, err := range map[string]error{

@@ -14,7 +14,8 @@ import (
 
 func requeuing(m store.Begin, edit ...func(*store.Requeue)) store.Requeue {
 	r := store.Requeue{By: "anna", Submission: submission(func(s *store.Submission) {
-		s.JobID, s.Fingerprint, s.Payload, s.WebhookURL, s.MaxAttempts = m.JobID, m.Fingerprint, m.Payload, m.WebhookURL, m.MaxAttempts
+		s.JobID, s.Fingerprint, s.Payload, s.WebhookURL, s.MaxAttempts = m.JobID, m.Fingerprint, m.Payload,
+			m.WebhookURL, m.MaxAttempts
 	})}
 	for _, e := range edit {
 		e(&r)
@@ -77,7 +78,8 @@ func testLetterFilters(t *testing.T, b *bench) {
 		{store.DeadLetterFilter{Replayed: "yes"}, []string{ids[1]}},
 		{store.DeadLetterFilter{Replayed: "no", Type: "ocr"}, []string{ids[3]}},
 		{store.DeadLetterFilter{Since: b.deadLetter(ids[3]).CreatedAt}, newest[:3]},
-		{store.DeadLetterFilter{Since: b.deadLetter(ids[1]).CreatedAt, Before: b.deadLetter(ids[3]).CreatedAt}, []string{ids[2], ids[1]}},
+		{store.DeadLetterFilter{Since: b.deadLetter(ids[1]).CreatedAt, Before: b.deadLetter(ids[3]).CreatedAt},
+			[]string{ids[2], ids[1]}},
 		{store.DeadLetterFilter{After: b.deadLetter(ids[2]).Cursor()}, []string{ids[1], ids[0]}},
 	} {
 		c.filter.Limit = 100
@@ -95,15 +97,18 @@ func testLetterFilters(t *testing.T, b *bench) {
 func testRequeue(t *testing.T, b *bench) {
 	m, id := b.letter()
 	plan, err := b.PlanRequeue(b.ctx(), m.JobID)
-	if err != nil || plan.Job.ID != m.JobID || plan.DeadLetter != id || plan.Original != m.Original || plan.WebhookURL != m.WebhookURL {
+	if err != nil || plan.Job.ID != m.JobID || plan.DeadLetter != id || plan.Original != m.Original ||
+		plan.WebhookURL != m.WebhookURL {
 		t.Fatalf("plan: %+v, %v", plan, err)
 	}
-	if _, err := b.Requeue(b.ctx(), requeuing(m, func(r *store.Requeue) { r.Fingerprint = "f2" })); !errors.Is(err, store.ErrConflict) {
+	if _, err := b.Requeue(b.ctx(), requeuing(m, func(r *store.Requeue) { r.Fingerprint = "f2" })); !errors.Is(err,
+		store.ErrConflict) {
 		t.Errorf("I5: another payload: %v", err)
 	}
 	r := requeuing(m)
 	j, err := b.Requeue(b.ctx(), r)
-	if err != nil || j.Status != "pending" || j.Attempts != 1 || j.MaxAttempts != 3 || j.Progress != 0 || j.ErrorClass != "" || j.CompletedAt != nil {
+	if err != nil || j.Status != "pending" || j.Attempts != 1 || j.MaxAttempts != 3 || j.Progress != 0 ||
+		j.ErrorClass != "" || j.CompletedAt != nil {
 		t.Fatalf("requeued: %+v, %v", j, err)
 	}
 	if _, err := b.Requeue(b.ctx(), r); !errors.Is(err, store.ErrNotFailed) {
@@ -126,7 +131,8 @@ func testRequeue(t *testing.T, b *bench) {
 		n := message(func(n *store.Begin) { n.JobID, n.MaxAttempts = m.JobID, 3 })
 		begun := b.begin(n, store.Run)
 		if begun.Attempt != attempt || begun.Releases != 0 || begun.Waited != 0 { // its waits begin again (I11)
-			t.Errorf("attempt %d, want %d; %d releases, waited %v", begun.Attempt, attempt, begun.Releases, begun.Waited)
+			t.Errorf("attempt %d, want %d; %d releases, waited %v", begun.Attempt, attempt, begun.Releases,
+				begun.Waited)
 		}
 		if _, err := b.Release(b.ctx(), store.Release{Holder: holder(n, begun), Waits: true, Tried: true}); err != nil {
 			t.Fatal(err)
@@ -138,7 +144,8 @@ func testRequeue(t *testing.T, b *bench) {
 			t.Errorf("I6: retry after attempt %d of 3: %v", attempt, err)
 		}
 	}
-	if j, err = b.Requeue(b.ctx(), requeuing(m, func(r *store.Requeue) { r.Force = true })); err != nil || j.Attempts != 0 {
+	if j, err = b.Requeue(b.ctx(), requeuing(m, func(r *store.Requeue) { r.Force = true })); err != nil ||
+		j.Attempts != 0 {
 		t.Errorf("forced: %+v, %v", j, err)
 	}
 	n := message(func(n *store.Begin) { n.JobID = m.JobID })
@@ -146,7 +153,8 @@ func testRequeue(t *testing.T, b *bench) {
 	b.begin(m, store.Done) // I2: the first message, late
 	b.wantLetters(m.JobID, 3)
 	b.story(m.JobID)
-	if _, err := b.Requeue(b.ctx(), requeuing(m, func(r *store.Requeue) { r.Force = true })); !errors.Is(err, store.ErrNotFailed) {
+	if _, err := b.Requeue(b.ctx(), requeuing(m, func(r *store.Requeue) { r.Force = true })); !errors.Is(err,
+		store.ErrNotFailed) {
 		t.Errorf("I3: a succeeded job: %v", err)
 	}
 	if _, err := b.Requeue(b.ctx(), requeuing(message())); !errors.Is(err, store.ErrNotFound) {
@@ -158,7 +166,8 @@ func testRequeue(t *testing.T, b *bench) {
 func testRequeueAfter(t *testing.T, b *bench) {
 	m, id := b.letter()
 	b.replay(replaying(id, b.plan(id, "")))
-	if _, err := b.Requeue(b.ctx(), requeuing(m)); !errors.Is(err, store.ErrReplayed) || !strings.Contains(err.Error(), m.JobID+".r1") {
+	if _, err := b.Requeue(b.ctx(), requeuing(m)); !errors.Is(err, store.ErrReplayed) ||
+		!strings.Contains(err.Error(), m.JobID+".r1") {
 		t.Errorf("I2: retry of a replayed job: %v", err)
 	}
 	if _, err := b.Requeue(b.ctx(), requeuing(m, func(r *store.Requeue) { r.Force = true })); err != nil {
@@ -175,7 +184,9 @@ func testRequeueAfter(t *testing.T, b *bench) {
 	// A job whose message was refused has no fingerprint yet; refused again it fails again, with a letter.
 	refused := rejection()
 	b.reject(refused)
-	r := requeuing(store.Begin{JobID: refused.JobID, Payload: json.RawMessage(`{"filename":"b.pdf"}`), Fingerprint: "f3", MaxAttempts: 3})
+	r := requeuing(store.Begin{
+		JobID: refused.JobID, Payload: json.RawMessage(`{"filename":"b.pdf"}`), Fingerprint: "f3", MaxAttempts: 3,
+	})
 	j, err := b.Requeue(b.ctx(), r)
 	if err != nil || j.Attempts != 0 || j.MaxAttempts != 3 || !strings.Contains(string(j.Payload), "b.pdf") {
 		t.Fatalf("retry of a refused job: %+v, %v", j, err)

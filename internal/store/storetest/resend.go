@@ -39,7 +39,8 @@ func testListDeliveries(t *testing.T, b *bench) {
 	other := newBench(t, b.open)
 	m, h := other.run()
 	other.complete(h)
-	for _, url := range []string{"https://a.example/hook?token=secret", "https://user:secret@B.example:8443/secret#x", "https://c.example"} {
+	for _, url := range []string{"https://a.example/hook?token=secret", "https://user:secret@B.example:8443/secret#x",
+		"https://c.example"} {
 		_, h := b.run(func(m *store.Begin) { m.WebhookURL = url })
 		b.complete(h)
 	}
@@ -51,7 +52,8 @@ func testListDeliveries(t *testing.T, b *bench) {
 	var hosts []string
 	for _, d := range all {
 		hosts = append(hosts, d.Host+" "+d.Status)
-		if d.Event != "task.completed" || d.JobID == "" || d.CreatedAt.IsZero() || d.InFlight != (d.Status == store.DeliveryPending) {
+		if d.Event != "task.completed" || d.JobID == "" || d.CreatedAt.IsZero() ||
+			d.InFlight != (d.Status == store.DeliveryPending) {
 			t.Errorf("%+v", d)
 		}
 		if d.LastError != nil && strings.Contains(*d.LastError, "secret") || strings.Contains(d.Host, "secret") {
@@ -61,7 +63,8 @@ func testListDeliveries(t *testing.T, b *bench) {
 	if got := strings.Join(hosts, ", "); got != "c.example pending, b.example:8443 delivered, a.example failed" {
 		t.Errorf("lists %s", got)
 	}
-	if d := all[2]; d.Attempts != 1 || *d.ResponseStatus != http.StatusGone || *d.LastError != "Gone" || d.DeliveredAt != nil || d.NextAttemptAt != nil {
+	if d := all[2]; d.Attempts != 1 || *d.ResponseStatus != http.StatusGone || *d.LastError != "Gone" ||
+		d.DeliveredAt != nil || d.NextAttemptAt != nil {
 		t.Errorf("failed: %+v", d)
 	}
 	for _, c := range []struct {
@@ -112,7 +115,8 @@ func testResendDelivery(t *testing.T, b *bench) {
 	}
 
 	other := newBench(t, b.open)
-	if _, err := other.ResendDelivery(b.ctx(), store.DeliveryResend{ID: claimed[0].ID, Delivered: true}); !errors.Is(err, store.ErrNotFound) {
+	if _, err := other.ResendDelivery(b.ctx(), store.DeliveryResend{ID: claimed[0].ID, Delivered: true}); !errors.Is(
+		err, store.ErrNotFound) {
 		t.Errorf("I10: another client: %v", err)
 	}
 
@@ -121,7 +125,8 @@ func testResendDelivery(t *testing.T, b *bench) {
 			resend(d.ID, false, store.ErrDelivered)
 		}
 		e := resend(d.ID, i == 2, nil)
-		if e.ID != d.ID || e.Status != store.DeliveryPending || e.Attempts != 0 || e.InFlight || e.NextAttemptAt == nil || e.DeliveredAt != nil {
+		if e.ID != d.ID || e.Status != store.DeliveryPending || e.Attempts != 0 || e.InFlight ||
+			e.NextAttemptAt == nil || e.DeliveredAt != nil {
 			t.Errorf("sent again: %+v", e)
 		}
 		resend(d.ID, true, store.ErrNotResendable) // once is enough
@@ -132,12 +137,15 @@ func testResendDelivery(t *testing.T, b *bench) {
 	}
 	for _, d := range again {
 		i := slices.IndexFunc(claimed, func(c store.Delivery) bool { return c.ID == d.ID })
-		if i < 0 || d.Body != claimed[i].Body || d.URL != claimed[i].URL || d.Attempts != 0 || d.Fence <= claimed[i].Fence {
+		if i < 0 || d.Body != claimed[i].Body || d.URL != claimed[i].URL || d.Attempts != 0 ||
+			d.Fence <= claimed[i].Fence {
 			t.Errorf("claimed again: %+v", d)
 			continue
 		}
 		// The first claim is over: what comes late of it is not the second's.
-		_, err := b.SettleDelivery(b.ctx(), store.DeliveryOutcome{ID: d.ID, Fence: claimed[i].Fence, Status: store.DeliveryDelivered})
+		_, err := b.SettleDelivery(b.ctx(), store.DeliveryOutcome{
+			ID: d.ID, Fence: claimed[i].Fence, Status: store.DeliveryDelivered,
+		})
 		if !errors.Is(err, store.ErrFenced) {
 			t.Errorf("under the old fence: %v", err)
 		}

@@ -40,7 +40,8 @@ func testSearchFilters(t *testing.T, b *bench) {
 		"none": nil,
 	} {
 		for name, q := range map[string]store.Query{
-			"words": {Text: "harbour"}, "vector": {Embedding: embed("harbour")}, "both": {Text: "harbour", Embedding: embed("harbour")},
+			"words": {Text: "harbour"}, "vector": {Embedding: embed("harbour")},
+			"both": {Text: "harbour", Embedding: embed("harbour")},
 		} {
 			q.DocumentSet = set
 			var got []string
@@ -112,7 +113,8 @@ func testSearchOrder(t *testing.T, b *bench) {
 		}
 	}
 	// A hit of words alone has its similarity, when there is a vector.
-	if hits := b.search(store.Query{Text: "aboard", Embedding: embed("a pilot comes aboard"), Limit: 1}); len(hits) != 1 || hits[0].Similarity < 0.99 {
+	if hits := b.search(store.Query{Text: "aboard", Embedding: embed("a pilot comes aboard"), Limit: 1}); len(
+		hits) != 1 || hits[0].Similarity < 0.99 {
 		t.Errorf("similarity: %+v", hits)
 	}
 }
@@ -121,25 +123,35 @@ func testSearchOrder(t *testing.T, b *bench) {
 func testSearchOddities(t *testing.T, b *bench) {
 	b.ingest("a.pdf", "O'Brien owes 5 % at C:\\temp & <b>more</b> | less")
 	for _, text := range []string{
-		`'`, `"`, `\`, `\'`, `''' or 1=1 --`, `"unclosed`, `- - -`, `--`, `-"`, `-""`, `!`, `a & | b`, `:*`, `foo:*`, `foo:ABCD`, `<->`, `<2>`,
-		`(`, `))((`, `%s %d`, `$1 $$ $q$`, "tab\tand\nnewline", "NUL \x00 byte", "\xff\xfe", "emoji 🚢", "日本語", "é́́", "or", "OR or OR", `-or`,
-		strings.Repeat("x", 5000), strings.Repeat("é", 3000), strings.Repeat("many words ", 2000), strings.Repeat("-no ", 500),
-		strings.Repeat(`"`, 999), strings.Repeat("'", 999), strings.Repeat(`\`, 999), "http://a.example/b?c=d&e=f#g", "a@b.example", "1e309 -1.5 0x1F",
-		"-40", "−40 –40 --40 -.5 -$5 -,", `-"40`, `-40" -"a`, "OR", "OR a OR", "a OR OR b", "a OR -b OR", "-OR -or", "“a” „b“ -“c d”", "\u200b-a\u00a0-b",
-		"-" + strings.Repeat("x", 5000), strings.Repeat("a OR ", 1500), strings.Repeat(`-"a b" `, 900), strings.Repeat("-1 ", 2000),
+		`'`, `"`, `\`, `\'`, `''' or 1=1 --`, `"unclosed`, `- - -`, `--`, `-"`, `-""`, `!`, `a & | b`, `:*`, `foo:*`,
+		`foo:ABCD`, `<->`, `<2>`,
+		`(`, `))((`, `%s %d`, `$1 $$ $q$`, "tab\tand\nnewline", "NUL \x00 byte", "\xff\xfe", "emoji 🚢", "日本語", "é́́",
+		"or", "OR or OR", `-or`,
+		strings.Repeat("x", 5000), strings.Repeat("é", 3000), strings.Repeat("many words ", 2000),
+		strings.Repeat("-no ", 500),
+		strings.Repeat(`"`, 999), strings.Repeat("'", 999), strings.Repeat(`\`, 999), "http://a.example/b?c=d&e=f#g",
+		"a@b.example", "1e309 -1.5 0x1F",
+		"-40", "−40 –40 --40 -.5 -$5 -,", `-"40`, `-40" -"a`, "OR", "OR a OR", "a OR OR b", "a OR -b OR", "-OR -or",
+		"“a” „b“ -“c d”", "\u200b-a\u00a0-b",
+		"-" + strings.Repeat("x", 5000), strings.Repeat("a OR ", 1500), strings.Repeat(`-"a b" `, 900),
+		strings.Repeat("-1 ", 2000),
 	} {
 		if _, err := b.Search(b.ctx(), store.Query{Text: text, Embedding: embed("any"), Limit: 3}); err != nil {
 			t.Errorf("%.60q: %v", text, err)
 		}
 	}
-	parts := []string{"a", "O'Brien", "'", `"`, `\`, "-", " ", "|", "&", "!", "(", ")", ":", "*", "<", ">", "or", "%", ";", "--", "/*", "$$", "\n", "é", "<->", "🚢", "OR", " OR ", "-40", "−", "“", "”", "\u00a0", "1990-2000", "."}
+	parts := []string{
+		"a", "O'Brien", "'", `"`, `\`, "-", " ", "|", "&", "!", "(", ")", ":", "*", "<", ">", "or", "%", ";", "--",
+		"/*", "$$", "\n", "é", "<->", "🚢", "OR", " OR ", "-40", "−", "“", "”", "\u00a0", "1990-2000", ".",
+	}
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
 		var text strings.Builder
 		for range random.IntN(12) {
 			text.WriteString(parts[random.IntN(len(parts))])
 		}
-		if _, err := b.Search(b.ctx(), store.Query{Text: text.String(), Embedding: embed("any"), Limit: 3}); err != nil {
+		if _, err := b.Search(b.ctx(), store.Query{Text: text.String(), Embedding: embed("any"),
+			Limit: 3}); err != nil {
 			t.Errorf("%q: %v", text.String(), err)
 		}
 	}

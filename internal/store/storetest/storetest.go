@@ -234,8 +234,9 @@ func (b *bench) complete(h store.Holder, effects ...store.Effect) store.Settled 
 }
 
 var badInput = store.ErrorInfo{
-	Type: "UnsupportedFormat", Class: "unsupported_format", Code: "INGEST_UNSUPPORTED_FORMAT", Message: "no extractor takes it",
-	Coarse: "validation",
+	Type: "UnsupportedFormat", Class: "unsupported_format", Code: "INGEST_UNSUPPORTED_FORMAT",
+	Message: "no extractor takes it",
+	Coarse:  "validation",
 }
 
 func failure(h store.Holder, m store.Begin) store.Failure {

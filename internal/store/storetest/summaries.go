@@ -125,8 +125,9 @@ func testSummary(t *testing.T, b *bench) {
 	_, h := b.run(func(m *store.Begin) { m.RequestedBy = "user-17" })
 	maxWords := 50
 	save := store.Effect{Kind: store.EffectSaveSummary, Args: store.Summary{
-		Filename: "a.pdf", Blob: "in/a.pdf", SourceSHA256: "sha", Summary: "It is so.", KeyPoints: []map[string]any{{"text": "so", "pages": []int{3}}},
-		Model: "m", Style: "brief", Language: "en", MaxWords: &maxWords, PromptTokens: 1000, CompletionTokens: 10,
+		Filename: "a.pdf", Blob: "in/a.pdf", SourceSHA256: "sha", Summary: "It is so.",
+		KeyPoints: []map[string]any{{"text": "so", "pages": []int{3}}},
+		Model:     "m", Style: "brief", Language: "en", MaxWords: &maxWords, PromptTokens: 1000, CompletionTokens: 10,
 	}}
 	var result struct {
 		ID string `json:"summary_id"`
@@ -136,7 +137,8 @@ func testSummary(t *testing.T, b *bench) {
 	if err := json.Unmarshal(settled.Result, &result); err != nil || result.ID == "" || result.N != 1 {
 		t.Errorf("result %s, %v", settled.Result, err)
 	}
-	if _, err := b.Complete(b.ctx(), store.Completion{Holder: h, Result: json.RawMessage(`{}`), Effects: []store.Effect{save}}); err == nil {
+	if _, err := b.Complete(b.ctx(), store.Completion{Holder: h, Result: json.RawMessage(`{}`),
+		Effects: []store.Effect{save}}); err == nil {
 		t.Error("I2: a job that is over saved another summary")
 	}
 	_, h = b.run()

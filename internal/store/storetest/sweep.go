@@ -41,7 +41,9 @@ func (b *bench) stalled(o store.Overdue) []string {
 
 func (b *bench) resend(h store.Holder, o store.Overdue, message string) bool {
 	b.t.Helper()
-	recorded, err := b.Resend(b.ctx(), store.Resend{JobID: h.JobID, Fence: h.Fence, Queue: "q", Message: message, Overdue: o})
+	recorded, err := b.Resend(b.ctx(), store.Resend{
+		JobID: h.JobID, Fence: h.Fence, Queue: "q", Message: message, Overdue: o,
+	})
 	if err != nil {
 		b.t.Fatalf("resend: %v", err)
 	}
@@ -89,10 +91,12 @@ func testSweep(t *testing.T, b *bench) {
 			t.Fatalf("%s: found %+v", name, found)
 		}
 		s := found[0]
-		if s.Job.ID != m.JobID || s.Fence != h.Fence || s.Fingerprint != m.Fingerprint || s.WorkerLost != (name == "worker lost") || time.Since(s.Since) > hour/2 {
+		if s.Job.ID != m.JobID || s.Fence != h.Fence || s.Fingerprint != m.Fingerprint ||
+			s.WorkerLost != (name == "worker lost") || time.Since(s.Since) > hour/2 {
 			t.Errorf("%s: %+v", name, s)
 		}
-		if s.Job.Type != m.Type || !sameJSON(s.Job.Payload, m.Payload) || !sameJSON(s.Job.Hints, m.Hints) || s.Job.Priority != m.Priority ||
+		if s.Job.Type != m.Type || !sameJSON(s.Job.Payload, m.Payload) || !sameJSON(s.Job.Hints, m.Hints) ||
+			s.Job.Priority != m.Priority ||
 			s.Job.RequestedBy != m.RequestedBy || s.WebhookURL != m.WebhookURL || s.TraceParent != m.TraceParent {
 			t.Errorf("%s: its message would be of %+v", name, s.Recorded)
 		}
@@ -105,7 +109,8 @@ func testSweep(t *testing.T, b *bench) {
 		if got := b.stalled(soon); got != nil {
 			t.Errorf("%s: while it is sent: %v", name, got)
 		}
-		if got := b.unsent(0); !slices.Equal(got, []store.Unsent{{JobID: m.JobID, Queue: "q", Message: "the message"}}) {
+		if got := b.unsent(0); !slices.Equal(got,
+			[]store.Unsent{{JobID: m.JobID, Queue: "q", Message: "the message"}}) {
 			t.Errorf("I1: %s: unsent: %v", name, got)
 		}
 		if err := b.MarkSent(b.ctx(), m.JobID); err != nil {
@@ -173,7 +178,9 @@ func testSweepTogether(t *testing.T, b *bench) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			ok, err := b.Resend(b.ctx(), store.Resend{JobID: h.JobID, Fence: h.Fence, Queue: "q", Message: "m", Overdue: soon})
+			ok, err := b.Resend(b.ctx(), store.Resend{
+				JobID: h.JobID, Fence: h.Fence, Queue: "q", Message: "m", Overdue: soon,
+			})
 			if err != nil {
 				t.Error(err)
 			}

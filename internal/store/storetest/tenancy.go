@@ -15,7 +15,8 @@ import (
 // Tables are all tables of the contract (DESIGN 2.5) and those beneath them.
 var Tables = []string{
 	"jobs", "job_events", "dead_letters", "webhook_deliveries", "documents", "document_versions", "document_chunks",
-	"summaries", "agent_runs", "derived_contents", "page_results", "page_result_jobs", "partials", "webhook_outages", "webhook_locks",
+	"summaries", "agent_runs", "derived_contents", "page_results", "page_result_jobs", "partials", "webhook_outages",
+	"webhook_locks",
 }
 
 // Victim is a tenant with something in every table, and a job that runs.
@@ -46,10 +47,12 @@ func NewVictim(t *testing.T, open Open, superuser *pgx.Conn) Victim {
 		t.Fatal(err)
 	}
 	b.stage(v.Running, v.Staged, "the next secret")
-	if err := b.KeepPageResults(b.ctx(), store.PageSource{Source: "s", Reader: "r"}, []store.PageResult{{Page: 1, Reading: []byte("secret")}}); err != nil {
+	if err := b.KeepPageResults(b.ctx(), store.PageSource{Source: "s", Reader: "r"},
+		[]store.PageResult{{Page: 1, Reading: []byte("secret")}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.KeepPartials(b.ctx(), "j", []store.Partial{{Key: "k", Answer: json.RawMessage(`"secret"`)}}); err != nil {
+	if err := b.KeepPartials(b.ctx(), "j",
+		[]store.Partial{{Key: "k", Answer: json.RawMessage(`"secret"`)}}); err != nil {
 		t.Fatal(err)
 	}
 	_, err = superuser.Exec(b.ctx(), fmt.Sprintf(`
@@ -73,7 +76,8 @@ func (v Victim) Snapshot(t *testing.T, superuser *pgx.Conn) string {
 	var all strings.Builder
 	for _, table := range Tables {
 		var rows string
-		err := superuser.QueryRow(t.Context(), `select count(*) || coalesce(string_agg(md5(x::text), ' ' order by x::text), '')
+		err := superuser.QueryRow(t.Context(),
+			`select count(*) || coalesce(string_agg(md5(x::text), ' ' order by x::text), '')
 			from `+table+` x where client_id = $1`, v.Client).Scan(&rows)
 		if err != nil {
 			t.Fatal(err)
@@ -103,64 +107,85 @@ func (v Victim) Calls() map[string]json.RawMessage {
 	}
 	failed := map[string]any{"class": "x", "code": "X", "message": "m", "type": "X"}
 	job := map[string]any{
-		"job_id": "planted", "type": "ingest", "payload": map[string]any{}, "fingerprint": "f", "max_attempts": 1, "lease_ms": 1000,
-		"queue": "q", "message": "m",
+		"job_id": "planted", "type": "ingest", "payload": map[string]any{}, "fingerprint": "f", "max_attempts": 1,
+		"lease_ms": 1000,
+		"queue":    "q", "message": "m",
 	}
 	overdue := map[string]any{"unsent_for_ms": 0, "stalled_for_ms": 0, "unstarted_for_ms": 0, "again_after_ms": 0}
 	return map[string]json.RawMessage{
-		"aw_begin":               args(job),
-		"aw_begin_new":           args(map[string]any{"begins": []any{with(job, nil)}}),
-		"aw_submit":              args(job),
-		"aw_heartbeat":           held(map[string]any{"lease_ms": 1}),
-		"aw_complete":            held(map[string]any{"result": map[string]any{"owned": true}}),
-		"aw_fail":                held(map[string]any{"error": failed, "reason": "r"}),
-		"aw_retry":               held(map[string]any{"error": failed, "after_ms": 1}),
-		"aw_release":             held(map[string]any{}),
-		"aw_canceled":            held(map[string]any{}),
-		"aw_stage_document":      held(map[string]any{"document_set": "s", "filename": "f", "blob": "b"}),
-		"aw_stage_chunks":        held(map[string]any{"document_id": v.Staged.DocumentID, "version": v.Staged.Version, "model": "m", "chunks": []any{}}),
-		"aw_mark_sent":           args(map[string]any{"job_id": v.Running.JobID}),
-		"aw_sweep":               args(with(overdue, map[string]any{"limit": 10})),
-		"aw_resend":              held(with(overdue, map[string]any{"queue": "q", "message": "m"})),
-		"aw_request_cancel":      args(map[string]any{"job_id": v.Running.JobID, "by": "mallory"}),
-		"aw_canceling":           args(map[string]any{"attempts": []store.Holder{v.Running}}),
-		"aw_reject":              args(map[string]any{"reason": "r", "error": failed, "original_message": "m"}),
-		"aw_dead_letter_sent":    args(map[string]any{"id": v.Letter}),
-		"aw_plan_replay":         args(map[string]any{"id": v.Letter}),
-		"aw_replay":              args(with(job, map[string]any{"id": v.Letter, "replays": 0, "again": true, "job_id": v.Failed + ".r1"})),
-		"aw_plan_requeue":        args(map[string]any{"job_id": v.Failed}),
-		"aw_requeue":             args(with(job, map[string]any{"job_id": v.Failed, "fingerprint": "f1", "force": true})),
-		"aw_purge":               args(map[string]any{"ids": []string{v.Letter}, "unsent_for_ms": 0}),
-		"aw_version_keys":        args(map[string]any{"document_id": v.Staged.DocumentID, "version": v.Staged.Version}),
-		"aw_made_of":             args(map[string]any{"document_id": v.Staged.DocumentID}),
-		"aw_collect":             args(map[string]any{"superseded_for_ms": 0, "abandoned_for_ms": 0, "limit": 10}),
-		"aw_known_chunks":        args(map[string]any{"keys": []string{"key of the secret of the victim"}}),
-		"aw_page_results_get":    args(map[string]any{"source": "s", "reader": "r", "first": 1, "count": 10}),
-		"aw_page_results_put":    args(map[string]any{"source": "s", "reader": "r", "pages": []any{map[string]any{"page": 1, "reading": "Zm9yZ2Vk"}}}),
+		"aw_begin":          args(job),
+		"aw_begin_new":      args(map[string]any{"begins": []any{with(job, nil)}}),
+		"aw_submit":         args(job),
+		"aw_heartbeat":      held(map[string]any{"lease_ms": 1}),
+		"aw_complete":       held(map[string]any{"result": map[string]any{"owned": true}}),
+		"aw_fail":           held(map[string]any{"error": failed, "reason": "r"}),
+		"aw_retry":          held(map[string]any{"error": failed, "after_ms": 1}),
+		"aw_release":        held(map[string]any{}),
+		"aw_canceled":       held(map[string]any{}),
+		"aw_stage_document": held(map[string]any{"document_set": "s", "filename": "f", "blob": "b"}),
+		"aw_stage_chunks": held(map[string]any{
+			"document_id": v.Staged.DocumentID, "version": v.Staged.Version, "model": "m", "chunks": []any{},
+		}),
+		"aw_mark_sent":        args(map[string]any{"job_id": v.Running.JobID}),
+		"aw_sweep":            args(with(overdue, map[string]any{"limit": 10})),
+		"aw_resend":           held(with(overdue, map[string]any{"queue": "q", "message": "m"})),
+		"aw_request_cancel":   args(map[string]any{"job_id": v.Running.JobID, "by": "mallory"}),
+		"aw_canceling":        args(map[string]any{"attempts": []store.Holder{v.Running}}),
+		"aw_reject":           args(map[string]any{"reason": "r", "error": failed, "original_message": "m"}),
+		"aw_dead_letter_sent": args(map[string]any{"id": v.Letter}),
+		"aw_plan_replay":      args(map[string]any{"id": v.Letter}),
+		"aw_replay": args(with(job, map[string]any{
+			"id": v.Letter, "replays": 0, "again": true, "job_id": v.Failed + ".r1",
+		})),
+		"aw_plan_requeue": args(map[string]any{"job_id": v.Failed}),
+		"aw_requeue": args(with(job, map[string]any{
+			"job_id": v.Failed, "fingerprint": "f1", "force": true,
+		})),
+		"aw_purge":            args(map[string]any{"ids": []string{v.Letter}, "unsent_for_ms": 0}),
+		"aw_version_keys":     args(map[string]any{"document_id": v.Staged.DocumentID, "version": v.Staged.Version}),
+		"aw_made_of":          args(map[string]any{"document_id": v.Staged.DocumentID}),
+		"aw_collect":          args(map[string]any{"superseded_for_ms": 0, "abandoned_for_ms": 0, "limit": 10}),
+		"aw_known_chunks":     args(map[string]any{"keys": []string{"key of the secret of the victim"}}),
+		"aw_page_results_get": args(map[string]any{"source": "s", "reader": "r", "first": 1, "count": 10}),
+		"aw_page_results_put": args(map[string]any{
+			"source": "s", "reader": "r", "pages": []any{map[string]any{"page": 1, "reading": "Zm9yZ2Vk"}},
+		}),
 		"aw_expire_page_results": args(map[string]any{"older_than_ms": 0, "limit": 10}),
 		"aw_partials_get":        args(map[string]any{"job_id": "j", "keys": []string{"k"}}),
-		"aw_partials_put":        args(map[string]any{"job_id": "j", "partials": []any{map[string]any{"key": "k", "answer": "forged", "prompt_tokens": 0, "completion_tokens": 0}}}),
-		"aw_expire_partials":     args(map[string]any{"older_than_ms": 0, "limit": 10}),
-		"aw_derived":             args(map[string]any{"job_id": "j", "source_filename": "f", "source_sha256": "sha", "recipe": "r"}),
-		"aw_claim_deliveries":    args(map[string]any{"worker": "w", "max": 10, "lease_ms": 1000}),
-		"aw_extend_deliveries":   args(map[string]any{"claims": []map[string]any{{"id": v.Delivery.ID, "fence": v.Delivery.Fence}}, "lease_ms": 0}),
-		"aw_settle_delivery":     args(map[string]any{"id": v.Delivery.ID, "fence": v.Delivery.Fence, "status": "delivered"}),
-		"aw_outbox":              args(map[string]any{}),
-		"aw_job":                 args(map[string]any{"id": v.Running.JobID}),
-		"aw_jobs":                args(map[string]any{"limit": 10}),
-		"aw_events":              args(map[string]any{"job_id": v.Running.JobID, "after": 0, "limit": 10}),
-		"aw_dead_letter":         args(map[string]any{"id": v.Letter}),
-		"aw_dead_letters":        args(map[string]any{"limit": 10}),
-		"aw_deliveries":          args(map[string]any{"job_id": v.Running.JobID}),
-		"aw_list_deliveries":     args(map[string]any{"limit": 10}),
-		"aw_resend_delivery":     args(map[string]any{"id": v.Delivery.ID, "delivered": true}),
-		"aw_search":              args(map[string]any{"text": "secret", "limit": 10}),
-		"aw_documents":           args(map[string]any{"limit": 10}),
-		"aw_outlines":            args(map[string]any{"document": "secret.pdf"}),
-		"aw_passages":            args(map[string]any{"ids": []string{v.Chunk}, "limit": 10}),
-		"aw_document_passages":   args(map[string]any{"document_id": v.Document, "from": 0, "limit": 10}),
+		"aw_partials_put": args(map[string]any{
+			"job_id": "j", "partials": []any{
+				map[string]any{"key": "k", "answer": "forged", "prompt_tokens": 0, "completion_tokens": 0},
+			},
+		}),
+		"aw_expire_partials": args(map[string]any{"older_than_ms": 0, "limit": 10}),
+		"aw_derived": args(map[string]any{
+			"job_id": "j", "source_filename": "f", "source_sha256": "sha", "recipe": "r",
+		}),
+		"aw_claim_deliveries": args(map[string]any{"worker": "w", "max": 10, "lease_ms": 1000}),
+		"aw_extend_deliveries": args(map[string]any{
+			"claims": []map[string]any{{"id": v.Delivery.ID, "fence": v.Delivery.Fence}}, "lease_ms": 0,
+		}),
+		"aw_settle_delivery": args(map[string]any{
+			"id": v.Delivery.ID, "fence": v.Delivery.Fence, "status": "delivered",
+		}),
+		"aw_outbox":            args(map[string]any{}),
+		"aw_job":               args(map[string]any{"id": v.Running.JobID}),
+		"aw_jobs":              args(map[string]any{"limit": 10}),
+		"aw_events":            args(map[string]any{"job_id": v.Running.JobID, "after": 0, "limit": 10}),
+		"aw_dead_letter":       args(map[string]any{"id": v.Letter}),
+		"aw_dead_letters":      args(map[string]any{"limit": 10}),
+		"aw_deliveries":        args(map[string]any{"job_id": v.Running.JobID}),
+		"aw_list_deliveries":   args(map[string]any{"limit": 10}),
+		"aw_resend_delivery":   args(map[string]any{"id": v.Delivery.ID, "delivered": true}),
+		"aw_search":            args(map[string]any{"text": "secret", "limit": 10}),
+		"aw_documents":         args(map[string]any{"limit": 10}),
+		"aw_outlines":          args(map[string]any{"document": "secret.pdf"}),
+		"aw_passages":          args(map[string]any{"ids": []string{v.Chunk}, "limit": 10}),
+		"aw_document_passages": args(map[string]any{"document_id": v.Document, "from": 0, "limit": 10}),
 		"aw_complete_all": args(map[string]any{"completions": []any{
-			map[string]any{"job_id": v.Running.JobID, "fence": v.Running.Fence, "result": map[string]any{"owned": true}},
+			map[string]any{
+				"job_id": v.Running.JobID, "fence": v.Running.Fence, "result": map[string]any{"owned": true},
+			},
 		}}),
 		"aw_check":   args(map[string]any{}),
 		"aw_examine": args(map[string]any{"functions": []string{"aw_begin"}}),

@@ -35,7 +35,8 @@ func testCollectSuperseded(t *testing.T, b *bench) {
 	b.wantFound("four", 1)
 	b.wantFound("five", 1)
 	_, h := b.run()
-	if s, err := b.StageDocument(b.ctx(), staging(h, "often.pdf")); err != nil || s.Version != 5 || s.Active == nil || s.Active.Version != 4 {
+	if s, err := b.StageDocument(b.ctx(), staging(h, "often.pdf")); err != nil || s.Version != 5 || s.Active == nil ||
+		s.Active.Version != 4 {
 		t.Errorf("the next version: %+v, %v", s, err)
 	}
 }
@@ -58,7 +59,10 @@ func testCollectStaged(t *testing.T, b *bench) {
 	b.complete(over) // without an effect
 	b.collect(later, store.Collected{})
 	b.collect(now, store.Collected{Staged: 2, Documents: 2})
-	if known, err := b.KnownChunks(b.ctx(), []string{"key of staged in held.pdf", "key of staged in lost.pdf", "key of staged in over.pdf"}); err != nil || len(known) != 1 {
+	if known, err := b.KnownChunks(b.ctx(),
+		[]string{
+			"key of staged in held.pdf", "key of staged in lost.pdf", "key of staged in over.pdf",
+		}); err != nil || len(known) != 1 {
 		t.Errorf("chunks left: %v, %v", known, err)
 	}
 	b.complete(held, activate(staged, 1))

@@ -37,6 +37,8 @@ func testWaits(t *testing.T, b *bench) {
 	b.complete(h)
 
 	forced := m
-	forced.Force, forced.Source = true, store.Source{Queue: "q", MessageID: uuid.NewString(), InsertedAt: time.Now().Add(hour)}
+	forced.Force, forced.Source = true, store.Source{
+		Queue: "q", MessageID: uuid.NewString(), InsertedAt: time.Now().Add(hour),
+	}
 	want(b.begin(forced, store.Run), 0, false)
 }

@@ -34,15 +34,18 @@ func TestEstimatesTellNothing(t *testing.T) {
 		}
 	}
 	total := 0
-	for role, key := range map[string]string{"async_worker": api.TenantKey(t, "mallory"), "async_worker_reader": api.ReaderKey(t, "mallory")} {
+	for role, key := range map[string]string{"async_worker": api.TenantKey(t,
+		"mallory"), "async_worker_reader": api.ReaderKey(t, "mallory")} {
 		for _, count := range []string{"planned", "estimated"} {
 			for _, s := range secrets {
 				learned, asked := s.Steal(t.Context(), func(ctx context.Context, value string) (float64, bool) {
-					return counted(ctx, t, api.URL+"/rest/v1/"+s.Relation+"?limit=1&"+s.Column+"=lt."+url.QueryEscape(value), key, count)
+					return counted(ctx, t, api.URL+"/rest/v1/"+s.Relation+"?limit=1&"+s.Column+"=lt."+
+						url.QueryEscape(value), key, count)
 				})
 				total += asked
 				if learned != "" {
-					t.Errorf("I10: the role %s learns %q of %s.%s by count=%s, in %d requests", role, learned, s.Relation, s.Column, count, asked)
+					t.Errorf("I10: the role %s learns %q of %s.%s by count=%s, in %d requests", role, learned,
+						s.Relation, s.Column, count, asked)
 				}
 			}
 		}
@@ -51,10 +54,12 @@ func TestEstimatesTellNothing(t *testing.T) {
 	// The service key's estimates show that there is something to learn.
 	for _, s := range secrets[:1] {
 		learned, asked := s.Steal(t.Context(), func(ctx context.Context, value string) (float64, bool) {
-			return counted(ctx, t, api.URL+"/rest/v1/"+s.Relation+"?limit=1&"+s.Column+"=lt."+url.QueryEscape(value), api.ServiceKey(t), "planned")
+			return counted(ctx, t, api.URL+"/rest/v1/"+s.Relation+"?limit=1&"+s.Column+"=lt."+url.QueryEscape(value),
+				api.ServiceKey(t), "planned")
 		})
 		if learned != s.Missing() {
-			t.Errorf("of %s.%s the attack learns %q in %d requests with a key that may, want %q", s.Relation, s.Column, learned, asked, s.Missing())
+			t.Errorf("of %s.%s the attack learns %q in %d requests with a key that may, want %q", s.Relation, s.Column,
+				learned, asked, s.Missing())
 		}
 	}
 }

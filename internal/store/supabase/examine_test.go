@@ -31,11 +31,15 @@ func TestLacks(t *testing.T) {
 		}, super, "async_worker", true)
 	})
 	t.Run("service key", func(t *testing.T) {
-		storetest.RunLacks(t, func(t testing.TB, client string) store.Store { return open(t, api.URL, api.ServiceKey(t), client) }, super, "service_role", false)
+		storetest.RunLacks(t, func(t testing.TB, client string) store.Store {
+			return open(t, api.URL, api.ServiceKey(t),
+				client)
+		}, super, "service_role", false)
 	})
 	t.Run("another client's key", func(t *testing.T) {
 		_, err := open(t, api.URL, api.TenantKey(t, "mallory"), "examined").Examine(t.Context())
-		if !errors.Is(err, store.ErrForbidden) || !strings.Contains(err.Error(), "belongs to client mallory and not to examined") {
+		if !errors.Is(err, store.ErrForbidden) || !strings.Contains(err.Error(),
+			"belongs to client mallory and not to examined") {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -29,13 +29,15 @@ func TestFrontendSearches(t *testing.T) {
 		for name, vector := range map[string]any{"an array": array, "a text": text} {
 			for fn, args := range map[string]map[string]any{
 				"match_document_chunks": {"query_embedding": vector, "match_count": 10, "document_set": "contracts"},
-				"hybrid_search":         {"query_text": "harbour", "query_embedding": vector, "match_count": 10, "document_set": "contracts"},
+				"hybrid_search": {"query_text": "harbour", "query_embedding": vector, "match_count": 10,
+					"document_set": "contracts"},
 			} {
 				body, err := json.Marshal(args)
 				if err != nil {
 					t.Fatal(err)
 				}
-				req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, api.URL+"/rest/v1/rpc/"+fn, bytes.NewReader(body))
+				req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, api.URL+"/rest/v1/rpc/"+fn,
+					bytes.NewReader(body))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -76,6 +78,8 @@ type hit struct {
 }
 
 func (h hit) citable() bool {
-	return h.ID != "" && h.DocumentID != "" && h.DocumentSet == "contracts" && h.Filename == "harbour.pdf" && h.Version == 2 &&
-		len(h.HeadingPath) == 2 && len(h.Pages) == 2 && len(h.Boxes) == 1 && h.Kind == "text" && h.Similarity != 0 && h.Score > 0
+	return h.ID != "" && h.DocumentID != "" && h.DocumentSet == "contracts" && h.Filename == "harbour.pdf" &&
+		h.Version == 2 &&
+		len(h.HeadingPath) == 2 && len(h.Pages) == 2 && len(h.Boxes) == 1 && h.Kind == "text" && h.Similarity != 0 &&
+		h.Score > 0
 }

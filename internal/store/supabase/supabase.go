@@ -26,8 +26,9 @@ type Options struct {
 	Schema     string // DB_SCHEMA, which the project's API must expose; empty: public
 	Dimensions int    // EMBEDDING_DIMENSIONS, which Check holds against the schema; zero: not checked
 	OnSilence  func() // see rpc.Options; nil: nobody asks
-	// GatewayKey is the project's anon or publishable key: Supabase's gateway takes no other than the project's own keys as
-	// apikey, so a key that somebody signed for a tenant goes into Authorization alone. Empty: the key is sent as both.
+	// GatewayKey is the project's anon or publishable key: Supabase's gateway takes no other than the project's own
+	// keys as apikey, so a key that somebody signed for a tenant goes into Authorization alone. Empty: the key is sent
+	// as both.
 	GatewayKey string
 }
 
@@ -48,7 +49,8 @@ func Open(rawURL, key string, o Options) (store.Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the Supabase client: %w", err)
 	}
-	return rpc.New(&caller{from: from, schema: o.Schema, role: roleOf(key)}, o.ClientID, rpc.Options{Dimensions: o.Dimensions, OnSilence: o.OnSilence}), nil
+	return rpc.New(&caller{from: from, schema: o.Schema, role: roleOf(key)}, o.ClientID,
+		rpc.Options{Dimensions: o.Dimensions, OnSilence: o.OnSilence}), nil
 }
 
 // newClient returns the From of a client. supabase-go always sends the key in both headers; Supabase's new

@@ -66,13 +66,15 @@ func TestTenancy(t *testing.T) {
 		if status, body := request(mallory, "GET", table, nil); !refused(status) {
 			t.Errorf("select from %s: %d %s", table, status, body)
 		}
-		if status, body := request(mallory, "PATCH", table+"?client_id=eq."+victim.Client, map[string]any{"client_id": "mallory"}); !refused(status) {
+		if status, body := request(mallory, "PATCH", table+"?client_id=eq."+victim.Client,
+			map[string]any{"client_id": "mallory"}); !refused(status) {
 			t.Errorf("update of %s: %d %s", table, status, body)
 		}
 		if status, body := request(mallory, "DELETE", table+"?client_id=eq."+victim.Client, nil); !refused(status) {
 			t.Errorf("delete from %s: %d %s", table, status, body)
 		}
-		if status, body := request(mallory, "POST", table, plant(t, table, victim)); !refused(status) || !strings.Contains(body, "42501") {
+		if status, body := request(mallory, "POST", table, plant(t, table, victim)); !refused(status) ||
+			!strings.Contains(body, "42501") {
 			t.Errorf("insert into %s: %d %s", table, status, body)
 		}
 		for name, key := range map[string]string{"nobody": "", "a key of no tenant": api.TenantKey(t, "")} {
@@ -81,7 +83,8 @@ func TestTenancy(t *testing.T) {
 			}
 		}
 	}
-	if status, body := request(mallory, "PATCH", "aw_schema_version?version=gt.0", map[string]any{"version": 0}); !refused(status) {
+	if status, body := request(mallory, "PATCH", "aw_schema_version?version=gt.0",
+		map[string]any{"version": 0}); !refused(status) {
 		t.Errorf("update of the version: %d %s", status, body)
 	}
 
@@ -109,19 +112,22 @@ func TestTenancy(t *testing.T) {
 	for fn, args := range map[string]map[string]any{
 		"aw_drop_staged": {"client": victim.Client, "job": victim.Running.JobID},
 		"aw_find":        {"client": victim.Client, "words": "secret", "vec": nil, "n": 10, "in_set": nil},
-		"aw_matching":    {"client": victim.Client, "all_words": "secret", "terms": "{secret}", "but": nil, "n": 10, "in_set": nil},
+		"aw_matching": {"client": victim.Client, "all_words": "secret", "terms": "{secret}", "but": nil, "n": 10,
+			"in_set": nil},
 		"aw_matching_own": {
 			"all_words": "secret", "terms": "{secret}", "but": nil, "n": 10, "in_set": nil,
 		},
 		"aw_stage_vectors": {"p": victim.Calls()["aw_stage_chunks"], "vectors": "{}"},
 		"aw_webhook": {
-			"client": victim.Client, "job_id": "j", "task_type": "t", "url": "https://mallory.example", "state": "failed", "attempt": 1, "result": nil, "error": nil,
+			"client": victim.Client, "job_id": "j", "task_type": "t", "url": "https://mallory.example",
+			"state": "failed", "attempt": 1, "result": nil, "error": nil,
 		},
 		"aw_effect_activate_document": {
 			"client": victim.Client, "job": victim.Running.JobID, "fence": 1,
 			"args": map[string]any{"document_id": victim.Staged.DocumentID, "version": 1, "chunks": 1},
 		},
-		"aw_refuse_job": {"v_client": victim.Client, "p": map[string]any{"job_id": "planted", "error": map[string]any{}}},
+		"aw_refuse_job": {"v_client": victim.Client,
+			"p": map[string]any{"job_id": "planted", "error": map[string]any{}}},
 	} {
 		if status, body := request(mallory, "POST", "rpc/"+fn, args); status < 400 || strings.Contains(body, "secret") {
 			t.Errorf("%s: %d %s", fn, status, body)
@@ -130,14 +136,16 @@ func TestTenancy(t *testing.T) {
 	vector := "[" + strings.Repeat("0.1,", storetest.Dimensions-1) + "0.1]"
 	for fn, args := range map[string]map[string]any{
 		"match_document_chunks": {"query_embedding": vector, "match_count": 10},
-		"hybrid_search":         {"query_text": "secret", "query_embedding": vector, "match_count": 10, "document_set": nil},
+		"hybrid_search": {"query_text": "secret", "query_embedding": vector, "match_count": 10,
+			"document_set": nil},
 	} {
 		if status, body := request(mallory, "POST", "rpc/"+fn, args); status != http.StatusOK || body != "[]" {
 			t.Errorf("%s: %d %s", fn, status, body)
 		}
 		// and its owner finds it, the active version only
 		status, body := request(api.TenantKey(t, victim.Client), "POST", "rpc/"+fn, args)
-		if status != http.StatusOK || !strings.Contains(body, "the secret of the victim") || strings.Contains(body, "next secret") {
+		if status != http.StatusOK || !strings.Contains(body, "the secret of the victim") ||
+			strings.Contains(body, "next secret") {
 			t.Errorf("%s for the owner: %d %s", fn, status, body)
 		}
 	}
@@ -154,13 +162,15 @@ func plant(t *testing.T, table string, v storetest.Victim) map[string]any {
 		"jobs":       {"id": "planted", "type": "x"},
 		"job_events": {"job_id": v.Running.JobID, "seq": 99, "id": id, "progress": 0, "attempt": 1},
 		"dead_letters": {
-			"rejected": true, "reason": "r", "error_class": "c", "error_message": "m", "attempts": 0, "original_message": "o",
+			"rejected": true, "reason": "r", "error_class": "c", "error_message": "m", "attempts": 0,
+			"original_message": "o",
 		},
 		"webhook_deliveries": {"id": "msg_1", "event": "task.failed", "url": "u", "body": "b"},
 		"documents":          {"document_set": "s", "filename": "f", "blob": "b"},
 		"document_versions":  {"document_id": v.Staged.DocumentID, "version": 9, "status": "superseded", "job_id": "j"},
 		"document_chunks": {
-			"document_id": v.Staged.DocumentID, "version": v.Staged.Version, "position": 9, "content": "c", "chunk_key": "k", "model": "m",
+			"document_id": v.Staged.DocumentID, "version": v.Staged.Version, "position": 9, "content": "c",
+			"chunk_key": "k", "model": "m",
 			"embedding": fmt.Sprintf("[%s1]", strings.Repeat("1,", storetest.Dimensions-1)),
 		},
 		"summaries":        {"job_id": "j", "filename": "f", "summary": "s", "model": "m"},
@@ -170,7 +180,8 @@ func plant(t *testing.T, table string, v storetest.Victim) map[string]any {
 		"page_result_jobs": {"job_id": "j", "source": "s"},
 		"webhook_outages":  {"receiver": "r", "since": "2026-01-01T00:00:00Z", "probe_at": "2026-01-01T00:00:00Z"},
 		"webhook_locks":    {},
-		"partials":         {"key": "p", "answer": "a", "prompt_tokens": 0, "completion_tokens": 0, "job_id": "j", "series": 1},
+		"partials": {"key": "p", "answer": "a", "prompt_tokens": 0, "completion_tokens": 0, "job_id": "j",
+			"series": 1},
 	}
 	row, ok := rows[table]
 	if !ok {

@@ -49,14 +49,16 @@ func objects(t *testing.T) []object {
 	return all
 }
 
-// TestKubernetes: every object is one that the API's types take, with no field that they don't know; and they fit each other.
+// TestKubernetes: every object is one that the API's types take, with no field that they don't know; and they fit each
+// other.
 func TestKubernetes(t *testing.T) {
 	t.Parallel()
 	var settings corev1.ConfigMap
 	var secret corev1.Secret
 	var deployment appsv1.Deployment
 	into := map[string]any{
-		"v1/ServiceAccount": &corev1.ServiceAccount{}, "v1/ConfigMap": &settings, "v1/Secret": &secret, "apps/v1/Deployment": &deployment,
+		"v1/ServiceAccount": &corev1.ServiceAccount{}, "v1/ConfigMap": &settings, "v1/Secret": &secret,
+		"apps/v1/Deployment": &deployment,
 	}
 	for _, o := range objects(t) {
 		target := into[o.APIVersion+"/"+o.Kind]
@@ -79,7 +81,8 @@ func TestKubernetes(t *testing.T) {
 		t.Errorf("the grace must be %d s: DRAIN_MAX_SEC, and %d s more", drain+settleSeconds, settleSeconds)
 	}
 	c := pod.Containers[0]
-	if s := c.SecurityContext; !*s.ReadOnlyRootFilesystem || *s.AllowPrivilegeEscalation || s.Capabilities.Drop[0] != "ALL" || !*pod.SecurityContext.RunAsNonRoot {
+	if s := c.SecurityContext; !*s.ReadOnlyRootFilesystem || *s.AllowPrivilegeEscalation ||
+		s.Capabilities.Drop[0] != "ALL" || !*pod.SecurityContext.RunAsNonRoot {
 		t.Errorf("the container may do too much: %+v", s)
 	}
 	volumes := map[string]bool{}
@@ -101,7 +104,8 @@ func TestKubernetes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range regexp.MustCompile(`(?m)(?:CACHE_DIRECTORY|TMPDIR|RUNTIME_DIRECTORY)=(\S+)`).FindAllSubmatch(dockerfile, -1) {
+	for _, m := range regexp.MustCompile(`(?m)(?:CACHE_DIRECTORY|TMPDIR|RUNTIME_DIRECTORY)=(\S+)`).
+		FindAllSubmatch(dockerfile, -1) {
 		if !writable[string(m[1])] {
 			t.Errorf("%s is not writable", m[0])
 		}
@@ -116,7 +120,8 @@ func TestKubernetes(t *testing.T) {
 		}
 	}
 	for _, p := range []*corev1.Probe{c.StartupProbe, c.ReadinessProbe, c.LivenessProbe} {
-		if p == nil || p.HTTPGet.Port.String() != c.Ports[0].Name || !strings.HasSuffix(settings.Data["HTTP_ADDR"], fmt.Sprint(":", c.Ports[0].ContainerPort)) {
+		if p == nil || p.HTTPGet.Port.String() != c.Ports[0].Name ||
+			!strings.HasSuffix(settings.Data["HTTP_ADDR"], fmt.Sprint(":", c.Ports[0].ContainerPort)) {
 			t.Errorf("a probe is missing or asks elsewhere: %+v", p)
 		}
 	}
@@ -244,7 +249,8 @@ func schemaOf(t *testing.T, path, version string) *jsonschema.Schema {
 func closeObjects(schema any) {
 	switch s := schema.(type) {
 	case map[string]any:
-		if _, named := s["properties"].(map[string]any); named && s["additionalProperties"] == nil && s["x-kubernetes-preserve-unknown-fields"] == nil {
+		if _, named := s["properties"].(map[string]any); named && s["additionalProperties"] == nil &&
+			s["x-kubernetes-preserve-unknown-fields"] == nil {
 			s["additionalProperties"] = false
 		}
 		for _, v := range s {

@@ -192,10 +192,13 @@ func writeMessages(w http.ResponseWriter, status int, messages []message, receip
 	b.WriteString(xml.Header)
 	b.WriteString("<QueueMessagesList>")
 	for _, m := range messages {
-		b.WriteString("<QueueMessage><MessageId>" + m.id + "</MessageId><InsertionTime>" + m.insertedAt.UTC().Format(http.TimeFormat))
-		b.WriteString("</InsertionTime><ExpirationTime>" + m.expiresAt.UTC().Format(http.TimeFormat) + "</ExpirationTime>")
+		b.WriteString("<QueueMessage><MessageId>" + m.id + "</MessageId><InsertionTime>" +
+			m.insertedAt.UTC().Format(http.TimeFormat))
+		b.WriteString("</InsertionTime><ExpirationTime>" + m.expiresAt.UTC().Format(http.TimeFormat) +
+			"</ExpirationTime>")
 		if receipts {
-			b.WriteString("<PopReceipt>" + m.receipt + "</PopReceipt><TimeNextVisible>" + m.visibleAt.UTC().Format(http.TimeFormat) + "</TimeNextVisible>")
+			b.WriteString("<PopReceipt>" + m.receipt + "</PopReceipt><TimeNextVisible>" +
+				m.visibleAt.UTC().Format(http.TimeFormat) + "</TimeNextVisible>")
 		}
 		if status == http.StatusOK {
 			b.WriteString("<DequeueCount>" + strconv.Itoa(m.dequeues) + "</DequeueCount><MessageText>")

@@ -80,7 +80,10 @@ func (s *Stub) put(name, text string, delay, ttl time.Duration) (message, *failu
 	if f != nil {
 		return message{}, f
 	}
-	m := &message{id: q.next("m"), receipt: q.next("r"), text: text, insertedAt: now, visibleAt: now.Add(delay), expiresAt: theEnd}
+	m := &message{
+		id: q.next("m"), receipt: q.next("r"), text: text, insertedAt: now, visibleAt: now.Add(delay),
+		expiresAt: theEnd,
+	}
 	if ttl > 0 {
 		m.expiresAt = now.Add(ttl)
 	}

@@ -28,7 +28,8 @@ func main() {
 	// The connection string is no argument: those are everybody's to read.
 	url := os.Getenv("RIVER_DATABASE_URL")
 	var o options
-	flag.StringVar(&o.mode, "mode", "batched", "how jobs are completed: batched (River's completer) or single (each in a transaction of its own)")
+	flag.StringVar(&o.mode, "mode", "batched",
+		"how jobs are completed: batched (River's completer) or single (each in a transaction of its own)")
 	flag.IntVar(&o.workers, "workers", 64, "jobs at a time; there are two connections more")
 	flag.IntVar(&o.jobs, "jobs", 1000, "jobs of a round")
 	flag.DurationVar(&o.cooldown, "cooldown", river.FetchCooldownDefault, "the least time between two fetches")
@@ -188,7 +189,9 @@ func work(ctx context.Context, pool *pgxpool.Pool, o options) (done, error) {
 		return done{}, err
 	}
 	if o.mode == "batched" {
-		events, cancel := client.SubscribeConfig(&river.SubscribeConfig{ChanSize: o.jobs, Kinds: []river.EventKind{river.EventKindJobCompleted}})
+		events, cancel := client.SubscribeConfig(&river.SubscribeConfig{
+			ChanSize: o.jobs, Kinds: []river.EventKind{river.EventKindJobCompleted},
+		})
 		defer cancel()
 		go func() {
 			for range events {

@@ -37,7 +37,9 @@ func (w countedBucket) Open(ctx context.Context, name string) (p blob.Properties
 	return p, countedBody{body, w.c}, nil
 }
 
-func (w countedBucket) OpenChanged(ctx context.Context, name, etag string) (p blob.Properties, body io.ReadCloser, err error) {
+func (w countedBucket) OpenChanged(
+	ctx context.Context, name, etag string,
+) (p blob.Properties, body io.ReadCloser, err error) {
 	body, err = call(w.c, "blob.OpenChanged", func() (io.ReadCloser, error) {
 		p, body, err = w.b.OpenChanged(ctx, name, etag)
 		return body, err
@@ -48,7 +50,9 @@ func (w countedBucket) OpenChanged(ctx context.Context, name, etag string) (p bl
 	return p, countedBody{body, w.c}, nil
 }
 
-func (w countedBucket) Put(ctx context.Context, name string, body io.Reader, contentType string) (blob.Properties, error) {
+func (w countedBucket) Put(
+	ctx context.Context, name string, body io.Reader, contentType string,
+) (blob.Properties, error) {
 	return call(w.c, "blob.Put", func() (blob.Properties, error) { return w.b.Put(ctx, name, body, contentType) })
 }
 
@@ -84,7 +88,8 @@ func (w *countedEmbedder) Dimensions() int { return w.e.Dimensions() }
 func (w *countedEmbedder) Embed(ctx context.Context, inputs []string) (llm.Embeddings, error) {
 	return call(w.c, "llm.Embed", func() (llm.Embeddings, error) {
 		if w.fails() {
-			return llm.Embeddings{}, taskerr.Errorf(taskerr.ModelOverloaded, "the model is overloaded, as it was told to be")
+			return llm.Embeddings{}, taskerr.Errorf(taskerr.ModelOverloaded,
+				"the model is overloaded, as it was told to be")
 		}
 		if w.cancelTask != "" {
 			// Whoever asks for it is another process, which isn't counted. An error is that it is over already.

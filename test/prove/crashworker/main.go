@@ -114,7 +114,8 @@ type options struct {
 
 func readOptions(env func(string) string) (o options, err error) {
 	o = options{
-		point: env("PROVE_POINT"), stop: env("PROVE_STOP") != "", trace: env("PROVE_TRACE"), submit: env("PROVE_SUBMIT") != "",
+		point: env("PROVE_POINT"), stop: env("PROVE_STOP") != "", trace: env("PROVE_TRACE"),
+		submit:    env("PROVE_SUBMIT") != "",
 		modelFile: env("PROVE_MODEL_FILE"), cancelTask: env("PROVE_CANCEL"), lease: 3 * time.Second,
 	}
 	if s := env("PROVE_LEASE"); s != "" {

@@ -25,7 +25,8 @@ func (w countedQueue) Ensure(ctx context.Context) error {
 
 // Receive has a point of its own for an answer with messages: how many empty ones come before it is chance.
 func (w countedQueue) Receive(ctx context.Context, n int, visibility time.Duration) ([]*queue.Message, error) {
-	msgs, err := call(w.c, w.label("Receive"), func() ([]*queue.Message, error) { return w.q.Receive(ctx, n, visibility) })
+	msgs, err := call(w.c, w.label("Receive"),
+		func() ([]*queue.Message, error) { return w.q.Receive(ctx, n, visibility) })
 	if len(msgs) > 0 {
 		w.c.reach(w.c.next(w.label("Received"))+":after", verdict(err))
 	}

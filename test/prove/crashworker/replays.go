@@ -8,7 +8,8 @@ import (
 )
 
 func (w countedStore) PlanReplay(ctx context.Context, deadLetterID, taskID string) (store.ReplayPlan, error) {
-	return call(w.c, "store.PlanReplay", func() (store.ReplayPlan, error) { return w.s.PlanReplay(ctx, deadLetterID, taskID) })
+	return call(w.c, "store.PlanReplay",
+		func() (store.ReplayPlan, error) { return w.s.PlanReplay(ctx, deadLetterID, taskID) })
 }
 
 func (w countedStore) Replay(ctx context.Context, r store.Replay) (store.Replayed, error) {

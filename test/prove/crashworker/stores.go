@@ -106,8 +106,11 @@ func (w countedStore) Derived(ctx context.Context, q store.DerivedQuery) (store.
 	return call(w.c, "store.Derived", func() (store.DerivedFound, error) { return w.s.Derived(ctx, q) })
 }
 
-func (w countedStore) PageResults(ctx context.Context, s store.PageSource, first, count int) ([]store.PageResult, error) {
-	return call(w.c, "store.PageResults", func() ([]store.PageResult, error) { return w.s.PageResults(ctx, s, first, count) })
+func (w countedStore) PageResults(
+	ctx context.Context, s store.PageSource, first, count int,
+) ([]store.PageResult, error) {
+	return call(w.c, "store.PageResults",
+		func() ([]store.PageResult, error) { return w.s.PageResults(ctx, s, first, count) })
 }
 
 func (w countedStore) KeepPageResults(ctx context.Context, s store.PageSource, pages []store.PageResult) error {
@@ -115,7 +118,8 @@ func (w countedStore) KeepPageResults(ctx context.Context, s store.PageSource, p
 }
 
 func (w countedStore) ExpirePageResults(ctx context.Context, olderThan time.Duration, limit int) (int, error) {
-	return call(w.c, "store.ExpirePageResults", func() (int, error) { return w.s.ExpirePageResults(ctx, olderThan, limit) })
+	return call(w.c, "store.ExpirePageResults",
+		func() (int, error) { return w.s.ExpirePageResults(ctx, olderThan, limit) })
 }
 
 func (w countedStore) Partials(ctx context.Context, q store.PartialQuery) ([]store.Partial, error) {
@@ -138,8 +142,11 @@ func (w countedStore) ClaimDeliveries(ctx context.Context, c store.Claim) (store
 	return call(w.c, "store.ClaimDeliveries", func() (store.Claimed, error) { return w.s.ClaimDeliveries(ctx, c) })
 }
 
-func (w countedStore) ExtendDeliveries(ctx context.Context, claims []store.DeliveryClaim, lease time.Duration) ([]string, error) {
-	return call(w.c, "store.ExtendDeliveries", func() ([]string, error) { return w.s.ExtendDeliveries(ctx, claims, lease) })
+func (w countedStore) ExtendDeliveries(
+	ctx context.Context, claims []store.DeliveryClaim, lease time.Duration,
+) ([]string, error) {
+	return call(w.c, "store.ExtendDeliveries",
+		func() ([]string, error) { return w.s.ExtendDeliveries(ctx, claims, lease) })
 }
 
 func (w countedStore) SettleDelivery(ctx context.Context, o store.DeliveryOutcome) (store.Receiver, error) {
@@ -171,7 +178,8 @@ func (w countedStore) DeadLetter(ctx context.Context, id string) (store.DeadLett
 }
 
 func (w countedStore) JobDeliveries(ctx context.Context, jobID string) ([]store.DeliveryStatus, error) {
-	return call(w.c, "store.JobDeliveries", func() ([]store.DeliveryStatus, error) { return w.s.JobDeliveries(ctx, jobID) })
+	return call(w.c, "store.JobDeliveries",
+		func() ([]store.DeliveryStatus, error) { return w.s.JobDeliveries(ctx, jobID) })
 }
 
 func (w countedStore) Search(ctx context.Context, q store.Query) ([]store.Hit, error) {
@@ -179,7 +187,10 @@ func (w countedStore) Search(ctx context.Context, q store.Query) ([]store.Hit, e
 }
 
 func (w countedStore) Outlines(ctx context.Context, documentSet, document string) ([]store.DocumentOutline, error) {
-	return call(w.c, "store.Outlines", func() ([]store.DocumentOutline, error) { return w.s.Outlines(ctx, documentSet, document) })
+	return call(w.c, "store.Outlines", func() ([]store.DocumentOutline, error) {
+		return w.s.Outlines(ctx, documentSet,
+			document)
+	})
 }
 
 func (w countedStore) DocumentPassages(ctx context.Context, q store.DocumentPassageQuery) ([]store.Passage, error) {
@@ -199,7 +210,8 @@ func (w countedStore) Close() { w.s.Close() }
 var _ store.Store = countedStore{}
 
 func (w countedStore) ListDeliveries(ctx context.Context, f store.DeliveryFilter) ([]store.DeliveryEntry, error) {
-	return call(w.c, "store.ListDeliveries", func() ([]store.DeliveryEntry, error) { return w.s.ListDeliveries(ctx, f) })
+	return call(w.c, "store.ListDeliveries",
+		func() ([]store.DeliveryEntry, error) { return w.s.ListDeliveries(ctx, f) })
 }
 
 func (w countedStore) ResendDelivery(ctx context.Context, r store.DeliveryResend) (store.DeliveryEntry, error) {

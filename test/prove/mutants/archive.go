@@ -46,7 +46,8 @@ func (m *mutator) archive(base, other Seed) []byte {
 		i := m.choose(all)
 		var foreign []byte
 		for _, e := range other.entries {
-			if path.Ext(e.name) == path.Ext(all[i].name) && (foreign == nil || e.name == all[i].name || m.IntN(4) == 0) {
+			if path.Ext(e.name) == path.Ext(all[i].name) && (foreign == nil || e.name == all[i].name ||
+				m.IntN(4) == 0) {
 				foreign = e.content
 			}
 		}
@@ -98,7 +99,10 @@ func (m *mutator) entries(all []entry) []entry {
 	case 2:
 		return append(all, entry{all[a].name, all[b].content})
 	case 3:
-		all[a].name = [...]string{"", "/" + all[a].name, "../" + all[a].name, strings.ToUpper(all[a].name), strings.ReplaceAll(all[a].name, "/", `\`), all[b].name + "/x"}[m.IntN(6)]
+		all[a].name = [...]string{
+			"", "/" + all[a].name, "../" + all[a].name, strings.ToUpper(all[a].name),
+			strings.ReplaceAll(all[a].name, "/", `\`), all[b].name + "/x",
+		}[m.IntN(6)]
 	case 4:
 		for i := range 1 + m.IntN(3)*m.IntN(2000) {
 			all = append(all, entry{fmt.Sprintf("%s.%d", all[a].name, i), nil})

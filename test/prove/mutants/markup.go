@@ -51,7 +51,10 @@ func (m *mutator) tag(content, other []byte) []byte {
 			all = slices.Insert(all, at, foreign[a:b]...)
 		}
 	case 12:
-		strange := [...]string{"<!-- c -->", "<!--", "<![CDATA[ x ]]>", "<![CDATA[", "<?pi?>", "<!DOCTYPE x>", "]]>", "&#xD800;", "&#1114112;", "&nbsp;", "<a/><", "\x00", "\xff\xfe"}
+		strange := [...]string{
+			"<!-- c -->", "<!--", "<![CDATA[ x ]]>", "<![CDATA[", "<?pi?>", "<!DOCTYPE x>", "]]>", "&#xD800;",
+			"&#1114112;", "&nbsp;", "<a/><", "\x00", "\xff\xfe",
+		}
 		all = slices.Insert(all, at, []byte(strange[m.IntN(len(strange))]))
 	case 13:
 		return m.number(content)

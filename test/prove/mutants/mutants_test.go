@@ -15,7 +15,8 @@ func TestMutantsAreMadeAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, format := range []string{"docx", "pptx", "xlsx", "odf", "epub", "html", "markdown", "csv", "text", "eml", "rtf", "image"} {
+	for _, format := range []string{"docx", "pptx", "xlsx", "odf", "epub", "html", "markdown", "csv", "text", "eml",
+		"rtf", "image"} {
 		if len(seeds[format]) == 0 {
 			t.Errorf("there is no sample of %s", format)
 			continue
@@ -43,7 +44,8 @@ func TestMutantsAreMadeAgain(t *testing.T) {
 func TestBalance(t *testing.T) {
 	t.Parallel()
 	for _, content := range []string{
-		"<a><b></a>", "</a>", "<a b=1 c='2' c=\"3\">&x;&amp;<", "<?xml version='7'?><!DOCTYPE a><a/>\x00<b", "<a></b></a><c>", "<a b='\"'/>",
+		"<a><b></a>", "</a>", "<a b=1 c='2' c=\"3\">&x;&amp;<", "<?xml version='7'?><!DOCTYPE a><a/>\x00<b",
+		"<a></b></a><c>", "<a b='\"'/>",
 	} {
 		balanced := balance([]byte(content))
 		d := xml.NewDecoder(bytes.NewReader(balanced))

@@ -31,13 +31,16 @@ func pictures() (seeds []Seed, err error) {
 		}
 	}
 	for name, encode := range map[string]func(io.Writer) error{
-		"a.png":           func(w io.Writer) error { return png.Encode(w, gray) },
-		"palette.png":     func(w io.Writer) error { return png.Encode(w, colored) },
-		"a.jpg":           func(w io.Writer) error { return jpeg.Encode(w, gray, nil) },
-		"a.gif":           func(w io.Writer) error { return gif.Encode(w, colored, nil) },
-		"a.bmp":           func(w io.Writer) error { return bmp.Encode(w, gray) },
-		"a.tiff":          func(w io.Writer) error { return tiff.Encode(w, gray, nil) },
-		"compressed.tiff": func(w io.Writer) error { return tiff.Encode(w, gray, &tiff.Options{Compression: tiff.Deflate}) },
+		"a.png":       func(w io.Writer) error { return png.Encode(w, gray) },
+		"palette.png": func(w io.Writer) error { return png.Encode(w, colored) },
+		"a.jpg":       func(w io.Writer) error { return jpeg.Encode(w, gray, nil) },
+		"a.gif":       func(w io.Writer) error { return gif.Encode(w, colored, nil) },
+		"a.bmp":       func(w io.Writer) error { return bmp.Encode(w, gray) },
+		"a.tiff":      func(w io.Writer) error { return tiff.Encode(w, gray, nil) },
+		"compressed.tiff": func(w io.Writer) error {
+			return tiff.Encode(w, gray,
+				&tiff.Options{Compression: tiff.Deflate})
+		},
 	} {
 		var out bytes.Buffer
 		if err := encode(&out); err != nil {

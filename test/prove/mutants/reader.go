@@ -60,7 +60,8 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	if noOCR != nil {
 		return noOCR
 	}
-	quick := extract.NewRouter(native.Extractors(scan.New(pdf.New(), word{}, scan.Options{Pages: 3}), scan.NewImages(word{}, scan.Options{})))
+	quick := extract.NewRouter(native.Extractors(scan.New(pdf.New(), word{}, scan.Options{Pages: 3}),
+		scan.NewImages(word{}, scan.Options{})))
 	counter := token.New()
 	tasks, replies := bufio.NewScanner(in), json.NewEncoder(out)
 	for tasks.Scan() {
@@ -101,18 +102,22 @@ func read(ctx context.Context, router *extract.Router, counter llm.Counter, t Ta
 	if err == nil {
 		err = chunks(ctx, router, counter, src)
 	}
-	if _, ok := errors.AsType[*taskerr.Error](err); err != nil && !ok || string(src.Format) == t.Format || len(router.Version(extract.Format(t.Format))) == 0 {
+	if _, ok := errors.AsType[*taskerr.Error](err); err != nil && !ok || string(src.Format) == t.Format ||
+		len(router.Version(extract.Format(t.Format))) == 0 {
 		return err
 	}
 	info, err := os.Stat(t.Path)
 	if err != nil {
 		return err
 	}
-	return chunks(ctx, router, counter, extract.Source{Path: t.Path, Name: t.Name, Size: info.Size(), Format: extract.Format(t.Format)})
+	return chunks(ctx, router, counter, extract.Source{
+		Path: t.Path, Name: t.Name, Size: info.Size(), Format: extract.Format(t.Format),
+	})
 }
 
 func chunks(ctx context.Context, router *extract.Router, counter llm.Counter, src extract.Source) error {
-	c := chunk.New(chunk.Config{Counter: counter, Model: "mutants", Dimensions: 3}, func(chunk.Chunk) error { return nil })
+	c := chunk.New(chunk.Config{Counter: counter, Model: "mutants", Dimensions: 3},
+		func(chunk.Chunk) error { return nil })
 	if _, err := router.Extract(ctx, src, extract.DefaultLimits, c.Add); err != nil {
 		return err
 	}

@@ -50,13 +50,16 @@ func aroundParsers() []Sabotage {
 			Suites: onPool, Tests: tests("internal/child", "TestPoolIsFair"),
 		},
 		{
-			Name: "image-decoded-whatever-it-takes", Breaks: []string{"parsers"}, File: "internal/extract/pageimage/cost.go",
-			Old: "if need > most {", New: "if need < 0 {",
+			Name: "image-decoded-whatever-it-takes", Breaks: []string{"parsers"},
+			File: "internal/extract/pageimage/cost.go",
+			Old:  "if need > most {", New: "if need < 0 {",
 			Suites: onPictures, Tests: tests("internal/extract/pageimage", "TestCostlyPicturesAreRefused"),
 		},
 		{
-			Name: "layout-that-looks-at-a-table-for-each-word", Breaks: []string{"parsers"}, File: "internal/extract/native/pdf/columns.go",
-			Old: "if run, ok := runs.of[s.box]; ok && acrossX[run] {", New: "if run, ok := runs.of[s.box]; ok && acrossX[run] && runs.across(x, e)[run] {",
+			Name: "layout-that-looks-at-a-table-for-each-word", Breaks: []string{"parsers"},
+			File:   "internal/extract/native/pdf/columns.go",
+			Old:    "if run, ok := runs.of[s.box]; ok && acrossX[run] {",
+			New:    "if run, ok := runs.of[s.box]; ok && acrossX[run] && runs.across(x, e)[run] {",
 			Suites: onLayout, Tests: tests("internal/extract/native/pdf", "TestEffortGrowsWithThePage"),
 		},
 		{
@@ -65,9 +68,11 @@ func aroundParsers() []Sabotage {
 			Suites: onLayout, Tests: tests("internal/extract/native/pdf", "TestNoColumnsBeyondTheEffort"),
 		},
 		{
-			Name: "layout-for-a-task-that-has-ended", Breaks: []string{"parsers"}, File: "internal/extract/native/pdf/effort.go",
-			Old: "if ctx.Err() != nil {", New: "if ctx == nil {",
-			Suites: onLayout, Tests: tests("internal/extract/native/pdf", "TestCancelEndsALayout", "TestLayoutEndsWithTheTask"),
+			Name: "layout-for-a-task-that-has-ended", Breaks: []string{"parsers"},
+			File: "internal/extract/native/pdf/effort.go",
+			Old:  "if ctx.Err() != nil {", New: "if ctx == nil {",
+			Suites: onLayout, Tests: tests("internal/extract/native/pdf", "TestCancelEndsALayout",
+				"TestLayoutEndsWithTheTask"),
 		},
 	}
 }

@@ -35,17 +35,21 @@ func atTheEdges() []Sabotage {
 		},
 		{
 			Name: "one-bad-delivery-is-an-outage", Breaks: []string{"webhooks"}, File: "webhook/health.go",
-			Old: "f.paths[path][d.ID] = true", New: "for _, n := range []string{\"\", \"x\", \"y\"} { f.paths[path][d.ID+n] = true }",
+			Old:    "f.paths[path][d.ID] = true",
+			New:    "for _, n := range []string{\"\", \"x\", \"y\"} { f.paths[path][d.ID+n] = true }",
 			Suites: onHooks, Tests: tests("webhook", "TestLoopBadURLHoldsUpNobody"),
 		},
 		{
 			Name: "row-tells-addresses", Breaks: []string{"webhooks"}, File: "webhook/reach.go",
-			Old: "return \"the receiver can't be reached: \" + e.sort", New: "return \"the receiver can't be reached: \" + e.cause.Error()",
+			Old:    "return \"the receiver can't be reached: \" + e.sort",
+			New:    "return \"the receiver can't be reached: \" + e.cause.Error()",
 			Suites: onHooks, Tests: tests("webhook", "TestRowsTellNoAddress"),
 		},
 		{
-			Name: "a-delivery-that-is-over-begins-again", Breaks: []string{"webhooks"}, File: functions + "05_session.sql",
-			Old: "new.status = 'pending' and new.fence > old.fence and new.lease_expires_at is null", New: "new.status = 'pending'",
+			Name: "a-delivery-that-is-over-begins-again", Breaks: []string{"webhooks"},
+			File:   functions + "05_session.sql",
+			Old:    "new.status = 'pending' and new.fence > old.fence and new.lease_expires_at is null",
+			New:    "new.status = 'pending'",
 			Suites: onSchema, Tests: tests("internal/store/schema", "TestGuards"),
 		},
 		{
@@ -55,7 +59,8 @@ func atTheEdges() []Sabotage {
 		},
 		{
 			Name: "signature-without-the-time", Breaks: []string{"webhooks"}, File: "webhook/signer.go",
-			Old: "mac.Write([]byte(id + \".\" + timestamp + \".\" + body))", New: "mac.Write([]byte(id + \".\" + body))",
+			Old:    "mac.Write([]byte(id + \".\" + timestamp + \".\" + body))",
+			New:    "mac.Write([]byte(id + \".\" + body))",
 			Suites: onHooks, Tests: tests("webhook", "TestSignerKnownAnswer", "TestSignerAgainstReference"),
 		},
 	}

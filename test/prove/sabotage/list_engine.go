@@ -7,12 +7,14 @@ func inTheEngine() []Sabotage {
 	return []Sabotage{
 		{
 			Name: "deleted-before-the-commit", Breaks: []string{"I1"}, File: engine + "outcome.go",
-			Old: "\t\treturn e.deps.Store.Complete(ctx, store.Completion{", New: "\t\ta.acknowledge(ctx)\n\t\treturn e.deps.Store.Complete(ctx, store.Completion{",
+			Old:    "\t\treturn e.deps.Store.Complete(ctx, store.Completion{",
+			New:    "\t\ta.acknowledge(ctx)\n\t\treturn e.deps.Store.Complete(ctx, store.Completion{",
 			Suites: onEngine, Tests: by("TestEveryCallFails", "TestStaleFence"),
 		},
 		{
 			Name: "deleted-without-a-commit", Breaks: []string{"I1"}, File: engine + "outcome.go",
-			Old: "\t\ta.putBack(ctx, e.cfg.Lease)\n\t}\n\treturn Lost, \"\"", New: "\t\ta.acknowledge(ctx)\n\t}\n\treturn Lost, \"\"",
+			Old:    "\t\ta.putBack(ctx, e.cfg.Lease)\n\t}\n\treturn Lost, \"\"",
+			New:    "\t\ta.acknowledge(ctx)\n\t}\n\treturn Lost, \"\"",
 			Suites: onEngine, Tests: by("TestEveryCallFails"),
 		},
 		{
@@ -42,7 +44,8 @@ func inTheEngine() []Sabotage {
 		},
 		{
 			Name: "stale-holder-works-on", Breaks: []string{"I4"}, File: engine + "heartbeat.go",
-			Old: "\t\tb.engine.obs.Renewed(\"job\", \"lost\")\n\t\tb.end(ErrLeaseLost)\n", New: "\t\tb.engine.obs.Renewed(\"job\", \"lost\")\n",
+			Old:    "\t\tb.engine.obs.Renewed(\"job\", \"lost\")\n\t\tb.end(ErrLeaseLost)\n",
+			New:    "\t\tb.engine.obs.Renewed(\"job\", \"lost\")\n",
 			Suites: onEngine, Tests: by("TestLostLeaseStopsTheHandler"),
 		},
 		{
@@ -57,7 +60,9 @@ func inTheEngine() []Sabotage {
 		},
 		{
 			Name: "permanent-is-retried", Breaks: []string{"I6"}, File: engine + "attempt.go",
-			Old: "case !taskerr.Classes[failure.Class].Retryable:\n\t\treturn e.fail(ctx, a, failure, \"permanent\")\n", New: "",
+			Old: "case !taskerr.Classes[failure.Class].Retryable:\n\t\treturn e.fail(ctx, a, failure, " +
+				"\"permanent\")\n",
+			New:    "",
 			Suites: onEngine, Tests: by("TestErrorsBySort"),
 		},
 		{
@@ -72,7 +77,8 @@ func inTheEngine() []Sabotage {
 		},
 		{
 			Name: "letter-not-copied", Breaks: []string{"I6"}, File: engine + "deadletter.go",
-			Old: "if err := e.sendEnvelope(ctx, env); err != nil {", New: "if err := ctx.Err(); err != nil || env.ID == \"\" {",
+			Old:    "if err := e.sendEnvelope(ctx, env); err != nil {",
+			New:    "if err := ctx.Err(); err != nil || env.ID == \"\" {",
 			Suites: onEngine, Tests: by("TestErrorsBySort", "TestBadMessagesAreDeadLettered"),
 		},
 		{
@@ -102,7 +108,8 @@ func inTheEngine() []Sabotage {
 		},
 		{
 			Name: "drain-fails-the-running", Breaks: []string{"I9"}, File: engine + "attempt.go",
-			Old: "case errors.Is(cause, ErrDraining):\n\t\treturn e.release(ctx, a, 0, \"released for shutdown\")\n", New: "",
+			Old:    "case errors.Is(cause, ErrDraining):\n\t\treturn e.release(ctx, a, 0, \"released for shutdown\")\n",
+			New:    "",
 			Suites: onEngine, Tests: by("TestDrainReleasesWhatTakesTooLong"),
 		},
 		{

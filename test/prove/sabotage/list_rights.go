@@ -3,7 +3,10 @@ package sabotage
 // inTheRights are the sabotages of who may do what in the database, past the functions and through them.
 func inTheRights() []Sabotage {
 	const rights, session = functions + "95_rights.sql", functions + "05_session.sql"
-	attacks := []Suite{{Package: "internal/store/postgres", Run: "^(TestOverloads|TestReader|TestPlansAreNotSent|TestWebhooksAreNotForged)$"}}
+	attacks := []Suite{
+		{Package: "internal/store/postgres",
+			Run: "^(TestOverloads|TestReader|TestPlansAreNotSent|TestWebhooksAreNotForged)$"},
+	}
 	return []Sabotage{
 		{
 			Name: "others-names-are-found", Breaks: []string{"I10"}, File: "internal/store/schema/schema.go",
@@ -12,14 +15,16 @@ func inTheRights() []Sabotage {
 		},
 		{
 			Name: "planted-effect-runs", Breaks: []string{"I10"}, File: functions + "40_attempts.sql",
-			Old: "select from pg_proc where pg_get_userbyid(proowner) = current_user\n         and oid", New: "select from pg_proc where oid",
+			Old:    "select from pg_proc where pg_get_userbyid(proowner) = current_user\n         and oid",
+			New:    "select from pg_proc where oid",
 			Suites: attacks, Tests: tests("internal/store/postgres", "TestOverloads"),
 		},
 		{
 			Name: "tenants-select-from-tables", Breaks: []string{"I10"}, File: rights,
 			Old:    "execute format('grant %s on {{ .schema }}.%I to aw_owner', t.privileges, t.name);",
 			New:    "execute format('grant %s on {{ .schema }}.%I to aw_owner, async_worker', t.privileges, t.name);",
-			Suites: append(onSchema, onTenancy...), Tests: with(tests("internal/store/postgres", "TestTenancy"), tests("internal/store/schema", "TestEveryTable")...),
+			Suites: append(onSchema, onTenancy...), Tests: with(tests("internal/store/postgres", "TestTenancy"),
+				tests("internal/store/schema", "TestEveryTable")...),
 		},
 		{
 			Name: "plans-are-sent", Breaks: []string{"I10"}, File: rights,
@@ -39,7 +44,9 @@ func inTheRights() []Sabotage {
 		{
 			Name: "any-unbound-key-names-a-tenant", Breaks: []string{"I10"}, File: functions + "10_calls.sql",
 			Old: "if not {{ .schema }}.aw_unbound() then", New: "if false then",
-			Suites: []Suite{{Package: "internal/store/supabase", Run: "^TestCheck$"}}, Tests: tests("internal/store/supabase", "TestCheck"),
+			Suites: []Suite{
+				{Package: "internal/store/supabase", Run: "^TestCheck$"},
+			}, Tests: tests("internal/store/supabase", "TestCheck"),
 		},
 		{
 			Name: "any-id-is-signed", Breaks: []string{"webhooks"}, File: "webhook/sender.go",
@@ -48,7 +55,8 @@ func inTheRights() []Sabotage {
 		},
 		{
 			Name: "any-id-is-claimed", Breaks: []string{"webhooks"}, File: functions + "70_deliveries.sql",
-			Old: "      and length(w.id) <= 128 and w.id ~ '^[A-Za-z0-9_-]+$' -- an older row may have one that can't be signed\n", New: "",
+			Old: "      and length(w.id) <= 128 and w.id ~ '^[A-Za-z0-9_-]+$' -- an older row may have one that " +
+				"can't be signed\n", New: "",
 			Suites: attacks, Tests: tests("internal/store/postgres", "TestWebhooksAreNotForged"),
 		},
 	}

@@ -5,7 +5,8 @@ func inTheStore() []Sabotage {
 	return []Sabotage{
 		{
 			Name: "unsent-is-forgotten", Breaks: []string{"I1"}, File: functions + "52_sweep.sql",
-			Old: "client_id = v_client and message is not null and sent_at is null\n", New: "client_id = v_client and message is not null and sent_at > now()\n",
+			Old:    "client_id = v_client and message is not null and sent_at is null\n",
+			New:    "client_id = v_client and message is not null and sent_at > now()\n",
 			Suites: onPostgres, Tests: cases("submit", "sweep", "retry by hand"),
 		},
 		{
@@ -15,7 +16,8 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "sweeps-send-twice", Breaks: []string{"I1"}, File: functions + "52_sweep.sql",
-			Old: "(p ->> 'fence')::bigint or not {{ .schema }}.aw_stalled(j, p) then", New: "(p ->> 'fence')::bigint then",
+			Old:    "(p ->> 'fence')::bigint or not {{ .schema }}.aw_stalled(j, p) then",
+			New:    "(p ->> 'fence')::bigint then",
 			Suites: onPostgres, Tests: cases("sweeps at once"),
 		},
 		{
@@ -30,7 +32,8 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "force-redelivered-runs-again", Breaks: []string{"I2"}, File: functions + "30_begin.sql",
-			Old: "or v_message_id is null or v_message_id = any (j.message_ids) then", New: "or v_message_id is null then",
+			Old:    "or v_message_id is null or v_message_id = any (j.message_ids) then",
+			New:    "or v_message_id is null then",
 			Suites: onPostgres, Tests: cases("force"),
 		},
 		{
@@ -40,8 +43,9 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "effects-fail-alone", Breaks: []string{"I2"}, File: functions + "40_attempts.sql",
-			Old:    "    v_result := v_result || {{ .schema }}.aw_effect(j, v_effect);\n",
-			New:    "    begin v_result := v_result || {{ .schema }}.aw_effect(j, v_effect); exception when others then null; end;\n",
+			Old: "    v_result := v_result || {{ .schema }}.aw_effect(j, v_effect);\n",
+			New: "    begin v_result := v_result || {{ .schema }}.aw_effect(j, v_effect); exception when others " +
+				"then null; end;\n",
 			Suites: onPostgres, Tests: cases("effects are one transaction"),
 		},
 		{
@@ -61,12 +65,14 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "no-guard-of-jobs", Breaks: []string{"I3", "I4", "I8"}, File: migrations + "004_guards.sql",
-			Old: "create trigger jobs_guard before update on jobs for each row execute function aw_guard_job();", New: "",
+			Old:    "create trigger jobs_guard before update on jobs for each row execute function aw_guard_job();",
+			New:    "",
 			Suites: onSchema, Tests: tests("internal/store/schema", "TestTransitions", "TestGuards"),
 		},
 		{
 			Name: "any-transition-goes", Breaks: []string{"I3"}, File: migrations + "006_replay.sql",
-			Old: "raise exception 'job % can not go from % to %', old.id, old.status, new.status using errcode = 'AW010';", New: "null;",
+			Old: "raise exception 'job % can not go from % to %', old.id, old.status, new.status using errcode = " +
+				"'AW010';", New: "null;",
 			Suites: onSchema, Tests: tests("internal/store/schema", "TestTransitions"),
 		},
 		{
@@ -81,7 +87,8 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "fence-stays", Breaks: []string{"I4"}, File: functions + "30_begin.sql",
-			Old: "attempts = j.attempts, fence = j.fence + 1, worker", New: "attempts = j.attempts, fence = j.fence, worker",
+			Old:    "attempts = j.attempts, fence = j.fence + 1, worker",
+			New:    "attempts = j.attempts, fence = j.fence, worker",
 			Suites: onPostgres, Tests: cases("stale fence", "worker lost"),
 		},
 		{
@@ -91,7 +98,8 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "staging-unfenced", Breaks: []string{"I4"}, File: functions + "60_documents.sql",
-			Old: "  j {{ .schema }}.jobs := {{ .schema }}.aw_share(p);\n  d {{ .schema }}.documents;\n", New: "  j {{ .schema }}.jobs;\n  d {{ .schema }}.documents;\n",
+			Old:    "  j {{ .schema }}.jobs := {{ .schema }}.aw_share(p);\n  d {{ .schema }}.documents;\n",
+			New:    "  j {{ .schema }}.jobs;\n  d {{ .schema }}.documents;\n",
 			Suites: onPostgres, Tests: cases("stale fence"),
 		},
 		{
@@ -121,7 +129,8 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "no-dead-letter", Breaks: []string{"I6"}, File: functions + "20_endings.sql",
-			Old: "if state = 'failed' then\n    insert into {{ .schema }}.dead_letters", New: "if false then\n    insert into {{ .schema }}.dead_letters",
+			Old:    "if state = 'failed' then\n    insert into {{ .schema }}.dead_letters",
+			New:    "if false then\n    insert into {{ .schema }}.dead_letters",
 			Suites: onPostgres, Tests: cases("fail", "worker lost for good"),
 		},
 		{
@@ -138,7 +147,8 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "canceled-begins", Breaks: []string{"I7"}, File: functions + "30_begin.sql",
-			Old: "elsif j.status = 'pending' and j.cancel_requested_at is null then", New: "elsif j.status = 'pending' then",
+			Old:    "elsif j.status = 'pending' and j.cancel_requested_at is null then",
+			New:    "elsif j.status = 'pending' then",
 			Suites: onModel, Tests: with(cases("cancel requests"), model),
 		},
 		{
@@ -148,7 +158,8 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "cancel-is-not-told", Breaks: []string{"I7"}, File: functions + "40_attempts.sql",
-			Old: "jsonb_build_object('cancel', j.cancel_requested_at is not null)", New: "jsonb_build_object('cancel', false)",
+			Old:    "jsonb_build_object('cancel', j.cancel_requested_at is not null)",
+			New:    "jsonb_build_object('cancel', false)",
 			Suites: onPostgres, Tests: cases("cancel"),
 		},
 		{
@@ -174,7 +185,8 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "release-costs-an-attempt", Breaks: []string{"I9"}, File: functions + "40_attempts.sql",
-			Old: "return {{ .schema }}.aw_leave(j, 'pending', j.attempts - 1,", New: "return {{ .schema }}.aw_leave(j, 'pending', j.attempts,",
+			Old:    "return {{ .schema }}.aw_leave(j, 'pending', j.attempts - 1,",
+			New:    "return {{ .schema }}.aw_leave(j, 'pending', j.attempts,",
 			Suites: onModel, Tests: with(cases("release"), model),
 		},
 		{
@@ -189,12 +201,14 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "policy-lets-all-see", Breaks: []string{"I10"}, File: migrations + "005_tenancy.sql",
-			Old: "create policy tenant on %I using (client_id = (select aw_client()))", New: "create policy tenant on %I using (true)",
+			Old:    "create policy tenant on %I using (client_id = (select aw_client()))",
+			New:    "create policy tenant on %I using (true)",
 			Suites: onTenancy, Tests: tests("internal/store/postgres", "TestTenancy"),
 		},
 		{
 			Name: "words-of-all-tenants", Breaks: []string{"I10"}, File: functions + "85_search.sql",
-			Old: "from {{ .schema }}.aw_matching(coalesce({{ .schema }}.aw_client(), ''), all_words", New: "from {{ .schema }}.aw_matching(null, all_words",
+			Old:    "from {{ .schema }}.aw_matching(coalesce({{ .schema }}.aw_client(), ''), all_words",
+			New:    "from {{ .schema }}.aw_matching(null, all_words",
 			Suites: onTenancy, Tests: tests("internal/store/postgres", "TestTenancy"),
 		},
 		{
@@ -209,7 +223,8 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "no-webhook-with-the-end", Breaks: []string{"webhooks"}, File: functions + "20_endings.sql",
-			Old: "{{ .schema }}.aw_webhook(j.client_id, j.id, j.type, j.webhook_url, state, j.attempts,", New: "{{ .schema }}.aw_webhook(j.client_id, j.id, j.type, null, state, j.attempts,",
+			Old:    "{{ .schema }}.aw_webhook(j.client_id, j.id, j.type, j.webhook_url, state, j.attempts,",
+			New:    "{{ .schema }}.aw_webhook(j.client_id, j.id, j.type, null, state, j.attempts,",
 			Suites: onPostgres, Tests: cases("complete", "fail", "cancel"),
 		},
 		{
@@ -234,7 +249,8 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "claimed-twice", Breaks: []string{"webhooks"}, File: functions + "70_deliveries.sql",
-			Old: "and (w.lease_expires_at is null or w.lease_expires_at <= v_now)\n      and not coalesce", New: "and not coalesce",
+			Old:    "and (w.lease_expires_at is null or w.lease_expires_at <= v_now)\n      and not coalesce",
+			New:    "and not coalesce",
 			Suites: onPostgres, Tests: cases("deliveries", "workers at once"),
 		},
 		{
@@ -244,17 +260,20 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "outage-holds-nothing", Breaks: []string{"webhooks"}, File: functions + "70_deliveries.sql",
-			Old: "v_down := exists (select from {{ .schema }}.webhook_outages o where o.client_id = v_client);", New: "v_down := false;",
+			Old:    "v_down := exists (select from {{ .schema }}.webhook_outages o where o.client_id = v_client);",
+			New:    "v_down := false;",
 			Suites: onPostgres, Tests: cases("receivers that are down", "paths that are down"),
 		},
 		{
-			Name: "outage-ends-and-nothing-goes-out", Breaks: []string{"webhooks"}, File: functions + "70_deliveries.sql",
-			Old: "set waits_for = null, next_attempt_at = v_now", New: "set waits_for = null",
+			Name: "outage-ends-and-nothing-goes-out", Breaks: []string{"webhooks"},
+			File: functions + "70_deliveries.sql",
+			Old:  "set waits_for = null, next_attempt_at = v_now", New: "set waits_for = null",
 			Suites: onPostgres, Tests: cases("receivers that are down"),
 		},
 		{
-			Name: "what-is-not-sent-ends-an-outage", Breaks: []string{"webhooks"}, File: functions + "70_deliveries.sql",
-			Old: "between 1 and 499;", New: "between 1 and 499 or v_status = 'refused';",
+			Name: "what-is-not-sent-ends-an-outage", Breaks: []string{"webhooks"},
+			File: functions + "70_deliveries.sql",
+			Old:  "between 1 and 499;", New: "between 1 and 499 or v_status = 'refused';",
 			Suites: onPostgres, Tests: cases("what speaks for others"),
 		},
 		{
@@ -264,7 +283,8 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "probe-costs-an-attempt", Breaks: []string{"webhooks"}, File: functions + "70_deliveries.sql",
-			Old: "attempts = attempts + case when w.waits_for is not null and v_down is not null then 0 else 1 end", New: "attempts = attempts + 1",
+			Old:    "attempts = attempts + case when w.waits_for is not null and v_down is not null then 0 else 1 end",
+			New:    "attempts = attempts + 1",
 			Suites: onPostgres, Tests: cases("receivers that are down"),
 		},
 		{

@@ -150,7 +150,9 @@ func (v *verdict) read(out *bytes.Buffer, red bool) error {
 		case e.Action == "fail" && e.Test != "":
 			v.failed = append(v.failed, strings.TrimPrefix(e.Package, module+"/")+"."+e.Test)
 		case e.Output != "":
-			v.lines = append(v.lines, line{strings.TrimPrefix(e.Package, module+"/") + "." + e.Test, strings.TrimRight(e.Output, "\n")})
+			v.lines = append(v.lines, line{
+				strings.TrimPrefix(e.Package, module+"/") + "." + e.Test, strings.TrimRight(e.Output, "\n"),
+			})
 			if v.torn == "" && torn(e.Output) {
 				v.torn = strings.TrimSpace(e.Output)
 			}
@@ -177,7 +179,10 @@ func (v *verdict) judge(s Sabotage) []string {
 		return []string{"the tests ended without saying which one failed"}
 	case len(v.failed) == 0:
 		return []string{fmt.Sprintf("not caught: %s is broken, and all tests are green", strings.Join(s.Breaks, ", "))}
-	case !slices.ContainsFunc(v.failed, func(f string) bool { return slices.ContainsFunc(s.Tests, func(t Test) bool { return t.is(f) }) }):
+	case !slices.ContainsFunc(v.failed, func(f string) bool {
+		return slices.ContainsFunc(s.Tests,
+			func(t Test) bool { return t.is(f) })
+	}):
 		return []string{"caught, but not by a test that RELIABILITY.md names: " + strings.Join(v.innermost(), ", ")}
 	}
 	return nil

@@ -66,7 +66,8 @@ func (s Sabotage) find(root string) (place, error) {
 	}
 	p := place{text: string(raw)}
 	if n := strings.Count(p.text, s.Old); n != 1 || s.Old == "" || s.Old == s.New {
-		return place{}, fmt.Errorf("%s: its old text is in %s %d times, want once, and another text instead", s.Name, s.File, n)
+		return place{}, fmt.Errorf("%s: its old text is in %s %d times, want once, and another text instead", s.Name,
+			s.File, n)
 	}
 	p.at = strings.Index(p.text, s.Old) + firstChange(s.Old, s.New)
 	p.line = 1 + strings.Count(p.text[:p.at], "\n")

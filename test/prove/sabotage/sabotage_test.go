@@ -28,7 +28,8 @@ func TestList(t *testing.T) {
 // RELIABILITY.md's table of invariants is made from the list, and names the lines where they stand now.
 func TestReliability(t *testing.T) {
 	t.Parallel()
-	const path, begin, end = root + "/RELIABILITY.md", "<!-- invariants: made by `make docs` -->\n", "<!-- /invariants -->"
+	const path, begin, end = root + "/RELIABILITY.md", "<!-- invariants: made by `make docs` -->\n",
+		"<!-- /invariants -->"
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

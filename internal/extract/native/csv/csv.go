@@ -38,7 +38,9 @@ func (Extractor) Name() string { return "native/csv" }
 func (Extractor) Version() int { return 1 }
 
 // Extract implements extract.Extractor.
-func (Extractor) Extract(ctx context.Context, src extract.Source, _ extract.Limits, emit extract.Emit) (extract.Info, error) {
+func (Extractor) Extract(
+	ctx context.Context, src extract.Source, _ extract.Limits, emit extract.Emit,
+) (extract.Info, error) {
 	rc, encoding, err := charset.Open(src.Path)
 	if err != nil {
 		return extract.Info{}, err
@@ -133,7 +135,8 @@ func rows(ctx context.Context, input io.Reader, delimiter rune, header bool, emi
 			return rowError(err, number)
 		}
 		if len(record) > maxColumns {
-			return taskerr.Errorf(taskerr.CorruptionDetected, "row %d has more than %d columns: is this a table?", number, maxColumns)
+			return taskerr.Errorf(taskerr.CorruptionDetected, "row %d has more than %d columns: is this a table?",
+				number, maxColumns)
 		}
 		table.Row(cells(record), header && number == 1)
 		if table.Full() {

@@ -28,7 +28,9 @@ func (Extractor) Name() string { return "native/docx" }
 func (Extractor) Version() int { return 1 }
 
 // Extract implements extract.Extractor. A Word document has no pages before it is laid out.
-func (Extractor) Extract(ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit) (extract.Info, error) {
+func (Extractor) Extract(
+	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
+) (extract.Info, error) {
 	limits = limits.WithDefaults()
 	pkg, err := ooxml.Open(src.Path, limits)
 	if err != nil {
@@ -46,7 +48,8 @@ func (Extractor) Extract(ctx context.Context, src extract.Source, limits extract
 	}
 	err = pkg.Read(ctx, main, r.document)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = taskerr.Errorf(taskerr.CorruptionDetected, "the Word document has no text part: it is damaged; save it again and upload it")
+		err = taskerr.Errorf(taskerr.CorruptionDetected,
+			"the Word document has no text part: it is damaged; save it again and upload it")
 	}
 	if err != nil {
 		return extract.Info{}, err
@@ -124,7 +127,8 @@ func (r *reader) document(d *ooxml.Decoder) error {
 		return err
 	}
 	if !found {
-		return taskerr.Errorf(taskerr.CorruptionDetected, "the Word document has no body: it is damaged; save it again and upload it")
+		return taskerr.Errorf(taskerr.CorruptionDetected,
+			"the Word document has no body: it is damaged; save it again and upload it")
 	}
 	return r.out.Flush()
 }

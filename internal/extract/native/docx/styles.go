@@ -169,7 +169,8 @@ func builtInLevel(name string) *int {
 // isCode recognizes the names that Word, LibreOffice and pandoc give to styles of code.
 func (st style) isCode() bool {
 	switch st.name {
-	case "code", "source code", "html preformatted", "preformatted text", "verbatim", "macro text", "plain code", "code block":
+	case "code", "source code", "html preformatted", "preformatted text", "verbatim", "macro text", "plain code",
+		"code block":
 		return true
 	}
 	return st.mono && st.name != "plain text"

@@ -34,7 +34,8 @@ func (w *walker) save(r io.Reader) (string, error) {
 		return "", fmt.Errorf("save a part of a message: %w", err)
 	}
 	if n > w.left.Bytes {
-		return "", taskerr.Errorf(taskerr.QuotaExceeded, "the parts of the message are larger than what is read of a document: split it into smaller files")
+		return "", taskerr.Errorf(taskerr.QuotaExceeded,
+			"the parts of the message are larger than what is read of a document: split it into smaller files")
 	}
 	w.left.Bytes = max(w.left.Bytes-n, 1)
 	return path, nil
@@ -65,7 +66,8 @@ func (w *walker) attachment(path, name string, depth int) error {
 	switch e, ok := errors.AsType[*taskerr.Error](err); {
 	case err != nil && (w.stopped || w.ctx.Err() != nil || !ok):
 		return err
-	case ok && e.Class != taskerr.UnsupportedFormat && e.Class != taskerr.CorruptionDetected && e.Class != taskerr.QuotaExceeded:
+	case ok && e.Class != taskerr.UnsupportedFormat && e.Class != taskerr.CorruptionDetected &&
+		e.Class != taskerr.QuotaExceeded:
 		return err
 	case ok:
 		w.missed(name, e.Message)
@@ -91,7 +93,8 @@ func (w *walker) file(path, name string, depth int, emit extract.Emit) (isMail b
 	}
 	info, err := w.read(src, utf8.RuneCountInString(name), emit)
 	if n := info.Properties["unread_pages"]; n != "" && err == nil {
-		w.missed(name, fmt.Sprintf("%s of %d pages could not be read by OCR: %s", n, max(info.Pages, 1), info.Properties["unread_reason"]))
+		w.missed(name, fmt.Sprintf("%s of %d pages could not be read by OCR: %s", n, max(info.Pages, 1),
+			info.Properties["unread_reason"]))
 	}
 	return false, err
 }

@@ -51,7 +51,9 @@ func (e *Extractor) Name() string {
 func (*Extractor) Version() int { return version }
 
 // Extract implements extract.Extractor.
-func (e *Extractor) Extract(ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit) (info extract.Info, err error) {
+func (e *Extractor) Extract(
+	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
+) (info extract.Info, err error) {
 	file, err := os.Open(src.Path)
 	if err != nil {
 		return extract.Info{}, fmt.Errorf("open message: %w", err)
@@ -92,7 +94,8 @@ func (r reader) Read(p []byte) (int, error) { return r(p) }
 func (w *walker) info(h header) extract.Info {
 	p := map[string]string{
 		"author": h.addresses("From"), "recipients": h.addresses("To"), "cc": h.addresses("Cc"),
-		"message_id": strings.Trim(h.text("Message-Id"), "<>"), "created": h.date(), "producer": cmp.Or(h.text("X-Mailer"), h.text("User-Agent")),
+		"message_id": strings.Trim(h.text("Message-Id"), "<>"), "created": h.date(),
+		"producer": cmp.Or(h.text("X-Mailer"), h.text("User-Agent")),
 	}
 	if w.attached > 0 {
 		p["attachments"] = fmt.Sprint(w.attached)

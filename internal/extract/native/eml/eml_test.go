@@ -47,7 +47,8 @@ func multi(kind, boundary string, parts ...string) string {
 }
 
 func attach(name string, content []byte) string {
-	return "Content-Type: application/octet-stream\nContent-Transfer-Encoding: base64\nContent-Disposition: attachment; filename=\"" + name + "\"\n\n" +
+	return "Content-Type: application/octet-stream\nContent-Transfer-Encoding: base64\nContent-Disposition: " +
+		"attachment; filename=\"" + name + "\"\n\n" +
 		base64.StdEncoding.EncodeToString(content)
 }
 
@@ -61,27 +62,42 @@ func TestText(t *testing.T) {
 	from := "# S\n\nFrom: a@example.com\n\n"
 	for name, tt := range map[string]struct{ mail, want string }{
 		"head": {
-			"From: =?utf-8?Q?J=C3=BCrgen_M=C3=BCller?= <j@example.com>\r\nTo: \"Doe, Jane\" <jane@example.com>,\r\n bob@example.com\r\nCc: =?iso-8859-1?B?6Q==?= <e@example.com>\r\n" +
-				"Subject: =?windows-1252?Q?10_=80?= and\r\n\tmore\r\nDate: Tue, 3 Mar 2026 10:00:00 +0100\r\n\r\nText.\r\n",
-			"# 10 € and more\n\nFrom: Jürgen Müller &lt;j@example.com>\n\nTo: \"Doe, Jane\" &lt;jane@example.com>, bob@example.com\n\nCc: é &lt;e@example.com>\n\nDate: 2026-03-03T10:00:00+01:00\n\nText.\n",
+			"From: =?utf-8?Q?J=C3=BCrgen_M=C3=BCller?= <j@example.com>\r\nTo: \"Doe, Jane\" <jane@example.com>,\r\n " +
+				"bob@example.com\r\nCc: =?iso-8859-1?B?6Q==?= <e@example.com>\r\n" +
+				"Subject: =?windows-1252?Q?10_=80?= and\r\n\tmore\r\nDate: Tue, 3 Mar 2026 10:00:00 " +
+				"+0100\r\n\r\nText.\r\n",
+			"# 10 € and more\n\nFrom: Jürgen Müller &lt;j@example.com>\n\nTo: \"Doe, Jane\" &lt;jane@example.com>, " +
+				"bob@example.com\n\nCc: é &lt;e@example.com>\n\nDate: 2026-03-03T10:00:00+01:00\n\nText.\n",
 		},
-		"mbox line":            {"From a@example.com Tue Mar  3 10:00:00 2026\n" + head + "\nText.", from + "Text.\n"},
-		"malformed head":       {head + "what is this\n\nText.", from + "Text.\n"},
-		"quoted-printable":     {head + "Content-Type: text/plain; charset=iso-8859-15\nContent-Transfer-Encoding: quoted-printable\n\n10 =A4 =\nmore 1=2 =3D\n", from + "10 € more 1=2 =\n"},
-		"soft break, blanks":   {head + "Content-Transfer-Encoding: quoted-printable\n\na=  \r\nb==\nc", from + "ab=c\n"},
-		"base64":               {head + "Content-Type: text/plain; charset=koi8-r\nContent-Transfer-Encoding: BASE64\n\n8NLJ\n !\n", from + "При\n"},
-		"shift_jis":            {head + "Content-Type: text/plain; charset=Shift_JIS\n\n\x93\xfa\x96\x7b", from + "日本\n"},
-		"8 bit, undeclared":    {head + "\nGr\xfc\xdfe", from + "Grüße\n"},
-		"utf-8 said to be us":  {head + "Content-Type: text/plain; charset=us-ascii\n\nGrüße", from + "Grüße\n"},
-		"HTML alone":           {head + "Content-Type: text/html; charset=iso-8859-1\n\n<meta charset=utf-8><h1>A</h1><p>\xfc</p>", from + "## A\n\nü\n"},
-		"plain before HTML":    {head + multi("alternative", "b", plain, page), from + "The plain text.\n"},
-		"plain says nothing":   {head + multi("alternative", "b", "Content-Type: text/plain\n\nNo HTML?", "Content-Type: text/html\n\n<p>"+strings.Repeat("A page of words. ", 5)+"</p>"), from + strings.TrimSpace(strings.Repeat("A page of words. ", 5)) + "\n"},
-		"HTML with its images": {head + multi("alternative", "b", multi("related", "c", page, "Content-Type: image/png; name=logo.png\nContent-ID: <x>\n\nPNG")), from + "The page.\n"},
-		"signature":            {head + multi("signed", "b", plain, "Content-Type: application/pgp-signature; name=s.asc\n\n-----BEGIN"), from + "The plain text.\n"},
-		"boundary in boundary": {head + multi("mixed", "b", multi("mixed", "bb", plain), "\nMore."), from + "The plain text.\n\nMore.\n"},
-		"no boundary":          {head + "Content-Type: multipart/mixed\n\nText.", from + "Text.\n"},
-		"text in parts":        {head + multi("mixed", "b", plain, "Content-Type: text/plain\nContent-Disposition: inline\n\nFooter."), from + "The plain text.\n\nFooter.\n"},
-		"NUL":                  {head + "\nA\x00B", from + "AB\n"},
+		"mbox line":      {"From a@example.com Tue Mar  3 10:00:00 2026\n" + head + "\nText.", from + "Text.\n"},
+		"malformed head": {head + "what is this\n\nText.", from + "Text.\n"},
+		"quoted-printable": {head + "Content-Type: text/plain; charset=iso-8859-15\nContent-Transfer-Encoding: " +
+			"quoted-printable\n\n10 =A4 =\nmore 1=2 =3D\n", from + "10 € more 1=2 =\n"},
+		"soft break, blanks": {head + "Content-Transfer-Encoding: quoted-printable\n\na=  \r\nb==\nc",
+			from + "ab=c\n"},
+		"base64": {head + "Content-Type: text/plain; charset=koi8-r\nContent-Transfer-Encoding: " +
+			"BASE64\n\n8NLJ\n !\n", from + "При\n"},
+		"shift_jis": {head + "Content-Type: text/plain; charset=Shift_JIS\n\n\x93\xfa\x96\x7b",
+			from + "日本\n"},
+		"8 bit, undeclared":   {head + "\nGr\xfc\xdfe", from + "Grüße\n"},
+		"utf-8 said to be us": {head + "Content-Type: text/plain; charset=us-ascii\n\nGrüße", from + "Grüße\n"},
+		"HTML alone": {head + "Content-Type: text/html; charset=iso-8859-1\n\n<meta " +
+			"charset=utf-8><h1>A</h1><p>\xfc</p>", from + "## A\n\nü\n"},
+		"plain before HTML": {head + multi("alternative", "b", plain, page), from + "The plain text.\n"},
+		"plain says nothing": {head + multi("alternative", "b", "Content-Type: text/plain\n\nNo HTML?",
+			"Content-Type: text/html\n\n<p>"+strings.Repeat("A page of words. ", 5)+"</p>"),
+			from + strings.TrimSpace(strings.Repeat("A page of words. ", 5)) + "\n"},
+		"HTML with its images": {head + multi("alternative", "b",
+			multi("related", "c", page, "Content-Type: image/png; name=logo.png\nContent-ID: <x>\n\nPNG")),
+			from + "The page.\n"},
+		"signature": {head + multi("signed", "b", plain,
+			"Content-Type: application/pgp-signature; name=s.asc\n\n-----BEGIN"), from + "The plain text.\n"},
+		"boundary in boundary": {head + multi("mixed", "b", multi("mixed", "bb", plain), "\nMore."),
+			from + "The plain text.\n\nMore.\n"},
+		"no boundary": {head + "Content-Type: multipart/mixed\n\nText.", from + "Text.\n"},
+		"text in parts": {head + multi("mixed", "b", plain,
+			"Content-Type: text/plain\nContent-Disposition: inline\n\nFooter."), from + "The plain text.\n\nFooter.\n"},
+		"NUL": {head + "\nA\x00B", from + "AB\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -97,17 +113,23 @@ func TestAttachments(t *testing.T) {
 	t.Parallel()
 	inner := "Subject: Inner\nFrom: b@example.com\n\nInner text."
 	for name, tt := range map[string]struct{ part, want, unread string }{
-		"text":            {attach("n.txt", []byte("Notes.")), "## n.txt\n\nNotes.\n", ""},
-		"headings":        {attach("n.md", []byte("# A\n\nNotes.")), "## n.md\n\n### A\n\nNotes.\n", ""},
-		"RFC 2047 name":   {attach("=?utf-8?Q?=C3=BC.txt?=", []byte("Notes.")), "## ü.txt\n\nNotes.\n", ""},
-		"RFC 2231 name":   {strings.Replace(attach("n", []byte("Notes.")), `filename="n"`, "filename*0*=iso-8859-1'de'%FC; filename*1=ber.txt", 1), "## über.txt\n\nNotes.\n", ""},
-		"name with path":  {attach("C:\\\\x\\\\n.txt", []byte("Notes.")), "## n.txt\n\nNotes.\n", ""},
-		"no name":         {"Content-Type: application/x-y\n\nNotes of nobody.", "## attachment 1\n\nNotes of nobody.\n", ""},
-		"message":         {"Content-Type: message/rfc822\n\n" + inner, "## Inner\n\nFrom: b@example.com\n\nInner text.\n", ""},
-		"attached .eml":   {attach("x.eml", []byte(inner)), "## Inner\n\nFrom: b@example.com\n\nInner text.\n", ""},
-		"unknown kind":    {attach("x.bin", []byte{0, 1, 2, 3}), "Attachment: x.bin\n", "x.bin (this kind of file can't be read)"},
-		"empty":           {attach("x.txt", nil), "Attachment: x.txt\n", "x.txt (the file is empty (0 bytes): upload it again)"},
-		"damaged":         {attach("x.docx", []byte("PK\x03\x04 and no more")), "Attachment: x.docx\n", "x.docx (the file is damaged"},
+		"text":          {attach("n.txt", []byte("Notes.")), "## n.txt\n\nNotes.\n", ""},
+		"headings":      {attach("n.md", []byte("# A\n\nNotes.")), "## n.md\n\n### A\n\nNotes.\n", ""},
+		"RFC 2047 name": {attach("=?utf-8?Q?=C3=BC.txt?=", []byte("Notes.")), "## ü.txt\n\nNotes.\n", ""},
+		"RFC 2231 name": {strings.Replace(attach("n", []byte("Notes.")), `filename="n"`,
+			"filename*0*=iso-8859-1'de'%FC; filename*1=ber.txt", 1), "## über.txt\n\nNotes.\n", ""},
+		"name with path": {attach("C:\\\\x\\\\n.txt", []byte("Notes.")), "## n.txt\n\nNotes.\n", ""},
+		"no name": {"Content-Type: application/x-y\n\nNotes of nobody.",
+			"## attachment 1\n\nNotes of nobody.\n", ""},
+		"message": {"Content-Type: message/rfc822\n\n" + inner,
+			"## Inner\n\nFrom: b@example.com\n\nInner text.\n", ""},
+		"attached .eml": {attach("x.eml", []byte(inner)), "## Inner\n\nFrom: b@example.com\n\nInner text.\n", ""},
+		"unknown kind": {attach("x.bin", []byte{0, 1, 2, 3}), "Attachment: x.bin\n",
+			"x.bin (this kind of file can't be read)"},
+		"empty": {attach("x.txt", nil), "Attachment: x.txt\n",
+			"x.txt (the file is empty (0 bytes): upload it again)"},
+		"damaged": {attach("x.docx", []byte("PK\x03\x04 and no more")), "Attachment: x.docx\n",
+			"x.docx (the file is damaged"},
 		"encrypted inner": {"Content-Type: multipart/encrypted; boundary=c\n\n--c--", "", "it is encrypted"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -118,7 +140,8 @@ func TestAttachments(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}
 			p := read(t, mail).Properties
-			if !strings.Contains(p["unread_attachments_list"], tt.unread) || (p["unread_attachments"] == "") != (tt.unread == "") {
+			if !strings.Contains(p["unread_attachments_list"], tt.unread) ||
+				(p["unread_attachments"] == "") != (tt.unread == "") {
 				t.Errorf("%+v, want %q", p, tt.unread)
 			}
 		})
@@ -127,10 +150,13 @@ func TestAttachments(t *testing.T) {
 
 func TestInfo(t *testing.T) {
 	t.Parallel()
-	doc := read(t, "Message-ID: <1@x>\nTo: b@example.com\nX-Mailer: G 1\nDate: 3 Mar 2026 10:00 +0000\n"+head+multi("mixed", "b", plain, attach("a.txt", []byte("\fA page"))))
+	doc := read(t, "Message-ID: <1@x>\nTo: b@example.com\nX-Mailer: G 1\nDate: 3 Mar 2026 10:00 +0000\n"+head+
+		multi("mixed", "b", plain, attach("a.txt", []byte("\fA page"))))
 	p := doc.Properties
-	if doc.Title != "S" || doc.Extractor != "native/eml" || p["author"] != "a@example.com" || p["recipients"] != "b@example.com" ||
-		p["created"] != "2026-03-03T10:00:00Z" || p["message_id"] != "1@x" || p["attachments"] != "1" || p["producer"] != "G 1" {
+	if doc.Title != "S" || doc.Extractor != "native/eml" || p["author"] != "a@example.com" ||
+		p["recipients"] != "b@example.com" ||
+		p["created"] != "2026-03-03T10:00:00Z" || p["message_id"] != "1@x" || p["attachments"] != "1" ||
+		p["producer"] != "G 1" {
 		t.Errorf("%+v", doc.Info)
 	}
 	for _, b := range doc.Blocks {
@@ -157,12 +183,17 @@ func TestRefused(t *testing.T) {
 		t.Helper()
 		nativetest.Refuses(t, e, extract.EML, []byte(mail), limits, class, says)
 	}
-	refuses(head+"Content-Type: multipart/encrypted; boundary=b\n\n--b--", extract.Limits{}, taskerr.CorruptionDetected, "encrypted")
-	refuses(head+"Content-Type: application/pkcs7-mime; smime-type=enveloped-data\n\nx", extract.Limits{}, taskerr.CorruptionDetected, "encrypted")
+	refuses(head+"Content-Type: multipart/encrypted; boundary=b\n\n--b--", extract.Limits{}, taskerr.CorruptionDetected,
+		"encrypted")
+	refuses(head+"Content-Type: application/pkcs7-mime; smime-type=enveloped-data\n\nx", extract.Limits{},
+		taskerr.CorruptionDetected, "encrypted")
 	refuses("no head at all", extract.Limits{}, taskerr.CorruptionDetected, "no head")
-	refuses("Subject: "+strings.Repeat("x", 2<<20)+"\n\n", extract.Limits{}, taskerr.CorruptionDetected, "head of the message is larger")
-	refuses(head+multi("mixed", "b", strings.Repeat("\n--b\n", 3000)), extract.Limits{}, taskerr.QuotaExceeded, "more than 2000 parts")
-	refuses(head+"\n"+strings.Repeat("word ", 100), extract.Limits{Characters: 200}, taskerr.QuotaExceeded, "characters of text")
+	refuses("Subject: "+strings.Repeat("x", 2<<20)+"\n\n", extract.Limits{}, taskerr.CorruptionDetected,
+		"head of the message is larger")
+	refuses(head+multi("mixed", "b", strings.Repeat("\n--b\n", 3000)), extract.Limits{}, taskerr.QuotaExceeded,
+		"more than 2000 parts")
+	refuses(head+"\n"+strings.Repeat("word ", 100), extract.Limits{Characters: 200}, taskerr.QuotaExceeded,
+		"characters of text")
 }
 
 // A mail in a mail in a mail, and multiparts in multiparts, end at a depth that is bounded.
@@ -218,11 +249,13 @@ func TestBombsShareTheLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	docx := attach("x.docx", b.Bytes())
-	doc, err := nativetest.Extract(t, reader(), extract.EML, []byte(head+multi("mixed", "b", docx, docx, docx, docx)), extract.Limits{ZipBytes: 2_000_000})
+	doc, err := nativetest.Extract(t, reader(), extract.EML, []byte(head+multi("mixed", "b", docx, docx, docx, docx)),
+		extract.Limits{ZipBytes: 2_000_000})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := doc.Properties; p["unread_attachments"] != "2" || !strings.Contains(p["unread_attachments_list"], "zip bomb") {
+	if p := doc.Properties; p["unread_attachments"] != "2" ||
+		!strings.Contains(p["unread_attachments_list"], "zip bomb") {
 		t.Errorf("%+v", p)
 	}
 }
@@ -232,11 +265,13 @@ func TestLongAttachments(t *testing.T) {
 	t.Parallel()
 	notes := attach("a.txt", []byte(strings.Repeat("word ", 20)))
 	for limit := 100; limit < 400; limit++ {
-		doc, err := nativetest.Extract(t, reader(), extract.EML, []byte(head+multi("mixed", "b", plain, notes, notes, notes)), extract.Limits{Characters: limit})
+		doc, err := nativetest.Extract(t, reader(), extract.EML,
+			[]byte(head+multi("mixed", "b", plain, notes, notes, notes)), extract.Limits{Characters: limit})
 		if err != nil {
 			t.Fatalf("limit of %d: %v", limit, err)
 		}
-		if p := doc.Properties; limit < 347 && !strings.Contains(p["unread_attachments_list"], "characters of text") || doc.Characters > limit {
+		if p := doc.Properties; limit < 347 && !strings.Contains(p["unread_attachments_list"], "characters of text") ||
+			doc.Characters > limit {
 			t.Errorf("limit of %d: %d characters, %+v", limit, doc.Characters, p)
 		}
 	}
@@ -245,7 +280,8 @@ func TestLongAttachments(t *testing.T) {
 func TestCutOff(t *testing.T) {
 	t.Parallel()
 	doc := read(t, head+"Content-Type: multipart/mixed; boundary=b\n\n--b\n\nThe text goes on un")
-	if p := doc.Properties; !strings.Contains(p["unread_attachments_list"], "cut off") || doc.Blocks[len(doc.Blocks)-1].Text != "The text goes on un" {
+	if p := doc.Properties; !strings.Contains(p["unread_attachments_list"], "cut off") ||
+		doc.Blocks[len(doc.Blocks)-1].Text != "The text goes on un" {
 		t.Errorf("%+v %+v", doc.Blocks, p)
 	}
 }
@@ -253,7 +289,8 @@ func TestCutOff(t *testing.T) {
 func TestEndsOfTheTask(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "mail.eml")
-	if err := os.WriteFile(path, []byte(head+multi("mixed", "b", plain, attach("a.txt", []byte("Notes.")))), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(head+multi("mixed", "b", plain, attach("a.txt", []byte("Notes.")))),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	src := extract.Source{Path: path, Format: extract.EML}
@@ -287,8 +324,10 @@ func TestEndsOfTheTask(t *testing.T) {
 func FuzzMail(f *testing.F) {
 	f.Add([]byte(head + multi("mixed", "b", plain, attach("a.txt", []byte("Notes.")))))
 	f.Add([]byte(head + multi("alternative", "b", plain, multi("related", "c", page))))
-	f.Add([]byte(head + "Content-Type: message/rfc822\n\n" + head + "Content-Transfer-Encoding: quoted-printable\n\na=C3=BC=\nb"))
-	f.Add([]byte("Subject: =?utf-8?B?w7w=?=\nContent-Type: text/html; charset=utf-16le; name*0*=iso-8859-1'x'%FC\n\n<\x00p\x00>\x00"))
+	f.Add([]byte(head + "Content-Type: message/rfc822\n\n" + head +
+		"Content-Transfer-Encoding: quoted-printable\n\na=C3=BC=\nb"))
+	f.Add([]byte("Subject: =?utf-8?B?w7w=?=\nContent-Type: text/html; charset=utf-16le; " +
+		"name*0*=iso-8859-1'x'%FC\n\n<\x00p\x00>\x00"))
 	e := reader()
 	f.Fuzz(func(t *testing.T, mail []byte) { nativetest.Fuzz(t, e, extract.EML, mail) })
 }

@@ -42,7 +42,8 @@ func readHeader(r *bufio.Reader) (header, error) {
 	for size := 0; ; {
 		line, err := r.ReadSlice('\n')
 		if size += len(line); size > maxHeader || errors.Is(err, bufio.ErrBufferFull) {
-			return h, taskerr.Errorf(taskerr.CorruptionDetected, "the head of the message is larger than %d KB: it is no e-mail, or damaged", maxHeader>>10)
+			return h, taskerr.Errorf(taskerr.CorruptionDetected,
+				"the head of the message is larger than %d KB: it is no e-mail, or damaged", maxHeader>>10)
 		}
 		end := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 		if err != nil && !end {

@@ -48,7 +48,8 @@ func (w *walker) message(r *bufio.Reader, depth int) (header, error) {
 		return h, err
 	}
 	if len(h.MIMEHeader) == 0 && depth == 0 {
-		return h, taskerr.Errorf(taskerr.CorruptionDetected, "the file has no head of an e-mail (From, Date, Subject): it is no e-mail, or damaged")
+		return h, taskerr.Errorf(taskerr.CorruptionDetected,
+			"the file has no head of an e-mail (From, Date, Subject): it is no e-mail, or damaged")
 	}
 	if err := w.head(h, depth); err != nil {
 		return h, err
@@ -140,7 +141,8 @@ func isBody(h header, kind, name string) bool {
 		return false
 	}
 	// A multipart here has no boundary: it is shown as the text that it is.
-	return strings.HasPrefix(kind, "text/") || strings.HasPrefix(kind, "multipart/") || kind == "message/delivery-status"
+	return strings.HasPrefix(kind, "text/") || strings.HasPrefix(kind, "multipart/") ||
+		kind == "message/delivery-status"
 }
 
 // decorative are images that belong to the page, such as logos.

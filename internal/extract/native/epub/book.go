@@ -33,7 +33,8 @@ type item struct{ part, media string }
 // open reads the container, the package document and the table of contents.
 func open(ctx context.Context, pkg *ooxml.Package) (*book, error) {
 	b := &book{
-		pkg: pkg, items: map[string]item{}, listed: map[string]bool{}, contents: map[string]entry{}, properties: map[string]string{},
+		pkg: pkg, items: map[string]item{}, listed: map[string]bool{}, contents: map[string]entry{},
+		properties: map[string]string{},
 	}
 	root, err := container(ctx, pkg)
 	if err != nil {
@@ -44,7 +45,8 @@ func open(ctx context.Context, pkg *ooxml.Package) (*book, error) {
 		return nil, missing(err)
 	}
 	if len(b.spine) == 0 {
-		return nil, taskerr.Errorf(taskerr.CorruptionDetected, "the book lists no pages: it is damaged; upload it again")
+		return nil, taskerr.Errorf(taskerr.CorruptionDetected,
+			"the book lists no pages: it is damaged; upload it again")
 	}
 	if err := b.refuseEncrypted(ctx); err != nil {
 		return nil, err
@@ -70,7 +72,8 @@ func container(ctx context.Context, pkg *ooxml.Package) (root string, err error)
 
 func missing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return taskerr.Errorf(taskerr.CorruptionDetected, "the book has no package document: it is damaged; upload it again")
+		return taskerr.Errorf(taskerr.CorruptionDetected,
+			"the book has no package document: it is damaged; upload it again")
 	}
 	return err
 }
@@ -106,7 +109,9 @@ func readable(media string) bool {
 }
 
 func (b *book) manifest(start xml.StartElement) {
-	it := item{part: resolve(b.base, ooxml.Attr(start, "href")), media: strings.ToLower(ooxml.Attr(start, "media-type"))}
+	it := item{
+		part: resolve(b.base, ooxml.Attr(start, "href")), media: strings.ToLower(ooxml.Attr(start, "media-type")),
+	}
 	b.items[ooxml.Attr(start, "id")] = it
 	for property := range strings.FieldsSeq(ooxml.Attr(start, "properties")) {
 		if property == "nav" {
@@ -165,7 +170,8 @@ func (b *book) refuseEncrypted(ctx context.Context) error {
 			case "CipherReference":
 				if !obfuscations[algorithm] && b.listed[resolve("", ooxml.Attr(start, "URI"))] {
 					return taskerr.Errorf(taskerr.CorruptionDetected,
-						"the book is protected by digital rights management (DRM), so its text can't be read: upload a copy without it")
+						"the book is protected by digital rights management (DRM), so its text can't be read: "+
+							"upload a copy without it")
 				}
 			}
 			return nil

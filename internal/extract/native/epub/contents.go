@@ -30,7 +30,8 @@ func (b *book) readContents(ctx context.Context) error {
 			continue
 		}
 		err := ooxml.Optional(b.pkg.Read(ctx, part, func(d *ooxml.Decoder) error { return read(d, path.Dir(part)) }))
-		if failed, ok := errors.AsType[*taskerr.Error](err); err != nil && (!ok || failed.Class != taskerr.CorruptionDetected) {
+		if failed, ok := errors.AsType[*taskerr.Error](err); err != nil &&
+			(!ok || failed.Class != taskerr.CorruptionDetected) {
 			return err
 		}
 	}

@@ -39,7 +39,9 @@ func (Extractor) Name() string { return name }
 func (Extractor) Version() int { return 1 }
 
 // Extract implements extract.Extractor. A book has no pages before it is laid out.
-func (Extractor) Extract(ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit) (extract.Info, error) {
+func (Extractor) Extract(
+	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
+) (extract.Info, error) {
 	limits = limits.WithDefaults()
 	pkg, err := ooxml.Open(src.Path, limits)
 	if err != nil {
@@ -66,7 +68,8 @@ func (Extractor) Extract(ctx context.Context, src extract.Source, limits extract
 func (b *book) chapter(ctx context.Context, part string, limits extract.Limits, emit extract.Emit) error {
 	rc, err := b.pkg.Part(part)
 	if errors.Is(err, fs.ErrNotExist) {
-		return taskerr.Errorf(taskerr.CorruptionDetected, "a page that the book lists is missing: the file is damaged; upload it again")
+		return taskerr.Errorf(taskerr.CorruptionDetected,
+			"a page that the book lists is missing: the file is damaged; upload it again")
 	}
 	if err != nil {
 		return err

@@ -42,7 +42,9 @@ func (Extractor) Name() string { return "native/html" }
 func (Extractor) Version() int { return 1 }
 
 // Extract implements extract.Extractor.
-func (Extractor) Extract(ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit) (extract.Info, error) {
+func (Extractor) Extract(
+	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
+) (extract.Info, error) {
 	rc, err := open(src.Path)
 	if err != nil {
 		return extract.Info{}, err
@@ -84,7 +86,8 @@ func explain(ctx context.Context, err error) error {
 		return err
 	}
 	if strings.Contains(err.Error(), "open stack of elements exceeds") { // the parser has no value for it
-		return taskerr.Errorf(taskerr.CorruptionDetected, "the page is nested deeper than %d elements: it is not read", maxOpen)
+		return taskerr.Errorf(taskerr.CorruptionDetected, "the page is nested deeper than %d elements: it is not read",
+			maxOpen)
 	}
 	return taskerr.Errorf(taskerr.CorruptionDetected, "the page can't be read as HTML: %w", err)
 }
@@ -121,10 +124,13 @@ func open(path string) (io.ReadCloser, error) {
 // metaNames are the properties that meta elements state: the names of HTML, of Dublin Core and of the Open Graph.
 var metaNames = map[string]string{
 	"author": "author", "dc.creator": "author", "dcterms.creator": "author", "article:author": "author",
-	"description": "description", "og:description": "description", "dc.description": "description", "dcterms.description": "description",
-	"keywords": "keywords", "dc.subject": "keywords", "dcterms.subject": "keywords", "generator": "producer",
-	"dcterms.created": "created", "created": "created", "dcterms.modified": "modified", "article:modified_time": "modified", "last-modified": "modified",
-	"date": "published", "dc.date": "published", "dcterms.date": "published", "dcterms.issued": "published", "article:published_time": "published",
+	"description": "description", "og:description": "description", "dc.description": "description",
+	"dcterms.description": "description",
+	"keywords":            "keywords", "dc.subject": "keywords", "dcterms.subject": "keywords", "generator": "producer",
+	"dcterms.created": "created", "created": "created", "dcterms.modified": "modified",
+	"article:modified_time": "modified", "last-modified": "modified",
+	"date": "published", "dc.date": "published", "dcterms.date": "published", "dcterms.issued": "published",
+	"article:published_time": "published",
 }
 
 // describe reads what the page says of itself.
@@ -141,7 +147,8 @@ func describe(root *html.Node, info *extract.Info) {
 				info.Title = strings.TrimSpace(n.FirstChild.Data)
 			}
 		case atom.Meta:
-			if property := metaNames[strings.ToLower(attr(n, "name")+attr(n, "property"))]; property != "" && info.Properties[property] == "" {
+			if property := metaNames[strings.ToLower(attr(n, "name")+attr(n, "property"))]; property != "" &&
+				info.Properties[property] == "" {
 				info.Properties[property] = attr(n, "content")
 			}
 		case atom.Body:

@@ -41,7 +41,8 @@ func (p Page) Emit(ctx context.Context, emit extract.Emit) error {
 // isVoid says whether an element has no end tag in HTML either (WHATWG HTML, 13.1.2).
 func isVoid(a atom.Atom) bool {
 	switch a {
-	case atom.Area, atom.Base, atom.Br, atom.Col, atom.Embed, atom.Hr, atom.Img, atom.Input, atom.Link, atom.Meta, atom.Param,
+	case atom.Area, atom.Base, atom.Br, atom.Col, atom.Embed, atom.Hr, atom.Img, atom.Input, atom.Link, atom.Meta,
+		atom.Param,
 		atom.Source, atom.Track, atom.Wbr:
 		return true
 	}

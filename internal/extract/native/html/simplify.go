@@ -19,8 +19,9 @@ const (
 
 // keptAttributes are those that something is read from.
 var keptAttributes = map[string]bool{
-	"alt": true, "aria-hidden": true, "colspan": true, "content": true, "hidden": true, "lang": true, "name": true, "property": true,
-	"role": true, "rowspan": true, "start": true, "style": true, "type": true, "value": true,
+	"alt": true, "aria-hidden": true, "colspan": true, "content": true, "hidden": true, "lang": true, "name": true,
+	"property": true,
+	"role":     true, "rowspan": true, "start": true, "style": true, "type": true, "value": true,
 }
 
 // dropped are the elements whose tags go: the parser opens these again in each block that they
@@ -105,7 +106,9 @@ func (s *simplifier) next() error {
 	switch s.z.Next() {
 	case html.ErrorToken:
 		if errors.Is(s.z.Err(), html.ErrBufferExceeded) {
-			return taskerr.Errorf(taskerr.QuotaExceeded, "the page has a piece of more than %d MB, such as a picture within its text: it is not read", maxToken>>20)
+			return taskerr.Errorf(taskerr.QuotaExceeded,
+				"the page has a piece of more than %d MB, such as a picture within its text: it is not read",
+				maxToken>>20)
 		}
 		return s.z.Err()
 	case html.TextToken:
@@ -135,7 +138,8 @@ func (s *simplifier) text(text []byte) error {
 
 func (s *simplifier) count() error {
 	if s.nodes++; s.nodes > maxNodes {
-		return taskerr.Errorf(taskerr.QuotaExceeded, "the page has more than %d elements: split it into smaller files", maxNodes)
+		return taskerr.Errorf(taskerr.QuotaExceeded, "the page has more than %d elements: split it into smaller files",
+			maxNodes)
 	}
 	return nil
 }

@@ -36,7 +36,9 @@ func (Extractor) Name() string { return "native/markdown" }
 func (Extractor) Version() int { return 1 }
 
 // Extract implements extract.Extractor. The title is that of the front matter.
-func (e Extractor) Extract(ctx context.Context, src extract.Source, _ extract.Limits, emit extract.Emit) (extract.Info, error) {
+func (e Extractor) Extract(
+	ctx context.Context, src extract.Source, _ extract.Limits, emit extract.Emit,
+) (extract.Info, error) {
 	links, err := references(ctx, src.Path)
 	if err != nil {
 		return extract.Info{}, err
@@ -57,7 +59,8 @@ func (e Extractor) Extract(ctx context.Context, src extract.Source, _ extract.Li
 			return extract.Info{}, err
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
-			return extract.Info{}, taskerr.Errorf(taskerr.CorruptionDetected, "the text can't be read to its end: %w", err)
+			return extract.Info{}, taskerr.Errorf(taskerr.CorruptionDetected, "the text can't be read to its end: %w",
+				err)
 		}
 		if first {
 			slice, info.Properties = frontMatter(slice)

@@ -116,7 +116,8 @@ func nesting(line []byte) (depth int) {
 		line = bytes.TrimLeft(line, " \t")
 		digits := len(line) - len(bytes.TrimLeft(line, "0123456789"))
 		switch {
-		case len(line) > digits+1 && digits > 0 && (line[digits] == '.' || line[digits] == ')') && line[digits+1] == ' ':
+		case len(line) > digits+1 && digits > 0 && (line[digits] == '.' || line[digits] == ')') &&
+			line[digits+1] == ' ':
 			line = line[digits+2:]
 		case len(line) > 0 && line[0] == '>':
 			line = line[1:]

@@ -17,7 +17,8 @@ import (
 const maxDepth = 128
 
 func errTooDeep() error {
-	return taskerr.Errorf(taskerr.CorruptionDetected, "the text is nested deeper than %d levels: it is not read", maxDepth)
+	return taskerr.Errorf(taskerr.CorruptionDetected, "the text is nested deeper than %d levels: it is not read",
+		maxDepth)
 }
 
 // walker goes through the tree of one slice.
@@ -86,7 +87,8 @@ func (w *walker) put(b extract.Block) error {
 // paragraph emits a paragraph, or the picture that it consists of.
 func (w *walker) paragraph(n ast.Node) error {
 	kind := extract.Paragraph
-	if only := n.FirstChild(); only != nil && only.NextSibling() == nil && only.Kind() == ast.KindImage && w.item == nil {
+	if only := n.FirstChild(); only != nil && only.NextSibling() == nil && only.Kind() == ast.KindImage &&
+		w.item == nil {
 		kind = extract.Picture
 	}
 	text := w.inline(n)

@@ -41,13 +41,17 @@ func Bombs() (all []Bomb) {
 			Bomb{"a part that says it is small." + c.format, taskerr.CorruptionDetected, "", func(w io.Writer) error {
 				return c.pack(w, c.around(blanks, bombBytes, 4<<20))
 			}},
-			Bomb{"parts that pack to less than the ratio, a gigabyte together." + c.format, taskerr.CorruptionDetected, looks, func(w io.Writer) error {
-				parts := c.around(words, 60<<20, 60<<20)
-				for i := range 17 {
-					parts = append(parts, packedPart{name: fmt.Sprintf("%s.%d.xml", c.main, i), packed: parts[len(parts)-1].packed, size: 60 << 20})
-				}
-				return c.pack(w, parts)
-			}},
+			Bomb{"parts that pack to less than the ratio, a gigabyte together." + c.format, taskerr.CorruptionDetected,
+				looks, func(w io.Writer) error {
+					parts := c.around(words, 60<<20, 60<<20)
+					for i := range 17 {
+						parts = append(parts, packedPart{
+							name: fmt.Sprintf("%s.%d.xml", c.main, i), packed: parts[len(parts)-1].packed,
+							size: 60 << 20,
+						})
+					}
+					return c.pack(w, parts)
+				}},
 			Bomb{"entries that overlap." + c.format, taskerr.CorruptionDetected, looks, func(w io.Writer) error {
 				return overlapping(w, c)
 			}},
@@ -87,12 +91,17 @@ func containers() []container {
 	return []container{
 		{
 			format: "docx", main: "word/document.xml", before: word, element: "<w:p>", after: "</w:body></w:document>",
-			parts: []string{"[Content_Types].xml", "<Types/>", "_rels/.rels", fmt.Sprintf(relations, "officeDocument", "word/document.xml")},
+			parts: []string{
+				"[Content_Types].xml", "<Types/>", "_rels/.rels",
+				fmt.Sprintf(relations, "officeDocument", "word/document.xml"),
+			},
 		},
 		{
-			format: "pptx", main: "ppt/slides/slide1.xml", before: slide, element: "<p:grpSp>", after: "</p:spTree></p:cSld></p:sld>",
+			format: "pptx", main: "ppt/slides/slide1.xml", before: slide, element: "<p:grpSp>",
+			after: "</p:spTree></p:cSld></p:sld>",
 			parts: []string{
-				"[Content_Types].xml", "<Types/>", "_rels/.rels", fmt.Sprintf(relations, "officeDocument", "ppt/presentation.xml"),
+				"[Content_Types].xml", "<Types/>", "_rels/.rels",
+				fmt.Sprintf(relations, "officeDocument", "ppt/presentation.xml"),
 				"ppt/presentation.xml", `<p:presentation xmlns:p="p" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><p:sldIdLst><p:sldId id="256" r:id="a"/></p:sldIdLst></p:presentation>`,
 				"ppt/_rels/presentation.xml.rels", fmt.Sprintf(relations, "slide", "slides/slide1.xml"),
 			},
@@ -101,13 +110,15 @@ func containers() []container {
 			format: "xlsx", main: "xl/worksheets/sheet1.xml", element: "<row><c>", after: "</sheetData></worksheet>",
 			before: `<worksheet><sheetData><row><c t="inlineStr"><is><t>a</t></is></c></row>`,
 			parts: []string{
-				"[Content_Types].xml", "<Types/>", "_rels/.rels", fmt.Sprintf(relations, "officeDocument", "xl/workbook.xml"),
+				"[Content_Types].xml", "<Types/>", "_rels/.rels",
+				fmt.Sprintf(relations, "officeDocument", "xl/workbook.xml"),
 				"xl/workbook.xml", `<workbook xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets><sheet name="a" sheetId="1" r:id="a"/></sheets></workbook>`,
 				"xl/_rels/workbook.xml.rels", fmt.Sprintf(relations, "worksheet", "worksheets/sheet1.xml"),
 			},
 		},
 		{
-			format: "odt", main: "content.xml", before: odf, element: "<text:section>", after: "</office:text></office:body></office:document-content>",
+			format: "odt", main: "content.xml", before: odf, element: "<text:section>",
+			after: "</office:text></office:body></office:document-content>",
 			parts: []string{"mimetype", "application/vnd.oasis.opendocument.text"},
 		},
 		{
@@ -115,7 +126,8 @@ func containers() []container {
 			before: `<html xmlns="http://www.w3.org/1999/xhtml"><body><p>a</p>`,
 			parts: []string{
 				"mimetype", "application/epub+zip",
-				"META-INF/container.xml", `<container><rootfiles><rootfile full-path="book.opf"/></rootfiles></container>`,
+				"META-INF/container.xml",
+				`<container><rootfiles><rootfile full-path="book.opf"/></rootfiles></container>`,
 				"book.opf", `<package><manifest><item id="a" href="a.xhtml" media-type="application/xhtml+xml"/></manifest><spine><itemref idref="a"/></spine></package>`,
 			},
 		},
@@ -158,7 +170,8 @@ func (c container) pack(w io.Writer, parts []packedPart) error {
 			method = zip.Store
 		}
 		part, err := z.CreateRaw(&zip.FileHeader{
-			Name: p.name, Method: method, CRC32: p.sum, CompressedSize64: uint64(len(p.packed)), UncompressedSize64: p.size,
+			Name: p.name, Method: method, CRC32: p.sum, CompressedSize64: uint64(len(p.packed)),
+			UncompressedSize64: p.size,
 		})
 		if err == nil {
 			_, err = part.Write(p.packed)

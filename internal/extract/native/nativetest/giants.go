@@ -43,10 +43,13 @@ func Giants() []Giant {
 		text("one comment.html", `<!doctype html><h1>a</h1><!--`, words, `--><p>a`),
 		text("one script.html", `<!doctype html><h1>a</h1><script>`, words, `</script>a`),
 		text("one cell.html", "<!doctype html><h1>a</h1><table><tr><th>a</th><td>", words, "</td></table>"),
-		text("one row.html", "<!doctype html><h1>a</h1><table><tr><th>a</th>", "<td>"+strings.Repeat(words, 5), "</tr></table>"),
-		text("one table.html", "<!doctype html><h1>a</h1><table>", "<tr><td>"+strings.Repeat(words, 5)+"<td>b", "</table>"),
+		text("one row.html", "<!doctype html><h1>a</h1><table><tr><th>a</th>", "<td>"+strings.Repeat(words, 5),
+			"</tr></table>"),
+		text("one table.html", "<!doctype html><h1>a</h1><table>", "<tr><td>"+strings.Repeat(words, 5)+"<td>b",
+			"</table>"),
 		text("one list.html", "<!doctype html><h1>a</h1><ul>", "<li>"+strings.Repeat(words, 5), "</ul>"),
-		text("elements without text.html", "<!doctype html><h1>a</h1>", `<span class="`+strings.Repeat(words, 10)+`"></span>`, ""),
+		text("elements without text.html", "<!doctype html><h1>a</h1>",
+			`<span class="`+strings.Repeat(words, 10)+`"></span>`, ""),
 		text("one paragraph.md", "# a\n\n", words, ""),
 		text("one paragraph of many lines.md", "# a\n\n", words+"\n", ""),
 		text("one code block.md", "# a\n\n```\n", words+"\n", "```\n"),
@@ -63,7 +66,8 @@ func Giants() []Giant {
 		text("one paragraph.rtf", `{\rtf1 `, words, "}"),
 		text("one cell.rtf", `{\rtf1 \trowd\cellx1\intbl `, words, `\cell\row}`),
 		text("one body.eml", "From: a@example.org\nSubject: a\nMessage-ID: <a>\n\n", words, ""),
-		text("one HTML body.eml", "From: a@example.org\nSubject: a\nMIME-Version: 1.0\nContent-Type: text/html\n\n<p>", words, ""),
+		text("one HTML body.eml", "From: a@example.org\nSubject: a\nMIME-Version: 1.0\nContent-Type: text/html\n\n<p>",
+			words, ""),
 	}
 	for _, c := range containers() {
 		open, shut := inElements(c.format)

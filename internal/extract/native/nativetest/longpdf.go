@@ -25,7 +25,8 @@ func LongPDF(w io.Writer, pages int, tables bool) error {
 	var kids strings.Builder
 	for i := range pages {
 		content := pageContent(i, tables)
-		object(4+2*i, fmt.Sprintf("<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</Font<</F1 3 0 R>>>>/Contents %d 0 R>>", 5+2*i))
+		object(4+2*i, fmt.Sprintf("<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</Font<</F1 3 0 "+
+			"R>>>>/Contents %d 0 R>>", 5+2*i))
 		object(5+2*i, fmt.Sprintf("<</Length %d>>stream\n%s\nendstream", len(content), content))
 		fmt.Fprintf(&kids, "%d 0 R ", 4+2*i)
 	}
@@ -51,17 +52,20 @@ func pageContent(page int, table bool) string {
 	for row := range rows {
 		y := top - 2*leading - row*leading
 		if !table {
-			text(left, y, 10, fmt.Sprintf("Line %d of page %d says that berth %d is %d feet long and costs %d a night.", row, page+1, page*rows+row, page*7919%97, row*31%89))
+			text(left, y, 10, fmt.Sprintf("Line %d of page %d says that berth %d is %d feet long and costs %d a night.",
+				row, page+1, page*rows+row, page*7919%97, row*31%89))
 			continue
 		}
-		for column, cell := range []string{"Berth " + fmt.Sprint(page*rows+row), fmt.Sprint(page * 7919 % 97), "free since " + fmt.Sprint(row*31%89), "paid"} {
+		for column, cell := range []string{"Berth " + fmt.Sprint(page*rows+
+			row), fmt.Sprint(page * 7919 % 97), "free since " + fmt.Sprint(row*31%89), "paid"} {
 			text(left+column*120+4, y, 10, cell)
 		}
 		fmt.Fprintf(&b, "%d %d m %d %d l S\n", left, y-4, left+480, y-4)
 	}
 	if table {
 		for column := range 5 {
-			fmt.Fprintf(&b, "%d %d m %d %d l S\n", left+column*120, top-leading-4, left+column*120, top-2*leading-rows*leading)
+			fmt.Fprintf(&b, "%d %d m %d %d l S\n", left+column*120, top-leading-4, left+column*120,
+				top-2*leading-rows*leading)
 		}
 	}
 	text(300, 30, 9, fmt.Sprint(page+1))

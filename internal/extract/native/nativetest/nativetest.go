@@ -14,7 +14,9 @@ import (
 )
 
 // Extract runs the extractor behind a Router, as the worker does.
-func Extract(t testing.TB, e extract.Extractor, format extract.Format, content []byte, limits extract.Limits) (*extract.Document, error) {
+func Extract(
+	t testing.TB, e extract.Extractor, format extract.Format, content []byte, limits extract.Limits,
+) (*extract.Document, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(path, content, 0o600); err != nil {

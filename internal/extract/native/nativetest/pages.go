@@ -23,7 +23,8 @@ type Costly struct {
 // CostlyPages are PDF files.
 func CostlyPages() []Costly {
 	return []Costly{
-		{"forms that draw the next one ten times, in ten levels.pdf", formsInForms(10, 10, "BT /F 8 Tf 72 72 Td (deep) Tj ET")},
+		{"forms that draw the next one ten times, in ten levels.pdf",
+			formsInForms(10, 10, "BT /F 8 Tf 72 72 Td (deep) Tj ET")},
 		{"forms of lines, ten times in ten levels.pdf", formsInForms(10, 10, "0 0 m 100 100 l S")},
 		{"tiling patterns in patterns.pdf", patternsInPatterns(8)},
 		{"100,000 rotated glyphs.pdf", onePage(rotatedGlyphs(100_000), "612 792")},
@@ -32,7 +33,8 @@ func CostlyPages() []Costly {
 		{"45,000 words in the rows of a table.pdf", onePage(rowsOfWords(1500, 30), "612 792")},
 		{"a page of a million points.pdf", onePage("(wide) Tj", "1000000 1000000")},
 		{"a page a million points wide.pdf", onePage("(wide) Tj", "1000000 10")},
-		{"transparent groups in groups.pdf", formsInForms(40, 1, "0 0 m 600 700 l S", "/Group << /S /Transparency /I true /K true >>")},
+		{"transparent groups in groups.pdf", formsInForms(40, 1, "0 0 m 600 700 l S",
+			"/Group << /S /Transparency /I true /K true >>")},
 	}
 }
 
@@ -42,7 +44,8 @@ func Stalling(t testing.TB, before, after string) string {
 	objects := []string{
 		catalog, "<< /Type /Pages /Kids [3 0 R 4 0 R 5 0 R] /Count 3 >>",
 		pageObject("6 0 R"), pageObject("7 0 R"), pageObject("8 0 R"),
-		packedStream("", "BT /F 10 Tf 72 700 Td ("+before+") Tj ET"), packedStream("", "/X Do"), packedStream("", "BT /F 10 Tf 72 700 Td ("+after+") Tj ET"),
+		packedStream("", "BT /F 10 Tf 72 700 Td ("+before+") Tj ET"), packedStream("", "/X Do"),
+		packedStream("", "BT /F 10 Tf 72 700 Td ("+after+") Tj ET"),
 		font,
 	}
 	path := filepath.Join(t.TempDir(), "stalling.pdf")
@@ -50,14 +53,16 @@ func Stalling(t testing.TB, before, after string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(pdfFile(file, slices.Concat(objects, forms(10, 10, 10, 9, "0 0 m 100 100 l S"))), file.Close()); err != nil {
+	if err := errors.Join(pdfFile(file, slices.Concat(objects, forms(10, 10, 10, 9, "0 0 m 100 100 l S"))),
+		file.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return path
 }
 
 func pageObject(content string) string {
-	return "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents " + content + " /Resources << /Font << /F 9 0 R >> /XObject << /X 10 0 R >> >> >>"
+	return "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents " + content +
+		" /Resources << /Font << /F 9 0 R >> /XObject << /X 10 0 R >> >> >>"
 }
 
 // pdfFile writes objects one after another. The first is the catalog.
@@ -89,7 +94,8 @@ func packedStream(dictionary, content string) string {
 	if err := z.Close(); err != nil {
 		panic(err)
 	}
-	return fmt.Sprintf("<< %s /Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream", dictionary, out.Len(), out.String())
+	return fmt.Sprintf("<< %s /Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream", dictionary, out.Len(),
+		out.String())
 }
 
 const (
@@ -103,19 +109,22 @@ func onePage(content, size string) func(io.Writer) error {
 	return func(w io.Writer) error {
 		return pdfFile(w, []string{
 			catalog, onlyPage,
-			"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 " + size + "] /Contents 4 0 R /Resources << /Font << /F 5 0 R >> >> >>",
+			"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 " + size +
+				"] /Contents 4 0 R /Resources << /Font << /F 5 0 R >> >> >>",
 			packedStream("", "BT /F 8 Tf 72 720 Td "+content+" ET"), font,
 		})
 	}
 }
 
-// formsInForms is a page that draws a form, which draws the next one so many times, and so on; the last has the content.
+// formsInForms is a page that draws a form, which draws the next one so many times, and so on; the last has the
+// content.
 func formsInForms(levels, times int, content string, more ...string) func(io.Writer) error {
 	return func(w io.Writer) error {
 		const first = 6 // the object of the first form
 		objects := []string{
 			catalog, onlyPage,
-			"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /XObject << /X 6 0 R >> >> >>",
+			"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /XObject << /X 6 0 " +
+				"R >> >> >>",
 			packedStream("", "/X Do"), font,
 		}
 		return pdfFile(w, append(objects, forms(first, levels, times, 5, content, more...)...))
@@ -130,7 +139,8 @@ func forms(first, levels, times, font int, content string, more ...string) (obje
 			draws = content
 		}
 		objects = append(objects, packedStream(fmt.Sprintf(
-			"/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << /Font << /F %d 0 R >> /XObject << /X %d 0 R >> >> %s",
+			"/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << /Font << /F %d 0 R >> /XObject << /X "+
+				"%d 0 R >> >> %s",
 			font, min(first+level+1, first+levels-1), strings.Join(more, " ")), draws))
 	}
 	return objects
@@ -142,7 +152,8 @@ func patternsInPatterns(levels int) func(io.Writer) error {
 		const first = 5
 		objects := []string{
 			catalog, onlyPage,
-			"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Pattern << /P 5 0 R >> >> >>",
+			"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Pattern << /P 5 0 " +
+				"R >> >> >>",
 			packedStream("", "/Pattern cs /P scn 0 0 612 792 re f"),
 		}
 		for level := range levels {
@@ -151,7 +162,8 @@ func patternsInPatterns(levels int) func(io.Writer) error {
 				fill = "0 0 1 1 re f"
 			}
 			objects = append(objects, packedStream(fmt.Sprintf(
-				"/Type /Pattern /PatternType 1 /PaintType 1 /TilingType 1 /BBox [0 0 600 700] /XStep 3 /YStep 3 /Resources << /Pattern << /P %d 0 R >> >>",
+				"/Type /Pattern /PatternType 1 /PaintType 1 /TilingType 1 /BBox [0 0 600 700] /XStep 3 /YStep 3 "+
+					"/Resources << /Pattern << /P %d 0 R >> >>",
 				min(first+level+1, first+levels-1)), fill))
 		}
 		return pdfFile(w, objects)
@@ -172,7 +184,8 @@ func rowsOfWords(lines, columns int) string {
 func rotatedGlyphs(n int) string {
 	var b strings.Builder
 	for i := range n {
-		fmt.Fprintf(&b, "0.%03d 0.%03d -0.%03d 0.%03d %d %d Tm (x) Tj\n", i%997, (i*7)%991, (i*7)%991, i%997, i%600, (i/600)%780)
+		fmt.Fprintf(&b, "0.%03d 0.%03d -0.%03d 0.%03d %d %d Tm (x) Tj\n", i%997, (i*7)%991, (i*7)%991, i%997, i%600,
+			(i/600)%780)
 	}
 	return b.String()
 }

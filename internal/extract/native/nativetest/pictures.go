@@ -29,7 +29,10 @@ func CostlyPictures(width, height int) []Costly {
 		{"palette.png", encoded(func() image.Image { return image.NewPaletted(frame, palette.Plan9) }, png.Encode)},
 		{"interlaced.png", interlacedPNG(width, height)},
 		{"gray with a transparent level.png", transparentPNG(width, height)},
-		{"frame.gif", encoded(func() image.Image { return image.NewPaletted(frame, color.Palette{color.Black, color.White}) }, asGIF)},
+		{"frame.gif", encoded(func() image.Image {
+			return image.NewPaletted(frame,
+				color.Palette{color.Black, color.White})
+		}, asGIF)},
 		{"colors.bmp", encoded(func() image.Image { return image.NewNRGBA(frame) }, bmp.Encode)},
 		{"progressive.jpg", progressiveJPEG(width, height)},
 		{"lossless.webp", losslessWebP(width, height)},
@@ -86,7 +89,9 @@ func zeros(n int) []byte {
 func interlacedPNG(width, height int) func(io.Writer) error {
 	return func(w io.Writer) error {
 		size := 0
-		for _, p := range [][4]int{{8, 8, 0, 0}, {8, 8, 4, 0}, {4, 8, 0, 4}, {4, 4, 2, 0}, {2, 4, 0, 2}, {2, 2, 1, 0}, {1, 2, 0, 1}} { // Adam7
+		// Adam7
+		for _, p := range [][4]int{{8, 8, 0, 0}, {8, 8, 4, 0}, {4, 8, 0, 4}, {4, 4, 2, 0}, {2, 4, 0, 2}, {2, 2, 1, 0},
+			{1, 2, 0, 1}} {
 			across, down := (width-p[2]+p[0]-1)/p[0], (height-p[3]+p[1]-1)/p[1]
 			size += down * (1 + 4*across)
 		}
@@ -98,15 +103,19 @@ func transparentPNG(width, height int) func(io.Writer) error {
 	return func(w io.Writer) error { return blankPNG(w, width, height, 0, 0, height*(1+width), []byte{0, 7}) }
 }
 
-// progressiveJPEG has the first scan of three components at full size: one bit for each block says that it is as the one
-// before. Its decoder keeps all coefficients.
+// progressiveJPEG has the first scan of three components at full size: one bit for each block says that it is as the
+// one before. Its decoder keeps all coefficients.
 func progressiveJPEG(width, height int) func(io.Writer) error {
 	return func(w io.Writer) error {
 		var out bytes.Buffer
 		out.WriteString("\xff\xd8\xff\xdb\x00\x43\x00")
 		out.Write(bytes.Repeat([]byte{1}, 64))
-		out.Write([]byte{0xff, 0xc2, 0, 17, 8, byte(height >> 8), byte(height), byte(width >> 8), byte(width), 3, 1, 0x11, 0, 2, 0x11, 0, 3, 0x11, 0})
-		out.Write([]byte{0xff, 0xc4, 0, 20, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}) // one code of one bit: no difference
+		out.Write([]byte{
+			0xff, 0xc2, 0, 17, 8, byte(height >> 8), byte(height), byte(width >> 8), byte(width), 3, 1, 0x11, 0, 2,
+			0x11, 0, 3, 0x11, 0,
+		})
+		// one code of one bit: no difference
+		out.Write([]byte{0xff, 0xc4, 0, 20, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})
 		out.Write([]byte{0xff, 0xda, 0, 12, 3, 1, 0, 2, 0, 3, 0, 0, 0, 0})
 		blocks := 3 * ((width + 7) / 8) * ((height + 7) / 8)
 		out.Write(make([]byte, (blocks+7)/8))
@@ -163,7 +172,8 @@ func deflatedTIFF(width, height, samples, bits, times int) func(io.Writer) error
 
 // PagesTIFF is a TIFF of so many pages that share one strip.
 func PagesTIFF(width, height, pages int) Costly {
-	return Costly{"many pages that share a strip.tiff", func(w io.Writer) error { return writeTIFF(w, width, height, 1, 8, 1, pages) }}
+	return Costly{"many pages that share a strip.tiff",
+		func(w io.Writer) error { return writeTIFF(w, width, height, 1, 8, 1, pages) }}
 }
 
 func writeTIFF(w io.Writer, width, height, samples, bits, times, pages int) error {

@@ -33,10 +33,14 @@ func RefusesAll(t *testing.T, e extract.Extractor, format extract.Format, all []
 }
 
 // Refuses wants the content to be refused with an error of the class whose message has says.
-func Refuses(t testing.TB, e extract.Extractor, format extract.Format, content []byte, limits extract.Limits, class taskerr.Class, says string) {
+func Refuses(
+	t testing.TB, e extract.Extractor, format extract.Format, content []byte, limits extract.Limits,
+	class taskerr.Class, says string,
+) {
 	t.Helper()
 	_, err := Extract(t, e, format, content, limits)
-	if got, ok := errors.AsType[*taskerr.Error](err); !ok || got.Class != class || !strings.Contains(got.Message, says) {
+	if got, ok := errors.AsType[*taskerr.Error](err); !ok || got.Class != class ||
+		!strings.Contains(got.Message, says) {
 		t.Errorf("got %v; want %s that says %q", err, class, says)
 	}
 }

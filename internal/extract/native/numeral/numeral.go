@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Format writes n in a format by its name in Office Open XML (ST_NumberFormat, ECMA-376 part 1, 17.18.59); one that isn't known, as decimal.
+// Format writes n in a format by its name in Office Open XML (ST_NumberFormat, ECMA-376 part 1, 17.18.59); one that
+// isn't known, as decimal.
 func Format(n int, format string) string {
 	switch format {
 	case "none":

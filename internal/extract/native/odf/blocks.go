@@ -51,7 +51,8 @@ func (r *reader) block(start xml.StartElement, emit extract.Emit) error {
 
 func isShape(local string) bool {
 	switch local {
-	case "frame", "g", "custom-shape", "rect", "ellipse", "circle", "line", "polyline", "polygon", "path", "connector", "caption":
+	case "frame", "g", "custom-shape", "rect", "ellipse", "circle", "line", "polyline", "polygon", "path", "connector",
+		"caption":
 		return true
 	}
 	return false

@@ -14,8 +14,9 @@ const maxProperty = 1 << 10 // bytes
 // created, modified, language, producer.
 func readMeta(ctx context.Context, pkg *ooxml.Package) (map[string]string, error) {
 	names := map[string]string{
-		"title": "title", "initial-creator": "author", "creator": "editor", "subject": "subject", "description": "description",
-		"keyword": "keywords", "creation-date": "created", "date": "modified", "language": "language",
+		"title": "title", "initial-creator": "author", "creator": "editor", "subject": "subject",
+		"description": "description",
+		"keyword":     "keywords", "creation-date": "created", "date": "modified", "language": "language",
 		"generator": "producer",
 	}
 	properties := map[string]string{}

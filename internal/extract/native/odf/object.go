@@ -20,7 +20,8 @@ func (r *reader) object(start xml.StartElement, emit extract.Emit) error {
 		return err
 	}
 	inner := &reader{
-		ctx: r.ctx, pkg: r.pkg, out: r.out, styles: newStyles(), lists: map[string]*counter{}, nested: true, page: r.page, maxPages: r.maxPages,
+		ctx: r.ctx, pkg: r.pkg, out: r.out, styles: newStyles(), lists: map[string]*counter{}, nested: true,
+		page: r.page, maxPages: r.maxPages,
 	}
 	err := r.pkg.Read(r.ctx, path.Join(target, "content.xml"), func(d *ooxml.Decoder) error {
 		inner.d = d

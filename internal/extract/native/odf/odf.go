@@ -31,7 +31,9 @@ func (Extractor) Version() int { return 1 }
 
 // Extract implements extract.Extractor. The pages of a presentation or a drawing are its slides; a
 // text and a spreadsheet have none before they are laid out.
-func (Extractor) Extract(ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit) (extract.Info, error) {
+func (Extractor) Extract(
+	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
+) (extract.Info, error) {
 	limits = limits.WithDefaults()
 	pkg, err := ooxml.Open(src.Path, limits)
 	if err != nil {
@@ -54,7 +56,8 @@ func (Extractor) Extract(ctx context.Context, src extract.Source, limits extract
 	}
 	err = pkg.Read(ctx, "content.xml", r.document)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = taskerr.Errorf(taskerr.CorruptionDetected, "the OpenDocument file has no content part: it is damaged; save it again and upload it")
+		err = taskerr.Errorf(taskerr.CorruptionDetected,
+			"the OpenDocument file has no content part: it is damaged; save it again and upload it")
 	}
 	if err != nil {
 		return extract.Info{}, err
@@ -137,7 +140,8 @@ func (r *reader) document(d *ooxml.Decoder) error {
 		return err
 	}
 	if !found {
-		return taskerr.Errorf(taskerr.CorruptionDetected, "the OpenDocument file has no body: it is damaged; save it again and upload it")
+		return taskerr.Errorf(taskerr.CorruptionDetected,
+			"the OpenDocument file has no body: it is damaged; save it again and upload it")
 	}
 	return r.out.Flush()
 }

@@ -37,7 +37,8 @@ func document(t testing.TB, body string, parts ...string) []byte {
 	t.Helper()
 	return nativetest.Zip(t, append([]string{
 		"mimetype", "application/vnd.oasis.opendocument.text",
-		"content.xml", `<?xml version="1.0" encoding="UTF-8"?><office:document-content` + namespaces + `>` + automatic + `<office:body>` + body + `</office:body></office:document-content>`,
+		"content.xml", `<?xml version="1.0" encoding="UTF-8"?><office:document-content` + namespaces + `>` + automatic +
+			`<office:body>` + body + `</office:body></office:document-content>`,
 		"styles.xml", stylesXML,
 	}, parts...)...)
 }
@@ -57,7 +58,8 @@ func h(level, content string) string {
 }
 
 func list(attributes string, items ...string) string {
-	return "<text:list " + attributes + "><text:list-item>" + strings.Join(items, "</text:list-item><text:list-item>") + "</text:list-item></text:list>"
+	return "<text:list " + attributes + "><text:list-item>" + strings.Join(items, "</text:list-item><text:list-item>") +
+		"</text:list-item></text:list>"
 }
 
 func tr(cells ...string) string {
@@ -77,23 +79,45 @@ const covered = "<table:covered-table-cell/>"
 func TestText(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ what, body, want string }{
-		{"headings nest under the title", styled("P1", "T") + h("1", "H") + h("9", "deep") + styled("Circle", "c"), "# T\n\n## H\n\n###### deep\n\nc\n"},
-		{"white space", p(" a \n\t b<text:span> c</text:span><text:s text:c=\"2\"/>d<text:tab/>e<text:line-break/>f "), "a b c  d e  \nf\n"},
-		{"code and caption", styled("P2", `if x:`) + styled("P2", `<text:s text:c="2"/>y()`) + styled("Illustration", "Figure 1"), "```\nif x:\n  y()\n```\n\nFigure 1\n"},
-		{"lists", list(`text:style-name="N"`, p("one"), p("two")+list("", p("two a"), p("two b")), p("three")+p("more")) + list(`text:style-name="B"`, p("x")), "1. one\n2. two\n    - 2.a) two a\n    - 2.b) two b\n3. three\n\nmore\n\n- x\n"},
-		{"a list that goes on", list(`text:style-name="N" xml:id="l1"`, p("one")) + p("x") + list(`text:style-name="N" text:continue-numbering="true"`, p("two")) + list(`text:style-name="N"`, p("one")) + list(`text:continue-list="l1" text:style-name="N"`, p("three")), "1. one\n\nx\n\n2. two\n1. one\n3. three\n"},
+		{"headings nest under the title", styled("P1", "T") + h("1", "H") + h("9", "deep") + styled("Circle", "c"),
+			"# T\n\n## H\n\n###### deep\n\nc\n"},
+		{"white space", p(" a \n\t b<text:span> c</text:span><text:s text:c=\"2\"/>d<text:tab/>e<text:line-break/>f "),
+			"a b c  d e  \nf\n"},
+		{"code and caption", styled("P2", `if x:`) + styled("P2", `<text:s text:c="2"/>y()`) +
+			styled("Illustration", "Figure 1"), "```\nif x:\n  y()\n```\n\nFigure 1\n"},
+		{"lists", list(`text:style-name="N"`, p("one"), p("two")+list("", p("two a"), p("two b")),
+			p("three")+p("more")) + list(`text:style-name="B"`, p("x")),
+			"1. one\n2. two\n    - 2.a) two a\n    - 2.b) two b\n3. three\n\nmore\n\n- x\n"},
+		{"a list that goes on", list(`text:style-name="N" xml:id="l1"`, p("one")) + p("x") +
+			list(`text:style-name="N" text:continue-numbering="true"`, p("two")) +
+			list(`text:style-name="N"`, p("one")) + list(`text:continue-list="l1" text:style-name="N"`, p("three")),
+			"1. one\n\nx\n\n2. two\n1. one\n3. three\n"},
 		{"an item that only holds a list", list(`text:style-name="N"`, list("", p("a"))), "- 1.a) a\n"},
-		{"an item that starts anew", `<text:list text:style-name="N"><text:list-item text:start-value="7">` + p("seven") + `</text:list-item><text:list-header>` + p("plain") + `</text:list-header></text:list>`, "7. seven\n\nplain\n"},
+		{"an item that starts anew", `<text:list text:style-name="N"><text:list-item text:start-value="7">` +
+			p("seven") + `</text:list-item><text:list-header>` + p("plain") + `</text:list-header></text:list>`,
+			"7. seven\n\nplain\n"},
 		{"a numbered heading in a list", list(`text:style-name="N"`, h("1", "H")), "# 1. H\n"},
-		{"tracked changes", `<text:tracked-changes><text:changed-region text:id="c1"><text:deletion>` + p("gone") + `</text:deletion></text:changed-region></text:tracked-changes>` + p(`a<text:change text:change-id="c1"/>b<text:change-start text:change-id="c2"/>new<text:change-end text:change-id="c2"/>`), "abnew\n"},
+		{"tracked changes", `<text:tracked-changes><text:changed-region text:id="c1"><text:deletion>` + p("gone") +
+			`</text:deletion></text:changed-region></text:tracked-changes>` +
+			p(`a<text:change text:change-id="c1"/>b<text:change-start text:change-id="c2"/>new<text:change-end text:change-id="c2"/>`), "abnew\n"},
 		{"what is hidden, comments", p(`a<text:span text:style-name="T1">no</text:span><office:annotation><dc:creator>Ada</dc:creator>`+p("remark")+`</office:annotation>b`) + `<text:section text:display="none">` + p("no") + `</text:section><text:section>` + p("c") + `</text:section>`, "ab\n\nc\n"},
 		{"links, fields, ruby", p(`<text:a xlink:href="x">link</text:a> <text:date>May</text:date> <text:ruby><text:ruby-base>base</text:ruby-base><text:ruby-text>no</text:ruby-text></text:ruby>`), "link May base\n"},
-		{"notes", p(`Text<text:note><text:note-citation>1</text:note-citation><text:note-body>`+p("The note.")+`</text:note-body></text:note>.`) + p("x"), "Text\\[1\\].\n\n\\[1\\] The note.\n\nx\n"},
-		{"a frame in a list's item", list(`text:style-name="B"`, p(`anchor<draw:frame><draw:text-box>`+p("box")+`</draw:text-box><svg:desc>alt</svg:desc></draw:frame>`)), "- anchor\n\nbox\n"},
-		{"a list in a frame in a list", list(`text:style-name="B"`, p(`anchor<draw:frame><draw:text-box>`+list("", p("box"))+`</draw:text-box></draw:frame>`)), "- anchor\n- box\n"},
+		{"notes", p(`Text<text:note><text:note-citation>1</text:note-citation><text:note-body>`+p("The note.")+
+			`</text:note-body></text:note>.`) + p("x"), "Text\\[1\\].\n\n\\[1\\] The note.\n\nx\n"},
+		{"a frame in a list's item", list(`text:style-name="B"`,
+			p(`anchor<draw:frame><draw:text-box>`+p("box")+`</draw:text-box><svg:desc>alt</svg:desc></draw:frame>`)),
+			"- anchor\n\nbox\n"},
+		{"a list in a frame in a list", list(`text:style-name="B"`,
+			p(`anchor<draw:frame><draw:text-box>`+list("", p("box"))+`</draw:text-box></draw:frame>`)),
+			"- anchor\n- box\n"},
 		{"shapes", `<draw:g><draw:custom-shape>` + p("in a shape") + `</draw:custom-shape></draw:g>`, "in a shape\n"},
-		{"a table with spans", table("", "<table:table-header-rows>"+tr(tc(`table:number-columns-spanned="2"`, p("h")), covered, tc("", p("i")))+"</table:table-header-rows>", tr(tc(`table:number-rows-spanned="2"`, p("v")), tc("", p("a")), tc("", p("b"))), tr(covered, tc("", list("", p("c"), p("d"))), tc("", ""))), "| h | h | i |\n| - | - | - |\n| v | a | b |\n| v | - c - d |  |\n"},
-		{"a table in a table", table("", tr(tc("", p("a")), tc("", table("", tr(tc("", p("b")), tc("", p("c"))))))), "| a | b \\| c |\n| - | - |\n"},
+		{"a table with spans", table("", "<table:table-header-rows>"+
+			tr(tc(`table:number-columns-spanned="2"`, p("h")), covered, tc("", p("i")))+"</table:table-header-rows>",
+			tr(tc(`table:number-rows-spanned="2"`, p("v")), tc("", p("a")), tc("", p("b"))),
+			tr(covered, tc("", list("", p("c"), p("d"))), tc("", ""))),
+			"| h | h | i |\n| - | - | - |\n| v | a | b |\n| v | - c - d |  |\n"},
+		{"a table in a table", table("", tr(tc("", p("a")), tc("", table("", tr(tc("", p("b")), tc("", p("c"))))))),
+			"| a | b \\| c |\n| - | - |\n"},
 		{"a frame is no table", table("", tr(tc("", h("1", "H")+p("x")))), "# H\n\nx\n"},
 		{"an index", `<text:table-of-content><text:table-of-content-source><text:index-title-template>no</text:index-title-template></text:table-of-content-source><text:index-body>` + p("Chapter 1") + `</text:index-body></text:table-of-content>`, "Chapter 1\n"},
 	} {
@@ -108,9 +132,12 @@ func TestText(t *testing.T) {
 
 func TestNumberedHeadings(t *testing.T) {
 	t.Parallel()
-	styles := `<office:document-styles` + namespaces + `><text:outline-style><text:outline-level-style text:level="1" style:num-format="1"/><text:outline-level-style text:level="2" style:num-format="1" text:display-levels="2"/></text:outline-style></office:document-styles>`
-	body := text(h("1", "A") + h("2", "B") + `<text:h text:outline-level="1" text:is-list-header="true">Preface</text:h>` + h("1", "C") + h("2", "D"))
-	file := nativetest.Zip(t, "content.xml", `<office:document-content`+namespaces+`><office:body>`+body+`</office:body></office:document-content>`, "styles.xml", styles)
+	styles := `<office:document-styles` + namespaces +
+		`><text:outline-style><text:outline-level-style text:level="1" style:num-format="1"/><text:outline-level-style text:level="2" style:num-format="1" text:display-levels="2"/></text:outline-style></office:document-styles>`
+	body := text(h("1", "A") + h("2", "B") +
+		`<text:h text:outline-level="1" text:is-list-header="true">Preface</text:h>` + h("1", "C") + h("2", "D"))
+	file := nativetest.Zip(t, "content.xml", `<office:document-content`+namespaces+`><office:body>`+body+
+		`</office:body></office:document-content>`, "styles.xml", styles)
 	want := "# 1 A\n\n## 1.1 B\n\n# Preface\n\n# 2 C\n\n## 2.1 D\n"
 	if got := nativetest.Markdown(t, odf.New(), extract.ODF, file); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -123,14 +150,19 @@ func TestSheets(t *testing.T) {
 	rest := `<table:table-row table:number-rows-repeated="1048576">` + empty + `</table:table-row>`
 	number := func(n string) string { return tc(`office:value-type="float" office:value="`+n+`"`, p(n)) }
 	body := table(
-		`table:name="Crew"`, `<table:shapes><draw:frame><draw:text-box>`+p("box")+`</draw:text-box></draw:frame></table:shapes>`,
+		`table:name="Crew"`, `<table:shapes><draw:frame><draw:text-box>`+p("box")+
+			`</draw:text-box></draw:frame></table:shapes>`,
 		tr(tc("", ""), tc("", p("Crew list")), empty), rest,
-		tr(tc("", ""), tc("", p("Name")), tc("", p("Age")+`<office:annotation>`+p("remark")+`</office:annotation>`), empty),
-		tr(tc("", ""), tc("", p("Ada")), number("36"), tc("", ""), tc(`table:number-columns-repeated="2"`, p("x")), empty),
-		`<table:table-row table:number-rows-repeated="2">`+tc("", "")+tc("", p("Bob"))+tc(`office:value-type="float" office:value="1.5"`, "")+`</table:table-row>`,
+		tr(tc("", ""), tc("", p("Name")), tc("", p("Age")+`<office:annotation>`+p("remark")+`</office:annotation>`),
+			empty),
+		tr(tc("", ""), tc("", p("Ada")), number("36"), tc("", ""), tc(`table:number-columns-repeated="2"`, p("x")),
+			empty),
+		`<table:table-row table:number-rows-repeated="2">`+tc("", "")+tc("", p("Bob"))+
+			tc(`office:value-type="float" office:value="1.5"`, "")+`</table:table-row>`,
 		rest,
 	) + table(`table:name="Empty"`, rest) + table(`table:name="Hidden" table:style-name="ta1"`, tr(tc("", p("no"))))
-	want := "# Crew\n\nCrew list\n\n| Name | Age |  |  |  |\n| - | - | - | - | - |\n| Ada | 36 |  | x | x |\n| Bob | 1.5 |  |  |  |\n| Bob | 1.5 |  |  |  |\n\nbox\n"
+	want := "# Crew\n\nCrew list\n\n| Name | Age |  |  |  |\n| - | - | - | - | - |\n| Ada | 36 |  | x | x |\n| Bob " +
+		"| 1.5 |  |  |  |\n| Bob | 1.5 |  |  |  |\n\nbox\n"
 	if got := nativetest.Markdown(t, odf.New(), extract.ODF, document(t, sheets(body))); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -139,11 +171,15 @@ func TestSheets(t *testing.T) {
 func TestSlides(t *testing.T) {
 	t.Parallel()
 	frame := func(class, content string) string {
-		return `<draw:frame presentation:class="` + class + `"><draw:text-box>` + content + `</draw:text-box></draw:frame>`
+		return `<draw:frame presentation:class="` + class + `"><draw:text-box>` + content +
+			`</draw:text-box></draw:frame>`
 	}
-	body := deck(`<draw:page draw:name="one">` + frame("outline", list("", p("a")+list("", p("b")))) + frame("title", p("The")+p("title")) + frame("footer", p("footer")) +
-		`<draw:frame presentation:class="outline" presentation:placeholder="true"><draw:text-box>` + p("click") + `</draw:text-box></draw:frame>` +
-		`<presentation:notes>` + frame("page-number", p("7")) + frame("notes", p("Speak up.")) + `</presentation:notes></draw:page>` +
+	body := deck(`<draw:page draw:name="one">` + frame("outline", list("", p("a")+list("", p("b")))) +
+		frame("title", p("The")+p("title")) + frame("footer", p("footer")) +
+		`<draw:frame presentation:class="outline" presentation:placeholder="true"><draw:text-box>` + p("click") +
+		`</draw:text-box></draw:frame>` +
+		`<presentation:notes>` + frame("page-number", p("7")) + frame("notes", p("Speak up.")) +
+		`</presentation:notes></draw:page>` +
 		`<draw:page><draw:frame>` + table("", tr(tc("", p("x")), tc("", p("y")))) + `</draw:frame></draw:page>`)
 	file := document(t, body)
 	want := "# The title\n\n- a\n    - b\n\nSpeak up.\n\n| x | y |\n| - | - |\n"
@@ -162,11 +198,18 @@ func TestSlides(t *testing.T) {
 
 func TestObjects(t *testing.T) {
 	t.Parallel()
-	chart := `<office:document-content` + namespaces + `><office:body><office:chart><chart:chart><chart:title>` + p("Sales") + `</chart:title>` +
-		table("", "<table:table-header-rows>"+tr(tc("", ""), tc("", p("2025")), tc("", p("2026")))+"</table:table-header-rows>", tr(tc("", p("Oslo")), tc("", p("NaN")), tc("", p("7")))) + `</chart:chart></office:chart></office:body></office:document-content>`
-	formula := `<math:math` + namespaces + `><math:semantics><math:mi>E</math:mi><math:mo>=</math:mo><math:annotation>E = m</math:annotation></math:semantics></math:math>`
-	body := text(p(`x<draw:frame><draw:object xlink:href="./Object 1"/></draw:frame>`) + p(`<draw:frame><draw:object xlink:href="./Object 2"/></draw:frame>`) + p(`<draw:object xlink:href="../secret"/>`))
-	got := nativetest.Markdown(t, odf.New(), extract.ODF, document(t, body, "Object 1/content.xml", chart, "Object 2/content.xml", formula))
+	chart := `<office:document-content` + namespaces + `><office:body><office:chart><chart:chart><chart:title>` +
+		p("Sales") + `</chart:title>` +
+		table("", "<table:table-header-rows>"+tr(tc("", ""), tc("", p("2025")), tc("", p("2026")))+
+			"</table:table-header-rows>", tr(tc("", p("Oslo")), tc("", p("NaN")), tc("", p("7")))) +
+		`</chart:chart></office:chart></office:body></office:document-content>`
+	formula := `<math:math` + namespaces +
+		`><math:semantics><math:mi>E</math:mi><math:mo>=</math:mo><math:annotation>E = m</math:annotation></math:semantics></math:math>`
+	body := text(p(`x<draw:frame><draw:object xlink:href="./Object 1"/></draw:frame>`) +
+		p(`<draw:frame><draw:object xlink:href="./Object 2"/></draw:frame>`) +
+		p(`<draw:object xlink:href="../secret"/>`))
+	got := nativetest.Markdown(t, odf.New(), extract.ODF, document(t, body, "Object 1/content.xml", chart,
+		"Object 2/content.xml", formula))
 	if want := "x\n\nSales\n\n|  | 2025 | 2026 |\n| - | - | - |\n| Oslo |  | 7 |\n\nE =\n"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -174,14 +217,19 @@ func TestObjects(t *testing.T) {
 
 func TestInfo(t *testing.T) {
 	t.Parallel()
-	meta := `<office:document-meta` + namespaces + `><office:meta><dc:title>Report</dc:title><meta:initial-creator>Ada</meta:initial-creator><dc:creator>Bob</dc:creator><meta:creation-date>2025-01-02T03:04:05</meta:creation-date><dc:date>2026-01-02</dc:date><meta:generator>W</meta:generator><meta:keyword>a</meta:keyword><meta:keyword>b</meta:keyword></office:meta></office:document-meta>`
-	doc, err := nativetest.Extract(t, odf.New(), extract.ODF, document(t, text(p("x\x20y")), "meta.xml", meta), extract.Limits{})
+	meta := `<office:document-meta` + namespaces +
+		`><office:meta><dc:title>Report</dc:title><meta:initial-creator>Ada</meta:initial-creator><dc:creator>Bob</dc:creator><meta:creation-date>2025-01-02T03:04:05</meta:creation-date><dc:date>2026-01-02</dc:date><meta:generator>W</meta:generator><meta:keyword>a</meta:keyword><meta:keyword>b</meta:keyword></office:meta></office:document-meta>`
+	doc, err := nativetest.Extract(t, odf.New(), extract.ODF, document(t, text(p("x\x20y")), "meta.xml", meta),
+		extract.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := extract.Info{
 		Format: extract.ODF, Extractor: "native/odf", Title: "Report", Language: "de-DE", Characters: 3,
-		Properties: map[string]string{"author": "Ada", "created": "2025-01-02T03:04:05", "modified": "2026-01-02", "keywords": "a, b", "producer": "W"},
+		Properties: map[string]string{
+			"author": "Ada", "created": "2025-01-02T03:04:05", "modified": "2026-01-02", "keywords": "a, b",
+			"producer": "W",
+		},
 	}
 	if !reflect.DeepEqual(doc.Info, want) {
 		t.Errorf("got %+v", doc.Info)
@@ -194,7 +242,8 @@ func TestLongTable(t *testing.T) {
 	for i := range 1200 {
 		rows.WriteString(tr(tc("", p(fmt.Sprint("row ", i))), tc("", p("x"))))
 	}
-	doc, err := nativetest.Extract(t, odf.New(), extract.ODF, document(t, sheets(table(`table:name="S"`, rows.String()))), extract.Limits{})
+	doc, err := nativetest.Extract(t, odf.New(), extract.ODF,
+		document(t, sheets(table(`table:name="S"`, rows.String()))), extract.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,30 +264,44 @@ func TestRefuses(t *testing.T) {
 	manifest := `<manifest:manifest xmlns:manifest="urn:x"><manifest:file-entry manifest:full-path="content.xml"><manifest:encryption-data/></manifest:file-entry></manifest:manifest>`
 	bomb := strings.Repeat(`<table:table-row table:number-rows-repeated="1048576"><table:table-cell table:number-columns-repeated="16384"><text:p>abcdefgh</text:p></table:table-cell></table:table-row>`, 50)
 	nativetest.RefusesAll(t, odf.New(), extract.ODF, []nativetest.Refusal{
-		{What: "a password", Content: nativetest.Zip(t, "content.xml", "\x01\x02", "META-INF/manifest.xml", manifest), Class: taskerr.CorruptionDetected, Says: "password"},
-		{What: "no content", Content: nativetest.Zip(t, "mimetype", "application/vnd.oasis.opendocument.text"), Class: taskerr.CorruptionDetected, Says: "no content part"},
-		{What: "no body", Content: nativetest.Zip(t, "content.xml", "<x/>"), Class: taskerr.CorruptionDetected, Says: "no body"},
-		{What: "broken XML", Content: nativetest.Zip(t, "content.xml", "<office:body><office:text><text:p>a"), Class: taskerr.CorruptionDetected, Says: "damaged"},
-		{What: "deep nesting", Content: document(t, text(strings.Repeat("<text:section>", 1000))), Class: taskerr.CorruptionDetected, Says: "nested deeper"},
-		{What: "an entity that expands", Content: nativetest.Zip(t, "content.xml", `<!DOCTYPE x [<!ENTITY a "aaaa">]><x>&a;</x>`), Class: taskerr.CorruptionDetected, Says: "damaged"},
-		{What: "repeated cells and rows", Content: document(t, sheets(table("", bomb))), Limits: extract.Limits{Characters: 1_000_000}, Class: taskerr.QuotaExceeded, Says: "1000000 characters"},
-		{What: "repeated cells in a text", Content: document(t, text(table("", bomb))), Limits: extract.Limits{Characters: 1_000_000}, Class: taskerr.QuotaExceeded, Says: "1000000 characters"},
-		{What: "blanks without end", Content: document(t, text(p("a"+strings.Repeat(`<text:s text:c="99999999"/>`, 1000)))), Limits: extract.Limits{Characters: 100_000}, Class: taskerr.QuotaExceeded, Says: "100000 characters"},
-		{What: "a zip bomb", Content: document(t, text(p(strings.Repeat("a", 9<<20)))), Class: taskerr.CorruptionDetected, Says: "zip bomb"},
+		{What: "a password", Content: nativetest.Zip(t, "content.xml", "\x01\x02", "META-INF/manifest.xml", manifest),
+			Class: taskerr.CorruptionDetected, Says: "password"},
+		{What: "no content", Content: nativetest.Zip(t, "mimetype", "application/vnd.oasis.opendocument.text"),
+			Class: taskerr.CorruptionDetected, Says: "no content part"},
+		{What: "no body", Content: nativetest.Zip(t, "content.xml", "<x/>"), Class: taskerr.CorruptionDetected,
+			Says: "no body"},
+		{What: "broken XML", Content: nativetest.Zip(t, "content.xml", "<office:body><office:text><text:p>a"),
+			Class: taskerr.CorruptionDetected, Says: "damaged"},
+		{What: "deep nesting", Content: document(t, text(strings.Repeat("<text:section>", 1000))),
+			Class: taskerr.CorruptionDetected, Says: "nested deeper"},
+		{What: "an entity that expands", Content: nativetest.Zip(t, "content.xml",
+			`<!DOCTYPE x [<!ENTITY a "aaaa">]><x>&a;</x>`), Class: taskerr.CorruptionDetected, Says: "damaged"},
+		{What: "repeated cells and rows", Content: document(t, sheets(table("", bomb))),
+			Limits: extract.Limits{Characters: 1_000_000}, Class: taskerr.QuotaExceeded, Says: "1000000 characters"},
+		{What: "repeated cells in a text", Content: document(t, text(table("", bomb))),
+			Limits: extract.Limits{Characters: 1_000_000}, Class: taskerr.QuotaExceeded, Says: "1000000 characters"},
+		{What: "blanks without end", Content: document(t,
+			text(p("a"+strings.Repeat(`<text:s text:c="99999999"/>`, 1000)))),
+			Limits: extract.Limits{Characters: 100_000}, Class: taskerr.QuotaExceeded, Says: "100000 characters"},
+		{What: "a zip bomb", Content: document(t, text(p(strings.Repeat("a", 9<<20)))),
+			Class: taskerr.CorruptionDetected, Says: "zip bomb"},
 	})
 }
 
 // TestMemory: text that is held and not emitted yet counts as well.
 func TestMemory(t *testing.T) {
 	t.Parallel()
-	nativetest.CountsHeldText(t, odf.New(), document(t, sheets(table("", `<table:table-row table:number-rows-repeated="900">`+tc("", p("x"))+`</table:table-row>`))))
+	nativetest.CountsHeldText(t, odf.New(),
+		document(t, sheets(table("", `<table:table-row table:number-rows-repeated="900">`+tc("", p("x"))+
+			`</table:table-row>`))))
 }
 
 // TestRepeats: a row that is repeated down to the end of the sheet, with text in it.
 func TestRepeats(t *testing.T) {
 	t.Parallel()
 	for _, body := range []func(string) string{text, sheets} {
-		row := `<table:table-row table:number-rows-repeated="1048576">` + tc(`table:number-columns-repeated="16384"`, p("x")) + `</table:table-row>`
+		row := `<table:table-row table:number-rows-repeated="1048576">` +
+			tc(`table:number-columns-repeated="16384"`, p("x")) + `</table:table-row>`
 		doc, err := nativetest.Extract(t, odf.New(), extract.ODF, document(t, body(table("", row))), extract.Limits{})
 		if err != nil {
 			t.Fatal(err)
@@ -263,9 +326,12 @@ func TestCancel(t *testing.T) {
 
 func FuzzBody(f *testing.F) {
 	f.Add(text(styled("P1", "T") + list(`text:style-name="N"`, p("x"), h("2", "y")) + styled("P2", "z")))
-	f.Add(sheets(table(`table:name="S"`, tr(tc(`table:number-rows-spanned="3" table:number-columns-repeated="9"`, p("x")), covered), tr(tc("", "")))))
-	f.Add(deck(`<draw:page><draw:frame presentation:class="title"><draw:text-box>` + p("T") + `</draw:text-box></draw:frame><presentation:notes>` + p("n") + `</presentation:notes></draw:page>`))
-	f.Add(text(p(`a<text:note><text:note-body>` + p("n") + `</text:note-body></text:note><text:s text:c="3"/><draw:frame>` + table("", tr(tc("", ""))) + `</draw:frame>`)))
+	f.Add(sheets(table(`table:name="S"`,
+		tr(tc(`table:number-rows-spanned="3" table:number-columns-repeated="9"`, p("x")), covered), tr(tc("", "")))))
+	f.Add(deck(`<draw:page><draw:frame presentation:class="title"><draw:text-box>` + p("T") +
+		`</draw:text-box></draw:frame><presentation:notes>` + p("n") + `</presentation:notes></draw:page>`))
+	f.Add(text(p(`a<text:note><text:note-body>` + p("n") +
+		`</text:note-body></text:note><text:s text:c="3"/><draw:frame>` + table("", tr(tc("", ""))) + `</draw:frame>`)))
 	f.Fuzz(func(t *testing.T, body string) { nativetest.Fuzz(t, odf.New(), extract.ODF, document(t, body)) })
 }
 

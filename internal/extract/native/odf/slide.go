@@ -17,7 +17,8 @@ func (r *reader) slides() error {
 			return r.d.Skip()
 		}
 		if r.page++; r.page > r.maxPages {
-			return taskerr.Errorf(taskerr.QuotaExceeded, "the presentation has more than %d slides: split it into smaller files", r.maxPages)
+			return taskerr.Errorf(taskerr.QuotaExceeded,
+				"the presentation has more than %d slides: split it into smaller files", r.maxPages)
 		}
 		return r.slide()
 	}, nil)

@@ -91,7 +91,8 @@ func (s *styles) readDefault(d *ooxml.Decoder, start xml.StartElement) error {
 	family := ooxml.Attr(start, "family")
 	return d.Children(func(start xml.StartElement) error {
 		language, country := ooxml.Attr(start, "language"), ooxml.Attr(start, "country")
-		if start.Name.Local == "text-properties" && language != "" && language != "none" && (family == "paragraph" || s.language == "") {
+		if start.Name.Local == "text-properties" && language != "" && language != "none" &&
+			(family == "paragraph" || s.language == "") {
 			s.language = language
 			if country != "" && country != "none" {
 				s.language += "-" + country

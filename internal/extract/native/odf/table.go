@@ -42,7 +42,10 @@ func (r *reader) table(start xml.StartElement, emit extract.Emit) error {
 		return r.d.Skip()
 	}
 	t := &table{out: extract.NewTableWriter(emit, extract.Block{Page: r.page})}
-	if err := r.rows(false, func(w *row, header bool, repeats int) error { return r.tableRow(t, w, header, repeats) }); err != nil {
+	if err := r.rows(false, func(w *row, header bool, repeats int) error {
+		return r.tableRow(t, w, header,
+			repeats)
+	}); err != nil {
 		return err
 	}
 	if t.cells != 1 || t.rows != 1 {

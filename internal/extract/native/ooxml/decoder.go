@@ -63,7 +63,8 @@ func (d *Decoder) Token() (xml.Token, error) {
 	token, err := d.xml.Token()
 	if err != nil {
 		if errors.Is(err, errToken) {
-			return nil, taskerr.Errorf(taskerr.CorruptionDetected, "the XML within the document has a piece of more than %d MB: it is not read", maxToken>>20)
+			return nil, taskerr.Errorf(taskerr.CorruptionDetected,
+				"the XML within the document has a piece of more than %d MB: it is not read", maxToken>>20)
 		}
 		if _, ok := errors.AsType[*taskerr.Error](err); ok || errors.Is(err, io.EOF) {
 			return nil, err
@@ -76,7 +77,8 @@ func (d *Decoder) Token() (xml.Token, error) {
 	switch token.(type) {
 	case xml.StartElement:
 		if d.depth++; d.depth > d.limit {
-			return nil, taskerr.Errorf(taskerr.CorruptionDetected, "the XML within the document is nested deeper than %d levels: it is not read", d.limit)
+			return nil, taskerr.Errorf(taskerr.CorruptionDetected,
+				"the XML within the document is nested deeper than %d levels: it is not read", d.limit)
 		}
 	case xml.EndElement:
 		d.depth--

@@ -29,7 +29,9 @@ type Package struct {
 // Open opens a file. Errors are those of archive.Open.
 func Open(path string, limits extract.Limits) (*Package, error) {
 	limits = limits.WithDefaults()
-	a, err := archive.Open(path, archive.Limits{Entries: limits.ZipEntries, Ratio: limits.ZipRatio, Bytes: limits.ZipBytes})
+	a, err := archive.Open(path, archive.Limits{
+		Entries: limits.ZipEntries, Ratio: limits.ZipRatio, Bytes: limits.ZipBytes,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +71,8 @@ func explain(err error, part string, line int) error {
 	if partName.MatchString(part) {
 		where += " of " + part
 	}
-	return taskerr.Errorf(taskerr.CorruptionDetected, "the XML within the document is damaged (%s): save it again and upload it", where)
+	return taskerr.Errorf(taskerr.CorruptionDetected,
+		"the XML within the document is damaged (%s): save it again and upload it", where)
 }
 
 // partName is one that can be shown: others are whatever their author liked.

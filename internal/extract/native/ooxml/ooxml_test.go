@@ -59,7 +59,8 @@ func TestDamagedXML(t *testing.T) {
 				return d.Each(func(start xml.StartElement) error { return d.Skip() })
 			})
 			e, ok := errors.AsType[*taskerr.Error](err)
-			if !ok || e.Class != taskerr.CorruptionDetected || strings.Contains(e.Error(), "secret") || !strings.Contains(e.Message, "(line ") || !strings.Contains(e.Message, where) {
+			if !ok || e.Class != taskerr.CorruptionDetected || strings.Contains(e.Error(), "secret") ||
+				!strings.Contains(e.Message, "(line ") || !strings.Contains(e.Message, where) {
 				t.Errorf("%s: got %.200v", what, err)
 			}
 		}

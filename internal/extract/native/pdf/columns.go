@@ -110,7 +110,8 @@ func gutters(segs []segment) []float64 {
 	if len(segs) == 0 {
 		return nil
 	}
-	left, right := math.Inf(1), math.Inf(-1) // no union: that leaves out a box without a place, such as of coordinates that are no numbers
+	// no union: that leaves out a box without a place, such as of coordinates that are no numbers
+	left, right := math.Inf(1), math.Inf(-1)
 	for _, s := range segs {
 		left, right = min(left, s.left), max(right, s.right)
 	}
@@ -234,7 +235,8 @@ func sideOf(segs []segment) side {
 	var s side
 	lines := rows(slices.Clone(segs))
 	words := 0
-	sizes, lefts, rights := make([]float64, 0, len(lines)), make([]float64, 0, len(lines)), make([]float64, 0, len(lines))
+	sizes, lefts, rights := make([]float64, 0, len(lines)), make([]float64, 0, len(lines)),
+		make([]float64, 0, len(lines))
 	for _, l := range lines {
 		s.box = s.union(l.box)
 		words += len(l.words())

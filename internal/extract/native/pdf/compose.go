@@ -51,7 +51,8 @@ func (c *composer) block(p *piece, text string) extract.Block {
 	switch {
 	case isCaption(text):
 		return extract.Block{Kind: extract.Caption, Text: text}
-	case short && c.levels.outline.names(full, p.page.number) || p.marker != bulletMarker && isHeading(p, full, c.stats):
+	case short && c.levels.outline.names(full, p.page.number) || p.marker != bulletMarker &&
+		isHeading(p, full, c.stats):
 		return extract.Block{Kind: extract.Heading, Text: full, Level: c.levels.next(p.look, full)}
 	case p.marker != "":
 		return extract.Block{Kind: extract.ListItem, Text: text, Marker: p.marker, Level: c.depth(p)}
@@ -134,7 +135,8 @@ func firstSentence(text string) (head, rest string) {
 // continues says whether the paragraph that is open goes on with p: in the next column or page, in the
 // same size, in the middle of a sentence.
 func (c *composer) continues(p *piece, text string) bool {
-	if c.open.Kind == extract.Code || !p.first || !similar(p.size, c.from.size) || p.bold != c.from.bold || endsSentence(c.open.Text) {
+	if c.open.Kind == extract.Code || !p.first || !similar(p.size, c.from.size) || p.bold != c.from.bold ||
+		endsSentence(c.open.Text) {
 		return false
 	}
 	if p.page == c.from.page && p.column == c.from.column {

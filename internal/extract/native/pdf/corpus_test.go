@@ -40,7 +40,8 @@ func markdownOf(t *testing.T, doc *extract.Document) string {
 func TestAgainstReference(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
-		"2305.03393v1-pg9", "amt_handbook_sample", "code_and_formula", "multi_page", "normal_4pages", "table_mislabeled_as_picture",
+		"2305.03393v1-pg9", "amt_handbook_sample", "code_and_formula", "multi_page", "normal_4pages",
+		"table_mislabeled_as_picture",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

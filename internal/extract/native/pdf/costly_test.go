@@ -28,7 +28,8 @@ func TestPageThatNeedsMuchMemory(t *testing.T) {
 		}
 		pool := child.NewPool(768 << 20)
 		limits := extract.Limits{Pool: pool, ChildBytes: 1 << 20} // nothing can be read in that
-		doc, err := extract.Collect(t.Context(), pdf.New(), extract.Source{Path: m.write(t), Format: extract.PDF}, limits)
+		doc, err := extract.Collect(t.Context(), pdf.New(), extract.Source{Path: m.write(t), Format: extract.PDF},
+			limits)
 		if classOf(err) != class || class == "" && (err != nil || len(doc.Blocks) != pages) {
 			t.Errorf("%d pages: %d blocks, %v", pages, len(doc.Blocks), err)
 		}
@@ -52,7 +53,8 @@ func TestPageThatTakesForEver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(doc.Blocks) != 2 || doc.Blocks[0].Text != "Before" || doc.Blocks[1].Text != "After" || doc.Properties["pages_unreadable"] != "2" {
+	if len(doc.Blocks) != 2 || doc.Blocks[0].Text != "Before" || doc.Blocks[1].Text != "After" ||
+		doc.Properties["pages_unreadable"] != "2" {
 		t.Errorf("%+v, page %s was given up", doc.Blocks, doc.Properties["pages_unreadable"])
 	}
 }
@@ -96,7 +98,8 @@ kill -KILL $$
 	if err != nil || len(doc.Blocks) != 3 {
 		t.Fatalf("%+v %v", doc, err)
 	}
-	if len(doc.Warnings) != 1 || !strings.Contains(doc.Warnings[0], "page 2-3 ") || !strings.Contains(doc.Warnings[0], "crashed") {
+	if len(doc.Warnings) != 1 || !strings.Contains(doc.Warnings[0], "page 2-3 ") ||
+		!strings.Contains(doc.Warnings[0], "crashed") {
 		t.Errorf("warnings: %q", doc.Warnings)
 	}
 }

@@ -59,13 +59,15 @@ func TestNoColumnsBeyondTheEffort(t *testing.T) {
 			for i := range 6 {
 				x, y := 50+280*float64(column)+40*float64(i), 50+14*float64(l)
 				words = append(words, word{
-					box: box{x, y, x + 37, y + 10}, style: style{size: 10}, text: "word", segment: 30*column + l, order: len(words) * maxWords,
+					box: box{x, y, x + 37, y + 10}, style: style{size: 10}, text: "word", segment: 30*column + l,
+					order: len(words) * maxWords,
 				})
 			}
 		}
 	}
 	for most, want := range map[int]int{maxEffort: 2, 59: 1} {
-		if regions, err := readingOrder(t.Context(), segmentsOf(words), &effort{most}); err != nil || len(regions) != want {
+		if regions, err := readingOrder(t.Context(), segmentsOf(words), &effort{most}); err != nil ||
+			len(regions) != want {
 			t.Errorf("%d regions with an effort of %d, want %d: %v", len(regions), most, want, err)
 		}
 	}
@@ -120,7 +122,10 @@ func TestLongTextIsCopiedOnce(t *testing.T) {
 	want, looked, total := "", 0, 0
 	c := compounds{"well-known": {}}
 	for i := range parts {
-		text := []string{"plain words", "a well-", "known case", "mend-", "ed", "\u6f22\u5b57", "\u304b\u306a", "soft" + string(softHyphen)}[i%8]
+		text := []string{
+			"plain words", "a well-", "known case", "mend-", "ed", "\u6f22\u5b57", "\u304b\u306a",
+			"soft" + string(softHyphen),
+		}[i%8]
 		lines = append(lines, line{segments: []segment{{words: []word{{text: text}}}}})
 		total += len(text)
 		if i < 3000 {

@@ -126,6 +126,7 @@ func (d *document) warnings() []string {
 	if len(d.dense) == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("page %s holds too much to find all columns and tables of it: lines that stand side by side may be read as one",
+	return []string{fmt.Sprintf("page %s holds too much to find all columns and tables of it: lines that stand side "+
+		"by side may be read as one",
 		extract.PageRanges(d.dense))}
 }

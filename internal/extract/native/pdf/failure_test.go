@@ -73,7 +73,8 @@ func TestErrorOfEmitEndsIt(t *testing.T) {
 	t.Parallel()
 	m := (&maker{}).page().text(72, 80, regular, 10, "One.").page().text(72, 80, regular, 10, "Two.")
 	stop := errors.New("enough")
-	_, err := pdf.New().Extract(t.Context(), extract.Source{Path: m.write(t)}, extract.Limits{}, func(extract.Block) error { return stop })
+	_, err := pdf.New().Extract(t.Context(), extract.Source{Path: m.write(t)}, extract.Limits{},
+		func(extract.Block) error { return stop })
 	if !errors.Is(err, stop) {
 		t.Errorf("got %v", err)
 	}

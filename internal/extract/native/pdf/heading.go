@@ -25,7 +25,8 @@ func isCaption(text string) bool { return captionStart.MatchString(text) }
 func isHeading(p *piece, text string, s *stats) bool {
 	words := len(strings.Fields(text))
 	ends := text[len(text)-1]
-	if words > maxHeading || len(p.lines) > 4 || letters(text) < 2 || ends == ',' || ends == ';' || p.math && words < 4 || isEntry(p) {
+	if words > maxHeading || len(p.lines) > 4 || letters(text) < 2 || ends == ',' || ends == ';' || p.math &&
+		words < 4 || isEntry(p) {
 		return false
 	}
 	ratio := p.size / s.body()

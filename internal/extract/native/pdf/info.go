@@ -31,9 +31,13 @@ func (p poppler) info(ctx context.Context) (about, error) {
 	case result.OK():
 		return parseAbout(string(text)), nil
 	case strings.Contains(result.Stderr, "Incorrect password"):
-		return nil, taskerr.Errorf(taskerr.CorruptionDetected, "the PDF is protected by a password; remove the protection, and send it under a new task_id or with hints.force")
+		return nil, taskerr.Errorf(taskerr.CorruptionDetected,
+			"the PDF is protected by a password; remove the protection, and send it under a new task_id or with "+
+				"hints.force")
 	case strings.Contains(result.Stderr, "encrypt"), strings.Contains(result.Stderr, "security handler"):
-		return nil, taskerr.Errorf(taskerr.CorruptionDetected, "the PDF is encrypted in a way that can't be read; save it without protection, and send it under a new task_id or with hints.force")
+		return nil, taskerr.Errorf(taskerr.CorruptionDetected,
+			"the PDF is encrypted in a way that can't be read; save it without protection, and send it under a new "+
+				"task_id or with hints.force")
 	}
 	return nil, unreadable(result)
 }
@@ -42,13 +46,16 @@ func (p poppler) info(ctx context.Context) (about, error) {
 func unreadable(r child.Result) error {
 	switch r.End {
 	case child.WaitLimit, child.CPULimit, child.Silent:
-		return taskerr.Errorf(taskerr.CorruptionDetected, "the PDF takes too long to read; it may be damaged, or made to stall its readers")
+		return taskerr.Errorf(taskerr.CorruptionDetected,
+			"the PDF takes too long to read; it may be damaged, or made to stall its readers")
 	case child.MemoryLimit:
-		return taskerr.Errorf(taskerr.CorruptionDetected, "the PDF takes too much memory to read; it may be damaged, or made to exhaust its readers")
+		return taskerr.Errorf(taskerr.CorruptionDetected,
+			"the PDF takes too much memory to read; it may be damaged, or made to exhaust its readers")
 	case child.OutputLimit:
 		return taskerr.Errorf(taskerr.QuotaExceeded, "the PDF unpacks to more text than is allowed")
 	}
-	return taskerr.Errorf(taskerr.CorruptionDetected, "the PDF is damaged: no page of it can be read; open and save it again with the program that made it")
+	return taskerr.Errorf(taskerr.CorruptionDetected,
+		"the PDF is damaged: no page of it can be read; open and save it again with the program that made it")
 }
 
 var aboutLine = regexp.MustCompile(`^([A-Z][A-Za-z ]*):\s+(.*)$`)
@@ -86,8 +93,12 @@ func (a about) pages() int {
 
 // document is what goes into the extract.Info.
 func (a about) document() extract.Info {
-	in := extract.Info{Format: extract.PDF, Extractor: name, Title: extract.StatedTitle(a["Title"]), Pages: a.pages(), Properties: map[string]string{}}
-	for key, from := range map[string]string{"author": "Author", "subject": "Subject", "keywords": "Keywords", "created": "CreationDate", "modified": "ModDate", "creator": "Creator", "producer": "Producer"} {
+	in := extract.Info{
+		Format: extract.PDF, Extractor: name, Title: extract.StatedTitle(a["Title"]), Pages: a.pages(),
+		Properties: map[string]string{},
+	}
+	for key, from := range map[string]string{"author": "Author", "subject": "Subject", "keywords": "Keywords",
+		"created": "CreationDate", "modified": "ModDate", "creator": "Creator", "producer": "Producer"} {
 		if v := a[from]; v != "" {
 			in.Properties[key] = v
 		}

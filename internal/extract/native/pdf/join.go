@@ -16,14 +16,16 @@ const maxCompounds = 20_000
 func (c compounds) learn(l line) {
 	words := l.words()
 	for _, w := range words[:len(words)-1] {
-		if i := strings.IndexByte(w.text, '-'); i > 0 && i < len(w.text)-1 && len(w.text) < 64 && len(c) < maxCompounds {
+		if i := strings.IndexByte(w.text, '-'); i > 0 && i < len(w.text)-1 && len(w.text) < 64 &&
+			len(c) < maxCompounds {
 			c[compoundKey(w.text)] = struct{}{}
 		}
 	}
 }
 
 func compoundKey(s string) string {
-	return strings.ToLower(strings.TrimFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }))
+	return strings.ToLower(strings.TrimFunc(s,
+		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }))
 }
 
 // join sets b behind a, the text of the line before: hyphenated words are mended.
@@ -42,7 +44,8 @@ func (c compounds) join(a, b string) string {
 			return a + b
 		}
 		return head + b
-	case hyphen && (unicode.IsLetter(last) || unicode.IsDigit(last)) && (unicode.IsLetter(first) || unicode.IsDigit(first)):
+	case hyphen && (unicode.IsLetter(last) || unicode.IsDigit(last)) &&
+		(unicode.IsLetter(first) || unicode.IsDigit(first)):
 		return a + b
 	case endsWithJoiner(a):
 		return a + b

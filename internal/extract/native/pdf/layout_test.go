@@ -29,7 +29,8 @@ func TestChangingRunningHeads(t *testing.T) {
 	} {
 		m := &maker{}
 		var want []string
-		for i, title := range []string{"Introduction", "The Problem", "A Method", "Its Results", "Discussion", "The End"} {
+		for i, title := range []string{"Introduction", "The Problem", "A Method", "Its Results", "Discussion",
+			"The End"} {
 			m.page()
 			foot := 350.0
 			if i%2 == 0 {
@@ -66,10 +67,12 @@ func TestNumbersAtTheTopStay(t *testing.T) {
 func TestTableAcrossColumns(t *testing.T) {
 	t.Parallel()
 	m := (&maker{}).page()
-	above, beside, below, last := prose("above", 12, 7), prose("beside", 12, 7), prose("below", 12, 7), prose("last", 12, 9)
+	above, beside, below, last := prose("above", 12, 7), prose("beside", 12, 7), prose("below", 12, 7),
+		prose("last", 12, 9)
 	m.lines(60, 80, 12, regular, 10, above...)
 	m.lines(310, 80, 12, regular, 10, beside...)
-	for i, row := range [][]string{{"Branch", "2022", "2023", "2024"}, {"North", "1,100", "1,200", "1,350"}, {"South", "900", "980", "1,010"}, {"West", "410", "400", "395"}} {
+	for i, row := range [][]string{{"Branch", "2022", "2023", "2024"}, {"North", "1,100", "1,200", "1,350"},
+		{"South", "900", "980", "1,010"}, {"West", "410", "400", "395"}} {
 		for j, c := range row {
 			m.text(100+110*float64(j), 260+14*float64(i), regular, 10, c)
 		}
@@ -105,9 +108,11 @@ func TestFootnote(t *testing.T) {
 	m := (&maker{}).page()
 	text := prose("text", 5, 14)
 	m.lines(72, 80, 13, regular, 10, text...)
-	m.text(72, 760, regular, 6, "1").text(77, 764, regular, 8, "The note says what it says, in small print, for those who")
+	m.text(72, 760, regular, 6, "1").text(77, 764, regular, 8,
+		"The note says what it says, in small print, for those who")
 	m.text(72, 774, regular, 8, "care to read it to its end.")
-	assertBlocks(t, m, said(text), "paragraph 1 The note says what it says, in small print, for those who care to read it to its end.")
+	assertBlocks(t, m, said(text), "paragraph 1 The note says what it says, in small print, for those who care to "+
+		"read it to its end.")
 }
 
 // Pages that are shown turned are read as if they stood upright; boxes are where the text is shown.
@@ -123,7 +128,8 @@ func TestTurnedPages(t *testing.T) {
 			t.Parallel()
 			doc := assertBlocks(t, m, "heading 1 A heading over it", said(left), said(right))
 			box := doc.Blocks[0].Box
-			if box == nil || box.Left >= box.Right || box.Top >= box.Bottom || (box.Top < 0.12 && box.Left < 0.15) != top {
+			if box == nil || box.Left >= box.Right || box.Top >= box.Bottom ||
+				(box.Top < 0.12 && box.Left < 0.15) != top {
 				t.Errorf("the heading's box is %+v", box)
 			}
 		})

@@ -100,7 +100,8 @@ func attachMarkers(segs []segment) []segment {
 			if note && (gap > segs[j].size || s.size > 0.9*segs[j].size) {
 				continue
 			}
-			if !gone[j] && gap > -1 && gap < 4*max(s.size, segs[j].size) && s.sameLine(segs[j].box) && (best < 0 || segs[j].left < segs[best].left) {
+			if !gone[j] && gap > -1 && gap < 4*max(s.size, segs[j].size) && s.sameLine(segs[j].box) &&
+				(best < 0 || segs[j].left < segs[best].left) {
 				best = j
 			}
 		}

@@ -49,7 +49,8 @@ func (m *maker) text(x, y float64, font string, size float64, s string) *maker {
 		}
 		octal.WriteRune(r)
 	}
-	fmt.Fprintf(m.pages[len(m.pages)-1], "BT /%s %g Tf 1 0 0 1 %g %g Tm (%s) Tj ET\n", font, size, x, pageHeight-y, octal.String())
+	fmt.Fprintf(m.pages[len(m.pages)-1], "BT /%s %g Tf 1 0 0 1 %g %g Tm (%s) Tj ET\n", font, size, x, pageHeight-y,
+		octal.String())
 	return m
 }
 
@@ -90,7 +91,8 @@ func (m *maker) bytes() []byte {
 	object("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 9 0 R >>")
 	object(fmt.Sprintf("<< /Length %d >>\nstream\n%s\nendstream", len(toHebrew), toHebrew))
 	for i, p := range m.pages {
-		object(fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Rotate %d /Contents %d 0 R /Resources << /Font << /F1 3 0 R /F2 4 0 R /F3 5 0 R /F4 6 0 R /F5 8 0 R >> >> >>", m.rotate, fixed+2+2*i))
+		object(fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Rotate %d /Contents %d 0 R "+
+			"/Resources << /Font << /F1 3 0 R /F2 4 0 R /F3 5 0 R /F4 6 0 R /F5 8 0 R >> >> >>", m.rotate, fixed+2+2*i))
 		object(fmt.Sprintf("<< /Length %d >>\nstream\n%sendstream", p.Len(), p.String()))
 	}
 	if n := len(m.outline); n > 0 {
@@ -103,7 +105,8 @@ func (m *maker) bytes() []byte {
 			if i < n-1 {
 				links += fmt.Sprintf(" /Next %d 0 R", firstItem+i+1)
 			}
-			object(fmt.Sprintf("<< /Title (%s) /Parent %d 0 R /Dest [%d 0 R /Fit]%s >>", title, firstItem-1, fixed+1, links))
+			object(fmt.Sprintf("<< /Title (%s) /Parent %d 0 R /Dest [%d 0 R /Fit]%s >>", title, firstItem-1, fixed+1,
+				links))
 		}
 	}
 	xref := b.Len()

@@ -104,7 +104,8 @@ func (s *sheet) body(others []*sheet, pages int, size float64) []segment {
 		outer := make([]bool, len(mine))
 		for i, row := range mine {
 			outer[i] = repeated(row, s.height, others, edge, pages) || s.numbered(row, others, edge, pages) ||
-				i == last+1 && outermost(row, s.height) && (pageNumber.MatchString(row.text()) || runningHead(row, size))
+				i == last+1 && outermost(row, s.height) && (pageNumber.MatchString(row.text()) ||
+					runningHead(row, size))
 			if outer[i] && row.apart {
 				last = i
 			}
@@ -226,6 +227,7 @@ func runningHead(row edgeRow, size float64) bool {
 		}
 	}
 	return words >= 3 && letters(row.text()) > 0 &&
-		(number(last) && last.left-cells[len(cells)-2].right > 1.5*row.size || number(first) && cells[1].left-first.right > 1.5*row.size) &&
+		(number(last) && last.left-cells[len(cells)-2].right > 1.5*row.size || number(first) &&
+			cells[1].left-first.right > 1.5*row.size) &&
 		!strings.ContainsFunc(row.text(), unicode.IsControl)
 }

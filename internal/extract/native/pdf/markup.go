@@ -97,7 +97,8 @@ func number(tag []byte, name string) float64 {
 	return v
 }
 
-var unescape = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&quot;", `"`, "&apos;", "'", "&#39;", "'", "&#160;", " ", "&nbsp;", " ", "&amp;", "&")
+var unescape = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&quot;", `"`, "&apos;", "'", "&#39;", "'", "&#160;", " ",
+	"&nbsp;", " ", "&amp;", "&")
 
 // plain is the text between tags without escapes; damaged bytes are replaced.
 func plain(text []byte) string {

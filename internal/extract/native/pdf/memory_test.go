@@ -22,7 +22,8 @@ func TestMemoryOfALongDocument(t *testing.T) {
 	for i := range pages {
 		m.page()
 		for l := range 15 {
-			m.text(72, 80+13*float64(l), regular, 10, fmt.Sprintf("Line %d of page %d has some ten words of text in it, and no end", l, i))
+			m.text(72, 80+13*float64(l), regular, 10,
+				fmt.Sprintf("Line %d of page %d has some ten words of text in it, and no end", l, i))
 		}
 	}
 	path := m.write(t)
@@ -48,7 +49,8 @@ func TestMemoryOfALongDocument(t *testing.T) {
 		t.Fatalf("%+v, %d blocks, %v", info, blocks, err)
 	}
 	grown := int64(most) - int64(before.HeapInuse)
-	t.Logf("%d pages, %d characters: heap grew by %d MB; peak of this process %s", info.Pages, info.Characters, grown>>20, peak())
+	t.Logf("%d pages, %d characters: heap grew by %d MB; peak of this process %s", info.Pages, info.Characters,
+		grown>>20, peak())
 	if grown > 48<<20 {
 		t.Errorf("the heap grew by %d MB", grown>>20)
 	}

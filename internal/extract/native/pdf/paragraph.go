@@ -82,7 +82,9 @@ func (sp *splitter) paragraphs(p *page, r region, first bool) []*piece {
 		if i > 0 {
 			above = (l.centerY() - r.lines[i-1].centerY()) / leading
 		}
-		cur = &piece{page: p, lines: []line{l}, marker: marker, first: first && len(out) == 0, above: above, column: r.box}
+		cur = &piece{
+			page: p, lines: []line{l}, marker: marker, first: first && len(out) == 0, above: above, column: r.box,
+		}
 		out = append(out, cur)
 	}
 	return out
@@ -94,7 +96,8 @@ func leadingAt(lines []line, i int) float64 {
 	const reach = 12
 	var d []float64
 	for j := max(1, i-reach); j < min(len(lines), i+reach); j++ {
-		if a, b := lines[j-1], lines[j]; similar(a.size, b.size) && similar(b.size, lines[i].size) && b.centerY() > a.centerY() {
+		if a, b := lines[j-1], lines[j]; similar(a.size, b.size) && similar(b.size, lines[i].size) &&
+			b.centerY() > a.centerY() {
 			d = append(d, b.centerY()-a.centerY())
 		}
 	}
@@ -193,7 +196,8 @@ func indented(r region, i int, cur *piece, em float64) bool {
 			return false // it hangs behind the number that the first line begins with
 		}
 		back := i+1 < len(r.lines) && similar(r.lines[i+1].size, l.size) && abs(r.lines[i+1].left-prev.left) < 0.6*em
-		return back && len(cur.lines) > 1 || back && startsNew(l.text()) || endsSentence(prev.text()) && startsNew(l.text())
+		return back && len(cur.lines) > 1 || back && startsNew(l.text()) || endsSentence(prev.text()) &&
+			startsNew(l.text())
 	case d < -0.7*em:
 		return len(cur.lines) > 1
 	}

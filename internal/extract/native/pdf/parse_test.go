@@ -66,7 +66,8 @@ func TestReadRuns(t *testing.T) {
 		t.Errorf("outline %v, want %v", got, want)
 	}
 	first, second := pages[0].runs[0], pages[0].runs[1]
-	if first.style != (style{size: 10, bold: true, italic: true}) || first.box != (box{72, 70, 150, 82}) || first.start != "Tom & office" {
+	if first.style != (style{size: 10, bold: true, italic: true}) || first.box != (box{72, 70, 150, 82}) ||
+		first.start != "Tom & office" {
 		t.Errorf("%+v", first)
 	}
 	if second.style != (style{size: 8, mono: true}) || pages[0].number != 3 {
@@ -179,7 +180,8 @@ func TestSidewaysPage(t *testing.T) {
 		p.words = append(p.words, word{box: box{100, bottom - 50, 112, bottom}, text: text, order: i})
 	}
 	p.straighten()
-	if p.width != 800 || p.height != 600 || p.words[0].left > p.words[1].left || p.words[0].width() < p.words[0].height() {
+	if p.width != 800 || p.height != 600 || p.words[0].left > p.words[1].left ||
+		p.words[0].width() < p.words[0].height() {
 		t.Fatalf("%+v", p)
 	}
 	if got, want := p.original(p.words[0].box), (box{0.1667, 0.8125, 0.1867, 0.875}); got != want {
@@ -242,7 +244,8 @@ func checkBlock(t *testing.T, b extract.Block) {
 			t.Errorf("text %q", s)
 		}
 	}
-	if f := b.Box; f == nil || f.Left < 0 || f.Top < 0 || f.Right > 1 || f.Bottom > 1 || f.Left > f.Right || f.Top > f.Bottom {
+	if f := b.Box; f == nil || f.Left < 0 || f.Top < 0 || f.Right > 1 || f.Bottom > 1 || f.Left > f.Right ||
+		f.Top > f.Bottom {
 		t.Errorf("box %+v", b.Box)
 	}
 	if b.Kind == extract.Heading && (b.Level < 1 || b.Level > 6) || b.Page < 1 || b.Level < 0 {
@@ -300,7 +303,10 @@ func FuzzPoppler(f *testing.F) {
 // FuzzLayout lays out words at arbitrary places: whatever the page looks like, each word comes out once.
 func FuzzLayout(f *testing.F) {
 	f.Add([]byte("two columns, a table, or nothing at all: the words of a page stand where they please"))
-	f.Add([]byte{10, 10, 1, 0, 40, 10, 2, 0, 70, 10, 3, 0, 10, 14, 4, 0, 40, 14, 5, 0, 70, 14, 6, 0, 10, 18, 7, 0, 40, 18, 8, 0, 70, 18, 9, 0})
+	f.Add([]byte{
+		10, 10, 1, 0, 40, 10, 2, 0, 70, 10, 3, 0, 10, 14, 4, 0, 40, 14, 5, 0, 70, 14, 6, 0, 10, 18, 7, 0, 40, 18, 8, 0,
+		70, 18, 9, 0,
+	})
 	f.Add(bytes.Repeat([]byte{10, 60, 3, 0, 200, 61, 3, 8}, 40))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p := &page{number: 1, width: 600, height: 800}
@@ -309,8 +315,11 @@ func FuzzLayout(f *testing.F) {
 			left, top := 2*float64(data[0]), 3*float64(data[1])
 			size := float64(6 + data[3]%8*2)
 			w := word{
-				box:     box{left, top, left + 4*float64(1+data[2]%32), top + 1.2*size},
-				style:   style{size: size, bold: data[3]&16 != 0, italic: data[3]&32 != 0, mono: data[3]&64 != 0, math: data[3]&128 != 0},
+				box: box{left, top, left + 4*float64(1+data[2]%32), top + 1.2*size},
+				style: style{
+					size: size, bold: data[3]&16 != 0, italic: data[3]&32 != 0, mono: data[3]&64 != 0,
+					math: data[3]&128 != 0,
+				},
 				text:    "w" + strings.Map(func(r rune) rune { return r - '0' + 'm' }, strconv.Itoa(len(p.words))),
 				segment: len(p.words) / (1 + int(data[2]>>5)),
 				order:   int(data[2]),
@@ -351,7 +360,9 @@ func BenchmarkFullPage(b *testing.B) {
 		p := &page{number: 1, width: 600, height: 800}
 		for i := range maxWords {
 			x, y := float64(i%250)*2.4, float64(i/250)*4
-			p.words = append(p.words, word{box: box{x, y, x + 1.5, y + 3 + float64(i%7)}, text: "word", segment: i, order: i * 7919 % maxWords})
+			p.words = append(p.words, word{
+				box: box{x, y, x + 1.5, y + 3 + float64(i%7)}, text: "word", segment: i, order: i * 7919 % maxWords,
+			})
 		}
 		d := newDocument(1, nil, func(extract.Block) error { return nil })
 		if err := d.add(b.Context(), p); err != nil {

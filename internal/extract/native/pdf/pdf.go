@@ -48,12 +48,16 @@ func (Extractor) Name() string { return name }
 func (Extractor) Version() int { return version }
 
 // Extract implements extract.Extractor.
-func (e Extractor) Extract(ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit) (extract.Info, error) {
+func (e Extractor) Extract(
+	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
+) (extract.Info, error) {
 	return e.ExtractRouted(ctx, src, limits, nil, emit)
 }
 
 // ExtractRouted is Extract with a router that is asked about every page. Nil: none is.
-func (Extractor) ExtractRouted(ctx context.Context, src extract.Source, limits extract.Limits, router Router, emit extract.Emit) (extract.Info, error) {
+func (Extractor) ExtractRouted(
+	ctx context.Context, src extract.Source, limits extract.Limits, router Router, emit extract.Emit,
+) (extract.Info, error) {
 	limits = limits.WithDefaults()
 	if src.Size > limits.Bytes {
 		return extract.Info{}, extract.TooLarge(src.Size, limits.Bytes)
@@ -92,8 +96,8 @@ func (Extractor) ExtractRouted(ctx context.Context, src extract.Source, limits e
 	return info, nil
 }
 
-// Pages asks how many pages a PDF file has, with working folders in tempDir (empty: os.TempDir()). The error tells why it can't be read, or that it has more than
-// limits allow.
+// Pages asks how many pages a PDF file has, with working folders in tempDir (empty: os.TempDir()). The error tells why
+// it can't be read, or that it has more than limits allow.
 func Pages(ctx context.Context, path, tempDir string, limits extract.Limits) (int, error) {
 	about, err := newPoppler(extract.Source{TempDir: tempDir}, path, limits.WithDefaults()).info(ctx)
 	if err != nil {
@@ -107,7 +111,8 @@ func checkPages(pages int, limits extract.Limits) error {
 	case pages < 1:
 		return unreadable(child.Result{})
 	case pages > limits.Pages:
-		return taskerr.Errorf(taskerr.QuotaExceeded, "the PDF has %d pages, at most %d are allowed", pages, limits.Pages)
+		return taskerr.Errorf(taskerr.QuotaExceeded, "the PDF has %d pages, at most %d are allowed", pages,
+			limits.Pages)
 	}
 	return nil
 }

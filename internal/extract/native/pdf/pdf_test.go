@@ -75,7 +75,8 @@ func TestHeadingsParagraphsAndLists(t *testing.T) {
 	m.text(72, y+10, bold, 11, "1.1 Reasons")
 	y += 30
 	y = m.lines(72, y, 13, regular, 10, "There were some:")
-	m.text(80, y, regular, 10, "-").text(92, y, regular, 10, "the first one, which is so long that it has to go on in a")
+	m.text(80, y, regular, 10, "-").text(92, y, regular, 10,
+		"the first one, which is so long that it has to go on in a")
 	m.text(92, y+13, regular, 10, "second line")
 	m.text(80, y+26, regular, 10, "-").text(92, y+26, regular, 10, "the second one")
 	m.text(100, y+39, regular, 10, "1.").text(114, y+39, regular, 10, "a part of it")
@@ -86,7 +87,8 @@ func TestHeadingsParagraphsAndLists(t *testing.T) {
 		t, m,
 		"heading 1 Annual Report",
 		"heading 2 1 Results",
-		"paragraph The year was better than the one before it in nearly every respect that an example could show, and the self-made plan was kept in all of its most important parts by everybody.",
+		"paragraph The year was better than the one before it in nearly every respect that an example could show, "+
+			"and the self-made plan was kept in all of its most important parts by everybody.",
 		"paragraph A second paragraph follows after a gap. It speaks of a well-known matter that is of interest to few.",
 		"heading 3 1.1 Reasons",
 		"paragraph There were some:",
@@ -160,7 +162,8 @@ func TestTable(t *testing.T) {
 	t.Parallel()
 	m := (&maker{}).page()
 	m.text(72, 80, regular, 10, "The table shows what was sold in the two years by each of the three branches we have.")
-	for i, row := range [][]string{{"Branch", "2023", "2024"}, {"North", "1,200", "1,350"}, {"South and Isles", "980", "1,010"}, {"West", "400", "395"}} {
+	for i, row := range [][]string{{"Branch", "2023", "2024"}, {"North", "1,200", "1,350"},
+		{"South and Isles", "980", "1,010"}, {"West", "400", "395"}} {
 		font := regular
 		if i == 0 {
 			font = bold
@@ -177,7 +180,8 @@ func TestTable(t *testing.T) {
 		"caption Table 1: Sales by branch.",
 	)
 	box := doc.Blocks[1].Box
-	if box == nil || box.Left < 0.1 || box.Left > 0.13 || box.Top < 0.1 || box.Bottom > 0.22 || box.Right < 0.5 || box.Right > 0.65 {
+	if box == nil || box.Left < 0.1 || box.Left > 0.13 || box.Top < 0.1 || box.Bottom > 0.22 || box.Right < 0.5 ||
+		box.Right > 0.65 {
 		t.Errorf("the table's box is %+v", box)
 	}
 }
@@ -200,7 +204,8 @@ func TestTableWithCellsOfSeveralLines(t *testing.T) {
 		}
 		y += 12*float64(lines) + 6
 	}
-	assertBlocks(t, m, "table 1 Term|Meaning|Since / Lease|the right to work on a message|2019 / Fence|a number that only ever rises|2021 / Drain|stop taking work|2022")
+	assertBlocks(t, m, "table 1 Term|Meaning|Since / Lease|the right to work on a message|2019 / Fence|a number "+
+		"that only ever rises|2021 / Drain|stop taking work|2022")
 }
 
 // Columns that stand so near to each other that a gap between them looks like a space.
@@ -230,7 +235,8 @@ func TestRunningHeadsAndPageNumbersAreLeftOut(t *testing.T) {
 	m := &maker{}
 	var want []string
 	for i := range 9 {
-		m.page().text(72, 40, regular, 9, "Handbook of Everything").text(480, 40, regular, 9, fmt.Sprintf("Chapter %d", i/3+1))
+		m.page().text(72, 40, regular, 9, "Handbook of Everything").text(480, 40, regular, 9,
+			fmt.Sprintf("Chapter %d", i/3+1))
 		m.text(72, 100, regular, 10, fmt.Sprintf("Page %s has one line of text on it.", string(rune('A'+i))))
 		m.text(290, 800, regular, 9, fmt.Sprintf("- %d -", i+1))
 		want = append(want, fmt.Sprintf("paragraph Page %s has one line of text on it.", string(rune('A'+i))))
@@ -271,11 +277,13 @@ func TestRepeatedTableHeaderStays(t *testing.T) {
 func TestParagraphGoesOnOnTheNextPage(t *testing.T) {
 	t.Parallel()
 	m := &maker{}
-	m.page().lines(72, 700, 12, regular, 10, "This sentence begins at the foot of a page, and in the middle of it", "the page ends although there is more to be said about the dis-")
+	m.page().lines(72, 700, 12, regular, 10, "This sentence begins at the foot of a page, and in the middle of it",
+		"the page ends although there is more to be said about the dis-")
 	m.page().lines(72, 80, 12, regular, 10, "cussion of it.", "Here is the rest.")
 	doc := assertBlocks(
 		t, m,
-		"paragraph This sentence begins at the foot of a page, and in the middle of it the page ends although there is more to be said about the discussion of it.",
+		"paragraph This sentence begins at the foot of a page, and in the middle of it the page ends although there "+
+			"is more to be said about the discussion of it.",
 		"paragraph Here is the rest.",
 	)
 	if doc.Blocks[0].Page != 1 || doc.Blocks[1].Page != 2 {
@@ -286,7 +294,8 @@ func TestParagraphGoesOnOnTheNextPage(t *testing.T) {
 func TestCodeKeepsItsLines(t *testing.T) {
 	t.Parallel()
 	m := (&maker{}).page()
-	m.lines(72, 80, 13, regular, 10, "The following program adds two numbers and returns what comes of it, which is their sum.")
+	m.lines(72, 80, 13, regular, 10, "The following program adds two numbers and returns what comes of it, which is "+
+		"their sum.")
 	m.lines(72, 110, 12, mono, 9, "func add(a, b int) int {")
 	m.lines(72+4*5.4, 122, 12, mono, 9, "return a + b")
 	m.lines(72, 134, 12, mono, 9, "}")
@@ -302,7 +311,8 @@ func TestOutlineNamesHeadings(t *testing.T) {
 	m := &maker{outline: []string{"Plain as it looks"}}
 	m.page().text(72, 80, regular, 10, "Plain as it looks")
 	m.text(72, 110, regular, 10, "Only the bookmarks know that the line above this one is a heading of its own.")
-	assertBlocks(t, m, "heading 1 Plain as it looks", "paragraph Only the bookmarks know that the line above this one is a heading of its own.")
+	assertBlocks(t, m, "heading 1 Plain as it looks",
+		"paragraph Only the bookmarks know that the line above this one is a heading of its own.")
 }
 
 func TestRightToLeftColumns(t *testing.T) {
@@ -319,7 +329,8 @@ func TestRightToLeftColumns(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := strings.Join(blocksOf(doc), " ")
-	if strings.LastIndex(text, "אב גד") > strings.Index(text, "הו זח") || !strings.Contains(text, "אב גד") || !strings.Contains(text, "הו זח") {
+	if strings.LastIndex(text, "אב גד") > strings.Index(text, "הו זח") || !strings.Contains(text, "אב גד") ||
+		!strings.Contains(text, "הו זח") {
 		t.Errorf("read as %q", text)
 	}
 }
@@ -331,10 +342,13 @@ func TestCopiesOfAPageAreKept(t *testing.T) {
 	var want []string
 	for range 3 {
 		m.page().text(72, 60, regular, 10, "Invoice of the North Branch.")
-		m.lines(72, 110, 13, regular, 10, "One box of pens and two of paper, as you ordered them by letter in the last week of May.", "They were sent.")
+		m.lines(72, 110, 13, regular, 10,
+			"One box of pens and two of paper, as you ordered them by letter in the last week of May.",
+			"They were sent.")
 		m.text(72, 780, regular, 10, "Please pay within thirty days.")
 		want = append(want, "paragraph Invoice of the North Branch.",
-			"paragraph One box of pens and two of paper, as you ordered them by letter in the last week of May. They were sent.",
+			"paragraph One box of pens and two of paper, as you ordered them by letter in the last week of May. "+
+				"They were sent.",
 			"paragraph Please pay within thirty days.")
 	}
 	assertBlocks(t, m, want...)
@@ -349,13 +363,16 @@ func TestInfo(t *testing.T) {
 		{"report-2024.pdf", ""},
 		{"", ""},
 	} {
-		m := &maker{info: "/Title (" + tt.title + ") /Author (A. Writer) /Producer (P) /CreationDate (D:20240102030405Z)"}
+		m := &maker{
+			info: "/Title (" + tt.title + ") /Author (A. Writer) /Producer (P) /CreationDate (D:20240102030405Z)",
+		}
 		doc, err := collect(t, m.page().text(72, 80, regular, 10, "Some text.").page().write(t))
 		if err != nil {
 			t.Fatal(err)
 		}
 		p := doc.Properties
-		if doc.Title != tt.want || doc.Pages != 2 || p["author"] != "A. Writer" || p["producer"] != "P" || !strings.HasPrefix(p["created"], "2024-01-02T03:04:05") || p["text_pages"] != "1" {
+		if doc.Title != tt.want || doc.Pages != 2 || p["author"] != "A. Writer" || p["producer"] != "P" ||
+			!strings.HasPrefix(p["created"], "2024-01-02T03:04:05") || p["text_pages"] != "1" {
 			t.Errorf("%q: %+v", tt.title, doc.Info)
 		}
 	}

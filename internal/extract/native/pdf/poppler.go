@@ -46,12 +46,15 @@ func newPoppler(src extract.Source, path string, l extract.Limits) poppler {
 // command is one of the programs, whose output read takes.
 func (p poppler) command(program string, read func(io.Reader) error, args []string) child.Command {
 	return child.Command{
-		Program: program, Package: debianPackage, Args: args, Files: []string{p.path}, Dir: p.dir, Stdout: read, Limits: p.limits,
+		Program: program, Package: debianPackage, Args: args, Files: []string{p.path}, Dir: p.dir, Stdout: read,
+		Limits: p.limits,
 	}
 }
 
 // run runs one of the programs as a step, once more when it needs more memory. read then begins again.
-func (p poppler) run(ctx context.Context, program string, read func(io.Reader) error, args ...string) (child.Result, error) {
+func (p poppler) run(
+	ctx context.Context, program string, read func(io.Reader) error, args ...string,
+) (child.Result, error) {
 	return p.pool.Run(ctx, func() child.Command { return p.command(program, read, args) })
 }
 
@@ -175,7 +178,8 @@ func (p poppler) warnings() []string {
 	if len(p.plain.numbers) == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("the fonts of page %s could not be read (pdftohtml ended by %s): headings and code there may be read as plain text",
+	return []string{fmt.Sprintf("the fonts of page %s could not be read (pdftohtml ended by %s): headings and code "+
+		"there may be read as plain text",
 		extract.PageRanges(p.plain.numbers), p.plain.why)}
 }
 

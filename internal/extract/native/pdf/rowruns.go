@@ -25,7 +25,8 @@ func shortRows(segs []segment) rowRuns {
 	lines := rows(slices.Clone(segs))
 	for at := 0; at < len(lines); {
 		end := at
-		for end < len(lines) && isShortRow(lines[end]) && (end == at || lines[end].top-lines[end-1].bottom < 2*lines[end].height()) {
+		for end < len(lines) && isShortRow(lines[end]) && (end == at ||
+			lines[end].top-lines[end-1].bottom < 2*lines[end].height()) {
 			end++
 		}
 		if end-at >= runRows {

@@ -127,10 +127,13 @@ func fontStyle(family string, size float64) style {
 		return slices.ContainsFunc(parts, func(part string) bool { return strings.HasPrefix(name, part) })
 	}
 	return style{
-		size:   size,
-		bold:   has("bold", "black", "heavy", "-bd", "demi", "semibd") || strings.HasSuffix(name, "bd") || begins("cmbx", "sfbx", "cmssbx", "sfsx", "ptmb", "phvb", "nimbusromno9l-medi"),
+		size: size,
+		bold: has("bold", "black", "heavy", "-bd", "demi", "semibd") || strings.HasSuffix(name, "bd") ||
+			begins("cmbx", "sfbx", "cmssbx", "sfsx", "ptmb", "phvb", "nimbusromno9l-medi"),
 		italic: has("italic", "oblique", "-it", "slanted") || begins("cmti", "sfti"),
-		mono:   has("courier", "mono", "consol", "menlo", "typewriter", "fixed", "inconsolata", "sourcecode", "lettergothic", "andale") || begins("cmtt", "sftt", "cmsltt", "txtt", "pcrr"),
-		math:   has("math", "symbol") || begins("cmmi", "cmsy", "cmex", "cmbsy", "msam", "msbm", "eufm", "stmary", "rsfs", "mt2", "lmmi", "lmsy", "lmex"),
+		mono: has("courier", "mono", "consol", "menlo", "typewriter", "fixed", "inconsolata", "sourcecode",
+			"lettergothic", "andale") || begins("cmtt", "sftt", "cmsltt", "txtt", "pcrr"),
+		math: has("math", "symbol") || begins("cmmi", "cmsy", "cmex", "cmbsy", "msam", "msbm", "eufm", "stmary", "rsfs",
+			"mt2", "lmmi", "lmsy", "lmex"),
 	}
 }

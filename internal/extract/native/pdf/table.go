@@ -99,13 +99,15 @@ func asWritten(lines []line) []line {
 	for _, l := range lines {
 		segs = append(segs, l.segments...)
 	}
-	if len(lines) < 3 || len(segs) == len(lines) || slices.ContainsFunc(lines, func(l line) bool { return hasLeader(l.words()) }) {
+	if len(lines) < 3 || len(segs) == len(lines) || slices.ContainsFunc(lines,
+		func(l line) bool { return hasLeader(l.words()) }) {
 		return lines
 	}
 	slices.SortStableFunc(segs, func(a, b segment) int { return cmp.Compare(a.order, b.order) })
 	var out []line
 	for _, s := range segs {
-		if n := len(out); n > 0 && out[n-1].sameLine(s.box) && s.left-out[n-1].right < 3*s.size && s.left > out[n-1].left {
+		if n := len(out); n > 0 && out[n-1].sameLine(s.box) && s.left-out[n-1].right < 3*s.size &&
+			s.left > out[n-1].left {
 			out[n-1].segments = append(out[n-1].segments, s)
 			out[n-1].box = out[n-1].union(s.box)
 			continue

@@ -44,7 +44,8 @@ func normalize(s string) string {
 		case unicode.IsSpace(r):
 			b.WriteByte(' ')
 		case r >= '\uF8E5' && r <= '\uF8FE': // pieces of tall brackets
-		case unicode.IsControl(r), r == '\uFEFF', r >= '\u200B' && r <= '\u200F', r >= '\u202A' && r <= '\u202E', r >= '\uFDD0' && r <= '\uFDEF', r&0xFFFE == 0xFFFE:
+		case unicode.IsControl(r), r == '\uFEFF', r >= '\u200B' && r <= '\u200F', r >= '\u202A' && r <= '\u202E',
+			r >= '\uFDD0' && r <= '\uFDEF', r&0xFFFE == 0xFFFE:
 		default:
 			b.WriteRune(r)
 		}

@@ -63,7 +63,9 @@ func readWords(r io.Reader, first int, yield func(*page) error) error {
 		case "line":
 			segment++
 		case "word":
-			inWord, at = true, word{box: ordered(box{number(tag, "xMin"), number(tag, "yMin"), number(tag, "xMax"), number(tag, "yMax")})}
+			inWord, at = true, word{
+				box: ordered(box{number(tag, "xMin"), number(tag, "yMin"), number(tag, "xMax"), number(tag, "yMax")}),
+			}
 		case "/page":
 			if p != nil {
 				if err := yield(p); err != nil {

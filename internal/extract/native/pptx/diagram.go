@@ -55,7 +55,9 @@ func (r *reader) diagram(part string) ([]extract.Block, error) {
 		}
 		seen[p] = true
 		if p.text != "" {
-			blocks = append(blocks, extract.Block{Kind: extract.ListItem, Marker: "-", Level: min(depth, maxLevel), Text: p.text})
+			blocks = append(blocks, extract.Block{
+				Kind: extract.ListItem, Marker: "-", Level: min(depth, maxLevel), Text: p.text,
+			})
 			depth++
 		}
 		slices.SortStableFunc(p.children, func(a, b link) int { return cmp.Compare(a.order, b.order) })

@@ -56,7 +56,8 @@ func (r *reader) layout(part, above string) (*layout, error) {
 		if look.master, err = r.layout(ooxml.OfType(relations, above), ""); err != nil {
 			return nil, err
 		}
-	} else if err := ooxml.Optional(r.pkg.Read(r.ctx, part, func(d *ooxml.Decoder) error { return r.masterStyles(d, look) })); err != nil {
+	} else if err := ooxml.Optional(r.pkg.Read(r.ctx, part,
+		func(d *ooxml.Decoder) error { return r.masterStyles(d, look) })); err != nil {
 		return nil, err
 	}
 	if len(r.layouts) >= maxLayouts {

@@ -34,7 +34,9 @@ func (Extractor) Version() int { return 1 }
 
 // Extract implements extract.Extractor. Hidden slides are read as well, since hiding only takes them
 // out of the show; the property "hidden_slides" has their numbers.
-func (Extractor) Extract(ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit) (extract.Info, error) {
+func (Extractor) Extract(
+	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
+) (extract.Info, error) {
 	limits = limits.WithDefaults()
 	pkg, err := ooxml.Open(src.Path, limits)
 	if err != nil {
@@ -43,7 +45,8 @@ func (Extractor) Extract(ctx context.Context, src extract.Source, limits extract
 	defer func() { _ = pkg.Close() }() // it was only read
 	r := &reader{
 		ctx: ctx, pkg: pkg, emit: emit, limits: limits, bytes: 4 * limits.Characters,
-		layouts: map[string]*layout{}, footers: map[string]bool{}, authors: map[string]string{}, languages: map[string]int{},
+		layouts: map[string]*layout{}, footers: map[string]bool{}, authors: map[string]string{},
+		languages: map[string]int{},
 	}
 	properties, err := pkg.Properties(ctx)
 	if err != nil {
@@ -97,7 +100,8 @@ func (r *reader) presentation() error {
 	}
 	err = r.pkg.Read(r.ctx, main, r.order)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = taskerr.Errorf(taskerr.CorruptionDetected, "the presentation has no main part: it is damaged; save it again and upload it")
+		err = taskerr.Errorf(taskerr.CorruptionDetected,
+			"the presentation has no main part: it is damaged; save it again and upload it")
 	}
 	if err != nil {
 		return err
@@ -113,7 +117,8 @@ func (r *reader) presentation() error {
 		r.page++
 		err := r.slide(relations[id].Target)
 		if errors.Is(err, fs.ErrNotExist) {
-			err = taskerr.Errorf(taskerr.CorruptionDetected, "slide %d is missing in the file: it is damaged; save it again and upload it", r.page)
+			err = taskerr.Errorf(taskerr.CorruptionDetected,
+				"slide %d is missing in the file: it is damaged; save it again and upload it", r.page)
 		}
 		if err != nil {
 			return err
@@ -128,11 +133,13 @@ func (r *reader) order(d *ooxml.Decoder) error {
 		switch start.Name.Local {
 		case "sldId":
 			if len(r.slides) == r.limits.Pages {
-				return taskerr.Errorf(taskerr.QuotaExceeded, "the presentation has more than %d slides: split it into smaller files", r.limits.Pages)
+				return taskerr.Errorf(taskerr.QuotaExceeded,
+					"the presentation has more than %d slides: split it into smaller files", r.limits.Pages)
 			}
 			r.slides = append(r.slides, ooxml.RelationID(start, "id"))
 		case "sldSz":
-			r.width, r.height = float64(ooxml.Int(ooxml.Attr(start, "cx"), 0)), float64(ooxml.Int(ooxml.Attr(start, "cy"), 0))
+			r.width, r.height = float64(ooxml.Int(ooxml.Attr(start, "cx"), 0)),
+				float64(ooxml.Int(ooxml.Attr(start, "cy"), 0))
 		}
 		return nil
 	})
@@ -163,7 +170,8 @@ func (r *reader) spend(text string) error {
 // item counts a piece that is held until the slide is emitted.
 func (r *reader) item() error {
 	if r.items++; r.items > maxItems {
-		return taskerr.Errorf(taskerr.QuotaExceeded, "slide %d holds more than %d shapes, paragraphs and cells: it is not read", r.page, maxItems)
+		return taskerr.Errorf(taskerr.QuotaExceeded,
+			"slide %d holds more than %d shapes, paragraphs and cells: it is not read", r.page, maxItems)
 	}
 	return nil
 }

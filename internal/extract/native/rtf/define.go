@@ -105,7 +105,8 @@ func (r *reader) record() {
 	case r.to == styleTable && len(r.styles) < maxEntries:
 		st := style{name: name, outline: r.entry.outline}
 		var level int
-		if _, err := fmt.Sscanf(name, "heading %d", &level); err == nil && st.outline == 0 && level >= 1 && level <= maxLevel {
+		if _, err := fmt.Sscanf(name, "heading %d", &level); err == nil && st.outline == 0 && level >= 1 &&
+			level <= maxLevel {
 			st.outline = level
 		}
 		r.styles[r.entry.id] = st
@@ -164,8 +165,11 @@ func (r *reader) date(t token) {
 
 // languages are the common ones of \deflang ([MS-LCID] 2.2).
 var languages = map[int]string{
-	1025: "ar-SA", 1026: "bg-BG", 1028: "zh-TW", 1029: "cs-CZ", 1030: "da-DK", 1031: "de-DE", 1032: "el-GR", 1033: "en-US", 1034: "es-ES",
-	1035: "fi-FI", 1036: "fr-FR", 1037: "he-IL", 1038: "hu-HU", 1040: "it-IT", 1041: "ja-JP", 1042: "ko-KR", 1043: "nl-NL", 1044: "nb-NO",
-	1045: "pl-PL", 1046: "pt-BR", 1048: "ro-RO", 1049: "ru-RU", 1053: "sv-SE", 1055: "tr-TR", 1058: "uk-UA", 2052: "zh-CN", 2055: "de-CH",
+	1025: "ar-SA", 1026: "bg-BG", 1028: "zh-TW", 1029: "cs-CZ", 1030: "da-DK", 1031: "de-DE", 1032: "el-GR",
+	1033: "en-US", 1034: "es-ES",
+	1035: "fi-FI", 1036: "fr-FR", 1037: "he-IL", 1038: "hu-HU", 1040: "it-IT", 1041: "ja-JP", 1042: "ko-KR",
+	1043: "nl-NL", 1044: "nb-NO",
+	1045: "pl-PL", 1046: "pt-BR", 1048: "ro-RO", 1049: "ru-RU", 1053: "sv-SE", 1055: "tr-TR", 1058: "uk-UA",
+	2052: "zh-CN", 2055: "de-CH",
 	2057: "en-GB", 2070: "pt-PT", 3079: "de-AT", 3081: "en-AU", 3082: "es-ES", 3084: "fr-CA", 4105: "en-CA",
 }

@@ -103,7 +103,8 @@ func (r *reader) marker() (marker string, listed bool) {
 		if marker == "" {
 			return "", false
 		}
-		if marker == "o" || !strings.ContainsFunc(marker, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }) {
+		if marker == "o" || !strings.ContainsFunc(marker,
+			func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }) {
 			marker = "-"
 		}
 		return marker, true
@@ -126,7 +127,10 @@ func (l *list) marker(level, nth int) (marker string, listed bool) {
 	if l.formats[level] == bullets {
 		return "-", true
 	}
-	names := map[int]string{0: "decimal", 1: "upperRoman", 2: "lowerRoman", 3: "upperLetter", 4: "lowerLetter", 5: "ordinal", 22: "decimalZero"}
+	names := map[int]string{
+		0: "decimal", 1: "upperRoman", 2: "lowerRoman", 3: "upperLetter", 4: "lowerLetter", 5: "ordinal",
+		22: "decimalZero",
+	}
 	name, ok := names[l.formats[level]]
 	if !ok {
 		return "", false

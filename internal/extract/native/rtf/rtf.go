@@ -34,7 +34,9 @@ func (Extractor) Name() string { return name }
 func (Extractor) Version() int { return 1 }
 
 // Extract implements extract.Extractor. A Rich Text document has no pages before it is laid out.
-func (Extractor) Extract(ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit) (extract.Info, error) {
+func (Extractor) Extract(
+	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
+) (extract.Info, error) {
 	file, err := os.Open(src.Path)
 	if err != nil {
 		return extract.Info{}, fmt.Errorf("open document: %w", err)
@@ -43,8 +45,10 @@ func (Extractor) Extract(ctx context.Context, src extract.Source, limits extract
 	limits = limits.WithDefaults()
 	out := flow.New(emit, limits.Characters)
 	r := &reader{
-		scan: scanner{ctx: ctx, r: bufio.NewReaderSize(file, 64<<10)}, out: out, story: &story{emit: out.Block}, page: ansiPage,
-		fonts: map[int]font{}, styles: map[int]style{}, lists: map[int]*list{}, uses: map[int]*use{}, properties: map[string]string{},
+		scan: scanner{ctx: ctx, r: bufio.NewReaderSize(file, 64<<10)}, out: out, story: &story{emit: out.Block},
+		page:  ansiPage,
+		fonts: map[int]font{}, styles: map[int]style{}, lists: map[int]*list{}, uses: map[int]*use{},
+		properties: map[string]string{},
 	}
 	if err := r.read(); err != nil {
 		return extract.Info{}, err
@@ -116,7 +120,8 @@ type reader struct {
 func (r *reader) read() error {
 	err := r.document()
 	if errors.Is(err, io.EOF) {
-		return taskerr.Errorf(taskerr.CorruptionDetected, "the Rich Text document ends in the middle: it was cut off on its way; upload it again")
+		return taskerr.Errorf(taskerr.CorruptionDetected,
+			"the Rich Text document ends in the middle: it was cut off on its way; upload it again")
 	}
 	return err
 }
@@ -133,7 +138,8 @@ func (r *reader) document() error {
 			return err
 		}
 		if first && t.kind != open && (t.kind != char || t.byte != ' ' && t.byte != '\t') {
-			return taskerr.Errorf(taskerr.CorruptionDetected, "the Rich Text document does not begin as one: it is damaged; save it again and upload it")
+			return taskerr.Errorf(taskerr.CorruptionDetected,
+				"the Rich Text document does not begin as one: it is damaged; save it again and upload it")
 		}
 		first = first && t.kind != open
 		if t.kind == shut && len(r.groups) <= 1 {
@@ -170,7 +176,8 @@ func (r *reader) token(t token) error {
 	switch t.kind {
 	case open:
 		if len(r.groups) >= maxDepth {
-			return taskerr.Errorf(taskerr.CorruptionDetected, "the Rich Text document is nested deeper than %d groups: it is not read", maxDepth)
+			return taskerr.Errorf(taskerr.CorruptionDetected,
+				"the Rich Text document is nested deeper than %d groups: it is not read", maxDepth)
 		}
 		r.skip = 0
 		r.groups = append(r.groups, r.group)

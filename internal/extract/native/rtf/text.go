@@ -7,8 +7,9 @@ import (
 
 // signs are the control words that stand for a character.
 var signs = map[string]string{
-	"tab": " ", "line": "\n", "softline": "\n", "emdash": "—", "endash": "–", "emspace": " ", "enspace": " ", "qmspace": " ",
-	"lquote": "‘", "rquote": "’", "ldblquote": "“", "rdblquote": "”", "bullet": "•",
+	"tab": " ", "line": "\n", "softline": "\n", "emdash": "—", "endash": "–", "emspace": " ", "enspace": " ",
+	"qmspace": " ",
+	"lquote":  "‘", "rquote": "’", "ldblquote": "“", "rdblquote": "”", "bullet": "•",
 }
 
 // symbol handles a backslash and a character that is no letter.

@@ -2,12 +2,18 @@ package rtf
 
 // skippedWords are destinations without text of the document. Those with a star are skipped anyway.
 var skippedWords = map[string]bool{
-	"pict": true, "colortbl": true, "header": true, "headerl": true, "headerr": true, "headerf": true, "footer": true, "footerl": true,
-	"footerr": true, "footerf": true, "nonshppict": true, "shprslt": true, "nonesttables": true, "fldinst": true, "xe": true, "tc": true,
-	"tcn": true, "txe": true, "rxe": true, "ftnsep": true, "ftnsepc": true, "ftncn": true, "aftnsep": true, "aftnsepc": true, "aftncn": true,
-	"filetbl": true, "revtbl": true, "rsidtbl": true, "datafield": true, "bkmkstart": true, "bkmkend": true, "objdata": true, "objclass": true,
-	"annotation": true, "atnid": true, "atnauthor": true, "themedata": true, "colorschememapping": true, "latentstyles": true,
-	"sp": true, "listname": true, "leveltext": true, "levelnumbers": true, "private": true, "falt": true, "panose": true,
+	"pict": true, "colortbl": true, "header": true, "headerl": true, "headerr": true, "headerf": true, "footer": true,
+	"footerl": true,
+	"footerr": true, "footerf": true, "nonshppict": true, "shprslt": true, "nonesttables": true, "fldinst": true,
+	"xe": true, "tc": true,
+	"tcn": true, "txe": true, "rxe": true, "ftnsep": true, "ftnsepc": true, "ftncn": true, "aftnsep": true,
+	"aftnsepc": true, "aftncn": true,
+	"filetbl": true, "revtbl": true, "rsidtbl": true, "datafield": true, "bkmkstart": true, "bkmkend": true,
+	"objdata": true, "objclass": true,
+	"annotation": true, "atnid": true, "atnauthor": true, "themedata": true, "colorschememapping": true,
+	"latentstyles": true,
+	"sp":           true, "listname": true, "leveltext": true, "levelnumbers": true, "private": true, "falt": true,
+	"panose": true,
 }
 
 // word handles a control word.

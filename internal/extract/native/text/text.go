@@ -33,7 +33,9 @@ func (Extractor) Name() string { return "native/text" }
 func (Extractor) Version() int { return 1 }
 
 // Extract implements extract.Extractor. Blocks have a page only in a file with form feeds.
-func (Extractor) Extract(ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit) (extract.Info, error) {
+func (Extractor) Extract(
+	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
+) (extract.Info, error) {
 	rc, encoding, err := charset.Open(src.Path)
 	if err != nil {
 		return extract.Info{}, err
@@ -162,7 +164,8 @@ func (p *parser) nextPage() error {
 		return err
 	}
 	if p.page++; p.page > p.limits.Pages {
-		return taskerr.Errorf(taskerr.QuotaExceeded, "the document has more than %d pages: split it into smaller files", p.limits.Pages)
+		return taskerr.Errorf(taskerr.QuotaExceeded, "the document has more than %d pages: split it into smaller files",
+			p.limits.Pages)
 	}
 	return nil
 }

@@ -128,7 +128,8 @@ func (f *finder) runs(w row) []run {
 }
 
 func covered(spans []hanging, column int) bool {
-	n, found := slices.BinarySearchFunc(spans, column, func(h hanging, want int) int { return cmp.Compare(h.from, want) })
+	n, found := slices.BinarySearchFunc(spans, column,
+		func(h hanging, want int) int { return cmp.Compare(h.from, want) })
 	return found || n > 0 && spans[n-1].to >= column
 }
 
@@ -153,7 +154,8 @@ func (f *finder) join(number int, group run, regions []*region) *region {
 		into = &region{left: group.left, right: group.right, order: f.begun}
 		f.queue = append(f.queue, into)
 	}
-	into.left, into.right, into.last = min(into.left, group.left), max(into.right, group.right), max(into.last, group.last)
+	into.left, into.right, into.last = min(into.left, group.left), max(into.right, group.right),
+		max(into.last, group.last)
 	w := row{number, group.cells}
 	into.rows = append(into.rows, w)
 	into.held += w.size()

@@ -65,7 +65,8 @@ func (s *sheet) addFloat(f float) error {
 		return nil
 	}
 	if len(s.floats) == maxFloats {
-		return taskerr.Errorf(taskerr.QuotaExceeded, "sheet %d has more than %d charts and text boxes: it is not read", s.page, maxFloats)
+		return taskerr.Errorf(taskerr.QuotaExceeded, "sheet %d has more than %d charts and text boxes: it is not read",
+			s.page, maxFloats)
 	}
 	s.floats = append(s.floats, f)
 	return s.r.spend(len(f.text))

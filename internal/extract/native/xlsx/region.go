@@ -151,7 +151,8 @@ func (e *layer) cells(i int) ([]extract.Cell, error) {
 	}
 	if e.sheet.r.blanks -= max(blanks, 0); e.sheet.r.blanks < 0 {
 		return nil, taskerr.Errorf(taskerr.QuotaExceeded,
-			"the tables of the workbook have more than %d empty places: split it into smaller files, or bring its cells closer together", e.sheet.r.limits.Characters)
+			"the tables of the workbook have more than %d empty places: split it into smaller files, or bring its "+
+				"cells closer together", e.sheet.r.limits.Characters)
 	}
 	return cells, nil
 }

@@ -124,7 +124,9 @@ func (s *sheet) row(start xml.StartElement) error {
 			column++
 		}
 		if column > maxColumns {
-			return taskerr.Errorf(taskerr.CorruptionDetected, "row %d of sheet %d has more than %d columns: the file is damaged; save it again and upload it", w.number, s.page, maxColumns)
+			return taskerr.Errorf(taskerr.CorruptionDetected,
+				"row %d of sheet %d has more than %d columns: the file is damaged; save it again and upload it",
+				w.number, s.page, maxColumns)
 		}
 		c, err := s.cell(start)
 		if c.column = column; c.text != "" {
@@ -212,7 +214,8 @@ func (s *sheet) merge(ref string) error {
 		return nil
 	}
 	if len(s.merges) >= maxMerges {
-		return taskerr.Errorf(taskerr.QuotaExceeded, "sheet %d has more than %d merged cells: it is not read", s.page, maxMerges)
+		return taskerr.Errorf(taskerr.QuotaExceeded, "sheet %d has more than %d merged cells: it is not read", s.page,
+			maxMerges)
 	}
 	s.merges[a] = span(b)
 	return nil

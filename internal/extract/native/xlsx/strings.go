@@ -37,7 +37,8 @@ func (t *stringTable) read(d *ooxml.Decoder) error {
 		t.text = append(t.text, text...)
 		t.ends = append(t.ends, uint32(len(t.text)))
 		if len(t.text)+len(t.ends)*entryBytes > limit {
-			return taskerr.Errorf(taskerr.QuotaExceeded, "the workbook has more than %d MB of text: split it into smaller files", limit>>20)
+			return taskerr.Errorf(taskerr.QuotaExceeded,
+				"the workbook has more than %d MB of text: split it into smaller files", limit>>20)
 		}
 		return nil
 	})

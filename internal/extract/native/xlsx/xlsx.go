@@ -31,14 +31,18 @@ func (Extractor) Version() int { return 1 }
 
 // Extract implements extract.Extractor. Hidden sheets are left out, unless there is no other; the
 // property "hidden_sheets" has their names. Hidden rows and columns are read: a filter hides rows.
-func (Extractor) Extract(ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit) (extract.Info, error) {
+func (Extractor) Extract(
+	ctx context.Context, src extract.Source, limits extract.Limits, emit extract.Emit,
+) (extract.Info, error) {
 	limits = limits.WithDefaults()
 	pkg, err := ooxml.Open(src.Path, limits)
 	if err != nil {
 		return extract.Info{}, err
 	}
 	defer func() { _ = pkg.Close() }() // it was only read
-	r := &reader{ctx: ctx, pkg: pkg, emit: emit, limits: limits, blanks: limits.Characters, bytes: 4 * limits.Characters}
+	r := &reader{
+		ctx: ctx, pkg: pkg, emit: emit, limits: limits, blanks: limits.Characters, bytes: 4 * limits.Characters,
+	}
 	properties, err := pkg.Properties(ctx)
 	if err != nil {
 		return extract.Info{}, err
@@ -92,11 +96,13 @@ func (r *reader) workbook() error {
 		return err
 	}
 	if path.Ext(main) == ".bin" {
-		return taskerr.Errorf(taskerr.UnsupportedFormat, "this is a binary Excel workbook (XLSB), which can't be read: save it as XLSX and upload it again")
+		return taskerr.Errorf(taskerr.UnsupportedFormat,
+			"this is a binary Excel workbook (XLSB), which can't be read: save it as XLSX and upload it again")
 	}
 	err = r.pkg.Read(r.ctx, main, r.names)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = taskerr.Errorf(taskerr.CorruptionDetected, "the workbook has no main part: it is damaged; save it again and upload it")
+		err = taskerr.Errorf(taskerr.CorruptionDetected,
+			"the workbook has no main part: it is damaged; save it again and upload it")
 	}
 	if err != nil {
 		return err
@@ -125,7 +131,8 @@ func (r *reader) workbook() error {
 		}
 		err := r.sheet(relations[s.id].Target, i+1, heading)
 		if errors.Is(err, fs.ErrNotExist) {
-			err = taskerr.Errorf(taskerr.CorruptionDetected, "sheet %d is missing in the file: it is damaged; save it again and upload it", i+1)
+			err = taskerr.Errorf(taskerr.CorruptionDetected,
+				"sheet %d is missing in the file: it is damaged; save it again and upload it", i+1)
 		}
 		if err != nil {
 			return err
@@ -142,11 +149,13 @@ func (r *reader) names(d *ooxml.Decoder) error {
 			r.epoch1904 = ooxml.On(ooxml.Attr(start, "date1904"), false)
 		case "sheet":
 			if len(r.sheets) == r.limits.Pages {
-				return taskerr.Errorf(taskerr.QuotaExceeded, "the workbook has more than %d sheets: split it into smaller files", r.limits.Pages)
+				return taskerr.Errorf(taskerr.QuotaExceeded,
+					"the workbook has more than %d sheets: split it into smaller files", r.limits.Pages)
 			}
 			state := ooxml.Attr(start, "state")
 			r.sheets = append(r.sheets, sheetName{
-				name: ooxml.Attr(start, "name"), id: ooxml.RelationID(start, "id"), shown: state == "" || state == "visible",
+				name: ooxml.Attr(start, "name"), id: ooxml.RelationID(start, "id"), shown: state == "" ||
+					state == "visible",
 			})
 		}
 		return nil

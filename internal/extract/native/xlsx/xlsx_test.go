@@ -31,11 +31,15 @@ func workbook(t testing.TB, sheets, first string, parts ...string) []byte {
 		}
 	}
 	add("xl/workbook.xml", `<workbook`+namespaces+`><workbookPr/><sheets>`+sheets+`</sheets></workbook>`)
-	add("xl/_rels/workbook.xml.rels", nativetest.Relations("worksheet", "worksheets/sheet1.xml", "worksheet", "worksheets/sheet2.xml", "sharedStrings", "sharedStrings.xml", "styles", "styles.xml", "person", "persons/p.xml"))
+	add("xl/_rels/workbook.xml.rels", nativetest.Relations("worksheet", "worksheets/sheet1.xml", "worksheet",
+		"worksheets/sheet2.xml", "sharedStrings", "sharedStrings.xml", "styles", "styles.xml", "person",
+		"persons/p.xml"))
 	add("xl/worksheets/sheet1.xml", `<worksheet`+namespaces+`><dimension ref="A1:XFD1048576"/>`+first+`</worksheet>`)
 	add("xl/worksheets/sheet2.xml", `<worksheet`+namespaces+`>`+data(line("1", "second"))+`</worksheet>`)
-	add("xl/sharedStrings.xml", `<sst`+namespaces+`><si><t>plain</t></si><si><r><t>ri</t></r><r><t>ch_x000D__x0041_</t></r><rPh><t>no</t></rPh></si></sst>`)
-	add("xl/styles.xml", `<styleSheet`+namespaces+`><numFmts><numFmt numFmtId="164" formatCode="d/m/yy\ h:mm"/></numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="10"/><xf numFmtId="164"/><xf numFmtId="46"/></cellXfs></styleSheet>`)
+	add("xl/sharedStrings.xml", `<sst`+namespaces+
+		`><si><t>plain</t></si><si><r><t>ri</t></r><r><t>ch_x000D__x0041_</t></r><rPh><t>no</t></rPh></si></sst>`)
+	add("xl/styles.xml", `<styleSheet`+namespaces+
+		`><numFmts><numFmt numFmtId="164" formatCode="d/m/yy\ h:mm"/></numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="10"/><xf numFmtId="164"/><xf numFmtId="46"/></cellXfs></styleSheet>`)
 	return nativetest.Zip(t, parts...)
 }
 
@@ -79,22 +83,32 @@ func TestSheet(t *testing.T) {
 		{"kinds of cells", data(`<row r="1"><c r="A1" t="s"><v>0</v></c><c t="s"><v>1</v></c><c t="b"><v>1</v></c><c t="b"><v>0</v></c><c t="e"><f>1/0</f><v>#DIV/0!</v></c><c t="str"><f>A1&amp;B1</f><v>joined</v></c><c t="d"><v>2024-05-06T00:00:00</v></c><c t="s"><v>99</v></c></row>`), "| plain | rich A | TRUE | FALSE | #DIV/0! | joined | 2024-05-06 |\n| - | - | - | - | - | - | - |\n"},
 		{"number formats", data(`<row r="1"><c s="1"><v>45292</v></c><c s="2"><v>0.07</v></c><c s="3"><v>45292.5</v></c><c s="4"><v>1.5</v></c><c s="0"><v>0.30000000000000004</v></c><c s="77"><v>1E3</v></c><c><f>SUM(A1)</f></c></row>`), "| 2024-01-01 | 7% | 2024-01-01 12:00:00 | 36:00:00 | 0.3 | 1000 |\n| - | - | - | - | - | - |\n"},
 		{"no references", data(line("", "a", "b"), line("", "1", "2")), "| a | b |\n| - | - |\n| 1 | 2 |\n"},
-		{"regions apart", data(line("1", "a", "b", "", "x"), line("2", "1", "2", "", "y"), line("4", "", "c")), "| a | b |\n| - | - |\n| 1 | 2 |\n\n| x |\n| - |\n| y |\n\nc\n"},
-		{"a hole in a table is no border", data(line("1", "a", "b", "c"), line("2", "1"), line("3", "2", "", "3")), "| a | b | c |\n| - | - | - |\n| 1 |  |  |\n| 2 |  | 3 |\n"},
-		{"regions that meet below", data(line("1", "a", "", "b"), line("2", "1", "", "2"), line("3", "3", "4", "5")), "| a |  | b |\n| - | - | - |\n| 1 |  | 2 |\n| 3 | 4 | 5 |\n"},
-		{"a title over a table", data(line("1", "Ducks"), line("2", "Year", "Count"), line("3", "2024", "7")), "Ducks\n\n| Year | Count |\n| - | - |\n| 2024 | 7 |\n"},
-		{"a merged title", data(line("1", "Ducks"), line("2", "Year", "Count"), line("3", "2024", "7")) + merged("A1:B1"), "Ducks\n\n| Year | Count |\n| - | - |\n| 2024 | 7 |\n"},
+		{"regions apart", data(line("1", "a", "b", "", "x"), line("2", "1", "2", "", "y"), line("4", "", "c")),
+			"| a | b |\n| - | - |\n| 1 | 2 |\n\n| x |\n| - |\n| y |\n\nc\n"},
+		{"a hole in a table is no border", data(line("1", "a", "b", "c"), line("2", "1"), line("3", "2", "", "3")),
+			"| a | b | c |\n| - | - | - |\n| 1 |  |  |\n| 2 |  | 3 |\n"},
+		{"regions that meet below", data(line("1", "a", "", "b"), line("2", "1", "", "2"), line("3", "3", "4", "5")),
+			"| a |  | b |\n| - | - | - |\n| 1 |  | 2 |\n| 3 | 4 | 5 |\n"},
+		{"a title over a table", data(line("1", "Ducks"), line("2", "Year", "Count"), line("3", "2024", "7")),
+			"Ducks\n\n| Year | Count |\n| - | - |\n| 2024 | 7 |\n"},
+		{"a merged title", data(line("1", "Ducks"), line("2", "Year", "Count"), line("3", "2024", "7")) +
+			merged("A1:B1"), "Ducks\n\n| Year | Count |\n| - | - |\n| 2024 | 7 |\n"},
 		{"a column is no title", data(line("1", "a"), line("2", "b"), line("3", "c")), "| a |\n| - |\n| b |\n| c |\n"},
-		{"merged cells", data(line("1", "h", "no", "i"), line("2", "v", "a", "b"), line("3", "no", "c", "d")) + merged("A1:B1", "A2:A3", "Z9", "C9:A1"), "| h | h | i |\n| - | - | - |\n| v | a | b |\n| v | c | d |\n"},
-		{"a merged cell joins", data(line("1", "m"), line("3", "", "b")) + merged("A1:A3"), "| m |  |\n| - | - |\n| m | b |\n"},
-		{"odd references", data(`<row r="2">` + `<c r="zz!" t="inlineStr"><is><t>a</t></is></c></row><row r="1"><c r="A1"><v>1</v></c></row>`), "| a |\n| - |\n| 1 |\n"},
+		{"merged cells", data(line("1", "h", "no", "i"), line("2", "v", "a", "b"), line("3", "no", "c", "d")) +
+			merged("A1:B1", "A2:A3", "Z9", "C9:A1"), "| h | h | i |\n| - | - | - |\n| v | a | b |\n| v | c | d |\n"},
+		{"a merged cell joins", data(line("1", "m"), line("3", "", "b")) + merged("A1:A3"),
+			"| m |  |\n| - | - |\n| m | b |\n"},
+		{"odd references", data(`<row r="2">` +
+			`<c r="zz!" t="inlineStr"><is><t>a</t></is></c></row><row r="1"><c r="A1"><v>1</v></c></row>`),
+			"| a |\n| - |\n| 1 |\n"},
 		{"hidden rows", data(`<row r="1" hidden="1"><c><v>1</v></c><c><v>2</v></c></row>`), "| 1 | 2 |\n| - | - |\n"},
 		{"far apart", data(`<row r="1"><c r="A1"><v>1</v></c><c r="XFD1"><v>2</v></c></row><row r="1048576"><c r="A1048576"><v>3</v></c></row>`), "1\n\n2\n\n3\n"},
 		{"nothing", data(), ""},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
 			t.Parallel()
-			if got := nativetest.Markdown(t, xlsx.New(), extract.XLSX, workbook(t, oneSheet, tt.sheet)); got != tt.want {
+			if got := nativetest.Markdown(t, xlsx.New(), extract.XLSX,
+				workbook(t, oneSheet, tt.sheet)); got != tt.want {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}
 		})
@@ -105,16 +119,24 @@ func TestSheet(t *testing.T) {
 func TestWorkbook(t *testing.T) {
 	t.Parallel()
 	anchor := func(row, what string) string {
-		return `<xdr:twoCellAnchor><xdr:from><xdr:row>` + row + `</xdr:row></xdr:from><xdr:to><xdr:row>99</xdr:row></xdr:to>` + what + `</xdr:twoCellAnchor>`
+		return `<xdr:twoCellAnchor><xdr:from><xdr:row>` + row +
+			`</xdr:row></xdr:from><xdr:to><xdr:row>99</xdr:row></xdr:to>` + what + `</xdr:twoCellAnchor>`
 	}
 	doc, err := nativetest.Extract(t, xlsx.New(), extract.XLSX, workbook(t,
-		`<sheet name="Two" r:id="r1"/><sheet name="Secret" state="veryHidden" r:id="r9"/><sheet name="One" r:id="r0"/>`, data(line("1", "a"), line("5", "b")),
-		"xl/worksheets/_rels/sheet1.xml.rels", nativetest.Relations("drawing", "../drawings/d.xml", "comments", "../comments1.xml", "threadedComment", "../threads/t.xml"),
-		"xl/drawings/d.xml", `<xdr:wsDr`+namespaces+`>`+anchor("9", `<xdr:sp><xdr:txBody><a:p><a:r><a:t>box</a:t></a:r></a:p></xdr:txBody></xdr:sp>`)+anchor("2", `<c:chart r:id="r0"/>`)+`</xdr:wsDr>`,
+		`<sheet name="Two" r:id="r1"/><sheet name="Secret" state="veryHidden" r:id="r9"/><sheet name="One" r:id="r0"/>`,
+		data(line("1", "a"), line("5", "b")),
+		"xl/worksheets/_rels/sheet1.xml.rels", nativetest.Relations("drawing", "../drawings/d.xml", "comments",
+			"../comments1.xml", "threadedComment", "../threads/t.xml"),
+		"xl/drawings/d.xml", `<xdr:wsDr`+namespaces+`>`+anchor("9",
+			`<xdr:sp><xdr:txBody><a:p><a:r><a:t>box</a:t></a:r></a:p></xdr:txBody></xdr:sp>`)+
+			anchor("2", `<c:chart r:id="r0"/>`)+`</xdr:wsDr>`,
 		"xl/drawings/_rels/d.xml.rels", nativetest.Relations("chart", "../charts/c.xml"),
-		"xl/charts/c.xml", `<c:chartSpace`+namespaces+`><c:pieChart><c:ser><c:tx><c:v>S</c:v></c:tx><c:val><c:numLit><c:pt idx="0"><c:v>7</c:v></c:pt></c:numLit></c:val></c:ser></c:pieChart></c:chartSpace>`,
-		"xl/comments1.xml", `<comments`+namespaces+`><authors><author>Ada</author><author>tc={1}</author></authors><commentList><comment ref="A1" authorId="0"><text><r><t>Why?</t></r></text></comment><comment ref="A5" authorId="1"><text><t>[Threaded comment] no</t></text></comment></commentList></comments>`,
-		"xl/threads/t.xml", `<ThreadedComments`+namespaces+`><threadedComment ref="A5" dT="2026-01-01T00:00:00" personId="p"><text>Because</text></threadedComment></ThreadedComments>`,
+		"xl/charts/c.xml", `<c:chartSpace`+namespaces+
+			`><c:pieChart><c:ser><c:tx><c:v>S</c:v></c:tx><c:val><c:numLit><c:pt idx="0"><c:v>7</c:v></c:pt></c:numLit></c:val></c:ser></c:pieChart></c:chartSpace>`,
+		"xl/comments1.xml", `<comments`+namespaces+
+			`><authors><author>Ada</author><author>tc={1}</author></authors><commentList><comment ref="A1" authorId="0"><text><r><t>Why?</t></r></text></comment><comment ref="A5" authorId="1"><text><t>[Threaded comment] no</t></text></comment></commentList></comments>`,
+		"xl/threads/t.xml", `<ThreadedComments`+namespaces+
+			`><threadedComment ref="A5" dT="2026-01-01T00:00:00" personId="p"><text>Because</text></threadedComment></ThreadedComments>`,
 		"xl/persons/p.xml", `<personList`+namespaces+`><person id="p" displayName="Bob"/></personList>`,
 	), extract.Limits{})
 	if err != nil {
@@ -124,12 +146,14 @@ func TestWorkbook(t *testing.T) {
 	if err := extract.WriteMarkdown(&out, doc); err != nil {
 		t.Fatal(err)
 	}
-	want := "## Two\n\nsecond\n\n## One\n\na\n\nPie chart\n\n<!-- image -->\n\n|  | S |\n| - | - |\n|  | 7 |\n\nb\n\nbox\n\n" +
+	want := "## Two\n\nsecond\n\n## One\n\na\n\nPie chart\n\n<!-- image -->\n\n|  | S |\n| - | - |\n|  | 7 " +
+		"|\n\nb\n\nbox\n\n" +
 		"\\[author: Bob, time: 2026-01-01T00:00:00\\]: Because\n\n\\[author: Ada\\]: Why?\n"
 	if out.String() != want {
 		t.Errorf("got\n%s", out.String())
 	}
-	if last := doc.Blocks[len(doc.Blocks)-1]; doc.Pages != 3 || last.Page != 3 || doc.Properties["hidden_sheets"] != "Secret" {
+	if last := doc.Blocks[len(doc.Blocks)-1]; doc.Pages != 3 || last.Page != 3 ||
+		doc.Properties["hidden_sheets"] != "Secret" {
 		t.Errorf("got %+v, the last block on page %d", doc.Info, last.Page)
 	}
 }
@@ -137,7 +161,8 @@ func TestWorkbook(t *testing.T) {
 // TestEpoch1904: workbooks of old Macs count days from 1904.
 func TestEpoch1904(t *testing.T) {
 	t.Parallel()
-	content := workbook(t, "", data(`<row><c s="1"><v>1</v></c></row>`), "xl/workbook.xml", `<workbook`+namespaces+`><workbookPr date1904="1"/><sheets>`+oneSheet+`</sheets></workbook>`)
+	content := workbook(t, "", data(`<row><c s="1"><v>1</v></c></row>`), "xl/workbook.xml",
+		`<workbook`+namespaces+`><workbookPr date1904="1"/><sheets>`+oneSheet+`</sheets></workbook>`)
 	if got := nativetest.Markdown(t, xlsx.New(), extract.XLSX, content); got != "1904-01-02\n" {
 		t.Errorf("got %q", got)
 	}
@@ -159,21 +184,23 @@ func TestLongSheet(t *testing.T) {
 	}
 	b.Reset()
 	seen, texts, peak := 0, "", uint64(0)
-	_, err := xlsx.New().Extract(t.Context(), extract.Source{Path: path}, extract.Limits{}, func(block extract.Block) error {
-		texts += block.Text
-		if block.Table == nil {
+	_, err := xlsx.New().Extract(t.Context(), extract.Source{Path: path}, extract.Limits{},
+		func(block extract.Block) error {
+			texts += block.Text
+			if block.Table == nil {
+				return nil
+			}
+			if block.Table.Headers != 1 || block.Table.Continued != (seen > 0) || len(block.Table.Rows) > 600 {
+				t.Fatalf("after %d rows: %d headers, continued %v, %d rows", seen, block.Table.Headers,
+					block.Table.Continued, len(block.Table.Rows))
+			}
+			if seen += len(block.Table.Rows) - 1; seen%50_000 < 500 {
+				var m runtime.MemStats
+				runtime.ReadMemStats(&m)
+				peak = max(peak, m.HeapAlloc)
+			}
 			return nil
-		}
-		if block.Table.Headers != 1 || block.Table.Continued != (seen > 0) || len(block.Table.Rows) > 600 {
-			t.Fatalf("after %d rows: %d headers, continued %v, %d rows", seen, block.Table.Headers, block.Table.Continued, len(block.Table.Rows))
-		}
-		if seen += len(block.Table.Rows) - 1; seen%50_000 < 500 {
-			var m runtime.MemStats
-			runtime.ReadMemStats(&m)
-			peak = max(peak, m.HeapAlloc)
-		}
-		return nil
-	})
+		})
 	if err != nil || seen != rows-1 || texts != "beside" {
 		t.Errorf("%d rows, %q, %v", seen, texts, err)
 	}
@@ -184,14 +211,16 @@ func TestLongSheet(t *testing.T) {
 func TestStreams(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, workbook(t, oneSheet, "<sheetData>"+strings.Repeat(line("", "a", "b"), 120_000)+"<row>"), 0o600); err != nil {
+	if err := os.WriteFile(path, workbook(t, oneSheet, "<sheetData>"+strings.Repeat(line("", "a", "b"), 120_000)+
+		"<row>"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	blocks := 0
-	_, err := xlsx.New().Extract(t.Context(), extract.Source{Path: path}, extract.Limits{ZipRatio: 1 << 20}, func(extract.Block) error {
-		blocks++
-		return nil
-	})
+	_, err := xlsx.New().Extract(t.Context(), extract.Source{Path: path}, extract.Limits{ZipRatio: 1 << 20},
+		func(extract.Block) error {
+			blocks++
+			return nil
+		})
 	if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != taskerr.CorruptionDetected || blocks == 0 {
 		t.Errorf("%d blocks, %v", blocks, err)
 	}
@@ -202,18 +231,36 @@ func TestRefuses(t *testing.T) {
 	whole := workbook(t, oneSheet, data(line("1", "0123456789")))
 	wide := strings.Repeat("<c><v>1</v></c>", 16_384)
 	nativetest.RefusesAll(t, xlsx.New(), extract.XLSX, []nativetest.Refusal{
-		{What: "no main part", Content: nativetest.Zip(t, "xl/x.xml", "<x/>"), Class: taskerr.CorruptionDetected, Says: "no main part"},
-		{What: "binary", Content: nativetest.Zip(t, "xl/workbook.bin", "", "_rels/.rels", nativetest.Relations("officeDocument", "xl/workbook.bin")), Class: taskerr.UnsupportedFormat, Says: "save it as XLSX"},
-		{What: "a sheet is missing", Content: workbook(t, `<sheet name="a" r:id="r7"/>`, ""), Class: taskerr.CorruptionDetected, Says: "sheet 1 is missing"},
+		{What: "no main part", Content: nativetest.Zip(t, "xl/x.xml", "<x/>"), Class: taskerr.CorruptionDetected,
+			Says: "no main part"},
+		{What: "binary", Content: nativetest.Zip(t, "xl/workbook.bin", "", "_rels/.rels",
+			nativetest.Relations("officeDocument", "xl/workbook.bin")), Class: taskerr.UnsupportedFormat,
+			Says: "save it as XLSX"},
+		{What: "a sheet is missing", Content: workbook(t, `<sheet name="a" r:id="r7"/>`, ""),
+			Class: taskerr.CorruptionDetected, Says: "sheet 1 is missing"},
 		{What: "truncated", Content: whole[:len(whole)/2], Class: taskerr.CorruptionDetected, Says: "damaged"},
-		{What: "XML cut off", Content: workbook(t, oneSheet, "<sheetData><row>"), Class: taskerr.CorruptionDetected, Says: "XML"},
-		{What: "deep XML", Content: workbook(t, oneSheet, strings.Repeat("<x>", 10_000)), Class: taskerr.CorruptionDetected, Says: "nested deeper than 256"},
-		{What: "too many sheets", Content: workbook(t, strings.Repeat(oneSheet, 20), data()), Limits: extract.Limits{Pages: 10}, Class: taskerr.QuotaExceeded, Says: "more than 10 sheets"},
-		{What: "too many columns", Content: workbook(t, oneSheet, data("<row>"+wide+"<c/></row>")), Limits: extract.Limits{ZipRatio: 1 << 20}, Class: taskerr.CorruptionDetected, Says: "more than 16384 columns"},
-		{What: "too much text", Content: workbook(t, oneSheet, data(strings.Repeat(line("", "0123456789"), 20))), Limits: extract.Limits{Characters: 100}, Class: taskerr.QuotaExceeded, Says: "100 characters"},
-		{What: "too many shared strings", Content: workbook(t, oneSheet, data(), "xl/sharedStrings.xml", "<sst>"+strings.Repeat("<si/>", 1000)+"</sst>"), Limits: extract.Limits{Characters: 100}, Class: taskerr.QuotaExceeded, Says: "MB of text"},
-		{What: "mostly holes", Content: workbook(t, oneSheet, data("<row>"+wide+"</row>", strings.Repeat("<row><c r=\"XFD1\"><v>1</v></c></row>", 50))), Limits: extract.Limits{Characters: 100_000, ZipRatio: 1 << 20}, Class: taskerr.QuotaExceeded, Says: "empty places"},
-		{What: "a merged cell over everything", Content: workbook(t, oneSheet, data(line("1", strings.Repeat("x", 100)), strings.Repeat(`<row><c r="B2"><v>1</v></c></row>`, 50))+merged("A1:A1048576")), Limits: extract.Limits{Characters: 3000}, Class: taskerr.QuotaExceeded, Says: "empty places"},
+		{What: "XML cut off", Content: workbook(t, oneSheet, "<sheetData><row>"), Class: taskerr.CorruptionDetected,
+			Says: "XML"},
+		{What: "deep XML", Content: workbook(t, oneSheet, strings.Repeat("<x>", 10_000)),
+			Class: taskerr.CorruptionDetected, Says: "nested deeper than 256"},
+		{What: "too many sheets", Content: workbook(t, strings.Repeat(oneSheet, 20), data()),
+			Limits: extract.Limits{Pages: 10}, Class: taskerr.QuotaExceeded, Says: "more than 10 sheets"},
+		{What: "too many columns", Content: workbook(t, oneSheet, data("<row>"+wide+"<c/></row>")),
+			Limits: extract.Limits{ZipRatio: 1 << 20}, Class: taskerr.CorruptionDetected,
+			Says: "more than 16384 columns"},
+		{What: "too much text", Content: workbook(t, oneSheet, data(strings.Repeat(line("", "0123456789"), 20))),
+			Limits: extract.Limits{Characters: 100}, Class: taskerr.QuotaExceeded, Says: "100 characters"},
+		{What: "too many shared strings", Content: workbook(t, oneSheet, data(), "xl/sharedStrings.xml",
+			"<sst>"+strings.Repeat("<si/>", 1000)+"</sst>"), Limits: extract.Limits{Characters: 100},
+			Class: taskerr.QuotaExceeded, Says: "MB of text"},
+		{What: "mostly holes", Content: workbook(t, oneSheet,
+			data("<row>"+wide+"</row>", strings.Repeat("<row><c r=\"XFD1\"><v>1</v></c></row>", 50))),
+			Limits: extract.Limits{Characters: 100_000, ZipRatio: 1 << 20}, Class: taskerr.QuotaExceeded,
+			Says: "empty places"},
+		{What: "a merged cell over everything", Content: workbook(t, oneSheet,
+			data(line("1", strings.Repeat("x", 100)), strings.Repeat(`<row><c r="B2"><v>1</v></c></row>`, 50))+
+				merged("A1:A1048576")), Limits: extract.Limits{Characters: 3000}, Class: taskerr.QuotaExceeded,
+			Says: "empty places"},
 	})
 }
 

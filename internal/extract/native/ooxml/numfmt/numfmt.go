@@ -81,7 +81,8 @@ func letters(code string) (left string, duration bool) {
 				return b.String(), duration
 			}
 			inner := strings.ToLower(code[i+1 : i+end])
-			duration = duration || inner != "" && (strings.Trim(inner, "h") == "" || strings.Trim(inner, "m") == "" || strings.Trim(inner, "s") == "")
+			duration = duration || inner != "" && (strings.Trim(inner, "h") == "" || strings.Trim(inner, "m") == "" ||
+				strings.Trim(inner, "s") == "")
 			i += end
 		default:
 			b.WriteByte(c | lower(c))

@@ -9,11 +9,15 @@ import (
 func TestParse(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]numfmt.Kind{
-		"General": numfmt.General, "0.00": numfmt.General, "#,##0.00 €": numfmt.General, "0.00E+00": numfmt.General, "": numfmt.General,
-		`0 "days"`: numfmt.General, `0\d`: numfmt.General, "[Red]0.0": numfmt.General, "0_d": numfmt.General, "@": numfmt.General,
+		"General": numfmt.General, "0.00": numfmt.General, "#,##0.00 €": numfmt.General, "0.00E+00": numfmt.General,
+		"":         numfmt.General,
+		`0 "days"`: numfmt.General, `0\d`: numfmt.General, "[Red]0.0": numfmt.General, "0_d": numfmt.General,
+		"@":  numfmt.General,
 		"0%": numfmt.Percent, `0.0\ %`: numfmt.Percent, "0;0%": numfmt.General,
-		"yyyy-mm-dd": numfmt.Date, "[$-409]d\\-mmm\\-yy;@": numfmt.Date, "mmm": numfmt.Date, "DD.MM.YYYY hh:mm": numfmt.Date,
-		"h:mm AM/PM": numfmt.Time, "mm:ss": numfmt.Time, "[h]:mm": numfmt.Duration, "[mm]:ss": numfmt.Duration, "[": numfmt.General, `"open`: numfmt.General,
+		"yyyy-mm-dd": numfmt.Date, "[$-409]d\\-mmm\\-yy;@": numfmt.Date, "mmm": numfmt.Date,
+		"DD.MM.YYYY hh:mm": numfmt.Date,
+		"h:mm AM/PM":       numfmt.Time, "mm:ss": numfmt.Time, "[h]:mm": numfmt.Duration, "[mm]:ss": numfmt.Duration,
+		"[": numfmt.General, `"open`: numfmt.General,
 	} {
 		if got := numfmt.Parse(code); got != want {
 			t.Errorf("%q: got %d, want %d", code, got, want)
@@ -64,7 +68,8 @@ func TestFormat(t *testing.T) {
 
 func TestBuiltIn(t *testing.T) {
 	t.Parallel()
-	for id, want := range map[int]numfmt.Kind{0: numfmt.General, 4: numfmt.General, 9: numfmt.Percent, 14: numfmt.Date, 20: numfmt.Time, 22: numfmt.Date, 46: numfmt.Duration, 49: numfmt.General} {
+	for id, want := range map[int]numfmt.Kind{0: numfmt.General, 4: numfmt.General, 9: numfmt.Percent, 14: numfmt.Date,
+		20: numfmt.Time, 22: numfmt.Date, 46: numfmt.Duration, 49: numfmt.General} {
 		if got := numfmt.BuiltIn(id); got != want {
 			t.Errorf("%d: got %d, want %d", id, got, want)
 		}
