@@ -50,7 +50,7 @@ type Command struct {
 	Package string   // the Debian package that has it, for the message when it is missing
 	Args    []string // without the program
 	Files   []string // what it reads: absolute paths of files, or of folders with all beneath them
-	Env     []string // besides PATH, LC_ALL, HOME and TMPDIR; nothing of ours is inherited
+	Env     []string // in addition to PATH, LC_ALL, HOME and TMPDIR; nothing is inherited
 	Dir     string   // where its private temporary folder is made; empty: os.TempDir()
 	Stdin   io.Reader
 
@@ -91,7 +91,7 @@ type Result struct {
 	MaxRSS   int64          // bytes; the largest resident size
 }
 
-// OK says whether the program ended by itself with status zero.
+// OK reports whether the program ended by itself with status zero.
 func (r Result) OK() bool { return r.End == Exited && r.ExitCode == 0 }
 
 // NotInstalledError is a program that is missing on this machine: a fault of its setup.
@@ -114,7 +114,7 @@ const afterExit = 2 * time.Second
 // Run runs the command until it has ended and everything it printed was read. However it ends, no
 // process of its group and no temporary file is left when Run returns. The error is a
 // *NotInstalledError, the error of Stdout, one that wraps context.Cause(ctx), or a fault of the
-// system; a program that fails or hits a limit is told by the Result.
+// system; a program that fails or hits a limit is reported in the Result.
 func Run(ctx context.Context, c Command) (Result, error) {
 	if err := context.Cause(ctx); err != nil {
 		return Result{}, fmt.Errorf("run %s: %w", c.Program, err)

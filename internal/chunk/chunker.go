@@ -56,7 +56,7 @@ func (c Config) room() int { return c.Max - 2*c.contextMax() - 2 }
 // longestToken is in bytes: no vocabulary in use has one of more.
 const longestToken = 256
 
-// fits says whether a text has at most limit tokens. Of a long text it counts none: megabytes take seconds.
+// fits reports whether a text has at most limit tokens. Of a long text it counts none: megabytes take seconds.
 func (c Config) fits(text string, limit int) bool {
 	// a token is at least a byte
 	return len(text) <= limit || len(text) <= limit*longestToken && c.Counter.Count(text) <= limit

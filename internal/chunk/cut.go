@@ -54,7 +54,7 @@ func (c *Chunker) cut(final bool) int {
 	return min(last, end)
 }
 
-// better says whether the place before item a is a better one for a cut than the one before item b.
+// better reports whether the place before item a is a better one for a cut than the one before item b.
 func (c *Chunker) better(a, b int) bool {
 	if x, y := c.items[a].bond, c.items[b].bond; x != y {
 		return x < y
@@ -67,7 +67,7 @@ func (c *Chunker) opening() int { return c.items[0].context().tokens + c.items[0
 
 // subsection returns how many of the items stand before the first subsection that is to begin a
 // chunk of its own, and whether no more will come to them. One that would leave too little before it,
-// or is too little itself and the last, is no such subsection: it is merged.
+// or is too little itself and the last, does not count: it is merged.
 func (c *Chunker) subsection(final bool) (end int, closed bool) {
 	size, rest := c.opening(), c.total
 	for k := range c.items {

@@ -63,7 +63,7 @@ func (c *Chunker) item(b extract.Block, kind, text string) item {
 	return i
 }
 
-// captioned says whether a caption may belong to a block.
+// captioned reports whether a caption may belong to a block.
 func captioned(k extract.Kind) bool {
 	return k == extract.TableKind || k == extract.Picture || k == extract.Code
 }
@@ -76,7 +76,7 @@ func (c *Chunker) last() *item {
 	return &c.items[len(c.items)-1]
 }
 
-// context is what stands above a chunk that begins with the item: of a heading, what is above it,
+// context is the headings above a chunk that begins with the item: of a heading, what is above it,
 // as it stands in the content itself.
 func (i item) context() *section {
 	if i.kind == heading {

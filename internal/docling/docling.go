@@ -106,7 +106,7 @@ const (
 	Skipped        = "skipped"
 )
 
-// over says whether the task has come to its end.
+// over reports whether the task has come to its end.
 func (s Status) over() bool {
 	switch s.State {
 	case Success, PartialSuccess, Failed, Skipped:

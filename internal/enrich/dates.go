@@ -29,7 +29,7 @@ var layouts = []string{
 	"January 2, 2006", "2 January 2006",
 }
 
-// date writes a moment of a document's metadata as RFC 3339 in UTC. It is "" for what is no date, is of less
+// date writes a moment of a document's metadata as RFC 3339 in UTC. It is "" for what is not a date, is of less
 // than a day's precision, or can't be true.
 func date(text, earliest string) string {
 	t, ok := parseDate(strings.TrimSpace(text))

@@ -39,7 +39,7 @@ func undoubted(delimiter rune, even float64, columns, rows int) bool {
 	return even == 1 && rows >= 3
 }
 
-// columnCounts counts the columns of each row that is complete. Blank lines are no rows.
+// columnCounts counts the columns of each row that is complete. Blank lines are not rows.
 func columnCounts(text string, delimiter rune) []int {
 	var counts []int
 	columns, quoted, blank, fieldStart := 1, false, true, true

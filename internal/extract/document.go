@@ -67,7 +67,7 @@ type Info struct {
 	// how each page was read; none: the extractor has no choice
 	PageLog    []PageDecision    `json:"page_log,omitempty"`
 	Properties map[string]string `json:"properties,omitempty"` // author, created, …
-	// what was used to read it, besides this machine; empty: nothing
+	// services used to read it; empty: none
 	Service  taskerr.Dependency `json:"-"`
 	Fallback bool               `json:"fallback,omitempty"` // it was read in another way than Router.Version says
 	// sentences: what of the document is missing or was read in another way than asked

@@ -47,7 +47,7 @@ func (t *TableWriter) Row(cells []Cell, header bool) {
 	}
 }
 
-// Full says whether the slice is large enough to be flushed.
+// Full reports whether the slice is large enough to be flushed.
 func (t *TableWriter) Full() bool { return len(t.rows) >= sliceRows || t.bytes >= sliceBytes }
 
 // Flush emits the rows so far; none, nothing.

@@ -129,5 +129,5 @@ func (u Usage) Add(v Usage) Usage {
 	return Usage{u.Requests + v.Requests, u.PromptTokens + v.PromptTokens, u.CompletionTokens + v.CompletionTokens}
 }
 
-// Known says whether there is a box.
+// Known reports whether there is a box.
 func (b Box) Known() bool { return b != Box{} }

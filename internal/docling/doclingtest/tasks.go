@@ -20,7 +20,7 @@ type task struct {
 	fetched time.Time // zero: not yet
 }
 
-// over says whether the conversion has come to its end, whatever that is.
+// over reports whether the conversion has come to its end, whatever that is.
 func (t *task) over(now time.Time) bool {
 	if t.plan.Held != nil {
 		select {

@@ -20,7 +20,7 @@ const (
 	webpParts                       = 8 << 24
 )
 
-// file is an image file as its header tells of it.
+// file is an image file as its header describes it.
 type file struct {
 	io.ReaderAt
 	size   int64

@@ -14,7 +14,7 @@ const (
 	exifRoom       = 256 << 10
 )
 
-// pages lists the pages of the file, at most so many. Only TIFF has more than one.
+// pages lists the pages of the file, up to a maximum. Only TIFF has more than one.
 func (in *input) pages(most int) ([]page, error) {
 	head := make([]byte, exifRoom)
 	n, err := in.ReadAt(head, 0)

@@ -36,7 +36,7 @@ type Images struct {
 	decoding sync.Mutex // one page at a time: another one would wait for memory that this one has
 }
 
-// OpenImages looks for the pages of an image file, of which it lists at most so many. They are decoded within the pool,
+// OpenImages finds the pages of an image file, up to a maximum. They are decoded within the pool,
 // unless it is nil. Close it at the end.
 func OpenImages(ctx context.Context, path string, most int, pool *child.Pool) (*Images, error) {
 	file, err := os.Open(path)

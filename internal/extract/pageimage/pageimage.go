@@ -33,7 +33,7 @@ type File struct {
 	pdf    PDF
 }
 
-// Has says whether files of the format are pages to be looked at.
+// Has reports whether files of the format are pages to be looked at.
 func Has(f extract.Format) bool { return f == extract.PDF || f == extract.Image }
 
 // Open opens a file whose format Has. Close it at the end. Errors are *taskerr.Error (unsupported_format,

@@ -66,7 +66,7 @@ var (
 	wordLine = regexp.MustCompile(`^\s*<word [^>]*>(.*)</word>`)
 )
 
-// Look measures the page and counts its letters, at most a few more than so many.
+// Look measures the page and counts its letters, up to a little more than the given number.
 func (r PDF) Look(ctx context.Context, number, letters int) (About, error) {
 	var a About
 	page := strconv.Itoa(number)

@@ -30,15 +30,15 @@ const (
 	// fewOwn letters or more are too many for a stamp, a page number or the name of a scanner, alone on
 	// the image of a page; a page of print has 1500 and more.
 	fewOwn = 200
-	// ownLetters is from how many a page with a picture is no scan, when there is no OCR to find out.
+	// ownLetters is from how many a page with a picture is not a scan, when there is no OCR to find out.
 	ownLetters = 40
 	// goodText and goodLayer are plausibilities of words. A layer was read by a program from an image:
 	// reading it again may well be better. What a writer's program wrote is only doubted when it can't be so.
 	goodText  = 0.6
 	goodLayer = 0.8
-	// muchGarbage is the share of signs without a name from which a page's text is not to be read.
+	// muchGarbage is the share of characters without a name from which a page's text is not to be read.
 	muchGarbage = 0.1
-	// fewRead letters that OCR reads beside or instead of a page's own text are no gain.
+	// fewRead letters that OCR reads beside or instead of a page's own text are not a gain.
 	fewRead = 10
 	// sureBeside is the confidence that is asked of what stands beside a page's own text: pictures are
 	// read as words with less.
@@ -73,7 +73,7 @@ func judge(p pdf.PageText) opinion {
 	if p.Layer {
 		o.reason = whyLayer
 	}
-	garbage := float64(p.Garbage) / float64(max(p.Signs, 1))
+	garbage := float64(p.Garbage) / float64(max(p.Chars, 1))
 	o.quality = plausibility(words) * (1 - min(garbage, 1))
 	good := goodText
 	if p.Layer {
@@ -82,7 +82,7 @@ func judge(p pdf.PageText) opinion {
 	switch {
 	case p.Width <= 0 || p.Height <= 0:
 		o.need, o.quality, o.reason = needOCR, 0, whyDamaged
-	case garbage >= muchGarbage && p.Signs >= fewRead:
+	case garbage >= muchGarbage && p.Chars >= fewRead:
 		o.need, o.reason = needOCR, whyGarbage
 	case o.letters == 0:
 		o.need, o.quality, o.reason = needOCR, 0, whyNoText
@@ -146,7 +146,7 @@ func beside(text ocr.Page, own []pdf.Word) ocr.Page {
 	})
 }
 
-// within says whether a point lies in a word's box or next to it.
+// within reports whether a point lies in a word's box or next to it.
 func within(words []pdf.Word, x, y float64) bool {
 	for _, w := range words {
 		margin := 0.3 * (w.Box.Bottom - w.Box.Top)

@@ -49,7 +49,7 @@ func (r *record) took(text ocr.Page) {
 	r.confidence += n * text.Confidence()
 }
 
-// fault is an error that ends the extraction: a service behind the engine is at fault, which is no reason
+// fault is an error that ends the extraction: a service behind the engine is at fault, which is not a reason
 // to leave pages out.
 func fault(why error) error {
 	if f, ok := errors.AsType[*taskerr.Error](why); ok && taskerr.Classes[f.Class].Retryable {

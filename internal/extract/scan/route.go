@@ -102,7 +102,7 @@ func (r *router) Route(ctx context.Context, p pdf.PageText) func() (pdf.Answer, 
 	}
 }
 
-// start says whether one page more may be given to the engine.
+// start reports whether one page more may be given to the engine.
 func (r *router) start() bool { return int(r.started.Add(1)) <= r.opts.Pages }
 
 // What a page is not read for.

@@ -72,7 +72,7 @@ func Without(inner PDF, why error, opts Options) *Extractor {
 }
 
 // Name is e.g. "native/pdf+tesseract:eng" with an engine, and the inner extractor's without: when an
-// engine or a language comes or goes, documents are read anew.
+// engine or a language comes or goes, documents are read again.
 func (e *Extractor) Name() string {
 	if e.engine == nil {
 		return e.name

@@ -26,7 +26,7 @@ const (
 type Options struct {
 	// Languages to read, by the names of tesseract's data files, e.g. "eng", "deu". Each one more costs
 	// time. Default: those that are installed, English first, as long as they are at most maxLanguages;
-	// more are no choice that somebody made, and English is read alone.
+	// more are not a deliberate choice, and English is read alone.
 	Languages []string
 	// Memory is what one run may take, in bytes. Default 2 GiB.
 	Memory int64

@@ -39,7 +39,7 @@ type unreadError struct{ why string }
 
 func (e *unreadError) Error() string { return "the model could not read the page: " + e.why }
 
-// Read implements ocr.Engine. An answer that was cut off, repeats itself, is empty or a refusal is no reading:
+// Read implements ocr.Engine. An answer that was cut off, repeats itself, is empty or a refusal is not a reading:
 // the model is asked again up to Tries times, and after that the fallback, which Page.Engine tells. A content
 // filter is not asked twice. Faults of the service are *taskerr.Error and go to no fallback: another attempt finds
 // it well.
