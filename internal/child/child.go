@@ -58,7 +58,7 @@ type Command struct {
 	Trusted bool
 
 	// Stdout reads what the program prints, while it runs. An error from it kills the program and is
-	// returned from Run as it is; what it leaves unread is thrown away. The program stands still while
+	// returned from Run as it is; what it leaves unread is discarded. The program is blocked while
 	// Stdout does something else than reading, and that time doesn't count against Limits.Wait. Nil:
 	// the output is thrown away.
 	Stdout func(io.Reader) error
@@ -72,7 +72,7 @@ type End string
 // The ends of a program.
 const (
 	Exited      End = "exited"       // by itself, see Result.ExitCode
-	Crashed     End = "crashed"      // by a signal that nobody here sent
+	Crashed     End = "crashed"      // by a signal that Run did not send
 	WaitLimit   End = "wait_limit"   // Limits.Wait
 	Silent      End = "silent"       // Limits.Silence
 	CPULimit    End = "cpu_limit"    // Limits.CPU
@@ -107,7 +107,7 @@ func (e *NotInstalledError) Error() string {
 	return fmt.Sprintf("%s is not installed; install %s", e.Program, e.Package)
 }
 
-// afterExit is how long somebody else who still holds a dead program's pipes is listened to: a
+// afterExit is how long a dead program's pipes are read when another process still holds them: a
 // process that left the program's group, which a kill of the group doesn't reach.
 const afterExit = 2 * time.Second
 

@@ -105,7 +105,7 @@ func (v *conversion) obtain(ctx context.Context) error {
 			"submitted_again", !again)
 		v.state.Task = ""
 		v.remember()
-		if again { // the server is up: this counts as an attempt, so that it can't go on for ever
+		if again { // the server is up: this counts as an attempt, so that it ends
 			return taskerr.Errorf(taskerr.DependencyUnavailable,
 				"docling-serve forgot the document twice: is it restarted again and again, or are there several "+
 					"without a shared queue?")
@@ -177,7 +177,7 @@ func again() retry.Policy {
 	return retry.Policy{Backoff: retry.Backoff{First: retryWait, Max: 4 * retryWait}, Tries: 4, Retryable: passing}
 }
 
-// wait polls until the task is over.
+// wait polls until the task has ended.
 func (v *conversion) wait(ctx context.Context) (Status, error) {
 	for every := pollFirst; ; every = min(time.Duration(float64(every)*pollGrowth), pollMost) {
 		asked := time.Now()
@@ -185,7 +185,7 @@ func (v *conversion) wait(ctx context.Context) (Status, error) {
 		if err != nil || s.over() {
 			return s, err
 		}
-		// A server that waited is asked again at once.
+		// A server that waited is polled again at once.
 		if err := retry.Sleep(ctx, every-time.Since(asked)); err != nil {
 			return s, err
 		}

@@ -14,7 +14,7 @@ const (
 	earliestPrint = "1450-01-01T00:00:00Z"
 )
 
-// latest is how far ahead of ours another clock may be.
+// latest is how far ahead of this machine's clock another one may be.
 const latest = 48 * time.Hour
 
 // pdfDate is a date of PDF (ISO 32000-1, 7.9.4): D:YYYYMMDDHHmmSSOHH'mm, all after the year left out at will.

@@ -29,7 +29,7 @@ type Outline struct {
 	Omitted int // headings that are left out: deeper ones, or beyond the limit
 }
 
-// outline gathers the headings. Each is numbered, so that chunks, which come later, can be told to it.
+// outline collects the headings. Each is numbered, so that chunks, which come later, can be matched to it.
 type outline struct {
 	entries  []numbered
 	seen     int // headings

@@ -15,7 +15,7 @@ var (
 	mailMust  = regexp.MustCompile(`(?mi)^(?:From|Received|Return-Path|Message-ID|MIME-Version):`)
 )
 
-// markdownMarks are the marks of Markdown; each may stand in a plain text by chance.
+// markdownMarks are the marks of Markdown; each may occur in a plain text by chance.
 var markdownMarks = []*regexp.Regexp{
 	regexp.MustCompile(`(?m)^#{1,6} \S`),
 	regexp.MustCompile("(?m)^(?:```|~~~)"),
@@ -25,7 +25,7 @@ var markdownMarks = []*regexp.Regexp{
 	regexp.MustCompile(`(?m)^(?:[-*+]|\d+\.) \S`),
 }
 
-// detectText tells the kinds of text apart, from the first 64 KiB of it. A plain mark at its very
+// detectText distinguishes the kinds of text by the first 64 KiB. A plain mark at its very
 // start decides; else the extension does; without one, what the text looks like.
 func detectText(text, name string) Format {
 	switch {

@@ -39,7 +39,7 @@ type Box struct {
 	Bottom float64 `json:"b"`
 }
 
-// Table is rows of cells. A cell that spans columns or rows stands once, at its top left.
+// Table is rows of cells. A cell that spans columns or rows occurs once, at its top left.
 type Table struct {
 	Rows    [][]Cell `json:"rows"`
 	Headers int      `json:"headers"` // how many of the first rows are its header
@@ -70,7 +70,7 @@ type Info struct {
 	// services used to read it; empty: none
 	Service  taskerr.Dependency `json:"-"`
 	Fallback bool               `json:"fallback,omitempty"` // it was read in another way than Router.Version says
-	// sentences: what of the document is missing or was read in another way than asked
+	// sentences: what of the document is missing or was read in another way than requested
 	Warnings []string `json:"warnings,omitempty"`
 }
 

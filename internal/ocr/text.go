@@ -158,7 +158,7 @@ func compound(word string) bool {
 	return strings.ContainsRune("-\u2010\u00ad", last) && unicode.IsLetter(before)
 }
 
-// hyphenated reports whether that hyphen only stands for the line's end: what follows is in lower case.
+// hyphenated reports whether that hyphen only marks the line's end: what follows is in lower case.
 func hyphenated(word, next string) bool {
 	first, _ := utf8.DecodeRuneInString(next)
 	return compound(word) && unicode.IsLower(first)

@@ -40,7 +40,7 @@ func isIPv4(text string, start, end int) bool {
 	if r := reversed(before); len(r) > 0 && (isAlphanumeric(r[0]) || r[0] == '-' || r[0] == '_') {
 		return false
 	}
-	// The number of a section stands at the start of a line, before its name.
+	// The number of a section is at the start of a line, before its name.
 	return !(atLineStart(before) && small(ip) && strings.HasPrefix(after, " ") && len(after) > 1 &&
 		unicode.IsLetter([]rune(after)[1]))
 }
@@ -76,7 +76,7 @@ func personal(ip netip.Addr) bool {
 		!(ip.Is4() && ip.As4()[0] == 255) // a mask
 }
 
-// isIPv6 wants three groups and a digit: a::b is a name in some programming languages.
+// isIPv6 requires three groups and a digit: a::b is a name in some programming languages.
 func isIPv6(text string, start, end int) bool {
 	written := text[start:end]
 	ip, err := netip.ParseAddr(written)

@@ -109,7 +109,7 @@ func (f file) jpegBuffers() float64 {
 	)
 	for at, b := int64(2), [4]byte{}; ; {
 		if _, err := f.ReadAt(b[:], at); err != nil || b[0] != 0xFF || b[1] == startOfScan {
-			return n + 4*4 // it is not told: as much as there can be
+			return n + 4*4 // not declared: the most that is possible
 		}
 		switch marker := b[1]; {
 		case marker == 0xFF: // filling

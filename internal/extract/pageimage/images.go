@@ -61,7 +61,7 @@ func (im *Images) Close() { _ = im.file.Close() } // it was only read
 // Pages is how many there are.
 func (im *Images) Pages() int { return len(im.pages) }
 
-// Decode returns a page (1 is the first) in gray on white, upright as far as the file says how it lies.
+// Decode returns a page (1 is the first) in gray on white, upright when the file declares its orientation.
 func (im *Images) Decode(ctx context.Context, number int, size Size) (ocr.Image, error) {
 	im.decoding.Lock()
 	defer im.decoding.Unlock()

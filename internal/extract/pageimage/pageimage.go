@@ -16,7 +16,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// Options say which images are wanted, and what they may cost.
+// Options select the images and bound what they cost.
 type Options struct {
 	DPI    int           // of the pages of a PDF file; images have their own
 	Side   int           // pixels of the longest side, and no DPI; zero: DPI counts

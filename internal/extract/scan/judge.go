@@ -40,7 +40,7 @@ const (
 	muchGarbage = 0.1
 	// fewRead letters that OCR reads beside or instead of a page's own text are not a gain.
 	fewRead = 10
-	// sureBeside is the confidence that is asked of what stands beside a page's own text: pictures are
+	// sureBeside is the confidence required of words beside a page's own text: pictures are
 	// read as words with less.
 	sureBeside = 0.6
 )
@@ -113,7 +113,7 @@ func decide(p pdf.PageText, own opinion, text ocr.Page) (extract.PageDecision, p
 	}, pdf.Answer{}, ocr.Page{}
 }
 
-// decideBeside is decide for a page whose own text is good and little: OCR adds what stands beside it.
+// decideBeside is decide for a page whose own text is good and little: OCR adds the words beside it.
 func decideBeside(p pdf.PageText, own opinion, text ocr.Page) (extract.PageDecision, pdf.Answer, ocr.Page) {
 	more := beside(text, p.Words)
 	if more.Letters() < fewRead || more.Confidence() < sureBeside || plausibility(textWords(more)) < goodText {
@@ -131,7 +131,7 @@ func decideBeside(p pdf.PageText, own opinion, text ocr.Page) (extract.PageDecis
 }
 
 // beside leaves out of what OCR read what the page has as text, by its place, or by its words when the
-// engine tells no places.
+// engine reports no positions.
 func beside(text ocr.Page, own []pdf.Word) ocr.Page {
 	known := make(map[string]bool, len(own))
 	for _, w := range own {

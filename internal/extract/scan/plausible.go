@@ -12,7 +12,7 @@ import (
 // text has not whose characters are named wrongly or were guessed by a poor OCR program:
 //
 //   - a word is of one script, and its capitals are at its beginning, or it has nothing else
-//   - digits don't stand between letters, nor do characters that are not hyphens or apostrophes
+//   - digits don't occur between letters, nor do characters that are not hyphens or apostrophes
 //   - in alphabets there are vowels every few letters: in Latin, Greek and Cyrillic about two of five
 //   - text in an alphabet is not made of single letters
 func plausibility(words []string) float64 {
@@ -179,7 +179,7 @@ func shapeOf(w string) shape {
 	return s
 }
 
-// between reports whether rune i stands between two letters of alphabets with vowels.
+// between reports whether rune i is between two letters of alphabets with vowels.
 func between(runes []rune, i int) bool {
 	return i > 0 && i+1 < len(runes) && vowel(runes[i-1]) != noSound && vowel(runes[i+1]) != noSound
 }
@@ -232,7 +232,7 @@ const (
 // vowels of the alphabets that write all of them, without their accents.
 const vowels = "aeiouyæøœıαεηιουωаеёиоуыэюяіїєўѣ"
 
-// vowel tells vowels from consonants; of scripts that don't write vowels as letters it knows nothing.
+// vowel distinguishes vowels from consonants, except in scripts that don't write vowels as letters.
 func vowel(r rune) sound {
 	r = unicode.ToLower(plainLetter(r))
 	switch {

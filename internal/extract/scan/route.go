@@ -158,7 +158,7 @@ func (r *router) draw(ctx context.Context, p routed) (ocr.Image, error) {
 	return img, err
 }
 
-// resolution is what the engine wants of a page.
+// resolution is what the engine needs of a page.
 func (r *router) resolution(size pageimage.About) int {
 	const pointsPerInch = 72
 	a := r.engine.Abilities()

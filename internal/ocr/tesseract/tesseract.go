@@ -46,8 +46,8 @@ type Engine struct {
 	version   string
 	languages []string
 	installed []string
-	osd       bool // the data that tell how a page lies are installed
-	side      int  // that a task wants; zero: pages are rendered in defaultDPI
+	osd       bool // the data for detecting orientation are installed
+	side      int  // requested by the task; zero: pages are rendered in defaultDPI
 }
 
 // defaultDPI is the resolution that tesseract is made for; a finer image costs time and gains nothing.
@@ -221,7 +221,7 @@ func choose(wanted, installed []string) ([]string, error) {
 // readable lists the installed languages, sorted.
 func readable(installed []string) []string {
 	languages := slices.DeleteFunc(slices.Clone(installed), func(l string) bool {
-		return l == "osd" || l == "equ" // how a page lies, formulas: no languages
+		return l == "osd" || l == "equ" // orientation and formulas, not languages
 	})
 	slices.Sort(languages)
 	return languages
