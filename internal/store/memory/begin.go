@@ -111,7 +111,7 @@ func (r *Row) run(b store.Begin, now time.Time, told ...store.Event) store.Begun
 	return out
 }
 
-// again says whether a forced message starts another series, see aw_again.
+// again says whether a forced message starts another series, see aw_forces_new_series.
 func (r *Row) again(b store.Begin) bool {
 	switch {
 	case !b.Force || b.Source.MessageID == "" || r.Consumed[b.Source.MessageID]:
@@ -137,17 +137,17 @@ func (r *Row) reopen(b store.Begin) {
 	r.Releases, r.WaitingFrom, r.Duplicates = 0, time.Time{}, 0
 }
 
-// maxDuplicates is how many duplicates are told of in a series, see aw_tell_duplicate.
+// maxDuplicates is how many duplicates are told of in a series, see aw_report_duplicate.
 const maxDuplicates = 20
 
-// sentAgain says whether a message was sent after its job failed, and is to be told of, see aw_sent_again.
+// sentAgain says whether a message was sent after its job failed, and is to be told of, see aw_sent_after_failure.
 func (r *Row) sentAgain(b store.Begin) bool {
 	id := b.Source.MessageID
 	return r.State == job.Failed && id != "" && !r.Consumed[id] && (r.Dead == nil || r.Dead.Source.MessageID != id) &&
 		b.Source.InsertedAt.After(r.Ended) && r.Duplicates < maxDuplicates
 }
 
-// tellDuplicate tells that a message asked for a task that has failed, and was dropped, see aw_tell_duplicate.
+// tellDuplicate tells that a message asked for a task that has failed, and was dropped, see aw_report_duplicate.
 func (r *Row) tellDuplicate(b store.Begin) (webhooks int) {
 	r.Consumed[b.Source.MessageID] = true
 	r.Duplicates++

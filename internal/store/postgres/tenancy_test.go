@@ -107,7 +107,7 @@ func TestTenancy(t *testing.T) {
 		}
 	}
 
-	inner := map[string]bool{"aw_held": true, "aw_kept": true, "aw_share": true, "aw_tenant": true} // called by functions alone
+	inner := map[string]bool{"aw_lock_held_job": true, "aw_lock_for_heartbeat": true, "aw_lock_for_staging": true, "aw_tenant": true} // called by functions alone
 	vector := "[" + strings.Repeat("0.1,", storetest.Dimensions-1) + "0.1]"
 	for name, conn := range map[string]*pgx.Conn{"setting": bySetting, "login": byName, "owner": asOwner} {
 		for _, table := range storetest.Tables {

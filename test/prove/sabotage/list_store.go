@@ -25,7 +25,7 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "done-runs-again", Breaks: []string{"I2"}, File: functions + "30_begin.sql",
-			Old: "if {{ .schema }}.aw_again(j, p) then", New: "if true then",
+			Old: "if {{ .schema }}.aw_forces_new_series(j, p) then", New: "if true then",
 			Suites: onModel, Tests: with(cases("begin decides by state"), model),
 		},
 		{
@@ -91,7 +91,7 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "staging-unfenced", Breaks: []string{"I4"}, File: functions + "60_documents.sql",
-			Old: "  j {{ .schema }}.jobs := {{ .schema }}.aw_share(p);\n  d {{ .schema }}.documents;\n", New: "  j {{ .schema }}.jobs;\n  d {{ .schema }}.documents;\n",
+			Old: "  j {{ .schema }}.jobs := {{ .schema }}.aw_lock_for_staging(p);\n  d {{ .schema }}.documents;\n", New: "  j {{ .schema }}.jobs;\n  d {{ .schema }}.documents;\n",
 			Suites: onPostgres, Tests: cases("stale fence"),
 		},
 		{
@@ -164,7 +164,7 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "events-told-twice", Breaks: []string{"I8"}, File: functions + "10_calls.sql",
-			Old: "aw_story.seq + 1, (e ->> 'id')::uuid,", New: "aw_story.seq + 1, gen_random_uuid(),",
+			Old: "aw_append_events.seq + 1, (e ->> 'id')::uuid,", New: "aw_append_events.seq + 1, gen_random_uuid(),",
 			Suites: onPostgres, Tests: cases("events"),
 		},
 		{
@@ -174,12 +174,12 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "release-costs-an-attempt", Breaks: []string{"I9"}, File: functions + "40_attempts.sql",
-			Old: "return {{ .schema }}.aw_leave(j, 'pending', j.attempts - 1,", New: "return {{ .schema }}.aw_leave(j, 'pending', j.attempts,",
+			Old: "return {{ .schema }}.aw_end_attempt(j, 'pending', j.attempts - 1,", New: "return {{ .schema }}.aw_end_attempt(j, 'pending', j.attempts,",
 			Suites: onModel, Tests: with(cases("release"), model),
 		},
 		{
 			Name: "lease-not-extended", Breaks: []string{"I9"}, File: functions + "40_attempts.sql",
-			Old: "    lease_expires_at = clock_timestamp() + {{ .schema }}.aw_span(p -> 'lease_ms'),\n", New: "",
+			Old: "    lease_expires_at = clock_timestamp() + {{ .schema }}.aw_interval(p -> 'lease_ms'),\n", New: "",
 			Suites: onPostgres, Tests: cases("worker lost", "stale fence"),
 		},
 		{

@@ -41,8 +41,8 @@ begin
   return j;
 end $$;
 
--- aw_held locks the job that the caller holds, for a new fence or an end.
-create or replace function {{ .schema }}.aw_held(p jsonb) returns {{ .schema }}.jobs
+-- aw_lock_held_job locks the job that the caller holds, for a new fence or an end.
+create or replace function {{ .schema }}.aw_lock_held_job(p jsonb) returns {{ .schema }}.jobs
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_client text := {{ .schema }}.aw_tenant(p);
@@ -52,10 +52,10 @@ begin
   return {{ .schema }}.aw_holding(j, p);
 end $$;
 
--- aw_kept is aw_held for a heartbeat, which changes neither state nor fence: it waits for no writer of staged
+-- aw_lock_for_heartbeat is aw_lock_held_job for a heartbeat, which changes neither state nor fence: it waits for no writer of staged
 -- work. Those overlap, and the next may always come before the last has ended: behind them a lock that
 -- excludes them might never be had, and a worker that is alive would lose its lease.
-create or replace function {{ .schema }}.aw_kept(p jsonb) returns {{ .schema }}.jobs
+create or replace function {{ .schema }}.aw_lock_for_heartbeat(p jsonb) returns {{ .schema }}.jobs
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_client text := {{ .schema }}.aw_tenant(p);
@@ -65,9 +65,9 @@ begin
   return {{ .schema }}.aw_holding(j, p);
 end $$;
 
--- aw_share is aw_held for writers of staged work: they may be several beside a heartbeat, and a new fence or an
+-- aw_lock_for_staging is aw_lock_held_job for writers of staged work: they may be several beside a heartbeat, and a new fence or an
 -- end of the job (for update) waits for them all.
-create or replace function {{ .schema }}.aw_share(p jsonb) returns {{ .schema }}.jobs
+create or replace function {{ .schema }}.aw_lock_for_staging(p jsonb) returns {{ .schema }}.jobs
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_client text := {{ .schema }}.aw_tenant(p);
@@ -77,20 +77,20 @@ begin
   return {{ .schema }}.aw_holding(j, p);
 end $$;
 
--- aw_alone waits until nobody writes staged work of a job that the caller has locked for no key update. It goes
+-- aw_wait_for_staging waits until nobody writes staged work of a job that the caller has locked for no key update. It goes
 -- before an end or a new fence of a job that may still have a holder.
-create or replace function {{ .schema }}.aw_alone(j {{ .schema }}.jobs) returns void
+create or replace function {{ .schema }}.aw_wait_for_staging(j {{ .schema }}.jobs) returns void
 language plpgsql set search_path = {{ .path }} as $$
 begin
   perform from {{ .schema }}.jobs where client_id = j.client_id and id = j.id for update;
 end $$;
 
-create or replace function {{ .schema }}.aw_span(ms jsonb) returns interval
+create or replace function {{ .schema }}.aw_interval(ms jsonb) returns interval
 language sql immutable
 return make_interval(secs => (ms #>> '{}')::double precision / 1000);
 
--- aw_ms is how many milliseconds there are until t, at least 1: a wait, never "at once".
-create or replace function {{ .schema }}.aw_ms(t timestamptz) returns bigint
+-- aw_ms_until is how many milliseconds there are until t, at least 1: a wait, never "at once".
+create or replace function {{ .schema }}.aw_ms_until(t timestamptz) returns bigint
 language sql volatile
 return greatest(1, ceil(extract(epoch from t - clock_timestamp()) * 1000))::bigint;
 
@@ -100,9 +100,9 @@ language sql volatile
 return jsonb_build_object('id', gen_random_uuid(), 'at', clock_timestamp(), 'stage', stage,
                             'progress', progress, 'message', message, 'metadata', metadata);
 
--- aw_story appends events to a job that the caller has locked, numbered without gaps, progress never
+-- aw_append_events appends events to a job that the caller has locked, numbered without gaps, progress never
 -- falling, time never going back, an id that is there already ignored (I8). It returns what belongs into the job's row.
-create or replace function {{ .schema }}.aw_story(j {{ .schema }}.jobs, events jsonb, out seq bigint, out progress integer, out stage text)
+create or replace function {{ .schema }}.aw_append_events(j {{ .schema }}.jobs, events jsonb, out seq bigint, out progress integer, out stage text)
 language plpgsql set search_path = {{ .path }} as $$
 declare
   e jsonb;
@@ -121,10 +121,10 @@ begin
   for e in select * from jsonb_array_elements(events) loop
     v_progress := greatest(progress, least(greatest((e ->> 'progress')::int, 0), 100));
     -- By this clock alone: a worker says how long ago it was. A version before says when, by a clock of its own.
-    v_at := greatest(v_last, least(clock_timestamp(), case when e ? 'ago_ms' then clock_timestamp() - {{ .schema }}.aw_span(e -> 'ago_ms')
+    v_at := greatest(v_last, least(clock_timestamp(), case when e ? 'ago_ms' then clock_timestamp() - {{ .schema }}.aw_interval(e -> 'ago_ms')
                                                       else (e ->> 'at')::timestamptz end));
     insert into {{ .schema }}.job_events as o (client_id, job_id, seq, id, series, at, stage, progress, attempt, message, metadata)
-    values (j.client_id, j.id, aw_story.seq + 1, (e ->> 'id')::uuid, j.series,
+    values (j.client_id, j.id, aw_append_events.seq + 1, (e ->> 'id')::uuid, j.series,
             v_at, coalesce(e ->> 'stage', ''), v_progress, j.attempts,
             coalesce(e ->> 'message', ''), nullif(e -> 'metadata', 'null'))
     on conflict on constraint job_events_id_client_id_key do nothing;

@@ -112,9 +112,9 @@ declare
   d {{ .schema }}.dead_letters;
   v_sent integer;
 begin
-  select * into v_last from {{ .schema }}.aw_story(j, coalesce(nullif(events, 'null'), '[]') || {{ .schema }}.aw_event(
+  select * into v_last from {{ .schema }}.aw_append_events(j, coalesce(nullif(events, 'null'), '[]') || {{ .schema }}.aw_event(
     v_wire,
-    case state when 'succeeded' then 100 else 0 end, -- aw_story lifts it to the last value
+    case state when 'succeeded' then 100 else 0 end, -- aw_append_events lifts it to the last value
     case state when 'failed' then error ->> 'message' when 'canceled' then 'canceled' else 'done' end,
     case state when 'failed' then jsonb_build_object('class', error -> 'class', 'code', error -> 'code', 'at_stage', j.stage) end));
 
@@ -151,8 +151,8 @@ begin
                             'duration_ms', {{ .schema }}.aw_life_ms(j));
 end $$;
 
--- aw_tell_canceled tells of a job that was canceled before its message came, once, to whom that message names.
-create or replace function {{ .schema }}.aw_tell_canceled(j {{ .schema }}.jobs, p jsonb) returns integer
+-- aw_report_canceled tells of a job that was canceled before its message came, once, to whom that message names.
+create or replace function {{ .schema }}.aw_report_canceled(j {{ .schema }}.jobs, p jsonb) returns integer
 language plpgsql set search_path = {{ .path }} as $$
 begin
   if coalesce(p ->> 'webhook_url', '') = '' then

@@ -1,6 +1,6 @@
 -- aw_begin records the job if it is new and says what to do with its message.
 
-create or replace function {{ .schema }}.aw_begun(decision text, j {{ .schema }}.jobs, extra jsonb default '{}') returns jsonb
+create or replace function {{ .schema }}.aw_begin_answer(decision text, j {{ .schema }}.jobs, extra jsonb default '{}') returns jsonb
 language sql stable
 return jsonb_build_object('decision', decision, 'fence', j.fence, 'attempt', j.attempts,
     'max_attempts', j.max_attempts, 'progress', j.progress, 'state', j.status, 'checkpoint', j.checkpoint,
@@ -8,13 +8,13 @@ return jsonb_build_object('decision', decision, 'fence', j.fence, 'attempt', j.a
       greatest(1, ceil(extract(epoch from now() - j.waiting_since) * 1000))::bigint end,
     'retry_wait_ms', j.retry_wait_ms, 'duration_ms', {{ .schema }}.aw_life_ms(j)) || extra;
 
--- aw_noted notes a message among those of a job, of which the last are kept.
-create or replace function {{ .schema }}.aw_noted(ids text[], id text) returns text[]
+-- aw_remember_message notes a message among those of a job, of which the last are kept.
+create or replace function {{ .schema }}.aw_remember_message(ids text[], id text) returns text[]
 language sql immutable
 return case when id is null or id = any (ids) then ids else ids[greatest(1, cardinality(ids) - 48):] || id end;
 
--- aw_run starts an attempt of a job that the caller has locked: one more attempt, a new fence (I4).
-create or replace function {{ .schema }}.aw_run(j {{ .schema }}.jobs, p jsonb, told jsonb) returns jsonb
+-- aw_start_attempt starts an attempt of a job that the caller has locked: one more attempt, a new fence (I4).
+create or replace function {{ .schema }}.aw_start_attempt(j {{ .schema }}.jobs, p jsonb, told jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_last record;
@@ -22,28 +22,28 @@ declare
   v_first boolean := j.series_started_at is null;
 begin
   j.attempts := j.attempts + 1;
-  select * into v_last from {{ .schema }}.aw_story(j, told || {{ .schema }}.aw_event('started', 0,
+  select * into v_last from {{ .schema }}.aw_append_events(j, told || {{ .schema }}.aw_event('started', 0,
     format('attempt %s of %s started', j.attempts, j.max_attempts), jsonb_build_object('worker', p -> 'worker')));
   update {{ .schema }}.jobs set
     status = 'running', attempts = j.attempts, fence = j.fence + 1, worker = p ->> 'worker', begin_id = p ->> 'begin_id',
-    lease_expires_at = clock_timestamp() + {{ .schema }}.aw_span(p -> 'lease_ms'), not_before = null,
+    lease_expires_at = clock_timestamp() + {{ .schema }}.aw_interval(p -> 'lease_ms'), not_before = null,
     started_at = coalesce(started_at, clock_timestamp()),
     series_started_at = coalesce(series_started_at, clock_timestamp()),
     sent_at = coalesce(sent_at, clock_timestamp()), message = null, -- it came: no sweep needs to send it again
-    message_ids = {{ .schema }}.aw_noted(message_ids, v_message_id),
+    message_ids = {{ .schema }}.aw_remember_message(message_ids, v_message_id),
     event_seq = v_last.seq, progress = v_last.progress, stage = v_last.stage
   where client_id = j.client_id and id = j.id
   returning * into j;
-  return {{ .schema }}.aw_begun('run', j, jsonb_build_object('first', v_first));
+  return {{ .schema }}.aw_begin_answer('run', j, jsonb_build_object('first', v_first));
 end $$;
 
--- aw_again says whether a message with hints.force starts another series of a job that is over. "Force"
+-- aw_forces_new_series says whether a message with hints.force starts another series of a job that is over. "Force"
 -- asks for a run that starts after the message was sent. So it does not for a message that started a run
 -- already (I2, a redelivery), nor for one that was sent before the last series started (a duplicate: that
 -- run did what it asks for), nor for one sent before the job was canceled. Queues know the time of
 -- insertion by the second, rounded down: within the same second a restart is taken to be meant, but a
 -- cancel wins.
-create or replace function {{ .schema }}.aw_again(j {{ .schema }}.jobs, p jsonb) returns boolean
+create or replace function {{ .schema }}.aw_forces_new_series(j {{ .schema }}.jobs, p jsonb) returns boolean
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
   v_message_id text := nullif(p #>> '{source,message_id}', '');
@@ -79,14 +79,14 @@ begin
     requested_by = coalesce(nullif(p ->> 'requested_by', ''), requested_by)
   where client_id = j.client_id and id = j.id
   returning * into j;
-  return {{ .schema }}.aw_run(j, p, jsonb_build_array({{ .schema }}.aw_event('restarted', 0, 'done again on demand', v_was)));
+  return {{ .schema }}.aw_start_attempt(j, p, jsonb_build_array({{ .schema }}.aw_event('restarted', 0, 'done again on demand', v_was)));
 end $$;
 
--- aw_sent_again says whether a message was sent after its job failed. Neither one that ran nor the one that ended the job
+-- aw_sent_after_failure says whether a message was sent after its job failed. Neither one that ran nor the one that ended the job
 -- was, nor one that was told of: each may be delivered again. One that was inserted before the end is taken for a
 -- duplicate of the submission that failed, and its sender hears of that one. Queues round the time of insertion down to
 -- the second, so that one of the same second is taken for such a duplicate, too.
-create or replace function {{ .schema }}.aw_sent_again(j {{ .schema }}.jobs, p jsonb) returns boolean
+create or replace function {{ .schema }}.aw_sent_after_failure(j {{ .schema }}.jobs, p jsonb) returns boolean
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
   v_message_id text := nullif(p #>> '{source,message_id}', '');
@@ -100,10 +100,10 @@ begin
     where d.client_id = j.client_id and d.job_id = j.id and d.series = j.series and d.message_id = v_message_id);
 end $$;
 
--- aw_tell_duplicate tells that a message asked for a task that has failed and was dropped: in the job's story, and to whom
+-- aw_report_duplicate tells that a message asked for a task that has failed and was dropped: in the job's story, and to whom
 -- the message names. A series tells of 20 at most, whatever a client sends: another one costs a run, or a person's
 -- retry. So events and webhooks stay few, and message_ids keeps the messages that ran (I2).
-create or replace function {{ .schema }}.aw_tell_duplicate(j {{ .schema }}.jobs, p jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_report_duplicate(j {{ .schema }}.jobs, p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   c_most constant integer := 20;
@@ -116,12 +116,12 @@ begin
   if v_told >= c_most then
     return '{}';
   end if;
-  select * into v_last from {{ .schema }}.aw_story(j, jsonb_build_array({{ .schema }}.aw_event('', 0,
+  select * into v_last from {{ .schema }}.aw_append_events(j, jsonb_build_array({{ .schema }}.aw_event('', 0,
     format('sent again after it had failed; the message was dropped. To do the task again, send it with hints.force or under a new task_id, '
            'or run async-worker jobs retry %s', j.id) || case when v_told = c_most - 1 then '. Of further ones nothing is told' else '' end,
     jsonb_build_object('duplicate_message_id', p #> '{source,message_id}'))));
   update {{ .schema }}.jobs set
-    event_seq = v_last.seq, message_ids = {{ .schema }}.aw_noted(message_ids, p #>> '{source,message_id}')
+    event_seq = v_last.seq, message_ids = {{ .schema }}.aw_remember_message(message_ids, p #>> '{source,message_id}')
   where client_id = j.client_id and id = j.id;
   return jsonb_build_object('duplicate', true, 'deliveries', {{ .schema }}.aw_webhook(j.client_id, j.id, j.type, p ->> 'webhook_url',
     'rejected', 1, null::jsonb, {{ .schema }}.aw_failure(jsonb_build_object('type', 'ValidationError', 'class', 'validation_error',
@@ -150,7 +150,7 @@ begin
     select v_client, m ->> 'job_id', m ->> 'type', 'running', 'started', 1, (m ->> 'max_attempts')::int,
            coalesce(nullif(m ->> 'priority', ''), 'normal'), coalesce(nullif(m -> 'payload', 'null'), '{}'),
            coalesce(nullif(m -> 'hints', 'null'), '{}'), nullif(m ->> 'requested_by', ''), m ->> 'fingerprint', 1,
-           clock_timestamp() + {{ .schema }}.aw_span(m -> 'lease_ms'), m ->> 'worker', nullif(m ->> 'webhook_url', ''),
+           clock_timestamp() + {{ .schema }}.aw_interval(m -> 'lease_ms'), m ->> 'worker', nullif(m ->> 'webhook_url', ''),
            nullif(m ->> 'traceparent', ''), clock_timestamp(), clock_timestamp(),
            array_remove(array[nullif(m #>> '{source,message_id}', '')], null), clock_timestamp(), 1, m ->> 'begin_id'
     from asked order by m ->> 'job_id'
@@ -186,58 +186,58 @@ begin
 
   select * into strict j from {{ .schema }}.jobs where client_id = v_client and id = p ->> 'job_id' for no key update;
   if j.placeholder then
-    perform {{ .schema }}.aw_tell_canceled(j, p);
-    return {{ .schema }}.aw_begun('canceled', j, '{}'::jsonb);
+    perform {{ .schema }}.aw_report_canceled(j, p);
+    return {{ .schema }}.aw_begin_answer('canceled', j, '{}'::jsonb);
   elsif j.fingerprint <> p ->> 'fingerprint' then -- I5
-    return {{ .schema }}.aw_begun('conflict', j, '{}'::jsonb);
+    return {{ .schema }}.aw_begin_answer('conflict', j, '{}'::jsonb);
   end if;
 
   if j.status in ('succeeded', 'failed', 'canceled') then
-    if {{ .schema }}.aw_again(j, p) then
+    if {{ .schema }}.aw_forces_new_series(j, p) then
       return {{ .schema }}.aw_restart(j, p);
     end if;
     -- The dead letter whose copy may still have to be sent: one of an earlier series comes first (I6).
     select * into d from {{ .schema }}.dead_letters l where l.client_id = v_client and l.job_id = j.id
       and l.series is not null and (l.series = j.series or l.sent_at is null)
       order by l.sent_at nulls first, l.series limit 1;
-    v_told := case when {{ .schema }}.aw_sent_again(j, p) then {{ .schema }}.aw_tell_duplicate(j, p) else '{}' end;
-    return {{ .schema }}.aw_begun(case j.status when 'canceled' then 'canceled' else 'done' end, j,
+    v_told := case when {{ .schema }}.aw_sent_after_failure(j, p) then {{ .schema }}.aw_report_duplicate(j, p) else '{}' end;
+    return {{ .schema }}.aw_begin_answer(case j.status when 'canceled' then 'canceled' else 'done' end, j,
       v_told || jsonb_build_object('dead_letter', {{ .schema }}.aw_dead_letter_ref(d)));
   elsif j.status = 'pending' and j.cancel_requested_at is null then
-    return {{ .schema }}.aw_run(j, p, '[]'::jsonb);
+    return {{ .schema }}.aw_start_attempt(j, p, '[]'::jsonb);
   end if;
   -- The request that began it was never answered: nobody makes that attempt.
   v_orphan := j.lease_expires_at is not null and coalesce(p -> 'unanswered' ? j.begin_id, false);
   if j.lease_expires_at > clock_timestamp() and not v_orphan then
-    return {{ .schema }}.aw_begun('leased', j, jsonb_build_object('wait_ms', {{ .schema }}.aw_ms(j.lease_expires_at), 'worker', j.worker));
+    return {{ .schema }}.aw_begin_answer('leased', j, jsonb_build_object('wait_ms', {{ .schema }}.aw_ms_until(j.lease_expires_at), 'worker', j.worker));
   end if;
 
-  perform {{ .schema }}.aw_alone(j);
+  perform {{ .schema }}.aw_wait_for_staging(j);
   if j.cancel_requested_at is not null then
     perform {{ .schema }}.aw_end(j, 'canceled', null::jsonb, null::jsonb, null::jsonb, null::jsonb);
     j.status := 'canceled';
     j.completed_at := clock_timestamp();
-    return {{ .schema }}.aw_begun('canceled', j, '{}'::jsonb);
+    return {{ .schema }}.aw_begin_answer('canceled', j, '{}'::jsonb);
   elsif v_orphan then -- I9
     j.attempts := j.attempts - 1;
     if j.fence = 1 then
       j.series_started_at := null; -- nobody heard of the first start
     end if;
-    return {{ .schema }}.aw_run(j, p, jsonb_build_array({{ .schema }}.aw_event('released', 0, 'its begin was not answered; the attempt is not counted', null::jsonb)));
+    return {{ .schema }}.aw_start_attempt(j, p, jsonb_build_array({{ .schema }}.aw_event('released', 0, 'its begin was not answered; the attempt is not counted', null::jsonb)));
   elsif j.lease_expires_at is null then -- it waits for its next attempt
     if j.not_before > clock_timestamp() then
-      return {{ .schema }}.aw_begun('waiting', j, jsonb_build_object('wait_ms', {{ .schema }}.aw_ms(j.not_before)));
+      return {{ .schema }}.aw_begin_answer('waiting', j, jsonb_build_object('wait_ms', {{ .schema }}.aw_ms_until(j.not_before)));
     end if;
-    return {{ .schema }}.aw_run(j, p, '[]'::jsonb);
+    return {{ .schema }}.aw_start_attempt(j, p, '[]'::jsonb);
   elsif j.attempts < j.max_attempts then
-    return {{ .schema }}.aw_run(j, p, jsonb_build_array({{ .schema }}.aw_event('worker_lost', 0,
+    return {{ .schema }}.aw_start_attempt(j, p, jsonb_build_array({{ .schema }}.aw_event('worker_lost', 0,
       format('worker %s was lost in attempt %s', coalesce(j.worker, '?'), j.attempts), null::jsonb)));
   end if;
 
   v_error := jsonb_build_object('type', 'WorkerLost', 'class', 'worker_lost',
     'code', upper(j.type) || '_WORKER_LOST', 'retryable', true,
     'message', format('the worker was lost in attempt %s of %s', j.attempts, j.max_attempts));
-  return {{ .schema }}.aw_begun('spent', j, jsonb_build_object('state', 'failed') || (
+  return {{ .schema }}.aw_begin_answer('spent', j, jsonb_build_object('state', 'failed') || (
     {{ .schema }}.aw_end(j, 'failed', null::jsonb, v_error, null::jsonb,
            p || jsonb_build_object('reason', 'worker_lost')) - 'state'));
 end $$;

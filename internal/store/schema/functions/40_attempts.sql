@@ -3,12 +3,12 @@
 create or replace function {{ .schema }}.aw_heartbeat(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  j {{ .schema }}.jobs := {{ .schema }}.aw_kept(p);
+  j {{ .schema }}.jobs := {{ .schema }}.aw_lock_for_heartbeat(p);
   v_last record;
 begin
-  select * into v_last from {{ .schema }}.aw_story(j, p -> 'events');
+  select * into v_last from {{ .schema }}.aw_append_events(j, p -> 'events');
   update {{ .schema }}.jobs set
-    lease_expires_at = clock_timestamp() + {{ .schema }}.aw_span(p -> 'lease_ms'),
+    lease_expires_at = clock_timestamp() + {{ .schema }}.aw_interval(p -> 'lease_ms'),
     checkpoint = coalesce(nullif(p -> 'checkpoint', 'null'), checkpoint),
     event_seq = v_last.seq, progress = v_last.progress, stage = v_last.stage
   where client_id = j.client_id and id = j.id;
@@ -36,7 +36,7 @@ end $$;
 create or replace function {{ .schema }}.aw_complete(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  j {{ .schema }}.jobs := {{ .schema }}.aw_held(p);
+  j {{ .schema }}.jobs := {{ .schema }}.aw_lock_held_job(p);
   v_result jsonb := coalesce(nullif(p -> 'result', 'null'), '{}');
   v_effect jsonb;
 begin
@@ -69,27 +69,27 @@ end $$;
 create or replace function {{ .schema }}.aw_fail(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 begin
-  return {{ .schema }}.aw_end({{ .schema }}.aw_held(p), 'failed', null::jsonb, p -> 'error', p -> 'events', p);
+  return {{ .schema }}.aw_end({{ .schema }}.aw_lock_held_job(p), 'failed', null::jsonb, p -> 'error', p -> 'events', p);
 end $$;
 
 -- aw_canceled: after it nothing of the job is committed (I7), because the job is no longer running.
 create or replace function {{ .schema }}.aw_canceled(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 begin
-  return {{ .schema }}.aw_end({{ .schema }}.aw_held(p), 'canceled', null::jsonb, null::jsonb, p -> 'events', null::jsonb);
+  return {{ .schema }}.aw_end({{ .schema }}.aw_lock_held_job(p), 'canceled', null::jsonb, null::jsonb, p -> 'events', null::jsonb);
 end $$;
 
--- aw_leave ends an attempt and not the job: what is staged and the checkpoint stay for the next one.
-create or replace function {{ .schema }}.aw_leave(j {{ .schema }}.jobs, state text, attempts integer, wait interval, error jsonb, events jsonb)
+-- aw_end_attempt ends an attempt and not the job: what is staged and the checkpoint stay for the next one.
+create or replace function {{ .schema }}.aw_end_attempt(j {{ .schema }}.jobs, state text, attempts integer, wait interval, error jsonb, events jsonb)
 returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 #variable_conflict use_variable
 declare
   v_last record;
 begin
-  select * into v_last from {{ .schema }}.aw_story(j, events);
+  select * into v_last from {{ .schema }}.aw_append_events(j, events);
   update {{ .schema }}.jobs as u set
-    status = state, attempts = aw_leave.attempts, lease_expires_at = null, not_before = clock_timestamp() + wait,
+    status = state, attempts = aw_end_attempt.attempts, lease_expires_at = null, not_before = clock_timestamp() + wait,
     error_class = coalesce(error ->> 'class', u.error_class), error_code = coalesce(error ->> 'code', u.error_code),
     error_message = coalesce(error ->> 'message', u.error_message),
     error_type = coalesce({{ .schema }}.aw_failure(error, attempts, null::text, null::bigint) ->> 'error_type', u.error_type),
@@ -103,12 +103,12 @@ end $$;
 create or replace function {{ .schema }}.aw_retry(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  j {{ .schema }}.jobs := {{ .schema }}.aw_held(p);
+  j {{ .schema }}.jobs := {{ .schema }}.aw_lock_held_job(p);
 begin
   if j.attempts >= j.max_attempts then -- I6
     raise exception 'job % has no attempt left after %', j.id, j.attempts using errcode = 'AW006';
   end if;
-  return {{ .schema }}.aw_leave(j, 'running', j.attempts, {{ .schema }}.aw_span(p -> 'after_ms'), p -> 'error',
+  return {{ .schema }}.aw_end_attempt(j, 'running', j.attempts, {{ .schema }}.aw_interval(p -> 'after_ms'), p -> 'error',
     coalesce(nullif(p -> 'events', 'null'), '[]') || {{ .schema }}.aw_event('retrying', 0, p #>> '{error,message}',
       jsonb_build_object('class', p #> '{error,class}', 'code', p #> '{error,code}', 'after_ms', p -> 'after_ms')));
 end $$;
@@ -118,7 +118,7 @@ end $$;
 create or replace function {{ .schema }}.aw_release(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  j {{ .schema }}.jobs := {{ .schema }}.aw_held(p);
+  j {{ .schema }}.jobs := {{ .schema }}.aw_lock_held_job(p);
 begin
   if coalesce((p ->> 'waits')::boolean, false) then
     update {{ .schema }}.jobs as u set
@@ -126,6 +126,6 @@ begin
       waiting_since = coalesce(u.waiting_since, clock_timestamp())
     where u.client_id = j.client_id and u.id = j.id;
   end if;
-  return {{ .schema }}.aw_leave(j, 'pending', j.attempts - 1, interval '0', null::jsonb,
+  return {{ .schema }}.aw_end_attempt(j, 'pending', j.attempts - 1, interval '0', null::jsonb,
     coalesce(nullif(p -> 'events', 'null'), '[]') || {{ .schema }}.aw_event('released', 0, 'given back; the attempt is not counted', null::jsonb));
 end $$;

@@ -20,7 +20,7 @@ begin
   end if;
   select * into strict j from {{ .schema }}.jobs where client_id = v_client and id = p ->> 'job_id';
   if j.placeholder then
-    perform {{ .schema }}.aw_tell_canceled(j, p);
+    perform {{ .schema }}.aw_report_canceled(j, p);
   elsif j.fingerprint <> p ->> 'fingerprint' then -- I5
     raise exception 'job % has another type or payload', j.id using errcode = 'AW003';
   end if;
@@ -66,13 +66,13 @@ begin
     raise exception 'job % is already %', j.id, j.status using errcode = 'AW005';
   end if;
   if j.cancel_requested_at is null then
-    select * into v_last from {{ .schema }}.aw_story(j, jsonb_build_array({{ .schema }}.aw_event('', 0, 'cancel requested by ' || v_by, null::jsonb)));
+    select * into v_last from {{ .schema }}.aw_append_events(j, jsonb_build_array({{ .schema }}.aw_event('', 0, 'cancel requested by ' || v_by, null::jsonb)));
     update {{ .schema }}.jobs set cancel_requested_at = clock_timestamp(), cancel_requested_by = v_by, event_seq = v_last.seq
     where client_id = v_client and id = j.id
     returning * into j;
   end if;
   if j.status = 'pending' or coalesce(j.lease_expires_at, '-infinity') <= clock_timestamp() then
-    perform {{ .schema }}.aw_alone(j);
+    perform {{ .schema }}.aw_wait_for_staging(j);
     perform {{ .schema }}.aw_end(j, 'canceled', null::jsonb, null::jsonb, null::jsonb, null::jsonb);
     select * into strict j from {{ .schema }}.jobs where client_id = v_client and id = j.id;
   end if;
@@ -94,10 +94,10 @@ begin
            from {{ .schema }}.jobs j where j.id = a.job_id and j.client_id = v_client limit 1)), '[]');
 end $$;
 
--- aw_refuse_job makes the row of a rejected message's job: a new, failed one; or it fails the row that was
+-- aw_record_rejected_job makes the row of a rejected message's job: a new, failed one; or it fails the row that was
 -- recorded before this very message was sent. Any other row of that id stays as it is. It returns the series
 -- that ended by it, null when none did.
-create or replace function {{ .schema }}.aw_refuse_job(v_client text, p jsonb) returns integer
+create or replace function {{ .schema }}.aw_record_rejected_job(v_client text, p jsonb) returns integer
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_error jsonb := p -> 'error';
@@ -116,7 +116,7 @@ begin
       return null;
     end if;
   end if;
-  select * into v_last from {{ .schema }}.aw_story(j, jsonb_build_array({{ .schema }}.aw_event('failed', 0, v_error ->> 'message',
+  select * into v_last from {{ .schema }}.aw_append_events(j, jsonb_build_array({{ .schema }}.aw_event('failed', 0, v_error ->> 'message',
     jsonb_build_object('class', v_error -> 'class', 'code', v_error -> 'code'))));
   update {{ .schema }}.jobs set
     status = 'failed', stage = 'failed', event_seq = v_last.seq, completed_at = clock_timestamp(), message = null,
@@ -126,9 +126,9 @@ begin
   return j.series;
 end $$;
 
--- aw_refused says how a refused message ended: failed with the job whose row tells of it; canceled with the job that
+-- aw_rejection_state says how a refused message ended: failed with the job whose row tells of it; canceled with the job that
 -- was canceled before it came; rejected when its id belongs to another task, which it doesn't touch.
-create or replace function {{ .schema }}.aw_refused(j {{ .schema }}.jobs, p jsonb) returns text
+create or replace function {{ .schema }}.aw_rejection_state(j {{ .schema }}.jobs, p jsonb) returns text
 language sql immutable
 return case
   when j.placeholder then 'canceled'
@@ -167,13 +167,13 @@ begin
   end if;
 
   if v_job is not null and coalesce((p ->> 'record')::boolean, false) then
-    update {{ .schema }}.dead_letters set series = {{ .schema }}.aw_refuse_job(v_client, p || jsonb_build_object('error', v_error))
+    update {{ .schema }}.dead_letters set series = {{ .schema }}.aw_record_rejected_job(v_client, p || jsonb_build_object('error', v_error))
     where client_id = v_client and id = d.id;
   end if;
   select * into j from {{ .schema }}.jobs where client_id = v_client and id = v_job;
-  v_state := {{ .schema }}.aw_refused(j, p);
+  v_state := {{ .schema }}.aw_rejection_state(j, p);
   if v_state = 'canceled' then
-    v_sent := {{ .schema }}.aw_tell_canceled(j, p);
+    v_sent := {{ .schema }}.aw_report_canceled(j, p);
   else
     v_sent := {{ .schema }}.aw_webhook(v_client, v_job, nullif(p ->> 'type', ''), p ->> 'webhook_url', v_state, 1, null::jsonb,
       case v_state when 'rejected' then v_error || '{"code": "TASK_ID_CONFLICT"}' else v_error end);

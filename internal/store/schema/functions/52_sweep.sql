@@ -8,10 +8,10 @@ create or replace function {{ .schema }}.aw_stalled(j {{ .schema }}.jobs, p json
 language sql volatile
 return j.status in ('pending', 'running') and j.message is null and case
   when coalesce(j.lease_expires_at, j.not_before) is null then
-    j.sent_at <= clock_timestamp() - {{ .schema }}.aw_span(p -> 'unstarted_for_ms')
-  else coalesce(j.lease_expires_at, j.not_before) <= clock_timestamp() - {{ .schema }}.aw_span(p -> 'stalled_for_ms')
+    j.sent_at <= clock_timestamp() - {{ .schema }}.aw_interval(p -> 'unstarted_for_ms')
+  else coalesce(j.lease_expires_at, j.not_before) <= clock_timestamp() - {{ .schema }}.aw_interval(p -> 'stalled_for_ms')
     and (j.sent_at <= coalesce(j.lease_expires_at, j.not_before)
-         or j.sent_at <= clock_timestamp() - {{ .schema }}.aw_span(p -> 'again_after_ms')) end;
+         or j.sent_at <= clock_timestamp() - {{ .schema }}.aw_interval(p -> 'again_after_ms')) end;
 
 create or replace function {{ .schema }}.aw_sweep(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} set timezone = 'UTC' as $$
@@ -24,7 +24,7 @@ begin
       select jsonb_agg(jsonb_build_object('job_id', u.id, 'queue', u.queue, 'message', u.message) order by u.created_at)
       from (select * from {{ .schema }}.jobs
             where client_id = v_client and message is not null and sent_at is null
-              and updated_at <= clock_timestamp() - {{ .schema }}.aw_span(p -> 'unsent_for_ms') -- nothing happened to it since it was recorded
+              and updated_at <= clock_timestamp() - {{ .schema }}.aw_interval(p -> 'unsent_for_ms') -- nothing happened to it since it was recorded
             order by created_at limit v_limit) u), '[]'),
     'stalled', coalesce((
       select jsonb_agg(jsonb_build_object('job', {{ .schema }}.aw_job_json(s.j), 'webhook_url', (s.j).webhook_url,
@@ -51,7 +51,7 @@ begin
     update {{ .schema }}.jobs set sent_at = clock_timestamp() where client_id = v_client and id = j.id;
     return '{"recorded": true}';
   end if;
-  select * into v_last from {{ .schema }}.aw_story(j, jsonb_build_array({{ .schema }}.aw_event('', 0, 'its message is lost; it is sent again',
+  select * into v_last from {{ .schema }}.aw_append_events(j, jsonb_build_array({{ .schema }}.aw_event('', 0, 'its message is lost; it is sent again',
     jsonb_build_object('worker_lost', j.lease_expires_at is not null))));
   update {{ .schema }}.jobs set queue = p ->> 'queue', message = p ->> 'message', sent_at = null, event_seq = v_last.seq
   where client_id = v_client and id = j.id;

@@ -105,7 +105,7 @@ begin
   update {{ .schema }}.jobs set parent_job_id = v_plan ->> 'parent_job_id', replay = (v_plan ->> 'number')::int
   where client_id = v_client and id = p ->> 'job_id'
   returning * into j;
-  select * into v_last from {{ .schema }}.aw_story(j, jsonb_build_array({{ .schema }}.aw_event('', 0, 'replayed by ' || v_by,
+  select * into v_last from {{ .schema }}.aw_append_events(j, jsonb_build_array({{ .schema }}.aw_event('', 0, 'replayed by ' || v_by,
     jsonb_build_object('dead_letter', d.id, 'parent_job_id', j.parent_job_id, 'replay', j.replay))));
   update {{ .schema }}.jobs set event_seq = v_last.seq where client_id = v_client and id = j.id;
   perform {{ .schema }}.aw_note_replay(d, j.id, v_by);
@@ -177,7 +177,7 @@ begin
     queue = p ->> 'queue', message = p ->> 'message', sent_at = null
   where client_id = v_client and id = j.id
   returning * into j;
-  select * into v_last from {{ .schema }}.aw_story(j, jsonb_build_array({{ .schema }}.aw_event('restarted', 0, 'queued again by ' || v_by, v_was)));
+  select * into v_last from {{ .schema }}.aw_append_events(j, jsonb_build_array({{ .schema }}.aw_event('restarted', 0, 'queued again by ' || v_by, v_was)));
   update {{ .schema }}.jobs set event_seq = v_last.seq where client_id = v_client and id = j.id
   returning * into j;
   if d.id is not null then
@@ -199,7 +199,7 @@ begin
     where d.client_id = v_client
       and d.id in (select i::uuid from jsonb_array_elements_text(p -> 'ids') i
                    where i ~ '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$')
-      and (d.sent_at is not null or d.created_at < clock_timestamp() - {{ .schema }}.aw_span(p -> 'unsent_for_ms'))
+      and (d.sent_at is not null or d.created_at < clock_timestamp() - {{ .schema }}.aw_interval(p -> 'unsent_for_ms'))
     returning d.id)
   select jsonb_agg(g.id) into v_gone from gone g;
   return coalesce(v_gone, '[]');

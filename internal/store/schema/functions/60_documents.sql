@@ -5,7 +5,7 @@
 create or replace function {{ .schema }}.aw_stage_document(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  j {{ .schema }}.jobs := {{ .schema }}.aw_share(p);
+  j {{ .schema }}.jobs := {{ .schema }}.aw_lock_for_staging(p);
   d {{ .schema }}.documents;
   v_staged {{ .schema }}.document_versions;
   v_holder {{ .schema }}.jobs;
@@ -25,7 +25,7 @@ begin
   if found and v_staged.job_id <> j.id then
     select * into v_holder from {{ .schema }}.jobs where client_id = j.client_id and id = v_staged.job_id;
     if v_holder.status = 'running' and v_holder.lease_expires_at > clock_timestamp() then
-      raise exception '%', jsonb_build_object('job_id', v_holder.id, 'retry_after_ms', {{ .schema }}.aw_ms(v_holder.lease_expires_at))
+      raise exception '%', jsonb_build_object('job_id', v_holder.id, 'retry_after_ms', {{ .schema }}.aw_ms_until(v_holder.lease_expires_at))
         using errcode = 'AW007';
     end if;
     -- Left behind by a job that is over, or that nobody holds: that one stages again when it goes on.
@@ -73,9 +73,9 @@ begin
                    where c.client_id = v_client and c.chunk_key = any (v_keys)), '[]');
 end $$;
 
--- aw_staged locks a staged version of a job for share (writers of chunks) or for update (its end). When it is
+-- aw_lock_staged_version locks a staged version of a job for share (writers of chunks) or for update (its end). When it is
 -- gone, because the job's lease had run out and another job took the document, the job is as good as fenced.
-create or replace function {{ .schema }}.aw_staged(j {{ .schema }}.jobs, document uuid, number integer, alone boolean) returns {{ .schema }}.document_versions
+create or replace function {{ .schema }}.aw_lock_staged_version(j {{ .schema }}.jobs, document uuid, number integer, alone boolean) returns {{ .schema }}.document_versions
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v {{ .schema }}.document_versions;
@@ -100,8 +100,8 @@ end $$;
 create or replace function {{ .schema }}.aw_stage_vectors(p jsonb, vectors {{ .vector }}.halfvec[]) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  j {{ .schema }}.jobs := {{ .schema }}.aw_share(p);
-  v {{ .schema }}.document_versions := {{ .schema }}.aw_staged(j, (p ->> 'document_id')::uuid, (p ->> 'version')::int, false);
+  j {{ .schema }}.jobs := {{ .schema }}.aw_lock_for_staging(p);
+  v {{ .schema }}.document_versions := {{ .schema }}.aw_lock_staged_version(j, (p ->> 'document_id')::uuid, (p ->> 'version')::int, false);
   v_model text := p ->> 'model';
   v_missing jsonb;
 begin
@@ -150,8 +150,8 @@ return jsonb_build_object('document_id', d.id, 'document_set', d.document_set, '
     select sum((x ->> 'last')::int - (x ->> 'first')::int + 1) from jsonb_array_elements(v.page_log) x
     where x ->> 'method' in ('ocr', 'mixed')), 0));
 
--- aw_describe records of a version what was read of its source; args are the fields of a store.Reading.
-create or replace function {{ .schema }}.aw_describe(d {{ .schema }}.documents, number integer, args jsonb) returns {{ .schema }}.document_versions
+-- aw_record_reading records of a version what was read of its source; args are the fields of a store.Reading.
+create or replace function {{ .schema }}.aw_record_reading(d {{ .schema }}.documents, number integer, args jsonb) returns {{ .schema }}.document_versions
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v {{ .schema }}.document_versions;
@@ -169,9 +169,9 @@ begin
   return v;
 end $$;
 
--- aw_located records where the source of a document's active version is, and what its sender says of it, and returns
+-- aw_record_source records where the source of a document's active version is, and what its sender says of it, and returns
 -- the document as it is now.
-create or replace function {{ .schema }}.aw_located(d {{ .schema }}.documents, args jsonb) returns {{ .schema }}.documents
+create or replace function {{ .schema }}.aw_record_source(d {{ .schema }}.documents, args jsonb) returns {{ .schema }}.documents
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v {{ .schema }}.documents;
@@ -197,7 +197,7 @@ declare
 begin
   select * into strict j from {{ .schema }}.jobs where client_id = client and id = job;
   select * into d from {{ .schema }}.documents where client_id = client and id = (args ->> 'document_id')::uuid for update;
-  v := {{ .schema }}.aw_staged(j, (args ->> 'document_id')::uuid, (args ->> 'version')::int, true);
+  v := {{ .schema }}.aw_lock_staged_version(j, (args ->> 'document_id')::uuid, (args ->> 'version')::int, true);
 
   -- An earlier attempt may have cut the document differently.
   delete from {{ .schema }}.document_chunks c where c.client_id = client and c.document_id = d.id and c.version = v.version
@@ -217,8 +217,8 @@ begin
   update {{ .schema }}.document_versions n set status = 'active', activated_at = clock_timestamp(), chunks = v_count
     where n.client_id = client and n.document_id = d.id and n.version = v.version;
   update {{ .schema }}.documents u set active_version = v.version where u.client_id = client and u.id = d.id;
-  v := {{ .schema }}.aw_describe(d, v.version, args);
-  d := {{ .schema }}.aw_located(d, args);
+  v := {{ .schema }}.aw_record_reading(d, v.version, args);
+  d := {{ .schema }}.aw_record_source(d, args);
   return {{ .schema }}.aw_document_result(d, v, false)
     || jsonb_build_object('chunks_embedded', v_count - v_reused, 'chunks_reused', v_reused);
 end $$;
@@ -234,15 +234,15 @@ declare
 begin
   select * into strict j from {{ .schema }}.jobs where client_id = client and id = job;
   select * into d from {{ .schema }}.documents where client_id = client and id = (args ->> 'document_id')::uuid for update;
-  v := {{ .schema }}.aw_staged(j, (args ->> 'document_id')::uuid, (args ->> 'version')::int, true);
+  v := {{ .schema }}.aw_lock_staged_version(j, (args ->> 'document_id')::uuid, (args ->> 'version')::int, true);
   delete from {{ .schema }}.document_versions s where s.client_id = client and s.document_id = d.id and s.version = v.version;
   select * into v from {{ .schema }}.document_versions s where s.client_id = client and s.document_id = d.id and s.status = 'active';
   if not found then
     raise exception 'document % has no version to keep', d.id using errcode = 'AW008';
   end if;
   if jsonb_typeof(args -> 'reading') = 'object' then
-    v := {{ .schema }}.aw_describe(d, v.version, args -> 'reading');
+    v := {{ .schema }}.aw_record_reading(d, v.version, args -> 'reading');
   end if;
-  d := {{ .schema }}.aw_located(d, args);
+  d := {{ .schema }}.aw_record_source(d, args);
   return {{ .schema }}.aw_document_result(d, v, true) || jsonb_build_object('chunks_embedded', 0, 'chunks_reused', v.chunks);
 end $$;

@@ -1,9 +1,9 @@
 -- What OCR read of single pages. It is kept under the hash of the document's bytes: whichever attempt, job or
 -- worker meets the same bytes with the same reader takes it from here.
 
--- aw_reads notes that a job has to do with what is read of a source. False: the job is canceled, and nothing is to be
+-- aw_link_job_to_source notes that a job has to do with what is read of a source. False: the job is canceled, and nothing is to be
 -- kept for it. The end of the job waits for this, or has come before.
-create or replace function {{ .schema }}.aw_reads(client text, job text, of_source text) returns boolean
+create or replace function {{ .schema }}.aw_link_job_to_source(client text, job text, of_source text) returns boolean
 language plpgsql set search_path = {{ .path }} as $$
 declare
   j {{ .schema }}.jobs;
@@ -56,7 +56,7 @@ begin
                    where r.client_id = v_client and r.source = v_source and r.reader = v_reader
                      and r.page >= v_first and r.page < v_first + v_count), '[]');
   if v_found <> '[]' and p ->> 'job_id' is not null then
-    perform {{ .schema }}.aw_reads(v_client, p ->> 'job_id', v_source);
+    perform {{ .schema }}.aw_link_job_to_source(v_client, p ->> 'job_id', v_source);
   end if;
   return v_found;
 end $$;
@@ -68,7 +68,7 @@ declare
   v_client text := {{ .schema }}.aw_tenant(p);
   v_written integer;
 begin
-  if p ->> 'job_id' is not null and not {{ .schema }}.aw_reads(v_client, p ->> 'job_id', p ->> 'source') then
+  if p ->> 'job_id' is not null and not {{ .schema }}.aw_link_job_to_source(v_client, p ->> 'job_id', p ->> 'source') then
     return '{"written": 0}';
   end if;
   insert into {{ .schema }}.page_results (client_id, source, reader, page, reading)
@@ -85,7 +85,7 @@ create or replace function {{ .schema }}.aw_expire_page_results(p jsonb) returns
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_client text := {{ .schema }}.aw_tenant(p);
-  v_before timestamptz := clock_timestamp() - {{ .schema }}.aw_span(p -> 'older_than_ms');
+  v_before timestamptz := clock_timestamp() - {{ .schema }}.aw_interval(p -> 'older_than_ms');
   v_limit integer := least((p ->> 'limit')::int, 10000);
   v_removed integer;
 begin

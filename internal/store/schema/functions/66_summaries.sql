@@ -55,7 +55,7 @@ create or replace function {{ .schema }}.aw_expire_partials(p jsonb) returns jso
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_client text := {{ .schema }}.aw_tenant(p);
-  v_before timestamptz := clock_timestamp() - {{ .schema }}.aw_span(p -> 'older_than_ms');
+  v_before timestamptz := clock_timestamp() - {{ .schema }}.aw_interval(p -> 'older_than_ms');
   v_limit integer := least((p ->> 'limit')::int, 10000);
   v_removed integer;
 begin

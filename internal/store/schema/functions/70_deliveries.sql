@@ -10,8 +10,8 @@ language sql immutable
 return array[lower(substring(url from '^[^:]+://([^/?#]+)')),
              lower(substring(url from '^[^:]+://([^/?#]+)')) || '/' || md5(coalesce(substring(url from '^[^:]+://[^/?#]+([^?#]*)'), ''))];
 
--- aw_webhook_patience is how long after its making a delivery waits for a receiver that is down: as long as its schedule.
-create or replace function {{ .schema }}.aw_webhook_patience() returns interval
+-- aw_webhook_max_wait is how long after its making a delivery waits for a receiver that is down: as long as its schedule.
+create or replace function {{ .schema }}.aw_webhook_max_wait() returns interval
 language sql immutable
 return make_interval(hours => 76);
 
@@ -41,13 +41,13 @@ begin
     where w.client_id = client and w.status = 'pending' and w.next_attempt_at <= now_at and w.waits_for is null
       and length(w.id) <= 128 and w.id ~ '^[A-Za-z0-9_-]+$'
       and (w.lease_expires_at is null or w.lease_expires_at <= now_at)
-      and w.created_at > now_at - {{ .schema }}.aw_webhook_patience()
+      and w.created_at > now_at - {{ .schema }}.aw_webhook_max_wait()
     order by w.next_attempt_at
     limit 1000
     for update skip locked
   )
   update {{ .schema }}.webhook_deliveries w set
-    waits_for = h.receiver, next_attempt_at = w.created_at + {{ .schema }}.aw_webhook_patience()
+    waits_for = h.receiver, next_attempt_at = w.created_at + {{ .schema }}.aw_webhook_max_wait()
   from held h where h.receiver is not null and w.client_id = client and w.id = h.id;
 
   for r in select o.receiver from {{ .schema }}.webhook_outages o
@@ -64,7 +64,7 @@ begin
     if found then
       v_probes := v_probes || v_id;
       update {{ .schema }}.webhook_outages o set
-        probe_at = now_at + greatest({{ .schema }}.aw_span(p -> 'lease_ms'), make_interval(secs => 30))
+        probe_at = now_at + greatest({{ .schema }}.aw_interval(p -> 'lease_ms'), make_interval(secs => 30))
       where o.client_id = client and o.receiver = r.receiver;
     elsif not exists (select from {{ .schema }}.webhook_deliveries w
                       where w.client_id = client and w.waits_for = r.receiver and w.status = 'pending') then
@@ -98,7 +98,7 @@ begin
       and (w.lease_expires_at is null or w.lease_expires_at <= v_now)
       and not coalesce(p -> 'skip_hosts' ? lower(substring(w.url from '^[^:]+://([^/?#]+)')), false)
       and length(w.id) <= 128 and w.id ~ '^[A-Za-z0-9_-]+$' -- an older row may have one that can't be signed
-      and (not v_down or w.waits_for is not null or w.created_at <= v_now - {{ .schema }}.aw_webhook_patience()
+      and (not v_down or w.waits_for is not null or w.created_at <= v_now - {{ .schema }}.aw_webhook_max_wait()
            or not exists (select from {{ .schema }}.webhook_outages o
                           where o.client_id = v_client and o.receiver = any ({{ .schema }}.aw_receivers(w.url))))
     order by w.next_attempt_at
@@ -106,7 +106,7 @@ begin
     for update skip locked
   ), claimed as (
     update {{ .schema }}.webhook_deliveries w set
-      fence = w.fence + 1, lease_expires_at = v_now + {{ .schema }}.aw_span(p -> 'lease_ms'), worker = p ->> 'worker'
+      fence = w.fence + 1, lease_expires_at = v_now + {{ .schema }}.aw_interval(p -> 'lease_ms'), worker = p ->> 'worker'
     from (select id from due union select unnest(v_probes)) d where w.client_id = v_client and w.id = d.id
     returning w.*
   )
@@ -134,7 +134,7 @@ begin
       limit 1001) due;
   end if;
   return jsonb_build_object('deliveries', coalesce(v_claimed, '[]'), 'due', v_due,
-                            'next_ms', case when v_next is null then 0 else {{ .schema }}.aw_ms(v_next) end);
+                            'next_ms', case when v_next is null then 0 else {{ .schema }}.aw_ms_until(v_next) end);
 end $$;
 
 -- aw_extend_deliveries renews the leases of claims that are still their holder's, and returns the ids of these. A lease of
@@ -146,7 +146,7 @@ declare
   v_kept jsonb;
 begin
   with kept as (
-    update {{ .schema }}.webhook_deliveries w set lease_expires_at = clock_timestamp() + {{ .schema }}.aw_span(p -> 'lease_ms')
+    update {{ .schema }}.webhook_deliveries w set lease_expires_at = clock_timestamp() + {{ .schema }}.aw_interval(p -> 'lease_ms')
     from jsonb_to_recordset(p -> 'claims') as c (id text, fence bigint)
     where w.client_id = v_client and w.id = c.id and w.fence = c.fence and w.status = 'pending' and w.lease_expires_at is not null
     returning w.id
@@ -169,7 +169,7 @@ declare
   v_status text := p ->> 'status';
   v_error text := nullif(p ->> 'error', '');
   v_answers boolean;
-  v_after interval := least(coalesce({{ .schema }}.aw_span(p -> 'retry_after_ms'), interval '0'), make_interval(mins => 5));
+  v_after interval := least(coalesce({{ .schema }}.aw_interval(p -> 'retry_after_ms'), interval '0'), make_interval(mins => 5));
   v_receivers text[];
   v_down text;
   v_waiting int := 0;
@@ -194,7 +194,7 @@ begin
        where e.client_id = v_client and e.receiver = any (v_receivers)),
       case when p ->> 'down' = 'url' then v_receivers[2] end) end;
   end if;
-  if v_down is not null and w.created_at + {{ .schema }}.aw_webhook_patience() <= v_now then
+  if v_down is not null and w.created_at + {{ .schema }}.aw_webhook_max_wait() <= v_now then
     v_status := 'failed';
     v_error := concat_ws('; ', v_error, 'the receiver was down for as long as there are attempts');
     v_down := null;
@@ -212,8 +212,8 @@ begin
     status = v_status, lease_expires_at = null, waits_for = v_down,
     attempts = attempts + case when w.waits_for is not null and v_down is not null then 0 else 1 end,
     next_attempt_at = case when v_status <> 'pending' then null
-                           when v_down is not null then w.created_at + {{ .schema }}.aw_webhook_patience()
-                           else v_now + {{ .schema }}.aw_span(p -> 'next_after_ms') end,
+                           when v_down is not null then w.created_at + {{ .schema }}.aw_webhook_max_wait()
+                           else v_now + {{ .schema }}.aw_interval(p -> 'next_after_ms') end,
     delivered_at = case when v_status = 'delivered' then v_now end,
     response_status = nullif((p ->> 'response_status')::int, 0), response = nullif(p ->> 'response', ''),
     latency_ms = (p ->> 'latency_ms')::bigint, last_error = v_error
@@ -244,7 +244,7 @@ begin
   return jsonb_build_object('status', v_status, 'down', v_down is not null, 'began', coalesce(o.since = v_now, false),
     'ended', v_since is not null, 'waiting', v_waiting,
     'down_ms', coalesce(floor(extract(epoch from v_now - v_since) * 1000)::bigint, 0),
-    'probe_ms', case when o.probe_at is null then 0 else {{ .schema }}.aw_ms(o.probe_at) end);
+    'probe_ms', case when o.probe_at is null then 0 else {{ .schema }}.aw_ms_until(o.probe_at) end);
 end $$;
 
 -- aw_outbox says how much the outbox holds, counted as far as 10001: rows and their ages are for operators.

@@ -2,8 +2,8 @@
 -- part of each query here, so that no argument of a model can widen it. Values from p are read into variables first:
 -- behind row-level security no index is used for an expression over p.
 
--- aw_ids are the uuids among some texts; what is none is left out.
-create or replace function {{ .schema }}.aw_ids(ids jsonb, most integer) returns uuid[]
+-- aw_uuids are the uuids among some texts; what is none is left out.
+create or replace function {{ .schema }}.aw_uuids(ids jsonb, most integer) returns uuid[]
 language sql immutable set search_path = {{ .path }} as $$
   select coalesce(array_agg(t::uuid), '{}') from (
     select distinct t from jsonb_array_elements_text(ids) t
@@ -49,7 +49,7 @@ end $$;
 create or replace function {{ .schema }}.aw_find_document(client text, in_set text, named text) returns setof {{ .schema }}.documents
 language plpgsql stable rows 1 set search_path = {{ .path }} as $$
 declare
-  v_ids uuid[] := {{ .schema }}.aw_ids(jsonb_build_array(named), 1);
+  v_ids uuid[] := {{ .schema }}.aw_uuids(jsonb_build_array(named), 1);
 begin
   return query select d.* from {{ .schema }}.documents d
     where d.client_id = aw_find_document.client and d.id = any (v_ids) and d.active_version is not null
@@ -77,7 +77,7 @@ language plpgsql stable set search_path = {{ .path }} set plan_cache_mode = forc
 declare
   v_client text := {{ .schema }}.aw_tenant(p);
   v_set text := nullif(p ->> 'document_set', '');
-  v_ids uuid[] := {{ .schema }}.aw_ids(p -> 'ids', 200);
+  v_ids uuid[] := {{ .schema }}.aw_uuids(p -> 'ids', 200);
   v_around integer := least(greatest(coalesce((p ->> 'around')::int, 0), 0), 10);
   v_limit integer := least(greatest(coalesce((p ->> 'limit')::int, 100), 1), 1000);
 begin
@@ -101,7 +101,7 @@ language plpgsql stable set search_path = {{ .path }} set plan_cache_mode = forc
 declare
   v_client text := {{ .schema }}.aw_tenant(p);
   v_set text := nullif(p ->> 'document_set', '');
-  v_ids uuid[] := {{ .schema }}.aw_ids(jsonb_build_array(p ->> 'document_id'), 1);
+  v_ids uuid[] := {{ .schema }}.aw_uuids(jsonb_build_array(p ->> 'document_id'), 1);
   v_from integer := coalesce((p ->> 'from')::int, 0);
   v_limit integer := least(greatest(coalesce((p ->> 'limit')::int, 100), 1), 1000);
 begin
