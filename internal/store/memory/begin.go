@@ -34,7 +34,7 @@ func (s *Jobs) Begin(_ context.Context, b store.Begin) (store.Begun, error) {
 	switch {
 	case r.State.Terminal() && r.again(b):
 		r.reopen(b)
-		return r.run(b, now, own("restarted", "done again on demand")), nil
+		return r.run(b, now, own("restarted", "restarted on request")), nil
 	case r.State.Terminal():
 		out := r.begun(store.Done)
 		if r.State == job.Canceled {
@@ -60,7 +60,7 @@ func (s *Jobs) Begin(_ context.Context, b store.Begin) (store.Begun, error) {
 		if r.Fence == 1 {
 			r.SeriesStarted = time.Time{} // nobody heard of the first start
 		}
-		return r.run(b, now, own("released", "its begin was not answered; the attempt is not counted")), nil
+		return r.run(b, now, own("released", "the begin was not answered; the attempt is not counted")), nil
 	case r.LeaseEnds.IsZero() && now.Before(r.NotBefore): // it waits for its next attempt
 		out := r.begun(store.Waiting)
 		out.Wait = r.NotBefore.Sub(now)
@@ -154,7 +154,7 @@ func (r *Row) tellDuplicate(b store.Begin) (webhooks int) {
 	text := "sent again after it had failed; the message was dropped. To do the task again, send it with hints.force or under a " +
 		"new task_id, or run async-worker jobs retry " + r.JobID
 	if r.Duplicates == maxDuplicates {
-		text += ". Of further ones nothing is told"
+		text += ". Further duplicates are not reported"
 	}
 	e := own("", text)
 	e.Metadata, _ = json.Marshal(map[string]string{"duplicate_message_id": b.Source.MessageID}) // a string can't fail
