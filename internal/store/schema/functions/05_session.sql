@@ -19,8 +19,8 @@ begin
       and pg_get_userbyid(p.proowner) not in (current_user, 'aw_owner', 'aw_searcher')
       and p.proowner <> (select relowner from pg_class where oid = '{{ .schema }}.jobs'::regclass)
   loop
-    raise exception 'function % belongs to %, who did not make this schema', f.name, f.owner
-      using hint = format('look at what it does, then: drop function %s', f.name);
+    raise exception 'function % belongs to %, which did not create this schema', f.name, f.owner
+      using hint = format('inspect it, then: drop function %s', f.name);
   end loop;
 end $$;
 
@@ -81,7 +81,7 @@ begin
   if new.fence < old.fence
      or (old.status <> 'pending' and new.status <> old.status
          and not (new.status = 'pending' and new.fence > old.fence and new.lease_expires_at is null)) then
-    raise exception 'delivery % is over, or its fence would fall', old.id using errcode = 'AW011';
+    raise exception 'delivery % has ended, or its fence would fall', old.id using errcode = 'AW011';
   end if;
   return new;
 end $$;

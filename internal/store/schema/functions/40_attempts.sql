@@ -117,7 +117,8 @@ begin
   end if;
   return {{ .schema }}.aw_end_attempt(j, 'running', j.attempts, {{ .schema }}.aw_interval(p -> 'after_ms'),
     p -> 'error', coalesce(nullif(p -> 'events', 'null'), '[]') || {{ .schema }}.aw_event(
-      'retrying', 0, p #>> '{error,message}', jsonb_build_object('class', p #> '{error,class}', 'code', p #> '{error,code}', 'after_ms', p -> 'after_ms')));
+      'retrying', 0, p #>> '{error,message}', jsonb_build_object(
+        'class', p #> '{error,class}', 'code', p #> '{error,code}', 'after_ms', p -> 'after_ms')));
 end $$;
 
 -- aw_release releases the job without counting the attempt (I9). p.waits: because a service that it needs is down,

@@ -43,7 +43,8 @@ begin
   end if;
 
   return jsonb_build_object('document_id', d.id, 'version', v_staged.version,
-    'active', (select jsonb_build_object('version', v.version, 'content_sha256', v.content_sha256, 'pipeline', v.pipeline,
+    'active', (select jsonb_build_object(
+                 'version', v.version, 'content_sha256', v.content_sha256, 'pipeline', v.pipeline,
                  'pages', v.pages, 'chunks', v.chunks, 'characters', v.characters, 'extractor', v.extractor,
                  'text_sha256', v.text_sha256, 'format', v.format, 'blob', d.blob, 'source_etag', d.source_etag)
                from {{ .schema }}.document_versions v
@@ -123,8 +124,8 @@ begin
       position, content, heading_path, pages, kind, tokens, chunk_key, boxes, language, embedding, reused, n)
   ), written as (
     insert into {{ .schema }}.document_chunks as o (
-      client_id, document_id, version, position, content, heading_path, pages, kind, tokens, chunk_key, boxes, language,
-      model, embedding, reused)
+      client_id, document_id, version, position, content, heading_path, pages, kind, tokens, chunk_key, boxes,
+      language, model, embedding, reused)
     select j.client_id, v.document_id, v.version, i.position, i.content, coalesce(i.heading_path, '{}'),
            coalesce(i.pages, '{}'), coalesce(nullif(i.kind, ''), 'text'), coalesce(i.tokens, 0), i.chunk_key,
            coalesce(nullif(i.boxes, 'null'), '[]'), nullif(i.language, ''), v_model, i.vector,
@@ -137,8 +138,8 @@ begin
       reused = case when (o.chunk_key, o.model) = (excluded.chunk_key, excluded.model) then o.reused
                     else excluded.reused end
     where (o.chunk_key, o.model, o.content, o.heading_path, o.pages, o.kind, o.tokens, o.boxes, o.language)
-      is distinct from (excluded.chunk_key, excluded.model, excluded.content, excluded.heading_path, excluded.pages, excluded.kind,
-       excluded.tokens, excluded.boxes, excluded.language)
+      is distinct from (excluded.chunk_key, excluded.model, excluded.content, excluded.heading_path, excluded.pages,
+       excluded.kind, excluded.tokens, excluded.boxes, excluded.language)
   )
   select jsonb_agg(distinct i.chunk_key) into v_missing from incoming i where i.vector is null;
   return jsonb_build_object('missing', coalesce(v_missing, '[]'));
@@ -158,7 +159,8 @@ create or replace function {{ .schema }}.aw_document_result(
 language sql stable
 return jsonb_build_object('document_id', d.id, 'document_set', d.document_set, 'filename', d.filename,
   'title', d.title, 'language', d.language, 'version', v.version, 'pages', v.pages, 'chunks', v.chunks,
-  'characters', v.characters, 'extractor', v.extractor, 'content_sha256', v.content_sha256, 'unchanged', unchanged, 'ocr_pages', coalesce((
+  'characters', v.characters, 'extractor', v.extractor, 'content_sha256', v.content_sha256, 'unchanged', unchanged,
+  'ocr_pages', coalesce((
     select sum((x ->> 'last')::int - (x ->> 'first')::int + 1) from jsonb_array_elements(v.page_log) x
     where x ->> 'method' in ('ocr', 'mixed')), 0));
 
@@ -177,7 +179,8 @@ begin
     where n.client_id = d.client_id and n.document_id = d.id and n.version = number
     returning * into v;
   update {{ .schema }}.documents u set
-    content_sha256 = v.content_sha256, pages = v.pages, title = nullif(args ->> 'title', ''), language = nullif(args ->> 'language', ''), outline = nullif(args -> 'outline', 'null'),
+    content_sha256 = v.content_sha256, pages = v.pages, title = nullif(args ->> 'title', ''),
+    language = nullif(args ->> 'language', ''), outline = nullif(args -> 'outline', 'null'),
     properties = nullif(args -> 'properties', 'null'), personal_data = nullif(args -> 'personal_data', 'null')
     where u.client_id = d.client_id and u.id = d.id;
   return v;
@@ -272,5 +275,6 @@ begin
     v := {{ .schema }}.aw_record_reading(d, v.version, args -> 'reading');
   end if;
   d := {{ .schema }}.aw_record_source(d, args);
-  return {{ .schema }}.aw_document_result(d, v, true) || jsonb_build_object('chunks_embedded', 0, 'chunks_reused', v.chunks);
+  return {{ .schema }}.aw_document_result(d, v, true)
+    || jsonb_build_object('chunks_embedded', 0, 'chunks_reused', v.chunks);
 end $$;

@@ -74,14 +74,16 @@ declare
   v_client text := {{ .schema }}.aw_tenant(p);
   v_written integer;
 begin
-  if p ->> 'job_id' is not null and not {{ .schema }}.aw_link_job_to_source(v_client, p ->> 'job_id', p ->> 'source') then
+  if p ->> 'job_id' is not null
+     and not {{ .schema }}.aw_link_job_to_source(v_client, p ->> 'job_id', p ->> 'source') then
     return '{"written": 0}';
   end if;
   insert into {{ .schema }}.page_results (client_id, source, reader, page, reading)
   select v_client, p ->> 'source', p ->> 'reader', r.page, decode(r.reading, 'base64')
   from (select distinct on (x.page) x.page, x.reading
         from jsonb_to_recordset(p -> 'pages') as x(page integer, reading text) order by x.page) r
-  on conflict (source, reader, page, client_id) do update set reading = excluded.reading, created_at = clock_timestamp();
+  on conflict (source, reader, page, client_id)
+    do update set reading = excluded.reading, created_at = clock_timestamp();
   get diagnostics v_written = row_count;
   return jsonb_build_object('written', v_written);
 end $$;

@@ -9,7 +9,8 @@ declare
   v_job text := p ->> 'job_id';
 begin
   return jsonb_build_object(
-    'of_job', (select count(*) from {{ .schema }}.derived_contents d where d.client_id = v_client and d.job_id = v_job),
+    'of_job', (
+      select count(*) from {{ .schema }}.derived_contents d where d.client_id = v_client and d.job_id = v_job),
     'same', (select jsonb_build_object('id', d.id, 'blob', d.blob, 'version', d.version, 'format', d.format,
                'engine', d.engine, 'page_count', d.page_count, 'mean_confidence', d.mean_confidence,
                'unread_pages', d.unread_pages)

@@ -86,8 +86,10 @@ declare
   v_limit integer := (p ->> 'limit')::int;
   v_superseded integer :=
     {{ .schema }}.aw_forget_superseded(v_client, v_limit, {{ .schema }}.aw_interval(p -> 'superseded_for_ms'));
-  v_staged integer := {{ .schema }}.aw_forget_staged(v_client, v_limit, {{ .schema }}.aw_interval(p -> 'abandoned_for_ms'));
-  v_documents integer := {{ .schema }}.aw_forget_empty(v_client, v_limit, {{ .schema }}.aw_interval(p -> 'abandoned_for_ms'));
+  v_staged integer :=
+    {{ .schema }}.aw_forget_staged(v_client, v_limit, {{ .schema }}.aw_interval(p -> 'abandoned_for_ms'));
+  v_documents integer :=
+    {{ .schema }}.aw_forget_empty(v_client, v_limit, {{ .schema }}.aw_interval(p -> 'abandoned_for_ms'));
 begin
   return jsonb_build_object('superseded', v_superseded, 'staged', v_staged, 'documents', v_documents,
     'more', greatest(v_superseded, v_staged, v_documents) >= v_limit);
