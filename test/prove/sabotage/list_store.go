@@ -184,7 +184,7 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "any-tenant-is-asked-for", Breaks: []string{"I10"}, File: functions + "10_calls.sql",
-			Old: "if bound <> asked then", New: "if false then",
+			Old: "if bound <> requested then", New: "if false then",
 			Suites: onTenancy, Tests: tests("internal/store/postgres", "TestTenancy"),
 		},
 		{

@@ -47,7 +47,7 @@ create or replace function {{ .schema }}.aw_caller() returns text
 language sql stable parallel safe
 return coalesce(nullif(nullif(current_setting('role', true), 'none'), ''), session_user::text);
 
--- aw_unbound says whether the caller is bound to no tenant because it may act for each of them.
+-- aw_unbound reports whether the caller is bound to no tenant because it may act for each of them.
 create or replace function {{ .schema }}.aw_unbound() returns boolean
 language sql stable parallel safe
 return {{ .schema }}.aw_bound() is null and exists (

@@ -13,21 +13,21 @@
 create or replace function {{ .schema }}.aw_tenant(p jsonb) returns text
 language plpgsql volatile set search_path = {{ .path }} as $$
 declare
-  asked text := p ->> 'client_id';
+  requested text := p ->> 'client_id';
   bound text := {{ .schema }}.aw_bound();
 begin
-  if asked is null then
+  if requested is null then
     raise exception 'client_id is missing' using errcode = 'AW006';
   end if;
-  if bound <> asked then
-    raise exception 'this key belongs to client % and not to %', bound, asked using errcode = 'AW004';
+  if bound <> requested then
+    raise exception 'this key belongs to client % and not to %', bound, requested using errcode = 'AW004';
   elsif bound is null then
     if not {{ .schema }}.aw_unbound() then
       raise exception 'this key names no client: it needs the claim client_id' using errcode = 'AW004';
     end if;
-    perform set_config('app.asked_client', asked, true);
+    perform set_config('app.asked_client', requested, true);
   end if;
-  return asked;
+  return requested;
 end $$;
 
 -- aw_holding returns the job j (null: it doesn't exist) if the caller holds it, and else refuses (I4). An expired

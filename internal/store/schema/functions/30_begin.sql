@@ -42,7 +42,7 @@ begin
   return {{ .schema }}.aw_begin_answer('run', j, jsonb_build_object('first', v_first));
 end $$;
 
--- aw_forces_new_series says whether a message with hints.force starts another series of an ended job. "Force"
+-- aw_forces_new_series reports whether a message with hints.force starts another series of an ended job. "Force"
 -- requests a run that starts after the message was sent. These messages therefore start none:
 --   one that started a run already (I2, a redelivery);
 --   one that was sent before the last series started (a duplicate: that run was what it requested);
@@ -89,8 +89,8 @@ begin
     jsonb_build_array({{ .schema }}.aw_event('restarted', 0, 'restarted on request', v_was)));
 end $$;
 
--- aw_sent_after_failure says whether a message was sent after its job failed. A redelivery was not: of a message that
--- ran, that ended the job, or that was reported before. A message that was inserted before the end counts as a
+-- aw_sent_after_failure reports whether a message was sent after its job failed. A redelivery was not: of a message
+-- that ran, that ended the job, or that was reported before. A message that was inserted before the end counts as a
 -- duplicate of the submission that failed, whose webhook its sender gets. Queues round the time of insertion down to
 -- the second, so a message of the same second counts as such a duplicate as well.
 create or replace function {{ .schema }}.aw_sent_after_failure(j {{ .schema }}.jobs, p jsonb) returns boolean

@@ -1,10 +1,9 @@
 -- The sweep: messages that were recorded and never sent, and jobs whose message must be lost (I1).
 
--- aw_stalled says whether a job that waits to be begun is overdue, and no message of it is being sent or was sent by
--- a sweep recently. A job is overdue some time after its lease ended, its retry was due or it was released; much
+-- aw_stalled reports whether a job that waits to be begun is overdue, and no message of it is being sent or was sent
+-- by a sweep recently. A job is overdue some time after its lease ended, its retry was due or it was released; much
 -- later if its message was sent and it never began. When a worker dies its message comes back soon: so the message is
--- lost, or waits in a long queue. In the latter case another message does no harm, as aw_begin runs
--- the job once.
+-- lost, or waits in a long queue. In the latter case another message does no harm, as aw_begin runs the job once.
 create or replace function {{ .schema }}.aw_stalled(j {{ .schema }}.jobs, p jsonb) returns boolean
 language sql volatile
 return j.status in ('pending', 'running') and j.message is null and case

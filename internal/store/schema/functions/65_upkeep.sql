@@ -18,8 +18,8 @@ begin
   return v_count;
 end $$;
 
--- aw_abandoned says whether nobody will continue what a job has staged: the job has ended, doesn't exist, or has not
--- been held for the given time.
+-- aw_abandoned reports whether nobody will continue what a job has staged: the job has ended, doesn't exist, or has
+-- not been held for the given time.
 create or replace function {{ .schema }}.aw_abandoned(client text, job text, age interval) returns boolean
 language plpgsql volatile set search_path = {{ .path }} as $$
 declare

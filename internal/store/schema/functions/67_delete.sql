@@ -1,7 +1,7 @@
 -- Deleting a document, with all rows that were made of its text. What other tasks made of its file (derived documents,
 -- summaries) has the file's name, but no document set.
 
--- aw_belongs_to_document says whether what was made of a file belongs to document d alone: it has d's name, and d's
+-- aw_belongs_to_document reports whether what was made of a file belongs to document d alone: it has d's name, and d's
 -- blob or the bytes of one of d's versions; and no other document of that name (in another set) has that blob or
 -- those bytes.
 create or replace function {{ .schema }}.aw_belongs_to_document(

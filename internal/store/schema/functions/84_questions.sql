@@ -55,11 +55,11 @@ declare
   v_terms text[];
 begin
   asks := coalesce(words, '') ~ '\S';
-  with asked as (
+  with included as (
     select t.n, t.token, t.token = 'OR' and t.n > min(t.n) over () and t.n < max(t.n) over () as either
     from {{ .schema }}.aw_tokens(words) t where not t.excluded
   ), sorted as (
-    select a.*, count(*) filter (where a.either) over (order by a.n) as part from asked a
+    select a.*, count(*) filter (where a.either) over (order by a.n) as part from included a
   ), parts as (
     select string_agg(s.token, ' ' order by s.n) as text,
            string_agg('(' || s.query || ')', ' & ' order by s.n) filter (where s.query <> '') as query
