@@ -27,7 +27,7 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "done-runs-again", Breaks: []string{"I2"}, File: functions + "30_begin.sql",
-			Old: "if {{ .schema }}.aw_again(j, p) then", New: "if true then",
+			Old: "if {{ .schema }}.aw_forces_new_series(j, p) then", New: "if true then",
 			Suites: onModel, Tests: with(cases("begin decides by state"), model),
 		},
 		{
@@ -98,7 +98,7 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "staging-unfenced", Breaks: []string{"I4"}, File: functions + "60_documents.sql",
-			Old:    "  j {{ .schema }}.jobs := {{ .schema }}.aw_share(p);\n  d {{ .schema }}.documents;\n",
+			Old:    "  j {{ .schema }}.jobs := {{ .schema }}.aw_lock_for_staging(p);\n  d {{ .schema }}.documents;\n",
 			New:    "  j {{ .schema }}.jobs;\n  d {{ .schema }}.documents;\n",
 			Suites: onPostgres, Tests: cases("stale fence"),
 		},
@@ -175,7 +175,7 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "events-told-twice", Breaks: []string{"I8"}, File: functions + "10_calls.sql",
-			Old: "aw_story.seq + 1, (e ->> 'id')::uuid,", New: "aw_story.seq + 1, gen_random_uuid(),",
+			Old: "aw_append_events.seq + 1, (e ->> 'id')::uuid,", New: "aw_append_events.seq + 1, gen_random_uuid(),",
 			Suites: onPostgres, Tests: cases("events"),
 		},
 		{
@@ -185,18 +185,18 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "release-costs-an-attempt", Breaks: []string{"I9"}, File: functions + "40_attempts.sql",
-			Old:    "return {{ .schema }}.aw_leave(j, 'pending', j.attempts - 1,",
-			New:    "return {{ .schema }}.aw_leave(j, 'pending', j.attempts,",
+			Old:    "return {{ .schema }}.aw_end_attempt(j, 'pending', j.attempts - 1,",
+			New:    "return {{ .schema }}.aw_end_attempt(j, 'pending', j.attempts,",
 			Suites: onModel, Tests: with(cases("release"), model),
 		},
 		{
 			Name: "lease-not-extended", Breaks: []string{"I9"}, File: functions + "40_attempts.sql",
-			Old: "    lease_expires_at = clock_timestamp() + {{ .schema }}.aw_span(p -> 'lease_ms'),\n", New: "",
+			Old: "    lease_expires_at = clock_timestamp() + {{ .schema }}.aw_interval(p -> 'lease_ms'),\n", New: "",
 			Suites: onPostgres, Tests: cases("worker lost", "stale fence"),
 		},
 		{
 			Name: "any-tenant-is-asked-for", Breaks: []string{"I10"}, File: functions + "10_calls.sql",
-			Old: "if bound <> asked then", New: "if false then",
+			Old: "if bound <> requested then", New: "if false then",
 			Suites: onTenancy, Tests: tests("internal/store/postgres", "TestTenancy"),
 		},
 		{
@@ -244,7 +244,7 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "duplicates-are-told-for-ever", Breaks: []string{"webhooks"}, File: functions + "30_begin.sql",
-			Old: "if v_told >= c_most then", New: "if false then",
+			Old: "if v_reported >= c_most then", New: "if false then",
 			Suites: onPostgres, Tests: cases("sent again and again"),
 		},
 		{
