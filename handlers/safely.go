@@ -14,7 +14,7 @@ func Safely(f func() error) func() error {
 		defer func() {
 			if p := recover(); p != nil {
 				err = &taskerr.Error{
-					Class: taskerr.InternalBug, Message: "the worker met a bug in itself; its log has the details",
+					Class: taskerr.InternalBug, Message: "internal error (a bug in the worker); please report it with the stack in the worker's log",
 					Cause: fmt.Errorf("panic: %v\n%s", p, debug.Stack()),
 				}
 			}

@@ -21,12 +21,12 @@ func (e *Engine) admit(ctx context.Context, a *attempt) (release func(), deferre
 	t := a.task.Type
 	if wait := e.limits.enter(t); wait > 0 {
 		e.throttle.reject()
-		return nil, &deferral{reason: "as many tasks of its type are running as may now", wait: wait}
+		return nil, &deferral{reason: "its type is at its limit of running tasks", wait: wait}
 	}
 	if down, wait := e.breakers.enter(ctx, a); down != "" {
 		e.limits.leave(t)
 		e.throttle.reject()
-		return nil, &deferral{fmt.Sprintf("the %s, which it needs, is down", down), wait, down}
+		return nil, &deferral{fmt.Sprintf("the %s, which the task needs, is down", down), wait, down}
 	}
 	e.throttle.admit()
 	return func() {

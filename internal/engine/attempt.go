@@ -20,19 +20,19 @@ type attempt struct {
 	task     task.Task
 	handler  handlers.Handler
 	spec     handlers.Spec
-	asked    time.Time // when begin was asked: the job's lease is counted from then
+	calledAt time.Time // when begin was called: the job's lease counts from then
 	begun    store.Begun
 	holder   store.Holder
 	started  time.Time
-	span     *tracing.Attempt // nil: none is made
+	span     *tracing.Attempt // nil: no span
 	journal  *journal
-	failure  *taskerr.Error // what the handler failed with; nil: it did not, or was ended
-	verdict  verdict        // of the circuit breakers on that failure
-	spares   *circuit       // the one that spared it; nil: none
+	failure  *taskerr.Error // the handler's error; nil: none, or the handler was stopped
+	verdict  verdict        // the circuit breakers' verdict on that failure
+	spares   *circuit       // the breaker that did not count it; nil: none
 	warnings int            // in its result
-	why      string         // it was given back; empty: it was not
-	wait     time.Duration  // until it may be begun again
-	took     time.Duration  // the job, from the start of its first attempt to its end; zero: it goes on
+	reason   string         // of a release; empty: not released
+	wait     time.Duration  // until the job may be begun again
+	took     time.Duration  // the job, from the start of its first attempt to its end; zero: not finished
 }
 
 // run does the attempt and settles it.
@@ -56,24 +56,24 @@ func (e *Engine) run(ctx context.Context, a *attempt) {
 	a.journal.span = a.span
 	work = task.WithID(event.With(work, a.fields()...), a.task.ID)
 	hold := e.keep(work, end, a) // the one heartbeat of this task
-	forget := e.watch.over(a.holder, end)
+	forget := e.watch.add(a.holder, end)
 	outcome, err := e.call(work, a)
 	cause := context.Cause(work)
 	forget()
-	// While the heartbeat keeps the lease: it may take a while.
+	// The heartbeat still keeps the lease: this may take a while.
 	a.verdict = e.judge(ctx, a, err, cause)
 	hold.stop() // no renewal may race the settlement
 	a.journal.close()
 
-	e.settle(context.WithoutCancel(ctx), a, outcome, err, cause) // each step bounds itself
+	e.settle(context.WithoutCancel(ctx), a, outcome, err, cause) // each step has its own timeout
 }
 
-// stopGrace is how long a handler may go on after its context has ended.
+// stopGrace is how long a handler may run after its context has ended.
 const stopGrace = time.Minute
 
-// call runs the handler. One that does not stop although its context has ended (a parser in a loop, say) is
-// left behind: its job ends as if it had stopped, and what it may still write is refused by the fence (I4).
-// Its slot stays taken, since it still needs memory and processor.
+// call runs the handler. A handler that does not stop after its context has ended (a parser in a loop, say) is
+// abandoned: its job ends as if it had stopped, and the fence refuses what it may still write (I4). Its slot stays
+// taken, because it still uses memory and processor.
 func (e *Engine) call(ctx context.Context, a *attempt) (handlers.Outcome, error) {
 	type answer struct {
 		outcome handlers.Outcome
@@ -102,8 +102,8 @@ func (e *Engine) call(ctx context.Context, a *attempt) (handlers.Outcome, error)
 	case r := <-answered:
 		return r.outcome, r.err
 	case <-patience.C:
-		a.log.Error("the handler does not stop; its job is ended without it, and its slot stays taken until it "+
-			"returns or the worker is restarted",
+		a.log.Error("the handler does not stop; its job ends without it, and its slot stays taken until it "+
+			"returns or the worker restarts",
 			event.Key, event.HandlerStuck, "cause", context.Cause(ctx))
 		e.slots.occupy(returned)
 		return handlers.Outcome{}, context.Cause(ctx)
@@ -119,7 +119,7 @@ func (e *Engine) settle(ctx context.Context, a *attempt, out handlers.Outcome, e
 		Outcome: outcome, Class: class, Attempt: a.begun.Attempt, Took: took, JobTook: a.took, Warnings: a.warnings,
 	})
 	e.limits.ended(a.task.Type, a.task.ID, outcome, class, a.hint(class), took)
-	a.tell(outcome, class, took)
+	a.logEnd(outcome, class, took)
 	a.span.End(outcome, string(class))
 }
 
@@ -133,7 +133,7 @@ func (e *Engine) commit(
 		return e.succeed(ctx, a, out)
 	case errors.Is(cause, ErrLeaseLost) && a.verdict == blamed:
 		a.failure = errDatabaseGone
-		return e.again(ctx, a, a.failure)
+		return e.retryOrFail(ctx, a, a.failure)
 	case errors.Is(cause, ErrLeaseLost) || errors.Is(err, store.ErrFenced):
 		return e.yield(ctx, a)
 	case errors.Is(cause, ErrCanceled):
@@ -141,9 +141,9 @@ func (e *Engine) commit(
 	case errors.Is(cause, ErrDraining):
 		return e.release(ctx, a, 0, "released for shutdown")
 	case errors.As(err, &busy):
-		return e.release(ctx, a, a.patience(busy), "waiting for another job on the same document")
+		return e.release(ctx, a, a.busyWait(busy), "waiting for another job on the same document")
 	case errors.Is(cause, ErrTimeout):
-		a.failure = taskerr.Errorf(taskerr.Timeout, "the task took longer than it may (%v)",
+		a.failure = taskerr.Errorf(taskerr.Timeout, "the task exceeded its timeout (after %v)",
 			time.Since(a.started).Round(time.Second))
 		return e.fail(ctx, a, a.failure, "timeout")
 	}
@@ -155,18 +155,18 @@ func (e *Engine) commit(
 	case a.verdict == spared:
 		return e.await(ctx, a, failure.Dependency, true)
 	}
-	return e.again(ctx, a, failure)
+	return e.retryOrFail(ctx, a, failure)
 }
 
-// again is for a failure that may be tried again: it is, while there are attempts left.
-func (e *Engine) again(ctx context.Context, a *attempt, failure *taskerr.Error) (string, taskerr.Class) {
+// retryOrFail handles a retryable failure: another attempt while there are any left.
+func (e *Engine) retryOrFail(ctx context.Context, a *attempt, failure *taskerr.Error) (string, taskerr.Class) {
 	if a.begun.Attempt >= a.begun.MaxAttempts {
 		return e.fail(ctx, a, failure, "exhausted")
 	}
 	return e.retry(ctx, a, failure)
 }
 
-// hint says what to look at when the attempt ended with a class.
+// hint is what to check when the attempt ended with a class.
 func (a *attempt) hint(class taskerr.Class) string {
 	if a.failure != nil && a.failure.Class == class {
 		return hint(a.failure)
@@ -174,11 +174,10 @@ func (a *attempt) hint(class taskerr.Class) string {
 	return hint(&taskerr.Error{Class: class})
 }
 
-// patience is how long to wait for another job on the same document: about half of what the message has
-// waited already, so that a short job is not waited for long and a long one not asked for often; at most
-// until the other's lease would end, at least a second. Spread, since those who wait would else come together
-// each time, and only one of them would succeed.
-func (a *attempt) patience(busy *store.BusyError) time.Duration {
+// busyWait is how long to wait for another job on the same document: about half of the time that the message has
+// waited already, at least a second, at most until the other job's lease ends. So waits adapt to the length of that
+// job. They are jittered: of jobs that come back together only one succeeds.
+func (a *attempt) busyWait(busy *store.BusyError) time.Duration {
 	half := float64(time.Since(a.msg.InsertedAt)) / 2
 	return max(min(busy.RetryAfter, time.Duration(half*(0.5+rand.Float64()))), time.Second)
 }

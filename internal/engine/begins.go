@@ -11,9 +11,9 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// begins remembers calls of begin that were never answered: the store may have carried one out and leased the job to an
-// attempt that nobody makes. Every later begin of the job names them, so that such an attempt is not counted (I9). Each
-// has an id of its own, so that it can't be confused with an attempt that is made.
+// begins remembers calls of begin that were not answered: the store may have executed one and leased the job to an
+// attempt that does not exist. Every later begin of the job names them, so that such an attempt is not counted (I9).
+// Each begin has its own id, so that it can't be confused with a real attempt.
 type begins struct {
 	mu         sync.Mutex
 	unanswered map[string][]unansweredBegin // by job, the oldest first
@@ -25,7 +25,7 @@ type unansweredBegin struct {
 	at time.Time
 }
 
-// An unanswered begin is remembered for longer than any lease lasts; at most so many for each job.
+// How long an unanswered begin is remembered, which is longer than any lease, and how many for each job.
 const (
 	unansweredKeptFor   = time.Hour
 	maxUnansweredBegins = 400 // as many as an outage of an hour leaves
@@ -57,12 +57,12 @@ func (b *begins) of(jobID string) (ids []string) {
 	return ids
 }
 
-// ask calls store.Begin. One that is not answered may still be carried out, so it is remembered even when a later one
-// is answered.
-func (e *Engine) ask(ctx context.Context, a *attempt) (store.Begun, error) {
+// callBegin calls store.Begin. A call without an answer may still be executed, so it is remembered even when a later
+// one is answered.
+func (e *Engine) callBegin(ctx context.Context, a *attempt) (store.Begun, error) {
 	asking := e.beginning(a)
 	asking.ID, asking.Unanswered = uuid.NewString(), e.begins.of(a.task.ID)
-	a.asked = time.Now()
+	a.calledAt = time.Now()
 	over := e.outages.call()
 	b, err := e.deps.Store.Begin(ctx, asking)
 	over(err != nil && !invalid(err))

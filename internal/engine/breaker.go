@@ -22,8 +22,7 @@ type breakers struct {
 	by map[taskerr.Dependency]*circuit
 }
 
-// newBreakers makes breakers that stay open for pause at most, which is taken for breakerPause at most and a second
-// at least.
+// newBreakers makes breakers that stay open for at most pause, bounded to between a second and breakerPause.
 func newBreakers(log *slog.Logger, pause time.Duration, tuning func() *Tuning, closes func()) *breakers {
 	pause = min(max(pause, time.Second), breakerPause)
 	return &breakers{log: log, most: pause, tuning: tuning, closes: closes, by: map[taskerr.Dependency]*circuit{}}
@@ -44,16 +43,16 @@ func (b *breakers) of(d taskerr.Dependency) *circuit {
 	return b.by[d]
 }
 
-// probing is about how long a message is hidden that comes while another one tries a dependency.
+// probing is about how long a message is hidden while another job tries the dependency.
 func (b *breakers) probing() time.Duration { return max(b.most/4, time.Second) }
 
-// anyDown says whether one of what a task needs is down.
+// anyDown reports whether any dependency of a task is down.
 func (b *breakers) anyDown(needs []taskerr.Dependency) bool {
 	return slices.ContainsFunc(needs, func(d taskerr.Dependency) bool { return b.of(d).waits() > 0 })
 }
 
-// enter lets an attempt through when all that it needs is up; otherwise it names what is down and how long to wait.
-// What was let through has to leave.
+// enter admits an attempt when all its dependencies are up; otherwise it returns one that is down, and how long to
+// wait. An admitted attempt has to call leave.
 func (b *breakers) enter(ctx context.Context, a *attempt) (down taskerr.Dependency, wait time.Duration) {
 	for i, d := range a.spec.Needs {
 		if wait := b.of(d).enter(ctx, a.task.ID); wait > 0 {
@@ -64,14 +63,14 @@ func (b *breakers) enter(ctx context.Context, a *attempt) (down taskerr.Dependen
 	return "", 0
 }
 
-// leave is for what was let through, when it has ended in whatever way.
+// leave is called when an admitted attempt has ended, however it ended.
 func (b *breakers) leave(a *attempt, entered []taskerr.Dependency) {
 	for _, d := range entered {
 		b.of(d).leave(a.task.ID)
 	}
 }
 
-// succeeded notes that what an attempt needed is up, but for what it turned out not to need.
+// succeeded records that the dependencies of an attempt are up, except those that it did not use.
 func (b *breakers) succeeded(a *attempt, unused []taskerr.Dependency) {
 	for _, d := range a.spec.Needs {
 		if !slices.Contains(unused, d) {
@@ -80,7 +79,7 @@ func (b *breakers) succeeded(a *attempt, unused []taskerr.Dependency) {
 	}
 }
 
-// forget is for a job that is over: what it did is held against no series that comes after.
+// forget is called when a job has ended: its failures don't count against a later series.
 func (b *breakers) forget(id string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -68,7 +68,7 @@ type world struct {
 	jobs     store.Jobs // what the engine sees: store, unless a test puts something before it
 	queues   engine.Queues
 	engine   *engine.Engine
-	observer engine.Observer // nil: nobody looks
+	observer engine.Observer // nil: none
 	bucket   blob.Bucket     // nil: there are no claim checks
 	outbox   func()          // nil: nobody waits for webhooks
 	logs     *logbook

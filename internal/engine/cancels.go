@@ -9,15 +9,15 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// A cancel request is heard within askEvery, as long as the store answers. A heartbeat hears of it too, later.
+// A cancel request is noticed within askEvery, as long as the store answers. Heartbeats notice it too, later.
 const (
-	askEvery = 500 * time.Millisecond // also how long a task runs before it is asked about: a short one costs nothing
-	askLimit = 5 * time.Second        // for one answer
-	askPause = 30 * time.Second       // at most, between two questions to a store that fails
+	askEvery = 500 * time.Millisecond // also how long a task runs before it is included: short tasks cost nothing
+	askLimit = 5 * time.Second        // timeout of one query
+	askPause = 30 * time.Second       // longest pause between two queries to a store that fails
 )
 
-// watch asks the store, for all running tasks of a worker in one question, which of them somebody wants to
-// stop. Without running tasks it asks nothing.
+// watch queries the store for cancel requests, for all running tasks of a worker at once. Without running tasks it
+// queries nothing.
 type watch struct {
 	store   store.Jobs
 	log     *slog.Logger
@@ -25,11 +25,11 @@ type watch struct {
 
 	mu      sync.Mutex
 	tasks   map[store.Holder]watched
-	started chan struct{} // signaled, capacity 1, when there is a task and was none
+	started chan struct{} // signaled, capacity 1, when the first task is added
 
-	// of the loop alone
-	pause   time.Duration // from the last question to the next
-	failing bool          // the last question was not answered
+	// only used by the loop
+	pause   time.Duration // between two queries
+	failing bool          // the last query failed
 }
 
 // watched is a running task.
@@ -45,15 +45,15 @@ func newWatch(s store.Jobs, log *slog.Logger, away *outages) *watch {
 	}
 }
 
-// over watches a task, which is ended with ErrCanceled on request, until the returned function is called.
-func (w *watch) over(h store.Holder, end context.CancelCauseFunc) (forget func()) {
+// add watches a task, which ends with ErrCanceled on request, until the returned function is called.
+func (w *watch) add(h store.Holder, end context.CancelCauseFunc) (forget func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.tasks[h] = watched{since: time.Now(), end: end}
 	if len(w.tasks) == 1 {
 		select {
 		case w.started <- struct{}{}:
-		default: // the loop will look anyway
+		default: // the loop is already signaled
 		}
 	}
 	return func() {
@@ -63,9 +63,9 @@ func (w *watch) over(h store.Holder, end context.CancelCauseFunc) (forget func()
 	}
 }
 
-// loop asks until ctx is done.
+// loop queries until ctx is done.
 func (w *watch) loop(ctx context.Context) {
-	var next time.Time // the earliest time of the next question
+	var next time.Time // the earliest time of the next query
 	for {
 		since, some := w.oldest()
 		if !some {
@@ -80,19 +80,19 @@ func (w *watch) loop(ctx context.Context) {
 			timer := time.NewTimer(wait)
 			select {
 			case <-timer.C:
-				continue // that task may be over
+				continue // that task may have ended
 			case <-ctx.Done():
 				timer.Stop()
 				return
 			}
 		}
 		asked := time.Now()
-		w.ask(ctx)
+		w.query(ctx)
 		next = asked.Add(w.pause)
 	}
 }
 
-// oldest says since when the task has been running that runs for longest, and whether there is one.
+// oldest returns the start of the task that has run longest, and whether there is one.
 func (w *watch) oldest() (since time.Time, some bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -104,9 +104,9 @@ func (w *watch) oldest() (since time.Time, some bool) {
 	return since, some
 }
 
-// ask ends the tasks that somebody wants to stop. It sets the pause to the next question: longer while the
-// store is slow or, doubling, while it fails.
-func (w *watch) ask(ctx context.Context) {
+// query ends the tasks for which a cancel was requested. It sets the pause to the next query: longer while the store is
+// slow, doubling while it fails.
+func (w *watch) query(ctx context.Context) {
 	asked := time.Now()
 	bounded, done := context.WithTimeout(ctx, askLimit)
 	defer done()
@@ -115,7 +115,7 @@ func (w *watch) ask(ctx context.Context) {
 	over(transient(err) && ctx.Err() == nil)
 	if err != nil {
 		if !w.failing && ctx.Err() == nil {
-			w.log.Warn("can't ask for cancel requests; until this works again they are heard at heartbeats", "error",
+			w.log.Warn("can't query cancel requests; until this works again heartbeats notice them", "error",
 				err)
 		}
 		w.failing, w.pause = true, min(2*w.pause, askPause)
@@ -142,6 +142,6 @@ func (w *watch) cancel(h store.Holder) {
 	defer w.mu.Unlock()
 	if t, ok := w.tasks[h]; ok {
 		t.end(ErrCanceled)
-		delete(w.tasks, h) // it was told
+		delete(w.tasks, h) // once is enough
 	}
 }

@@ -20,83 +20,82 @@ const (
 )
 
 const (
-	// breakerTrips is how many jobs in a row have to fail until a service that can't be probed is taken for down.
-	// Failures of one job alone never are evidence: it may be the job that brings the service down.
+	// breakerTrips is how many different jobs in a row must fail before a service without a probe counts as down.
+	// Failures of one job alone are never evidence: that job may bring the service down.
 	breakerTrips = 3
-	// breakerDoubts is how many jobs in a row have to fail until a service is taken for down although it answers
-	// its probe: what answers there is not what the tasks need.
+	// breakerDoubts is how many different jobs in a row must fail before a service counts as down although its probe
+	// succeeds: the probe does not cover what the tasks need.
 	breakerDoubts = 10
 	// breakerPause is the longest pause of an open breaker; Config.PollMax is another bound.
 	breakerPause = 15 * time.Second
-	// Where jobs have to try whether a service is up, the longest pause grows with the time that it is down, to a part
-	// of that and to so many times itself: a job that takes the service down each time it tries, for longer than a
-	// pause, would leave the others no time in which it is up.
+	// Without a probe, jobs try the service, and the longest pause grows with the outage: to a fraction of it, and to a
+	// multiple of itself at most. Otherwise a job that takes the service down at each try, for longer than a pause,
+	// would leave the others no time in which it is up.
 	breakerPart, breakerGrowth = 8, 20
 	// probePause is the first pause of a service that can be probed; it doubles up to the longest.
 	probePause = time.Second
-	// probeTime is how long an answer to a probe is waited for.
+	// probeTime is the timeout of a probe.
 	probeTime = 10 * time.Second
-	// breakerMargin is how much earlier than its pause a breaker lets one through: the messages that wait for
-	// it are hidden for whole seconds, and should find it ready.
+	// breakerMargin is how much earlier than the end of its pause a breaker admits a job: waiting messages are hidden
+	// for whole seconds, and should find it ready.
 	breakerMargin = 100 * time.Millisecond
-	// suspectAfter is how many times a job may fail just when the service goes down before it runs without others
-	// of its kind, and is counted an attempt when the service goes down once more.
+	// suspectAfter is how many times a job may fail just when the service goes down. From then on suspects run one at
+	// a time, and the attempt counts when the service goes down again.
 	suspectAfter = 2
-	// suspectFor is how long that is remembered of a job.
+	// suspectFor is how long a suspicion is remembered.
 	suspectFor = 24 * time.Hour
-	// A crowd of more than crowdSize messages that wait comes back over a longer time, a second for as many as there
-	// are slots: half as fast as they can be received and turned away, so that they don't keep others from being found.
+	// More than crowdSize waiting messages come back spread out, one second for each batch of as many as there are
+	// slots. That is half as fast as they can be received and deferred, so that other messages are still found.
 	crowdSize = 50
 	crowdMost = time.Hour
 )
 
-// circuit is the circuit breaker of one dependency. It tells a service that is down from a task that fails by
+// circuit is the circuit breaker of one dependency. It distinguishes a service that is down from a task that fails by
 // itself, or that brings the service down:
 //
-//   - A service that can be probed is down when it doesn't answer its probe. One failure is reason enough to ask. When
-//     it answers, the failure is the task's own, and counted.
-//   - A service that can't be probed is down when breakerTrips different jobs failed in a row. One job at a time, each
-//     time another one, then tries whether it is up again.
-//   - A job that failed suspectAfter times just when the service went down, and fails so again after it was up, brings
-//     it down: the attempt is counted. From suspectAfter times on such jobs run one at a time, so that none is
-//     taken for another.
+//   - A service with a probe is down when the probe fails. One failure of a task triggers the probe. When the probe
+//     succeeds, the failure is the task's own, and is counted.
+//   - A service without a probe is down when breakerTrips different jobs failed in a row. Then one job at a time, each
+//     time a different one, tries whether it is up again.
+//   - A job that failed suspectAfter times just when the service went down, and does so again after it was up, brings
+//     it down: the attempt is counted. Such suspects run one at a time, so that none is blamed for another.
 type circuit struct {
 	of     taskerr.Dependency
-	probe  func() Probe  // nil from it: there is none
+	probe  func() Probe  // returns nil: no probe
 	most   time.Duration // the longest pause
 	slots  func() int    // of the worker
 	closes func()        // called when it closes; must not block
 	log    *slog.Logger
 
 	mu        sync.Mutex
-	needed    bool // a task has
+	needed    bool // some task has needed it
 	state     string
-	since     time.Time       // when it opened for the first time since it was closed, or closed
-	recovered time.Time       // when it last closed after an outage; zero: there was none
-	until     time.Time       // open: nobody is let through before
+	since     time.Time       // start of the current state: of the outage, or of the recovery
+	recovered time.Time       // when it last closed after an outage; zero: never
+	until     time.Time       // open: admits nothing before
 	pause     time.Duration   // the last one
 	failed    map[string]bool // jobs since the last success
-	doubted   bool            // it answers its probe, and nothing else
-	trial     string          // half-open: the job that tries it; empty: none
-	alone     string          // the suspect that runs; empty: none
-	up        time.Time       // when it was last seen to be up
+	doubted   bool            // its probe succeeds, but all tasks fail
+	trial     string          // half-open: the job that tries the service; empty: none
+	alone     string          // the suspect that is running; empty: none
+	up        time.Time       // when the service was last known to be up
 	trouble   *Trouble        // the last failure; nil: none
 	suspects  map[string]suspicion
-	waiting   map[string]time.Time // jobs that were turned away: when their messages come back
-	swept     time.Time            // when those were removed from waiting that didn't
-	asking    *question            // the probe that is under way; nil: none
+	waiting   map[string]time.Time // when the messages of deferred jobs come back
+	swept     time.Time            // when overdue entries were last removed from waiting
+	inFlight  *probeCall           // the probe in flight; nil: none
 }
 
-// believed says whether the answer to a probe decides; mu is held.
-func (c *circuit) believed() bool { return c.probe() != nil && !c.doubted }
+// probeDecides reports whether the result of a probe counts; mu is held.
+func (c *circuit) probeDecides() bool { return c.probe() != nil && !c.doubted }
 
-// enter lets a job through, or says how long its message is to be hidden.
+// enter admits a job, or returns how long to hide its message.
 func (c *circuit) enter(ctx context.Context, id string) (wait time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.needed = true
 	if c.state == open && !time.Now().Before(c.until) {
-		if c.asking != nil {
+		if c.inFlight != nil {
 			return c.refuse(id, 0)
 		}
 		c.tryAgain(ctx)
@@ -118,21 +117,20 @@ func (c *circuit) enter(ctx context.Context, id string) (wait time.Duration) {
 	return 0
 }
 
-// tryAgain looks whether the service is up after a pause, if a probe can tell; else jobs have to. mu is held, but not
-// while the answer is waited for.
+// tryAgain probes the service after a pause; without a probe a job has to try it. mu is held, except during the probe.
 func (c *circuit) tryAgain(ctx context.Context) {
-	if !c.believed() {
+	if !c.probeDecides() {
 		c.state = halfOpen
 		return
 	}
-	if c.ask(ctx, time.Now()) {
+	if c.runProbe(ctx, time.Now()) {
 		c.close()
 	} else {
 		c.trip()
 	}
 }
 
-// refuse notes that a job waits, and says for how long: at least so long, at least a second. mu is held.
+// refuse records that a job waits, and returns for how long: at least the given time, at least a second. mu is held.
 func (c *circuit) refuse(id string, least time.Duration) time.Duration {
 	now := time.Now()
 	if now.Sub(c.swept) > time.Minute {
@@ -147,8 +145,8 @@ func (c *circuit) refuse(id string, least time.Duration) time.Duration {
 	return wait
 }
 
-// yields says that a job lets another one try the service: one that failed at it less often, and whose message is
-// there about now. mu is held.
+// yields reports whether a job should leave the trial to another one that failed less often, and whose message comes
+// back about now. mu is held.
 func (c *circuit) yields(id string) bool {
 	const grace = 2 * time.Second // queues count in whole seconds
 	now, mine := time.Now(), c.suspects[id].times
@@ -160,8 +158,8 @@ func (c *circuit) yields(id string) bool {
 	return false
 }
 
-// fails notes that a job failed by the fault of the service, and says whether the attempt is to be counted. known:
-// the service was down, and may be up again.
+// fails records that a job failed because of the service, and returns whether the attempt counts. known: the service
+// was down, and may be up again.
 func (c *circuit) fails(ctx context.Context, id string, failure *taskerr.Error, known bool) verdict {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -169,19 +167,19 @@ func (c *circuit) fails(ctx context.Context, id string, failure *taskerr.Error, 
 	c.needed = true
 	c.trouble = c.trouble.again(now, failure.Class, hint(failure))
 	c.failed[id] = true
-	// An attempt that began before it opened says nothing new.
+	// An attempt that began before the breaker opened is not new evidence.
 	late := c.state == halfOpen && !mine || c.state == open && now.Before(c.until)
 	down := known || late
 	switch {
 	case down:
-	case !c.believed():
+	case !c.probeDecides():
 		down = mine || len(c.failed) >= breakerTrips
-	case !c.ask(ctx, now):
+	case !c.runProbe(ctx, now):
 		down = true
 	case len(c.failed) >= breakerDoubts:
 		down, c.doubted = true, true
 	case c.state == open:
-		c.close() // its pause is over, and nobody came who needs it
+		c.close() // its pause has ended, and no task needed it
 	}
 	if mine {
 		c.trial = ""
@@ -189,14 +187,14 @@ func (c *circuit) fails(ctx context.Context, id string, failure *taskerr.Error, 
 	if !down {
 		return counted
 	}
-	c.trouble = c.trouble.again(now, failure.Class, hint(failure)) // others may have succeeded while it was asked
+	c.trouble = c.trouble.again(now, failure.Class, hint(failure)) // others may have succeeded during the probe
 	if !late && !known {
 		c.trip()
 	}
 	return c.spare(id)
 }
 
-// succeeds notes that an attempt which began at a time has used the service well.
+// succeeds records that an attempt which began at the given time used the service successfully.
 func (c *circuit) succeeds(id string, began time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -205,7 +203,7 @@ func (c *circuit) succeeds(id string, began time.Time) {
 		c.up = began
 	}
 	if c.state != closed && c.trial != id {
-		return // it began before the service went down
+		return // the attempt began before the outage
 	}
 	if c.state != closed {
 		c.close()
@@ -214,14 +212,14 @@ func (c *circuit) succeeds(id string, began time.Time) {
 	c.trouble = nil
 }
 
-// seen notes that the service answers.
+// seen records that the service answers.
 func (c *circuit) seen() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.up = time.Now()
 }
 
-// leave is called for whoever was let through, when it has ended.
+// leave is called when an admitted job has ended.
 func (c *circuit) leave(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -233,7 +231,7 @@ func (c *circuit) leave(id string) {
 	}
 }
 
-// trip opens it, for twice as long as the last time if it was not closed since; mu is held.
+// trip opens the breaker, for twice the last pause unless it was closed since; mu is held.
 func (c *circuit) trip() {
 	now := time.Now()
 	switch {
@@ -241,12 +239,12 @@ func (c *circuit) trip() {
 		return
 	case c.state != closed:
 		c.pause = min(2*c.pause, c.longest(now))
-	case c.believed():
+	case c.probeDecides():
 		c.pause = min(probePause, c.most)
 	default:
 		c.pause = c.most
 	}
-	if c.trouble == nil { // it was closed while an answer was waited for
+	if c.trouble == nil { // closed during the probe
 		c.trouble = &Trouble{Since: now, Class: taskerr.DependencyUnavailable}
 	}
 	if c.state == closed {
@@ -259,15 +257,15 @@ func (c *circuit) trip() {
 	c.state, c.until = open, now.Add(c.pause-breakerMargin)
 }
 
-// longest is the longest pause of now; mu is held.
+// longest is the current longest pause; mu is held.
 func (c *circuit) longest(now time.Time) time.Duration {
-	if c.believed() {
+	if c.probeDecides() {
 		return c.most
 	}
 	return min(max(now.Sub(c.since)/breakerPart, c.most), breakerGrowth*c.most)
 }
 
-// close lets all through; mu is held.
+// close admits everything again; mu is held.
 func (c *circuit) close() {
 	now := time.Now()
 	c.log.Warn("circuit breaker", event.Key, event.BreakerClosed, "dependency", c.of, "state", closed, "down_for",
@@ -277,12 +275,12 @@ func (c *circuit) close() {
 	c.closes()
 }
 
-// probing is about how long a message is hidden that comes while another one tries the service: when that one
-// succeeds the others don't wait for a whole pause more.
+// probing is about how long a message is hidden while another job tries the service. It is shorter than a pause, so
+// that the others follow soon when that job succeeds.
 func (c *circuit) probing() time.Duration { return max(c.most/4, time.Second) }
 
-// waits is how long tasks that need the service have to wait, at least a second; zero: it is up, as far as is known,
-// or it is time to look.
+// waits is how long tasks that need the service have to wait, at least a second; zero: the service is up, as far as
+// known, or due for a trial.
 func (c *circuit) waits() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
-// Envelope is what stands on the dead-letter queue. The row in dead_letters is the same dead letter,
+// Envelope is the message on the dead-letter queue. The row in dead_letters is the same dead letter,
 // by ID; a second envelope with the same ID (after a crash between sending and noting it) is a copy.
 type Envelope struct {
 	ID             string    `json:"id"`
@@ -37,9 +37,9 @@ type Envelope struct {
 // into a message of 64 KiB many times. The row has the whole text.
 const maxEnvelopeError = 4 << 10
 
-// bury sends the queue copy of a dead letter, notes that it is there, and deletes the message. It
-// stops at the first of these that fails: the message comes back, begin answers done with the dead
-// letter still unsent, and bury goes on where it stopped (I6). It says whether the copy is there.
+// bury sends the queue copy of a dead letter, records that it was sent, and deletes the message. It stops at the first
+// step that fails: the message comes back, begin answers done with the dead letter still unsent, and bury resumes there
+// (I6). It reports whether the copy was sent.
 func (e *Engine) bury(ctx context.Context, d *delivery, taskType, taskID string, ref *store.DeadLetterRef) bool {
 	ctx, done := settling(ctx)
 	defer done()
@@ -50,8 +50,8 @@ func (e *Engine) bury(ctx context.Context, d *delivery, taskType, taskID string,
 	return true
 }
 
-// buryAgain is bury for a job that was over when its message came. It may have more than one dead letter that
-// was not copied, and begin tells of one: the message goes when begin has nothing more to tell.
+// buryAgain is bury for a job that had ended when its message came. More than one of its dead letters may be uncopied,
+// and begin returns one at a time: the message is deleted when begin returns none.
 func (e *Engine) buryAgain(ctx context.Context, a *attempt, ref *store.DeadLetterRef) {
 	if ref == nil || ref.Sent {
 		a.acknowledge(ctx)
@@ -64,8 +64,8 @@ func (e *Engine) buryAgain(ctx context.Context, a *attempt, ref *store.DeadLette
 	}
 }
 
-// copyLetter sends the queue copy of a dead letter and notes that it is there. When that fails it puts the
-// message back.
+// copyLetter sends the queue copy of a dead letter and records that it was sent. When that fails it puts the message
+// back.
 func (e *Engine) copyLetter(ctx context.Context, d *delivery, taskType, taskID string, ref *store.DeadLetterRef) bool {
 	env := Envelope{
 		ID: ref.ID, TaskID: taskID, TaskType: taskType, ClientID: e.cfg.ClientID,
@@ -75,13 +75,13 @@ func (e *Engine) copyLetter(ctx context.Context, d *delivery, taskType, taskID s
 		DeadLetteredAt: time.Now().UTC(), Worker: e.cfg.Worker, Original: d.msg.Text,
 	}
 	if err := e.sendEnvelope(ctx, env); err != nil {
-		d.log.Error("can't copy a dead letter to its queue; trying again when the message comes back", "dead_letter",
+		d.log.Error("can't copy a dead letter to its queue; retrying when the message comes back", "dead_letter",
 			ref.ID, "error", err)
 		d.putBack(ctx, e.tuning().PollMax)
 		return false
 	}
 	if err := e.deps.Store.DeadLetterSent(ctx, ref.ID); err != nil {
-		d.log.Warn("can't note that a dead letter was copied; it may be copied once more", "dead_letter", ref.ID,
+		d.log.Warn("can't record that a dead letter was copied; it may be copied again", "dead_letter", ref.ID,
 			"error", err)
 		d.putBack(ctx, e.tuning().PollMax)
 		return false
@@ -95,7 +95,7 @@ func (e *Engine) sendEnvelope(ctx context.Context, env Envelope) error {
 	for {
 		text, err := json.Marshal(env)
 		if err != nil {
-			return fmt.Errorf("write the envelope: %w", err)
+			return fmt.Errorf("encode the envelope: %w", err)
 		}
 		_, err = e.deps.Queues.DeadLetter.Send(ctx, string(text), queue.SendOptions{TTL: queue.Never})
 		if !errors.Is(err, queue.ErrTooLarge) || env.Original == "" {

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
-// settleTime bounds each step after a handler has returned: a try to commit, and the message's end.
+// settleTime bounds each step after a handler has returned: one commit, and the settlement of the message.
 const settleTime = 30 * time.Second
 
 // settling is a context for settling: it outlives a shutdown and a cancel, but not for long.
@@ -23,8 +23,8 @@ type delivery struct {
 	msg    *queue.Message
 	queue  queue.Queue
 	log    *slog.Logger
-	origin task.Origin // where it was moved from
-	trace  string      // the trace that its task belongs to; empty: it belongs to none
+	origin task.Origin // where it was moved from, if it was
+	trace  string      // the task's trace; empty: none
 }
 
 func (d *delivery) source() store.Source {
@@ -39,7 +39,7 @@ func (d *delivery) acknowledge(ctx context.Context) {
 	ctx, done := settling(ctx)
 	defer done()
 	if err := d.msg.Lease.Delete(ctx); err != nil {
-		d.log.Warn("can't delete a settled message; it comes back once and is dropped then", "error", err)
+		d.log.Warn("can't delete a settled message; it comes back once and is then dropped", "error", err)
 	}
 }
 

@@ -22,19 +22,19 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
-// The causes for which a task's context ends; context.Cause tells them apart.
+// The causes with which a task's context ends; see context.Cause.
 var (
-	// ErrCanceled says that somebody asked for the job to be canceled.
+	// ErrCanceled means that a cancel of the job was requested.
 	ErrCanceled = errors.New("engine: the job was canceled")
-	// ErrTimeout says that the task's own deadline passed.
-	ErrTimeout = errors.New("engine: the task took longer than it may")
-	// ErrLeaseLost says that another worker may have the job by now: whatever this one did is void.
+	// ErrTimeout means that the task's own deadline passed.
+	ErrTimeout = errors.New("engine: the task exceeded its timeout")
+	// ErrLeaseLost means that another worker may have the job by now: the work of this one is void.
 	ErrLeaseLost = errors.New("engine: the lease on the job was lost")
-	// ErrDraining says that the worker is shutting down and the drain's time is over.
+	// ErrDraining means that the worker is shutting down and the drain's time has ended.
 	ErrDraining = errors.New("engine: the worker is shutting down")
 )
 
-// Config is how an engine behaves. All fields are required except where a zero is explained.
+// Config configures an engine. All fields are required unless a zero value is explained.
 type Config struct {
 	ClientID    string
 	Worker      string        // names this process in rows and dead letters; unique among workers
@@ -47,7 +47,7 @@ type Config struct {
 	MaxAttempts int           // zero: by task type
 	Backoff     time.Duration // base of the retry policy; zero: by task type
 	WaitMax     time.Duration // how long a job waits for services that are down (I11); zero: DefaultWaitMax
-	MaxReleases int           // how often its handler runs uncounted since one was down; zero: DefaultMaxReleases
+	MaxReleases int           // uncounted runs of its handler since then; zero: DefaultMaxReleases
 }
 
 // Queues are the four queues of a tenant.
@@ -56,26 +56,27 @@ type Queues struct {
 	DeadLetter        queue.Queue
 }
 
-// Deps are what an engine works with.
+// Deps are the dependencies of an engine.
 type Deps struct {
-	Queues   Queues
-	Store    store.Jobs
-	Bucket   blob.Bucket // holds claim checks
-	Probes   Probes      // of what handlers need; none: different tasks have to fail until a service is taken for down
+	Queues Queues
+	Store  store.Jobs
+	Bucket blob.Bucket // holds claim checks
+	// of services that handlers need; without one, different tasks have to fail before it counts as down
+	Probes   Probes
 	Handlers handlers.Registry
-	Observer Observer // nil: nobody looks
-	// Outbox is called after a commit that put a webhook into the outbox; it must not block. May be nil.
+	Observer Observer // nil: none
+	// Outbox is called after a commit that added a webhook to the outbox; it must not block. May be nil.
 	Outbox func()
-	// WebhooksDue is about how many webhooks are due and wait in the outbox; while there are many, fewer tasks
-	// are taken. It must not block. May be nil.
+	// WebhooksDue returns about how many webhooks are due; while there are many, fewer tasks are taken. It must not
+	// block. May be nil.
 	WebhooksDue func() int
-	Tracer      *tracing.Tracer // nil: no spans are made
+	Tracer      *tracing.Tracer // nil: no spans
 	Log         *slog.Logger
 }
 
 // Engine is one worker of one tenant.
 type Engine struct {
-	cfg  Config // as the engine was made; what can be changed while it runs is in live
+	cfg  Config // as passed to New; live has what can be changed while it runs
 	live atomic.Pointer[Tuning]
 	deps Deps
 	log  *slog.Logger
@@ -100,7 +101,7 @@ type Engine struct {
 	running   sync.WaitGroup
 }
 
-// New checks cfg and returns an engine that does nothing yet.
+// New checks cfg and returns an engine, which works when Run is called.
 func New(cfg Config, deps Deps) (*Engine, error) {
 	tuning := cfg.Tuning(deps.Handlers, deps.Probes)
 	if err := tuning.check(); err != nil {
@@ -130,13 +131,13 @@ func New(cfg Config, deps Deps) (*Engine, error) {
 	return e, nil
 }
 
-// Run works until ctx is done and then drains: nothing more is received, what was received and not
-// started is released at once, running tasks have DrainMax to finish, and what is left then is
-// released without a counted attempt (I9). It may be called once.
+// Run works until ctx is done and then drains: it receives nothing more, releases at once what is not started, gives
+// running tasks DrainMax to finish, and then releases the rest without counting the attempt (I9). It may be called
+// once.
 func (e *Engine) Run(ctx context.Context) error {
 	var loops sync.WaitGroup
 	defer loops.Wait()
-	watching, stopWatch := context.WithCancel(context.WithoutCancel(ctx)) // a task may be canceled in the drain
+	watching, stopWatch := context.WithCancel(context.WithoutCancel(ctx)) // tasks can be canceled during the drain
 	defer stopWatch()
 	loops.Go(func() { e.watch.loop(watching) })
 	loops.Go(func() { e.sweepLoop(ctx) })
@@ -145,7 +146,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	return nil
 }
 
-// Wake ends the current wait between polls; a local enqueue or a signal calls it.
+// Wake ends the current wait between polls. A local enqueue or a signal calls it.
 func (e *Engine) Wake() {
 	select {
 	case e.wake <- struct{}{}:
@@ -153,18 +154,18 @@ func (e *Engine) Wake() {
 	}
 }
 
-// wakeAfter ends the wait between polls that is under way when a message comes back that was put back for
-// the given time: on idle queues that wait may be much longer. Queues count in whole seconds.
+// wakeAfter ends the wait between polls when a message comes back that was put back for the given time: on idle queues
+// that wait may be much longer. Queues count in whole seconds.
 func (e *Engine) wakeAfter(wait time.Duration) {
 	const margin = 20 * time.Millisecond
 	time.AfterFunc((wait+time.Second-1).Truncate(time.Second)+margin, e.Wake)
 }
 
-// Abort ends a drain (or everything) at once: running tasks are released.
+// Abort ends a drain, or all work, at once: running tasks are released.
 func (e *Engine) Abort() { e.stopTasks(ErrDraining) }
 
-// resume is for a dependency that is up again: it looks for the messages that waited for it, now and when
-// those come back that were turned away while it was tried.
+// resume is called when a dependency is up again. It polls for the messages that waited for it, now and when those come
+// back that were deferred during the trial.
 func (e *Engine) resume() {
 	e.Wake()
 	e.wakeAfter(e.breakers.probing() * 5 / 4) // they are spread
@@ -193,13 +194,13 @@ func (e *Engine) drain() {
 		return
 	case <-e.tasks.Done():
 	case <-timer.C:
-		e.log.Warn("draining: time is up, releasing what is still running", "running", e.slots.running())
+		e.log.Warn("draining: time is up, releasing the tasks that still run", "running", e.slots.running())
 	}
 	e.Abort()
-	<-finished // every settlement is bounded by settleTime
+	<-finished // settleTime bounds every settlement
 }
 
-// policy is the retry policy of a handler under the operator's overrides.
+// policy is the retry policy of a handler with the operator's overrides.
 func (e *Engine) policy(spec handlers.Spec) job.Policy {
 	p := spec.Policy
 	if p.MaxAttempts == 0 {
@@ -214,5 +215,5 @@ func (e *Engine) policy(spec handlers.Spec) job.Policy {
 	return p
 }
 
-// jittered varies d by a tenth, so that many workers don't move in step.
+// jittered varies d by a tenth, so that workers don't act in step.
 func jittered(d time.Duration) time.Duration { return retry.Jitter(d, 0.1) }

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// hang blocks for ever once somebody has made the file hang in $RUNTIME_DIRECTORY, which it removes: so that a
-// test of the installed daemon can see the watchdog end it. No release is built with this.
+// hang blocks forever once the file hang exists in $RUNTIME_DIRECTORY; it removes the file. With it a test of the
+// installed daemon sees the watchdog act. No release is built with this.
 func hang() {
 	if err := os.Remove(filepath.Join(os.Getenv("RUNTIME_DIRECTORY"), "hang")); err == nil {
 		select {}

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
-// Health is how an engine is at one moment, for operators. It holds no text from outside: nothing in it can
-// be a secret or part of a document.
+// Health is a snapshot of an engine, for operators. It contains no text from outside: nothing in it can be a secret or
+// part of a document.
 type Health struct {
 	At       time.Time `json:"at"`
 	Running  int       `json:"running"` // slots in use
@@ -20,20 +20,20 @@ type Health struct {
 	Draining bool      `json:"draining"`
 	// DrainOf is how many tasks ran when the drain began.
 	DrainOf int `json:"drain_of,omitempty"`
-	// Oldest is when the task began that runs for longest; nil: none runs.
+	// Oldest is the start of the task that has run longest; nil: none runs.
 	Oldest *time.Time `json:"oldest,omitempty"`
-	// Done and Failed are how many tasks have succeeded and failed for good since the start.
+	// Done and Failed count the tasks that succeeded, and failed for good, since the start.
 	Done   int64 `json:"done"`
 	Failed int64 `json:"failed"`
-	// Stuck are the loops that stand still: the worker has to be restarted. See Engine.Alive.
+	// Stuck are the loops that hang: the worker has to be restarted. See Engine.Alive.
 	Stuck []StuckLoop `json:"stuck,omitempty"`
-	// Store is why messages can't be begun; nil: they can, as far as is known.
+	// Store is why messages can't be begun; nil: they can, as far as known.
 	Store *StoreHealth `json:"store,omitempty"`
 	// Queues are those that are received from, in the order of their priority.
 	Queues []QueueHealth `json:"queues"`
-	// Dependencies are those that tasks have needed so far, by name.
+	// Dependencies are the services that tasks have needed so far, by name.
 	Dependencies []DependencyHealth `json:"dependencies"`
-	// Types are the task types that have come so far, by name.
+	// Types are the task types received so far, by name.
 	Types []TypeHealth `json:"types"`
 }
 
@@ -41,44 +41,44 @@ type Health struct {
 type Trouble struct {
 	Since time.Time     `json:"since"` // the first failure in a row
 	Class taskerr.Class `json:"error_class"`
-	Hint  string        `json:"hint,omitempty"` // what to look at, or to mend
+	Hint  string        `json:"hint,omitempty"` // what to check or fix
 }
 
-// StoreHealth says since when no message can be begun, and how long each of them waits now.
+// StoreHealth is since when no message can be begun, and how long each of them waits now.
 type StoreHealth struct {
 	Trouble
 	Wait time.Duration `json:"wait_ns"`
 }
 
-// Refuses says that the database answers, but not as the worker needs it: somebody has to mend something.
+// Refuses reports whether the database answers but refuses the worker, which an operator has to fix.
 func (s StoreHealth) Refuses() bool { return s.Class == taskerr.DependencyUnavailable }
 
-// QueueHealth is how receiving from a queue goes.
+// QueueHealth is the state of receiving from a queue.
 type QueueHealth struct {
 	Name    string   `json:"name"`
-	Trouble *Trouble `json:"trouble,omitempty"` // of the last receive; nil: it went well
+	Trouble *Trouble `json:"trouble,omitempty"` // of the last receive; nil: it succeeded
 }
 
 // DependencyHealth is the state of a circuit breaker.
 type DependencyHealth struct {
 	Name    taskerr.Dependency `json:"name"`
-	State   string             `json:"state"` // closed: it is up; open: it is down; half-open: it is tried
+	State   string             `json:"state"` // closed: up; open: down; half-open: being tried
 	Since   time.Time          `json:"since"` // when it went down, or came back
 	Trouble *Trouble           `json:"trouble,omitempty"`
 }
 
-// Down says whether tasks that need the dependency wait.
+// Down reports whether tasks that need the dependency wait.
 func (d DependencyHealth) Down() bool { return d.State != "closed" }
 
-// TypeHealth is how many tasks of a type run and may run, and how the last attempt went.
+// TypeHealth is how many tasks of a type run and may run, and the result of the last attempt.
 type TypeHealth struct {
 	Type    task.Type `json:"type"`
 	Running int       `json:"running"`
 	Limit   int       `json:"limit"`             // the number of slots unless many attempts failed
-	Trouble *Trouble  `json:"trouble,omitempty"` // of the last attempt that says something; nil: it succeeded
+	Trouble *Trouble  `json:"trouble,omitempty"` // of the last attempt that counts; nil: it succeeded
 }
 
-// Health returns how the engine is. It is cheap, asks nobody, and may be called at any time.
+// Health returns a snapshot. It is cheap, makes no calls, and may be called at any time.
 func (e *Engine) Health() Health {
 	h := Health{
 		At: time.Now(), Running: e.slots.running(), Slots: e.tuning().Concurrency, Draining: e.draining.Load(),
@@ -107,7 +107,7 @@ func (l *limits) health() []TypeHealth {
 	return all
 }
 
-// again is the trouble after one more failure. Troubles are not changed once they are made: snapshots share them.
+// again is the trouble after another failure. Troubles are immutable: snapshots share them.
 func (t *Trouble) again(now time.Time, class taskerr.Class, hint string) *Trouble {
 	next := &Trouble{Since: now, Class: class, Hint: hint}
 	if t != nil {
@@ -116,7 +116,7 @@ func (t *Trouble) again(now time.Time, class taskerr.Class, hint string) *Troubl
 	return next
 }
 
-// hint says what to look at after a failure: what its origin knows, or what follows from its class.
+// hint is what to check after a failure: the failure's own hint, or one that follows from its class.
 func hint(failure *taskerr.Error) string {
 	if failure.Hint != "" {
 		return failure.Hint

@@ -125,7 +125,7 @@ func TestFullDisk(t *testing.T) {
 			!strings.Contains(got.Hint, "disk is full") {
 			t.Errorf("the health says %+v", got)
 		}
-		w.expectLog("level=WARN", "task failed, and is tried again", "error_class=transient_storage",
+		w.expectLog("level=WARN", "task failed; another attempt follows", "error_class=transient_storage",
 			"disk is full: free space")
 		full.Store(false)
 		w.settled(time.Minute)

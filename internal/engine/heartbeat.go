@@ -11,19 +11,19 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
-// flushEvery bounds how often progress is written: about twice a second.
+// flushEvery bounds how often progress is written.
 const flushEvery = 500 * time.Millisecond
 
-// keeper is the one heartbeat of a task: it extends the leases of message and job, writes progress,
-// and hears of a cancel request.
+// keeper is the heartbeat of a task: it extends the leases of message and job, writes progress, and notices cancel
+// requests.
 type keeper struct {
 	beat *beat
 	quit chan struct{}
 	done sync.WaitGroup
 }
 
-// stop ends the heartbeat and waits for the renewal in flight: cutting it off would leave the
-// message's receipt unknown just when it is needed to settle.
+// stop ends the heartbeat and waits for the renewal in flight: without its answer the message's receipt would be
+// unknown just when it is needed to settle.
 func (k *keeper) stop() {
 	close(k.quit)
 	k.done.Wait()
@@ -32,11 +32,11 @@ func (k *keeper) stop() {
 	<-k.beat.writing
 }
 
-// keep starts the heartbeat. It calls end with the cause when the work has to stop.
+// keep starts the heartbeat, which calls end with the cause when the work has to stop.
 func (e *Engine) keep(ctx context.Context, end context.CancelCauseFunc, a *attempt) *keeper {
 	ctx = context.WithoutCancel(ctx) // a stopping handler still holds its leases
 	b := &beat{
-		engine: e, attempt: a, end: end, until: a.asked.Add(e.cfg.Lease), writing: make(chan struct{}, 1),
+		engine: e, attempt: a, end: end, until: a.calledAt.Add(e.cfg.Lease), writing: make(chan struct{}, 1),
 		section: e.watchdog.enter("a task's heartbeat"),
 	}
 	a.journal.save = b.save
@@ -54,10 +54,10 @@ type beat struct {
 	engine *Engine
 	end    context.CancelCauseFunc
 
-	// capacity 1: full while the job's lease is renewed, so that what was told is written in its order
+	// capacity 1: full while the job's lease is renewed, so that events are written in order
 	writing chan struct{}
-	until   time.Time // when the job's lease ends unless the store answers; monotonic
-	stopped bool      // the attempt is being settled: nothing of it is written any more but its outcome
+	until   time.Time // end of the job's lease, unless the store answers; monotonic
+	stopped bool      // the attempt is being settled: only its outcome is still written
 	section *section
 }
 
@@ -86,56 +86,56 @@ func (b *beat) loop(ctx context.Context, quit <-chan struct{}) {
 			}
 			b.renewJob(ctx)
 			flushDue = false
-			flush.Reset(b.journal.pace())
+			flush.Reset(b.journal.flushDelay())
 		case <-dirty:
 			if !flushDue {
 				continue // the flush timer is running and will see it
 			}
 			b.renewJob(ctx)
 			flushDue = false
-			flush.Reset(b.journal.pace())
+			flush.Reset(b.journal.flushDelay())
 		case <-b.journal.now:
 			b.renewJob(ctx)
 			flushDue = false
-			flush.Reset(b.journal.pace())
+			flush.Reset(b.journal.flushDelay())
 		}
 	}
 }
 
-// renewMessage extends the message's lease. Losing it does not end the work: whoever receives the
-// message finds the job leased and hides it again, and the store's fence decides at the commit.
+// renewMessage extends the message's lease. Losing it does not end the work: the next receiver finds the job leased and
+// hides the message again, and the fence decides at the commit.
 func (b *beat) renewMessage(ctx context.Context) {
 	err := b.bounded(ctx, func(ctx context.Context) error { return b.msg.Lease.Extend(ctx, b.engine.cfg.Lease) })
 	result := "ok"
 	switch {
 	case errors.Is(err, queue.ErrLeaseLost):
 		result = "lost"
-		b.log.Warn("the message's lease is lost; the job's is what counts, the work goes on")
+		b.log.Warn("the message's lease is lost; the work continues, because the job's lease decides")
 	case errors.Is(err, queue.ErrUncertain):
 		result = "uncertain"
-		b.log.Warn("the message's lease may be lost: the answer to its renewal was", "error", err)
+		b.log.Warn("the message's lease may be lost: its renewal was not answered", "error", err)
 	case err != nil:
 		result = "failed"
-		b.log.Warn("can't renew the message's lease; trying again", "error", err)
+		b.log.Warn("can't renew the message's lease; retrying", "error", err)
 	}
 	b.engine.obs.Renewed("message", result)
 }
 
-// renewJob extends the job's lease and writes progress. What could not be written is written by the next renewal.
+// renewJob extends the job's lease and writes progress. The next renewal writes what this one could not.
 func (b *beat) renewJob(ctx context.Context) {
-	b.section.within(2 * b.engine.cfg.Lease / 3) // a checkpoint of the handler may be written first
+	b.section.within(2 * b.engine.cfg.Lease / 3) // the handler may be writing a checkpoint
 	if err := b.write(ctx); err != nil {
 		b.log.Warn("can't renew the job's lease", "error", err)
 	}
 }
 
-// write is one renewal of the job's lease, and tells what follows from it. An error is transient (it may work the
-// next time), or ErrFenced: the attempt is being settled.
+// write renews the job's lease once, and acts on the answer. An error is transient, or ErrFenced: the attempt is being
+// settled.
 func (b *beat) write(ctx context.Context) error {
 	b.writing <- struct{}{}
 	defer func() { <-b.writing }()
 	if b.stopped {
-		return store.ErrFenced // to a goroutine that its handler left behind
+		return store.ErrFenced // for a goroutine that outlived its handler
 	}
 	asked := time.Now()
 	told := b.journal.take()
@@ -163,8 +163,8 @@ func (b *beat) write(ctx context.Context) error {
 	}
 	b.journal.untake(told)
 	b.engine.obs.Renewed("job", "failed")
-	// While the message is ours nobody else is asked to begin the job, and the fence decides about a
-	// duplicate: an outage of the store alone ends no work.
+	// While this worker holds the message no other one begins the job, and the fence handles duplicates: an outage of
+	// the store alone does not end work.
 	if now := time.Now(); now.After(b.until) && now.After(b.msg.Lease.Deadline()) {
 		b.end(ErrLeaseLost)
 	}
@@ -179,7 +179,7 @@ func (b *beat) save(ctx context.Context) error {
 		}, Time: b.engine.cfg.Lease,
 		Retryable: func(err error) bool { return !errors.Is(err, store.ErrFenced) && b.journal.ctx.Err() == nil },
 		Notify: func(err error, wait time.Duration) {
-			b.log.Warn("can't write a checkpoint; trying again", "error", err, "in", wait)
+			b.log.Warn("can't write a checkpoint; retrying", "error", err, "in", wait)
 		},
 	}
 	_, err := retry.Do(ctx, p, func() (struct{}, error) { return struct{}{}, b.write(context.WithoutCancel(ctx)) })
@@ -192,7 +192,7 @@ func (b *beat) save(ctx context.Context) error {
 	return err
 }
 
-// bounded gives one renewal a third of the lease at most.
+// bounded gives one renewal at most a third of the lease.
 func (b *beat) bounded(ctx context.Context, f func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, b.engine.cfg.Lease/3)
 	defer cancel()

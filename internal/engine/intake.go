@@ -18,7 +18,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
-// handle takes one received message through all of its way.
+// handle processes one received message from decoding to settlement.
 func (e *Engine) handle(ctx context.Context, q queue.Queue, m *queue.Message) {
 	d := &delivery{msg: m, queue: q, log: e.log.With("queue", q.Name(), "queue_message_id", m.ID)}
 	defer rescue(d.log)
@@ -37,13 +37,13 @@ func (e *Engine) handle(ctx context.Context, q queue.Queue, m *queue.Message) {
 		d.log = d.log.With("trace_id", d.trace)
 	}
 	if len(t.Ignored) > 0 {
-		d.log.Warn("the message has fields that are unknown, or whose values can't be used; they are ignored", "fields",
+		d.log.Warn("the message has unknown fields, or fields with unusable values; they are ignored", "fields",
 			t.Ignored)
 	}
 	h, ok := e.tuning().Handlers[t.Type]
 	if !ok {
 		e.reject(bounded, d, rejection(t, "unknown_type", taskerr.Errorf(taskerr.ValidationError,
-			"task_type %q is not one that this worker can do; it takes %s", t.Type, e.typeList())))
+			"task_type %q is not supported by this worker; it takes %s", t.Type, e.typeList())))
 		return
 	}
 	if _, err := safely(d.log, func() (struct{}, error) { return struct{}{}, h.Check(t) }); err != nil {
@@ -57,7 +57,7 @@ func (e *Engine) handle(ctx context.Context, q queue.Queue, m *queue.Message) {
 		t.Priority = e.priorityOf(d.queue.Name())
 	}
 	if e.uncommittedJobs.contains(t.ID) {
-		d.log.Debug("not started", "because", "this worker has an outcome of the job in hand")
+		d.log.Debug("not started", "because", "this worker has an uncommitted outcome of the job")
 		d.putBack(bounded, max(e.cfg.Lease/3, time.Second))
 		return
 	}
@@ -78,19 +78,19 @@ func (e *Engine) handle(ctx context.Context, q queue.Queue, m *queue.Message) {
 	}
 }
 
-// begin asks the store what to do with the message. It returns true when the task is to be run, and
-// has settled the message otherwise.
+// begin asks the store what to do with the message. It returns true if the task should run; otherwise it has settled
+// the message.
 func (e *Engine) begin(ctx context.Context, a *attempt) bool {
-	b, err := e.ask(ctx, a)
+	b, err := e.callBegin(ctx, a)
 	if invalid(err) {
-		e.refuse(ctx, a.delivery, a.task, taskerr.Classify(err)) // it can't be stored, now or later
+		e.refuse(ctx, a.delivery, a.task, taskerr.Classify(err)) // it can never be stored
 		return false
 	}
 	if err != nil {
-		e.stumbled(ctx, a.delivery, "can't begin the job", err)
+		e.postpone(ctx, a.delivery, "can't begin the job", err)
 		return false
 	}
-	e.throttle.store.began(time.Since(a.asked))
+	e.throttle.store.began(time.Since(a.calledAt))
 	e.breakers.of(taskerr.Database).seen()
 	a.begun = b
 	a.holder = store.Holder{JobID: a.task.ID, Fence: b.Fence}
@@ -106,7 +106,7 @@ func (e *Engine) begin(ctx context.Context, a *attempt) bool {
 	case store.Conflict:
 		e.reject(ctx, a.delivery, rejection(a.task, "conflict", &taskerr.Error{
 			Class: taskerr.ValidationError, Code: "TASK_ID_CONFLICT",
-			Message: "the task id is taken by a job with another payload; send the new payload under an id of its own",
+			Message: "the task id belongs to a job with another payload; send the new payload under its own id",
 		}))
 	case store.Spent:
 		e.obs.Finished(a.task.Type, Ending{
@@ -118,28 +118,29 @@ func (e *Engine) begin(ctx context.Context, a *attempt) bool {
 		e.drop(a, b)
 		e.buryAgain(ctx, a, b.DeadLetter)
 	default:
-		e.stumbled(ctx, a.delivery, "the store answered begin with something unknown",
+		e.postpone(ctx, a.delivery, "the store answered begin with an unknown decision",
 			fmt.Errorf("decision %q", b.Decision))
 	}
 	return false
 }
 
-// drop tells of a message whose job was over when it came.
+// drop reports a message whose job had already ended.
 func (e *Engine) drop(a *attempt, b store.Begun) {
 	switch {
 	case b.Duplicate:
 		if b.Deliveries > 0 {
 			e.deps.Outbox()
 		}
-		a.log.Warn("sent again after it had failed; the message is dropped", "error_code", "TASK_ALREADY_FAILED",
+		a.log.Warn("the task was sent again after it had failed; the message is dropped", "error_code",
+			"TASK_ALREADY_FAILED",
 			"hint", "to do the task again, send it with hints.force or under a new task_id, or run async-worker "+
 				"jobs retry "+a.task.ID)
 		return
 	case b.Decision == store.Dropped:
-		e.deps.Outbox() // a cancel, carried out by begin or by a command, has left a webhook
+		e.deps.Outbox() // a cancel, by begin or by a command, has added a webhook
 		e.obs.Finished(a.task.Type, Ending{Outcome: string(job.Canceled), Attempt: b.Attempt, JobTook: b.Duration})
 	}
-	a.log.Info("already over; the message is dropped", "decision", b.Decision, "state", b.State)
+	a.log.Info("the job has already ended; the message is dropped", "decision", b.Decision, "state", b.State)
 }
 
 func (e *Engine) beginning(a *attempt) store.Begin {
@@ -156,8 +157,8 @@ func (e *Engine) beginning(a *attempt) store.Begin {
 	}
 }
 
-// decode turns a message's text into a task, fetching the real text when it is a claim check. It also
-// returns what could be read when the task could not. A claim check's own priority counts when what it names has none.
+// decode decodes a message's text into a task, and fetches the blob of a claim check. When that fails it returns what
+// could be decoded. The priority of a claim check applies if the blob has none.
 func (e *Engine) decode(ctx context.Context, text string) (task.Decoded, error) {
 	opts := task.Options{ClientID: e.cfg.ClientID}
 	decoded, err := task.Decode(text, opts)
@@ -178,15 +179,15 @@ func (e *Engine) decode(ctx context.Context, text string) (task.Decoded, error) 
 	return decoded, err
 }
 
-// A claim check that can't be fetched has no job row that counts attempts. When it has failed this often and
-// for this long it is dead-lettered, from where it can be replayed.
+// A claim check that can't be fetched has no job row that counts attempts. After this many deliveries and this long it
+// is dead-lettered, from where it can be replayed.
 const (
 	claimTries    = 20
 	claimPatience = 24 * time.Hour
 )
 
-// givenUp says that a message was tried often enough for one that has no job row. Both counts have to be
-// over: a backlog alone makes a message old, and crashes alone raise the dequeue count.
+// givenUp reports whether a message without a job row was tried often enough. Both limits must be exceeded: a backlog
+// alone makes a message old, and crashes alone raise the dequeue count.
 func (d *delivery) givenUp() bool {
 	return d.msg.DequeueCount >= claimTries && time.Since(d.msg.InsertedAt) >= claimPatience
 }
@@ -196,7 +197,7 @@ func (d *delivery) claimWait() time.Duration {
 	return min(time.Second<<min(d.msg.DequeueCount, 10), 10*time.Minute)
 }
 
-// claim fetches what a claim check stands for.
+// claim fetches the blob of a claim check.
 func (e *Engine) claim(ctx context.Context, name string) (string, error) {
 	if err := blob.CheckName(name); err != nil {
 		return "", fmt.Errorf("claim_check.blob: %w", err)
@@ -213,10 +214,10 @@ func (e *Engine) claim(ctx context.Context, name string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("read a claim check's blob: %w", err)
 	}
-	return string(text), nil // one that is too long is refused by the decoder
+	return string(text), nil // the decoder refuses one that is too long
 }
 
-// undecoded is for a message that is no task: for good, or because its text can't be had for now.
+// undecoded handles a message that is not a task: for good, or because its text can't be fetched now.
 func (e *Engine) undecoded(ctx context.Context, d *delivery, known task.Known, err error) {
 	if invalid, ok := errors.AsType[*task.Invalid](err); ok {
 		failure := &taskerr.Error{Class: taskerr.ValidationError, Message: invalid.Error()}
@@ -224,7 +225,7 @@ func (e *Engine) undecoded(ctx context.Context, d *delivery, known task.Known, e
 		return
 	}
 	failure, ok := errors.AsType[*taskerr.Error](err)
-	if !ok { // a permission or a setting, which somebody may mend
+	if !ok { // a permission or a setting, which can be fixed
 		failure = &taskerr.Error{
 			Class:   taskerr.DependencyUnavailable,
 			Message: "the claim check's blob can't be read; the worker's log has the details", Cause: err,
@@ -240,7 +241,7 @@ func (e *Engine) undecoded(ctx context.Context, d *delivery, known task.Known, e
 	d.putBack(ctx, wait)
 }
 
-// refuse rejects a task for its payload, or for a bug that its payload meets.
+// refuse rejects a task for its payload, or for a bug that its payload triggers.
 func (e *Engine) refuse(ctx context.Context, d *delivery, t task.Task, failure *taskerr.Error) {
 	reason := "invalid_payload"
 	if failure.Class == taskerr.InternalBug {
@@ -249,25 +250,25 @@ func (e *Engine) refuse(ctx context.Context, d *delivery, t task.Task, failure *
 	e.reject(ctx, d, rejection(t, reason, failure))
 }
 
-// reject records a message that can't become work, and buries it.
+// reject records a message that can't become a task, and buries it.
 func (e *Engine) reject(ctx context.Context, d *delivery, r store.Rejection) {
 	r.Source, r.Original, r.Worker = d.source(), d.msg.Text, e.cfg.Worker
 	settled, err := e.deps.Store.Reject(ctx, r)
 	if err != nil {
-		e.stumbled(ctx, d, "can't record a refused message", err)
+		e.postpone(ctx, d, "can't record a rejected message", err)
 		return
 	}
 	e.throttle.store.succeeded()
 	e.after(settled)
-	again := settled.DeadLetter != nil && settled.DeadLetter.Sent // it was recorded and copied, and came back
+	again := settled.DeadLetter != nil && settled.DeadLetter.Sent // recorded and copied before
 	if e.bury(ctx, d, r.Type, r.JobID, settled.DeadLetter) && !again && settled.State == string(job.Failed) {
 		e.obs.Finished(task.Type(r.Type), Ending{Outcome: settled.State, Class: taskerr.Class(r.Error.Class)})
 	}
 }
 
-// stumbled is for a message that could not be begun because something else is out of order: it
-// waits, costs no attempt (I9), and polling slows down.
-func (e *Engine) stumbled(ctx context.Context, d *delivery, what string, err error) {
+// postpone handles a message that could not be begun because a service fails: it waits, costs no attempt (I9), and
+// polling slows down.
+func (e *Engine) postpone(ctx context.Context, d *delivery, what string, err error) {
 	failure := classify(err)
 	help := failure.Hint
 	if help == "" {

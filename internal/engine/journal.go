@@ -17,31 +17,31 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/tracing"
 )
 
-// journal gathers what a handler tells of its progress until the next heartbeat or commit writes it.
+// journal collects what a handler reports until the next heartbeat or commit writes it.
 // It implements handlers.Progress. Progress never falls (I8).
 type journal struct {
-	ctx   context.Context // of the work: its end is what Stage reports
+	ctx   context.Context // of the work: Stage returns its cause
 	obs   Observer
 	spec  handlers.Spec
-	span  *tracing.Attempt            // nil: none is made
-	dirty chan struct{}               // signaled, capacity 1, when there is something to write
-	now   chan struct{}               // likewise, when it should not wait for more
+	span  *tracing.Attempt            // nil: no span
+	dirty chan struct{}               // signaled, capacity 1, when there are notes to write
+	now   chan struct{}               // likewise, when they should be written at once
 	save  func(context.Context) error // writes it; see beat.save
 
 	mu       sync.Mutex
 	stage    string
 	entered  time.Time
 	progress int
-	pages    json.RawMessage // metadata of every event; nil: it is not about pages
+	pages    json.RawMessage // metadata of every event; nil: none
 	notes                    // not yet written
 	text     text
 	closed   bool
 }
 
-// notes are what the store has to be told.
+// notes are unwritten events and a checkpoint.
 type notes struct {
 	events     []store.Event
-	within     *store.Event // the last word within the stage, written at most once a flush
+	within     *store.Event // the last report within the stage, written at most once per flush
 	checkpoint json.RawMessage
 }
 
@@ -78,7 +78,7 @@ func (j *journal) Stage(name string) error {
 	return nil
 }
 
-// Report tells the done fraction of the current stage.
+// Report sets the completed fraction of the current stage.
 func (j *journal) Report(fraction float64, message string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -92,7 +92,7 @@ func (j *journal) Report(fraction float64, message string) {
 	j.signal()
 }
 
-// Pages tells how many pages are done. They go with what is told of the progress then.
+// Pages sets how many pages are done. Later events carry it.
 func (j *journal) Pages(completed, total int) {
 	text := fmt.Sprintf(`{"pages_completed":%d}`, completed)
 	if total > 0 {
@@ -103,7 +103,7 @@ func (j *journal) Pages(completed, total int) {
 	j.pages = json.RawMessage(text)
 }
 
-// Checkpoint leaves a value for the next attempt. One that can't be marshaled is a bug: it panics.
+// Checkpoint stores a value for the next attempt. It panics if the value can't be marshaled, which is a bug.
 func (j *journal) Checkpoint(value any) {
 	raw, err := json.Marshal(value)
 	if err != nil {
@@ -115,15 +115,14 @@ func (j *journal) Checkpoint(value any) {
 	j.signal()
 }
 
-// note adds a line of the engine's own.
+// note adds an event of the engine.
 func (j *journal) note(message string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.add(j.event(message))
 }
 
-// close ends the last stage; what a stray goroutine of a handler says afterwards is still gathered
-// and goes nowhere.
+// close ends the last stage. What a stray goroutine of a handler reports afterwards is never written.
 func (j *journal) close() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -132,7 +131,7 @@ func (j *journal) close() {
 	j.closed = true
 }
 
-// take returns what is to be written, and forgets it.
+// take removes and returns the notes.
 func (j *journal) take() notes {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -144,7 +143,7 @@ func (j *journal) take() notes {
 	return n
 }
 
-// current is the stage that the handler is in, or was in when it ended; empty: it declared none.
+// current is the stage that the handler is in, or ended in; empty: none declared.
 func (j *journal) current() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -154,9 +153,9 @@ func (j *journal) current() string {
 // LogValue is the stage at the time of a record.
 func (j *journal) LogValue() slog.Value { return slog.StringValue(j.current()) }
 
-// untake puts back what could not be written; the store ignores an event it has already. What was said
-// within the stage since then is newer: what piles up while the store is away is bounded by the stages, and by
-// maxUnwritten.
+// untake puts back notes that could not be written; the store ignores events that it already has. A report within the
+// stage that was made since is newer and stays. The number of stages and maxUnwritten bound what accumulates during an
+// outage of the store.
 func (j *journal) untake(n notes) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -169,7 +168,7 @@ func (j *journal) untake(n notes) {
 	}
 }
 
-// rest returns what is still to be written and keeps it, for a commit that may have to be tried again.
+// rest returns the notes and keeps them, for a commit that may have to be retried.
 func (j *journal) rest() notes {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -177,7 +176,7 @@ func (j *journal) rest() notes {
 	return j.notes
 }
 
-// kept forgets the checkpoint, which the store has.
+// kept drops the checkpoint, which the store has.
 func (j *journal) kept() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -204,7 +203,7 @@ func (j *journal) add(e store.Event) {
 
 func (j *journal) signal() { signal(j.dirty) }
 
-// signal notes in a channel of capacity 1 that something is to be done.
+// signal sends to a channel of capacity 1 without blocking.
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

@@ -12,23 +12,23 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// How many tasks of one type run at a time follows from how its last attempts ended: additive increase,
+// The limit of running tasks of a type adapts to the results of its last attempts: additive increase,
 // multiplicative decrease. When half of them failed the limit is halved, at least 1; it grows by one after a
 // round of attempts that went well, and after a quiet minute. Source: Dah-Ming Chiu, Raj Jain, "Analysis of
 // the Increase and Decrease Algorithms for Congestion Avoidance in Computer Networks", Computer Networks and
 // ISDN Systems 17, 1989.
 //
-// A service that is down altogether is the circuit breaker's business; this is for what half works: a rate
-// limit, an overloaded service, a machine that is too small, a bug that some documents meet.
+// The circuit breaker handles a service that is down; limits handle what half works: a rate limit, an overloaded
+// service, a machine that is too small, a bug that some documents trigger.
 const (
-	limitWindow   = 2 * time.Minute // ends of attempts that are older say nothing of now
-	limitEnds     = 20              // so many of the last ones are looked at
-	limitJudged   = 10              // and at least so many before the limit is halved
-	limitRound    = 5               // attempts in a row that went well, or as many as the limit is, raise it
-	limitQuiet    = time.Minute     // without a failure raises it, too
-	limitShortest = 2 * time.Second // that a message is hidden because its type is at its limit
+	limitWindow   = 2 * time.Minute // older results are ignored
+	limitEnds     = 20              // how many of the last results count
+	limitJudged   = 10              // and how many are needed before the limit is halved
+	limitRound    = 5               // successes in a row that raise it, or as many as the limit
+	limitQuiet    = time.Minute     // without a failure also raises it
+	limitShortest = 2 * time.Second // for which a message is hidden when its type is at its limit
 	limitLongest  = time.Minute
-	limitStep     = 500 * time.Millisecond // for each that was turned away before, if attempts are not longer
+	limitStep     = 500 * time.Millisecond // per message deferred before it, unless attempts take longer
 )
 
 // limits are the limits of all task types of a worker.
@@ -40,16 +40,16 @@ type limits struct {
 	by map[task.Type]*limit
 }
 
-// limit is how many tasks of one type may run at a time, and what that follows from.
+// limit is how many tasks of one type may run at a time, and the results that determine it.
 type limit struct {
 	now       int // the limit
 	running   int
 	ends      []attemptEnd  // within the window, the oldest first
-	good      int           // attempts in a row that went well since the last change
+	good      int           // successes in a row since the last change
 	calm      time.Time     // the last change or failure
 	took      time.Duration // an attempt, as a moving average
-	nextStart time.Time     // when the message that was turned away last may be begun, by that average
-	trouble   *Trouble      // why the last attempt failed; nil: it did not
+	nextStart time.Time     // when the last deferred message may begin, by that average
+	trouble   *Trouble      // why the last attempt failed; nil: it succeeded
 }
 
 type attemptEnd struct {
@@ -62,7 +62,7 @@ func newLimits(most int, log *slog.Logger) *limits {
 	return &limits{most: most, log: log, by: map[task.Type]*limit{}}
 }
 
-// resize changes how many tasks may run at all. A limit that was not lowered follows it.
+// resize changes how many tasks may run in total. A limit that was not lowered follows it.
 func (l *limits) resize(most int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -84,9 +84,9 @@ func (l *limits) of(t task.Type) *limit {
 	return l.by[t]
 }
 
-// enter takes one of the places of a type. When all are taken it returns how long the message should be
-// hidden: until it may start after those that were deferred before it, so that a long backlog of one
-// type comes back at the rate at which it can be done and leaves the queue to the other types meanwhile.
+// enter takes one of the places of a type. When all are taken it returns how long to hide the message: until the
+// messages deferred before it have started. So a long backlog of one type comes back at the rate at which it can be
+// processed, and leaves the queue to other types meanwhile.
 func (l *limits) enter(t task.Type) (wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -113,8 +113,8 @@ func (l *limits) leave(t task.Type) {
 	l.of(t).running--
 }
 
-// ended notes how an attempt ended, with the outcome and class that the Observer is told. What says nothing
-// of the type does not count: an error of the task itself, a cancel, a release, a lost lease.
+// ended records how an attempt ended, with the Observer's outcome and class. Results that say nothing about the type
+// don't count: an error of the task itself, a cancel, a release, a lost lease.
 func (l *limits) ended(t task.Type, jobID, outcome string, class taskerr.Class, hint string, took time.Duration) {
 	failed := class != "" && !blameless(class)
 	if !failed && outcome != string(job.Succeeded) {
@@ -142,8 +142,8 @@ func (l *limits) ended(t task.Type, jobID, outcome string, class taskerr.Class, 
 	l.judge(t, limit)
 }
 
-// note adds an end to the window. Of a job's failures the last one counts: one task that fails again and again says
-// nothing of the others of its type.
+// note adds a result to the window. Only the last failure of a job counts: one task that fails repeatedly says nothing
+// about others of its type.
 func (l *limit) note(end attemptEnd) {
 	l.ends = slices.DeleteFunc(l.ends, func(e attemptEnd) bool { return e.failed && end.failed && e.job == end.job })
 	l.ends = append(l.ends, end)
@@ -152,8 +152,8 @@ func (l *limit) note(end attemptEnd) {
 	}
 }
 
-// judge halves a limit when at least half of the attempts in its window failed, and begins the window anew:
-// what ran under the old limit is not held against the new one.
+// judge halves a limit when at least half of the attempts in its window failed, and clears the window: results under
+// the old limit don't count against the new one.
 func (l *limits) judge(t task.Type, limit *limit) {
 	failures := 0
 	for _, e := range limit.ends {
@@ -168,7 +168,7 @@ func (l *limits) judge(t task.Type, limit *limit) {
 	was := limit.now
 	limit.now, limit.ends = max(1, was/2), nil
 	if limit.now < was {
-		l.log.Warn("many attempts of a task type fail: fewer of it run at a time, until it recovers",
+		l.log.Warn("many attempts of a task type fail: fewer of its tasks run at a time until it recovers",
 			event.Key, event.TypeLimited, "task_type", t, "limit", limit.now, "was", was, "concurrency", l.most,
 			"failed", failures, "of", ends,
 			"error_class", limit.trouble.Class, "hint", limit.trouble.Hint)
@@ -186,12 +186,13 @@ func (l *limits) raise(t task.Type, limit *limit, by int) {
 	was := limit.now
 	limit.now, limit.good, limit.calm = min(was+by, l.most), 0, time.Now()
 	if limit.now > was {
-		l.log.Info("a task type recovers: more of it may run at a time", "task_type", t, "limit", limit.now, "was", was,
+		l.log.Info("a task type recovers: more of its tasks may run at a time", "task_type", t, "limit", limit.now,
+			"was", was,
 			"concurrency", l.most)
 	}
 }
 
-// blameless says whether a class is the fault of the task alone, or of its sender.
+// blameless reports whether an error of the class is the task's or its sender's fault, and not the machine's.
 func blameless(c taskerr.Class) bool {
 	switch c {
 	case taskerr.ValidationError, taskerr.UnsupportedFormat, taskerr.ContentMissing, taskerr.CorruptionDetected,

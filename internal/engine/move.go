@@ -8,10 +8,10 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
-// route moves a message whose task asks for another priority than that of its queue to the queue of it, before any
-// work. It says whether that is done. A message is moved once: the copy says where it comes from. A crash between copy
-// and delete leaves two, and the second is moved again: all copies are the message that they come from (I2, I6), by
-// their source. One that can't be moved is done where it is.
+// route moves a message whose task requests another priority than its queue's to the right queue, before any work. It
+// reports whether it did. A message is moved once: the copy names its source. A crash between copy and delete leaves
+// two messages, and the second is moved again; begin treats all copies as the original message (I2, I6). A message that
+// can't be moved is processed where it is.
 func (e *Engine) route(ctx context.Context, d *delivery, asked task.Priority) bool {
 	to := e.deps.Queues.For(asked)
 	if asked == "" || d.origin != (task.Origin{}) || to.Name() == d.queue.Name() {
@@ -24,7 +24,7 @@ func (e *Engine) route(ctx context.Context, d *delivery, asked task.Priority) bo
 		err = sendEnsured(ctx, to, text)
 	}
 	if err != nil {
-		d.log.Warn("can't move a message to the queue of its priority; it is done from the one that it is on",
+		d.log.Warn("can't move a message to the queue of its priority; it is processed from its current queue",
 			"priority", asked, "to", to.Name(), "error", err)
 		return false
 	}
@@ -45,8 +45,8 @@ func sendEnsured(ctx context.Context, q queue.Queue, text string) error {
 	return err
 }
 
-// from notes where a message was moved from. A sender may write that, too: it can name queues of this tenant alone,
-// and no time to come.
+// from records where a message was moved from. A sender may forge that, so only queues of this tenant and times in the
+// past are accepted.
 func (e *Engine) from(d *delivery, o task.Origin) {
 	if _, ours := e.queueNamed(o.Queue); !ours {
 		return

@@ -7,41 +7,41 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// Observer is told what happens, for metrics and benchmarks. Its methods must not block.
+// Observer receives what happens, for metrics and benchmarks. Its methods must not block.
 type Observer interface {
-	// Polled tells of one receive: how many slots were free, how many messages came, and how it ended.
+	// Polled reports one receive: how many slots were free, how many messages came, and its error.
 	Polled(queue string, free, got int, err error)
-	// Accepted tells of a task whose job is begun for the first time, or again on demand.
+	// Accepted reports a task whose job begins for the first time, or again on request.
 	Accepted(t task.Type)
-	// Started tells of an attempt, and how long ago its message was put on the queue.
+	// Started reports the start of an attempt, and how long ago its message was put on the queue.
 	Started(t task.Type, attempt int, waited time.Duration)
-	// Ended tells of the end of an attempt that was started.
+	// Ended reports the end of an attempt that was started.
 	Ended(t task.Type, e Ending)
-	// Finished tells that a job ended without an attempt that this worker started: its message was refused, the last
-	// worker that it may cost was lost, or it was canceled before it ran.
+	// Finished reports that a job ended without an attempt of this worker: its message was rejected, its last attempt
+	// was lost with another worker, or it was canceled before it ran.
 	Finished(t task.Type, e Ending)
-	// StageTook tells how long a stage lasted.
+	// StageTook reports the duration of a stage.
 	StageTook(t task.Type, stage string, took time.Duration)
-	// Renewed tells of a renewal; result is "ok", "lost", "uncertain" or "failed".
+	// Renewed reports a renewal of a lease; result is "ok", "lost", "uncertain" or "failed".
 	Renewed(lease, result string)
 }
 
 // Ending is how an attempt ended.
 type Ending struct {
 	Outcome string        // a job state, Retried, Released or Lost
-	Class   taskerr.Class // of the error; empty: there was none
-	Attempt int           // 1 is the first; of a job that ended without one, how many it had
+	Class   taskerr.Class // of the error; empty: none
+	Attempt int           // from 1; of a job that ended without an attempt, how many it had
 	Took    time.Duration // the attempt
-	// from the start of the job's first attempt to its end; zero: it goes on, or was never started
+	// from the start of the job's first attempt to its end; zero: not finished, or never started
 	JobTook time.Duration
-	// Warnings is how many the result of a job that succeeded has.
+	// Warnings counts the warnings in the result of a job that succeeded.
 	Warnings int
 }
 
-// The outcomes of attempts that end no job.
+// The outcomes of attempts that don't end their job.
 const (
-	Retried  = "retry"    // to be tried again
-	Released = "released" // given back without a counted attempt
+	Retried  = "retry"    // another attempt follows
+	Released = "released" // given back, the attempt not counted
 	Lost     = "lost"     // the commit was refused, or never answered
 )
 

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// outages remembers when the store last failed a call of the engine itself: a begin, a heartbeat, a question for cancel
+// outages records when the store last failed a call of the engine itself: a begin, a heartbeat, a query for cancel
 // requests or a commit. A task whose own call failed at such a time is not to blame.
 type outages struct {
 	mu    sync.Mutex
 	last  time.Time
-	calls map[chan struct{}]struct{} // of the engine, under way; each is closed when it is over
+	calls map[chan struct{}]struct{} // in flight; each is closed when its call has ended
 }
 
-// call notes that a call of the engine has begun. The returned function notes its end, and whether the store failed it.
+// call records the start of a call. The returned function records its end, and whether the store failed it.
 func (a *outages) call() (over func(failed bool)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -35,8 +35,8 @@ func (a *outages) call() (over func(failed bool)) {
 	}
 }
 
-// happenedSince says whether there was an outage after t. It waits for the engine's calls in flight, for probeTime at
-// most: a store that cuts all connections fails them in the same instant as the task's, and may answer again at once.
+// happenedSince reports whether there was an outage after t. It waits for the engine's calls in flight, for at most
+// probeTime: a store that cuts all connections fails them in the same instant as the task's, and may then answer again.
 func (a *outages) happenedSince(t time.Time) bool {
 	a.mu.Lock()
 	calls := slices.Collect(maps.Keys(a.calls))
@@ -56,7 +56,7 @@ func (a *outages) happenedSince(t time.Time) bool {
 	return a.seenSince(t)
 }
 
-// seenSince says whether a call is known to have failed after t.
+// seenSince reports whether a call is known to have failed after t.
 func (a *outages) seenSince(t time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

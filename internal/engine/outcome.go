@@ -29,19 +29,19 @@ func (e *Engine) succeed(ctx context.Context, a *attempt, out handlers.Outcome) 
 	})
 	if failure, ok := errors.AsType[*taskerr.Error](err); ok && !taskerr.Classes[failure.Class].Retryable {
 		a.failure = failure
-		return e.fail(ctx, a, failure, "permanent") // an effect was refused for good
+		return e.fail(ctx, a, failure, "permanent") // an effect was refused permanently
 	}
 	if errors.Is(err, store.ErrFenced) {
 		return e.yield(ctx, a)
 	}
 	if errors.Is(err, errCommitFails) {
 		a.failure, a.verdict = classify(err), blamed
-		return e.again(ctx, a, a.failure)
+		return e.retryOrFail(ctx, a, a.failure)
 	}
 	if err != nil {
 		return e.uncommitted(ctx, a, err)
 	}
-	e.over(a, settled)
+	e.finishJob(a, settled)
 	a.acknowledge(ctx)
 	return settled.State, ""
 }
@@ -53,29 +53,29 @@ func (e *Engine) cancel(ctx context.Context, a *attempt) (string, taskerr.Class)
 	if err != nil {
 		return e.uncommitted(ctx, a, err)
 	}
-	e.over(a, settled)
+	e.finishJob(a, settled)
 	a.acknowledge(ctx)
 	return settled.State, ""
 }
 
-// yield is for an attempt that lost its right, or seems to have. When another worker has the job, the
-// store refuses the release, and neither row nor message is ours to touch (I4). Else (the staged version
-// went to another job, or the store was away for longer than a lease) nobody has it, and it is given
-// back: no attempt is counted for what was not the task's fault (I9), not without an end (I11).
+// yield handles an attempt that lost its lease, or seems to have. When another worker has the job, the store refuses
+// the release, and this worker touches neither row nor message (I4). Otherwise (another job took the staged version, or
+// the store was down for longer than a lease) the job is released: what was not the task's fault is not counted (I9),
+// within a bound (I11).
 func (e *Engine) yield(ctx context.Context, a *attempt) (string, taskerr.Class) {
 	return e.giveBackAtMost(ctx, a, time.Second, "the right to this attempt was lost", true)
 }
 
-// release gives the job back without a counted attempt (I9); the message comes back after wait.
-func (e *Engine) release(ctx context.Context, a *attempt, wait time.Duration, why string) (string, taskerr.Class) {
-	return e.giveBack(ctx, a, wait, why, store.Release{})
+// release gives the job back without counting the attempt (I9); the message comes back after wait.
+func (e *Engine) release(ctx context.Context, a *attempt, wait time.Duration, reason string) (string, taskerr.Class) {
+	return e.giveBack(ctx, a, wait, reason, store.Release{})
 }
 
 func (e *Engine) giveBack(
-	ctx context.Context, a *attempt, wait time.Duration, why string, r store.Release,
+	ctx context.Context, a *attempt, wait time.Duration, reason string, r store.Release,
 ) (string, taskerr.Class) {
-	a.journal.note(why)
-	a.why, a.wait = why, wait
+	a.journal.note(reason)
+	a.reason, a.wait = reason, wait
 	_, err := e.transact(ctx, a, func(ctx context.Context) (store.Settled, error) {
 		if err := e.keepCheckpoint(ctx, a); err != nil {
 			return store.Settled{}, err
@@ -129,7 +129,7 @@ func (e *Engine) fail(ctx context.Context, a *attempt, failure *taskerr.Error, r
 	if err != nil {
 		return e.uncommitted(ctx, a, err)
 	}
-	e.over(a, settled)
+	e.finishJob(a, settled)
 	e.bury(ctx, a.delivery, string(a.task.Type), a.task.ID, settled.DeadLetter)
 	return settled.State, failure.Class
 }
@@ -149,37 +149,37 @@ func (e *Engine) keepCheckpoint(ctx context.Context, a *attempt) error {
 	return err
 }
 
-// uncommitted is for an outcome that the store did not take. The job's row is as it was (or, when
-// only the answer was lost, as it should be): the message comes back and begin sorts it out.
+// uncommitted handles an outcome that the store did not take. The job's row is unchanged or, if only the answer was
+// lost, complete: the message comes back and begin decides.
 func (e *Engine) uncommitted(ctx context.Context, a *attempt, err error) (string, taskerr.Class) {
 	if errors.Is(err, store.ErrFenced) {
-		a.why = "the outcome was refused: the job is no longer held by this attempt"
-		e.deps.Outbox() // it may have been taken before, and only the answer lost: then there is a webhook
+		a.reason = "the outcome was refused: the job is no longer held by this attempt"
+		e.deps.Outbox() // the commit may have succeeded and only its answer been lost: then there is a webhook
 	} else {
-		a.why = "the outcome could not be recorded"
-		a.log.Error("the outcome could not be recorded; the message comes back and the job is tried again", "error",
+		a.reason = "the outcome could not be recorded"
+		a.log.Error("the outcome could not be recorded; the message comes back and the job is retried", "error",
 			err)
 		a.putBack(ctx, e.cfg.Lease)
 	}
 	return Lost, ""
 }
 
-// over is for a job that has ended.
-func (e *Engine) over(a *attempt, s store.Settled) {
+// finishJob is called when a job has ended.
+func (e *Engine) finishJob(a *attempt, s store.Settled) {
 	e.after(s)
 	a.took = s.Duration
 	e.breakers.forget(a.task.ID)
 }
 
-// after wakes the webhook loop when the commit left it something to do.
+// after wakes the webhook loop if the commit added a webhook.
 func (e *Engine) after(s store.Settled) {
 	if s.Deliveries > 0 {
 		e.deps.Outbox()
 	}
 }
 
-// classify is taskerr.Classify for what may come from the store: a key that was just changed, or an API that
-// is just loading the schema, is no bug of the task.
+// classify is taskerr.Classify for errors that may come from the store: a key that was just changed, or an API that is
+// just loading the schema, is not a bug of the task.
 func classify(err error) *taskerr.Error {
 	var remedy string
 	switch {
@@ -196,14 +196,14 @@ func classify(err error) *taskerr.Error {
 	}
 }
 
-// describe is describe of what the attempt failed with.
+// describe converts the attempt's failure, with its stage and duration.
 func (a *attempt) describe(failure *taskerr.Error) store.ErrorInfo {
 	told := describe(failure, a.task.Type)
 	told.ProcessingMS = time.Since(a.started).Milliseconds()
 	return told
 }
 
-// describe turns an error into what rows and webhooks show.
+// describe converts an error into the form of rows and webhooks.
 func describe(failure *taskerr.Error, t task.Type) store.ErrorInfo {
 	info := taskerr.Classes[failure.Class]
 	return store.ErrorInfo{
@@ -225,7 +225,7 @@ func (a *attempt) finished(result any) (json.RawMessage, error) {
 		}
 	}
 	var warnings []string
-	if json.Unmarshal(fields["warnings"], &warnings) == nil { // in a result of another shape it may be something else
+	if json.Unmarshal(fields["warnings"], &warnings) == nil { // other results may use the name otherwise
 		a.warnings = len(warnings)
 	}
 	fields["processing_time_ms"] = json.RawMessage(fmt.Sprint(time.Since(a.started).Milliseconds()))

@@ -9,8 +9,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
-// receiveTime bounds one receive. It is not ended by a shutdown: a receive whose answer is thrown
-// away hides its messages for a whole lease.
+// receiveTime bounds one receive. A shutdown does not end it: a receive whose answer is discarded hides its messages
+// for a whole lease.
 const receiveTime = 15 * time.Second
 
 // poller receives messages into free slots. Only pollLoop's goroutine uses it.
@@ -18,7 +18,7 @@ type poller struct {
 	*Engine
 	priority scheduler
 	section  *section
-	backlog  bool // the last fill found a message for each free slot: there are probably more
+	backlog  bool // the last fill found a message for each free slot, so there are probably more
 }
 
 // pollLoop receives until ctx is done, see poller.fill for the order of the queues.
@@ -31,7 +31,7 @@ func (e *Engine) pollLoop(ctx context.Context) {
 	for {
 		hang()
 		p.follow()
-		free := p.slots.take(ctx, p.throttle.batch(), p.enough(), gatherTime, p.section)
+		free := p.slots.take(ctx, p.throttle.batch(), p.enough(), collectTime, p.section)
 		if free == 0 {
 			return
 		}
@@ -56,13 +56,13 @@ func (p *poller) receive(ctx context.Context, q queue.Queue, n int) ([]*queue.Me
 	msgs, err := q.Receive(bounded, n, p.cfg.Lease)
 	p.obs.Polled(q.Name(), n, len(msgs), err)
 	p.queueTroubles.received(q.Name(), err)
-	if errors.Is(err, queue.ErrNotFound) { // somebody deleted it
+	if errors.Is(err, queue.ErrNotFound) { // it was deleted
 		if err := q.Ensure(bounded); err != nil {
 			p.log.Error("can't create the queue", "queue", q.Name(), "error", err)
 		}
 	}
 	for i, m := range msgs {
-		if ctx.Err() != nil { // shutdown: what is not started goes back at once
+		if ctx.Err() != nil { // shutdown: release at once what is not started
 			p.section.within(settleTime)
 			p.releaseUnstarted(ctx, q, msgs[i:])
 			return msgs[:i], err
@@ -89,13 +89,13 @@ func (e *Engine) releaseUnstarted(ctx context.Context, q queue.Queue, msgs []*qu
 	}
 }
 
-// gatherTime is how long freed slots are gathered at most before the next receive, counted from the first
-// one. It bounds what a slot beside long tasks loses, and is less than a receive from a distant queue takes.
-const gatherTime = 20 * time.Millisecond
+// collectTime is how long freed slots are collected before the next receive, from the first one on. It bounds what a
+// slot beside long tasks loses, and is less than a receive from a remote queue takes.
+const collectTime = 20 * time.Millisecond
 
-// enough is how many slots must be free for a receive: a quarter of them, or what came free within
-// gatherTime, while there is a backlog. Short tasks end one by one, and would each cost a receive. Without a
-// backlog every free slot is worth asking for at once.
+// enough is how many slots must be free for a receive while there is a backlog: a quarter of them, or those that became
+// free within collectTime. Short tasks end one by one, and each would cost a receive. Without a backlog one free slot
+// is enough.
 func (p *poller) enough() int {
 	if !p.backlog {
 		return 1
@@ -103,7 +103,7 @@ func (p *poller) enough() int {
 	return max(1, p.tuning().Concurrency/4)
 }
 
-// rest waits between polls, until it is woken; it returns false when ctx is done.
+// rest waits between polls until Wake is called; it returns false when ctx is done.
 func (e *Engine) rest(ctx context.Context, wait time.Duration) bool {
 	if wait <= 0 {
 		return ctx.Err() == nil
@@ -119,7 +119,7 @@ func (e *Engine) rest(ctx context.Context, wait time.Duration) bool {
 	return true
 }
 
-// woken says that somebody called Wake since this was last asked.
+// woken reports whether Wake was called since the last call of woken.
 func (e *Engine) woken() bool {
 	select {
 	case <-e.wake:

@@ -10,30 +10,28 @@ import (
 )
 
 const (
-	// escapeAfter is how long a flood of high keeps normal from being asked.
+	// escapeAfter is how long a flood of high can keep normal from being polled.
 	escapeAfter = 15 * time.Second
 	// oldAfter is the age from which messages of normal share the slots with high.
 	oldAfter = 30 * time.Second
-	// highTrust is how long high is taken for empty while there is a backlog of normal.
+	// highTrust is how long high counts as empty while there is a backlog of normal.
 	highTrust = 200 * time.Millisecond
 )
 
-// fill receives into free slots, by priority, and starts what came. It returns how many slots are
-// taken now.
+// fill receives into free slots, by priority, and starts what came. It returns how many slots it took.
 //
-// High is served before normal, normal before low. Low is asked only when the others are empty: under a
-// permanent load it waits without a bound. Normal is never starved by high. When high left it no slot for
-// escapeAfter it is asked first, for one slot; while what comes is older than oldAfter it is asked first for
-// as many as it lacks of half of the slots (rounded down; a worker with one slot gives it every second
-// poll). So high keeps at least half of the slots, and a message of normal that has N others before it waits,
-// with C slots and tasks that take L at most (with their settlement, and gatherTime), at most
+// High is served before normal, normal before low. Low is polled only when the others are empty: under permanent load
+// it waits without a bound. High never starves normal. When high left it no slot for escapeAfter, normal is polled
+// first, for one slot. While its messages are older than oldAfter it is polled first for as many slots as it lacks of
+// half of them (rounded down; with one slot, every second poll). So high keeps at least half of the slots. A message of
+// normal behind N others waits, with C slots and tasks that take at most L (with settlement and collectTime), at most
 //
 //	escapeAfter + 2·L                          when N = 0
 //	oldAfter + escapeAfter + 2·L + N·2·L       when C = 1
 //	oldAfter + escapeAfter + 2·L + ⌈N/⌊C/2⌋⌉·L when C > 1
 //
-// if the queue is in order and in service. High that was empty is not asked again within highTrust while
-// normal fills all slots: that long a new message of high may wait, unless Wake was called for it.
+// if the queue is ordered and available. When high was empty it is not polled again within highTrust while normal fills
+// all slots: that long a new message of high may wait, unless Wake was called for it.
 func (p *poller) fill(ctx context.Context, free int) (got int, err error) {
 	ask := func(q queue.Queue, n int) (mayHaveMore bool) {
 		if n <= 0 {
@@ -44,7 +42,7 @@ func (p *poller) fill(ctx context.Context, free int) (got int, err error) {
 		}
 		started, failed := p.receive(ctx, q, n)
 		got += len(started)
-		err = errors.Join(err, failed) // one queue that is out of order doesn't keep the others waiting
+		err = errors.Join(err, failed) // a queue that fails doesn't hold up the others
 		switch q {
 		case p.deps.Queues.High:
 			p.priority.askedHigh(n, len(started), failed)
@@ -71,18 +69,18 @@ func (p *poller) fill(ctx context.Context, free int) (got int, err error) {
 	return got, err
 }
 
-// scheduler decides which queue is asked next: high or normal.
+// scheduler decides which queue is polled next: high or normal.
 type scheduler struct {
 	total   int
-	normals atomic.Int64 // messages of normal that are being worked on
+	normals atomic.Int64 // running messages of normal
 
-	asked   time.Time // when normal was asked last; at first, when the worker started
-	old     bool      // what came from normal was older than oldAfter
+	asked   time.Time // when normal was last polled; initially, the start of the worker
+	old     bool      // the messages of normal were older than oldAfter
 	served  bool      // normal was served after high was
-	emptied time.Time // when high last had less than it was asked for; zero: it may have more
+	emptied time.Time // when high last had fewer messages than requested; zero: it may have more
 }
 
-// started counts a message that is started; the answer is to be called when it has ended.
+// started counts a message that is started; ended must be called when it has ended.
 func (t *scheduler) started(normal bool) (ended func()) {
 	if !normal {
 		return func() {}
@@ -91,7 +89,7 @@ func (t *scheduler) started(normal bool) (ended func()) {
 	return func() { t.normals.Add(-1) }
 }
 
-// normalFirst is for how many slots normal is asked before high.
+// normalFirst is for how many slots normal is polled before high.
 func (t *scheduler) normalFirst() int {
 	starved := time.Since(t.asked) >= escapeAfter
 	switch {
@@ -118,7 +116,7 @@ func (t *scheduler) askedNormal(got []*queue.Message, err error) {
 		t.old = false
 	}
 	for _, m := range got {
-		if m.DequeueCount <= 1 { // the age of one that was put back says nothing of the others
+		if m.DequeueCount <= 1 { // the age of a message that was put back says nothing about the others
 			t.old = time.Since(m.InsertedAt) > oldAfter
 		}
 	}
@@ -131,5 +129,5 @@ func (t *scheduler) askedHigh(asked, got int, err error) {
 	}
 }
 
-// highEmpty says that high need not be asked yet.
+// highEmpty reports whether high need not be polled yet.
 func (t *scheduler) highEmpty() bool { return !t.emptied.IsZero() && time.Since(t.emptied) < highTrust }

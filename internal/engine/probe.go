@@ -7,26 +7,25 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// Probe asks a service whether it is up, by something small that bears nobody's document and is as much like the work
-// as can be: what answers a probe, and fails at each task, is believed for breakerDoubts jobs.
+// Probe checks whether a service is up, by a small request that carries no document and resembles the real work: a
+// service whose probe succeeds while every task fails is trusted for breakerDoubts jobs.
 type Probe func(ctx context.Context) error
 
-// Probes are by what they ask.
+// Probes are the probes by dependency.
 type Probes map[taskerr.Dependency]Probe
 
-// question is a probe that is under way.
-type question struct {
+// probeCall is a probe in flight.
+type probeCall struct {
 	at   time.Time
 	over chan struct{}
-	up   bool // once it is over
+	up   bool // set before done is closed
 }
 
-// ask probes the service, and says whether it is up. Those who ask at the same time share an answer, unless it was
-// asked for before the given time: then it may be of before what they want to know. mu is held, but not while the
-// answer is waited for.
-func (c *circuit) ask(ctx context.Context, since time.Time) (up bool) {
-	for c.asking != nil {
-		q := c.asking
+// runProbe probes the service and reports whether it is up. Concurrent callers share a probe, unless it was started
+// before since: then its answer may be older than what they want to know. mu is held, except during the probe.
+func (c *circuit) runProbe(ctx context.Context, since time.Time) (up bool) {
+	for c.inFlight != nil {
+		q := c.inFlight
 		c.mu.Unlock()
 		<-q.over
 		c.mu.Lock()
@@ -34,8 +33,8 @@ func (c *circuit) ask(ctx context.Context, since time.Time) (up bool) {
 			return q.up
 		}
 	}
-	q := &question{at: time.Now(), over: make(chan struct{})}
-	c.asking = q
+	q := &probeCall{at: time.Now(), over: make(chan struct{})}
+	c.inFlight = q
 	probe := c.probe()
 	c.mu.Unlock()
 	bounded, done := context.WithTimeout(context.WithoutCancel(ctx), probeTime)
@@ -45,7 +44,7 @@ func (c *circuit) ask(ctx context.Context, since time.Time) (up bool) {
 	if q.up = err == nil; q.up {
 		c.up = q.at
 	}
-	c.asking = nil
+	c.inFlight = nil
 	close(q.over)
 	return q.up
 }

@@ -13,15 +13,15 @@ type queueTroubles struct {
 	log *slog.Logger
 
 	mu sync.Mutex
-	by map[string]*Trouble // by queue; nil: the last receive went well
+	by map[string]*Trouble // by queue; nil: the last receive succeeded
 }
 
 func newQueueTroubles(log *slog.Logger) *queueTroubles {
 	return &queueTroubles{log: log, by: map[string]*Trouble{}}
 }
 
-// received notes how a receive ended. The first failure in a row is logged, one of another sort, and the
-// recovery; polling goes on with longer and longer waits meanwhile.
+// received records the result of a receive. It logs the first failure in a row, a failure of another class, and the
+// recovery; meanwhile polling continues with growing waits.
 func (q *queueTroubles) received(queue string, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -37,7 +37,7 @@ func (q *queueTroubles) received(queue string, err error) {
 	class, hint := queueTrouble(err)
 	q.by[queue] = before.again(time.Now(), class, hint)
 	if before == nil || before.Class != class || before.Hint != hint {
-		q.log.Error("can't receive; trying again until it works", event.Key, event.QueueDown, "queue", queue,
+		q.log.Error("can't receive; retrying until it works", event.Key, event.QueueDown, "queue", queue,
 			"error_class", class, "error", err, "hint", hint)
 	}
 }

@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// slots counts what runs at the same time. A message is received only into a slot that is free
-// already, so nothing ever waits inside the worker while its lease runs.
+// slots counts running tasks. A message is received only into a free slot, so nothing waits inside the worker while its
+// lease runs.
 type slots struct {
-	mu     sync.Mutex
-	total  int
-	used   int
-	asking int           // of those: what a receive is under way for, and nothing runs in
-	freed  chan struct{} // signaled, capacity 1, when a slot is given back
+	mu        sync.Mutex
+	total     int
+	used      int
+	receiving int           // of those: taken for a receive in flight
+	freed     chan struct{} // signaled, capacity 1, when a slot is given back
 }
 
 func newSlots(total int) *slots {
 	return &slots{total: total, freed: make(chan struct{}, 1)}
 }
 
-// take waits for a free slot, then until enough are free, for the time of within at most, and takes up to
-// most of them. It returns 0 when ctx is done. While it waits it shows t that it can still move.
+// take waits for a free slot, then until enough are free, for at most within, and takes up to most of them. It returns
+// 0 when ctx is done. While it waits it reports to the watchdog.
 func (s *slots) take(ctx context.Context, most, enough int, within time.Duration, t *section) int {
 	var late <-chan time.Time
 	for ctx.Err() == nil {
@@ -48,7 +48,7 @@ func (s *slots) take(ctx context.Context, most, enough int, within time.Duration
 	return 0
 }
 
-// tryTake takes up to most slots when enough are free; otherwise it says whether any is.
+// tryTake takes up to most slots when enough are free; otherwise it reports whether any is.
 func (s *slots) tryTake(most, enough int) (taken int, free bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,18 +58,18 @@ func (s *slots) tryTake(most, enough int) (taken int, free bool) {
 	}
 	n = min(n, most)
 	s.used += n
-	s.asking += n
+	s.receiving += n
 	return n, true
 }
 
-// begun notes that a task runs in a slot that was taken.
+// begun records that a task runs in a taken slot.
 func (s *slots) begun() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.asking--
+	s.receiving--
 }
 
-// giveUnused gives n slots back that nothing came for.
+// giveUnused gives back n slots that no message came for.
 func (s *slots) giveUnused(n int) {
 	s.giveBack(n, n)
 }
@@ -83,7 +83,7 @@ func (s *slots) giveBack(n, unused int) {
 	}
 	s.mu.Lock()
 	s.used -= n
-	s.asking -= unused
+	s.receiving -= unused
 	s.mu.Unlock()
 	select {
 	case s.freed <- struct{}{}:
@@ -91,8 +91,8 @@ func (s *slots) giveBack(n, unused int) {
 	}
 }
 
-// occupy takes one more slot until a channel is closed, even when none is free: for work that goes on after
-// its slot was given back.
+// occupy takes one more slot until a channel is closed, even when none is free: for work that continues after its slot
+// was given back.
 func (s *slots) occupy(until <-chan struct{}) {
 	s.mu.Lock()
 	s.used++
@@ -103,7 +103,7 @@ func (s *slots) occupy(until <-chan struct{}) {
 	}()
 }
 
-// resize changes how many there are. Those that are taken stay so.
+// resize changes how many slots there are. Taken ones stay taken.
 func (s *slots) resize(total int) {
 	s.mu.Lock()
 	s.total = total
@@ -114,9 +114,9 @@ func (s *slots) resize(total int) {
 	}
 }
 
-// running is how many slots something runs in.
+// running is the number of slots in which a task runs.
 func (s *slots) running() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.used - s.asking
+	return s.used - s.receiving
 }

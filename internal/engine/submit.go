@@ -10,17 +10,17 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
-// Submitter records a job as pending first and sends its message after, so that neither a crash nor
-// a lost answer loses or doubles it.
+// Submitter records a job as pending before it sends its message, so that neither a crash nor a lost answer loses or
+// duplicates it.
 type Submitter struct {
 	Store  store.Jobs
 	Queues Queues
-	// MaxAttempts gives the attempts that a new job of a type starts with; begin confirms them.
+	// MaxAttempts returns the attempts of a new job of a type; begin confirms them.
 	MaxAttempts func(task.Type) int
 }
 
-// Submit enqueues a task. A task that was submitted before, with the same payload, is not sent again
-// unless its message never got out; store.ErrConflict when the id is taken by another payload.
+// Submit enqueues a task. A task that was submitted before with the same payload is not sent again, unless its message
+// was never sent. The error is store.ErrConflict when the id belongs to another payload.
 func (s Submitter) Submit(ctx context.Context, t task.Task) (store.Submitted, error) {
 	text, err := task.Encode(t)
 	if err != nil {

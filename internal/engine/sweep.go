@@ -13,16 +13,16 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
-// The sweep looks for messages that got lost (I1): of a job that was recorded and whose submitter died before
-// it sent the message, and of a job that waits to be picked up again long after its message should have come.
-// It runs rarely, since an idle tenant must cost almost nothing: one question.
+// The sweep finds lost messages (I1): those of jobs whose submitter died after recording the job, and of jobs that are
+// due long after their message should have come. It runs rarely, because an idle tenant must cost almost nothing: one
+// query.
 const (
 	sweepEvery = 5 * time.Minute
 	sweepBatch = 50 // a message may have 1 MiB
 )
 
-// overdue says when the sweep takes a job. Its message may only be waiting in a long queue, so another one is
-// not sent often; begin answers the one that comes second.
+// overdue defines when the sweep takes a job. Its message may just be waiting in a long queue, so resends are rare;
+// begin answers the message that comes second.
 var overdue = store.Overdue{
 	UnsentFor:    2 * time.Minute,
 	StalledFor:   10 * time.Minute,
@@ -31,10 +31,10 @@ var overdue = store.Overdue{
 }
 
 func (e *Engine) sweepLoop(ctx context.Context) {
-	// A worker that starts finds jobs whose messages are still on the queue: it takes what comes first.
+	// At the start the messages of many jobs are still on the queue: process those first.
 	for revive := false; ; revive = true {
 		if err := e.sweep(ctx, revive); err != nil && ctx.Err() == nil {
-			e.log.Warn("can't look for lost messages, or send them again; trying again later", "error", err)
+			e.log.Warn("can't find or resend lost messages; retrying later", "error", err)
 		}
 		timer := time.NewTimer(jittered(sweepEvery))
 		select {
@@ -46,8 +46,7 @@ func (e *Engine) sweepLoop(ctx context.Context) {
 	}
 }
 
-// sweep goes on while it finds full batches and gets on with them. What fails with one job doesn't keep the
-// others waiting.
+// sweep continues while it finds full batches and makes progress. A failure with one job doesn't hold up the others.
 func (e *Engine) sweep(ctx context.Context, revive bool) error {
 	for {
 		found, err := e.deps.Store.Sweep(ctx, overdue, sweepBatch)
@@ -83,12 +82,11 @@ func (e *Engine) sendUnsent(ctx context.Context, u store.Unsent) error {
 	if err := e.sendRecorded(ctx, q, u.JobID, u.Message); err != nil {
 		return err
 	}
-	e.log.Info("sent the message of a job that was recorded and never sent", "task_id", u.JobID)
+	e.log.Info("sent the message of a job that was recorded but never sent", "task_id", u.JobID)
 	return nil
 }
 
-// revive sends a stalled job's message again, made of its row. It says whether no sweep needs to look at the
-// job for a while.
+// revive sends a stalled job's message again, made from its row. It reports whether the job is settled for this sweep.
 func (e *Engine) revive(ctx context.Context, s store.Stalled) (bool, error) {
 	log := e.log.With("task_id", s.Job.ID, "task_type", s.Job.Type, "waits_since", s.Since)
 	if s.WorkerLost {
@@ -97,12 +95,12 @@ func (e *Engine) revive(ctx context.Context, s store.Stalled) (bool, error) {
 	again := store.Resend{JobID: s.Job.ID, Fence: s.Fence, Overdue: overdue}
 	t, refusal := e.recorded(s)
 	if refusal != nil {
-		log.Error("a job's message is lost and can't be made again; cancel the job, or start a worker that takes it",
+		log.Error("a job's message is lost and can't be rebuilt; cancel the job, or start a worker that takes it",
 			"error", refusal.Message)
-		return e.deps.Store.Resend(ctx, again) // without a message: put off
+		return e.deps.Store.Resend(ctx, again) // without a message: postponed
 	}
 	if spec := e.deps.Handlers[t.Type].Spec(); e.breakers.anyDown(spec.Needs) {
-		return false, nil // its message waits for that, too
+		return false, nil // its message waits for the same
 	}
 	text, err := message.Write(ctx, e.deps.Bucket, t)
 	if err != nil {
@@ -111,25 +109,25 @@ func (e *Engine) revive(ctx context.Context, s store.Stalled) (bool, error) {
 	q := e.deps.Queues.For(t.Priority)
 	again.Queue, again.Message = q.Name(), text
 	if recorded, err := e.deps.Store.Resend(ctx, again); err != nil || !recorded {
-		return false, err // or it moved on, or another worker's sweep was here first
+		return false, err // the job moved on, or another worker's sweep was first
 	}
 	if err := e.sendRecorded(ctx, q, s.Job.ID, text); err != nil {
 		return true, err
 	}
-	log.Warn("sent the message of a job again that nobody picked up", "attempts", s.Job.Attempts)
+	log.Warn("resent the message of a job that no worker had picked up", "attempts", s.Job.Attempts)
 	return true, nil
 }
 
-// recorded makes the task of a stalled job. The error says why its message would be refused.
+// recorded makes the task of a stalled job. The error is why its message would be rejected.
 func (e *Engine) recorded(s store.Stalled) (task.Task, *taskerr.Error) {
 	t, err := message.Task(s.Recorded, e.cfg.ClientID)
 	if err != nil {
-		return t, taskerr.Errorf(taskerr.ValidationError, "its row makes no message: %v", err)
+		return t, taskerr.Errorf(taskerr.ValidationError, "its row does not make a message: %v", err)
 	}
-	t.Hints.Force = false // it would begin another series, should the job end before the message comes
+	t.Hints.Force = false // it would begin another series if the job ended before the message comes
 	h, ok := e.deps.Handlers[t.Type]
 	if !ok {
-		return t, taskerr.Errorf(taskerr.ValidationError, "this worker takes no task of that type")
+		return t, taskerr.Errorf(taskerr.ValidationError, "this worker does not take tasks of that type")
 	}
 	if task.Fingerprint(t) != s.Fingerprint {
 		return t, taskerr.Errorf(taskerr.ValidationError, "its payload has characters that the database can't keep")
@@ -140,14 +138,14 @@ func (e *Engine) recorded(s store.Stalled) (task.Task, *taskerr.Error) {
 	return t, nil
 }
 
-// sendRecorded sends a recorded message, to a queue that may have been deleted, and notes that it is sent.
+// sendRecorded sends a recorded message, to a queue that may have been deleted, and records that it was sent.
 func (e *Engine) sendRecorded(ctx context.Context, q queue.Queue, jobID, text string) error {
 	if err := sendEnsured(ctx, q, text); err != nil {
 		return fmt.Errorf("send the message of job %s: %w", jobID, err)
 	}
 	e.Wake()
 	if err := e.deps.Store.MarkSent(ctx, jobID); err != nil {
-		return fmt.Errorf("note that job %s was sent: %w", jobID, err)
+		return fmt.Errorf("record that job %s was sent: %w", jobID, err)
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
-// tally counts what an engine has done since it was started, for its Health, on the way to whoever observes it.
+// tally is an Observer that counts what an engine has done since its start, for Health, and passes everything on.
 type tally struct {
 	Observer
 	done, failed atomic.Int64

@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// streamEvery bounds how often pieces of a text are written, but for its first: a few times a second.
+// streamEvery bounds how often pieces of a text are written, except the first.
 const streamEvery = 300 * time.Millisecond
 
-// maxUnwritten is how many events may wait for a store that is away before pieces of a text become no events of
-// their own any more.
+// maxUnwritten is how many events may wait during an outage of the store before pieces of a text stop being separate
+// events.
 const maxUnwritten = 64
 
-// text is what a handler is getting and the store has not yet.
+// text is generated text that is not yet written.
 type text struct {
 	pieces  []byte
-	restart bool // it voids what was written before
-	begun   bool // its first piece was told
+	restart bool // it replaces what was written before
+	begun   bool // its first piece was reported
 }
 
 // delta is the metadata of the event of a piece.
@@ -26,7 +26,7 @@ type delta struct {
 	Restart bool   `json:"restart,omitempty"`
 }
 
-// Delta tells a piece of the text that the handler is getting.
+// Delta adds a piece of the text that the handler generates.
 func (j *journal) Delta(piece string, restart bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -46,10 +46,10 @@ func (j *journal) Delta(piece string, restart bool) {
 	j.signal()
 }
 
-// Save writes what was told so far.
+// Save writes the notes now.
 func (j *journal) Save(ctx context.Context) error { return j.save(ctx) }
 
-// seal makes an event of the pieces that have come, or adds them to the one about the progress within the stage.
+// seal turns the collected pieces into an event, or adds them to the event about progress within the stage.
 func (j *journal) seal() {
 	if len(j.text.pieces) == 0 && !j.text.restart {
 		return
@@ -61,15 +61,15 @@ func (j *journal) seal() {
 	}
 	raw, err := json.Marshal(delta{string(j.text.pieces), j.text.restart})
 	if err != nil {
-		panic("a text can't be written as JSON: " + err.Error()) // any string can
+		panic("a text can't be encoded as JSON: " + err.Error()) // any string can
 	}
 	e.Metadata = raw
 	j.events = append(j.events, e)
 	j.text.pieces, j.text.restart = nil, false
 }
 
-// pace is how long what was told waits for more.
-func (j *journal) pace() time.Duration {
+// flushDelay is how long notes wait for more.
+func (j *journal) flushDelay() time.Duration {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.text.begun {

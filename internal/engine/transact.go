@@ -10,25 +10,25 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// commitPatience is how long an outcome is kept in hand while the store does not take it. The message is kept hidden
-// meanwhile, so that nobody begins the job before its outcome is known. It bounds how long a commit that the database
-// never answers, as when somebody has locked its row, holds a slot.
+// commitPatience is how long an outcome is kept while the store does not take it. The message stays hidden meanwhile,
+// so that no worker begins the job before its outcome is known. It bounds how long a commit that the database never
+// answers (its row is locked, say) holds a slot.
 const commitPatience = 10 * time.Minute
 
-// commitTries is how often a commit may fail right after the database took a renewal of the job's lease: then it is
-// this commit that can't be carried out, and may be what brings the database down each time. What others write in
-// between is no evidence: the database may be down again because of one of them.
+// commitTries is how often a commit may fail right after the database took a renewal of the job's lease. Then this
+// commit can't be executed, and may be what brings the database down. Writes of others in between are not evidence: one
+// of them may have brought the database down again.
 const commitTries = 3
 
-// renewTime bounds the renewal of a job's lease before a commit is tried again; a third of the lease is another bound.
+// renewTime bounds the renewal of a job's lease before a commit is retried; a third of the lease is another bound.
 const renewTime = 5 * time.Second
 
-var errCommitFails = errors.New("engine: the database takes other writes, but not this commit")
+var errCommitFails = errors.New("engine: the database accepts other writes, but not this commit")
 
-// transact tries a commit again while its failure is transient: for commitPatience, or, once the engine is
-// told to end at once, for settleTime. It waits at most one poll interval between two tries, so that work goes
-// on that soon after an outage. A commit whose answer was lost is refused as fenced the second time: harmless,
-// since the message is then left to come back and is answered done (I2).
+// transact retries a commit while its failure is transient: for commitPatience or, once the engine has to end at once,
+// for settleTime. It waits at most one poll interval between two tries, so that work resumes that soon after an outage.
+// A commit whose answer was lost is refused as fenced the second time, which is harmless: the message comes back and is
+// answered done (I2).
 func (e *Engine) transact(
 	ctx context.Context, a *attempt, commit func(context.Context) (store.Settled, error),
 ) (store.Settled, error) {
@@ -36,7 +36,7 @@ func (e *Engine) transact(
 	most := min(max(e.tuning().PollMax, time.Second), 10*time.Second, e.cfg.Lease/3)
 	for wait := 200 * time.Millisecond; ; wait = min(2*wait, most) {
 		settled, err := e.bounded(ctx, commit)
-		patience, told := e.patience()
+		patience, shortened := e.patience()
 		if !transient(err) || time.Since(began)+wait > patience {
 			return settled, err
 		}
@@ -46,28 +46,28 @@ func (e *Engine) transact(
 		if failed >= commitTries {
 			return settled, fmt.Errorf("%w: %w", errCommitFails, err)
 		}
-		a.log.Warn("a commit failed; trying again", "error", err, "in", wait)
+		a.log.Warn("a commit failed; retrying", "error", err, "in", wait)
 		select {
 		case <-time.After(jittered(wait)):
-		case <-told: // to end at once: the patience is shorter now
+		case <-shortened: // the engine ends: settleTime applies now
 		}
 		e.stayHidden(ctx, a)
-		renewed = told != nil && e.stayHeld(ctx, a)
+		renewed = shortened != nil && e.stayHeld(ctx, a)
 	}
 }
 
-// patience is how long an outcome is kept in hand, and what tells that it is not so long anymore; nil: it has told.
-func (e *Engine) patience() (most time.Duration, told <-chan struct{}) {
+// patience returns how long an outcome is kept, and a channel that is closed when that becomes shorter; nil: it has.
+func (e *Engine) patience() (most time.Duration, shortened <-chan struct{}) {
 	if e.tasks.Err() != nil {
 		return settleTime, nil
 	}
 	return commitPatience, e.tasks.Done()
 }
 
-// blame is transact for an outcome that is an error. When the error is the database's fault, and the
-// database failed the engine as well in the course of the attempt, or can't take the outcome, it says that
-// the database was away: the attempt is then not counted, for it was not the task's fault (I9). A task that
-// the database alone refuses is counted, and so is one that was there each time that the database went away (I11).
+// blame is transact for an outcome that is an error. When the error is the database's fault, and the database also
+// failed the engine during the attempt, or can't take the outcome, it reports an outage: the attempt is then not
+// counted, because it was not the task's fault (I9). A task that only its own database calls fail for is counted, and
+// so is one that ran each time that the database went down (I11).
 func (e *Engine) blame(
 	ctx context.Context, a *attempt, failure *taskerr.Error, commit func(context.Context) (store.Settled, error),
 ) (away bool, err error) {
@@ -111,13 +111,13 @@ func transient(err error) bool {
 	return ok && taskerr.Classes[failure.Class].Retryable
 }
 
-// invalid says that what was asked for can't be stored, now or later.
+// invalid reports whether a request can never be stored.
 func invalid(err error) bool {
 	failure, ok := errors.AsType[*taskerr.Error](err)
 	return ok && failure.Class == taskerr.ValidationError
 }
 
-// stayHidden extends the message's lease when a third of it is over.
+// stayHidden extends the message's lease when a third of it has passed.
 func (e *Engine) stayHidden(ctx context.Context, a *attempt) {
 	if time.Until(a.msg.Lease.Deadline()) > e.cfg.Lease*2/3 {
 		return
@@ -129,14 +129,14 @@ func (e *Engine) stayHidden(ctx context.Context, a *attempt) {
 	}
 }
 
-// stayHeld extends the job's lease while its outcome waits, and says whether the store took that: then the database is
-// up, and takes what is small.
+// stayHeld extends the job's lease while its outcome waits, and reports whether the store took that: then the database
+// is up, and takes small writes.
 func (e *Engine) stayHeld(ctx context.Context, a *attempt) bool {
 	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), min(renewTime, e.cfg.Lease/3))
 	defer done()
 	_, err := e.deps.Store.Heartbeat(ctx, store.Beat{Holder: a.holder, Lease: e.cfg.Lease})
 	if err != nil {
-		return false // the commit fails as well, and tells why
+		return false // the commit fails as well, with the reason
 	}
 	e.breakers.of(taskerr.Database).seen()
 	return true

@@ -8,8 +8,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/handlers"
 )
 
-// Tuning is what of an engine can be changed while it runs, see Config and Deps for the fields. An attempt keeps
-// the handler and the timeout that it began with.
+// Tuning is the part of Config and Deps that can be changed while an engine runs. An attempt keeps the handler and the
+// timeout that it began with.
 type Tuning struct {
 	Concurrency      int
 	PollMin, PollMax time.Duration
@@ -23,7 +23,7 @@ type Tuning struct {
 	Probes           Probes
 }
 
-// Tuning is what of the Config can be changed while an engine runs, with handlers and the probes of what they need.
+// Tuning returns the changeable part of the Config, with handlers and the probes of their dependencies.
 func (c Config) Tuning(hs handlers.Registry, probes Probes) Tuning {
 	return Tuning{
 		Concurrency: c.Concurrency, PollMin: c.PollMin, PollMax: c.PollMax, TaskTimeout: c.TaskTimeout,
@@ -45,11 +45,11 @@ func (t Tuning) check() error {
 	return nil
 }
 
-// tuning is what is in force now. It is not changed: Retune puts another in its place.
+// tuning returns the current tuning. It is immutable: Retune replaces it.
 func (e *Engine) tuning() *Tuning { return e.live.Load() }
 
-// Retune changes how the engine works, for what begins from now on. Tasks that run above a lower concurrency are
-// finished. The pause of a circuit breaker stays as it was at the start. On error nothing is changed.
+// Retune changes how the engine works from now on. Running tasks above a lower concurrency finish. The pause of a
+// circuit breaker stays as at the start. On error nothing is changed.
 func (e *Engine) Retune(t Tuning) error {
 	if err := t.check(); err != nil {
 		return err
@@ -58,11 +58,11 @@ func (e *Engine) Retune(t Tuning) error {
 	e.throttle.setBounds(t.PollMin, t.PollMax)
 	e.limits.resize(t.Concurrency)
 	e.slots.resize(t.Concurrency)
-	e.Wake() // a wait by the old bounds may be long
+	e.Wake() // a wait under the old bounds may be long
 	return nil
 }
 
-// follow takes over what Retune changed. It is called before each poll.
+// follow applies what Retune changed. It is called before each poll.
 func (p *poller) follow() {
 	t := p.tuning()
 	p.priority.total = t.Concurrency

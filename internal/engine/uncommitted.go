@@ -2,8 +2,8 @@ package engine
 
 import "sync"
 
-// uncommittedJobs are the jobs whose outcome this worker knows and has not committed yet. Their leases end during a
-// long outage of the database. The worker must not begin such a job again when its message comes back.
+// uncommittedJobs are the jobs whose outcome this worker has but has not committed. Their leases expire during a long
+// outage of the database. The worker must not begin such a job again when its message comes back.
 type uncommittedJobs struct {
 	mu  sync.Mutex
 	ids map[string]int

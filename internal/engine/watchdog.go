@@ -9,21 +9,21 @@ import (
 )
 
 const (
-	// slack is how late a loop may be before it counts as stuck: a busy machine is not a hang.
+	// slack is how late a loop may report before it counts as stuck: a busy machine is not a hang.
 	slack = 10 * time.Second
-	// reportEvery is how often a loop reports that waits for something without a deadline.
+	// reportEvery is how often a loop reports while it waits without a deadline.
 	reportEvery = 10 * time.Second
 )
 
-// watchdog knows when each loop of the engine has to report again: the poll loop, and the heartbeat of each running
-// task. A loop says before each step how long that may take. One that deadlocks, or waits for a call that ignores its
-// context, is late.
+// watchdog records when each loop of the engine has to report again: the poll loop, and the heartbeat of each running
+// task. A loop announces before each step how long it may take. One that deadlocks, or waits for a call that ignores
+// its context, is late.
 type watchdog struct {
 	mu    sync.Mutex
 	loops map[*section]struct{}
 }
 
-// section is one loop that is watched.
+// section is one watched loop.
 type section struct {
 	of   *watchdog
 	name string
@@ -39,7 +39,7 @@ func (w *watchdog) enter(name string) *section {
 	return s
 }
 
-// within reports that the loop is alive, and that it will report again within d (and slack).
+// within reports that the loop is alive and will report again within d (and slack).
 func (s *section) within(d time.Duration) {
 	s.of.mu.Lock()
 	defer s.of.mu.Unlock()
@@ -53,9 +53,9 @@ func (s *section) leave() {
 	delete(s.of.loops, s)
 }
 
-// StuckError names the loops of an engine that hang. The worker has to be restarted.
+// StuckError names the hanging loops of an engine. The worker has to be restarted.
 type StuckError struct {
-	Loops []StuckLoop // the one that is late for longest first
+	Loops []StuckLoop // the latest first
 }
 
 // StuckLoop is a loop that hangs.
@@ -89,8 +89,8 @@ func (w *watchdog) stuck() []StuckLoop {
 	return late
 }
 
-// Alive returns nil, or a *StuckError if a loop hangs. An engine that is not running, waits for a slot or for the end
-// of an outage, or drains, is alive. Alive is cheap and may be called at any time.
+// Alive returns nil, or a *StuckError if a loop hangs. An engine that is stopped, drains, or waits for a slot or for
+// the end of an outage is alive. Alive is cheap and may be called at any time.
 func (e *Engine) Alive() error {
 	if late := e.watchdog.stuck(); len(late) > 0 {
 		return &StuckError{late}

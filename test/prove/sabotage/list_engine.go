@@ -124,7 +124,7 @@ func inTheEngine() []Sabotage {
 		},
 		{
 			Name: "probe-is-not-asked", Breaks: []string{"I9"}, File: engine + "circuit.go",
-			Old: "\tcase !c.ask(ctx, now):\n", New: "\tcase false:\n",
+			Old: "\tcase !c.runProbe(ctx, now):\n", New: "\tcase false:\n",
 			Suites: onEngine, Tests: by("TestOutageIsProbed"),
 		},
 		{
@@ -144,7 +144,7 @@ func inTheEngine() []Sabotage {
 		},
 		{
 			Name: "pauses-don't-grow", Breaks: []string{"I11"}, File: engine + "circuit.go",
-			Old: "\tif c.believed() {\n\t\treturn c.most\n", New: "\tif true {\n\t\treturn c.most\n",
+			Old: "\tif c.probeDecides() {\n\t\treturn c.most\n", New: "\tif true {\n\t\treturn c.most\n",
 			Suites: onEngine, Tests: by("TestCrasherWithoutAProbe"),
 		},
 		{

@@ -11,50 +11,51 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/tracing"
 )
 
-// tell logs the end of an attempt, in one record: what operators read of a task that went well is this line alone.
-func (a *attempt) tell(outcome string, class taskerr.Class, took time.Duration) {
-	said := []any{"outcome", outcome, "duration_ms", took.Milliseconds(), "stage", a.journal.current()}
+// logEnd logs the end of an attempt in one record: the only one about a task that succeeds.
+func (a *attempt) logEnd(outcome string, class taskerr.Class, took time.Duration) {
+	fields := []any{"outcome", outcome, "duration_ms", took.Milliseconds(), "stage", a.journal.current()}
 	in := a.wait.Round(time.Millisecond).String()
-	said = append(said, a.failed(class)...)
+	fields = append(fields, a.failed(class)...)
 	switch outcome {
 	case string(job.Succeeded):
 		if a.warnings > 0 { // they may quote the document
-			said = append(said, "warnings", a.warnings, "hint",
+			fields = append(fields, "warnings", a.warnings, "hint",
 				"the job's result has them: async-worker jobs get "+a.task.ID)
 		}
-		a.log.Info("task done", append(said, event.Key, event.TaskDone)...)
+		a.log.Info("task done", append(fields, event.Key, event.TaskDone)...)
 	case string(job.Canceled):
-		a.log.Info("task canceled", append(said, event.Key, event.TaskDone)...)
+		a.log.Info("task canceled", append(fields, event.Key, event.TaskDone)...)
 	case string(job.Failed):
-		a.log.Warn("task failed", append(said, event.Key, event.TaskFailed)...)
+		a.log.Warn("task failed", append(fields, event.Key, event.TaskFailed)...)
 	case Retried:
-		a.log.Warn("task failed, and is tried again", append(said, "of", a.begun.MaxAttempts, "in", in, event.Key,
+		a.log.Warn("task failed; another attempt follows", append(fields, "of", a.begun.MaxAttempts, "in", in,
+			event.Key,
 			event.TaskRetried)...)
 	case Released:
-		a.log.Info("task given back", append(said, "because", a.why, "in", in, event.Key, event.TaskReleased)...)
+		a.log.Info("task given back", append(fields, "because", a.reason, "in", in, event.Key, event.TaskReleased)...)
 	default:
-		a.log.Warn("attempt void", append(said, "because", a.why, "fence", a.holder.Fence, event.Key,
+		a.log.Warn("attempt void", append(fields, "because", a.reason, "fence", a.holder.Fence, event.Key,
 			event.LeaseLost)...)
 	}
 }
 
-// failed is what there is to say of what the handler failed with, if it did: also when the attempt is not counted.
+// failed returns the log fields of the handler's failure, if there was one, also when the attempt is not counted.
 func (a *attempt) failed(class taskerr.Class) []any {
 	f := a.failure
 	if f == nil {
 		return nil
 	}
-	said := []any{"error_class", cmp.Or(class, f.Class), "error", f.Message}
+	fields := []any{"error_class", cmp.Or(class, f.Class), "error", f.Message}
 	if f.Cause != nil {
-		said = append(said, "cause", f.Cause)
+		fields = append(fields, "cause", f.Cause)
 	}
 	if h := hint(f); h != "" {
-		said = append(said, "hint", h)
+		fields = append(fields, "hint", h)
 	}
-	return said
+	return fields
 }
 
-// fields are what each record bears that is logged in the course of an attempt, by whatever package; see event.With.
+// fields are added to each record that any package logs during an attempt; see event.With.
 func (a *attempt) fields() []slog.Attr {
 	all := []slog.Attr{
 		slog.String("task_id", a.task.ID), slog.String("task_type", string(a.task.Type)),
@@ -67,7 +68,7 @@ func (a *attempt) fields() []slog.Attr {
 	return all
 }
 
-// work is what the attempt's span tells of it.
+// work is what the attempt's span records.
 func (a *attempt) work() tracing.Work {
 	return tracing.Work{
 		TaskID: a.task.ID, TaskType: string(a.task.Type), TraceParent: a.task.TraceParent,
