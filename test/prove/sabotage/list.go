@@ -28,10 +28,13 @@ var (
 	onAgent    = []Suite{{Package: "handlers/agent", Run: "^Test(KilledAfterEachStep|HostileDocuments)$"}}
 )
 
-// Files that many sabotages are about.
+// Folders that many sabotages are about.
 const (
-	functions  = "internal/store/schema/functions/"
-	migrations = "internal/store/schema/migrations/"
+	schema     = "internal/store/schema/"
+	functions  = schema + "functions"
+	migrations = schema + "migrations"
+	engine     = "internal/engine"
+	child      = "internal/child"
 )
 
 // Invariants are the promises, in their order, and those beside them.

@@ -44,7 +44,7 @@ func Run(ctx context.Context, root string, s Sabotage) (Result, error) {
 	var result Result
 	seen := &verdict{}
 	for _, suite := range s.Suites {
-		err = errors.Join(err, suite.run(ctx, root, map[string]string{s.File: text}, seen))
+		err = errors.Join(err, suite.run(ctx, root, map[string]string{p.file: text}, seen))
 	}
 	result.Failed, result.Wrong, result.Took = seen.innermost(), seen.judge(s), time.Since(began)
 	if len(result.Wrong) > 0 {
