@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// inSQL is an error that a function of the database makes: its class and its sentence, in one literal or several.
+// inSQL matches an error that a function of the database makes: its class and its sentence, in one or more
+// literals.
 var (
 	inSQL  = regexp.MustCompile(`'class', '([a-z_]+)',[^;]*?'message', format\(('(?:[^']|'\s*\n\s*')*')`)
 	joined = regexp.MustCompile(`'\s*\n\s*'`)

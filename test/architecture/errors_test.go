@@ -17,12 +17,12 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write docs/errors.md anew")
+var update = flag.Bool("update", false, "write docs/errors.md")
 
-// sentence is an error that the program can tell, as the code has it; … stands for what is filled in.
+// sentence is an error of the program, as in the code; … stands for variable parts.
 type sentence struct{ class, text, remedy, where string }
 
-// collector finds the sentences of the code, by how it makes them.
+// collector finds the sentences in the code, by the calls that make them.
 type collector struct {
 	where     string
 	tasks     []sentence // taskerr.Errorf and taskerr.Error
@@ -31,28 +31,29 @@ type collector struct {
 	byClass   map[string]string
 	constants map[string]string // of the package: their values
 	locals    map[string]string // of the function
-	classes   map[string]string // what error classes are called, by their names in the code
+	classes   map[string]string // the names of error classes, by their names in the code
 }
 
-// meant is what to do about the classes of which the engine has no hint, since nothing of the worker is to be mended.
+// meant has the remedies for the classes of which the engine has no hint, since they don't require a change of the
+// worker.
 func meant() map[string]string {
 	const again = "the same id with the same payload is the same task, so send it under a new task_id or with " +
 		"hints.force"
 	return map[string]string{
-		"ContentMissing":     "The document is not there, or says nothing: upload it; " + again,
-		"CorruptionDetected": "The document is damaged or protected: mend and upload it; " + again,
-		"QuotaExceeded": "It is larger than what is allowed: split it, or raise the limit that the sentence " +
+		"ContentMissing":     "The document is missing or has no text: upload it; " + again,
+		"CorruptionDetected": "The document is damaged or protected: repair it, then upload it; " + again,
+		"QuotaExceeded": "It is larger than allowed: split it, or raise the limit that the sentence " +
 			"names; " + again,
 		"UnsupportedFormat": "Convert the document to a format that is read, and upload it; " + again,
-		"ValidationError":   "The message asks for what can't be done: mend it and send it under a new task_id",
-		"WorkerLost": "Each attempt lost its worker: look in its log and the kernel's for why (killed, out " +
+		"ValidationError":   "The message requests what can't be done: correct it and send it under a new task_id",
+		"WorkerLost": "Each attempt lost its worker: find out why in its log and the kernel's (killed, out " +
 			"of memory), and replay the dead letter",
-		"WaitExceeded": "A service was down for longer than WAIT_MAX_HOURS: mend it, and replay the dead letter",
+		"WaitExceeded": "A service was down for longer than WAIT_MAX_HOURS: repair it, and replay the dead letter",
 	}
 }
 
-// TestErrorList: each error that a task, a command line or a setting can have is in docs/errors.md with what to do, and
-// none that somebody has to act upon is left without.
+// TestErrorList: each error of a task, a command line or a setting is in docs/errors.md, with a remedy if somebody
+// has to act.
 func TestErrorList(t *testing.T) {
 	t.Parallel()
 	c := &collector{byClass: map[string]string{}}
@@ -81,7 +82,7 @@ func TestErrorList(t *testing.T) {
 	c.sql(t)
 	for _, s := range slices.Concat(c.usage, c.settings) {
 		if s.remedy == "" {
-			t.Errorf("%s: %q says not what to do", s.where, s.text)
+			t.Errorf("%s: %q lacks what to do", s.where, s.text)
 		}
 	}
 	text := c.document()
@@ -92,11 +93,11 @@ func TestErrorList(t *testing.T) {
 		}
 	}
 	if old, err := os.ReadFile(path); err != nil || string(old) != text {
-		t.Errorf("docs/errors.md is not what the code says (%v): make docs", err)
+		t.Errorf("docs/errors.md is stale (%v); run: make docs", err)
 	}
 	for _, s := range c.tasks {
 		if s.class != "…" && c.byClass[s.class] == "" && meant()[s.class] == "" {
-			t.Errorf("nothing says what to do about %s", s.class)
+			t.Errorf("there is no remedy for %s", s.class)
 		}
 	}
 	if len(c.tasks) < 150 || len(c.usage) < 40 || len(c.settings) < 40 {
@@ -104,7 +105,7 @@ func TestErrorList(t *testing.T) {
 	}
 }
 
-// readConstants reads those of a package, which are outside of functions.
+// readConstants reads a package's constants outside of functions.
 func readConstants(tree *ast.File, into map[string]string) {
 	for _, decl := range tree.Decls {
 		if general, ok := decl.(*ast.GenDecl); ok {
@@ -172,7 +173,7 @@ func called(n *ast.CallExpr) string {
 	return ""
 }
 
-// class is the name of an error class, or … where the code computes it.
+// class is the name of an error class, or … if the code computes it.
 func class(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.SelectorExpr:
@@ -241,7 +242,7 @@ func (c *collector) remedies(n ast.Node) bool {
 
 var verb = regexp.MustCompile(`%[-+# 0]*[0-9.*]*[a-zA-Z]`)
 
-// text is a string as far as the code has it.
+// text is the constant part of a string.
 func (c *collector) text(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -274,12 +275,12 @@ func (c *collector) document() string {
 		"Every error sentence of the program, as the code has it; … stands for what is filled in. Commands are in\n" +
 		"[commands.md](commands.md), checks of the live services in [doctor.md](doctor.md), alerts in " +
 		"[runbooks.md](runbooks.md).\n")
-	b.WriteString("\n## Tasks, by error class\n\nThe contract has the classes and their codes. Where a row says " +
-		"nothing of its own, the class's line counts.\n")
+	b.WriteString("\n## Tasks, by error class\n\nThe contract has the classes and their codes. A row " +
+		"without a remedy has that of its class.\n")
 	by := map[string][]sentence{}
 	for _, s := range c.tasks {
 		if strings.Trim(s.text, "… :()") == "" {
-			continue // it is all filled in
+			continue // all of it is variable
 		}
 		by[s.class] = append(by[s.class], s)
 	}
@@ -303,7 +304,7 @@ func (c *collector) document() string {
 
 // rows writes each sentence once.
 func rows(b *strings.Builder, all []sentence) {
-	b.WriteString("| what is said | what to do | where |\n|---|---|---|\n")
+	b.WriteString("| error | what to do | where |\n|---|---|---|\n")
 	seen := map[string]bool{}
 	var lines []string
 	for _, s := range all {

@@ -23,7 +23,7 @@ const (
 	cancelBatches     = 12
 	cancelModelMost   = 700 * time.Millisecond
 	// cancelLatency bounds the time from a cancel request to the canceled row: a second, and a usual call of the
-	// model. One that takes much longer, without a word of progress, is broken off.
+	// model. A call that takes much longer is canceled as well.
 	cancelLatency = time.Second + cancelModelMost
 )
 
@@ -32,8 +32,8 @@ type canceling struct {
 	*tenant
 	report *report
 	file   string
-	store  store.Store   // through which most cancels are asked for
-	azure  string        // a proxy in front of blobs, which makes a download last
+	store  store.Store   // most cancels are requested through it
+	azure  string        // a proxy in front of blobs, which slows downloads
 	length time.Duration // of a task that nobody cancels
 	timed  bool
 
@@ -41,14 +41,14 @@ type canceling struct {
 	answers map[string]answer // by task
 }
 
-// answer is what the request to cancel a task was answered.
+// answer is the answer to the request to cancel a task.
 type answer struct {
 	err   error
 	state string // of the job, when err is nil
 }
 
-// proveCancel cancels ingests of long documents on a slow model: before their message is there, at random moments
-// of their run, about when they commit, and afterwards.
+// proveCancel cancels ingests of long documents on a slow model: before their message exists, at random moments of
+// their run, at about their commit, and afterwards.
 func proveCancel(ctx context.Context, o options, r *report) (err error) {
 	g, err := newGround(ctx, false)
 	if err != nil {
@@ -121,9 +121,9 @@ func (c *canceling) slowBlobs() (stop func(), err error) {
 func (c *canceling) workerEnv(caller string) ([]string, error) {
 	at := c.direct()
 	at.azure = c.azure
-	t := tenant{ground: c.ground, client: c.client, store: caller} // not a copy: expectations are being noted
+	t := tenant{ground: c.ground, client: c.client, store: caller} // no copy: c.tenant's expectations change
 	return t.environment(at, fmt.Sprintf("WORKER_CONCURRENCY=%d", cancelConcurrency),
-		"WORKER_LEASE_TTL_SEC=60") // so that heartbeats are too rare to hear of a cancel in time
+		"WORKER_LEASE_TTL_SEC=60") // heartbeats are too rare to notice a cancel in time
 }
 
 func (c *canceling) do(ctx context.Context, o options, gone <-chan struct{}) ([]string, error) {
@@ -148,7 +148,7 @@ func (c *canceling) do(ctx context.Context, o options, gone <-chan struct{}) ([]
 	return c.judge(ctx)
 }
 
-// measure lets as many tasks run as there are slots, to know how long one takes.
+// measure runs one task in each slot, to know how long a task takes.
 func (c *canceling) measure(ctx context.Context, gone <-chan struct{}) error {
 	for i := range 2 * cancelConcurrency {
 		if err := c.submit(ctx, fmt.Sprint("whole-", i), ""); err != nil {
@@ -167,7 +167,7 @@ func (c *canceling) measure(ctx context.Context, gone <-chan struct{}) error {
 	return err
 }
 
-// submit sends a document of many batches, none of whose texts is known yet.
+// submit sends a document of many batches whose texts are all new.
 func (c *canceling) submit(ctx context.Context, id, word string) error {
 	var b strings.Builder
 	for i := range 64 * cancelBatches {
@@ -180,8 +180,8 @@ func (c *canceling) submit(ctx context.Context, id, word string) error {
 	return c.put(ctx, c.ingest(id, id+".md", c.hooks.server.URL, nil))
 }
 
-// one sends a task and cancels it: each tenth before its message is there, each tenth at once, two tenths about
-// when it commits, two tenths while the model takes long about them, and the others while they run.
+// one sends a task and cancels it: a tenth before its message exists, a tenth at once, two tenths at about the
+// commit, two tenths while the model is slow, and the others while they run.
 func (c *canceling) one(ctx context.Context, id string, i int, rnd *rand.Rand) error {
 	wait, word := time.Duration(rnd.Int64N(int64(c.length))), ""
 	switch i % 10 {
@@ -209,7 +209,7 @@ func (c *canceling) one(ctx context.Context, id string, i int, rnd *rand.Rand) e
 		return err == nil && n > 0
 	}
 	if err := await(ctx, time.Minute, running, nil); err != nil {
-		return fmt.Errorf("%s never began: %w", id, err)
+		return fmt.Errorf("%s was never started: %w", id, err)
 	}
 	if err := pause(ctx, wait); err != nil {
 		return err
@@ -217,7 +217,7 @@ func (c *canceling) one(ctx context.Context, id string, i int, rnd *rand.Rand) e
 	return c.cancel(ctx, id, i)
 }
 
-// cancel asks for it, each fifth time by the command.
+// cancel requests it, every fifth time by the command.
 func (c *canceling) cancel(ctx context.Context, id string, i int) error {
 	if i%5 == 4 {
 		return c.command(ctx, id)
@@ -264,19 +264,19 @@ func (c *canceling) note(id string, a answer) {
 	case a.err != nil:
 		want = []string{"succeeded"}
 	case a.state == "running":
-		want = append(want, "succeeded") // its commit was on the way
+		want = append(want, "succeeded") // its commit was under way
 	}
 	c.expected = append(c.expected, expectation{id, want})
 }
 
-// ending is a task that was canceled, as its row and the ledger tell.
+// ending is a canceled task, from its row and the ledger.
 type ending struct {
 	ID, Status, Stage string
 	Placeholder       bool
 	Latency           time.Duration
 }
 
-// judge checks, and prints when the cancels came and how long they took.
+// judge checks, and prints when the cancels were requested and how long they took.
 func (c *canceling) judge(ctx context.Context) ([]string, error) {
 	found, err := c.check(ctx, c.report, 0)
 	if err != nil {
@@ -298,7 +298,7 @@ func (c *canceling) judge(ctx context.Context) ([]string, error) {
 	return append(append(found, told...), c.figures(all)...), err
 }
 
-// wrongWebhooks: a canceled job says so, and nothing else does.
+// wrongWebhooks: a canceled job's webhook reports that, and no other job's does.
 func (c *canceling) wrongWebhooks(ctx context.Context) ([]string, error) {
 	rows, err := c.db.Query(ctx, `select 'the webhook of ' || j.id || ', which is ' || j.status || ', says ' || w.event
 		from webhook_deliveries w join jobs j on j.client_id = w.client_id and j.id = w.job_id
@@ -316,16 +316,16 @@ func (c *canceling) figures(all []ending) (found []string) {
 		a := c.answers[e.ID]
 		switch {
 		case e.Placeholder:
-			moments["before it came"]++
+			moments["before its message"]++
 		case a.err != nil:
 			moments["too late"]++
 		case e.Status == "succeeded":
-			moments["as it committed"]++
+			moments["at its commit"]++
 		default:
 			moments[e.Stage]++
 			took = append(took, e.Latency)
 			if e.Latency > cancelLatency && c.timed {
-				found = append(found, fmt.Sprintf("a cancel is carried out within %v: %s took %v, in %s", cancelLatency,
+				found = append(found, fmt.Sprintf("a cancel takes at most %v: %s took %v, in %s", cancelLatency,
 					e.ID, e.Latency.Round(time.Millisecond), e.Stage))
 			}
 		}
@@ -338,7 +338,7 @@ func (c *canceling) figures(all []ending) (found []string) {
 	slices.Sort(when)
 	c.report.say("canceled: %s", strings.Join(when, ", "))
 	if len(took) == 0 {
-		return append(found, "no running task was canceled: it proved nothing")
+		return append(found, "no running task was canceled: this run proves nothing")
 	}
 	c.report.spread("from the request to the canceled row of running tasks", took)
 	return found

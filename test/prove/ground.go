@@ -28,13 +28,13 @@ const (
 )
 
 const (
-	dimensions  = 16 // of vectors: what is proved has nothing to do with their length
+	dimensions  = 16 // of vectors: any length does
 	database    = "prove"
 	jwtSecret   = "a secret of the proof, of at least 32 characters"
 	apiPassword = "authenticator"
 )
 
-// ground is the servers that the runs of a kind share; each run is a tenant of its own on it.
+// ground is the servers that the runs of a kind share; each run is a tenant of its own.
 type ground struct {
 	dir     string // of all files; removed by close
 	pg      *stack.Postgres
@@ -43,12 +43,12 @@ type ground struct {
 	api     *httptest.Server // PostgREST as Supabase shows it
 	hooks   *receiver
 	model   *model
-	db      *pgxpool.Pool // the superuser's: the eye of the checks
+	db      *pgxpool.Pool // the superuser's, for the checks
 
 	closers []func() error
 }
 
-// newGround starts the servers. With keep they outlive being restarted: Azurite in a folder, Postgres durable.
+// newGround starts the servers. With keep their data survives a restart: Azurite in a folder, Postgres durable.
 func newGround(ctx context.Context, keep bool) (g *ground, err error) {
 	g = &ground{}
 	defer func() {
@@ -114,7 +114,7 @@ func (g *ground) startDatabase(ctx context.Context, durable bool) (err error) {
 	return nil
 }
 
-// close ends everything, the last started first.
+// close stops everything, the last started first.
 func (g *ground) close() error {
 	var errs []error
 	for i := len(g.closers) - 1; i >= 0; i-- {

@@ -14,13 +14,13 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
-// rule is an invariant as a query for what violates it: no row, no violation. $1 is the client.
+// rule is an invariant as a query for its violations. $1 is the client.
 type rule struct {
 	holds string
 	sql   string
 }
 
-// rules are checked when everything is drained. They read the worker's tables and the ledger beside them.
+// rules are checked when everything is drained. They read the worker's tables and the ledger.
 func rules() []rule {
 	return []rule{
 		{"I1 every job is over", `select id || ' is ' || status from jobs where client_id = $1 and status in ('pending', 'running')`},
@@ -113,8 +113,8 @@ func rules() []rule {
 	}
 }
 
-// check holds a drained tenant against everything, and returns what is violated. deaths is how many processes
-// were ended: each may have left a second copy of a dead letter.
+// check checks a drained tenant against everything, and returns the violations. deaths is how many processes were
+// ended: each may have left a second copy of a dead letter.
 func (t *tenant) check(ctx context.Context, r *report, deaths int) ([]string, error) {
 	found, err := broken(ctx, t.db, t.client)
 	if err != nil {
@@ -138,7 +138,7 @@ type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// broken returns what violates the rules.
+// broken returns the violations of the rules.
 func broken(ctx context.Context, db querier, client string) (found []string, err error) {
 	for _, rule := range rules() {
 		rows, err := db.Query(ctx, rule.sql, client)
@@ -156,7 +156,7 @@ func broken(ctx context.Context, db querier, client string) (found []string, err
 	return found, nil
 }
 
-// checkExpected: every task that was sent has a job, in a state that it may end in (I1).
+// checkExpected: every task that was sent has a job, in an expected state (I1).
 func (t *tenant) checkExpected(ctx context.Context, _ *report) ([]string, error) {
 	rows, err := t.db.Query(ctx, `select id, status from jobs where client_id = $1`, t.client)
 	if err != nil {
@@ -173,7 +173,7 @@ func (t *tenant) checkExpected(ctx context.Context, _ *report) ([]string, error)
 		case !ok:
 			found = append(found, "I1 no task is lost: "+e.task+" has no job")
 		case !slices.Contains(e.states, state):
-			found = append(found, fmt.Sprintf("I1 a task ends as it has to: %s is %s, want %s", e.task, state,
+			found = append(found, fmt.Sprintf("I1 a task ends as expected: %s is %s, want %s", e.task, state,
 				strings.Join(e.states, " or ")))
 		}
 		delete(states, e.task)
@@ -184,7 +184,7 @@ func (t *tenant) checkExpected(ctx context.Context, _ *report) ([]string, error)
 	return found, nil
 }
 
-// checkWebhooks: the receiver heard of each task's end under exactly the one webhook-id of the outbox.
+// checkWebhooks: the receiver got each task's end under exactly the one webhook-id of the outbox.
 func (t *tenant) checkWebhooks(ctx context.Context, r *report) ([]string, error) {
 	rows, err := t.db.Query(ctx, `select id, coalesce(job_id, ''), event from webhook_deliveries where client_id = $1`,
 		t.client)
@@ -196,7 +196,7 @@ func (t *tenant) checkWebhooks(ctx context.Context, r *report) ([]string, error)
 	_, err = pgx.ForEachRow(rows, []any{&id, &job, &event}, func() error {
 		heard := t.hooks.of(t.client, job)
 		if said := heard[id]; said.Type != event {
-			found = append(found, fmt.Sprintf("a webhook reaches its receiver: of %s %q was heard, want %q", job,
+			found = append(found, fmt.Sprintf("a webhook reaches its receiver: %s sent %q, want %q", job,
 				said.Type, event))
 		} else if said.times > 1 {
 			r.add("webhooks sent again under their id", said.times-1)
@@ -210,11 +210,11 @@ func (t *tenant) checkWebhooks(ctx context.Context, r *report) ([]string, error)
 	return found, err
 }
 
-// checkLetters takes the dead-letter queue apart: a copy of each row and nothing else. More than one copy is
-// what a death between sending it and noting so may leave.
+// checkLetters reads the dead-letter queue: a copy of each row and nothing else. A death between sending a copy and
+// recording that may leave a second copy.
 func (t *tenant) checkLetters(ctx context.Context, r *report, deaths int) ([]string, error) {
 	if t.copies == nil {
-		t.copies = map[string]int{} // what is taken off the queue stays hidden from the next check
+		t.copies = map[string]int{} // a message read here is hidden from the next check
 	}
 	q := t.queues[task.QueueNames(t.client).DeadLetter]
 	for {
@@ -232,7 +232,7 @@ func (t *tenant) checkLetters(ctx context.Context, r *report, deaths int) ([]str
 				ID string `json:"id"`
 			}
 			if err := json.Unmarshal([]byte(*m.MessageText), &envelope); err != nil {
-				envelope.ID = "not JSON" // which is no row's
+				envelope.ID = "not JSON" // the id of no row
 			}
 			t.copies[envelope.ID]++
 		}
@@ -256,7 +256,7 @@ func (t *tenant) checkLetters(ctx context.Context, r *report, deaths int) ([]str
 		delete(copies, id)
 	}
 	for id := range copies {
-		found = append(found, "I6 a copy of a dead letter that is no row: "+id)
+		found = append(found, "I6 a copy of a dead letter without a row: "+id)
 	}
 	return found, nil
 }

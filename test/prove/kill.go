@@ -26,7 +26,7 @@ type death struct {
 	tasks []string
 }
 
-// killing is one kill loop.
+// killing is one run of the kind.
 type killing struct {
 	*tenant
 	o      options
@@ -38,7 +38,7 @@ type killing struct {
 	poison map[string]bool // tasks at which the model fails each time
 }
 
-// kill feeds tasks to three workers, of which one dies every 0.2-2 s. Azurite is restarted after a third of the
+// kill feeds tasks to three workers, of which one is killed every 0.2-2 s. Azurite restarts after a third of the
 // time, Postgres crashes after two thirds.
 func kill(ctx context.Context, o options, r *report) (err error) {
 	g, err := newGround(ctx, true)
@@ -64,7 +64,7 @@ func kill(ctx context.Context, o options, r *report) (err error) {
 	return k.judge(ctx)
 }
 
-// fire is the time in which workers are killed.
+// fire is the period in which workers are killed.
 func (k *killing) fire(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return k.feed(ctx) })
@@ -112,7 +112,7 @@ func (k *killing) stopWorkers() {
 	k.slots = nil
 }
 
-// slay kills a worker at random every 0.2-2 s, and notes what it held.
+// slay kills a worker at random every 0.2-2 s, and records what it held.
 func (k *killing) slay(ctx context.Context) error {
 	rnd := seeded(k.o.seed, "kill")
 	for end := time.Now().Add(k.o.duration); time.Now().Before(end); {
@@ -121,7 +121,7 @@ func (k *killing) slay(ctx context.Context) error {
 		}
 		pid, ok := k.slots[rnd.IntN(len(k.slots))].shoot()
 		if !ok {
-			continue // it is between two lives
+			continue // it is being restarted
 		}
 		d := death{at: time.Now()}
 		var err error
@@ -147,11 +147,11 @@ func (k *killing) heldBy(ctx context.Context, pid int) (ids []string, err error)
 	return ids, err
 }
 
-// killPoison is how many tasks there are for each at which the model fails each time.
+// killPoison: at one task of this many the model fails each time.
 const killPoison = 250
 
-// feed sends the tasks over nine tenths of the time: most are documents, some fail for good, some are sent twice. At
-// some the model fails each time.
+// feed sends the tasks over nine tenths of the time: most are documents, some fail permanently, some are sent
+// twice, and at some the model fails each time.
 func (k *killing) feed(ctx context.Context) error {
 	rnd := seeded(k.o.seed, "feed")
 	tick := time.NewTicker(max(k.o.duration*9/10/time.Duration(k.o.tasks), time.Millisecond))
@@ -206,7 +206,7 @@ func (k *killing) judge(ctx context.Context) error {
 	for deadline := began.Add(3 * time.Minute); ; {
 		err := k.drainOrHooks(ctx, time.Until(deadline), nil)
 		if errors.Is(err, errOnlyHooks) {
-			// The claims of dead workers last for minutes; they are not waited for.
+			// The claims of dead workers last for minutes; nothing waits for them.
 			k.stopWorkers()
 			if err := errors.Join(k.outlast(ctx), k.startWorkers(ctx)); err != nil {
 				return err
@@ -247,10 +247,10 @@ func (k *killing) figures(ctx context.Context) error {
 		return err
 	}
 	var took []time.Duration
-	last := map[string]time.Duration{} // by task, from the last of the kills that it met
+	last := map[string]time.Duration{} // by task, from the last kill that it met
 	for _, d := range k.deaths {
 		for _, task := range d.tasks {
-			if at, ok := ended[task]; ok && !k.poison[task] { // poison is done again for a while
+			if at, ok := ended[task]; ok && !k.poison[task] { // poison is retried for a while
 				took = append(took, at.Sub(d.at))
 				last[task] = at.Sub(d.at)
 			}
@@ -273,7 +273,7 @@ func (k *killing) figures(ctx context.Context) error {
 	return nil
 }
 
-// percentiles prints how times are spread, and returns the 99th percentile.
+// percentiles prints the percentiles of times, and returns the 99th.
 func (k *killing) percentiles(what string, took []time.Duration) (p99 time.Duration) {
 	slices.Sort(took)
 	ms := func(d time.Duration) time.Duration { return d.Round(time.Millisecond) }

@@ -21,19 +21,19 @@ import (
 const (
 	lectorTime    = 30 * time.Second
 	lectorMemory  = 300 << 20 // bytes resident, the reader and each of its children
-	lectorStray   = 40        // goroutines that are there after it
-	lectorMessage = 600       // bytes of an error: it is for people, and has no text of the document
+	lectorStray   = 40        // goroutines left after it
+	lectorMessage = 600       // bytes of an error, which must not quote the document
 )
 
-// lector has a process read mutants, one after the other, and starts another one when that dies.
+// lector has a process read mutants, one after the other, and starts another process when that one dies.
 type lector struct {
 	seed    uint64
-	untimed bool // it may take longer
+	untimed bool // without bounds on the time
 	report  *report
 	table   *mutantTable
 	seeds   map[string][]mutants.Seed
 	program string
-	dir     string // has the mutant, and tmp
+	dir     string // holds the mutant, and tmp
 
 	cmd      *exec.Cmd // nil: none runs
 	tasks    io.WriteCloser
@@ -42,7 +42,7 @@ type lector struct {
 	children int64 // the largest of its children so far
 }
 
-// try makes a mutant, has it read and looks at what is left. The error is that it could not be tried.
+// try makes a mutant, has it read and checks what is left. The error reports that it could not be tried.
 func (l *lector) try(ctx context.Context, m mutant) error {
 	seeds := l.seeds[m.format]
 	if len(seeds) == 0 {
@@ -63,16 +63,16 @@ func (l *lector) try(ctx context.Context, m mutant) error {
 	if err != nil {
 		return err
 	}
-	_, _ = l.tasks.Write(append(line, '\n')) // of one that has died, replies tells
+	_, _ = l.tasks.Write(append(line, '\n')) // if the process has died, replies is closed
 	reply, wrong, log := l.reply(ctx)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if l.cmd != nil { // it lives
+	if l.cmd != nil { // it still runs
 		wrong = append(l.judge(reply), l.left()...)
 	}
 	if len(wrong) > 0 {
-		l.end() // the next one is not to pay for it
+		l.end() // the next mutant must not be judged by this one's state
 	}
 	l.report.ran()
 	l.table.add(m, reply, len(content))
@@ -87,7 +87,7 @@ func (l *lector) try(ctx context.Context, m mutant) error {
 	return nil
 }
 
-// reply waits for the reader's word. One that hangs is told to print where, and killed.
+// reply waits for the reader's answer. A reader that hangs is made to print its goroutines, and killed.
 func (l *lector) reply(ctx context.Context) (reply mutants.Reply, wrong []string, log string) {
 	patience := lectorTime
 	if l.untimed {
@@ -117,16 +117,16 @@ func (l *lector) reply(ctx context.Context) (reply mutants.Reply, wrong []string
 	}
 }
 
-// judge says what is wrong with how a mutant was read.
+// judge returns what is wrong with how a mutant was read.
 func (l *lector) judge(r mutants.Reply) (wrong []string) {
 	if r.Outcome == string(taskerr.InternalBug) || r.Outcome == mutants.Unclear {
-		wrong = append(wrong, fmt.Sprintf("it ends as %s: %s", r.Outcome, r.Message))
+		wrong = append(wrong, fmt.Sprintf("its outcome is %s: %s", r.Outcome, r.Message))
 	}
 	if r.CPU > lectorTime {
 		wrong = append(wrong, fmt.Sprintf("it takes %v of CPU", r.CPU))
 	}
 	if len(r.Message) > lectorMessage && r.Outcome != string(taskerr.InternalBug) {
-		wrong = append(wrong, fmt.Sprintf("its error has %d bytes: %.200s", len(r.Message), r.Message))
+		wrong = append(wrong, fmt.Sprintf("its error is %d bytes long: %.200s", len(r.Message), r.Message))
 	}
 	if r.Peak > lectorMemory {
 		wrong = append(wrong, fmt.Sprintf("it takes %d MB", r.Peak>>20))
@@ -136,12 +136,12 @@ func (l *lector) judge(r mutants.Reply) (wrong []string) {
 	}
 	l.children = r.Children
 	if r.Goroutines > lectorStray {
-		wrong = append(wrong, fmt.Sprintf("%d goroutines are there after it", r.Goroutines))
+		wrong = append(wrong, fmt.Sprintf("%d goroutines are left after it", r.Goroutines))
 	}
 	return wrong
 }
 
-// left says which files are there that were not before, and removes them.
+// left returns the files that are new, and removes them.
 func (l *lector) left() (wrong []string) {
 	for _, dir := range []string{l.dir, filepath.Join(l.dir, "tmp")} {
 		files, err := os.ReadDir(dir)
@@ -153,7 +153,7 @@ func (l *lector) left() (wrong []string) {
 				continue
 			}
 			wrong = append(wrong, "a file is left: "+f.Name())
-			_ = os.RemoveAll(filepath.Join(dir, f.Name())) // what stays is told of again
+			_ = os.RemoveAll(filepath.Join(dir, f.Name())) // a file that stays is reported again
 		}
 	}
 	return wrong
@@ -206,7 +206,7 @@ func (l *lector) end() {
 	}
 	_ = l.cmd.Wait() // killed
 	l.cmd = nil
-	_ = os.RemoveAll(filepath.Join(l.dir, "tmp")) // what a killed process can't remove; what stays is told of next
+	_ = os.RemoveAll(filepath.Join(l.dir, "tmp")) // a killed process can't; a file that stays is reported next
 }
 
 // keepMutant keeps a mutant under .dev.

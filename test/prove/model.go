@@ -14,7 +14,7 @@ import (
 
 const modelKey = "sk-prove"
 
-// model stands in for the embeddings service: it answers after a while, so that a task lasts.
+// model stands in for the embeddings service: it answers after a while, so that a task takes time.
 type model struct {
 	*door
 
@@ -23,13 +23,13 @@ type model struct {
 	least, most time.Duration // of an answer
 }
 
-// tiresome is a word in texts that the model takes long about.
+// tiresome is a word in texts that the model is slow at.
 const (
 	tiresome     = "tiresome"
 	tiresomeTime = 6 * time.Second
 )
 
-// poisonous is a word in texts that the model fails at, each time.
+// poisonous is a word in texts at which the model fails each time.
 const poisonous = "poisonous"
 
 func newModel() *model {
@@ -96,7 +96,7 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		items[i] = item{"embedding", i, vector(text)}
 	}
 	w.Header().Set("Content-Type", "application/json")
-	// An error here is the client's going away.
+	// An error here means that the client has gone.
 	_ = json.NewEncoder(w).Encode(map[string]any{
 		"object": "list", "model": asked.Model, "data": items,
 		"usage": map[string]int{"prompt_tokens": len(items), "total_tokens": len(items)},

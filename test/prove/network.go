@@ -18,7 +18,7 @@ func classes() []string {
 	return []string{"dequeue", "renew", "delete", "begin", "complete", "webhook"}
 }
 
-// network drops answers, on real connections: the request was carried out, the worker doesn't know.
+// network drops answers on real connections: the request was carried out, and the worker doesn't know.
 func network(ctx context.Context, o options, r *report) (err error) {
 	g, err := newGround(ctx, false)
 	if err != nil {
@@ -64,7 +64,7 @@ type networker struct {
 	slow   *model // answers after a renewal is due
 }
 
-// one is a run: two tasks on a network whose mischief its name and the seed decide.
+// one is a run: two tasks on a network whose faults follow from its name and the seed.
 func (n *networker) one(ctx context.Context, name, class string, i int) error {
 	rnd := seeded(n.seed, name)
 	s := newScript()
@@ -78,7 +78,7 @@ func (n *networker) one(ctx context.Context, name, class string, i int) error {
 		return err
 	}
 	defer stop()
-	more := []string{"PROVE_LEASE=3s", "RETRY_MAX_ATTEMPTS=9"} // mischief may cost more attempts than a bad day does
+	more := []string{"PROVE_LEASE=3s", "RETRY_MAX_ATTEMPTS=9"} // faults may cost more attempts than the default
 	if class == "renew" {
 		at.model = n.slow.url()
 	} else {
@@ -112,14 +112,14 @@ func (n *networker) one(ctx context.Context, name, class string, i int) error {
 	return nil
 }
 
-// seeded makes the choices of one run.
+// seeded returns the source of one run's choices.
 func seeded(seed uint64, name string) *rand.Rand {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(name)) // never fails
 	return rand.New(rand.NewPCG(seed, h.Sum64()))
 }
 
-// misbehave plans a dropped answer of the class, often more of them, and sometimes something elsewhere.
+// misbehave plans a dropped answer of the class, often more of them, and sometimes a fault elsewhere.
 func misbehave(s *script, class string, rnd *rand.Rand) {
 	s.plan(class, 1, dropAnswer)
 	for range rnd.IntN(3) {
@@ -189,8 +189,8 @@ func classifyStorage(r *http.Request, _ []byte) string {
 	return ""
 }
 
-// live runs workers until everything is done. When only webhooks are left for a while, whose schedule is
-// minutes, they are made due, and another worker delivers them.
+// live runs workers until everything is done. When only webhooks are left for a while, which are scheduled minutes
+// ahead, they are made due, and another worker delivers them.
 func (n *networker) live(ctx context.Context, t *tenant, env []string) (found []string, log string, err error) {
 	deadline := time.Now().Add(90 * time.Second)
 	for {
@@ -215,7 +215,7 @@ func (n *networker) live(ctx context.Context, t *tenant, env []string) (found []
 		case drained != nil:
 			return nil, log, drained
 		case code != 0 && code != endedAtStart:
-			return []string{fmt.Sprintf("a process that was told to end ends with %d, want 0", code)}, log, nil
+			return []string{fmt.Sprintf("a process that got SIGTERM exits with %d, want 0", code)}, log, nil
 		}
 		// A dropped answer to a dead letter's copy may leave a second one.
 		found, err := t.check(ctx, n.report, 3)
@@ -225,7 +225,7 @@ func (n *networker) live(ctx context.Context, t *tenant, env []string) (found []
 
 var errOnlyHooks = errors.New("only webhooks are left")
 
-// drainOrHooks is drain that gives up with errOnlyHooks once nothing but webhooks was left for two seconds.
+// drainOrHooks is drain that returns errOnlyHooks once nothing but webhooks was left for two seconds.
 func (t *tenant) drainOrHooks(ctx context.Context, patience time.Duration, gone <-chan struct{}) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

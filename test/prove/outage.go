@@ -17,14 +17,14 @@ const (
 	outageWorkers     = 2
 	outageConcurrency = 3
 	outagePoll        = 2 * time.Second // POLL_MAX_MS of its workers
-	// outageResume bounds the time from the service's return to the first attempt: one poll interval, and what
-	// queues round up to, whole seconds.
+	// outageResume bounds the time from the service's return to the first attempt: one poll interval, and the whole
+	// seconds that queues round up to.
 	outageResume = outagePoll + time.Second
 	// outageTrial is how long the worker tries to reach the model within one attempt.
 	outageTrial = 15 * time.Second
 )
 
-// blackout is a service that is out of order for a while, under tasks that run, wait and arrive.
+// blackout is a failure of a service while tasks run, wait and arrive.
 type blackout struct {
 	service string // database or model
 	how     failing
@@ -40,7 +40,7 @@ func blackouts() []blackout {
 		{"model", is503, postgresStore},
 		{"model", refuses, supabaseStore},
 		{"model", hangs, postgresStore},
-		{"model", is401, postgresStore}, // somebody revoked the key, and gives a new one
+		{"model", is401, postgresStore}, // the key is revoked, then replaced
 	}
 }
 
@@ -48,14 +48,14 @@ func (b blackout) name() string {
 	return strings.Join([]string{"outage", b.service, string(b.how), b.store}, "/")
 }
 
-// entrance is what a service is reached through.
+// entrance is the proxy or server that a service is reached through.
 type entrance interface {
 	cut(how failing, begins string) (cutOff int)
 	mend() error
 }
 
-// proveOutage takes the database, and then the model's service, away from workers at their work. Behind PostgREST
-// it is the API that fails.
+// proveOutage makes the database fail, and then the model's service, while workers use them. Behind PostgREST the
+// API fails.
 func proveOutage(ctx context.Context, o options, r *report) (err error) {
 	g, err := newGround(ctx, false)
 	if err != nil {
@@ -83,7 +83,7 @@ func proveOutage(ctx context.Context, o options, r *report) (err error) {
 	return group.Wait()
 }
 
-// outageRun is one blackout under tasks.
+// outageRun is one blackout during tasks.
 type outageRun struct {
 	blackout
 	*tenant
@@ -95,10 +95,10 @@ type outageRun struct {
 
 	env      []string
 	workers  []*process
-	all      []*process // that ever were
+	all      []*process // also ended ones
 	service  entrance
-	cutOff   int // begins whose answer the blackout took
-	running  int // tasks that it met in the middle
+	cutOff   int // begins whose answer was lost
+	running  int // tasks that ran when it began
 	mended   time.Time
 	stopping []func()
 }
@@ -186,14 +186,14 @@ func (o *outageRun) send(ctx context.Context, from, to int) error {
 	return nil
 }
 
-// suffer lets the blackout come when tasks have ended, others run and others wait; more arrive in its course.
+// suffer starts the blackout when some tasks have ended, others run and others wait; more arrive during it.
 func (o *outageRun) suffer(ctx context.Context) ([]string, error) {
 	underWay := func() bool {
 		ended, running, err := o.progress(ctx)
 		return err == nil && ended >= 4 && running >= 2
 	}
 	if err := await(ctx, time.Minute, underWay, o.workers[0].Done()); err != nil {
-		return nil, fmt.Errorf("the tasks never got under way: %w", err)
+		return nil, fmt.Errorf("the tasks never started: %w", err)
 	}
 	o.cutOff = o.service.cut(o.how, "begin")
 	var err error
@@ -216,8 +216,8 @@ func (o *outageRun) suffer(ctx context.Context) ([]string, error) {
 	return o.recover(ctx)
 }
 
-// recover waits until all is done. A webhook that was under way when the database went stays claimed for
-// minutes: these are not waited for, but left to other workers.
+// recover waits until all is done. A webhook that was under way when the database failed stays claimed for minutes:
+// other workers deliver it.
 func (o *outageRun) recover(ctx context.Context) ([]string, error) {
 	deadline := o.mended.Add(90 * time.Second)
 	for {
@@ -271,13 +271,13 @@ func (o *outageRun) logs() string {
 	return b.String()
 }
 
-// aftermath is what the ledger tells of an outage.
+// aftermath is what the ledger records of an outage.
 type aftermath struct {
 	Lost, Doubled, Consumed, Waited int
 	Begun, Committed, Drained       *time.Time
 }
 
-// judge checks the invariants and what the outage has cost, and prints it.
+// judge checks the invariants and the cost of the outage, and prints it.
 func (o *outageRun) judge(ctx context.Context) ([]string, error) {
 	found, err := o.check(ctx, o.report, 0)
 	if err != nil {
@@ -309,15 +309,15 @@ func (o *outageRun) measure(a aftermath) (found []string) {
 	o.report.add("messages lost", a.Lost)
 	o.report.add("double effects", a.Doubled)
 	if o.blackout.service == "model" && a.Waited == 0 && o.length > outageTrial {
-		found = append(found, "the breaker opens: no task was given back to wait for the model")
+		found = append(found, "the breaker opens: no task was released to wait for the model")
 	}
 	if a.Consumed > o.cutOff {
 		found = append(found, fmt.Sprintf(
-			"I9 an outage costs no attempt: %d were consumed, at most %d (begins whose answer it took)", a.Consumed,
+			"I9 an outage costs no attempt: %d were consumed, at most %d (begins whose answer was lost)", a.Consumed,
 			o.cutOff))
 	}
 	if a.Begun == nil || a.Committed == nil {
-		return append(found, "nothing was left to do after the outage: it proved nothing")
+		return append(found, "nothing was left to do after the outage: this run proves nothing")
 	}
 	since := func(t time.Time) time.Duration { return t.Sub(o.mended).Round(10 * time.Millisecond) }
 	if late := since(*a.Begun); late > outageResume && o.timed {
@@ -331,5 +331,5 @@ func (o *outageRun) measure(a aftermath) (found []string) {
 	return found
 }
 
-// rpcClass is the function of ours that a request to the API calls.
+// rpcClass is our function that a request to the API calls.
 func rpcClass(r *http.Request, _ []byte) string { return strings.TrimPrefix(pathEnd(r), "aw_") }

@@ -15,21 +15,21 @@ import (
 	"time"
 )
 
-// pgProxy stands before Postgres and reads its wire protocol, version 3, as far as it takes to know which
-// function a client calls, and when the server has carried the call out. Its clients don't use TLS.
-// Source: https://www.postgresql.org/docs/current/protocol-message-formats.html
+// pgProxy is a proxy for Postgres. It reads the wire protocol, version 3, as far as needed to know which function a
+// client calls, and when the server has carried the call out. Its clients don't use TLS. Source:
+// https://www.postgresql.org/docs/current/protocol-message-formats.html
 type pgProxy struct {
 	target string // host:port
 	script *script
 	addr   string // of its own
-	// lethal says whether a call ends the server before it is carried out; nil: none does.
+	// lethal reports whether a call ends the server before it is carried out; nil: none does.
 	lethal func(call string, group []byte) bool
 
 	mu       sync.Mutex
 	listener net.Listener
 	conns    map[net.Conn]bool
 	sessions map[*pgSession]bool
-	hung     chan struct{} // closed when the hanging is over; nil: nothing hangs
+	hung     chan struct{} // closed when nothing hangs any longer; nil: nothing hangs
 	done     sync.WaitGroup
 }
 
@@ -70,7 +70,7 @@ func (p *pgProxy) accept(l net.Listener) {
 		p.keep(s)
 		p.done.Go(func() {
 			defer p.drop(s)
-			_ = s.run() // its end is what the client sees
+			_ = s.run() // the client sees the connection end
 		})
 	}
 }
@@ -99,8 +99,8 @@ func (p *pgProxy) close() {
 	p.done.Wait()
 }
 
-// pgSession is one connection. Client and server take turns: the client says something up to a Sync, the
-// server answers up to ReadyForQuery.
+// pgSession is one connection. Client and server alternate: the client sends messages up to a Sync, the server
+// answers up to ReadyForQuery.
 type pgSession struct {
 	proxy                  *pgProxy
 	script                 *script
@@ -116,7 +116,7 @@ const (
 	msgAuth, msgReady                                              = 'R', 'Z'
 )
 
-// idleStatus in a ReadyForQuery says that no transaction is open.
+// idleStatus in a ReadyForQuery means that no transaction is open.
 const idleStatus = 'I'
 
 var errMischief = errors.New("the connection was ended on purpose")
@@ -129,7 +129,7 @@ func (s *pgSession) run() error {
 	if _, err := s.server.Write(startup); err != nil {
 		return err
 	}
-	if err := s.answer(false); err != nil { // a request to cancel has none, and ends here
+	if err := s.answer(false); err != nil { // a cancel request has none, and ends here
 		return err
 	}
 	for {
@@ -159,7 +159,7 @@ func (s *pgSession) run() error {
 	}
 }
 
-// group reads what the client says up to a Sync, and which function it calls by that.
+// group reads the client's messages up to a Sync, and returns the function that they call.
 func (s *pgSession) group() (group []byte, call string, err error) {
 	bound := ""
 	for {
@@ -186,7 +186,7 @@ func (s *pgSession) group() (group []byte, call string, err error) {
 	}
 }
 
-// answer hands the server's answer on, up to ReadyForQuery; a dropped one is read as far and goes nowhere.
+// answer forwards the server's answer, up to ReadyForQuery; a dropped one is read and discarded.
 func (s *pgSession) answer(drop bool) error {
 	for {
 		f, err := frame(s.fromServer, true)
@@ -223,7 +223,7 @@ func (s *pgSession) answer(drop bool) error {
 	}
 }
 
-// asksBack says whether an authentication request wants an answer: clear text, MD5, SASL and its continuation.
+// asksBack reports whether an authentication request wants an answer: clear text, MD5, SASL and its continuation.
 func asksBack(code uint32) bool { return code == 3 || code == 5 || code == 10 || code == 11 }
 
 // frame reads one message with its header. Only the first one of a client has no type.
@@ -246,7 +246,7 @@ func frame(r *bufio.Reader, typed bool) ([]byte, error) {
 
 var functionName = regexp.MustCompile(`\baw_([a-z_]+)\(`)
 
-// functionIn is the function of ours that a statement calls, without its aw_, "" for none.
+// functionIn is our function that a statement calls, without its aw_, "" for none.
 func functionIn(sql []byte) string {
 	m := functionName.FindSubmatch(sql)
 	if m == nil {

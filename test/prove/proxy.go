@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// mischief is what a proxy does to a request.
+// mischief is a fault that a proxy causes.
 type mischief string
 
 const (
@@ -24,7 +24,7 @@ const (
 	delayedAnswer          = 400 * time.Millisecond
 )
 
-// script says which requests of a class meet with which mischief, by their number from 1.
+// script plans the mischief for requests of a class, by their number from 1.
 type script struct {
 	mu    sync.Mutex
 	plans map[string]map[int]mischief // class → number → what
@@ -48,7 +48,7 @@ func (s *script) plan(class string, number int, m mischief) {
 // always plans for every request of a class that has no plan of its own.
 func (s *script) always(class string, m mischief) { s.plan(class, 0, m) }
 
-// next counts a request and says what becomes of it. Requests of no class pass.
+// next counts a request and returns its mischief. Requests of no class pass.
 func (s *script) next(class string) mischief {
 	if class == "" {
 		return passOn
@@ -69,7 +69,7 @@ func (s *script) next(class string) mischief {
 	return m
 }
 
-// played returns how often a mischief was done to a class.
+// played returns how often a mischief happened to a class.
 func (s *script) played(class string, m mischief) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,7 +88,7 @@ func (s *script) String() string {
 	return b.String()
 }
 
-// httpProxy stands before an HTTP server. classify names the class of a request; it may read the body.
+// httpProxy is a proxy for an HTTP server. classify returns the class of a request; it may read the body.
 type httpProxy struct {
 	target   *url.URL
 	script   *script
@@ -115,8 +115,8 @@ func (p *httpProxy) close() {
 	p.client.CloseIdleConnections()
 }
 
-// ServeHTTP forwards a request whole and takes its answer whole, so that a dropped answer is one of a request
-// that was carried out.
+// ServeHTTP forwards a whole request and reads its whole answer, so that the request of a dropped answer was
+// carried out.
 func (p *httpProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -132,7 +132,7 @@ func (p *httpProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer p.enter(class)()
-	// It outlives its client: a request under way is carried out.
+	// It is independent of its client: a request under way is carried out.
 	out, err := http.NewRequest(r.Method, p.target.Scheme+"://"+p.target.Host+r.URL.RequestURI(), bytes.NewReader(body)) //nolint:noctx // see above
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
@@ -173,11 +173,11 @@ func sleep(r *http.Request, d time.Duration) {
 	}
 }
 
-// hangUp ends the connection with a reset and without a word.
+// hangUp resets the connection without an answer.
 func hangUp(w http.ResponseWriter) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		panic(http.ErrAbortHandler) // which ends it as well
+		panic(http.ErrAbortHandler) // ends it as well
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0)

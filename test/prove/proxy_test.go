@@ -15,7 +15,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/stack"
 )
 
-// TestHTTPProxy: a dropped answer is one of a request that was carried out, a cut request never was.
+// TestHTTPProxy: the request of a dropped answer was carried out, a cut request never was.
 func TestHTTPProxy(t *testing.T) {
 	t.Parallel()
 	var served atomic.Int32
@@ -58,7 +58,7 @@ func TestHTTPProxy(t *testing.T) {
 	}
 }
 
-// TestPGProxy: the same for a call of a function on a connection to Postgres, whether it is prepared or not.
+// TestPGProxy: the same for a call of a function on a connection to Postgres, prepared or not.
 func TestPGProxy(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -117,7 +117,7 @@ func TestPGProxy(t *testing.T) {
 	}
 }
 
-// TestOutOfOrder: what is behind a door or a proxy is away while it is cut, and back afterwards.
+// TestOutOfOrder: a service behind a door or a proxy fails while it is cut, and works afterwards.
 func TestOutOfOrder(t *testing.T) {
 	t.Parallel()
 	for _, how := range []failing{refuses, hangs, is503} {
@@ -142,7 +142,7 @@ func TestOutOfOrder(t *testing.T) {
 			return answer.StatusCode
 		}
 		if got := get(time.Minute); got != http.StatusOK {
-			t.Errorf("%s: before it the answer is %d", how, got)
+			t.Errorf("%s: before the cut the answer is %d", how, got)
 		}
 		d.cut(how, "")
 		if got := get(200 * time.Millisecond); got != 0 && (how != is503 || got != http.StatusServiceUnavailable) {
@@ -158,7 +158,7 @@ func TestOutOfOrder(t *testing.T) {
 	}
 }
 
-// TestPGProxyOutOfOrder: the same for a database, and the call that was cut off from its answer is counted.
+// TestPGProxyOutOfOrder: the same for a database, and the call that lost its answer is counted.
 func TestPGProxyOutOfOrder(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

@@ -13,14 +13,14 @@ import (
 
 const hookSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
 
-// receiver is the frontend's end of the webhooks: it counts by tenant, task and webhook-id.
+// receiver receives the webhooks: it counts by tenant, task and webhook-id.
 type receiver struct {
 	server *httptest.Server
 	verify *standardwebhooks.Webhook
 
 	mu    sync.Mutex
-	heard map[key]map[string]told // webhook-id to what it said
-	wrong []string                // what should never come
+	heard map[key]map[string]told // by webhook-id
+	wrong []string                // requests that must not happen
 }
 
 // key names a task of a tenant.
@@ -44,11 +44,11 @@ func newReceiver() *receiver {
 
 func (r *receiver) close() error { r.server.Close(); return nil }
 
-// ServeHTTP takes every webhook that is signed well.
+// ServeHTTP accepts every webhook with a valid signature.
 func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
-		return // the sender died; another one comes
+		return // the sender died; another one sends it again
 	}
 	var said struct {
 		Type     string `json:"type"`
@@ -61,7 +61,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err != nil {
-		r.wrong = append(r.wrong, "a webhook came that is not signed well or no JSON: "+err.Error())
+		r.wrong = append(r.wrong, "a webhook without a valid signature or JSON: "+err.Error())
 		w.WriteHeader(http.StatusUnauthorized)
 		return
 	}
@@ -74,7 +74,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// of returns what was heard of a task, by webhook-id.
+// of returns what was received about a task, by webhook-id.
 func (r *receiver) of(client, task string) map[string]told {
 	r.mu.Lock()
 	defer r.mu.Unlock()

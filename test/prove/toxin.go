@@ -15,22 +15,22 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/docling/doclingtest"
 )
 
-// toxin is a service that some tasks are poison to.
+// toxin is a service at which some tasks are poison.
 type toxin struct {
 	mu    sync.Mutex
 	made  map[string]int // calls, by task
 	stops []func()
 	dead  bool
-	died  int // how often
+	died  int // the number of deaths
 	dying sync.WaitGroup
 }
 
 func newToxin() *toxin { return &toxin{made: map[string]int{}} }
 
-// poisonName is the name of a poison task in whatever its service is sent.
+// poisonName matches the name of a poison task in a request.
 var poisonName = regexp.MustCompile(`poison-\d+`)
 
-// swallow counts a call, and says whether it is poison.
+// swallow counts a call, and reports whether it is poison.
 func (t *toxin) swallow(task string) bool {
 	if task == "" {
 		return false
@@ -60,7 +60,7 @@ func (t *toxin) close() {
 	}
 }
 
-// die takes a service down for a second, as one that is started again by who looks after it.
+// die takes a service down for a second, as if its supervisor restarted it.
 func (t *toxin) die(service entrance) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -72,7 +72,7 @@ func (t *toxin) die(service entrance) {
 	t.dying.Go(func() {
 		service.cut(refuses, "")
 		time.Sleep(time.Second)
-		_ = service.mend() // what is refused for ever is found
+		_ = service.mend() // a service that stays down fails the run
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.dead = false
@@ -102,7 +102,7 @@ func toxicModel(status int) func(*poisonRun, *addresses) (*toxin, []string, erro
 	}
 }
 
-// standIn is what a stand-in of tests needs of its test.
+// standIn is the part of testing.TB that a stub needs.
 type standIn struct {
 	testing.TB
 	t *toxin

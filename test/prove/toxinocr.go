@@ -50,11 +50,11 @@ func toxicOCR(p *poisonRun, _ *addresses) (*toxin, []string, error) {
 	}, nil
 }
 
-// paperStep is how much darker the paper of each poison task is than that of the one before: enough to be told
-// apart when the page comes as a JPEG.
+// paperStep is how much darker the paper of each poison task is than the one before: enough to tell them apart when
+// the page arrives as a JPEG.
 const paperStep = 40
 
-// scanTask ingests an image of a page. Its paper tells which poison it is.
+// scanTask ingests an image of a page. Its paper's shade identifies the task.
 func scanTask(ctx context.Context, p *poisonRun, id string) (string, error) {
 	var n int
 	if poisonName.MatchString(id) {

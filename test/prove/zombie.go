@@ -13,15 +13,15 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// stale is a write that a worker is stopped before, and the task that leads there.
+// stale is a write before which a worker is stopped, and the task that leads to it.
 type stale struct {
 	point   string
 	task    string // a scenario's name
-	state   string // that the task ends in
-	running bool   // the zombie wakes up while its successor still runs: then the fence alone refuses it
+	state   string // in which the task ends
+	running bool   // the zombie resumes while its successor still runs: only the fence refuses it
 }
 
-// stales are the zombies' last words: every kind of write under a fence. The commit of a success comes most often.
+// stales are all kinds of writes under a fence. The commit of a success is the most frequent.
 func stales() []stale {
 	return []stale{
 		{"store.Complete#1", "ingest", "succeeded", true},
@@ -45,8 +45,8 @@ func (s stale) last() string {
 	return "store.Complete#1"
 }
 
-// zombie stops a worker at a write for longer than its lease, lets another one take the task, wakes the first one
-// up before or after that one has finished, and looks at what becomes of the first one's write.
+// zombie stops a worker at a write for longer than its lease, lets another one take the task, resumes the first one
+// before or after the other has finished, and checks the result of the first one's write.
 func zombie(ctx context.Context, o options, r *report) (err error) {
 	g, err := newGround(ctx, false)
 	if err != nil {
@@ -115,12 +115,12 @@ func (c *crasher) raise(ctx context.Context, name string, s stale, store string)
 	return nil
 }
 
-// wake is the story of one zombie, which runs already.
+// wake runs one zombie, whose process has started.
 func (c *crasher) wake(
 	ctx context.Context, t *tenant, zombie *process, env []string, trace string, s stale,
 ) ([]string, error) {
 	if err := await(ctx, recovery, zombie.stopped, zombie.Done()); err != nil {
-		return nil, fmt.Errorf("the worker never came to %s: %w\n%s", s.point, err, zombie.log)
+		return nil, fmt.Errorf("the worker never reached %s: %w\n%s", s.point, err, zombie.log)
 	}
 	if s.running {
 		env = append(env[:len(env):len(env)], "PROVE_STOP=1", "PROVE_POINT="+s.last()+":before")
@@ -139,16 +139,16 @@ func (c *crasher) wake(
 	return t.check(ctx, c.report, 1)
 }
 
-// outlive wakes the zombie when its successor has come as far as it should, and lets that one finish.
+// outlive resumes the zombie when its successor has reached a point, and lets the successor finish.
 func (c *crasher) outlive(
 	ctx context.Context, t *tenant, zombie, second *process, trace string, s stale,
 ) (found []string, err error) {
 	if s.running {
 		if err := await(ctx, recovery, second.stopped, second.Done()); err != nil {
-			return nil, fmt.Errorf("the second worker never came to %s: %w\n%s", s.last(), err, second.log)
+			return nil, fmt.Errorf("the second worker never reached %s: %w\n%s", s.last(), err, second.log)
 		}
 	} else if err := t.drain(ctx, recovery, second.Done()); err != nil {
-		return append(found, "I1 beside a stopped worker: "+err.Error()+"\n"+second.log.String()), nil //nolint:nilerr // it is what was found
+		return append(found, "I1 beside a stopped worker: "+err.Error()+"\n"+second.log.String()), nil //nolint:nilerr // a finding
 	}
 	before, err := t.ledgerLength(ctx)
 	if err != nil {
@@ -186,21 +186,21 @@ func (c *crasher) lastWords(ctx context.Context, zombie *process, trace string, 
 	switch {
 	case verdict == "fenced":
 		c.report.add("stale writes refused", 1)
-	// its heartbeat was refused first, and ended the attempt
+	// Its heartbeat was refused first, and ended the attempt.
 	case verdict == "error" && strings.HasPrefix(s.point, "store.Stage"):
 		c.report.add("stale writes refused", 1)
-		c.report.add("of them given up before they were sent", 1)
+		c.report.add("of them canceled before they were sent", 1)
 	default:
 		found = append(found, fmt.Sprintf("I4 a stale write is refused: %s ended with %q", s.point, verdict))
 	}
 	if s.running {
 		c.report.add("of them while the successor ran", 1)
-		return found, zombie.kill() // or it might take the task again, whose successor is stopped
+		return found, zombie.kill() // it might take the task again, since its successor is stopped
 	}
 	return found, zombie.end()
 }
 
-// said returns what the trace says of a point, "" when it was not met.
+// said returns the trace's result of a point, "" if it was not met.
 func said(trace, point string) string {
 	text, err := os.ReadFile(trace)
 	if err != nil {
@@ -223,7 +223,7 @@ func scenarioNamed(name string) scenario {
 	panic("no scenario " + name) // the names are constants
 }
 
-// await looks every 20 ms until it is so.
+// await polls every 20 ms until so returns true.
 func await(ctx context.Context, patience time.Duration, so func() bool, gone <-chan struct{}) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
