@@ -2,7 +2,7 @@ package boot
 
 import "strconv"
 
-// commands runs what the runbooks and the journal's catalog tell operators to run, on the installed package.
+// commands runs the commands of the runbooks and the journal's catalog on the installed package.
 func commands(b *bed) {
 	const done = "succeeded"
 	for _, c := range []struct{ line, says string }{

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// sandbox looks at who the workers are, and at what they can't reach.
+// sandbox checks the workers' users, and what they can't reach.
 func sandbox(b *bed) {
 	uids := map[string]string{}
 	for _, client := range tenants() {
@@ -42,12 +42,12 @@ func sandbox(b *bed) {
 	b.figure("systemd-analyze security: %s", score[1])
 }
 
-// private fails the test when a worker can read anything of another tenant, or write to the system.
+// private fails the test if a worker can read anything of another tenant, or write to the system.
 func private(b *bed, client, other string) {
 	b.Helper()
 	pid := strconv.Itoa(b.pid(client))
 	uid := b.m.run("stat", "--format=%u", "/proc/"+pid)
-	as := func(args ...string) (string, error) { // as the worker, where it is
+	as := func(args ...string) (string, error) { // as the worker, in its namespaces
 		return b.m.try("nsenter", append([]string{
 			"--target", pid, "--mount", "--", "setpriv", "--reuid", uid, "--regid", uid, "--clear-groups", "--",
 		}, args...)...)
@@ -68,8 +68,8 @@ func private(b *bed, client, other string) {
 		"/run/async-worker/" + other,
 		"/proc/" + strconv.Itoa(b.pid(other)) + "/environ",
 	} {
-		b.m.run("ls", "-d", path) // it is there, for root
-		// `find` lists a folder and reads a file's entry alone; `cat` reads the file.
+		b.m.run("ls", "-d", path) // it exists, for root
+		// `find` lists a folder but reads only a file's entry; `cat` reads the file.
 		for _, read := range [][]string{{"cat", path}, {"find", path, "-mindepth", "1"}} {
 			if out, err := as(read...); err == nil || !regexp.MustCompile("Permission denied|No such file").
 				MatchString(out) {
@@ -82,7 +82,7 @@ func private(b *bed, client, other string) {
 	}
 	if out, err := as("async-worker", "status", "--socket", "/run/async-worker/"+other+"/http.sock"); err == nil ||
 		!strings.Contains(out, "403") {
-		b.Errorf("%s can ask the worker of %s: %s", client, other, out)
+		b.Errorf("%s can reach the worker of %s: %s", client, other, out)
 	}
 	for _, path := range []string{"/etc/async-worker/new", "/usr/bin/new", "/var/lib/new", "/root/new"} {
 		if out, err := as("touch", path); err == nil {

@@ -13,12 +13,12 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
-// shape is what is sent for a task type, and what comes back.
+// shape is the payload and the results of a task type.
 type shape struct {
 	name    string // of the results in the schema
 	payload any
 	results []any                            // several: one of them
-	narrow  func(payload *jsonschema.Schema) // what no tag can say; nil: nothing
+	narrow  func(payload *jsonschema.Schema) // adds what tags can't express; may be nil
 }
 
 func shapes() map[task.Type]shape {
@@ -31,7 +31,7 @@ func shapes() map[task.Type]shape {
 	}
 }
 
-// onlyDeletedIsPurged: purge asks for delete.
+// onlyDeletedIsPurged: purge requires delete.
 func onlyDeletedIsPurged(payload *jsonschema.Schema) {
 	yes := &jsonschema.Schema{Const: true}
 	payload.If, payload.Then = having("purge", yes), having("delete", yes)

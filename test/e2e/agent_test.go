@@ -26,7 +26,7 @@ func (b *bed) question(id, kind string, payload map[string]any) string {
 	return string(text)
 }
 
-// TestAgentOffline: without a model an answer is quotations, and says so; what needs a model is refused.
+// TestAgentOffline: without a model an answer consists of quotations and a note; what needs a model is refused.
 func TestAgentOffline(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, "LLM_PROVIDER=offline")
@@ -55,7 +55,7 @@ func TestAgentOffline(t *testing.T) {
 	}
 }
 
-// scholar is a model that works in four steps. What it says depends on the conversation alone; it counts what was paid.
+// scholar is a model that works in four steps. Its answers depend on the conversation alone; it counts them.
 type scholar struct {
 	mu   sync.Mutex
 	paid map[int]int    // answers by step
@@ -109,8 +109,8 @@ func (s *scholar) reply(r llmtest.ChatRequest) llmtest.Reply {
 	})
 }
 
-// TestAgentKilled: killed with -9 after each step, and started again, the worker gives the answer, and no step is paid
-// twice; who read along has it, too.
+// TestAgentKilled: killed with -9 after each step, and started again, the worker gives the answer, no step is paid
+// twice, and the events have the whole answer.
 func TestAgentKilled(t *testing.T) {
 	t.Parallel()
 	asked, killed := make(chan int), make(chan struct{})
@@ -126,7 +126,7 @@ func TestAgentKilled(t *testing.T) {
 		select {
 		case <-asked:
 		case <-b.ctx.Done():
-			t.Fatalf("step %d was never asked for", step)
+			t.Fatalf("step %d was never requested", step)
 		}
 		if err := w.Stop(syscall.SIGKILL, time.Minute); err != nil {
 			t.Fatal(err)

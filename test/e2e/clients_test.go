@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestClientsThatAreNotOurs: messages of Azure's SDK for JavaScript, in both encodings that frontends
-// use, native and as a CloudEvent, are processed, and their senders are told.
+// TestClientsThatAreNotOurs: messages of Azure's SDK for JavaScript, in both encodings that frontends use, native
+// and as a CloudEvent, are processed, and their senders get webhooks.
 func TestClientsThatAreNotOurs(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, "LLM_PROVIDER=offline")

@@ -27,7 +27,7 @@ type hooks struct {
 
 	mu   sync.Mutex
 	told map[string][]told // by task, in order, every attempt
-	news chan struct{}     // closed and made anew with each
+	news chan struct{}     // closed and replaced with each
 }
 
 // told is a verified webhook.
@@ -68,7 +68,7 @@ func newHooks(t *testing.T) *hooks {
 func (h *hooks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // the sender has gone; it will come again
+		return // the sender has gone; it will send it again
 	}
 	if err := h.verify.Verify(body, r.Header); err != nil {
 		h.t.Errorf("a webhook's signature: %v", err)

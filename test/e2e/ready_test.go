@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestNotReadyWithoutServices: a worker is ready when its settings are valid and its queue and its store have answered,
-// and not before; it ends with the exit code that says why.
+// TestNotReadyWithoutServices: a worker is ready only when its settings are valid and its queue and its store have
+// answered; otherwise it ends with an exit code for the cause.
 func TestNotReadyWithoutServices(t *testing.T) {
 	t.Parallel()
 	file, err := program()
@@ -52,7 +52,7 @@ func TestNotReadyWithoutServices(t *testing.T) {
 				said = append(said, <-says)
 			}
 			if slices.Contains(said, "READY=1") {
-				t.Errorf("it said %v", said)
+				t.Errorf("it sent %v", said)
 			}
 		})
 	}

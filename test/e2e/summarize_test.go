@@ -37,7 +37,7 @@ func (b *bed) summarize(id, filename string, payload map[string]any) string {
 	return string(text)
 }
 
-// TestSummarizeOffline: without a model a summary is sentences of the document, and says so; a forced task
+// TestSummarizeOffline: without a model a summary consists of sentences of the document, and a note; a forced task
 // writes another row, once, and what can't be done is refused.
 func TestSummarizeOffline(t *testing.T) {
 	t.Parallel()
@@ -62,11 +62,11 @@ func TestSummarizeOffline(t *testing.T) {
 	b.send(b.summarize("bad", "log.md", map[string]any{"style": "poem"}))
 	if got := b.await(b.ctx, "bad"); got.Type != "task.failed" ||
 		!strings.Contains(got.Error.Message, "payload.style") {
-		t.Errorf("a style that is none: %+v", got)
+		t.Errorf("an unknown style: %+v", got)
 	}
 }
 
-// clerk is a model that answers each question with a number of its own, so that it is known what was kept of it.
+// clerk is a model that numbers its answers, so that a stored answer can be identified.
 type clerk struct {
 	mu      sync.Mutex
 	answers int
@@ -75,7 +75,7 @@ type clerk struct {
 	watch   func(answers int)
 }
 
-// passages are the headings of what a question shows.
+// passages are the headings of a question's passages.
 var passages = regexp.MustCompile(`(?m)^§[0-9a-f]{8} \[\d+\] under: (.*)$`)
 
 func (c *clerk) reply(r llmtest.ChatRequest) llmtest.Reply {
@@ -108,7 +108,7 @@ func (c *clerk) questions() map[string]int {
 	return maps.Clone(c.asked)
 }
 
-// at has f called once, with the answer of that number.
+// at calls f once, with the answer of that number.
 func (c *clerk) at(number int, f func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -145,9 +145,9 @@ func (b *bed) kept(c *clerk) map[string]bool {
 	return all
 }
 
-// TestSummaryOfALongDocument: 300 pages are summarized by sections, a few calls at a time; killed with -9 ten times at
-// random, the worker asks nothing again whose answer was kept; and after an edit of one section it asks that
-// section's path to the root.
+// TestSummaryOfALongDocument: 300 pages are summarized by sections, a few calls at a time; killed with -9 ten times
+// at random, the worker repeats no question whose answer was stored; and after an edit of one section it asks only
+// that section's path to the root.
 func TestSummaryOfALongDocument(t *testing.T) {
 	t.Parallel()
 	const atATime, parts = 4, 75
@@ -170,7 +170,7 @@ func TestSummaryOfALongDocument(t *testing.T) {
 		moments[i] = 1 + rand.IntN(80)
 	}
 	slices.Sort(moments)
-	frozen := map[string]int{} // how often those were asked whose answers are kept
+	frozen := map[string]int{} // how often questions with stored answers were asked
 	atRisk := 0                // answers that had come, or were known to be under way, when the worker died
 	for _, moment := range moments {
 		reached := make(chan struct{})
@@ -228,17 +228,17 @@ func TestSummaryOfALongDocument(t *testing.T) {
 	b.editOneSection(c, book)
 }
 
-// repeats fails for questions that were asked again although their answers were kept.
+// repeats fails for questions that were asked again although their answers were stored.
 func repeats(t *testing.T, frozen, asked map[string]int) {
 	t.Helper()
 	for q, n := range frozen {
 		if asked[q] != n {
-			t.Errorf("a question whose answer was kept was asked again: %.200s", q)
+			t.Errorf("a question with a stored answer was asked again: %.200s", q)
 		}
 	}
 }
 
-// editOneSection changes a paragraph and looks at what that costs.
+// editOneSection changes a paragraph and checks the cost of that.
 func (b *bed) editOneSection(c *clerk, book reindex.Book) {
 	b.t.Helper()
 	before := c.questions()

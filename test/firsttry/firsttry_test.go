@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestMistakes: who mistypes is told what is wrong and what to do, in plain words.
+// TestMistakes: a mistyped command gets what is wrong and what to do, in plain words.
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	d := sitDown(t)
@@ -34,7 +34,7 @@ func TestMistakes(t *testing.T) {
 		"AZURE_STORAGE_CONNECTION_STRING=").wants(78, "southhaven", "tenant add")
 }
 
-// TestServices: what is wrong with a service is told with its address, the cause, and the setting that names it.
+// TestServices: an error of a service has its address, the cause, and the setting that names it.
 func TestServices(t *testing.T) {
 	t.Parallel()
 	d := sitDown(t)
@@ -62,7 +62,7 @@ func TestServices(t *testing.T) {
 
 var enqueued = regexp.MustCompile(`(?m)^[0-9a-f-]{36}$|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
-// TestMainJob: a document goes in and is found again, and everything on the way says what it does.
+// TestMainJob: a document goes in and is found, and each step reports what it does.
 func TestMainJob(t *testing.T) {
 	t.Parallel()
 	d := sitDown(t)

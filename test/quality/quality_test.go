@@ -82,12 +82,12 @@ func TestMeasure(t *testing.T) {
 	for _, says := range []string{"a.txt", "0.750", "b.txt", "no reference", "c.bin", "missing: no extractor",
 		"the file is empty", "mean of 2", "0.375", "lowest"} {
 		if !strings.Contains(out.String(), says) {
-			t.Errorf("the table does not say %q:\n%s", says, out.String())
+			t.Errorf("the table lacks %q:\n%s", says, out.String())
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := measure(ctx, router, dir); err == nil {
-		t.Error("an end of the context was not heard")
+		t.Error("the end of the context did not stop it")
 	}
 }

@@ -7,11 +7,11 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// mostTold is how many duplicates are told of in a series.
+// mostTold is how many duplicates are reported in a series.
 const mostTold = 20
 
-// judgeDuplicate is for a move of a job that was over: it says nothing, but that a message which was sent after the job
-// had failed was dropped, and that once.
+// judgeDuplicate checks a move of a finished job: it only reports, once, that a message which was sent after the
+// job had failed was dropped.
 func (b *book) judgeDuplicate(m move) {
 	n, want, hooks := len(m.before.Events), 0, 0
 	if b.isDuplicate(m) {
@@ -25,7 +25,7 @@ func (b *book) judgeDuplicate(m move) {
 	}
 	told := m.after.Events[n:]
 	if len(told) != want {
-		b.w.violated(m.id, "I8: %s told %d events, want %d, when it was %s", m.op, len(told), want, m.before.State)
+		b.w.violated(m.id, "I8: %s made %d events, want %d, in state %s", m.op, len(told), want, m.before.State)
 		return
 	}
 	for _, e := range told {
@@ -35,7 +35,7 @@ func (b *book) judgeDuplicate(m move) {
 		}
 	}
 	if m.op == "reject" || m.before.Placed {
-		return // which tell of messages of their own
+		return // they report messages of their own
 	}
 	sent := m.after.Outbox[len(m.before.Outbox):]
 	if len(sent) != hooks || (hooks == 1 && (sent[0].Event != "task."+store.Rejected ||
@@ -44,7 +44,7 @@ func (b *book) judgeDuplicate(m move) {
 	}
 }
 
-// isDuplicate says whether a message that comes was sent after its job failed, and is to be told of.
+// isDuplicate reports whether an incoming message was sent after its job failed, and is to be reported.
 func (b *book) isDuplicate(m move) bool {
 	return m.op == "begin" && m.err == nil && m.before.State == job.Failed &&
 		m.before.Fingerprint == m.begin.Fingerprint &&

@@ -55,7 +55,7 @@ func (q wiredQueue) Receive(ctx context.Context, n int, visibility time.Duration
 		})
 }
 
-// clock is how long the queue hides a message that is to be hidden for d.
+// clock is how long the queue really hides a message for d.
 func (m *meeting) clock(d time.Duration) time.Duration {
 	if m.fault != early {
 		return d
@@ -78,7 +78,7 @@ type wiredLease struct {
 	msg   *queue.Message
 	queue string
 	l     *line
-	until time.Time // as the worker thinks; guarded by the world's mutex
+	until time.Time // by the worker's clock; guarded by the world's mutex
 }
 
 func (r *wiredLease) Deadline() time.Time {
@@ -123,7 +123,7 @@ func (r *wiredLease) Delete(ctx context.Context) error {
 
 // wiredBucket is a container in memory, at the end of a line.
 type wiredBucket struct {
-	blob.Bucket // nil: the engine calls nothing else
+	blob.Bucket // nil: the engine calls no other method
 	l           *line
 }
 

@@ -9,13 +9,13 @@ import (
 )
 
 // wiredStore is the store at the end of a line. It embeds nothing: a method that is added to store.Jobs can't
-// escape the faults.
+// bypass the faults.
 type wiredStore struct{ l *line }
 
 // jobs is the store itself; its calls are made with the world's mutex held.
 func (s wiredStore) jobs() store.Jobs { return s.l.w.jobs }
 
-// tell carries a call that is about one job, and holds what it does to the job against the rules.
+// tell makes a call about one job, and checks its result.
 func tell[T any](ctx context.Context, s wiredStore, op, id string, fence int64, call func(context.Context) (T, error)) (T, error) {
 	return carry(ctx, s.l, onStore, op, id, func(ctx context.Context, m *meeting) (T, error) {
 		if s.l.crashed(op, id) {
@@ -94,7 +94,7 @@ func (s wiredStore) Complete(ctx context.Context, c store.Completion) (store.Set
 	return settled, err
 }
 
-// crashed says whether a task keeps the store down, and takes it down when such a task is committed.
+// crashed reports whether a task keeps the store down, and takes it down when such a task is committed.
 func (l *line) crashed(op, id string) bool {
 	w := l.w
 	w.mu.Lock()
