@@ -63,12 +63,12 @@ func scenarios() []scenario {
 
 // crash runs every scenario cleanly with each store, and then once for each point that the clean run met.
 func crash(ctx context.Context, o options, r *report) (err error) {
-	g, err := newGround(ctx, false)
+	g, err := newServers(ctx, false)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, g.close()) }()
-	c := &crasher{ground: g, options: o, report: r}
+	c := &crasher{servers: g, options: o, report: r}
 	if c.file, err = g.build(ctx, "./test/prove/crashworker"); err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func crash(ctx context.Context, o options, r *report) (err error) {
 			if err != nil {
 				return errors.Join(err, group.Wait())
 			}
-			r.say("%-28s %3d points around %d calls", name, len(points), calls(points))
+			r.printf("%-28s %3d points around %d calls", name, len(points), calls(points))
 			for _, point := range points {
 				if !o.wants(name + "/" + point) {
 					continue
@@ -97,7 +97,7 @@ func crash(ctx context.Context, o options, r *report) (err error) {
 }
 
 type crasher struct {
-	*ground
+	*servers
 	options
 	report *report
 	file   string // the program that dies
@@ -228,7 +228,7 @@ func (c *crasher) secondLife(ctx context.Context, t *tenant, env []string, log *
 }
 
 func (c *crasher) liveOn(ctx context.Context, t *tenant, env []string, log *string) ([]string, error) {
-	if err := t.outlast(ctx); err != nil {
+	if err := t.expireClaims(ctx); err != nil {
 		return nil, err
 	}
 	p, err := start(ctx, c.file, env)

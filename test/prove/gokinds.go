@@ -44,7 +44,7 @@ func proveModel(ctx context.Context, o options, r *report) error {
 			}, "")
 		}
 		r.add("sequences", res.sums["sequences"])
-		r.say("%-24s %6d sequences of about 30 steps, each step checked", store.pkg, res.sums["sequences"])
+		r.printf("%-24s %6d sequences of about 30 steps, each step checked", store.pkg, res.sums["sequences"])
 	}
 	return nil
 }
@@ -93,7 +93,7 @@ func proveConformance(ctx context.Context, o options, r *report) error {
 	r.take("conformance", res)
 	for _, s := range asked {
 		n := res.passed(s.pkg, s.test+"/")
-		r.say("%-7s %-60s %3d tests", s.of, s.backEnd, n)
+		r.printf("%-7s %-60s %3d tests", s.of, s.backEnd, n)
 		if n == 0 {
 			r.violated("conformance/"+s.pkg, []string{"no test of the suite was passed by " + s.backEnd}, "")
 		}
@@ -124,7 +124,7 @@ func proveFuzz(ctx context.Context, o options, r *report) error {
 			r.take("fuzz", res)
 			r.add("targets", 1)
 			r.add("inputs", res.sums["execs"])
-			r.say("%-46s %9d inputs", t.pkg+" "+t.test, res.sums["execs"])
+			r.printf("%-46s %9d inputs", t.pkg+" "+t.test, res.sums["execs"])
 			return nil
 		})
 	}
@@ -209,6 +209,6 @@ func (r *report) spread(what string, took []time.Duration) (p99 time.Duration) {
 	slices.Sort(took)
 	ms := func(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
 	p99 = took[len(took)*99/100]
-	r.say("%s (%d): p50 %v, p99 %v, longest %v", what, len(took), ms(took[len(took)/2]), ms(p99), ms(took[len(took)-1]))
+	r.printf("%s (%d): p50 %v, p99 %v, longest %v", what, len(took), ms(took[len(took)/2]), ms(p99), ms(took[len(took)-1]))
 	return p99
 }

@@ -201,7 +201,7 @@ func (t *tenant) checkWebhooks(ctx context.Context, r *report) ([]string, error)
 		} else if said.times > 1 {
 			r.add("webhooks sent again under their id", said.times-1)
 		}
-		maps.DeleteFunc(heard, func(_ string, said told) bool { return said.Type == "task.rejected" }) // of a duplicate
+		maps.DeleteFunc(heard, func(_ string, said received) bool { return said.Type == "task.rejected" }) // of a duplicate
 		if len(heard) > 1 {
 			found = append(found, fmt.Sprintf("one webhook-id for each task: %s had %d", job, len(heard)))
 		}

@@ -114,7 +114,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 		r := newReport(k.name, o.seed, out)
 		fmt.Fprintf(out, "\n== %s: %s\n", k.name, k.about)
 		if err := k.run(ctx, o, r); err != nil {
-			r.broken(err)
+			r.cantRun(err)
 		}
 		r.finish()
 		reports = append(reports, r)

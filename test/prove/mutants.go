@@ -79,7 +79,7 @@ func proveMutants(ctx context.Context, o options, r *report) (err error) {
 	})
 	for n := range min(o.parallel, runtime.GOMAXPROCS(0)) {
 		group.Go(func() error {
-			l := &lector{
+			l := &readerProcess{
 				seed: o.seed, untimed: o.untimed, report: r, table: table, seeds: seeds, program: program,
 				dir: filepath.Join(dir, fmt.Sprint(n)),
 			}

@@ -43,7 +43,7 @@ func mutation(ctx context.Context, o options, r *report) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	tell(list, results, r)
+	printResults(list, results, r)
 	return nil
 }
 
@@ -69,8 +69,8 @@ func cleanSuites(ctx context.Context, root string, list []sabotage.Sabotage) err
 	return nil
 }
 
-// tell prints the result of each sabotage.
-func tell(list []sabotage.Sabotage, results []sabotage.Result, r *report) {
+// printResults prints the result of each sabotage.
+func printResults(list []sabotage.Sabotage, results []sabotage.Result, r *report) {
 	var table strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "sabotage\tbreaks\tseconds\tcaught by")
@@ -89,6 +89,6 @@ func tell(list []sabotage.Sabotage, results []sabotage.Result, r *report) {
 	}
 	_ = w.Flush() // into memory
 	for line := range strings.Lines(table.String()) {
-		r.say("%s", strings.TrimRight(line, "\n"))
+		r.printf("%s", strings.TrimRight(line, "\n"))
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -24,15 +23,15 @@ const (
 	outageTrial = 15 * time.Second
 )
 
-// blackout is a failure of a service while tasks run, wait and arrive.
-type blackout struct {
+// outageCase is a failure of a service while tasks run, wait and arrive.
+type outageCase struct {
 	service string // database or model
 	how     failing
 	store   string // the workers' caller of the store
 }
 
-func blackouts() []blackout {
-	return []blackout{
+func outageCases() []outageCase {
+	return []outageCase{
 		{"database", refuses, postgresStore},
 		{"database", hangs, postgresStore},
 		{"database", refuses, supabaseStore},
@@ -44,12 +43,12 @@ func blackouts() []blackout {
 	}
 }
 
-func (b blackout) name() string {
+func (b outageCase) name() string {
 	return strings.Join([]string{"outage", b.service, string(b.how), b.store}, "/")
 }
 
-// entrance is the proxy or server that a service is reached through.
-type entrance interface {
+// faultyService is the proxy or server that a service is reached through.
+type faultyService interface {
 	cut(how failing, begins string) (cutOff int)
 	mend() error
 }
@@ -57,7 +56,7 @@ type entrance interface {
 // proveOutage makes the database fail, and then the model's service, while workers use them. Behind PostgREST the
 // API fails.
 func proveOutage(ctx context.Context, o options, r *report) (err error) {
-	g, err := newGround(ctx, false)
+	g, err := newServers(ctx, false)
 	if err != nil {
 		return err
 	}
@@ -68,12 +67,12 @@ func proveOutage(ctx context.Context, o options, r *report) (err error) {
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(o.parallel)
-	for _, b := range blackouts() {
+	for _, b := range outageCases() {
 		if !o.wants(b.name()) || !slices.Contains(o.stores, b.store) {
 			continue
 		}
 		group.Go(func() error {
-			run := &outageRun{blackout: b, seed: o.seed, length: o.outage, timed: !o.untimed, report: r, file: file}
+			run := &outageRun{outageCase: b, seed: o.seed, length: o.outage, timed: !o.untimed, report: r, file: file}
 			if err := run.do(ctx, g); err != nil {
 				return fmt.Errorf("%s: %w", b.name(), err)
 			}
@@ -83,9 +82,9 @@ func proveOutage(ctx context.Context, o options, r *report) (err error) {
 	return group.Wait()
 }
 
-// outageRun is one blackout during tasks.
+// outageRun is one outage during tasks.
 type outageRun struct {
-	blackout
+	outageCase
 	*tenant
 	seed   uint64
 	length time.Duration
@@ -96,15 +95,15 @@ type outageRun struct {
 	env      []string
 	workers  []*process
 	all      []*process // also ended ones
-	service  entrance
+	service  faultyService
 	cutOff   int // begins whose answer was lost
 	running  int // tasks that ran when it began
 	mended   time.Time
 	stopping []func()
 }
 
-func (o *outageRun) do(ctx context.Context, g *ground) (err error) {
-	if o.tenant, err = g.newTenant(ctx, o.blackout.store); err != nil {
+func (o *outageRun) do(ctx context.Context, g *servers) (err error) {
+	if o.tenant, err = g.newTenant(ctx, o.outageCase.store); err != nil {
 		return err
 	}
 	defer func() {
@@ -121,7 +120,7 @@ func (o *outageRun) do(ctx context.Context, g *ground) (err error) {
 	if err := o.begin(ctx); err != nil {
 		return errors.Join(err, o.end())
 	}
-	found, err := o.suffer(ctx)
+	found, err := o.breakService(ctx)
 	if e := o.end(); err == nil {
 		err = e
 	}
@@ -142,17 +141,17 @@ func (o *outageRun) do(ctx context.Context, g *ground) (err error) {
 	return nil
 }
 
-// open puts the entrance in front of the service, and returns the environment of the workers.
+// open puts the proxy or server in front of the service, and returns the environment of the workers.
 func (o *outageRun) open() ([]string, error) {
-	at, quiet := o.direct(), newScript()
+	at, quiet := o.direct(), newFaultPlan()
 	m := newModel()
 	o.stopping = append(o.stopping, func() { _ = m.close() })
 	m.slow(o.seed, 200*time.Millisecond, 900*time.Millisecond)
 	at.model = m.url()
 	switch {
-	case o.blackout.service == "model":
+	case o.outageCase.service == "model":
 		o.service = m
-	case o.blackout.store == supabaseStore:
+	case o.outageCase.store == supabaseStore:
 		p, err := newHTTPProxy(at.api, quiet, rpcClass)
 		if err != nil {
 			return nil, err
@@ -186,8 +185,8 @@ func (o *outageRun) send(ctx context.Context, from, to int) error {
 	return nil
 }
 
-// suffer starts the blackout when some tasks have ended, others run and others wait; more arrive during it.
-func (o *outageRun) suffer(ctx context.Context) ([]string, error) {
+// breakService cuts the service when some tasks have ended, others run and others wait; more arrive during it.
+func (o *outageRun) breakService(ctx context.Context) ([]string, error) {
 	underWay := func() bool {
 		ended, running, err := o.progress(ctx)
 		return err == nil && ended >= 4 && running >= 2
@@ -225,7 +224,7 @@ func (o *outageRun) recover(ctx context.Context) ([]string, error) {
 		switch {
 		case errors.Is(err, errOnlyHooks) && time.Now().Before(deadline):
 			o.report.add("webhooks not waited for", 1)
-			if err := errors.Join(o.end(), o.outlast(ctx), o.begin(ctx)); err != nil {
+			if err := errors.Join(o.end(), o.expireClaims(ctx), o.begin(ctx)); err != nil {
 				return nil, err
 			}
 		case errors.Is(err, errNotDrained) || errors.Is(err, errOnlyHooks):
@@ -269,66 +268,6 @@ func (o *outageRun) logs() string {
 		b.WriteString("a worker:\n" + p.log.String())
 	}
 	return b.String()
-}
-
-// aftermath is what the ledger records of an outage.
-type aftermath struct {
-	Lost, Doubled, Consumed, Waited int
-	Begun, Committed, Drained       *time.Time
-}
-
-// judge checks the invariants and the cost of the outage, and prints it.
-func (o *outageRun) judge(ctx context.Context) ([]string, error) {
-	found, err := o.check(ctx, o.report, 0)
-	if err != nil {
-		return found, err
-	}
-	rows, err := o.db.Query(ctx, `select
-		(select $2 - count(*) from jobs where client_id = $1) as lost,
-		(select count(*) from (select from prove.ledger where client_id = $1 and what = 'version'
-		  group by job_id having count(*) > 1) d) as doubled,
-		(select coalesce(sum(attempts - 1), 0) from jobs where client_id = $1) as consumed,
-		(select count(*) from job_events where client_id = $1 and message like 'waiting for the %, which is down') as waited,
-		(select min(at) from prove.ledger where client_id = $1 and what = 'move' and now = 'running' and at >= $3) as begun,
-		(select min(at) from prove.ledger where client_id = $1 and what = 'move' and now = 'succeeded' and at >= $3) as committed,
-		(select max(at) from prove.ledger where client_id = $1 and what = 'move') as drained`,
-		o.client, len(o.expected), o.mended)
-	if err != nil {
-		return found, err
-	}
-	a, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[aftermath])
-	if err != nil {
-		return found, err
-	}
-	return append(found, o.measure(a)...), nil
-}
-
-func (o *outageRun) measure(a aftermath) (found []string) {
-	o.report.add("tasks", len(o.expected))
-	o.report.add("attempts consumed", a.Consumed)
-	o.report.add("messages lost", a.Lost)
-	o.report.add("double effects", a.Doubled)
-	if o.blackout.service == "model" && a.Waited == 0 && o.length > outageTrial {
-		found = append(found, "the breaker opens: no task was released to wait for the model")
-	}
-	if a.Consumed > o.cutOff {
-		found = append(found, fmt.Sprintf(
-			"I9 an outage costs no attempt: %d were consumed, at most %d (begins whose answer was lost)", a.Consumed,
-			o.cutOff))
-	}
-	if a.Begun == nil || a.Committed == nil {
-		return append(found, "nothing was left to do after the outage: this run proves nothing")
-	}
-	since := func(t time.Time) time.Duration { return t.Sub(o.mended).Round(10 * time.Millisecond) }
-	if late := since(*a.Begun); late > outageResume && o.timed {
-		found = append(found, fmt.Sprintf(
-			"work resumes within one poll interval: the first attempt began %v after, at most %v", late, outageResume))
-	}
-	o.report.say("%-34s %v, met %d running; tasks %d, lost %d, doubled %d, attempts consumed %d (at most %d); back: "+
-		"first begin %v, commit %v, drained %v",
-		o.name(), o.length, o.running, len(o.expected), a.Lost, a.Doubled, a.Consumed, o.cutOff, since(*a.Begun),
-		since(*a.Committed), since(*a.Drained))
-	return found
 }
 
 // rpcClass is our function that a request to the API calls.

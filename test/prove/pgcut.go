@@ -64,5 +64,5 @@ func (s *pgSession) pass(open func() string) error {
 		return nil
 	}
 	<-hung
-	return errMischief
+	return errFault
 }

@@ -20,7 +20,7 @@ import (
 // https://www.postgresql.org/docs/current/protocol-message-formats.html
 type pgProxy struct {
 	target string // host:port
-	script *script
+	faults *faultPlan
 	addr   string // of its own
 	// lethal reports whether a call ends the server before it is carried out; nil: none does.
 	lethal func(call string, group []byte) bool
@@ -34,7 +34,7 @@ type pgProxy struct {
 }
 
 // newPGProxy returns the proxy and databaseURL with its address in it.
-func newPGProxy(databaseURL string, s *script) (*pgProxy, string, error) {
+func newPGProxy(databaseURL string, s *faultPlan) (*pgProxy, string, error) {
 	u, err := url.Parse(databaseURL)
 	if err != nil {
 		return nil, "", err
@@ -44,7 +44,7 @@ func newPGProxy(databaseURL string, s *script) (*pgProxy, string, error) {
 		return nil, "", err
 	}
 	p := &pgProxy{
-		target: u.Host, script: s, addr: l.Addr().String(), listener: l, conns: map[net.Conn]bool{},
+		target: u.Host, faults: s, addr: l.Addr().String(), listener: l, conns: map[net.Conn]bool{},
 		sessions: map[*pgSession]bool{},
 	}
 	p.done.Go(func() { p.accept(l) })
@@ -64,7 +64,7 @@ func (p *pgProxy) accept(l net.Listener) {
 			continue
 		}
 		s := &pgSession{
-			proxy: p, script: p.script, client: client, fromClient: bufio.NewReader(client),
+			proxy: p, faults: p.faults, client: client, fromClient: bufio.NewReader(client),
 			server: server, fromServer: bufio.NewReader(server), statements: map[string]string{},
 		}
 		p.keep(s)
@@ -103,7 +103,7 @@ func (p *pgProxy) close() {
 // answers up to ReadyForQuery.
 type pgSession struct {
 	proxy                  *pgProxy
-	script                 *script
+	faults                 *faultPlan
 	client, server         net.Conn
 	fromClient, fromServer *bufio.Reader
 	statements             map[string]string // name → function it calls
@@ -119,7 +119,7 @@ const (
 // idleStatus in a ReadyForQuery means that no transaction is open.
 const idleStatus = 'I'
 
-var errMischief = errors.New("the connection was ended on purpose")
+var errFault = errors.New("the connection was ended on purpose")
 
 func (s *pgSession) run() error {
 	startup, err := frame(s.fromClient, false)
@@ -138,11 +138,11 @@ func (s *pgSession) run() error {
 			return err
 		}
 		if s.proxy.lethal != nil && s.proxy.lethal(call, group) {
-			return errMischief
+			return errFault
 		}
-		m := s.script.next(call)
+		m := s.faults.next(call)
 		if m == cutBefore {
-			return errMischief
+			return errFault
 		}
 		if err := s.pass(func() string { return cmp.Or(call, s.open) }); err != nil {
 			return err
@@ -195,7 +195,7 @@ func (s *pgSession) answer(drop bool) error {
 		}
 		if drop {
 			if f[0] == msgReady { // it is carried out and committed
-				return errMischief
+				return errFault
 			}
 			continue
 		}

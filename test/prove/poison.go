@@ -22,16 +22,16 @@ const (
 	poisonDies = time.Minute
 )
 
-// poisoning is tasks at which their service fails or dies each time, among healthy ones.
-type poisoning struct {
+// poisonCase is tasks at which their service fails or dies each time, among healthy ones.
+type poisonCase struct {
 	service, how string
 	dies         bool // the service
 	serve        func(p *poisonRun, at *addresses) (*toxin, []string, error)
 	message      func(ctx context.Context, p *poisonRun, id string) (string, error)
 }
 
-func poisonings() []poisoning {
-	return []poisoning{
+func poisonCases() []poisonCase {
+	return []poisonCase{
 		{"model", "500", false, toxicModel(500), markdownTask},
 		{"model", "503", false, toxicModel(503), markdownTask}, // a proxy that rejects the content
 		{"ocr", "500", false, toxicOCR, scanTask},
@@ -41,11 +41,11 @@ func poisonings() []poisoning {
 	}
 }
 
-func (p poisoning) name() string { return strings.Join([]string{"poison", p.service, p.how}, "/") }
+func (p poisonCase) name() string { return strings.Join([]string{"poison", p.service, p.how}, "/") }
 
 // provePoison sends some poison tasks, and a healthy one every few seconds.
 func provePoison(ctx context.Context, o options, r *report) (err error) {
-	g, err := newGround(ctx, false)
+	g, err := newServers(ctx, false)
 	if err != nil {
 		return err
 	}
@@ -56,13 +56,13 @@ func provePoison(ctx context.Context, o options, r *report) (err error) {
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(o.parallel)
-	for _, p := range poisonings() {
+	for _, p := range poisonCases() {
 		if !o.wants(p.name()) {
 			continue
 		}
 		group.Go(func() error {
 			run := &poisonRun{
-				poisoning: p, length: o.poison, timed: !o.untimed, report: r, sent: map[string]time.Time{},
+				poisonCase: p, length: o.poison, timed: !o.untimed, report: r, sent: map[string]time.Time{},
 			}
 			if err := run.do(ctx, g, file); err != nil {
 				return fmt.Errorf("%s: %w", p.name(), err)
@@ -75,7 +75,7 @@ func provePoison(ctx context.Context, o options, r *report) (err error) {
 
 // poisonRun is one poisoning.
 type poisonRun struct {
-	poisoning
+	poisonCase
 	*tenant
 	length time.Duration
 	timed  bool
@@ -84,7 +84,7 @@ type poisonRun struct {
 	toxin  *toxin
 }
 
-func (p *poisonRun) do(ctx context.Context, g *ground, file string) (err error) {
+func (p *poisonRun) do(ctx context.Context, g *servers, file string) (err error) {
 	if p.tenant, err = g.newTenant(ctx, postgresStore); err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (p *poisonRun) do(ctx context.Context, g *ground, file string) (err error) 
 	if err != nil {
 		return err
 	}
-	found, err := p.suffer(ctx, worker)
+	found, err := p.sendAndWait(ctx, worker)
 	err = errors.Join(err, worker.end())
 	if err != nil {
 		return fmt.Errorf("%w\n%s", err, worker.log.String())
@@ -112,8 +112,8 @@ func (p *poisonRun) do(ctx context.Context, g *ground, file string) (err error) 
 	return nil
 }
 
-// suffer sends the tasks, and waits until all have ended.
-func (p *poisonRun) suffer(ctx context.Context, worker *process) ([]string, error) {
+// sendAndWait sends the tasks, and waits until all have ended.
+func (p *poisonRun) sendAndWait(ctx context.Context, worker *process) ([]string, error) {
 	began := time.Now()
 	if err := p.put(ctx, "healthy-0", "succeeded"); err != nil { // the worker runs before the others arrive
 		return nil, err
@@ -221,7 +221,7 @@ func (p *poisonRun) judge(ctx context.Context) ([]string, error) {
 	round := func(d time.Duration) time.Duration { return d.Round(10 * time.Millisecond) }
 	p.report.add("poison tasks", poisonTasks)
 	p.report.add("healthy tasks", len(healthy))
-	p.report.say("%-26s %d poison tasks in the dead letters after at most %v, %d starts and %d calls each; %d "+
+	p.report.printf("%-26s %d poison tasks in the dead letters after at most %v, %d starts and %d calls each; %d "+
 		"healthy: median %v, p95 %v, at most %v; first begun after at most %v",
 		p.name(), poisonTasks, round(last), tries, calls, len(healthy), round(healthy[len(healthy)/2]), round(p95),
 		round(healthy[len(healthy)-1]), round(begun))

@@ -56,7 +56,7 @@ func TestCommandLine(t *testing.T) {
 func TestRulesGoRed(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	g, err := newGround(ctx, false)
+	g, err := newServers(ctx, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestRulesGoRed(t *testing.T) {
 }
 
 // cleanRun runs a good and a bad task; the bad one is sent again.
-func cleanRun(t *testing.T, g *ground, file string) *tenant {
+func cleanRun(t *testing.T, g *servers, file string) *tenant {
 	t.Helper()
 	ctx := t.Context()
 	tn, err := g.newTenant(ctx, postgresStore)

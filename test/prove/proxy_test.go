@@ -25,11 +25,11 @@ func TestHTTPProxy(t *testing.T) {
 	}))
 	t.Cleanup(behind.Close)
 	for _, tt := range []struct {
-		what     mischief
+		what     fault
 		served   int32
 		answered bool
 	}{{passOn, 1, true}, {cutBefore, 0, false}, {dropAnswer, 1, false}, {delayed, 1, true}} {
-		s := newScript()
+		s := newFaultPlan()
 		s.plan("echo", 1, tt.what)
 		p, err := newHTTPProxy(behind.URL, s, func(*http.Request, []byte) string { return "echo" })
 		if err != nil {
@@ -83,12 +83,12 @@ func TestPGProxy(t *testing.T) {
 	n := 0
 	for _, mode := range []string{"cache_statement", "exec"} {
 		for _, tt := range []struct {
-			what     mischief
+			what     fault
 			done     bool
 			answered bool
 		}{{passOn, true, true}, {cutBefore, false, false}, {dropAnswer, true, false}, {delayed, true, true}} {
 			n++
-			s := newScript()
+			s := newFaultPlan()
 			s.plan("note", 2, tt.what) // the first call prepares the statement
 			p, url, err := newPGProxy(pg.URL("postgres")+"&default_query_exec_mode="+mode, s)
 			if err != nil {
@@ -117,11 +117,11 @@ func TestPGProxy(t *testing.T) {
 	}
 }
 
-// TestOutOfOrder: a service behind a door or a proxy fails while it is cut, and works afterwards.
+// TestOutOfOrder: a service behind a faulty server or a proxy fails while it is cut, and works afterwards.
 func TestOutOfOrder(t *testing.T) {
 	t.Parallel()
 	for _, how := range []failing{refuses, hangs, is503} {
-		d := newDoor(nil)
+		d := newFaultyServer(nil)
 		d.server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if d.pass(w, r) {
 				_, _ = io.WriteString(w, "hello")
@@ -172,7 +172,7 @@ func TestPGProxyOutOfOrder(t *testing.T) {
 		}
 	})
 	for _, how := range []failing{refuses, hangs} {
-		p, url, err := newPGProxy(pg.URL("postgres"), newScript())
+		p, url, err := newPGProxy(pg.URL("postgres"), newFaultPlan())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,15 +19,15 @@ type receiver struct {
 	verify *standardwebhooks.Webhook
 
 	mu    sync.Mutex
-	heard map[key]map[string]told // by webhook-id
-	wrong []string                // requests that must not happen
+	heard map[key]map[string]received // by webhook-id
+	wrong []string                    // requests that must not happen
 }
 
 // key names a task of a tenant.
 type key struct{ client, task string }
 
-// told is what came under one webhook-id.
-type told struct {
+// received is what came under one webhook-id.
+type received struct {
 	Type  string
 	times int
 }
@@ -37,7 +37,7 @@ func newReceiver() *receiver {
 	if err != nil {
 		panic(err) // of a constant
 	}
-	r := &receiver{verify: verify, heard: map[key]map[string]told{}}
+	r := &receiver{verify: verify, heard: map[key]map[string]received{}}
 	r.server = httptest.NewServer(r)
 	return r
 }
@@ -67,18 +67,18 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 	k, id := key{said.ClientID, said.TaskID}, req.Header.Get(standardwebhooks.HeaderWebhookID)
 	if r.heard[k] == nil {
-		r.heard[k] = map[string]told{}
+		r.heard[k] = map[string]received{}
 	}
 	t := r.heard[k][id]
-	r.heard[k][id] = told{said.Type, t.times + 1}
+	r.heard[k][id] = received{said.Type, t.times + 1}
 	w.WriteHeader(http.StatusNoContent)
 }
 
 // of returns what was received about a task, by webhook-id.
-func (r *receiver) of(client, task string) map[string]told {
+func (r *receiver) of(client, task string) map[string]received {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	heard := map[string]told{}
+	heard := map[string]received{}
 	maps.Copy(heard, r.heard[key{client, task}])
 	return heard
 }

@@ -76,8 +76,8 @@ func (r *report) ran() {
 	r.runs++
 }
 
-// say prints a line of a kind's own figures.
-func (r *report) say(format string, args ...any) {
+// printf prints a line of a kind's own figures.
+func (r *report) printf(format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	fmt.Fprintf(r.out, "   "+format+"\n", args...)
@@ -99,8 +99,8 @@ func (r *report) violated(run string, whats []string, log string) {
 	}
 }
 
-// broken records that a run could not be carried out, which proves nothing.
-func (r *report) broken(err error) {
+// cantRun records that a run could not be carried out, which proves nothing.
+func (r *report) cantRun(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.errs = append(r.errs, err)

@@ -54,7 +54,7 @@ func simulation(ctx context.Context, o options, r *report) error {
 	}
 	for _, v := range s.Violations {
 		r.violated(fmt.Sprintf("seed-%d", v.Seed), []string{v.What}, v.Story)
-		r.say("again: go test ./test/simulation -run TestSchedules -schedules 1 -count 20 -seed %d", v.Seed)
+		r.printf("again: go test ./test/simulation -run TestSchedules -schedules 1 -count 20 -seed %d", v.Seed)
 	}
 	return nil
 }

@@ -45,8 +45,8 @@ func (s *slot) set(p *process) {
 	s.current = p
 }
 
-// shoot kills the worker with -9 and returns its process id.
-func (s *slot) shoot() (pid int, ok bool) {
+// kill kills the worker with -9 and returns its process id.
+func (s *slot) kill() (pid int, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.current == nil {
@@ -62,8 +62,8 @@ func (s *slot) end() {
 	s.done.Wait()
 }
 
-// persist retries while a service is being restarted.
-func persist(ctx context.Context, f func() error) (err error) {
+// retryWhileDown retries while a service is being restarted.
+func retryWhileDown(ctx context.Context, f func() error) (err error) {
 	for range 100 {
 		if err = f(); err == nil {
 			return nil

@@ -20,7 +20,7 @@ import (
 // tenant is one client of the worker, with queues, a container and rows of its own. The checks compare them with
 // what it was sent.
 type tenant struct {
-	*ground
+	*servers
 	client string
 	store  string // which caller its workers use
 	blobs  *azblob.Client
@@ -37,9 +37,9 @@ type expectation struct {
 }
 
 // newTenant creates the tenant's container and queues.
-func (g *ground) newTenant(ctx context.Context, store string) (*tenant, error) {
+func (g *servers) newTenant(ctx context.Context, store string) (*tenant, error) {
 	t := &tenant{
-		ground: g, client: "p-" + strings.ToLower(rand.Text()[:12]), store: store,
+		servers: g, client: "p-" + strings.ToLower(rand.Text()[:12]), store: store,
 		queues: map[string]*azqueue.QueueClient{},
 	}
 	var err error
@@ -205,9 +205,9 @@ func (t *tenant) drain(ctx context.Context, patience time.Duration, gone <-chan 
 	}
 }
 
-// outlast ends the webhooks' claims of dead workers, and makes the next attempts due: these waits would take
+// expireClaims ends the webhooks' claims of dead workers, and makes the next attempts due: these waits would take
 // minutes.
-func (t *tenant) outlast(ctx context.Context) error {
+func (t *tenant) expireClaims(ctx context.Context) error {
 	_, err := t.db.Exec(ctx, `update webhook_deliveries set lease_expires_at = clock_timestamp(),
 		next_attempt_at = least(next_attempt_at, clock_timestamp())
 		where client_id = $1 and status = 'pending'`, t.client)

@@ -32,8 +32,8 @@ const (
 // faults are those of single calls.
 var faults = []fault{errorBefore, errorAfter, hangs, hangsAfter, delays, delaysAfter, twice, early, shuffled, vanishes}
 
-// befalls reports whether a fault can happen to a call; some happen to a few calls only.
-func (f fault) befalls(op string) bool {
+// appliesTo reports whether a fault can happen to a call; some happen to a few calls only.
+func (f fault) appliesTo(op string) bool {
 	switch f {
 	case early:
 		return op == "receive" || op == "extend" || op == "put back"
@@ -59,8 +59,8 @@ const longest = time.Minute
 // errGone is the error of all calls of a process that has ended. It is not retryable.
 var errGone = errors.New("the process has ended")
 
-// meeting is a call and its fault.
-type meeting struct {
+// faultyCall is a call and its fault.
+type faultyCall struct {
 	backend, op, key string
 	fault            fault
 	drawer                // of what else is drawn for the call
@@ -69,19 +69,19 @@ type meeting struct {
 
 // next counts a call and draws its fault from the seed, the process, and the number of the call of its kind: calls
 // of other goroutines don't change it.
-func (l *line) next(backend, op, key string) *meeting {
+func (l *line) next(backend, op, key string) *faultyCall {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	what := op + " " + key
 	l.nth[what]++
-	m := &meeting{backend: backend, op: op, key: key}
+	m := &faultyCall{backend: backend, op: op, key: key}
 	if l.left > 0 {
 		l.left--
 		m.last = l.left == 0
 	}
 	m.drawer = drawer{rand.New(rand.NewPCG(l.w.seed^hashed(l.name), hashed(what)+l.nth[what]))}
 	if m.fault = l.w.draw(backend, op, m.drawer); m.fault != none {
-		l.hurt = true
+		l.faulted = true
 		l.w.tally.add(&l.w.tally.faults, string(m.fault))
 	}
 	return m
@@ -109,7 +109,7 @@ func (w *world) draw(backend, op string, d drawer) fault {
 	}
 	n := d.IntN(1000)
 	for _, f := range faults {
-		if n -= w.plan.odds[f]; n < 0 && f.befalls(op) {
+		if n -= w.plan.odds[f]; n < 0 && f.appliesTo(op) {
 			return f
 		}
 	}
@@ -117,7 +117,7 @@ func (w *world) draw(backend, op string, d drawer) fault {
 }
 
 // carry makes a call to its back end with its faults, and returns the answer.
-func carry[T any](ctx context.Context, l *line, backend, op, key string, call func(context.Context, *meeting) (T, error)) (T, error) {
+func carry[T any](ctx context.Context, l *line, backend, op, key string, call func(context.Context, *faultyCall) (T, error)) (T, error) {
 	var nothing T
 	stopped := l.thaw()
 	if l.dead() {
@@ -141,7 +141,7 @@ func carry[T any](ctx context.Context, l *line, backend, op, key string, call fu
 	return answer, err
 }
 
-func deliver[T any](ctx context.Context, l *line, m *meeting, call func(context.Context, *meeting) (T, error)) (T, error) {
+func deliver[T any](ctx context.Context, l *line, m *faultyCall, call func(context.Context, *faultyCall) (T, error)) (T, error) {
 	var nothing T
 	switch m.fault {
 	case errorBefore:
@@ -186,7 +186,7 @@ func (l *line) hang(ctx context.Context, d time.Duration) error {
 }
 
 // down is the error of a back end that did nothing.
-func down(m *meeting) error {
+func down(m *faultyCall) error {
 	switch m.backend {
 	case onModel:
 		return &taskerr.Error{
@@ -204,7 +204,7 @@ func down(m *meeting) error {
 
 // lost is the error of a call whose answer was lost.
 func lost(backend string, why error) error {
-	err := down(&meeting{backend: backend, drawer: newDrawer(0)})
+	err := down(&faultyCall{backend: backend, drawer: newDrawer(0)})
 	if why != nil {
 		err = fmt.Errorf("%w: %w", err, why)
 	}

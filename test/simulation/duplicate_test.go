@@ -7,8 +7,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// mostTold is how many duplicates are reported in a series.
-const mostTold = 20
+// maxDuplicates is how many duplicates are reported in a series.
+const maxDuplicates = 20
 
 // judgeDuplicate checks a move of a finished job: it only reports, once, that a message which was sent after the
 // job had failed was dropped.
@@ -17,7 +17,7 @@ func (b *book) judgeDuplicate(m move) {
 	if b.isDuplicate(m) {
 		want = 1
 		b.answered[m.begin.Source.MessageID] = true
-		b.told[series{m.id, m.after.Series}]++
+		b.duplicates[series{m.id, m.after.Series}]++
 		b.w.tally.add(&b.w.tally.ended, "duplicate")
 		if m.begin.WebhookURL != "" {
 			hooks = 1
@@ -48,6 +48,6 @@ func (b *book) judgeDuplicate(m move) {
 func (b *book) isDuplicate(m move) bool {
 	return m.op == "begin" && m.err == nil && m.before.State == job.Failed &&
 		m.before.Fingerprint == m.begin.Fingerprint &&
-		!b.answered[m.begin.Source.MessageID] && b.told[series{m.id, m.after.Series}] < mostTold &&
+		!b.answered[m.begin.Source.MessageID] && b.duplicates[series{m.id, m.after.Series}] < maxDuplicates &&
 		m.begin.Source.InsertedAt.After(m.before.Ended)
 }

@@ -66,13 +66,13 @@ func (h handler) Handle(ctx context.Context, c handlers.Call) (handlers.Outcome,
 	defer context.AfterFunc(ctx, func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		end.told = time.Now()
+		end.endedAt = time.Now()
 	})()
 	a := attempt{handler: h, Call: c, work: p}
-	h.l.stumble(c.Task.ID, time.Duration(p.TakeS)*time.Second)
+	h.l.maybePause(c.Task.ID, time.Duration(p.TakeS)*time.Second)
 	err := a.run(ctx)
 	w.mu.Lock()
-	end.over, end.err, end.cause, end.at = true, err, context.Cause(ctx), time.Now()
+	end.over, end.err, end.cause, end.returnedAt = true, err, context.Cause(ctx), time.Now()
 	w.mu.Unlock()
 	if p.Sort == bug && err != nil && ctx.Err() == nil {
 		panic("on purpose")
@@ -167,7 +167,7 @@ func (a *attempt) steps(ctx context.Context, take time.Duration) error {
 func (a *attempt) ask(ctx context.Context, take time.Duration) error {
 	for range 2 {
 		if _, err := carry(ctx, a.l, onModel, "model", a.Task.ID,
-			func(context.Context, *meeting) (nothing, error) { return nothing{}, nil }); err != nil {
+			func(context.Context, *faultyCall) (nothing, error) { return nothing{}, nil }); err != nil {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
@@ -199,7 +199,7 @@ func (a *attempt) failing() error {
 
 // probe checks whether the model is up.
 func (l *line) probe(ctx context.Context) error {
-	_, err := carry(ctx, l, onModel, "probe", "", func(context.Context, *meeting) (nothing, error) {
+	_, err := carry(ctx, l, onModel, "probe", "", func(context.Context, *faultyCall) (nothing, error) {
 		l.w.mu.Lock()
 		defer l.w.mu.Unlock()
 		if time.Now().Before(l.w.modelDown) {
@@ -228,7 +228,7 @@ func (a *attempt) sleep(ctx context.Context, d time.Duration) error {
 
 // stage writes something under the fence, as ingest stages chunks.
 func (a *attempt) stage(ctx context.Context) error {
-	_, err := carry(ctx, a.l, onStore, "stage", a.Task.ID, func(context.Context, *meeting) (nothing, error) {
+	_, err := carry(ctx, a.l, onStore, "stage", a.Task.ID, func(context.Context, *faultyCall) (nothing, error) {
 		w := a.l.w
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -246,7 +246,7 @@ func (a *attempt) stage(ctx context.Context) error {
 
 // open takes the document unless a running job has it, as store.StageDocument does.
 func (a *attempt) open(ctx context.Context) error {
-	_, err := carry(ctx, a.l, onStore, "open document", a.Task.ID, func(context.Context, *meeting) (nothing, error) {
+	_, err := carry(ctx, a.l, onStore, "open document", a.Task.ID, func(context.Context, *faultyCall) (nothing, error) {
 		w := a.l.w
 		w.mu.Lock()
 		defer w.mu.Unlock()

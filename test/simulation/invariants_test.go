@@ -25,8 +25,8 @@ func (w *world) rows() []memory.Row {
 	return rows
 }
 
-// restless describes what is still to do; empty: nothing.
-func (w *world) restless() (id, what string) {
+// pending describes what is still to do; empty: nothing.
+func (w *world) pending() (id, what string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, r := range w.rows() {
@@ -44,7 +44,7 @@ func (w *world) restless() (id, what string) {
 
 // check checks the end of a schedule against I1 to I9 and I11.
 func (w *world) check() {
-	if id, what := w.restless(); what != "" {
+	if id, what := w.pending(); what != "" {
 		w.violated(id, "%s at the end", what)
 	}
 	for _, s := range w.book.sent {

@@ -12,12 +12,12 @@ type line struct {
 	w    *world
 	name string
 
-	mu     sync.Mutex
-	nth    map[string]uint64 // calls, by what is called on what
-	left   int               // calls until the process ends; 0: any number
-	hurt   bool              // it has met a fault
-	gone   chan struct{}     // closed when the process ends
-	frozen chan struct{}     // closed when it continues; nil: it is not stopped
+	mu      sync.Mutex
+	nth     map[string]uint64 // calls, by what is called on what
+	left    int               // calls until the process ends; 0: any number
+	faulted bool              // it has met a fault
+	gone    chan struct{}     // closed when the process ends
+	frozen  chan struct{}     // closed when it continues; nil: it is not stopped
 
 	busy  int // tasks that run
 	slots int // tasks that may run; 0: it runs none
@@ -36,7 +36,7 @@ func (w *world) line(name string) *line {
 func (l *line) crash() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.hurt = true
+	l.faulted = true
 	if !l.dead() {
 		close(l.gone)
 	}
@@ -58,7 +58,7 @@ func (l *line) pause(d time.Duration) {
 		l.mu.Unlock()
 		return
 	}
-	l.hurt = true
+	l.faulted = true
 	resume := make(chan struct{})
 	l.frozen = resume
 	l.mu.Unlock()
@@ -72,8 +72,8 @@ func (l *line) pause(d time.Duration) {
 	close(resume)
 }
 
-// stumble may stop the process during a task that takes a while.
-func (l *line) stumble(id string, take time.Duration) {
+// maybePause may stop the process during a task that takes a while.
+func (l *line) maybePause(id string, take time.Duration) {
 	l.mu.Lock()
 	l.nth["stumble "+id]++
 	d := drawer{rand.New(rand.NewPCG(l.w.seed^hashed(l.name), hashed("stumble "+id)+l.nth["stumble "+id]))}
@@ -106,11 +106,11 @@ func (l *line) thaw() (was bool) {
 	}
 }
 
-// wounded reports whether the process met a fault that excuses a lost attempt.
-func (l *line) wounded() bool {
+// metFault reports whether the process met a fault that excuses a lost attempt.
+func (l *line) metFault() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.hurt
+	return l.faulted
 }
 
 // enter and leave count the tasks that run.

@@ -19,7 +19,7 @@ type plan struct {
 	active  time.Duration // until the faults end
 	odds    odds
 	zombies int // in a hundred attempts: the worker is stopped during it
-	seats   []seat
+	slots   []workerSlot
 	acts    []act
 	outages []outage
 }
@@ -27,14 +27,14 @@ type plan struct {
 // odds are how many calls in a thousand have each fault.
 type odds map[fault]int
 
-// seat runs workers, one after another; the last one is healthy and stays until all is done.
-type seat struct {
-	stints []stint
-	last   stint
+// workerSlot runs workers, one after another; the last one is healthy and stays until all is done.
+type workerSlot struct {
+	lives []workerLife
+	last  workerLife
 }
 
-// stint is the life of one worker.
-type stint struct {
+// workerLife is the life of one worker.
+type workerLife struct {
 	after  time.Duration // since the previous one ended
 	lasts  time.Duration
 	ends   string // crash, drain or abort
@@ -85,7 +85,7 @@ func newPlan(seed uint64) plan {
 		p.zombies = pick(d, 0, 5, 15)
 	}
 	for range 1 + d.IntN(3) {
-		p.seats = append(p.seats, d.seat(p.active))
+		p.slots = append(p.slots, d.workerSlot(p.active))
 	}
 	p.acts = d.acts(p.active)
 	for _, backend := range []string{onStore, onQueue, onModel, onBucket} {
@@ -99,12 +99,12 @@ func newPlan(seed uint64) plan {
 	return p
 }
 
-func (d drawer) seat(active time.Duration) seat {
-	s := seat{last: d.stint(0)}
+func (d drawer) workerSlot(active time.Duration) workerSlot {
+	s := workerSlot{last: d.workerLife(0)}
 	s.last.after = d.short(0, 10*time.Minute)
 	for at := time.Duration(0); ; {
-		st := d.stint(active)
-		s.stints = append(s.stints, st)
+		st := d.workerLife(active)
+		s.lives = append(s.lives, st)
 		at += st.after + st.lasts
 		if at >= active {
 			return s
@@ -112,8 +112,8 @@ func (d drawer) seat(active time.Duration) seat {
 	}
 }
 
-func (d drawer) stint(active time.Duration) stint {
-	st := stint{
+func (d drawer) workerLife(active time.Duration) workerLife {
+	st := workerLife{
 		after: d.short(0, 20*time.Minute), lasts: d.short(time.Second, max(active, time.Minute)),
 		ends: pick(d, "crash", "crash", "drain", "abort"),
 		cfg: engine.Config{

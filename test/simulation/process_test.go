@@ -14,9 +14,9 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
-// sit runs the workers of a seat, one after another. The last one works until finish is closed.
-func (w *world) sit(name string, s seat, finish <-chan struct{}) {
-	for i, st := range s.stints {
+// runSlot runs the workers of a slot, one after another. The last one works until finish is closed.
+func (w *world) runSlot(name string, s workerSlot, finish <-chan struct{}) {
+	for i, st := range s.lives {
 		time.Sleep(min(st.after, w.left()))
 		w.work(fmt.Sprintf("%s.%d", name, i+1), st, nil)
 	}
@@ -28,7 +28,7 @@ func (w *world) sit(name string, s seat, finish <-chan struct{}) {
 func (w *world) left() time.Duration { return max(0, w.plan.active-time.Since(w.began)) }
 
 // work runs one worker until its time has passed, or finish is closed.
-func (w *world) work(name string, st stint, finish <-chan struct{}) {
+func (w *world) work(name string, st workerLife, finish <-chan struct{}) {
 	l := w.line(name)
 	st.cfg.Worker, l.slots, l.lease = name, st.cfg.Concurrency, st.cfg.Lease
 	probes := engine.Probes{taskerr.Model: l.probe}

@@ -17,7 +17,7 @@ func (s wiredStore) jobs() store.Jobs { return s.l.w.jobs }
 
 // tell makes a call about one job, and checks its result.
 func tell[T any](ctx context.Context, s wiredStore, op, id string, fence int64, call func(context.Context) (T, error)) (T, error) {
-	return carry(ctx, s.l, onStore, op, id, func(ctx context.Context, m *meeting) (T, error) {
+	return carry(ctx, s.l, onStore, op, id, func(ctx context.Context, m *faultyCall) (T, error) {
 		if s.l.crashed(op, id) {
 			var none T
 			return none, down(m)
@@ -57,7 +57,7 @@ func (s wiredStore) Resend(ctx context.Context, r store.Resend) (bool, error) {
 func (s wiredStore) Begin(ctx context.Context, b store.Begin) (store.Begun, error) {
 	var began store.Holder
 	answer, err := carry(ctx, s.l, onStore, "begin", b.JobID,
-		func(ctx context.Context, m *meeting) (store.Begun, error) {
+		func(ctx context.Context, m *faultyCall) (store.Begun, error) {
 			if s.l.crashed("begin", b.JobID) {
 				return store.Begun{}, down(m)
 			}
@@ -73,7 +73,7 @@ func (s wiredStore) Begin(ctx context.Context, b store.Begin) (store.Begun, erro
 	if err != nil || answer.Decision != store.Run {
 		s.l.w.mu.Lock()
 		defer s.l.w.mu.Unlock()
-		s.l.w.book.unheard[began] = true
+		s.l.w.book.unanswered[began] = true
 	}
 	return answer, err
 }
@@ -111,7 +111,7 @@ func (l *line) crashed(op, id string) bool {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.hurt = true
+	l.faulted = true
 	return true
 }
 
@@ -137,7 +137,7 @@ func (s wiredStore) Canceled(ctx context.Context, h store.Holder, events []store
 
 func (s wiredStore) Reject(ctx context.Context, r store.Rejection) (store.Settled, error) {
 	return carry(ctx, s.l, onStore, "reject", r.Source.MessageID,
-		func(ctx context.Context, _ *meeting) (store.Settled, error) {
+		func(ctx context.Context, _ *faultyCall) (store.Settled, error) {
 			return watch(ctx, s.l.w, move{
 				line: s.l, op: "reject", id: r.JobID, message: r.Source.Queue + "/" + r.Source.MessageID,
 			}, func(ctx context.Context) (store.Settled, error) {

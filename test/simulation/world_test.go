@@ -46,9 +46,9 @@ type world struct {
 	lines     map[string]*line
 	book      *book
 
-	told  sync.Mutex
-	trace []entry
-	found []finding
+	traceMu sync.Mutex
+	trace   []entry
+	found   []finding
 }
 
 // entry is a line of the trace.
@@ -86,8 +86,8 @@ func newWorld(seed uint64, p plan, t *tally) *world {
 func (w *world) run() {
 	finish := make(chan struct{})
 	var workers, outside sync.WaitGroup
-	for i, s := range w.plan.seats {
-		workers.Go(func() { w.sit(fmt.Sprintf("w%d", i+1), s, finish) })
+	for i, s := range w.plan.slots {
+		workers.Go(func() { w.runSlot(fmt.Sprintf("w%d", i+1), s, finish) })
 	}
 	for i, a := range w.plan.acts {
 		outside.Go(func() {
@@ -100,7 +100,7 @@ func (w *world) run() {
 	w.note("", "", "the faults have ended", none, nil)
 	calm := time.Now()
 	for ; time.Since(calm) < patience; time.Sleep(time.Minute) {
-		if _, what := w.restless(); what == "" {
+		if _, what := w.pending(); what == "" {
 			break
 		}
 	}
@@ -121,15 +121,15 @@ func (w *world) run() {
 
 // note adds a line to the trace, also for calls without error.
 func (w *world) note(who, on, what string, f fault, err error) {
-	w.told.Lock()
-	defer w.told.Unlock()
+	w.traceMu.Lock()
+	defer w.traceMu.Unlock()
 	w.trace = append(w.trace, entry{time.Since(w.began), who, on, what, f, err})
 }
 
 // violated records a violation.
 func (w *world) violated(on, format string, args ...any) {
-	w.told.Lock()
-	defer w.told.Unlock()
+	w.traceMu.Lock()
+	defer w.traceMu.Unlock()
 	f := finding{on, fmt.Sprintf(format, args...)}
 	if on != "" {
 		f.what = "job " + on + ": " + f.what

@@ -19,8 +19,8 @@ const (
 	is401   failing = "401"     // likewise: the key was revoked
 )
 
-// door is an HTTP server that can be made to fail, and to work again.
-type door struct {
+// faultyServer is an HTTP server that can be made to fail, and to work again.
+type faultyServer struct {
 	server *httptest.Server
 	more   sync.WaitGroup // of listeners after the first
 
@@ -31,12 +31,12 @@ type door struct {
 	inside map[string]int // requests under way, by class
 }
 
-func newDoor(h func(http.ResponseWriter, *http.Request)) *door {
-	return &door{server: httptest.NewServer(http.HandlerFunc(h)), inside: map[string]int{}, closed: make(chan struct{})}
+func newFaultyServer(h func(http.ResponseWriter, *http.Request)) *faultyServer {
+	return &faultyServer{server: httptest.NewServer(http.HandlerFunc(h)), inside: map[string]int{}, closed: make(chan struct{})}
 }
 
 // cut makes the service fail. It returns how many requests of a class lose their answer.
-func (d *door) cut(how failing, class string) (cutOff int) {
+func (d *faultyServer) cut(how failing, class string) (cutOff int) {
 	d.mu.Lock()
 	d.how, d.mended = how, make(chan struct{})
 	cutOff = d.inside[class]
@@ -49,7 +49,7 @@ func (d *door) cut(how failing, class string) (cutOff int) {
 }
 
 // mend makes it work again. Requests that hung go on if their client still waits.
-func (d *door) mend() error {
+func (d *faultyServer) mend() error {
 	d.mu.Lock()
 	was := d.how
 	d.how = works
@@ -66,7 +66,7 @@ func (d *door) mend() error {
 	return nil
 }
 
-func (d *door) close() {
+func (d *faultyServer) close() {
 	close(d.closed)
 	d.server.CloseClientConnections()
 	d.server.Close()
@@ -75,7 +75,7 @@ func (d *door) close() {
 }
 
 // enter counts a request of a class until leave is called.
-func (d *door) enter(class string) (leave func()) {
+func (d *faultyServer) enter(class string) (leave func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.inside[class]++
@@ -87,7 +87,7 @@ func (d *door) enter(class string) (leave func()) {
 }
 
 // pass reports whether a request, or its answer, may go on. Otherwise the client has got the failure.
-func (d *door) pass(w http.ResponseWriter, r *http.Request) bool {
+func (d *faultyServer) pass(w http.ResponseWriter, r *http.Request) bool {
 	d.mu.Lock()
 	how, mended := d.how, d.mended
 	d.mu.Unlock()

@@ -19,14 +19,14 @@ import (
 
 // What reading one document may cost.
 const (
-	lectorTime    = 30 * time.Second
-	lectorMemory  = 300 << 20 // bytes resident, the reader and each of its children
-	lectorStray   = 40        // goroutines left after it
-	lectorMessage = 600       // bytes of an error, which must not quote the document
+	readerTime       = 30 * time.Second
+	readerMemory     = 300 << 20 // bytes resident, the reader and each of its children
+	readerGoroutines = 40        // goroutines left after it
+	readerMessage    = 600       // bytes of an error, which must not quote the document
 )
 
-// lector has a process read mutants, one after the other, and starts another process when that one dies.
-type lector struct {
+// readerProcess has a process read mutants, one after the other, and starts another process when that one dies.
+type readerProcess struct {
 	seed    uint64
 	untimed bool // without bounds on the time
 	report  *report
@@ -43,7 +43,7 @@ type lector struct {
 }
 
 // try makes a mutant, has it read and checks what is left. The error reports that it could not be tried.
-func (l *lector) try(ctx context.Context, m mutant) error {
+func (l *readerProcess) try(ctx context.Context, m mutant) error {
 	seeds := l.seeds[m.format]
 	if len(seeds) == 0 {
 		return nil
@@ -88,8 +88,8 @@ func (l *lector) try(ctx context.Context, m mutant) error {
 }
 
 // reply waits for the reader's answer. A reader that hangs is made to print its goroutines, and killed.
-func (l *lector) reply(ctx context.Context) (reply mutants.Reply, wrong []string, log string) {
-	patience := lectorTime
+func (l *readerProcess) reply(ctx context.Context) (reply mutants.Reply, wrong []string, log string) {
+	patience := readerTime
 	if l.untimed {
 		patience *= 4
 	}
@@ -118,31 +118,31 @@ func (l *lector) reply(ctx context.Context) (reply mutants.Reply, wrong []string
 }
 
 // judge returns what is wrong with how a mutant was read.
-func (l *lector) judge(r mutants.Reply) (wrong []string) {
+func (l *readerProcess) judge(r mutants.Reply) (wrong []string) {
 	if r.Outcome == string(taskerr.InternalBug) || r.Outcome == mutants.Unclear {
 		wrong = append(wrong, fmt.Sprintf("its outcome is %s: %s", r.Outcome, r.Message))
 	}
-	if r.CPU > lectorTime {
+	if r.CPU > readerTime {
 		wrong = append(wrong, fmt.Sprintf("it takes %v of CPU", r.CPU))
 	}
-	if len(r.Message) > lectorMessage && r.Outcome != string(taskerr.InternalBug) {
+	if len(r.Message) > readerMessage && r.Outcome != string(taskerr.InternalBug) {
 		wrong = append(wrong, fmt.Sprintf("its error is %d bytes long: %.200s", len(r.Message), r.Message))
 	}
-	if r.Peak > lectorMemory {
+	if r.Peak > readerMemory {
 		wrong = append(wrong, fmt.Sprintf("it takes %d MB", r.Peak>>20))
 	}
-	if r.Children > lectorMemory && l.children <= lectorMemory {
+	if r.Children > readerMemory && l.children <= readerMemory {
 		wrong = append(wrong, fmt.Sprintf("a program that reads it takes %d MB", r.Children>>20))
 	}
 	l.children = r.Children
-	if r.Goroutines > lectorStray {
+	if r.Goroutines > readerGoroutines {
 		wrong = append(wrong, fmt.Sprintf("%d goroutines are left after it", r.Goroutines))
 	}
 	return wrong
 }
 
 // left returns the files that are new, and removes them.
-func (l *lector) left() (wrong []string) {
+func (l *readerProcess) left() (wrong []string) {
 	for _, dir := range []string{l.dir, filepath.Join(l.dir, "tmp")} {
 		files, err := os.ReadDir(dir)
 		if err != nil {
@@ -159,7 +159,7 @@ func (l *lector) left() (wrong []string) {
 	return wrong
 }
 
-func (l *lector) start(ctx context.Context) error {
+func (l *readerProcess) start(ctx context.Context) error {
 	temp := filepath.Join(l.dir, "tmp")
 	if err := os.MkdirAll(temp, 0o700); err != nil {
 		return err
@@ -196,7 +196,7 @@ func (l *lector) start(ctx context.Context) error {
 }
 
 // end ends the process, if there is one.
-func (l *lector) end() {
+func (l *readerProcess) end() {
 	if l.cmd == nil {
 		return
 	}

@@ -34,8 +34,8 @@ const (
 	apiPassword = "authenticator"
 )
 
-// ground is the servers that the runs of a kind share; each run is a tenant of its own.
-type ground struct {
+// servers is the servers that the runs of a kind share; each run is a tenant of its own.
+type servers struct {
 	dir     string // of all files; removed by close
 	pg      *stack.Postgres
 	azurite *stack.Azurite
@@ -48,9 +48,9 @@ type ground struct {
 	closers []func() error
 }
 
-// newGround starts the servers. With keep their data survives a restart: Azurite in a folder, Postgres durable.
-func newGround(ctx context.Context, keep bool) (g *ground, err error) {
-	g = &ground{}
+// newServers starts the servers. With keep their data survives a restart: Azurite in a folder, Postgres durable.
+func newServers(ctx context.Context, keep bool) (g *servers, err error) {
+	g = &servers{}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, g.close())
@@ -76,7 +76,7 @@ func newGround(ctx context.Context, keep bool) (g *ground, err error) {
 	return g, nil
 }
 
-func (g *ground) startDatabase(ctx context.Context, durable bool) (err error) {
+func (g *servers) startDatabase(ctx context.Context, durable bool) (err error) {
 	if g.pg, err = stack.StartPostgres(ctx, stack.PostgresOptions{Durable: durable}); err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (g *ground) startDatabase(ctx context.Context, durable bool) (err error) {
 }
 
 // close stops everything, the last started first.
-func (g *ground) close() error {
+func (g *servers) close() error {
 	var errs []error
 	for i := len(g.closers) - 1; i >= 0; i-- {
 		errs = append(errs, g.closers[i]())
@@ -125,7 +125,7 @@ func (g *ground) close() error {
 }
 
 // build compiles a program of this module and returns its file.
-func (g *ground) build(ctx context.Context, pkg string) (string, error) {
+func (g *servers) build(ctx context.Context, pkg string) (string, error) {
 	return build(ctx, pkg, g.dir)
 }
 
