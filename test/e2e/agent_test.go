@@ -55,8 +55,8 @@ func TestAgentOffline(t *testing.T) {
 	}
 }
 
-// scholar is a model that works in four steps. Its answers depend on the conversation alone; it counts them.
-type scholar struct {
+// agentModel is a model that works in four steps. Its answers depend on the conversation alone; it counts them.
+type agentModel struct {
 	mu   sync.Mutex
 	paid map[int]int    // answers by step
 	kill func(step int) // called before an answer that is never paid; nil: no more
@@ -65,7 +65,7 @@ type scholar struct {
 
 var chunkID = regexp.MustCompile(`chunk_id="([0-9a-f-]{36})"`)
 
-func (s *scholar) reply(r llmtest.ChatRequest) llmtest.Reply {
+func (s *agentModel) reply(r llmtest.ChatRequest) llmtest.Reply {
 	step, read := 1, ""
 	for _, m := range r.Messages {
 		switch m.Role {
@@ -114,7 +114,7 @@ func (s *scholar) reply(r llmtest.ChatRequest) llmtest.Reply {
 func TestAgentKilled(t *testing.T) {
 	t.Parallel()
 	asked, killed := make(chan int), make(chan struct{})
-	s := &scholar{paid: map[int]int{}, kill: func(step int) { asked <- step; <-killed }}
+	s := &agentModel{paid: map[int]int{}, kill: func(step int) { asked <- step; <-killed }}
 	model := llmtest.New(t, llmtest.Options{Reply: s.reply})
 	b := newBed(t, append(modelEnv(model), "WORKER_LEASE_TTL_SEC=5", "RETRY_MAX_ATTEMPTS=10")...)
 	b.upload("log.md", []byte("# Storm\n\nThe quay cranes are parked at a wind speed of 22 m/s.\n"))

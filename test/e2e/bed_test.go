@@ -150,8 +150,8 @@ func expect[T comparable](b *bed, what string, want T, sql string, args ...any) 
 // worker is a running daemon.
 type worker struct {
 	*stack.Process
-	b    *bed
-	says chan string // its notifications to the service manager, e.g. READY=1
+	b             *bed
+	notifications chan string // its notifications to the service manager, e.g. READY=1
 }
 
 // start starts the daemon and waits until it serves. It ends with the test at the latest.
@@ -167,8 +167,8 @@ func (b *bed) start() *worker {
 		b.t.Fatal(err)
 	}
 	b.t.Cleanup(func() { conn.Close() })
-	w := &worker{b: b, says: make(chan string, 64)}
-	go listen(conn, w.says)
+	w := &worker{b: b, notifications: make(chan string, 64)}
+	go listen(conn, w.notifications)
 	log := &bytes.Buffer{}
 	w.Process, err = stack.Start(b.ctx, stack.Command{
 		Name: "worker", Path: file, Args: []string{"run"}, Env: append(b.env, "NOTIFY_SOCKET="+address), Log: log,
@@ -210,7 +210,7 @@ func (w *worker) await(line string) {
 	w.b.t.Helper()
 	for {
 		select {
-		case said := <-w.says:
+		case said := <-w.notifications:
 			if said == line {
 				return
 			}

@@ -43,7 +43,7 @@ func files(t *testing.T, dir string, extensions ...string) []string {
 }
 
 // ingestAll uploads and enqueues files, and returns the webhook of each.
-func (b *bed) ingestAll(dir string, names []string) map[string]told {
+func (b *bed) ingestAll(dir string, names []string) map[string]webhookCall {
 	b.t.Helper()
 	for _, name := range names {
 		content, err := os.ReadFile(filepath.Join(dir, name))
@@ -53,7 +53,7 @@ func (b *bed) ingestAll(dir string, names []string) map[string]told {
 		b.upload(name, content)
 		b.send(b.ingest(name, name))
 	}
-	outcomes := map[string]told{}
+	outcomes := map[string]webhookCall{}
 	for _, name := range names {
 		outcomes[name] = b.await(b.ctx, name)
 	}

@@ -111,8 +111,8 @@ func TestDevOnce(t *testing.T) {
 // shown matches a passage that the agent's model has read: its id, and the start of its text.
 var shown = regexp.MustCompile(`chunk_id="([0-9a-f-]{36})"[^>]*>\n[#\d. ]*(\w+(?: \w+){2,5})`)
 
-// tourist is a model that answers the tour's questions: it summarizes, or searches, and quotes what it has found.
-func tourist(r llmtest.ChatRequest) llmtest.Reply {
+// tourModel is a model that answers the tour's questions: it summarizes, or searches, and quotes what it has found.
+func tourModel(r llmtest.ChatRequest) llmtest.Reply {
 	if len(r.Tools) == 0 {
 		return llmtest.Reply{
 			Text: `{"summary": "A harbour has rules.", "key_points": [{"text": "It has a handbook.", "sources": [1]}]}`,
@@ -133,7 +133,7 @@ func tourist(r llmtest.ChatRequest) llmtest.Reply {
 // that server.
 func TestDevThroughAModel(t *testing.T) {
 	t.Parallel()
-	model := llmtest.New(t, llmtest.Options{Key: "none", Reply: tourist})
+	model := llmtest.New(t, llmtest.Options{Key: "none", Reply: tourModel})
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	cmd, _, out := dev(ctx, t, "--once")

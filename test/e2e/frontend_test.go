@@ -59,7 +59,7 @@ type frontend struct {
 	} `json:"job"`
 	Stages     []string         `json:"stages"`
 	Hits       []map[string]any `json:"hits"`
-	Webhook    told             `json:"webhook"`
+	Webhook    webhookCall      `json:"webhook"`
 	Forged     string           `json:"forged"`     // why a changed webhook was refused
 	Secretless string           `json:"secretless"` // why a receiver with a short secret accepts nothing
 	Overwrite  string           `json:"overwrite"`  // why a second upload was refused

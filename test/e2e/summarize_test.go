@@ -66,8 +66,8 @@ func TestSummarizeOffline(t *testing.T) {
 	}
 }
 
-// clerk is a model that numbers its answers, so that a stored answer can be identified.
-type clerk struct {
+// summaryModel is a model that numbers its answers, so that a stored answer can be identified.
+type summaryModel struct {
 	mu      sync.Mutex
 	answers int
 	asked   map[string]int    // how often, by question
@@ -78,7 +78,7 @@ type clerk struct {
 // passages are the headings of a question's passages.
 var passages = regexp.MustCompile(`(?m)^§[0-9a-f]{8} \[\d+\] under: (.*)$`)
 
-func (c *clerk) reply(r llmtest.ChatRequest) llmtest.Reply {
+func (c *summaryModel) reply(r llmtest.ChatRequest) llmtest.Reply {
 	c.mu.Lock()
 	c.answers++
 	n := c.answers
@@ -102,14 +102,14 @@ func (c *clerk) reply(r llmtest.ChatRequest) llmtest.Reply {
 }
 
 // questions are those that were asked, with how often.
-func (c *clerk) questions() map[string]int {
+func (c *summaryModel) questions() map[string]int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return maps.Clone(c.asked)
 }
 
 // at calls f once, with the answer of that number.
-func (c *clerk) at(number int, f func()) {
+func (c *summaryModel) at(number int, f func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var once sync.Once
@@ -121,7 +121,7 @@ func (c *clerk) at(number int, f func()) {
 }
 
 // kept are the questions whose answers the store has.
-func (b *bed) kept(c *clerk) map[string]bool {
+func (b *bed) kept(c *summaryModel) map[string]bool {
 	b.t.Helper()
 	conn, err := pgx.Connect(b.ctx, b.database)
 	if err != nil {
@@ -155,7 +155,7 @@ func TestSummaryOfALongDocument(t *testing.T) {
 	if raced() { // each start reads 300 pages, ten times as slowly
 		kills = 3
 	}
-	c := &clerk{asked: map[string]int{}, of: map[string]string{}}
+	c := &summaryModel{asked: map[string]int{}, of: map[string]string{}}
 	model := llmtest.New(t, llmtest.Options{Reply: c.reply})
 	b := newBed(t, append(modelEnv(model), "RETRY_MAX_ATTEMPTS=30")...)
 	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute) // as many workers read 300 pages
@@ -239,7 +239,7 @@ func repeats(t *testing.T, frozen, asked map[string]int) {
 }
 
 // editOneSection changes a paragraph and checks the cost of that.
-func (b *bed) editOneSection(c *clerk, book reindex.Book) {
+func (b *bed) editOneSection(c *summaryModel, book reindex.Book) {
 	b.t.Helper()
 	before := c.questions()
 	b.upload("book.pdf", reindex.Edits[0].Make(book).PDF("second"))

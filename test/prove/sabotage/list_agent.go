@@ -1,6 +1,6 @@
 package sabotage
 
-// inTheAgent are the sabotages of what keeps an agent from paying twice, and from reading what it may not.
+// inTheAgent are the sabotages of the rules that an agent pays once, and reads only what it may.
 func inTheAgent() []Sabotage {
 	return []Sabotage{
 		{

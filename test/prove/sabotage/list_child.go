@@ -1,6 +1,6 @@
 package sabotage
 
-// aroundParsers are the sabotages of what confines external programs.
+// aroundParsers are the sabotages of the sandbox of external programs.
 func aroundParsers() []Sabotage {
 	return []Sabotage{
 		{

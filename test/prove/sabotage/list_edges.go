@@ -1,6 +1,6 @@
 package sabotage
 
-// atTheEdges are the sabotages of what comes in and goes out: messages, blobs' names, webhooks.
+// atTheEdges are the sabotages of input and output: messages, blobs' names, webhooks.
 func atTheEdges() []Sabotage {
 	return []Sabotage{
 		{

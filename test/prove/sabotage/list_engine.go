@@ -1,6 +1,6 @@
 package sabotage
 
-// inTheEngine are the sabotages of the way of one task.
+// inTheEngine are the sabotages of the engine.
 func inTheEngine() []Sabotage {
 	by := func(names ...string) []Test { return tests(engine, names...) }
 	return []Sabotage{

@@ -1,6 +1,6 @@
 package sabotage
 
-// inTheRights are the sabotages of who may do what in the database, past the functions and through them.
+// inTheRights are the sabotages of privileges in the database, by functions and without them.
 func inTheRights() []Sabotage {
 	attacks := []Suite{
 		{Package: "internal/store/postgres",

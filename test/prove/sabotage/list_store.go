@@ -1,6 +1,6 @@
 package sabotage
 
-// inTheStore are the sabotages of the schema: its functions, and the guards that hold whoever writes.
+// inTheStore are the sabotages of the schema: its functions, and the guards of every write.
 func inTheStore() []Sabotage {
 	return []Sabotage{
 		{

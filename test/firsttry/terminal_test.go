@@ -28,8 +28,8 @@ func TestMain(m *testing.M) { stacktest.Main(m) }
 // widest is the longest line that a terminal shows without a break, in characters.
 const widest = 120
 
-// desk is a user's environment: the program, the services, and settings.
-type desk struct {
+// terminal is a user's environment: the program, the services, and settings.
+type terminal struct {
 	*testing.T
 	ctx     context.Context
 	program string
@@ -37,7 +37,7 @@ type desk struct {
 	env     map[string]string
 }
 
-func sitDown(t *testing.T) *desk {
+func sitDown(t *testing.T) *terminal {
 	t.Helper()
 	root, err := stack.Root()
 	if err != nil {
@@ -45,7 +45,7 @@ func sitDown(t *testing.T) *desk {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	t.Cleanup(cancel)
-	d := &desk{T: t, ctx: ctx, folder: t.TempDir(), program: filepath.Join(t.TempDir(), "async-worker")}
+	d := &terminal{T: t, ctx: ctx, folder: t.TempDir(), program: filepath.Join(t.TempDir(), "async-worker")}
 	build := exec.CommandContext(ctx, "go", "build", "-o", d.program, "./cmd/async-worker")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
@@ -74,7 +74,7 @@ func free(t *testing.T) string {
 	return l.Addr().String()
 }
 
-func (d *desk) environ(changes []string) (all []string) {
+func (d *terminal) environ(changes []string) (all []string) {
 	env := map[string]string{}
 	maps.Copy(env, d.env)
 	for _, c := range changes {
@@ -89,7 +89,7 @@ func (d *desk) environ(changes []string) (all []string) {
 
 // answer is what a command printed, on both streams, and its exit code.
 type answer struct {
-	d     *desk
+	d     *terminal
 	typed string
 	text  string
 	code  int
@@ -101,8 +101,8 @@ var words = regexp.MustCompile(`'([^']*)'|(\S+)`)
 // record is a line of a log, written for the journal.
 var record = regexp.MustCompile(`^\d\d:\d\d:\d\d (INF|ERR) `)
 
-// types runs a command as typed, with changed settings.
-func (d *desk) types(line string, settings ...string) *answer {
+// run runs a command as typed, with changed settings.
+func (d *terminal) run(line string, settings ...string) *answer {
 	d.Helper()
 	var args []string
 	for _, m := range words.FindAllStringSubmatch(line, -1) {
@@ -136,8 +136,8 @@ func (d *desk) types(line string, settings ...string) *answer {
 	return a
 }
 
-// wants checks the exit code and parts of the output; a part that begins with ! must be missing.
-func (a *answer) wants(code int, parts ...string) *answer {
+// expect checks the exit code and parts of the output; a part that begins with ! must be missing.
+func (a *answer) expect(code int, parts ...string) *answer {
 	a.d.Helper()
 	problem := ""
 	if a.code != code {
@@ -157,7 +157,7 @@ func (a *answer) wants(code int, parts ...string) *answer {
 }
 
 // daemon runs the worker until stop is called, and returns its log.
-func (d *desk) daemon(settings ...string) (stop func() string) {
+func (d *terminal) daemon(settings ...string) (stop func() string) {
 	d.Helper()
 	log := &bytes.Buffer{}
 	p, err := stack.Start(d.ctx, stack.Command{
@@ -180,7 +180,7 @@ func (d *desk) daemon(settings ...string) (stop func() string) {
 	return stop
 }
 
-func (d *desk) file(name, content string) {
+func (d *terminal) file(name, content string) {
 	d.Helper()
 	if err := os.WriteFile(filepath.Join(d.folder, name), []byte(content), 0o600); err != nil {
 		d.Fatal(err)
