@@ -39,7 +39,7 @@ type costly struct {
 type took struct {
 	wall, cpu time.Duration
 	peak      int64 // bytes, of the whole tree
-	said      string
+	output    string
 }
 
 // measureCostly prints the cost of each costly file in a process of its own, and of a process that reads the worst
@@ -64,7 +64,7 @@ func measureCostly(ctx context.Context, out io.Writer, folder string) error {
 			return err
 		}
 		fmt.Fprintf(out, "  %4d MB  %8v  %8v of CPU  %s (%d KB)\n          %s\n", c.peak>>20, ms(c.wall), ms(c.cpu),
-			c.name, info.Size()>>10, c.said)
+			c.name, info.Size()>>10, c.output)
 		all = append(all, c)
 	}
 	slices.SortFunc(all, func(a, b costly) int { return cmp.Compare(b.peak, a.peak) })
@@ -97,8 +97,8 @@ func readApart(ctx context.Context, paths ...string) (took, error) {
 		return took{}, err
 	}
 	cmd := exec.CommandContext(ctx, self, append([]string{"read"}, paths...)...)
-	var said strings.Builder
-	cmd.Stdout, cmd.Stderr = &said, os.Stderr
+	var output strings.Builder
+	cmd.Stdout, cmd.Stderr = &output, os.Stderr
 	began := time.Now()
 	if err := cmd.Start(); err != nil {
 		return took{}, err
@@ -112,7 +112,7 @@ func readApart(ctx context.Context, paths ...string) (took, error) {
 		select {
 		case err := <-ended:
 			t.wall, t.cpu = time.Since(began), cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime()
-			t.said = strings.TrimSpace(said.String())
+			t.output = strings.TrimSpace(output.String())
 			return t, err
 		case <-tick.C:
 			t.peak = max(t.peak, treeMemory(cmd.Process.Pid))
@@ -154,10 +154,10 @@ func serveRead(out io.Writer, paths []string) int {
 	var mu sync.Mutex
 	for _, path := range paths {
 		all.Go(func() {
-			said := readOne(ctx, router, path)
+			output := readOne(ctx, router, path)
 			mu.Lock()
 			defer mu.Unlock()
-			fmt.Fprintln(out, said)
+			fmt.Fprintln(out, output)
 		})
 	}
 	all.Wait()

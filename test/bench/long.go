@@ -110,12 +110,12 @@ func ingestLong(
 	if err != nil {
 		return r, 0, err
 	}
-	told, err := json.Marshal(longTask{pg.URL(database), stub, folder, name + ".pdf"})
+	input, err := json.Marshal(longTask{pg.URL(database), stub, folder, name + ".pdf"})
 	if err != nil {
 		return r, 0, err
 	}
 	cmd := exec.CommandContext(ctx, self, "long")
-	cmd.Stdin, cmd.Stderr = bytes.NewReader(told), os.Stderr
+	cmd.Stdin, cmd.Stderr = bytes.NewReader(input), os.Stderr
 	answer, err := cmd.Output()
 	if err != nil {
 		return r, 0, fmt.Errorf("the worker: %w", err)

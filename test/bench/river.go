@@ -60,13 +60,13 @@ func startRiver(
 }
 
 func (w *riverWorker) fill(context.Context) error {
-	_, err := w.tell("fill")
+	_, err := w.send("fill")
 	return err
 }
 
-func (w *riverWorker) work(context.Context) (figures, error) { return w.tell("work") }
+func (w *riverWorker) work(context.Context) (figures, error) { return w.send("work") }
 
-func (w *riverWorker) tell(command string) (figures, error) {
+func (w *riverWorker) send(command string) (figures, error) {
 	if _, err := fmt.Fprintln(w.in, command); err != nil {
 		return figures{}, fmt.Errorf("the River worker: %w", err)
 	}

@@ -20,7 +20,7 @@ func readiness(b *bed) {
 	}
 	open()
 	b.awaitState(east, "ActiveState", "active")
-	b.figure("readiness: activating/start while the store is silent, active once it answers")
+	b.figure("readiness: activating/start while the store does not answer, active once it answers")
 }
 
 // override adds a drop-in for one tenant, until the step ends.
@@ -102,9 +102,9 @@ func hung(b *bed) {
 	})
 	up := time.Since(begun)
 	b.h.once(east, "behind", 1)
-	said := b.journal(east)
-	b.contains("the journal", said, "Watchdog timeout", "SIGABRT", "goroutine ", "engine.hang")
+	output := b.journal(east)
+	b.contains("the journal", output, "Watchdog timeout", "SIGABRT", "goroutine ", "engine.hang")
 	b.figure("a hung poll loop, WatchdogSec=6: aborted and up again after %v, %d goroutines in the journal, the "+
 		"waiting task done once",
-		up.Round(100*time.Millisecond), strings.Count(said, "\ngoroutine "))
+		up.Round(100*time.Millisecond), strings.Count(output, "\ngoroutine "))
 }

@@ -69,7 +69,7 @@ func needMirror(t *testing.T, suite string) {
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		t.Skipf("no Debian mirror: %s says %s (DEBIAN_MIRROR names another)", r.URL, answer.Status)
+		t.Skipf("no Debian mirror: %s returns %s (DEBIAN_MIRROR names another)", r.URL, answer.Status)
 	}
 }
 

@@ -52,7 +52,7 @@ func people(b *bed) {
 // operates fails the test unless a user can do an operator's work.
 func operates(b *bed, who string) {
 	b.Helper()
-	for _, c := range []struct{ line, says string }{
+	for _, c := range []struct{ line, want string }{
 		{"status --tenant southhaven", "southhaven  ready"},
 		{"status --all", east},
 		{"check-config --tenant southhaven", "The settings are fine."},
@@ -71,7 +71,7 @@ func operates(b *bed, who string) {
 		if err != nil {
 			b.Errorf("%s: %s: %v", who, c.line, err)
 		}
-		b.contains(who+": "+c.line, out, c.says)
+		b.contains(who+": "+c.line, out, c.want)
 	}
 }
 
@@ -82,12 +82,12 @@ func (b *bed) as(who, program string, args ...string) (string, error) {
 }
 
 // refused wants a command to exit with 77, and to print the remedy.
-func (b *bed) refused(who, line, says string) {
+func (b *bed) refused(who, line, want string) {
 	b.Helper()
 	// Joined to one line: line breaks may be anywhere.
-	said := strings.Join(strings.Fields(b.m.run("/bin/sh", "-c",
+	output := strings.Join(strings.Fields(b.m.run("/bin/sh", "-c",
 		"runuser --user "+who+" -- async-worker "+line+` 2>&1; echo "exit $?"`)), " ")
-	b.contains(who+": "+line, said, says, "exit 77")
+	b.contains(who+": "+line, output, want, "exit 77")
 }
 
 // credentialModes are those of the package and of tenant add, which no start of a worker changes.
@@ -96,8 +96,8 @@ func credentialModes(b *bed) {
 	b.m.run("systemctl", "restart", unit(south))
 	b.awaitState(south, "ActiveState", "active")
 	modes(b)
-	if said := b.journal(south); strings.Contains(said, "mode is different") {
-		b.Errorf("systemd warns about a mode:\n%s", tail(said, 20))
+	if output := b.journal(south); strings.Contains(output, "mode is different") {
+		b.Errorf("systemd warns about a mode:\n%s", tail(output, 20))
 	}
 	gid := b.m.run("stat", "--format=%g", "/etc/async-worker/credentials")
 	for _, client := range tenants() {
@@ -188,8 +188,8 @@ func membersBefore(b *bed) {
 	stays := former(b)
 	secret := "/etc/async-worker/credentials/" + south + "/SUPABASE_KEY"
 	stays[secret] = "600 root:root"
-	said := b.m.run("/bin/sh", "-c", "/var/lib/dpkg/info/async-worker.postinst abort-upgrade 2>&1")
-	b.contains("postinst", said, "has members already")
+	output := b.m.run("/bin/sh", "-c", "/var/lib/dpkg/info/async-worker.postinst abort-upgrade 2>&1")
+	b.contains("postinst", output, "has members already")
 	for path, was := range stays {
 		if is := b.m.run("stat", "--format=%a %U:%G", path); is != was {
 			b.Errorf("with members in the group the upgrade made %s of %s, which was %s", is, path, was)

@@ -27,17 +27,17 @@ func sandbox(b *bed) {
 		private(b, client, tenants()[1-i])
 	}
 	for _, client := range tenants() {
-		if said := b.journal(client); strings.Contains(said, "not fully confined") {
-			b.Errorf("parsers of %s are not fully confined in the unit:\n%s", client, tail(said, 20))
+		if output := b.journal(client); strings.Contains(output, "not fully confined") {
+			b.Errorf("parsers of %s are not fully confined in the unit:\n%s", client, tail(output, 20))
 		}
 	}
-	said := b.m.run("systemd-analyze", "security", "--no-pager", unit(south))
-	score := regexp.MustCompile(`exposure level for \S+: ([0-9.]+)`).FindStringSubmatch(said)
+	output := b.m.run("systemd-analyze", "security", "--no-pager", unit(south))
+	score := regexp.MustCompile(`exposure level for \S+: ([0-9.]+)`).FindStringSubmatch(output)
 	if score == nil {
-		b.Fatalf("systemd-analyze security says no level:\n%s", tail(said, 5))
+		b.Fatalf("systemd-analyze security prints no level:\n%s", tail(output, 5))
 	}
 	if level, err := strconv.ParseFloat(score[1], 64); err != nil || level > 1.5 {
-		b.Errorf("the exposure level is %s, want at most 1.5\n%s", score[1], said)
+		b.Errorf("the exposure level is %s, want at most 1.5\n%s", score[1], output)
 	}
 	b.figure("systemd-analyze security: %s", score[1])
 }

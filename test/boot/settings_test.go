@@ -16,8 +16,8 @@ func wrongSettings(b *bed) {
 		"ExecMainStatus"), b.show("broken", "NRestarts")}, " "); got != "failed 78 0" {
 		b.Errorf("state, exit and restarts are %s, want failed 78 0", got)
 	}
-	said := b.journal("broken")
-	b.contains("the journal", said, "WORKER_CONCURRENCY", "POLL_MAX_MS", "SUPABASE_URL")
+	output := b.journal("broken")
+	b.contains("the journal", output, "WORKER_CONCURRENCY", "POLL_MAX_MS", "SUPABASE_URL")
 
 	// The instance's name decides whose tasks these are.
 	b.add("confused", nil)
@@ -70,7 +70,7 @@ func reload(b *bed) {
 func (b *bed) slots(id string, want int) {
 	b.Helper()
 	asked := b.h.hold(6 * time.Second)
-	b.h.send(south, id, "ingest", id+".txt", []byte("A captain who is told: "+id))
+	b.h.send(south, id, "ingest", id+".txt", []byte("A captain who hears: "+id))
 	b.h.await(asked, "the model is called")
 	b.eventually(fmt.Sprintf("the status line of %d slots", want), func() (string, bool) {
 		status := b.show(south, "StatusText")

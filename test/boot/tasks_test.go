@@ -83,25 +83,25 @@ func documents(b *bed) {
 func story(b *bed) {
 	b.h.send(south, "tale", "ingest", "tale.txt", []byte("A tale of a ship."))
 	b.h.once(south, "tale", 1)
-	var told string
-	b.eventually("the journal's story of the task", func() (string, bool) {
-		told = b.journal(south, "TASK_ID=tale")
-		return told, strings.Contains(told, "succeeded")
+	var entries string
+	b.eventually("the journal's entries of the task", func() (string, bool) {
+		entries = b.journal(south, "TASK_ID=tale")
+		return entries, strings.Contains(entries, "succeeded")
 	})
-	for line := range strings.Lines(told) {
+	for line := range strings.Lines(entries) {
 		if !strings.Contains(line, "tale") {
-			b.Errorf("in the story of the task: %s", line)
+			b.Errorf("in the entries of the task: %s", line)
 		}
 	}
 	for _, other := range []string{"first", "pdf", "scan"} {
-		if strings.Contains(told, "task_id="+other) {
-			b.Errorf("the task %s is in the story of another:\n%s", other, told)
+		if strings.Contains(entries, "task_id="+other) {
+			b.Errorf("the task %s is in the entries of another:\n%s", other, entries)
 		}
 	}
 	if all := b.journal(east, "TASK_ID=tale"); all != "" {
 		b.Errorf("another tenant's journal has the task:\n%s", all)
 	}
-	b.figure("journalctl -u %s TASK_ID=tale: %d lines, of this task alone", unit(south), strings.Count(told, "\n")+1)
+	b.figure("journalctl -u %s TASK_ID=tale: %d lines, of this task alone", unit(south), strings.Count(entries, "\n")+1)
 	status := b.show(south, "StatusText")
 	b.contains("systemctl status", b.m.run("systemctl", "status", "--no-pager", "--full", unit(south)),
 		`Status: "`+status+`"`)

@@ -119,7 +119,7 @@ func TestImage(t *testing.T) {
 	b.awaitReady(worker)
 	began := time.Now()
 	b.command("enqueue", "--type=ingest", "--upload=/samples/harbour-handbook.pdf", "--document-set=harbour", "--watch")
-	t.Logf("ingested in %d ms, with the start of the container that asked for it", time.Since(began).Milliseconds())
+	t.Logf("ingested in %d ms, with the start of the container that sent it", time.Since(began).Milliseconds())
 	if hits := b.command("search", "--set=harbour",
 		"when are the quay cranes parked and pinned to the rail"); !strings.Contains(hits,
 		"harbour-handbook.pdf · page 4") {

@@ -43,7 +43,7 @@ func TestAgentOffline(t *testing.T) {
 	if got.Type != "task.completed" || got.Result["retrieval_only"] != true ||
 		!strings.HasPrefix(fmt.Sprint(got.Result["model"]), "offline") ||
 		!strings.Contains(fmt.Sprint(got.Result["answer"]), "22 m/s") || len(cites) == 0 {
-		t.Errorf("the webhook says %+v", got)
+		t.Errorf("the webhook is %+v", got)
 	}
 	expect(b, "the row", "agent user-17 e2e t",
 		"select concat_ws(' ', task_type, requested_by, document_set, retrieval_only) from agent_runs where "+
@@ -138,7 +138,7 @@ func TestAgentKilled(t *testing.T) {
 	cites, _ := got.Result["citations"].([]any)
 	if got.Type != "task.completed" || got.Attempt != 4 || got.Result["answer"] != "At 22 m/s [1]." ||
 		len(cites) != 1 || got.Result["steps"] != 4.0 {
-		t.Errorf("the webhook says %+v", got)
+		t.Errorf("the webhook is %+v", got)
 	}
 	for step := range 4 {
 		if s.paid[step+1] != 1 {

@@ -189,7 +189,7 @@ func (b *bed) start() *worker {
 }
 
 // listen forwards each line until conn is closed.
-func listen(conn net.Conn, says chan<- string) {
+func listen(conn net.Conn, notifications chan<- string) {
 	buf := make([]byte, 4096)
 	for {
 		n, err := conn.Read(buf)
@@ -198,7 +198,7 @@ func listen(conn net.Conn, says chan<- string) {
 		}
 		for line := range strings.SplitSeq(string(buf[:n]), "\n") {
 			select {
-			case says <- line:
+			case notifications <- line:
 			default: // nobody reads
 			}
 		}
@@ -210,8 +210,8 @@ func (w *worker) await(line string) {
 	w.b.t.Helper()
 	for {
 		select {
-		case said := <-w.notifications:
-			if said == line {
+		case got := <-w.notifications:
+			if got == line {
 				return
 			}
 		case <-w.Done():

@@ -31,7 +31,7 @@ func TestClientsThatAreNotOurs(t *testing.T) {
 		got := b.await(b.ctx, id)
 		if got.Type != "task.completed" || got.Status != "completed" || got.TaskType != "ingest" ||
 			got.ClientID != b.client {
-			t.Errorf("%s: the webhook says %+v", id, got)
+			t.Errorf("%s: the webhook is %+v", id, got)
 		}
 		if got.Result["filename"] != "notes.md" || got.Result["chunks"] != 1.0 {
 			t.Errorf("%s: the result is %v, want notes.md in 1 chunk", id, got.Result)

@@ -205,7 +205,7 @@ func TestFrontend(t *testing.T) {
 		}
 		if got.Job.Status != "succeeded" || got.Job.Result["chunks"] != 1.0 || got.Webhook.TaskID != got.Job.ID ||
 			got.Webhook.Status != "completed" {
-			t.Errorf("%s: the job is %+v, the webhook says %+v", name, got.Job, got.Webhook)
+			t.Errorf("%s: the job is %+v, the webhook is %+v", name, got.Job, got.Webhook)
 		}
 		if len(got.Hits) == 0 || !strings.Contains(got.Hits[0]["content"].(string), "highest") {
 			t.Errorf("%s finds %v", name, got.Hits)

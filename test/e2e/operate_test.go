@@ -235,7 +235,7 @@ func (o operator) drain(w *worker, llm *llmtest.Server, runtime string) {
 		once.Do(func() { close(hanging) })
 		<-release
 	}})
-	o.b.upload("last.md", []byte("# The last\n\nOne that is read while the worker is told to stop.\n"))
+	o.b.upload("last.md", []byte("# The last\n\nOne that is read while the worker is stopped.\n"))
 	o.b.send(o.b.ingest("last", "last.md"))
 	select {
 	case <-hanging:

@@ -51,7 +51,7 @@ func TestSummarizeOffline(t *testing.T) {
 		!strings.HasPrefix(fmt.Sprint(got.Result["model"]), "offline") ||
 		!strings.HasPrefix(fmt.Sprint(got.Result["summary"]), "- ") || got.Result["words"].(float64) > 60 ||
 		len(points) == 0 {
-		t.Errorf("the webhook says %+v", got)
+		t.Errorf("the webhook is %+v", got)
 	}
 	expect(b, "the row", "log.md user-17 t 1",
 		"select concat_ws(' ', filename, requested_by, extractive, count(*) over ()) from summaries where id::text = $1", got.Result["summary_id"])
@@ -209,7 +209,7 @@ func TestSummaryOfALongDocument(t *testing.T) {
 	points, _ := got.Result["key_points"].([]any)
 	if got.Type != "task.completed" || got.Result["pages"].(float64) < 290 ||
 		int(got.Result["parts"].(float64)) != len(questions) || len(points) == 0 {
-		t.Errorf("the webhook says %+v", got)
+		t.Errorf("the webhook is %+v", got)
 	}
 	if pages, _ := points[0].(map[string]any)["pages"].([]any); len(pages) == 0 {
 		t.Errorf("the first key point cites no page: %v", points[0])

@@ -35,13 +35,13 @@ func (c *cancelRun) judge(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return found, err
 	}
-	told, err := c.wrongWebhooks(ctx)
-	return append(append(found, told...), c.figures(all)...), err
+	wrong, err := c.wrongWebhooks(ctx)
+	return append(append(found, wrong...), c.figures(all)...), err
 }
 
 // wrongWebhooks: a canceled job's webhook reports that, and no other job's does.
 func (c *cancelRun) wrongWebhooks(ctx context.Context) ([]string, error) {
-	rows, err := c.db.Query(ctx, `select 'the webhook of ' || j.id || ', which is ' || j.status || ', says ' || w.event
+	rows, err := c.db.Query(ctx, `select 'the webhook of ' || j.id || ', which is ' || j.status || ', is ' || w.event
 		from webhook_deliveries w join jobs j on j.client_id = w.client_id and j.id = w.job_id
 		where w.client_id = $1 and (w.event = 'task.canceled') <> (j.status = 'canceled')`, c.client)
 	if err != nil {

@@ -75,7 +75,7 @@ func TestResults(t *testing.T) {
 		report := newReport("model", 1, &bytes.Buffer{})
 		report.take("model", r)
 		if report.good() != (c.failed == nil) {
-			t.Errorf("%s: the report says %v", name, report.found)
+			t.Errorf("%s: the report has %v", name, report.found)
 		}
 	}
 }

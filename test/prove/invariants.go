@@ -23,7 +23,7 @@ type rule struct {
 // rules are checked when everything is drained. They read the worker's tables and the ledger.
 func rules() []rule {
 	return []rule{
-		{"I1 every job is over", `select id || ' is ' || status from jobs where client_id = $1 and status in ('pending', 'running')`},
+		{"I1 every job has ended", `select id || ' is ' || status from jobs where client_id = $1 and status in ('pending', 'running')`},
 		{"I2 a series ends exactly once", `
 			select job_id || ' ended ' || count(*) filter (where now in ('succeeded', 'failed', 'canceled')) || ' times in series ' || series
 			from prove.ledger where client_id = $1 and what = 'move' group by job_id, series
@@ -55,13 +55,13 @@ func rules() []rule {
 			having count(l.n) <> case when j.status = 'failed' then 1 else 0 end`},
 		{"I6 every dead letter was copied",
 			`select id::text from dead_letters where client_id = $1 and sent_at is null`},
-		{"I7 nothing is committed after a job is over", `
+		{"I7 nothing is committed after a job has ended", `
 			select l.job_id || ': ' || l.what from prove.ledger l join prove.ledger e using (client_id, job_id)
 			where l.client_id = $1 and e.what = 'move' and e.now in ('succeeded', 'failed', 'canceled') and l.n > e.n and l.txid <> e.txid
-			  -- A job that was canceled before its message came learns only from that whom to tell.
+			  -- A job canceled before its message learns its webhook only from that message.
 			  and not (l.what = 'webhook' and e.now = 'canceled' and not exists (select from prove.ledger r
 			    where r.client_id = $1 and r.job_id = l.job_id and r.what = 'move' and r.now = 'running'))
-			  -- What is about a message that was dropped is no outcome of the job.
+			  -- Webhooks about dropped messages are not outcomes of the job.
 			  and not (l.what = 'webhook' and l.now is not distinct from 'task.rejected')`},
 		{"I8 events are gap-free", `
 			select j.id from jobs j left join job_events e on e.client_id = j.client_id and e.job_id = j.id where j.client_id = $1
@@ -75,7 +75,7 @@ func rules() []rule {
 			having count(*) filter (where e.stage in ('completed', 'failed', 'canceled')) <> 1
 			  or max(e.seq) filter (where e.stage = case j.status when 'succeeded' then 'completed' else j.status end)
 			    is distinct from max(e.seq) filter (where e.stage <> '' or e.metadata is null or not e.metadata ? 'duplicate_message_id')`},
-		{"I8 a duplicate is one of a failed job, did not end it, and is told of once", `
+		{"I8 a duplicate is one of a failed job, did not end it, and is reported once", `
 			select e.job_id || ' at ' || e.seq from job_events e join jobs j on j.client_id = e.client_id and j.id = e.job_id
 			where e.client_id = $1 and e.metadata ? 'duplicate_message_id' and (j.status <> 'failed'
 			  or exists (select from dead_letters d where d.client_id = e.client_id and d.job_id = e.job_id
@@ -102,7 +102,7 @@ func rules() []rule {
 			left join document_chunks c on c.client_id = v.client_id and c.document_id = v.document_id and c.version = v.version
 			where v.client_id = $1 group by v.document_id, v.version, v.status, v.chunks
 			having count(c.id) <> case when v.status = 'active' then v.chunks else 0 end or coalesce(max(c.position) + 1, 0) <> count(c.id)`},
-		{"one webhook in the outbox for each end and each duplicate that is told of, and it is delivered", `
+		{"one webhook in the outbox for each end and each reported duplicate, and it is delivered", `
 			select j.id || ': ' || count(w.id) || ' in the outbox, ' || count(w.id) filter (where w.status = 'delivered') || ' delivered'
 			from jobs j left join webhook_deliveries w on w.client_id = j.client_id and w.job_id = j.id
 			where j.client_id = $1 and j.webhook_url is not null group by j.client_id, j.id
@@ -195,13 +195,13 @@ func (t *tenant) checkWebhooks(ctx context.Context, r *report) ([]string, error)
 	var id, job, event string
 	_, err = pgx.ForEachRow(rows, []any{&id, &job, &event}, func() error {
 		heard := t.hooks.of(t.client, job)
-		if said := heard[id]; said.Type != event {
+		if got := heard[id]; got.Type != event {
 			found = append(found, fmt.Sprintf("a webhook reaches its receiver: %s sent %q, want %q", job,
-				said.Type, event))
-		} else if said.times > 1 {
-			r.add("webhooks sent again under their id", said.times-1)
+				got.Type, event))
+		} else if got.times > 1 {
+			r.add("webhooks sent again under their id", got.times-1)
 		}
-		maps.DeleteFunc(heard, func(_ string, said received) bool { return said.Type == "task.rejected" }) // of a duplicate
+		maps.DeleteFunc(heard, func(_ string, got received) bool { return got.Type == "task.rejected" }) // of a duplicate
 		if len(heard) > 1 {
 			found = append(found, fmt.Sprintf("one webhook-id for each task: %s had %d", job, len(heard)))
 		}

@@ -34,7 +34,7 @@ type options struct {
 	checks   int           // sequences of the model
 	fuzzTime time.Duration // of each fuzz target
 	outage   time.Duration // how long a service is down
-	poison   time.Duration // how long healthy tasks are sent besides the poison
+	poison   time.Duration // how long healthy tasks are sent between the poison
 	cancels  int
 	mutants  int
 
@@ -138,7 +138,7 @@ func parse(args []string, errs io.Writer) (options, error) {
 	checks := fs.Int("checks", 1000, "sequences on Postgres; others in proportion (model)")
 	fuzzTime := fs.Duration("fuzztime", 10*time.Second, "for each target (fuzz)")
 	outage := fs.Duration("outage", time.Minute, "how long a service is down (outage)")
-	poison := fs.Duration("poison", 150*time.Second, "how long healthy tasks are sent besides the poison (poison)")
+	poison := fs.Duration("poison", 150*time.Second, "how long healthy tasks are sent between the poison (poison)")
 	cancels := fs.Int("cancels", 100, "tasks that are canceled (cancel)")
 	mutants := fs.Int("mutants", 200_000, "damaged documents (mutants)")
 	untimed := fs.Bool("untimed", false,

@@ -50,13 +50,13 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if err != nil {
 		return // the sender died; another one sends it again
 	}
-	var said struct {
+	var message struct {
 		Type     string `json:"type"`
 		TaskID   string `json:"task_id"`
 		ClientID string `json:"client_id"`
 	}
 	if err = r.verify.Verify(body, req.Header); err == nil {
-		err = json.Unmarshal(body, &said)
+		err = json.Unmarshal(body, &message)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -65,12 +65,12 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
 		return
 	}
-	k, id := key{said.ClientID, said.TaskID}, req.Header.Get(standardwebhooks.HeaderWebhookID)
+	k, id := key{message.ClientID, message.TaskID}, req.Header.Get(standardwebhooks.HeaderWebhookID)
 	if r.heard[k] == nil {
 		r.heard[k] = map[string]received{}
 	}
 	t := r.heard[k][id]
-	r.heard[k][id] = received{said.Type, t.times + 1}
+	r.heard[k][id] = received{message.Type, t.times + 1}
 	w.WriteHeader(http.StatusNoContent)
 }
 

@@ -48,9 +48,9 @@ func (r Row) CheckLimits() error {
 	return nil
 }
 
-// Measure ingests the book of a seed, and then again after each kind of change, each upon the last. It calls tell
+// Measure ingests the book of a seed, and then again after each kind of change, each upon the last. It calls report
 // with each row.
-func Measure(ctx context.Context, r *Rig, f Format, seed uint64, tell func(Row) error) error {
+func Measure(ctx context.Context, r *Rig, f Format, seed uint64, report func(Row) error) error {
 	book := NewBook(seed)
 	name := fmt.Sprintf("%d/%s", seed, f.Name)
 	again := func(row Row) error {
@@ -58,7 +58,7 @@ func Measure(ctx context.Context, r *Rig, f Format, seed uint64, tell func(Row) 
 		if row.Cost, err = r.Ingest(ctx, name); err != nil {
 			return fmt.Errorf("%s: %w", row.Name, err)
 		}
-		return tell(row)
+		return report(row)
 	}
 	upload := func(b Book, saved string, row Row) error {
 		if err := r.Put(ctx, name, f.Render(b, saved)); err != nil {

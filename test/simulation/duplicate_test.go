@@ -23,12 +23,12 @@ func (b *book) judgeDuplicate(m move) {
 			hooks = 1
 		}
 	}
-	told := m.after.Events[n:]
-	if len(told) != want {
-		b.w.violated(m.id, "I8: %s made %d events, want %d, in state %s", m.op, len(told), want, m.before.State)
+	events := m.after.Events[n:]
+	if len(events) != want {
+		b.w.violated(m.id, "I8: %s made %d events, want %d, in state %s", m.op, len(events), want, m.before.State)
 		return
 	}
-	for _, e := range told {
+	for _, e := range events {
 		if e.Seq != int64(n)+1 || e.Stage != "" || e.Progress != m.before.Progress ||
 			!strings.Contains(string(e.Metadata), m.begin.Source.MessageID) {
 			b.w.violated(m.id, "I8: event %d, of a duplicate, is %+v", n+1, e)
