@@ -107,7 +107,8 @@ func (h *host) once(client, id string, attempts int) {
 		h.t.Errorf("%s: %d webhooks, want one", id, len(ids))
 	}
 	row := query[string](h, `select concat_ws(' ', status, attempts,
-			(select count(*) from job_events e where e.client_id = j.client_id and e.job_id = j.id and e.progress = 100),
+			(select count(*) from job_events e where e.client_id = j.client_id and e.job_id = j.id
+			  and e.progress = 100),
 			(select count(*) from webhook_deliveries d where d.client_id = j.client_id and d.job_id = j.id))
 		from jobs j where client_id = $1 and id = $2`, client, id)
 	if want := fmt.Sprintf("succeeded %d 1 1", attempts); row != want {

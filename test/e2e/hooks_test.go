@@ -57,7 +57,8 @@ func newHooks(t *testing.T) *hooks {
 		t.Fatal(err)
 	}
 	h := &hooks{
-		t: t, verify: verify, schema: published.Webhook(t), calls: map[string][]webhookCall{}, news: make(chan struct{}),
+		t: t, verify: verify, schema: published.Webhook(t),
+		calls: map[string][]webhookCall{}, news: make(chan struct{}),
 	}
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)

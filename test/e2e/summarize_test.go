@@ -54,7 +54,8 @@ func TestSummarizeOffline(t *testing.T) {
 		t.Errorf("the webhook is %+v", got)
 	}
 	expect(b, "the row", "log.md user-17 t 1",
-		"select concat_ws(' ', filename, requested_by, extractive, count(*) over ()) from summaries where id::text = $1", got.Result["summary_id"])
+		"select concat_ws(' ', filename, requested_by, extractive, count(*) over ()) from summaries where id::text = $1",
+		got.Result["summary_id"])
 	forced := strings.Replace(b.summarize("offline", "log.md", map[string]any{"style": "bullets", "max_words": 60}),
 		"{", `{"hints":{"force":true},`, 1)
 	b.send(forced)

@@ -32,7 +32,9 @@ type faultyServer struct {
 }
 
 func newFaultyServer(h func(http.ResponseWriter, *http.Request)) *faultyServer {
-	return &faultyServer{server: httptest.NewServer(http.HandlerFunc(h)), inside: map[string]int{}, closed: make(chan struct{})}
+	return &faultyServer{
+		server: httptest.NewServer(http.HandlerFunc(h)), inside: map[string]int{}, closed: make(chan struct{}),
+	}
 }
 
 // cut makes the service fail. It returns how many requests of a class lose their answer.

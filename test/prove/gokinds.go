@@ -209,6 +209,7 @@ func (r *report) spread(what string, took []time.Duration) (p99 time.Duration) {
 	slices.Sort(took)
 	ms := func(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
 	p99 = took[len(took)*99/100]
-	r.printf("%s (%d): p50 %v, p99 %v, longest %v", what, len(took), ms(took[len(took)/2]), ms(p99), ms(took[len(took)-1]))
+	r.printf("%s (%d): p50 %v, p99 %v, longest %v", what, len(took), ms(took[len(took)/2]), ms(p99),
+		ms(took[len(took)-1]))
 	return p99
 }

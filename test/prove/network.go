@@ -189,8 +189,8 @@ func classifyStorage(r *http.Request, _ []byte) string {
 	return ""
 }
 
-// runWorkers runs workers until everything is done. When only webhooks are left for a while, which are scheduled minutes
-// ahead, they are made due, and another worker delivers them.
+// runWorkers runs workers until everything is done. When only webhooks are left for a while, which are scheduled
+// minutes ahead, they are made due, and another worker delivers them.
 func (n *networkRun) runWorkers(ctx context.Context, t *tenant, env []string) (found []string, log string, err error) {
 	deadline := time.Now().Add(90 * time.Second)
 	for {

@@ -25,9 +25,12 @@ func (o *outageRun) judge(ctx context.Context) ([]string, error) {
 		(select count(*) from (select from prove.ledger where client_id = $1 and what = 'version'
 		  group by job_id having count(*) > 1) d) as doubled,
 		(select coalesce(sum(attempts - 1), 0) from jobs where client_id = $1) as consumed,
-		(select count(*) from job_events where client_id = $1 and message like 'waiting for the %, which is down') as waited,
-		(select min(at) from prove.ledger where client_id = $1 and what = 'move' and now = 'running' and at >= $3) as begun,
-		(select min(at) from prove.ledger where client_id = $1 and what = 'move' and now = 'succeeded' and at >= $3) as committed,
+		(select count(*) from job_events where client_id = $1
+		  and message like 'waiting for the %, which is down') as waited,
+		(select min(at) from prove.ledger where client_id = $1 and what = 'move' and now = 'running'
+		  and at >= $3) as begun,
+		(select min(at) from prove.ledger where client_id = $1 and what = 'move' and now = 'succeeded'
+		  and at >= $3) as committed,
 		(select max(at) from prove.ledger where client_id = $1 and what = 'move') as drained`,
 		o.client, len(o.expected), o.mended)
 	if err != nil {
@@ -61,8 +64,8 @@ func (o *outageRun) measure(a outageCost) (found []string) {
 		found = append(found, fmt.Sprintf(
 			"work resumes within one poll interval: the first attempt began %v after, at most %v", late, outageResume))
 	}
-	o.report.printf("%-34s %v, met %d running; tasks %d, lost %d, doubled %d, attempts consumed %d (at most %d); back: "+
-		"first begin %v, commit %v, drained %v",
+	o.report.printf("%-34s %v, met %d running; tasks %d, lost %d, doubled %d, attempts consumed %d (at most %d); "+
+		"back: first begin %v, commit %v, drained %v",
 		o.name(), o.length, o.running, len(o.expected), a.Lost, a.Doubled, a.Consumed, o.cutOff, since(*a.Begun),
 		since(*a.Committed), since(*a.Drained))
 	return found

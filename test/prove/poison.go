@@ -179,7 +179,8 @@ func (p *poisonRun) judge(ctx context.Context) ([]string, error) {
 		return found, err
 	}
 	rows, err := p.db.Query(ctx, `select id, coalesce(error_class, '') as class, attempts, coalesce(started_at, completed_at) as begun, completed_at as at,
-		(select count(*) from job_events e where e.client_id = j.client_id and e.job_id = j.id and e.stage = 'started') as tries
+		(select count(*) from job_events e where e.client_id = j.client_id and e.job_id = j.id
+		  and e.stage = 'started') as tries
 		from jobs j where client_id = $1`, p.client)
 	if err != nil {
 		return found, err

@@ -148,7 +148,8 @@ func (c *crasher) resumeBesideSuccessor(
 			return nil, fmt.Errorf("the second worker never reached %s: %w\n%s", s.last(), err, second.log)
 		}
 	} else if err := t.drain(ctx, recovery, second.Done()); err != nil {
-		return append(found, "I1 beside a stopped worker: "+err.Error()+"\n"+second.log.String()), nil //nolint:nilerr // a finding
+		found = append(found, "I1 beside a stopped worker: "+err.Error()+"\n"+second.log.String())
+		return found, nil //nolint:nilerr // a finding
 	}
 	before, err := t.ledgerLength(ctx)
 	if err != nil {
@@ -174,7 +175,9 @@ func (c *crasher) resumeBesideSuccessor(
 }
 
 // finishWrite lets the zombie write, and end.
-func (c *crasher) finishWrite(ctx context.Context, zombie *process, trace string, s staleWrite) (found []string, err error) {
+func (c *crasher) finishWrite(
+	ctx context.Context, zombie *process, trace string, s staleWrite,
+) (found []string, err error) {
 	if err := syscall.Kill(zombie.Pid(), syscall.SIGCONT); err != nil {
 		return nil, err
 	}

@@ -117,7 +117,9 @@ func (w *world) draw(backend, op string, d drawer) fault {
 }
 
 // carry makes a call to its back end with its faults, and returns the answer.
-func carry[T any](ctx context.Context, l *line, backend, op, key string, call func(context.Context, *faultyCall) (T, error)) (T, error) {
+func carry[T any](
+	ctx context.Context, l *line, backend, op, key string, call func(context.Context, *faultyCall) (T, error),
+) (T, error) {
 	var nothing T
 	stopped := l.thaw()
 	if l.dead() {
@@ -141,7 +143,9 @@ func carry[T any](ctx context.Context, l *line, backend, op, key string, call fu
 	return answer, err
 }
 
-func deliver[T any](ctx context.Context, l *line, m *faultyCall, call func(context.Context, *faultyCall) (T, error)) (T, error) {
+func deliver[T any](
+	ctx context.Context, l *line, m *faultyCall, call func(context.Context, *faultyCall) (T, error),
+) (T, error) {
 	var nothing T
 	switch m.fault {
 	case errorBefore:

@@ -27,7 +27,7 @@ func (b *book) judgeOutcome(m move) {
 		b.w.violated(m.id, "%s of an attempt that no handler was called for", m.op)
 		return
 	}
-	if !r.over || (!r.endedAt.IsZero() && r.returnedAt.Sub(r.endedAt) >= time.Minute) { // a handler that doesn't stop is abandoned
+	if !r.over || (!r.endedAt.IsZero() && r.returnedAt.Sub(r.endedAt) >= time.Minute) { // abandoned
 		r.cause = context.Cause(r.ctx)
 		r.err = r.cause
 	}

@@ -16,7 +16,9 @@ type wiredStore struct{ l *line }
 func (s wiredStore) jobs() store.Jobs { return s.l.w.jobs }
 
 // checked makes a call about one job, and checks its result.
-func checked[T any](ctx context.Context, s wiredStore, op, id string, fence int64, call func(context.Context) (T, error)) (T, error) {
+func checked[T any](
+	ctx context.Context, s wiredStore, op, id string, fence int64, call func(context.Context) (T, error),
+) (T, error) {
 	return carry(ctx, s.l, onStore, op, id, func(ctx context.Context, m *faultyCall) (T, error) {
 		if s.l.crashed(op, id) {
 			var none T

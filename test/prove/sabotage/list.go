@@ -15,7 +15,8 @@ var (
 	onEngine  = []Suite{{ // without slow tests of costs and fairness
 		Package: "internal/engine",
 		Flags: []string{
-			"-skip=^Test(RandomFaults|EveryCallOfTheSweepFails|IdleTenant|Flood|HighIs|Backlog|SlowStore|FullOutbox|WorkResumes)",
+			"-skip=^Test(RandomFaults|EveryCallOfTheSweepFails|IdleTenant|Flood|HighIs|Backlog|SlowStore|FullOutbox|" +
+				"WorkResumes)",
 		},
 	}}
 	onTasks    = []Suite{{Package: "internal/task", Flags: []string{"-rapid.nofailfile"}}}

@@ -42,7 +42,8 @@ func TestLookUp(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"a.go": "package a\n\nfunc (e *Engine) settle() { one() }\n\nfunc settle() { two() }\n\nvar limit, most = 1, 2\n",
+		"a.go": "package a\n\nfunc (e *Engine) settle() { one() }\n\nfunc settle() { two() }\n\n" +
+			"var limit, most = 1, 2\n",
 		"b.go": "package a\n\nfunc (r ring[T]) next() { three() }\n\nconst (\n\tx = 1\n\ty = 2\n)\n",
 		"001_a.sql": "-- It's first; really.\ncreate function {{ .schema }}.aw_f() as $$ begin a; end $$;\n" +
 			"do $$ begin 'x;y'; end $$;\n-- on t\ncreate unique index once on t (a);\nalter table t set x = ';';\n",
@@ -72,7 +73,9 @@ func TestLookUp(t *testing.T) {
 	}
 }
 
-func check(t *testing.T, dir, ext, name string, define func(file, text, name string) ([]definition, error), want string) {
+func check(
+	t *testing.T, dir, ext, name string, define func(file, text, name string) ([]definition, error), want string,
+) {
 	t.Helper()
 	found, err := lookUp(dir, ".", ext, name, define)
 	if want == "" && err == nil || want != "" && err != nil {
