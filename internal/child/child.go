@@ -50,7 +50,7 @@ type Command struct {
 	Package string   // the Debian package that has it, for the message when it is missing
 	Args    []string // without the program
 	Files   []string // what it reads: absolute paths of files, or of folders with all beneath them
-	Env     []string // besides PATH, LC_ALL, HOME and TMPDIR; nothing of ours is inherited
+	Env     []string // in addition to PATH, LC_ALL, HOME and TMPDIR; nothing is inherited
 	Dir     string   // where its private temporary folder is made; empty: os.TempDir()
 	Stdin   io.Reader
 
@@ -58,7 +58,7 @@ type Command struct {
 	Trusted bool
 
 	// Stdout reads what the program prints, while it runs. An error from it kills the program and is
-	// returned from Run as it is; what it leaves unread is thrown away. The program stands still while
+	// returned from Run as it is; what it leaves unread is discarded. The program is blocked while
 	// Stdout does something else than reading, and that time doesn't count against Limits.Wait. Nil:
 	// the output is thrown away.
 	Stdout func(io.Reader) error
@@ -72,7 +72,7 @@ type End string
 // The ends of a program.
 const (
 	Exited      End = "exited"       // by itself, see Result.ExitCode
-	Crashed     End = "crashed"      // by a signal that nobody here sent
+	Crashed     End = "crashed"      // by a signal that Run did not send
 	WaitLimit   End = "wait_limit"   // Limits.Wait
 	Silent      End = "silent"       // Limits.Silence
 	CPULimit    End = "cpu_limit"    // Limits.CPU
@@ -91,7 +91,7 @@ type Result struct {
 	MaxRSS   int64          // bytes; the largest resident size
 }
 
-// OK says whether the program ended by itself with status zero.
+// OK reports whether the program ended by itself with status zero.
 func (r Result) OK() bool { return r.End == Exited && r.ExitCode == 0 }
 
 // NotInstalledError is a program that is missing on this machine: a fault of its setup.
@@ -107,14 +107,14 @@ func (e *NotInstalledError) Error() string {
 	return fmt.Sprintf("%s is not installed; install %s", e.Program, e.Package)
 }
 
-// afterExit is how long somebody else who still holds a dead program's pipes is listened to: a
+// afterExit is how long a dead program's pipes are read when another process still holds them: a
 // process that left the program's group, which a kill of the group doesn't reach.
 const afterExit = 2 * time.Second
 
 // Run runs the command until it has ended and everything it printed was read. However it ends, no
 // process of its group and no temporary file is left when Run returns. The error is a
 // *NotInstalledError, the error of Stdout, one that wraps context.Cause(ctx), or a fault of the
-// system; a program that fails or hits a limit is told by the Result.
+// system; a program that fails or hits a limit is reported in the Result.
 func Run(ctx context.Context, c Command) (Result, error) {
 	if err := context.Cause(ctx); err != nil {
 		return Result{}, fmt.Errorf("run %s: %w", c.Program, err)

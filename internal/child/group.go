@@ -27,7 +27,7 @@ type group struct {
 
 	mu   sync.Mutex
 	why  reason // the first one stays
-	over bool   // the leader has ended: its id must not be signalled any more
+	over bool   // the leader has ended: its id must not be signalled again
 }
 
 // kill ends every process of the group.
@@ -40,10 +40,10 @@ func (g *group) kill(why reason) {
 	if g.why == "" {
 		g.why = why
 	}
-	_ = syscall.Kill(-g.pid, syscall.SIGKILL) // ESRCH: it is gone, which was wanted
+	_ = syscall.Kill(-g.pid, syscall.SIGKILL) // ESRCH: it has already ended
 }
 
-// awaitExit returns when the leader has ended and nothing of its group runs any more. The leader is
+// awaitExit returns when the leader has ended and no process of its group is left. The leader is
 // not reaped yet, so that its id can't be another's when the group is killed.
 func (g *group) awaitExit() {
 	for {
@@ -64,7 +64,7 @@ func (g *group) reason() reason {
 	return g.why
 }
 
-// result tells how the leader ended.
+// result reports how the leader ended.
 func (g *group) result(state *os.ProcessState, stderr string, l Limits) Result {
 	r := Result{End: Crashed, ExitCode: -1, Stderr: stderr}
 	if state == nil {
@@ -100,9 +100,9 @@ func (g *group) result(state *os.ProcessState, stderr string, l Limits) Result {
 // saysNoMemory knows how programs of the C, C++ and Go worlds complain.
 func saysNoMemory(stderr string) bool {
 	s := strings.ToLower(stderr)
-	for _, sign := range []string{"out of memory", "bad_alloc", "cannot allocate memory", "memory exhausted",
+	for _, phrase := range []string{"out of memory", "bad_alloc", "cannot allocate memory", "memory exhausted",
 		"failed to map segment"} {
-		if strings.Contains(s, sign) {
+		if strings.Contains(s, phrase) {
 			return true
 		}
 	}

@@ -61,7 +61,7 @@ func (o *output) consume(handle func(io.Reader) error) error {
 	return err
 }
 
-// safely turns a panic over what the program wrote into an error: in a goroutine of ours, where no caller
+// safely turns a panic over what the program wrote into an error: in a goroutine of this package, where no caller
 // could recover it, it would end the whole process.
 func safely(handle func(io.Reader) error, r io.Reader) (err error) {
 	defer func() {

@@ -8,7 +8,7 @@ import (
 
 // Pool is the memory that all children and decoders of a process take together. A nil Pool has no end.
 //
-// There are two uses of it, and that is why nobody waits for ever. A stream is a program whose output is read while
+// There are two kinds of use, so that nothing waits forever. A stream is a program whose output is read while
 // others work on it: who holds memory for one may take more for a step. A step is done by itself: who holds memory for
 // one must take no more. Steps may use all that is free, and a part of the pool is theirs alone, so that one always
 // gets on and streams end. While a stream waits, steps keep to their part. Of each use who came first is served first.
@@ -36,7 +36,7 @@ type waiter struct {
 	ready chan struct{}
 }
 
-// NewPool makes a pool of so many bytes. A third of it is for streams.
+// NewPool makes a pool of the given number of bytes. A third of it is for streams.
 func NewPool(total int64) *Pool { return &Pool{total: total, steps: total - total/3} }
 
 // Largest is the most that one taking may have; 0 of a nil Pool, where it may have all.

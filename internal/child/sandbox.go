@@ -23,7 +23,7 @@ type Confinement struct {
 	NoSeccomp  error // why system calls are not filtered; nil: they are
 }
 
-// Confine tells it.
+// Confine reports what this machine has.
 func Confine() Confinement {
 	k := machine()
 	return Confinement{
@@ -156,7 +156,7 @@ func startOn(confine, start func() error) (thread, error) {
 	return t, err
 }
 
-// run never unlocks its thread, so that the thread ends with it and what restricts it is nobody else's.
+// run never unlocks its thread, so that the restricted thread ends with it and is never reused.
 func (t thread) run(start func() error, started chan<- error) {
 	runtime.LockOSThread()
 	if unix.Gettid() == unix.Getpid() {

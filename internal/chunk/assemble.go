@@ -13,7 +13,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
 
-// assemble makes a chunk of items and hands it out. Up to here tokens were added up from those of the
+// assemble makes a chunk of items and emits it. Until here tokens were added up from those of the
 // items; here the whole is counted, and halved should it exceed Max after all.
 func (c *Chunker) assemble(items []item) error {
 	if len(items) == 0 {

@@ -4,7 +4,7 @@
 //
 // A document is cut in three steps. Blocks become items (item.go, split.go, table.go): a block that
 // is short enough is one, a long paragraph one for each sentence, a long table one for each row, long
-// code one for each line; all of its text is kept. Items are gathered until a chunk can be told
+// code one for each line; all of its text is kept. Items are collected until a chunk is complete
 // (cut.go). A run of items becomes a chunk (assemble.go).
 package chunk
 

@@ -15,7 +15,7 @@ const (
 	DefaultMin    = 50
 )
 
-// levelMax is the deepest level of a heading; it bounds the headings that stand above a chunk.
+// levelMax is the deepest level of a heading; it bounds the headings above a chunk.
 const levelMax = 9
 
 // smallestMax is the least Max: below it there is no room for headings beside the text.
@@ -56,7 +56,7 @@ func (c Config) room() int { return c.Max - 2*c.contextMax() - 2 }
 // longestToken is in bytes: no vocabulary in use has one of more.
 const longestToken = 256
 
-// fits says whether a text has at most limit tokens. Of a long text it counts none: megabytes take seconds.
+// fits reports whether a text has at most limit tokens. Of a long text it counts none: megabytes take seconds.
 func (c Config) fits(text string, limit int) bool {
 	// a token is at least a byte
 	return len(text) <= limit || len(text) <= limit*longestToken && c.Counter.Count(text) <= limit
@@ -94,7 +94,7 @@ type Chunker struct {
 
 var errClosed = errors.New("chunk: Add after Close")
 
-// New returns a Chunker that hands each chunk to emit, in order, as soon as it is known. An error of
+// New returns a Chunker that passes each chunk to emit, in order, as soon as it is complete. An error of
 // emit ends the work: every later call returns it.
 func New(config Config, emit func(Chunk) error) *Chunker {
 	config = config.withDefaults()
@@ -131,7 +131,7 @@ func (c *Chunker) Close() error {
 	return nil
 }
 
-// push adds an item and cuts off what can be told by now.
+// push adds an item and cuts off the chunks that are complete.
 func (c *Chunker) push(i item) {
 	if c.err != nil {
 		return
@@ -151,7 +151,7 @@ func (c *Chunker) push(i item) {
 	}
 }
 
-// flush cuts all that is gathered: nothing that comes later belongs to it.
+// flush cuts all pending items: nothing that follows belongs to them.
 func (c *Chunker) flush() { c.drain(true) }
 
 func (c *Chunker) drain(final bool) {

@@ -1,6 +1,6 @@
 package chunk
 
-// cut returns how many of the gathered items are the next chunk; zero: that can't be told yet. With
+// cut returns how many of the pending items are the next chunk; zero: not known yet. With
 // final, nothing that is still to come belongs to them.
 //
 // Where a section is longer than a chunk, the cut is anchored in the content, so that it stays when
@@ -54,7 +54,7 @@ func (c *Chunker) cut(final bool) int {
 	return min(last, end)
 }
 
-// better says whether the place before item a is a better one for a cut than the one before item b.
+// better reports whether the place before item a is a better one for a cut than the one before item b.
 func (c *Chunker) better(a, b int) bool {
 	if x, y := c.items[a].bond, c.items[b].bond; x != y {
 		return x < y
@@ -62,12 +62,12 @@ func (c *Chunker) better(a, b int) bool {
 	return c.items[a-1].hash < c.items[b-1].hash
 }
 
-// opening is how many tokens stand before the first item.
+// opening is the number of tokens before the first item.
 func (c *Chunker) opening() int { return c.items[0].context().tokens + c.items[0].ahead }
 
-// subsection returns how many of the items stand before the first subsection that is to begin a
+// subsection returns how many of the items precede the first subsection that begins a
 // chunk of its own, and whether no more will come to them. One that would leave too little before it,
-// or is too little itself and the last, is no such subsection: it is merged.
+// or is too little itself and the last, does not count: it is merged.
 func (c *Chunker) subsection(final bool) (end int, closed bool) {
 	size, rest := c.opening(), c.total
 	for k := range c.items {

@@ -32,8 +32,8 @@ const heading = "heading"
 // item is the smallest part that isn't cut (unless it turns out too long, see assemble).
 type item struct {
 	text    string
-	join    string // stands before it unless it begins a chunk
-	lead    string // stands before it when it begins a chunk: the header of its table
+	join    string // precedes it unless it begins a chunk
+	lead    string // precedes it when it begins a chunk: the header of its table
 	ahead   int    // tokens of lead
 	tokens  int    // of text and join, at most
 	hash    uint64 // of the end of text: what a cut behind the item is anchored in
@@ -63,7 +63,7 @@ func (c *Chunker) item(b extract.Block, kind, text string) item {
 	return i
 }
 
-// captioned says whether a caption may belong to a block.
+// captioned reports whether a caption may belong to a block.
 func captioned(k extract.Kind) bool {
 	return k == extract.TableKind || k == extract.Picture || k == extract.Code
 }
@@ -76,8 +76,8 @@ func (c *Chunker) last() *item {
 	return &c.items[len(c.items)-1]
 }
 
-// context is what stands above a chunk that begins with the item: of a heading, what is above it,
-// as it stands in the content itself.
+// context is the headings above a chunk that begins with the item: of a heading, what is above it,
+// because it is part of the content itself.
 func (i item) context() *section {
 	if i.kind == heading {
 		return i.under.parent
@@ -92,7 +92,7 @@ func hash(text string) uint64 {
 }
 
 // pushAll pushes a block's text, in pieces when it has more than limit tokens. first is the bond of
-// the first piece unless a heading stands before it.
+// the first piece unless a heading precedes it.
 func (c *Chunker) pushAll(b extract.Block, kind, text, join string, first bond, limit int) {
 	start := true
 	for piece, bond := range c.pieces(text, limit) {

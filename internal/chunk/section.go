@@ -15,7 +15,7 @@ type section struct {
 	level  int
 	path   []string // names from the top heading down
 	title  title
-	prefix string // what stands before content in Embedded
+	prefix string // of content in Embedded
 	tokens int    // of prefix
 }
 

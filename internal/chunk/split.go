@@ -48,7 +48,7 @@ func runs(text string, size int) iter.Seq[string] {
 		start := 0
 		for end := 0; end < len(text); {
 			next := end + wordEnd(text[end:], size)
-			if next-start > size { // the word doesn't fit any more
+			if next-start > size { // the word no longer fits
 				if !yield(text[start:end]) {
 					return
 				}

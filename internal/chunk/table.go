@@ -7,7 +7,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
 
-// The most columns and rows that a span is believed to have.
+// The largest spans of columns and rows that are accepted.
 const (
 	colSpanMax = 64
 	rowSpanMax = 10_000

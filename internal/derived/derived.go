@@ -27,7 +27,7 @@ const (
 // Formats lists them, the default first.
 func Formats() []Format { return []Format{Markdown, Text, HOCR, JSON} }
 
-// Known says whether there is such a format.
+// Known reports whether there is such a format.
 func (f Format) Known() bool { return slices.Contains(Formats(), f) }
 
 // Extension is that of a file's name, with its dot.

@@ -105,7 +105,7 @@ func (v *conversion) obtain(ctx context.Context) error {
 			"submitted_again", !again)
 		v.state.Task = ""
 		v.remember()
-		if again { // the server is up: this counts as an attempt, so that it can't go on for ever
+		if again { // the server is up: this counts as an attempt, so that it ends
 			return taskerr.Errorf(taskerr.DependencyUnavailable,
 				"docling-serve forgot the document twice: is it restarted again and again, or are there several "+
 					"without a shared queue?")
@@ -150,7 +150,7 @@ func (v *conversion) finish(ctx context.Context) error {
 	return v.fetch(ctx)
 }
 
-// failed is the end of a task without a document. The next attempt, if there is one, submits anew.
+// failed is the end of a task without a document. The next attempt, if there is one, submits again.
 func (v *conversion) failed(ctx context.Context, s Status) error {
 	if s.Failure == nil { // the result of a failed task may say more, and may not exist
 		if err := v.fetch(ctx); err == nil {
@@ -164,7 +164,7 @@ func (v *conversion) failed(ctx context.Context, s Status) error {
 	return taskFailed(s.Failure, s.Error)
 }
 
-// How often a task is asked for, and how patiently when there is no answer.
+// How often a task is polled, and how long without an answer.
 const (
 	pollFirst  = 200 * time.Millisecond
 	pollMost   = 5 * time.Second
@@ -177,7 +177,7 @@ func again() retry.Policy {
 	return retry.Policy{Backoff: retry.Backoff{First: retryWait, Max: 4 * retryWait}, Tries: 4, Retryable: passing}
 }
 
-// wait polls until the task is over.
+// wait polls until the task has ended.
 func (v *conversion) wait(ctx context.Context) (Status, error) {
 	for every := pollFirst; ; every = min(time.Duration(float64(every)*pollGrowth), pollMost) {
 		asked := time.Now()
@@ -185,14 +185,14 @@ func (v *conversion) wait(ctx context.Context) (Status, error) {
 		if err != nil || s.over() {
 			return s, err
 		}
-		// A server that waited is asked again at once.
+		// A server that waited is polled again at once.
 		if err := retry.Sleep(ctx, every-time.Since(asked)); err != nil {
 			return s, err
 		}
 	}
 }
 
-// passing says whether a request may be sent again within this attempt.
+// passing reports whether a request may be sent again within this attempt.
 func passing(err error) bool {
 	e, ok := errors.AsType[*taskerr.Error](err)
 	return ok && e.Dependency == taskerr.Docling && e.RetryAfter <= retryWait
@@ -220,7 +220,7 @@ func (v *conversion) read(ctx context.Context) (*Result, error) {
 	return r, nil
 }
 
-// problem is why a result is no document.
+// problem is why a result is not a document.
 func (r *Result) problem() error {
 	switch {
 	case r.Failure != nil:

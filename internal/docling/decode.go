@@ -16,8 +16,8 @@ type Result struct {
 	Errors   []ErrorItem
 	Failure  *Failure // of the whole task: there is nothing else then
 	Document *Document
-	Markdown string // if it was asked for, with to_formats=md
-	Kept     bool   // it came from the shelf: the server was not asked
+	Markdown string // when requested, with to_formats=md
+	Kept     bool   // it came from the shelf, without a request
 }
 
 // maxItems bounds the items of a document: each takes some hundred bytes here, however short its JSON is.
@@ -43,7 +43,7 @@ func ReadResult(r io.Reader) (*Result, error) {
 					result.Document, err = d.document()
 					return err
 				case "md_content":
-					var text *string // null: it was not asked for
+					var text *string // null: not requested
 					if err = d.Decode(&text); text != nil {
 						result.Markdown = *text
 					}

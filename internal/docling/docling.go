@@ -32,7 +32,7 @@ type Options struct {
 	MaxResult int64
 	// TempDir is for results on their way; empty: the system's.
 	TempDir string
-	// Log tells what was submitted, resumed and submitted again; nil: nobody.
+	// Log receives what was submitted, resumed and submitted again; nil: no log.
 	Log *slog.Logger
 }
 
@@ -45,7 +45,7 @@ type Client struct {
 
 // The timeouts of single requests. How long a conversion may take is the caller's context's to say.
 const (
-	pollWait      = 10 * time.Second // what the server is asked to wait; its engines may answer at once all the same
+	pollWait      = 10 * time.Second // how long the server is asked to wait; some of its engines answer at once
 	pollTimeout   = pollWait + 20*time.Second
 	submitTimeout = time.Minute // and a second for each MiB of the file
 	resultTimeout = 10 * time.Minute
@@ -53,7 +53,7 @@ const (
 
 const defaultMaxResult = 512 << 20
 
-// New makes a client. Nothing is asked yet.
+// New makes a client, without network.
 func New(o Options) (*Client, error) {
 	base, err := url.Parse(strings.TrimRight(o.URL, "/"))
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
@@ -106,7 +106,7 @@ const (
 	Skipped        = "skipped"
 )
 
-// over says whether the task has come to its end.
+// over reports whether the task has come to its end.
 func (s Status) over() bool {
 	switch s.State {
 	case Success, PartialSuccess, Failed, Skipped:
@@ -142,7 +142,7 @@ type Request struct {
 	Fresh   bool // no result of an earlier job will do
 }
 
-// options names what is asked for: the same bytes in the same way. document_timeout is not part of it: it follows
+// options identifies the request: the same bytes converted the same way. document_timeout is not part of it: it follows
 // from how much time the attempt has left.
 func (r Request) options() string {
 	var b strings.Builder

@@ -116,7 +116,7 @@ type multi struct {
 }
 
 // status asks how a task is, and lets the server wait for its end for up to wait. The engines local and rq
-// of docling-serve answer at once, whatever they are asked.
+// of docling-serve answer at once, whatever wait is requested.
 func (c *Client) status(ctx context.Context, task string, wait time.Duration) (Status, error) {
 	ctx, cancel := bounded(ctx, pollTimeout)
 	defer cancel()

@@ -81,7 +81,7 @@ func (v *conversion) decode() (*Result, error) {
 }
 
 // keep puts the result on the shelf: should this attempt fail later on, the next one pays for nothing. A shelf
-// that fails is no reason to stop: the server has the result for a while yet.
+// that fails is not a reason to stop: the server has the result for a while yet.
 func (v *conversion) keep(ctx context.Context) {
 	if v.shelf == nil {
 		return

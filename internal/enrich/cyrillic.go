@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// cyrillic are the languages of that alphabet, told by the letters that not all of them have. Trigrams take many a
-// sentence for a sister's.
+// cyrillic lists the languages of that alphabet, distinguished by letters that not all of them have. Trigrams take many
+// a sentence for a sister's.
 var cyrillic = []struct {
 	code string
 	own  string // letters that speak for it
@@ -20,7 +20,7 @@ var cyrillic = []struct {
 	{"mk", "ѓќѕјљњџ", "щъьюяйыэёіїєґўђћ"},
 }
 
-// others are letters of languages that are not told: Kazakh, Kyrgyz, Mongolian, Tatar and more.
+// others are letters of languages that are not distinguished: Kazakh, Kyrgyz, Mongolian, Tatar and more.
 const others = "әғқңөұүһҳҷӣӯҫҙҡҥӑӗӳ"
 
 // notWeight is how much a letter that a language doesn't have speaks against it: a foreign name has one or two.

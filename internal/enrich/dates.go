@@ -14,7 +14,7 @@ const (
 	earliestPrint = "1450-01-01T00:00:00Z"
 )
 
-// latest is how far ahead of ours another clock may be.
+// latest is how far ahead of this machine's clock another one may be.
 const latest = 48 * time.Hour
 
 // pdfDate is a date of PDF (ISO 32000-1, 7.9.4): D:YYYYMMDDHHmmSSOHH'mm, all after the year left out at will.
@@ -29,7 +29,7 @@ var layouts = []string{
 	"January 2, 2006", "2 January 2006",
 }
 
-// date writes a moment of a document's metadata as RFC 3339 in UTC. It is "" for what is no date, is of less
+// date writes a moment of a document's metadata as RFC 3339 in UTC. It is "" for what is not a date, is of less
 // than a day's precision, or can't be true.
 func date(text, earliest string) string {
 	t, ok := parseDate(strings.TrimSpace(text))

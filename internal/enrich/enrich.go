@@ -1,5 +1,5 @@
-// Package enrich tells what a document is from what streams past: its language, its title, its outline,
-// and what its metadata say of author and dates. It holds little more than the outline in memory.
+// Package enrich derives metadata of a document from its stream of blocks and chunks: its language, its title, its
+// outline, and what its metadata say of author and dates. It holds little more than the outline in memory.
 package enrich
 
 import (
@@ -7,7 +7,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
 
-// Version rises when the same document would be told about otherwise.
+// Version rises when the same document would get other metadata.
 const Version = 1
 
 // Document is what was found out about a document.
@@ -35,7 +35,7 @@ func (c *Collector) Block(b extract.Block) {
 	c.outline.add(b)
 }
 
-// Chunk takes the next chunk, in order, and tells its language.
+// Chunk takes the next chunk, in order, and returns its language.
 func (c *Collector) Chunk(k chunk.Chunk) Language {
 	c.outline.anchor(k.Position, k.Headings)
 	if k.Kind == chunk.Code {
@@ -46,7 +46,7 @@ func (c *Collector) Chunk(k chunk.Chunk) Language {
 	return found
 }
 
-// Finish tells what was found, once the last chunk was taken. info is the extractor's.
+// Finish returns what was found, after the last chunk. info is the extractor's.
 func (c *Collector) Finish(info extract.Info) Document {
 	d := Document{
 		Language: c.votes.decide(info.Language), Outline: c.outline.finish(), Properties: properties(info.Properties),

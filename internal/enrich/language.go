@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/language"
 )
 
-// Unknown is the code of text whose language can't be told (ISO 639-2: undetermined).
+// Unknown is the code of text whose language can't be determined (ISO 639-2: undetermined).
 const Unknown = "und"
 
 // Language is the language of a text.
@@ -26,7 +26,7 @@ type Share struct {
 	Share    float64 `json:"share"` // of the letters whose language is known, 0-1
 }
 
-// Undetermined is the language of a text that can't be told.
+// Undetermined is the language of a text for which none could be determined.
 var Undetermined = Language{Code: Unknown}
 
 const (
@@ -38,7 +38,7 @@ const (
 	minForNeighbour = 0.3 // of the sister, when letters and words speak for the neighbour
 )
 
-// candidates are the languages that are told apart by trigrams. More of them, in which few documents are written,
+// candidates are the languages that are distinguished by trigrams. More of them, in which few documents are written,
 // would make these less certain, and so would sisters of these: see neighbours.
 var candidates = whatlanggo.Options{Whitelist: map[whatlanggo.Lang]bool{
 	whatlanggo.Deu: true, whatlanggo.Eng: true, whatlanggo.Fra: true, whatlanggo.Spa: true, whatlanggo.Ita: true,
@@ -52,7 +52,7 @@ var candidates = whatlanggo.Options{Whitelist: map[whatlanggo.Lang]bool{
 	whatlanggo.Nep: true, whatlanggo.Amh: true,
 }}
 
-// Detect tells the language of a text of which it looks at the first 1,000 characters. Text too short or too
+// Detect determines the language of a text by its first 1,000 characters. Text too short or too
 // mixed to be sure is Undetermined: of fewer than 24 letters of the Latin, Cyrillic or Arabic alphabet nothing
 // is said. The method is that of Cavnar and Trenkle, "N-Gram-Based Text Categorization", 1994.
 func Detect(text string) Language {

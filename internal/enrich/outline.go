@@ -29,7 +29,7 @@ type Outline struct {
 	Omitted int // headings that are left out: deeper ones, or beyond the limit
 }
 
-// outline gathers the headings. Each is numbered, so that chunks, which come later, can be told to it.
+// outline collects the headings. Each is numbered, so that chunks, which come later, can be matched to it.
 type outline struct {
 	entries  []numbered
 	seen     int // headings
@@ -97,7 +97,7 @@ func (o *outline) keep(wanted func(i int) bool) {
 	o.entries, o.first = kept, first
 }
 
-// anchor notes that the next so many headings begin in the chunk at the position.
+// anchor notes that the next n headings begin in the chunk at the position.
 func (o *outline) anchor(position, headings int) {
 	o.anchored += headings
 	for o.first < len(o.entries) && o.entries[o.first].number < o.anchored {

@@ -20,7 +20,7 @@ type Properties struct {
 
 const maxProperty = 1 << 10 // bytes
 
-// properties takes what all formats have of what an extractor told.
+// properties keeps those properties of an extractor that all formats have.
 func properties(told map[string]string) Properties {
 	text := func(names ...string) string {
 		for _, name := range names {

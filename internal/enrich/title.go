@@ -30,7 +30,7 @@ type headline struct {
 	text   string
 }
 
-// notTitles are headings of parts that stand before the text.
+// notTitles are headings of parts that precede the text.
 const notTitles = "|abstract|contents|table of contents|toc|index|inhalt|inhaltsverzeichnis|sommaire|table des " +
 	"matières|índice|indice|" +
 	"foreword|preface|vorwort|summary|zusammenfassung|résumé|"

@@ -82,7 +82,7 @@ func (s *Source) Unsupported(text string) []Claim {
 	return missing
 }
 
-// has says whether one of a numeral's values is there, or all of the numbers that it may consist of.
+// has reports whether one of a numeral's values is there, or all of the numbers that it may consist of.
 func (s *Source) has(n numeral) bool {
 	if s.strings[n.text] || slices.ContainsFunc(n.values, func(v value) bool { return s.numbers[v] }) {
 		return true

@@ -15,7 +15,7 @@ type value struct {
 type numeral struct {
 	text   string
 	values []value
-	parts  []numeral // the numbers that it is instead, when it is no single one: "12 345", "2024-05-03"
+	parts  []numeral // the numbers that it is instead, when it is not a single one: "12 345", "2024-05-03"
 }
 
 var (
@@ -40,7 +40,7 @@ var scales = map[string][]int{
 	"trillion": {12, 18}, "trillions": {12},
 }
 
-// unlisted takes the numbers of list items away: they are no claims.
+// unlisted takes the numbers of list items away: they are not claims.
 func unlisted(text string) string { return listPattern.ReplaceAllString(text, "") }
 
 // numerals finds the numbers in a folded text.
@@ -97,7 +97,7 @@ func read(text string) numeral {
 	return n
 }
 
-// oneMark says whether the groups of a whole number are parted by one kind of mark.
+// oneMark reports whether the groups of a whole number are parted by one kind of mark.
 func oneMark(whole string) bool {
 	kinds := 0
 	for _, mark := range []string{".", ",", "'", "’", "·"} {

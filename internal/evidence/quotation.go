@@ -24,7 +24,7 @@ var marks = []*regexp.Regexp{
 // omission is where a quotation leaves something out.
 var omission = regexp.MustCompile(`\s*[\[(]?(?:…|\.\.\.)[\])]?\s*`)
 
-// quotations returns what stands between quotation marks in text.
+// quotations returns the text between quotation marks.
 func quotations(text string) []string {
 	var all []string
 	for _, pair := range marks {
@@ -37,7 +37,7 @@ func quotations(text string) []string {
 	return all
 }
 
-// quotes says whether the source has a quotation.
+// quotes reports whether the source has a quotation.
 func (s *Source) quotes(q string) bool {
 	rest := s.words
 	for _, part := range omission.Split(q, -1) {

@@ -31,7 +31,7 @@ func Delimiter(start string, declared bool) rune {
 	return best
 }
 
-// undoubted asks more of a text that nobody called CSV: prose has commas too.
+// undoubted is stricter with a text whose name is not CSV's: prose has commas, too.
 func undoubted(delimiter rune, even float64, columns, rows int) bool {
 	if delimiter == ',' && columns == 2 {
 		return even == 1 && rows >= 5
@@ -39,7 +39,7 @@ func undoubted(delimiter rune, even float64, columns, rows int) bool {
 	return even == 1 && rows >= 3
 }
 
-// columnCounts counts the columns of each row that is complete. Blank lines are no rows.
+// columnCounts counts the columns of each row that is complete. Blank lines are not rows.
 func columnCounts(text string, delimiter rune) []int {
 	var counts []int
 	columns, quoted, blank, fieldStart := 1, false, true, true

@@ -20,7 +20,7 @@ const (
 	pdfMarkRoom = 1024     // readers accept "%PDF-" anywhere in the first KB
 )
 
-// Detect tells a file's format from its content; name, as its owner calls it, is only a hint between
+// Detect determines a file's format by its content; name, which its owner chose, is only a hint between
 // the kinds of text. A format that it doesn't know is Unknown, without an error. Errors: a file that is
 // empty, damaged or protected by a password is *taskerr.Error of corruption_detected.
 func Detect(path, name string) (Format, error) {
@@ -56,7 +56,7 @@ func Detect(path, name string) (Format, error) {
 	return Unknown, nil
 }
 
-// detectZip tells the formats that are zip containers by what is in them.
+// detectZip distinguishes the formats that are zip containers by their entries.
 func detectZip(path string) (Format, error) {
 	d := DefaultLimits
 	a, err := archive.Open(path, archive.Limits{Entries: d.ZipEntries, Ratio: d.ZipRatio, Bytes: d.ZipBytes})

@@ -12,7 +12,7 @@ import (
 // oleSignature begins a compound file, see [MS-CFB] 2.2.
 var oleSignature = []byte{0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1}
 
-// detectOLE tells Office documents that are encrypted, which are wrapped into a compound file
+// detectOLE recognizes encrypted Office documents, which are wrapped into a compound file
 // ([MS-OFFCRYPTO] 1.3.2), from Office files of the time before 2007.
 func detectOLE(file *os.File, head []byte) (Format, error) {
 	for _, area := range [][]byte{head, directory(file, head)} {

@@ -15,8 +15,8 @@ var (
 	mailMust  = regexp.MustCompile(`(?mi)^(?:From|Received|Return-Path|Message-ID|MIME-Version):`)
 )
 
-// markdownSigns are the marks of Markdown; each may stand in a plain text by chance.
-var markdownSigns = []*regexp.Regexp{
+// markdownMarks are the marks of Markdown; each may occur in a plain text by chance.
+var markdownMarks = []*regexp.Regexp{
 	regexp.MustCompile(`(?m)^#{1,6} \S`),
 	regexp.MustCompile("(?m)^(?:```|~~~)"),
 	regexp.MustCompile(`\[[^\]\n]+\]\([^)\s]+\)`),
@@ -25,7 +25,7 @@ var markdownSigns = []*regexp.Regexp{
 	regexp.MustCompile(`(?m)^(?:[-*+]|\d+\.) \S`),
 }
 
-// detectText tells the kinds of text apart, from the first 64 KiB of it. A plain mark at its very
+// detectText distinguishes the kinds of text by the first 64 KiB. A plain mark at its very
 // start decides; else the extension does; without one, what the text looks like.
 func detectText(text, name string) Format {
 	switch {
@@ -66,11 +66,11 @@ func isMail(text string) bool {
 }
 
 func looksLikeMarkdown(text string) bool {
-	signs := 0
-	for _, sign := range markdownSigns {
-		if sign.MatchString(text) {
-			signs++
+	marks := 0
+	for _, mark := range markdownMarks {
+		if mark.MatchString(text) {
+			marks++
 		}
 	}
-	return signs >= 2
+	return marks >= 2
 }

@@ -39,7 +39,7 @@ type Box struct {
 	Bottom float64 `json:"b"`
 }
 
-// Table is rows of cells. A cell that spans columns or rows stands once, at its top left.
+// Table is rows of cells. A cell that spans columns or rows occurs once, at its top left.
 type Table struct {
 	Rows    [][]Cell `json:"rows"`
 	Headers int      `json:"headers"` // how many of the first rows are its header
@@ -67,10 +67,10 @@ type Info struct {
 	// how each page was read; none: the extractor has no choice
 	PageLog    []PageDecision    `json:"page_log,omitempty"`
 	Properties map[string]string `json:"properties,omitempty"` // author, created, …
-	// what was used to read it, besides this machine; empty: nothing
+	// services used to read it; empty: none
 	Service  taskerr.Dependency `json:"-"`
 	Fallback bool               `json:"fallback,omitempty"` // it was read in another way than Router.Version says
-	// sentences: what of the document is missing or was read in another way than asked
+	// sentences: what of the document is missing or was read in another way than requested
 	Warnings []string `json:"warnings,omitempty"`
 }
 

@@ -10,7 +10,7 @@ import (
 // Format is what a file is, detected from its content.
 type Format string
 
-// The formats that are told apart.
+// The formats that are distinguished.
 const (
 	PDF      Format = "pdf"
 	DOCX     Format = "docx"
@@ -43,10 +43,10 @@ type Source struct {
 	Memory Memory // of the task that this is an attempt at; nil: none is kept
 	Fresh  bool   // what was kept of the same bytes for an earlier task will not do
 
-	Pages func(total int) // called once when their number is known before the end; nil: nobody wants to know
+	Pages func(total int) // called once when their number is known before the end; nil: not called
 }
 
-// HasPages tells how many pages the document has to who wants to know.
+// HasPages calls Pages, when it is set, with the number of pages.
 func (s Source) HasPages(total int) {
 	if s.Pages != nil && total > 0 {
 		s.Pages(total)

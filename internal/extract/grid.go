@@ -1,7 +1,7 @@
 package extract
 
 // maxGrid bounds the columns that cells are repeated in; no table that people read has more. Cells
-// beyond it stand once.
+// beyond it occur once.
 const maxGrid = 1024
 
 // maxRepeat is the longest text, in bytes, that is repeated in the places that its cell spans:
@@ -10,7 +10,7 @@ const maxRepeat = 200
 
 // Grid spreads the table's cells over its columns: row r of the result has the text of each column of
 // row r. A cell that spans several places is repeated in each of them, so that every row can be read
-// by itself; a long one stands only in its first. Rows may differ in length.
+// by itself; a long one is only in its first. Rows may differ in length.
 func (t *Table) Grid() [][]string {
 	grid := make([][]string, len(t.Rows))
 	open := map[int]*span{} // by column: cells of rows above that reach into this one

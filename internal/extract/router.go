@@ -32,7 +32,7 @@ func NewRouter(extractors map[Format]Extractor) *Router { return &Router{extract
 // WithPool is r with documents that share a pool of memory, unless their Limits have another one.
 func (r *Router) WithPool(pool *child.Pool) *Router { return &Router{r.extractors, pool} }
 
-// With is r with other extractors for some formats: instead is asked for each format that r reads, with what
+// With is r with other extractors for some formats: it calls instead for each format that r reads, with what
 // reads it so far, and gives what shall.
 func (r *Router) With(instead func(f Format, now Extractor) Extractor) *Router {
 	all := make(map[Format]Extractor, len(r.extractors))
@@ -78,7 +78,7 @@ func (r *Router) Formats() []Format {
 
 // Extract emits the document's blocks: never an empty one, and only clean text (see Clean). A Format
 // of "" is detected first. Besides the extractor's own errors it gives unsupported_format for a format
-// that nobody reads, and quota_exceeded when the file or its text is over the limits.
+// that no extractor reads, and quota_exceeded when the file or its text is over the limits.
 func (r *Router) Extract(ctx context.Context, src Source, limits Limits, emit Emit) (Info, error) {
 	if src.Format == "" {
 		found, err := Open(src.Path, src.Name)

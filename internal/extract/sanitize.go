@@ -36,7 +36,7 @@ func fitAll(text string) string {
 
 func unfit(r rune) bool { return fit(r) != r }
 
-// fit maps a character to what stands for it; -1 drops it.
+// fit maps a character to its replacement; -1 drops it.
 func fit(r rune) rune {
 	switch {
 	case r == '\t' || r == '\n':

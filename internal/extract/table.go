@@ -9,14 +9,14 @@ const (
 	cellBytes  = 64 // what an empty cell counts for
 )
 
-// The largest header: it stands in every slice. What goes on behind it are rows as any.
+// The largest header: it is repeated in every slice. Further header rows are ordinary rows.
 const (
 	headerRows  = 50
 	headerBytes = 64 << 10
 )
 
 // TableWriter emits a table of any length in slices, so that it never has to fit into memory. The
-// header rows stand at the top of each slice. Spans must not reach over a Flush.
+// header rows are repeated at the top of each slice. Spans must not reach over a Flush.
 type TableWriter struct {
 	emit    Emit
 	block   Block // what each slice is made from: kind, page, box
@@ -47,7 +47,7 @@ func (t *TableWriter) Row(cells []Cell, header bool) {
 	}
 }
 
-// Full says whether the slice is large enough to be flushed.
+// Full reports whether the slice is large enough to be flushed.
 func (t *TableWriter) Full() bool { return len(t.rows) >= sliceRows || t.bytes >= sliceBytes }
 
 // Flush emits the rows so far; none, nothing.

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// decoration is what of Markdown stands before a line's text.
+// decoration is the Markdown markup before a line's text.
 var decoration = regexp.MustCompile(`^\s*(#{1,6}\s+|[-*+]\s+|>\s*)+`)
 
-// Plain is the words of Markdown, for who wants no more: lines as they stand, paragraphs between blank ones.
+// Plain is the text of Markdown without markup: lines as they are, paragraphs between blank lines.
 func Plain(markdown string) []Paragraph {
 	var all []Paragraph
 	var current Paragraph

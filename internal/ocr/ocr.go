@@ -26,7 +26,7 @@ type Engine interface {
 	Languages() []string
 	// Abilities says what it can do.
 	Abilities() Abilities
-	// For is the engine as a task wants it. Its error is a validation_error that says what there is.
+	// For returns the engine with a task's options. Its error is a validation_error that lists the choices.
 	For(w Wish) (Engine, error)
 	// Read reads one page. A page without text gives a Page without any. The error is an
 	// *UnavailableError when no page can be read on this machine, one that wraps context.Cause(ctx), a
@@ -42,13 +42,13 @@ type Abilities struct {
 	Markdown   bool // pages come as Markdown, with headings and tables
 	Rotation   bool // pages are read however they lie
 
-	// DPI and Side are the images that it wants: dots per inch, or, unless Side is zero, pixels of the longest side.
+	// DPI and Side say which images it needs: dots per inch, or, unless Side is zero, pixels of the longest side.
 	DPI, Side int
 	// Service is what it needs besides this machine; empty: nothing, it computes here.
 	Service taskerr.Dependency
 }
 
-// Wish is what a task wants of an engine. The zero value is the engine as it is.
+// Wish is what a task requests of an engine. The zero value requests nothing.
 type Wish struct {
 	Languages  []string // e.g. "eng"; none: the engine's own
 	Resolution int      // pixels of an image's longest side; zero: the engine's own DPI or Side
@@ -113,7 +113,7 @@ type Page struct {
 	Turned     Turn   // how the image was turned to be read
 	// The image as it was given, in pixels, and its dots per inch; filled in by who gives it (ocr/pages).
 	Width, Height, DPI int
-	Engine             string // that read it, when it is another than the one that was asked: see Fallback
+	Engine             string // that read it, when it is not the configured one: see Fallback
 	Usage              Usage  // of a model
 }
 
@@ -129,5 +129,5 @@ func (u Usage) Add(v Usage) Usage {
 	return Usage{u.Requests + v.Requests, u.PromptTokens + v.PromptTokens, u.CompletionTokens + v.CompletionTokens}
 }
 
-// Known says whether there is a box.
+// Known reports whether there is a box.
 func (b Box) Known() bool { return b != Box{} }

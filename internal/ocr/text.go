@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// noise is the confidence below which an engine's guess is no evidence of text: specks and lines of
-// drawings are read as signs with less.
+// noise is the confidence below which an engine's guess is not evidence of text: specks and lines of
+// drawings are read as characters with less.
 const noise = 0.3
 
-// Clean leaves out what is no text: words without a letter or digit that the engine hardly believes
+// Clean leaves out what is not text: words without a letter or digit that the engine hardly believes
 // in, and paragraphs that it hardly believes in as a whole.
 func (p Page) Clean() Page {
 	clean := p
@@ -78,7 +78,7 @@ func (p Page) Evidence() float64 {
 	return sum
 }
 
-// weigh counts the signs, and sums the confidence in them.
+// weigh counts the characters, and sums the confidence in them.
 func (p Paragraph) weigh() (weight, sum float64) {
 	for _, line := range p {
 		for _, w := range line {
@@ -151,14 +151,14 @@ func (l Line) Text() string {
 	return strings.Join(words, " ")
 }
 
-// compound says whether a word at a line's end goes on in the next: it has a hyphen behind a letter.
+// compound reports whether a word at a line's end goes on in the next: it has a hyphen behind a letter.
 func compound(word string) bool {
 	last, n := utf8.DecodeLastRuneInString(word)
 	before, _ := utf8.DecodeLastRuneInString(word[:len(word)-n])
 	return strings.ContainsRune("-\u2010\u00ad", last) && unicode.IsLetter(before)
 }
 
-// hyphenated says whether that hyphen only stands for the line's end: what follows is in lower case.
+// hyphenated reports whether that hyphen only marks the line's end: what follows is in lower case.
 func hyphenated(word, next string) bool {
 	first, _ := utf8.DecodeRuneInString(next)
 	return compound(word) && unicode.IsLower(first)

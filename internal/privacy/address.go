@@ -40,12 +40,12 @@ func isIPv4(text string, start, end int) bool {
 	if r := reversed(before); len(r) > 0 && (isAlphanumeric(r[0]) || r[0] == '-' || r[0] == '_') {
 		return false
 	}
-	// The number of a section stands at the start of a line, before its name.
+	// The number of a section is at the start of a line, before its name.
 	return !(atLineStart(before) && small(ip) && strings.HasPrefix(after, " ") && len(after) > 1 &&
 		unicode.IsLetter([]rune(after)[1]))
 }
 
-// continuesPath says whether a dotted number goes on: into a fifth part, or into a word.
+// continuesPath reports whether a dotted number goes on: into a fifth part, or into a word.
 func continuesPath(after string) bool {
 	next := []rune(after[:min(len(after), 8)])
 	if len(next) == 0 {
@@ -59,7 +59,7 @@ func atLineStart(before string) bool {
 	return strings.TrimSpace(line) == "" && (len(line) < len(before) || len(before) < 16)
 }
 
-// small says whether all parts of an address could be numbers of sections.
+// small reports whether all parts of an address could be numbers of sections.
 func small(ip netip.Addr) bool {
 	for _, part := range ip.As4() {
 		if part > 30 {
@@ -69,14 +69,14 @@ func small(ip netip.Addr) bool {
 	return true
 }
 
-// personal says whether an address may be of one machine in a network.
+// personal reports whether an address may be of one machine in a network.
 func personal(ip netip.Addr) bool {
 	return !ip.IsUnspecified() && !ip.IsLoopback() && !ip.IsMulticast() &&
 		ip != netip.AddrFrom4([4]byte{255, 255, 255, 255}) &&
 		!(ip.Is4() && ip.As4()[0] == 255) // a mask
 }
 
-// isIPv6 wants three groups and a digit: a::b is a name in some programming languages.
+// isIPv6 requires three groups and a digit: a::b is a name in some programming languages.
 func isIPv6(text string, start, end int) bool {
 	written := text[start:end]
 	ip, err := netip.ParseAddr(written)

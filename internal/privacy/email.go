@@ -14,7 +14,7 @@ var email = regexp.MustCompile(`[\p{L}\p{N}.!#$%&'*+/=?^_{|}~-]+@(?:[\p{L}\p{N}]
 // maxEmail is the longest address (RFC 5321, 4.5.3.1.3), in bytes.
 const maxEmail = 254
 
-// fileEndings come after a point as domains do: icon@2x.png is no address.
+// fileEndings come after a point as domains do: icon@2x.png is not an address.
 var fileEndings = map[string]bool{
 	".png": true, ".jpg": true, ".jpeg": true, ".gif": true, ".svg": true, ".webp": true, ".ico": true, ".css": true,
 	".js": true, ".ts": true,

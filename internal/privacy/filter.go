@@ -11,8 +11,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// unasked are kinds that detectors find in every text and that identify nobody alone: they count only when they
-// are asked for.
+// unasked are kinds that detectors find in every text and that identify no person by themselves: they count only when
+// they are requested.
 var unasked = map[Kind]bool{"DATE_TIME": true, "URL": true, "LOCATION": true, "NRP": true, "ORGANIZATION": true}
 
 // Options say what is looked for, and what becomes of it.
@@ -20,7 +20,7 @@ type Options struct {
 	Mode     Mode                     // Tag or Redact
 	Detector Detector                 // required
 	Kinds    []Kind                   // that count; empty: all but DATE_TIME, URL, LOCATION, NRP and ORGANIZATION
-	Language func(text string) string // tells the language of a text; required
+	Language func(text string) string // returns the language of a text; required
 }
 
 // Filter holds what of a document's text may be personal data. A nil Filter lets all pass. It is safe for
@@ -87,7 +87,7 @@ type Document struct {
 	missed   error // why some of it was not looked at; only when tagging
 }
 
-// What is gathered before the detector is asked: a call for each block would be slow, one for all would not stream.
+// The size of a batch for the detector: a call for each block would be slow, one for all would not stream.
 const (
 	batchBlocks = 64
 	batchBytes  = 32 << 10
@@ -112,7 +112,7 @@ func (d *Document) Block(ctx context.Context, b extract.Block) error {
 	return d.Flush(ctx)
 }
 
-// Flush hands on what waits.
+// Flush passes on what is pending.
 func (d *Document) Flush(ctx context.Context) error {
 	if len(d.blocks) == 0 {
 		return nil

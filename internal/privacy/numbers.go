@@ -91,7 +91,7 @@ func cards(text string) (found [][2]int) {
 	return found
 }
 
-// issued says whether a network of cards has numbers of this start and length (ISO/IEC 7812).
+// issued reports whether a network of cards has numbers of this start and length (ISO/IEC 7812).
 func issued(digits string) bool {
 	prefix := func(n int) int { v, _ := strconv.Atoi(digits[:n]); return v } // they are digits
 	two, four, n := prefix(2), prefix(4), len(digits)
@@ -114,7 +114,7 @@ func issued(digits string) bool {
 	return false
 }
 
-// luhn is the check of ISO/IEC 7812-1, annex B. Equal digits alone are no number.
+// luhn is the check of ISO/IEC 7812-1, annex B. Equal digits alone are not a number.
 func luhn(digits string) bool {
 	sum := 0
 	for i := range len(digits) {
@@ -129,7 +129,7 @@ func luhn(digits string) bool {
 	return sum%10 == 0 && strings.Trim(digits, digits[:1]) != ""
 }
 
-// grouped says whether a number is written in one, or in groups as on cards: of a row of other numbers the groups
+// grouped reports whether a number is written in one, or in groups as on cards: of a row of other numbers the groups
 // are others.
 func grouped(text string) bool {
 	groups := strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '-' })

@@ -58,13 +58,13 @@ func digitsOf(text string) string {
 	}, text)
 }
 
-// apart says whether a piece of a text stands by itself: neither a letter nor a digit at its ends, nor a digit
+// apart reports whether a piece of a text stands by itself: neither a letter nor a digit at its ends, nor a digit
 // behind a point, comma or dash: those go on a number.
 func apart(text string, start, end int) bool {
 	return !continues(reversed(text[max(start-8, 0):start])) && !continues([]rune(text[end:min(end+8, len(text))]))
 }
 
-// continues says whether a number or word goes on with what comes next.
+// continues reports whether a number or word goes on with what comes next.
 func continues(next []rune) bool {
 	switch {
 	case len(next) == 0:

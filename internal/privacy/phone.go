@@ -47,7 +47,7 @@ func phones(text string) (found [][2]int) {
 	return found
 }
 
-// callingCode says whether a number begins with the code of a country (ITU-T E.164.D).
+// callingCode reports whether a number begins with the code of a country (ITU-T E.164.D).
 func callingCode(number string) bool {
 	digits := strings.TrimPrefix(digitsOf(number), "00")
 	if strings.HasPrefix(number, "+") {
@@ -79,12 +79,12 @@ const (
 		" 965 966 967 968 970 971 972 973 974 975 976 977 979 992 993 994 995 996 998 "
 )
 
-// inRow says whether a number stands in a row of others, as those of a table or of a longer number in groups do.
+// inRow reports whether a number stands in a row of others, as those of a table or of a longer number in groups do.
 func inRow(text string, start, end int) bool {
 	digit := func(c byte) bool { return '0' <= c && c <= '9' }
 	return start > 1 && text[start-1] == ' ' && digit(text[start-2]) || end+1 < len(text) && text[end] == ' ' &&
 		digit(text[end+1])
 }
 
-// isDate says whether pairs of digits are rather a date with a time, e.g. 01.02.20 24 10.
+// isDate reports whether pairs of digits are rather a date with a time, e.g. 01.02.20 24 10.
 func isDate(text string) bool { return strings.Count(text, ".") > 0 && strings.Count(text, ".") < 4 }

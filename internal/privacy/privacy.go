@@ -37,7 +37,7 @@ const (
 	Redact Mode = "redact" // it is replaced by its kind in brackets, e.g. [EMAIL]
 )
 
-// Finding is where in a text something of a kind stands.
+// Finding is the place of personal data in a text.
 type Finding struct {
 	Kind       Kind
 	Start, End int     // bytes of the text

@@ -23,8 +23,14 @@ type HTTP struct {
 // Client returns a client that sends requests again by go-retryablehttp, over base. A body is read into memory first,
 // so it has to be small. The last answer or error is the result, as if it had been the only one.
 func (h HTTP) Client(base *http.Client) *http.Client {
+	inner := *base
+	if inner.Transport == nil {
+		inner.Transport = http.DefaultTransport
+	}
+	connections := inner.Transport
+	inner.Transport = kept{inner.Transport}
 	c := &retryablehttp.Client{
-		HTTPClient: base, RetryMax: h.Tries - 1, CheckRetry: h.check, PrepareRetry: h.Prepare,
+		HTTPClient: &inner, RetryMax: h.Tries - 1, CheckRetry: h.check, PrepareRetry: h.Prepare,
 		ErrorHandler: retryablehttp.PassthroughErrorHandler,
 		Backoff: func(_, _ time.Duration, attempt int, answer *http.Response) time.Duration {
 			wait := Jitter(min(h.First<<attempt, max(h.Max, h.First)), h.Jitter)
@@ -36,7 +42,23 @@ func (h HTTP) Client(base *http.Client) *http.Client {
 	}
 	client := c.StandardClient()
 	client.CheckRedirect = base.CheckRedirect // the outer client would follow what the inner one does not
+	client.Transport = transport{client.Transport, connections}
 	return client
+}
+
+// kept hides CloseIdleConnections: go-retryablehttp calls it whenever a request fails for good, which would close the
+// connections to all other hosts as well.
+type kept struct{ http.RoundTripper }
+
+// transport is the retrying one, with the connections of the one that it uses.
+type transport struct {
+	http.RoundTripper
+	base http.RoundTripper
+}
+
+// CloseIdleConnections implements what http.Client.CloseIdleConnections looks for.
+func (t transport) CloseIdleConnections() {
+	(&http.Client{Transport: t.base}).CloseIdleConnections()
 }
 
 func (h HTTP) check(ctx context.Context, answer *http.Response, err error) (bool, error) {

@@ -3,10 +3,12 @@ package retry_test
 import (
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -100,5 +102,52 @@ func TestHTTPUnanswered(t *testing.T) {
 	}
 	if !errors.Is(err, syscall.ECONNREFUSED) || asked != 3 {
 		t.Errorf("it ended with %v after %d questions", err, asked)
+	}
+}
+
+// A host that fails for good costs the others no connection, and closing the idle connections closes them.
+func TestHTTPKeepsConnections(t *testing.T) {
+	t.Parallel()
+	var opened atomic.Int32
+	up := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	up.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			opened.Add(1)
+		}
+	}
+	up.Start()
+	t.Cleanup(up.Close)
+	down := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}))
+	t.Cleanup(down.Close)
+	again := retry.HTTP{Policy: retry.Policy{Backoff: retry.Backoff{First: time.Millisecond}, Tries: 2}}
+	client := again.Client(&http.Client{Transport: &http.Transport{}})
+	t.Cleanup(client.CloseIdleConnections)
+	get := func(url string) {
+		t.Helper()
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := client.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = io.Copy(io.Discard, answer.Body)
+		if err := errors.Join(err, answer.Body.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	get(up.URL)
+	get(down.URL)
+	get(up.URL)
+	if n := opened.Load(); n != 1 {
+		t.Errorf("%d connections were opened to a host beside one that fails, want 1", n)
+	}
+	client.CloseIdleConnections()
+	get(up.URL)
+	if n := opened.Load(); n != 2 {
+		t.Errorf("%d connections were opened after the idle ones were closed, want 2", n)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/docling"
 )
 
-// Fault is how one request fails. The zero value is no fault.
+// Fault is how one request fails. The zero value is not a fault.
 type Fault struct {
 	// Status other than zero answers with it, with Detail (a string, or a list of {"loc", "msg", "type"}) as
 	// FastAPI writes it, and with Header.

@@ -11,7 +11,7 @@ import (
 // pipes are connections within the process.
 type pipes struct {
 	mu  sync.Mutex
-	now *pipeListener // nil: nobody listens
+	now *pipeListener // nil: not listening
 }
 
 func newPipes() *pipes { return &pipes{} }

@@ -22,13 +22,13 @@ type Options struct {
 	Key string // the API key it takes; empty: the constant Key
 	// Document is the DoclingDocument of each file; nil: Sample.
 	Document json.RawMessage
-	Markdown string // of each file, where it is asked for
+	Markdown string // of each file, where requested
 	// Removal is how long a result stays after it was fetched (DOCLING_SERVE_RESULT_REMOVAL_DELAY). Zero: it
 	// is gone at once.
 	Removal time.Duration
 	// MaxTimeout is the most that document_timeout may be; zero: seven days.
 	MaxTimeout time.Duration
-	LongPoll   bool // status waits as it is asked to; the engines local and rq answer at once
+	LongPoll   bool // status waits as requested; the engines local and rq answer at once
 	Workers    int  // how many files are converted at a time; zero: all
 	// InMemory serves on connections that are not of the network, so that the virtual time of a synctest
 	// bubble goes on. Client is then the only way to the server.

@@ -20,7 +20,7 @@ type task struct {
 	fetched time.Time // zero: not yet
 }
 
-// over says whether the conversion has come to its end, whatever that is.
+// over reports whether the conversion has come to its end, whatever that is.
 func (t *task) over(now time.Time) bool {
 	if t.plan.Held != nil {
 		select {
@@ -206,7 +206,7 @@ func (s *Server) find(r *http.Request) *task {
 	return t
 }
 
-// longPollStep is how often a waiting request looks whether the task is over.
+// longPollStep is how often a waiting request checks whether the task has ended.
 const longPollStep = 10 * time.Millisecond
 
 func (s *Server) poll(w http.ResponseWriter, r *http.Request) {

@@ -34,7 +34,7 @@ type Archive struct {
 }
 
 // Open reads the container's directory. Its errors are *taskerr.Error: corruption_detected when the file
-// is no whole zip, quota_exceeded when it has too many entries.
+// is not a whole zip, quota_exceeded when it has too many entries.
 func Open(path string, limits Limits) (*Archive, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -84,7 +84,7 @@ func partKey(name string) string {
 // Close closes the file.
 func (a *Archive) Close() error { return a.file.Close() }
 
-// Has says whether there is an entry of the name.
+// Has reports whether there is an entry of the name.
 func (a *Archive) Has(name string) bool { return a.parts[partKey(name)] != nil }
 
 // Part opens an entry. A missing one gives an error that is fs.ErrNotExist; what can't be unpacked,

@@ -78,7 +78,7 @@ func (w *walk) children(of *docling.Item, s scope) error {
 	return nil
 }
 
-// visible says whether an item is of the document itself. Speaker notes and comments are.
+// visible reports whether an item is of the document itself. Speaker notes and comments are.
 func visible(item *docling.Item) bool {
 	switch item.Label {
 	case "page_header", "page_footer":

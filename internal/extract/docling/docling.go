@@ -177,7 +177,7 @@ func pages(doc *docling.Document) int {
 	return last
 }
 
-// warnings tells what is missing of a document that was converted only in part.
+// warnings lists what is missing of a document that was converted only in part.
 func warnings(r *docling.Result) []string {
 	if r.Status != docling.PartialSuccess {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// After so many failures in a row docling-serve is left alone for a while; then one document tries it.
+// After this many failures in a row docling-serve is left alone for a while; then one document tries it.
 const (
 	outageTrips = 3
 	outagePause = 30 * time.Second

@@ -214,7 +214,7 @@ func (g *grid) row(row int, cells []docling.Cell) error {
 	return nil
 }
 
-// width is how many of the wanted columns are free.
+// width is how many of the requested columns are free.
 func (g *grid) width(row, column, wanted int) int {
 	n := 1
 	for n < wanted && column+n < g.columns && g.covered[column+n] <= row {

@@ -142,7 +142,7 @@ func pairs(w *walk, g *docling.Graph) []pair {
 	return all
 }
 
-// elsewhere says whether a key and all its values are items in the body.
+// elsewhere reports whether a key and all its values are items in the body.
 func elsewhere(w *walk, cell *docling.GraphCell, values map[int][]int, cells map[int]*docling.GraphCell) bool {
 	known := func(c *docling.GraphCell) bool {
 		if c.Item == nil {

@@ -20,7 +20,7 @@ const (
 	webpParts                       = 8 << 24
 )
 
-// file is an image file as its header tells of it.
+// file is an image file as its header describes it.
 type file struct {
 	io.ReaderAt
 	size   int64
@@ -109,7 +109,7 @@ func (f file) jpegBuffers() float64 {
 	)
 	for at, b := int64(2), [4]byte{}; ; {
 		if _, err := f.ReadAt(b[:], at); err != nil || b[0] != 0xFF || b[1] == startOfScan {
-			return n + 4*4 // it is not told: as much as there can be
+			return n + 4*4 // not declared: the most that is possible
 		}
 		switch marker := b[1]; {
 		case marker == 0xFF: // filling

@@ -14,7 +14,7 @@ const (
 	exifRoom       = 256 << 10
 )
 
-// pages lists the pages of the file, at most so many. Only TIFF has more than one.
+// pages lists the pages of the file, up to a maximum. Only TIFF has more than one.
 func (in *input) pages(most int) ([]page, error) {
 	head := make([]byte, exifRoom)
 	n, err := in.ReadAt(head, 0)
@@ -69,7 +69,7 @@ func (in *input) tiffPages(order binary.ByteOrder, most int) ([]page, error) {
 	return pages, nil
 }
 
-// directory reads the orientation and where the next directory stands.
+// directory reads the orientation and the offset of the next directory.
 func directory(r io.ReaderAt, order binary.ByteOrder, at int64) (orientation int, next uint32, err error) {
 	var word [4]byte
 	if _, err := r.ReadAt(word[:2], at); err != nil {

@@ -36,7 +36,7 @@ type Images struct {
 	decoding sync.Mutex // one page at a time: another one would wait for memory that this one has
 }
 
-// OpenImages looks for the pages of an image file, of which it lists at most so many. They are decoded within the pool,
+// OpenImages finds the pages of an image file, up to a maximum. They are decoded within the pool,
 // unless it is nil. Close it at the end.
 func OpenImages(ctx context.Context, path string, most int, pool *child.Pool) (*Images, error) {
 	file, err := os.Open(path)
@@ -61,7 +61,7 @@ func (im *Images) Close() { _ = im.file.Close() } // it was only read
 // Pages is how many there are.
 func (im *Images) Pages() int { return len(im.pages) }
 
-// Decode returns a page (1 is the first) in gray on white, upright as far as the file says how it lies.
+// Decode returns a page (1 is the first) in gray on white, upright when the file declares its orientation.
 func (im *Images) Decode(ctx context.Context, number int, size Size) (ocr.Image, error) {
 	im.decoding.Lock()
 	defer im.decoding.Unlock()

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// Options say which images are wanted, and what they may cost.
+// Options select the images and bound what they cost.
 type Options struct {
 	DPI    int           // of the pages of a PDF file; images have their own
 	Side   int           // pixels of the longest side, and no DPI; zero: DPI counts
@@ -33,7 +33,7 @@ type File struct {
 	pdf    PDF
 }
 
-// Has says whether files of the format are pages to be looked at.
+// Has reports whether files of the format are pages to be looked at.
 func Has(f extract.Format) bool { return f == extract.PDF || f == extract.Image }
 
 // Open opens a file whose format Has. Close it at the end. Errors are *taskerr.Error (unsupported_format,

@@ -29,7 +29,7 @@ type PDF struct {
 // About is what has to be known of a page before it is rendered.
 type About struct {
 	Width, Height float64 // points
-	Letters       int     // of its own text; counting stops soon after the number that was asked for
+	Letters       int     // of its own text; counting stops soon after the requested number
 }
 
 // ProgramLimits are for programs that render one page: they write to their standard output only, and no
@@ -66,7 +66,7 @@ var (
 	wordLine = regexp.MustCompile(`^\s*<word [^>]*>(.*)</word>`)
 )
 
-// Look measures the page and counts its letters, at most a few more than so many.
+// Look measures the page and counts its letters, up to a little more than the given number.
 func (r PDF) Look(ctx context.Context, number, letters int) (About, error) {
 	var a About
 	page := strconv.Itoa(number)
@@ -100,7 +100,7 @@ const (
 	ofPixel      = 3
 )
 
-// fit is the highest resolution, up to the wanted one and at least 1, at which a page has at most so many pixels, and
+// fit is the highest resolution, from 1 up to the requested one, at which a page stays within a number of pixels, and
 // how many it has. Of a page that is a hair's breadth the hair is a whole pixel. Two in a hundred are left for what
 // programs add.
 func fit(a About, wanted, most int) (resolution int, pixels float64) {

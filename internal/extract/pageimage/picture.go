@@ -28,7 +28,7 @@ const (
 	smallSide = 1000
 	// band is how many rows are drawn between two looks at the context.
 	band = 64
-	// pageInches is the longer side of a sheet of paper, for the resolution that no image tells reliably.
+	// pageInches is the longer side of a sheet of paper, for the resolution, which no image declares reliably.
 	pageInches = 11.7
 )
 

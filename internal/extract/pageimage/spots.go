@@ -30,7 +30,7 @@ func marks(img *image.Gray) (is [256]bool, count int) {
 	return is, count
 }
 
-// Blank says whether there is nothing on the page: nearly all of it has the color of most of it.
+// Blank reports whether there is nothing on the page: nearly all of it has the color of most of it.
 func Blank(img *image.Gray) bool {
 	_, n := marks(img)
 	return float64(n) < blankShare*float64(len(img.Pix))
@@ -61,7 +61,7 @@ func Spots(img *image.Gray, most int, known func(x, y float64) bool) int {
 // spot is the bounds of marks that touch.
 type spot struct{ left, top, right, bottom int }
 
-// isText says whether a spot has the size of some letters at LookDPI: print of 5 to 20 points.
+// isText reports whether a spot has the size of some letters at LookDPI: print of 5 to 20 points.
 func (s spot) isText() bool {
 	w, h := s.right-s.left+1, s.bottom-s.top+1
 	return h >= 3 && h <= 24 && w >= 2 && w <= 150

@@ -30,17 +30,17 @@ const (
 	// fewOwn letters or more are too many for a stamp, a page number or the name of a scanner, alone on
 	// the image of a page; a page of print has 1500 and more.
 	fewOwn = 200
-	// ownLetters is from how many a page with a picture is no scan, when there is no OCR to find out.
+	// ownLetters is from how many a page with a picture is not a scan, when there is no OCR to find out.
 	ownLetters = 40
 	// goodText and goodLayer are plausibilities of words. A layer was read by a program from an image:
 	// reading it again may well be better. What a writer's program wrote is only doubted when it can't be so.
 	goodText  = 0.6
 	goodLayer = 0.8
-	// muchGarbage is the share of signs without a name from which a page's text is not to be read.
+	// muchGarbage is the share of characters without a name from which a page's text is not to be read.
 	muchGarbage = 0.1
-	// fewRead letters that OCR reads beside or instead of a page's own text are no gain.
+	// fewRead letters that OCR reads beside or instead of a page's own text are not a gain.
 	fewRead = 10
-	// sureBeside is the confidence that is asked of what stands beside a page's own text: pictures are
+	// sureBeside is the confidence required of words beside a page's own text: pictures are
 	// read as words with less.
 	sureBeside = 0.6
 )
@@ -73,7 +73,7 @@ func judge(p pdf.PageText) opinion {
 	if p.Layer {
 		o.reason = whyLayer
 	}
-	garbage := float64(p.Garbage) / float64(max(p.Signs, 1))
+	garbage := float64(p.Garbage) / float64(max(p.Chars, 1))
 	o.quality = plausibility(words) * (1 - min(garbage, 1))
 	good := goodText
 	if p.Layer {
@@ -82,7 +82,7 @@ func judge(p pdf.PageText) opinion {
 	switch {
 	case p.Width <= 0 || p.Height <= 0:
 		o.need, o.quality, o.reason = needOCR, 0, whyDamaged
-	case garbage >= muchGarbage && p.Signs >= fewRead:
+	case garbage >= muchGarbage && p.Chars >= fewRead:
 		o.need, o.reason = needOCR, whyGarbage
 	case o.letters == 0:
 		o.need, o.quality, o.reason = needOCR, 0, whyNoText
@@ -113,7 +113,7 @@ func decide(p pdf.PageText, own opinion, text ocr.Page) (extract.PageDecision, p
 	}, pdf.Answer{}, ocr.Page{}
 }
 
-// decideBeside is decide for a page whose own text is good and little: OCR adds what stands beside it.
+// decideBeside is decide for a page whose own text is good and little: OCR adds the words beside it.
 func decideBeside(p pdf.PageText, own opinion, text ocr.Page) (extract.PageDecision, pdf.Answer, ocr.Page) {
 	more := beside(text, p.Words)
 	if more.Letters() < fewRead || more.Confidence() < sureBeside || plausibility(textWords(more)) < goodText {
@@ -131,7 +131,7 @@ func decideBeside(p pdf.PageText, own opinion, text ocr.Page) (extract.PageDecis
 }
 
 // beside leaves out of what OCR read what the page has as text, by its place, or by its words when the
-// engine tells no places.
+// engine reports no positions.
 func beside(text ocr.Page, own []pdf.Word) ocr.Page {
 	known := make(map[string]bool, len(own))
 	for _, w := range own {
@@ -146,7 +146,7 @@ func beside(text ocr.Page, own []pdf.Word) ocr.Page {
 	})
 }
 
-// within says whether a point lies in a word's box or next to it.
+// within reports whether a point lies in a word's box or next to it.
 func within(words []pdf.Word, x, y float64) bool {
 	for _, w := range words {
 		margin := 0.3 * (w.Box.Bottom - w.Box.Top)

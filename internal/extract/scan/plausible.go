@@ -9,10 +9,10 @@ import (
 
 // plausibility says how much words look like those of some language, 0-1; 1 when there are too few
 // letters to tell. It knows no language. It knows what words of all languages have in common, and what
-// text has not whose signs are named wrongly or were guessed by a poor OCR program:
+// text has not whose characters are named wrongly or were guessed by a poor OCR program:
 //
 //   - a word is of one script, and its capitals are at its beginning, or it has nothing else
-//   - digits don't stand between letters, nor do signs that are no hyphens or apostrophes
+//   - digits don't occur between letters, nor do characters that are not hyphens or apostrophes
 //   - in alphabets there are vowels every few letters: in Latin, Greek and Cyrillic about two of five
 //   - text in an alphabet is not made of single letters
 func plausibility(words []string) float64 {
@@ -41,7 +41,7 @@ func plausibility(words []string) float64 {
 }
 
 const (
-	// fewLetters are too few to tell a language's words from other signs.
+	// fewLetters are too few to tell a language's words from other characters.
 	fewLetters   = 20
 	enoughVowels = 60 // letters from which their shares mean something
 	vowelsLeast  = 0.25
@@ -105,21 +105,21 @@ type shape struct {
 	scripts            int
 	caseBreaks         int // a capital after a small letter
 	digitBreaks        int // a digit between letters
-	signBreaks         int // a sign between letters that is in no word
+	markBreaks         int // a character between letters that is in no word
 	garbage            int
 	latin              int     // letters
 	surprise           float64 // their bits
 	technical          bool    // an address, a path, a name of a program's
 }
 
-// odd says whether hardly any language has such a word.
+// odd reports whether hardly any language has such a word.
 func (s shape) odd() bool {
 	switch {
 	case s.garbage > 0, s.scripts > 1:
 		return true
 	case s.technical:
 		return false
-	case s.digitBreaks > 0 && s.lower > 0, s.signBreaks > 0, s.caseBreaks > 1:
+	case s.digitBreaks > 0 && s.lower > 0, s.markBreaks > 0, s.caseBreaks > 1:
 		return true
 	case s.run >= longRun && s.lower > 0:
 		return true
@@ -170,7 +170,7 @@ func shapeOf(w string) shape {
 		case between(runes, i) && unicode.IsDigit(r):
 			s.digitBreaks++
 		case between(runes, i) && !strings.ContainsRune("-'’‘ʼ`´·\u00ad\u2010\u2011–—,;", r) && !unicode.IsMark(r):
-			s.signBreaks++
+			s.markBreaks++
 		default:
 			run = 0
 		}
@@ -179,12 +179,12 @@ func shapeOf(w string) shape {
 	return s
 }
 
-// between says whether rune i stands between two letters of alphabets with vowels.
+// between reports whether rune i is between two letters of alphabets with vowels.
 func between(runes []rune, i int) bool {
 	return i > 0 && i+1 < len(runes) && vowel(runes[i-1]) != noSound && vowel(runes[i+1]) != noSound
 }
 
-// isGarbage says whether a sign stands for one that could not be named.
+// isGarbage reports whether a character stands for one that could not be named.
 func isGarbage(r rune) bool {
 	return r == unicode.ReplacementChar || unicode.IsControl(r) || unicode.Is(unicode.Co, r)
 }
@@ -232,7 +232,7 @@ const (
 // vowels of the alphabets that write all of them, without their accents.
 const vowels = "aeiouyæøœıαεηιουωаеёиоуыэюяіїєўѣ"
 
-// vowel tells vowels from consonants; of scripts that don't write vowels as letters it knows nothing.
+// vowel distinguishes vowels from consonants, except in scripts that don't write vowels as letters.
 func vowel(r rune) sound {
 	r = unicode.ToLower(plainLetter(r))
 	switch {

@@ -63,7 +63,7 @@ func (p *patience) note(err error) {
 	}
 }
 
-// over says whether no more pages are tried.
+// over reports whether no more pages are tried.
 func (p *patience) over() bool { return p.failures.Load() >= maxFailures }
 
 // open begins with a document. options say how its images are made.

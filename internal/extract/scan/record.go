@@ -15,7 +15,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// record is what is told of a document's pages in the end.
+// record collects what is reported about a document's pages.
 type record struct {
 	*reading
 	log        []extract.PageDecision // one a page, in no order
@@ -49,7 +49,7 @@ func (r *record) took(text ocr.Page) {
 	r.confidence += n * text.Confidence()
 }
 
-// fault is an error that ends the extraction: a service behind the engine is at fault, which is no reason
+// fault is an error that ends the extraction: a service behind the engine is at fault, which is not a reason
 // to leave pages out.
 func fault(why error) error {
 	if f, ok := errors.AsType[*taskerr.Error](why); ok && taskerr.Classes[f.Class].Retryable {
@@ -84,7 +84,7 @@ func (r *record) explain(why error) string {
 	return why.Error()
 }
 
-// report tells in info what was read and what was not.
+// report writes into info what was read and what was not.
 func (r *record) report(info *extract.Info) {
 	slices.SortFunc(r.log, func(a, b extract.PageDecision) int { return cmp.Compare(a.First, b.First) })
 	for _, d := range r.log {

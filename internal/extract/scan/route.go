@@ -102,7 +102,7 @@ func (r *router) Route(ctx context.Context, p pdf.PageText) func() (pdf.Answer, 
 	}
 }
 
-// start says whether one page more may be given to the engine.
+// start reports whether one page more may be given to the engine.
 func (r *router) start() bool { return int(r.started.Add(1)) <= r.opts.Pages }
 
 // What a page is not read for.
@@ -158,7 +158,7 @@ func (r *router) draw(ctx context.Context, p routed) (ocr.Image, error) {
 	return img, err
 }
 
-// resolution is what the engine wants of a page.
+// resolution is what the engine needs of a page.
 func (r *router) resolution(size pageimage.About) int {
 	const pointsPerInch = 72
 	a := r.engine.Abilities()

@@ -42,7 +42,7 @@ type PDF interface {
 // than that; then its own text stays. What OCR read is only taken when it is better than what the file has.
 //
 // A page that can't be rendered or read is left out, and the document goes on. Info.PageLog has the
-// decision on every page. Info.Properties tells:
+// decision on every page. Info.Properties has:
 //
 //	ocr_pages       how many pages have text that was read by OCR
 //	ocr_engine      e.g. "tesseract 5.3.0"
@@ -72,7 +72,7 @@ func Without(inner PDF, why error, opts Options) *Extractor {
 }
 
 // Name is e.g. "native/pdf+tesseract:eng" with an engine, and the inner extractor's without: when an
-// engine or a language comes or goes, documents are read anew.
+// engine or a language comes or goes, documents are read again.
 func (e *Extractor) Name() string {
 	if e.engine == nil {
 		return e.name

@@ -313,7 +313,7 @@ func TestErrorOfEmitEndsIt(t *testing.T) {
 	}
 }
 
-// With poppler, but without tesseract on the PATH, a scan is no failure.
+// With poppler, but without tesseract on the PATH, a scan is not a failure.
 func TestWithoutTesseract(t *testing.T) {
 	ocrtest.Need(t, "pdftotext", "pdftoppm", "pdftohtml", "pdfinfo")
 	path := ocrtest.Write(t, scanned(t, 0, "A page"))

@@ -21,7 +21,7 @@ import (
 // Name is the engine's.
 const Name = "docling"
 
-// version rises when other options are sent: the server's own is not asked for.
+// version rises when other options are sent: the server's own version is not known.
 const version = "1"
 
 // PageTimes is how often the time of one page (STEP_TIMEOUT_SEC) a page has here: it waits in the server's queue
@@ -40,7 +40,7 @@ type Converter interface {
 type Engine struct {
 	client    Converter
 	tempDir   string
-	side      int      // that a task wants; zero: pages are rendered in defaultDPI
+	side      int      // requested by the task; zero: pages are rendered in defaultDPI
 	languages []string // none: the server's own
 }
 
@@ -54,7 +54,7 @@ func New(client Converter, tempDir string) *Engine {
 // Name is "docling".
 func (*Engine) Name() string { return Name }
 
-// Version is that of what is asked for.
+// Version is that of the requests.
 func (*Engine) Version() string { return version }
 
 // Languages are those that a task named; none: the server's own.

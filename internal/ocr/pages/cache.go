@@ -25,7 +25,7 @@ type Cache interface {
 }
 
 const (
-	// batch is how many pages are asked for at once.
+	// batch is how many pages are fetched at once.
 	batch = 32
 	// MaxReading bounds an encoded reading, in bytes. A page full of small print has some 40 KB.
 	MaxReading = 256 << 10

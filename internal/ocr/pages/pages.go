@@ -80,7 +80,7 @@ type Document struct {
 	last chan struct{} // closed when the page that was started last is past its wait for the budget
 }
 
-// errClosed ends what nobody waits for any more.
+// errClosed ends work whose result is no longer needed.
 var errClosed = errors.New("the document was closed")
 
 // Open begins with a document. source tells the SHA-256 of its bytes in hex, for the cache; it is asked

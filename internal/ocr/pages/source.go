@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// FileSource tells the SHA-256 of a file's bytes in hex, for Reader.Open.
+// FileSource returns the SHA-256 of a file's bytes in hex, for Reader.Open.
 func FileSource(path string) func() (string, error) {
 	return func() (string, error) {
 		file, err := os.Open(path)

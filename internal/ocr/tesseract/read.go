@@ -23,8 +23,8 @@ const (
 	sureOrientation = 2
 )
 
-// Read implements ocr.Engine. The page is read as it lies: that is right for nearly all of them and
-// costs one run. Only when the reading is doubtful, tesseract is asked how the page lies, and if it is
+// Read implements ocr.Engine. The page is read in its given orientation, which is right for nearly all pages and
+// costs one run. Only when the result is doubtful, tesseract detects the orientation, and if it is
 // unsure, too, the other rotations are tried and the one with the most evidence of text is kept.
 //
 // When ctx ends during a further try, it gives its error: what was read until then may be nonsense.
@@ -73,7 +73,7 @@ func tries(likely ocr.Turn) []ocr.Turn {
 	return turns
 }
 
-// read reads the image once, as it lies; turn is how it was turned before.
+// read reads the image once; turn is how it was rotated before.
 func (e *Engine) read(ctx context.Context, img ocr.Image, turn ocr.Turn) (ocr.Page, error) {
 	var p parser
 	parse := func(r io.Reader) error {
@@ -121,8 +121,8 @@ var (
 	confidenceLine = regexp.MustCompile(`(?m)^Orientation confidence: ([\d.]+)`)
 )
 
-// orientation asks how the page has to be turned to stand upright. The confidence is zero when it
-// can't be told: there is too little text, or the data are not installed.
+// orientation returns the rotation that makes the page upright. The confidence is zero when it
+// can't be determined: there is too little text, or the data are not installed.
 func (e *Engine) orientation(ctx context.Context, img ocr.Image) (turn ocr.Turn, confidence float64, err error) {
 	if !e.osd {
 		return 0, 0, nil

@@ -26,7 +26,7 @@ const (
 type Options struct {
 	// Languages to read, by the names of tesseract's data files, e.g. "eng", "deu". Each one more costs
 	// time. Default: those that are installed, English first, as long as they are at most maxLanguages;
-	// more are no choice that somebody made, and English is read alone.
+	// more are not a deliberate choice, and English is read alone.
 	Languages []string
 	// Memory is what one run may take, in bytes. Default 2 GiB.
 	Memory int64
@@ -46,8 +46,8 @@ type Engine struct {
 	version   string
 	languages []string
 	installed []string
-	osd       bool // the data that tell how a page lies are installed
-	side      int  // that a task wants; zero: pages are rendered in defaultDPI
+	osd       bool // the data for detecting orientation are installed
+	side      int  // requested by the task; zero: pages are rendered in defaultDPI
 }
 
 // defaultDPI is the resolution that tesseract is made for; a finer image costs time and gains nothing.
@@ -221,7 +221,7 @@ func choose(wanted, installed []string) ([]string, error) {
 // readable lists the installed languages, sorted.
 func readable(installed []string) []string {
 	languages := slices.DeleteFunc(slices.Clone(installed), func(l string) bool {
-		return l == "osd" || l == "equ" // how a page lies, formulas: no languages
+		return l == "osd" || l == "equ" // orientation and formulas, not languages
 	})
 	slices.Sort(languages)
 	return languages

@@ -90,7 +90,7 @@ const (
 	leastRounds = 8
 )
 
-// loops says whether the text ends in a loop: the same run of any length, again and again. A long row of dots or
+// loops reports whether the text ends in a loop: the same run of any length, again and again. A long row of dots or
 // dashes is none, unless the answer was cut off in it.
 func loops(text string, cut bool) bool {
 	runes := lastRunes(text, tail)

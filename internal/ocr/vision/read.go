@@ -16,7 +16,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// Tries is how often a model is asked about a page at most.
+// Tries is the maximum number of requests to a model for one page.
 const Tries = 4
 
 // try is one way to ask.
@@ -26,8 +26,8 @@ type try struct {
 	scale       float64 // of the image
 }
 
-// ladder is how a page is asked for again: warmer, because a model that has lost itself in a loop takes the
-// same way again at the same temperature; with more room; coarser, because fine print is what it loses itself
+// ladder lists the temperatures of repeated requests: higher ones, because a model that has lost itself in a loop takes
+// the same way again at the same temperature; with more room; coarser, because fine print is what it loses itself
 // in. An answer that was only cut off skips to the try with more room.
 func ladder() [Tries]try { return [Tries]try{{0, 1, 1}, {0.4, 1, 1}, {0.2, 2, 1}, {0.8, 2, 0.75}} }
 
@@ -39,7 +39,7 @@ type unreadError struct{ why string }
 
 func (e *unreadError) Error() string { return "the model could not read the page: " + e.why }
 
-// Read implements ocr.Engine. An answer that was cut off, repeats itself, is empty or a refusal is no reading:
+// Read implements ocr.Engine. An answer that was cut off, repeats itself, is empty or a refusal is not a reading:
 // the model is asked again up to Tries times, and after that the fallback, which Page.Engine tells. A content
 // filter is not asked twice. Faults of the service are *taskerr.Error and go to no fallback: another attempt finds
 // it well.

@@ -1,6 +1,7 @@
 // Package vision reads pages by a model that sees, behind an OpenAI-compatible chat endpoint: one of OpenAI's
 // or Azure's, or one made for pages (olmOCR, DeepSeek-OCR) on a server of one's own. A page goes out as an image
-// and comes back as Markdown. What such models do wrong is noticed, and asked again another way: see Read.
+// and comes back as Markdown. Known failures of such models are detected, and the page is requested again in another
+// way: see Read.
 package vision
 
 import (
@@ -35,7 +36,7 @@ type Engine struct {
 	chat      llm.Chat
 	opts      Options
 	dialect   dialect
-	languages []string // that the model is told; none: it finds out
+	languages []string // passed to the model; none: the model detects them
 }
 
 var _ ocr.Engine = (*Engine)(nil)
@@ -100,12 +101,12 @@ func clip(s string) string {
 	return s
 }
 
-// dialect is how a model is asked for a page.
+// dialect is how a page is requested from a model.
 type dialect struct {
 	prompt      string
 	side        int
-	frontMatter bool // answers begin with YAML that says how the page lies
-	languages   bool // it may be told the languages
+	frontMatter bool // answers begin with YAML that has the page's orientation
+	languages   bool // the request may name the languages
 }
 
 // dialectOf knows the models that were trained on one prompt.

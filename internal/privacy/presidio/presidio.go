@@ -28,7 +28,7 @@ const (
 )
 
 // What one request holds: texts, and characters of them. A longer text is sent in pieces that overlap, so that what
-// stands at the end of one is whole in the next.
+// crosses the end of one is whole in the next.
 const (
 	maxTexts   = 500 // Presidio's own batch
 	maxRunes   = 50_000
@@ -139,7 +139,7 @@ type piece struct {
 	at   int // byte of the text at which it begins
 }
 
-// batches parts texts into requests. What has neither letter nor digit is not asked about.
+// batches divides texts into requests. A text with neither letter nor digit is left out.
 func batches(texts []string) [][]piece {
 	var all [][]piece
 	var batch []piece

@@ -150,7 +150,7 @@ func (p piece) place(found []entity, minScore float64) ([]privacy.Finding, error
 	return findings, nil
 }
 
-// isKind says whether a kind may stand in a text and in the index instead of what was found.
+// isKind reports whether a kind may replace in a text, and in the index, what was found.
 func isKind(name string) bool {
 	if name == "" || len(name) > 64 {
 		return false

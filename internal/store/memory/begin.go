@@ -34,7 +34,7 @@ func (s *Jobs) Begin(_ context.Context, b store.Begin) (store.Begun, error) {
 	switch {
 	case r.State.Terminal() && r.again(b):
 		r.reopen(b)
-		return r.run(b, now, own("restarted", "done again on demand")), nil
+		return r.run(b, now, own("restarted", "restarted on request")), nil
 	case r.State.Terminal():
 		out := r.begun(store.Done)
 		if r.State == job.Canceled {
@@ -60,7 +60,7 @@ func (s *Jobs) Begin(_ context.Context, b store.Begin) (store.Begun, error) {
 		if r.Fence == 1 {
 			r.SeriesStarted = time.Time{} // nobody heard of the first start
 		}
-		return r.run(b, now, own("released", "its begin was not answered; the attempt is not counted")), nil
+		return r.run(b, now, own("released", "the begin was not answered; the attempt is not counted")), nil
 	case r.LeaseEnds.IsZero() && now.Before(r.NotBefore): // it waits for its next attempt
 		out := r.begun(store.Waiting)
 		out.Wait = r.NotBefore.Sub(now)
@@ -113,7 +113,7 @@ func (r *Row) run(b store.Begin, now time.Time, told ...store.Event) store.Begun
 	return out
 }
 
-// again says whether a forced message starts another series, see aw_again.
+// again says whether a forced message starts another series, see aw_forces_new_series.
 func (r *Row) again(b store.Begin) bool {
 	switch {
 	case !b.Force || b.Source.MessageID == "" || r.Consumed[b.Source.MessageID]:
@@ -139,17 +139,17 @@ func (r *Row) reopen(b store.Begin) {
 	r.Releases, r.WaitingFrom, r.Duplicates = 0, time.Time{}, 0
 }
 
-// maxDuplicates is how many duplicates are told of in a series, see aw_tell_duplicate.
+// maxDuplicates is how many duplicates are told of in a series, see aw_report_duplicate.
 const maxDuplicates = 20
 
-// sentAgain says whether a message was sent after its job failed, and is to be told of, see aw_sent_again.
+// sentAgain says whether a message was sent after its job failed, and is to be told of, see aw_sent_after_failure.
 func (r *Row) sentAgain(b store.Begin) bool {
 	id := b.Source.MessageID
 	return r.State == job.Failed && id != "" && !r.Consumed[id] && (r.Dead == nil || r.Dead.Source.MessageID != id) &&
 		b.Source.InsertedAt.After(r.Ended) && r.Duplicates < maxDuplicates
 }
 
-// tellDuplicate tells that a message asked for a task that has failed, and was dropped, see aw_tell_duplicate.
+// tellDuplicate tells that a message asked for a task that has failed, and was dropped, see aw_report_duplicate.
 func (r *Row) tellDuplicate(b store.Begin) (webhooks int) {
 	r.Consumed[b.Source.MessageID] = true
 	r.Duplicates++
@@ -157,7 +157,7 @@ func (r *Row) tellDuplicate(b store.Begin) (webhooks int) {
 		"hints.force or under a " +
 		"new task_id, or run async-worker jobs retry " + r.JobID
 	if r.Duplicates == maxDuplicates {
-		text += ". Of further ones nothing is told"
+		text += ". Further duplicates are not reported"
 	}
 	e := own("", text)
 	e.Metadata, _ = json.Marshal(map[string]string{"duplicate_message_id": b.Source.MessageID}) // a string can't fail

@@ -112,7 +112,7 @@ func (s *Jobs) Release(_ context.Context, back store.Release) (store.Settled, er
 		r.WaitingFrom = time.Now()
 	}
 	r.tell(back.Events...)
-	r.tell(own("released", "given back; the attempt is not counted"))
+	r.tell(own("released", "released; the attempt is not counted"))
 	r.Attempts--
 	r.LeaseEnds, r.NotBefore = time.Time{}, time.Now()
 	return store.Settled{State: string(r.State), Attempts: r.Attempts}, nil

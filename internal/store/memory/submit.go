@@ -54,7 +54,7 @@ func (s *Jobs) RequestCancel(_ context.Context, id, by string) (store.Job, error
 		r.Placed, r.Cancel = true, true
 		r.move(job.Cancel)
 		r.Ended = time.Now()
-		r.tell(own("canceled", "canceled by "+by+" before any message came"))
+		r.tell(own("canceled", "canceled by "+by+" before its message came"))
 		return r.job(), nil
 	}
 	if r.State.Terminal() {

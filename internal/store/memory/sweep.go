@@ -50,7 +50,7 @@ func (s *Jobs) Resend(_ context.Context, m store.Resend) (bool, error) {
 		r.Sent = time.Now()
 		return true, nil
 	}
-	r.tell(own("", "its message is lost; it is sent again"))
+	r.tell(own("", "the message was lost; it is sent again"))
 	r.Submitted, r.Sent = &store.Submission{Queue: m.Queue, Message: m.Message}, time.Time{}
 	return true, nil
 }

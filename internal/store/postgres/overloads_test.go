@@ -133,7 +133,7 @@ func TestOverloads(t *testing.T) {
 	t.Run("planted effect", func(t *testing.T) { plantedEffect(t, url) })
 	// What a superuser replaced would stay mallory's.
 	if _, err := schema.Migrate(t.Context(), url, o); err == nil ||
-		!strings.Contains(err.Error(), "who did not make this schema") {
+		!strings.Contains(err.Error(), "which did not create this schema") {
 		t.Errorf("migrate beside functions of somebody else: %v", err)
 	}
 }

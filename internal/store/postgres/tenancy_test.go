@@ -113,7 +113,9 @@ func TestTenancy(t *testing.T) {
 	}
 
 	// called by functions alone
-	inner := map[string]bool{"aw_held": true, "aw_kept": true, "aw_share": true, "aw_tenant": true}
+	inner := map[string]bool{
+		"aw_lock_held_job": true, "aw_lock_for_heartbeat": true, "aw_lock_for_staging": true, "aw_tenant": true,
+	}
 	vector := "[" + strings.Repeat("0.1,", storetest.Dimensions-1) + "0.1]"
 	for name, conn := range map[string]*pgx.Conn{"setting": bySetting, "login": byName, "owner": asOwner} {
 		for _, table := range storetest.Tables {

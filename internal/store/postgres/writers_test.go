@@ -42,7 +42,7 @@ func TestWritersHideNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func(tx pgx.Tx) { _ = tx.Rollback(context.WithoutCancel(t.Context())) }(writer)
-	if _, err := writer.Exec(t.Context(), "select aw_share($1::jsonb)", string(held)); err != nil {
+	if _, err := writer.Exec(t.Context(), "select aw_lock_for_staging($1::jsonb)", string(held)); err != nil {
 		t.Fatal(err)
 	}
 

@@ -183,8 +183,8 @@ func testDuplicateFlood(t *testing.T, b *bench) {
 		if want := (series + 1) * (2 + maxDuplicates); len(events) != want+series { // restarted
 			t.Errorf("series %d: %d events", series+1, len(events))
 		}
-		if last := events[len(events)-1]; !strings.Contains(last.Message, "further ones") {
-			t.Errorf("the last event that is told says %q", last.Message)
+		if last := events[len(events)-1]; !strings.Contains(last.Message, "Further duplicates") {
+			t.Errorf("the last event that is reported is %q", last.Message)
 		}
 		if series == 0 {
 			h := holder(forced, b.begin(forced, store.Run))

@@ -66,7 +66,7 @@ type callable struct {
 // many.
 func lacks(rights []held, functions []callable, role string, thorough bool) []lack {
 	var all []lack
-	some := []string{"aw_begin", "aw_bound", "aw_client", "aw_examine", "aw_examine_policies", "aw_story"}
+	some := []string{"aw_begin", "aw_bound", "aw_client", "aw_examine", "aw_examine_policies", "aw_append_events"}
 	for _, fn := range functions {
 		if !thorough && !slices.Contains(some, fn.Name) {
 			continue

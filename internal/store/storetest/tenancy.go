@@ -187,12 +187,12 @@ func (v Victim) Calls() map[string]json.RawMessage {
 				"job_id": v.Running.JobID, "fence": v.Running.Fence, "result": map[string]any{"owned": true},
 			},
 		}}),
-		"aw_check":   args(map[string]any{}),
-		"aw_examine": args(map[string]any{"functions": []string{"aw_begin"}}),
-		"aw_held":    held(map[string]any{}),
-		"aw_share":   held(map[string]any{}),
-		"aw_kept":    held(map[string]any{}),
-		"aw_tenant":  args(map[string]any{}),
+		"aw_check":              args(map[string]any{}),
+		"aw_examine":            args(map[string]any{"functions": []string{"aw_begin"}}),
+		"aw_lock_held_job":      held(map[string]any{}),
+		"aw_lock_for_staging":   held(map[string]any{}),
+		"aw_lock_for_heartbeat": held(map[string]any{}),
+		"aw_tenant":             args(map[string]any{}),
 	}
 }
 

@@ -91,7 +91,8 @@ func TestTenancy(t *testing.T) {
 	for fn, args := range victim.Calls() {
 		status, body := request(mallory, "POST", "rpc/"+fn, map[string]any{"p": args})
 		// Some are called by functions alone.
-		if inner := fn == "aw_held" || fn == "aw_kept" || fn == "aw_share" || fn == "aw_tenant"; status < 400 ||
+		if inner := fn == "aw_lock_held_job" || fn == "aw_lock_for_heartbeat" || fn == "aw_lock_for_staging" ||
+			fn == "aw_tenant"; status < 400 ||
 			!strings.Contains(body, "AW004") && (!inner || !strings.Contains(body, "42501")) {
 			t.Errorf("%s for another tenant: %d %s", fn, status, body)
 		}
@@ -126,7 +127,7 @@ func TestTenancy(t *testing.T) {
 			"client": victim.Client, "job": victim.Running.JobID, "fence": 1,
 			"args": map[string]any{"document_id": victim.Staged.DocumentID, "version": 1, "chunks": 1},
 		},
-		"aw_refuse_job": {"v_client": victim.Client,
+		"aw_record_rejected_job": {"v_client": victim.Client,
 			"p": map[string]any{"job_id": "planted", "error": map[string]any{}}},
 	} {
 		if status, body := request(mallory, "POST", "rpc/"+fn, args); status < 400 || strings.Contains(body, "secret") {

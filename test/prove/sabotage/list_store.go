@@ -27,11 +27,11 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "done-runs-again", Breaks: []string{"I2"}, Dir: functions, Func: "aw_begin",
-			Old: "if {{ .schema }}.aw_again(j, p) then", New: "if true then",
+			Old: "if {{ .schema }}.aw_forces_new_series(j, p) then", New: "if true then",
 			Suites: onModel, Tests: with(cases("begin decides by state"), model),
 		},
 		{
-			Name: "force-redelivered-runs-again", Breaks: []string{"I2"}, Dir: functions, Func: "aw_again",
+			Name: "force-redelivered-runs-again", Breaks: []string{"I2"}, Dir: functions, Func: "aw_forces_new_series",
 			Old:    "or v_message_id is null or v_message_id = any (j.message_ids) then",
 			New:    "or v_message_id is null then",
 			Suites: onPostgres, Tests: cases("force"),
@@ -59,7 +59,7 @@ func inTheStore() []Sabotage {
 			Suites: onPostgres, Tests: cases("replay", "replays at once"),
 		},
 		{
-			Name: "another-task-is-told-failed", Breaks: []string{"I5"}, Dir: functions, Func: "aw_refused",
+			Name: "another-task-is-told-failed", Breaks: []string{"I5"}, Dir: functions, Func: "aw_rejection_state",
 			Old: "else 'rejected' end;", New: "else 'failed' end;",
 			Suites: onPostgres, Tests: cases("reject a taken id"),
 		},
@@ -86,7 +86,7 @@ func inTheStore() []Sabotage {
 			Suites: onModel, Tests: with(cases("stale fence"), model),
 		},
 		{
-			Name: "fence-stays", Breaks: []string{"I4"}, Dir: functions, Func: "aw_run",
+			Name: "fence-stays", Breaks: []string{"I4"}, Dir: functions, Func: "aw_start_attempt",
 			Old:    "attempts = j.attempts, fence = j.fence + 1, worker",
 			New:    "attempts = j.attempts, fence = j.fence, worker",
 			Suites: onPostgres, Tests: cases("stale fence", "worker lost"),
@@ -98,7 +98,7 @@ func inTheStore() []Sabotage {
 		},
 		{
 			Name: "staging-unfenced", Breaks: []string{"I4"}, Dir: functions, Func: "aw_stage_document",
-			Old:    "j {{ .schema }}.jobs := {{ .schema }}.aw_share(p); d {{ .schema }}.documents;",
+			Old:    "j {{ .schema }}.jobs := {{ .schema }}.aw_lock_for_staging(p); d {{ .schema }}.documents;",
 			New:    "j {{ .schema }}.jobs; d {{ .schema }}.documents;",
 			Suites: onPostgres, Tests: cases("stale fence"),
 		},
@@ -163,40 +163,40 @@ func inTheStore() []Sabotage {
 			Suites: onPostgres, Tests: cases("cancel"),
 		},
 		{
-			Name: "events-with-gaps", Breaks: []string{"I8"}, Dir: functions, Func: "aw_story",
+			Name: "events-with-gaps", Breaks: []string{"I8"}, Dir: functions, Func: "aw_append_events",
 			Old: "seq := seq + 1;", New: "seq := seq + 2;",
 			Suites: onModel, Tests: with(cases("events"), model),
 		},
 		{
-			Name: "progress-falls", Breaks: []string{"I8"}, Dir: functions, Func: "aw_story",
+			Name: "progress-falls", Breaks: []string{"I8"}, Dir: functions, Func: "aw_append_events",
 			Old:    "v_progress := greatest(progress, least(greatest((e ->> 'progress')::int, 0), 100));",
 			New:    "v_progress := least(greatest((e ->> 'progress')::int, 0), 100);",
 			Suites: onPostgres, Tests: cases("events"),
 		},
 		{
-			Name: "events-told-twice", Breaks: []string{"I8"}, Dir: functions, Func: "aw_story",
-			Old: "aw_story.seq + 1, (e ->> 'id')::uuid,", New: "aw_story.seq + 1, gen_random_uuid(),",
+			Name: "events-told-twice", Breaks: []string{"I8"}, Dir: functions, Func: "aw_append_events",
+			Old: "aw_append_events.seq + 1, (e ->> 'id')::uuid,", New: "aw_append_events.seq + 1, gen_random_uuid(),",
 			Suites: onPostgres, Tests: cases("events"),
 		},
 		{
-			Name: "time-goes-back", Breaks: []string{"I8"}, Dir: functions, Func: "aw_story",
+			Name: "time-goes-back", Breaks: []string{"I8"}, Dir: functions, Func: "aw_append_events",
 			Old: "v_last := v_at;", New: "",
 			Suites: onPostgres, Tests: cases("clock of events"),
 		},
 		{
 			Name: "release-costs-an-attempt", Breaks: []string{"I9"}, Dir: functions, Func: "aw_release",
-			Old:    "return {{ .schema }}.aw_leave(j, 'pending', j.attempts - 1,",
-			New:    "return {{ .schema }}.aw_leave(j, 'pending', j.attempts,",
+			Old:    "return {{ .schema }}.aw_end_attempt(j, 'pending', j.attempts - 1,",
+			New:    "return {{ .schema }}.aw_end_attempt(j, 'pending', j.attempts,",
 			Suites: onModel, Tests: with(cases("release"), model),
 		},
 		{
 			Name: "lease-not-extended", Breaks: []string{"I9"}, Dir: functions, Func: "aw_heartbeat",
-			Old: "lease_expires_at = clock_timestamp() + {{ .schema }}.aw_span(p -> 'lease_ms'),", New: "",
+			Old: "lease_expires_at = clock_timestamp() + {{ .schema }}.aw_interval(p -> 'lease_ms'),", New: "",
 			Suites: onPostgres, Tests: cases("worker lost", "stale fence"),
 		},
 		{
 			Name: "any-tenant-is-asked-for", Breaks: []string{"I10"}, Dir: functions, Func: "aw_tenant",
-			Old: "if bound <> asked then", New: "if false then",
+			Old: "if bound <> requested then", New: "if false then",
 			Suites: onTenancy, Tests: tests("internal/store/postgres", "TestTenancy"),
 		},
 		{
@@ -228,25 +228,25 @@ func inTheStore() []Sabotage {
 			Suites: onPostgres, Tests: cases("complete", "fail", "cancel"),
 		},
 		{
-			Name: "canceled-told-twice", Breaks: []string{"webhooks"}, Dir: functions, Func: "aw_tell_canceled",
+			Name: "canceled-told-twice", Breaks: []string{"webhooks"}, Dir: functions, Func: "aw_report_canceled",
 			Old: "and placeholder and webhook_url is null", New: "and placeholder",
 			Suites: onPostgres, Tests: cases("canceled before its message"),
 		},
 		{
-			Name: "redelivery-is-told", Breaks: []string{"webhooks"}, Dir: functions, Func: "aw_sent_again",
+			Name: "redelivery-is-told", Breaks: []string{"webhooks"}, Dir: functions, Func: "aw_sent_after_failure",
 			Old: "return v_message_id <> all (j.message_ids) and v_inserted", New: "return v_inserted",
 			Suites: onModel, Tests: with(cases("sent again is told once"), model),
 		},
 		{
 			Name: "message-that-ended-the-job-is-told", Breaks: []string{"webhooks"},
-			Dir: functions, Func: "aw_sent_again",
+			Dir: functions, Func: "aw_sent_after_failure",
 			Old: "and d.message_id = v_message_id);", New: "and false);",
 			Suites: onModel, Tests: with(cases("sent again is told once"), model),
 		},
 		{
 			Name: "duplicates-are-told-for-ever", Breaks: []string{"webhooks"},
-			Dir: functions, Func: "aw_tell_duplicate",
-			Old: "if v_told >= c_most then", New: "if false then",
+			Dir: functions, Func: "aw_report_duplicate",
+			Old: "if v_reported >= c_most then", New: "if false then",
 			Suites: onPostgres, Tests: cases("sent again and again"),
 		},
 		{

@@ -16,7 +16,7 @@ type level struct {
 	format  string // w:numFmt, e.g. decimal, bullet
 	text    string // w:lvlText, e.g. "%1.%2."
 	start   int
-	restart *int // w:lvlRestart: 0, never; else the level (from 1) after which it begins anew
+	restart *int // w:lvlRestart: 0, never; else the level (from 1) after which it begins again
 	style   string
 	legal   bool // w:isLgl: all numbers in it are decimal
 }
@@ -26,7 +26,7 @@ type list struct {
 	levels  [maxLevel + 1]level
 	link    string // w:numStyleLink: the definition is that of the list with this w:styleLink
 	counts  [maxLevel + 1]int
-	running [maxLevel + 1]bool // a number of this level was given since it last began anew
+	running [maxLevel + 1]bool // a number of this level was given since it last began again
 }
 
 // use is one w:num: a list as paragraphs refer to it.

@@ -41,7 +41,7 @@ func (w *walker) save(r io.Reader) (string, error) {
 	return path, nil
 }
 
-// attachment reads an attached file under its name. One that can't be read is no failure of the message.
+// attachment reads an attached file under its name. One that can't be read is not a failure of the message.
 func (w *walker) attachment(path, name string, depth int) error {
 	defer func() { _ = os.Remove(path) }() // at the latest, its folder is removed
 	w.attached++

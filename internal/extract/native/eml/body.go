@@ -7,7 +7,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
 
-// poorestPlain: plain text of less than a third of what the page says is no version of it, but a note
+// poorestPlain: plain text of less than a third of what the page says is not a version of it, but a note
 // that the reader's program can't show it.
 const poorestPlain = 3
 

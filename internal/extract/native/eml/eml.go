@@ -26,7 +26,7 @@ type Parts interface {
 	Version(f extract.Format) string
 }
 
-// Extractor reads messages. What of a message stays unread is no error; Info.Properties tells:
+// Extractor reads messages. What of a message stays unread is not an error; Info.Properties tells:
 //
 //	unread_attachments        how many attachments could not be read, or not to their end
 //	unread_attachments_list   each with its reason; cut short with "…" when they are very many
@@ -38,7 +38,7 @@ type Extractor struct{ parts Parts }
 // New makes an Extractor that gives texts and attachments to parts.
 func New(parts Parts) *Extractor { return &Extractor{parts: parts} }
 
-// Name tells which extractors read the parts: when one of these changes, messages are read anew.
+// Name tells which extractors read the parts: when one of these changes, messages are read again.
 func (e *Extractor) Name() string {
 	hash := fnv.New32a()
 	for _, f := range e.parts.Formats() {

@@ -166,7 +166,7 @@ func TestInfo(t *testing.T) {
 	}
 }
 
-// When an extractor of attachments changes, messages are read anew.
+// When an extractor of attachments changes, messages are read again.
 func TestNameFollowsTheParts(t *testing.T) {
 	t.Parallel()
 	all := native.Extractors(nil, nil)
@@ -332,7 +332,7 @@ func FuzzMail(f *testing.F) {
 	f.Fuzz(func(t *testing.T, mail []byte) { nativetest.Fuzz(t, e, extract.EML, mail) })
 }
 
-// TestFolded: a field of very many lines is put together once, not anew with each line. It counts what is allocated
+// TestFolded: a field of very many lines is put together once, not again with each line. It counts what is allocated
 // and so runs by itself.
 func TestFolded(t *testing.T) { //nolint:paralleltest // see above
 	allocated := func(lines int) uint64 {

@@ -145,7 +145,7 @@ func (h header) contentType() (string, map[string]string) {
 	return parameters(h.Get("Content-Type"), "text/plain")
 }
 
-// attached says whether a part is meant to be saved, not shown.
+// attached reports whether a part is meant to be saved, not shown.
 func (h header) attached() bool {
 	kind, _ := parameters(h.Get("Content-Disposition"), "inline")
 	return kind == "attachment"

@@ -129,7 +129,7 @@ func (w *walker) part(h header, r io.Reader, depth int) error {
 	return w.attachment(path, name, depth)
 }
 
-// isBody says whether a part is a text that is shown, and no file. One with a name is shown only when
+// isBody reports whether a part is a text that is shown, and no file. One with a name is shown only when
 // it says so.
 func isBody(h header, kind, name string) bool {
 	switch {

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// isBlock says whether browsers set the element apart from the text around it (WHATWG HTML, 15.3).
+// isBlock reports whether browsers set the element apart from the text around it (WHATWG HTML, 15.3).
 func isBlock(a atom.Atom) bool {
 	switch a {
 	case atom.Address, atom.Article, atom.Aside, atom.Blockquote, atom.Body, atom.Center, atom.Details,
@@ -20,7 +20,7 @@ func isBlock(a atom.Atom) bool {
 	return false
 }
 
-// skipped says whether an element holds no text of the document: controls, media, navigation, the
+// skipped reports whether an element holds no text of the document: controls, media, navigation, the
 // page's footer, and what is not shown.
 func skipped(n *html.Node) bool {
 	switch n.DataAtom {
@@ -54,7 +54,7 @@ func hidden(n *html.Node) bool {
 	return strings.Contains(style, "display:none") || strings.Contains(style, "visibility:hidden")
 }
 
-// hasHeading says whether the page has a heading that is shown, outside of tables.
+// hasHeading reports whether the page has a heading that is shown, outside of tables.
 func hasHeading(n *html.Node) bool {
 	for c := range n.ChildNodes() {
 		if c.Type != html.ElementNode || c.DataAtom == atom.Table || skipped(c) {

@@ -26,7 +26,7 @@ func ParsePage(ctx context.Context, r io.Reader, limits extract.Limits) (Page, e
 	return Page{root}, nil
 }
 
-// HasHeading says whether the page has a heading that is shown, outside of tables.
+// HasHeading reports whether the page has a heading that is shown, outside of tables.
 func (p Page) HasHeading() bool { return hasHeading(p.root) }
 
 // Emit hands on the page's blocks. Errors are those of emit.
@@ -38,7 +38,7 @@ func (p Page) Emit(ctx context.Context, emit extract.Emit) error {
 	return w.flush()
 }
 
-// isVoid says whether an element has no end tag in HTML either (WHATWG HTML, 13.1.2).
+// isVoid reports whether an element has no end tag in HTML either (WHATWG HTML, 13.1.2).
 func isVoid(a atom.Atom) bool {
 	switch a {
 	case atom.Area, atom.Base, atom.Br, atom.Col, atom.Embed, atom.Hr, atom.Img, atom.Input, atom.Link, atom.Meta,

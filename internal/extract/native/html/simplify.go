@@ -180,7 +180,7 @@ func (s *simplifier) start(t html.Token) error {
 	return s.count()
 }
 
-// raw says whether all up to the end tag is one text to the tokenizer.
+// raw reports whether all up to the end tag is one text to the tokenizer.
 func raw(name string) bool { return name != "svg" && name != "math" && name != "select" }
 
 // formula keeps what a formula says: its alternative text, else its characters.

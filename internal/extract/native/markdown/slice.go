@@ -95,7 +95,7 @@ func (s *slicer) piece() (piece []byte, count int, err error) {
 	return piece, count, s.lineEnd
 }
 
-// isMark says whether a character may begin a link or emphasis.
+// isMark reports whether a character may begin a link or emphasis.
 func isMark(b byte) bool { return b == '[' || b == '*' || b == '_' }
 
 func marks(text []byte) (count int) {

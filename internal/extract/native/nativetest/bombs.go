@@ -147,7 +147,7 @@ func stored(name, content string) packedPart {
 	return packedPart{name, []byte(content), uint64(len(content)), crc32.ChecksumIEEE([]byte(content)), true}
 }
 
-// around returns the main part with size bytes of filling in it, said to be so many.
+// around returns the main part with size bytes of filling in it, declared as that size.
 func (c container) around(filling func(size int) []byte, size int, said uint64) []packedPart {
 	packed := bytes.Join([][]byte{flushed([]byte(c.before)), filling(size), deflate([]byte(c.after))}, nil)
 	return []packedPart{{name: c.main, packed: packed, size: said}}

@@ -84,7 +84,7 @@ func Giants() []Giant {
 	return all
 }
 
-// inElements are what stands around one paragraph of a format, and around each piece of text in it.
+// inElements are the elements around one paragraph of a format, and around each piece of text in it.
 func inElements(format string) (open, shut [2]string) {
 	switch format {
 	case "docx":

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// LongPDF writes a PDF of so many pages, each with a number, a heading and lines of text of its own; with tables,
+// LongPDF writes a PDF of n pages, each with a number, a heading and lines of text of its own; with tables,
 // the lines are rows of a ruled table instead.
 func LongPDF(w io.Writer, pages int, tables bool) error {
 	out := &countingWriter{w: bufio.NewWriter(w)}

@@ -116,7 +116,7 @@ func onePage(content, size string) func(io.Writer) error {
 	}
 }
 
-// formsInForms is a page that draws a form, which draws the next one so many times, and so on; the last has the
+// formsInForms is a page that draws a form, which draws the next one n times, and so on; the last has the
 // content.
 func formsInForms(levels, times int, content string, more ...string) func(io.Writer) error {
 	return func(w io.Writer) error {
@@ -170,7 +170,7 @@ func patternsInPatterns(levels int) func(io.Writer) error {
 	}
 }
 
-// rowsOfWords are words that stand in lines of so many columns.
+// rowsOfWords are words in lines of n columns.
 func rowsOfWords(lines, columns int) string {
 	var b strings.Builder
 	b.WriteString("/F 0.4 Tf ")

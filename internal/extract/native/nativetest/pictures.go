@@ -15,7 +15,7 @@ import (
 	"golang.org/x/image/bmp"
 )
 
-// CostlyPictures are image files of so many pixels that pack to nearly nothing, one for each way that a decoder works.
+// CostlyPictures are image files with many pixels that compress to nearly nothing, one for each way a decoder works.
 func CostlyPictures(width, height int) []Costly {
 	frame := image.Rect(0, 0, width, height)
 	encoded := func(img func() image.Image, encode func(io.Writer, image.Image) error) func(io.Writer) error {
@@ -70,7 +70,7 @@ func blankPNG(w io.Writer, width, height int, colorType, interlace byte, size in
 	return err
 }
 
-// zeros are so many zero bytes, as zlib has them.
+// zeros are n zero bytes, compressed by zlib.
 func zeros(n int) []byte {
 	var out bytes.Buffer
 	z := zlib.NewWriter(&out)
@@ -165,12 +165,12 @@ func losslessWebP(width, height int) func(io.Writer) error {
 	}
 }
 
-// deflatedTIFF is an image in one strip, which unpacks to so many times what it should.
+// deflatedTIFF is an image in one strip, which unpacks to a multiple of its declared size.
 func deflatedTIFF(width, height, samples, bits, times int) func(io.Writer) error {
 	return func(w io.Writer) error { return writeTIFF(w, width, height, samples, bits, times, 1) }
 }
 
-// PagesTIFF is a TIFF of so many pages that share one strip.
+// PagesTIFF is a TIFF of n pages that share one strip.
 func PagesTIFF(width, height, pages int) Costly {
 	return Costly{"many pages that share a strip.tiff",
 		func(w io.Writer) error { return writeTIFF(w, width, height, 1, 8, 1, pages) }}

@@ -43,11 +43,11 @@ func roman(n int) string {
 		return strconv.Itoa(n)
 	}
 	values := []int{1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1}
-	signs := []string{"M", "CM", "D", "CD", "C", "XC", "L", "XL", "X", "IX", "V", "IV", "I"}
+	letters := []string{"M", "CM", "D", "CD", "C", "XC", "L", "XL", "X", "IX", "V", "IV", "I"}
 	var b strings.Builder
 	for i, value := range values {
 		for n >= value {
-			b.WriteString(signs[i])
+			b.WriteString(letters[i])
 			n -= value
 		}
 	}

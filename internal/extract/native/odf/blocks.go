@@ -74,7 +74,7 @@ func (r *reader) paragraph(start xml.StartElement, emit extract.Emit) error {
 	if r.styles.hidden("paragraph", style) {
 		p.mute++
 	}
-	// Frames within are read first, and are no part of the list that the paragraph is in.
+	// Frames within are read first, and are not part of the list that the paragraph is in.
 	waiting := r.item
 	r.item = nil
 	if err := r.inline(p); err != nil {

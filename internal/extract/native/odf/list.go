@@ -20,7 +20,7 @@ var formats = map[string]string{
 // counter are the numbers that a list has come to, by level.
 type counter struct {
 	counts  [maxLevel + 1]int
-	running [maxLevel + 1]bool // a number of this level was given since it last began anew
+	running [maxLevel + 1]bool // a number of this level was given since it last began again
 }
 
 // list is an open text:list.

@@ -55,7 +55,7 @@ func (r *reader) slide() error {
 	return nil
 }
 
-// placed reads one object on a slide: by its class it is the title, the outline, or what stands on
+// placed reads one object on a slide: by its class it is the title, the outline, or an object on
 // all slides alike.
 func (r *reader) placed(start xml.StartElement, emit extract.Emit) error {
 	if ooxml.Attr(start, "placeholder") == "true" {

@@ -151,7 +151,7 @@ func (s *styles) hidden(family, name string) (hidden bool) {
 	return hidden
 }
 
-// is says whether a paragraph style is one of names, or based on one. A blank in a name is written as
+// is reports whether a paragraph style is one of names, or based on one. A blank in a name is written as
 // _20_.
 func (s *styles) is(paragraph string, names ...string) bool {
 	return s.find("paragraph", paragraph, func(name string, _ style) bool {

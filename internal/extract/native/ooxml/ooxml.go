@@ -42,7 +42,7 @@ func Open(path string, limits extract.Limits) (*Package, error) {
 func (p *Package) Close() error { return p.archive.Close() }
 
 // Read hands the tokens of a part to read. A part that is missing gives an error that is
-// fs.ErrNotExist, one that is no well-formed XML a *taskerr.Error of corruption_detected.
+// fs.ErrNotExist, one that is not well-formed XML a *taskerr.Error of corruption_detected.
 func (p *Package) Read(ctx context.Context, part string, read func(*Decoder) error) error {
 	rc, err := p.archive.Part(part)
 	if err != nil {
@@ -53,7 +53,7 @@ func (p *Package) Read(ctx context.Context, part string, read func(*Decoder) err
 	return explain(read(d), part, d.line())
 }
 
-// Part opens a part that is no XML. Errors are those of archive.Archive.Part.
+// Part opens a part that is not XML. Errors are those of archive.Archive.Part.
 func (p *Package) Part(part string) (io.ReadCloser, error) { return p.archive.Part(part) }
 
 // explain turns what encoding/xml finds wrong into a sentence. It says where and not what: that would quote the

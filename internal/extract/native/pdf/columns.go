@@ -110,7 +110,7 @@ func gutters(segs []segment) []float64 {
 	if len(segs) == 0 {
 		return nil
 	}
-	// no union: that leaves out a box without a place, such as of coordinates that are no numbers
+	// no union: that leaves out a box without a place, such as of coordinates that are not numbers
 	left, right := math.Inf(1), math.Inf(-1)
 	for _, s := range segs {
 		left, right = min(left, s.left), max(right, s.right)
@@ -191,7 +191,7 @@ func bandsAt(segs []segment, runs rowRuns, x float64, e *effort) (bands []band, 
 	return bands, gain
 }
 
-// areColumns says whether two heaps of segments side by side are columns of text, to be read one
+// areColumns reports whether two heaps of segments side by side are columns of text, to be read one
 // after the other, rather than a table, to be read row by row.
 func areColumns(left, right []segment) bool {
 	if len(left) < 2 || len(right) < 2 {

@@ -132,7 +132,7 @@ func firstSentence(text string) (head, rest string) {
 	return strings.TrimSpace(text[:end]), strings.TrimSpace(text[end:])
 }
 
-// continues says whether the paragraph that is open goes on with p: in the next column or page, in the
+// continues reports whether the paragraph that is open goes on with p: in the next column or page, in the
 // same size, in the middle of a sentence.
 func (c *composer) continues(p *piece, text string) bool {
 	if c.open.Kind == extract.Code || !p.first || !similar(p.size, c.from.size) || p.bold != c.from.bold ||
@@ -156,7 +156,7 @@ func (c *composer) continues(p *piece, text string) bool {
 	return c.from.column.right-last.right < 2*c.from.size && len(c.from.lines) > 1
 }
 
-// aside says whether b may stand between two parts of a paragraph.
+// aside reports whether b may stand between two parts of a paragraph.
 func (c *composer) aside(b extract.Block, p *piece) bool {
 	switch b.Kind {
 	case extract.Caption, extract.TableKind:
@@ -194,10 +194,10 @@ func fractions(p *piece) (l, t, r, b float64) {
 
 // code keeps the lines of a program and their indentation.
 func code(lines []line) string {
-	left, signs, width := lines[0].left, 0, 0.0
+	left, chars, width := lines[0].left, 0, 0.0
 	for _, l := range lines {
 		left = min(left, l.left)
-		signs += utf8.RuneCountInString(l.text())
+		chars += utf8.RuneCountInString(l.text())
 		width += l.width()
 	}
 	var b strings.Builder
@@ -205,8 +205,8 @@ func code(lines []line) string {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		if signs > 0 && width > 0 {
-			b.WriteString(strings.Repeat(" ", min(80, int((l.left-left)/(width/float64(signs))+0.5))))
+		if chars > 0 && width > 0 {
+			b.WriteString(strings.Repeat(" ", min(80, int((l.left-left)/(width/float64(chars))+0.5))))
 		}
 		b.WriteString(l.text())
 	}

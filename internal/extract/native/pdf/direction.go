@@ -8,10 +8,10 @@ import (
 )
 
 // Poppler prints words with boxes as they look, from left to right. Text that runs from right to left
-// is put into the order in which it is read: the signs of a word here, the words of a line by laying
+// is put into the order in which it is read: the characters of a word here, the words of a line by laying
 // out pages of such text mirrored, so that everything else about the layout holds for them as well.
 
-// rightToLeft says whether a letter belongs to a script that runs from right to left.
+// rightToLeft reports whether a letter belongs to a script that runs from right to left.
 func rightToLeft(r rune) bool {
 	switch {
 	case r < 0x590:
@@ -31,7 +31,7 @@ func hasRightToLeft(s string) bool {
 	return false
 }
 
-// logical puts the signs of a word of a right-to-left script into reading order: all are turned round,
+// logical puts the characters of a word of a right-to-left script into reading order: all are turned round,
 // marks stay behind their letters, numbers and Latin parts keep their order. Letters in the shapes that
 // they have in print become plain ones (Unicode's NFKC).
 func logical(s string) string {

@@ -110,7 +110,7 @@ func TestBlocksAreEmittedWhileReading(t *testing.T) {
 	seen := 0
 	_, err := pdf.New().Extract(t.Context(), extract.Source{Path: path}, extract.Limits{}, func(b extract.Block) error {
 		if seen++; seen == 1 {
-			// Poppler opens the file anew for each range of pages: the ranges after the first now fail.
+			// Poppler opens the file again for each range of pages: the ranges after the first now fail.
 			return os.WriteFile(path, bytes.Repeat([]byte("x"), 1000), 0o600)
 		}
 		return nil

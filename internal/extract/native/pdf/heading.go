@@ -16,10 +16,10 @@ var numbered = regexp.MustCompile(`^(§\s?)?((\d{1,2}(\.\d{1,2})*)\.?|[IVX]{1,5}
 // from a sentence about the figure.
 var captionStart = regexp.MustCompile(`^(?i:figure|fig\.?|table|tab\.?|listing|algorithm|scheme|chart|exhibit|plate|photo|abbildung|abb\.?|tabelle|tableau|figura|tabla|표|그림|图|表|図)(\s*\d+|\s+[IVX]+|\s+[A-Z])([.\-–]\d+)*\s*([:.)|–—-]|$|\s{2})`)
 
-// isCaption says whether a piece's text is a caption.
+// isCaption reports whether a piece's text is a caption.
 func isCaption(text string) bool { return captionStart.MatchString(text) }
 
-// isHeading says whether a piece without a list marker, or one whose marker may be a section's number,
+// isHeading reports whether a piece without a list marker, or one whose marker may be a section's number,
 // is set like a heading: larger than the running text, bold or italic where that is not, in capitals,
 // and short.
 func isHeading(p *piece, text string, s *stats) bool {
@@ -50,7 +50,7 @@ func isHeading(p *piece, text string, s *stats) bool {
 		words <= 12 && letters(text) >= 4 && isUpper(strings.Map(keepLetters, text))
 }
 
-// isEntry says whether a piece is an entry of a table of contents: its page number stands far off.
+// isEntry reports whether a piece is an entry of a table of contents: its page number stands far off.
 func isEntry(p *piece) bool {
 	words := p.lines[len(p.lines)-1].words()
 	if len(words) < 2 {
@@ -92,7 +92,7 @@ func (x outlineIndex) level(text string) int {
 	return x.levels[outlineKey(sectionNumber.ReplaceAllString(text, ""))]
 }
 
-// names says whether the outline names text on the page.
+// names reports whether the outline names text on the page.
 func (x outlineIndex) names(text string, page int) bool {
 	key := outlineKey(text)
 	return key != "" && x.pages[key] == page
@@ -148,7 +148,7 @@ func (ls *levels) next(l look, text string) int {
 	return h.level
 }
 
-// above says whether h is the heading of a part that l's is within.
+// above reports whether h is the heading of a part that l's is within.
 func (h openHeading) above(l openHeading) bool {
 	if h.depth > 0 && l.depth > 0 {
 		return h.depth < l.depth

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// about is what pdfinfo tells of a document.
+// about is what pdfinfo reports about a document.
 type about map[string]string
 
 // maxAbout bounds what is read of pdfinfo's output, in bytes.

@@ -12,21 +12,21 @@ import (
 )
 
 // Text can be on a page without being drawn (render mode 3, ISO 32000-1, 9.3.6). Over a scan it is what
-// some OCR program read there; elsewhere nobody sees it, and so it is no part of the document.
+// some OCR program read there; elsewhere nobody sees it, and so it is not part of the document.
 //
 // pdftotext prints it all the same and doesn't tell. pdftohtml leaves it out, unless it is told not to: so
 // a page has such text when pdftohtml has fewer letters of it than pdftotext.
 
 const (
 	// missing letters of a page, as a share and a number, from which it is looked at: the programs don't
-	// agree on every sign.
+	// agree on every character.
 	missingShare = 0.02
 	missingLeast = 3
 	// layerCoverage is the part of a page that images must cover for its invisible text to be theirs.
 	layerCoverage = 0.5
 )
 
-// seesLess says whether so few of the page's letters are drawn that some text must be invisible.
+// seesLess reports whether so few of the page's letters are drawn that some text must be invisible.
 func (p *page) seesLess(drawn *runPage) bool {
 	all, seen := 0, 0
 	for _, w := range p.words {
@@ -63,7 +63,7 @@ func (p poppler) findInvisible(ctx context.Context, pg *page, drawn *runPage) *r
 	return drawn
 }
 
-// seesOnly says whether the runs that are not drawn are those that were missing.
+// seesOnly reports whether the runs that are not drawn are those that were missing.
 func (p *page) seesOnly(drawn, all *runPage) bool {
 	seen, total := 0, 0
 	for _, r := range drawn.runs {

@@ -53,7 +53,7 @@ func (c compounds) join(a, b string) string {
 	return joinTexts(a, b)
 }
 
-// known says whether the last word of a and the first of b are written with a hyphen elsewhere.
+// known reports whether the last word of a and the first of b are written with a hyphen elsewhere.
 func (c compounds) known(a, b string) bool {
 	a = a[strings.LastIndexByte(a, ' ')+1:]
 	b, _, _ = strings.Cut(b, " ")
@@ -61,7 +61,7 @@ func (c compounds) known(a, b string) bool {
 	return ok
 }
 
-// endsWithJoiner says whether a ends with a dash or slash that stands without spaces.
+// endsWithJoiner reports whether a ends with a dash or slash that stands without spaces.
 func endsWithJoiner(a string) bool {
 	r, n := utf8.DecodeLastRuneInString(a)
 	before, _ := utf8.DecodeLastRuneInString(a[:len(a)-n])

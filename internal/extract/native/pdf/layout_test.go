@@ -48,7 +48,7 @@ func TestChangingRunningHeads(t *testing.T) {
 	}
 }
 
-// A number in the first line of a page is no page number when other pages don't count with it.
+// A number in the first line of a page is not a page number when other pages don't count with it.
 func TestNumbersAtTheTopStay(t *testing.T) {
 	t.Parallel()
 	m := &maker{}
@@ -136,7 +136,7 @@ func TestTurnedPages(t *testing.T) {
 	}
 }
 
-// Text that is not drawn is no part of the document.
+// Text that is not drawn is not part of the document.
 func TestInvisibleText(t *testing.T) {
 	t.Parallel()
 	m := (&maker{}).page()

@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// segment is what stands on one line without a gap that a column's gutter could be: poppler's line.
+// segment is the text of one line without a gap that could be a column's gutter: poppler's line.
 type segment struct {
 	box
 	words []word // from left to right
@@ -24,13 +24,13 @@ type line struct {
 	look
 }
 
-// look is how a line, or several, is set: shares are of its signs.
+// look is how a line, or several, is set: shares are of its characters.
 type look struct {
-	size   float64 // points, of most signs
+	size   float64 // points, of most characters
 	bold   bool    // nearly all of it
 	italic bool
 	mono   bool
-	math   bool // a good part of it is formula signs
+	math   bool // a good part of it is formula characters
 }
 
 // segmentsOf groups a page's words by poppler's lines. A lone bullet or number is put before the
@@ -42,7 +42,7 @@ func segmentsOf(words []word) []segment {
 		for end < len(words) && words[end].segment == words[start].segment && !jumps(words[end-1], words[end]) {
 			end++
 		}
-		if named := nameSigns(words[start:end]); len(named) > 0 {
+		if named := nameChars(words[start:end]); len(named) > 0 {
 			out = append(out, newSegment(named))
 		}
 		start = end
@@ -51,9 +51,9 @@ func segmentsOf(words []word) []segment {
 	return slices.DeleteFunc(out, func(s segment) bool { return s.words[0].text == unnamedSign })
 }
 
-// nameSigns makes an unnamed sign at the beginning of a line a bullet and drops all others. One that
+// nameChars makes an unnamed character at the beginning of a line a bullet and drops all others. One that
 // has its line for itself stays: it may be a bullet whose text poppler put into another line.
-func nameSigns(words []word) []word {
+func nameChars(words []word) []word {
 	if !slices.ContainsFunc(words, func(w word) bool { return w.text == unnamedSign }) {
 		return words
 	}
@@ -123,7 +123,7 @@ func attachMarkers(segs []segment) []segment {
 	return kept
 }
 
-// isNoteNumber says whether a segment is a number that may stand raised before a footnote.
+// isNoteNumber reports whether a segment is a number that may stand raised before a footnote.
 func isNoteNumber(s segment) bool {
 	if len(s.words) != 1 || len(s.words[0].text) > 3 {
 		return false
@@ -166,7 +166,7 @@ func rows(segs []segment) []line {
 	return out
 }
 
-// takes says whether s stands on l's line: beside its first segment, or a little raised or lowered.
+// takes reports whether s stands on l's line: beside its first segment, or a little raised or lowered.
 func (l line) takes(s segment) bool {
 	first := l.segments[0]
 	return first.sameLine(s.box) && abs(s.centerY()-first.centerY()) < 0.45*max(s.height(), first.height())
@@ -221,7 +221,7 @@ func withoutLeaders(words []word) []word {
 	return out
 }
 
-// hasLeader says whether there is such a row: three words of dots, or one long one.
+// hasLeader reports whether there is such a row: three words of dots, or one long one.
 func hasLeader(words []word) bool {
 	n := 0
 	for _, w := range words {
@@ -259,7 +259,7 @@ func isUpper(s string) bool {
 	return n > 0
 }
 
-// lookOf is how most signs of the words are set.
+// lookOf is how most characters of the words are set.
 func lookOf(words []word) look {
 	var total, bold, italic, mono, math int
 	sizes := map[float64]int{}

@@ -29,7 +29,7 @@ const (
 	hebrew  = "F5" // a is alef, b is bet
 )
 
-// toHebrew says what the signs of the font hebrew mean.
+// toHebrew says what the characters of the font hebrew mean.
 const toHebrew = "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /X def " +
 	"1 begincodespacerange <00> <FF> endcodespacerange 1 beginbfrange <61> <7A> <05D0> endbfrange endcmap end end"
 

@@ -24,9 +24,9 @@ type sheet struct {
 // edgeRow is a line near the top or bottom of a page.
 type edgeRow struct {
 	line
-	sign  string  // its text without what changes from page to page
-	gap   float64 // to the next line inwards, in points
-	apart bool    // that gap is wider than those between the lines that follow
+	pattern string  // its text without what changes from page to page
+	gap     float64 // to the next line inwards, in points
+	apart   bool    // that gap is wider than those between the lines that follow
 }
 
 const (
@@ -65,7 +65,7 @@ func edge(lines []line, near func(line) bool) []edgeRow {
 			usual = min(usual, gap(j))
 		}
 		out = append(out, edgeRow{
-			line: lines[i], sign: signOf(lines[i]), gap: gap(i),
+			line: lines[i], pattern: patternOf(lines[i]), gap: gap(i),
 			apart: gap(i) >= 0.4*h && (gap(i) > 1.25*usual || gap(i) > 1.5*h && abs(gap(i)-usual) > 0.1*usual),
 		})
 	}
@@ -83,7 +83,7 @@ func withoutStamps(p *page) []word {
 
 var digits = regexp.MustCompile(`\d+`)
 
-func signOf(l line) string {
+func patternOf(l line) string {
 	return digits.ReplaceAllString(strings.ToLower(strings.Join(strings.Fields(l.text()), " ")), "#")
 }
 
@@ -124,27 +124,27 @@ func (s *sheet) body(others []*sheet, pages int, size float64) []segment {
 	return slices.DeleteFunc(slices.Clone(s.segments), func(seg segment) bool { return drop[seg.box] })
 }
 
-// twin says whether all lines at the edges of two pages are the same: then the pages are copies of each
+// twin reports whether all lines at the edges of two pages are the same: then the pages are copies of each
 // other, or bear one line each, and tell nothing about headers.
 func (s *sheet) twin(o *sheet) bool {
 	same := func(a, b []edgeRow) bool {
-		return slices.EqualFunc(a, b, func(x, y edgeRow) bool { return x.sign == y.sign })
+		return slices.EqualFunc(a, b, func(x, y edgeRow) bool { return x.pattern == y.pattern })
 	}
 	return same(s.top, o.top) && same(s.bottom, o.bottom)
 }
 
-// repeated says whether the same line stands at the same height on other pages nearby.
+// repeated reports whether the same line stands at the same height on other pages nearby.
 func repeated(row edgeRow, height float64, others []*sheet, edge func(*sheet) []edgeRow, pages int) bool {
 	need := 2
 	if pages <= window {
 		need = 1
 	}
-	if row.sign == "" {
+	if row.pattern == "" {
 		return false
 	}
 	for _, o := range others {
 		for _, r := range edge(o) {
-			if r.sign == row.sign && abs(r.centerY()-row.centerY()) < 0.012*height {
+			if r.pattern == row.pattern && abs(r.centerY()-row.centerY()) < 0.012*height {
 				need--
 				break
 			}
@@ -156,7 +156,7 @@ func repeated(row edgeRow, height float64, others []*sheet, edge func(*sheet) []
 	return false
 }
 
-// numbered says whether a line bears the number of its page beside some words, as other pages nearby do at
+// numbered reports whether a line bears the number of its page beside some words, as other pages nearby do at
 // the same height: such as the title of a section, which changes with the pages.
 func (s *sheet) numbered(row edgeRow, others []*sheet, edge func(*sheet) []edgeRow, pages int) bool {
 	first, ok := row.firstPage(s.number)

@@ -22,7 +22,7 @@ func readings(w word) []ordinalSeen {
 	if m == nil {
 		return nil
 	}
-	shape := func(sign string) string { return m[1] + sign + m[3] }
+	shape := func(mark string) string { return m[1] + mark + m[3] }
 	if n, err := strconv.Atoi(m[2]); err == nil {
 		return []ordinalSeen{{shape("#"), n, w.left}}
 	}

@@ -18,7 +18,7 @@ func (b box) union(c box) box {
 	return box{min(b.left, c.left), min(b.top, c.top), max(b.right, c.right), max(b.bottom, c.bottom)}
 }
 
-// sameLine says whether two boxes stand on one line: most of the lower one's height is shared.
+// sameLine reports whether two boxes stand on one line: most of the lower one's height is shared.
 func (b box) sameLine(c box) bool {
 	shared := min(b.bottom, c.bottom) - max(b.top, c.top)
 	return shared > 0.5*min(b.height(), c.height())
@@ -30,10 +30,10 @@ type style struct {
 	bold   bool
 	italic bool
 	mono   bool
-	math   bool // set in a font of formula signs
+	math   bool // set in a font of formula characters
 }
 
-// word is a run of signs without a space.
+// word is a run of characters without a space.
 type word struct {
 	box
 	style
@@ -61,7 +61,7 @@ type page struct {
 	turned        turn
 	mirrored      bool // left and right are exchanged
 
-	signs, garbage int  // see PageText
+	chars, garbage int  // see PageText
 	layer          bool // see PageText
 	invisible      int  // see PageText
 	answer         Answer

@@ -67,7 +67,7 @@ func (sp *splitter) pieces(p *page, r region) []*piece {
 	return out
 }
 
-// paragraphs cuts lines that are no table. first says whether they begin their region.
+// paragraphs cuts lines that are not part of a table. first says whether they begin their region.
 func (sp *splitter) paragraphs(p *page, r region, first bool) []*piece {
 	var out []*piece
 	var cur *piece
@@ -110,7 +110,7 @@ func leadingAt(lines []line, i int) float64 {
 
 func similar(a, b float64) bool { return abs(a-b) <= 0.1*max(a, b) }
 
-// starts says whether line i begins a new piece, and with which list marker.
+// starts reports whether line i begins a new piece, and with which list marker.
 func (sp *splitter) starts(r region, i int, cur *piece, leading float64) (bool, string) {
 	l := r.lines[i]
 	words := l.words()
@@ -130,7 +130,7 @@ func (sp *splitter) starts(r region, i int, cur *piece, leading float64) (bool, 
 // bulletMarker is what every bullet is written as.
 const bulletMarker = "-"
 
-// parted says whether line i begins a new piece after the lines of cur.
+// parted reports whether line i begins a new piece after the lines of cur.
 func (sp *splitter) parted(r region, i int, cur *piece, leading float64) bool {
 	l, prev := r.lines[i], cur.lines[len(cur.lines)-1]
 	em := max(l.size, prev.size)
@@ -179,7 +179,7 @@ func startsNew(s string) bool {
 	return unicode.IsUpper(r) || unicode.IsDigit(r) || unicode.IsPunct(r)
 }
 
-// indented says whether line i's left edge tells that a new paragraph begins.
+// indented reports whether line i's left edge tells that a new paragraph begins.
 func indented(r region, i int, cur *piece, em float64) bool {
 	l, prev := r.lines[i], cur.lines[len(cur.lines)-1]
 	if abs(l.centerX()-prev.centerX()) < 0.5*em && abs(l.left-prev.left) > 0.5*em {

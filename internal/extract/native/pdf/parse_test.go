@@ -253,7 +253,7 @@ func checkBlock(t *testing.T, b extract.Block) {
 	}
 }
 
-// Words whose coordinates are no numbers stand nowhere: they hide nothing of where others stand.
+// Words whose coordinates are not numbers stand nowhere: they hide nothing of where others stand.
 func TestGuttersOfWordsWithoutAPlace(t *testing.T) {
 	t.Parallel()
 	at := func(left, right float64) segment { return segment{box: box{left, 10, right, 20}} }

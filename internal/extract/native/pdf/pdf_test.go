@@ -249,7 +249,7 @@ func TestRunningHeadsAndPageNumbersAreLeftOut(t *testing.T) {
 	}
 }
 
-// The header row that a table repeats on each page stands right above its rows: it is no running head.
+// The header row that a table repeats on each page stands right above its rows: it is not a running head.
 func TestRepeatedTableHeaderStays(t *testing.T) {
 	t.Parallel()
 	m := &maker{}
@@ -335,7 +335,7 @@ func TestRightToLeftColumns(t *testing.T) {
 	}
 }
 
-// Copies of one page have the same first lines, which are no headers for that.
+// Copies of one page have the same first lines, which does not make them headers.
 func TestCopiesOfAPageAreKept(t *testing.T) {
 	t.Parallel()
 	m := &maker{}

@@ -23,8 +23,8 @@ type PageText struct {
 	Number        int
 	Width, Height float64 // points, as it is shown; zero: poppler could not read the page
 	Words         []Word
-	Signs         int // of its text as it is in the file
-	Garbage       int // of those: replacement characters, controls, private code points that are no bullets
+	Chars         int // of its text as it is in the file
+	Garbage       int // of those: replacement characters, controls, private code points that are not bullets
 	// Layer says that an image covers the page and that its words are an invisible layer over it, as
 	// programs for scans make it. Other invisible words are none of a page's.
 	Layer     bool
@@ -48,7 +48,7 @@ type Answer struct {
 // text is what a Router gets of a page.
 func (p *page) text() PageText {
 	t := PageText{
-		Number: p.number, Width: p.width, Height: p.height, Signs: p.signs, Garbage: p.garbage,
+		Number: p.number, Width: p.width, Height: p.height, Chars: p.chars, Garbage: p.garbage,
 		Layer: p.layer, Invisible: p.invisible, Words: make([]Word, len(p.words)),
 	}
 	if p.turned == fromUpwards || p.turned == fromDownwards {
@@ -111,10 +111,10 @@ func (w *waiting) next(ctx context.Context) error {
 	return w.arrived(ctx, q.page)
 }
 
-// countSigns counts the signs of a word as poppler prints it, and those of them that are no text.
-func countSigns(s string) (signs, garbage int) {
+// countChars counts the characters of a word as poppler prints it, and those of them that are not text.
+func countChars(s string) (chars, garbage int) {
 	for _, r := range s {
-		signs++
+		chars++
 		switch {
 		case r == unicode.ReplacementChar:
 			garbage++
@@ -122,5 +122,5 @@ func countSigns(s string) (signs, garbage int) {
 			garbage++
 		}
 	}
-	return signs, garbage
+	return chars, garbage
 }

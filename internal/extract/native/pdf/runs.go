@@ -15,7 +15,7 @@ const zoom = 3
 type run struct {
 	box
 	style
-	start   string // its first signs
+	start   string // its first characters
 	letters int
 }
 

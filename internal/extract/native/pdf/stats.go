@@ -4,7 +4,7 @@ import "math"
 
 // stats is how the document's running text is set, as far as it was read.
 type stats struct {
-	sizes                     map[float64]int // signs by font size in half points
+	sizes                     map[float64]int // characters by font size in half points
 	total, bold, italic, mono int
 }
 

@@ -25,7 +25,7 @@ func applyStyles(p *page, r *runPage) {
 	fillOrder(p)
 }
 
-// jumps says whether the page's content stream doesn't come from a when it writes b, beside it: they
+// jumps reports whether the page's content stream doesn't come from a when it writes b, beside it: they
 // belong to different columns or cells, however near they stand.
 func jumps(a, b word) bool {
 	from, to := a.order/maxWords, b.order/maxWords

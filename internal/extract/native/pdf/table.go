@@ -20,7 +20,7 @@ type cell struct {
 // maxColumns is more than any table for people has.
 const maxColumns = 40
 
-// equationNumber is what stands at the right of a displayed formula.
+// equationNumber is the number at the right of a displayed formula.
 var equationNumber = regexp.MustCompile(`^\(\d+([.\-–]\d+)*[a-z]?\)$`)
 
 // strip is lines of a region one below the other: a table, or anything else.
@@ -29,7 +29,7 @@ type strip struct {
 	lines []line
 }
 
-// strips finds the tables in a region's lines. Lines with several cells that are no table are put into
+// strips finds the tables in a region's lines. Lines with several cells that are not part of a table are put into
 // the order in which the page's program wrote them: what stands side by side otherwise, such as a form
 // or the labels of a drawing, is best read so.
 func strips(lines []line) []strip {
@@ -270,7 +270,7 @@ func plausible(cells []cell, columns, lines int) bool {
 	return float64(total) >= 0.4*float64(columns*lines)
 }
 
-// regular says whether rows are those of a table: most have several cells, and each column has some.
+// regular reports whether rows are those of a table: most have several cells, and each column has some.
 func regular(rows [][]cell, columns int) bool {
 	filled := make([]int, columns)
 	several := 0

@@ -13,7 +13,7 @@ var ligatures = map[rune]string{
 	'\uFB00': "ff", '\uFB01': "fi", '\uFB02': "fl", '\uFB03': "ffi", '\uFB04': "ffl", '\uFB05': "st", '\uFB06': "st",
 }
 
-// privateBullets are the signs that symbol fonts put at private code points, as Word and others use
+// privateBullets are the characters that symbol fonts put at private code points, as Word and others use
 // them for list bullets.
 var privateBullets = map[rune]rune{
 	'\uF0B7': '•', '\uF0A7': '▪', '\uF0D8': '➢', '\uF0FC': '✓', '\uF0E0': '→', '\uF0A8': '□', '\uF06E': '■',
@@ -21,7 +21,7 @@ var privateBullets = map[rune]rune{
 }
 
 // normalize makes a word of poppler's a word of ours: ligatures spelled out, no controls, no invisible
-// signs. A soft hyphen stays only at its end, where it says that the word goes on in the next line.
+// characters. A soft hyphen stays only at its end, where it says that the word goes on in the next line.
 // The result may be empty.
 func normalize(s string) string {
 	if isPlainASCII(s) {
@@ -57,7 +57,7 @@ func normalize(s string) string {
 // control character. At the beginning of a line it is a list's bullet, elsewhere nothing.
 const unnamedSign = "\u0001"
 
-// isUnnamed says whether poppler's word is such a sign.
+// isUnnamed reports whether poppler's word is such a character.
 func isUnnamed(s string) bool {
 	r, n := utf8.DecodeRuneInString(s)
 	return n > 0 && n == len(s) && unicode.IsControl(r) && !unicode.IsSpace(r)
@@ -75,7 +75,7 @@ func isPlainASCII(s string) bool {
 // bullets are what a list item may begin with.
 const bullets = "•◦▪▫‣⁃●○■□◆◇❖❑❒➢➤►▶▸✓✔☐☑☒✦★∙·→"
 
-// isBullet says whether a word is a list's bullet and nothing else.
+// isBullet reports whether a word is a list's bullet and nothing else.
 func isBullet(w word) bool {
 	r, n := utf8.DecodeRuneInString(w.text)
 	if n == 0 || n != len(w.text) {
@@ -90,7 +90,7 @@ func isBullet(w word) bool {
 	return r == 'o' && w.mono // Word's second level is an o of Courier
 }
 
-// noSpaceBetween says whether two texts are joined without a space: the scripts of Chinese and
+// noSpaceBetween reports whether two texts are joined without a space: the scripts of Chinese and
 // Japanese have none.
 func noSpaceBetween(before, after string) bool {
 	a, _ := utf8.DecodeLastRuneInString(before)
@@ -114,7 +114,7 @@ func letters(s string) int {
 	return n
 }
 
-// endsSentence says whether s ends with a sign that ends a sentence.
+// endsSentence reports whether s ends with a character that ends a sentence.
 func endsSentence(s string) bool {
 	s = strings.TrimRight(s, `"'”’»)]`)
 	r, _ := utf8.DecodeLastRuneInString(s)

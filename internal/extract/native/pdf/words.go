@@ -42,8 +42,8 @@ func readWords(r io.Reader, first int, yield func(*page) error) error {
 				return &tooManyWordsError{p.number}
 			}
 			raw := plain(text)
-			signs, garbage := countSigns(raw)
-			p.signs, p.garbage = p.signs+signs, p.garbage+garbage
+			chars, garbage := countChars(raw)
+			p.chars, p.garbage = p.chars+chars, p.garbage+garbage
 			if at.text = normalize(raw); isUnnamed(raw) {
 				at.text = unnamedSign
 			}

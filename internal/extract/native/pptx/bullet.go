@@ -16,7 +16,7 @@ const (
 	numbered        // a:buAutoNum
 )
 
-// bullet is what stands before a paragraph.
+// bullet is the marker of a paragraph.
 type bullet struct {
 	kind   int
 	scheme string // ST_TextAutonumberScheme, e.g. "romanUcPeriod"
@@ -57,7 +57,7 @@ type counter [maxLevel + 1]struct {
 	n      int
 }
 
-// next is the marker of the next paragraph; "" when it has none. Deeper levels begin anew after it, and
+// next is the marker of the next paragraph; "" when it has none. Deeper levels begin again after it, and
 // so does its own after another kind of bullet.
 func (c *counter) next(b bullet, level int) string {
 	for i := level + 1; i < len(c); i++ {

@@ -84,7 +84,7 @@ type reader struct {
 	authors   map[string]string  // of comments, by id
 	footers   map[string]bool    // texts that were emitted once
 	languages map[string]int     // bytes of text by language
-	quiet     bool               // a layout is read: its prompts are no text of the presentation
+	quiet     bool               // a layout is read: its prompts are not text of the presentation
 	title     string             // of the first slide
 	hidden    []string           // numbers of hidden slides
 	page      int

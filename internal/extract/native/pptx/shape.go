@@ -9,7 +9,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/ooxml"
 )
 
-// shape is what stands on a slide, while the slide is read.
+// shape is an object on a slide, while the slide is read.
 type shape struct {
 	holder   *holder // a placeholder
 	area     area

@@ -146,7 +146,7 @@ func (e *emission) chart(part string, like extract.Block) (blocks []extract.Bloc
 	return blocks, ooxml.Optional(err)
 }
 
-// text makes the blocks of a shape's text. Slide numbers and dates are no content, and a footer is
+// text makes the blocks of a shape's text. Slide numbers and dates are not content, and a footer is
 // only where it stands first.
 func (e *emission) text(s *shape) []extract.Block {
 	switch s.kind() {

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	symbolPage = 42 // of the fonts whose characters are signs
+	symbolPage = 42 // of the fonts whose characters are symbols
 	ansiPage   = 1252
 	maxRaw     = 4096 // bytes that wait to be decoded together
 )
@@ -68,7 +68,7 @@ func (w *raw) add(b byte) {
 	}
 }
 
-// take returns the text of the bytes, and begins anew.
+// take returns the text of the bytes, and begins again.
 func (w *raw) take() string {
 	page, ok := codePages[w.page]
 	if !ok {
@@ -82,8 +82,8 @@ func (w *raw) take() string {
 	return string(text)
 }
 
-// sign is a character of a symbol font.
-func sign(fontName string, code int) string {
+// symbolChar is a character of a symbol font.
+func symbolChar(fontName string, code int) string {
 	if code <= ' ' || code < 'A' && strings.HasPrefix(fontName, "symbol") {
 		return string(rune(code)) // digits and marks are where they are in ASCII
 	}

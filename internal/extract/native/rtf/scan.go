@@ -22,7 +22,7 @@ const (
 	open   kind = iota // {
 	shut               // }
 	word               // \name with an optional number
-	symbol             // \ and a character that is no letter
+	symbol             // \ and a character that is not a letter
 	char               // a byte of text; text says whether it stood as \'hh
 )
 
@@ -36,7 +36,7 @@ type token struct {
 	hex    bool // a char that was written as \'hh
 }
 
-// off says whether the word's number switches it off, as in \v0.
+// off reports whether the word's number switches it off, as in \v0.
 func (t token) off() bool { return t.has && t.number == 0 }
 
 // scanner cuts a file into tokens.

@@ -46,7 +46,7 @@ type table struct {
 	past  bool
 }
 
-// to is where blocks go that stand in so many tables.
+// to returns where the blocks of a table at this depth go.
 func (s *story) to(depth int) extract.Emit {
 	if depth == 0 {
 		return s.emit

@@ -5,14 +5,14 @@ import (
 	"unicode/utf16"
 )
 
-// signs are the control words that stand for a character.
-var signs = map[string]string{
+// characters maps control words to the character that they stand for.
+var characters = map[string]string{
 	"tab": " ", "line": "\n", "softline": "\n", "emdash": "—", "endash": "–", "emspace": " ", "enspace": " ",
 	"qmspace": " ",
 	"lquote":  "‘", "rquote": "’", "ldblquote": "“", "rdblquote": "”", "bullet": "•",
 }
 
-// symbol handles a backslash and a character that is no letter.
+// symbol handles a backslash and a character that is not a letter.
 func (r *reader) symbol(b byte) error {
 	if b == '*' {
 		r.star = true
@@ -39,7 +39,7 @@ func (r *reader) symbol(b byte) error {
 	return nil // an optional hyphen, marks of an index, junk
 }
 
-// symbolic says whether the text is in a font of signs.
+// symbolic reports whether the text is in a symbol font.
 func (r *reader) symbolic() bool {
 	return r.fonts[r.font].page == symbolPage && (r.to == body || r.to == label)
 }
@@ -58,7 +58,7 @@ func (r *reader) coded(b byte) error {
 		page = f.page
 	}
 	if page == symbolPage {
-		return r.put(sign(r.fonts[r.font].name, int(b)))
+		return r.put(symbolChar(r.fonts[r.font].name, int(b)))
 	}
 	if page != r.raw.page || len(r.raw.bytes) >= maxRaw && !r.raw.lead {
 		if err := r.flush(); err != nil {
@@ -98,7 +98,7 @@ func (r *reader) unicode(n int) error {
 			return nil
 		}
 	case c >= 0xE000 && c <= 0xF8FF:
-		return r.put(sign(r.fonts[r.font].name, int(c)))
+		return r.put(symbolChar(r.fonts[r.font].name, int(c)))
 	}
 	return r.put(string(c))
 }

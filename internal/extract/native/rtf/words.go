@@ -40,7 +40,7 @@ func (r *reader) word(t token) error {
 		r.skip = 0
 		return r.unicode(t.number)
 	}
-	if _, ok := signs[t.word]; ok && r.skip > 0 {
+	if _, ok := characters[t.word]; ok && r.skip > 0 {
 		r.skip--
 		return nil
 	}
@@ -52,7 +52,7 @@ func (r *reader) word(t token) error {
 		r.to = skipped
 		return nil
 	}
-	if text, ok := signs[t.word]; ok {
+	if text, ok := characters[t.word]; ok {
 		return r.put(text)
 	}
 	r.global(t)

@@ -10,8 +10,8 @@ import (
 // unicode.org/Public/MAPPINGS/VENDORS/ADOBE/symbol.txt).
 const greek = "ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_‾αβχδεφγηιϕκλµνοπθρστυϖωξψζ"
 
-// signs are the characters of Symbol and Wingdings that people put into texts, by code.
-func signs(font string, code int) string {
+// characters returns a character of Symbol or Wingdings that is common in texts, by code.
+func characters(font string, code int) string {
 	switch {
 	case font == "symbol":
 		switch code {
@@ -81,7 +81,7 @@ func Text(font, char string) string {
 		if font == "symbol" && low >= 0x41 && low <= 0x7A {
 			return string([]rune(greek)[low-0x41])
 		}
-		return signs(font, low)
+		return characters(font, low)
 	}
 	if private || code > 0x10FFFF {
 		return ""

@@ -14,7 +14,7 @@ import (
 
 const maxFloats = 10_000
 
-// float is what stands over the cells: a chart or a text box.
+// float is an object above the cells: a chart or a text box.
 type float struct {
 	row   int    // that its top is at, from 1
 	chart string // the part
@@ -95,7 +95,7 @@ func drawingText(d *ooxml.Decoder) (string, error) {
 	return strings.TrimSpace(b.String()), err
 }
 
-// emitFloats emits what stands above a row; 0: all.
+// emitFloats emits the objects above a row; 0: all.
 func (s *sheet) emitFloats(row int) error {
 	for len(s.floats) > 0 && (row == 0 || s.floats[0].row < row) {
 		f := s.floats[0]

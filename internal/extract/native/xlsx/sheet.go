@@ -50,7 +50,7 @@ type sheet struct {
 	stream  bool
 	merges  map[place]span
 	finder  *finder
-	floats  []float // what stands over the cells and is not emitted yet, from the top
+	floats  []float // objects above the cells, not emitted yet, from the top
 }
 
 // sheet emits one sheet. A small one is read whole, so that merged cells are known; of a large one

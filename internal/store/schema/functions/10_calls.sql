@@ -1,36 +1,37 @@
--- What all functions have in common. Every aw_ function that the worker calls takes one jsonb p, bears client_id in it,
--- returns jsonb, and is one transaction; 95_rights.sql lets it run as its owner. No other one can be called from outside. Errors have SQLSTATEs of our own, which store/rpc turns into
--- its sentinels:
---   AW001 fenced   AW002 not found   AW003 conflict   AW004 forbidden   AW005 the job is over
---   AW006 a malformed call           AW007 busy (the message is JSON)   AW008 staged chunks incomplete
---   AW010 illegal transition         AW011 a fence or progress would fall (AW010, AW011: the guards')
---   AW012 replayed already           AW013 no attempt is left              AW014 the job has not failed
---   AW015 the delivery is not to be sent again                         AW016 the delivery was delivered
+-- What all functions have in common. Every aw_ function that the worker calls takes one jsonb p with client_id in it,
+-- returns jsonb, and is one transaction; 95_rights.sql makes it security definer. No other function can be called from
+-- outside. Errors have our own SQLSTATEs, which store/rpc turns into its sentinels:
+--   AW001 fenced                   AW002 not found              AW003 conflict
+--   AW004 forbidden                AW005 the job has ended      AW006 malformed call
+--   AW007 busy (message is JSON)   AW008 chunks are missing     AW010 illegal transition (a guard's)
+--   AW011 fence or progress would fall (a guard's)              AW012 replayed already
+--   AW013 no attempt is left       AW014 the job has not failed
+--   AW015 the delivery can't be sent again                      AW016 the delivery was delivered
 
--- aw_tenant is the tenant of a call; a session that is bound to another one is refused, and one that is bound to none
--- and may not be of every tenant (I10).
+-- aw_tenant is the tenant of a call. It refuses a session that is bound to another tenant, and one that is bound to
+-- none without the right to act for every tenant (I10).
 create or replace function {{ .schema }}.aw_tenant(p jsonb) returns text
 language plpgsql volatile set search_path = {{ .path }} as $$
 declare
-  asked text := p ->> 'client_id';
+  requested text := p ->> 'client_id';
   bound text := {{ .schema }}.aw_bound();
 begin
-  if asked is null then
+  if requested is null then
     raise exception 'client_id is missing' using errcode = 'AW006';
   end if;
-  if bound <> asked then
-    raise exception 'this key belongs to client % and not to %', bound, asked using errcode = 'AW004';
+  if bound <> requested then
+    raise exception 'this key belongs to client % and not to %', bound, requested using errcode = 'AW004';
   elsif bound is null then
     if not {{ .schema }}.aw_unbound() then
       raise exception 'this key names no client: it needs the claim client_id' using errcode = 'AW004';
     end if;
-    perform set_config('app.asked_client', asked, true);
+    perform set_config('app.asked_client', requested, true);
   end if;
-  return asked;
+  return requested;
 end $$;
 
--- aw_holding returns the job (null: there is none) if the caller holds it, or refuses (I4). An expired lease is
--- no reason to refuse: nobody else took the job, or the fence would differ.
+-- aw_holding returns the job j (null: it doesn't exist) if the caller holds it, and else refuses (I4). An expired
+-- lease is not a reason to refuse: if another worker had taken the job, the fence would differ.
 create or replace function {{ .schema }}.aw_holding(j {{ .schema }}.jobs, p jsonb) returns {{ .schema }}.jobs
 language plpgsql set search_path = {{ .path }} as $$
 begin
@@ -41,8 +42,8 @@ begin
   return j;
 end $$;
 
--- aw_held locks the job that the caller holds, for a new fence or an end.
-create or replace function {{ .schema }}.aw_held(p jsonb) returns {{ .schema }}.jobs
+-- aw_lock_held_job locks the job that the caller holds, to end it or to change its fence.
+create or replace function {{ .schema }}.aw_lock_held_job(p jsonb) returns {{ .schema }}.jobs
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_client text := {{ .schema }}.aw_tenant(p);
@@ -52,10 +53,10 @@ begin
   return {{ .schema }}.aw_holding(j, p);
 end $$;
 
--- aw_kept is aw_held for a heartbeat, which changes neither state nor fence: it waits for no writer of staged
--- work. Those overlap, and the next may always come before the last has ended: behind them a lock that
--- excludes them might never be had, and a worker that is alive would lose its lease.
-create or replace function {{ .schema }}.aw_kept(p jsonb) returns {{ .schema }}.jobs
+-- aw_lock_for_heartbeat is aw_lock_held_job for a heartbeat, which changes neither state nor fence. It doesn't wait
+-- for writers of staged work: they overlap, so a lock that excludes them might never be granted, and a live worker
+-- would lose its lease.
+create or replace function {{ .schema }}.aw_lock_for_heartbeat(p jsonb) returns {{ .schema }}.jobs
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_client text := {{ .schema }}.aw_tenant(p);
@@ -65,9 +66,9 @@ begin
   return {{ .schema }}.aw_holding(j, p);
 end $$;
 
--- aw_share is aw_held for writers of staged work: they may be several beside a heartbeat, and a new fence or an
--- end of the job (for update) waits for them all.
-create or replace function {{ .schema }}.aw_share(p jsonb) returns {{ .schema }}.jobs
+-- aw_lock_for_staging is aw_lock_held_job for writers of staged work. Several of them and a heartbeat may hold it at
+-- once; a new fence or the end of the job (for update) waits for all of them.
+create or replace function {{ .schema }}.aw_lock_for_staging(p jsonb) returns {{ .schema }}.jobs
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_client text := {{ .schema }}.aw_tenant(p);
@@ -77,32 +78,36 @@ begin
   return {{ .schema }}.aw_holding(j, p);
 end $$;
 
--- aw_alone waits until nobody writes staged work of a job that the caller has locked for no key update. It goes
--- before an end or a new fence of a job that may still have a holder.
-create or replace function {{ .schema }}.aw_alone(j {{ .schema }}.jobs) returns void
+-- aw_wait_for_staging waits until nobody writes staged work of a job that the caller has locked for no key update.
+-- Call it before the end or a new fence of a job that may still have a holder.
+create or replace function {{ .schema }}.aw_wait_for_staging(j {{ .schema }}.jobs) returns void
 language plpgsql set search_path = {{ .path }} as $$
 begin
   perform from {{ .schema }}.jobs where client_id = j.client_id and id = j.id for update;
 end $$;
 
-create or replace function {{ .schema }}.aw_span(ms jsonb) returns interval
+-- aw_interval is a number of milliseconds as an interval.
+create or replace function {{ .schema }}.aw_interval(ms jsonb) returns interval
 language sql immutable
 return make_interval(secs => (ms #>> '{}')::double precision / 1000);
 
--- aw_ms is how many milliseconds there are until t, at least 1: a wait, never "at once".
-create or replace function {{ .schema }}.aw_ms(t timestamptz) returns bigint
+-- aw_ms_until is the number of milliseconds until t, at least 1: zero would mean no wait.
+create or replace function {{ .schema }}.aw_ms_until(t timestamptz) returns bigint
 language sql volatile
 return greatest(1, ceil(extract(epoch from t - clock_timestamp()) * 1000))::bigint;
 
--- aw_event makes an event of the store's own, in the form in which the worker sends its events.
-create or replace function {{ .schema }}.aw_event(stage text, progress integer, message text, metadata jsonb default null) returns jsonb
+-- aw_event makes an event of the store itself, in the form in which the worker sends its events.
+create or replace function {{ .schema }}.aw_event(
+  stage text, progress integer, message text, metadata jsonb default null
+) returns jsonb
 language sql volatile
 return jsonb_build_object('id', gen_random_uuid(), 'at', clock_timestamp(), 'stage', stage,
                             'progress', progress, 'message', message, 'metadata', metadata);
 
--- aw_story appends events to a job that the caller has locked, numbered without gaps, progress never
--- falling, time never going back, an id that is there already ignored (I8). It returns what belongs into the job's row.
-create or replace function {{ .schema }}.aw_story(j {{ .schema }}.jobs, events jsonb, out seq bigint, out progress integer, out stage text)
+-- aw_append_events appends events to a job that the caller has locked (I8): it numbers them without gaps, lets neither
+-- progress nor time go back, and skips an id that exists already. It returns the new values of the job's row.
+create or replace function {{ .schema }}.aw_append_events(
+  j {{ .schema }}.jobs, events jsonb, out seq bigint, out progress integer, out stage text)
 language plpgsql set search_path = {{ .path }} as $$
 declare
   e jsonb;
@@ -116,15 +121,19 @@ begin
   if events is null or jsonb_typeof(events) <> 'array' then
     return;
   end if;
-  select o.at into v_last from {{ .schema }}.job_events o where o.job_id = j.id and o.client_id = j.client_id and o.seq = j.event_seq;
-  -- One by one: they are few, and a statement for all of them takes longer to get going than to do.
+  select o.at into v_last from {{ .schema }}.job_events o
+    where o.job_id = j.id and o.client_id = j.client_id and o.seq = j.event_seq;
+  -- One by one: they are few, and a single statement for all of them takes longer to plan than to execute.
   for e in select * from jsonb_array_elements(events) loop
     v_progress := greatest(progress, least(greatest((e ->> 'progress')::int, 0), 100));
-    -- By this clock alone: a worker says how long ago it was. A version before says when, by a clock of its own.
-    v_at := greatest(v_last, least(clock_timestamp(), case when e ? 'ago_ms' then clock_timestamp() - {{ .schema }}.aw_span(e -> 'ago_ms')
-                                                      else (e ->> 'at')::timestamptz end));
-    insert into {{ .schema }}.job_events as o (client_id, job_id, seq, id, series, at, stage, progress, attempt, message, metadata)
-    values (j.client_id, j.id, aw_story.seq + 1, (e ->> 'id')::uuid, j.series,
+    -- By the database's clock alone: a worker sends how long ago it was. The previous version sends the time by the
+    -- worker's clock.
+    v_at := greatest(v_last, least(clock_timestamp(),
+      case when e ? 'ago_ms' then clock_timestamp() - {{ .schema }}.aw_interval(e -> 'ago_ms')
+           else (e ->> 'at')::timestamptz end));
+    insert into {{ .schema }}.job_events as o (
+      client_id, job_id, seq, id, series, at, stage, progress, attempt, message, metadata)
+    values (j.client_id, j.id, aw_append_events.seq + 1, (e ->> 'id')::uuid, j.series,
             v_at, coalesce(e ->> 'stage', ''), v_progress, j.attempts,
             coalesce(e ->> 'message', ''), nullif(e -> 'metadata', 'null'))
     on conflict on constraint job_events_id_client_id_key do nothing;

@@ -1,6 +1,6 @@
--- How a job ends, whoever ends it: row, last event, dead letter and webhook in one transaction.
+-- The end of a job, whoever ends it: row, last event, dead letter and webhook in one transaction.
 
--- aw_error_type is the coarse type of an error class. Mirrors internal/job's Classes; a test holds one against the other.
+-- aw_error_type is the coarse type of an error class. It mirrors internal/taskerr's Classes; a test compares the two.
 create or replace function {{ .schema }}.aw_error_type(class text) returns text
 language sql immutable
 return case
@@ -9,27 +9,33 @@ return case
   when class in ('timeout', 'wait_exceeded') then 'timeout'
   else 'transient' end;
 
--- aw_attempt_ms is how long the last attempt of a job took, or was known to be alive.
+-- aw_attempt_ms is how long the last attempt of a job took, or was known to be alive, in milliseconds.
 create or replace function {{ .schema }}.aw_attempt_ms(j {{ .schema }}.jobs) returns bigint
 language sql volatile
-return (select (extract(epoch from greatest(least(clock_timestamp(), j.lease_expires_at) - max(e.at), interval '0')) * 1000)::bigint
-        from {{ .schema }}.job_events e where e.job_id = j.id and e.client_id = j.client_id and e.series = j.series and e.stage = 'started');
+return (
+  select (1000 * extract(
+    epoch from greatest(least(clock_timestamp(), j.lease_expires_at) - max(e.at), interval '0')))::bigint
+  from {{ .schema }}.job_events e
+  where e.job_id = j.id and e.client_id = j.client_id and e.series = j.series and e.stage = 'started');
 
--- aw_life_ms is how long a job took that is over, from the start of its first attempt; null when it was never started.
+-- aw_life_ms is how long an ended job took, from the start of its first attempt, in milliseconds; null if none
+-- started.
 create or replace function {{ .schema }}.aw_life_ms(j {{ .schema }}.jobs) returns bigint
 language sql immutable
 return (extract(epoch from j.completed_at - j.series_started_at) * 1000)::bigint;
 
--- aw_failure is an error with all that a failure says. A worker of the version before sends neither its coarse type nor
--- how long the attempt took.
-create or replace function {{ .schema }}.aw_failure(error jsonb, attempts integer, worker text, took_ms bigint) returns jsonb
+-- aw_failure is an error with all fields of a failure. A worker of the previous version sends neither the coarse type
+-- nor how long the attempt took.
+create or replace function {{ .schema }}.aw_failure(
+  error jsonb, attempts integer, worker text, took_ms bigint
+) returns jsonb
 language sql immutable
 return case when error is not null then error || jsonb_build_object(
   'attempts', attempts, 'retry_count', greatest(attempts - 1, 0), 'worker_id', coalesce(worker, ''),
   'error_type', coalesce(nullif(error ->> 'error_type', ''), {{ .schema }}.aw_error_type(error ->> 'class')),
   'processing_time_ms', coalesce(error -> 'processing_time_ms', to_jsonb(took_ms), '0')) end;
 
--- aw_webhook_error is an error in the order of keys of DESIGN 2.4, null without one.
+-- aw_webhook_error is an error with its keys in the order of docs/contract.md, null if there is none.
 create or replace function {{ .schema }}.aw_webhook_error(error jsonb) returns text
 language sql immutable
 return case when error is not null then concat(
@@ -44,8 +50,8 @@ return case when error is not null then concat(
   ',"processing_time_ms":', coalesce((error -> 'processing_time_ms')::text, '0'),
   ',"worker_id":', coalesce((error -> 'worker_id')::text, '""'), '}') end;
 
--- aw_webhook writes the outbox row with the exact body of DESIGN 2.4, when somebody is to be told.
--- It returns how many rows it wrote.
+-- aw_webhook writes the outbox row with the exact body of docs/contract.md if there is a URL. It returns the
+-- number of rows that it wrote.
 create or replace function {{ .schema }}.aw_webhook(
   client text, job_id text, task_type text, url text, state text, attempt integer, result jsonb, error jsonb
 ) returns integer
@@ -57,7 +63,7 @@ begin
   if coalesce(url, '') = '' then
     return 0;
   end if;
-  -- Put together as text and not as jsonb: the keys keep this order. concat leaves out what is null.
+  -- Text and not jsonb, so that the keys keep this order. concat leaves out null.
   v_body := concat('{"type":', to_json('task.' || v_wire),
     ',"timestamp":"', to_char(clock_timestamp() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), '"',
     ',"task_id":', coalesce(to_json(job_id)::text, 'null'),
@@ -81,8 +87,8 @@ return case when d.id is null then null else jsonb_build_object(
     'id', d.id, 'reason', d.reason, 'error_class', d.error_class, 'error_message', d.error_message,
     'attempts', d.attempts, 'sent', d.sent_at is not null) end;
 
--- aw_drop_staged removes what a job has staged and not activated, and documents that never had a version. Like
--- all who touch both, it locks the documents before their versions.
+-- aw_drop_staged removes what a job has staged and not activated, and documents that never had a version. Lock order,
+-- as everywhere: documents before their versions.
 create or replace function {{ .schema }}.aw_drop_staged(client text, job text) returns void
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -90,18 +96,24 @@ declare
     where v.client_id = client and v.job_id = job and v.status = 'staged');
 begin
   if v_documents <> '{}' then
-    perform from {{ .schema }}.documents d where d.client_id = client and d.id = any (v_documents) order by d.id for update;
-    delete from {{ .schema }}.document_versions v where v.client_id = client and v.job_id = job and v.status = 'staged';
-    delete from {{ .schema }}.documents d where d.client_id = client and d.id = any (v_documents) and d.active_version is null
-      and not exists (select from {{ .schema }}.document_versions v where v.client_id = client and v.document_id = d.id);
+    perform from {{ .schema }}.documents d
+      where d.client_id = client and d.id = any (v_documents) order by d.id for update;
+    delete from {{ .schema }}.document_versions v
+      where v.client_id = client and v.job_id = job and v.status = 'staged';
+    delete from {{ .schema }}.documents d
+      where d.client_id = client and d.id = any (v_documents) and d.active_version is null
+      and not exists (
+        select from {{ .schema }}.document_versions v where v.client_id = client and v.document_id = d.id);
   end if;
 end $$;
 
 -- aw_end moves a job that the caller has locked into a terminal state.
---   result: of success. error: {type, class, code, message, retryable, error_type, processing_time_ms} of failure.
---   letter: {reason, source, original_message} of failure, for the dead letter.
--- It returns what Settled is made of.
-create or replace function {{ .schema }}.aw_end(j {{ .schema }}.jobs, state text, result jsonb, error jsonb, events jsonb, letter jsonb) returns jsonb
+--   result: of a success. error: {type, class, code, message, retryable, error_type, processing_time_ms} of a failure.
+--   letter: {reason, source, original_message} of a failure, for the dead letter.
+-- It returns the fields of store.Settled.
+create or replace function {{ .schema }}.aw_end(
+  j {{ .schema }}.jobs, state text, result jsonb, error jsonb, events jsonb, letter jsonb
+) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_wire text := case state when 'succeeded' then 'completed' else state end;
@@ -112,11 +124,13 @@ declare
   d {{ .schema }}.dead_letters;
   v_sent integer;
 begin
-  select * into v_last from {{ .schema }}.aw_story(j, coalesce(nullif(events, 'null'), '[]') || {{ .schema }}.aw_event(
+  select * into v_last
+  from {{ .schema }}.aw_append_events(j, coalesce(nullif(events, 'null'), '[]') || {{ .schema }}.aw_event(
     v_wire,
-    case state when 'succeeded' then 100 else 0 end, -- aw_story lifts it to the last value
+    case state when 'succeeded' then 100 else 0 end, -- aw_append_events raises it to the last value
     case state when 'failed' then error ->> 'message' when 'canceled' then 'canceled' else 'done' end,
-    case state when 'failed' then jsonb_build_object('class', error -> 'class', 'code', error -> 'code', 'at_stage', j.stage) end));
+    case state when 'failed' then
+      jsonb_build_object('class', error -> 'class', 'code', error -> 'code', 'at_stage', j.stage) end));
 
   update {{ .schema }}.jobs set
     status = state, stage = v_wire, progress = v_last.progress, event_seq = v_last.seq,
@@ -124,7 +138,8 @@ begin
     error_class = error ->> 'class', error_code = error ->> 'code', error_message = error ->> 'message',
     error_type = v_error ->> 'error_type', retry_count = greatest(j.attempts - 1, 0), worker_id = j.worker,
     processing_time_ms = case when jsonb_typeof(coalesce(v_error, aw_end.result) -> 'processing_time_ms') = 'number'
-                              then (coalesce(v_error, aw_end.result) ->> 'processing_time_ms')::numeric::bigint else v_took end,
+                              then (coalesce(v_error, aw_end.result) ->> 'processing_time_ms')::numeric::bigint
+                              else v_took end,
     lease_expires_at = null, not_before = null, retry_wait_ms = null, message = null
   where client_id = j.client_id and id = j.id
   returning completed_at into j.completed_at;
@@ -132,27 +147,30 @@ begin
   if state <> 'succeeded' then
     perform {{ .schema }}.aw_drop_staged(j.client_id, j.id);
   end if;
-  if state = 'canceled' then -- of a failed job they stay, for who tries it again
+  if state = 'canceled' then -- a failed job keeps them for when it is done again
     perform {{ .schema }}.aw_drop_readings(j.client_id, j.id);
   end if;
   if state = 'failed' then
-    insert into {{ .schema }}.dead_letters (client_id, job_id, series, rejected, task_type, reason, error_class, error_code,
-                              error_message, attempts, original_message, source_queue, message_id,
-                              error_type, retry_count, processing_time_ms, worker_id)
+    insert into {{ .schema }}.dead_letters (
+      client_id, job_id, series, rejected, task_type, reason, error_class, error_code, error_message, attempts,
+      original_message, source_queue, message_id, error_type, retry_count, processing_time_ms, worker_id)
     values (j.client_id, j.id, j.series, false, j.type, letter ->> 'reason', error ->> 'class', error ->> 'code',
             error ->> 'message', j.attempts, coalesce(letter ->> 'original_message', ''),
             letter #>> '{source,queue}', letter #>> '{source,message_id}', v_error ->> 'error_type',
-            (v_error ->> 'retry_count')::int, (v_error ->> 'processing_time_ms')::numeric::bigint, v_error ->> 'worker_id')
+            (v_error ->> 'retry_count')::int, (v_error ->> 'processing_time_ms')::numeric::bigint,
+            v_error ->> 'worker_id')
     returning * into d;
   end if;
-  v_sent := {{ .schema }}.aw_webhook(j.client_id, j.id, j.type, j.webhook_url, state, j.attempts, aw_end.result, v_error);
+  v_sent := {{ .schema }}.aw_webhook(j.client_id, j.id, j.type, j.webhook_url, state, j.attempts,
+    aw_end.result, v_error);
   return jsonb_build_object('state', state, 'attempts', j.attempts, 'result', aw_end.result,
                             'dead_letter', {{ .schema }}.aw_dead_letter_ref(d), 'deliveries', v_sent,
                             'duration_ms', {{ .schema }}.aw_life_ms(j));
 end $$;
 
--- aw_tell_canceled tells of a job that was canceled before its message came, once, to whom that message names.
-create or replace function {{ .schema }}.aw_tell_canceled(j {{ .schema }}.jobs, p jsonb) returns integer
+-- aw_report_canceled sends the webhook of a job that was canceled before its message came, once, to that message's
+-- URL.
+create or replace function {{ .schema }}.aw_report_canceled(j {{ .schema }}.jobs, p jsonb) returns integer
 language plpgsql set search_path = {{ .path }} as $$
 begin
   if coalesce(p ->> 'webhook_url', '') = '' then

@@ -1,6 +1,9 @@
--- aw_begin records the job if it is new and says what to do with its message.
+-- aw_begin records the job if it is new and decides what to do with its message.
 
-create or replace function {{ .schema }}.aw_begun(decision text, j {{ .schema }}.jobs, extra jsonb default '{}') returns jsonb
+-- aw_begin_answer is the answer of aw_begin: the decision, the job's state, and extra.
+create or replace function {{ .schema }}.aw_begin_answer(
+  decision text, j {{ .schema }}.jobs, extra jsonb default '{}'
+) returns jsonb
 language sql stable
 return jsonb_build_object('decision', decision, 'fence', j.fence, 'attempt', j.attempts,
     'max_attempts', j.max_attempts, 'progress', j.progress, 'state', j.status, 'checkpoint', j.checkpoint,
@@ -8,13 +11,14 @@ return jsonb_build_object('decision', decision, 'fence', j.fence, 'attempt', j.a
       greatest(1, ceil(extract(epoch from now() - j.waiting_since) * 1000))::bigint end,
     'retry_wait_ms', j.retry_wait_ms, 'duration_ms', {{ .schema }}.aw_life_ms(j)) || extra;
 
--- aw_noted notes a message among those of a job, of which the last are kept.
-create or replace function {{ .schema }}.aw_noted(ids text[], id text) returns text[]
+-- aw_remember_message adds a message's id to those of a job, and keeps the last 50.
+create or replace function {{ .schema }}.aw_remember_message(ids text[], id text) returns text[]
 language sql immutable
 return case when id is null or id = any (ids) then ids else ids[greatest(1, cardinality(ids) - 48):] || id end;
 
--- aw_run starts an attempt of a job that the caller has locked: one more attempt, a new fence (I4).
-create or replace function {{ .schema }}.aw_run(j {{ .schema }}.jobs, p jsonb, told jsonb) returns jsonb
+-- aw_start_attempt starts an attempt of a job that the caller has locked, after the given events: one more attempt, a
+-- new fence (I4).
+create or replace function {{ .schema }}.aw_start_attempt(j {{ .schema }}.jobs, p jsonb, events jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_last record;
@@ -22,28 +26,30 @@ declare
   v_first boolean := j.series_started_at is null;
 begin
   j.attempts := j.attempts + 1;
-  select * into v_last from {{ .schema }}.aw_story(j, told || {{ .schema }}.aw_event('started', 0,
+  select * into v_last from {{ .schema }}.aw_append_events(j, events || {{ .schema }}.aw_event('started', 0,
     format('attempt %s of %s started', j.attempts, j.max_attempts), jsonb_build_object('worker', p -> 'worker')));
   update {{ .schema }}.jobs set
-    status = 'running', attempts = j.attempts, fence = j.fence + 1, worker = p ->> 'worker', begin_id = p ->> 'begin_id',
-    lease_expires_at = clock_timestamp() + {{ .schema }}.aw_span(p -> 'lease_ms'), not_before = null,
+    status = 'running', attempts = j.attempts, fence = j.fence + 1, worker = p ->> 'worker',
+    begin_id = p ->> 'begin_id',
+    lease_expires_at = clock_timestamp() + {{ .schema }}.aw_interval(p -> 'lease_ms'), not_before = null,
     started_at = coalesce(started_at, clock_timestamp()),
     series_started_at = coalesce(series_started_at, clock_timestamp()),
-    sent_at = coalesce(sent_at, clock_timestamp()), message = null, -- it came: no sweep needs to send it again
-    message_ids = {{ .schema }}.aw_noted(message_ids, v_message_id),
+    sent_at = coalesce(sent_at, clock_timestamp()), message = null, -- it arrived: no sweep needs to send it
+    message_ids = {{ .schema }}.aw_remember_message(message_ids, v_message_id),
     event_seq = v_last.seq, progress = v_last.progress, stage = v_last.stage
   where client_id = j.client_id and id = j.id
   returning * into j;
-  return {{ .schema }}.aw_begun('run', j, jsonb_build_object('first', v_first));
+  return {{ .schema }}.aw_begin_answer('run', j, jsonb_build_object('first', v_first));
 end $$;
 
--- aw_again says whether a message with hints.force starts another series of a job that is over. "Force"
--- asks for a run that starts after the message was sent. So it does not for a message that started a run
--- already (I2, a redelivery), nor for one that was sent before the last series started (a duplicate: that
--- run did what it asks for), nor for one sent before the job was canceled. Queues know the time of
--- insertion by the second, rounded down: within the same second a restart is taken to be meant, but a
--- cancel wins.
-create or replace function {{ .schema }}.aw_again(j {{ .schema }}.jobs, p jsonb) returns boolean
+-- aw_forces_new_series reports whether a message with hints.force starts another series of an ended job. "Force"
+-- requests a run that starts after the message was sent. These messages therefore start none:
+--   one that started a run already (I2, a redelivery);
+--   one that was sent before the last series started (a duplicate: that run was what it requested);
+--   one that was sent before the job was canceled.
+-- Queues round the time of insertion down to the second. Within the same second a message restarts the job, unless
+-- the job was canceled.
+create or replace function {{ .schema }}.aw_forces_new_series(j {{ .schema }}.jobs, p jsonb) returns boolean
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
   v_message_id text := nullif(p #>> '{source,message_id}', '');
@@ -59,7 +65,7 @@ begin
   return v_inserted >= date_trunc('second', coalesce(j.series_started_at, j.completed_at));
 end $$;
 
--- aw_restart opens another series: attempts and progress start again, the former outcome goes into the story.
+-- aw_restart opens another series: attempts and progress start again, the former outcome goes into an event.
 create or replace function {{ .schema }}.aw_restart(j {{ .schema }}.jobs, p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -79,14 +85,15 @@ begin
     requested_by = coalesce(nullif(p ->> 'requested_by', ''), requested_by)
   where client_id = j.client_id and id = j.id
   returning * into j;
-  return {{ .schema }}.aw_run(j, p, jsonb_build_array({{ .schema }}.aw_event('restarted', 0, 'done again on demand', v_was)));
+  return {{ .schema }}.aw_start_attempt(j, p,
+    jsonb_build_array({{ .schema }}.aw_event('restarted', 0, 'restarted on request', v_was)));
 end $$;
 
--- aw_sent_again says whether a message was sent after its job failed. Neither one that ran nor the one that ended the job
--- was, nor one that was told of: each may be delivered again. One that was inserted before the end is taken for a
--- duplicate of the submission that failed, and its sender hears of that one. Queues round the time of insertion down to
--- the second, so that one of the same second is taken for such a duplicate, too.
-create or replace function {{ .schema }}.aw_sent_again(j {{ .schema }}.jobs, p jsonb) returns boolean
+-- aw_sent_after_failure reports whether a message was sent after its job failed. A redelivery was not: of a message
+-- that ran, that ended the job, or that was reported before. A message that was inserted before the end counts as a
+-- duplicate of the submission that failed, whose webhook its sender gets. Queues round the time of insertion down to
+-- the second, so a message of the same second counts as such a duplicate as well.
+create or replace function {{ .schema }}.aw_sent_after_failure(j {{ .schema }}.jobs, p jsonb) returns boolean
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
   v_message_id text := nullif(p #>> '{source,message_id}', '');
@@ -100,84 +107,90 @@ begin
     where d.client_id = j.client_id and d.job_id = j.id and d.series = j.series and d.message_id = v_message_id);
 end $$;
 
--- aw_tell_duplicate tells that a message asked for a task that has failed and was dropped: in the job's story, and to whom
--- the message names. A series tells of 20 at most, whatever a client sends: another one costs a run, or a person's
--- retry. So events and webhooks stay few, and message_ids keeps the messages that ran (I2).
-create or replace function {{ .schema }}.aw_tell_duplicate(j {{ .schema }}.jobs, p jsonb) returns jsonb
+-- aw_report_duplicate reports that a message was dropped because its task has failed before: by an event, and by a
+-- webhook to the message's URL. A series reports at most 20, whatever a client sends; another series costs a run, or
+-- a person's retry. So events and webhooks stay few, and message_ids keeps the messages that ran (I2).
+create or replace function {{ .schema }}.aw_report_duplicate(j {{ .schema }}.jobs, p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   c_most constant integer := 20;
-  v_told integer;
+  v_reported integer;
   v_last record;
 begin
-  select count(*) into v_told from {{ .schema }}.job_events e -- they are the last ones of the series
+  select count(*) into v_reported from {{ .schema }}.job_events e -- they are the last ones of the series
   where e.client_id = j.client_id and e.job_id = j.id and e.seq > j.event_seq - c_most and e.series = j.series
     and e.stage = '' and e.metadata ? 'duplicate_message_id';
-  if v_told >= c_most then
+  if v_reported >= c_most then
     return '{}';
   end if;
-  select * into v_last from {{ .schema }}.aw_story(j, jsonb_build_array({{ .schema }}.aw_event('', 0,
-    format('sent again after it had failed; the message was dropped. To do the task again, send it with hints.force or under a new task_id, '
-           'or run async-worker jobs retry %s', j.id) || case when v_told = c_most - 1 then '. Of further ones nothing is told' else '' end,
+  select * into v_last from {{ .schema }}.aw_append_events(j, jsonb_build_array({{ .schema }}.aw_event('', 0,
+    format('sent again after it had failed; the message was dropped. To do the task again, send it with hints.force '
+           'or under a new task_id, or run async-worker jobs retry %s', j.id)
+      || case when v_reported = c_most - 1 then '. Further duplicates are not reported' else '' end,
     jsonb_build_object('duplicate_message_id', p #> '{source,message_id}'))));
   update {{ .schema }}.jobs set
-    event_seq = v_last.seq, message_ids = {{ .schema }}.aw_noted(message_ids, p #>> '{source,message_id}')
+    event_seq = v_last.seq, message_ids = {{ .schema }}.aw_remember_message(message_ids, p #>> '{source,message_id}')
   where client_id = j.client_id and id = j.id;
-  return jsonb_build_object('duplicate', true, 'deliveries', {{ .schema }}.aw_webhook(j.client_id, j.id, j.type, p ->> 'webhook_url',
-    'rejected', 1, null::jsonb, {{ .schema }}.aw_failure(jsonb_build_object('type', 'ValidationError', 'class', 'validation_error',
-      'code', 'TASK_ALREADY_FAILED', 'retryable', false,
-      'message', format('the task with this id has failed before (%s, %s), and this message was dropped; to do the task again, '
-                        'send it with hints.force or under a new task_id', j.error_class, j.error_code)),
+  return jsonb_build_object('duplicate', true, 'deliveries', {{ .schema }}.aw_webhook(
+    j.client_id, j.id, j.type, p ->> 'webhook_url', 'rejected', 1, null::jsonb,
+    {{ .schema }}.aw_failure(jsonb_build_object(
+      'type', 'ValidationError', 'class', 'validation_error', 'code', 'TASK_ALREADY_FAILED', 'retryable', false,
+      'message', format('the task with this id has failed before (%s, %s), and this message was dropped; '
+                        'to do the task again, send it with hints.force or under a new task_id',
+                        j.error_class, j.error_code)),
       0, p ->> 'worker', 0::bigint)));
 end $$;
 
--- aw_begin_new begins those jobs of p.begins, each what aw_begin takes, that are new, and no other: the answer to each
--- tells by n, from 1, which it is. One statement for all of them, an event for each. They are inserted in the order of
--- their ids, so that two callers with the same ones wait for each other in one direction only.
+-- aw_begin_new begins those jobs of p.begins that are new, and no other. Each entry is what aw_begin takes; n in an
+-- answer is the entry's number, from 1. One statement inserts all of them. It does so in the order of their ids, so
+-- that two callers with the same ids wait for each other in one direction only.
 create or replace function {{ .schema }}.aw_begin_new(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_client text := {{ .schema }}.aw_tenant(p);
-  v_begun jsonb;
+  v_answers jsonb;
 begin
-  with asked as (
+  with requested as (
     select distinct on (m ->> 'job_id') m, n from jsonb_array_elements(p -> 'begins') with ordinality as x(m, n)
     order by m ->> 'job_id', n
   ), fresh as (
-    insert into {{ .schema }}.jobs (client_id, id, type, status, stage, attempts, max_attempts, priority, payload, hints, requested_by,
-                      fingerprint, fence, lease_expires_at, worker, webhook_url, traceparent, started_at,
-                      series_started_at, message_ids, sent_at, event_seq, begin_id)
+    insert into {{ .schema }}.jobs (
+      client_id, id, type, status, stage, attempts, max_attempts, priority, payload, hints, requested_by, fingerprint,
+      fence, lease_expires_at, worker, webhook_url, traceparent, started_at, series_started_at, message_ids, sent_at,
+      event_seq, begin_id)
     select v_client, m ->> 'job_id', m ->> 'type', 'running', 'started', 1, (m ->> 'max_attempts')::int,
            coalesce(nullif(m ->> 'priority', ''), 'normal'), coalesce(nullif(m -> 'payload', 'null'), '{}'),
            coalesce(nullif(m -> 'hints', 'null'), '{}'), nullif(m ->> 'requested_by', ''), m ->> 'fingerprint', 1,
-           clock_timestamp() + {{ .schema }}.aw_span(m -> 'lease_ms'), m ->> 'worker', nullif(m ->> 'webhook_url', ''),
+           clock_timestamp() + {{ .schema }}.aw_interval(m -> 'lease_ms'), m ->> 'worker',
+           nullif(m ->> 'webhook_url', ''),
            nullif(m ->> 'traceparent', ''), clock_timestamp(), clock_timestamp(),
            array_remove(array[nullif(m #>> '{source,message_id}', '')], null), clock_timestamp(), 1, m ->> 'begin_id'
-    from asked order by m ->> 'job_id'
+    from requested order by m ->> 'job_id'
     on conflict (client_id, id) do nothing
     returning id, status, fence, attempts, max_attempts, progress, worker
-  ), told as (
+  ), written as (
     insert into {{ .schema }}.job_events (client_id, job_id, seq, id, stage, progress, attempt, message, metadata)
     select v_client, f.id, 1, gen_random_uuid(), 'started', 0, 1,
            format('attempt 1 of %s started', f.max_attempts), jsonb_build_object('worker', f.worker)
     from fresh f
   )
-  select jsonb_agg(jsonb_build_object('n', a.n, 'decision', 'run', 'fence', f.fence, 'attempt', f.attempts,
-                                      'max_attempts', f.max_attempts, 'progress', f.progress, 'state', f.status, 'first', true))
-  into v_begun
-  from fresh f join asked a on a.m ->> 'job_id' = f.id;
-  return coalesce(v_begun, '[]');
+  select jsonb_agg(jsonb_build_object('n', r.n, 'decision', 'run', 'fence', f.fence, 'attempt', f.attempts,
+    'max_attempts', f.max_attempts, 'progress', f.progress, 'state', f.status, 'first', true))
+  into v_answers
+  from fresh f join requested r on r.m ->> 'job_id' = f.id;
+  return coalesce(v_answers, '[]');
 end $$;
 
 create or replace function {{ .schema }}.aw_begin(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_client text := {{ .schema }}.aw_tenant(p);
-  v_new jsonb := {{ .schema }}.aw_begin_new(jsonb_build_object('client_id', v_client, 'begins', jsonb_build_array(p))) -> 0;
+  v_new jsonb := {{ .schema }}.aw_begin_new(
+    jsonb_build_object('client_id', v_client, 'begins', jsonb_build_array(p))) -> 0;
   j {{ .schema }}.jobs;
   d {{ .schema }}.dead_letters;
   v_orphan boolean;
-  v_told jsonb;
+  v_reported jsonb;
   v_error jsonb;
 begin
   if v_new is not null then
@@ -186,58 +199,62 @@ begin
 
   select * into strict j from {{ .schema }}.jobs where client_id = v_client and id = p ->> 'job_id' for no key update;
   if j.placeholder then
-    perform {{ .schema }}.aw_tell_canceled(j, p);
-    return {{ .schema }}.aw_begun('canceled', j, '{}'::jsonb);
+    perform {{ .schema }}.aw_report_canceled(j, p);
+    return {{ .schema }}.aw_begin_answer('canceled', j, '{}'::jsonb);
   elsif j.fingerprint <> p ->> 'fingerprint' then -- I5
-    return {{ .schema }}.aw_begun('conflict', j, '{}'::jsonb);
+    return {{ .schema }}.aw_begin_answer('conflict', j, '{}'::jsonb);
   end if;
 
   if j.status in ('succeeded', 'failed', 'canceled') then
-    if {{ .schema }}.aw_again(j, p) then
+    if {{ .schema }}.aw_forces_new_series(j, p) then
       return {{ .schema }}.aw_restart(j, p);
     end if;
-    -- The dead letter whose copy may still have to be sent: one of an earlier series comes first (I6).
+    -- The dead letter whose copy may still have to be sent; an earlier series' unsent one comes first (I6).
     select * into d from {{ .schema }}.dead_letters l where l.client_id = v_client and l.job_id = j.id
       and l.series is not null and (l.series = j.series or l.sent_at is null)
       order by l.sent_at nulls first, l.series limit 1;
-    v_told := case when {{ .schema }}.aw_sent_again(j, p) then {{ .schema }}.aw_tell_duplicate(j, p) else '{}' end;
-    return {{ .schema }}.aw_begun(case j.status when 'canceled' then 'canceled' else 'done' end, j,
-      v_told || jsonb_build_object('dead_letter', {{ .schema }}.aw_dead_letter_ref(d)));
+    v_reported := case when {{ .schema }}.aw_sent_after_failure(j, p) then {{ .schema }}.aw_report_duplicate(j, p)
+                       else '{}' end;
+    return {{ .schema }}.aw_begin_answer(case j.status when 'canceled' then 'canceled' else 'done' end, j,
+      v_reported || jsonb_build_object('dead_letter', {{ .schema }}.aw_dead_letter_ref(d)));
   elsif j.status = 'pending' and j.cancel_requested_at is null then
-    return {{ .schema }}.aw_run(j, p, '[]'::jsonb);
+    return {{ .schema }}.aw_start_attempt(j, p, '[]'::jsonb);
   end if;
-  -- The request that began it was never answered: nobody makes that attempt.
+  -- The request that began it was never answered: nobody runs that attempt.
   v_orphan := j.lease_expires_at is not null and coalesce(p -> 'unanswered' ? j.begin_id, false);
   if j.lease_expires_at > clock_timestamp() and not v_orphan then
-    return {{ .schema }}.aw_begun('leased', j, jsonb_build_object('wait_ms', {{ .schema }}.aw_ms(j.lease_expires_at), 'worker', j.worker));
+    return {{ .schema }}.aw_begin_answer('leased', j,
+      jsonb_build_object('wait_ms', {{ .schema }}.aw_ms_until(j.lease_expires_at), 'worker', j.worker));
   end if;
 
-  perform {{ .schema }}.aw_alone(j);
+  perform {{ .schema }}.aw_wait_for_staging(j);
   if j.cancel_requested_at is not null then
     perform {{ .schema }}.aw_end(j, 'canceled', null::jsonb, null::jsonb, null::jsonb, null::jsonb);
     j.status := 'canceled';
     j.completed_at := clock_timestamp();
-    return {{ .schema }}.aw_begun('canceled', j, '{}'::jsonb);
+    return {{ .schema }}.aw_begin_answer('canceled', j, '{}'::jsonb);
   elsif v_orphan then -- I9
     j.attempts := j.attempts - 1;
     if j.fence = 1 then
-      j.series_started_at := null; -- nobody heard of the first start
+      j.series_started_at := null; -- no caller got the answer to the first start
     end if;
-    return {{ .schema }}.aw_run(j, p, jsonb_build_array({{ .schema }}.aw_event('released', 0, 'its begin was not answered; the attempt is not counted', null::jsonb)));
+    return {{ .schema }}.aw_start_attempt(j, p, jsonb_build_array({{ .schema }}.aw_event('released', 0,
+      'the begin was not answered; the attempt is not counted', null::jsonb)));
   elsif j.lease_expires_at is null then -- it waits for its next attempt
     if j.not_before > clock_timestamp() then
-      return {{ .schema }}.aw_begun('waiting', j, jsonb_build_object('wait_ms', {{ .schema }}.aw_ms(j.not_before)));
+      return {{ .schema }}.aw_begin_answer('waiting', j,
+        jsonb_build_object('wait_ms', {{ .schema }}.aw_ms_until(j.not_before)));
     end if;
-    return {{ .schema }}.aw_run(j, p, '[]'::jsonb);
+    return {{ .schema }}.aw_start_attempt(j, p, '[]'::jsonb);
   elsif j.attempts < j.max_attempts then
-    return {{ .schema }}.aw_run(j, p, jsonb_build_array({{ .schema }}.aw_event('worker_lost', 0,
+    return {{ .schema }}.aw_start_attempt(j, p, jsonb_build_array({{ .schema }}.aw_event('worker_lost', 0,
       format('worker %s was lost in attempt %s', coalesce(j.worker, '?'), j.attempts), null::jsonb)));
   end if;
 
   v_error := jsonb_build_object('type', 'WorkerLost', 'class', 'worker_lost',
     'code', upper(j.type) || '_WORKER_LOST', 'retryable', true,
     'message', format('the worker was lost in attempt %s of %s', j.attempts, j.max_attempts));
-  return {{ .schema }}.aw_begun('spent', j, jsonb_build_object('state', 'failed') || (
+  return {{ .schema }}.aw_begin_answer('spent', j, jsonb_build_object('state', 'failed') || (
     {{ .schema }}.aw_end(j, 'failed', null::jsonb, v_error, null::jsonb,
            p || jsonb_build_object('reason', 'worker_lost')) - 'state'));
 end $$;

@@ -1,28 +1,28 @@
--- What the holder of a job may do with it. Each refuses a stale fence (I4) and is one transaction.
+-- What the holder of a job may do with it. Each function refuses a stale fence (I4) and is one transaction.
 
 create or replace function {{ .schema }}.aw_heartbeat(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  j {{ .schema }}.jobs := {{ .schema }}.aw_kept(p);
+  j {{ .schema }}.jobs := {{ .schema }}.aw_lock_for_heartbeat(p);
   v_last record;
 begin
-  select * into v_last from {{ .schema }}.aw_story(j, p -> 'events');
+  select * into v_last from {{ .schema }}.aw_append_events(j, p -> 'events');
   update {{ .schema }}.jobs set
-    lease_expires_at = clock_timestamp() + {{ .schema }}.aw_span(p -> 'lease_ms'),
+    lease_expires_at = clock_timestamp() + {{ .schema }}.aw_interval(p -> 'lease_ms'),
     checkpoint = coalesce(nullif(p -> 'checkpoint', 'null'), checkpoint),
     event_seq = v_last.seq, progress = v_last.progress, stage = v_last.stage
   where client_id = j.client_id and id = j.id;
   return jsonb_build_object('cancel', j.cancel_requested_at is not null);
 end $$;
 
--- aw_effect runs one effect of a handler: the function aw_effect_<kind>. What it returns goes into the result.
+-- aw_effect runs one effect of a handler, the function aw_effect_<kind>, and returns what to add to the result.
 create or replace function {{ .schema }}.aw_effect(j {{ .schema }}.jobs, effect jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_kind text := effect ->> 'kind';
   v_added jsonb;
 begin
-  -- One that somebody else made would run as the owner of this one.
+  -- A function that another role created would run with the rights of this one's owner.
   if v_kind !~ '^[a-z_]{1,40}$' or not exists (
        select from pg_proc where pg_get_userbyid(proowner) = current_user
          and oid = to_regprocedure(format('{{ .schema }}.aw_effect_%s(text, text, bigint, jsonb)', v_kind))) then
@@ -36,7 +36,7 @@ end $$;
 create or replace function {{ .schema }}.aw_complete(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  j {{ .schema }}.jobs := {{ .schema }}.aw_held(p);
+  j {{ .schema }}.jobs := {{ .schema }}.aw_lock_held_job(p);
   v_result jsonb := coalesce(nullif(p -> 'result', 'null'), '{}');
   v_effect jsonb;
 begin
@@ -49,8 +49,9 @@ begin
   return {{ .schema }}.aw_end(j, 'succeeded', v_result, null::jsonb, p -> 'events', null::jsonb);
 end $$;
 
--- aw_complete_all completes all jobs of p.completions, each what aw_complete takes, or none; the answer to each tells
--- by n, from 1, which it is. In the order of their ids, so that two callers wait for each other in one direction only.
+-- aw_complete_all completes all jobs of p.completions, or none. Each entry is what aw_complete takes; n in an answer
+-- is the entry's number, from 1. It goes by the order of the ids, so that two callers wait for each other in one
+-- direction only.
 create or replace function {{ .schema }}.aw_complete_all(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -69,56 +70,63 @@ end $$;
 create or replace function {{ .schema }}.aw_fail(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 begin
-  return {{ .schema }}.aw_end({{ .schema }}.aw_held(p), 'failed', null::jsonb, p -> 'error', p -> 'events', p);
+  return {{ .schema }}.aw_end(
+    {{ .schema }}.aw_lock_held_job(p), 'failed', null::jsonb, p -> 'error', p -> 'events', p);
 end $$;
 
--- aw_canceled: after it nothing of the job is committed (I7), because the job is no longer running.
+-- aw_canceled ends a job as canceled. Nothing of the job is committed after it (I7), because the job no longer runs.
 create or replace function {{ .schema }}.aw_canceled(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 begin
-  return {{ .schema }}.aw_end({{ .schema }}.aw_held(p), 'canceled', null::jsonb, null::jsonb, p -> 'events', null::jsonb);
+  return {{ .schema }}.aw_end(
+    {{ .schema }}.aw_lock_held_job(p), 'canceled', null::jsonb, null::jsonb, p -> 'events', null::jsonb);
 end $$;
 
--- aw_leave ends an attempt and not the job: what is staged and the checkpoint stay for the next one.
-create or replace function {{ .schema }}.aw_leave(j {{ .schema }}.jobs, state text, attempts integer, wait interval, error jsonb, events jsonb)
-returns jsonb
+-- aw_end_attempt ends an attempt but not the job: staged work and checkpoint stay for the next attempt.
+create or replace function {{ .schema }}.aw_end_attempt(
+  j {{ .schema }}.jobs, state text, attempts integer, wait interval, error jsonb, events jsonb
+) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 #variable_conflict use_variable
 declare
   v_last record;
 begin
-  select * into v_last from {{ .schema }}.aw_story(j, events);
+  select * into v_last from {{ .schema }}.aw_append_events(j, events);
   update {{ .schema }}.jobs as u set
-    status = state, attempts = aw_leave.attempts, lease_expires_at = null, not_before = clock_timestamp() + wait,
+    status = state, attempts = aw_end_attempt.attempts, lease_expires_at = null,
+    not_before = clock_timestamp() + wait,
     error_class = coalesce(error ->> 'class', u.error_class), error_code = coalesce(error ->> 'code', u.error_code),
     error_message = coalesce(error ->> 'message', u.error_message),
-    error_type = coalesce({{ .schema }}.aw_failure(error, attempts, null::text, null::bigint) ->> 'error_type', u.error_type),
-    retry_wait_ms = case when state = 'running' then (extract(epoch from wait) * 1000)::bigint else u.retry_wait_ms end,
+    error_type = coalesce(
+      {{ .schema }}.aw_failure(error, attempts, null::text, null::bigint) ->> 'error_type', u.error_type),
+    retry_wait_ms = case when state = 'running' then (extract(epoch from wait) * 1000)::bigint
+                         else u.retry_wait_ms end,
     event_seq = v_last.seq, progress = v_last.progress, stage = v_last.stage
   where u.client_id = j.client_id and u.id = j.id;
   return jsonb_build_object('state', state, 'attempts', attempts, 'deliveries', 0);
 end $$;
 
--- aw_retry notes a retryable error and when the next attempt may start. The job stays running, held by nobody.
+-- aw_retry records a retryable error and when the next attempt may start. The job stays running, but nobody holds it.
 create or replace function {{ .schema }}.aw_retry(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  j {{ .schema }}.jobs := {{ .schema }}.aw_held(p);
+  j {{ .schema }}.jobs := {{ .schema }}.aw_lock_held_job(p);
 begin
   if j.attempts >= j.max_attempts then -- I6
     raise exception 'job % has no attempt left after %', j.id, j.attempts using errcode = 'AW006';
   end if;
-  return {{ .schema }}.aw_leave(j, 'running', j.attempts, {{ .schema }}.aw_span(p -> 'after_ms'), p -> 'error',
-    coalesce(nullif(p -> 'events', 'null'), '[]') || {{ .schema }}.aw_event('retrying', 0, p #>> '{error,message}',
-      jsonb_build_object('class', p #> '{error,class}', 'code', p #> '{error,code}', 'after_ms', p -> 'after_ms')));
+  return {{ .schema }}.aw_end_attempt(j, 'running', j.attempts, {{ .schema }}.aw_interval(p -> 'after_ms'),
+    p -> 'error', coalesce(nullif(p -> 'events', 'null'), '[]') || {{ .schema }}.aw_event(
+      'retrying', 0, p #>> '{error,message}', jsonb_build_object(
+        'class', p #> '{error,class}', 'code', p #> '{error,code}', 'after_ms', p -> 'after_ms')));
 end $$;
 
--- aw_release gives the job back; the attempt is not counted (I9). p.waits: because a service that it needs is down,
--- which the row keeps, as the engine bounds it (I11); p.tried: after its handler had run.
+-- aw_release releases the job without counting the attempt (I9). p.waits: because a service that it needs is down,
+-- which the row records, as the engine limits it (I11). p.tried: its handler had run.
 create or replace function {{ .schema }}.aw_release(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  j {{ .schema }}.jobs := {{ .schema }}.aw_held(p);
+  j {{ .schema }}.jobs := {{ .schema }}.aw_lock_held_job(p);
 begin
   if coalesce((p ->> 'waits')::boolean, false) then
     update {{ .schema }}.jobs as u set
@@ -126,6 +134,7 @@ begin
       waiting_since = coalesce(u.waiting_since, clock_timestamp())
     where u.client_id = j.client_id and u.id = j.id;
   end if;
-  return {{ .schema }}.aw_leave(j, 'pending', j.attempts - 1, interval '0', null::jsonb,
-    coalesce(nullif(p -> 'events', 'null'), '[]') || {{ .schema }}.aw_event('released', 0, 'given back; the attempt is not counted', null::jsonb));
+  return {{ .schema }}.aw_end_attempt(j, 'pending', j.attempts - 1, interval '0', null::jsonb,
+    coalesce(nullif(p -> 'events', 'null'), '[]') ||
+      {{ .schema }}.aw_event('released', 0, 'released; the attempt is not counted', null::jsonb));
 end $$;

@@ -1,14 +1,15 @@
--- What comes from outside an attempt: submissions, cancel requests, messages that can't become work.
+-- What comes from outside an attempt: submissions, cancel requests, rejected messages.
 
--- aw_submit records a job before its message is sent, with the message, so that a sweep can send it again (I1).
+-- aw_submit records a job with its message before the message is sent, so that a sweep can send it again (I1).
 create or replace function {{ .schema }}.aw_submit(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_client text := {{ .schema }}.aw_tenant(p);
   j {{ .schema }}.jobs;
 begin
-  insert into {{ .schema }}.jobs (client_id, id, type, max_attempts, priority, payload, hints, requested_by, fingerprint,
-                    webhook_url, traceparent, queue, message)
+  insert into {{ .schema }}.jobs (
+    client_id, id, type, max_attempts, priority, payload, hints, requested_by, fingerprint, webhook_url, traceparent,
+    queue, message)
   values (v_client, p ->> 'job_id', p ->> 'type', (p ->> 'max_attempts')::int,
           coalesce(nullif(p ->> 'priority', ''), 'normal'), coalesce(nullif(p -> 'payload', 'null'), '{}'),
           coalesce(nullif(p -> 'hints', 'null'), '{}'), nullif(p ->> 'requested_by', ''), p ->> 'fingerprint',
@@ -20,13 +21,14 @@ begin
   end if;
   select * into strict j from {{ .schema }}.jobs where client_id = v_client and id = p ->> 'job_id';
   if j.placeholder then
-    perform {{ .schema }}.aw_tell_canceled(j, p);
+    perform {{ .schema }}.aw_report_canceled(j, p);
   elsif j.fingerprint <> p ->> 'fingerprint' then -- I5
     raise exception 'job % has another type or payload', j.id using errcode = 'AW003';
   end if;
   return jsonb_build_object('created', false, 'state', j.status, 'sent', j.queue is null or j.sent_at is not null);
 end $$;
 
+-- aw_mark_sent records that a job's message was sent, and removes the message from the row.
 create or replace function {{ .schema }}.aw_mark_sent(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -40,8 +42,8 @@ begin
   return '{}';
 end $$;
 
--- aw_request_cancel: a job that nobody works on is canceled at once, a running one is asked to stop, an
--- unknown id gets a canceled row so that its message is dropped when it comes.
+-- aw_request_cancel cancels a job that nobody works on at once, and requests that a running one stops. An unknown id
+-- gets a canceled row, so that its message is dropped when it comes.
 create or replace function {{ .schema }}.aw_request_cancel(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -57,7 +59,8 @@ begin
   returning * into j;
   if found then
     insert into {{ .schema }}.job_events (client_id, job_id, seq, id, stage, progress, attempt, message)
-    values (v_client, j.id, 1, gen_random_uuid(), 'canceled', 0, 0, 'canceled by ' || v_by || ' before any message came');
+    values (v_client, j.id, 1, gen_random_uuid(), 'canceled', 0, 0,
+            'canceled by ' || v_by || ' before its message came');
     return {{ .schema }}.aw_job_json(j);
   end if;
 
@@ -66,22 +69,24 @@ begin
     raise exception 'job % is already %', j.id, j.status using errcode = 'AW005';
   end if;
   if j.cancel_requested_at is null then
-    select * into v_last from {{ .schema }}.aw_story(j, jsonb_build_array({{ .schema }}.aw_event('', 0, 'cancel requested by ' || v_by, null::jsonb)));
-    update {{ .schema }}.jobs set cancel_requested_at = clock_timestamp(), cancel_requested_by = v_by, event_seq = v_last.seq
+    select * into v_last from {{ .schema }}.aw_append_events(j,
+      jsonb_build_array({{ .schema }}.aw_event('', 0, 'cancel requested by ' || v_by, null::jsonb)));
+    update {{ .schema }}.jobs
+    set cancel_requested_at = clock_timestamp(), cancel_requested_by = v_by, event_seq = v_last.seq
     where client_id = v_client and id = j.id
     returning * into j;
   end if;
   if j.status = 'pending' or coalesce(j.lease_expires_at, '-infinity') <= clock_timestamp() then
-    perform {{ .schema }}.aw_alone(j);
+    perform {{ .schema }}.aw_wait_for_staging(j);
     perform {{ .schema }}.aw_end(j, 'canceled', null::jsonb, null::jsonb, null::jsonb, null::jsonb);
     select * into strict j from {{ .schema }}.jobs where client_id = v_client and id = j.id;
   end if;
   return {{ .schema }}.aw_job_json(j);
 end $$;
 
--- aw_canceling returns those of the attempts (job_id, fence) whose jobs somebody asked to cancel. A worker asks it
--- twice a second for all that it runs, so each is one look into the primary key: the limit keeps it that, and so
--- does the column job_id. Behind a policy an expression in its place could use no index.
+-- aw_canceling returns those of the attempts (job_id, fence) whose jobs are to be canceled. A worker calls it twice a
+-- second for all that it runs, so each attempt must cost one lookup in the primary key. The limit and the column
+-- job_id ensure that: behind row-level security an expression in its place could not use the index.
 create or replace function {{ .schema }}.aw_canceling(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
@@ -94,10 +99,10 @@ begin
            from {{ .schema }}.jobs j where j.id = a.job_id and j.client_id = v_client limit 1)), '[]');
 end $$;
 
--- aw_refuse_job makes the row of a rejected message's job: a new, failed one; or it fails the row that was
--- recorded before this very message was sent. Any other row of that id stays as it is. It returns the series
--- that ended by it, null when none did.
-create or replace function {{ .schema }}.aw_refuse_job(v_client text, p jsonb) returns integer
+-- aw_record_rejected_job records the job of a rejected message as failed: in a new row, or in the row that aw_submit
+-- recorded before it sent this very message. Any other row of that id stays as it is. It returns the series that it
+-- ended, null if it ended none.
+create or replace function {{ .schema }}.aw_record_rejected_job(v_client text, p jsonb) returns integer
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_error jsonb := p -> 'error';
@@ -111,24 +116,27 @@ begin
   returning * into j;
   if not found then
     select * into strict j from {{ .schema }}.jobs where client_id = v_client and id = p ->> 'job_id' for update;
-    if j.status <> 'pending' or j.queue is null or j.series_started_at is not null or j.type is distinct from p ->> 'type'
-       or j.payload is distinct from p -> 'payload' then
+    if j.status <> 'pending' or j.queue is null or j.series_started_at is not null
+       or j.type is distinct from p ->> 'type' or j.payload is distinct from p -> 'payload' then
       return null;
     end if;
   end if;
-  select * into v_last from {{ .schema }}.aw_story(j, jsonb_build_array({{ .schema }}.aw_event('failed', 0, v_error ->> 'message',
-    jsonb_build_object('class', v_error -> 'class', 'code', v_error -> 'code'))));
+  select * into v_last from {{ .schema }}.aw_append_events(j, jsonb_build_array({{ .schema }}.aw_event(
+    'failed', 0, v_error ->> 'message', jsonb_build_object('class', v_error -> 'class', 'code', v_error -> 'code'))));
   update {{ .schema }}.jobs set
     status = 'failed', stage = 'failed', event_seq = v_last.seq, completed_at = clock_timestamp(), message = null,
     error_class = v_error ->> 'class', error_code = v_error ->> 'code', error_message = v_error ->> 'message',
-    error_type = v_error ->> 'error_type', retry_count = 0, processing_time_ms = 0, worker_id = nullif(p ->> 'worker', '')
+    error_type = v_error ->> 'error_type', retry_count = 0, processing_time_ms = 0,
+    worker_id = nullif(p ->> 'worker', '')
   where client_id = v_client and id = j.id;
   return j.series;
 end $$;
 
--- aw_refused says how a refused message ended: failed with the job whose row tells of it; canceled with the job that
--- was canceled before it came; rejected when its id belongs to another task, which it doesn't touch.
-create or replace function {{ .schema }}.aw_refused(j {{ .schema }}.jobs, p jsonb) returns text
+-- aw_rejection_state is how a rejected message ended:
+--   failed: so did the job, whose row records the message;
+--   canceled: the job was canceled before the message came;
+--   rejected: the id belongs to another task, which the message doesn't change.
+create or replace function {{ .schema }}.aw_rejection_state(j {{ .schema }}.jobs, p jsonb) returns text
 language sql immutable
 return case
   when j.placeholder then 'canceled'
@@ -138,7 +146,7 @@ return case
        and j.payload = coalesce(nullif(p -> 'payload', 'null'), '{}') then 'failed'
   else 'rejected' end;
 
--- aw_reject records a message that can't become work, once per message (I6).
+-- aw_reject records a message that can't become a job, once per message (I6).
 create or replace function {{ .schema }}.aw_reject(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -150,9 +158,9 @@ declare
   d {{ .schema }}.dead_letters;
   j {{ .schema }}.jobs;
 begin
-  insert into {{ .schema }}.dead_letters (client_id, job_id, rejected, task_type, reason, error_class, error_code, error_message,
-                            attempts, original_message, source_queue, message_id,
-                            error_type, retry_count, processing_time_ms, worker_id)
+  insert into {{ .schema }}.dead_letters (
+    client_id, job_id, rejected, task_type, reason, error_class, error_code, error_message, attempts, original_message,
+    source_queue, message_id, error_type, retry_count, processing_time_ms, worker_id)
   values (v_client, v_job, true, nullif(p ->> 'type', ''), p ->> 'reason', v_error ->> 'class', v_error ->> 'code',
           v_error ->> 'message', 0, coalesce(p ->> 'original_message', ''),
           nullif(p #>> '{source,queue}', ''), nullif(p #>> '{source,message_id}', ''),
@@ -160,27 +168,32 @@ begin
   on conflict (client_id, coalesce(source_queue, ''), message_id) where rejected and message_id is not null do nothing
   returning * into d;
   if not found then
-    select * into strict d from {{ .schema }}.dead_letters l where l.client_id = v_client and l.rejected
-      and coalesce(l.source_queue, '') = coalesce(p #>> '{source,queue}', '') and l.message_id = p #>> '{source,message_id}';
+    select * into strict d from {{ .schema }}.dead_letters l
+      where l.client_id = v_client and l.rejected
+        and coalesce(l.source_queue, '') = coalesce(p #>> '{source,queue}', '')
+        and l.message_id = p #>> '{source,message_id}';
     return jsonb_build_object('state', case d.reason when 'conflict' then 'rejected' else 'failed' end, 'attempts', 0,
                               'dead_letter', {{ .schema }}.aw_dead_letter_ref(d), 'deliveries', 0);
   end if;
 
   if v_job is not null and coalesce((p ->> 'record')::boolean, false) then
-    update {{ .schema }}.dead_letters set series = {{ .schema }}.aw_refuse_job(v_client, p || jsonb_build_object('error', v_error))
+    update {{ .schema }}.dead_letters
+    set series = {{ .schema }}.aw_record_rejected_job(v_client, p || jsonb_build_object('error', v_error))
     where client_id = v_client and id = d.id;
   end if;
   select * into j from {{ .schema }}.jobs where client_id = v_client and id = v_job;
-  v_state := {{ .schema }}.aw_refused(j, p);
+  v_state := {{ .schema }}.aw_rejection_state(j, p);
   if v_state = 'canceled' then
-    v_sent := {{ .schema }}.aw_tell_canceled(j, p);
+    v_sent := {{ .schema }}.aw_report_canceled(j, p);
   else
-    v_sent := {{ .schema }}.aw_webhook(v_client, v_job, nullif(p ->> 'type', ''), p ->> 'webhook_url', v_state, 1, null::jsonb,
-      case v_state when 'rejected' then v_error || '{"code": "TASK_ID_CONFLICT"}' else v_error end);
+    v_sent := {{ .schema }}.aw_webhook(v_client, v_job, nullif(p ->> 'type', ''), p ->> 'webhook_url', v_state, 1,
+      null::jsonb, case v_state when 'rejected' then v_error || '{"code": "TASK_ID_CONFLICT"}' else v_error end);
   end if;
-  return jsonb_build_object('state', v_state, 'attempts', 0, 'dead_letter', {{ .schema }}.aw_dead_letter_ref(d), 'deliveries', v_sent);
+  return jsonb_build_object('state', v_state, 'attempts', 0, 'dead_letter', {{ .schema }}.aw_dead_letter_ref(d),
+                            'deliveries', v_sent);
 end $$;
 
+-- aw_dead_letter_sent records that a dead letter's copy is on the dead-letter queue.
 create or replace function {{ .schema }}.aw_dead_letter_sent(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare

@@ -1,17 +1,18 @@
--- The sweep: messages that were recorded and never sent, and jobs whose message must have got lost (I1).
+-- The sweep: messages that were recorded and never sent, and jobs whose message must be lost (I1).
 
--- aw_stalled says whether a job that waits to be picked up is overdue (since its lease ended, its retry was due or
--- it was given back, or for much longer, since it was sent and never begun), and no message of it is being sent or
--- was sent by a sweep not long ago. A worker's death alone brings its message back, and soon: so that message is
--- lost, or waits in a long queue. Then another one does no harm, as aw_begin answers it.
+-- aw_stalled reports whether a job that waits to be begun is overdue, and no message of it is being sent or was sent
+-- by a sweep recently. A job is overdue some time after its lease ended, its retry was due or it was released; much
+-- later if its message was sent and it never began. When a worker dies its message comes back soon: so the message is
+-- lost, or waits in a long queue. In the latter case another message does no harm, as aw_begin runs the job once.
 create or replace function {{ .schema }}.aw_stalled(j {{ .schema }}.jobs, p jsonb) returns boolean
 language sql volatile
 return j.status in ('pending', 'running') and j.message is null and case
   when coalesce(j.lease_expires_at, j.not_before) is null then
-    j.sent_at <= clock_timestamp() - {{ .schema }}.aw_span(p -> 'unstarted_for_ms')
-  else coalesce(j.lease_expires_at, j.not_before) <= clock_timestamp() - {{ .schema }}.aw_span(p -> 'stalled_for_ms')
+    j.sent_at <= clock_timestamp() - {{ .schema }}.aw_interval(p -> 'unstarted_for_ms')
+  else coalesce(j.lease_expires_at, j.not_before)
+         <= clock_timestamp() - {{ .schema }}.aw_interval(p -> 'stalled_for_ms')
     and (j.sent_at <= coalesce(j.lease_expires_at, j.not_before)
-         or j.sent_at <= clock_timestamp() - {{ .schema }}.aw_span(p -> 'again_after_ms')) end;
+         or j.sent_at <= clock_timestamp() - {{ .schema }}.aw_interval(p -> 'again_after_ms')) end;
 
 create or replace function {{ .schema }}.aw_sweep(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} set timezone = 'UTC' as $$
@@ -21,10 +22,12 @@ declare
 begin
   return jsonb_build_object(
     'unsent', coalesce((
-      select jsonb_agg(jsonb_build_object('job_id', u.id, 'queue', u.queue, 'message', u.message) order by u.created_at)
+      select jsonb_agg(
+        jsonb_build_object('job_id', u.id, 'queue', u.queue, 'message', u.message) order by u.created_at)
       from (select * from {{ .schema }}.jobs
             where client_id = v_client and message is not null and sent_at is null
-              and updated_at <= clock_timestamp() - {{ .schema }}.aw_span(p -> 'unsent_for_ms') -- nothing happened to it since it was recorded
+              -- Nothing has changed since it was recorded.
+              and updated_at <= clock_timestamp() - {{ .schema }}.aw_interval(p -> 'unsent_for_ms')
             order by created_at limit v_limit) u), '[]'),
     'stalled', coalesce((
       select jsonb_agg(jsonb_build_object('job', {{ .schema }}.aw_job_json(s.j), 'webhook_url', (s.j).webhook_url,
@@ -35,8 +38,8 @@ begin
             order by since limit v_limit) s), '[]'));
 end $$;
 
--- aw_resend records another message of a stalled job, as aw_submit records the first. Of several sweeps that found
--- the job, one records. An empty message only puts the next one off.
+-- aw_resend records another message of a stalled job, as aw_submit records the first. If several sweeps found the
+-- job, one of them records. An empty message only postpones the next one.
 create or replace function {{ .schema }}.aw_resend(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -51,9 +54,11 @@ begin
     update {{ .schema }}.jobs set sent_at = clock_timestamp() where client_id = v_client and id = j.id;
     return '{"recorded": true}';
   end if;
-  select * into v_last from {{ .schema }}.aw_story(j, jsonb_build_array({{ .schema }}.aw_event('', 0, 'its message is lost; it is sent again',
+  select * into v_last from {{ .schema }}.aw_append_events(j, jsonb_build_array({{ .schema }}.aw_event(
+    '', 0, 'the message was lost; it is sent again',
     jsonb_build_object('worker_lost', j.lease_expires_at is not null))));
-  update {{ .schema }}.jobs set queue = p ->> 'queue', message = p ->> 'message', sent_at = null, event_seq = v_last.seq
+  update {{ .schema }}.jobs
+  set queue = p ->> 'queue', message = p ->> 'message', sent_at = null, event_seq = v_last.seq
   where client_id = v_client and id = j.id;
   return '{"recorded": true}';
 end $$;

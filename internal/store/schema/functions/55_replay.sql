@@ -1,9 +1,8 @@
--- What people do with dead letters and failed jobs: replay as another job, queue the same job again, purge.
--- Both ways of doing a task again record the message before it is sent, as aw_submit does (I1), and note on the
--- dead letter, in the same transaction, that it was done: so it is not done twice by accident (I2).
--- Locks are taken in this order: job, dead letter.
+-- What people do with dead letters and failed jobs: replay one as another job, queue the same job again, purge. Both
+-- ways of doing a task again record the message before it is sent, as aw_submit does (I1), and mark the dead letter
+-- in the same transaction, so that it is not done twice by accident (I2). Lock order: job, dead letter.
 
--- aw_replay_refusal is why a dead letter is not to be replayed without being asked twice, null when it may be.
+-- aw_replay_refusal is why a dead letter is not replayed unless "again" is requested, null if it is.
 create or replace function {{ .schema }}.aw_replay_refusal(d {{ .schema }}.dead_letters) returns text
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
@@ -22,9 +21,8 @@ begin
   return null;
 end $$;
 
--- aw_replay_of says what a replay of a dead letter would be. Its job's id is made of that of the first job of
--- its line and of the number of the replay (a, a.r1, a.r2 …); where there is no such job yet, because the
--- message never became one, it is the task's own id.
+-- aw_replay_of is what a replay of a dead letter would be. Its job's id is the id of the first job of its line and
+-- the number of the replay (a, a.r1, a.r2 …). If the message never became a job it is the task's own id.
 create or replace function {{ .schema }}.aw_replay_of(d {{ .schema }}.dead_letters, task_id text) returns jsonb
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
@@ -42,7 +40,7 @@ begin
     if j.replay > 0 and v_base like '%.r' || j.replay then
       v_base := left(v_base, - length('.r' || j.replay));
     end if;
-    if length(v_base) > 118 then -- an id has at most 128 characters; 10 of them for the number
+    if length(v_base) > 118 then -- an id has at most 128 characters, 10 of them are for the number
       v_base := left(v_base, 109) || '.' || left(md5(v_base), 8);
     end if;
     v_id := v_base || '.r' || v_number;
@@ -55,6 +53,7 @@ begin
     'webhook_url', j.webhook_url, 'refusal', {{ .schema }}.aw_replay_refusal(d));
 end $$;
 
+-- aw_plan_replay is what one needs to write the message of a replay.
 create or replace function {{ .schema }}.aw_plan_replay(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
@@ -68,16 +67,18 @@ begin
   return {{ .schema }}.aw_replay_of(d, nullif(p ->> 'task_id', ''));
 end $$;
 
--- aw_note_replay notes on a dead letter that its task is done again, as which job, and by whom.
-create or replace function {{ .schema }}.aw_note_replay(d {{ .schema }}.dead_letters, job_id text, by text) returns void
+-- aw_note_replay records in a dead letter that its task is done again, as which job, and by whom.
+create or replace function {{ .schema }}.aw_note_replay(
+  d {{ .schema }}.dead_letters, job_id text, by text
+) returns void
 language sql set search_path = {{ .path }} as $$
   update {{ .schema }}.dead_letters l set
     replayed_at = clock_timestamp(), replayed_as = $2, replayed_by = $3, replays = l.replays + 1
   where l.client_id = d.client_id and l.id = d.id;
 $$;
 
--- aw_replay records the job that does a dead letter's task again. The message bears the job's id, so the caller
--- made it after a plan; when the plan does not hold any more, nothing is done.
+-- aw_replay records the job that does a dead letter's task again. The message contains the job's id, so the caller
+-- wrote it after aw_plan_replay; it fails if that plan is out of date.
 create or replace function {{ .schema }}.aw_replay(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -93,19 +94,20 @@ begin
     raise exception 'there is no dead letter %', p ->> 'id' using errcode = 'AW002';
   end if;
   v_plan := {{ .schema }}.aw_replay_of(d, nullif(p ->> 'task_id', ''));
-  -- "Again" is said of what one knows: a replay since the plan refuses, whatever was asked for.
+  -- "Again" covers the replays that the plan showed: one that came after it refuses in any case.
   if v_plan ->> 'refusal' is not null
      and not (coalesce((p ->> 'again')::boolean, false) and d.replays = (p ->> 'replays')::int) then
     raise exception '%', v_plan ->> 'refusal' using errcode = 'AW012';
   elsif v_plan ->> 'job_id' is distinct from p ->> 'job_id'
      or not ({{ .schema }}.aw_submit(p) ->> 'created')::boolean then
-    raise exception 'job % is there already', p ->> 'job_id' using errcode = 'AW003';
+    raise exception 'job % exists already', p ->> 'job_id' using errcode = 'AW003';
   end if;
 
   update {{ .schema }}.jobs set parent_job_id = v_plan ->> 'parent_job_id', replay = (v_plan ->> 'number')::int
   where client_id = v_client and id = p ->> 'job_id'
   returning * into j;
-  select * into v_last from {{ .schema }}.aw_story(j, jsonb_build_array({{ .schema }}.aw_event('', 0, 'replayed by ' || v_by,
+  select * into v_last from {{ .schema }}.aw_append_events(j, jsonb_build_array({{ .schema }}.aw_event(
+    '', 0, 'replayed by ' || v_by,
     jsonb_build_object('dead_letter', d.id, 'parent_job_id', j.parent_job_id, 'replay', j.replay))));
   update {{ .schema }}.jobs set event_seq = v_last.seq where client_id = v_client and id = j.id;
   perform {{ .schema }}.aw_note_replay(d, j.id, v_by);
@@ -124,14 +126,15 @@ begin
   if not found then
     raise exception 'there is no job %', p ->> 'job_id' using errcode = 'AW002';
   end if;
-  select * into d from {{ .schema }}.dead_letters l where l.client_id = v_client and l.job_id = j.id and l.series = j.series;
-  return jsonb_build_object('job', {{ .schema }}.aw_job_json(j), 'webhook_url', j.webhook_url, 'traceparent', j.traceparent,
-    'dead_letter', d.id, 'original_message', d.original_message);
+  select * into d from {{ .schema }}.dead_letters l
+  where l.client_id = v_client and l.job_id = j.id and l.series = j.series;
+  return jsonb_build_object('job', {{ .schema }}.aw_job_json(j), 'webhook_url', j.webhook_url,
+    'traceparent', j.traceparent, 'dead_letter', d.id, 'original_message', d.original_message);
 end $$;
 
--- aw_requeue queues a failed job again, under its own id, as another series. The attempts of the last series
--- count on, unless forced: then they begin again. A job whose message was refused had none, and takes from the
--- request what its row could not say.
+-- aw_requeue queues a failed job again, under its own id, as another series. It keeps the count of attempts, unless
+-- forced: then it starts from zero. A job whose message was rejected had no attempt; it takes from the request what
+-- its row lacks.
 create or replace function {{ .schema }}.aw_requeue(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -177,7 +180,8 @@ begin
     queue = p ->> 'queue', message = p ->> 'message', sent_at = null
   where client_id = v_client and id = j.id
   returning * into j;
-  select * into v_last from {{ .schema }}.aw_story(j, jsonb_build_array({{ .schema }}.aw_event('restarted', 0, 'queued again by ' || v_by, v_was)));
+  select * into v_last from {{ .schema }}.aw_append_events(j,
+    jsonb_build_array({{ .schema }}.aw_event('restarted', 0, 'queued again by ' || v_by, v_was)));
   update {{ .schema }}.jobs set event_seq = v_last.seq where client_id = v_client and id = j.id
   returning * into j;
   if d.id is not null then
@@ -186,8 +190,8 @@ begin
   return {{ .schema }}.aw_job_json(j);
 end $$;
 
--- aw_purge removes dead letters, for good, and returns which. Those whose message may still be on its queue
--- stay: it would come again, and be recorded again.
+-- aw_purge removes dead letters for good, and returns their ids. It keeps those whose message may still be on its
+-- queue: it would be received, and recorded again.
 create or replace function {{ .schema }}.aw_purge(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -199,7 +203,7 @@ begin
     where d.client_id = v_client
       and d.id in (select i::uuid from jsonb_array_elements_text(p -> 'ids') i
                    where i ~ '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$')
-      and (d.sent_at is not null or d.created_at < clock_timestamp() - {{ .schema }}.aw_span(p -> 'unsent_for_ms'))
+      and (d.sent_at is not null or d.created_at < clock_timestamp() - {{ .schema }}.aw_interval(p -> 'unsent_for_ms'))
     returning d.id)
   select jsonb_agg(g.id) into v_gone from gone g;
   return coalesce(v_gone, '[]');

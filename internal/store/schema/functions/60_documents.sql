@@ -1,22 +1,22 @@
--- Ingest: a version is staged beside the active one and becomes active in the transaction that completes
--- the job. Locks are taken in this order: own job, document, version.
+-- Ingest: a version is staged beside the active one and becomes active in the transaction that completes the job. Lock
+-- order: own job, document, version.
 
--- aw_stage_document opens a staged version, or the one that an earlier attempt of this job has left.
+-- aw_stage_document makes a staged version, or returns the one of an earlier attempt of this job.
 create or replace function {{ .schema }}.aw_stage_document(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  j {{ .schema }}.jobs := {{ .schema }}.aw_share(p);
+  j {{ .schema }}.jobs := {{ .schema }}.aw_lock_for_staging(p);
   d {{ .schema }}.documents;
   v_staged {{ .schema }}.document_versions;
   v_holder {{ .schema }}.jobs;
   v_version integer;
 begin
-  loop -- until it stays: the end of another job may remove a document without a version
+  loop -- until the document is there: the end of another job may remove one without a version
     insert into {{ .schema }}.documents (client_id, document_set, filename, blob)
     values (j.client_id, p ->> 'document_set', p ->> 'filename', p ->> 'blob')
     on conflict (client_id, document_set, filename) do nothing;
-    select * into d from {{ .schema }}.documents where client_id = j.client_id and document_set = p ->> 'document_set'
-      and filename = p ->> 'filename' for update;
+    select * into d from {{ .schema }}.documents
+      where client_id = j.client_id and document_set = p ->> 'document_set' and filename = p ->> 'filename' for update;
     exit when found;
   end loop;
 
@@ -25,10 +25,11 @@ begin
   if found and v_staged.job_id <> j.id then
     select * into v_holder from {{ .schema }}.jobs where client_id = j.client_id and id = v_staged.job_id;
     if v_holder.status = 'running' and v_holder.lease_expires_at > clock_timestamp() then
-      raise exception '%', jsonb_build_object('job_id', v_holder.id, 'retry_after_ms', {{ .schema }}.aw_ms(v_holder.lease_expires_at))
+      raise exception '%', jsonb_build_object(
+        'job_id', v_holder.id, 'retry_after_ms', {{ .schema }}.aw_ms_until(v_holder.lease_expires_at))
         using errcode = 'AW007';
     end if;
-    -- Left behind by a job that is over, or that nobody holds: that one stages again when it goes on.
+    -- Left behind by a job that has ended, or that nobody holds: the latter stages again when it continues.
     delete from {{ .schema }}.document_versions
       where client_id = j.client_id and document_id = d.id and version = v_staged.version;
     v_staged := null;
@@ -42,7 +43,8 @@ begin
   end if;
 
   return jsonb_build_object('document_id', d.id, 'version', v_staged.version,
-    'active', (select jsonb_build_object('version', v.version, 'content_sha256', v.content_sha256, 'pipeline', v.pipeline,
+    'active', (select jsonb_build_object(
+                 'version', v.version, 'content_sha256', v.content_sha256, 'pipeline', v.pipeline,
                  'pages', v.pages, 'chunks', v.chunks, 'characters', v.characters, 'extractor', v.extractor,
                  'text_sha256', v.text_sha256, 'format', v.format, 'blob', d.blob, 'source_etag', d.source_etag)
                from {{ .schema }}.document_versions v
@@ -51,7 +53,7 @@ begin
                     where c.client_id = j.client_id and c.document_id = d.id and c.version = v_staged.version));
 end $$;
 
--- aw_version_keys are the keys of the chunks of a document's active version, by position.
+-- aw_version_keys are the chunk keys of one version of a document, by position.
 create or replace function {{ .schema }}.aw_version_keys(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
@@ -63,6 +65,7 @@ begin
                    where c.client_id = v_client and c.document_id = v_document and c.version = v_version), '[]');
 end $$;
 
+-- aw_known_chunks are those of the keys that the tenant has a chunk for.
 create or replace function {{ .schema }}.aw_known_chunks(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
@@ -73,19 +76,24 @@ begin
                    where c.client_id = v_client and c.chunk_key = any (v_keys)), '[]');
 end $$;
 
--- aw_staged locks a staged version of a job for share (writers of chunks) or for update (its end). When it is
--- gone, because the job's lease had run out and another job took the document, the job is as good as fenced.
-create or replace function {{ .schema }}.aw_staged(j {{ .schema }}.jobs, document uuid, number integer, alone boolean) returns {{ .schema }}.document_versions
+-- aw_lock_staged_version locks a staged version of a job: for share (writers of chunks) or exclusively (its end). If
+-- the version is gone, because the job's lease had expired and another job took the document, the job counts as
+-- fenced.
+create or replace function {{ .schema }}.aw_lock_staged_version(
+  j {{ .schema }}.jobs, document uuid, number integer, exclusive boolean
+) returns {{ .schema }}.document_versions
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v {{ .schema }}.document_versions;
 begin
-  if alone then
-    select * into v from {{ .schema }}.document_versions s where s.client_id = j.client_id and s.document_id = document
-      and s.version = number and s.job_id = j.id and s.status = 'staged' for update;
+  if exclusive then
+    select * into v from {{ .schema }}.document_versions s
+      where s.client_id = j.client_id and s.document_id = document and s.version = number and s.job_id = j.id
+        and s.status = 'staged' for update;
   else
-    select * into v from {{ .schema }}.document_versions s where s.client_id = j.client_id and s.document_id = document
-      and s.version = number and s.job_id = j.id and s.status = 'staged' for share;
+    select * into v from {{ .schema }}.document_versions s
+      where s.client_id = j.client_id and s.document_id = document and s.version = number and s.job_id = j.id
+        and s.status = 'staged' for share;
   end if;
   if not found then
     raise exception 'job % has no staged version % of document %', j.id, number, document using errcode = 'AW001';
@@ -93,15 +101,16 @@ begin
   return v;
 end $$;
 
--- aw_stage_vectors writes chunks of a staged version. The embedding of a chunk is the one at its place in vectors, or
--- the text that it bears itself. One that brings none takes the tenant's own for the same key, and counts as reused;
--- keys for which there is none are returned. What an earlier attempt has staged just so is not written again, and
+-- aw_stage_vectors writes chunks of a staged version. A chunk's embedding is, in this order: the one at its place in
+-- vectors; its own field, as text; one that the tenant has for the same key, and then the chunk counts as reused.
+-- Keys without any are returned. A chunk that an earlier attempt has staged unchanged is not written again, and
 -- counts as it did.
 create or replace function {{ .schema }}.aw_stage_vectors(p jsonb, vectors {{ .vector }}.halfvec[]) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
-  j {{ .schema }}.jobs := {{ .schema }}.aw_share(p);
-  v {{ .schema }}.document_versions := {{ .schema }}.aw_staged(j, (p ->> 'document_id')::uuid, (p ->> 'version')::int, false);
+  j {{ .schema }}.jobs := {{ .schema }}.aw_lock_for_staging(p);
+  v {{ .schema }}.document_versions :=
+    {{ .schema }}.aw_lock_staged_version(j, (p ->> 'document_id')::uuid, (p ->> 'version')::int, false);
   v_model text := p ->> 'model';
   v_missing jsonb;
 begin
@@ -114,8 +123,9 @@ begin
       chunk_key text, boxes jsonb, language text, embedding text, reused boolean)) with ordinality as c(
       position, content, heading_path, pages, kind, tokens, chunk_key, boxes, language, embedding, reused, n)
   ), written as (
-    insert into {{ .schema }}.document_chunks as o (client_id, document_id, version, position, content, heading_path, pages, kind,
-                                      tokens, chunk_key, boxes, language, model, embedding, reused)
+    insert into {{ .schema }}.document_chunks as o (
+      client_id, document_id, version, position, content, heading_path, pages, kind, tokens, chunk_key, boxes,
+      language, model, embedding, reused)
     select j.client_id, v.document_id, v.version, i.position, i.content, coalesce(i.heading_path, '{}'),
            coalesce(i.pages, '{}'), coalesce(nullif(i.kind, ''), 'text'), coalesce(i.tokens, 0), i.chunk_key,
            coalesce(nullif(i.boxes, 'null'), '[]'), nullif(i.language, ''), v_model, i.vector,
@@ -125,33 +135,39 @@ begin
       content = excluded.content, heading_path = excluded.heading_path, pages = excluded.pages, kind = excluded.kind,
       tokens = excluded.tokens, chunk_key = excluded.chunk_key, boxes = excluded.boxes, language = excluded.language,
       model = excluded.model, embedding = excluded.embedding,
-      reused = case when (o.chunk_key, o.model) = (excluded.chunk_key, excluded.model) then o.reused else excluded.reused end
-    where (o.chunk_key, o.model, o.content, o.heading_path, o.pages, o.kind, o.tokens, o.boxes, o.language) is distinct from
-      (excluded.chunk_key, excluded.model, excluded.content, excluded.heading_path, excluded.pages, excluded.kind,
-       excluded.tokens, excluded.boxes, excluded.language)
+      reused = case when (o.chunk_key, o.model) = (excluded.chunk_key, excluded.model) then o.reused
+                    else excluded.reused end
+    where (o.chunk_key, o.model, o.content, o.heading_path, o.pages, o.kind, o.tokens, o.boxes, o.language)
+      is distinct from (excluded.chunk_key, excluded.model, excluded.content, excluded.heading_path, excluded.pages,
+       excluded.kind, excluded.tokens, excluded.boxes, excluded.language)
   )
   select jsonb_agg(distinct i.chunk_key) into v_missing from incoming i where i.vector is null;
   return jsonb_build_object('missing', coalesce(v_missing, '[]'));
 end $$;
 
--- aw_stage_chunks is aw_stage_vectors for a caller that has nothing but JSON to send.
+-- aw_stage_chunks is aw_stage_vectors for a caller that can send only JSON.
 create or replace function {{ .schema }}.aw_stage_chunks(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 begin
   return {{ .schema }}.aw_stage_vectors(p, '{}'::{{ .vector }}.halfvec[]);
 end $$;
 
--- aw_document_result is what ingest answers about the active version of a document.
-create or replace function {{ .schema }}.aw_document_result(d {{ .schema }}.documents, v {{ .schema }}.document_versions, unchanged boolean) returns jsonb
+-- aw_document_result is the result of an ingest task: the active version of a document.
+create or replace function {{ .schema }}.aw_document_result(
+  d {{ .schema }}.documents, v {{ .schema }}.document_versions, unchanged boolean
+) returns jsonb
 language sql stable
 return jsonb_build_object('document_id', d.id, 'document_set', d.document_set, 'filename', d.filename,
-  'title', d.title, 'language', d.language, 'version', v.version, 'pages', v.pages, 'chunks', v.chunks, 'characters', v.characters, 'extractor', v.extractor,
-  'content_sha256', v.content_sha256, 'unchanged', unchanged, 'ocr_pages', coalesce((
+  'title', d.title, 'language', d.language, 'version', v.version, 'pages', v.pages, 'chunks', v.chunks,
+  'characters', v.characters, 'extractor', v.extractor, 'content_sha256', v.content_sha256, 'unchanged', unchanged,
+  'ocr_pages', coalesce((
     select sum((x ->> 'last')::int - (x ->> 'first')::int + 1) from jsonb_array_elements(v.page_log) x
     where x ->> 'method' in ('ocr', 'mixed')), 0));
 
--- aw_describe records of a version what was read of its source; args are the fields of a store.Reading.
-create or replace function {{ .schema }}.aw_describe(d {{ .schema }}.documents, number integer, args jsonb) returns {{ .schema }}.document_versions
+-- aw_record_reading records what was read of a version's source; args are the fields of a store.Reading.
+create or replace function {{ .schema }}.aw_record_reading(
+  d {{ .schema }}.documents, number integer, args jsonb
+) returns {{ .schema }}.document_versions
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v {{ .schema }}.document_versions;
@@ -162,16 +178,19 @@ begin
     extractor = args ->> 'extractor', page_log = nullif(args -> 'page_log', 'null')
     where n.client_id = d.client_id and n.document_id = d.id and n.version = number
     returning * into v;
-  update {{ .schema }}.documents u set content_sha256 = v.content_sha256, pages = v.pages, title = nullif(args ->> 'title', ''),
+  update {{ .schema }}.documents u set
+    content_sha256 = v.content_sha256, pages = v.pages, title = nullif(args ->> 'title', ''),
     language = nullif(args ->> 'language', ''), outline = nullif(args -> 'outline', 'null'),
     properties = nullif(args -> 'properties', 'null'), personal_data = nullif(args -> 'personal_data', 'null')
     where u.client_id = d.client_id and u.id = d.id;
   return v;
 end $$;
 
--- aw_located records where the source of a document's active version is, and what its sender says of it, and returns
--- the document as it is now.
-create or replace function {{ .schema }}.aw_located(d {{ .schema }}.documents, args jsonb) returns {{ .schema }}.documents
+-- aw_record_source records the blob of a document's active version and its sender's metadata, and returns the
+-- document as it is now.
+create or replace function {{ .schema }}.aw_record_source(
+  d {{ .schema }}.documents, args jsonb
+) returns {{ .schema }}.documents
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v {{ .schema }}.documents;
@@ -185,7 +204,9 @@ begin
 end $$;
 
 -- The effect activate_document: readers see the old version until this commits, and the new one after it.
-create or replace function {{ .schema }}.aw_effect_activate_document(client text, job text, fence bigint, args jsonb) returns jsonb
+create or replace function {{ .schema }}.aw_effect_activate_document(
+  client text, job text, fence bigint, args jsonb
+) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   j {{ .schema }}.jobs;
@@ -196,13 +217,16 @@ declare
   v_reused integer;
 begin
   select * into strict j from {{ .schema }}.jobs where client_id = client and id = job;
-  select * into d from {{ .schema }}.documents where client_id = client and id = (args ->> 'document_id')::uuid for update;
-  v := {{ .schema }}.aw_staged(j, (args ->> 'document_id')::uuid, (args ->> 'version')::int, true);
+  select * into d from {{ .schema }}.documents
+    where client_id = client and id = (args ->> 'document_id')::uuid for update;
+  v := {{ .schema }}.aw_lock_staged_version(j, (args ->> 'document_id')::uuid, (args ->> 'version')::int, true);
 
-  -- An earlier attempt may have cut the document differently.
-  delete from {{ .schema }}.document_chunks c where c.client_id = client and c.document_id = d.id and c.version = v.version
-    and c.position >= (args ->> 'chunks')::int;
-  select count(*), count(*) filter (where c.reused) into v_count, v_reused from {{ .schema }}.document_chunks c
+  -- An earlier attempt may have chunked the document differently.
+  delete from {{ .schema }}.document_chunks c
+    where c.client_id = client and c.document_id = d.id and c.version = v.version
+      and c.position >= (args ->> 'chunks')::int;
+  select count(*), count(*) filter (where c.reused) into v_count, v_reused
+    from {{ .schema }}.document_chunks c
     where c.client_id = client and c.document_id = d.id and c.version = v.version;
   if v_count <> (args ->> 'chunks')::int then
     raise exception 'version % of document % has % of % chunks', v.version, d.id, v_count, args ->> 'chunks'
@@ -212,20 +236,24 @@ begin
   update {{ .schema }}.document_versions o set status = 'superseded', superseded_at = clock_timestamp()
     where o.client_id = client and o.document_id = d.id and o.status = 'active'
     returning o.version into v_old;
-  -- The chunks of a version that nobody reads would only make every search of the vectors longer.
-  delete from {{ .schema }}.document_chunks c where c.client_id = client and c.document_id = d.id and c.version = v_old;
-  update {{ .schema }}.document_versions n set status = 'active', activated_at = clock_timestamp(), chunks = v_count
+  -- Chunks of a version that nobody reads would only slow every vector search.
+  delete from {{ .schema }}.document_chunks c
+    where c.client_id = client and c.document_id = d.id and c.version = v_old;
+  update {{ .schema }}.document_versions n
+    set status = 'active', activated_at = clock_timestamp(), chunks = v_count
     where n.client_id = client and n.document_id = d.id and n.version = v.version;
   update {{ .schema }}.documents u set active_version = v.version where u.client_id = client and u.id = d.id;
-  v := {{ .schema }}.aw_describe(d, v.version, args);
-  d := {{ .schema }}.aw_located(d, args);
+  v := {{ .schema }}.aw_record_reading(d, v.version, args);
+  d := {{ .schema }}.aw_record_source(d, args);
   return {{ .schema }}.aw_document_result(d, v, false)
     || jsonb_build_object('chunks_embedded', v_count - v_reused, 'chunks_reused', v_reused);
 end $$;
 
--- The effect keep_document: what is staged is not needed, as it would be the active version again. Of that one
--- args.reading, if there is one, says what is different about its source.
-create or replace function {{ .schema }}.aw_effect_keep_document(client text, job text, fence bigint, args jsonb) returns jsonb
+-- The effect keep_document: the staged version is removed, as it would be the same as the active one. args.reading, if
+-- present, is what has changed about the active version's source.
+create or replace function {{ .schema }}.aw_effect_keep_document(
+  client text, job text, fence bigint, args jsonb
+) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   j {{ .schema }}.jobs;
@@ -233,16 +261,20 @@ declare
   v {{ .schema }}.document_versions;
 begin
   select * into strict j from {{ .schema }}.jobs where client_id = client and id = job;
-  select * into d from {{ .schema }}.documents where client_id = client and id = (args ->> 'document_id')::uuid for update;
-  v := {{ .schema }}.aw_staged(j, (args ->> 'document_id')::uuid, (args ->> 'version')::int, true);
-  delete from {{ .schema }}.document_versions s where s.client_id = client and s.document_id = d.id and s.version = v.version;
-  select * into v from {{ .schema }}.document_versions s where s.client_id = client and s.document_id = d.id and s.status = 'active';
+  select * into d from {{ .schema }}.documents
+    where client_id = client and id = (args ->> 'document_id')::uuid for update;
+  v := {{ .schema }}.aw_lock_staged_version(j, (args ->> 'document_id')::uuid, (args ->> 'version')::int, true);
+  delete from {{ .schema }}.document_versions s
+    where s.client_id = client and s.document_id = d.id and s.version = v.version;
+  select * into v from {{ .schema }}.document_versions s
+    where s.client_id = client and s.document_id = d.id and s.status = 'active';
   if not found then
     raise exception 'document % has no version to keep', d.id using errcode = 'AW008';
   end if;
   if jsonb_typeof(args -> 'reading') = 'object' then
-    v := {{ .schema }}.aw_describe(d, v.version, args -> 'reading');
+    v := {{ .schema }}.aw_record_reading(d, v.version, args -> 'reading');
   end if;
-  d := {{ .schema }}.aw_located(d, args);
-  return {{ .schema }}.aw_document_result(d, v, true) || jsonb_build_object('chunks_embedded', 0, 'chunks_reused', v.chunks);
+  d := {{ .schema }}.aw_record_source(d, args);
+  return {{ .schema }}.aw_document_result(d, v, true)
+    || jsonb_build_object('chunks_embedded', 0, 'chunks_reused', v.chunks);
 end $$;

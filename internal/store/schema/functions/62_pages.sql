@@ -1,9 +1,11 @@
--- What OCR read of single pages. It is kept under the hash of the document's bytes: whichever attempt, job or
--- worker meets the same bytes with the same reader takes it from here.
+-- OCR results of single pages, kept under the hash of the document's bytes: any attempt, job or worker that reads the
+-- same bytes with the same reader takes them from here.
 
--- aw_reads notes that a job has to do with what is read of a source. False: the job is canceled, and nothing is to be
--- kept for it. The end of the job waits for this, or has come before.
-create or replace function {{ .schema }}.aw_reads(client text, job text, of_source text) returns boolean
+-- aw_link_job_to_source records that a job uses the page results of a source. False: the job is canceled, so nothing
+-- is kept for it. The end of the job waits for this transaction, or came before it.
+create or replace function {{ .schema }}.aw_link_job_to_source(
+  client text, job text, of_source text
+) returns boolean
 language plpgsql set search_path = {{ .path }} as $$
 declare
   j {{ .schema }}.jobs;
@@ -15,13 +17,14 @@ begin
     return false;
   end if;
   insert into {{ .schema }}.page_result_jobs (client_id, job_id, source, filename, blob)
-  values (client, job, of_source, j.payload ->> 'filename', coalesce(nullif(j.payload ->> 'blob', ''), j.payload ->> 'filename'))
+  values (client, job, of_source, j.payload ->> 'filename',
+          coalesce(nullif(j.payload ->> 'blob', ''), j.payload ->> 'filename'))
   on conflict (job_id, source, client_id) do nothing;
   return true;
 end $$;
 
--- aw_drop_readings removes what was read for a canceled job and nobody else: no other job has to do with it, and no
--- document, summary or derived document is of those bytes.
+-- aw_drop_readings removes the page results that only a canceled job used: no other job uses them, and no document,
+-- summary or derived document is made of those bytes.
 create or replace function {{ .schema }}.aw_drop_readings(client text, job text) returns void
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -34,13 +37,15 @@ begin
     delete from {{ .schema }}.page_results r
     where r.client_id = client and r.source = any (v_sources)
       and not exists (select from {{ .schema }}.page_result_jobs o where o.client_id = client and o.source = r.source)
-      and not exists (select from {{ .schema }}.document_versions o where o.client_id = client and o.content_sha256 = r.source)
+      and not exists (
+        select from {{ .schema }}.document_versions o where o.client_id = client and o.content_sha256 = r.source)
       and not exists (select from {{ .schema }}.summaries o where o.client_id = client and o.source_sha256 = r.source)
-      and not exists (select from {{ .schema }}.derived_contents o where o.client_id = client and o.source_sha256 = r.source);
+      and not exists (
+        select from {{ .schema }}.derived_contents o where o.client_id = client and o.source_sha256 = r.source);
   end if;
 end $$;
 
--- p.job_id, if it is told, has to do with what it finds.
+-- aw_page_results_get returns page results of a source. p.job_id, if given, is linked to what it finds.
 create or replace function {{ .schema }}.aw_page_results_get(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -51,41 +56,44 @@ declare
   v_count integer := least((p ->> 'count')::int, 64);
   v_found jsonb;
 begin
-  v_found := coalesce((select jsonb_agg(jsonb_build_object('page', r.page, 'reading', encode(r.reading, 'base64')) order by r.page)
-                   from {{ .schema }}.page_results r
-                   where r.client_id = v_client and r.source = v_source and r.reader = v_reader
-                     and r.page >= v_first and r.page < v_first + v_count), '[]');
+  v_found := coalesce((
+    select jsonb_agg(jsonb_build_object('page', r.page, 'reading', encode(r.reading, 'base64')) order by r.page)
+    from {{ .schema }}.page_results r
+    where r.client_id = v_client and r.source = v_source and r.reader = v_reader
+      and r.page >= v_first and r.page < v_first + v_count), '[]');
   if v_found <> '[]' and p ->> 'job_id' is not null then
-    perform {{ .schema }}.aw_reads(v_client, p ->> 'job_id', v_source);
+    perform {{ .schema }}.aw_link_job_to_source(v_client, p ->> 'job_id', v_source);
   end if;
   return v_found;
 end $$;
 
--- aw_page_results_put keeps readings; one that is there already is renewed. None is kept for a job that is canceled.
+-- aw_page_results_put stores page results, and replaces those that exist. It stores none for a canceled job.
 create or replace function {{ .schema }}.aw_page_results_put(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_client text := {{ .schema }}.aw_tenant(p);
   v_written integer;
 begin
-  if p ->> 'job_id' is not null and not {{ .schema }}.aw_reads(v_client, p ->> 'job_id', p ->> 'source') then
+  if p ->> 'job_id' is not null
+     and not {{ .schema }}.aw_link_job_to_source(v_client, p ->> 'job_id', p ->> 'source') then
     return '{"written": 0}';
   end if;
   insert into {{ .schema }}.page_results (client_id, source, reader, page, reading)
   select v_client, p ->> 'source', p ->> 'reader', r.page, decode(r.reading, 'base64')
   from (select distinct on (x.page) x.page, x.reading
         from jsonb_to_recordset(p -> 'pages') as x(page integer, reading text) order by x.page) r
-  on conflict (source, reader, page, client_id) do update set reading = excluded.reading, created_at = clock_timestamp();
+  on conflict (source, reader, page, client_id)
+    do update set reading = excluded.reading, created_at = clock_timestamp();
   get diagnostics v_written = row_count;
   return jsonb_build_object('written', v_written);
 end $$;
 
--- aw_expire_page_results removes the oldest readings of those older than older_than_ms, at most limit of them.
+-- aw_expire_page_results removes page results older than older_than_ms, the oldest first, at most limit of them.
 create or replace function {{ .schema }}.aw_expire_page_results(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_client text := {{ .schema }}.aw_tenant(p);
-  v_before timestamptz := clock_timestamp() - {{ .schema }}.aw_span(p -> 'older_than_ms');
+  v_before timestamptz := clock_timestamp() - {{ .schema }}.aw_interval(p -> 'older_than_ms');
   v_limit integer := least((p ->> 'limit')::int, 10000);
   v_removed integer;
 begin

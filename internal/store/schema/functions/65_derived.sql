@@ -1,7 +1,6 @@
--- Documents that are made of documents: their blobs are uploaded first, their rows are effects.
+-- Documents derived from documents: their blobs are uploaded first, their rows are effects.
 
--- aw_derived tells what there is: the newest content of the same bytes by the same recipe, and how many the
--- job has already.
+-- aw_derived returns the newest content that the same recipe made of the same bytes, and how many the job has already.
 create or replace function {{ .schema }}.aw_derived(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
@@ -10,7 +9,8 @@ declare
   v_job text := p ->> 'job_id';
 begin
   return jsonb_build_object(
-    'of_job', (select count(*) from {{ .schema }}.derived_contents d where d.client_id = v_client and d.job_id = v_job),
+    'of_job', (
+      select count(*) from {{ .schema }}.derived_contents d where d.client_id = v_client and d.job_id = v_job),
     'same', (select jsonb_build_object('id', d.id, 'blob', d.blob, 'version', d.version, 'format', d.format,
                'engine', d.engine, 'page_count', d.page_count, 'mean_confidence', d.mean_confidence,
                'unread_pages', d.unread_pages)
@@ -20,20 +20,24 @@ begin
              order by d.version desc limit 1));
 end $$;
 
--- The effect record_derived_content: the next version of what is derived of a source. Who records one of the
--- same source waits for the other, so that each version has a number of its own: both want the same number, and the
--- index of numbers makes the second one wait, and look again. An advisory lock would be everybody's to take and to keep.
-create or replace function {{ .schema }}.aw_effect_record_derived_content(client text, job text, fence bigint, args jsonb) returns jsonb
+-- The effect record_derived_content: the next version of what is derived from a source. Two that record the same
+-- source at once want the same number; the unique index makes the second wait, and look for the next number. An
+-- advisory lock would not do: any role can take and keep it.
+create or replace function {{ .schema }}.aw_effect_record_derived_content(
+  client text, job text, fence bigint, args jsonb
+) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_filename text := args ->> 'source_filename';
   d {{ .schema }}.derived_contents;
 begin
   loop
-    insert into {{ .schema }}.derived_contents (client_id, job_id, source_filename, source_blob, source_sha256, recipe, blob, format,
-                                  engine, page_count, mean_confidence, unread_pages, version)
-    values (client, job, v_filename, args ->> 'source_blob', args ->> 'source_sha256', args ->> 'recipe', args ->> 'blob',
-            args ->> 'format', args ->> 'engine', (args ->> 'page_count')::int, (args ->> 'mean_confidence')::real,
+    insert into {{ .schema }}.derived_contents (
+      client_id, job_id, source_filename, source_blob, source_sha256, recipe, blob, format, engine, page_count,
+      mean_confidence, unread_pages, version)
+    values (client, job, v_filename, args ->> 'source_blob', args ->> 'source_sha256', args ->> 'recipe',
+            args ->> 'blob', args ->> 'format', args ->> 'engine', (args ->> 'page_count')::int,
+            (args ->> 'mean_confidence')::real,
             coalesce((select array_agg(n::int order by n::int)
                       from jsonb_array_elements_text(nullif(args -> 'unread_pages', 'null')) n), '{}'),
             (select coalesce(max(o.version), 0) + 1 from {{ .schema }}.derived_contents o

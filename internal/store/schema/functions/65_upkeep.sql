@@ -1,14 +1,14 @@
--- The upkeep: what nobody needs any more goes, a little at a time. Each function does at most p.limit of what it
--- finds, leaves alone what somebody else has locked, and says whether there may be more.
+-- The upkeep removes what is no longer needed, in small steps. Each function removes at most p.limit rows, skips
+-- locked ones, and reports whether there may be more.
 
--- aw_forget_superseded removes versions that another one took the place of long ago. Their chunks went then; what
--- is left says when the document was what.
+-- aw_forget_superseded removes versions that were superseded long ago. Their chunks were removed then; the rows are
+-- only the history of the document.
 create or replace function {{ .schema }}.aw_forget_superseded(client text, most integer, age interval) returns integer
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_count integer;
 begin
-  with old as materialized ( -- else a join might look for them several times, each time for others
+  with old as materialized ( -- else a join might evaluate it several times, with another result each time
     select o.document_id, o.version from {{ .schema }}.document_versions o
     where o.client_id = client and o.status = 'superseded' and o.superseded_at <= clock_timestamp() - age
     order by o.superseded_at limit most for update skip locked)
@@ -18,8 +18,8 @@ begin
   return v_count;
 end $$;
 
--- aw_abandoned says whether nobody will go on with what a job has staged: it is over, or was never heard of, or
--- has not been held for long.
+-- aw_abandoned reports whether nobody will continue what a job has staged: the job has ended, doesn't exist, or has
+-- not been held for the given time.
 create or replace function {{ .schema }}.aw_abandoned(client text, job text, age interval) returns boolean
 language plpgsql volatile set search_path = {{ .path }} as $$
 declare
@@ -30,22 +30,26 @@ begin
     or coalesce(j.lease_expires_at, j.updated_at) <= clock_timestamp() - age;
 end $$;
 
--- aw_forget_staged removes what was staged and abandoned, and with it a document that never had a version. Staging
--- locks the document first, and so does this: who stages either did so before the question was put again, and holds
--- the job, or finds what was staged gone, and begins anew.
+-- aw_forget_staged removes abandoned staged versions. Like staging it locks the document first: a job that stages
+-- meanwhile either did so before the second check, and holds the job, or finds the staged version gone and starts
+-- again.
 create or replace function {{ .schema }}.aw_forget_staged(client text, most integer, age interval) returns integer
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v {{ .schema }}.document_versions;
   v_count integer := 0;
 begin
-  for v in select s.* from {{ .schema }}.document_versions s where s.client_id = client and s.status = 'staged'
-             and s.created_at <= clock_timestamp() - least(age, interval '1 hour') and {{ .schema }}.aw_abandoned(client, s.job_id, age)
+  for v in select s.* from {{ .schema }}.document_versions s
+           where s.client_id = client and s.status = 'staged'
+             and s.created_at <= clock_timestamp() - least(age, interval '1 hour')
+             and {{ .schema }}.aw_abandoned(client, s.job_id, age)
            order by s.created_at limit most loop
-    perform from {{ .schema }}.documents d where d.client_id = client and d.id = v.document_id for update skip locked;
+    perform from {{ .schema }}.documents d
+      where d.client_id = client and d.id = v.document_id for update skip locked;
     if found and {{ .schema }}.aw_abandoned(client, v.job_id, age) then
-      delete from {{ .schema }}.document_versions s where s.client_id = client and s.document_id = v.document_id
-        and s.version = v.version and s.status = 'staged' and s.job_id = v.job_id;
+      delete from {{ .schema }}.document_versions s
+        where s.client_id = client and s.document_id = v.document_id and s.version = v.version
+          and s.status = 'staged' and s.job_id = v.job_id;
       v_count := v_count + 1;
     end if;
   end loop;
@@ -62,9 +66,11 @@ begin
   for v_document in select d.id from {{ .schema }}.documents d where d.client_id = client and d.active_version is null
                       and d.created_at <= clock_timestamp() - least(age, interval '1 hour')
                     order by d.created_at limit most for update skip locked loop
-    -- Asked anew now that it is locked: a job may have staged a version in between.
-    delete from {{ .schema }}.documents d where d.client_id = client and d.id = v_document and d.active_version is null
-      and not exists (select from {{ .schema }}.document_versions v where v.client_id = client and v.document_id = d.id);
+    -- Checked again under the lock: a job may have staged a version in between.
+    delete from {{ .schema }}.documents d
+      where d.client_id = client and d.id = v_document and d.active_version is null
+      and not exists (
+        select from {{ .schema }}.document_versions v where v.client_id = client and v.document_id = d.id);
     if found then
       v_count := v_count + 1;
     end if;
@@ -72,14 +78,18 @@ begin
   return v_count;
 end $$;
 
+-- aw_collect does one step of each.
 create or replace function {{ .schema }}.aw_collect(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_client text := {{ .schema }}.aw_tenant(p);
   v_limit integer := (p ->> 'limit')::int;
-  v_superseded integer := {{ .schema }}.aw_forget_superseded(v_client, v_limit, {{ .schema }}.aw_span(p -> 'superseded_for_ms'));
-  v_staged integer := {{ .schema }}.aw_forget_staged(v_client, v_limit, {{ .schema }}.aw_span(p -> 'abandoned_for_ms'));
-  v_documents integer := {{ .schema }}.aw_forget_empty(v_client, v_limit, {{ .schema }}.aw_span(p -> 'abandoned_for_ms'));
+  v_superseded integer :=
+    {{ .schema }}.aw_forget_superseded(v_client, v_limit, {{ .schema }}.aw_interval(p -> 'superseded_for_ms'));
+  v_staged integer :=
+    {{ .schema }}.aw_forget_staged(v_client, v_limit, {{ .schema }}.aw_interval(p -> 'abandoned_for_ms'));
+  v_documents integer :=
+    {{ .schema }}.aw_forget_empty(v_client, v_limit, {{ .schema }}.aw_interval(p -> 'abandoned_for_ms'));
 begin
   return jsonb_build_object('superseded', v_superseded, 'staged', v_staged, 'documents', v_documents,
     'more', greatest(v_superseded, v_staged, v_documents) >= v_limit);

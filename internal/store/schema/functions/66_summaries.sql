@@ -1,15 +1,15 @@
--- Summaries, and the answers of a model that they are made of. An answer is kept under the hash of all that it depends
--- on: whichever attempt, job or version of a document asks the same takes it from here.
+-- Summaries, and the model's answers that they are made of. An answer is kept under the hash of all that it depends
+-- on: any attempt, job or version of a document with the same question takes it from here.
 
--- aw_series is the series that a job is in.
+-- aw_series is the current series of a job.
 create or replace function {{ .schema }}.aw_series(client text, job text) returns integer
 language plpgsql stable set search_path = {{ .path }} as $$
 begin
   return coalesce((select j.series from {{ .schema }}.jobs j where j.client_id = client and j.id = job), 1);
 end $$;
 
--- aw_partials_get returns those that are kept of p.keys; own: p.job_id has paid for it in its current series. With
--- p.own_only, others are not wanted: the task is to be done anew, and only its own retries are not.
+-- aw_partials_get returns the kept answers for p.keys; own: p.job_id has paid for it in its current series. With
+-- p.own_only it returns no others: the task is to be done again, and only its own retries may reuse answers.
 create or replace function {{ .schema }}.aw_partials_get(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
@@ -27,8 +27,8 @@ begin
     where a.own or not v_own_only), '[]');
 end $$;
 
--- aw_partials_put keeps answers; one that is there already is replaced. No fence is asked for: the key says what an
--- answer is, whoever got it, and what was paid for is worth keeping also when the job was lost meanwhile.
+-- aw_partials_put stores answers, and replaces those that exist. It needs no fence: an answer is right for its key
+-- whoever got it, and as it was paid for it is kept even if the job was lost meanwhile.
 create or replace function {{ .schema }}.aw_partials_put(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -38,24 +38,25 @@ declare
   v_payload jsonb := (select j.payload from {{ .schema }}.jobs j where j.client_id = v_client and j.id = v_job);
   v_written integer;
 begin
-  insert into {{ .schema }}.partials (client_id, key, answer, prompt_tokens, completion_tokens, job_id, series, filename, blob)
+  insert into {{ .schema }}.partials (
+    client_id, key, answer, prompt_tokens, completion_tokens, job_id, series, filename, blob)
   select distinct on (x.key) v_client, x.key, x.answer, x.prompt_tokens, x.completion_tokens, v_job, v_series,
          v_payload ->> 'filename', coalesce(nullif(v_payload ->> 'blob', ''), v_payload ->> 'filename')
   from jsonb_to_recordset(p -> 'partials') as x(key text, answer jsonb, prompt_tokens bigint, completion_tokens bigint)
   order by x.key
   on conflict (key, client_id) do update set answer = excluded.answer, prompt_tokens = excluded.prompt_tokens,
-    completion_tokens = excluded.completion_tokens, job_id = excluded.job_id, series = excluded.series, filename = excluded.filename, blob = excluded.blob,
-    created_at = clock_timestamp();
+    completion_tokens = excluded.completion_tokens, job_id = excluded.job_id, series = excluded.series,
+    filename = excluded.filename, blob = excluded.blob, created_at = clock_timestamp();
   get diagnostics v_written = row_count;
   return jsonb_build_object('written', v_written);
 end $$;
 
--- aw_expire_partials removes the oldest answers of those older than older_than_ms, at most limit of them.
+-- aw_expire_partials removes answers older than older_than_ms, the oldest first, at most limit of them.
 create or replace function {{ .schema }}.aw_expire_partials(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_client text := {{ .schema }}.aw_tenant(p);
-  v_before timestamptz := clock_timestamp() - {{ .schema }}.aw_span(p -> 'older_than_ms');
+  v_before timestamptz := clock_timestamp() - {{ .schema }}.aw_interval(p -> 'older_than_ms');
   v_limit integer := least((p ->> 'limit')::int, 10000);
   v_removed integer;
 begin
@@ -67,18 +68,23 @@ begin
   return jsonb_build_object('removed', v_removed);
 end $$;
 
--- The effect save_summary. Who asked for it stands in the job's row.
-create or replace function {{ .schema }}.aw_effect_save_summary(client text, job text, fence bigint, args jsonb) returns jsonb
+-- The effect save_summary. requested_by is that of the job's row.
+create or replace function {{ .schema }}.aw_effect_save_summary(
+  client text, job text, fence bigint, args jsonb
+) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_id uuid;
 begin
-  insert into {{ .schema }}.summaries (client_id, job_id, filename, blob, source_sha256, summary, key_points, model, style, language,
-                         max_words, extractive, unverified, left_out, prompt_tokens, completion_tokens, requested_by)
+  insert into {{ .schema }}.summaries (
+    client_id, job_id, filename, blob, source_sha256, summary, key_points, model, style, language, max_words,
+    extractive, unverified, left_out, prompt_tokens, completion_tokens, requested_by)
   values (client, job, args ->> 'filename', args ->> 'blob', args ->> 'source_sha256', args ->> 'summary',
-          coalesce(nullif(args -> 'key_points', 'null'), '[]'), args ->> 'model', args ->> 'style', args ->> 'language',
+          coalesce(nullif(args -> 'key_points', 'null'), '[]'), args ->> 'model', args ->> 'style',
+          args ->> 'language',
           (args ->> 'max_words')::int, (args ->> 'extractive')::boolean, nullif(args -> 'unverified', 'null'),
-          nullif(args -> 'left_out', 'null'), (args ->> 'prompt_tokens')::bigint, (args ->> 'completion_tokens')::bigint,
+          nullif(args -> 'left_out', 'null'), (args ->> 'prompt_tokens')::bigint,
+          (args ->> 'completion_tokens')::bigint,
           (select j.requested_by from {{ .schema }}.jobs j where j.client_id = client and j.id = job))
   returning id into v_id;
   return jsonb_build_object('summary_id', v_id);

@@ -1,48 +1,58 @@
--- Deleting a document, with all rows that were made of its text. What other tasks made of its file, derived documents and
--- summaries, bears the file's name and no document set.
+-- Deleting a document, with all rows that were made of its text. What other tasks made of its file (derived documents,
+-- summaries) has the file's name, but no document set.
 
--- aw_is_of says whether what was made of a file is of a document: it has its name, and its blob or the bytes of one of its
--- versions; and no other document of that name (in another set) has that blob or those bytes, and its share in it.
-create or replace function {{ .schema }}.aw_is_of(d {{ .schema }}.documents, filename text, blob text, sha256 text) returns boolean
+-- aw_belongs_to_document reports whether what was made of a file belongs to document d alone: it has d's name, and d's
+-- blob or the bytes of one of d's versions; and no other document of that name (in another set) has that blob or
+-- those bytes.
+create or replace function {{ .schema }}.aw_belongs_to_document(
+  d {{ .schema }}.documents, filename text, blob text, sha256 text
+) returns boolean
 language sql stable set search_path = {{ .path }} as $$
-  select aw_is_of.filename = d.filename
-    and (aw_is_of.blob is null or aw_is_of.blob = d.blob or exists (
+  select aw_belongs_to_document.filename = d.filename
+    and (aw_belongs_to_document.blob is null or aw_belongs_to_document.blob = d.blob or exists (
       select from {{ .schema }}.document_versions v
-      where v.client_id = d.client_id and v.document_id = d.id and v.content_sha256 = aw_is_of.sha256))
+      where v.client_id = d.client_id and v.document_id = d.id
+        and v.content_sha256 = aw_belongs_to_document.sha256))
     and not exists (
       select from {{ .schema }}.documents o
       where o.client_id = d.client_id and o.filename = d.filename and o.id <> d.id and o.active_version is not null
-        and (o.blob = aw_is_of.blob or exists (
+        and (o.blob = aw_belongs_to_document.blob or exists (
           select from {{ .schema }}.document_versions v
-          where v.client_id = o.client_id and v.document_id = o.id and v.content_sha256 = aw_is_of.sha256)))
+          where v.client_id = o.client_id and v.document_id = o.id
+            and v.content_sha256 = aw_belongs_to_document.sha256)))
 $$;
 
--- aw_sources_of are the hashes of the bytes that a document has or had, or that a task has read under its name, without
--- those that another document, or what was made of another file, has too.
+-- aw_sources_of are the hashes of the bytes that a document has or had, or that a task has read under its name,
+-- without those that another document, or something made of another file, also has.
 create or replace function {{ .schema }}.aw_sources_of(d {{ .schema }}.documents) returns text[]
 language sql stable set search_path = {{ .path }} as $$
   select array(
     select s.sha256 from (
-      select v.content_sha256 as sha256 from {{ .schema }}.document_versions v where v.client_id = d.client_id and v.document_id = d.id
+      select v.content_sha256 as sha256 from {{ .schema }}.document_versions v
+        where v.client_id = d.client_id and v.document_id = d.id
       union select c.source_sha256 from {{ .schema }}.derived_contents c
-        where c.client_id = d.client_id and c.source_filename = d.filename and {{ .schema }}.aw_is_of(d, c.source_filename, c.source_blob, c.source_sha256)
+        where c.client_id = d.client_id and c.source_filename = d.filename
+          and {{ .schema }}.aw_belongs_to_document(d, c.source_filename, c.source_blob, c.source_sha256)
       union select m.source_sha256 from {{ .schema }}.summaries m
-        where m.client_id = d.client_id and m.filename = d.filename and {{ .schema }}.aw_is_of(d, m.filename, m.blob, m.source_sha256)
+        where m.client_id = d.client_id and m.filename = d.filename
+          and {{ .schema }}.aw_belongs_to_document(d, m.filename, m.blob, m.source_sha256)
       union select r.source from {{ .schema }}.page_result_jobs r
         where r.client_id = d.client_id and r.filename = d.filename and r.blob = d.blob) s
     where s.sha256 is not null
       and not exists (select from {{ .schema }}.document_versions o
         where o.client_id = d.client_id and o.content_sha256 = s.sha256 and o.document_id <> d.id)
       and not exists (select from {{ .schema }}.derived_contents o
-        where o.client_id = d.client_id and o.source_sha256 = s.sha256 and not {{ .schema }}.aw_is_of(d, o.source_filename, o.source_blob, o.source_sha256))
+        where o.client_id = d.client_id and o.source_sha256 = s.sha256
+          and not {{ .schema }}.aw_belongs_to_document(d, o.source_filename, o.source_blob, o.source_sha256))
       and not exists (select from {{ .schema }}.summaries o
-        where o.client_id = d.client_id and o.source_sha256 = s.sha256 and not {{ .schema }}.aw_is_of(d, o.filename, o.blob, o.source_sha256))
+        where o.client_id = d.client_id and o.source_sha256 = s.sha256
+          and not {{ .schema }}.aw_belongs_to_document(d, o.filename, o.blob, o.source_sha256))
       and not exists (select from {{ .schema }}.page_result_jobs o
         where o.client_id = d.client_id and o.source = s.sha256 and o.filename is distinct from d.filename))
 $$;
 
--- aw_made_of tells whoever is to delete a document and what was derived of it: the blobs that only it has, and the hashes
--- of bytes that only it has, under which other blobs may be kept.
+-- aw_made_of returns what a deletion of a document needs: the blobs that were derived from it alone, and the hashes
+-- of bytes that it alone has, under which other blobs may be kept.
 create or replace function {{ .schema }}.aw_made_of(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
@@ -54,15 +64,17 @@ begin
   return jsonb_build_object('sources', to_jsonb({{ .schema }}.aw_sources_of(d)), 'blobs', coalesce((
     select jsonb_agg(distinct c.blob) from {{ .schema }}.derived_contents c
     where c.client_id = v_client and c.source_filename = d.filename
-      and {{ .schema }}.aw_is_of(d, c.source_filename, c.source_blob, c.source_sha256)), '[]'));
+      and {{ .schema }}.aw_belongs_to_document(d, c.source_filename, c.source_blob, c.source_sha256)), '[]'));
 end $$;
 
--- The effect delete_document: the document goes with all of its versions and chunks, and with what OCR has read, summaries
--- and their notes, and the rows of derived documents that nothing else has a share in. With args.purged, the names of
--- blobs that are removed already, the rows of just those go: one that was recorded since then keeps row and blob. The
--- job has staged a version, as for an ingest: so no other job is working on the document, and of one that wasn't there
--- nothing is left either. What stays is counted: blobs, answers that quote the document, results of tasks.
-create or replace function {{ .schema }}.aw_effect_delete_document(client text, job text, fence bigint, args jsonb) returns jsonb
+-- The effect delete_document removes the document with all of its versions and chunks, and what belongs to it alone:
+-- page results, summaries and their notes, rows of derived documents. args.purged, if present, names the blobs that
+-- are removed already, and only their rows are removed: what was recorded since then keeps row and blob. The job has
+-- staged a version, as for an ingest. So no other job is working on the document, and if it didn't exist nothing is
+-- left of it either. The result counts what is kept: blobs, answers that quote the document, results of tasks.
+create or replace function {{ .schema }}.aw_effect_delete_document(
+  client text, job text, fence bigint, args jsonb
+) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
   j {{ .schema }}.jobs;
@@ -81,8 +93,9 @@ declare
   v_derived integer;
 begin
   select * into strict j from {{ .schema }}.jobs x where x.client_id = client and x.id = job;
-  select * into d from {{ .schema }}.documents x where x.client_id = client and x.id = (args ->> 'document_id')::uuid for update;
-  v := {{ .schema }}.aw_staged(j, (args ->> 'document_id')::uuid, (args ->> 'version')::int, true);
+  select * into d from {{ .schema }}.documents x
+    where x.client_id = client and x.id = (args ->> 'document_id')::uuid for update;
+  v := {{ .schema }}.aw_lock_staged_version(j, (args ->> 'document_id')::uuid, (args ->> 'version')::int, true);
   v_there := d.active_version is not null;
   select count(*) into v_chunks from {{ .schema }}.document_chunks c
     where c.client_id = client and c.document_id = d.id and c.version = d.active_version;
@@ -94,20 +107,22 @@ begin
   get diagnostics v_readings = row_count;
   delete from {{ .schema }}.page_result_jobs r where r.client_id = client
     and (r.source = any (v_sources) or r.filename = d.filename and r.blob = d.blob and not v_shared);
-  delete from {{ .schema }}.partials x where x.client_id = client and x.filename = d.filename and x.blob = d.blob and not v_shared;
+  delete from {{ .schema }}.partials x
+    where x.client_id = client and x.filename = d.filename and x.blob = d.blob and not v_shared;
   get diagnostics v_notes = row_count;
   with gone as (
     delete from {{ .schema }}.summaries x where x.client_id = client and x.filename = d.filename
-      and {{ .schema }}.aw_is_of(d, x.filename, x.blob, x.source_sha256) returning x.job_id)
+      and {{ .schema }}.aw_belongs_to_document(d, x.filename, x.blob, x.source_sha256) returning x.job_id)
   select count(*), coalesce(array_agg(distinct gone.job_id), '{}') into v_summaries, v_jobs from gone;
   with gone as (
     delete from {{ .schema }}.derived_contents x where x.client_id = client and x.source_filename = d.filename
-      and {{ .schema }}.aw_is_of(d, x.source_filename, x.source_blob, x.source_sha256)
+      and {{ .schema }}.aw_belongs_to_document(d, x.source_filename, x.source_blob, x.source_sha256)
       and (not v_purge or x.blob in (select b from jsonb_array_elements_text(args -> 'purged') b)) returning x.blob)
   select count(*), coalesce(array_agg(distinct gone.blob), '{}') into v_derived, v_blobs from gone;
   if v_purge then
-    v_blobs := array(select x.blob from {{ .schema }}.derived_contents x where x.client_id = client and x.source_filename = d.filename
-      and {{ .schema }}.aw_is_of(d, x.source_filename, x.source_blob, x.source_sha256));
+    v_blobs := array(select x.blob from {{ .schema }}.derived_contents x
+      where x.client_id = client and x.source_filename = d.filename
+        and {{ .schema }}.aw_belongs_to_document(d, x.source_filename, x.source_blob, x.source_sha256));
   end if;
   v_jobs := v_jobs || array(select x.job_id from {{ .schema }}.agent_runs x
     where x.client_id = client and x.citations @> jsonb_build_array(jsonb_build_object('document_id', d.id)));
@@ -120,6 +135,7 @@ begin
     'kept', jsonb_build_object('derived_blobs', cardinality(v_blobs),
       'agent_runs', (select count(*) from {{ .schema }}.agent_runs x
         where x.client_id = client and x.citations @> jsonb_build_array(jsonb_build_object('document_id', d.id))),
-      'task_results', (select count(*) from {{ .schema }}.jobs x where x.client_id = client and x.id = any (v_jobs) and x.result is not null)),
+      'task_results', (select count(*) from {{ .schema }}.jobs x
+        where x.client_id = client and x.id = any (v_jobs) and x.result is not null)),
     'kept_blobs', to_jsonb(v_blobs[:100]));
 end $$;

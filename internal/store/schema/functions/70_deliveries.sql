@@ -1,23 +1,27 @@
 -- The webhook loop over the outbox.
 --
 -- A receiver that is down is a row of webhook_outages: a host, or one path of a host. Its deliveries wait for it
--- (waits_for), and none of them is tried by its own schedule; one at a time is, as a probe. A probe is no attempt. What
--- waits comes due when the receiver answers, or when its schedule would be over: then it is tried once more.
+-- (waits_for) instead of following their own schedules; one at a time is sent, as a probe. A probe is not an attempt.
+-- A waiting delivery comes due when the receiver answers, or when its schedule would have ended: then it is tried
+-- once more.
 
--- aw_receivers names the receivers of a URL: its host, and the path there. The path may hold a token: its hash stands for it.
+-- aw_receivers are the receivers of a URL: its host, and its path there. The path may contain a token, so it is
+-- hashed.
 create or replace function {{ .schema }}.aw_receivers(url text) returns text[]
 language sql immutable
 return array[lower(substring(url from '^[^:]+://([^/?#]+)')),
-             lower(substring(url from '^[^:]+://([^/?#]+)')) || '/' || md5(coalesce(substring(url from '^[^:]+://[^/?#]+([^?#]*)'), ''))];
+             lower(substring(url from '^[^:]+://([^/?#]+)')) || '/'
+               || md5(coalesce(substring(url from '^[^:]+://[^/?#]+([^?#]*)'), ''))];
 
--- aw_webhook_patience is how long after its making a delivery waits for a receiver that is down: as long as its schedule.
-create or replace function {{ .schema }}.aw_webhook_patience() returns interval
+-- aw_webhook_max_wait is how long, from its creation, a delivery waits for a receiver that is down: as long as its
+-- schedule.
+create or replace function {{ .schema }}.aw_webhook_max_wait() returns interval
 language sql immutable
 return make_interval(hours => 76);
 
--- aw_lock_outages makes this transaction the only one that changes the tenant's outages. Under it no row of a delivery is
--- waited for, so that it can be taken with the lock of one. It is the lock of a row: an advisory lock, whose number
--- everybody can tell, is everybody's to take and to keep.
+-- aw_lock_outages makes this transaction the only one that changes the tenant's outages. Lock order: a delivery, then
+-- this. A transaction that holds it never waits for the row of a delivery. It locks a row: any role could take and
+-- keep an advisory lock, whose number can be guessed.
 create or replace function {{ .schema }}.aw_lock_outages(client text) returns void
 language plpgsql set search_path = {{ .path }} as $$
 begin
@@ -25,9 +29,11 @@ begin
   perform from {{ .schema }}.webhook_locks l where l.client_id = client for update;
 end $$;
 
--- aw_hold_deliveries lets what is due wait for receivers that are down, and returns the ids of deliveries that are to
--- probe one. The caller has locked the tenant's outages.
-create or replace function {{ .schema }}.aw_hold_deliveries(p jsonb, client text, now_at timestamptz) returns text[]
+-- aw_hold_deliveries makes due deliveries wait for receivers that are down, and returns the ids of those to send as
+-- probes. The caller has locked the tenant's outages.
+create or replace function {{ .schema }}.aw_hold_deliveries(
+  p jsonb, client text, now_at timestamptz
+) returns text[]
 language plpgsql set search_path = {{ .path }} as $$
 declare
   v_probes text[] := '{}';
@@ -41,13 +47,13 @@ begin
     where w.client_id = client and w.status = 'pending' and w.next_attempt_at <= now_at and w.waits_for is null
       and length(w.id) <= 128 and w.id ~ '^[A-Za-z0-9_-]+$'
       and (w.lease_expires_at is null or w.lease_expires_at <= now_at)
-      and w.created_at > now_at - {{ .schema }}.aw_webhook_patience()
+      and w.created_at > now_at - {{ .schema }}.aw_webhook_max_wait()
     order by w.next_attempt_at
     limit 1000
     for update skip locked
   )
   update {{ .schema }}.webhook_deliveries w set
-    waits_for = h.receiver, next_attempt_at = w.created_at + {{ .schema }}.aw_webhook_patience()
+    waits_for = h.receiver, next_attempt_at = w.created_at + {{ .schema }}.aw_webhook_max_wait()
   from held h where h.receiver is not null and w.client_id = client and w.id = h.id;
 
   for r in select o.receiver from {{ .schema }}.webhook_outages o
@@ -58,22 +64,25 @@ begin
     select w.id into v_id from {{ .schema }}.webhook_deliveries w
     where w.client_id = client and w.waits_for = r.receiver and w.status = 'pending'
       and (w.lease_expires_at is null or w.lease_expires_at <= now_at)
-    order by w.fence, w.created_at, w.id -- they take turns: one that always fails hides no healed receiver
+    order by w.fence, w.created_at, w.id -- in turn: one that always fails must not hide that the receiver is back
     limit 1
     for update skip locked;
     if found then
       v_probes := v_probes || v_id;
       update {{ .schema }}.webhook_outages o set
-        probe_at = now_at + greatest({{ .schema }}.aw_span(p -> 'lease_ms'), make_interval(secs => 30))
+        probe_at = now_at + greatest({{ .schema }}.aw_interval(p -> 'lease_ms'), make_interval(secs => 30))
       where o.client_id = client and o.receiver = r.receiver;
     elsif not exists (select from {{ .schema }}.webhook_deliveries w
                       where w.client_id = client and w.waits_for = r.receiver and w.status = 'pending') then
-      delete from {{ .schema }}.webhook_outages o where o.client_id = client and o.receiver = r.receiver; -- nobody is left to tell
+      delete from {{ .schema }}.webhook_outages o -- nothing waits for it any more
+      where o.client_id = client and o.receiver = r.receiver;
     end if;
   end loop;
   return v_probes;
 end $$;
 
+-- aw_claim_deliveries claims due deliveries, at most p.max. p.skip_hosts: hosts that the worker doesn't want any for
+-- now.
 create or replace function {{ .schema }}.aw_claim_deliveries(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -87,7 +96,7 @@ declare
 begin
   v_down := exists (select from {{ .schema }}.webhook_outages o where o.client_id = v_client);
   if v_down then
-    -- Whoever ends an outage waits for this lock, so that nothing is left waiting for one that is over.
+    -- The end of an outage waits for this lock, so that nothing is left waiting for an outage that has ended.
     perform {{ .schema }}.aw_lock_outages(v_client);
     v_now := clock_timestamp();
     v_probes := {{ .schema }}.aw_hold_deliveries(p, v_client, v_now);
@@ -98,7 +107,7 @@ begin
       and (w.lease_expires_at is null or w.lease_expires_at <= v_now)
       and not coalesce(p -> 'skip_hosts' ? lower(substring(w.url from '^[^:]+://([^/?#]+)')), false)
       and length(w.id) <= 128 and w.id ~ '^[A-Za-z0-9_-]+$' -- an older row may have one that can't be signed
-      and (not v_down or w.waits_for is not null or w.created_at <= v_now - {{ .schema }}.aw_webhook_patience()
+      and (not v_down or w.waits_for is not null or w.created_at <= v_now - {{ .schema }}.aw_webhook_max_wait()
            or not exists (select from {{ .schema }}.webhook_outages o
                           where o.client_id = v_client and o.receiver = any ({{ .schema }}.aw_receivers(w.url))))
     order by w.next_attempt_at
@@ -106,7 +115,8 @@ begin
     for update skip locked
   ), claimed as (
     update {{ .schema }}.webhook_deliveries w set
-      fence = w.fence + 1, lease_expires_at = v_now + {{ .schema }}.aw_span(p -> 'lease_ms'), worker = p ->> 'worker'
+      fence = w.fence + 1, lease_expires_at = v_now + {{ .schema }}.aw_interval(p -> 'lease_ms'),
+      worker = p ->> 'worker'
     from (select id from due union select unnest(v_probes)) d where w.client_id = v_client and w.id = d.id
     returning w.*
   )
@@ -124,7 +134,7 @@ begin
     where o.client_id = v_client and o.probe_at > v_now;
   end if;
 
-  -- What is left, as far as 1001: enough to see that it is much. Usually nothing is, and nothing is counted.
+  -- What is left, counted up to 1001: enough to see a backlog. Usually nothing is left, and nothing is counted.
   if (p ->> 'count_due')::boolean
      and (jsonb_array_length(v_claimed) >= (p ->> 'max')::int or jsonb_array_length(p -> 'skip_hosts') > 0) then
     select count(*) into v_due from (
@@ -134,11 +144,11 @@ begin
       limit 1001) due;
   end if;
   return jsonb_build_object('deliveries', coalesce(v_claimed, '[]'), 'due', v_due,
-                            'next_ms', case when v_next is null then 0 else {{ .schema }}.aw_ms(v_next) end);
+                            'next_ms', case when v_next is null then 0 else {{ .schema }}.aw_ms_until(v_next) end);
 end $$;
 
--- aw_extend_deliveries renews the leases of claims that are still their holder's, and returns the ids of these. A lease of
--- zero gives them back.
+-- aw_extend_deliveries renews the leases of claims that still belong to the caller, and returns their ids. A lease of
+-- zero releases them.
 create or replace function {{ .schema }}.aw_extend_deliveries(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -146,19 +156,20 @@ declare
   v_kept jsonb;
 begin
   with kept as (
-    update {{ .schema }}.webhook_deliveries w set lease_expires_at = clock_timestamp() + {{ .schema }}.aw_span(p -> 'lease_ms')
+    update {{ .schema }}.webhook_deliveries w
+    set lease_expires_at = clock_timestamp() + {{ .schema }}.aw_interval(p -> 'lease_ms')
     from jsonb_to_recordset(p -> 'claims') as c (id text, fence bigint)
-    where w.client_id = v_client and w.id = c.id and w.fence = c.fence and w.status = 'pending' and w.lease_expires_at is not null
+    where w.client_id = v_client and w.id = c.id and w.fence = c.fence and w.status = 'pending'
+      and w.lease_expires_at is not null
     returning w.id
   )
   select jsonb_agg(k.id) into v_kept from kept k;
   return jsonb_build_object('kept', coalesce(v_kept, '[]'));
 end $$;
 
--- aw_settle_delivery notes an attempt. p.down says that the receiver is down, as the worker sees it: 'host' or 'url';
--- a probe that no answer came to, or one of 5xx, says so by itself. Any other answer ends the outage of its receiver. What
--- an answer asks for, to be left alone, puts off the receiver's probe by minutes at most: not all who wait for a receiver
--- are who it answers.
+-- aw_settle_delivery records an attempt. p.down, 'host' or 'url', is what the worker considers down; a probe without
+-- an answer, or with a 5xx, means the same. Any other answer ends the outage of its receiver. A Retry-After postpones
+-- the receiver's probe by 5 minutes at most: the answer was to one URL, and others wait for the same receiver.
 create or replace function {{ .schema }}.aw_settle_delivery(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -169,7 +180,8 @@ declare
   v_status text := p ->> 'status';
   v_error text := nullif(p ->> 'error', '');
   v_answers boolean;
-  v_after interval := least(coalesce({{ .schema }}.aw_span(p -> 'retry_after_ms'), interval '0'), make_interval(mins => 5));
+  v_after interval := least(
+    coalesce({{ .schema }}.aw_interval(p -> 'retry_after_ms'), interval '0'), make_interval(mins => 5));
   v_receivers text[];
   v_down text;
   v_waiting int := 0;
@@ -185,16 +197,16 @@ begin
   v_receivers := {{ .schema }}.aw_receivers(w.url);
   v_answers := coalesce((p ->> 'response_status')::int, 0) between 1 and 499;
   if v_status = 'failed' and not v_answers and w.waits_for is not null then
-    v_status := 'pending'; -- a probe is no attempt, and so not the last one
+    v_status := 'pending'; -- a probe is not an attempt, and so not the last one
   end if;
   if v_status = 'pending' and not v_answers then
     perform {{ .schema }}.aw_lock_outages(v_client);
     v_down := case when p ->> 'down' = 'host' then v_receivers[1] else coalesce(w.waits_for,
-      (select min(e.receiver) from {{ .schema }}.webhook_outages e -- known since it went on its way
+      (select min(e.receiver) from {{ .schema }}.webhook_outages e -- found while this one was being sent
        where e.client_id = v_client and e.receiver = any (v_receivers)),
       case when p ->> 'down' = 'url' then v_receivers[2] end) end;
   end if;
-  if v_down is not null and w.created_at + {{ .schema }}.aw_webhook_patience() <= v_now then
+  if v_down is not null and w.created_at + {{ .schema }}.aw_webhook_max_wait() <= v_now then
     v_status := 'failed';
     v_error := concat_ws('; ', v_error, 'the receiver was down for as long as there are attempts');
     v_down := null;
@@ -204,26 +216,29 @@ begin
     insert into {{ .schema }}.webhook_outages as known (client_id, receiver, since, probe_at)
     values (v_client, v_down, v_now, v_now + greatest(make_interval(secs => 5), v_after))
     on conflict (receiver, client_id) do update set probe_at = case
-      when w.waits_for is distinct from known.receiver then known.probe_at -- it was on its way when the outage began
-      else v_now + greatest(least(greatest((v_now - known.since) / 10, make_interval(secs => 5)), make_interval(mins => 5)), v_after) end
+      when w.waits_for is distinct from known.receiver then known.probe_at -- it was being sent when the outage began
+      else v_now + greatest(v_after, least(
+        greatest((v_now - known.since) / 10, make_interval(secs => 5)), make_interval(mins => 5))) end
     returning known.* into o;
   end if;
   update {{ .schema }}.webhook_deliveries set
     status = v_status, lease_expires_at = null, waits_for = v_down,
     attempts = attempts + case when w.waits_for is not null and v_down is not null then 0 else 1 end,
     next_attempt_at = case when v_status <> 'pending' then null
-                           when v_down is not null then w.created_at + {{ .schema }}.aw_webhook_patience()
-                           else v_now + {{ .schema }}.aw_span(p -> 'next_after_ms') end,
+                           when v_down is not null then w.created_at + {{ .schema }}.aw_webhook_max_wait()
+                           else v_now + {{ .schema }}.aw_interval(p -> 'next_after_ms') end,
     delivered_at = case when v_status = 'delivered' then v_now end,
     response_status = nullif((p ->> 'response_status')::int, 0), response = nullif(p ->> 'response', ''),
     latency_ms = (p ->> 'latency_ms')::bigint, last_error = v_error
   where client_id = v_client and id = w.id;
 
   if v_answers then
-    if exists (select from {{ .schema }}.webhook_outages e where e.client_id = v_client and e.receiver = any (v_receivers)) then
+    if exists (
+      select from {{ .schema }}.webhook_outages e where e.client_id = v_client and e.receiver = any (v_receivers)) then
       perform {{ .schema }}.aw_lock_outages(v_client);
       with ended as (
-        delete from {{ .schema }}.webhook_outages e where e.client_id = v_client and e.receiver = any (v_receivers) returning e.since
+        delete from {{ .schema }}.webhook_outages e
+        where e.client_id = v_client and e.receiver = any (v_receivers) returning e.since
       )
       select min(e.since) into v_since from ended e;
       update {{ .schema }}.webhook_deliveries d set waits_for = null, next_attempt_at = v_now
@@ -235,19 +250,21 @@ begin
     end if;
   elsif v_status = 'refused' and w.waits_for is not null then -- it was never sent: the next one is the probe
     perform {{ .schema }}.aw_lock_outages(v_client);
-    update {{ .schema }}.webhook_outages e set probe_at = v_now where e.client_id = v_client and e.receiver = w.waits_for;
+    update {{ .schema }}.webhook_outages e set probe_at = v_now
+    where e.client_id = v_client and e.receiver = w.waits_for;
   elsif o.since = v_now then
     select count(*) into v_waiting from (
       select from {{ .schema }}.webhook_deliveries d
-      where d.client_id = v_client and d.status = 'pending' and v_down = any ({{ .schema }}.aw_receivers(d.url)) limit 10001) d;
+      where d.client_id = v_client and d.status = 'pending' and v_down = any ({{ .schema }}.aw_receivers(d.url))
+      limit 10001) d;
   end if;
   return jsonb_build_object('status', v_status, 'down', v_down is not null, 'began', coalesce(o.since = v_now, false),
     'ended', v_since is not null, 'waiting', v_waiting,
     'down_ms', coalesce(floor(extract(epoch from v_now - v_since) * 1000)::bigint, 0),
-    'probe_ms', case when o.probe_at is null then 0 else {{ .schema }}.aw_ms(o.probe_at) end);
+    'probe_ms', case when o.probe_at is null then 0 else {{ .schema }}.aw_ms_until(o.probe_at) end);
 end $$;
 
--- aw_outbox says how much the outbox holds, counted as far as 10001: rows and their ages are for operators.
+-- aw_outbox returns the size of the outbox, counted up to 10001, and the age of its oldest row, for operators.
 create or replace function {{ .schema }}.aw_outbox(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
@@ -261,16 +278,17 @@ begin
           where d.client_id = v_client and d.status = 'pending' order by d.next_attempt_at limit 10001) w);
 end $$;
 
--- aw_delivery_json is a delivery for people. Of the address it tells the host alone: path and query may hold a token.
+-- aw_delivery_json is a delivery for people. It shows only the host of the URL: path and query may contain a token.
 create or replace function {{ .schema }}.aw_delivery_json(w {{ .schema }}.webhook_deliveries) returns jsonb
 language sql stable set timezone = 'UTC'
 return jsonb_build_object('id', w.id, 'job_id', w.job_id, 'event', w.event, 'status', w.status, 'attempts', w.attempts,
   'host', coalesce(lower(substring(w.url from '^[^:]+://(?:[^/?#]*@)?([^/?#@]+)')), ''),
-  'in_flight', w.status = 'pending' and coalesce(w.lease_expires_at > clock_timestamp(), false), 'waiting', w.waits_for is not null,
+  'in_flight', w.status = 'pending' and coalesce(w.lease_expires_at > clock_timestamp(), false),
+  'waiting', w.waits_for is not null,
   'next_attempt_at', w.next_attempt_at, 'response_status', w.response_status, 'last_error', w.last_error,
   'created_at', w.created_at, 'delivered_at', w.delivered_at);
 
--- aw_list_deliveries lists deliveries, the newest first, at most p.limit.
+-- aw_list_deliveries lists deliveries, newest first, at most p.limit.
 create or replace function {{ .schema }}.aw_list_deliveries(p jsonb) returns jsonb
 language plpgsql stable set search_path = {{ .path }} set plan_cache_mode = force_custom_plan as $$
 declare
@@ -280,15 +298,17 @@ declare
   v_limit integer := least(greatest((p ->> 'limit')::int, 1), 1000);
 begin
   return coalesce((
-    select jsonb_agg({{ .schema }}.aw_delivery_json(x::{{ .schema }}.webhook_deliveries) order by x.created_at desc, x.id desc)
+    select jsonb_agg({{ .schema }}.aw_delivery_json(x::{{ .schema }}.webhook_deliveries)
+                     order by x.created_at desc, x.id desc)
     from (select w.* from {{ .schema }}.webhook_deliveries w
-          where w.client_id = v_client and (v_status is null or w.status = v_status) and (v_job is null or w.job_id = v_job)
+          where w.client_id = v_client and (v_status is null or w.status = v_status)
+            and (v_job is null or w.job_id = v_job)
           order by w.created_at desc, w.id desc limit v_limit) x), '[]');
 end $$;
 
--- aw_resend_delivery has a delivery sent again that ended without success, or, with p.delivered, one that was delivered.
--- Its id stays, so that a receiver that has got it knows it. Its schedule begins again, and with it the patience with a
--- receiver that is down: both count from created_at. The new fence is what the guard wants to see.
+-- aw_resend_delivery has a delivery sent again that ended without success, or, with p.delivered, one that was
+-- delivered. Its id stays, so that a receiver that has seen it recognizes it. Its schedule starts again, and so does
+-- the wait for a receiver that is down: both count from created_at. The guard requires the new fence.
 create or replace function {{ .schema }}.aw_resend_delivery(p jsonb) returns jsonb
 language plpgsql set search_path = {{ .path }} as $$
 declare
@@ -301,13 +321,14 @@ begin
   if not found then
     raise exception 'there is no delivery %', v_id using errcode = 'AW002';
   elsif w.status = 'pending' then
-    raise exception 'delivery % is not over: it %', w.id,
-      case when w.lease_expires_at > v_now then 'is being sent' else 'will be sent by itself' end using errcode = 'AW015';
+    raise exception 'delivery % has not ended: it %', w.id,
+      case when w.lease_expires_at > v_now then 'is being sent' else 'will be sent by itself' end
+      using errcode = 'AW015';
   elsif not (length(w.id) <= 128 and w.id ~ '^[A-Za-z0-9_-]+$') then
-    raise exception 'delivery % has an id that can not be signed', w.id using errcode = 'AW015';
+    raise exception 'delivery % has an id that can''t be signed', w.id using errcode = 'AW015';
   elsif w.status = 'delivered' and not coalesce((p ->> 'delivered')::boolean, false) then
-    raise exception 'delivery % was delivered at %', w.id, to_char(w.delivered_at at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS "UTC"')
-      using errcode = 'AW016';
+    raise exception 'delivery % was delivered at %', w.id,
+      to_char(w.delivered_at at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS "UTC"') using errcode = 'AW016';
   end if;
   update {{ .schema }}.webhook_deliveries set
     status = 'pending', fence = w.fence + 1, lease_expires_at = null, waits_for = null, attempts = 0,

@@ -1,12 +1,13 @@
--- Answers for people, frontends and commands. Times are UTC whatever the session's zone is. A list has at most p.limit
--- entries, 1-1000; without it 100.
+-- Answers for people, frontends and commands. Times are UTC, whatever the session's time zone is. A list has at most
+-- p.limit entries, 1-1000, default 100.
 
 create or replace function {{ .schema }}.aw_job_json(j {{ .schema }}.jobs) returns jsonb
 language sql stable set timezone = 'UTC'
 return jsonb_build_object('id', j.id, 'client_id', j.client_id, 'type', j.type, 'status', j.status, 'stage', j.stage,
   'progress', j.progress, 'attempts', j.attempts, 'max_attempts', j.max_attempts, 'priority', j.priority,
   'payload', j.payload, 'hints', j.hints, 'error_class', j.error_class, 'error_code', j.error_code,
-  'error_message', j.error_message, 'error_type', coalesce(j.error_type, case when j.error_class is not null then {{ .schema }}.aw_error_type(j.error_class) end),
+  'error_message', j.error_message, 'error_type', coalesce(j.error_type,
+    case when j.error_class is not null then {{ .schema }}.aw_error_type(j.error_class) end),
   'retry_count', coalesce(j.retry_count, greatest(j.attempts - 1, 0)), 'processing_time_ms', j.processing_time_ms,
   'worker_id', coalesce(j.worker_id, j.worker), 'result', j.result, 'requested_by', j.requested_by,
   'parent_job_id', j.parent_job_id, 'replay', j.replay, 'cancel_requested', j.cancel_requested_at is not null,
@@ -58,8 +59,10 @@ create or replace function {{ .schema }}.aw_dead_letter_json(d {{ .schema }}.dea
 language sql stable set timezone = 'UTC'
 return jsonb_build_object('id', d.id, 'job_id', d.job_id, 'task_type', d.task_type, 'reason', d.reason,
   'error_class', d.error_class, 'error_code', d.error_code, 'error_message', d.error_message, 'attempts', d.attempts,
-  'error_type', coalesce(d.error_type, {{ .schema }}.aw_error_type(d.error_class)), 'retry_count', coalesce(d.retry_count, greatest(d.attempts - 1, 0)),
-  'processing_time_ms', d.processing_time_ms, 'worker_id', d.worker_id, 'original_message', d.original_message, 'source_queue', d.source_queue, 'created_at', d.created_at,
+  'error_type', coalesce(d.error_type, {{ .schema }}.aw_error_type(d.error_class)),
+  'retry_count', coalesce(d.retry_count, greatest(d.attempts - 1, 0)),
+  'processing_time_ms', d.processing_time_ms, 'worker_id', d.worker_id, 'original_message', d.original_message,
+  'source_queue', d.source_queue, 'created_at', d.created_at,
   'replayed_at', d.replayed_at, 'replayed_as', d.replayed_as, 'replayed_by', d.replayed_by, 'replays', d.replays);
 
 create or replace function {{ .schema }}.aw_dead_letter(p jsonb) returns jsonb
@@ -81,7 +84,8 @@ declare
   v_client text := {{ .schema }}.aw_tenant(p);
 begin
   return coalesce((
-    select jsonb_agg({{ .schema }}.aw_dead_letter_json(x::{{ .schema }}.dead_letters) order by x.created_at desc, x.id desc)
+    select jsonb_agg({{ .schema }}.aw_dead_letter_json(x::{{ .schema }}.dead_letters)
+                     order by x.created_at desc, x.id desc)
     from (select d.* from {{ .schema }}.dead_letters d
           where d.client_id = v_client
             and (p ->> 'job_id' is null or d.job_id = p ->> 'job_id')

@@ -1,17 +1,20 @@
--- What people and frontends read with a tenant's key, as tables. A view over a function that runs as its owner has no
--- statistics: whatever one filters by, the planner estimates the same, and tells of nobody's rows. The functions return
--- the rows of the session's client, all of them: to look for one job among many, aw_job takes its id.
--- A column that is added goes to the end of function and view. A function can't be replaced by one with more columns; so
--- the view of before stands on nothing for the length of this transaction, and keeps what others built on it.
+-- What people and frontends read with a tenant's key, as tables. A view over a security definer function has no
+-- statistics: whatever the filter, the planner estimates the same, which reveals nothing about other tenants' rows.
+-- The functions return all rows of the session's client; to find one job among many, call aw_job with its id. Add a
+-- column at the end of function and view. A function can't be replaced by one with more columns, so the old view
+-- selects from nothing during this transaction; it is not dropped, as other objects may depend on it.
 
 do $$
 begin
-  if exists (select from pg_proc where oid = to_regproc('{{ .schema }}.aw_own_jobs') and not 'error_type' = any (proargnames)) then
+  if exists (
+    select from pg_proc
+    where oid = to_regproc('{{ .schema }}.aw_own_jobs') and not 'error_type' = any (proargnames)) then
     create or replace view {{ .schema }}.own_jobs as
       select null::text as client_id, null::text as id, null::text as type, null::text as status, null::text as stage,
-             null::integer as progress, null::integer as attempts, null::integer as max_attempts, null::text as priority,
-             null::jsonb as payload, null::jsonb as hints, null::text as error_class, null::text as error_code,
-             null::text as error_message, null::jsonb as result, null::text as requested_by, null::text as parent_job_id,
+             null::integer as progress, null::integer as attempts, null::integer as max_attempts,
+             null::text as priority, null::jsonb as payload, null::jsonb as hints, null::text as error_class,
+             null::text as error_code, null::text as error_message, null::jsonb as result, null::text as requested_by,
+             null::text as parent_job_id,
              null::timestamptz as created_at, null::timestamptz as updated_at, null::timestamptz as started_at,
              null::timestamptz as completed_at
       where false;
@@ -20,59 +23,64 @@ begin
 end $$;
 
 create or replace function {{ .schema }}.aw_own_jobs()
-returns table (client_id text, id text, type text, status text, stage text, progress integer, attempts integer, max_attempts integer,
-  priority text, payload jsonb, hints jsonb, error_class text, error_code text, error_message text, result jsonb, requested_by text,
-  parent_job_id text, created_at timestamptz, updated_at timestamptz, started_at timestamptz, completed_at timestamptz,
+returns table (client_id text, id text, type text, status text, stage text, progress integer, attempts integer,
+  max_attempts integer, priority text, payload jsonb, hints jsonb, error_class text, error_code text,
+  error_message text, result jsonb, requested_by text, parent_job_id text, created_at timestamptz,
+  updated_at timestamptz, started_at timestamptz, completed_at timestamptz,
   error_type text, retry_count integer, processing_time_ms bigint, worker_id text, cancel_requested boolean)
 language sql stable rows 1000 set search_path = {{ .path }} as $$
-  select j.client_id, j.id, j.type, j.status, j.stage, j.progress, j.attempts, j.max_attempts, j.priority, j.payload, j.hints,
-         j.error_class, j.error_code, j.error_message, j.result, j.requested_by, j.parent_job_id, j.created_at, j.updated_at,
-         j.started_at, j.completed_at,
-         coalesce(j.error_type, case when j.error_class is not null then {{ .schema }}.aw_error_type(j.error_class) end),
+  select j.client_id, j.id, j.type, j.status, j.stage, j.progress, j.attempts, j.max_attempts, j.priority, j.payload,
+         j.hints, j.error_class, j.error_code, j.error_message, j.result, j.requested_by, j.parent_job_id,
+         j.created_at, j.updated_at, j.started_at, j.completed_at,
+         coalesce(j.error_type,
+                  case when j.error_class is not null then {{ .schema }}.aw_error_type(j.error_class) end),
          coalesce(j.retry_count, greatest(j.attempts - 1, 0)), j.processing_time_ms, coalesce(j.worker_id, j.worker),
          j.cancel_requested_at is not null
   from {{ .schema }}.jobs j where j.client_id = (select {{ .schema }}.aw_bound())
 $$;
 
 create or replace function {{ .schema }}.aw_own_job_events()
-returns table (client_id text, id uuid, seq bigint, job_id text, at timestamptz, stage text, progress integer, attempt integer,
-  message text, metadata jsonb)
+returns table (client_id text, id uuid, seq bigint, job_id text, at timestamptz, stage text, progress integer,
+  attempt integer, message text, metadata jsonb)
 language sql stable rows 1000 set search_path = {{ .path }} as $$
   select e.client_id, e.id, e.seq, e.job_id, e.at, e.stage, e.progress, e.attempt, e.message, e.metadata
   from {{ .schema }}.job_events e where e.client_id = (select {{ .schema }}.aw_bound())
 $$;
 
 create or replace function {{ .schema }}.aw_own_documents()
-returns table (client_id text, id uuid, document_set text, filename text, blob text, content_sha256 text, active_version integer,
-  pages integer, title text, language text, outline jsonb, properties jsonb, metadata jsonb, created_at timestamptz, updated_at timestamptz)
+returns table (client_id text, id uuid, document_set text, filename text, blob text, content_sha256 text,
+  active_version integer, pages integer, title text, language text, outline jsonb, properties jsonb, metadata jsonb,
+  created_at timestamptz, updated_at timestamptz)
 language sql stable rows 1000 set search_path = {{ .path }} as $$
-  select d.client_id, d.id, d.document_set, d.filename, d.blob, d.content_sha256, d.active_version, d.pages, d.title, d.language,
-         d.outline, d.properties, d.metadata, d.created_at, d.updated_at
+  select d.client_id, d.id, d.document_set, d.filename, d.blob, d.content_sha256, d.active_version, d.pages, d.title,
+         d.language, d.outline, d.properties, d.metadata, d.created_at, d.updated_at
   from {{ .schema }}.documents d where d.client_id = (select {{ .schema }}.aw_bound()) and d.active_version is not null
 $$;
 
 create or replace function {{ .schema }}.aw_own_summaries()
-returns table (client_id text, id uuid, job_id text, filename text, summary text, key_points jsonb, model text, created_at timestamptz,
-  blob text, style text, language text, unverified jsonb, left_out jsonb)
+returns table (client_id text, id uuid, job_id text, filename text, summary text, key_points jsonb, model text,
+  created_at timestamptz, blob text, style text, language text, unverified jsonb, left_out jsonb)
 language sql stable rows 1000 set search_path = {{ .path }} as $$
-  select s.client_id, s.id, s.job_id, s.filename, s.summary, s.key_points, s.model, s.created_at, s.blob, s.style, s.language,
-         s.unverified, s.left_out
+  select s.client_id, s.id, s.job_id, s.filename, s.summary, s.key_points, s.model, s.created_at, s.blob, s.style,
+         s.language, s.unverified, s.left_out
   from {{ .schema }}.summaries s where s.client_id = (select {{ .schema }}.aw_bound())
 $$;
 
 create or replace function {{ .schema }}.aw_own_agent_runs()
-returns table (client_id text, id uuid, job_id text, prompt text, answer text, citations jsonb, steps jsonb, model text,
-  created_at timestamptz, document_set text, requested_by text)
+returns table (client_id text, id uuid, job_id text, prompt text, answer text, citations jsonb, steps jsonb,
+  model text, created_at timestamptz, document_set text, requested_by text)
 language sql stable rows 1000 set search_path = {{ .path }} as $$
-  select a.client_id, a.id, a.job_id, a.prompt, a.answer, a.citations, a.steps, a.model, a.created_at, a.document_set, a.requested_by
+  select a.client_id, a.id, a.job_id, a.prompt, a.answer, a.citations, a.steps, a.model, a.created_at, a.document_set,
+         a.requested_by
   from {{ .schema }}.agent_runs a where a.client_id = (select {{ .schema }}.aw_bound())
 $$;
 
 create or replace function {{ .schema }}.aw_own_derived_contents()
-returns table (client_id text, id uuid, job_id text, source_filename text, blob text, format text, engine text, page_count integer,
-  created_at timestamptz, version integer)
+returns table (client_id text, id uuid, job_id text, source_filename text, blob text, format text, engine text,
+  page_count integer, created_at timestamptz, version integer)
 language sql stable rows 1000 set search_path = {{ .path }} as $$
-  select d.client_id, d.id, d.job_id, d.source_filename, d.blob, d.format, d.engine, d.page_count, d.created_at, d.version
+  select d.client_id, d.id, d.job_id, d.source_filename, d.blob, d.format, d.engine, d.page_count, d.created_at,
+         d.version
   from {{ .schema }}.derived_contents d where d.client_id = (select {{ .schema }}.aw_bound())
 $$;
 

@@ -1,12 +1,12 @@
--- What a question asks for. All texts are questions, and none is an error:
+-- The syntax of questions. Any text is a question; none is an error:
 --   words       all of them, or else some, the rarer the better
 --   "a phrase"  these words in this order
---   OR          in capitals, between words: what is before it or what is after it. "or" in small letters is a word
---   -word       not what has this word; also -"a phrase". A minus before a digit is a sign, and within a word a hyphen
--- Words are compared as the column document_chunks.search has them: lower case, no stemming.
+--   OR          in capitals, between words: what is before it or what is after it. A lower-case "or" is a word
+--   -word       nothing with this word; also -"a phrase". A minus before a digit is a sign, within a word a hyphen
+-- Words are compared as in the column document_chunks.search: lower case, no stemming.
 
--- aw_terms are the words of a question that tell something: without those that are stop words of any of the
--- languages, unless nothing would be left.
+-- aw_terms are the significant words of a question: without the stop words of any of the languages, unless nothing
+-- would be left.
 create or replace function {{ .schema }}.aw_terms(words text) returns text[]
 language plpgsql stable set search_path = {{ .path }} as $$
 declare
@@ -15,25 +15,27 @@ declare
 begin
   select array_agg(t) into v_telling from unnest(v_all) t
   where not exists (
-    select from unnest(array['english', 'german', 'french', 'spanish', 'italian', 'portuguese', 'dutch']::regconfig[]) c
+    select
+    from unnest(array['english', 'german', 'french', 'spanish', 'italian', 'portuguese', 'dutch']::regconfig[]) c
     where to_tsvector(c, t) = '');
   return coalesce(v_telling, v_all);
 end $$;
 
--- aw_tokens are the parts of a question: what stands between blanks or quotation marks. excluded: a minus is before it.
--- Of more than Postgres takes as one word, 2 KB, the beginning counts.
+-- aw_tokens are the parts of a question, separated by spaces or quotation marks. excluded: a minus precedes the part.
+-- Of a word longer than Postgres allows, 2 KB, the beginning counts.
 create or replace function {{ .schema }}.aw_tokens(words text) returns table (n bigint, token text, excluded boolean)
 language sql immutable set search_path = {{ .path }} as $$
   select x.n, case when x.m[1] is not null and x.m[2] ~ '^(-|[.,$€£¥]*[0-9])' then '-' || x.m[2] else x.m[2] end,
          x.m[1] is not null and x.m[2] !~ '^(-|[.,$€£¥]*[0-9])'
   from regexp_matches((select string_agg(left(s.word, 500), ' ' order by s.n)
-                       from regexp_split_to_table(left(translate(words, '“”„', '"""'), 8000), '\s+') with ordinality s(word, n)),
+                       from regexp_split_to_table(left(translate(words, '“”„', '"""'), 8000), '\s+')
+                            with ordinality s(word, n)),
                       '((?<!\S)-)?("[^"]*"|"?[^\s"]+)', 'g') with ordinality x(m, n)
-  where x.m[2] ~ '[[:alnum:]]|[^\x01-\xbf\u2000-\u2bff\u3000-\u303f\ufe00-\ufe0f\U0001f000-\U0001faff]' -- symbols are no words
+  where x.m[2] ~ '[[:alnum:]]|[^\x01-\xbf\u2000-\u2bff\u3000-\u303f\ufe00-\ufe0f\U0001f000-\U0001faff]' -- not symbols
 $$;
 
--- aw_phrase is a token as a query; empty: it has no word. A number with a sign is found without it, too: dashes and
--- the minus of typographers are none to the parser of texts.
+-- aw_phrase is a token as a query, empty if it has no word. A signed number is also found without its sign: the text
+-- parser doesn't take dashes and the typographic minus for one.
 create or replace function {{ .schema }}.aw_phrase(token text) returns tsquery
 language sql immutable set search_path = {{ .path }} as $$
   select case when token ~ '^[-−–][.,$€£¥]*[0-9]'
@@ -41,9 +43,10 @@ language sql immutable set search_path = {{ .path }} as $$
     else phraseto_tsquery('simple', token) end
 $$;
 
--- aw_question reads a question.
---   asks: there is a text, if one without words. terms: its telling words, one by one; empty: it has none.
---   everything: all that it asks for. akin: the beginnings of terms. but (or null): what must not be found.
+-- aw_question parses a question.
+--   asks: the text is not blank, but it may have no word.
+--   terms: its significant words, each as a query; empty if it has none.
+--   everything: the whole question. akin: the beginnings of terms. but: what must not be found, or null.
 create or replace function {{ .schema }}.aw_question(
   words text, out asks boolean, out everything tsquery, out terms tsquery[], out akin tsquery, out but tsquery
 ) language plpgsql stable set search_path = {{ .path }} as $$
@@ -52,31 +55,34 @@ declare
   v_terms text[];
 begin
   asks := coalesce(words, '') ~ '\S';
-  with asked as (
+  with included as (
     select t.n, t.token, t.token = 'OR' and t.n > min(t.n) over () and t.n < max(t.n) over () as either
     from {{ .schema }}.aw_tokens(words) t where not t.excluded
   ), sorted as (
-    select a.*, count(*) filter (where a.either) over (order by a.n) as part from asked a
+    select a.*, count(*) filter (where a.either) over (order by a.n) as part from included a
   ), parts as (
     select string_agg(s.token, ' ' order by s.n) as text,
            string_agg('(' || s.query || ')', ' & ' order by s.n) filter (where s.query <> '') as query
     from (select s.*, {{ .schema }}.aw_phrase(s.token)::text as query from sorted s where not s.either) s
     group by s.part
   )
-  select string_agg(p.text, ' '), string_agg('(' || p.query || ')', ' | ')::tsquery into v_text, everything from parts p;
+  select string_agg(p.text, ' '), string_agg('(' || p.query || ')', ' | ')::tsquery into v_text, everything
+  from parts p;
 
   v_terms := array(select t from unnest({{ .schema }}.aw_terms(v_text)) t order by length(t) desc, t limit 32);
   terms := array(select case when t ~ '^-[.0-9]' then {{ .schema }}.aw_word(t) || {{ .schema }}.aw_word(substr(t, 2))
                              else {{ .schema }}.aw_word(t) end from unnest(v_terms) t);
-  akin := (select string_agg({{ .schema }}.aw_word(case when t ~ '[0-9]' then t else left(t, greatest(length(t) - 2, 4)) end)::text || ':*', ' | ')::tsquery
+  akin := (select string_agg({{ .schema }}.aw_word(
+             case when t ~ '[0-9]' then t else left(t, greatest(length(t) - 2, 4)) end)::text || ':*', ' | ')::tsquery
            from unnest(v_terms) t);
   but := (select string_agg('(' || x.query || ')', ' | ')::tsquery
-          from (select {{ .schema }}.aw_phrase(t.token)::text as query from {{ .schema }}.aw_tokens(words) t where t.excluded) x
+          from (select {{ .schema }}.aw_phrase(t.token)::text as query
+                from {{ .schema }}.aw_tokens(words) t where t.excluded) x
           where x.query <> '');
   everything := case when but is null then everything else everything && !!but end;
 end $$;
 
--- aw_word is one word, as a text has it, as a query.
+-- aw_word is one word, as it is in a text, as a query.
 create or replace function {{ .schema }}.aw_word(word text) returns tsquery
 language sql immutable set search_path = {{ .path }} as $$
   select ('''' || replace(replace(word, '\', '\\'), '''', '''''') || '''')::tsquery

@@ -1,51 +1,60 @@
--- Search for chunks by vectors and by words: what finds them. 86_search.sql puts it together.
+-- The two searches for chunks, by vector and by words. 86_hybrid.sql combines them.
 
--- aw_eligible counts the chunks that a search may find, up to a number: those of active versions of a client
--- (null: all that the caller may see) and a document set (null: all).
+-- aw_eligible counts the chunks that a search may find, up to up_to: those of active versions of a client (null: all
+-- that the caller may see) and a document set (null: all).
 create or replace function {{ .schema }}.aw_eligible(client text, in_set text, up_to bigint) returns bigint
 language plpgsql stable set search_path = {{ .path }} set plan_cache_mode = force_custom_plan as $$
 begin
   return (select count(*) from (
     select from {{ .schema }}.documents d
-    join {{ .schema }}.document_chunks c on c.client_id = d.client_id and c.document_id = d.id and c.version = d.active_version
+    join {{ .schema }}.document_chunks c
+      on c.client_id = d.client_id and c.document_id = d.id and c.version = d.active_version
     where (aw_eligible.client is null or d.client_id = aw_eligible.client)
       and (aw_eligible.in_set is null or d.document_set = aw_eligible.in_set)
     limit up_to) few);
 end $$;
 
--- aw_nearest are the n chunks nearest to a vector by cosine distance, unordered, without those that match but (null:
--- none is left out). Few eligible chunks are compared one by one, which is exact; among many the HNSW index looks, and
--- goes on until it has n that are eligible. Where much is left out it may give up before: a quarter of n is enough then.
+-- aw_nearest are the n chunks nearest to a vector by cosine distance, unordered, without those that match "but"
+-- (null: none is left out). If few chunks are eligible it compares all of them, which is exact; if many are, it scans
+-- the HNSW index until it has n eligible ones. If "but" excludes many, the scan may stop early: then a quarter of n
+-- is enough.
 --
--- To compare one costs about half of what the index spends on one that it visits, and to find n eligible ones it
--- visits n × all ÷ eligible. So comparing is cheaper up to about √(2 × n × all) eligible ones.
-drop function if exists {{ .schema }}.aw_nearest(text, {{ .vector }}.halfvec, integer, text); -- as it was before but
-create or replace function {{ .schema }}.aw_nearest(client text, vec {{ .vector }}.halfvec, n integer, in_set text, but tsquery)
+-- A comparison costs about half of what the index spends on a chunk that it visits, and to find n eligible ones it
+-- visits n × all ÷ eligible. So comparing is cheaper up to about √(2 × n × all) eligible chunks.
+drop function if exists {{ .schema }}.aw_nearest(text, {{ .vector }}.halfvec, integer, text); -- without "but"
+create or replace function {{ .schema }}.aw_nearest(
+  client text, vec {{ .vector }}.halfvec, n integer, in_set text, but tsquery)
 returns table (id uuid, distance double precision)
 language plpgsql stable rows 50 set search_path = {{ .path }} set plan_cache_mode = force_custom_plan as $$
 declare
-  v_all double precision := (select greatest(reltuples, 1) from pg_class where oid = '{{ .schema }}.document_chunks'::regclass);
+  v_all double precision := (
+    select greatest(reltuples, 1) from pg_class where oid = '{{ .schema }}.document_chunks'::regclass);
   v_few bigint := least(greatest(sqrt(2 * n * v_all), 1000), 20000);
   v_documents bigint;
   v_ids uuid[];
   v_distances double precision[];
 begin
   if {{ .schema }}.aw_eligible(client, in_set, v_few + 1) > v_few then
-    v_documents := (select greatest(reltuples, 1) from pg_class where oid = '{{ .schema }}.documents'::regclass);
-    -- In one go the index finds better than in several: it looks for as many as n eligible ones should be among.
+    v_documents := (
+      select greatest(reltuples, 1) from pg_class where oid = '{{ .schema }}.documents'::regclass);
+    -- One large scan of the index finds better than several small ones: ef_search is about the number of chunks that n
+    -- eligible ones should be among.
     perform set_config('hnsw.ef_search', least(greatest(n * v_documents / (
       select greatest(count(*), 1) from (
-        select from {{ .schema }}.documents d where (aw_nearest.client is null or d.client_id = aw_nearest.client)
-          and (aw_nearest.in_set is null or d.document_set = aw_nearest.in_set) limit 10000) e), 100), 1000)::text, true);
-    -- The setting exists once the library is loaded, which reading the vector did, from pgvector 0.8 on.
+        select from {{ .schema }}.documents d
+        where (aw_nearest.client is null or d.client_id = aw_nearest.client)
+          and (aw_nearest.in_set is null or d.document_set = aw_nearest.in_set)
+        limit 10000) e), 100), 1000)::text, true);
+    -- From pgvector 0.8 on the setting exists once the library is loaded; reading the vector has loaded it.
     if current_setting('hnsw.iterative_scan', true) is not null then
-      perform set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('hnsw.max_scan_tuples', '50000', true),
-              set_config('hnsw.scan_mem_multiplier', '8', true);
+      perform set_config('hnsw.iterative_scan', 'relaxed_order', true),
+              set_config('hnsw.max_scan_tuples', '50000', true), set_config('hnsw.scan_mem_multiplier', '8', true);
     end if;
     select array_agg(f.id), array_agg(f.distance) into v_ids, v_distances from (
       select c.id, c.embedding operator({{ .vector }}.<=>) vec as distance
       from {{ .schema }}.document_chunks c
-      join {{ .schema }}.documents d on d.client_id = c.client_id and d.id = c.document_id and d.active_version = c.version
+      join {{ .schema }}.documents d
+        on d.client_id = c.client_id and d.id = c.document_id and d.active_version = c.version
       where (aw_nearest.client is null or c.client_id = aw_nearest.client)
         and (aw_nearest.in_set is null or d.document_set = aw_nearest.in_set)
         and (aw_nearest.but is null or not c.search @@ aw_nearest.but)
@@ -56,24 +65,25 @@ begin
       return;
     end if;
   end if;
-  return query -- also when the index gave up: the eligible ones are all far away from the vector
+  return query -- also if the scan stopped early: all eligible chunks are far from the vector
   select c.id, c.embedding operator({{ .vector }}.<=>) vec
   from {{ .schema }}.documents d
-  join {{ .schema }}.document_chunks c on c.client_id = d.client_id and c.document_id = d.id and c.version = d.active_version
+  join {{ .schema }}.document_chunks c
+    on c.client_id = d.client_id and c.document_id = d.id and c.version = d.active_version
   where (aw_nearest.client is null or d.client_id = aw_nearest.client)
     and (aw_nearest.in_set is null or d.document_set = aw_nearest.in_set)
     and (aw_nearest.but is null or not c.search @@ aw_nearest.but)
-  order by (c.embedding operator({{ .vector }}.<=>) vec) + 0 -- no index does that
+  order by (c.embedding operator({{ .vector }}.<=>) vec) + 0 -- so that no index is used
   limit n;
 end $$;
 
--- aw_matching are chunks that have words of a question, by how well they match. Those with all words come first,
--- then those with some of them, the rarer the better. all_words, terms and but
--- are what aw_question makes of it. client null: all that the caller
--- may see.
+-- aw_matching are chunks that have words of a question, best match first: those with all words, then those with some
+-- of them, the rarer the better. all_words, terms and but are the results of aw_question. client null: all that the
+-- caller may see.
 --
--- Of a word that thousands of chunks have it tells little which of them is meant: no more than v_most are ranked.
-create or replace function {{ .schema }}.aw_matching(client text, all_words tsquery, terms tsquery[], but tsquery, n integer, in_set text)
+-- A word that thousands of chunks have distinguishes none of them: no more than v_most are ranked.
+create or replace function {{ .schema }}.aw_matching(
+  client text, all_words tsquery, terms tsquery[], but tsquery, n integer, in_set text)
 returns table (id uuid, complete boolean, weight double precision, rank real)
 language plpgsql stable rows 50 set search_path = {{ .path }} set plan_cache_mode = force_custom_plan as $$
 declare
@@ -90,7 +100,8 @@ begin
   for v_term, v_count in
     select t.q, (select count(*) from (
       select from {{ .schema }}.document_chunks c
-      where c.search @@ t.q and (aw_matching.client is null or c.client_id = aw_matching.client) limit v_most + 1) x) as chunks
+      where c.search @@ t.q and (aw_matching.client is null or c.client_id = aw_matching.client)
+      limit v_most + 1) x) as chunks
     from unnest(terms) with ordinality t(q, n) order by chunks, t.n
   loop
     exit when v_any is not null and v_counted + v_count > v_most;
@@ -105,7 +116,8 @@ begin
   with found as (
     (select c.id, c.search, true as complete
      from {{ .schema }}.document_chunks c
-     join {{ .schema }}.documents d on d.client_id = c.client_id and d.id = c.document_id and d.active_version = c.version
+     join {{ .schema }}.documents d
+       on d.client_id = c.client_id and d.id = c.document_id and d.active_version = c.version
      where c.search @@ all_words
        and (aw_matching.client is null or c.client_id = aw_matching.client)
        and (aw_matching.in_set is null or d.document_set = aw_matching.in_set)
@@ -113,22 +125,25 @@ begin
     union all
     (select c.id, c.search, false
      from {{ .schema }}.document_chunks c
-     join {{ .schema }}.documents d on d.client_id = c.client_id and d.id = c.document_id and d.active_version = c.version
+     join {{ .schema }}.documents d
+       on d.client_id = c.client_id and d.id = c.document_id and d.active_version = c.version
      where c.search @@ v_some and not c.search @@ all_words
        and (aw_matching.client is null or c.client_id = aw_matching.client)
        and (aw_matching.in_set is null or d.document_set = aw_matching.in_set)
      limit v_most)
   )
-  select f.id, f.complete, (select sum(t.weight) from unnest(v_terms, v_weights) t(q, weight) where f.search @@ t.q) as weight,
+  select f.id, f.complete,
+         (select sum(t.weight) from unnest(v_terms, v_weights) t(q, weight) where f.search @@ t.q) as weight,
          ts_rank_cd(f.search, v_any)
   from found f
   order by 2 desc, 3 desc nulls last, 4 desc, f.id
   limit n;
 end $$;
 
--- aw_matching_own is aw_matching for a session that is bound to a client, and never for another client. It runs as
--- aw_searcher, behind no policy: see 012_search.sql. A session that is bound to nobody finds nothing.
-create or replace function {{ .schema }}.aw_matching_own(all_words tsquery, terms tsquery[], but tsquery, n integer, in_set text)
+-- aw_matching_own is aw_matching for the client of the session, never for another one. It runs as aw_searcher, which
+-- no policy restricts: see migrations/012_search.sql. A session without a client finds nothing.
+create or replace function {{ .schema }}.aw_matching_own(
+  all_words tsquery, terms tsquery[], but tsquery, n integer, in_set text)
 returns table (id uuid, complete boolean, weight double precision, rank real)
 language sql stable rows 50 security definer set search_path = {{ .path }}
 begin atomic

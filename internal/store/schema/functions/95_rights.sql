@@ -1,21 +1,26 @@
--- Whose the functions are, as whom they run, and who may call them; whatever the defaults of this database are.
---   aw_owner owns them, and the tables' rights are his. Those that take one jsonb p and return jsonb, and a few more, run
---     as he does, behind the policies of row-level security, and take the tenant from the session.
---   async_worker, the role of a tenant's worker, calls those, and touches no table: see aw_exposed in 88_examine.sql.
---   async_worker_reader calls those that tell of documents, jobs and results.
+-- The owner of the functions, the role they run as, and who may call them, whatever the database's defaults are.
+--   aw_owner owns them, and has the rights on the tables. Functions that take one jsonb p and return jsonb, and a few
+--     more, are security definer: they run as aw_owner, restricted by row-level security, for the tenant of the
+--     session.
+--   async_worker, the role of a tenant's worker, calls those and can't access a table: see aw_exposed in
+--     88_examine.sql.
+--   async_worker_reader calls those that read documents, jobs and results.
 --   service_role, Supabase's key for every tenant, may do both.
 do $$
 declare
-  c_entry constant text[] := array['aw_stage_vectors', 'aw_find_own', 'aw_own_jobs', 'aw_own_job_events', 'aw_own_documents',
-    'aw_own_summaries', 'aw_own_agent_runs', 'aw_own_derived_contents', 'aw_matching_own'];
+  c_entry constant text[] := array[
+    'aw_stage_vectors', 'aw_find_own', 'aw_own_jobs', 'aw_own_job_events', 'aw_own_documents', 'aw_own_summaries',
+     'aw_own_agent_runs', 'aw_own_derived_contents', 'aw_matching_own'];
   v_owner text;
   f record;
   r text;
 begin
-  grant create on schema {{ .schema }} to aw_owner, aw_searcher; -- an owner needs it at this moment
+  grant create on schema {{ .schema }} to aw_owner, aw_searcher; -- "alter function … owner to" requires it
   for f in
     select p.oid::regprocedure as sig, p.proname as name, pg_get_userbyid(p.proowner) as owner,
-           p.proname = any (c_entry) or p.proname like 'aw\_%' and pg_get_function_identity_arguments(p.oid) = 'p jsonb' and p.prorettype = 'jsonb'::regtype as entry
+           p.proname = any (c_entry)
+             or p.proname like 'aw\_%' and pg_get_function_identity_arguments(p.oid) = 'p jsonb'
+                and p.prorettype = 'jsonb'::regtype as entry
     from pg_proc p
     where p.pronamespace = '{{ .schema }}'::regnamespace and p.proname = any ({{ .names }})
       and (pg_get_userbyid(p.proowner) in (current_user, 'aw_owner', 'aw_searcher')
@@ -26,11 +31,13 @@ begin
     if f.owner <> v_owner then
       execute format('alter function %s owner to %I', f.sig, v_owner);
     end if;
-    -- What a session sets stays out: its plans, with their estimates, could be sent to it as log messages.
+    -- client_min_messages is pinned: else a session could have plans, with their estimates, sent to it as log
+    -- messages.
     if f.entry then
       execute format('alter function %s security definer set client_min_messages = notice', f.sig);
     end if;
-    foreach r in array array_remove(array['anon', 'authenticated', 'async_worker', 'async_worker_reader', 'aw_owner', 'aw_searcher', 'service_role'], v_owner) loop
+    foreach r in array array_remove(array['anon', 'authenticated', 'async_worker', 'async_worker_reader', 'aw_owner',
+                                          'aw_searcher', 'service_role'], v_owner) loop
       if exists (select from pg_roles where rolname = r) then
         execute format('revoke all on function %s from %I', f.sig, r);
       end if;

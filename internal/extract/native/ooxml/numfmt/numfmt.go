@@ -102,7 +102,7 @@ func lower(c byte) byte {
 // maxSerial is the day after 9999-12-31, the last date that Excel knows.
 const maxSerial = 2958466
 
-// Format shows a number as stored in a file. What is no number is returned as it is. epoch1904: days
+// Format shows a number as stored in a file. What is not a number is returned as it is. epoch1904: days
 // are counted from 1904-01-01, not from 1900-01-01.
 func Format(value string, kind Kind, epoch1904 bool) string {
 	value = strings.TrimSpace(value)

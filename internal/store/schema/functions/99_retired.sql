@@ -1,0 +1,36 @@
+-- Internal functions of earlier versions that were renamed or removed. Workers of the previous version call only entry
+-- points, which never belong here. But a call that has begun by the old body of an entry point goes on with it, and if
+-- it were to find a function gone its transaction would fail, and the worker would lose the outcome of a task. So the
+-- first migrate marks the functions, by a comment, and one that runs an hour or more later drops them.
+-- Dropping comes last, when all callers have been replaced: a function whose body is parsed when it is created depends
+-- on what it calls. One statement drops all, so that they may depend on each other. Every signature that a name has had
+-- is dropped. Functions of other owners stay.
+-- To retire a function, add its name. To use a name again, remove it.
+do $$
+declare
+  c_retired constant text[] := array[
+    'aw_again', 'aw_alone', 'aw_begun', 'aw_describe', 'aw_held', 'aw_ids', 'aw_is_of', 'aw_kept', 'aw_leave',
+    'aw_located', 'aw_ms', 'aw_noted', 'aw_reads', 'aw_refuse_job', 'aw_refused', 'aw_run', 'aw_sent_again',
+    'aw_share', 'aw_span', 'aw_staged', 'aw_story', 'aw_tell_canceled', 'aw_tell_duplicate', 'aw_webhook_patience'];
+  v_due text[] := '{}';
+  f record;
+begin
+  for f in
+    select p.oid::regprocedure::text as sig,
+           substring(obj_description(p.oid, 'pg_proc') from '^retired at (.+)$')::timestamptz as marked_at
+    from pg_proc p
+    where p.pronamespace = '{{ .schema }}'::regnamespace and p.proname = any (c_retired)
+      and (pg_get_userbyid(p.proowner) in (current_user, 'aw_owner', 'aw_searcher')
+           or p.proowner = (select relowner from pg_class where oid = '{{ .schema }}.jobs'::regclass))
+  loop
+    if f.marked_at is null then
+      execute format('comment on function %s is %L', f.sig,
+                     'retired at ' || to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'));
+    elsif f.marked_at <= now() - interval '1 hour' then
+      v_due := v_due || f.sig;
+    end if;
+  end loop;
+  if v_due <> '{}' then
+    execute 'drop function ' || array_to_string(v_due, ', ');
+  end if;
+end $$;
