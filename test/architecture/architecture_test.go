@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestImports holds the arrows: see rules.
+// TestImports checks the imports: see rules.
 func TestImports(t *testing.T) {
 	t.Parallel()
 	for _, f := range sources(t) {
@@ -25,18 +25,18 @@ func TestImports(t *testing.T) {
 			case f.test:
 				checkTest(t, f, r, to)
 			case support(to) && !f.support():
-				t.Errorf("%s imports %s, which is for tests only: nothing that is shipped may need it", f.path, to)
+				t.Errorf("%s imports %s, which is for tests only: shipped code may not need it", f.path, to)
 			case to == waiting && r.of != taskWords && r.of != jobWords:
 			case !r.allows(to) && !support(to):
-				t.Errorf("%s imports %s, but %s may import only %s: %s.\n\tTurn the arrow round (an interface where "+
-					"it is used, wired in internal/app), or change the plan in rules_test.go and ARCHITECTURE.md",
+				t.Errorf("%s imports %s, but %s may import only %s: %s.\n\tReverse the dependency (an interface where "+
+					"it is used, wired in internal/app), or change rules_test.go and ARCHITECTURE.md",
 					f.path, to, r.of, list(r.may), r.since)
 			}
 		}
 	}
 }
 
-// checkTest: a test may use back ends and suites, but what is below knows nothing of what is above.
+// checkTest: a test may use back ends and suites, but no package above its own.
 func checkTest(t *testing.T, f file, r rule, to string) {
 	t.Helper()
 	if under(f.pkg, "cmd/...") || under(f.pkg, "test/...") {
@@ -86,7 +86,7 @@ func TestForeignModules(t *testing.T) {
 					t.Errorf("%s imports %s, which only %s may: use our interface instead", f.path, imported,
 						list(o.by))
 				}
-				break // the first, more particular entry counts
+				break // the first, more specific entry counts
 			}
 		}
 	}
@@ -121,13 +121,13 @@ func TestPackageComments(t *testing.T) {
 	}
 	for pkg, ok := range commented {
 		if !ok {
-			t.Errorf(`%s has no package comment: begin one of its files with "// Package …" and say what it is for`,
+			t.Errorf(`%s has no package comment: begin one of its files with "// Package …" and what it is for`,
 				pkg)
 		}
 	}
 }
 
-// TestRules sees that each rule is of use, and that the check itself would find a wrong arrow.
+// TestRules checks that each rule is needed, and that a wrong import is found.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -152,7 +152,7 @@ func TestRules(t *testing.T) {
 	} {
 		r, ok := ruleFor(c.from)
 		if !ok || r.allows(c.to) != c.ok {
-			t.Errorf("%s to %s: the rules of %s say %t, want %t", c.from, c.to, r.of, !c.ok, c.ok)
+			t.Errorf("%s to %s: the rules of %s return %t, want %t", c.from, c.to, r.of, !c.ok, c.ok)
 		}
 	}
 	pkgs := map[string]bool{}

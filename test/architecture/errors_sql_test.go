@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// inSQL is an error that a function of the database makes: its class and its sentence, in one literal or several.
+// inSQL matches an error that a function of the database makes: its class and its sentence, in one or more
+// literals.
 var (
 	inSQL  = regexp.MustCompile(`'class', '([a-z_]+)',[^;]*?'message', format\(('(?:[^']|'\s*\n\s*')*')`)
 	joined = regexp.MustCompile(`'\s*\n\s*'`)
@@ -34,9 +35,9 @@ func (c *collector) sql(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range inSQL.FindAllStringSubmatch(string(text), -1) {
-			said := joined.ReplaceAllString(m[2], "")
+			text := joined.ReplaceAllString(m[2], "")
 			c.tasks = append(c.tasks, sentence{
-				byValue[m[1]], verb.ReplaceAllString(said[1:len(said)-1], "…"), "", folder,
+				byValue[m[1]], verb.ReplaceAllString(text[1:len(text)-1], "…"), "", folder,
 			})
 			found++
 		}

@@ -12,17 +12,17 @@ import (
 	"testing"
 )
 
-// leakless are the packages whose goroutines are looked for by the tests of others, and why.
+// leakless are the packages whose goroutines are checked by the tests of others, and why.
 func leakless() map[string]string {
 	return map[string]string{
-		"internal/stack":           "what it starts is a server of a test; each suite that uses it looks",
+		"internal/stack":           "it starts servers of tests; each suite that uses it checks",
 		"internal/store/storetest": "it is part of each store's tests",
 		"queue/queuetest":          "it is part of each queue's tests",
 		"test/bench":               "it measures, and ends",
 	}
 }
 
-// TestGoroutinesAreLookedFor: a package that starts goroutines ends its tests with goleak.
+// TestGoroutinesAreLookedFor: the tests of a package that starts goroutines end with goleak.
 func TestGoroutinesAreLookedFor(t *testing.T) {
 	t.Parallel()
 	for pkg, files := range packages(t) {
@@ -39,7 +39,7 @@ func TestGoroutinesAreLookedFor(t *testing.T) {
 			t.Errorf("%s starts a goroutine (%s) and no test of it ends with goleak: write\n\tfunc TestMain(m "+
 				"*testing.M) { goleak.VerifyTestMain(m) }", pkg, starts)
 		case excused && starts == "":
-			t.Errorf("%s is excused in leakless and starts no goroutine", pkg)
+			t.Errorf("%s is in leakless and starts no goroutine: remove it", pkg)
 		}
 	}
 }
@@ -60,7 +60,7 @@ func startsGoroutine(tree *ast.File) (at token.Pos) {
 	return at
 }
 
-// mentions says whether something of a package is used.
+// mentions reports whether a package's name is used.
 func mentions(tree *ast.File, pkg string) (found bool) {
 	ast.Inspect(tree, func(n ast.Node) bool {
 		if s, ok := n.(*ast.SelectorExpr); ok {
@@ -83,8 +83,8 @@ func TestNoTestSleeps(t *testing.T) {
 	}
 }
 
-// bubbles knows what the tests of a package call outside bubbles. It goes by names alone: a method's is that of
-// every method called so. What is handed as a literal to synctest.Test, or to a helper that calls it, is inside.
+// bubbles records what the tests of a package call outside bubbles. It goes by names alone: a method stands for
+// every method of its name. A literal that is passed to synctest.Test, or to a helper that calls it, is inside.
 type bubbles struct {
 	funcs   map[string][]function // by name
 	opens   map[string]bool       // functions that open a bubble
@@ -123,7 +123,7 @@ func newBubbles(files []parsed) *bubbles {
 	return b
 }
 
-// entry says whether the testing package calls a function.
+// entry reports whether the testing package calls a function.
 func entry(name string) bool {
 	return slices.ContainsFunc([]string{"Test", "Fuzz", "Benchmark", "Example"},
 		func(p string) bool { return strings.HasPrefix(name, p) })
@@ -162,7 +162,7 @@ func (b *bubbles) anyBubble() bool {
 	return false
 }
 
-// walk goes through a function that is called outside a bubble.
+// walk follows a function that is called outside a bubble.
 func (b *bubbles) walk(of string) {
 	if b.outside[of] {
 		return
@@ -173,7 +173,7 @@ func (b *bubbles) walk(of string) {
 	}
 }
 
-// through follows the calls in a body. A literal that a variable keeps is followed where it is called.
+// through follows the calls in a body. A literal in a variable is followed where it is called.
 func (b *bubbles) through(f function, body ast.Node, literals map[string]*ast.FuncLit) {
 	ast.Inspect(body, func(n ast.Node) bool {
 		if literal, ok := n.(*ast.FuncLit); ok && n != body {
@@ -200,7 +200,7 @@ func (b *bubbles) through(f function, body ast.Node, literals map[string]*ast.Fu
 	})
 }
 
-// kept are the literals that variables of a function keep, by the variables' names.
+// kept are the literals that variables of a function hold, by the variables' names.
 func kept(body ast.Node) map[string]*ast.FuncLit {
 	found := map[string]*ast.FuncLit{}
 	ast.Inspect(body, func(n ast.Node) bool {
@@ -215,7 +215,7 @@ func kept(body ast.Node) map[string]*ast.FuncLit {
 	return found
 }
 
-// names are those that a call goes by: for w.settled() "w.settled" and ".settled".
+// names are those that a call may match: for w.settled() "w.settled" and ".settled".
 func names(call *ast.CallExpr) []string {
 	switch f := call.Fun.(type) {
 	case *ast.Ident:
@@ -229,7 +229,7 @@ func names(call *ast.CallExpr) []string {
 	return nil
 }
 
-// name is what a function is called by: a method with a dot before it.
+// name is the name by which a function is called: a method with a dot before it.
 func name(fn *ast.FuncDecl) string {
 	if fn.Recv != nil {
 		return "." + fn.Name.Name

@@ -1,77 +1,77 @@
 package architecture_test
 
-// A rule says what a part of the repository may import of ours. A path stands for that package alone,
-// path/... for all beneath it as well. The rule with the longest matching path counts.
+// A rule lists which of our packages a part of the repository may import. A path matches that package alone,
+// path/... all below it as well. The rule with the longest matching path counts.
 type rule struct {
 	of    string
 	may   []string
-	since string // why the arrow ends where it ends
+	since string // why it may import no more
 }
 
-// The words that all share. They import nothing of ours but each other.
+// Packages that all others share. They import nothing of ours but each other.
 const (
 	taskWords  = "internal/task"
 	jobWords   = "internal/job"
 	taskErrors = "internal/taskerr"
 )
 
-// waiting is how to wait and to try again. Everything but the words may import it.
+// waiting is how to wait and to retry. Everything but the shared packages may import it.
 const waiting = "internal/retry"
 
-// rules is the picture in ARCHITECTURE.md: cmd → app → (engine, handlers, webhook) → (queue, store, blob,
-// extract, chunk, llm) → (task, job).
+// rules are the arrows of ARCHITECTURE.md: cmd → app → (engine, handlers, webhook) → (queue, store, blob, extract,
+// chunk, llm) → (task, job).
 func rules() []rule {
 	return []rule{
-		{taskWords, nil, "it is what everything else speaks of"},
-		{jobWords, []string{taskWords}, "it is what everything else speaks of"},
+		{taskWords, nil, "everything else is about tasks"},
+		{jobWords, []string{taskWords}, "everything else is about jobs"},
 		{taskErrors, []string{taskWords}, "anything that a task runs may fail"},
 
 		{"internal/child/...", []string{}, "it runs a program and knows nothing of documents"},
 		{"internal/docling/...", []string{"internal/docling", "internal/tracing", taskErrors},
-			"it talks to docling-serve, for whoever wants a document or a page of text"},
+			"it talks to docling-serve, about documents and about pages"},
 		{"internal/event", nil, "anything may log an event"},
 		{waiting, nil, "anything may wait"},
 		{"internal/tracing", nil, "any call to a service may be traced"},
 		{"internal/logging/...", []string{"internal/event"}, "anything may log"},
 		{"internal/config/...", []string{taskWords}, "settings are read before anything is built"},
 		{"internal/tenants/...", []string{"internal/config"},
-			"it keeps the files of a machine's tenants, and runs none"},
-		{"internal/tenantkey", nil, "it signs, and knows nothing of what the keys open"},
-		{"systemd/...", nil, "it is of use to any daemon"},
-		{"internal/httpd/...", nil, "it serves, and knows nothing of what"},
-		{"internal/azure/...", []string{taskErrors}, "it is what queue/azure and blob/azure share"},
+			"it keeps the files of a machine's tenants, and runs no worker"},
+		{"internal/tenantkey", nil, "it signs, and knows nothing of what the keys allow"},
+		{"systemd/...", nil, "any daemon can use it"},
+		{"internal/httpd/...", nil, "it serves any handler"},
+		{"internal/azure/...", []string{taskErrors}, "queue/azure and blob/azure share it"},
 
 		{"queue/...", []string{"queue/...", "internal/tracing", "internal/azure", taskWords, taskErrors},
-			"a back end never knows who uses it"},
+			"a back end doesn't know its users"},
 		{"internal/store/...", []string{"internal/store/...", "internal/tracing", taskWords, jobWords, taskErrors},
-			"a back end never knows who uses it"},
+			"a back end doesn't know its users"},
 		{"internal/blob/...", []string{"internal/blob/...", "internal/tracing", "internal/azure", taskWords, taskErrors},
-			"a back end never knows who uses it"},
+			"a back end doesn't know its users"},
 		{"internal/ocr/...", []string{"internal/ocr/...", "internal/child", "internal/docling", taskWords, taskErrors},
 			"an engine reads an image and knows nothing of documents"},
 		{"internal/ocr/vision", []string{"internal/ocr", "internal/llm", taskErrors},
 			"it asks a model about an image, and knows nothing of documents"},
 		{"internal/extract/...", []string{"internal/extract/...", "internal/ocr", "internal/ocr/pages",
 			"internal/child", "internal/docling", taskWords, taskErrors},
-			"an extractor makes blocks of bytes and no more"},
+			"an extractor only makes blocks from bytes"},
 		{"internal/llm/...", []string{"internal/llm/...", "internal/tracing", taskWords, taskErrors},
-			"a model's client never knows who asks"},
+			"a model's client doesn't know its users"},
 		{"internal/chunk/...", []string{"internal/extract", "internal/llm", "internal/chunk/...", taskWords},
-			"a chunker makes chunks of blocks and no more"},
+			"a chunker only makes chunks from blocks"},
 
 		{"internal/derived/...", []string{"internal/extract", "internal/ocr"},
-			"it writes what others have read"},
-		{"internal/source/...", []string{"internal/blob", taskErrors}, "it fetches a blob, for whatever task"},
+			"it writes what others have extracted"},
+		{"internal/source/...", []string{"internal/blob", taskErrors}, "it fetches a blob, for any task"},
 		{"internal/enrich/...", []string{"internal/extract", "internal/chunk"},
-			"it tells of blocks and chunks what they are, and makes none"},
-		{"internal/evidence/...", nil, "it compares texts, and never knows whose"},
+			"it classifies blocks and chunks, and makes none"},
+		{"internal/evidence/...", nil, "it compares texts, of any origin"},
 		{"internal/privacy/...", []string{"internal/privacy/...", "internal/tracing", "internal/extract", taskErrors},
-			"a detector looks at texts, and never knows whose"},
+			"a detector looks at texts, of any origin"},
 
 		{"internal/message/...", []string{"internal/store", "internal/blob", taskWords},
-			"it makes the text of a message, and sends none"},
+			"it makes messages, and sends none"},
 		{"internal/upkeep/...", []string{"internal/store", taskWords},
-			"it keeps the store small, whatever the store is"},
+			"it keeps any store small"},
 		{"webhook/...", []string{"internal/store", "internal/tracing", "internal/event", taskWords},
 			"it delivers what the outbox holds"},
 		{
@@ -83,7 +83,7 @@ func rules() []rule {
 				"internal/llm",
 				"internal/enrich", "internal/evidence", "internal/privacy", taskWords, jobWords, taskErrors,
 			},
-			"a handler knows interfaces, never a back end and never another handler",
+			"a handler knows interfaces, but no back end and no other handler",
 		},
 		{
 			"internal/engine/...",
@@ -91,17 +91,17 @@ func rules() []rule {
 				"internal/engine/...", "handlers", "internal/tracing", "queue", "internal/store", "internal/blob",
 				"internal/message", "internal/event", taskWords, jobWords, taskErrors,
 			},
-			"the engine knows interfaces, never a back end",
+			"the engine knows interfaces, but no back end",
 		},
 		{
 			"internal/replay/...",
 			[]string{"queue", "internal/store", "internal/blob", "internal/message", taskWords, jobWords},
-			"it does again what commands ask for, and knows interfaces, never a back end",
+			"it replays what commands request, and knows interfaces, but no back end",
 		},
 		{
 			"internal/doctor/...",
 			[]string{"queue", "internal/store", "internal/blob", "internal/llm", "internal/azure", taskErrors},
-			"it tries interfaces, and knows a back end only by what the storage account calls its rights",
+			"it tries interfaces, and knows of a back end only the names of its rights",
 		},
 		{
 			"internal/devstack/...",
@@ -110,15 +110,15 @@ func rules() []rule {
 				"internal/store/schema", "internal/engine",
 				"internal/blob", "queue", "webhook", taskWords,
 			},
-			"it is the worker on a local stack, shown to somebody",
+			"it shows the worker on a local stack",
 		},
 		{
 			"internal/metrics/...",
 			[]string{"internal/engine", "internal/llm", "internal/store", "queue", "webhook", taskWords, jobWords, taskErrors},
-			"it counts what others tell it of, and reads their state",
+			"it counts what others report, and reads their state",
 		},
 		{"internal/app/...", []string{"internal/...", "handlers/...", "queue/...", "webhook", "systemd"},
-			"it wires everything, and nothing but a command starts it"},
+			"it wires everything, and only commands start it"},
 		{
 			"cmd/...",
 			[]string{
@@ -135,18 +135,18 @@ func rules() []rule {
 		{"internal/stack/...", []string{"internal/stack/...", "internal/store/schema", "internal/tenantkey"},
 			"it starts programs"},
 		{"internal/llm/llmtest", []string{"internal/llm/..."}, "it is for tests"},
-		{"dev/...", nil, "it makes what is checked in under dev"},
-		{"packaging/...", []string{"internal/config"}, "it looks at the program from outside, as a package does"},
+		{"dev/...", nil, "it makes the files under dev"},
+		{"packaging/...", []string{"internal/config"}, "it uses the program from outside, as a package does"},
 		{"test/...", []string{"..."}, "its suites need more than one package"},
 	}
 }
 
-// upper are the packages that no test of a package below may import either.
+// upper are the packages that no test of a package below may import.
 func upper() []string {
 	return []string{"internal/app/...", "internal/devstack/...", "internal/engine/...", "cmd/..."}
 }
 
-// owner says where alone a foreign module may be imported, tests apart: so that it can be exchanged.
+// owner is the only package, apart from tests, that may import a foreign module: so it can be exchanged.
 type owner struct {
 	module string
 	by     []string
@@ -162,7 +162,7 @@ func owners() []owner {
 			[]string{
 				"internal/azure/...", "queue/azure/...", "internal/blob/azure/...", "internal/app/...", "test/...",
 			}},
-		// Exit codes tell a refused login from a server that is down; migrate talks to Postgres directly.
+		// Exit codes distinguish a refused login from a server that is down; migrate talks to Postgres directly.
 		{"github.com/jackc/pgx/v5/pgconn", []string{"internal/store/...", "internal/stack/...", "cmd/...", "test/..."}},
 		{"github.com/jackc/pgx", []string{"internal/store/...", "internal/stack/...", "test/..."}},
 		{"github.com/golang-jwt/jwt", []string{"internal/tenantkey"}},

@@ -27,7 +27,7 @@ type file struct {
 	external bool   // of a package_test
 	imports  []string
 	lines    int
-	comment  bool // it bears the package's comment
+	comment  bool // it has the package's comment
 }
 
 // ours returns the part of an import path below our module.
@@ -35,7 +35,7 @@ func ours(imported string) (string, bool) {
 	return strings.CutPrefix(imported, module+"/")
 }
 
-// support says whether a package is there for tests only, by its name.
+// support reports by a package's name whether it is for tests only.
 func (f file) support() bool { return support(f.pkg) }
 
 func support(pkg string) bool {
@@ -44,7 +44,7 @@ func support(pkg string) bool {
 		strings.HasPrefix(pkg, "test/")
 }
 
-// under says whether a package matches a pattern of the rules.
+// under reports whether a package matches a pattern of the rules.
 func under(pkg, pattern string) bool {
 	if pattern == "..." {
 		return true
@@ -116,7 +116,7 @@ func read(p string) (file, error) {
 	return f, nil
 }
 
-// documents says whether a comment is one that go doc shows for the package.
+// documents reports whether go doc shows a comment for the package.
 func documents(doc *ast.CommentGroup, name string) bool {
 	text := doc.Text()
 	return strings.HasPrefix(text, "Package "+name) || strings.HasPrefix(text, "Command ")

@@ -13,7 +13,7 @@ import (
 	storage "github.com/seed-7227ef26/async-worker/internal/azure"
 )
 
-// concurrency is that of the worker and of the bare loop alike.
+// concurrency of the worker and of the bare loop.
 const concurrency = 32
 
 // bareQueue is the SDK's own client, with a connection pool as large as the worker's.
@@ -42,8 +42,7 @@ func fill(ctx context.Context, q *azqueue.QueueClient, n int, text func(i int) s
 	return group.Wait()
 }
 
-// bareLoop receives and deletes n messages and does nothing else: what no worker can beat. It also counts its
-// receives.
+// bareLoop only receives and deletes n messages: the upper bound for any worker. It also counts its receives.
 func bareLoop(ctx context.Context, q *azqueue.QueueClient, n int) (took time.Duration, receives int, err error) {
 	started := time.Now()
 	slots := make(chan struct{}, concurrency)
@@ -53,7 +52,7 @@ func bareLoop(ctx context.Context, q *azqueue.QueueClient, n int) (took time.Dur
 	for got := 0; got < n; {
 		free := min(int32(concurrency-len(slots)), 32)
 		if free == 0 {
-			slots <- struct{}{} // wait for one
+			slots <- struct{}{} // wait for a free slot
 			<-slots
 			continue
 		}

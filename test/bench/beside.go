@@ -19,9 +19,9 @@ const (
 	besideRound = 4000
 )
 
-// worker is one of those that are compared.
+// worker is one of the compared workers.
 type worker interface {
-	fill(ctx context.Context) error // puts a round's tasks where the worker finds them
+	fill(ctx context.Context) error // adds a round's tasks
 	work(ctx context.Context) (figures, error)
 	close() error // ends its sessions with the database
 }
@@ -37,8 +37,8 @@ type contender struct {
 	rate, cpu, sql []float64 // of each round; CPU time of the worker and of Postgres, in seconds a task
 }
 
-// besideRiver compares the worker with River on one Postgres, first with a server that forgets durability,
-// so that what is seen is the work, and then with one that has Postgres' own settings.
+// besideRiver compares the worker with River on one Postgres, first with durability off, so that the work is
+// measured, and then with Postgres' own settings.
 func besideRiver(ctx context.Context, out io.Writer, stub string) error {
 	dir, err := os.MkdirTemp("", "async-worker-bench-")
 	if err != nil {
@@ -49,12 +49,12 @@ func besideRiver(ctx context.Context, out io.Writer, stub string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\nA no-op task, concurrency %d, beside River (rounds of %d, in turns; medians of %d rounds "+
-		"after one to warm up).\n",
+	fmt.Fprintf(out, "\nA no-op task, concurrency %d, compared with River (rounds of %d, alternating; medians of %d "+
+		"rounds after a warm-up round).\n",
 		besideTasks, besideRound, rounds)
-	fmt.Fprint(out, "River finds its jobs in its table; the worker takes its tasks off the queue stub, and records "+
+	fmt.Fprint(out, "River finds its jobs in its table; the worker receives its tasks from the queue stub, and records "+
 		"them.\n"+
-		"The worker's begins and completions that meet share a transaction; each is answered when it is committed.\n"+
+		"Concurrent begins and completions of the worker share a transaction; each is answered after the commit.\n"+
 		"Statements are pg_stat_statements', commits pg_stat_database's, in a round of their own.\n")
 	for _, settings := range [][]string{
 		{"synchronous_commit=off"},
@@ -126,7 +126,7 @@ func ourContender(pg *stack.Postgres, stub string) *contender {
 	}
 }
 
-// countStatements does one round with every statement counted.
+// countStatements runs one round and counts every statement.
 func (c *contender) countStatements(ctx context.Context, s *server) error {
 	if err := s.count(ctx, true); err != nil {
 		return err
@@ -156,7 +156,7 @@ func (c *contender) countStatements(ctx context.Context, s *server) error {
 	return err
 }
 
-// takeTurns warms all up, and then lets each do a round, several times.
+// takeTurns warms all up, and then runs a round of each, several times.
 func takeTurns(ctx context.Context, s *server, contenders []*contender) error {
 	if err := s.count(ctx, false); err != nil {
 		return err

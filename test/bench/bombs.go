@@ -16,11 +16,10 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// bombTime is how long a bomb may take until it is refused, of this process on a CPU: the machine may be busy with
-// other things.
+// bombTime is the CPU time of this process until a bomb must be refused: the machine may be busy.
 const bombTime = time.Second
 
-// measureBombs prints how long each bomb takes until it is refused, and by which words.
+// measureBombs prints how long each bomb takes until it is refused, and with which error.
 func measureBombs(ctx context.Context, out io.Writer) error {
 	folder, err := os.MkdirTemp("", "bench-bombs-")
 	if err != nil {

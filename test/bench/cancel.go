@@ -22,12 +22,11 @@ import (
 
 const (
 	cancelTries = 12              // how often each document is canceled, at random moments of its reading
-	cancelUntil = 2 * time.Second // of it at most: what comes later is like what came before
+	cancelUntil = 2 * time.Second // of it at most: the rest is like its start
 )
 
-// measureCancel prints how soon extraction and chunking end once their context has: for documents that are one
-// huge piece of something. A short while of a processor is what counts, not of the clock: the machine may be
-// busy with other things.
+// measureCancel prints how soon extraction and chunking end after their context: for documents that are one huge
+// element. CPU time counts, not the clock: the machine may be busy.
 func measureCancel(ctx context.Context, out io.Writer) error {
 	dir, err := os.MkdirTemp("", "bench-")
 	if err != nil {
@@ -90,8 +89,7 @@ func writeFile(path string, write func(io.Writer) error) error {
 	return errors.Join(write(file), file.Close())
 }
 
-// readStart reads a document for cancelUntil at most, and returns how long it took to its first chunk, and to the
-// end of that.
+// readStart reads a document for cancelUntil at most, and returns the times to its first chunk and to the end.
 func readStart(
 	ctx context.Context, router *extract.Router, counter *token.Counter, path string,
 ) (whole, first time.Duration, err error) {
@@ -131,11 +129,11 @@ func read(ctx context.Context, router *extract.Router, counter *token.Counter, p
 
 var errCanceled = errors.New("canceled")
 
-// cancelOnce cancels the reading after a while, and returns how long it went on.
+// cancelOnce cancels the reading after a while, and returns how long it continued.
 func cancelOnce(
 	ctx context.Context, router *extract.Router, counter *token.Counter, path string, after time.Duration,
 ) (wait, cpu time.Duration, err error) {
-	runtime.GC() // the garbage of the time before is not what this one waits for
+	runtime.GC() // earlier garbage must not count
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var at time.Time
@@ -145,7 +143,7 @@ func cancelOnce(
 		cancel(errCanceled)
 	})
 	err = read(ctx, router, counter, path, func() {})
-	if timer.Stop() { // it was over before
+	if timer.Stop() { // it had ended before
 		return 0, 0, err
 	}
 	<-ctx.Done()

@@ -23,7 +23,7 @@ type result struct {
 	bareReceives float64
 }
 
-// compare lets the bare loop and the worker take turns over n messages each.
+// compare alternates the bare loop and the worker over n messages each.
 func compare(ctx context.Context, connection string, jobs store.Jobs, n int) (result, error) {
 	var bare, worker, ratio, cpu []float64
 	var r result

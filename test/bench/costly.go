@@ -20,17 +20,17 @@ import (
 )
 
 const (
-	// treeLimit is what a worker with its children may take at PARSER_MEMORY_MB's default.
+	// treeLimit is the memory of a worker with its children at PARSER_MEMORY_MB's default.
 	treeLimit = 1 << 30
 	// atOnce is WORKER_CONCURRENCY's default.
 	atOnce = 4
 	// stepTime is STEP_TIMEOUT_SEC's default.
 	stepTime = 30 * time.Second
-	// lookEvery is how often the tree is looked at.
+	// lookEvery is the interval between measurements of the tree.
 	lookEvery = 10 * time.Millisecond
 )
 
-// costly is a file and what reading it took.
+// costly is a file and the cost of reading it.
 type costly struct {
 	name, path string
 	took
@@ -39,10 +39,11 @@ type costly struct {
 type took struct {
 	wall, cpu time.Duration
 	peak      int64 // bytes, of the whole tree
-	said      string
+	output    string
 }
 
-// measureCostly prints what each costly file takes of a process of its own, and of one that reads the worst at once.
+// measureCostly prints the cost of each costly file in a process of its own, and of a process that reads the worst
+// ones at once.
 func measureCostly(ctx context.Context, out io.Writer, folder string) error {
 	files := append(nativetest.CostlyPages(), nativetest.CostlyOffice()...)
 	files = append(files, nativetest.CostlyPictures(8000, 4999)...)
@@ -63,7 +64,7 @@ func measureCostly(ctx context.Context, out io.Writer, folder string) error {
 			return err
 		}
 		fmt.Fprintf(out, "  %4d MB  %8v  %8v of CPU  %s (%d KB)\n          %s\n", c.peak>>20, ms(c.wall), ms(c.cpu),
-			c.name, info.Size()>>10, c.said)
+			c.name, info.Size()>>10, c.output)
 		all = append(all, c)
 	}
 	slices.SortFunc(all, func(a, b costly) int { return cmp.Compare(b.peak, a.peak) })
@@ -89,15 +90,15 @@ func measureCostly(ctx context.Context, out io.Writer, folder string) error {
 	return nil
 }
 
-// readApart has a process of its own read the files at once.
+// readApart has another process read the files at once.
 func readApart(ctx context.Context, paths ...string) (took, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return took{}, err
 	}
 	cmd := exec.CommandContext(ctx, self, append([]string{"read"}, paths...)...)
-	var said strings.Builder
-	cmd.Stdout, cmd.Stderr = &said, os.Stderr
+	var output strings.Builder
+	cmd.Stdout, cmd.Stderr = &output, os.Stderr
 	began := time.Now()
 	if err := cmd.Start(); err != nil {
 		return took{}, err
@@ -111,7 +112,7 @@ func readApart(ctx context.Context, paths ...string) (took, error) {
 		select {
 		case err := <-ended:
 			t.wall, t.cpu = time.Since(began), cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime()
-			t.said = strings.TrimSpace(said.String())
+			t.output = strings.TrimSpace(output.String())
 			return t, err
 		case <-tick.C:
 			t.peak = max(t.peak, treeMemory(cmd.Process.Pid))
@@ -119,7 +120,7 @@ func readApart(ctx context.Context, paths ...string) (took, error) {
 	}
 }
 
-// treeMemory is the proportional memory of a process and all below it, in bytes. One that ends meanwhile has none.
+// treeMemory is the proportional memory of a process and all below it, in bytes. A process that has ended has none.
 func treeMemory(pid int) int64 {
 	sum := proportional(pid)
 	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is well-formed
@@ -145,7 +146,7 @@ func proportional(pid int) int64 {
 	return 0
 }
 
-// serveRead reads the files at once, as tasks of one worker do, and prints what came of each.
+// serveRead reads the files at once, as tasks of one worker do, and prints the result of each.
 func serveRead(out io.Writer, paths []string) int {
 	ctx := context.Background()
 	router, _ := app.Extractors(ctx, stepTime, nil) // pages without text stay unread where there is no OCR
@@ -153,10 +154,10 @@ func serveRead(out io.Writer, paths []string) int {
 	var mu sync.Mutex
 	for _, path := range paths {
 		all.Go(func() {
-			said := readOne(ctx, router, path)
+			output := readOne(ctx, router, path)
 			mu.Lock()
 			defer mu.Unlock()
-			fmt.Fprintln(out, said)
+			fmt.Fprintln(out, output)
 		})
 	}
 	all.Wait()

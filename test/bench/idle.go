@@ -14,8 +14,8 @@ import (
 // idleSamples are few: with the default settings each may take POLL_MAX.
 const idleSamples = 8
 
-// measureIdle prints how long a message waits that is put on the queue of a worker which has been idle
-// for ever longer: the wait between its looks grows from POLL_MIN to POLL_MAX.
+// measureIdle prints how long a message waits on the queue of an idle worker, for growing idle times: the worker's
+// poll interval grows from POLL_MIN to POLL_MAX.
 func measureIdle(ctx context.Context, out io.Writer, connection string, jobs store.Jobs) error {
 	r, err := newRig(ctx, connection, jobs, concurrency)
 	if err != nil {

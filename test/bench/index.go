@@ -16,17 +16,17 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
 )
 
-// The first tenant has the chunks asked for, and the second a tenth of that, written through PostgREST.
+// The first tenant has the requested number of chunks, and the second a tenth of that, written through PostgREST.
 const (
 	second      = "second"
 	embedModel  = "bench-model"
 	ingestBatch = 64 // chunks at a time, as ingest writes them
-	turns       = 10 // in which the bare COPY and the store take turns
+	turns       = 10 // of the bare COPY and of the store, alternating
 	leastRatio  = 0.7
 	leastRecall = 0.95
 )
 
-// Settings of the server. What is written to its log costs both sides the same.
+// Settings of the server. Its log costs both sides the same.
 var indexServer = []string{"shared_buffers=512MB", "max_wal_size=4GB", "work_mem=16MB"}
 
 type indexOptions struct {
@@ -54,7 +54,8 @@ type question struct {
 	source string // content of the chunk
 }
 
-// measureIndex prints how quickly chunks are written, beside a bare COPY, and how well and quickly they are found.
+// measureIndex prints the rate of writing chunks, compared with a bare COPY, and the quality and speed of finding
+// them.
 func measureIndex(ctx context.Context, out io.Writer, o indexOptions) (err error) {
 	if o.rows < turns*perDocument || o.queries < 1 {
 		return fmt.Errorf("-rows %d, -queries %d: use at least %d and 1", o.rows, o.queries, turns*perDocument)
@@ -82,8 +83,8 @@ func measureIndex(ctx context.Context, out io.Writer, o indexOptions) (err error
 	return b.search(ctx)
 }
 
-// prepare makes the schema, and beside it a table like document_chunks with all its indexes, but without policies,
-// foreign keys, tenants or jobs.
+// prepare makes the schema, and a table like document_chunks with all its indexes, but without policies, foreign
+// keys, tenants or jobs.
 func (b *indexBench) prepare(ctx context.Context) error {
 	if err := ensureDatabase(ctx, b.pg, "index"); err != nil {
 		return err
@@ -111,7 +112,7 @@ func (b *indexBench) prepare(ctx context.Context) error {
 	return err
 }
 
-// write lets the bare COPY and the store take turns over the same rows: what else the machine does meets both.
+// write alternates the bare COPY and the store over the same rows: the machine's other load affects both.
 func (b *indexBench) write(ctx context.Context) error {
 	s, err := postgres.Open(ctx, b.url, postgres.Options{
 		ClientID: client, MaxConns: 4, Dimensions: schema.DefaultDimensions,
@@ -151,7 +152,7 @@ func (b *indexBench) write(ctx context.Context) error {
 	return nil
 }
 
-// effort is what writing took: on the clock, which other programs slow down, and on the CPUs, Postgres' part and ours.
+// effort is the cost of writing: wall-clock time, and CPU time of Postgres and of this process.
 type effort struct{ took, cpu time.Duration }
 
 func (e effort) of(chunks int) string {
@@ -175,13 +176,13 @@ func (b *indexBench) timed(sum *effort, f func() error) error {
 	return err
 }
 
-// bulkDocument is a document to be written.
+// bulkDocument is a document to write.
 type bulkDocument struct {
 	set, filename string
 	chunks        []store.Chunk
 }
 
-// The sets: one of a hundredth of the rows, one of a tenth, one about a single topic, and the rest.
+// The sets: a hundredth of the rows, a tenth, one about a single topic, and the rest.
 const (
 	hundredth = "hundredth"
 	tenth     = "tenth"
@@ -205,7 +206,7 @@ func (b *indexBench) document(i int) bulkDocument {
 	return d
 }
 
-// ask makes questions of some of the chunks.
+// ask makes questions from some of the chunks.
 func (b *indexBench) ask(documents []bulkDocument) {
 	for range (b.queries + turns - 1) / turns {
 		c := documents[b.sample.random.IntN(len(documents))].chunks[b.sample.random.IntN(perDocument)]
@@ -222,7 +223,7 @@ func ingestAll(ctx context.Context, s store.Store, documents []bulkDocument) err
 	return nil
 }
 
-// ingest writes a document as the task type does, from the job's begin to its end, but for blob and model.
+// ingest writes a document as the task type does, from the job's begin to its end, but without blob and model.
 func ingest(ctx context.Context, s store.Store, d bulkDocument) error {
 	id := uuid.NewString()
 	begun, err := s.Begin(ctx, store.Begin{
@@ -256,7 +257,7 @@ func ingest(ctx context.Context, s store.Store, d bulkDocument) error {
 			return err
 		}
 		if len(missing) > 0 {
-			return fmt.Errorf("the store did not take %d chunks", len(missing))
+			return fmt.Errorf("the store lacks %d chunks", len(missing))
 		}
 	}
 	_, err = s.Complete(ctx, store.Completion{Holder: h, Result: json.RawMessage(`{}`), Effects: []store.Effect{{

@@ -24,7 +24,7 @@ const (
 	jwtSecret             = "a secret of benchmarks, of at least 32 characters"
 )
 
-// copyBare writes the rows with one binary COPY: what no writer that looks at keys and fences can beat.
+// copyBare writes the rows with one binary COPY: the upper bound for writers that check keys and fences.
 func (b *indexBench) copyBare(ctx context.Context, documents []bulkDocument) error {
 	if err := pgxvector.RegisterTypes(ctx, b.super); err != nil {
 		return err
@@ -67,7 +67,7 @@ func (b *indexBench) writeThroughPostgREST(ctx context.Context) (err error) {
 		return err
 	}
 	server := &http.Server{Handler: rest.Handler(), ReadHeaderTimeout: time.Minute}
-	go server.Serve(listener) //nolint:errcheck // it is closed below
+	go server.Serve(listener) //nolint:errcheck // closed below
 	defer server.Close()
 	key, err := stack.TenantKey(jwtSecret, second)
 	if err != nil {

@@ -40,7 +40,7 @@ const (
 	ingestCorpus  = "../shared/corpus/documents"
 )
 
-// model is a stand-in that takes its time, and as many requests at once as the client of a real one sends.
+// model is a stub that takes its time, and as many requests at once as the client of a real one sends.
 type model struct{ slots chan struct{} }
 
 func newModel() model { return model{make(chan struct{}, ingestModel)} }
@@ -84,13 +84,13 @@ type pipeline struct {
 	batches [][]string // what is embedded
 }
 
-// measureIngest prints how long the corpus takes from the queue to the index, beside its extraction alone and the
-// calls of the model alone.
+// measureIngest prints how long the corpus takes from the queue to the index, compared with its extraction alone
+// and the calls of the model alone.
 func measureIngest(ctx context.Context, out io.Writer) (err error) {
 	p := &pipeline{counter: token.New(), model: newModel()}
 	var noOCR error
 	if p.router, noOCR = app.Extractors(ctx, ingestPage, nil); noOCR != nil {
-		fmt.Fprintln(out, "scans stay unread:", noOCR)
+		fmt.Fprintln(out, "scans are not read:", noOCR)
 	}
 	if p.folder, err = os.MkdirTemp("", "bench-ingest-"); err != nil {
 		return err
@@ -134,7 +134,7 @@ func measureIngest(ctx context.Context, out io.Writer) (err error) {
 	return nil
 }
 
-// load uploads the documents and finds out what is embedded of each.
+// load uploads the documents and records the inputs of the model for each.
 func (p *pipeline) load(ctx context.Context) error {
 	root, err := stack.Root()
 	if err != nil {
@@ -231,8 +231,8 @@ func (p *pipeline) round(ctx context.Context, out io.Writer, round int) (ratio f
 	return ratio, nil
 }
 
-// index has the engine ingest all documents into a database of its own, and returns how long that took, and how
-// long Postgres of that on a CPU.
+// index has the engine ingest all documents into a database of its own, and returns how long that took, and the CPU
+// time of Postgres.
 func (p *pipeline) index(ctx context.Context, round int) (took, server time.Duration, err error) {
 	database := fmt.Sprint("ingest", round)
 	if err := ensureDatabase(ctx, p.pg, database); err != nil {

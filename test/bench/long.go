@@ -33,19 +33,19 @@ const (
 	longMemory = 150 << 20 // bytes resident, of the worker
 )
 
-// longTask is what the worker's process is told, and what it answers.
+// longTask is the input of the worker's process, and longResult its answer.
 type longTask struct{ Database, Queues, Folder, File string }
 
 type longResult struct {
 	Took      time.Duration
 	Peak      int64 // bytes resident, of the process
 	Children  int64 // the same of the largest of its children
-	FirstPage int64 // that was read when the first chunks had been staged
+	FirstPage int64 // the last page read when the first chunks had been staged
 	LastPage  int64
 }
 
-// measureMemory prints what a worker takes of memory that ingests a document of 2,000 pages, and how far it has
-// read when the first chunks are staged. The worker is a process of its own.
+// measureMemory prints the memory of a worker that ingests a document of 2,000 pages, and how far it has read when
+// the first chunks are staged. The worker is a process of its own.
 func measureMemory(ctx context.Context, out io.Writer) (err error) {
 	pg, err := stack.StartPostgres(ctx, stack.PostgresOptions{})
 	if err != nil {
@@ -75,7 +75,7 @@ func measureMemory(ctx context.Context, out io.Writer) (err error) {
 		}
 	}
 	if len(missed) > 0 {
-		return fmt.Errorf("pages of %s take more than they may", strings.Join(missed, " and of "))
+		return fmt.Errorf("pages of %s exceed their limit", strings.Join(missed, " and of "))
 	}
 	return nil
 }
@@ -110,12 +110,12 @@ func ingestLong(
 	if err != nil {
 		return r, 0, err
 	}
-	told, err := json.Marshal(longTask{pg.URL(database), stub, folder, name + ".pdf"})
+	input, err := json.Marshal(longTask{pg.URL(database), stub, folder, name + ".pdf"})
 	if err != nil {
 		return r, 0, err
 	}
 	cmd := exec.CommandContext(ctx, self, "long")
-	cmd.Stdin, cmd.Stderr = bytes.NewReader(told), os.Stderr
+	cmd.Stdin, cmd.Stderr = bytes.NewReader(input), os.Stderr
 	answer, err := cmd.Output()
 	if err != nil {
 		return r, 0, fmt.Errorf("the worker: %w", err)
@@ -181,7 +181,7 @@ func (t longTask) run(ctx context.Context) (r longResult, err error) {
 	return longResult{f.took, peak, children.Maxrss << 10, first.Load(), page.Load()}, err
 }
 
-// pageWatch knows which page was read last.
+// pageWatch knows the last page read.
 type pageWatch struct {
 	ingesting.Extractor
 	page *atomic.Int64
@@ -196,7 +196,7 @@ func (w pageWatch) Extract(
 	})
 }
 
-// firstStaged notes which page was read last when the first chunks had been staged.
+// firstStaged records the last page read when the first chunks had been staged.
 type firstStaged struct {
 	store.Documents
 	page, first *atomic.Int64
@@ -220,5 +220,5 @@ func peakMemory() (int64, error) {
 			return kilobytes << 10, nil
 		}
 	}
-	return 0, errors.New("/proc/self/status does not tell the largest resident size")
+	return 0, errors.New("/proc/self/status lacks VmHWM, the largest resident size")
 }

@@ -1,6 +1,6 @@
-// Command bench measures what the worker costs around a task: `make bench` runs it. Every speed stands
-// beside that of a bare SDK loop of receive and delete over the same server in the same run, since
-// machines differ and are noisy; the ratio is what counts. The task type is a no-op.
+// Command bench measures the cost of the worker around a task: `make bench` runs it. Every rate is compared with
+// that of a bare SDK loop of receive and delete on the same server in the same run, since machines differ and are
+// noisy; the ratio counts. The task type is a no-op.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
 )
 
-// rounds are how often bare loop and worker take turns; the median ratio is printed.
+// rounds alternate bare loop and worker; the median ratio is printed.
 const rounds = 3
 
 func main() {
@@ -33,11 +33,11 @@ func main() {
 		os.Exit(serveLong(os.Stdout, os.Stdin))
 	}
 	var index indexOptions
-	flag.IntVar(&index.rows, "rows", 50_000, "of index: how many chunks, at least 1000")
-	flag.IntVar(&index.queries, "queries", 100, "of index: how many questions")
-	flag.Uint64Var(&index.seed, "seed", 1, "of index: what its vectors and words are made from")
+	flag.IntVar(&index.rows, "rows", 50_000, "index: number of chunks, at least 1000")
+	flag.IntVar(&index.queries, "queries", 100, "index: number of questions")
+	flag.Uint64Var(&index.seed, "seed", 1, "index: seed of its vectors and words")
 	all := parts(&index)
-	only := flag.String("only", "", "one part alone: "+partNames(all))
+	only := flag.String("only", "", "only this part: "+partNames(all))
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := run(ctx, os.Stdout, all, *only)
@@ -48,7 +48,7 @@ func main() {
 	}
 }
 
-// part is what can be measured by itself, and only so: `make bench` alone is about the cost of a task.
+// part is measured alone, and only on request: `make bench` by itself is about the cost of a task.
 type part struct {
 	name  string
 	about string
@@ -57,27 +57,27 @@ type part struct {
 
 func parts(index *indexOptions) []part {
 	return []part{
-		{"reindex", "documents that come again", measureReindex},
+		{"reindex", "documents that are ingested again", measureReindex},
 		{"index", "chunks written and found",
 			func(ctx context.Context, out io.Writer) error { return measureIndex(ctx, out, *index) }},
-		{"ingest", "the corpus, beside its extraction and its model calls alone", measureIngest},
+		{"ingest", "the corpus, compared with its extraction and its model calls alone", measureIngest},
 		{"memory", "of a worker that ingests 2,000 pages", measureMemory},
-		{"bombs", "how soon they are refused, and what costly files take", measureBombs},
-		{"cancel", "how soon one ends the reading of a huge piece", measureCancel},
+		{"bombs", "how soon they are refused, and the cost of costly files", measureBombs},
+		{"cancel", "how soon it ends the reading of a huge element", measureCancel},
 		{"stream", "from the model's first piece to the first event", measureStream},
 	}
 }
 
 func partNames(all []part) string {
 	var names strings.Builder
-	names.WriteString("queue (beside a bare loop), idle, river (beside River)")
+	names.WriteString("queue (compared with a bare loop), idle, river (compared with River)")
 	for _, p := range all {
 		names.WriteString(", " + p.name + " (" + p.about + ")")
 	}
 	return names.String()
 }
 
-// run does the parts that were asked for: those about the cost of a task, or one.
+// run runs the requested parts: those about the cost of a task, or one.
 func run(ctx context.Context, out io.Writer, all []part, only string) error {
 	for _, p := range all {
 		if p.name == only {
@@ -87,7 +87,7 @@ func run(ctx context.Context, out io.Writer, all []part, only string) error {
 	switch only {
 	case "", "queue", "idle", "river":
 	default:
-		return fmt.Errorf("there is no part %q: the parts are %s", only, partNames(all))
+		return fmt.Errorf("unknown part %q; the parts are %s", only, partNames(all))
 	}
 	stub, stopStub, err := startStub(ctx)
 	if err != nil {
@@ -110,7 +110,7 @@ func run(ctx context.Context, out io.Writer, all []part, only string) error {
 	return nil
 }
 
-// besideBare measures the worker beside a bare SDK loop, and how soon an idle one sees a message.
+// besideBare compares the worker with a bare SDK loop, and measures how soon an idle one sees a message.
 func besideBare(ctx context.Context, out io.Writer, stub, only string) (err error) {
 	azurite, err := stack.StartAzurite(ctx, stack.AzuriteOptions{})
 	if err != nil {
@@ -139,7 +139,7 @@ func besideBare(ctx context.Context, out io.Writer, stub, only string) (err erro
 }
 
 func compareAll(ctx context.Context, out io.Writer, stub, azurite string, jobs store.Jobs) error {
-	fmt.Fprintf(out, "A no-op task, concurrency %d, beside a bare SDK loop of receive and delete; the median of %d "+
+	fmt.Fprintf(out, "A no-op task, concurrency %d, and a bare SDK loop of receive and delete; the median of %d "+
 		"rounds.\n\n", concurrency, rounds)
 	table := newTable(out)
 	for _, c := range []struct {
@@ -162,7 +162,7 @@ func compareAll(ctx context.Context, out io.Writer, stub, azurite string, jobs s
 	return nil
 }
 
-// openJobs migrates a database of its own, if need be, and opens it as the daemon does.
+// openJobs migrates a database of its own if necessary, and opens it as the daemon does.
 func openJobs(ctx context.Context, pg *stack.Postgres, tasks int) (store.Store, error) {
 	if err := ensureDatabase(ctx, pg, "bench"); err != nil {
 		return nil, err

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
-// noop is a task type that does nothing: what is measured is everything around a handler.
+// noop is a task type that does nothing: the benchmark measures everything around a handler.
 type noop struct{}
 
 func (noop) Spec() handlers.Spec {

@@ -13,13 +13,13 @@ import (
 	"github.com/seed-7227ef26/async-worker/test/reindex"
 )
 
-// The model of the re-indexing part: as wide as OpenAI's small one, and as slow as it is on a good day.
+// The model of the re-indexing part: as wide as OpenAI's small one, and with its usual latency.
 const (
 	reindexDimensions = 1536
 	reindexLatency    = 80 * time.Millisecond
 )
 
-// measureReindex prints what it costs to ingest a document of 100 pages again, by what changed, each beside its limit.
+// measureReindex prints the cost of ingesting a document of 100 pages again, by what changed, with the limits.
 func measureReindex(ctx context.Context, out io.Writer) (err error) {
 	pg, err := stack.StartPostgres(ctx, stack.PostgresOptions{})
 	if err != nil {
@@ -52,7 +52,7 @@ func measureReindex(ctx context.Context, out io.Writer) (err error) {
 		fmt.Fprintln(out)
 		table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 		fmt.Fprintf(table, "%s\tchunks\tembedded\tshare\tlimit\tmodel calls\trows written\tKB fetched\tms\t\n", f.Name)
-		// Each its own book: of the same one the second format would reuse what the first has embedded.
+		// Each format has its own book: the second would reuse what the first has embedded.
 		err := reindex.Measure(ctx, rig, f, uint64(1+i), func(r reindex.Row) error {
 			verdict := ""
 			if err := r.CheckLimits(); err != nil {

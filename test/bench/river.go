@@ -15,7 +15,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/stack"
 )
 
-// River is a module of its own, in the folder river: built here, and run as a process of its own.
+// River is a module of its own, in the folder river: it is built here, and runs as another process.
 
 // buildRiver returns the program's path.
 func buildRiver(ctx context.Context, dir string) (string, error) {
@@ -60,26 +60,26 @@ func startRiver(
 }
 
 func (w *riverWorker) fill(context.Context) error {
-	_, err := w.tell("fill")
+	_, err := w.send("fill")
 	return err
 }
 
-func (w *riverWorker) work(context.Context) (figures, error) { return w.tell("work") }
+func (w *riverWorker) work(context.Context) (figures, error) { return w.send("work") }
 
-func (w *riverWorker) tell(command string) (figures, error) {
+func (w *riverWorker) send(command string) (figures, error) {
 	if _, err := fmt.Fprintln(w.in, command); err != nil {
 		return figures{}, fmt.Errorf("the River worker: %w", err)
 	}
 	line, err := w.lines.ReadBytes('\n')
 	if err != nil {
-		return figures{}, fmt.Errorf("the River worker gave no answer to %s: %w", command, err)
+		return figures{}, fmt.Errorf("the River worker did not answer %s: %w", command, err)
 	}
 	var answer struct {
 		Took time.Duration `json:"took"`
 		CPU  time.Duration `json:"cpu"`
 	}
 	if err := json.Unmarshal(line, &answer); err != nil {
-		return figures{}, fmt.Errorf("the River worker's answer to %s: %w", command, err)
+		return figures{}, fmt.Errorf("decode the River worker's answer to %s: %w", command, err)
 	}
 	return figures{took: answer.Took, cpu: answer.CPU}, nil
 }

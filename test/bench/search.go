@@ -16,10 +16,10 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// nearestK is how many hits are asked for and compared with the exact ones.
+// nearestK is the number of hits that are requested and compared with the exact ones.
 const nearestK = 10
 
-// question asks for something like a chunk: a vector near its own, and three of its words.
+// question searches for something like a chunk: a vector near its own, and three of its words.
 func (s *sample) question(c store.Chunk) question {
 	words := strings.Fields(c.Content)
 	var some []string
@@ -29,7 +29,7 @@ func (s *sample) question(c store.Chunk) question {
 	return question{vector: s.near(c.Embedding, 0.6), words: strings.Join(some, " "), source: c.Content}
 }
 
-// found is what a way of searching came to.
+// found is the result of one way of searching.
 type found struct {
 	hits, wanted int // of the exact nearest
 	sources      int // questions whose chunk is among the hits
@@ -42,14 +42,14 @@ func (b *indexBench) search(ctx context.Context) error {
 	if _, err := b.super.Exec(ctx, "drop table bare"); err != nil {
 		return err
 	}
-	if _, err := b.super.Exec(ctx, "vacuum analyze"); err != nil { // as autovacuum would, sooner or later
+	if _, err := b.super.Exec(ctx, "vacuum analyze"); err != nil { // as autovacuum would
 		return err
 	}
 	if err := pgxvector.RegisterTypes(ctx, b.super); err != nil {
 		return err
 	}
 	fmt.Fprintf(b.out, "Found by %d questions, as the role async_worker bound to one tenant; the nearest %d are "+
-		"those that comparing with all finds.\n\n", len(b.asked), nearestK)
+		"those of an exact comparison with all.\n\n", len(b.asked), nearestK)
 	table := tabwriter.NewWriter(b.out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(table, "tenant\tdocument set\tchunks\tfunction\trecall@%d\tits chunk found\ttoo few hits\tp50 "+
 		"ms\tp95 ms\t\n", nearestK)
@@ -123,7 +123,7 @@ func (b *indexBench) session(ctx context.Context, client string) (*pgx.Conn, err
 	return conn, err
 }
 
-// exact are the ids that comparing with every chunk of the set finds, for each question.
+// exact are the ids that a comparison with every chunk of the set finds, for each question.
 func (b *indexBench) exact(ctx context.Context, client, set string) ([][]string, error) {
 	all := make([][]string, len(b.asked))
 	for i, q := range b.asked {
@@ -141,7 +141,7 @@ func (b *indexBench) exact(ctx context.Context, client, set string) ([][]string,
 	return all, nil
 }
 
-// measure asks all questions, after some to warm up.
+// measure asks all questions, after a warm-up.
 func (b *indexBench) measure(
 	ctx context.Context, conn *pgx.Conn, sql string, words bool, set string, full int, exact [][]string,
 ) (found, error) {

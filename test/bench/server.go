@@ -32,7 +32,7 @@ func watch(ctx context.Context, pg *stack.Postgres) (*server, error) {
 	return s, s.find(ctx)
 }
 
-// watchCPU connects to any server: only what it takes of CPU can be told.
+// watchCPU connects to any server: it can report CPU time only.
 func watchCPU(ctx context.Context, pg *stack.Postgres) (*server, error) {
 	conn, err := pgx.Connect(ctx, pg.URL("postgres"))
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *server) count(ctx context.Context, on bool) error {
 	return err
 }
 
-// settings are those of the server that decide what a commit costs.
+// settings are those of the server that affect the cost of a commit.
 func (s *server) settings(ctx context.Context) (string, error) {
 	var text string
 	err := s.conn.QueryRow(ctx, `select string_agg(name || '=' || setting, ' ' order by name) from pg_settings
@@ -76,7 +76,7 @@ func (s *server) settings(ctx context.Context) (string, error) {
 	return text, err
 }
 
-// counts are totals of a database since it was made.
+// counts are totals of a database since its creation.
 type counts struct {
 	sent, inner float64 // statements: of clients, and of functions
 	commits     float64
@@ -86,8 +86,7 @@ func (c counts) minus(o counts) counts {
 	return counts{c.sent - o.sent, c.inner - o.inner, c.commits - o.commits}
 }
 
-// alone waits until nobody is connected to the database: a session hands in its commits late, at its end at
-// the latest.
+// alone waits until nobody is connected to the database: a session may report its commits as late as its end.
 func (s *server) alone(ctx context.Context, database string) error {
 	for sessions := 1; sessions > 0; time.Sleep(20 * time.Millisecond) {
 		err := s.conn.QueryRow(ctx, `select count(*) from pg_stat_activity where datname = $1 and backend_type = 'client backend'`,
@@ -99,19 +98,19 @@ func (s *server) alone(ctx context.Context, database string) error {
 	return nil
 }
 
-// counts are the totals by now; a few commits may be missing, see alone.
+// counts are the totals so far; a few commits may be missing, see alone.
 func (s *server) counts(ctx context.Context, database string) (c counts, err error) {
 	err = s.conn.QueryRow(ctx, `select coalesce(sum(calls) filter (where toplevel), 0), coalesce(sum(calls) filter (where not toplevel), 0),
 			max(d.xact_commit)
 		from pg_stat_database d left join pg_stat_statements t on t.dbid = d.datid where d.datname = $1`, database).
 		Scan(&c.sent, &c.inner, &c.commits)
 	if err != nil {
-		return c, fmt.Errorf("read what %s has done: %w", database, err)
+		return c, fmt.Errorf("read the counts of %s: %w", database, err)
 	}
 	return c, nil
 }
 
-// cpu is the time that all processes of the server have spent on a CPU.
+// cpu is the CPU time of all processes of the server.
 func (s *server) cpu() (time.Duration, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -125,7 +124,7 @@ func (s *server) cpu() (time.Duration, error) {
 		}
 		p, err := processOf(pid)
 		switch {
-		case err != nil: // it is over: its parent has its time
+		case err != nil: // it has ended: its parent has its time
 		case pid == s.postmaster:
 			total += p.cpu + p.ended
 		case p.parent == s.postmaster:
@@ -135,10 +134,10 @@ func (s *server) cpu() (time.Duration, error) {
 	return total, nil
 }
 
-// process is what Linux tells of one.
+// process is one's entry in /proc.
 type process struct {
 	parent     int
-	cpu, ended time.Duration // its own, and that of its children that are over
+	cpu, ended time.Duration // its own, and that of its children that have ended
 }
 
 func processOf(pid int) (p process, err error) {
@@ -164,7 +163,7 @@ func processOf(pid int) (p process, err error) {
 	return p, nil
 }
 
-// ensureDatabase creates a database that is not there yet.
+// ensureDatabase creates a database unless it exists.
 func ensureDatabase(ctx context.Context, pg *stack.Postgres, name string) error {
 	conn, err := pgx.Connect(ctx, pg.URL("postgres"))
 	if err != nil {

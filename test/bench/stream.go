@@ -29,13 +29,13 @@ const (
 	streamTasks  = 40 // of each type
 	streamAtOnce = 4
 	streamPace   = 30 * time.Millisecond  // between two pieces of the model
-	streamLook   = 2 * time.Millisecond   // between two looks at the events
+	streamLook   = 2 * time.Millisecond   // between two queries of the events
 	streamAim    = 300 * time.Millisecond // from the model's first piece to the first event
 	streamWidth  = 8                      // of vectors
 )
 
-// measureStream prints how long it takes from the first piece that the model sends of an answer to the first event
-// with text that others can read, of tasks with tools and without. The answers take about a second each.
+// measureStream prints the time from the first piece of an answer that the model sends to the first event with text
+// that others can read, of tasks with tools and without. The answers take about a second each.
 func measureStream(ctx context.Context, out io.Writer) (err error) {
 	pg, err := stack.StartPostgres(ctx, stack.PostgresOptions{})
 	if err != nil {
@@ -73,7 +73,7 @@ func measureStream(ctx context.Context, out io.Writer) (err error) {
 	return nil
 }
 
-// streamed does the tasks of a type and returns how long each one's first event took.
+// streamed runs the tasks of a type and returns how long each one's first event took.
 func streamed(ctx context.Context, stub, url string, kind task.Type) ([]time.Duration, error) {
 	db, err := postgres.Open(ctx, url, postgres.Options{
 		ClientID: client, Dimensions: streamWidth, MaxConns: postgres.PoolFor(streamAtOnce),
@@ -129,7 +129,7 @@ func streamed(ctx context.Context, stub, url string, kind task.Type) ([]time.Dur
 	return waits, nil
 }
 
-// moments are when something of a task was there first.
+// moments are when something of a task was first seen.
 type moments struct {
 	mu sync.Mutex
 	at map[string]time.Time
@@ -143,7 +143,7 @@ func (m *moments) note(id string) {
 	}
 }
 
-// watch looks for events with text until the tasks are done.
+// watch polls for events with text until the tasks are done.
 func (m *moments) watch(ctx context.Context, url string, done <-chan struct{}) error {
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
@@ -173,11 +173,11 @@ func (m *moments) watch(ctx context.Context, url string, done <-chan struct{}) e
 	}
 }
 
-// named finds the task that a prompt is of.
+// named finds the task of a prompt.
 var named = regexp.MustCompile(`\(task ([a-z0-9.]+)\)`)
 
-// streamDeps are a model that tells stories, at a pace, and notes when it begins. With tools the story is the argument
-// of the last call.
+// streamDeps are a model that tells stories, at a pace, and records when it begins. With tools the story is the
+// argument of the last call.
 func streamDeps(began *moments) (agent.Deps, error) {
 	story := strings.Repeat("Once there was a harbour. ", 8)
 	s := llmtest.NewInProcess(llmtest.Options{Reply: func(r llmtest.ChatRequest) llmtest.Reply {

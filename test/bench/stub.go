@@ -12,8 +12,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue/azure/azurestub"
 )
 
-// The stub of the queue protocol runs in a process of its own, this same program, so that its CPU time
-// is not counted as the worker's. It ends when its standard input does.
+// The stub of the queue protocol runs as a process of its own, of this same program, so that its CPU time doesn't
+// count as the worker's. It ends when its standard input does.
 
 func serveStub(out io.Writer, in io.Reader) int {
 	s, err := azurestub.Start()
@@ -55,7 +55,7 @@ func startStub(ctx context.Context) (connection string, stop func(), err error) 
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		stop()
-		return "", nil, fmt.Errorf("the stub did not say where it is: %w", err)
+		return "", nil, fmt.Errorf("the stub did not print its address: %w", err)
 	}
 	return strings.TrimSpace(line), stop, nil
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// Embeddings of real documents are no uniform noise: chunks of a document are near each other, documents of a
-// topic nearer than others, and what is left varies in far fewer directions than a vector has components.
+// Embeddings of real documents are not uniform noise: chunks of a document are near each other, documents of a
+// topic nearer than others, and the rest varies in far fewer directions than a vector has components.
 const (
 	topics        = 100
 	perDocument   = 100    // chunks
@@ -50,7 +50,7 @@ func (s *sample) noise() []float32 {
 	return v
 }
 
-// near is v, moved by about so much along the latent directions and a third of that in all, made 1 long.
+// near is v, moved by about this much along the latent directions and a third of that in all, made 1 long.
 func (s *sample) near(v []float32, by float64) []float32 {
 	moved := add(v, s.noise(), by/3)
 	for _, d := range s.directions {

@@ -21,10 +21,11 @@ import (
 
 const client = "bench"
 
-// patience is how long a measured run, and each of its tasks, may take.
+// patience is the longest time of a measured run, and of each of its tasks.
 const patience = 10 * time.Minute
 
-// rig is a worker under measurement: the engine as the daemon has it, with the no-op handler unless it gets another.
+// rig is a worker under measurement: the engine as the daemon has it, with the no-op handler unless it gets
+// another.
 type rig struct {
 	queues  engine.Queues
 	tasks   int // at a time
@@ -36,7 +37,7 @@ type rig struct {
 	stopped chan struct{}
 }
 
-// endCounter tells when n tasks have succeeded, and when each started.
+// endCounter reports when n tasks have succeeded, and when each started.
 type endCounter struct {
 	engine.NopObserver
 	mu      sync.Mutex
@@ -133,7 +134,7 @@ func (r *rig) close() error {
 	return r.service.Close()
 }
 
-// figures are what one measured run came to.
+// figures are the results of one measured run.
 type figures struct {
 	took       time.Duration
 	cpu        time.Duration // of this process
@@ -142,10 +143,10 @@ type figures struct {
 	receives   perQueue // requests, a task
 }
 
-// perQueue are receives a task, by the queue that was asked.
+// perQueue are receives a task, by queue.
 type perQueue struct{ high, normal, low float64 }
 
-// measure does n tasks that are on the queue already.
+// measure runs n tasks that are on the queue already.
 func (r *rig) measure(ctx context.Context, n int) (figures, error) {
 	others, beats := r.jobs.others.Load(), r.jobs.heartbeats.Load()
 	cpu, began := cpuTime(), time.Now()
@@ -167,7 +168,7 @@ func (r *rig) measure(ctx context.Context, n int) (figures, error) {
 	return f, err
 }
 
-// cpuTime is the time that this process has spent on a CPU, in user and in kernel mode.
+// cpuTime is the CPU time of this process, in user and in kernel mode.
 func cpuTime() time.Duration { return used(syscall.RUSAGE_SELF) }
 
 // childrenTime is that of its children that have ended.

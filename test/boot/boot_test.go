@@ -12,8 +12,8 @@ func TestMain(m *testing.M) {
 	stacktest.Main(m, func() error { return goleak.Find() })
 }
 
-// TestDebian goes, on each Debian, through the life of an installed worker. The steps build on one another: a tenant
-// that is added in one is used in the next.
+// TestDebian runs the life of an installed worker on each Debian. The steps depend on each other: a tenant that one
+// step adds is used in the next.
 func TestDebian(t *testing.T) {
 	dir := t.TempDir()
 	for _, suite := range suites() {

@@ -2,10 +2,10 @@ package boot
 
 import "strconv"
 
-// commands runs what the runbooks and the journal's catalog tell operators to run, on the installed package.
+// commands runs the commands of the runbooks and the journal's catalog on the installed package.
 func commands(b *bed) {
 	const done = "succeeded"
-	for _, c := range []struct{ line, says string }{
+	for _, c := range []struct{ line, want string }{
 		{"async-worker status --tenant southhaven", "southhaven  ready"},
 		{"async-worker check-config --tenant southhaven", "The settings are fine."},
 		{"async-worker jobs list --tenant southhaven", done},
@@ -20,21 +20,21 @@ func commands(b *bed) {
 		{"async-worker jobs watch again --tenant east-bay", done},
 		{"async-worker tenant list", "east-bay"},
 	} {
-		b.contains(c.line, b.m.run("/bin/sh", "-c", c.line+" 2>&1"), c.says)
+		b.contains(c.line, b.m.run("/bin/sh", "-c", c.line+" 2>&1"), c.want)
 	}
 	for _, c := range []struct {
 		line string
 		code int
-		says string
+		want string
 	}{
 		{"async-worker jobs list", 2, "--tenant: east-bay, southhaven"},
 		{"async-worker jobs list --tenant nowhere", 78, "tenant add nowhere"},
 		{"runuser -u nobody -- async-worker jobs list --tenant southhaven", 77, "run it as root"},
 		{"runuser -u nobody -- async-worker jobs list", 77, "run it as root"},
 	} {
-		said := b.m.run("/bin/sh", "-c", c.line+` 2>&1; echo "exit $?"`)
-		b.contains(c.line, said, c.says)
-		b.contains(c.line, said, "exit "+strconv.Itoa(c.code))
+		output := b.m.run("/bin/sh", "-c", c.line+` 2>&1; echo "exit $?"`)
+		b.contains(c.line, output, c.want)
+		b.contains(c.line, output, "exit "+strconv.Itoa(c.code))
 	}
 	b.figure("the commands of runbooks and catalog: all of them reach their tenant")
 }

@@ -11,19 +11,19 @@ func readiness(b *bed) {
 	knocked, open := b.h.gate.close()
 	defer open()
 	b.m.run("systemctl", "start", "--no-block", unit(east))
-	b.h.await(knocked, "the worker asks the store")
+	b.h.await(knocked, "the worker calls the store")
 	if got := b.show(east, "ActiveState") + "/" + b.show(east, "SubState"); got != "activating/start" {
 		b.Errorf("with a store that does not answer it is %s", got)
 	}
 	if out, err := b.m.try("systemctl", "is-active", unit(east)); err == nil {
-		b.Errorf("systemctl is-active says %s", out)
+		b.Errorf("systemctl is-active prints %s", out)
 	}
 	open()
 	b.awaitState(east, "ActiveState", "active")
-	b.figure("readiness: activating/start while the store is silent, active once it answers")
+	b.figure("readiness: activating/start while the store does not answer, active once it answers")
 }
 
-// override is a drop-in for one tenant, until the step ends.
+// override adds a drop-in for one tenant, until the step ends.
 func (b *bed) override(client, section string) {
 	b.Helper()
 	path := "/etc/systemd/system/" + unit(client) + ".d/test.conf"
@@ -35,13 +35,13 @@ func (b *bed) override(client, section string) {
 	})
 }
 
-// drain: SIGTERM in the midst of a task that outlasts TimeoutStopSec.
+// drain sends SIGTERM during a task that outlasts TimeoutStopSec.
 func drain(b *bed) {
 	const task = 8 * time.Second
 	b.override(south, "TimeoutStopSec=4\n")
 	asked := b.h.hold(task)
 	b.h.send(south, "long", "ingest", "long.txt", []byte("A long look at the sea."))
-	b.h.await(asked, "the model is asked")
+	b.h.await(asked, "the model is called")
 	begun := time.Now()
 	b.m.run("systemctl", "stop", "--no-block", unit(south))
 	b.eventually("the status line of a worker that drains", func() (string, bool) {
@@ -60,12 +60,12 @@ func drain(b *bed) {
 	b.m.run("systemctl", "start", unit(south))
 }
 
-// killed: kill -9 in the midst of a task.
+// killed uses kill -9 during a task.
 func killed(b *bed) {
 	pid, restarts := b.pid(south), b.number(south, "NRestarts")
 	asked := b.h.hold(time.Minute)
 	b.h.send(south, "killed", "ingest", "killed.txt", []byte("A ship that was struck by lightning."))
-	b.h.await(asked, "the model is asked")
+	b.h.await(asked, "the model is called")
 	begun := time.Now()
 	b.m.run("systemctl", "kill", "--signal=KILL", "--kill-whom=main", unit(south))
 	b.eventually("it is started again", func() (string, bool) {
@@ -82,8 +82,8 @@ func killed(b *bed) {
 		time.Since(begun).Round(100*time.Millisecond))
 }
 
-// hung: the poll loop stands still, with a task at work and one in the queue. The program is one that can be made to
-// do so; see internal/engine/hang.go.
+// hung: the poll loop hangs, with a task at work and one in the queue. The program is one that can be made to hang;
+// see internal/engine/hang.go.
 func hung(b *bed) {
 	b.override(east, "WatchdogSec=6\nExecStart=\nExecStart=/usr/local/bin/hanging-worker run --client-id=%i\n")
 	b.m.run("systemctl", "restart", unit(east))
@@ -102,9 +102,9 @@ func hung(b *bed) {
 	})
 	up := time.Since(begun)
 	b.h.once(east, "behind", 1)
-	said := b.journal(east)
-	b.contains("the journal", said, "Watchdog timeout", "SIGABRT", "goroutine ", "engine.hang")
+	output := b.journal(east)
+	b.contains("the journal", output, "Watchdog timeout", "SIGABRT", "goroutine ", "engine.hang")
 	b.figure("a hung poll loop, WatchdogSec=6: aborted and up again after %v, %d goroutines in the journal, the "+
 		"waiting task done once",
-		up.Round(100*time.Millisecond), strings.Count(said, "\ngoroutine "))
+		up.Round(100*time.Millisecond), strings.Count(output, "\ngoroutine "))
 }

@@ -21,13 +21,13 @@ type hooks struct {
 	URL    string
 	verify *standardwebhooks.Webhook
 
-	mu   sync.Mutex
-	told map[string][]told // by task, every delivery
-	news chan struct{}     // closed and made anew with each
+	mu    sync.Mutex
+	calls map[string][]webhookCall // by task, every delivery
+	news  chan struct{}            // closed and replaced with each
 }
 
-// told is a verified webhook.
-type told struct {
+// webhookCall is a verified webhook.
+type webhookCall struct {
 	ID       string         `json:"-"`
 	Type     string         `json:"type"`
 	TaskID   string         `json:"task_id"`
@@ -42,7 +42,7 @@ func newHooks(t *testing.T) *hooks {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &hooks{t: t, verify: verify, told: map[string][]told{}, news: make(chan struct{})}
+	h := &hooks{t: t, verify: verify, calls: map[string][]webhookCall{}, news: make(chan struct{})}
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
 	h.URL = server.URL
@@ -52,19 +52,19 @@ func newHooks(t *testing.T) *hooks {
 func (h *hooks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // the sender has gone; it will come again
+		return // the sender has gone; it will send it again
 	}
 	if err := h.verify.Verify(body, r.Header); err != nil {
 		h.t.Errorf("a webhook's signature: %v", err)
 		w.WriteHeader(http.StatusUnauthorized)
 		return
 	}
-	one := told{ID: r.Header.Get(standardwebhooks.HeaderWebhookID)}
+	one := webhookCall{ID: r.Header.Get(standardwebhooks.HeaderWebhookID)}
 	if err := json.Unmarshal(body, &one); err != nil {
 		h.t.Errorf("a webhook's body: %v", err)
 	}
 	h.mu.Lock()
-	h.told[one.TaskID] = append(h.told[one.TaskID], one)
+	h.calls[one.TaskID] = append(h.calls[one.TaskID], one)
 	close(h.news)
 	h.news = make(chan struct{})
 	h.mu.Unlock()
@@ -72,12 +72,12 @@ func (h *hooks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // await waits for the first webhook of a task.
-func (h *hooks) await(t *testing.T, task string) told {
+func (h *hooks) await(t *testing.T, task string) webhookCall {
 	t.Helper()
 	patience := time.After(2 * time.Minute)
 	for {
 		h.mu.Lock()
-		got, news := h.told[task], h.news
+		got, news := h.calls[task], h.news
 		h.mu.Unlock()
 		if len(got) > 0 {
 			return got[0]
@@ -95,7 +95,7 @@ func (h *hooks) ids(task string) []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var ids []string
-	for _, one := range h.told[task] {
+	for _, one := range h.calls[task] {
 		if !slices.Contains(ids, one.ID) {
 			ids = append(ids, one.ID)
 		}

@@ -21,7 +21,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 )
 
-// host is what the tenants work with: it is on the host, whose network the machine has.
+// host has the services of the tenants: they are on the host, whose network the machine uses.
 type host struct {
 	t        *testing.T // the step's
 	azure    string     // connection string
@@ -73,7 +73,7 @@ func (h *host) send(client, id, kind, filename string, content []byte) {
 	}
 }
 
-// hold makes the model's next answer take d. The channel is closed when the model is asked.
+// hold makes the model's next answer take d. The channel is closed when the model is called.
 func (h *host) hold(d time.Duration) (asked <-chan struct{}) {
 	begun, ended := make(chan struct{}), h.t.Context().Done()
 	h.model.Script(llmtest.Fault{Before: func() {
@@ -86,7 +86,7 @@ func (h *host) hold(d time.Duration) (asked <-chan struct{}) {
 	return begun
 }
 
-// await waits for what the machine or the worker does.
+// await waits for an action of the machine or the worker.
 func (h *host) await(done <-chan struct{}, what string) {
 	h.t.Helper()
 	select {
@@ -107,7 +107,8 @@ func (h *host) once(client, id string, attempts int) {
 		h.t.Errorf("%s: %d webhooks, want one", id, len(ids))
 	}
 	row := query[string](h, `select concat_ws(' ', status, attempts,
-			(select count(*) from job_events e where e.client_id = j.client_id and e.job_id = j.id and e.progress = 100),
+			(select count(*) from job_events e where e.client_id = j.client_id and e.job_id = j.id
+			  and e.progress = 100),
 			(select count(*) from webhook_deliveries d where d.client_id = j.client_id and d.job_id = j.id))
 		from jobs j where client_id = $1 and id = $2`, client, id)
 	if want := fmt.Sprintf("succeeded %d 1 1", attempts); row != want {
@@ -132,13 +133,13 @@ func query[T any](h *host, sql string, args ...any) T {
 	return v
 }
 
-// gate is a proxy that can be closed: what comes then waits until it is opened.
+// gate is a proxy that can be closed: requests wait until it is opened.
 type gate struct {
 	URL string
 
 	mu     sync.Mutex
 	opened chan struct{} // closed while it is open
-	knocks chan struct{} // one of what waits
+	knocks chan struct{} // one for each waiting request
 }
 
 func newGate(t *testing.T, to string) *gate {
@@ -174,7 +175,7 @@ func newGate(t *testing.T, to string) *gate {
 	return g
 }
 
-// close shuts the gate until open is called; somebody who waits at it makes knocked receive.
+// close shuts the gate until open is called; a request that waits makes knocked receive.
 func (g *gate) close() (knocked <-chan struct{}, open func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

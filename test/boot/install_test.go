@@ -13,13 +13,14 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/stack"
 )
 
-// release is what the tests install: a package, the next version of it, and a program that can be made to hang.
+// release are the files that the tests install: a package, the next version of it, and a program that can be made
+// to hang.
 type release struct{ first, next, hanging string }
 
-// prebuilt names a folder with what build has made before, for who changes the tests and not the program.
+// prebuilt names a folder with an earlier build, for changes of the tests and not the program.
 const prebuilt = "ASYNC_WORKER_BOOT_PACKAGES"
 
-// packages makes them in dir, unless they are made already.
+// packages builds them in dir, unless they exist.
 func packages(t *testing.T, dir string) release {
 	t.Helper()
 	if made := os.Getenv(prebuilt); made != "" {

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// idle measures a worker that has nothing to do, with the default settings.
+// idle measures a worker without tasks, with the default settings.
 func idle(b *bed) {
 	const span = 30 * time.Second
 	const client = "idle"
 	b.add(client, map[string]string{"POLL_MAX_MS": "10000", "WORKER_LEASE_TTL_SEC": "60"})
 	var took []int
-	for range 5 { // the fastest is the worker's time; the rest is what else the host was doing
+	for range 5 { // the fastest is the worker's time; the host's other load slows the rest
 		b.m.run("systemctl", "restart", unit(client))
 		took = append(took, b.ready(client))
 	}
@@ -22,7 +22,7 @@ func idle(b *bed) {
 		b.Errorf("it was ready %d ms after the start of its process at best, want at most 500", fastest)
 	}
 	b.figure("ready %v ms after the start of its process, in five starts", took)
-	<-time.After(15 * time.Second) // until it looks at its queues as seldom as it will
+	<-time.After(15 * time.Second) // until its poll interval is the longest
 	before, begun := b.processorTime(client), time.Now()
 	<-time.After(span)
 	used := b.processorTime(client) - before
@@ -38,7 +38,7 @@ func idle(b *bed) {
 	b.m.run("systemctl", "stop", unit(client))
 }
 
-// processorTime is what a tenant's unit has used so far.
+// processorTime is the CPU time of a tenant's unit so far.
 func (b *bed) processorTime(client string) time.Duration {
 	b.Helper()
 	stat := b.m.run("cat", "/sys/fs/cgroup"+b.show(client, "ControlGroup")+"/cpu.stat")
@@ -68,7 +68,7 @@ func (b *bed) resident(client string) float64 {
 	return float64(kib) * 1024 / 1e6
 }
 
-// fifty starts as many tenants at once.
+// fifty starts this many tenants at once.
 func fifty(b *bed) {
 	var units []string
 	for i := range 50 {

@@ -19,7 +19,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/stack"
 )
 
-// machine is a booted Debian. Everything of it is below dir, in a cgroup of its own, and mounted in a mount namespace
+// machine is a booted Debian. All its files are below dir, in a cgroup of its own, and mounted in a mount namespace
 // that ends with it.
 type machine struct {
 	t       *testing.T // the step's
@@ -32,9 +32,9 @@ type machine struct {
 	leader  int // its PID 1, as the host counts
 }
 
-// start mounts a Debian, enters a cgroup, and boots. On a host with mixed cgroups the container has to find cgroup2
-// where it looks for it. It is number 1 in a PID namespace, so that nothing outlives it, and dies with us. The calls of
-// Landlock are not among those that older versions of systemd-nspawn let through, and a real machine has them.
+// start mounts a Debian, enters a cgroup, and boots. On a host with mixed cgroups the container must find cgroup2
+// at the usual place. It is number 1 in a PID namespace, so that nothing outlives it, and dies with the test. Older
+// versions of systemd-nspawn block the calls of Landlock, which a real machine has.
 const start = `set -eu
 echo $$ >"$CGROUP/cgroup.procs"
 mount -t overlay overlay -o "lowerdir=$ROOT,upperdir=$DIR/upper,workdir=$DIR/work" "$DIR/root"
@@ -45,7 +45,7 @@ exec systemd-nspawn --quiet --directory="$DIR/root" --machine="$NAME" --register
 // prefix begins the names of machines; the process that started it and the suite follow.
 const prefix = "async-worker-boot-"
 
-// rebooted is the exit code by which systemd-nspawn asks to be started again.
+// rebooted is the exit code by which systemd-nspawn requests a restart.
 const rebooted = 133
 
 // boot boots a Debian of the suite. It ends with the test, and the test fails if anything of it remains.
@@ -65,7 +65,7 @@ func boot(t *testing.T, suite string) *machine {
 	return m
 }
 
-// up boots what is in dir.
+// up boots the Debian in dir.
 func (m *machine) up() {
 	m.t.Helper()
 	ctx, cancel := context.WithTimeout(m.t.Context(), 90*time.Second)
@@ -87,7 +87,7 @@ func (m *machine) up() {
 	}
 }
 
-// booted says whether all of its units are up.
+// booted returns an error until all of its units are up.
 func (m *machine) booted(ctx context.Context) error {
 	if m.leader == 0 {
 		if m.leader = m.findLeader(); m.leader == 0 {
@@ -101,10 +101,10 @@ func (m *machine) booted(ctx context.Context) error {
 	return nil
 }
 
-// findLeader looks for the machine's PID 1: the process of its cgroup that is number 1 in its own namespace.
+// findLeader finds the machine's PID 1: the process of its cgroup that is number 1 in its own namespace.
 func (m *machine) findLeader() int {
 	found, first := 0, regexp.MustCompile(`^Name:\tsystemd\n(?s:.*)\nNSpid:.*\t1\n`)
-	// what is not there yet comes soon
+	// what is missing appears soon
 	_ = filepath.WalkDir(m.cgroup, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Name() == "cgroup.procs" {
 			for pid := range strings.FieldsSeq(content(path)) {
@@ -118,7 +118,7 @@ func (m *machine) findLeader() int {
 	return found
 }
 
-// content is a file's; empty, if it has gone.
+// content is a file's content; empty if it has gone.
 func content(path string) string {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -157,7 +157,7 @@ func (m *machine) command(ctx context.Context, name string, args ...string) *exe
 	return cmd
 }
 
-// try runs a program in the machine and returns what it said and how it ended.
+// try runs a program in the machine and returns its output and how it ended.
 func (m *machine) try(name string, args ...string) (string, error) {
 	m.t.Helper()
 	ctx, cancel := context.WithTimeout(m.t.Context(), 2*time.Minute)
@@ -166,7 +166,7 @@ func (m *machine) try(name string, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// run is try for what must work.
+// run is try for programs that must succeed.
 func (m *machine) run(name string, args ...string) string {
 	m.t.Helper()
 	out, err := m.try(name, args...)
@@ -188,13 +188,13 @@ func (m *machine) pipe(text, name string, args ...string) {
 	}
 }
 
-// write puts a file into the machine.
+// write writes a file into the machine.
 func (m *machine) write(path, text string, mode fs.FileMode) {
 	m.t.Helper()
 	m.pipe(text, "install", "-D", "-m", strconv.FormatUint(uint64(mode), 8), "/dev/stdin", path)
 }
 
-// copyIn puts a file of the host into the machine.
+// copyIn copies a file of the host into the machine.
 func (m *machine) copyIn(from, to string, mode fs.FileMode) {
 	m.t.Helper()
 	content, err := os.ReadFile(from)
@@ -204,7 +204,7 @@ func (m *machine) copyIn(from, to string, mode fs.FileMode) {
 	m.write(to, string(content), mode)
 }
 
-// gone ends the machine, and sees to it that nothing remains.
+// gone ends the machine, and checks that nothing remains.
 func (m *machine) gone() {
 	if m.process != nil {
 		if err := m.process.Stop(syscall.SIGTERM, 30*time.Second); err != nil {
@@ -214,7 +214,7 @@ func (m *machine) gone() {
 	if err := removeCgroup(m.cgroup); err != nil {
 		m.t.Errorf("the machine's cgroup remains: %v", err)
 	}
-	// systemd-nspawn leaves the second where /run is on a disk.
+	// systemd-nspawn leaves the second if /run is on a disk.
 	for _, dir := range []string{m.dir, "/run/systemd/nspawn/propagate/" + m.name} {
 		if err := os.RemoveAll(dir); err != nil {
 			m.t.Errorf("the machine's files remain: %v", err)
@@ -228,7 +228,7 @@ func (m *machine) gone() {
 	}
 }
 
-// sweep removes what tests that were killed have left: a cgroup and files.
+// sweep removes what killed tests have left: a cgroup and files.
 func sweep(t *testing.T, kept string) {
 	t.Helper()
 	for _, parent := range []string{cgroups(), kept, "/run/systemd/nspawn/propagate"} {
@@ -243,15 +243,15 @@ func sweep(t *testing.T, kept string) {
 				remove = removeCgroup
 			}
 			if err := remove(dir); err != nil {
-				t.Errorf("remove what another test has left: %v", err)
+				t.Errorf("remove another test's remains: %v", err)
 			}
 		}
 	}
 }
 
-// removeCgroup kills what is left in a cgroup, and removes it.
+// removeCgroup kills the processes left in a cgroup, and removes it.
 func removeCgroup(dir string) error {
-	// One that has gone already, or a kernel without it (before 5.14): then the removal says so.
+	// If it has gone already, or the kernel lacks it (before 5.14), the removal fails.
 	_ = os.WriteFile(filepath.Join(dir, "cgroup.kill"), []byte("1"), 0)
 	var dirs []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -272,7 +272,7 @@ func removeCgroup(dir string) error {
 			i--
 			continue
 		}
-		select { // killed processes leave a moment later
+		select { // killed processes end a moment later
 		case <-tick.C:
 		case <-deadline.C:
 			return err

@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// asked is the variable that asks for these tests; `make boot-test` sets it. Its value names the suites, separated by
-// commas, or is "all".
+// asked is the variable that enables these tests; `make boot-test` sets it. Its value names the suites, separated
+// by commas, or is "all".
 const asked = "ASYNC_WORKER_BOOT"
 
-// suites are the Debian releases that the package is for, the oldest first.
+// suites are the Debian releases that the package supports, the oldest first.
 func suites() []string { return []string{"bookworm", "trixie"} }
 
-// mirror is where Debian comes from.
+// mirror is the Debian mirror.
 func mirror() string {
 	if m := os.Getenv("DEBIAN_MIRROR"); m != "" {
 		return strings.TrimRight(m, "/")
@@ -26,14 +26,14 @@ func mirror() string {
 	return "http://deb.debian.org/debian"
 }
 
-// need skips the test where a container can't be booted, and says why.
+// need skips the test if a container can't be booted, and says why.
 func need(t *testing.T, suite string) {
 	t.Helper()
 	switch which := os.Getenv(asked); {
 	case which == "":
 		t.Skip("`make boot-test` runs it: it takes minutes, and root")
 	case which != "all" && !strings.Contains(","+which+",", ","+suite+","):
-		t.Skipf("%s=%s does not ask for it", asked, which)
+		t.Skipf("%s=%s does not include it", asked, which)
 	case os.Geteuid() != 0:
 		t.Skip("only root can boot a container; run: sudo make boot-test")
 	}
@@ -53,7 +53,7 @@ func need(t *testing.T, suite string) {
 	}
 }
 
-// needMirror skips the test when a Debian has to be fetched and can't be.
+// needMirror skips the test if a Debian must be fetched and can't be.
 func needMirror(t *testing.T, suite string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -69,7 +69,7 @@ func needMirror(t *testing.T, suite string) {
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		t.Skipf("no Debian mirror: %s says %s (DEBIAN_MIRROR names another)", r.URL, answer.Status)
+		t.Skipf("no Debian mirror: %s returns %s (DEBIAN_MIRROR names another)", r.URL, answer.Status)
 	}
 }
 

@@ -8,12 +8,12 @@ import (
 const (
 	readers   = "async-worker"
 	operators = "async-worker-operators"
-	// remedy is a part of what somebody is told who may not do what operators may.
+	// remedy is part of the error for users who may not do what operators may.
 	remedy = "of the groups " + readers + " and " + operators
 )
 
-// people: who is in both groups of the package does for every tenant what needs its settings and credentials; who is in
-// one of them, or in none, is told what is missing; and only root changes a tenant.
+// people: a member of both groups of the package may use every tenant's settings and credentials; a member of one group
+// or none gets the remedy; and only root changes a tenant.
 func people(b *bed) {
 	b.m.run("useradd", "--groups", readers+","+operators, "alice")
 	b.m.run("useradd", "--groups", readers, "rita")
@@ -49,10 +49,10 @@ func people(b *bed) {
 		"or none; no change but by root")
 }
 
-// operates fails the test unless a person can do an operator's work.
+// operates fails the test unless a user can do an operator's work.
 func operates(b *bed, who string) {
 	b.Helper()
-	for _, c := range []struct{ line, says string }{
+	for _, c := range []struct{ line, want string }{
 		{"status --tenant southhaven", "southhaven  ready"},
 		{"status --all", east},
 		{"check-config --tenant southhaven", "The settings are fine."},
@@ -71,33 +71,33 @@ func operates(b *bed, who string) {
 		if err != nil {
 			b.Errorf("%s: %s: %v", who, c.line, err)
 		}
-		b.contains(who+": "+c.line, out, c.says)
+		b.contains(who+": "+c.line, out, c.want)
 	}
 }
 
-// as runs a program as a person.
+// as runs a program as a user.
 func (b *bed) as(who, program string, args ...string) (string, error) {
 	b.Helper()
 	return b.m.try("runuser", append([]string{"--user", who, "--", program}, args...)...)
 }
 
-// refused wants a command to end with 77, and to say what to do.
-func (b *bed) refused(who, line, says string) {
+// refused wants a command to exit with 77, and to print the remedy.
+func (b *bed) refused(who, line, want string) {
 	b.Helper()
-	// On one line: where the text is broken is no matter.
-	said := strings.Join(strings.Fields(b.m.run("/bin/sh", "-c",
+	// Joined to one line: line breaks may be anywhere.
+	output := strings.Join(strings.Fields(b.m.run("/bin/sh", "-c",
 		"runuser --user "+who+" -- async-worker "+line+` 2>&1; echo "exit $?"`)), " ")
-	b.contains(who+": "+line, said, says, "exit 77")
+	b.contains(who+": "+line, output, want, "exit 77")
 }
 
-// credentialModes are what the package and tenant add make, and no start of a worker changes.
+// credentialModes are those of the package and of tenant add, which no start of a worker changes.
 func credentialModes(b *bed) {
 	modes(b)
 	b.m.run("systemctl", "restart", unit(south))
 	b.awaitState(south, "ActiveState", "active")
 	modes(b)
-	if said := b.journal(south); strings.Contains(said, "mode is different") {
-		b.Errorf("systemd wonders at a mode:\n%s", tail(said, 20))
+	if output := b.journal(south); strings.Contains(output, "mode is different") {
+		b.Errorf("systemd warns about a mode:\n%s", tail(output, 20))
 	}
 	gid := b.m.run("stat", "--format=%g", "/etc/async-worker/credentials")
 	for _, client := range tenants() {
@@ -109,7 +109,7 @@ func credentialModes(b *bed) {
 			}
 		}
 	}
-	// By hand, as root's umask has it: the folder above makes it the operators', and keeps everybody else out.
+	// Made by hand, with root's umask: the folder above makes it the operators', and keeps everybody else out.
 	b.m.run("/bin/sh", "-c", "umask 022 && cd /etc/async-worker/credentials && mkdir byhand && echo secret "+
 		">byhand/WEBHOOK_SECRET")
 	if out, err := b.as("alice", "cat", "/etc/async-worker/credentials/byhand/WEBHOOK_SECRET"); err != nil ||
@@ -140,8 +140,8 @@ func modes(b *bed) {
 	}
 }
 
-// former makes the credentials what the package before this one made of them, with what an administrator may have made
-// otherwise. It returns what must stay as it is, with its mode and owner.
+// former makes the credentials as the previous version of the package did, with changes of an administrator. It
+// returns those that must stay as they are, with their mode and owner.
 func former(b *bed) map[string]string {
 	b.Helper()
 	const dir = "/etc/async-worker/credentials"
@@ -166,7 +166,8 @@ func tidy(b *bed) {
 	b.m.run("rm", "-rf", "/etc/async-worker/credentials/kept", "/etc/async-worker/credentials/mixed", "/root/twice")
 }
 
-// opened fails the test unless an upgrade has given the operators what the package before had made, and nothing else.
+// opened fails the test unless an upgrade has given the operators the credentials of the previous version, and
+// nothing else.
 func opened(b *bed, stays map[string]string) {
 	b.Helper()
 	const dir = "/etc/async-worker/credentials"
@@ -181,14 +182,14 @@ func opened(b *bed, stays map[string]string) {
 	}
 }
 
-// membersBefore: a group of that name that has members is somebody's, and gets no credential by an upgrade.
+// membersBefore: a group of that name with members belongs to somebody, and an upgrade gives it no credential.
 func membersBefore(b *bed) {
 	b.Helper()
 	stays := former(b)
 	secret := "/etc/async-worker/credentials/" + south + "/SUPABASE_KEY"
 	stays[secret] = "600 root:root"
-	said := b.m.run("/bin/sh", "-c", "/var/lib/dpkg/info/async-worker.postinst abort-upgrade 2>&1")
-	b.contains("postinst", said, "has members already")
+	output := b.m.run("/bin/sh", "-c", "/var/lib/dpkg/info/async-worker.postinst abort-upgrade 2>&1")
+	b.contains("postinst", output, "has members already")
 	for path, was := range stays {
 		if is := b.m.run("stat", "--format=%a %U:%G", path); is != was {
 			b.Errorf("with members in the group the upgrade made %s of %s, which was %s", is, path, was)

@@ -13,9 +13,9 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/stack"
 )
 
-// recipe is what a Debian is made by; another one makes another root.
+// recipe is what a Debian is made from; another recipe makes another root.
 func recipe(suite string) []string {
-	// What our package depends on and recommends is there already, so that installing it needs no mirror.
+	// The package's dependencies and recommendations are included, so that installing it needs no mirror.
 	packages := []string{
 		"systemd", "systemd-sysv", "dbus", "libnss-systemd", "init-system-helpers", "ca-certificates",
 		"poppler-utils", "tesseract-ocr", "tesseract-ocr-eng",
@@ -23,7 +23,7 @@ func recipe(suite string) []string {
 	return []string{"--variant=minbase", "--include=" + strings.Join(packages, ","), suite}
 }
 
-// debian is a folder with a fresh Debian of the suite, which is only read. It is made once and kept in .tools.
+// debian is a folder with a fresh Debian of the suite, used read-only. It is made once and kept in .tools.
 func debian(t *testing.T, suite string) string {
 	t.Helper()
 	project, err := stack.Root()
@@ -67,7 +67,7 @@ func debian(t *testing.T, suite string) string {
 	return root
 }
 
-// prepare takes out what differs between two machines, and the packages that are installed already.
+// prepare removes what differs between two machines, and the downloaded packages.
 func prepare(root string) error {
 	if err := os.WriteFile(filepath.Join(root, "etc", "machine-id"), nil, 0o644); err != nil {
 		return err
@@ -84,7 +84,7 @@ func prepare(root string) error {
 	return nil
 }
 
-// lock waits for a lock that other processes hold too.
+// lock waits for a lock that other processes use too.
 func lock(t *testing.T, path string) (unlock func()) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// sandbox looks at who the workers are, and at what they can't reach.
+// sandbox checks the workers' users, and what they can't reach.
 func sandbox(b *bed) {
 	uids := map[string]string{}
 	for _, client := range tenants() {
@@ -27,27 +27,27 @@ func sandbox(b *bed) {
 		private(b, client, tenants()[1-i])
 	}
 	for _, client := range tenants() {
-		if said := b.journal(client); strings.Contains(said, "not fully confined") {
-			b.Errorf("parsers of %s are not fully confined in the unit:\n%s", client, tail(said, 20))
+		if output := b.journal(client); strings.Contains(output, "not fully confined") {
+			b.Errorf("parsers of %s are not fully confined in the unit:\n%s", client, tail(output, 20))
 		}
 	}
-	said := b.m.run("systemd-analyze", "security", "--no-pager", unit(south))
-	score := regexp.MustCompile(`exposure level for \S+: ([0-9.]+)`).FindStringSubmatch(said)
+	output := b.m.run("systemd-analyze", "security", "--no-pager", unit(south))
+	score := regexp.MustCompile(`exposure level for \S+: ([0-9.]+)`).FindStringSubmatch(output)
 	if score == nil {
-		b.Fatalf("systemd-analyze security says no level:\n%s", tail(said, 5))
+		b.Fatalf("systemd-analyze security prints no level:\n%s", tail(output, 5))
 	}
 	if level, err := strconv.ParseFloat(score[1], 64); err != nil || level > 1.5 {
-		b.Errorf("the exposure level is %s, want at most 1.5\n%s", score[1], said)
+		b.Errorf("the exposure level is %s, want at most 1.5\n%s", score[1], output)
 	}
 	b.figure("systemd-analyze security: %s", score[1])
 }
 
-// private fails the test when a worker can read anything of another tenant, or write to the system.
+// private fails the test if a worker can read anything of another tenant, or write to the system.
 func private(b *bed, client, other string) {
 	b.Helper()
 	pid := strconv.Itoa(b.pid(client))
 	uid := b.m.run("stat", "--format=%u", "/proc/"+pid)
-	as := func(args ...string) (string, error) { // as the worker, where it is
+	as := func(args ...string) (string, error) { // as the worker, in its namespaces
 		return b.m.try("nsenter", append([]string{
 			"--target", pid, "--mount", "--", "setpriv", "--reuid", uid, "--regid", uid, "--clear-groups", "--",
 		}, args...)...)
@@ -68,8 +68,8 @@ func private(b *bed, client, other string) {
 		"/run/async-worker/" + other,
 		"/proc/" + strconv.Itoa(b.pid(other)) + "/environ",
 	} {
-		b.m.run("ls", "-d", path) // it is there, for root
-		// `find` lists a folder and reads a file's entry alone; `cat` reads the file.
+		b.m.run("ls", "-d", path) // it exists, for root
+		// `find` lists a folder but reads only a file's entry; `cat` reads the file.
 		for _, read := range [][]string{{"cat", path}, {"find", path, "-mindepth", "1"}} {
 			if out, err := as(read...); err == nil || !regexp.MustCompile("Permission denied|No such file").
 				MatchString(out) {
@@ -82,7 +82,7 @@ func private(b *bed, client, other string) {
 	}
 	if out, err := as("async-worker", "status", "--socket", "/run/async-worker/"+other+"/http.sock"); err == nil ||
 		!strings.Contains(out, "403") {
-		b.Errorf("%s can ask the worker of %s: %s", client, other, out)
+		b.Errorf("%s can reach the worker of %s: %s", client, other, out)
 	}
 	for _, path := range []string{"/etc/async-worker/new", "/usr/bin/new", "/var/lib/new", "/root/new"} {
 		if out, err := as("touch", path); err == nil {

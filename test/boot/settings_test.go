@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// wrongSettings: every mistake is in the journal at once, and nothing is started again.
+// wrongSettings: every mistake is in the journal at once, and nothing is restarted.
 func wrongSettings(b *bed) {
 	b.spoil("broken", map[string]string{"WORKER_CONCURRENCY": "many", "POLL_MAX_MS": "-1", "SUPABASE_URL": "somewhere"})
 	if out, err := b.m.try("systemctl", "start", unit("broken")); err == nil {
@@ -16,8 +16,8 @@ func wrongSettings(b *bed) {
 		"ExecMainStatus"), b.show("broken", "NRestarts")}, " "); got != "failed 78 0" {
 		b.Errorf("state, exit and restarts are %s, want failed 78 0", got)
 	}
-	said := b.journal("broken")
-	b.contains("the journal", said, "WORKER_CONCURRENCY", "POLL_MAX_MS", "SUPABASE_URL")
+	output := b.journal("broken")
+	b.contains("the journal", output, "WORKER_CONCURRENCY", "POLL_MAX_MS", "SUPABASE_URL")
 
 	// The instance's name decides whose tasks these are.
 	b.add("confused", nil)
@@ -30,7 +30,7 @@ func wrongSettings(b *bed) {
 	}
 	b.contains("the journal", b.journal("confused"), "CLIENT_ID")
 
-	// One that nobody added, such as a name mistyped.
+	// A tenant that nobody added, such as a mistyped name.
 	if out, err := b.m.try("systemctl", "start", unit("nobody")); err == nil {
 		b.Errorf("it was started: %s", out)
 	}
@@ -44,34 +44,34 @@ func wrongSettings(b *bed) {
 	}
 }
 
-// reload: settings that are wrong are refused and change nothing, right ones are in force without a restart.
+// reload: wrong settings are refused and change nothing, valid ones are in force without a restart.
 func reload(b *bed) {
 	pid := b.pid(south)
 	b.spoil(south, map[string]string{"WORKER_CONCURRENCY": "many"})
 	if out, err := b.m.try("systemctl", "reload", unit(south)); err == nil {
-		b.Errorf("wrong settings were taken: %s", out)
+		b.Errorf("wrong settings were accepted: %s", out)
 	}
 	b.contains("the journal", b.journal(south), "WORKER_CONCURRENCY\n  problem: ")
 	b.slots("refused", 4)
 
 	b.add(south, map[string]string{"WORKER_CONCURRENCY": "2"})
 	if out, err := b.m.try("systemctl", "reload", unit(south)); err != nil {
-		b.Fatalf("right settings were refused: %s\n%s", out, tail(b.journal(south), 20))
+		b.Fatalf("valid settings were refused: %s\n%s", out, tail(b.journal(south), 20))
 	}
 	b.contains("the journal", b.journal(south), "in force now: WORKER_CONCURRENCY")
 	b.slots("taken", 2)
 	if now := b.pid(south); now != pid {
 		b.Errorf("the reload made another process: %d, was %d", now, pid)
 	}
-	b.figure("reload: wrong settings are refused and change nothing; right ones are taken by the same process")
+	b.figure("reload: wrong settings are refused and change nothing; valid ones are in force in the same process")
 }
 
-// slots has a task done, and looks meanwhile at how many could be.
+// slots runs a task, and checks meanwhile how many could run.
 func (b *bed) slots(id string, want int) {
 	b.Helper()
 	asked := b.h.hold(6 * time.Second)
-	b.h.send(south, id, "ingest", id+".txt", []byte("A captain who is told: "+id))
-	b.h.await(asked, "the model is asked")
+	b.h.send(south, id, "ingest", id+".txt", []byte("A captain who hears: "+id))
+	b.h.await(asked, "the model is called")
 	b.eventually(fmt.Sprintf("the status line of %d slots", want), func() (string, bool) {
 		status := b.show(south, "StatusText")
 		return status, strings.Contains(status, fmt.Sprintf("working on 1 of %d", want))

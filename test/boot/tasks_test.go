@@ -9,7 +9,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/stack"
 )
 
-// The tenants. A dash is what a wrong specifier in the unit would stumble over (%I instead of %i).
+// The tenants. The dash fails with a wrong specifier in the unit (%I instead of %i).
 const (
 	south = "southhaven"
 	east  = "east-bay"
@@ -17,7 +17,7 @@ const (
 
 func tenants() []string { return []string{south, east} }
 
-// twoTenants adds and enables two tenants, and has a task of each done.
+// twoTenants adds and enables two tenants, and runs a task of each.
 func twoTenants(b *bed) {
 	for _, client := range tenants() {
 		b.add(client, nil)
@@ -36,10 +36,10 @@ func twoTenants(b *bed) {
 			b.Errorf("%s has %d chunks of its document, want 1", client, n)
 		}
 	}
-	b.figure("a task of each tenant: done once, in Postgres, told by one signed webhook")
+	b.figure("a task of each tenant: done once, in Postgres, with one signed webhook")
 }
 
-// ready is how long a tenant's worker took from the start of its process to readiness, in milliseconds.
+// ready is the time from the start of a tenant's process to readiness, in milliseconds.
 func (b *bed) ready(client string) int {
 	b.Helper()
 	return (b.number(client, "ActiveEnterTimestampMonotonic") - b.number(client,
@@ -79,29 +79,29 @@ func documents(b *bed) {
 		read["mean_confidence"])
 }
 
-// story looks at what the journal tells of one task, and at the status line.
+// story checks the journal's entries of one task, and the status line.
 func story(b *bed) {
 	b.h.send(south, "tale", "ingest", "tale.txt", []byte("A tale of a ship."))
 	b.h.once(south, "tale", 1)
-	var told string
-	b.eventually("the journal's story of the task", func() (string, bool) {
-		told = b.journal(south, "TASK_ID=tale")
-		return told, strings.Contains(told, "succeeded")
+	var entries string
+	b.eventually("the journal's entries of the task", func() (string, bool) {
+		entries = b.journal(south, "TASK_ID=tale")
+		return entries, strings.Contains(entries, "succeeded")
 	})
-	for line := range strings.Lines(told) {
+	for line := range strings.Lines(entries) {
 		if !strings.Contains(line, "tale") {
-			b.Errorf("in the story of the task: %s", line)
+			b.Errorf("in the entries of the task: %s", line)
 		}
 	}
 	for _, other := range []string{"first", "pdf", "scan"} {
-		if strings.Contains(told, "task_id="+other) {
-			b.Errorf("the task %s is in the story of another:\n%s", other, told)
+		if strings.Contains(entries, "task_id="+other) {
+			b.Errorf("the task %s is in the entries of another:\n%s", other, entries)
 		}
 	}
 	if all := b.journal(east, "TASK_ID=tale"); all != "" {
 		b.Errorf("another tenant's journal has the task:\n%s", all)
 	}
-	b.figure("journalctl -u %s TASK_ID=tale: %d lines, of this task alone", unit(south), strings.Count(told, "\n")+1)
+	b.figure("journalctl -u %s TASK_ID=tale: %d lines, of this task alone", unit(south), strings.Count(entries, "\n")+1)
 	status := b.show(south, "StatusText")
 	b.contains("systemctl status", b.m.run("systemctl", "status", "--no-pager", "--full", unit(south)),
 		`Status: "`+status+`"`)

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
 )
 
-// bed is a machine, its host, and the test that looks at both.
+// bed is a machine, its host, and the test of both.
 type bed struct {
 	*testing.T
 
@@ -20,7 +20,7 @@ type bed struct {
 	h *host
 }
 
-// step is a subtest on the same machine. What it finds counts for it, and the next one goes on.
+// step is a subtest on the same machine. Its failure is its own, and the next one still runs.
 func (b *bed) step(name string, do func(b *bed)) {
 	b.Run(name, func(t *testing.T) {
 		whole := b.T
@@ -30,7 +30,7 @@ func (b *bed) step(name string, do func(b *bed)) {
 	})
 }
 
-// figure prints what was measured, for people and for grep.
+// figure prints a measurement, for people and for grep.
 func (b *bed) figure(format string, args ...any) {
 	b.Helper()
 	b.Logf("FIGURE "+format, args...)
@@ -39,7 +39,7 @@ func (b *bed) figure(format string, args ...any) {
 // unit is the service of a tenant.
 func unit(client string) string { return "async-worker@" + client + ".service" }
 
-// add makes a tenant as an operator does, or changes it. more are settings besides those that lead to the host.
+// add creates or changes a tenant as an operator does. more are settings besides those that lead to the host.
 func (b *bed) add(client string, more map[string]string) {
 	b.Helper()
 	settings := b.settings(more)
@@ -50,7 +50,7 @@ func (b *bed) add(client string, more map[string]string) {
 	b.m.pipe(lines(settings), "async-worker", "tenant", "add", client, "--force", "--env-file=-")
 }
 
-// spoil writes a tenant's settings by hand, as they are.
+// spoil writes a tenant's settings by hand, unchecked.
 func (b *bed) spoil(client string, more map[string]string) {
 	b.Helper()
 	b.m.write("/etc/async-worker/"+client+".env", lines(b.settings(more)), 0o600)
@@ -90,7 +90,7 @@ func (b *bed) number(client, property string) int {
 
 func (b *bed) pid(client string) int { return b.number(client, "MainPID") }
 
-// awaitState waits until a property of a tenant's unit is what it should be.
+// awaitState waits until a property of a tenant's unit has a value.
 func (b *bed) awaitState(client, property, want string) {
 	b.Helper()
 	b.eventually(fmt.Sprintf("%s of %s is %s", property, client, want), func() (string, bool) {
@@ -99,7 +99,7 @@ func (b *bed) awaitState(client, property, want string) {
 	})
 }
 
-// eventually looks again and again until what is looked at is so.
+// eventually polls until a condition holds.
 func (b *bed) eventually(what string, look func() (string, bool)) {
 	b.Helper()
 	patience := time.After(time.Minute)
@@ -118,7 +118,7 @@ func (b *bed) eventually(what string, look func() (string, bool)) {
 	}
 }
 
-// journal is what the journal has of a tenant's unit, with more conditions if given, messages alone.
+// journal has the messages of a tenant's unit in the journal, with more conditions if given.
 func (b *bed) journal(client string, conditions ...string) string {
 	b.Helper()
 	b.m.run("journalctl", "--sync")

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// upgrade installs the next version in the midst of a task.
+// upgrade installs the next version during a task.
 func upgrade(b *bed) {
 	const task = 20 * time.Second
 	membersBefore(b)
@@ -15,12 +15,12 @@ func upgrade(b *bed) {
 	pid := b.pid(south)
 	asked := b.h.hold(task)
 	b.h.send(south, "upgraded", "ingest", "upgraded.txt", []byte("A ship that gets a new mast at sea."))
-	b.h.await(asked, "the model is asked")
+	b.h.await(asked, "the model is called")
 	begun := time.Now()
 	b.m.run("dpkg", "--install", "/root/async-worker_2.deb")
 	took := time.Since(begun)
 	if len(b.h.hooks.ids("upgraded")) > 0 {
-		b.Errorf("the task was over before dpkg was, after %v", took)
+		b.Errorf("the task ended before dpkg, after %v", took)
 	}
 	b.h.once(south, "upgraded", 1)
 	for _, client := range tenants() {
@@ -53,7 +53,7 @@ func (b *bed) runs(client, version string) {
 	}
 }
 
-// reinstall removes the package and installs it again: the tenants stay what they were.
+// reinstall removes the package and installs it again: the tenants stay unchanged.
 func reinstall(b *bed) {
 	b.m.run("apt-get", "remove", "--yes", "async-worker")
 	for _, client := range tenants() {
@@ -73,7 +73,7 @@ func reinstall(b *bed) {
 	b.figure("remove and install: both tenants are enabled, and run with the target")
 }
 
-// works has a task of each tenant done.
+// works runs a task of each tenant.
 func (b *bed) works(id string) {
 	b.Helper()
 	for _, client := range tenants() {
@@ -84,7 +84,7 @@ func (b *bed) works(id string) {
 	}
 }
 
-// reboot brings all back.
+// reboot restarts all tenants.
 func reboot(b *bed) {
 	begun := time.Now()
 	b.m.reboot()
@@ -98,10 +98,10 @@ func purge(b *bed) {
 	if left := b.m.run("find", "/etc", "/usr", "/var", "/run", "-xdev", "(", "-path", "/var/log", "-o", "-path",
 		"/var/cache/apt", ")", "-prune", "-o",
 		"-iname", "*async*worker*", "-print"); left != "" {
-		b.Errorf("after purge there is:\n%s", left)
+		b.Errorf("after purge these remain:\n%s", left)
 	}
 	if left, err := b.m.try("pgrep", "--list-full", "async-worker"); err == nil {
-		b.Errorf("after purge there runs:\n%s", left)
+		b.Errorf("after purge these run:\n%s", left)
 	}
 	if left := b.m.run("systemctl", "list-units", "--all", "--plain", "--no-legend", "async-worker*"); left != "" {
 		b.Errorf("after purge systemd knows:\n%s", left)

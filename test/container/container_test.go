@@ -73,8 +73,8 @@ func (b *bench) must(args ...string) string {
 	return strings.TrimSpace(out)
 }
 
-// run is how compose.yaml has a container run, in the words of podman: chown is its uid= of a tmpfs. Its limits of
-// files and processes may be more than this machine permits.
+// run returns what compose.yaml sets, as arguments of podman: chown is its uid= of a tmpfs. compose.yaml's limits
+// of files and processes may exceed those of this machine.
 func (b *bench) run(args ...string) []string {
 	return append([]string{
 		"run", "--network=host", "--log-driver=k8s-file", "--env-file=" + b.settings, "--read-only", "--cap-drop=all",
@@ -100,7 +100,8 @@ func (b *bench) root() string {
 	return root
 }
 
-// A worker in a container: the schema, a document from its upload to an answer, health, and the drain.
+// TestImage runs a worker in a container: the schema, a document from its upload to an answer, health, and the
+// drain.
 func TestImage(t *testing.T) {
 	b := newBench(t)
 	if user := b.must("image", "inspect", "--format={{.Config.User}}", b.image); user != "65532:65532" {
@@ -118,11 +119,11 @@ func TestImage(t *testing.T) {
 	b.awaitReady(worker)
 	began := time.Now()
 	b.command("enqueue", "--type=ingest", "--upload=/samples/harbour-handbook.pdf", "--document-set=harbour", "--watch")
-	t.Logf("ingested in %d ms, with the start of the container that asked for it", time.Since(began).Milliseconds())
+	t.Logf("ingested in %d ms, with the start of the container that sent it", time.Since(began).Milliseconds())
 	if hits := b.command("search", "--set=harbour",
 		"when are the quay cranes parked and pinned to the rail"); !strings.Contains(hits,
 		"harbour-handbook.pdf · page 4") {
-		t.Errorf("the search says: %s", hits)
+		t.Errorf("the search returns: %s", hits)
 	}
 	if out, err := b.do("exec", worker, "touch", "/usr/bin/other"); err == nil {
 		t.Errorf("the root can be written: %s", out)
@@ -136,7 +137,7 @@ func TestImage(t *testing.T) {
 	}
 }
 
-// awaitReady asks as compose.yaml's health check does.
+// awaitReady runs compose.yaml's health check.
 func (b *bench) awaitReady(worker string) {
 	b.Helper()
 	began := time.Now()

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/test/contract/published"
 )
 
-// refused says why a worker of the tenant southhaven refuses a message; nil: it takes it.
+// refused returns why a worker of the tenant southhaven refuses a message; nil: it accepts it.
 func refused(text string) error {
 	d, err := task.Decode(text, task.Options{ClientID: "southhaven"})
 	if err != nil {
@@ -20,7 +20,7 @@ func refused(text string) error {
 	return app.CheckTask(d.Task)
 }
 
-// TestMessages: what conforms to the schema is taken, and what it refuses is not.
+// TestMessages: the worker accepts what conforms to the schema, and refuses what doesn't.
 func TestMessages(t *testing.T) {
 	t.Parallel()
 	schema := published.Message(t)
@@ -72,15 +72,15 @@ func TestMessages(t *testing.T) {
 	} {
 		err := refused(text)
 		if (err == nil) != taken {
-			t.Errorf("%s: the worker says %v", text, err)
+			t.Errorf("%s: the worker returns %v", text, err)
 		}
 		if problem := published.Problem(schema, text); (problem == "") != taken {
-			t.Errorf("%s: the schema says %s", text, problem)
+			t.Errorf("%s: the schema reports %s", text, problem)
 		}
 	}
 }
 
-// TestEveryType: the schemas have every type that a worker does.
+// TestEveryType: the schemas have every type of task.
 func TestEveryType(t *testing.T) {
 	t.Parallel()
 	types, err := app.Types()
@@ -99,7 +99,7 @@ func TestEveryType(t *testing.T) {
 		} `json:"properties"`
 	}
 	if err := json.Unmarshal(text, &message); err != nil || !slices.Equal(message.Properties.Kind.Enum, types) {
-		t.Errorf("the schema has %v, a worker does %v; add what is missing to shapes.go; %v",
+		t.Errorf("the schema has %v, a worker does %v; add the missing types to shapes.go; %v",
 			message.Properties.Kind.Enum, types, err)
 	}
 }

@@ -1,5 +1,5 @@
-// Package contract makes docs/schemas of the Go types that the worker reads messages into and writes results from, and
-// holds the decoder and the handlers against them.
+// Package contract makes docs/schemas from the Go types that the worker reads messages into and writes results
+// from, and checks the decoder and the handlers against them.
 package contract
 
 import (
@@ -44,14 +44,14 @@ type reader struct {
 	err error
 }
 
-// reflector's schemas are open: a worker ignores fields that it doesn't know, and later ones will send more. Of what is
-// sent, that is required which has the tag; of what comes, all that has no omitempty.
+// reflector's schemas are open: a worker ignores unknown fields, and later versions will send more. In messages a
+// field with the tag is required; in results every field without omitempty is.
 func reflector(root string, tagged bool) reader {
 	r := reader{Reflector: &jsonschema.Reflector{
 		Anonymous: true, AllowAdditionalProperties: true, DoNotReference: true, RequiredFromJSONSchemaTags: tagged,
 	}}
 	r.err = r.AddGoComments(module, root, jsonschema.WithFullComment())
-	for name, comment := range r.CommentMap { // where a source line ends says nothing
+	for name, comment := range r.CommentMap { // line ends of the source don't matter
 		r.CommentMap[name] = strings.Join(strings.Fields(comment), " ")
 	}
 	// of types, not fields
@@ -68,8 +68,8 @@ func (r reader) of(value any, title string) *jsonschema.Schema {
 	return s
 }
 
-// behindPointers are the fields that come by an embedded pointer, and are not there when it is nil; the library takes
-// them for those of an embedded struct.
+// behindPointers are the fields of an embedded pointer, which are absent when it is nil; the library treats them as
+// those of an embedded struct.
 func behindPointers(t reflect.Type, behind bool) (names []string) {
 	for f := range t.Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -149,7 +149,7 @@ func (r reader) webhook() (*jsonschema.Schema, error) {
 	return s, nil
 }
 
-// ofType says: in what is about a type, the field is as a definition has it.
+// ofType requires a definition for a field if the type matches.
 func ofType(t task.Type, field, definition string) *jsonschema.Schema {
 	return &jsonschema.Schema{
 		If: having("task_type", &jsonschema.Schema{Const: t}),
@@ -159,7 +159,7 @@ func ofType(t task.Type, field, definition string) *jsonschema.Schema {
 	}
 }
 
-// having is an object that has the field, and has it so.
+// having is an object whose field matches.
 func having(field string, as *jsonschema.Schema) *jsonschema.Schema {
 	s := &jsonschema.Schema{Properties: jsonschema.NewProperties(), Required: []string{field}}
 	s.Properties.Set(field, as)

@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "write docs/schemas")
 
-// TestSchemas: docs/schemas are what the types make; make docs writes them.
+// TestSchemas: docs/schemas match the types; make docs writes them.
 func TestSchemas(t *testing.T) {
 	t.Chdir("../..") // the comments' packages are named by their folders
 	files, err := contract.Schemas(".")
@@ -29,7 +29,7 @@ func TestSchemas(t *testing.T) {
 		}
 		got, err := os.ReadFile(path)
 		if err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s is not what the types make: make docs; %v", path, err)
+			t.Errorf("%s is stale; run: make docs; %v", path, err)
 		}
 		var all map[string]any
 		if err := json.Unmarshal(got, &all); err != nil {
@@ -41,7 +41,7 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// undescribed lists the fields of which nothing is said.
+// undescribed lists the fields without a description.
 func undescribed(schema any, place string) (found []string) {
 	switch s := schema.(type) {
 	case map[string]any:

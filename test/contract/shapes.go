@@ -13,12 +13,12 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
-// shape is what is sent for a task type, and what comes back.
+// shape is the payload and the results of a task type.
 type shape struct {
 	name    string // of the results in the schema
 	payload any
 	results []any                            // several: one of them
-	narrow  func(payload *jsonschema.Schema) // what no tag can say; nil: nothing
+	narrow  func(payload *jsonschema.Schema) // adds what tags can't express; may be nil
 }
 
 func shapes() map[task.Type]shape {
@@ -31,7 +31,7 @@ func shapes() map[task.Type]shape {
 	}
 }
 
-// onlyDeletedIsPurged: purge asks for delete.
+// onlyDeletedIsPurged: purge requires delete.
 func onlyDeletedIsPurged(payload *jsonschema.Schema) {
 	yes := &jsonschema.Schema{Const: true}
 	payload.If, payload.Then = having("purge", yes), having("delete", yes)
@@ -49,26 +49,26 @@ type Took struct {
 	ProcessingTimeMS int64 `json:"processing_time_ms"` // how long the attempt took
 }
 
-// Ingested tells of a document that is in the index.
+// Ingested is the result for a document that is in the index.
 type Ingested struct {
 	ingest.Result
 	Took
 	// that the document states, or its first heading; null: it has none
 	Title *string `json:"title,omitempty" jsonschema:"nullable"`
-	// ISO 639-1, a BCP 47 tag, or und; null: it was indexed before languages were told
+	// ISO 639-1, a BCP 47 tag, or und; null: it was indexed before languages were detected
 	Language *string `json:"language,omitempty" jsonschema:"nullable"`
-	Version  int     `json:"version"` // of the document, from 1; what says the same keeps its version
+	Version  int     `json:"version"` // of the document, from 1; the same text keeps its version
 }
 
-// Deleted tells of a document that was taken out of the index.
+// Deleted is the result for a document that was removed from the index.
 type Deleted struct {
 	ingest.Removal
 	Took
-	DocumentID    *string  `json:"document_id" jsonschema:"nullable"` // null: it was not there
-	Deleted       bool     `json:"deleted" jsonschema:"required"`     // false: it was not there
+	DocumentID    *string  `json:"document_id" jsonschema:"nullable"` // null: it was not indexed
+	Deleted       bool     `json:"deleted" jsonschema:"required"`     // false: it was not indexed
 	ChunksDeleted int      `json:"chunks_deleted"`                    // of its active version
-	Removed       Removed  `json:"removed"`                           // what else was removed
-	Kept          Kept     `json:"kept"`                              // what was made of it and stays
+	Removed       Removed  `json:"removed"`                           // other removed rows and blobs
+	Kept          Kept     `json:"kept"`                              // what was derived from it and stays
 	KeptBlobs     []string `json:"kept_blobs"`                        // at most 100 names of derived blobs that stay
 }
 
@@ -76,55 +76,55 @@ type Deleted struct {
 type Removed struct {
 	PageReadings    int `json:"page_readings"`    // of OCR
 	Summaries       int `json:"summaries"`        // of its text
-	SummaryNotes    int `json:"summary_notes"`    // answers of the model that summaries were made of
+	SummaryNotes    int `json:"summary_notes"`    // answers of the model from which summaries were made
 	DerivedContents int `json:"derived_contents"` // rows
 	DerivedBlobs    int `json:"derived_blobs"`    // with purge
 }
 
-// Kept is what stays of what was made of a document, by kind.
+// Kept is what was derived from a document and stays, by kind.
 type Kept struct {
 	DerivedBlobs int `json:"derived_blobs"` // see kept_blobs
 	AgentRuns    int `json:"agent_runs"`    // that cite it
 	TaskResults  int `json:"task_results"`  // in the rows of jobs
 }
 
-// Summarized tells of a summary.
+// Summarized is the result of a summary.
 type Summarized struct {
 	summarize.Result
 	Took
 	SummaryID string `json:"summary_id"` // of its row
 }
 
-// Answered tells of an answer.
+// Answered is the result of an agent task.
 type Answered struct {
 	agent.Result
 	Took
 	RunID string `json:"run_id"` // of its row
 }
 
-// Read tells of a document that was derived of a scan.
+// Read is the result for a document that was derived from a scan.
 type Read struct {
 	ocr.Result
 	Took
 	DerivedContentID string `json:"derived_content_id"` // of its row
-	Version          int    `json:"version"`            // of what is derived of the document
+	Version          int    `json:"version"`            // of what is derived from the document
 }
 
 // Webhook is the body of a webhook.
 type Webhook struct {
-	// What happened. task.rejected is about a message, and no outcome of the job with this id.
+	// What happened. task.rejected is about a message, and not an outcome of the job with this id.
 	Type string `json:"type" jsonschema:"enum=task.completed,enum=task.failed,enum=task.canceled,enum=task.rejected"`
 	// When, by the database's clock.
 	Timestamp time.Time `json:"timestamp"`
-	// Null: the message that was refused named none.
+	// Null: the refused message has none.
 	TaskID *string `json:"task_id" jsonschema:"nullable"`
-	// Null: the message that was refused named none.
+	// Null: the refused message has none.
 	TaskType *string `json:"task_type" jsonschema:"nullable"`
 	// The tenant.
 	ClientID string `json:"client_id"`
 	// The type without its prefix.
 	Status string `json:"status" jsonschema:"enum=completed,enum=failed,enum=canceled,enum=rejected"`
-	// The attempt that ended the job; 0: none was begun.
+	// The attempt that ended the job; 0: none began.
 	Attempt int `json:"attempt"`
 	// Of task.completed, by task_type.
 	Result json.RawMessage `json:"result,omitempty"`
@@ -132,14 +132,14 @@ type Webhook struct {
 	Error *Failure `json:"error,omitempty"`
 }
 
-// Failure says why there is no result.
+// Failure is the reason why there is no result.
 type Failure struct {
 	Type             string `json:"type"`               // the class in camel case, e.g. UnsupportedFormat
 	Message          string `json:"message"`            // for people; never the text of a document
 	Class            string `json:"class"`              // see state_machine.md
 	Code             string `json:"code"`               // TYPE_CLASS, e.g. INGEST_UNSUPPORTED_FORMAT
 	Retryable        bool   `json:"retryable"`          // the same task under another id may succeed
-	Attempts         int    `json:"attempts"`           // that were counted
+	Attempts         int    `json:"attempts"`           // attempts that count
 	ErrorType        string `json:"error_type"`         // validation, transient, permanent or timeout
 	RetryCount       int    `json:"retry_count"`        // attempts after the first
 	ProcessingTimeMS int64  `json:"processing_time_ms"` // how long the last attempt took

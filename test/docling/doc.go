@@ -1,3 +1,3 @@
-// Package docling has the tests of what becomes of documents when docling-serve is down, slow, forgets or does
-// half of its work: the engine, the ingest handler and the client together, against a stand-in of the server.
+// Package docling tests what happens to documents when docling-serve is down, slow, forgets tasks or does only part
+// of its work: the engine, the ingest handler and the client together, with a stub of the server.
 package docling

@@ -15,8 +15,8 @@ import (
 
 const page = "# A page\n\nSome text on it.\n"
 
-// Down for a minute: the circuit breaker opens, what waits costs no attempt, documents that Docling does not read
-// do not close it, and when the server is back everything is done with one conversion each.
+// Down for a minute: the circuit breaker opens, waiting costs no attempt, documents that Docling does not read do
+// not close it, and when the server is back everything is done with one conversion each.
 func TestDownForAMinute(t *testing.T) {
 	inWorld(t, doclingtest.Options{}, func(w *world) {
 		w.docling.Stop()
@@ -31,7 +31,7 @@ func TestDownForAMinute(t *testing.T) {
 		i := slices.IndexFunc(down, func(d engine.DependencyHealth) bool { return d.Name == taskerr.Docling })
 		if i < 0 || !down[i].Down() || down[i].Trouble == nil ||
 			!strings.Contains(down[i].Trouble.Hint, "DOCLING_URL") {
-			t.Errorf("after half a minute the worker says %+v", down)
+			t.Errorf("after half a minute the worker reports %+v", down)
 		}
 		pass(30 * time.Second)
 		w.docling.Start()
@@ -64,7 +64,7 @@ func TestDownInTheMiddle(t *testing.T) {
 	})
 }
 
-// A conversion that takes far longer than a lease is waited for in one attempt.
+// A conversion that takes far longer than a lease takes one attempt.
 func TestSlow(t *testing.T) {
 	inWorld(t, doclingtest.Options{}, func(w *world) {
 		w.docling.Plan(doclingtest.Conversion{Takes: 10 * time.Minute})
@@ -79,7 +79,7 @@ func TestSlow(t *testing.T) {
 	})
 }
 
-// Slower than the task may take, it is a timeout, and Docling was told how long it has.
+// A conversion slower than the task's timeout is a timeout, and Docling gets the limit.
 func TestTooSlow(t *testing.T) {
 	inWorld(t, doclingtest.Options{}, func(w *world) {
 		w.docling.Plan(doclingtest.Conversion{Takes: time.Hour})
@@ -96,7 +96,7 @@ func TestTooSlow(t *testing.T) {
 	})
 }
 
-// A task that the server forgot is submitted once more: there is no other way.
+// A task that the server forgot is submitted again.
 func TestForgets(t *testing.T) {
 	inWorld(t, doclingtest.Options{}, func(w *world) {
 		w.docling.Plan(doclingtest.Conversion{Takes: time.Minute})
@@ -111,7 +111,7 @@ func TestForgets(t *testing.T) {
 	})
 }
 
-// What could be converted is found, and what is missing is told.
+// The converted part can be found, and the missing part is reported.
 func TestPartialSuccess(t *testing.T) {
 	inWorld(t, doclingtest.Options{}, func(w *world) {
 		w.docling.Plan(doclingtest.Conversion{
@@ -130,7 +130,7 @@ func TestPartialSuccess(t *testing.T) {
 	})
 }
 
-// A worker that is stopped while Docling converts leaves the task's id; the next one goes on with it.
+// A worker that is stopped while Docling converts leaves the task's id; the next one continues with it.
 func TestStoppedInTheMiddle(t *testing.T) {
 	inWorld(t, doclingtest.Options{}, func(w *world) {
 		w.docling.Plan(doclingtest.Conversion{Takes: 2 * time.Minute})
@@ -147,7 +147,7 @@ func TestStoppedInTheMiddle(t *testing.T) {
 	})
 }
 
-// What fails after the conversion does not have it paid again, however long it lasts.
+// A failure after the conversion never pays for another conversion, however long it lasts.
 func TestFailsAfterwards(t *testing.T) {
 	inWorld(t, doclingtest.Options{}, func(w *world) {
 		w.docs.fail(true)
@@ -164,8 +164,7 @@ func TestFailsAfterwards(t *testing.T) {
 	})
 }
 
-// A failure that may pass is an attempt; each attempt is a conversion of its own, since the one before came to
-// nothing.
+// A transient failure is an attempt; each attempt is a conversion of its own, since the one before had no result.
 func TestRetryableFailure(t *testing.T) {
 	inWorld(t, doclingtest.Options{}, func(w *world) {
 		w.docling.Plan(doclingtest.Conversion{
@@ -182,7 +181,7 @@ func TestRetryableFailure(t *testing.T) {
 	})
 }
 
-// With EXTRACTOR=auto documents are read natively while the server is down, which is told, and by Docling again
+// With EXTRACTOR=auto documents are read natively while the server is down, with a warning, and by Docling again
 // when it is back.
 func TestAuto(t *testing.T) {
 	inWorld(t, doclingtest.Options{}, func(w *world) {

@@ -157,7 +157,7 @@ func (w *world) send(id, filename, content string) {
 	}
 }
 
-// pass lets virtual time go by.
+// pass advances virtual time.
 func pass(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
@@ -187,12 +187,12 @@ func (w *world) paid(want int) {
 	}
 }
 
-// documents takes what is staged, and fails on demand.
+// documents accepts staged work, and fails on demand.
 type documents struct {
-	store.Documents // nil: nothing else is asked for by a document's first version
+	store.Documents // nil: a document's first version needs no other method
 
 	mu     sync.Mutex
-	broken bool // staging chunks fails as with a database that is down
+	broken bool // staging chunks fails as if the database were down
 }
 
 func (d *documents) fail(broken bool) {
@@ -203,7 +203,7 @@ func (d *documents) fail(broken bool) {
 
 var errDown = taskerr.Blame(taskerr.Database, taskerr.Errorf(taskerr.TransientStorage, "the database is down"))
 
-// down is what a probe of the database finds.
+// down is the result of a probe of the database.
 func (d *documents) down() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -26,7 +26,7 @@ func (b *bed) question(id, kind string, payload map[string]any) string {
 	return string(text)
 }
 
-// TestAgentOffline: without a model an answer is quotations, and says so; what needs a model is refused.
+// TestAgentOffline: without a model an answer consists of quotations and a note; what needs a model is refused.
 func TestAgentOffline(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, "LLM_PROVIDER=offline")
@@ -43,7 +43,7 @@ func TestAgentOffline(t *testing.T) {
 	if got.Type != "task.completed" || got.Result["retrieval_only"] != true ||
 		!strings.HasPrefix(fmt.Sprint(got.Result["model"]), "offline") ||
 		!strings.Contains(fmt.Sprint(got.Result["answer"]), "22 m/s") || len(cites) == 0 {
-		t.Errorf("the webhook says %+v", got)
+		t.Errorf("the webhook is %+v", got)
 	}
 	expect(b, "the row", "agent user-17 e2e t",
 		"select concat_ws(' ', task_type, requested_by, document_set, retrieval_only) from agent_runs where "+
@@ -55,8 +55,8 @@ func TestAgentOffline(t *testing.T) {
 	}
 }
 
-// scholar is a model that works in four steps. What it says depends on the conversation alone; it counts what was paid.
-type scholar struct {
+// agentModel is a model that works in four steps. Its answers depend on the conversation alone; it counts them.
+type agentModel struct {
 	mu   sync.Mutex
 	paid map[int]int    // answers by step
 	kill func(step int) // called before an answer that is never paid; nil: no more
@@ -65,7 +65,7 @@ type scholar struct {
 
 var chunkID = regexp.MustCompile(`chunk_id="([0-9a-f-]{36})"`)
 
-func (s *scholar) reply(r llmtest.ChatRequest) llmtest.Reply {
+func (s *agentModel) reply(r llmtest.ChatRequest) llmtest.Reply {
 	step, read := 1, ""
 	for _, m := range r.Messages {
 		switch m.Role {
@@ -109,12 +109,12 @@ func (s *scholar) reply(r llmtest.ChatRequest) llmtest.Reply {
 	})
 }
 
-// TestAgentKilled: killed with -9 after each step, and started again, the worker gives the answer, and no step is paid
-// twice; who read along has it, too.
+// TestAgentKilled: killed with -9 after each step, and started again, the worker gives the answer, no step is paid
+// twice, and the events have the whole answer.
 func TestAgentKilled(t *testing.T) {
 	t.Parallel()
 	asked, killed := make(chan int), make(chan struct{})
-	s := &scholar{paid: map[int]int{}, kill: func(step int) { asked <- step; <-killed }}
+	s := &agentModel{paid: map[int]int{}, kill: func(step int) { asked <- step; <-killed }}
 	model := llmtest.New(t, llmtest.Options{Reply: s.reply})
 	b := newBed(t, append(modelEnv(model), "WORKER_LEASE_TTL_SEC=5", "RETRY_MAX_ATTEMPTS=10")...)
 	b.upload("log.md", []byte("# Storm\n\nThe quay cranes are parked at a wind speed of 22 m/s.\n"))
@@ -126,7 +126,7 @@ func TestAgentKilled(t *testing.T) {
 		select {
 		case <-asked:
 		case <-b.ctx.Done():
-			t.Fatalf("step %d was never asked for", step)
+			t.Fatalf("step %d was never requested", step)
 		}
 		if err := w.Stop(syscall.SIGKILL, time.Minute); err != nil {
 			t.Fatal(err)
@@ -138,7 +138,7 @@ func TestAgentKilled(t *testing.T) {
 	cites, _ := got.Result["citations"].([]any)
 	if got.Type != "task.completed" || got.Attempt != 4 || got.Result["answer"] != "At 22 m/s [1]." ||
 		len(cites) != 1 || got.Result["steps"] != 4.0 {
-		t.Errorf("the webhook says %+v", got)
+		t.Errorf("the webhook is %+v", got)
 	}
 	for step := range 4 {
 		if s.paid[step+1] != 1 {

@@ -23,7 +23,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 )
 
-// bed is one tenant with services of its own, and what is needed to look at it from outside.
+// bed is one tenant with services of its own, and access to observe it from outside.
 type bed struct {
 	t        *testing.T
 	ctx      context.Context // bounds every wait of the test
@@ -36,7 +36,7 @@ type bed struct {
 	*hooks
 }
 
-// newBed gives a tenant. The worker reaches its rows with a key for this tenant alone.
+// newBed returns a tenant. The worker reaches its rows with a key for this tenant alone.
 func newBed(t *testing.T, env ...string) *bed {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -61,7 +61,7 @@ func newBed(t *testing.T, env ...string) *bed {
 		_, err = b.queue().Create(ctx, nil)
 	}
 	if err != nil {
-		t.Fatalf("make the tenant's container and queue: %v", err)
+		t.Fatalf("create the tenant's container and queue: %v", err)
 	}
 	return b
 }
@@ -109,7 +109,7 @@ func (b *bed) send(text string) {
 	}
 }
 
-// sendFromJavaScript does so through the SDK for JavaScript; encoding is base64 or raw.
+// sendFromJavaScript does the same with the SDK for JavaScript; encoding is base64 or raw.
 func (b *bed) sendFromJavaScript(text, encoding string) {
 	b.t.Helper()
 	root, err := stack.Root()
@@ -150,11 +150,11 @@ func expect[T comparable](b *bed, what string, want T, sql string, args ...any) 
 // worker is a running daemon.
 type worker struct {
 	*stack.Process
-	b    *bed
-	says chan string // what it tells its service manager, e.g. READY=1
+	b             *bed
+	notifications chan string // its notifications to the service manager, e.g. READY=1
 }
 
-// start starts the daemon and waits until it serves. It ends with the test, at the latest.
+// start starts the daemon and waits until it serves. It ends with the test at the latest.
 func (b *bed) start() *worker {
 	b.t.Helper()
 	file, err := program()
@@ -167,8 +167,8 @@ func (b *bed) start() *worker {
 		b.t.Fatal(err)
 	}
 	b.t.Cleanup(func() { conn.Close() })
-	w := &worker{b: b, says: make(chan string, 64)}
-	go listen(conn, w.says)
+	w := &worker{b: b, notifications: make(chan string, 64)}
+	go listen(conn, w.notifications)
 	log := &bytes.Buffer{}
 	w.Process, err = stack.Start(b.ctx, stack.Command{
 		Name: "worker", Path: file, Args: []string{"run"}, Env: append(b.env, "NOTIFY_SOCKET="+address), Log: log,
@@ -188,8 +188,8 @@ func (b *bed) start() *worker {
 	return w
 }
 
-// listen hands on each line until conn is closed.
-func listen(conn net.Conn, says chan<- string) {
+// listen forwards each line until conn is closed.
+func listen(conn net.Conn, notifications chan<- string) {
 	buf := make([]byte, 4096)
 	for {
 		n, err := conn.Read(buf)
@@ -198,26 +198,26 @@ func listen(conn net.Conn, says chan<- string) {
 		}
 		for line := range strings.SplitSeq(string(buf[:n]), "\n") {
 			select {
-			case says <- line:
-			default: // nobody has listened for long
+			case notifications <- line:
+			default: // nobody reads
 			}
 		}
 	}
 }
 
-// await waits until the daemon has told its manager so.
+// await waits until the daemon has sent this notification.
 func (w *worker) await(line string) {
 	w.b.t.Helper()
 	for {
 		select {
-		case said := <-w.says:
-			if said == line {
+		case got := <-w.notifications:
+			if got == line {
 				return
 			}
 		case <-w.Done():
-			w.b.t.Fatalf("the worker ended (%v) before it said %s", w.Err(), line)
+			w.b.t.Fatalf("the worker ended (%v) before it sent %s", w.Err(), line)
 		case <-w.b.ctx.Done():
-			w.b.t.Fatalf("the worker never said %s: %v", line, context.Cause(w.b.ctx))
+			w.b.t.Fatalf("the worker never sent %s: %v", line, context.Cause(w.b.ctx))
 		}
 	}
 }

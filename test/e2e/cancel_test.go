@@ -7,8 +7,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
 )
 
-// TestCanceledInTheMiddle: an ingest that waits for its model, with chunks staged already, ends when somebody
-// asks for that, long before a heartbeat would tell it, and nothing of it stays (I7).
+// TestCanceledInTheMiddle: an ingest that waits for its model, with chunks already staged, ends soon after a cancel
+// request, long before the next heartbeat, and none of its rows stays (I7).
 func TestCanceledInTheMiddle(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New(t, llmtest.Options{})
@@ -35,7 +35,7 @@ func TestCanceledInTheMiddle(t *testing.T) {
 			"->> 'status'", b.client)
 
 	if got := b.await(b.ctx, "cancel"); got.Type != "task.canceled" || got.Attempt != 1 {
-		t.Errorf("the webhook says %s in attempt %d, want task.canceled in attempt 1", got.Type, got.Attempt)
+		t.Errorf("the webhook has %s in attempt %d, want task.canceled in attempt 1", got.Type, got.Attempt)
 	}
 	expect(b, "the job", "canceled after 1", "select status || ' after ' || attempts from jobs where id = 'cancel'")
 	for _, table := range []string{"documents", "document_versions", "document_chunks", "dead_letters"} {

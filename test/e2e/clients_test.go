@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestClientsThatAreNotOurs: messages of Azure's SDK for JavaScript, in both encodings that frontends
-// use, native and as a CloudEvent, are processed, and their senders are told.
+// TestClientsThatAreNotOurs: messages of Azure's SDK for JavaScript, in both encodings that frontends use, native
+// and as a CloudEvent, are processed, and their senders get webhooks.
 func TestClientsThatAreNotOurs(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, "LLM_PROVIDER=offline")
@@ -31,7 +31,7 @@ func TestClientsThatAreNotOurs(t *testing.T) {
 		got := b.await(b.ctx, id)
 		if got.Type != "task.completed" || got.Status != "completed" || got.TaskType != "ingest" ||
 			got.ClientID != b.client {
-			t.Errorf("%s: the webhook says %+v", id, got)
+			t.Errorf("%s: the webhook is %+v", id, got)
 		}
 		if got.Result["filename"] != "notes.md" || got.Result["chunks"] != 1.0 {
 			t.Errorf("%s: the result is %v, want notes.md in 1 chunk", id, got.Result)

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// corpus returns a folder of real documents that lies beside the project, and skips without it.
+// corpus returns a folder of real documents next to the project, or skips.
 func corpus(t *testing.T, folder string) string {
 	t.Helper()
 	root, err := stack.Root()
@@ -21,7 +21,7 @@ func corpus(t *testing.T, folder string) string {
 	}
 	dir := filepath.Join(root, "..", "shared", "corpus", folder)
 	if _, err := os.Stat(dir); err != nil {
-		t.Skip("no ../shared/corpus beside the project")
+		t.Skip("no ../shared/corpus next to the project")
 	}
 	return dir
 }
@@ -43,7 +43,7 @@ func files(t *testing.T, dir string, extensions ...string) []string {
 }
 
 // ingestAll uploads and enqueues files, and returns the webhook of each.
-func (b *bed) ingestAll(dir string, names []string) map[string]told {
+func (b *bed) ingestAll(dir string, names []string) map[string]webhookCall {
 	b.t.Helper()
 	for _, name := range names {
 		content, err := os.ReadFile(filepath.Join(dir, name))
@@ -53,7 +53,7 @@ func (b *bed) ingestAll(dir string, names []string) map[string]told {
 		b.upload(name, content)
 		b.send(b.ingest(name, name))
 	}
-	outcomes := map[string]told{}
+	outcomes := map[string]webhookCall{}
 	for _, name := range names {
 		outcomes[name] = b.await(b.ctx, name)
 	}
@@ -62,8 +62,7 @@ func (b *bed) ingestAll(dir string, names []string) map[string]told {
 
 var markdownHeading = regexp.MustCompile(`(?m)^#{1,6} \S`)
 
-// TestRealDocuments: each ends succeeded, with chunks that carry page and heading path where the
-// format has them.
+// TestRealDocuments: each succeeds, with chunks that have page and heading path where the format has them.
 func TestRealDocuments(t *testing.T) {
 	t.Parallel()
 	dir := corpus(t, "documents")
@@ -94,7 +93,7 @@ func TestRealDocuments(t *testing.T) {
 	expect(b, "versions beside the active ones", 0, "select count(*) from document_versions where status <> 'active'")
 }
 
-// hasHeadings asks what another extractor made of the document; that of a PDF is a guess for all.
+// hasHeadings checks what another extractor made of the document; headings of a PDF are a guess for all.
 func hasHeadings(dir, name string) bool {
 	if ext := filepath.Ext(name); ext == ".pdf" || ext == ".csv" {
 		return false

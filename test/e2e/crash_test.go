@@ -11,7 +11,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
 )
 
-// longDocument has far more chunks than are embedded in one request.
+// longDocument has far more chunks than one request embeds.
 func longDocument() []byte {
 	var b strings.Builder
 	b.WriteString("# Log of the duty officer\n")
@@ -26,13 +26,13 @@ func longDocument() []byte {
 	return []byte(b.String())
 }
 
-// modelEnv are the settings for a stand-in of the model's service.
+// modelEnv are the settings for a stub of the model's service.
 func modelEnv(model *llmtest.Server) []string {
 	return []string{"OPENAI_BASE_URL=" + model.URL(), "OPENAI_API_KEY=" + llmtest.Key}
 }
 
-// TestKilledInTheMiddle: killed with -9 after some chunks were staged and while others are being
-// embedded, and started again, the worker does the task once (I1, I2, I4).
+// TestKilledInTheMiddle: killed with -9 after some chunks were staged and while others are being embedded, and
+// started again, the worker completes the task once (I1, I2, I4).
 func TestKilledInTheMiddle(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New(t, llmtest.Options{})
@@ -63,7 +63,7 @@ func TestKilledInTheMiddle(t *testing.T) {
 	b.start()
 	got := b.await(b.ctx, "crash")
 	if got.Type != "task.completed" || got.Attempt != 2 {
-		t.Errorf("the webhook says %s in attempt %d, want task.completed in attempt 2", got.Type, got.Attempt)
+		t.Errorf("the webhook has %s in attempt %d, want task.completed in attempt 2", got.Type, got.Attempt)
 	}
 	expect(b, "the job", "succeeded after 2", "select status || ' after ' || attempts from jobs where id = 'crash'")
 	expect(b, "versions", "active", "select string_agg(status, ',') from document_versions")
@@ -80,8 +80,8 @@ func TestKilledInTheMiddle(t *testing.T) {
 	}
 }
 
-// TestDrain: on SIGTERM the worker finishes what runs, takes nothing more, and ends with 0; what it
-// left is on the queue at once, and the next worker does it.
+// TestDrain: on SIGTERM the worker finishes running tasks, takes no others, and exits with 0; other messages are
+// visible at once, and the next worker processes them.
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New(t, llmtest.Options{})

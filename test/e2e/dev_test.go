@@ -56,7 +56,7 @@ func using(t *testing.T, home string) []string {
 	return found
 }
 
-// left are the files in the folder, but for the logs.
+// left are the files in the folder, without the logs.
 func left(t *testing.T, home string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(home)
@@ -108,11 +108,11 @@ func TestDevOnce(t *testing.T) {
 	}
 }
 
-// shown is a passage that the agent's model has read: its id, and the start of its text.
+// shown matches a passage that the agent's model has read: its id, and the start of its text.
 var shown = regexp.MustCompile(`chunk_id="([0-9a-f-]{36})"[^>]*>\n[#\d. ]*(\w+(?: \w+){2,5})`)
 
-// tourist is a model that answers what the tour asks: it summarizes, or searches, and quotes what it has found.
-func tourist(r llmtest.ChatRequest) llmtest.Reply {
+// tourModel is a model that answers the tour's questions: it summarizes, or searches, and quotes what it has found.
+func tourModel(r llmtest.ChatRequest) llmtest.Reply {
 	if len(r.Tools) == 0 {
 		return llmtest.Reply{
 			Text: `{"summary": "A harbour has rules.", "key_points": [{"text": "It has a handbook.", "sources": [1]}]}`,
@@ -129,11 +129,11 @@ func tourist(r llmtest.ChatRequest) llmtest.Reply {
 	}
 }
 
-// TestDevThroughAModel: with the address of a server that speaks OpenAI's protocol, and no key, the tour goes through
-// that.
+// TestDevThroughAModel: with the address of a server that implements OpenAI's protocol, and no key, the tour uses
+// that server.
 func TestDevThroughAModel(t *testing.T) {
 	t.Parallel()
-	model := llmtest.New(t, llmtest.Options{Key: "none", Reply: tourist})
+	model := llmtest.New(t, llmtest.Options{Key: "none", Reply: tourModel})
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	cmd, _, out := dev(ctx, t, "--once")
@@ -150,8 +150,8 @@ func TestDevThroughAModel(t *testing.T) {
 	}
 }
 
-// TestDevInterrupted: it stays up with its settings in a file, refuses a second one, and leaves
-// nothing but its data when it is interrupted as by Ctrl-C.
+// TestDevInterrupted: it stays up with its settings in a file, refuses a second instance, and leaves only its data
+// when it is interrupted as by Ctrl-C.
 func TestDevInterrupted(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)

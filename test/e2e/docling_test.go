@@ -10,7 +10,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/docling/doclingtest"
 )
 
-// doclingEnv are the settings for a stand-in of docling-serve.
+// doclingEnv are the settings for a stub of docling-serve.
 func doclingEnv(s *doclingtest.Server) []string {
 	return []string{
 		"DOCLING_URL=" + s.URL(), "DOCLING_API_KEY=" + doclingtest.Key, "LLM_PROVIDER=offline",
@@ -18,7 +18,7 @@ func doclingEnv(s *doclingtest.Server) []string {
 	}
 }
 
-// settle waits until a query says so.
+// settle waits until a query returns true.
 func settle(b *bed, what, sql string) {
 	b.t.Helper()
 	for !query[bool](b, sql) {
@@ -29,8 +29,7 @@ func settle(b *bed, what, sql string) {
 }
 
 // TestKilledWhileDoclingConverts: killed with -9 while docling-serve is at work, and started again, the worker
-// waits for the same conversion, and its result serves another document of the same bytes: one conversion is
-// paid.
+// waits for the same conversion, and its result serves another document of the same bytes: one conversion is paid.
 func TestKilledWhileDoclingConverts(t *testing.T) {
 	t.Parallel()
 	docling := doclingtest.New(t, doclingtest.Options{})
@@ -51,7 +50,7 @@ func TestKilledWhileDoclingConverts(t *testing.T) {
 	b.start()
 	got := b.await(b.ctx, "crash")
 	if got.Type != "task.completed" || got.Attempt != 2 || got.Result["extractor"] != "docling" {
-		t.Errorf("the webhook says %s in attempt %d by %v, want task.completed in attempt 2 by docling", got.Type,
+		t.Errorf("the webhook has %s in attempt %d by %v, want task.completed in attempt 2 by docling", got.Type,
 			got.Attempt, got.Result["extractor"])
 	}
 	expect(b, "what is found", true, "select bool_or(content like '%harbour master%') from document_chunks")

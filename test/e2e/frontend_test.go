@@ -21,7 +21,7 @@ import (
 // snippet is a block of docs/frontend.md that begins with the name of its file.
 var snippet = regexp.MustCompile("(?s)```(?:js|python)\n(?://|#) (\\w+\\.(?:mjs|py))[^\n]*\n(.*?)```")
 
-// snippets writes those of docs/frontend.md into a folder where they find what they import.
+// snippets writes those of docs/frontend.md into a folder where they find their imports.
 func snippets(t *testing.T) (folder string) {
 	t.Helper()
 	root, err := stack.Root()
@@ -49,7 +49,7 @@ func snippets(t *testing.T) (folder string) {
 	return folder
 }
 
-// frontend is what a snippet's user writes around it: it prints what it found, as JSON.
+// frontend is the code around a snippet: it prints its results as JSON.
 type frontend struct {
 	Job struct {
 		ID        string         `json:"id"`
@@ -59,11 +59,11 @@ type frontend struct {
 	} `json:"job"`
 	Stages     []string         `json:"stages"`
 	Hits       []map[string]any `json:"hits"`
-	Webhook    told             `json:"webhook"`
+	Webhook    webhookCall      `json:"webhook"`
 	Forged     string           `json:"forged"`     // why a changed webhook was refused
-	Secretless string           `json:"secretless"` // why a receiver without a secret to speak of takes nothing
+	Secretless string           `json:"secretless"` // why a receiver with a short secret accepts nothing
 	Overwrite  string           `json:"overwrite"`  // why a second upload was refused
-	Unasked    string           `json:"unasked"`    // why a call that is not a reader's was refused
+	Unasked    string           `json:"unasked"`    // why a call that readers may not make was refused
 }
 
 const inJavaScript = `
@@ -205,7 +205,7 @@ func TestFrontend(t *testing.T) {
 		}
 		if got.Job.Status != "succeeded" || got.Job.Result["chunks"] != 1.0 || got.Webhook.TaskID != got.Job.ID ||
 			got.Webhook.Status != "completed" {
-			t.Errorf("%s: the job is %+v, the webhook says %+v", name, got.Job, got.Webhook)
+			t.Errorf("%s: the job is %+v, the webhook is %+v", name, got.Job, got.Webhook)
 		}
 		if len(got.Hits) == 0 || !strings.Contains(got.Hits[0]["content"].(string), "highest") {
 			t.Errorf("%s finds %v", name, got.Hits)

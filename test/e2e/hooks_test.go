@@ -25,13 +25,13 @@ type hooks struct {
 	verify *standardwebhooks.Webhook
 	schema *jsonschema.Schema
 
-	mu   sync.Mutex
-	told map[string][]told // by task, in order, every attempt
-	news chan struct{}     // closed and made anew with each
+	mu    sync.Mutex
+	calls map[string][]webhookCall // by task, in order, every attempt
+	news  chan struct{}            // closed and replaced with each
 }
 
-// told is a verified webhook.
-type told struct {
+// webhookCall is a verified webhook.
+type webhookCall struct {
 	ID          string         `json:"-"`
 	TraceParent string         `json:"-"`
 	Type        string         `json:"type"`
@@ -57,7 +57,8 @@ func newHooks(t *testing.T) *hooks {
 		t.Fatal(err)
 	}
 	h := &hooks{
-		t: t, verify: verify, schema: published.Webhook(t), told: map[string][]told{}, news: make(chan struct{}),
+		t: t, verify: verify, schema: published.Webhook(t),
+		calls: map[string][]webhookCall{}, news: make(chan struct{}),
 	}
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
@@ -68,14 +69,14 @@ func newHooks(t *testing.T) *hooks {
 func (h *hooks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // the sender has gone; it will come again
+		return // the sender has gone; it will send it again
 	}
 	if err := h.verify.Verify(body, r.Header); err != nil {
 		h.t.Errorf("a webhook's signature: %v", err)
 		w.WriteHeader(http.StatusUnauthorized)
 		return
 	}
-	one := told{ID: r.Header.Get(standardwebhooks.HeaderWebhookID), TraceParent: r.Header.Get("traceparent")}
+	one := webhookCall{ID: r.Header.Get(standardwebhooks.HeaderWebhookID), TraceParent: r.Header.Get("traceparent")}
 	if err := json.Unmarshal(body, &one); err != nil {
 		h.t.Errorf("a webhook's body: %v", err)
 	}
@@ -83,7 +84,7 @@ func (h *hooks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.t.Errorf("a webhook that docs/schemas/webhook.schema.json doesn't describe: %s\n%s", problem, body)
 	}
 	h.mu.Lock()
-	h.told[one.TaskID] = append(h.told[one.TaskID], one)
+	h.calls[one.TaskID] = append(h.calls[one.TaskID], one)
 	close(h.news)
 	h.news = make(chan struct{})
 	h.mu.Unlock()
@@ -91,11 +92,11 @@ func (h *hooks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // await waits for the first webhook of a task.
-func (h *hooks) await(ctx context.Context, task string) told {
+func (h *hooks) await(ctx context.Context, task string) webhookCall {
 	h.t.Helper()
 	for {
 		h.mu.Lock()
-		got, news := h.told[task], h.news
+		got, news := h.calls[task], h.news
 		h.mu.Unlock()
 		if len(got) > 0 {
 			return got[0]
@@ -113,7 +114,7 @@ func (h *hooks) ids(task string) []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var ids []string
-	for _, one := range h.told[task] {
+	for _, one := range h.calls[task] {
 		if !slices.Contains(ids, one.ID) {
 			ids = append(ids, one.ID)
 		}

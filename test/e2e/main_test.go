@@ -19,14 +19,14 @@ func TestMain(m *testing.M) {
 	stacktest.Main(m, removeProgram, func() error { return goleak.Find() })
 }
 
-// built is the program, made by the first test that needs it.
+// built is the program, built by the first test that needs it.
 var built struct {
 	once      sync.Once
 	dir, file string
 	err       error
 }
 
-// program is the file of async-worker, built once, with the race detector when the tests have it.
+// program is the file of async-worker, built once, with the race detector if the tests have it.
 func program() (string, error) {
 	built.once.Do(func() {
 		if built.dir, built.err = os.MkdirTemp("", "async-worker-e2e-"); built.err == nil {

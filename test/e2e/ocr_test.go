@@ -30,8 +30,8 @@ func (b *bed) download(name string) string {
 	return string(content)
 }
 
-// TestOCR: a scan that a frontend sends, also twice, also as a CloudEvent, is read once, and what it says lies
-// beside it.
+// TestOCR: a scan that a frontend sends, also twice, also as a CloudEvent, is read once, and its text is stored
+// next to it.
 func TestOCR(t *testing.T) {
 	t.Parallel()
 	ocrtest.Need(t, "tesseract", "pdftoppm", "pdftotext", "pdfinfo")

@@ -24,7 +24,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
 )
 
-// operator asks a worker how it is.
+// operator queries a worker's HTTP endpoints.
 type operator struct {
 	b      *bed
 	client *http.Client
@@ -32,7 +32,7 @@ type operator struct {
 	token  string
 }
 
-// atSocket asks over the socket in the worker's runtime folder.
+// atSocket uses the socket in the worker's runtime folder.
 func (b *bed) atSocket(dir string) operator {
 	return operator{b: b, base: "http://localhost", client: &http.Client{Transport: &http.Transport{
 		DisableKeepAlives: true,
@@ -76,7 +76,7 @@ func (o operator) expect(path string, code int, texts ...string) {
 	}
 }
 
-// scrape asks as Prometheus does, and reads the answer with its own parser.
+// scrape requests the metrics as Prometheus does, and parses them with Prometheus' parser.
 func (o operator) scrape() scraped {
 	o.b.t.Helper()
 	code, body := o.ask("/metrics")
@@ -108,7 +108,7 @@ func (s scraped) value(name string, labels ...string) (sum float64) {
 	return sum
 }
 
-// eventually scrapes until a value is there: what follows a webhook (the message's end, say) takes a moment.
+// eventually scrapes until a metric has a value: what follows a webhook (deleting the message, say) takes a moment.
 func (o operator) eventually(want float64, name string, labels ...string) {
 	o.b.t.Helper()
 	for {
@@ -122,12 +122,12 @@ func (o operator) eventually(want float64, name string, labels ...string) {
 	}
 }
 
-// TestOperators: what a worker on Azurite and Postgres tells of itself over its socket, after a success, a retry, a
-// failure and a cancel, and in its drain.
+// TestOperators: what a worker on Azurite and Postgres reports over its socket, after a success, a retry, a failure
+// and a cancel, and during its drain.
 func TestOperators(t *testing.T) {
 	t.Parallel()
 	llm := llmtest.New(t, llmtest.Options{})
-	llm.Script(llmtest.Fault{Status: http.StatusUnauthorized}) // no call tries that again by itself; the engine does
+	llm.Script(llmtest.Fault{Status: http.StatusUnauthorized}) // the client doesn't retry that; the engine does
 	runtime := t.TempDir()
 	b := newBed(t, append(modelEnv(llm), "RUNTIME_DIRECTORY="+runtime, "RETRY_BACKOFF_MS=50",
 		"HTTP_ADDR=127.0.0.1:0")...)
@@ -193,7 +193,7 @@ func TestOperators(t *testing.T) {
 	o.drain(w, llm, runtime)
 }
 
-// expectCanceled cancels a job before its message comes.
+// expectCanceled cancels a job before its message arrives.
 func expectCanceled(b *bed) {
 	b.t.Helper()
 	query[string](b, "select aw_request_cancel(jsonb_build_object('client_id', $1::text, 'job_id', 'stop', 'by', 'a "+
@@ -226,7 +226,7 @@ func (o operator) statusCommand(runtime string, code int, texts ...string) {
 	}
 }
 
-// drain tells the worker to stop while a task waits for the model: it answers until that is done.
+// drain stops the worker while a task waits for the model: it serves requests until the task is done.
 func (o operator) drain(w *worker, llm *llmtest.Server, runtime string) {
 	o.b.t.Helper()
 	hanging, release := make(chan struct{}), make(chan struct{})
@@ -235,7 +235,7 @@ func (o operator) drain(w *worker, llm *llmtest.Server, runtime string) {
 		once.Do(func() { close(hanging) })
 		<-release
 	}})
-	o.b.upload("last.md", []byte("# The last\n\nOne that is read while the worker is told to stop.\n"))
+	o.b.upload("last.md", []byte("# The last\n\nOne that is read while the worker is stopped.\n"))
 	o.b.send(o.b.ingest("last", "last.md"))
 	select {
 	case <-hanging:
@@ -272,7 +272,7 @@ func TestToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	port := l.Addr().(*net.TCPAddr).Port
-	if err := l.Close(); err != nil { // free for the worker, unless somebody is quicker
+	if err := l.Close(); err != nil { // free for the worker, unless another process takes it
 		t.Fatal(err)
 	}
 	const secret = "0123456789abcdef-nobody-guesses"

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestNotReadyWithoutServices: a worker is ready when its settings are valid and its queue and its store have answered,
-// and not before; it ends with the exit code that says why.
+// TestNotReadyWithoutServices: a worker is ready only when its settings are valid and its queue and its store have
+// answered; otherwise it ends with an exit code for the cause.
 func TestNotReadyWithoutServices(t *testing.T) {
 	t.Parallel()
 	file, err := program()
@@ -22,8 +22,8 @@ func TestNotReadyWithoutServices(t *testing.T) {
 		env  string
 		code int
 	}{
-		"the database is away": {"SUPABASE_URL=" + nobody, 69},
-		"the queue is away": {"AZURE_STORAGE_CONNECTION_STRING=AccountName=a;AccountKey=YWFh;QueueEndpoint=" +
+		"the database is down": {"SUPABASE_URL=" + nobody, 69},
+		"the queue is down": {"AZURE_STORAGE_CONNECTION_STRING=AccountName=a;AccountKey=YWFh;QueueEndpoint=" +
 			nobody + "/a;BlobEndpoint=" + nobody + "/a", 69},
 		"the settings are wrong": {"WORKER_CONCURRENCY=none", 78},
 		"the key is of another":  {"SUPABASE_KEY=wrong", 77},
@@ -37,8 +37,8 @@ func TestNotReadyWithoutServices(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer conn.Close()
-			says := make(chan string, 64)
-			go listen(conn, says)
+			notifications := make(chan string, 64)
+			go listen(conn, notifications)
 			cmd := exec.CommandContext(b.ctx, file, "run")
 			cmd.Env = append(append(b.env, "NOTIFY_SOCKET="+address, "START_MAX_SEC=2"), c.env)
 			var log bytes.Buffer
@@ -47,12 +47,12 @@ func TestNotReadyWithoutServices(t *testing.T) {
 			if got := cmd.ProcessState.ExitCode(); got != c.code {
 				t.Errorf("exit code %d, want %d: %s", got, c.code, &log)
 			}
-			var said []string
-			for len(says) > 0 {
-				said = append(said, <-says)
+			var sent []string
+			for len(notifications) > 0 {
+				sent = append(sent, <-notifications)
 			}
-			if slices.Contains(said, "READY=1") {
-				t.Errorf("it said %v", said)
+			if slices.Contains(sent, "READY=1") {
+				t.Errorf("it sent %v", sent)
 			}
 		})
 	}

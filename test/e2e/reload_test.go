@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// reload runs the command as systemd does: with the unit's environment, read anew.
+// reload runs the command as systemd does: with the unit's current environment.
 func (w *worker) reload(env ...string) (out string, code int) {
 	w.b.t.Helper()
 	file, err := program()
@@ -28,8 +28,8 @@ func (w *worker) reload(env ...string) (out string, code int) {
 	return string(text), code
 }
 
-// TestReload: wrong settings fail the command, each problem told, and reach nobody; right ones are in force for the
-// next task, and what takes a restart is named.
+// TestReload: wrong settings fail the command, with all problems, and change nothing; valid ones are in force for
+// the next task, and the command names those that need a restart.
 func TestReload(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, "RUNTIME_DIRECTORY="+t.TempDir(), "LLM_PROVIDER=offline", "MAX_BLOB_MB=1")

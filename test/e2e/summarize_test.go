@@ -37,7 +37,7 @@ func (b *bed) summarize(id, filename string, payload map[string]any) string {
 	return string(text)
 }
 
-// TestSummarizeOffline: without a model a summary is sentences of the document, and says so; a forced task
+// TestSummarizeOffline: without a model a summary consists of sentences of the document, and a note; a forced task
 // writes another row, once, and what can't be done is refused.
 func TestSummarizeOffline(t *testing.T) {
 	t.Parallel()
@@ -51,10 +51,11 @@ func TestSummarizeOffline(t *testing.T) {
 		!strings.HasPrefix(fmt.Sprint(got.Result["model"]), "offline") ||
 		!strings.HasPrefix(fmt.Sprint(got.Result["summary"]), "- ") || got.Result["words"].(float64) > 60 ||
 		len(points) == 0 {
-		t.Errorf("the webhook says %+v", got)
+		t.Errorf("the webhook is %+v", got)
 	}
 	expect(b, "the row", "log.md user-17 t 1",
-		"select concat_ws(' ', filename, requested_by, extractive, count(*) over ()) from summaries where id::text = $1", got.Result["summary_id"])
+		"select concat_ws(' ', filename, requested_by, extractive, count(*) over ()) from summaries where id::text = $1",
+		got.Result["summary_id"])
 	forced := strings.Replace(b.summarize("offline", "log.md", map[string]any{"style": "bullets", "max_words": 60}),
 		"{", `{"hints":{"force":true},`, 1)
 	b.send(forced)
@@ -62,12 +63,12 @@ func TestSummarizeOffline(t *testing.T) {
 	b.send(b.summarize("bad", "log.md", map[string]any{"style": "poem"}))
 	if got := b.await(b.ctx, "bad"); got.Type != "task.failed" ||
 		!strings.Contains(got.Error.Message, "payload.style") {
-		t.Errorf("a style that is none: %+v", got)
+		t.Errorf("an unknown style: %+v", got)
 	}
 }
 
-// clerk is a model that answers each question with a number of its own, so that it is known what was kept of it.
-type clerk struct {
+// summaryModel is a model that numbers its answers, so that a stored answer can be identified.
+type summaryModel struct {
 	mu      sync.Mutex
 	answers int
 	asked   map[string]int    // how often, by question
@@ -75,10 +76,10 @@ type clerk struct {
 	watch   func(answers int)
 }
 
-// passages are the headings of what a question shows.
+// passages are the headings of a question's passages.
 var passages = regexp.MustCompile(`(?m)^§[0-9a-f]{8} \[\d+\] under: (.*)$`)
 
-func (c *clerk) reply(r llmtest.ChatRequest) llmtest.Reply {
+func (c *summaryModel) reply(r llmtest.ChatRequest) llmtest.Reply {
 	c.mu.Lock()
 	c.answers++
 	n := c.answers
@@ -102,14 +103,14 @@ func (c *clerk) reply(r llmtest.ChatRequest) llmtest.Reply {
 }
 
 // questions are those that were asked, with how often.
-func (c *clerk) questions() map[string]int {
+func (c *summaryModel) questions() map[string]int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return maps.Clone(c.asked)
 }
 
-// at has f called once, with the answer of that number.
-func (c *clerk) at(number int, f func()) {
+// at calls f once, with the answer of that number.
+func (c *summaryModel) at(number int, f func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var once sync.Once
@@ -121,7 +122,7 @@ func (c *clerk) at(number int, f func()) {
 }
 
 // kept are the questions whose answers the store has.
-func (b *bed) kept(c *clerk) map[string]bool {
+func (b *bed) kept(c *summaryModel) map[string]bool {
 	b.t.Helper()
 	conn, err := pgx.Connect(b.ctx, b.database)
 	if err != nil {
@@ -145,9 +146,9 @@ func (b *bed) kept(c *clerk) map[string]bool {
 	return all
 }
 
-// TestSummaryOfALongDocument: 300 pages are summarized by sections, a few calls at a time; killed with -9 ten times at
-// random, the worker asks nothing again whose answer was kept; and after an edit of one section it asks that
-// section's path to the root.
+// TestSummaryOfALongDocument: 300 pages are summarized by sections, a few calls at a time; killed with -9 ten times
+// at random, the worker repeats no question whose answer was stored; and after an edit of one section it asks only
+// that section's path to the root.
 func TestSummaryOfALongDocument(t *testing.T) {
 	t.Parallel()
 	const atATime, parts = 4, 75
@@ -155,7 +156,7 @@ func TestSummaryOfALongDocument(t *testing.T) {
 	if raced() { // each start reads 300 pages, ten times as slowly
 		kills = 3
 	}
-	c := &clerk{asked: map[string]int{}, of: map[string]string{}}
+	c := &summaryModel{asked: map[string]int{}, of: map[string]string{}}
 	model := llmtest.New(t, llmtest.Options{Reply: c.reply})
 	b := newBed(t, append(modelEnv(model), "RETRY_MAX_ATTEMPTS=30")...)
 	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute) // as many workers read 300 pages
@@ -170,7 +171,7 @@ func TestSummaryOfALongDocument(t *testing.T) {
 		moments[i] = 1 + rand.IntN(80)
 	}
 	slices.Sort(moments)
-	frozen := map[string]int{} // how often those were asked whose answers are kept
+	frozen := map[string]int{} // how often questions with stored answers were asked
 	atRisk := 0                // answers that had come, or were known to be under way, when the worker died
 	for _, moment := range moments {
 		reached := make(chan struct{})
@@ -209,7 +210,7 @@ func TestSummaryOfALongDocument(t *testing.T) {
 	points, _ := got.Result["key_points"].([]any)
 	if got.Type != "task.completed" || got.Result["pages"].(float64) < 290 ||
 		int(got.Result["parts"].(float64)) != len(questions) || len(points) == 0 {
-		t.Errorf("the webhook says %+v", got)
+		t.Errorf("the webhook is %+v", got)
 	}
 	if pages, _ := points[0].(map[string]any)["pages"].([]any); len(pages) == 0 {
 		t.Errorf("the first key point cites no page: %v", points[0])
@@ -228,18 +229,18 @@ func TestSummaryOfALongDocument(t *testing.T) {
 	b.editOneSection(c, book)
 }
 
-// repeats fails for questions that were asked again although their answers were kept.
+// repeats fails for questions that were asked again although their answers were stored.
 func repeats(t *testing.T, frozen, asked map[string]int) {
 	t.Helper()
 	for q, n := range frozen {
 		if asked[q] != n {
-			t.Errorf("a question whose answer was kept was asked again: %.200s", q)
+			t.Errorf("a question with a stored answer was asked again: %.200s", q)
 		}
 	}
 }
 
-// editOneSection changes a paragraph and looks at what that costs.
-func (b *bed) editOneSection(c *clerk, book reindex.Book) {
+// editOneSection changes a paragraph and checks the cost of that.
+func (b *bed) editOneSection(c *summaryModel, book reindex.Book) {
 	b.t.Helper()
 	before := c.questions()
 	b.upload("book.pdf", reindex.Edits[0].Make(book).PDF("second"))

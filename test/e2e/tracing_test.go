@@ -19,7 +19,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
 )
 
-// collector is an OpenTelemetry collector that keeps what it is sent.
+// collector is an OpenTelemetry collector that keeps what it receives.
 type collector struct {
 	*httptest.Server
 
@@ -84,8 +84,8 @@ func (c *collector) paths(trace string) (paths []string) {
 	return slices.Compact(paths)
 }
 
-// TestTrace: an ingest is a span in the trace of its sender, with its stages and their calls beneath; the webhook is in
-// it, too, and says so to its receiver. Nothing of the document, its name or a key is told.
+// TestTrace: an ingest is a span in the trace of its sender, with its stages and their calls below; the webhook is
+// in the trace, too, and carries it to its receiver. No text of the document, its name or a key is in it.
 func TestTrace(t *testing.T) {
 	t.Parallel()
 	const trace, sender = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
@@ -100,7 +100,7 @@ func TestTrace(t *testing.T) {
 		!strings.HasPrefix(got.TraceParent, "00-"+trace+"-") || strings.Contains(got.TraceParent, sender) {
 		t.Errorf("the webhook is %+v", got)
 	}
-	// now: of two that meet one waits for the other, and finds nothing to do
+	// now: of two concurrent ones one waits for the other, and finds nothing to do
 	b.send(b.ingest("untraced", "secretname.md"))
 	own := strings.Split(b.await(b.ctx, "untraced").TraceParent, "-")
 	w.signal(syscall.SIGTERM)
@@ -149,7 +149,7 @@ func TestTrace(t *testing.T) {
 			t.Errorf("the task's span is %v", s)
 		}
 	}
-	// A task whose sender named no trace has one of its own, with its webhook.
+	// A task whose sender has no trace gets one of its own, with its webhook.
 	if len(own) != 4 || !slices.Contains(spans.paths(own[1]), root) ||
 		!slices.Contains(spans.paths(own[1]), "POST webhook") {
 		t.Errorf("of the other task there is %v", own)
@@ -160,12 +160,12 @@ func TestTrace(t *testing.T) {
 	}
 	for _, private := range []string{"secretname", "AccountKey", hookSecret, "Bearer", "sig="} {
 		if bytes.Contains(spans.raw, []byte(private)) {
-			t.Errorf("the spans tell %q", private)
+			t.Errorf("the spans have %q", private)
 		}
 	}
 }
 
-// TestTraceToNobody: a collector that is away delays neither a task nor, for long, the end of the worker.
+// TestTraceToNobody: a collector that is down delays neither a task nor, for long, the end of the worker.
 func TestTraceToNobody(t *testing.T) {
 	t.Parallel()
 	b := newBed(t, "LLM_PROVIDER=offline", "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1")

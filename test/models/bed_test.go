@@ -44,8 +44,8 @@ const (
 	inFlight   = 16 // requests to the model
 )
 
-// bed is an engine with handlers of three types on a real Postgres, a queue in memory, and one account at a stand-in
-// of the model service.
+// bed is an engine with handlers of three types on a real Postgres, a queue in memory, and one account at a stub of
+// the model service.
 type bed struct {
 	*testing.T
 	model  *llmtest.Server
@@ -107,7 +107,7 @@ func newBed(t *testing.T, options llmtest.Options) *bed {
 	return b
 }
 
-// handlers are as the daemon builds them, on one account.
+// handlers are built as the daemon builds them, on one account.
 func (b *bed) handlers() handlers.Registry {
 	b.Helper()
 	config := openai.Config{
@@ -146,14 +146,14 @@ func (b *bed) handlers() handlers.Registry {
 	return registry
 }
 
-// none are summarize's extracts where there is a model.
+// none are summarize's extracts; there is a model.
 type none struct{}
 
 func (none) Model() string                   { return "none" }
 func (none) Sentences(text string) []string  { return []string{text} }
 func (none) Choose([]string, int, int) []int { return nil }
 
-// run works until so many tasks have ended.
+// run works until this many tasks have ended.
 func (b *bed) run(tasks int) {
 	b.Helper()
 	b.ends = ends{succeeded: map[task.Type]int{}, other: map[string]int{}, want: tasks, done: make(chan struct{})}

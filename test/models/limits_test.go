@@ -10,8 +10,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
-// A thousand tasks of all types, with a service that answers 429 to every third request and says no more about it
-// than its limits: all of them end well, and in no period are more requests sent than are announced, and a twentieth.
+// A thousand tasks of all types, with a service that answers 429 to every third request and only announces its
+// limits: all of them succeed, and no period has more requests than the limit and a twentieth.
 func TestThousandTasksWithinTheLimits(t *testing.T) {
 	t.Parallel()
 	const tasks = 1000

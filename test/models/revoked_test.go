@@ -36,8 +36,8 @@ func (e embedding) Handle(ctx context.Context, c handlers.Call) (handlers.Outcom
 	return handlers.Outcome{Result: map[string]int{"n": 1}}, err
 }
 
-// A key that is revoked under many tasks costs none of them an attempt. They succeed when the service takes it again;
-// when it never does they end, as what waited for too long.
+// A key that is revoked under many tasks costs none of them an attempt. They succeed when the service accepts it
+// again; otherwise they fail with WaitExceeded.
 func TestRevokedKey(t *testing.T) {
 	const tasks = 40
 	for name, mended := range map[string]bool{"for hours": true, "for ever": false} {

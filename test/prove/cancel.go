@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os/exec"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/seed-7227ef26/async-worker/internal/store"
@@ -23,17 +21,17 @@ const (
 	cancelBatches     = 12
 	cancelModelMost   = 700 * time.Millisecond
 	// cancelLatency bounds the time from a cancel request to the canceled row: a second, and a usual call of the
-	// model. One that takes much longer, without a word of progress, is broken off.
+	// model. A call that takes much longer is canceled as well.
 	cancelLatency = time.Second + cancelModelMost
 )
 
-// canceling is one run of the kind.
-type canceling struct {
+// cancelRun is one run of the kind.
+type cancelRun struct {
 	*tenant
 	report *report
 	file   string
-	store  store.Store   // through which most cancels are asked for
-	azure  string        // a proxy in front of blobs, which makes a download last
+	store  store.Store   // most cancels are requested through it
+	azure  string        // a proxy in front of blobs, which slows downloads
 	length time.Duration // of a task that nobody cancels
 	timed  bool
 
@@ -41,22 +39,22 @@ type canceling struct {
 	answers map[string]answer // by task
 }
 
-// answer is what the request to cancel a task was answered.
+// answer is the answer to the request to cancel a task.
 type answer struct {
 	err   error
 	state string // of the job, when err is nil
 }
 
-// proveCancel cancels ingests of long documents on a slow model: before their message is there, at random moments
-// of their run, about when they commit, and afterwards.
+// proveCancel cancels ingests of long documents on a slow model: before their message exists, at random moments of
+// their run, at about their commit, and afterwards.
 func proveCancel(ctx context.Context, o options, r *report) (err error) {
-	g, err := newGround(ctx, false)
+	g, err := newServers(ctx, false)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, g.close()) }()
 	g.model.slow(o.seed, 300*time.Millisecond, cancelModelMost)
-	c := &canceling{report: r, timed: !o.untimed, answers: map[string]answer{}}
+	c := &cancelRun{report: r, timed: !o.untimed, answers: map[string]answer{}}
 	if c.file, err = g.build(ctx, "./cmd/async-worker"); err != nil {
 		return err
 	}
@@ -104,11 +102,11 @@ func proveCancel(ctx context.Context, o options, r *report) (err error) {
 }
 
 // slowBlobs delays every answer about a blob.
-func (c *canceling) slowBlobs() (stop func(), err error) {
+func (c *cancelRun) slowBlobs() (stop func(), err error) {
 	at := c.direct()
 	_, rest, _ := strings.Cut(at.azure, "BlobEndpoint=")
 	endpoint, _, _ := strings.Cut(rest, "/devstoreaccount1")
-	s := newScript()
+	s := newFaultPlan()
 	s.always("blob", delayed)
 	p, err := newHTTPProxy(endpoint, s, classifyStorage)
 	if err != nil {
@@ -118,15 +116,15 @@ func (c *canceling) slowBlobs() (stop func(), err error) {
 	return p.close, nil
 }
 
-func (c *canceling) workerEnv(caller string) ([]string, error) {
+func (c *cancelRun) workerEnv(caller string) ([]string, error) {
 	at := c.direct()
 	at.azure = c.azure
-	t := tenant{ground: c.ground, client: c.client, store: caller} // not a copy: expectations are being noted
+	t := tenant{servers: c.servers, client: c.client, store: caller} // no copy: c.tenant's expectations change
 	return t.environment(at, fmt.Sprintf("WORKER_CONCURRENCY=%d", cancelConcurrency),
-		"WORKER_LEASE_TTL_SEC=60") // so that heartbeats are too rare to hear of a cancel in time
+		"WORKER_LEASE_TTL_SEC=60") // heartbeats are too rare to notice a cancel in time
 }
 
-func (c *canceling) do(ctx context.Context, o options, gone <-chan struct{}) ([]string, error) {
+func (c *cancelRun) do(ctx context.Context, o options, gone <-chan struct{}) ([]string, error) {
 	if err := c.measure(ctx, gone); err != nil {
 		return nil, err
 	}
@@ -148,8 +146,8 @@ func (c *canceling) do(ctx context.Context, o options, gone <-chan struct{}) ([]
 	return c.judge(ctx)
 }
 
-// measure lets as many tasks run as there are slots, to know how long one takes.
-func (c *canceling) measure(ctx context.Context, gone <-chan struct{}) error {
+// measure runs one task in each slot, to know how long a task takes.
+func (c *cancelRun) measure(ctx context.Context, gone <-chan struct{}) error {
 	for i := range 2 * cancelConcurrency {
 		if err := c.submit(ctx, fmt.Sprint("whole-", i), ""); err != nil {
 			return err
@@ -163,12 +161,12 @@ func (c *canceling) measure(ctx context.Context, gone <-chan struct{}) error {
 	err := c.db.QueryRow(ctx, `select (extract(epoch from percentile_disc(0.25) within group (order by completed_at - started_at)) * 1000)::bigint
 		from jobs where client_id = $1`, c.client).Scan(&ms)
 	c.length = time.Duration(ms) * time.Millisecond
-	c.report.say("a task that nobody cancels takes %v", c.length)
+	c.report.printf("a task that nobody cancels takes %v", c.length)
 	return err
 }
 
-// submit sends a document of many batches, none of whose texts is known yet.
-func (c *canceling) submit(ctx context.Context, id, word string) error {
+// submit sends a document of many batches whose texts are all new.
+func (c *cancelRun) submit(ctx context.Context, id, word string) error {
 	var b strings.Builder
 	for i := range 64 * cancelBatches {
 		fmt.Fprintf(&b, "# Entry %d of %s\n\nThe %s watch of %s saw %d ships, and wrote of each of them.\n\n", i, id,
@@ -180,9 +178,9 @@ func (c *canceling) submit(ctx context.Context, id, word string) error {
 	return c.put(ctx, c.ingest(id, id+".md", c.hooks.server.URL, nil))
 }
 
-// one sends a task and cancels it: each tenth before its message is there, each tenth at once, two tenths about
-// when it commits, two tenths while the model takes long about them, and the others while they run.
-func (c *canceling) one(ctx context.Context, id string, i int, rnd *rand.Rand) error {
+// one sends a task and cancels it: a tenth before its message exists, a tenth at once, two tenths at about the
+// commit, two tenths while the model is slow, and the others while they run.
+func (c *cancelRun) one(ctx context.Context, id string, i int, rnd *rand.Rand) error {
 	wait, word := time.Duration(rnd.Int64N(int64(c.length))), ""
 	switch i % 10 {
 	case 0:
@@ -198,7 +196,7 @@ func (c *canceling) one(ctx context.Context, id string, i int, rnd *rand.Rand) e
 	case 2, 3:
 		wait = c.length*9/10 + wait/5
 	case 5, 6:
-		word = tiresome
+		word = slowWord
 	}
 	if err := c.submit(ctx, id, word); err != nil {
 		return err
@@ -209,7 +207,7 @@ func (c *canceling) one(ctx context.Context, id string, i int, rnd *rand.Rand) e
 		return err == nil && n > 0
 	}
 	if err := await(ctx, time.Minute, running, nil); err != nil {
-		return fmt.Errorf("%s never began: %w", id, err)
+		return fmt.Errorf("%s was never started: %w", id, err)
 	}
 	if err := pause(ctx, wait); err != nil {
 		return err
@@ -217,8 +215,8 @@ func (c *canceling) one(ctx context.Context, id string, i int, rnd *rand.Rand) e
 	return c.cancel(ctx, id, i)
 }
 
-// cancel asks for it, each fifth time by the command.
-func (c *canceling) cancel(ctx context.Context, id string, i int) error {
+// cancel requests it, every fifth time by the command.
+func (c *cancelRun) cancel(ctx context.Context, id string, i int) error {
 	if i%5 == 4 {
 		return c.command(ctx, id)
 	}
@@ -233,7 +231,7 @@ func (c *canceling) cancel(ctx context.Context, id string, i int) error {
 // exitRefused is the exit code of a command whose request the job's state refuses.
 const exitRefused = 1
 
-func (c *canceling) command(ctx context.Context, id string) error {
+func (c *cancelRun) command(ctx context.Context, id string) error {
 	env, err := c.workerEnv(postgresStore)
 	if err != nil {
 		return err
@@ -255,7 +253,7 @@ func (c *canceling) command(ctx context.Context, id string) error {
 	return nil
 }
 
-func (c *canceling) note(id string, a answer) {
+func (c *cancelRun) note(id string, a answer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.answers[id] = a
@@ -264,82 +262,7 @@ func (c *canceling) note(id string, a answer) {
 	case a.err != nil:
 		want = []string{"succeeded"}
 	case a.state == "running":
-		want = append(want, "succeeded") // its commit was on the way
+		want = append(want, "succeeded") // its commit was under way
 	}
 	c.expected = append(c.expected, expectation{id, want})
-}
-
-// ending is a task that was canceled, as its row and the ledger tell.
-type ending struct {
-	ID, Status, Stage string
-	Placeholder       bool
-	Latency           time.Duration
-}
-
-// judge checks, and prints when the cancels came and how long they took.
-func (c *canceling) judge(ctx context.Context) ([]string, error) {
-	found, err := c.check(ctx, c.report, 0)
-	if err != nil {
-		return found, err
-	}
-	rows, err := c.db.Query(ctx, `
-		select j.id, j.status, j.placeholder, coalesce(j.completed_at - j.cancel_requested_at, '0') as latency,
-		  coalesce((select e.stage from job_events e where e.client_id = j.client_id and e.job_id = j.id
-		    and e.at <= j.cancel_requested_at and e.stage <> '' order by e.seq desc limit 1), 'started') as stage
-		from jobs j where j.client_id = $1 and j.id like 'task-%' order by j.id`, c.client)
-	if err != nil {
-		return found, err
-	}
-	all, err := pgx.CollectRows(rows, pgx.RowToStructByName[ending])
-	if err != nil {
-		return found, err
-	}
-	told, err := c.wrongWebhooks(ctx)
-	return append(append(found, told...), c.figures(all)...), err
-}
-
-// wrongWebhooks: a canceled job says so, and nothing else does.
-func (c *canceling) wrongWebhooks(ctx context.Context) ([]string, error) {
-	rows, err := c.db.Query(ctx, `select 'the webhook of ' || j.id || ', which is ' || j.status || ', says ' || w.event
-		from webhook_deliveries w join jobs j on j.client_id = w.client_id and j.id = w.job_id
-		where w.client_id = $1 and (w.event = 'task.canceled') <> (j.status = 'canceled')`, c.client)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowTo[string])
-}
-
-func (c *canceling) figures(all []ending) (found []string) {
-	var took []time.Duration
-	moments := map[string]int{}
-	for _, e := range all {
-		a := c.answers[e.ID]
-		switch {
-		case e.Placeholder:
-			moments["before it came"]++
-		case a.err != nil:
-			moments["too late"]++
-		case e.Status == "succeeded":
-			moments["as it committed"]++
-		default:
-			moments[e.Stage]++
-			took = append(took, e.Latency)
-			if e.Latency > cancelLatency && c.timed {
-				found = append(found, fmt.Sprintf("a cancel is carried out within %v: %s took %v, in %s", cancelLatency,
-					e.ID, e.Latency.Round(time.Millisecond), e.Stage))
-			}
-		}
-		c.report.add("ended "+e.Status, 1)
-	}
-	var when []string
-	for moment, n := range moments {
-		when = append(when, fmt.Sprintf("%s %d", moment, n))
-	}
-	slices.Sort(when)
-	c.report.say("canceled: %s", strings.Join(when, ", "))
-	if len(took) == 0 {
-		return append(found, "no running task was canceled: it proved nothing")
-	}
-	c.report.spread("from the request to the canceled row of running tasks", took)
-	return found
 }

@@ -15,17 +15,17 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// recovery is how long a tenant may take until everything is done after a death: leases of 3 s run out, more
-// than once where an attempt is lost, on a busy machine.
+// recovery is how long a tenant may take to be drained after a death: leases of 3 s run out, several times if
+// attempts are lost, on a busy machine.
 const recovery = 40 * time.Second
 
-// scenario is a task whose whole way is walked with a death at every point of it.
+// scenario is a task that is run once for each point, with a death at that point.
 type scenario struct {
 	name   string
-	states []string // it may end in
+	states []string // of which the task ends in one
 	env    func(dir string) []string
 	text   func(t *tenant) string
-	submit bool // by the submitter's process, which is the one that dies
+	submit bool // the submitter's process dies, not the worker
 }
 
 const taskID = "task-1"
@@ -61,15 +61,14 @@ func scenarios() []scenario {
 	}
 }
 
-// crash walks every scenario cleanly, with each caller of the store, and then once for each point that the
-// clean run met.
+// crash runs every scenario cleanly with each store, and then once for each point that the clean run met.
 func crash(ctx context.Context, o options, r *report) (err error) {
-	g, err := newGround(ctx, false)
+	g, err := newServers(ctx, false)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, g.close()) }()
-	c := &crasher{ground: g, options: o, report: r}
+	c := &crasher{servers: g, options: o, report: r}
 	if c.file, err = g.build(ctx, "./test/prove/crashworker"); err != nil {
 		return err
 	}
@@ -82,7 +81,7 @@ func crash(ctx context.Context, o options, r *report) (err error) {
 			if err != nil {
 				return errors.Join(err, group.Wait())
 			}
-			r.say("%-28s %3d points around %d calls", name, len(points), calls(points))
+			r.printf("%-28s %3d points around %d calls", name, len(points), calls(points))
 			for _, point := range points {
 				if !o.wants(name + "/" + point) {
 					continue
@@ -98,7 +97,7 @@ func crash(ctx context.Context, o options, r *report) (err error) {
 }
 
 type crasher struct {
-	*ground
+	*servers
 	options
 	report *report
 	file   string // the program that dies
@@ -159,7 +158,7 @@ func (c *crasher) count(s scenario, point string, died bool) {
 	}
 }
 
-// firstLife sends the task and lets the process live that is to die; without a point it lives until all is drained.
+// firstLife sends the task and runs the process that is to die; without a point it runs until all is drained.
 func (c *crasher) firstLife(
 	ctx context.Context, t *tenant, s scenario, env []string,
 ) (log string, died bool, err error) {
@@ -174,7 +173,7 @@ func (c *crasher) firstLife(
 	if err != nil {
 		return "", false, err
 	}
-	// The point may be the worker's start, its work, or never come.
+	// The point may be at the worker's start, in its work, or never reached.
 	if err := t.drain(ctx, recovery, p.Done()); err != nil && !errors.Is(err, errNotDrained) {
 		return "", false, errors.Join(err, p.kill())
 	}
@@ -182,7 +181,7 @@ func (c *crasher) firstLife(
 	return "first life:\n" + p.log.String(), p.code() == 137, err
 }
 
-// submit lets the submitter's process die. Should it have got nowhere, its user sees that, and submits again.
+// submit runs the submitter, which dies. If it submitted nothing, its user sees that and submits again.
 func (c *crasher) submit(
 	ctx context.Context, t *tenant, s scenario, text string, env []string,
 ) (log string, died bool, err error) {
@@ -201,7 +200,7 @@ func (c *crasher) submit(
 			return "", false, err
 		}
 	}
-	// The sweep leaves young submissions alone, since their message may be on its way.
+	// The sweep skips young submissions, since their message may be on its way.
 	return "", died, t.age(ctx, time.Hour)
 }
 
@@ -215,21 +214,21 @@ func (c *crasher) enqueue(ctx context.Context, text string, env []string) (died 
 	return cmd.ProcessState.ExitCode() == 137, nil
 }
 
-// secondLife starts a worker that does not die, and waits until all is drained. A claim of a webhook that was
-// under way when its process died is carried out after that: it is outlasted by a third life.
+// secondLife starts a worker that does not die, and waits until all is drained. A webhook's claim that was under
+// way when its process died ends after that: a third life waits for it.
 func (c *crasher) secondLife(ctx context.Context, t *tenant, env []string, log *string) (found []string, err error) {
 	for range 3 {
 		found, err = c.liveOn(ctx, t, env, log)
 		if !errors.Is(err, errOnlyHooks) {
 			return found, err
 		}
-		c.report.add("claims of webhooks outlasted again", 1)
+		c.report.add("claims of webhooks waited for again", 1)
 	}
 	return []string{"I1 " + err.Error()}, nil
 }
 
 func (c *crasher) liveOn(ctx context.Context, t *tenant, env []string, log *string) ([]string, error) {
-	if err := t.outlast(ctx); err != nil {
+	if err := t.expireClaims(ctx); err != nil {
 		return nil, err
 	}
 	p, err := start(ctx, c.file, env)
@@ -245,15 +244,15 @@ func (c *crasher) liveOn(ctx context.Context, t *tenant, env []string, log *stri
 	case drained != nil || err != nil:
 		return nil, errors.Join(drained, err)
 	case code != 0 && code != endedAtStart:
-		return []string{fmt.Sprintf("a process that was told to end ends with %d, want 0", code)}, nil
+		return []string{fmt.Sprintf("a process that got SIGTERM exits with %d, want 0", code)}, nil
 	}
 	return nil, nil
 }
 
-// endedAtStart is the code of a process that was told to end before it listened to signals.
+// endedAtStart is the exit code of a process that got SIGTERM before it handled signals.
 const endedAtStart = 128 + int(syscall.SIGTERM)
 
-// calls is how many calls of back ends lie between the points.
+// calls is the number of calls of back ends among the points.
 func calls(points []string) (n int) {
 	for _, point := range points {
 		if strings.HasSuffix(point, ":before") {
@@ -270,7 +269,7 @@ func deaths(died bool) int {
 	return 0
 }
 
-// idle are points that come by chance while nothing is to do; the first two of each are walked.
+// idle are points that are met by chance while there is nothing to do; only the first two of each are walked.
 var idle = regexp.MustCompile(`^(queue\.Receive\[|store\.ClaimDeliveries|store\.ExtendDeliveries|store\.Sweep|store\.Canceling).*#(\d+):`)
 
 // met reads the points of a trace, each once.

@@ -18,8 +18,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/stack"
 )
 
-// proveModel compares every caller of the store with the reference by random sequences of everything that can
-// happen to a job.
+// proveModel compares each store with the reference by random sequences of all that can happen to a job.
 func proveModel(ctx context.Context, o options, r *report) error {
 	for _, store := range []struct {
 		pkg    string
@@ -45,15 +44,15 @@ func proveModel(ctx context.Context, o options, r *report) error {
 			}, "")
 		}
 		r.add("sequences", res.sums["sequences"])
-		r.say("%-24s %6d sequences of about 30 steps, each step checked", store.pkg, res.sums["sequences"])
+		r.printf("%-24s %6d sequences of about 30 steps, each step checked", store.pkg, res.sums["sequences"])
 	}
 	return nil
 }
 
-// suite is a conformance suite as one back end runs it.
+// suite is a conformance suite run against one back end.
 type suite struct{ of, backEnd, pkg, test string }
 
-// quick says whether a short run has time for it: what takes long is part of `make test` as well.
+// quick reports whether a short run has time for it: the slow ones are part of `make test` as well.
 func (s suite) quick() bool { return s.of != "store" || s.pkg == "internal/store/memory" }
 
 func suites() []suite {
@@ -71,7 +70,7 @@ func suites() []suite {
 	}
 }
 
-// proveConformance runs the one suite of each interface against all of its back ends.
+// proveConformance runs the suite of each interface against all of its back ends.
 func proveConformance(ctx context.Context, o options, r *report) error {
 	var asked []suite
 	var pkgs []string
@@ -94,7 +93,7 @@ func proveConformance(ctx context.Context, o options, r *report) error {
 	r.take("conformance", res)
 	for _, s := range asked {
 		n := res.passed(s.pkg, s.test+"/")
-		r.say("%-7s %-60s %3d tests", s.of, s.backEnd, n)
+		r.printf("%-7s %-60s %3d tests", s.of, s.backEnd, n)
 		if n == 0 {
 			r.violated("conformance/"+s.pkg, []string{"no test of the suite was passed by " + s.backEnd}, "")
 		}
@@ -102,7 +101,7 @@ func proveConformance(ctx context.Context, o options, r *report) error {
 	return nil
 }
 
-// proveFuzz lets each fuzz target look for inputs that break it. One that it finds is kept under the package's
+// proveFuzz lets each fuzz target look for inputs that break it. Such an input is kept under the package's
 // testdata, and is a test case from then on.
 func proveFuzz(ctx context.Context, o options, r *report) error {
 	targets, err := fuzzTargets()
@@ -125,15 +124,15 @@ func proveFuzz(ctx context.Context, o options, r *report) error {
 			r.take("fuzz", res)
 			r.add("targets", 1)
 			r.add("inputs", res.sums["execs"])
-			r.say("%-46s %9d inputs", t.pkg+" "+t.test, res.sums["execs"])
+			r.printf("%-46s %9d inputs", t.pkg+" "+t.test, res.sums["execs"])
 			return nil
 		})
 	}
 	return group.Wait()
 }
 
-// endOfFuzzTime is all that a target says which was interrupted by the end of its time, and found nothing. The
-// go command takes it for a failure before Go 1.27: https://github.com/golang/go/issues/75804
+// endOfFuzzTime is the whole output of a target that was interrupted at the end of its time and found nothing. The
+// go command reports it as a failure before Go 1.27: https://github.com/golang/go/issues/75804
 const endOfFuzzTime = "    context deadline exceeded\n"
 
 var fuzzTarget = regexp.MustCompile(`(?m)^func (Fuzz[A-Za-z0-9_]+)\(`)
@@ -148,7 +147,7 @@ func fuzzTargets() (targets []testName, err error) {
 	return targets, err
 }
 
-// testFiles hands the text of each test file to look, with its package's folder.
+// testFiles calls look with the text of each test file and its package's folder.
 func testFiles(look func(pkg, text string)) error {
 	root, err := stack.Root()
 	if err != nil {
@@ -179,8 +178,8 @@ func quick(pkg string) bool {
 
 var leakCheck = regexp.MustCompile(`goleak\.(Find|VerifyTestMain)\(`)
 
-// proveRace runs the tests of every package that looks for leaked goroutines with the race detector, twice, in
-// random orders; a short run does a few of them, once. test/architecture holds that these are all packages with
+// proveRace runs the tests of every package that checks for leaked goroutines with the race detector, twice, in
+// random orders; a short run does a few of them, once. test/architecture checks that these are all packages with
 // goroutines, and that no test sleeps.
 func proveRace(ctx context.Context, o options, r *report) error {
 	pkgs, times := []string{"./test/architecture"}, "2"
@@ -205,11 +204,12 @@ func proveRace(ctx context.Context, o options, r *report) error {
 	return nil
 }
 
-// spread prints how times are spread, and returns the 99th percentile. There is at least one.
+// spread prints the percentiles of times, and returns the 99th. There is at least one time.
 func (r *report) spread(what string, took []time.Duration) (p99 time.Duration) {
 	slices.Sort(took)
 	ms := func(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
 	p99 = took[len(took)*99/100]
-	r.say("%s (%d): p50 %v, p99 %v, longest %v", what, len(took), ms(took[len(took)/2]), ms(p99), ms(took[len(took)-1]))
+	r.printf("%s (%d): p50 %v, p99 %v, longest %v", what, len(took), ms(took[len(took)/2]), ms(p99),
+		ms(took[len(took)-1]))
 	return p99
 }

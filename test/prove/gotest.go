@@ -19,7 +19,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/stack"
 )
 
-// goTest runs `go test -json` with args and gathers what it says.
+// goTest runs `go test -json` with args and collects the results.
 func goTest(ctx context.Context, args ...string) (*results, error) {
 	res := newResults()
 	p, err := runGoTest(ctx, res, append([]string{"-json"}, args...)...)
@@ -30,8 +30,8 @@ func goTest(ctx context.Context, args ...string) (*results, error) {
 	return res, nil
 }
 
-// runGoTest runs `go test` with args in the project's folder to its end, whatever that is. Everything that it
-// starts, and every temporary file, is gone when it returns, also when ctx ends before.
+// runGoTest runs `go test` with args in the project's folder until it ends. All processes and temporary files are
+// gone when it returns, also when ctx ends before.
 func runGoTest(ctx context.Context, log io.Writer, args ...string) (p *stack.Process, err error) {
 	root, err := stack.Root()
 	if err != nil {
@@ -64,11 +64,11 @@ func runGoTest(ctx context.Context, log io.Writer, args ...string) (p *stack.Pro
 	}
 }
 
-// results are those of one or more packages' tests. Write takes what `go test -json` prints.
+// results are those of one or more packages' tests. Write takes the output of `go test -json`.
 type results struct {
 	mu     sync.Mutex
-	rest   []byte                 // of a line that is not whole yet
-	tests  map[testName]string    // to pass, fail or skip; a package's own end is that of its test ""
+	rest   []byte                 // an incomplete last line
+	tests  map[testName]string    // to pass, fail or skip; a package's own result has the test ""
 	output map[testName]*lastPart // of what has not passed
 	sums   map[string]int         // by prefix of a line, see sum
 }
@@ -109,7 +109,7 @@ func (r *results) line(line []byte) {
 	}
 	name := testName{strings.TrimPrefix(e.Package, module+"/"), e.Test}
 	if r.tests[name] == "fail" {
-		return // of a test that runs several times, one failure counts, and what it said is kept
+		return // one failure of a test that runs several times counts, and its output stays
 	}
 	switch e.Action {
 	case "output", "build-output":
@@ -128,7 +128,7 @@ func (r *results) line(line []byte) {
 
 const module = "github.com/seed-7227ef26/async-worker"
 
-// sum adds up what tests print of themselves: sequences of rapid. Of a fuzz target the last count stands.
+// sum adds up what tests report: sequences of rapid. Of a fuzz target the last count stays.
 func (r *results) sum(line string) {
 	var n int
 	if _, rest, ok := strings.Cut(line, "[rapid] OK, passed "); ok {
@@ -143,7 +143,7 @@ func (r *results) sum(line string) {
 	}
 }
 
-// ended notes how the command ended: one that fails before any test is a failure of its own.
+// ended records how the command ended: one that fails before any test is a failure of its own.
 func (r *results) ended(err error, tail string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -153,7 +153,7 @@ func (r *results) ended(err error, tail string) {
 	}
 }
 
-// count is how many tests ended so, subtests included.
+// count is how many tests have this result, subtests included.
 func (r *results) count(end string) (n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -194,7 +194,7 @@ func (r *results) failed() map[testName]string {
 	return found
 }
 
-// forgive makes a test that failed with these last words, and nothing else to say of it, one that passed.
+// forgive counts a test as passed whose output is only these last words.
 func (r *results) forgive(words string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -203,8 +203,8 @@ func (r *results) forgive(words string) {
 		if end != "fail" || name.test == "" || o == nil {
 			continue
 		}
-		_, said, found := strings.Cut(o.text, "--- FAIL: "+name.test)
-		if _, said, _ = strings.Cut(said, "\n"); !found || said != words {
+		_, output, found := strings.Cut(o.text, "--- FAIL: "+name.test)
+		if _, output, _ = strings.Cut(output, "\n"); !found || output != words {
 			continue
 		}
 		r.tests[name] = "pass"
@@ -236,7 +236,7 @@ func (l *lastPart) add(s string) {
 	}
 }
 
-// take counts a command's results in the report; each failing test is a violation.
+// take adds a command's results to the report; each failing test is a violation.
 func (r *report) take(kind string, res *results) {
 	r.ran()
 	r.add("tests passed", res.count("pass"))

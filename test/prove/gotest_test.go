@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestResults reads what go test prints: of a failing test the innermost one is named, and a package that fails
-// outside its tests, or does not build, is found as well.
+// TestResults: of a failing test the innermost one is named, and a package that fails outside its tests, or does
+// not build, is reported as well.
 func TestResults(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -75,7 +75,7 @@ func TestResults(t *testing.T) {
 		report := newReport("model", 1, &bytes.Buffer{})
 		report.take("model", r)
 		if report.good() != (c.failed == nil) {
-			t.Errorf("%s: the report says %v", name, report.found)
+			t.Errorf("%s: the report has %v", name, report.found)
 		}
 	}
 }

@@ -26,8 +26,8 @@ type death struct {
 	tasks []string
 }
 
-// killing is one kill loop.
-type killing struct {
+// killLoop is one run of the kind.
+type killLoop struct {
 	*tenant
 	o      options
 	r      *report
@@ -38,16 +38,16 @@ type killing struct {
 	poison map[string]bool // tasks at which the model fails each time
 }
 
-// kill feeds tasks to three workers, of which one dies every 0.2-2 s. Azurite is restarted after a third of the
+// kill feeds tasks to three workers, of which one is killed every 0.2-2 s. Azurite restarts after a third of the
 // time, Postgres crashes after two thirds.
 func kill(ctx context.Context, o options, r *report) (err error) {
-	g, err := newGround(ctx, true)
+	g, err := newServers(ctx, true)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, g.close()) }()
 	g.model.slow(o.seed, 100*time.Millisecond, 700*time.Millisecond)
-	k := &killing{o: o, r: r, poison: map[string]bool{}}
+	k := &killLoop{o: o, r: r, poison: map[string]bool{}}
 	if k.file, err = g.build(ctx, "./cmd/async-worker"); err != nil {
 		return err
 	}
@@ -58,17 +58,17 @@ func kill(ctx context.Context, o options, r *report) (err error) {
 		return err
 	}
 	defer k.stopWorkers()
-	if err := k.fire(ctx); err != nil {
+	if err := k.killAndRestart(ctx); err != nil {
 		return err
 	}
 	return k.judge(ctx)
 }
 
-// fire is the time in which workers are killed.
-func (k *killing) fire(ctx context.Context) error {
+// killAndRestart is the period in which workers are killed.
+func (k *killLoop) killAndRestart(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return k.feed(ctx) })
-	group.Go(func() error { return k.slay(ctx) })
+	group.Go(func() error { return k.killAtRandom(ctx) })
 	group.Go(func() error {
 		if err := pause(ctx, k.o.duration/3); err != nil {
 			return err
@@ -87,7 +87,7 @@ func (k *killing) fire(ctx context.Context) error {
 }
 
 // startWorkers starts two workers with a direct connection and one behind PostgREST.
-func (k *killing) startWorkers(ctx context.Context) error {
+func (k *killLoop) startWorkers(ctx context.Context) error {
 	for i := range killWorkers {
 		t := *k.tenant
 		if i == killWorkers-1 {
@@ -105,23 +105,23 @@ func (k *killing) startWorkers(ctx context.Context) error {
 	return nil
 }
 
-func (k *killing) stopWorkers() {
+func (k *killLoop) stopWorkers() {
 	for _, s := range k.slots {
 		s.end()
 	}
 	k.slots = nil
 }
 
-// slay kills a worker at random every 0.2-2 s, and notes what it held.
-func (k *killing) slay(ctx context.Context) error {
+// killAtRandom kills a worker at random every 0.2-2 s, and records what it held.
+func (k *killLoop) killAtRandom(ctx context.Context) error {
 	rnd := seeded(k.o.seed, "kill")
 	for end := time.Now().Add(k.o.duration); time.Now().Before(end); {
 		if err := pause(ctx, 200*time.Millisecond+time.Duration(rnd.Int64N(int64(1800*time.Millisecond)))); err != nil {
 			return err
 		}
-		pid, ok := k.slots[rnd.IntN(len(k.slots))].shoot()
+		pid, ok := k.slots[rnd.IntN(len(k.slots))].kill()
 		if !ok {
-			continue // it is between two lives
+			continue // it is being restarted
 		}
 		d := death{at: time.Now()}
 		var err error
@@ -134,8 +134,8 @@ func (k *killing) slay(ctx context.Context) error {
 }
 
 // heldBy lists what the worker of a process held when it died. The database may be down for a moment.
-func (k *killing) heldBy(ctx context.Context, pid int) (ids []string, err error) {
-	err = persist(ctx, func() error {
+func (k *killLoop) heldBy(ctx context.Context, pid int) (ids []string, err error) {
+	err = retryWhileDown(ctx, func() error {
 		rows, err := k.db.Query(ctx, `select id from jobs where client_id = $1 and status = 'running'
 			and lease_expires_at is not null and worker like '%/' || $2::text || '-%'`, k.client, fmt.Sprint(pid))
 		if err != nil {
@@ -147,12 +147,12 @@ func (k *killing) heldBy(ctx context.Context, pid int) (ids []string, err error)
 	return ids, err
 }
 
-// killPoison is how many tasks there are for each at which the model fails each time.
+// killPoison: at one task of this many the model fails each time.
 const killPoison = 250
 
-// feed sends the tasks over nine tenths of the time: most are documents, some fail for good, some are sent twice. At
-// some the model fails each time.
-func (k *killing) feed(ctx context.Context) error {
+// feed sends the tasks over nine tenths of the time: most are documents, some fail permanently, some are sent
+// twice, and at some the model fails each time.
+func (k *killLoop) feed(ctx context.Context) error {
 	rnd := seeded(k.o.seed, "feed")
 	tick := time.NewTicker(max(k.o.duration*9/10/time.Duration(k.o.tasks), time.Millisecond))
 	defer tick.Stop()
@@ -169,10 +169,10 @@ func (k *killing) feed(ctx context.Context) error {
 	return nil
 }
 
-func (k *killing) one(ctx context.Context, id string, rnd *rand.Rand) error {
+func (k *killLoop) one(ctx context.Context, id string, rnd *rand.Rand) error {
 	state, payload, copies, saw := "succeeded", map[string]any{}, 1, "ships"
 	if len(k.expected)%killPoison == killPoison/2 {
-		state, saw, k.poison[id] = "failed", poisonous+" fish", true
+		state, saw, k.poison[id] = "failed", poisonWord+" fish", true
 	}
 	switch rnd.IntN(25) {
 	case 0:
@@ -183,7 +183,7 @@ func (k *killing) one(ctx context.Context, id string, rnd *rand.Rand) error {
 		copies = 2
 	}
 	blob := id + ".md"
-	if err := persist(ctx, func() error {
+	if err := retryWhileDown(ctx, func() error {
 		return k.upload(ctx, blob, fmt.Sprintf("# Entry %s\n\nThe watch of %s saw %d %s.\n", id, id, rnd.IntN(1000),
 			saw))
 	}); err != nil {
@@ -191,7 +191,7 @@ func (k *killing) one(ctx context.Context, id string, rnd *rand.Rand) error {
 	}
 	text := k.ingest(id, blob, k.hooks.server.URL, payload)
 	for range copies {
-		if err := persist(ctx, func() error { return k.put(ctx, text) }); err != nil {
+		if err := retryWhileDown(ctx, func() error { return k.put(ctx, text) }); err != nil {
 			return err
 		}
 		k.sent++
@@ -201,14 +201,14 @@ func (k *killing) one(ctx context.Context, id string, rnd *rand.Rand) error {
 }
 
 // judge waits until all is done, prints the figures, and checks.
-func (k *killing) judge(ctx context.Context) error {
+func (k *killLoop) judge(ctx context.Context) error {
 	began := time.Now()
 	for deadline := began.Add(3 * time.Minute); ; {
 		err := k.drainOrHooks(ctx, time.Until(deadline), nil)
 		if errors.Is(err, errOnlyHooks) {
-			// The claims of dead workers last for minutes; they are not waited for.
+			// The claims of dead workers last for minutes; nothing waits for them.
 			k.stopWorkers()
-			if err := errors.Join(k.outlast(ctx), k.startWorkers(ctx)); err != nil {
+			if err := errors.Join(k.expireClaims(ctx), k.startWorkers(ctx)); err != nil {
 				return err
 			}
 			continue
@@ -228,13 +228,13 @@ func (k *killing) judge(ctx context.Context) error {
 	}
 	found, err := k.check(ctx, k.r, len(k.deaths))
 	k.r.violated("kill", found, "")
-	k.r.say("tasks %d in %d messages, kills %d, drained %v after the last one; lost and doubled: see violations",
+	k.r.printf("tasks %d in %d messages, kills %d, drained %v after the last one; lost and doubled: see violations",
 		len(k.expected), k.sent, len(k.deaths), time.Since(began).Round(time.Second))
 	return err
 }
 
 // figures are the times from each kill to the end of each task that was held.
-func (k *killing) figures(ctx context.Context) error {
+func (k *killLoop) figures(ctx context.Context) error {
 	rows, err := k.db.Query(ctx, `select id, completed_at from jobs where client_id = $1 and completed_at is not null`,
 		k.client)
 	if err != nil {
@@ -247,10 +247,10 @@ func (k *killing) figures(ctx context.Context) error {
 		return err
 	}
 	var took []time.Duration
-	last := map[string]time.Duration{} // by task, from the last of the kills that it met
+	last := map[string]time.Duration{} // by task, from the last kill that it met
 	for _, d := range k.deaths {
 		for _, task := range d.tasks {
-			if at, ok := ended[task]; ok && !k.poison[task] { // poison is done again for a while
+			if at, ok := ended[task]; ok && !k.poison[task] { // poison is retried for a while
 				took = append(took, at.Sub(d.at))
 				last[task] = at.Sub(d.at)
 			}
@@ -273,12 +273,12 @@ func (k *killing) figures(ctx context.Context) error {
 	return nil
 }
 
-// percentiles prints how times are spread, and returns the 99th percentile.
-func (k *killing) percentiles(what string, took []time.Duration) (p99 time.Duration) {
+// percentiles prints the percentiles of times, and returns the 99th.
+func (k *killLoop) percentiles(what string, took []time.Duration) (p99 time.Duration) {
 	slices.Sort(took)
 	ms := func(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
 	p99 = took[len(took)*99/100]
-	k.r.say("recovery, %s (%d): p50 %v, p99 %v, longest %v; lease %v, p99 at most %v", what, len(took),
+	k.r.printf("recovery, %s (%d): p50 %v, p99 %v, longest %v; lease %v, p99 at most %v", what, len(took),
 		ms(took[len(took)/2]), ms(p99), ms(took[len(took)-1]), killLease, maxRecovery)
 	return p99
 }

@@ -1,6 +1,6 @@
-// Command prove puts the worker under fire and checks from outside that nothing is lost and nothing done
-// twice: `make prove` runs it. Each kind starts real servers and real worker processes, prints what it did and
-// its seed, and ends with the invariants I1-I9 checked by SQL. RELIABILITY.md says what each kind is about.
+// Command prove breaks the worker's services and processes and checks from outside that nothing is lost and nothing
+// is done twice: `make prove` runs it. Each kind starts real servers and real worker processes, prints what it did
+// and its seed, and ends with the invariants I1-I9 checked by SQL. RELIABILITY.md describes the kinds.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// options are what the command line says.
+// options are those of the command line.
 type options struct {
 	kinds    []string
 	seed     uint64
@@ -33,42 +33,42 @@ type options struct {
 	runs     int           // of each class of the network
 	checks   int           // sequences of the model
 	fuzzTime time.Duration // of each fuzz target
-	outage   time.Duration // how long a service is away
-	poison   time.Duration // how long healthy tasks are sent beside the poison
+	outage   time.Duration // how long a service is down
+	poison   time.Duration // how long healthy tasks are sent between the poison
 	cancels  int
 	mutants  int
 
 	schedules int // of the simulation
 
 	short   bool
-	untimed bool // times are printed and not held against their bounds
+	untimed bool // times are printed but not checked
 	out     io.Writer
 }
 
-// kind is one way of putting the worker under fire.
+// kind is one way of breaking things.
 type kind struct {
 	name  string
 	about string
 	run   func(ctx context.Context, o options, r *report) error
 }
 
-// kinds are those of the reliability plan in its order, and what came later.
+// kinds are listed in the order of RELIABILITY.md.
 func kinds() []kind {
 	return []kind{
 		{"model", "random sequences against a reference, on every caller of the store", proveModel},
 		{"simulation", "seeded faults before each call, hours of virtual time: engines on in-memory back ends",
 			simulation},
-		{"crash", "the process ends before and after every call of a back end", crash},
+		{"crash", "the process dies before and after every call of a back end", crash},
 		{"kill", "kill -9 of three workers, Azurite and Postgres restarted in the middle", kill},
-		{"zombie", "a stopped worker wakes up after another one has finished its task", zombie},
+		{"zombie", "a stopped worker resumes after another one has finished its task", zombie},
 		{"network", "requests are carried out, their answers dropped", network},
 		{"conformance", "one suite for all queues, one for all stores, one for all buckets", proveConformance},
-		{"mutation", "the lines that hold the invariants are taken out, one at a time", mutation},
+		{"mutation", "the lines that hold the invariants are removed, one at a time", mutation},
 		{"fuzz", "random input to every decoder, extractor and parser", proveFuzz},
-		{"mutants", "damaged documents of every format, read by processes that are watched", proveMutants},
+		{"mutants", "damaged documents of every format, read by supervised processes", proveMutants},
 		{"race", "the race detector and goleak on every package with goroutines, shuffled, twice", proveRace},
-		{"outage", "the database, and the model's service, away in the middle of the work", proveOutage},
-		{"poison", "tasks at which their service fails, or which end it, each time; healthy ones beside them",
+		{"outage", "the database, and the model's service, down in the middle of the work", proveOutage},
+		{"poison", "tasks at which their service fails or dies each time, among healthy ones",
 			provePoison},
 		{"cancel", "cancels at random moments of a task's life", proveCancel},
 	}
@@ -96,8 +96,8 @@ func main() {
 	os.Exit(code)
 }
 
-// run returns 0 when every invariant held, 1 when one was violated or a kind could not be carried out, and 2
-// for a wrong command line.
+// run returns 0 if every invariant held, 1 if one was violated or a kind could not be run, and 2 for a wrong
+// command line.
 func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	o, err := parse(args, errs)
 	if err != nil {
@@ -105,7 +105,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 		return 2
 	}
 	o.out = out
-	fmt.Fprintf(out, "prove: seed %d (make prove SEED=%d does the same again)\n", o.seed, o.seed)
+	fmt.Fprintf(out, "prove: seed %d (make prove SEED=%d repeats it)\n", o.seed, o.seed)
 	var reports []*report
 	for _, k := range kinds() {
 		if !slices.Contains(o.kinds, k.name) {
@@ -114,7 +114,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 		r := newReport(k.name, o.seed, out)
 		fmt.Fprintf(out, "\n== %s: %s\n", k.name, k.about)
 		if err := k.run(ctx, o, r); err != nil {
-			r.broken(err)
+			r.cantRun(err)
 		}
 		r.finish()
 		reports = append(reports, r)
@@ -137,12 +137,12 @@ func parse(args []string, errs io.Writer) (options, error) {
 	schedules := fs.Int("schedules", 10_000, "schedules of virtual hours (simulation)")
 	checks := fs.Int("checks", 1000, "sequences on Postgres; others in proportion (model)")
 	fuzzTime := fs.Duration("fuzztime", 10*time.Second, "for each target (fuzz)")
-	outage := fs.Duration("outage", time.Minute, "how long a service is away (outage)")
-	poison := fs.Duration("poison", 150*time.Second, "how long healthy tasks are sent beside the poison (poison)")
+	outage := fs.Duration("outage", time.Minute, "how long a service is down (outage)")
+	poison := fs.Duration("poison", 150*time.Second, "how long healthy tasks are sent between the poison (poison)")
 	cancels := fs.Int("cancels", 100, "tasks that are canceled (cancel)")
 	mutants := fs.Int("mutants", 200_000, "damaged documents (mutants)")
 	untimed := fs.Bool("untimed", false,
-		"print times and don't hold them against their bounds: for a machine that is busy with other things")
+		"print times without checking them: for a busy machine")
 	short := fs.Bool("short", false, "a small part of every kind, in about three minutes")
 	if err := fs.Parse(args); err != nil {
 		return options{}, err
@@ -160,13 +160,12 @@ func parse(args []string, errs io.Writer) (options, error) {
 		*only = cmp.Or(*only, shortRuns)
 	}
 	for o.seed == 0 {
-		o.seed = rand.Uint64() >> 32 // short enough to be typed
+		o.seed = rand.Uint64() >> 32 // short enough to type
 	}
 	return o, o.check(*only)
 }
 
-// shortRuns are the crashes of a short run, those around each commit, a few of the lines taken out, and all of
-// the other kinds.
+// shortRuns are the crashes around each commit, a few mutations, and all of the other kinds.
 const shortRuns = `^crash/postgres/.*/store\.(Begin|Complete|Fail|Retry|Canceled|Reject)#1:|^(model|network|conformance|fuzz|mutants|race|outage|poison)/` +
 	`|^mutation/(stale-fence-passes|deleted-before-the-commit|webhook-unsigned)$`
 
@@ -194,5 +193,5 @@ func (o *options) check(only string) (err error) {
 	return nil
 }
 
-// wants says whether a run was asked for.
+// wants reports whether a run is selected.
 func (o options) wants(name string) bool { return o.only == nil || o.only.MatchString(name) }

@@ -14,31 +14,31 @@ import (
 
 const modelKey = "sk-prove"
 
-// model stands in for the embeddings service: it answers after a while, so that a task lasts.
+// model stands in for the embeddings service: it answers after a while, so that a task takes time.
 type model struct {
-	*door
+	*faultyServer
 
 	mu          sync.Mutex
 	rnd         *rand.Rand
 	least, most time.Duration // of an answer
 }
 
-// tiresome is a word in texts that the model takes long about.
+// slowWord is a word in texts that the model is slow at.
 const (
-	tiresome     = "tiresome"
+	slowWord     = "tiresome"
 	tiresomeTime = 6 * time.Second
 )
 
-// poisonous is a word in texts that the model fails at, each time.
-const poisonous = "poisonous"
+// poisonWord is a word in texts at which the model fails each time.
+const poisonWord = "poisonous"
 
 func newModel() *model {
 	m := &model{rnd: rand.New(rand.NewPCG(1, 1))}
-	m.door = newDoor(m.ServeHTTP)
+	m.faultyServer = newFaultyServer(m.ServeHTTP)
 	return m
 }
 
-func (m *model) close() error { m.door.close(); return nil }
+func (m *model) close() error { m.faultyServer.close(); return nil }
 
 func (m *model) url() string { return m.server.URL + "/v1" }
 
@@ -68,12 +68,12 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !m.pass(w, r) {
 		return
 	}
-	if slices.ContainsFunc(asked.Input, func(text string) bool { return strings.Contains(text, poisonous) }) {
+	if slices.ContainsFunc(asked.Input, func(text string) bool { return strings.Contains(text, poisonWord) }) {
 		http.Error(w, "out of order", http.StatusInternalServerError)
 		return
 	}
 	wait := m.wait()
-	if slices.ContainsFunc(asked.Input, func(text string) bool { return strings.Contains(text, tiresome) }) {
+	if slices.ContainsFunc(asked.Input, func(text string) bool { return strings.Contains(text, slowWord) }) {
 		wait = tiresomeTime
 	}
 	timer := time.NewTimer(wait)
@@ -96,7 +96,7 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		items[i] = item{"embedding", i, vector(text)}
 	}
 	w.Header().Set("Content-Type", "application/json")
-	// An error here is the client's going away.
+	// An error here means that the client has gone.
 	_ = json.NewEncoder(w).Encode(map[string]any{
 		"object": "list", "model": asked.Model, "data": items,
 		"usage": map[string]int{"prompt_tokens": len(items), "total_tokens": len(items)},

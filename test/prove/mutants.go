@@ -16,12 +16,12 @@ import (
 	"github.com/seed-7227ef26/async-worker/test/prove/mutants"
 )
 
-// corpusFolders have real documents and damaged ones of third parties, beside the project. Without them there
-// are only samples of ours.
+// corpusFolders hold real documents and damaged ones of third parties, next to the project. Without them there are
+// only our own samples.
 var corpusFolders = []string{"../shared/corpus/documents", "../shared/corpus/hostile", "dev/samples"}
 
-// byOCR stands for images and scans that tesseract reads; those of other mutants are read by an engine that
-// answers at once.
+// byOCR stands for images and scans that tesseract reads; those of other mutants are read by an engine that answers
+// at once.
 const byOCR = "ocr"
 
 // shares say how many of ten thousand mutants are of a format. A PDF takes several programs of poppler, and OCR
@@ -46,7 +46,7 @@ var shares = []struct {
 	{byOCR, 2},
 }
 
-// mutant is one to be made and read.
+// mutant is one to make and read.
 type mutant struct {
 	format string
 	number int
@@ -79,7 +79,7 @@ func proveMutants(ctx context.Context, o options, r *report) (err error) {
 	})
 	for n := range min(o.parallel, runtime.GOMAXPROCS(0)) {
 		group.Go(func() error {
-			l := &lector{
+			l := &readerProcess{
 				seed: o.seed, untimed: o.untimed, report: r, table: table, seeds: seeds, program: program,
 				dir: filepath.Join(dir, fmt.Sprint(n)),
 			}
@@ -118,7 +118,7 @@ func mutantSeeds() (map[string][]mutants.Seed, error) {
 	return seeds, nil
 }
 
-// allMutants hands out the seeds as they are, then mutants of all formats by turns.
+// allMutants sends the seeds as they are, then mutants of all formats in rotation.
 func allMutants(ctx context.Context, o options, seeds map[string][]mutants.Seed, work chan<- mutant) error {
 	give := func(m mutant) error {
 		if !o.wants(m.String()) {

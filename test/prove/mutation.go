@@ -13,8 +13,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/test/prove/sabotage"
 )
 
-// mutation takes out the lines that hold the invariants, one at a time, and sees that the tests which
-// RELIABILITY.md names go red.
+// mutation removes the lines that hold the invariants, one at a time, and checks that the tests which
+// RELIABILITY.md names fail.
 func mutation(ctx context.Context, o options, r *report) error {
 	root, err := stack.Root()
 	if err != nil {
@@ -43,11 +43,11 @@ func mutation(ctx context.Context, o options, r *report) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	tell(list, results, r)
+	printResults(list, results, r)
 	return nil
 }
 
-// cleanSuites sees that the tests are green as long as nothing is taken out.
+// cleanSuites checks that the tests pass while nothing is removed.
 func cleanSuites(ctx context.Context, root string, list []sabotage.Sabotage) error {
 	seen := map[string]bool{}
 	for _, s := range list {
@@ -59,7 +59,7 @@ func cleanSuites(ctx context.Context, root string, list []sabotage.Sabotage) err
 			seen[key] = true
 			failed, err := sabotage.Clean(ctx, root, suite)
 			if err == nil && len(failed) > 0 {
-				err = fmt.Errorf("%s fails with nothing taken out: %s", suite.Package, strings.Join(failed, ", "))
+				err = fmt.Errorf("%s fails with nothing removed: %s", suite.Package, strings.Join(failed, ", "))
 			}
 			if err != nil {
 				return err
@@ -69,8 +69,8 @@ func cleanSuites(ctx context.Context, root string, list []sabotage.Sabotage) err
 	return nil
 }
 
-// tell prints what became of each sabotage.
-func tell(list []sabotage.Sabotage, results []sabotage.Result, r *report) {
+// printResults prints the result of each sabotage.
+func printResults(list []sabotage.Sabotage, results []sabotage.Result, r *report) {
 	var table strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "sabotage\tbreaks\tseconds\tcaught by")
@@ -89,6 +89,6 @@ func tell(list []sabotage.Sabotage, results []sabotage.Result, r *report) {
 	}
 	_ = w.Flush() // into memory
 	for line := range strings.Lines(table.String()) {
-		r.say("%s", strings.TrimRight(line, "\n"))
+		r.printf("%s", strings.TrimRight(line, "\n"))
 	}
 }

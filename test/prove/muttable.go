@@ -67,7 +67,7 @@ func (t *mutantTable) print(r *report) {
 	}
 	_ = w.Flush() // into memory
 	for l := range strings.Lines(text.String()) {
-		r.say("%s", strings.TrimRight(l, "\n"))
+		r.printf("%s", strings.TrimRight(l, "\n"))
 	}
 }
 

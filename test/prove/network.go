@@ -18,14 +18,14 @@ func classes() []string {
 	return []string{"dequeue", "renew", "delete", "begin", "complete", "webhook"}
 }
 
-// network drops answers, on real connections: the request was carried out, the worker doesn't know.
+// network drops answers on real connections: the request was carried out, and the worker doesn't know.
 func network(ctx context.Context, o options, r *report) (err error) {
-	g, err := newGround(ctx, false)
+	g, err := newServers(ctx, false)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, g.close()) }()
-	n := &networker{ground: g, options: o, report: r, slow: newModel()}
+	n := &networkRun{servers: g, options: o, report: r, slow: newModel()}
 	defer n.slow.close()
 	n.slow.slow(o.seed, 1200*time.Millisecond, 2200*time.Millisecond)
 	if n.file, err = g.build(ctx, "./test/prove/crashworker"); err != nil {
@@ -51,34 +51,34 @@ func network(ctx context.Context, o options, r *report) (err error) {
 		return err
 	}
 	for _, class := range classes() {
-		r.say("%-9s %d runs, answers dropped %d", class, r.counted("runs of "+class), r.counted("dropped in "+class))
+		r.printf("%-9s %d runs, answers dropped %d", class, r.counted("runs of "+class), r.counted("dropped in "+class))
 	}
 	return nil
 }
 
-type networker struct {
-	*ground
+type networkRun struct {
+	*servers
 	options
 	report *report
 	file   string
 	slow   *model // answers after a renewal is due
 }
 
-// one is a run: two tasks on a network whose mischief its name and the seed decide.
-func (n *networker) one(ctx context.Context, name, class string, i int) error {
+// one is a run: two tasks on a network whose faults follow from its name and the seed.
+func (n *networkRun) one(ctx context.Context, name, class string, i int) error {
 	rnd := seeded(n.seed, name)
-	s := newScript()
-	misbehave(s, class, rnd)
+	s := newFaultPlan()
+	planFaults(s, class, rnd)
 	t, err := n.newTenant(ctx, n.stores[i%len(n.stores)])
 	if err != nil {
 		return err
 	}
-	at, stop, err := n.between(t, s)
+	at, stop, err := n.insertProxies(t, s)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	more := []string{"PROVE_LEASE=3s", "RETRY_MAX_ATTEMPTS=9"} // mischief may cost more attempts than a bad day does
+	more := []string{"PROVE_LEASE=3s", "RETRY_MAX_ATTEMPTS=9"} // faults may cost more attempts than the default
 	if class == "renew" {
 		at.model = n.slow.url()
 	} else {
@@ -97,11 +97,11 @@ func (n *networker) one(ctx context.Context, name, class string, i int) error {
 	if err := t.send(ctx, t.ingest("task-2", "missing.md", at.hooks, nil), "task-2", "failed"); err != nil {
 		return err
 	}
-	found, log, err := n.live(ctx, t, env)
+	found, log, err := n.runWorkers(ctx, t, env)
 	if err != nil {
 		return err
 	}
-	dropped := s.played(class, dropAnswer)
+	dropped := s.count(class, dropAnswer)
 	n.report.ran()
 	n.report.add("runs of "+class, 1)
 	n.report.add("dropped in "+class, dropped)
@@ -112,15 +112,15 @@ func (n *networker) one(ctx context.Context, name, class string, i int) error {
 	return nil
 }
 
-// seeded makes the choices of one run.
+// seeded returns the source of one run's choices.
 func seeded(seed uint64, name string) *rand.Rand {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(name)) // never fails
 	return rand.New(rand.NewPCG(seed, h.Sum64()))
 }
 
-// misbehave plans a dropped answer of the class, often more of them, and sometimes something elsewhere.
-func misbehave(s *script, class string, rnd *rand.Rand) {
+// planFaults plans a dropped answer of the class, often more of them, and sometimes a fault elsewhere.
+func planFaults(s *faultPlan, class string, rnd *rand.Rand) {
 	s.plan(class, 1, dropAnswer)
 	for range rnd.IntN(3) {
 		s.plan(class, 1+rnd.IntN(6), dropAnswer)
@@ -130,13 +130,13 @@ func misbehave(s *script, class string, rnd *rand.Rand) {
 	for range rnd.IntN(3) {
 		other := all[rnd.IntN(len(all))]
 		if other != class {
-			s.plan(other, 1+rnd.IntN(3), []mischief{cutBefore, dropAnswer, delayed}[rnd.IntN(3)])
+			s.plan(other, 1+rnd.IntN(3), []fault{cutBefore, dropAnswer, delayed}[rnd.IntN(3)])
 		}
 	}
 }
 
-// between puts proxies in front of all services.
-func (n *networker) between(t *tenant, s *script) (at addresses, stop func(), err error) {
+// insertProxies puts proxies in front of all services.
+func (n *networkRun) insertProxies(t *tenant, s *faultPlan) (at addresses, stop func(), err error) {
 	at = t.direct()
 	var stops []func()
 	stop = func() {
@@ -189,9 +189,9 @@ func classifyStorage(r *http.Request, _ []byte) string {
 	return ""
 }
 
-// live runs workers until everything is done. When only webhooks are left for a while, whose schedule is
-// minutes, they are made due, and another worker delivers them.
-func (n *networker) live(ctx context.Context, t *tenant, env []string) (found []string, log string, err error) {
+// runWorkers runs workers until everything is done. When only webhooks are left for a while, which are scheduled
+// minutes ahead, they are made due, and another worker delivers them.
+func (n *networkRun) runWorkers(ctx context.Context, t *tenant, env []string) (found []string, log string, err error) {
 	deadline := time.Now().Add(90 * time.Second)
 	for {
 		p, err := start(ctx, n.file, env)
@@ -206,7 +206,7 @@ func (n *networker) live(ctx context.Context, t *tenant, env []string) (found []
 			return nil, log, err
 		case errors.Is(drained, errOnlyHooks) && time.Now().Before(deadline):
 			n.report.add("webhooks not waited for", 1)
-			if err := t.outlast(ctx); err != nil {
+			if err := t.expireClaims(ctx); err != nil {
 				return nil, log, err
 			}
 			continue
@@ -215,7 +215,7 @@ func (n *networker) live(ctx context.Context, t *tenant, env []string) (found []
 		case drained != nil:
 			return nil, log, drained
 		case code != 0 && code != endedAtStart:
-			return []string{fmt.Sprintf("a process that was told to end ends with %d, want 0", code)}, log, nil
+			return []string{fmt.Sprintf("a process that got SIGTERM exits with %d, want 0", code)}, log, nil
 		}
 		// A dropped answer to a dead letter's copy may leave a second one.
 		found, err := t.check(ctx, n.report, 3)
@@ -225,7 +225,7 @@ func (n *networker) live(ctx context.Context, t *tenant, env []string) (found []
 
 var errOnlyHooks = errors.New("only webhooks are left")
 
-// drainOrHooks is drain that gives up with errOnlyHooks once nothing but webhooks was left for two seconds.
+// drainOrHooks is drain that returns errOnlyHooks once nothing but webhooks was left for two seconds.
 func (t *tenant) drainOrHooks(ctx context.Context, patience time.Duration, gone <-chan struct{}) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -17,22 +16,22 @@ const (
 	outageWorkers     = 2
 	outageConcurrency = 3
 	outagePoll        = 2 * time.Second // POLL_MAX_MS of its workers
-	// outageResume bounds the time from the service's return to the first attempt: one poll interval, and what
-	// queues round up to, whole seconds.
+	// outageResume bounds the time from the service's return to the first attempt: one poll interval, and the whole
+	// seconds that queues round up to.
 	outageResume = outagePoll + time.Second
 	// outageTrial is how long the worker tries to reach the model within one attempt.
 	outageTrial = 15 * time.Second
 )
 
-// blackout is a service that is out of order for a while, under tasks that run, wait and arrive.
-type blackout struct {
+// outageCase is a failure of a service while tasks run, wait and arrive.
+type outageCase struct {
 	service string // database or model
 	how     failing
 	store   string // the workers' caller of the store
 }
 
-func blackouts() []blackout {
-	return []blackout{
+func outageCases() []outageCase {
+	return []outageCase{
 		{"database", refuses, postgresStore},
 		{"database", hangs, postgresStore},
 		{"database", refuses, supabaseStore},
@@ -40,24 +39,24 @@ func blackouts() []blackout {
 		{"model", is503, postgresStore},
 		{"model", refuses, supabaseStore},
 		{"model", hangs, postgresStore},
-		{"model", is401, postgresStore}, // somebody revoked the key, and gives a new one
+		{"model", is401, postgresStore}, // the key is revoked, then replaced
 	}
 }
 
-func (b blackout) name() string {
+func (b outageCase) name() string {
 	return strings.Join([]string{"outage", b.service, string(b.how), b.store}, "/")
 }
 
-// entrance is what a service is reached through.
-type entrance interface {
+// faultyService is the proxy or server that a service is reached through.
+type faultyService interface {
 	cut(how failing, begins string) (cutOff int)
 	mend() error
 }
 
-// proveOutage takes the database, and then the model's service, away from workers at their work. Behind PostgREST
-// it is the API that fails.
+// proveOutage makes the database fail, and then the model's service, while workers use them. Behind PostgREST the
+// API fails.
 func proveOutage(ctx context.Context, o options, r *report) (err error) {
-	g, err := newGround(ctx, false)
+	g, err := newServers(ctx, false)
 	if err != nil {
 		return err
 	}
@@ -68,12 +67,12 @@ func proveOutage(ctx context.Context, o options, r *report) (err error) {
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(o.parallel)
-	for _, b := range blackouts() {
+	for _, b := range outageCases() {
 		if !o.wants(b.name()) || !slices.Contains(o.stores, b.store) {
 			continue
 		}
 		group.Go(func() error {
-			run := &outageRun{blackout: b, seed: o.seed, length: o.outage, timed: !o.untimed, report: r, file: file}
+			run := &outageRun{outageCase: b, seed: o.seed, length: o.outage, timed: !o.untimed, report: r, file: file}
 			if err := run.do(ctx, g); err != nil {
 				return fmt.Errorf("%s: %w", b.name(), err)
 			}
@@ -83,9 +82,9 @@ func proveOutage(ctx context.Context, o options, r *report) (err error) {
 	return group.Wait()
 }
 
-// outageRun is one blackout under tasks.
+// outageRun is one outage during tasks.
 type outageRun struct {
-	blackout
+	outageCase
 	*tenant
 	seed   uint64
 	length time.Duration
@@ -95,16 +94,16 @@ type outageRun struct {
 
 	env      []string
 	workers  []*process
-	all      []*process // that ever were
-	service  entrance
-	cutOff   int // begins whose answer the blackout took
-	running  int // tasks that it met in the middle
+	all      []*process // also ended ones
+	service  faultyService
+	cutOff   int // begins whose answer was lost
+	running  int // tasks that ran when it began
 	mended   time.Time
 	stopping []func()
 }
 
-func (o *outageRun) do(ctx context.Context, g *ground) (err error) {
-	if o.tenant, err = g.newTenant(ctx, o.blackout.store); err != nil {
+func (o *outageRun) do(ctx context.Context, g *servers) (err error) {
+	if o.tenant, err = g.newTenant(ctx, o.outageCase.store); err != nil {
 		return err
 	}
 	defer func() {
@@ -121,7 +120,7 @@ func (o *outageRun) do(ctx context.Context, g *ground) (err error) {
 	if err := o.begin(ctx); err != nil {
 		return errors.Join(err, o.end())
 	}
-	found, err := o.suffer(ctx)
+	found, err := o.breakService(ctx)
 	if e := o.end(); err == nil {
 		err = e
 	}
@@ -142,17 +141,17 @@ func (o *outageRun) do(ctx context.Context, g *ground) (err error) {
 	return nil
 }
 
-// open puts the entrance in front of the service, and returns the environment of the workers.
+// open puts the proxy or server in front of the service, and returns the environment of the workers.
 func (o *outageRun) open() ([]string, error) {
-	at, quiet := o.direct(), newScript()
+	at, quiet := o.direct(), newFaultPlan()
 	m := newModel()
 	o.stopping = append(o.stopping, func() { _ = m.close() })
 	m.slow(o.seed, 200*time.Millisecond, 900*time.Millisecond)
 	at.model = m.url()
 	switch {
-	case o.blackout.service == "model":
+	case o.outageCase.service == "model":
 		o.service = m
-	case o.blackout.store == supabaseStore:
+	case o.outageCase.store == supabaseStore:
 		p, err := newHTTPProxy(at.api, quiet, rpcClass)
 		if err != nil {
 			return nil, err
@@ -186,14 +185,14 @@ func (o *outageRun) send(ctx context.Context, from, to int) error {
 	return nil
 }
 
-// suffer lets the blackout come when tasks have ended, others run and others wait; more arrive in its course.
-func (o *outageRun) suffer(ctx context.Context) ([]string, error) {
+// breakService cuts the service when some tasks have ended, others run and others wait; more arrive during it.
+func (o *outageRun) breakService(ctx context.Context) ([]string, error) {
 	underWay := func() bool {
 		ended, running, err := o.progress(ctx)
 		return err == nil && ended >= 4 && running >= 2
 	}
 	if err := await(ctx, time.Minute, underWay, o.workers[0].Done()); err != nil {
-		return nil, fmt.Errorf("the tasks never got under way: %w", err)
+		return nil, fmt.Errorf("the tasks never started: %w", err)
 	}
 	o.cutOff = o.service.cut(o.how, "begin")
 	var err error
@@ -216,8 +215,8 @@ func (o *outageRun) suffer(ctx context.Context) ([]string, error) {
 	return o.recover(ctx)
 }
 
-// recover waits until all is done. A webhook that was under way when the database went stays claimed for
-// minutes: these are not waited for, but left to other workers.
+// recover waits until all is done. A webhook that was under way when the database failed stays claimed for minutes:
+// other workers deliver it.
 func (o *outageRun) recover(ctx context.Context) ([]string, error) {
 	deadline := o.mended.Add(90 * time.Second)
 	for {
@@ -225,7 +224,7 @@ func (o *outageRun) recover(ctx context.Context) ([]string, error) {
 		switch {
 		case errors.Is(err, errOnlyHooks) && time.Now().Before(deadline):
 			o.report.add("webhooks not waited for", 1)
-			if err := errors.Join(o.end(), o.outlast(ctx), o.begin(ctx)); err != nil {
+			if err := errors.Join(o.end(), o.expireClaims(ctx), o.begin(ctx)); err != nil {
 				return nil, err
 			}
 		case errors.Is(err, errNotDrained) || errors.Is(err, errOnlyHooks):
@@ -271,65 +270,5 @@ func (o *outageRun) logs() string {
 	return b.String()
 }
 
-// aftermath is what the ledger tells of an outage.
-type aftermath struct {
-	Lost, Doubled, Consumed, Waited int
-	Begun, Committed, Drained       *time.Time
-}
-
-// judge checks the invariants and what the outage has cost, and prints it.
-func (o *outageRun) judge(ctx context.Context) ([]string, error) {
-	found, err := o.check(ctx, o.report, 0)
-	if err != nil {
-		return found, err
-	}
-	rows, err := o.db.Query(ctx, `select
-		(select $2 - count(*) from jobs where client_id = $1) as lost,
-		(select count(*) from (select from prove.ledger where client_id = $1 and what = 'version'
-		  group by job_id having count(*) > 1) d) as doubled,
-		(select coalesce(sum(attempts - 1), 0) from jobs where client_id = $1) as consumed,
-		(select count(*) from job_events where client_id = $1 and message like 'waiting for the %, which is down') as waited,
-		(select min(at) from prove.ledger where client_id = $1 and what = 'move' and now = 'running' and at >= $3) as begun,
-		(select min(at) from prove.ledger where client_id = $1 and what = 'move' and now = 'succeeded' and at >= $3) as committed,
-		(select max(at) from prove.ledger where client_id = $1 and what = 'move') as drained`,
-		o.client, len(o.expected), o.mended)
-	if err != nil {
-		return found, err
-	}
-	a, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[aftermath])
-	if err != nil {
-		return found, err
-	}
-	return append(found, o.measure(a)...), nil
-}
-
-func (o *outageRun) measure(a aftermath) (found []string) {
-	o.report.add("tasks", len(o.expected))
-	o.report.add("attempts consumed", a.Consumed)
-	o.report.add("messages lost", a.Lost)
-	o.report.add("double effects", a.Doubled)
-	if o.blackout.service == "model" && a.Waited == 0 && o.length > outageTrial {
-		found = append(found, "the breaker opens: no task was given back to wait for the model")
-	}
-	if a.Consumed > o.cutOff {
-		found = append(found, fmt.Sprintf(
-			"I9 an outage costs no attempt: %d were consumed, at most %d (begins whose answer it took)", a.Consumed,
-			o.cutOff))
-	}
-	if a.Begun == nil || a.Committed == nil {
-		return append(found, "nothing was left to do after the outage: it proved nothing")
-	}
-	since := func(t time.Time) time.Duration { return t.Sub(o.mended).Round(10 * time.Millisecond) }
-	if late := since(*a.Begun); late > outageResume && o.timed {
-		found = append(found, fmt.Sprintf(
-			"work resumes within one poll interval: the first attempt began %v after, at most %v", late, outageResume))
-	}
-	o.report.say("%-34s %v, met %d running; tasks %d, lost %d, doubled %d, attempts consumed %d (at most %d); back: "+
-		"first begin %v, commit %v, drained %v",
-		o.name(), o.length, o.running, len(o.expected), a.Lost, a.Doubled, a.Consumed, o.cutOff, since(*a.Begun),
-		since(*a.Committed), since(*a.Drained))
-	return found
-}
-
-// rpcClass is the function of ours that a request to the API calls.
+// rpcClass is our function that a request to the API calls.
 func rpcClass(r *http.Request, _ []byte) string { return strings.TrimPrefix(pathEnd(r), "aw_") }

@@ -5,7 +5,7 @@ import (
 	"net"
 )
 
-// hangUp ends all connections; what hung goes on to find that out. It is called with p.mu held.
+// hangUp ends all connections; calls that hang return. It is called with p.mu held.
 func (p *pgProxy) hangUp() {
 	for c := range p.conns {
 		_ = c.Close()
@@ -16,8 +16,8 @@ func (p *pgProxy) hangUp() {
 	}
 }
 
-// cut makes the database unreachable: connections are ended and refused, or they hang. It returns how many
-// calls of a function are cut off from their answer.
+// cut makes the database unreachable: connections are ended and refused, or they hang. It returns how many calls of
+// a function lose their answer.
 func (p *pgProxy) cut(how failing, function string) (cutOff int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -35,7 +35,7 @@ func (p *pgProxy) cut(how failing, function string) (cutOff int) {
 	return cutOff
 }
 
-// mend ends an outage. Connections that hung are ended: their server knows nothing of them anymore.
+// mend ends an outage. Connections that hung are ended: the server doesn't know them.
 func (p *pgProxy) mend() (err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -52,7 +52,7 @@ func (p *pgProxy) mend() (err error) {
 	return nil
 }
 
-// pass waits while connections hang, and notes which function the transaction under way calls.
+// pass waits while connections hang, and records which function the transaction under way calls.
 func (s *pgSession) pass(open func() string) error {
 	s.proxy.mu.Lock()
 	hung := s.proxy.hung
@@ -64,5 +64,5 @@ func (s *pgSession) pass(open func() string) error {
 		return nil
 	}
 	<-hung
-	return errMischief
+	return errFault
 }

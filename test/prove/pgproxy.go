@@ -15,26 +15,26 @@ import (
 	"time"
 )
 
-// pgProxy stands before Postgres and reads its wire protocol, version 3, as far as it takes to know which
-// function a client calls, and when the server has carried the call out. Its clients don't use TLS.
-// Source: https://www.postgresql.org/docs/current/protocol-message-formats.html
+// pgProxy is a proxy for Postgres. It reads the wire protocol, version 3, as far as needed to know which function a
+// client calls, and when the server has carried the call out. Its clients don't use TLS. Source:
+// https://www.postgresql.org/docs/current/protocol-message-formats.html
 type pgProxy struct {
 	target string // host:port
-	script *script
+	faults *faultPlan
 	addr   string // of its own
-	// lethal says whether a call ends the server before it is carried out; nil: none does.
+	// lethal reports whether a call ends the server before it is carried out; nil: none does.
 	lethal func(call string, group []byte) bool
 
 	mu       sync.Mutex
 	listener net.Listener
 	conns    map[net.Conn]bool
 	sessions map[*pgSession]bool
-	hung     chan struct{} // closed when the hanging is over; nil: nothing hangs
+	hung     chan struct{} // closed when nothing hangs any longer; nil: nothing hangs
 	done     sync.WaitGroup
 }
 
 // newPGProxy returns the proxy and databaseURL with its address in it.
-func newPGProxy(databaseURL string, s *script) (*pgProxy, string, error) {
+func newPGProxy(databaseURL string, s *faultPlan) (*pgProxy, string, error) {
 	u, err := url.Parse(databaseURL)
 	if err != nil {
 		return nil, "", err
@@ -44,7 +44,7 @@ func newPGProxy(databaseURL string, s *script) (*pgProxy, string, error) {
 		return nil, "", err
 	}
 	p := &pgProxy{
-		target: u.Host, script: s, addr: l.Addr().String(), listener: l, conns: map[net.Conn]bool{},
+		target: u.Host, faults: s, addr: l.Addr().String(), listener: l, conns: map[net.Conn]bool{},
 		sessions: map[*pgSession]bool{},
 	}
 	p.done.Go(func() { p.accept(l) })
@@ -64,13 +64,13 @@ func (p *pgProxy) accept(l net.Listener) {
 			continue
 		}
 		s := &pgSession{
-			proxy: p, script: p.script, client: client, fromClient: bufio.NewReader(client),
+			proxy: p, faults: p.faults, client: client, fromClient: bufio.NewReader(client),
 			server: server, fromServer: bufio.NewReader(server), statements: map[string]string{},
 		}
 		p.keep(s)
 		p.done.Go(func() {
 			defer p.drop(s)
-			_ = s.run() // its end is what the client sees
+			_ = s.run() // the client sees the connection end
 		})
 	}
 }
@@ -99,11 +99,11 @@ func (p *pgProxy) close() {
 	p.done.Wait()
 }
 
-// pgSession is one connection. Client and server take turns: the client says something up to a Sync, the
-// server answers up to ReadyForQuery.
+// pgSession is one connection. Client and server alternate: the client sends messages up to a Sync, the server
+// answers up to ReadyForQuery.
 type pgSession struct {
 	proxy                  *pgProxy
-	script                 *script
+	faults                 *faultPlan
 	client, server         net.Conn
 	fromClient, fromServer *bufio.Reader
 	statements             map[string]string // name → function it calls
@@ -116,10 +116,10 @@ const (
 	msgAuth, msgReady                                              = 'R', 'Z'
 )
 
-// idleStatus in a ReadyForQuery says that no transaction is open.
+// idleStatus in a ReadyForQuery means that no transaction is open.
 const idleStatus = 'I'
 
-var errMischief = errors.New("the connection was ended on purpose")
+var errFault = errors.New("the connection was ended on purpose")
 
 func (s *pgSession) run() error {
 	startup, err := frame(s.fromClient, false)
@@ -129,7 +129,7 @@ func (s *pgSession) run() error {
 	if _, err := s.server.Write(startup); err != nil {
 		return err
 	}
-	if err := s.answer(false); err != nil { // a request to cancel has none, and ends here
+	if err := s.answer(false); err != nil { // a cancel request has none, and ends here
 		return err
 	}
 	for {
@@ -138,11 +138,11 @@ func (s *pgSession) run() error {
 			return err
 		}
 		if s.proxy.lethal != nil && s.proxy.lethal(call, group) {
-			return errMischief
+			return errFault
 		}
-		m := s.script.next(call)
+		m := s.faults.next(call)
 		if m == cutBefore {
-			return errMischief
+			return errFault
 		}
 		if err := s.pass(func() string { return cmp.Or(call, s.open) }); err != nil {
 			return err
@@ -159,7 +159,7 @@ func (s *pgSession) run() error {
 	}
 }
 
-// group reads what the client says up to a Sync, and which function it calls by that.
+// group reads the client's messages up to a Sync, and returns the function that they call.
 func (s *pgSession) group() (group []byte, call string, err error) {
 	bound := ""
 	for {
@@ -186,7 +186,7 @@ func (s *pgSession) group() (group []byte, call string, err error) {
 	}
 }
 
-// answer hands the server's answer on, up to ReadyForQuery; a dropped one is read as far and goes nowhere.
+// answer forwards the server's answer, up to ReadyForQuery; a dropped one is read and discarded.
 func (s *pgSession) answer(drop bool) error {
 	for {
 		f, err := frame(s.fromServer, true)
@@ -195,7 +195,7 @@ func (s *pgSession) answer(drop bool) error {
 		}
 		if drop {
 			if f[0] == msgReady { // it is carried out and committed
-				return errMischief
+				return errFault
 			}
 			continue
 		}
@@ -223,7 +223,7 @@ func (s *pgSession) answer(drop bool) error {
 	}
 }
 
-// asksBack says whether an authentication request wants an answer: clear text, MD5, SASL and its continuation.
+// asksBack reports whether an authentication request wants an answer: clear text, MD5, SASL and its continuation.
 func asksBack(code uint32) bool { return code == 3 || code == 5 || code == 10 || code == 11 }
 
 // frame reads one message with its header. Only the first one of a client has no type.
@@ -246,7 +246,7 @@ func frame(r *bufio.Reader, typed bool) ([]byte, error) {
 
 var functionName = regexp.MustCompile(`\baw_([a-z_]+)\(`)
 
-// functionIn is the function of ours that a statement calls, without its aw_, "" for none.
+// functionIn is our function that a statement calls, without its aw_, "" for none.
 func functionIn(sql []byte) string {
 	m := functionName.FindSubmatch(sql)
 	if m == nil {

@@ -15,25 +15,25 @@ import (
 const (
 	poisonTasks  = 4
 	poisonEvery  = 5 * time.Second // a healthy task is sent
-	poisonCalls  = 15              // that one poison task may cost at its service
-	poisonStarts = 6               // that one may have which takes its service down
+	poisonCalls  = 15              // of its service that one poison task may cost
+	poisonStarts = 6               // of one that takes its service down
 	poisonWorks  = 10 * time.Second
 	// bounds of the 95th percentile of healthy tasks: of a service that fails at some, and one that they end
 	poisonDies = time.Minute
 )
 
-// poisoning is tasks at which their service fails, or which end it, each time; between healthy ones.
-type poisoning struct {
+// poisonCase is tasks at which their service fails or dies each time, among healthy ones.
+type poisonCase struct {
 	service, how string
 	dies         bool // the service
 	serve        func(p *poisonRun, at *addresses) (*toxin, []string, error)
 	message      func(ctx context.Context, p *poisonRun, id string) (string, error)
 }
 
-func poisonings() []poisoning {
-	return []poisoning{
+func poisonCases() []poisonCase {
+	return []poisonCase{
 		{"model", "500", false, toxicModel(500), markdownTask},
-		{"model", "503", false, toxicModel(503), markdownTask}, // a proxy that dislikes the content
+		{"model", "503", false, toxicModel(503), markdownTask}, // a proxy that rejects the content
 		{"ocr", "500", false, toxicOCR, scanTask},
 		{"docling", "dies", true, toxicDocling, markdownTask},
 		{"database", "cuts", false, toxicDatabase(false), markdownTask}, // the connection
@@ -41,11 +41,11 @@ func poisonings() []poisoning {
 	}
 }
 
-func (p poisoning) name() string { return strings.Join([]string{"poison", p.service, p.how}, "/") }
+func (p poisonCase) name() string { return strings.Join([]string{"poison", p.service, p.how}, "/") }
 
-// provePoison sends some poison tasks, and a healthy one every few seconds beside them.
+// provePoison sends some poison tasks, and a healthy one every few seconds.
 func provePoison(ctx context.Context, o options, r *report) (err error) {
-	g, err := newGround(ctx, false)
+	g, err := newServers(ctx, false)
 	if err != nil {
 		return err
 	}
@@ -56,13 +56,13 @@ func provePoison(ctx context.Context, o options, r *report) (err error) {
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(o.parallel)
-	for _, p := range poisonings() {
+	for _, p := range poisonCases() {
 		if !o.wants(p.name()) {
 			continue
 		}
 		group.Go(func() error {
 			run := &poisonRun{
-				poisoning: p, length: o.poison, timed: !o.untimed, report: r, sent: map[string]time.Time{},
+				poisonCase: p, length: o.poison, timed: !o.untimed, report: r, sent: map[string]time.Time{},
 			}
 			if err := run.do(ctx, g, file); err != nil {
 				return fmt.Errorf("%s: %w", p.name(), err)
@@ -75,7 +75,7 @@ func provePoison(ctx context.Context, o options, r *report) (err error) {
 
 // poisonRun is one poisoning.
 type poisonRun struct {
-	poisoning
+	poisonCase
 	*tenant
 	length time.Duration
 	timed  bool
@@ -84,7 +84,7 @@ type poisonRun struct {
 	toxin  *toxin
 }
 
-func (p *poisonRun) do(ctx context.Context, g *ground, file string) (err error) {
+func (p *poisonRun) do(ctx context.Context, g *servers, file string) (err error) {
 	if p.tenant, err = g.newTenant(ctx, postgresStore); err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (p *poisonRun) do(ctx context.Context, g *ground, file string) (err error) 
 	if err != nil {
 		return err
 	}
-	found, err := p.suffer(ctx, worker)
+	found, err := p.sendAndWait(ctx, worker)
 	err = errors.Join(err, worker.end())
 	if err != nil {
 		return fmt.Errorf("%w\n%s", err, worker.log.String())
@@ -112,10 +112,10 @@ func (p *poisonRun) do(ctx context.Context, g *ground, file string) (err error) 
 	return nil
 }
 
-// suffer sends the tasks, and waits until all have ended.
-func (p *poisonRun) suffer(ctx context.Context, worker *process) ([]string, error) {
+// sendAndWait sends the tasks, and waits until all have ended.
+func (p *poisonRun) sendAndWait(ctx context.Context, worker *process) ([]string, error) {
 	began := time.Now()
-	if err := p.put(ctx, "healthy-0", "succeeded"); err != nil { // the worker is at work when the others come
+	if err := p.put(ctx, "healthy-0", "succeeded"); err != nil { // the worker runs before the others arrive
 		return nil, err
 	}
 	if err := pause(ctx, poisonEvery); err != nil {
@@ -144,14 +144,14 @@ func (p *poisonRun) suffer(ctx context.Context, worker *process) ([]string, erro
 	return p.judge(ctx)
 }
 
-// waits says whether poison has not ended yet: what breaks only the database is found out beside others' work.
+// waits reports whether poison has not ended yet: what breaks only the database needs other tasks to be found.
 func (p *poisonRun) waits(ctx context.Context) (some bool) {
 	err := p.db.QueryRow(ctx, `select exists (select from jobs where client_id = $1 and id like 'poison-%' and status in ('pending', 'running'))`,
 		p.client).Scan(&some)
 	return err == nil && some
 }
 
-// put sends one task, and notes when.
+// put sends one task, and records the time.
 func (p *poisonRun) put(ctx context.Context, id, ends string) error {
 	text, err := p.message(ctx, p, id)
 	if err != nil {
@@ -168,7 +168,7 @@ type ended struct {
 	Begun, At       time.Time
 }
 
-// judge checks the invariants, and what the poison has cost.
+// judge checks the invariants, and the cost of the poison.
 func (p *poisonRun) judge(ctx context.Context) ([]string, error) {
 	copies := 0
 	if p.service == "database" {
@@ -179,7 +179,8 @@ func (p *poisonRun) judge(ctx context.Context) ([]string, error) {
 		return found, err
 	}
 	rows, err := p.db.Query(ctx, `select id, coalesce(error_class, '') as class, attempts, coalesce(started_at, completed_at) as begun, completed_at as at,
-		(select count(*) from job_events e where e.client_id = j.client_id and e.job_id = j.id and e.stage = 'started') as tries
+		(select count(*) from job_events e where e.client_id = j.client_id and e.job_id = j.id
+		  and e.stage = 'started') as tries
 		from jobs j where client_id = $1`, p.client)
 	if err != nil {
 		return found, err
@@ -196,7 +197,7 @@ func (p *poisonRun) judge(ctx context.Context) ([]string, error) {
 		if strings.HasPrefix(j.ID, "healthy") {
 			healthy, begun = append(healthy, took), max(begun, j.Begun.Sub(p.sent[j.ID]))
 			if j.Attempts > 1 && !p.dies {
-				found = append(found, fmt.Sprintf("I9 what is not its fault costs a task no attempt: %s took %d", j.ID,
+				found = append(found, fmt.Sprintf("I9 the failures of others cost a task no attempt: %s took %d", j.ID,
 					j.Attempts))
 			}
 			continue
@@ -210,7 +211,7 @@ func (p *poisonRun) judge(ctx context.Context) ([]string, error) {
 		bound = poisonDies
 	}
 	if p95 > bound && p.timed {
-		found = append(found, fmt.Sprintf("poison holds up nobody: 95 of 100 healthy tasks took up to %v, at most %v",
+		found = append(found, fmt.Sprintf("poison delays no other task: 95 of 100 healthy ones took %v, at most %v",
 			p95, bound))
 	}
 	if calls > poisonCalls || tries > poisonStarts {
@@ -221,7 +222,7 @@ func (p *poisonRun) judge(ctx context.Context) ([]string, error) {
 	round := func(d time.Duration) time.Duration { return d.Round(10 * time.Millisecond) }
 	p.report.add("poison tasks", poisonTasks)
 	p.report.add("healthy tasks", len(healthy))
-	p.report.say("%-26s %d poison tasks in the dead letters after at most %v, %d starts and %d calls each; %d "+
+	p.report.printf("%-26s %d poison tasks in the dead letters after at most %v, %d starts and %d calls each; %d "+
 		"healthy: median %v, p95 %v, at most %v; first begun after at most %v",
 		p.name(), poisonTasks, round(last), tries, calls, len(healthy), round(healthy[len(healthy)/2]), round(p95),
 		round(healthy[len(healthy)-1]), round(begun))

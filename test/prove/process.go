@@ -14,7 +14,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/stack"
 )
 
-// process is a running worker with what it logged.
+// process is a running worker with its log.
 type process struct {
 	*stack.Process
 	log *tail
@@ -29,7 +29,7 @@ func start(ctx context.Context, file string, env []string, args ...string) (*pro
 	return &process{p, log}, nil
 }
 
-// code is the exit code once it has ended, 137 when it was killed.
+// code is the exit code once it has ended, 137 if it was killed.
 func (p *process) code() int {
 	if p.Err() == nil {
 		return 0
@@ -44,13 +44,13 @@ func (p *process) code() int {
 	return exit.ExitCode()
 }
 
-// end asks it to drain, and kills it when that takes too long.
+// end sends SIGTERM, and kills it when draining takes too long.
 func (p *process) end() error { return p.Stop(syscall.SIGTERM, 25*time.Second) }
 
 // kill ends it at once.
 func (p *process) kill() error { return p.Stop(syscall.SIGKILL, 10*time.Second) }
 
-// stopped says whether it is stopped by a signal.
+// stopped reports whether a signal has stopped it.
 func (p *process) stopped() bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Pid()))
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// TestShort puts the worker under a little fire of each kind that no other test does. `make prove` does all of it.
+// TestShort runs a little of each kind that no other test runs. `make prove` runs all of it.
 func TestShort(t *testing.T) {
 	t.Parallel()
 	for kind, args := range map[string][]string{
@@ -47,16 +47,16 @@ func TestCommandLine(t *testing.T) {
 		{"-tasks", "many"}} {
 		var out, errs bytes.Buffer
 		if code := run(t.Context(), args, &out, &errs); code != 2 || errs.Len() == 0 {
-			t.Errorf("%v: it ends with %d and says %q, want 2 and what is wrong", args, code, errs.String())
+			t.Errorf("%v: exit code %d, output %q; want 2 and what is wrong", args, code, errs.String())
 		}
 	}
 }
 
-// TestRulesGoRed breaks what a clean run left behind, once for each rule, and looks whether the rule sees it.
+// TestRulesGoRed violates each rule after a clean run, and checks that the rule reports it.
 func TestRulesGoRed(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	g, err := newGround(ctx, false)
+	g, err := newServers(ctx, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,13 +98,13 @@ func TestRulesGoRed(t *testing.T) {
 	} {
 		found := sabotaged(t, tenant, tt.sql)
 		if !strings.Contains("\n"+strings.Join(found, "\n"), "\n"+tt.rule) {
-			t.Errorf("the rule %q did not see %s; these did: %q", tt.rule, tt.sql, found)
+			t.Errorf("the rule %q did not report %s; these did: %q", tt.rule, tt.sql, found)
 		}
 	}
 }
 
-// cleanRun lets a worker do a good and a bad task; the bad one is sent again.
-func cleanRun(t *testing.T, g *ground, file string) *tenant {
+// cleanRun runs a good and a bad task; the bad one is sent again.
+func cleanRun(t *testing.T, g *servers, file string) *tenant {
 	t.Helper()
 	ctx := t.Context()
 	tn, err := g.newTenant(ctx, postgresStore)
@@ -129,7 +129,7 @@ func cleanRun(t *testing.T, g *ground, file string) *tenant {
 		t.Fatal(err)
 	}
 	if err = tn.drain(ctx, time.Minute, p.Done()); err == nil {
-		// So that the second message is of another second than the end.
+		// The second message must be of another second than the end.
 		_, aged := tn.db.Exec(ctx, `update jobs set completed_at = completed_at - interval '1 s' where client_id = $1 and id = 'bad'`, tn.client)
 		err = errors.Join(aged, tn.put(ctx, tn.ingest("bad", "missing.md", g.hooks.server.URL, nil)),
 			tn.drain(ctx, time.Minute, p.Done()))
@@ -144,7 +144,7 @@ func cleanRun(t *testing.T, g *ground, file string) *tenant {
 	return tn
 }
 
-// sabotaged breaks something past all triggers and constraints, looks at the rules, and takes it back.
+// sabotaged changes rows without triggers and constraints, checks the rules, and rolls back.
 func sabotaged(t *testing.T, tn *tenant, sql string) []string {
 	t.Helper()
 	ctx := t.Context()

@@ -13,43 +13,43 @@ import (
 	"time"
 )
 
-// mischief is what a proxy does to a request.
-type mischief string
+// fault is a fault that a proxy causes.
+type fault string
 
 const (
-	passOn        mischief = ""
-	cutBefore     mischief = "cut"           // the connection ends, the request was not carried out
-	dropAnswer    mischief = "forward, drop" // the request is carried out, the connection ends without its answer
-	delayed       mischief = "delay"         // the answer comes late
-	delayedAnswer          = 400 * time.Millisecond
+	passOn        fault = ""
+	cutBefore     fault = "cut"           // the connection ends, the request was not carried out
+	dropAnswer    fault = "forward, drop" // the request is carried out, the connection ends without its answer
+	delayed       fault = "delay"         // the answer comes late
+	delayedAnswer       = 400 * time.Millisecond
 )
 
-// script says which requests of a class meet with which mischief, by their number from 1.
-type script struct {
+// faultPlan plans the faults of requests of a class, by their number from 1.
+type faultPlan struct {
 	mu    sync.Mutex
-	plans map[string]map[int]mischief // class → number → what
+	plans map[string]map[int]fault // class → number → what
 	seen  map[string]int
-	done  map[string]map[mischief]int // by class
+	done  map[string]map[fault]int // by class
 }
 
-func newScript() *script {
-	return &script{plans: map[string]map[int]mischief{}, seen: map[string]int{}, done: map[string]map[mischief]int{}}
+func newFaultPlan() *faultPlan {
+	return &faultPlan{plans: map[string]map[int]fault{}, seen: map[string]int{}, done: map[string]map[fault]int{}}
 }
 
-func (s *script) plan(class string, number int, m mischief) {
+func (s *faultPlan) plan(class string, number int, m fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.plans[class] == nil {
-		s.plans[class] = map[int]mischief{}
+		s.plans[class] = map[int]fault{}
 	}
 	s.plans[class][number] = m
 }
 
 // always plans for every request of a class that has no plan of its own.
-func (s *script) always(class string, m mischief) { s.plan(class, 0, m) }
+func (s *faultPlan) always(class string, m fault) { s.plan(class, 0, m) }
 
-// next counts a request and says what becomes of it. Requests of no class pass.
-func (s *script) next(class string) mischief {
+// next counts a request and returns its fault. Requests of no class pass.
+func (s *faultPlan) next(class string) fault {
 	if class == "" {
 		return passOn
 	}
@@ -62,21 +62,21 @@ func (s *script) next(class string) mischief {
 	}
 	if m != passOn {
 		if s.done[class] == nil {
-			s.done[class] = map[mischief]int{}
+			s.done[class] = map[fault]int{}
 		}
 		s.done[class][m]++
 	}
 	return m
 }
 
-// played returns how often a mischief was done to a class.
-func (s *script) played(class string, m mischief) int {
+// count returns how often a fault happened to a class.
+func (s *faultPlan) count(class string, m fault) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.done[class][m]
 }
 
-func (s *script) String() string {
+func (s *faultPlan) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var b bytes.Buffer
@@ -88,42 +88,42 @@ func (s *script) String() string {
 	return b.String()
 }
 
-// httpProxy stands before an HTTP server. classify names the class of a request; it may read the body.
+// httpProxy is a proxy for an HTTP server. classify returns the class of a request; it may read the body.
 type httpProxy struct {
 	target   *url.URL
-	script   *script
+	faults   *faultPlan
 	classify func(r *http.Request, body []byte) string
 	client   *http.Transport
-	*door
+	*faultyServer
 }
 
-func newHTTPProxy(target string, s *script, classify func(*http.Request, []byte) string) (*httpProxy, error) {
+func newHTTPProxy(target string, s *faultPlan, classify func(*http.Request, []byte) string) (*httpProxy, error) {
 	u, err := url.Parse(target)
 	if err != nil {
 		return nil, err
 	}
 	p := &httpProxy{
-		target: u, script: s, classify: classify, client: &http.Transport{MaxIdleConnsPerHost: 8,
+		target: u, faults: s, classify: classify, client: &http.Transport{MaxIdleConnsPerHost: 8,
 			DisableCompression: true},
 	}
-	p.door = newDoor(p.ServeHTTP)
+	p.faultyServer = newFaultyServer(p.ServeHTTP)
 	return p, nil
 }
 
 func (p *httpProxy) close() {
-	p.door.close()
+	p.faultyServer.close()
 	p.client.CloseIdleConnections()
 }
 
-// ServeHTTP forwards a request whole and takes its answer whole, so that a dropped answer is one of a request
-// that was carried out.
+// ServeHTTP forwards a whole request and reads its whole answer, so that the request of a dropped answer was
+// carried out.
 func (p *httpProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return
 	}
 	class := p.classify(r, body)
-	m := p.script.next(class)
+	m := p.faults.next(class)
 	if m == cutBefore {
 		hangUp(w)
 		return
@@ -132,7 +132,7 @@ func (p *httpProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer p.enter(class)()
-	// It outlives its client: a request under way is carried out.
+	// It is independent of its client: a request under way is carried out.
 	out, err := http.NewRequest(r.Method, p.target.Scheme+"://"+p.target.Host+r.URL.RequestURI(), bytes.NewReader(body)) //nolint:noctx // see above
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
@@ -173,11 +173,11 @@ func sleep(r *http.Request, d time.Duration) {
 	}
 }
 
-// hangUp ends the connection with a reset and without a word.
+// hangUp resets the connection without an answer.
 func hangUp(w http.ResponseWriter) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		panic(http.ErrAbortHandler) // which ends it as well
+		panic(http.ErrAbortHandler) // ends it as well
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0)

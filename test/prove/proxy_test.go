@@ -15,7 +15,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/stack"
 )
 
-// TestHTTPProxy: a dropped answer is one of a request that was carried out, a cut request never was.
+// TestHTTPProxy: the request of a dropped answer was carried out, a cut request never was.
 func TestHTTPProxy(t *testing.T) {
 	t.Parallel()
 	var served atomic.Int32
@@ -25,11 +25,11 @@ func TestHTTPProxy(t *testing.T) {
 	}))
 	t.Cleanup(behind.Close)
 	for _, tt := range []struct {
-		what     mischief
+		what     fault
 		served   int32
 		answered bool
 	}{{passOn, 1, true}, {cutBefore, 0, false}, {dropAnswer, 1, false}, {delayed, 1, true}} {
-		s := newScript()
+		s := newFaultPlan()
 		s.plan("echo", 1, tt.what)
 		p, err := newHTTPProxy(behind.URL, s, func(*http.Request, []byte) string { return "echo" })
 		if err != nil {
@@ -58,7 +58,7 @@ func TestHTTPProxy(t *testing.T) {
 	}
 }
 
-// TestPGProxy: the same for a call of a function on a connection to Postgres, whether it is prepared or not.
+// TestPGProxy: the same for a call of a function on a connection to Postgres, prepared or not.
 func TestPGProxy(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -83,12 +83,12 @@ func TestPGProxy(t *testing.T) {
 	n := 0
 	for _, mode := range []string{"cache_statement", "exec"} {
 		for _, tt := range []struct {
-			what     mischief
+			what     fault
 			done     bool
 			answered bool
 		}{{passOn, true, true}, {cutBefore, false, false}, {dropAnswer, true, false}, {delayed, true, true}} {
 			n++
-			s := newScript()
+			s := newFaultPlan()
 			s.plan("note", 2, tt.what) // the first call prepares the statement
 			p, url, err := newPGProxy(pg.URL("postgres")+"&default_query_exec_mode="+mode, s)
 			if err != nil {
@@ -117,11 +117,11 @@ func TestPGProxy(t *testing.T) {
 	}
 }
 
-// TestOutOfOrder: what is behind a door or a proxy is away while it is cut, and back afterwards.
+// TestOutOfOrder: a service behind a faulty server or a proxy fails while it is cut, and works afterwards.
 func TestOutOfOrder(t *testing.T) {
 	t.Parallel()
 	for _, how := range []failing{refuses, hangs, is503} {
-		d := newDoor(nil)
+		d := newFaultyServer(nil)
 		d.server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if d.pass(w, r) {
 				_, _ = io.WriteString(w, "hello")
@@ -142,7 +142,7 @@ func TestOutOfOrder(t *testing.T) {
 			return answer.StatusCode
 		}
 		if got := get(time.Minute); got != http.StatusOK {
-			t.Errorf("%s: before it the answer is %d", how, got)
+			t.Errorf("%s: before the cut the answer is %d", how, got)
 		}
 		d.cut(how, "")
 		if got := get(200 * time.Millisecond); got != 0 && (how != is503 || got != http.StatusServiceUnavailable) {
@@ -158,7 +158,7 @@ func TestOutOfOrder(t *testing.T) {
 	}
 }
 
-// TestPGProxyOutOfOrder: the same for a database, and the call that was cut off from its answer is counted.
+// TestPGProxyOutOfOrder: the same for a database, and the call that lost its answer is counted.
 func TestPGProxyOutOfOrder(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -172,7 +172,7 @@ func TestPGProxyOutOfOrder(t *testing.T) {
 		}
 	})
 	for _, how := range []failing{refuses, hangs} {
-		p, url, err := newPGProxy(pg.URL("postgres"), newScript())
+		p, url, err := newPGProxy(pg.URL("postgres"), newFaultPlan())
 		if err != nil {
 			t.Fatal(err)
 		}

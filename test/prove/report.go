@@ -13,7 +13,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/stack"
 )
 
-// report gathers what a kind did and what it found. It is safe for concurrent use.
+// report collects what a kind did and found. It is safe for concurrent use.
 type report struct {
 	kind  string
 	seed  uint64
@@ -24,7 +24,7 @@ type report struct {
 	runs   int
 	counts []count // in the order in which they were first named
 	found  []violation
-	errs   []error // why a run could not be carried out
+	errs   []error // runs that could not be carried out
 	took   time.Duration
 }
 
@@ -35,7 +35,7 @@ type count struct {
 
 // violation is an invariant that did not hold.
 type violation struct {
-	run  string // name, to do it again by -run
+	run  string // its name, for -run
 	what string
 	log  string // the end of the worker's log
 }
@@ -57,7 +57,7 @@ func (r *report) add(name string, n int) {
 	r.counts = append(r.counts, count{name, n})
 }
 
-// counted is what add has counted under a name.
+// counted is the sum of what was added under a name.
 func (r *report) counted(name string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -69,21 +69,21 @@ func (r *report) counted(name string) int {
 	return 0
 }
 
-// ran counts a run that was carried out, whatever it showed.
+// ran counts a run that was carried out, whatever its result.
 func (r *report) ran() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.runs++
 }
 
-// say prints a line of a kind's own figures.
-func (r *report) say(format string, args ...any) {
+// printf prints a line of a kind's own figures.
+func (r *report) printf(format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	fmt.Fprintf(r.out, "   "+format+"\n", args...)
 }
 
-// violated prints a violation as soon as it is found, and keeps it.
+// violated records a violation, and prints it at once.
 func (r *report) violated(run string, whats []string, log string) {
 	if len(whats) == 0 {
 		return
@@ -99,8 +99,8 @@ func (r *report) violated(run string, whats []string, log string) {
 	}
 }
 
-// broken notes that a run could not be carried out, which proves nothing either way.
-func (r *report) broken(err error) {
+// cantRun records that a run could not be carried out, which proves nothing.
+func (r *report) cantRun(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.errs = append(r.errs, err)
@@ -121,7 +121,7 @@ func (r *report) finish() {
 
 func (r *report) good() bool { return len(r.found) == 0 && len(r.errs) == 0 && r.runs > 0 }
 
-// summarize prints the table of all kinds and returns the exit code. What failed is kept in a file.
+// summarize prints the table of all kinds and returns the exit code. It keeps the failures in a file.
 func summarize(out io.Writer, reports []*report) int {
 	fmt.Fprintln(out)
 	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
@@ -135,14 +135,14 @@ func summarize(out io.Writer, reports []*report) int {
 		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%v\t%d\t%s\n", r.kind, r.runs, len(r.found), len(r.errs),
 			r.took.Round(time.Second), r.seed, verdict)
 	}
-	_ = w.Flush() // a writer that fails has nobody to tell
+	_ = w.Flush() // nobody to report a failed writer to
 	for _, r := range reports {
 		if !r.good() {
 			fmt.Fprintf(out, "again: make prove KINDS=%s SEED=%d%s\n", r.kind, r.seed, r.failedRuns())
 		}
 	}
 	if err := keep(reports); err != nil {
-		fmt.Fprintln(out, "can't keep the failing seeds:", err)
+		fmt.Fprintln(out, "can't record the failing seeds:", err)
 	}
 	return code
 }

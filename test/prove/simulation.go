@@ -30,8 +30,8 @@ type simulated struct {
 	} `json:"violations"`
 }
 
-// simulation runs engines on in-memory back ends in virtual time, in a process of go test: only a test may have
-// a bubble of testing/synctest.
+// simulation runs engines on in-memory back ends in virtual time, in a process of go test: only a test may use a
+// bubble of testing/synctest.
 func simulation(ctx context.Context, o options, r *report) error {
 	dir, err := os.MkdirTemp("", "async-worker-simulation-")
 	if err != nil {
@@ -54,12 +54,12 @@ func simulation(ctx context.Context, o options, r *report) error {
 	}
 	for _, v := range s.Violations {
 		r.violated(fmt.Sprintf("seed-%d", v.Seed), []string{v.What}, v.Story)
-		r.say("again: go test ./test/simulation -run TestSchedules -schedules 1 -count 20 -seed %d", v.Seed)
+		r.printf("again: go test ./test/simulation -run TestSchedules -schedules 1 -count 20 -seed %d", v.Seed)
 	}
 	return nil
 }
 
-// simulate runs the test. Its exit code says no more than the summary; without a summary it is broken.
+// simulate runs the test. The summary has all results; without a summary the run is broken.
 func simulate(ctx context.Context, o options, file string) (s simulated, err error) {
 	p, err := runGoTest(ctx, nil, "./test/simulation", "-run", "^TestSchedules$", "-count", "1", "-timeout",
 		simulationTime.String(),
@@ -69,10 +69,10 @@ func simulate(ctx context.Context, o options, file string) (s simulated, err err
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return s, fmt.Errorf("go test ./test/simulation made no summary: %w\n%s", errors.Join(p.Err(), err), p.Tail())
+		return s, fmt.Errorf("go test ./test/simulation wrote no summary: %w\n%s", errors.Join(p.Err(), err), p.Tail())
 	}
 	if err := json.Unmarshal(text, &s); err != nil {
-		return s, fmt.Errorf("the summary of the simulation: %w", err)
+		return s, fmt.Errorf("read the summary of the simulation: %w", err)
 	}
 	return s, nil
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// slot is a place of a worker, which is started again whenever it ends.
+// slot runs a worker, and starts another one whenever it ends.
 type slot struct {
 	file string
 	env  []string
@@ -30,7 +30,7 @@ func (s *slot) supervise(ctx context.Context) {
 		case <-p.Done():
 			s.set(nil)
 		case <-s.quit:
-			_ = p.end() // it was asked for, and killed when it took too long
+			_ = p.end() // on purpose; killed when it took too long
 			return
 		}
 		if p.code() != 137 && pause(ctx, 300*time.Millisecond) != nil { // it could not start: a service was down
@@ -45,8 +45,8 @@ func (s *slot) set(p *process) {
 	s.current = p
 }
 
-// shoot kills the worker with -9 and returns its process id.
-func (s *slot) shoot() (pid int, ok bool) {
+// kill kills the worker with -9 and returns its process id.
+func (s *slot) kill() (pid int, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.current == nil {
@@ -56,14 +56,14 @@ func (s *slot) shoot() (pid int, ok bool) {
 	return pid, syscall.Kill(-pid, syscall.SIGKILL) == nil
 }
 
-// end lets the worker drain, and starts no other.
+// end drains the worker, and starts no other.
 func (s *slot) end() {
 	close(s.quit)
 	s.done.Wait()
 }
 
-// persist tries again while a service is being restarted.
-func persist(ctx context.Context, f func() error) (err error) {
+// retryWhileDown retries while a service is being restarted.
+func retryWhileDown(ctx context.Context, f func() error) (err error) {
 	for range 100 {
 		if err = f(); err == nil {
 			return nil

@@ -17,10 +17,10 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
-// tenant is one client of the worker, with queues, a container and rows of its own. What it was sent is what
-// the checks hold it to.
+// tenant is one client of the worker, with queues, a container and rows of its own. The checks compare them with
+// what it was sent.
 type tenant struct {
-	*ground
+	*servers
 	client string
 	store  string // which caller its workers use
 	blobs  *azblob.Client
@@ -30,16 +30,16 @@ type tenant struct {
 	copies   map[string]int // of dead letters, by id, taken off their queue
 }
 
-// expectation is what has to become of a task.
+// expectation is how a task has to end.
 type expectation struct {
 	task   string
 	states []string // one of them; terminal
 }
 
-// newTenant makes the tenant's container and queues.
-func (g *ground) newTenant(ctx context.Context, store string) (*tenant, error) {
+// newTenant creates the tenant's container and queues.
+func (g *servers) newTenant(ctx context.Context, store string) (*tenant, error) {
 	t := &tenant{
-		ground: g, client: "p-" + strings.ToLower(rand.Text()[:12]), store: store,
+		servers: g, client: "p-" + strings.ToLower(rand.Text()[:12]), store: store,
 		queues: map[string]*azqueue.QueueClient{},
 	}
 	var err error
@@ -47,7 +47,7 @@ func (g *ground) newTenant(ctx context.Context, store string) (*tenant, error) {
 		return nil, err
 	}
 	if _, err = t.blobs.CreateContainer(ctx, t.container(), nil); err != nil {
-		return nil, fmt.Errorf("make the container: %w", err)
+		return nil, fmt.Errorf("create the container: %w", err)
 	}
 	names := task.QueueNames(t.client)
 	for _, name := range []string{names.High, names.Normal, names.Low, names.DeadLetter} {
@@ -56,7 +56,7 @@ func (g *ground) newTenant(ctx context.Context, store string) (*tenant, error) {
 			_, err = q.Create(ctx, nil)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("make the queue %s: %w", name, err)
+			return nil, fmt.Errorf("create the queue %s: %w", name, err)
 		}
 		t.queues[name] = q
 	}
@@ -65,7 +65,7 @@ func (g *ground) newTenant(ctx context.Context, store string) (*tenant, error) {
 
 func (t *tenant) container() string { return t.client + "-documents" }
 
-// addresses are where a tenant's workers find their services; a proxy may stand there.
+// addresses are where a tenant's workers reach their services, possibly through a proxy.
 type addresses struct {
 	azure, database, api, model, hooks string
 }
@@ -80,7 +80,7 @@ func (t *tenant) direct() addresses {
 // environment is that of a worker of this tenant.
 func (t *tenant) environment(at addresses, more ...string) ([]string, error) {
 	env := []string{
-		"PATH=/nonexistent", // no OCR engine is looked for: the documents are text
+		"PATH=/nonexistent", // no OCR engine is found: the documents are text
 		"TMPDIR=" + t.dir, "CLIENT_ID=" + t.client, "AZURE_STORAGE_CONNECTION_STRING=" + at.azure,
 		fmt.Sprintf("EMBEDDING_DIMENSIONS=%d", dimensions), "WEBHOOK_SECRET=" + hookSecret,
 		"WEBHOOK_ALLOW_CIDRS=127.0.0.0/8",
@@ -107,7 +107,7 @@ func (t *tenant) upload(ctx context.Context, name, content string) error {
 	return nil
 }
 
-// ingest is the message of an ingest task, as a frontend writes it. The payload may be made invalid by a nil value.
+// ingest is the message of an ingest task, as a frontend writes it. A nil value in payload makes it invalid.
 func (t *tenant) ingest(id, blob, hooks string, payload map[string]any) string {
 	p := map[string]any{"filename": id + ".md", "blob": blob, "document_set": "proof"}
 	for k, v := range payload {
@@ -125,7 +125,7 @@ func (t *tenant) ingest(id, blob, hooks string, payload map[string]any) string {
 	return string(text)
 }
 
-// send puts a message on the normal queue, as it is, and notes what has to become of its task.
+// send puts a message on the normal queue, as it is, and records how its task has to end.
 func (t *tenant) send(ctx context.Context, text, id string, states ...string) error {
 	if err := t.put(ctx, text); err != nil {
 		return err
@@ -142,8 +142,8 @@ func (t *tenant) put(ctx context.Context, text string) error {
 	return nil
 }
 
-// undrained says what is still to do for the tenant, "" when nothing is. It looks at the queues first: what a message
-// leaves to do is committed before the message goes.
+// undrained describes what is still to do for the tenant, "" for nothing. It looks at the queues first: what a
+// message causes is committed before the message is deleted.
 func (t *tenant) undrained(ctx context.Context) (string, error) {
 	names := task.QueueNames(t.client)
 	for _, name := range []string{names.High, names.Normal, names.Low} {
@@ -163,7 +163,7 @@ func (t *tenant) undrained(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if over < len(t.expected) || open > 0 || deliveries > 0 || letters > 0 {
-		return fmt.Sprintf("of %d tasks %d are over and %d open, %d webhooks and %d copies of dead letters are due",
+		return fmt.Sprintf("of %d tasks %d are finished and %d open, %d webhooks and %d copies of dead letters are due",
 			len(t.expected), over, open, deliveries, letters), nil
 	}
 	return "", nil
@@ -179,14 +179,14 @@ func (t *tenant) depth(ctx context.Context, name string) (int, error) {
 
 var errNotDrained = errors.New("not drained in time")
 
-// drain waits until nothing is left to do, at most as long as patience, or until gone is closed. An error that
-// is errNotDrained says what was left.
+// drain waits until nothing is left to do, at most as long as patience, or until gone is closed. An error that is
+// errNotDrained says what is left.
 func (t *tenant) drain(ctx context.Context, patience time.Duration, gone <-chan struct{}) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
-	left := "nothing was looked at"
+	left := "nothing was checked"
 	for {
 		now, err := t.undrained(ctx)
 		switch {
@@ -205,16 +205,16 @@ func (t *tenant) drain(ctx context.Context, patience time.Duration, gone <-chan 
 	}
 }
 
-// outlast lets the claims of webhooks run out that dead workers hold, and makes the next attempts due: what
-// would take minutes is not waited for.
-func (t *tenant) outlast(ctx context.Context) error {
+// expireClaims ends the webhooks' claims of dead workers, and makes the next attempts due: these waits would take
+// minutes.
+func (t *tenant) expireClaims(ctx context.Context) error {
 	_, err := t.db.Exec(ctx, `update webhook_deliveries set lease_expires_at = clock_timestamp(),
 		next_attempt_at = least(next_attempt_at, clock_timestamp())
 		where client_id = $1 and status = 'pending'`, t.client)
 	return err
 }
 
-// onlyWebhooksLeft says whether everything but the delivery of webhooks is done.
+// onlyWebhooksLeft reports whether everything but the delivery of webhooks is done.
 func (t *tenant) onlyWebhooksLeft(ctx context.Context) (only bool, err error) {
 	err = t.db.QueryRow(ctx, `
 		select not exists (select from jobs where client_id = $1 and status in ('pending', 'running'))
@@ -225,7 +225,7 @@ func (t *tenant) onlyWebhooksLeft(ctx context.Context) (only bool, err error) {
 	return only, err
 }
 
-// age makes all jobs older, past the triggers that would note the time of that.
+// age makes all jobs older, without the triggers that would record the time of the change.
 func (t *tenant) age(ctx context.Context, by time.Duration) error {
 	return pgx.BeginFunc(ctx, t.db, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "set local session_replication_role = replica"); err != nil {
@@ -237,7 +237,7 @@ func (t *tenant) age(ctx context.Context, by time.Duration) error {
 	})
 }
 
-// ledgerLength is how many lines the ledger has of the tenant.
+// ledgerLength is the number of the tenant's lines in the ledger.
 func (t *tenant) ledgerLength(ctx context.Context) (n int, err error) {
 	err = t.db.QueryRow(ctx, `select count(*) from prove.ledger where client_id = $1`, t.client).Scan(&n)
 	return n, err

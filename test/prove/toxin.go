@@ -15,23 +15,23 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/docling/doclingtest"
 )
 
-// toxin is a service that some tasks are poison to.
+// toxin is a service at which some tasks are poison.
 type toxin struct {
 	mu    sync.Mutex
 	made  map[string]int // calls, by task
 	stops []func()
 	dead  bool
-	died  int // how often
+	died  int // the number of deaths
 	dying sync.WaitGroup
 }
 
 func newToxin() *toxin { return &toxin{made: map[string]int{}} }
 
-// poisonName is the name of a poison task in whatever its service is sent.
+// poisonName matches the name of a poison task in a request.
 var poisonName = regexp.MustCompile(`poison-\d+`)
 
-// swallow counts a call, and says whether it is poison.
-func (t *toxin) swallow(task string) bool {
+// isPoison counts a call, and reports whether it is poison.
+func (t *toxin) isPoison(task string) bool {
 	if task == "" {
 		return false
 	}
@@ -60,8 +60,8 @@ func (t *toxin) close() {
 	}
 }
 
-// die takes a service down for a second, as one that is started again by who looks after it.
-func (t *toxin) die(service entrance) {
+// die takes a service down for a second, as if its supervisor restarted it.
+func (t *toxin) die(service faultyService) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.dead {
@@ -72,7 +72,7 @@ func (t *toxin) die(service entrance) {
 	t.dying.Go(func() {
 		service.cut(refuses, "")
 		time.Sleep(time.Second)
-		_ = service.mend() // what is refused for ever is found
+		_ = service.mend() // a service that stays down fails the run
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.dead = false
@@ -83,12 +83,12 @@ func (t *toxin) die(service entrance) {
 func toxicModel(status int) func(*poisonRun, *addresses) (*toxin, []string, error) {
 	return func(p *poisonRun, at *addresses) (*toxin, []string, error) {
 		t := newToxin()
-		d := newDoor(func(w http.ResponseWriter, r *http.Request) {
+		d := newFaultyServer(func(w http.ResponseWriter, r *http.Request) {
 			body, err := io.ReadAll(r.Body)
 			if err != nil {
 				return
 			}
-			if t.swallow(string(poisonName.Find(body))) {
+			if t.isPoison(string(poisonName.Find(body))) {
 				w.Header().Set("Retry-After", "1")
 				http.Error(w, "out of order", status)
 				return
@@ -102,31 +102,31 @@ func toxicModel(status int) func(*poisonRun, *addresses) (*toxin, []string, erro
 	}
 }
 
-// standIn is what a stand-in of tests needs of its test.
-type standIn struct {
+// stubTest is the part of testing.TB that a stub needs.
+type stubTest struct {
 	testing.TB
 	t *toxin
 }
 
-func (standIn) Helper()            {}
-func (s standIn) Cleanup(f func()) { s.t.stops = append(s.t.stops, f) }
+func (stubTest) Helper()            {}
+func (s stubTest) Cleanup(f func()) { s.t.stops = append(s.t.stops, f) }
 
 // toxicDocling is a docling-serve that dies when it gets the file of a poison task.
 func toxicDocling(_ *poisonRun, _ *addresses) (*toxin, []string, error) {
 	t := newToxin()
-	server := doclingtest.New(standIn{t: t}, doclingtest.Options{Removal: time.Minute})
+	server := doclingtest.New(stubTest{t: t}, doclingtest.Options{Removal: time.Minute})
 	target, err := url.Parse(server.URL())
 	if err != nil {
 		return nil, nil, err
 	}
 	proxy := httputil.NewSingleHostReverseProxy(target)
-	var d *door
-	d = newDoor(func(w http.ResponseWriter, r *http.Request) {
+	var d *faultyServer
+	d = newFaultyServer(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			return
 		}
-		if r.Method == http.MethodPost && t.swallow(string(poisonName.Find(body))) {
+		if r.Method == http.MethodPost && t.isPoison(string(poisonName.Find(body))) {
 			t.die(d)
 			hangUp(w)
 			return
@@ -142,12 +142,12 @@ func toxicDocling(_ *poisonRun, _ *addresses) (*toxin, []string, error) {
 func toxicDatabase(dies bool) func(*poisonRun, *addresses) (*toxin, []string, error) {
 	return func(_ *poisonRun, at *addresses) (*toxin, []string, error) {
 		t := newToxin()
-		p, address, err := newPGProxy(at.database, newScript())
+		p, address, err := newPGProxy(at.database, newFaultPlan())
 		if err != nil {
 			return nil, nil, err
 		}
 		p.lethal = func(call string, group []byte) bool {
-			if !strings.HasPrefix(call, "complete") || !t.swallow(string(poisonName.Find(group))) {
+			if !strings.HasPrefix(call, "complete") || !t.isPoison(string(poisonName.Find(group))) {
 				return false
 			}
 			if dies {

@@ -23,7 +23,7 @@ import (
 // toxicOCR is a model that reads pages, and fails at those of poison tasks.
 func toxicOCR(p *poisonRun, _ *addresses) (*toxin, []string, error) {
 	t := newToxin()
-	server := llmtest.New(standIn{t: t}, llmtest.Options{Reply: func(r llmtest.ChatRequest) llmtest.Reply {
+	server := llmtest.New(stubTest{t: t}, llmtest.Options{Reply: func(r llmtest.ChatRequest) llmtest.Reply {
 		return llmtest.Reply{Text: fmt.Sprintf("# Watch\n\nThe watch of %s saw %d ships.", p.client, len(r.Raw)%1000)}
 	}})
 	target, err := url.Parse(server.AzureURL())
@@ -31,12 +31,12 @@ func toxicOCR(p *poisonRun, _ *addresses) (*toxin, []string, error) {
 		return nil, nil, err
 	}
 	proxy := httputil.NewSingleHostReverseProxy(target)
-	d := newDoor(func(w http.ResponseWriter, r *http.Request) {
+	d := newFaultyServer(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			return
 		}
-		if t.swallow(poisonIn(body)) {
+		if t.isPoison(poisonIn(body)) {
 			http.Error(w, "out of order", http.StatusInternalServerError)
 			return
 		}
@@ -50,11 +50,11 @@ func toxicOCR(p *poisonRun, _ *addresses) (*toxin, []string, error) {
 	}, nil
 }
 
-// paperStep is how much darker the paper of each poison task is than that of the one before: enough to be told
-// apart when the page comes as a JPEG.
+// paperStep is how much darker the paper of each poison task is than the one before: enough to tell them apart when
+// the page arrives as a JPEG.
 const paperStep = 40
 
-// scanTask ingests an image of a page. Its paper tells which poison it is.
+// scanTask ingests an image of a page. Its paper's shade identifies the task.
 func scanTask(ctx context.Context, p *poisonRun, id string) (string, error) {
 	var n int
 	if poisonName.MatchString(id) {

@@ -13,17 +13,17 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// stale is a write that a worker is stopped before, and the task that leads there.
-type stale struct {
+// staleWrite is a write before which a worker is stopped, and the task that leads to it.
+type staleWrite struct {
 	point   string
 	task    string // a scenario's name
-	state   string // that the task ends in
-	running bool   // the zombie wakes up while its successor still runs: then the fence alone refuses it
+	state   string // in which the task ends
+	running bool   // the zombie resumes while its successor still runs: only the fence refuses it
 }
 
-// stales are the zombies' last words: every kind of write under a fence. The commit of a success comes most often.
-func stales() []stale {
-	return []stale{
+// staleWrites are all kinds of writes under a fence. The commit of a success is the most frequent.
+func staleWrites() []staleWrite {
+	return []staleWrite{
 		{"store.Complete#1", "ingest", "succeeded", true},
 		{"store.Complete#1", "ingest", "succeeded", false},
 		{"store.StageChunks#1", "ingest", "succeeded", true},
@@ -38,33 +38,33 @@ func stales() []stale {
 }
 
 // last is the write by which its successor ends the task.
-func (s stale) last() string {
+func (s staleWrite) last() string {
 	if s.state == "failed" {
 		return "store.Fail#1"
 	}
 	return "store.Complete#1"
 }
 
-// zombie stops a worker at a write for longer than its lease, lets another one take the task, wakes the first one
-// up before or after that one has finished, and looks at what becomes of the first one's write.
+// zombie stops a worker at a write for longer than its lease, lets another one take the task, resumes the first one
+// before or after the other has finished, and checks the result of the first one's write.
 func zombie(ctx context.Context, o options, r *report) (err error) {
-	g, err := newGround(ctx, false)
+	g, err := newServers(ctx, false)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, g.close()) }()
-	z := &crasher{ground: g, options: o, report: r}
+	z := &crasher{servers: g, options: o, report: r}
 	if z.file, err = g.build(ctx, "./test/prove/crashworker"); err != nil {
 		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(o.parallel)
 	for i := range o.tries {
-		s := stales()[i%len(stales())]
-		store := o.stores[(i+i/len(stales()))%len(o.stores)]
+		s := staleWrites()[i%len(staleWrites())]
+		store := o.stores[(i+i/len(staleWrites()))%len(o.stores)]
 		name := fmt.Sprintf("zombie/%s/%02d/%s", store, i+1, s.point)
 		group.Go(func() error {
-			if err := z.raise(ctx, name, s, store); err != nil {
+			if err := z.runZombie(ctx, name, s, store); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
 			return nil
@@ -73,11 +73,11 @@ func zombie(ctx context.Context, o options, r *report) (err error) {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	r.say("stale writes refused: %d of %d", r.counted("stale writes refused"), o.tries)
+	r.printf("stale writes refused: %d of %d", r.counted("stale writes refused"), o.tries)
 	return nil
 }
 
-func (c *crasher) raise(ctx context.Context, name string, s stale, store string) error {
+func (c *crasher) runZombie(ctx context.Context, name string, s staleWrite, store string) error {
 	t, err := c.newTenant(ctx, store)
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func (c *crasher) raise(ctx context.Context, name string, s stale, store string)
 	if err != nil {
 		return err
 	}
-	found, err := c.wake(ctx, t, first, env, trace, s)
+	found, err := c.resume(ctx, t, first, env, trace, s)
 	if e := first.kill(); err == nil {
 		err = e
 	}
@@ -115,12 +115,12 @@ func (c *crasher) raise(ctx context.Context, name string, s stale, store string)
 	return nil
 }
 
-// wake is the story of one zombie, which runs already.
-func (c *crasher) wake(
-	ctx context.Context, t *tenant, zombie *process, env []string, trace string, s stale,
+// resume runs one zombie, whose process has started.
+func (c *crasher) resume(
+	ctx context.Context, t *tenant, zombie *process, env []string, trace string, s staleWrite,
 ) ([]string, error) {
 	if err := await(ctx, recovery, zombie.stopped, zombie.Done()); err != nil {
-		return nil, fmt.Errorf("the worker never came to %s: %w\n%s", s.point, err, zombie.log)
+		return nil, fmt.Errorf("the worker never reached %s: %w\n%s", s.point, err, zombie.log)
 	}
 	if s.running {
 		env = append(env[:len(env):len(env)], "PROVE_STOP=1", "PROVE_POINT="+s.last()+":before")
@@ -129,7 +129,7 @@ func (c *crasher) wake(
 	if err != nil {
 		return nil, err
 	}
-	found, err := c.outlive(ctx, t, zombie, second, trace, s)
+	found, err := c.resumeBesideSuccessor(ctx, t, zombie, second, trace, s)
 	if e := second.end(); err == nil {
 		err = e
 	}
@@ -139,22 +139,23 @@ func (c *crasher) wake(
 	return t.check(ctx, c.report, 1)
 }
 
-// outlive wakes the zombie when its successor has come as far as it should, and lets that one finish.
-func (c *crasher) outlive(
-	ctx context.Context, t *tenant, zombie, second *process, trace string, s stale,
+// resumeBesideSuccessor resumes the zombie when its successor has reached a point, and lets the successor finish.
+func (c *crasher) resumeBesideSuccessor(
+	ctx context.Context, t *tenant, zombie, second *process, trace string, s staleWrite,
 ) (found []string, err error) {
 	if s.running {
 		if err := await(ctx, recovery, second.stopped, second.Done()); err != nil {
-			return nil, fmt.Errorf("the second worker never came to %s: %w\n%s", s.last(), err, second.log)
+			return nil, fmt.Errorf("the second worker never reached %s: %w\n%s", s.last(), err, second.log)
 		}
 	} else if err := t.drain(ctx, recovery, second.Done()); err != nil {
-		return append(found, "I1 beside a stopped worker: "+err.Error()+"\n"+second.log.String()), nil //nolint:nilerr // it is what was found
+		found = append(found, "I1 beside a stopped worker: "+err.Error()+"\n"+second.log.String())
+		return found, nil //nolint:nilerr // a finding
 	}
 	before, err := t.ledgerLength(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if found, err = c.lastWords(ctx, zombie, trace, s); err != nil {
+	if found, err = c.finishWrite(ctx, zombie, trace, s); err != nil {
 		return found, err
 	}
 	after, err := t.ledgerLength(ctx)
@@ -173,35 +174,37 @@ func (c *crasher) outlive(
 	return found, nil
 }
 
-// lastWords lets the zombie write, and end.
-func (c *crasher) lastWords(ctx context.Context, zombie *process, trace string, s stale) (found []string, err error) {
+// finishWrite lets the zombie write, and end.
+func (c *crasher) finishWrite(
+	ctx context.Context, zombie *process, trace string, s staleWrite,
+) (found []string, err error) {
 	if err := syscall.Kill(zombie.Pid(), syscall.SIGCONT); err != nil {
 		return nil, err
 	}
 	verdict := ""
-	spoken := func() bool { verdict = said(trace, s.point+":after"); return verdict != "" }
-	if err := await(ctx, recovery, spoken, zombie.Done()); err != nil {
+	written := func() bool { verdict = resultOf(trace, s.point+":after"); return verdict != "" }
+	if err := await(ctx, recovery, written, zombie.Done()); err != nil {
 		return nil, fmt.Errorf("the zombie's write never ended: %w", err)
 	}
 	switch {
 	case verdict == "fenced":
 		c.report.add("stale writes refused", 1)
-	// its heartbeat was refused first, and ended the attempt
+	// Its heartbeat was refused first, and ended the attempt.
 	case verdict == "error" && strings.HasPrefix(s.point, "store.Stage"):
 		c.report.add("stale writes refused", 1)
-		c.report.add("of them given up before they were sent", 1)
+		c.report.add("of them canceled before they were sent", 1)
 	default:
 		found = append(found, fmt.Sprintf("I4 a stale write is refused: %s ended with %q", s.point, verdict))
 	}
 	if s.running {
 		c.report.add("of them while the successor ran", 1)
-		return found, zombie.kill() // or it might take the task again, whose successor is stopped
+		return found, zombie.kill() // it might take the task again, since its successor is stopped
 	}
 	return found, zombie.end()
 }
 
-// said returns what the trace says of a point, "" when it was not met.
-func said(trace, point string) string {
+// resultOf returns the trace's result of a point, "" if it was not met.
+func resultOf(trace, point string) string {
 	text, err := os.ReadFile(trace)
 	if err != nil {
 		return ""
@@ -223,7 +226,7 @@ func scenarioNamed(name string) scenario {
 	panic("no scenario " + name) // the names are constants
 }
 
-// await looks every 20 ms until it is so.
+// await polls every 20 ms until so returns true.
 func await(ctx context.Context, patience time.Duration, so func() bool, gone <-chan struct{}) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

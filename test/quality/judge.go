@@ -8,7 +8,7 @@ import (
 	"text/tabwriter"
 )
 
-// The aims. F1 is of words: how much of the text is there; order says whether it is in reading order.
+// The aims. F1 is of words: how much of the text was extracted; order tells whether it is in reading order.
 const (
 	meanF1    = 0.97
 	meanOrder = 0.93
@@ -16,8 +16,7 @@ const (
 	ocrF1     = 0.90
 )
 
-// summary is over the documents that were scored; one that could not be read although there is a
-// reference counts with zero.
+// summary is over the scored documents; one that could not be read although it has a reference counts as zero.
 type summary struct {
 	count             int
 	f1, order         float64 // means
@@ -69,13 +68,13 @@ func table(w io.Writer, results []result) error {
 	return nil
 }
 
-// judge returns an error that names every aim that is missed.
+// judge returns an error that names every missed aim.
 func judge(results []result) error {
 	var missed []string
 	miss := func(format string, args ...any) { missed = append(missed, fmt.Sprintf(format, args...)) }
 	s := summarize(results)
 	if s.count == 0 {
-		return errors.New("no document has a reference to be compared with")
+		return errors.New("no document has a reference")
 	}
 	if s.f1 < meanF1 {
 		miss("the mean word F1 is %.3f, aim %.2f", s.f1, meanF1)

@@ -1,5 +1,5 @@
-// Command quality measures the extractors against what Docling makes of the same documents: `make quality`
-// runs it. It prints a line for each document and fails when the aims are missed.
+// Command quality compares the extractors with Docling's output for the same documents: `make quality` runs it. It
+// prints a line for each document and fails if the aims are missed.
 package main
 
 import (
@@ -13,12 +13,12 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/app"
 )
 
-// pageTime is for one page of OCR, as the worker's default.
+// pageTime is the time for one page of OCR, the worker's default.
 const pageTime = 120 * time.Second
 
 func main() {
 	corpus := flag.String("corpus", "../shared/corpus",
-		"folder with documents/NAME and, of each, docling/NAME.md, the reference")
+		"folder with documents/NAME and its reference, docling/NAME.md")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := run(ctx, *corpus)
@@ -32,7 +32,7 @@ func main() {
 func run(ctx context.Context, corpus string) error {
 	router, noOCR := app.Extractors(ctx, pageTime, nil)
 	if noOCR != nil {
-		fmt.Fprintln(os.Stderr, "quality: scans stay unread:", noOCR)
+		fmt.Fprintln(os.Stderr, "quality: scans are not read:", noOCR)
 	}
 	results, err := measure(ctx, router, corpus)
 	if err != nil {

@@ -14,28 +14,28 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// outcome says what became of a document.
+// outcome is the result of reading a document.
 type outcome int
 
 const (
 	scored      outcome = iota
-	unreferred          // it was read, and there is nothing to compare it with
+	unreferred          // it was read, and has no reference
 	missing             // its format has no extractor yet
 	notCompared         // missing, and without a reference
 	failed              // it could not be read
 )
 
-// result is what was found of one document.
+// result is one document's.
 type result struct {
 	name      string
 	outcome   outcome
-	ocr       bool // some of it was read, or should have been, by OCR
+	ocr       bool // part of it is for OCR
 	f1, order float64
 	took      time.Duration
 	note      string // of a document that is not scored
 }
 
-// measure extracts every document of the corpus, one after the other so that their times are their own.
+// measure extracts every document of the corpus, one after the other so that their times don't affect each other.
 func measure(ctx context.Context, router extract.Runner, corpus string) ([]result, error) {
 	entries, err := os.ReadDir(filepath.Join(corpus, "documents"))
 	if err != nil {

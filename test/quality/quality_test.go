@@ -16,7 +16,7 @@ func TestJudge(t *testing.T) {
 	fine := result{name: "fine", f1: 0.99, order: 0.99}
 	for name, tt := range map[string]struct {
 		results []result
-		says    string // "": all aims are met
+		want    string // "": all aims are met
 	}{
 		"all fine": {[]result{fine, {name: "scan", ocr: true, f1: 0.96, order: 0.9}, {outcome: unreferred},
 			{outcome: notCompared}}, ""},
@@ -34,8 +34,8 @@ func TestJudge(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			err := judge(tt.results)
-			if tt.says == "" && err != nil || tt.says != "" && (err == nil || !strings.Contains(err.Error(), tt.says)) {
-				t.Errorf("got %v, want %q", err, tt.says)
+			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+				t.Errorf("got %v, want %q", err, tt.want)
 			}
 		})
 	}
@@ -79,15 +79,15 @@ func TestMeasure(t *testing.T) {
 	if err := table(&out, results); err != nil {
 		t.Fatal(err)
 	}
-	for _, says := range []string{"a.txt", "0.750", "b.txt", "no reference", "c.bin", "missing: no extractor",
+	for _, want := range []string{"a.txt", "0.750", "b.txt", "no reference", "c.bin", "missing: no extractor",
 		"the file is empty", "mean of 2", "0.375", "lowest"} {
-		if !strings.Contains(out.String(), says) {
-			t.Errorf("the table does not say %q:\n%s", says, out.String())
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the table lacks %q:\n%s", want, out.String())
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := measure(ctx, router, dir); err == nil {
-		t.Error("an end of the context was not heard")
+		t.Error("the end of the context did not stop it")
 	}
 }

@@ -12,7 +12,7 @@ const (
 	hundred      = 25 // parts of a book of 100 pages
 )
 
-// part is a heading and the paragraphs under it; the first of a book may have no heading.
+// part is a heading and its paragraphs; the first part of a book may have no heading.
 type part struct {
 	heading    string
 	paragraphs []string
@@ -28,7 +28,7 @@ type Book struct {
 // NewBook writes the book of a seed, of about 100 pages.
 func NewBook(seed uint64) Book { return NewBookOf(seed, hundred) }
 
-// NewBookOf writes a book of so many parts.
+// NewBookOf writes a book of this many parts.
 func NewBookOf(seed uint64, parts int) Book {
 	a := newAuthor(seed, 1)
 	b := Book{title: a.heading(), edits: newAuthor(seed, 2)}
@@ -38,7 +38,7 @@ func NewBookOf(seed uint64, parts int) Book {
 	return b
 }
 
-// pages writes paragraphs that fill so many pages.
+// pages writes paragraphs that fill this many pages.
 func (a author) pages(n int) (paragraphs []string) {
 	for words := 0; words < n*wordsPerPage; {
 		p := a.paragraph()
@@ -65,12 +65,12 @@ func (b Book) somewhere() (p *part, at int) {
 // Edit is a change of a book. Each call chooses another place.
 type Edit struct {
 	Name  string
-	Limit float64 // of the chunks, how many may be embedded at most, 0-1
+	Limit float64 // the share of chunks that may be embedded, 0-1
 	Make  func(Book) Book
 }
 
-// Edits are those that people make. What is promised is that of a paragraph changed and that of a page at the front.
-// A paragraph more or less moves the ends of all pages up to the next part; and a part that is moved keeps its chunks.
+// Edits are typical ones. The promise is about a changed paragraph and a page at the front. A paragraph more or
+// less moves the ends of all pages up to the next part; a moved part keeps its chunks.
 var Edits = []Edit{
 	{"one paragraph changed", 0.03, func(b Book) Book {
 		b = b.clone()

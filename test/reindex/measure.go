@@ -8,29 +8,29 @@ import (
 // Format is how books are rendered.
 type Format struct {
 	Name   string
-	Render func(b Book, saved string) []byte // saved may go where no text is
+	Render func(b Book, saved string) []byte // saved goes where there is no text
 	Saved  bool                              // the format has such a place
 }
 
-// Formats are one that has pages, and one that has none.
+// Formats are one with pages, and one without.
 var Formats = []Format{
 	{Name: "book.pdf", Render: Book.PDF, Saved: true},
 	{Name: "book.md", Render: func(b Book, _ string) []byte { return b.Markdown() }},
 }
 
-// Row is one ingest of a document that is indexed already, and what it may cost at most.
+// Row is one ingest of a document that is indexed already, and its limits.
 type Row struct {
 	Name string
 	Cost
-	Gate      string  // where it must end: "etag", "bytes", "text"; "": chunks are compared
-	Limit     float64 // of the chunks, how many may be embedded, 0-1
+	Gate      string  // where it must end: "etag", "bytes", "text"; "": at the chunks
+	Limit     float64 // the share of chunks that may be embedded, 0-1
 	Downloads bool    // the blob has to be read
 }
 
-// Share is how many of the chunks were embedded, 0-1.
+// Share is the share of chunks that were embedded, 0-1.
 func (r Row) Share() float64 { return float64(r.ModelInputs) / float64(max(r.Chunks, 1)) }
 
-// CheckLimits says whether the row is within its limits; the error says what is not.
+// CheckLimits returns an error if the row exceeds its limits.
 func (r Row) CheckLimits() error {
 	switch {
 	case r.Gate != "" && (!r.Unchanged || r.ModelCalls != 0 || r.ChunkRows != 0):
@@ -42,14 +42,15 @@ func (r Row) CheckLimits() error {
 		return fmt.Errorf("%s: %d of %d chunks were embedded, that is %.1f %%, more than %.0f %%", r.Name,
 			r.ModelInputs, r.Chunks, 100*r.Share(), 100*r.Limit)
 	case int64(r.Embedded) != r.ModelInputs || r.Embedded+r.Reused != r.Chunks:
-		return fmt.Errorf("%s: it says %d embedded and %d reused of %d chunks, the model got %d", r.Name, r.Embedded,
+		return fmt.Errorf("%s: it reports %d embedded and %d reused of %d chunks, the model got %d", r.Name, r.Embedded,
 			r.Reused, r.Chunks, r.ModelInputs)
 	}
 	return nil
 }
 
-// Measure ingests the book of a seed, and then again after each kind of change, one upon the other, telling each row.
-func Measure(ctx context.Context, r *Rig, f Format, seed uint64, tell func(Row) error) error {
+// Measure ingests the book of a seed, and then again after each kind of change, each upon the last. It calls report
+// with each row.
+func Measure(ctx context.Context, r *Rig, f Format, seed uint64, report func(Row) error) error {
 	book := NewBook(seed)
 	name := fmt.Sprintf("%d/%s", seed, f.Name)
 	again := func(row Row) error {
@@ -57,7 +58,7 @@ func Measure(ctx context.Context, r *Rig, f Format, seed uint64, tell func(Row) 
 		if row.Cost, err = r.Ingest(ctx, name); err != nil {
 			return fmt.Errorf("%s: %w", row.Name, err)
 		}
-		return tell(row)
+		return report(row)
 	}
 	upload := func(b Book, saved string, row Row) error {
 		if err := r.Put(ctx, name, f.Render(b, saved)); err != nil {

@@ -16,7 +16,7 @@ const (
 )
 
 // PDF lays the book out: the text flows from page to page, a part begins on a new one, and each page has its number
-// at its foot. saved goes into the file's properties, and nowhere else.
+// at the bottom. saved goes only into the file's properties.
 func (b Book) PDF(saved string) []byte {
 	l := &layout{}
 	for _, p := range b.parts {
@@ -35,7 +35,7 @@ func (b Book) PDF(saved string) []byte {
 	return l.file(b.title, saved)
 }
 
-// layout is the content of pages that are being filled.
+// layout is the content of pages being filled.
 type layout struct {
 	pages []*bytes.Buffer
 	y     int

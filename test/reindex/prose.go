@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// author writes prose, always the same for the same seed.
+// author writes prose, the same for the same seed.
 type author struct{ *rand.Rand }
 
 func newAuthor(seed, stream uint64) author { return author{rand.New(rand.NewPCG(seed, stream))} }
 
-// The parts of sentences, one of each to be chosen.
+// The parts of sentences, of which one each is chosen.
 const (
 	subjects = "the harbour authority|the committee|each contractor|the night shift|an independent auditor|" +
 		"the crane operator|our supplier|the insurer|the regional office|a delegation of engineers|the tenant|the " +

@@ -15,8 +15,8 @@ func TestMain(m *testing.M) { stacktest.Main(m, func() error { return goleak.Fin
 
 const dimensions = 32
 
-// The document of 100 pages that is ingested again costs what was promised: nothing when it is unchanged, at most
-// 3 % of its chunks for one paragraph, at most 5 % for a page at the front.
+// Ingesting a document of 100 pages again embeds nothing when it is unchanged, at most 3 % of its chunks for one
+// paragraph, and at most 5 % for a page at the front.
 func TestOnlyTheSurroundingsOfAnEditAreEmbeddedAgain(t *testing.T) {
 	t.Parallel()
 	for _, f := range reindex.Formats {
@@ -51,5 +51,5 @@ func TestOnlyTheSurroundingsOfAnEditAreEmbeddedAgain(t *testing.T) {
 	}
 }
 
-// seeds is how many books are written.
+// seeds is the number of books.
 const seeds = 2

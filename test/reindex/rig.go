@@ -57,14 +57,14 @@ func NewRig(ctx context.Context, o Options) (*Rig, error) {
 	if r.super, err = pgx.Connect(ctx, o.URL); err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
-	// A sequence counts also what is rolled back.
+	// A sequence also counts what is rolled back.
 	if _, err := r.super.Exec(ctx, `create sequence if not exists chunk_writes;
 		grant usage on sequence chunk_writes to public;
 		create or replace function count_chunk_write() returns trigger language plpgsql as
 			$$ begin perform nextval('public.chunk_writes'); return null; end $$;
 		create or replace trigger count_chunk_writes after insert or update on document_chunks
 			for each row execute function count_chunk_write()`); err != nil {
-		return nil, fmt.Errorf("count what is written: %w", err)
+		return nil, fmt.Errorf("count written chunks: %w", err)
 	}
 	if r.store, err = postgres.Open(ctx, o.URL, postgres.Options{ClientID: "reindex", Dimensions: o.Dimensions,
 		MaxConns: 4}); err != nil {
@@ -80,7 +80,7 @@ func NewRig(ctx context.Context, o Options) (*Rig, error) {
 	return r, nil
 }
 
-// Close gives back connections.
+// Close closes the connections.
 func (r *Rig) Close(ctx context.Context) error {
 	if r.store != nil {
 		r.store.Close()
@@ -94,7 +94,7 @@ func (r *Rig) Put(ctx context.Context, name string, content []byte) error {
 	return err
 }
 
-// Cost is what one ingest took.
+// Cost is the cost of one ingest.
 type Cost struct {
 	ingest.Result
 	Version     int   `json:"version"`
@@ -105,7 +105,7 @@ type Cost struct {
 	Took        time.Duration
 }
 
-// Ingest does the task of a document to its end, as the engine would.
+// Ingest runs the task of a document to its end, as the engine would.
 func (r *Rig) Ingest(ctx context.Context, filename string) (Cost, error) {
 	r.jobs++
 	id := fmt.Sprint("job-", r.jobs)
@@ -159,7 +159,7 @@ func (r *Rig) rows(ctx context.Context) (n int64, err error) {
 	return n, err
 }
 
-// quiet is a Progress that nobody reads.
+// quiet is a Progress without readers.
 type quiet struct{}
 
 func (quiet) Stage(string) error         { return nil }
@@ -169,7 +169,7 @@ func (quiet) Delta(string, bool)         {}
 func (quiet) Pages(int, int)             {}
 func (quiet) Save(context.Context) error { return nil }
 
-// countingModel is the offline provider behind a wait.
+// countingModel is the offline provider with a latency.
 type countingModel struct {
 	llm.Embedder
 	latency       time.Duration
@@ -189,7 +189,7 @@ func (m *countingModel) Embed(ctx context.Context, inputs []string) (llm.Embeddi
 	return m.Embedder.Embed(ctx, inputs)
 }
 
-// countingBucket counts the bytes that are downloaded.
+// countingBucket counts downloaded bytes.
 type countingBucket struct {
 	blob.Bucket
 	bytes atomic.Int64

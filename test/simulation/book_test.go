@@ -6,32 +6,30 @@ import (
 	"slices"
 	"time"
 
-	"github.com/seed-7227ef26/async-worker/internal/engine"
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/store/memory"
-	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// book is what was seen of all jobs, beside the store. It is guarded by the world's mutex.
+// book records all jobs independently of the store. It is guarded by the world's mutex.
 type book struct {
-	w        *world
-	accepted map[string]bool           // jobs that were recorded by a submission
-	sent     []sent                    // messages of tasks
-	handled  map[store.Holder]*handled // what became of handlers
-	effects  map[string][]effect       // committed, by job
-	commits  map[series]int
-	reopened map[string]bool       // messages that began another series
-	left     map[string]time.Time  // when a job left a terminal state
-	rejected map[string]bool       // messages
-	removed  map[string]bool       // messages
-	lost     map[string]bool       // jobs of which the queue lost a message
-	letters  int                   // dead letters in the store
-	asked    map[string]bool       // jobs that somebody asked to cancel
-	forced   map[string]int        // messages with hints.force
-	unheard  map[store.Holder]bool // attempts whose worker was not told of them
-	answered map[string]bool       // messages that ran, ended their job or were told of
-	told     map[series]int        // duplicates
+	w          *world
+	accepted   map[string]bool           // jobs that were recorded by a submission
+	sent       []sent                    // messages of tasks
+	handled    map[store.Holder]*handled // results of handlers
+	effects    map[string][]effect       // committed, by job
+	commits    map[series]int
+	reopened   map[string]bool       // messages that started another series
+	left       map[string]time.Time  // when a job left a terminal state
+	rejected   map[string]bool       // messages
+	removed    map[string]bool       // messages
+	lost       map[string]bool       // jobs a message of which the queue lost
+	letters    int                   // dead letters in the store
+	asked      map[string]bool       // jobs whose cancel was requested
+	forced     map[string]int        // messages with hints.force
+	unanswered map[store.Holder]bool // attempts whose worker got no answer to the begin
+	answered   map[string]bool       // messages that ran, ended their job or were reported
+	duplicates map[series]int        // duplicates
 	// uncommitted is how often the commit of an attempt failed, as its worker sees it.
 	uncommitted map[store.Holder]int
 }
@@ -41,16 +39,16 @@ type series struct {
 	n  int
 }
 
-// handled is how a handler ended, and why it was to end at that time; nil: it was not.
+// handled is how a handler ended, and why its context had ended by then; nil: it had not.
 type handled struct {
-	ctx        context.Context
-	over       bool
-	refused    bool // its commit was: what it had staged went to another job while its lease was over
-	err, cause error
-	told, at   time.Time // when its context ended, and when it returned
+	ctx                 context.Context
+	over                bool
+	refused             bool // its commit was: another job took its staged work while its lease had expired
+	err, cause          error
+	endedAt, returnedAt time.Time // when its context ended, and when it returned
 }
 
-// effect is what a handler wanted committed.
+// effect is what a handler wants to be committed.
 type effect struct {
 	fence int64
 	n     int // of the payload
@@ -62,8 +60,8 @@ func newBook(w *world) *book {
 		commits:  map[series]int{},
 		reopened: map[string]bool{}, left: map[string]time.Time{}, rejected: map[string]bool{},
 		removed: map[string]bool{}, asked: map[string]bool{}, lost: map[string]bool{}, forced: map[string]int{},
-		answered: map[string]bool{}, told: map[series]int{},
-		unheard: map[store.Holder]bool{}, uncommitted: map[store.Holder]int{},
+		answered: map[string]bool{}, duplicates: map[series]int{},
+		unanswered: map[store.Holder]bool{}, uncommitted: map[store.Holder]int{},
 	}
 }
 
@@ -71,17 +69,17 @@ func newBook(w *world) *book {
 type move struct {
 	line    *line
 	op, id  string
-	fence   int64        // of the holder who calls; 0: it is not a holder's call
+	fence   int64        // of the calling holder; 0: not a holder's call
 	begin   *store.Begin // of a begin
 	message string       // of a rejection
 
-	was, is       bool // whether there was a row before, and is one after
+	was, is       bool // whether there is a row before, and after
 	before, after memory.Row
 	letters       int // new dead letters
 	err           error
 }
 
-// watch makes a call of the store and holds what it did against the rules.
+// watch makes a call of the store and checks its result.
 func watch[T any](ctx context.Context, w *world, m move, call func(context.Context) (T, error)) (T, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -99,7 +97,7 @@ func watch[T any](ctx context.Context, w *world, m move, call func(context.Conte
 
 func held(r memory.Row) bool { return r.State == job.Running && !r.LeaseEnds.IsZero() }
 
-// judge holds one move against I2 to I9.
+// judge checks one move against I2 to I9.
 func (b *book) judge(m move) {
 	if m.message != "" || m.op == "fail" || m.op == "begin" {
 		b.judgeLetters(m)
@@ -118,8 +116,8 @@ func (b *book) judge(m move) {
 	}
 	if m.fence > 0 && m.err == nil {
 		if !held(m.before) || m.before.Fence != m.fence {
-			b.w.violated(m.id, "I4: %s under fence %d was taken; the job is %s under %d", m.op, m.fence, m.before.State,
-				m.before.Fence)
+			b.w.violated(m.id, "I4: %s under fence %d was accepted; the job is %s under %d", m.op, m.fence,
+				m.before.State, m.before.Fence)
 		}
 		if m.op != "heartbeat" {
 			b.judgeOutcome(m)
@@ -129,7 +127,7 @@ func (b *book) judge(m move) {
 		b.w.violated(m.id, "I3: %s moved %s to %s", m.op, m.before.State, m.after.State)
 	}
 	if m.was && !m.before.Placed && m.after.Fingerprint != m.before.Fingerprint {
-		b.w.violated(m.id, "I5: %s changed what the job is about", m.op)
+		b.w.violated(m.id, "I5: %s changed the job's task", m.op)
 	}
 	if m.after.Attempts > m.after.MaxAttempts && !m.after.Placed {
 		b.w.violated(m.id, "I6: %d attempts of %d", m.after.Attempts, m.after.MaxAttempts)
@@ -138,8 +136,8 @@ func (b *book) judge(m move) {
 	b.judgeEnd(m)
 }
 
-// legal says whether job.Transitions has the move: one that opens another series for a message that forces it, any
-// other within its series.
+// legal reports whether job.Transitions has the move: one that opens another series for a message that forces it,
+// any other within its series.
 func legal(m move) bool {
 	was, is := m.before.State, m.after.State
 	again := m.after.Series != m.before.Series
@@ -168,19 +166,19 @@ func (b *book) judgeRun(m move) {
 		b.w.violated(m.id, "I4, I6: a run under fence %d after %d, attempt %d after %d, %s", m.after.Fence, was.Fence,
 			m.after.Attempts, was.Attempts, m.after.State)
 	case held(was) && now.Before(was.LeaseEnds) && !b.orphaned(m):
-		b.w.violated(m.id, "I4: begun while %s has it for %v", was.Worker, was.LeaseEnds.Sub(now))
+		b.w.violated(m.id, "I4: begun while %s holds it for %v", was.Worker, was.LeaseEnds.Sub(now))
 	case m.was && (was.Placed || was.Fingerprint != m.begin.Fingerprint):
-		b.w.violated(m.id, "I5: another payload was begun under the job's id")
+		b.w.violated(m.id, "I5: another payload began under the job's id")
 	case was.State.Terminal() && !again:
-		b.w.violated(m.id, "I3: begun when it was %s", was.State)
+		b.w.violated(m.id, "I3: begun in state %s", was.State)
 	case was.Cancel && !again:
 		b.w.violated(m.id, "I7: begun after a cancel")
 	case was.State == job.Running && !held(was) && now.Before(was.NotBefore):
-		b.w.violated(m.id, "begun %v before its wait was over", was.NotBefore.Sub(now))
+		b.w.violated(m.id, "begun %v before its wait had ended", was.NotBefore.Sub(now))
 	case again && b.reopened[m.begin.Source.MessageID]:
 		b.w.violated(m.id, "I2: a forced message began two series")
 	case held(was) && b.healthy(was.Worker):
-		b.w.violated(m.id, "I9: %s, which nothing had befallen, lost attempt %d", was.Worker, was.Attempts)
+		b.w.violated(m.id, "I9: %s, which met no fault, lost attempt %d", was.Worker, was.Attempts)
 	}
 	b.answered[m.begin.Source.MessageID] = true
 	if again {
@@ -189,16 +187,16 @@ func (b *book) judgeRun(m move) {
 	}
 }
 
-// orphaned says that the attempt which a begin puts an end to was never made: its own begin was not answered.
+// orphaned reports that the attempt which a begin ends was never made: its own begin got no answer.
 func (b *book) orphaned(m move) bool {
 	return m.op == "begin" && held(m.before) && slices.Contains(m.begin.Unanswered, m.before.ID) &&
 		b.handled[store.Holder{JobID: m.id, Fence: m.before.Fence}] == nil
 }
 
-// healthy says that nothing has befallen a worker that would excuse the loss of an attempt.
+// healthy reports that a worker met no fault that would excuse the loss of an attempt.
 func (b *book) healthy(worker string) bool {
 	l := b.w.lines[worker]
-	return l != nil && !l.wounded()
+	return l != nil && !l.metFault()
 }
 
 // judgeStay is for a move that began nothing.
@@ -233,111 +231,4 @@ func (b *book) oldest(id string) (age time.Duration) {
 		}
 	}
 	return age
-}
-
-// judgeOutcome holds the end of an attempt against how its handler ended: what the engine makes of an error, in
-// other words than the engine's.
-func (b *book) judgeOutcome(m move) {
-	r := b.handled[store.Holder{JobID: m.id, Fence: m.fence}]
-	if r == nil {
-		if m.op == "release" && b.unheard[store.Holder{JobID: m.id, Fence: m.fence}] {
-			return // given back, since the answer to its begin was lost
-		}
-		if b.oldest(m.id) >= waitMax && (m.op == "release" && !m.after.WaitingFrom.IsZero() || m.op == "fail" &&
-			taskerr.Class(m.after.Error.Class) == taskerr.WaitExceeded) {
-			return // its message is as old as it may wait: the row keeps from now on how long it waits
-		}
-		b.w.violated(m.id, "%s of an attempt that no handler was called for", m.op)
-		return
-	}
-	if !r.over || (!r.told.IsZero() && r.at.Sub(r.told) >= time.Minute) { // one that doesn't stop is left behind
-		r.cause = context.Cause(r.ctx)
-		r.err = r.cause
-	}
-	failure, _ := errors.AsType[*taskerr.Error](r.err)
-	_, waits := errors.AsType[*store.BusyError](r.err)
-	retryable := failure != nil && taskerr.Classes[failure.Class].Retryable
-	ours := r.cause != nil && !errors.Is(r.cause, engine.ErrTimeout) // not the task's fault
-	good := true
-	// What is begun in vain each time, or can't be committed while others are, is counted or ends (I11).
-	inVain := b.uncommitted[store.Holder{JobID: m.id, Fence: m.fence}] >= 3 || m.before.Releases >= 2
-	switch m.op {
-	case "complete":
-		good = r.err == nil
-	case "retry":
-		good = (retryable && !ours || inVain) && m.before.Attempts < m.before.MaxAttempts
-	case "fail":
-		good = r.err == nil || inVain || (!ours && !waits &&
-			(!retryable || errors.Is(r.cause, engine.ErrTimeout) || m.before.Attempts >= m.before.MaxAttempts))
-	case "release":
-		good = r.err != nil || r.refused
-	case "canceled":
-		good = r.err != nil && m.before.Cancel
-	}
-	if !good || (!r.over && r.cause == nil) {
-		b.w.violated(m.id, "I9: %s of attempt %d of %d, whose handler ended (%v) with %v (%v)", m.op, m.before.Attempts,
-			m.before.MaxAttempts, r.over, r.err, r.cause)
-	}
-}
-
-// judgeStory holds new events against the ones before.
-func (b *book) judgeStory(m move) {
-	n := len(m.before.Events)
-	if len(m.after.Events) < n {
-		b.w.violated(m.id, "I8: %d events after %s, %d before, when it was %s", len(m.after.Events), m.op, n,
-			m.before.State)
-		return
-	}
-	if m.was && m.before.State.Terminal() && m.after.Series == m.before.Series {
-		b.judgeDuplicate(m)
-		return
-	}
-	progress := m.before.Progress
-	for i, e := range m.after.Events[n:] {
-		if e.Stage == "restarted" {
-			progress = 0
-		}
-		last := slices.Contains([]string{"completed", "failed", "canceled"}, e.Stage)
-		if e.Seq != int64(n+i)+1 || e.Progress < progress ||
-			last != (m.after.State.Terminal() && n+i+1 == len(m.after.Events)) {
-			b.w.violated(m.id, "I8: event %d is %d, %s at %d%% after %d%%; the job is %s", n+i+1, e.Seq, e.Stage,
-				e.Progress, progress, m.after.State)
-		}
-		progress = e.Progress
-	}
-}
-
-// judgeEnd is for a move that ended a job.
-func (b *book) judgeEnd(m move) {
-	if !m.after.State.Terminal() || (m.was && m.before.State.Terminal()) || m.op == "reject" || m.after.Placed {
-		return
-	}
-	hooks := 0
-	if m.after.WebhookURL != "" {
-		hooks = 1
-	}
-	if n := len(m.after.Outbox) - len(m.before.Outbox); n != hooks {
-		b.w.violated(m.id, "%s put %d webhooks into the outbox, want %d", m.op, n, hooks)
-	}
-	if m.op == "begin" {
-		b.answered[m.begin.Source.MessageID] = true
-	}
-	b.w.tally.add(&b.w.tally.ended, string(m.after.State))
-}
-
-// judgeLetters: a dead letter is made when a job fails or a message is rejected, and then one (I6).
-func (b *book) judgeLetters(m move) {
-	want := 0
-	switch {
-	case m.message != "":
-		if m.err == nil && !b.rejected[m.message] {
-			want, b.rejected[m.message] = 1, true
-			b.w.tally.add(&b.w.tally.ended, "rejected")
-		}
-	case m.after.State == job.Failed && m.before.State != job.Failed:
-		want = 1
-	}
-	if m.letters != want {
-		b.w.violated(m.id, "I6: %s made %d dead letters, want %d", m.op, m.letters, want)
-	}
 }

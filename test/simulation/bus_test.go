@@ -11,7 +11,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
-// fault is what befalls one call of a back end.
+// fault happens to one call of a back end.
 type fault string
 
 const (
@@ -22,18 +22,18 @@ const (
 	hangsAfter  fault = "hangs after"  // the same, though it was carried out
 	delays      fault = "delays"       // carried out late
 	delaysAfter fault = "delays after" // answered late
-	// carried out two times, the second answer counts: something on the way repeats it
+	// carried out two times, the second answer counts: a proxy repeats the request
 	twice    fault = "twice"
 	early    fault = "early"    // of a message's lease: it ends before its time, by the queue's clock
 	shuffled fault = "shuffled" // of messages: they come in another order, or a while later
-	vanishes fault = "vanishes" // of the message of a job that was begun: the queue loses it
+	vanishes fault = "vanishes" // of the message of a job that has begun: the queue loses it
 )
 
-// faults are the sorts that are drawn for single calls.
+// faults are those of single calls.
 var faults = []fault{errorBefore, errorAfter, hangs, hangsAfter, delays, delaysAfter, twice, early, shuffled, vanishes}
 
-// befalls says whether a fault is one of a call, which may be of a few only.
-func (f fault) befalls(op string) bool {
+// appliesTo reports whether a fault can happen to a call; some happen to a few calls only.
+func (f fault) appliesTo(op string) bool {
 	switch f {
 	case early:
 		return op == "receive" || op == "extend" || op == "put back"
@@ -53,35 +53,35 @@ const (
 	onBucket = "bucket"
 )
 
-// longest is how long a call hangs whose caller does not give up: connections have time limits of their own.
+// longest is how long a call hangs if its caller doesn't give up: connections have timeouts of their own.
 const longest = time.Minute
 
-// errGone is what the calls of a process that has ended come to. It is no error that is tried again.
+// errGone is the error of all calls of a process that has ended. It is not retryable.
 var errGone = errors.New("the process has ended")
 
-// meeting is a call and what befalls it.
-type meeting struct {
+// faultyCall is a call and its fault.
+type faultyCall struct {
 	backend, op, key string
 	fault            fault
-	drawer                // of what else is to be drawn for the call
+	drawer                // of what else is drawn for the call
 	last             bool // the process ends with it
 }
 
-// next counts a call and draws what befalls it: from the seed, the process, and which call of its kind it is, so
-// that calls of other goroutines don't move it.
-func (l *line) next(backend, op, key string) *meeting {
+// next counts a call and draws its fault from the seed, the process, and the number of the call of its kind: calls
+// of other goroutines don't change it.
+func (l *line) next(backend, op, key string) *faultyCall {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	what := op + " " + key
 	l.nth[what]++
-	m := &meeting{backend: backend, op: op, key: key}
+	m := &faultyCall{backend: backend, op: op, key: key}
 	if l.left > 0 {
 		l.left--
 		m.last = l.left == 0
 	}
 	m.drawer = drawer{rand.New(rand.NewPCG(l.w.seed^hashed(l.name), hashed(what)+l.nth[what]))}
 	if m.fault = l.w.draw(backend, op, m.drawer); m.fault != none {
-		l.hurt = true
+		l.faulted = true
 		l.w.tally.add(&l.w.tally.faults, string(m.fault))
 	}
 	return m
@@ -96,7 +96,7 @@ func hashed(s string) uint64 {
 	return h
 }
 
-// draw draws a fault: that of the outage which the back end is in, or one of a single call.
+// draw draws a fault: that of the back end's outage, or one of a single call.
 func (w *world) draw(backend, op string, d drawer) fault {
 	at := time.Since(w.began)
 	if at >= w.plan.active {
@@ -109,22 +109,24 @@ func (w *world) draw(backend, op string, d drawer) fault {
 	}
 	n := d.IntN(1000)
 	for _, f := range faults {
-		if n -= w.plan.odds[f]; n < 0 && f.befalls(op) {
+		if n -= w.plan.odds[f]; n < 0 && f.appliesTo(op) {
 			return f
 		}
 	}
 	return none
 }
 
-// carry brings a call to its back end, and the answer back, through what befalls it.
-func carry[T any](ctx context.Context, l *line, backend, op, key string, call func(context.Context, *meeting) (T, error)) (T, error) {
+// carry makes a call to its back end with its faults, and returns the answer.
+func carry[T any](
+	ctx context.Context, l *line, backend, op, key string, call func(context.Context, *faultyCall) (T, error),
+) (T, error) {
 	var nothing T
 	stopped := l.thaw()
 	if l.dead() {
 		return nothing, errGone
 	}
 	m := l.next(backend, op, key)
-	if stopped && m.chance(50) { // the request was out when the process was stopped, or just before its time was over
+	if stopped && m.chance(50) { // the request was sent before the process was stopped, or just before its deadline
 		ctx = context.WithoutCancel(ctx)
 	}
 	answer, err := deliver(ctx, l, m, call)
@@ -132,7 +134,7 @@ func carry[T any](ctx context.Context, l *line, backend, op, key string, call fu
 	if m.last {
 		l.crash()
 	}
-	if l.thaw() && ctx.Err() != nil && m.chance(50) { // what came first, the answer or the end of its time?
+	if l.thaw() && ctx.Err() != nil && m.chance(50) { // which was first, the answer or its deadline?
 		return nothing, lost(backend, ctx.Err())
 	}
 	if l.dead() {
@@ -141,7 +143,9 @@ func carry[T any](ctx context.Context, l *line, backend, op, key string, call fu
 	return answer, err
 }
 
-func deliver[T any](ctx context.Context, l *line, m *meeting, call func(context.Context, *meeting) (T, error)) (T, error) {
+func deliver[T any](
+	ctx context.Context, l *line, m *faultyCall, call func(context.Context, *faultyCall) (T, error),
+) (T, error) {
 	var nothing T
 	switch m.fault {
 	case errorBefore:
@@ -150,7 +154,7 @@ func deliver[T any](ctx context.Context, l *line, m *meeting, call func(context.
 		return nothing, lost(m.backend, l.hang(ctx, longest))
 	case delays:
 		err := l.hang(ctx, m.short(0, longest))
-		if l.dead() || (err != nil && m.chance(50)) { // it never got there, or it does all the same
+		if l.dead() || (err != nil && m.chance(50)) { // the request is lost, or arrives nevertheless
 			return nothing, lost(m.backend, err)
 		}
 		ctx = context.WithoutCancel(ctx)
@@ -186,7 +190,7 @@ func (l *line) hang(ctx context.Context, d time.Duration) error {
 }
 
 // down is the error of a back end that did nothing.
-func down(m *meeting) error {
+func down(m *faultyCall) error {
 	switch m.backend {
 	case onModel:
 		return &taskerr.Error{
@@ -202,9 +206,9 @@ func down(m *meeting) error {
 	}
 }
 
-// lost is the error of a call whose answer did not come.
+// lost is the error of a call whose answer was lost.
 func lost(backend string, why error) error {
-	err := down(&meeting{backend: backend, drawer: newDrawer(0)})
+	err := down(&faultyCall{backend: backend, drawer: newDrawer(0)})
 	if why != nil {
 		err = fmt.Errorf("%w: %w", err, why)
 	}

@@ -7,35 +7,35 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// mostTold is how many duplicates are told of in a series.
-const mostTold = 20
+// maxDuplicates is how many duplicates are reported in a series.
+const maxDuplicates = 20
 
-// judgeDuplicate is for a move of a job that was over: it says nothing, but that a message which was sent after the job
-// had failed was dropped, and that once.
+// judgeDuplicate checks a move of a finished job: it only reports, once, that a message which was sent after the
+// job had failed was dropped.
 func (b *book) judgeDuplicate(m move) {
 	n, want, hooks := len(m.before.Events), 0, 0
 	if b.isDuplicate(m) {
 		want = 1
 		b.answered[m.begin.Source.MessageID] = true
-		b.told[series{m.id, m.after.Series}]++
+		b.duplicates[series{m.id, m.after.Series}]++
 		b.w.tally.add(&b.w.tally.ended, "duplicate")
 		if m.begin.WebhookURL != "" {
 			hooks = 1
 		}
 	}
-	told := m.after.Events[n:]
-	if len(told) != want {
-		b.w.violated(m.id, "I8: %s told %d events, want %d, when it was %s", m.op, len(told), want, m.before.State)
+	events := m.after.Events[n:]
+	if len(events) != want {
+		b.w.violated(m.id, "I8: %s made %d events, want %d, in state %s", m.op, len(events), want, m.before.State)
 		return
 	}
-	for _, e := range told {
+	for _, e := range events {
 		if e.Seq != int64(n)+1 || e.Stage != "" || e.Progress != m.before.Progress ||
 			!strings.Contains(string(e.Metadata), m.begin.Source.MessageID) {
 			b.w.violated(m.id, "I8: event %d, of a duplicate, is %+v", n+1, e)
 		}
 	}
 	if m.op == "reject" || m.before.Placed {
-		return // which tell of messages of their own
+		return // they report messages of their own
 	}
 	sent := m.after.Outbox[len(m.before.Outbox):]
 	if len(sent) != hooks || (hooks == 1 && (sent[0].Event != "task."+store.Rejected ||
@@ -44,10 +44,10 @@ func (b *book) judgeDuplicate(m move) {
 	}
 }
 
-// isDuplicate says whether a message that comes was sent after its job failed, and is to be told of.
+// isDuplicate reports whether an incoming message was sent after its job failed, and is to be reported.
 func (b *book) isDuplicate(m move) bool {
 	return m.op == "begin" && m.err == nil && m.before.State == job.Failed &&
 		m.before.Fingerprint == m.begin.Fingerprint &&
-		!b.answered[m.begin.Source.MessageID] && b.told[series{m.id, m.after.Series}] < mostTold &&
+		!b.answered[m.begin.Source.MessageID] && b.duplicates[series{m.id, m.after.Series}] < maxDuplicates &&
 		m.begin.Source.InsertedAt.After(m.before.Ended)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// handler does the tasks of one type in one process.
+// handler runs the tasks of one type in one process.
 type handler struct {
 	kind task.Type
 	l    *line
@@ -66,13 +66,13 @@ func (h handler) Handle(ctx context.Context, c handlers.Call) (handlers.Outcome,
 	defer context.AfterFunc(ctx, func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		end.told = time.Now()
+		end.endedAt = time.Now()
 	})()
 	a := attempt{handler: h, Call: c, work: p}
-	h.l.stumble(c.Task.ID, time.Duration(p.TakeS)*time.Second)
+	h.l.maybePause(c.Task.ID, time.Duration(p.TakeS)*time.Second)
 	err := a.run(ctx)
 	w.mu.Lock()
-	end.over, end.err, end.cause, end.at = true, err, context.Cause(ctx), time.Now()
+	end.over, end.err, end.cause, end.returnedAt = true, err, context.Cause(ctx), time.Now()
 	w.mu.Unlock()
 	if p.Sort == bug && err != nil && ctx.Err() == nil {
 		panic("on purpose")
@@ -141,7 +141,7 @@ func (a *attempt) failures() int {
 	return w.failed[a.Task.ID]
 }
 
-// steps is work in ten parts, each of them staged under the fence and checkpointed.
+// steps is work in ten parts, each staged under the fence and checkpointed.
 func (a *attempt) steps(ctx context.Context, take time.Duration) error {
 	done := 0
 	if a.Checkpoint != nil {
@@ -167,7 +167,7 @@ func (a *attempt) steps(ctx context.Context, take time.Duration) error {
 func (a *attempt) ask(ctx context.Context, take time.Duration) error {
 	for range 2 {
 		if _, err := carry(ctx, a.l, onModel, "model", a.Task.ID,
-			func(context.Context, *meeting) (nothing, error) { return nothing{}, nil }); err != nil {
+			func(context.Context, *faultyCall) (nothing, error) { return nothing{}, nil }); err != nil {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
@@ -183,7 +183,7 @@ func (a *attempt) ask(ctx context.Context, take time.Duration) error {
 	return nil
 }
 
-// failing is how the model fails at a task that is poison to it, or at any while it is down.
+// failing is how the model fails at a poison task, or at any while it is down.
 func (a *attempt) failing() error {
 	w := a.l.w
 	w.mu.Lock()
@@ -197,9 +197,9 @@ func (a *attempt) failing() error {
 	return nil
 }
 
-// probe asks the model whether it is up.
+// probe checks whether the model is up.
 func (l *line) probe(ctx context.Context) error {
-	_, err := carry(ctx, l, onModel, "probe", "", func(context.Context, *meeting) (nothing, error) {
+	_, err := carry(ctx, l, onModel, "probe", "", func(context.Context, *faultyCall) (nothing, error) {
 		l.w.mu.Lock()
 		defer l.w.mu.Unlock()
 		if time.Now().Before(l.w.modelDown) {
@@ -212,7 +212,7 @@ func (l *line) probe(ctx context.Context) error {
 
 var errModelDown = taskerr.Errorf(taskerr.ModelOverloaded, "the model is down")
 
-// sleep takes a while, longer when the process is stopped meanwhile.
+// sleep takes a while, longer if the process is stopped meanwhile.
 func (a *attempt) sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -228,7 +228,7 @@ func (a *attempt) sleep(ctx context.Context, d time.Duration) error {
 
 // stage writes something under the fence, as ingest stages chunks.
 func (a *attempt) stage(ctx context.Context) error {
-	_, err := carry(ctx, a.l, onStore, "stage", a.Task.ID, func(context.Context, *meeting) (nothing, error) {
+	_, err := carry(ctx, a.l, onStore, "stage", a.Task.ID, func(context.Context, *faultyCall) (nothing, error) {
 		w := a.l.w
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -244,9 +244,9 @@ func (a *attempt) stage(ctx context.Context) error {
 	return err
 }
 
-// open takes the document unless a job that runs has it, as store.StageDocument does.
+// open takes the document unless a running job has it, as store.StageDocument does.
 func (a *attempt) open(ctx context.Context) error {
-	_, err := carry(ctx, a.l, onStore, "open document", a.Task.ID, func(context.Context, *meeting) (nothing, error) {
+	_, err := carry(ctx, a.l, onStore, "open document", a.Task.ID, func(context.Context, *faultyCall) (nothing, error) {
 		w := a.l.w
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -267,12 +267,12 @@ func (a *attempt) open(ctx context.Context) error {
 	return err
 }
 
-// apply carries out an effect, inside of the store's transaction and with the world's mutex held.
+// apply carries out an effect, in the store's transaction and with the world's mutex held.
 func (w *world) apply(h store.Holder, e store.Effect) error {
 	p, ok := e.Args.(work)
 	switch {
 	case !ok:
-		return taskerr.Errorf(taskerr.InternalBug, "an effect that nobody knows")
+		return taskerr.Errorf(taskerr.InternalBug, "unknown effect")
 	case p.Sort == vetoed:
 		return taskerr.Errorf(taskerr.ValidationError, "the effect is refused")
 	case p.Doc != "" && w.documents[p.Doc] != h:

@@ -25,8 +25,8 @@ func (w *world) rows() []memory.Row {
 	return rows
 }
 
-// restless says what is still to be done; empty: nothing.
-func (w *world) restless() (id, what string) {
+// pending describes what is still to do; empty: nothing.
+func (w *world) pending() (id, what string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, r := range w.rows() {
@@ -42,9 +42,9 @@ func (w *world) restless() (id, what string) {
 	return "", ""
 }
 
-// check holds the end of everything against I1 to I9 and I11.
+// check checks the end of a schedule against I1 to I9 and I11.
 func (w *world) check() {
-	if id, what := w.restless(); what != "" {
+	if id, what := w.pending(); what != "" {
 		w.violated(id, "%s at the end", what)
 	}
 	for _, s := range w.book.sent {
@@ -82,8 +82,8 @@ func (w *world) checkEffects(r memory.Row) {
 	}
 }
 
-// checkAttempts: each attempt was started, what was given back is not counted, and only an error or a lost
-// worker costs another one (I9).
+// checkAttempts: each attempt was started, a released one is not counted, and only an error or a lost worker costs
+// another one (I9).
 func (w *world) checkAttempts(r memory.Row) {
 	started, released, failed := 0, 0, 0
 	for _, e := range r.Events {
@@ -99,7 +99,7 @@ func (w *world) checkAttempts(r memory.Row) {
 		}
 	}
 	if r.Attempts != started-released || r.Attempts-1 > failed {
-		w.violated(r.JobID, "I9: %d attempts; %d were started, %d given back, %d failed", r.Attempts, started, released,
+		w.violated(r.JobID, "I9: %d attempts; %d were started, %d released, %d failed", r.Attempts, started, released,
 			failed)
 	}
 }
@@ -111,7 +111,7 @@ func (w *world) checkEnd(r memory.Row) {
 	switch {
 	case r.State == job.Canceled:
 		if !w.book.asked[r.JobID] {
-			w.violated(r.JobID, "I7: canceled, and nobody asked for it")
+			w.violated(r.JobID, "I7: canceled without a request")
 		}
 	case r.State == job.Succeeded && slices.Contains(p.Sort.ways(), ""):
 	case r.State == job.Failed && taskerr.Class(r.Error.Class) == taskerr.WorkerLost:
@@ -133,18 +133,18 @@ func (w *world) checkCopies() {
 		for _, m := range msgs {
 			var env engine.Envelope
 			if err := json.Unmarshal([]byte(m.Text), &env); err != nil {
-				w.violated("", "I6: on the queue of dead letters is %q", m.Text)
+				w.violated("", "I6: %q is on the dead-letter queue", m.Text)
 			}
 			copies[env.ID]++
 		}
 	}
 	for _, d := range w.store.DeadLetters() {
 		if (copies[d.ID] < 1 || !d.Sent) && !w.book.lost[d.JobID] {
-			w.violated(d.JobID, "I6: dead letter %s has %d copies, noted: %v", d.ID, copies[d.ID], d.Sent)
+			w.violated(d.JobID, "I6: dead letter %s has %d copies, recorded: %v", d.ID, copies[d.ID], d.Sent)
 		}
 		delete(copies, d.ID)
 	}
 	for id := range copies {
-		w.violated("", "I6: a copy of dead letter %s, which is not there", id)
+		w.violated("", "I6: a copy of dead letter %s, which doesn't exist", id)
 	}
 }

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// line connects one process with the back ends: all that it asks of them goes through carry.
+// line connects one process with the back ends: all its calls go through carry.
 type line struct {
 	w    *world
 	name string
 
-	mu     sync.Mutex
-	nth    map[string]uint64 // calls, by what is called on what
-	left   int               // calls until the process ends; 0: any number
-	hurt   bool              // something has befallen it
-	gone   chan struct{}     // closed when the process ends
-	frozen chan struct{}     // closed when it goes on; nil: it is not stopped
+	mu      sync.Mutex
+	nth     map[string]uint64 // calls, by what is called on what
+	left    int               // calls until the process ends; 0: any number
+	faulted bool              // it has met a fault
+	gone    chan struct{}     // closed when the process ends
+	frozen  chan struct{}     // closed when it continues; nil: it is not stopped
 
 	busy  int // tasks that run
 	slots int // tasks that may run; 0: it runs none
@@ -32,11 +32,11 @@ func (w *world) line(name string) *line {
 	return l
 }
 
-// crash ends the process: nothing of it reaches a back end any more.
+// crash ends the process: none of its calls reaches a back end any more.
 func (l *line) crash() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.hurt = true
+	l.faulted = true
 	if !l.dead() {
 		close(l.gone)
 	}
@@ -51,14 +51,14 @@ func (l *line) dead() bool {
 	}
 }
 
-// pause stops the process for a while, as SIGSTOP does: what it asks and what it is told waits.
+// pause stops the process for a while, as SIGSTOP does: its calls and their answers wait.
 func (l *line) pause(d time.Duration) {
 	l.mu.Lock()
 	if l.frozen != nil || l.dead() {
 		l.mu.Unlock()
 		return
 	}
-	l.hurt = true
+	l.faulted = true
 	resume := make(chan struct{})
 	l.frozen = resume
 	l.mu.Unlock()
@@ -72,8 +72,8 @@ func (l *line) pause(d time.Duration) {
 	close(resume)
 }
 
-// stumble may stop the process while it does a task that takes a while.
-func (l *line) stumble(id string, take time.Duration) {
+// maybePause may stop the process during a task that takes a while.
+func (l *line) maybePause(id string, take time.Duration) {
 	l.mu.Lock()
 	l.nth["stumble "+id]++
 	d := drawer{rand.New(rand.NewPCG(l.w.seed^hashed(l.name), hashed("stumble "+id)+l.nth["stumble "+id]))}
@@ -88,7 +88,7 @@ func (l *line) stumble(id string, take time.Duration) {
 	}()
 }
 
-// thaw waits while the process is stopped, and says whether it was.
+// thaw waits while the process is stopped, and reports whether it was.
 func (l *line) thaw() (was bool) {
 	for {
 		l.mu.Lock()
@@ -106,11 +106,11 @@ func (l *line) thaw() (was bool) {
 	}
 }
 
-// wounded says whether something has befallen the process that excuses a lost attempt.
-func (l *line) wounded() bool {
+// metFault reports whether the process met a fault that excuses a lost attempt.
+func (l *line) metFault() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.hurt
+	return l.faulted
 }
 
 // enter and leave count the tasks that run.

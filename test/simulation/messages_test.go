@@ -10,17 +10,17 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
-// sent is a message that got onto a queue of tasks.
+// sent is a message that was sent to a queue of tasks.
 type sent struct {
 	queue, id, text string
 	at              time.Time
 }
 
-// meaning is what a message's text says.
+// meaning is a decoded message.
 type meaning struct {
 	task        task.Task
 	fingerprint string
-	hopeless    bool // it can't become a task
+	hopeless    bool // not a valid task
 }
 
 // means decodes a text, once.
@@ -40,7 +40,7 @@ func (w *world) means(text string) meaning {
 	return m
 }
 
-// send puts a message onto a queue and notes it.
+// send sends a message to a queue and records it.
 func (w *world) send(ctx context.Context, q queue.Queue, text string, o queue.SendOptions) (string, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -56,7 +56,7 @@ func (w *world) send(ctx context.Context, q queue.Queue, text string, o queue.Se
 	return id, err
 }
 
-// remove deletes a message, if the lease is still good for it, and looks whether that may be (I1).
+// remove deletes a message if the lease is still valid, and checks whether that is allowed (I1).
 func (w *world) remove(ctx context.Context, r *wiredLease) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -71,8 +71,8 @@ func (w *world) remove(ctx context.Context, r *wiredLease) error {
 	return err
 }
 
-// lose lets the queue lose a message whose job was begun and is not over: the worker can't help the loss of
-// others, nor of the one that a dead letter still has to be copied for.
+// lose makes the queue lose a message whose job has begun and not finished: the worker can't prevent the loss of
+// others, nor that of a message whose dead letter is still to be copied.
 func (w *world) lose(ctx context.Context, r *wiredLease) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -92,7 +92,7 @@ func (w *world) depth(name string) int {
 	return must(w.service.Queue(name).Depth(context.Background()))
 }
 
-// unsettled says why a message may not be deleted yet; empty: it may.
+// unsettled says why a message may not be deleted yet; empty if it may.
 func (w *world) unsettled(s sent) string {
 	if d, ok := w.letter(s); ok {
 		if !d.Sent {
@@ -102,7 +102,7 @@ func (w *world) unsettled(s sent) string {
 	}
 	m := w.means(s.text)
 	if m.hopeless {
-		return "it is no task and no dead letter"
+		return "it is neither a task nor a dead letter"
 	}
 	r, ok := w.store.Row(m.task.ID)
 	switch {
@@ -111,7 +111,7 @@ func (w *world) unsettled(s sent) string {
 	case r.Placed:
 		return ""
 	case r.Fingerprint != m.fingerprint:
-		return "the job is about something else, and it is no dead letter"
+		return "the job has another payload, and it is not a dead letter"
 	case !r.State.Terminal() && w.book.left[m.task.ID].Before(s.at):
 		return "the job is " + string(r.State)
 	case r.State == job.Failed && (r.Dead == nil || !r.Dead.Sent) && !w.book.lost[m.task.ID] && !w.another(s, m):
@@ -120,8 +120,8 @@ func (w *world) unsettled(s sent) string {
 	return ""
 }
 
-// another says whether there is another message of the same job, which will see its dead letter copied: each
-// message that comes back sees to one.
+// another reports whether there is another message of the same job, which will copy its dead letter: each message
+// that returns does.
 func (w *world) another(than sent, m meaning) bool {
 	for _, s := range w.book.sent {
 		if (s.id != than.id || s.queue != than.queue) && !w.book.removed[s.queue+"/"+s.id] &&
@@ -132,7 +132,7 @@ func (w *world) another(than sent, m meaning) bool {
 	return false
 }
 
-// letter finds the dead letter of a message that was rejected.
+// letter finds the dead letter of a rejected message.
 func (w *world) letter(s sent) (memory.DeadLetter, bool) {
 	if !w.book.rejected[s.queue+"/"+s.id] {
 		return memory.DeadLetter{}, false

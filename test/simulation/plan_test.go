@@ -10,43 +10,43 @@ import (
 
 const client = "acme"
 
-// waitMax is how long a task waits for a service that is down: two series of a job, one after the other, end within
+// waitMax is how long a task waits for a service that is down: two consecutive series of a job end within
 // endsWithin.
 const waitMax = 4 * time.Hour
 
-// plan is all that happens in a schedule, drawn before it begins.
+// plan is a whole schedule, drawn before it begins.
 type plan struct {
 	active  time.Duration // until the faults end
 	odds    odds
-	zombies int // in a hundred attempts: the worker is stopped meanwhile
-	seats   []seat
+	zombies int // in a hundred attempts: the worker is stopped during it
+	slots   []workerSlot
 	acts    []act
 	outages []outage
 }
 
-// odds are how many calls in a thousand meet each sort of fault.
+// odds are how many calls in a thousand have each fault.
 type odds map[fault]int
 
-// seat is where workers run, one after another; the last one is healthy and stays until all is done.
-type seat struct {
-	stints []stint
-	last   stint
+// workerSlot runs workers, one after another; the last one is healthy and stays until all is done.
+type workerSlot struct {
+	lives []workerLife
+	last  workerLife
 }
 
-// stint is the life of one worker.
-type stint struct {
-	after  time.Duration // since the one before ended
+// workerLife is the life of one worker.
+type workerLife struct {
+	after  time.Duration // since the previous one ended
 	lasts  time.Duration
 	ends   string // crash, drain or abort
-	pauses []span // it is stopped, and goes on with what it knew
+	pauses []span // it is stopped, and continues with its old state
 	blind  bool   // it has no probe of the model
 	cfg    engine.Config
 }
 
-// span is a while, counted from the start of what it is part of.
+// span is a period, counted from the start of what it is part of.
 type span struct{ after, lasts time.Duration }
 
-// outage is a back end that is away.
+// outage is a back end that is down.
 type outage struct {
 	backend string
 	span
@@ -85,7 +85,7 @@ func newPlan(seed uint64) plan {
 		p.zombies = pick(d, 0, 5, 15)
 	}
 	for range 1 + d.IntN(3) {
-		p.seats = append(p.seats, d.seat(p.active))
+		p.slots = append(p.slots, d.workerSlot(p.active))
 	}
 	p.acts = d.acts(p.active)
 	for _, backend := range []string{onStore, onQueue, onModel, onBucket} {
@@ -99,12 +99,12 @@ func newPlan(seed uint64) plan {
 	return p
 }
 
-func (d drawer) seat(active time.Duration) seat {
-	s := seat{last: d.stint(0)}
+func (d drawer) workerSlot(active time.Duration) workerSlot {
+	s := workerSlot{last: d.workerLife(0)}
 	s.last.after = d.short(0, 10*time.Minute)
 	for at := time.Duration(0); ; {
-		st := d.stint(active)
-		s.stints = append(s.stints, st)
+		st := d.workerLife(active)
+		s.lives = append(s.lives, st)
 		at += st.after + st.lasts
 		if at >= active {
 			return s
@@ -112,8 +112,8 @@ func (d drawer) seat(active time.Duration) seat {
 	}
 }
 
-func (d drawer) stint(active time.Duration) stint {
-	st := stint{
+func (d drawer) workerLife(active time.Duration) workerLife {
+	st := workerLife{
 		after: d.short(0, 20*time.Minute), lasts: d.short(time.Second, max(active, time.Minute)),
 		ends: pick(d, "crash", "crash", "drain", "abort"),
 		cfg: engine.Config{
@@ -137,7 +137,7 @@ func (d drawer) stint(active time.Duration) stint {
 	return st
 }
 
-// act is what somebody outside does: sends a message, submits a task, asks for a cancel.
+// act is an action from outside: sends a message, submits a task, requests a cancel.
 type act struct {
 	at      time.Duration
 	what    string // send, submit or cancel
@@ -145,6 +145,6 @@ type act struct {
 	text    string // of a message
 	queue   task.Priority
 	task    task.Task // of a submission
-	dies    int       // the submitter ends after so many calls; 0: it does not
+	dies    int       // the submitter ends after this many calls; 0: it does not
 	retries int       // of a submission that failed
 }

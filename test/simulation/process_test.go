@@ -14,9 +14,9 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
-// sit runs the workers of a seat, one after another. The last one works until finish is closed.
-func (w *world) sit(name string, s seat, finish <-chan struct{}) {
-	for i, st := range s.stints {
+// runSlot runs the workers of a slot, one after another. The last one works until finish is closed.
+func (w *world) runSlot(name string, s workerSlot, finish <-chan struct{}) {
+	for i, st := range s.lives {
 		time.Sleep(min(st.after, w.left()))
 		w.work(fmt.Sprintf("%s.%d", name, i+1), st, nil)
 	}
@@ -27,8 +27,8 @@ func (w *world) sit(name string, s seat, finish <-chan struct{}) {
 // left is the time until the faults end.
 func (w *world) left() time.Duration { return max(0, w.plan.active-time.Since(w.began)) }
 
-// work is the life of one worker: until its time is over, or finish is closed.
-func (w *world) work(name string, st stint, finish <-chan struct{}) {
+// work runs one worker until its time has passed, or finish is closed.
+func (w *world) work(name string, st workerLife, finish <-chan struct{}) {
 	l := w.line(name)
 	st.cfg.Worker, l.slots, l.lease = name, st.cfg.Concurrency, st.cfg.Lease
 	probes := engine.Probes{taskerr.Model: l.probe}
@@ -76,10 +76,10 @@ func (w *world) work(name string, st stint, finish <-chan struct{}) {
 	case <-time.After(endingTime):
 		w.violated("", "worker %s has not ended after %v", name, endingTime)
 	}
-	l.crash() // handlers that were left behind end with the process
+	l.crash() // abandoned handlers end with the process
 }
 
-// act is something that is done from outside, by a process of its own.
+// act is done from outside, by a process of its own.
 func (w *world) act(name string, a act) {
 	l := w.line(name)
 	l.left = a.dies
@@ -108,7 +108,7 @@ func (w *world) act(name string, a act) {
 	w.note(name, a.id, a.what, none, err)
 }
 
-// claim puts a text that is too large for a message, or is said to be so, into a blob.
+// claim puts a text into a blob if it is too large for a message, or marked so.
 func (w *world) claim(name, text string) string {
 	text, large := strings.CutPrefix(text, claimed)
 	if !large {

@@ -29,7 +29,7 @@ func (l *line) queues() engine.Queues {
 }
 
 func (q wiredQueue) Ensure(ctx context.Context) error {
-	_, err := carry(ctx, q.l, onQueue, "ensure", q.Name(), func(ctx context.Context, _ *meeting) (nothing, error) {
+	_, err := carry(ctx, q.l, onQueue, "ensure", q.Name(), func(ctx context.Context, _ *faultyCall) (nothing, error) {
 		return nothing{}, q.Queue.Ensure(ctx)
 	})
 	return err
@@ -37,7 +37,7 @@ func (q wiredQueue) Ensure(ctx context.Context) error {
 
 func (q wiredQueue) Receive(ctx context.Context, n int, visibility time.Duration) ([]*queue.Message, error) {
 	return carry(ctx, q.l, onQueue, "receive", q.Name(),
-		func(ctx context.Context, m *meeting) ([]*queue.Message, error) {
+		func(ctx context.Context, m *faultyCall) ([]*queue.Message, error) {
 			until := time.Now().Add(visibility)
 			msgs, err := q.Queue.Receive(ctx, n, m.clock(visibility))
 			for _, msg := range msgs {
@@ -55,8 +55,8 @@ func (q wiredQueue) Receive(ctx context.Context, n int, visibility time.Duration
 		})
 }
 
-// clock is how long the queue hides a message that is to be hidden for d.
-func (m *meeting) clock(d time.Duration) time.Duration {
+// clock is how long the queue really hides a message for d.
+func (m *faultyCall) clock(d time.Duration) time.Duration {
 	if m.fault != early {
 		return d
 	}
@@ -64,7 +64,7 @@ func (m *meeting) clock(d time.Duration) time.Duration {
 }
 
 func (q wiredQueue) Send(ctx context.Context, text string, o queue.SendOptions) (string, error) {
-	return carry(ctx, q.l, onQueue, "send", q.Name(), func(ctx context.Context, m *meeting) (string, error) {
+	return carry(ctx, q.l, onQueue, "send", q.Name(), func(ctx context.Context, m *faultyCall) (string, error) {
 		if m.fault == shuffled {
 			o.Delay += m.short(0, time.Minute)
 		}
@@ -78,7 +78,7 @@ type wiredLease struct {
 	msg   *queue.Message
 	queue string
 	l     *line
-	until time.Time // as the worker thinks; guarded by the world's mutex
+	until time.Time // by the worker's clock; guarded by the world's mutex
 }
 
 func (r *wiredLease) Deadline() time.Time {
@@ -90,7 +90,7 @@ func (r *wiredLease) Deadline() time.Time {
 func (r *wiredLease) move(
 	ctx context.Context, op string, d time.Duration, do func(context.Context, time.Duration) error,
 ) error {
-	_, err := carry(ctx, r.l, onQueue, op, r.msg.ID, func(ctx context.Context, m *meeting) (nothing, error) {
+	_, err := carry(ctx, r.l, onQueue, op, r.msg.ID, func(ctx context.Context, m *faultyCall) (nothing, error) {
 		until := time.Now().Add(d)
 		if m.fault == vanishes {
 			r.l.w.lose(ctx, r)
@@ -115,7 +115,7 @@ func (r *wiredLease) Release(ctx context.Context, d time.Duration) error {
 }
 
 func (r *wiredLease) Delete(ctx context.Context) error {
-	_, err := carry(ctx, r.l, onQueue, "delete", r.msg.ID, func(ctx context.Context, _ *meeting) (nothing, error) {
+	_, err := carry(ctx, r.l, onQueue, "delete", r.msg.ID, func(ctx context.Context, _ *faultyCall) (nothing, error) {
 		return nothing{}, r.l.w.remove(ctx, r)
 	})
 	return err
@@ -123,12 +123,12 @@ func (r *wiredLease) Delete(ctx context.Context) error {
 
 // wiredBucket is a container in memory, at the end of a line.
 type wiredBucket struct {
-	blob.Bucket // nil: the engine calls nothing else
+	blob.Bucket // nil: the engine calls no other method
 	l           *line
 }
 
 func (b wiredBucket) Open(ctx context.Context, name string) (blob.Properties, io.ReadCloser, error) {
-	text, err := carry(ctx, b.l, onBucket, "open", name, func(context.Context, *meeting) (string, error) {
+	text, err := carry(ctx, b.l, onBucket, "open", name, func(context.Context, *faultyCall) (string, error) {
 		b.l.w.mu.Lock()
 		defer b.l.w.mu.Unlock()
 		text, ok := b.l.w.blobs[name]

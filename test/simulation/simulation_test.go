@@ -26,11 +26,11 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	debug.SetGCPercent(400) // much is made and little is kept
+	debug.SetGCPercent(400) // most of the heap is short-lived
 	goleak.VerifyTestMain(m)
 }
 
-// tally counts over all schedules. Its JSON is what the flag -summary asks for.
+// tally counts over all schedules. Its JSON is written by the flag -summary.
 type tally struct {
 	mu         sync.Mutex
 	virtual    time.Duration
@@ -101,7 +101,7 @@ func simulate(t *testing.T, seed uint64, total *tally, spoil func(*world)) (foun
 	t.Helper()
 	var w *world
 	defer func() {
-		if p := recover(); p != nil { // all goroutines of a bubble wait for ever, or one is left behind
+		if p := recover(); p != nil { // all goroutines of a bubble wait for ever, or one has leaked
 			w.violated("", "%v", p)
 		}
 		if found = w.found; len(found) > 0 {

@@ -9,15 +9,17 @@ import (
 )
 
 // wiredStore is the store at the end of a line. It embeds nothing: a method that is added to store.Jobs can't
-// escape the faults.
+// bypass the faults.
 type wiredStore struct{ l *line }
 
 // jobs is the store itself; its calls are made with the world's mutex held.
 func (s wiredStore) jobs() store.Jobs { return s.l.w.jobs }
 
-// tell carries a call that is about one job, and holds what it does to the job against the rules.
-func tell[T any](ctx context.Context, s wiredStore, op, id string, fence int64, call func(context.Context) (T, error)) (T, error) {
-	return carry(ctx, s.l, onStore, op, id, func(ctx context.Context, m *meeting) (T, error) {
+// checked makes a call about one job, and checks its result.
+func checked[T any](
+	ctx context.Context, s wiredStore, op, id string, fence int64, call func(context.Context) (T, error),
+) (T, error) {
+	return carry(ctx, s.l, onStore, op, id, func(ctx context.Context, m *faultyCall) (T, error) {
 		if s.l.crashed(op, id) {
 			var none T
 			return none, down(m)
@@ -27,7 +29,7 @@ func tell[T any](ctx context.Context, s wiredStore, op, id string, fence int64, 
 }
 
 func (s wiredStore) Submit(ctx context.Context, m store.Submission) (store.Submitted, error) {
-	return tell(ctx, s, "submit", m.JobID, 0, func(ctx context.Context) (store.Submitted, error) {
+	return checked(ctx, s, "submit", m.JobID, 0, func(ctx context.Context) (store.Submitted, error) {
 		answer, err := s.jobs().Submit(ctx, m)
 		if answer.Created {
 			s.l.w.book.accepted[m.JobID] = true
@@ -37,27 +39,27 @@ func (s wiredStore) Submit(ctx context.Context, m store.Submission) (store.Submi
 }
 
 func (s wiredStore) MarkSent(ctx context.Context, id string) error {
-	_, err := tell(ctx, s, "mark sent", id, 0,
+	_, err := checked(ctx, s, "mark sent", id, 0,
 		func(ctx context.Context) (nothing, error) { return nothing{}, s.jobs().MarkSent(ctx, id) })
 	return err
 }
 
 func (s wiredStore) Sweep(ctx context.Context, o store.Overdue, n int) (store.Swept, error) {
-	return tell(ctx, s, "sweep", "", 0, func(ctx context.Context) (
+	return checked(ctx, s, "sweep", "", 0, func(ctx context.Context) (
 		store.Swept, error) {
 		return s.jobs().Sweep(ctx, o, n)
 	})
 }
 
 func (s wiredStore) Resend(ctx context.Context, r store.Resend) (bool, error) {
-	return tell(ctx, s, "resend", r.JobID, 0,
+	return checked(ctx, s, "resend", r.JobID, 0,
 		func(ctx context.Context) (bool, error) { return s.jobs().Resend(ctx, r) })
 }
 
 func (s wiredStore) Begin(ctx context.Context, b store.Begin) (store.Begun, error) {
 	var began store.Holder
 	answer, err := carry(ctx, s.l, onStore, "begin", b.JobID,
-		func(ctx context.Context, m *meeting) (store.Begun, error) {
+		func(ctx context.Context, m *faultyCall) (store.Begun, error) {
 			if s.l.crashed("begin", b.JobID) {
 				return store.Begun{}, down(m)
 			}
@@ -73,18 +75,18 @@ func (s wiredStore) Begin(ctx context.Context, b store.Begin) (store.Begun, erro
 	if err != nil || answer.Decision != store.Run {
 		s.l.w.mu.Lock()
 		defer s.l.w.mu.Unlock()
-		s.l.w.book.unheard[began] = true
+		s.l.w.book.unanswered[began] = true
 	}
 	return answer, err
 }
 
 func (s wiredStore) Heartbeat(ctx context.Context, b store.Beat) (store.Pulse, error) {
-	return tell(ctx, s, "heartbeat", b.JobID, b.Fence,
+	return checked(ctx, s, "heartbeat", b.JobID, b.Fence,
 		func(ctx context.Context) (store.Pulse, error) { return s.jobs().Heartbeat(ctx, b) })
 }
 
 func (s wiredStore) Complete(ctx context.Context, c store.Completion) (store.Settled, error) {
-	settled, err := tell(ctx, s, "complete", c.JobID, c.Fence,
+	settled, err := checked(ctx, s, "complete", c.JobID, c.Fence,
 		func(ctx context.Context) (store.Settled, error) { return s.jobs().Complete(ctx, c) })
 	if err != nil {
 		s.l.w.mu.Lock()
@@ -94,7 +96,7 @@ func (s wiredStore) Complete(ctx context.Context, c store.Completion) (store.Set
 	return settled, err
 }
 
-// crashed says whether a task keeps the store down, and takes it down when such a task is committed.
+// crashed reports whether a task keeps the store down, and takes it down when such a task is committed.
 func (l *line) crashed(op, id string) bool {
 	w := l.w
 	w.mu.Lock()
@@ -111,33 +113,33 @@ func (l *line) crashed(op, id string) bool {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.hurt = true
+	l.faulted = true
 	return true
 }
 
 func (s wiredStore) Fail(ctx context.Context, f store.Failure) (store.Settled, error) {
-	return tell(ctx, s, "fail", f.JobID, f.Fence,
+	return checked(ctx, s, "fail", f.JobID, f.Fence,
 		func(ctx context.Context) (store.Settled, error) { return s.jobs().Fail(ctx, f) })
 }
 
 func (s wiredStore) Retry(ctx context.Context, r store.Retry) (store.Settled, error) {
-	return tell(ctx, s, "retry", r.JobID, r.Fence,
+	return checked(ctx, s, "retry", r.JobID, r.Fence,
 		func(ctx context.Context) (store.Settled, error) { return s.jobs().Retry(ctx, r) })
 }
 
 func (s wiredStore) Release(ctx context.Context, r store.Release) (store.Settled, error) {
-	return tell(ctx, s, "release", r.JobID, r.Fence,
+	return checked(ctx, s, "release", r.JobID, r.Fence,
 		func(ctx context.Context) (store.Settled, error) { return s.jobs().Release(ctx, r) })
 }
 
 func (s wiredStore) Canceled(ctx context.Context, h store.Holder, events []store.Event) (store.Settled, error) {
-	return tell(ctx, s, "canceled", h.JobID, h.Fence,
+	return checked(ctx, s, "canceled", h.JobID, h.Fence,
 		func(ctx context.Context) (store.Settled, error) { return s.jobs().Canceled(ctx, h, events) })
 }
 
 func (s wiredStore) Reject(ctx context.Context, r store.Rejection) (store.Settled, error) {
 	return carry(ctx, s.l, onStore, "reject", r.Source.MessageID,
-		func(ctx context.Context, _ *meeting) (store.Settled, error) {
+		func(ctx context.Context, _ *faultyCall) (store.Settled, error) {
 			return watch(ctx, s.l.w, move{
 				line: s.l, op: "reject", id: r.JobID, message: r.Source.Queue + "/" + r.Source.MessageID,
 			}, func(ctx context.Context) (store.Settled, error) {
@@ -147,17 +149,17 @@ func (s wiredStore) Reject(ctx context.Context, r store.Rejection) (store.Settle
 }
 
 func (s wiredStore) RequestCancel(ctx context.Context, id, by string) (store.Job, error) {
-	return tell(ctx, s, "request cancel", id, 0,
+	return checked(ctx, s, "request cancel", id, 0,
 		func(ctx context.Context) (store.Job, error) { return s.jobs().RequestCancel(ctx, id, by) })
 }
 
 func (s wiredStore) DeadLetterSent(ctx context.Context, id string) error {
-	_, err := tell(ctx, s, "dead letter sent", "", 0,
+	_, err := checked(ctx, s, "dead letter sent", "", 0,
 		func(ctx context.Context) (nothing, error) { return nothing{}, s.jobs().DeadLetterSent(ctx, id) })
 	return err
 }
 
 func (s wiredStore) Canceling(ctx context.Context, held []store.Holder) ([]store.Holder, error) {
-	return tell(ctx, s, "canceling", "", 0,
+	return checked(ctx, s, "canceling", "", 0,
 		func(ctx context.Context) ([]store.Holder, error) { return s.jobs().Canceling(ctx, held) })
 }

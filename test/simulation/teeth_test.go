@@ -12,7 +12,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/memory"
 )
 
-// spoiled is a store with a bug: a nil function means that the call is as it should be.
+// spoiled is a store with a bug: a nil function means that the call is correct.
 type spoiled struct {
 	*memory.Jobs
 	begin    func(context.Context, store.Begin) (store.Begun, error)
@@ -73,10 +73,10 @@ func (s *spoiled) DeadLetterSent(ctx context.Context, id string) error {
 	return s.Jobs.DeadLetterSent(ctx, id)
 }
 
-// bugs are bugs of a store, and of a worker that deletes a message as soon as it has it.
+// bugs are bugs of a store, and of a worker that deletes a message as soon as it receives it.
 func bugs() map[string]func(w *world, s *spoiled) {
 	return map[string]func(w *world, s *spoiled){
-		"a stale fence is taken": func(_ *world, s *spoiled) {
+		"a stale fence is accepted": func(_ *world, s *spoiled) {
 			s.complete = func(ctx context.Context, c store.Completion) (store.Settled, error) {
 				r, _ := s.Row(c.JobID)
 				c.Fence = r.Fence
@@ -91,7 +91,7 @@ func bugs() map[string]func(w *world, s *spoiled) {
 				return s.Jobs.Begin(ctx, b)
 			}
 		},
-		"a message is told of each time": func(_ *world, s *spoiled) {
+		"a message is reported each time": func(_ *world, s *spoiled) {
 			var n atomic.Int64
 			s.begin = func(ctx context.Context, b store.Begin) (store.Begun, error) {
 				if r, ok := s.Row(b.JobID); ok && r.State == job.Failed {
@@ -100,7 +100,7 @@ func bugs() map[string]func(w *world, s *spoiled) {
 				return s.Jobs.Begin(ctx, b)
 			}
 		},
-		"a duplicate of a failed job is not told of": func(_ *world, s *spoiled) {
+		"a duplicate of a failed job is not reported": func(_ *world, s *spoiled) {
 			s.begin = func(ctx context.Context, b store.Begin) (store.Begun, error) {
 				if r, ok := s.Row(b.JobID); ok && r.State == job.Failed && !b.Force {
 					b.Source.InsertedAt = time.Time{}
@@ -122,7 +122,7 @@ func bugs() map[string]func(w *world, s *spoiled) {
 				return settled, err
 			}
 		},
-		"a cancel is acknowledged and not noted": func(_ *world, s *spoiled) {
+		"a cancel is acknowledged and not recorded": func(_ *world, s *spoiled) {
 			s.canceled = func(context.Context, store.Holder, []store.Event) (store.Settled, error) {
 				return store.Settled{State: string(job.Canceled)}, nil
 			}
@@ -136,7 +136,7 @@ func bugs() map[string]func(w *world, s *spoiled) {
 		"no sweep": func(_ *world, s *spoiled) {
 			s.sweep = func() (store.Swept, error) { return store.Swept{}, nil }
 		},
-		"a dead letter's copy is not noted": func(_ *world, s *spoiled) {
+		"a dead letter's copy is not recorded": func(_ *world, s *spoiled) {
 			var lost atomic.Int32 // bounded: each copy is followed by the next at once
 			s.noted = func(ctx context.Context, id string) error {
 				if lost.Add(1) > 100 {
@@ -149,7 +149,7 @@ func bugs() map[string]func(w *world, s *spoiled) {
 	}
 }
 
-// The simulation has teeth: it finds each of these bugs within some schedules.
+// TestTeeth: the simulation finds each of these bugs within some schedules.
 func TestTeeth(t *testing.T) {
 	for name, bug := range bugs() {
 		t.Run(name, func(t *testing.T) {

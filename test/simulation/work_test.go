@@ -11,20 +11,20 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// sort is what a task asks of its handler.
+// sort is the behavior that a task wants from its handler.
 type sort string
 
 const (
 	quick    sort = "quick"
 	slow     sort = "slow"     // with stages, progress, checkpoints and staging under its fence
-	flaky    sort = "flaky"    // fails some times, in a way that may be tried again
-	broken   sort = "broken"   // fails for good
-	late     sort = "late"     // takes longer than it may
+	flaky    sort = "flaky"    // fails a few times with a retryable error
+	broken   sort = "broken"   // fails permanently
+	late     sort = "late"     // exceeds its timeout
 	bug      sort = "bug"      // panics
-	refused  sort = "refused"  // its payload is not taken
-	explodes sort = "explodes" // the look at its payload panics
+	refused  sort = "refused"  // its payload is rejected
+	explodes sort = "explodes" // validating its payload panics
 	busy     sort = "busy"     // shares a document with others
-	stubborn sort = "stubborn" // does not look at its context for a while
+	stubborn sort = "stubborn" // ignores its context for a while
 	needy    sort = "needy"    // needs the model
 	vetoed   sort = "vetoed"   // its effect is refused
 	poison   sort = "poison"   // the model fails at it, each time
@@ -32,7 +32,8 @@ const (
 	heavy    sort = "heavy"    // it takes the store down for a while when it is committed, each time
 )
 
-// ways are how a task of a sort may end, but for cancel and lost workers: the classes of errors, "" for success.
+// ways are how a task of a sort may end, apart from cancels and lost workers: the classes of errors, "" for
+// success.
 func (s sort) ways() []taskerr.Class {
 	switch s {
 	case flaky:
@@ -45,13 +46,13 @@ func (s sort) ways() []taskerr.Class {
 		return []taskerr.Class{taskerr.InternalBug}
 	case refused, vetoed:
 		return []taskerr.Class{taskerr.ValidationError}
-	case needy: // Timeout: its worker was stopped for as long as it may take
+	case needy: // Timeout: its worker was stopped for that long
 		return []taskerr.Class{"", taskerr.ModelOverloaded, taskerr.Timeout}
 	case poison, crasher:
 		return []taskerr.Class{taskerr.ModelOverloaded, taskerr.WaitExceeded}
 	case heavy:
 		return []taskerr.Class{taskerr.TransientStorage, taskerr.WaitExceeded}
-	case slow, busy, stubborn: // the store went down in the course of each of its attempts
+	case slow, busy, stubborn: // the store failed during each of its attempts
 		return []taskerr.Class{"", taskerr.TransientStorage, taskerr.Timeout}
 	default:
 		return []taskerr.Class{""}
@@ -65,12 +66,12 @@ type work struct {
 	Fails int    `json:"fails,omitempty"`
 	After int    `json:"retry_after_s,omitempty"`
 	Doc   string `json:"doc,omitempty"`
-	N     int    `json:"n"` // tells two payloads of one id apart
+	N     int    `json:"n"` // distinguishes two payloads of one id
 }
 
 const plainType, needyType task.Type = "plain", "needy"
 
-// acts draws 5 to 20 tasks and what is done to them.
+// acts draws 5 to 20 tasks and what happens to them.
 func (d drawer) acts(active time.Duration) []act {
 	var acts []act
 	bursts := []time.Duration{0, d.between(0, active/2), d.between(0, active*3/4)}
@@ -132,7 +133,7 @@ func (d drawer) task(id string) task.Task {
 	return t
 }
 
-// deliver is how a task gets to the worker: submitted, or sent once or twice, in some spelling.
+// deliver is how a task reaches the worker: submitted, or sent once or twice, in some spelling.
 func (d drawer) deliver(t task.Task, at time.Duration) []act {
 	if d.chance(40) {
 		a := act{at: at, what: "submit", id: t.ID, task: t, dies: pick(d, 0, 0, 1, 2), retries: d.IntN(3)}
@@ -157,7 +158,7 @@ const claimed = "claim check of "
 
 func claimCheck(id, text string) string { return claimed + id + " " + text }
 
-// hopeless is a message that can't become a task.
+// hopeless is a message that isn't a valid task.
 func (d drawer) hopeless(i int, at time.Duration) act {
 	id := "x" + strconv.Itoa(i)
 	text := pick(d,
@@ -170,7 +171,7 @@ func (d drawer) hopeless(i int, at time.Duration) act {
 	return act{at: at, what: "send", text: text, queue: task.PriorityNormal}
 }
 
-// must is for what can't fail.
+// must is for errors that can't happen.
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)

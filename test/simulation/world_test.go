@@ -16,8 +16,8 @@ import (
 	queuememory "github.com/seed-7227ef26/async-worker/queue/memory"
 )
 
-// The most that it may take until nothing is left to do once the faults have ended, and until a worker has ended
-// that was told to. Both are far beyond the longest wait of the engine.
+// Limits of the time until nothing is left to do once the faults have ended, and until a worker has drained. Both
+// are far beyond the longest wait of the engine.
 const (
 	patience   = 24 * time.Hour
 	endsWithin = 12 * time.Hour // I11: every accepted task has ended, whatever it does to the services
@@ -31,7 +31,7 @@ type world struct {
 	began time.Time
 	tally *tally
 
-	mu        sync.Mutex // held while a call is carried out, so that what it does can be seen
+	mu        sync.Mutex // held during a call, so that its effect can be observed
 	store     *storememory.Jobs
 	jobs      store.Jobs // store, unless a test breaks something
 	hasty     bool       // broken: messages are deleted as they are received
@@ -46,9 +46,9 @@ type world struct {
 	lines     map[string]*line
 	book      *book
 
-	told  sync.Mutex
-	trace []entry
-	found []finding
+	traceMu sync.Mutex
+	trace   []entry
+	found   []finding
 }
 
 // entry is a line of the trace.
@@ -82,12 +82,12 @@ func newWorld(seed uint64, p plan, t *tally) *world {
 	return w
 }
 
-// run lets a schedule happen. It is called inside a bubble.
+// run runs a schedule. It is called inside a bubble.
 func (w *world) run() {
 	finish := make(chan struct{})
 	var workers, outside sync.WaitGroup
-	for i, s := range w.plan.seats {
-		workers.Go(func() { w.sit(fmt.Sprintf("w%d", i+1), s, finish) })
+	for i, s := range w.plan.slots {
+		workers.Go(func() { w.runSlot(fmt.Sprintf("w%d", i+1), s, finish) })
 	}
 	for i, a := range w.plan.acts {
 		outside.Go(func() {
@@ -100,7 +100,7 @@ func (w *world) run() {
 	w.note("", "", "the faults have ended", none, nil)
 	calm := time.Now()
 	for ; time.Since(calm) < patience; time.Sleep(time.Minute) {
-		if _, what := w.restless(); what == "" {
+		if _, what := w.pending(); what == "" {
 			break
 		}
 	}
@@ -119,17 +119,17 @@ func (w *world) run() {
 	w.tally.Calls += len(w.trace)
 }
 
-// note adds a line to the trace. Calls that ended well are on it, too.
+// note adds a line to the trace, also for calls without error.
 func (w *world) note(who, on, what string, f fault, err error) {
-	w.told.Lock()
-	defer w.told.Unlock()
+	w.traceMu.Lock()
+	defer w.traceMu.Unlock()
 	w.trace = append(w.trace, entry{time.Since(w.began), who, on, what, f, err})
 }
 
-// violated notes that a rule did not hold.
+// violated records a violation.
 func (w *world) violated(on, format string, args ...any) {
-	w.told.Lock()
-	defer w.told.Unlock()
+	w.traceMu.Lock()
+	defer w.traceMu.Unlock()
 	f := finding{on, fmt.Sprintf(format, args...)}
 	if on != "" {
 		f.what = "job " + on + ": " + f.what
@@ -138,8 +138,8 @@ func (w *world) violated(on, format string, args ...any) {
 	w.trace = append(w.trace, entry{time.Since(w.began), "", on, "VIOLATION " + f.what, none, nil})
 }
 
-// story is the end of the trace up to the first violation: what is about the job in question and its messages,
-// and the last lines of all the rest.
+// story is the end of the trace up to the first violation: the lines about its job and the job's messages, and the
+// last lines of all others.
 func (w *world) story() string {
 	on, end := "", len(w.trace)
 	if len(w.found) > 0 {

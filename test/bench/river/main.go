@@ -1,6 +1,6 @@
-// Command river does no-op jobs with River (riverqueue.com), for the benchmark in the folder above, which
-// starts it and speaks with it in lines over standard input and output. It is a module of its own, so that
-// River is nobody's dependency.
+// Command river runs no-op jobs with River (riverqueue.com), for the benchmark in the folder above, which starts it
+// and exchanges lines with it over standard input and output. It is a module of its own, so that nothing else
+// depends on River.
 package main
 
 import (
@@ -25,12 +25,12 @@ import (
 )
 
 func main() {
-	// The connection string is no argument: those are everybody's to read.
+	// The connection string is not an argument: everybody can read those.
 	url := os.Getenv("RIVER_DATABASE_URL")
 	var o options
 	flag.StringVar(&o.mode, "mode", "batched",
 		"how jobs are completed: batched (River's completer) or single (each in a transaction of its own)")
-	flag.IntVar(&o.workers, "workers", 64, "jobs at a time; there are two connections more")
+	flag.IntVar(&o.workers, "workers", 64, "jobs at a time; there are two more connections")
 	flag.IntVar(&o.jobs, "jobs", 1000, "jobs of a round")
 	flag.DurationVar(&o.cooldown, "cooldown", river.FetchCooldownDefault, "the least time between two fetches")
 	flag.Parse()
@@ -52,8 +52,8 @@ type done struct {
 	CPU  time.Duration `json:"cpu"`  // of this process meanwhile
 }
 
-// run migrates, and then obeys lines: "fill" inserts a round's jobs, "work" does them. Each is answered by a
-// line when it is done. The end of the input ends it.
+// run migrates, and then obeys lines: "fill" inserts a round's jobs, "work" runs them. It answers each by a line,
+// and returns at the end of the input.
 func run(ctx context.Context, url string, o options, in io.Reader, out io.Writer) error {
 	if o.mode != "single" && o.mode != "batched" {
 		return fmt.Errorf("-mode %q is neither batched nor single", o.mode)
@@ -113,8 +113,8 @@ func migrate(ctx context.Context, url string) error {
 	return err
 }
 
-// fill inserts n jobs over connections of its own, which are closed at its end: so that what they did is
-// in the server's statistics before the work begins.
+// fill inserts n jobs over connections of its own and closes them, so that their work is in the server's statistics
+// before the measurement begins.
 func fill(ctx context.Context, url string, n int) error {
 	pool, err := open(ctx, url, 2)
 	if err != nil {
@@ -139,8 +139,8 @@ type noopArgs struct {
 
 func (noopArgs) Kind() string { return "noop" }
 
-// noop does nothing. With a pool it completes its job in a transaction of its own, as a worker does whose
-// effects are to be committed with the job.
+// noop does nothing. With a pool it completes its job in a transaction of its own, like a worker whose effects are
+// committed with the job.
 type noop struct {
 	river.WorkerDefaults[noopArgs]
 	pool *pgxpool.Pool
@@ -155,7 +155,7 @@ func (w *noop) Work(ctx context.Context, job *river.Job[noopArgs]) error {
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // after a commit it does nothing
+	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // a no-op after a commit
 	if _, err := river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, job); err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (w *noop) Work(ctx context.Context, job *river.Job[noopArgs]) error {
 	return nil
 }
 
-// work does the jobs that are there.
+// work runs the existing jobs.
 func work(ctx context.Context, pool *pgxpool.Pool, o options) (done, error) {
 	var ended atomic.Int64
 	reached := make(chan struct{})
@@ -212,7 +212,7 @@ func work(ctx context.Context, pool *pgxpool.Pool, o options) (done, error) {
 	return d, client.Stop(ctx)
 }
 
-// cpuTime is the time that this process has spent on a CPU, in user and in kernel mode.
+// cpuTime is the CPU time of this process, in user and in kernel mode.
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -73,7 +73,7 @@ func (b countedBody) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// countedEmbedder is also where tasks fail, and where their cancel is asked for.
+// countedEmbedder is also where tasks fail, and where their cancel is requested.
 type countedEmbedder struct {
 	e llm.Embedder
 	c *counter
@@ -89,10 +89,10 @@ func (w *countedEmbedder) Embed(ctx context.Context, inputs []string) (llm.Embed
 	return call(w.c, "llm.Embed", func() (llm.Embeddings, error) {
 		if w.fails() {
 			return llm.Embeddings{}, taskerr.Errorf(taskerr.ModelOverloaded,
-				"the model is overloaded, as it was told to be")
+				"the model is overloaded on purpose")
 		}
 		if w.cancelTask != "" {
-			// Whoever asks for it is another process, which isn't counted. An error is that it is over already.
+			// Another process, which isn't counted, requests it. An error means that the task is finished already.
 			_, _ = w.cancel.RequestCancel(ctx, w.cancelTask, "prove")
 			<-ctx.Done()
 			return llm.Embeddings{}, context.Cause(ctx)
@@ -106,7 +106,7 @@ func (w *countedEmbedder) Embed(ctx context.Context, inputs []string) (llm.Embed
 	})
 }
 
-// fails says whether this call is one of those that fail; a file counts them over all processes.
+// fails reports whether this call is one of those that fail; a file counts them over all processes.
 func (w *countedEmbedder) fails() bool {
 	if w.modelFails == 0 {
 		return false

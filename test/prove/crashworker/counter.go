@@ -12,7 +12,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
-// exitCode is that of a process killed by SIGKILL, as a shell tells it.
+// exitCode is that of a process killed by SIGKILL, as a shell reports it.
 const exitCode = 137
 
 // counter numbers the calls of each kind, writes them to the trace, and ends the process at the point.
@@ -47,7 +47,7 @@ func (c *counter) next(label string) string {
 	return fmt.Sprintf("%s#%d", label, c.calls[label])
 }
 
-// reach notes a point, and ends or stops the process when it is the one.
+// reach records a point, and ends or stops the process if it is the one.
 func (c *counter) reach(point, note string) {
 	c.mu.Lock()
 	if c.file != nil {
@@ -63,8 +63,8 @@ func (c *counter) reach(point, note string) {
 	}
 }
 
-// freeze stops the process until somebody sends SIGCONT. A stop is carried out a moment after it was asked for,
-// and the call must not slip out in between.
+// freeze stops the process until it gets SIGCONT. A stop takes effect a moment after the signal, and the call must
+// not be made meanwhile.
 func (c *counter) freeze() {
 	woken := make(chan os.Signal, 1)
 	signal.Notify(woken, syscall.SIGCONT)
@@ -75,7 +75,7 @@ func (c *counter) freeze() {
 	<-woken
 }
 
-// call is one call of a back end: a point before it and one after it, whatever came of it.
+// call is one call of a back end: a point before it and one after it, whatever its result.
 func call[T any](c *counter, label string, f func() (T, error)) (T, error) {
 	name := c.next(label)
 	c.reach(name+":before", "")
@@ -89,7 +89,7 @@ func call0(c *counter, label string, f func() error) error {
 	return err
 }
 
-// verdict is what became of a call, in one word.
+// verdict is the result of a call, in one word.
 func verdict(err error) string {
 	switch {
 	case err == nil:

@@ -1,5 +1,5 @@
-// Command crashworker is the daemon of async-worker with every back end behind a counter, which ends or stops
-// the process at one named call. `make prove` starts it; PROVE_* variables say where it ends.
+// Command crashworker is the daemon of async-worker with every back end behind a counter, which ends or stops the
+// process at one named call. `make prove` starts it; PROVE_* variables name the call.
 package main
 
 import (
@@ -24,7 +24,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	err := run(ctx)
 	stop()
-	if err != nil && !errors.Is(err, context.Canceled) { // told to end while it started
+	if err != nil && !errors.Is(err, context.Canceled) { // got SIGTERM during its start
 		fmt.Fprintln(os.Stderr, "crashworker:", err)
 		os.Exit(1)
 	}
@@ -81,7 +81,7 @@ func wrap(t *app.Tenant, c *counter, o options) {
 	t.Embedder = &countedEmbedder{e: t.Embedder, c: c, options: o, cancel: raw}
 }
 
-// submit enqueues the task whose message stands on stdin, as the command enqueue does.
+// submit enqueues the task whose message is on stdin, as the command enqueue does.
 func submit(ctx context.Context, t *app.Tenant) error {
 	if err := t.EnsureQueues(ctx); err != nil {
 		return err
@@ -98,7 +98,7 @@ func submit(ctx context.Context, t *app.Tenant) error {
 	return err
 }
 
-// options are what the PROVE_ variables say.
+// options are the PROVE_ variables.
 type options struct {
 	point  string        // where to end, e.g. "store.Begin#1:before"; empty: nowhere
 	stop   bool          // SIGSTOP there instead of an exit
@@ -106,10 +106,10 @@ type options struct {
 	lease  time.Duration // of messages and jobs
 	submit bool          // enqueue a task instead of working
 
-	modelFails int           // so many calls of the model fail, over all processes; below zero: all
+	modelFails int           // this many calls of the model fail, over all processes; below zero: all
 	modelFile  string        // counts them
 	modelWait  time.Duration // before each call of the model, so that leases are renewed meanwhile
-	cancelTask string        // the model's call asks for this task's cancel, and then hangs
+	cancelTask string        // the model's call requests this task's cancel, and then hangs
 }
 
 func readOptions(env func(string) string) (o options, err error) {

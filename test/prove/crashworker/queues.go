@@ -7,8 +7,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
-// countedQueue spells every method out: one that is added to the interface doesn't compile until it is
-// counted, too.
+// countedQueue defines every method: one that is added to the interface doesn't compile until it is counted.
 type countedQueue struct {
 	c    *counter
 	q    queue.Queue
@@ -23,7 +22,7 @@ func (w countedQueue) Ensure(ctx context.Context) error {
 	return call0(w.c, w.label("Ensure"), func() error { return w.q.Ensure(ctx) })
 }
 
-// Receive has a point of its own for an answer with messages: how many empty ones come before it is chance.
+// Receive has a point of its own for an answer with messages: the number of empty answers before it is chance.
 func (w countedQueue) Receive(ctx context.Context, n int, visibility time.Duration) ([]*queue.Message, error) {
 	msgs, err := call(w.c, w.label("Receive"),
 		func() ([]*queue.Message, error) { return w.q.Receive(ctx, n, visibility) })

@@ -7,8 +7,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// countedStore spells every method out: one that is added to the interface doesn't compile until it is
-// counted, too.
+// countedStore defines every method: one that is added to the interface doesn't compile until it is counted.
 type countedStore struct {
 	c *counter
 	s store.Store

@@ -16,7 +16,7 @@ type entry struct {
 	content []byte
 }
 
-// unpack reads a zip; nil: it is none that can be read.
+// unpack reads a zip; nil if it can't be read.
 func unpack(content []byte) []entry {
 	z, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
 	if err != nil {
@@ -29,7 +29,7 @@ func unpack(content []byte) []entry {
 			return nil
 		}
 		text, err := io.ReadAll(io.LimitReader(rc, sizeMax))
-		_ = rc.Close() // it is only read
+		_ = rc.Close() // only read
 		if err != nil {
 			return nil
 		}
@@ -38,8 +38,8 @@ func unpack(content []byte) []entry {
 	return all
 }
 
-// archive changes what is within the entries and packs them again, so that the readers behind the zip are
-// reached; now and then it changes the entries themselves, and the packed bytes.
+// archive changes the contents of entries and packs them again, so that the readers behind the zip are reached;
+// sometimes it changes the entries themselves, and the packed bytes.
 func (m *mutator) archive(base, other Seed) []byte {
 	all := append([]entry(nil), base.entries...)
 	for n := 1 + m.IntN(3); n > 0; n-- {
@@ -88,7 +88,7 @@ func isMarkup(e entry) bool {
 	return bytes.HasPrefix(e.content, []byte("<?xml"))
 }
 
-// entries changes which there are, and what they are called.
+// entries changes the list of entries and their names.
 func (m *mutator) entries(all []entry) []entry {
 	a, b := m.IntN(len(all)), m.IntN(len(all))
 	switch m.IntN(5) {
@@ -111,7 +111,7 @@ func (m *mutator) entries(all []entry) []entry {
 	return all
 }
 
-// pack stores the entries without compressing them: it is quicker, and the sizes are true.
+// pack stores the entries without compression: that is quicker, and the sizes are true.
 func pack(all []entry) []byte {
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
@@ -124,7 +124,7 @@ func pack(all []entry) []byte {
 			_, err = w.Write(e.content)
 		}
 		if err != nil {
-			return out.Bytes() // as far as it came
+			return out.Bytes() // incomplete
 		}
 	}
 	_ = z.Close() // into memory

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// balance makes changed XML well-formed again: a reader of XML stops at the first thing that is not, and what
-// reads its elements would see few mutants.
+// balance makes changed XML well-formed again: an XML reader stops at the first error, and the code behind it would
+// get few mutants.
 func balance(content []byte) []byte {
 	var out bytes.Buffer
 	var open []string
@@ -30,7 +30,7 @@ func balance(content []byte) []byte {
 	return out.Bytes()
 }
 
-// endTag closes what is open down to the element; one that is not open is left out.
+// endTag closes the open elements down to this one; an element that is not open is left out.
 func endTag(out *bytes.Buffer, open []string, name string) []string {
 	from := max(0, len(open)-8)
 	at := slices.Index(open[from:], name)
@@ -66,7 +66,7 @@ func balancedStart(out *bytes.Buffer, open []string, tag []byte) []string {
 	return append(open, name)
 }
 
-// plain keeps a text without what XML doesn't allow in one; entities and characters of its own it may have.
+// plain removes what XML doesn't allow in text; it keeps entities and special characters.
 func plain(text []byte) []byte {
 	text = bytes.Map(func(r rune) rune {
 		switch {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// byte changes content without regard to what it means, but for numbers and words of the format.
+// byte changes content without regard to its meaning, but for numbers and words of the format.
 func (m *mutator) byte(content, other []byte) []byte {
 	if len(content) == 0 {
 		return []byte(m.value())
@@ -47,7 +47,7 @@ func (m *mutator) byte(content, other []byte) []byte {
 	return content
 }
 
-// number puts an odd value in the place of a number that is written in digits.
+// number replaces a number written in digits by an odd value.
 func (m *mutator) number(content []byte) []byte {
 	const reach = 4096
 	at := m.IntN(len(content))

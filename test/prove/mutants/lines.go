@@ -46,7 +46,7 @@ func (m *mutator) repeatedWord() string {
 	return repeated(word, m.times(len(word)))
 }
 
-// words are what means something in a format.
+// words are meaningful in a format.
 var words = map[string][]string{
 	"markdown": {
 		"#", "# ", "> ", "- ", "* ", "1. ", "    ", "\t", "```\n", "~~~", "`", "``", "[", "]", "](", "![", "[^1]",

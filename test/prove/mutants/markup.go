@@ -14,7 +14,7 @@ var (
 	namesInTag = regexp.MustCompile(`^</?([\w:.-]+)`)
 )
 
-// depths are how deep elements are nested; 100,000 is what the acceptance names.
+// depths are how deep elements are nested; the largest is the acceptance criterion.
 var depths = []int{3, 20, 60, 130, 260, 520, 1100, 5000, 100_000}
 
 // tag changes XML or HTML by its tags, attributes and texts.
@@ -88,7 +88,7 @@ func pieces(content []byte) (all [][]byte) {
 	return all
 }
 
-// nest puts an element into itself, so many times.
+// nest puts an element into itself this many times.
 func (m *mutator) nest(all [][]byte, at int) []byte {
 	start := m.startTag(all, at)
 	if start == nil {
@@ -117,7 +117,7 @@ func (m *mutator) nest(all [][]byte, at int) []byte {
 	return out.Bytes()
 }
 
-// startTag finds a start tag from a place on; nil: there is none near.
+// startTag finds a start tag from an index on; nil if none is near.
 func (m *mutator) startTag(all [][]byte, at int) []byte {
 	for i := at; i < min(len(all), at+100); i++ {
 		if element.Match(all[i]) && !bytes.HasSuffix(all[i], []byte("/>")) {
@@ -127,7 +127,7 @@ func (m *mutator) startTag(all [][]byte, at int) []byte {
 	return nil
 }
 
-// setAttribute gives an attribute an odd value or that of another one: so references go in circles.
+// setAttribute gives an attribute an odd value or that of another one, which makes references circular.
 func (m *mutator) setAttribute(all [][]byte, at int) {
 	for i := at; i < min(len(all), at+100); i++ {
 		places := attribute.FindAllSubmatchIndex(all[i], -1)

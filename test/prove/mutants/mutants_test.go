@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestMutantsAreMadeAgain: the same seed gives the same mutants, and another one others.
+// TestMutantsAreMadeAgain: the same seed gives the same mutants, and another seed gives others.
 func TestMutantsAreMadeAgain(t *testing.T) {
 	t.Parallel()
 	seeds, err := Seeds()

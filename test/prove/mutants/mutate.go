@@ -5,12 +5,11 @@ import (
 	"math/rand/v2"
 )
 
-// sizeMax is in bytes: a mutant doesn't grow further. What large files cost is for the bombs to tell.
+// sizeMax is in bytes: a mutant doesn't grow beyond it. The bombs of test/bench measure large files.
 const sizeMax = 6 << 20
 
-// Mutant makes the n-th mutant of a format. The same seeds, seed and n make the same one. seeds are those of
-// the format; the name is that of the file which was changed. Below zero they are the seeds themselves: -1 is
-// the first one.
+// Mutant makes the n-th mutant of a format. The same seeds, seed and n make the same one. seeds are those of the
+// format; the name is that of the changed file. Negative n are the seeds themselves: -1 is the first one.
 func Mutant(format string, seeds []Seed, seed uint64, n int) (name string, content []byte) {
 	if n < 0 {
 		return seeds[-n-1].Name, seeds[-n-1].Content
@@ -39,7 +38,7 @@ var (
 // mutator changes contents by its random numbers.
 type mutator struct {
 	*rand.Rand
-	words []string // that mean something in the format
+	words []string // meaningful in the format
 }
 
 // several makes some changes, mostly by change, else in bytes. other is a content to splice from.
@@ -85,7 +84,7 @@ func (m *mutator) times(size int) int {
 	return min(n, 1+(256<<10)/max(size, 1))
 }
 
-// odd are values that readers stumble over.
+// odd are values that break readers.
 var odd = []string{
 	"", "0", "-1", "1", "2", "7", "255", "256", "1000", "32768", "65535", "65536", "99999999", "2147483647",
 	"2147483648", "-2147483648",

@@ -29,11 +29,11 @@ import (
 type Task struct {
 	Path   string `json:"path"`
 	Name   string `json:"name"`
-	Format string `json:"format"` // that it is read as, should it be taken for something else
-	OCR    bool   `json:"ocr"`    // by tesseract; else whatever an image shows, it is the same word
+	Format string `json:"format"` // that it is read as if another one is detected
+	OCR    bool   `json:"ocr"`    // by tesseract; else every image has the same text
 }
 
-// Reply is what a reader says of a file.
+// Reply is a reader's answer about a file.
 type Reply struct {
 	Outcome    string        `json:"outcome"` // read, or the class of the error
 	Message    string        `json:"message,omitempty"`
@@ -41,20 +41,20 @@ type Reply struct {
 	CPU        time.Duration `json:"cpu"`        // of the process and its children
 	Peak       int64         `json:"peak"`       // bytes, the largest resident size of the process
 	Children   int64         `json:"children"`   // the same of the largest of its children so far
-	Goroutines int           `json:"goroutines"` // after it
+	Goroutines int           `json:"goroutines"` // afterwards
 }
 
-// pageTime is for a page that tesseract reads: short, so that a hang is told from a page that takes long.
+// pageTime is for a page that tesseract reads: short, so that a hang is distinct from a page that takes long.
 const pageTime = 15 * time.Second
 
-// Outcomes that are no class of an error.
+// Outcomes that are not a class of an error.
 const (
 	Read    = "read"
 	Unclear = "unclear" // the error has no class
 )
 
-// Serve reads files as the worker does, up to their chunks, one for each task on in, and replies on out. It ends
-// with in.
+// Serve reads files as the worker does, up to their chunks, one for each task on in, and replies on out. It returns
+// at the end of in.
 func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	full, noOCR := app.Extractors(ctx, pageTime, nil)
 	if noOCR != nil {
@@ -95,8 +95,8 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return tasks.Err()
 }
 
-// read extracts and chunks a file. One that is taken for another format, or for none, is read as its own as
-// well: else most damage would end before the reader.
+// read extracts and chunks a file. If another format or none is detected, it reads the file as its own format as
+// well: most damage would never reach the reader otherwise.
 func read(ctx context.Context, router *extract.Router, counter llm.Counter, t Task) error {
 	src, err := extract.Open(t.Path, t.Name)
 	if err == nil {
@@ -137,8 +137,8 @@ func (word) Read(context.Context, ocr.Image) (ocr.Page, error) {
 	return ocr.Page{Paragraphs: []ocr.Paragraph{{{{Text: "word", Confidence: 0.9}}}}}, nil
 }
 
-// resetPeak has the kernel measure the largest resident size anew (proc(5), clear_refs). Where that is
-// not allowed, it stays that of all files before.
+// resetPeak makes the kernel reset the largest resident size (proc(5), clear_refs). Where that is not allowed, the
+// size is that of all files so far.
 func resetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
 
 // peak is the process's largest resident size in bytes; 0: unknown.
@@ -156,7 +156,7 @@ func peak() int64 {
 	return 0
 }
 
-// used is what processes have taken.
+// used is the usage of processes.
 type used struct {
 	cpu  time.Duration
 	peak int64 // bytes, of the largest

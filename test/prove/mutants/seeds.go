@@ -1,9 +1,9 @@
-// Package mutants makes damaged documents out of whole ones, and lets a process of its own read them. A mutant
-// is told by the seed of a run, its format and a number, so that each can be made again.
+// Package mutants makes damaged documents from whole ones, and has them read by another process. The seed of a run,
+// a format and a number identify a mutant, so that each can be made again.
 //
-// Most changes know the format: entries of a zip are changed inside and packed again, XML and HTML by their
-// tags and attributes, texts by lines and by what means something in them. The readers behind the zip reader
-// and the tokenizer are what is to be reached.
+// Most changes know the format: they change entries inside a zip and pack them again, XML and HTML by tags and
+// attributes, texts by lines and by the words of their format. They are to reach the readers behind the zip reader
+// and the tokenizer.
 package mutants
 
 import (
@@ -19,20 +19,20 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 )
 
-// Seed is a document that mutants are made of.
+// Seed is a document from which mutants are made.
 type Seed struct {
 	Name    string // with its extension
 	Content []byte
 	entries []entry // of a zip
 }
 
-// samples has a document of each format: a folder with an extension is packed to a zip, a file is as it is.
+// samples has a document of each format: a folder with an extension is packed to a zip, a file is used as it is.
 //
 //go:embed all:samples
 var samples embed.FS
 
-// Seeds returns the samples, those of dev/samples, and the files of more folders that exist (of real
-// documents, which are not part of the project), by format as extract.Detect tells it.
+// Seeds returns the samples, those of dev/samples, and the files of more folders that exist (of real documents,
+// which are not part of the project), by the format that extract.Detect returns.
 func Seeds(folders ...string) (map[string][]Seed, error) {
 	seeds, err := embedded()
 	if err != nil {
@@ -89,7 +89,7 @@ func embedded() (seeds []Seed, err error) {
 			continue
 		}
 		var all []entry
-		if text, err := samples.ReadFile(path.Join(root, "mimetype")); err == nil { // it stands first
+		if text, err := samples.ReadFile(path.Join(root, "mimetype")); err == nil { // it comes first
 			all = append(all, entry{"mimetype", []byte(strings.TrimSpace(string(text)))})
 		}
 		err := fs.WalkDir(samples, root, func(p string, d fs.DirEntry, err error) error {
@@ -108,7 +108,7 @@ func embedded() (seeds []Seed, err error) {
 	return seeds, nil
 }
 
-// format is what the worker takes the seed for; of what it refuses at once, its extension.
+// format is the detected format of the seed; if none is detected, its extension.
 func (s Seed) format() (string, error) {
 	file, err := os.CreateTemp("", "seed-")
 	if err != nil {
@@ -120,7 +120,7 @@ func (s Seed) format() (string, error) {
 		err = e
 	}
 	if err != nil {
-		return "", fmt.Errorf("look at %s: %w", s.Name, err)
+		return "", fmt.Errorf("detect the format of %s: %w", s.Name, err)
 	}
 	format, err := extract.Detect(file.Name(), s.Name)
 	if err != nil || format == extract.Unknown || format == extract.Zip || format == extract.OLE {

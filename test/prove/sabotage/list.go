@@ -2,8 +2,8 @@ package sabotage
 
 import "slices"
 
-// The suites that have to notice. Narrow ones, since many sabotages are tried: the conformance suite in one way
-// of sending queries alone, and the model where it is to show that it sees something.
+// The suites that have to fail. They are narrow, since many sabotages run: the conformance suite with one way of
+// sending queries, and the model only where it should find something.
 var (
 	onPostgres = []Suite{{Package: "internal/store/postgres", Run: "^TestConformance$/^prepared_statements$"}}
 	onModel    = []Suite{{
@@ -12,10 +12,11 @@ var (
 	}}
 	onTenancy = []Suite{{Package: "internal/store/postgres", Run: "^TestTenancy$"}}
 	onSchema  = []Suite{{Package: "internal/store/schema", Run: "^(TestTransitions|TestGuards|TestEveryTable)$"}}
-	onEngine  = []Suite{{ // without what takes long and is about costs and fairness
+	onEngine  = []Suite{{ // without slow tests of costs and fairness
 		Package: "internal/engine",
 		Flags: []string{
-			"-skip=^Test(RandomFaults|EveryCallOfTheSweepFails|IdleTenant|Flood|HighIs|Backlog|SlowStore|FullOutbox|WorkResumes)",
+			"-skip=^Test(RandomFaults|EveryCallOfTheSweepFails|IdleTenant|Flood|HighIs|Backlog|SlowStore|FullOutbox|" +
+				"WorkResumes)",
 		},
 	}}
 	onTasks    = []Suite{{Package: "internal/task", Flags: []string{"-rapid.nofailfile"}}}
@@ -28,13 +29,16 @@ var (
 	onAgent    = []Suite{{Package: "handlers/agent", Run: "^Test(KilledAfterEachStep|HostileDocuments)$"}}
 )
 
-// Files that many sabotages are about.
+// Folders that many sabotages are about.
 const (
-	functions  = "internal/store/schema/functions/"
-	migrations = "internal/store/schema/migrations/"
+	schema     = "internal/store/schema/"
+	functions  = schema + "functions"
+	migrations = schema + "migrations"
+	engine     = "internal/engine"
+	child      = "internal/child"
 )
 
-// Invariants are the promises, in their order, and those beside them.
+// Invariants are the promises in order, and further ones.
 func Invariants() []Invariant {
 	killed, every := Test{"test/e2e", "TestKilledInTheMiddle"}, Test{"internal/engine", "TestEveryCallFails"}
 	together := Test{"internal/store/storetest", "workers at once"}
@@ -60,8 +64,8 @@ func Invariants() []Invariant {
 		{"I11", "every accepted task ends, whatever it does to the services it needs", []Test{
 			every, {"internal/engine", "TestCrashersEnd"}, {"test/simulation", "TestSchedules"},
 		}},
-		{"webhooks", "each end is told, signed, and to no private address", []Test{every, killed}},
-		{"parsers", "a parser reaches its document and its folder, nothing else of the worker's",
+		{"webhooks", "each end is reported by a signed webhook, and to no private address", []Test{every, killed}},
+		{"parsers", "a parser has access to its document and its folder, and to nothing else of the worker",
 			[]Test{
 				{"internal/child", "TestThief"}, {"internal/child", "TestProtect"},
 				{"internal/child", "TestPoolEndsAll"}, {"internal/extract/pageimage", "TestCostlyPicturesAreRefused"},
@@ -86,7 +90,7 @@ func cases(names ...string) (tests []Test) {
 	return tests
 }
 
-// model is the random walk against the reference.
+// model compares random sequences with the reference.
 var model = Test{"internal/store/postgres", "TestModel"}
 
 func with(list []Test, more ...Test) []Test { return slices.Concat(list, more) }

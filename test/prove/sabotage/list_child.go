@@ -1,76 +1,77 @@
 package sabotage
 
-// aroundParsers are the sabotages of what confines external programs.
+// aroundParsers are the sabotages of the sandbox of external programs.
 func aroundParsers() []Sabotage {
-	const file = "internal/child/sandbox.go"
 	return []Sabotage{
 		{
-			Name: "parser-without-landlock", Breaks: []string{"parsers"}, File: file,
+			Name: "parser-without-landlock", Breaks: []string{"parsers"}, Dir: child, Func: "sandbox.enter",
 			Old: "if err := enforce(b.ruleset); err != nil {", New: "if err := error(nil); err != nil {",
-			Suites: onChild, Tests: tests("internal/child", "TestThief"),
+			Suites: onChild, Tests: tests(child, "TestThief"),
 		},
 		{
-			Name: "parser-with-sockets", Breaks: []string{"parsers"}, File: file,
+			Name: "parser-with-sockets", Breaks: []string{"parsers"}, Dir: child, Func: "sandbox.enter",
 			Old: "if err := b.filter.install(); err != nil {", New: "if err := error(nil); err != nil {",
-			Suites: onChild, Tests: tests("internal/child", "TestThief"),
+			Suites: onChild, Tests: tests(child, "TestThief"),
 		},
 		{
-			Name: "parser-changes-rights-of-files", Breaks: []string{"parsers"}, File: "internal/child/seccomp.go",
+			Name: "parser-changes-rights-of-files", Breaks: []string{"parsers"}, Dir: child, Func: "newFilter",
 			Old: "slices.Concat(denied, byPath)", New: "slices.Concat(denied[:len(denied)-15], byPath[:0])",
-			Suites: onChild, Tests: tests("internal/child", "TestThief"),
+			Suites: onChild, Tests: tests(child, "TestThief"),
 		},
 		{
-			Name: "parser-has-the-worker-signalled", Breaks: []string{"parsers"}, File: "internal/child/seccomp.go",
+			Name: "parser-has-the-worker-signalled", Breaks: []string{"parsers"}, Dir: child, Func: "newFilter",
 			Old: "1, unix.F_SETOWN, unix.F_SETOWN_EX, unix.F_SETSIG)", New: "1, unix.F_SETSIG)",
-			Suites: onChild, Tests: tests("internal/child", "TestThief"),
+			Suites: onChild, Tests: tests(child, "TestThief"),
 		},
 		{
-			Name: "parser-with-the-workers-descriptors", Breaks: []string{"parsers"}, File: file,
+			Name: "parser-with-the-workers-descriptors", Breaks: []string{"parsers"},
+			Dir: child, Func: "sandbox.enter",
 			Old: "_ = unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC)", New: "_ = math.MaxInt32",
-			Suites: onChild, Tests: tests("internal/child", "TestThief"),
+			Suites: onChild, Tests: tests(child, "TestThief"),
 		},
 		{
-			Name: "worker-confined-with-its-parser", Breaks: []string{"parsers"}, File: file,
-			Old: "\t<-t.over\n", New: "\t<-t.over\n\truntime.UnlockOSThread()\n",
-			Suites: onChild, Tests: tests("internal/child", "TestWorkerStaysFree"),
+			Name: "worker-confined-with-its-parser", Breaks: []string{"parsers"}, Dir: child, Func: "thread.run",
+			Old: "<-t.over", New: "<-t.over; runtime.UnlockOSThread()",
+			Suites: onChild, Tests: tests(child, "TestWorkerStaysFree"),
 		},
 		{
-			Name: "worker-whose-memory-can-be-read", Breaks: []string{"parsers"}, File: file,
+			Name: "worker-whose-memory-can-be-read", Breaks: []string{"parsers"}, Dir: child, Func: "Protect",
 			Old: "unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)", New: "unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0)",
-			Suites: onChild, Tests: tests("internal/child", "TestProtect"),
+			Suites: onChild, Tests: tests(child, "TestProtect"),
 		},
 		{
-			Name: "memory-without-a-part-for-steps", Breaks: []string{"parsers"}, File: "internal/child/pool.go",
+			Name: "memory-without-a-part-for-steps", Breaks: []string{"parsers"}, Dir: child, Func: "Pool.fits",
 			Old: "return p.used[Stream]+n <= p.total-p.steps", New: "return true",
-			Suites: onPool, Tests: tests("internal/child", "TestPoolEndsAll"),
+			Suites: onPool, Tests: tests(child, "TestPoolEndsAll"),
 		},
 		{
-			Name: "memory-that-streams-wait-for-in-vain", Breaks: []string{"parsers"}, File: "internal/child/pool.go",
+			Name: "memory-that-streams-wait-for-in-vain", Breaks: []string{"parsers"}, Dir: child, Func: "Pool.fits",
 			Old: "return len(p.waiting[Stream]) == 0 || p.used[Step]+n <= p.steps", New: "return true",
-			Suites: onPool, Tests: tests("internal/child", "TestPoolIsFair"),
+			Suites: onPool, Tests: tests(child, "TestPoolIsFair"),
 		},
 		{
 			Name: "image-decoded-whatever-it-takes", Breaks: []string{"parsers"},
-			File: "internal/extract/pageimage/cost.go",
-			Old:  "if need > most {", New: "if need < 0 {",
+			Dir: "internal/extract/pageimage", Func: "file.checkCost",
+			Old: "if need > most {", New: "if need < 0 {",
 			Suites: onPictures, Tests: tests("internal/extract/pageimage", "TestCostlyPicturesAreRefused"),
 		},
 		{
 			Name: "layout-that-looks-at-a-table-for-each-word", Breaks: []string{"parsers"},
-			File:   "internal/extract/native/pdf/columns.go",
+			Dir: "internal/extract/native/pdf", Func: "bandsAt",
 			Old:    "if run, ok := runs.of[s.box]; ok && acrossX[run] {",
 			New:    "if run, ok := runs.of[s.box]; ok && acrossX[run] && runs.across(x, e)[run] {",
 			Suites: onLayout, Tests: tests("internal/extract/native/pdf", "TestEffortGrowsWithThePage"),
 		},
 		{
-			Name: "layout-without-an-end", Breaks: []string{"parsers"}, File: "internal/extract/native/pdf/columns.go",
+			Name: "layout-without-an-end", Breaks: []string{"parsers"},
+			Dir: "internal/extract/native/pdf", Func: "columns",
 			Old: "if !e.spend(len(segs)) {", New: "if e.spend(len(segs)) && false {",
 			Suites: onLayout, Tests: tests("internal/extract/native/pdf", "TestNoColumnsBeyondTheEffort"),
 		},
 		{
 			Name: "layout-for-a-task-that-has-ended", Breaks: []string{"parsers"},
-			File: "internal/extract/native/pdf/effort.go",
-			Old:  "if ctx.Err() != nil {", New: "if ctx == nil {",
+			Dir: "internal/extract/native/pdf", Func: "ended",
+			Old: "if ctx.Err() != nil {", New: "if ctx == nil {",
 			Suites: onLayout, Tests: tests("internal/extract/native/pdf", "TestCancelEndsALayout",
 				"TestLayoutEndsWithTheTask"),
 		},

@@ -21,30 +21,30 @@ import (
 // suiteTime bounds one run of `go test`, building included.
 const suiteTime = 5 * time.Minute
 
-// Result is what became of a sabotage.
+// Result is the result of a sabotage.
 type Result struct {
-	Failed []string // tests that went red, the innermost: package.TestName/case
-	Wrong  []string // why the sabotage is not caught as it should be; empty: it is
-	Output string   // the end of what the tests said, when something is wrong
+	Failed []string // the innermost failed tests: package.TestName/case
+	Wrong  []string // why the sabotage is not caught as it should be; empty if it is
+	Output string   // the end of the tests' output, if something is wrong
 	Took   time.Duration
 }
 
-// Run carries out a sabotage: by the go command's overlay, so that no file of the project is touched and several
-// may run at once. The error says that it could not be carried out.
+// Run runs a sabotage by the go command's overlay: it touches no file of the project, and several may run at once. The
+// error reports that it could not run.
 func Run(ctx context.Context, root string, s Sabotage) (Result, error) {
 	began := time.Now()
 	p, err := s.find(root)
 	if err != nil {
-		return Result{Wrong: []string{err.Error()}}, nil //nolint:nilerr // it is what is wrong with the list
+		return Result{Wrong: []string{err.Error()}}, nil //nolint:nilerr // a finding
 	}
 	text, err := s.changed(p)
 	if err != nil {
-		return Result{Wrong: []string{err.Error()}}, nil //nolint:nilerr // the same
+		return Result{Wrong: []string{err.Error()}}, nil //nolint:nilerr // a finding
 	}
 	var result Result
 	seen := &verdict{}
 	for _, suite := range s.Suites {
-		err = errors.Join(err, suite.run(ctx, root, map[string]string{s.File: text}, seen))
+		err = errors.Join(err, suite.run(ctx, root, map[string]string{p.file: text}, seen))
 	}
 	result.Failed, result.Wrong, result.Took = seen.innermost(), seen.judge(s), time.Since(began)
 	if len(result.Wrong) > 0 {
@@ -53,7 +53,7 @@ func Run(ctx context.Context, root string, s Sabotage) (Result, error) {
 	return result, err
 }
 
-// Clean runs a suite without a sabotage; what fails then proves nothing. It returns what failed.
+// Clean runs a suite without a sabotage and returns the failed tests: they would prove nothing.
 func Clean(ctx context.Context, root string, suite Suite) ([]string, error) {
 	seen := &verdict{}
 	err := suite.run(ctx, root, nil, seen)
@@ -63,14 +63,14 @@ func Clean(ctx context.Context, root string, suite Suite) ([]string, error) {
 	return nil, err
 }
 
-// run adds to seen what the suite says while some files have another text.
+// run adds to seen the results of the suite while some files have another text.
 func (s Suite) run(ctx context.Context, root string, texts map[string]string, seen *verdict) (err error) {
 	dir, err := os.MkdirTemp("", "sabotage-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if err := os.Chmod(dir, 0o711); err != nil { // started by root, Postgres is another user
+	if err := os.Chmod(dir, 0o711); err != nil { // Postgres runs as another user if root runs the tests
 		return err
 	}
 	overlay, err := writeOverlay(dir, root, texts)
@@ -99,7 +99,7 @@ func (s Suite) run(ctx context.Context, root string, texts map[string]string, se
 	return seen.read(&out, p.Err() != nil)
 }
 
-// writeOverlay writes the texts beside the project, and what tells the go command of them.
+// writeOverlay writes the texts to dir, and the overlay file for the go command.
 func writeOverlay(dir, root string, texts map[string]string) (string, error) {
 	root, err := filepath.Abs(root) // the go command compares whole paths
 	if err != nil {
@@ -122,19 +122,19 @@ func writeOverlay(dir, root string, texts map[string]string) (string, error) {
 	return file, os.WriteFile(file, raw, 0o600)
 }
 
-// verdict is what the tests said.
+// verdict is the results of the tests.
 type verdict struct {
 	red    bool
-	built  bool     // all that was to be tested
+	built  bool     // all tested packages
 	failed []string // package.TestName/case
 	lines  []line
-	torn   string // a line that says that the sabotage is no SQL
+	torn   string // a line that shows that the sabotage isn't valid SQL
 }
 
-// line is one that a test printed, or (test empty) the go command.
+// line is a line of a test's output, or (test empty) of the go command's.
 type line struct{ test, text string }
 
-// read takes in the events of `go test -json`; see `go doc test2json`.
+// read reads the events of `go test -json`; see `go doc test2json`.
 func (v *verdict) read(out *bytes.Buffer, red bool) error {
 	v.red, v.built = v.red || red, true
 	lines := bufio.NewScanner(out)
@@ -161,24 +161,24 @@ func (v *verdict) read(out *bytes.Buffer, red bool) error {
 	return lines.Err()
 }
 
-// torn says whether a line tells of SQL that can't be run: a syntax error, or a name that is not there. A right
-// that is missing (42501) is of the same class, and no such thing.
+// torn reports whether a line shows SQL that can't be run: a syntax error, or an unknown name. A missing privilege
+// (42501) is of the same class, but SQL that runs.
 func torn(line string) bool {
 	return strings.Contains(line, "SQLSTATE 42") && !strings.Contains(line, "SQLSTATE 42501") ||
 		strings.Contains(line, "migrate the database")
 }
 
-// judge says what is wrong with how a sabotage was caught.
+// judge returns what is wrong with how a sabotage was caught.
 func (v *verdict) judge(s Sabotage) []string {
 	switch {
 	case !v.built:
 		return []string{"it does not compile, which shows nothing"}
 	case v.torn != "":
-		return []string{"it is no SQL, which shows nothing: " + v.torn}
+		return []string{"it is not valid SQL, which shows nothing: " + v.torn}
 	case len(v.failed) == 0 && v.red:
-		return []string{"the tests ended without saying which one failed"}
+		return []string{"the tests failed without naming a test"}
 	case len(v.failed) == 0:
-		return []string{fmt.Sprintf("not caught: %s is broken, and all tests are green", strings.Join(s.Breaks, ", "))}
+		return []string{fmt.Sprintf("not caught: %s is broken, and all tests pass", strings.Join(s.Breaks, ", "))}
 	case !slices.ContainsFunc(v.failed, func(f string) bool {
 		return slices.ContainsFunc(s.Tests,
 			func(t Test) bool { return t.is(f) })
@@ -188,7 +188,7 @@ func (v *verdict) judge(s Sabotage) []string {
 	return nil
 }
 
-// is says whether a test that failed is this one, or a case of it.
+// is reports whether a failed test is this one, or a case of it.
 func (t Test) is(failed string) bool {
 	pkg, name, _ := strings.Cut(failed, ".")
 	parts := strings.Split(name, "/")
@@ -198,21 +198,21 @@ func (t Test) is(failed string) bool {
 	return strings.HasPrefix(pkg, path.Dir(t.In)+"/") && slices.Contains(parts, strings.ReplaceAll(t.Name, " ", "_"))
 }
 
-// innermost are the failed tests without those that failed by a case of theirs alone.
+// innermost are the failed tests without those that failed only through one of their cases.
 func (v *verdict) innermost() []string {
 	return slices.DeleteFunc(slices.Clone(v.failed), func(f string) bool {
 		return slices.ContainsFunc(v.failed, func(o string) bool { return strings.HasPrefix(o, f+"/") })
 	})
 }
 
-// tail is the end of what the failed tests and the go command said.
+// tail is the end of the output of the failed tests and the go command.
 func (v *verdict) tail() string {
 	const most = 30
-	var said []string
+	var lines []string
 	for _, l := range v.lines {
 		if strings.HasSuffix(l.test, ".") || slices.Contains(v.failed, l.test) {
-			said = append(said, l.text)
+			lines = append(lines, l.text)
 		}
 	}
-	return strings.Join(said[max(0, len(said)-most):], "\n")
+	return strings.Join(lines[max(0, len(lines)-most):], "\n")
 }

@@ -1,5 +1,5 @@
-// Command reader reads files as the worker does, one for each line on its standard input. It is a process of
-// its own so that a panic, a hang or what it takes of memory is seen from outside.
+// Command reader reads files as the worker does, one for each line on its standard input. It is a process of its
+// own so that a panic, a hang and its memory can be observed from outside.
 package main
 
 import (

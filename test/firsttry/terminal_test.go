@@ -1,5 +1,5 @@
-// Package firsttry walks through the program as somebody does who has only its documents: each command is given as it
-// would be typed, to the program itself, and what it prints is read.
+// Package firsttry uses the program as somebody does who has only its documents: each command is given to the
+// program as typed, and its output is read.
 package firsttry
 
 import (
@@ -25,11 +25,11 @@ import (
 
 func TestMain(m *testing.M) { stacktest.Main(m) }
 
-// widest is the longest line that a terminal of ours shows without a break, in characters.
+// widest is the longest line that a terminal shows without a break, in characters.
 const widest = 120
 
-// desk is where somebody sits: the program, the services, and settings in the environment.
-type desk struct {
+// terminal is a user's environment: the program, the services, and settings.
+type terminal struct {
 	*testing.T
 	ctx     context.Context
 	program string
@@ -37,7 +37,7 @@ type desk struct {
 	env     map[string]string
 }
 
-func sitDown(t *testing.T) *desk {
+func sitDown(t *testing.T) *terminal {
 	t.Helper()
 	root, err := stack.Root()
 	if err != nil {
@@ -45,7 +45,7 @@ func sitDown(t *testing.T) *desk {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	t.Cleanup(cancel)
-	d := &desk{T: t, ctx: ctx, folder: t.TempDir(), program: filepath.Join(t.TempDir(), "async-worker")}
+	d := &terminal{T: t, ctx: ctx, folder: t.TempDir(), program: filepath.Join(t.TempDir(), "async-worker")}
 	build := exec.CommandContext(ctx, "go", "build", "-o", d.program, "./cmd/async-worker")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
@@ -63,7 +63,7 @@ func sitDown(t *testing.T) *desk {
 	return d
 }
 
-// free is an address on which nobody listens.
+// free is an address without a listener.
 func free(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -74,7 +74,7 @@ func free(t *testing.T) string {
 	return l.Addr().String()
 }
 
-func (d *desk) environ(changes []string) (all []string) {
+func (d *terminal) environ(changes []string) (all []string) {
 	env := map[string]string{}
 	maps.Copy(env, d.env)
 	for _, c := range changes {
@@ -89,20 +89,20 @@ func (d *desk) environ(changes []string) (all []string) {
 
 // answer is what a command printed, on both streams, and its exit code.
 type answer struct {
-	d     *desk
+	d     *terminal
 	typed string
 	text  string
 	code  int
 }
 
-// words takes a command line apart; a part in single quotes is one word.
+// words splits a command line; a part in single quotes is one word.
 var words = regexp.MustCompile(`'([^']*)'|(\S+)`)
 
-// record is a line of a log, which is for the journal as it is.
+// record is a line of a log, written for the journal.
 var record = regexp.MustCompile(`^\d\d:\d\d:\d\d (INF|ERR) `)
 
-// types gives a command as it is typed, with settings changed for it.
-func (d *desk) types(line string, settings ...string) *answer {
+// run runs a command as typed, with changed settings.
+func (d *terminal) run(line string, settings ...string) *answer {
 	d.Helper()
 	var args []string
 	for _, m := range words.FindAllStringSubmatch(line, -1) {
@@ -130,20 +130,20 @@ func (d *desk) types(line string, settings ...string) *answer {
 	for _, jargon := range []string{"strconv.", "context deadline exceeded", "json: ", "EOF", "goroutine ", "%!",
 		"<nil>"} {
 		if strings.Contains(a.text, jargon) {
-			d.Errorf("$ %s\n%s(%q is no word of a user's)", line, a.text, jargon)
+			d.Errorf("$ %s\n%s(%q is not a word of a user's)", line, a.text, jargon)
 		}
 	}
 	return a
 }
 
-// wants checks the exit code and parts of what was printed; a part that begins with ! must not be there.
-func (a *answer) wants(code int, parts ...string) *answer {
+// expect checks the exit code and parts of the output; a part that begins with ! must be missing.
+func (a *answer) expect(code int, parts ...string) *answer {
 	a.d.Helper()
 	problem := ""
 	if a.code != code {
 		problem = fmt.Sprintf("exit %d, want %d", a.code, code)
 	}
-	flat := strings.Join(strings.Fields(a.text), " ") // wherever lines were broken
+	flat := strings.Join(strings.Fields(a.text), " ") // line breaks may be anywhere
 	for _, part := range parts {
 		wanted := !strings.HasPrefix(part, "!")
 		if strings.Contains(flat, strings.TrimPrefix(part, "!")) != wanted {
@@ -156,8 +156,8 @@ func (a *answer) wants(code int, parts ...string) *answer {
 	return a
 }
 
-// daemon runs the worker until stop is called, and gives what it logged.
-func (d *desk) daemon(settings ...string) (stop func() string) {
+// daemon runs the worker until stop is called, and returns its log.
+func (d *terminal) daemon(settings ...string) (stop func() string) {
 	d.Helper()
 	log := &bytes.Buffer{}
 	p, err := stack.Start(d.ctx, stack.Command{
@@ -180,7 +180,7 @@ func (d *desk) daemon(settings ...string) (stop func() string) {
 	return stop
 }
 
-func (d *desk) file(name, content string) {
+func (d *terminal) file(name, content string) {
 	d.Helper()
 	if err := os.WriteFile(filepath.Join(d.folder, name), []byte(content), 0o600); err != nil {
 		d.Fatal(err)

@@ -19,21 +19,21 @@ import (
 
 // What reading one document may cost.
 const (
-	lectorTime    = 30 * time.Second
-	lectorMemory  = 300 << 20 // bytes resident, the reader and each of its children
-	lectorStray   = 40        // goroutines that are there after it
-	lectorMessage = 600       // bytes of an error: it is for people, and has no text of the document
+	readerTime       = 30 * time.Second
+	readerMemory     = 300 << 20 // bytes resident, the reader and each of its children
+	readerGoroutines = 40        // goroutines left after it
+	readerMessage    = 600       // bytes of an error, which must not quote the document
 )
 
-// lector has a process read mutants, one after the other, and starts another one when that dies.
-type lector struct {
+// readerProcess has a process read mutants, one after the other, and starts another process when that one dies.
+type readerProcess struct {
 	seed    uint64
-	untimed bool // it may take longer
+	untimed bool // without bounds on the time
 	report  *report
 	table   *mutantTable
 	seeds   map[string][]mutants.Seed
 	program string
-	dir     string // has the mutant, and tmp
+	dir     string // holds the mutant, and tmp
 
 	cmd      *exec.Cmd // nil: none runs
 	tasks    io.WriteCloser
@@ -42,8 +42,8 @@ type lector struct {
 	children int64 // the largest of its children so far
 }
 
-// try makes a mutant, has it read and looks at what is left. The error is that it could not be tried.
-func (l *lector) try(ctx context.Context, m mutant) error {
+// try makes a mutant, has it read and checks what is left. The error reports that it could not be tried.
+func (l *readerProcess) try(ctx context.Context, m mutant) error {
 	seeds := l.seeds[m.format]
 	if len(seeds) == 0 {
 		return nil
@@ -63,16 +63,16 @@ func (l *lector) try(ctx context.Context, m mutant) error {
 	if err != nil {
 		return err
 	}
-	_, _ = l.tasks.Write(append(line, '\n')) // of one that has died, replies tells
+	_, _ = l.tasks.Write(append(line, '\n')) // if the process has died, replies is closed
 	reply, wrong, log := l.reply(ctx)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if l.cmd != nil { // it lives
+	if l.cmd != nil { // it still runs
 		wrong = append(l.judge(reply), l.left()...)
 	}
 	if len(wrong) > 0 {
-		l.end() // the next one is not to pay for it
+		l.end() // the next mutant must not be judged by this one's state
 	}
 	l.report.ran()
 	l.table.add(m, reply, len(content))
@@ -87,9 +87,9 @@ func (l *lector) try(ctx context.Context, m mutant) error {
 	return nil
 }
 
-// reply waits for the reader's word. One that hangs is told to print where, and killed.
-func (l *lector) reply(ctx context.Context) (reply mutants.Reply, wrong []string, log string) {
-	patience := lectorTime
+// reply waits for the reader's answer. A reader that hangs is made to print its goroutines, and killed.
+func (l *readerProcess) reply(ctx context.Context) (reply mutants.Reply, wrong []string, log string) {
+	patience := readerTime
 	if l.untimed {
 		patience *= 4
 	}
@@ -117,32 +117,32 @@ func (l *lector) reply(ctx context.Context) (reply mutants.Reply, wrong []string
 	}
 }
 
-// judge says what is wrong with how a mutant was read.
-func (l *lector) judge(r mutants.Reply) (wrong []string) {
+// judge returns what is wrong with how a mutant was read.
+func (l *readerProcess) judge(r mutants.Reply) (wrong []string) {
 	if r.Outcome == string(taskerr.InternalBug) || r.Outcome == mutants.Unclear {
-		wrong = append(wrong, fmt.Sprintf("it ends as %s: %s", r.Outcome, r.Message))
+		wrong = append(wrong, fmt.Sprintf("its outcome is %s: %s", r.Outcome, r.Message))
 	}
-	if r.CPU > lectorTime {
+	if r.CPU > readerTime {
 		wrong = append(wrong, fmt.Sprintf("it takes %v of CPU", r.CPU))
 	}
-	if len(r.Message) > lectorMessage && r.Outcome != string(taskerr.InternalBug) {
-		wrong = append(wrong, fmt.Sprintf("its error has %d bytes: %.200s", len(r.Message), r.Message))
+	if len(r.Message) > readerMessage && r.Outcome != string(taskerr.InternalBug) {
+		wrong = append(wrong, fmt.Sprintf("its error is %d bytes long: %.200s", len(r.Message), r.Message))
 	}
-	if r.Peak > lectorMemory {
+	if r.Peak > readerMemory {
 		wrong = append(wrong, fmt.Sprintf("it takes %d MB", r.Peak>>20))
 	}
-	if r.Children > lectorMemory && l.children <= lectorMemory {
+	if r.Children > readerMemory && l.children <= readerMemory {
 		wrong = append(wrong, fmt.Sprintf("a program that reads it takes %d MB", r.Children>>20))
 	}
 	l.children = r.Children
-	if r.Goroutines > lectorStray {
-		wrong = append(wrong, fmt.Sprintf("%d goroutines are there after it", r.Goroutines))
+	if r.Goroutines > readerGoroutines {
+		wrong = append(wrong, fmt.Sprintf("%d goroutines are left after it", r.Goroutines))
 	}
 	return wrong
 }
 
-// left says which files are there that were not before, and removes them.
-func (l *lector) left() (wrong []string) {
+// left returns the files that are new, and removes them.
+func (l *readerProcess) left() (wrong []string) {
 	for _, dir := range []string{l.dir, filepath.Join(l.dir, "tmp")} {
 		files, err := os.ReadDir(dir)
 		if err != nil {
@@ -153,13 +153,13 @@ func (l *lector) left() (wrong []string) {
 				continue
 			}
 			wrong = append(wrong, "a file is left: "+f.Name())
-			_ = os.RemoveAll(filepath.Join(dir, f.Name())) // what stays is told of again
+			_ = os.RemoveAll(filepath.Join(dir, f.Name())) // a file that stays is reported again
 		}
 	}
 	return wrong
 }
 
-func (l *lector) start(ctx context.Context) error {
+func (l *readerProcess) start(ctx context.Context) error {
 	temp := filepath.Join(l.dir, "tmp")
 	if err := os.MkdirAll(temp, 0o700); err != nil {
 		return err
@@ -196,7 +196,7 @@ func (l *lector) start(ctx context.Context) error {
 }
 
 // end ends the process, if there is one.
-func (l *lector) end() {
+func (l *readerProcess) end() {
 	if l.cmd == nil {
 		return
 	}
@@ -206,7 +206,7 @@ func (l *lector) end() {
 	}
 	_ = l.cmd.Wait() // killed
 	l.cmd = nil
-	_ = os.RemoveAll(filepath.Join(l.dir, "tmp")) // what a killed process can't remove; what stays is told of next
+	_ = os.RemoveAll(filepath.Join(l.dir, "tmp")) // a killed process can't; a file that stays is reported next
 }
 
 // keepMutant keeps a mutant under .dev.

@@ -8,35 +8,37 @@ import (
 	"sync"
 )
 
-// failing is the way in which a service is out of order.
+// failing is the way in which a service fails.
 type failing string
 
 const (
 	works   failing = ""
 	refuses failing = "refuses" // connections
 	hangs   failing = "hangs"   // requests and connections get no answer
-	is503   failing = "503"     // every request is answered so
+	is503   failing = "503"     // every request gets this status
 	is401   failing = "401"     // likewise: the key was revoked
 )
 
-// door is the entrance of an HTTP service, which can be put out of order and in order again.
-type door struct {
+// faultyServer is an HTTP server that can be made to fail, and to work again.
+type faultyServer struct {
 	server *httptest.Server
 	more   sync.WaitGroup // of listeners after the first
 
 	mu     sync.Mutex
 	how    failing
-	mended chan struct{} // closed when it is over
+	mended chan struct{} // closed when the failure ends
 	closed chan struct{}
 	inside map[string]int // requests under way, by class
 }
 
-func newDoor(h func(http.ResponseWriter, *http.Request)) *door {
-	return &door{server: httptest.NewServer(http.HandlerFunc(h)), inside: map[string]int{}, closed: make(chan struct{})}
+func newFaultyServer(h func(http.ResponseWriter, *http.Request)) *faultyServer {
+	return &faultyServer{
+		server: httptest.NewServer(http.HandlerFunc(h)), inside: map[string]int{}, closed: make(chan struct{}),
+	}
 }
 
-// cut puts the service out of order. It returns how many requests of a class are cut off from their answer.
-func (d *door) cut(how failing, class string) (cutOff int) {
+// cut makes the service fail. It returns how many requests of a class lose their answer.
+func (d *faultyServer) cut(how failing, class string) (cutOff int) {
 	d.mu.Lock()
 	d.how, d.mended = how, make(chan struct{})
 	cutOff = d.inside[class]
@@ -48,8 +50,8 @@ func (d *door) cut(how failing, class string) (cutOff int) {
 	return cutOff
 }
 
-// mend puts it in order. What hung and is still waited for goes on.
-func (d *door) mend() error {
+// mend makes it work again. Requests that hung go on if their client still waits.
+func (d *faultyServer) mend() error {
 	d.mu.Lock()
 	was := d.how
 	d.how = works
@@ -66,7 +68,7 @@ func (d *door) mend() error {
 	return nil
 }
 
-func (d *door) close() {
+func (d *faultyServer) close() {
 	close(d.closed)
 	d.server.CloseClientConnections()
 	d.server.Close()
@@ -75,7 +77,7 @@ func (d *door) close() {
 }
 
 // enter counts a request of a class until leave is called.
-func (d *door) enter(class string) (leave func()) {
+func (d *faultyServer) enter(class string) (leave func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.inside[class]++
@@ -86,8 +88,8 @@ func (d *door) enter(class string) (leave func()) {
 	}
 }
 
-// pass says whether a request, or its answer, may go on. Otherwise the client has got what it gets.
-func (d *door) pass(w http.ResponseWriter, r *http.Request) bool {
+// pass reports whether a request, or its answer, may go on. Otherwise the client has got the failure.
+func (d *faultyServer) pass(w http.ResponseWriter, r *http.Request) bool {
 	d.mu.Lock()
 	how, mended := d.how, d.mended
 	d.mu.Unlock()

@@ -28,14 +28,14 @@ const (
 )
 
 const (
-	dimensions  = 16 // of vectors: what is proved has nothing to do with their length
+	dimensions  = 16 // of vectors: any length does
 	database    = "prove"
 	jwtSecret   = "a secret of the proof, of at least 32 characters"
 	apiPassword = "authenticator"
 )
 
-// ground is the servers that the runs of a kind share; each run is a tenant of its own on it.
-type ground struct {
+// servers is the servers that the runs of a kind share; each run is a tenant of its own.
+type servers struct {
 	dir     string // of all files; removed by close
 	pg      *stack.Postgres
 	azurite *stack.Azurite
@@ -43,14 +43,14 @@ type ground struct {
 	api     *httptest.Server // PostgREST as Supabase shows it
 	hooks   *receiver
 	model   *model
-	db      *pgxpool.Pool // the superuser's: the eye of the checks
+	db      *pgxpool.Pool // the superuser's, for the checks
 
 	closers []func() error
 }
 
-// newGround starts the servers. With keep they outlive being restarted: Azurite in a folder, Postgres durable.
-func newGround(ctx context.Context, keep bool) (g *ground, err error) {
-	g = &ground{}
+// newServers starts the servers. With keep their data survives a restart: Azurite in a folder, Postgres durable.
+func newServers(ctx context.Context, keep bool) (g *servers, err error) {
+	g = &servers{}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, g.close())
@@ -76,7 +76,7 @@ func newGround(ctx context.Context, keep bool) (g *ground, err error) {
 	return g, nil
 }
 
-func (g *ground) startDatabase(ctx context.Context, durable bool) (err error) {
+func (g *servers) startDatabase(ctx context.Context, durable bool) (err error) {
 	if g.pg, err = stack.StartPostgres(ctx, stack.PostgresOptions{Durable: durable}); err != nil {
 		return err
 	}
@@ -114,8 +114,8 @@ func (g *ground) startDatabase(ctx context.Context, durable bool) (err error) {
 	return nil
 }
 
-// close ends everything, the last started first.
-func (g *ground) close() error {
+// close stops everything, the last started first.
+func (g *servers) close() error {
 	var errs []error
 	for i := len(g.closers) - 1; i >= 0; i-- {
 		errs = append(errs, g.closers[i]())
@@ -125,7 +125,7 @@ func (g *ground) close() error {
 }
 
 // build compiles a program of this module and returns its file.
-func (g *ground) build(ctx context.Context, pkg string) (string, error) {
+func (g *servers) build(ctx context.Context, pkg string) (string, error) {
 	return build(ctx, pkg, g.dir)
 }
 
