@@ -35,10 +35,14 @@ help: ## Show this list
 build: ## Build bin/async-worker
 	@dev/step 'build bin/async-worker' go build -trimpath -o bin/async-worker ./cmd/async-worker
 
+.PHONY: build-dev
+build-dev:
+	@dev/step 'build bin/async-worker' go build -trimpath -o bin/ ./cmd/async-worker ./cmd/async-worker-dev
+
 .PHONY: run
-run: build $(NODE_MODULES) ## Start the local stack and the worker, and ingest the samples; ONCE=1 ends after that
+run: build-dev $(NODE_MODULES) ## Start the local stack and the worker, and ingest the samples; ONCE=1 ends after that
 	@dev/install-test-deps.sh run
-	@exec bin/async-worker dev $(if $(filter-out 0 no false,$(ONCE)),--once)
+	@exec bin/async-worker-dev $(if $(filter-out 0 no false,$(ONCE)),--once)
 
 .PHONY: fmt
 fmt: $(GOLANGCI_LINT) ## Format the code (gofumpt) and tidy go.mod
@@ -129,7 +133,7 @@ container-check: test-deps ## As root: build the image on a Debian from debootst
 	@packaging/container/check
 
 .PHONY: docs
-docs: ## Make anew, from the code, what is generated: tables in docs/ and RELIABILITY.md, docs/errors.md, docs/schemas, docs/commands.md
+docs: ## Generate from the code: tables in docs/ and RELIABILITY.md, docs/errors.md, docs/schemas, docs/commands.md
 	@go test ./internal/job -run TestDocument -update
 	@go test ./internal/config -run TestSettingsTable -update
 	@go test ./internal/metrics -run TestObservabilityTable -update
@@ -137,7 +141,7 @@ docs: ## Make anew, from the code, what is generated: tables in docs/ and RELIAB
 	@go test ./test/architecture -run TestErrorList -update
 	@go test ./test/contract -run TestSchemas -update
 	@go test ./internal/store/postgres -run TestReaderViews -update
-	@if [ "$$(id -u)" = 0 ]; then go test ./cmd/async-worker -run TestCommandTable -update; fi
+	@if [ "$$(id -u)" = 0 ]; then go test ./internal/cli -run TestCommandTable -update; fi
 
 .PHONY: clean
 clean: ## Remove what was built, the tools, and the local stack with its data

@@ -141,8 +141,7 @@ func commandsHavePages(t *testing.T, data map[string]entry) {
 		}
 		list, _, _ = strings.Cut(list, "\nFlags:\n")
 		for _, m := range listed.FindAllStringSubmatch(list, -1) {
-			// an example; dev is there only inside of the project
-			if m[1] != "help" && m[1] != "async-worker" && m[1] != "dev" {
+			if m[1] != "help" && m[1] != "async-worker" { // an example
 				walk(append(slices.Clone(names), m[1])...)
 			}
 		}

@@ -1,6 +1,6 @@
-// Package devstack is the logic of `async-worker dev`: the whole on one machine, of real parts. It
-// starts Azurite, PGlite, PostgREST and a worker as child processes, shows a tour with the sample
-// documents, and stops everything. All that it writes is in .dev/ of the project's folder.
+// Package devstack runs the whole system on one machine, for cmd/async-worker-dev (make run). It starts Azurite,
+// PGlite, PostgREST and a worker as child processes, shows a tour with the sample documents, and stops everything. It
+// writes only to .dev/ in the project's folder.
 package devstack
 
 import (
@@ -24,13 +24,13 @@ const clientID = "southhaven"
 type Options struct {
 	// Once ends after the tour, with fresh data; else the stack stays up until ctx ends, and its data
 	// stays for the next time.
-	Once       bool
-	Home       string   // the folder of all that it writes; empty: .dev of the project
-	Executable string   // the program, for the worker
-	Environ    []string // "NAME=value"; settings of the models are taken from it
-	Stdout     io.Writer
-	Color      bool // Stdout takes colours
-	Redraws    bool // Follow redraws lines, so that nothing else may be printed meanwhile
+	Once    bool
+	Home    string   // the folder of all that it writes; empty: .dev of the project
+	Worker  string   // the program async-worker: an absolute path
+	Environ []string // "NAME=value"; settings of the models are taken from it
+	Stdout  io.Writer
+	Color   bool // Stdout takes colours
+	Redraws bool // Follow redraws lines, so that nothing else may be printed meanwhile
 
 	// Follow shows the progress of jobs until all have ended; an error when one did not succeed.
 	Follow func(ctx context.Context, reader store.Reader, ids []string) error

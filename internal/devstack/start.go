@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -135,7 +134,7 @@ func (d *dev) startWorker(ctx context.Context) error {
 		"PATH="+os.Getenv("PATH"), "HOME="+os.Getenv("HOME"), "TMPDIR="+d.home.tmp, "NOTIFY_SOCKET="+manager.address,
 		"LOG_FORMAT=text", "POLL_MAX_MS=1000", fmt.Sprintf("DRAIN_MAX_SEC=%d", drainSeconds))
 	worker, err := stack.Start(ctx, stack.Command{
-		Name: "worker", Path: d.Executable, Args: []string{"run"}, Dir: d.home.dir, Env: env, Log: log,
+		Name: "worker", Path: d.Worker, Args: []string{"run"}, Dir: d.home.dir, Env: env, Log: log,
 		Up: manager.ready,
 	})
 	if err != nil {
@@ -157,13 +156,4 @@ func (d *dev) startWorker(ctx context.Context) error {
 // extras are for people, beside the settings.
 func (d *dev) extras() settings {
 	return settings{"DEV_WEBHOOK_URL": d.receiver.URL, "DEV_DATABASE_URL": d.database}
-}
-
-// program is how people in the project's folder call this program.
-func (d *dev) program() string {
-	rel := d.home.rel(d.Executable)
-	if filepath.IsAbs(rel) && strings.HasPrefix(rel, os.TempDir()) {
-		return "go run ./cmd/async-worker" // that is how it was started
-	}
-	return rel
 }

@@ -1,5 +1,5 @@
 // Package stack starts the real parts of the local stack (Azurite, PostgREST, PGlite, a private
-// Postgres) as child processes on free loopback ports: for `async-worker dev` and for tests.
+// Postgres) as child processes on free loopback ports: for make run and for tests.
 package stack
 
 import (

@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/retry"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
+)
+
+// follower polls the store for the events of jobs: quickly while something happens, slower otherwise.
+type follower struct {
+	reader   store.Reader
+	min, max time.Duration // between two looks
+	patience int           // how many looks in a row may fail for a reason that passes
+}
+
+func newFollower(r store.Reader) follower {
+	return follower{reader: r, min: 200 * time.Millisecond, max: 2 * time.Second, patience: 10}
+}
+
+// display shows what a follower sees. It is safe for concurrent use.
+type display interface {
+	event(j store.Job, e store.JobEvent)
+	ended(j store.Job)
+	close() // writes out what is left
+}
+
+// errUnsuccessful says that a followed job failed or was canceled; the display told why.
+var errUnsuccessful = errors.New("not every job succeeded")
+
+// goesOnError is for a follower that was stopped, while the jobs are not.
+type goesOnError struct {
+	ids    []string // that have not ended
+	tenant string   // as --tenant named it; empty: it did not
+	err    error
+}
+
+func (e *goesOnError) Error() string { return e.err.Error() }
+func (e *goesOnError) Unwrap() error { return e.err }
+
+// next is what to do about it. Ids that a shell would read otherwise are quoted.
+func (e *goesOnError) next() string {
+	const most = 3 // a line of them is to be copied
+	suffix := ""
+	if e.tenant != "" {
+		suffix = " --tenant " + e.tenant
+	}
+	if len(e.ids) > most || len(e.ids) == 0 {
+		return "the jobs go on: async-worker jobs list" + suffix + " shows them"
+	}
+	quoted := make([]string, len(e.ids))
+	for i, id := range e.ids {
+		quoted[i] = shellQuoted(id)
+	}
+	list := strings.Join(quoted, " ") + suffix
+	return "the jobs go on; follow them again, or stop them, with\nasync-worker jobs watch " + list +
+		"\nasync-worker jobs cancel " + list
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+,=-]+$`)
+
+// shellQuoted is a word as a shell takes it.
+func shellQuoted(word string) string {
+	if plainWord.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(printable(word), "'", `'\''`) + "'"
+}
+
+// all follows jobs until each has ended. Its error is errUnsuccessful when one of them did not succeed.
+func (f follower) all(ctx context.Context, ids []string, d display) error {
+	errs := make([]error, len(ids))
+	var following sync.WaitGroup
+	for i, id := range ids {
+		following.Go(func() {
+			j, err := f.one(ctx, id, d)
+			if err == nil && job.State(j.Status) != job.Succeeded {
+				err = &toldError{errUnsuccessful}
+			}
+			errs[i] = err
+		})
+	}
+	following.Wait()
+	d.close()
+	if ctx.Err() != nil {
+		var left []string
+		for i, id := range ids {
+			if errors.Is(errs[i], context.Canceled) {
+				left = append(left, id)
+			}
+		}
+		return &goesOnError{ids: left, err: ctx.Err()}
+	}
+	for _, err := range errs { // a real error says more than a job that failed
+		if err != nil && !errors.Is(err, errUnsuccessful) {
+			return err
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// one follows a job to its end.
+func (f follower) one(ctx context.Context, id string, d display) (store.Job, error) {
+	var seen int64
+	wait, failures := f.min, 0
+	for {
+		before := seen
+		j, err := f.look(ctx, id, &seen, d)
+		switch {
+		case err != nil && passes(err) && failures < f.patience:
+			failures++
+		case err != nil:
+			return j, &failure{"watch job " + id, nextStore, err}
+		case job.State(j.Status).Terminal():
+			d.ended(j)
+			return j, nil
+		default:
+			failures = 0
+		}
+		if seen > before {
+			wait = f.min
+		} else {
+			wait = min(2*wait, f.max)
+		}
+		if retry.Sleep(ctx, wait) != nil {
+			return j, fmt.Errorf("watch job %s: %w", id, ctx.Err())
+		}
+	}
+}
+
+// look shows the events after *seen. It reads the job first: when that is over, its last event is
+// committed with it (I8), so the events read afterwards are all of its story but for duplicates that come later.
+func (f follower) look(ctx context.Context, id string, seen *int64, d display) (store.Job, error) {
+	const page = 200
+	j, err := f.reader.Job(ctx, id)
+	if err != nil {
+		return j, err
+	}
+	for {
+		events, err := f.reader.Events(ctx, id, *seen, page)
+		if err != nil {
+			return j, err
+		}
+		for _, e := range events {
+			d.event(j, e)
+			*seen = e.Seq
+		}
+		if len(events) < page {
+			return j, nil
+		}
+	}
+}
+
+// passes says that looking again may work.
+func passes(err error) bool {
+	e, ok := errors.AsType[*taskerr.Error](err)
+	return ok && taskerr.Classes[e.Class].Retryable
+}

@@ -1,0 +1,279 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/user"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-7227ef26/async-worker/internal/app"
+	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+)
+
+// storeOnly is what a command needs that only reads or writes rows.
+const storeOnly = config.Tenant | config.Store
+
+func (p *program) newJobsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "jobs", Short: "See, follow, cancel and retry jobs", Args: subcommand, RunE: showHelp,
+	}
+	cmd.AddCommand(p.newJobsListCommand(), p.newJobsGetCommand(), p.newJobsWatchCommand(), p.newJobsCancelCommand(),
+		p.newJobsRetryCommand())
+	return cmd
+}
+
+// jobStory is what `jobs get -o json` prints: the row, and what happened to it.
+type jobStory struct {
+	store.Job
+	Events     []store.JobEvent       `json:"events"`
+	Deliveries []store.DeliveryStatus `json:"webhook_deliveries"`
+}
+
+func (p *program) newJobsGetCommand() *cobra.Command {
+	var out format
+	cmd := &cobra.Command{
+		Use: "get ID", Short: "Show all of a job: its row, its events and its webhooks",
+		Args: one("the ID of a job"),
+		RunE: p.action(func(cmd *cobra.Command, args []string) error {
+			return p.withTenant(cmd, storeOnly, func(ctx context.Context, t *app.Tenant) error {
+				story, err := readStory(ctx, t.Store, args[0])
+				if err != nil {
+					return &failure{"get job " + strconv.Quote(args[0]), nextStore, err}
+				}
+				if out == asJSON {
+					return printJSON(p.stdout, story)
+				}
+				return printStory(p.stdout, story)
+			})
+		}),
+	}
+	addOutput(cmd, &out)
+	addSettings(cmd, storeOnly)
+	return cmd
+}
+
+func readStory(ctx context.Context, r store.Reader, id string) (jobStory, error) {
+	const page = 500
+	j, err := r.Job(ctx, id)
+	if err != nil {
+		return jobStory{}, err
+	}
+	story := jobStory{Job: j, Events: []store.JobEvent{}}
+	for after, more := int64(0), true; more; {
+		events, err := r.Events(ctx, id, after, page)
+		if err != nil {
+			return story, err
+		}
+		story.Events = append(story.Events, events...)
+		if more = len(events) == page; more {
+			after = events[len(events)-1].Seq
+		}
+	}
+	deliveries, err := r.JobDeliveries(ctx, id)
+	story.Deliveries = orEmpty(deliveries)
+	return story, err
+}
+
+func printStory(w io.Writer, s jobStory) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, f := range [][2]string{
+		{"id", s.ID},
+		{"client", s.ClientID},
+		{"type", s.Type},
+		{"status", s.Status},
+		{"stage", s.Stage},
+		{"progress", strconv.Itoa(s.Progress) + "%"},
+		{"attempts", fmt.Sprintf("%d of %d", s.Attempts, s.MaxAttempts)},
+		{"priority", s.Priority},
+		{"requested by", s.RequestedBy},
+		{"parent", s.ParentJobID},
+		{"replay", map[bool]string{true: strconv.Itoa(s.Replay)}[s.Replay > 0]},
+		{"cancel asked", map[bool]string{true: "yes"}[s.CancelAsked]},
+		{"created", when(s.CreatedAt)},
+		{"started", whenever(s.StartedAt)},
+		{"completed", whenever(s.CompletedAt)},
+		{"error", strings.TrimSpace(s.ErrorCode + " " + s.ErrorMessage)},
+		{"error type", s.ErrorType},
+		{"took", lasted(s.ProcessingMS)},
+		{"worker", s.WorkerID},
+		{"payload", compact(s.Payload)},
+		{"hints", compact(s.Hints)},
+		{"warnings", strings.Join(warnings(s.Job), "; ")},
+		{"result", shortResult(s.Job)},
+	} {
+		if f[1] != "" {
+			fmt.Fprintf(t, "%s\t%s\n", f[0], printable(f[1]))
+		}
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if err := printResult(w, s.Job); err != nil {
+		return err
+	}
+	if len(s.Events) > 0 {
+		var rows [][]string
+		for _, e := range s.Events {
+			rows = append(rows, []string{
+				strconv.FormatInt(e.Seq, 10), when(e.At), strconv.Itoa(e.Attempt), strconv.Itoa(e.Progress) + "%",
+				e.Stage, shorten(told(e), 80),
+			})
+		}
+		fmt.Fprintln(w)
+		if err := table(w, []string{"EVENT", "AT", "TRY", "DONE", "STAGE", "MESSAGE"}, rows); err != nil {
+			return err
+		}
+	}
+	if len(s.Deliveries) == 0 {
+		return nil
+	}
+	fmt.Fprintln(w)
+	return table(w, []string{
+		"WEBHOOK", "STATUS", "TRIES", "ANSWER", "NEXT", "DELIVERED", "URL", "ERROR",
+	}, deliveryRows(s.Deliveries))
+}
+
+func deliveryRows(ds []store.DeliveryStatus) [][]string {
+	var rows [][]string
+	for _, d := range ds {
+		answer, trouble, next := "", "", ""
+		if d.ResponseStatus != nil {
+			answer = strconv.Itoa(*d.ResponseStatus)
+		}
+		if d.LastError != nil {
+			trouble = shorten(*d.LastError, 80)
+		}
+		if d.Status == store.DeliveryPending {
+			next = whenever(d.NextAttemptAt)
+		}
+		rows = append(rows, []string{
+			d.ID, d.Status, strconv.Itoa(d.Attempts), answer, next, whenever(d.DeliveredAt), shorten(d.URL, 80),
+			trouble,
+		})
+	}
+	return rows
+}
+
+// lasted is a time in milliseconds that may not be known.
+func lasted(ms *int64) string {
+	if ms == nil {
+		return ""
+	}
+	return (time.Duration(*ms) * time.Millisecond).String()
+}
+
+// compact is JSON on a line; what is empty is "".
+func compact(raw json.RawMessage) string {
+	text := strings.TrimSpace(string(raw))
+	if text == "" || text == "null" || text == "{}" {
+		return ""
+	}
+	return text
+}
+
+func (p *program) newJobsWatchCommand() *cobra.Command {
+	var out format
+	cmd := &cobra.Command{
+		Use: "watch ID...", Short: "Follow jobs to their end",
+		Long: `watch shows the progress of jobs until each has ended: bars on a terminal, a line for each event
+elsewhere, JSON lines with -o json. It exits with 0 when all of them succeeded, else with 1.`,
+		Args: some("the ID of a job"),
+		RunE: p.action(func(cmd *cobra.Command, args []string) error {
+			return p.withTenant(cmd, storeOnly, func(ctx context.Context, t *app.Tenant) error {
+				return newFollower(t.Store).all(ctx, args, p.newDisplay(out))
+			})
+		}),
+	}
+	addOutput(cmd, &out)
+	addSettings(cmd, storeOnly)
+	return cmd
+}
+
+func (p *program) newJobsCancelCommand() *cobra.Command {
+	var out format
+	var inAdvance bool
+	cmd := &cobra.Command{
+		Use: "cancel ID...", Short: "Cancel jobs: at once when pending, at the next safe place when running",
+		Long: `cancel asks for jobs to be canceled. A pending job is canceled at once, a running one stops at its next
+safe place and commits nothing. An id that is not known is refused; with --in-advance it is noted, so that its
+message is dropped when it comes.`,
+		Args: some("the ID of a job"),
+		RunE: p.action(func(cmd *cobra.Command, args []string) error {
+			return p.withTenant(cmd, storeOnly, func(ctx context.Context, t *app.Tenant) error {
+				var jobs []store.Job
+				var refused []error
+				noted := map[string]bool{}
+				for _, id := range args {
+					j, unknown, err := cancel(ctx, t.Store, id, inAdvance)
+					switch {
+					case err == nil:
+						jobs = append(jobs, j)
+						noted[id] = unknown
+						continue
+					// the others are still to be canceled
+					case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrTerminal):
+						refused = append(refused, &failure{"cancel job " + strconv.Quote(id), nextStore, err})
+						continue
+					}
+					return errors.Join(p.printCanceled(out, jobs, noted), errors.Join(refused...),
+						&failure{"cancel job " + strconv.Quote(id), nextStore, err})
+				}
+				return errors.Join(p.printCanceled(out, jobs, noted), errors.Join(refused...))
+			})
+		}),
+	}
+	cmd.Flags().BoolVar(&inAdvance, "in-advance", false, "also a job that is not known yet")
+	addOutput(cmd, &out)
+	addSettings(cmd, storeOnly)
+	return cmd
+}
+
+// cancel asks for one job to be canceled, and says whether it was unknown so far.
+func cancel(ctx context.Context, s store.Store, id string, inAdvance bool) (j store.Job, unknown bool, err error) {
+	_, err = s.Job(ctx, id)
+	switch {
+	case errors.Is(err, store.ErrNotFound) && !inAdvance:
+		return j, true, fmt.Errorf("%w (with --in-advance it is canceled before its message comes)", err)
+	case err != nil && !errors.Is(err, store.ErrNotFound):
+		return j, false, err
+	}
+	unknown = err != nil
+	j, err = s.RequestCancel(ctx, id, whoami())
+	return j, unknown, err
+}
+
+// printCanceled: noted are the ids that were unknown.
+func (p *program) printCanceled(out format, jobs []store.Job, noted map[string]bool) error {
+	if out == asJSON {
+		return printJSON(p.stdout, orEmpty(jobs))
+	}
+	for _, j := range jobs {
+		text := "is canceled"
+		if noted[j.ID] {
+			text = "is not known yet; noted: its message will be dropped"
+		} else if job.State(j.Status) != job.Canceled {
+			text = "is " + j.Status + " and was asked to stop; follow it with: async-worker jobs watch " + j.ID
+		}
+		fmt.Fprintln(p.stdout, printable(j.ID+" "+text))
+	}
+	return nil
+}
+
+// whoami is for the audit of what people ask for.
+func whoami() string {
+	u, err := user.Current()
+	if err != nil {
+		return "command line"
+	}
+	return "command line: " + u.Username
+}

@@ -1,0 +1,255 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/tenants"
+)
+
+// tenantsDir is where packaging and `tenant add` put tenants' files, below the root.
+const tenantsDir = "etc/async-worker"
+
+const (
+	// asRoot is what to do about what only root may do.
+	asRoot = "run it as root (sudo)"
+	// asOperator is what to do about files that operators may read, too: one of the groups has the settings, the other
+	// the credentials.
+	asOperator = asRoot + ", or as a member of the groups " + tenants.Readers + " and " + tenants.Operators
+)
+
+// addTenant gives cmd the flag --tenant: whose settings it takes. A migration is the database's, not a tenant's.
+func addTenant(cmd *cobra.Command) {
+	if cmd.Name() == "migrate" {
+		return
+	}
+	cmd.Flags().String("tenant", "", "the tenant of this machine whose settings are used (as root or an operator); "+
+		"default: the only one")
+	_ = cmd.RegisterFlagCompletionFunc("tenant", completeTenants) // it was added just now
+	if cmd.Flags().Lookup("root") == nil {
+		addRoot(cmd, new(string))
+		_ = cmd.Flags().MarkHidden("root")
+	}
+}
+
+// asTenant takes over the settings that systemd gives a tenant's unit: of the tenant that --tenant names, or, for a
+// command that can't do without one, of the only one of this machine, where the environment doesn't say what to use.
+// The daemon itself is told everything by its unit.
+func (p *program) asTenant(cmd *cobra.Command, groups config.Group) error {
+	flag := cmd.Flags().Lookup("tenant")
+	if flag == nil || p.taken {
+		return nil
+	}
+	p.taken = true
+	root, err := cmd.Flags().GetString("root")
+	if err != nil {
+		return err
+	}
+	name := flag.Value.String()
+	if flag.Changed {
+		return p.takeNamed(cmd, root, name)
+	}
+	if cmd.Flags().Changed("client-id") || p.connected() || !needsTenant(cmd, groups) {
+		return nil
+	}
+	names, err := namesOn(root)
+	switch {
+	case err != nil:
+		return err
+	case len(names) == 1:
+		return p.takeSettings(cmd, root, names[0])
+	case len(names) > 1:
+		return badUsage("say which with --tenant: "+strings.Join(names, ", "), "this machine has %d tenants",
+			len(names))
+	}
+	return nil
+}
+
+// needsTenant says whether a command can't do without the settings of a tenant.
+func needsTenant(cmd *cobra.Command, groups config.Group) bool {
+	switch cmd.Name() {
+	case "run", "reload":
+		return false
+	case "token":
+		return true
+	case "status":
+		return !cmd.Flags().Changed("addr") && !cmd.Flags().Changed("socket")
+	}
+	return groups&(config.Store|config.Queue|config.Blob) != 0
+}
+
+// connected says whether the environment names a tenant or its services.
+func (p *program) connected() bool {
+	for _, name := range []string{"CLIENT_ID", "DATABASE_URL", "SUPABASE_URL", "AZURE_STORAGE_CONNECTION_STRING",
+		"AZURE_STORAGE_ACCOUNT"} {
+		if p.getenv(name) != "" || p.getenv(name+"_FILE") != "" {
+			return true
+		}
+	}
+	return p.getenv("CREDENTIALS_DIRECTORY") != ""
+}
+
+// namesOn are the tenants of the machine whose files are in root.
+func namesOn(root string) (names []string, err error) {
+	err = onMachine(root, func(m *tenants.Machine) (err error) {
+		names, err = m.Names()
+		return err
+	})
+	if errors.Is(err, fs.ErrPermission) {
+		return nil, &failure{
+			"look at the tenants of this machine", asOperator + ", or set the settings in the environment",
+			&deniedError{err},
+		}
+	}
+	return names, err
+}
+
+// unknownTenantError is a name that this machine has no files of.
+type unknownTenantError struct{ name, dir string }
+
+func (e *unknownTenantError) Error() string {
+	return fmt.Sprintf("there is no tenant %s in %s", e.name, e.dir)
+}
+
+// takeNamed takes over the settings of the tenant that --tenant names. Where there are no tenants' files, as in a
+// container, it is only a name.
+func (p *program) takeNamed(cmd *cobra.Command, root, name string) error {
+	if name == "" || strings.ContainsAny(name, "/.") {
+		return badUsage("it is the name after the @ of its unit, as in async-worker@southhaven",
+			"--tenant: %q is no tenant's name", name)
+	}
+	if given := cmd.Flags().Lookup("client-id"); given != nil && given.Changed && given.Value.String() != name {
+		return badUsage("leave --client-id out", "--tenant %s and --client-id %s are not the same", name,
+			given.Value.String())
+	}
+	etc := filepath.Join(root, tenantsDir)
+	known, err := anyThere(filepath.Join(etc, name+".env"), filepath.Join(etc, "credentials", name))
+	if err != nil {
+		return &failure{"read the settings of tenant " + name, asOperator, &deniedError{err}}
+	}
+	if known {
+		return p.takeSettings(cmd, root, name)
+	}
+	names, err := namesOn(root)
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 && p.connected() {
+		return setClient(cmd, name)
+	}
+	return &failure{
+		"read the settings of tenant " + name,
+		"sudo async-worker tenant list shows those that there are; sudo async-worker tenant add " + name + " adds it",
+		&unknownTenantError{name, etc},
+	}
+}
+
+// takeSettings makes the environment that of the tenant's unit, in the unit's order. No setting that the shell happens
+// to have is left: it might be of another database.
+func (p *program) takeSettings(cmd *cobra.Command, root, name string) error {
+	etc := filepath.Join(root, tenantsDir)
+	credentials := filepath.Join(etc, "credentials", name)
+	p.env = slices.DeleteFunc(config.Overlay(p.env, nil), func(line string) bool {
+		name, _, _ := strings.Cut(line, "=")
+		return name == "CREDENTIALS_DIRECTORY" || slices.Contains(sdkSettings, name)
+	})
+	for _, path := range []string{filepath.Join(root, "etc/default/async-worker"), filepath.Join(etc, name+".env")} {
+		if err := p.addFile(path); err != nil {
+			return err
+		}
+	}
+	switch err := readable(credentials); {
+	case err == nil:
+		p.env = append(p.env, "CREDENTIALS_DIRECTORY="+credentials)
+	case !errors.Is(err, fs.ErrNotExist):
+		return &failure{"read the credentials of tenant " + name, asOperator, &deniedError{err}}
+	}
+	p.passIdentity()
+	p.named = name
+	return setClient(cmd, name)
+}
+
+// readable says why a folder, or a file in it, can't be read.
+func readable(folder string) error {
+	entries, err := os.ReadDir(folder)
+	for _, e := range entries {
+		if !e.Type().IsRegular() {
+			continue
+		}
+		f, openErr := os.Open(filepath.Join(folder, e.Name()))
+		if openErr != nil {
+			return openErr
+		}
+		_ = f.Close() // nothing was read
+	}
+	return err
+}
+
+// sdkSettings are what Azure's SDK reads from the environment of the process by itself: which identity it uses.
+var sdkSettings = []string{
+	"AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_CLIENT_SECRET", "AZURE_CLIENT_CERTIFICATE_PATH",
+	"AZURE_CLIENT_CERTIFICATE_PASSWORD",
+	"AZURE_FEDERATED_TOKEN_FILE", "AZURE_AUTHORITY_HOST", "AZURE_TOKEN_CREDENTIALS",
+}
+
+// passIdentity has the SDK use the identity of the tenant's files, and none that the shell has.
+func (p *program) passIdentity() {
+	if p.setenv == nil {
+		return
+	}
+	for _, name := range sdkSettings {
+		p.setenv(name, p.getenv(name))
+	}
+}
+
+// addFile adds what an environment file sets.
+func (p *program) addFile(path string) error {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return &failure{"read the tenant's settings", asOperator, &deniedError{err}}
+	}
+	values, err := tenants.ParseEnv(string(text))
+	if err != nil {
+		return &config.Errors{Problems: []config.Problem{{Name: path, Problem: err.Error(), Remedy: "mend the line"}}}
+	}
+	for name, value := range values {
+		// no tenant's files are a place for it, and none's secret is taken
+		if strings.TrimSuffix(name, "_FILE") == config.SigningName {
+			continue
+		}
+		p.env = append(p.env, name+"="+value)
+	}
+	return nil
+}
+
+// setClient says whose tenant it is. Where the tenant's own files say otherwise, loading says so.
+func setClient(cmd *cobra.Command, name string) error {
+	if cmd.Flags().Lookup("client-id") == nil {
+		return nil
+	}
+	return cmd.Flags().Set("client-id", name)
+}
+
+func anyThere(paths ...string) (bool, error) {
+	for _, path := range paths {
+		_, err := os.Stat(path)
+		if err == nil {
+			return true, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return false, err
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode"
+
+	"github.com/mattn/go-runewidth"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/seed-7227ef26/async-worker/internal/logging"
+)
+
+// format is the flag -o. The zero value is a table for people.
+type format string
+
+const (
+	asTable format = "table"
+	asJSON  format = "json"
+)
+
+func (f *format) String() string {
+	if *f == "" {
+		return string(asTable)
+	}
+	return string(*f)
+}
+
+func (f *format) Set(s string) error {
+	if s != string(asTable) && s != string(asJSON) {
+		return fmt.Errorf("it is table or json")
+	}
+	*f = format(s)
+	return nil
+}
+
+func (*format) Type() string { return "format" }
+
+func addOutput(cmd *cobra.Command, f *format) {
+	cmd.Flags().VarP(f, "output", "o", "how to print: table or json")
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "json"},
+		cobra.ShellCompDirectiveNoFileComp))
+}
+
+// printJSON prints one indented JSON value, without a character that a terminal would obey.
+func printJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(logging.Escaped(w))
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// printJSONLine is printJSON on one line.
+func printJSONLine(w io.Writer, v any) error {
+	e := json.NewEncoder(logging.Escaped(w))
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// table prints rows in columns; the header goes first.
+func table(w io.Writer, header []string, rows [][]string) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, row := range append([][]string{header}, rows...) {
+		cells := make([]string, len(row))
+		for i, c := range row {
+			cells[i] = printable(c)
+		}
+		fmt.Fprintln(t, strings.TrimRight(strings.Join(cells, "\t"), "\t"))
+	}
+	return t.Flush()
+}
+
+// printable makes one harmless line of a text that may come from anybody: no control characters
+// reach the terminal.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\r' || r == '\t':
+			return ' '
+		case unicode.IsControl(r) || unicode.Is(unicode.Cf, r):
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// lines is printable for texts of several lines.
+func lines(s string) string {
+	parts := strings.Split(s, "\n")
+	for i := range parts {
+		parts[i] = printable(parts[i])
+	}
+	return strings.Join(parts, "\n")
+}
+
+// page is how wide what people read is at most: a message's lines are broken there.
+const page = helpMost
+
+// say prints a text that begins with a mark, in lines of a page; the others are indented by as much.
+func say(w io.Writer, mark, text string) {
+	column := runewidth.StringWidth(mark)
+	for i, part := range strings.Split(text, "\n") {
+		for j, line := range wrapped(part, page-column) {
+			if i+j > 0 {
+				mark = strings.Repeat(" ", column)
+			}
+			fmt.Fprintln(w, strings.TrimRight(mark+line, " "))
+		}
+	}
+}
+
+// sayIndented prints a line in lines of a page, each indented as it is.
+func sayIndented(w io.Writer, line string) {
+	text := strings.TrimLeft(line, " ")
+	say(w, line[:len(line)-len(text)], text)
+}
+
+func shorten(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return strings.TrimRight(string(r[:most-1]), " ") + "…"
+	}
+	return s
+}
+
+func when(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Local().Format(time.DateTime)
+}
+
+func whenever(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return when(*t)
+}
+
+// terminal says whether w is a terminal that can redraw a line. One without a width, as some build
+// servers have it, can't.
+func (p *program) terminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok || p.getenv("TERM") == "dumb" {
+		return false
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	return err == nil && width > 0
+}
+
+// colorful says whether w takes colours and their reader wants them (no-color.org).
+func (p *program) colorful(w io.Writer) bool { return p.terminal(w) && p.getenv("NO_COLOR") == "" }

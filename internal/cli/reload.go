@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-7227ef26/async-worker/internal/config"
+)
+
+// A reload is a conversation of two processes, because a daemon's own environment never changes: systemd reads the
+// EnvironmentFile= of the unit anew for the command `reload` (ExecReload=), which listens on a socket beside the
+// daemon's and sends it SIGHUP. The daemon connects, reads a reloadRequest, and answers with a reloadAnswer, as JSON.
+const reloadSocket = "reload.sock" // in $RUNTIME_DIRECTORY
+
+// reloadTime bounds the whole of it.
+const reloadTime = 30 * time.Second
+
+type reloadRequest struct {
+	Environ []string `json:"environ"` // of settings alone; it holds secrets
+}
+
+// reloadAnswer says what came of a reload.
+type reloadAnswer struct {
+	config.Changes
+	Problems []config.Problem `json:"problems,omitempty"` // the settings are refused
+	Error    string           `json:"error,omitempty"`    // they are right, and could not be taken over
+}
+
+func (p *program) newReloadCommand() *cobra.Command {
+	var pid int
+	cmd := &cobra.Command{
+		Use:   "reload",
+		Short: "Give new settings to the daemon that runs (the unit's ExecReload)",
+		Long: `reload hands the settings of its environment to the daemon, which alone has the credentials too, and checks
+them. When they are wrong it prints every problem, exits with 78, and the daemon goes on with what it has.
+Otherwise it prints what is in force now and what takes a restart.
+
+It is for systemctl reload: systemd gives it the new contents of the unit's EnvironmentFile. A secret in
+LoadCredential is read by systemd at the start alone, so a new one takes a restart. Without systemd, SIGHUP
+makes the daemon read the files again that NAME_FILE names.`,
+		Example: `  systemctl reload async-worker@southhaven`,
+		Args:    none,
+		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
+			dir, _, _ := strings.Cut(p.getenv("RUNTIME_DIRECTORY"), ":")
+			if pid == 0 {
+				pid, _ = strconv.Atoi(p.getenv("MAINPID"))
+			}
+			if dir == "" || pid <= 1 {
+				return badUsage("as root: systemctl reload async-worker@TENANT",
+					"reload is run by systemd, which says where the daemon is ($MAINPID, $RUNTIME_DIRECTORY)")
+			}
+			ctx, cancel := context.WithTimeout(cmd.Context(), reloadTime)
+			defer cancel()
+			answer, err := hand(ctx, filepath.Join(dir, reloadSocket), reloadRequest{config.Environ(p.env)},
+				func() error {
+					return syscall.Kill(pid, syscall.SIGHUP)
+				})
+			if err != nil {
+				return &failure{
+					"hand the settings to the daemon",
+					"the journal of the unit says what the daemon does; a restart takes over all settings", err,
+				}
+			}
+			return p.printReloaded(answer)
+		}),
+	}
+	addSettings(cmd, config.All)
+	cmd.Flags().IntVar(&pid, "pid", 0, "the daemon's process (default $MAINPID)")
+	return cmd
+}
+
+func (p *program) printReloaded(a reloadAnswer) error {
+	switch {
+	case len(a.Problems) > 0:
+		return &config.Errors{Problems: a.Problems}
+	case a.Error != "":
+		return &failure{"take over the settings", "the daemon goes on with the old ones", errors.New(a.Error)}
+	}
+	lines := []string{"no setting was changed"}
+	if len(a.Live) > 0 {
+		lines[0] = "in force now: " + strings.Join(a.Live, ", ")
+	}
+	if len(a.Restart) > 0 {
+		lines = append(lines, "a restart is needed for: "+strings.Join(a.Restart, ", "))
+	}
+	_, err := fmt.Fprintln(p.stdout, strings.Join(lines, "\n"))
+	return err
+}
+
+// hand listens at path, has the daemon called, and gives it the request.
+func hand(ctx context.Context, path string, request reloadRequest, call func() error) (answer reloadAnswer, err error) {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) { // left by one that was killed
+		return answer, err
+	}
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		return answer, err
+	}
+	defer listener.Close()
+	if err := os.Chmod(path, 0o600); err != nil {
+		return answer, err
+	}
+	if deadline, ok := ctx.Deadline(); ok {
+		if err := listener.SetDeadline(deadline); err != nil {
+			return answer, err
+		}
+	}
+	if err := call(); err != nil {
+		return answer, fmt.Errorf("send SIGHUP: %w", err)
+	}
+	conn, err := listener.AcceptUnix()
+	if err != nil {
+		return answer, fmt.Errorf("the daemon does not ask for them: %w", err)
+	}
+	defer conn.Close()
+	if deadline, ok := ctx.Deadline(); ok {
+		if err := conn.SetDeadline(deadline); err != nil {
+			return answer, err
+		}
+	}
+	if err := json.NewEncoder(conn).Encode(request); err != nil {
+		return answer, err
+	}
+	if err := json.NewDecoder(conn).Decode(&answer); err != nil {
+		return answer, fmt.Errorf("read the daemon's answer: %w", noEOF(err))
+	}
+	return answer, nil
+}
+
+func noEOF(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

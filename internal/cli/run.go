@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-7227ef26/async-worker/internal/app"
+	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/event"
+	"github.com/seed-7227ef26/async-worker/systemd"
+)
+
+func (p *program) newRunCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "run",
+		Short: "Do the tenant's tasks until told to stop",
+		Long: `run takes tasks from the tenant's queues and does them. SIGTERM or SIGINT (Ctrl-C) drains: what runs is
+finished within DRAIN_MAX_SEC, nothing new is taken, what had not started is given back. A second
+signal gives back the running tasks too, without costing them an attempt; a third ends the process.
+SIGUSR1 ends the wait between two looks at the queues. SIGHUP reads the settings again; see reload.
+
+Each flag is also a setting: the name in brackets, as an environment variable, a systemd credential, or
+with _FILE behind it the name of a file. These are settings only, since a flag can be read by others:
+
+` + secretSettings(),
+		Example: `  async-worker run --client-id southhaven
+  LLM_PROVIDER=offline async-worker run --worker-concurrency 2 --log-level debug`,
+		Args: none,
+		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
+			p.daemon = true
+			cfg, log, err := p.settings(cmd, config.All)
+			if err != nil {
+				return err
+			}
+			return p.serve(cmd.Context(), p.sources(cmd), cfg, log)
+		}),
+	}
+	addSettings(cmd, config.All)
+	return cmd
+}
+
+// secretSettings lists the settings that have no flag.
+func secretSettings() string {
+	var b strings.Builder
+	for _, s := range config.Settings() {
+		if s.Secret {
+			entry(&b, 35, s.Name, s.Help, helpWidth)
+		}
+	}
+	return b.String()
+}
+
+// serve runs the daemon. Being told to stop is a good end, whenever it comes.
+func (p *program) serve(ctx context.Context, src config.Sources, cfg config.Config, log *slog.Logger) error {
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGHUP)
+	defer signal.Stop(signals)
+	err := p.work(ctx, signals, src, cfg, log)
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+func (p *program) work(
+	ctx context.Context, signals <-chan os.Signal, src config.Sources, cfg config.Config, log *slog.Logger,
+) (err error) {
+	t, err := p.open(ctx, cfg, log, app.Everything)
+	if err != nil {
+		return &failure{"connect", nextOpen, err}
+	}
+	defer func() { err = errors.Join(err, t.Close()) }()
+	w, err := t.NewWorker(ctx)
+	if err != nil {
+		return &failure{"start", nextOpen, err}
+	}
+	m := &manager{log: log, drain: cfg.DrainMax}
+	m.reload = func(ctx context.Context) {
+		r := reloader{src: src, log: log, cfg: &cfg, take: w.Reload, begun: m.Reloading,
+			ended: func() error { return m.Ready(app.StatusLine(w.Health())) }}
+		r.reload(ctx)
+		m.drain = cfg.DrainMax
+		p.level.Set(cfg.LogLevel)
+	}
+	log.Info("ready", event.Key, event.Ready)
+	m.tell(m.Ready(app.StatusLine(w.Health())))
+	return m.await(ctx, signals, w)
+}
+
+// daemon is the worker as the manager sees it.
+type daemon interface {
+	Run(ctx context.Context) error
+	Abort() // ends a drain at once
+	Wake()  // looks at the queues now
+}
+
+// manager stands between the daemon and those who want to stop it: signals and systemd.
+type manager struct {
+	systemd.Notifier
+	log    *slog.Logger
+	drain  time.Duration
+	reload func(context.Context) // reads the settings again; nil: can't
+}
+
+var errImpatient = errors.New("ended by a third signal")
+
+// await runs the daemon until it ends. signals bears every signal, the first too, which has also
+// ended ctx.
+func (m *manager) await(ctx context.Context, signals <-chan os.Signal, d daemon) error {
+	ended := make(chan error, 1)
+	go func() { ended <- d.Run(ctx) }()
+	stopping := ctx.Done()
+	for count := 0; ; {
+		select {
+		case err := <-ended:
+			return err
+		case <-stopping:
+			stopping = nil
+			m.log.Info("stopping: finishing what runs, taking nothing new; another signal gives it back at once",
+				"reason", context.Cause(ctx).Error(), "drain_max", m.drain.String())
+			m.tell(m.Stopping("draining"))
+			// beyond TimeoutStopSec: handlers that are slow to stop, and settling
+			m.tell(m.ExtendTimeout(m.drain + 3*time.Minute))
+		case s := <-signals:
+			switch s {
+			case syscall.SIGUSR1:
+				d.Wake()
+				continue
+			case syscall.SIGHUP:
+				m.reload(ctx)
+				continue
+			}
+			switch count++; count {
+			case 1: // it is what ended ctx
+			case 2:
+				m.log.Warn("a second signal: giving back what runs")
+				d.Abort()
+			default:
+				return errImpatient // the leases run out by themselves; nothing is lost (I1)
+			}
+		}
+	}
+}
+
+// tell logs when systemd could not be told; the work goes on.
+func (m *manager) tell(err error) {
+	if err != nil {
+		m.log.Warn("systemd was not told", "error", err)
+	}
+}

@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// What a command line may have besides flags. Cobra's own checks say the same in the words of programmers.
+
+// none is for a command without arguments.
+func none(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return badUsage(helpOf(cmd), "%s takes no argument, and got %q", cmd.CommandPath(), args[0])
+}
+
+// one is for a command with one argument: what it is.
+func one(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch len(args) {
+		case 0:
+			return badUsage(helpOf(cmd), "%s needs %s", cmd.CommandPath(), what)
+		case 1:
+			return nil
+		}
+		return badUsage(helpOf(cmd), "%s takes %s and nothing else, and got also %q", cmd.CommandPath(), what, args[1])
+	}
+}
+
+// some is for a command with at least one argument.
+func some(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return nil
+		}
+		return badUsage(helpOf(cmd), "%s needs %s", cmd.CommandPath(), what)
+	}
+}
+
+// subcommand is for a command that is only a name for others.
+func subcommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	next := cmd.CommandPath() + " --help lists the commands"
+	for slips := 1; slips <= 2; slips++ {
+		cmd.SuggestionsMinimumDistance = slips
+		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+			next = "did you mean " + cmd.CommandPath() + " " + strings.Join(near, " or ") + "?"
+			break
+		}
+	}
+	return badUsage(next, "%s has no command %q", cmd.CommandPath(), args[0])
+}
+
+func helpOf(cmd *cobra.Command) string {
+	return "like this: " + cmd.UseLine() + "; " + cmd.CommandPath() + " --help says more"
+}
+
+// wrongFlag says what is wrong with a flag.
+func wrongFlag(cmd *cobra.Command, err error) error {
+	next := cmd.CommandPath() + " --help lists the flags"
+	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
+		return &usageError{err, next}
+	}
+	f := invalid.GetFlag()
+	why := invalid.Unwrap().Error()
+	switch f.Value.Type() {
+	case "int", "int64":
+		why = "it is no whole number"
+		if e, ok := errors.AsType[*strconv.NumError](err); ok && errors.Is(e, strconv.ErrRange) {
+			why = "the number is too large"
+		}
+	case "duration":
+		why = "it is no duration, such as 90s, 15m or 24h"
+	case "bool":
+		why = "it is neither true nor false"
+	}
+	return &usageError{fmt.Errorf("--%s %q: %s", f.Name, invalid.GetValue(), why), next}
+}
