@@ -25,8 +25,8 @@ func deltaOf(e store.JobEvent) (d delta, ok bool) {
 	return d, d.Piece != "" || d.Restart
 }
 
-// told is what an event says: its message, and a piece of a text.
-func told(e store.JobEvent) string {
+// eventText is what an event says: its message, and a piece of a text.
+func eventText(e store.JobEvent) string {
 	d, ok := deltaOf(e)
 	if !ok {
 		return e.Message
@@ -41,19 +41,19 @@ func told(e store.JobEvent) string {
 	return text
 }
 
-// follow is what a bar says after an event: the stage and message, or the end of a text that is coming.
-func (b *bar) follow(e store.JobEvent) string {
+// update is what a bar says after an event: the stage and message, or the end of a text that is coming.
+func (b *bar) update(e store.JobEvent) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if d, ok := deltaOf(e); ok {
 		if d.Restart {
-			b.read = ""
+			b.streamed = ""
 		}
-		b.read += d.Piece
+		b.streamed += d.Piece
 	}
-	if b.read != "" && e.Message == "" {
+	if b.streamed != "" && e.Message == "" {
 		const tail = 60
-		line := strings.Join(strings.Fields(b.read), " ")
+		line := strings.Join(strings.Fields(b.streamed), " ")
 		if over := runewidth.StringWidth(line) - tail; over > 0 {
 			return runewidth.TruncateLeft(line, over, "…")
 		}

@@ -62,7 +62,7 @@ func TestWatchShowsTheAnswer(t *testing.T) {
 		{`{"delta":"` + strings.Repeat("word ", 30) + `"}`, "…"}, {`{"delta":"anew","restart":true}`, "anew"},
 		{`{"delta":" more"}`, "anew more"}, {`null`, "anew more"},
 	} {
-		got := one.follow(store.JobEvent{Stage: "s", Metadata: json.RawMessage(c.metadata)})
+		got := one.update(store.JobEvent{Stage: "s", Metadata: json.RawMessage(c.metadata)})
 		if !strings.HasPrefix(got, c.want) || len([]rune(got)) > 62 {
 			t.Errorf("after %s: %q, want %q", c.metadata, got, c.want)
 		}

@@ -22,7 +22,7 @@ func (p *program) newAskCommand() *cobra.Command {
 		Long: `ask queues a task of the type agent with the question as its prompt, and shows its answer with what it rests
 on. A worker of the tenant has to run. Ctrl-C ends the waiting, not the task.`,
 		Example: `  async-worker ask "When are the cranes parked?" --set reports`,
-		Args:    some("a QUESTION"),
+		Args:    someArgs("a QUESTION"),
 		RunE: p.action(func(cmd *cobra.Command, words []string) error {
 			m := &message{
 				kind: string(task.Agent), prompt: strings.Join(words, " "), set: set,
@@ -48,7 +48,7 @@ local file that is put there first, and shows the summary. A worker of the tenan
 waiting, not the task.`,
 		Example: `  async-worker summarize 2026/report.pdf
   async-worker summarize --upload report.pdf --style brief`,
-		Args: one("a DOCUMENT"),
+		Args: oneArg("a DOCUMENT"),
 		RunE: p.action(func(cmd *cobra.Command, args []string) error {
 			m := &message{kind: string(task.Summarize), priority: string(task.PriorityNormal)}
 			if style != "" {
@@ -90,7 +90,7 @@ func (p *program) shortcut(cmd *cobra.Command, m *message, out format) error {
 		groups |= config.Blob
 	}
 	return p.withTenant(cmd, groups, func(ctx context.Context, t *app.Tenant) error {
-		letters, err := m.letters(nil, p.stdin, t.Config.ClientID)
+		letters, err := m.submissions(nil, p.stdin, t.Config.ClientID)
 		if err != nil {
 			return err
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/config"
 )
 
-// checked is what `check-config -o json` prints.
-type checked struct {
+// configReport is what `check-config -o json` prints.
+type configReport struct {
 	Settings []config.Row     `json:"settings"`
 	Warnings []config.Problem `json:"warnings"`
 	Problems []config.Problem `json:"problems"`
@@ -27,13 +27,13 @@ once, each with its name, what is wrong and how to mend it, and exits with 78; o
 settings with where each comes from. Secrets are never printed.`,
 		Example: `  async-worker check-config
   sudo async-worker check-config --tenant southhaven`,
-		Args: none,
+		Args: noArgs,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
 			cfg, err := p.load(cmd, config.All)
 			var problems []config.Problem
 			if e, ok := errors.AsType[*config.Errors](err); ok {
 				problems = e.Problems
-				err = &toldError{err}
+				err = &reportedError{err}
 			} else if err != nil {
 				return err
 			}
@@ -50,7 +50,7 @@ settings with where each comes from. Secrets are never printed.`,
 
 func (p *program) printChecked(out format, cfg config.Config, problems []config.Problem) error {
 	if out == asJSON {
-		return printJSON(p.stdout, checked{orEmpty(cfg.Effective()), orEmpty(cfg.Warnings()), orEmpty(problems)})
+		return printJSON(p.stdout, configReport{orEmpty(cfg.Effective()), orEmpty(cfg.Warnings()), orEmpty(problems)})
 	}
 	if len(problems) > 0 {
 		p.printProblems(p.stdout, problems)
@@ -65,8 +65,8 @@ func (p *program) printChecked(out format, cfg config.Config, problems []config.
 	}
 	for _, w := range cfg.Warnings() {
 		fmt.Fprintln(p.stdout)
-		say(p.stdout, "warning: ", w.Name+": "+w.Problem)
-		say(p.stdout, "  remedy:  ", w.Remedy)
+		printWrapped(p.stdout, "warning: ", w.Name+": "+w.Problem)
+		printWrapped(p.stdout, "  remedy:  ", w.Remedy)
 	}
 	if len(problems) == 0 {
 		_, err := fmt.Fprintln(p.stdout, "\nThe settings are fine.")
@@ -78,8 +78,8 @@ func (p *program) printChecked(out format, cfg config.Config, problems []config.
 func (p *program) printProblems(w io.Writer, problems []config.Problem) {
 	for _, problem := range problems {
 		fmt.Fprintln(w, problem.Name)
-		p.tell(w, "  problem: ", problem.Problem)
-		p.tell(w, "  remedy:  ", problem.Remedy)
+		p.printMessage(w, "  problem: ", problem.Problem)
+		p.printMessage(w, "  remedy:  ", problem.Remedy)
 	}
 	s := "s"
 	if len(problems) == 1 {

@@ -28,8 +28,8 @@ const asProgram = "ASYNC_WORKER_TEST_AS_PROGRAM"
 
 const nobody = 65534
 
-// tried are the commands of the table, with what they need to do something.
-func tried() []string {
+// tableCommands are the commands of the table, with what they need to do something.
+func tableCommands() []string {
 	return []string{
 		"enqueue --filename a.pdf --document-set s", "ask why", "summarize a.pdf", "search cranes", "documents list",
 		"jobs list", "jobs get t1", "jobs watch t1", "jobs cancel t1", "jobs retry t1",
@@ -117,10 +117,10 @@ func TestCommandTable(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.make(t, root)
-		got := make([]outcome, len(tried()))
+		got := make([]outcome, len(tableCommands()))
 		var all sync.WaitGroup
 		few := make(chan struct{}, 4)
-		for i, command := range tried() {
+		for i, command := range tableCommands() {
 			all.Go(func() {
 				few <- struct{}{}
 				defer func() { <-few }()
@@ -128,7 +128,7 @@ func TestCommandTable(t *testing.T) {
 			})
 		}
 		all.Wait()
-		for i, command := range tried() {
+		for i, command := range tableCommands() {
 			table[command] = append(table[command], got[i])
 		}
 	}
@@ -156,7 +156,7 @@ func document(table map[string][]outcome) string {
 	}
 	b.WriteString("\n" + head + "\n" + line + "\n")
 	numbers := map[string]int{}
-	for _, command := range tried() {
+	for _, command := range tableCommands() {
 		fmt.Fprintf(&b, "| `%s` |", command)
 		for _, o := range table[command] {
 			if o.text == "" {
@@ -296,7 +296,7 @@ func checkSaid(t *testing.T, c circumstance, command string, code int, text stri
 	}
 	for line := range strings.Lines(text) {
 		// a record of the log is one line
-		if n := len([]rune(strings.TrimRight(line, "\n"))); n > helpMost && !strings.Contains(line, " WRN ") {
+		if n := len([]rune(strings.TrimRight(line, "\n"))); n > maxHelpWidth && !strings.Contains(line, " WRN ") {
 			t.Errorf("%s, %s: a line of %d columns: %s", c.name, command, n, line)
 		}
 	}

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	completionTime = 2 * time.Second // that the database has, when Tab is pressed
-	completedJobs  = 50              // the newest
+	completionTimeout = 2 * time.Second // that the database has, when Tab is pressed
+	completedJobs     = 50              // the newest
 
 	completedDocuments = 200 // the first by name
 )
@@ -163,7 +163,7 @@ func (p *program) completing(cmd *cobra.Command, ask func(ctx context.Context, t
 	if parent == nil {
 		parent = context.Background()
 	}
-	ctx, cancel := context.WithTimeout(parent, completionTime)
+	ctx, cancel := context.WithTimeout(parent, completionTimeout)
 	defer cancel()
 	cmd.SetContext(ctx)
 	_ = p.withTenant(cmd, storeOnly, ask)

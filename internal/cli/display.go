@@ -38,7 +38,7 @@ type plainLines struct {
 }
 
 func (l *plainLines) event(j store.Job, e store.JobEvent) {
-	l.print(e.At, j, fmt.Sprintf("%3d%%  %-18s  ", e.Progress, e.Stage), told(e))
+	l.print(e.At, j, fmt.Sprintf("%3d%%  %-18s  ", e.Progress, e.Stage), eventText(e))
 }
 
 func (l *plainLines) ended(j store.Job) {
@@ -50,14 +50,14 @@ func (l *plainLines) ended(j store.Job) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, line := range answerOf(j) {
-		sayIndented(l.w, line)
+		printIndented(l.w, line)
 	}
 }
 
 func (l *plainLines) print(at time.Time, j store.Job, mark, text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	say(l.w, printable(fmt.Sprintf("%s  %s  %s", at.Local().Format(time.TimeOnly), j.ID, mark)), printable(text))
+	printWrapped(l.w, printable(fmt.Sprintf("%s  %s  %s", at.Local().Format(time.TimeOnly), j.ID, mark)), printable(text))
 }
 
 func (*plainLines) close() {}
@@ -106,10 +106,10 @@ type bars struct {
 
 type bar struct {
 	*mpb.Bar
-	mu    sync.Mutex
-	text  string // stage and message, or how it ended
-	read  string // what came of a text so far
-	color string // escape sequence; empty: none
+	mu       sync.Mutex
+	text     string // stage and message, or how it ended
+	streamed string // what came of a text so far
+	color    string // escape sequence; empty: none
 }
 
 // barRoom is what the text behind a bar leaves to it, in columns.
@@ -144,7 +144,7 @@ func (b *bars) of(j store.Job) *bar {
 
 func (b *bars) event(j store.Job, e store.JobEvent) {
 	one := b.of(j)
-	one.say(one.follow(e), "")
+	one.say(one.update(e), "")
 	one.SetCurrent(int64(min(e.Progress, 99))) // 100 ends a bar, and so does only ended
 }
 
@@ -179,7 +179,7 @@ func (b *bars) close() {
 	}
 	b.progress.Wait()
 	for _, line := range b.rest {
-		sayIndented(b.w, line)
+		printIndented(b.w, line)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 
 func (p *program) newDLQCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "dlq", Short: "See, replay and purge the dead letters: tasks that could not be done", Args: subcommand,
+		Use: "dlq", Short: "See, replay and purge the dead letters: tasks that could not be done", Args: needsSubcommand,
 		RunE: showHelp,
 	}
 	cmd.AddCommand(p.newDLQListCommand(), p.newDLQShowCommand(), p.newDLQReplayCommand(), p.newDLQPurgeCommand())
@@ -31,7 +31,7 @@ func (p *program) newDLQListCommand() *cobra.Command {
 		Example: `  async-worker dlq list --class validation_error
   async-worker dlq list --reason exhausted --replayed no --newer-than 24h
   async-worker dlq list --job 4b1c -o json`,
-		Args: none,
+		Args: noArgs,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
 			f, err := sel.filter(time.Now())
 			if err != nil {
@@ -68,8 +68,8 @@ func (p *program) printDeadLetters(out format, letters []store.DeadLetter) error
 			replayed = "replayed as " + d.ReplayedAs
 		}
 		items = append(items, item{
-			[]string{d.ID, d.TaskType, strconv.Itoa(d.Attempts), when(d.CreatedAt), d.JobID},
-			joined(replayed, d.Reason+", "+d.ErrorClass+": "+d.ErrorMessage),
+			[]string{d.ID, d.TaskType, strconv.Itoa(d.Attempts), formatTime(d.CreatedAt), d.JobID},
+			joinNonEmpty(replayed, d.Reason+", "+d.ErrorClass+": "+d.ErrorMessage),
 		})
 	}
 	return listing(p.stdout, []string{"ID", "TYPE", "TRIES", "AT", "JOB"}, items)
@@ -78,7 +78,7 @@ func (p *program) printDeadLetters(out format, letters []store.DeadLetter) error
 func (p *program) newDLQShowCommand() *cobra.Command {
 	var out format
 	cmd := &cobra.Command{
-		Use: "show ID", Short: "Show a dead letter with the original message", Args: one("the ID of a dead letter"),
+		Use: "show ID", Short: "Show a dead letter with the original message", Args: oneArg("the ID of a dead letter"),
 		RunE: p.action(func(cmd *cobra.Command, args []string) error {
 			return p.withTenant(cmd, storeOnly, func(ctx context.Context, t *app.Tenant) error {
 				d, err := t.Store.DeadLetter(ctx, args[0])
@@ -109,11 +109,11 @@ func (p *program) printDeadLetter(d store.DeadLetter) error {
 		{"code", d.ErrorCode},
 		{"error", d.ErrorMessage},
 		{"attempts", strconv.Itoa(d.Attempts)},
-		{"took", lasted(d.ProcessingMS)},
+		{"took", formatMillis(d.ProcessingMS)},
 		{"worker", d.WorkerID},
 		{"queue", d.SourceQueue},
-		{"at", when(d.CreatedAt)},
-		{"replayed", whenever(d.ReplayedAt)},
+		{"at", formatTime(d.CreatedAt)},
+		{"replayed", formatTimePtr(d.ReplayedAt)},
 		{"replayed as", d.ReplayedAs},
 		{"replayed by", d.ReplayedBy},
 		{"replays", map[bool]string{true: strconv.Itoa(d.Replays)}[d.Replays > 1]},
@@ -125,6 +125,6 @@ func (p *program) printDeadLetter(d store.DeadLetter) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(p.stdout, "\noriginal message:\n%s\n", lines(d.Original))
+	_, err := fmt.Fprintf(p.stdout, "\noriginal message:\n%s\n", printableLines(d.Original))
 	return err
 }

@@ -21,12 +21,12 @@ import (
 
 const purgeNeeds = config.Tenant | config.Queue | config.Store
 
-// unsettled is how long a dead letter is safe from a purge while nobody noted that its copy is on the
+// purgeMinAge is how long a dead letter is safe from a purge while nobody noted that its copy is on the
 // queue: its message may still be on its own queue, and would make another one.
-const unsettled = time.Hour
+const purgeMinAge = time.Hour
 
-// purging are the flags of `dlq purge`.
-type purging struct {
+// purgeFlags are the flags of `dlq purge`.
+type purgeFlags struct {
 	selection
 	out              format
 	dry, yes, noCopy bool
@@ -42,7 +42,7 @@ type purgeReport struct {
 }
 
 func (p *program) newDLQPurgeCommand() *cobra.Command {
-	var g purging
+	var g purgeFlags
 	cmd := &cobra.Command{
 		Use: "purge [ID...]", Short: "Remove dead letters for good",
 		Long: `purge removes dead letters with their original messages, and their copies on the dead-letter queue as far as
@@ -80,7 +80,7 @@ dead letter of the last hour whose copy was not sent yet is kept: it is still be
 	return cmd
 }
 
-func (p *program) purge(ctx context.Context, t *app.Tenant, g purging, letters []store.DeadLetter) error {
+func (p *program) purge(ctx context.Context, t *app.Tenant, g purgeFlags, letters []store.DeadLetter) error {
 	report := purgeReport{DryRun: g.dry, Selected: len(letters), Purged: []string{}, Kept: []string{}}
 	var ids []string
 	for _, d := range letters {
@@ -124,7 +124,7 @@ func (p *program) purge(ctx context.Context, t *app.Tenant, g purging, letters [
 
 // purgeAll removes batch by batch, and stops between two. The copies go first: a row whose copy is gone
 // can be purged again, a copy whose row is gone is found by nobody.
-func (p *program) purgeAll(ctx context.Context, t *app.Tenant, g purging, ids []string, report *purgeReport) error {
+func (p *program) purgeAll(ctx context.Context, t *app.Tenant, g purgeFlags, ids []string, report *purgeReport) error {
 	if !g.noCopy && len(ids) > 0 {
 		report.Copies = p.removeCopies(ctx, t, ids)
 	}
@@ -132,7 +132,7 @@ func (p *program) purgeAll(ctx context.Context, t *app.Tenant, g purging, ids []
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		gone, err := t.Store.Purge(ctx, batch, unsettled)
+		gone, err := t.Store.Purge(ctx, batch, purgeMinAge)
 		if err != nil {
 			return err
 		}

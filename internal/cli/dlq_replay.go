@@ -21,14 +21,14 @@ import (
 // replayNeeds: the blob is for messages that are claim checks.
 const replayNeeds = config.Tenant | config.Queue | config.Store | config.Blob
 
-// oneReplay bounds what is finished although somebody interrupts: a replay that has begun.
-const oneReplay = time.Minute
+// replayTimeout bounds what is finished although somebody interrupts: a replay that has begun.
+const replayTimeout = time.Minute
 
-// replaying are the flags of `dlq replay`.
-type replaying struct {
+// replayFlags are the flags of `dlq replay`.
+type replayFlags struct {
 	selection
 	out      format
-	rate     pace
+	rate     rateFlag
 	message  string
 	options  replay.Options
 	rowsOnly bool
@@ -39,18 +39,18 @@ type replayReport struct {
 	DryRun   bool             `json:"dry_run"`
 	Selected int              `json:"selected"`
 	Replayed []replay.Outcome `json:"replayed"` // or would be, in a dry run
-	Refused  []refused        `json:"refused"`
+	Refused  []refusal        `json:"refused"`
 	Copies   *replay.Copies   `json:"copies,omitempty"` // on the dead-letter queue
 }
 
-type refused struct {
+type refusal struct {
 	DeadLetterID string `json:"dead_letter_id"`
 	Why          string `json:"why"`
 	Next         string `json:"next"`
 }
 
 func (p *program) newDLQReplayCommand() *cobra.Command {
-	r := replaying{rate: pace{10, "10/s"}}
+	r := replayFlags{rate: rateFlag{10, "10/s"}}
 	cmd := &cobra.Command{
 		Use: "replay [ID...]", Short: "Do the tasks of dead letters again, each as a new job",
 		Long: `replay does the tasks of dead letters again, the oldest first. Each becomes a new job: its id is that of the
@@ -107,7 +107,7 @@ another client is never replayed. The copies on the dead-letter queue are remove
 	return cmd
 }
 
-func (r *replaying) check(ids []string) error {
+func (r *replayFlags) check(ids []string) error {
 	if r.message != "" && len(ids) != 1 {
 		return badUsage("give the ID of the dead letter that the message is for",
 			"--message goes with one ID, not with %d", len(ids))
@@ -117,9 +117,9 @@ func (r *replaying) check(ids []string) error {
 
 // replayAll replays one after the other. A refused one is told and passed over; anything else that goes
 // wrong, and an interruption, ends it between two.
-func (p *program) replayAll(ctx context.Context, t *app.Tenant, r replaying, letters []store.DeadLetter) error {
+func (p *program) replayAll(ctx context.Context, t *app.Tenant, r replayFlags, letters []store.DeadLetter) error {
 	report := replayReport{
-		DryRun: r.options.DryRun, Selected: len(letters), Replayed: []replay.Outcome{}, Refused: []refused{},
+		DryRun: r.options.DryRun, Selected: len(letters), Replayed: []replay.Outcome{}, Refused: []refusal{},
 	}
 	limiter := rate.NewLimiter(rate.Limit(r.rate.perSecond), 1)
 	var stopped error
@@ -130,7 +130,7 @@ func (p *program) replayAll(ctx context.Context, t *app.Tenant, r replaying, let
 		if stopped != nil {
 			break
 		}
-		bounded, done := context.WithTimeout(context.WithoutCancel(ctx), oneReplay)
+		bounded, done := context.WithTimeout(context.WithoutCancel(ctx), replayTimeout)
 		o, err := t.Replayer().Replay(bounded, d.ID, r.options)
 		done()
 		stopped = report.add(d.ID, o, err)
@@ -156,7 +156,7 @@ func (r *replayReport) add(id string, o replay.Outcome, err error) error {
 	_, unfit := errors.AsType[*replay.Refusal](err)
 	_, invalid := errors.AsType[*task.Invalid](err)
 	if unfit || invalid || errors.Is(err, store.ErrReplayed) || errors.Is(err, store.ErrNotFound) {
-		r.Refused = append(r.Refused, refused{id, err.Error(), judge(err).next})
+		r.Refused = append(r.Refused, refusal{id, err.Error(), verdictOf(err).next})
 		return nil
 	}
 	return err
@@ -207,9 +207,9 @@ func (p *program) reportReplays(out format, r replayReport, stopped error) error
 		return &failure{"replay", "mend this, and repeat the command: what was replayed is not replayed again", stopped}
 	case len(r.Refused) > 0 && r.Selected == 1:
 		fmt.Fprintf(p.stderr, "  what to do: %s\n", r.Refused[0].Next)
-		return &toldError{errNotAll}
+		return &reportedError{errNotAll}
 	case len(r.Refused) > 0:
-		return &toldError{errNotAll}
+		return &reportedError{errNotAll}
 	}
 	return nil
 }
@@ -229,16 +229,16 @@ func (p *program) removeCopies(ctx context.Context, t *app.Tenant, ids []string)
 	return &copies
 }
 
-// pace is a flag: so many in a time.
-type pace struct {
+// rateFlag is a flag: so many in a time.
+type rateFlag struct {
 	perSecond float64
 	text      string
 }
 
-func (r *pace) String() string { return r.text }
-func (*pace) Type() string     { return "rate" }
+func (r *rateFlag) String() string { return r.text }
+func (*rateFlag) Type() string     { return "rate" }
 
-func (r *pace) Set(text string) error {
+func (r *rateFlag) Set(text string) error {
 	number, unit, ok := strings.Cut(text, "/")
 	seconds := map[string]float64{"s": 1, "m": 60, "h": 3600}[unit]
 	n, err := strconv.ParseFloat(number, 64)

@@ -16,15 +16,15 @@ import (
 type selection struct {
 	job, kind, class, reason, replayed string
 	before                             string
-	olderThan, newerThan               age
+	olderThan, newerThan               ageFlag
 	all                                bool
-	most                               int // 0: no bound
+	limit                              int // 0: no bound
 
 	flagged func(name string) bool // whether a flag was given
 }
 
-// narrowing are the flags that say which dead letters are meant.
-func narrowing() []string {
+// selectingFlags are the flags that say which dead letters are meant.
+func selectingFlags() []string {
 	return []string{"job", "type", "class", "reason", "replayed", "before", "older-than", "newer-than"}
 }
 
@@ -46,7 +46,7 @@ func (s *selection) addFlags(cmd *cobra.Command) {
 func (s *selection) addBulkFlags(cmd *cobra.Command) {
 	s.addFlags(cmd)
 	cmd.Flags().BoolVar(&s.all, "all", false, "all dead letters, when no other flag says which")
-	cmd.Flags().IntVarP(&s.most, "limit", "n", 0, "how many at most, the oldest first; 0: no bound")
+	cmd.Flags().IntVarP(&s.limit, "limit", "n", 0, "how many at most, the oldest first; 0: no bound")
 }
 
 func (s *selection) filter(now time.Time) (store.DeadLetterFilter, error) {
@@ -72,11 +72,11 @@ func (s *selection) filter(now time.Time) (store.DeadLetterFilter, error) {
 // check refuses what can't be meant: a command that changes dead letters is told which.
 func (s *selection) check(ids []string) error {
 	const help = "give ids, flags such as --type, --class, --reason or --older-than, or --all"
-	narrowed := slices.ContainsFunc(narrowing(), s.flagged)
+	narrowed := slices.ContainsFunc(selectingFlags(), s.flagged)
 	switch {
-	case s.most < 0:
-		return badUsage("it is at least 0", "--limit %d is out of range", s.most)
-	case len(ids) > 0 && (narrowed || s.all || s.most > 0):
+	case s.limit < 0:
+		return badUsage("it is at least 0", "--limit %d is out of range", s.limit)
+	case len(ids) > 0 && (narrowed || s.all || s.limit > 0):
 		return badUsage(help, "ids and flags that select do not go together")
 	case len(ids) == 0 && !narrowed && !s.all:
 		return badUsage(help, "nothing says which dead letters are meant")
@@ -119,19 +119,19 @@ func (s *selection) choose(
 	if len(ids) == 0 {
 		slices.Reverse(chosen)
 	}
-	if s.most > 0 && len(chosen) > s.most {
-		chosen = chosen[:s.most]
+	if s.limit > 0 && len(chosen) > s.limit {
+		chosen = chosen[:s.limit]
 	}
 	return chosen, nil
 }
 
-// age is a flag: a duration that also knows days.
-type age time.Duration
+// ageFlag is a flag: a duration that also knows days.
+type ageFlag time.Duration
 
-func (a *age) String() string { return time.Duration(*a).String() }
-func (*age) Type() string     { return "age" }
+func (a *ageFlag) String() string { return time.Duration(*a).String() }
+func (*ageFlag) Type() string     { return "age" }
 
-func (a *age) Set(text string) error {
+func (a *ageFlag) Set(text string) error {
 	days, ok := strings.CutSuffix(text, "d")
 	d, err := time.ParseDuration(text)
 	if n, bad := strconv.ParseUint(days, 10, 16); ok && bad == nil {
@@ -140,6 +140,6 @@ func (a *age) Set(text string) error {
 	if err != nil || d <= 0 {
 		return badUsage("write it like 90m, 36h or 7d", "%q is no age", text)
 	}
-	*a = age(d)
+	*a = ageFlag(d)
 	return nil
 }

@@ -355,7 +355,7 @@ func TestPace(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]float64{"10/s": 10, "30/m": 0.5, "3600/h": 1, "2.5": 2.5, "x": 0, "10/": 0,
 		"/s": 0, "NaN/s": 0, "-1/s": 0, "1/d": 0, "Inf/s": 0} {
-		var r pace
+		var r rateFlag
 		if err := r.Set(text); r.perSecond != want || (err == nil) != (want > 0) {
 			t.Errorf("%q: %v, %v; want %v", text, r.perSecond, err, want)
 		}

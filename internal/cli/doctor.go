@@ -41,8 +41,8 @@ Exit codes: 0 when nothing failed (warnings are none), 78 when a setting, the sc
 permission is missing, 69 when a service is down; of several the first in this order.`,
 		Example: `  sudo async-worker doctor --tenant southhaven
   async-worker doctor --webhook-url https://app.example.com/hooks --skip models -o json`,
-		Args: none,
-		RunE: p.action(func(cmd *cobra.Command, _ []string) error { return p.examine(cmd, f) }),
+		Args: noArgs,
+		RunE: p.action(func(cmd *cobra.Command, _ []string) error { return p.runDoctor(cmd, f) }),
 	}
 	addOutput(cmd, &f.out)
 	cmd.Flags().StringVar(&f.root, "root", "/", "the folder that etc/async-worker is in")
@@ -65,7 +65,7 @@ func groupNames() (names []string) {
 	return names
 }
 
-func (p *program) examine(cmd *cobra.Command, f doctorFlags) error {
+func (p *program) runDoctor(cmd *cobra.Command, f doctorFlags) error {
 	var skip []doctor.Group
 	for _, name := range f.skip {
 		if !slices.Contains(groupNames(), name) {
@@ -73,7 +73,7 @@ func (p *program) examine(cmd *cobra.Command, f doctorFlags) error {
 		}
 		skip = append(skip, doctor.Group(name))
 	}
-	if err := p.asTenant(cmd, config.All); err != nil {
+	if err := p.resolveTenant(cmd, config.All); err != nil {
 		return err
 	}
 	report := app.Doctor(cmd.Context(), app.DoctorOptions{
@@ -89,7 +89,7 @@ func (p *program) examine(cmd *cobra.Command, f doctorFlags) error {
 		return err
 	}
 	if worst := report.Worst(); worst != doctor.None {
-		return &toldError{&diagnosis{worst}}
+		return &reportedError{&diagnosis{worst}}
 	}
 	return nil
 }
@@ -111,8 +111,8 @@ func (d *diagnosis) code() int {
 	return exitFailed
 }
 
-// examined is what `doctor -o json` prints.
-type examined struct {
+// doctorReport is what `doctor -o json` prints.
+type doctorReport struct {
 	doctor.Report
 
 	Exit int `json:"exit"`
@@ -124,7 +124,7 @@ func (p *program) printReport(out format, r doctor.Report) error {
 		if worst := r.Worst(); worst != doctor.None {
 			exit = (&diagnosis{worst}).code()
 		}
-		return printJSON(p.stdout, examined{r, exit})
+		return printJSON(p.stdout, doctorReport{r, exit})
 	}
 	var rows [][]string
 	for _, c := range r.Results {
@@ -138,12 +138,12 @@ func (p *program) printReport(out format, r doctor.Report) error {
 		count[c.State]++
 		if c.State == doctor.Fail || c.State == doctor.Warn {
 			fmt.Fprintf(p.stdout, "\n%s: %s\n", c.State, c.Check)
-			say(p.stdout, "  seen: ", printable(c.Seen))
+			printWrapped(p.stdout, "  seen: ", printable(c.Seen))
 			mend := printable(cmp.Or(c.Mend, "nothing is known"))
 			if strings.Contains(mend, "az ") || strings.Contains(mend, "sudo ") { // a command, to be copied
 				fmt.Fprintln(p.stdout, "  mend: "+mend)
 			} else {
-				say(p.stdout, "  mend: ", mend)
+				printWrapped(p.stdout, "  mend: ", mend)
 			}
 		}
 	}

@@ -55,7 +55,7 @@ func (w ward) sick(t *testing.T, env []string, args ...string) (map[string]docto
 	var out, errOut bytes.Buffer
 	code := Run(t.Context(), append([]string{"doctor", "-o", "json", "--skip", "unit,machine"}, args...), env,
 		strings.NewReader(""), &out, &errOut)
-	var report examined
+	var report doctorReport
 	if err := json.Unmarshal(out.Bytes(), &report); err != nil {
 		t.Fatalf("%v: exit %d, %s%s", err, code, out.String(), errOut.String())
 	}

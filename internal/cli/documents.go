@@ -14,7 +14,7 @@ import (
 func (p *program) newDocumentsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "documents", Aliases: []string{"docs"}, Short: "See and delete the documents that are indexed",
-		Args: subcommand, RunE: showHelp,
+		Args: needsSubcommand, RunE: showHelp,
 	}
 	cmd.AddCommand(p.newDocumentsListCommand(), p.newDocumentsDeleteCommand())
 	return cmd
@@ -31,7 +31,7 @@ while a job makes the next version of a document, or takes it out. What the job 
 such as pages without text. A document whose first version is still being made is not here; see jobs list.`,
 		Example: `  async-worker documents list --set reports
   async-worker documents list --filename 2026/ -o json`,
-		Args: none,
+		Args: noArgs,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
 			if err := checkLimit(limit, 1000); err != nil {
 				return err
@@ -97,7 +97,7 @@ func (p *program) printDocuments(out format, found []store.DocumentEntry) error 
 		}
 		items = append(items, item{
 			[]string{
-				shorten(d.DocumentSet, 40), strconv.Itoa(d.Version), strconv.Itoa(d.Chunks), d.State, when(d.UpdatedAt),
+				shorten(d.DocumentSet, 40), strconv.Itoa(d.Version), strconv.Itoa(d.Chunks), d.State, formatTime(d.UpdatedAt),
 				d.Filename,
 			}, warning,
 		})

@@ -12,15 +12,15 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
-// deletion are the flags of `documents delete`.
-type deletion struct {
+// deleteFlags are the flags of `documents delete`.
+type deleteFlags struct {
 	out               format
 	set               string
 	purge, yes, watch bool
 }
 
 func (p *program) newDocumentsDeleteCommand() *cobra.Command {
-	var d deletion
+	var d deleteFlags
 	cmd := &cobra.Command{
 		Use: "delete FILENAME", Short: "Take a document out of the index, by a task of the tenant's worker",
 		Long: `delete queues a task that takes a document out of the index, with its summaries and what was read of it. The
@@ -28,7 +28,7 @@ document's own blob stays; --purge also removes the blobs that were derived of i
 and prints the job's id. A worker of the tenant has to run; --watch waits for it.`,
 		Example: `  async-worker documents delete 2026/report.pdf --set reports --watch
   async-worker documents delete 2026/report.pdf --set reports --purge --yes`,
-		Args: one("a FILENAME"),
+		Args: oneArg("a FILENAME"),
 		RunE: p.action(func(cmd *cobra.Command, args []string) error {
 			if args[0] == "" {
 				return badUsage("async-worker documents list shows the names", "the FILENAME is empty")
@@ -55,7 +55,7 @@ and prints the job's id. A worker of the tenant has to run; --watch waits for it
 	return cmd
 }
 
-func (p *program) deleteDocument(ctx context.Context, t *app.Tenant, filename string, d deletion) error {
+func (p *program) deleteDocument(ctx context.Context, t *app.Tenant, filename string, d deleteFlags) error {
 	found, err := documentsNamed(ctx, t.Store, d.set, filename,
 		func(e store.DocumentEntry) bool { return e.Filename == filename }, 1)
 	if err != nil {
@@ -65,7 +65,7 @@ func (p *program) deleteDocument(ctx context.Context, t *app.Tenant, filename st
 		return &failure{
 			"delete the document", "async-worker documents list shows those that there are; what was made of one " +
 				"that is not in the index goes with async-worker enqueue --delete",
-			&absentError{fmt.Errorf("there is no document %q in the set %q", printable(filename), printable(d.set))},
+			&notFoundError{fmt.Errorf("there is no document %q in the set %q", printable(filename), printable(d.set))},
 		}
 	}
 	if !d.yes {
@@ -79,7 +79,7 @@ func (p *program) deleteDocument(ctx context.Context, t *app.Tenant, filename st
 		kind: string(task.Ingest), filename: filename, set: d.set, priority: string(task.PriorityNormal), remove: true,
 		purge: d.purge,
 	}
-	letters, err := m.letters(nil, strings.NewReader(""), t.Config.ClientID)
+	letters, err := m.submissions(nil, strings.NewReader(""), t.Config.ClientID)
 	if err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ The same id with the same payload is the same task: it is not done twice unless 
 				return err
 			}
 			return p.withTenant(cmd, groups, func(ctx context.Context, t *app.Tenant) error {
-				letters, err := m.letters(files, p.stdin, t.Config.ClientID)
+				letters, err := m.submissions(files, p.stdin, t.Config.ClientID)
 				if err != nil {
 					return err
 				}
@@ -71,7 +71,7 @@ The same id with the same payload is the same task: it is not done twice unless 
 	return cmd
 }
 
-func (p *program) enqueue(ctx context.Context, t *app.Tenant, letters []letter, out format, watch bool) error {
+func (p *program) enqueue(ctx context.Context, t *app.Tenant, letters []submission, out format, watch bool) error {
 	var sent []enqueued
 	var ids []string
 	for _, l := range letters {
@@ -96,7 +96,7 @@ func (p *program) enqueue(ctx context.Context, t *app.Tenant, letters []letter, 
 	return newFollower(t.Store).all(ctx, ids, p.newDisplay(out))
 }
 
-func (p *program) send(ctx context.Context, t *app.Tenant, l letter) (enqueued, error) {
+func (p *program) send(ctx context.Context, t *app.Tenant, l submission) (enqueued, error) {
 	done := enqueued{ID: l.task.ID, Type: string(l.task.Type)}
 	if l.upload != "" {
 		if err := upload(ctx, t, l.upload, l.blob); err != nil {
@@ -116,7 +116,7 @@ func (p *program) send(ctx context.Context, t *app.Tenant, l letter) (enqueued, 
 	if !answer.Created {
 		fmt.Fprintf(p.stderr, "%s was there already, and is %s\n", done.ID, answer.State)
 		if job.State(answer.State) == job.Failed {
-			say(p.stderr, "  what to do: ", "it is not done again; to have that, give it another --id, or --force")
+			printWrapped(p.stderr, "  what to do: ", "it is not done again; to have that, give it another --id, or --force")
 		}
 	}
 	return done, nil

@@ -74,8 +74,8 @@ type verdict struct {
 	next string // empty: nothing better is known than what the error says
 }
 
-// judge is the one table from errors to exit codes. The first row that matches counts.
-func judge(err error) verdict {
+// verdictOf is the one table from errors to exit codes. The first row that matches counts.
+func verdictOf(err error) verdict {
 	is := func(target error) bool { return errors.Is(err, target) }
 	var next string
 	if f, ok := errors.AsType[*failure](err); ok {
@@ -90,7 +90,7 @@ func judge(err error) verdict {
 	if _, ok := errors.AsType[*unknownTenantError](err); ok {
 		return verdict{exitConfig, next}
 	}
-	if _, ok := errors.AsType[*absentError](err); ok {
+	if _, ok := errors.AsType[*notFoundError](err); ok {
 		return verdict{exitFailed, next}
 	}
 	// others pass: an address that comes late
@@ -120,13 +120,13 @@ func judge(err error) verdict {
 	if r, ok := errors.AsType[*replay.Refusal](err); ok {
 		return verdict{exitFailed, r.Next}
 	}
-	if v, ok := judgeStatus(err, next); ok {
+	if v, ok := statusOutcome(err, next); ok {
 		return v
 	}
 	if _, ok := errors.AsType[*app.UnavailableError](err); ok {
 		return verdict{exitUnavailable, next}
 	}
-	if g, ok := errors.AsType[*goesOnError](err); ok && is(context.Canceled) {
+	if g, ok := errors.AsType[*stillRunningError](err); ok && is(context.Canceled) {
 		return verdict{exitInterrupted, g.next()}
 	}
 	switch {
@@ -237,8 +237,8 @@ func (p *program) report(err error) int {
 	if err == nil {
 		return exitOK
 	}
-	v := judge(err)
-	if _, told := errors.AsType[*toldError](err); told {
+	v := verdictOf(err)
+	if _, reported := errors.AsType[*reportedError](err); reported {
 		return v.code
 	}
 	if e, ok := errors.AsType[*config.Errors](err); ok {
@@ -246,25 +246,25 @@ func (p *program) report(err error) int {
 	} else if v.code == exitInterrupted {
 		fmt.Fprintln(p.stderr, "async-worker: interrupted")
 	} else {
-		p.tell(p.stderr, "async-worker: ", err.Error()+store.Unreached(err))
+		p.printMessage(p.stderr, "async-worker: ", err.Error()+store.Unreached(err))
 	}
 	if v.next != "" {
-		p.tell(p.stderr, "  what to do: ", v.next)
+		p.printMessage(p.stderr, "  what to do: ", v.next)
 	}
 	return v.code
 }
 
-// tell prints a text in lines of a page, but for the daemon: a line is a record of its journal.
-func (p *program) tell(w io.Writer, mark, text string) {
+// printMessage prints a text in lines of a page, but for the daemon: a line is a record of its journal.
+func (p *program) printMessage(w io.Writer, mark, text string) {
 	if p.daemon {
 		fmt.Fprintln(w, mark+text)
 		return
 	}
-	say(w, mark, text)
+	printWrapped(w, mark, text)
 }
 
-// toldError is one whose story is on the output already; only its exit code is left.
-type toldError struct{ err error }
+// reportedError is one whose story is on the output already; only its exit code is left.
+type reportedError struct{ err error }
 
-func (e *toldError) Error() string { return e.err.Error() }
-func (e *toldError) Unwrap() error { return e.err }
+func (e *reportedError) Error() string { return e.err.Error() }
+func (e *reportedError) Unwrap() error { return e.err }

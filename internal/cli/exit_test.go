@@ -59,7 +59,7 @@ func TestExitCodes(t *testing.T) {
 		{&fs.PathError{Op: "read", Path: "/etc", Err: syscall.EISDIR}, exitFailed},
 		{&net.DNSError{Err: "no such host"}, exitUnavailable},
 		{&net.OpError{Op: "dial", Err: errors.New("refused")}, exitUnavailable},
-		{&toldError{&config.Errors{}}, exitConfig},
+		{&reportedError{&config.Errors{}}, exitConfig},
 		{&app.UnavailableError{}, exitUnavailable},
 		{taken, exitConfig},
 		{notHere, exitUnavailable},
@@ -68,7 +68,7 @@ func TestExitCodes(t *testing.T) {
 	} {
 		for _, err := range []error{c.err, &failure{"do", "next", c.err}, fmt.Errorf("wrapped: %w",
 			c.err), errors.Join(c.err, errors.New("close"))} {
-			if got := judge(err).code; got != c.code {
+			if got := verdictOf(err).code; got != c.code {
 				t.Errorf("%v: exit code %d, want %d", err, got, c.code)
 			}
 		}

@@ -32,7 +32,7 @@ tell what it is.`,
 		Example: `  async-worker extract report.pdf
   curl -s https://example.com/notes.md | async-worker extract - --name notes.md
   async-worker extract report.docx -o json | jq '.blocks[] | select(.kind == "table")'`,
-		Args: one("a FILE"),
+		Args: oneArg("a FILE"),
 		RunE: p.action(func(cmd *cobra.Command, args []string) error {
 			cfg, _, err := p.settings(cmd, groups)
 			if err != nil {

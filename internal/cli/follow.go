@@ -17,13 +17,13 @@ import (
 
 // follower polls the store for the events of jobs: quickly while something happens, slower otherwise.
 type follower struct {
-	reader   store.Reader
-	min, max time.Duration // between two looks
-	patience int           // how many looks in a row may fail for a reason that passes
+	reader      store.Reader
+	min, max    time.Duration // between two looks
+	maxFailures int           // how many looks in a row may fail for a reason that passes
 }
 
 func newFollower(r store.Reader) follower {
-	return follower{reader: r, min: 200 * time.Millisecond, max: 2 * time.Second, patience: 10}
+	return follower{reader: r, min: 200 * time.Millisecond, max: 2 * time.Second, maxFailures: 10}
 }
 
 // display shows what a follower sees. It is safe for concurrent use.
@@ -36,18 +36,18 @@ type display interface {
 // errUnsuccessful says that a followed job failed or was canceled; the display told why.
 var errUnsuccessful = errors.New("not every job succeeded")
 
-// goesOnError is for a follower that was stopped, while the jobs are not.
-type goesOnError struct {
+// stillRunningError is for a follower that was stopped, while the jobs are not.
+type stillRunningError struct {
 	ids    []string // that have not ended
 	tenant string   // as --tenant named it; empty: it did not
 	err    error
 }
 
-func (e *goesOnError) Error() string { return e.err.Error() }
-func (e *goesOnError) Unwrap() error { return e.err }
+func (e *stillRunningError) Error() string { return e.err.Error() }
+func (e *stillRunningError) Unwrap() error { return e.err }
 
 // next is what to do about it. Ids that a shell would read otherwise are quoted.
-func (e *goesOnError) next() string {
+func (e *stillRunningError) next() string {
 	const most = 3 // a line of them is to be copied
 	suffix := ""
 	if e.tenant != "" {
@@ -83,7 +83,7 @@ func (f follower) all(ctx context.Context, ids []string, d display) error {
 		following.Go(func() {
 			j, err := f.one(ctx, id, d)
 			if err == nil && job.State(j.Status) != job.Succeeded {
-				err = &toldError{errUnsuccessful}
+				err = &reportedError{errUnsuccessful}
 			}
 			errs[i] = err
 		})
@@ -97,7 +97,7 @@ func (f follower) all(ctx context.Context, ids []string, d display) error {
 				left = append(left, id)
 			}
 		}
-		return &goesOnError{ids: left, err: ctx.Err()}
+		return &stillRunningError{ids: left, err: ctx.Err()}
 	}
 	for _, err := range errs { // a real error says more than a job that failed
 		if err != nil && !errors.Is(err, errUnsuccessful) {
@@ -115,7 +115,7 @@ func (f follower) one(ctx context.Context, id string, d display) (store.Job, err
 		before := seen
 		j, err := f.look(ctx, id, &seen, d)
 		switch {
-		case err != nil && passes(err) && failures < f.patience:
+		case err != nil && retryable(err) && failures < f.maxFailures:
 			failures++
 		case err != nil:
 			return j, &failure{"watch job " + id, nextStore, err}
@@ -159,8 +159,8 @@ func (f follower) look(ctx context.Context, id string, seen *int64, d display) (
 	}
 }
 
-// passes says that looking again may work.
-func passes(err error) bool {
+// retryable says that looking again may work.
+func retryable(err error) bool {
 	e, ok := errors.AsType[*taskerr.Error](err)
 	return ok && taskerr.Classes[e.Class].Retryable
 }

@@ -105,7 +105,7 @@ func TestWatchStopsWhenTold(t *testing.T) {
 		end := start(ctx, watched("a"), &bytes.Buffer{}, "a")
 		time.Sleep(time.Minute)
 		cancel()
-		if v := judge(end()); v.code != exitInterrupted || !strings.Contains(v.next, "the jobs go on") ||
+		if v := verdictOf(end()); v.code != exitInterrupted || !strings.Contains(v.next, "the jobs go on") ||
 			!strings.Contains(v.next, "jobs watch a\n") {
 			t.Errorf("got %+v", v)
 		}
@@ -139,7 +139,7 @@ func TestWatchBacksOff(t *testing.T) {
 			t.Errorf("%d looks in an hour, want at most %d", looks, most)
 		}
 		counted.happen("a", job.Canceled)
-		if err := <-ended; judge(err).code != exitFailed {
+		if err := <-ended; verdictOf(err).code != exitFailed {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -18,7 +18,7 @@ import (
 
 const (
 	// helpWidth is how wide help is where there is no terminal to say so; on one it is between the other two.
-	helpWidth, helpLeast, helpMost = 100, 60, 120
+	helpWidth, minHelpWidth, maxHelpWidth = 100, 60, 120
 	// helpColumn is where the texts of commands and flags begin.
 	helpColumn = 30
 	// subjectOf annotates a flag with what it is about.
@@ -52,8 +52,8 @@ func groupCommands(root *cobra.Command) {
 	}
 }
 
-// wordCobra puts what cobra adds by itself into the program's words.
-func wordCobra(root *cobra.Command) {
+// renameCobraParts puts what cobra adds by itself into the program's words.
+func renameCobraParts(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	root.InitDefaultVersionFlag()
@@ -71,7 +71,7 @@ func wordCobra(root *cobra.Command) {
 // useHelp has root, and all below it, tell how they are used in lines that fit the terminal.
 func (p *program) useHelp(root *cobra.Command) {
 	groupCommands(root)
-	wordCobra(root)
+	renameCobraParts(root)
 	root.SetUsageFunc(func(cmd *cobra.Command) error {
 		_, err := io.WriteString(cmd.OutOrStdout(), usage(cmd, p.width()))
 		return err
@@ -89,7 +89,7 @@ func (p *program) useHelp(root *cobra.Command) {
 func (p *program) width() int {
 	if f, ok := p.stdout.(*os.File); ok {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
-			return min(max(width, helpLeast), helpMost)
+			return min(max(width, minHelpWidth), maxHelpWidth)
 		}
 	}
 	return helpWidth
@@ -215,20 +215,20 @@ func entry(b *strings.Builder, column int, name, text string, width int) {
 	}
 }
 
-// aCommand is what people copy: it stays on one line.
-var aCommand = regexp.MustCompile("`[^`]*`|(?:sudo )?async-worker [^;,?()`]*")
+// commandPattern is what people copy: it stays on one line.
+var commandPattern = regexp.MustCompile("`[^`]*`|(?:sudo )?async-worker [^;,?()`]*")
 
-const glued = "\x00" // a blank at which no line is broken
+const noBreak = "\x00" // a blank at which no line is broken
 
 // wrapped breaks a text into lines of at most width columns, unless one word, or a command, is longer.
 func wrapped(text string, width int) (lines []string) {
 	defer func() {
 		for i := range lines {
-			lines[i] = strings.ReplaceAll(lines[i], glued, " ")
+			lines[i] = strings.ReplaceAll(lines[i], noBreak, " ")
 		}
 	}()
-	text = aCommand.ReplaceAllStringFunc(text, func(command string) string {
-		return strings.ReplaceAll(strings.TrimRight(command, " "), " ", glued) +
+	text = commandPattern.ReplaceAllStringFunc(text, func(command string) string {
+		return strings.ReplaceAll(strings.TrimRight(command, " "), " ", noBreak) +
 			command[len(strings.TrimRight(command, " ")):]
 	})
 	line := ""

@@ -25,7 +25,7 @@ const storeOnly = config.Tenant | config.Store
 
 func (p *program) newJobsCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "jobs", Short: "See, follow, cancel and retry jobs", Args: subcommand, RunE: showHelp,
+		Use: "jobs", Short: "See, follow, cancel and retry jobs", Args: needsSubcommand, RunE: showHelp,
 	}
 	cmd.AddCommand(p.newJobsListCommand(), p.newJobsGetCommand(), p.newJobsWatchCommand(), p.newJobsCancelCommand(),
 		p.newJobsRetryCommand())
@@ -43,7 +43,7 @@ func (p *program) newJobsGetCommand() *cobra.Command {
 	var out format
 	cmd := &cobra.Command{
 		Use: "get ID", Short: "Show all of a job: its row, its events and its webhooks",
-		Args: one("the ID of a job"),
+		Args: oneArg("the ID of a job"),
 		RunE: p.action(func(cmd *cobra.Command, args []string) error {
 			return p.withTenant(cmd, storeOnly, func(ctx context.Context, t *app.Tenant) error {
 				story, err := readStory(ctx, t.Store, args[0])
@@ -99,15 +99,15 @@ func printStory(w io.Writer, s jobStory) error {
 		{"parent", s.ParentJobID},
 		{"replay", map[bool]string{true: strconv.Itoa(s.Replay)}[s.Replay > 0]},
 		{"cancel asked", map[bool]string{true: "yes"}[s.CancelAsked]},
-		{"created", when(s.CreatedAt)},
-		{"started", whenever(s.StartedAt)},
-		{"completed", whenever(s.CompletedAt)},
+		{"created", formatTime(s.CreatedAt)},
+		{"started", formatTimePtr(s.StartedAt)},
+		{"completed", formatTimePtr(s.CompletedAt)},
 		{"error", strings.TrimSpace(s.ErrorCode + " " + s.ErrorMessage)},
 		{"error type", s.ErrorType},
-		{"took", lasted(s.ProcessingMS)},
+		{"took", formatMillis(s.ProcessingMS)},
 		{"worker", s.WorkerID},
-		{"payload", compact(s.Payload)},
-		{"hints", compact(s.Hints)},
+		{"payload", compactJSON(s.Payload)},
+		{"hints", compactJSON(s.Hints)},
 		{"warnings", strings.Join(warnings(s.Job), "; ")},
 		{"result", shortResult(s.Job)},
 	} {
@@ -125,8 +125,8 @@ func printStory(w io.Writer, s jobStory) error {
 		var rows [][]string
 		for _, e := range s.Events {
 			rows = append(rows, []string{
-				strconv.FormatInt(e.Seq, 10), when(e.At), strconv.Itoa(e.Attempt), strconv.Itoa(e.Progress) + "%",
-				e.Stage, shorten(told(e), 80),
+				strconv.FormatInt(e.Seq, 10), formatTime(e.At), strconv.Itoa(e.Attempt), strconv.Itoa(e.Progress) + "%",
+				e.Stage, shorten(eventText(e), 80),
 			})
 		}
 		fmt.Fprintln(w)
@@ -154,26 +154,26 @@ func deliveryRows(ds []store.DeliveryStatus) [][]string {
 			trouble = shorten(*d.LastError, 80)
 		}
 		if d.Status == store.DeliveryPending {
-			next = whenever(d.NextAttemptAt)
+			next = formatTimePtr(d.NextAttemptAt)
 		}
 		rows = append(rows, []string{
-			d.ID, d.Status, strconv.Itoa(d.Attempts), answer, next, whenever(d.DeliveredAt), shorten(d.URL, 80),
+			d.ID, d.Status, strconv.Itoa(d.Attempts), answer, next, formatTimePtr(d.DeliveredAt), shorten(d.URL, 80),
 			trouble,
 		})
 	}
 	return rows
 }
 
-// lasted is a time in milliseconds that may not be known.
-func lasted(ms *int64) string {
+// formatMillis is a time in milliseconds that may not be known.
+func formatMillis(ms *int64) string {
 	if ms == nil {
 		return ""
 	}
 	return (time.Duration(*ms) * time.Millisecond).String()
 }
 
-// compact is JSON on a line; what is empty is "".
-func compact(raw json.RawMessage) string {
+// compactJSON is JSON on a line; what is empty is "".
+func compactJSON(raw json.RawMessage) string {
 	text := strings.TrimSpace(string(raw))
 	if text == "" || text == "null" || text == "{}" {
 		return ""
@@ -187,7 +187,7 @@ func (p *program) newJobsWatchCommand() *cobra.Command {
 		Use: "watch ID...", Short: "Follow jobs to their end",
 		Long: `watch shows the progress of jobs until each has ended: bars on a terminal, a line for each event
 elsewhere, JSON lines with -o json. It exits with 0 when all of them succeeded, else with 1.`,
-		Args: some("the ID of a job"),
+		Args: someArgs("the ID of a job"),
 		RunE: p.action(func(cmd *cobra.Command, args []string) error {
 			return p.withTenant(cmd, storeOnly, func(ctx context.Context, t *app.Tenant) error {
 				return newFollower(t.Store).all(ctx, args, p.newDisplay(out))
@@ -207,7 +207,7 @@ func (p *program) newJobsCancelCommand() *cobra.Command {
 		Long: `cancel asks for jobs to be canceled. A pending job is canceled at once, a running one stops at its next
 safe place and commits nothing. An id that is not known is refused; with --in-advance it is noted, so that its
 message is dropped when it comes.`,
-		Args: some("the ID of a job"),
+		Args: someArgs("the ID of a job"),
 		RunE: p.action(func(cmd *cobra.Command, args []string) error {
 			return p.withTenant(cmd, storeOnly, func(ctx context.Context, t *app.Tenant) error {
 				var jobs []store.Job

@@ -31,7 +31,7 @@ database is asked every two seconds: what comes and goes in between isn't seen; 
 		Example: `  async-worker jobs list --status failed
   async-worker jobs list --type ingest -n 10 -o json
   async-worker jobs list --status running --watch`,
-		Args: none,
+		Args: noArgs,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
 			if f.Status != "" && !slices.Contains(states(), f.Status) {
 				return badUsage("the states are "+strings.Join(states(), ", "), "--status %q is no state", f.Status)
@@ -78,15 +78,15 @@ func jobTable(w io.Writer, jobs []store.Job) error {
 	items := make([]item, 0, len(jobs))
 	for _, j := range jobs {
 		items = append(items, item{[]string{
-			j.ID, j.Type, standing(j), strconv.Itoa(j.Progress) + "%", fmt.Sprintf("%d/%d", j.Attempts, j.MaxAttempts),
-			when(j.CreatedAt), documentOf(j),
-		}, trouble(j)})
+			j.ID, j.Type, stateOrStage(j), strconv.Itoa(j.Progress) + "%", fmt.Sprintf("%d/%d", j.Attempts, j.MaxAttempts),
+			formatTime(j.CreatedAt), documentOf(j),
+		}, problemOf(j)})
 	}
 	return listing(w, []string{"ID", "TYPE", "STATE", "DONE", "TRIES", "CREATED", "DOCUMENT"}, items)
 }
 
-// standing is a job's state; of a running one, its stage.
-func standing(j store.Job) string {
+// stateOrStage is a job's state; of a running one, its stage.
+func stateOrStage(j store.Job) string {
 	if job.State(j.Status) == job.Running && j.Stage != "" {
 		return j.Stage
 	}
@@ -104,8 +104,8 @@ func warnings(j store.Job) []string {
 	return result.Warnings
 }
 
-// trouble is what a job failed with, or what its result warns of.
-func trouble(j store.Job) string {
+// problemOf is what a job failed with, or what its result warns of.
+func problemOf(j store.Job) string {
 	if w := warnings(j); len(w) > 0 && j.ErrorMessage == "" {
 		return "! " + strings.Join(w, "; ")
 	}

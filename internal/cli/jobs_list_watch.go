@@ -20,14 +20,14 @@ import (
 
 // listWatch looks at a list of jobs until its context ends.
 type listWatch struct {
-	reader   store.Reader
-	filter   store.JobFilter
-	interval time.Duration // between two looks, give or take a tenth
-	patience int           // how many looks in a row may fail for a reason that passes
+	reader      store.Reader
+	filter      store.JobFilter
+	interval    time.Duration // between two looks, give or take a tenth
+	maxFailures int           // how many looks in a row may fail for a reason that passes
 }
 
 func newListWatch(r store.Reader, f store.JobFilter) listWatch {
-	return listWatch{reader: r, filter: f, interval: 2 * time.Second, patience: 10}
+	return listWatch{reader: r, filter: f, interval: 2 * time.Second, maxFailures: 10}
 }
 
 // listDisplay shows a list of jobs that changes.
@@ -57,7 +57,7 @@ func (w listWatch) run(ctx context.Context, d listDisplay) error {
 		case err == nil:
 		case ctx.Err() != nil: // whatever the services made of it
 			return ctx.Err()
-		case passes(err) && failures < w.patience:
+		case retryable(err) && failures < w.maxFailures:
 			failures++
 			continue
 		default:
@@ -82,7 +82,7 @@ func (w listWatch) look(ctx context.Context, before []store.Job) (now, changed [
 	}
 	known := byID(before)
 	for _, j := range slices.Backward(now) {
-		if old, ok := known[j.ID]; !ok || shownOf(old) != shownOf(j) {
+		if old, ok := known[j.ID]; !ok || visibleStateOf(old) != visibleStateOf(j) {
 			changed = append(changed, j)
 		}
 	}
@@ -121,15 +121,15 @@ func byID(jobs []store.Job) map[string]store.Job {
 	return all
 }
 
-// shown is what a list shows of a job that may change. A heartbeat alone, which renews updated_at, changes nothing.
-type shown struct {
+// visibleState is what a list shows of a job that may change. A heartbeat alone, which renews updated_at, changes nothing.
+type visibleState struct {
 	status, stage, trouble          string
 	progress, attempts, maxAttempts int
 	cancel                          bool
 }
 
-func shownOf(j store.Job) shown {
-	return shown{j.Status, j.Stage, trouble(j), j.Progress, j.Attempts, j.MaxAttempts, j.CancelAsked}
+func visibleStateOf(j store.Job) visibleState {
+	return visibleState{j.Status, j.Stage, problemOf(j), j.Progress, j.Attempts, j.MaxAttempts, j.CancelAsked}
 }
 
 // newListDisplay redraws on a terminal, prints JSON lines when asked for, and lines otherwise.
@@ -177,11 +177,11 @@ func (l jobLog) change(_, changed []store.Job) error {
 	for _, j := range changed {
 		line := printable(fmt.Sprintf("%s  %s  %s  %s  %d%%  %d/%d  %s", j.UpdatedAt.Local().Format(time.TimeOnly),
 			j.ID, j.Type,
-			standing(j), j.Progress, j.Attempts, j.MaxAttempts, documentOf(j)))
-		if _, err := fmt.Fprintln(l.w, strings.TrimRight(runewidth.Truncate(line, page, "…"), " ")); err != nil {
+			stateOrStage(j), j.Progress, j.Attempts, j.MaxAttempts, documentOf(j)))
+		if _, err := fmt.Fprintln(l.w, strings.TrimRight(runewidth.Truncate(line, maxLineWidth, "…"), " ")); err != nil {
 			return err
 		}
-		note(l.w, trouble(j))
+		note(l.w, problemOf(j))
 	}
 	return nil
 }

@@ -88,7 +88,7 @@ func TestListWatchPrintsWhatChanged(t *testing.T) {
 		if !regexp.MustCompile(`^\d\d:\d\d:\d\d  b  ingest  parsing  12%  0/0\n\d\d:\d\d:\d\d  c  ocr  failed .*\n    broken \[31mfile\n$`).MatchString(got) {
 			t.Errorf("prints %q", got)
 		}
-		if v := judge(interrupt()); v.code != exitInterrupted || v.next != "" {
+		if v := verdictOf(interrupt()); v.code != exitInterrupted || v.next != "" {
 			t.Errorf("interrupted: %+v", v)
 		}
 	})

@@ -20,7 +20,7 @@ func (p *program) newJobsRetryCommand() *cobra.Command {
 		Long: `retry queues failed jobs again, each under its own id. The attempts that it had count on: a job that used all
 of them is refused unless --force, which begins them again, and so is one whose dead letter was replayed as
 another job. To do the task as a new job, or with a mended message, see async-worker dlq replay.`,
-		Args: some("the ID of a job"),
+		Args: someArgs("the ID of a job"),
 		RunE: p.action(func(cmd *cobra.Command, ids []string) error {
 			return p.withTenant(cmd, replayNeeds, func(ctx context.Context, t *app.Tenant) error {
 				var jobs []store.Job
@@ -56,7 +56,7 @@ func retryJob(ctx context.Context, t *app.Tenant, id string, force bool) (store.
 	if err := ctx.Err(); err != nil {
 		return store.Job{}, "", err
 	}
-	bounded, done := context.WithTimeout(context.WithoutCancel(ctx), oneReplay)
+	bounded, done := context.WithTimeout(context.WithoutCancel(ctx), replayTimeout)
 	defer done()
 	return t.Replayer().Retry(bounded, id, whoami(), force)
 }

@@ -14,8 +14,8 @@ type item struct {
 	note  string
 }
 
-// narrowest is the least that the last column of a list is shortened to, in columns of the terminal.
-const narrowest = 12
+// minLastColumn is the least that the last column of a list is shortened to, in columns of the terminal.
+const minLastColumn = 12
 
 // listing prints items in columns, in lines of a page: the last column is shortened where it has to be, and a note,
 // which may be long, is broken. The header goes first.
@@ -30,12 +30,12 @@ func listing(w io.Writer, header []string, items []item) error {
 			widths[i] = max(widths[i], runewidth.StringWidth(printable(c)))
 		}
 	}
-	last, room := len(header)-1, page
+	last, room := len(header)-1, maxLineWidth
 	for _, width := range widths[:last] {
 		room -= width + 2
 	}
 	for i := range rows {
-		rows[i][last] = runewidth.Truncate(printable(rows[i][last]), max(room, narrowest), "…")
+		rows[i][last] = runewidth.Truncate(printable(rows[i][last]), max(room, minLastColumn), "…")
 	}
 	var text bytes.Buffer
 	if err := table(&text, header, rows); err != nil {
@@ -57,12 +57,12 @@ func listing(w io.Writer, header []string, items []item) error {
 // note prints what there is to say below a line.
 func note(w io.Writer, text string) {
 	if text != "" {
-		say(w, "    ", printable(text))
+		printWrapped(w, "    ", printable(text))
 	}
 }
 
-// joined is what there is of the parts.
-func joined(parts ...string) string {
+// joinNonEmpty is what there is of the parts.
+func joinNonEmpty(parts ...string) string {
 	var there []string
 	for _, p := range parts {
 		if p != "" {

@@ -19,11 +19,11 @@ import (
 const tenantsDir = "etc/async-worker"
 
 const (
-	// asRoot is what to do about what only root may do.
-	asRoot = "run it as root (sudo)"
-	// asOperator is what to do about files that operators may read, too: one of the groups has the settings, the other
+	// nextRoot is what to do about what only root may do.
+	nextRoot = "run it as root (sudo)"
+	// nextOperator is what to do about files that operators may read, too: one of the groups has the settings, the other
 	// the credentials.
-	asOperator = asRoot + ", or as a member of the groups " + tenants.Readers + " and " + tenants.Operators
+	nextOperator = nextRoot + ", or as a member of the groups " + tenants.Readers + " and " + tenants.Operators
 )
 
 // addTenant gives cmd the flag --tenant: whose settings it takes. A migration is the database's, not a tenant's.
@@ -40,32 +40,32 @@ func addTenant(cmd *cobra.Command) {
 	}
 }
 
-// asTenant takes over the settings that systemd gives a tenant's unit: of the tenant that --tenant names, or, for a
+// resolveTenant takes over the settings that systemd gives a tenant's unit: of the tenant that --tenant names, or, for a
 // command that can't do without one, of the only one of this machine, where the environment doesn't say what to use.
 // The daemon itself is told everything by its unit.
-func (p *program) asTenant(cmd *cobra.Command, groups config.Group) error {
+func (p *program) resolveTenant(cmd *cobra.Command, groups config.Group) error {
 	flag := cmd.Flags().Lookup("tenant")
-	if flag == nil || p.taken {
+	if flag == nil || p.tenantResolved {
 		return nil
 	}
-	p.taken = true
+	p.tenantResolved = true
 	root, err := cmd.Flags().GetString("root")
 	if err != nil {
 		return err
 	}
 	name := flag.Value.String()
 	if flag.Changed {
-		return p.takeNamed(cmd, root, name)
+		return p.useNamedTenant(cmd, root, name)
 	}
-	if cmd.Flags().Changed("client-id") || p.connected() || !needsTenant(cmd, groups) {
+	if cmd.Flags().Changed("client-id") || p.hasServices() || !needsTenant(cmd, groups) {
 		return nil
 	}
-	names, err := namesOn(root)
+	names, err := tenantNames(root)
 	switch {
 	case err != nil:
 		return err
 	case len(names) == 1:
-		return p.takeSettings(cmd, root, names[0])
+		return p.useTenantFiles(cmd, root, names[0])
 	case len(names) > 1:
 		return badUsage("say which with --tenant: "+strings.Join(names, ", "), "this machine has %d tenants",
 			len(names))
@@ -86,8 +86,8 @@ func needsTenant(cmd *cobra.Command, groups config.Group) bool {
 	return groups&(config.Store|config.Queue|config.Blob) != 0
 }
 
-// connected says whether the environment names a tenant or its services.
-func (p *program) connected() bool {
+// hasServices says whether the environment names a tenant or its services.
+func (p *program) hasServices() bool {
 	for _, name := range []string{"CLIENT_ID", "DATABASE_URL", "SUPABASE_URL", "AZURE_STORAGE_CONNECTION_STRING",
 		"AZURE_STORAGE_ACCOUNT"} {
 		if p.getenv(name) != "" || p.getenv(name+"_FILE") != "" {
@@ -97,15 +97,15 @@ func (p *program) connected() bool {
 	return p.getenv("CREDENTIALS_DIRECTORY") != ""
 }
 
-// namesOn are the tenants of the machine whose files are in root.
-func namesOn(root string) (names []string, err error) {
+// tenantNames are the tenants of the machine whose files are in root.
+func tenantNames(root string) (names []string, err error) {
 	err = onMachine(root, func(m *tenants.Machine) (err error) {
 		names, err = m.Names()
 		return err
 	})
 	if errors.Is(err, fs.ErrPermission) {
 		return nil, &failure{
-			"look at the tenants of this machine", asOperator + ", or set the settings in the environment",
+			"look at the tenants of this machine", nextOperator + ", or set the settings in the environment",
 			&deniedError{err},
 		}
 	}
@@ -119,9 +119,9 @@ func (e *unknownTenantError) Error() string {
 	return fmt.Sprintf("there is no tenant %s in %s", e.name, e.dir)
 }
 
-// takeNamed takes over the settings of the tenant that --tenant names. Where there are no tenants' files, as in a
+// useNamedTenant takes over the settings of the tenant that --tenant names. Where there are no tenants' files, as in a
 // container, it is only a name.
-func (p *program) takeNamed(cmd *cobra.Command, root, name string) error {
+func (p *program) useNamedTenant(cmd *cobra.Command, root, name string) error {
 	if name == "" || strings.ContainsAny(name, "/.") {
 		return badUsage("it is the name after the @ of its unit, as in async-worker@southhaven",
 			"--tenant: %q is no tenant's name", name)
@@ -131,18 +131,18 @@ func (p *program) takeNamed(cmd *cobra.Command, root, name string) error {
 			given.Value.String())
 	}
 	etc := filepath.Join(root, tenantsDir)
-	known, err := anyThere(filepath.Join(etc, name+".env"), filepath.Join(etc, "credentials", name))
+	known, err := anyExists(filepath.Join(etc, name+".env"), filepath.Join(etc, "credentials", name))
 	if err != nil {
-		return &failure{"read the settings of tenant " + name, asOperator, &deniedError{err}}
+		return &failure{"read the settings of tenant " + name, nextOperator, &deniedError{err}}
 	}
 	if known {
-		return p.takeSettings(cmd, root, name)
+		return p.useTenantFiles(cmd, root, name)
 	}
-	names, err := namesOn(root)
+	names, err := tenantNames(root)
 	if err != nil {
 		return err
 	}
-	if len(names) == 0 && p.connected() {
+	if len(names) == 0 && p.hasServices() {
 		return setClient(cmd, name)
 	}
 	return &failure{
@@ -152,9 +152,9 @@ func (p *program) takeNamed(cmd *cobra.Command, root, name string) error {
 	}
 }
 
-// takeSettings makes the environment that of the tenant's unit, in the unit's order. No setting that the shell happens
+// useTenantFiles makes the environment that of the tenant's unit, in the unit's order. No setting that the shell happens
 // to have is left: it might be of another database.
-func (p *program) takeSettings(cmd *cobra.Command, root, name string) error {
+func (p *program) useTenantFiles(cmd *cobra.Command, root, name string) error {
 	etc := filepath.Join(root, tenantsDir)
 	credentials := filepath.Join(etc, "credentials", name)
 	p.env = slices.DeleteFunc(config.Overlay(p.env, nil), func(line string) bool {
@@ -162,23 +162,23 @@ func (p *program) takeSettings(cmd *cobra.Command, root, name string) error {
 		return name == "CREDENTIALS_DIRECTORY" || slices.Contains(sdkSettings, name)
 	})
 	for _, path := range []string{filepath.Join(root, "etc/default/async-worker"), filepath.Join(etc, name+".env")} {
-		if err := p.addFile(path); err != nil {
+		if err := p.addEnvFile(path); err != nil {
 			return err
 		}
 	}
-	switch err := readable(credentials); {
+	switch err := checkReadable(credentials); {
 	case err == nil:
 		p.env = append(p.env, "CREDENTIALS_DIRECTORY="+credentials)
 	case !errors.Is(err, fs.ErrNotExist):
-		return &failure{"read the credentials of tenant " + name, asOperator, &deniedError{err}}
+		return &failure{"read the credentials of tenant " + name, nextOperator, &deniedError{err}}
 	}
-	p.passIdentity()
-	p.named = name
+	p.setIdentity()
+	p.tenant = name
 	return setClient(cmd, name)
 }
 
-// readable says why a folder, or a file in it, can't be read.
-func readable(folder string) error {
+// checkReadable says why a folder, or a file in it, can't be read.
+func checkReadable(folder string) error {
 	entries, err := os.ReadDir(folder)
 	for _, e := range entries {
 		if !e.Type().IsRegular() {
@@ -200,8 +200,8 @@ var sdkSettings = []string{
 	"AZURE_FEDERATED_TOKEN_FILE", "AZURE_AUTHORITY_HOST", "AZURE_TOKEN_CREDENTIALS",
 }
 
-// passIdentity has the SDK use the identity of the tenant's files, and none that the shell has.
-func (p *program) passIdentity() {
+// setIdentity has the SDK use the identity of the tenant's files, and none that the shell has.
+func (p *program) setIdentity() {
 	if p.setenv == nil {
 		return
 	}
@@ -210,14 +210,14 @@ func (p *program) passIdentity() {
 	}
 }
 
-// addFile adds what an environment file sets.
-func (p *program) addFile(path string) error {
+// addEnvFile adds what an environment file sets.
+func (p *program) addEnvFile(path string) error {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		return &failure{"read the tenant's settings", asOperator, &deniedError{err}}
+		return &failure{"read the tenant's settings", nextOperator, &deniedError{err}}
 	}
 	values, err := tenants.ParseEnv(string(text))
 	if err != nil {
@@ -241,7 +241,7 @@ func setClient(cmd *cobra.Command, name string) error {
 	return cmd.Flags().Set("client-id", name)
 }
 
-func anyThere(paths ...string) (bool, error) {
+func anyExists(paths ...string) (bool, error) {
 	for _, path := range paths {
 		_, err := os.Stat(path)
 		if err == nil {

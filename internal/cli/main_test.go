@@ -173,7 +173,7 @@ func TestHelpFits(t *testing.T) {
 			r := invoke(t, app.Tenant{}, nil, "", append(strings.Fields(c.CommandPath())[1:], "--help")...)
 			r.want(t, exitOK, "Usage:")
 			for line := range strings.Lines(r.out) {
-				if n := len([]rune(strings.TrimRight(line, "\n"))); n > helpMost {
+				if n := len([]rune(strings.TrimRight(line, "\n"))); n > maxHelpWidth {
 					t.Errorf("%s --help has a line of %d columns: %s", c.CommandPath(), n, line)
 				}
 			}
@@ -223,7 +223,7 @@ func TestCheckConfigTellsAllMistakes(t *testing.T) {
 
 	r = invoke(t, app.Tenant{}, env, "", "check-config", "-o", "json")
 	r.want(t, exitConfig)
-	var c checked
+	var c configReport
 	if err := json.Unmarshal([]byte(r.out), &c); err != nil || len(c.Problems) != len(names) ||
 		c.Problems[0].Remedy == "" {
 		t.Errorf("%v: %s", err, r.out)
@@ -248,7 +248,7 @@ func TestCheckConfigShowsWhatIsInForce(t *testing.T) {
 			t.Errorf("no line %q in %s", line, r.out)
 		}
 	}
-	var c checked
+	var c configReport
 	r = invoke(t, app.Tenant{}, testEnv(), "", "check-config", "-o", "json")
 	if err := json.Unmarshal([]byte(r.out), &c); err != nil || len(c.Settings) != len(config.Settings()) ||
 		c.Problems == nil || c.Warnings == nil {

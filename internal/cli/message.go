@@ -20,19 +20,19 @@ import (
 
 // message is a task as the flags of enqueue describe it.
 type message struct {
-	id, kind, payload        string
-	prompt                   string
-	filename, blob, set      string
-	uploads                  []string
-	webhook, priority, asker string
-	force, remove, purge     bool
-	timeout                  time.Duration
+	id, kind, payload              string
+	prompt                         string
+	filename, blob, set            string
+	uploads                        []string
+	webhook, priority, requestedBy string
+	force, remove, purge           bool
+	timeout                        time.Duration
 
 	flagged func(name string) bool // whether a flag was given
 }
 
-// letter is a task on its way, and the local file that has to be uploaded before.
-type letter struct {
+// submission is a task on its way, and the local file that has to be uploaded before.
+type submission struct {
 	task   task.Task
 	upload string // path; empty: nothing
 	blob   string // name in the container
@@ -50,7 +50,7 @@ func (m *message) addFlags(cmd *cobra.Command) {
 	f.StringArrayVar(&m.uploads, "upload", nil, "a local document to upload first; may be repeated")
 	f.StringVar(&m.webhook, "webhook-url", "", "who is to be told the outcome")
 	f.StringVar(&m.priority, "priority", string(task.PriorityNormal), "high, normal or low")
-	f.StringVar(&m.asker, "requested-by", "", "who asked for it, for audit")
+	f.StringVar(&m.requestedBy, "requested-by", "", "who asked for it, for audit")
 	f.BoolVar(&m.remove, "delete", false, "payload.delete: take the document out of the index")
 	f.BoolVar(&m.purge, "purge", false, "payload.purge: with --delete, remove the blobs that were derived of it, too")
 	f.BoolVar(&m.force, "force", false, "do it again although it is done")
@@ -103,19 +103,19 @@ func (m *message) check(files []string) error {
 	return nil
 }
 
-// letters makes the tasks, of files or of the flags. Each of them is one that a worker of the client
+// submissions makes the tasks, of files or of the flags. Each of them is one that a worker of the client
 // would accept as a message.
-func (m *message) letters(files []string, stdin io.Reader, client string) ([]letter, error) {
+func (m *message) submissions(files []string, stdin io.Reader, client string) ([]submission, error) {
 	if len(files) == 0 {
-		return m.described(client)
+		return m.fromFlags(client)
 	}
-	var all []letter
+	var all []submission
 	for _, name := range files {
 		t, err := readMessage(name, stdin, client)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, letter{task: t})
+		all = append(all, submission{task: t})
 	}
 	return all, nil
 }
@@ -152,14 +152,14 @@ func checkTask(what string, t task.Task) error {
 	return nil
 }
 
-func (m *message) described(client string) ([]letter, error) {
+func (m *message) fromFlags(client string) ([]submission, error) {
 	uploads := m.uploads
 	if len(uploads) == 0 {
 		uploads = []string{""}
 	}
-	var all []letter
+	var all []submission
 	for _, path := range uploads {
-		l, err := m.one(path, client)
+		l, err := m.fromFlag(path, client)
 		if err != nil {
 			return nil, err
 		}
@@ -168,11 +168,11 @@ func (m *message) described(client string) ([]letter, error) {
 	return all, nil
 }
 
-// one makes the task for an upload, or for none.
-func (m *message) one(path, client string) (letter, error) {
-	payload, err := m.object()
+// fromFlag makes the task for an upload, or for none.
+func (m *message) fromFlag(path, client string) (submission, error) {
+	payload, err := m.payloadObject()
 	if err != nil {
-		return letter{}, err
+		return submission{}, err
 	}
 	if path != "" && m.filename == "" && payload["filename"] == nil {
 		payload["filename"] = filepath.Base(path)
@@ -189,35 +189,35 @@ func (m *message) one(path, client string) (letter, error) {
 	if m.purge {
 		payload["purge"] = true
 	}
-	if err := complete(m.kind, payload); err != nil {
-		return letter{}, err
+	if err := checkPayload(m.kind, payload); err != nil {
+		return submission{}, err
 	}
 	raw, err := json.Marshal(payload)
 	if err != nil {
-		return letter{}, fmt.Errorf("write the payload: %w", err)
+		return submission{}, fmt.Errorf("write the payload: %w", err)
 	}
 	t := task.Task{
 		ID: m.id, Type: task.Type(m.kind), Payload: raw, WebhookURL: m.webhook, Priority: task.Priority(m.priority),
-		ClientID: client, RequestedBy: m.asker,
+		ClientID: client, RequestedBy: m.requestedBy,
 		Hints: task.Hints{Force: m.force, Timeout: m.timeout, TimeoutSec: m.timeout.Seconds()},
 	}
 	if t.ID == "" {
 		t.ID = uuid.NewString()
 	}
 	if _, err := task.Encode(t); err != nil {
-		return letter{}, err
+		return submission{}, err
 	}
 	if err := checkTask("enqueue", t); err != nil {
-		return letter{}, err
+		return submission{}, err
 	}
-	l := letter{task: t, upload: path}
+	l := submission{task: t, upload: path}
 	if path != "" {
-		l.blob = name(payload)
+		l.blob = blobName(payload)
 	}
 	return l, nil
 }
 
-func (m *message) object() (map[string]any, error) {
+func (m *message) payloadObject() (map[string]any, error) {
 	payload := map[string]any{}
 	if m.payload == "" {
 		return payload, nil
@@ -227,20 +227,20 @@ func (m *message) object() (map[string]any, error) {
 	err := d.Decode(&payload)
 	if _, more := d.Token(); err != nil || payload == nil || more != io.EOF {
 		return nil, badUsage(`write it like --payload '{"filename": "report.pdf"}'`, "--payload is not a JSON object%s",
-			because(err))
+			jsonPosition(err))
 	}
 	return payload, nil
 }
 
-func because(err error) string {
+func jsonPosition(err error) string {
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return fmt.Sprintf(" (at byte %d: %v)", e.Offset, e)
 	}
 	return ""
 }
 
-// complete says at once what the worker's handler would refuse for certain.
-func complete(kind string, payload map[string]any) error {
+// checkPayload says at once what the worker's handler would refuse for certain.
+func checkPayload(kind string, payload map[string]any) error {
 	type need struct{ key, flag string }
 	needs := map[task.Type][]need{
 		task.Ingest: {{"filename", "--filename or --upload"}, {"document_set", "--document-set"}},
@@ -255,8 +255,8 @@ func complete(kind string, payload map[string]any) error {
 	return nil
 }
 
-// name is the document's blob: payload.blob, or else payload.filename.
-func name(payload map[string]any) string {
+// blobName is the document's blob: payload.blob, or else payload.filename.
+func blobName(payload map[string]any) string {
 	for _, key := range []string{"blob", "filename"} {
 		if s, ok := payload[key].(string); ok && s != "" {
 			return s

@@ -26,7 +26,7 @@ With --realtime the events of jobs are broadcast by Supabase Realtime from then 
 it, to who has a key with the tenant's client_id (docs/frontend.md).`,
 		Example: `  DATABASE_URL=postgresql://postgres:…@db.PROJECT.supabase.co:5432/postgres async-worker migrate
   async-worker migrate --print --embedding-dimensions 1536 > schema.sql`,
-		Args: none,
+		Args: noArgs,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
 			groups := config.Schema | config.Database
 			if toPrint {

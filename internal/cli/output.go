@@ -90,8 +90,8 @@ func printable(s string) string {
 	}, s)
 }
 
-// lines is printable for texts of several lines.
-func lines(s string) string {
+// printableLines is printable for texts of several lines.
+func printableLines(s string) string {
 	parts := strings.Split(s, "\n")
 	for i := range parts {
 		parts[i] = printable(parts[i])
@@ -99,14 +99,14 @@ func lines(s string) string {
 	return strings.Join(parts, "\n")
 }
 
-// page is how wide what people read is at most: a message's lines are broken there.
-const page = helpMost
+// maxLineWidth is how wide what people read is at most: a message's lines are broken there.
+const maxLineWidth = maxHelpWidth
 
-// say prints a text that begins with a mark, in lines of a page; the others are indented by as much.
-func say(w io.Writer, mark, text string) {
+// printWrapped prints a text that begins with a mark, in lines of a page; the others are indented by as much.
+func printWrapped(w io.Writer, mark, text string) {
 	column := runewidth.StringWidth(mark)
 	for i, part := range strings.Split(text, "\n") {
-		for j, line := range wrapped(part, page-column) {
+		for j, line := range wrapped(part, maxLineWidth-column) {
 			if i+j > 0 {
 				mark = strings.Repeat(" ", column)
 			}
@@ -115,10 +115,10 @@ func say(w io.Writer, mark, text string) {
 	}
 }
 
-// sayIndented prints a line in lines of a page, each indented as it is.
-func sayIndented(w io.Writer, line string) {
+// printIndented prints a line in lines of a page, each indented as it is.
+func printIndented(w io.Writer, line string) {
 	text := strings.TrimLeft(line, " ")
-	say(w, line[:len(line)-len(text)], text)
+	printWrapped(w, line[:len(line)-len(text)], text)
 }
 
 func shorten(s string, most int) string {
@@ -128,18 +128,18 @@ func shorten(s string, most int) string {
 	return s
 }
 
-func when(t time.Time) string {
+func formatTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
 	return t.Local().Format(time.DateTime)
 }
 
-func whenever(t *time.Time) string {
+func formatTimePtr(t *time.Time) string {
 	if t == nil {
 		return ""
 	}
-	return when(*t)
+	return formatTime(*t)
 }
 
 // terminal says whether w is a terminal that can redraw a line. One without a width, as some build

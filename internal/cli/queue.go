@@ -30,7 +30,7 @@ func (p *program) newQueueCommand() *cobra.Command {
 		Use: "queue", Short: "Show about how many messages are on the tenant's queues",
 		Long: `queue asks the storage account how many messages are on each of the tenant's queues. The numbers are about
 right, and count messages that are hidden too: those that are worked on, and those that wait to be tried again.`,
-		Args: none,
+		Args: noArgs,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
 			return p.withTenant(cmd, groups, func(ctx context.Context, t *app.Tenant) error {
 				depths, err := depthsOf(ctx, t)
@@ -57,11 +57,11 @@ right, and count messages that are hidden too: those that are worked on, and tho
 	return cmd
 }
 
-// depthTime is how long the storage account has to answer.
-const depthTime = 10 * time.Second
+// depthTimeout is how long the storage account has to answer.
+const depthTimeout = 10 * time.Second
 
 func depthsOf(ctx context.Context, t *app.Tenant) ([]queueDepth, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, depthTime, fmt.Errorf("it did not answer within %v", depthTime))
+	ctx, cancel := context.WithTimeoutCause(ctx, depthTimeout, fmt.Errorf("it did not answer within %v", depthTimeout))
 	defer cancel()
 	var all []queueDepth
 	for _, q := range []struct {

@@ -24,8 +24,8 @@ import (
 // daemon's and sends it SIGHUP. The daemon connects, reads a reloadRequest, and answers with a reloadAnswer, as JSON.
 const reloadSocket = "reload.sock" // in $RUNTIME_DIRECTORY
 
-// reloadTime bounds the whole of it.
-const reloadTime = 30 * time.Second
+// reloadTimeout bounds the whole of it.
+const reloadTimeout = 30 * time.Second
 
 type reloadRequest struct {
 	Environ []string `json:"environ"` // of settings alone; it holds secrets
@@ -51,7 +51,7 @@ It is for systemctl reload: systemd gives it the new contents of the unit's Envi
 LoadCredential is read by systemd at the start alone, so a new one takes a restart. Without systemd, SIGHUP
 makes the daemon read the files again that NAME_FILE names.`,
 		Example: `  systemctl reload async-worker@southhaven`,
-		Args:    none,
+		Args:    noArgs,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
 			dir, _, _ := strings.Cut(p.getenv("RUNTIME_DIRECTORY"), ":")
 			if pid == 0 {
@@ -61,9 +61,9 @@ makes the daemon read the files again that NAME_FILE names.`,
 				return badUsage("as root: systemctl reload async-worker@TENANT",
 					"reload is run by systemd, which says where the daemon is ($MAINPID, $RUNTIME_DIRECTORY)")
 			}
-			ctx, cancel := context.WithTimeout(cmd.Context(), reloadTime)
+			ctx, cancel := context.WithTimeout(cmd.Context(), reloadTimeout)
 			defer cancel()
-			answer, err := hand(ctx, filepath.Join(dir, reloadSocket), reloadRequest{config.Environ(p.env)},
+			answer, err := sendSettings(ctx, filepath.Join(dir, reloadSocket), reloadRequest{config.Environ(p.env)},
 				func() error {
 					return syscall.Kill(pid, syscall.SIGHUP)
 				})
@@ -99,8 +99,8 @@ func (p *program) printReloaded(a reloadAnswer) error {
 	return err
 }
 
-// hand listens at path, has the daemon called, and gives it the request.
-func hand(ctx context.Context, path string, request reloadRequest, call func() error) (answer reloadAnswer, err error) {
+// sendSettings listens at path, has the daemon called, and gives it the request.
+func sendSettings(ctx context.Context, path string, request reloadRequest, call func() error) (answer reloadAnswer, err error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) { // left by one that was killed
 		return answer, err
 	}
@@ -134,12 +134,12 @@ func hand(ctx context.Context, path string, request reloadRequest, call func() e
 		return answer, err
 	}
 	if err := json.NewDecoder(conn).Decode(&answer); err != nil {
-		return answer, fmt.Errorf("read the daemon's answer: %w", noEOF(err))
+		return answer, fmt.Errorf("read the daemon's answer: %w", unexpectedEOF(err))
 	}
 	return answer, nil
 }
 
-func noEOF(err error) error {
+func unexpectedEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}

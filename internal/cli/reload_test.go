@@ -34,14 +34,14 @@ func newReloading(t *testing.T, env ...string) *reloading {
 	}
 	r.reloader = reloader{
 		src: src, cfg: &cfg, log: slog.New(slog.NewTextHandler(&r.log, nil)),
-		take: func(_ context.Context, c config.Config) error {
+		adopt: func(_ context.Context, c config.Config) error {
 			if r.fail == nil {
 				r.taken = append(r.taken, c.Concurrency)
 			}
 			return r.fail
 		},
-		begun: func() error { r.told = append(r.told, "reloading"); return nil },
-		ended: func() error { r.told = append(r.told, "ready"); return nil },
+		notifyReloading: func() error { r.told = append(r.told, "reloading"); return nil },
+		notifyReady:     func() error { r.told = append(r.told, "ready"); return nil },
 	}
 	return r
 }
@@ -55,7 +55,7 @@ func TestReloadConversation(t *testing.T) {
 	with := func(env ...string) reloadAnswer {
 		t.Helper()
 		ended := make(chan struct{})
-		answer, err := hand(t.Context(), filepath.Join(dir, reloadSocket),
+		answer, err := sendSettings(t.Context(), filepath.Join(dir, reloadSocket),
 			reloadRequest{config.Environ(testEnv(env...))}, func() error {
 				go func() {
 					defer close(ended)

@@ -18,20 +18,20 @@ import (
 
 // reloader is the daemon's side of a reload.
 type reloader struct {
-	src   config.Sources
-	log   *slog.Logger
-	cfg   *config.Config                             // in force; changed when a reload succeeds
-	take  func(context.Context, config.Config) error // takes over settings, all or nothing
-	begun func() error                               // tells systemd
-	ended func() error
+	src             config.Sources
+	log             *slog.Logger
+	cfg             *config.Config                             // in force; changed when a reload succeeds
+	adopt           func(context.Context, config.Config) error // takes over settings, all or nothing
+	notifyReloading func() error                               // tells systemd
+	notifyReady     func() error
 }
 
 // reload reads the settings again, from the command reload when one waits with a new environment, and takes them over.
 // When they are wrong, or can't be taken over, the old ones stay.
 func (r *reloader) reload(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, reloadTime)
+	ctx, cancel := context.WithTimeout(ctx, reloadTimeout)
 	defer cancel()
-	r.tell(r.begun())
+	r.logNotify(r.notifyReloading())
 	src := r.src
 	conn, environ := r.ask(ctx)
 	if conn != nil {
@@ -39,7 +39,7 @@ func (r *reloader) reload(ctx context.Context) {
 		src.Environ = config.Overlay(src.Environ, environ)
 	}
 	answer := r.apply(ctx, src)
-	r.tell(r.ended()) // before the answer: systemd then sees the end of the reload before that of its command
+	r.logNotify(r.notifyReady()) // before the answer: systemd then sees the end of the reload before that of its command
 	if conn == nil {
 		return
 	}
@@ -59,7 +59,7 @@ func (r *reloader) apply(ctx context.Context, src config.Sources) reloadAnswer {
 		return reloadAnswer{Problems: wrong.Problems}
 	}
 	if err == nil && len(changes.Live) > 0 {
-		err = r.take(ctx, next)
+		err = r.adopt(ctx, next)
 	}
 	if err != nil {
 		r.log.Error("the new settings can't be taken over, the old ones stay", event.Key, event.SettingsRefused,
@@ -74,12 +74,12 @@ func (r *reloader) apply(ctx context.Context, src config.Sources) reloadAnswer {
 	if len(changes.Restart) > 0 {
 		level = slog.LevelWarn
 	}
-	r.log.Log(ctx, level, "settings reloaded", event.Key, event.SettingsApplied, "changed", orNone(changes.Live),
-		"restart", orNone(changes.Restart))
+	r.log.Log(ctx, level, "settings reloaded", event.Key, event.SettingsApplied, "changed", namesOrNone(changes.Live),
+		"restart", namesOrNone(changes.Restart))
 	return reloadAnswer{Changes: changes}
 }
 
-func orNone(names []string) string {
+func namesOrNone(names []string) string {
 	if len(names) == 0 {
 		return "none"
 	}
@@ -99,7 +99,7 @@ func (r *reloader) ask(ctx context.Context) (net.Conn, []string) {
 		return nil, nil
 	}
 	var request reloadRequest
-	if err = conn.SetDeadline(time.Now().Add(reloadTime)); err == nil {
+	if err = conn.SetDeadline(time.Now().Add(reloadTimeout)); err == nil {
 		err = json.NewDecoder(conn).Decode(&request)
 	}
 	if err != nil {
@@ -110,7 +110,7 @@ func (r *reloader) ask(ctx context.Context) (net.Conn, []string) {
 	return conn, request.Environ
 }
 
-func (r *reloader) tell(err error) {
+func (r *reloader) logNotify(err error) {
 	if err != nil {
 		r.log.Warn("systemd was not told", "error", err)
 	}

@@ -53,7 +53,7 @@ func shortResult(j store.Job) string {
 	if answerOf(j) != nil {
 		return "an answer, below; all of it: -o json"
 	}
-	return compact(j.Result)
+	return compactJSON(j.Result)
 }
 
 // printResult prints the text of a result, if it has one.

@@ -27,11 +27,11 @@ type program struct {
 	systemctl      serviceManager           // nil: there is none
 	setenv         func(name, value string) // of the process, which libraries read; empty: unset; nil: leave it alone
 
-	level  slog.LevelVar // of the daemon's log; a reload changes it
-	daemon bool          // it is run
-	named  string        // the tenant of this machine whose settings are used; empty: none
-	taken  bool          // a tenant's settings were looked for
-	acting bool          // a subcommand took over: what goes wrong from now on is not bad usage
+	level          slog.LevelVar // of the daemon's log; a reload changes it
+	daemon         bool          // it is run
+	tenant         string        // the tenant of this machine whose settings are used; empty: none
+	tenantResolved bool          // a tenant's settings were looked for
+	acting         bool          // a subcommand took over: what goes wrong from now on is not bad usage
 }
 
 // Run is the whole program. It returns the exit code.
@@ -66,12 +66,12 @@ func (p *program) run(ctx context.Context, args []string) int {
 	if _, known := errors.AsType[*usageError](err); err != nil && !p.acting && !known {
 		err = &usageError{err, "async-worker --help lists the commands"}
 	}
-	if _, told := errors.AsType[*toldError](err); err != nil && !told && !p.daemon && ctx.Err() != nil &&
+	if _, reported := errors.AsType[*reportedError](err); err != nil && !reported && !p.daemon && ctx.Err() != nil &&
 		!errors.Is(err, context.Canceled) {
 		err = ctx.Err() // whatever the services made of it
 	}
-	if g, ok := errors.AsType[*goesOnError](err); ok {
-		g.tenant = p.named
+	if g, ok := errors.AsType[*stillRunningError](err); ok {
+		g.tenant = p.tenant
 	}
 	return p.report(err)
 }
@@ -97,7 +97,7 @@ Exit codes: 0 fine, 1 it failed, 2 usage, 69 a service is down, 75 try again, 77
   async-worker search "notice period" --set reports`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          subcommand,
+		Args:          needsSubcommand,
 		RunE:          showHelp,
 	}
 	root.SetIn(p.stdin)

@@ -33,7 +33,7 @@ with _FILE behind it the name of a file. These are settings only, since a flag c
 ` + secretSettings(),
 		Example: `  async-worker run --client-id southhaven
   LLM_PROVIDER=offline async-worker run --worker-concurrency 2 --log-level debug`,
-		Args: none,
+		Args: noArgs,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
 			p.daemon = true
 			cfg, log, err := p.settings(cmd, config.All)
@@ -84,14 +84,14 @@ func (p *program) work(
 	}
 	m := &manager{log: log, drain: cfg.DrainMax}
 	m.reload = func(ctx context.Context) {
-		r := reloader{src: src, log: log, cfg: &cfg, take: w.Reload, begun: m.Reloading,
-			ended: func() error { return m.Ready(app.StatusLine(w.Health())) }}
+		r := reloader{src: src, log: log, cfg: &cfg, adopt: w.Reload, notifyReloading: m.Reloading,
+			notifyReady: func() error { return m.Ready(app.StatusLine(w.Health())) }}
 		r.reload(ctx)
 		m.drain = cfg.DrainMax
 		p.level.Set(cfg.LogLevel)
 	}
 	log.Info("ready", event.Key, event.Ready)
-	m.tell(m.Ready(app.StatusLine(w.Health())))
+	m.logNotify(m.Ready(app.StatusLine(w.Health())))
 	return m.await(ctx, signals, w)
 }
 
@@ -110,7 +110,7 @@ type manager struct {
 	reload func(context.Context) // reads the settings again; nil: can't
 }
 
-var errImpatient = errors.New("ended by a third signal")
+var errThirdSignal = errors.New("ended by a third signal")
 
 // await runs the daemon until it ends. signals bears every signal, the first too, which has also
 // ended ctx.
@@ -126,9 +126,9 @@ func (m *manager) await(ctx context.Context, signals <-chan os.Signal, d daemon)
 			stopping = nil
 			m.log.Info("stopping: finishing what runs, taking nothing new; another signal gives it back at once",
 				"reason", context.Cause(ctx).Error(), "drain_max", m.drain.String())
-			m.tell(m.Stopping("draining"))
+			m.logNotify(m.Stopping("draining"))
 			// beyond TimeoutStopSec: handlers that are slow to stop, and settling
-			m.tell(m.ExtendTimeout(m.drain + 3*time.Minute))
+			m.logNotify(m.ExtendTimeout(m.drain + 3*time.Minute))
 		case s := <-signals:
 			switch s {
 			case syscall.SIGUSR1:
@@ -144,14 +144,14 @@ func (m *manager) await(ctx context.Context, signals <-chan os.Signal, d daemon)
 				m.log.Warn("a second signal: giving back what runs")
 				d.Abort()
 			default:
-				return errImpatient // the leases run out by themselves; nothing is lost (I1)
+				return errThirdSignal // the leases run out by themselves; nothing is lost (I1)
 			}
 		}
 	}
 }
 
-// tell logs when systemd could not be told; the work goes on.
-func (m *manager) tell(err error) {
+// logNotify logs when systemd could not be told; the work goes on.
+func (m *manager) logNotify(err error) {
 	if err != nil {
 		m.log.Warn("systemd was not told", "error", err)
 	}

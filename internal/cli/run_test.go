@@ -92,7 +92,7 @@ func TestThirdSignal(t *testing.T) {
 	d := &stubborn{end: make(chan struct{})}
 	defer close(d.end)
 	m := manager{log: slog.New(slog.NewTextHandler(io.Discard, nil))}
-	if err := m.await(ctx, signals, d); !errors.Is(err, errImpatient) {
+	if err := m.await(ctx, signals, d); !errors.Is(err, errThirdSignal) {
 		t.Errorf("got %v", err)
 	}
 }

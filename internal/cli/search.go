@@ -31,7 +31,7 @@ that begins with a minus.`,
 		Example: `  async-worker search "notice period" --set contracts
   async-worker search '"Super Bowl" -Panthers'
   async-worker search "Umsatz 2024" -n 3 -o json`,
-		Args: some("a QUERY"),
+		Args: someArgs("a QUERY"),
 		RunE: p.action(func(cmd *cobra.Command, args []string) error {
 			q.Text = strings.TrimSpace(strings.Join(args, " "))
 			if q.Text == "" {

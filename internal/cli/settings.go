@@ -39,7 +39,7 @@ func addSettings(cmd *cobra.Command, groups config.Group) {
 
 // load reads the settings of the groups, and of logging.
 func (p *program) load(cmd *cobra.Command, groups config.Group) (config.Config, error) {
-	if err := p.asTenant(cmd, groups); err != nil {
+	if err := p.resolveTenant(cmd, groups); err != nil {
 		return config.Config{}, err
 	}
 	return config.Load(p.sources(cmd), groups|config.Log)

@@ -38,7 +38,7 @@ exits with 0 when the worker is ready, and with 69 when it is not, or does not r
 		Example: `  sudo async-worker status --tenant southhaven
   sudo async-worker status --all
   async-worker status --addr 127.0.0.1:9090 -o json`,
-		Args: none,
+		Args: noArgs,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
 			if f.all {
 				return p.statusOfAll(cmd.Context(), f.out)
@@ -73,10 +73,10 @@ exits with 0 when the worker is ready, and with 69 when it is not, or does not r
 	return cmd
 }
 
-// notReady is the answer that a worker is not ready. What it says has been printed.
-type notReady struct{ why []string }
+// notReadyError is the answer that a worker is not ready. What it says has been printed.
+type notReadyError struct{ why []string }
 
-func (e *notReady) Error() string { return "not ready: " + strings.Join(e.why, ", ") }
+func (e *notReadyError) Error() string { return "not ready: " + strings.Join(e.why, ", ") }
 
 func readiness(s app.Status) error {
 	if s.Ready && s.Alive {
@@ -89,7 +89,7 @@ func readiness(s app.Status) error {
 		}
 	}
 	return &failure{
-		s.ClientID, "the table says what to mend; docs/runbooks.md has more, under AsyncWorkerNotReady", &notReady{why},
+		s.ClientID, "the table says what to mend; docs/runbooks.md has more, under AsyncWorkerNotReady", &notReadyError{why},
 	}
 }
 
@@ -105,13 +105,13 @@ func clientFor(f statusFlags, cfg config.Config) httpd.Client {
 	if cfg.RuntimeDir != "" {
 		socket = filepath.Join(cfg.RuntimeDir, app.SocketName)
 	}
-	if cfg.HTTPAddr != "" && !there(socket) {
+	if cfg.HTTPAddr != "" && !exists(socket) {
 		return httpd.Client{Addr: reachable(cfg.HTTPAddr), Token: cfg.HTTPToken.Reveal()}
 	}
 	return httpd.Client{Socket: socket}
 }
 
-func there(path string) bool {
+func exists(path string) bool {
 	found, err := filepath.Glob(path)
 	return err == nil && len(found) > 0
 }
@@ -138,9 +138,9 @@ func askStatus(ctx context.Context, c httpd.Client) (app.Status, error) {
 	case errors.Is(err, context.Canceled):
 		return s, err
 	case errors.Is(err, fs.ErrPermission):
-		return s, &failure{"ask " + where, asOperator, err}
+		return s, &failure{"ask " + where, nextOperator, err}
 	case known && refused.Code == 403:
-		return s, &failure{"ask " + where, asOperator, &deniedError{err}}
+		return s, &failure{"ask " + where, nextOperator, &deniedError{err}}
 	case known && refused.Code == 401:
 		return s, &failure{"ask " + where, "set HTTP_TOKEN to the worker's token", &deniedError{err}}
 	}
@@ -149,18 +149,18 @@ func askStatus(ctx context.Context, c httpd.Client) (app.Status, error) {
 	}
 	return s, &failure{
 		"ask " + where, "does the worker run? systemctl status 'async-worker@*'; elsewhere give --addr or --socket, " +
-			"as the worker's log has them (listening)", &silentError{err},
+			"as the worker's log has them (listening)", &unansweredError{err},
 	}
 }
 
-// silentError says that no worker answers; deniedError that it wants to know who asks.
+// unansweredError says that no worker answers; deniedError that it wants to know who asks.
 type (
-	silentError struct{ error }
-	deniedError struct{ error }
+	unansweredError struct{ error }
+	deniedError     struct{ error }
 )
 
-func (e *silentError) Unwrap() error { return e.error }
-func (e *deniedError) Unwrap() error { return e.error }
+func (e *unansweredError) Unwrap() error { return e.error }
+func (e *deniedError) Unwrap() error     { return e.error }
 
 // tenantStatus is a row of status --all.
 type tenantStatus struct {
@@ -178,7 +178,7 @@ func (p *program) statusOfAll(ctx context.Context, out format) error {
 	if len(sockets) == 0 {
 		return &failure{
 			"ask all workers", "start one: systemctl enable --now async-worker@TENANT",
-			&silentError{errors.New("no worker has a socket in " + filepath.Dir(filepath.Dir(app.SocketOf("*"))))},
+			&unansweredError{errors.New("no worker has a socket in " + filepath.Dir(filepath.Dir(app.SocketOf("*"))))},
 		}
 	}
 	rows, worst := askAll(ctx, sockets)
@@ -189,7 +189,7 @@ func (p *program) statusOfAll(ctx context.Context, out format) error {
 	for _, r := range rows {
 		state, line, since := "silent", r.Error, ""
 		if r.Status != nil {
-			state, line, since = stateOf(*r.Status), r.Status.Line, when(r.Status.Started)
+			state, line, since = stateOf(*r.Status), r.Status.Line, formatTime(r.Status.Started)
 		}
 		cells = append(cells, []string{r.ClientID, state, since, line})
 	}
@@ -201,7 +201,7 @@ func (p *program) statusOfAll(ctx context.Context, out format) error {
 func socketsBelow(dir string) (sockets []string, err error) {
 	folders, err := filepath.Glob(filepath.Join(dir, "*"))
 	for _, folder := range folders {
-		if socket := filepath.Join(folder, app.SocketName); there(socket) {
+		if socket := filepath.Join(folder, app.SocketName); exists(socket) {
 			sockets = append(sockets, socket)
 		}
 	}
@@ -244,10 +244,10 @@ func (p *program) printStatus(s app.Status) error {
 	up := time.Since(s.Started).Round(time.Second)
 	fmt.Fprintf(p.stdout, "%s  %s\n%s\n", printable(s.ClientID), stateOf(s), printable(s.Line))
 	fmt.Fprintf(p.stdout, "version %s, worker %s, up %v since %s\n\n", printable(s.Version), printable(s.Worker), up,
-		when(s.Started))
+		formatTime(s.Started))
 	var rows [][]string
 	for _, c := range s.Checks {
-		rows = append(rows, []string{c.Name, string(c.State), when(c.Since), c.Class, c.Hint})
+		rows = append(rows, []string{c.Name, string(c.State), formatTime(c.Since), c.Class, c.Hint})
 	}
 	if err := table(p.stdout, []string{"CHECK", "STATE", "SINCE", "ERROR", "WHAT TO DO"}, rows); err != nil {
 		return err
@@ -267,11 +267,11 @@ func (p *program) printStatus(s app.Status) error {
 	return table(p.stdout, []string{"TASK TYPE", "RUNNING", "AT MOST", "LAST ERROR"}, rows)
 }
 
-// judgeStatus is judge for what status says.
-func judgeStatus(err error, next string) (verdict, bool) {
+// statusOutcome is judge for what status says.
+func statusOutcome(err error, next string) (verdict, bool) {
 	_, denied := errors.AsType[*deniedError](err)
-	_, silent := errors.AsType[*silentError](err)
-	_, waits := errors.AsType[*notReady](err)
+	_, silent := errors.AsType[*unansweredError](err)
+	_, waits := errors.AsType[*notReadyError](err)
 	switch {
 	case errors.Is(err, context.Canceled):
 		return verdict{}, false

@@ -142,7 +142,7 @@ func TestStatusOfAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows, worst = askAll(t.Context(), []string{ready, gone})
-	if judge(worst).code != exitUnavailable || len(rows) != 2 {
+	if verdictOf(worst).code != exitUnavailable || len(rows) != 2 {
 		t.Errorf("%+v, %v", rows, worst)
 	}
 }

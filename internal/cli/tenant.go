@@ -20,7 +20,7 @@ func (p *program) newTenantCommand() *cobra.Command {
 		Long: `tenant keeps the files that make a tenant on a machine with systemd: /etc/async-worker/TENANT.env with its
 settings, and its secrets, one file each, in /etc/async-worker/credentials/TENANT. Only root changes them; operators
 may list them. The worker of a tenant is the instance async-worker@TENANT.`,
-		Args: subcommand,
+		Args: needsSubcommand,
 		RunE: showHelp,
 	}
 	cmd.AddCommand(p.newTenantAddCommand(), p.newTenantEditCommand(), p.newTenantListCommand(),
@@ -43,7 +43,7 @@ func onMachine(root string, do func(*tenants.Machine) error) (err error) {
 	defer func() { err = errors.Join(err, m.Close()) }()
 	err = do(m)
 	if _, said := errors.AsType[*failure](err); errors.Is(err, fs.ErrPermission) && !said && os.Geteuid() != 0 {
-		return &failure{"look at the tenants of this machine", asOperator, &deniedError{err}}
+		return &failure{"look at the tenants of this machine", nextOperator, &deniedError{err}}
 	}
 	return err
 }
@@ -57,7 +57,7 @@ func changeMachine(root string, do func(*tenants.Machine) error) error {
 		}
 		if _, said := errors.AsType[*failure](err); errors.Is(err, fs.ErrPermission) && !said {
 			return &failure{
-				"change the tenants of this machine", asRoot + ": only root changes a tenant", &deniedError{err},
+				"change the tenants of this machine", nextRoot + ": only root changes a tenant", &deniedError{err},
 			}
 		}
 		return err
@@ -150,5 +150,5 @@ func (m serviceManager) states(ctx context.Context, names ...string) (map[string
 	return out, nil
 }
 
-// runs says whether a state is that of a worker that may have a task.
-func runs(state string) bool { return state != "" && state != "inactive" && state != "failed" }
+// isRunning says whether a state is that of a worker that may have a task.
+func isRunning(state string) bool { return state != "" && state != "inactive" && state != "failed" }

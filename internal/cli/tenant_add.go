@@ -21,7 +21,7 @@ type tenantAdd struct {
 	root        string
 	envFile     string
 	secretFiles []string // NAME=PATH
-	asked       []string // NAME
+	promptFor   []string // NAME
 	force       bool
 	out         format
 }
@@ -47,14 +47,14 @@ standard input (-), or is typed at the terminal. Secrets in an --env-file become
     --secret SUPABASE_KEY --secret OPENAI_API_KEY --secret WEBHOOK_SECRET
   async-worker tenant add southhaven --env-file southhaven.env
   vault read … | async-worker tenant add southhaven --force --secret-file SUPABASE_KEY=-`,
-		Args: one("the tenant's name"),
+		Args: oneArg("the tenant's name"),
 		RunE: p.action(func(cmd *cobra.Command, args []string) error { return p.addTenant(cmd, args[0], o) }),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.envFile, "env-file", "", "take settings from an environment file; -: standard input")
 	flags.StringArrayVar(&o.secretFiles, "secret-file", nil,
 		"NAME=PATH: take a secret from a file; NAME=-: from standard input")
-	flags.StringArrayVar(&o.asked, "secret", nil, "NAME: ask for a secret at the terminal")
+	flags.StringArrayVar(&o.promptFor, "secret", nil, "NAME: ask for a secret at the terminal")
 	flags.BoolVar(&o.force, "force", false, "change a tenant that exists")
 	addRoot(cmd, &o.root)
 	addOutput(cmd, &o.out)
@@ -149,7 +149,7 @@ func (p *program) givenSecrets(o tenantAdd) (map[string]config.Secret, error) {
 		}
 		secrets[name] = config.NewSecret(strings.TrimSpace(string(raw)))
 	}
-	for _, name := range o.asked {
+	for _, name := range o.promptFor {
 		if !slices.Contains(known, name) {
 			return nil, badUsage(remedy, "--secret does not name a secret setting")
 		}
@@ -216,7 +216,7 @@ func (p *program) afterAdd(ctx context.Context, m *tenants.Machine, root string,
 		return "", err
 	}
 	unit := strings.TrimSuffix(unitOf(name), ".service")
-	switch running := runs(states[name]); {
+	switch running := isRunning(states[name]); {
 	case root != "/" && !enabled:
 		return "systemctl --root=" + root + " enable " + unit, nil
 	case root != "/" || enabled && running && len(added.Changed) == 0:
@@ -245,8 +245,8 @@ func (p *program) printAdded(out format, a tenantAdded) error {
 	}
 	for _, w := range a.Warnings {
 		fmt.Fprintln(p.stdout)
-		say(p.stdout, "warning: ", w.Name+": "+w.Problem)
-		say(p.stdout, "  remedy:  ", w.Remedy)
+		printWrapped(p.stdout, "warning: ", w.Name+": "+w.Problem)
+		printWrapped(p.stdout, "  remedy:  ", w.Remedy)
 	}
 	if a.Next == "" {
 		return nil

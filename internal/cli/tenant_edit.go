@@ -31,7 +31,7 @@ to throw the changes away. The file is replaced as a whole and stays whose it is
 at the end: nothing is reloaded or restarted. For secrets: tenant add --force --secret NAME.`,
 		Example: `  sudo async-worker tenant edit southhaven
   sudo EDITOR=nano async-worker tenant edit southhaven`,
-		Args: one("the tenant's name"), ValidArgsFunction: completeTenants,
+		Args: oneArg("the tenant's name"), ValidArgsFunction: completeTenants,
 		RunE: p.action(func(cmd *cobra.Command, args []string) error {
 			return changeMachine(root, func(m *tenants.Machine) error {
 				e, err := m.Edit(args[0])
@@ -73,7 +73,7 @@ func (p *program) editTenant(
 	}
 	defer func() {
 		if now, readErr := os.ReadFile(path); err != nil && readErr == nil && string(now) != e.Text {
-			say(p.stderr, "", "what you edited is kept: "+path)
+			printWrapped(p.stderr, "", "what you edited is kept: "+path)
 			return
 		}
 		err = errors.Join(err, os.RemoveAll(folder))
@@ -158,7 +158,7 @@ func (p *program) afterEdit(
 			Changed: changed}); err != nil {
 			return err
 		}
-		if unit, ok := strings.CutPrefix(next, "systemctl restart "); ok && live(changed) {
+		if unit, ok := strings.CutPrefix(next, "systemctl restart "); ok && allLive(changed) {
 			next = "systemctl reload " + unit
 		}
 	}
@@ -168,8 +168,8 @@ func (p *program) afterEdit(
 	}
 	fmt.Fprintf(p.stdout, "%s: %s\n", e.Path, what)
 	for _, w := range warnings {
-		say(p.stdout, "warning: ", w.Name+": "+w.Problem)
-		say(p.stdout, "  remedy:  ", w.Remedy)
+		printWrapped(p.stdout, "warning: ", w.Name+": "+w.Problem)
+		printWrapped(p.stdout, "  remedy:  ", w.Remedy)
 	}
 	if next != "" {
 		fmt.Fprintf(p.stdout, "\nnext: %s\n", next)
@@ -177,8 +177,8 @@ func (p *program) afterEdit(
 	return nil
 }
 
-// live says whether a reload takes over all of these settings.
-func live(names []string) bool {
+// allLive says whether a reload takes over all of these settings.
+func allLive(names []string) bool {
 	taken := map[string]bool{}
 	for _, s := range config.Settings() {
 		taken[s.Name] = s.Live

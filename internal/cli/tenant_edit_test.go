@@ -176,7 +176,7 @@ func TestLive(t *testing.T) {
 	t.Parallel()
 	for names, want := range map[string]bool{"LOG_LEVEL": true, "LOG_LEVEL CLIENT_ID": false,
 		"AZURE_STORAGE_ACCOUNT": false, "FROB": false, "": true} {
-		if got := live(strings.Fields(names)); got != want {
+		if got := allLive(strings.Fields(names)); got != want {
 			t.Errorf("%s: %t", names, got)
 		}
 	}

@@ -26,7 +26,7 @@ func (p *program) newTenantListCommand() *cobra.Command {
 		Long: `list names the tenants that have an environment file in /etc/async-worker, whether their workers start with the
 machine and run now, and which settings and secrets they have: names, and no value. Who may not read the secrets
 sees none.`,
-		Args: none,
+		Args: noArgs,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
 			return onMachine(root, func(m *tenants.Machine) error {
 				rows, err := p.tenantRows(cmd.Context(), m, root)

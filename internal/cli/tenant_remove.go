@@ -37,7 +37,7 @@ settings stay for another time, with --state also what the worker kept on this m
 the queues and the container is not touched. To remove a tenant that is not there is no error.`,
 		Example: `  async-worker tenant remove southhaven --stop --yes
   async-worker tenant remove southhaven --stop --keep-files`,
-		Args: one("the tenant's name"), ValidArgsFunction: completeTenants,
+		Args: oneArg("the tenant's name"), ValidArgsFunction: completeTenants,
 		RunE: p.action(func(cmd *cobra.Command, args []string) error {
 			if !o.keep && !o.confirmed && !isTerminal(p.stdin) {
 				return badUsage("give --yes, or --keep-files to disable it only",
@@ -76,7 +76,7 @@ func (p *program) removeTenant(
 	if err != nil {
 		return done, err
 	}
-	if runs(states[name]) && !o.stop {
+	if isRunning(states[name]) && !o.stop {
 		return done, &failure{
 			"remove the tenant", "stop it first, or give --stop: it finishes its tasks then",
 			fmt.Errorf("%s is %s", unitOf(name), states[name]),
@@ -87,7 +87,7 @@ func (p *program) removeTenant(
 			return done, err
 		}
 	}
-	if runs(states[name]) {
+	if isRunning(states[name]) {
 		if _, err := systemctl(ctx, "stop", unitOf(name)); err != nil {
 			return done, err
 		}

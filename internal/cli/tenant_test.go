@@ -128,7 +128,7 @@ func TestStates(t *testing.T) {
 	t.Parallel()
 	got, err := serviceManager((&unit{state: "active"}).systemctl).states(t.Context(), "made-up-for-a-test",
 		"northhaven")
-	if err != nil || len(got) != 1 || !runs(got["made-up-for-a-test"]) || runs(got["northhaven"]) {
+	if err != nil || len(got) != 1 || !isRunning(got["made-up-for-a-test"]) || isRunning(got["northhaven"]) {
 		t.Errorf("%v %v", got, err)
 	}
 }

@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	leastToken = time.Minute
-	mostToken  = 10 * 365 * 24 * time.Hour
+	minTokenLife = time.Minute
+	maxTokenLife = 10 * 365 * 24 * time.Hour
 )
 
-// minted is what `token sign -o json` prints.
-type minted struct {
+// signedToken is what `token sign -o json` prints.
+type signedToken struct {
 	Token    string    `json:"token"`
 	Role     string    `json:"role"`
 	ClientID string    `json:"client_id"`
@@ -24,7 +24,7 @@ type minted struct {
 }
 
 func (p *program) newTokenCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "token", Short: "Make keys of the tenant", Args: subcommand, RunE: showHelp}
+	cmd := &cobra.Command{Use: "token", Short: "Make keys of the tenant", Args: needsSubcommand, RunE: showHelp}
 	cmd.AddCommand(p.newTokenSignCommand())
 	return cmd
 }
@@ -32,7 +32,7 @@ func (p *program) newTokenCommand() *cobra.Command {
 func (p *program) newTokenSignCommand() *cobra.Command {
 	var out format
 	var role string
-	expires := age(24 * time.Hour)
+	expires := ageFlag(24 * time.Hour)
 	cmd := &cobra.Command{
 		Use: "sign", Short: "Make a key of the tenant for PostgREST, to read its rows or to be its worker",
 		Long: `sign makes a key (a JWT) for the tenant with the project's JWT secret, SUPABASE_JWT_SECRET, and prints it alone on
@@ -44,17 +44,17 @@ The secret comes from a file (SUPABASE_JWT_SECRET_FILE) or the environment, and 
 every tenant: keep it out of tenants' settings, and off the machines of workers.`,
 		Example: `  SUPABASE_JWT_SECRET_FILE=jwt-secret async-worker token sign --client-id southhaven --role reader --expires 12h
   async-worker token sign --tenant southhaven --role worker --expires 365d > key`,
-		Args: none,
+		Args: noArgs,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
 			role, err := tokenRole(role)
 			if err != nil {
 				return err
 			}
 			life := time.Duration(expires)
-			if life < leastToken || life > mostToken {
+			if life < minTokenLife || life > maxTokenLife {
 				return badUsage("it goes from 1m to 3650d", "--expires %v is out of range", life)
 			}
-			return p.mint(cmd, role, life, out)
+			return p.signToken(cmd, role, life, out)
 		}),
 	}
 	cmd.Flags().StringVar(&role, "role", "", "what the key may do: reader or worker")
@@ -81,7 +81,7 @@ func tokenRole(name string) (string, error) {
 	return "", badUsage("it is reader or worker", "--role %q is no role of a tenant", name)
 }
 
-func (p *program) mint(cmd *cobra.Command, role string, life time.Duration, out format) error {
+func (p *program) signToken(cmd *cobra.Command, role string, life time.Duration, out format) error {
 	cfg, _, err := p.settings(cmd, config.Tenant)
 	if err != nil {
 		return err
@@ -95,13 +95,13 @@ func (p *program) mint(cmd *cobra.Command, role string, life time.Duration, out 
 		return err
 	}
 	now := time.Now()
-	m := minted{Role: role, ClientID: cfg.ClientID, Expires: now.Add(life).UTC().Truncate(time.Second)}
+	m := signedToken{Role: role, ClientID: cfg.ClientID, Expires: now.Add(life).UTC().Truncate(time.Second)}
 	if m.Token, err = tenantkey.Sign(secret.Reveal(), tenantkey.Claims{Role: role, ClientID: m.ClientID, From: now,
 		Until: m.Expires}); err != nil {
 		return err
 	}
 	if role == tenantkey.Worker {
-		say(p.stderr, "warning: ", fmt.Sprintf(
+		printWrapped(p.stderr, "warning: ", fmt.Sprintf(
 			"until %s this key reads and writes all jobs, documents and webhooks of %s. It is for its worker alone: "+
 				"who reads takes --role reader", m.Expires.Format(time.RFC3339), m.ClientID))
 	}

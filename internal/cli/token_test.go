@@ -127,7 +127,7 @@ func TestTokenOnPostgREST(t *testing.T) {
 		"own_jobs?select=id", ""); status != http.StatusOK || body != `[]` {
 		t.Errorf("another tenant's reader reads: %d %s", status, body)
 	}
-	var m minted
+	var m signedToken
 	before := time.Now().Add(12 * time.Hour)
 	if err := json.Unmarshal([]byte(token("--role", "reader", "--expires", "12h", "-o", "json").out), &m); err != nil ||
 		m.ClientID != "southhaven" ||

@@ -12,39 +12,39 @@ import (
 
 // What a command line may have besides flags. Cobra's own checks say the same in the words of programmers.
 
-// none is for a command without arguments.
-func none(cmd *cobra.Command, args []string) error {
+// noArgs is for a command without arguments.
+func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return badUsage(helpOf(cmd), "%s takes no argument, and got %q", cmd.CommandPath(), args[0])
+	return badUsage(usageHint(cmd), "%s takes no argument, and got %q", cmd.CommandPath(), args[0])
 }
 
-// one is for a command with one argument: what it is.
-func one(what string) cobra.PositionalArgs {
+// oneArg is for a command with one argument: what it is.
+func oneArg(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch len(args) {
 		case 0:
-			return badUsage(helpOf(cmd), "%s needs %s", cmd.CommandPath(), what)
+			return badUsage(usageHint(cmd), "%s needs %s", cmd.CommandPath(), what)
 		case 1:
 			return nil
 		}
-		return badUsage(helpOf(cmd), "%s takes %s and nothing else, and got also %q", cmd.CommandPath(), what, args[1])
+		return badUsage(usageHint(cmd), "%s takes %s and nothing else, and got also %q", cmd.CommandPath(), what, args[1])
 	}
 }
 
-// some is for a command with at least one argument.
-func some(what string) cobra.PositionalArgs {
+// someArgs is for a command with at least one argument.
+func someArgs(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {
 			return nil
 		}
-		return badUsage(helpOf(cmd), "%s needs %s", cmd.CommandPath(), what)
+		return badUsage(usageHint(cmd), "%s needs %s", cmd.CommandPath(), what)
 	}
 }
 
-// subcommand is for a command that is only a name for others.
-func subcommand(cmd *cobra.Command, args []string) error {
+// needsSubcommand is for a command that is only a name for others.
+func needsSubcommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
@@ -59,7 +59,7 @@ func subcommand(cmd *cobra.Command, args []string) error {
 	return badUsage(next, "%s has no command %q", cmd.CommandPath(), args[0])
 }
 
-func helpOf(cmd *cobra.Command) string {
+func usageHint(cmd *cobra.Command) string {
 	return "like this: " + cmd.UseLine() + "; " + cmd.CommandPath() + " --help says more"
 }
 

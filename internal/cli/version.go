@@ -26,7 +26,7 @@ func (p *program) newVersionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version and what it was built from",
-		Args:  none,
+		Args:  noArgs,
 		RunE: p.action(func(*cobra.Command, []string) error {
 			b := readBuildInfo()
 			if out == asJSON {

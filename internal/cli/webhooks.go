@@ -20,13 +20,13 @@ import (
 )
 
 const (
-	listenBody = 1 << 20 // bytes of a webhook
-	listenTime = 10 * time.Second
+	maxListenBody = 1 << 20 // bytes of a webhook
+	listenTimeout = 10 * time.Second
 )
 
 func (p *program) newWebhooksCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "webhooks", Short: "See, send again and try out webhooks", Args: subcommand, RunE: showHelp,
+		Use: "webhooks", Short: "See, send again and try out webhooks", Args: needsSubcommand, RunE: showHelp,
 	}
 	cmd.AddCommand(p.newWebhooksListCommand(), p.newWebhooksResendCommand(), p.newWebhooksListenCommand())
 	return cmd
@@ -44,7 +44,7 @@ an address of a private network only where WEBHOOK_ALLOW_CIDRS allows it, e.g. 1
 		Example: `  async-worker webhooks listen --addr 127.0.0.1:8099
   async-worker webhooks listen --answer 503                 see how a delivery is tried again
   async-worker webhooks listen -o json | jq .body.task_id`,
-		Args: none,
+		Args: noArgs,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
 			if answer < 200 || answer > 599 {
 				return badUsage("it goes from 200 to 599", "--answer %d is no status", answer)
@@ -73,7 +73,7 @@ func (p *program) listen(ctx context.Context, r *listener, addr string, cfg conf
 	if err != nil {
 		return badUsage("choose another --addr; port 0 is a free one", "can't listen at %s: %w", addr, err)
 	}
-	server := &http.Server{Handler: r, ReadTimeout: listenTime, WriteTimeout: listenTime, MaxHeaderBytes: 16 << 10}
+	server := &http.Server{Handler: r, ReadTimeout: listenTimeout, WriteTimeout: listenTimeout, MaxHeaderBytes: 16 << 10}
 	stopped := context.AfterFunc(ctx, func() { _ = server.Close() }) // what is under way is tried again by its sender
 	defer stopped()
 	fmt.Fprintf(p.stderr, "webhook_url: http://%s/\n", l.Addr())
@@ -112,8 +112,8 @@ func newListener(secrets string, answer int, w io.Writer, out format) (*listener
 	return l, nil
 }
 
-// received is what -o json prints of a webhook.
-type received struct {
+// receivedWebhook is what -o json prints of a webhook.
+type receivedWebhook struct {
 	At        time.Time       `json:"at"`
 	ID        string          `json:"webhook_id"`
 	Path      string          `json:"path"`
@@ -124,16 +124,16 @@ type received struct {
 }
 
 func (l *listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, listenBody))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxListenBody))
 	if err != nil {
-		l.print(received{
+		l.print(receivedWebhook{
 			At: time.Now(), ID: r.Header.Get(webhook.HeaderID), Path: r.URL.Path, Signature: "unchecked",
 			Answer: http.StatusBadRequest, Text: "(the body is cut off, or longer than 1 MiB)",
 		})
 		http.Error(w, "the body is cut off, or longer than 1 MiB", http.StatusBadRequest)
 		return
 	}
-	got := received{
+	got := receivedWebhook{
 		At: time.Now(), ID: r.Header.Get(webhook.HeaderID), Path: r.URL.Path, Signature: l.verify(r.Header, body),
 		Answer: l.answer,
 	}
@@ -164,7 +164,7 @@ func (l *listener) verify(h http.Header, body []byte) string {
 	return "bad"
 }
 
-func (l *listener) print(got received) {
+func (l *listener) print(got receivedWebhook) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.out == asJSON {
@@ -184,5 +184,5 @@ func (l *listener) print(got received) {
 			text = string(pretty)
 		}
 	}
-	fmt.Fprintln(l.w, "  "+lines(text))
+	fmt.Fprintln(l.w, "  "+printableLines(text))
 }

@@ -29,7 +29,7 @@ its receiver is down, once that answers; failed is one whose attempts were all i
 410; refused is one whose address may not be called. Of an address only the host is shown: the rest may hold a token.`,
 		Example: `  async-worker webhooks list --state failed
   async-worker webhooks list --job 4b1c -o json`,
-		Args: none,
+		Args: noArgs,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
 			if f.Status != "" && !slices.Contains(deliveryStates(), f.Status) {
 				return badUsage("the states are "+strings.Join(deliveryStates(), ", "), "--state %q is no state",
@@ -75,17 +75,17 @@ func (p *program) printDeliveries(out format, found []store.DeliveryEntry) error
 		case d.Waiting:
 			next = "sent when the receiver is up"
 		case d.Status == store.DeliveryPending:
-			next = "next " + whenever(d.NextAttemptAt)
+			next = "next " + formatTimePtr(d.NextAttemptAt)
 		}
 		if trouble != "" {
 			answer = "" // it says so itself
 		}
 		items = append(items, item{
 			[]string{
-				d.ID, strings.TrimPrefix(d.Event, "task."), d.Status, strconv.Itoa(d.Attempts), when(d.CreatedAt),
+				d.ID, strings.TrimPrefix(d.Event, "task."), d.Status, strconv.Itoa(d.Attempts), formatTime(d.CreatedAt),
 				d.JobID,
 			},
-			joined(d.Host, next, answer, trouble),
+			joinNonEmpty(d.Host, next, answer, trouble),
 		})
 	}
 	return listing(p.stdout, []string{"ID", "EVENT", "STATE", "TRIES", "CREATED", "JOB"}, items)
@@ -101,7 +101,7 @@ keeps its webhook-id and body, so that a receiver that has got it all the same k
 sent by itself. What was delivered is sent again only with --delivered.`,
 		Example: `  async-worker webhooks resend msg_2b7e…
   async-worker webhooks list --state failed -n 1000 -o json | jq -r '.[].id' | xargs -r async-worker webhooks resend`,
-		Args: some("the ID of a delivery"),
+		Args: someArgs("the ID of a delivery"),
 		RunE: p.action(func(cmd *cobra.Command, ids []string) error {
 			return p.withTenant(cmd, storeOnly, func(ctx context.Context, t *app.Tenant) error {
 				return p.resend(ctx, t.Store, ids, delivered, out)
@@ -114,11 +114,11 @@ sent by itself. What was delivered is sent again only with --delivered.`,
 	return cmd
 }
 
-// absentError is about what is not there, of which the command knows where to look.
-type absentError struct{ err error }
+// notFoundError is about what is not there, of which the command knows where to look.
+type notFoundError struct{ err error }
 
-func (e *absentError) Error() string { return e.err.Error() }
-func (e *absentError) Unwrap() error { return e.err }
+func (e *notFoundError) Error() string { return e.err.Error() }
+func (e *notFoundError) Unwrap() error { return e.err }
 
 // resend goes on behind one that is refused, and stops when the store fails.
 func (p *program) resend(ctx context.Context, s store.Resends, ids []string, delivered bool, out format) error {
@@ -135,7 +135,7 @@ func (p *program) resend(ctx context.Context, s store.Resends, ids []string, del
 		switch {
 		case errors.Is(err, store.ErrNotFound):
 			err = &failure{
-				doing, "check the id and CLIENT_ID; async-worker webhooks list shows what there is", &absentError{err},
+				doing, "check the id and CLIENT_ID; async-worker webhooks list shows what there is", &notFoundError{err},
 			}
 		case errors.Is(err, store.ErrNotResendable), errors.Is(err, store.ErrDelivered):
 			err = &failure{doing, "", err}

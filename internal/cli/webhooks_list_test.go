@@ -37,7 +37,7 @@ func TestWebhooksList(t *testing.T) {
 	r := list()
 	r.want(t, exitOK, "ID EVENT STATE TRIES CREATED JOB", "msg_s completed pending 0 j4 a.example; being sent",
 		"msg_w completed pending 0 j3 down.example; sent when the receiver is up",
-		"msg_p completed pending 2 j2 a.example; next "+when(noon.Add(time.Hour)),
+		"msg_p completed pending 2 j2 a.example; next "+formatTime(noon.Add(time.Hour)),
 		"msg_f failed failed 10 j1 b.example; gone [1m")
 	if strings.Contains(r.out, "\x1b") {
 		t.Errorf("lists %q", r.out)

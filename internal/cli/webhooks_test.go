@@ -51,7 +51,7 @@ func TestListenerVerifies(t *testing.T) {
 			signer.Sign(r.Header, "msg_1", c.at, body)
 			w := httptest.NewRecorder()
 			l.ServeHTTP(w, r)
-			var got received
+			var got receivedWebhook
 			if err := json.Unmarshal(out.Bytes(), &got); err != nil {
 				t.Fatalf("%v: %s", err, out.String())
 			}

@@ -14,7 +14,7 @@ import (
 // startAPI starts PostgREST, and before it what Supabase's gateway does: /rest/v1 and keys in a header
 // of their own.
 func (d *dev) startAPI(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, errSlow)
+	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, errStartTimeout)
 	defer cancel()
 	log, err := d.home.log("postgrest")
 	if err != nil {

@@ -67,7 +67,7 @@ func Run(ctx context.Context, o Options) (err error) {
 		d.out.hold(false)
 		d.out.line("")
 		stopErr := d.parts.stop(d.out)
-		if why := context.Cause(ctx); why != nil && errors.As(why, new(*endedError)) {
+		if why := context.Cause(ctx); why != nil && errors.As(why, new(*exitedError)) {
 			err = why // what the error of the tour comes from
 		}
 		err = errors.Join(err, stopErr)

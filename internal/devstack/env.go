@@ -35,8 +35,8 @@ func (s settings) dimensions() (int, error) {
 	return n, nil
 }
 
-// taken are the variables of ours that the stack passes on: what the models need, and how to log.
-var taken = []string{
+// passedOn are the variables of ours that the stack passes on: what the models need, and how to log.
+var passedOn = []string{
 	"OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_EMBEDDING_MODEL", "OPENAI_CHAT_MODEL", "OPENAI_CHAT_CONTEXT",
 	"MAX_TASK_TOKENS",
 	"AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY", "AZURE_OPENAI_API_VERSION",
@@ -50,7 +50,7 @@ func modelSettings(environ []string) settings {
 	s := settings{}
 	for _, line := range environ {
 		name, value, _ := strings.Cut(line, "=")
-		if value != "" && slices.Contains(taken, name) {
+		if value != "" && slices.Contains(passedOn, name) {
 			s[name] = value
 		}
 	}

@@ -7,13 +7,13 @@ import (
 	"sync"
 )
 
-// endedError says that a part of the stack ended although nobody asked it to.
-type endedError struct {
+// exitedError says that a part of the stack ended although nobody asked it to.
+type exitedError struct {
 	name, log, tail string
 	err             error // how it ended; nil: with 0
 }
 
-func (e *endedError) Error() string {
+func (e *exitedError) Error() string {
 	how := "with exit code 0"
 	if e.err != nil {
 		how = "(" + e.err.Error() + ")"
@@ -22,7 +22,7 @@ func (e *endedError) Error() string {
 		e.log, e.tail)
 }
 
-func (e *endedError) Unwrap() error { return e.err }
+func (e *exitedError) Unwrap() error { return e.err }
 
 // parts are what runs, in the order of the starts. They end in the opposite order.
 type parts struct {
@@ -30,7 +30,7 @@ type parts struct {
 	cancel context.CancelCauseFunc
 
 	mu       sync.Mutex
-	running  []part
+	started  []part
 	stopping chan struct{} // closed when ends are asked for
 	watchers sync.WaitGroup
 }
@@ -50,7 +50,7 @@ func newParts(ctx context.Context, h *home) (context.Context, *parts) {
 func (p *parts) add(name string, stop func() error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.running = append(p.running, part{name, stop})
+	p.started = append(p.started, part{name, stop})
 }
 
 // process is a child as it is watched.
@@ -67,7 +67,7 @@ func (p *parts) watch(name string, child process, stop func() error) {
 		select {
 		case <-p.stopping:
 		case <-child.Done():
-			p.cancel(&endedError{name, p.home.rel(p.home.logPath(name)), child.Tail(), child.Err()})
+			p.cancel(&exitedError{name, p.home.rel(p.home.logPath(name)), child.Tail(), child.Err()})
 		}
 	})
 }
@@ -78,8 +78,8 @@ func (p *parts) stop(out *printer) error {
 	p.watchers.Wait()
 	p.cancel(nil)
 	var errs []error
-	for i := len(p.running) - 1; i >= 0; i-- {
-		one := p.running[i]
+	for i := len(p.started) - 1; i >= 0; i-- {
+		one := p.started[i]
 		if err := one.stop(); err != nil {
 			errs = append(errs, fmt.Errorf("stop %s: %w", one.name, err))
 			continue

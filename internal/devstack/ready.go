@@ -14,13 +14,13 @@ import (
 type readyListener struct {
 	address string // for NOTIFY_SOCKET
 	conn    *net.UnixConn
-	said    chan struct{} // closed by READY=1
+	readied chan struct{} // closed by READY=1
 }
 
 // listenReady listens on a socket in Linux's abstract name space, so that no file is left and no path
 // is too long.
 func listenReady() (*readyListener, error) {
-	l := &readyListener{address: "@async-worker-dev-" + rand.Text(), said: make(chan struct{})}
+	l := &readyListener{address: "@async-worker-dev-" + rand.Text(), readied: make(chan struct{})}
 	var err error
 	if l.conn, err = net.ListenUnixgram("unixgram", &net.UnixAddr{Name: l.address, Net: "unixgram"}); err != nil {
 		return nil, fmt.Errorf("listen for the worker's readiness: %w", err)
@@ -38,7 +38,7 @@ func (l *readyListener) read() {
 			return // closed
 		}
 		if !said && slices.Contains(strings.Split(string(buf[:n]), "\n"), "READY=1") {
-			close(l.said)
+			close(l.readied)
 			said = true
 		}
 	}
@@ -49,7 +49,7 @@ func (l *readyListener) close() { _ = l.conn.Close() }
 // ready returns nil once the daemon has said so.
 func (l *readyListener) ready(context.Context) error {
 	select {
-	case <-l.said:
+	case <-l.readied:
 		return nil
 	default:
 		return errors.New("it has not said that it is ready")

@@ -17,14 +17,14 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
 )
 
-// patience is how long a part may take to come up, on a slow machine that is busy.
-const patience = 2 * time.Minute
+// startTimeout is how long a part may take to come up, on a slow machine that is busy.
+const startTimeout = 2 * time.Minute
 
-var errSlow = errors.New("it took too long")
+var errStartTimeout = errors.New("it took too long")
 
 // start brings everything up, in the order in which one needs the other.
 func (d *dev) start(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, 10*time.Minute, errSlow) // npm may have to download
+	ctx, cancel := context.WithTimeoutCause(ctx, 10*time.Minute, errStartTimeout) // npm may have to download
 	defer cancel()
 	d.home.removeEnv() // of a run that was killed
 	d.env = modelSettings(d.Environ)
@@ -46,7 +46,7 @@ func (d *dev) start(ctx context.Context) error {
 }
 
 func (d *dev) startAzurite(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, errSlow)
+	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, errStartTimeout)
 	defer cancel()
 	log, err := d.home.log("azurite")
 	if err != nil {
@@ -65,7 +65,7 @@ func (d *dev) startAzurite(ctx context.Context) error {
 }
 
 func (d *dev) startDatabase(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, errSlow)
+	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, errStartTimeout)
 	defer cancel()
 	log, err := d.home.log("pglite")
 	if err != nil {
@@ -117,7 +117,7 @@ func (d *dev) startReceiver(context.Context) error {
 }
 
 func (d *dev) startWorker(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, errSlow)
+	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, errStartTimeout)
 	defer cancel()
 	d.env["CLIENT_ID"] = clientID
 	d.env["AZURE_STORAGE_CONNECTION_STRING"] = d.azure

@@ -16,10 +16,10 @@ import (
 
 // What is shown of a summary.
 const (
-	summarized  = "harbour-handbook.pdf"
-	summaryRoom = 60 // words
-	shownPoints = 3
-	lineWidth   = 100
+	summaryDocument = "harbour-handbook.pdf"
+	summaryWords    = 60 // words
+	maxKeyPoints    = 3
+	lineWidth       = 100
 )
 
 // summary is what the tour shows of a result.
@@ -38,9 +38,9 @@ type summary struct {
 
 // summarize has one of the samples summarized.
 func (d *dev) summarize(ctx context.Context, t *app.Tenant, stamp string) error {
-	d.out.section(fmt.Sprintf("A summary of %s, in at most %d words", summarized, summaryRoom))
+	d.out.section(fmt.Sprintf("A summary of %s, in at most %d words", summaryDocument, summaryWords))
 	payload, err := json.Marshal(map[string]any{
-		"filename": summarized, "blob": "samples/" + summarized, "max_words": summaryRoom,
+		"filename": summaryDocument, "blob": "samples/" + summaryDocument, "max_words": summaryWords,
 	})
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (d *dev) showSummary(s summary) {
 	for _, line := range wrap(s.Summary, lineWidth) {
 		d.out.line("    %s", line)
 	}
-	for _, p := range s.KeyPoints[:min(len(s.KeyPoints), shownPoints)] {
+	for _, p := range s.KeyPoints[:min(len(s.KeyPoints), maxKeyPoints)] {
 		on := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(p.Pages)), ", "), "[]")
 		for i, line := range wrap(fmt.Sprintf("%s (page %s)", p.Text, on), lineWidth) {
 			d.out.line("    %s %s", [...]string{"·", " "}[min(i, 1)], line)

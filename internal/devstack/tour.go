@@ -167,14 +167,14 @@ type ingested struct {
 	Unchanged bool   `json:"unchanged"`
 }
 
-func readResult(t told) ingested {
+func readResult(t receivedWebhook) ingested {
 	var r ingested
 	_ = json.Unmarshal(t.Result, &r) // of another task type: stays empty
 	return r
 }
 
 // showWebhook prints a webhook as it comes.
-func (d *dev) showWebhook(t told) {
+func (d *dev) showWebhook(t receivedWebhook) {
 	if !t.Verified {
 		d.out.bad("webhook", fmt.Sprintf("%q has a wrong signature: refused", t.ID))
 		return
