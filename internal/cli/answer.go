@@ -12,10 +12,10 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
-// delta is a piece of a text that a job is getting, as an event tells it.
+// delta is a piece of streamed text in an event's metadata.
 type delta struct {
 	Piece   string `json:"delta"`
-	Restart bool   `json:"restart"` // what came before it is void
+	Restart bool   `json:"restart"` // discard the text before it
 }
 
 func deltaOf(e store.JobEvent) (d delta, ok bool) {
@@ -25,7 +25,7 @@ func deltaOf(e store.JobEvent) (d delta, ok bool) {
 	return d, d.Piece != "" || d.Restart
 }
 
-// eventText is what an event says: its message, and a piece of a text.
+// eventText is an event's message and its piece of streamed text.
 func eventText(e store.JobEvent) string {
 	d, ok := deltaOf(e)
 	if !ok {
@@ -33,7 +33,7 @@ func eventText(e store.JobEvent) string {
 	}
 	text := "» " + d.Piece
 	if d.Restart {
-		text = "» (anew) " + d.Piece
+		text = "» (restarted) " + d.Piece
 	}
 	if e.Message != "" {
 		text = e.Message + " " + text
@@ -41,7 +41,7 @@ func eventText(e store.JobEvent) string {
 	return text
 }
 
-// update is what a bar says after an event: the stage and message, or the end of a text that is coming.
+// update returns a bar's text after an event: stage and message, or the tail of a streamed text.
 func (b *bar) update(e store.JobEvent) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -65,7 +65,7 @@ func (b *bar) update(e store.JobEvent) string {
 	return e.Stage
 }
 
-// printAnswer prints the answer of a job, if it has one.
+// printAnswer prints a job's answer, if it has one.
 func printAnswer(w io.Writer, j store.Job) error {
 	lines := answerOf(j)
 	if lines == nil {
@@ -75,7 +75,7 @@ func printAnswer(w io.Writer, j store.Job) error {
 	return err
 }
 
-// answerOf are the lines of a job's answer and what it rests on; of any other job there are none.
+// answerOf returns the lines of a job's answer and citations; nil: the job has no answer.
 func answerOf(j store.Job) (all []string) {
 	var result struct {
 		Answer    json.RawMessage `json:"answer"`

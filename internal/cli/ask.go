@@ -19,8 +19,8 @@ func (p *program) newAskCommand() *cobra.Command {
 	var set string
 	cmd := &cobra.Command{
 		Use: "ask QUESTION", Short: "Ask a question about the tenant's documents, and wait for the answer",
-		Long: `ask queues a task of the type agent with the question as its prompt, and shows its answer with what it rests
-on. A worker of the tenant has to run. Ctrl-C ends the waiting, not the task.`,
+		Long: `ask queues an agent task with the question as its prompt, and shows the answer with its citations. A worker of the
+tenant must be running. Ctrl-C stops waiting, not the task.`,
 		Example: `  async-worker ask "When are the cranes parked?" --set reports`,
 		Args:    someArgs("a QUESTION"),
 		RunE: p.action(func(cmd *cobra.Command, words []string) error {
@@ -42,10 +42,9 @@ func (p *program) newSummarizeCommand() *cobra.Command {
 	var style string
 	var upload bool
 	cmd := &cobra.Command{
-		Use: "summarize DOCUMENT", Short: "Have one of the tenant's documents summarized, and wait for the summary",
-		Long: `summarize queues a task of the type summarize for a document of the tenant's container, or, with --upload, for a
-local file that is put there first, and shows the summary. A worker of the tenant has to run. Ctrl-C ends the
-waiting, not the task.`,
+		Use: "summarize DOCUMENT", Short: "Summarize one of the tenant's documents, and wait for the summary",
+		Long: `summarize queues a summarize task for a document in the tenant's container and shows the summary. With --upload it
+first uploads a local file. A worker of the tenant must be running. Ctrl-C stops waiting, not the task.`,
 		Example: `  async-worker summarize 2026/report.pdf
   async-worker summarize --upload report.pdf --style brief`,
 		Args: oneArg("a DOCUMENT"),
@@ -69,13 +68,13 @@ waiting, not the task.`,
 	cmd.Flags().StringVar(&style, "style", "", "brief, detailed or bullets; default: brief")
 	_ = cmd.RegisterFlagCompletionFunc("style", cobra.FixedCompletions([]string{"brief", "detailed", "bullets"},
 		cobra.ShellCompDirectiveNoFileComp))
-	cmd.Flags().BoolVar(&upload, "upload", false, "DOCUMENT is a local file: put it into the container first")
+	cmd.Flags().BoolVar(&upload, "upload", false, "upload DOCUMENT, a local file, first")
 	addOutput(cmd, &out)
 	addSettings(cmd, shortcutNeeds|config.Blob)
 	return cmd
 }
 
-// shortcut queues what a message says, and follows it to its end.
+// shortcut queues a message's task and follows it until it finishes.
 func (p *program) shortcut(cmd *cobra.Command, m *message, out format) error {
 	given := map[string]bool{
 		"type": true, "payload": m.payload != "", "filename": m.filename != "", "prompt": m.prompt != "",
@@ -96,7 +95,7 @@ func (p *program) shortcut(cmd *cobra.Command, m *message, out format) error {
 		}
 		if err := p.enqueue(ctx, t, letters, out, true); err != nil || out == asJSON ||
 			m.kind != string(task.Summarize) {
-			return err // an answer was shown with the end of its job
+			return err // the follower has shown an answer
 		}
 		j, err := t.Store.Job(ctx, letters[0].task.ID)
 		if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/config"
 )
 
-// configReport is what `check-config -o json` prints.
+// configReport is the JSON of check-config.
 type configReport struct {
 	Settings []config.Row     `json:"settings"`
 	Warnings []config.Problem `json:"warnings"`
@@ -21,10 +21,9 @@ func (p *program) newCheckConfigCommand() *cobra.Command {
 	var out format
 	cmd := &cobra.Command{
 		Use:   "check-config",
-		Short: "Show the settings in force, or everything that is wrong with them",
-		Long: `check-config reads the settings as run does, without calling any service. It prints every problem at
-once, each with its name, what is wrong and how to mend it, and exits with 78; or a table of all
-settings with where each comes from. Secrets are never printed.`,
+		Short: "Show the settings in force, or all that is wrong with them",
+		Long: `check-config reads the settings as run does, and calls no service. It prints a table of all settings and their
+sources. If some are wrong, it prints every problem with its remedy and exits with 78. It never prints secrets.`,
 		Example: `  async-worker check-config
   sudo async-worker check-config --tenant southhaven`,
 		Args: noArgs,
@@ -88,7 +87,7 @@ func (p *program) printProblems(w io.Writer, problems []config.Problem) {
 	fmt.Fprintf(w, "\n%d problem%s in the settings.\n", len(problems), s)
 }
 
-// orEmpty makes an empty JSON list of nil.
+// orEmpty returns an empty list for nil, for JSON.
 func orEmpty[T any](list []T) []T {
 	if list == nil {
 		return []T{}

@@ -144,7 +144,7 @@ func document(table map[string][]outcome) string {
 		"`--tenant NAME`.\n\n" +
 		commandList() +
 		"\n## What each says when something is missing\n\n" +
-		"Exit codes: 0 fine, 1 it failed, 2 usage, 69 a service is down, 75 try again, 77 permission, 78 " +
+		"Exit codes: 0 fine, 1 failed, 2 usage, 69 a service is down, 75 try again, 77 permission, 78 " +
 		"configuration, 130\n" +
 		"interrupted. The number behind a code is that of what the command says, below; `check-config` and `doctor` " +
 		"say more.\n\n")

@@ -18,17 +18,17 @@ import (
 )
 
 const (
-	completionTimeout = 2 * time.Second // that the database has, when Tab is pressed
+	completionTimeout = 2 * time.Second // for the database, when Tab is pressed
 	completedJobs     = 50              // the newest
 
 	completedDocuments = 200 // the first by name
 )
 
-// useCompletion completes the values of flags that have few, and ids of jobs, for all commands below cmd.
+// useCompletion completes values of flags and ids of jobs, for cmd and all commands below it.
 func (p *program) useCompletion(cmd *cobra.Command) {
 	for name, values := range flagValues() {
 		if cmd.Flags().Lookup(name) != nil {
-			// there is none yet
+			// none is registered yet
 			_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 		}
 	}
@@ -49,7 +49,7 @@ func (p *program) useCompletion(cmd *cobra.Command) {
 	}
 }
 
-// flagValues are the values of flags that have few, by the flags' names.
+// flagValues are the possible values of flags, by the flags' names.
 func flagValues() map[string][]string {
 	var types, classes []string
 	for t := range job.Policies {
@@ -72,7 +72,7 @@ func flagValues() map[string][]string {
 	}
 }
 
-// states are those of jobs, in the order of their lives.
+// states are the states of jobs, in the order of their life.
 func states() []string {
 	return []string{
 		string(job.Pending), string(job.Running), string(job.Succeeded), string(job.Failed), string(job.Canceled),
@@ -100,7 +100,7 @@ func (p *program) completeJobs(in ...job.State) cobra.CompletionFunc {
 	}
 }
 
-// completeDocuments offers the names of documents that begin as what is typed, of the set that is given.
+// completeDocuments offers documents of the given set whose names start with the typed text.
 func (p *program) completeDocuments(
 	cmd *cobra.Command, args []string, typed string,
 ) (names []string, _ cobra.ShellCompDirective) {
@@ -154,10 +154,10 @@ func (p *program) completeSets(cmd *cobra.Command, _ []string, _ string) (sets [
 	return sets, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completing asks a tenant's services for what is to be offered. Who can't reach them gets nothing.
+// completing asks a tenant's services for candidates. If they don't answer, there are none.
 func (p *program) completing(cmd *cobra.Command, ask func(ctx context.Context, t *app.Tenant) error) {
 	stderr := p.stderr
-	p.stderr = io.Discard // a warning would stand in the middle of the line
+	p.stderr = io.Discard // a warning would appear in the middle of the command line
 	defer func() { p.stderr = stderr }()
 	parent := cmd.Context()
 	if parent == nil {

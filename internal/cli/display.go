@@ -18,7 +18,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// newDisplay chooses bars on a terminal, JSON lines when asked for, plain lines otherwise.
+// newDisplay returns JSON lines for -o json, bars on a terminal, plain lines otherwise.
 func (p *program) newDisplay(out format) display {
 	switch {
 	case out == asJSON:
@@ -62,7 +62,7 @@ func (l *plainLines) print(at time.Time, j store.Job, mark, text string) {
 
 func (*plainLines) close() {}
 
-// ending says in a line how a job ended.
+// ending describes in a line how a job ended.
 func ending(j store.Job) string {
 	text := j.Status
 	if j.StartedAt != nil && j.CompletedAt != nil {
@@ -77,7 +77,7 @@ func ending(j store.Job) string {
 	return text
 }
 
-// jsonLines prints {"event": …} for each event and {"job": …} for each job that ended.
+// jsonLines prints {"event": …} for each event and {"job": …} for each finished job.
 type jsonLines struct {
 	mu  sync.Mutex
 	enc *json.Encoder
@@ -90,7 +90,7 @@ func (*jsonLines) close()                                {}
 func (l *jsonLines) print(key string, value any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_ = l.enc.Encode(map[string]any{key: value}) // nobody is left to tell when the output is gone
+	_ = l.enc.Encode(map[string]any{key: value}) // nothing can be done when the output is gone
 }
 
 // bars redraws one progress bar for each job.
@@ -101,21 +101,21 @@ type bars struct {
 
 	mu   sync.Mutex
 	jobs map[string]*bar
-	rest []string // whole lines, for what a bar has no room for
+	rest []string // lines that don't fit beside a bar, for the end
 }
 
 type bar struct {
 	*mpb.Bar
 	mu       sync.Mutex
 	text     string // stage and message, or how it ended
-	streamed string // what came of a text so far
+	streamed string // the streamed text so far
 	color    string // escape sequence; empty: none
 }
 
-// barRoom is what the text behind a bar leaves to it, in columns.
+// barRoom is the space reserved for the bar itself, in columns.
 const barRoom = 18
 
-// newBars draws on w. On what is no terminal, width is that of a whole line.
+// newBars draws on w. If w is not a terminal, width is that of a whole line.
 func newBars(w io.Writer, color bool, width int) *bars {
 	return &bars{
 		w: w,
@@ -145,7 +145,7 @@ func (b *bars) of(j store.Job) *bar {
 func (b *bars) event(j store.Job, e store.JobEvent) {
 	one := b.of(j)
 	one.say(one.update(e), "")
-	one.SetCurrent(int64(min(e.Progress, 99))) // 100 ends a bar, and so does only ended
+	one.SetCurrent(int64(min(e.Progress, 99))) // 100 ends a bar: only ended sets it
 }
 
 func (b *bars) ended(j store.Job) {
@@ -175,7 +175,7 @@ func (b *bars) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, one := range b.jobs {
-		one.Abort(false) // those that were given up; the others are over already
+		one.Abort(false) // unfinished bars; finished ones ignore it
 	}
 	b.progress.Wait()
 	for _, line := range b.rest {
@@ -189,7 +189,7 @@ func (b *bar) say(text, color string) {
 	b.text, b.color = printable(text), color
 }
 
-// shown is the text in at most width columns.
+// shown is the text, truncated to width columns.
 func (b *bar) shown(width int) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -201,10 +201,10 @@ func (b *bar) shown(width int) string {
 	return text
 }
 
-// label is what people know a job by: its document, or its id.
+// label is the name of a job for people: its document, or its id.
 func label(j store.Job) string { return cmp.Or(documentOf(j), j.ID) }
 
-// documentOf is the name of a job's document; empty: it has none.
+// documentOf is the name of a job's document; empty: none.
 func documentOf(j store.Job) string {
 	var payload struct {
 		Filename string `json:"filename"`

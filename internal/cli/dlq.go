@@ -15,7 +15,7 @@ import (
 
 func (p *program) newDLQCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "dlq", Short: "See, replay and purge the dead letters: tasks that could not be done", Args: needsSubcommand,
+		Use: "dlq", Short: "Show, replay and purge dead letters: tasks that could not be done", Args: needsSubcommand,
 		RunE: showHelp,
 	}
 	cmd.AddCommand(p.newDLQListCommand(), p.newDLQShowCommand(), p.newDLQReplayCommand(), p.newDLQPurgeCommand())
@@ -52,7 +52,7 @@ func (p *program) newDLQListCommand() *cobra.Command {
 	}
 	addOutput(cmd, &out)
 	sel.addFlags(cmd)
-	cmd.Flags().IntVarP(&limit, "limit", "n", 50, "how many at most, 1 to 1000")
+	cmd.Flags().IntVarP(&limit, "limit", "n", 50, "the maximum number, 1 to 1000")
 	addSettings(cmd, storeOnly)
 	return cmd
 }

@@ -21,8 +21,8 @@ import (
 
 const purgeNeeds = config.Tenant | config.Queue | config.Store
 
-// purgeMinAge is how long a dead letter is safe from a purge while nobody noted that its copy is on the
-// queue: its message may still be on its own queue, and would make another one.
+// purgeMinAge protects a dead letter whose copy is not recorded as sent: its message may still be on the task queue,
+// and would create the dead letter again.
 const purgeMinAge = time.Hour
 
 // purgeFlags are the flags of `dlq purge`.
@@ -36,7 +36,7 @@ type purgeFlags struct {
 type purgeReport struct {
 	DryRun   bool           `json:"dry_run"`
 	Selected int            `json:"selected"`
-	Purged   []string       `json:"purged"` // or would be, in a dry run
+	Purged   []string       `json:"purged"` // in a dry run: would be
 	Kept     []string       `json:"kept"`
 	Copies   *replay.Copies `json:"copies,omitempty"` // on the dead-letter queue
 }
@@ -45,9 +45,9 @@ func (p *program) newDLQPurgeCommand() *cobra.Command {
 	var g purgeFlags
 	cmd := &cobra.Command{
 		Use: "purge [ID...]", Short: "Remove dead letters for good",
-		Long: `purge removes dead letters with their original messages, and their copies on the dead-letter queue as far as
-these are found. What is removed can't be replayed any more; the jobs stay. It asks before, or wants --yes. A
-dead letter of the last hour whose copy was not sent yet is kept: it is still being made.`,
+		Long: `purge removes dead letters with their original messages, and their copies on the dead-letter queue if it finds
+them. A removed dead letter can't be replayed; its job stays. purge asks for confirmation unless --yes. It keeps
+dead letters of the last hour whose copy has not been sent yet: these are still being written.`,
 		Example: `  async-worker dlq purge --older-than 90d --dry-run
   async-worker dlq purge --replayed yes --older-than 7d --yes`,
 		RunE: p.action(func(cmd *cobra.Command, ids []string) error {
@@ -59,8 +59,8 @@ dead letter of the last hour whose copy was not sent yet is kept: it is still be
 				return err
 			}
 			if !g.dry && !g.yes && !isTerminal(p.stdin) {
-				return badUsage("look with --dry-run, then give --yes",
-					"nobody is there to be asked whether to remove dead letters for good")
+				return badUsage("check with --dry-run, then give --yes",
+					"purging needs a confirmation, and standard input is not a terminal")
 			}
 			return p.withTenant(cmd, purgeNeeds, func(ctx context.Context, t *app.Tenant) error {
 				letters, err := g.choose(ctx, t.Store, ids, f)
@@ -72,7 +72,7 @@ dead letter of the last hour whose copy was not sent yet is kept: it is still be
 		}),
 	}
 	g.addBulkFlags(cmd)
-	cmd.Flags().BoolVar(&g.dry, "dry-run", false, "show what would be removed, and remove nothing")
+	cmd.Flags().BoolVar(&g.dry, "dry-run", false, "show what would be removed, without removing it")
 	cmd.Flags().BoolVar(&g.yes, "yes", false, "don't ask")
 	cmd.Flags().BoolVar(&g.noCopy, "rows-only", false, "leave the copies on the dead-letter queue")
 	addOutput(cmd, &g.out)
@@ -113,7 +113,7 @@ func (p *program) purge(ctx context.Context, t *app.Tenant, g purgeFlags, letter
 	}
 	fmt.Fprintf(p.stderr, "%d of %d removed", len(report.Purged), report.Selected)
 	if n := len(report.Kept); n > 0 {
-		fmt.Fprintf(p.stderr, ", %d kept (still being made, or removed by somebody else)", n)
+		fmt.Fprintf(p.stderr, ", %d kept (still being written, or removed by somebody else)", n)
 	}
 	fmt.Fprintln(p.stderr)
 	if stopped != nil {
@@ -122,8 +122,8 @@ func (p *program) purge(ctx context.Context, t *app.Tenant, g purgeFlags, letter
 	return nil
 }
 
-// purgeAll removes batch by batch, and stops between two. The copies go first: a row whose copy is gone
-// can be purged again, a copy whose row is gone is found by nobody.
+// purgeAll removes dead letters in batches. ctx is checked between batches. Copies go first: a row without a copy can be
+// purged again, but a copy without a row would never be found.
 func (p *program) purgeAll(ctx context.Context, t *app.Tenant, g purgeFlags, ids []string, report *purgeReport) error {
 	if !g.noCopy && len(ids) > 0 {
 		report.Copies = p.removeCopies(ctx, t, ids)
@@ -146,7 +146,7 @@ func (p *program) purgeAll(ctx context.Context, t *app.Tenant, g purgeFlags, ids
 	return nil
 }
 
-// confirm wants some words to be typed after what will be done was told; without them it says what was not done.
+// confirm shows what will be done and wants the words in want typed. Otherwise its error says undone.
 func confirm(in io.Reader, out io.Writer, what, want, undone string) error {
 	fmt.Fprintf(out, "%s To go on, type %q: ", what, want)
 	line, err := bufio.NewReader(io.LimitReader(in, 1024)).ReadString('\n')
@@ -154,7 +154,7 @@ func confirm(in io.Reader, out io.Writer, what, want, undone string) error {
 		return fmt.Errorf("read the answer: %w", err)
 	}
 	if strings.TrimSpace(line) != want {
-		return badUsage("do it again and type "+want+" to go on", "%s: the answer was not %q", undone, want)
+		return badUsage("repeat the command and type "+want+" to go on", "%s: the answer was not %q", undone, want)
 	}
 	return nil
 }

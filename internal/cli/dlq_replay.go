@@ -18,10 +18,10 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
-// replayNeeds: the blob is for messages that are claim checks.
+// replayNeeds includes Blob for claim checks.
 const replayNeeds = config.Tenant | config.Queue | config.Store | config.Blob
 
-// replayTimeout bounds what is finished although somebody interrupts: a replay that has begun.
+// replayTimeout bounds a started replay, which finishes despite an interruption.
 const replayTimeout = time.Minute
 
 // replayFlags are the flags of `dlq replay`.
@@ -38,7 +38,7 @@ type replayFlags struct {
 type replayReport struct {
 	DryRun   bool             `json:"dry_run"`
 	Selected int              `json:"selected"`
-	Replayed []replay.Outcome `json:"replayed"` // or would be, in a dry run
+	Replayed []replay.Outcome `json:"replayed"` // in a dry run: would be
 	Refused  []refusal        `json:"refused"`
 	Copies   *replay.Copies   `json:"copies,omitempty"` // on the dead-letter queue
 }
@@ -52,14 +52,13 @@ type refusal struct {
 func (p *program) newDLQReplayCommand() *cobra.Command {
 	r := replayFlags{rate: rateFlag{10, "10/s"}}
 	cmd := &cobra.Command{
-		Use: "replay [ID...]", Short: "Do the tasks of dead letters again, each as a new job",
-		Long: `replay does the tasks of dead letters again, the oldest first. Each becomes a new job: its id is that of the
-first job with .r and a number (4b1c.r1), its parent_job_id is the job that failed, its webhook goes where that
-one's went. The dead letter notes when, by whom and as which job it was replayed; it is not replayed twice
-unless --again.
+		Use: "replay [ID...]", Short: "Repeat the tasks of dead letters, each as a new job",
+		Long: `replay repeats the tasks of dead letters, the oldest first. Each becomes a new job: its id is the first job's id
+with .r and a number (4b1c.r1), its parent_job_id is the failed job, its webhook goes to the same address. The dead
+letter records when, by whom and as which job it was replayed. It is replayed again only with --again.
 
-A message that never became a job can't be replayed as it is: mend it and give it with --message. One that names
-another client is never replayed. The copies on the dead-letter queue are removed as far as they are found.`,
+A message that never became a job can't be replayed unchanged: fix it and give it with --message. A message of
+another client is never replayed. The copies on the dead-letter queue are removed if they are found.`,
 		Example: `  async-worker dlq replay 0f9a3a52-6a0e-4f0c-9a59-0f7f3f4a8a11
   async-worker dlq replay --type ingest --class dependency_unavailable --newer-than 24h --dry-run
   async-worker dlq replay --reason exhausted --rate 2/s
@@ -94,13 +93,13 @@ another client is never replayed. The copies on the dead-letter queue are remove
 	}
 	r.addBulkFlags(cmd)
 	flags := cmd.Flags()
-	flags.BoolVar(&r.options.DryRun, "dry-run", false, "say what would be done, and change nothing")
-	flags.BoolVar(&r.options.Again, "again", false, "also what was replayed already")
+	flags.BoolVar(&r.options.DryRun, "dry-run", false, "show what would be done, without doing it")
+	flags.BoolVar(&r.options.Again, "again", false, "include dead letters that were replayed already")
 	flags.BoolVar(&r.options.Force, "force", false,
-		"set the hint force in the messages: do it again although it is done")
+		"set the hint force in the messages: repeat finished tasks")
 	flags.StringVar(&r.message, "message", "",
-		"a FILE with the mended message, instead of the original one (- is the standard input); for one ID")
-	flags.Var(&r.rate, "rate", "how many at most in a time, e.g. 10/s, 30/m or 500/h")
+		"a FILE with a fixed message that replaces the original (-: standard input); for one ID")
+	flags.Var(&r.rate, "rate", "the maximum rate, e.g. 10/s, 30/m or 500/h")
 	flags.BoolVar(&r.rowsOnly, "rows-only", false, "leave the copies on the dead-letter queue")
 	addOutput(cmd, &r.out)
 	addSettings(cmd, replayNeeds)
@@ -109,14 +108,14 @@ another client is never replayed. The copies on the dead-letter queue are remove
 
 func (r *replayFlags) check(ids []string) error {
 	if r.message != "" && len(ids) != 1 {
-		return badUsage("give the ID of the dead letter that the message is for",
-			"--message goes with one ID, not with %d", len(ids))
+		return badUsage("give the ID of the dead letter that the message replaces",
+			"--message takes one ID, got %d", len(ids))
 	}
 	return r.selection.check(ids)
 }
 
-// replayAll replays one after the other. A refused one is told and passed over; anything else that goes
-// wrong, and an interruption, ends it between two.
+// replayAll replays one after the other. It reports and skips refused ones; any other error, and an interruption between
+// two, ends it.
 func (p *program) replayAll(ctx context.Context, t *app.Tenant, r replayFlags, letters []store.DeadLetter) error {
 	report := replayReport{
 		DryRun: r.options.DryRun, Selected: len(letters), Replayed: []replay.Outcome{}, Refused: []refusal{},
@@ -147,9 +146,9 @@ func (p *program) replayAll(ctx context.Context, t *app.Tenant, r replayFlags, l
 	return p.reportReplays(r.out, report, stopped)
 }
 
-// add notes how one replay went, and returns the error that ends all of it.
+// add records the outcome of one replay. It returns an error that ends all replays.
 func (r *replayReport) add(id string, o replay.Outcome, err error) error {
-	if o.JobID != "" { // recorded, if not sent
+	if o.JobID != "" { // recorded, even if not sent
 		r.Replayed = append(r.Replayed, o)
 		return err
 	}
@@ -181,9 +180,9 @@ func (r *replayReport) ids() []string {
 	return ids
 }
 
-var errNotAll = errors.New("not all of it was done")
+var errNotAll = errors.New("some dead letters were not replayed")
 
-// reportReplays says how far it came, and why no further.
+// reportReplays prints the counts, and returns why it stopped.
 func (p *program) reportReplays(out format, r replayReport, stopped error) error {
 	if out == asJSON {
 		if err := printJSON(p.stdout, r); err != nil {
@@ -204,7 +203,7 @@ func (p *program) reportReplays(out format, r replayReport, stopped error) error
 	fmt.Fprintln(p.stderr)
 	switch {
 	case stopped != nil:
-		return &failure{"replay", "mend this, and repeat the command: what was replayed is not replayed again", stopped}
+		return &failure{"replay", "fix this and repeat the command: what was replayed is not replayed again", stopped}
 	case len(r.Refused) > 0 && r.Selected == 1:
 		fmt.Fprintf(p.stderr, "  what to do: %s\n", r.Refused[0].Next)
 		return &reportedError{errNotAll}
@@ -214,12 +213,11 @@ func (p *program) reportReplays(out format, r replayReport, stopped error) error
 	return nil
 }
 
-// removeCopies takes copies off the dead-letter queue. That it can't is told and no failure: the rows are
-// what counts.
+// removeCopies removes copies from the dead-letter queue. It only reports failures: the rows are authoritative.
 func (p *program) removeCopies(ctx context.Context, t *app.Tenant, ids []string) *replay.Copies {
 	copies, err := replay.RemoveCopies(ctx, t.Queues.DeadLetter, ids)
 	if err != nil {
-		fmt.Fprintf(p.stderr, "the queue %s could not be searched to its end: %v\n", t.Queues.DeadLetter.Name(), err)
+		fmt.Fprintf(p.stderr, "the queue %s could not be searched completely: %v\n", t.Queues.DeadLetter.Name(), err)
 	}
 	if copies.Left > 0 {
 		fmt.Fprintf(p.stderr, "%d copies were left behind or are not on the queue %s (%d removed, %d messages "+
@@ -229,7 +227,7 @@ func (p *program) removeCopies(ctx context.Context, t *app.Tenant, ids []string)
 	return &copies
 }
 
-// rateFlag is a flag: so many in a time.
+// rateFlag is a rate, such as 10/s.
 type rateFlag struct {
 	perSecond float64
 	text      string
@@ -246,7 +244,7 @@ func (r *rateFlag) Set(text string) error {
 		seconds = 1
 	}
 	if err != nil || seconds == 0 || !(n > 0 && n <= 1e6) {
-		return badUsage("write it like 10/s, 30/m or 500/h", "%q is no rate", text)
+		return badUsage("write it like 10/s, 30/m or 500/h", "%q is not a rate", text)
 	}
 	r.perSecond, r.text = n/seconds, text
 	return nil

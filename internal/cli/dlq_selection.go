@@ -12,18 +12,18 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// selection is which dead letters are meant, as flags say it.
+// selection is the set of dead letters that the flags select.
 type selection struct {
 	job, kind, class, reason, replayed string
 	before                             string
 	olderThan, newerThan               ageFlag
 	all                                bool
-	limit                              int // 0: no bound
+	limit                              int // 0: no limit
 
 	flagged func(name string) bool // whether a flag was given
 }
 
-// selectingFlags are the flags that say which dead letters are meant.
+// selectingFlags are the flags that select dead letters.
 func selectingFlags() []string {
 	return []string{"job", "type", "class", "reason", "replayed", "before", "older-than", "newer-than"}
 }
@@ -35,24 +35,24 @@ func (s *selection) addFlags(cmd *cobra.Command) {
 	f.StringVar(&s.class, "class", "", "only those of this error class, e.g. validation_error")
 	f.StringVar(&s.reason, "reason", "",
 		"only those for this reason, e.g. exhausted, permanent, timeout, malformed, conflict")
-	f.StringVar(&s.replayed, "replayed", "", "only those that were replayed (yes), or that were not (no)")
-	f.StringVar(&s.before, "before", "", "only those of before this time, e.g. 2026-03-01T12:00:00Z")
+	f.StringVar(&s.replayed, "replayed", "", "only replayed ones (yes), or only the others (no)")
+	f.StringVar(&s.before, "before", "", "only those created before this time, e.g. 2026-03-01T12:00:00Z")
 	f.Var(&s.olderThan, "older-than", "only those at least this old, e.g. 90m, 36h or 7d")
 	f.Var(&s.newerThan, "newer-than", "only those at most this old")
 	s.flagged = cmd.Flags().Changed
 }
 
-// addBulkFlags is for commands that change what they select.
+// addBulkFlags is for commands that change the selected dead letters.
 func (s *selection) addBulkFlags(cmd *cobra.Command) {
 	s.addFlags(cmd)
-	cmd.Flags().BoolVar(&s.all, "all", false, "all dead letters, when no other flag says which")
-	cmd.Flags().IntVarP(&s.limit, "limit", "n", 0, "how many at most, the oldest first; 0: no bound")
+	cmd.Flags().BoolVar(&s.all, "all", false, "all dead letters, if no other flag selects")
+	cmd.Flags().IntVarP(&s.limit, "limit", "n", 0, "the maximum number, the oldest first; 0: no limit")
 }
 
 func (s *selection) filter(now time.Time) (store.DeadLetterFilter, error) {
 	f := store.DeadLetterFilter{JobID: s.job, Type: s.kind, Class: s.class, Reason: s.reason, Replayed: s.replayed}
 	if !slices.Contains([]string{"", "yes", "no"}, s.replayed) {
-		return f, badUsage("it is yes or no", "--replayed %q is neither", s.replayed)
+		return f, badUsage("give yes or no", "--replayed %q is neither yes nor no", s.replayed)
 	}
 	var err error
 	if f.Before, err = parseBefore(s.before); err != nil {
@@ -69,23 +69,22 @@ func (s *selection) filter(now time.Time) (store.DeadLetterFilter, error) {
 	return f, nil
 }
 
-// check refuses what can't be meant: a command that changes dead letters is told which.
+// check wants an explicit selection.
 func (s *selection) check(ids []string) error {
 	const help = "give ids, flags such as --type, --class, --reason or --older-than, or --all"
 	narrowed := slices.ContainsFunc(selectingFlags(), s.flagged)
 	switch {
 	case s.limit < 0:
-		return badUsage("it is at least 0", "--limit %d is out of range", s.limit)
+		return badUsage("give 0 or more", "--limit %d is out of range", s.limit)
 	case len(ids) > 0 && (narrowed || s.all || s.limit > 0):
-		return badUsage(help, "ids and flags that select do not go together")
+		return badUsage(help, "ids can't be combined with flags that select")
 	case len(ids) == 0 && !narrowed && !s.all:
-		return badUsage(help, "nothing says which dead letters are meant")
+		return badUsage(help, "no dead letters are selected")
 	}
 	return nil
 }
 
-// choose returns the dead letters that are meant, the oldest first, without their messages: there may be
-// many.
+// choose returns the selected dead letters, the oldest first, without their messages to save memory.
 func (s *selection) choose(
 	ctx context.Context, r store.Reader, ids []string, f store.DeadLetterFilter,
 ) ([]store.DeadLetter, error) {
@@ -125,7 +124,7 @@ func (s *selection) choose(
 	return chosen, nil
 }
 
-// ageFlag is a flag: a duration that also knows days.
+// ageFlag is a duration that may also be in days.
 type ageFlag time.Duration
 
 func (a *ageFlag) String() string { return time.Duration(*a).String() }
@@ -138,7 +137,7 @@ func (a *ageFlag) Set(text string) error {
 		d, err = time.Duration(n)*24*time.Hour, nil
 	}
 	if err != nil || d <= 0 {
-		return badUsage("write it like 90m, 36h or 7d", "%q is no age", text)
+		return badUsage("write it like 90m, 36h or 7d", "%q is not an age", text)
 	}
 	*a = ageFlag(d)
 	return nil

@@ -31,14 +31,14 @@ func (p *program) newDoctorCommand() *cobra.Command {
 	var f doctorFlags
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Try every permission that the worker needs, and say which is missing",
+		Short: "Try every permission that the worker needs, and show the missing ones",
 		Long: `doctor tries what the worker does against the live services: each right on the queues and the container, each
 function, table and policy of the database with this key, the models, docling, webhooks' receivers, clocks, disk,
-programs, and the tenant's files. It says what it saw, what is missing, and the command that mends it. No task is
-taken and nothing is left behind; docs/doctor.md says what each check touches and costs.
+programs, and the tenant's files. It shows what it saw, what is missing, and the command that fixes it. It takes no
+task and leaves nothing behind; docs/doctor.md describes what each check touches and costs.
 
-Exit codes: 0 when nothing failed (warnings are none), 78 when a setting, the schema or this machine is wrong, 77 when a
-permission is missing, 69 when a service is down; of several the first in this order.`,
+Exit codes: 0 when nothing failed (a warning is not a failure), 78 when a setting, the schema or this machine is
+wrong, 77 when a permission is missing, 69 when a service is down; if several apply, the first of them.`,
 		Example: `  sudo async-worker doctor --tenant southhaven
   async-worker doctor --webhook-url https://app.example.com/hooks --skip models -o json`,
 		Args: noArgs,
@@ -47,12 +47,12 @@ permission is missing, 69 when a service is down; of several the first in this o
 	addOutput(cmd, &f.out)
 	cmd.Flags().StringVar(&f.root, "root", "/", "the folder that etc/async-worker is in")
 	cmd.Flags().StringArrayVar(&f.webhooks, "webhook-url", nil,
-		"a receiver to try; can be repeated (default: those of the last jobs)")
+		"a receiver to try; may be repeated (default: those of the last jobs)")
 	cmd.Flags().StringSliceVar(&f.skip, "skip", nil, "groups of checks to leave out: "+strings.Join(groupNames(), ", "))
-	cmd.Flags().BoolVar(&f.noCreate, "no-create", false, "don't create queues and the container where they are missing")
+	cmd.Flags().BoolVar(&f.noCreate, "no-create", false, "don't create missing queues and containers")
 	cmd.Flags().BoolVar(&f.take, "take", false,
-		"receive also where tasks wait: one of each queue, which is given back at once")
-	cmd.Flags().DurationVar(&f.timeout, "timeout", doctor.DefaultTimeout, "how long one request may take")
+		"also receive where tasks wait: one from each queue, given back at once")
+	cmd.Flags().DurationVar(&f.timeout, "timeout", doctor.DefaultTimeout, "the timeout of one request")
 	_ = cmd.RegisterFlagCompletionFunc("skip", cobra.FixedCompletions(groupNames(), cobra.ShellCompDirectiveNoFileComp))
 	addSettings(cmd, config.All)
 	return cmd
@@ -94,7 +94,7 @@ func (p *program) runDoctor(cmd *cobra.Command, f doctorFlags) error {
 	return nil
 }
 
-// diagnosis is that a check failed; its story is on the output.
+// diagnosis means that a check failed; the output shows which.
 type diagnosis struct{ worst doctor.Class }
 
 func (d *diagnosis) Error() string { return "a check failed: " + string(d.worst) }
@@ -111,7 +111,7 @@ func (d *diagnosis) code() int {
 	return exitFailed
 }
 
-// doctorReport is what `doctor -o json` prints.
+// doctorReport is the JSON of doctor.
 type doctorReport struct {
 	doctor.Report
 
@@ -140,7 +140,7 @@ func (p *program) printReport(out format, r doctor.Report) error {
 			fmt.Fprintf(p.stdout, "\n%s: %s\n", c.State, c.Check)
 			printWrapped(p.stdout, "  seen: ", printable(c.Seen))
 			mend := printable(cmp.Or(c.Mend, "nothing is known"))
-			if strings.Contains(mend, "az ") || strings.Contains(mend, "sudo ") { // a command, to be copied
+			if strings.Contains(mend, "az ") || strings.Contains(mend, "sudo ") { // a command, on one line so that it can be copied
 				fmt.Fprintln(p.stdout, "  mend: "+mend)
 			} else {
 				printWrapped(p.stdout, "  mend: ", mend)

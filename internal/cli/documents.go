@@ -13,7 +13,7 @@ import (
 
 func (p *program) newDocumentsCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "documents", Aliases: []string{"docs"}, Short: "See and delete the documents that are indexed",
+		Use: "documents", Aliases: []string{"docs"}, Short: "Show and delete indexed documents",
 		Args: needsSubcommand, RunE: showHelp,
 	}
 	cmd.AddCommand(p.newDocumentsListCommand(), p.newDocumentsDeleteCommand())
@@ -25,10 +25,10 @@ func (p *program) newDocumentsListCommand() *cobra.Command {
 	var set, prefix string
 	limit := 50
 	cmd := &cobra.Command{
-		Use: "list", Aliases: []string{"ls"}, Short: "List the documents that are indexed, by name",
-		Long: `list shows the documents that a search finds: those with an active version. The state is active, or replacing
-while a job makes the next version of a document, or takes it out. What the job that indexed it warned of is shown,
-such as pages without text. A document whose first version is still being made is not here; see jobs list.`,
+		Use: "list", Aliases: []string{"ls"}, Short: "List the indexed documents, by name",
+		Long: `list shows the documents that a search finds: those with an active version. The state is active, or replacing while a
+job writes the document's next version or removes it. Warnings of the job that indexed it are shown, such as pages
+without text. A document whose first version is still being written is not listed; see jobs list.`,
 		Example: `  async-worker documents list --set reports
   async-worker documents list --filename 2026/ -o json`,
 		Args: noArgs,
@@ -49,14 +49,14 @@ such as pages without text. A document whose first version is still being made i
 	addOutput(cmd, &out)
 	cmd.Flags().StringVar(&set, "set", "", "only documents of this set")
 	cmd.Flags().StringVar(&prefix, "filename", "", "only documents whose names begin with this")
-	cmd.Flags().IntVarP(&limit, "limit", "n", limit, "how many at most, 1 to 1000")
-	_ = cmd.RegisterFlagCompletionFunc("set", p.completeSets) // it was added just now
+	cmd.Flags().IntVarP(&limit, "limit", "n", limit, "the maximum number, 1 to 1000")
+	_ = cmd.RegisterFlagCompletionFunc("set", p.completeSets) // the flag exists
 	addSettings(cmd, storeOnly)
 	return cmd
 }
 
-// documentsNamed lists documents that have part in their names and that keep wants, at most limit. What the database
-// finds is also what has part in its title, or in other letters' case.
+// documentsNamed lists at most limit documents whose names contain part and that keep accepts. The database also matches
+// titles, and ignores case.
 func documentsNamed(
 	ctx context.Context, s store.Passages, set, part string, keep func(store.DocumentEntry) bool, limit int,
 ) (found []store.DocumentEntry, err error) {

@@ -22,10 +22,10 @@ type deleteFlags struct {
 func (p *program) newDocumentsDeleteCommand() *cobra.Command {
 	var d deleteFlags
 	cmd := &cobra.Command{
-		Use: "delete FILENAME", Short: "Take a document out of the index, by a task of the tenant's worker",
-		Long: `delete queues a task that takes a document out of the index, with its summaries and what was read of it. The
-document's own blob stays; --purge also removes the blobs that were derived of it. It asks before, or wants --yes,
-and prints the job's id. A worker of the tenant has to run; --watch waits for it.`,
+		Use: "delete FILENAME", Short: "Remove a document from the index, by a task for the tenant's worker",
+		Long: `delete queues a task that removes a document from the index, with its summaries and extracted text. The document's
+own blob stays; --purge also removes the blobs derived from it. delete asks for confirmation unless --yes, and prints
+the job's id. A worker of the tenant must be running; --watch waits for the job.`,
 		Example: `  async-worker documents delete 2026/report.pdf --set reports --watch
   async-worker documents delete 2026/report.pdf --set reports --purge --yes`,
 		Args: oneArg("a FILENAME"),
@@ -34,22 +34,22 @@ and prints the job's id. A worker of the tenant has to run; --watch waits for it
 				return badUsage("async-worker documents list shows the names", "the FILENAME is empty")
 			}
 			if d.set == "" {
-				return badUsage("say with --set of which set it is; async-worker documents list shows the sets",
-					"two sets may each have a document of this name")
+				return badUsage("name the set with --set; async-worker documents list shows the sets",
+					"--set is missing: a document's name is unique only within its set")
 			}
 			if !d.yes && !isTerminal(p.stdin) {
-				return badUsage("look with async-worker documents list, then give --yes",
-					"nobody is there to be asked whether to delete the document")
+				return badUsage("check with async-worker documents list, then give --yes",
+					"deleting the document needs a confirmation, and standard input is not a terminal")
 			}
 			return p.withTenant(cmd, shortcutNeeds,
 				func(ctx context.Context, t *app.Tenant) error { return p.deleteDocument(ctx, t, args[0], d) })
 		}),
 	}
 	cmd.Flags().StringVar(&d.set, "set", "", "the document's set")
-	cmd.Flags().BoolVar(&d.purge, "purge", false, "remove the blobs that were derived of it, too")
+	cmd.Flags().BoolVar(&d.purge, "purge", false, "also remove the blobs derived from it")
 	cmd.Flags().BoolVar(&d.yes, "yes", false, "don't ask")
 	cmd.Flags().BoolVarP(&d.watch, "watch", "w", false, "follow the job to its end; exit with 1 unless it succeeds")
-	_ = cmd.RegisterFlagCompletionFunc("set", p.completeSets) // it was added just now
+	_ = cmd.RegisterFlagCompletionFunc("set", p.completeSets) // the flag exists
 	addOutput(cmd, &d.out)
 	addSettings(cmd, shortcutNeeds)
 	return cmd
@@ -63,13 +63,13 @@ func (p *program) deleteDocument(ctx context.Context, t *app.Tenant, filename st
 	}
 	if len(found) == 0 {
 		return &failure{
-			"delete the document", "async-worker documents list shows those that there are; what was made of one " +
-				"that is not in the index goes with async-worker enqueue --delete",
+			"delete the document", "async-worker documents list shows the documents; async-worker enqueue --delete also " +
+				"removes what was derived from one that is not in the index",
 			&notFoundError{fmt.Errorf("there is no document %q in the set %q", printable(filename), printable(d.set))},
 		}
 	}
 	if !d.yes {
-		what := fmt.Sprintf("%s of the set %s of %s, with %d chunks, will be taken out of the index.",
+		what := fmt.Sprintf("%s of the set %s of %s, with %d chunks, will be removed from the index.",
 			printable(filename), printable(d.set), t.Config.ClientID, found[0].Chunks)
 		if err := confirm(p.stdin, p.stderr, what, "delete", "nothing was deleted"); err != nil {
 			return err

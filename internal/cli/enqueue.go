@@ -18,13 +18,13 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
-// enqueued is what `enqueue -o json` prints for each task.
+// enqueued is the JSON of enqueue for each task.
 type enqueued struct {
 	ID      string `json:"id"`
 	Type    string `json:"type"`
-	Created bool   `json:"created"` // false: the job was there already
+	Created bool   `json:"created"` // false: the job existed already
 	Status  string `json:"status"`
-	Blob    string `json:"blob,omitempty"` // what was uploaded
+	Blob    string `json:"blob,omitempty"` // the uploaded blob
 }
 
 func (p *program) newEnqueueCommand() *cobra.Command {
@@ -34,11 +34,11 @@ func (p *program) newEnqueueCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "enqueue [FILE...]",
 		Short: "Put tasks on the tenant's queue, from message files or from flags",
-		Long: `enqueue records each task as a pending job and sends its message. A task comes from a FILE with a JSON
-message (- is the standard input), from flags, or, with --upload, from local documents: each is put into the
-tenant's container first and becomes a task of its own. The ids are printed, one on a line.
+		Long: `enqueue records each task as a pending job and sends its message. A task comes from a FILE with a JSON message
+(-: standard input), from flags, or, with --upload, from local documents: each is uploaded to the tenant's container
+first and becomes its own task. enqueue prints the ids, one per line.
 
-The same id with the same payload is the same task: it is not done twice unless --force.`,
+The same id with the same payload is the same task: it is done again only with --force.`,
 		Example: `  async-worker enqueue message.json
   async-worker enqueue --upload report.pdf --upload data.csv --document-set reports --watch
   async-worker enqueue --type ingest --filename 2026/report.pdf --document-set reports --id report-7
@@ -109,21 +109,20 @@ func (p *program) send(ctx context.Context, t *app.Tenant, l submission) (enqueu
 	if err != nil {
 		return done, &failure{
 			"enqueue", "are the queue and the database up? check AZURE_STORAGE_* and SUPABASE_URL or DATABASE_URL; " +
-				"the same task again: async-worker enqueue --id " + l.task.ID + " …", err,
+				"to repeat the same task: async-worker enqueue --id " + l.task.ID + " …", err,
 		}
 	}
 	done.Created, done.Status = answer.Created, answer.State
 	if !answer.Created {
-		fmt.Fprintf(p.stderr, "%s was there already, and is %s\n", done.ID, answer.State)
+		fmt.Fprintf(p.stderr, "%s already exists and is %s\n", done.ID, answer.State)
 		if job.State(answer.State) == job.Failed {
-			printWrapped(p.stderr, "  what to do: ", "it is not done again; to have that, give it another --id, or --force")
+			printWrapped(p.stderr, "  what to do: ", "the task is not repeated; to repeat it, give it another --id, or --force")
 		}
 	}
 	return done, nil
 }
 
-// submit creates the queues only when one turns out to be missing: the right to send does not
-// include the right to create.
+// submit creates the queues only when one is missing: the right to send does not include the right to create.
 func submit(ctx context.Context, t *app.Tenant, what task.Task) (store.Submitted, error) {
 	answer, err := t.Enqueue(ctx, what)
 	if !errors.Is(err, queue.ErrNotFound) {

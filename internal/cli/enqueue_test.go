@@ -229,7 +229,7 @@ func TestEnqueueWatch(t *testing.T) {
 		want(t, exitOK, "succeeded after")
 	s.fail = taskerr.Errorf(taskerr.TransientStorage, "connection refused")
 	invoke(t, o, testEnv(), "", "enqueue", "--id", "t-9", "--filename", "a.pdf", "--document-set", "s").
-		want(t, exitUnavailable, "the same task again: async-worker enqueue --id t-9")
+		want(t, exitUnavailable, "to repeat the same task: async-worker enqueue --id t-9")
 }
 
 // TestEnqueueChecks: what every worker would refuse is refused before it is sent.

@@ -24,16 +24,16 @@ import (
 // The exit codes; those from 64 on are of sysexits.h.
 const (
 	exitOK          = 0
-	exitFailed      = 1 // the command did its work, and the answer is no
+	exitFailed      = 1 // the command ran, and the answer is no
 	exitUsage       = 2
 	exitUnavailable = 69 // a dependency is down
-	exitTemporary   = 75 // the same again may work
+	exitTemporary   = 75 // a retry may succeed
 	exitPermission  = 77
 	exitConfig      = 78
-	exitInterrupted = 130 // by a signal, as shells have it
+	exitInterrupted = 130 // by a signal, as in shells
 )
 
-// usageError is a command line that can't be understood.
+// usageError is a wrong command line.
 type usageError struct {
 	err  error
 	next string
@@ -46,7 +46,7 @@ func badUsage(next, format string, args ...any) error {
 	return &usageError{fmt.Errorf(format, args...), next}
 }
 
-// failure adds to an error what was being done and what to do next.
+// failure adds to an error the action that failed and what to do next.
 type failure struct {
 	doing string
 	next  string
@@ -56,7 +56,7 @@ type failure struct {
 func (e *failure) Error() string { return e.doing + ": " + e.err.Error() }
 func (e *failure) Unwrap() error { return e.err }
 
-// What to do next when a service does not answer.
+// What to do when a service does not answer.
 const (
 	nextOpen       = "are the database and the storage account up? async-worker check-config shows where they should be"
 	nextStore      = "is the database up? check SUPABASE_URL or DATABASE_URL"
@@ -64,17 +64,17 @@ const (
 	nextAzure      = "is the storage account reachable? check AZURE_STORAGE_CONNECTION_STRING or AZURE_STORAGE_ACCOUNT"
 	nextPermission = "check the key, login or role in the settings and its rights; async-worker check-config shows " +
 		"which setting is in force"
-	nextModel = "is the model's service reachable? check OPENAI_BASE_URL and the key, or set LLM_PROVIDER=offline " +
+	nextModel = "is the model service reachable? check OPENAI_BASE_URL and the key, or set LLM_PROVIDER=offline " +
 		"as the worker does"
 )
 
-// verdict is what follows from an error.
+// verdict is the consequence of an error.
 type verdict struct {
 	code int
-	next string // empty: nothing better is known than what the error says
+	next string // empty: the error says it
 }
 
-// verdictOf is the one table from errors to exit codes. The first row that matches counts.
+// verdictOf is the table from errors to exit codes. The first match counts.
 func verdictOf(err error) verdict {
 	is := func(target error) bool { return errors.Is(err, target) }
 	var next string
@@ -85,7 +85,7 @@ func verdictOf(err error) verdict {
 		return verdict{exitUsage, u.next}
 	}
 	if _, ok := errors.AsType[*schema.LockedError](err); ok {
-		return verdict{exitTemporary, "wait for the other migration and repeat it; or, if it is none, end that session"}
+		return verdict{exitTemporary, "wait for the other migration and repeat the command; if no migration runs, end that session"}
 	}
 	if _, ok := errors.AsType[*unknownTenantError](err); ok {
 		return verdict{exitConfig, next}
@@ -93,28 +93,28 @@ func verdictOf(err error) verdict {
 	if _, ok := errors.AsType[*notFoundError](err); ok {
 		return verdict{exitFailed, next}
 	}
-	// others pass: an address that comes late
+	// other errors pass: the address may come late
 	if e, ok := errors.AsType[*httpd.AddrError](err); ok && (is(syscall.EADDRINUSE) || is(syscall.EACCES)) {
 		return verdict{
-			exitConfig, "choose another HTTP_ADDR; who has this one: sudo ss -ltnp 'sport = :" + portOf(e.Addr) + "'",
+			exitConfig, "choose another HTTP_ADDR; to find who uses this one: sudo ss -ltnp 'sport = :" + portOf(e.Addr) + "'",
 		}
 	}
 	if d, ok := errors.AsType[*diagnosis](err); ok {
 		return verdict{d.code(), ""}
 	}
 	if problems, ok := errors.AsType[*config.Errors](err); ok {
-		if problems.Has(config.SigningName) { // its remedy says it all, and check-config does not know it
+		if problems.Has(config.SigningName) { // its remedy is enough, and check-config does not show it
 			return verdict{exitConfig, ""}
 		}
-		next = "mend these settings; async-worker check-config shows what is in force"
+		next = "fix these settings; async-worker check-config shows what is in force"
 		if problems.Has("SUPABASE_URL") || problems.Has("AZURE_STORAGE_CONNECTION_STRING") {
-			next += "; or make a tenant of this machine: sudo async-worker tenant add NAME"
+			next += "; or add a tenant to this machine: sudo async-worker tenant add NAME"
 		}
 		return verdict{exitConfig, next}
 	}
 	if _, ok := errors.AsType[*task.Invalid](err); ok {
 		return verdict{
-			exitUsage, "mend the message; docs/contract.md and docs/schemas/message.schema.json say what it may have",
+			exitUsage, "fix the message; docs/contract.md and docs/schemas/message.schema.json describe it",
 		}
 	}
 	if r, ok := errors.AsType[*replay.Refusal](err); ok {
@@ -149,29 +149,28 @@ func verdictOf(err error) verdict {
 			exitPermission, "use a key whose client_id claim is this CLIENT_ID: docs/database.md says how to make one",
 		}
 	case is(store.ErrNotFound):
-		return verdict{exitFailed, "check the id and CLIENT_ID; async-worker jobs list shows what there is"}
+		return verdict{exitFailed, "check the id and CLIENT_ID; async-worker jobs list shows the jobs"}
 	case is(store.ErrConflict):
-		return verdict{exitFailed, "choose another id: the same id with another payload is another task"}
+		return verdict{exitFailed, "choose another id: this id already belongs to a task with another payload"}
 	case is(store.ErrReplayed):
 		return verdict{
-			exitFailed, "look at that job with async-worker jobs get; to do the task once more all the same: dlq " +
+			exitFailed, "look at that job with async-worker jobs get; to repeat the task anyway: dlq " +
 				"replay --again, or jobs retry --force",
 		}
 	case is(store.ErrExhausted):
-		return verdict{exitFailed, "to begin its attempts again: async-worker jobs retry --force"}
+		return verdict{exitFailed, "to reset its attempts: async-worker jobs retry --force"}
 	case is(store.ErrNotFailed):
 		return verdict{
-			exitFailed, "async-worker jobs get shows how it stands; to do a task again that is done, enqueue it " +
-				"with --force",
+			exitFailed, "async-worker jobs get shows its state; to repeat a finished task, enqueue it with --force",
 		}
 	case is(store.ErrNotResendable):
-		return verdict{exitFailed, "async-worker webhooks list shows how it stands"}
+		return verdict{exitFailed, "async-worker webhooks list shows its state"}
 	case is(store.ErrDelivered):
-		return verdict{exitFailed, "to send it once more all the same: async-worker webhooks resend --delivered"}
+		return verdict{exitFailed, "to send it again anyway: async-worker webhooks resend --delivered"}
 	case is(store.ErrTerminal):
-		return verdict{exitFailed, "nothing is left to do; async-worker jobs get shows how it ended"}
+		return verdict{exitFailed, "the job has finished; async-worker jobs get shows how"}
 	case is(fs.ErrPermission):
-		return verdict{exitPermission, "give this user the right to it, or run as another user"}
+		return verdict{exitPermission, "grant this user access, or run as another user"}
 	case is(fs.ErrNotExist):
 		return verdict{exitFailed, "check the path"}
 	case is(context.DeadlineExceeded):
@@ -179,19 +178,19 @@ func verdictOf(err error) verdict {
 	}
 	code := codeOf(err)
 	if code == exitPermission {
-		next = nextPermission // that a service is up is shown by its refusal
+		next = nextPermission // a service that refuses is up
 	}
 	return verdict{code, next}
 }
 
 func portOf(addr string) string {
-	_, port, _ := net.SplitHostPort(addr) // it was valid as a setting
+	_, port, _ := net.SplitHostPort(addr) // valid as a setting
 	return port
 }
 
-// codeOf reads the errors of services.
+// codeOf is the exit code for an error of a service.
 func codeOf(err error) int {
-	// Their class is that of an outage, because a running worker goes on trying.
+	// Their class is that of an outage, because a running worker retries them.
 	switch {
 	case app.StorageDenied(err):
 		return exitPermission
@@ -210,7 +209,7 @@ func codeOf(err error) int {
 		}
 		return exitFailed
 	}
-	// Not net.Error: every error of a file is one too.
+	// Not net.Error: file errors implement it too.
 	_, unreachable := errors.AsType[*net.OpError](err)
 	_, unknown := errors.AsType[*net.DNSError](err)
 	if unreachable || unknown {
@@ -254,7 +253,7 @@ func (p *program) report(err error) int {
 	return v.code
 }
 
-// printMessage prints a text in lines of a page, but for the daemon: a line is a record of its journal.
+// printMessage wraps a text to lines, except for the daemon: each line is a record of its journal.
 func (p *program) printMessage(w io.Writer, mark, text string) {
 	if p.daemon {
 		fmt.Fprintln(w, mark+text)
@@ -263,7 +262,7 @@ func (p *program) printMessage(w io.Writer, mark, text string) {
 	printWrapped(w, mark, text)
 }
 
-// reportedError is one whose story is on the output already; only its exit code is left.
+// reportedError is an error that the output shows already; only its exit code counts.
 type reportedError struct{ err error }
 
 func (e *reportedError) Error() string { return e.err.Error() }

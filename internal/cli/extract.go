@@ -24,11 +24,10 @@ func (p *program) newExtractCommand() *cobra.Command {
 	var name string
 	const groups = config.Extract
 	cmd := &cobra.Command{
-		Use: "extract FILE", Short: "Print what the extractors make of a local file, as Markdown",
-		Long: `extract reads a local document exactly as ingest does, and prints it as Markdown, or with -o json as its
-blocks with page, box and heading level. It needs no service but a docling-serve where the settings have one.
-FILE may be - for the standard input; --name then says what it is called, where its content alone doesn't
-tell what it is.`,
+		Use: "extract FILE", Short: "Print the text of a local file as Markdown, as ingest extracts it",
+		Long: `extract reads a local document exactly as ingest does. It prints Markdown, or with -o json the blocks with page, box
+and heading level. It needs no service, except docling-serve if the settings name one. FILE may be - for standard
+input; --name then gives the document's name, for formats that the content doesn't reveal.`,
 		Example: `  async-worker extract report.pdf
   curl -s https://example.com/notes.md | async-worker extract - --name notes.md
   async-worker extract report.docx -o json | jq '.blocks[] | select(.kind == "table")'`,
@@ -49,13 +48,13 @@ tell what it is.`,
 			return p.extract(cmd, cfg, out, path, cmp.Or(name, "stdin"))
 		}),
 	}
-	cmd.Flags().StringVar(&name, "name", "", "what the document is called, e.g. notes.md; default: the FILE's name")
+	cmd.Flags().StringVar(&name, "name", "", "the document's name, e.g. notes.md; default: the FILE's name")
 	addOutput(cmd, &out)
 	addSettings(cmd, groups)
 	return cmd
 }
 
-// nextExtract is what to do about a document that was not read; of a damaged or too large one the error says it.
+// nextExtract is what to do about an unreadable document. For a damaged or too large one the error itself says it.
 func nextExtract(err error) string {
 	if e, ok := errors.AsType[*taskerr.Error](err); ok && e.Class != taskerr.UnsupportedFormat {
 		return ""
@@ -64,13 +63,13 @@ func nextExtract(err error) string {
 		"images and plain text"
 }
 
-// takeInput puts the standard input into a file, which remove takes away.
+// takeInput copies standard input to a file, which remove deletes.
 func (p *program) takeInput(ctx context.Context, most int64) (path string, remove func(), err error) {
 	f, err := os.CreateTemp("", "async-worker-extract-")
 	if err != nil {
 		return "", nil, err
 	}
-	remove = func() { _ = os.Remove(f.Name()) } // it is in the folder of temporary files
+	remove = func() { _ = os.Remove(f.Name()) } // a temporary file
 	var n int64
 	copied := make(chan struct{})
 	go func() {
@@ -79,7 +78,7 @@ func (p *program) takeInput(ctx context.Context, most int64) (path string, remov
 	}()
 	select {
 	case <-copied:
-	case <-ctx.Done(): // nobody writes: a read can't be ended, and ends with the process
+	case <-ctx.Done(): // the read can't be interrupted; it ends with the process
 		remove()
 		return "", nil, ctx.Err()
 	}
@@ -105,12 +104,12 @@ func (p *program) extract(cmd *cobra.Command, cfg config.Config, out format, fil
 	}
 	limits := extract.DefaultLimits
 	limits.Bytes = cfg.MaxBlobBytes
-	// without OCR, unread_pages says so
+	// no OCR: unread_pages counts scans
 	router, _ := app.ExtractorsWithin(cmd.Context(), cfg.StepTimeout, nil, cfg.ParserMemory)
 	if cfg.Extractor != config.ExtractorNative {
 		client, err := app.DoclingClient(cfg, cfg.CacheDir, slog.New(slog.DiscardHandler))
 		if err != nil {
-			return &failure{"extract " + path, "async-worker check-config says what is wrong", err}
+			return &failure{"extract " + path, "async-worker check-config shows what is wrong", err}
 		}
 		defer client.CloseIdle()
 		router = app.WithDocling(router, cfg, client, nil, slog.New(slog.DiscardHandler))

@@ -15,40 +15,40 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// follower polls the store for the events of jobs: quickly while something happens, slower otherwise.
+// follower polls the store for the events of jobs, faster while events come.
 type follower struct {
 	reader      store.Reader
-	min, max    time.Duration // between two looks
-	maxFailures int           // how many looks in a row may fail for a reason that passes
+	min, max    time.Duration // between two polls
+	maxFailures int           // retryable errors in a row that are tolerated
 }
 
 func newFollower(r store.Reader) follower {
 	return follower{reader: r, min: 200 * time.Millisecond, max: 2 * time.Second, maxFailures: 10}
 }
 
-// display shows what a follower sees. It is safe for concurrent use.
+// display shows what a follower reads. It is safe for concurrent use.
 type display interface {
 	event(j store.Job, e store.JobEvent)
 	ended(j store.Job)
-	close() // writes out what is left
+	close() // flushes
 }
 
-// errUnsuccessful says that a followed job failed or was canceled; the display told why.
+// errUnsuccessful: a followed job failed or was canceled. The display has shown why.
 var errUnsuccessful = errors.New("not every job succeeded")
 
-// stillRunningError is for a follower that was stopped, while the jobs are not.
+// stillRunningError means that the follower was stopped before the jobs finished.
 type stillRunningError struct {
-	ids    []string // that have not ended
-	tenant string   // as --tenant named it; empty: it did not
+	ids    []string // unfinished jobs
+	tenant string   // the value of --tenant; empty: not given
 	err    error
 }
 
 func (e *stillRunningError) Error() string { return e.err.Error() }
 func (e *stillRunningError) Unwrap() error { return e.err }
 
-// next is what to do about it. Ids that a shell would read otherwise are quoted.
+// next is what to do. Ids are quoted for a shell.
 func (e *stillRunningError) next() string {
-	const most = 3 // a line of them is to be copied
+	const most = 3 // fits a line that can be copied
 	suffix := ""
 	if e.tenant != "" {
 		suffix = " --tenant " + e.tenant
@@ -67,7 +67,7 @@ func (e *stillRunningError) next() string {
 
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+,=-]+$`)
 
-// shellQuoted is a word as a shell takes it.
+// shellQuoted quotes a word for a shell if needed.
 func shellQuoted(word string) string {
 	if plainWord.MatchString(word) {
 		return word
@@ -75,7 +75,7 @@ func shellQuoted(word string) string {
 	return "'" + strings.ReplaceAll(printable(word), "'", `'\''`) + "'"
 }
 
-// all follows jobs until each has ended. Its error is errUnsuccessful when one of them did not succeed.
+// all follows jobs until they finish. Its error is errUnsuccessful when one of them did not succeed.
 func (f follower) all(ctx context.Context, ids []string, d display) error {
 	errs := make([]error, len(ids))
 	var following sync.WaitGroup
@@ -99,7 +99,7 @@ func (f follower) all(ctx context.Context, ids []string, d display) error {
 		}
 		return &stillRunningError{ids: left, err: ctx.Err()}
 	}
-	for _, err := range errs { // a real error says more than a job that failed
+	for _, err := range errs { // a failure to follow says more than a failed job
 		if err != nil && !errors.Is(err, errUnsuccessful) {
 			return err
 		}
@@ -107,7 +107,7 @@ func (f follower) all(ctx context.Context, ids []string, d display) error {
 	return errors.Join(errs...)
 }
 
-// one follows a job to its end.
+// one follows a job until it finishes.
 func (f follower) one(ctx context.Context, id string, d display) (store.Job, error) {
 	var seen int64
 	wait, failures := f.min, 0
@@ -136,8 +136,8 @@ func (f follower) one(ctx context.Context, id string, d display) (store.Job, err
 	}
 }
 
-// look shows the events after *seen. It reads the job first: when that is over, its last event is
-// committed with it (I8), so the events read afterwards are all of its story but for duplicates that come later.
+// look shows the events after *seen. It reads the job first: the last event of a finished job is committed with it (I8),
+// so the events read afterwards are complete, except for later duplicates.
 func (f follower) look(ctx context.Context, id string, seen *int64, d display) (store.Job, error) {
 	const page = 200
 	j, err := f.reader.Job(ctx, id)
@@ -159,7 +159,7 @@ func (f follower) look(ctx context.Context, id string, seen *int64, d display) (
 	}
 }
 
-// retryable says that looking again may work.
+// retryable reports whether another poll may succeed.
 func retryable(err error) bool {
 	e, ok := errors.AsType[*taskerr.Error](err)
 	return ok && taskerr.Classes[e.Class].Retryable

@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	// helpWidth is how wide help is where there is no terminal to say so; on one it is between the other two.
+	// helpWidth is the width of help without a terminal; a terminal's width is clamped to the other two.
 	helpWidth, minHelpWidth, maxHelpWidth = 100, 60, 120
-	// helpColumn is where the texts of commands and flags begin.
+	// helpColumn is where the texts of commands and flags start.
 	helpColumn = 30
-	// subjectOf annotates a flag with what it is about.
+	// subjectOf is the annotation of a flag with its subject.
 	subjectOf = "subject"
 )
 
@@ -52,7 +52,7 @@ func groupCommands(root *cobra.Command) {
 	}
 }
 
-// renameCobraParts puts what cobra adds by itself into the program's words.
+// renameCobraParts rewrites the texts of the commands and flags that cobra adds.
 func renameCobraParts(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -60,7 +60,7 @@ func renameCobraParts(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		switch c.Name() {
 		case "help":
-			c.Short = "Say more about a command"
+			c.Short = "Show the help of a command"
 		case "completion":
 			c.Short = "Print a script that completes commands in bash, zsh, fish or PowerShell"
 		}
@@ -68,7 +68,7 @@ func renameCobraParts(root *cobra.Command) {
 	root.Flags().Lookup("version").Usage = "print the version"
 }
 
-// useHelp has root, and all below it, tell how they are used in lines that fit the terminal.
+// useHelp makes the help of root and its subcommands fit the terminal.
 func (p *program) useHelp(root *cobra.Command) {
 	groupCommands(root)
 	renameCobraParts(root)
@@ -85,7 +85,7 @@ func (p *program) useHelp(root *cobra.Command) {
 	})
 }
 
-// width is that of the terminal, as far as a line can be read well.
+// width is the terminal's, clamped to what is easy to read.
 func (p *program) width() int {
 	if f, ok := p.stdout.(*os.File); ok {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
@@ -95,10 +95,10 @@ func (p *program) width() int {
 	return helpWidth
 }
 
-// usage says how a command is used, what is below it, and its flags by subject.
+// usage is a command's usage line, its subcommands, and its flags by subject.
 func usage(cmd *cobra.Command, width int) string {
 	cmd.InitDefaultHelpFlag()
-	cmd.Flags().Lookup("help").Usage = "show this"
+	cmd.Flags().Lookup("help").Usage = "show this help"
 	var b strings.Builder
 	b.WriteString("Usage:\n")
 	if cmd.Runnable() && !cmd.HasAvailableSubCommands() {
@@ -116,7 +116,7 @@ func usage(cmd *cobra.Command, width int) string {
 	writeCommands(&b, cmd, width)
 	writeFlags(&b, cmd, width)
 	if cmd.HasAvailableSubCommands() {
-		fmt.Fprintf(&b, "\n%s COMMAND --help says more about one.\n", cmd.CommandPath())
+		fmt.Fprintf(&b, "\n%s COMMAND --help shows more.\n", cmd.CommandPath())
 	}
 	return b.String()
 }
@@ -144,7 +144,7 @@ func writeCommands(b *strings.Builder, cmd *cobra.Command, width int) {
 	group(rest, "")
 }
 
-// writeFlags: those of the command itself first, then the settings by what they are about.
+// writeFlags writes the command's own flags first, then the settings by subject.
 func writeFlags(b *strings.Builder, cmd *cobra.Command, width int) {
 	const own = "Flags"
 	by := map[string][]*pflag.Flag{}
@@ -170,11 +170,11 @@ func writeFlags(b *strings.Builder, cmd *cobra.Command, width int) {
 		}
 	}
 	if hidden > 0 {
-		fmt.Fprintf(b, "\nOther settings are flags here, too (%d): async-worker run --help lists them.\n", hidden)
+		fmt.Fprintf(b, "\n%d more settings are flags of this command: async-worker run --help lists them.\n", hidden)
 	}
 }
 
-// flagName is a flag as one writes it.
+// flagName is a flag as it is typed.
 func flagName(f *pflag.Flag) string {
 	name := "    --" + f.Name
 	if f.Shorthand != "" {
@@ -190,7 +190,7 @@ func flagName(f *pflag.Flag) string {
 	return strings.TrimRight(name+" "+value, " ")
 }
 
-// flagText is what a flag is, with its default where that says something.
+// flagText is a flag's description, with its default unless that is a zero value.
 func flagText(f *pflag.Flag) string {
 	switch f.DefValue {
 	case "", "false", "0", "[]", "0s":
@@ -202,7 +202,7 @@ func flagText(f *pflag.Flag) string {
 	return f.Usage + " (default " + f.DefValue + ")"
 }
 
-// entry writes a name and its text beside it from a column on, or below it when the name is long.
+// entry writes a name, and its text from a column on; below a long name.
 func entry(b *strings.Builder, column int, name, text string, width int) {
 	name = "  " + name
 	if runewidth.StringWidth(name) > column-2 {
@@ -215,12 +215,12 @@ func entry(b *strings.Builder, column int, name, text string, width int) {
 	}
 }
 
-// commandPattern is what people copy: it stays on one line.
+// commandPattern matches commands, which stay on one line so that they can be copied.
 var commandPattern = regexp.MustCompile("`[^`]*`|(?:sudo )?async-worker [^;,?()`]*")
 
-const noBreak = "\x00" // a blank at which no line is broken
+const noBreak = "\x00" // stands for a space where no line is broken
 
-// wrapped breaks a text into lines of at most width columns, unless one word, or a command, is longer.
+// wrapped breaks a text into lines of at most width columns. A longer word or command has a line of its own.
 func wrapped(text string, width int) (lines []string) {
 	defer func() {
 		for i := range lines {

@@ -20,19 +20,19 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// storeOnly is what a command needs that only reads or writes rows.
+// storeOnly is what a command needs to read or write rows.
 const storeOnly = config.Tenant | config.Store
 
 func (p *program) newJobsCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "jobs", Short: "See, follow, cancel and retry jobs", Args: needsSubcommand, RunE: showHelp,
+		Use: "jobs", Short: "Show, follow, cancel and retry jobs", Args: needsSubcommand, RunE: showHelp,
 	}
 	cmd.AddCommand(p.newJobsListCommand(), p.newJobsGetCommand(), p.newJobsWatchCommand(), p.newJobsCancelCommand(),
 		p.newJobsRetryCommand())
 	return cmd
 }
 
-// jobStory is what `jobs get -o json` prints: the row, and what happened to it.
+// jobStory is the JSON of jobs get: the row, its events and its deliveries.
 type jobStory struct {
 	store.Job
 	Events     []store.JobEvent       `json:"events"`
@@ -42,7 +42,7 @@ type jobStory struct {
 func (p *program) newJobsGetCommand() *cobra.Command {
 	var out format
 	cmd := &cobra.Command{
-		Use: "get ID", Short: "Show all of a job: its row, its events and its webhooks",
+		Use: "get ID", Short: "Show a job with its events and webhooks",
 		Args: oneArg("the ID of a job"),
 		RunE: p.action(func(cmd *cobra.Command, args []string) error {
 			return p.withTenant(cmd, storeOnly, func(ctx context.Context, t *app.Tenant) error {
@@ -164,7 +164,7 @@ func deliveryRows(ds []store.DeliveryStatus) [][]string {
 	return rows
 }
 
-// formatMillis is a time in milliseconds that may not be known.
+// formatMillis formats a duration in milliseconds; nil: unknown.
 func formatMillis(ms *int64) string {
 	if ms == nil {
 		return ""
@@ -172,7 +172,7 @@ func formatMillis(ms *int64) string {
 	return (time.Duration(*ms) * time.Millisecond).String()
 }
 
-// compactJSON is JSON on a line; what is empty is "".
+// compactJSON is trimmed JSON, or "" for an empty value.
 func compactJSON(raw json.RawMessage) string {
 	text := strings.TrimSpace(string(raw))
 	if text == "" || text == "null" || text == "{}" {
@@ -184,9 +184,9 @@ func compactJSON(raw json.RawMessage) string {
 func (p *program) newJobsWatchCommand() *cobra.Command {
 	var out format
 	cmd := &cobra.Command{
-		Use: "watch ID...", Short: "Follow jobs to their end",
-		Long: `watch shows the progress of jobs until each has ended: bars on a terminal, a line for each event
-elsewhere, JSON lines with -o json. It exits with 0 when all of them succeeded, else with 1.`,
+		Use: "watch ID...", Short: "Follow jobs until they finish",
+		Long: `watch shows the progress of jobs until all have finished: bars on a terminal, otherwise a line for each event, and
+JSON lines with -o json. It exits with 0 when all succeeded, else with 1.`,
 		Args: someArgs("the ID of a job"),
 		RunE: p.action(func(cmd *cobra.Command, args []string) error {
 			return p.withTenant(cmd, storeOnly, func(ctx context.Context, t *app.Tenant) error {
@@ -203,10 +203,9 @@ func (p *program) newJobsCancelCommand() *cobra.Command {
 	var out format
 	var inAdvance bool
 	cmd := &cobra.Command{
-		Use: "cancel ID...", Short: "Cancel jobs: at once when pending, at the next safe place when running",
-		Long: `cancel asks for jobs to be canceled. A pending job is canceled at once, a running one stops at its next
-safe place and commits nothing. An id that is not known is refused; with --in-advance it is noted, so that its
-message is dropped when it comes.`,
+		Use: "cancel ID...", Short: "Cancel jobs: pending ones at once, running ones at the next safe point",
+		Long: `cancel cancels pending jobs at once. A running job stops at its next safe point and commits nothing. An unknown id is
+an error; with --in-advance it is recorded, and its message is dropped when it comes.`,
 		Args: someArgs("the ID of a job"),
 		RunE: p.action(func(cmd *cobra.Command, args []string) error {
 			return p.withTenant(cmd, storeOnly, func(ctx context.Context, t *app.Tenant) error {
@@ -220,7 +219,7 @@ message is dropped when it comes.`,
 						jobs = append(jobs, j)
 						noted[id] = unknown
 						continue
-					// the others are still to be canceled
+					// go on with the others
 					case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrTerminal):
 						refused = append(refused, &failure{"cancel job " + strconv.Quote(id), nextStore, err})
 						continue
@@ -232,13 +231,13 @@ message is dropped when it comes.`,
 			})
 		}),
 	}
-	cmd.Flags().BoolVar(&inAdvance, "in-advance", false, "also a job that is not known yet")
+	cmd.Flags().BoolVar(&inAdvance, "in-advance", false, "also cancel a job that is not known yet")
 	addOutput(cmd, &out)
 	addSettings(cmd, storeOnly)
 	return cmd
 }
 
-// cancel asks for one job to be canceled, and says whether it was unknown so far.
+// cancel cancels one job, and reports whether it was unknown.
 func cancel(ctx context.Context, s store.Store, id string, inAdvance bool) (j store.Job, unknown bool, err error) {
 	_, err = s.Job(ctx, id)
 	switch {
@@ -252,7 +251,7 @@ func cancel(ctx context.Context, s store.Store, id string, inAdvance bool) (j st
 	return j, unknown, err
 }
 
-// printCanceled: noted are the ids that were unknown.
+// printCanceled prints canceled jobs; noted are the unknown ids.
 func (p *program) printCanceled(out format, jobs []store.Job, noted map[string]bool) error {
 	if out == asJSON {
 		return printJSON(p.stdout, orEmpty(jobs))
@@ -260,16 +259,16 @@ func (p *program) printCanceled(out format, jobs []store.Job, noted map[string]b
 	for _, j := range jobs {
 		text := "is canceled"
 		if noted[j.ID] {
-			text = "is not known yet; noted: its message will be dropped"
+			text = "is not known yet; its message will be dropped"
 		} else if job.State(j.Status) != job.Canceled {
-			text = "is " + j.Status + " and was asked to stop; follow it with: async-worker jobs watch " + j.ID
+			text = "is " + j.Status + " and will stop; follow it with: async-worker jobs watch " + j.ID
 		}
 		fmt.Fprintln(p.stdout, printable(j.ID+" "+text))
 	}
 	return nil
 }
 
-// whoami is for the audit of what people ask for.
+// whoami is the operator, for the audit.
 func whoami() string {
 	u, err := user.Current()
 	if err != nil {

@@ -24,17 +24,17 @@ func (p *program) newJobsListCommand() *cobra.Command {
 	watch := false
 	cmd := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List jobs, the newest first",
-		Long: `list shows the newest jobs. With --watch it goes on until Ctrl-C: on a terminal the list is shown again each time
-that something in it changed; elsewhere a line follows for each job that is new or changed, with -o json from the
-first job on, the oldest first. A job that a --status leaves out is shown once more, with its new state. The
-database is asked every two seconds: what comes and goes in between isn't seen; jobs watch shows all of a job.`,
+		Long: `list shows the newest jobs. With --watch it continues until Ctrl-C: on a terminal it redraws the list on each change;
+otherwise it prints a line for each new or changed job (with -o json from the first job on, the oldest first). A job
+that no longer matches --status is shown once more, with its new state. --watch polls the database every two seconds
+and misses shorter changes; jobs watch shows every event of a job.`,
 		Example: `  async-worker jobs list --status failed
   async-worker jobs list --type ingest -n 10 -o json
   async-worker jobs list --status running --watch`,
 		Args: noArgs,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
 			if f.Status != "" && !slices.Contains(states(), f.Status) {
-				return badUsage("the states are "+strings.Join(states(), ", "), "--status %q is no state", f.Status)
+				return badUsage("the states are "+strings.Join(states(), ", "), "--status %q is not a state", f.Status)
 			}
 			var err error
 			if f.Before, err = parseBefore(before); err != nil {
@@ -61,8 +61,8 @@ database is asked every two seconds: what comes and goes in between isn't seen; 
 	cmd.Flags().StringVar(&f.Type, "type", "", "only jobs of this type, e.g. ingest")
 	cmd.Flags().StringVar(&before, "before", "",
 		"only jobs created before this time, e.g. 2026-03-01T12:00:00Z; for the next page")
-	cmd.Flags().IntVarP(&f.Limit, "limit", "n", 50, "how many at most, 1 to 1000")
-	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "show what changes, until Ctrl-C")
+	cmd.Flags().IntVarP(&f.Limit, "limit", "n", 50, "the maximum number, 1 to 1000")
+	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "show changes until Ctrl-C")
 	addSettings(cmd, storeOnly)
 	return cmd
 }
@@ -85,7 +85,7 @@ func jobTable(w io.Writer, jobs []store.Job) error {
 	return listing(w, []string{"ID", "TYPE", "STATE", "DONE", "TRIES", "CREATED", "DOCUMENT"}, items)
 }
 
-// stateOrStage is a job's state; of a running one, its stage.
+// stateOrStage is a running job's stage, or a job's state.
 func stateOrStage(j store.Job) string {
 	if job.State(j.Status) == job.Running && j.Stage != "" {
 		return j.Stage
@@ -93,7 +93,7 @@ func stateOrStage(j store.Job) string {
 	return j.Status
 }
 
-// warnings are those of a job's result.
+// warnings are the warnings in a job's result.
 func warnings(j store.Job) []string {
 	var result struct {
 		Warnings []string `json:"warnings"`
@@ -104,7 +104,7 @@ func warnings(j store.Job) []string {
 	return result.Warnings
 }
 
-// problemOf is what a job failed with, or what its result warns of.
+// problemOf is a job's error, or the warnings in its result.
 func problemOf(j store.Job) string {
 	if w := warnings(j); len(w) > 0 && j.ErrorMessage == "" {
 		return "! " + strings.Join(w, "; ")
@@ -121,12 +121,12 @@ func parseBefore(text string) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, badUsage("write it like 2026-03-01T12:00:00Z or 2026-03-01", "--before %q is no time", text)
+	return time.Time{}, badUsage("write it like 2026-03-01T12:00:00Z or 2026-03-01", "--before %q is not a time", text)
 }
 
 func checkLimit(n, most int) error {
 	if n < 1 || n > most {
-		return badUsage(fmt.Sprintf("it goes from 1 to %d", most), "--limit %d is out of range", n)
+		return badUsage(fmt.Sprintf("give 1 to %d", most), "--limit %d is out of range", n)
 	}
 	return nil
 }

@@ -18,28 +18,28 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// listWatch looks at a list of jobs until its context ends.
+// listWatch polls a list of jobs until its context ends.
 type listWatch struct {
 	reader      store.Reader
 	filter      store.JobFilter
-	interval    time.Duration // between two looks, give or take a tenth
-	maxFailures int           // how many looks in a row may fail for a reason that passes
+	interval    time.Duration // between two polls, with 10 % jitter
+	maxFailures int           // retryable errors in a row that are tolerated
 }
 
 func newListWatch(r store.Reader, f store.JobFilter) listWatch {
 	return listWatch{reader: r, filter: f, interval: 2 * time.Second, maxFailures: 10}
 }
 
-// listDisplay shows a list of jobs that changes.
+// listDisplay shows a changing list of jobs.
 type listDisplay interface {
-	// list shows what there is at first.
+	// list shows the first list.
 	list(jobs []store.Job) error
-	// change shows what there is now; changed are those jobs that are new or other than before, the oldest first, and
-	// those that the filter's state leaves out now.
+	// change shows the current list. changed are new and changed jobs, the oldest first, and jobs that no longer match
+	// the filter's state.
 	change(jobs, changed []store.Job) error
 }
 
-// run ends with an error: that of ctx when somebody interrupts.
+// run always returns an error: that of ctx on an interruption.
 func (w listWatch) run(ctx context.Context, d listDisplay) error {
 	jobs, err := w.reader.Jobs(ctx, w.filter)
 	if err != nil {
@@ -55,7 +55,7 @@ func (w listWatch) run(ctx context.Context, d listDisplay) error {
 		now, changed, err := w.look(ctx, jobs)
 		switch {
 		case err == nil:
-		case ctx.Err() != nil: // whatever the services made of it
+		case ctx.Err() != nil: // services wrap it in errors of their own
 			return ctx.Err()
 		case retryable(err) && failures < w.maxFailures:
 			failures++
@@ -72,7 +72,7 @@ func (w listWatch) run(ctx context.Context, d listDisplay) error {
 	}
 }
 
-// look returns the list as it is now, and what a display shows as changed.
+// look returns the current list, and the changed jobs.
 func (w listWatch) look(ctx context.Context, before []store.Job) (now, changed []store.Job, err error) {
 	if now, err = w.reader.Jobs(ctx, w.filter); err != nil {
 		return nil, nil, err
@@ -89,8 +89,7 @@ func (w listWatch) look(ctx context.Context, before []store.Job) (now, changed [
 	return now, changed, nil
 }
 
-// left are the jobs that the filter's state leaves out now. One that newer jobs have pushed off the list has not
-// changed.
+// left are the jobs that no longer match the filter's state. A job that newer ones pushed off the list has not changed.
 func (w listWatch) left(ctx context.Context, before, now []store.Job) (left []store.Job, err error) {
 	if w.filter.Status == "" {
 		return nil, nil
@@ -121,7 +120,7 @@ func byID(jobs []store.Job) map[string]store.Job {
 	return all
 }
 
-// visibleState is what a list shows of a job that may change. A heartbeat alone, which renews updated_at, changes nothing.
+// visibleState is the variable part of a job that a list shows. A heartbeat, which only renews updated_at, is no change.
 type visibleState struct {
 	status, stage, trouble          string
 	progress, attempts, maxAttempts int
@@ -132,14 +131,14 @@ func visibleStateOf(j store.Job) visibleState {
 	return visibleState{j.Status, j.Stage, problemOf(j), j.Progress, j.Attempts, j.MaxAttempts, j.CancelAsked}
 }
 
-// newListDisplay redraws on a terminal, prints JSON lines when asked for, and lines otherwise.
+// newListDisplay returns JSON lines for -o json, a redrawn screen on a terminal, plain lines otherwise.
 func (p *program) newListDisplay(out format) listDisplay {
 	switch {
 	case out == asJSON:
 		return jobLines{p.stdout}
 	case p.terminal(p.stdout):
 		return jobScreen{p.stdout, func() (int, int) {
-			width, height, err := term.GetSize(int(p.stdout.(*os.File).Fd())) // terminal has seen that it is one
+			width, height, err := term.GetSize(int(p.stdout.(*os.File).Fd())) // terminal checked the type
 			if err != nil {
 				return helpWidth, 0
 			}
@@ -150,7 +149,7 @@ func (p *program) newListDisplay(out format) listDisplay {
 	}
 }
 
-// jobLines prints each job that is new or changed as JSON on a line.
+// jobLines prints each new or changed job as a line of JSON.
 type jobLines struct{ w io.Writer }
 
 func (l jobLines) list(jobs []store.Job) error {
@@ -168,7 +167,7 @@ func (l jobLines) change(_, changed []store.Job) error {
 	return nil
 }
 
-// jobLog prints the list, and then a line for each job that is new or changed.
+// jobLog prints the list, then a line for each new or changed job.
 type jobLog struct{ w io.Writer }
 
 func (l jobLog) list(jobs []store.Job) error { return jobTable(l.w, jobs) }
@@ -186,23 +185,23 @@ func (l jobLog) change(_, changed []store.Job) error {
 	return nil
 }
 
-// jobScreen shows as much of the list as there is room for on a terminal.
+// jobScreen shows the part of the list that fits the terminal.
 type jobScreen struct {
 	w    io.Writer
-	size func() (width, height int) // height 0: not known
+	size func() (width, height int) // height 0: unknown
 }
 
 func (s jobScreen) list(jobs []store.Job) error { return s.change(jobs, nil) }
 
 func (s jobScreen) change(jobs, _ []store.Job) error {
-	const wipe = "\x1b[H\x1b[2J" // what is further up stays to be scrolled to
+	const wipe = "\x1b[H\x1b[2J" // keeps the scrollback
 	var text bytes.Buffer
 	if err := jobTable(&text, jobs); err != nil {
 		return err
 	}
 	width, height := s.size()
 	lines := strings.Split(strings.TrimRight(text.String(), "\n"), "\n")
-	if room := height - 2; height > 2 && len(lines) > room { // a line says how many have none, and the cursor has one
+	if room := height - 2; height > 2 && len(lines) > room { // one line for the hint, one for the cursor
 		lines = append(lines[:room], "… and more: async-worker jobs list shows all")
 	}
 	for i := range lines {

@@ -17,9 +17,9 @@ func (p *program) newJobsRetryCommand() *cobra.Command {
 	var force, rowsOnly bool
 	cmd := &cobra.Command{
 		Use: "retry ID...", Short: "Queue failed jobs again, under the same ids",
-		Long: `retry queues failed jobs again, each under its own id. The attempts that it had count on: a job that used all
-of them is refused unless --force, which begins them again, and so is one whose dead letter was replayed as
-another job. To do the task as a new job, or with a mended message, see async-worker dlq replay.`,
+		Long: `retry queues failed jobs again, each under its own id. Earlier attempts count: a job that used all of them is refused,
+as is one whose dead letter was replayed as another job; --force resets the attempts and retries both. To repeat the
+task as a new job, or with a fixed message, see async-worker dlq replay.`,
 		Args: someArgs("the ID of a job"),
 		RunE: p.action(func(cmd *cobra.Command, ids []string) error {
 			return p.withTenant(cmd, replayNeeds, func(ctx context.Context, t *app.Tenant) error {
@@ -44,14 +44,14 @@ another job. To do the task as a new job, or with a mended message, see async-wo
 		}),
 	}
 	cmd.Flags().BoolVar(&force, "force", false,
-		"begin its attempts again, whatever it used, and although it was replayed")
+		"reset the attempts, and retry a job that was replayed")
 	cmd.Flags().BoolVar(&rowsOnly, "rows-only", false, "leave the copies of its dead letter on the dead-letter queue")
 	addOutput(cmd, &out)
 	addSettings(cmd, replayNeeds)
 	return cmd
 }
 
-// retryJob finishes what it began although somebody interrupts.
+// retryJob finishes a started retry despite an interruption.
 func retryJob(ctx context.Context, t *app.Tenant, id string, force bool) (store.Job, string, error) {
 	if err := ctx.Err(); err != nil {
 		return store.Job{}, "", err

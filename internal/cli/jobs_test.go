@@ -174,7 +174,7 @@ func TestSearch(t *testing.T) {
 		Store: &rows{hits: []store.Hit{{Filename: "b.md", Content: "short"}}}, Embedder: oneVector{},
 	}
 	invoke(t, neighbours, testEnv(), "", "search", "x").want(t, exitOK,
-		"Nothing has a word of the query. These are the nearest by meaning:\n1. b.md")
+		"No document contains a word of the query. These are the nearest by meaning:\n1. b.md")
 	invoke(t, parts, testEnv(), "", "search", " ").want(t, exitUsage, "empty")
 	invoke(t, parts, testEnv(), "", "search", "-draft notice").want(t, exitUsage, "unknown shorthand flag",
 		"goes behind --")

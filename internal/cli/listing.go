@@ -8,17 +8,16 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// item is one of a list: its cells, and what there is to say of it, which stands below them.
+// item is a row of a list: its cells, and a note that is printed below them.
 type item struct {
 	cells []string
 	note  string
 }
 
-// minLastColumn is the least that the last column of a list is shortened to, in columns of the terminal.
+// minLastColumn is the minimum width of a list's last column, in columns of the terminal.
 const minLastColumn = 12
 
-// listing prints items in columns, in lines of a page: the last column is shortened where it has to be, and a note,
-// which may be long, is broken. The header goes first.
+// listing prints a header and items in columns, within maxLineWidth: the last column is truncated, notes are wrapped.
 func listing(w io.Writer, header []string, items []item) error {
 	rows := make([][]string, len(items))
 	widths := make([]int, len(header))
@@ -54,14 +53,14 @@ func listing(w io.Writer, header []string, items []item) error {
 	return err
 }
 
-// note prints what there is to say below a line.
+// note prints a note below a row.
 func note(w io.Writer, text string) {
 	if text != "" {
 		printWrapped(w, "    ", printable(text))
 	}
 }
 
-// joinNonEmpty is what there is of the parts.
+// joinNonEmpty joins the parts that are not empty.
 func joinNonEmpty(parts ...string) string {
 	var there []string
 	for _, p := range parts {

@@ -15,34 +15,33 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/tenants"
 )
 
-// tenantsDir is where packaging and `tenant add` put tenants' files, below the root.
+// tenantsDir has the tenants' files, below the root.
 const tenantsDir = "etc/async-worker"
 
 const (
-	// nextRoot is what to do about what only root may do.
+	// nextRoot is for actions of root only.
 	nextRoot = "run it as root (sudo)"
-	// nextOperator is what to do about files that operators may read, too: one of the groups has the settings, the other
-	// the credentials.
+	// nextOperator is for files that operators may read: one group has the settings, the other the credentials.
 	nextOperator = nextRoot + ", or as a member of the groups " + tenants.Readers + " and " + tenants.Operators
 )
 
-// addTenant gives cmd the flag --tenant: whose settings it takes. A migration is the database's, not a tenant's.
+// addTenant adds the flag --tenant. A migration belongs to the database, not to a tenant.
 func addTenant(cmd *cobra.Command) {
 	if cmd.Name() == "migrate" {
 		return
 	}
-	cmd.Flags().String("tenant", "", "the tenant of this machine whose settings are used (as root or an operator); "+
-		"default: the only one")
-	_ = cmd.RegisterFlagCompletionFunc("tenant", completeTenants) // it was added just now
+	cmd.Flags().String("tenant", "", "use the settings of this tenant of the machine (as root or an operator); "+
+		"default: the only tenant")
+	_ = cmd.RegisterFlagCompletionFunc("tenant", completeTenants) // the flag exists
 	if cmd.Flags().Lookup("root") == nil {
 		addRoot(cmd, new(string))
 		_ = cmd.Flags().MarkHidden("root")
 	}
 }
 
-// resolveTenant takes over the settings that systemd gives a tenant's unit: of the tenant that --tenant names, or, for a
-// command that can't do without one, of the only one of this machine, where the environment doesn't say what to use.
-// The daemon itself is told everything by its unit.
+// resolveTenant uses the settings that systemd gives a tenant's unit: of the tenant that --tenant names, or, if the
+// command needs one and the environment has no settings, of the machine's only tenant. The daemon gets its settings from
+// its unit.
 func (p *program) resolveTenant(cmd *cobra.Command, groups config.Group) error {
 	flag := cmd.Flags().Lookup("tenant")
 	if flag == nil || p.tenantResolved {
@@ -67,13 +66,13 @@ func (p *program) resolveTenant(cmd *cobra.Command, groups config.Group) error {
 	case len(names) == 1:
 		return p.useTenantFiles(cmd, root, names[0])
 	case len(names) > 1:
-		return badUsage("say which with --tenant: "+strings.Join(names, ", "), "this machine has %d tenants",
+		return badUsage("choose one with --tenant: "+strings.Join(names, ", "), "this machine has %d tenants",
 			len(names))
 	}
 	return nil
 }
 
-// needsTenant says whether a command can't do without the settings of a tenant.
+// needsTenant reports whether a command needs the settings of a tenant.
 func needsTenant(cmd *cobra.Command, groups config.Group) bool {
 	switch cmd.Name() {
 	case "run", "reload":
@@ -86,7 +85,7 @@ func needsTenant(cmd *cobra.Command, groups config.Group) bool {
 	return groups&(config.Store|config.Queue|config.Blob) != 0
 }
 
-// hasServices says whether the environment names a tenant or its services.
+// hasServices reports whether the environment names a tenant or its services.
 func (p *program) hasServices() bool {
 	for _, name := range []string{"CLIENT_ID", "DATABASE_URL", "SUPABASE_URL", "AZURE_STORAGE_CONNECTION_STRING",
 		"AZURE_STORAGE_ACCOUNT"} {
@@ -97,7 +96,7 @@ func (p *program) hasServices() bool {
 	return p.getenv("CREDENTIALS_DIRECTORY") != ""
 }
 
-// tenantNames are the tenants of the machine whose files are in root.
+// tenantNames are the tenants of the machine with this root folder.
 func tenantNames(root string) (names []string, err error) {
 	err = onMachine(root, func(m *tenants.Machine) (err error) {
 		names, err = m.Names()
@@ -112,19 +111,19 @@ func tenantNames(root string) (names []string, err error) {
 	return names, err
 }
 
-// unknownTenantError is a name that this machine has no files of.
+// unknownTenantError: the machine has no files for this name.
 type unknownTenantError struct{ name, dir string }
 
 func (e *unknownTenantError) Error() string {
 	return fmt.Sprintf("there is no tenant %s in %s", e.name, e.dir)
 }
 
-// useNamedTenant takes over the settings of the tenant that --tenant names. Where there are no tenants' files, as in a
-// container, it is only a name.
+// useNamedTenant uses the settings of the tenant that --tenant names. Without tenants' files, as in a container, the name
+// is only CLIENT_ID.
 func (p *program) useNamedTenant(cmd *cobra.Command, root, name string) error {
 	if name == "" || strings.ContainsAny(name, "/.") {
-		return badUsage("it is the name after the @ of its unit, as in async-worker@southhaven",
-			"--tenant: %q is no tenant's name", name)
+		return badUsage("use the name after the @ of its unit, as in async-worker@southhaven",
+			"--tenant: %q is not a tenant's name", name)
 	}
 	if given := cmd.Flags().Lookup("client-id"); given != nil && given.Changed && given.Value.String() != name {
 		return badUsage("leave --client-id out", "--tenant %s and --client-id %s are not the same", name,
@@ -147,13 +146,13 @@ func (p *program) useNamedTenant(cmd *cobra.Command, root, name string) error {
 	}
 	return &failure{
 		"read the settings of tenant " + name,
-		"sudo async-worker tenant list shows those that there are; sudo async-worker tenant add " + name + " adds it",
+		"sudo async-worker tenant list shows the tenants; sudo async-worker tenant add " + name + " adds one",
 		&unknownTenantError{name, etc},
 	}
 }
 
-// useTenantFiles makes the environment that of the tenant's unit, in the unit's order. No setting that the shell happens
-// to have is left: it might be of another database.
+// useTenantFiles makes the environment that of the tenant's unit, in the unit's order. It drops all settings of the
+// shell, which may belong to another database.
 func (p *program) useTenantFiles(cmd *cobra.Command, root, name string) error {
 	etc := filepath.Join(root, tenantsDir)
 	credentials := filepath.Join(etc, "credentials", name)
@@ -177,7 +176,7 @@ func (p *program) useTenantFiles(cmd *cobra.Command, root, name string) error {
 	return setClient(cmd, name)
 }
 
-// checkReadable says why a folder, or a file in it, can't be read.
+// checkReadable returns why a folder, or a file in it, can't be read.
 func checkReadable(folder string) error {
 	entries, err := os.ReadDir(folder)
 	for _, e := range entries {
@@ -193,14 +192,14 @@ func checkReadable(folder string) error {
 	return err
 }
 
-// sdkSettings are what Azure's SDK reads from the environment of the process by itself: which identity it uses.
+// sdkSettings select the identity. Azure's SDK reads them from the environment of the process.
 var sdkSettings = []string{
 	"AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_CLIENT_SECRET", "AZURE_CLIENT_CERTIFICATE_PATH",
 	"AZURE_CLIENT_CERTIFICATE_PASSWORD",
 	"AZURE_FEDERATED_TOKEN_FILE", "AZURE_AUTHORITY_HOST", "AZURE_TOKEN_CREDENTIALS",
 }
 
-// setIdentity has the SDK use the identity of the tenant's files, and none that the shell has.
+// setIdentity makes the SDK use the identity of the tenant's files instead of the shell's.
 func (p *program) setIdentity() {
 	if p.setenv == nil {
 		return
@@ -210,7 +209,7 @@ func (p *program) setIdentity() {
 	}
 }
 
-// addEnvFile adds what an environment file sets.
+// addEnvFile adds the settings of an environment file.
 func (p *program) addEnvFile(path string) error {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -221,10 +220,10 @@ func (p *program) addEnvFile(path string) error {
 	}
 	values, err := tenants.ParseEnv(string(text))
 	if err != nil {
-		return &config.Errors{Problems: []config.Problem{{Name: path, Problem: err.Error(), Remedy: "mend the line"}}}
+		return &config.Errors{Problems: []config.Problem{{Name: path, Problem: err.Error(), Remedy: "fix the line"}}}
 	}
 	for name, value := range values {
-		// no tenant's files are a place for it, and none's secret is taken
+		// it signs keys to every tenant: it does not belong in a tenant's files
 		if strings.TrimSuffix(name, "_FILE") == config.SigningName {
 			continue
 		}
@@ -233,7 +232,7 @@ func (p *program) addEnvFile(path string) error {
 	return nil
 }
 
-// setClient says whose tenant it is. Where the tenant's own files say otherwise, loading says so.
+// setClient sets CLIENT_ID. Loading reports a tenant's file that contradicts it.
 func setClient(cmd *cobra.Command, name string) error {
 	if cmd.Flags().Lookup("client-id") == nil {
 		return nil

@@ -120,7 +120,7 @@ func TestUsage(t *testing.T) {
 		{"job", exitUsage, "did you mean async-worker jobs?"},
 		{"jobs lst", exitUsage, "did you mean async-worker jobs list"},
 		{"jobs get a b", exitUsage, `got also "b"`},
-		{"jobs list -n many", exitUsage, `--limit "many": it is no whole number`},
+		{"jobs list -n many", exitUsage, `--limit "many": it is not a whole number`},
 		{"jobs list -n 99999999999999999999", exitUsage, "the number is too large"},
 		{"doctor --timeout soon", exitUsage, "no duration, such as"},
 		{"--version", exitOK, "async-worker version"},

@@ -31,10 +31,10 @@ type message struct {
 	flagged func(name string) bool // whether a flag was given
 }
 
-// submission is a task on its way, and the local file that has to be uploaded before.
+// submission is a task to send, and a local file to upload first.
 type submission struct {
 	task   task.Task
-	upload string // path; empty: nothing
+	upload string // path; empty: none
 	blob   string // name in the container
 }
 
@@ -46,18 +46,18 @@ func (m *message) addFlags(cmd *cobra.Command) {
 	f.StringVar(&m.filename, "filename", "", "payload.filename (default with --upload: the file's name)")
 	f.StringVar(&m.blob, "blob", "", "payload.blob, the document's name in the container (default: the filename)")
 	f.StringVar(&m.set, "document-set", "", "payload.document_set")
-	f.StringVar(&m.prompt, "prompt", "", "payload.prompt: what to ask; without --type the task is of the type agent")
+	f.StringVar(&m.prompt, "prompt", "", "payload.prompt: the question; without --type the task has the type agent")
 	f.StringArrayVar(&m.uploads, "upload", nil, "a local document to upload first; may be repeated")
-	f.StringVar(&m.webhook, "webhook-url", "", "who is to be told the outcome")
+	f.StringVar(&m.webhook, "webhook-url", "", "the address that receives the outcome")
 	f.StringVar(&m.priority, "priority", string(task.PriorityNormal), "high, normal or low")
-	f.StringVar(&m.requestedBy, "requested-by", "", "who asked for it, for audit")
-	f.BoolVar(&m.remove, "delete", false, "payload.delete: take the document out of the index")
-	f.BoolVar(&m.purge, "purge", false, "payload.purge: with --delete, remove the blobs that were derived of it, too")
-	f.BoolVar(&m.force, "force", false, "do it again although it is done")
-	f.DurationVar(&m.timeout, "timeout", 0, "how long it may take, e.g. 90s (default: as the worker says)")
+	f.StringVar(&m.requestedBy, "requested-by", "", "the requester, for audit")
+	f.BoolVar(&m.remove, "delete", false, "payload.delete: remove the document from the index")
+	f.BoolVar(&m.purge, "purge", false, "payload.purge: with --delete, also remove the blobs derived from it")
+	f.BoolVar(&m.force, "force", false, "repeat a finished task")
+	f.DurationVar(&m.timeout, "timeout", 0, "the task's timeout, e.g. 90s (default: the worker's)")
 }
 
-// taskFlags are those that describe a task, and so don't go with message files.
+// taskFlags describe a task, and so can't be combined with message files.
 func taskFlags() []string {
 	return []string{
 		"type", "id", "payload", "filename", "blob", "document-set", "prompt", "upload", "webhook-url", "priority",
@@ -65,12 +65,12 @@ func taskFlags() []string {
 	}
 }
 
-// check refuses what can't be meant.
+// check refuses contradictory flags.
 func (m *message) check(files []string) error {
 	const help = "async-worker enqueue --help has examples"
 	if len(files) > 0 {
 		if i := slices.IndexFunc(taskFlags(), m.flagged); i >= 0 {
-			return badUsage(help, "--%s does not go with message files: put it into the message", taskFlags()[i])
+			return badUsage(help, "--%s can't be combined with message files: put it into the message", taskFlags()[i])
 		}
 		return nil
 	}
@@ -83,10 +83,10 @@ func (m *message) check(files []string) error {
 	}
 	if m.remove && len(m.uploads) > 0 {
 		return badUsage("name the document with --filename",
-			"--delete takes a document out of the index: it does not go with --upload")
+			"--delete can't be combined with --upload: it takes a document out of the index")
 	}
 	if m.purge && !m.remove {
-		return badUsage(help, "--purge removes what was derived of a document that is deleted: it goes with --delete")
+		return badUsage(help, "--purge needs --delete: it removes what was derived from a deleted document")
 	}
 	if len(m.uploads) > 1 && (m.id != "" || m.filename != "" || m.blob != "") {
 		return badUsage(help, "--id, --filename and --blob can name only one document, not %d uploads", len(m.uploads))
@@ -103,8 +103,7 @@ func (m *message) check(files []string) error {
 	return nil
 }
 
-// submissions makes the tasks, of files or of the flags. Each of them is one that a worker of the client
-// would accept as a message.
+// submissions makes the tasks from files or from the flags. A worker of the client would accept each as a message.
 func (m *message) submissions(files []string, stdin io.Reader, client string) ([]submission, error) {
 	if len(files) == 0 {
 		return m.fromFlags(client)
@@ -144,10 +143,10 @@ func readMessage(name string, stdin io.Reader, client string) (task.Task, error)
 	return decoded.Task, checkTask("message "+name, decoded.Task)
 }
 
-// checkTask says before anything is sent what the worker would refuse.
+// checkTask refuses, before anything is sent, what the worker would refuse.
 func checkTask(what string, t task.Task) error {
 	if err := app.CheckTask(t); err != nil {
-		return &failure{what, "mend it; docs/contract.md says what each type of task takes", err}
+		return &failure{what, "fix it; docs/contract.md describes each task type", err}
 	}
 	return nil
 }
@@ -223,7 +222,7 @@ func (m *message) payloadObject() (map[string]any, error) {
 		return payload, nil
 	}
 	d := json.NewDecoder(strings.NewReader(m.payload))
-	d.UseNumber() // a long number stays as it is written
+	d.UseNumber() // keeps long numbers exact
 	err := d.Decode(&payload)
 	if _, more := d.Token(); err != nil || payload == nil || more != io.EOF {
 		return nil, badUsage(`write it like --payload '{"filename": "report.pdf"}'`, "--payload is not a JSON object%s",
@@ -239,7 +238,7 @@ func jsonPosition(err error) string {
 	return ""
 }
 
-// checkPayload says at once what the worker's handler would refuse for certain.
+// checkPayload refuses what the worker's handler would refuse.
 func checkPayload(kind string, payload map[string]any) error {
 	type need struct{ key, flag string }
 	needs := map[task.Type][]need{
@@ -255,7 +254,7 @@ func checkPayload(kind string, payload map[string]any) error {
 	return nil
 }
 
-// blobName is the document's blob: payload.blob, or else payload.filename.
+// blobName is the document's blob: payload.blob, or payload.filename.
 func blobName(payload map[string]any) string {
 	for _, key := range []string{"blob", "filename"} {
 		if s, ok := payload[key].(string); ok && s != "" {

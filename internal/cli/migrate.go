@@ -15,15 +15,15 @@ func (p *program) newMigrateCommand() *cobra.Command {
 	toPrint := false
 	cmd := &cobra.Command{
 		Use: "migrate", Short: "Apply the database's schema, or print its SQL",
-		Long: `migrate brings the tables, policies and functions up to this program's version through DATABASE_URL, as
-the owner of the database. It may be repeated at any time. With --print it writes one SQL script that
-does the same, for the Supabase SQL editor, and needs no connection.
+		Long: `migrate brings tables, policies and functions up to this program's version. It connects to DATABASE_URL as the
+database's owner and may be repeated at any time. With --print it prints one SQL script that does the same, for the
+Supabase SQL editor, and needs no connection.
 
-It takes the right to create things in the schema from PUBLIC, who has it in public up to PostgreSQL 14 and
-in databases that come from there; --keep-create leaves it, where other programs rely on it.
+It revokes from PUBLIC the right to create objects in the schema. PUBLIC has this right in the schema public up to
+PostgreSQL 14 and in databases upgraded from there. --keep-create leaves it, for other programs that rely on it.
 
-With --realtime the events of jobs are broadcast by Supabase Realtime from then on, also after a migrate without
-it, to who has a key with the tenant's client_id (docs/frontend.md).`,
+With --realtime, Supabase Realtime broadcasts the events of jobs to holders of a key with the tenant's client_id
+(docs/frontend.md). This stays on after a migrate without the flag.`,
 		Example: `  DATABASE_URL=postgresql://postgres:…@db.PROJECT.supabase.co:5432/postgres async-worker migrate
   async-worker migrate --print --embedding-dimensions 1536 > schema.sql`,
 		Args: noArgs,
@@ -54,9 +54,9 @@ it, to who has a key with the tenant's client_id (docs/frontend.md).`,
 			return err
 		}),
 	}
-	cmd.Flags().BoolVar(&toPrint, "print", false, "write the SQL instead of applying it")
-	cmd.Flags().BoolVar(&o.KeepCreate, "keep-create", false, "leave PUBLIC the right to create things in the schema")
-	cmd.Flags().BoolVar(&o.Realtime, "realtime", false, "broadcast the events of jobs by Supabase Realtime")
+	cmd.Flags().BoolVar(&toPrint, "print", false, "print the SQL instead of applying it")
+	cmd.Flags().BoolVar(&o.KeepCreate, "keep-create", false, "leave PUBLIC the right to create objects in the schema")
+	cmd.Flags().BoolVar(&o.Realtime, "realtime", false, "broadcast the events of jobs with Supabase Realtime")
 	addOutput(cmd, &out)
 	addSettings(cmd, config.Schema)
 	return cmd

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/logging"
 )
 
-// format is the flag -o. The zero value is a table for people.
+// format is the flag -o. The zero value is a table.
 type format string
 
 const (
@@ -34,7 +34,7 @@ func (f *format) String() string {
 
 func (f *format) Set(s string) error {
 	if s != string(asTable) && s != string(asJSON) {
-		return fmt.Errorf("it is table or json")
+		return fmt.Errorf("give table or json")
 	}
 	*f = format(s)
 	return nil
@@ -48,7 +48,7 @@ func addOutput(cmd *cobra.Command, f *format) {
 		cobra.ShellCompDirectiveNoFileComp))
 }
 
-// printJSON prints one indented JSON value, without a character that a terminal would obey.
+// printJSON prints an indented JSON value, with control characters escaped.
 func printJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(logging.Escaped(w))
 	e.SetIndent("", "  ")
@@ -76,8 +76,7 @@ func table(w io.Writer, header []string, rows [][]string) error {
 	return t.Flush()
 }
 
-// printable makes one harmless line of a text that may come from anybody: no control characters
-// reach the terminal.
+// printable makes one line of an untrusted text: no control characters reach the terminal.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -90,7 +89,7 @@ func printable(s string) string {
 	}, s)
 }
 
-// printableLines is printable for texts of several lines.
+// printableLines is printable for several lines.
 func printableLines(s string) string {
 	parts := strings.Split(s, "\n")
 	for i := range parts {
@@ -99,10 +98,10 @@ func printableLines(s string) string {
 	return strings.Join(parts, "\n")
 }
 
-// maxLineWidth is how wide what people read is at most: a message's lines are broken there.
+// maxLineWidth is where lines of messages are broken, in columns.
 const maxLineWidth = maxHelpWidth
 
-// printWrapped prints a text that begins with a mark, in lines of a page; the others are indented by as much.
+// printWrapped prints a text after a mark, wrapped at maxLineWidth; following lines are indented by the mark's width.
 func printWrapped(w io.Writer, mark, text string) {
 	column := runewidth.StringWidth(mark)
 	for i, part := range strings.Split(text, "\n") {
@@ -115,7 +114,7 @@ func printWrapped(w io.Writer, mark, text string) {
 	}
 }
 
-// printIndented prints a line in lines of a page, each indented as it is.
+// printIndented wraps a line and keeps its indentation.
 func printIndented(w io.Writer, line string) {
 	text := strings.TrimLeft(line, " ")
 	printWrapped(w, line[:len(line)-len(text)], text)
@@ -142,8 +141,8 @@ func formatTimePtr(t *time.Time) string {
 	return formatTime(*t)
 }
 
-// terminal says whether w is a terminal that can redraw a line. One without a width, as some build
-// servers have it, can't.
+// terminal reports whether w is a terminal that can redraw a line. One without a width, as on some build servers,
+// can't.
 func (p *program) terminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok || p.getenv("TERM") == "dumb" {
@@ -153,5 +152,5 @@ func (p *program) terminal(w io.Writer) bool {
 	return err == nil && width > 0
 }
 
-// colorful says whether w takes colours and their reader wants them (no-color.org).
+// colorful reports whether w shows colours and NO_COLOR is not set (no-color.org).
 func (p *program) colorful(w io.Writer) bool { return p.terminal(w) && p.getenv("NO_COLOR") == "" }

@@ -19,7 +19,7 @@ import (
 type queueDepth struct {
 	Name     string `json:"name"`
 	About    string `json:"about"`
-	Messages int    `json:"messages"` // about so many, hidden ones included
+	Messages int    `json:"messages"` // approximate, includes hidden ones
 	Missing  bool   `json:"missing,omitempty"`
 }
 
@@ -27,9 +27,9 @@ func (p *program) newQueueCommand() *cobra.Command {
 	var out format
 	const groups = config.Tenant | config.Queue
 	cmd := &cobra.Command{
-		Use: "queue", Short: "Show about how many messages are on the tenant's queues",
-		Long: `queue asks the storage account how many messages are on each of the tenant's queues. The numbers are about
-right, and count messages that are hidden too: those that are worked on, and those that wait to be tried again.`,
+		Use: "queue", Short: "Show the approximate number of messages on the tenant's queues",
+		Long: `queue asks the storage account how many messages are on each of the tenant's queues. The numbers are approximate and
+include hidden messages: those of running tasks and those that wait for a retry.`,
 		Args: noArgs,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
 			return p.withTenant(cmd, groups, func(ctx context.Context, t *app.Tenant) error {
@@ -44,7 +44,7 @@ right, and count messages that are hidden too: those that are worked on, and tho
 				for _, d := range depths {
 					about := d.About
 					if d.Missing {
-						about = "not there yet: the worker makes it when it starts"
+						about = "does not exist yet: the worker creates it at its start"
 					}
 					rows = append(rows, []string{d.Name, strconv.Itoa(d.Messages), about})
 				}
@@ -57,7 +57,7 @@ right, and count messages that are hidden too: those that are worked on, and tho
 	return cmd
 }
 
-// depthTimeout is how long the storage account has to answer.
+// depthTimeout bounds the requests to the storage account.
 const depthTimeout = 10 * time.Second
 
 func depthsOf(ctx context.Context, t *app.Tenant) ([]queueDepth, error) {
@@ -71,7 +71,7 @@ func depthsOf(ctx context.Context, t *app.Tenant) ([]queueDepth, error) {
 		{t.Queues.High, "urgent tasks"},
 		{t.Queues.Normal, "tasks"},
 		{t.Queues.Low, "tasks that can wait"},
-		{t.Queues.DeadLetter, "copies of dead letters; async-worker dlq list has more of them"},
+		{t.Queues.DeadLetter, "copies of dead letters; async-worker dlq list shows all dead letters"},
 	} {
 		n, err := q.Depth(ctx)
 		if errors.Is(err, queue.ErrNotFound) {

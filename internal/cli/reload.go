@@ -19,37 +19,37 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/config"
 )
 
-// A reload is a conversation of two processes, because a daemon's own environment never changes: systemd reads the
-// EnvironmentFile= of the unit anew for the command `reload` (ExecReload=), which listens on a socket beside the
-// daemon's and sends it SIGHUP. The daemon connects, reads a reloadRequest, and answers with a reloadAnswer, as JSON.
+// A reload takes two processes, because a daemon's environment never changes: systemd reads the unit's EnvironmentFile=
+// again for the command `reload` (ExecReload=). This listens on a socket beside the daemon's and sends the daemon SIGHUP.
+// The daemon connects, reads a reloadRequest and answers with a reloadAnswer, as JSON.
 const reloadSocket = "reload.sock" // in $RUNTIME_DIRECTORY
 
-// reloadTimeout bounds the whole of it.
+// reloadTimeout bounds the whole exchange.
 const reloadTimeout = 30 * time.Second
 
 type reloadRequest struct {
-	Environ []string `json:"environ"` // of settings alone; it holds secrets
+	Environ []string `json:"environ"` // only settings; it contains secrets
 }
 
-// reloadAnswer says what came of a reload.
+// reloadAnswer is the result of a reload.
 type reloadAnswer struct {
 	config.Changes
-	Problems []config.Problem `json:"problems,omitempty"` // the settings are refused
-	Error    string           `json:"error,omitempty"`    // they are right, and could not be taken over
+	Problems []config.Problem `json:"problems,omitempty"` // the settings are invalid
+	Error    string           `json:"error,omitempty"`    // they are valid but could not be applied
 }
 
 func (p *program) newReloadCommand() *cobra.Command {
 	var pid int
 	cmd := &cobra.Command{
 		Use:   "reload",
-		Short: "Give new settings to the daemon that runs (the unit's ExecReload)",
-		Long: `reload hands the settings of its environment to the daemon, which alone has the credentials too, and checks
-them. When they are wrong it prints every problem, exits with 78, and the daemon goes on with what it has.
-Otherwise it prints what is in force now and what takes a restart.
+		Short: "Send new settings to the running daemon (the unit's ExecReload)",
+		Long: `reload sends the settings of its environment to the daemon, which also has the credentials and checks them. If they
+are wrong, reload prints every problem and exits with 78, and the daemon keeps its settings. Otherwise it prints what
+is in force now and what needs a restart.
 
-It is for systemctl reload: systemd gives it the new contents of the unit's EnvironmentFile. A secret in
-LoadCredential is read by systemd at the start alone, so a new one takes a restart. Without systemd, SIGHUP
-makes the daemon read the files again that NAME_FILE names.`,
+It is for systemctl reload: systemd passes it the new contents of the unit's EnvironmentFile. systemd reads secrets in
+LoadCredential only at the start, so a new one needs a restart. Without systemd, SIGHUP makes the daemon read again
+the files that NAME_FILE settings name.`,
 		Example: `  systemctl reload async-worker@southhaven`,
 		Args:    noArgs,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
@@ -59,7 +59,7 @@ makes the daemon read the files again that NAME_FILE names.`,
 			}
 			if dir == "" || pid <= 1 {
 				return badUsage("as root: systemctl reload async-worker@TENANT",
-					"reload is run by systemd, which says where the daemon is ($MAINPID, $RUNTIME_DIRECTORY)")
+					"systemd runs reload and sets $MAINPID and $RUNTIME_DIRECTORY, which are missing here")
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), reloadTimeout)
 			defer cancel()
@@ -69,8 +69,8 @@ makes the daemon read the files again that NAME_FILE names.`,
 				})
 			if err != nil {
 				return &failure{
-					"hand the settings to the daemon",
-					"the journal of the unit says what the daemon does; a restart takes over all settings", err,
+					"send the settings to the daemon",
+					"the unit's journal shows what the daemon does; a restart applies all settings", err,
 				}
 			}
 			return p.printReloaded(answer)
@@ -86,7 +86,7 @@ func (p *program) printReloaded(a reloadAnswer) error {
 	case len(a.Problems) > 0:
 		return &config.Errors{Problems: a.Problems}
 	case a.Error != "":
-		return &failure{"take over the settings", "the daemon goes on with the old ones", errors.New(a.Error)}
+		return &failure{"apply the settings", "the daemon keeps the old ones", errors.New(a.Error)}
 	}
 	lines := []string{"no setting was changed"}
 	if len(a.Live) > 0 {
@@ -99,9 +99,9 @@ func (p *program) printReloaded(a reloadAnswer) error {
 	return err
 }
 
-// sendSettings listens at path, has the daemon called, and gives it the request.
+// sendSettings listens at path, calls the daemon and sends it the request when it connects.
 func sendSettings(ctx context.Context, path string, request reloadRequest, call func() error) (answer reloadAnswer, err error) {
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) { // left by one that was killed
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) { // left by a killed reload
 		return answer, err
 	}
 	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
@@ -122,7 +122,7 @@ func sendSettings(ctx context.Context, path string, request reloadRequest, call 
 	}
 	conn, err := listener.AcceptUnix()
 	if err != nil {
-		return answer, fmt.Errorf("the daemon does not ask for them: %w", err)
+		return answer, fmt.Errorf("the daemon does not ask for the settings: %w", err)
 	}
 	defer conn.Close()
 	if deadline, ok := ctx.Deadline(); ok {

@@ -21,13 +21,13 @@ type reloader struct {
 	src             config.Sources
 	log             *slog.Logger
 	cfg             *config.Config                             // in force; changed when a reload succeeds
-	adopt           func(context.Context, config.Config) error // takes over settings, all or nothing
-	notifyReloading func() error                               // tells systemd
+	adopt           func(context.Context, config.Config) error // applies settings, all or nothing
+	notifyReloading func() error                               // of systemd
 	notifyReady     func() error
 }
 
-// reload reads the settings again, from the command reload when one waits with a new environment, and takes them over.
-// When they are wrong, or can't be taken over, the old ones stay.
+// reload reads the settings again and applies them. If a reload command waits, it brings a new environment. If the
+// settings are wrong or can't be applied, the old ones stay.
 func (r *reloader) reload(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, reloadTimeout)
 	defer cancel()
@@ -39,21 +39,21 @@ func (r *reloader) reload(ctx context.Context) {
 		src.Environ = config.Overlay(src.Environ, environ)
 	}
 	answer := r.apply(ctx, src)
-	r.logNotify(r.notifyReady()) // before the answer: systemd then sees the end of the reload before that of its command
+	r.logNotify(r.notifyReady()) // before the answer: systemd must see the reload end before its command ends
 	if conn == nil {
 		return
 	}
 	if err := json.NewEncoder(conn).Encode(answer); err != nil {
-		r.log.Warn("the command reload does not hear what came of it", "error", err)
+		r.log.Warn("can't send the result to the reload command", "error", err)
 	}
 }
 
-// apply validates first and changes then.
+// apply validates before it changes anything.
 func (r *reloader) apply(ctx context.Context, src config.Sources) reloadAnswer {
 	next, changes, err := config.Reload(src, config.All, *r.cfg)
 	if wrong, ok := errors.AsType[*config.Errors](err); ok {
 		for _, p := range wrong.Problems {
-			r.log.Error("the new settings are refused, the old ones stay", event.Key, event.SettingsRefused, "setting",
+			r.log.Error("the new settings are invalid; the old ones stay in force", event.Key, event.SettingsRefused, "setting",
 				p.Name, "problem", p.Problem, "remedy", p.Remedy)
 		}
 		return reloadAnswer{Problems: wrong.Problems}
@@ -62,13 +62,13 @@ func (r *reloader) apply(ctx context.Context, src config.Sources) reloadAnswer {
 		err = r.adopt(ctx, next)
 	}
 	if err != nil {
-		r.log.Error("the new settings can't be taken over, the old ones stay", event.Key, event.SettingsRefused,
+		r.log.Error("the new settings can't be applied; the old ones stay in force", event.Key, event.SettingsRefused,
 			"error", err)
 		return reloadAnswer{Error: err.Error()}
 	}
 	*r.cfg = next
 	for _, w := range next.Warnings() {
-		r.log.Warn("a setting deserves a look", "setting", w.Name, "problem", w.Problem, "remedy", w.Remedy)
+		r.log.Warn("check this setting", "setting", w.Name, "problem", w.Problem, "remedy", w.Remedy)
 	}
 	level := slog.LevelInfo
 	if len(changes.Restart) > 0 {
@@ -86,7 +86,7 @@ func namesOrNone(names []string) string {
 	return strings.Join(names, ",")
 }
 
-// ask connects to the command reload, if it waits, and reads the new environment.
+// ask connects to a waiting reload command and reads the new environment.
 func (r *reloader) ask(ctx context.Context) (net.Conn, []string) {
 	if r.cfg.RuntimeDir == "" {
 		return nil, nil
@@ -94,7 +94,7 @@ func (r *reloader) ask(ctx context.Context) (net.Conn, []string) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(r.cfg.RuntimeDir, reloadSocket))
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ECONNREFUSED) {
-			r.log.Warn("can't ask the command reload for new settings; reading files again", "error", err)
+			r.log.Warn("can't connect to the reload command for new settings; reading files again", "error", err)
 		}
 		return nil, nil
 	}
@@ -103,7 +103,7 @@ func (r *reloader) ask(ctx context.Context) (net.Conn, []string) {
 		err = json.NewDecoder(conn).Decode(&request)
 	}
 	if err != nil {
-		r.log.Warn("the command reload gave no settings; reading files again", "error", err)
+		r.log.Warn("the reload command sent no settings; reading files again", "error", err)
 		_ = conn.Close()
 		return nil, nil
 	}
@@ -112,6 +112,6 @@ func (r *reloader) ask(ctx context.Context) (net.Conn, []string) {
 
 func (r *reloader) logNotify(err error) {
 	if err != nil {
-		r.log.Warn("systemd was not told", "error", err)
+		r.log.Warn("can't notify systemd", "error", err)
 	}
 }

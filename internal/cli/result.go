@@ -12,10 +12,10 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
-// resultWidth is how many columns the text of a result takes.
+// resultWidth is the width of a result's text, in columns.
 const resultWidth = 100
 
-// summary is what people read of a summarize task's result. The rest is in -o json.
+// summary is the part of a summarize task's result that is printed. The rest is in -o json.
 type summary struct {
 	Summary    string `json:"summary"`
 	Model      string `json:"model"`
@@ -40,12 +40,12 @@ type claim struct {
 	Text string `json:"text"`
 }
 
-// readSummary reads the result of a job that wrote a summary.
+// readSummary reads a summarize job's result.
 func readSummary(j store.Job) (s summary, ok bool) {
 	return s, j.Type == string(task.Summarize) && json.Unmarshal(j.Result, &s) == nil && s.Summary != ""
 }
 
-// shortResult is a result on a line: JSON, or, where printResult has more to say, by whom it is.
+// shortResult is a result on one line: JSON, or a pointer to what printResult prints.
 func shortResult(j store.Job) string {
 	if s, ok := readSummary(j); ok {
 		return fmt.Sprintf("a summary by %s, %d + %d tokens; all of it: -o json", s.Model, s.Prompt, s.Completion)
@@ -56,7 +56,7 @@ func shortResult(j store.Job) string {
 	return compactJSON(j.Result)
 }
 
-// printResult prints the text of a result, if it has one.
+// printResult prints a result's text, if it has one.
 func printResult(w io.Writer, j store.Job) error {
 	s, ok := readSummary(j)
 	if !ok {
@@ -83,7 +83,7 @@ func printResult(w io.Writer, j store.Job) error {
 	return err
 }
 
-// marks names what is not in the cited text.
+// marks lists claims that are not in the cited text.
 func marks(b *strings.Builder, claims []claim) {
 	for _, c := range claims {
 		paragraph(b, "! ", fmt.Sprintf("the %s “%s” is not in the cited text", c.Kind, c.Text))
@@ -97,7 +97,7 @@ func onPages(pages []int) string {
 	return " (page " + strings.Join(strings.Fields(strings.Trim(fmt.Sprint(pages), "[]")), ", ") + ")"
 }
 
-// paragraph writes lines of at most resultWidth columns, indented by what the first begins with.
+// paragraph wraps a text at resultWidth; following lines are indented by the mark's width.
 func paragraph(b *strings.Builder, mark, text string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		at := 0

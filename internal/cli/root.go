@@ -18,20 +18,20 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/config"
 )
 
-// program is what every subcommand has in common. Tests put their own parts in.
+// program is what all subcommands share. Tests replace its parts.
 type program struct {
 	env            []string
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	open           func(context.Context, config.Config, *slog.Logger, app.Needs) (*app.Tenant, error)
 	systemctl      serviceManager           // nil: there is none
-	setenv         func(name, value string) // of the process, which libraries read; empty: unset; nil: leave it alone
+	setenv         func(name, value string) // of the process, for libraries; empty value: unset; nil func: don't
 
 	level          slog.LevelVar // of the daemon's log; a reload changes it
 	daemon         bool          // it is run
-	tenant         string        // the tenant of this machine whose settings are used; empty: none
-	tenantResolved bool          // a tenant's settings were looked for
-	acting         bool          // a subcommand took over: what goes wrong from now on is not bad usage
+	tenant         string        // the machine's tenant whose settings are used; empty: none
+	tenantResolved bool          // resolveTenant has run
+	acting         bool          // a subcommand runs: its errors are not bad usage unless they say so
 }
 
 // Run is the whole program. It returns the exit code.
@@ -48,18 +48,18 @@ func Root() *cobra.Command { return (&program{}).newRootCommand() }
 
 func setenv(name, value string) {
 	if value == "" {
-		_ = os.Unsetenv(name) // it fails for no name that we have
+		_ = os.Unsetenv(name) // fails only for an invalid name
 		return
 	}
 	_ = os.Setenv(name, value)
 }
 
 func (p *program) run(ctx context.Context, args []string) int {
-	signal.Ignore(syscall.SIGUSR1) // it wakes a worker that runs, and must not end one that is still starting
-	// The first signal ends ctx: `run` drains then, every other command stops.
+	signal.Ignore(syscall.SIGUSR1) // it wakes a running worker and must not kill a starting one
+	// The first signal ends ctx: `run` drains, every other command stops.
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	defer context.AfterFunc(ctx, stop)() // a second one ends the process, but for the daemon, which looks itself
+	defer context.AfterFunc(ctx, stop)() // a second one ends the process; the daemon handles it itself
 	root := p.newRootCommand()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -68,7 +68,7 @@ func (p *program) run(ctx context.Context, args []string) int {
 	}
 	if _, reported := errors.AsType[*reportedError](err); err != nil && !reported && !p.daemon && ctx.Err() != nil &&
 		!errors.Is(err, context.Canceled) {
-		err = ctx.Err() // whatever the services made of it
+		err = ctx.Err() // services wrap it in errors of their own
 	}
 	if g, ok := errors.AsType[*stillRunningError](err); ok {
 		g.tenant = p.tenant
@@ -81,17 +81,17 @@ func (p *program) newRootCommand() *cobra.Command {
 		Use:     "async-worker",
 		Version: app.Version,
 		Short:   "Does the document tasks of one tenant, from a queue message to a search answer and a webhook",
-		Long: `async-worker takes tasks from a tenant's Azure queues, does them (ingest a document, read a scan,
-summarize, answer questions), records everything in Supabase or Postgres, and tells the sender by webhook.
+		Long: `async-worker takes tasks from a tenant's Azure queues, does them (ingest a document, read a scan, summarize, answer
+questions), records everything in Supabase or Postgres, and notifies the sender by webhook.
 
-Settings come from flags, systemd credentials, files (NAME_FILE) and environment variables, in this
-order; check-config shows what is in force. On a machine with tenants (async-worker tenant list) commands
-take --tenant NAME, and with it the settings and credentials of /etc/async-worker, as root or an
-operator (docs/systemd.md); the only tenant is the default.
+Settings come from flags, systemd credentials, files (NAME_FILE) and environment variables, in this order;
+check-config shows which are in force. On a machine with tenants (async-worker tenant list), commands take
+--tenant NAME and use that tenant's settings and credentials in /etc/async-worker. This needs root or an operator
+(docs/systemd.md). A single tenant is the default.
 
-Exit codes: 0 fine, 1 it failed, 2 usage, 69 a service is down, 75 try again, 77 permission, 78 configuration.`,
-		Example: `  async-worker check-config                           what is set, and everything that is wrong with it
-  async-worker doctor                                 what the worker may not do, and how to grant it
+Exit codes: 0 fine, 1 failed, 2 usage, 69 a service is down, 75 try again, 77 permission, 78 configuration.`,
+		Example: `  async-worker check-config                           show the settings, or all that is wrong with them
+  async-worker doctor                                 show missing permissions, and how to grant them
   async-worker run --client-id southhaven             the daemon
   async-worker enqueue --upload report.pdf --type ingest --document-set reports --watch
   async-worker search "notice period" --set reports`,
@@ -116,10 +116,10 @@ Exit codes: 0 fine, 1 it failed, 2 usage, 69 a service is down, 75 try again, 77
 	return root
 }
 
-// showHelp is what a command does that is only a name for others.
+// showHelp runs a command that only groups others.
 func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
-// action marks the moment from which on an error is not bad usage any more, unless it says so.
+// action marks errors of do as failures of the command: only a usageError is still bad usage.
 func (p *program) action(do func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		p.acting = true
@@ -127,7 +127,7 @@ func (p *program) action(do func(cmd *cobra.Command, args []string) error) func(
 	}
 }
 
-// withTenant loads the settings of the groups, opens what of them is a service, and closes it after do.
+// withTenant loads the settings of the groups, opens the services among them, and closes these after do.
 func (p *program) withTenant(
 	cmd *cobra.Command, groups config.Group, do func(ctx context.Context, t *app.Tenant) error,
 ) (err error) {

@@ -21,14 +21,14 @@ import (
 func (p *program) newRunCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run",
-		Short: "Do the tenant's tasks until told to stop",
-		Long: `run takes tasks from the tenant's queues and does them. SIGTERM or SIGINT (Ctrl-C) drains: what runs is
-finished within DRAIN_MAX_SEC, nothing new is taken, what had not started is given back. A second
-signal gives back the running tasks too, without costing them an attempt; a third ends the process.
-SIGUSR1 ends the wait between two looks at the queues. SIGHUP reads the settings again; see reload.
+		Short: "Do the tenant's tasks until stopped",
+		Long: `run takes tasks from the tenant's queues and does them. SIGTERM or SIGINT (Ctrl-C) drains: running tasks may finish
+within DRAIN_MAX_SEC, no new ones are taken, and those that have not started are given back. A second signal also
+gives back running tasks, without counting the attempt; a third ends the process. SIGUSR1 polls the queues now.
+SIGHUP reads the settings again; see reload.
 
-Each flag is also a setting: the name in brackets, as an environment variable, a systemd credential, or
-with _FILE behind it the name of a file. These are settings only, since a flag can be read by others:
+Each flag is also a setting, under the name in brackets: an environment variable, a systemd credential, or, with _FILE
+appended, the name of a file. Secrets have no flag, because others can read flags:
 
 ` + secretSettings(),
 		Example: `  async-worker run --client-id southhaven
@@ -47,7 +47,7 @@ with _FILE behind it the name of a file. These are settings only, since a flag c
 	return cmd
 }
 
-// secretSettings lists the settings that have no flag.
+// secretSettings lists the secret settings, which have no flag.
 func secretSettings() string {
 	var b strings.Builder
 	for _, s := range config.Settings() {
@@ -58,7 +58,7 @@ func secretSettings() string {
 	return b.String()
 }
 
-// serve runs the daemon. Being told to stop is a good end, whenever it comes.
+// serve runs the daemon. A requested stop is a success at any time.
 func (p *program) serve(ctx context.Context, src config.Sources, cfg config.Config, log *slog.Logger) error {
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGHUP)
@@ -95,25 +95,24 @@ func (p *program) work(
 	return m.await(ctx, signals, w)
 }
 
-// daemon is the worker as the manager sees it.
+// daemon is the worker that the manager controls.
 type daemon interface {
 	Run(ctx context.Context) error
 	Abort() // ends a drain at once
-	Wake()  // looks at the queues now
+	Wake()  // polls the queues now
 }
 
-// manager stands between the daemon and those who want to stop it: signals and systemd.
+// manager controls the daemon for signals and systemd.
 type manager struct {
 	systemd.Notifier
 	log    *slog.Logger
 	drain  time.Duration
-	reload func(context.Context) // reads the settings again; nil: can't
+	reload func(context.Context) // reads the settings again
 }
 
-var errThirdSignal = errors.New("ended by a third signal")
+var errThirdSignal = errors.New("stopped by a third signal")
 
-// await runs the daemon until it ends. signals bears every signal, the first too, which has also
-// ended ctx.
+// await runs the daemon until it ends. signals has every signal, also the first, which ends ctx too.
 func (m *manager) await(ctx context.Context, signals <-chan os.Signal, d daemon) error {
 	ended := make(chan error, 1)
 	go func() { ended <- d.Run(ctx) }()
@@ -124,10 +123,10 @@ func (m *manager) await(ctx context.Context, signals <-chan os.Signal, d daemon)
 			return err
 		case <-stopping:
 			stopping = nil
-			m.log.Info("stopping: finishing what runs, taking nothing new; another signal gives it back at once",
+			m.log.Info("stopping: finishing running tasks, taking no new ones; another signal gives them back at once",
 				"reason", context.Cause(ctx).Error(), "drain_max", m.drain.String())
 			m.logNotify(m.Stopping("draining"))
-			// beyond TimeoutStopSec: handlers that are slow to stop, and settling
+			// beyond TimeoutStopSec: for slow handlers and settling
 			m.logNotify(m.ExtendTimeout(m.drain + 3*time.Minute))
 		case s := <-signals:
 			switch s {
@@ -139,20 +138,20 @@ func (m *manager) await(ctx context.Context, signals <-chan os.Signal, d daemon)
 				continue
 			}
 			switch count++; count {
-			case 1: // it is what ended ctx
+			case 1: // it ended ctx
 			case 2:
-				m.log.Warn("a second signal: giving back what runs")
+				m.log.Warn("second signal: giving running tasks back")
 				d.Abort()
 			default:
-				return errThirdSignal // the leases run out by themselves; nothing is lost (I1)
+				return errThirdSignal // the leases expire; nothing is lost (I1)
 			}
 		}
 	}
 }
 
-// logNotify logs when systemd could not be told; the work goes on.
+// logNotify logs an error of notifying systemd; the work goes on.
 func (m *manager) logNotify(err error) {
 	if err != nil {
-		m.log.Warn("systemd was not told", "error", err)
+		m.log.Warn("can't notify systemd", "error", err)
 	}
 }

@@ -22,12 +22,11 @@ func (p *program) newSearchCommand() *cobra.Command {
 	const groups = storeOnly | config.Models
 	cmd := &cobra.Command{
 		Use: "search QUERY", Short: "Search the tenant's documents by words and by meaning",
-		Long: `search embeds the query with the same provider as the worker, and asks the database for the chunks
-that match by words or by meaning. Each hit names file, page and headings, set, version and chunk; -o json
-also says where on the pages it stands. Words in quotes are a phrase, OR in capitals is one or the other,
-and a minus before a word or a phrase excludes it; before a digit it is a sign. What has no word of the
-query and is only near it by meaning says so. A query without a word finds nothing. Put -- before a query
-that begins with a minus.`,
+		Long: `search embeds the query with the worker's provider and searches the database for chunks that match by words or by
+meaning. Each hit shows file, page and headings, set, version and chunk; -o json adds the position on the page.
+Quotes mark a phrase, OR in capitals means either word, and a minus before a word or a phrase excludes it; before a
+digit it is a minus sign. A hit without a word of the query is marked "by meaning only". A query without a word
+finds nothing. Put -- before a query that begins with a minus.`,
 		Example: `  async-worker search "notice period" --set contracts
   async-worker search '"Super Bowl" -Panthers'
   async-worker search "Umsatz 2024" -n 3 -o json`,
@@ -54,13 +53,13 @@ that begins with a minus.`,
 	}
 	addOutput(cmd, &out)
 	cmd.Flags().StringVar(&q.DocumentSet, "set", "", "only this document set")
-	cmd.Flags().IntVarP(&q.Limit, "limit", "n", 5, "how many hits at most, 1 to 100")
+	cmd.Flags().IntVarP(&q.Limit, "limit", "n", 5, "the maximum number of hits, 1 to 100")
 	addSettings(cmd, groups)
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if _, odd := errors.AsType[*pflag.InvalidValueError](err); odd {
 			return wrongFlag(cmd, err)
 		}
-		return badUsage("a query that begins with a minus goes behind --: async-worker search -- '-draft notice'; "+
+		return badUsage("put -- before a query that begins with a minus: async-worker search -- '-draft notice'; "+
 			"async-worker search --help lists the flags", "%v", err)
 	})
 	return cmd
@@ -86,7 +85,7 @@ func PrintHits(w io.Writer, hits []store.Hit) error {
 		return err
 	}
 	if !slices.ContainsFunc(hits, func(h store.Hit) bool { return h.Matched }) {
-		if _, err := fmt.Fprintln(w, "Nothing has a word of the query. These are the nearest by meaning:"); err != nil {
+		if _, err := fmt.Fprintln(w, "No document contains a word of the query. These are the nearest by meaning:"); err != nil {
 			return err
 		}
 	}
@@ -113,7 +112,7 @@ func PrintHits(w io.Writer, hits []store.Hit) error {
 	return nil
 }
 
-// pages is "page 3" or "pages 3-5"; a chunk's pages are neighbours.
+// pages is "page 3" or "pages 3-5"; a chunk's pages are adjacent.
 func pages(ps []int) string {
 	if len(ps) == 1 {
 		return fmt.Sprintf("page %d", ps[0])

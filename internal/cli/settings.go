@@ -15,8 +15,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/logging"
 )
 
-// addSettings gives cmd a flag for every setting of the groups that isn't secret. Only the daemon's
-// help shows them all; elsewhere those that most people want.
+// addSettings adds a flag for every setting of the groups that isn't secret. Only the help of run and check-config shows
+// them all; other commands hide uncommon ones.
 func addSettings(cmd *cobra.Command, groups config.Group) {
 	addTenant(cmd)
 	common := []string{"LOG_LEVEL", "LOG_FORMAT"}
@@ -30,14 +30,14 @@ func addSettings(cmd *cobra.Command, groups config.Group) {
 			def += " " + s.Unit
 		}
 		cmd.Flags().String(s.Flag(), "", fmt.Sprintf("%s (%s; default %s)", s.Help, s.Name, def))
-		_ = cmd.Flags().SetAnnotation(s.Flag(), subjectOf, []string{s.Subject()}) // it was added just now
+		_ = cmd.Flags().SetAnnotation(s.Flag(), subjectOf, []string{s.Subject()}) // the flag exists
 		if !all && !slices.Contains(common, s.Name) {
 			_ = cmd.Flags().MarkHidden(s.Flag())
 		}
 	}
 }
 
-// load reads the settings of the groups, and of logging.
+// load reads the settings of the groups and of logging.
 func (p *program) load(cmd *cobra.Command, groups config.Group) (config.Config, error) {
 	if err := p.resolveTenant(cmd, groups); err != nil {
 		return config.Config{}, err
@@ -45,7 +45,7 @@ func (p *program) load(cmd *cobra.Command, groups config.Group) (config.Config, 
 	return config.Load(p.sources(cmd), groups|config.Log)
 }
 
-// sources is where a command's settings come from.
+// sources are the sources of a command's settings.
 func (p *program) sources(cmd *cobra.Command) config.Sources {
 	given := map[string]string{}
 	for _, s := range config.Settings() {
@@ -56,8 +56,8 @@ func (p *program) sources(cmd *cobra.Command) config.Sources {
 	return config.Sources{Flags: given, Environ: p.env, ReadFile: os.ReadFile}
 }
 
-// settings loads, opens the log and tells the warnings. A command for people logs plain text, and by
-// itself only what is wrong.
+// settings loads the settings, opens the log and logs the warnings. Commands other than run log plain text, and by
+// default only warnings and errors.
 func (p *program) settings(cmd *cobra.Command, groups config.Group) (config.Config, *slog.Logger, error) {
 	cfg, err := p.load(cmd, groups)
 	if err != nil {
@@ -82,7 +82,7 @@ func (p *program) settings(cmd *cobra.Command, groups config.Group) (config.Conf
 		log.Info("starting", event.Key, event.Started, "version", app.Version)
 	}
 	for _, w := range cfg.Warnings() {
-		log.Warn("a setting deserves a look", "setting", w.Name, "problem", w.Problem, "remedy", w.Remedy)
+		log.Warn("check this setting", "setting", w.Name, "problem", w.Problem, "remedy", w.Remedy)
 	}
 	return cfg, log, nil
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/httpd"
 )
 
-// statusFlags say which workers are asked.
+// statusFlags select the workers.
 type statusFlags struct {
 	socket, addr string
 	all          bool
@@ -31,10 +31,10 @@ func (p *program) newStatusCommand() *cobra.Command {
 	var f statusFlags
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Ask a running worker how it is",
-		Long: `status asks the worker of a tenant how it is: over its socket in /run/async-worker/<client>, which answers root,
-operators and the worker's own user, or over HTTP_ADDR with HTTP_TOKEN, where these are set and there is no socket. It
-exits with 0 when the worker is ready, and with 69 when it is not, or does not run.`,
+		Short: "Show the state of a running worker",
+		Long: `status asks a tenant's worker for its state: over its socket in /run/async-worker/<client>, which answers root,
+operators and the worker's own user, or over HTTP_ADDR with HTTP_TOKEN, if these are set and there is no socket. It
+exits with 0 when the worker is ready, and with 69 when it is not ready or not running.`,
 		Example: `  sudo async-worker status --tenant southhaven
   sudo async-worker status --all
   async-worker status --addr 127.0.0.1:9090 -o json`,
@@ -50,8 +50,8 @@ exits with 0 when the worker is ready, and with 69 when it is not, or does not r
 			status, err := askStatus(cmd.Context(), clientFor(f, cfg))
 			if silent, ok := errors.AsType[*failure](err); ok && f.socket+f.addr+cfg.HTTPAddr == "" &&
 				!cfg.Given("CLIENT_ID") {
-				silent.next = "say whose worker with --tenant, or where it listens with --addr or --socket; the " +
-					"tenants of this machine: sudo async-worker tenant list"
+				silent.next = "choose the worker with --tenant, --addr or --socket; the tenants of this machine: " +
+					"sudo async-worker tenant list"
 			}
 			if err != nil {
 				return err
@@ -64,16 +64,16 @@ exits with 0 when the worker is ready, and with 69 when it is not, or does not r
 			return errors.Join(err, readiness(status))
 		}),
 	}
-	cmd.Flags().StringVar(&f.socket, "socket", "", "ask at this Unix socket")
-	cmd.Flags().StringVar(&f.addr, "addr", "", "ask at this TCP address (HOST:PORT), with HTTP_TOKEN if it is set")
-	cmd.Flags().BoolVar(&f.all, "all", false, "ask all workers of this machine that systemd runs")
+	cmd.Flags().StringVar(&f.socket, "socket", "", "use this Unix socket")
+	cmd.Flags().StringVar(&f.addr, "addr", "", "use this TCP address (HOST:PORT), with HTTP_TOKEN if it is set")
+	cmd.Flags().BoolVar(&f.all, "all", false, "ask all workers that systemd runs on this machine")
 	cmd.MarkFlagsMutuallyExclusive("socket", "addr", "all")
 	addOutput(cmd, &f.out)
 	addSettings(cmd, config.Tenant|config.HTTP)
 	return cmd
 }
 
-// notReadyError is the answer that a worker is not ready. What it says has been printed.
+// notReadyError: the worker answered that it is not ready. Its answer has been printed.
 type notReadyError struct{ why []string }
 
 func (e *notReadyError) Error() string { return "not ready: " + strings.Join(e.why, ", ") }
@@ -89,11 +89,11 @@ func readiness(s app.Status) error {
 		}
 	}
 	return &failure{
-		s.ClientID, "the table says what to mend; docs/runbooks.md has more, under AsyncWorkerNotReady", &notReadyError{why},
+		s.ClientID, "the table says what to fix; see also docs/runbooks.md, AsyncWorkerNotReady", &notReadyError{why},
 	}
 }
 
-// clientFor finds the worker: where the flags say, or at the socket of its tenant, or else at HTTP_ADDR.
+// clientFor finds the worker: by the flags, at its tenant's socket, or at HTTP_ADDR.
 func clientFor(f statusFlags, cfg config.Config) httpd.Client {
 	switch {
 	case f.socket != "":
@@ -116,7 +116,7 @@ func exists(path string) bool {
 	return err == nil && len(found) > 0
 }
 
-// reachable is the address at which a worker of this machine answers that listens on every interface.
+// reachable replaces the unspecified address, on which a worker may listen, with loopback.
 func reachable(addr string) string {
 	host, port, err := net.SplitHostPort(addr)
 	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && ip.IsUnspecified()) {
@@ -125,7 +125,7 @@ func reachable(addr string) string {
 	return addr
 }
 
-// askStatus asks one worker. Its errors say why there is no answer.
+// askStatus asks one worker. Its error says why there is no answer.
 func askStatus(ctx context.Context, c httpd.Client) (app.Status, error) {
 	var s app.Status
 	err := c.Get(ctx, "/status", &s)
@@ -145,15 +145,15 @@ func askStatus(ctx context.Context, c httpd.Client) (app.Status, error) {
 		return s, &failure{"ask " + where, "set HTTP_TOKEN to the worker's token", &deniedError{err}}
 	}
 	if transport, ok := errors.AsType[*url.Error](err); ok {
-		err = transport.Err // the address is made up for a socket
+		err = transport.Err // for a socket, the URL is a placeholder
 	}
 	return s, &failure{
-		"ask " + where, "does the worker run? systemctl status 'async-worker@*'; elsewhere give --addr or --socket, " +
-			"as the worker's log has them (listening)", &unansweredError{err},
+		"ask " + where, "is the worker running? systemctl status 'async-worker@*'; without systemd give --addr or " +
+			"--socket, as in the worker's log (listening)", &unansweredError{err},
 	}
 }
 
-// unansweredError says that no worker answers; deniedError that it wants to know who asks.
+// unansweredError: no worker answers. deniedError: it refuses this user or token.
 type (
 	unansweredError struct{ error }
 	deniedError     struct{ error }
@@ -196,8 +196,7 @@ func (p *program) statusOfAll(ctx context.Context, out format) error {
 	return errors.Join(table(p.stdout, []string{"TENANT", "STATE", "STARTED", "DOING"}, cells), worst)
 }
 
-// socketsBelow are the sockets of a machine's workers. Their folders can be passed through, and not listed, by
-// operators.
+// socketsBelow are the sockets of a machine's workers. Operators may enter their folders but not list them.
 func socketsBelow(dir string) (sockets []string, err error) {
 	folders, err := filepath.Glob(filepath.Join(dir, "*"))
 	for _, folder := range folders {
@@ -208,7 +207,7 @@ func socketsBelow(dir string) (sockets []string, err error) {
 	return sockets, err
 }
 
-// askAll asks one after the other; worst is the last trouble, nil when all are ready.
+// askAll asks one after the other. worst is the last error, nil when all are ready.
 func askAll(ctx context.Context, sockets []string) (rows []tenantStatus, worst error) {
 	slices.Sort(sockets)
 	for _, socket := range sockets {
@@ -267,7 +266,7 @@ func (p *program) printStatus(s app.Status) error {
 	return table(p.stdout, []string{"TASK TYPE", "RUNNING", "AT MOST", "LAST ERROR"}, rows)
 }
 
-// statusOutcome is judge for what status says.
+// statusVerdict is verdictOf for the errors of status.
 func statusOutcome(err error, next string) (verdict, bool) {
 	_, denied := errors.AsType[*deniedError](err)
 	_, silent := errors.AsType[*unansweredError](err)

@@ -17,9 +17,9 @@ import (
 func (p *program) newTenantCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "tenant", Short: "Add, edit, list and remove the tenants of this machine",
-		Long: `tenant keeps the files that make a tenant on a machine with systemd: /etc/async-worker/TENANT.env with its
-settings, and its secrets, one file each, in /etc/async-worker/credentials/TENANT. Only root changes them; operators
-may list them. The worker of a tenant is the instance async-worker@TENANT.`,
+		Long: `tenant manages a tenant's files on a machine with systemd: its settings in /etc/async-worker/TENANT.env, and its
+secrets, one file each, in /etc/async-worker/credentials/TENANT. Only root changes them; operators may list them. The
+tenant's worker is the instance async-worker@TENANT.`,
 		Args: needsSubcommand,
 		RunE: showHelp,
 	}
@@ -28,13 +28,13 @@ may list them. The worker of a tenant is the instance async-worker@TENANT.`,
 	return cmd
 }
 
-// addRoot gives cmd the flag --root.
+// addRoot adds the flag --root.
 func addRoot(cmd *cobra.Command, root *string) {
-	cmd.Flags().StringVar(root, "root", "/", "the folder that the machine's files are in, for building an image")
+	cmd.Flags().StringVar(root, "root", "/", "the machine's root folder, for building an image")
 	_ = cmd.MarkFlagDirname("root")
 }
 
-// onMachine opens the tree of files for do.
+// onMachine opens the machine's files for do.
 func onMachine(root string, do func(*tenants.Machine) error) (err error) {
 	m, err := tenants.Open(root)
 	if err != nil {
@@ -48,7 +48,7 @@ func onMachine(root string, do func(*tenants.Machine) error) (err error) {
 	return err
 }
 
-// changeMachine is onMachine for what changes tenants. Who may not is told before anything is asked or done.
+// changeMachine is onMachine for changes. It checks the permission first, before anything is asked or done.
 func changeMachine(root string, do func(*tenants.Machine) error) error {
 	return onMachine(root, func(m *tenants.Machine) error {
 		err := m.Writable()
@@ -64,14 +64,14 @@ func changeMachine(root string, do func(*tenants.Machine) error) error {
 	})
 }
 
-// completeTenants completes the name of a tenant that there is.
+// completeTenants completes the names of the machine's tenants.
 func completeTenants(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	root, _ := cmd.Flags().GetString("root")
 	var names []string
-	_ = onMachine(root, func(m *tenants.Machine) error { // who may not look gets no names
+	_ = onMachine(root, func(m *tenants.Machine) error { // without permission: no names
 		all, err := m.List()
 		for _, t := range all {
 			names = append(names, t.Name)
@@ -83,11 +83,11 @@ func completeTenants(cmd *cobra.Command, args []string, _ string) ([]string, cob
 
 func unitOf(tenant string) string { return "async-worker@" + tenant + ".service" }
 
-// serviceManager is systemctl(1): it returns what that prints. Nil: there is no service manager, as in a container or
-// for the tree of an image.
+// serviceManager runs systemctl(1) and returns its output. Nil: there is no service manager, as in a container or an
+// image's tree.
 type serviceManager func(ctx context.Context, args ...string) (string, error)
 
-// managerOf is the service manager of the machine whose files are in root.
+// managerOf is the service manager of the machine with this root folder.
 func (p *program) managerOf(root string) serviceManager {
 	if root != "/" {
 		return nil
@@ -95,7 +95,7 @@ func (p *program) managerOf(root string) serviceManager {
 	return p.systemctl
 }
 
-// findSystemctl looks for the service manager as sd_booted(3) does.
+// findSystemctl detects the service manager as sd_booted(3) does.
 func findSystemctl() serviceManager {
 	if _, err := os.Stat("/run/systemd/system"); err != nil {
 		return nil
@@ -117,7 +117,7 @@ func findSystemctl() serviceManager {
 	}
 }
 
-// states asks for the ActiveState of each tenant's worker: active, inactive, failed, …; of none without a manager.
+// states returns the ActiveState of each tenant's worker: active, inactive, failed, …; without a manager: none.
 func (m serviceManager) states(ctx context.Context, names ...string) (map[string]string, error) {
 	out := map[string]string{}
 	if m == nil || len(names) == 0 {
@@ -150,5 +150,5 @@ func (m serviceManager) states(ctx context.Context, names ...string) (map[string
 	return out, nil
 }
 
-// isRunning says whether a state is that of a worker that may have a task.
+// isRunning reports whether a worker in this state may have a task.
 func isRunning(state string) bool { return state != "" && state != "inactive" && state != "failed" }

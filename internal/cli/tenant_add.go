@@ -16,7 +16,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/tenants"
 )
 
-// tenantAdd is what `tenant add` was asked for.
+// tenantAdd are the flags of `tenant add`.
 type tenantAdd struct {
 	root        string
 	envFile     string
@@ -26,23 +26,23 @@ type tenantAdd struct {
 	out         format
 }
 
-// tenantAdded is what `tenant add -o json` prints.
+// tenantAdded is the JSON of tenant add.
 type tenantAdded struct {
 	tenants.Added
-	Next string `json:"next"` // the command that makes it so
+	Next string `json:"next"` // the command that puts it in force
 }
 
 func (p *program) newTenantAddCommand() *cobra.Command {
 	var o tenantAdd
 	cmd := &cobra.Command{
-		Use: "add TENANT", Short: "Write a tenant's settings and secrets, and say how to start it",
-		Long: `add writes /etc/async-worker/TENANT.env and, for each secret, a file in /etc/async-worker/credentials/TENANT
-that only root and operators can read. Everything is validated before anything is written, as the worker will do
-it; each file is replaced as a whole. The same again changes nothing. Of a tenant that exists nothing is written
-over without --force, and with it only what is named: so a secret is changed.
+		Use: "add TENANT", Short: "Write a tenant's settings and secrets, and show how to start it",
+		Long: `add writes /etc/async-worker/TENANT.env and, for each secret, a file in /etc/async-worker/credentials/TENANT that only
+root and operators can read. It first validates everything as the worker will, then replaces each file as a whole.
+Repeating the command changes nothing. To change an existing tenant, for instance a secret, give --force: it changes
+only the settings and secrets that you name.
 
-A secret is never an argument, which everybody could read in the list of processes. It comes from a file, from
-standard input (-), or is typed at the terminal. Secrets in an --env-file become credentials.`,
+A secret is never an argument, because everybody can read the list of processes. It comes from a file, from standard
+input (-), or from the terminal. Secrets in an --env-file become credentials.`,
 		Example: `  async-worker tenant add southhaven --azure-storage-account stsouthhaven --supabase-url https://p.supabase.co \
     --secret SUPABASE_KEY --secret OPENAI_API_KEY --secret WEBHOOK_SECRET
   async-worker tenant add southhaven --env-file southhaven.env
@@ -55,7 +55,7 @@ standard input (-), or is typed at the terminal. Secrets in an --env-file become
 	flags.StringArrayVar(&o.secretFiles, "secret-file", nil,
 		"NAME=PATH: take a secret from a file; NAME=-: from standard input")
 	flags.StringArrayVar(&o.promptFor, "secret", nil, "NAME: ask for a secret at the terminal")
-	flags.BoolVar(&o.force, "force", false, "change a tenant that exists")
+	flags.BoolVar(&o.force, "force", false, "change an existing tenant")
 	addRoot(cmd, &o.root)
 	addOutput(cmd, &o.out)
 	for _, s := range config.Settings() {
@@ -64,7 +64,7 @@ standard input (-), or is typed at the terminal. Secrets in an --env-file become
 		}
 	}
 	secret := cobra.FixedCompletions(secretNames(), cobra.ShellCompDirectiveNoFileComp)
-	_ = cmd.RegisterFlagCompletionFunc("secret", secret) // both were added just now
+	_ = cmd.RegisterFlagCompletionFunc("secret", secret) // both flags exist
 	_ = cmd.MarkFlagFilename("env-file")
 	return cmd
 }
@@ -81,7 +81,7 @@ func secretNames() []string {
 
 func (p *program) addTenant(cmd *cobra.Command, name string, o tenantAdd) error {
 	change := tenants.Change{Name: name, Force: o.force}
-	err := changeMachine(o.root, func(*tenants.Machine) error { return nil }) // before secrets are asked for
+	err := changeMachine(o.root, func(*tenants.Machine) error { return nil }) // check the permission before asking for secrets
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (p *program) addTenant(cmd *cobra.Command, name string, o tenantAdd) error 
 	return changeMachine(o.root, func(m *tenants.Machine) error {
 		added, err := m.Add(change)
 		if e, ok := errors.AsType[*tenants.ExistsError](err); ok {
-			return &failure{"add the tenant", "to change them: the same with --force; nothing was written", e}
+			return &failure{"add the tenant", "to change them, repeat the command with --force; nothing was written", e}
 		} else if err != nil {
 			return err
 		}
@@ -106,7 +106,7 @@ func (p *program) addTenant(cmd *cobra.Command, name string, o tenantAdd) error 
 	})
 }
 
-// givenSettings are those of the file and over them those of flags.
+// givenSettings are the file's settings, overridden by flags.
 func (p *program) givenSettings(cmd *cobra.Command, envFile string) (map[string]string, error) {
 	settings := map[string]string{}
 	if envFile != "" {
@@ -126,7 +126,7 @@ func (p *program) givenSettings(cmd *cobra.Command, envFile string) (map[string]
 	return settings, nil
 }
 
-// givenSecrets reads files and asks. Its errors show no argument, which might be a secret by mistake.
+// givenSecrets reads files and asks. Its errors quote no argument, which might be a secret by mistake.
 func (p *program) givenSecrets(o tenantAdd) (map[string]config.Secret, error) {
 	const remedy = "a secret is never an argument: give --secret NAME to be asked, or --secret-file NAME=PATH"
 	secrets := map[string]config.Secret{}
@@ -135,10 +135,10 @@ func (p *program) givenSecrets(o tenantAdd) (map[string]config.Secret, error) {
 	for _, arg := range o.secretFiles {
 		name, path, ok := strings.Cut(arg, "=")
 		if !ok || !slices.Contains(known, name) || path == "" {
-			return nil, badUsage(remedy, "--secret-file is no NAME=PATH with the name of a secret setting")
+			return nil, badUsage(remedy, "--secret-file is not NAME=PATH with the name of a secret setting")
 		}
 		if path == "-" && stdin {
-			return nil, badUsage("take the others from files", "standard input can be read once only")
+			return nil, badUsage("take the others from files", "standard input can be read only once")
 		}
 		stdin = stdin || path == "-"
 		raw, err := p.readArgument(path)
@@ -167,7 +167,7 @@ func (p *program) givenSecrets(o tenantAdd) (map[string]config.Secret, error) {
 	return secrets, nil
 }
 
-// maxArgument is more than any file of settings has, in bytes.
+// maxArgument bounds a file of settings, in bytes.
 const maxArgument = 1 << 20
 
 // readArgument reads a file, or standard input for "-".
@@ -193,7 +193,7 @@ func (p *program) ask(name string) (string, error) {
 	f, ok := p.stdin.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return "", badUsage("use --secret-file "+name+"=PATH, or "+name+"=- for standard input",
-			"nobody is there to be asked for %s", name)
+			"can't ask for %s: standard input is not a terminal", name)
 	}
 	fmt.Fprintf(p.stderr, "%s: ", name)
 	text, err := term.ReadPassword(int(f.Fd()))
@@ -204,7 +204,7 @@ func (p *program) ask(name string) (string, error) {
 	return strings.TrimSpace(string(text)), nil
 }
 
-// afterAdd is the command that makes what was written count.
+// afterAdd returns the command that puts the written settings in force.
 func (p *program) afterAdd(ctx context.Context, m *tenants.Machine, root string, added tenants.Added) (string, error) {
 	name := added.Name
 	states, err := p.managerOf(root).states(ctx, name)
@@ -221,7 +221,7 @@ func (p *program) afterAdd(ctx context.Context, m *tenants.Machine, root string,
 		return "systemctl --root=" + root + " enable " + unit, nil
 	case root != "/" || enabled && running && len(added.Changed) == 0:
 		return "", nil
-	case running && enabled: // credentials are read at start only
+	case running && enabled: // credentials are read only at the start
 		return "systemctl restart " + unit, nil
 	case enabled:
 		return "systemctl start " + unit, nil
@@ -235,7 +235,7 @@ func (p *program) printAdded(out format, a tenantAdded) error {
 		return printJSON(p.stdout, a)
 	}
 	if len(a.Changed) == 0 {
-		fmt.Fprintf(p.stdout, "The tenant %s is so already: nothing was written.\n", a.Name)
+		fmt.Fprintf(p.stdout, "The tenant %s already has these settings: nothing was written.\n", a.Name)
 	} else {
 		fmt.Fprintf(p.stdout, "%s: %s\n", a.EnvFile, strings.Join(a.Settings, ", "))
 		if len(a.Secrets) > 0 {

@@ -24,11 +24,11 @@ import (
 func (p *program) newTenantEditCommand() *cobra.Command {
 	var root string
 	cmd := &cobra.Command{
-		Use: "edit TENANT", Short: "Edit a tenant's settings, and check them before they count",
-		Long: `edit opens a copy of /etc/async-worker/TENANT.env in $VISUAL or $EDITOR, and checks it as check-config does, with
-the tenant's secrets. Settings that are wrong are shown, with the choice to edit again, to keep them all the same, or
-to throw the changes away. The file is replaced as a whole and stays whose it is. What makes the changes count is said
-at the end: nothing is reloaded or restarted. For secrets: tenant add --force --secret NAME.`,
+		Use: "edit TENANT", Short: "Edit a tenant's settings, and check them before they are written",
+		Long: `edit opens a copy of /etc/async-worker/TENANT.env in $VISUAL or $EDITOR and checks it as check-config does, with the
+tenant's secrets. If settings are wrong, it shows them and asks whether to edit again, keep them anyway, or discard the
+changes. It replaces the file as a whole and keeps its owner. It reloads and restarts nothing, and prints the command
+that does. For secrets: tenant add --force --secret NAME.`,
 		Example: `  sudo async-worker tenant edit southhaven
   sudo EDITOR=nano async-worker tenant edit southhaven`,
 		Args: oneArg("the tenant's name"), ValidArgsFunction: completeTenants,
@@ -38,8 +38,8 @@ at the end: nothing is reloaded or restarted. For secrets: tenant add --force --
 				if errors.Is(err, fs.ErrNotExist) {
 					return &failure{
 						"edit the settings",
-						"async-worker tenant list shows those that there are; async-worker tenant add " + args[0] +
-							" adds it",
+						"async-worker tenant list shows the tenants; async-worker tenant add " + args[0] +
+							" adds one",
 						&unknownTenantError{args[0], filepath.Join(root, tenantsDir)},
 					}
 				} else if err != nil {
@@ -47,8 +47,8 @@ at the end: nothing is reloaded or restarted. For secrets: tenant add --force --
 				}
 				if !isTerminal(p.stdin) {
 					return badUsage("edit "+e.Path+
-						" by other means, then look with async-worker check-config --tenant "+e.Name,
-						"there is no terminal to edit the settings at")
+						" with another tool, then run async-worker check-config --tenant "+e.Name,
+						"editing needs a terminal")
 				}
 				return p.editTenant(cmd.Context(), m, root, e, p.runEditor)
 			})
@@ -58,12 +58,12 @@ at the end: nothing is reloaded or restarted. For secrets: tenant add --force --
 	return cmd
 }
 
-// editTenant has a copy edited until it is right, or somebody decides otherwise.
+// editTenant repeats editing a copy until it is valid or the user decides otherwise.
 func (p *program) editTenant(
 	ctx context.Context, m *tenants.Machine, root string, e tenants.Edit,
 	edit func(ctx context.Context, path string) error,
 ) (err error) {
-	folder, err := os.MkdirTemp("", "async-worker-edit-") // for its owner alone, as what editors leave beside the copy
+	folder, err := os.MkdirTemp("", "async-worker-edit-") // readable only by its owner, also what editors write beside the copy
 	if err != nil {
 		return err
 	}
@@ -73,12 +73,12 @@ func (p *program) editTenant(
 	}
 	defer func() {
 		if now, readErr := os.ReadFile(path); err != nil && readErr == nil && string(now) != e.Text {
-			printWrapped(p.stderr, "", "what you edited is kept: "+path)
+			printWrapped(p.stderr, "", "your edited copy is kept: "+path)
 			return
 		}
 		err = errors.Join(err, os.RemoveAll(folder))
 	}()
-	ctx = context.WithoutCancel(ctx) // Ctrl-C in the editor is the editor's, and there is a way out at each question
+	ctx = context.WithoutCancel(ctx) // Ctrl-C belongs to the editor, and each question offers a way out
 	answers := bufio.NewReader(p.stdin)
 	for {
 		if err := edit(ctx, path); err != nil {
@@ -108,18 +108,18 @@ func (p *program) editTenant(
 		switch what {
 		case editAgain:
 		case dropEdit:
-			_, err := fmt.Fprintln(p.stdout, "The changes were thrown away.")
+			_, err := fmt.Fprintln(p.stdout, "The changes were discarded.")
 			return err
 		default:
 			if err := m.Apply(e, text); err != nil {
-				return &failure{"write the settings", "nothing was written: edit it again, from what is there now", err}
+				return &failure{"write the settings", "nothing was written: edit the current file again", err}
 			}
 			return p.afterEdit(ctx, m, root, e, text, warnings, wrong)
 		}
 	}
 }
 
-// What is to become of settings that are wrong.
+// What to do with wrong settings.
 const (
 	editAgain = "e"
 	keepEdit  = "k"
@@ -137,7 +137,7 @@ func (p *program) askEdit(ctx context.Context, answers *bufio.Reader) (string, e
 		switch answer := strings.ToLower(strings.TrimSpace(line)); {
 		case slices.Contains([]string{editAgain, keepEdit, dropEdit}, answer):
 			return answer, nil
-		case err == io.EOF: // nobody is there any more
+		case err == io.EOF: // the terminal is gone
 			return dropEdit, nil
 		case err != nil:
 			return "", fmt.Errorf("read the answer: %w", err)
@@ -145,13 +145,13 @@ func (p *program) askEdit(ctx context.Context, answers *bufio.Reader) (string, e
 	}
 }
 
-// afterEdit says what was written and what makes it count.
+// afterEdit prints what was written and the command that puts it in force.
 func (p *program) afterEdit(
 	ctx context.Context, m *tenants.Machine, root string, e tenants.Edit, text string, warnings []config.Problem,
 	wrong bool,
 ) error {
 	changed := e.ChangedBy(text)
-	next := "async-worker tenant edit " + e.Name + " mends them; a worker that runs goes on with the old ones"
+	next := "async-worker tenant edit " + e.Name + " fixes them; a running worker keeps the old ones"
 	if !wrong {
 		var err error
 		if next, err = p.afterAdd(ctx, m, root, tenants.Added{Tenant: tenants.Tenant{Name: e.Name},
@@ -164,7 +164,7 @@ func (p *program) afterEdit(
 	}
 	what := strings.Join(changed, ", ")
 	if what == "" {
-		what = "no setting was changed, only how the file reads"
+		what = "no setting was changed, only the file's text"
 	}
 	fmt.Fprintf(p.stdout, "%s: %s\n", e.Path, what)
 	for _, w := range warnings {
@@ -177,7 +177,7 @@ func (p *program) afterEdit(
 	return nil
 }
 
-// allLive says whether a reload takes over all of these settings.
+// allLive reports whether a reload applies all of these settings.
 func allLive(names []string) bool {
 	taken := map[string]bool{}
 	for _, s := range config.Settings() {
@@ -186,12 +186,11 @@ func allLive(names []string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool { return !taken[name] })
 }
 
-// runEditor edits a file with the user's editor. Its variable may have arguments, as a shell reads them. Ctrl-C is the
-// editor's own business.
+// runEditor edits a file with the user's editor. The variable may contain arguments, as in a shell.
 func (p *program) runEditor(ctx context.Context, path string) error {
 	editor := cmp.Or(p.getenv("VISUAL"), p.getenv("EDITOR"), "editor")
 	interrupted := make(chan os.Signal, 1)
-	signal.Notify(interrupted, os.Interrupt) // it would end this program, and leave the editor alone
+	signal.Notify(interrupted, os.Interrupt) // Ctrl-C must not end this program while the editor runs
 	defer signal.Stop(interrupted)
 	cmd := exec.CommandContext(ctx, "sh", "-c", editor+` "$1"`, "sh", path)
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = p.env, p.stdin, p.stdout, p.stderr

@@ -10,10 +10,10 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/tenants"
 )
 
-// tenantRow is what `tenant list -o json` prints of each.
+// tenantRow is the JSON of tenant list for each tenant.
 type tenantRow struct {
 	tenants.Tenant
-	Enabled bool `json:"enabled"` // it starts with the machine
+	Enabled bool `json:"enabled"` // starts with the machine
 	// of systemctl: active, inactive, failed, …; empty: there is no service manager
 	Active string `json:"active,omitempty"`
 }
@@ -23,9 +23,9 @@ func (p *program) newTenantListCommand() *cobra.Command {
 	var out format
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the tenants of this machine",
-		Long: `list names the tenants that have an environment file in /etc/async-worker, whether their workers start with the
-machine and run now, and which settings and secrets they have: names, and no value. Who may not read the secrets
-sees none.`,
+		Long: `list shows the tenants that have an environment file in /etc/async-worker: whether their workers start with the
+machine, whether they run now, and the names, not the values, of their settings and secrets. Without the right to read
+the secrets it shows none.`,
 		Args: noArgs,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
 			return onMachine(root, func(m *tenants.Machine) error {
@@ -71,7 +71,7 @@ func (p *program) printTenants(out format, rows []tenantRow) error {
 		return printJSON(p.stdout, rows)
 	}
 	if len(rows) == 0 {
-		_, err := fmt.Fprintln(p.stdout, "There is no tenant yet; async-worker tenant add makes one.")
+		_, err := fmt.Fprintln(p.stdout, "There is no tenant yet; async-worker tenant add adds one.")
 		return err
 	}
 	var cells [][]string

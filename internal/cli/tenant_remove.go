@@ -12,14 +12,14 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/tenants"
 )
 
-// tenantRemove is what `tenant remove` was asked for.
+// tenantRemove are the flags of `tenant remove`.
 type tenantRemove struct {
 	root                         string
 	keep, state, stop, confirmed bool
 	out                          format
 }
 
-// tenantRemoved is what `tenant remove -o json` prints.
+// tenantRemoved is the JSON of tenant remove.
 type tenantRemoved struct {
 	Name     string   `json:"tenant"`
 	Stopped  bool     `json:"stopped"`
@@ -32,16 +32,16 @@ func (p *program) newTenantRemoveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "remove TENANT", Short: "Disable a tenant's worker and remove its settings and secrets",
 		Long: `remove disables async-worker@TENANT and removes the tenant's environment file and credentials. It refuses while the
-worker runs, unless --stop is given: then the worker finishes its tasks first (DRAIN_MAX_SEC). With --keep-files the
-settings stay for another time, with --state also what the worker kept on this machine goes. What is in the database,
-the queues and the container is not touched. To remove a tenant that is not there is no error.`,
+worker runs, unless --stop lets the worker finish its tasks first (DRAIN_MAX_SEC). --keep-files only disables the
+worker. --state also removes what the worker kept on this machine. The database, the queues and the container are not
+changed. Removing a tenant that does not exist is not an error.`,
 		Example: `  async-worker tenant remove southhaven --stop --yes
   async-worker tenant remove southhaven --stop --keep-files`,
 		Args: oneArg("the tenant's name"), ValidArgsFunction: completeTenants,
 		RunE: p.action(func(cmd *cobra.Command, args []string) error {
 			if !o.keep && !o.confirmed && !isTerminal(p.stdin) {
 				return badUsage("give --yes, or --keep-files to disable it only",
-					"nobody is there to be asked whether to remove settings and secrets")
+					"removing settings and secrets needs a confirmation, and standard input is not a terminal")
 			}
 			return changeMachine(o.root, func(m *tenants.Machine) error {
 				done, err := p.removeTenant(cmd.Context(), m, args[0], o)
@@ -78,7 +78,7 @@ func (p *program) removeTenant(
 	}
 	if isRunning(states[name]) && !o.stop {
 		return done, &failure{
-			"remove the tenant", "stop it first, or give --stop: it finishes its tasks then",
+			"remove the tenant", "stop it first, or give --stop: it then finishes its tasks",
 			fmt.Errorf("%s is %s", unitOf(name), states[name]),
 		}
 	}
@@ -122,12 +122,12 @@ func (p *program) printRemoved(out format, done tenantRemoved) error {
 		fmt.Fprintf(p.stdout, "removed %s\n", file)
 	}
 	if !done.Stopped && !done.Disabled && len(done.Removed) == 0 {
-		fmt.Fprintf(p.stdout, "Nothing was left of the tenant %s.\n", done.Name)
+		fmt.Fprintf(p.stdout, "The tenant %s does not exist: nothing was removed.\n", done.Name)
 	}
 	return nil
 }
 
-// confirmRemoval wants the tenant's name to be typed.
+// confirmRemoval wants the tenant's name typed.
 func confirmRemoval(in io.Reader, out io.Writer, name string) error {
 	fmt.Fprintf(out, "The settings and secrets of %s will be removed for good. To go on, type its name: ", name)
 	line, err := bufio.NewReader(io.LimitReader(in, 1024)).ReadString('\n')

@@ -15,7 +15,7 @@ const (
 	maxTokenLife = 10 * 365 * 24 * time.Hour
 )
 
-// signedToken is what `token sign -o json` prints.
+// signedToken is the JSON of token sign.
 type signedToken struct {
 	Token    string    `json:"token"`
 	Role     string    `json:"role"`
@@ -24,7 +24,7 @@ type signedToken struct {
 }
 
 func (p *program) newTokenCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "token", Short: "Make keys of the tenant", Args: needsSubcommand, RunE: showHelp}
+	cmd := &cobra.Command{Use: "token", Short: "Make keys for the tenant", Args: needsSubcommand, RunE: showHelp}
 	cmd.AddCommand(p.newTokenSignCommand())
 	return cmd
 }
@@ -34,14 +34,14 @@ func (p *program) newTokenSignCommand() *cobra.Command {
 	var role string
 	expires := ageFlag(24 * time.Hour)
 	cmd := &cobra.Command{
-		Use: "sign", Short: "Make a key of the tenant for PostgREST, to read its rows or to be its worker",
-		Long: `sign makes a key (a JWT) for the tenant with the project's JWT secret, SUPABASE_JWT_SECRET, and prints it alone on
-standard output. With the role reader it reads the tenant's documents, jobs and results, as a frontend does; with
-the role worker it is SUPABASE_KEY of the tenant's worker. A key can't be taken back before it expires, but by
-another secret, which ends all keys.
+		Use: "sign", Short: "Make a PostgREST key for the tenant's readers or its worker",
+		Long: `sign makes a key (a JWT) for the tenant with the project's JWT secret, SUPABASE_JWT_SECRET, and prints only the key on
+standard output. The role reader reads the tenant's documents, jobs and results, as a frontend does; the role worker
+is for SUPABASE_KEY of the tenant's worker. A key can't be revoked before it expires, except by changing the secret,
+which revokes all keys.
 
-The secret comes from a file (SUPABASE_JWT_SECRET_FILE) or the environment, and never from a flag. It makes keys to
-every tenant: keep it out of tenants' settings, and off the machines of workers.`,
+The secret comes from a file (SUPABASE_JWT_SECRET_FILE) or the environment, never from a flag. It can make keys for
+every tenant: keep it out of tenants' settings and off the workers' machines.`,
 		Example: `  SUPABASE_JWT_SECRET_FILE=jwt-secret async-worker token sign --client-id southhaven --role reader --expires 12h
   async-worker token sign --tenant southhaven --role worker --expires 365d > key`,
 		Args: noArgs,
@@ -52,15 +52,15 @@ every tenant: keep it out of tenants' settings, and off the machines of workers.
 			}
 			life := time.Duration(expires)
 			if life < minTokenLife || life > maxTokenLife {
-				return badUsage("it goes from 1m to 3650d", "--expires %v is out of range", life)
+				return badUsage("give 1m to 3650d", "--expires %v is out of range", life)
 			}
 			return p.signToken(cmd, role, life, out)
 		}),
 	}
 	cmd.Flags().StringVar(&role, "role", "", "what the key may do: reader or worker")
 	cmd.Flags().Var(&expires, "expires",
-		"how long it is valid, such as 90m, 12h or 365d, from 1m to 3650d (default 24h)")
-	// it was added just now
+		"how long the key is valid, e.g. 90m, 12h or 365d; 1m to 3650d (default 24h)")
+	// the flag exists
 	_ = cmd.RegisterFlagCompletionFunc("role", cobra.FixedCompletions([]string{"reader", "worker"},
 		cobra.ShellCompDirectiveNoFileComp))
 	addOutput(cmd, &out)
@@ -76,9 +76,9 @@ func tokenRole(name string) (string, error) {
 		return tenantkey.Worker, nil
 	case "":
 		return "", badUsage("give --role reader to read the tenant's rows, --role worker for its worker",
-			"nothing says what the key is for")
+			"--role is missing")
 	}
-	return "", badUsage("it is reader or worker", "--role %q is no role of a tenant", name)
+	return "", badUsage("give reader or worker", "--role %q is not a tenant's role", name)
 }
 
 func (p *program) signToken(cmd *cobra.Command, role string, life time.Duration, out format) error {
@@ -87,8 +87,8 @@ func (p *program) signToken(cmd *cobra.Command, role string, life time.Duration,
 		return err
 	}
 	if !cfg.Given("CLIENT_ID") {
-		return badUsage("say whose with --client-id, or with --tenant on its machine",
-			"nothing says which tenant's key it is")
+		return badUsage("give --client-id, or --tenant on the tenant's machine",
+			"the key's tenant is not set")
 	}
 	secret, err := config.SigningSecret(p.sources(cmd), tenantkey.MinSecret)
 	if err != nil {
@@ -103,7 +103,7 @@ func (p *program) signToken(cmd *cobra.Command, role string, life time.Duration,
 	if role == tenantkey.Worker {
 		printWrapped(p.stderr, "warning: ", fmt.Sprintf(
 			"until %s this key reads and writes all jobs, documents and webhooks of %s. It is for its worker alone: "+
-				"who reads takes --role reader", m.Expires.Format(time.RFC3339), m.ClientID))
+				"to read, use --role reader", m.Expires.Format(time.RFC3339), m.ClientID))
 	}
 	if out == asJSON {
 		return printJSON(p.stdout, m)

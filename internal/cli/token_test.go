@@ -27,7 +27,7 @@ func TestTokenRefuses(t *testing.T) {
 		code int
 		text string
 	}{
-		{[]string{client, signingSecret}, "", exitUsage, "nothing says what the key is for"},
+		{[]string{client, signingSecret}, "", exitUsage, "--role is missing"},
 		{[]string{client, signingSecret}, "--role service_role", exitUsage, "reader or worker"},
 		{[]string{client, signingSecret}, "--role reader --expires 59s", exitUsage, "from 1m to 3650d"},
 		{[]string{client, signingSecret}, "--role reader --expires 3651d", exitUsage, "from 1m to 3650d"},

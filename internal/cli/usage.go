@@ -10,17 +10,17 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// What a command line may have besides flags. Cobra's own checks say the same in the words of programmers.
+// Checks of a command's arguments, with messages for operators instead of cobra's.
 
 // noArgs is for a command without arguments.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return badUsage(usageHint(cmd), "%s takes no argument, and got %q", cmd.CommandPath(), args[0])
+	return badUsage(usageHint(cmd), "%s takes no arguments, got %q", cmd.CommandPath(), args[0])
 }
 
-// oneArg is for a command with one argument: what it is.
+// oneArg is for a command with one argument, described by what.
 func oneArg(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch len(args) {
@@ -29,11 +29,11 @@ func oneArg(what string) cobra.PositionalArgs {
 		case 1:
 			return nil
 		}
-		return badUsage(usageHint(cmd), "%s takes %s and nothing else, and got also %q", cmd.CommandPath(), what, args[1])
+		return badUsage(usageHint(cmd), "%s takes only %s, got also %q", cmd.CommandPath(), what, args[1])
 	}
 }
 
-// someArgs is for a command with at least one argument.
+// someArgs is for a command with one or more arguments, described by what.
 func someArgs(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {
@@ -43,7 +43,7 @@ func someArgs(what string) cobra.PositionalArgs {
 	}
 }
 
-// needsSubcommand is for a command that is only a name for others.
+// needsSubcommand is for a command that only groups others.
 func needsSubcommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -60,10 +60,10 @@ func needsSubcommand(cmd *cobra.Command, args []string) error {
 }
 
 func usageHint(cmd *cobra.Command) string {
-	return "like this: " + cmd.UseLine() + "; " + cmd.CommandPath() + " --help says more"
+	return "usage: " + cmd.UseLine() + "; " + cmd.CommandPath() + " --help shows more"
 }
 
-// wrongFlag says what is wrong with a flag.
+// wrongFlag turns pflag's error into a usageError.
 func wrongFlag(cmd *cobra.Command, err error) error {
 	next := cmd.CommandPath() + " --help lists the flags"
 	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
@@ -74,12 +74,12 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 	why := invalid.Unwrap().Error()
 	switch f.Value.Type() {
 	case "int", "int64":
-		why = "it is no whole number"
+		why = "it is not a whole number"
 		if e, ok := errors.AsType[*strconv.NumError](err); ok && errors.Is(e, strconv.ErrRange) {
 			why = "the number is too large"
 		}
 	case "duration":
-		why = "it is no duration, such as 90s, 15m or 24h"
+		why = "it is not a duration, such as 90s, 15m or 24h"
 	case "bool":
 		why = "it is neither true nor false"
 	}

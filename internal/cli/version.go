@@ -11,7 +11,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/app"
 )
 
-// buildInfo is what `version -o json` prints.
+// buildInfo is the JSON of version.
 type buildInfo struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit,omitempty"`

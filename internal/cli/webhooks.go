@@ -26,7 +26,7 @@ const (
 
 func (p *program) newWebhooksCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "webhooks", Short: "See, send again and try out webhooks", Args: needsSubcommand, RunE: showHelp,
+		Use: "webhooks", Short: "Show, resend and try out webhooks", Args: needsSubcommand, RunE: showHelp,
 	}
 	cmd.AddCommand(p.newWebhooksListCommand(), p.newWebhooksResendCommand(), p.newWebhooksListenCommand())
 	return cmd
@@ -38,16 +38,16 @@ func (p *program) newWebhooksListenCommand() *cobra.Command {
 	const groups = config.Webhooks
 	cmd := &cobra.Command{
 		Use: "listen", Short: "Receive webhooks on this machine, verify their signatures and print them",
-		Long: `listen is a receiver for trying webhooks out. It prints the address to put into a task's webhook_url, then each
-webhook with its id, whether its signature is one of WEBHOOK_SECRET, and its body, until Ctrl-C. A worker calls
-an address of a private network only where WEBHOOK_ALLOW_CIDRS allows it, e.g. 127.0.0.0/8.`,
+		Long: `listen receives webhooks for a trial. It prints the address for a task's webhook_url, then each webhook with its id, the
+result of checking its signature against WEBHOOK_SECRET, and its body, until Ctrl-C. A worker calls a private address
+only if WEBHOOK_ALLOW_CIDRS allows it, e.g. 127.0.0.0/8.`,
 		Example: `  async-worker webhooks listen --addr 127.0.0.1:8099
-  async-worker webhooks listen --answer 503                 see how a delivery is tried again
+  async-worker webhooks listen --answer 503                 see how a delivery is retried
   async-worker webhooks listen -o json | jq .body.task_id`,
 		Args: noArgs,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
 			if answer < 200 || answer > 599 {
-				return badUsage("it goes from 200 to 599", "--answer %d is no status", answer)
+				return badUsage("give 200 to 599", "--answer %d is not a status", answer)
 			}
 			cfg, _, err := p.settings(cmd, groups)
 			if err != nil {
@@ -74,19 +74,19 @@ func (p *program) listen(ctx context.Context, r *listener, addr string, cfg conf
 		return badUsage("choose another --addr; port 0 is a free one", "can't listen at %s: %w", addr, err)
 	}
 	server := &http.Server{Handler: r, ReadTimeout: listenTimeout, WriteTimeout: listenTimeout, MaxHeaderBytes: 16 << 10}
-	stopped := context.AfterFunc(ctx, func() { _ = server.Close() }) // what is under way is tried again by its sender
+	stopped := context.AfterFunc(ctx, func() { _ = server.Close() }) // senders retry requests in flight
 	defer stopped()
 	fmt.Fprintf(p.stderr, "webhook_url: http://%s/\n", l.Addr())
 	if len(r.secrets) == 0 {
 		fmt.Fprintln(p.stderr, "WEBHOOK_SECRET is not set here: signatures are not verified")
 	}
 	if len(cfg.Webhook.AllowCIDRs) == 0 {
-		fmt.Fprintln(p.stderr, "the worker has to run with WEBHOOK_ALLOW_CIDRS=127.0.0.0/8 to call it")
+		fmt.Fprintln(p.stderr, "to call this address, the worker needs WEBHOOK_ALLOW_CIDRS=127.0.0.0/8")
 	}
 	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
-	return nil // Ctrl-C is how it ends
+	return nil // ended by Ctrl-C
 }
 
 // listener prints webhooks.
@@ -112,7 +112,7 @@ func newListener(secrets string, answer int, w io.Writer, out format) (*listener
 	return l, nil
 }
 
-// receivedWebhook is what -o json prints of a webhook.
+// receivedWebhook is the JSON of a webhook.
 type receivedWebhook struct {
 	At        time.Time       `json:"at"`
 	ID        string          `json:"webhook_id"`
@@ -120,7 +120,7 @@ type receivedWebhook struct {
 	Signature string          `json:"signature"` // good, bad, none, or unchecked: no secret is set
 	Answer    int             `json:"answer"`
 	Body      json.RawMessage `json:"body,omitempty"`
-	Text      string          `json:"text,omitempty"` // a body that is no JSON
+	Text      string          `json:"text,omitempty"` // a body that is not JSON
 }
 
 func (l *listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -168,14 +168,14 @@ func (l *listener) print(got receivedWebhook) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.out == asJSON {
-		_ = printJSONLine(l.w, got) // nobody is left to tell when the output is gone
+		_ = printJSONLine(l.w, got) // nothing can be done when the output is gone
 		return
 	}
 	var about struct {
 		Type   string `json:"type"`
 		TaskID string `json:"task_id"`
 	}
-	_ = json.Unmarshal(got.Body, &about) // another sender's may be of any shape
+	_ = json.Unmarshal(got.Body, &about) // other senders' bodies may have any shape
 	fmt.Fprintln(l.w, printable(fmt.Sprintf("%s  %s  %s  %s  signature: %s  answered: %d",
 		got.At.Format(time.TimeOnly), got.ID, about.Type, about.TaskID, got.Signature, got.Answer)))
 	text := got.Text

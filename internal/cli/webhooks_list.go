@@ -14,7 +14,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// deliveryStates are those of deliveries, in the order of their lives.
+// deliveryStates are the states of deliveries, in the order of their life.
 func deliveryStates() []string {
 	return []string{store.DeliveryPending, store.DeliveryDelivered, store.DeliveryFailed, store.DeliveryRefused}
 }
@@ -23,16 +23,16 @@ func (p *program) newWebhooksListCommand() *cobra.Command {
 	var out format
 	var f store.DeliveryFilter
 	cmd := &cobra.Command{
-		Use: "list", Aliases: []string{"ls"}, Short: "List webhooks that were or are to be delivered, the newest first",
-		Long: `list shows the deliveries of webhooks. A pending one is sent or sent again by itself, at the time shown or, when
-its receiver is down, once that answers; failed is one whose attempts were all in vain, or whose receiver answered
-410; refused is one whose address may not be called. Of an address only the host is shown: the rest may hold a token.`,
+		Use: "list", Aliases: []string{"ls"}, Short: "List webhook deliveries, the newest first",
+		Long: `list shows the deliveries of webhooks. The worker sends or retries a pending one at the time shown or, if its receiver
+is down, once that answers. A delivery is failed when all its attempts failed or its receiver answered 410, and refused
+when its address may not be called. Only the host of an address is shown: the rest may contain a token.`,
 		Example: `  async-worker webhooks list --state failed
   async-worker webhooks list --job 4b1c -o json`,
 		Args: noArgs,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
 			if f.Status != "" && !slices.Contains(deliveryStates(), f.Status) {
-				return badUsage("the states are "+strings.Join(deliveryStates(), ", "), "--state %q is no state",
+				return badUsage("the states are "+strings.Join(deliveryStates(), ", "), "--state %q is not a state",
 					f.Status)
 			}
 			if err := checkLimit(f.Limit, 1000); err != nil {
@@ -48,10 +48,10 @@ its receiver is down, once that answers; failed is one whose attempts were all i
 		}),
 	}
 	addOutput(cmd, &out)
-	cmd.Flags().StringVar(&f.Status, "state", "", "only those in this state: "+strings.Join(deliveryStates(), ", "))
-	cmd.Flags().StringVar(&f.JobID, "job", "", "only those of the job with this ID")
-	cmd.Flags().IntVarP(&f.Limit, "limit", "n", 50, "how many at most, 1 to 1000")
-	_ = cmd.RegisterFlagCompletionFunc("job", p.completeJobs("")) // it was added just now
+	cmd.Flags().StringVar(&f.Status, "state", "", "only deliveries in this state: "+strings.Join(deliveryStates(), ", "))
+	cmd.Flags().StringVar(&f.JobID, "job", "", "only deliveries of the job with this ID")
+	cmd.Flags().IntVarP(&f.Limit, "limit", "n", 50, "the maximum number, 1 to 1000")
+	_ = cmd.RegisterFlagCompletionFunc("job", p.completeJobs("")) // the flag exists
 	addSettings(cmd, storeOnly)
 	return cmd
 }
@@ -78,7 +78,7 @@ func (p *program) printDeliveries(out format, found []store.DeliveryEntry) error
 			next = "next " + formatTimePtr(d.NextAttemptAt)
 		}
 		if trouble != "" {
-			answer = "" // it says so itself
+			answer = "" // the error includes it
 		}
 		items = append(items, item{
 			[]string{
@@ -95,10 +95,10 @@ func (p *program) newWebhooksResendCommand() *cobra.Command {
 	var out format
 	delivered := false
 	cmd := &cobra.Command{
-		Use: "resend ID...", Short: "Send webhooks again that could not be delivered",
-		Long: `resend has deliveries that failed or were refused sent again by the tenant's worker, with a new schedule. Each
-keeps its webhook-id and body, so that a receiver that has got it all the same knows it. One that is pending is
-sent by itself. What was delivered is sent again only with --delivered.`,
+		Use: "resend ID...", Short: "Send failed or refused webhooks again",
+		Long: `resend makes the tenant's worker send failed or refused deliveries again, with a new schedule. Each keeps its
+webhook-id and body, so that a receiver recognizes one that it has. The worker sends pending ones anyway. Delivered
+ones are sent again only with --delivered.`,
 		Example: `  async-worker webhooks resend msg_2b7e…
   async-worker webhooks list --state failed -n 1000 -o json | jq -r '.[].id' | xargs -r async-worker webhooks resend`,
 		Args: someArgs("the ID of a delivery"),
@@ -108,19 +108,19 @@ sent by itself. What was delivered is sent again only with --delivered.`,
 			})
 		}),
 	}
-	cmd.Flags().BoolVar(&delivered, "delivered", false, "also those that were delivered")
+	cmd.Flags().BoolVar(&delivered, "delivered", false, "also delivered ones")
 	addOutput(cmd, &out)
 	addSettings(cmd, storeOnly)
 	return cmd
 }
 
-// notFoundError is about what is not there, of which the command knows where to look.
+// notFoundError is a missing thing for which the command has its own advice.
 type notFoundError struct{ err error }
 
 func (e *notFoundError) Error() string { return e.err.Error() }
 func (e *notFoundError) Unwrap() error { return e.err }
 
-// resend goes on behind one that is refused, and stops when the store fails.
+// resend continues after a refused one and stops when the store fails.
 func (p *program) resend(ctx context.Context, s store.Resends, ids []string, delivered bool, out format) error {
 	var again []store.DeliveryEntry
 	var refused []error
@@ -135,7 +135,7 @@ func (p *program) resend(ctx context.Context, s store.Resends, ids []string, del
 		switch {
 		case errors.Is(err, store.ErrNotFound):
 			err = &failure{
-				doing, "check the id and CLIENT_ID; async-worker webhooks list shows what there is", &notFoundError{err},
+				doing, "check the id and CLIENT_ID; async-worker webhooks list shows the deliveries", &notFoundError{err},
 			}
 		case errors.Is(err, store.ErrNotResendable), errors.Is(err, store.ErrDelivered):
 			err = &failure{doing, "", err}
@@ -155,8 +155,8 @@ func (p *program) printResent(out format, again []store.DeliveryEntry) error {
 		return printJSON(p.stdout, orEmpty(again))
 	}
 	for _, d := range again {
-		fmt.Fprintln(p.stdout, printable(d.ID+" is to be sent again to "+d.Host+
-			" by the tenant's worker, within a minute"))
+		fmt.Fprintln(p.stdout, printable(d.ID+": the tenant's worker sends it again to "+d.Host+
+			" within a minute"))
 	}
 	return nil
 }

@@ -87,7 +87,7 @@ func TestWebhooksResend(t *testing.T) {
 	d.command("webhooks", "resend", of["c"].ID).want(t, exitFailed, "is being sent", "webhooks list")
 	d.command("webhooks", "resend", of["b"].ID).want(t, exitFailed, "was delivered at", "--delivered")
 	d.command("webhooks", "resend", "msg_x").want(t, exitFailed, "there is no delivery msg_x",
-		"async-worker webhooks list shows what there is")
+		"async-worker webhooks list shows the deliveries")
 	d.command("webhooks", "resend", "msg_x", of["a"].ID).want(t, exitFailed,
 		of["a"].ID+" is to be sent again to hook.example")
 	d.command("webhooks", "resend", "--delivered", of["b"].ID, "-o", "json").want(t, exitOK, `"status": "pending"`)

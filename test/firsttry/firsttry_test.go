@@ -18,8 +18,8 @@ func TestMistakes(t *testing.T) {
 	d.types("async-worker jobs lst").wants(2, "did you mean async-worker jobs list?")
 	d.types("async-worker jobs get").wants(2, "needs the ID of a job")
 	d.types("async-worker jobs list --status odd").wants(2, "pending, running, succeeded, failed, canceled")
-	d.types("async-worker jobs list --limit many").wants(2, "it is no whole number")
-	d.types("async-worker search tides --limit many").wants(2, "it is no whole number")
+	d.types("async-worker jobs list --limit many").wants(2, "it is not a whole number")
+	d.types("async-worker search tides --limit many").wants(2, "it is not a whole number")
 	d.types("async-worker search -draft").wants(2, "goes behind --")
 	d.types("async-worker run --log-level loud").wants(78, "LOG_LEVEL", "set it to debug, info, warn or error")
 	d.types("async-worker enqueue --type translate --filename a.md").wants(2, "translate",
