@@ -34,7 +34,7 @@ func TestWatchShowsTheAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"40%  streaming_response  » Let me look.\n", "» (anew) At [31m22\n", "» m/s [1].\n",
+		"40%  streaming_response  » Let me look.\n", "» (restarted) At [31m22\n", "» m/s [1].\n",
 		"streaming_response  step 2: finish\n",
 		"\n\n  At 22 m/s [1].\n  Or so.\n  [1] a.pdf, page 3: “at 22 m/s”\n  warning: careful\n",
 	} {
@@ -54,7 +54,7 @@ func TestWatchShowsTheAnswer(t *testing.T) {
 	out.Reset()
 	if err := printStory(&out, jobStory{Job: answering().jobs[0], Events: answering().events["ask"]}); err != nil ||
 		!strings.Contains(out.String(), "\nANSWER\n  At 22 m/s [1].\n") ||
-		!strings.Contains(out.String(), "an answer, below") || !strings.Contains(out.String(), "» (anew) At") {
+		!strings.Contains(out.String(), "an answer, below") || !strings.Contains(out.String(), "» (restarted) At") {
 		t.Errorf("%v: %s", err, out.String())
 	}
 	one := &bar{}

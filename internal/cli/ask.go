@@ -19,8 +19,8 @@ func (p *program) newAskCommand() *cobra.Command {
 	var set string
 	cmd := &cobra.Command{
 		Use: "ask QUESTION", Short: "Ask a question about the tenant's documents, and wait for the answer",
-		Long: `ask queues an agent task with the question as its prompt, and shows the answer with its citations. A worker of the
-tenant must be running. Ctrl-C stops waiting, not the task.`,
+		Long: `ask queues an agent task with the question as its prompt, and shows the answer with its citations. A
+worker of the tenant must be running. Ctrl-C stops waiting, not the task.`,
 		Example: `  async-worker ask "When are the cranes parked?" --set reports`,
 		Args:    someArgs("a QUESTION"),
 		RunE: p.action(func(cmd *cobra.Command, words []string) error {
@@ -43,8 +43,9 @@ func (p *program) newSummarizeCommand() *cobra.Command {
 	var upload bool
 	cmd := &cobra.Command{
 		Use: "summarize DOCUMENT", Short: "Summarize one of the tenant's documents, and wait for the summary",
-		Long: `summarize queues a summarize task for a document in the tenant's container and shows the summary. With --upload it
-first uploads a local file. A worker of the tenant must be running. Ctrl-C stops waiting, not the task.`,
+		Long: `summarize queues a summarize task for a document in the tenant's container and shows the summary. With
+--upload it first uploads a local file. A worker of the tenant must be running. Ctrl-C stops waiting, not the
+task.`,
 		Example: `  async-worker summarize 2026/report.pdf
   async-worker summarize --upload report.pdf --style brief`,
 		Args: oneArg("a DOCUMENT"),

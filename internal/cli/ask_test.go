@@ -87,7 +87,7 @@ func TestQueueDepths(t *testing.T) {
 		t.Errorf("%v: %s", err, r.out)
 	}
 	o.Queues.High = missing{nil, queue.ErrNotFound}
-	invoke(t, o, testEnv(), "", "queue").want(t, exitOK, "not there yet", "southhaven-tasks-low         3")
+	invoke(t, o, testEnv(), "", "queue").want(t, exitOK, "does not exist yet", "southhaven-tasks-low         3")
 	o.Queues.High = missing{nil, errors.New("no route")}
 	invoke(t, o, testEnv(), "", "queue").want(t, exitFailed, "ask the storage account: no route", "AZURE_STORAGE")
 }

@@ -22,8 +22,9 @@ func (p *program) newCheckConfigCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check-config",
 		Short: "Show the settings in force, or all that is wrong with them",
-		Long: `check-config reads the settings as run does, and calls no service. It prints a table of all settings and their
-sources. If some are wrong, it prints every problem with its remedy and exits with 78. It never prints secrets.`,
+		Long: `check-config reads the settings as run does, and calls no service. It prints a table of all settings and
+their sources. If some are wrong, it prints every problem with its remedy and exits with 78. It never prints
+secrets.`,
 		Example: `  async-worker check-config
   sudo async-worker check-config --tenant southhaven`,
 		Args: noArgs,

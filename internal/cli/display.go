@@ -57,7 +57,8 @@ func (l *plainLines) ended(j store.Job) {
 func (l *plainLines) print(at time.Time, j store.Job, mark, text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	printWrapped(l.w, printable(fmt.Sprintf("%s  %s  %s", at.Local().Format(time.TimeOnly), j.ID, mark)), printable(text))
+	printWrapped(l.w, printable(fmt.Sprintf("%s  %s  %s", at.Local().Format(time.TimeOnly), j.ID, mark)),
+		printable(text))
 }
 
 func (*plainLines) close() {}

@@ -45,9 +45,9 @@ func (p *program) newDLQPurgeCommand() *cobra.Command {
 	var g purgeFlags
 	cmd := &cobra.Command{
 		Use: "purge [ID...]", Short: "Remove dead letters for good",
-		Long: `purge removes dead letters with their original messages, and their copies on the dead-letter queue if it finds
-them. A removed dead letter can't be replayed; its job stays. purge asks for confirmation unless --yes. It keeps
-dead letters of the last hour whose copy has not been sent yet: these are still being written.`,
+		Long: `purge removes dead letters with their original messages, and their copies on the dead-letter queue if it
+finds them. A removed dead letter can't be replayed; its job stays. purge asks for confirmation unless --yes. It
+keeps dead letters of the last hour whose copy has not been sent yet: these are still being written.`,
 		Example: `  async-worker dlq purge --older-than 90d --dry-run
   async-worker dlq purge --replayed yes --older-than 7d --yes`,
 		RunE: p.action(func(cmd *cobra.Command, ids []string) error {
@@ -122,8 +122,8 @@ func (p *program) purge(ctx context.Context, t *app.Tenant, g purgeFlags, letter
 	return nil
 }
 
-// purgeAll removes dead letters in batches. ctx is checked between batches. Copies go first: a row without a copy can be
-// purged again, but a copy without a row would never be found.
+// purgeAll removes dead letters in batches. ctx is checked between batches. Copies go first: a row without a copy can
+// be purged again, but a copy without a row would never be found.
 func (p *program) purgeAll(ctx context.Context, t *app.Tenant, g purgeFlags, ids []string, report *purgeReport) error {
 	if !g.noCopy && len(ids) > 0 {
 		report.Copies = p.removeCopies(ctx, t, ids)

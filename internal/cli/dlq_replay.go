@@ -53,9 +53,10 @@ func (p *program) newDLQReplayCommand() *cobra.Command {
 	r := replayFlags{rate: rateFlag{10, "10/s"}}
 	cmd := &cobra.Command{
 		Use: "replay [ID...]", Short: "Repeat the tasks of dead letters, each as a new job",
-		Long: `replay repeats the tasks of dead letters, the oldest first. Each becomes a new job: its id is the first job's id
-with .r and a number (4b1c.r1), its parent_job_id is the failed job, its webhook goes to the same address. The dead
-letter records when, by whom and as which job it was replayed. It is replayed again only with --again.
+		Long: `replay repeats the tasks of dead letters, the oldest first. Each becomes a new job: its id is the first
+job's id with .r and a number (4b1c.r1), its parent_job_id is the failed job, its webhook goes to the same
+address. The dead letter records when, by whom and as which job it was replayed. It is replayed again only with
+--again.
 
 A message that never became a job can't be replayed unchanged: fix it and give it with --message. A message of
 another client is never replayed. The copies on the dead-letter queue are removed if they are found.`,
@@ -114,8 +115,8 @@ func (r *replayFlags) check(ids []string) error {
 	return r.selection.check(ids)
 }
 
-// replayAll replays one after the other. It reports and skips refused ones; any other error, and an interruption between
-// two, ends it.
+// replayAll replays one after the other. It reports and skips refused ones; any other error, and an interruption
+// between two, ends it.
 func (p *program) replayAll(ctx context.Context, t *app.Tenant, r replayFlags, letters []store.DeadLetter) error {
 	report := replayReport{
 		DryRun: r.options.DryRun, Selected: len(letters), Replayed: []replay.Outcome{}, Refused: []refusal{},

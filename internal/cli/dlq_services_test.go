@@ -102,19 +102,19 @@ func TestReplayRefuses(t *testing.T) {
 	d.command("dlq", "replay", uuid.NewString()).want(t, exitFailed, "not found")
 
 	for args, text := range map[string]string{
-		"":                             "nothing says which",
-		malformed + " --all":           "do not go together",
-		"--all --message " + mended:    "goes with one ID",
-		"--all --rate fast":            "is no rate",
-		"--all --rate 0/s":             "is no rate",
-		"--older-than yesterday":       "is no age",
+		"":                             "no dead letters are selected",
+		malformed + " --all":           "can't be combined",
+		"--all --message " + mended:    "takes one ID",
+		"--all --rate fast":            "is not a rate",
+		"--all --rate 0/s":             "is not a rate",
+		"--older-than yesterday":       "is not an age",
 		"--replayed maybe":             "yes or no",
-		"--all --limit -1":             "at least 0",
-		malformed + " --type ingest":   "do not go together",
-		"--all --before in-the-past":   "is no time",
-		"--all --rate 10/d --dry-run":  "is no rate",
-		"--older-than 0s --dry-run":    "is no age",
-		"--newer-than -5m --rows-only": "is no age",
+		"--all --limit -1":             "0 or more",
+		malformed + " --type ingest":   "can't be combined",
+		"--all --before in-the-past":   "is not a time",
+		"--all --rate 10/d --dry-run":  "is not a rate",
+		"--older-than 0s --dry-run":    "is not an age",
+		"--newer-than -5m --rows-only": "is not an age",
 	} {
 		d.command(append([]string{"dlq", "replay"}, strings.Fields(args)...)...).want(t, exitUsage, text)
 	}
@@ -318,8 +318,8 @@ func TestPurge(t *testing.T) {
 	d := newDesk(t)
 	first, second := d.fail("a", report), d.fail("b", report)
 	third := d.fail("c", report, func(t *task.Task) { t.Type = task.Summarize })
-	d.command("dlq", "purge", "--all").want(t, exitUsage, "nobody is there to be asked", "--dry-run")
-	d.command("dlq", "purge").want(t, exitUsage, "nothing says which")
+	d.command("dlq", "purge", "--all").want(t, exitUsage, "standard input is not a terminal", "--dry-run")
+	d.command("dlq", "purge").want(t, exitUsage, "no dead letters are selected")
 	d.command("dlq", "purge", "--type", "ingest", "--dry-run").want(t, exitOK, first, second, "2 would be removed")
 	if d.depth(d.Queues.DeadLetter) != 3 {
 		t.Error("a dry run removed a copy")

@@ -32,10 +32,10 @@ func (p *program) newDoctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Try every permission that the worker needs, and show the missing ones",
-		Long: `doctor tries what the worker does against the live services: each right on the queues and the container, each
-function, table and policy of the database with this key, the models, docling, webhooks' receivers, clocks, disk,
-programs, and the tenant's files. It shows what it saw, what is missing, and the command that fixes it. It takes no
-task and leaves nothing behind; docs/doctor.md describes what each check touches and costs.
+		Long: `doctor tries what the worker does against the live services: each right on the queues and the container,
+each function, table and policy of the database with this key, the models, docling, webhooks' receivers, clocks,
+disk, programs, and the tenant's files. It shows what it saw, what is missing, and the command that fixes it. It
+takes no task and leaves nothing behind; docs/doctor.md describes what each check touches and costs.
 
 Exit codes: 0 when nothing failed (a warning is not a failure), 78 when a setting, the schema or this machine is
 wrong, 77 when a permission is missing, 69 when a service is down; if several apply, the first of them.`,
@@ -140,7 +140,8 @@ func (p *program) printReport(out format, r doctor.Report) error {
 			fmt.Fprintf(p.stdout, "\n%s: %s\n", c.State, c.Check)
 			printWrapped(p.stdout, "  seen: ", printable(c.Seen))
 			mend := printable(cmp.Or(c.Mend, "nothing is known"))
-			if strings.Contains(mend, "az ") || strings.Contains(mend, "sudo ") { // a command, on one line so that it can be copied
+			if strings.Contains(mend, "az ") || strings.Contains(mend, "sudo ") {
+				// a command stays on one line so that it can be copied
 				fmt.Fprintln(p.stdout, "  mend: "+mend)
 			} else {
 				printWrapped(p.stdout, "  mend: ", mend)

@@ -208,7 +208,8 @@ func TestDoctorOnServices(t *testing.T) {
 	}
 }
 
-// TestDoctorReadsTheUnitsFiles: --tenant reads what systemd gives the unit, and the modes of these files are looked at.
+// TestDoctorReadsTheUnitsFiles: --tenant reads what systemd gives the unit, and the modes of these files are looked
+// at.
 func TestDoctorReadsTheUnitsFiles(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()

@@ -26,9 +26,10 @@ func (p *program) newDocumentsListCommand() *cobra.Command {
 	limit := 50
 	cmd := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List the indexed documents, by name",
-		Long: `list shows the documents that a search finds: those with an active version. The state is active, or replacing while a
-job writes the document's next version or removes it. Warnings of the job that indexed it are shown, such as pages
-without text. A document whose first version is still being written is not listed; see jobs list.`,
+		Long: `list shows the documents that a search finds: those with an active version. The state is active, or
+replacing while a job writes the document's next version or removes it. Warnings of the job that indexed it are
+shown, such as pages without text. A document whose first version is still being written is not listed; see jobs
+list.`,
 		Example: `  async-worker documents list --set reports
   async-worker documents list --filename 2026/ -o json`,
 		Args: noArgs,
@@ -55,8 +56,8 @@ without text. A document whose first version is still being written is not liste
 	return cmd
 }
 
-// documentsNamed lists at most limit documents whose names contain part and that keep accepts. The database also matches
-// titles, and ignores case.
+// documentsNamed lists at most limit documents whose names contain part and that keep accepts. The database also
+// matches titles, and ignores case.
 func documentsNamed(
 	ctx context.Context, s store.Passages, set, part string, keep func(store.DocumentEntry) bool, limit int,
 ) (found []store.DocumentEntry, err error) {
@@ -97,7 +98,8 @@ func (p *program) printDocuments(out format, found []store.DocumentEntry) error 
 		}
 		items = append(items, item{
 			[]string{
-				shorten(d.DocumentSet, 40), strconv.Itoa(d.Version), strconv.Itoa(d.Chunks), d.State, formatTime(d.UpdatedAt),
+				shorten(d.DocumentSet, 40), strconv.Itoa(d.Version), strconv.Itoa(d.Chunks), d.State,
+				formatTime(d.UpdatedAt),
 				d.Filename,
 			}, warning,
 		})

@@ -23,9 +23,9 @@ func (p *program) newDocumentsDeleteCommand() *cobra.Command {
 	var d deleteFlags
 	cmd := &cobra.Command{
 		Use: "delete FILENAME", Short: "Remove a document from the index, by a task for the tenant's worker",
-		Long: `delete queues a task that removes a document from the index, with its summaries and extracted text. The document's
-own blob stays; --purge also removes the blobs derived from it. delete asks for confirmation unless --yes, and prints
-the job's id. A worker of the tenant must be running; --watch waits for the job.`,
+		Long: `delete queues a task that removes a document from the index, with its summaries and extracted text. The
+document's own blob stays; --purge also removes the blobs derived from it. delete asks for confirmation unless
+--yes, and prints the job's id. A worker of the tenant must be running; --watch waits for the job.`,
 		Example: `  async-worker documents delete 2026/report.pdf --set reports --watch
   async-worker documents delete 2026/report.pdf --set reports --purge --yes`,
 		Args: oneArg("a FILENAME"),
@@ -63,7 +63,8 @@ func (p *program) deleteDocument(ctx context.Context, t *app.Tenant, filename st
 	}
 	if len(found) == 0 {
 		return &failure{
-			"delete the document", "async-worker documents list shows the documents; async-worker enqueue --delete also " +
+			"delete the document",
+			"async-worker documents list shows the documents; async-worker enqueue --delete also " +
 				"removes what was derived from one that is not in the index",
 			&notFoundError{fmt.Errorf("there is no document %q in the set %q", printable(filename), printable(d.set))},
 		}

@@ -57,7 +57,7 @@ func TestDocumentsList(t *testing.T) {
 			t.Errorf("%s: %q, want %q", args, got, want)
 		}
 	}
-	list("-n", "0").want(t, exitUsage, "from 1 to 1000")
+	list("-n", "0").want(t, exitUsage, "1 to 1000")
 	s.fail = store.ErrSchema
 	list().want(t, exitConfig, "async-worker migrate")
 }
@@ -84,9 +84,9 @@ func TestDocumentsDelete(t *testing.T) {
 	del := func(args ...string) result {
 		return invoke(t, o, testEnv(), "delete\n", append([]string{"documents", "delete"}, args...)...)
 	}
-	del("b.pdf", "--yes").want(t, exitUsage, "say with --set")
+	del("b.pdf", "--yes").want(t, exitUsage, "name the set with --set")
 	del("", "--set", "one", "--yes").want(t, exitUsage, "is empty")
-	del("b.pdf", "--set", "one").want(t, exitUsage, "nobody is there to be asked", "--yes")
+	del("b.pdf", "--set", "one").want(t, exitUsage, "standard input is not a terminal", "--yes")
 	del("c.pdf", "--set", "one", "--yes").want(t, exitFailed, `there is no document "c.pdf" in the set "one"`,
 		"documents list", "what to do:")
 	if got := delivered(t, o); len(got) != 0 || len(s.submitted) != 0 {

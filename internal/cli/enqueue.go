@@ -34,9 +34,9 @@ func (p *program) newEnqueueCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "enqueue [FILE...]",
 		Short: "Put tasks on the tenant's queue, from message files or from flags",
-		Long: `enqueue records each task as a pending job and sends its message. A task comes from a FILE with a JSON message
-(-: standard input), from flags, or, with --upload, from local documents: each is uploaded to the tenant's container
-first and becomes its own task. enqueue prints the ids, one per line.
+		Long: `enqueue records each task as a pending job and sends its message. A task comes from a FILE with a JSON
+message (-: standard input), from flags, or, with --upload, from local documents: each is uploaded to the
+tenant's container first and becomes its own task. enqueue prints the ids, one per line.
 
 The same id with the same payload is the same task: it is done again only with --force.`,
 		Example: `  async-worker enqueue message.json
@@ -116,7 +116,7 @@ func (p *program) send(ctx context.Context, t *app.Tenant, l submission) (enqueu
 	if !answer.Created {
 		fmt.Fprintf(p.stderr, "%s already exists and is %s\n", done.ID, answer.State)
 		if job.State(answer.State) == job.Failed {
-			printWrapped(p.stderr, "  what to do: ", "the task is not repeated; to repeat it, give it another --id, or --force")
+			printWrapped(p.stderr, "  what to do: ", "the task is not repeated; to repeat it, give another --id or --force")
 		}
 	}
 	return done, nil

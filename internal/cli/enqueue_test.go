@@ -117,7 +117,7 @@ func TestEnqueueDelete(t *testing.T) {
 		t.Errorf("messages %+v", got)
 	}
 	invoke(t, o, testEnv(), "", "enqueue", "--delete", "--upload", "enqueue_test.go", "--document-set", "s").want(t,
-		exitUsage, "it does not go with --upload")
+		exitUsage, "can't be combined with --upload")
 }
 
 func TestEnqueueMessages(t *testing.T) {
@@ -140,7 +140,7 @@ func TestEnqueueMessages(t *testing.T) {
 		t.Errorf("%d messages", len(got))
 	}
 	// The same again is the same task; the same id with another payload is a conflict (I5).
-	invoke(t, o, testEnv(), "", "enqueue", path).want(t, exitOK, "from-file was there already, and is pending")
+	invoke(t, o, testEnv(), "", "enqueue", path).want(t, exitOK, "from-file already exists and is pending")
 	if got := delivered(t, o); len(got) != 2 {
 		t.Errorf("%d messages", len(got))
 	}
@@ -200,7 +200,7 @@ func TestEnqueueMistakes(t *testing.T) {
 	}{
 		{nil, "nothing to enqueue"},
 		{[]string{"--document-set", "s"}, "nothing to enqueue"},
-		{[]string{"m.json", "--type", "ocr"}, "--type does not go with message files"},
+		{[]string{"m.json", "--type", "ocr"}, "--type can't be combined with message files"},
 		{[]string{"--upload", "a", "--upload", "b", "--id", "x"}, "only one document, not 2"},
 		{[]string{"--filename", "a"}, "payload.document_set"},
 		{[]string{"--payload", "[]"}, "not a JSON object"},

@@ -85,7 +85,9 @@ func verdictOf(err error) verdict {
 		return verdict{exitUsage, u.next}
 	}
 	if _, ok := errors.AsType[*schema.LockedError](err); ok {
-		return verdict{exitTemporary, "wait for the other migration and repeat the command; if no migration runs, end that session"}
+		return verdict{
+			exitTemporary, "wait for the other migration and repeat the command; if no migration runs, end that session",
+		}
 	}
 	if _, ok := errors.AsType[*unknownTenantError](err); ok {
 		return verdict{exitConfig, next}
@@ -96,7 +98,8 @@ func verdictOf(err error) verdict {
 	// other errors pass: the address may come late
 	if e, ok := errors.AsType[*httpd.AddrError](err); ok && (is(syscall.EADDRINUSE) || is(syscall.EACCES)) {
 		return verdict{
-			exitConfig, "choose another HTTP_ADDR; to find who uses this one: sudo ss -ltnp 'sport = :" + portOf(e.Addr) + "'",
+			exitConfig,
+			"choose another HTTP_ADDR; to find who uses this one: sudo ss -ltnp 'sport = :" + portOf(e.Addr) + "'",
 		}
 	}
 	if d, ok := errors.AsType[*diagnosis](err); ok {

@@ -25,9 +25,9 @@ func (p *program) newExtractCommand() *cobra.Command {
 	const groups = config.Extract
 	cmd := &cobra.Command{
 		Use: "extract FILE", Short: "Print the text of a local file as Markdown, as ingest extracts it",
-		Long: `extract reads a local document exactly as ingest does. It prints Markdown, or with -o json the blocks with page, box
-and heading level. It needs no service, except docling-serve if the settings name one. FILE may be - for standard
-input; --name then gives the document's name, for formats that the content doesn't reveal.`,
+		Long: `extract reads a local document exactly as ingest does. It prints Markdown, or with -o json the blocks
+with page, box and heading level. It needs no service, except docling-serve if the settings name one. FILE may
+be - for standard input; --name then gives the document's name, for formats that the content doesn't reveal.`,
 		Example: `  async-worker extract report.pdf
   curl -s https://example.com/notes.md | async-worker extract - --name notes.md
   async-worker extract report.docx -o json | jq '.blocks[] | select(.kind == "table")'`,

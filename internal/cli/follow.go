@@ -136,8 +136,8 @@ func (f follower) one(ctx context.Context, id string, d display) (store.Job, err
 	}
 }
 
-// look shows the events after *seen. It reads the job first: the last event of a finished job is committed with it (I8),
-// so the events read afterwards are complete, except for later duplicates.
+// look shows the events after *seen. It reads the job first: the last event of a finished job is committed with it
+// (I8), so the events read afterwards are complete, except for later duplicates.
 func (f follower) look(ctx context.Context, id string, seen *int64, d display) (store.Job, error) {
 	const page = 200
 	j, err := f.reader.Job(ctx, id)

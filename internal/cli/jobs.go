@@ -185,8 +185,8 @@ func (p *program) newJobsWatchCommand() *cobra.Command {
 	var out format
 	cmd := &cobra.Command{
 		Use: "watch ID...", Short: "Follow jobs until they finish",
-		Long: `watch shows the progress of jobs until all have finished: bars on a terminal, otherwise a line for each event, and
-JSON lines with -o json. It exits with 0 when all succeeded, else with 1.`,
+		Long: `watch shows the progress of jobs until all have finished: bars on a terminal, otherwise a line for each
+event, and JSON lines with -o json. It exits with 0 when all succeeded, else with 1.`,
 		Args: someArgs("the ID of a job"),
 		RunE: p.action(func(cmd *cobra.Command, args []string) error {
 			return p.withTenant(cmd, storeOnly, func(ctx context.Context, t *app.Tenant) error {
@@ -204,8 +204,8 @@ func (p *program) newJobsCancelCommand() *cobra.Command {
 	var inAdvance bool
 	cmd := &cobra.Command{
 		Use: "cancel ID...", Short: "Cancel jobs: pending ones at once, running ones at the next safe point",
-		Long: `cancel cancels pending jobs at once. A running job stops at its next safe point and commits nothing. An unknown id is
-an error; with --in-advance it is recorded, and its message is dropped when it comes.`,
+		Long: `cancel cancels pending jobs at once. A running job stops at its next safe point and commits nothing. An
+unknown id is an error; with --in-advance it is recorded, and its message is dropped when it comes.`,
 		Args: someArgs("the ID of a job"),
 		RunE: p.action(func(cmd *cobra.Command, args []string) error {
 			return p.withTenant(cmd, storeOnly, func(ctx context.Context, t *app.Tenant) error {

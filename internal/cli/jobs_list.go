@@ -24,10 +24,10 @@ func (p *program) newJobsListCommand() *cobra.Command {
 	watch := false
 	cmd := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List jobs, the newest first",
-		Long: `list shows the newest jobs. With --watch it continues until Ctrl-C: on a terminal it redraws the list on each change;
-otherwise it prints a line for each new or changed job (with -o json from the first job on, the oldest first). A job
-that no longer matches --status is shown once more, with its new state. --watch polls the database every two seconds
-and misses shorter changes; jobs watch shows every event of a job.`,
+		Long: `list shows the newest jobs. With --watch it continues until Ctrl-C: on a terminal it redraws the list on
+each change; otherwise it prints a line for each new or changed job (with -o json from the first job on, the
+oldest first). A job that no longer matches --status is shown once more, with its new state. --watch polls the
+database every two seconds and misses shorter changes; jobs watch shows every event of a job.`,
 		Example: `  async-worker jobs list --status failed
   async-worker jobs list --type ingest -n 10 -o json
   async-worker jobs list --status running --watch`,
@@ -78,7 +78,8 @@ func jobTable(w io.Writer, jobs []store.Job) error {
 	items := make([]item, 0, len(jobs))
 	for _, j := range jobs {
 		items = append(items, item{[]string{
-			j.ID, j.Type, stateOrStage(j), strconv.Itoa(j.Progress) + "%", fmt.Sprintf("%d/%d", j.Attempts, j.MaxAttempts),
+			j.ID, j.Type, stateOrStage(j), strconv.Itoa(j.Progress) + "%",
+			fmt.Sprintf("%d/%d", j.Attempts, j.MaxAttempts),
 			formatTime(j.CreatedAt), documentOf(j),
 		}, problemOf(j)})
 	}

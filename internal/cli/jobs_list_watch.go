@@ -89,7 +89,8 @@ func (w listWatch) look(ctx context.Context, before []store.Job) (now, changed [
 	return now, changed, nil
 }
 
-// left are the jobs that no longer match the filter's state. A job that newer ones pushed off the list has not changed.
+// left are the jobs that no longer match the filter's state. A job that newer ones pushed off the list has not
+// changed.
 func (w listWatch) left(ctx context.Context, before, now []store.Job) (left []store.Job, err error) {
 	if w.filter.Status == "" {
 		return nil, nil
@@ -120,7 +121,8 @@ func byID(jobs []store.Job) map[string]store.Job {
 	return all
 }
 
-// visibleState is the variable part of a job that a list shows. A heartbeat, which only renews updated_at, is no change.
+// visibleState is the variable part of a job that a list shows. A heartbeat, which only renews updated_at, is no
+// change.
 type visibleState struct {
 	status, stage, trouble          string
 	progress, attempts, maxAttempts int
@@ -177,7 +179,8 @@ func (l jobLog) change(_, changed []store.Job) error {
 		line := printable(fmt.Sprintf("%s  %s  %s  %s  %d%%  %d/%d  %s", j.UpdatedAt.Local().Format(time.TimeOnly),
 			j.ID, j.Type,
 			stateOrStage(j), j.Progress, j.Attempts, j.MaxAttempts, documentOf(j)))
-		if _, err := fmt.Fprintln(l.w, strings.TrimRight(runewidth.Truncate(line, maxLineWidth, "…"), " ")); err != nil {
+		line = strings.TrimRight(runewidth.Truncate(line, maxLineWidth, "…"), " ")
+		if _, err := fmt.Fprintln(l.w, line); err != nil {
 			return err
 		}
 		note(l.w, problemOf(j))

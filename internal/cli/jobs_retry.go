@@ -17,9 +17,9 @@ func (p *program) newJobsRetryCommand() *cobra.Command {
 	var force, rowsOnly bool
 	cmd := &cobra.Command{
 		Use: "retry ID...", Short: "Queue failed jobs again, under the same ids",
-		Long: `retry queues failed jobs again, each under its own id. Earlier attempts count: a job that used all of them is refused,
-as is one whose dead letter was replayed as another job; --force resets the attempts and retries both. To repeat the
-task as a new job, or with a fixed message, see async-worker dlq replay.`,
+		Long: `retry queues failed jobs again, each under its own id. Earlier attempts count: a job that used all of
+them is refused, as is one whose dead letter was replayed as another job; --force resets the attempts and
+retries both. To repeat the task as a new job, or with a fixed message, see async-worker dlq replay.`,
 		Args: someArgs("the ID of a job"),
 		RunE: p.action(func(cmd *cobra.Command, ids []string) error {
 			return p.withTenant(cmd, replayNeeds, func(ctx context.Context, t *app.Tenant) error {

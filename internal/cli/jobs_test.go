@@ -96,12 +96,12 @@ func TestJobsCancel(t *testing.T) {
 	t.Parallel()
 	s := someRows()
 	invoke(t, app.Tenant{Store: s}, testEnv(), "", "jobs", "cancel", "typo", "busy").want(t, exitFailed,
-		"busy is running and was asked to stop", "typo", "not found", "--in-advance")
+		"busy is running and will stop", "typo", "not found", "--in-advance")
 	if len(s.canceled) != 1 || s.canceled[0] != "busy" {
 		t.Errorf("asked for %v", s.canceled)
 	}
 	invoke(t, app.Tenant{Store: s}, testEnv(), "", "jobs", "cancel", "--in-advance", "early").want(t, exitOK,
-		"early is not known yet; noted")
+		"early is not known yet")
 	invoke(t, app.Tenant{Store: s}, testEnv(), "", "jobs", "cancel", "good").want(t, exitFailed, "already over",
 		"jobs get")
 }
@@ -177,7 +177,7 @@ func TestSearch(t *testing.T) {
 		"No document contains a word of the query. These are the nearest by meaning:\n1. b.md")
 	invoke(t, parts, testEnv(), "", "search", " ").want(t, exitUsage, "empty")
 	invoke(t, parts, testEnv(), "", "search", "-draft notice").want(t, exitUsage, "unknown shorthand flag",
-		"goes behind --")
+		"put -- before")
 	invoke(t, parts, testEnv(), "", "search", "--", "-draft notice").want(t, exitOK, "1. a.pdf")
 }
 

@@ -40,8 +40,8 @@ func addTenant(cmd *cobra.Command) {
 }
 
 // resolveTenant uses the settings that systemd gives a tenant's unit: of the tenant that --tenant names, or, if the
-// command needs one and the environment has no settings, of the machine's only tenant. The daemon gets its settings from
-// its unit.
+// command needs one and the environment has no settings, of the machine's only tenant. The daemon gets its settings
+// from its unit.
 func (p *program) resolveTenant(cmd *cobra.Command, groups config.Group) error {
 	flag := cmd.Flags().Lookup("tenant")
 	if flag == nil || p.tenantResolved {
@@ -118,8 +118,8 @@ func (e *unknownTenantError) Error() string {
 	return fmt.Sprintf("there is no tenant %s in %s", e.name, e.dir)
 }
 
-// useNamedTenant uses the settings of the tenant that --tenant names. Without tenants' files, as in a container, the name
-// is only CLIENT_ID.
+// useNamedTenant uses the settings of the tenant that --tenant names. Without tenants' files, as in a container, the
+// name is only CLIENT_ID.
 func (p *program) useNamedTenant(cmd *cobra.Command, root, name string) error {
 	if name == "" || strings.ContainsAny(name, "/.") {
 		return badUsage("use the name after the @ of its unit, as in async-worker@southhaven",

@@ -55,7 +55,7 @@ func TestTenantOfTheMachine(t *testing.T) {
 			[]string{"this machine has 2 tenants", "--tenant: east-bay, southhaven"}, "", ""},
 		"unknown": {[]string{"southhaven"}, nil, []string{"--tenant", "east-bay"}, exitConfig,
 			[]string{"there is no tenant east-bay", "tenant add east-bay"}, "", ""},
-		"no tenant's name": {nil, nil, []string{"--tenant", "../x"}, exitUsage, []string{"no tenant's name"}, "",
+		"not a tenant's name": {nil, nil, []string{"--tenant", "../x"}, exitUsage, []string{"not a tenant's name"}, "",
 			""},
 		"a machine without any": {nil, nil, nil, exitConfig, []string{"no database is set"}, "", ""},
 		"the shell has settings": {

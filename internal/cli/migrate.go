@@ -15,12 +15,13 @@ func (p *program) newMigrateCommand() *cobra.Command {
 	toPrint := false
 	cmd := &cobra.Command{
 		Use: "migrate", Short: "Apply the database's schema, or print its SQL",
-		Long: `migrate brings tables, policies and functions up to this program's version. It connects to DATABASE_URL as the
-database's owner and may be repeated at any time. With --print it prints one SQL script that does the same, for the
-Supabase SQL editor, and needs no connection.
+		Long: `migrate brings tables, policies and functions up to this program's version. It connects to DATABASE_URL
+as the database's owner and may be repeated at any time. With --print it prints one SQL script that does the
+same, for the Supabase SQL editor, and needs no connection.
 
-It revokes from PUBLIC the right to create objects in the schema. PUBLIC has this right in the schema public up to
-PostgreSQL 14 and in databases upgraded from there. --keep-create leaves it, for other programs that rely on it.
+It revokes from PUBLIC the right to create objects in the schema. PUBLIC has this right in the schema public up
+to PostgreSQL 14 and in databases upgraded from there. --keep-create leaves it, for other programs that rely on
+it.
 
 With --realtime, Supabase Realtime broadcasts the events of jobs to holders of a key with the tenant's client_id
 (docs/frontend.md). This stays on after a migrate without the flag.`,

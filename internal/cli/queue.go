@@ -28,8 +28,8 @@ func (p *program) newQueueCommand() *cobra.Command {
 	const groups = config.Tenant | config.Queue
 	cmd := &cobra.Command{
 		Use: "queue", Short: "Show the approximate number of messages on the tenant's queues",
-		Long: `queue asks the storage account how many messages are on each of the tenant's queues. The numbers are approximate and
-include hidden messages: those of running tasks and those that wait for a retry.`,
+		Long: `queue asks the storage account how many messages are on each of the tenant's queues. The numbers are
+approximate and include hidden messages: those of running tasks and those that wait for a retry.`,
 		Args: noArgs,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
 			return p.withTenant(cmd, groups, func(ctx context.Context, t *app.Tenant) error {

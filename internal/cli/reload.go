@@ -19,9 +19,9 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/config"
 )
 
-// A reload takes two processes, because a daemon's environment never changes: systemd reads the unit's EnvironmentFile=
-// again for the command `reload` (ExecReload=). This listens on a socket beside the daemon's and sends the daemon SIGHUP.
-// The daemon connects, reads a reloadRequest and answers with a reloadAnswer, as JSON.
+// A reload takes two processes, because a daemon's environment never changes: systemd reads the unit's
+// EnvironmentFile= again for the command `reload` (ExecReload=). This listens on a socket beside the daemon's and
+// sends the daemon SIGHUP. The daemon connects, reads a reloadRequest and answers with a reloadAnswer, as JSON.
 const reloadSocket = "reload.sock" // in $RUNTIME_DIRECTORY
 
 // reloadTimeout bounds the whole exchange.
@@ -43,13 +43,13 @@ func (p *program) newReloadCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reload",
 		Short: "Send new settings to the running daemon (the unit's ExecReload)",
-		Long: `reload sends the settings of its environment to the daemon, which also has the credentials and checks them. If they
-are wrong, reload prints every problem and exits with 78, and the daemon keeps its settings. Otherwise it prints what
-is in force now and what needs a restart.
+		Long: `reload sends the settings of its environment to the daemon, which also has the credentials and checks
+them. If they are wrong, reload prints every problem and exits with 78, and the daemon keeps its settings.
+Otherwise it prints what is in force now and what needs a restart.
 
-It is for systemctl reload: systemd passes it the new contents of the unit's EnvironmentFile. systemd reads secrets in
-LoadCredential only at the start, so a new one needs a restart. Without systemd, SIGHUP makes the daemon read again
-the files that NAME_FILE settings name.`,
+It is for systemctl reload: systemd passes it the new contents of the unit's EnvironmentFile. systemd reads
+secrets in LoadCredential only at the start, so a new one needs a restart. Without systemd, SIGHUP makes the
+daemon read again the files that NAME_FILE settings name.`,
 		Example: `  systemctl reload async-worker@southhaven`,
 		Args:    noArgs,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
@@ -100,7 +100,9 @@ func (p *program) printReloaded(a reloadAnswer) error {
 }
 
 // sendSettings listens at path, calls the daemon and sends it the request when it connects.
-func sendSettings(ctx context.Context, path string, request reloadRequest, call func() error) (answer reloadAnswer, err error) {
+func sendSettings(
+	ctx context.Context, path string, request reloadRequest, call func() error,
+) (answer reloadAnswer, err error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) { // left by a killed reload
 		return answer, err
 	}

@@ -53,8 +53,8 @@ func (r *reloader) apply(ctx context.Context, src config.Sources) reloadAnswer {
 	next, changes, err := config.Reload(src, config.All, *r.cfg)
 	if wrong, ok := errors.AsType[*config.Errors](err); ok {
 		for _, p := range wrong.Problems {
-			r.log.Error("the new settings are invalid; the old ones stay in force", event.Key, event.SettingsRefused, "setting",
-				p.Name, "problem", p.Problem, "remedy", p.Remedy)
+			r.log.Error("the new settings are invalid; the old ones stay in force", event.Key, event.SettingsRefused,
+				"setting", p.Name, "problem", p.Problem, "remedy", p.Remedy)
 		}
 		return reloadAnswer{Problems: wrong.Problems}
 	}

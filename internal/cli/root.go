@@ -81,16 +81,16 @@ func (p *program) newRootCommand() *cobra.Command {
 		Use:     "async-worker",
 		Version: app.Version,
 		Short:   "Does the document tasks of one tenant, from a queue message to a search answer and a webhook",
-		Long: `async-worker takes tasks from a tenant's Azure queues, does them (ingest a document, read a scan, summarize, answer
-questions), records everything in Supabase or Postgres, and notifies the sender by webhook.
+		Long: `async-worker takes tasks from a tenant's Azure queues, does them (ingest a document, read a scan,
+summarize, answer questions), records everything in Supabase or Postgres, and notifies the sender by webhook.
 
 Settings come from flags, systemd credentials, files (NAME_FILE) and environment variables, in this order;
 check-config shows which are in force. On a machine with tenants (async-worker tenant list), commands take
---tenant NAME and use that tenant's settings and credentials in /etc/async-worker. This needs root or an operator
-(docs/systemd.md). A single tenant is the default.
+--tenant NAME and use that tenant's settings and credentials in /etc/async-worker. This needs root or an
+operator (docs/systemd.md). A single tenant is the default.
 
 Exit codes: 0 fine, 1 failed, 2 usage, 69 a service is down, 75 try again, 77 permission, 78 configuration.`,
-		Example: `  async-worker check-config                           show the settings, or all that is wrong with them
+		Example: `  async-worker check-config                           show the settings, or all that is wrong
   async-worker doctor                                 show missing permissions, and how to grant them
   async-worker run --client-id southhaven             the daemon
   async-worker enqueue --upload report.pdf --type ingest --document-set reports --watch

@@ -22,13 +22,13 @@ func (p *program) newRunCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Do the tenant's tasks until stopped",
-		Long: `run takes tasks from the tenant's queues and does them. SIGTERM or SIGINT (Ctrl-C) drains: running tasks may finish
-within DRAIN_MAX_SEC, no new ones are taken, and those that have not started are given back. A second signal also
-gives back running tasks, without counting the attempt; a third ends the process. SIGUSR1 polls the queues now.
-SIGHUP reads the settings again; see reload.
+		Long: `run takes tasks from the tenant's queues and does them. SIGTERM or SIGINT (Ctrl-C) drains: running tasks
+may finish within DRAIN_MAX_SEC, no new ones are taken, and those that have not started are given back. A second
+signal also gives back running tasks, without counting the attempt; a third ends the process. SIGUSR1 polls the
+queues now. SIGHUP reads the settings again; see reload.
 
-Each flag is also a setting, under the name in brackets: an environment variable, a systemd credential, or, with _FILE
-appended, the name of a file. Secrets have no flag, because others can read flags:
+Each flag is also a setting, under the name in brackets: an environment variable, a systemd credential, or, with
+_FILE appended, the name of a file. Secrets have no flag, because others can read flags:
 
 ` + secretSettings(),
 		Example: `  async-worker run --client-id southhaven

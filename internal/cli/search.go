@@ -22,11 +22,11 @@ func (p *program) newSearchCommand() *cobra.Command {
 	const groups = storeOnly | config.Models
 	cmd := &cobra.Command{
 		Use: "search QUERY", Short: "Search the tenant's documents by words and by meaning",
-		Long: `search embeds the query with the worker's provider and searches the database for chunks that match by words or by
-meaning. Each hit shows file, page and headings, set, version and chunk; -o json adds the position on the page.
-Quotes mark a phrase, OR in capitals means either word, and a minus before a word or a phrase excludes it; before a
-digit it is a minus sign. A hit without a word of the query is marked "by meaning only". A query without a word
-finds nothing. Put -- before a query that begins with a minus.`,
+		Long: `search embeds the query with the worker's provider and searches the database for chunks that match by
+words or by meaning. Each hit shows file, page and headings, set, version and chunk; -o json adds the position
+on the page. Quotes mark a phrase, OR in capitals means either word, and a minus before a word or a phrase
+excludes it; before a digit it is a minus sign. A hit without a word of the query is marked "by meaning only". A
+query without a word finds nothing. Put -- before a query that begins with a minus.`,
 		Example: `  async-worker search "notice period" --set contracts
   async-worker search '"Super Bowl" -Panthers'
   async-worker search "Umsatz 2024" -n 3 -o json`,
@@ -85,7 +85,8 @@ func PrintHits(w io.Writer, hits []store.Hit) error {
 		return err
 	}
 	if !slices.ContainsFunc(hits, func(h store.Hit) bool { return h.Matched }) {
-		if _, err := fmt.Fprintln(w, "No document contains a word of the query. These are the nearest by meaning:"); err != nil {
+		const head = "No document contains a word of the query. These are the nearest by meaning:"
+		if _, err := fmt.Fprintln(w, head); err != nil {
 			return err
 		}
 	}

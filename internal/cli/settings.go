@@ -15,8 +15,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/logging"
 )
 
-// addSettings adds a flag for every setting of the groups that isn't secret. Only the help of run and check-config shows
-// them all; other commands hide uncommon ones.
+// addSettings adds a flag for every setting of the groups that isn't secret. Only the help of run and check-config
+// shows them all; other commands hide uncommon ones.
 func addSettings(cmd *cobra.Command, groups config.Group) {
 	addTenant(cmd)
 	common := []string{"LOG_LEVEL", "LOG_FORMAT"}

@@ -82,9 +82,9 @@ func TestStatus(t *testing.T) {
 func TestStatusWithoutAnswer(t *testing.T) {
 	t.Parallel()
 	invoke(t, app.Tenant{}, testEnv(), "", "status").want(t, exitUnavailable, "/run/async-worker/southhaven/http.sock",
-		"does the worker run?")
+		"is the worker running?")
 	invoke(t, app.Tenant{}, testEnv(), "", "status", "--addr", "127.0.0.1:1").want(t, exitUnavailable, "127.0.0.1:1",
-		"does the worker run?")
+		"is the worker running?")
 	invoke(t, app.Tenant{}, testEnv("HTTP_ADDR=127.0.0.1:1"), "", "status").want(t, exitUnavailable, "ask 127.0.0.1:1")
 	invoke(t, app.Tenant{}, testEnv("HTTP_ADDR=:1", "HTTP_TOKEN=TopSecretTopSecret"), "", "status").want(t,
 		exitUnavailable, "ask 127.0.0.1:1")

@@ -17,9 +17,9 @@ import (
 func (p *program) newTenantCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "tenant", Short: "Add, edit, list and remove the tenants of this machine",
-		Long: `tenant manages a tenant's files on a machine with systemd: its settings in /etc/async-worker/TENANT.env, and its
-secrets, one file each, in /etc/async-worker/credentials/TENANT. Only root changes them; operators may list them. The
-tenant's worker is the instance async-worker@TENANT.`,
+		Long: `tenant manages a tenant's files on a machine with systemd: its settings in /etc/async-worker/TENANT.env,
+and its secrets, one file each, in /etc/async-worker/credentials/TENANT. Only root changes them; operators may
+list them. The tenant's worker is the instance async-worker@TENANT.`,
 		Args: needsSubcommand,
 		RunE: showHelp,
 	}

@@ -36,13 +36,13 @@ func (p *program) newTenantAddCommand() *cobra.Command {
 	var o tenantAdd
 	cmd := &cobra.Command{
 		Use: "add TENANT", Short: "Write a tenant's settings and secrets, and show how to start it",
-		Long: `add writes /etc/async-worker/TENANT.env and, for each secret, a file in /etc/async-worker/credentials/TENANT that only
-root and operators can read. It first validates everything as the worker will, then replaces each file as a whole.
-Repeating the command changes nothing. To change an existing tenant, for instance a secret, give --force: it changes
-only the settings and secrets that you name.
+		Long: `add writes /etc/async-worker/TENANT.env and, for each secret, a file in
+/etc/async-worker/credentials/TENANT that only root and operators can read. It first validates everything as the
+worker will, then replaces each file as a whole. Repeating the command changes nothing. To change an existing
+tenant, for instance a secret, give --force: it changes only the settings and secrets that you name.
 
-A secret is never an argument, because everybody can read the list of processes. It comes from a file, from standard
-input (-), or from the terminal. Secrets in an --env-file become credentials.`,
+A secret is never an argument, because everybody can read the list of processes. It comes from a file, from
+standard input (-), or from the terminal. Secrets in an --env-file become credentials.`,
 		Example: `  async-worker tenant add southhaven --azure-storage-account stsouthhaven --supabase-url https://p.supabase.co \
     --secret SUPABASE_KEY --secret OPENAI_API_KEY --secret WEBHOOK_SECRET
   async-worker tenant add southhaven --env-file southhaven.env
@@ -81,7 +81,8 @@ func secretNames() []string {
 
 func (p *program) addTenant(cmd *cobra.Command, name string, o tenantAdd) error {
 	change := tenants.Change{Name: name, Force: o.force}
-	err := changeMachine(o.root, func(*tenants.Machine) error { return nil }) // check the permission before asking for secrets
+	// Check the permission before asking for secrets.
+	err := changeMachine(o.root, func(*tenants.Machine) error { return nil })
 	if err != nil {
 		return err
 	}

@@ -25,10 +25,10 @@ func (p *program) newTenantEditCommand() *cobra.Command {
 	var root string
 	cmd := &cobra.Command{
 		Use: "edit TENANT", Short: "Edit a tenant's settings, and check them before they are written",
-		Long: `edit opens a copy of /etc/async-worker/TENANT.env in $VISUAL or $EDITOR and checks it as check-config does, with the
-tenant's secrets. If settings are wrong, it shows them and asks whether to edit again, keep them anyway, or discard the
-changes. It replaces the file as a whole and keeps its owner. It reloads and restarts nothing, and prints the command
-that does. For secrets: tenant add --force --secret NAME.`,
+		Long: `edit opens a copy of /etc/async-worker/TENANT.env in $VISUAL or $EDITOR and checks it as check-config
+does, with the tenant's secrets. If settings are wrong, it shows them and asks whether to edit again, keep them
+anyway, or discard the changes. It replaces the file as a whole and keeps its owner. It reloads and restarts
+nothing, and prints the command that does. For secrets: tenant add --force --secret NAME.`,
 		Example: `  sudo async-worker tenant edit southhaven
   sudo EDITOR=nano async-worker tenant edit southhaven`,
 		Args: oneArg("the tenant's name"), ValidArgsFunction: completeTenants,
@@ -63,7 +63,8 @@ func (p *program) editTenant(
 	ctx context.Context, m *tenants.Machine, root string, e tenants.Edit,
 	edit func(ctx context.Context, path string) error,
 ) (err error) {
-	folder, err := os.MkdirTemp("", "async-worker-edit-") // readable only by its owner, also what editors write beside the copy
+	// Only its owner can read this folder, and so also what editors write beside the copy.
+	folder, err := os.MkdirTemp("", "async-worker-edit-")
 	if err != nil {
 		return err
 	}
@@ -131,8 +132,7 @@ func (p *program) askEdit(ctx context.Context, answers *bufio.Reader) (string, e
 		if err := ctx.Err(); err != nil {
 			return "", err
 		}
-		fmt.Fprint(p.stderr, "(e)dit again, (k)eep them although the worker will refuse them, or (t)hrow the "+
-			"changes away? ")
+		fmt.Fprint(p.stderr, "(e)dit again, (k)eep them although the worker will refuse them, or (t)hrow the changes away? ")
 		line, err := answers.ReadString('\n')
 		switch answer := strings.ToLower(strings.TrimSpace(line)); {
 		case slices.Contains([]string{editAgain, keepEdit, dropEdit}, answer):

@@ -52,7 +52,7 @@ func TestTenantEdit(t *testing.T) {
 				"WORKER_CONCURRENCY", "1 problem in the settings.", "(e)dit again", "southhaven.env: LOG_LEVEL\n",
 			}},
 		{"kept", []string{wrong}, "K\n", wrong,
-			[]string{"LOG_LEVEL, WORKER_CONCURRENCY", "tenant edit southhaven mends them"}},
+			[]string{"LOG_LEVEL, WORKER_CONCURRENCY", "tenant edit southhaven fixes them"}},
 		{"thrown away", []string{wrong}, "t\n", "", []string{"thrown away"}},
 		{"nobody answers", []string{wrong}, "", "", []string{"thrown away"}},
 		{"no setting", []string{"LOG_LEVEL debug\n"}, "t\n", "", []string{"line 1 is no NAME=value"}},
@@ -145,7 +145,7 @@ func TestTenantEditRefuses(t *testing.T) {
 	onImage(t, root, "", "tenant", "edit", "southhaven").want(t, exitConfig, "there is no tenant southhaven",
 		"tenant add southhaven")
 	onImage(t, root, testKey+"\n", append(slices.Clone(enough), "--secret-file", "SUPABASE_KEY=-")...).want(t, exitOK)
-	onImage(t, root, "", "tenant", "edit", "southhaven").want(t, exitUsage, "there is no terminal", "southhaven.env",
+	onImage(t, root, "", "tenant", "edit", "southhaven").want(t, exitUsage, "editing needs a terminal", "southhaven.env",
 		"async-worker check-config --tenant southhaven")
 	onImage(t, root, "", "tenant", "edit", "../x").want(t, exitConfig, "CLIENT_ID")
 }

@@ -23,9 +23,9 @@ func (p *program) newTenantListCommand() *cobra.Command {
 	var out format
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the tenants of this machine",
-		Long: `list shows the tenants that have an environment file in /etc/async-worker: whether their workers start with the
-machine, whether they run now, and the names, not the values, of their settings and secrets. Without the right to read
-the secrets it shows none.`,
+		Long: `list shows the tenants that have an environment file in /etc/async-worker: whether their workers start
+with the machine, whether they run now, and the names, not the values, of their settings and secrets. Without
+the right to read the secrets it shows none.`,
 		Args: noArgs,
 		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
 			return onMachine(root, func(m *tenants.Machine) error {

@@ -31,10 +31,10 @@ func (p *program) newTenantRemoveCommand() *cobra.Command {
 	var o tenantRemove
 	cmd := &cobra.Command{
 		Use: "remove TENANT", Short: "Disable a tenant's worker and remove its settings and secrets",
-		Long: `remove disables async-worker@TENANT and removes the tenant's environment file and credentials. It refuses while the
-worker runs, unless --stop lets the worker finish its tasks first (DRAIN_MAX_SEC). --keep-files only disables the
-worker. --state also removes what the worker kept on this machine. The database, the queues and the container are not
-changed. Removing a tenant that does not exist is not an error.`,
+		Long: `remove disables async-worker@TENANT and removes the tenant's environment file and credentials. It
+refuses while the worker runs, unless --stop lets the worker finish its tasks first (DRAIN_MAX_SEC).
+--keep-files only disables the worker. --state also removes what the worker kept on this machine. The database,
+the queues and the container are not changed. Removing a tenant that does not exist is not an error.`,
 		Example: `  async-worker tenant remove southhaven --stop --yes
   async-worker tenant remove southhaven --stop --keep-files`,
 		Args: oneArg("the tenant's name"), ValidArgsFunction: completeTenants,

@@ -58,7 +58,7 @@ func TestTenantAddListRemove(t *testing.T) {
 	onImage(t, root, "", "tenant", "remove", "southhaven").want(t, exitUsage, "--yes")
 	onImage(t, root, "", "tenant", "remove", "southhaven", "--yes").want(t, exitOK,
 		"removed "+root+"/etc/async-worker/southhaven.env")
-	onImage(t, root, "", "tenant", "remove", "southhaven", "--yes").want(t, exitOK, "Nothing was left")
+	onImage(t, root, "", "tenant", "remove", "southhaven", "--yes").want(t, exitOK, "nothing was removed")
 	onImage(t, root, "", "tenant", "list").want(t, exitOK, "There is no tenant yet")
 }
 
@@ -80,9 +80,9 @@ func TestTenantAddRefuses(t *testing.T) {
 		{"--secret-file SUPABASE_KEY=TopSecret", exitUsage, "no such file"},
 		{"--secret-file TopSecret", exitUsage, "never an argument"},
 		{"--secret-file LOG_LEVEL=-", exitUsage, "secret setting"},
-		{"--secret SUPABASE_KEY", exitUsage, "nobody is there to be asked"},
+		{"--secret SUPABASE_KEY", exitUsage, "standard input is not a terminal"},
 		{"--secret-file SUPABASE_KEY=-", exitUsage, "is empty"},
-		{"--secret-file SUPABASE_KEY=- --secret-file OPENAI_API_KEY=-", exitUsage, "once only"},
+		{"--secret-file SUPABASE_KEY=- --secret-file OPENAI_API_KEY=-", exitUsage, "only once"},
 		{"--env-file " + env, exitUsage, "line 1"},
 		{"--supabase-key TopSecret", exitUsage, "unknown flag"},
 	} {

@@ -35,13 +35,13 @@ func (p *program) newTokenSignCommand() *cobra.Command {
 	expires := ageFlag(24 * time.Hour)
 	cmd := &cobra.Command{
 		Use: "sign", Short: "Make a PostgREST key for the tenant's readers or its worker",
-		Long: `sign makes a key (a JWT) for the tenant with the project's JWT secret, SUPABASE_JWT_SECRET, and prints only the key on
-standard output. The role reader reads the tenant's documents, jobs and results, as a frontend does; the role worker
-is for SUPABASE_KEY of the tenant's worker. A key can't be revoked before it expires, except by changing the secret,
-which revokes all keys.
+		Long: `sign makes a key (a JWT) for the tenant with the project's JWT secret, SUPABASE_JWT_SECRET, and prints
+only the key on standard output. The role reader reads the tenant's documents, jobs and results, as a frontend
+does; the role worker is for SUPABASE_KEY of the tenant's worker. A key can't be revoked before it expires,
+except by changing the secret, which revokes all keys.
 
-The secret comes from a file (SUPABASE_JWT_SECRET_FILE) or the environment, never from a flag. It can make keys for
-every tenant: keep it out of tenants' settings and off the workers' machines.`,
+The secret comes from a file (SUPABASE_JWT_SECRET_FILE) or the environment, never from a flag. It can make keys
+for every tenant: keep it out of tenants' settings and off the workers' machines.`,
 		Example: `  SUPABASE_JWT_SECRET_FILE=jwt-secret async-worker token sign --client-id southhaven --role reader --expires 12h
   async-worker token sign --tenant southhaven --role worker --expires 365d > key`,
 		Args: noArgs,
@@ -102,7 +102,7 @@ func (p *program) signToken(cmd *cobra.Command, role string, life time.Duration,
 	}
 	if role == tenantkey.Worker {
 		printWrapped(p.stderr, "warning: ", fmt.Sprintf(
-			"until %s this key reads and writes all jobs, documents and webhooks of %s. It is for its worker alone: "+
+			"until %s this key reads and writes all jobs, documents and webhooks of %s. Use it only for the worker; "+
 				"to read, use --role reader", m.Expires.Format(time.RFC3339), m.ClientID))
 	}
 	if out == asJSON {

@@ -29,11 +29,11 @@ func TestTokenRefuses(t *testing.T) {
 	}{
 		{[]string{client, signingSecret}, "", exitUsage, "--role is missing"},
 		{[]string{client, signingSecret}, "--role service_role", exitUsage, "reader or worker"},
-		{[]string{client, signingSecret}, "--role reader --expires 59s", exitUsage, "from 1m to 3650d"},
-		{[]string{client, signingSecret}, "--role reader --expires 3651d", exitUsage, "from 1m to 3650d"},
+		{[]string{client, signingSecret}, "--role reader --expires 59s", exitUsage, "1m to 3650d"},
+		{[]string{client, signingSecret}, "--role reader --expires 3651d", exitUsage, "1m to 3650d"},
 		{[]string{client, signingSecret}, "--role reader --expires soon", exitUsage, "--expires"},
 		{[]string{client, signingSecret}, "--role reader --supabase-jwt-secret x", exitUsage, "unknown flag"},
-		{[]string{"DATABASE_URL=postgres://x", signingSecret}, "--role reader", exitUsage, "which tenant's key"},
+		{[]string{"DATABASE_URL=postgres://x", signingSecret}, "--role reader", exitUsage, "the key's tenant"},
 		{[]string{client}, "--role reader", exitConfig, "SUPABASE_JWT_SECRET_FILE"},
 		{[]string{client, "SUPABASE_JWT_SECRET=TopSecret"}, "--role reader", exitConfig, "shorter than 32 bytes"},
 		{[]string{client, "SUPABASE_JWT_SECRET_FILE=/nonexistent"}, "--role reader", exitConfig, "does not exist"},
@@ -66,7 +66,8 @@ func TestTokenLeavesCredentialsAlone(t *testing.T) {
 		"is not set")
 }
 
-// A real PostgREST takes the keys: a reader's reads its tenant's rows and writes nothing, a worker's is a SUPABASE_KEY.
+// A real PostgREST takes the keys: a reader's reads its tenant's rows and writes nothing, a worker's is a
+// SUPABASE_KEY.
 func TestTokenOnPostgREST(t *testing.T) {
 	t.Parallel()
 	api := stacktest.PostgREST(t, stacktest.PostgresWith(t, schema.Options{}))

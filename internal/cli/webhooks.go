@@ -38,9 +38,9 @@ func (p *program) newWebhooksListenCommand() *cobra.Command {
 	const groups = config.Webhooks
 	cmd := &cobra.Command{
 		Use: "listen", Short: "Receive webhooks on this machine, verify their signatures and print them",
-		Long: `listen receives webhooks for a trial. It prints the address for a task's webhook_url, then each webhook with its id, the
-result of checking its signature against WEBHOOK_SECRET, and its body, until Ctrl-C. A worker calls a private address
-only if WEBHOOK_ALLOW_CIDRS allows it, e.g. 127.0.0.0/8.`,
+		Long: `listen receives webhooks for a trial. It prints the address for a task's webhook_url, then each webhook
+with its id, the result of checking its signature against WEBHOOK_SECRET, and its body, until Ctrl-C. A worker
+calls a private address only if WEBHOOK_ALLOW_CIDRS allows it, e.g. 127.0.0.0/8.`,
 		Example: `  async-worker webhooks listen --addr 127.0.0.1:8099
   async-worker webhooks listen --answer 503                 see how a delivery is retried
   async-worker webhooks listen -o json | jq .body.task_id`,
@@ -73,7 +73,9 @@ func (p *program) listen(ctx context.Context, r *listener, addr string, cfg conf
 	if err != nil {
 		return badUsage("choose another --addr; port 0 is a free one", "can't listen at %s: %w", addr, err)
 	}
-	server := &http.Server{Handler: r, ReadTimeout: listenTimeout, WriteTimeout: listenTimeout, MaxHeaderBytes: 16 << 10}
+	server := &http.Server{
+		Handler: r, ReadTimeout: listenTimeout, WriteTimeout: listenTimeout, MaxHeaderBytes: 16 << 10,
+	}
 	stopped := context.AfterFunc(ctx, func() { _ = server.Close() }) // senders retry requests in flight
 	defer stopped()
 	fmt.Fprintf(p.stderr, "webhook_url: http://%s/\n", l.Addr())

@@ -24,9 +24,10 @@ func (p *program) newWebhooksListCommand() *cobra.Command {
 	var f store.DeliveryFilter
 	cmd := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List webhook deliveries, the newest first",
-		Long: `list shows the deliveries of webhooks. The worker sends or retries a pending one at the time shown or, if its receiver
-is down, once that answers. A delivery is failed when all its attempts failed or its receiver answered 410, and refused
-when its address may not be called. Only the host of an address is shown: the rest may contain a token.`,
+		Long: `list shows the deliveries of webhooks. The worker sends or retries a pending one at the time shown or,
+if its receiver is down, once that answers. A delivery is failed when all its attempts failed or its receiver
+answered 410, and refused when its address may not be called. Only the host of an address is shown: the rest may
+contain a token.`,
 		Example: `  async-worker webhooks list --state failed
   async-worker webhooks list --job 4b1c -o json`,
 		Args: noArgs,
@@ -48,7 +49,8 @@ when its address may not be called. Only the host of an address is shown: the re
 		}),
 	}
 	addOutput(cmd, &out)
-	cmd.Flags().StringVar(&f.Status, "state", "", "only deliveries in this state: "+strings.Join(deliveryStates(), ", "))
+	cmd.Flags().StringVar(&f.Status, "state", "",
+		"only deliveries in this state: "+strings.Join(deliveryStates(), ", "))
 	cmd.Flags().StringVar(&f.JobID, "job", "", "only deliveries of the job with this ID")
 	cmd.Flags().IntVarP(&f.Limit, "limit", "n", 50, "the maximum number, 1 to 1000")
 	_ = cmd.RegisterFlagCompletionFunc("job", p.completeJobs("")) // the flag exists
@@ -96,9 +98,9 @@ func (p *program) newWebhooksResendCommand() *cobra.Command {
 	delivered := false
 	cmd := &cobra.Command{
 		Use: "resend ID...", Short: "Send failed or refused webhooks again",
-		Long: `resend makes the tenant's worker send failed or refused deliveries again, with a new schedule. Each keeps its
-webhook-id and body, so that a receiver recognizes one that it has. The worker sends pending ones anyway. Delivered
-ones are sent again only with --delivered.`,
+		Long: `resend makes the tenant's worker send failed or refused deliveries again, with a new schedule. Each
+keeps its webhook-id and body, so that a receiver recognizes one that it has. The worker sends pending ones
+anyway. Delivered ones are sent again only with --delivered.`,
 		Example: `  async-worker webhooks resend msg_2b7e…
   async-worker webhooks list --state failed -n 1000 -o json | jq -r '.[].id' | xargs -r async-worker webhooks resend`,
 		Args: someArgs("the ID of a delivery"),
@@ -135,7 +137,8 @@ func (p *program) resend(ctx context.Context, s store.Resends, ids []string, del
 		switch {
 		case errors.Is(err, store.ErrNotFound):
 			err = &failure{
-				doing, "check the id and CLIENT_ID; async-worker webhooks list shows the deliveries", &notFoundError{err},
+				doing, "check the id and CLIENT_ID; async-worker webhooks list shows the deliveries",
+				&notFoundError{err},
 			}
 		case errors.Is(err, store.ErrNotResendable), errors.Is(err, store.ErrDelivered):
 			err = &failure{doing, "", err}

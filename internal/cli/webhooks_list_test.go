@@ -47,7 +47,7 @@ func TestWebhooksList(t *testing.T) {
 		t.Errorf("asks for %+v", s.listed)
 	}
 	list("--state", "lost").want(t, exitUsage, "pending, delivered, failed, refused")
-	list("-n", "1001").want(t, exitUsage, "from 1 to 1000")
+	list("-n", "1001").want(t, exitUsage, "1 to 1000")
 	var found []store.DeliveryEntry
 	if err := json.Unmarshal([]byte(list("-o", "json").out), &found); err != nil || len(found) != 4 {
 		t.Errorf("%v: %+v", err, found)

@@ -66,7 +66,8 @@ func writePages(folder string, date time.Time) error {
 	if err != nil {
 		return fmt.Errorf("write the manual pages: %w", err)
 	}
-	head := fmt.Sprintf("%% \"ASYNC-WORKER.ENV\" \"5\" \"%s\" \"%s\" \"async-worker\"\n", date.Format("Jan 2006"), source)
+	head := fmt.Sprintf("%% \"ASYNC-WORKER.ENV\" \"5\" \"%s\" \"%s\" \"async-worker\"\n",
+		date.Format("Jan 2006"), source)
 	page := md2man.Render([]byte(head + strings.TrimLeft(config.Manual(), "\n")))
 	f, err := os.Create(filepath.Join(folder, "async-worker.env.5")) // world-readable, like cobra's pages
 	if err != nil {

@@ -176,7 +176,8 @@ func owners() []owner {
 				"internal/azure/...", "queue/azure/...", "internal/blob/azure/...", "internal/app/...", "test/...",
 			}},
 		// Exit codes tell a refused login from a server that is down; migrate talks to Postgres directly.
-		{"github.com/jackc/pgx/v5/pgconn", []string{"internal/store/...", "internal/stack/...", "internal/cli", "test/..."}},
+		{"github.com/jackc/pgx/v5/pgconn",
+			[]string{"internal/store/...", "internal/stack/...", "internal/cli", "test/..."}},
 		{"github.com/jackc/pgx", []string{"internal/store/...", "internal/stack/...", "test/..."}},
 		{"github.com/golang-jwt/jwt", []string{"internal/tenantkey"}},
 		{"github.com/cenkalti/backoff", []string{waiting}},

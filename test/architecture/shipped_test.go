@@ -10,8 +10,8 @@ func TestShipped(t *testing.T) {
 	t.Parallel()
 	graph := imports(t)
 	if path := pathTo(graph, module+"/cmd/async-worker", unshipped()); path != nil {
-		t.Errorf("the daemon's program imports %s: %v.\n\tMove what needs it to cmd/async-worker-dev or packaging/manual",
-			path[len(path)-1], path)
+		t.Errorf("the daemon's program imports %s: %v.\n\tMove what needs it to cmd/async-worker-dev or "+
+			"packaging/manual", path[len(path)-1], path)
 	}
 	for from, pattern := range map[string]string{ // the search finds what is there
 		"cmd/async-worker-dev": module + "/internal/stack/...",

@@ -20,7 +20,7 @@ func TestMistakes(t *testing.T) {
 	d.types("async-worker jobs list --status odd").wants(2, "pending, running, succeeded, failed, canceled")
 	d.types("async-worker jobs list --limit many").wants(2, "it is not a whole number")
 	d.types("async-worker search tides --limit many").wants(2, "it is not a whole number")
-	d.types("async-worker search -draft").wants(2, "goes behind --")
+	d.types("async-worker search -draft").wants(2, "put -- before")
 	d.types("async-worker run --log-level loud").wants(78, "LOG_LEVEL", "set it to debug, info, warn or error")
 	d.types("async-worker enqueue --type translate --filename a.md").wants(2, "translate",
 		"agent, ai, ingest, ocr, summarize")
@@ -105,5 +105,5 @@ func TestMainJob(t *testing.T) {
 	if strings.Contains(log, "highest") || strings.Contains(log, d.env["SUPABASE_KEY"]) {
 		t.Errorf("the log has a document's text, or a key:\n%s", log)
 	}
-	d.types("async-worker status").wants(69, "does the worker run?")
+	d.types("async-worker status").wants(69, "is the worker running?")
 }
