@@ -69,7 +69,7 @@ func TestMainJob(t *testing.T) {
 	d.file("tides.md", "# Tides\n\n## Spring tide\n\nTwice a month the water is highest.\n")
 	d.file("broken.pdf", "%PDF-1.7\nthis is none")
 	d.types("async-worker check-config").wants(0, "LLM_PROVIDER")
-	d.types("async-worker queue").wants(0, "not there yet")
+	d.types("async-worker queue").wants(0, "does not exist yet")
 	stop := d.daemon()
 	d.types("async-worker enqueue --upload tides.md --type ingest --document-set sea --watch").wants(0, "succeeded")
 	d.types("async-worker status").wants(0, "!working on 4 of 4")
@@ -95,7 +95,7 @@ func TestMainJob(t *testing.T) {
 	}
 	d.types("async-worker jobs get "+id).wants(0, "succeeded")
 	d.types("async-worker jobs watch "+id).wants(0, "succeeded")
-	d.types("async-worker queue").wants(0, "!not there yet")
+	d.types("async-worker queue").wants(0, "!does not exist yet")
 	log := stop()
 	for line := range strings.Lines(log) {
 		if n := strings.Count(log, line); n > 3 {
