@@ -56,7 +56,7 @@ func TestHomeKeepsDataUnlessOnce(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, false)
 	kept := filepath.Join(h.data, "kept")
-	left := filepath.Join(h.dir, "once-1234") // of a run that was killed
+	left := filepath.Join(h.dir, "once-1234") // of a killed run
 	for _, dir := range []string{kept, left} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)

@@ -10,15 +10,14 @@ import (
 	"strings"
 )
 
-// readyListener is the other end of sd_notify(3): it learns when a daemon serves.
+// readyListener receives sd_notify(3) messages and waits for READY=1.
 type readyListener struct {
 	address string // for NOTIFY_SOCKET
 	conn    *net.UnixConn
 	readied chan struct{} // closed by READY=1
 }
 
-// listenReady listens on a socket in Linux's abstract name space, so that no file is left and no path
-// is too long.
+// listenReady listens on a socket in Linux's abstract namespace, so that no file is left and no path is too long.
 func listenReady() (*readyListener, error) {
 	l := &readyListener{address: "@async-worker-dev-" + rand.Text(), readied: make(chan struct{})}
 	var err error
@@ -29,7 +28,7 @@ func listenReady() (*readyListener, error) {
 	return l, nil
 }
 
-// read also takes what a daemon says later, until close.
+// read also drains later messages, until close.
 func (l *readyListener) read() {
 	buf := make([]byte, 4096)
 	for said := false; ; {
@@ -46,12 +45,12 @@ func (l *readyListener) read() {
 
 func (l *readyListener) close() { _ = l.conn.Close() }
 
-// ready returns nil once the daemon has said so.
+// ready returns nil once the daemon is ready.
 func (l *readyListener) ready(context.Context) error {
 	select {
 	case <-l.readied:
 		return nil
 	default:
-		return errors.New("it has not said that it is ready")
+		return errors.New("it has not reported that it is ready")
 	}
 }

@@ -14,8 +14,8 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// receiver is what a sender of tasks has: an HTTP server that takes webhooks and checks their
-// signatures with the reference library. It listens on a loopback address alone.
+// receiver is an HTTP server for webhooks, as a sender of tasks has. It checks signatures with the reference library, and
+// listens only on loopback.
 type receiver struct {
 	URL    string
 	server *http.Server
@@ -24,9 +24,9 @@ type receiver struct {
 	log    io.Writer
 
 	mu     sync.Mutex
-	byID   map[string]bool // webhook-ids: a repeated attempt is no news
+	byID   map[string]bool // webhook-ids, to ignore repeated attempts
 	byTask map[string]receivedWebhook
-	news   chan struct{} // closed, and made anew, with every verified webhook
+	news   chan struct{} // closed and replaced at every verified webhook
 }
 
 // receivedWebhook is one webhook.
@@ -75,8 +75,8 @@ func (r *receiver) stop() error {
 }
 
 func (r *receiver) receive(w http.ResponseWriter, req *http.Request) {
-	const most = 1 << 20
-	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, most))
+	const maxBody = 1 << 20
+	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, maxBody))
 	if err != nil {
 		http.Error(w, "unreadable", http.StatusBadRequest)
 		return
@@ -111,7 +111,7 @@ func (r *receiver) note(t receivedWebhook, body []byte) {
 	}
 }
 
-// verified is how many different webhooks came with a good signature.
+// verified is the number of different webhooks with a good signature.
 func (r *receiver) verified() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

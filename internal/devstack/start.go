@@ -17,16 +17,16 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
 )
 
-// startTimeout is how long a part may take to come up, on a slow machine that is busy.
+// startTimeout bounds the start of a part, on a slow and busy machine.
 const startTimeout = 2 * time.Minute
 
 var errStartTimeout = errors.New("it took too long")
 
-// start brings everything up, in the order in which one needs the other.
+// start starts all parts, in the order of their dependencies.
 func (d *dev) start(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, 10*time.Minute, errStartTimeout) // npm may have to download
+	ctx, cancel := context.WithTimeoutCause(ctx, 10*time.Minute, errStartTimeout) // npm may download packages
 	defer cancel()
-	d.home.removeEnv() // of a run that was killed
+	d.home.removeEnv() // of a killed run
 	d.env = modelSettings(d.Environ)
 	if err := d.install(ctx); err != nil {
 		return err
@@ -89,10 +89,10 @@ func (d *dev) startDatabase(ctx context.Context) error {
 	}
 	report, err := schema.Migrate(ctx, d.database, schema.Options{Dimensions: dimensions})
 	if err != nil {
-		return fmt.Errorf("migrate the local database (to begin anew, remove %s): %w", d.home.rel(d.home.data), err)
+		return fmt.Errorf("migrate the local database (to start over, remove %s): %w", d.home.rel(d.home.data), err)
 	}
 	if n := len(report.Applied); n > 0 {
-		report.Applied = []string{fmt.Sprintf("%d migrations", n)} // their names say nothing here
+		report.Applied = []string{fmt.Sprintf("%d migrations", n)} // their names are of no interest here
 	}
 	d.out.done("schema", report.String())
 	return nil
@@ -153,7 +153,7 @@ func (d *dev) startWorker(ctx context.Context) error {
 	return nil
 }
 
-// extras are for people, beside the settings.
+// extras are variables for the user, beside the settings.
 func (d *dev) extras() settings {
 	return settings{"DEV_WEBHOOK_URL": d.receiver.URL, "DEV_DATABASE_URL": d.database}
 }
