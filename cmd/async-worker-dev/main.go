@@ -54,7 +54,7 @@ func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) 
 	defer stop()
 	defer context.AfterFunc(ctx, stop)() // a second signal ends the process
 	if err := checkWorker(&o); err != nil {
-		return console.Report("dev", "build it with make build, or name it with --worker", err)
+		return console.ReportUsage(err, "build it with make build, or name it with --worker")
 	}
 	return console.Report("dev", "the logs of all parts are in .dev/logs", devstack.Run(ctx, o))
 }

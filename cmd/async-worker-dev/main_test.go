@@ -18,7 +18,7 @@ func TestCommandLine(t *testing.T) {
 		"help":              {[]string{"--help"}, 0, "Usage: async-worker-dev"},
 		"an unknown flag":   {[]string{"--twice"}, 2, "async-worker-dev --help"},
 		"an argument":       {[]string{"tour"}, 2, `takes no argument, got "tour"`},
-		"no worker program": {[]string{"--worker", missing}, 1, "make build"},
+		"no worker program": {[]string{"--worker", missing}, 2, "make build"},
 	} {
 		var out bytes.Buffer
 		if code := run(t.Context(), c.args, nil, &out, &out); code != c.code || !strings.Contains(out.String(), c.want) {

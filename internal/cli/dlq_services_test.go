@@ -1,12 +1,8 @@
 package cli
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,12 +11,9 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
-	"github.com/seed-7227ef26/async-worker/internal/replay"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
-	"github.com/seed-7227ef26/async-worker/queue"
 )
 
 func TestReplay(t *testing.T) {
@@ -192,95 +185,6 @@ func TestReplayMany(t *testing.T) {
 	}
 }
 
-// Whoever interrupts learns how far it came, and nothing is half done.
-func TestReplayInterrupted(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
-	for i := range 6 {
-		d.fail(fmt.Sprintf("job-%d", i), report)
-	}
-	ctx, interrupt := context.WithCancel(t.Context())
-	defer interrupt()
-	out := &onLine{line: 3, do: interrupt}
-	var errOut bytes.Buffer
-	code := Run(ctx, []string{"dlq", "replay", "--all", "--rate", "1000/s"}, d.env, strings.NewReader(""), out, &errOut)
-	result{code, out.String(), errOut.String()}.want(t, exitInterrupted, "[3/6]", "3 of 6 replayed, 3 not reached",
-		"interrupted")
-	if sent := d.messages(d.Queues.Normal); len(sent) != 3 {
-		t.Errorf("%d messages", len(sent))
-	}
-	d.command("dlq", "replay", "--all").want(t, exitOK, "3 of 3 replayed")
-}
-
-// onLine does something once so many lines were written.
-type onLine struct {
-	bytes.Buffer
-	line int
-	do   func()
-}
-
-func (w *onLine) Write(b []byte) (int, error) {
-	n, err := w.Buffer.Write(b)
-	if strings.Count(w.String(), "\n") >= w.line {
-		w.do()
-	}
-	return n, err
-}
-
-// crashed is a queue whose sender dies before it sends.
-type crashed struct{ queue.Queue }
-
-func (crashed) Send(context.Context, string, queue.SendOptions) (string, error) {
-	return "", errors.New("the process died here")
-}
-
-// A replay and a retry that were recorded and never sent are sent by a worker's sweep, and done (I1).
-func TestReplayCrash(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
-	replayed, retried := d.fail("replayed", report), d.fail("retried", report)
-	if _, err := d.Bucket.Put(t.Context(), "report.md", strings.NewReader("# Report\n\nAll is well.\n"),
-		"text/markdown"); err != nil {
-		t.Fatal(err)
-	}
-	r := d.Replayer()
-	whole := r.Queue
-	r.Queue = func(p task.Priority) queue.Queue { return crashed{whole(p)} }
-	o, err := r.Replay(t.Context(), replayed, replay.Options{By: "anna"})
-	if err == nil || o.JobID != "replayed.r1" {
-		t.Fatalf("replay: %+v, %v", o, err)
-	}
-	if _, letter, err := r.Retry(t.Context(), "retried", "anna", false); err == nil || letter != retried {
-		t.Fatalf("retry: %q, %v", letter, err)
-	}
-	d.command("dlq", "replay", replayed).want(t, exitFailed, "was replayed")
-	if d.depth(d.Queues.Normal) != 0 {
-		t.Fatal("something was sent")
-	}
-	d.passTime()
-	stop, ended := serve(t, d.env)
-	d.command("jobs", "watch", "replayed.r1", "retried").want(t, exitOK, "succeeded")
-	stop()
-	<-ended
-	if j := d.job("retried"); j.Attempts != 2 || j.Status != "succeeded" {
-		t.Errorf("retried: %+v", j)
-	}
-}
-
-// passTime makes what happened to the jobs ten minutes older, so that a sweep looks at them.
-func (d *desk) passTime() {
-	d.Helper()
-	conn, err := pgx.Connect(d.Context(), d.url)
-	if err != nil {
-		d.Fatal(err)
-	}
-	defer conn.Close(context.WithoutCancel(d.Context()))
-	if _, err := conn.Exec(d.Context(), `set session_replication_role = replica; -- the guard writes updated_at
-		update jobs set updated_at = updated_at - interval '10 minutes'`); err != nil {
-		d.Fatal(err)
-	}
-}
-
 func TestJobsRetry(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -310,54 +214,5 @@ func TestJobsRetry(t *testing.T) {
 	if sent := d.messages(d.Queues.Normal); len(sent) != 1 || sent[0].ID != "a" ||
 		sent[0].WebhookURL != "https://hook.example/a" {
 		t.Errorf("sent: %+v", sent)
-	}
-}
-
-func TestPurge(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
-	first, second := d.fail("a", report), d.fail("b", report)
-	third := d.fail("c", report, func(t *task.Task) { t.Type = task.Summarize })
-	d.command("dlq", "purge", "--all").want(t, exitUsage, "standard input is not a terminal", "--dry-run")
-	d.command("dlq", "purge").want(t, exitUsage, "no dead letters are selected")
-	d.command("dlq", "purge", "--type", "ingest", "--dry-run").want(t, exitOK, first, second, "2 would be removed")
-	if d.depth(d.Queues.DeadLetter) != 3 {
-		t.Error("a dry run removed a copy")
-	}
-	var r purgeReport
-	purged := d.command("dlq", "purge", "--type", "ingest", "--limit", "1", "--yes", "-o", "json")
-	if err := json.Unmarshal([]byte(purged.out), &r); err != nil || len(r.Purged) != 1 || r.Purged[0] != first ||
-		r.Copies.Removed != 1 {
-		t.Errorf("%v: %+v", err, purged)
-	}
-	d.command("dlq", "purge", second, "--yes", "--rows-only").want(t, exitOK, second, "1 of 1 removed")
-	d.command("dlq", "show", second).want(t, exitFailed, "not found")
-	if n := d.depth(d.Queues.DeadLetter); n != 2 {
-		t.Errorf("%d copies", n)
-	}
-	d.command("dlq", "purge", "--newer-than", "1h", "--older-than", "30m", "--yes").want(t, exitOK, "0 of 0 removed")
-	d.command("dlq", "show", third).want(t, exitOK, "summarize")
-	d.command("jobs", "get", "a").want(t, exitOK, "failed") // the jobs stay
-}
-
-func TestConfirm(t *testing.T) {
-	t.Parallel()
-	for answer, ok := range map[string]bool{"purge 12\n": true, " purge 12 ": true, "purge 1\n": false, "y\n": false,
-		"": false, "\n": false} {
-		if err := confirm(strings.NewReader(answer), io.Discard, "12 dead letters go.", "purge 12",
-			"nothing was removed"); (err == nil) != ok {
-			t.Errorf("%q: %v", answer, err)
-		}
-	}
-}
-
-func TestPace(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]float64{"10/s": 10, "30/m": 0.5, "3600/h": 1, "2.5": 2.5, "x": 0, "10/": 0,
-		"/s": 0, "NaN/s": 0, "-1/s": 0, "1/d": 0, "Inf/s": 0} {
-		var r rateFlag
-		if err := r.Set(text); r.perSecond != want || (err == nil) != (want > 0) {
-			t.Errorf("%q: %v, %v; want %v", text, r.perSecond, err, want)
-		}
 	}
 }

@@ -109,7 +109,7 @@ func (p *program) editTenant(
 		switch what {
 		case editAgain:
 		case dropEdit:
-			_, err := fmt.Fprintln(p.stdout, "The changes were discarded.")
+			_, err := fmt.Fprintln(p.stdout, "The changes were thrown away.")
 			return err
 		default:
 			if err := m.Apply(e, text); err != nil {

@@ -89,7 +89,7 @@ func TestWebhooksResend(t *testing.T) {
 	d.command("webhooks", "resend", "msg_x").want(t, exitFailed, "there is no delivery msg_x",
 		"async-worker webhooks list shows the deliveries")
 	d.command("webhooks", "resend", "msg_x", of["a"].ID).want(t, exitFailed,
-		of["a"].ID+" is to be sent again to hook.example")
+		of["a"].ID+": the tenant's worker sends it again to hook.example")
 	d.command("webhooks", "resend", "--delivered", of["b"].ID, "-o", "json").want(t, exitOK, `"status": "pending"`)
 	again, err := d.Store.ClaimDeliveries(d.Context(), store.Claim{Worker: "w", Max: 10, Lease: time.Hour})
 	if err != nil || len(again.Deliveries) != 2 || slices.ContainsFunc(again.Deliveries,
