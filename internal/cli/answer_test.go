@@ -26,7 +26,7 @@ func answering() *rows {
 	return r
 }
 
-// Who watches a job reads its answer as it comes, and then the whole of it.
+// Watching a job shows its streamed answer, then the complete answer.
 func TestWatchShowsTheAnswer(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

@@ -30,7 +30,7 @@ func tableCommands() []string {
 	}
 }
 
-// circumstance is how things are on a machine when somebody gives a command.
+// circumstance is the state of a machine on which a command runs.
 type circumstance struct {
 	name  string
 	about string
@@ -83,7 +83,7 @@ func putTenant(t *testing.T, root, name, addr string) {
 	}
 }
 
-// silent is an address that takes connections, and never says a word.
+// silent is an address that accepts connections and never answers.
 func silent(t *testing.T) string {
 	t.Helper()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -179,7 +179,7 @@ func compareDocument(t *testing.T, name, text string) {
 		t.Fatal(err)
 	}
 	if string(old) != text {
-		t.Errorf("docs/%s is not what the program says; make it anew with make docs\n%s", name,
+		t.Errorf("docs/%s differs from the program's output; run make docs\n%s", name,
 			firstDifference(string(old), text))
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
-// Whoever interrupts learns how far it came, and nothing is half done.
+// An interrupted replay reports its progress and leaves no dead letter half replayed.
 func TestReplayInterrupted(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -35,7 +35,7 @@ func TestReplayInterrupted(t *testing.T) {
 	d.command("dlq", "replay", "--all").want(t, exitOK, "3 of 3 replayed")
 }
 
-// onLine does something once so many lines were written.
+// onLine calls do after a number of lines.
 type onLine struct {
 	bytes.Buffer
 	line int

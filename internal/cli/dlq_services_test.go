@@ -113,7 +113,7 @@ func TestReplayRefuses(t *testing.T) {
 	}
 }
 
-// A mended message keeps the line of its job: the parent, and the webhook unless it names one itself.
+// A fixed message keeps the parent job, and its webhook unless it names another.
 func TestReplayMended(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -132,7 +132,7 @@ func TestReplayMended(t *testing.T) {
 	}
 }
 
-// Two operators at once: one replays, the other is told by whom and as what it was.
+// Of two concurrent replays one succeeds; the other reports by whom and as which job it was replayed.
 func TestReplayByTwo(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -165,7 +165,7 @@ func TestReplayMany(t *testing.T) {
 	started := time.Now()
 	r := d.command("dlq", "replay", "--type", "ingest", "--older-than", "1ms", "--rate", fmt.Sprintf("%d/s", perSecond))
 	r.want(t, exitOK, "[1/200]", "[200/200]", "200 of 200 replayed")
-	// A limiter can be slower than asked for, never quicker.
+	// A limiter may be slower than its rate, never faster.
 	if took := time.Since(started); took < (n-1)*time.Second/perSecond {
 		t.Errorf("%d replays at %d/s took only %v", n, perSecond, took)
 	}

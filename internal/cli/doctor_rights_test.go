@@ -84,7 +84,7 @@ func TestDoctorNamesEachLetter(t *testing.T) {
 		for check, r := range sick {
 			if !strings.Contains(r.Mend, "signature lacks "+letter+",") ||
 				!strings.Contains(r.Mend, "az storage account generate-sas") {
-				t.Errorf("without %s, %s: mend by %q", letter, check, r.Mend)
+				t.Errorf("without %s, %s: the remedy is %q", letter, check, r.Mend)
 			}
 		}
 	}
@@ -203,7 +203,7 @@ func storeChecks() []string {
 	return []string{"--skip", "queues,container,models,docling,webhooks,clock"}
 }
 
-// lacks takes something away, wants a check to fail, and the statement that it tells to mend it.
+// lacks removes a right or an object, and wants a check to fail with the statement that restores it.
 func (w ward) lacks(t *testing.T, sql, want string) {
 	t.Helper()
 	super, err := pgx.Connect(t.Context(), w.database)

@@ -106,7 +106,7 @@ func TestDocumentsDelete(t *testing.T) {
 	}
 }
 
-// A real worker takes the document out, and the list says so.
+// A real worker removes the document, and the list no longer shows it.
 func TestDocumentsOnRealServices(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

@@ -56,7 +56,7 @@ func (p *paper) Reset() {
 	p.text.Reset()
 }
 
-// next lets the list be looked at once more, and returns what was printed since.
+// next allows one more poll of the list, and returns what it printed.
 func next(out *paper) string {
 	out.Reset()
 	time.Sleep(2200 * time.Millisecond) // the longest wait, in the bubble's time
@@ -80,7 +80,7 @@ func TestListWatchPrintsWhatChanged(t *testing.T) {
 		}
 		r.edit("b", func(j *store.Job) { j.UpdatedAt = time.Now() })
 		if got := next(out); got != "" {
-			t.Errorf("a heartbeat is no change, and it prints %q", got)
+			t.Errorf("a heartbeat is not a change, but it prints %q", got)
 		}
 		r.edit("b", func(j *store.Job) { j.Status, j.Stage, j.Progress = "running", "parsing", 12 })
 		r.put(store.Job{ID: "c", Type: "ocr", Status: "failed", ErrorMessage: "broken \x1b[31mfile"})
@@ -94,7 +94,7 @@ func TestListWatchPrintsWhatChanged(t *testing.T) {
 	})
 }
 
-// A job that leaves the state that was asked for is shown once more; one that newer jobs push off the list is not.
+// A job that leaves the filter's state is shown once more; one that newer jobs push off the list is not.
 func TestListWatchOfAState(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -179,7 +179,7 @@ func TestListOnAScreen(t *testing.T) {
 	}
 }
 
-// The command itself: it ends with Ctrl-C, and says so and no more.
+// The command ends with Ctrl-C and prints only that.
 func TestJobsListWatch(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -181,7 +181,7 @@ func TestSearch(t *testing.T) {
 	invoke(t, parts, testEnv(), "", "search", "--", "-draft notice").want(t, exitOK, "1. a.pdf")
 }
 
-// A job that is over needs no waiting.
+// A finished job is shown at once.
 func TestWatchOfWhatIsOver(t *testing.T) {
 	t.Parallel()
 	invoke(t, app.Tenant{Store: someRows()}, testEnv(), "", "jobs", "watch", "good").want(t, exitOK, "parsing",

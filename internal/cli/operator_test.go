@@ -55,8 +55,8 @@ func invokeAs(t *testing.T, self, root string, who syscall.Credential, command s
 	return code, strings.Join(strings.Fields(out.String()), " ")
 }
 
-// TestOperator: a member of both groups uses a tenant's settings and credentials, and changes none; who is in one of
-// them alone is told of both.
+// TestOperator: a member of both groups uses a tenant's settings and credentials but can't change them; the error for a
+// member of one group names both.
 func TestOperator(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
@@ -94,7 +94,7 @@ func TestOperator(t *testing.T) {
 		}
 	}
 
-	// A credential that an administrator keeps from them is no mistake in the settings.
+	// A credential that operators may not read is not reported as a wrong setting.
 	kept := filepath.Join(root, tenantsDir, "credentials/southhaven/OPENAI_API_KEY")
 	if err := os.Chmod(kept, 0o600); err != nil {
 		t.Fatal(err)

@@ -103,7 +103,7 @@ func (s *stubborn) Run(context.Context) error { <-s.end; return nil }
 func (*stubborn) Abort()                      {}
 func (*stubborn) Wake()                       {}
 
-// SIGUSR1 makes the daemon look at its queues; it is no step towards the end.
+// SIGUSR1 makes the daemon poll its queues; it does not count as a signal to stop.
 func TestWakeSignal(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -78,7 +78,7 @@ func TestStatus(t *testing.T) {
 	r.want(t, exitUnavailable, `"ready": false`)
 }
 
-// Whom status asks, and what it says when there is no answer.
+// The worker that status asks, and its message without an answer.
 func TestStatusWithoutAnswer(t *testing.T) {
 	t.Parallel()
 	invoke(t, app.Tenant{}, testEnv(), "", "status").want(t, exitUnavailable, "/run/async-worker/southhaven/http.sock",
@@ -103,7 +103,7 @@ func TestStatusWithoutAnswer(t *testing.T) {
 	invoke(t, app.Tenant{}, nil, "", "status", "--socket", left).want(t, exitUnavailable, "connection refused")
 }
 
-// A worker that does not answer this user says so, and status says who may ask.
+// If a worker refuses the user, status names those whom it answers.
 func TestStatusRefused(t *testing.T) {
 	t.Parallel()
 	socket := filepath.Join(t.TempDir(), app.SocketName)
@@ -129,7 +129,7 @@ func TestStatusRefused(t *testing.T) {
 	}
 }
 
-// All workers of a machine: the one that is silent is a row, and the exit code.
+// status --all shows an unanswered worker as a row, and in the exit code.
 func TestStatusOfAll(t *testing.T) {
 	t.Parallel()
 	ready := filepath.Join(workerSaying(t, someStatus()), app.SocketName)

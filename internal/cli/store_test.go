@@ -206,7 +206,7 @@ func (r *rows) hide(id string) {
 	r.hidden = map[string]bool{id: true}
 }
 
-// refuse fails so many questions; 0: all.
+// refuse fails this many requests; 0: all.
 func (r *rows) refuse(err error, times int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

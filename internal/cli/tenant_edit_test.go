@@ -182,7 +182,7 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// What was edited is not lost when it can't be written: somebody else was faster.
+// The edited text is kept when a concurrent change prevents writing it.
 func TestTenantEditKeepsWhatWasEdited(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()

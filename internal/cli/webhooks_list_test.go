@@ -54,7 +54,7 @@ func TestWebhooksList(t *testing.T) {
 	}
 }
 
-// Against a real database: what failed is sent again, what is under way or arrived is not; an old schema says so.
+// On a real database: failed deliveries are sent again, those in flight or delivered are not; an old schema is reported.
 func TestWebhooksResend(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/app"
 )
 
-// interrupting ends a command as soon as it has said something.
+// interrupting interrupts a command after its first output.
 type interrupting struct {
 	at  string
 	end context.CancelFunc
@@ -29,7 +29,7 @@ func (w *interrupting) Write(b []byte) (int, error) {
 	return w.said.Write(b)
 }
 
-// People are told soon what they wait for, and where it should be.
+// A command soon prints what it is waiting for, and the address.
 func TestHungDatabaseIsTold(t *testing.T) {
 	t.Parallel()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
