@@ -116,7 +116,8 @@ func (p *program) send(ctx context.Context, t *app.Tenant, l submission) (enqueu
 	if !answer.Created {
 		fmt.Fprintf(p.stderr, "%s already exists and is %s\n", done.ID, answer.State)
 		if job.State(answer.State) == job.Failed {
-			printWrapped(p.stderr, "  what to do: ", "the task is not repeated; to repeat it, give another --id or --force")
+			printWrapped(p.stderr, "  what to do: ",
+				"the task is not repeated; to repeat it, give another --id or --force")
 		}
 	}
 	return done, nil

@@ -86,7 +86,8 @@ func verdictOf(err error) verdict {
 	}
 	if _, ok := errors.AsType[*schema.LockedError](err); ok {
 		return verdict{
-			exitTemporary, "wait for the other migration and repeat the command; if no migration runs, end that session",
+			exitTemporary,
+			"wait for the other migration and repeat the command; if no migration runs, end that session",
 		}
 	}
 	if _, ok := errors.AsType[*unknownTenantError](err); ok {

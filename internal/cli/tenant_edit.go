@@ -132,7 +132,8 @@ func (p *program) askEdit(ctx context.Context, answers *bufio.Reader) (string, e
 		if err := ctx.Err(); err != nil {
 			return "", err
 		}
-		fmt.Fprint(p.stderr, "(e)dit again, (k)eep them although the worker will refuse them, or (t)hrow the changes away? ")
+		fmt.Fprint(p.stderr,
+			"(e)dit again, (k)eep them although the worker will refuse them, or (t)hrow the changes away? ")
 		line, err := answers.ReadString('\n')
 		switch answer := strings.ToLower(strings.TrimSpace(line)); {
 		case slices.Contains([]string{editAgain, keepEdit, dropEdit}, answer):

@@ -37,7 +37,7 @@ type Options struct {
 	ShowHits func(w io.Writer, hits []store.Hit) error
 }
 
-// Run returns nil when the tour succeeded and, without Once, ctx then ended. It never leaves a process of its own running.
+// Run returns nil when the tour succeeded and, without Once, ctx then ended. It never leaves a process running.
 func Run(ctx context.Context, o Options) (err error) {
 	root, err := stack.Root()
 	if err != nil {

@@ -18,7 +18,8 @@ func (e *exitedError) Error() string {
 	if e.err != nil {
 		how = "(" + e.err.Error() + ")"
 	}
-	return fmt.Sprintf("%s exited unexpectedly %s, so everything is stopped; its log is %s and ends with:\n%s", e.name, how,
+	return fmt.Sprintf("%s exited unexpectedly %s, so everything is stopped; its log is %s and ends with:\n%s", e.name,
+		how,
 		e.log, e.tail)
 }
 

@@ -14,8 +14,8 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// receiver is an HTTP server for webhooks, as a sender of tasks has. It checks signatures with the reference library, and
-// listens only on loopback.
+// receiver is an HTTP server for webhooks, as a sender of tasks has. It checks signatures with the reference library,
+// and listens only on loopback.
 type receiver struct {
 	URL    string
 	server *http.Server

@@ -16,7 +16,7 @@ import (
 // PGlite is a running Postgres 18 in WASM with pgvector.
 //
 // It is one Postgres backend. Clients share it, one transaction at a time, with a fresh session after each change of
-// client (dev/turns.mjs): SET, named prepared statements, LISTEN and session locks last only for a single client. COPY
+// client (dev/transactionqueue.mjs): SET, named prepared statements, LISTEN and session locks last only for a single client. COPY
 // FROM STDIN crashes it; committed data survives that, and a kill.
 type PGlite struct {
 	*Process

@@ -1,11 +1,11 @@
-// PGlite is one Postgres backend. Turns lets several clients share it without seeing each other:
-// who sends a message when nobody has a turn gets one, and keeps it until the backend is idle again
-// (ReadyForQuery outside of a transaction). Messages of others wait meanwhile. When the turn passes
-// to another client the session is reset, as a transaction pooler with a reset query does: what a
-// client keeps in its session (SET, named statements, LISTEN) lasts while it is the only one.
+// PGlite is one Postgres backend. TransactionQueue serializes the transactions of several clients on it: a client
+// that sends a message while the backend is idle holds it until the backend is idle again (ReadyForQuery outside of a
+// transaction). Messages of other clients wait. When another client gets the backend, the session is reset, as a
+// transaction pooler with a reset query does: session state (SET, named statements, LISTEN) lasts only while one
+// client alone uses the backend.
 //
-// It takes the place of pglite-socket's own queue, which interleaves the messages of clients outside
-// of transactions, leaves roles and settings to the next client, and stops for good after one error.
+// It replaces pglite-socket's queue, which interleaves the messages of clients outside of transactions, leaks roles
+// and settings to the next client, and stops for good after one error.
 
 const READY_IDLE = [0x5a, 0, 0, 0, 5, 0x49] // 'Z', length 5, 'I'
 const TERMINATE = 0x58 // 'X'
@@ -16,12 +16,12 @@ const EXTENDED_ROLLBACK = [
   'S\0\0\0\x04', // Sync
 ].map((message) => new Uint8Array(Buffer.from(message, 'latin1')))
 
-export class Turns {
+export class TransactionQueue {
   #db
   #broken // called with the error when the backend can't be used any more
-  #waiting = [] // messages in the order of their coming: { id, message, onData, resolve, reject }
-  #turn = null // id of the client whose turn it is
-  #last = null // id of the client who had the last turn: what is in the session is its
+  #waiting = [] // messages in the order of arrival: { id, message, onData, resolve, reject }
+  #holder = null // id of the client that holds the backend
+  #previous = null // id of the last holder, to whom the session's state belongs
   #running = null // promise of the loop
 
   constructor(db, broken) {
@@ -49,22 +49,22 @@ export class Turns {
     for (const m of dropped) m.reject(new Error('the client has gone'))
   }
 
-  // A client has gone: what it was doing is rolled back, and its turn ends.
+  // A client has gone: roll its transaction back and free the backend.
   async clearTransactionIfNeeded(id) {
     await this.idle()
-    if (this.#turn !== id) return
+    if (this.#holder !== id) return
     try {
-      // It may have gone between two messages of the extended protocol, before its Sync.
+      // It may have gone before the Sync of the extended protocol.
       for (const message of EXTENDED_ROLLBACK) await this.#send(message, () => {})
       await this.#db.exec('ROLLBACK')
     } catch (err) {
       this.#broken(err)
     }
-    this.#turn = null
+    this.#holder = null
     this.#run()
   }
 
-  // Resolves when no message is being worked on.
+  // Resolves when no message is being processed.
   async idle() {
     while (this.#running) await this.#running
   }
@@ -74,7 +74,7 @@ export class Turns {
   }
 
   async #serve() {
-    await null // or an end without any wait would come before the assignment in #run
+    await null // otherwise finally could run before the assignment in #run
     try {
       for (let next = this.#take(); next; next = this.#take()) await this.#answer(next)
     } catch (err) {
@@ -85,8 +85,8 @@ export class Turns {
   }
 
   async #answer({ id, message, onData, resolve }) {
-    if (this.#last !== null && this.#last !== id) await this.#db.exec('DISCARD ALL')
-    this.#turn = this.#last = id
+    if (this.#previous !== null && this.#previous !== id) await this.#db.exec('DISCARD ALL')
+    this.#holder = this.#previous = id
     const tail = new Tail(READY_IDLE.length)
     let size = 0
     await this.#send(message, (data) => {
@@ -94,7 +94,7 @@ export class Turns {
       tail.add(data)
       onData(data)
     })
-    if (tail.equals(READY_IDLE)) this.#turn = null
+    if (tail.equals(READY_IDLE)) this.#holder = null
     resolve(size)
   }
 
@@ -103,8 +103,8 @@ export class Turns {
   }
 
   #take() {
-    if (this.#turn === null) return this.#waiting.shift()
-    const i = this.#waiting.findIndex((m) => m.id === this.#turn)
+    if (this.#holder === null) return this.#waiting.shift()
+    const i = this.#waiting.findIndex((m) => m.id === this.#holder)
     return i < 0 ? undefined : this.#waiting.splice(i, 1)[0]
   }
 }
