@@ -19,8 +19,7 @@ func (e *exitedError) Error() string {
 		how = "(" + e.err.Error() + ")"
 	}
 	return fmt.Sprintf("%s exited unexpectedly %s, so everything is stopped; its log is %s and ends with:\n%s", e.name,
-		how,
-		e.log, e.tail)
+		how, e.log, e.tail)
 }
 
 func (e *exitedError) Unwrap() error { return e.err }
