@@ -35,10 +35,14 @@ help: ## Show this list
 build: ## Build bin/async-worker
 	@dev/step 'build bin/async-worker' go build -trimpath -o bin/async-worker ./cmd/async-worker
 
+.PHONY: build-dev
+build-dev:
+	@dev/step 'build bin/async-worker' go build -trimpath -o bin/ ./cmd/async-worker ./cmd/async-worker-dev
+
 .PHONY: run
-run: build $(NODE_MODULES) ## Start the local stack and the worker, and ingest the samples; ONCE=1 ends after that
+run: build-dev $(NODE_MODULES) ## Start the local stack and the worker, and ingest the samples; ONCE=1 stops after that
 	@dev/install-test-deps.sh run
-	@exec bin/async-worker dev $(if $(filter-out 0 no false,$(ONCE)),--once)
+	@exec bin/async-worker-dev $(if $(filter-out 0 no false,$(ONCE)),--once)
 
 .PHONY: fmt
 fmt: $(GOLANGCI_LINT) ## Format the code (gofumpt) and tidy go.mod
@@ -56,7 +60,7 @@ test-deps: $(NODE_MODULES) ## Install what the tests need: Postgres with pgvecto
 	@dev/install-test-deps.sh
 
 .PHONY: check
-check: lint fix-check tidy-check river-check kubernetes-check vulncheck ## Look at the code without running it: format, lint, vet, go fix, go.mod, known vulnerabilities
+check: lint fix-check tidy-check river-check kubernetes-check vulncheck ## Check the code without running it: format, lint, vet, go fix, go.mod, known vulnerabilities
 	@echo 'check: fine'
 
 .PHONY: lint
@@ -67,7 +71,7 @@ lint: $(GOLANGCI_LINT) ## Check format (gofumpt) and lint (with go vet), part of
 .PHONY: fix-check
 fix-check:
 	@diff="$$(go fix -diff ./... 2>&1 || true)"; \
-	if [ -n "$$diff" ]; then echo "$$diff"; echo 'check: go fix has something to say (above); run: go fix ./...' >&2; exit 1; fi
+	if [ -n "$$diff" ]; then echo "$$diff"; echo 'check: go fix suggests changes (above); run: go fix ./...' >&2; exit 1; fi
 
 .PHONY: tidy-check
 tidy-check:
@@ -92,11 +96,11 @@ fuzz: ## Run each fuzz target for FUZZTIME (30s)
 	@.ci/fuzz $(FUZZTIME)
 
 .PHONY: prove
-prove: test-deps ## Prove under fire that nothing is lost or done twice; KINDS=name,name (KINDS=? lists them) SEED=n RUN=name SHORT=1
+prove: test-deps ## Prove under faults that nothing is lost or done twice; KINDS=name,name (KINDS=? lists them) SEED=n RUN=name SHORT=1
 	@go run ./test/prove -kind '$(or $(KINDS),all)' $(if $(SEED),-seed $(SEED)) $(if $(RUN),-run '$(RUN)') $(if $(filter-out 0 no false,$(SHORT)),-short) $(PROVEFLAGS)
 
 .PHONY: boot-test
-boot-test: test-deps ## As root: boot a Debian 12 and 13, install the package, and try all that operators do; SUITES=trixie
+boot-test: test-deps ## As root: boot a Debian 12 and 13, install the package, and try every operator command; SUITES=trixie
 	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then dev/install-test-deps.sh boot; fi
 	@ASYNC_WORKER_BOOT='$(or $(SUITES),all)' go test -count=1 -timeout 40m -v ./test/boot
 
@@ -129,7 +133,7 @@ container-check: test-deps ## As root: build the image on a Debian from debootst
 	@packaging/container/check
 
 .PHONY: docs
-docs: ## Make anew, from the code, what is generated: tables in docs/ and RELIABILITY.md, docs/errors.md, docs/schemas, docs/commands.md
+docs: ## Generate from the code: tables in docs/ and RELIABILITY.md, docs/errors.md, docs/schemas, docs/commands.md
 	@go test ./internal/job -run TestDocument -update
 	@go test ./internal/config -run TestSettingsTable -update
 	@go test ./internal/metrics -run TestObservabilityTable -update
@@ -137,10 +141,10 @@ docs: ## Make anew, from the code, what is generated: tables in docs/ and RELIAB
 	@go test ./test/architecture -run TestErrorList -update
 	@go test ./test/contract -run TestSchemas -update
 	@go test ./internal/store/postgres -run TestReaderViews -update
-	@if [ "$$(id -u)" = 0 ]; then go test ./cmd/async-worker -run TestCommandTable -update; fi
+	@if [ "$$(id -u)" = 0 ]; then go test ./internal/cli -run TestCommandTable -update; fi
 
 .PHONY: clean
-clean: ## Remove what was built, the tools, and the local stack with its data
+clean: ## Remove build results, the tools, and the local stack with its data
 	@rm -rf bin dist .dev .tools dev/node_modules
 
 ##### Files

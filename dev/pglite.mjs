@@ -10,7 +10,7 @@ import { PGlite } from '@electric-sql/pglite'
 import { btree_gin } from '@electric-sql/pglite/contrib/btree_gin'
 import { vector } from '@electric-sql/pglite-pgvector'
 import { PGLiteSocketHandler } from '@electric-sql/pglite-socket'
-import { Turns } from './turns.mjs'
+import { TransactionQueue } from './transactionqueue.mjs'
 
 const MAX_CLIENTS = 16
 
@@ -24,11 +24,11 @@ function fail(what, err) {
 }
 
 const db = await PGlite.create({ dataDir: args.data, extensions: { vector, btree_gin } })
-const turns = new Turns(db, (err) => fail('the database broke', err))
+const queue = new TransactionQueue(db, (err) => fail('the database broke', err))
 const handlers = new Set()
 
 const server = createServer(async (socket) => {
-  const handler = new PGLiteSocketHandler({ queryQueue: turns, closeOnDetach: true })
+  const handler = new PGLiteSocketHandler({ queryQueue: queue, closeOnDetach: true })
   handlers.add(handler)
   const gone = () => handlers.delete(handler)
   handler.addEventListener('close', gone)
@@ -49,7 +49,7 @@ async function stop(signal) {
   try {
     server.close()
     await Promise.all([...handlers].map((h) => h.detach(true)))
-    await turns.idle()
+    await queue.idle()
     await db.close()
     console.log('pglite: closed')
     process.exit(0)

@@ -1,5 +1,4 @@
-// Command async-worker does the document tasks of one tenant: the daemon (`run`) and the commands of
-// the people around it. One file for each subcommand; internal/app does the wiring.
+// Command async-worker does the document tasks of one tenant: the daemon (`run`) and the commands of its operators.
 package main
 
 import (
@@ -8,11 +7,12 @@ import (
 	"os"
 
 	"github.com/seed-7227ef26/async-worker/internal/app"
+	"github.com/seed-7227ef26/async-worker/internal/cli"
 )
 
 func main() {
 	if err := app.Protect(); err != nil {
 		fmt.Fprintln(os.Stderr, "async-worker: other processes of this user can read its memory:", err)
 	}
-	os.Exit(run(context.Background(), os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(cli.Run(context.Background(), os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
 }

@@ -78,8 +78,7 @@ func (l *loader) checkAzure() {
 	switch {
 	case !l.given(conn) && !l.given(account):
 		l.problem(conn, "neither it nor AZURE_STORAGE_ACCOUNT is set",
-			"set the connection string, or AZURE_STORAGE_ACCOUNT on a machine with a managed identity; "+
-				"`async-worker dev` starts a local Azurite")
+			"set the connection string, or AZURE_STORAGE_ACCOUNT on a machine with a managed identity")
 	case l.given(conn) && l.given(account) && l.fine(conn, account):
 		if named := accountOf(l.cfg.Azure.ConnectionString); named != "" && named != l.cfg.Azure.Account {
 			l.problem(account, "it names another account than AZURE_STORAGE_CONNECTION_STRING", "remove one of the two")
@@ -132,7 +131,7 @@ func (l *loader) checkStore() {
 	case !l.given("SUPABASE_URL") && !key:
 		l.problem("SUPABASE_URL", "no database is set: neither SUPABASE_URL with a key nor DATABASE_URL",
 			"set SUPABASE_URL and SUPABASE_KEY (docs/database.md says how to make one for a tenant), or "+
-				"DATABASE_URL; `async-worker dev` starts a local one")
+				"DATABASE_URL")
 		return
 	case !l.given("SUPABASE_URL"):
 		l.problem("SUPABASE_URL", "there is a key but no address", "set it to https://PROJECT.supabase.co")

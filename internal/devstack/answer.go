@@ -10,7 +10,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
-// answer is what the tour looks at in the agent's result. Its text and citations are shown by Follow.
+// answer is the part of the agent's result that the tour checks. Follow shows its text and citations.
 type answer struct {
 	Model         string `json:"model"`
 	Steps         int    `json:"steps"`
@@ -24,7 +24,7 @@ type answer struct {
 	} `json:"citations"`
 }
 
-// askAgent has the question answered from the samples, with citations.
+// askAgent asks the agent the question about the samples, and checks its citations.
 func (d *dev) askAgent(ctx context.Context, t *app.Tenant, stamp string) error {
 	d.out.section("The same question for the agent, which reads the documents and cites them")
 	payload, err := json.Marshal(map[string]any{"prompt": question, "document_set": documentSet})
@@ -47,10 +47,10 @@ func (d *dev) askAgent(ctx context.Context, t *app.Tenant, stamp string) error {
 	}
 	var a answer
 	if err := json.Unmarshal(got.Result, &a); err != nil || got.Type != "task.completed" {
-		return fmt.Errorf("the webhook of the agent task says %s", got.Type)
+		return fmt.Errorf("the webhook of the agent task is %s", got.Type)
 	}
 	if len(a.Citations) == 0 || a.Citations[0].Filename == "" || a.Citations[0].Quote == "" {
-		return errors.New("the answer is to cite documents, and does not")
+		return errors.New("the answer cites no documents")
 	}
 	how := fmt.Sprintf("by %s in %d steps, %d + %d tokens, %d citations checked", a.Model, a.Steps, a.Prompt,
 		a.Completion, len(a.Citations))

@@ -11,16 +11,15 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/stack"
 )
 
-// startAPI starts PostgREST, and before it what Supabase's gateway does: /rest/v1 and keys in a header
-// of their own.
+// startAPI starts PostgREST behind what Supabase's gateway does: /rest/v1, and keys in the header apikey.
 func (d *dev) startAPI(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, errSlow)
+	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, errStartTimeout)
 	defer cancel()
 	log, err := d.home.log("postgrest")
 	if err != nil {
 		return err
 	}
-	secret := rand.Text() + rand.Text() // PostgREST wants 32 characters
+	secret := rand.Text() + rand.Text() // PostgREST needs 32 characters
 	postgrest, err := stack.StartPostgREST(ctx, stack.PostgRESTOptions{
 		DatabaseURL: d.database, JWTSecret: secret, Pool: 1, OneSession: true, Root: d.home.root, Log: log,
 	})

@@ -1,6 +1,6 @@
-// Package devstack is the logic of `async-worker dev`: the whole on one machine, of real parts. It
-// starts Azurite, PGlite, PostgREST and a worker as child processes, shows a tour with the sample
-// documents, and stops everything. All that it writes is in .dev/ of the project's folder.
+// Package devstack runs the whole system on one machine, for cmd/async-worker-dev (make run). It starts Azurite,
+// PGlite, PostgREST and a worker as child processes, shows a tour with the sample documents, and stops everything. It
+// writes only to .dev/ in the project's folder.
 package devstack
 
 import (
@@ -20,32 +20,24 @@ import (
 // clientID is the tenant of the local stack.
 const clientID = "southhaven"
 
-// Options say what to run and how to show it.
+// Options select what to run and how to show it.
 type Options struct {
-	// Once ends after the tour, with fresh data; else the stack stays up until ctx ends, and its data
-	// stays for the next time.
-	Once       bool
-	Home       string   // the folder of all that it writes; empty: .dev of the project
-	Executable string   // the program, for the worker
-	Environ    []string // "NAME=value"; settings of the models are taken from it
-	Stdout     io.Writer
-	Color      bool // Stdout takes colours
-	Redraws    bool // Follow redraws lines, so that nothing else may be printed meanwhile
+	// Once ends after the tour, with fresh data. Otherwise the stack stays up until ctx ends, and keeps its data.
+	Once    bool
+	Home    string   // the folder for everything it writes; empty: .dev of the project
+	Worker  string   // the program async-worker: an absolute path
+	Environ []string // "NAME=value"; settings of the models are taken from it
+	Stdout  io.Writer
+	Color   bool // Stdout shows colours
+	Redraws bool // Follow redraws lines, so that nothing else may be printed meanwhile
 
-	// Follow shows the progress of jobs until all have ended; an error when one did not succeed.
+	// Follow shows the progress of jobs until all have finished. It fails when one did not succeed.
 	Follow func(ctx context.Context, reader store.Reader, ids []string) error
-	// ShowHits prints what a search found.
+	// ShowHits prints the hits of a search.
 	ShowHits func(w io.Writer, hits []store.Hit) error
 }
 
-// Here says whether the working directory is inside the project, where alone it can run.
-func Here() bool {
-	_, err := stack.Root()
-	return err == nil
-}
-
-// Run is the whole of it. It returns nil when it was stopped by ctx after the tour, or by the end
-// of it with Once. Whatever it returns, no process of its own is left.
+// Run returns nil when the tour succeeded and, without Once, ctx then ended. It never leaves a process running.
 func Run(ctx context.Context, o Options) (err error) {
 	root, err := stack.Root()
 	if err != nil {
@@ -67,8 +59,8 @@ func Run(ctx context.Context, o Options) (err error) {
 		d.out.hold(false)
 		d.out.line("")
 		stopErr := d.parts.stop(d.out)
-		if why := context.Cause(ctx); why != nil && errors.As(why, new(*endedError)) {
-			err = why // what the error of the tour comes from
+		if why := context.Cause(ctx); why != nil && errors.As(why, new(*exitedError)) {
+			err = why // the cause of the tour's error
 		}
 		err = errors.Join(err, stopErr)
 	}()
@@ -115,7 +107,7 @@ func (d *dev) run(ctx context.Context) error {
 	return nil
 }
 
-// interrupted tells a stop that was asked for from an error.
+// interrupted distinguishes a requested stop from an error.
 func interrupted(ctx context.Context, err error) error {
 	if err != nil && errors.Is(context.Cause(ctx), context.Canceled) {
 		return fmt.Errorf("stopped before the end of the tour: %w", context.Canceled)
@@ -123,7 +115,7 @@ func interrupted(ctx context.Context, err error) error {
 	return err
 }
 
-// openTenant opens what the commands of people open, with the settings that .dev/env gets.
+// openTenant opens a tenant as commands do, with the settings in .dev/env.
 func (d *dev) openTenant(ctx context.Context) (*app.Tenant, error) {
 	cfg, err := config.Load(config.Sources{Environ: d.env.environ()}, app.Everything)
 	if err != nil {

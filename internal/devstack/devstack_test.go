@@ -56,7 +56,7 @@ func TestHomeKeepsDataUnlessOnce(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, false)
 	kept := filepath.Join(h.data, "kept")
-	left := filepath.Join(h.dir, "once-1234") // of a run that was killed
+	left := filepath.Join(h.dir, "once-1234") // of a killed run
 	for _, dir := range []string{kept, left} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
@@ -160,9 +160,9 @@ func TestInstalledAfterTheLockFile(t *testing.T) {
 func TestReceiverTakesOnlyWhatIsSigned(t *testing.T) {
 	t.Parallel()
 	const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
-	seen := make(chan told, 8)
+	seen := make(chan receivedWebhook, 8)
 	log := &bytes.Buffer{}
-	r, err := startReceiver(secret, func(t told) { seen <- t }, log)
+	r, err := startReceiver(secret, func(t receivedWebhook) { seen <- t }, log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +241,7 @@ func TestAPartThatEndsEndsAll(t *testing.T) {
 	good := start("good", "exec sleep 60")
 	start("bad", "echo all is lost >&2; exit 3")
 	<-ctx.Done()
-	ended, ok := errors.AsType[*endedError](context.Cause(ctx))
+	ended, ok := errors.AsType[*exitedError](context.Cause(ctx))
 	if !ok || ended.name != "bad" || !strings.Contains(ended.Error(), "all is lost") ||
 		!strings.Contains(ended.Error(), ".dev/logs/bad.log") {
 		t.Errorf("the cause is %v, want that bad ended, its log and its last words", context.Cause(ctx))
@@ -276,7 +276,7 @@ func TestReadyWhenTheDaemonSaysSo(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	<-l.said
+	<-l.readied
 	if err := l.ready(t.Context()); err != nil {
 		t.Error(err)
 	}

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// settings are the environment of the worker, and of the commands of people beside it.
+// settings are the environment of the worker and of the user's commands.
 type settings map[string]string
 
-// environ is "NAME=value" of each, in the order of the names.
+// environ is "NAME=value" for each, sorted by name.
 func (s settings) environ() []string {
 	lines := make([]string, 0, len(s))
 	for name, value := range s {
@@ -35,8 +35,8 @@ func (s settings) dimensions() (int, error) {
 	return n, nil
 }
 
-// taken are the variables of ours that the stack passes on: what the models need, and how to log.
-var taken = []string{
+// passedOn are the variables that the stack passes on: for the models and for logging.
+var passedOn = []string{
 	"OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_EMBEDDING_MODEL", "OPENAI_CHAT_MODEL", "OPENAI_CHAT_CONTEXT",
 	"MAX_TASK_TOKENS",
 	"AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY", "AZURE_OPENAI_API_VERSION",
@@ -44,20 +44,19 @@ var taken = []string{
 	"STEP_TIMEOUT_SEC", "WORKER_CONCURRENCY", "LOG_LEVEL",
 }
 
-// modelSettings picks from the environment what decides on the models: the offline provider unless
-// there is a key, or a server of one's own.
+// modelSettings selects the models' settings: the offline provider unless there is a key or the address of a server.
 func modelSettings(environ []string) settings {
 	s := settings{}
 	for _, line := range environ {
 		name, value, _ := strings.Cut(line, "=")
-		if value != "" && slices.Contains(taken, name) {
+		if value != "" && slices.Contains(passedOn, name) {
 			s[name] = value
 		}
 	}
 	switch {
 	case s["OPENAI_API_KEY"] != "" || s["AZURE_OPENAI_API_KEY"] != "":
 	case s["OPENAI_BASE_URL"] != "" && s["LLM_PROVIDER"] != "offline":
-		s["OPENAI_API_KEY"] = "none" // a server of one's own mostly asks for none
+		s["OPENAI_API_KEY"] = "none" // such servers rarely need a key
 	default:
 		s["LLM_PROVIDER"] = "offline"
 	}
@@ -66,7 +65,7 @@ func modelSettings(environ []string) settings {
 
 func (h *home) envPath() string { return filepath.Join(h.dir, "env") }
 
-// writeEnv writes the settings for `set -a; . .dev/env; set +a`, readable by their owner alone.
+// writeEnv writes the settings for `set -a; . .dev/env; set +a`, readable only by their owner.
 func (h *home) writeEnv(s, extras settings) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# The running local stack, for: set -a; . %s; set +a\n", h.rel(h.envPath()))
@@ -83,5 +82,5 @@ func (h *home) writeEnv(s, extras settings) error {
 	return nil
 }
 
-// removeEnv: when the stack is down, its settings lead nowhere.
+// removeEnv removes the settings, which are useless when the stack is down.
 func (h *home) removeEnv() { _ = os.Remove(h.envPath()) }

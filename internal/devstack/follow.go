@@ -6,8 +6,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// follow waits for jobs. On a terminal their progress is redrawn, and nothing else may be printed meanwhile; in a log
-// each job is one line, its end.
+// follow waits for jobs. On a terminal it redraws their progress, and holds other output; in a log it prints one line
+// for each finished job.
 func (d *dev) follow(ctx context.Context, reader store.Reader, ids ...string) error {
 	if !d.Redraws {
 		return d.Follow(ctx, endings{reader}, ids)
@@ -17,7 +17,7 @@ func (d *dev) follow(ctx context.Context, reader store.Reader, ids ...string) er
 	return d.Follow(ctx, reader, ids)
 }
 
-// endings is a reader that tells how jobs are, and nothing of their way there.
+// endings is a reader of jobs without their events.
 type endings struct{ store.Reader }
 
 // Events implements store.Reader.

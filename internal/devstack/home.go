@@ -15,7 +15,7 @@ import (
 type home struct {
 	root string // of the project
 	dir  string
-	data string // of the services: data in dir, or a folder of this run alone
+	data string // of the services: data in dir, or a folder for this run only
 	tmp  string // for temporary files of the children
 	once bool
 	lock *os.File
@@ -24,11 +24,11 @@ type home struct {
 	logs []io.Closer
 }
 
-// openHome makes the folder and locks it: two stacks would spoil each other's data.
+// openHome creates and locks the folder: two stacks would corrupt each other's data.
 func openHome(root, dir string, once bool) (*home, error) {
 	h := &home{root: root, dir: dir, once: once}
 	if err := os.MkdirAll(filepath.Join(h.dir, "logs"), 0o700); err != nil {
-		return nil, fmt.Errorf("make the folder of the local stack: %w", err)
+		return nil, fmt.Errorf("create the folder of the local stack: %w", err)
 	}
 	if err := h.takeLock(); err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (h *home) takeLock() error {
 	return err
 }
 
-// makeFolders also removes what a run that was killed has left.
+// makeFolders also removes what a killed run left.
 func (h *home) makeFolders() error {
 	left, err := filepath.Glob(filepath.Join(h.dir, "once-*"))
 	if err != nil {
@@ -89,7 +89,7 @@ func (h *home) makeFolders() error {
 	return nil
 }
 
-// log opens the log of a part, anew for each run.
+// log opens a part's log, truncated for each run.
 func (h *home) log(part string) (io.Writer, error) {
 	f, err := os.OpenFile(h.logPath(part), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -103,7 +103,7 @@ func (h *home) log(part string) (io.Writer, error) {
 
 func (h *home) logPath(part string) string { return filepath.Join(h.dir, "logs", part+".log") }
 
-// rel is a path as people in the project's folder would write it.
+// rel is a path relative to the project's folder, if it is below.
 func (h *home) rel(path string) string {
 	if rel, err := filepath.Rel(h.root, path); err == nil && !strings.HasPrefix(rel, "..") {
 		return rel
@@ -111,7 +111,7 @@ func (h *home) rel(path string) string {
 	return path
 }
 
-// close removes what only this run needed and gives back the lock.
+// close removes the files of this run and releases the lock.
 func (h *home) close() error {
 	var errs []error
 	for _, l := range h.logs {
@@ -123,7 +123,7 @@ func (h *home) close() error {
 	if h.tmp != "" {
 		errs = append(errs, os.RemoveAll(h.tmp))
 	}
-	// By closing alone it would stay until a child that is just being forked has let go of its copy.
+	// Closing alone would keep the lock while a child being forked still has a copy of the descriptor.
 	errs = append(errs, h.lock.Truncate(0), syscall.Flock(int(h.lock.Fd()), syscall.LOCK_UN), h.lock.Close())
 	return errors.Join(errs...)
 }

@@ -23,7 +23,7 @@ func checkNode(ctx context.Context) (string, error) {
 			"npm, or https://nodejs.org)", oldestNode)
 	}
 	if err != nil {
-		return "", fmt.Errorf("ask node for its version: %w", err)
+		return "", fmt.Errorf("get node's version: %w", err)
 	}
 	version := strings.TrimSpace(string(out))
 	major, _, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
@@ -34,7 +34,7 @@ func checkNode(ctx context.Context) (string, error) {
 	return version, nil
 }
 
-// checkPoppler: the PDF of the tour is read with poppler's programs.
+// checkPoppler checks for poppler's programs, which read the tour's PDF.
 func checkPoppler() error {
 	for _, name := range []string{"pdfinfo", "pdftotext", "pdftohtml"} {
 		if _, err := exec.LookPath(name); err != nil {
@@ -45,7 +45,7 @@ func checkPoppler() error {
 	return nil
 }
 
-// installed says whether dev/node_modules was made after the lock file was last changed.
+// installed reports whether dev/node_modules is newer than the lock file.
 func installed(dev string) (bool, error) {
 	lock, err := os.Stat(filepath.Join(dev, "package-lock.json"))
 	if err != nil {
@@ -53,12 +53,12 @@ func installed(dev string) (bool, error) {
 	}
 	made, err := os.Stat(filepath.Join(dev, "node_modules", ".package-lock.json"))
 	if err != nil {
-		return false, nil //nolint:nilerr // nothing, or a half of it: to be installed again
+		return false, nil //nolint:nilerr // missing or incomplete: install again
 	}
 	return !made.ModTime().Before(lock.ModTime()), nil
 }
 
-// install runs npm ci in dev/ unless that was done.
+// install runs npm ci in dev/ unless it is installed.
 func (d *dev) install(ctx context.Context) error {
 	node, err := checkNode(ctx)
 	if err = errors.Join(err, checkPoppler()); err != nil {

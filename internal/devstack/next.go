@@ -1,8 +1,8 @@
 package devstack
 
-// printNext says what to do with a stack that is up.
+// printNext prints what to try with the running stack.
 func (d *dev) printNext() {
-	program := d.program()
+	program := d.home.rel(d.Worker)
 	d.out.section("It is up. Try next, in another terminal:")
 	for _, command := range []string{
 		"set -a; . " + d.home.rel(d.home.envPath()) + "; set +a",

@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// printer writes lines for people. It is safe for concurrent use: webhooks come when they come.
+// printer prints lines. It is safe for concurrent use, because webhooks arrive at any time.
 type printer struct {
 	mu    sync.Mutex
 	w     io.Writer
 	color bool
 	held  bool
-	kept  []string // lines that wait for the end of a hold
+	kept  []string // lines held back
 }
 
 const (
@@ -29,7 +29,7 @@ func (p *printer) paint(color, text string) string {
 	return color + text + "\x1b[0m"
 }
 
-// line prints one line, after the hold if there is one.
+// line prints one line, or keeps it during a hold.
 func (p *printer) line(format string, args ...any) {
 	text := format
 	if len(args) > 0 {
@@ -44,7 +44,7 @@ func (p *printer) line(format string, args ...any) {
 	fmt.Fprintln(p.w, text)
 }
 
-// hold keeps lines back while somebody else redraws the terminal.
+// hold keeps lines back while something else redraws the terminal.
 func (p *printer) hold(on bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

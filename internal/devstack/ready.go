@@ -10,17 +10,16 @@ import (
 	"strings"
 )
 
-// readyListener is the other end of sd_notify(3): it learns when a daemon serves.
+// readyListener receives sd_notify(3) messages and waits for READY=1.
 type readyListener struct {
 	address string // for NOTIFY_SOCKET
 	conn    *net.UnixConn
-	said    chan struct{} // closed by READY=1
+	readied chan struct{} // closed by READY=1
 }
 
-// listenReady listens on a socket in Linux's abstract name space, so that no file is left and no path
-// is too long.
+// listenReady listens on a socket in Linux's abstract namespace, so that no file is left and no path is too long.
 func listenReady() (*readyListener, error) {
-	l := &readyListener{address: "@async-worker-dev-" + rand.Text(), said: make(chan struct{})}
+	l := &readyListener{address: "@async-worker-dev-" + rand.Text(), readied: make(chan struct{})}
 	var err error
 	if l.conn, err = net.ListenUnixgram("unixgram", &net.UnixAddr{Name: l.address, Net: "unixgram"}); err != nil {
 		return nil, fmt.Errorf("listen for the worker's readiness: %w", err)
@@ -29,7 +28,7 @@ func listenReady() (*readyListener, error) {
 	return l, nil
 }
 
-// read also takes what a daemon says later, until close.
+// read also drains later messages, until close.
 func (l *readyListener) read() {
 	buf := make([]byte, 4096)
 	for said := false; ; {
@@ -38,7 +37,7 @@ func (l *readyListener) read() {
 			return // closed
 		}
 		if !said && slices.Contains(strings.Split(string(buf[:n]), "\n"), "READY=1") {
-			close(l.said)
+			close(l.readied)
 			said = true
 		}
 	}
@@ -46,12 +45,12 @@ func (l *readyListener) read() {
 
 func (l *readyListener) close() { _ = l.conn.Close() }
 
-// ready returns nil once the daemon has said so.
+// ready returns nil once the daemon is ready.
 func (l *readyListener) ready(context.Context) error {
 	select {
-	case <-l.said:
+	case <-l.readied:
 		return nil
 	default:
-		return errors.New("it has not said that it is ready")
+		return errors.New("it has not reported that it is ready")
 	}
 }

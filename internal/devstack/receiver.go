@@ -14,23 +14,23 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// receiver is what a sender of tasks has: an HTTP server that takes webhooks and checks their
-// signatures with the reference library. It listens on a loopback address alone.
+// receiver is an HTTP server for webhooks, as a sender of tasks has. It checks signatures with the reference library,
+// and listens only on loopback.
 type receiver struct {
 	URL    string
 	server *http.Server
 	hook   *standardwebhooks.Webhook
-	seen   func(told)
+	seen   func(receivedWebhook)
 	log    io.Writer
 
 	mu     sync.Mutex
-	byID   map[string]bool // webhook-ids: a repeated attempt is no news
-	byTask map[string]told
-	news   chan struct{} // closed, and made anew, with every verified webhook
+	byID   map[string]bool // webhook-ids, to ignore repeated attempts
+	byTask map[string]receivedWebhook
+	news   chan struct{} // closed and replaced at every verified webhook
 }
 
-// told is one webhook.
-type told struct {
+// receivedWebhook is one webhook.
+type receivedWebhook struct {
 	ID       string          `json:"-"` // the webhook-id
 	Verified bool            `json:"-"`
 	Type     string          `json:"type"`
@@ -45,7 +45,7 @@ type told struct {
 }
 
 // startReceiver serves until stop. seen is called for each webhook, log gets each body.
-func startReceiver(secret string, seen func(told), log io.Writer) (*receiver, error) {
+func startReceiver(secret string, seen func(receivedWebhook), log io.Writer) (*receiver, error) {
 	hook, err := standardwebhooks.NewWebhook(secret)
 	if err != nil {
 		return nil, fmt.Errorf("read the webhook secret: %w", err)
@@ -56,7 +56,7 @@ func startReceiver(secret string, seen func(told), log io.Writer) (*receiver, er
 	}
 	r := &receiver{
 		URL: "http://" + listener.Addr().String() + "/hooks", hook: hook, seen: seen, log: log,
-		byID: map[string]bool{}, byTask: map[string]told{}, news: make(chan struct{}),
+		byID: map[string]bool{}, byTask: map[string]receivedWebhook{}, news: make(chan struct{}),
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /hooks", r.receive)
@@ -75,13 +75,13 @@ func (r *receiver) stop() error {
 }
 
 func (r *receiver) receive(w http.ResponseWriter, req *http.Request) {
-	const most = 1 << 20
-	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, most))
+	const maxBody = 1 << 20
+	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, maxBody))
 	if err != nil {
 		http.Error(w, "unreadable", http.StatusBadRequest)
 		return
 	}
-	t := told{ID: req.Header.Get(standardwebhooks.HeaderWebhookID)}
+	t := receivedWebhook{ID: req.Header.Get(standardwebhooks.HeaderWebhookID)}
 	if err := r.hook.Verify(body, req.Header); err != nil {
 		r.seen(t)
 		http.Error(w, "the signature is wrong: "+err.Error(), http.StatusUnauthorized)
@@ -97,7 +97,7 @@ func (r *receiver) receive(w http.ResponseWriter, req *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func (r *receiver) note(t told, body []byte) {
+func (r *receiver) note(t receivedWebhook, body []byte) {
 	r.mu.Lock()
 	again := r.byID[t.ID]
 	r.byID[t.ID] = true
@@ -111,7 +111,7 @@ func (r *receiver) note(t told, body []byte) {
 	}
 }
 
-// verified is how many different webhooks came with a good signature.
+// verified is the number of different webhooks with a good signature.
 func (r *receiver) verified() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -119,7 +119,7 @@ func (r *receiver) verified() int {
 }
 
 // await waits for the verified webhook of a task.
-func (r *receiver) await(ctx context.Context, taskID string) (told, error) {
+func (r *receiver) await(ctx context.Context, taskID string) (receivedWebhook, error) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	for {
@@ -133,7 +133,7 @@ func (r *receiver) await(ctx context.Context, taskID string) (told, error) {
 		select {
 		case <-news:
 		case <-ctx.Done():
-			return told{}, fmt.Errorf("no verified webhook came for task %s: %w", taskID, context.Cause(ctx))
+			return receivedWebhook{}, fmt.Errorf("no verified webhook came for task %s: %w", taskID, context.Cause(ctx))
 		}
 	}
 }

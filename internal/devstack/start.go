@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -18,16 +17,16 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
 )
 
-// patience is how long a part may take to come up, on a slow machine that is busy.
-const patience = 2 * time.Minute
+// startTimeout bounds the start of a part, on a slow and busy machine.
+const startTimeout = 2 * time.Minute
 
-var errSlow = errors.New("it took too long")
+var errStartTimeout = errors.New("it took too long")
 
-// start brings everything up, in the order in which one needs the other.
+// start starts all parts, in the order of their dependencies.
 func (d *dev) start(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, 10*time.Minute, errSlow) // npm may have to download
+	ctx, cancel := context.WithTimeoutCause(ctx, 10*time.Minute, errStartTimeout) // npm may download packages
 	defer cancel()
-	d.home.removeEnv() // of a run that was killed
+	d.home.removeEnv() // of a killed run
 	d.env = modelSettings(d.Environ)
 	if err := d.install(ctx); err != nil {
 		return err
@@ -47,7 +46,7 @@ func (d *dev) start(ctx context.Context) error {
 }
 
 func (d *dev) startAzurite(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, errSlow)
+	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, errStartTimeout)
 	defer cancel()
 	log, err := d.home.log("azurite")
 	if err != nil {
@@ -66,7 +65,7 @@ func (d *dev) startAzurite(ctx context.Context) error {
 }
 
 func (d *dev) startDatabase(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, errSlow)
+	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, errStartTimeout)
 	defer cancel()
 	log, err := d.home.log("pglite")
 	if err != nil {
@@ -90,10 +89,10 @@ func (d *dev) startDatabase(ctx context.Context) error {
 	}
 	report, err := schema.Migrate(ctx, d.database, schema.Options{Dimensions: dimensions})
 	if err != nil {
-		return fmt.Errorf("migrate the local database (to begin anew, remove %s): %w", d.home.rel(d.home.data), err)
+		return fmt.Errorf("migrate the local database (to start over, remove %s): %w", d.home.rel(d.home.data), err)
 	}
 	if n := len(report.Applied); n > 0 {
-		report.Applied = []string{fmt.Sprintf("%d migrations", n)} // their names say nothing here
+		report.Applied = []string{fmt.Sprintf("%d migrations", n)} // their names are of no interest here
 	}
 	d.out.done("schema", report.String())
 	return nil
@@ -118,7 +117,7 @@ func (d *dev) startReceiver(context.Context) error {
 }
 
 func (d *dev) startWorker(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, errSlow)
+	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, errStartTimeout)
 	defer cancel()
 	d.env["CLIENT_ID"] = clientID
 	d.env["AZURE_STORAGE_CONNECTION_STRING"] = d.azure
@@ -135,7 +134,7 @@ func (d *dev) startWorker(ctx context.Context) error {
 		"PATH="+os.Getenv("PATH"), "HOME="+os.Getenv("HOME"), "TMPDIR="+d.home.tmp, "NOTIFY_SOCKET="+manager.address,
 		"LOG_FORMAT=text", "POLL_MAX_MS=1000", fmt.Sprintf("DRAIN_MAX_SEC=%d", drainSeconds))
 	worker, err := stack.Start(ctx, stack.Command{
-		Name: "worker", Path: d.Executable, Args: []string{"run"}, Dir: d.home.dir, Env: env, Log: log,
+		Name: "worker", Path: d.Worker, Args: []string{"run"}, Dir: d.home.dir, Env: env, Log: log,
 		Up: manager.ready,
 	})
 	if err != nil {
@@ -154,16 +153,7 @@ func (d *dev) startWorker(ctx context.Context) error {
 	return nil
 }
 
-// extras are for people, beside the settings.
+// extras are variables for the user, beside the settings.
 func (d *dev) extras() settings {
 	return settings{"DEV_WEBHOOK_URL": d.receiver.URL, "DEV_DATABASE_URL": d.database}
-}
-
-// program is how people in the project's folder call this program.
-func (d *dev) program() string {
-	rel := d.home.rel(d.Executable)
-	if filepath.IsAbs(rel) && strings.HasPrefix(rel, os.TempDir()) {
-		return "go run ./cmd/async-worker" // that is how it was started
-	}
-	return rel
 }

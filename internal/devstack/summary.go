@@ -14,15 +14,15 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
-// What is shown of a summary.
+// Limits of the summary that is shown.
 const (
-	summarized  = "harbour-handbook.pdf"
-	summaryRoom = 60 // words
-	shownPoints = 3
-	lineWidth   = 100
+	summaryDocument = "harbour-handbook.pdf"
+	summaryWords    = 60 // words
+	maxKeyPoints    = 3
+	lineWidth       = 100
 )
 
-// summary is what the tour shows of a result.
+// summary is the part of a result that the tour shows.
 type summary struct {
 	Summary    string `json:"summary"`
 	Model      string `json:"model"`
@@ -36,11 +36,11 @@ type summary struct {
 	} `json:"key_points"`
 }
 
-// summarize has one of the samples summarized.
+// summarize summarizes one of the samples.
 func (d *dev) summarize(ctx context.Context, t *app.Tenant, stamp string) error {
-	d.out.section(fmt.Sprintf("A summary of %s, in at most %d words", summarized, summaryRoom))
+	d.out.section(fmt.Sprintf("A summary of %s, in at most %d words", summaryDocument, summaryWords))
 	payload, err := json.Marshal(map[string]any{
-		"filename": summarized, "blob": "samples/" + summarized, "max_words": summaryRoom,
+		"filename": summaryDocument, "blob": "samples/" + summaryDocument, "max_words": summaryWords,
 	})
 	if err != nil {
 		return err
@@ -61,11 +61,11 @@ func (d *dev) summarize(ctx context.Context, t *app.Tenant, stamp string) error 
 	}
 	var s summary
 	if err := json.Unmarshal(got.Result, &s); err != nil || got.Type != "task.completed" || s.Summary == "" {
-		return fmt.Errorf("the webhook of the summarize task says %s (the worker's log is %s)", got.Type,
+		return fmt.Errorf("the webhook of the summarize task is %s (the worker's log is %s)", got.Type,
 			d.home.rel(d.home.logPath("worker")))
 	}
 	if len(s.KeyPoints) == 0 || len(s.KeyPoints[0].Pages) == 0 {
-		return errors.New("the summary is to cite pages, and does not")
+		return errors.New("the summary cites no pages")
 	}
 	d.showSummary(s)
 	return nil
@@ -80,7 +80,7 @@ func (d *dev) showSummary(s summary) {
 	for _, line := range wrap(s.Summary, lineWidth) {
 		d.out.line("    %s", line)
 	}
-	for _, p := range s.KeyPoints[:min(len(s.KeyPoints), shownPoints)] {
+	for _, p := range s.KeyPoints[:min(len(s.KeyPoints), maxKeyPoints)] {
 		on := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(p.Pages)), ", "), "[]")
 		for i, line := range wrap(fmt.Sprintf("%s (page %s)", p.Text, on), lineWidth) {
 			d.out.line("    %s %s", [...]string{"·", " "}[min(i, 1)], line)
@@ -88,12 +88,12 @@ func (d *dev) showSummary(s summary) {
 	}
 }
 
-// wrap breaks a text, which a model wrote, into lines of at most so many columns.
+// wrap breaks a model's text into lines of at most width columns, without control characters.
 func wrap(text string, width int) []string {
 	var lines []string
 	for word := range strings.FieldsSeq(text) {
 		word = strings.Map(func(r rune) rune {
-			if !unicode.IsPrint(r) { // it would reach the terminal
+			if !unicode.IsPrint(r) {
 				return -1
 			}
 			return r

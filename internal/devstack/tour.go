@@ -27,10 +27,10 @@ var samples = []string{
 	"harbour-handbook.pdf", "pilot-boat-care.docx", "marina-guests.html", "first-week.md", "berths.csv",
 }
 
-// tour shows what the worker does, with real tasks. It fails when something of it is missing.
+// tour shows what the worker does, with real tasks. It fails when a result is missing.
 func (d *dev) tour(ctx context.Context, t *app.Tenant) error {
 	began := time.Now()
-	stamp := strings.ToLower(rand.Text()[:6]) // each run has tasks of its own
+	stamp := strings.ToLower(rand.Text()[:6]) // each run has its own tasks
 	chunks, err := d.ingestSamples(ctx, t, stamp)
 	if err != nil {
 		return err
@@ -47,7 +47,7 @@ func (d *dev) tour(ctx context.Context, t *app.Tenant) error {
 	return nil
 }
 
-// ingestSamples returns how many chunks the documents have.
+// ingestSamples returns the number of chunks.
 func (d *dev) ingestSamples(ctx context.Context, t *app.Tenant, stamp string) (chunks int, err error) {
 	d.out.section("Five documents go in: uploaded to blob storage, enqueued, ingested")
 	if err := t.Bucket.Ensure(ctx); err != nil {
@@ -71,7 +71,7 @@ func (d *dev) ingestSamples(ctx context.Context, t *app.Tenant, stamp string) (c
 			return 0, err
 		}
 		if got.Type != "task.completed" {
-			return 0, fmt.Errorf("the webhook of task %s says %s", id, got.Type)
+			return 0, fmt.Errorf("the webhook of task %s is %s", id, got.Type)
 		}
 		chunks += readResult(got).Chunks
 	}
@@ -104,7 +104,7 @@ func (d *dev) send(ctx context.Context, t *app.Tenant, name, stamp string) (stri
 	return id, err
 }
 
-// failOne sends what can't be done, as a frontend with a mistake would, and shows where it went.
+// failOne sends an invalid task, as a frontend with a bug would, and shows its dead letter.
 func (d *dev) failOne(ctx context.Context, t *app.Tenant, stamp string) error {
 	d.out.section("A task that can't be done: an ingest that names no file")
 	id := "mistake-" + stamp
@@ -123,11 +123,11 @@ func (d *dev) failOne(ctx context.Context, t *app.Tenant, stamp string) error {
 		return err
 	}
 	if got.Type != "task.failed" {
-		return fmt.Errorf("the webhook of the bad task says %s", got.Type)
+		return fmt.Errorf("the webhook of the bad task is %s", got.Type)
 	}
 	letters, err := t.Store.DeadLetters(ctx, store.DeadLetterFilter{JobID: id, Limit: 10})
 	if err != nil {
-		return fmt.Errorf("look into the dead letters: %w", err)
+		return fmt.Errorf("list the dead letters: %w", err)
 	}
 	if len(letters) != 1 {
 		return fmt.Errorf("the bad task is in the dead letters %d times, not once", len(letters))
@@ -153,13 +153,13 @@ func (d *dev) ask(ctx context.Context, t *app.Tenant, _ string) error {
 		return errors.New("the search found nothing")
 	}
 	if h := hits[0]; h.Filename == "" || len(h.Pages) == 0 || len(h.HeadingPath) == 0 {
-		return fmt.Errorf("the answer is to name file, page and heading, but is %q, pages %v, headings %q", h.Filename,
+		return fmt.Errorf("the hit lacks a file, page or heading: %q, pages %v, headings %q", h.Filename,
 			h.Pages, h.HeadingPath)
 	}
 	return d.ShowHits(d.Stdout, hits)
 }
 
-// ingested is what the tour shows of a result.
+// ingested is the part of a result that the tour shows.
 type ingested struct {
 	Filename  string `json:"filename"`
 	Pages     int    `json:"pages"`
@@ -167,14 +167,14 @@ type ingested struct {
 	Unchanged bool   `json:"unchanged"`
 }
 
-func readResult(t told) ingested {
+func readResult(t receivedWebhook) ingested {
 	var r ingested
-	_ = json.Unmarshal(t.Result, &r) // of another task type: stays empty
+	_ = json.Unmarshal(t.Result, &r) // empty for other task types
 	return r
 }
 
-// showWebhook prints a webhook as it comes.
-func (d *dev) showWebhook(t told) {
+// showWebhook prints a webhook when it arrives.
+func (d *dev) showWebhook(t receivedWebhook) {
 	if !t.Verified {
 		d.out.bad("webhook", fmt.Sprintf("%q has a wrong signature: refused", t.ID))
 		return

@@ -20,10 +20,10 @@ const (
 	azuriteKey     = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 )
 
-// errNoNodeModules says what to do about a missing dev/node_modules.
+// errNoNodeModules: dev/node_modules is missing.
 var errNoNodeModules = errors.New("the local stack is not installed: run `npm ci` in dev/ (`make test` does)")
 
-// AzuriteOptions say how an Azurite runs. The zero value keeps all in memory, in the project's folder.
+// AzuriteOptions configure an Azurite. The zero value keeps everything in memory.
 type AzuriteOptions struct {
 	Folder string    // keeps its data; empty: memory only
 	Log    io.Writer // gets its output; may be nil
@@ -97,8 +97,8 @@ func startAzurite(ctx context.Context, script string, o AzuriteOptions) (*Azurit
 // Stop ends it.
 func (a *Azurite) Stop() error { return a.Process.Stop(syscall.SIGTERM, 10*time.Second) }
 
-// Restart ends it in good order, which writes what it holds to its folder, and starts it again at the
-// same address. It must have been started with a Folder, and nobody else may use it meanwhile.
+// Restart stops it cleanly, which writes its data to its folder, and starts it again at the same address. It needs a
+// Folder. No other goroutine may use it meanwhile.
 func (a *Azurite) Restart(ctx context.Context) error {
 	if err := a.Stop(); err != nil {
 		return err
@@ -111,8 +111,7 @@ func (a *Azurite) Restart(ctx context.Context) error {
 	return nil
 }
 
-// answers sends an unsigned request: Azurite refuses it with an error code of its own, and by that
-// shows that it serves (a listening socket alone doesn't).
+// answers sends an unsigned request. Azurite's own error code shows that it serves, which a listening socket doesn't.
 func answers(ctx context.Context, endpoint string) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()

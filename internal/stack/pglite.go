@@ -15,20 +15,19 @@ import (
 
 // PGlite is a running Postgres 18 in WASM with pgvector.
 //
-// It is one Postgres backend, so its clients take turns, a transaction at a time, with a fresh
-// session after each change of client (dev/turns.mjs): SET, named prepared statements, LISTEN and
-// session locks last only for a client that is alone. COPY FROM STDIN is beyond it and ends it; what
-// was committed survives that, as it survives a kill.
+// It is one Postgres backend. Clients share it, one transaction at a time, with a fresh session after each change of
+// client (dev/transactionqueue.mjs): SET, named prepared statements, LISTEN and session locks last only for a single client. COPY
+// FROM STDIN crashes it; committed data survives that, and a kill.
 type PGlite struct {
 	*Process
 	// URL is that of the superuser, without a password.
 	URL string
 }
 
-// PGliteOptions say where it keeps its data.
+// PGliteOptions configure a PGlite.
 type PGliteOptions struct {
 	Root string    // the project's folder; empty: found from the working directory
-	Data string    // folder; made when missing; only one PGlite at a time may use it. Empty: memory
+	Data string    // folder, created if missing, for one PGlite at a time; empty: memory
 	Log  io.Writer // gets its output; may be nil
 }
 

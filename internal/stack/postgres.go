@@ -18,16 +18,16 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Postgres is a private Postgres cluster in a temporary folder, for tests: it forgets durability for speed.
+// Postgres is a private Postgres cluster in a temporary folder, for tests. By default it trades durability for speed.
 type Postgres struct {
 	process  *Process
-	again    Command // starts it at the same place
+	again    Command // starts it again at the same address
 	dir      string
 	port     int
 	password string
 }
 
-// PostgresOptions qualify StartPostgres. The zero value is fine.
+// PostgresOptions configure StartPostgres. The zero value is valid.
 type PostgresOptions struct {
 	Bin string    // folder of initdb and postgres; empty: the newest that FindPostgres finds
 	Log io.Writer // gets the server's log; may be nil
@@ -95,7 +95,7 @@ func (p *Postgres) start(ctx context.Context, o PostgresOptions) error {
 	}
 	if owner != nil {
 		if err := os.Chown(secret, int(owner.Uid), int(owner.Gid)); err != nil {
-			return fmt.Errorf("hand the password of Postgres over: %w", err)
+			return fmt.Errorf("change the owner of Postgres's password file: %w", err)
 		}
 	}
 	// A password in clear text costs nothing on loopback, and keeps other users of the machine out.
@@ -127,14 +127,14 @@ func (p *Postgres) command(o PostgresOptions, data string, owner *syscall.Creden
 	for _, setting := range append([]string{
 		"listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=200",
 		"fsync=off", commit, "full_page_writes=off", "max_wal_size=1GB", "checkpoint_timeout=1h",
-		"shared_buffers=64MB", "timezone=Asia/Kathmandu", // nobody may rely on UTC
+		"shared_buffers=64MB", "timezone=Asia/Kathmandu", // no code may rely on UTC
 	}, o.Settings...) {
 		args = append(args, "-c", setting)
 	}
 	return Command{
 		Name: "postgres", Path: filepath.Join(o.Bin, "postgres"), Args: args, Dir: p.dir, User: owner, Log: o.Log,
 		Env:  []string{"LANG=C.UTF-8", "PATH=" + os.Getenv("PATH")},
-		Stop: syscall.SIGINT, // fast: it doesn't wait for clients
+		Stop: syscall.SIGINT, // fast shutdown: it doesn't wait for clients
 		Up: func(ctx context.Context) error {
 			return p.exec(ctx, "select 1")
 		},
@@ -156,7 +156,7 @@ func serverUser(dir string) (*syscall.Credential, error) {
 		return nil, fmt.Errorf("look up the user postgres: %w", err)
 	}
 	if err := os.Chown(dir, int(uid), int(gid)); err != nil {
-		return nil, fmt.Errorf("hand the folder of Postgres over: %w", err)
+		return nil, fmt.Errorf("change the owner of Postgres's folder: %w", err)
 	}
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 }

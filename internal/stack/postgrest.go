@@ -26,7 +26,7 @@ type PostgREST struct {
 	url     *url.URL
 }
 
-// PostgRESTOptions say what it serves.
+// PostgRESTOptions configure a PostgREST.
 type PostgRESTOptions struct {
 	DatabaseURL string    // of a login that may become every role that a key names; required
 	JWTSecret   string    // that keys are signed with, at least 32 characters; required
@@ -147,7 +147,7 @@ func (p *PostgREST) URL() string { return p.url.String() }
 // Done is closed when the process has ended.
 func (p *PostgREST) Done() <-chan struct{} { return p.process.Done() }
 
-// Err says how the process ended; call it after Done.
+// Err is how the process ended; call it after Done.
 func (p *PostgREST) Err() error { return p.process.Err() }
 
 // Tail is the end of its output.
@@ -164,7 +164,7 @@ func (p *PostgREST) Handler() http.Handler {
 				r.Out.Header.Set("Authorization", "Bearer "+key)
 			}
 		},
-		// PostgREST is gone, or the client is: who asked learns it, nobody else needs to.
+		// PostgREST or the client is gone: only the client needs to know.
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
 	}
 	mux := http.NewServeMux()

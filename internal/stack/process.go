@@ -1,5 +1,5 @@
 // Package stack starts the real parts of the local stack (Azurite, PostgREST, PGlite, a private
-// Postgres) as child processes on free loopback ports: for `async-worker dev` and for tests.
+// Postgres) as child processes on free loopback ports: for make run and for tests.
 package stack
 
 import (
@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// Process is a running child with everything it may have started.
+// Process is a running child and its process group.
 type Process struct {
 	Name string
 	cmd  *exec.Cmd
@@ -39,8 +39,8 @@ type Command struct {
 	Up   func(context.Context) error // returns nil once it can be used; tried until it does
 }
 
-// Start runs the command in a process group of its own and waits until it is up. When it ends before
-// that, the error bears the end of its output. It dies with us, even when we are killed.
+// Start runs the command in its own process group and waits until it is up. If it exits before that, the error has the
+// end of its output. The child dies with this process, even when that is killed.
 func Start(ctx context.Context, c Command) (*Process, error) {
 	p := &Process{Name: c.Name, done: make(chan struct{}), tail: &tailBuffer{max: 4 << 10}}
 	out := io.Writer(p.tail)
@@ -82,9 +82,9 @@ func (p *Process) awaitUp(ctx context.Context, up func(context.Context) error) e
 		}
 		select {
 		case <-p.done:
-			return fmt.Errorf("%s ended before it was up (%w); its last words:\n%s", p.Name, p.err, p.tail)
+			return fmt.Errorf("%s exited before it was up (%w); its output ends with:\n%s", p.Name, p.err, p.tail)
 		case <-ctx.Done():
-			return fmt.Errorf("%s did not come up (%w): %w; its last words:\n%s", p.Name, context.Cause(ctx), err,
+			return fmt.Errorf("%s did not come up (%w): %w; its output ends with:\n%s", p.Name, context.Cause(ctx), err,
 				p.tail)
 		case <-tick.C:
 		}
@@ -94,7 +94,7 @@ func (p *Process) awaitUp(ctx context.Context, up func(context.Context) error) e
 // Done is closed when the process has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Err says how the process ended; call it after Done.
+// Err is how the process ended; call it after Done.
 func (p *Process) Err() error { return p.err }
 
 // Tail is the end of its output.

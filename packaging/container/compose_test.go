@@ -17,7 +17,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/config"
 )
 
-// settleSeconds is what a worker may take beyond DRAIN_MAX_SEC; see cmd/async-worker/run.go.
+// settleSeconds is what a worker may take beyond DRAIN_MAX_SEC; see internal/cli/run.go.
 const settleSeconds = 180
 
 // service is all that the file says of one. Another key is an error, so that a misspelt one is seen.

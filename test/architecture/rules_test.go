@@ -120,30 +120,43 @@ func rules() []rule {
 		{"internal/app/...", []string{"internal/...", "handlers/...", "queue/...", "webhook", "systemd"},
 			"it wires everything, and only commands start it"},
 		{
-			"cmd/...",
+			"internal/cli",
 			[]string{
-				"cmd/...", "internal/app/...", "internal/devstack", "internal/config", "internal/logging",
-				"internal/stack", "internal/store", "internal/store/schema",
+				"internal/app/...", "internal/config", "internal/logging", "internal/store", "internal/store/schema",
 				"internal/doctor", "internal/event", "internal/httpd", "internal/tenants", "internal/tenantkey",
 				"internal/replay", "internal/blob", "internal/extract",
 				"queue", "webhook", "systemd", taskWords, jobWords, taskErrors,
 			},
 			"commands get back ends from internal/app",
 		},
+		{"cmd/async-worker", []string{"internal/cli", "internal/app"}, "it only starts the command line"},
+		{"cmd/async-worker-dev", []string{"internal/cli", "internal/app", "internal/devstack"},
+			"it runs the worker's program, and shows jobs as its commands do"},
 
 		// Support of tests and of the local stack.
 		{"internal/stack/...", []string{"internal/stack/...", "internal/store/schema", "internal/tenantkey"},
 			"it starts programs"},
 		{"internal/llm/llmtest", []string{"internal/llm/..."}, "it is for tests"},
-		{"dev/...", nil, "it makes the files under dev"},
-		{"packaging/...", []string{"internal/config"}, "it uses the program from outside, as a package does"},
+		{"dev/...", nil, "it makes what is checked in under dev"},
+		{"packaging/...", []string{"internal/config"}, "it looks at the program from outside, as a package does"},
+		{"packaging/manual", []string{"internal/cli", "internal/app", "internal/config"},
+			"it writes down what the program says of itself"},
 		{"test/...", []string{"..."}, "its suites need more than one package"},
 	}
 }
 
 // upper are the packages that no test of a package below may import.
 func upper() []string {
-	return []string{"internal/app/...", "internal/devstack/...", "internal/engine/...", "cmd/..."}
+	return []string{"internal/app/...", "internal/devstack/...", "internal/engine/...", "internal/cli/...", "cmd/..."}
+}
+
+// unshipped are what the daemon's program may not import, not even by way of another package: the local stack and the
+// generators of pages, which only a source tree needs.
+func unshipped() []string {
+	return []string{
+		module + "/internal/devstack/...", module + "/internal/stack/...", module + "/internal/llm/llmtest",
+		"github.com/cpuguy83/go-md2man/...", "github.com/spf13/cobra/doc",
+	}
 }
 
 // owner is the only package, apart from tests, that may import a foreign module: so it can be exchanged.
@@ -162,8 +175,9 @@ func owners() []owner {
 			[]string{
 				"internal/azure/...", "queue/azure/...", "internal/blob/azure/...", "internal/app/...", "test/...",
 			}},
-		// Exit codes distinguish a refused login from a server that is down; migrate talks to Postgres directly.
-		{"github.com/jackc/pgx/v5/pgconn", []string{"internal/store/...", "internal/stack/...", "cmd/...", "test/..."}},
+		// Exit codes tell a refused login from a server that is down; migrate talks to Postgres directly.
+		{"github.com/jackc/pgx/v5/pgconn",
+			[]string{"internal/store/...", "internal/stack/...", "internal/cli", "test/..."}},
 		{"github.com/jackc/pgx", []string{"internal/store/...", "internal/stack/...", "test/..."}},
 		{"github.com/golang-jwt/jwt", []string{"internal/tenantkey"}},
 		{"github.com/cenkalti/backoff", []string{waiting}},
@@ -174,7 +188,9 @@ func owners() []owner {
 		{"github.com/RadhiFadlillah/whatlanggo", []string{"internal/enrich"}},
 		{"github.com/tiktoken-go/tokenizer", []string{"internal/llm/token/..."}},
 		{"github.com/santhosh-tekuri/jsonschema", []string{"handlers/agent"}},
-		{"github.com/spf13/cobra", []string{"cmd/..."}},
+		{"github.com/spf13/cobra/doc", []string{"packaging/manual"}},
+		{"github.com/cpuguy83/go-md2man", []string{"packaging/manual"}},
+		{"github.com/spf13/cobra", []string{"internal/cli"}},
 		{"code.dny.dev/ssrf", []string{"webhook"}},
 		{"go.opentelemetry.io", []string{"internal/tracing"}},
 		{"github.com/prometheus", []string{"internal/metrics/...", "test/..."}},

@@ -19,7 +19,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
 )
 
-// dev is `async-worker dev` with a folder and a process group of its own, and without a model's key.
+// dev is async-worker-dev with its own folder and process group, and without a model's key.
 func dev(ctx context.Context, t *testing.T, args ...string) (cmd *exec.Cmd, home string, out *bytes.Buffer) {
 	t.Helper()
 	file, err := program()
@@ -27,7 +27,7 @@ func dev(ctx context.Context, t *testing.T, args ...string) (cmd *exec.Cmd, home
 		t.Fatal(err)
 	}
 	home, out = filepath.Join(t.TempDir(), "dev"), &bytes.Buffer{}
-	cmd = exec.CommandContext(ctx, file, append([]string{"dev", "--home", home}, args...)...)
+	cmd = exec.CommandContext(ctx, file+"-dev", append([]string{"--home", home}, args...)...)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.WaitDelay = 10 * time.Second
@@ -177,7 +177,7 @@ func TestDevInterrupted(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("its settings: %v, %v; want a file for its owner alone", info, err)
 	}
-	second := exec.CommandContext(ctx, cmd.Path, "dev", "--home", home)
+	second := exec.CommandContext(ctx, cmd.Path, "--home", home)
 	if out, err := second.CombinedOutput(); err == nil || !strings.Contains(string(out), "already running") {
 		t.Errorf("a second one: %v, %s; want that one is already running", err, out)
 	}

@@ -31,22 +31,23 @@ func program() (string, error) {
 	built.once.Do(func() {
 		if built.dir, built.err = os.MkdirTemp("", "async-worker-e2e-"); built.err == nil {
 			built.file = filepath.Join(built.dir, "async-worker")
-			built.err = build(built.file)
+			built.err = build(built.dir, "./cmd/async-worker", "./cmd/async-worker-dev")
 		}
 	})
 	return built.file, built.err
 }
 
-func build(file string) error {
+// build compiles the programs into the folder, each under the name of its package's folder.
+func build(dir string, packages ...string) error {
 	root, err := stack.Root()
 	if err != nil {
 		return err
 	}
-	args := []string{"build", "-o", file}
+	args := []string{"build", "-o", dir + string(filepath.Separator)}
 	if raced() {
 		args = append(args, "-race")
 	}
-	cmd := exec.Command("go", append(args, "./cmd/async-worker")...)
+	cmd := exec.Command("go", append(args, packages...)...)
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build the program: %w\n%s", err, out)

@@ -18,9 +18,9 @@ func TestMistakes(t *testing.T) {
 	d.run("async-worker jobs lst").expect(2, "did you mean async-worker jobs list?")
 	d.run("async-worker jobs get").expect(2, "needs the ID of a job")
 	d.run("async-worker jobs list --status odd").expect(2, "pending, running, succeeded, failed, canceled")
-	d.run("async-worker jobs list --limit many").expect(2, "it is no whole number")
-	d.run("async-worker search tides --limit many").expect(2, "it is no whole number")
-	d.run("async-worker search -draft").expect(2, "goes behind --")
+	d.run("async-worker jobs list --limit many").expect(2, "it is not a whole number")
+	d.run("async-worker search tides --limit many").expect(2, "it is not a whole number")
+	d.run("async-worker search -draft").expect(2, "put -- before")
 	d.run("async-worker run --log-level loud").expect(78, "LOG_LEVEL", "set it to debug, info, warn or error")
 	d.run("async-worker enqueue --type translate --filename a.md").expect(2, "translate",
 		"agent, ai, ingest, ocr, summarize")
@@ -69,7 +69,7 @@ func TestMainJob(t *testing.T) {
 	d.file("tides.md", "# Tides\n\n## Spring tide\n\nTwice a month the water is highest.\n")
 	d.file("broken.pdf", "%PDF-1.7\nthis is none")
 	d.run("async-worker check-config").expect(0, "LLM_PROVIDER")
-	d.run("async-worker queue").expect(0, "not there yet")
+	d.run("async-worker queue").expect(0, "does not exist yet")
 	stop := d.daemon()
 	d.run("async-worker enqueue --upload tides.md --type ingest --document-set sea --watch").expect(0, "succeeded")
 	d.run("async-worker status").expect(0, "!working on 4 of 4")
@@ -95,7 +95,7 @@ func TestMainJob(t *testing.T) {
 	}
 	d.run("async-worker jobs get "+id).expect(0, "succeeded")
 	d.run("async-worker jobs watch "+id).expect(0, "succeeded")
-	d.run("async-worker queue").expect(0, "!not there yet")
+	d.run("async-worker queue").expect(0, "!does not exist yet")
 	log := stop()
 	for line := range strings.Lines(log) {
 		if n := strings.Count(log, line); n > 3 {
@@ -105,5 +105,5 @@ func TestMainJob(t *testing.T) {
 	if strings.Contains(log, "highest") || strings.Contains(log, d.env["SUPABASE_KEY"]) {
 		t.Errorf("the log has a document's text, or a key:\n%s", log)
 	}
-	d.run("async-worker status").expect(69, "does the worker run?")
+	d.run("async-worker status").expect(69, "is the worker running?")
 }

@@ -244,7 +244,7 @@ func (c *cancelRun) command(ctx context.Context, id string) error {
 		c.note(id, answer{err: store.ErrTerminal})
 	case err != nil:
 		return fmt.Errorf("jobs cancel: %w\n%s", err, out)
-	case strings.Contains(string(out), "was asked to stop"):
+	case strings.Contains(string(out), "will stop"):
 		c.note(id, answer{state: "running"})
 	default:
 		c.note(id, answer{state: "canceled"})

@@ -21,7 +21,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// settleSeconds is what a worker may take beyond DRAIN_MAX_SEC; see cmd/async-worker/run.go.
+// settleSeconds is what a worker may take beyond DRAIN_MAX_SEC; see internal/cli/run.go.
 const settleSeconds = 180
 
 const tenant = "southhaven"

@@ -44,7 +44,7 @@ func Invariants() []Invariant {
 	together := Test{"internal/store/storetest", "workers at once"}
 	drain := Test{"test/e2e", "TestDrain"}
 	return []Invariant{
-		{"I1", "no accepted task is lost", []Test{every, killed, drain, {"cmd/async-worker", "TestReplayCrash"}}},
+		{"I1", "no accepted task is lost", []Test{every, killed, drain, {"internal/cli", "TestReplayCrash"}}},
 		{"I2", "at most one committed effect per task, whatever is redelivered",
 			[]Test{model, together, every, killed}},
 		{"I3", "only legal transitions; terminal states stay", []Test{model, {"internal/job", "TestTransitions"}}},

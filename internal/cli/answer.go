@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/mattn/go-runewidth"
+
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+)
+
+// delta is a piece of streamed text in an event's metadata.
+type delta struct {
+	Piece   string `json:"delta"`
+	Restart bool   `json:"restart"` // discard the text before it
+}
+
+func deltaOf(e store.JobEvent) (d delta, ok bool) {
+	if len(e.Metadata) == 0 || json.Unmarshal(e.Metadata, &d) != nil {
+		return delta{}, false
+	}
+	return d, d.Piece != "" || d.Restart
+}
+
+// eventText is an event's message and its piece of streamed text.
+func eventText(e store.JobEvent) string {
+	d, ok := deltaOf(e)
+	if !ok {
+		return e.Message
+	}
+	text := "» " + d.Piece
+	if d.Restart {
+		text = "» (restarted) " + d.Piece
+	}
+	if e.Message != "" {
+		text = e.Message + " " + text
+	}
+	return text
+}
+
+// update returns a bar's text after an event: stage and message, or the tail of a streamed text.
+func (b *bar) update(e store.JobEvent) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if d, ok := deltaOf(e); ok {
+		if d.Restart {
+			b.streamed = ""
+		}
+		b.streamed += d.Piece
+	}
+	if b.streamed != "" && e.Message == "" {
+		const tail = 60
+		line := strings.Join(strings.Fields(b.streamed), " ")
+		if over := runewidth.StringWidth(line) - tail; over > 0 {
+			return runewidth.TruncateLeft(line, over, "…")
+		}
+		return line
+	}
+	if e.Message != "" {
+		return e.Stage + ": " + e.Message
+	}
+	return e.Stage
+}
+
+// printAnswer prints a job's answer, if it has one.
+func printAnswer(w io.Writer, j store.Job) error {
+	lines := answerOf(j)
+	if lines == nil {
+		return nil
+	}
+	_, err := fmt.Fprintf(w, "\nANSWER%s\n", strings.Join(lines, "\n"))
+	return err
+}
+
+// answerOf returns the lines of a job's answer and citations; nil: the job has no answer.
+func answerOf(j store.Job) (all []string) {
+	var result struct {
+		Answer    json.RawMessage `json:"answer"`
+		Citations []struct {
+			Filename string `json:"filename"`
+			Page     *int   `json:"page"`
+			Quote    string `json:"quote"`
+		} `json:"citations"`
+		Warnings []string `json:"warnings"`
+	}
+	if t := task.Type(j.Type); t != task.Agent && t != task.AI {
+		return nil
+	}
+	if len(j.Result) == 0 || json.Unmarshal(j.Result, &result) != nil || len(result.Answer) == 0 {
+		return nil
+	}
+	var text string
+	if json.Unmarshal(result.Answer, &text) != nil {
+		text = string(result.Answer)
+	}
+	all = append(all, "")
+	for line := range strings.SplitSeq(text, "\n") {
+		all = append(all, strings.TrimRight("  "+printable(line), " "))
+	}
+	for i, c := range result.Citations {
+		place := c.Filename
+		if c.Page != nil {
+			place += fmt.Sprintf(", page %d", *c.Page)
+		}
+		all = append(all, printable(fmt.Sprintf("  [%d] %s: “%s”", i+1, place,
+			shorten(strings.Join(strings.Fields(c.Quote), " "), 160))))
+	}
+	for _, w := range result.Warnings {
+		all = append(all, printable("  warning: "+w))
+	}
+	return all
+}

@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/queue"
+)
+
+// prompt are rows whose jobs are done as soon as they are submitted.
+type prompt struct {
+	*rows
+	results map[string]string // by the job's type
+}
+
+func (p *prompt) Submit(ctx context.Context, s store.Submission) (store.Submitted, error) {
+	answer, err := p.rows.Submit(ctx, s)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.jobs = append(p.jobs, store.Job{
+		ID: s.JobID, Type: s.Type, Payload: s.Payload, Status: string(job.Succeeded),
+		Result: json.RawMessage(p.results[s.Type]),
+	})
+	return answer, err
+}
+
+// The shortcuts queue the tasks that their words mean, and show what came of them.
+func TestShortcuts(t *testing.T) {
+	t.Parallel()
+	local := filepath.Join(t.TempDir(), "tides.md")
+	if err := os.WriteFile(local, []byte("# Tides"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]struct{ payload, shows string }{
+		"ask|When are the|cranes parked?|--set|reports": {`{"document_set":"reports","prompt":"When are the cranes parked?"}`, "At force 9."},
+		"summarize|2026/tides.md|--style|bullets": {`{"filename":"2026/tides.md","style":"bullets"}`,
+			"High at noon."},
+		"summarize|--upload|" + local: {`{"filename":"tides.md"}`, "High at noon."},
+	} {
+		o, bucket := office(&rows{})
+		s := &prompt{
+			&rows{}, map[string]string{
+				"agent": `{"answer":"At force 9."}`, "summarize": `{"summary":"High at noon.","model":"m"}`,
+			},
+		}
+		o.Store = s
+		invoke(t, o, testEnv(), "", strings.Split(args, "|")...).want(t, exitOK, want.shows)
+		sent := delivered(t, o)
+		if len(sent) != 1 || string(sent[0].Payload) != want.payload {
+			t.Errorf("%s: sent %s, want %s", args, sent[0].Payload, want.payload)
+		}
+		if strings.Contains(args, "--upload") != (bucket.blobs["tides.md"] == "# Tides") {
+			t.Errorf("%s: uploaded %v", args, bucket.blobs)
+		}
+	}
+	o, _ := office(&rows{})
+	invoke(t, o, testEnv(), "", "ask").want(t, exitUsage, "needs a QUESTION")
+	invoke(t, o, testEnv(), "", "summarize", "a.pdf", "--style", "poem").want(t, exitUsage,
+		"payload.style is none of brief, detailed, bullets")
+}
+
+func TestQueueDepths(t *testing.T) {
+	t.Parallel()
+	o, _ := office(&rows{})
+	for _, q := range []queue.Queue{o.Queues.High, o.Queues.Normal, o.Queues.Low, o.Queues.DeadLetter} {
+		if err := q.Ensure(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 3 {
+		if _, err := o.Queues.Low.Send(t.Context(), "{}", queue.SendOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	invoke(t, o, testEnv(), "", "queue").want(t, exitOK, "southhaven-tasks-high ", "southhaven-tasks-low         3",
+		"southhaven-tasks-deadletter")
+	var depths []queueDepth
+	r := invoke(t, o, testEnv(), "", "queue", "-o", "json")
+	if err := json.Unmarshal([]byte(r.out), &depths); err != nil || len(depths) != 4 || depths[2].Messages != 3 {
+		t.Errorf("%v: %s", err, r.out)
+	}
+	o.Queues.High = missing{nil, queue.ErrNotFound}
+	invoke(t, o, testEnv(), "", "queue").want(t, exitOK, "does not exist yet", "southhaven-tasks-low         3")
+	o.Queues.High = missing{nil, errors.New("no route")}
+	invoke(t, o, testEnv(), "", "queue").want(t, exitFailed, "ask the storage account: no route", "AZURE_STORAGE")
+}
+
+// missing is a queue that can't be asked.
+type missing struct {
+	queue.Queue
+	err error
+}
+
+func (missing) Name() string                         { return "gone" }
+func (m missing) Depth(context.Context) (int, error) { return 0, m.err }

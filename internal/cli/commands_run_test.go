@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// openFolder is one that everybody may enter, which those of tests are not, with the program in it.
+func openFolder(t *testing.T) (folder, self string) {
+	t.Helper()
+	// Nobody but its owner may enter those of tests. Its path has always the same length, wherever temporary files go:
+	// lines are broken where they are full.
+	folder = filepath.Join("/tmp", "async-worker-commands-"+rand.Text()[:10])
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	test, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.ReadFile(test)
+	if err != nil {
+		t.Fatal(err)
+	}
+	self = filepath.Join(folder, "async-worker")
+	if err := errors.Join(os.Chmod(folder, 0o755), os.WriteFile(self, program, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	return folder, self
+}
+
+// outcome is how a command ended and what it said; nothing of one that went well, or that says what it finds.
+type outcome struct {
+	code int
+	text string
+}
+
+func outcomeOf(t *testing.T, self, root string, c circumstance, command string) outcome {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	args := strings.Fields(command)
+	if !slices.Contains([]string{"version", "migrate"}, args[0]) {
+		args = append(args, "--root", root)
+	}
+	cmd := exec.CommandContext(ctx, self, args...)
+	cmd.Env = []string{asProgram + "=1", "PATH=" + os.Getenv("PATH"), "HOME=/nonexistent"}
+	cmd.Dir = root
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: c.user, Gid: c.user}}
+	var out bytes.Buffer
+	w := &noticing{to: &out, seen: func() {}}
+	if c.wait {
+		w.seen = func() { _ = cmd.Process.Signal(os.Interrupt) }
+	}
+	cmd.Stdout, cmd.Stderr = w, w
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		t.Errorf("%s, %s: says nothing for two minutes", c.name, command)
+	}
+	code := 0
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		code = exit.ExitCode()
+	} else if err != nil {
+		t.Errorf("%s, %s: %v", c.name, command, err)
+	}
+	text := strings.ReplaceAll(out.String(), root, "")
+	checkSaid(t, c, command, code, text)
+	if code == 0 || command == "doctor" || command == "check-config" {
+		text = ""
+	}
+	return outcome{code, plainly(text)}
+}
+
+// noticing calls seen when a command says that it waits.
+type noticing struct {
+	mu   sync.Mutex
+	to   *bytes.Buffer
+	seen func()
+}
+
+func (n *noticing) Write(b []byte) (int, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if bytes.Contains(b, []byte("has not answered yet")) {
+		n.seen()
+	}
+	return n.to.Write(b)
+}
+
+func checkSaid(t *testing.T, c circumstance, command string, code int, text string) {
+	t.Helper()
+	for _, secret := range []string{"TopSecret", "VG9wU2VjcmV0"} {
+		if strings.Contains(text, secret) {
+			t.Errorf("%s, %s: a secret was printed", c.name, command)
+		}
+	}
+	for line := range strings.Lines(text) {
+		// a record of the log is one line
+		if n := len([]rune(strings.TrimRight(line, "\n"))); n > maxHelpWidth && !strings.Contains(line, " WRN ") {
+			t.Errorf("%s, %s: a line of %d columns: %s", c.name, command, n, line)
+		}
+	}
+	if code != 0 && code != 130 && !strings.Contains(text, "what to do:") && !strings.Contains(text, "remedy:") &&
+		!strings.Contains(text, "mend:") {
+		t.Errorf("%s, %s: ends with %d and does not say what to do:\n%s", c.name, command, code, text)
+	}
+}
+
+var (
+	aPort    = regexp.MustCompile(`127\.0\.0\.1:[0-9]+`)
+	aTime    = regexp.MustCompile(`\b[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.]+(Z|[+-][0-9:]+)?|\b[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?`)
+	aUUID    = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+	aLength  = regexp.MustCompile(`\b[0-9]+(\.[0-9]+)?(ms|µs|s)\b`)
+	aVersion = regexp.MustCompile(`(?m)^(async-worker) .*$`)
+)
+
+// plainly leaves out of a text what is another the next time.
+func plainly(text string) string {
+	text = aPort.ReplaceAllString(text, "services.example")
+	text = aUUID.ReplaceAllString(text, "ID")
+	text = aTime.ReplaceAllString(text, "TIME")
+	text = aLength.ReplaceAllString(text, "N s")
+	return aVersion.ReplaceAllString(text, "$1 VERSION")
+}

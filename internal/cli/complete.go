@@ -1,0 +1,170 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-7227ef26/async-worker/internal/app"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
+)
+
+const (
+	completionTimeout = 2 * time.Second // for the database, when Tab is pressed
+	completedJobs     = 50              // the newest
+
+	completedDocuments = 200 // the first by name
+)
+
+// useCompletion completes values of flags and ids of jobs, for cmd and all commands below it.
+func (p *program) useCompletion(cmd *cobra.Command) {
+	for name, values := range flagValues() {
+		if cmd.Flags().Lookup(name) != nil {
+			// none is registered yet
+			_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+		}
+	}
+	switch cmd.CommandPath() {
+	case "async-worker jobs get", "async-worker jobs watch":
+		cmd.ValidArgsFunction = p.completeJobs("") // any
+	case "async-worker jobs cancel":
+		cmd.ValidArgsFunction = p.completeJobs(job.Pending, job.Running)
+	case "async-worker jobs retry":
+		cmd.ValidArgsFunction = p.completeJobs(job.Failed)
+	case "async-worker webhooks resend":
+		cmd.ValidArgsFunction = p.completeDeliveries
+	case "async-worker documents delete":
+		cmd.ValidArgsFunction = p.completeDocuments
+	}
+	for _, sub := range cmd.Commands() {
+		p.useCompletion(sub)
+	}
+}
+
+// flagValues are the possible values of flags, by the flags' names.
+func flagValues() map[string][]string {
+	var types, classes []string
+	for t := range job.Policies {
+		types = append(types, string(t))
+	}
+	for c := range maps.Keys(taskerr.Classes) {
+		classes = append(classes, string(c))
+	}
+	slices.Sort(types)
+	slices.Sort(classes)
+	return map[string][]string{
+		"status":     states(),
+		"state":      deliveryStates(),
+		"type":       types,
+		"class":      classes,
+		"priority":   {string(task.PriorityHigh), string(task.PriorityNormal), string(task.PriorityLow)},
+		"replayed":   {"yes", "no"},
+		"log-level":  {"debug", "info", "warn", "error"},
+		"log-format": {"auto", "journal", "text", "json", "syslog"},
+	}
+}
+
+// states are the states of jobs, in the order of their life.
+func states() []string {
+	return []string{
+		string(job.Pending), string(job.Running), string(job.Succeeded), string(job.Failed), string(job.Canceled),
+	}
+}
+
+// completeJobs offers the ids of the newest jobs in some states.
+func (p *program) completeJobs(in ...job.State) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) (ids []string, _ cobra.ShellCompDirective) {
+		p.completing(cmd, func(ctx context.Context, t *app.Tenant) error {
+			for _, state := range in {
+				jobs, err := t.Store.Jobs(ctx, store.JobFilter{Status: string(state), Limit: completedJobs})
+				if err != nil {
+					return err
+				}
+				for _, j := range jobs {
+					if !slices.Contains(args, j.ID) {
+						ids = append(ids, printable(j.ID)+"\t"+printable(j.Status+" "+j.Type+" "+shorten(label(j), 40)))
+					}
+				}
+			}
+			return nil
+		})
+		return ids, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completeDocuments offers documents of the given set whose names start with the typed text.
+func (p *program) completeDocuments(
+	cmd *cobra.Command, args []string, typed string,
+) (names []string, _ cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	set, _ := cmd.Flags().GetString("set")
+	p.completing(cmd, func(ctx context.Context, t *app.Tenant) error {
+		found, err := documentsNamed(ctx, t.Store, set, typed,
+			func(d store.DocumentEntry) bool { return strings.HasPrefix(d.Filename, typed) }, completedDocuments)
+		for _, d := range found {
+			names = append(names, printable(d.Filename)+"\t"+printable(d.DocumentSet))
+		}
+		return err
+	})
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeDeliveries offers the newest webhooks that could not be delivered.
+func (p *program) completeDeliveries(
+	cmd *cobra.Command, args []string, _ string,
+) (ids []string, _ cobra.ShellCompDirective) {
+	p.completing(cmd, func(ctx context.Context, t *app.Tenant) error {
+		for _, status := range []string{store.DeliveryFailed, store.DeliveryRefused} {
+			found, err := t.Store.ListDeliveries(ctx, store.DeliveryFilter{Status: status, Limit: completedJobs})
+			if err != nil {
+				return err
+			}
+			for _, d := range found {
+				if !slices.Contains(args, d.ID) {
+					ids = append(ids, printable(d.ID)+"\t"+printable(d.Status+" "+d.Event+" "+d.Host))
+				}
+			}
+		}
+		return nil
+	})
+	return ids, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeSets offers the sets of the first documents.
+func (p *program) completeSets(cmd *cobra.Command, _ []string, _ string) (sets []string, _ cobra.ShellCompDirective) {
+	p.completing(cmd, func(ctx context.Context, t *app.Tenant) error {
+		found, err := t.Store.Documents(ctx, store.DocumentQuery{Limit: completedDocuments})
+		for _, d := range found {
+			if set := printable(d.DocumentSet); !slices.Contains(sets, set) {
+				sets = append(sets, set)
+			}
+		}
+		return err
+	})
+	return sets, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completing asks a tenant's services for candidates. If they don't answer, there are none.
+func (p *program) completing(cmd *cobra.Command, ask func(ctx context.Context, t *app.Tenant) error) {
+	stderr := p.stderr
+	p.stderr = io.Discard // a warning would appear in the middle of the command line
+	defer func() { p.stderr = stderr }()
+	parent := cmd.Context()
+	if parent == nil {
+		parent = context.Background()
+	}
+	ctx, cancel := context.WithTimeout(parent, completionTimeout)
+	defer cancel()
+	cmd.SetContext(ctx)
+	_ = p.withTenant(cmd, storeOnly, ask)
+}

@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/app"
+)
+
+// What Tab offers: values of flags, and the ids of jobs with which a command can do something.
+func TestCompletion(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"jobs list --status ":   "pending running succeeded failed canceled",
+		"jobs list --type ":     "agent ai convert export ingest ocr summarize",
+		"run --log-level ":      "debug info warn error",
+		"enqueue --priority ":   "high normal low",
+		"jobs get ":             "good bad busy",
+		"jobs cancel ":          "busy",
+		"jobs cancel busy ":     "",
+		"jobs retry ":           "bad",
+		"jobs list --frobnicat": "",
+
+		"documents delete ":            "a.pdf b.pdf b.pdf",
+		"documents delete --set two b": "b.pdf",
+		"documents delete b.pdf ":      "",
+		"documents list --set ":        "one two",
+		"token sign --role ":           "reader worker",
+		"webhooks list --state ":       "pending delivered failed refused",
+		"webhooks resend ":             "msg_f",
+		"webhooks resend msg_f ":       "",
+	} {
+		t.Run(args, func(t *testing.T) {
+			t.Parallel()
+			words := append([]string{"__complete"}, strings.Split(args, " ")...)
+			s := someRows()
+			s.documents, s.outbox = someDocuments(), someDeliveries()
+			r := invoke(t, app.Tenant{Store: s}, testEnv(), "", words...)
+			var got []string
+			for line := range strings.Lines(r.out) {
+				if value, _, _ := strings.Cut(strings.TrimSpace(line), "\t"); value != "" &&
+					!strings.HasPrefix(value, ":") {
+					got = append(got, value)
+				}
+			}
+			if strings.Join(got, " ") != want {
+				t.Errorf("offers %q, want %q\n%s", got, want, r.errOut)
+			}
+		})
+	}
+	r := invoke(t, app.Tenant{Store: someRows()}, nil, "", "__complete", "jobs", "get", "")
+	if strings.Contains(r.out, "good") || strings.Contains(r.errOut, "SUPABASE_URL") {
+		t.Errorf("without settings: %s%s", r.out, r.errOut)
+	}
+}

@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"mime"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-7227ef26/async-worker/internal/app"
+	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/job"
+	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/queue"
+)
+
+// enqueued is the JSON of enqueue for each task.
+type enqueued struct {
+	ID      string `json:"id"`
+	Type    string `json:"type"`
+	Created bool   `json:"created"` // false: the job existed already
+	Status  string `json:"status"`
+	Blob    string `json:"blob,omitempty"` // the uploaded blob
+}
+
+func (p *program) newEnqueueCommand() *cobra.Command {
+	var out format
+	var m message
+	watch := false
+	cmd := &cobra.Command{
+		Use:   "enqueue [FILE...]",
+		Short: "Put tasks on the tenant's queue, from message files or from flags",
+		Long: `enqueue records each task as a pending job and sends its message. A task comes from a FILE with a JSON
+message (-: standard input), from flags, or, with --upload, from local documents: each is uploaded to the
+tenant's container first and becomes its own task. enqueue prints the ids, one per line.
+
+The same id with the same payload is the same task: it is done again only with --force.`,
+		Example: `  async-worker enqueue message.json
+  async-worker enqueue --upload report.pdf --upload data.csv --document-set reports --watch
+  async-worker enqueue --type ingest --filename 2026/report.pdf --document-set reports --id report-7
+  async-worker enqueue --delete --filename 2026/report.pdf --document-set reports
+  async-worker enqueue --prompt "When are the cranes parked?" --document-set reports --watch
+  async-worker enqueue --type summarize --payload '{"filename": "report.pdf", "style": "brief"}'`,
+		RunE: p.action(func(cmd *cobra.Command, files []string) error {
+			const always = config.Tenant | config.Queue | config.Store
+			groups := always
+			if len(m.uploads) > 0 {
+				groups |= config.Blob
+			}
+			m.flagged = cmd.Flags().Changed
+			if err := m.check(files); err != nil {
+				return err
+			}
+			return p.withTenant(cmd, groups, func(ctx context.Context, t *app.Tenant) error {
+				letters, err := m.submissions(files, p.stdin, t.Config.ClientID)
+				if err != nil {
+					return err
+				}
+				return p.enqueue(ctx, t, letters, out, watch)
+			})
+		}),
+	}
+	m.addFlags(cmd)
+	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "follow the jobs to their end; exit with 1 unless all succeed")
+	addOutput(cmd, &out)
+	addSettings(cmd, config.Tenant|config.Queue|config.Store|config.Blob)
+	return cmd
+}
+
+func (p *program) enqueue(ctx context.Context, t *app.Tenant, letters []submission, out format, watch bool) error {
+	var sent []enqueued
+	var ids []string
+	for _, l := range letters {
+		one, err := p.send(ctx, t, l)
+		if err != nil {
+			return err
+		}
+		sent = append(sent, one)
+		ids = append(ids, one.ID)
+		if out != asJSON {
+			fmt.Fprintln(p.stdout, one.ID)
+		}
+	}
+	if out == asJSON {
+		if err := printJSON(p.stdout, sent); err != nil {
+			return err
+		}
+	}
+	if !watch {
+		return nil
+	}
+	return newFollower(t.Store).all(ctx, ids, p.newDisplay(out))
+}
+
+func (p *program) send(ctx context.Context, t *app.Tenant, l submission) (enqueued, error) {
+	done := enqueued{ID: l.task.ID, Type: string(l.task.Type)}
+	if l.upload != "" {
+		if err := upload(ctx, t, l.upload, l.blob); err != nil {
+			return done, err
+		}
+		done.Blob = l.blob
+		fmt.Fprintln(p.stderr, printable(fmt.Sprintf("uploaded %s as %s", l.upload, l.blob)))
+	}
+	answer, err := submit(ctx, t, l.task)
+	if err != nil {
+		return done, &failure{
+			"enqueue", "are the queue and the database up? check AZURE_STORAGE_* and SUPABASE_URL or DATABASE_URL; " +
+				"to repeat the same task: async-worker enqueue --id " + l.task.ID + " …", err,
+		}
+	}
+	done.Created, done.Status = answer.Created, answer.State
+	if !answer.Created {
+		fmt.Fprintf(p.stderr, "%s already exists and is %s\n", done.ID, answer.State)
+		if job.State(answer.State) == job.Failed {
+			printWrapped(p.stderr, "  what to do: ",
+				"the task is not repeated; to repeat it, give another --id or --force")
+		}
+	}
+	return done, nil
+}
+
+// submit creates the queues only when one is missing: the right to send does not include the right to create.
+func submit(ctx context.Context, t *app.Tenant, what task.Task) (store.Submitted, error) {
+	answer, err := t.Enqueue(ctx, what)
+	if !errors.Is(err, queue.ErrNotFound) {
+		return answer, err
+	}
+	created := answer.Created
+	if err := t.EnsureQueues(ctx); err != nil {
+		return answer, err
+	}
+	answer, err = t.Enqueue(ctx, what)
+	answer.Created = answer.Created || created
+	return answer, err
+}
+
+func upload(ctx context.Context, t *app.Tenant, path, name string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("upload: %w", err)
+	}
+	defer f.Close()
+	if err := t.Bucket.Ensure(ctx); err != nil {
+		return &failure{"create the container " + t.Config.Azure.Container, nextAzure, err}
+	}
+	contentType := mime.TypeByExtension(filepath.Ext(path))
+	if contentType == "" {
+		contentType = "application/octet-stream"
+	}
+	if _, err := t.Bucket.Put(ctx, name, f, contentType); err != nil {
+		return &failure{"upload " + path, nextAzure, err}
+	}
+	return nil
+}

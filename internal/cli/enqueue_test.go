@@ -1,0 +1,252 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/app"
+	"github.com/seed-7227ef26/async-worker/internal/blob"
+	"github.com/seed-7227ef26/async-worker/internal/engine"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
+	"github.com/seed-7227ef26/async-worker/queue"
+	"github.com/seed-7227ef26/async-worker/queue/memory"
+)
+
+// kept is a container in memory.
+type kept struct {
+	blob.Bucket
+	blobs map[string]string
+}
+
+func (*kept) Ensure(context.Context) error { return nil }
+
+func (k *kept) Put(_ context.Context, name string, body io.Reader, _ string) (blob.Properties, error) {
+	b, err := io.ReadAll(body)
+	k.blobs[name] = string(b)
+	return blob.Properties{Name: name, Size: int64(len(b))}, err
+}
+
+// office is a tenant that tasks can be sent to.
+func office(s *rows) (app.Tenant, *kept) {
+	service, names, bucket := memory.New(memory.Options{}), task.QueueNames("southhaven"),
+		&kept{blobs: map[string]string{}}
+	return app.Tenant{Store: s, Bucket: bucket, Queues: engine.Queues{
+		High: service.Queue(names.High), Normal: service.Queue(names.Normal), Low: service.Queue(names.Low),
+		DeadLetter: service.Queue(names.DeadLetter),
+	}}, bucket
+}
+
+// delivered decodes what is on the tenant's queues, as a worker would.
+func delivered(t *testing.T, o app.Tenant) []task.Task {
+	t.Helper()
+	var all []task.Task
+	for _, q := range []queue.Queue{o.Queues.High, o.Queues.Normal, o.Queues.Low} {
+		if err := q.Ensure(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		peeked, err := q.Peek(t.Context(), 32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range peeked {
+			d, err := task.Decode(m.Text, task.Options{ClientID: "southhaven"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, d.Task)
+		}
+	}
+	return all
+}
+
+func TestEnqueueFromFlags(t *testing.T) {
+	t.Parallel()
+	o, _ := office(&rows{})
+	r := invoke(t, o, testEnv(), "", "enqueue", "--id", "t-1", "--filename", "2026/a.pdf", "--document-set", "reports",
+		"--payload", `{"metadata":{"n":12345678901234567890}}`,
+		"--priority", "high", "--webhook-url", "https://x.example/hook", "--requested-by", "ann", "--force",
+		"--timeout", "90s")
+	r.want(t, exitOK)
+	if r.out != "t-1\n" {
+		t.Errorf("printed %q", r.out)
+	}
+	got := delivered(t, o)
+	if len(got) != 1 {
+		t.Fatalf("%d messages", len(got))
+	}
+	m := got[0]
+	if m.ID != "t-1" || m.Type != task.Ingest || m.Priority != task.PriorityHigh ||
+		m.WebhookURL != "https://x.example/hook" || m.RequestedBy != "ann" ||
+		!m.Hints.Force || m.Hints.TimeoutSec != 90 {
+		t.Errorf("message %+v", m)
+	}
+	if want := `{"document_set":"reports","filename":"2026/a.pdf","metadata":{"n":12345678901234567890}}`; string(
+		m.Payload) != want {
+		t.Errorf("payload %s, want %s", m.Payload, want)
+	}
+}
+
+func TestEnqueuePrompt(t *testing.T) {
+	t.Parallel()
+	o, _ := office(&rows{})
+	invoke(t, o, testEnv(), "", "enqueue", "--prompt", "Why?", "--document-set", "s", "--payload", `{"max_steps":3}`).
+		want(t, exitOK)
+	invoke(t, o, testEnv(), "", "enqueue", "--type", "ai", "--prompt", "Why?").want(t, exitOK)
+	got := delivered(t, o)
+	if len(got) != 2 || got[0].Type != task.Agent ||
+		string(got[0].Payload) != `{"document_set":"s","max_steps":3,"prompt":"Why?"}` || got[1].Type != task.AI {
+		t.Errorf("messages %+v", got)
+	}
+	invoke(t, o, testEnv(), "", "enqueue", "--type", "agent", "--document-set", "s").want(t, exitUsage,
+		"an agent task needs payload.prompt", "--prompt")
+}
+
+func TestEnqueueDelete(t *testing.T) {
+	t.Parallel()
+	o, _ := office(&rows{})
+	invoke(t, o, testEnv(), "", "enqueue", "--delete", "--filename", "a.pdf", "--document-set", "s").want(t, exitOK)
+	if got := delivered(t, o); len(got) != 1 ||
+		string(got[0].Payload) != `{"delete":true,"document_set":"s","filename":"a.pdf"}` {
+		t.Errorf("messages %+v", got)
+	}
+	invoke(t, o, testEnv(), "", "enqueue", "--delete", "--upload", "enqueue_test.go", "--document-set", "s").want(t,
+		exitUsage, "can't be combined with --upload")
+}
+
+func TestEnqueueMessages(t *testing.T) {
+	t.Parallel()
+	const message = `{"task_id":"%","task_type":"ingest","payload":{"filename":"a.pdf","document_set":"s"}}`
+	path := filepath.Join(t.TempDir(), "m.json")
+	if err := os.WriteFile(path, []byte(strings.Replace(message, "%", "from-file", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := &rows{}
+	o, _ := office(s)
+	r := invoke(t, o, testEnv(), strings.Replace(message, "%", "from-stdin", 1), "enqueue", path, "-", "-o", "json")
+	r.want(t, exitOK)
+	var sent []enqueued
+	if err := json.Unmarshal([]byte(r.out), &sent); err != nil || len(sent) != 2 || sent[0].ID != "from-file" ||
+		sent[1].ID != "from-stdin" || !sent[0].Created {
+		t.Errorf("%v: %s", err, r.out)
+	}
+	if got := delivered(t, o); len(got) != 2 {
+		t.Errorf("%d messages", len(got))
+	}
+	// The same again is the same task; the same id with another payload is a conflict (I5).
+	invoke(t, o, testEnv(), "", "enqueue", path).want(t, exitOK, "from-file already exists and is pending")
+	if got := delivered(t, o); len(got) != 2 {
+		t.Errorf("%d messages", len(got))
+	}
+	invoke(t, o, testEnv(), "", "enqueue", "--id", "from-file", "--filename", "b.pdf", "--document-set", "s").want(t,
+		exitFailed, "another payload", "choose another id")
+	invoke(t, o, testEnv(), "nonsense", "enqueue", "-").want(t, exitUsage, "message -", "JSON")
+	invoke(t, o, testEnv(), `{"claim_check":{"blob":"x"}}`, "enqueue", "-").want(t, exitUsage, "claim check")
+	invoke(t, o, testEnv(), strings.Replace(message, `"task_id"`, `"client_id":"other","task_id"`, 1), "enqueue", "-").
+		want(t, exitUsage, "client_id")
+	invoke(t, o, testEnv(), "", "enqueue", path+".missing").want(t, exitFailed, "check the path")
+}
+
+func TestEnqueueUploads(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{"a.md", "b.csv"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("content of "+name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o, bucket := office(&rows{})
+	a, b := filepath.Join(dir, "a.md"), filepath.Join(dir, "b.csv")
+	r := invoke(t, o, testEnv(), "", "enqueue", "--upload", a, "--upload", b, "--document-set", "s")
+	r.want(t, exitOK, "uploaded "+a+" as a.md")
+	if strings.Count(r.out, "\n") != 2 || bucket.blobs["a.md"] != "content of a.md" ||
+		bucket.blobs["b.csv"] != "content of b.csv" {
+		t.Errorf("printed %q, kept %v", r.out, bucket.blobs)
+	}
+	invoke(t, o, testEnv(), "", "enqueue", "--upload", a, "--filename", "Report.md", "--blob", "x/1.md",
+		"--document-set", "s", "-o", "json").want(t, exitOK, `"blob": "x/1.md"`)
+	if bucket.blobs["x/1.md"] == "" {
+		t.Errorf("kept %v", bucket.blobs)
+	}
+	var payloads []string
+	for _, m := range delivered(t, o) {
+		payloads = append(payloads, string(m.Payload))
+	}
+	want := `{"document_set":"s","filename":"a.md"} {"document_set":"s","filename":"b.csv"} {"blob":"x/1.md","document_set":"s","filename":"Report.md"}`
+	if got := strings.Join(payloads, " "); got != want {
+		t.Errorf("payloads %s, want %s", got, want)
+	}
+	invoke(t, o, testEnv(), "", "enqueue", "--upload", dir, "--document-set", "s").want(t, exitUsage,
+		"not a regular file")
+	before := len(delivered(t, o))
+	invoke(t, o, testEnv(), "", "enqueue", "--upload", a, "--upload", a+"x", "--document-set", "s").want(t, exitFailed,
+		"check the path")
+	if after := len(delivered(t, o)); after != before {
+		t.Errorf("a task was sent although another document is missing")
+	}
+}
+
+func TestEnqueueMistakes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		args []string
+		text string
+	}{
+		{nil, "nothing to enqueue"},
+		{[]string{"--document-set", "s"}, "nothing to enqueue"},
+		{[]string{"m.json", "--type", "ocr"}, "--type can't be combined with message files"},
+		{[]string{"--upload", "a", "--upload", "b", "--id", "x"}, "only one document, not 2"},
+		{[]string{"--filename", "a"}, "payload.document_set"},
+		{[]string{"--payload", "[]"}, "not a JSON object"},
+		{[]string{"--payload", "null"}, "not a JSON object"},
+		{[]string{"--payload", "{} {}"}, "not a JSON object"},
+		{[]string{"--payload", "{"}, "not a JSON object"},
+		{[]string{"--filename", "a", "--document-set", "s", "--id", "a b"}, "task_id"},
+		{[]string{"--filename", "a", "--document-set", "s", "--priority", "urgent"}, "priority"},
+		{[]string{"--filename", "a", "--document-set", "s", "--webhook-url", "nowhere"}, "webhook_url"},
+	} {
+		s := &rows{}
+		o, _ := office(s)
+		r := invoke(t, o, testEnv(), "", append([]string{"enqueue"}, c.args...)...)
+		r.want(t, exitUsage, c.text, "what to do:")
+		if len(s.submitted) != 0 {
+			t.Errorf("%v: something was recorded", c.args)
+		}
+	}
+}
+
+func TestEnqueueWatch(t *testing.T) {
+	t.Parallel()
+	s := someRows() // "good" is over already, as for a quick worker
+	o, _ := office(s)
+	invoke(t, o, testEnv(), "", "enqueue", "--id", "good", "--filename", "a.pdf", "--document-set", "s", "--watch").
+		want(t, exitOK, "succeeded after")
+	s.fail = taskerr.Errorf(taskerr.TransientStorage, "connection refused")
+	invoke(t, o, testEnv(), "", "enqueue", "--id", "t-9", "--filename", "a.pdf", "--document-set", "s").
+		want(t, exitUnavailable, "to repeat the same task: async-worker enqueue --id t-9")
+}
+
+// TestEnqueueChecks: what every worker would refuse is refused before it is sent.
+func TestEnqueueChecks(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ kind, payload, says string }{
+		{"translate", `{}`, `"translate"`},
+		{"ocr", `{"filename": "a.png", "pages": "x"}`, "payload.pages"},
+		{"ingest", `{"filename": "../a.pdf", "document_set": "s"}`, "payload.filename"},
+	} {
+		s := &rows{}
+		r := invoke(t, app.Tenant{Store: s}, testEnv(), "", "enqueue", "--type", tt.kind, "--payload", tt.payload)
+		r.want(t, exitUsage, tt.says, "docs/contract.md")
+		message := fmt.Sprintf(`{"task_id":"t1","task_type":%q,"payload":%s}`, tt.kind, tt.payload)
+		invoke(t, app.Tenant{Store: s}, testEnv(), message, "enqueue", "-").want(t, exitUsage, tt.says)
+		if len(s.submitted) > 0 {
+			t.Errorf("%s was sent", tt.kind)
+		}
+	}
+}

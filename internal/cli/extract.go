@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-7227ef26/async-worker/internal/app"
+	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/extract"
+	"github.com/seed-7227ef26/async-worker/internal/logging"
+	"github.com/seed-7227ef26/async-worker/internal/taskerr"
+)
+
+func (p *program) newExtractCommand() *cobra.Command {
+	var out format
+	var name string
+	const groups = config.Extract
+	cmd := &cobra.Command{
+		Use: "extract FILE", Short: "Print the text of a local file as Markdown, as ingest extracts it",
+		Long: `extract reads a local document exactly as ingest does. It prints Markdown, or with -o json the blocks
+with page, box and heading level. It needs no service, except docling-serve if the settings name one. FILE may
+be - for standard input; --name then gives the document's name, for formats that the content doesn't reveal.`,
+		Example: `  async-worker extract report.pdf
+  curl -s https://example.com/notes.md | async-worker extract - --name notes.md
+  async-worker extract report.docx -o json | jq '.blocks[] | select(.kind == "table")'`,
+		Args: oneArg("a FILE"),
+		RunE: p.action(func(cmd *cobra.Command, args []string) error {
+			cfg, _, err := p.settings(cmd, groups)
+			if err != nil {
+				return err
+			}
+			if args[0] != "-" {
+				return p.extract(cmd, cfg, out, args[0], cmp.Or(name, args[0]))
+			}
+			path, remove, err := p.takeInput(cmd.Context(), cfg.MaxBlobBytes)
+			if err != nil {
+				return err
+			}
+			defer remove()
+			return p.extract(cmd, cfg, out, path, cmp.Or(name, "stdin"))
+		}),
+	}
+	cmd.Flags().StringVar(&name, "name", "", "the document's name, e.g. notes.md; default: the FILE's name")
+	addOutput(cmd, &out)
+	addSettings(cmd, groups)
+	return cmd
+}
+
+// nextExtract is what to do about an unreadable document. For a damaged or too large one the error itself says it.
+func nextExtract(err error) string {
+	if e, ok := errors.AsType[*taskerr.Error](err); ok && e.Class != taskerr.UnsupportedFormat {
+		return ""
+	}
+	return "async-worker extract reads PDF, DOCX, PPTX, XLSX, OpenDocument, RTF, EPUB, HTML, Markdown, CSV, e-mail, " +
+		"images and plain text"
+}
+
+// takeInput copies standard input to a file, which remove deletes.
+func (p *program) takeInput(ctx context.Context, most int64) (path string, remove func(), err error) {
+	f, err := os.CreateTemp("", "async-worker-extract-")
+	if err != nil {
+		return "", nil, err
+	}
+	remove = func() { _ = os.Remove(f.Name()) } // a temporary file
+	var n int64
+	copied := make(chan struct{})
+	go func() {
+		defer close(copied)
+		n, err = io.Copy(f, io.LimitReader(p.stdin, most+1))
+	}()
+	select {
+	case <-copied:
+	case <-ctx.Done(): // the read can't be interrupted; it ends with the process
+		remove()
+		return "", nil, ctx.Err()
+	}
+	err = errors.Join(err, f.Close())
+	switch {
+	case err != nil:
+		err = fmt.Errorf("read the standard input: %w", err)
+	case n == 0:
+		err = badUsage("pipe a document into it, or name a file", "the standard input is empty")
+	case n > most:
+		err = &failure{"read the standard input", "raise MAX_BLOB_MB", fmt.Errorf("it is longer than %d MiB", most>>20)}
+	default:
+		return f.Name(), remove, nil
+	}
+	remove()
+	return "", nil, err
+}
+
+func (p *program) extract(cmd *cobra.Command, cfg config.Config, out format, file, path string) error {
+	src, err := extract.Open(file, filepath.Base(path))
+	if err != nil {
+		return fmt.Errorf("open %s: %w", path, err)
+	}
+	limits := extract.DefaultLimits
+	limits.Bytes = cfg.MaxBlobBytes
+	// no OCR: unread_pages counts scans
+	router, _ := app.ExtractorsWithin(cmd.Context(), cfg.StepTimeout, nil, cfg.ParserMemory)
+	if cfg.Extractor != config.ExtractorNative {
+		client, err := app.DoclingClient(cfg, cfg.CacheDir, slog.New(slog.DiscardHandler))
+		if err != nil {
+			return &failure{"extract " + path, "async-worker check-config shows what is wrong", err}
+		}
+		defer client.CloseIdle()
+		router = app.WithDocling(router, cfg, client, nil, slog.New(slog.DiscardHandler))
+	}
+	if out == asJSON {
+		doc, err := extract.Collect(cmd.Context(), router, src, limits)
+		if err != nil {
+			return &failure{"extract " + path, nextExtract(err), err}
+		}
+		return extract.WriteJSON(logging.Escaped(p.stdout), doc)
+	}
+	md := extract.NewMarkdownWriter(p.stdout)
+	info, err := router.Extract(cmd.Context(), src, limits, md.Write)
+	if err = errors.Join(err, md.Close()); err != nil {
+		return &failure{"extract " + path, nextExtract(err), err}
+	}
+	for _, warning := range info.Warnings {
+		fmt.Fprintln(p.stderr, printable(path+": "+warning))
+	}
+	if n := info.Properties["unread_pages"]; n != "" {
+		fmt.Fprintln(p.stderr, printable(
+			fmt.Sprintf("%s: %s of %d pages have no text and could not be read by OCR (%s): page %s",
+				path, n, info.Pages, info.Properties["unread_reason"], info.Properties["unread_list"])))
+	}
+	if n := info.Properties["unread_attachments"]; n != "" {
+		fmt.Fprintln(p.stderr, printable(fmt.Sprintf("%s: %s attachments or parts could not be read: %s", path, n,
+			info.Properties["unread_attachments_list"])))
+	}
+	if p.terminal(p.stdout) {
+		fmt.Fprintf(p.stderr, "\n%s: %s by %s, %d pages, %d characters\n", path, info.Format, info.Extractor,
+			info.Pages, info.Characters)
+	}
+	return nil
+}

@@ -1,0 +1,265 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"github.com/seed-7227ef26/async-worker/internal/app"
+	"github.com/seed-7227ef26/async-worker/internal/task"
+)
+
+// message is a task as the flags of enqueue describe it.
+type message struct {
+	id, kind, payload              string
+	prompt                         string
+	filename, blob, set            string
+	uploads                        []string
+	webhook, priority, requestedBy string
+	force, remove, purge           bool
+	timeout                        time.Duration
+
+	flagged func(name string) bool // whether a flag was given
+}
+
+// submission is a task to send, and a local file to upload first.
+type submission struct {
+	task   task.Task
+	upload string // path; empty: none
+	blob   string // name in the container
+}
+
+func (m *message) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&m.kind, "type", string(task.Ingest), "the task's type")
+	f.StringVar(&m.id, "id", "", "the task's id, 1 to 128 of [A-Za-z0-9._:-] (default: a new UUID)")
+	f.StringVar(&m.payload, "payload", "", "the payload, a JSON object; the flags below add to it")
+	f.StringVar(&m.filename, "filename", "", "payload.filename (default with --upload: the file's name)")
+	f.StringVar(&m.blob, "blob", "", "payload.blob, the document's name in the container (default: the filename)")
+	f.StringVar(&m.set, "document-set", "", "payload.document_set")
+	f.StringVar(&m.prompt, "prompt", "", "payload.prompt: the question; without --type the task has the type agent")
+	f.StringArrayVar(&m.uploads, "upload", nil, "a local document to upload first; may be repeated")
+	f.StringVar(&m.webhook, "webhook-url", "", "the address that receives the outcome")
+	f.StringVar(&m.priority, "priority", string(task.PriorityNormal), "high, normal or low")
+	f.StringVar(&m.requestedBy, "requested-by", "", "the requester, for audit")
+	f.BoolVar(&m.remove, "delete", false, "payload.delete: remove the document from the index")
+	f.BoolVar(&m.purge, "purge", false, "payload.purge: with --delete, also remove the blobs derived from it")
+	f.BoolVar(&m.force, "force", false, "repeat a finished task")
+	f.DurationVar(&m.timeout, "timeout", 0, "the task's timeout, e.g. 90s (default: the worker's)")
+}
+
+// taskFlags describe a task, and so can't be combined with message files.
+func taskFlags() []string {
+	return []string{
+		"type", "id", "payload", "filename", "blob", "document-set", "prompt", "upload", "webhook-url", "priority",
+		"requested-by", "delete", "purge", "force", "timeout",
+	}
+}
+
+// check refuses contradictory flags.
+func (m *message) check(files []string) error {
+	const help = "async-worker enqueue --help has examples"
+	if len(files) > 0 {
+		if i := slices.IndexFunc(taskFlags(), m.flagged); i >= 0 {
+			return badUsage(help, "--%s can't be combined with message files: put it into the message", taskFlags()[i])
+		}
+		return nil
+	}
+	if !slices.ContainsFunc([]string{"type", "payload", "filename", "prompt", "upload"}, m.flagged) {
+		return badUsage(help, "nothing to enqueue: give message files, or flags such as --upload, --filename, "+
+			"--prompt or --payload")
+	}
+	if m.flagged("prompt") && !m.flagged("type") {
+		m.kind = string(task.Agent)
+	}
+	if m.remove && len(m.uploads) > 0 {
+		return badUsage("name the document with --filename",
+			"--delete can't be combined with --upload: it takes a document out of the index")
+	}
+	if m.purge && !m.remove {
+		return badUsage(help, "--purge needs --delete: it removes what was derived from a deleted document")
+	}
+	if len(m.uploads) > 1 && (m.id != "" || m.filename != "" || m.blob != "") {
+		return badUsage(help, "--id, --filename and --blob can name only one document, not %d uploads", len(m.uploads))
+	}
+	for _, path := range m.uploads { // all of them before the first is sent
+		info, err := os.Stat(path)
+		if err != nil {
+			return fmt.Errorf("upload: %w", err)
+		}
+		if !info.Mode().IsRegular() {
+			return badUsage("--upload takes documents, one by one", "upload %s: it is not a regular file", path)
+		}
+	}
+	return nil
+}
+
+// submissions makes the tasks from files or from the flags. A worker of the client would accept each as a message.
+func (m *message) submissions(files []string, stdin io.Reader, client string) ([]submission, error) {
+	if len(files) == 0 {
+		return m.fromFlags(client)
+	}
+	var all []submission
+	for _, name := range files {
+		t, err := readMessage(name, stdin, client)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, submission{task: t})
+	}
+	return all, nil
+}
+
+func readMessage(name string, stdin io.Reader, client string) (task.Task, error) {
+	source := stdin
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return task.Task{}, fmt.Errorf("read the message: %w", err)
+		}
+		defer f.Close()
+		source = f
+	}
+	text, err := io.ReadAll(io.LimitReader(source, task.MaxBytes+1))
+	if err != nil {
+		return task.Task{}, fmt.Errorf("read the message %s: %w", name, err)
+	}
+	decoded, err := task.Decode(string(text), task.Options{ClientID: client})
+	switch {
+	case err != nil:
+		return task.Task{}, fmt.Errorf("message %s: %w", name, err)
+	case decoded.ClaimCheck != "":
+		return task.Task{}, badUsage("enqueue the task itself", "message %s is a claim check, not a task", name)
+	}
+	return decoded.Task, checkTask("message "+name, decoded.Task)
+}
+
+// checkTask refuses, before anything is sent, what the worker would refuse.
+func checkTask(what string, t task.Task) error {
+	if err := app.CheckTask(t); err != nil {
+		return &failure{what, "fix it; docs/contract.md describes each task type", err}
+	}
+	return nil
+}
+
+func (m *message) fromFlags(client string) ([]submission, error) {
+	uploads := m.uploads
+	if len(uploads) == 0 {
+		uploads = []string{""}
+	}
+	var all []submission
+	for _, path := range uploads {
+		l, err := m.fromFlag(path, client)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, l)
+	}
+	return all, nil
+}
+
+// fromFlag makes the task for an upload, or for none.
+func (m *message) fromFlag(path, client string) (submission, error) {
+	payload, err := m.payloadObject()
+	if err != nil {
+		return submission{}, err
+	}
+	if path != "" && m.filename == "" && payload["filename"] == nil {
+		payload["filename"] = filepath.Base(path)
+	}
+	for key, value := range map[string]string{"filename": m.filename, "blob": m.blob, "document_set": m.set,
+		"prompt": m.prompt} {
+		if value != "" {
+			payload[key] = value
+		}
+	}
+	if m.remove {
+		payload["delete"] = true
+	}
+	if m.purge {
+		payload["purge"] = true
+	}
+	if err := checkPayload(m.kind, payload); err != nil {
+		return submission{}, err
+	}
+	raw, err := json.Marshal(payload)
+	if err != nil {
+		return submission{}, fmt.Errorf("write the payload: %w", err)
+	}
+	t := task.Task{
+		ID: m.id, Type: task.Type(m.kind), Payload: raw, WebhookURL: m.webhook, Priority: task.Priority(m.priority),
+		ClientID: client, RequestedBy: m.requestedBy,
+		Hints: task.Hints{Force: m.force, Timeout: m.timeout, TimeoutSec: m.timeout.Seconds()},
+	}
+	if t.ID == "" {
+		t.ID = uuid.NewString()
+	}
+	if _, err := task.Encode(t); err != nil {
+		return submission{}, err
+	}
+	if err := checkTask("enqueue", t); err != nil {
+		return submission{}, err
+	}
+	l := submission{task: t, upload: path}
+	if path != "" {
+		l.blob = blobName(payload)
+	}
+	return l, nil
+}
+
+func (m *message) payloadObject() (map[string]any, error) {
+	payload := map[string]any{}
+	if m.payload == "" {
+		return payload, nil
+	}
+	d := json.NewDecoder(strings.NewReader(m.payload))
+	d.UseNumber() // keeps long numbers exact
+	err := d.Decode(&payload)
+	if _, more := d.Token(); err != nil || payload == nil || more != io.EOF {
+		return nil, badUsage(`write it like --payload '{"filename": "report.pdf"}'`, "--payload is not a JSON object%s",
+			jsonPosition(err))
+	}
+	return payload, nil
+}
+
+func jsonPosition(err error) string {
+	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return fmt.Sprintf(" (at byte %d: %v)", e.Offset, e)
+	}
+	return ""
+}
+
+// checkPayload refuses what the worker's handler would refuse.
+func checkPayload(kind string, payload map[string]any) error {
+	type need struct{ key, flag string }
+	needs := map[task.Type][]need{
+		task.Ingest: {{"filename", "--filename or --upload"}, {"document_set", "--document-set"}},
+		task.Agent:  {{"prompt", "--prompt"}},
+		task.AI:     {{"prompt", "--prompt"}},
+	}
+	for _, n := range needs[task.Type(kind)] {
+		if payload[n.key] == nil {
+			return badUsage("give it with "+n.flag, "an %s task needs payload.%s", kind, n.key)
+		}
+	}
+	return nil
+}
+
+// blobName is the document's blob: payload.blob, or payload.filename.
+func blobName(payload map[string]any) string {
+	for _, key := range []string{"blob", "filename"} {
+		if s, ok := payload[key].(string); ok && s != "" {
+			return s
+		}
+	}
+	return ""
+}

@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-7227ef26/async-worker/internal/config"
+	"github.com/seed-7227ef26/async-worker/internal/store/schema"
+)
+
+func (p *program) newMigrateCommand() *cobra.Command {
+	var out format
+	var o schema.Options
+	toPrint := false
+	cmd := &cobra.Command{
+		Use: "migrate", Short: "Apply the database's schema, or print its SQL",
+		Long: `migrate brings tables, policies and functions up to this program's version. It connects to DATABASE_URL
+as the database's owner and may be repeated at any time. With --print it prints one SQL script that does the
+same, for the Supabase SQL editor, and needs no connection.
+
+It revokes from PUBLIC the right to create objects in the schema. PUBLIC has this right in the schema public up
+to PostgreSQL 14 and in databases upgraded from there. --keep-create leaves it, for other programs that rely on
+it.
+
+With --realtime, Supabase Realtime broadcasts the events of jobs to holders of a key with the tenant's client_id
+(docs/frontend.md). This stays on after a migrate without the flag.`,
+		Example: `  DATABASE_URL=postgresql://postgres:…@db.PROJECT.supabase.co:5432/postgres async-worker migrate
+  async-worker migrate --print --embedding-dimensions 1536 > schema.sql`,
+		Args: noArgs,
+		RunE: p.action(func(cmd *cobra.Command, _ []string) error {
+			groups := config.Schema | config.Database
+			if toPrint {
+				groups = config.Schema
+			}
+			cfg, _, err := p.settings(cmd, groups)
+			if err != nil {
+				return err
+			}
+			o.Schema, o.Dimensions = cfg.DBSchema, cfg.EmbeddingDimensions
+			if toPrint {
+				return schema.Print(p.stdout, o)
+			}
+			report, err := schema.Migrate(cmd.Context(), cfg.DatabaseURL.Reveal(), o)
+			if err != nil {
+				return &failure{
+					"migrate", "check DATABASE_URL (on Supabase: the direct or session connection, port 5432); or " +
+						"paste the output of async-worker migrate --print into the SQL editor", err,
+				}
+			}
+			if out == asJSON {
+				return printJSON(p.stdout, report)
+			}
+			_, err = fmt.Fprintln(p.stdout, report)
+			return err
+		}),
+	}
+	cmd.Flags().BoolVar(&toPrint, "print", false, "print the SQL instead of applying it")
+	cmd.Flags().BoolVar(&o.KeepCreate, "keep-create", false, "leave PUBLIC the right to create objects in the schema")
+	cmd.Flags().BoolVar(&o.Realtime, "realtime", false, "broadcast the events of jobs with Supabase Realtime")
+	addOutput(cmd, &out)
+	addSettings(cmd, config.Schema)
+	return cmd
+}

@@ -1,0 +1,148 @@
+// Package cli is the command line of async-worker: the daemon's command and those of operators, one file for each.
+// internal/app does the wiring.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-7227ef26/async-worker/internal/app"
+	"github.com/seed-7227ef26/async-worker/internal/config"
+)
+
+// program is what all subcommands share. Tests replace its parts.
+type program struct {
+	env            []string
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	open           func(context.Context, config.Config, *slog.Logger, app.Needs) (*app.Tenant, error)
+	systemctl      serviceManager           // nil: there is none
+	setenv         func(name, value string) // of the process, for libraries; empty value: unset; nil func: don't
+
+	level          slog.LevelVar // of the daemon's log; a reload changes it
+	daemon         bool          // it is run
+	tenant         string        // the machine's tenant whose settings are used; empty: none
+	tenantResolved bool          // resolveTenant has run
+	acting         bool          // a subcommand runs: its errors are not bad usage unless they say so
+}
+
+// Run is the whole program. It returns the exit code.
+func Run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	p := &program{
+		env: env, stdin: stdin, stdout: stdout, stderr: stderr, open: app.Open, systemctl: findSystemctl(),
+		setenv: setenv,
+	}
+	return p.run(ctx, args)
+}
+
+// Root returns the tree of all commands, for what is generated from it.
+func Root() *cobra.Command { return (&program{}).newRootCommand() }
+
+func setenv(name, value string) {
+	if value == "" {
+		_ = os.Unsetenv(name) // fails only for an invalid name
+		return
+	}
+	_ = os.Setenv(name, value)
+}
+
+func (p *program) run(ctx context.Context, args []string) int {
+	signal.Ignore(syscall.SIGUSR1) // it wakes a running worker and must not kill a starting one
+	// The first signal ends ctx: `run` drains, every other command stops.
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	defer context.AfterFunc(ctx, stop)() // a second one ends the process; the daemon handles it itself
+	root := p.newRootCommand()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if _, known := errors.AsType[*usageError](err); err != nil && !p.acting && !known {
+		err = &usageError{err, "async-worker --help lists the commands"}
+	}
+	if _, reported := errors.AsType[*reportedError](err); err != nil && !reported && !p.daemon && ctx.Err() != nil &&
+		!errors.Is(err, context.Canceled) {
+		err = ctx.Err() // services wrap it in errors of their own
+	}
+	if g, ok := errors.AsType[*stillRunningError](err); ok {
+		g.tenant = p.tenant
+	}
+	return p.report(err)
+}
+
+func (p *program) newRootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:     "async-worker",
+		Version: app.Version,
+		Short:   "Does the document tasks of one tenant, from a queue message to a search answer and a webhook",
+		Long: `async-worker takes tasks from a tenant's Azure queues, does them (ingest a document, read a scan,
+summarize, answer questions), records everything in Supabase or Postgres, and notifies the sender by webhook.
+
+Settings come from flags, systemd credentials, files (NAME_FILE) and environment variables, in this order;
+check-config shows which are in force. On a machine with tenants (async-worker tenant list), commands take
+--tenant NAME and use that tenant's settings and credentials in /etc/async-worker. This needs root or an
+operator (docs/systemd.md). A single tenant is the default.
+
+Exit codes: 0 fine, 1 failed, 2 usage, 69 a service is down, 75 try again, 77 permission, 78 configuration.`,
+		Example: `  async-worker check-config                           show the settings, or all that is wrong
+  async-worker doctor                                 show missing permissions, and how to grant them
+  async-worker run --client-id southhaven             the daemon
+  async-worker enqueue --upload report.pdf --type ingest --document-set reports --watch
+  async-worker search "notice period" --set reports`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          needsSubcommand,
+		RunE:          showHelp,
+	}
+	root.SetIn(p.stdin)
+	root.SetOut(p.stdout)
+	root.SetErr(p.stderr)
+	root.SetFlagErrorFunc(wrongFlag)
+	root.AddCommand(
+		p.newRunCommand(), p.newEnqueueCommand(), p.newJobsCommand(), p.newDLQCommand(), p.newSearchCommand(),
+		p.newExtractCommand(), p.newMigrateCommand(), p.newCheckConfigCommand(), p.newStatusCommand(),
+		p.newReloadCommand(), p.newVersionCommand(),
+		p.newDoctorCommand(), p.newQueueCommand(), p.newAskCommand(), p.newSummarizeCommand(), p.newWebhooksCommand(),
+		p.newTenantCommand(), p.newDocumentsCommand(), p.newTokenCommand(),
+	)
+	p.useHelp(root)
+	p.useCompletion(root)
+	return root
+}
+
+// showHelp runs a command that only groups others.
+func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+
+// action marks errors of do as failures of the command: only a usageError is still bad usage.
+func (p *program) action(do func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		p.acting = true
+		return do(cmd, args)
+	}
+}
+
+// withTenant loads the settings of the groups, opens the services among them, and closes these after do.
+func (p *program) withTenant(
+	cmd *cobra.Command, groups config.Group, do func(ctx context.Context, t *app.Tenant) error,
+) (err error) {
+	cfg, log, err := p.settings(cmd, groups)
+	if err != nil {
+		return err
+	}
+	t, err := p.open(cmd.Context(), cfg, log, groups&app.Everything)
+	if err != nil {
+		return &failure{"connect", nextOpen, err}
+	}
+	defer func() { err = errors.Join(err, t.Close()) }()
+	err = do(cmd.Context(), t)
+	if f, ok := errors.AsType[*failure](err); ok && f.next == nextStore {
+		f.next = fmt.Sprintf(nextStoreAt, t.DatabaseAddress())
+	}
+	return err
+}

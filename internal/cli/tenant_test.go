@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/config"
+)
+
+// onImage runs a command line against the tree of an image.
+func onImage(t *testing.T, root, stdin string, args ...string) result {
+	t.Helper()
+	return withManager(t, nil, stdin, append(args, "--root", root)...)
+}
+
+func withManager(t *testing.T, m serviceManager, stdin string, args ...string) result {
+	t.Helper()
+	var out, errOut bytes.Buffer
+	p := &program{stdin: strings.NewReader(stdin), stdout: &out, stderr: &errOut, systemctl: m}
+	r := result{code: p.run(t.Context(), args)}
+	r.out, r.errOut = out.String(), errOut.String()
+	if strings.Contains(r.out+r.errOut, "TopSecret") {
+		t.Errorf("a secret was printed: %s%s", r.out, r.errOut)
+	}
+	return r
+}
+
+var enough = []string{
+	"tenant", "add", "southhaven", "--azure-storage-account", "stsouth", "--supabase-url", "https://p.supabase.co",
+	"--llm-provider", "offline",
+}
+
+func TestTenantAddListRemove(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	add := append(slices.Clone(enough), "--secret-file", "SUPABASE_KEY=-")
+	onImage(t, root, testKey+"\n", add...).want(t, exitOK,
+		"written: AZURE_STORAGE_ACCOUNT, LLM_PROVIDER, SUPABASE_KEY, SUPABASE_URL",
+		"next: systemctl --root="+root+" enable async-worker@southhaven\n", "warning: WEBHOOK_SECRET")
+	onImage(t, root, testKey+"\n", add...).want(t, exitOK, "nothing was written")
+	onImage(t, root, "", "tenant", "add", "southhaven", "--llm-provider", "openai").want(t, exitFailed,
+		"would change: LLM_PROVIDER", "--force")
+	onImage(t, root, "", "tenant", "list").want(t, exitOK, "southhaven  no       -       3         SUPABASE_KEY\n")
+
+	var rows []tenantRow
+	r := onImage(t, root, "", "tenant", "list", "-o", "json")
+	if err := json.Unmarshal([]byte(r.out), &rows); err != nil || len(rows) != 1 || rows[0].Name != "southhaven" ||
+		len(rows[0].Settings) != 3 {
+		t.Errorf("%v: %s", err, r.out)
+	}
+
+	onImage(t, root, "", "tenant", "remove", "southhaven").want(t, exitUsage, "--yes")
+	onImage(t, root, "", "tenant", "remove", "southhaven", "--yes").want(t, exitOK,
+		"removed "+root+"/etc/async-worker/southhaven.env")
+	onImage(t, root, "", "tenant", "remove", "southhaven", "--yes").want(t, exitOK, "nothing was removed")
+	onImage(t, root, "", "tenant", "list").want(t, exitOK, "There is no tenant yet")
+}
+
+func TestTenantAddRefuses(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	env := filepath.Join(root, "broken.env")
+	if err := os.WriteFile(env, []byte("SUPABASE_KEY TopSecret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args string
+		code int
+		text string
+	}{
+		{"", exitConfig, "3 problems in the settings."},
+		{"--worker-concurrency many", exitConfig, "WORKER_CONCURRENCY"},
+		{"--secret SUPABASE_KEY=TopSecret", exitUsage, "never an argument"},
+		{"--secret-file SUPABASE_KEY=TopSecret", exitUsage, "no such file"},
+		{"--secret-file TopSecret", exitUsage, "never an argument"},
+		{"--secret-file LOG_LEVEL=-", exitUsage, "secret setting"},
+		{"--secret SUPABASE_KEY", exitUsage, "standard input is not a terminal"},
+		{"--secret-file SUPABASE_KEY=-", exitUsage, "is empty"},
+		{"--secret-file SUPABASE_KEY=- --secret-file OPENAI_API_KEY=-", exitUsage, "only once"},
+		{"--env-file " + env, exitUsage, "line 1"},
+		{"--supabase-key TopSecret", exitUsage, "unknown flag"},
+	} {
+		args := append([]string{"tenant", "add", "southhaven"}, strings.Fields(c.args)...)
+		stdin := ""
+		if strings.Count(c.args, "=-") == 2 {
+			stdin = "TopSecret"
+		}
+		onImage(t, root, stdin, args...).want(t, c.code, c.text)
+	}
+	if _, err := os.Stat(filepath.Join(root, "etc")); !os.IsNotExist(err) {
+		t.Errorf("something was written: %v", err)
+	}
+}
+
+// The example file with a few comment characters removed is a tenant's, and its secrets become credentials.
+func TestTenantFromTheExampleFile(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	filled := strings.NewReplacer("#AZURE_STORAGE_ACCOUNT=", "AZURE_STORAGE_ACCOUNT=stsouth", "#DATABASE_URL=",
+		"DATABASE_URL=postgresql://w:TopSecret@db/postgres",
+		"#LLM_PROVIDER=openai", "LLM_PROVIDER=offline").Replace(config.EnvFile())
+	onImage(t, root, filled, "tenant", "add", "southhaven", "--env-file", "-").want(t, exitOK,
+		"secrets: DATABASE_URL\n")
+}
+
+// A service manager that knows one worker.
+type unit struct {
+	state string
+	calls []string
+}
+
+func (u *unit) systemctl(_ context.Context, args ...string) (string, error) {
+	u.calls = append(u.calls, strings.Join(args, " "))
+	if args[0] == "show" {
+		return "Id=async-worker@made-up-for-a-test.service\nActiveState=" + u.state +
+			"\n\nId=async-worker@other.service\nActiveState=failed\n", nil
+	}
+	return "", nil
+}
+
+func TestStates(t *testing.T) {
+	t.Parallel()
+	got, err := serviceManager((&unit{state: "active"}).systemctl).states(t.Context(), "made-up-for-a-test",
+		"northhaven")
+	if err != nil || len(got) != 1 || !isRunning(got["made-up-for-a-test"]) || isRunning(got["northhaven"]) {
+		t.Errorf("%v %v", got, err)
+	}
+}
+
+// On this machine, as --root is not given: a worker that runs is left alone unless it is to be stopped.
+func TestTenantRemoveWhileItRuns(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		args  string
+		state string
+		code  int
+		calls int
+	}{
+		{"--yes", "active", exitFailed, 1},
+		{"--yes", "deactivating", exitFailed, 1},
+		{"--yes --stop --keep-files", "active", exitOK, 2},
+		{"--yes --keep-files", "failed", exitOK, 1},
+	} {
+		u := &unit{state: c.state}
+		r := withManager(t, u.systemctl, "", append([]string{"tenant", "remove", "made-up-for-a-test"},
+			strings.Fields(c.args)...)...)
+		r.want(t, c.code)
+		if len(u.calls) != c.calls || c.calls == 2 && u.calls[1] != "stop async-worker@made-up-for-a-test.service" {
+			t.Errorf("%s: systemctl %q", c.args, u.calls)
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package packaging
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	for _, script := range []string{"debian/postinst", "debian/prerm", "debian/postrm"} {
+		command(t, "/bin/sh", "-n", script)
+		raw, err := os.ReadFile(script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(string(raw), "#!/bin/sh\nset -e\n") {
+			t.Errorf("%s goes on after an error", script)
+		}
+	}
+	for _, script := range []string{"build", "check", "container/check", "pages"} {
+		command(t, "bash", "-n", script)
+	}
+}
+
+// The groups and folders are the same whether systemd makes them or the script, no start of a worker changes them, and
+// no worker is in a group that reads what is a tenant's.
+func TestGroups(t *testing.T) {
+	t.Parallel()
+	read := func(file string) string {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(raw)
+	}
+	var groups []string
+	for _, m := range regexp.MustCompile(`(?m)^g (\S+) -$`).FindAllStringSubmatch(read("debian/sysusers.conf"), -1) {
+		groups = append(groups, m[1])
+		if len(m[1]) > 31 {
+			t.Errorf("the group %s has a name of %d characters, and useradd takes 31", m[1], len(m[1]))
+		}
+	}
+	postinst, unit := read("debian/postinst"), read("../systemd/async-worker@.service")
+	if all := "for group in " + strings.Join(groups, " ") + "; do"; len(groups) != 2 ||
+		!strings.Contains(postinst, all) || !strings.Contains(read("debian/postrm"), all) {
+		t.Errorf("postinst and postrm don't say: %s", all)
+	}
+	for _, m := range regexp.MustCompile(`(?m)^d (\S+) +(\d+) (\S+) +(\S+) +-$`).
+		FindAllStringSubmatch(read("debian/tmpfiles.conf"), -1) {
+		if line := "install -d -m " + m[2] + " -o " + m[3] + " -g " + m[4] + " " + m[1] +
+			"\n"; !strings.Contains(postinst, line) {
+			t.Errorf("postinst does not say: %s", line)
+		}
+		if strings.HasSuffix(m[1], "/credentials") && !strings.Contains(unit,
+			"\nConfigurationDirectoryMode="+m[2]+"\n") {
+			t.Errorf("the unit makes a tenant's folder of credentials with another mode than %s", m[2])
+		}
+	}
+	if of := regexp.MustCompile(`(?m)^(Group|SupplementaryGroups)=.*$`).FindString(unit); of != "" {
+		t.Errorf("the worker is in a group of others: %s", of)
+	}
+}
+
+// An upgrade opens the credentials that the version before made, and nothing else; a second time it does nothing.
+func TestUpgradeOpensCredentials(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("needs root, to give files to a group")
+	}
+	postinst, err := os.ReadFile("debian/postinst")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Join(t.TempDir(), "credentials")
+	function := regexp.MustCompile(`(?s)\nopen_credentials\(\) \{.*?\n\}\n`).FindString(string(postinst))
+	function = strings.NewReplacer("/etc/async-worker/credentials", folder, "async-worker-operators", "4711").
+		Replace(function)
+	command(t, "/bin/sh", "-ec", `umask 022; mkdir -m 0700 "$1"; cd "$1"
+		mkdir -m 0700 south "by hand"; touch south/KEY "by hand/A KEY"; chmod 0600 south/KEY "by hand/A KEY"
+		touch south/OPEN south/theirs south/more; chgrp 4712 south/theirs; chmod 0640 south/theirs south/OPEN; chmod 0400 south/more
+		touch ../twice ../linked; chmod 0600 ../twice ../linked; ln ../twice south/twice; ln -s ../../linked south/linked
+		mkdir -m 0750 kept; mkdir -m 0700 others; touch kept/KEY others/KEY; chmod 0600 kept/KEY others/KEY; chown 4713 others
+		mkdir -m 0700 ../elsewhere; ln -s ../elsewhere link`, "sh", folder)
+	look := func() string {
+		return string(command(t, "/bin/sh", "-c",
+			`cd "$1" && stat -c '%n %a %u:%g' . * */* ../twice ../linked ../elsewhere | grep -v ^l`, "sh", folder))
+	}
+	command(t, "/bin/sh", "-ec", function+"\nopen_credentials")
+	want := `. 700 0:0
+by hand 2750 0:4711
+kept 750 0:0
+others 700 4713:0
+south 2750 0:4711
+by hand/A KEY 640 0:4711
+kept/KEY 600 0:0
+others/KEY 600 0:0
+south/KEY 640 0:4711
+south/OPEN 640 0:0
+south/linked 777 0:0
+south/more 400 0:0
+south/theirs 640 0:4712
+south/twice 600 0:0
+../twice 600 0:0
+../linked 600 0:0
+../elsewhere 700 0:0
+`
+	if got := look(); got != want {
+		t.Errorf("after the upgrade:\n%s\nwant:\n%s", got, want)
+	}
+	// the package's; an administrator's
+	command(t, "/bin/sh", "-ec", `chmod 02750 "$1"; chmod 00700 "$1/south"`, "sh", folder)
+	want = look()
+	command(t, "/bin/sh", "-ec", function+"\nopen_credentials")
+	if got := look(); got != want {
+		t.Errorf("after another upgrade:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+// A script that dpkg calls with words that are none of its own fails, and with those that mean nothing to it does
+// nothing.
+func TestScriptsKnowTheirArguments(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		script, argument string
+		fine             bool
+	}{
+		{"postinst", "frob", false},
+		{"prerm", "frob", false},
+		{"postrm", "frob", false},
+		{"prerm", "upgrade", true},
+		{"prerm", "deconfigure", true},
+		{"postrm", "upgrade", true},
+		{"postrm", "abort-install", true},
+	} {
+		err := exec.CommandContext(t.Context(), "/bin/sh", "debian/"+c.script, c.argument).Run()
+		if (err == nil) != c.fine {
+			t.Errorf("%s %s: %v", c.script, c.argument, err)
+		}
+	}
+}
+
+// A step in a log tells nothing of its way while it goes well, and loses nothing of what a failure said.
+func TestStep(t *testing.T) {
+	t.Parallel()
+	if out := command(t, "../dev/step", "the step", "echo", "progress"); bytes.Contains(out, []byte("progress")) {
+		t.Errorf("a step that went well says %s", out)
+	}
+	said := regexp.MustCompile(`^the step: failed after \d+ s, with exit code 7\nfound\nwrong\n$`)
+	var out, problems bytes.Buffer
+	cmd := exec.CommandContext(t.Context(), "../dev/step", "the step", "sh", "-c", "echo found; echo wrong >&2; exit 7")
+	cmd.Stdout, cmd.Stderr = &out, &problems
+	err := cmd.Run()
+	failed, ok := errors.AsType[*exec.ExitError](err)
+	if !ok || failed.ExitCode() != 7 || out.Len() > 0 || !said.MatchString(problems.String()) {
+		t.Errorf("%v, %q, %q", err, out.String(), problems.String())
+	}
+}
