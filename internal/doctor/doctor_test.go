@@ -247,7 +247,7 @@ func TestOutageIsMended(t *testing.T) {
 // TestSettingsThatDeserveALook: the doctor warns of what check-config warns of; what is wrong goes first.
 func TestSettingsThatDeserveALook(t *testing.T) {
 	t.Parallel()
-	warnings := []Problem{{"WEBHOOK_ALLOW_CIDRS", "0.0.0.0/0 is every address", "list the receivers' networks alone"}}
+	warnings := []Problem{{"WEBHOOK_ALLOW_CIDRS", "0.0.0.0/0 is every address", "list only the receivers' networks"}}
 	r := settings(t.Context(), &Patient{Warnings: warnings})
 	if len(r) != 1 || r[0].State != Warn || r[0].Class != None ||
 		r[0].Seen != "WEBHOOK_ALLOW_CIDRS: 0.0.0.0/0 is every address" || r[0].Mend == "" {
