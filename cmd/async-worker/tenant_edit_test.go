@@ -55,7 +55,7 @@ func TestTenantEdit(t *testing.T) {
 			[]string{"LOG_LEVEL, WORKER_CONCURRENCY", "tenant edit southhaven mends them"}},
 		{"thrown away", []string{wrong}, "t\n", "", []string{"thrown away"}},
 		{"nobody answers", []string{wrong}, "", "", []string{"thrown away"}},
-		{"no setting", []string{"LOG_LEVEL debug\n"}, "t\n", "", []string{"line 1 is no NAME=value"}},
+		{"no setting", []string{"LOG_LEVEL debug\n"}, "t\n", "", []string{"line 1 is not NAME=value"}},
 		{"the same", nil, "", "", []string{"Nothing was changed."}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -206,7 +206,7 @@ func TestTenantEditKeepsWhatWasEdited(t *testing.T) {
 	})
 	t.Cleanup(func() { _ = os.RemoveAll(ed.dir) })
 	result{p.report(err), out.String(), errOut.String()}.want(t, exitFailed,
-		"somebody else changed the settings meanwhile", "what you edited is kept: "+ed.dir)
+		"the settings have been changed by somebody else", "what you edited is kept: "+ed.dir)
 	if kept, err := os.ReadFile(filepath.Join(ed.dir, "southhaven.env")); err != nil ||
 		!strings.HasSuffix(string(kept), "LOG_LEVEL=debug\n") {
 		t.Errorf("kept: %q, %v", kept, err)
