@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+
+	"github.com/seed-7227ef26/async-worker/internal/httpurl"
 )
 
 // Service is one of a storage account's services.
@@ -157,8 +159,7 @@ func endpointsOf(parts map[string]string) (map[Service]string, error) {
 			return nil, badConnectionString(fmt.Sprintf("it has neither an AccountName nor a %sEndpoint",
 				strings.ToUpper(string(s[:1]))+string(s[1:])))
 		}
-		u, err := url.Parse(endpoint)
-		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		if _, err := httpurl.Parse(endpoint); err != nil {
 			return nil, badConnectionString(fmt.Sprintf("the address of its %s service is not an http or https URL", s))
 		}
 		endpoints[s] = strings.TrimRight(endpoint, "/")
@@ -169,8 +170,8 @@ func endpointsOf(parts map[string]string) (map[Service]string, error) {
 func developmentStorage(proxy string) (*Credentials, error) {
 	base := "http://127.0.0.1"
 	if proxy != "" {
-		u, err := url.Parse(proxy)
-		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		u, err := httpurl.Parse(proxy)
+		if err != nil {
 			return nil, badConnectionString("its DevelopmentStorageProxyUri is not an http or https URL")
 		}
 		base = u.Scheme + "://" + u.Hostname()

@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/httpurl"
+	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
 // parser reads a non-empty value into a Config. A nil *fault is success.
@@ -31,6 +33,17 @@ func pattern(field func(*Config) *string, re, remedy string) parser {
 		*field(c) = s
 		return nil
 	}
+}
+
+func clientID(c *Config, s string) *fault {
+	if task.ValidClientID(s) != nil {
+		return &fault{
+			quoted(s) + " is not a valid name",
+			"use 1 to 28 of a-z, 0-9 and single dashes, beginning and ending with a letter or digit",
+		}
+	}
+	c.ClientID = s
+	return nil
 }
 
 // dashed is a pattern without two dashes in a row, as Azure demands.
@@ -123,15 +136,11 @@ func number(s string, lo, hi int64, unit string) (int64, *fault) {
 // address reads an http(s) URL. Faults never quote the value: it may hold a password.
 func address(field func(*Config) *string, example string) parser {
 	return func(c *Config, s string) *fault {
-		u, err := url.Parse(s)
+		u, err := httpurl.Parse(s)
 		remedy := "set it to an address such as " + example
 		switch {
 		case err != nil:
-			return &fault{"it is not a URL", remedy}
-		case u.Scheme != "http" && u.Scheme != "https":
-			return &fault{"it does not begin with https:// or http://", remedy}
-		case u.Hostname() == "":
-			return &fault{"it names no host", remedy}
+			return &fault{err.Error(), remedy}
 		case u.User != nil:
 			return &fault{"it holds a user name or password", remedy + "; keys have settings of their own"}
 		case u.RawQuery != "" || u.Fragment != "":

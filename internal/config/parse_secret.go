@@ -2,32 +2,26 @@ package config
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
+
+	"github.com/seed-7227ef26/async-worker/webhook/signing"
 )
 
-// webhookSecrets checks the form of each of the secrets (Standard Webhooks 1.0.0: "whsec_" and base64 of 24-64 bytes).
+// webhookSecrets checks the form of each secret; see signing.Keys.
 func webhookSecrets(c *Config, s string) *fault {
 	const remedy = `make one with: echo "whsec_$(openssl rand -base64 32)"; separate several by spaces, newest first`
-	for i, one := range strings.Fields(s) {
+	_, err := signing.Keys(s)
+	if e, ok := errors.AsType[*signing.SecretError](err); ok {
 		which := "it"
-		if i > 0 {
-			which = fmt.Sprintf("secret number %d", i+1)
+		if e.Number > 1 {
+			which = fmt.Sprintf("secret number %d", e.Number)
 		}
-		encoded, found := strings.CutPrefix(one, "whsec_")
-		if !found {
-			return &fault{which + " does not begin with whsec_", remedy}
-		}
-		key, err := base64.StdEncoding.DecodeString(encoded)
-		if err != nil {
-			return &fault{which + " is not base64 after whsec_", remedy}
-		}
-		if len(key) < 24 || len(key) > 64 {
-			return &fault{fmt.Sprintf("%s holds %d bytes, not 24 to 64", which, len(key)), remedy}
-		}
+		return &fault{which + " " + e.Problem, remedy}
 	}
-	c.Webhook.Secret = NewSecret(strings.Join(strings.Fields(s), " "))
+	c.Webhook.Secret = NewSecret(strings.Join(signing.Split(s), " "))
 	return nil
 }
 

@@ -1,7 +1,6 @@
 package config
 
 const (
-	clientPattern    = `^[a-z0-9]([a-z0-9-]{0,26}[a-z0-9])?$`
 	containerPattern = `^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`
 	schemaPattern    = `^[a-z_][a-z0-9_]{0,62}$`
 	accountPattern   = `^[a-z0-9]{3,24}$`
@@ -13,9 +12,8 @@ func services() []Setting {
 	return []Setting{
 		{
 			Name: "CLIENT_ID", Default: "default", Groups: Tenant | Queue | Blob | Store,
-			Help: "the tenant: names its queues, its container and its rows",
-			parse: dashed(func(c *Config) *string { return &c.ClientID }, clientPattern,
-				"use 1 to 28 of a-z, 0-9 and single dashes, beginning and ending with a letter or digit"),
+			Help:  "the tenant: names its queues, its container and its rows",
+			parse: clientID,
 		},
 		{
 			Name: "QUEUE_BACKEND", Default: QueueAzure, Groups: Queue,

@@ -300,9 +300,9 @@ func TestDecodeInvalid(t *testing.T) {
 		"claim check a string": {`{"claim_check":"x"}`, task.InvalidField, "claim_check is a string"},
 		"claim check no blob":  {`{"claim_check":{}}`, task.InvalidField, "claim_check.blob is missing or empty"},
 		"claim check up": {`{"claim_check":{"blob":"a/../b"}}`, task.InvalidField,
-			"claim_check.blob leaves its place"},
+			"claim_check.blob contains \"..\" as a folder"},
 		"claim check slash": {`{"claim_check":{"blob":"/a"}}`, task.InvalidField,
-			"claim_check.blob begins or ends with a slash"},
+			"claim_check.blob starts with \"/\""},
 		"requested_by an object": {with(`"requested_by":{}`), task.InvalidField, "requested_by is an object"},
 	} {
 		t.Run(name, func(t *testing.T) {

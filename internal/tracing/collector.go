@@ -15,6 +15,7 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/seed-7227ef26/async-worker/internal/httpurl"
 	"github.com/seed-7227ef26/async-worker/internal/retry"
 )
 
@@ -35,8 +36,8 @@ const exportTime = 10 * time.Second
 var exportPolicy = retry.Policy{Backoff: retry.Backoff{First: 500 * time.Millisecond, Max: time.Second}, Tries: 3}
 
 func newCollector(o Options) (*collector, error) {
-	base, err := url.Parse(o.Endpoint)
-	if err != nil || base.Host == "" {
+	base, err := httpurl.Parse(o.Endpoint)
+	if err != nil {
 		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_ENDPOINT is not a URL such as http://localhost:4318")
 	}
 	headers, err := parseHeaders(o.Headers)

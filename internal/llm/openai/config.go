@@ -13,6 +13,7 @@ import (
 
 	api "github.com/sashabaranov/go-openai"
 
+	"github.com/seed-7227ef26/async-worker/internal/httpurl"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/llm/token"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
@@ -165,10 +166,9 @@ func (c Config) service() (api.ClientConfig, settings, error) {
 	return service, names, checkURL(names.url, c.Azure.Endpoint)
 }
 
-// checkURL never repeats the value: somebody may have put a key into it.
+// checkURL's error does not quote the value: it may hold a key.
 func checkURL(setting, value string) error {
-	u, err := url.Parse(value)
-	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+	if _, err := httpurl.Parse(value); err != nil {
 		return fmt.Errorf("%s is not a URL such as %s", setting, DefaultBaseURL)
 	}
 	return nil

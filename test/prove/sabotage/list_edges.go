@@ -19,7 +19,7 @@ func atTheEdges() []Sabotage {
 			Suites: onTasks, Tests: tests("internal/task", "TestQueueNames"),
 		},
 		{
-			Name: "blob-out-of-the-container", Breaks: []string{"I10"}, File: "internal/blob/name.go",
+			Name: "blob-out-of-the-container", Breaks: []string{"I10"}, File: "internal/task/blobname.go",
 			Old: "case slices.Contains(segments, \"..\"):", New: "case slices.Contains(segments, \"...\"):",
 			Suites: onBlobs, Tests: tests("internal/blob", "TestCheckName"),
 		},

@@ -61,7 +61,7 @@ func TestRun(t *testing.T) {
 	caught := All()[slices.IndexFunc(All(), func(s Sabotage) bool { return s.Name == "blob-out-of-the-container" })]
 	for want, edit := range map[string]func(*Sabotage){
 		"":                     func(*Sabotage) {},
-		"not caught: I10":      func(s *Sabotage) { s.Old, s.New = `is empty"`, `is quite empty"` },
+		"not caught: I10":      func(s *Sabotage) { s.Old, s.New = `or empty"`, `or quite empty"` },
 		"0 times, want once":   func(s *Sabotage) { s.Old = "no such line" },
 		"is no Go":             func(s *Sabotage) { s.New = "case (" },
 		"does not compile":     func(s *Sabotage) { s.New = "case unheardOf:" },
