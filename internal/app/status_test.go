@@ -81,7 +81,7 @@ func TestStatusLine(t *testing.T) {
 			Oldest: before(185*time.Minute + time.Second)},
 		"draining 0 of 0":                     {Draining: true},
 		"working on 8 of 8, 3 done, 0 failed": {Running: 8, Done: 3},
-		"degraded: the poll loop is stuck since 12:59; idle, 0 done, 0 failed": {
+		"degraded: the poll loop has been stuck since 12:59; idle, 0 done, 0 failed": {
 			Stuck: []engine.StuckLoop{{Name: "the poll loop", Due: at("12:59:10")}},
 		},
 	} {
