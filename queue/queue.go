@@ -1,6 +1,5 @@
-// Package queue is what the worker needs of a message queue with at-least-once delivery and a
-// visibility timeout. Back ends live beside it (queue/azure, queue/memory); queue/queuetest is the
-// one conformance suite that each of them passes.
+// Package queue defines the message queue that the worker needs: at-least-once delivery with a visibility timeout. Back
+// ends live beside it (queue/azure, queue/memory); all pass the conformance suite queue/queuetest.
 package queue
 
 import (
@@ -9,23 +8,22 @@ import (
 	"time"
 )
 
-// MaxBatch is the most messages that one Receive returns.
+// MaxBatch is the largest number of messages that one Receive returns.
 const MaxBatch = 32
 
 // Never as SendOptions.TTL keeps a message until it is deleted.
 const Never time.Duration = -1
 
 var (
-	// ErrLeaseLost says that the message is no longer ours: it was received by somebody else, it is
-	// gone, or its visibility timeout passed.
+	// ErrLeaseLost reports that the lease has ended: somebody else received the message, it was deleted, or its
+	// visibility timeout passed.
 	ErrLeaseLost = errors.New("queue: lease lost")
-	// ErrUncertain says that a request on a lease may or may not have been carried out: its answer was
-	// lost. The lease must be treated as running out at its old deadline, the work as still worth
-	// finishing: the store's fence decides.
+	// ErrUncertain reports that a request on a lease may or may not have been carried out: its response was lost. Treat
+	// the lease as ending at its old deadline, but finish the work: the store's fencing decides.
 	ErrUncertain = errors.New("queue: outcome unknown")
-	// ErrTooLarge says that a text does not fit into a message of this queue; send a claim check.
+	// ErrTooLarge reports that a text does not fit into a message of this queue; send a claim check.
 	ErrTooLarge = errors.New("queue: message too large")
-	// ErrNotFound says that the queue does not exist.
+	// ErrNotFound reports that the queue does not exist.
 	ErrNotFound = errors.New("queue: no such queue")
 )
 
@@ -33,23 +31,22 @@ var (
 type Service interface {
 	// Queue returns the named queue without touching the network.
 	Queue(name string) Queue
-	// Close gives back connections. Queues are not usable afterwards.
+	// Close closes connections. Queues are not usable afterwards.
 	Close() error
 }
 
-// Queue is one queue. It is safe for concurrent use. Every error that is not one of the sentinels
-// above is (or wraps) a *taskerr.Error of a retryable class, or says in its text what permission,
-// clock or setting to mend.
+// Queue is one queue. It is safe for concurrent use. Errors other than the sentinels are (or wrap) a *taskerr.Error of
+// a retryable class, or name the permission, clock or setting to fix.
 type Queue interface {
 	Name() string
 	// Ensure creates the queue unless it exists.
 	Ensure(ctx context.Context) error
-	// Receive hides up to n (1-MaxBatch) visible messages for visibility (whole seconds, 1 s to 7
-	// days) and returns them; none is no error. It never waits for messages to come.
+	// Receive hides up to n (1-MaxBatch) visible messages for visibility (whole seconds, 1 s to 7 days) and returns
+	// them; no message is not an error. It does not wait for messages.
 	Receive(ctx context.Context, n int, visibility time.Duration) ([]*Message, error)
-	// Send puts a message at the end and returns its id. A text that the queue's protocol can't carry
-	// (control characters, bad UTF-8) may arrive as its standard base64, which the decoder of task
-	// messages accepts. ErrTooLarge counts what is stored, so after that.
+	// Send puts a message at the end and returns its id. A text that the queue's protocol can't hold (control
+	// characters, invalid UTF-8) may arrive as its standard base64, which the decoder of task messages accepts.
+	// ErrTooLarge refers to the stored form.
 	Send(ctx context.Context, text string, opts SendOptions) (id string, err error)
 	// Peek returns up to n (1-MaxBatch) messages from the front without hiding them.
 	Peek(ctx context.Context, n int) ([]Peeked, error)
@@ -57,13 +54,13 @@ type Queue interface {
 	Depth(ctx context.Context) (int, error)
 }
 
-// SendOptions qualify a Send. The zero value is sent visible at once, and is kept for ever.
+// SendOptions qualify a Send. With the zero value the message is visible at once and kept until deleted.
 type SendOptions struct {
-	Delay time.Duration // stays invisible for so long
+	Delay time.Duration // until the message becomes visible
 	TTL   time.Duration // zero and Never: kept until deleted
 }
 
-// Peeked is a message as one sees it without receiving it.
+// Peeked is a message as seen without receiving it.
 type Peeked struct {
 	ID           string
 	Text         string
@@ -78,17 +75,16 @@ type Message struct {
 	Lease Lease
 }
 
-// Lease is the right to a received message. One goroutine at a time may be inside a method; a
-// Lease sees to that itself.
+// Lease is the right to a received message. Its methods are safe for concurrent use and run one at a time.
 type Lease interface {
-	// Deadline is when the lease ends unless it is extended: local monotonic time at the start of the
-	// last successful request plus the visibility then asked for. Clock skew can't move it.
+	// Deadline is when the lease ends unless it is extended: local monotonic time at the start of the last successful
+	// request plus the visibility requested then. Clock skew does not affect it.
 	Deadline() time.Time
-	// Extend hides the message for another visibility from now. ErrLeaseLost, ErrUncertain.
+	// Extend hides the message for another visibility from now. It returns ErrLeaseLost or ErrUncertain.
 	Extend(ctx context.Context, visibility time.Duration) error
-	// Release ends the lease and makes the message visible after delay (zero: at once), its text
-	// unchanged. ErrLeaseLost, ErrUncertain.
+	// Release ends the lease and makes the message visible after delay (zero: at once), with its text unchanged. It
+	// returns ErrLeaseLost or ErrUncertain.
 	Release(ctx context.Context, delay time.Duration) error
-	// Delete removes the message. ErrLeaseLost when somebody else has it, nil when it is gone already.
+	// Delete removes the message. It returns ErrLeaseLost if somebody else has it, nil if it is already gone.
 	Delete(ctx context.Context) error
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/systemd"
 )
 
-// manager is the other end: a datagram socket as systemd has it.
+// manager is systemd's end: a datagram socket.
 func manager(t *testing.T) func() string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "notify.sock")
@@ -57,7 +57,7 @@ func TestNotifications(t *testing.T) {
 	}
 }
 
-// A reload is told with the time of the monotonic clock, in one message.
+// A reload is reported with the time of the monotonic clock, in one message.
 func TestReloading(t *testing.T) {
 	read := manager(t)
 	if err := (systemd.Notifier{}).Reloading(); err != nil {

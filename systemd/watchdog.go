@@ -6,21 +6,20 @@ import (
 	"time"
 )
 
-// Supervision feeds the manager's watchdog for as long as somebody who has looked says that the daemon moves.
-// A daemon that stands still is fed no more: the manager aborts it (SIGABRT: Go prints all goroutines) and starts
-// it again.
+// Supervision feeds the manager's watchdog while the daemon makes progress. It stops feeding a stuck daemon: the
+// manager aborts it (SIGABRT: Go prints all goroutines) and starts it again.
 type Supervision struct {
-	// Every is how often to look; see Notifier.WatchdogInterval.
+	// Every is the interval between checks; see Notifier.WatchdogInterval.
 	Every time.Duration
-	// Alive says what stands still; nil: nothing. It must have seen the work move, not only itself.
+	// Alive returns nil or what is stuck. It must check the work's progress, not only that it runs.
 	Alive func() error
-	// Feed tells the manager; Notifier.Watchdog.
+	// Feed feeds the watchdog; Notifier.Watchdog.
 	Feed func() error
-	// Log is told once when the daemon begins to stand still, and when it moves again.
+	// Log gets one record when the daemon gets stuck, and one when it makes progress again.
 	Log *slog.Logger
 }
 
-// Run looks at once and then Every so often, until ctx is done. Without an interval it returns at once.
+// Run checks at once and then at each interval, until ctx is done. Without an interval it returns at once.
 func (s Supervision) Run(ctx context.Context) {
 	if s.Every <= 0 {
 		return
@@ -31,16 +30,16 @@ func (s Supervision) Run(ctx context.Context) {
 		err := s.Alive()
 		switch {
 		case err != nil && !stuck:
-			s.Log.Error("the worker stands still; unless it moves soon, systemd aborts it with all goroutines in "+
+			s.Log.Error("the worker is stuck; unless it makes progress soon, systemd aborts it with all goroutines in "+
 				"the journal, and starts it again",
 				"error", err)
 		case err == nil && stuck:
-			s.Log.Warn("the worker moves again")
+			s.Log.Warn("the worker makes progress again")
 		}
 		if stuck = err != nil; !stuck {
 			err := s.Feed()
 			if err != nil && !deaf {
-				s.Log.Warn("systemd's watchdog was not told", "error", err)
+				s.Log.Warn("can't feed systemd's watchdog", "error", err)
 			}
 			deaf = err != nil
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/systemd"
 )
 
-// A daemon is fed while it moves, and not while it stands still.
+// The watchdog is fed while the daemon makes progress, and not while it is stuck.
 func TestSupervision(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -25,7 +25,7 @@ func TestSupervision(t *testing.T) {
 			Every: 15 * time.Second,
 			Alive: func() error {
 				if d := time.Since(begun); 40*time.Second < d && d < 80*time.Second {
-					return errors.New("the loop stands still")
+					return errors.New("the loop is stuck")
 				}
 				return nil
 			},
@@ -43,10 +43,10 @@ func TestSupervision(t *testing.T) {
 			t.Errorf("fed at %v, want %v", fed, want)
 		}
 		if n := strings.Count(log.String(), "level=ERROR"); n != 1 ||
-			!strings.Contains(log.String(), "the loop stands still") {
+			!strings.Contains(log.String(), "the loop is stuck") {
 			t.Errorf("the log is %s", &log)
 		}
-		if !strings.Contains(log.String(), "moves again") {
+		if !strings.Contains(log.String(), "makes progress again") {
 			t.Errorf("the log is %s", &log)
 		}
 	})

@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/retry"
 	"github.com/seed-7227ef26/async-worker/internal/store"
+	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/tracing"
 )
 
@@ -148,19 +149,12 @@ func (s *Sender) send(ctx context.Context, d store.Delivery, at time.Time) Attem
 	}
 }
 
-// callable refuses what decoding a task lets through to no job row; the outbox may hold older ones.
+// callable checks a URL again: decoding has checked those of new tasks, but the outbox may hold older ones.
 func callable(rawURL string) error {
-	u, err := url.Parse(rawURL)
-	switch {
-	case err != nil || u.Hostname() == "":
-		return &RefusedError{Problem: "has no valid URL", Remedy: "give an absolute https URL as webhook_url"}
-	case u.Scheme != "http" && u.Scheme != "https":
+	if problem := task.WebhookURLProblem(rawURL); problem != "" {
 		return &RefusedError{
-			Problem: "has a URL that is neither https nor http", Remedy: "give an absolute https URL as webhook_url",
-		}
-	case u.User != nil:
-		return &RefusedError{
-			Problem: "has a URL with a user name in it", Remedy: "leave it out: webhooks are signed instead",
+			Problem: "has a URL that " + problem,
+			Remedy:  "give an absolute http or https URL without a user name as webhook_url",
 		}
 	}
 	return nil

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/seed-7227ef26/async-worker/webhook/signing"
 )
 
 // The headers of Standard Webhooks 1.0.0.
@@ -18,46 +20,17 @@ const (
 	HeaderSignature = "webhook-signature" // "v1,…" for each secret, separated by spaces
 )
 
-const (
-	secretPrefix = "whsec_"
-	minKey       = 24 // bytes
-	maxKey       = 64
-)
-
 // Signer signs requests. One without secrets sets the id and the timestamp alone.
 type Signer struct{ keys [][]byte }
 
-// NewSigner reads the value of WEBHOOK_SECRET: "whsec_" and base64 of 24 to 64 bytes, several of them
-// separated by spaces or commas while a secret is being replaced (each then signs, and a receiver may
-// know either). An empty value makes a signer that does not sign. No error repeats a secret.
+// NewSigner returns a signer with the secrets of WEBHOOK_SECRET (see signing.Keys); each of them signs. An empty value
+// makes a signer that does not sign. No error holds a secret.
 func NewSigner(secrets string) (*Signer, error) {
-	list := strings.FieldsFunc(secrets, func(r rune) bool { return strings.ContainsRune(", \t\r\n", r) })
-	s := &Signer{}
-	for i, secret := range list {
-		key, err := readSecret(secret)
-		if err != nil {
-			return nil, fmt.Errorf("WEBHOOK_SECRET: secret %d of %d %w", i+1, len(list), err)
-		}
-		s.keys = append(s.keys, key)
-	}
-	return s, nil
-}
-
-func readSecret(secret string) ([]byte, error) {
-	encoded, ok := strings.CutPrefix(secret, secretPrefix)
-	if !ok {
-		return nil, fmt.Errorf("does not begin with %s; make one with: echo %s$(openssl rand -base64 32)", secretPrefix,
-			secretPrefix)
-	}
-	key, err := base64.StdEncoding.DecodeString(encoded)
+	keys, err := signing.Keys(secrets)
 	if err != nil {
-		return nil, fmt.Errorf("is not base64 after %s; make one with: echo %s$(openssl rand -base64 32)", secretPrefix,
-			secretPrefix)
+		return nil, fmt.Errorf("WEBHOOK_SECRET: %w; make one with: echo whsec_$(openssl rand -base64 32)", err)
 	}
-	if len(key) < minKey || len(key) > maxKey {
-		return nil, fmt.Errorf("holds %d bytes; it must be %d to %d", len(key), minKey, maxKey)
-	}
-	return key, nil
+	return &Signer{keys: keys}, nil
 }
 
 // maxID is the length of an id that the database takes, too.

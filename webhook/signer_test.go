@@ -88,7 +88,7 @@ func TestNewSignerRefuses(t *testing.T) {
 		"topsecret":              "WEBHOOK_SECRET: secret 1 of 1 does not begin with whsec_",
 		oldSecret + " topsecret": "WEBHOOK_SECRET: secret 2 of 2 does not begin",
 		"whsec_topsecret!":       "is not base64",
-		key(23):                  "holds 23 bytes; it must be 24 to 64",
+		key(23):                  "holds 23 bytes, not 24 to 64",
 		key(65):                  "holds 65 bytes",
 	} {
 		_, err := webhook.NewSigner(secrets)

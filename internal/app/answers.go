@@ -5,7 +5,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/llm/offline"
 )
 
-// answers are what the tasks agent and ai work with.
+// answers returns the dependencies of the handlers of the task types agent and ai.
 func (t *Tenant) answers() agent.Deps {
 	d := agent.Deps{
 		Store: t.Store, Embedder: t.Embedder, Chat: t.Chat.Chat, Counter: t.Chat.Counter, Window: t.Chat.Window,
@@ -17,7 +17,7 @@ func (t *Tenant) answers() agent.Deps {
 	return d
 }
 
-// quotations is an agent.Ranker of the offline provider.
+// quotations is the agent.Ranker of the offline provider.
 type quotations struct{}
 
 func (quotations) Model() string { return offline.AnswerModel }
@@ -29,13 +29,13 @@ func (quotations) Sentences(text string) (all []string) {
 	return all
 }
 
-// telling is the least score of a text that shares words with a query, and not just pieces of them.
-const telling = 0.3
+// minScore is the lowest score of a text that shares whole words with a query, not only parts of words.
+const minScore = 0.3
 
-// Rank leaves out what shares little with the query, unless nothing shares more.
+// Rank leaves out texts that share little with the query, unless no text shares more.
 func (quotations) Rank(query string, texts []string) (best []int) {
 	for i, s := range offline.Relevant(query, texts) {
-		if i == 0 || s.Score >= telling {
+		if i == 0 || s.Score >= minScore {
 			best = append(best, s.Index)
 		}
 	}

@@ -1,5 +1,5 @@
-// Package app is the one place that knows every package: settings in, a running daemon (or what a
-// command needs of one) out. All that belongs to one tenant hangs on one Tenant.
+// Package app wires all packages together: it turns settings into a running daemon, or into the services that a
+// command needs. A Tenant owns everything that belongs to one tenant.
 package app
 
 import (
@@ -26,24 +26,24 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
-// Version is what `async-worker version` prints; a release sets it by the linker.
+// Version is what `async-worker version` prints; the linker sets it in a release.
 var Version = "0.1.0-dev"
 
-// Commit is of what the program was built from. The linker sets it (packaging/build); empty where the go command
-// knows it itself.
+// Commit is the commit that the program was built from. The linker sets it (packaging/build); it is empty where the
+// go command records it.
 var Commit string
 
-// Date is Commit's, in RFC 3339; likewise.
+// Date is the time of Commit, in RFC 3339, set in the same way.
 var Date string
 
-// Needs says which services a command works with: config.Queue, config.Blob, config.Store,
+// Needs is the set of services that a command works with: config.Queue, config.Blob, config.Store and
 // config.Models, joined with |. The settings must have been loaded for the same groups.
 type Needs = config.Group
 
 // Everything is what the daemon needs.
 const Everything = config.Queue | config.Blob | config.Store | config.Models
 
-// Tenant is everything of one tenant. Fields that were not asked for are nil.
+// Tenant holds everything of one tenant. Fields of services that Open was not asked for are nil.
 type Tenant struct {
 	Config   config.Config
 	Store    store.Store
@@ -53,18 +53,18 @@ type Tenant struct {
 	Chat     ChatModel
 
 	log     *slog.Logger
-	worker  string      // names this process
-	counter llm.Counter // of tokens; one for all, since its table is large
+	worker  string      // unique to this process
+	counter llm.Counter // counts tokens; shared, since its table is large
 	metrics *metrics.Metrics
 	closers []func() error
-	probed  engine.Probes // what was opened so far and can be asked whether it is up
+	probed  engine.Probes // of the services opened so far
 
-	pool     *child.Pool // of memory for programs and decoders; likewise
-	accounts *accounts   // at model services; of the process, for all that a reload opens too
+	pool     *child.Pool // of memory for programs and decoders; shared
+	accounts *accounts   // at model services; shared with what a reload opens
 }
 
-// Open connects what a command needs. Nothing runs yet, and little is tried yet: a wrong address
-// shows at the first use. Close it afterwards.
+// Open connects the services that a command needs. It starts nothing and makes few requests: a wrong address fails
+// at the first use. The caller must call Close.
 func Open(ctx context.Context, cfg config.Config, log *slog.Logger, needs Needs) (*Tenant, error) {
 	t := &Tenant{
 		Config: cfg, log: log, worker: workerName(), counter: token.New(), accounts: new(accounts),
@@ -91,7 +91,7 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger, needs Needs)
 	return t, nil
 }
 
-// Close gives back all connections, the last opened first.
+// Close closes all connections, the last opened first.
 func (t *Tenant) Close() error {
 	var errs []error
 	for i := len(t.closers) - 1; i >= 0; i-- {
@@ -108,18 +108,18 @@ func (t *Tenant) Enqueue(ctx context.Context, what task.Task) (store.Submitted, 
 	}.Submit(ctx, what)
 }
 
-// Replayer does dead letters and failed jobs again. It needs config.Queue, config.Store and config.Blob.
+// Replayer replays dead letters and failed jobs. It needs config.Queue, config.Store and config.Blob.
 func (t *Tenant) Replayer() replay.Replayer {
 	return replay.Replayer{
 		Store: t.Store, Queue: t.Queues.For, Bucket: t.Bucket, ClientID: t.Config.ClientID, MaxAttempts: t.maxAttempts,
 	}
 }
 
-// EnsureQueues creates the tenant's queues where they are missing.
+// EnsureQueues creates the tenant's queues that are missing.
 func (t *Tenant) EnsureQueues(ctx context.Context) error {
 	for _, q := range []queue.Queue{t.Queues.High, t.Queues.Normal, t.Queues.Low, t.Queues.DeadLetter} {
 		if err := q.Ensure(ctx); err != nil {
-			return fmt.Errorf("create the queue %s: %w", q.Name(), err)
+			return fmt.Errorf("create queue %s: %w", q.Name(), err)
 		}
 	}
 	return nil
@@ -135,7 +135,7 @@ func (t *Tenant) maxAttempts(what task.Type) int {
 	return job.DefaultPolicy.MaxAttempts
 }
 
-// workerName names this process and no other, also where each process of a container has the same number.
+// workerName is unique to this process, also among containers whose processes all have the same id.
 func workerName() string {
 	host, err := os.Hostname()
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// CheckTask says why every worker of this version would refuse a task: its type, or its payload. What depends on a
-// worker's settings (whether there is a model, the languages of its OCR) it can't know. Errors are *taskerr.Error.
+// CheckTask returns why every worker of this version would reject a task, a *taskerr.Error: because of its type or its
+// payload. It does not know a worker's settings (whether there is a model, the languages of its OCR).
 func CheckTask(t task.Task) error {
 	all, err := unequipped()
 	if err != nil {
@@ -28,19 +28,19 @@ func CheckTask(t task.Task) error {
 		for _, known := range all.Types() {
 			names = append(names, string(known))
 		}
-		return taskerr.Errorf(taskerr.ValidationError, "task_type %q is none that a worker can do; it takes %s", t.Type,
+		return taskerr.Errorf(taskerr.ValidationError, "unknown task_type %q; use one of %s", t.Type,
 			strings.Join(names, ", "))
 	}
 	return h.Check(t)
 }
 
-// Types are the types of tasks that a worker of this version does, in alphabetical order.
+// Types returns the task types that a worker of this version runs, in alphabetical order.
 func Types() ([]task.Type, error) {
 	all, err := unequipped()
 	return all.Types(), err
 }
 
-// unequipped are handlers that can read a payload, and nothing else.
+// unequipped holds handlers that can only check payloads.
 var unequipped = sync.OnceValues(func() (handlers.Registry, error) { //nolint:gochecknoglobals // they have no state
 	model := agent.Deps{Chat: struct{ llm.Chat }{}}
 	all, err := handlers.NewRegistry(agent.New(model), agent.NewAI(model), ingest.New(ingest.Deps{}),

@@ -16,8 +16,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// DoclingClient is a client of the docling-serve of the settings. Results pass through tempDir; "" is the
-// system's.
+// DoclingClient returns a client of the docling-serve at DOCLING_URL. It stores results in tempDir; "" means the
+// system's temporary folder.
 func DoclingClient(cfg config.Config, tempDir string, log *slog.Logger) (*docling.Client, error) {
 	c, err := docling.New(docling.Options{
 		URL: cfg.Docling.URL, APIKey: cfg.Docling.APIKey.Reveal(), Tenant: cfg.ClientID, TempDir: tempDir, Log: log,
@@ -28,7 +28,7 @@ func DoclingClient(cfg config.Config, tempDir string, log *slog.Logger) (*doclin
 	return c, nil
 }
 
-// WithDocling is native as EXTRACTOR wants it: the formats that docling-serve takes go there. shelf keeps its
+// WithDocling returns native with docling-serve for the formats that it takes, as EXTRACTOR demands. shelf keeps its
 // results; nil: they are not kept.
 func WithDocling(
 	native *extract.Router, cfg config.Config, client *docling.Client, shelf docling.Shelf, log *slog.Logger,
@@ -47,7 +47,7 @@ func WithDocling(
 	})
 }
 
-// withDocling is the worker's router: results are kept in the tenant's container, see shelf.
+// withDocling is the worker's WithDocling: it keeps results in the tenant's container, see shelf.
 func (t *Tenant) withDocling(native *extract.Router, tempDir string) (*extract.Router, error) {
 	if t.Config.Extractor == config.ExtractorNative {
 		return native, nil
@@ -61,7 +61,7 @@ func (t *Tenant) withDocling(native *extract.Router, tempDir string) (*extract.R
 	return WithDocling(native, t.Config, client, t.shelf(), t.log), nil
 }
 
-// shelf is nil where personal data are redacted: a result has the text as it was before that.
+// shelf is nil where personal data are redacted, since a result holds the text from before the redaction.
 func (t *Tenant) shelf() docling.Shelf {
 	if t.Config.PII.Mode == config.PIIRedact {
 		return nil
@@ -69,7 +69,7 @@ func (t *Tenant) shelf() docling.Shelf {
 	return doclingShelf{t.Bucket}
 }
 
-// extractorNeeds is what tasks that read documents wait for while it is down.
+// extractorNeeds is the dependency without which tasks that read documents wait.
 func extractorNeeds(cfg config.Config) taskerr.Dependency {
 	if cfg.Extractor == config.ExtractorDocling {
 		return taskerr.Docling
@@ -83,7 +83,7 @@ type doclingShelf struct{ bucket blob.Bucket }
 
 func doclingBlob(sha256 string) string { return "derived/docling/" + sha256 + ".json.gz" }
 
-// Open returns nil when nothing is kept.
+// Open returns nil if no result is kept.
 func (s doclingShelf) Open(ctx context.Context, sha256 string) (io.ReadCloser, error) {
 	_, body, err := s.bucket.Open(ctx, doclingBlob(sha256))
 	if errors.Is(err, blob.ErrNotFound) {

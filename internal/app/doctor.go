@@ -27,19 +27,19 @@ import (
 	"github.com/seed-7227ef26/async-worker/webhook"
 )
 
-// DoctorOptions say what the doctor looks at.
+// DoctorOptions are what the doctor checks, and how.
 type DoctorOptions struct {
-	// Load reads the settings of some groups: one that can't be read keeps no other from being looked at.
+	// Load reads the settings of some groups. A group with a wrong setting does not stop the checks of the others.
 	Load     func(config.Group) (config.Config, error)
 	Skip     []doctor.Group
 	Webhooks []string      // URLs to try; empty: the hosts of the last jobs
 	NoCreate bool          // queues and the container are not created
-	Take     bool          // a waiting task is received, and given back at once
+	Take     bool          // a waiting task is received and released at once
 	Timeout  time.Duration // of one step; zero: doctor.DefaultTimeout
 	EtcDir   string        // where tenants' files are; empty: /etc/async-worker
 }
 
-// Doctor tries what the tenant's worker needs.
+// Doctor checks the services that the tenant's worker needs.
 func Doctor(ctx context.Context, o DoctorOptions) doctor.Report {
 	d := &opening{
 		o: o, p: doctor.Patient{
@@ -56,7 +56,7 @@ func Doctor(ctx context.Context, o DoctorOptions) doctor.Report {
 		d.p.Warnings = append(d.p.Warnings, doctor.Problem(w))
 	}
 	for _, g := range o.Skip {
-		d.p.Skip[g] = "not asked for"
+		d.p.Skip[g] = "not requested"
 	}
 	d.group(doctor.Unit, config.Tenant, d.unit)
 	d.group(doctor.Queues, config.Tenant|config.Queue, d.queues)
@@ -81,7 +81,7 @@ func problemsOf(err error) (problems []doctor.Problem) {
 	return problems
 }
 
-// opening builds a patient of settings. What it opens is closed when the doctor is done.
+// opening builds a doctor.Patient from settings. It closes what it opened when the doctor has finished.
 type opening struct {
 	o DoctorOptions
 	p doctor.Patient
@@ -90,7 +90,7 @@ type opening struct {
 	open []*Tenant
 }
 
-// group gives the patient what a group of checks needs, unless it is skipped or its settings are wrong.
+// group fills in what a group of checks needs, unless the group is skipped or its settings are wrong.
 func (d *opening) group(g doctor.Group, needs config.Group, give func(config.Config)) {
 	if _, skipped := d.p.Skip[g]; skipped {
 		return
@@ -104,7 +104,7 @@ func (d *opening) group(g doctor.Group, needs config.Group, give func(config.Con
 	give(cfg)
 }
 
-// tenant opens one service. Nothing is logged: the doctor tells all by itself.
+// tenant opens one service. It logs nothing: the doctor reports every failure.
 func (d *opening) tenant(ctx context.Context, cfg config.Config, needs Needs) (*Tenant, error) {
 	t, err := Open(ctx, cfg, slog.New(slog.DiscardHandler), needs)
 	if err != nil {
@@ -133,7 +133,7 @@ func (d *opening) queues(cfg config.Config) {
 		for _, q := range []queue.Queue{t.Queues.High, t.Queues.Normal, t.Queues.Low, t.Queues.DeadLetter} {
 			p, ok := q.(queue.Probing)
 			if !ok {
-				return nil, fmt.Errorf("the rights on queue %q can't be tried", q.Name())
+				return nil, fmt.Errorf("queue %q does not support probing of rights", q.Name())
 			}
 			all = append(all, p)
 		}
@@ -168,7 +168,7 @@ func (d *opening) container(cfg config.Config) {
 		}
 		b, ok := t.Bucket.(doctor.Bucket)
 		if !ok {
-			return nil, errors.New("the rights on this kind of container can't be tried")
+			return nil, errors.New("this kind of container does not support probing of rights")
 		}
 		return b, nil
 	}
@@ -237,7 +237,7 @@ func (d *opening) machine(cfg config.Config) {
 	m.Run = func(ctx context.Context, program string) error {
 		result, err := child.Run(ctx, child.Command{Program: program, Package: "poppler-utils", Args: []string{"-v"}})
 		if err == nil && !result.OK() {
-			err = fmt.Errorf("it does not run (%s, exit code %d)", result.End, result.ExitCode)
+			err = fmt.Errorf("failed to run (%s, exit code %d)", result.End, result.ExitCode)
 		}
 		return err
 	}
@@ -254,7 +254,7 @@ func (d *opening) machine(cfg config.Config) {
 	}
 }
 
-// unit is where packaging and `tenant add` put a tenant.
+// unit fills in where packaging and `tenant add` put a tenant's files.
 func (d *opening) unit(cfg config.Config) {
 	etc := cmp.Or(d.o.EtcDir, "/etc/async-worker")
 	d.p.Unit = doctor.Instance{
@@ -267,12 +267,12 @@ func (d *opening) unit(cfg config.Config) {
 	}
 	d.p.Unit.Enabled = func(ctx context.Context) (string, error) {
 		if _, err := os.Stat("/run/systemd/system"); err != nil {
-			return "", nil //nolint:nilerr // as sd_booted(3) has it: no systemd
+			return "", nil //nolint:nilerr // no systemd, as in sd_booted(3)
 		}
 		var answer strings.Builder
 		_, err := child.Run(ctx, child.Command{
 			Program: "systemctl", Package: "systemd", Args: []string{"is-enabled", d.p.Unit.Unit},
-			Trusted: true, // it asks the service manager
+			Trusted: true, // it needs the service manager's socket
 			Stdout: func(r io.Reader) error {
 				_, err := io.Copy(&answer, io.LimitReader(r, 1<<10))
 				return err

@@ -13,16 +13,16 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/ocr/pages"
 )
 
-// Extractors is the router over all extractors. It needs no service. pageTime is for one page of OCR
-// (STEP_TIMEOUT_SEC). Pages without text are read by tesseract in the languages whose data are
-// installed (see tesseract.Options). Without tesseract the router works, too: such pages stay unread,
-// what it tells of a document says so, images are refused, and noOCR says why. What was read of a page is
-// kept in the cache; nil: there is none. Programs and decoders take the memory that PARSER_MEMORY_MB is unless set.
+// Extractors returns the router over all extractors. It needs no service. pageTime is the time for one page of OCR
+// (STEP_TIMEOUT_SEC). Tesseract reads pages without text, in the languages whose data are installed (see
+// tesseract.Options). Without tesseract the router works, too: such pages stay unread and are reported as unread,
+// images are rejected, and noOCR is the reason. The cache keeps page readings; nil: there is none. Programs and
+// decoders share the default of PARSER_MEMORY_MB.
 func Extractors(ctx context.Context, pageTime time.Duration, cache pages.Cache) (router *extract.Router, noOCR error) {
 	return ExtractorsWithin(ctx, pageTime, cache, config.DefaultParserMemory)
 }
 
-// ExtractorsWithin is Extractors with so many bytes of memory.
+// ExtractorsWithin is Extractors with a pool of this many bytes of memory.
 func ExtractorsWithin(
 	ctx context.Context, pageTime time.Duration, cache pages.Cache, memory int64,
 ) (router *extract.Router, noOCR error) {
@@ -33,7 +33,7 @@ func ExtractorsWithin(
 	}, noOCR).WithPool(pool), noOCR
 }
 
-// extractors is the router whose pages are read by r, or not for a reason.
+// extractors returns the router whose pages r reads; noOCR is the reason if r is nil.
 func extractors(r pages.Reader, noOCR error) *extract.Router {
 	opts := scan.Options{PageTime: r.PageTime, Budget: r.Budget, Cache: r.Cache}
 	if noOCR != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// openModels opens the models, whose tokens are counted.
+// openModels opens the models and wraps them to count tokens.
 func (t *Tenant) openModels(context.Context) error {
 	if err := t.openUncounted(); err != nil {
 		return err
@@ -32,13 +32,13 @@ func (t *Tenant) openUncounted() (err error) {
 		if t.Embedder, err = offline.New(c.EmbeddingDimensions); err != nil {
 			return err
 		}
-		t.log.Warn("LLM_PROVIDER=offline: no model is asked; search finds words, not meaning, answers are quotations")
+		t.log.Warn("LLM_PROVIDER=offline: no model: search finds words, not meaning, and answers are quotations")
 		return nil
 	}
 	o := account(c)
 	o.Limiter = t.accounts.limiter(o)
 	o.Model, o.Dimensions, o.Counter = c.OpenAI.EmbeddingModel, c.EmbeddingDimensions, t.counter
-	// Of one document; the limiter counts those of all.
+	// For one document; the limiter counts requests over all documents.
 	o.Concurrency = min(o.Concurrency, openai.DefaultConcurrency)
 	embedder, err := openai.New(o)
 	if err != nil {
@@ -55,7 +55,7 @@ func (t *Tenant) openUncounted() (err error) {
 	return nil
 }
 
-// account is the service of OPENAI_* or AZURE_OPENAI_*, without a model.
+// account returns the settings of the service of OPENAI_* or AZURE_OPENAI_*, without a model.
 func account(c config.Config) openai.Config {
 	o := openai.Config{
 		BaseURL: c.OpenAI.BaseURL, APIKey: c.OpenAI.APIKey.Reveal(), RequestTimeout: c.StepTimeout,
@@ -67,8 +67,8 @@ func account(c config.Config) openai.Config {
 	return o
 }
 
-// accounts has one limiter for each account at a service, whoever uses it: embeddings, chat, OCR, and what a reload
-// opens anew. The nil one keeps none.
+// accounts has one limiter per account at a model service. Embeddings, chat, OCR and what a reload opens share it. A
+// nil accounts has none.
 type accounts struct {
 	mu       sync.Mutex
 	limiters map[accountKey]*openai.Limiter
@@ -76,7 +76,7 @@ type accounts struct {
 
 type accountKey struct{ service, key string }
 
-// limiter is the one of o's account, for as many requests in flight as o says.
+// limiter returns the limiter of o's account and sets its limit to o.Concurrency.
 func (a *accounts) limiter(o openai.Config) *openai.Limiter {
 	if a == nil {
 		return openai.NewLimiter(o.Concurrency)
@@ -99,19 +99,19 @@ func (a *accounts) limiter(o openai.Config) *openai.Limiter {
 	return l
 }
 
-// ChatModel is the model that answers questions, and what there is to know of it. The zero value is that of
-// LLM_PROVIDER=offline: there is no model, and internal/llm/offline does what can be done without one.
+// ChatModel is the model that answers questions, and its limits. The zero value is that of LLM_PROVIDER=offline:
+// there is no model, and internal/llm/offline replaces it.
 type ChatModel struct {
 	llm.Chat             // nil: offline
-	Window   int         // tokens of a question and its answer together
+	Window   int         // tokens of a question and its answer
 	Counter  llm.Counter // of its tokens
 	Ceiling  int         // tokens that one task may use
 }
 
-// Offline says that there is no model.
+// Offline reports whether there is no model.
 func (m ChatModel) Offline() bool { return m.Chat == nil }
 
-// openChat opens OPENAI_CHAT_MODEL within the limits of its account; nil: it has some of its own.
+// openChat opens OPENAI_CHAT_MODEL with the limiter of its account; nil: a limiter of its own.
 func openChat(c config.Config, limiter *openai.Limiter) (ChatModel, error) {
 	o := account(c)
 	o.Model, o.Names, o.Limiter = c.OpenAI.ChatModel, openai.Names{Model: "OPENAI_CHAT_MODEL"}, limiter

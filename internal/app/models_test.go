@@ -17,7 +17,7 @@ func modelConfig(change func(*config.Config)) config.Config {
 	return c
 }
 
-// There is one limiter for an account, whoever asks, also after a reload; another key or service has its own.
+// An account has one limiter for all its users, also after a reload; another key or service has its own.
 func TestOneLimiterForAnAccount(t *testing.T) {
 	t.Parallel()
 	accounts := new(accounts)

@@ -16,9 +16,9 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// openReader makes what reads the pages of documents and of ocr tasks, within one budget, by the engine that
-// OCR_ENGINE names. The first error says why there is no OCR; the second is a wrong setting. Where personal data
-// are redacted no page is kept in the store, as it was read before that.
+// openReader returns the reader of pages of documents and of ocr tasks, within one budget, with the engine that
+// OCR_ENGINE names. noOCR is why there is no OCR; err is a wrong setting. Where personal data are redacted the store
+// keeps no page, since a reading holds the text from before the redaction.
 func (t *Tenant) openReader(ctx context.Context, tempDir string) (r pages.Reader, noOCR, err error) {
 	c := t.Config
 	r = pages.Reader{Budget: pages.NewBudget(c.OCR.Concurrency), PageTime: c.StepTimeout}
@@ -35,15 +35,15 @@ func (t *Tenant) openReader(ctx context.Context, tempDir string) (r pages.Reader
 		r.Engine, err = t.openDoclingOCR(tempDir)
 		return r, nil, err
 	}
-	// A budget of its own: such pages wait for the service, and hardly need a processor. Their time is that of
-	// all requests that one may take.
+	// A separate budget: these pages wait for the service and hardly need a processor. pageTime covers all requests
+	// that one page may take.
 	n := cmp.Or(c.OCR.Concurrency, openai.DefaultConcurrency)
 	r.Budget, r.PageTime = pages.NewBudget(n), 2*vision.Tries*c.StepTimeout
 	r.Engine, err = t.openVision(n, r.Engine)
 	return r, nil, err
 }
 
-// openTesseract gives no engine (and no typed nil) with an error.
+// openTesseract returns a nil interface, not a typed nil, with an error.
 func openTesseract(ctx context.Context, tempDir string, pool *child.Pool) (ocr.Engine, error) {
 	e, err := tesseract.Open(ctx, tesseract.Options{TempDir: tempDir, Pool: pool})
 	if err != nil {
@@ -52,12 +52,12 @@ func openTesseract(ctx context.Context, tempDir string, pool *child.Pool) (ocr.E
 	return e, nil
 }
 
-// openVision opens the model that reads pages; fallback reads what it can't, unless it is nil. On the account of
-// embeddings and chat it shares their limiter; a service of its own has as many requests in flight as pages are read.
+// openVision opens the model that reads pages; fallback, unless nil, reads those it can't. On the account of
+// embeddings and chat it shares their limiter; on another service it has one request in flight per page.
 func (t *Tenant) openVision(concurrency int, fallback ocr.Engine) (ocr.Engine, error) {
 	c := t.Config
 	o := account(c)
-	if c.OCR.BaseURL != "" { // somebody else's service gets nobody else's key
+	if c.OCR.BaseURL != "" { // no other service's key is sent there
 		o = openai.Config{
 			BaseURL: c.OCR.BaseURL, APIKey: c.OCR.APIKey.Reveal(), RequestTimeout: c.StepTimeout,
 			Concurrency: concurrency,
@@ -75,7 +75,7 @@ func (t *Tenant) openVision(concurrency int, fallback ocr.Engine) (ocr.Engine, e
 	return vision.New(chat, vision.Options{Fallback: fallback}), nil
 }
 
-// openDoclingOCR opens docling-serve as what reads pages.
+// openDoclingOCR opens docling-serve as the OCR engine.
 func (t *Tenant) openDoclingOCR(tempDir string) (ocr.Engine, error) {
 	client, err := DoclingClient(t.Config, tempDir, t.log)
 	if err != nil {

@@ -14,32 +14,32 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/tenants"
 )
 
-// dependency begins the names of the checks that only warn.
+// dependency is the prefix of the names of checks that only warn.
 const dependency = "dependency "
 
 // SocketName is the name of the Unix socket in $RUNTIME_DIRECTORY.
 const SocketName = "http.sock"
 
-// SocketOf is where the worker of a tenant that systemd runs listens.
+// SocketOf returns the path of the socket of a tenant's worker that runs under systemd.
 func SocketOf(clientID string) string {
 	return filepath.Join("/run/async-worker", clientID, SocketName)
 }
 
-// Status is what a worker says of itself, for operators: the answer of /status. It holds no text from outside.
+// Status is a worker's state for operators: the response of /status. It holds no text from documents or services.
 type Status struct {
 	ClientID string    `json:"client_id"`
-	Worker   string    `json:"worker"` // host, process and a word of its own, as in the rows of jobs
+	Worker   string    `json:"worker"` // host, process id and a random suffix, as in the rows of jobs
 	Version  string    `json:"version"`
 	Started  time.Time `json:"started"`
 	Alive    bool      `json:"alive"`
 	Ready    bool      `json:"ready"`
-	// Line is what systemctl status shows.
+	// Line is the status line that systemctl shows.
 	Line   string        `json:"line"`
 	Checks []httpd.Check `json:"checks"`
 	Engine engine.Health `json:"engine"`
 }
 
-// status returns how the worker is.
+// status returns the worker's state.
 func (w *Worker) status() Status {
 	h := w.Health()
 	checks := readiness(h, w.started)
@@ -49,8 +49,8 @@ func (w *Worker) status() Status {
 	}
 }
 
-// readiness are the checks of /readyz: the settings, the store, the queues, and that no drain is under way. What some
-// tasks wait for alone is a warning.
+// readiness returns the checks of /readyz: settings, store, queues, and that no drain is in progress. Dependencies
+// that only some tasks need give a warning.
 func readiness(h engine.Health, started time.Time) []httpd.Check {
 	all := []httpd.Check{{Name: "settings", State: httpd.OK, Since: started}}
 	store := httpd.Check{Name: "store", State: httpd.OK}
@@ -63,12 +63,12 @@ func readiness(h engine.Health, started time.Time) []httpd.Check {
 	}
 	for _, s := range h.Stuck {
 		all = append(all, httpd.Check{
-			Name: s.Name, State: httpd.Failed, Since: s.Due, Hint: "it stands still: only a restart mends that",
+			Name: s.Name, State: httpd.Failed, Since: s.Due, Hint: "it makes no progress; restart the worker",
 		})
 	}
 	draining := httpd.Check{Name: "draining", State: httpd.OK}
 	if h.Draining {
-		draining.State, draining.Hint = httpd.Failed, "it finishes what runs, and takes no more"
+		draining.State, draining.Hint = httpd.Failed, "it finishes its running tasks and takes no new ones"
 	}
 	all = append(all, draining)
 	for _, d := range h.Dependencies {
@@ -90,7 +90,7 @@ func troubled(name string, as httpd.State, t *engine.Trouble) httpd.Check {
 	return httpd.Check{Name: name, State: as, Since: t.Since, Class: string(t.Class), Hint: t.Hint}
 }
 
-// liveness is the check of /livez.
+// liveness returns the check of /livez.
 func (w *Worker) liveness() []httpd.Check {
 	if err := w.Alive(); err != nil {
 		return []httpd.Check{{Name: "loops", State: httpd.Failed, Hint: err.Error()}}
@@ -98,7 +98,7 @@ func (w *Worker) liveness() []httpd.Check {
 	return []httpd.Check{{Name: "loops", State: httpd.OK}}
 }
 
-// listen takes the socket and the address for what operators ask.
+// listen opens the socket and the TCP address for operators' requests.
 func (w *Worker) listen(ctx context.Context) (err error) {
 	c, routes := w.tenant.Config, w.routes()
 	cfg := httpd.Config{
@@ -116,7 +116,7 @@ func (w *Worker) listen(ctx context.Context) (err error) {
 	return nil
 }
 
-// routes is what is served. No request can keep the engine waiting: what is told of it is a snapshot.
+// routes returns the HTTP routes. They read snapshots: no request can block the engine.
 func (w *Worker) routes() httpd.Routes {
 	livez := httpd.Probe{Name: "livez", Checks: w.liveness}
 	readyz := httpd.Probe{Name: "readyz", Checks: func() []httpd.Check { return readiness(w.Health(), w.started) }}
@@ -125,20 +125,20 @@ func (w *Worker) routes() httpd.Routes {
 		Name:  "async-worker",
 		About: "version " + Version + ", tenant " + w.tenant.Config.ClientID,
 		Endpoints: []httpd.Endpoint{
-			// Whoever starts or balances workers needs no more than yes or no.
+			// A supervisor or load balancer needs only yes or no.
 			{Pattern: "GET /livez", Access: httpd.OpenBrief, Handler: livez,
-				For: "200 while the worker moves; else only a restart mends it"},
+				For: "200 while the worker makes progress; otherwise restart it"},
 			{Pattern: "GET /readyz", Access: httpd.OpenBrief, Handler: readyz,
 				For: "200 while it takes tasks; ?verbose: each check"},
 			{Pattern: "GET /status", Access: httpd.WithToken, Handler: status,
-				For: "all that it knows of itself, as JSON"},
+				For: "the worker's full state, as JSON"},
 			{Pattern: "GET /metrics", Access: httpd.WithToken, Handler: w.tenant.metrics.Handler(),
 				For: "metrics for Prometheus"},
 		},
 	}
 }
 
-// watch connects the metrics with what is read at a scrape.
+// watch gives the metrics their sources, which are read at each scrape.
 func (w *Worker) watch() {
 	m := w.tenant.metrics
 	m.Watch(metrics.State{

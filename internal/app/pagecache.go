@@ -9,7 +9,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
-// pageCache keeps page readings in the tenant's store. Its failures are logged here: pages are read then.
+// pageCache keeps page readings in the tenant's store. It logs its failures; the pages are then read by OCR.
 type pageCache struct {
 	store store.Pages
 	log   *slog.Logger
@@ -24,7 +24,7 @@ func (c *pageCache) Get(ctx context.Context, source, reader string, first, count
 	}, first, count)
 	if err != nil {
 		if ctx.Err() == nil {
-			c.log.WarnContext(ctx, "can't look for pages that OCR has read before; reading them", "error", err)
+			c.log.WarnContext(ctx, "can't look up pages that OCR has read before; reading them again", "error", err)
 		}
 		return nil
 	}
@@ -41,7 +41,7 @@ func (c *pageCache) Put(ctx context.Context, source, reader string, page int, re
 		Source: source, Reader: reader, JobID: task.IDFrom(ctx),
 	}, []store.PageResult{{Page: page, Reading: reading}})
 	if err != nil {
-		c.log.WarnContext(ctx, "can't keep what OCR has read of a page; another attempt would read it again", "error",
+		c.log.WarnContext(ctx, "can't store what OCR has read of a page; another attempt will read it again", "error",
 			err)
 	}
 }

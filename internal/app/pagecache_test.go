@@ -19,7 +19,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
-// counting counts the pages that it reads, and ends its task when it has read so many.
+// counting counts the pages that it reads, and fails with errKilled after a number of them.
 type counting struct {
 	mu    sync.Mutex
 	reads map[int]int
@@ -46,8 +46,8 @@ func (c *counting) Read(_ context.Context, img ocr.Image) (ocr.Page, error) {
 	return ocr.Page{Paragraphs: []ocr.Paragraph{{{{Text: fmt.Sprint("page ", img.Rect.Dx()), Confidence: 1}}}}}, nil
 }
 
-// What one worker has read of a document, another takes from the tenant's store: however often the task's
-// attempts end in the midst of it, each page is read once.
+// A worker reuses from the tenant's store what another has read of a document: however often attempts end in the
+// middle, each page is read once.
 func TestPagesAreReadOnce(t *testing.T) {
 	t.Parallel()
 	url := stacktest.PostgresWith(t, schema.Options{Dimensions: 8})
@@ -102,7 +102,7 @@ func TestPagesAreReadOnce(t *testing.T) {
 // deadStore is a store that is down.
 type deadStore struct {
 	err  error
-	jobs []string // that it was asked for
+	jobs []string // that were requested
 }
 
 func (f *deadStore) PageResults(_ context.Context, s store.PageSource, _, _ int) ([]store.PageResult, error) {
@@ -119,7 +119,7 @@ func (f *deadStore) ExpirePageResults(context.Context, time.Duration, int) (int,
 	return 0, f.err
 }
 
-// A store that is down costs a reading again, and no more. It is told whose the pages are.
+// A store that is down costs another reading, and nothing more. It gets the id of the pages' job.
 func TestPageCacheOverADeadStore(t *testing.T) {
 	t.Parallel()
 	s := &deadStore{err: errors.New("down")}

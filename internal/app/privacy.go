@@ -10,11 +10,11 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// openPrivacy builds what looks for personal data; nil when PII_MODE is off.
+// openPrivacy returns the filter for personal data; nil when PII_MODE is off.
 func (t *Tenant) openPrivacy() (*privacy.Filter, error) {
 	c := t.Config.PII
 	if c.Mode == string(privacy.Off) {
-		return nil, nil //nolint:nilnil // a nil Filter lets all pass
+		return nil, nil //nolint:nilnil // a nil Filter changes nothing
 	}
 	detectors := []privacy.Detector{privacy.Patterns{}}
 	if c.DetectorURL != "" {
@@ -39,7 +39,7 @@ func (t *Tenant) openPrivacy() (*privacy.Filter, error) {
 		options.Kinds = append(options.Kinds, privacy.Kind(kind))
 	}
 	filter := privacy.NewFilter(options)
-	t.log.Info("personal data are looked for before text goes to the model", "mode", c.Mode, "detector",
+	t.log.Info("text is searched for personal data before it goes to the model", "mode", c.Mode, "detector",
 		filter.DetectorVersion())
 	return filter, nil
 }

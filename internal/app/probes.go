@@ -10,7 +10,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// probe notes how a service is asked whether it is up.
+// probe registers the probe of a dependency.
 func (t *Tenant) probe(d taskerr.Dependency, ask engine.Probe) {
 	if t.probed == nil {
 		t.probed = engine.Probes{}
@@ -18,7 +18,7 @@ func (t *Tenant) probe(d taskerr.Dependency, ask engine.Probe) {
 	t.probed[d] = ask
 }
 
-// probes are of all that handlers need: what was opened for them, the store and the container.
+// probes returns the probes of everything that handlers need: what was opened for them, the store and the container.
 func (t *Tenant) probes() engine.Probes {
 	all := maps.Clone(t.probed)
 	if all == nil {
@@ -26,7 +26,7 @@ func (t *Tenant) probes() engine.Probes {
 	}
 	all[taskerr.Database] = t.Store.Check
 	all[taskerr.Storage] = func(ctx context.Context) error {
-		_, err := t.Bucket.Stat(ctx, "probe") // nobody has one of this name, and it is no matter
+		_, err := t.Bucket.Stat(ctx, "probe") // whether a blob of this name exists doesn't matter
 		if errors.Is(err, blob.ErrNotFound) {
 			return nil
 		}

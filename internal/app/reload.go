@@ -13,9 +13,9 @@ import (
 	"github.com/seed-7227ef26/async-worker/webhook"
 )
 
-// Reload takes over settings that config.Reload has made of the ones in force: the models, what reads documents, the
-// limits and waits of the engine, the webhooks. Handlers are built anew for the tasks that begin from now on; those
-// that run go on with theirs. On error nothing is changed. It must not be called twice at a time.
+// Reload applies settings that config.Reload has derived from the current ones: the models, the extractors, the
+// engine's limits and waits, the webhooks. Tasks that begin from now on get new handlers; running tasks keep theirs.
+// On error nothing is changed. Calls must not overlap.
 func (w *Worker) Reload(ctx context.Context, cfg config.Config) error {
 	next := &Tenant{
 		Config: cfg, Store: w.tenant.Store, Queues: w.tenant.Queues, Bucket: w.tenant.Bucket,
@@ -23,9 +23,9 @@ func (w *Worker) Reload(ctx context.Context, cfg config.Config) error {
 		accounts: w.tenant.accounts, pool: w.tenant.pool,
 	}
 	if err := w.takeOver(ctx, next); err != nil {
-		return errors.Join(fmt.Errorf("take over the settings: %w", err), next.Close())
+		return errors.Join(fmt.Errorf("apply the settings: %w", err), next.Close())
 	}
-	if err := w.replaced.Close(); err != nil { // idle connections of what is used no more
+	if err := w.replaced.Close(); err != nil { // idle connections that are no longer used
 		w.tenant.log.Warn("can't close connections of the old settings", "error", err)
 	}
 	w.replaced = next
@@ -52,24 +52,24 @@ func (w *Worker) takeOver(ctx context.Context, next *Tenant) error {
 	return nil
 }
 
-// senders make the attempts of the outbox with the settings in force.
+// senders sends webhooks with the current settings.
 type senders struct {
 	now atomic.Pointer[webhook.Sender]
 }
 
-// Send makes an attempt.
+// Send makes an attempt with the current sender.
 func (s *senders) Send(ctx context.Context, d store.Delivery) webhook.Attempt {
 	return s.now.Load().Send(ctx, d)
 }
 
-// replace puts another sender in the place of the one before, whose attempts in flight go on.
+// replace swaps the sender. Attempts in flight finish with the previous one.
 func (s *senders) replace(next *webhook.Sender) {
 	if old := s.now.Swap(next); old != nil {
 		old.Close()
 	}
 }
 
-// Close gives back connections.
+// Close closes the connections.
 func (s *senders) Close() { s.now.Load().Close() }
 
 func newSender(c config.Config, tracer *tracing.Tracer) (*webhook.Sender, error) {
@@ -83,7 +83,7 @@ func newSender(c config.Config, tracer *tracing.Tracer) (*webhook.Sender, error)
 	}), nil
 }
 
-// engineConfig is what the engine is made with.
+// engineConfig returns the engine's part of the settings.
 func engineConfig(c config.Config, worker string) engine.Config {
 	return engine.Config{
 		ClientID: c.ClientID, Worker: worker, Concurrency: c.Concurrency, Lease: c.LeaseTTL,

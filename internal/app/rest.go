@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// restAfterStart is when the start is over, and what it has connected is.
+	// restAfterStart is when the start has finished and its connections are open.
 	restAfterStart = 5 * time.Second
-	// restAfterTasks is how long a worker that had work has none until it rests: what the next task would use again at
-	// once isn't given back.
+	// restAfterTasks is how long a worker waits after its last task: memory that the next task would need at once is
+	// not released.
 	restAfterTasks = time.Minute
 )
 
-// rest is an Observer that knows when the worker comes to rest: some seconds after its start, and each time that it has
-// had no task for a minute. While it rests, nothing wakes it.
+// rest is an Observer that knows when the worker is idle: some seconds after its start, and each time when it has had
+// no task for a minute. While the worker is idle, rest wakes nothing.
 type rest struct {
 	engine.Observer
 	timer *time.Timer
@@ -49,14 +49,14 @@ func (r *rest) Ended(t task.Type, e engine.Ending) {
 	r.Observer.Ended(t, e)
 }
 
-// due says whether no task runs now that the timer has run out; the last of them that do sets it again.
+// due reports whether no task runs now that the timer has fired; otherwise the last task to end sets it again.
 func (r *rest) due() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.running == 0
 }
 
-// run calls do whenever the worker comes to rest, until ctx is done.
+// run calls do whenever the worker becomes idle, until ctx is done.
 func (r *rest) run(ctx context.Context, do func()) {
 	defer r.timer.Stop()
 	for {

@@ -13,8 +13,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
-// A worker rests once after its start and once after each spell of work, never in the midst of one, and nothing wakes
-// it while it rests.
+// A worker rests once after its start and once after each period of work, never during one, and rest wakes nothing
+// while the worker is idle.
 func TestRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
@@ -61,15 +61,15 @@ func TestRest(t *testing.T) {
 		time.Sleep(time.Hour)
 		expect(2, "after the work")
 		if got := at.Sub(ended); got != restAfterTasks/2+2*restAfterTasks {
-			t.Errorf("it rested %v after the first task", got)
+			t.Errorf("rested %v after the first task", got)
 		}
 		stop()
 		<-done
 	})
 }
 
-// What a load has left is given back: the heap and the code that it used.
-func TestRestGivesBackMemory(t *testing.T) {
+// The memory of a load is released: the heap and the code that it used.
+func TestRestReleasesMemory(t *testing.T) {
 	const load = 64 << 20
 	ballast := make([]byte, load)
 	for i := 0; i < len(ballast); i += 4096 {
@@ -77,7 +77,7 @@ func TestRestGivesBackMemory(t *testing.T) {
 	}
 	loaded := resident(t, "VmRSS:")
 	if ballast[4096] != 1 {
-		t.Fatal("it is there until here")
+		t.Fatal("the load was not allocated")
 	}
 	r := newRest(engine.NopObserver{})
 	ctx, stop := context.WithCancel(t.Context())
@@ -91,7 +91,7 @@ func TestRestGivesBackMemory(t *testing.T) {
 	rested := resident(t, "VmRSS:")
 	t.Logf("%d MB after the load, %d at rest", loaded>>10, rested>>10)
 	if gone := loaded - rested; gone < load>>10*9/10 {
-		t.Errorf("%d kB of %d were given back", gone, load>>10)
+		t.Errorf("%d kB of %d were released", gone, load>>10)
 	}
 }
 
@@ -111,6 +111,6 @@ func resident(t *testing.T, field string) int {
 			return kB
 		}
 	}
-	t.Skipf("this kernel does not tell %s", field)
+	t.Skipf("this kernel does not report %s", field)
 	return 0
 }

@@ -21,20 +21,20 @@ import (
 
 const (
 	longestStartWait = 20 * time.Second
-	startRound       = 45 * time.Second // for one round of questions
+	startRound       = 45 * time.Second // for one round of probes
 )
 
-// startWaits are the waits of a start for services that are down.
+// startWaits are the waits between rounds of probes.
 var startWaits = retry.Backoff{First: 500 * time.Millisecond, Max: longestStartWait, Jitter: 0.25}
 
-// dependencyCheck asks one service whether it can be worked with.
+// dependencyCheck probes one service.
 type dependencyCheck struct {
-	name  string // for people: "the database"
-	where string // host, without anything secret
+	name  string // in messages: "the database"
+	where string // host, without secrets
 	ask   func(context.Context) error
 }
 
-// UnavailableError says that services did not answer within the bound of a start.
+// UnavailableError reports services that did not answer within the bound of a start.
 type UnavailableError struct {
 	Tried    time.Duration
 	Attempts int
@@ -50,13 +50,13 @@ func (e *UnavailableError) Unwrap() error { return e.err }
 
 // starter waits until all services answer.
 type starter struct {
-	bound  time.Duration // zero: each is asked once
+	bound  time.Duration // zero: each is probed once
 	log    *slog.Logger
-	status func(line string, extend time.Duration) // tells the manager, and that it may take that much longer
+	status func(line string, extend time.Duration) // reports to the manager, and extends the timeout of the start
 }
 
-// await asks all services at once, so that a start takes as long as the slowest, and tells of all that fail. What
-// waiting may mend is asked again, with exponential backoff, until the bound; what it can't (a refused key, a wrong
+// await probes all services at once, so that a start takes as long as the slowest, and reports all that fail. What
+// waiting may fix is probed again, with exponential backoff, until the bound. Anything else (a rejected key, a wrong
 // name, a schema that is too old) ends the wait at once, and so does ctx.
 func (s starter) await(ctx context.Context, checks []dependencyCheck) error {
 	began := time.Now()
@@ -66,7 +66,7 @@ func (s starter) await(ctx context.Context, checks []dependencyCheck) error {
 		checks, err = askAll(ctx, checks)
 		if err == nil {
 			if attempt > 1 {
-				s.log.Info("all services answer", "waited", time.Since(began).Round(time.Second).String())
+				s.log.Info("all services are up", "waited", time.Since(began).Round(time.Second).String())
 			}
 			return nil
 		}
@@ -80,7 +80,7 @@ func (s starter) await(ctx context.Context, checks []dependencyCheck) error {
 		if spent >= s.bound {
 			return &UnavailableError{Tried: spent, Attempts: attempt, err: err}
 		}
-		pause := min(next(), s.bound-spent) // they are asked once more when the time is up
+		pause := min(next(), s.bound-spent) // one last round at the bound
 		if attempt == 1 {
 			s.log.Warn("waiting for services that do not answer", "error", err, "for_at_most", s.bound.String())
 		}
@@ -93,15 +93,15 @@ func (s starter) await(ctx context.Context, checks []dependencyCheck) error {
 	}
 }
 
-// failedChecks are the errors of one round, by service.
+// failedChecks are the errors of one round, one per service.
 type failedChecks []error
 
 func (f failedChecks) Error() string { return errors.Join(f...).Error() }
 
-// Unwrap gives the errors to errors.Is and errors.As.
+// Unwrap exposes the errors to errors.Is and errors.As.
 func (f failedChecks) Unwrap() []error { return f }
 
-// askAll returns the services that didn't answer well, and why.
+// askAll returns the services that failed, and why.
 func askAll(ctx context.Context, checks []dependencyCheck) ([]dependencyCheck, error) {
 	ctx, cancel := context.WithTimeout(ctx, startRound)
 	defer cancel()
@@ -146,8 +146,8 @@ func allPassing(err error) bool {
 	return true
 }
 
-// passing says whether waiting may mend an error of a start. A name that isn't found counts as such: when a machine
-// boots its resolver may be the last to come up.
+// passing reports whether waiting may fix an error of a start. A host name that isn't found may be: when a machine
+// boots, its resolver may come up last.
 func passing(err error) bool {
 	switch {
 	case errors.Is(err, store.ErrForbidden), errors.Is(err, store.ErrSchema), StorageDenied(err), StorageMisnamed(err):
@@ -157,7 +157,7 @@ func passing(err error) bool {
 		return false
 	}
 	if p, ok := errors.AsType[*azure.Problem](err); ok {
-		return p.Kind != azure.Permission // a clock is set after the boot; of settings see StorageMisnamed
+		return p.Kind != azure.Permission // a wrong clock is set after the boot; settings: see StorageMisnamed
 	}
 	if e, ok := errors.AsType[*taskerr.Error](err); ok {
 		return e.Class == taskerr.TransientStorage || e.Class == taskerr.DependencyUnavailable ||
@@ -167,13 +167,13 @@ func passing(err error) bool {
 	return unreachable || errors.Is(err, context.DeadlineExceeded)
 }
 
-// DatabaseAddress is where the database is, without login and password.
+// DatabaseAddress returns the host of the database, without login and password.
 func (t *Tenant) DatabaseAddress() string {
 	if database := t.Config.DatabaseURL.Reveal(); database != "" {
 		if u, err := url.Parse(database); err == nil && u.Host != "" {
 			return u.Host
 		}
-		return "DATABASE_URL" // in the form of keywords
+		return "DATABASE_URL" // in the keyword=value form
 	}
 	if u, err := url.Parse(t.Config.Supabase.URL); err == nil && u.Host != "" {
 		return u.Host
@@ -181,7 +181,7 @@ func (t *Tenant) DatabaseAddress() string {
 	return "SUPABASE_URL"
 }
 
-// storageHost is where a service of the storage account is.
+// storageHost returns the host of a service of the storage account.
 func (t *Tenant) storageHost(s azure.Service) string {
 	creds, err := t.credentials()
 	if err != nil {
@@ -190,12 +190,12 @@ func (t *Tenant) storageHost(s azure.Service) string {
 	return creds.Host(s)
 }
 
-// prepare waits for all services, and creates what queues and container are missing.
+// prepare waits for all services, and creates queues and a container that are missing.
 func (t *Tenant) prepare(ctx context.Context) error {
 	var n systemd.Notifier
 	s := starter{bound: t.Config.StartMax, log: t.log, status: func(line string, extend time.Duration) {
 		if err := errors.Join(n.Status("%s", line), n.ExtendTimeout(extend)); err != nil {
-			t.log.Warn("systemd was not told", "error", err)
+			t.log.Warn("can't notify systemd", "error", err)
 		}
 	}}
 	return s.await(ctx, []dependencyCheck{
@@ -208,7 +208,7 @@ func (t *Tenant) prepare(ctx context.Context) error {
 		{"the queues", t.storageHost(azure.Queue), t.EnsureQueues},
 		{"the container", t.storageHost(azure.Blob), func(ctx context.Context) error {
 			if err := t.Bucket.Ensure(ctx); err != nil {
-				return fmt.Errorf("create the container %s: %w", t.Config.Azure.Container, err)
+				return fmt.Errorf("create container %s: %w", t.Config.Azure.Container, err)
 			}
 			return nil
 		}},

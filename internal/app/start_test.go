@@ -18,7 +18,7 @@ import (
 
 var errRefused = &net.OpError{Op: "dial", Err: errors.New("connection refused")}
 
-// service is one that answers from a moment on.
+// service fails until a given time.
 type service struct {
 	from  time.Time
 	err   error // until then
@@ -47,8 +47,8 @@ func start(ctx context.Context, bound time.Duration, database, queues *service) 
 	return status, err
 }
 
-// A service that is down for a while is waited for, ever more patiently; the others are asked once, and nobody is told
-// that the worker is ready.
+// The start waits for a service that is down, with growing pauses; the others are probed once, and the worker is not
+// reported as ready.
 func TestStartWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestStartWaits(t *testing.T) {
 			t.Errorf("%v after %v", err, took)
 		}
 		if database.asked < 8 || database.asked > 16 || queues.asked != 1 {
-			t.Errorf("the database was asked %d times, the queues %d times", database.asked, queues.asked)
+			t.Errorf("the database was probed %d times, the queues %d times", database.asked, queues.asked)
 		}
 		if len(status) != database.asked-1 || !strings.Contains(status[0],
 			"waiting for the database at db.example:5432 since") ||
@@ -73,7 +73,7 @@ func TestStartWaits(t *testing.T) {
 	})
 }
 
-// One that never comes ends the start within its bound, with what, where and how long.
+// A service that stays down ends the start within its bound, with the service, its host and the time in the error.
 func TestStartGivesUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -98,7 +98,7 @@ func TestStartGivesUp(t *testing.T) {
 	})
 }
 
-// What waiting can't mend ends the start at once, also beside what it may mend; so does a bound of zero, and a stop.
+// What waiting can't fix ends the start at once, also next to what it may fix; so does a bound of zero, and a stop.
 func TestStartDoesNotWaitInVain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestStartDoesNotWaitInVain(t *testing.T) {
 			store.ErrForbidden, store.ErrSchema, &azure.Problem{Kind: azure.Permission, Status: 403},
 			&azure.Problem{Kind: azure.Setting, Status: 404},
 			&tls.CertificateVerificationError{Err: errors.New("unknown authority")},
-			errors.New("unheard of"),
+			errors.New("unknown"),
 		} {
 			status, err := start(t.Context(), time.Minute, &service{from: never, err: errRefused},
 				&service{from: never, err: permanent})
@@ -121,7 +121,7 @@ func TestStartDoesNotWaitInVain(t *testing.T) {
 			t.Errorf("without a wait: %v", err)
 		}
 		if !time.Now().Equal(began) {
-			t.Errorf("it waited for %v", time.Since(began))
+			t.Errorf("waited for %v", time.Since(began))
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		time.AfterFunc(30*time.Second, stop)
@@ -138,7 +138,7 @@ func TestStartDoesNotWaitInVain(t *testing.T) {
 			waits = &net.OpError{Op: "dial", Err: waits}
 		}
 		if !passing(waits) {
-			t.Errorf("%v is not waited for", waits)
+			t.Errorf("the start does not wait for %v", waits)
 		}
 	}
 }

@@ -10,13 +10,13 @@ import (
 	"github.com/seed-7227ef26/async-worker/systemd"
 )
 
-// statusEvery is how often the status line may change.
+// statusEvery is the shortest interval between updates of the status line.
 const statusEvery = 3 * time.Second
 
-// Health returns how the worker is.
+// Health returns the engine's health.
 func (w *Worker) Health() engine.Health { return w.engine.Health() }
 
-// showStatus keeps the line that `systemctl status` shows true until ctx is done. Without systemd it does nothing.
+// showStatus updates the line that `systemctl status` shows until ctx is done. Without systemd it does nothing.
 func (w *Worker) showStatus(ctx context.Context) {
 	var n systemd.Notifier
 	if !n.Present() {
@@ -25,11 +25,11 @@ func (w *Worker) showStatus(ctx context.Context) {
 	err := showChanges(ctx, func() string { return StatusLine(w.Health()) },
 		func(line string) error { return n.Status("%s", line) })
 	if err != nil {
-		w.tenant.log.Warn("systemd was not told; its status line is no longer kept", "error", err)
+		w.tenant.log.Warn("can't notify systemd; its status line is no longer updated", "error", err)
 	}
 }
 
-// showChanges shows a line whenever it is another one, until ctx is done or it can't be shown.
+// showChanges shows each new line until ctx is done or show fails.
 func showChanges(ctx context.Context, line func() string, show func(string) error) error {
 	ticker := time.NewTicker(statusEvery)
 	defer ticker.Stop()
@@ -48,7 +48,7 @@ func showChanges(ctx context.Context, line func() string, show func(string) erro
 	}
 }
 
-// StatusLine says in one line how a worker is: what it does first, then what is wrong, the worst first.
+// StatusLine describes a worker in one line: its work first, then the problems, the worst first.
 func StatusLine(h engine.Health) string {
 	var wrong []string
 	degraded := false
@@ -79,7 +79,7 @@ func StatusLine(h engine.Health) string {
 	}
 	for _, l := range h.Stuck {
 		degraded = true
-		wrong = append([]string{fmt.Sprintf("%s stands still since %s", l.Name, clock(h.At, l.Due))}, wrong...)
+		wrong = append([]string{fmt.Sprintf("%s has been stuck since %s", l.Name, clock(h.At, l.Due))}, wrong...)
 	}
 	if degraded && !h.Draining {
 		return "degraded: " + strings.Join(append(wrong, doing(h)), "; ")
@@ -87,7 +87,7 @@ func StatusLine(h engine.Health) string {
 	return strings.Join(append([]string{doing(h)}, wrong...), "; ")
 }
 
-// doing says what a worker does: "idle, 3 done, 0 failed", "working on 2 of 4, …", "draining 2 of 4, oldest 42 s".
+// doing describes the work: "idle, 3 done, 0 failed", "working on 2 of 4, …", "draining 2 of 4, oldest 42 s".
 func doing(h engine.Health) string {
 	if h.Draining {
 		line := fmt.Sprintf("draining %d of %d", h.Running, max(h.DrainOf, h.Running))
@@ -103,7 +103,7 @@ func doing(h engine.Health) string {
 	return fmt.Sprintf("%s, %d done, %d failed", line, h.Done, h.Failed)
 }
 
-// age is a duration as one would say it: "42 s", "7 min 2 s", "3 h 5 min".
+// age formats a duration for people: "42 s", "7 min 2 s", "3 h 5 min".
 func age(d time.Duration) string {
 	s := max(0, int(d.Seconds()))
 	switch {
@@ -117,9 +117,9 @@ func age(d time.Duration) string {
 }
 
 func database(h engine.Health) string {
-	trouble, why := "does not answer", ""
+	trouble, why := "has not answered", ""
 	if h.Store.Refuses() {
-		trouble, why = "refuses the worker", because(&h.Store.Trouble)
+		trouble, why = "has refused the worker", because(&h.Store.Trouble)
 	}
 	return fmt.Sprintf("the database %s since %s%s; messages wait, no attempt is counted", trouble,
 		clock(h.At, h.Store.Since), why)
@@ -136,7 +136,7 @@ func because(t *engine.Trouble) string {
 	}
 }
 
-// clock is a time of today as hours and minutes, of another day with its date.
+// clock formats a time of today as hours and minutes, of another day with its date.
 func clock(now, t time.Time) string {
 	if y, d := now.Year(), now.YearDay(); y == t.Year() && d == t.YearDay() {
 		return t.Format("15:04")

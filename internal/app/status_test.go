@@ -44,12 +44,12 @@ func TestStatusLine(t *testing.T) {
 				{Name: taskerr.Model, State: "half-open", Since: at("12:04:59").AddDate(0, 0, -1)},
 			},
 		},
-		"degraded: the database does not answer since 12:03; messages wait, no attempt is counted; working on 2 of 8, 0 done, 0 failed": {
+		"degraded: the database has not answered since 12:03; messages wait, no attempt is counted; working on 2 of 8, 0 done, 0 failed": {
 			Running: 2, Store: &engine.StoreHealth{
 				Trouble: *since("12:03:00", taskerr.TransientStorage, "check it"), Wait: time.Second,
 			},
 		},
-		"degraded: the database refuses the worker since 12:03 (dependency_unavailable: migrate it); messages wait, no attempt is counted; working on 2 of 8, 0 done, 0 failed": {
+		"degraded: the database has refused the worker since 12:03 (dependency_unavailable: migrate it); messages wait, no attempt is counted; working on 2 of 8, 0 done, 0 failed": {
 			Running: 2, Store: &engine.StoreHealth{
 				Trouble: *since("12:03:00", taskerr.DependencyUnavailable, "migrate it"), Wait: time.Second,
 			},
@@ -81,7 +81,7 @@ func TestStatusLine(t *testing.T) {
 			Oldest: before(185*time.Minute + time.Second)},
 		"draining 0 of 0":                     {Draining: true},
 		"working on 8 of 8, 3 done, 0 failed": {Running: 8, Done: 3},
-		"degraded: the poll loop stands still since 12:59; idle, 0 done, 0 failed": {
+		"degraded: the poll loop has been stuck since 12:59; idle, 0 done, 0 failed": {
 			Stuck: []engine.StuckLoop{{Name: "the poll loop", Due: at("12:59:10")}},
 		},
 	} {
@@ -92,7 +92,7 @@ func TestStatusLine(t *testing.T) {
 	}
 }
 
-// The line is shown when it changes, at most every few seconds, and never twice.
+// A line is shown when it changes, at most every few seconds, and never twice.
 func TestStatusIsShownWhenItChanges(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestStatusIsShownWhenItChanges(t *testing.T) {
 		var shown []string
 		var times []time.Duration
 		err := showChanges(ctx, func() string {
-			switch passed := time.Since(begun); { // it changes right away, and at 30 s
+			switch passed := time.Since(begun); { // changes at the start and at 30 s
 			case passed == 0:
 				return "a"
 			case passed < 30*time.Second:
@@ -115,7 +115,7 @@ func TestStatusIsShownWhenItChanges(t *testing.T) {
 		})
 		if err != nil || !slices.Equal(shown, []string{"a", "c", "d"}) ||
 			!slices.Equal(times, []time.Duration{0, statusEvery, 30 * time.Second}) {
-			t.Errorf("shown were %v at %v, %v", shown, times, err)
+			t.Errorf("shown: %v at %v, %v", shown, times, err)
 		}
 	})
 	broken := errors.New("broken")

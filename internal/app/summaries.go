@@ -7,7 +7,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/privacy"
 )
 
-// newSummarize builds the handler of summaries. Without a model it chooses sentences.
+// newSummarize returns the handler of summaries. Without a model it selects sentences.
 func (t *Tenant) newSummarize(documents *extract.Router, filter *privacy.Filter, tempDir string) *summarize.Handler {
 	return summarize.New(summarize.Deps{
 		Bucket: t.Bucket, Extractor: documents, Store: t.Store, Limits: t.limits(), Privacy: filter, TempDir: tempDir,
@@ -19,7 +19,7 @@ func (t *Tenant) newSummarize(documents *extract.Router, filter *privacy.Filter,
 	})
 }
 
-// extracts is what can be done without a model.
+// extracts summarizes without a model.
 type extracts struct{}
 
 var _ summarize.Extracts = extracts{}

@@ -9,25 +9,25 @@ import (
 )
 
 const (
-	// tempPrefix begins the names of the folders for temporary files.
+	// tempPrefix is the prefix of the folders for temporary files.
 	tempPrefix = "async-worker-"
-	// tempLock is the file within that its worker holds a lock on for as long as it lives.
+	// tempLock is the file in the folder that its worker keeps locked while it lives.
 	tempLock = "lock"
 )
 
-// tempDir is a worker's folder for temporary files. All that its tasks write is below it.
+// tempDir is a worker's folder for temporary files. Tasks write below it only.
 type tempDir struct {
 	path string
 	lock *os.File
 }
 
-// newTempDir makes a folder in parent; empty: os.TempDir().
+// newTempDir creates a folder in parent; empty: os.TempDir().
 func newTempDir(parent string) (*tempDir, error) {
 	path, err := os.MkdirTemp(parent, tempPrefix)
 	if err != nil {
 		return nil, err
 	}
-	// The lock gets its name when it is held: to who looks before, the folder has none, and is left alone.
+	// The lock gets its name only when it is held: a sweep before that finds no lock and leaves the folder alone.
 	lock, err := os.OpenFile(filepath.Join(path, tempLock+".new"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err == nil {
 		err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
@@ -50,7 +50,7 @@ func (d *tempDir) remove() error {
 	return err
 }
 
-// abandoned says whether the folder is that of a worker which has died: nobody holds its lock.
+// abandoned reports whether the folder's worker has died: nobody holds its lock.
 func abandoned(path string) bool {
 	lock, err := os.OpenFile(filepath.Join(path, tempLock), os.O_RDWR, 0)
 	if err != nil {
@@ -60,8 +60,8 @@ func abandoned(path string) bool {
 	return syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
 }
 
-// sweepTemp removes what workers that were killed have left behind. Where systemd gives this instance a folder of
-// its own that is all there is; elsewhere others may be at work, whose locks are held.
+// sweepTemp removes the folders of workers that were killed. A folder from systemd belongs to this instance alone;
+// elsewhere other workers may be running, and hold their locks.
 func (t *Tenant) sweepTemp() {
 	own := t.Config.CacheDir != ""
 	// the pattern is well-formed

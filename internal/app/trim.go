@@ -9,16 +9,15 @@ import (
 	"syscall"
 )
 
-// trim gives memory back; see the function.
+// trim releases memory and logs a failure.
 func (w *Worker) trim() {
 	if err := trim(); err != nil {
-		w.tenant.log.Warn("can't give back memory that isn't needed", "error", err)
+		w.tenant.log.Warn("can't release unused memory", "error", err)
 	}
 }
 
-// trim gives back the memory that an idle worker doesn't need: garbage, and pages of the program's code, of which it
-// uses few, and the start and tasks touched most. There is a process for each tenant. Code that is used again is mapped
-// again, from the page cache.
+// trim releases memory that an idle worker doesn't need: garbage, and pages of the program's code that mainly the
+// start and tasks use. There is a process for each tenant. The kernel maps code again from the page cache when used.
 func trim() error {
 	debug.FreeOSMemory()
 	maps, err := os.ReadFile("/proc/self/maps")
@@ -32,7 +31,7 @@ func trim() error {
 	for line := range strings.Lines(string(maps)) { // proc_pid_maps(5)
 		f := strings.Fields(line)
 		if len(f) != 6 || f[1] != "r-xp" || f[5] != exe {
-			continue // what can be written, or could have been, is no copy of the file
+			continue // a mapping that is or was writable may differ from the file
 		}
 		from, to, _ := strings.Cut(f[0], "-")
 		first, err := strconv.ParseUint(from, 16, 64)

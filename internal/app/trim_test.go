@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What is dropped comes back when it is needed: the program goes on, with less of its file in memory.
+// Dropped pages come back when they are needed: the program works on, with less of its file in memory.
 func TestTrim(t *testing.T) {
 	touch(t)
 	before := resident(t, "RssFile:")
@@ -21,7 +21,7 @@ func TestTrim(t *testing.T) {
 	}
 }
 
-// touch brings all of the program's code into memory: a test before this one may have dropped it.
+// touch loads all of the program's code into memory: an earlier test may have dropped it.
 func touch(t *testing.T) {
 	t.Helper()
 	maps, err := os.ReadFile("/proc/self/maps")

@@ -7,11 +7,11 @@ import (
 	"github.com/seed-7227ef26/async-worker/systemd"
 )
 
-// Alive says whether the worker moves: nil, or what stands still, which only a restart mends. A worker that waits
+// Alive returns nil while the worker makes progress, or what is stuck, which only a restart fixes. A worker that waits
 // for an outage to end is alive.
 func (w *Worker) Alive() error { return w.engine.Alive() }
 
-// feedWatchdog keeps systemd from ending the worker for as long as it moves. Without WatchdogSec it does nothing.
+// feedWatchdog feeds systemd's watchdog while the worker makes progress. Without WatchdogSec it does nothing.
 func (w *Worker) feedWatchdog(ctx context.Context) {
 	var n systemd.Notifier
 	every, err := n.WatchdogInterval()

@@ -28,20 +28,20 @@ type Worker struct {
 	http   *httpd.Server
 	temp   *tempDir
 	tracer *tracing.Tracer // nil: no spans are made
-	// replaced bears what the last reload opened; without one, nothing.
+	// replaced owns what the last reload opened; it is empty before the first.
 	replaced *Tenant
 	started  time.Time
 	rest     *rest
 }
 
-// Registry builds the handlers of all task types: adding a type is one line here.
+// registry builds the handlers of all task types. A new type is one line here.
 func (t *Tenant) registry(ctx context.Context, tempDir string) (handlers.Registry, error) {
 	reader, noOCR, err := t.openReader(ctx, tempDir)
 	if err != nil {
 		return nil, err
 	}
 	if noOCR != nil {
-		t.log.Warn("there is no OCR: pages without text stay unread, and ocr tasks of page images fail", "reason",
+		t.log.Warn("no OCR: pages without text stay unread, and ocr tasks of page images fail", "reason",
 			noOCR)
 	}
 	filter, err := t.openPrivacy()
@@ -78,9 +78,8 @@ func (t *Tenant) limits() extract.Limits {
 	return limits
 }
 
-// NewWorker builds the daemon, creates what queues and container are missing, and checks that the
-// store can be worked with. It waits for services that are down, for StartMax at most. The tenant must have been opened
-// for Everything.
+// NewWorker builds the daemon, creates queues and a container that are missing, and checks the store. It waits for
+// services that are down, for StartMax at most. The tenant must have been opened for Everything.
 func (t *Tenant) NewWorker(ctx context.Context) (*Worker, error) {
 	if err := t.prepare(ctx); err != nil {
 		return nil, err
@@ -142,7 +141,7 @@ func (w *Worker) buildOutbox() error {
 	return err
 }
 
-// Run works until ctx is done, drains, and delivers the webhooks that are due at once.
+// Run works until ctx is done, drains, and delivers the webhooks that are due.
 func (w *Worker) Run(ctx context.Context) error {
 	defer w.clean()
 	defer w.closeReplaced()
@@ -155,12 +154,12 @@ func (w *Worker) Run(ctx context.Context) error {
 	var loops sync.WaitGroup
 	loops.Go(func() {
 		if err := w.outbox.Run(delivering); err != nil {
-			w.tenant.log.Error("the webhook loop ended", "error", err)
+			w.tenant.log.Error("the webhook loop failed; webhooks are not sent until a restart", "error", err)
 		}
 	})
 	loops.Go(func() { // also in the drain
 		if err := w.http.Run(delivering); err != nil {
-			w.tenant.log.Error("health and metrics are served no more", "error", err)
+			w.tenant.log.Error("the HTTP server failed; no health and metrics until a restart", "error", err)
 		}
 	})
 	loops.Go(func() { w.showStatus(delivering) })
@@ -172,19 +171,19 @@ func (w *Worker) Run(ctx context.Context) error {
 			upkeep.Partials(s))
 	})
 	err := w.engine.Run(ctx)
-	stop() // what is in flight is finished; the rest is in the outbox
+	stop() // attempts in flight finish; the rest stays in the outbox
 	loops.Wait()
 	w.tenant.log.Info("stopped", event.Key, event.Stopped)
 	return err
 }
 
-// Abort ends a drain at once: running tasks are released, to be done by another worker.
+// Abort ends a drain at once: running tasks are released for other workers.
 func (w *Worker) Abort() { w.engine.Abort() }
 
-// Wake makes the worker look at its queues now.
+// Wake makes the worker poll its queues now.
 func (w *Worker) Wake() { w.engine.Wake() }
 
-// flush sends the last spans; a collector that is away keeps the worker for some seconds at most.
+// flush sends the last spans. A collector that does not answer delays the exit by a few seconds at most.
 func (w *Worker) flush(ctx context.Context) {
 	if err := w.tracer.Close(ctx); err != nil {
 		w.tenant.log.Warn("spans are lost", "error", err)

@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { stacktest.Main(m, func() error { return goleak.Find() }) }
 
-// A worker that was killed could not clean up; the next one of the instance does, and touches nothing else.
+// A killed worker can't clean up; the next one of the instance does, and removes nothing else.
 func TestSweepTemp(t *testing.T) {
 	t.Parallel()
 	cache := t.TempDir()
@@ -32,7 +32,7 @@ func TestSweepTemp(t *testing.T) {
 	}
 }
 
-// Where folders are shared, what a killed worker left is told from what another one is using by the lock on it.
+// In a shared folder, the lock tells a killed worker's files from those in use.
 func TestSweepSharedTemp(t *testing.T) {
 	shared := t.TempDir()
 	t.Setenv("TMPDIR", shared)
@@ -47,7 +47,7 @@ func TestSweepSharedTemp(t *testing.T) {
 	if err := killed.lock.Close(); err != nil { // as the kernel does
 		t.Fatal(err)
 	}
-	for _, name := range []string{tempPrefix + "postgres-1", "child-1"} { // not ours to judge
+	for _, name := range []string{tempPrefix + "postgres-1", "child-1"} { // not the worker's
 		if err := os.Mkdir(filepath.Join(shared, name), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -59,12 +59,12 @@ func TestSweepSharedTemp(t *testing.T) {
 		t.Errorf("left are %v, %v", left, err)
 	}
 	if _, err := os.Stat(killed.path); !os.IsNotExist(err) {
-		t.Errorf("what the killed worker left is there: %v", err)
+		t.Errorf("the killed worker's folder still exists: %v", err)
 	}
 	if err := alive.remove(); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat(alive.path); !os.IsNotExist(err) {
-		t.Errorf("its folder outlives a worker that ends: %v", err)
+		t.Errorf("the folder of a worker that has ended still exists: %v", err)
 	}
 }

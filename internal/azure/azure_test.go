@@ -107,7 +107,7 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// A connection string with a shared access signature works for both services, and says what it lacks.
+// A connection string with a shared access signature works for both services, and its errors name what it lacks.
 func TestSharedAccessSignature(t *testing.T) {
 	t.Parallel()
 	connectionString := stacktest.Azurite(t)

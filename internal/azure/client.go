@@ -11,7 +11,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2"
 )
 
-// QueueService makes a client of the account's queues.
+// QueueService returns a client of the account's queues.
 func (c *Credentials) QueueService(options azcore.ClientOptions) (*azqueue.ServiceClient, error) {
 	o := &azqueue.ClientOptions{ClientOptions: options}
 	endpoint := c.endpoints[Queue] + "/"
@@ -29,7 +29,7 @@ func (c *Credentials) QueueService(options azcore.ClientOptions) (*azqueue.Servi
 	}
 }
 
-// Container makes a client of one of the account's blob containers.
+// Container returns a client of one of the account's blob containers.
 func (c *Credentials) Container(name string, options azcore.ClientOptions) (*container.Client, error) {
 	o := &container.ClientOptions{ClientOptions: options}
 	endpoint := c.endpoints[Blob] + "/" + name
@@ -47,24 +47,22 @@ func (c *Credentials) Container(name string, options azcore.ClientOptions) (*con
 	}
 }
 
-// idleConnection is how long an unused connection is kept: shorter than servers do it (Azurite 5 s). A
-// dequeue goes out once, so one on a connection that the server is just closing is an error, and after
-// it the poller waits.
+// idleConnection is how long an unused connection is kept: less than servers keep it (Azurite 5 s). A dequeue is never
+// sent twice, so on a connection that the server is closing it would fail, and the poller would wait.
 const idleConnection = 4 * time.Second
 
-// Transport makes an HTTP transport for so many requests at a time (at least 1). The standard one
-// keeps 2 idle connections a host, the SDK's 10: with more workers than that every request beyond
-// would open a connection of its own.
+// Transport returns an HTTP transport for this many requests at a time (at least 1). The standard transport keeps 2
+// idle connections per host, the SDK's 10: with more workers every further request would open a new connection.
 func Transport(concurrency int) *http.Transport {
-	connections := max(concurrency, 1) + 8 // renewals, the outbox and commands come on top
+	connections := max(concurrency, 1) + 8 // for renewals, the outbox and commands
 	protocols := new(http.Protocols)
-	protocols.SetHTTP1(true) // Azure Storage speaks no HTTP/2
+	protocols.SetHTTP1(true) // Azure Storage does not support HTTP/2
 	return &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
 		DialContext:           (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
 		TLSHandshakeTimeout:   10 * time.Second,
 		ExpectContinueTimeout: time.Second,
-		MaxIdleConns:          2 * connections, // it may serve two hosts: queue and blob
+		MaxIdleConns:          2 * connections, // for two hosts: queue and blob
 		MaxIdleConnsPerHost:   connections,
 		IdleConnTimeout:       idleConnection,
 		Protocols:             protocols,

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// Clock is the queue service's time, in whole seconds. It asks without a key, since any answer bears a Date.
+// Clock returns the queue service's time, in whole seconds. It needs no key, since any response has a Date.
 func (c *Credentials) Clock(ctx context.Context) (time.Time, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.endpoints[Queue]+"/?comp=list&maxresults=1", nil)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("ask for the time: %w", withoutURL(err))
+		return time.Time{}, fmt.Errorf("request the time: %w", withoutURL(err))
 	}
 	transport := Transport(1)
 	defer transport.CloseIdleConnections()
@@ -24,7 +24,7 @@ func (c *Credentials) Clock(ctx context.Context) (time.Time, error) {
 	}
 	date, err := http.ParseTime(resp.Header.Get("Date"))
 	if err != nil {
-		return time.Time{}, fmt.Errorf("the answer bears no time: %w", err)
+		return time.Time{}, fmt.Errorf("the response has no valid Date: %w", err)
 	}
 	return date, nil
 }

@@ -1,6 +1,6 @@
-// Package azure holds what the queue and the blob back end share: credentials for a storage account,
-// an HTTP transport sized to the worker, and errors that say what permission, clock or setting to
-// mend and never carry a key or a signature.
+// Package azure holds what the queue and the blob back end share: credentials for a storage account, an HTTP transport
+// sized to the worker, and errors that name the permission, clock or setting to fix and never hold a key or a
+// signature.
 package azure
 
 import (
@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+
+	"github.com/seed-7227ef26/async-worker/internal/httpurl"
 )
 
 // Service is one of a storage account's services.
@@ -22,19 +24,19 @@ const (
 	Blob  Service = "blob"
 )
 
-// Credentials are the right to use one storage account. Make them with FromConnectionString or
-// FromIdentity. They are safe for concurrent use and print without their secret.
+// Credentials are the credentials for one storage account. Make them with FromConnectionString or FromIdentity. They
+// are safe for concurrent use and print without their secret.
 type Credentials struct {
-	account   string // as the connection string or setting names it; may be empty with a SAS
-	how       string // for people: how we authenticate
+	account   string // from the connection string or setting; may be empty with a SAS
+	how       string // in messages: how the worker authenticates
 	endpoints map[Service]string
 	key       string                 // shared key, base64; or
 	sas       url.Values             // a shared access signature; or
 	token     azcore.TokenCredential // an identity
 }
 
-// String says which account and what kind of right, without the secret. It has a value receiver, as has
-// GoString, so that a dereferenced value prints no secret either.
+// String returns the account and the kind of credentials, without the secret. Like GoString it has a value receiver, so
+// that a dereferenced value doesn't print the secret either.
 func (c Credentials) String() string {
 	if c.account == "" {
 		return "storage account at " + c.Host(Queue) + ", " + c.how
@@ -42,14 +44,14 @@ func (c Credentials) String() string {
 	return "storage account " + c.account + ", " + c.how
 }
 
-// GoString keeps %#v from printing the fields.
+// GoString prevents %#v from printing the fields.
 func (c Credentials) GoString() string { return c.String() }
 
-// Account is the name of the storage account; empty when a connection string with a shared access
-// signature doesn't tell.
+// Account returns the name of the storage account; empty if a connection string with a shared access signature
+// does not contain it.
 func (c *Credentials) Account() string { return c.account }
 
-// Host is the host, and port if it has one, of the service.
+// Host returns the host, with its port if it has one, of the service.
 func (c *Credentials) Host(s Service) string {
 	u, err := url.Parse(c.endpoints[s])
 	if err != nil {
@@ -58,7 +60,7 @@ func (c *Credentials) Host(s Service) string {
 	return u.Host
 }
 
-// The well-known account of the emulator, which UseDevelopmentStorage=true stands for.
+// The well-known account of the emulator, to which UseDevelopmentStorage=true expands.
 // Source: https://learn.microsoft.com/azure/storage/common/storage-configure-connection-string
 const (
 	developmentAccount = "devstoreaccount1"
@@ -67,9 +69,9 @@ const (
 
 var accountName = regexp.MustCompile(`^[a-z0-9]{3,24}$`)
 
-// FromConnectionString reads a storage connection string: an account with its key, a shared access
-// signature, or UseDevelopmentStorage=true with an optional DevelopmentStorageProxyUri (which the
-// SDK's own parser doesn't know). An error says what is wrong without repeating a value.
+// FromConnectionString parses a storage connection string: an account with its key, a shared access signature, or
+// UseDevelopmentStorage=true with an optional DevelopmentStorageProxyUri (which the SDK's parser doesn't support). An
+// error describes the problem without quoting a value.
 func FromConnectionString(s string) (*Credentials, error) {
 	parts, err := splitConnectionString(s)
 	if err != nil {
@@ -157,8 +159,7 @@ func endpointsOf(parts map[string]string) (map[Service]string, error) {
 			return nil, badConnectionString(fmt.Sprintf("it has neither an AccountName nor a %sEndpoint",
 				strings.ToUpper(string(s[:1]))+string(s[1:])))
 		}
-		u, err := url.Parse(endpoint)
-		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		if _, err := httpurl.Parse(endpoint); err != nil {
 			return nil, badConnectionString(fmt.Sprintf("the address of its %s service is not an http or https URL", s))
 		}
 		endpoints[s] = strings.TrimRight(endpoint, "/")
@@ -169,8 +170,8 @@ func endpointsOf(parts map[string]string) (map[Service]string, error) {
 func developmentStorage(proxy string) (*Credentials, error) {
 	base := "http://127.0.0.1"
 	if proxy != "" {
-		u, err := url.Parse(proxy)
-		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		u, err := httpurl.Parse(proxy)
+		if err != nil {
 			return nil, badConnectionString("its DevelopmentStorageProxyUri is not an http or https URL")
 		}
 		base = u.Scheme + "://" + u.Hostname()
@@ -184,7 +185,7 @@ func developmentStorage(proxy string) (*Credentials, error) {
 	}, nil
 }
 
-// sasEnd is when the shared access signature ends, if it says so itself.
+// sasEnd returns when the shared access signature expires, if it contains that.
 func (c *Credentials) sasEnd() (time.Time, bool) {
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04Z", time.DateOnly} {
 		if t, err := time.Parse(layout, c.sas.Get("se")); err == nil {

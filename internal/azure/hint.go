@@ -9,12 +9,12 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 )
 
-// allowedSkew is how far this clock may be off before it is named as the likely cause. Azure refuses
-// signatures that are more than 15 minutes off.
+// allowedSkew is the largest clock skew that is not reported as the likely cause. Azure rejects signatures that are
+// more than 15 minutes off.
 const allowedSkew = 5 * time.Minute
 
-// The rights that the worker needs. The built-in role "Storage Queue Data Message Processor" can't
-// update a message, which renewing a lease is.
+// The rights that the worker needs. The built-in role "Storage Queue Data Message Processor" can't update a message, as
+// the renewal of a lease does.
 var (
 	roles = map[Service]string{
 		Queue: `a role with the data actions messages/read, messages/process/action, messages/write and messages/delete and the action queues/read ` +
@@ -27,7 +27,7 @@ var (
 	signatureRights = map[Service]string{Queue: "rpua (read, process, update, add)", Blob: "rcw (read, create, write)"}
 )
 
-// explainAnswer is for a request that Azure answered with an error.
+// explainAnswer explains a request that Azure answered with an error.
 func (c *Credentials) explainAnswer(s Service, answer *azcore.ResponseError) *Problem {
 	p := &Problem{Kind: Outage, Status: answer.StatusCode, Code: answer.ErrorCode}
 	if answer.RawResponse != nil {
@@ -52,16 +52,16 @@ func (c *Credentials) explainAnswer(s Service, answer *azcore.ResponseError) *Pr
 	case "AccountIsDisabled":
 		p.Kind, p.Hint = Permission, "the storage account is disabled"
 	case "QueueBeingDeleted", "ContainerBeingDeleted":
-		p.Kind, p.Hint = Outage, "it was deleted a moment ago; Azure takes up to a minute until it can be made again"
+		p.Kind, p.Hint = Outage, "it was just deleted; Azure needs up to a minute until it can be created again"
 	}
 	return p
 }
 
-// refused says why a 401 or 403 was given, as far as one can tell.
+// refused returns the likely reason for a 401 or 403.
 func (c *Credentials) refused(s Service, answer *azcore.ResponseError) (Kind, string) {
 	switch answer.ErrorCode {
 	case "AuthorizationFailure", "AuthorizationSourceIPMismatch":
-		return Permission, "the account's firewall or network rules refuse this machine's address, or it lacks a " +
+		return Permission, "the account's firewall or network rules reject this machine's address, or it lacks a " +
 			"private endpoint; if they don't, " + c.grant(s)
 	case "AuthorizationPermissionMismatch":
 		return Permission, c.grant(s)
@@ -97,7 +97,7 @@ func (c *Credentials) refused(s Service, answer *azcore.ResponseError) (Kind, st
 	}
 }
 
-// grant says what right to give.
+// grant returns which right to grant.
 func (c *Credentials) grant(s Service) string {
 	if c.sas != nil {
 		has := ""
@@ -116,7 +116,7 @@ func lettersOnly(r rune) rune {
 	return -1
 }
 
-// skewOf is local time minus the answer's Date; positive: the local clock is ahead.
+// skewOf returns local time minus the response's Date; positive: the local clock is ahead.
 func skewOf(resp *http.Response, now time.Time) (time.Duration, bool) {
 	if resp == nil {
 		return 0, false

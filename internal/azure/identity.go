@@ -14,9 +14,9 @@ import (
 // Source: https://learn.microsoft.com/azure/virtual-machines/instance-metadata-service
 const azureChassis = "7783-7084-3265-9085-8269-3286-77"
 
-// FromIdentity uses the identity that the machine or the person at it has: a managed identity on
-// Azure (the one with AZURE_CLIENT_ID when that is set), otherwise the SDK's default chain
-// (environment, workload identity, Azure CLI, …). String says which. It asks for no token yet.
+// FromIdentity uses the machine's or user's identity: a managed identity on Azure (the one of AZURE_CLIENT_ID if set),
+// otherwise the SDK's default chain (environment, workload identity, Azure CLI, …). String names it. It requests no
+// token yet.
 func FromIdentity(account string) (*Credentials, error) {
 	if !accountName.MatchString(account) {
 		return nil, fmt.Errorf("AZURE_STORAGE_ACCOUNT: not a storage account's name (3-24 lower-case letters and " +
@@ -47,14 +47,14 @@ func identity() (azcore.TokenCredential, string, error) {
 	return token, how, err
 }
 
-// explicit says whether the environment names an identity that is no managed one.
+// explicit reports whether the environment names an identity other than a managed one.
 func explicit() bool {
 	return os.Getenv("AZURE_FEDERATED_TOKEN_FILE") != "" || os.Getenv("AZURE_CLIENT_SECRET") != "" ||
 		os.Getenv("AZURE_CLIENT_CERTIFICATE_PATH") != ""
 }
 
-// onAzure says whether a managed identity can exist here: without asking the network, because off
-// Azure the metadata address answers nobody and costs seconds.
+// onAzure reports whether a managed identity can exist here. It does not use the network: off Azure a request to the
+// metadata address takes seconds to fail.
 func onAzure() bool {
 	if os.Getenv("IDENTITY_ENDPOINT") != "" || os.Getenv("MSI_ENDPOINT") != "" {
 		return true // App Service, Container Apps, Arc

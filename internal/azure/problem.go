@@ -17,7 +17,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// Kind says what sort of trouble a Problem is, and so who can end it.
+// Kind is the kind of a Problem, and so who can fix it.
 type Kind string
 
 // The kinds of problem.
@@ -25,20 +25,20 @@ const (
 	Permission Kind = "permission" // a role, a key, the rights of a signature, a firewall
 	Clock      Kind = "clock"      // this machine's time
 	Setting    Kind = "setting"    // a name or an address in the settings
-	Outage     Kind = "outage"     // the service or the way to it: waiting may help
+	Outage     Kind = "outage"     // the service or the network: waiting may help
 )
 
-// Problem is a failed request to Azure Storage without anything secret: the SDK's own errors carry
-// URLs with signatures and answers with what was signed. Explain puts it below a *taskerr.Error; find it
-// by errors.As, e.g. to choose an exit code by its Kind.
+// Problem is a failed request to Azure Storage without secrets: the SDK's own errors hold URLs with signatures and
+// responses with signed strings. Explain wraps it in a *taskerr.Error; find it with errors.As, e.g. to choose an exit
+// code by its Kind.
 type Problem struct {
 	Kind      Kind
-	Status    int    // of the answer; 0: none came
-	Code      string // Azure's error code; empty: none came
-	RequestID string // for Microsoft's support; empty: none came
-	Hint      string // what to do; empty: nothing but waiting
+	Status    int    // of the response; 0: there was none
+	Code      string // Azure's error code; empty: there was none
+	RequestID string // for Microsoft's support; empty: there was none
+	Hint      string // what to do; empty: wait
 
-	cause error // of the transport, without URLs; nil when an answer came
+	cause error // of the transport, without URLs; nil if there was a response
 }
 
 func (p *Problem) Error() string {
@@ -62,12 +62,12 @@ func (p *Problem) Error() string {
 	return b.String()
 }
 
-// Unwrap returns the transport's error, if it was one, so that context.Canceled can be found.
+// Unwrap returns the transport's error, if any, so that context.Canceled can be found.
 func (p *Problem) Unwrap() error { return p.cause }
 
-// Explain turns an error of the SDK into a *taskerr.Error of a retryable class around a *Problem; doing
-// says what was tried, e.g. `receive from queue "x"`. Nothing of a key, a signature or a URL's query
-// stays in it. A context's end stays recognizable by errors.Is. nil stays nil.
+// Explain turns an error of the SDK into a *taskerr.Error of a retryable class around a *Problem; doing names the
+// operation, e.g. `receive from queue "x"`. The error holds nothing of a key, a signature or a URL's query. A context's
+// error can still be found with errors.Is. nil stays nil.
 func (c *Credentials) Explain(s Service, doing string, err error) error {
 	if err == nil {
 		return nil
@@ -80,7 +80,7 @@ func (c *Credentials) Explain(s Service, doing string, err error) error {
 			class, retryAfter = taskerr.TransientStorage, retryAfterOf(answer.RawResponse)
 		}
 	} else {
-		p, class = c.explainSilence(s, err)
+		p, class = c.explainNoResponse(s, err)
 	}
 	dependency := taskerr.Storage
 	if s == Queue {
@@ -92,8 +92,8 @@ func (c *Credentials) Explain(s Service, doing string, err error) error {
 	}
 }
 
-// explainSilence is for a request that got no answer.
-func (c *Credentials) explainSilence(s Service, err error) (*Problem, taskerr.Class) {
+// explainNoResponse explains a request without a response.
+func (c *Credentials) explainNoResponse(s Service, err error) (*Problem, taskerr.Class) {
 	p := &Problem{Kind: Outage, cause: withoutURL(err)}
 	if _, ok := errors.AsType[*azidentity.AuthenticationFailedError](err); ok || isCredentialError(err) {
 		p.Kind, p.cause = Permission, errors.New("no token from Microsoft Entra")
@@ -118,7 +118,7 @@ func (c *Credentials) explainSilence(s Service, err error) (*Problem, taskerr.Cl
 	return p, taskerr.TransientStorage
 }
 
-// isCredentialError recognizes that no credential of a chain was available; the type is not exported.
+// isCredentialError reports whether no credential of a chain was available; the SDK does not export the type.
 func isCredentialError(err error) bool {
 	for ; err != nil; err = errors.Unwrap(err) {
 		if strings.Contains(fmt.Sprintf("%T", err), "azidentity.") {
@@ -128,8 +128,7 @@ func isCredentialError(err error) bool {
 	return false
 }
 
-// withoutURL returns the part of a transport's error that bears no URL: a URL's query is where a
-// shared access signature is.
+// withoutURL returns the part of a transport's error without the URL: its query may hold a shared access signature.
 func withoutURL(err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		return withoutURL(u.Err)
@@ -137,7 +136,7 @@ func withoutURL(err error) error {
 	return err
 }
 
-// retryAfterOf reads the answer's wish; zero when there is none.
+// retryAfterOf returns the response's Retry-After; zero: none.
 func retryAfterOf(resp *http.Response) time.Duration {
 	if resp == nil {
 		return 0

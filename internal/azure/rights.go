@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// Right is one kind of request that the worker makes of the storage account, and what permits it.
+// Right is one kind of request to the storage account, and what permits it.
 // Sources: https://learn.microsoft.com/rest/api/storageservices/authorize-with-azure-active-directory (permissions for
 // data operations) and .../create-account-sas (account SAS permissions by operation).
 type Right struct {
 	Service  Service
-	Doing    string // what the worker does with it
+	Doing    string // what the worker uses it for
 	Action   string // of Azure's roles, below Microsoft.Storage/storageAccounts/
 	Data     bool   // it is a data action
 	SAS      string // the letter of an account's shared access signature (sp)
@@ -50,7 +50,7 @@ var (
 	}
 )
 
-// Rights are all of them.
+// Rights returns all rights.
 func Rights() []Right {
 	return []Right{
 		QueueMetadata, QueueCreate, QueuePeek, QueueReceive, QueueUpdate, QueueDelete, QueuePut,
@@ -58,19 +58,19 @@ func Rights() []Right {
 	}
 }
 
-// ActionName is the full name of the right's action or data action.
+// ActionName returns the full name of the right's action or data action.
 func (r Right) ActionName() string { return "Microsoft.Storage/storageAccounts/" + r.Action }
 
 // Names and built-in roles for Grant.
 const (
-	// RoleName is that of the custom role in packaging/azure/async-worker-role.json.
+	// RoleName is the name of the custom role in packaging/azure/async-worker-role.json.
 	RoleName  = "async-worker tenant"
 	sasRights = "rwdacup" // all letters of Rights
 )
 
 var builtIn = map[Service]string{Queue: "Storage Queue Data Contributor", Blob: "Storage Blob Data Contributor"}
 
-// Grant says what is missing when the right is refused on the named queue or container, and the command that grants it.
+// Grant returns what is missing when a right on a queue or container is denied, and the command that grants it.
 func (c *Credentials) Grant(r Right, on string) string {
 	account := c.account
 	if account == "" {
@@ -102,7 +102,7 @@ func (c *Credentials) Grant(r Right, on string) string {
 	}
 }
 
-// has tells the rights of the signature.
+// has returns the rights of the signature, in words.
 func (c *Credentials) has() string {
 	sp := strings.Map(lettersOnly, c.sas.Get("sp"))
 	if sp == "" {

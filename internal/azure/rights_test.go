@@ -23,8 +23,8 @@ func packaged(t *testing.T, elements ...string) string {
 	return string(b)
 }
 
-// TestRoleIsWhatTheWorkerNeeds: the custom role has exactly the rights that are tried, its condition covers every data
-// action of it, and the page names each.
+// TestRoleIsWhatTheWorkerNeeds: the custom role has exactly the rights of Rights, its condition covers each data
+// action, and docs/azure.md names each.
 func TestRoleIsWhatTheWorkerNeeds(t *testing.T) {
 	t.Parallel()
 	var role struct {
@@ -76,7 +76,7 @@ func TestRoleIsWhatTheWorkerNeeds(t *testing.T) {
 	}
 }
 
-// TestGrant: each kind of credentials is told its own command.
+// TestGrant: each kind of credentials gets the command that fits it.
 func TestGrant(t *testing.T) {
 	t.Parallel()
 	identity, err := azure.FromIdentity("acme")

@@ -38,7 +38,7 @@ func TestCheckName(t *testing.T) {
 	}
 }
 
-// FuzzCheckName holds that no accepted name leaves its container.
+// FuzzCheckName checks that no accepted name leaves its container.
 func FuzzCheckName(f *testing.F) {
 	for _, seed := range []string{"a/b", "../a", "/a", "a/./b", `..\a`} {
 		f.Add(seed)

@@ -55,7 +55,7 @@ func TestTenantEdit(t *testing.T) {
 			[]string{"LOG_LEVEL, WORKER_CONCURRENCY", "tenant edit southhaven fixes them"}},
 		{"thrown away", []string{wrong}, "t\n", "", []string{"thrown away"}},
 		{"nobody answers", []string{wrong}, "", "", []string{"thrown away"}},
-		{"no setting", []string{"LOG_LEVEL debug\n"}, "t\n", "", []string{"line 1 is no NAME=value"}},
+		{"no setting", []string{"LOG_LEVEL debug\n"}, "t\n", "", []string{"line 1 is not NAME=value"}},
 		{"the same", nil, "", "", []string{"Nothing was changed."}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

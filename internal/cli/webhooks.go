@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/config"
 	"github.com/seed-7227ef26/async-worker/webhook"
+	"github.com/seed-7227ef26/async-worker/webhook/signing"
 )
 
 const (
@@ -103,8 +103,7 @@ type listener struct {
 
 func newListener(secrets string, answer int, w io.Writer, out format) (*listener, error) {
 	l := &listener{answer: answer, out: out, w: w}
-	for secret := range strings.FieldsFuncSeq(secrets,
-		func(r rune) bool { return strings.ContainsRune(", \t\r\n", r) }) {
+	for _, secret := range signing.Split(secrets) {
 		verify, err := standardwebhooks.NewWebhook(secret)
 		if err != nil {
 			return nil, errors.New("WEBHOOK_SECRET can't be used") // err may quote it

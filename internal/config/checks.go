@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// check looks at what several settings say together. A setting that is wrong by itself takes part in
-// no check, so that one mistake gives one error.
+// check checks settings against each other. A setting that is wrong by itself takes part in no check, so that one
+// mistake gives one error.
 func (l *loader) check(groups Group) {
 	if groups&(Queue|Blob) != 0 {
 		l.checkAzure()
@@ -52,7 +52,7 @@ func (l *loader) check(groups Group) {
 	}
 }
 
-// checkHTTP lets other machines ask for nothing without a token.
+// checkHTTP demands a token unless only this machine can connect.
 func (l *loader) checkHTTP() {
 	addr, token := l.given("HTTP_ADDR"), l.given("HTTP_TOKEN")
 	if !l.fine("HTTP_ADDR", "HTTP_TOKEN") {
@@ -61,15 +61,15 @@ func (l *loader) checkHTTP() {
 	host, _, err := net.SplitHostPort(l.cfg.HTTPAddr)
 	switch {
 	case token && !addr:
-		l.warn("HTTP_TOKEN", "it is set, but HTTP_ADDR is not: nothing asks for it", "set HTTP_ADDR, or unset it")
+		l.warn("HTTP_TOKEN", "it is set, but HTTP_ADDR is not: it has no effect", "set HTTP_ADDR, or unset it")
 	case !addr || err != nil || loopback(host):
 	case !token:
 		l.problem("HTTP_ADDR", "other machines can reach it, and HTTP_TOKEN is not set",
-			"listen on 127.0.0.1:PORT, or set HTTP_TOKEN (openssl rand -hex 32) and give it to who asks, as a "+
+			"listen on 127.0.0.1:PORT, or set HTTP_TOKEN (openssl rand -hex 32) and give it to the clients, as a "+
 				"bearer token")
 	default:
 		l.warn("HTTP_ADDR", "the token travels unencrypted over http",
-			"use a network that is closed, or 127.0.0.1 behind a proxy with TLS")
+			"use a trusted network, or 127.0.0.1 behind a proxy with TLS")
 	}
 }
 
@@ -81,12 +81,12 @@ func (l *loader) checkAzure() {
 			"set the connection string, or AZURE_STORAGE_ACCOUNT on a machine with a managed identity")
 	case l.given(conn) && l.given(account) && l.fine(conn, account):
 		if named := accountOf(l.cfg.Azure.ConnectionString); named != "" && named != l.cfg.Azure.Account {
-			l.problem(account, "it names another account than AZURE_STORAGE_CONNECTION_STRING", "remove one of the two")
+			l.problem(account, "it names another account than AZURE_STORAGE_CONNECTION_STRING", "remove one")
 		}
 	}
 }
 
-// checkDocling wants an address for whatever is to be done by docling-serve.
+// checkDocling demands an address if docling-serve is to do anything.
 func (l *loader) checkDocling() {
 	const remedy = "set DOCLING_URL to the address of a docling-serve such as http://docling:5001 (docs/docling.md " +
 		"says how to start one), or "
@@ -182,7 +182,7 @@ func (l *loader) checkPII() {
 	}
 	if u, err := url.Parse(l.cfg.PII.DetectorURL); err == nil && u.Scheme == "http" && !loopback(u.Hostname()) {
 		l.warn("PII_DETECTOR_URL", "the text of documents travels unencrypted over http",
-			"use https, or a network that is closed")
+			"use https, or a trusted network")
 	}
 }
 
@@ -200,7 +200,7 @@ func (l *loader) checkModels() {
 			"set it to https://RESOURCE.openai.azure.com, or unset AZURE_OPENAI_API_KEY")
 	case !endpoint && !l.given("OPENAI_API_KEY"):
 		l.problem("OPENAI_API_KEY", "it is not set, and LLM_PROVIDER is openai",
-			"set it (any word for a service that asks for none) or AZURE_OPENAI_*, or set LLM_PROVIDER=offline to "+
+			"set it (any word for a service that needs no key) or AZURE_OPENAI_*, or set LLM_PROVIDER=offline to "+
 				"work without a network")
 	}
 	if endpoint {
@@ -211,7 +211,7 @@ func (l *loader) checkModels() {
 	l.checkDimensions()
 }
 
-// checkOCR wants a service for a model that reads pages.
+// checkOCR demands a service if a model reads pages.
 func (l *loader) checkOCR() {
 	address, key := l.given("OCR_BASE_URL"), l.given("OCR_API_KEY")
 	if key && !address {
@@ -244,7 +244,7 @@ func (l *loader) checkOCR() {
 	}
 }
 
-// checkDimensions knows what OpenAI's models can give (platform.openai.com/docs/guides/embeddings).
+// checkDimensions knows the dimensions of OpenAI's models (platform.openai.com/docs/guides/embeddings).
 func (l *loader) checkDimensions() {
 	if !l.fine("EMBEDDING_DIMENSIONS", "OPENAI_EMBEDDING_MODEL") {
 		return
@@ -258,7 +258,8 @@ func (l *loader) checkDimensions() {
 		l.problem("EMBEDDING_DIMENSIONS", fmt.Sprintf("%s gives at most %d, not %d", model, most, n),
 			fmt.Sprintf("set it to %d or less, or choose another OPENAI_EMBEDDING_MODEL", most))
 	case model == "text-embedding-ada-002" && n != most:
-		l.problem("EMBEDDING_DIMENSIONS", fmt.Sprintf("%s gives %d and nothing else", model, most), "set it to 1536")
+		l.problem("EMBEDDING_DIMENSIONS", fmt.Sprintf("%s gives %d and no other number", model, most),
+			"set it to 1536")
 	}
 }
 

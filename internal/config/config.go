@@ -1,6 +1,6 @@
-// Package config reads the settings of every command from flags, systemd credentials, files and the
-// environment. One table (Settings) has a row for each setting: reading, check-config, the help texts
-// and the documents all come from it. Load reports every problem at once.
+// Package config reads the settings of every command from flags, systemd credentials, files and the environment. The
+// table Settings has a row for each setting: Load, check-config, the help texts and the documents are made from it.
+// Load reports every problem at once.
 package config
 
 import (
@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Config is the settings of one tenant's worker or command. Only the groups that Load was asked for
-// are read; the others hold their defaults.
+// Config is the settings of one tenant's worker or command. Load reads the requested groups only; the others hold
+// their defaults.
 type Config struct {
 	// ClientID (CLIENT_ID) names the tenant: its queues, container and rows. Default "default".
 	ClientID string
@@ -31,7 +31,7 @@ type Config struct {
 	// ModelConcurrency (MODEL_CONCURRENCY) is how many requests to an account of a model service are in flight at a
 	// time, 2-256. Default 8.
 	ModelConcurrency int
-	// MaxTaskTokens (MAX_TASK_TOKENS) is the most that one task may use of the chat model. Default 500000.
+	// MaxTaskTokens (MAX_TASK_TOKENS) is the most tokens of the chat model that one task may use. Default 500000.
 	MaxTaskTokens int
 	// SummarizeConcurrency (SUMMARIZE_CONCURRENCY) is how many calls of the chat model one summary makes at a time,
 	// 1-64. Default 4.
@@ -48,26 +48,28 @@ type Config struct {
 
 	// Concurrency (WORKER_CONCURRENCY) is how many tasks run at once, 1-256. Default 4.
 	Concurrency int
-	// LeaseTTL (WORKER_LEASE_TTL_SEC) is how long a silent worker keeps its tasks, 5 s to 1 h. Default 60 s.
+	// LeaseTTL (WORKER_LEASE_TTL_SEC) is how long a worker that stopped renewing keeps its tasks, 5 s to 1 h. Default
+	// 60 s.
 	LeaseTTL time.Duration
-	// PollMin and PollMax (POLL_MIN_MS, POLL_MAX_MS) bound the wait between two looks at an empty queue.
+	// PollMin and PollMax (POLL_MIN_MS, POLL_MAX_MS) bound the wait between two polls of an empty queue.
 	// Defaults 100 ms and 10 s.
 	PollMin, PollMax time.Duration
 	Retry            Retry
 	// WaitMax (WAIT_MAX_HOURS) bounds how long a task waits for services that are down. Default 72 h.
 	WaitMax time.Duration
-	// WaitMaxReleases (WAIT_MAX_RELEASES) bounds how often a task runs uncounted because one was down. Default 1000.
+	// WaitMaxReleases (WAIT_MAX_RELEASES) bounds the uncounted attempts of a task while a service is down.
+	// Default 1000.
 	WaitMaxReleases int
-	// TaskTimeout (TASK_TIMEOUT_SEC) ends a task whose hints name no other. Default 30 min.
+	// TaskTimeout (TASK_TIMEOUT_SEC) is the timeout of a task whose hints give none. Default 30 min.
 	TaskTimeout time.Duration
-	// StepTimeout (STEP_TIMEOUT_SEC) ends one OCR page or one model call. Default 30 s.
+	// StepTimeout (STEP_TIMEOUT_SEC) is the timeout of one OCR page or one model call. Default 30 s.
 	StepTimeout time.Duration
 	// MaxBlobBytes (MAX_BLOB_MB, in units of 2^20 bytes) is the largest document. Default 512 MiB.
 	MaxBlobBytes int64
-	// ParserMemory (PARSER_MEMORY_MB, in units of 2^20 bytes) is what external programs and the decoding of images take
+	// ParserMemory (PARSER_MEMORY_MB, in units of 2^20 bytes) is what external programs and the decoding of images use
 	// together, over all tasks. Default DefaultParserMemory.
 	ParserMemory int64
-	// DrainMax (DRAIN_MAX_SEC) is how long running tasks may take to finish on SIGTERM; zero: none of it.
+	// DrainMax (DRAIN_MAX_SEC) is how long running tasks may take to finish on SIGTERM; zero: no time.
 	// Default 5 min.
 	DrainMax time.Duration
 	// StartMax (START_MAX_SEC) is how long a start waits for services that do not answer; zero: not at all. Default 4
@@ -77,10 +79,10 @@ type Config struct {
 	VersionKeep time.Duration
 	Webhook     Webhook
 	Tracing     Tracing
-	// HTTPAddr (HTTP_ADDR) is a TCP address for health and metrics, e.g. "127.0.0.1:9090"; empty: none. Unless it is a
-	// loopback address there is an HTTPToken.
+	// HTTPAddr (HTTP_ADDR) is a TCP address for health and metrics, e.g. "127.0.0.1:9090"; empty: none. It is a
+	// loopback address unless HTTPToken is set.
 	HTTPAddr string
-	// HTTPToken (HTTP_TOKEN) is what requests to HTTPAddr have to bear; unset: none is asked for.
+	// HTTPToken (HTTP_TOKEN) is the bearer token of requests to HTTPAddr; unset: no token is needed.
 	HTTPToken Secret
 	// RuntimeDir ($RUNTIME_DIRECTORY, from systemd) is where the socket http.sock goes; empty: no socket.
 	RuntimeDir string
@@ -91,14 +93,14 @@ type Config struct {
 	// LogFormat (LOG_FORMAT) is LogAuto (default), LogJournal, LogText, LogJSON or LogSyslog.
 	LogFormat string
 
-	values   map[string]resolved // by name, of the settings that were read
+	values   map[string]resolved // of the settings that were read, by name
 	warnings []Problem
 }
 
 // DefaultParserMemory is PARSER_MEMORY_MB's default, in bytes: with the worker's own it is under 1 GiB.
 const DefaultParserMemory = 768 << 20
 
-// The values of the settings that choose from a list.
+// The values of settings with a fixed set of values.
 const (
 	QueueAzure = "azure"
 
@@ -110,7 +112,7 @@ const (
 	ExtractorAuto    = "auto"
 
 	OCRTesseract = "tesseract"
-	OCROpenAI    = "openai" // a model that sees, behind an OpenAI-compatible chat endpoint
+	OCROpenAI    = "openai" // a vision model behind an OpenAI-compatible chat endpoint
 	OCRDocling   = "docling"
 
 	PIIOff    = "off"
@@ -126,7 +128,7 @@ const (
 
 // Azure is the storage account with the tenant's queues and its container.
 type Azure struct {
-	// ConnectionString (AZURE_STORAGE_CONNECTION_STRING) wins over Account when both are set.
+	// ConnectionString (AZURE_STORAGE_CONNECTION_STRING) takes precedence over Account.
 	ConnectionString Secret
 	// Account (AZURE_STORAGE_ACCOUNT) is used with a managed identity.
 	Account string
@@ -134,7 +136,7 @@ type Azure struct {
 	Container string
 }
 
-// Docling is a docling-serve.
+// Docling is the docling-serve that reads documents.
 type Docling struct {
 	URL    string // DOCLING_URL, no trailing slash; empty: there is none
 	APIKey Secret // DOCLING_API_KEY
@@ -146,30 +148,29 @@ type Supabase struct {
 	URL string
 	// Key is SUPABASE_KEY (tenant-scoped) or else SUPABASE_SERVICE_ROLE_KEY.
 	Key Secret
-	// TenantKey says that Key came from SUPABASE_KEY.
+	// TenantKey reports whether Key came from SUPABASE_KEY.
 	TenantKey bool
-	// AnonKey (SUPABASE_ANON_KEY) is the project's own key for its gateway, where Key is signed by somebody else.
+	// AnonKey (SUPABASE_ANON_KEY) is the project's own key for its gateway, needed if Key was signed elsewhere.
 	AnonKey Secret
 }
 
-// OpenAI is any service that speaks OpenAI's API.
+// OpenAI is a service with OpenAI's API.
 type OpenAI struct {
 	APIKey         Secret // OPENAI_API_KEY
 	BaseURL        string // OPENAI_BASE_URL, no trailing slash; default https://api.openai.com/v1
 	EmbeddingModel string // OPENAI_EMBEDDING_MODEL; default text-embedding-3-small
 	ChatModel      string // OPENAI_CHAT_MODEL; default gpt-4o-mini
-	ChatContext    int    // OPENAI_CHAT_CONTEXT, in tokens; zero: as the model of that name has
+	ChatContext    int    // OPENAI_CHAT_CONTEXT, in tokens; zero: that of OpenAI's model of that name
 }
 
-// AzureOpenAI is used instead of OpenAI when Endpoint is set; the models are OpenAI's settings, as
-// the names of the deployments.
+// AzureOpenAI is used instead of OpenAI when Endpoint is set. Its deployments are named by the models of OpenAI.
 type AzureOpenAI struct {
 	Endpoint   string // AZURE_OPENAI_ENDPOINT, no trailing slash
 	APIKey     Secret // AZURE_OPENAI_API_KEY
 	APIVersion string // AZURE_OPENAI_API_VERSION; default 2024-10-21
 }
 
-// PII is what is done about personal data in documents.
+// PII is how personal data in documents are treated.
 type PII struct {
 	Mode              string   // PII_MODE: PIIOff (default), PIITag or PIIRedact
 	Kinds             []string // PII_KINDS; empty: all that identify a person
@@ -177,30 +178,30 @@ type PII struct {
 	DetectorLanguages []string // PII_DETECTOR_LANGUAGES, ISO 639-1; default en
 }
 
-// OCR says more about how page images are read.
+// OCR is how page images are read.
 type OCR struct {
 	Model       string // OCR_MODEL, of OCROpenAI; empty: OpenAI.ChatModel
 	BaseURL     string // OCR_BASE_URL, of OCROpenAI; empty: the service of OpenAI or AzureOpenAI
 	APIKey      Secret // OCR_API_KEY, for BaseURL
-	Concurrency int    // OCR_CONCURRENCY, 1-64 pages at a time; zero: as the engine is
+	Concurrency int    // OCR_CONCURRENCY, 1-64 pages at a time; zero: the engine's default
 }
 
-// Retry overrides the retry policy of every task type. Zero fields leave it as the type has it.
+// Retry overrides the retry policy of every task type. Zero fields keep the type's policy.
 type Retry struct {
 	MaxAttempts int           // RETRY_MAX_ATTEMPTS, 0-100, the first try included
 	Backoff     time.Duration // RETRY_BACKOFF_MS, 0-600000: the first wait
 }
 
-// Tracing is where OpenTelemetry's spans go.
+// Tracing is where OpenTelemetry spans are sent.
 type Tracing struct {
 	Endpoint string // OTEL_EXPORTER_OTLP_ENDPOINT, no trailing slash; empty: no spans are made
 	Headers  Secret // OTEL_EXPORTER_OTLP_HEADERS, "name=value,…"
 }
 
-// Webhook is how outcomes are told.
+// Webhook is how outcomes are delivered.
 type Webhook struct {
-	// Secret (WEBHOOK_SECRET) signs; several are separated by spaces, the first is the newest. Unset:
-	// webhooks are not signed.
+	// Secret (WEBHOOK_SECRET) holds the signing secrets, separated by spaces, the newest first. Unset: webhooks are
+	// not signed.
 	Secret Secret
 	// AllowCIDRs (WEBHOOK_ALLOW_CIDRS) may be called although they are private. Default none.
 	AllowCIDRs []netip.Prefix

@@ -1,6 +1,6 @@
 package config
 
-// Row is a setting as it is in force.
+// Row is a setting with its current value.
 type Row struct {
 	Name   string `json:"name"`
 	Value  string `json:"value"`  // "[redacted]" for a secret that is set; empty: unset
@@ -24,15 +24,14 @@ func (c Config) Effective() []Row {
 	return rows
 }
 
-// Warnings are what looks wrong and does no harm by itself. Load returns them even with an error.
+// Warnings are settings that look wrong but do no harm. Load returns them even with an error.
 func (c Config) Warnings() []Problem { return c.warnings }
 
-// Default returns the settings as they are when nothing is set, for tests and for commands that need
-// no service. It has no connection to anything.
+// Default returns the default settings, for tests and for commands that need no service. They connect to nothing.
 func Default() Config {
 	cfg, _ := Load(Sources{}, 0)
 	return cfg
 }
 
-// Given says that the setting was read and that somebody set it: its value is not the default.
+// Given reports whether the setting was read and is not the default.
 func (c Config) Given(name string) bool { return c.values[name].given }

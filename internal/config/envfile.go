@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// EnvFile is an environment file with every setting, each behind a comment sign with its default. It is read by
-// systemd's EnvironmentFile= and by a shell.
+// EnvFile returns an environment file with every setting and its default, commented out. Systemd's EnvironmentFile=
+// and a shell can read it.
 func EnvFile() string {
 	var b strings.Builder
-	b.WriteString(`# The settings of one tenant, to be copied to /etc/async-worker/TENANT.env. Take the # away from what you set.
+	b.WriteString(`# The settings of one tenant: copy them to /etc/async-worker/TENANT.env, and remove the # of those you change.
 # A secret is better put into a file of its own, for root and operators: async-worker tenant add does both.
 # CLIENT_ID is left out there: the name of the instance, async-worker@TENANT, decides.
 `)
@@ -29,7 +29,7 @@ func EnvFile() string {
 	return b.String()
 }
 
-// Manual is async-worker.env(5), the page of the settings, in the Markdown that go-md2man reads.
+// Manual returns async-worker.env(5), the manual page of the settings, in the Markdown that go-md2man reads.
 func Manual() string {
 	var b strings.Builder
 	b.WriteString(`# NAME
@@ -84,7 +84,7 @@ CLIENT_ID is left out of a tenant's file: the name of the instance decides, and 
 	return b.String()
 }
 
-// sentence begins a help text with a capital letter, unless it begins with a name that has none.
+// sentence begins a help text with a capital letter, unless it begins with a name in lower case.
 func sentence(help string) string {
 	first, _, _ := strings.Cut(help, " ")
 	if strings.ContainsAny(first, "_.,:") {
@@ -93,7 +93,7 @@ func sentence(help string) string {
 	return strings.ToUpper(help[:1]) + help[1:]
 }
 
-// markdownText keeps a plain text from being taken for Markdown.
+// markdownText escapes plain text in Markdown.
 func markdownText(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "_", `\_`, "*", `\*`, "<", `\<`, "[", `\[`, "`", "\\`").Replace(s)
 }

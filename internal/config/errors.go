@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Problem is one thing wrong with the settings. None of its texts holds the value of a secret.
+// Problem is one thing wrong with the settings. Its texts never hold the value of a secret.
 type Problem struct {
 	Name    string `json:"name"`    // of the variable
 	Problem string `json:"problem"` // what is wrong
@@ -20,7 +20,7 @@ type Errors struct {
 	Problems []Problem
 }
 
-// Has says whether a setting is among them.
+// Has reports whether a setting has a problem.
 func (e *Errors) Has(name string) bool {
 	return slices.ContainsFunc(e.Problems, func(p Problem) bool { return p.Name == name })
 }
@@ -37,7 +37,7 @@ func (e *Errors) Error() string {
 	return b.String()
 }
 
-// fault is a Problem whose setting is not yet known.
+// fault is a Problem of a setting that is not known yet.
 type fault struct{ problem, remedy string }
 
 func (f *fault) Error() string { return f.problem }

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// metadataAddresses answer whoever asks from a machine in a cloud, some of them with credentials: of AWS, Azure, Google
+// metadataAddresses are services that give cloud machines their settings, some with credentials: AWS, Azure, Google
 // and others; Azure's platform; AWS and Google by IPv6; Alibaba.
 var metadataAddresses = []string{"169.254.169.254", "168.63.129.16", "fd00:ec2::254", "fd20:ce::254", "100.100.100.200"}
 
-// checkAllowed warns of networks that open more to the tenant's webhooks than a private network.
+// checkAllowed warns of networks that expose more to the tenant's webhooks than a private network.
 func (l *loader) checkAllowed() {
 	const name = "WEBHOOK_ALLOW_CIDRS"
 	for _, network := range l.cfg.Webhook.AllowCIDRs {
 		if network.Bits() == 0 {
 			l.warn(name, network.String()+
 				" is every address: a webhook may call this machine, its network and the cloud's metadata service",
-				"list the receivers' networks alone")
+				"list only the receivers' networks")
 			continue
 		}
 		var within []string
@@ -28,13 +28,13 @@ func (l *loader) checkAllowed() {
 		}
 		if len(within) > 0 {
 			l.warn(name, network.String()+" includes "+strings.Join(within, ", ")+
-				", where a cloud gives its machines' credentials and settings",
+				", the cloud's metadata service, which gives out credentials",
 				"list smaller networks that leave them out")
 		}
 	}
 }
 
-// checkPlainModel warns of a model's service that is asked over the network without encryption.
+// checkPlainModel warns of a model service that is called over the network without encryption.
 func (l *loader) checkPlainModel(setting, address string, key bool) {
 	if u, err := url.Parse(address); err == nil && key && u.Scheme == "http" && !loopback(u.Hostname()) {
 		l.warn(setting, "texts and the key travel unencrypted over http",

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Networks for webhooks that include everything, or what gives out a machine's credentials, are warned of, and so is a
-// model's service that is asked in the clear over the network.
+// Load warns of networks for webhooks that include every address or a metadata service, and of a model service that
+// is called without encryption over the network.
 func TestExposed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ env, name, says string }{
@@ -25,7 +25,7 @@ func TestExposed(t *testing.T) {
 		{"LLM_PROVIDER=openai|OPENAI_API_KEY=k|OPENAI_BASE_URL=http://127.0.0.1:8000/v1", "", ""},
 		{"LLM_PROVIDER=openai|OPENAI_API_KEY=k|OPENAI_BASE_URL=http://localhost:8000/v1", "", ""},
 		{"LLM_PROVIDER=openai|OPENAI_API_KEY=k|OPENAI_BASE_URL=https://model.example/v1", "", ""},
-		{"OPENAI_API_KEY=k|OPENAI_BASE_URL=http://model.example/v1", "", ""}, // it is not asked
+		{"OPENAI_API_KEY=k|OPENAI_BASE_URL=http://model.example/v1", "", ""}, // OpenAI is not used
 	} {
 		cfg, problems := load(t, minimal(strings.Split(c.env, "|")...), nil, nil)
 		var warned []string

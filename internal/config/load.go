@@ -8,21 +8,21 @@ import (
 	"strings"
 )
 
-// Sources is where settings come from, the strongest first: flags, systemd credentials, files named
-// by NAME_FILE, variables. An empty text counts as unset, except in a credential or file.
+// Sources is where settings come from, the strongest first: flags, systemd credentials, files named by NAME_FILE,
+// variables. An empty value counts as unset, except in a credential or file.
 type Sources struct {
-	Flags    map[string]string            // by the setting's name; only those that were given
+	Flags    map[string]string            // by the setting's name; only those on the command line
 	Environ  []string                     // "NAME=value", as os.Environ has it
 	ReadFile func(string) ([]byte, error) // for NAME_FILE and for $CREDENTIALS_DIRECTORY/NAME or …/tenant_NAME
 
-	keep map[string]resolved // instead of all that, of settings that are not live
+	keep map[string]resolved // overrides all sources, for settings that are not live
 }
 
 // resolved is a setting's text and where it came from.
 type resolved struct {
 	text   string
-	origin string // for people: "--client-id", "credential", "CLIENT_ID_FILE", "environment", "default"
-	given  bool   // not by default
+	origin string // in messages: "--client-id", "credential", "CLIENT_ID_FILE", "environment", "default"
+	given  bool   // not the default
 }
 
 // Load reads the settings of the groups. The error is an *Errors with everything that is wrong.
@@ -65,7 +65,7 @@ func environment(environ []string) map[string]string {
 	return env
 }
 
-// read finds the setting's text and parses it.
+// read finds the setting's value and parses it.
 func (l *loader) read(s Setting) {
 	found, f := l.find(s)
 	if kept, ok := l.src.keep[s.Name]; ok && !s.Live {
@@ -80,7 +80,7 @@ func (l *loader) read(s Setting) {
 	}
 }
 
-// whence says where a wrong value was found, when that isn't the obvious place.
+// whence returns where a wrong value was found, unless that is obvious.
 func whence(r resolved) string {
 	if !r.given || r.origin == fromEnvironment {
 		return ""
@@ -94,7 +94,7 @@ const (
 	fromDefault     = "default"
 )
 
-// credentialPrefix begins the names of credentials that the unit loads as a folder
+// credentialPrefix is the prefix of credentials that the unit loads as a folder
 // (LoadCredential=tenant:/etc/async-worker/credentials/…): systemd names each ID_FILE.
 const credentialPrefix = "tenant_"
 
@@ -108,10 +108,10 @@ func (l *loader) find(s Setting) (resolved, *fault) {
 	if text == "" {
 		return resolved{}, &fault{"--" + s.Flag() + " was given without a value", "give it one, or leave it out"}
 	}
-	// The unit names the instance by flag; an env file must not make it another tenant's worker (I10).
+	// The unit gives the instance's name by flag; an env file must not turn it into another tenant's worker (I10).
 	if s.Name == "CLIENT_ID" && below.given && below.text != text {
 		return resolved{}, &fault{
-			fmt.Sprintf("--client-id says %s, but %s says %s", quoted(text), below.origin, quoted(below.text)),
+			fmt.Sprintf("--client-id is %s, but %s is %s", quoted(text), below.origin, quoted(below.text)),
 			"make them agree, or leave CLIENT_ID out of the environment file: the instance's name decides",
 		}
 	}
@@ -137,7 +137,7 @@ func (l *loader) findBelowFlags(s Setting) (resolved, *fault) {
 	return resolved{s.Default, fromDefault, false}, nil
 }
 
-// fromFile refuses what can't be read: falling through to a weaker source would hide the mistake.
+// fromFile rejects what can't be read: falling through to a weaker source would hide the mistake.
 func fromFile(b []byte, err error, origin string) (resolved, *fault) {
 	found := resolved{strings.TrimSpace(string(b)), origin, true}
 	switch {
@@ -149,7 +149,7 @@ func fromFile(b []byte, err error, origin string) (resolved, *fault) {
 			reason = "may not be read by this user"
 		}
 		return resolved{origin: origin, given: true}, &fault{
-			"the file that " + origin + " names " + reason, "mend the path or its permissions, or leave " + origin +
+			"the file that " + origin + " names " + reason, "fix the path or its permissions, or leave " + origin +
 				" out",
 		}
 	case found.text == "":
@@ -163,10 +163,10 @@ func (l *loader) problem(name, problem, remedy string) {
 	l.problems = append(l.problems, Problem{name, problem, remedy})
 }
 
-// given says that somebody set it, rightly or wrongly.
+// given reports whether the setting was set, correctly or not.
 func (l *loader) given(name string) bool { return l.cfg.values[name].given }
 
-// fine says that what is set, or the default, was understood.
+// fine reports whether the settings' values, set or default, are valid.
 func (l *loader) fine(names ...string) bool {
 	for _, name := range names {
 		if l.broken[name] {
@@ -176,7 +176,7 @@ func (l *loader) fine(names ...string) bool {
 	return true
 }
 
-// derive fills in what follows from other settings.
+// derive computes defaults that depend on other settings.
 func (l *loader) derive() {
 	c := &l.cfg
 	if c.Azure.Container == "" && l.fine("AZURE_STORAGE_CONTAINER") {
@@ -198,13 +198,13 @@ func (l *loader) derive() {
 	c.CacheDir = firstPath(l.env["CACHE_DIRECTORY"])
 }
 
-// firstPath takes the first of systemd's colon-separated folders.
+// firstPath returns the first of systemd's colon-separated folders.
 func firstPath(list string) string {
 	first, _, _ := strings.Cut(list, ":")
 	return first
 }
 
-// inOrder sorts the problems as the table has the settings.
+// inOrder sorts the problems in the order of Settings.
 func (l *loader) inOrder() []Problem {
 	var out []Problem
 	for _, s := range Settings() {

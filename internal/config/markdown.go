@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Markdown is the table of all settings for the documents.
+// Markdown returns the table of all settings for the documents.
 func Markdown() string {
 	var b strings.Builder
 	b.WriteString("| setting | default | what it is |\n|---|---|---|\n")

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// misspelled warns of variables that look like ours and are not.
+// misspelled warns of variables whose names are close to a setting's.
 func misspelled(env map[string]string) []Problem {
 	known := map[string]bool{}
 	var names []string
@@ -20,15 +20,15 @@ func misspelled(env map[string]string) []Problem {
 			continue
 		}
 		if meant := nearest(strings.TrimSuffix(variable, "_FILE"), names); meant != "" {
-			out = append(out, Problem{variable, "it is no setting of ours", fmt.Sprintf("did you mean %s?", meant)})
+			out = append(out, Problem{variable, "unknown setting", fmt.Sprintf("did you mean %s?", meant)})
 		}
 	}
 	slices.SortFunc(out, func(a, b Problem) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }
 
-// nearest returns the name that variable probably means: the same but for the unit at its end, or at
-// most two slips away (one in a short name). Empty: none.
+// nearest returns the name that variable probably means: the same except for the unit at its end, or at most two
+// edits away (one in a short name). Empty: none.
 func nearest(variable string, names []string) string {
 	best, least := "", 3
 	for _, name := range names {
@@ -51,7 +51,7 @@ func unitless(name string) string {
 	return name
 }
 
-// editDistance is Levenshtein's, over bytes: variable names are ASCII.
+// editDistance is the Levenshtein distance in bytes: variable names are ASCII.
 func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

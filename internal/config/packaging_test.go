@@ -12,7 +12,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/config"
 )
 
-// TestKubernetesSettings: what packaging/kubernetes sets are settings, secrets where secrets belong.
+// TestKubernetesSettings: everything that packaging/kubernetes sets is a setting, with the secrets in a Secret.
 func TestKubernetesSettings(t *testing.T) {
 	t.Parallel()
 	file, err := os.ReadFile(filepath.Join("..", "..", "packaging", "kubernetes", "tenant.yaml"))
@@ -23,7 +23,7 @@ func TestKubernetesSettings(t *testing.T) {
 	for _, s := range config.Settings() {
 		known[s.Name] = s
 	}
-	values := map[string]string{ // in place of what is to be changed
+	values := map[string]string{ // for the placeholders
 		"AZURE_STORAGE_CONNECTION_STRING": "UseDevelopmentStorage=true", "SUPABASE_KEY": "sb_secret_x",
 		"SUPABASE_ANON_KEY": "sb_publishable_x", "OPENAI_API_KEY": "x",
 		"WEBHOOK_SECRET": "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz", "HTTP_TOKEN": "0123456789abcdef0123456789abcdef",
@@ -40,7 +40,7 @@ func TestKubernetesSettings(t *testing.T) {
 		}
 		for _, m := range names {
 			if s, ok := known[m[1]]; !ok || s.Secret != secret {
-				t.Errorf("%s is no setting, or in the wrong place", m[1])
+				t.Errorf("%s is not a setting, or in the wrong place", m[1])
 			}
 			value := strings.ReplaceAll(strings.Trim(m[2], `"`), "TENANT", "southhaven")
 			if secret {
@@ -57,7 +57,7 @@ func TestKubernetesSettings(t *testing.T) {
 	}
 }
 
-// TestDockerfile: the image has what documents are read with, and its process is nobody.
+// TestDockerfile: the image has the programs that read documents, and its process is nobody.
 func TestDockerfile(t *testing.T) {
 	t.Parallel()
 	file, err := os.ReadFile(filepath.Join("..", "..", "packaging", "container", "Dockerfile"))
@@ -69,7 +69,7 @@ func TestDockerfile(t *testing.T) {
 	for _, line := range lines {
 		if word, rest, ok := strings.Cut(strings.TrimSpace(line), " "); ok && word != "#" {
 			if word != strings.ToUpper(word) {
-				t.Errorf("%q is no instruction", line)
+				t.Errorf("%q is not an instruction", line)
 			}
 			instructions[word] = append(instructions[word], rest)
 		}
@@ -81,7 +81,7 @@ func TestDockerfile(t *testing.T) {
 		}
 		return all[len(all)-1]
 	}
-	defaults := map[string]string{"BUILDPLATFORM": "any"} // which the builder sets
+	defaults := map[string]string{"BUILDPLATFORM": "any"} // set by the builder
 	for _, arg := range instructions["ARG"] {
 		name, value, _ := strings.Cut(arg, "=")
 		defaults[name] = value
@@ -92,7 +92,7 @@ func TestDockerfile(t *testing.T) {
 	}
 	for _, image := range bases {
 		if !regexp.MustCompile(`(^|\s)[a-z]+:[\w.-]+@sha256:[0-9a-f]{64}( AS \w+)?$`).MatchString(image) {
-			t.Errorf("FROM %s: an image is named with its digest, so that it is the one that was looked at", image)
+			t.Errorf("FROM %s: pin the image by its digest", image)
 		}
 	}
 	if !strings.HasPrefix(last("FROM"), "debian:bookworm-slim@") || last("USER") != "65532:65532" ||
@@ -109,7 +109,7 @@ func TestDockerfile(t *testing.T) {
 	}
 }
 
-// TestStartFitsTheUnit: what a start waits for by itself ends before systemd's patience with it.
+// TestStartFitsTheUnit: START_MAX_SEC is less than the unit's TimeoutStartSec.
 func TestStartFitsTheUnit(t *testing.T) {
 	t.Parallel()
 	unit, err := os.ReadFile(filepath.Join("..", "..", "systemd", "async-worker@.service"))

@@ -1,19 +1,20 @@
 package config
 
 import (
-	"encoding/base64"
 	"fmt"
 	"net"
 	"net/netip"
-	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/seed-7227ef26/async-worker/internal/httpurl"
+	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
-// parser reads a non-empty text into a Config. A nil *fault is success.
+// parser reads a non-empty value into a Config. A nil *fault is success.
 type parser func(c *Config, text string) *fault
 
 func secret(field func(*Config) *Secret) parser {
@@ -34,7 +35,18 @@ func pattern(field func(*Config) *string, re, remedy string) parser {
 	}
 }
 
-// dashed is a pattern in which no two dashes may follow each other, as Azure has it.
+func clientID(c *Config, s string) *fault {
+	if task.ValidClientID(s) != nil {
+		return &fault{
+			quoted(s) + " is not a valid name",
+			"use 1 to 28 of a-z, 0-9 and single dashes, beginning and ending with a letter or digit",
+		}
+	}
+	c.ClientID = s
+	return nil
+}
+
+// dashed is a pattern without two dashes in a row, as Azure demands.
 func dashed(field func(*Config) *string, re, remedy string) parser {
 	parse := pattern(field, re, remedy)
 	return func(c *Config, s string) *fault {
@@ -45,8 +57,7 @@ func dashed(field func(*Config) *string, re, remedy string) parser {
 	}
 }
 
-// oneOf accepts the choices in any case. later are values that the documents promise for later
-// versions.
+// oneOf accepts the choices in any case. later are values that the documents announce for later versions.
 func oneOf(field func(*Config) *string, choices, later []string) parser {
 	return func(c *Config, s string) *fault {
 		v := strings.ToLower(s)
@@ -72,7 +83,7 @@ func integer(field func(*Config) *int, lo, hi int) parser {
 	}
 }
 
-// zeroOr reads a number in a range, or 0, which stands for something else.
+// zeroOr reads a number in a range, or 0, which has a meaning of its own.
 func zeroOr(field func(*Config) *int, lo, hi int) parser {
 	in := integer(field, lo, hi)
 	return func(c *Config, s string) *fault {
@@ -122,18 +133,14 @@ func number(s string, lo, hi int64, unit string) (int64, *fault) {
 	return n, nil
 }
 
-// address reads an http(s) URL. The text is never repeated: it may hold a password.
+// address reads an http(s) URL. Faults never quote the value: it may hold a password.
 func address(field func(*Config) *string, example string) parser {
 	return func(c *Config, s string) *fault {
-		u, err := url.Parse(s)
+		u, err := httpurl.Parse(s)
 		remedy := "set it to an address such as " + example
 		switch {
 		case err != nil:
-			return &fault{"it is not a URL", remedy}
-		case u.Scheme != "http" && u.Scheme != "https":
-			return &fault{"it does not begin with https:// or http://", remedy}
-		case u.Hostname() == "":
-			return &fault{"it names no host", remedy}
+			return &fault{err.Error(), remedy}
 		case u.User != nil:
 			return &fault{"it holds a user name or password", remedy + "; keys have settings of their own"}
 		case u.RawQuery != "" || u.Fragment != "":
@@ -188,100 +195,8 @@ func level(c *Config, s string) *fault {
 	return nil
 }
 
-// webhookSecrets checks the form of Standard Webhooks 1.0.0 ("whsec_" and base64 of 24-64 bytes) of
-// each of the space-separated secrets.
-func webhookSecrets(c *Config, s string) *fault {
-	remedy := `make one with: echo "whsec_$(openssl rand -base64 32)"; several are separated by a space, the newest first`
-	for i, one := range strings.Fields(s) {
-		which := "it"
-		if i > 0 {
-			which = fmt.Sprintf("secret number %d", i+1)
-		}
-		encoded, found := strings.CutPrefix(one, "whsec_")
-		if !found {
-			return &fault{which + " does not begin with whsec_", remedy}
-		}
-		key, err := base64.StdEncoding.DecodeString(encoded)
-		if err != nil {
-			return &fault{which + " is not base64 after whsec_", remedy}
-		}
-		if len(key) < 24 || len(key) > 64 {
-			return &fault{fmt.Sprintf("%s holds %d bytes, not 24 to 64", which, len(key)), remedy}
-		}
-	}
-	c.Webhook.Secret = NewSecret(strings.Join(strings.Fields(s), " "))
-	return nil
-}
-
-// bearerToken checks the form of RFC 6750, section 2.1, and that nobody guesses it. The text is never repeated.
-func bearerToken(c *Config, s string) *fault {
-	const remedy, least = "make one with: openssl rand -hex 32", 16
-	for _, r := range s {
-		if r <= ' ' || r > '~' {
-			return &fault{"it holds blanks or characters that no header can carry", remedy}
-		}
-	}
-	if len(s) < least {
-		return &fault{fmt.Sprintf("it has %d characters, and is guessed easily", len(s)), remedy}
-	}
-	c.HTTPToken = NewSecret(s)
-	return nil
-}
-
-// connectionString checks what both SDK clients ask of it, without ever repeating a part of it.
-func connectionString(c *Config, s string) *fault {
-	remedy := "copy it whole from the storage account's page \"Access keys\" " +
-		"(DefaultEndpointsProtocol=…;AccountName=…;AccountKey=…)"
-	parts := map[string]string{}
-	for part := range strings.SplitSeq(strings.TrimRight(s, ";"), ";") {
-		key, value, ok := strings.Cut(part, "=")
-		if !ok {
-			return &fault{"a part of it is not Name=Value", remedy}
-		}
-		parts[key] = value
-	}
-	switch {
-	case strings.EqualFold(parts["UseDevelopmentStorage"], "true"): // internal/azure expands it
-	case parts["SharedAccessSignature"] != "":
-		if parts["QueueEndpoint"] == "" || parts["BlobEndpoint"] == "" {
-			return &fault{"it has a SharedAccessSignature but not both QueueEndpoint and BlobEndpoint", remedy}
-		}
-	case parts["AccountName"] == "":
-		return &fault{"it names no AccountName", remedy}
-	case parts["AccountKey"] == "":
-		return &fault{"it holds neither AccountKey nor SharedAccessSignature", remedy}
-	default:
-		if _, err := base64.StdEncoding.DecodeString(parts["AccountKey"]); err != nil {
-			return &fault{"its AccountKey is not base64: was it cut off?", remedy}
-		}
-	}
-	c.Azure.ConnectionString = NewSecret(s)
-	return nil
-}
-
-// databaseURL checks the form only: the driver has the last word. The text is never repeated.
-func databaseURL(c *Config, s string) *fault {
-	remedy := "set it to postgresql://USER:PASSWORD@HOST:5432/DATABASE (special characters of the password " +
-		"percent-encoded)"
-	if strings.Contains(s, "://") {
-		u, err := url.Parse(s)
-		switch {
-		case err != nil:
-			return &fault{"it is not a URL", remedy}
-		case u.Scheme != "postgres" && u.Scheme != "postgresql":
-			return &fault{"it does not begin with postgresql://", remedy}
-		case u.Hostname() == "" && u.Query().Get("host") == "":
-			return &fault{"it names no host", remedy}
-		}
-	} else if !strings.Contains(s, "=") {
-		return &fault{"it is not a Postgres connection string", remedy}
-	}
-	c.DatabaseURL = NewSecret(s)
-	return nil
-}
-
-// quoted repeats a value that is not meant to be secret. What is long or looks like a URL or a
-// connection string was pasted into the wrong place and is not repeated: it may hold one.
+// quoted quotes a value that is not meant to be secret. A value that is long or looks like a URL or a connection
+// string was pasted into the wrong place and may hold a secret: only its length is shown.
 func quoted(s string) string {
 	const most = 32
 	if len(s) > most || strings.ContainsAny(s, "=;@") || strings.Contains(s, "://") {
@@ -297,7 +212,7 @@ func alternatives(choices []string) string {
 	return strings.Join(choices[:len(choices)-1], ", ") + " or " + choices[len(choices)-1]
 }
 
-// list reads names separated by commas or blanks, each as the pattern has it, in the case that form gives them.
+// list reads names separated by commas or spaces that match the pattern after form has set their case.
 func list(field func(*Config) *[]string, re string, form func(string) string, remedy string) parser {
 	compiled := regexp.MustCompile(re)
 	return func(c *Config, s string) *fault {

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Changes names the settings that another look at the sources has changed.
+// Changes names the settings that changed since they were last read.
 type Changes struct {
-	Live    []string `json:"applied"` // those that can be taken over by a worker that runs
-	Restart []string `json:"restart"` // those that take a restart
+	Live    []string `json:"applied"` // those that a running worker can apply
+	Restart []string `json:"restart"` // those that need a restart
 }
 
-// Reload reads the settings again, of which old is in force. What it returns has the new values of the settings
-// that are live, and the old ones of the others. The error is an *Errors with everything that is wrong, with the new
-// settings as a restart would find them or as they would be in force now; nothing should be changed then.
+// Reload reads the settings again; old is in force. It returns the new values of live settings, and the old values of
+// the others. The error is an *Errors with everything that is wrong, either with the new settings as a restart would
+// find them or with what it would return; the caller must then change nothing.
 func Reload(src Sources, groups Group, old Config) (Config, Changes, error) {
 	fresh, err := Load(src, groups)
 	if err != nil {
@@ -35,8 +35,8 @@ func Reload(src Sources, groups Group, old Config) (Config, Changes, error) {
 	return next, changes, err
 }
 
-// Environ returns what of an environment says something about settings: the variables of the table, with and
-// without _FILE. Where the credentials are is not of it: systemd tells that to the daemon alone, not to ExecReload.
+// Environ returns the variables of an environment that are settings, with and without _FILE. The folder of credentials
+// is left out: systemd passes it to the daemon only, not to ExecReload.
 func Environ(environ []string) []string {
 	names := variables()
 	return slices.DeleteFunc(slices.Clone(environ), func(line string) bool {
@@ -45,7 +45,7 @@ func Environ(environ []string) []string {
 	})
 }
 
-// Overlay is base with the settings of another environment instead of its own.
+// Overlay returns base with the settings of another environment instead of its own.
 func Overlay(base, settings []string) []string {
 	names := variables()
 	rest := slices.DeleteFunc(slices.Clone(base), func(line string) bool {

@@ -17,7 +17,7 @@ func environ(more ...string) config.Sources {
 	}, more...)}
 }
 
-// A reload takes over what is live, keeps the rest as it is in force, and names both.
+// A reload applies live settings, keeps the others, and names both.
 func TestReload(t *testing.T) {
 	t.Parallel()
 	old, err := config.Load(environ("WORKER_LEASE_TTL_SEC=30"), config.All)
@@ -34,14 +34,14 @@ func TestReload(t *testing.T) {
 		t.Errorf("in force now: %v, want %v", changes.Live, want)
 	}
 	if want := []string{"SUPABASE_KEY", "WORKER_LEASE_TTL_SEC"}; !slices.Equal(changes.Restart, want) {
-		t.Errorf("takes a restart: %v, want %v", changes.Restart, want)
+		t.Errorf("needs a restart: %v, want %v", changes.Restart, want)
 	}
 	if next.Concurrency != 7 || next.DrainMax != 5*time.Second || next.LeaseTTL != 30*time.Second ||
 		next.Supabase.Key.Reveal() != "k1" || !next.Supabase.TenantKey ||
 		next.Docling.URL != "http://d:5001" || next.Azure.Container != "acme-documents" {
 		t.Errorf("the settings are %+v", next)
 	}
-	// What takes a restart is named again at the next reload; the rest is as it was.
+	// A setting that needs a restart is named again at the next reload.
 	_, changes, err = config.Reload(environ("WORKER_LEASE_TTL_SEC=90"), config.All, next)
 	if want := []string{"WORKER_LEASE_TTL_SEC"}; err != nil || !slices.Equal(changes.Restart, want) ||
 		len(changes.Live) != 4 {
@@ -49,7 +49,7 @@ func TestReload(t *testing.T) {
 	}
 }
 
-// Every problem is told, also one that is only wrong beside what can't be changed now.
+// Reload reports every problem, also a value that conflicts only with a setting that needs a restart.
 func TestReloadRefuses(t *testing.T) {
 	t.Parallel()
 	old, err := config.Load(environ("EMBEDDING_DIMENSIONS=1536"), config.All)
@@ -69,11 +69,11 @@ func TestReloadRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, _, err = config.Reload(environ(append(fits, "EMBEDDING_DIMENSIONS=512")...), config.All, old); err == nil {
-		t.Error("a model was taken that can't give the dimensions in force")
+		t.Error("a model was accepted that can't give the current dimensions")
 	}
 }
 
-// Of an environment only what says something about settings is handed on.
+// Environ returns only the variables that are settings.
 func TestEnviron(t *testing.T) {
 	t.Parallel()
 	got := config.Environ([]string{

@@ -7,11 +7,10 @@ import (
 
 const redacted = "[redacted]"
 
-// Secret is a value that prints as "[redacted]" however it is printed, logged or marshaled. The zero
-// Secret is unset and prints as nothing.
+// Secret is a value that prints as "[redacted]" however it is printed, logged or marshaled. The zero Secret is unset
+// and prints as "".
 type Secret struct {
-	// A pointer, so that not even fmt's reflection over an unexported field that holds a Secret can
-	// reach the text.
+	// A pointer: fmt's reflection over an unexported field that holds a Secret can't reach the text.
 	text *string
 }
 
@@ -23,10 +22,10 @@ func NewSecret(text string) Secret {
 	return Secret{&text}
 }
 
-// IsSet says whether there is a value.
+// IsSet reports whether there is a value.
 func (s Secret) IsSet() bool { return s.text != nil }
 
-// Reveal returns the value itself, or "". Hand it to the client that needs it and to nothing else.
+// Reveal returns the value itself, or "". Pass it only to the client that needs it.
 func (s Secret) Reveal() string {
 	if s.text == nil {
 		return ""

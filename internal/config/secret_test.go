@@ -13,7 +13,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/config"
 )
 
-// However a Secret is printed, its text is not in it.
+// However a Secret is printed, its text does not appear.
 func TestSecretNeverPrints(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -52,8 +52,8 @@ func leaks(out, secret string) bool {
 	return strings.Contains(out, secret) || strings.Contains(strings.ToLower(out), fmt.Sprintf("%x", secret))
 }
 
-// Whatever is wrong with the settings, no message and no table repeats a secret, not even one that was
-// pasted into the wrong variable.
+// Whatever is wrong with the settings, no message and no table shows a secret, not even one that was pasted into the
+// wrong variable.
 func TestNoSecretInMessages(t *testing.T) {
 	t.Parallel()
 	const core = "S3cr3tCoreNobodyMaySee"
@@ -67,7 +67,7 @@ func TestNoSecretInMessages(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var env []string
 		for _, s := range config.Settings() {
-			// Without a marker of its own, a short password in a public setting can't be told from a value.
+			// Without a marker, a short password in a public setting can't be told from a value.
 			if rapid.Bool().Draw(t, "set "+s.Name) {
 				choices := shapes
 				if !s.Secret {

@@ -26,20 +26,20 @@ const (
 
 // Setting is a row of the table.
 type Setting struct {
-	Name    string // of the variable, the credential, and with _FILE of the file
-	Default string // as one would write it; empty: none
-	Shown   string // the default in words, where Default is empty because it is computed
+	Name    string // of the variable, of the credential, and (with _FILE) of the variable that names a file
+	Default string // as a user would write it; empty: none
+	Shown   string // the default in words, if it is computed and Default is empty
 	Unit    string // empty: none
-	Help    string // one sentence without its full stop
-	Secret  bool   // has no flag, and is never shown
-	Live    bool   // a reload takes it over; else a change takes a restart
-	Groups  Group  // it is read when one of them is asked for
+	Help    string // one sentence without a full stop
+	Secret  bool   // it has no flag and is never shown
+	Live    bool   // a reload applies it; otherwise a change needs a restart
+	Groups  Group  // it is read when one of them is requested
 
 	parse parser
 }
 
-// Flag is the name of the command-line flag without its dashes; empty for a secret, which would be
-// readable in the list of processes.
+// Flag returns the name of the command-line flag without its dashes; empty for a secret, which would be readable in
+// the list of processes.
 func (s Setting) Flag() string {
 	if s.Secret {
 		return ""
@@ -47,7 +47,7 @@ func (s Setting) Flag() string {
 	return strings.ReplaceAll(strings.ToLower(s.Name), "_", "-")
 }
 
-// Subjects are what settings are about, in the order in which people look for them.
+// Subjects returns the headings of the settings, in the order of the documents.
 func Subjects() []string {
 	return []string{
 		subjectTenant, subjectStorage, subjectDatabase, subjectModels, subjectDocuments, subjectPII, subjectWork,
@@ -68,7 +68,7 @@ const (
 	subjectLog       = "Log"
 )
 
-// Subject is the one of Subjects that the setting belongs to.
+// Subject returns the one of Subjects that the setting belongs to.
 func (s Setting) Subject() string {
 	switch {
 	case strings.HasPrefix(s.Name, "PII_"):
@@ -96,7 +96,7 @@ func (s Setting) Subject() string {
 	return subjectStorage
 }
 
-// DefaultText is the default for people.
+// DefaultText returns the default for the documents.
 func (s Setting) DefaultText() string {
 	switch {
 	case s.Default != "":

@@ -9,9 +9,9 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/config"
 )
 
-var update = flag.Bool("update", false, "write docs/settings.md anew")
+var update = flag.Bool("update", false, "rewrite docs/settings.md")
 
-// The table in docs/settings.md is made from the one that reads them.
+// The table in docs/settings.md is generated from Settings.
 func TestSettingsTable(t *testing.T) {
 	t.Parallel()
 	const path, begin, end = "../../docs/settings.md", "<!-- settings: made by `make docs` -->\n", "<!-- /settings -->"
@@ -29,7 +29,7 @@ func TestSettingsTable(t *testing.T) {
 		return
 	}
 	if !*update {
-		t.Fatal("docs/settings.md is not what the code says; run: make docs")
+		t.Fatal("docs/settings.md is stale; run: make docs")
 	}
 	if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 		t.Fatal(err)

@@ -2,14 +2,14 @@ package config
 
 import "fmt"
 
-// SigningName is the setting with which keys of tenants are signed. It is none of Settings: it makes keys to every
-// tenant, so no worker may have it, and no tenant's files are a place for it (I10).
+// SigningName is the setting with the secret that signs tenants' keys. It is not in Settings: it makes keys to every
+// tenant, so no worker may have it, and it does not belong in a tenant's files (I10).
 const SigningName = "SUPABASE_JWT_SECRET"
 
 // SigningSecret reads the project's JWT secret from a file or the environment. The error is an *Errors.
 func SigningSecret(src Sources, least int) (Secret, error) {
 	l := loader{env: environment(src.Environ), src: src}
-	delete(l.env, "CREDENTIALS_DIRECTORY") // those are a tenant's
+	delete(l.env, "CREDENTIALS_DIRECTORY") // the credentials belong to a tenant
 	found, f := l.findBelowFlags(Setting{Name: SigningName, Secret: true})
 	switch {
 	case f != nil:

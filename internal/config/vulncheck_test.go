@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Without a database the check of vulnerabilities says that nothing was checked, and fails where it is required.
+// Without its database the vulnerability check reports that nothing was checked, and fails where it is required.
 func TestVulncheckWithoutADatabase(t *testing.T) {
 	t.Parallel()
 	check, err := filepath.Abs(filepath.Join("..", "..", ".ci", "vulncheck"))

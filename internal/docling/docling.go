@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-7227ef26/async-worker/internal/httpurl"
 	"github.com/seed-7227ef26/async-worker/internal/tracing"
 )
 
@@ -55,8 +56,8 @@ const defaultMaxResult = 512 << 20
 
 // New makes a client, without network.
 func New(o Options) (*Client, error) {
-	base, err := url.Parse(strings.TrimRight(o.URL, "/"))
-	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
+	base, err := httpurl.Parse(strings.TrimRight(o.URL, "/"))
+	if err != nil {
 		return nil, errors.New("docling: the URL must be http(s)://HOST[:PORT]")
 	}
 	if o.MaxResult <= 0 {

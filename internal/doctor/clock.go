@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// How far this machine's clock may be from a service's. Azure refuses signatures that are 15 minutes off.
+// Limits of the difference between this machine's clock and a service's. Azure rejects signatures that are 15 minutes
+// off.
 const (
 	warnSkew = 30 * time.Second
 	failSkew = 5 * time.Minute
@@ -29,8 +30,8 @@ func clock(ctx context.Context, p *Patient) []Result {
 	return []Result{skewed(check, "the storage account's", there, asked.Add(took/2), took)}
 }
 
-// skewed compares a service's clock with ours; it can't be known better than half of what the answer took, and a Date
-// has whole seconds.
+// skewed compares a service's clock with this machine's. The precision is half the time that the response took, and a
+// second, since a Date has whole seconds.
 func skewed(check, whose string, there, here time.Time, took time.Duration) Result {
 	skew := here.Sub(there).Abs()
 	skew = max(0, skew-took/2-time.Second)

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/blob"
 )
 
-// ProbeBlob is what the doctor writes, overwrites and reads.
+// ProbeBlob is the blob that the doctor writes, overwrites and reads.
 const ProbeBlob = "derived/.doctor"
 
 const probeBody = "written by doctor"
@@ -45,7 +45,7 @@ func container(ctx context.Context, p *Patient) []Result {
 		results = append(results, ok("container", "it was created"))
 	case exists != nil:
 		r := p.refused("container", azure.ContainerRead, p.Container, exists)
-		if created == nil { // the worker creates first, and learns from the answer that it exists
+		if created == nil { // Create Container has succeeded although the container exists
 			r.State, r.Class = Warn, None
 		}
 		results = append(results, r)
@@ -60,7 +60,7 @@ func container(ctx context.Context, p *Patient) []Result {
 	return append(results, p.writeAndRead(ctx, b)...)
 }
 
-// writeAndRead writes a blob twice, because a right to create is none to overwrite, reads it and removes it.
+// writeAndRead writes a blob twice, because the right to create does not include overwriting, reads it and removes it.
 func (p *Patient) writeAndRead(ctx context.Context, b Bucket) []Result {
 	write := func(ctx context.Context) error {
 		_, err := b.Put(ctx, ProbeBlob, strings.NewReader(probeBody), "text/plain")
@@ -77,7 +77,7 @@ func (p *Patient) writeAndRead(ctx context.Context, b Bucket) []Result {
 		}
 		content, err := io.ReadAll(body)
 		if err == nil && !bytes.Equal(content, []byte(probeBody)) {
-			err = errors.New("what was read is not what was written")
+			err = errors.New("the content read differs from the content written")
 		}
 		return errors.Join(err, body.Close())
 	})
@@ -90,7 +90,7 @@ func (p *Patient) writeAndRead(ctx context.Context, b Bucket) []Result {
 	}
 	switch {
 	case errors.Is(read, blob.ErrNotFound) && written != nil:
-		results[1] = ok("blob read", "a blob that isn't there is not found, which only one learns who may read")
+		results[1] = ok("blob read", "a missing blob is reported as not found, which requires the right to read")
 	case read != nil:
 		results[1] = p.refused("blob read", azure.BlobRead, p.Container, read)
 	}

@@ -1,6 +1,6 @@
-// Package doctor tries each permission and service that the worker needs, and says what is missing and how to mend
-// it. It works on the live services of a tenant and takes no task away from a worker: what each check touches and
-// costs is in Checks. Checks that don't depend on each other run side by side; one that fails stops no other.
+// Package doctor tries each permission and service that the worker needs, and reports what is missing and how to fix
+// it. It works on the live services of a tenant and takes no task from a worker: Checks says what each check touches
+// and costs. Independent checks run in parallel; a failed check stops no other.
 package doctor
 
 import (
@@ -10,30 +10,29 @@ import (
 	"time"
 )
 
-// State is how a check ended.
+// State is the outcome of a check.
 type State string
 
 // The states.
 const (
 	OK      State = "ok"
-	Warn    State = "warn" // the worker runs, and somebody should look at it
-	Fail    State = "fail" // the worker, or a part of what it does, would fail
+	Warn    State = "warn" // the worker runs, but somebody should look at it
+	Fail    State = "fail" // the worker, or some of its tasks, would fail
 	Skipped State = "skipped"
 )
 
-// Class says what sort of trouble a failed check found, and so the exit code.
+// Class is the kind of a failure; it decides the exit code.
 type Class string
 
-// The classes, the gravest last: a wrong setting may be the cause of a refusal, and a refusal shows that the service
-// is up.
+// The classes, the gravest last: a wrong setting may cause a rejection, and a rejection shows that the service is up.
 const (
 	None        Class = ""
 	Unavailable Class = "unavailable"   // a service is down
 	Permission  Class = "permission"    // a right is missing
-	Config      Class = "configuration" // a setting, the schema or this machine is not as it must be
+	Config      Class = "configuration" // a setting, the schema or this machine is wrong
 )
 
-// Result is what a check saw.
+// Result is the result of a check.
 type Result struct {
 	Check string `json:"check"`
 	State State  `json:"state"`
@@ -42,13 +41,13 @@ type Result struct {
 	Mend  string `json:"mend,omitempty"` // of Warn and Fail: what to do, with the command
 }
 
-// Report is what the doctor found, in the order of Checks.
+// Report is the results in the order of Checks.
 type Report struct {
 	ClientID string   `json:"client_id"`
 	Results  []Result `json:"checks"`
 }
 
-// Worst is the gravest class of the failed checks.
+// Worst returns the gravest class of the failed checks.
 func (r Report) Worst() Class {
 	worst := None
 	for _, result := range r.Results {
@@ -85,7 +84,7 @@ func place(order []Check, name string) int {
 	return slices.IndexFunc(order, func(c Check) bool { return c.Name == name })
 }
 
-// part is a group of checks that share what they open, and run one after the other.
+// part is a group of checks that share what they open and run one after the other.
 type part struct {
 	group Group
 	run   func(context.Context, *Patient) []Result
@@ -106,7 +105,7 @@ func parts() []part {
 	}
 }
 
-// run runs a part unless it is to be skipped.
+// run runs a part unless it is skipped.
 func (p *Patient) run(ctx context.Context, part part) []Result {
 	why, skip := p.Skip[part.group]
 	if !skip {
@@ -115,7 +114,7 @@ func (p *Patient) run(ctx context.Context, part part) []Result {
 	return skipped(part.group, why)
 }
 
-// skipped are the results of a group that isn't tried.
+// skipped returns the results of a group that is skipped.
 func skipped(g Group, why string) (results []Result) {
 	for _, c := range Checks() {
 		if c.Group == g {
@@ -125,7 +124,7 @@ func skipped(g Group, why string) (results []Result) {
 	return results
 }
 
-// within bounds one step of a check.
+// within runs one step of a check with its timeout.
 func (p *Patient) within(ctx context.Context, do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, p.timeout())
 	defer cancel()

@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// all is every group skipped but some.
+// all returns every group as skipped, except some.
 func all(but ...Group) map[Group]string {
 	skip := map[Group]string{}
 	for _, g := range Groups() {
@@ -47,7 +47,7 @@ func TestEveryCheckIsReported(t *testing.T) {
 		}
 	}
 	if r.Worst() != None {
-		t.Errorf("the worst of nothing is %s", r.Worst())
+		t.Errorf("the worst of no failures is %s", r.Worst())
 	}
 }
 
@@ -75,7 +75,7 @@ func (deaf) Examine(ctx context.Context) (store.Examination, error) {
 	return store.Examination{}, ctx.Err()
 }
 
-// TestServiceThatHangs: it costs its own timeout, and stops no other check.
+// TestServiceThatHangs: it takes its own timeout, and stops no other check.
 func TestServiceThatHangs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -113,11 +113,11 @@ func TestSkew(t *testing.T) {
 		}
 	}
 	if r := skewed("clock", "its", now.Add(-time.Minute), now, 2*time.Minute); r.State != OK {
-		t.Errorf("what the answer took counts as skew: %+v", r)
+		t.Errorf("the time of the response counts as skew: %+v", r)
 	}
 }
 
-// TestFiles: what others can read is told, and the command mends it.
+// TestFiles: files that others can read are reported with a command that fixes them.
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	own := strconv.Itoa(os.Getegid())
@@ -217,7 +217,7 @@ func TestMachine(t *testing.T) {
 	}
 }
 
-// TestDocument: docs/doctor.md has a row for each check, as it is.
+// TestDocument: docs/doctor.md has a row for each check.
 func TestDocument(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "doctor.md"))
@@ -232,11 +232,11 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// TestOutageIsMended: also who can't be reached gets something to do.
+// TestOutageIsMended: an unreachable service has a remedy, too.
 func TestOutageIsMended(t *testing.T) {
 	t.Parallel()
 	refused := &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
-	if r := failed("container", refused, ""); r.Class != Unavailable || !strings.Contains(r.Mend, "see that it is up") {
+	if r := failed("container", refused, ""); r.Class != Unavailable || !strings.Contains(r.Mend, "check that it is up") {
 		t.Errorf("%+v", r)
 	}
 	if r := failed("container", refused, "start it"); r.Mend != "start it" {
@@ -244,10 +244,10 @@ func TestOutageIsMended(t *testing.T) {
 	}
 }
 
-// TestSettingsThatDeserveALook: the doctor warns of what check-config warns of; what is wrong goes first.
+// TestSettingsThatDeserveALook: the doctor reports the warnings of check-config; errors take precedence.
 func TestSettingsThatDeserveALook(t *testing.T) {
 	t.Parallel()
-	warnings := []Problem{{"WEBHOOK_ALLOW_CIDRS", "0.0.0.0/0 is every address", "list the receivers' networks alone"}}
+	warnings := []Problem{{"WEBHOOK_ALLOW_CIDRS", "0.0.0.0/0 is every address", "list only the receivers' networks"}}
 	r := settings(t.Context(), &Patient{Warnings: warnings})
 	if len(r) != 1 || r[0].State != Warn || r[0].Class != None ||
 		r[0].Seen != "WEBHOOK_ALLOW_CIDRS: 0.0.0.0/0 is every address" || r[0].Mend == "" {

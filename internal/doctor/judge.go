@@ -12,8 +12,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// failed is the result of a check that ended with an error, by the one table from errors to classes. mend is for
-// errors that don't know themselves what to do.
+// failed returns the result of a check that failed with an error, classified by classOf. mend is the remedy for errors
+// without one.
 func failed(check string, err error, mend string) Result {
 	r := Result{Check: check, State: Fail, Class: classOf(err), Seen: err.Error(), Mend: mend}
 	if e, ok := errors.AsType[*taskerr.Error](err); ok {
@@ -27,7 +27,7 @@ func failed(check string, err error, mend string) Result {
 		r.Class = Unavailable
 	}
 	if r.Mend == "" && r.Class == Unavailable {
-		r.Mend = "the service does not answer: see that it is up, that its address in the settings is right, and " +
+		r.Mend = "the service does not answer: check that it is up, that its address in the settings is right, and " +
 			"that no firewall is in the way"
 	}
 	return r
@@ -45,7 +45,7 @@ func classOf(err error) Class {
 				return Config
 			}
 		}
-		return Unavailable // a host that isn't found may be an outage of DNS
+		return Unavailable // an unknown host may be an outage of DNS
 	}
 	if _, ok := errors.AsType[*store.FindingError](err); ok {
 		return Permission
@@ -64,8 +64,8 @@ func classOf(err error) Class {
 	return Unavailable
 }
 
-// classOfJob reads the errors of services that tell a refusal from an outage by their words only: to a running worker
-// both are the same, it goes on trying.
+// classOfJob distinguishes the errors of services that only their text distinguishes: the worker itself retries them
+// all.
 func classOfJob(e *taskerr.Error) Class {
 	switch {
 	case e.Class == taskerr.QuotaExceeded, strings.Contains(e.Message, "refuses the key"):
@@ -82,13 +82,13 @@ func ok(check, format string, args ...any) Result {
 	return Result{Check: check, State: OK, Seen: fmt.Sprintf(format, args...)}
 }
 
-// denied says whether err is the storage account's refusal of one right.
+// denied reports whether the storage account denied a right.
 func denied(err error) bool {
 	p, is := errors.AsType[*azure.Problem](err)
 	return is && p.Kind == azure.Permission
 }
 
-// settings tells what is wrong with the settings.
+// settings reports problems with the settings.
 func settings(_ context.Context, p *Patient) []Result {
 	r := Result{Check: "settings", State: Fail, Class: Config}
 	problems := p.Settings

@@ -16,7 +16,7 @@ func machine(ctx context.Context, p *Patient) []Result {
 	return []Result{p.disk(), p.poppler(ctx), p.tesseract(ctx), p.sandbox()}
 }
 
-// disk looks for room, and whether this user may write.
+// disk checks the free space, and whether this user may write.
 func (p *Patient) disk() Result {
 	const check = "disk"
 	dir := p.Machine.TempDir
@@ -85,7 +85,7 @@ func (p *Patient) tesseract(ctx context.Context) Result {
 	return ok(check, "version %s reads %s", version, strings.Join(languages, ", "))
 }
 
-// sandbox tells what a parser that a document has taken over could reach.
+// sandbox reports what a parser that a document has taken over could reach.
 func (p *Patient) sandbox() Result {
 	const check = "sandbox"
 	b := p.Machine.Sandbox
@@ -107,7 +107,7 @@ func unit(ctx context.Context, p *Patient) []Result {
 	return []Result{p.files(), p.enabled(ctx)}
 }
 
-// files looks at the modes of what may hold secrets.
+// files checks the modes of files that may hold secrets.
 func (p *Patient) files() Result {
 	const check = "files"
 	paths := []string{p.Unit.EnvFile, p.Unit.Credentials}
@@ -119,7 +119,7 @@ func (p *Patient) files() Result {
 		case errors.Is(err, fs.ErrNotExist):
 			continue
 		case err != nil:
-			return Result{Check: check, State: Skipped, Seen: "they can't be looked at by this user: " + path}
+			return Result{Check: check, State: Skipped, Seen: "this user can't read their modes: " + path}
 		}
 		seen = append(seen, path)
 		mode, most := info.Mode().Perm(), p.most(path, info)
@@ -142,7 +142,7 @@ func (p *Patient) files() Result {
 	return ok(check, "%d files and folders, none of which others can read", len(seen))
 }
 
-// most is the widest mode that a file may have. Any group may read the environment file; operators alone read
+// most returns the widest mode that a file may have. Any group may read the environment file; only operators may read
 // credentials.
 func (p *Patient) most(path string, info fs.FileInfo) fs.FileMode {
 	if path == p.Unit.EnvFile {
@@ -164,7 +164,7 @@ func (p *Patient) enabled(ctx context.Context) Result {
 	})
 	switch {
 	case err != nil:
-		return Result{Check: check, State: Skipped, Seen: "systemd does not say: " + err.Error()}
+		return Result{Check: check, State: Skipped, Seen: "systemd does not report it: " + err.Error()}
 	case state == "":
 		return Result{Check: check, State: Skipped, Seen: "this system was not started by systemd"}
 	case state == "enabled" || state == "enabled-runtime":

@@ -12,18 +12,18 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
-// Patient is the tenant's worker: how to open what its checks need. Functions of skipped groups may be nil.
+// Patient is the tenant's worker: functions that open what its checks need. Functions of skipped groups may be nil.
 type Patient struct {
 	ClientID string
 	Timeout  time.Duration    // of one step; zero: DefaultTimeout
-	Skip     map[Group]string // groups not to try, and why
+	Skip     map[Group]string // groups to skip, and why
 	NoCreate bool             // queues and the container are not created
 
-	Take bool // receives also where tasks wait: one, which is given back at once
+	Take bool // receives also where tasks wait: one, which is released at once
 
-	// Settings are what is wrong with the settings.
+	// Settings are the problems with the settings.
 	Settings []Problem
-	// Warnings are what deserves a look in settings that work.
+	// Warnings are the warnings about the settings.
 	Warnings []Problem
 
 	Queues    func(context.Context) ([]queue.Probing, error)
@@ -43,7 +43,7 @@ type Patient struct {
 	Unit      Instance
 }
 
-// Problem is a setting that is wrong.
+// Problem is a problem with a setting.
 type Problem struct{ Name, Problem, Remedy string }
 
 // Bucket is the tenant's container.
@@ -56,16 +56,16 @@ type Bucket interface {
 // Computer is the machine that the worker runs on.
 type Computer struct {
 	TempDir   string // of the worker
-	NeedBytes int64  // room that one task may need there
+	NeedBytes int64  // space that one task may need there
 	Programs  []string
-	// asks a program of poppler for its version
+	// Run asks a program of poppler for its version.
 	Run func(ctx context.Context, program string) error
-	// nil: another engine reads pages
+	// Tesseract is nil if another engine reads pages.
 	Tesseract func(ctx context.Context) (version string, languages []string, err error)
 	Sandbox   Sandbox
 }
 
-// Sandbox is what the machine has to confine parsers by.
+// Sandbox is how the machine can confine parsers.
 type Sandbox struct {
 	Landlock  int   // its version; zero: there is none
 	Without   error // why

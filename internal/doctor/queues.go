@@ -12,13 +12,13 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
-// hidden is how long the doctor's own message can't be seen: by then it is deleted.
+// hidden is how long the doctor's own message is invisible: by then it has been deleted.
 const hidden = 5 * time.Minute
 
-// probeText is no task: a worker that ever received it would reject it, and change nothing.
+// probeText is not a task: a worker that received it would reject it and change nothing.
 const probeText = `{"doctor":"a probe that expires by itself"}`
 
-// visit is what was seen of one queue: an error for each right that was tried, and why others were not.
+// visit is the results of one queue: an error for each right that was tried, and why others were not.
 type visit struct {
 	name    string
 	absent  bool
@@ -27,7 +27,7 @@ type visit struct {
 	waiting int
 }
 
-// queueChecks are the checks, with the right that each of them tries.
+// queueChecks returns the checks with the rights that they try.
 func queueChecks() []struct {
 	name  string
 	right azure.Right
@@ -65,7 +65,7 @@ func queues(ctx context.Context, p *Patient) []Result {
 	return results
 }
 
-// visit tries every right on one queue. What would leave something behind comes only after what removes it.
+// visit tries every right on one queue. It writes only after it has tried the right to delete.
 func (p *Patient) visit(ctx context.Context, q queue.Probing) visit {
 	v := visit{name: q.Name(), tried: map[string]error{}, skipped: map[string]string{}}
 	v.tried["queue metadata"] = p.within(ctx, func(ctx context.Context) (err error) {
@@ -74,7 +74,7 @@ func (p *Patient) visit(ctx context.Context, q queue.Probing) visit {
 	})
 	v.absent = errors.Is(v.tried["queue metadata"], queue.ErrNotFound)
 	if err := v.tried["queue metadata"]; err != nil && !v.absent && !denied(err) {
-		return v // nothing of the account answers: one error says it
+		return v // the account does not answer: one error is enough
 	}
 	if v.absent && p.NoCreate {
 		return v
@@ -92,7 +92,7 @@ func (p *Patient) visit(ctx context.Context, q queue.Probing) visit {
 	return v
 }
 
-// look peeks, and receives where there is nothing to receive.
+// look peeks, and receives if nothing is waiting.
 func (p *Patient) look(ctx context.Context, q queue.Probing, v *visit) {
 	var seen int
 	v.tried["queue peek"] = p.within(ctx, func(ctx context.Context) error {
@@ -104,23 +104,22 @@ func (p *Patient) look(ctx context.Context, q queue.Probing, v *visit) {
 	switch {
 	case p.Take: // whatever waits
 	case blind:
-		v.skipped["queue receive"] = "whether tasks wait can't be seen, and one would be hidden"
+		v.skipped["queue receive"] = "it can't be seen whether tasks wait, and receiving would hide one"
 		return
 	case seen > 0 || v.tried["queue peek"] != nil && v.waiting > 0:
-		v.skipped["queue receive"] = "tasks wait, and one would be hidden (--take does it)"
+		v.skipped["queue receive"] = "tasks wait, and receiving would hide one (--take does it)"
 		return
 	}
 	v.tried["queue receive"] = p.within(ctx, func(ctx context.Context) error {
 		messages, err := q.Receive(ctx, 1, time.Second)
-		for _, m := range messages { // it came in this moment, or Take asks for it
+		for _, m := range messages { // it arrived just now, or Take is set
 			err = errors.Join(err, m.Lease.Release(ctx, 0))
 		}
 		return err
 	})
 }
 
-// put sends a message that nobody sees, updates and deletes it: all of that for sure. Nothing is sent unless it can be
-// deleted.
+// put sends a hidden message, updates it and deletes it. It sends nothing unless it may delete.
 func (p *Patient) put(ctx context.Context, q queue.Probing, v *visit) {
 	v.tried["queue update"] = p.within(ctx, func(ctx context.Context) error {
 		return unlessLost(q.Phantom().Extend(ctx, time.Second))
@@ -128,7 +127,7 @@ func (p *Patient) put(ctx context.Context, q queue.Probing, v *visit) {
 	v.tried["queue delete"] = p.within(ctx,
 		func(ctx context.Context) error { return unlessLost(q.Phantom().Delete(ctx)) })
 	if v.tried["queue delete"] != nil {
-		v.skipped["queue put"] = "nothing is put that can't be deleted"
+		v.skipped["queue put"] = "a message that can't be deleted is not sent"
 		return
 	}
 	var lease queue.Lease
@@ -142,11 +141,11 @@ func (p *Patient) put(ctx context.Context, q queue.Probing, v *visit) {
 	if v.tried["queue update"] == nil {
 		v.tried["queue update"] = p.within(ctx, func(ctx context.Context) error { return lease.Extend(ctx, hidden/2) })
 	}
-	// Also after an interruption: the message is the doctor's to remove.
+	// Also after an interruption: the doctor must remove its message.
 	v.tried["queue delete"] = p.within(context.WithoutCancel(ctx), lease.Delete)
 }
 
-// unlessLost is what a phantom's error says: that it doesn't exist is the answer to one who may ask.
+// unlessLost turns ErrLeaseLost of a phantom into success: the request was allowed.
 func unlessLost(err error) error {
 	if errors.Is(err, queue.ErrLeaseLost) {
 		return nil
@@ -154,7 +153,7 @@ func unlessLost(err error) error {
 	return err
 }
 
-// sumUp makes one result of what was seen of all queues.
+// sumUp combines the results of all queues into one.
 func (p *Patient) sumUp(check string, right azure.Right, visits []visit) Result {
 	var fine, absent []string
 	var left []string
@@ -189,7 +188,7 @@ func (p *Patient) sumUp(check string, right azure.Right, visits []visit) Result 
 	return ok(check, "%d of %d queues", len(fine), len(visits))
 }
 
-// refused is the result of a request to the storage account that failed.
+// refused returns the result of a request that the storage account rejected.
 func (p *Patient) refused(check string, right azure.Right, on string, err error) Result {
 	r := failed(check, err, "")
 	if r.Seen == "" || !strings.Contains(r.Seen, on) {
@@ -203,9 +202,9 @@ func (p *Patient) refused(check string, right azure.Right, on string, err error)
 		if right.Optional {
 			r.State, r.Class = Warn, None
 			if right == azure.BlobDelete {
-				r.Mend += "; all but tasks that purge works without it"
+				r.Mend += "; everything but tasks that purge works without it"
 			} else {
-				r.Mend += "; or create them for it: the worker is content with what exists"
+				r.Mend += "; or create them yourself: the worker then needs no such right"
 			}
 		}
 	}

@@ -43,7 +43,7 @@ func (p *Patient) embedding(ctx context.Context) Result {
 func (p *Patient) chat(ctx context.Context) Result {
 	const check = "chat model"
 	if p.Chat == nil {
-		return Result{Check: check, State: Skipped, Seen: "LLM_PROVIDER=offline asks none"}
+		return Result{Check: check, State: Skipped, Seen: "LLM_PROVIDER=offline uses none"}
 	}
 	c, err := p.Chat(ctx)
 	if err != nil {
@@ -63,17 +63,17 @@ func doclingCheck(ctx context.Context, p *Patient) []Result {
 	if err := p.within(ctx, p.Docling); err != nil {
 		return []Result{failed("docling", err, "is docling-serve running, and DOCLING_URL its address?")}
 	}
-	return []Result{ok("docling", "it is ready, and takes the key")}
+	return []Result{ok("docling", "it is ready, and accepts the key")}
 }
 
-// webhooks tries receivers side by side.
+// webhooks probes the receivers in parallel.
 func webhooks(ctx context.Context, p *Patient) []Result {
 	const check = "webhooks"
 	urls := p.Receivers
 	if len(urls) == 0 {
 		e, err := p.examination(ctx)
 		if err != nil || len(e.WebhookHosts) == 0 {
-			return []Result{{Check: check, State: Skipped, Seen: "no job has one yet: give --webhook-url"}}
+			return []Result{{Check: check, State: Skipped, Seen: "no job has a webhook yet; set --webhook-url"}}
 		}
 		urls = e.WebhookHosts
 	}
@@ -107,13 +107,13 @@ func webhooks(ctx context.Context, p *Patient) []Result {
 		r.Class, r.Mend = Config, "allow the receiver's network in WEBHOOK_ALLOW_CIDRS if it is yours, or give "+
 			"another webhook_url"
 	}
-	if len(p.Receivers) == 0 { // somebody else's server may be down
+	if len(p.Receivers) == 0 { // a receiver of past jobs may be down
 		r.State, r.Class = Warn, None
 	}
 	return []Result{r}
 }
 
-// hostOf leaves out path and query, which may hold a token.
+// hostOf removes path and query, which may hold a token.
 func hostOf(rawURL string) string {
 	u, err := url.Parse(rawURL)
 	if err != nil || u.Host == "" {

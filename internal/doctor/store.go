@@ -10,11 +10,11 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// migrate is how a schema is brought up to date.
+// migrate is the remedy for an outdated schema.
 const migrate = "async-worker migrate (with the owner's DATABASE_URL), or paste the output of async-worker migrate " +
 	"--print into the Supabase editor"
 
-// storeChecks sorts one examination into its checks.
+// storeChecks splits one examination into its checks.
 func storeChecks(ctx context.Context, p *Patient) []Result {
 	asked := time.Now()
 	e, err := p.examination(ctx)
@@ -41,7 +41,7 @@ func storeChecks(ctx context.Context, p *Patient) []Result {
 	return append(results, skewed("store clock", "the database's", e.Now, asked.Add(took/2), took))
 }
 
-// examination opens the store and asks it.
+// examination opens the store and examines it.
 func (p *Patient) examination(ctx context.Context) (e store.Examination, err error) {
 	err = p.within(ctx, func(ctx context.Context) error {
 		s, err := p.Store(ctx)
@@ -54,7 +54,7 @@ func (p *Patient) examination(ctx context.Context) (e store.Examination, err err
 	return e, err
 }
 
-// unexamined is when the store gave no answer that one can work with.
+// unexamined returns the results when the store could not be examined.
 func (p *Patient) unexamined(err error) []Result {
 	check, mend := "store", "is the database up? check SUPABASE_URL or DATABASE_URL"
 	switch {
@@ -73,7 +73,7 @@ func (p *Patient) unexamined(err error) []Result {
 	return results
 }
 
-// alone is when one missing right hides all others.
+// alone returns the results when one missing right hides all others.
 func (p *Patient) alone(l store.Finding) []Result {
 	check := map[store.About]string{
 		store.AboutSchema: "store schema", store.AboutFunction: "store functions", store.AboutTable: "store tables",
@@ -92,7 +92,7 @@ func (p *Patient) alone(l store.Finding) []Result {
 	return results
 }
 
-// key tells what the key reaches.
+// key reports which rows the key reaches.
 func (p *Patient) key(e store.Examination) Result {
 	if e.EveryTenant {
 		return Result{
@@ -105,7 +105,7 @@ func (p *Patient) key(e store.Examination) Result {
 	return ok("store", "role %s, bound to client %s", e.Role, e.BoundTo)
 }
 
-// schema compares what the program needs with what is there.
+// schema compares the schema with what the program needs.
 func (p *Patient) schema(e store.Examination) Result {
 	const check = "store schema"
 	unfit := func(mend, format string, args ...any) Result {
@@ -143,7 +143,7 @@ func (p *Patient) schema(e store.Examination) Result {
 	return ok(check, "version %d, vectors of %d dimensions", e.Version, e.Dimensions)
 }
 
-// lacking makes one result of all that is amiss of one sort. The statements can be run as they are.
+// lacking combines all findings of one kind into a result. The statements can be run as they are.
 func lacking(check string, e store.Examination, fine string, about ...store.About) Result {
 	var seen, mend []string
 	for _, l := range e.Findings {

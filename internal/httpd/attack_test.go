@@ -11,7 +11,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/httpd"
 )
 
-// attackers is how many connections each attack holds: more than the server has room for.
+// attackers is how many connections each attack holds: more than the server's limit.
 const attackers = 300
 
 func isProbe(r *http.Request) bool { return r.URL.Path == "/livez" }
@@ -23,7 +23,7 @@ func dial(t *testing.T, to net.Addr) net.Conn {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = c.Close() }) // the server may have been quicker
+	t.Cleanup(func() { _ = c.Close() }) // the server may have closed it
 	return c
 }
 
@@ -34,7 +34,7 @@ func send(t *testing.T, c net.Conn, text string) {
 	}
 }
 
-// answerTo asks on a connection of its own and returns the status.
+// answerTo sends a request on a new connection and returns the status.
 func answerTo(t *testing.T, to net.Addr, path string) int {
 	t.Helper()
 	c := dial(t, to)
@@ -47,7 +47,7 @@ func answerTo(t *testing.T, to net.Addr, path string) int {
 	return resp.StatusCode
 }
 
-// Who holds connections open, behind an answer or in the middle of a header, keeps no probe out.
+// Connections that are held open, idle or in the middle of a header, do not keep a probe out.
 func TestHeldConnectionsKeepNobodyOut(t *testing.T) {
 	t.Parallel()
 	for name, hold := range map[string]func(*testing.T, net.Addr){
@@ -70,7 +70,7 @@ func TestHeldConnectionsKeepNobodyOut(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _ = resp.Body.Close(); resp.Close {
-				t.Error("the connection of who has the token is not kept")
+				t.Error("the connection of a client with the token is not kept")
 			}
 		},
 		"silent":      func(t *testing.T, to net.Addr) { dial(t, to) },
@@ -94,7 +94,7 @@ func TestHeldConnectionsKeepNobodyOut(t *testing.T) {
 	}
 }
 
-// Calls that take their time leave room for probes, and one too many is refused at once.
+// Slow requests leave room for probes, and a request above the limit is rejected at once.
 func TestProbesHaveRoomOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	const most = 96 // calls at a time
@@ -119,7 +119,7 @@ func TestProbesHaveRoomOfTheirOwn(t *testing.T) {
 	if got := answerTo(t, to, "/slow"); got != http.StatusServiceUnavailable {
 		t.Errorf("call %d: %d", most+1, got)
 	}
-	for range attackers { // each closes behind its answer
+	for range attackers { // each closes after its answer
 		if got := answerTo(t, to, "/livez"); got != http.StatusOK {
 			t.Fatalf("a probe beside %d calls: %d", most, got)
 		}

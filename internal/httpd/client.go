@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Client asks a worker's server. One of Socket and Addr is set.
+// Client sends requests to a worker's server. One of Socket and Addr is set.
 type Client struct {
 	Socket string
 	Addr   string // HOST:PORT
@@ -22,7 +22,7 @@ const (
 	maxAnswer = 4 << 20 // bytes
 )
 
-// StatusError is an answer that is not what was asked for.
+// StatusError is a response with an unexpected status.
 type StatusError struct{ Code int }
 
 func (e *StatusError) Error() string {
@@ -41,14 +41,14 @@ func (c Client) Get(ctx context.Context, path string, answer any) error {
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+host+path, http.NoBody)
 	if err != nil {
-		return fmt.Errorf("ask %s: %w", host, err)
+		return fmt.Errorf("request to %s: %w", host, err)
 	}
 	if c.Token != "" && c.Socket == "" {
 		req.Header.Set("Authorization", "Bearer "+c.Token)
 	}
 	resp, err := (&http.Client{
 		Transport: transport, Timeout: askLimit,
-		// the token stays here
+		// the token must not leave for another host
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}).Do(req)
 	if err != nil {
@@ -59,19 +59,19 @@ func (c Client) Get(ctx context.Context, path string, answer any) error {
 		return &StatusError{resp.StatusCode}
 	}
 	if err := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(answer); err != nil {
-		return fmt.Errorf("the answer is not what a worker says: %w", err)
+		return fmt.Errorf("the response is not a worker's: %w", err)
 	}
 	return nil
 }
 
-// WriteJSON answers with one JSON value.
+// WriteJSON writes a response of one JSON value.
 func WriteJSON(w http.ResponseWriter, v any) {
 	raw, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
-		http.Error(w, "the answer can't be written as JSON", http.StatusInternalServerError)
+		http.Error(w, "the response can't be encoded as JSON", http.StatusInternalServerError)
 		return
 	}
 	plain(w)
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(append(raw, '\n')) // who asked is gone, then
+	_, _ = w.Write(append(raw, '\n')) // an error means that the client is gone
 }

@@ -8,27 +8,27 @@ import (
 	"sync"
 )
 
-// Bounds of connections and requests, of each listener.
+// Limits of each listener.
 const (
 	maxConns = 128 // at a time
-	// maxServed is how many requests are answered at a time, probes apart: the rest of maxConns is theirs.
+	// maxServed is how many requests other than probes are served at a time; the rest of maxConns is for probes.
 	maxServed = maxConns - 32
 )
 
-// errFull refuses a connection while maxConns are being answered.
+// errFull rejects a connection while maxConns are being served.
 var errFull = errors.New("httpd: too many connections")
 
-// conns keeps a listener's connections within maxConns. A new one takes the place of the oldest that is not being
-// answered, so that whoever holds connections open, idle or in the middle of a header, keeps nobody out.
+// conns keeps a listener's connections within maxConns. A new connection replaces the oldest that is not being served:
+// connections held open, idle or in the middle of a header, keep nobody out.
 type conns struct {
 	net.Listener
 
 	mu     sync.Mutex
-	open   []*conn // the oldest first; one whose request was answered goes to the end
-	served int     // requests being answered, probes apart
+	open   []*conn // oldest first; a connection moves to the end after a response
+	served int     // requests being served, without probes
 }
 
-// conn is a connection; serving says that a request of it has been read and is not answered yet.
+// conn is a connection; serving: a request has been read and not yet answered.
 type conn struct {
 	net.Conn
 	of      *conns
@@ -44,7 +44,7 @@ func (c *conns) Accept() (net.Conn, error) {
 		}
 		added, err := c.add(raw)
 		if errors.Is(err, errFull) {
-			_ = raw.Close() // the caller sees that it was refused
+			_ = raw.Close() // the client sees the rejection
 			continue
 		}
 		return added, err
@@ -71,7 +71,7 @@ func (c *conns) add(raw net.Conn) (net.Conn, error) {
 	c.open = append(c.open, added)
 	c.mu.Unlock()
 	if out != nil {
-		_ = out.Conn.Close() // nobody waits for an answer on it
+		_ = out.Conn.Close() // no request is being served on it
 	}
 	return added, nil
 }
@@ -94,7 +94,7 @@ func (c *conns) remove(gone *conn) {
 	}
 }
 
-// begin marks a connection as being answered, and says whether there is room for its request.
+// begin marks a connection as serving, and reports whether there is room for its request.
 func (c *conns) begin(on *conn, probe bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -108,7 +108,7 @@ func (c *conns) begin(on *conn, probe bool) bool {
 	return true
 }
 
-// end gives the room back, and makes the connection the youngest of those that wait.
+// end releases the room, and makes the connection the youngest of the waiting ones.
 func (c *conns) end(on *conn, probe bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -131,11 +131,11 @@ func withConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// limit answers at most maxServed requests at a time, and probes beside them.
+// limit serves at most maxServed requests at a time, and probes in addition.
 func (c *conns) limit(next http.Handler, probe func(*http.Request) bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		on, ok := r.Context().Value(connKey{}).(*conn)
-		if !ok { // not of this listener
+		if !ok { // from another listener
 			next.ServeHTTP(w, r)
 			return
 		}

@@ -12,21 +12,21 @@ import (
 	"time"
 )
 
-// guard stands before what is served over TCP.
+// guard authorizes requests over TCP.
 type guard struct {
 	next  http.Handler
 	open  func(*http.Request) bool
-	token []byte // its SHA-256, so that comparing takes the same time whatever is sent; nil: none is asked for
+	token []byte // its SHA-256, for a comparison in constant time; nil: none is needed
 	log   *slog.Logger
 
 	mu     sync.Mutex
-	logged time.Time // when a refusal was logged last
+	logged time.Time // when a refusal was last logged
 }
 
-// refusalsEvery is how often refused requests are logged at most.
+// refusalsEvery is the shortest time between two logged refusals.
 const refusalsEvery = time.Minute
 
-// NewGuard puts the rules of Config.Token before Config.Handler.
+// NewGuard authorizes requests to Config.Handler by Config.Token.
 func NewGuard(cfg Config) http.Handler {
 	g := &guard{next: cfg.Handler, open: cfg.Open, log: cfg.Log}
 	if g.open == nil {
@@ -43,16 +43,16 @@ func NewGuard(cfg Config) http.Handler {
 func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	known := g.token != nil && g.knows(r)
 	if !known {
-		w.Header().Set("Connection", "close") // whoever it is holds no connection for long
+		w.Header().Set("Connection", "close") // an unauthorized client must not hold a connection
 	}
 	switch {
 	case g.token == nil && !ownName(r.Host):
-		// A page in a browser on this machine reaches loopback under a name of its own (DNS rebinding).
+		// A page in a local browser may reach loopback under its own host name (DNS rebinding).
 		g.refused(r, "its Host is not this machine")
 		http.Error(w, "without HTTP_TOKEN only requests to localhost or a loopback address are answered",
 			http.StatusMisdirectedRequest)
 	case g.token != nil && !g.open(r) && !known:
-		g.refused(r, "it bears no token, or not the right one")
+		g.refused(r, "it has no token or a wrong one")
 		w.Header().Set("WWW-Authenticate", `Bearer realm="async-worker"`)
 		http.Error(w, "send the token (HTTP_TOKEN) as: Authorization: Bearer TOKEN", http.StatusUnauthorized)
 	case g.token == nil || known:
@@ -68,7 +68,7 @@ func (g *guard) knows(r *http.Request) bool {
 	return subtle.ConstantTimeCompare(sum[:], g.token) == 1 && strings.EqualFold(scheme, "Bearer")
 }
 
-// refused logs a refusal, now and then.
+// refused logs a refusal, at most one per refusalsEvery.
 func (g *guard) refused(r *http.Request, why string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -76,11 +76,11 @@ func (g *guard) refused(r *http.Request, why string) {
 		return
 	}
 	g.logged = time.Now()
-	g.log.Warn("a request was refused; others are, within a minute, without a word", "because", why, "from",
+	g.log.Warn("a request was refused; further refusals within a minute are not logged", "because", why, "from",
 		r.RemoteAddr)
 }
 
-// ownName says whether a Host header names this machine and can't be anybody's name in the DNS.
+// ownName reports whether a Host header names this machine and can't be a name in the DNS.
 func ownName(hostport string) bool {
 	host, _, err := net.SplitHostPort(hostport)
 	if err != nil {

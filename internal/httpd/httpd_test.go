@@ -26,7 +26,7 @@ var quiet = slog.New(slog.DiscardHandler)
 
 const token = "0123456789abcdef0123456789abcdef"
 
-// answers says who asked for what.
+// answers responds with the request's path and listener.
 var answers = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 	httpd.WriteJSON(w, map[string]string{"path": r.URL.Path})
 })
@@ -62,8 +62,8 @@ func serve(t *testing.T, cfg httpd.Config) (s *httpd.Server, stop func() error) 
 	return s, stop
 }
 
-// Finished the socket, which only user and group may open, and over TCP: both answer until they are told to stop, and
-// nothing is left then.
+// The server listens on the socket, which only user and group may open, and over TCP. Both work until it is stopped,
+// and the socket is removed then.
 func TestServe(t *testing.T) {
 	t.Parallel()
 	socket := filepath.Join(t.TempDir(), "http.sock")
@@ -86,11 +86,11 @@ func TestServe(t *testing.T) {
 	}
 	var none any
 	if err := (httpd.Client{Socket: socket}).Get(t.Context(), "/", &none); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("asked in vain: %v", err)
+		t.Errorf("a request to a stopped server: %v", err)
 	}
 }
 
-// A request that is under way when the server is told to stop learns so from its context, and is answered.
+// When the server is stopped, a running request is canceled through its context, and still answered.
 func TestStopEndsRequests(t *testing.T) {
 	t.Parallel()
 	begun := make(chan struct{})
@@ -118,7 +118,7 @@ func TestStopEndsRequests(t *testing.T) {
 	}
 }
 
-// A socket that a killed worker left is replaced; one that is answered on, and a file, are not.
+// A socket that a killed worker left is replaced; one with a listener, and a file, are not.
 func TestOldSocket(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -127,7 +127,7 @@ func TestOldSocket(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.SetUnlinkOnClose(false) // as if it was killed
+	l.SetUnlinkOnClose(false) // as if it had been killed
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestOldSocket(t *testing.T) {
 	}
 	for path, want := range map[string]string{
 		left: "another worker listens there",
-		file: "no socket",
+		file: "not a socket",
 		filepath.Join(dir, strings.Repeat("x", 100)): "bytes",
 		filepath.Join(dir, "nowhere", "http.sock"):   "no such file",
 	} {
@@ -152,7 +152,7 @@ func TestOldSocket(t *testing.T) {
 	}
 }
 
-// An address that is taken is an error, which says which setting it was, and gives the socket back.
+// An address in use is an error that names the setting; the socket is removed.
 func TestAddressTaken(t *testing.T) {
 	t.Parallel()
 	s, _ := serve(t, httpd.Config{Addr: "127.0.0.1:0"})
@@ -168,7 +168,7 @@ func TestAddressTaken(t *testing.T) {
 	}
 }
 
-// Who may ask over TCP.
+// Which requests are allowed over TCP.
 func TestGuard(t *testing.T) {
 	t.Parallel()
 	open := func(r *http.Request) bool { return r.URL.Path == "/livez" }
@@ -181,14 +181,14 @@ func TestGuard(t *testing.T) {
 		{"nor does IPv6", "", "/metrics", "[::1]:9090", "", http.StatusOK},
 		{"nor one without a port", "", "/metrics", "[::1]", "", http.StatusOK},
 		{"a page that rebinds its name", "", "/metrics", "evil.example:9090", "", http.StatusMisdirectedRequest},
-		{"nor is it open for that", "", "/livez", "evil.example:9090", "", http.StatusMisdirectedRequest},
+		{"a rebound name, on an open path", "", "/livez", "evil.example:9090", "", http.StatusMisdirectedRequest},
 		{"the token", token, "/metrics", "worker.example:9090", "Bearer " + token, http.StatusOK},
 		{"in any case of the scheme", token, "/metrics", "worker.example", "bearer  " + token, http.StatusOK},
 		{"no token", token, "/metrics", "127.0.0.1:9090", "", http.StatusUnauthorized},
 		{"another one", token, "/metrics", "127.0.0.1:9090", "Bearer " + token + "0", http.StatusUnauthorized},
 		{"an empty one", token, "/metrics", "127.0.0.1:9090", "Bearer ", http.StatusUnauthorized},
 		{"another scheme", token, "/metrics", "127.0.0.1:9090", "Basic " + token, http.StatusUnauthorized},
-		{"what is open", token, "/livez", "10.0.0.7:9090", "", http.StatusOK},
+		{"an open path", token, "/livez", "10.0.0.7:9090", "", http.StatusOK},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -203,13 +203,13 @@ func TestGuard(t *testing.T) {
 				t.Errorf("%d %s", w.Code, w.Body)
 			}
 			if c.want == http.StatusUnauthorized && w.Header().Get("WWW-Authenticate") == "" {
-				t.Error("it is not said how to")
+				t.Error("the response does not say how to authenticate")
 			}
 		})
 	}
 }
 
-// Refused requests are logged once, without what they bore.
+// Refused requests are logged once, without their token.
 func TestRefusalsAreLoggedOnce(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
@@ -255,7 +255,7 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// What a client says when there is no answer that it can use.
+// The client's errors when there is no usable response.
 func TestClientErrors(t *testing.T) {
 	t.Parallel()
 	s, _ := serve(t, httpd.Config{Addr: "127.0.0.1:0", Token: token,
@@ -275,10 +275,10 @@ func TestClientErrors(t *testing.T) {
 	status, ok = errors.AsType[*httpd.StatusError](httpd.Client{Addr: addr, Token: token}.Get(t.Context(), "/away",
 		&got))
 	if !ok || status.Code != http.StatusFound {
-		t.Errorf("the token was taken elsewhere: %v", status)
+		t.Errorf("the token was sent to another host: %v", status)
 	}
 	if err := (httpd.Client{Addr: addr, Token: token}).Get(t.Context(), "/", &got); err == nil ||
-		!strings.Contains(err.Error(), "not what a worker says") {
+		!strings.Contains(err.Error(), "not a worker's") {
 		t.Errorf("no JSON: %v", err)
 	}
 }

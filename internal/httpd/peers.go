@@ -15,19 +15,19 @@ import (
 )
 
 const (
-	// maxRefusals is how many strangers are told at a time that they may not ask; others are cut off.
+	// maxRefusals is how many unauthorized clients get a response at a time; the connections of others are closed.
 	maxRefusals = 8
 	refusalTime = time.Second
 	refusal     = "this socket answers root, the worker's own user, and operators\n"
 )
 
-// peers is a listener on a Unix socket that everybody may connect to. It hands on those alone who may ask; the rest is
-// refused before it takes any of their room.
+// peers is a listener on a Unix socket that everybody may connect to. It accepts authorized clients only; others are
+// rejected before they take up connections.
 type peers struct {
 	net.Listener
 
 	may  func(net.Conn) bool
-	busy chan struct{} // has an element for each refusal under way
+	busy chan struct{} // has an element for each refusal in progress
 }
 
 func newPeers(l net.Listener, may func(net.Conn) bool) *peers {
@@ -45,15 +45,15 @@ func (p *peers) Accept() (net.Conn, error) {
 		case p.busy <- struct{}{}:
 			go p.refuse(c) // it ends within refusalTime
 		default:
-			_ = c.Close() // the caller sees that it was refused
+			_ = c.Close() // the client sees the rejection
 		}
 	}
 }
 
-// refuse reads a request, so that its sender reads the answer, and answers 403.
+// refuse reads a request, so that the client reads the response, and responds with 403.
 func (p *peers) refuse(c net.Conn) {
 	defer func() {
-		_ = c.Close() // nobody waits for more
+		_ = c.Close() // the response has been sent
 		<-p.busy
 	}()
 	if c.SetDeadline(time.Now().Add(refusalTime)) != nil {
@@ -67,7 +67,7 @@ func (p *peers) refuse(c net.Conn) {
 		"Content-Length: "+strconv.Itoa(len(refusal))+"\r\n\r\n"+refusal)
 }
 
-// groupID finds a group of this machine. Where there is none of that name it may not ask.
+// groupID looks up a group of this machine. A group that doesn't exist authorizes nobody.
 func groupID(name string) (gid uint32, known bool) {
 	if name == "" {
 		return 0, false
@@ -80,8 +80,8 @@ func groupID(name string) (gid uint32, known bool) {
 	return uint32(n), err == nil && n > 0
 }
 
-// mayAsk lets root ask, the worker's own user, and members of its group and of another one: as the kernel had them
-// when they connected.
+// mayAsk authorizes root, the worker's own user, members of its group and members of another one. The kernel recorded
+// them when the client connected.
 func mayAsk(group uint32) func(net.Conn) bool {
 	own, ownGroup := uint32(os.Geteuid()), uint32(os.Getegid())
 	return func(c net.Conn) bool {
@@ -94,7 +94,7 @@ func mayAsk(group uint32) func(net.Conn) bool {
 	}
 }
 
-// peerOf asks the kernel who is at the other end of a Unix socket.
+// peerOf returns the kernel's credentials of the process at the other end of a Unix socket.
 func peerOf(c net.Conn) (peer *unix.Ucred, groups []uint32, err error) {
 	socket, ok := c.(*net.UnixConn)
 	if !ok {
@@ -112,7 +112,7 @@ func peerOf(c net.Conn) (peer *unix.Ucred, groups []uint32, err error) {
 	return peer, groups, errors.Join(err, controlErr)
 }
 
-// peerGroups are the supplementary groups of the process at the other end (SO_PEERGROUPS, since Linux 4.13).
+// peerGroups returns the supplementary groups of the process at the other end (SO_PEERGROUPS, since Linux 4.13).
 func peerGroups(fd uintptr) ([]uint32, error) {
 	const size = uint32(unsafe.Sizeof(uint32(0)))
 	groups := make([]uint32, 64)
@@ -123,7 +123,7 @@ func peerGroups(fd uintptr) ([]uint32, error) {
 		switch errno {
 		case 0:
 			return groups[:n/size], nil
-		case unix.ERANGE: // n is what it takes
+		case unix.ERANGE: // n is the size needed
 			groups = make([]uint32, n/size)
 		default:
 			return nil, errno

@@ -21,10 +21,10 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/httpd"
 )
 
-// askedFor in the environment makes the test's program a client of a socket.
+// askedFor in the environment turns the test's program into a client of a socket.
 const askedFor = "ASYNC_WORKER_TEST_ASK"
 
-// TestAskAs is no test: it asks, for those below, as another user.
+// TestAskAs is not a test: the tests below run it as another user, as a client.
 func TestAskAs(t *testing.T) {
 	socket := os.Getenv(askedFor)
 	if socket == "" {
@@ -40,15 +40,15 @@ func TestAskAs(t *testing.T) {
 	}
 }
 
-// TestPeers: a socket that a group may use answers root, the worker's own user, and members of its own group and of
-// that one; everybody else is refused, by the kernel's word on who it is.
+// TestPeers: a socket with a group serves root, the worker's own user, members of its own group and members of that
+// group; everybody else is rejected, by the kernel's credentials.
 func TestPeers(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
-		t.Skip("needs root, to be other users")
+		t.Skip("needs root, to run as other users")
 	}
 	const group, other, user = 4711, 4712, 4713
-	dir := filepath.Join("/tmp", "async-worker-peers-"+rand.Text()[:10]) // others may not enter those of tests
+	dir := filepath.Join("/tmp", "async-worker-peers-"+rand.Text()[:10]) // other users can't enter a test's folder
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestPeers(t *testing.T) {
 	}
 }
 
-// many are more groups than one look has room for.
+// many returns more groups than the first call of getsockopt has room for.
 func many() (groups []uint32) {
 	for i := range uint32(200) {
 		groups = append(groups, 10000+i)
@@ -102,11 +102,11 @@ func many() (groups []uint32) {
 	return groups
 }
 
-// TestStrangersKeepNobodyOut: who may not ask, and holds as many connections as he can, is in nobody's way.
+// TestStrangersKeepNobodyOut: an unauthorized user who holds as many connections as possible blocks nobody.
 func TestStrangersKeepNobodyOut(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
-		t.Skip("needs root, to be other users")
+		t.Skip("needs root, to run as other users")
 	}
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", filepath.Join(t.TempDir(), "s.sock"))
 	if err != nil {
@@ -130,7 +130,7 @@ func TestStrangersKeepNobodyOut(t *testing.T) {
 		}
 	}
 	if closed != len(held) {
-		t.Errorf("%d of %d strangers are let go", closed, len(held))
+		t.Errorf("%d of %d unauthorized connections are closed", closed, len(held))
 	}
 	_ = l.Close()
 	if err := <-ended; !errors.Is(err, net.ErrClosed) {
@@ -138,7 +138,7 @@ func TestStrangersKeepNobodyOut(t *testing.T) {
 	}
 }
 
-// TestUnknownGroup: without the group on this machine the socket is as it was: for its user and group, by its mode.
+// TestUnknownGroup: if this machine lacks the group, the mode of the socket admits its user and group only.
 func TestUnknownGroup(t *testing.T) {
 	t.Parallel()
 	socket := filepath.Join(t.TempDir(), "http.sock")

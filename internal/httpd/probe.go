@@ -7,26 +7,26 @@ import (
 	"time"
 )
 
-// State is how a check stands.
+// State is the outcome of a check.
 type State string
 
 // The states of a check.
 const (
 	OK      State = "ok"
-	Warning State = "warning" // out of order, and no reason to fail
+	Warning State = "warning" // a problem that does not fail the probe
 	Failed  State = "failed"
 )
 
-// Check is one thing that should be in order. It holds no text from outside.
+// Check is one health check. It holds no text from documents or services.
 type Check struct {
 	Name  string    `json:"name"`
 	State State     `json:"state"`
 	Since time.Time `json:"since,omitzero"` // of the state; zero: not known
 	Class string    `json:"error_class,omitempty"`
-	Hint  string    `json:"hint,omitempty"` // what to look at, or to mend
+	Hint  string    `json:"hint,omitempty"` // what to check or to fix
 }
 
-// Passes says whether no check failed.
+// Passes reports whether no check failed.
 func Passes(checks []Check) bool { return len(failed(checks)) == 0 }
 
 func failed(checks []Check) (names []string) {
@@ -38,8 +38,8 @@ func failed(checks []Check) (names []string) {
 	return names
 }
 
-// Probe answers 200 while all checks pass and 503 otherwise, in the form that Kubernetes' own servers use: "ok", or
-// with ?verbose each check in a line. Source: https://kubernetes.io/docs/reference/using-api/health-checks.
+// Probe responds with 200 while all checks pass and 503 otherwise, in the form of Kubernetes' own servers: "ok", or one
+// line per check with ?verbose. Source: https://kubernetes.io/docs/reference/using-api/health-checks.
 type Probe struct {
 	Name   string // as in the path
 	Checks func() []Check
@@ -69,10 +69,10 @@ func (p Probe) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if len(names) > 0 {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
-	_, _ = w.Write([]byte(text.String())) // who asked is gone, then
+	_, _ = w.Write([]byte(text.String())) // an error means that the client is gone
 }
 
-// Verbose says whether a request asks for each check.
+// Verbose reports whether a request asks for each check.
 func Verbose(r *http.Request) bool { return r.URL.Query().Has("verbose") }
 
 func (c Check) line() string {
@@ -90,7 +90,7 @@ func (c Check) line() string {
 	return text + "\n"
 }
 
-// plain is for answers in words, which are true for a moment only.
+// plain sets the headers of a plain text that must not be cached.
 func plain(w http.ResponseWriter) {
 	h := w.Header()
 	h.Set("Content-Type", "text/plain; charset=utf-8")

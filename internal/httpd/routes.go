@@ -8,30 +8,30 @@ import (
 	"strings"
 )
 
-// Access says which requests to an endpoint need no token over TCP.
+// Access is which requests to an endpoint need no token over TCP.
 type Access int
 
-// Who may ask.
+// The levels of access.
 const (
 	WithToken Access = iota
-	OpenBrief        // anybody, but for ?verbose
-	Open             // anybody
+	OpenBrief        // no token, except for ?verbose
+	Open             // no token
 )
 
-// words is how the index tells an Access.
+// words returns the Access as the index shows it.
 func (a Access) words() string {
 	return map[Access]string{WithToken: "with the token", OpenBrief: "open; ?verbose with the token", Open: "open"}[a]
 }
 
-// Endpoint is one thing that is served.
+// Endpoint is one route.
 type Endpoint struct {
 	Pattern string // of http.ServeMux, with a method: "GET /livez"
-	For     string // what it is for, in a few words
+	For     string // its purpose, in a few words
 	Access  Access
 	Handler http.Handler
 }
 
-// index is where Routes lists itself.
+// index is the path of the list of routes.
 const index = "/"
 
 func (e Endpoint) path() string {
@@ -39,15 +39,15 @@ func (e Endpoint) path() string {
 	return path
 }
 
-// Routes is the table of what is served. Its Handler serves it, with an index at "/", and Open is for Config.Open.
+// Routes is the table of routes. Its Handler serves them, with an index at "/"; Open is for Config.Open.
 type Routes struct {
 	Name string // of the program
-	// About is said to who may know it: the version, and whose worker it is.
+	// About is shown to authorized clients: the version and the tenant.
 	About     string
 	Endpoints []Endpoint
 }
 
-// Open says whether a request needs no token.
+// Open reports whether a request needs no token.
 func (s Routes) Open(r *http.Request) bool {
 	if r.URL.Path == index {
 		return true
@@ -60,7 +60,7 @@ func (s Routes) Open(r *http.Request) bool {
 	return false
 }
 
-// Handler serves the endpoints and the index. Who asks for something else is told of the index.
+// Handler serves the endpoints and the index. A 404 points to the index.
 func (s Routes) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for _, e := range s.Endpoints {
@@ -69,7 +69,7 @@ func (s Routes) Handler() http.Handler {
 	mux.HandleFunc("GET "+index+"{$}", s.list)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h, pattern := mux.Handler(r)
-		if pattern == "" { // nothing there, or not with this method, or a redirection to a clean path
+		if pattern == "" { // no route, another method, or a redirection to a clean path
 			h.ServeHTTP(&missing{ResponseWriter: w}, r)
 			return
 		}
@@ -77,17 +77,17 @@ func (s Routes) Handler() http.Handler {
 	})
 }
 
-// list answers with the table, in the form that is asked for.
+// list responds with the index, as HTML or text as the client accepts.
 func (s Routes) list(w http.ResponseWriter, r *http.Request) {
 	plain(w)
 	if !strings.Contains(r.Header.Get("Accept"), "text/html") {
-		_, _ = w.Write([]byte(s.text(trusted(r)))) // who asked is gone, then
+		_, _ = w.Write([]byte(s.text(trusted(r)))) // an error means that the client is gone
 		return
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-	_, _ = w.Write([]byte(s.page(trusted(r)))) // who asked is gone, then
+	_, _ = w.Write([]byte(s.page(trusted(r)))) // an error means that the client is gone
 }
 
 func (s Routes) text(known bool) string {
@@ -122,7 +122,7 @@ func (s Routes) page(known bool) string {
 	return out.String()
 }
 
-// missing adds to a 404 where to look.
+// missing adds a pointer to the index to a 404.
 type missing struct {
 	http.ResponseWriter
 	code int
@@ -138,7 +138,7 @@ func (m *missing) WriteHeader(code int) {
 func (m *missing) Write(body []byte) (int, error) {
 	if m.code == http.StatusNotFound {
 		if _, err := m.ResponseWriter.Write(
-			[]byte("nothing is served at this path; GET / lists what is\n")); err != nil {
+			[]byte("nothing is served at this path; GET / lists the paths\n")); err != nil {
 			return 0, err
 		}
 		return len(body), nil
@@ -148,15 +148,15 @@ func (m *missing) Write(body []byte) (int, error) {
 
 type trustedKey struct{}
 
-// trust marks the requests that come this way as those of somebody who may know everything: who opened the socket, who
-// has the token, or who is on this machine where none is asked for.
+// trust marks requests as authorized to see everything: those over the socket, those with the token, and those from
+// this machine where no token is needed.
 func trust(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), trustedKey{}, true)))
 	})
 }
 
-// trusted says whether trust has marked a request. One that came another way is not.
+// trusted reports whether trust has marked a request.
 func trusted(r *http.Request) bool {
 	marked, _ := r.Context().Value(trustedKey{}).(bool)
 	return marked

@@ -14,7 +14,7 @@ import (
 
 const about = "version 1.2.3, tenant south<haven"
 
-// table is served by the tests of the index.
+// table is the table of the tests of the index.
 var table = httpd.Routes{Name: "async-worker", About: about, Endpoints: []httpd.Endpoint{
 	{Pattern: "GET /livez", For: "whether it lives", Access: httpd.OpenBrief, Handler: answers},
 	{Pattern: "GET /metrics", For: "metrics", Access: httpd.WithToken, Handler: answers},
@@ -49,8 +49,7 @@ func call(t *testing.T, to net.Addr, method, path, accept, bearer string) (resp 
 	return resp, string(raw)
 }
 
-// The index is for anybody, and names version and tenant only to who may know them; everything else is as guarded as
-// ever.
+// The index is open to everybody, but shows version and tenant only to authorized clients; all else stays guarded.
 func TestIndex(t *testing.T) {
 	t.Parallel()
 	serveTable := func(token string) []net.Addr {
@@ -72,7 +71,7 @@ func TestIndex(t *testing.T) {
 		{"without the token", guarded[1], "*/*", "", false},
 		{"with another", guarded[1], "*/*", token + "0", false},
 		{"with the token", guarded[1], "*/*", token, true},
-		{"where none is asked for", loopback[1], "*/*", "", true},
+		{"where none is needed", loopback[1], "*/*", "", true},
 		{"a browser", guarded[1], "text/html,application/xhtml+xml,*/*;q=0.8", "", false},
 		{"a browser with the token", guarded[1], "text/html", token, true},
 	} {
@@ -86,7 +85,7 @@ func TestIndex(t *testing.T) {
 			}
 			if got := strings.Contains(body, "1.2.3") || strings.Contains(body, "haven"); got != c.told || page &&
 				strings.Contains(body, about) {
-				t.Errorf("version and tenant told: %v, want %v, escaped\n%s", got, c.told, body)
+				t.Errorf("version and tenant shown: %v, want %v, escaped\n%s", got, c.told, body)
 			}
 			for _, want := range []string{
 				"GET /livez", "whether it lives", "(open; ?verbose with the token)", "GET /metrics", "(with the token)",
@@ -103,7 +102,7 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// Nobody is left in the dark: a wrong path names the index, a wrong method the right ones, and the guard comes first.
+// Errors help: a wrong path points to the index, a wrong method to the right ones, and the guard comes first.
 func TestRoutes(t *testing.T) {
 	t.Parallel()
 	s, _ := serve(t, httpd.Config{

@@ -1,6 +1,6 @@
-// Package httpd is the worker's web server: on a Unix socket, whose file's mode says who may ask, and, if wanted, on a
-// TCP address, for this machine alone or for who has the token. It serves whatever handler it is given; probes of
-// health are in it, and the client for its Unix socket and address.
+// Package httpd is the worker's HTTP server: on a Unix socket, for root, the worker's user and operators, and
+// optionally on a TCP address, for this machine or for clients with the token. It serves any handler. It also has
+// health probes and a client.
 package httpd
 
 import (
@@ -17,23 +17,23 @@ import (
 type Config struct {
 	// Socket is the path of the Unix socket; its folder exists. Empty: none.
 	Socket string
-	// Group is that of people who may use the socket, beside root and the worker's own user and group. Empty, or not on
-	// this machine: no more than these.
+	// Group is the group of people who may use the socket, in addition to root and the worker's own user and group.
+	// Empty, or unknown on this machine: nobody else.
 	Group string
 	// Addr is a TCP address, HOST:PORT. Empty: none.
 	Addr string
-	// Token is asked for over TCP, as "Authorization: Bearer TOKEN", but for what is Open. Empty: none is, and only
-	// requests to this machine's own names are answered.
+	// Token is required over TCP, as "Authorization: Bearer TOKEN", except for requests that are Open. Empty: none, and
+	// only requests to this machine's own names are served.
 	Token string
-	// Open says which requests need no token: probes. They have room of their own when many ask at a time, and their
-	// connections are closed behind the answer. Nil: none.
+	// Open reports which requests need no token: probes. A part of the connections is reserved for them, and their
+	// connections are closed after the response. Nil: none.
 	Open func(*http.Request) bool
-	// Handler is what is served. Over the socket it gets every request.
+	// Handler serves the requests. Over the socket it gets every request.
 	Handler http.Handler
 	Log     *slog.Logger
 }
 
-// Bounds of one request and of all. Whoever serves a stream lifts writeLimit from its answer with
+// Limits of one request and of all. A handler that streams lifts writeLimit from its response with
 // http.ResponseController.
 const (
 	headerLimit = 5 * time.Second
@@ -44,21 +44,22 @@ const (
 	stopGrace   = 2 * time.Second
 )
 
-// Server listens, and serves once Run is called.
+// Server listens from the start, and serves once Run is called.
 type Server struct {
-	log    *slog.Logger
-	open   func(*http.Request) bool
-	doors  []door
-	closed sync.Once
+	log       *slog.Logger
+	open      func(*http.Request) bool
+	listeners []listener
+	closed    sync.Once
 }
 
-// door is one listener and what is served there.
-type door struct {
+// listener is a net.Listener with its handler.
+type listener struct {
 	net.Listener
 	handler http.Handler
 }
 
-// AddrError is that HTTP_ADDR can't be listened on: it is taken, not this machine's, or not for this user.
+// AddrError reports that HTTP_ADDR can't be listened on: it is in use, not an address of this machine, or not
+// permitted.
 type AddrError struct {
 	Addr string
 	err  error
@@ -67,8 +68,7 @@ type AddrError struct {
 func (e *AddrError) Error() string { return "listen on HTTP_ADDR: " + e.err.Error() }
 func (e *AddrError) Unwrap() error { return e.err }
 
-// Listen takes the socket and the address. Requests wait until Run is called. Without either it returns a Server that
-// serves nobody.
+// Listen opens the socket and the address. Requests wait until Run is called. Without either the Server serves nobody.
 func Listen(ctx context.Context, cfg Config) (*Server, error) {
 	if cfg.Open == nil {
 		cfg.Open = func(*http.Request) bool { return false }
@@ -79,7 +79,7 @@ func Listen(ctx context.Context, cfg Config) (*Server, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.doors = append(s.doors, door{l, trust(cfg.Handler)})
+		s.listeners = append(s.listeners, listener{l, trust(cfg.Handler)})
 	}
 	if cfg.Addr != "" {
 		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Addr)
@@ -87,29 +87,29 @@ func Listen(ctx context.Context, cfg Config) (*Server, error) {
 			s.Close()
 			return nil, &AddrError{cfg.Addr, err}
 		}
-		s.doors = append(s.doors, door{l, NewGuard(cfg)})
+		s.listeners = append(s.listeners, listener{l, NewGuard(cfg)})
 	}
 	return s, nil
 }
 
-// Addrs are what the server listens on, the socket first.
+// Addrs returns the addresses that the server listens on, the socket first.
 func (s *Server) Addrs() []net.Addr {
 	var all []net.Addr
-	for _, d := range s.doors {
-		all = append(all, d.Addr())
+	for _, l := range s.listeners {
+		all = append(all, l.Addr())
 	}
 	return all
 }
 
-// Run serves until ctx is done, and then lets requests end for a moment. It returns why it could not go on; nil: it was
-// told to stop.
+// Run serves until ctx is done, then gives running requests a moment to end. It returns the error that stopped it; nil
+// after ctx is done.
 func (s *Server) Run(ctx context.Context) error {
 	defer s.Close()
-	ended := make(chan error, len(s.doors))
+	ended := make(chan error, len(s.listeners))
 	var servers []*http.Server
-	for _, d := range s.doors {
-		limited := &conns{Listener: d.Listener}
-		server := s.serverOf(ctx, limited.limit(d.handler, s.open))
+	for _, l := range s.listeners {
+		limited := &conns{Listener: l.Listener}
+		server := s.serverOf(ctx, limited.limit(l.handler, s.open))
 		servers = append(servers, server)
 		go func() { ended <- server.Serve(limited) }()
 	}
@@ -125,8 +125,8 @@ func (s *Server) Run(ctx context.Context) error {
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopGrace)
 	defer cancel()
 	for _, server := range servers {
-		if server.Shutdown(grace) != nil { // somebody is slow
-			_ = server.Close() // its connections are cut, which is no news to anybody here
+		if server.Shutdown(grace) != nil { // a request did not end in time
+			_ = server.Close() // the error adds nothing
 		}
 	}
 	for range running {
@@ -135,7 +135,7 @@ func (s *Server) Run(ctx context.Context) error {
 	return ignoreClosed(err)
 }
 
-// serverOf bounds what a request may take. Requests end with ctx.
+// serverOf returns a server with limits for a request. Requests end with ctx.
 func (s *Server) serverOf(ctx context.Context, h http.Handler) *http.Server {
 	return &http.Server{
 		Handler:           h,
@@ -147,11 +147,11 @@ func (s *Server) serverOf(ctx context.Context, h http.Handler) *http.Server {
 	}
 }
 
-// Close gives the socket and the address back. Run does so too.
+// Close closes the listeners. Run does so too.
 func (s *Server) Close() {
 	s.closed.Do(func() {
-		for _, d := range s.doors {
-			_ = d.Close() // it listens no more, whatever the answer
+		for _, l := range s.listeners {
+			_ = l.Close() // it has stopped listening even on an error
 		}
 	})
 }

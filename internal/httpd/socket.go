@@ -12,20 +12,20 @@ import (
 )
 
 const (
-	// socketMode lets the worker's user and group ask, and nobody else.
+	// socketMode admits only the worker's user and group.
 	socketMode = 0o660
-	// peersMode lets everybody connect: who may ask is decided by who they are. The worker can't give the file to
-	// another group, because it is in none.
+	// peersMode lets everybody connect; peers authorizes the clients. The worker can't give the file to another group,
+	// because it is not a member of any.
 	peersMode = 0o666
-	// maxSocketPath is what fits into an address of Linux (unix(7): 108 bytes with the final zero).
+	// maxSocketPath is the longest path of a Unix socket (unix(7): 108 bytes with the final zero).
 	maxSocketPath = 107
 )
 
-// listenSocket makes the socket. One that a worker left which is no more is removed; one that somebody answers on is an
-// error. Members of the group may ask, too, if this machine has one of that name.
+// listenSocket creates the socket. It removes the socket of a dead worker; a socket with a listener is an error.
+// Members of the group are authorized, too, if this machine has the group.
 func listenSocket(ctx context.Context, path, group string) (net.Listener, error) {
 	if len(path) > maxSocketPath {
-		return nil, fmt.Errorf("listen on %s: the path has %d bytes, and %d fit; use a shorter folder as "+
+		return nil, fmt.Errorf("listen on %s: the path has %d bytes, the limit is %d; use a shorter folder as "+
 			"RUNTIME_DIRECTORY", path, len(path), maxSocketPath)
 	}
 	if err := removeStale(ctx, path); err != nil {
@@ -55,16 +55,16 @@ func removeStale(ctx context.Context, path string) error {
 		return fmt.Errorf("look for an old socket: %w", err)
 	}
 	if info.Mode().Type() != fs.ModeSocket {
-		return fmt.Errorf("listen on %s: there is something that is no socket; remove it", path)
+		return fmt.Errorf("listen on %s: the path exists and is not a socket; remove it", path)
 	}
 	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "unix", path)
 	if err == nil {
 		_ = conn.Close()
-		return fmt.Errorf("listen on %s: another worker listens there: stop it, or give this one a "+
+		return fmt.Errorf("listen on %s: another worker listens there; stop it, or give this one a "+
 			"RUNTIME_DIRECTORY of its own", path)
 	}
 	if !errors.Is(err, syscall.ECONNREFUSED) && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("look whether somebody listens on an old socket: %w", err)
+		return fmt.Errorf("check for a listener on an old socket: %w", err)
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove an old socket: %w", err)

@@ -10,37 +10,37 @@ import (
 
 // Embedder turns texts into vectors. It is safe for concurrent use.
 type Embedder interface {
-	// Model names what made the vectors; vectors of different models are never compared.
+	// Model identifies the model; vectors of different models are never compared.
 	Model() string
 	// Dimensions is the length of every vector.
 	Dimensions() int
-	// Embed returns one unit-length vector for each input, in order. It batches, limits and briefly
-	// retries by itself. No input may be empty. Errors are *taskerr.Error.
+	// Embed returns one unit-length vector for each input, in order. It batches, limits the rate and retries briefly.
+	// No input may be empty. Errors are *taskerr.Error.
 	Embed(ctx context.Context, inputs []string) (Embeddings, error)
 }
 
-// Embeddings is the answer to Embed.
+// Embeddings is the result of Embed.
 type Embeddings struct {
 	Vectors [][]float32
 	Tokens  int // as the provider billed them; zero for the offline provider
 }
 
-// Counter counts the tokens of a text as the embedding model does. It is safe for concurrent use.
+// Counter counts the tokens of a text. It is safe for concurrent use.
 type Counter interface {
 	Count(text string) int
 }
 
-// Chat asks a model. It is safe for concurrent use.
+// Chat sends questions to a model. It is safe for concurrent use.
 type Chat interface {
-	// Model names what answers.
+	// Model identifies the model.
 	Model() string
-	// Ask asks once. It limits and briefly retries by itself. Errors are *taskerr.Error; an answer that was cut
-	// off, filtered or refused is none: see Answer.
+	// Ask asks one question. It limits the rate and retries briefly. Errors are *taskerr.Error; an answer that was cut
+	// off, filtered or refused is not an error: see Answer.
 	Ask(ctx context.Context, q Question) (Answer, error)
 }
 
-// Question is what a model is asked: the System instructions, the turns of a conversation, then Text and Images
-// as the user's last turn, when there are any.
+// Question is a question to a model: the System instructions, the turns of a conversation, then Text and Images as the
+// user's last turn, if there are any.
 type Question struct {
 	System      string
 	Turns       []Turn
@@ -51,13 +51,13 @@ type Question struct {
 	Schema      *Schema // what the text of the answer must conform to; nil: free text
 	Temperature float64 // 0 is the most likely answer
 	MaxTokens   int     // of the answer
-	// Stream, if set, gets the text of the answer piece by piece as it comes, from one goroutine at a time and
-	// before Ask returns. restart: what came before it is void, because the request is made again; the piece may
-	// be empty then. Of an answer that is streamed the time limit is between two pieces, else it is of the whole:
-	// set Stream for long answers, even where nobody looks at the pieces.
+	// Stream, if set, gets the text of the answer piece by piece as it arrives, from one goroutine at a time and before
+	// Ask returns. restart: earlier pieces are void, because the request is retried; the piece may then be empty. The
+	// timeout of a streamed answer is between two pieces, otherwise it covers the whole answer: set Stream for long
+	// answers, even if the pieces are not used.
 	Stream func(piece string, restart bool)
-	// StreamCall, if set beside Stream, gets likewise the arguments of calls, with the tool's name. Stream is told a
-	// restart, which voids these too.
+	// StreamCall, if set in addition to Stream, gets the arguments of calls in the same way, with the tool's name. A
+	// restart is reported to Stream only, and voids these too.
 	StreamCall func(tool, piece string)
 }
 
@@ -69,7 +69,7 @@ type Turn struct {
 	Call  string     // of a tool's result: the ID of the ToolCall that it answers
 }
 
-// Role says whose turn it is.
+// Role is the author of a turn.
 type Role string
 
 // The roles of turns.
@@ -79,7 +79,7 @@ const (
 	ToolTurn  Role = "tool" // the result of a tool's call
 )
 
-// Tool is a function that the model may ask to have called.
+// Tool is a function that the model may call.
 type Tool struct {
 	Name        string // [A-Za-z0-9_-], at most 64
 	Description string
@@ -87,7 +87,7 @@ type Tool struct {
 	Strict      bool            // the service shall enforce the schema
 }
 
-// ToolCall is the model's wish to have a tool called.
+// ToolCall is a call of a tool by the model.
 type ToolCall struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`
@@ -101,13 +101,13 @@ type Schema struct {
 	Strict bool
 }
 
-// Image is a picture that a question shows.
+// Image is an image in a question.
 type Image struct {
 	MediaType string // e.g. "image/png"
 	Data      []byte
 }
 
-// Answer is what a model says.
+// Answer is a model's answer.
 type Answer struct {
 	Text             string
 	Calls            []ToolCall // in order; the answer to them is a ToolTurn each
@@ -116,7 +116,7 @@ type Answer struct {
 	CompletionTokens int
 }
 
-// End says why an answer ended.
+// End is why an answer ended.
 type End string
 
 // The ends of answers.
@@ -128,16 +128,16 @@ const (
 	Refused  End = "refusal"        // the model says that it will not
 )
 
-// TooLong is the cause of a validation_error: the question and the answer that was asked for don't fit into the
-// model's context, or are more than the service ever takes in one request. Less of it may be asked.
+// TooLong is the cause of a validation_error: question and answer together exceed the model's context, or what the
+// service accepts in one request. A shorter question may work.
 type TooLong struct {
-	Window int // tokens that fit, as the service says; zero: it doesn't
+	Window int // tokens that fit, from the service; zero: unknown
 }
 
 func (e *TooLong) Error() string { return "longer than the model's context" }
 
-// IsTooLong says whether err came of a question that was too long, and how many tokens would have fit; zero: not
-// known.
+// IsTooLong reports whether err was caused by a question that was too long, and how many tokens would fit; zero:
+// unknown.
 func IsTooLong(err error) (window int, ok bool) {
 	long, ok := errors.AsType[*TooLong](err)
 	if !ok {

@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// Escaped returns a writer of JSON or text whose readers see every character: what a terminal obeys or hides (C1
-// controls such as U+009B, bidirectional controls such as U+202E, other format characters) is written as \u202e. In
-// JSON that is the same string. Each Write is of whole characters.
+// Escaped returns a writer of JSON or text in which every character is visible: what a terminal would obey or hide (C1
+// controls such as U+009B, bidirectional controls such as U+202E, other format characters) is written as \u202e, which
+// is the same string in JSON. A Write must not split a character.
 func Escaped(w io.Writer) io.Writer { return escaped{w} }
 
 type escaped struct{ io.Writer }
@@ -24,7 +24,7 @@ func (e escaped) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// escape returns p itself when there is nothing to escape.
+// escape returns p itself if there is nothing to escape.
 func escape(p []byte) []byte {
 	if bytes.IndexFunc(p, invisible) < 0 {
 		return p
@@ -46,15 +46,15 @@ func escape(p []byte) []byte {
 	return out
 }
 
-// invisible says whether a character is not for the eye. C0 controls are left alone: JSON has none, and text for a
-// terminal is made of them.
+// invisible reports whether a character has no visible form. C0 controls are kept: JSON has none, and text for a
+// terminal needs them.
 func invisible(r rune) bool {
 	switch {
 	case r < 0x7f:
 		return false
 	case r < 0xa0:
 		return true
-	case r == utf8.RuneError: // a byte that is no character, unless somebody wrote it so
+	case r == utf8.RuneError: // a byte that is not UTF-8, or a literal U+FFFD
 		return true
 	}
 	return unicode.Is(unicode.Cf, r)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What a terminal would obey is seen in every format, and JSON says the same all the same.
+// What a terminal would obey is visible in every format, and the JSON still decodes to the same string.
 func TestInvisibleCharacters(t *testing.T) {
 	t.Parallel()
 	const hostile = "a\u009b31mb\u202ec\u2066d\u200ee\U000e0041f\ufeffg \u00adh é 日本 😀"
@@ -38,7 +38,7 @@ func TestInvisibleCharacters(t *testing.T) {
 	}
 }
 
-// What libraries write to the log package is a record, without what a connection brought.
+// A line that a library writes to the log package becomes a record, without text from a connection.
 func TestForeignLines(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

@@ -16,14 +16,14 @@ import (
 
 type sender func(message string, priority journal.Priority, fields map[string]string) error
 
-// journalHandler sends each record to the journal with its attributes as fields of their own
-// (task_id becomes TASK_ID, so that `journalctl TASK_ID=…` finds it), and again as key=value behind
-// the message, because that is all that a plain journalctl shows. It serves syslog too, which has no fields.
+// journalHandler sends each record to the journal with its attributes as fields (task_id becomes TASK_ID, so that
+// `journalctl TASK_ID=…` finds it), and repeats them as key=value after the message, since a plain journalctl shows
+// only the message. It serves syslog too, which has no fields.
 type journalHandler struct {
 	level    slog.Leveler
 	send     sender
-	fallback io.Writer // gets the line when the journal does not take it
-	untold   []string  // keys that stand in fields alone
+	fallback io.Writer // gets the line if the journal fails
+	untold   []string  // keys that are fields only, not in the message
 	prefix   string    // of the open groups, e.g. "request."
 	attrs    []attr    // of WithAttrs, in order
 }
@@ -61,7 +61,7 @@ func (h *journalHandler) Handle(_ context.Context, r slog.Record) error {
 	line.WriteString(string(escape([]byte(r.Message))))
 	for i, a := range attrs {
 		if slices.ContainsFunc(attrs[i+1:], func(b attr) bool { return b.key == a.key }) {
-			continue // said again further on: the last one counts
+			continue // repeated further on: the last one counts
 		}
 		fields[fieldName(a.key)] = a.value
 		if slices.Contains(h.untold, a.key) {
@@ -71,7 +71,7 @@ func (h *journalHandler) Handle(_ context.Context, r slog.Record) error {
 	}
 	p := priority(r.Level)
 	if err := h.send(line.String(), p, fields); err != nil {
-		// The line goes where systemd would have read it, with the level in its own notation.
+		// systemd would read the fallback, with the level in its notation.
 		_, err = fmt.Fprintf(h.fallback, "<%d>%s\n", p, strings.ReplaceAll(line.String(), "\n", `\n`))
 		return err
 	}
@@ -115,7 +115,7 @@ func valueText(v slog.Value) string {
 	return v.String()
 }
 
-// reserved says that a name means something to the journal itself, or is set by this handler.
+// reserved reports whether the journal or this handler uses a field's name.
 func reserved(name string) bool {
 	return name == "MESSAGE" || name == "PRIORITY" || name == "SYSLOG_IDENTIFIER"
 }

@@ -1,6 +1,6 @@
-// Package logging makes the program's one logger: fields in the systemd journal when stderr is
-// connected to it, compact text on a terminal, JSON lines elsewhere, and syslog where it is asked for. A
-// record goes to exactly one of them, and bears what its context says (event.With).
+// Package logging makes the program's logger: fields in the systemd journal if stderr is connected to it, compact text
+// on a terminal, JSON lines elsewhere, and syslog on request. A record goes to exactly one of them, and carries the
+// attributes of its context (event.With).
 package logging
 
 import (
@@ -20,7 +20,7 @@ import (
 // Format is how records are written.
 type Format string
 
-// The formats; the texts are those of the setting LOG_FORMAT.
+// The formats, with the values of LOG_FORMAT.
 const (
 	Auto    Format = "auto"
 	Journal Format = "journal"
@@ -29,7 +29,7 @@ const (
 	Syslog  Format = "syslog" // the local syslog daemon; lines in the format of RFC 3164
 )
 
-// Options say how to log. The zero value logs from info on, in the format that suits stderr.
+// Options are how to log. The zero value logs from info on, in the format that suits stderr.
 type Options struct {
 	Level  slog.Leveler // nil: info
 	Format Format       // empty: Auto
@@ -38,7 +38,7 @@ type Options struct {
 	send sender // nil: the journal's or syslog's socket; for tests
 }
 
-// Open returns a logger on w, normally os.Stderr. Auto looks at what w is.
+// Open returns a logger on w, normally os.Stderr. Auto chooses the format by what w is.
 func Open(w io.Writer, o Options) (*slog.Logger, error) {
 	if o.Level == nil {
 		o.Level = slog.LevelInfo
@@ -81,7 +81,7 @@ func handler(w io.Writer, o Options) (slog.Handler, error) {
 	return nil, fmt.Errorf("log: %q is not a format", o.Format)
 }
 
-// plain leaves out of text for people what only programs look for.
+// plain removes attributes that only programs need from text for people.
 func plain(groups []string, a slog.Attr) slog.Attr {
 	if len(groups) == 0 && a.Key == event.Key {
 		return slog.Attr{}
@@ -89,7 +89,7 @@ func plain(groups []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// withUnits writes a duration as "1m30s": the handler's own would be a bare number of nanoseconds.
+// withUnits writes a duration as "1m30s"; slog's JSON handler would write a number of nanoseconds.
 func withUnits(_ []string, a slog.Attr) slog.Attr {
 	if a.Value.Kind() == slog.KindDuration {
 		a.Value = slog.StringValue(a.Value.Duration().String())
@@ -97,15 +97,15 @@ func withUnits(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// Detect returns the format that suits w: Journal when it is the stream that systemd connected to the
-// journal, Text on a terminal, JSON otherwise.
+// Detect returns the format that suits w: Journal for the stream that systemd connected to the journal, Text for a
+// terminal, JSON otherwise.
 func Detect(w io.Writer) Format {
 	f, ok := w.(*os.File)
 	if !ok {
 		return JSON
 	}
 	if f.Fd() == os.Stderr.Fd() {
-		// A malformed JOURNAL_STREAM means that nobody connected us: not worth more than JSON.
+		// A malformed JOURNAL_STREAM was not set by systemd.
 		if is, err := journal.StderrIsJournalStream(); err == nil && is && journal.Enabled() {
 			return Journal
 		}

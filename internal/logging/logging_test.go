@@ -79,7 +79,7 @@ func TestJournalFields(t *testing.T) {
 	}
 }
 
-// What an event's id and the tenant are stands in fields, and not in each line that people read.
+// The event's id and the tenant are fields only, not part of each line.
 func TestJournalEvents(t *testing.T) {
 	t.Parallel()
 	var fallback bytes.Buffer
@@ -112,7 +112,7 @@ type valuer func() string
 
 func (f valuer) LogValue() slog.Value { return slog.StringValue(f()) }
 
-// A syslog daemon has lines only: they say all, and are lines.
+// Syslog has lines only: all attributes are in them, and a record is one line.
 func TestSyslog(t *testing.T) {
 	t.Parallel()
 	var got []string
@@ -174,8 +174,8 @@ func TestJournalHandlerKeepsSlogsRules(t *testing.T) {
 	t.Parallel()
 	var fallback bytes.Buffer
 	log, got := toJournal(t, &fallback, nil)
-	// slogtest looks at structure that the journal has not (time, nested groups); what it shows here is
-	// that empty groups and attributes vanish and that nothing panics.
+	// slogtest expects structure that the journal lacks (time, nested groups). This shows that empty groups and
+	// attributes vanish and that nothing panics.
 	log.Info("m", slog.Attr{}, slog.Group("empty"), slog.Any("nil", nil), slog.Group("", slog.Int("inlined", 1)))
 	if f := (*got)[0].fields; f["INLINED"] != "1" || len(f) != 3 {
 		t.Errorf("fields %v", f)
@@ -233,7 +233,7 @@ func TestJSONHandler(t *testing.T) {
 	})
 }
 
-// A number of nanoseconds tells nobody how long something took.
+// A duration in JSON has a unit.
 func TestJSONDurationsHaveAUnit(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// maxForeign bounds a line of somebody else's, in bytes.
+// maxForeign bounds a line from a library, in bytes.
 const maxForeign = 400
 
-// TakeStandard leads to the logger what libraries write to the log package, as net/http's clients do.
+// TakeStandard redirects what libraries write to the log package, such as net/http's clients, to the logger.
 func TakeStandard(to *slog.Logger) {
 	slog.SetLogLoggerLevel(slog.LevelWarn)
-	slog.SetDefault(slog.New(Foreign(to.Handler()))) //nolint:forbidigo // the log package has no other way in
+	slog.SetDefault(slog.New(Foreign(to.Handler()))) //nolint:forbidigo // the log package can't be redirected otherwise
 }
 
-// Foreign makes records of lines that a library writes, for slog.NewLogLogger.
+// Foreign turns lines that a library writes into records, for slog.NewLogLogger.
 func Foreign(to slog.Handler) slog.Handler { return foreign{to} }
 
 type foreign struct{ slog.Handler }
@@ -23,7 +23,7 @@ type foreign struct{ slog.Handler }
 // Handle implements slog.Handler.
 func (f foreign) Handle(ctx context.Context, r slog.Record) error {
 	line := strings.Join(strings.Fields(r.Message), " ")
-	// net/http repeats what came unasked on a connection: it may be of a document.
+	// net/http quotes unsolicited data of a connection, which may be from a document.
 	line, _, _ = strings.Cut(line, " starting with ")
 	ours := slog.NewRecord(r.Time, r.Level, "a library reports", r.PC)
 	ours.AddAttrs(slog.String("text", strings.ToValidUTF8(line[:min(len(line), maxForeign)], "")))

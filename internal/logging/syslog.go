@@ -8,10 +8,9 @@ import (
 	"github.com/coreos/go-systemd/v22/journal"
 )
 
-// openSyslog connects to the local syslog daemon (/dev/log, or what stands for it), as facility daemon with the tag
-// async-worker. It is for systems without a journal; a daemon that was restarted is connected to again. Lines are as
-// a plain journalctl shows them, in the format of RFC 3164 that every such daemon reads. Empty arguments mean the
-// local socket.
+// openSyslog connects to the local syslog daemon (/dev/log or its equivalent) with the facility daemon and the tag
+// async-worker, for systems without a journal. It reconnects to a restarted daemon. Lines are like those of a plain
+// journalctl, in the format of RFC 3164, which every such daemon reads. Empty arguments mean the local socket.
 func openSyslog(network, address string) (sender, error) {
 	w, err := syslog.Dial(network, address, syslog.LOG_DAEMON|syslog.LOG_INFO, "async-worker")
 	if err != nil {
@@ -23,7 +22,7 @@ func openSyslog(network, address string) (sender, error) {
 	}, nil
 }
 
-// tell writes a line under the priority, which the journal has from syslog.
+// tell writes a line with the priority, which the journal has from syslog.
 func tell(w *syslog.Writer, line string, p journal.Priority) error {
 	switch p {
 	case journal.PriErr:

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
-// BenchmarkTask is all that is counted of one ingest task, but for its I/O: what observing costs a task.
+// BenchmarkTask measures all observations of one ingest task, without I/O.
 func BenchmarkTask(b *testing.B) {
 	m := metrics.New(metrics.Options{ClientID: "acme", Version: "test", Log: slog.New(slog.DiscardHandler)})
 	b.ReportAllocs()

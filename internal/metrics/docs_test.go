@@ -9,9 +9,9 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/metrics"
 )
 
-var update = flag.Bool("update", false, "write docs/observability.md's table of metrics anew")
+var update = flag.Bool("update", false, "rewrite the table of metrics in docs/observability.md")
 
-// The table of the documents is the one that the metrics are made from.
+// The table in docs/observability.md is generated from Definitions.
 func TestObservabilityTable(t *testing.T) {
 	t.Parallel()
 	const path, begin, end = "../../docs/observability.md", "<!-- metrics: made by `make docs` -->\n",
@@ -26,7 +26,7 @@ func TestObservabilityTable(t *testing.T) {
 		return
 	}
 	if !*update {
-		t.Fatalf("%s's table of metrics is not that of the code; run: make docs", path)
+		t.Fatalf("the table of metrics in %s is stale; run: make docs", path)
 	}
 	if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 		t.Fatal(err)

@@ -12,16 +12,16 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// jobs counts what becomes of tasks. It is the engine's Observer.
+// jobs counts the fates of tasks. It is the engine's Observer.
 type jobs struct {
 	enqueued, started, retried, failures, canceled, warned, received, renewals *prometheus.CounterVec
 	inProgress                                                                 *prometheus.GaugeVec
 	duration, tried, attempts, stageTime, waited                               *prometheus.HistogramVec
 
-	queues   map[string]string // the label of a queue, by its name
+	queues   map[string]string // labels by the names of queues
 	mu       sync.Mutex
-	stages   map[stageOf]prometheus.Observer // looked up once: there are ten of them in an attempt
-	onArrive func(label string)              // tells that messages came from a queue
+	stages   map[stageOf]prometheus.Observer // cached: an attempt has about ten stages
+	onArrive func(label string)              // called when a queue has had messages
 }
 
 type stageOf struct {
@@ -29,7 +29,7 @@ type stageOf struct {
 	stage string
 }
 
-// Label is the value of labels for what is not known beforehand.
+// other is the label value of everything that is not known beforehand.
 const other = "other"
 
 func newJobs() *jobs {
@@ -51,7 +51,7 @@ func (j *jobs) all() []prometheus.Collector {
 	}
 }
 
-// typeLabel bounds what senders can make of a label: any text can be a task's type.
+// typeLabel bounds the label values: senders can use any text as a task's type.
 func typeLabel(t task.Type) string {
 	if _, known := job.Policies[t]; known {
 		return string(t)
@@ -109,7 +109,7 @@ func (j *jobs) Ended(t task.Type, e engine.Ending) {
 // Finished implements engine.Observer.
 func (j *jobs) Finished(t task.Type, e engine.Ending) { j.over(typeLabel(t), e) }
 
-// over counts the end of a job, if it is one.
+// over counts the end of a job, if the attempt ended it.
 func (j *jobs) over(label string, e engine.Ending) {
 	switch job.State(e.Outcome) {
 	case job.Succeeded:
@@ -135,7 +135,7 @@ func (j *jobs) StageTook(t task.Type, stage string, took time.Duration) {
 	key := stageOf{t, stage}
 	to, ok := j.stages[key]
 	if !ok {
-		to = j.stageTime.WithLabelValues(typeLabel(t), stage) // stages are of a handler's Spec
+		to = j.stageTime.WithLabelValues(typeLabel(t), stage) // stages come from a handler's Spec
 		j.stages[key] = to
 	}
 	j.mu.Unlock()

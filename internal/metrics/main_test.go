@@ -23,7 +23,7 @@ func fresh() *metrics.Metrics {
 	})
 }
 
-// scrape asks as Prometheus does, and reads the answer with its own parser.
+// scrape requests the metrics as Prometheus does, and parses the response with its parser.
 func scrape(t *testing.T, m *metrics.Metrics) map[string]*dto.MetricFamily {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -40,8 +40,8 @@ func scrape(t *testing.T, m *metrics.Metrics) map[string]*dto.MetricFamily {
 	return families
 }
 
-// value is that of the one series of a metric with these labels (name, value, …); false: there is none. Of a histogram
-// it is the count.
+// value returns the value of the one series of a metric with these labels (name, value, …); false: there is none. For a
+// histogram it is the count.
 func value(families map[string]*dto.MetricFamily, name string, labels ...string) (float64, bool) {
 	for _, m := range families[name].GetMetric() {
 		got := map[string]string{}

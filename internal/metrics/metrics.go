@@ -1,6 +1,5 @@
-// Package metrics counts what a worker does, for Prometheus. What happens is counted where it happens, without I/O;
-// what is a state is read at a scrape; what has to be asked of a service is asked seldom, and only while somebody
-// scrapes.
+// Package metrics exports a worker's metrics to Prometheus. Events are counted where they happen, without I/O; state is
+// read at a scrape; values that need a request to a service are sampled seldom, and only while somebody scrapes.
 package metrics
 
 import (
@@ -22,7 +21,7 @@ type Options struct {
 	Log      *slog.Logger
 }
 
-// Metrics are those of one worker. The methods that count may be called at any time, by many at once, and don't block.
+// Metrics are the metrics of one worker. The methods that count are safe for concurrent use and don't block.
 type Metrics struct {
 	*jobs
 	*services
@@ -33,7 +32,7 @@ type Metrics struct {
 	log      *slog.Logger
 }
 
-// New returns metrics that are all at nothing.
+// New returns metrics without counts.
 func New(o Options) *Metrics {
 	m := &Metrics{
 		jobs: newJobs(), services: newServices(), registry: prometheus.NewRegistry(), samples: newSamples(), log: o.Log,
@@ -48,16 +47,16 @@ func New(o Options) *Metrics {
 	return m
 }
 
-// Watch adds what is read at each scrape. It is called once.
+// Watch adds state that is read at each scrape. It is called once.
 func (m *Metrics) Watch(s State) { m.register.MustRegister(s) }
 
 const (
 	scrapeLimit = 10 * time.Second // Prometheus' own default
 	maxScrapes  = 4                // at a time
-	sampleLimit = 4 * time.Second  // for what is asked of services in the course of one
+	sampleLimit = 4 * time.Second  // for a scrape's requests to services
 )
 
-// Handler answers scrapes, in the format that the scraper prefers.
+// Handler serves scrapes, in the format that the scraper prefers.
 func (m *Metrics) Handler() http.Handler {
 	scrape := promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
 		ErrorLog: slog.NewLogLogger(m.log.Handler(), slog.LevelWarn), ErrorHandling: promhttp.ContinueOnError,

@@ -19,7 +19,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/webhook"
 )
 
-// What the engine tells of some lives, as it is counted.
+// The engine's observations of some jobs are counted.
 func TestJobs(t *testing.T) {
 	t.Parallel()
 	m := fresh()
@@ -47,7 +47,7 @@ func TestJobs(t *testing.T) {
 	expect(t, got, 1, "job_duration_seconds", "job_type", "ingest", "outcome", "succeeded")
 	// no series of a retry, nor of what never started
 	if all := got["job_duration_seconds"].GetMetric(); len(all) != 2 {
-		t.Errorf("%d series of jobs that are over: %v", len(all), all)
+		t.Errorf("%d series of finished jobs: %v", len(all), all)
 	}
 	for _, of := range got["job_duration_seconds"].GetMetric() {
 		if sum := of.GetHistogram().GetSampleSum(); sum != 69 && sum != 0 {
@@ -62,11 +62,11 @@ func TestJobs(t *testing.T) {
 	expect(t, got, 1, "job_canceled_total", "job_type", "ingest")
 	expect(t, got, 1, "async_worker_job_warning_total", "job_type", "ingest")
 	expect(t, got, 2, "job_stage_time_seconds", "job_type", "ingest", "stage", "parsing")
-	expect(t, got, 1, "async_worker_job_wait_seconds", "job_type", "ingest") // a retry's wait is no wait of the queue
+	expect(t, got, 1, "async_worker_job_wait_seconds", "job_type", "ingest") // a retry's wait is not a wait in the queue
 	expect(t, got, 1, "async_worker_build_info", "version", "1.2.3", "commit", "abc")
 }
 
-// Whatever senders write as a task's type, the number of series stays the same.
+// Whatever task types senders use, the number of series is bounded.
 func TestSeriesAreBounded(t *testing.T) {
 	t.Parallel()
 	m := fresh()
@@ -83,7 +83,7 @@ func TestSeriesAreBounded(t *testing.T) {
 	}
 }
 
-// Every series is one of the table, or of the Go client, bears the tenant, and no label but the table's.
+// Every series is in the table or from the Go client, has the tenant's label, and no labels but the table's.
 func TestTable(t *testing.T) {
 	t.Parallel()
 	known := map[string][]string{}
@@ -120,7 +120,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// full has a value of every metric.
+// full returns metrics with a value for every definition.
 func full(t *testing.T) *metrics.Metrics {
 	t.Helper()
 	m := fresh()
@@ -195,7 +195,7 @@ func (c talking) Ask(context.Context, llm.Question) (llm.Answer, error) {
 	return llm.Answer{PromptTokens: 11, CompletionTokens: 2}, c.err
 }
 
-// Tokens count also of a request that failed in part: they are billed.
+// Tokens of a request that failed in part count, too: they are billed.
 func TestModels(t *testing.T) {
 	t.Parallel()
 	m := fresh()

@@ -58,8 +58,7 @@ func read(t *testing.T, path string) string {
 	return string(raw)
 }
 
-// Each alert says how bad it is and what to do, and there is a page under its name; no page is of an alert that there
-// is not.
+// Each alert has a severity, a summary, a test and a runbook under its name; every runbook belongs to an alert.
 func TestEveryAlertHasARunbook(t *testing.T) {
 	t.Parallel()
 	heading := regexp.MustCompile(`(?m)^## (AsyncWorker\w+)$`)
@@ -89,7 +88,7 @@ func TestEveryAlertHasARunbook(t *testing.T) {
 	}
 }
 
-// Whatever rules and dashboard name is exported, with the labels that they ask for and values that occur.
+// Rules and dashboard refer only to exported metrics, labels and label values.
 func TestRulesAndDashboardNameWhatThereIs(t *testing.T) {
 	t.Parallel()
 	known := exported(t)
@@ -126,7 +125,7 @@ func TestRulesAndDashboardNameWhatThereIs(t *testing.T) {
 	}
 }
 
-// exported are the series that a worker's scrape may have, with their labels: of a histogram its parts.
+// exported returns the series that a scrape may have, with their labels; a histogram has several.
 func exported(t *testing.T) map[string][]string {
 	t.Helper()
 	target := []string{"client_id", "instance", "job"} // the last two are Prometheus' own
@@ -158,8 +157,8 @@ var (
 	operators = []string{"and", "or", "unless", "bool", "offset"}
 )
 
-// checkExpr looks at a query without being a parser of it: what is left of it without strings, ranges, groupings and
-// functions is names.
+// checkExpr checks a query without parsing it: after removing strings, ranges, groupings and functions, only names are
+// left.
 func checkExpr(t *testing.T, known map[string][]string, of, expr string) {
 	t.Helper()
 	for _, s := range selector.FindAllStringSubmatch(expr, -1) {
@@ -213,7 +212,7 @@ func mapValues(m map[string][]string) func(func([]string) bool) {
 	}
 }
 
-// occurs says whether a label can have a value, as far as that is a matter of tables.
+// occurs reports whether a label can have a value, as far as tables define it.
 func occurs(label, value string) bool {
 	switch label {
 	case "error_class":
@@ -232,7 +231,7 @@ func occurs(label, value string) bool {
 	}
 }
 
-// The rules, and what they make of series, by Prometheus' own tool.
+// Prometheus' own tool checks the rules and tests them.
 func TestPromtool(t *testing.T) {
 	t.Parallel()
 	promtool, err := exec.LookPath("promtool")

@@ -12,26 +12,25 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
-// sampleAge is how long a sample is not taken again.
+// sampleAge is the shortest time between two samples of one value.
 const sampleAge = 30 * time.Second
 
-// samples are values that services have to be asked for. At each scrape one sample is taken anew, in turn, so that an
-// idle tenant pays for one request, and besides those of what was busy when it was looked at last. While nobody scrapes
-// nothing is asked.
+// samples are values that need requests to services. Each scrape takes one sample, in turn, so that an idle tenant pays
+// for one request, plus those of what was busy at the last sample. Without scrapes there are no requests.
 type samples struct {
-	asking sync.Mutex // held by the scrape that takes samples; another one goes on without
-	turn   int        // whose turn it is
+	asking sync.Mutex // held by the scrape that takes samples; others skip sampling
+	turn   int        // index of the next sample in turn
 
 	mu  sync.Mutex
 	all []*sample
 }
 
-// sample is what one request tells.
+// sample is one request and its values.
 type sample struct {
 	of   string // "outbox", or a queue's label
 	what Definition
 	ask  func(ctx context.Context) ([]prometheus.Metric, bool, error)
-	// skip says, without a request, that there is nothing to ask for, and what the values are then. Nil: never.
+	// skip returns, without a request, that there is nothing to sample, and the values then. Nil: never.
 	skip func() ([]prometheus.Metric, bool)
 
 	at     time.Time // of the last answer or failure; zero: none
@@ -68,12 +67,12 @@ func (m *Metrics) WatchOutbox(b store.Backlog) {
 		}})
 }
 
-// addQueue adds a queue. Its front is looked at only while something is in it. Dead letters lie there for days: that
-// there are some is no reason to look often.
+// addQueue adds a queue. It peeks only if the queue is not empty. Dead letters stay for days: they don't make the queue
+// busy.
 func (s *samples) addQueue(label string, q queue.Queue) {
 	work := label != "deadletter"
 	size := &sample{of: label, what: depth}
-	empty := false // at the last look; only the scrape that takes samples reads and writes it
+	empty := false // at the last sample; guarded by asking
 	size.ask = func(ctx context.Context) ([]prometheus.Metric, bool, error) {
 		n, err := q.Depth(ctx)
 		if err != nil {
@@ -104,7 +103,7 @@ func (s *samples) add(one *sample) {
 	s.all = append(s.all, one)
 }
 
-// arrived notes that messages came from a queue: it is looked at soon.
+// arrived records that a queue has had messages: it is sampled soon.
 func (s *samples) arrived(label string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,7 +129,7 @@ func (s *samples) refresh(ctx context.Context) {
 	}
 }
 
-// due are the samples of what is busy, and of the others the one whose turn it is.
+// due returns the samples of what is busy, and the one in turn.
 func (s *samples) due() (now []*sample) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -157,7 +156,7 @@ func (s *samples) due() (now []*sample) {
 	return now
 }
 
-// take asks. A value that can't be had is not shown: an old one would look like a good one.
+// take takes a sample. A value that can't be had is left out: a stale value would look current.
 func (s *samples) take(ctx context.Context, one *sample) {
 	values, busy, err := one.ask(ctx)
 	s.mu.Lock()

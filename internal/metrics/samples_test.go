@@ -58,7 +58,7 @@ func send(t *testing.T, q queue.Queue) {
 	}
 }
 
-// sampled runs f with metrics of queues that count.
+// sampled runs f with metrics of queues that count requests.
 func sampled(
 	t *testing.T, f func(t *testing.T, scrapes func(n int, every time.Duration) int64,
 		expects func(want float64, name, queue string), queues engine.Queues, down *atomic.Bool),
@@ -93,8 +93,7 @@ func sampled(
 	})
 }
 
-// An idle tenant pays for one request a scrape at most, however often somebody scrapes for no more than four in half a
-// minute, and for none when nobody does.
+// An idle tenant pays for at most one request per scrape and four per half minute, and for none without scrapes.
 func TestIdleTenantIsAskedSeldom(t *testing.T) {
 	t.Parallel()
 	sampled(t, func(t *testing.T, scrapes func(int, time.Duration) int64, expects func(float64, string, string),
@@ -115,7 +114,7 @@ func TestIdleTenantIsAskedSeldom(t *testing.T) {
 	})
 }
 
-// A queue that fills is seen within some scrapes, and then followed; a dead letter is no reason to look often.
+// A queue that fills is seen within some scrapes and then sampled at each; dead letters don't make a queue busy.
 func TestBusyQueueIsFollowed(t *testing.T) {
 	t.Parallel()
 	sampled(t, func(t *testing.T, scrapes func(int, time.Duration) int64, expects func(float64, string, string),
@@ -125,7 +124,7 @@ func TestBusyQueueIsFollowed(t *testing.T) {
 			send(t, queues.Normal)
 		}
 		send(t, queues.DeadLetter)
-		scrapes(8, 30*time.Second) // each value once, at least
+		scrapes(8, 30*time.Second) // at least one sample of each
 		expects(3, "async_worker_queue_depth", "normal")
 		expects(240, "async_worker_queue_oldest_age_seconds", "normal")
 		expects(1, "async_worker_queue_depth", "deadletter")
@@ -133,7 +132,7 @@ func TestBusyQueueIsFollowed(t *testing.T) {
 			t.Errorf("%d requests in 10 scrapes", n)
 		}
 		expects(540, "async_worker_queue_oldest_age_seconds", "normal")
-		down.Store(true) // an old value would look like a good one
+		down.Store(true) // a stale value would look current
 		scrapes(1, 30*time.Second)
 		expects(-1, "async_worker_queue_depth", "normal")
 	})

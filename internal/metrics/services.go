@@ -10,7 +10,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/webhook"
 )
 
-// services counts what is asked of services.
+// services counts requests to services.
 type services struct {
 	requests, webhooks, tokens, chatTokens, chunks *prometheus.CounterVec
 	webhookTime                                    *prometheus.HistogramVec
@@ -22,7 +22,7 @@ func newServices() *services {
 		chatTokens: chatTokens.counter(), chunks: chunks.counter(),
 		webhookTime: webhookTime.histogram(),
 	}
-	s.tokens.WithLabelValues() // a rate needs a beginning
+	s.tokens.WithLabelValues() // a rate needs an initial value
 	for _, kind := range []string{"prompt", "completion"} {
 		s.chatTokens.WithLabelValues(kind)
 	}

@@ -6,10 +6,10 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/engine"
 )
 
-// State is what is read at each scrape. It asks nobody.
+// State is read at each scrape, without requests to services.
 type State struct {
 	Health func() engine.Health
-	// Checks are those of readiness, by name, and whether each passes.
+	// Checks returns the checks of readiness by name, and whether each passes.
 	Checks func() map[string]bool
 	Alive  func() bool
 }

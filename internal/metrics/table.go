@@ -18,13 +18,13 @@ const (
 	Histogram Kind = "histogram"
 )
 
-// Definition is a row of the table of metrics. Each series also bears client_id; none ever bears a task's id, and each
+// Definition is a row of the table of metrics. Each series also has the label client_id; none has a task's id, and each
 // label has few values, known beforehand.
 type Definition struct {
 	Name    string
 	Kind    Kind
 	Labels  []string
-	Help    string    // one sentence without its full stop
+	Help    string    // one sentence without a full stop
 	Buckets []float64 // of a histogram: upper bounds
 }
 
@@ -44,13 +44,13 @@ const (
 	byLease      = "lease" // message, job
 )
 
-// seconds are the bounds of histograms of time: fine where the service levels are (4, 6, 12, 15, 25, 30 s), and as far
-// as a task may take.
+// seconds returns the buckets of histograms of time: fine around the service levels (4, 6, 12, 15, 25, 30 s), and up
+// to a task's longest time.
 func seconds() []float64 {
 	return []float64{0.05, 0.1, 0.25, 0.5, 1, 2, 4, 6, 8, 12, 15, 20, 25, 30, 60, 120, 300, 600, 1800, 3600}
 }
 
-// The metrics whose names other programs know.
+// The metrics with names that other programs know.
 var (
 	enqueued = Definition{
 		"job_enqueue_total", Counter, []string{byType},
@@ -64,27 +64,27 @@ var (
 	}
 	attempts = Definition{
 		"job_attempts", Histogram, []string{byType},
-		"how many attempts jobs took to their end; none: refused, or canceled before", []float64{0, 1, 2, 3, 4, 5, 10},
+		"how many attempts jobs took to their end; 0: rejected, or canceled before", []float64{0, 1, 2, 3, 4, 5, 10},
 	}
-	inProgress = Definition{"job_in_progress", Gauge, []string{byType}, "attempts that run", nil}
+	inProgress = Definition{"job_in_progress", Gauge, []string{byType}, "attempts that are running", nil}
 	retried    = Definition{
-		"job_retry_total", Counter, []string{byType, byClass}, "attempts that failed and are made again", nil,
+		"job_retry_total", Counter, []string{byType, byClass}, "attempts that failed and are retried", nil,
 	}
 	warned = Definition{
 		"async_worker_job_warning_total", Counter, []string{byType},
 		"jobs that succeeded with a warning in their result, such as pages that could not be read", nil,
 	}
 	failures = Definition{
-		"job_failure_total", Counter, []string{byType, byClass}, "jobs that failed for good, refused ones included",
+		"job_failure_total", Counter, []string{byType, byClass}, "jobs that failed finally, rejected ones included",
 		nil,
 	}
 	canceled  = Definition{"job_canceled_total", Counter, []string{byType}, "jobs that were canceled", nil}
 	stageTime = Definition{
-		"job_stage_time_seconds", Histogram, []string{byType, byStage}, "how long attempts were in a stage", seconds(),
+		"job_stage_time_seconds", Histogram, []string{byType, byStage}, "how long attempts spent in a stage", seconds(),
 	}
 )
 
-// Those of our own.
+// The metrics with our own names.
 var (
 	tried = Definition{
 		"async_worker_attempt_duration_seconds", Histogram, []string{byType, byOutcome},
@@ -99,7 +99,7 @@ var (
 	}
 	requests = Definition{
 		"async_worker_queue_requests_total", Counter, []string{byOperation, byResult},
-		"requests to the queue service, tries again included: ok, refused, throttled, or uncertain (no answer)", nil,
+		"requests to the queue service, retries included: ok, refused, throttled, or uncertain (no answer)", nil,
 	}
 	renewals = Definition{
 		"async_worker_lease_renewals_total", Counter, []string{byLease, byResult},
@@ -111,20 +111,20 @@ var (
 	}
 	oldest = Definition{
 		"async_worker_queue_oldest_age_seconds", Gauge, []string{byQueue},
-		"since the message at the front of a queue was sent, if it is not hidden; sampled", nil,
+		"the age of the message at the front of a queue, if it is not hidden; sampled", nil,
 	}
 	outboxSize = Definition{
 		"async_worker_webhook_outbox", Gauge, []string{byState},
-		"webhooks not delivered yet, counted as far as 10001: due, or scheduled for later; sampled", nil,
+		"webhooks not delivered yet, counted up to 10001: due, or scheduled for later; sampled", nil,
 	}
 	outboxOldest = Definition{
 		"async_worker_webhook_oldest_age_seconds", Gauge, nil,
-		"since the oldest webhook that is not delivered was put into the outbox; sampled", nil,
+		"the age of the oldest webhook in the outbox; sampled", nil,
 	}
 	webhooks = Definition{
 		"async_worker_webhook_attempts_total", Counter, []string{byResult},
-		"attempts to deliver a webhook: delivered, retry (to be tried again), failed (given up) or refused (its " +
-			"address may not be called)", nil,
+		"attempts to deliver a webhook: delivered, retry (to be retried), failed (given up) or refused (the " +
+			"address is not allowed)", nil,
 	}
 	webhookTime = Definition{
 		"async_worker_webhook_latency_seconds", Histogram, nil, "how long receivers of webhooks took to answer",
@@ -135,17 +135,17 @@ var (
 	}
 	chatTokens = Definition{
 		"async_worker_chat_tokens_total", Counter, []string{byKind},
-		"tokens of questions to the chat model, as the provider billed them: prompt or completion", nil,
+		"tokens of the chat model, as the provider billed them: prompt or completion", nil,
 	}
 	chunks = Definition{
 		"async_worker_chunks_total", Counter, []string{byResult},
-		"chunks of ingested documents: embedded, or reused with the vector that was there", nil,
+		"chunks of ingested documents: embedded, or reused with their existing vector", nil,
 	}
 	slots = Definition{
 		"async_worker_slots", Gauge, nil, "how many tasks may run at a time (WORKER_CONCURRENCY)", nil,
 	}
 	slotsUsed = Definition{
-		"async_worker_slots_in_use", Gauge, nil, "slots that are taken, by tasks or by a receive under way", nil,
+		"async_worker_slots_in_use", Gauge, nil, "slots that are in use, by tasks or by a receive in progress", nil,
 	}
 	typeLimit = Definition{
 		"async_worker_type_limit", Gauge, []string{byType},
@@ -153,7 +153,7 @@ var (
 	}
 	breakers = Definition{
 		"async_worker_breaker_state", Gauge, []string{byDependency, byState},
-		"1 for the state that a dependency's circuit breaker is in: closed (it is up), half-open or open", nil,
+		"1 for the current state of a dependency's circuit breaker: closed (it is up), half-open or open", nil,
 	}
 	checks = Definition{
 		"async_worker_check", Gauge, []string{byCheck}, "1 while a check of /readyz passes, 0 while it fails", nil,
@@ -161,15 +161,14 @@ var (
 	ready    = Definition{"async_worker_ready", Gauge, nil, "1 while /readyz answers 200", nil}
 	alive    = Definition{"async_worker_alive", Gauge, nil, "1 while /livez answers 200", nil}
 	draining = Definition{
-		"async_worker_draining", Gauge, nil, "1 while the worker finishes what runs and takes no more", nil,
+		"async_worker_draining", Gauge, nil, "1 while the worker finishes its running tasks and takes no new ones", nil,
 	}
 	buildInfo = Definition{
 		"async_worker_build_info", Gauge, []string{"version", "commit", "goversion"}, "always 1", nil,
 	}
 )
 
-// Definitions returns the table, those with fixed names first. Beside them there are the go_* and process_* metrics of
-// the Prometheus client.
+// Definitions returns the table, fixed names first. The Prometheus client adds the go_* and process_* metrics.
 func Definitions() []Definition {
 	return []Definition{
 		enqueued, started, duration, attempts, inProgress, retried, failures, canceled, warned, stageTime,
@@ -196,14 +195,14 @@ func (d Definition) desc() *prometheus.Desc {
 	return prometheus.NewDesc(d.Name, d.help(), d.Labels, nil)
 }
 
-// now is a gauge's value at a scrape.
+// now returns a gauge's value at a scrape.
 func (d Definition) now(value float64, labels ...string) prometheus.Metric {
 	return prometheus.MustNewConstMetric(d.desc(), prometheus.GaugeValue, value, labels...)
 }
 
 func (d Definition) help() string { return strings.ToUpper(d.Help[:1]) + d.Help[1:] + "." }
 
-// Markdown is the table for the documents.
+// Markdown returns the table for the documents.
 func Markdown() string {
 	var b strings.Builder
 	b.WriteString("| metric | type | labels | what it is |\n|---|---|---|---|\n")

@@ -1,4 +1,4 @@
-// Package source brings a task's blob to a private file on this machine.
+// Package source downloads a task's blob to a private file on this machine.
 package source
 
 import (
@@ -17,7 +17,7 @@ import (
 
 // File is a blob's content in a private folder. Remove it at the end.
 type File struct {
-	Dir    string // for what else the task needs on disk
+	Dir    string // for other files of the task
 	Path   string
 	Size   int64  // bytes
 	SHA256 string // of the content, in hex
@@ -25,18 +25,18 @@ type File struct {
 }
 
 // Remove removes the folder.
-func (f *File) Remove() { _ = os.RemoveAll(f.Dir) } // a leftover is in TempDir, which the service's end clears
+func (f *File) Remove() { _ = os.RemoveAll(f.Dir) } // what remains is in TempDir, which is removed when the worker ends
 
-// Options say where and how much.
+// Options are where to store the file, and its limits.
 type Options struct {
-	TempDir  string                 // the folder is made in it
-	Bytes    int64                  // the most
-	Known    string                 // the ETag of a blob that need not be fetched; empty: none
-	Progress func(fraction float64) // told while it comes, 0-1
+	TempDir  string                 // the folder is created in it
+	Bytes    int64                  // the largest size
+	Known    string                 // the ETag of a version that need not be fetched; empty: none
+	Progress func(fraction float64) // called during the download with 0-1
 }
 
-// Fetch streams the blob to disk, never holding it in memory, and hashes it on the way. Errors:
-// blob.ErrUnchanged when it is the known one, content_missing, quota_exceeded, or a retryable class.
+// Fetch streams the blob to disk, without holding it in memory, and hashes it. Errors: blob.ErrUnchanged if it is the
+// known version, content_missing, quota_exceeded, or a retryable class.
 func Fetch(ctx context.Context, bucket blob.Bucket, name string, o Options) (*File, error) {
 	props, body, err := bucket.OpenChanged(ctx, name, o.Known)
 	if errors.Is(err, blob.ErrNotFound) {

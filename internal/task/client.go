@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// clientID leaves room for the longest name made of it: Azure allows a queue or container 63
-// characters of lower case, digits and single hyphens.
+// clientID leaves room for the longest derived name: Azure allows a queue or container 63 characters of lower case,
+// digits and single hyphens.
 var clientID = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,26}[a-z0-9])?$`)
 
-// ValidClientID says what is wrong with a client's (tenant's) id, or returns nil.
+// ValidClientID returns what is wrong with a client's (tenant's) id, or nil.
 func ValidClientID(id string) error {
 	switch {
 	case id == "":
@@ -37,7 +37,7 @@ func QueueNames(client string) Queues {
 	return Queues{High: normal + "-high", Normal: normal, Low: normal + "-low", DeadLetter: normal + "-deadletter"}
 }
 
-// For returns the queue of a priority; one that is not known goes to the normal queue.
+// For returns the queue of a priority; the normal queue for an unknown one.
 func (q Queues) For(p Priority) string {
 	switch p {
 	case PriorityHigh:
@@ -49,5 +49,5 @@ func (q Queues) For(p Priority) string {
 	}
 }
 
-// Work lists the queues with tasks in the order in which they are served.
+// Work lists the queues with tasks, the one to serve first in front.
 func (q Queues) Work() []string { return []string{q.High, q.Normal, q.Low} }

@@ -2,12 +2,12 @@ package task
 
 import "encoding/json"
 
-// openEvent takes a task out of a CloudEvents 1.0 envelope in structured mode (CloudEvents 1.0.2, JSON
-// format 1.0.2). The required attributes are checked; an event without one still gives up its data, so
-// that the sender can be told. The data may be an object, a string that holds one, or data_base64.
+// openEvent unwraps a task from a CloudEvents 1.0 envelope in structured mode (CloudEvents 1.0.2, JSON format 1.0.2).
+// It checks the required attributes; even without them it returns the data, so that the sender can be notified. The
+// data may be an object, a string that holds one, or data_base64.
 //
-// The envelope is read here rather than by the CloudEvents SDK, which is the oracle of the tests: its
-// reader stops at the first fault and keeps nothing of the data.
+// The CloudEvents SDK is not used here, only as the reference in tests: its reader stops at the first fault and drops
+// the data.
 func openEvent(envelope *fields) (message, error) {
 	const remedy = "send a CloudEvents 1.0 envelope"
 	if version := envelope.text("specversion", maxAttribute); version != "1.0" {
@@ -25,7 +25,7 @@ func openEvent(envelope *fields) (message, error) {
 	encoded, thereToo := envelope.take("data_base64")
 	switch {
 	case there && thereToo:
-		envelope.bad("data_base64", "is given beside data", "send one of the two")
+		envelope.bad("data_base64", "is given in addition to data", "send one of the two")
 	case thereToo:
 		data = encoded
 	case !there:
@@ -50,7 +50,7 @@ func openData(data json.RawMessage) (*fields, *Invalid) {
 	f := &fields{}
 	switch data[0] {
 	case '{':
-		// It was inspected together with its envelope.
+		// It has been inspected with its envelope.
 		if err := json.Unmarshal(data, &f.members); err != nil {
 			return nil, notJSON(string(data), err).in("data")
 		}

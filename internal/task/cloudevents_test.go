@@ -12,7 +12,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
-// envelope is what the reference SDK makes of data.
+// envelope returns the reference SDK's envelope of data.
 func envelope(t *testing.T, contentType string, data any) string {
 	t.Helper()
 	e := event.New()
@@ -104,7 +104,7 @@ func TestDecodeCloudEventsFields(t *testing.T) {
 		`{"specversion":"1.0","id":"1","data":{}}`:           "source is missing or empty",
 		`{"specversion":"1.0","id":"","data":{}}`:            "id is missing or empty",
 		`{"specversion":"1.0","id":1,"data":{}}`:             "id is a number",
-		in(`{}`)[:len(in(`{}`))-1] + `,"data_base64":"e30"}`: "data_base64 is given beside data",
+		in(`{}`)[:len(in(`{}`))-1] + `,"data_base64":"e30"}`: "data_base64 is given in addition to data",
 	} {
 		if _, err := task.Decode(text, ours); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", text, err, want)
@@ -112,7 +112,7 @@ func TestDecodeCloudEventsFields(t *testing.T) {
 	}
 }
 
-// An envelope that is wrong still tells whom to inform.
+// An invalid envelope still shows whom to notify.
 func TestKnownOfInvalidEvent(t *testing.T) {
 	t.Parallel()
 	_, err := task.Decode(`{"specversion":"1.0","id":"1","type":"t",
@@ -136,7 +136,7 @@ func TestDecodeClaimCheckInEvent(t *testing.T) {
 	}
 }
 
-// In an event's data owner_id is who asked; in a native message it is an unknown field.
+// In an event's data owner_id is the requester; in a native message it is an unknown field.
 func TestEventOwner(t *testing.T) {
 	t.Parallel()
 	event := func(data string) string {

@@ -5,31 +5,31 @@ import (
 	"slices"
 )
 
-// Options say for whom a message is decoded.
+// Options are the receiver of a message.
 type Options struct {
-	// ClientID is ours. A message that names another client is refused (I10).
+	// ClientID is the worker's client. A message that names another one is rejected (I10).
 	ClientID string
-	// Claimed says that the text is what a claim check named; it can't be another one.
+	// Claimed means that the text is the content of a claim check; it can't be another claim check.
 	Claimed bool
 }
 
 // Decoded is a valid message: a task, or a claim check for one.
 type Decoded struct {
 	Task Task // the zero value for a claim check
-	// ClaimCheck, unless empty, names the blob in the tenant's container that holds the message. It
-	// is to be read (at most MaxBytes) and decoded with Options.Claimed.
+	// ClaimCheck, unless empty, names the blob in the tenant's container that holds the message. Read it (at most
+	// MaxBytes) and decode it with Options.Claimed.
 	ClaimCheck string
-	Known      Known // what stood beside the claim check, or the parts of the task
-	// Priority is what the message asks for, by its hints or else by itself; empty: for none, so that it stays on the
-	// queue that it is on.
+	Known      Known // the fields next to the claim check, or the task's
+	// Priority is the message's priority, from its hints or its own field; empty: none, so that the task stays on its
+	// queue.
 	Priority Priority
-	Origin   Origin // where it was moved from
+	Origin   Origin // the message that it was moved from
 }
 
-// Decode reads a message's text: a task as JSON, or in a CloudEvents 1.0 envelope, or a claim check;
-// raw, base64 (either alphabet, padded or not) or as a JSON string, each detected. The error is an
-// *Invalid with the first thing wrong and with all that could be read nevertheless. Unknown fields
-// are no error, see Task.Ignored; of a field given twice the last counts.
+// Decode parses a message's text: a task as JSON, or in a CloudEvents 1.0 envelope, or a claim check; raw, base64
+// (either alphabet, padded or not) or as a JSON string, each detected. The error is an *Invalid with the first fault
+// and all fields that could be read. Unknown fields are not an error, see Task.Ignored; of a repeated field the last
+// counts.
 func Decode(text string, opts Options) (Decoded, error) {
 	m, err := open(text)
 	if err != nil {
@@ -52,7 +52,7 @@ func Decode(text string, opts Options) (Decoded, error) {
 	return Decoded{Task: t, Known: d.known(t), Priority: d.asked, Origin: m.origin}, nil
 }
 
-// message is a JSON object that is a task or a claim check, out of its wrappings.
+// message is a JSON object that is a task or a claim check, unwrapped.
 type message struct {
 	*fields
 	event       bool   // it came in a CloudEvents envelope
@@ -60,7 +60,7 @@ type message struct {
 	origin      Origin
 }
 
-// open takes off the wrappings of a text. Its error is an *Invalid whose Known is empty.
+// open unwraps a text. Its error is an *Invalid whose Known is empty.
 func open(text string) (message, error) {
 	outer, invalid := object(text)
 	if invalid != nil {
@@ -75,7 +75,7 @@ func open(text string) (message, error) {
 	return message{fields: outer, origin: origin}, nil
 }
 
-// object reads the one JSON object that a text is or wraps.
+// object parses the one JSON object that a text is or wraps.
 func object(text string) (*fields, *Invalid) {
 	text, invalid := unwrap(text)
 	if invalid != nil {
@@ -100,8 +100,8 @@ type decoder struct {
 	asked       Priority // empty: the message names none
 }
 
-// message reads a task, and the name of a blob when the message is a claim check. Every field is
-// read even after an error, for the sake of Known.
+// message reads a task, or the name of a blob if the message is a claim check. It reads every field even after an
+// error, for Known.
 func (d *decoder) message() (t Task, blob string) {
 	blob, claimed := d.claimCheck()
 	t.ClientID = d.client()
@@ -129,7 +129,7 @@ func (d *decoder) known(t Task) Known {
 	}
 }
 
-// name returns the name that the sender is likely to know a field by.
+// name returns the field's name in the form that the sender used.
 func (d *decoder) name(native, inEvent string) string {
 	if d.event {
 		return inEvent

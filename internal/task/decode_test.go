@@ -71,7 +71,7 @@ func TestDecodeWrappings(t *testing.T) {
 	}
 }
 
-// The URL alphabet differs only in two characters; here both are in use.
+// The URL alphabet differs in two characters only; here both occur.
 func TestDecodeURLAlphabet(t *testing.T) {
 	t.Parallel()
 	text := `{"task_id":"t","task_type":"ocr","payload":{"a":"¿¿¿>>>~~~ÿÿÿ"}}`
@@ -124,7 +124,7 @@ func TestDecodeHints(t *testing.T) {
 	}
 }
 
-// What is no resolution is as an unknown hint: the task is done with the engine's own.
+// An invalid resolution is treated as an unknown hint: the engine's own is used.
 func TestDecodeOddResolution(t *testing.T) {
 	t.Parallel()
 	for _, odd := range []string{`0`, `-3`, `"high"`, `[300]`, `{}`, `true`, `"1e999"`, `"NaN"`, `""`} {
@@ -135,7 +135,7 @@ func TestDecodeOddResolution(t *testing.T) {
 	}
 }
 
-// The hint wins over the message's own priority; without either the message asks for none.
+// The hint takes precedence over the message's priority; without either there is none.
 func TestDecodePriority(t *testing.T) {
 	t.Parallel()
 	for fields, want := range map[string][2]task.Priority{
@@ -153,7 +153,7 @@ func TestDecodePriority(t *testing.T) {
 	}
 }
 
-// A moved message is the same task, however it is wrapped, and says which message it was.
+// A moved message is the same task, however it is wrapped, and names its origin.
 func TestMoved(t *testing.T) {
 	t.Parallel()
 	from := task.Origin{Queue: "southhaven-tasks", MessageID: "5d2f", InsertedAt: time.UnixMilli(1700000000123)}
@@ -218,7 +218,7 @@ func TestDecodeInvalid(t *testing.T) {
 	}
 	deep := strings.Repeat("[", 70) + strings.Repeat("]", 70)
 	schema := published.Message(t)
-	// What JSON Schema can't say.
+	// What JSON Schema can't express.
 	unsaid := []string{
 		"too deep", "NUL in payload", "NUL in key", "number out of range", "number too small", "number too long",
 		"other client",
@@ -300,9 +300,9 @@ func TestDecodeInvalid(t *testing.T) {
 		"claim check a string": {`{"claim_check":"x"}`, task.InvalidField, "claim_check is a string"},
 		"claim check no blob":  {`{"claim_check":{}}`, task.InvalidField, "claim_check.blob is missing or empty"},
 		"claim check up": {`{"claim_check":{"blob":"a/../b"}}`, task.InvalidField,
-			"claim_check.blob leaves its place"},
+			"claim_check.blob contains \"..\" as a folder"},
 		"claim check slash": {`{"claim_check":{"blob":"/a"}}`, task.InvalidField,
-			"claim_check.blob begins or ends with a slash"},
+			"claim_check.blob starts with \"/\""},
 		"requested_by an object": {with(`"requested_by":{}`), task.InvalidField, "requested_by is an object"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Message is a task as the contract spells it. Its comments and tags make docs/schemas/message.schema.json.
+// Message is a task in the contract's form. docs/schemas/message.schema.json is made from its comments and tags.
 type Message struct {
 	// The task's id, and its idempotency key: a second message with the same type and payload is the same task, and is
 	// dropped once that has failed (TASK_ALREADY_FAILED); with others it is refused (TASK_ID_CONFLICT).
@@ -28,8 +28,8 @@ type Message struct {
 	TraceParent string `json:"traceparent,omitempty"`
 }
 
-// Encode writes a task as native JSON. What a worker of the task's client would refuse is refused
-// here already, with the same *Invalid; so decoding the text gives the task back.
+// Encode writes a task as native JSON. It rejects what a worker of the task's client would reject, with the same
+// *Invalid, so that decoding the text returns the same task.
 func Encode(t Task) (string, error) {
 	n := Message{
 		ID: t.ID, Type: t.Type, Payload: t.Payload, WebhookURL: t.WebhookURL, Priority: t.Priority,

@@ -9,13 +9,12 @@ import (
 	"strings"
 )
 
-// fields reads the members of a JSON object one by one, exactly by name (encoding/json's structs
-// would take any case), and notes which were never asked for. Of a name given twice the last counts,
-// as for encoding/json and jsonb. A reader returns the zero value for what is absent or null; what is
-// there and wrong becomes the first error.
+// fields reads the members of a JSON object one by one, by their exact names (encoding/json ignores case), and records
+// which were never read. Of a repeated name the last counts, as in encoding/json and jsonb. A reader returns the zero
+// value for a member that is absent or null; a wrong value becomes the first error.
 type fields struct {
 	members map[string]json.RawMessage
-	place   string // of the object in the message, e.g. "hints."; for errors
+	place   string // prefix of the object's fields in errors, e.g. "hints."
 	err     *Invalid
 	spoiled bool // something in the message can't be stored, so no payload of it is passed on
 }
@@ -30,7 +29,7 @@ func (f *fields) bad(name, problem, remedy string) {
 	f.fail(&Invalid{Reason: InvalidField, Field: f.place + name, Problem: problem, Remedy: remedy})
 }
 
-// take returns a member and forgets it; ok is false when it is absent or null.
+// take returns a member and marks it as read; ok is false if it is absent or null.
 func (f *fields) take(name string) (raw json.RawMessage, ok bool) {
 	raw, ok = f.members[name]
 	delete(f.members, name)
@@ -59,7 +58,7 @@ func (f *fields) text(name string, limit int) string {
 	return s
 }
 
-// number reads a number, or a string that spells one.
+// number reads a number, or a string that holds one.
 func (f *fields) number(name, remedy string) (float64, bool) {
 	raw, ok := f.take(name)
 	if !ok {
@@ -72,13 +71,13 @@ func (f *fields) number(name, remedy string) (float64, bool) {
 	}
 	value, err := strconv.ParseFloat(literal, 64)
 	if err != nil || math.IsNaN(value) || math.IsInf(value, 0) {
-		f.bad(name, "is "+quote(literal)+", which is no number", remedy)
+		f.bad(name, "is "+quote(literal)+", not a number", remedy)
 		return 0, false
 	}
 	return value, true
 }
 
-// truth reads a boolean, or a string or number that spells one ("true", "1", "false", 0).
+// truth reads a boolean, or a string or number for one ("true", "1", "false", 0).
 func (f *fields) truth(name string) bool {
 	raw, ok := f.take(name)
 	if !ok {
@@ -93,10 +92,10 @@ func (f *fields) truth(name string) bool {
 	return value
 }
 
-// maxIgnored bounds how many unknown names are kept for the log.
+// maxIgnored is how many unknown names are kept for the log.
 const maxIgnored = 32
 
-// rest lists what nobody asked for, in order.
+// rest returns the names that were not read, sorted.
 func (f *fields) rest() []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(f.members)) {
@@ -122,7 +121,7 @@ func scalar(raw json.RawMessage) (string, bool) {
 	}
 }
 
-// kind names the kind of a JSON value for an error.
+// kind returns the kind of a JSON value for an error.
 func kind(raw json.RawMessage) string {
 	switch raw[0] {
 	case '"':

@@ -10,10 +10,9 @@ import (
 	"strings"
 )
 
-// Fingerprint tells two tasks of one id apart (I5): the SHA-256, in hex, of the type and the payload.
-// White space, the order of members, escapes in strings and the spelling of a number (1, 1.0, 1e0)
-// make no difference; hints, webhook and priority are no part of it.
-// A payload that is not JSON (decoding lets none through) is taken as it is.
+// Fingerprint tells two tasks with one id apart (I5): the SHA-256, in hex, of the type and the payload. White space,
+// the order of members, escapes in strings and the spelling of a number (1, 1.0, 1e0) make no difference; hints,
+// webhook and priority are not included. A payload that is not JSON (decoding rejects it) is used as is.
 func Fingerprint(t Task) string {
 	canonical, err := canonicalJSON(t.Payload)
 	if err != nil {
@@ -26,8 +25,8 @@ func Fingerprint(t Task) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// canonicalJSON writes a JSON text in one way only: members sorted by name, no white space, numbers
-// by value. It differs from RFC 8785 in keeping numbers exact, where that one rounds to doubles.
+// canonicalJSON writes JSON in one canonical form: members sorted by name, no white space, numbers by value. Unlike
+// RFC 8785 it keeps numbers exact instead of rounding to doubles.
 func canonicalJSON(text []byte) ([]byte, error) {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
@@ -58,15 +57,15 @@ func canonicalNumbers(value any) any {
 	return value
 }
 
-// canonicalNumber writes a JSON number as an integer without trailing zeros and a power of ten: 1200,
-// 1.2e3 and 1200.0 are all 12e2.
+// canonicalNumber writes a JSON number as an integer without trailing zeros and a power of ten: 1200, 1.2e3 and 1200.0
+// are all 12e2.
 func canonicalNumber(literal string) string {
 	digits, negative := strings.CutPrefix(literal, "-")
 	exponent := 0
 	if i := strings.IndexAny(digits, "eE"); i >= 0 {
 		e, err := strconv.Atoi(digits[i+1:])
 		if err != nil {
-			return literal // too large an exponent to count with; decoding refuses it
+			return literal // the exponent overflows; decoding rejects it
 		}
 		digits, exponent = digits[:i], e
 	}

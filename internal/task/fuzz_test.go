@@ -12,8 +12,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
-// FuzzDecode: whatever comes, decoding ends in a task that keeps its promises and survives being
-// encoded, or in an *Invalid; and base64 makes no difference.
+// FuzzDecode: decoding any text gives a task that can be encoded and decoded again, or an *Invalid; base64 makes no
+// difference.
 func FuzzDecode(f *testing.F) {
 	f.Add(whole)
 	f.Add(base64.StdEncoding.EncodeToString([]byte(whole)))
@@ -26,7 +26,7 @@ func FuzzDecode(f *testing.F) {
 		d, err := task.Decode(text, ours)
 		if err != nil {
 			if _, ok := errors.AsType[*task.Invalid](err); !ok {
-				t.Fatalf("%T is no *Invalid: %v", err, err)
+				t.Fatalf("%T is not an *Invalid: %v", err, err)
 			}
 			if !utf8.ValidString(err.Error()) || len(err.Error()) > 1024 {
 				t.Fatalf("the error is not fit to print: %q", err)

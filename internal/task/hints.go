@@ -14,7 +14,7 @@ const (
 	maxOutputFormat = 64 // bytes
 )
 
-// hints reads the hints, each as its own kind or as a string that spells it.
+// hints reads the hints, each in its own type or as a string that holds it.
 func (d *decoder) hints() Hints {
 	raw, there := d.take("hints")
 	if !there {
@@ -46,7 +46,7 @@ func (f *fields) timeout() float64 {
 	return seconds
 }
 
-// resolution never refuses a task: a number is rounded and brought within bounds, anything else is as an unknown hint.
+// resolution never rejects a task: a number is rounded and clamped, anything else is treated as an unknown hint.
 func (f *fields) resolution() int {
 	raw, there := f.take("resolution")
 	if !there {

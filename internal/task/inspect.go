@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Bounds on the JSON of a message. They keep out what the database's jsonb can't hold, and what is
-// deep enough only to hurt a recursive reader further on.
+// Bounds on the JSON of a message. They exclude what the database's jsonb can't hold, and nesting that would only hurt
+// recursive readers.
 const (
 	maxDepth     = 64  // objects and arrays within each other, the message included
 	maxNumber    = 400 // characters of a number
@@ -19,9 +19,8 @@ const (
 	lowSurrogate = 0xDC00
 )
 
-// inspect walks valid JSON once and returns the first thing that can't be kept, naming its place: too
-// deep a nesting, U+0000 or half a surrogate pair in a string (jsonb refuses both), a number out of
-// range.
+// inspect scans valid JSON once and returns the first thing that can't be stored, with its path: too deep nesting,
+// U+0000 or half a surrogate pair in a string (jsonb rejects both), a number out of range.
 func inspect(text string) *Invalid {
 	dec := json.NewDecoder(strings.NewReader(text))
 	dec.UseNumber()
@@ -47,7 +46,7 @@ func inspect(text string) *Invalid {
 		switch value := token.(type) {
 		case string:
 			if problem := badEscape(literal); problem != "" {
-				return malformed("%s", problem).in(at.path()).withRemedy("remove it; the database can't keep it")
+				return malformed("%s", problem).in(at.path()).withRemedy("remove it; the database can't store it")
 			}
 		case json.Number:
 			if !keepable(value.String()) {
@@ -61,14 +60,14 @@ func inspect(text string) *Invalid {
 	}
 }
 
-// position is where a walk through JSON stands: a level for each object or array that is open.
+// position is the position of a scan of JSON: a level for each open object or array.
 type position []level
 
 type level struct {
 	object bool
-	key    string // of the member that is being read; empty: a key comes next
+	key    string // of the current member; empty: a key follows
 	named  bool   // the key has been read
-	index  int    // of the element that is being read
+	index  int    // of the current element
 }
 
 func (p *position) delimiter(d json.Delim) {
@@ -81,7 +80,7 @@ func (p *position) delimiter(d json.Delim) {
 	}
 }
 
-// scalar takes note of a token that is no delimiter, and says whether it is a member's key.
+// scalar records a token that is not a delimiter, and reports whether it is a member's key.
 func (p *position) scalar(token json.Token) (key bool) {
 	if len(*p) == 0 {
 		return false
@@ -94,7 +93,7 @@ func (p *position) scalar(token json.Token) (key bool) {
 	return false
 }
 
-// done says that a value has been read to its end.
+// done records the end of a value.
 func (p *position) done() {
 	if len(*p) == 0 {
 		return
@@ -127,8 +126,8 @@ func printable(r rune) rune {
 	return r
 }
 
-// badEscape looks for escapes in a JSON string literal that no Postgres text can hold. (encoding/json
-// would turn half a surrogate pair into U+FFFD without a word, but the payload is kept as written.)
+// badEscape looks for escapes in a JSON string literal that a Postgres text can't hold. (encoding/json would silently
+// replace half a surrogate pair by U+FFFD, but the payload is kept as written.)
 func badEscape(literal string) string {
 	for i := 0; i+1 < len(literal); i++ {
 		if literal[i] != '\\' {

@@ -3,9 +3,7 @@ package task
 import (
 	"bytes"
 	"encoding/json"
-	"net/url"
 	"regexp"
-	"strconv"
 	"strings"
 	"unicode"
 )
@@ -14,7 +12,7 @@ import (
 const (
 	maxID          = 128
 	maxURL         = 2048
-	maxBlobName    = 4096 // Azure's limit is 1024 characters; the bucket counts those
+	maxBlobName    = 4 * MaxBlobName // UTF-8 has up to 4 bytes for a character
 	maxRequestedBy = 256
 	maxAttribute   = 1024
 )
@@ -98,31 +96,11 @@ func (d *decoder) claimCheck() (blob string, claimed bool) {
 	blob = inner.text("blob", maxBlobName)
 	if inner.err != nil {
 		d.fail(inner.err)
-	} else if problem := blobProblem(blob); problem != "" {
+	} else if problem := BlobNameProblem(blob); problem != "" {
 		inner.bad("blob", problem, blobRemedy)
 		d.fail(inner.err)
 	}
 	return blob, true
-}
-
-// blobProblem says why a name can't be that of a blob in the tenant's container (I10). The bucket
-// checks it again; here it costs no request, and the sender learns the field.
-func blobProblem(name string) string {
-	if name == "" {
-		return "is missing or empty"
-	}
-	if strings.Contains(name, `\`) {
-		return "has a backslash in it"
-	}
-	if strings.HasPrefix(name, "/") || strings.HasSuffix(name, "/") {
-		return "begins or ends with a slash"
-	}
-	for part := range strings.SplitSeq(name, "/") {
-		if part == "." || part == ".." {
-			return "leaves its place by " + quote(part)
-		}
-	}
-	return ""
 }
 
 // taskType reads the type; an event's data without one means ocr.
@@ -201,37 +179,15 @@ func (d *decoder) webhookURL() string {
 	if text == "" {
 		return ""
 	}
-	if problem := urlProblem(text); problem != "" {
+	problem := WebhookURLProblem(text)
+	if strings.ContainsFunc(text, unicode.IsSpace) {
+		problem = "has white space in it"
+	}
+	if problem != "" {
 		d.bad("webhook_url", problem, urlRemedy)
 		return ""
 	}
 	return text
-}
-
-// urlProblem doesn't repeat the URL, which may bear a token.
-func urlProblem(text string) string {
-	if strings.ContainsFunc(text, unicode.IsSpace) {
-		return "has white space in it"
-	}
-	u, err := url.Parse(text)
-	switch {
-	case err != nil:
-		return "is not a URL"
-	case u.Scheme == "":
-		return "is not absolute"
-	case u.Scheme != "http" && u.Scheme != "https":
-		return "has the scheme " + quote(u.Scheme)
-	case u.User != nil:
-		return "has a user name in it"
-	case u.Hostname() == "" || u.Opaque != "":
-		return "has no host"
-	}
-	if port := u.Port(); port != "" {
-		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-			return "has a port outside 1 to 65535"
-		}
-	}
-	return ""
 }
 
 func (f *fields) priority() Priority {

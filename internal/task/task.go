@@ -33,24 +33,24 @@ const (
 	PriorityLow    Priority = "low"
 )
 
-// Task is one decoded, well-formed message. Its payload is still the handler's to check.
+// Task is one decoded, well-formed message. The handler checks its payload.
 type Task struct {
 	ID          string          // 1-128 of [A-Za-z0-9._:-]; the idempotency key
 	Type        Type            // never empty
 	Payload     json.RawMessage // a JSON object
-	WebhookURL  string          // empty: nobody is to be told
+	WebhookURL  string          // empty: none
 	Priority    Priority
 	Hints       Hints
-	ClientID    string // as the message says; empty when it doesn't
+	ClientID    string // from the message; may be empty
 	RequestedBy string // for audit; empty when unknown
 	TraceParent string // W3C trace context; empty when absent or malformed
 
-	// Ignored names the unknown fields and hints that decoding passed over, e.g. "colour" or
-	// "hints.colour"; the engine logs them.
+	// Ignored names the unknown fields and hints that decoding ignored, e.g. "colour" or "hints.colour"; the engine
+	// logs them.
 	Ignored []string
 }
 
-// Hints change how a task is done, never what it is: they are no part of its fingerprint.
+// Hints change how a task is done, not what it is: they are not in its fingerprint.
 type Hints struct {
 	// Do it again although it is done.
 	Force   bool          `json:"force,omitempty"`

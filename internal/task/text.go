@@ -8,19 +8,19 @@ import (
 	"unicode/utf8"
 )
 
-// MaxBytes bounds a message's text, and what a claim check may name: 1 MiB. (Azure itself holds no
-// more than 64 KiB in a queue.)
+// MaxBytes is the largest size of a message's text, and of the content of a claim check: 1 MiB. (Azure holds up to 64
+// KiB in a queue.)
 const MaxBytes = 1 << 20
 
-// maxLayers bounds how often a text may be wrapped: a frontend that makes base64 of its JSON and
-// hands it to a client library which does the same again makes two.
+// maxLayers is how often a text may be wrapped: a frontend that encodes its JSON as base64 and uses a client library
+// that does the same makes two layers.
 const maxLayers = 3
 
-// space is what may stand around JSON, and anywhere in base64. U+FEFF is a byte order mark.
+// space is the white space allowed around JSON, and anywhere in base64. U+FEFF is a byte order mark.
 const space = " \t\r\n\uFEFF"
 
-// unwrap takes base64 and JSON strings off a text until a JSON object's brace is its first
-// character. JSON and base64 can't be mistaken for each other: no base64 begins with { or ".
+// unwrap removes base64 and JSON strings from a text until it begins with a JSON object's brace. JSON and base64 can't
+// be confused: base64 never begins with { or ".
 func unwrap(text string) (string, *Invalid) {
 	if len(text) > MaxBytes {
 		return "", malformed("has %d bytes, more than the limit of %d", len(text), MaxBytes).
@@ -55,7 +55,7 @@ func unwrap(text string) (string, *Invalid) {
 		withRemedy("encode the JSON object once, or not at all")
 }
 
-// fromBase64 reads the standard and the URL alphabet, padded or not, with white space anywhere.
+// fromBase64 decodes the standard and the URL alphabet, padded or not, with white space anywhere.
 func fromBase64(text string) (string, bool) {
 	bare := strings.Map(func(r rune) rune {
 		switch r {
@@ -83,7 +83,7 @@ func (e *Invalid) in(field string) *Invalid {
 	return e
 }
 
-// notJSON says where a text stops being JSON without repeating any of it.
+// notJSON returns where a text stops being JSON, without quoting it.
 func notJSON(text string, err error) *Invalid {
 	at := len(text)
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// W3C Trace Context, level 1, section 3.2: version, trace id, parent id, flags. Versions above 00 may
-// go on after a hyphen.
+// W3C Trace Context, level 1, section 3.2: version, trace id, parent id, flags. Versions above 00 may continue after a
+// hyphen.
 var traceParent = regexp.MustCompile(`^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$`)
 
-// validTraceParent returns s, or nothing when it is malformed: the standard wants such a header
-// ignored, not refused.
+// validTraceParent returns s, or "" if it is malformed: the standard demands that such a header is ignored, not
+// rejected.
 func validTraceParent(s string) string {
 	m := traceParent.FindStringSubmatch(s)
 	if m == nil || m[1] == "ff" || strings.Trim(m[2], "0") == "" || strings.Trim(m[3], "0") == "" {
@@ -23,7 +23,7 @@ func validTraceParent(s string) string {
 	return s
 }
 
-// traceParent reads the field; a malformed one is named among the ignored.
+// traceParent reads the field; a malformed one counts as ignored.
 func (d *decoder) traceParent() string {
 	raw, there := d.take("traceparent")
 	if !there {

@@ -1,5 +1,5 @@
-// Package tenantkey makes the keys with which PostgREST knows a tenant's worker, and who reads its rows: tokens that
-// are signed with the project's JWT secret. Whoever has that secret can make a key to all tenants.
+// Package tenantkey makes the keys by which PostgREST identifies a tenant's worker and the readers of its rows: tokens
+// signed with the project's JWT secret. That secret can make a key to every tenant.
 package tenantkey
 
 import (
@@ -15,13 +15,13 @@ const (
 	Reader = "async_worker_reader"
 )
 
-// MinSecret is how long a secret has to be, in bytes: as long as what HS256 makes of it.
+// MinSecret is the least length of a secret in bytes: the length of an HS256 signature.
 const MinSecret = 32
 
-// Claims are what a key says.
+// Claims are the contents of a key.
 type Claims struct {
 	Role     string
-	ClientID string // the tenant; empty: none, and only a role that may be of every tenant reaches anything
+	ClientID string // the tenant; empty: none, which is of use only to roles over all tenants
 	Issuer   string // empty: none
 	From     time.Time
 	Until    time.Time

@@ -12,22 +12,22 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/config"
 )
 
-// Change is what Add is to make of a tenant, new or not. What it does not name stays as it is.
+// Change is a change of a tenant, new or not. Add keeps what it does not name.
 type Change struct {
 	Name     string
 	Settings map[string]string        // by variable; a secret among them becomes a credential
 	Secrets  map[string]config.Secret // by setting
-	Force    bool                     // what is there already and different is written over
+	Force    bool                     // existing values are overwritten
 }
 
-// Added is what came of a Change.
+// Added is the result of a Change.
 type Added struct {
 	Tenant
-	Changed  []string         `json:"changed"` // the settings and secrets that were written; empty: all was so already
+	Changed  []string         `json:"changed"` // the settings and secrets that were written; empty: none changed
 	Warnings []config.Problem `json:"warnings"`
 }
 
-// ExistsError says that a tenant is there already and differs from what Add was to make of it.
+// ExistsError reports a tenant that exists with other values.
 type ExistsError struct {
 	Name    string
 	Differs []string // the settings that would have been written
@@ -42,8 +42,8 @@ const header = `# Settings of the tenant %s, for async-worker@%[1]s. async-worke
 # /etc/async-worker/credentials/%[1]s. After a change: systemctl reload async-worker@%[1]s
 `
 
-// Add writes a tenant's environment file and credentials. All settings are checked first, together with those that all
-// tenants share, as the worker will check them: the error is a *config.Errors then. The same again changes nothing.
+// Add writes a tenant's environment file and credentials. First it checks all settings, together with the shared ones,
+// as the worker will: the error is a *config.Errors then. Repeating it changes nothing.
 func (m *Machine) Add(c Change) (Added, error) {
 	p, err := m.plan(c)
 	if err != nil {
@@ -63,7 +63,7 @@ func (m *Machine) Add(c Change) (Added, error) {
 	return Added{t, p.changed, warnings}, err
 }
 
-// plan is a tenant as it is to be.
+// plan is the state that a tenant shall have.
 type plan struct {
 	name    string
 	exists  bool
@@ -93,12 +93,12 @@ func (m *Machine) plan(c Change) (plan, error) {
 	}
 	for name := range c.Secrets {
 		if !secret[name] {
-			return plan{}, fmt.Errorf("%s is no secret setting; async-worker.env(5) says which are", name)
+			return plan{}, fmt.Errorf("%s is not a secret setting; async-worker.env(5) lists the secret ones", name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
 		switch value := c.Settings[name]; {
-		case name == "CLIENT_ID" && value == c.Name: // the instance's name says it
+		case name == "CLIENT_ID" && value == c.Name: // given by the instance's name
 		case secret[name] && strings.TrimSpace(value) == "": // unset, as in the example file
 		case secret[name]:
 			p.setSecret(name, value)
@@ -124,7 +124,7 @@ func (p *plan) set(name, value string) {
 	}
 }
 
-// setSecret puts a secret where only root can read it, and takes it out of the environment file.
+// setSecret moves a secret from the environment file to a file that only root can read.
 func (p *plan) setSecret(name, value string) {
 	value = strings.TrimSpace(value)
 	_, open := p.file.get(name)
@@ -152,7 +152,7 @@ func (m *Machine) readSecrets(name string) (map[string]string, error) {
 }
 
 // check reads the settings as the worker will: the instance's name as a flag, credentials from their folder, the
-// tenant's file over the shared one.
+// tenant's file overriding the shared one.
 func (m *Machine) check(p plan) ([]config.Problem, error) {
 	shared, err := m.readEnv(sharedFile)
 	if err != nil {
@@ -167,7 +167,7 @@ func (m *Machine) check(p plan) ([]config.Problem, error) {
 			}
 		}
 	}
-	const credentials = "/credentials" // a folder that is in this process alone
+	const credentials = "/credentials" // a folder that exists in this process only
 	src := config.Sources{
 		Flags:   map[string]string{"CLIENT_ID": p.name},
 		Environ: append(append(shared.environ(), p.file.environ()...), "CREDENTIALS_DIRECTORY="+credentials),
@@ -186,7 +186,7 @@ func (m *Machine) check(p plan) ([]config.Problem, error) {
 	return cfg.Warnings(), err
 }
 
-// Enabled says whether the tenant's worker starts with the machine.
+// Enabled reports whether the tenant's worker starts with the machine.
 func (m *Machine) Enabled(name string) (bool, error) {
 	if err := checkName(name); err != nil {
 		return false, err

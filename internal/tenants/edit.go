@@ -10,20 +10,20 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/config"
 )
 
-// An Edit is a tenant's environment file, which somebody is editing a copy of.
+// An Edit is a tenant's environment file while somebody edits a copy of it.
 type Edit struct {
 	Name string
-	Path string // for people
-	Text string // as it was
+	Path string // for messages
+	Text string // the text when the edit began
 
 	mode  fs.FileMode
 	owner owner
 }
 
-// ErrChanged says that the file is not any more as it was when the edit began.
-var ErrChanged = errors.New("somebody else changed the settings meanwhile")
+// ErrChanged reports that the file has changed since the edit began.
+var ErrChanged = errors.New("the settings have been changed by somebody else; edit them again")
 
-// Edit begins to edit a tenant's environment file; nothing is locked. Without one the error is an fs.ErrNotExist.
+// Edit begins to edit a tenant's environment file; it locks nothing. If there is none the error is an fs.ErrNotExist.
 func (m *Machine) Edit(name string) (Edit, error) {
 	if err := checkName(name); err != nil {
 		return Edit{}, err
@@ -35,7 +35,7 @@ func (m *Machine) Edit(name string) (Edit, error) {
 		return e, fmt.Errorf("read the settings: %w", err)
 	}
 	if !info.Mode().IsRegular() { // a link would be replaced by a file
-		return e, fmt.Errorf("%s is not a regular file: edit what it stands for, and look with check-config", e.Path)
+		return e, fmt.Errorf("%s is not a regular file: edit its target, then run check-config", e.Path)
 	}
 	e.mode = info.Mode().Perm()
 	e.owner = ownerOf(info)
@@ -54,15 +54,15 @@ func ownerOf(info fs.FileInfo) owner {
 	return owner{}
 }
 
-// CheckEdit checks a text as the worker would read it, with the tenant's credentials and what all tenants share.
-// Settings that are wrong are a *config.Errors.
+// CheckEdit checks a text as the worker would read it, with the tenant's credentials and the shared settings. The
+// error for wrong settings is a *config.Errors.
 func (m *Machine) CheckEdit(e Edit, text string) ([]config.Problem, error) {
 	file, err := parseEnv(text)
 	if err != nil {
 		return nil, &config.Errors{
 			Problems: []config.Problem{
 				{Name: e.Path, Problem: err.Error(),
-					Remedy: "mend the line; systemd.exec(5) has the syntax of an environment file"},
+					Remedy: "fix the line; systemd.exec(5) has the syntax of an environment file"},
 			},
 		}
 	}
@@ -73,7 +73,7 @@ func (m *Machine) CheckEdit(e Edit, text string) ([]config.Problem, error) {
 	return m.check(plan{name: e.Name, exists: true, file: file, secrets: secrets})
 }
 
-// Apply replaces the file by a text as a whole, and keeps its owner and mode. ErrChanged.
+// Apply replaces the whole file with a text, and keeps its owner and mode. It returns ErrChanged after another change.
 func (m *Machine) Apply(e Edit, text string) error {
 	now, err := m.root.ReadFile(envPath(e.Name))
 	if err != nil {
@@ -85,7 +85,7 @@ func (m *Machine) Apply(e Edit, text string) error {
 	return m.replace(envPath(e.Name), text, e.mode, e.owner)
 }
 
-// ChangedBy are the names of the settings that a text sets otherwise, sorted. What can't be read counts as none.
+// ChangedBy returns the names of the settings that differ in a text, sorted. A text that can't be read has none.
 func (e Edit) ChangedBy(text string) (names []string) {
 	before, _ := ParseEnv(e.Text)
 	after, _ := ParseEnv(text)

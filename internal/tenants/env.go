@@ -7,21 +7,21 @@ import (
 	"strings"
 )
 
-// envFile is an environment file as systemd.exec(5) has it under EnvironmentFile=, line by line, so that comments stay
-// where they are. Of systemd's syntax it knows all but lines that go on in the next one.
+// envFile is an environment file in the syntax of EnvironmentFile= (systemd.exec(5)), line by line, to keep the
+// comments in place. Continuation lines are not supported.
 type envFile struct {
 	lines []envLine
 }
 
 type envLine struct {
-	text        string // as it is in the file; of an assignment, what is written is made of name and value
+	text        string // as in the file; an assignment is written from name and value
 	name, value string // empty name: a comment or an empty line
 }
 
 var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// ParseEnv reads an environment file, as systemd.exec(5) has it under EnvironmentFile=, into values by variable. Its
-// errors name the line and never show a value.
+// ParseEnv reads an environment file, in the syntax of EnvironmentFile= (systemd.exec(5)), into values by variable.
+// Its errors name the line and never show a value.
 func ParseEnv(text string) (map[string]string, error) {
 	f, err := parseEnv(text)
 	if err != nil {
@@ -50,7 +50,7 @@ func parseEnv(text string) (*envFile, error) {
 		name, raw, ok := strings.Cut(trimmed, "=")
 		name = strings.TrimSpace(name)
 		if !ok || !variable.MatchString(name) {
-			return nil, fmt.Errorf("line %d is no NAME=value", n+1)
+			return nil, fmt.Errorf("line %d is not NAME=value", n+1)
 		}
 		value, err := unquote(strings.TrimSpace(raw))
 		if err != nil {
@@ -61,7 +61,7 @@ func parseEnv(text string) (*envFile, error) {
 	return f, nil
 }
 
-// unquote reads a value: plain, in single quotes, or in double quotes where a backslash keeps the next character.
+// unquote reads a value: plain, in single quotes, or in double quotes with backslash escapes.
 func unquote(raw string) (string, error) {
 	if raw == "" {
 		return "", nil
@@ -69,7 +69,7 @@ func unquote(raw string) (string, error) {
 	quote := raw[0]
 	if quote != '"' && quote != '\'' {
 		if strings.ContainsAny(raw, "\\\"'") {
-			return "", fmt.Errorf("a value with quotes or backslashes has to be in quotes, all of it, on one line")
+			return "", fmt.Errorf("a value with quotes or backslashes must be quoted as a whole, on one line")
 		}
 		return raw, nil
 	}
@@ -79,7 +79,7 @@ func unquote(raw string) (string, error) {
 		case c == quote && i == len(raw)-1:
 			return b.String(), nil
 		case c == quote:
-			return "", fmt.Errorf("something follows the closing quote")
+			return "", fmt.Errorf("text follows the closing quote")
 		case c == '\\' && quote == '"' && i+1 < len(raw) && strings.IndexByte("\"\\`$", raw[i+1]) >= 0:
 			i++
 			b.WriteByte(raw[i])
@@ -92,7 +92,7 @@ func unquote(raw string) (string, error) {
 
 var plain = regexp.MustCompile(`^[A-Za-z0-9_./:@%+,=-]*$`)
 
-// quote writes a value so that systemd and a shell both read it again.
+// quote writes a value so that both systemd and a shell can read it.
 func quote(value string) string {
 	if plain.MatchString(value) {
 		return value
@@ -100,7 +100,7 @@ func quote(value string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "`", "\\`", "$", `\$`).Replace(value) + `"`
 }
 
-// get returns the value that counts, that of the last line.
+// get returns a variable's effective value, that of its last line.
 func (f *envFile) get(name string) (string, bool) {
 	for _, l := range slices.Backward(f.lines) {
 		if l.name == name {
@@ -110,7 +110,7 @@ func (f *envFile) get(name string) (string, bool) {
 	return "", false
 }
 
-// set gives a variable its value where it stands, or at the end.
+// set sets a variable in its line, or at the end.
 func (f *envFile) set(name, value string) {
 	line := envLine{name + "=" + quote(value), name, value}
 	for i, l := range slices.Backward(f.lines) {
@@ -122,7 +122,7 @@ func (f *envFile) set(name, value string) {
 	f.lines = append(f.lines, line)
 }
 
-// remove takes every line of a variable out.
+// remove removes every line of a variable.
 func (f *envFile) remove(name string) {
 	f.lines = slices.DeleteFunc(f.lines, func(l envLine) bool { return l.name == name })
 }
@@ -139,7 +139,7 @@ func (f *envFile) names() []string {
 	return names
 }
 
-// environ is the file as a process would see it.
+// environ returns the file's variables as a process would see them.
 func (f *envFile) environ() []string {
 	var out []string
 	for _, name := range f.names() {

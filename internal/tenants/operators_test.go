@@ -12,10 +12,10 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/config"
 )
 
-// stranger is a group that this user is in only as root.
+// stranger is a group that this user can assign only as root.
 const stranger = 4711
 
-// TestGroupsOfThePackage: the package makes the groups that are named here.
+// TestGroupsOfThePackage: the package creates the groups named here.
 func TestGroupsOfThePackage(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile("../../packaging/debian/sysusers.conf")
@@ -24,12 +24,12 @@ func TestGroupsOfThePackage(t *testing.T) {
 	}
 	for _, group := range []string{Readers, Operators} {
 		if !strings.Contains(string(raw), "\ng "+group+" -\n") {
-			t.Errorf("sysusers.conf makes no group %s", group)
+			t.Errorf("sysusers.conf does not create the group %s", group)
 		}
 	}
 }
 
-// packaged is a machine with the folders that the package makes.
+// packaged returns a machine with the folders that the package creates.
 func packaged(t *testing.T) (*Machine, string) {
 	t.Helper()
 	m, root := machine(t)
@@ -55,11 +55,11 @@ func wantAccess(t *testing.T, path string, mode fs.FileMode, group uint32) {
 		t.Errorf("%s has the mode %v, want %v", path, got, mode)
 	}
 	if s, ok := info.Sys().(*syscall.Stat_t); ok && os.Geteuid() == 0 && (s.Uid != 0 || s.Gid != group) {
-		t.Errorf("%s is of %d:%d, want 0:%d", path, s.Uid, s.Gid, group)
+		t.Errorf("%s belongs to %d:%d, want 0:%d", path, s.Uid, s.Gid, group)
 	}
 }
 
-// TestOperatorsRead: credentials are the group's whose the package's folder is, and nobody else's.
+// TestOperatorsRead: credentials belong to the group of the package's folder, and to nobody else.
 func TestOperatorsRead(t *testing.T) {
 	t.Parallel()
 	m, root := packaged(t)
@@ -71,7 +71,7 @@ func TestOperatorsRead(t *testing.T) {
 	wantAccess(t, filepath.Join(root, envPath("southhaven")), 0o640, 0)
 }
 
-// rotated is valid with another key.
+// rotated returns valid with another key.
 func rotated(name string) Change {
 	c := valid(name)
 	c.Secrets = map[string]config.Secret{"SUPABASE_KEY": config.NewSecret("sb_secret_new")}
@@ -79,8 +79,8 @@ func rotated(name string) Change {
 	return c
 }
 
-// TestAdministratorsChoiceStays: a tenant's folder that is kept for root alone stays so, and so do secrets in it; what
-// everybody could read is closed.
+// TestAdministratorsChoiceStays: a tenant's folder that only root may read stays so, with its secrets; access for
+// everybody is removed.
 func TestAdministratorsChoiceStays(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -110,12 +110,12 @@ func TestAdministratorsChoiceStays(t *testing.T) {
 	}
 }
 
-// TestFolderOfAnotherUser: systemd makes a folder for a name that it is asked to start, which is the worker's own then:
-// it becomes root's, and the operators'.
+// TestFolderOfAnotherUser: systemd creates a folder for an unknown instance that it starts, owned by the worker. It
+// becomes root's, with the operators' group.
 func TestFolderOfAnotherUser(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
-		t.Skip("needs root, to make a folder of another user's")
+		t.Skip("needs root, to create another user's folder")
 	}
 	m, root := packaged(t)
 	folder := filepath.Join(root, secretsPath("southhaven"))
@@ -126,7 +126,7 @@ func TestFolderOfAnotherUser(t *testing.T) {
 	wantAccess(t, folder, 0o750|fs.ModeSetgid, stranger)
 }
 
-// TestWritable: who may not change tenants is told before anything is asked or done.
+// TestWritable: a user who may not change tenants learns it before any question or change.
 func TestWritable(t *testing.T) {
 	t.Parallel()
 	m, root := packaged(t)
@@ -134,7 +134,7 @@ func TestWritable(t *testing.T) {
 		t.Errorf("to its owner: %v", err)
 	}
 	if os.Geteuid() == 0 {
-		return // may do everything
+		return // root may do everything
 	}
 	if err := os.Chmod(filepath.Join(root, settingsFolder), 0o550); err != nil {
 		t.Fatal(err)

@@ -1,7 +1,7 @@
-// Package tenants keeps what makes a tenant on a machine: its environment file, /etc/async-worker/NAME.env, and its
+// Package tenants manages the files of a machine's tenants: the environment file /etc/async-worker/NAME.env and the
 // secrets, one file each in /etc/async-worker/credentials/NAME. The service manager reads both as root; operators may
-// read them, and no worker. Nothing is written before all of it is valid, each file is replaced as a whole, and no
-// secret is printed.
+// read them, workers may not. All settings are checked before anything is written, each file is replaced as a whole,
+// and no secret is printed.
 package tenants
 
 import (
@@ -22,21 +22,21 @@ const (
 	sharedFile        = "etc/default/async-worker"
 
 	folderMode      = 0o750
-	credentialsMode = 0o700 // of a folder that the package has not made
-	settingsMode    = 0o640 // the group is that of the folder: people who may look, and no worker
-	credentialMode  = 0o600 // and the group's to read, where the folder is
+	credentialsMode = 0o700 // of a folder that the package did not create
+	settingsMode    = 0o640 // readable by the folder's group, which has no worker in it
+	credentialMode  = 0o600 // also readable by the group if the folder is
 )
 
-// The groups that the package makes.
+// The groups that the package creates.
 const (
-	Readers   = "async-worker"           // read settings, and no credential
-	Operators = "async-worker-operators" // read credentials, and ask workers
+	Readers   = "async-worker"           // may read settings, not credentials
+	Operators = "async-worker-operators" // may read credentials and send requests to workers
 )
 
-// Machine is the file system that the tenants are on.
+// Machine is the file system that holds the tenants' files.
 type Machine struct {
 	root   *os.Root
-	prefix string // for people, before a path: the folder of another system, or empty
+	prefix string // of paths in messages: the root folder of another system, or empty
 }
 
 // Open opens the machine whose root is folder: "/", or the tree of an image. No symlink leads out of it.
@@ -48,10 +48,10 @@ func Open(folder string) (*Machine, error) {
 	return &Machine{root: root, prefix: strings.TrimRight(folder, "/")}, nil
 }
 
-// Close lets go of the folder.
+// Close closes the folder.
 func (m *Machine) Close() error { return m.root.Close() }
 
-// Tenant is one of the machine's.
+// Tenant is a tenant of the machine.
 type Tenant struct {
 	Name     string   `json:"tenant"`
 	EnvFile  string   `json:"env_file"`
@@ -59,7 +59,7 @@ type Tenant struct {
 	Secrets  []string `json:"secrets"`  // the names of the credentials, sorted
 }
 
-// List names the tenants: those with an environment file. Names that no worker could have are left out.
+// List returns the tenants: those with an environment file. It skips names that are not valid for a worker.
 func (m *Machine) List() ([]Tenant, error) {
 	names, err := m.Names()
 	if err != nil {
@@ -76,7 +76,7 @@ func (m *Machine) List() ([]Tenant, error) {
 	return out, nil
 }
 
-// Names are those of List, without a look into their files.
+// Names returns the names of List without reading the files.
 func (m *Machine) Names() ([]string, error) {
 	entries, err := fs.ReadDir(m.root.FS(), settingsFolder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -93,7 +93,7 @@ func (m *Machine) Names() ([]string, error) {
 	return out, nil
 }
 
-// Exists says whether there is a tenant of that name.
+// Exists reports whether a tenant of that name exists.
 func (m *Machine) Exists(name string) (bool, error) {
 	if err := checkName(name); err != nil {
 		return false, err
@@ -117,7 +117,7 @@ func (m *Machine) get(name string) (Tenant, error) {
 	return Tenant{Name: name, EnvFile: m.shown(envPath(name)), Settings: file.names(), Secrets: secrets}, nil
 }
 
-// readSecretNames lists a tenant's credentials. Who may not look there sees none.
+// readSecretNames lists a tenant's credentials; none if this user may not read the folder.
 func (m *Machine) readSecretNames(name string) ([]string, error) {
 	entries, err := fs.ReadDir(m.root.FS(), secretsPath(name))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
@@ -150,9 +150,9 @@ func (m *Machine) readEnv(file string) (*envFile, error) {
 	return parsed, nil
 }
 
-// checkName wants what CLIENT_ID wants, so that a name is safe in a path and in a unit's name.
+// checkName applies the rule of CLIENT_ID, so that a name is safe in a path and in a unit's name.
 func checkName(name string) error {
-	if name == "" { // config takes it for unset
+	if name == "" { // config treats it as unset
 		return &config.Errors{
 			Problems: []config.Problem{
 				{Name: "CLIENT_ID", Problem: "the tenant's name is empty", Remedy: "give it one, such as southhaven"},
@@ -166,5 +166,5 @@ func checkName(name string) error {
 func envPath(name string) string     { return path.Join(settingsFolder, name+".env") }
 func secretsPath(name string) string { return path.Join(credentialsFolder, name) }
 
-// shown is a path for people.
+// shown returns a path for messages.
 func (m *Machine) shown(file string) string { return m.prefix + "/" + file }

@@ -26,7 +26,7 @@ func machine(t *testing.T) (*Machine, string) {
 	return m, root
 }
 
-// valid is enough for a worker.
+// valid is a change with enough settings for a worker.
 func valid(name string) Change {
 	return Change{
 		Name: name,
@@ -46,7 +46,7 @@ func mustAdd(t *testing.T, m *Machine, c Change) Added {
 	return a
 }
 
-// files lists what is beneath root with its mode.
+// files lists what is below root, with modes.
 func files(t *testing.T, root string) map[string]fs.FileMode {
 	t.Helper()
 	out := map[string]fs.FileMode{}
@@ -75,7 +75,7 @@ func TestAddWritesWhatTheUnitReads(t *testing.T) {
 	}
 	want := map[string]fs.FileMode{
 		"etc": fs.ModeDir | 0o755, "etc/async-worker": fs.ModeDir | 0o750, "etc/async-worker/southhaven.env": 0o640,
-		// Without the package nobody has made a group: they are their owner's alone.
+		// Without the package there is no group: the files belong to their owner only.
 		"etc/async-worker/credentials":                         fs.ModeDir | 0o700,
 		"etc/async-worker/credentials/southhaven":              fs.ModeDir | 0o700,
 		"etc/async-worker/credentials/southhaven/SUPABASE_KEY": 0o600,
@@ -87,7 +87,7 @@ func TestAddWritesWhatTheUnitReads(t *testing.T) {
 		}
 	}
 	if len(got) != len(want) {
-		t.Errorf("more was written: %v", got)
+		t.Errorf("unexpected files: %v", got)
 	}
 	env, _ := os.ReadFile(filepath.Join(root, "etc/async-worker/southhaven.env"))
 	key, _ := os.ReadFile(filepath.Join(root, "etc/async-worker/credentials/southhaven/SUPABASE_KEY"))
@@ -107,7 +107,7 @@ func TestTheSameAgainChangesNothing(t *testing.T) {
 		t.Errorf("changed %v", a.Changed)
 	}
 	if after, _ := os.Stat(file); !os.SameFile(before, after) {
-		t.Error("the file was written anew")
+		t.Error("the file was rewritten")
 	}
 }
 
@@ -134,13 +134,13 @@ func TestNothingIsWrittenOverWithoutForce(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 	if now, _ := os.ReadFile(file); string(now) != "# mine\n"+string(before) {
-		t.Errorf("it was written over: %s", now)
+		t.Errorf("overwritten: %s", now)
 	}
 
 	c.Force = true
 	mustAdd(t, m, c)
 	if now, _ := os.ReadFile(file); string(now) != "# mine\n"+string(before)+"WORKER_CONCURRENCY=8\n" {
-		t.Errorf("comments and what was not named should stay: %s", now)
+		t.Errorf("comments and other settings should stay: %s", now)
 	}
 	if key, _ := os.ReadFile(filepath.Join(root, "etc/async-worker/credentials/southhaven/SUPABASE_KEY")); string(
 		key) != "sb_secret_y\n" {
@@ -191,7 +191,7 @@ func TestNamesStayInTheirFolder(t *testing.T) {
 	}
 }
 
-// Secrets that somebody left in an environment file become credentials; what all tenants share counts in the check.
+// Secrets in an environment file become credentials; the check includes the shared settings.
 func TestSecretsMoveAndSharedSettingsCount(t *testing.T) {
 	t.Parallel()
 	m, root := machine(t)
@@ -263,7 +263,7 @@ func TestListAndRemove(t *testing.T) {
 	}
 	for file := range files(t, root) {
 		if strings.Contains(file, "northhaven") {
-			t.Errorf("%s is left", file)
+			t.Errorf("%s still exists", file)
 		}
 	}
 	if again, err := m.Remove("northhaven", true); err != nil || len(again) != 0 {
@@ -274,7 +274,7 @@ func TestListAndRemove(t *testing.T) {
 	}
 }
 
-// A link in the tree of an image must not lead to this machine's own files.
+// A symlink in the tree of an image must not lead to this machine's own files.
 func TestNoLinkLeadsOutOfTheRoot(t *testing.T) {
 	t.Parallel()
 	m, root := machine(t)
@@ -315,7 +315,7 @@ func TestParseEnv(t *testing.T) {
 	}
 }
 
-// What is written is read again.
+// A written value is read back.
 func TestQuote(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -334,7 +334,7 @@ func TestQuote(t *testing.T) {
 	})
 }
 
-// A shell reads it too: people source such a file for check-config.
+// A shell can read it too: users source such a file for check-config.
 func TestQuoteForShells(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "env")

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// write replaces what has changed. The environment file comes last: it makes the tenant.
+// write writes what has changed. The environment file comes last: with it the tenant exists.
 func (m *Machine) write(p plan) error {
 	if len(p.changed) == 0 && p.exists {
 		return nil
@@ -30,7 +30,7 @@ func (m *Machine) write(p plan) error {
 	return m.replace(envPath(p.name), p.file.String(), settingsMode, owner{group: ownerOf(info).group})
 }
 
-// writeSecrets replaces the credentials that have changed. Who may read the tenant's folder may read them.
+// writeSecrets writes the credentials that have changed. Those who may read the tenant's folder may read them.
 func (m *Machine) writeSecrets(p plan) error {
 	folder, err := m.root.Stat(secretsPath(p.name))
 	if err != nil {
@@ -52,7 +52,7 @@ func (m *Machine) writeSecrets(p plan) error {
 	return nil
 }
 
-// mkdirs makes the folders that the package makes, if there is none, and the tenant's own.
+// mkdirs creates the package's folders, if they are missing, and the tenant's own.
 func (m *Machine) mkdirs(name string) error {
 	if _, err := m.root.Stat(settingsFolder); errors.Is(err, fs.ErrNotExist) {
 		if err := m.root.MkdirAll(path.Dir(settingsFolder), 0o755); err != nil {
@@ -70,8 +70,8 @@ func (m *Machine) mkdirs(name string) error {
 	return m.mkSecrets(name)
 }
 
-// mkSecrets makes a tenant's folder of credentials, like the one that it is in: whose group that is reads them. In one
-// that root has already its group stays, and what it may read; it never may write, and others may nothing.
+// mkSecrets creates a tenant's folder of credentials with the group of its parent, which may read it. An existing
+// folder of root's keeps its group and the group's right to read; group writes and access by others are removed.
 func (m *Machine) mkSecrets(name string) error {
 	folder := secretsPath(name)
 	like, err := m.root.Stat(credentialsFolder)
@@ -81,7 +81,7 @@ func (m *Machine) mkSecrets(name string) error {
 	if now, err := m.root.Stat(folder); err == nil && ownerOf(now).user == os.Geteuid() {
 		return m.root.Chmod(folder, now.Mode()&(fs.ModeSetgid|0o750)|0o700)
 	}
-	// It is new; or the service manager has made it, as its dynamic user's: it becomes root's.
+	// It is new, or the service manager has made it for its dynamic user: root becomes its owner.
 	if err := m.mkdir(folder, 0o700); err != nil {
 		return err
 	}
@@ -100,21 +100,20 @@ func (m *Machine) mkdir(folder string, mode fs.FileMode) error {
 	return m.root.Chmod(folder, mode)
 }
 
-// Writable says, as fs.ErrPermission, that this user may not change tenants.
+// Writable returns an fs.ErrPermission if this user may not change tenants.
 func (m *Machine) Writable() error {
 	path := m.shown(settingsFolder)
 	err := unix.Faccessat(unix.AT_FDCWD, path, unix.W_OK|unix.X_OK, unix.AT_EACCESS)
-	if err == nil || errors.Is(err, fs.ErrNotExist) { // it is made then
+	if err == nil || errors.Is(err, fs.ErrNotExist) { // Add creates it
 		return nil
 	}
 	return &fs.PathError{Op: "write to", Path: path, Err: err}
 }
 
-// owner is whose a file is to be; the zero value: root's.
+// owner is the owner of a file to write; the zero value is root.
 type owner struct{ user, group int }
 
-// replace writes a file as a whole or not at all, whatever happens meanwhile: under another name first, then renamed.
-// It never has a wider mode than at the end.
+// replace writes a file atomically: under another name first, then renamed. The file never has a wider mode than mode.
 func (m *Machine) replace(file, content string, mode fs.FileMode, o owner) (err error) {
 	temporary := path.Join(path.Dir(file), "."+path.Base(file)+"."+rand.Text()[:8])
 	f, err := m.root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, credentialMode)
@@ -145,20 +144,19 @@ func (m *Machine) replace(file, content string, mode fs.FileMode, o owner) (err 
 	return m.sync(path.Dir(file))
 }
 
-// sync makes a rename outlast a power cut.
+// sync makes a rename durable.
 func (m *Machine) sync(folder string) error {
 	d, err := m.root.Open(folder)
 	if err != nil {
 		return err
 	}
 	defer d.Close()
-	_ = d.Sync() // some file systems can't; the file is in its place
+	_ = d.Sync() // not every file system supports it; the file is in its place
 	return nil
 }
 
-// Remove takes a tenant's credentials and environment file away, and with state also what its worker kept; what says
-// that it starts with the machine goes first. It returns the paths that were there, and does nothing where there are
-// none.
+// Remove deletes a tenant's credentials and environment file, and with state also what its worker kept, after disabling
+// the unit. It returns the paths that existed; removing nothing is not an error.
 func (m *Machine) Remove(name string, state bool) ([]string, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
@@ -172,8 +170,7 @@ func (m *Machine) Remove(name string, state bool) ([]string, error) {
 	return m.removeAll(append(paths, envPath(name)))
 }
 
-// Disable takes away what says that the tenant's worker starts with the machine, and returns whether there was
-// something.
+// Disable removes the link that starts the tenant's worker with the machine, and reports whether there was one.
 func (m *Machine) Disable(name string) (bool, error) {
 	if err := checkName(name); err != nil {
 		return false, err

@@ -9,8 +9,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Work is what an attempt's span tells of it. The names are OpenTelemetry's conventions for messaging spans; those of
-// ours begin with async_worker.
+// Work describes the attempt that a span is for. Attributes follow OpenTelemetry's conventions for messaging spans; our
+// own begin with async_worker.
 type Work struct {
 	TaskID, TaskType string
 	TraceParent      string // of the sender; empty: there is none
@@ -19,18 +19,18 @@ type Work struct {
 	Attempt          int
 }
 
-// Attempt is the span of one attempt, or nil.
+// Attempt is the span of one attempt; it may be nil.
 type Attempt struct {
 	span trace.Span
 
 	mu    sync.Mutex
-	stage trace.Span // of the stage that the work is in; nil: of none
+	stage trace.Span // of the current stage; nil: none
 }
 
 type attemptKey struct{}
 
-// Attempt begins a span for one attempt at a task. It is a child of the sender's span, so that what was sent and what
-// was done are one trace, and linked to it as well, which is what the conventions ask of a consumer
+// Attempt begins the span of an attempt at a task. It is a child of the sender's span, so that sending and work are one
+// trace, and also linked to it, as the conventions demand of a consumer
 // (https://opentelemetry.io/docs/specs/semconv/messaging/messaging-spans: a link is required, a parent optional for a
 // message that is processed alone).
 func (t *Tracer) Attempt(ctx context.Context, w Work) (context.Context, *Attempt) {
@@ -53,7 +53,7 @@ func (t *Tracer) Attempt(ctx context.Context, w Work) (context.Context, *Attempt
 	return context.WithValue(ctx, attemptKey{}, a), a
 }
 
-// Stage ends the span of the stage before, and begins that of the next.
+// Stage ends the span of the previous stage and begins the next.
 func (a *Attempt) Stage(ctx context.Context, name string) {
 	if a == nil {
 		return
@@ -65,7 +65,7 @@ func (a *Attempt) Stage(ctx context.Context, name string) {
 		trace.WithAttributes(attribute.String("async_worker.stage", name)))
 }
 
-// leave ends the span of the stage; mu is held.
+// leave ends the span of the stage. The caller holds mu.
 func (a *Attempt) leave() {
 	if a.stage != nil {
 		a.stage.End()
@@ -73,7 +73,7 @@ func (a *Attempt) leave() {
 	}
 }
 
-// Worked ends the last stage: what follows settles the attempt.
+// Worked ends the last stage: the settlement of the attempt follows.
 func (a *Attempt) Worked() {
 	if a == nil {
 		return
@@ -83,7 +83,7 @@ func (a *Attempt) Worked() {
 	a.leave()
 }
 
-// End ends the attempt's span. class is that of its error; empty: there was none.
+// End ends the attempt's span. class is the class of its error; empty: success.
 func (a *Attempt) End(outcome, class string) {
 	if a == nil {
 		return
@@ -97,7 +97,7 @@ func (a *Attempt) End(outcome, class string) {
 	a.span.End()
 }
 
-// parent is the span beneath which a call is made: that of the stage, where the context bears that of the attempt.
+// parent returns the parent of a call's span: the stage's span if the context has an attempt.
 func parent(ctx context.Context) trace.Span {
 	span := trace.SpanFromContext(ctx)
 	if !span.IsRecording() {

@@ -10,8 +10,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Call begins the span of a call to the database's function fn, which is ended with the call's error. Where ctx belongs
-// to no task that is traced, it does nothing.
+// Call begins the span of a call to the database's function fn; end ends it with the call's error. If ctx does not
+// belong to a traced task, Call does nothing.
 func Call(ctx context.Context, fn string) (inner context.Context, end func(error)) {
 	above := parent(ctx)
 	if !above.IsRecording() {
@@ -28,9 +28,8 @@ func Call(ctx context.Context, fn string) (inner context.Context, end func(error
 	}
 }
 
-// Transport makes a span of each request that belongs to a task that is traced, from its start to the answer's head.
-// service is what it asks, in one word. The names of blobs and queues are no part of it, nor is anything of the URL but
-// the host.
+// Transport makes a span of each request of a traced task, from the request to the response's header. service names the
+// service in one word. The span has no blob or queue names, and of the URL only the host.
 func Transport(next http.RoundTripper, service string) http.RoundTripper {
 	return transport{next, service}
 }
@@ -59,7 +58,7 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// CloseIdleConnections lets http.Client pass the call on.
+// CloseIdleConnections forwards http.Client's call.
 func (t transport) CloseIdleConnections() { (&http.Client{Transport: t.next}).CloseIdleConnections() }
 
 func hostOf(r *http.Request, service string) []attribute.KeyValue {
@@ -73,7 +72,7 @@ func hostOf(r *http.Request, service string) []attribute.KeyValue {
 	return attrs
 }
 
-// told notes the status of an answer; from 400 on it is an error, as the conventions have it.
+// told records the status of a response; from 400 on it is an error, as in the conventions.
 func told(span trace.Span, status int) {
 	span.SetAttributes(attribute.Int("http.response.status_code", status))
 	if status >= http.StatusBadRequest {
@@ -82,8 +81,8 @@ func told(span trace.Span, status int) {
 	}
 }
 
-// Webhook begins the span of a webhook's attempt, in the trace of its task, and puts the header traceparent on the
-// request. A nil Tracer hands the sender's own context on.
+// Webhook begins the span of an attempt of a webhook, in its task's trace, and sets the request's traceparent header.
+// A nil Tracer passes on the sender's traceparent.
 func (t *Tracer) Webhook(r *http.Request, taskTraceParent, taskID string) (end func(status int)) {
 	if t == nil {
 		if remote(taskTraceParent).IsValid() {

@@ -1,7 +1,6 @@
-// Package tracing makes OpenTelemetry spans of tasks: one for each attempt, and beneath it one for each stage and
-// each call to a service. Without a collector (OTEL_EXPORTER_OTLP_ENDPOINT) nothing is made and little is asked: a
-// nil Tracer, and a context without a span, are what everything here accepts. No span bears text of a document, a
-// secret, a URL's path or query.
+// Package tracing makes OpenTelemetry spans of tasks: one for each attempt, and below it one for each stage and each
+// call to a service. Without a collector (OTEL_EXPORTER_OTLP_ENDPOINT) there is no overhead: every function accepts a
+// nil Tracer or a context without a span. Spans never hold text of a document, a secret, or a URL's path or query.
 package tracing
 
 import (
@@ -24,17 +23,17 @@ import (
 
 const (
 	scope = "github.com/seed-7227ef26/async-worker"
-	// flushTime bounds how long the end of the worker waits for the collector.
+	// flushTime bounds how long the worker's exit waits for the collector.
 	flushTime = 5 * time.Second
 )
 
-// Options say where spans go, and whose they are.
+// Options are where spans are sent, and the worker that makes them.
 type Options struct {
 	Endpoint string // of a collector that speaks OTLP over HTTP, without /v1/traces; empty: no spans are made
 	Headers  string // of each request, "name=value,…", values percent-encoded; may be empty
 	ClientID string
 	Version  string // of this program
-	Worker   string // names this process
+	Worker   string // unique to this process
 	Log      *slog.Logger
 }
 
@@ -45,9 +44,9 @@ type Tracer struct {
 	client   string
 }
 
-// Open returns a Tracer that sends in the background: a collector that is slow or away costs a task nothing, spans
-// that it does not take are dropped. Without an endpoint the Tracer is nil. The SDK's own variables
-// (OTEL_TRACES_SAMPLER, OTEL_BSP_…, OTEL_RESOURCE_ATTRIBUTES) are in force.
+// Open returns a Tracer that sends in the background: a collector that is slow or down does not delay a task; spans
+// that it does not accept are dropped. Without an endpoint the Tracer is nil. The SDK's own variables
+// (OTEL_TRACES_SAMPLER, OTEL_BSP_…, OTEL_RESOURCE_ATTRIBUTES) apply.
 func Open(ctx context.Context, o Options) (*Tracer, error) {
 	if o.Endpoint == "" {
 		return nil, nil //nolint:nilnil // a nil Tracer makes no spans
@@ -71,7 +70,7 @@ func Open(ctx context.Context, o Options) (*Tracer, error) {
 	return &Tracer{provider: provider, tracer: provider.Tracer(scope), client: o.ClientID}, nil
 }
 
-// Close sends what is left, for flushTime at most.
+// Close sends the remaining spans, for flushTime at most.
 func (t *Tracer) Close(ctx context.Context) error {
 	if t == nil {
 		return nil
@@ -84,8 +83,8 @@ func (t *Tracer) Close(ctx context.Context) error {
 	return nil
 }
 
-// TraceID is the trace that a task belongs to: that of its sender, or one made of its id, so that all its attempts and
-// webhooks are in one. Empty: the sender named none, and t is nil.
+// TraceID returns a task's trace: its sender's, or one derived from the task's id, so that all attempts and webhooks
+// share it. Empty: the sender named none, and t is nil.
 func (t *Tracer) TraceID(traceparent, taskID string) string {
 	if sender := remote(traceparent); sender.IsValid() {
 		return sender.TraceID().String()
@@ -96,14 +95,14 @@ func (t *Tracer) TraceID(traceparent, taskID string) string {
 	return t.ownTrace(taskID).String()
 }
 
-// ownTrace is the trace of a task whose sender named none.
+// ownTrace returns the trace of a task without a trace of its sender.
 func (t *Tracer) ownTrace(taskID string) (id trace.TraceID) {
 	sum := sha256.Sum256([]byte("async-worker/" + t.client + "/" + taskID))
 	copy(id[:], sum[:])
 	return id
 }
 
-// within is a context whose next span belongs to a task's trace, as a child of the sender's span if there is one.
+// within returns a context whose next span is in a task's trace, as a child of the sender's span if there is one.
 func (t *Tracer) within(ctx context.Context, traceparent, taskID string) context.Context {
 	if sender := remote(traceparent); sender.IsValid() {
 		return trace.ContextWithRemoteSpanContext(ctx, sender)
@@ -111,13 +110,13 @@ func (t *Tracer) within(ctx context.Context, traceparent, taskID string) context
 	return context.WithValue(ctx, rootKey{}, t.ownTrace(taskID))
 }
 
-// remote reads a W3C traceparent.
+// remote parses a W3C traceparent.
 func remote(traceparent string) trace.SpanContext {
 	ctx := propagation.TraceContext{}.Extract(context.Background(), propagation.MapCarrier{"traceparent": traceparent})
 	return trace.SpanContextFromContext(ctx)
 }
 
-// traceparent writes one.
+// traceparent formats a W3C traceparent.
 func traceparent(ctx context.Context) string {
 	carrier := propagation.MapCarrier{}
 	propagation.TraceContext{}.Inject(ctx, carrier)
@@ -126,7 +125,7 @@ func traceparent(ctx context.Context) string {
 
 type rootKey struct{}
 
-// ids gives a root span the trace that its context names.
+// ids gives a root span the trace of its context.
 type ids struct{}
 
 // NewIDs implements sdk.IDGenerator.

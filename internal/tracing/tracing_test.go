@@ -24,7 +24,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 const sampled, unsampled = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
 	"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"
 
-// receiver counts spans; it answers with what status returns.
+// receiver counts requests and spans; it responds with the status that status returns.
 func receiver(t *testing.T, status func() int) (url string, requests, spans *atomic.Int64) {
 	t.Helper()
 	requests, spans = new(atomic.Int64), new(atomic.Int64)
@@ -69,7 +69,7 @@ func attempt(ctx context.Context, tracer *tracing.Tracer, traceparent string) {
 	a.End("succeeded", "")
 }
 
-// A sender that does not sample its trace gets no spans; each other task does.
+// A task whose sender does not sample its trace gets no spans; every other task does.
 func TestSampling(t *testing.T) {
 	url, _, spans := receiver(t, func() int { return http.StatusOK })
 	tracer := open(t, tracing.Options{Endpoint: url})
@@ -84,7 +84,7 @@ func TestSampling(t *testing.T) {
 	}
 }
 
-// A collector that asks for patience gets the spans again; one that refuses them does not.
+// A request that the collector rejects as temporary is retried; other rejections are not.
 func TestCollectorsAnswers(t *testing.T) {
 	var answers atomic.Int64
 	url, requests, spans := receiver(t, func() int {
@@ -115,7 +115,7 @@ func TestWrongSettings(t *testing.T) {
 	}
 }
 
-// The trace of a task is its sender's, or the same for each of its attempts and for no other task.
+// A task's trace is its sender's, or the same for all its attempts and different from other tasks'.
 func TestTraceID(t *testing.T) {
 	var off *tracing.Tracer
 	url, _, _ := receiver(t, func() int { return http.StatusOK })
@@ -135,7 +135,7 @@ func TestTraceID(t *testing.T) {
 	}
 }
 
-// Without a collector a task costs nothing, and the webhook hands on what the sender said.
+// Without a collector a task makes no allocations, and the webhook passes on the sender's traceparent.
 func TestOff(t *testing.T) {
 	tracer := open(t, tracing.Options{})
 	ctx := t.Context()
@@ -155,7 +155,7 @@ func TestOff(t *testing.T) {
 	}
 	tracer.Webhook(r, sampled, "t1")(200)
 	if got := r.Header.Get("traceparent"); got != sampled {
-		t.Errorf("the webhook bears %q", got)
+		t.Errorf("the webhook has %q", got)
 	}
 	if err := tracer.Close(ctx); err != nil {
 		t.Error(err)

@@ -94,7 +94,7 @@ func TestErrorsSayWhatToMendAndNoSecret(t *testing.T) {
 	}
 }
 
-// An identity that may use a queue but not create it is content with one that is there.
+// An identity that may use a queue but not create it needs no more if the queue exists.
 func TestEnsureWithoutTheRightToCreate(t *testing.T) {
 	t.Parallel()
 	q, f, _ := faulty(t)

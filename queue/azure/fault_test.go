@@ -18,7 +18,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue/azure"
 )
 
-// fault is a transport into which a test puts itself.
+// fault is a transport that a test can replace.
 type fault struct {
 	next http.RoundTripper
 	at   atomic.Pointer[func(req *http.Request, next http.RoundTripper) (*http.Response, error)]
@@ -39,7 +39,7 @@ func (f *fault) do(at func(req *http.Request, next http.RoundTripper) (*http.Res
 
 func (f *fault) heal() { f.at.Store(nil) }
 
-// loseAnswers carries a request out and then reports a broken connection.
+// loseAnswers sends a request and then reports a broken connection.
 func loseAnswers(req *http.Request, next http.RoundTripper) (*http.Response, error) {
 	resp, err := next.RoundTrip(req)
 	if err != nil {
@@ -59,7 +59,7 @@ func answer(req *http.Request, status int, code string, date time.Time) *http.Re
 	}
 }
 
-// faulty opens a queue of its own behind a fault.
+// faulty opens a queue behind a fault.
 func faulty(t *testing.T) (queue.Queue, *fault, *counter) {
 	t.Helper()
 	c := &counter{n: map[string]int{}}
@@ -128,7 +128,7 @@ func TestALostAnswerToARenewalIsUncertain(t *testing.T) {
 	if err := m.Lease.Extend(t.Context(), time.Hour); !errors.Is(err, queue.ErrUncertain) {
 		t.Errorf("the next renewal: got %v, want ErrUncertain, because the receipt was lost and not the lease", err)
 	}
-	// Nobody else can have it; but it can't be deleted either. It comes back and is answered "done".
+	// Nobody else can have it, but it can't be deleted either. It is redelivered and then found to be done.
 	if err := m.Lease.Delete(t.Context()); !errors.Is(err, queue.ErrUncertain) {
 		t.Errorf("deleting: got %v, want ErrUncertain", err)
 	}

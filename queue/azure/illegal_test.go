@@ -10,7 +10,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
-// rawSend puts a message as another client would, with a body that our Send would never make.
+// rawSend puts a message as another client would, with a body that Send would never make.
 func rawSend(t *testing.T, q queue.Queue, f *fault, messageText string) {
 	t.Helper()
 	f.do(func(req *http.Request, next http.RoundTripper) (*http.Response, error) {

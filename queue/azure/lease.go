@@ -13,23 +13,23 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
-// lease owns a message's current pop receipt: every update answers with a new one, and the old one is
-// dead. It is no fence: it works after its end as long as nobody else received the message.
+// lease holds a message's current pop receipt: every update returns a new one and invalidates the old one. A receipt is
+// not a fencing token: it works after its end as long as nobody else has received the message.
 type lease struct {
 	queue    *azureQueue
 	id       string
-	deadline atomic.Pointer[time.Time] // readable while a request is under way
+	deadline atomic.Pointer[time.Time] // readable during a request
 
-	turn chan struct{} // holds one token; whoever has it owns the fields below
+	turn chan struct{} // a semaphore of 1; its holder owns the fields below
 	// receipt is the current pop receipt.
 	receipt string
-	// unknown: an update got no answer. When it was carried out, receipt is dead and the new one can't
-	// be learnt, though the message is still hidden and nobody else's.
+	// unknown: an update got no response. If it was carried out, receipt is invalid and the new one is lost, although
+	// the message is still hidden from everybody else.
 	unknown bool
 	ended   end
 }
 
-// end is how we ended a lease.
+// end is how this side ended a lease.
 type end string
 
 const (
@@ -57,7 +57,7 @@ func (l *lease) Extend(ctx context.Context, visibility time.Duration) error {
 	return l.locked(ctx, opExtend, func() error { return l.update(ctx, opExtend, seconds) })
 }
 
-// Release implements queue.Lease. A delay of more than 7 days is 7 days.
+// Release implements queue.Lease. A delay is cut to 7 days.
 func (l *lease) Release(ctx context.Context, delay time.Duration) error {
 	seconds, _ := wholeSeconds(min(max(delay, 0), maxVisibility))
 	return l.locked(ctx, opRelease, func() error {
@@ -69,9 +69,8 @@ func (l *lease) Release(ctx context.Context, delay time.Duration) error {
 	})
 }
 
-// Delete implements queue.Lease. The service itself answers a dead receipt like a message that is
-// gone; then nil is returned although somebody else has it. That is harmless: one deletes what is
-// committed, and the redelivery is answered so.
+// Delete implements queue.Lease. The service answers an invalid receipt like a missing message; then Delete returns nil
+// although somebody else may have the message. That is harmless: the work is committed, and a redelivery is recognized.
 func (l *lease) Delete(ctx context.Context) error {
 	return l.locked(ctx, opDelete, func() error {
 		err := l.queue.try(ctx, opDelete, func(ctx context.Context) error {
@@ -88,8 +87,8 @@ func (l *lease) Delete(ctx context.Context) error {
 	})
 }
 
-// update sets the message's visibility without a body, which leaves its text alone: the SDK on its own
-// would send an empty text, and erase it.
+// update sets the message's visibility without a body, which keeps its text: the SDK would send an empty text and erase
+// it.
 func (l *lease) update(ctx context.Context, op operation, seconds int32) error {
 	var start time.Time
 	var resp azqueue.UpdateMessageResponse
@@ -115,7 +114,7 @@ func (l *lease) update(ctx context.Context, op operation, seconds int32) error {
 	return nil
 }
 
-// locked runs request when no other is under way, and names its error.
+// locked runs request while no other runs, and explains its error.
 func (l *lease) locked(ctx context.Context, op operation, request func() error) error {
 	doing := fmt.Sprintf(map[operation]string{
 		opExtend: "extend the lease of message %s in", opRelease: "release message %s in",
@@ -140,7 +139,7 @@ func (l *lease) locked(ctx context.Context, op operation, request func() error) 
 	}
 	switch code := codeOf(err); {
 	case code == "PopReceiptMismatch" || code == "MessageNotFound":
-		// Before the old deadline nobody else can have got it: it was our own unanswered update.
+		// Before the old deadline nobody else can have received it: the cause was our own unanswered update.
 		if wasUnknown && time.Now().Before(l.Deadline()) {
 			return fmt.Errorf("%s queue %q: an earlier renewal without an answer took the receipt: %w", doing,
 				l.queue.name, queue.ErrUncertain)

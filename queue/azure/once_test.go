@@ -18,8 +18,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue/azure"
 )
 
-// dropper is a TCP proxy to Azurite that, while dropping, forwards each request and then cuts the
-// connection instead of passing the answer on.
+// dropper is a TCP proxy to Azurite that, while dropping, forwards each request and then closes the connection instead
+// of returning the response.
 type dropper struct {
 	listener net.Listener
 	target   string
@@ -81,8 +81,8 @@ func (d *dropper) serve(conn net.Conn) {
 	}
 }
 
-// net/http sends a GET again by itself when a connection that it had used before breaks without an
-// answer; the SDK does so on any fault. Both would hide a second batch.
+// net/http resends a GET by itself if a reused connection breaks without a response; the SDK resends on any fault. Both
+// would hide a second batch.
 func TestADequeueIsSentOnce(t *testing.T) {
 	t.Parallel()
 	connectionString := stacktest.Azurite(t)
@@ -98,7 +98,7 @@ func TestADequeueIsSentOnce(t *testing.T) {
 		_, err := q.Send(t.Context(), "x", queue.SendOptions{})
 		must(t, err)
 	}
-	d.dropping.Store(true) // the connection is in use already
+	d.dropping.Store(true) // the connection has been used
 	if got, err := q.Receive(t.Context(), 2, time.Hour); err == nil {
 		t.Fatalf("received %d messages through a proxy that drops answers", len(got))
 	} else if _, ok := errors.AsType[*taskerr.Error](err); !ok {

@@ -19,15 +19,15 @@ func (q *azureQueue) Create(ctx context.Context) error {
 		_, err := q.client.Create(ctx, nil)
 		return err
 	})
-	if codeOf(err) == "QueueAlreadyExists" { // with other metadata than none
+	if codeOf(err) == "QueueAlreadyExists" { // it has metadata
 		return nil
 	}
 	return q.explain("create", err)
 }
 
-// SendHidden implements queue.Probing: the answer to Put Message has a pop receipt.
-// Source: https://learn.microsoft.com/rest/api/storageservices/put-message; the time to live must be more than
-// the visibility timeout.
+// SendHidden implements queue.Probing: the response to Put Message has a pop receipt.
+// Source: https://learn.microsoft.com/rest/api/storageservices/put-message; the time to live must exceed the
+// visibility timeout.
 func (q *azureQueue) SendHidden(ctx context.Context, text string, hidden time.Duration) (queue.Lease, error) {
 	seconds, err := wholeSeconds(hidden)
 	if err != nil {
@@ -53,7 +53,7 @@ func (q *azureQueue) SendHidden(ctx context.Context, text string, hidden time.Du
 	return newLease(q, *m.MessageID, *m.PopReceipt, start.Add(hidden)), nil
 }
 
-// noReceipt has the form of a pop receipt, and is that of no message.
+// noReceipt has the form of a pop receipt but belongs to no message.
 const noReceipt = "AgAAAAMAAAAAAAAAAAAAAAAAAAA="
 
 // Phantom implements queue.Probing.

@@ -15,12 +15,12 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
-// maxVisibility and the like are Azure's limits.
+// Azure's limits.
 // Source: https://learn.microsoft.com/rest/api/storageservices/get-messages and put-message.
 const (
 	maxVisibility = 7 * 24 * time.Hour
 	maxText       = 64 << 10 // bytes, as stored
-	// cautious is how many receives ask for one message only after a batch that couldn't be read.
+	// cautious is how many receives request only one message after a batch that couldn't be parsed.
 	cautious = 2 * queue.MaxBatch
 )
 
@@ -28,15 +28,14 @@ type azureQueue struct {
 	*service
 	name   string
 	client *azqueue.QueueClient
-	// singly counts down the receives that ask for one message only.
+	// singly counts down the receives that request only one message.
 	singly atomic.Int32
 }
 
 // Name implements queue.Queue.
 func (q *azureQueue) Name() string { return q.name }
 
-// Ensure implements queue.Queue. An identity that may use a queue but not create one is content with
-// a queue that exists.
+// Ensure implements queue.Queue. An identity that may use but not create queues needs no more if the queue exists.
 func (q *azureQueue) Ensure(ctx context.Context) error {
 	err := q.try(ctx, opEnsure, func(ctx context.Context) error {
 		_, err := q.client.Create(ctx, nil)
@@ -44,7 +43,7 @@ func (q *azureQueue) Ensure(ctx context.Context) error {
 	})
 	if answer, ok := errors.AsType[*azcore.ResponseError](err); ok {
 		switch {
-		case answer.ErrorCode == "QueueAlreadyExists": // with other metadata than none
+		case answer.ErrorCode == "QueueAlreadyExists": // it has metadata
 			return nil
 		case answer.StatusCode == http.StatusForbidden:
 			if _, depthErr := q.Depth(ctx); depthErr == nil {
@@ -55,8 +54,8 @@ func (q *azureQueue) Ensure(ctx context.Context) error {
 	return q.explain("create", err)
 }
 
-// Receive implements queue.Queue. It is sent once: a second request after a lost answer would hide a
-// second batch while nobody works on the first.
+// Receive implements queue.Queue. It is sent once: a second request after a lost response would hide a second batch
+// while nobody works on the first.
 func (q *azureQueue) Receive(ctx context.Context, n int, visibility time.Duration) ([]*queue.Message, error) {
 	if n < 1 || n > queue.MaxBatch {
 		return nil, fmt.Errorf("receive from queue %q: %d messages: want 1-%d", q.name, n, queue.MaxBatch)
@@ -92,7 +91,7 @@ func (q *azureQueue) Receive(ctx context.Context, n int, visibility time.Duratio
 	messages := make([]*queue.Message, 0, len(resp.Messages))
 	for _, m := range resp.Messages {
 		if m == nil || m.MessageID == nil || m.PopReceipt == nil {
-			continue // nothing can be done with it; it comes back
+			continue // unusable; it becomes visible again
 		}
 		messages = append(messages, &queue.Message{
 			Peeked: queue.Peeked{
@@ -105,7 +104,7 @@ func (q *azureQueue) Receive(ctx context.Context, n int, visibility time.Duratio
 	return messages, nil
 }
 
-// Send implements queue.Queue. A text that XML can't carry is sent as base64.
+// Send implements queue.Queue. A text that XML can't hold is sent as base64.
 func (q *azureQueue) Send(ctx context.Context, text string, opts queue.SendOptions) (string, error) {
 	text = storable(text)
 	if len(text) > maxText {
@@ -171,7 +170,7 @@ func (q *azureQueue) Depth(ctx context.Context) (int, error) {
 	return int(value(resp.ApproximateMessagesCount)), nil
 }
 
-// wholeSeconds rounds up to seconds, as Azure counts; 0 to 7 days.
+// wholeSeconds rounds up to whole seconds, 0 to 7 days.
 func wholeSeconds(d time.Duration) (int32, error) {
 	if d < 0 || d > maxVisibility {
 		return 0, fmt.Errorf("%s: want 0 s to 7 days", d)

@@ -1,9 +1,9 @@
 // Package azure is the queue back end on Azure Storage Queues (and Azurite).
 //
-// What it does that the SDK doesn't: a dequeue, a renewal and a send go over the wire once, so that a
-// lost answer hides no second batch and is reported as what it is (queue.ErrUncertain); a renewal
-// keeps the message's text; the current pop receipt belongs to one lease object; a message that is
-// no legal XML blocks no other; every error says what to mend and carries no secret.
+// In addition to the SDK it does this: a dequeue, a renewal and a send are sent only once, so that a lost response
+// hides no second batch and is reported as queue.ErrUncertain; a renewal keeps the message's text; a lease object owns
+// the current pop receipt; a message that is not legal XML blocks no other; every error names the remedy and holds no
+// secret.
 package azure
 
 import (
@@ -23,12 +23,12 @@ import (
 type Options struct {
 	// Concurrency is about how many requests run at a time; it sizes the connection pool. Default 8.
 	Concurrency int
-	// Timeout bounds each single request. Default 15 s.
+	// Timeout is the timeout of each single request. Default 15 s.
 	Timeout time.Duration
-	// OnRequest is told of every request that went out, tries again included: what it was (receive,
-	// send, peek, extend, release, delete, ensure, depth) and how it ended (ok, refused: an error that
-	// Azure answered; throttled; uncertain: no answer, or one that leaves open whether it was done).
-	// It runs on the caller's goroutine and must not block. May be nil.
+	// OnRequest is called for every request sent, retries included, with the operation (receive, send, peek, extend,
+	// release, delete, ensure, depth) and its outcome (ok; refused: Azure returned an error; throttled; uncertain: no
+	// response, or one that leaves open whether it was done). It runs on the caller's goroutine and must not block. May
+	// be nil.
 	OnRequest func(op, outcome string)
 	// Transport replaces the HTTP transport, e.g. to inject faults. Default: one sized to Concurrency.
 	Transport http.RoundTripper
@@ -42,7 +42,7 @@ type service struct {
 	onRequest func(op, outcome string)
 }
 
-// Open makes the service of one storage account. It doesn't touch the network.
+// Open returns the service of one storage account. It doesn't touch the network.
 func Open(creds *storage.Credentials, o Options) (queue.Service, error) {
 	if o.Concurrency <= 0 {
 		o.Concurrency = 8
@@ -57,7 +57,7 @@ func Open(creds *storage.Credentials, o Options) (queue.Service, error) {
 		o.Transport = storage.Transport(o.Concurrency)
 	}
 	client, err := creds.QueueService(azcore.ClientOptions{
-		Retry:           policy.RetryOptions{MaxRetries: -1}, // see try: only what surely wasn't done is tried again
+		Retry:           policy.RetryOptions{MaxRetries: -1}, // see try, which knows what may be retried
 		Transport:       &http.Client{Transport: tracing.Transport(wire{o.Transport}, "queue")},
 		PerCallPolicies: []policy.Policy{bodyPolicy{}},
 	})

@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// storable returns the text as Azure can keep it: itself when XML can carry it unchanged, else its
-// standard base64, which the decoder of task messages accepts. Go's XML encoder would turn what is
-// illegal into U+FFFD without a word; a carriage return would come back as a line feed.
+// storable returns the text in a form that Azure keeps: unchanged if XML can hold it, else as standard base64, which
+// the decoder of task messages accepts. Go's XML encoder would silently replace illegal characters by U+FFFD, and a
+// carriage return would come back as a line feed.
 func storable(text string) string {
 	for _, r := range text {
 		if r == '\r' || !legal(r) {
@@ -22,16 +22,15 @@ func storable(text string) string {
 	return text
 }
 
-// legal says whether XML 1.0 can carry the character at all (section 2.2, production Char).
+// legal reports whether XML 1.0 can hold the character (section 2.2, production Char).
 func legal(r rune) bool {
 	return r == '\t' || r == '\n' || r == '\r' || r >= 0x20 && r <= 0xD7FF ||
 		r >= 0xE000 && r <= 0xFFFD || r >= 0x10000 && r <= 0x10FFFF
 }
 
-// legalXML replaces in a document what makes Go's parser give up on all of it: bytes that are no
-// UTF-8, characters that XML forbids, and references to such (&#x1;). So one message with such a
-// text, sent by somebody else, can't hide the others of its batch; its own text shows U+FFFD in
-// those places. A document that is legal is returned as it is.
+// legalXML replaces what makes Go's parser reject the whole document: invalid UTF-8, characters that XML forbids, and
+// references to such characters (&#x1;). So one such message from another sender can't hide the others of its batch;
+// its own text then has U+FFFD. A legal document is returned unchanged.
 func legalXML(doc []byte) []byte {
 	at := illegalAt(doc, 0)
 	if at < 0 {
@@ -49,7 +48,7 @@ func legalXML(doc []byte) []byte {
 	return append(out, doc[from:]...)
 }
 
-// illegalAt is the index of the next bad sequence from i on; -1: none.
+// illegalAt returns the index of the next bad sequence from i on; -1: none.
 func illegalAt(doc []byte, i int) int {
 	for i < len(doc) {
 		if c := doc[i]; c >= 0x20 && c < utf8.RuneSelf && c != '&' {
@@ -65,7 +64,7 @@ func illegalAt(doc []byte, i int) int {
 	return -1
 }
 
-// badSequence looks at the character or character reference at the start of b, and returns its length.
+// badSequence checks the character or character reference at the start of b, and returns its length.
 func badSequence(b []byte) (bad bool, n int) {
 	if bytes.HasPrefix(b, []byte("&#")) {
 		end := bytes.IndexByte(b[:min(len(b), 16)], ';')

@@ -15,13 +15,13 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
-// attempts bounds how often one request is sent; the engine's own backoff does the long waiting.
+// attempts is how often one request is sent at most; the engine's own backoff does the long waits.
 const attempts = 3
 
 // operation is one kind of request.
 type operation struct {
 	name       string
-	idempotent bool // doing it twice is the same as once, so it is tried again even when uncertain
+	idempotent bool // it may be retried even when uncertain
 }
 
 var (
@@ -35,17 +35,17 @@ var (
 	opEnsure  = operation{name: "ensure", idempotent: true}
 )
 
-// fate is what a request's error says about whether it was carried out.
+// fate is whether a failed request was carried out.
 type fate string
 
 const (
 	done      fate = "ok"
-	refused   fate = "refused"   // not done, and another try would end the same
-	throttled fate = "throttled" // not done; later it may be
-	uncertain fate = "uncertain" // done or not
+	refused   fate = "refused"   // not done, and a retry would fail again
+	throttled fate = "throttled" // not done; a later retry may succeed
+	uncertain fate = "uncertain" // may have been done
 )
 
-// fateOf reads the fate from an error of the SDK.
+// fateOf returns the fate of a request with an error of the SDK.
 func fateOf(err error) fate {
 	if err == nil {
 		return done
@@ -56,7 +56,7 @@ func fateOf(err error) fate {
 			return throttled
 		case http.StatusRequestTimeout, http.StatusInternalServerError, http.StatusBadGateway,
 			http.StatusGatewayTimeout:
-			return uncertain // e.g. OperationTimedOut: the service itself doesn't say
+			return uncertain // e.g. OperationTimedOut: the service doesn't know
 		}
 		return refused
 	}
@@ -72,13 +72,13 @@ func fateOf(err error) fate {
 	return uncertain
 }
 
-// retries is how a request is sent again: 0.1 to 0.2 s after the first failure and twice that after the second.
+// retries are the waits of try: 0.1 to 0.2 s after the first failure and twice that after the second.
 var retries = retry.Policy{
 	Backoff: retry.Backoff{First: 150 * time.Millisecond, Max: time.Second, Jitter: 1. / 3}, Tries: attempts,
 }
 
-// try sends a request until it is done or mustn't be sent again, at most attempts times. Each one has
-// the service's timeout. The last error is the SDK's own.
+// try sends a request until it is done or must not be retried, at most attempts times, each with the service's timeout.
+// The error is the SDK's.
 func (s *service) try(ctx context.Context, op operation, request func(context.Context) error) error {
 	p := retries
 	p.Retryable = func(err error) bool {
@@ -96,7 +96,7 @@ func (s *service) try(ctx context.Context, op operation, request func(context.Co
 	return err
 }
 
-// explain turns the SDK's error into a sentinel or into one that says what to mend.
+// explain turns the SDK's error into a sentinel or into an error with a remedy.
 func (q *azureQueue) explain(doing string, err error) error {
 	if err == nil {
 		return nil

@@ -14,19 +14,18 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/streaming"
 )
 
-// bodyPolicy replaces the body that the SDK made by the one in the context: none for an update that is
-// to keep the text, and one without needless escapes for a send (the SDK writes each quote of a JSON
-// text as five bytes).
+// bodyPolicy replaces the SDK's body by the one in the context: none for an update that keeps the text, and one without
+// needless escapes for a send (the SDK writes each quote of a JSON text as five bytes).
 type bodyPolicy struct{}
 
 type bodyKey struct{}
 
-// withoutBody asks for a request without a body.
+// withoutBody makes the request have no body.
 func withoutBody(ctx context.Context) context.Context {
 	return context.WithValue(ctx, bodyKey{}, []byte{})
 }
 
-// withBody asks for a request with text, which must be storable, as its message.
+// withBody makes the request send text, which must be storable, as its message.
 func withBody(ctx context.Context, text string) context.Context {
 	body := xml.Header + "<QueueMessage><MessageText>" + xmlEscaper.Replace(text) + "</MessageText></QueueMessage>"
 	return context.WithValue(ctx, bodyKey{}, []byte(body))
@@ -48,12 +47,11 @@ func (bodyPolicy) Do(req *policy.Request) (*http.Response, error) {
 	return req.Next()
 }
 
-// wire is the last step before the network. On a dequeue it keeps net/http from sending the request
-// again by itself, which it does with a GET whose connection breaks before the answer; and it makes
-// answers legal XML.
+// wire is the last step before the network. It keeps net/http from resending a dequeue by itself, which it does with a
+// GET whose connection breaks before the response, and it makes responses legal XML.
 type wire struct{ next http.RoundTripper }
 
-// maxAnswer bounds an answer: 32 messages of 64 KiB, each byte escaped.
+// maxAnswer bounds a response: 32 messages of 64 KiB, each byte escaped.
 const maxAnswer = 32 << 20
 
 // RoundTrip implements http.RoundTripper.
@@ -61,7 +59,7 @@ func (w wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	messages := req.Method == http.MethodGet && strings.HasSuffix(req.URL.Path, "/messages")
 	if messages && req.URL.Query().Get("peekonly") == "" {
 		req = req.Clone(req.Context())
-		req.Body, req.GetBody = io.NopCloser(strings.NewReader("")), nil // nothing is sent, and not "replayable"
+		req.Body, req.GetBody = io.NopCloser(strings.NewReader("")), nil // an empty body that net/http can't replay
 	}
 	resp, err := w.next.RoundTrip(req)
 	if err != nil || !messages || resp.StatusCode != http.StatusOK {
@@ -82,10 +80,10 @@ func (w wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// CloseIdleConnections lets http.Client pass the call on.
+// CloseIdleConnections forwards http.Client's call.
 func (w wire) CloseIdleConnections() { (&http.Client{Transport: w.next}).CloseIdleConnections() }
 
-// isUnreadable says whether err is that an answer was no XML.
+// isUnreadable reports whether the response was not XML.
 func isUnreadable(err error) bool {
 	if err == nil {
 		return false

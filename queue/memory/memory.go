@@ -1,5 +1,5 @@
-// Package memory is a queue back end inside the process: for tests, simulations and examples. It takes
-// its time from time.Now, so that inside a testing/synctest bubble it runs on virtual time.
+// Package memory is an in-process queue back end for tests, simulations and examples. It uses time.Now, so that it runs
+// on virtual time in a testing/synctest bubble.
 package memory
 
 import (
@@ -14,13 +14,13 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
-// MaxText is the most bytes of a message's text, as on Azure.
+// MaxText is the largest size of a message's text in bytes, as on Azure.
 const MaxText = 64 << 10
 
-// Options qualify New. The zero value is a service without bounds.
+// Options qualify New. The zero value has no limits.
 type Options struct {
-	// MaxMessages is how many messages one queue holds, hidden ones included; Send then answers with a
-	// transient error. Zero: no bound.
+	// MaxMessages is how many messages one queue holds, hidden ones included; Send returns a transient error above it.
+	// Zero: no limit.
 	MaxMessages int
 }
 
@@ -32,25 +32,25 @@ type Service struct {
 	serial  uint64 // of ids and receipts
 }
 
-// contents are the messages of one queue in the order of their sending.
+// contents are the messages of one queue in the order in which they were sent.
 type contents struct{ messages []*message }
 
 type message struct {
 	queue.Peeked
 	visibleAt time.Time
-	receipt   uint64 // of the last one who received, extended or released it
+	receipt   uint64 // of the last receive, extension or release
 }
 
-// New makes an empty service.
+// New returns an empty service.
 func New(o Options) *Service { return &Service{options: o, queues: map[string]*contents{}} }
 
 // Queue implements queue.Service.
 func (s *Service) Queue(name string) queue.Queue { return &memoryQueue{service: s, name: name} }
 
-// Close implements queue.Service; there is nothing to give back.
+// Close implements queue.Service; it has nothing to do.
 func (s *Service) Close() error { return nil }
 
-// find returns the queue's contents without what has expired. s.mu is held.
+// find returns the queue's contents without expired messages. The caller holds s.mu.
 func (s *Service) find(name string, now time.Time) (*contents, error) {
 	c := s.queues[name]
 	if c == nil {
@@ -62,13 +62,13 @@ func (s *Service) find(name string, now time.Time) (*contents, error) {
 	return c, nil
 }
 
-// next returns a number that was never used. s.mu is held.
+// next returns a number that was never used. The caller holds s.mu.
 func (s *Service) next() uint64 {
 	s.serial++
 	return s.serial
 }
 
-// visible lists up to n messages that can be received, those first that could be so for longest.
+// visible returns up to n visible messages, those first that have been visible for longest.
 func (c *contents) visible(n int, now time.Time) []*message {
 	var found []*message
 	for _, m := range c.messages {

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/queue"
 )
 
-// maxVisibility is as on Azure.
+// maxVisibility is Azure's limit.
 const maxVisibility = 7 * 24 * time.Hour
 
 type memoryQueue struct {
@@ -109,11 +109,11 @@ func (q *memoryQueue) Depth(ctx context.Context) (int, error) {
 	return len(c.messages), nil
 }
 
-// lease is the right that the last receipt of a message gives.
+// lease is the lease of a message's last receipt.
 type lease struct {
 	queue    *memoryQueue
 	id       string
-	receipt  uint64 // guarded by the service's mutex, as is deleted; 0: released or deleted by us
+	receipt  uint64 // guarded by the service's mutex, as is deleted; 0: released or deleted through this lease
 	deleted  bool
 	deadline atomic.Pointer[time.Time]
 }
@@ -177,7 +177,7 @@ func (l *lease) Delete(ctx context.Context) error {
 	return nil
 }
 
-// held returns the queue's contents, and the message if our receipt is still its last. s.mu is held.
+// held returns the queue's contents, and the message if the lease's receipt is still the last. The caller holds s.mu.
 func (l *lease) held(now time.Time) (*contents, *message) {
 	c, err := l.queue.service.find(l.queue.name, now)
 	if err != nil {
@@ -191,7 +191,7 @@ func (l *lease) held(now time.Time) (*contents, *message) {
 	return c, nil
 }
 
-// wholeSeconds rounds up, as Azure counts.
+// wholeSeconds rounds up, as Azure does.
 func wholeSeconds(d time.Duration) time.Duration {
 	if rest := d % time.Second; rest > 0 {
 		d += time.Second - rest

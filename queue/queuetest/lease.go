@@ -14,7 +14,7 @@ func visibility(b *bench) {
 	if d := first.Lease.Deadline(); d.Before(before.Add(time.Second)) || d.After(time.Now().Add(time.Second)) {
 		b.Errorf("the deadline is %s after the request, want 1 s", d.Sub(before))
 	}
-	// With 1 s left a slow machine may see it again here already; then that is what was to be shown.
+	// With 1 s left a slow machine may already see it again here; then the test has shown its point.
 	if again := b.receive(1, time.Minute); len(again) == 1 {
 		if time.Since(before) < time.Second {
 			b.Fatal("received again within its visibility")
@@ -37,7 +37,7 @@ func extend(b *bench) {
 		b.Errorf("the deadline moved by %s, want at least 1 min", gained)
 	}
 	b.none()
-	b.must(m.Lease.Extend(b.Context(), time.Second)) // twice: the receipt changes with each
+	b.must(m.Lease.Extend(b.Context(), time.Second)) // twice, since each changes the receipt
 	again := b.await(time.Minute)
 	if again.Text != text {
 		b.Errorf("after two extensions the text is %q, want %q", again.Text, text)
@@ -70,10 +70,10 @@ func (b *bench) wantLost(err error) {
 }
 
 func releaseAtOnce(b *bench) {
-	b.send("given back")
+	b.send("released")
 	b.must(b.one(time.Hour).Lease.Release(b.Context(), 0))
-	if m := b.await(time.Minute); m.Text != "given back" || m.DequeueCount != 2 {
-		b.Errorf("got %q, received %d times; want %q, twice", m.Text, m.DequeueCount, "given back")
+	if m := b.await(time.Minute); m.Text != "released" || m.DequeueCount != 2 {
+		b.Errorf("got %q, received %d times; want %q, twice", m.Text, m.DequeueCount, "released")
 	}
 }
 
@@ -124,7 +124,7 @@ func dequeueCount(b *bench) {
 	}
 }
 
-// concurrentReceivers lets four compete; each message is to be received once.
+// concurrentReceivers runs four receivers; each message must be received once.
 func concurrentReceivers(b *bench) {
 	const messages, receivers = 40, 4
 	for range messages {

@@ -18,6 +18,9 @@ const (
 // waiting is how to wait and to retry. Everything but the shared packages may import it.
 const waiting = "internal/retry"
 
+// addresses is how an address of a service is parsed. Everything but the shared packages may import it.
+const addresses = "internal/httpurl"
+
 // rules are the arrows of ARCHITECTURE.md: cmd → app → (engine, handlers, webhook) → (queue, store, blob, extract,
 // chunk, llm) → (task, job).
 func rules() []rule {
@@ -31,9 +34,10 @@ func rules() []rule {
 			"it talks to docling-serve, about documents and about pages"},
 		{"internal/event", nil, "anything may log an event"},
 		{waiting, nil, "anything may wait"},
+		{addresses, nil, "anything may call a service"},
 		{"internal/tracing", nil, "any call to a service may be traced"},
 		{"internal/logging/...", []string{"internal/event"}, "anything may log"},
-		{"internal/config/...", []string{taskWords}, "settings are read before anything is built"},
+		{"internal/config/...", []string{"webhook/signing", taskWords}, "settings are read before anything is built"},
 		{"internal/tenants/...", []string{"internal/config"},
 			"it keeps the files of a machine's tenants, and runs no worker"},
 		{"internal/tenantkey", nil, "it signs, and knows nothing of what the keys allow"},
@@ -72,7 +76,8 @@ func rules() []rule {
 			"it makes messages, and sends none"},
 		{"internal/upkeep/...", []string{"internal/store", taskWords},
 			"it keeps any store small"},
-		{"webhook/...", []string{"internal/store", "internal/tracing", "internal/event", taskWords},
+		{"webhook/signing", nil, "settings and receivers read secrets, too"},
+		{"webhook/...", []string{"webhook/signing", "internal/store", "internal/tracing", "internal/event", taskWords},
 			"it delivers what the outbox holds"},
 		{
 			"handlers/...",
@@ -125,7 +130,7 @@ func rules() []rule {
 				"internal/app/...", "internal/config", "internal/logging", "internal/store", "internal/store/schema",
 				"internal/doctor", "internal/event", "internal/httpd", "internal/tenants", "internal/tenantkey",
 				"internal/replay", "internal/blob", "internal/extract",
-				"queue", "webhook", "systemd", taskWords, jobWords, taskErrors,
+				"queue", "webhook", "webhook/signing", "systemd", taskWords, jobWords, taskErrors,
 			},
 			"commands get back ends from internal/app",
 		},

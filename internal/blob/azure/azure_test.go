@@ -43,11 +43,11 @@ func TestConformance(t *testing.T) {
 	blobtest.Run(t, func(t *testing.T) blob.Bucket { return open(t, azure.Options{}) })
 }
 
-// breaking ends the first stream of a blob after some bytes.
+// breaking breaks the first stream of a blob after some bytes.
 type breaking struct {
 	next  http.RoundTripper
 	after int64
-	hang  bool // instead of breaking it off, bring nothing more
+	hang  bool // stall instead of breaking off
 	gets  atomic.Int64
 	then  func() // runs before the second GET
 }

@@ -24,7 +24,7 @@ import (
 type Options struct {
 	// Concurrency is about how many requests run at a time; it sizes the connection pool. Default 8.
 	Concurrency int
-	// Stall is how long a download may bring nothing before it is taken up again on a new connection.
+	// Stall is how long a download may bring no data before it resumes on a new connection.
 	// Default 30 s.
 	Stall time.Duration
 	// Transport replaces the HTTP transport, e.g. to inject faults. Default: one sized to Concurrency.
@@ -48,7 +48,7 @@ type Bucket struct {
 
 var _ blob.Bucket = (*Bucket)(nil)
 
-// Open makes the bucket on the named container. It doesn't touch the network.
+// Open returns the bucket on the named container. It doesn't touch the network.
 func Open(creds *storage.Credentials, containerName string, o Options) (*Bucket, error) {
 	if o.Concurrency <= 0 {
 		o.Concurrency = 8
@@ -70,14 +70,14 @@ func Open(creds *storage.Credentials, containerName string, o Options) (*Bucket,
 	return &Bucket{name: containerName, creds: creds, client: client, transport: o.Transport, stall: o.Stall}, nil
 }
 
-// Close gives back idle connections.
+// Close closes idle connections.
 func (b *Bucket) Close() error {
 	(&http.Client{Transport: b.transport}).CloseIdleConnections()
 	return nil
 }
 
-// Ensure implements blob.Bucket. An identity that may use a container but not create one is content
-// with a container that exists.
+// Ensure implements blob.Bucket. An identity that may use but not create containers needs no more if the container
+// exists.
 func (b *Bucket) Ensure(ctx context.Context) error {
 	_, err := b.client.Create(ctx, nil)
 	if answer, ok := errors.AsType[*azcore.ResponseError](err); ok {
@@ -151,7 +151,7 @@ func (b *Bucket) Put(ctx context.Context, name string, body io.Reader, contentTy
 		options.HTTPHeaders = &sdk.HTTPHeaders{BlobContentType: &contentType}
 	}
 	resp, err := b.client.NewBlockBlobClient(name).UploadStream(ctx, counted, options)
-	if counted.err != nil { // the caller's own trouble, not Azure's
+	if counted.err != nil { // the caller's error, not Azure's
 		return blob.Properties{}, fmt.Errorf("write blob %q: %w", name, counted.err)
 	}
 	if err != nil {
@@ -163,7 +163,7 @@ func (b *Bucket) Put(ctx context.Context, name string, body io.Reader, contentTy
 	}, nil
 }
 
-// Remove implements blob.Bucket. Snapshots go with the blob.
+// Remove implements blob.Bucket. Snapshots are removed with the blob.
 func (b *Bucket) Remove(ctx context.Context, name string) error {
 	if err := blob.CheckName(name); err != nil {
 		return err
@@ -173,7 +173,7 @@ func (b *Bucket) Remove(ctx context.Context, name string) error {
 	return b.explain("delete the blob "+name+" in", err)
 }
 
-// explain turns the SDK's error into a sentinel or into one that says what to mend.
+// explain turns the SDK's error into a sentinel or into an error with a remedy.
 func (b *Bucket) explain(doing string, err error) error {
 	if err == nil {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/blob"
 )
 
-// Create creates the container unless it exists. Unlike Ensure it fails where that isn't allowed, also when the
-// container exists.
+// Create creates the container unless it exists. Unlike Ensure it fails without the right, even if the container
+// exists.
 func (b *Bucket) Create(ctx context.Context) error {
 	_, err := b.client.Create(ctx, nil)
 	if answer, ok := errors.AsType[*azcore.ResponseError](err); ok && answer.ErrorCode == "ContainerAlreadyExists" {
@@ -20,7 +20,7 @@ func (b *Bucket) Create(ctx context.Context) error {
 	return b.explain("create the container", err)
 }
 
-// Exists looks at the container's properties. ErrNotFound when there is none.
+// Exists reads the container's properties. It returns ErrNotFound if there is none.
 func (b *Bucket) Exists(ctx context.Context) error {
 	_, err := b.client.GetProperties(ctx, nil)
 	if answer, ok := errors.AsType[*azcore.ResponseError](err); ok && answer.StatusCode == http.StatusNotFound {

@@ -13,8 +13,8 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/blob"
 )
 
-// reader is the stream of one ETag: the SDK's RetryReader takes it up again where it broke off, with
-// If-Match, so that the bytes of two versions never mix.
+// reader is the stream of one ETag: the SDK's RetryReader resumes it where it broke off, with If-Match, so that the
+// bytes of two versions never mix.
 type reader struct {
 	ctx    context.Context //nolint:containedctx // the one given to Open ends the stream
 	bucket *Bucket
@@ -22,7 +22,7 @@ type reader struct {
 	size   int64
 	read   int64
 	stream *sdk.RetryReader
-	watch  *time.Timer // ends a stalled connection, which makes the RetryReader make a new one
+	watch  *time.Timer // closes a stalled connection, so that the RetryReader opens a new one
 	closed atomic.Bool
 }
 
@@ -33,13 +33,13 @@ func newReader(ctx context.Context, b *Bucket, name string, size int64, stream *
 	return r
 }
 
-// Read implements io.Reader. A connection that brings nothing for the bucket's stall time is given up;
-// what the caller does between two reads doesn't count.
+// Read implements io.Reader. It gives up a connection that brings no data for the bucket's stall time; the time between
+// two reads doesn't count.
 func (r *reader) Read(p []byte) (int, error) {
 	if r.closed.Load() {
 		return 0, fmt.Errorf("read blob %q: it is closed", r.name)
 	}
-	if r.ctx.Err() != nil { // else what is buffered would still be read
+	if r.ctx.Err() != nil { // buffered data must not be returned after the context's end
 		return 0, r.bucket.explain(fmt.Sprintf("read blob %q in", r.name), context.Cause(r.ctx))
 	}
 	r.watch.Reset(r.bucket.stall)

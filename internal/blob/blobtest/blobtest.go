@@ -1,5 +1,4 @@
-// Package blobtest is the conformance suite of buckets: what handlers may rely on, held against each
-// back end.
+// Package blobtest is the conformance suite of buckets: it checks what handlers may rely on.
 package blobtest
 
 import (
@@ -21,10 +20,9 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// Run holds a back end against the contract of package blob. open makes an empty bucket that doesn't
-// exist yet, once for each test.
+// Run runs the suite. open returns an empty bucket whose container doesn't exist yet, once for each test.
 func Run(t *testing.T, open func(t *testing.T) blob.Bucket) {
-	// The first one is alone: it measures the memory of the process.
+	// The first one runs alone: it measures the memory of the process.
 	for _, c := range []struct {
 		name     string
 		parallel bool
@@ -34,12 +32,12 @@ func Run(t *testing.T, open func(t *testing.T) blob.Bucket) {
 		{"what was written is read", true, writeAndRead},
 		{"names stay apart", true, names},
 		{"a bad name is refused", true, badNames},
-		{"what is not there is said to be", true, notFound},
+		{"a missing blob is not found", true, notFound},
 		{"a new version replaces the old one", true, overwrite},
-		{"what is known is not sent again", true, openChanged},
+		{"an unchanged blob is not sent again", true, openChanged},
 		{"a stream is of one version", true, overwriteWhileReading},
 		{"a failed write leaves the old version", true, failedWrite},
-		{"what is removed is gone", true, removed},
+		{"a removed blob is gone", true, removed},
 		{"ensuring twice is no error", true, ensureTwice},
 		{"a canceled context ends a call", true, canceled},
 	} {
@@ -187,8 +185,8 @@ func openChanged(t *testing.T, b blob.Bucket) {
 	}
 }
 
-// overwriteWhileReading wants the old content whole, or ErrChanged: never a mix. The content is larger
-// than what the sockets' buffers hold.
+// overwriteWhileReading demands the whole old content, or ErrChanged: never a mix. The content is larger than the
+// sockets' buffers.
 func overwriteWhileReading(t *testing.T, b blob.Bucket) {
 	const size = 24 << 20
 	first := bytes.Repeat([]byte("1"), size)
@@ -254,7 +252,7 @@ func canceled(t *testing.T, b blob.Bucket) {
 	}
 }
 
-// large looks at the heap while the bytes go by: a stream that is held in memory takes its size.
+// large samples the heap during the transfer: a stream held in memory would take its size.
 func large(t *testing.T, b blob.Bucket) {
 	const size = 64 << 20
 	runtime.GC()

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/blob"
 )
 
-// removed: a blob that was removed is not there, its neighbours are, and it can be written again.
+// removed: a removed blob is gone, its neighbours are not, and it can be written again.
 func removed(t *testing.T, b blob.Bucket) {
 	write := func(name string) {
 		t.Helper()
@@ -30,7 +30,7 @@ func removed(t *testing.T, b blob.Bucket) {
 		t.Errorf("a folder: %v", err)
 	}
 	if err := b.Remove(t.Context(), "../a/two.txt"); err == nil {
-		t.Error("a name that leaves the container was taken")
+		t.Error("a name that leaves the container was accepted")
 	}
 	_, err := b.Stat(t.Context(), "a/two.txt")
 	must(t, err)

@@ -1,6 +1,6 @@
-// Package dir is the bucket in a folder of the local disk, for development and for `extract FILE`. All
-// access goes through os.Root: no name and no symbolic link leads out of the folder. Unlike Azure, a
-// file system can't hold both "a" and "a/b", and no segment of more than 255 bytes.
+// Package dir is the bucket in a local folder, for development and for `extract FILE`. All access goes through
+// os.Root: no name and no symbolic link leads out of the folder. Unlike Azure, a file system can't hold both "a" and
+// "a/b", nor a segment of more than 255 bytes.
 package dir
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// unfinished is the folder of uploads under way, on the same file system so that a rename is atomic.
+// unfinished is the folder of uploads in progress, on the same file system so that a rename is atomic.
 const unfinished = ".unfinished-uploads"
 
 // Bucket is one folder. Make it with New; it is safe for concurrent use.
@@ -28,7 +28,7 @@ type Bucket struct{ folder string }
 
 var _ blob.Bucket = (*Bucket)(nil)
 
-// New makes the bucket in folder, which Ensure creates. It doesn't touch the disk.
+// New returns the bucket in folder, which Ensure creates. It doesn't touch the disk.
 func New(folder string) *Bucket { return &Bucket{folder: folder} }
 
 // Ensure implements blob.Bucket.
@@ -51,7 +51,7 @@ func (b *Bucket) Stat(ctx context.Context, name string) (blob.Properties, error)
 	return p, file.Close()
 }
 
-// Open implements blob.Bucket. Since Put replaces files whole, an open one keeps its content.
+// Open implements blob.Bucket. Put replaces whole files, so an open file keeps its content.
 func (b *Bucket) Open(ctx context.Context, name string) (blob.Properties, io.ReadCloser, error) {
 	doing := fmt.Sprintf("open blob %q", name)
 	root, err := b.open(ctx, name, doing)
@@ -82,7 +82,7 @@ func (b *Bucket) OpenChanged(ctx context.Context, name, etag string) (blob.Prope
 	return blob.Properties{}, nil, fmt.Errorf("open blob %q: %w", name, blob.ErrUnchanged)
 }
 
-// Put implements blob.Bucket. The content type is not kept; readers get one by the name's ending.
+// Put implements blob.Bucket. It does not keep the content type; readers get one from the name's extension.
 func (b *Bucket) Put(ctx context.Context, name string, body io.Reader, _ string) (blob.Properties, error) {
 	doing := fmt.Sprintf("write blob %q", name)
 	root, err := b.open(ctx, name, doing)
@@ -125,7 +125,7 @@ func (b *Bucket) Remove(ctx context.Context, name string) error {
 	defer root.Close()
 	info, err := root.Lstat(name)
 	if err == nil && info.IsDir() {
-		err = fs.ErrNotExist // a folder is none of our blobs
+		err = fs.ErrNotExist // a folder is not a blob
 	}
 	if err == nil {
 		err = root.Remove(name)
@@ -163,7 +163,7 @@ func properties(name string, file *os.File) (blob.Properties, error) {
 	if err != nil {
 		return blob.Properties{}, err
 	}
-	if !info.Mode().IsRegular() { // a folder is none of our blobs, and a device is none at all
+	if !info.Mode().IsRegular() { // a folder or a device is not a blob
 		return blob.Properties{}, fs.ErrNotExist
 	}
 	return blob.Properties{
@@ -172,7 +172,7 @@ func properties(name string, file *os.File) (blob.Properties, error) {
 	}, nil
 }
 
-// etag changes with every Put, which makes a new file, and when somebody else writes to the file.
+// etag changes with every Put, which creates a new file, and when somebody else writes to the file.
 func etag(info fs.FileInfo) string {
 	inode := uint64(0)
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
@@ -181,20 +181,20 @@ func etag(info fs.FileInfo) string {
 	return fmt.Sprintf(`"%x-%x-%x"`, inode, info.ModTime().UnixNano(), info.Size())
 }
 
-// trouble turns an error of the file system into a sentinel or a job error.
+// trouble turns an error of the file system into a sentinel or a task error.
 func trouble(doing string, err error) error {
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("%s: %w", doing, err)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ENXIO):
 		return fmt.Errorf("%s: %w", doing, blob.ErrNotFound)
-	case strings.Contains(err.Error(), "path escapes"): // os.Root's error for a link that leads out has no name
+	case strings.Contains(err.Error(), "path escapes"): // os.Root exports no error for a link that leads out
 		return taskerr.Errorf(taskerr.ValidationError, "%s: a link leads out of the folder of the blobs", doing)
 	case errors.Is(err, syscall.ENAMETOOLONG):
 		return taskerr.Errorf(taskerr.ValidationError, "%s: a part of the name is too long for the disk", doing)
 	case errors.Is(err, fs.ErrPermission):
 		return taskerr.Errorf(taskerr.DependencyUnavailable,
-			"%s: this user may not; give it the right to the folder of the blobs (%w)", doing, err)
+			"%s: permission denied; give this user access to the folder of the blobs (%w)", doing, err)
 	}
 	return taskerr.Errorf(taskerr.TransientStorage, "%s: %w", doing, err)
 }

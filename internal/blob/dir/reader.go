@@ -10,7 +10,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/blob"
 )
 
-// reader is an open file that notices when somebody writes into it instead of replacing it.
+// reader is an open file that detects writes into the file (instead of replacing it).
 type reader struct {
 	*os.File
 	ctx    context.Context //nolint:containedctx // as with the other back ends, the context given to Open ends the stream
@@ -35,7 +35,7 @@ func (r *reader) Read(p []byte) (int, error) {
 	return n, io.EOF
 }
 
-// WriteTo hides the file's own, which would copy past Read.
+// WriteTo hides the file's own WriteTo, which would bypass Read.
 func (r *reader) WriteTo(w io.Writer) (int64, error) {
 	return io.Copy(w, struct{ io.Reader }{r})
 }

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// The weights of the kinds of features. A word counts for more than its pieces, which are there for
-// inflected and misspelt forms; a pair of words marks their order.
+// The weights of the kinds of features. A word counts for more than its pieces, which match inflected and misspelt
+// forms; a pair of words represents their order.
 const (
 	wordWeight  = 1.0
 	pairWeight  = 0.5
@@ -26,7 +26,7 @@ const (
 // wordMax is the longest run of letters, in runes, that is taken as one word.
 const wordMax = 64
 
-// tally is how often a feature stands in a text and what it weighs once.
+// tally is how often a feature occurs in a text, and its weight.
 type tally struct {
 	count int
 	each  float64
@@ -56,8 +56,8 @@ func features(text string) map[uint64]tally {
 	return tallies
 }
 
-// words returns the runs of letters and digits of text, folded: compatibility forms and accents
-// resolved, without case. In scripts that don't part words by blanks each rune is a word.
+// words returns the runs of letters and digits of text, folded: compatibility forms and accents resolved, case removed.
+// In scripts that don't separate words by spaces each rune is a word.
 func words(text string) []string {
 	// A fold per call: a Caser isn't safe for concurrent use.
 	folded := norm.NFKD.String(cases.Fold().String(text))
@@ -73,7 +73,7 @@ func words(text string) []string {
 	}
 	for _, r := range folded {
 		switch {
-		case unicode.Is(unicode.Mn, r): // an accent, now apart from its letter
+		case unicode.Is(unicode.Mn, r): // an accent, separated from its letter
 		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai):
 			end()
 			found = append(found, string(r))
@@ -90,8 +90,8 @@ func words(text string) []string {
 	return found
 }
 
-// stem takes the plural off an English word. Source: the S-stemmer of Harman, "How Effective Is
-// Suffixing?", JASIS 42(1), 1991. Other endings are left to the pieces.
+// stem removes the plural of an English word. Source: the S-stemmer of Harman, "How Effective Is Suffixing?", JASIS
+// 42(1), 1991. Pieces match other endings.
 func stem(word string) string {
 	switch {
 	case len(word) < 4:
@@ -106,9 +106,8 @@ func stem(word string) string {
 	return word
 }
 
-// informative weighs a word by its length, for want of a corpus to count in: in languages with
-// alphabets the frequent words that say little are short ("the", "und", "de"). Digits and the runes
-// of other scripts say much however short they are.
+// informative weighs a word by its length, in place of its frequency in a corpus: in alphabetic languages the frequent
+// words with little meaning are short ("the", "und", "de"). Digits and runes of other scripts have full weight.
 func informative(word string) float64 {
 	if r, _ := utf8.DecodeRuneInString(word); !unicode.In(r, unicode.Latin, unicode.Cyrillic, unicode.Greek) {
 		return 1

@@ -1,7 +1,6 @@
-// Package offline makes embeddings without any network or model: lexical feature hashing. A text
-// becomes a bag of words, pairs of neighbouring words and pieces of words; each is hashed to one
-// dimension and a sign, so that two texts are near when they share words. It knows no synonyms: it
-// is for trying things out, for tests and for machines without a key.
+// Package offline makes embeddings without a network or a model: lexical feature hashing. A text becomes a bag of
+// words, pairs of neighbouring words and pieces of words; each is hashed to a dimension and a sign, so that texts that
+// share words are near each other. It knows no synonyms: it is for trials, for tests and for machines without a key.
 //
 // Source: Weinberger, Dasgupta, Langford, Smola, Attenberg: "Feature Hashing for Large Scale
 // Multitask Learning", ICML 2009 (signed hashing, whose inner products are unbiased).
@@ -16,8 +15,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// Model is the name of what this package makes. Its number rises when the same text would get
-// another vector.
+// Model identifies the embeddings. Its number increases when the vector of the same text changes.
 const Model = "offline-hash-1"
 
 // Embedder hashes texts. It is safe for concurrent use, and deterministic on every machine.
@@ -25,8 +23,8 @@ type Embedder struct {
 	dimensions int
 }
 
-// New returns an Embedder of vectors of that length, at least 1. Below a few hundred dimensions
-// unrelated words collide often.
+// New returns an Embedder of vectors of this length, at least 1. Below a few hundred dimensions unrelated words collide
+// often.
 func New(dimensions int) (*Embedder, error) {
 	if dimensions < 1 {
 		return nil, fmt.Errorf("offline embeddings: %d dimensions; EMBEDDING_DIMENSIONS must be at least 1", dimensions)
@@ -59,7 +57,7 @@ func (e *Embedder) Embed(ctx context.Context, inputs []string) (llm.Embeddings, 
 func (e *Embedder) vector(text string) []float32 {
 	weights := features(text)
 	sums := make([]float64, e.dimensions)
-	// Each feature adds to one place; integers of a fixed point keep the sum free of the map's order.
+	// Each feature adds to one dimension; fixed-point sums don't depend on the map's order.
 	for feature, weight := range weights {
 		place, sign := e.place(feature)
 		sums[place] += sign * math.Round(sublinear(weight)*fixedPoint)
@@ -82,8 +80,7 @@ func (e *Embedder) vector(text string) []float32 {
 // fixedPoint is the resolution of a weight: sums of so rounded numbers are exact in a float64.
 const fixedPoint = 1 << 16
 
-// sublinear damps repetition (1 + ln of the count, as in tf-idf), while a feature that stands once
-// keeps its weight.
+// sublinear damps repetition (1 + ln of the count, as in tf-idf); a feature that occurs once keeps its weight.
 func sublinear(weight tally) float64 {
 	return weight.each * (1 + math.Log(float64(weight.count)))
 }

@@ -6,24 +6,24 @@ import (
 	"slices"
 )
 
-// AnswerModel names what Relevant does. Its number rises when the same texts would be ranked otherwise.
+// AnswerModel identifies Relevant. Its number increases when the ranking of the same texts changes.
 const AnswerModel = "offline-bm25-1"
 
-// The usual parameters of BM25: how soon repetition stops to count, and how much length does.
+// The usual parameters of BM25: the saturation of repetition, and the influence of length.
 const (
 	saturation = 1.2
 	byLength   = 0.75
 )
 
-// Relevant ranks texts by what they have of a query's words, pairs of words and pieces of words, the best first.
-// Texts that have nothing of it are left out. A score of 1 would be a text that has all of the query, and of
-// average length: below about 0.3 a text rather shares pieces of words.
+// Relevant ranks texts by the words, pairs of words and pieces of words that they share with a query, the best first.
+// It omits texts that share none. A text of average length with everything in the query has a score of 1; below about
+// 0.3 a text shares mostly pieces of words.
 //
 // Source: BM25 of Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009, over the features that
 // the embeddings of this package are made of.
 func Relevant(query string, texts []string) []Scored {
 	asked := features(query)
-	order := make([]uint64, 0, len(asked)) // so that sums are the same at each run
+	order := make([]uint64, 0, len(asked)) // for sums that don't depend on the map's order
 	for f := range asked {
 		order = append(order, f)
 	}

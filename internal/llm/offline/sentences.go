@@ -19,10 +19,10 @@ const (
 	longConsonant = 3
 )
 
-// Sentences parts a text, of whatever language: at the terminators that Unicode knows (property Sentence_Terminal),
-// with the closing marks behind them, where white space follows or the script has none; and at empty lines. A full
-// stop parts nothing before a small letter or a digit's rest ("3.50"), nor after what is likely an abbreviation.
-// Source: the rules of UAX #29, section 5, without its word lists.
+// Sentences splits a text of any language: at the terminators of Unicode (property Sentence_Terminal) with the closing
+// marks after them, if white space follows or the script has none; and at empty lines. A full stop doesn't split
+// before a small letter or within a number ("3.50"), nor after a likely abbreviation. Source: the rules of UAX #29,
+// section 5, without its word lists.
 func Sentences(text string) []Sentence {
 	var found []Sentence
 	add := func(from, to int) {
@@ -54,13 +54,13 @@ func Sentences(text string) []Sentence {
 	return found
 }
 
-// emptyLine says whether the line that rest begins with is one.
+// emptyLine reports whether the first line of rest is empty.
 func emptyLine(rest string) bool {
 	line, _, ended := strings.Cut(rest, "\n")
 	return ended && strings.TrimSpace(line) == ""
 }
 
-// closed goes on behind terminators and closing marks.
+// closed skips terminators and closing marks.
 func closed(text string, i int) int {
 	for i < len(text) {
 		r, size := utf8.DecodeRuneInString(text[i:])
@@ -72,13 +72,13 @@ func closed(text string, i int) int {
 	return i
 }
 
-// ends says whether a terminator behind before, with its closing marks, ends a sentence when after follows.
+// ends reports whether the terminator after before, with its closing marks, ends a sentence when after follows.
 func ends(before string, terminator rune, after string) bool {
 	next, _ := utf8.DecodeRuneInString(after)
 	switch {
 	case after == "":
 		return true
-	case terminator > unicode.MaxLatin1 && !unicode.IsSpace(next): // of a script that sets no blanks
+	case terminator > unicode.MaxLatin1 && !unicode.IsSpace(next): // of a script without spaces
 		return true
 	case !unicode.IsSpace(next):
 		return false
@@ -90,7 +90,7 @@ func ends(before string, terminator rune, after string) bool {
 	return !unicode.IsLower(first) && !abbreviated(before)
 }
 
-// abbreviated says whether the last word is likely an abbreviation; a single letter is one as well.
+// abbreviated reports whether the last word is likely an abbreviation; so is a single letter.
 func abbreviated(before string) bool {
 	word := before[strings.LastIndexFunc(before, func(r rune) bool { return unicode.IsSpace(r) || r == '(' })+1:]
 	first, size := utf8.DecodeRuneInString(word)

@@ -6,36 +6,36 @@ import (
 	"slices"
 )
 
-// SummaryModel names what Summarize does. Its number rises when the same text would get another summary.
+// SummaryModel identifies Summarize. Its number increases when the summary of the same text changes.
 const SummaryModel = "offline-lexrank-1"
 
-// Scored is one of several texts and how much it counts.
+// Scored is the index of a text and its score.
 type Scored struct {
 	Index int
 	Score float64
 }
 
-// Limit says how long a summary may be. Zero fields don't limit.
+// Limit is the longest summary. Zero fields don't limit.
 type Limit struct {
 	Sentences int
-	Words     int // the first sentence is taken however long it is
+	Words     int // the first sentence may exceed it
 }
 
 const (
 	damping   = 0.85 // of PageRank
 	steps     = 50   // of the power method, at most
 	converged = 1e-6
-	// alike is the similarity from which on a sentence says nothing that a chosen one doesn't.
+	// alike is the similarity from which a sentence counts as a repetition of a chosen one.
 	alike = 0.7
-	// widespread is how many sentences may share a word that still links them, at least, and times the square root
-	// of their number: what links everything with everything would only cost time.
+	// widespread is how many sentences may share a word that links them, at least; beyond that the square root of their
+	// number counts. Links by more frequent words would only cost time.
 	widespread      = 64
 	widespreadScale = 4
 )
 
-// Summarize chooses the sentences that stand for the others, and returns them in the order of the text. A score is
-// a sentence's share of all importance. The time is about that of the pairs of sentences which share a word that
-// is not everywhere.
+// Summarize selects the most central sentences, and returns them in the order of the text. A score is a sentence's
+// share of the total importance. The time is proportional to the pairs of sentences that share a word that is not
+// widespread.
 //
 // Source: continuous LexRank of Erkan and Radev, "LexRank: Graph-based Lexical Centrality as Salience in Text
 // Summarization", JAIR 22, 2004: the PageRank of sentences in the graph of their cosine similarity, with words
@@ -178,7 +178,7 @@ func graph(vectors []vector, n int) [][]edge {
 	return edges
 }
 
-// rank is the stationary distribution of a walk that follows edges by their weight, and now and then jumps.
+// rank is the stationary distribution of a random walk along weighted edges, with occasional jumps.
 func rank(edges [][]edge) []float64 {
 	n := len(edges)
 	scores, next := make([]float64, n), make([]float64, n)
@@ -190,7 +190,7 @@ func rank(edges [][]edge) []float64 {
 		}
 	}
 	for range steps {
-		stuck := 0.0 // where no edge leads on, the walk jumps
+		stuck := 0.0 // from a sentence without edges the walk jumps
 		for i := range next {
 			next[i] = 0
 			if totals[i] == 0 {

@@ -16,12 +16,12 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// dialect is what a service or model doesn't take of OpenAI's protocol. The zero value takes everything.
+// dialect is what a service or model does not support of OpenAI's protocol. The zero value supports everything.
 type dialect struct {
 	completionTokens bool // the model knows max_completion_tokens only, as OpenAI's reasoning models
-	mostTokens       int  // that an answer may be asked to have; zero: not known
+	mostTokens       int  // the largest max_tokens; zero: unknown
 	noTemperature    bool
-	noReasoning      bool // the model takes tools only when it is told not to reason
+	noReasoning      bool // the model accepts tools only without reasoning
 	noStream         bool
 	noUsage          bool // no stream_options
 	noStrict         bool
@@ -35,10 +35,10 @@ type force int
 const (
 	forceByName force = iota
 	forceByRequired
-	forceByOffer // no other tool is there, and the prompt has to do the rest
+	forceByOffer // only this tool is offered, and the prompt asks for it
 )
 
-// schemaAs is how a schema is told.
+// schemaAs is how a schema is sent.
 type schemaAs int
 
 const (
@@ -49,15 +49,15 @@ const (
 
 func (d dialect) tellsSchema() bool { return d.schema != schemaEnforced }
 
-// dialect is what is known of the service's.
+// dialect returns what is known about the service.
 func (c *Chat) dialect() dialect {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.known
 }
 
-// adapt notices what the service doesn't take, so that the next try leaves it out. The library knows some
-// models by name; of others the service tells, in its error's parameter or in words.
+// adapt detects what the service does not support, so that the next request omits it. The library knows some models by
+// name; other services report it in the error's parameter or text.
 func (a *asking) adapt(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err
@@ -95,7 +95,8 @@ func (a *asking) adapt(ctx context.Context, err error) error {
 	return r
 }
 
-// adaptSchema: a schema that can't be enforced (the subset is small) is told all the same, of this question only.
+// adaptSchema: a schema that can't be enforced (the supported subset is small) is put into the prompt, for this
+// question only.
 func (a *asking) adaptSchema(r *api.APIError) error {
 	invalid := r.Code == "invalid_function_parameters" || r.Code == "invalid_json_schema" ||
 		strings.Contains(r.Message, "Invalid schema")
@@ -151,8 +152,8 @@ func (a *asking) adaptParameter(r *api.APIError) error {
 	return nil
 }
 
-// about says whether an error is about a parameter: by its name, also at the end of a path such as
-// tools[0].function.strict, or, where it has none, by its words.
+// about reports whether an error is about a parameter: by its name, also at the end of a path such as
+// tools[0].function.strict, or, without one, by its text.
 func about(r *api.APIError, param string) bool {
 	if r.Param != nil && *r.Param != "" {
 		return *r.Param == param || strings.HasPrefix(*r.Param, param+".") || strings.HasSuffix(*r.Param, "."+param)
@@ -174,12 +175,12 @@ func wordByte(b byte) bool {
 	return b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
 }
 
-// lasting says for how long something is left out.
+// lasting is how long something is omitted.
 type lasting bool
 
 const (
 	forGood lasting = true
-	forThis lasting = false // it is of this question
+	forThis lasting = false // for this question
 )
 
 func (a *asking) without(what string, l lasting, change func(*dialect)) *failure {
@@ -196,8 +197,8 @@ func (a *asking) without(what string, l lasting, change func(*dialect)) *failure
 	}
 }
 
-// refusalOf is what a service says of a request that it refuses; nil: it says nothing. Some (vLLM) have their
-// error's fields on top, and not under "error".
+// refusalOf returns the service's error in a rejection; nil: none. Some services (vLLM) have the error's fields at the
+// top level, not under "error".
 func refusalOf(err error) *api.APIError {
 	if r, ok := errors.AsType[*api.APIError](err); ok {
 		return r
@@ -214,14 +215,14 @@ func refusalOf(err error) *api.APIError {
 	return r
 }
 
-// How services say that a question is too long, and how much fits: OpenAI, Azure and vLLM; llama.cpp; a request
-// that is larger than all tokens of a minute, which no wait makes fit.
+// How services report that a question is too long, and the limit: OpenAI, Azure and vLLM; llama.cpp; a request that
+// exceeds the tokens of a whole minute, which no wait helps.
 var (
 	longWords = regexp.MustCompile(`(?i)maximum context length|exceeds? the (available )?context (size|window|length)|context length exceeded|prompt is too long|request too large for`)
 	window    = regexp.MustCompile(`(?i)(?:maximum context length (?:is|of)|context size (?:\(|of )|\): Limit) ?(\d{1,9})`)
 )
 
-// tooLong is the failure of a question that is too long, or nil.
+// tooLong returns the failure of a question that is too long, or nil.
 func (a *asking) tooLong(r *api.APIError) *failure {
 	switch r.HTTPStatusCode {
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity,
@@ -234,7 +235,7 @@ func (a *asking) tooLong(r *api.APIError) *failure {
 		return nil
 	}
 	long := new(llm.TooLong)
-	message := "the question is longer than the model takes"
+	message := "the question is longer than the model accepts"
 	if m := window.FindStringSubmatch(r.Message); m != nil {
 		long.Window, _ = strconv.Atoi(m[1]) // digits only
 		message += fmt.Sprintf(" (%d tokens)", long.Window)

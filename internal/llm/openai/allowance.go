@@ -6,33 +6,33 @@ import (
 	"time"
 )
 
-// limits are what a service announces; zero: it doesn't.
+// limits are the limits that a service announces; zero: none.
 type limits struct{ requests, tokens float64 }
 
 func (l limits) known() bool { return l != limits{} }
 
-// limitsOf reads what an answer says of limits. told: it says something, though maybe not how high they are.
+// limitsOf reads the limits of a response. told: it has some headers of limits, maybe not the limits themselves.
 func limitsOf(h http.Header) (l limits, told bool) {
 	l.requests, _ = number(h.Get("X-Ratelimit-Limit-Requests"))
 	l.tokens, _ = number(h.Get("X-Ratelimit-Limit-Tokens"))
 	return l, l.known() || h.Get("X-Ratelimit-Remaining-Requests") != "" || h.Get("X-Ratelimit-Remaining-Tokens") != ""
 }
 
-// allowance is what may be sent to a model, or to some together. The zero value allows everything.
+// allowance is what may be sent to a model, or to several that share it. The zero value allows everything.
 type allowance struct {
 	limits   limits
 	requests budget
 	tokens   budget
 	pace     pace
 	paused   time.Time // nothing is sent before it
-	latest   uint64    // the number of the youngest request whose answer was seen
+	latest   uint64    // the highest number of a request whose response was seen
 
-	// Sent, with no answer yet: whether the service has counted them is not known.
+	// Requests sent without a response yet: the service may or may not have counted them.
 	flying       float64
 	flyingTokens float64
 }
 
-// wait is how long until a request of so many tokens may go.
+// wait returns how long until a request of this many tokens may be sent.
 func (a *allowance) wait(now time.Time, tokens float64) time.Duration {
 	a.requests.refill(now)
 	a.tokens.refill(now)
@@ -52,8 +52,8 @@ func (a *allowance) landed(tokens float64) {
 	a.flyingTokens -= tokens
 }
 
-// observe takes over what the answer to the request of that number says. Answers of parallel requests come out of
-// order: one to an older request than was heard of already can only make the budgets smaller.
+// observe updates the budgets from the response to the request of that number. Responses to parallel requests arrive
+// out of order: one to an older request than the latest can only lower the budgets.
 func (a *allowance) observe(now time.Time, h http.Header, request uint64) {
 	latest := request > a.latest
 	a.latest = max(a.latest, request)
@@ -62,23 +62,23 @@ func (a *allowance) observe(now time.Time, h http.Header, request uint64) {
 	a.pace.learn(a.limits.requests, h)
 }
 
-// pace keeps requests apart, so that in no period more of them are sent than the service announces, and a twentieth.
-// The budget alone would allow for twice as many in the first: those that it holds, and those that come back. Azure
-// OpenAI also counts within seconds what it announces for a minute.
+// pace spaces requests, so that in no period more of them are sent than the service announces, plus a twentieth. The
+// budget alone would allow twice as many in the first period: those that it holds, and those that refill. Azure OpenAI
+// also enforces within seconds what it announces for a minute.
 //
 // It is the generic cell rate algorithm (ITU-T I.371) with a burst of a twentieth.
 type pace struct {
 	limit  float64       // requests in a period; zero: not known, and no limit
 	period time.Duration // of the limit
-	next   time.Time     // when the next request is due were they evenly spaced
+	next   time.Time     // the theoretical time of the next request, at even spacing
 	recent []time.Time   // when the last were sent, the oldest first
 }
 
 const (
 	paceBurst  = 0.05
 	paceRecent = 128
-	// paceLongest is the period unless a service fills up faster. Limits of a day are left to their budget: who has
-	// them may use them at once.
+	// paceLongest is the period unless a service refills faster. Limits per day are left to their budget: they may be
+	// used at once.
 	paceLongest = time.Minute
 )
 
@@ -103,7 +103,7 @@ func (p *pace) take(now time.Time) {
 	p.due(now)
 }
 
-// due notes that a request was sent.
+// due records that a request was sent.
 func (p *pace) due(at time.Time) {
 	if p.limit == 0 {
 		return
@@ -114,9 +114,9 @@ func (p *pace) due(at time.Time) {
 	p.next = p.next.Add(p.interval())
 }
 
-// learn takes over a limit. Its period is not told: a bucket of which so much is gone, and that is full again after
-// so long, fills in the period. What remains is told in whole numbers, so that this is too short at times, and the
-// longest counts.
+// learn updates the limit. The service does not announce its period: a bucket that has lost this much and is full again
+// after this long refills in the period. What remains is a whole number, so this estimate is sometimes too short, and
+// the longest counts.
 func (p *pace) learn(limit float64, h http.Header) {
 	if limit < 1 {
 		return
@@ -137,12 +137,12 @@ func (p *pace) learn(limit float64, h http.Header) {
 		return
 	}
 	p.limit, p.period, p.next = limit, period, time.Time{}
-	for _, at := range p.recent { // they count as if the limit had been known
+	for _, at := range p.recent { // count them as if the limit had been known
 		p.due(at)
 	}
 }
 
-// usual takes a period that is nearly a usual one for that: times are rounded.
+// usual rounds a period to a usual one that is near: times are rounded.
 func usual(period time.Duration) time.Duration {
 	for _, u := range []time.Duration{time.Second, 10 * time.Second, time.Minute} {
 		if off := (period - u).Abs(); off < u/20 {

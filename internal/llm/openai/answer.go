@@ -10,11 +10,11 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 )
 
-// answerOf makes an answer of what a service said. The arguments of calls are as the model wrote them.
+// answerOf converts a service's answer. The arguments of calls are as the model wrote them.
 func answerOf(text, refusal string, calls []api.ToolCall, finish api.FinishReason) llm.Answer {
 	a := llm.Answer{Text: text, End: llm.Stopped}
 	for i, c := range calls {
-		if c.ID == "" { // some services have one call at a time, and no ids
+		if c.ID == "" { // some services have one call at a time, without ids
 			c.ID = fmt.Sprintf("call_%d", i+1)
 		}
 		a.Calls = append(a.Calls, llm.ToolCall{ID: c.ID, Name: c.Function.Name, Arguments: c.Function.Arguments})
@@ -32,10 +32,10 @@ func answerOf(text, refusal string, calls []api.ToolCall, finish api.FinishReaso
 	return a
 }
 
-// fence is a block of Markdown around the whole of an answer.
+// fence is a block of Markdown around a whole answer.
 var fence = regexp.MustCompile("(?s)^\\s*```(?:json)?[ \\t]*\\n(.*?)\\n?```\\s*$")
 
-// unfenced takes a JSON text out of the block that models like to put it in.
+// unfenced removes the Markdown block that models like to put around JSON.
 func unfenced(text string) string {
 	if m := fence.FindStringSubmatch(text); m != nil {
 		return m[1]

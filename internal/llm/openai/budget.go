@@ -8,22 +8,22 @@ import (
 	"time"
 )
 
-// longestReset bounds what is believed of a header's times: the longest budgets are those of a day.
+// longestReset bounds the times in headers: the longest budgets are those of a day.
 const longestReset = 48 * time.Hour
 
-// budget is a token bucket at the service, as last seen. Its zero value limits nothing.
+// budget is a token bucket at the service, as last reported. Its zero value limits nothing.
 type budget struct {
 	known bool
 	level float64   // at the moment at
 	limit float64   // zero: unknown
-	rate  float64   // that comes back in a second; zero: unknown, all of it comes back at reset
+	rate  float64   // refilled per second; zero: unknown, all of it at reset
 	at    time.Time // of level
 	reset time.Time // full again
 }
 
-// observe takes over what an answer says. "reset" is the time until the bucket is full again. Requests of so much
-// are in flight, which the service may or may not have counted: they are counted here. An answer that isn't the
-// latest can only lower the level.
+// observe updates the budget from a response. "reset" is the time until the bucket is full again. Requests in flight
+// may or may not have been counted by the service: they are counted here. A response that isn't the latest can only
+// lower the level.
 func (b *budget) observe(now time.Time, h http.Header, kind string, flying float64, latest bool) {
 	remaining, ok := number(h.Get("X-Ratelimit-Remaining-" + kind))
 	if !ok {
@@ -57,14 +57,14 @@ func (b *budget) refill(now time.Time) {
 	b.at = now
 }
 
-// wait is how long until cost is there. What is dearer than the whole bucket waits for a full one.
+// wait returns how long until cost is available. A cost above the whole bucket waits for a full one.
 func (b *budget) wait(now time.Time, cost float64) time.Duration {
 	if !b.known {
 		return 0
 	}
 	if b.rate > 0 {
 		missing := min(cost, b.limit) - b.level
-		// Rounded up: a wait that ends a hair too early would be followed by one of nothing.
+		// Rounded up: a wait that ends slightly too early would be followed by one of zero.
 		return time.Duration(math.Ceil(missing / b.rate * float64(time.Second)))
 	}
 	if b.level >= cost {

@@ -15,25 +15,24 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// Chat asks a model of an OpenAI-compatible service. It is safe for concurrent use.
+// Chat sends questions to a model of an OpenAI-compatible service. It is safe for concurrent use.
 type Chat struct {
 	service
 	counter llm.Counter
 
-	dependency taskerr.Dependency // that a failure is blamed on
+	dependency taskerr.Dependency // to which failures are attributed
 
 	mu    sync.Mutex
-	known dialect // what was found out about the service
+	known dialect // what was learnt about the service
 }
 
 var _ llm.Chat = (*Chat)(nil)
 
-// NewChat checks the configuration, without network. Of Config it takes Model (required), the service, its
-// limits and RequestTimeout, which is between two pieces where an answer is streamed. Its errors name the
-// settings to mend.
+// NewChat checks the configuration, without network. Of Config it uses Model (required), the service, its limits and
+// RequestTimeout, which for a streamed answer is between two pieces. Its errors name the settings to fix.
 func NewChat(c Config) (*Chat, error) {
 	if c.Model == "" {
-		return nil, errors.New("no model was named")
+		return nil, errors.New("no model is set")
 	}
 	if c.Concurrency == 0 {
 		c.Concurrency = DefaultConcurrency
@@ -64,7 +63,7 @@ func NewChat(c Config) (*Chat, error) {
 func (c *Chat) Model() string { return c.model }
 
 // Ask implements llm.Chat. The classes of its errors are those of Embedder.Embed; validation_error: the service
-// refuses what it was sent. One whose cause is an *llm.TooLong was too long for the model.
+// rejected the request. With an *llm.TooLong as cause it was too long for the model.
 func (c *Chat) Ask(ctx context.Context, q llm.Question) (llm.Answer, error) {
 	a := asking{Chat: c, q: q, dialect: c.dialect()}
 	f := c.persist(ctx, func() (time.Duration, *failure) { return a.try(ctx) })
@@ -79,12 +78,12 @@ func (c *Chat) Ask(ctx context.Context, q llm.Question) (llm.Answer, error) {
 	return llm.Answer{}, taskerr.Blame(c.dependency, f.err)
 }
 
-// asking is one question on its way to an answer.
+// asking is the state of one question.
 type asking struct {
 	*Chat
 	q       llm.Question
 	dialect dialect // of the next request
-	told    bool    // pieces of an answer were given to q.Stream
+	told    bool    // q.Stream has had pieces of an answer
 	answer  llm.Answer
 }
 
@@ -112,7 +111,7 @@ func (a *asking) try(ctx context.Context) (time.Duration, *failure) {
 	})
 }
 
-// whole asks for an answer that comes in one piece.
+// whole requests an answer in one piece.
 func (a *asking) whole(ctx context.Context, request api.ChatCompletionRequest) (llm.Answer, error) {
 	response, err := a.client.CreateChatCompletion(ctx, request)
 	if err != nil {
@@ -121,7 +120,7 @@ func (a *asking) whole(ctx context.Context, request api.ChatCompletionRequest) (
 	return a.onePiece(response)
 }
 
-// onePiece reads an answer that came whole.
+// onePiece reads an answer in one piece.
 func (a *asking) onePiece(response api.ChatCompletionResponse) (llm.Answer, error) {
 	if len(response.Choices) == 0 {
 		return llm.Answer{}, a.nonsense("no answer")
@@ -139,7 +138,7 @@ func (a *asking) onePiece(response api.ChatCompletionResponse) (llm.Answer, erro
 	return answer, nil
 }
 
-// tell gives a piece of the answer to whoever listens.
+// tell passes a piece of the answer to q.Stream.
 func (a *asking) tell(piece string) {
 	if a.q.Stream != nil && piece != "" {
 		a.q.Stream(piece, false)
@@ -147,7 +146,7 @@ func (a *asking) tell(piece string) {
 	}
 }
 
-// tellCall gives likewise a piece of the arguments of a call.
+// tellCall passes a piece of the arguments of a call to q.StreamCall.
 func (a *asking) tellCall(tool, piece string) {
 	if a.q.Stream != nil && a.q.StreamCall != nil && piece != "" {
 		a.q.StreamCall(tool, piece)
@@ -155,7 +154,7 @@ func (a *asking) tellCall(tool, piece string) {
 	}
 }
 
-// bill notes what an answer cost, or about so much when the service doesn't say.
+// bill records the tokens of an answer, estimated if the service doesn't report them.
 func (a *asking) bill(answer *llm.Answer, usage *api.Usage) {
 	if usage != nil && usage.PromptTokens > 0 {
 		answer.PromptTokens, answer.CompletionTokens = usage.PromptTokens, usage.CompletionTokens

@@ -1,6 +1,6 @@
-// Package openai makes embeddings and asks models with OpenAI, Azure OpenAI, or any service that speaks
-// OpenAI's protocol. It batches, keeps to the service's rate limits, retries briefly, finds the one input
-// that a service refuses, and checks what comes back.
+// Package openai makes embeddings and sends questions with OpenAI, Azure OpenAI, or any service with OpenAI's
+// protocol. It batches, keeps the service's rate limits, retries briefly, finds the one input that a service rejects,
+// and checks the responses.
 package openai
 
 import (
@@ -13,6 +13,7 @@ import (
 
 	api "github.com/sashabaranov/go-openai"
 
+	"github.com/seed-7227ef26/async-worker/internal/httpurl"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/llm/token"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
@@ -28,10 +29,10 @@ const (
 	DefaultRequestTimeout = 30 * time.Second
 )
 
-// Config says which service, and how it is to be used. Zero fields take the default.
+// Config is the service and how to use it. Zero fields take the default.
 type Config struct {
 	BaseURL    string // OPENAI_BASE_URL, with its version part; default DefaultBaseURL
-	APIKey     string // OPENAI_API_KEY; may be empty for a service that asks for none
+	APIKey     string // OPENAI_API_KEY; may be empty for a service without keys
 	Model      string // OPENAI_EMBEDDING_MODEL; on Azure the name of the deployment; default DefaultModel
 	Dimensions int    // EMBEDDING_DIMENSIONS: the length of every vector; default DefaultDimensions
 	Azure      *Azure // used instead of BaseURL and APIKey unless nil
@@ -44,13 +45,13 @@ type Config struct {
 	Urgency    Urgency      // of a Chat's requests; embeddings are Bulk
 	Counter    llm.Counter  // of the model's tokens; default: cl100k_base
 
-	Dependency taskerr.Dependency // whose fault a Chat's failures are; default taskerr.Chat
+	Dependency taskerr.Dependency // to which a Chat's failures are attributed; default taskerr.Chat
 
-	// Names are the settings that errors tell to mend, where they are not those of the embeddings.
+	// Names are the settings to name in errors, if they are not those of the embeddings.
 	Names Names
 }
 
-// Names are names of settings. Empty ones stay as they are.
+// Names are names of settings. Empty ones keep their defaults.
 type Names struct{ URL, Key, Model string }
 
 func (n Names) over(s settings) settings {
@@ -72,7 +73,7 @@ type Azure struct {
 	APIVersion string // AZURE_OPENAI_API_VERSION, e.g. 2024-10-21; required: the library's own is too old
 }
 
-// settings are the names under which an operator finds what to mend.
+// settings are the names that errors give an operator.
 type settings struct {
 	url, key, model string
 	parameters      string // those that decide on a request's parameters
@@ -80,7 +81,7 @@ type settings struct {
 	gives           string // e.g. "embeddings"
 }
 
-// New checks the configuration, without network. Its errors name the settings to mend.
+// New checks the configuration, without network. Its errors name the settings to fix.
 func New(c Config) (*Embedder, error) {
 	if c.Model == "" {
 		c.Model = DefaultModel
@@ -134,7 +135,7 @@ func (c Config) httpClient() *http.Client {
 	return &http.Client{Transport: tracing.Transport(transport, "model")}
 }
 
-// service turns the configuration into that of the client library.
+// service converts the configuration to that of the client library.
 func (c Config) service() (api.ClientConfig, settings, error) {
 	if c.Azure == nil {
 		names := settings{url: "OPENAI_BASE_URL", key: "OPENAI_API_KEY", model: "OPENAI_EMBEDDING_MODEL"}
@@ -160,15 +161,14 @@ func (c Config) service() (api.ClientConfig, settings, error) {
 	}
 	if c.Azure.APIVersion == "" {
 		return service, names, errors.New(
-			"AZURE_OPENAI_API_VERSION is not set; set the version to speak, e.g. 2024-10-21")
+			"AZURE_OPENAI_API_VERSION is not set; set it, e.g. to 2024-10-21")
 	}
 	return service, names, checkURL(names.url, c.Azure.Endpoint)
 }
 
-// checkURL never repeats the value: somebody may have put a key into it.
+// checkURL's error does not quote the value: it may hold a key.
 func checkURL(setting, value string) error {
-	u, err := url.Parse(value)
-	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+	if _, err := httpurl.Parse(value); err != nil {
 		return fmt.Errorf("%s is not a URL such as %s", setting, DefaultBaseURL)
 	}
 	return nil

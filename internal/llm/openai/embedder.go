@@ -11,13 +11,13 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// One request takes at most so much; the service's own limits are 2048 inputs and 300,000 tokens.
+// The bounds of one request; the service's own limits are 2048 inputs and 300,000 tokens.
 const (
 	maxInputs = 256
 	maxTokens = 100_000
 )
 
-// Embedder asks an OpenAI-compatible service for vectors. It is safe for concurrent use.
+// Embedder requests vectors from an OpenAI-compatible service. It is safe for concurrent use.
 type Embedder struct {
 	service
 	dimensions     int
@@ -25,11 +25,11 @@ type Embedder struct {
 	concurrency    int
 	counter        llm.Counter
 
-	floats   atomic.Bool // the service can't do base64
-	answered atomic.Bool // the service has answered well at least once
+	floats   atomic.Bool // the service does not support base64
+	answered atomic.Bool // the service has succeeded at least once
 }
 
-// batch is a run of inputs that go into one request.
+// batch is a run of inputs for one request.
 type batch struct {
 	start  int // index of its first input
 	inputs []string
@@ -44,12 +44,12 @@ func (e *Embedder) Dimensions() int { return e.dimensions }
 
 // Embed implements llm.Embedder. The classes of its errors:
 //
-//   - validation_error, with an *InputError as cause: the service refuses this one input
+//   - validation_error, with an *InputError as cause: the service rejects this one input
 //   - quota_exceeded: the account has no credit left
-//   - ai_rate_limit, with RetryAfter where the service gave it; model_overloaded; network_timeout
-//   - dependency_unavailable: the service can't be reached, answers nonsense, or refuses the key, the
-//     model or the vectors' length. These last are faults of the configuration, but nothing is wrong
-//     with the task: its retries and a replay give an operator the time to mend the setting.
+//   - ai_rate_limit, with RetryAfter if the service gave it; model_overloaded; network_timeout
+//   - dependency_unavailable: the service can't be reached, its response is invalid, or it rejects the key, the
+//     model or the vectors' length. The latter are faults of the configuration, not of the task: retries and a
+//     replay give an operator the time to fix the setting.
 //
 // When ctx ends the error wraps its cause.
 func (e *Embedder) Embed(ctx context.Context, inputs []string) (llm.Embeddings, error) {
@@ -98,8 +98,8 @@ func (e *Embedder) batches(inputs []string) ([]batch, error) {
 	return batches, nil
 }
 
-// embed fills vectors with those of b. When the service refuses the batch, it is halved until the
-// halves are taken (the batch was too large) or the one bad input is found.
+// embed fills in the vectors of b. If the service rejects the batch, it is halved until the halves are accepted (the
+// batch was too large) or the one bad input is found.
 func (e *Embedder) embed(ctx context.Context, b batch, vectors [][]float32) (billed int, err error) {
 	a, failure := e.send(ctx, b)
 	switch {
@@ -122,8 +122,8 @@ func (e *Embedder) embed(ctx context.Context, b batch, vectors [][]float32) (bil
 	return billed + more, err
 }
 
-// blame makes the error for a single input that was refused. Before anything was answered well it
-// could as well be the configuration that the service dislikes: a harmless input tells.
+// blame returns the error for a single rejected input. Until a request has succeeded the cause may as well be the
+// configuration: a harmless input shows which.
 func (e *Embedder) blame(ctx context.Context, b batch, refusal *failure) error {
 	if !e.answered.Load() {
 		_, failure := e.send(ctx, batch{inputs: []string{"test"}, tokens: 1})
@@ -144,7 +144,7 @@ func (e *Embedder) blame(ctx context.Context, b batch, refusal *failure) error {
 	}
 }
 
-// InputError names the input that the service refuses.
+// InputError names the input that the service rejects.
 type InputError struct {
 	Index int // in the inputs of Embed
 }

@@ -16,24 +16,24 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// errTimeout is the cause of a request's end when it took too long.
+// errTimeout is the cause of the end of a request that took too long.
 var errTimeout = errors.New("the request took too long")
 
-// failure is a failed request and what may be done about it here.
+// failure is a failed request and whether it may be retried within the call.
 type failure struct {
 	err      *taskerr.Error
-	passing  bool   // worth another try within this call
-	adapted  bool   // the next request leaves out what this one was refused for: it goes at once
-	broken   bool   // an answer broke off: worth another try, however long it took
-	refused  bool   // the service dislikes what it was sent
-	param    string // the parameter that it refuses; empty: none
+	passing  bool   // may be retried within this call
+	adapted  bool   // the next request omits what was rejected: it is sent at once
+	broken   bool   // an answer broke off: may be retried, however long it took
+	refused  bool   // the service rejects the content
+	param    string // the rejected parameter; empty: none
 	filtered bool   // by its content filter
 	detail   string // e.g. "HTTP 400, code invalid_request_error"; never the service's own text
 }
 
 func (f *failure) Error() string { return f.err.Error() }
 
-// tries is how often a request that fails so is made in one call.
+// tries is how many requests one call may make when they fail in this way.
 func (f *failure) tries() int {
 	if f.err.Class == taskerr.AIRateLimit {
 		return limitTries
@@ -56,8 +56,8 @@ func (e *Embedder) wrongLength(got int) *failure {
 		e.model, got, e.dimensions, got, e.names.model)}
 }
 
-// classify says what an error of a request means. The service's own messages are not passed on: they
-// repeat parts of keys and of the texts that were sent.
+// classify converts an error of a request. The service's own messages are not included: they may quote parts of keys
+// and of the texts sent.
 func (s *service) classify(ctx context.Context, err error, r *record) *failure {
 	if f, ok := errors.AsType[*failure](err); ok {
 		return f
@@ -81,7 +81,7 @@ func (s *service) classify(ctx context.Context, err error, r *record) *failure {
 	return s.transport(ctx, err, r)
 }
 
-// transport classifies the errors of connections and of answers that can't be read.
+// transport classifies errors of connections and of responses that can't be read.
 func (s *service) transport(ctx context.Context, err error, r *record) *failure {
 	var network net.Error
 	if ctx.Err() != nil || errors.As(err, &network) && network.Timeout() {
@@ -94,7 +94,7 @@ func (s *service) transport(ctx context.Context, err error, r *record) *failure 
 	_, mismatch := errors.AsType[*json.UnmarshalTypeError](err)
 	if syntax || mismatch {
 		return &failure{err: taskerr.Errorf(taskerr.DependencyUnavailable,
-			"%s answered (HTTP %d) with something else than %s; check %s", s.names.what, r.status, s.names.gives,
+			"%s answered (HTTP %d) with something other than %s; check %s", s.names.what, r.status, s.names.gives,
 			s.names.url)}
 	}
 	return &failure{passing: true, err: &taskerr.Error{
@@ -104,7 +104,7 @@ func (s *service) transport(ctx context.Context, err error, r *record) *failure 
 	}}
 }
 
-// status classifies an answer that is an error.
+// status classifies an error response.
 func (s *service) status(status int, refusal *api.APIError, r *record) *failure {
 	detail := describe(status, refusal)
 	fail := func(class taskerr.Class, passing bool, format string, args ...any) *failure {
@@ -144,12 +144,12 @@ func (s *service) status(status int, refusal *api.APIError, r *record) *failure 
 	return fail(taskerr.DependencyUnavailable, status >= http.StatusInternalServerError, "failed")
 }
 
-// aboutContent says whether a parameter is what was sent, and not how it is to be done.
+// aboutContent reports whether a parameter is content, not an option.
 func aboutContent(param string) bool {
 	return strings.Contains(param, "input") || strings.HasPrefix(param, "messages") || param == "prompt"
 }
 
-// word is what a code or parameter of an error may look like to be repeated.
+// word is the form of codes and parameters that may be repeated in a message.
 var word = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
 func describe(status int, refusal *api.APIError) string {

@@ -12,33 +12,33 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// longestHold is how long a request may be held back before it is given up with ai_rate_limit: the
-// budgets of minutes come back within it, those of a day don't.
+// longestHold is how long a request may wait before it fails with ai_rate_limit: budgets per minute refill within it,
+// those per day don't.
 const longestHold = time.Minute
 
-// Urgency says who waits for a request.
+// Urgency is the priority class of a request.
 type Urgency int
 
 // The urgencies.
 const (
-	Prompt Urgency = iota // one request, or a few, that a task can't go on without: chat
+	Prompt Urgency = iota // one of few requests that a task waits for: chat
 	Bulk                  // one of many: embeddings, pages
 	urgencies
 )
 
-// promptsInARow is how many prompt requests are sent while a bulk one waits.
+// promptsInARow is how many prompt requests are sent while a bulk request waits.
 const promptsInARow = 3
 
-// Limiter keeps a process within the rate limits of one account: so many requests in flight, none sent while the
-// service says that its budget of requests or tokens is spent or asks for a pause, and these not faster than the
-// announced limit. It is safe for concurrent use.
+// Limiter keeps a process within the rate limits of one account: a number of requests in flight, none while the service
+// reports that its budget of requests or tokens is spent or demands a pause, and not faster than the announced limit.
+// It is safe for concurrent use.
 //
-// Prompt requests go before bulk ones, of which every fourth goes all the same; a quarter of those in flight is
-// kept for either. The first in that order waits for the budget it needs, and none that needs the same
-// budget overtakes it.
+// Prompt requests precede bulk ones, except that every fourth request is bulk; a quarter of those in flight is reserved
+// for either. The first waiter in that order waits for the budget it needs, and none that needs the same budget
+// overtakes it.
 //
-// Services limit each model by itself, or some models together. Models that announce the same limits are taken to
-// share them; of one that has announced none yet, it is taken that it shares those of the model first heard of.
+// Services limit each model by itself, or some models together. Models that announce the same limits are assumed to
+// share them; a model that has announced none yet is assumed to share those of the first model that has.
 type Limiter struct {
 	slots int
 	now   func() time.Time
@@ -48,23 +48,23 @@ type Limiter struct {
 	mu      sync.Mutex
 	waiting [urgencies][]*waiter
 	flying  [urgencies]int
-	prompts int       // that went in a row while a bulk one waited
-	sent    uint64    // numbers requests in the order in which they went
-	alarm   time.Time // of the next look at who waits; zero: none is set
+	prompts int       // sent in a row while a bulk one waited
+	sent    uint64    // the number of requests sent; it numbers them
+	alarm   time.Time // when to dispatch next; zero: not set
 	common  *allowance
 	models  map[string]*allowance // of those that have announced their limits
 }
 
-// waiter is a request that wants to go.
+// waiter is a request that waits for its permit.
 type waiter struct {
 	model  string
 	tokens float64
-	ready  chan struct{} // closed when it may go, or must not
-	permit *Permit       // when it may
-	err    error         // when it must not
+	ready  chan struct{} // closed when permit or err is set
+	permit *Permit       // the right to send
+	err    error         // why it must not be sent
 }
 
-// NewLimiter allows so many requests in flight, at least 2 where both urgencies are used.
+// NewLimiter allows this many requests in flight, at least 2 where both urgencies are used.
 func NewLimiter(inFlight int) *Limiter {
 	return &Limiter{
 		slots: max(1, inFlight), now: time.Now, sleep: retry.Sleep,
@@ -73,7 +73,7 @@ func NewLimiter(inFlight int) *Limiter {
 	}
 }
 
-// Resize changes how many requests may be in flight. Those that are go on.
+// Resize changes how many requests may be in flight. It does not affect those that are.
 func (l *Limiter) Resize(inFlight int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -81,8 +81,8 @@ func (l *Limiter) Resize(inFlight int) {
 	l.dispatch()
 }
 
-// Acquire waits until a request of about so many tokens may be sent to a model. The error is the cause of ctx's
-// end, or an ai_rate_limit when the wait would be longer than a minute.
+// Acquire waits until a request of about this many tokens may be sent to a model. The error is the cause of ctx's end,
+// or an ai_rate_limit if the wait would be longer than a minute.
 func (l *Limiter) Acquire(ctx context.Context, u Urgency, model string, tokens int) (*Permit, error) {
 	w := &waiter{model: model, tokens: float64(tokens), ready: make(chan struct{})}
 	l.mu.Lock()
@@ -98,15 +98,15 @@ func (l *Limiter) Acquire(ctx context.Context, u Urgency, model string, tokens i
 	defer l.mu.Unlock()
 	if i := slices.Index(l.waiting[u], w); i >= 0 {
 		l.waiting[u] = slices.Delete(l.waiting[u], i, i+1)
-	} else if w.permit != nil { // it came with the end
+	} else if w.permit != nil { // it was granted as ctx ended
 		w.permit.release()
 	}
 	l.dispatch()
 	return nil, context.Cause(ctx)
 }
 
-// dispatch sends all that may be sent now, and sets an alarm for the next one. It is called with the lock, whenever
-// something has changed.
+// dispatch sends all requests that may be sent now, and sets an alarm for the next one. It is called with the lock
+// held, after every change.
 func (l *Limiter) dispatch() {
 	now := l.now()
 	for {
@@ -123,7 +123,7 @@ func (l *Limiter) dispatch() {
 	}
 }
 
-// ring looks again at who waits.
+// ring dispatches again when the alarm fires.
 func (l *Limiter) ring(at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -133,10 +133,10 @@ func (l *Limiter) ring(at time.Time) {
 	l.dispatch()
 }
 
-// dispatchOne decides about one waiter. more: it did. Otherwise next is how long to wait before it may; zero: until a
-// request ends.
+// dispatchOne decides about one waiter. more: it decided. Otherwise next is how long to wait before the next decision;
+// zero: until a request ends.
 func (l *Limiter) dispatchOne(now time.Time) (next time.Duration, more bool) {
-	held := make(map[*allowance]bool) // for a waiter that goes first
+	held := make(map[*allowance]bool) // reserved for an earlier waiter
 	for _, u := range l.order() {
 		if l.flying[Prompt]+l.flying[Bulk] >= l.slots || l.flying[u] >= l.share() {
 			continue
@@ -201,7 +201,7 @@ func (l *Limiter) grant(now time.Time, u Urgency, a *allowance, w *waiter) *Perm
 	return &Permit{limiter: l, urgency: u, model: w.model, tokens: w.tokens, number: l.sent, allowance: a}
 }
 
-// of is the allowance that a model takes from.
+// of returns the allowance of a model.
 func (l *Limiter) of(model string) *allowance {
 	if a, ok := l.models[model]; ok {
 		return a
@@ -209,13 +209,13 @@ func (l *Limiter) of(model string) *allowance {
 	return l.common
 }
 
-// announced finds the allowance of a model that announces these limits.
+// announced returns the allowance of a model that announces these limits.
 func (l *Limiter) announced(model string, limits limits) *allowance {
 	own, known := l.models[model]
 	if known && own.limits == limits {
 		return own
 	}
-	shared := false // what it takes from now is another's as well
+	shared := false // the allowance is shared with another model
 	for other, a := range l.models {
 		if limits.known() && a.limits == limits {
 			l.models[model] = a
@@ -235,21 +235,21 @@ func (l *Limiter) announced(model string, limits limits) *allowance {
 	return own
 }
 
-// Permit is the right to one request. Release must be called when it is over.
+// Permit is the right to send one request. Release must be called when it has ended.
 type Permit struct {
 	limiter   *Limiter
 	urgency   Urgency
 	model     string
 	tokens    float64
 	number    uint64
-	allowance *allowance // that it was taken from
+	allowance *allowance // of the request's model
 	observed  bool
 	released  bool
 }
 
-// Observe learns from the headers of the answer, as soon as they are there:
-// x-ratelimit-{limit,remaining,reset}-{requests,tokens}, and, of a 429, Retry-After and retry-after-ms. That of a
-// 503 is for its own request alone: one text that the service breaks down over would hold up all others.
+// Observe learns from the headers of a response, as soon as they are there:
+// x-ratelimit-{limit,remaining,reset}-{requests,tokens}, and, of a 429, Retry-After and retry-after-ms. Those of a 503
+// apply to its own request only: one text that makes the service fail would hold up all others.
 func (p *Permit) Observe(status int, header http.Header) {
 	l := p.limiter
 	l.mu.Lock()
@@ -277,7 +277,7 @@ func (p *Permit) observe(status int, header http.Header) {
 	}
 }
 
-// Release gives the place back.
+// Release ends the permit.
 func (p *Permit) Release() {
 	p.limiter.mu.Lock()
 	defer p.limiter.mu.Unlock()

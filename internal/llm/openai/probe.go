@@ -6,12 +6,12 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 )
 
-// Probe asks whether the service makes embeddings, by one word, which is nobody's. It is tried once: who asks knows
-// already that something has failed.
+// Probe checks whether the service makes embeddings, with one harmless word. It does not retry: the caller already
+// knows of a failure.
 func (e *Embedder) Probe(ctx context.Context) error {
 	probe := batch{inputs: []string{"probe"}, tokens: 1}
 	_, _, f := e.try(ctx, probe)
-	if f != nil && f.passing && e.floats.Load() { // it was found out just now that the service can't do base64
+	if f != nil && f.passing && e.floats.Load() { // the service has just turned out not to support base64
 		_, _, f = e.try(ctx, probe)
 	}
 	if f != nil {
@@ -20,7 +20,7 @@ func (e *Embedder) Probe(ctx context.Context) error {
 	return nil
 }
 
-// Probe asks whether the model answers, by one word and for one token. A refusal is an answer.
+// Probe checks whether the model answers, with one word and one token. A refusal is an answer.
 func (c *Chat) Probe(ctx context.Context) error {
 	a := asking{Chat: c, q: llm.Question{Text: "Say: well", MaxTokens: 1}, dialect: c.dialect()}
 	for {

@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// imageTokens is about what a page's image costs, for the limiter; what it costs in fact the service says.
+	// imageTokens is about what a page's image costs, for the limiter; the service reports the real cost.
 	imageTokens = 1500
 	// turnTokens frame each message. Source: OpenAI's cookbook, "How to count tokens with tiktoken".
 	turnTokens = 3
-	// nothing stands for an empty content: the client library leaves such a one out, which services refuse.
+	// nothing replaces an empty content: the client library omits empty ones, which services reject.
 	nothing = "(empty)"
 )
 
-// request is the question on the wire, in a dialect that the service takes.
+// request is the question on the wire, in a dialect that the service supports.
 func (c *Chat) request(q llm.Question, d dialect) api.ChatCompletionRequest {
 	r := api.ChatCompletionRequest{Model: c.model, Messages: messages(q, d)}
 	if !d.noTemperature {
@@ -100,8 +100,8 @@ func parts(q llm.Question) []api.ChatMessagePart {
 	return all
 }
 
-// tools are those of the question, and which of them must be called. Where a service can't be told a tool by
-// name, it gets to see that one alone.
+// tools returns the tools of the question, and which of them must be called. If the service can't force a tool by
+// name, it gets that one only.
 func tools(q llm.Question, d dialect) (offered []api.Tool, choice any) {
 	for _, t := range q.Tools {
 		if q.Force != "" && q.Force != t.Name && d.force != forceByName {
@@ -135,7 +135,7 @@ func format(s *llm.Schema, d dialect) *api.ChatCompletionResponseFormat {
 	}
 }
 
-// eachText visits all that a model reads of a question, images apart.
+// eachText visits all text that a model reads of a question, without images.
 func eachText(q llm.Question, visit func(string)) {
 	visit(q.System)
 	for _, t := range q.Turns {
@@ -156,15 +156,15 @@ func eachText(q llm.Question, visit func(string)) {
 	}
 }
 
-// guess is about how many tokens a question takes from the service's budget: as OpenAI reckons ("Rate limits"),
-// by its characters or by what may be answered, whichever is more.
+// guess estimates the tokens that a question takes from the service's budget, as OpenAI does ("Rate limits"): by its
+// characters or by the longest answer, whichever is more.
 func guess(q llm.Question) int {
 	bytes := 0
 	eachText(q, func(s string) { bytes += len(s) })
 	return max(bytes/4+imageTokens*len(q.Images), q.MaxTokens)
 }
 
-// count is how many tokens a question has.
+// count returns the number of tokens of a question.
 func count(q llm.Question, counter llm.Counter) int {
 	total := imageTokens*len(q.Images) + turnTokens*(len(q.Turns)+2)
 	eachText(q, func(s string) { total += counter.Count(s) })

@@ -12,13 +12,13 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// answer is a checked answer to one request.
+// answer is a checked response to one request.
 type answer struct {
 	vectors [][]float32 // of unit length, in the order of the inputs
 	tokens  int         // as billed
 }
 
-// send asks for the vectors of one batch.
+// send requests the vectors of one batch.
 func (e *Embedder) send(ctx context.Context, b batch) (a answer, f *failure) {
 	f = e.persist(ctx, func() (took time.Duration, f *failure) {
 		took, a, f = e.try(ctx, b)
@@ -45,12 +45,12 @@ func (e *Embedder) try(ctx context.Context, b batch) (took time.Duration, a answ
 	return took, a, f
 }
 
-// noBase64 notices a service that sends numbers although base64 was asked for: from now on numbers are.
+// noBase64 detects a service that sends numbers although base64 was requested, and requests numbers from now on.
 func (e *Embedder) noBase64(err error) error {
 	if mismatch, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && mismatch.Value == "array" {
 		e.floats.Store(true)
 		return &failure{
-			passing: true, err: taskerr.Errorf(taskerr.DependencyUnavailable, "%s doesn't know base64", e.names.what),
+			passing: true, err: taskerr.Errorf(taskerr.DependencyUnavailable, "%s lacks base64", e.names.what),
 		}
 	}
 	return err
@@ -67,7 +67,7 @@ func (e *Embedder) request(inputs []string) api.EmbeddingRequestStrings {
 	return r
 }
 
-// check puts the results in the order of the inputs and makes them of unit length.
+// check orders the results like the inputs and normalizes them.
 func (e *Embedder) check(r api.EmbeddingResponse, inputs int) ([][]float32, *failure) {
 	if len(r.Data) != inputs {
 		return nil, e.nonsense("%d vectors for %d inputs", len(r.Data), inputs)

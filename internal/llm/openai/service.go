@@ -9,18 +9,17 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/retry"
 )
 
-// Retries within one call are for a passing fault; what lasts longer is the engine's to wait for.
+// Retries within one call are for brief faults; the engine waits out longer ones.
 const (
-	maxTries    = 4                // three attempts of a text that the service breaks down over cost twelve requests
-	limitTries  = 8                // where the service asks for patience: 429
-	retryBudget = 20 * time.Second // of requests and waits together
+	maxTries    = 4                // three attempts of a text that makes the service fail cost twelve requests
+	limitTries  = 8                // for 429
+	retryBudget = 20 * time.Second // for requests and waits together
 )
 
 // waits have full jitter: up to 0.5 s, 1 s … 8 s.
 var waits = retry.Backoff{First: 250 * time.Millisecond, Max: 4 * time.Second, Jitter: 1}
 
-// service is a model of a service, as whoever talks to it shares it: its limits, its failures, and the names
-// of the settings to mend.
+// service is a model of a service with what its users share: limits, failures, and the names of the settings in errors.
 type service struct {
 	client  *api.Client
 	model   string
@@ -30,8 +29,8 @@ type service struct {
 	names   settings
 }
 
-// persist makes a request, with brief retries: exponential backoff with full jitter, or as long as the service
-// asks for. try says how long it took, without the wait for the limiter.
+// persist makes a request, with brief retries: exponential backoff with full jitter, or the wait that the service
+// demands. try returns how long it took, without the wait for the limiter.
 func (s *service) persist(ctx context.Context, try func() (time.Duration, *failure)) *failure {
 	var spent time.Duration
 	next := waits.Waits()
@@ -54,8 +53,8 @@ func (s *service) persist(ctx context.Context, try func() (time.Duration, *failu
 	}
 }
 
-// once makes one request of about so many tokens, once the limiter lets it. A stream may take its time, but not
-// between two pieces. send's error is the library's, or a *failure.
+// once makes one request of about this many tokens, when the limiter permits. The timeout of a stream is between two
+// pieces. send's error is the library's, or a *failure.
 func (s *service) once(
 	ctx context.Context, tokens int, stream bool, send func(context.Context) error,
 ) (took time.Duration, f *failure) {

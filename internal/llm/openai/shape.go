@@ -13,12 +13,12 @@ import (
 	api "github.com/sashabaranov/go-openai"
 )
 
-// ended is an event stream without a piece.
+// ended is an event stream without pieces.
 const ended = "data: [DONE]\n\n"
 
-// shape makes of an answer what the library understands, whatever its Content-Type says: a stream whose lines are all
-// data; an error that comes with a good status under the status that it names; and an answer in one piece where a
-// stream was asked for, which is kept as r.whole.
+// shape converts a response to what the library understands, whatever its Content-Type: a stream with data lines only;
+// an error with a success status gets the status that it names; and an answer in one piece although a stream was
+// requested is kept as r.whole.
 func (r *record) shape(response *http.Response, body io.Reader) io.Reader {
 	if response.StatusCode >= http.StatusBadRequest {
 		return body
@@ -52,8 +52,8 @@ func (r *record) shape(response *http.Response, body io.Reader) io.Reader {
 	return strings.NewReader(ended)
 }
 
-// firstOf skips white space, which some services send while they work, and looks at what follows. A body that is
-// empty begins with a zero.
+// firstOf skips white space, which some services send while they work, and returns the next byte; zero for an empty
+// body.
 func firstOf(r *bufio.Reader) (byte, error) {
 	for {
 		b, err := r.Peek(1)
@@ -70,17 +70,17 @@ func firstOf(r *bufio.Reader) (byte, error) {
 	}
 }
 
-// refusalIn is the error that a JSON answer consists of: {"error": …}, or, as vLLM had it, {"object": "error", …}.
+// refusalIn returns the error that a JSON response consists of: {"error": …}, or in vLLM's form {"object": "error", …}.
 func refusalIn(raw []byte) *api.APIError {
 	var answer struct {
 		Object string          `json:"object"`
 		Error  json.RawMessage `json:"error"`
 		Data   []any           `json:"data"`
-		// An answer with choices is one, whatever it says beside them.
+		// A response with choices is an answer, whatever else it holds.
 		Choices []any `json:"choices"`
 	}
 	if json.Unmarshal(raw, &answer) != nil || len(answer.Choices) > 0 || len(answer.Data) > 0 {
-		return nil //nolint:nilerr // an answer of another form is no refusal
+		return nil //nolint:nilerr // a response of another form is not an error
 	}
 	if answer.Object == "error" {
 		answer.Error = raw
@@ -95,7 +95,7 @@ func refusalIn(raw []byte) *api.APIError {
 	return refusal
 }
 
-// failing is a body that can't be read.
+// failing is a body that fails to be read.
 type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }

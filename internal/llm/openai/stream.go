@@ -15,17 +15,17 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// finishError is how some services (OpenRouter) end a stream that broke off behind them.
+// finishError is how some services (OpenRouter) end a stream that broke off upstream.
 const finishError = api.FinishReason("error")
 
-// streamed asks for an answer that comes in pieces. One that ends without a reason (finish_reason) broke off.
+// streamed requests an answer in pieces. A stream that ends without a finish_reason broke off.
 func (a *asking) streamed(ctx context.Context, request api.ChatCompletionRequest) (llm.Answer, error) {
 	stream, err := a.client.CreateChatCompletionStream(ctx, request)
 	if err != nil {
 		return llm.Answer{}, err
 	}
 	defer stream.Close()
-	if r, ok := ctx.Value(recordKey{}).(*record); ok && r.whole != nil { // it took no notice, and answers in one piece
+	if r, ok := ctx.Value(recordKey{}).(*record); ok && r.whole != nil { // it ignored "stream" and answered in one piece
 		var response api.ChatCompletionResponse
 		if err := json.Unmarshal(r.whole, &response); err != nil {
 			return llm.Answer{}, err
@@ -51,7 +51,7 @@ func (a *asking) streamed(ctx context.Context, request api.ChatCompletionRequest
 	return answer, nil
 }
 
-// pieces are what came of an answer.
+// pieces are the received parts of an answer.
 type pieces struct {
 	text, refusal strings.Builder
 	calls         []api.ToolCall
@@ -59,8 +59,8 @@ type pieces struct {
 	usage         *api.Usage
 }
 
-// add takes a chunk, gives call the arguments in it, and returns its text. Chunks without a choice carry the usage,
-// or, on Azure, what the content filter thinks of the prompt; one of the filter may also come after the last piece.
+// add adds a chunk, passes the arguments in it to call, and returns its text. Chunks without a choice hold the usage,
+// or, on Azure, the content filter's verdict on the prompt; one of the filter may also follow the last piece.
 func (p *pieces) add(chunk api.ChatCompletionStreamResponse, call func(tool, piece string)) string {
 	if chunk.Usage != nil {
 		p.usage = chunk.Usage
@@ -80,8 +80,8 @@ func (p *pieces) add(chunk api.ChatCompletionStreamResponse, call func(tool, pie
 	return choice.Delta.Content
 }
 
-// addCall takes a piece of a tool call and returns the tool's name. Its index says of which; services that send whole
-// calls leave it out.
+// addCall adds a piece of a tool call and returns the tool's name. Its index identifies the call; services that send
+// whole calls omit it.
 func (p *pieces) addCall(piece api.ToolCall) string {
 	at := len(p.calls) - 1
 	switch {
@@ -104,7 +104,7 @@ func (p *pieces) addCall(piece api.ToolCall) string {
 	return call.Function.Name
 }
 
-// broken is the failure of a stream that didn't come to its end.
+// broken returns the failure of a stream that did not reach its end.
 func (a *asking) broken(ctx context.Context, err error) error {
 	if refusal, ok := errors.AsType[*api.APIError](err); ok {
 		refusal.HTTPStatusCode = statusOf(refusal)
@@ -116,7 +116,7 @@ func (a *asking) broken(ctx context.Context, err error) error {
 	return a.brokeOff(err)
 }
 
-// brokeOff is worth another try however long the answer has taken so far.
+// brokeOff may be retried however long the answer has taken so far.
 func (a *asking) brokeOff(cause error) *failure {
 	return &failure{passing: true, broken: true, err: &taskerr.Error{
 		Class: taskerr.DependencyUnavailable, Message: a.names.what + " broke off in the midst of its answer",
@@ -124,7 +124,7 @@ func (a *asking) brokeOff(cause error) *failure {
 	}}
 }
 
-// statusOf is the HTTP status of an error that comes in a stream, which has begun with 200.
+// statusOf returns the HTTP status for an error in a stream, which has begun with 200.
 func statusOf(refusal *api.APIError) int {
 	switch code := refusal.Code.(type) {
 	case int:
@@ -153,8 +153,8 @@ func statusOf(refusal *api.APIError) int {
 	return 500
 }
 
-// events passes on those lines of a stream of server-sent events that have data. The client library takes the
-// others, such as the comments with which a service keeps a connection alive, for parts of an error.
+// events passes on the data lines of a stream of server-sent events. The client library mistakes others, such as the
+// comments that keep a connection alive, for parts of an error.
 type events struct {
 	lines *bufio.Reader
 	rest  []byte
@@ -179,7 +179,7 @@ func (e *events) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// eventLine writes data so that the library knows an error when it comes: by its first letters.
+// eventLine writes data in the form in which the library recognizes an error: by its first letters.
 func eventLine(data []byte) []byte {
 	var line bytes.Buffer
 	line.WriteString("data: ")

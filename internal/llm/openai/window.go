@@ -2,11 +2,11 @@ package openai
 
 import "strings"
 
-// DefaultWindow is taken for a model that is not known.
+// DefaultWindow is the context of an unknown model.
 const DefaultWindow = 128_000
 
-// windows are the contexts of OpenAI's chat models in tokens, question and answer together, by the beginning of
-// their names; the longest that fits counts. Source: platform.openai.com/docs/models.
+// windows are the contexts of OpenAI's chat models in tokens, question and answer together, by prefixes of their names;
+// the longest prefix counts. Source: platform.openai.com/docs/models.
 var windows = map[string]int{
 	"gpt-3.5-turbo":          16_385,
 	"gpt-3.5-turbo-instruct": 4_096,
@@ -34,8 +34,8 @@ var windows = map[string]int{
 	"o4-mini":                200_000,
 }
 
-// Window is the context of a chat model in tokens, question and answer together: of OpenAI's models by their
-// names, which a deployment on Azure may begin with, of others DefaultWindow.
+// Window returns the context of a chat model in tokens, question and answer together: of OpenAI's models by their
+// names, which also the names of deployments on Azure may begin with; of others DefaultWindow.
 func Window(model string) int {
 	model = strings.TrimPrefix(strings.ToLower(model[strings.LastIndexByte(model, '/')+1:]), "ft:")
 	best, window := -1, DefaultWindow

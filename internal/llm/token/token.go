@@ -1,6 +1,5 @@
-// Package token counts tokens as OpenAI's models do: byte-pair encoding with the vocabulary cl100k_base
-// (embeddings, GPT-3.5, GPT-4) or o200k_base (GPT-4o and what came after it). For the models of others the count
-// is an approximation.
+// Package token counts tokens as OpenAI's models do: byte-pair encoding with the vocabulary cl100k_base (embeddings,
+// GPT-3.5, GPT-4) or o200k_base (GPT-4o and later). For other models the count is an approximation.
 package token
 
 import (
@@ -13,11 +12,11 @@ import (
 )
 
 const (
-	// segment is the length in bytes from which on a text is cut at the next safe place.
+	// segment is the length in bytes from which a text is cut at the next safe place.
 	segment = 512
-	// segmentMax is the longest text that the codec gets at once. Its split expression is quadratic in
-	// runs of white space with line ends (a megabyte of "\n " takes minutes); so bounded, the worst text
-	// that was found costs about half a second a megabyte.
+	// segmentMax is the longest text that the codec gets at once. Its split expression is quadratic in runs of white
+	// space with line ends (a megabyte of "\n " takes minutes); with this bound the worst text found takes about half a
+	// second per megabyte.
 	segmentMax = 1024
 )
 
@@ -28,11 +27,11 @@ type Counter struct {
 	load func() *codec.Codec
 }
 
-// New returns a Counter of cl100k_base, as of the embedding models. It loads nothing yet.
+// New returns a Counter of cl100k_base, the embedding models' vocabulary. It loads nothing yet.
 func New() *Counter { return &Counter{load: sync.OnceValue(codec.NewCl100kBase)} }
 
-// For returns a Counter for a chat model, by its name; one that is not known counts as cl100k_base, which is
-// within some percent for European languages and too many for others. It loads nothing yet.
+// For returns a Counter for a chat model by its name. An unknown model counts as cl100k_base, which is within some
+// percent for European languages and too high for others. It loads nothing yet.
 func For(model string) *Counter {
 	model = strings.TrimPrefix(strings.ToLower(model[strings.LastIndexByte(model, '/')+1:]), "ft:")
 	// Source: tiktoken's model.py.
@@ -45,10 +44,9 @@ func For(model string) *Counter {
 	return New()
 }
 
-// Count returns the number of tokens of text; zero for the empty text. Special tokens such as
-// <|endoftext|> count as the plain text that they are. The count is exact, except that a run of more
-// than half a kilobyte without any end of a word (a line of dashes, blanks) is cut where the model
-// would not cut it, which adds at most one token for each half kilobyte.
+// Count returns the number of tokens of text. Special tokens such as <|endoftext|> count as plain text. The count is
+// exact, except that a run of more than half a kilobyte without any end of a word (a line of dashes or spaces) is cut
+// where the model would not, which adds at most one token per half kilobyte.
 func (c *Counter) Count(text string) int {
 	if text == "" {
 		return 0
@@ -64,9 +62,9 @@ func (c *Counter) Count(text string) int {
 	return total
 }
 
-// cut returns the length of the next segment of text. After a letter and before anything that is not a letter, a
-// mark or an apostrophe the expressions of both vocabularies always end a match, and they never look back: a text
-// that is cut there has the same tokens as the whole.
+// cut returns the length of the next segment of text. After a letter and before anything that is not a letter, a mark
+// or an apostrophe the expressions of both vocabularies always end a match, and they never look back: a text that is
+// cut there has the same tokens as the whole.
 func cut(text string) int {
 	if len(text) <= segment {
 		return len(text)

@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/seed-7227ef26/async-worker/internal/httpurl"
 	"github.com/seed-7227ef26/async-worker/internal/privacy"
 	"github.com/seed-7227ef26/async-worker/internal/retry"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
@@ -65,9 +65,9 @@ type Detector struct {
 
 // New checks the configuration, without network.
 func New(c Config) (*Detector, error) {
-	base, err := url.Parse(c.URL)
-	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
-		return nil, errors.New("PII_DETECTOR_URL is no address; use e.g. http://localhost:5002")
+	base, err := httpurl.Parse(c.URL)
+	if err != nil {
+		return nil, errors.New("PII_DETECTOR_URL is not a URL such as http://localhost:5002")
 	}
 	d := &Detector{
 		analyze: base.JoinPath("analyze").String(), languages: c.Languages, timeout: c.Timeout, minScore: c.MinScore,

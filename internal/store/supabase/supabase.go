@@ -8,13 +8,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
 	"regexp"
 	"strings"
 
 	"github.com/supabase-community/postgrest-go"
 	"github.com/supabase-community/supabase-go"
 
+	"github.com/seed-7227ef26/async-worker/internal/httpurl"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/store/rpc"
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
@@ -35,9 +35,8 @@ type Options struct {
 // Open makes a store over the project at rawURL (SUPABASE_URL, without /rest/v1) with a service-role or
 // tenant-scoped key. It does not touch the network; Store.Check does.
 func Open(rawURL, key string, o Options) (store.Store, error) {
-	u, err := url.Parse(rawURL)
-	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" {
-		return nil, errors.New("SUPABASE_URL is not an address: it should look like https://project.supabase.co")
+	if _, err := httpurl.Parse(rawURL); err != nil {
+		return nil, errors.New("SUPABASE_URL is not a URL such as https://project.supabase.co")
 	}
 	if key == "" {
 		return nil, errors.New("the Supabase key is empty: set SUPABASE_KEY or SUPABASE_SERVICE_ROLE_KEY")

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// failure is an error of the protocol.
+// failure is an error response of the protocol.
 type failure struct {
 	status int
 	code   string
@@ -186,7 +186,7 @@ func readText(r *http.Request) (text string, given bool, f *failure) {
 	return *m.Text, true, nil
 }
 
-// writeMessages writes a list by hand: encoding/xml would be half of the stub's time.
+// writeMessages writes the list without encoding/xml, which would take half of the stub's time.
 func writeMessages(w http.ResponseWriter, status int, messages []message, receipts bool) {
 	var b strings.Builder
 	b.WriteString(xml.Header)

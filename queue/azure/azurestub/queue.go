@@ -12,18 +12,17 @@ type message struct {
 	dequeues                         int
 }
 
-// queue keeps the visible messages apart from the hidden ones, so that neither a get nor a delete looks
-// at a whole backlog.
+// queue keeps visible and hidden messages apart, so that neither a get nor a delete scans a whole backlog.
 type queue struct {
 	ready  []*message          // visible, in order
 	hidden map[string]*message // delayed or received, by id
 	serial int
 }
 
-// theEnd is when a message that never expires does. Azure says 9999-12-31T23:59:59.
+// theEnd is the expiry of a message that never expires. Azure sends 9999-12-31T23:59:59.
 var theEnd = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
 
-// create makes a queue; false: it was there.
+// create creates a queue; false: it exists.
 func (s *Stub) create(name string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -34,8 +33,8 @@ func (s *Stub) create(name string) bool {
 	return true
 }
 
-// find returns a queue with what is visible by now among the ready, and without what expired. s.mu is
-// held.
+// find returns a queue after moving messages that are visible by now to ready, and dropping expired ones. The caller
+// holds s.mu.
 func (s *Stub) find(name string, now time.Time) (*queue, *failure) {
 	q := s.queues[name]
 	if q == nil {
@@ -56,7 +55,7 @@ func (s *Stub) find(name string, now time.Time) (*queue, *failure) {
 	return q, nil
 }
 
-// next makes a new id or receipt. s.mu is held.
+// next returns a new id or receipt. The caller holds s.mu.
 func (q *queue) next(kind string) string {
 	q.serial++
 	return kind + strconv.Itoa(q.serial)
@@ -115,7 +114,7 @@ func (s *Stub) get(name string, n int, visibility time.Duration) ([]message, *fa
 		q.hidden[m.id] = m
 		got = append(got, *m)
 	}
-	clear(q.ready[:taken]) // lets go of them
+	clear(q.ready[:taken]) // for the garbage collector
 	q.ready = q.ready[taken:]
 	return got, nil
 }
@@ -140,7 +139,7 @@ func (s *Stub) peek(name string, n int) ([]message, *failure) {
 	return got, nil
 }
 
-// at finds a message by id, hidden or visible again. s.mu is held.
+// at finds a message by id, hidden or visible again. The caller holds s.mu.
 func (q *queue) at(id, receipt string) (*message, *failure) {
 	m := q.hidden[id]
 	if m == nil {
@@ -156,7 +155,7 @@ func (q *queue) at(id, receipt string) (*message, *failure) {
 	return m, nil
 }
 
-// take removes a message wherever it is. s.mu is held.
+// take removes a message wherever it is. The caller holds s.mu.
 func (q *queue) take(m *message) {
 	if q.hidden[m.id] == m {
 		delete(q.hidden, m.id)

@@ -1,7 +1,6 @@
-// Package azurestub is a small, fast server of the Azure Queue protocol inside the process. A benchmark
-// against it measures the worker's own work and not the emulator's, whose receive and delete get slower
-// with the depth of a queue. It accepts any signature, keeps everything in memory, and passes
-// queue/queuetest through queue/azure, which is how we know that it speaks the protocol.
+// Package azurestub is a small, fast in-process server of the Azure Queue protocol. A benchmark against it measures the
+// worker, not the emulator, whose receive and delete get slower as a queue grows. It accepts any signature and keeps
+// everything in memory. It passes queue/queuetest through queue/azure, which shows that it implements the protocol.
 package azurestub
 
 import (
@@ -25,10 +24,10 @@ type Stub struct {
 	addr   string
 }
 
-// New makes a stub that serves nothing yet: it is an http.Handler.
+// New returns a stub that does not listen: it is an http.Handler.
 func New() *Stub { return &Stub{queues: map[string]*queue{}} }
 
-// Start makes a stub that serves on a free loopback port until Close.
+// Start returns a stub that serves on a free loopback port until Close.
 func Start() (*Stub, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -44,13 +43,13 @@ func Start() (*Stub, error) {
 	return s, nil
 }
 
-// ConnectionString is what a client of a started stub takes. The key is any base64.
+// ConnectionString returns the connection string of a started stub. Any base64 is accepted as a key.
 func (s *Stub) ConnectionString() string {
 	return fmt.Sprintf("DefaultEndpointsProtocol=http;AccountName=%s;AccountKey=c3R1Yg==;QueueEndpoint=http://%s/%s;BlobEndpoint=http://%s/%s;",
 		Account, s.addr, Account, s.addr, Account)
 }
 
-// Close ends a started stub and its connections.
+// Close stops a started stub and closes its connections.
 func (s *Stub) Close() error {
 	err := s.server.Close()
 	<-s.done

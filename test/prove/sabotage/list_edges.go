@@ -19,8 +19,9 @@ func atTheEdges() []Sabotage {
 			Suites: onTasks, Tests: tests("internal/task", "TestQueueNames"),
 		},
 		{
-			Name: "blob-out-of-the-container", Breaks: []string{"I10"}, Dir: "internal/blob", Func: "wrongWith",
-			Old: "case slices.Contains(segments, \"..\"):", New: "case slices.Contains(segments, \"...\"):",
+			Name: "blob-out-of-the-container", Breaks: []string{"I10"}, Dir: "internal/task",
+			Func: "BlobNameProblem",
+			Old:  "case slices.Contains(segments, \"..\"):", New: "case slices.Contains(segments, \"...\"):",
 			Suites: onBlobs, Tests: tests("internal/blob", "TestCheckName"),
 		},
 		{

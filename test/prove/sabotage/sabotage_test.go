@@ -56,7 +56,7 @@ func TestRun(t *testing.T) {
 	caught := All()[slices.IndexFunc(All(), func(s Sabotage) bool { return s.Name == "blob-out-of-the-container" })]
 	for want, edit := range map[string]func(*Sabotage){
 		"":                     func(*Sabotage) {},
-		"not caught: I10":      func(s *Sabotage) { s.Old, s.New = `"is empty"`, `"is quite empty"` },
+		"not caught: I10":      func(s *Sabotage) { s.Old, s.New = `"is missing or empty"`, `"is empty"` },
 		"0 times, want once":   func(s *Sabotage) { s.Old = "no such line" },
 		"there is no wrong in": func(s *Sabotage) { s.Func = "wrong" },
 		"is the same":          func(s *Sabotage) { s.New = s.Old + " // still" },

@@ -1,0 +1,194 @@
+package config_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/config"
+)
+
+// Each mistake gives one error, with the right name and a remedy.
+func TestMistakes(t *testing.T) {
+	t.Parallel()
+	anon := "eyJhbGciOiJIUzI1NiJ9.eyJyb2xlIjoiYW5vbiJ9.c2ln"
+	for _, c := range []struct {
+		env           string
+		name, problem string
+	}{
+		{"CLIENT_ID=South", "CLIENT_ID", `"South" is not a valid name`},
+		{"CLIENT_ID=a--b", "CLIENT_ID", "not a valid name"},
+		{"CLIENT_ID=abcdefghijklmnopqrstuvwxyzabc", "CLIENT_ID", "not a valid name"},
+		{"QUEUE_BACKEND=nats", "QUEUE_BACKEND", "not in this version yet"},
+		{"QUEUE_BACKEND=kafka", "QUEUE_BACKEND", "not one of its values"},
+		{"AZURE_STORAGE_CONNECTION_STRING=", "AZURE_STORAGE_CONNECTION_STRING", "neither it nor"},
+		{"AZURE_STORAGE_CONNECTION_STRING=abc", "AZURE_STORAGE_CONNECTION_STRING", "not Name=Value"},
+		{"AZURE_STORAGE_CONNECTION_STRING=UseDevelopmentStorage=no", "AZURE_STORAGE_CONNECTION_STRING",
+			"no AccountName"},
+		{"AZURE_STORAGE_CONNECTION_STRING=AccountName=a", "AZURE_STORAGE_CONNECTION_STRING", "neither AccountKey"},
+		{"AZURE_STORAGE_CONNECTION_STRING=AccountName=a;AccountKey=%", "AZURE_STORAGE_CONNECTION_STRING", "cut off"},
+		{"AZURE_STORAGE_CONNECTION_STRING=AccountKey=eA==", "AZURE_STORAGE_CONNECTION_STRING", "no AccountName"},
+		{"AZURE_STORAGE_CONNECTION_STRING=SharedAccessSignature=sig", "AZURE_STORAGE_CONNECTION_STRING",
+			"QueueEndpoint"},
+		{"AZURE_STORAGE_ACCOUNT=other", "AZURE_STORAGE_ACCOUNT", "another account"},
+		{"AZURE_STORAGE_ACCOUNT=https://a.blob.core.windows.net", "AZURE_STORAGE_ACCOUNT", "not a valid name"},
+		{"AZURE_STORAGE_CONTAINER=UP", "AZURE_STORAGE_CONTAINER", "not a valid name"},
+		{"SUPABASE_URL=", "SUPABASE_URL", "a key but no address"},
+		{"SUPABASE_URL=p.supabase.co", "SUPABASE_URL", "does not begin with https"},
+		{"SUPABASE_URL=https://u:p@h", "SUPABASE_URL", "user name or password"},
+		{"SUPABASE_KEY=", "SUPABASE_KEY", "an address but no key"},
+		{"SUPABASE_KEY=" + anon, "SUPABASE_KEY", "public"},
+		{"SUPABASE_KEY=sb_publishable_x", "SUPABASE_KEY", "public"},
+		{"DATABASE_URL=mysql://h/db", "DATABASE_URL", "postgresql://"},
+		{"DATABASE_URL=hello", "DATABASE_URL", "not a Postgres"},
+		{"DATABASE_URL=postgres:///db", "DATABASE_URL", "no host"},
+		{"DB_SCHEMA=My-Schema", "DB_SCHEMA", "not a valid name"},
+		{"LLM_PROVIDER=openai", "OPENAI_API_KEY", "LLM_PROVIDER is openai"},
+		{"LLM_PROVIDER=gpt", "LLM_PROVIDER", "not one of"},
+		{"LLM_PROVIDER=openai|AZURE_OPENAI_ENDPOINT=https://r.openai.azure.com", "AZURE_OPENAI_API_KEY",
+			"no key for it"},
+		{"LLM_PROVIDER=openai|AZURE_OPENAI_API_KEY=k", "AZURE_OPENAI_ENDPOINT", "no endpoint for it"},
+		{"LLM_PROVIDER=openai|OPENAI_API_KEY=k|EMBEDDING_DIMENSIONS=3072", "EMBEDDING_DIMENSIONS", "at most 1536"},
+		{"LLM_PROVIDER=openai|OPENAI_API_KEY=k|EMBEDDING_DIMENSIONS=512|OPENAI_EMBEDDING_MODEL=text-embedding-ada-002",
+			"EMBEDDING_DIMENSIONS", "no other number"},
+		{"EMBEDDING_DIMENSIONS=4001", "EMBEDDING_DIMENSIONS", "out of range"},
+		{"OPENAI_BASE_URL=//x", "OPENAI_BASE_URL", "does not begin"},
+		{"DOCLING_URL=docling:5001", "DOCLING_URL", "does not begin"},
+		{"DOCLING_API_KEY=secret", "DOCLING_URL", "but no address"},
+		{"EXTRACTOR=docling", "EXTRACTOR", "DOCLING_URL is not set"},
+		{"EXTRACTOR=auto", "EXTRACTOR", "DOCLING_URL is not set"},
+		{"OCR_ENGINE=docling", "OCR_ENGINE", "DOCLING_URL is not set"},
+		{"OCR_ENGINE=openai", "OCR_ENGINE", "needs a service"},
+		{"PII_MODE=hide", "PII_MODE", "not one of its values"},
+		{"PII_KINDS=EMAIL,e-mail", "PII_KINDS", "not a valid name"},
+		{"PII_DETECTOR_URL=localhost:5002", "PII_DETECTOR_URL", "http"},
+		{"PII_DETECTOR_LANGUAGES=english", "PII_DETECTOR_LANGUAGES", "not a valid name"},
+		{"PII_MODE=redact|OCR_ENGINE=openai|OPENAI_API_KEY=k", "OCR_ENGINE", "as they are"},
+		{"OCR_API_KEY=k", "OCR_BASE_URL", "no address"},
+		{"OCR_BASE_URL=vllm:8000", "OCR_BASE_URL", "does not begin"},
+		{"OCR_CONCURRENCY=65", "OCR_CONCURRENCY", "out of range"},
+		{"OPENAI_CHAT_CONTEXT=2047", "OPENAI_CHAT_CONTEXT", "out of range"},
+		{"WORKER_CONCURRENCY=0", "WORKER_CONCURRENCY", "out of range"},
+		{"WORKER_CONCURRENCY=four", "WORKER_CONCURRENCY", "not a whole number"},
+		{"WORKER_LEASE_TTL_SEC=4", "WORKER_LEASE_TTL_SEC", "out of range"},
+		{"WORKER_LEASE_TTL_SEC=60s", "WORKER_LEASE_TTL_SEC", "not a whole number"},
+		{"POLL_MIN_MS=20000", "POLL_MIN_MS", "more than POLL_MAX_MS"},
+		{"RETRY_MAX_ATTEMPTS=-1", "RETRY_MAX_ATTEMPTS", "out of range"},
+		{"TASK_TIMEOUT_SEC=0", "TASK_TIMEOUT_SEC", "out of range"},
+		{"MAX_BLOB_MB=99999999999999999999", "MAX_BLOB_MB", "not a whole number"},
+		{"WEBHOOK_SECRET=hunter2", "WEBHOOK_SECRET", "whsec_"},
+		{"WEBHOOK_SECRET=whsec_aGk=", "WEBHOOK_SECRET", "2 bytes"},
+		{"WEBHOOK_SECRET=" + signing + " whsec_!", "WEBHOOK_SECRET", "number 2 is not base64"},
+		{"WEBHOOK_ALLOW_CIDRS=10.0.0.0/33", "WEBHOOK_ALLOW_CIDRS", "not a network"},
+		{"HTTP_ADDR=9090", "HTTP_ADDR", "not an address"},
+		{"HTTP_ADDR=:http", "HTTP_ADDR", "not a port"},
+		{"HTTP_ADDR=:9090", "HTTP_ADDR", "HTTP_TOKEN is not set"},
+		{"HTTP_ADDR=0.0.0.0:9090", "HTTP_ADDR", "HTTP_TOKEN is not set"},
+		{"HTTP_ADDR=worker.example:9090", "HTTP_ADDR", "HTTP_TOKEN is not set"},
+		{"HTTP_ADDR=:9090|HTTP_TOKEN=short", "HTTP_TOKEN", "5 characters"},
+		{"HTTP_ADDR=:9090|HTTP_TOKEN=with a blank in its midst", "HTTP_TOKEN", "spaces"},
+		{"LOG_LEVEL=loud", "LOG_LEVEL", "not a level"},
+		{"LOG_FORMAT=xml", "LOG_FORMAT", "not one of"},
+		{"HTTP_ADDR_FILE=/missing", "HTTP_ADDR", "does not exist"},
+		{"HTTP_ADDR_FILE=/forbidden", "HTTP_ADDR", "may not be read"},
+		{"HTTP_ADDR_FILE=/empty", "HTTP_ADDR", "empty"},
+	} {
+		t.Run(c.env, func(t *testing.T) {
+			t.Parallel()
+			_, problems := load(t, minimal(strings.Split(c.env, "|")...), nil,
+				files{"/forbidden": "forbidden", "/empty": "\n"})
+			if len(problems) != 1 {
+				t.Fatalf("want one problem, got %v", problems)
+			}
+			if p := problems[0]; p.Name != c.name || !strings.Contains(p.Problem, c.problem) || p.Remedy == "" {
+				t.Errorf("got %+v", p)
+			}
+		})
+	}
+}
+
+// If DOCLING_URL is set, docling-serve reads the documents unless EXTRACTOR is set.
+func TestExtractor(t *testing.T) {
+	t.Parallel()
+	for env, want := range map[string]string{
+		"": config.ExtractorNative, "DOCLING_URL=https://docling": config.ExtractorDocling,
+		"DOCLING_URL=https://docling|EXTRACTOR=native": config.ExtractorNative,
+		"DOCLING_URL=https://docling|EXTRACTOR=Auto":   config.ExtractorAuto,
+	} {
+		cfg, problems := load(t, minimal(strings.Split(env, "|")...), nil, nil)
+		if len(problems) > 0 || cfg.Extractor != want {
+			t.Errorf("%q gives %q, want %q; %v", env, cfg.Extractor, want, problems)
+		}
+	}
+}
+
+func TestAllMistakesAtOnce(t *testing.T) {
+	t.Parallel()
+	_, problems := load(t, []string{
+		"CLIENT_ID=NO", "WORKER_CONCURRENCY=x", "WEBHOOK_SECRET=x", "AZURE_STORAGE_ACCOUNT=acct",
+		"DATABASE_URL=host=/tmp", "POLL_MAX_MS=1",
+	}, nil, nil)
+	var names []string
+	for _, p := range problems {
+		names = append(names, p.Name)
+	}
+	want := []string{"CLIENT_ID", "OPENAI_API_KEY", "WORKER_CONCURRENCY", "POLL_MAX_MS", "WEBHOOK_SECRET"}
+	if !slices.Equal(names, want) {
+		t.Errorf("got %v, want %v", names, want)
+	}
+}
+
+// An environment file can't override the instance's name, which is a flag (I10).
+func TestClientIDMustAgree(t *testing.T) {
+	t.Parallel()
+	_, problems := load(t, minimal("CLIENT_ID=east"), map[string]string{"CLIENT_ID": "west"}, nil)
+	if len(problems) != 1 || problems[0].Name != "CLIENT_ID" ||
+		!strings.Contains(problems[0].Problem, `"west", but environment is "east"`) {
+		t.Errorf("got %v", problems)
+	}
+}
+
+// On loopback no token is needed. Elsewhere it is required, with a warning that it travels unencrypted.
+func TestHTTPToken(t *testing.T) {
+	t.Parallel()
+	const token = "HTTP_TOKEN=0123456789abcdef"
+	for env, want := range map[string]string{
+		"HTTP_ADDR=127.0.0.1:9090": "", "HTTP_ADDR=localhost:9090": "", "HTTP_ADDR=[::1]:9090|" + token: "",
+		"HTTP_ADDR=:9090|" + token: "HTTP_ADDR", token: "HTTP_TOKEN",
+	} {
+		c, problems := load(t, minimal(append(strings.Split(env, "|"), "WEBHOOK_SECRET="+signing)...), nil, nil)
+		var warned strings.Builder
+		for _, w := range c.Warnings() {
+			warned.WriteString(w.Name)
+		}
+		if len(problems) > 0 || warned.String() != want {
+			t.Errorf("%s: %v, warned of %q, want %q", env, problems, warned.String(), want)
+		}
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	t.Parallel()
+	c, problems := load(t, minimal("WORKER_CONCURENCY=4", "WORKER_LEASE_TTL=60", "POLL_MAX_SEC=3",
+		"SUPABASE_KYE_FILE=/x",
+		"AZURE_CLIENT_ID=x", "HTTP_PROXY=x", "SUPABASE_ANON_KEY=x", "LOGNAME=root", "WEBHOOK_SECRET=",
+		"SUPABASE_URL=http://10.0.0.1:3000"), nil, nil)
+	if problems != nil {
+		t.Fatal(problems)
+	}
+	var got []string
+	for _, w := range c.Warnings() {
+		got = append(got, w.Name+" "+w.Remedy)
+	}
+	want := []string{
+		"SUPABASE_URL use https",
+		`WEBHOOK_SECRET make one with: echo "whsec_$(openssl rand -base64 32)", and give it to the receiver`,
+		"POLL_MAX_SEC did you mean POLL_MAX_MS?",
+		"SUPABASE_KYE_FILE did you mean SUPABASE_KEY?",
+		"WORKER_CONCURENCY did you mean WORKER_CONCURRENCY?",
+		"WORKER_LEASE_TTL did you mean WORKER_LEASE_TTL_SEC?",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q\nwant %q", got, want)
+	}
+}

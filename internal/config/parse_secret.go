@@ -1,0 +1,93 @@
+package config
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/seed-7227ef26/async-worker/webhook/signing"
+)
+
+// webhookSecrets checks the form of each secret; see signing.Keys.
+func webhookSecrets(c *Config, s string) *fault {
+	const remedy = `make one with: echo "whsec_$(openssl rand -base64 32)"; separate several by spaces, newest first`
+	_, err := signing.Keys(s)
+	if e, ok := errors.AsType[*signing.SecretError](err); ok {
+		which := "it"
+		if e.Number > 1 {
+			which = fmt.Sprintf("secret number %d", e.Number)
+		}
+		return &fault{which + " " + e.Problem, remedy}
+	}
+	c.Webhook.Secret = NewSecret(strings.Join(signing.Split(s), " "))
+	return nil
+}
+
+// bearerToken checks the form of RFC 6750, section 2.1, and the length. Faults never quote the value.
+func bearerToken(c *Config, s string) *fault {
+	const remedy, least = "make one with: openssl rand -hex 32", 16
+	for _, r := range s {
+		if r <= ' ' || r > '~' {
+			return &fault{"it holds spaces or characters that a header can't carry", remedy}
+		}
+	}
+	if len(s) < least {
+		return &fault{fmt.Sprintf("it has only %d characters, and can be guessed", len(s)), remedy}
+	}
+	c.HTTPToken = NewSecret(s)
+	return nil
+}
+
+// connectionString checks what both SDK clients need. Faults never quote a part of it.
+func connectionString(c *Config, s string) *fault {
+	remedy := "copy it whole from the storage account's page \"Access keys\" " +
+		"(DefaultEndpointsProtocol=…;AccountName=…;AccountKey=…)"
+	parts := map[string]string{}
+	for part := range strings.SplitSeq(strings.TrimRight(s, ";"), ";") {
+		key, value, ok := strings.Cut(part, "=")
+		if !ok {
+			return &fault{"a part of it is not Name=Value", remedy}
+		}
+		parts[key] = value
+	}
+	switch {
+	case strings.EqualFold(parts["UseDevelopmentStorage"], "true"): // internal/azure expands it
+	case parts["SharedAccessSignature"] != "":
+		if parts["QueueEndpoint"] == "" || parts["BlobEndpoint"] == "" {
+			return &fault{"it has a SharedAccessSignature but not both QueueEndpoint and BlobEndpoint", remedy}
+		}
+	case parts["AccountName"] == "":
+		return &fault{"it names no AccountName", remedy}
+	case parts["AccountKey"] == "":
+		return &fault{"it holds neither AccountKey nor SharedAccessSignature", remedy}
+	default:
+		if _, err := base64.StdEncoding.DecodeString(parts["AccountKey"]); err != nil {
+			return &fault{"its AccountKey is not base64: was it cut off?", remedy}
+		}
+	}
+	c.Azure.ConnectionString = NewSecret(s)
+	return nil
+}
+
+// databaseURL checks the form only: the driver decides. Faults never quote the value.
+func databaseURL(c *Config, s string) *fault {
+	remedy := "set it to postgresql://USER:PASSWORD@HOST:5432/DATABASE (special characters of the password " +
+		"percent-encoded)"
+	if strings.Contains(s, "://") {
+		u, err := url.Parse(s)
+		switch {
+		case err != nil:
+			return &fault{"it is not a URL", remedy}
+		case u.Scheme != "postgres" && u.Scheme != "postgresql":
+			return &fault{"it does not begin with postgresql://", remedy}
+		case u.Hostname() == "" && u.Query().Get("host") == "":
+			return &fault{"it names no host", remedy}
+		}
+	} else if !strings.Contains(s, "=") {
+		return &fault{"it is not a Postgres connection string", remedy}
+	}
+	c.DatabaseURL = NewSecret(s)
+	return nil
+}

@@ -1,0 +1,79 @@
+package config
+
+func models() []Setting {
+	return []Setting{
+		{
+			Name: "LLM_PROVIDER", Default: ProviderOpenAI, Groups: Models, Live: true,
+			Help: "openai, or offline: no network, lexical hashing embeddings, extractive summaries",
+			parse: oneOf(func(c *Config) *string { return &c.LLMProvider },
+				[]string{ProviderOpenAI, ProviderOffline}, nil),
+		},
+		{
+			Name: "OPENAI_API_KEY", Secret: true, Groups: Models, Live: true,
+			Help:  "the key for OPENAI_BASE_URL",
+			parse: secret(func(c *Config) *Secret { return &c.OpenAI.APIKey }),
+		},
+		{
+			Name: "OPENAI_BASE_URL", Default: "https://api.openai.com/v1", Groups: Models, Live: true,
+			Help:  "any service with OpenAI's API",
+			parse: address(func(c *Config) *string { return &c.OpenAI.BaseURL }, "https://api.openai.com/v1"),
+		},
+		{
+			Name: "OPENAI_EMBEDDING_MODEL", Default: "text-embedding-3-small", Groups: Models, Live: true,
+			Help: "the model for embeddings; on Azure OpenAI the deployment's name",
+			parse: pattern(func(c *Config) *string { return &c.OpenAI.EmbeddingModel }, modelPattern,
+				"use the model's or deployment's name alone"),
+		},
+		{
+			Name: "OPENAI_CHAT_MODEL", Default: "gpt-4o-mini", Groups: Models, Live: true,
+			Help: "the model for chat; on Azure OpenAI the deployment's name",
+			parse: pattern(func(c *Config) *string { return &c.OpenAI.ChatModel }, modelPattern,
+				"use the model's or deployment's name alone"),
+		},
+		{
+			Name: "OPENAI_CHAT_CONTEXT", Default: "0", Unit: "tokens", Groups: Models, Live: true,
+			Help: "the size of the context of OPENAI_CHAT_MODEL, question and answer together, 2048 to 10000000; " +
+				"0: that of OpenAI's model of that name, else 128000",
+			parse: zeroOr(func(c *Config) *int { return &c.OpenAI.ChatContext }, 2048, 10_000_000),
+		},
+		{
+			Name: "MAX_TASK_TOKENS", Default: "500000", Unit: "tokens", Groups: Models, Live: true,
+			Help: "the most tokens of the chat model that one task may use, questions and answers together, 1000 " +
+				"to 1000000000",
+			parse: integer(func(c *Config) *int { return &c.MaxTaskTokens }, 1000, 1_000_000_000),
+		},
+		{
+			Name: "SUMMARIZE_CONCURRENCY", Default: "4", Unit: "calls", Groups: Models, Live: true,
+			Help:  "how many chat requests one summary of a long document makes at a time, 1 to 64",
+			parse: integer(func(c *Config) *int { return &c.SummarizeConcurrency }, 1, 64),
+		},
+		{
+			Name: "MODEL_CONCURRENCY", Default: "8", Unit: "requests", Groups: Models, Live: true,
+			Help: "how many requests to one account of a model service are in flight at a time, 2 to 256; a " +
+				"quarter is reserved for chat, and a quarter for embeddings",
+			parse: integer(func(c *Config) *int { return &c.ModelConcurrency }, 2, 256),
+		},
+		{
+			Name: "AZURE_OPENAI_ENDPOINT", Groups: Models, Live: true,
+			Help: "an Azure OpenAI resource, used instead of OPENAI_* when set",
+			parse: address(func(c *Config) *string { return &c.AzureOpenAI.Endpoint },
+				"https://RESOURCE.openai.azure.com"),
+		},
+		{
+			Name: "AZURE_OPENAI_API_KEY", Secret: true, Groups: Models, Live: true,
+			Help:  "the key for AZURE_OPENAI_ENDPOINT",
+			parse: secret(func(c *Config) *Secret { return &c.AzureOpenAI.APIKey }),
+		},
+		{
+			Name: "AZURE_OPENAI_API_VERSION", Default: "2024-10-21", Groups: Models, Live: true,
+			Help: "the version of Azure OpenAI's API",
+			parse: pattern(func(c *Config) *string { return &c.AzureOpenAI.APIVersion }, versionPattern,
+				"use a version such as 2024-10-21 or 2024-12-01-preview"),
+		},
+		{
+			Name: "EMBEDDING_DIMENSIONS", Default: "1536", Groups: Models | Store | Schema,
+			Help:  "the length of the embedding vectors, 1 to 4000; the schema is made for it",
+			parse: integer(func(c *Config) *int { return &c.EmbeddingDimensions }, 1, 4000),
+		},
+	}
+}

@@ -1,0 +1,78 @@
+package config
+
+const (
+	containerPattern = `^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`
+	schemaPattern    = `^[a-z_][a-z0-9_]{0,62}$`
+	accountPattern   = `^[a-z0-9]{3,24}$`
+	modelPattern     = `^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$`
+	versionPattern   = `^[0-9]{4}-[0-9]{2}-[0-9]{2}(-preview)?$`
+)
+
+func services() []Setting {
+	return []Setting{
+		{
+			Name: "CLIENT_ID", Default: "default", Groups: Tenant | Queue | Blob | Store,
+			Help:  "the tenant: names its queues, its container and its rows",
+			parse: clientID,
+		},
+		{
+			Name: "QUEUE_BACKEND", Default: QueueAzure, Groups: Queue,
+			Help: "the kind of queue",
+			parse: oneOf(func(c *Config) *string { return &c.QueueBackend }, []string{QueueAzure},
+				[]string{"nats", "postgres"}),
+		},
+		{
+			Name: "AZURE_STORAGE_CONNECTION_STRING", Shown: "none; this or AZURE_STORAGE_ACCOUNT is required",
+			Secret: true, Groups: Queue | Blob,
+			Help:  "the storage account with the queues and the container",
+			parse: connectionString,
+		},
+		{
+			Name: "AZURE_STORAGE_ACCOUNT", Shown: "none; this or a connection string is required", Groups: Queue | Blob,
+			Help: "the storage account's name, used with a managed identity instead of a connection string",
+			parse: pattern(func(c *Config) *string { return &c.Azure.Account }, accountPattern,
+				"use the account's name alone: 3 to 24 of a-z and 0-9"),
+		},
+		{
+			Name: "AZURE_STORAGE_CONTAINER", Shown: "<client>-documents", Groups: Blob,
+			Help: "the tenant's one container",
+			parse: dashed(func(c *Config) *string { return &c.Azure.Container }, containerPattern,
+				"use 3 to 63 of a-z, 0-9 and single dashes, beginning and ending with a letter or digit"),
+		},
+		{
+			Name: "SUPABASE_URL", Shown: "none; this with a key, or DATABASE_URL, is required", Groups: Store,
+			Help:  "the address of the Supabase project",
+			parse: address(func(c *Config) *string { return &c.Supabase.URL }, "https://PROJECT.supabase.co"),
+		},
+		{
+			Name: "SUPABASE_SERVICE_ROLE_KEY", Secret: true, Groups: Store,
+			Help:  "a key to the whole project; SUPABASE_KEY takes precedence",
+			parse: secret(func(c *Config) *Secret { return &c.Supabase.Key }),
+		},
+		{
+			Name: "SUPABASE_KEY", Secret: true, Groups: Store,
+			Help: "a key to this tenant's rows only",
+			parse: func(c *Config, s string) *fault {
+				c.Supabase.Key, c.Supabase.TenantKey = NewSecret(s), true
+				return nil
+			},
+		},
+		{
+			Name: "SUPABASE_ANON_KEY", Secret: true, Groups: Store,
+			Help: "the project's anon or publishable key, which Supabase's gateway needs in addition to a " +
+				"SUPABASE_KEY that you signed yourself",
+			parse: secret(func(c *Config) *Secret { return &c.Supabase.AnonKey }),
+		},
+		{
+			Name: "DATABASE_URL", Secret: true, Groups: Store | Database,
+			Help:  "a direct Postgres connection, used instead of Supabase's API when set",
+			parse: databaseURL,
+		},
+		{
+			Name: "DB_SCHEMA", Default: "public", Groups: Store | Schema,
+			Help: "the Postgres schema that holds the tables",
+			parse: pattern(func(c *Config) *string { return &c.DBSchema }, schemaPattern,
+				"use up to 63 of a-z, 0-9 and _, not beginning with a digit"),
+		},
+	}
+}
