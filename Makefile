@@ -129,7 +129,7 @@ container-check: test-deps ## As root: build the image on a Debian from debootst
 	@packaging/container/check
 
 .PHONY: docs
-docs: ## Make anew, from the code, what is generated: tables in docs/ and RELIABILITY.md, docs/errors.md, docs/schemas, docs/commands.md
+docs: ## Generate from the code: tables in docs/ and RELIABILITY.md, docs/errors.md, docs/schemas, docs/commands.md
 	@go test ./internal/job -run TestDocument -update
 	@go test ./internal/config -run TestSettingsTable -update
 	@go test ./internal/metrics -run TestObservabilityTable -update

@@ -2,22 +2,20 @@ package architecture_test
 
 import (
 	"cmp"
-	"flag"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "write docs/errors.md anew")
+	"github.com/seed-7227ef26/async-worker/test/generated"
+)
 
 // sentence is an error that the program can tell, as the code has it; … stands for what is filled in.
 type sentence struct{ class, text, remedy, where string }
@@ -84,16 +82,7 @@ func TestErrorList(t *testing.T) {
 			t.Errorf("%s: %q says not what to do", s.where, s.text)
 		}
 	}
-	text := c.document()
-	path := filepath.Join(root, "docs", "errors.md")
-	if *update {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if old, err := os.ReadFile(path); err != nil || string(old) != text {
-		t.Errorf("docs/errors.md is not what the code says (%v): make docs", err)
-	}
+	generated.File(t, filepath.Join(root, "docs", "errors.md"), c.document())
 	for _, s := range c.tasks {
 		if s.class != "…" && c.byClass[s.class] == "" && meant()[s.class] == "" {
 			t.Errorf("nothing says what to do about %s", s.class)
