@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/stack"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
+	"github.com/seed-7227ef26/async-worker/webhook/webhooktest"
 )
 
 // corpus returns a folder of real documents that lies beside the project, and skips without it.
@@ -43,7 +44,7 @@ func files(t *testing.T, dir string, extensions ...string) []string {
 }
 
 // ingestAll uploads and enqueues files, and returns the webhook of each.
-func (b *bed) ingestAll(dir string, names []string) map[string]told {
+func (b *bed) ingestAll(dir string, names []string) map[string]webhooktest.Delivery {
 	b.t.Helper()
 	for _, name := range names {
 		content, err := os.ReadFile(filepath.Join(dir, name))
@@ -53,7 +54,7 @@ func (b *bed) ingestAll(dir string, names []string) map[string]told {
 		b.upload(name, content)
 		b.send(b.ingest(name, name))
 	}
-	outcomes := map[string]told{}
+	outcomes := map[string]webhooktest.Delivery{}
 	for _, name := range names {
 		outcomes[name] = b.await(b.ctx, name)
 	}
@@ -111,7 +112,7 @@ func TestHostileFiles(t *testing.T) {
 	b.start()
 	for name, got := range b.ingestAll(dir, files(t, dir)) {
 		letters := query[int](b, "select count(*) from dead_letters where job_id = $1", name)
-		if ids := b.ids(name); len(ids) != 1 {
+		if ids := b.hooks.IDs(name); len(ids) != 1 {
 			t.Errorf("%s: webhook-ids %v, want one", name, ids)
 		}
 		if got.Type == "task.completed" {

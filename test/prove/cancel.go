@@ -177,7 +177,7 @@ func (c *canceling) submit(ctx context.Context, id, word string) error {
 	if err := c.upload(ctx, id+".md", b.String()); err != nil {
 		return err
 	}
-	return c.put(ctx, c.ingest(id, id+".md", c.hooks.server.URL, nil))
+	return c.put(ctx, c.ingest(id, id+".md", c.hooks.URL, nil))
 }
 
 // one sends a task and cancels it: each tenth before its message is there, each tenth at once, two tenths about
