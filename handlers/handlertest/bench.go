@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"go.uber.org/goleak"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/internal/blob/dir"
@@ -22,9 +21,6 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
-
-// Main runs a package's tests, stops their servers and fails when a goroutine is left.
-func Main(m *testing.M) { stacktest.Main(m, func() error { return goleak.Find() }) }
 
 // Bench is what a handler works on.
 type Bench struct {
