@@ -25,6 +25,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
+	"github.com/seed-7227ef26/async-worker/test/corpus"
 )
 
 // A scan of some pages becomes each of the formats, and the pages that were asked for.
@@ -281,19 +282,19 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// corpus is a folder of real documents of third parties, beside the project. The test skips without it.
-const corpus = "../../../shared/corpus"
+// shared is a folder of real documents of third parties, beside the project. The test skips without it.
+const shared = "../../../shared/corpus"
 
 func TestCorpusAccuracy(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob(filepath.Join(corpus, "documents", "ocr_test*.pdf"))
+	files, err := filepath.Glob(filepath.Join(shared, "documents", "ocr_test*.pdf"))
 	if err != nil || len(files) == 0 {
-		t.Skip("the corpus of real documents is not here")
+		t.Skip(corpus.Missing)
 	}
 	b := newBench(t, nil)
 	for _, path := range files {
 		name := filepath.Base(path)
-		reference, err := os.ReadFile(filepath.Join(corpus, "docling", name+".md"))
+		reference, err := os.ReadFile(filepath.Join(shared, "docling", name+".md"))
 		if err != nil {
 			t.Fatal(err)
 		}
