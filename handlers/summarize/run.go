@@ -60,7 +60,7 @@ func smaller(window, fits, refused int) int {
 	return next
 }
 
-// ready takes from the store what was answered before, reports what the rest may cost, and refuses what costs too much: all
+// ready takes from the store what was answered before, reports what the rest may cost, and refuses what costs more: all
 // before the first call.
 func (w *work) ready(ctx context.Context, p plan) error {
 	if err := w.recall(ctx, p); err != nil {
