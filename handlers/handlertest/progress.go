@@ -12,7 +12,7 @@ import (
 // ErrKilled is what Progress.Save returns when it kills the worker.
 var ErrKilled = errors.New("the worker was killed")
 
-// Progress records what a handler reports. The zero value is ready. Its fields may be read once the handler has returned.
+// Progress records what a handler reports. The zero value is ready. Read its fields after the handler has returned.
 type Progress struct {
 	KillAfter []int // numbers of the saves, from 1, that end with ErrKilled
 	LoseSave  bool  // a save that ends with ErrKilled stores nothing

@@ -52,7 +52,7 @@ func sections(row []seam, most int) []int {
 	return begins
 }
 
-// cut chooses the seam between first and end at which both sides have that many tokens at least; without any, all do.
+// cut chooses the seam between first and end at which both sides have at least that many tokens; if none, all count.
 func cut(row []seam, ends []int, first, end, least int) int {
 	best := 0
 	for _, least := range []int{least, 0} {

@@ -51,8 +51,8 @@ type Receiver struct {
 	changed chan struct{}         // closed and replaced with each delivery
 }
 
-// Open starts a receiver. check looks at each body after its signature; nil: no further check. reject is called for each
-// webhook that is not accepted, from the goroutine of its request.
+// Open starts a receiver. check looks at each body after its signature; nil: no further check. reject gets each
+// problem, in the goroutine of its request.
 func Open(check func(body []byte) error, reject func(problem error)) *Receiver {
 	verify, err := standardwebhooks.NewWebhook(Secret)
 	if err != nil {
