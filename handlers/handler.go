@@ -1,4 +1,4 @@
-// Package handlers says what a task type is to the engine. Each type has one package beneath it; a
+// Package handlers defines what a task type is to the engine. Each type has one package beneath it; a
 // type is added by such a package and one line in internal/app.
 package handlers
 
@@ -46,25 +46,25 @@ type Call struct {
 	Progress   Progress
 }
 
-// Progress tells the engine how far a handler is. Its methods but Save don't do I/O and don't block: the
+// Progress reports to the engine how far a handler is. Methods other than Save do no I/O and don't block: the
 // engine coalesces them and writes them with its next heartbeat or commit.
 type Progress interface {
 	// Stage enters a stage of the handler's Spec. It returns context.Cause when the task is to stop.
 	Stage(name string) error
-	// Report tells the done fraction (0-1) of the current stage; message may be empty.
+	// Report sets the done fraction (0-1) of the current stage; message may be empty.
 	Report(fraction float64, message string)
-	// Pages tells how many pages of the document are done, and how many it has; total 0: not known yet. It goes with
+	// Pages sets how many pages of the document are done, and how many it has; total 0: not known yet. It goes with
 	// the events from then on, as metadata {"pages_completed": …, "total_pages": …}.
 	Pages(completed, total int)
-	// Checkpoint leaves a JSON value for the next attempt, should there be one.
+	// Checkpoint sets the JSON value that the next attempt gets, if there is one.
 	Checkpoint(value any)
-	// Delta tells a piece of the text that the handler is getting, e.g. of a model's answer, for who wants to
+	// Delta reports a piece of the text that the handler is getting, e.g. of a model's answer, to those who
 	// read along: an event with metadata {"delta": piece}. The first piece of a text is written at once, the
-	// others a few times a second. restart: it begins a text anew, and what came before it is void; the event
-	// has "restart": true besides.
+	// others a few times a second. restart: the text starts again, and what came before is void; the event
+	// also has "restart": true.
 	Delta(piece string, restart bool)
 	// Save writes what was told so far under the attempt's fence, and returns once the store has it: what
-	// comes next may rely on the checkpoint. While the store is away it tries again, for one lease at most.
+	// comes next may rely on the checkpoint. While the store is unreachable it retries, for one lease at most.
 	// It returns context.Cause when the task is to stop, whether or not it was written.
 	Save(ctx context.Context) error
 }

@@ -2,13 +2,13 @@ package handlers
 
 import "fmt"
 
-// PageProgress tells of a document whose pages come one after the other.
+// PageProgress reports a document whose pages come one after the other.
 type PageProgress struct {
 	progress    Progress
 	last, total int
 }
 
-// NewPageProgress tells p.
+// NewPageProgress reports to p.
 func NewPageProgress(p Progress) *PageProgress { return &PageProgress{progress: p} }
 
 // Total is how many pages there are, once that is known.

@@ -80,7 +80,7 @@ func (h *health) of(name string) *failures {
 	return f
 }
 
-// pathOf is a URL's path as the store tells paths apart.
+// pathOf is a URL's path as the store distinguishes paths.
 func pathOf(rawURL string) string {
 	u, err := url.Parse(rawURL)
 	if err != nil {

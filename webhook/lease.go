@@ -33,7 +33,8 @@ type renewal struct {
 	kept  []string // nil: the store did not answer
 }
 
-// keep drops what is held without a lease any more. What is under way goes on: its note is refused if somebody has it.
+// keep drops what is no longer held under a lease. What is under way goes on: its note is refused if another worker
+// has it.
 func (r *round) keep(of renewal) {
 	r.extending = false
 	if of.kept == nil {

@@ -26,7 +26,7 @@ type Config struct {
 	Timeout time.Duration // the longest that Sender takes for one attempt; default DefaultTimeout
 	Grace   time.Duration // how long attempts in flight may go on once Run is to end; default 10 s
 
-	// Observe is told of each attempt, from several goroutines; nil: nobody is.
+	// Observe gets each attempt, from several goroutines; nil: no call.
 	Observe func(Observation)
 }
 

@@ -27,7 +27,7 @@ type round struct {
 	health    *health
 
 	due     *atomic.Int64 // of the Loop
-	counted time.Time     // when it was asked for
+	counted time.Time     // when due was last read
 	look    bool          // the outbox may hold something due
 	next    time.Time     // when to look again at the latest
 	backoff time.Duration // after an error of the store; zero: it answered
@@ -35,7 +35,7 @@ type round struct {
 
 type held struct {
 	store.Delivery
-	until time.Time // when it is given back, for somebody who has a place for it
+	until time.Time // when it is released for a worker with a free slot
 }
 
 type finished struct {

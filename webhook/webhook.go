@@ -1,4 +1,4 @@
-// Package webhook tells receivers what became of tasks: signed as Standard Webhooks 1.0.0, never to an
+// Package webhook notifies receivers of the outcome of tasks: signed as Standard Webhooks 1.0.0, never to an
 // address that a tenant may not reach, durably. What is to be sent stands in the store's outbox since the
 // transaction that committed the outcome; Loop claims what is due, Sender makes one attempt, and the
 // outcome of the attempt goes back to the outbox with the time of the next.
@@ -36,7 +36,7 @@ type Attempt struct {
 	RetryAfter time.Duration // as the answer asks for; zero: it doesn't
 	Latency    time.Duration // from the start of the request to the end of what was read of the answer
 	Response   string        // at most the first kilobyte of the body; valid UTF-8 without U+0000
-	Err        error         // why there was no answer; a *RefusedError when none may be asked for
+	Err        error         // why there was no answer; a *RefusedError when the request is not allowed
 
 	Unreachable bool // no connection to the host came about
 }

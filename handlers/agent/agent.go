@@ -1,6 +1,6 @@
 // Package agent answers questions about documents. A model gets read-only tools (search, read_chunks, outline, grep,
 // list_documents) and ends by calling finish with its answer and what that rests on. What the tools may read, the
-// tenant and one document set, is fixed by the task and is no argument of theirs; what they return of documents is
+// tenant and one document set, is fixed by the task and is not an argument of theirs; what they return of documents is
 // marked as data. Each answer of the model is in the store before the next is paid for, so that another attempt goes
 // on where the last one ended. Citations are checked against what was read.
 //

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/seed-7227ef26/async-worker/handlers/agent"
+	"github.com/seed-7227ef26/async-worker/handlers/handlertest"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
@@ -38,7 +39,7 @@ func TestAnswer(t *testing.T) {
 		return finish("At 22 m/s [1].", chunks[1], "pinned to the rail at a wind speed\nof 22 m/s")
 	})
 	chunks = b.document("harbour", "handbook.pdf", "Boats are cleaned in spring.", wind, "The pilots live ashore.")
-	j := &journal{}
+	j := &handlertest.Progress{}
 	r, err := b.try(agent.New(b.deps), `{"prompt":"At what wind speed are the cranes parked?","document_set":"harbour","history":[{"role":"user","content":"Hello"},{"role":"assistant","content":"Hi"}]}`, j)
 	if err != nil {
 		t.Fatal(err)
@@ -52,13 +53,13 @@ func TestAnswer(t *testing.T) {
 		c.DocumentID == "" || c.Quote != "pinned to the rail at a wind speed of 22 m/s" {
 		t.Errorf("%+v", c)
 	}
-	if j.text != "At 22 m/s [1]." || j.begins != 1 { // after "Let me read."
-		t.Errorf("read along: %q, begun anew %d times", j.text, j.begins)
+	if j.Text != "At 22 m/s [1]." || j.Restarts != 1 { // after "Let me read."
+		t.Errorf("read along: %q, begun anew %d times", j.Text, j.Restarts)
 	}
-	if got := strings.Join(j.stages, " "); got != "preparing_context sending_prompt streaming_response finalizing" {
+	if got := strings.Join(j.Stages, " "); got != "preparing_context sending_prompt streaming_response finalizing" {
 		t.Errorf("stages %s", got)
 	}
-	if got := strings.Join(j.said, "; "); got != "step 1: list_documents; step 2: search; step 3: read_chunks, "+
+	if got := strings.Join(j.Messages, "; "); got != "step 1: list_documents; step 2: search; step 3: read_chunks, "+
 		"outline, grep; step 4: finish" {
 		t.Errorf("said %s", got)
 	}
@@ -89,7 +90,7 @@ func rolesOf(q llm.Question) string {
 // expectRow checks the row of a run: who asked, what it took, and that its steps hold no text of documents.
 func (b *bench) expectRow(id, asker, step string) {
 	b.Helper()
-	conn, err := pgx.Connect(b.Context(), b.url)
+	conn, err := pgx.Connect(b.Context(), b.URL)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -263,7 +264,7 @@ func TestTokensSpent(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(int, llm.Question) llm.Answer { return finish("Yes.") })
 	b.deps.MaxTokens = 500
-	_, err := b.try(agent.New(b.deps), `{"prompt":"x"}`, &journal{})
+	_, err := b.try(agent.New(b.deps), `{"prompt":"x"}`, &handlertest.Progress{})
 	if failure := taskerr.Classify(err); failure.Class != taskerr.QuotaExceeded ||
 		failure.Code != "AGENT_TOKENS_SPENT" || !strings.Contains(failure.Message, "MAX_TASK_TOKENS") {
 		t.Errorf("%v", err)

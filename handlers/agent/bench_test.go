@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,6 +15,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/handlers"
 	"github.com/seed-7227ef26/async-worker/handlers/agent"
+	"github.com/seed-7227ef26/async-worker/handlers/handlertest"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
 	"github.com/seed-7227ef26/async-worker/internal/llm/offline"
@@ -24,8 +23,6 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/llm/token"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/internal/store"
-	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
-	"github.com/seed-7227ef26/async-worker/internal/store/schema"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 )
 
@@ -33,42 +30,32 @@ func TestMain(m *testing.M) { stacktest.Main(m, func() error { return goleak.Fin
 
 const dimensions = 64
 
-// bench is a handler on a real Postgres and a model that plays a script.
+// bench is a handler of agent tasks with a model that plays a script.
 type bench struct {
-	*testing.T
-	url      string
-	store    store.Store
+	*handlertest.Bench
 	embedder llm.Embedder
 	model    *model
 	deps     agent.Deps
-	jobs     *atomic.Int64
 }
 
 // with is the same bench with another model, for another test.
 func (b *bench) with(t *testing.T, script func(n int, q llm.Question) llm.Answer) *bench {
 	other := *b
-	other.T, other.model = t, &model{script: script}
+	other.Bench, other.model = b.With(t), &model{script: script}
 	other.deps.Chat = other.model
 	return &other
 }
 
 func newBench(t *testing.T, script func(n int, q llm.Question) llm.Answer) *bench {
 	t.Helper()
-	b := &bench{
-		T: t, url: stacktest.PostgresWith(t, schema.Options{Dimensions: dimensions}), model: &model{script: script},
-		jobs: new(atomic.Int64),
-	}
+	b := &bench{Bench: handlertest.New(t, task.Agent, dimensions), model: &model{script: script}}
+	b.Job.RequestedBy, b.Job.Lease = "ann", time.Hour
 	var err error
-	if b.store, err = postgres.Open(t.Context(), b.url, postgres.Options{ClientID: "acme", Dimensions: dimensions,
-		MaxConns: 4}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(b.store.Close)
 	if b.embedder, err = offline.New(dimensions); err != nil {
 		t.Fatal(err)
 	}
 	b.deps = agent.Deps{
-		Store: b.store, Embedder: b.embedder, Chat: b.model, Counter: steadyCounter{token.New()}, Window: 128_000,
+		Store: b.Store, Embedder: b.embedder, Chat: b.model, Counter: steadyCounter{token.New()}, Window: 128_000,
 	}
 	return b
 }
@@ -102,26 +89,11 @@ func (b *bench) served(t *testing.T, script func(n int, q llm.Question) llm.Answ
 	return other
 }
 
-// begin starts a job.
-func (b *bench) begin(kind task.Type, payload string) store.Holder {
-	b.Helper()
-	id := fmt.Sprint("job-", b.jobs.Add(1))
-	begun, err := b.store.Begin(b.Context(), store.Begin{
-		JobID: id, Type: string(kind), Payload: json.RawMessage(payload), Hints: json.RawMessage("{}"),
-		Priority: "normal", RequestedBy: "ann",
-		Fingerprint: id, MaxAttempts: 3, Worker: "w", Lease: time.Hour, Source: store.Source{MessageID: id},
-	})
-	if err != nil || begun.Decision != store.Run {
-		b.Fatalf("begin: %v, %v", begun.Decision, err)
-	}
-	return store.Holder{JobID: id, Fence: begun.Fence}
-}
-
 // document ingests a text of some passages, and returns the ids of its chunks.
 func (b *bench) document(set, filename string, passages ...string) (ids []string) {
 	b.Helper()
-	h := b.begin(task.Ingest, `{}`)
-	s, err := b.store.StageDocument(b.Context(), store.Staging{
+	h := b.BeginAs("", task.Ingest, `{}`, task.Hints{}).Holder
+	s, err := b.Store.StageDocument(b.Context(), store.Staging{
 		Holder: h, DocumentSet: set, Filename: filename, Blob: filename,
 	})
 	if err != nil {
@@ -139,11 +111,11 @@ func (b *bench) document(set, filename string, passages ...string) (ids []string
 			Key: fmt.Sprint(set, filename, i, p), Embedding: vectors.Vectors[i],
 		})
 	}
-	if _, err := b.store.StageChunks(b.Context(), store.ChunkBatch{Holder: h, DocumentID: s.DocumentID,
+	if _, err := b.Store.StageChunks(b.Context(), store.ChunkBatch{Holder: h, DocumentID: s.DocumentID,
 		Version: s.Version, Model: "m", Chunks: chunks}); err != nil {
 		b.Fatal(err)
 	}
-	if _, err := b.store.Complete(b.Context(), store.Completion{Holder: h, Result: json.RawMessage(`{}`),
+	if _, err := b.Store.Complete(b.Context(), store.Completion{Holder: h, Result: json.RawMessage(`{}`),
 		Effects: []store.Effect{{
 			Kind: store.EffectActivateDocument, Args: store.Activation{
 				Reading:    store.Reading{ContentSHA256: filename, Pages: len(passages), Extractor: "native"},
@@ -152,7 +124,7 @@ func (b *bench) document(set, filename string, passages ...string) (ids []string
 		}}}); err != nil {
 		b.Fatal(err)
 	}
-	all, err := b.store.DocumentPassages(b.Context(), store.DocumentPassageQuery{DocumentID: s.DocumentID, Limit: 1000})
+	all, err := b.Store.DocumentPassages(b.Context(), store.DocumentPassageQuery{DocumentID: s.DocumentID, Limit: 1000})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -171,92 +143,37 @@ type result struct {
 // ask does an agent task to its end, as the engine would.
 func (b *bench) ask(payload string) result {
 	b.Helper()
-	r, err := b.try(agent.New(b.deps), payload, &journal{})
+	r, err := b.try(agent.New(b.deps), payload, &handlertest.Progress{})
 	if err != nil {
 		b.Fatal(err)
 	}
 	return r
 }
 
-func (b *bench) try(h *agent.Handler, payload string, j *journal) (result, error) {
+func (b *bench) try(h *agent.Handler, payload string, j *handlertest.Progress) (result, error) {
 	b.Helper()
 	kind := h.Spec().Type
 	t := task.Task{ID: "t", Type: kind, Payload: json.RawMessage(payload)}
 	if err := h.Check(t); err != nil {
 		return result{}, err
 	}
-	holder := b.begin(kind, payload)
+	holder := b.BeginAs("", kind, payload, task.Hints{}).Holder
 	out, err := h.Handle(b.Context(), handlers.Call{Task: t, Holder: holder, Attempt: 1, Progress: j})
-	for attempt := 2; errors.Is(err, errKilled); attempt++ {
+	for attempt := 2; errors.Is(err, handlertest.ErrKilled); attempt++ {
 		out, err = h.Handle(b.Context(), handlers.Call{
-			Task: t, Holder: holder, Attempt: attempt, Checkpoint: j.saved, Progress: j,
+			Task: t, Holder: holder, Attempt: attempt, Checkpoint: j.Saved, Progress: j,
 		})
 	}
 	if err != nil {
 		return result{}, err
 	}
-	raw, err := json.Marshal(out.Result)
-	if err != nil {
-		b.Fatal(err)
-	}
-	settled, err := b.store.Complete(b.Context(), store.Completion{Holder: holder, Result: raw, Effects: out.Effects})
-	if err != nil {
-		b.Fatalf("complete: %v", err)
-	}
 	var r result
-	if err := json.Unmarshal(settled.Result, &r.Result); err != nil || r.RunID == "" {
-		b.Fatalf("result %s: %v", settled.Result, err)
+	b.Complete(handlers.Call{Holder: holder}, out, &r.Result)
+	if r.RunID == "" {
+		b.Fatalf("result without run_id: %+v", r.Result)
 	}
 	_ = json.Unmarshal(r.Answer, &r.Text) // it may be no text
 	return r, nil
-}
-
-var errKilled = errors.New("the worker was killed")
-
-// journal keeps what a handler tells, and can kill it: what was saved is there for the next attempt.
-type journal struct {
-	mu      sync.Mutex
-	stages  []string
-	said    []string
-	last    json.RawMessage
-	saved   json.RawMessage
-	saves   int
-	kill    []int  // after so many saves
-	lose    bool   // the kill comes before what was to be saved is there
-	text    string // of the deltas, as somebody has it who reads along
-	begins  int    // restarts
-	largest int    // bytes of a checkpoint
-}
-
-func (j *journal) Stage(name string) error {
-	j.stages = append(j.stages, name)
-	return nil
-}
-func (j *journal) Report(_ float64, message string) { j.said = append(j.said, message) }
-func (j *journal) Checkpoint(v any)                 { j.last, _ = json.Marshal(v) }
-func (*journal) Pages(int, int)                     {}
-
-func (j *journal) Delta(piece string, restart bool) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if restart {
-		j.text = ""
-		j.begins++
-	}
-	j.text += piece
-}
-
-func (j *journal) Save(context.Context) error {
-	j.saves++
-	killed := slices.Contains(j.kill, j.saves)
-	if !killed || !j.lose {
-		j.saved = j.last
-		j.largest = max(j.largest, len(j.last))
-	}
-	if killed {
-		return errKilled
-	}
-	return nil
 }
 
 // model plays a script: its n-th answer (from 1) to a question.

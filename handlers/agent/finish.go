@@ -110,7 +110,7 @@ func (r *run) draft(ctx context.Context) (*answer, error) {
 	return nil, nil
 }
 
-// finish takes the model's answer, or tells it what to mend.
+// finish takes the model's answer, or returns what to correct.
 func (r *run) finish(ctx context.Context, call llm.ToolCall) (*answer, error) {
 	a, err := r.accept(ctx, r.finishing(call))
 	if a != nil || err != nil {
@@ -123,7 +123,7 @@ func (r *run) finish(ctx context.Context, call llm.ToolCall) (*answer, error) {
 	return nil, nil
 }
 
-// spoken is an answer that the model gave as a text: with a shape the object that was asked for.
+// spoken is an answer that the model gave as a text: with a shape the requested object.
 func (r *run) spoken(t turn) said {
 	s := said{answer: quoted(t.Text), ended: r.state.Ended}
 	if r.payload.shape != nil {

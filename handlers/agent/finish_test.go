@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/handlers/agent"
+	"github.com/seed-7227ef26/async-worker/handlers/handlertest"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
@@ -149,7 +150,7 @@ func TestResponseSchema(t *testing.T) {
 				if kind == "ai" {
 					h = agent.NewAI(b.deps)
 				}
-				j := &journal{}
+				j := &handlertest.Progress{}
 				r, err := b.try(h, fmt.Sprintf(`{"prompt":"x","response_schema":%s}`, speed), j)
 				q := b.model.questions[0]
 				if kind == "agent" {
@@ -184,8 +185,8 @@ func TestResponseSchema(t *testing.T) {
 						t.Errorf("the model was told %q", text)
 					}
 				}
-				if name == "at once" && j.text != `{"speed":22,"unit":"m/s"}` {
-					t.Errorf("read along: %q", j.text)
+				if name == "at once" && j.Text != `{"speed":22,"unit":"m/s"}` {
+					t.Errorf("read along: %q", j.Text)
 				}
 			})
 		}
@@ -225,7 +226,7 @@ func TestEnds(t *testing.T) {
 			if c.kind == "ai" {
 				h = agent.NewAI(b.deps)
 			}
-			r, err := b.try(h, `{"prompt":"x","max_steps":3}`, &journal{})
+			r, err := b.try(h, `{"prompt":"x","max_steps":3}`, &handlertest.Progress{})
 			if c.code != "" {
 				if failure := taskerr.Classify(err); err == nil || failure.Code != c.code ||
 					failure.Class != taskerr.ValidationError {
@@ -248,11 +249,11 @@ func TestOffline(t *testing.T) {
 		"The canteen opens at noon.")
 	b.document("other", "secret.pdf", "The wind speed of the secret is 99 m/s.")
 	b.deps.Chat, b.deps.Offline = nil, byWords{}
-	j := &journal{}
+	j := &handlertest.Progress{}
 	r, err := b.try(agent.New(b.deps), `{"prompt":"At what wind speed are the cranes parked?","document_set":"harbour"}`, j)
 	if err != nil || !r.RetrievalOnly || r.Model != "offline-test" || r.Steps != 0 || r.PromptTokens != 0 ||
 		r.Ended != "retrieved" ||
-		!strings.Contains(r.Text, "No model is set up") || !strings.Contains(r.Text, wind) || j.text != r.Text {
+		!strings.Contains(r.Text, "No model is set up") || !strings.Contains(r.Text, wind) || j.Text != r.Text {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if len(r.Citations) == 0 || r.Citations[0].Quote != wind || strings.Contains(r.Text, "secret") {
@@ -265,7 +266,7 @@ func TestOffline(t *testing.T) {
 		"ai": {agent.NewAI(b.deps), `{"prompt":"x"}`}, "schema": {agent.New(b.deps),
 			`{"prompt":"x","response_schema":{"type":"object"}}`},
 	} {
-		if _, err := b.try(c.h, c.payload, &journal{}); err == nil ||
+		if _, err := b.try(c.h, c.payload, &handlertest.Progress{}); err == nil ||
 			!strings.Contains(err.Error(), "LLM_PROVIDER is offline") {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -64,7 +64,7 @@ func (r *run) grep(ctx context.Context, raw string, out *result) error {
 	return nil
 }
 
-// matches shows the lines of a passage that match, at most so many. full: there was no room for more.
+// matches shows the lines of a passage that match, up to a limit. full: there was no room for more.
 func (r *run) matches(out *result, p store.Passage, pattern *regexp.Regexp, most int) (found int, full bool) {
 	var lines []string
 	for line := range strings.Lines(p.Content) {

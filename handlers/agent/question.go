@@ -99,7 +99,7 @@ func (r *run) smaller(window int) (llm.Question, error) {
 	return r.question()
 }
 
-// fit makes the conversation fit into so many tokens, and returns how many it has. The history may take half of them:
+// fit makes the conversation fit into room tokens, and returns how many it has. The history may take half of them:
 // its oldest messages go. Then results of tools go, the oldest before others and the newest last: a note takes their
 // place. More than has to go goes, so that the next questions begin as this one does, which services charge less for.
 func (r *run) fit(room int) int {

@@ -48,7 +48,7 @@ const (
 	endTime       = "time"
 	endRepeating  = "repeating" // the same calls again and again
 	endRetrieved  = "retrieved" // without a model
-	endUnfinished = "text"      // a text, although finish was asked for
+	endUnfinished = "text"      // a text, although finish was requested
 )
 
 // answer is what a run comes to.

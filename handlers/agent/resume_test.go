@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/handlers/agent"
+	"github.com/seed-7227ef26/async-worker/handlers/handlertest"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
@@ -50,7 +51,7 @@ func TestKilledAfterEachStep(t *testing.T) {
 	var chunks []string
 	bed := newBench(t, nil)
 	chunks = bed.document("harbour", "handbook.pdf", wind, "The pilots live ashore.")
-	run := func(j *journal) (result, []llm.Question, []int) {
+	run := func(j *handlertest.Progress) (result, []llm.Question, []int) {
 		b := bed.served(t, walk(&chunks))
 		r, err := b.try(agent.New(b.deps), `{"prompt":"At what wind speed?","document_set":"harbour"}`, j)
 		if err != nil {
@@ -58,7 +59,7 @@ func TestKilledAfterEachStep(t *testing.T) {
 		}
 		return r, b.model.questions, b.model.billed
 	}
-	want, asked, _ := run(&journal{})
+	want, asked, _ := run(&handlertest.Progress{})
 	if want.Text != "22 [1]" || len(want.Citations) != 1 || len(asked) != 6 || want.Steps != 5 {
 		t.Fatalf("%+v after %d questions", want, len(asked))
 	}
@@ -68,7 +69,7 @@ func TestKilledAfterEachStep(t *testing.T) {
 			if lose && len(kill) > 1 {
 				continue // each attempt would lose what it paid
 			}
-			j := &journal{kill: kill, lose: lose}
+			j := &handlertest.Progress{KillAfter: kill, LoseSave: lose}
 			got, questions, billed := run(j)
 			paid, tokens := len(asked), sum(billed)
 			if lose {
@@ -83,8 +84,8 @@ func TestKilledAfterEachStep(t *testing.T) {
 				t.Errorf("killed after %v: %d questions, want %d; %d tokens in the result, want %d", kill,
 					len(questions), paid, got.PromptTokens, tokens)
 			}
-			if j.text != "22 [1]" {
-				t.Errorf("killed after %v: read along %q", kill, j.text)
+			if j.Text != "22 [1]" {
+				t.Errorf("killed after %v: read along %q", kill, j.Text)
 			}
 			last, before := questions[len(questions)-1], asked[len(asked)-1]
 			if a, b := shapeOf(last), shapeOf(before); a != b {
@@ -138,7 +139,7 @@ func TestContext(t *testing.T) {
 	})
 	chunks = b.document("harbour", "a.pdf", passages...)
 	b.deps.Window = 8000
-	j := &journal{}
+	j := &handlertest.Progress{}
 	history := slices.Repeat([]string{`{"role":"user","content":"` + strings.Repeat("many words ", 500) + `"}`}, 20)
 	r, err := b.try(agent.New(b.deps), `{"prompt":"How deep?","history":[`+strings.Join(history, ",")+`]}`, j)
 	if err != nil || r.Ended != "max_steps" || r.DroppedCitations != 1 { // never read: chunks[0]
@@ -160,11 +161,11 @@ func TestContext(t *testing.T) {
 			t.Errorf("question %d: the newest result is %q", i+1, rs[len(rs)-1])
 		}
 	}
-	if !shortened || j.largest > 60_000 {
-		t.Errorf("shortened %v, the largest checkpoint has %d bytes", shortened, j.largest)
+	if !shortened || j.Largest > 60_000 {
+		t.Errorf("shortened %v, the largest checkpoint has %d bytes", shortened, j.Largest)
 	}
 	if _, err := b.try(agent.New(b.deps), fmt.Sprintf(`{"prompt":%q}`, strings.Repeat("many words ", 5000)),
-		&journal{}); taskerr.Classify(err).Code != "AGENT_PROMPT_TOO_LONG" {
+		&handlertest.Progress{}); taskerr.Classify(err).Code != "AGENT_PROMPT_TOO_LONG" {
 		t.Errorf("a prompt that never fits: %v", err)
 	}
 }
@@ -198,7 +199,7 @@ func TestForeignCheckpoint(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(int, llm.Question) llm.Answer { return finish("Yes.") })
 	for _, raw := range []string{`{"version":99,"turns":[{"role":"assistant"}]}`, `"x"`, `{}`, `[]`} {
-		j := &journal{saved: json.RawMessage(raw)}
+		j := &handlertest.Progress{Saved: json.RawMessage(raw)}
 		if r, err := b.try(agent.New(b.deps), `{"prompt":"x"}`, j); err != nil || r.Text != "Yes." {
 			t.Errorf("%s: %+v, %v", raw, r, err)
 		}

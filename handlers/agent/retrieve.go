@@ -22,7 +22,7 @@ type quotation struct {
 }
 
 // retrieve answers without a model: with the sentences of the best passages that tell most about the prompt, word for
-// word. The answer says that it is no more.
+// word. The answer says so.
 func (r *run) retrieve(ctx context.Context) (answer, error) {
 	if err := r.call.Progress.Stage(stageSending); err != nil {
 		return answer{}, err

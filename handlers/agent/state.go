@@ -47,7 +47,7 @@ type source struct {
 	Turn int `json:"turn"` // in which all of it was shown; -1: only lines of it were
 }
 
-// step is what one answer of the model asked for.
+// step is what one answer of the model requested.
 type step struct {
 	Tools            []toolUse `json:"tools,omitempty"`
 	PromptTokens     int       `json:"prompt_tokens"`
@@ -108,7 +108,7 @@ func (s *state) last() (answer *turn, answered map[string]bool) {
 	return nil, nil
 }
 
-// use notes a call in the step that asked for it.
+// use notes a call in the step that requested it.
 func (s *state) use(u toolUse) {
 	if n := len(s.Steps); n > 0 {
 		s.Steps[n-1].Tools = append(s.Steps[n-1].Tools, u)

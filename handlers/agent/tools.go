@@ -20,7 +20,7 @@ const (
 	noteRoom    = 400 // bytes that are kept for what is said about the rest
 )
 
-// tool is one of the model's. call reads the arguments and adds to the result; a *mistake is told to the model, any
+// tool is one of the model's. call reads the arguments and adds to the result; a *mistake is returned to the model, any
 // other error ends the attempt.
 type tool struct {
 	llm.Tool

@@ -30,7 +30,7 @@ func attach(filter *privacy.Filter, next extract.Emit) *enrichment {
 	return e
 }
 
-// block takes a block of the extractor. It goes on, redacted if that is asked for, now or with a later one.
+// block takes a block of the extractor. It goes on, redacted if requested, now or with a later one.
 func (e *enrichment) block(ctx context.Context, b extract.Block) error {
 	return e.guarded.Block(ctx, b)
 }
@@ -51,7 +51,7 @@ func (e *enrichment) chunk(c chunk.Chunk) chunk.Chunk {
 	return c
 }
 
-// finish tells what was found, once the last chunk was taken.
+// finish returns what was found, once the last chunk was taken.
 func (e *enrichment) finish(info extract.Info) store.Enrichment {
 	d := e.collector.Finish(info)
 	out := store.Enrichment{

@@ -21,7 +21,7 @@ import (
 
 func (b *bench) connect() *pgx.Conn {
 	b.Helper()
-	conn, err := pgx.Connect(b.Context(), b.url)
+	conn, err := pgx.Connect(b.Context(), b.URL)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func prose(n int) string {
 func TestEnrichment(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.put("handbook.md", "---\nauthor: Ada\ncreated: 2024-05-06\n---\n"+prose(20)+"\n# Kleines Nachwort\n\n"+
+	b.Put("handbook.md", "---\nauthor: Ada\ncreated: 2024-05-06\n---\n"+prose(20)+"\n# Kleines Nachwort\n\n"+
 		strings.Repeat("Der Hafen wurde im letzten Jahrhundert gebaut, und die meisten Kräne sind älter als die "+
 			"Menschen, die dort arbeiten. ", 5))
 	for range 2 {
@@ -174,8 +174,8 @@ func (b *bench) wantNoSecret(where, text string) {
 func TestRedacted(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, watch(privacy.Redact, privacy.Patterns{}))
-	b.put("private.md", private)
-	c := b.begin(`{"filename":"private.md","document_set":"d"}`, task.Hints{})
+	b.Put("private.md", private)
+	c := b.Begin(`{"filename":"private.md","document_set":"d"}`, task.Hints{})
 	out, err := b.handler.Handle(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
@@ -210,7 +210,7 @@ func TestRedacted(t *testing.T) {
 func TestRedactedTitle(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, watch(privacy.Redact, privacy.Patterns{}))
-	b.put("fine.md", "# Fine\n\nA text.")
+	b.Put("fine.md", "# Fine\n\nA text.")
 	b.ingest(`{"filename":"fine.md","document_set":"d","metadata":{"title":"For ada@example.org"}}`, task.Hints{})
 	var got []string
 	for _, r := range b.model.Received() {
@@ -225,7 +225,7 @@ func TestRedactedTitle(t *testing.T) {
 func TestTagged(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, watch(privacy.Tag, privacy.Patterns{}))
-	b.put("private.md", private)
+	b.Put("private.md", private)
 	payload := `{"filename":"private.md","document_set":"d"}`
 	b.ingest(payload, task.Hints{})
 	if d := b.document(); d.PersonalData == nil || d.PersonalData.Mode != "tag" || d.PersonalData.Found["EMAIL"] != 6 ||
@@ -257,8 +257,8 @@ func (broken) Version() string { return "broken@1" }
 func TestDetectorDown(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, watch(privacy.Redact, broken{}))
-	b.put("private.md", private)
-	_, err := b.handler.Handle(t.Context(), b.begin(`{"filename":"private.md","document_set":"d"}`, task.Hints{}))
+	b.Put("private.md", private)
+	_, err := b.handler.Handle(t.Context(), b.Begin(`{"filename":"private.md","document_set":"d"}`, task.Hints{}))
 	if e, ok := errors.AsType[*taskerr.Error](err); !ok || !taskerr.Classes[e.Class].Retryable ||
 		e.Dependency != taskerr.Privacy {
 		t.Errorf("got %v", err)
@@ -272,7 +272,7 @@ func TestDetectorDown(t *testing.T) {
 	}
 
 	b = newBench(t, watch(privacy.Tag, broken{}))
-	b.put("private.md", private)
+	b.Put("private.md", private)
 	r := b.ingest(`{"filename":"private.md","document_set":"d"}`, task.Hints{})
 	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0],
 		"personal data were not looked for in all of the text: the detector is down") {

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// active is the version that the gates compare with; nil: there is none, or it is to be made anew.
+// active is the version that the gates compare with; nil: there is none, or it is to be rebuilt.
 func (w *work) active() *store.ActiveVersion {
 	if w.call.Task.Hints.Force {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 )
 
-// batchChunks and writers bound what one task holds in memory: so many chunks with their vectors for
+// batchChunks and writers bound what one task holds in memory: this many chunks with their vectors for
 // each writer, and as many waiting.
 const (
 	batchChunks = 64
@@ -45,7 +45,7 @@ type work struct {
 	total    atomic.Int64 // of chunks; zero until the document is parsed
 }
 
-// pipelineID names everything that, besides the bytes, decides what is indexed.
+// pipelineID names everything but the bytes that decides what is indexed.
 func (w *work) pipelineID(f extract.Format) string {
 	return fmt.Sprintf("%s chunk@%d enrich@%d privacy=%s %s/%d title=%s", w.deps.Extractor.Version(f), chunk.Version,
 		enrich.Version, w.deps.Privacy.Version(), w.deps.Embedder.Model(), w.deps.Embedder.Dimensions(), w.title)

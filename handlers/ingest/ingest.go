@@ -52,8 +52,8 @@ type Deps struct {
 	Privacy   *privacy.Filter // nil: personal data are not looked for
 	TempDir   string          // for the fetched file; one private folder a task, removed at its end
 
-	// Written is told of chunks that were staged: with vectors that were asked for, and with those that were there. It
-	// must not block. Nil: nobody is told.
+	// Written gets the chunks that were staged: with vectors that were requested, and with those that were there. It
+	// must not block. Nil: no call.
 	Written func(embedded, reused int)
 	// KeptUnder names blobs that may be kept under the hash of a document's bytes, by an extractor for example. Nil:
 	// none.

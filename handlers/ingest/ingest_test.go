@@ -5,17 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/jackc/pgx/v5"
 	"go.uber.org/goleak"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/handlers/handlertest"
 	"github.com/seed-7227ef26/async-worker/handlers/ingest"
-	"github.com/seed-7227ef26/async-worker/internal/blob/dir"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf"
@@ -24,8 +21,6 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/llm/token"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/internal/store"
-	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
-	"github.com/seed-7227ef26/async-worker/internal/store/schema"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
@@ -34,35 +29,19 @@ func TestMain(m *testing.M) { stacktest.Main(m, func() error { return goleak.Fin
 
 const dimensions = 32
 
-// bench is a handler on a real Postgres, a folder of blobs and a stand-in of the model.
+// bench is a handler of ingest tasks with a stand-in of the model.
 type bench struct {
-	*testing.T
-	store   store.Store
-	bucket  *dir.Bucket
+	*handlertest.Bench
 	model   *llmtest.Server
 	handler *ingest.Handler
 	deps    ingest.Deps
-	url     string // of the database
-	temp    string
-	jobs    int
 }
 
 func newBench(t *testing.T, edit ...func(*ingest.Deps)) *bench {
 	t.Helper()
 	b := &bench{
-		T: t, bucket: dir.New(t.TempDir()), model: llmtest.New(t, llmtest.Options{Dimensions: dimensions}),
-		temp: t.TempDir(),
-	}
-	b.url = stacktest.PostgresWith(t, schema.Options{Dimensions: dimensions})
-	var err error
-	b.store, err = postgres.Open(t.Context(), b.url,
-		postgres.Options{ClientID: "acme", Dimensions: dimensions, MaxConns: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(b.store.Close)
-	if err := b.bucket.Ensure(t.Context()); err != nil {
-		t.Fatal(err)
+		Bench: handlertest.New(t, task.Ingest, dimensions),
+		model: llmtest.New(t, llmtest.Options{Dimensions: dimensions}),
 	}
 	embedder, err := openai.New(openai.Config{
 		BaseURL: b.model.URL(), APIKey: llmtest.Key, Dimensions: dimensions, HTTPClient: b.model.Client(),
@@ -73,55 +52,20 @@ func newBench(t *testing.T, edit ...func(*ingest.Deps)) *bench {
 	limits := extract.DefaultLimits
 	limits.Bytes = 1 << 20
 	b.deps = ingest.Deps{
-		Bucket: b.bucket, Extractor: extract.NewRouter(native.Extractors(pdf.New(), nil)), Documents: b.store,
-		Embedder: embedder, Counter: token.New(), Limits: limits, TempDir: b.temp,
+		Bucket: b.Bucket, Extractor: extract.NewRouter(native.Extractors(pdf.New(), nil)), Documents: b.Store,
+		Embedder: embedder, Counter: token.New(), Limits: limits, TempDir: b.Temp,
 	}
 	b.rebuild(edit...)
 	return b
 }
 
-// rebuild makes the handler anew, with other settings.
+// rebuild replaces the handler by one with other settings.
 func (b *bench) rebuild(edit ...func(*ingest.Deps)) {
 	for _, e := range edit {
 		e(&b.deps)
 	}
 	b.handler = ingest.New(b.deps)
 }
-
-func (b *bench) put(name, text string) {
-	b.Helper()
-	if _, err := b.bucket.Put(b.Context(), name, strings.NewReader(text), "text/markdown"); err != nil {
-		b.Fatal(err)
-	}
-}
-
-// begin starts a job for a payload.
-func (b *bench) begin(payload string, hints task.Hints) handlers.Call {
-	b.Helper()
-	b.jobs++
-	id := fmt.Sprint("job-", b.jobs)
-	begun, err := b.store.Begin(b.Context(), store.Begin{
-		JobID: id, Type: "ingest", Payload: json.RawMessage(payload), Hints: json.RawMessage("{}"), Priority: "normal",
-		Fingerprint: id, MaxAttempts: 3, Worker: "w", Lease: time.Minute, Source: store.Source{MessageID: id},
-	})
-	if err != nil || begun.Decision != store.Run {
-		b.Fatalf("begin: %v, %v", begun.Decision, err)
-	}
-	return handlers.Call{
-		Task:   task.Task{ID: id, Type: task.Ingest, Payload: json.RawMessage(payload), Hints: hints},
-		Holder: store.Holder{JobID: id, Fence: begun.Fence}, Attempt: begun.Attempt, Progress: quiet{},
-	}
-}
-
-// quiet is a Progress that nobody reads.
-type quiet struct{}
-
-func (quiet) Stage(string) error         { return nil }
-func (quiet) Report(float64, string)     {}
-func (quiet) Checkpoint(any)             {}
-func (quiet) Delta(string, bool)         {}
-func (quiet) Pages(int, int)             {}
-func (quiet) Save(context.Context) error { return nil }
 
 // result is what a webhook would say.
 type result struct {
@@ -132,7 +76,7 @@ type result struct {
 // ingest does a task to its end, as the engine would.
 func (b *bench) ingest(payload string, hints task.Hints) result {
 	b.Helper()
-	c := b.begin(payload, hints)
+	c := b.Begin(payload, hints)
 	out, err := b.handler.Handle(b.Context(), c)
 	if err != nil {
 		b.Fatal(err)
@@ -140,23 +84,9 @@ func (b *bench) ingest(payload string, hints task.Hints) result {
 	return b.complete(c, out)
 }
 
-func (b *bench) complete(c handlers.Call, out handlers.Outcome) result {
+func (b *bench) complete(c handlers.Call, out handlers.Outcome) (r result) {
 	b.Helper()
-	raw, err := json.Marshal(out.Result)
-	if err != nil {
-		b.Fatal(err)
-	}
-	settled, err := b.store.Complete(b.Context(), store.Completion{Holder: c.Holder, Result: raw, Effects: out.Effects})
-	if err != nil {
-		b.Fatal(err)
-	}
-	var r result
-	if err := json.Unmarshal(settled.Result, &r); err != nil {
-		b.Fatal(err)
-	}
-	if left, err := os.ReadDir(b.temp); err != nil || len(left) > 0 {
-		b.Errorf("temporary files are left: %v, %v", left, err)
-	}
+	b.Complete(c, out, &r)
 	return r
 }
 
@@ -185,13 +115,13 @@ func text(n int, changed ...int) string {
 func TestFirstVersion(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.put("handbook.md", text(100))
+	b.Put("handbook.md", text(100))
 	r := b.ingest(handbook, task.Hints{})
 	if r.Version != 1 || r.Chunks < 100 || r.Embedded != r.Chunks || r.Reused != 0 || r.Unchanged ||
 		r.Extractor != "native/markdown" {
 		t.Errorf("result %+v", r)
 	}
-	hits, err := b.store.Search(t.Context(), store.Query{
+	hits, err := b.Store.Search(t.Context(), store.Query{
 		Text: "section 42", Embedding: make([]float32, dimensions), Limit: 3,
 	})
 	if err != nil || len(hits) == 0 || hits[0].HeadingPath[0] != "Section 42" {
@@ -203,7 +133,7 @@ func TestFirstVersion(t *testing.T) {
 func TestUnchanged(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.put("handbook.md", text(5))
+	b.Put("handbook.md", text(5))
 	first := b.ingest(handbook, task.Hints{})
 	calls := b.model.Requests()
 	again := b.ingest(handbook, task.Hints{})
@@ -221,7 +151,7 @@ func TestUnchanged(t *testing.T) {
 func TestUnchangedAndEmpty(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.put("handbook.md", "\n")
+	b.Put("handbook.md", "\n")
 	for _, unchanged := range []bool{false, true} {
 		if r := b.ingest(handbook, task.Hints{}); r.Chunks != 0 || r.Unchanged != unchanged || len(r.Warnings) != 1 {
 			t.Errorf("result %+v", r)
@@ -233,15 +163,15 @@ func TestUnchangedAndEmpty(t *testing.T) {
 func TestChangedDocument(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.put("handbook.md", text(60))
+	b.Put("handbook.md", text(60))
 	first := b.ingest(handbook, task.Hints{})
-	b.put("handbook.md", text(60, 30))
+	b.Put("handbook.md", text(60, 30))
 	second := b.ingest(handbook, task.Hints{})
 	if second.Version != 2 || second.Embedded == 0 || second.Embedded > 3 ||
 		second.Embedded+second.Reused != second.Chunks {
 		t.Errorf("first %+v, second %+v", first, second)
 	}
-	b.put("copy.md", text(60, 30))
+	b.Put("copy.md", text(60, 30))
 	if other := b.ingest(`{"filename":"copy.md","document_set":"others"}`, task.Hints{}); other.Embedded != 0 {
 		t.Errorf("a copy in another set was embedded again: %+v", other)
 	}
@@ -251,7 +181,7 @@ func TestChangedDocument(t *testing.T) {
 func TestRepeatedText(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.put("handbook.md", strings.Repeat(
+	b.Put("handbook.md", strings.Repeat(
 		"# The same\n\nThe same text under the same heading, again and again, word by word.\n\n", 30))
 	if r := b.ingest(handbook, task.Hints{}); r.Embedded != 1 || r.Embedded+r.Reused != r.Chunks {
 		t.Errorf("result %+v", r)
@@ -259,45 +189,27 @@ func TestRepeatedText(t *testing.T) {
 }
 
 // rows is where each row of a chunk is in its table: it moves when it is written again.
-func (b *bench) rows() (places string) {
+func (b *bench) rows() string {
 	b.Helper()
-	conn, err := pgx.Connect(b.Context(), b.url)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer func() { _ = conn.Close(context.WithoutCancel(b.Context())) }()
-	err = conn.QueryRow(b.Context(), "select string_agg(ctid::text, ' ' order by document_id, version, position) "+
-		"from document_chunks").Scan(&places)
-	if err != nil {
-		b.Fatal(err)
-	}
-	return places
+	return handlertest.Query[string](b.Bench,
+		"select string_agg(ctid::text, ' ' order by document_id, version, position) from document_chunks")
 }
 
 // What a lost attempt has staged is not paid for again, is counted once, and leaves nothing behind.
 func TestSecondAttempt(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.put("handbook.md", text(30))
-	first := b.begin(handbook, task.Hints{})
+	b.Put("handbook.md", text(30))
+	first := b.Begin(handbook, task.Hints{})
 	if _, err := b.handler.Handle(t.Context(), first); err != nil { // and the worker dies before the commit
 		t.Fatal(err)
 	}
 	inputs, rows := b.model.Inputs(), b.rows()
-	if _, err := b.store.Release(t.Context(), store.Release{Holder: first.Holder}); err != nil {
+	if _, err := b.Store.Release(t.Context(), store.Release{Holder: first.Holder}); err != nil {
 		t.Fatal(err)
 	}
-	begun, err := b.store.Begin(t.Context(), store.Begin{
-		JobID: first.Task.ID, Type: "ingest", Payload: first.Task.Payload, Hints: json.RawMessage("{}"),
-		Priority:    "normal",
-		Fingerprint: first.Task.ID, MaxAttempts: 3, Worker: "w2", Lease: time.Minute,
-		Source: store.Source{MessageID: "again"},
-	})
-	if err != nil || begun.Decision != store.Run {
-		t.Fatal(begun.Decision, err)
-	}
-	second := first
-	second.Holder.Fence = begun.Fence
+	b.Job.Worker = "w2"
+	second := b.BeginAs(first.Task.ID, task.Ingest, handbook, task.Hints{})
 	out, err := b.handler.Handle(t.Context(), second)
 	if err != nil {
 		t.Fatal(err)
@@ -309,7 +221,7 @@ func TestSecondAttempt(t *testing.T) {
 		b.model.Inputs() != inputs {
 		t.Errorf("result %+v, %d inputs more", r, b.model.Inputs()-inputs)
 	}
-	if _, err := b.store.Complete(t.Context(), store.Completion{Holder: first.Holder,
+	if _, err := b.Store.Complete(t.Context(), store.Completion{Holder: first.Holder,
 		Result: json.RawMessage("{}")}); !errors.Is(err, store.ErrFenced) {
 		t.Errorf("the lost attempt could commit: %v", err)
 	}
@@ -319,11 +231,11 @@ func TestSecondAttempt(t *testing.T) {
 func TestBusyDocument(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.put("handbook.md", text(3))
-	if _, err := b.handler.Handle(t.Context(), b.begin(handbook, task.Hints{})); err != nil {
+	b.Put("handbook.md", text(3))
+	if _, err := b.handler.Handle(t.Context(), b.Begin(handbook, task.Hints{})); err != nil {
 		t.Fatal(err)
 	}
-	_, err := b.handler.Handle(t.Context(), b.begin(handbook, task.Hints{}))
+	_, err := b.handler.Handle(t.Context(), b.Begin(handbook, task.Hints{}))
 	if busy, ok := errors.AsType[*store.BusyError](err); !ok || busy.RetryAfter <= 0 {
 		t.Errorf("got %v, want a BusyError", err)
 	}
@@ -332,9 +244,9 @@ func TestBusyDocument(t *testing.T) {
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.put("large.md", strings.Repeat("x", 1<<20+1))
-	b.put("program", "\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\x3e\x00")
-	b.put("fine.md", "# Fine\n\nA text.")
+	b.Put("large.md", strings.Repeat("x", 1<<20+1))
+	b.Put("program", "\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\x3e\x00")
+	b.Put("fine.md", "# Fine\n\nA text.")
 	for name, c := range map[string]struct {
 		payload string
 		prepare func()
@@ -353,29 +265,25 @@ func TestErrors(t *testing.T) {
 		if c.prepare != nil {
 			c.prepare()
 		}
-		_, err := b.handler.Handle(t.Context(), b.begin(c.payload, task.Hints{}))
+		_, err := b.handler.Handle(t.Context(), b.Begin(c.payload, task.Hints{}))
 		if failure, ok := errors.AsType[*taskerr.Error](err); !ok || failure.Class != c.class {
 			t.Errorf("%s: got %v, want %s", name, err, c.class)
 		}
 	}
-	if left, err := os.ReadDir(b.temp); err != nil || len(left) > 0 {
-		t.Errorf("temporary files are left: %v, %v", left, err)
-	}
+	b.CheckTemp()
 }
 
 // A handler that is told to stop says why, and leaves nothing behind.
 func TestStopped(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.put("handbook.md", text(200))
+	b.Put("handbook.md", text(200))
 	reason := errors.New("the reason")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	b.model.Script(llmtest.Fault{Hang: true, Before: func() { cancel(reason) }})
-	_, err := b.handler.Handle(ctx, b.begin(handbook, task.Hints{}))
+	_, err := b.handler.Handle(ctx, b.Begin(handbook, task.Hints{}))
 	if !errors.Is(err, reason) {
 		t.Errorf("got %v, want the cause", err)
 	}
-	if left, err := os.ReadDir(b.temp); err != nil || len(left) > 0 {
-		t.Errorf("temporary files are left: %v, %v", left, err)
-	}
+	b.CheckTemp()
 }

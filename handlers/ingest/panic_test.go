@@ -3,7 +3,6 @@ package ingest_test
 import (
 	"context"
 	"errors"
-	"os"
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/handlers/ingest"
@@ -23,12 +22,10 @@ func (explosive) Embed(context.Context, []string) (llm.Embeddings, error) {
 func TestPanicBesideTheHandler(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(d *ingest.Deps) { d.Embedder = explosive{d.Embedder} })
-	b.put("handbook.md", text(300))
-	_, err := b.handler.Handle(t.Context(), b.begin(handbook, task.Hints{}))
+	b.Put("handbook.md", text(300))
+	_, err := b.handler.Handle(t.Context(), b.Begin(handbook, task.Hints{}))
 	if failure, ok := errors.AsType[*taskerr.Error](err); !ok || failure.Class != taskerr.InternalBug {
 		t.Errorf("got %v, want an internal_bug", err)
 	}
-	if left, err := os.ReadDir(b.temp); err != nil || len(left) > 0 {
-		t.Errorf("temporary files are left: %v, %v", left, err)
-	}
+	b.CheckTemp()
 }

@@ -130,7 +130,7 @@ func TestGates(t *testing.T) {
 			renamed{d.Embedder, &model}
 	})
 	original := lines(20, 1)
-	b.put("sheet.txt", original)
+	b.Put("sheet.txt", original)
 	first := b.ingest(sheet, task.Hints{})
 	if first.Embedded != first.Chunks || first.Chunks < 20 || first.Pages != 10 {
 		t.Fatalf("first: %+v", first)
@@ -149,22 +149,22 @@ func TestGates(t *testing.T) {
 	}{
 		{what: "nothing changed", unchanged: true},
 		{what: "metadata changed", payload: `{"filename":"sheet.txt","document_set":"docs","metadata":{"owner":"anna"}}`, unchanged: true},
-		{what: "the same bytes uploaded again", change: func() { b.put("sheet.txt", original) }, unchanged: true,
+		{what: "the same bytes uploaded again", change: func() { b.Put("sheet.txt", original) }, unchanged: true,
 			downloads: true},
 		{what: "and then nothing", unchanged: true},
-		{what: "other bytes, the same text", change: func() { b.put("sheet.txt", "saved again\n"+original) },
+		{what: "other bytes, the same text", change: func() { b.Put("sheet.txt", "saved again\n"+original) },
 			unchanged: true, downloads: true},
 		{what: "and then nothing again", unchanged: true},
 		{what: "another extractor finds the same", change: func() { reader.version++ }, unchanged: true,
 			downloads: true},
 		{what: "and then nothing at last", unchanged: true},
 		{what: "forced", hints: task.Hints{Force: true}, downloads: true, writes: true},
-		{what: "the same text on later pages", change: func() { b.put("sheet.txt", lines(20, 4)) }, downloads: true,
+		{what: "the same text on later pages", change: func() { b.Put("sheet.txt", lines(20, 4)) }, downloads: true,
 			writes: true},
-		{what: "the end cut off", change: func() { b.put("sheet.txt", lines(19, 4)) }, downloads: true, writes: true},
-		{what: "nothing left", change: func() { b.put("sheet.txt", "empty") }, downloads: true},
+		{what: "the end cut off", change: func() { b.Put("sheet.txt", lines(19, 4)) }, downloads: true, writes: true},
+		{what: "nothing left", change: func() { b.Put("sheet.txt", "empty") }, downloads: true},
 		{what: "a title", payload: `{"filename":"sheet.txt","document_set":"docs","metadata":{"title":"T"}}`,
-			change: func() { b.put("sheet.txt", original) }, downloads: true, writes: true, embeds: true},
+			change: func() { b.Put("sheet.txt", original) }, downloads: true, writes: true, embeds: true},
 		{what: "another model", payload: `{"filename":"sheet.txt","document_set":"docs","metadata":{"title":"T"}}`,
 			change: func() { model = "model-b" }, downloads: true, writes: true, embeds: true},
 	} {
@@ -195,9 +195,9 @@ func TestPagesAreThoseOfTheLastVersion(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(d *ingest.Deps) { d.Extractor = &paged{} })
 	for _, first := range []int{1, 7} {
-		b.put("sheet.txt", lines(10, first))
+		b.Put("sheet.txt", lines(10, first))
 		b.ingest(sheet, task.Hints{})
-		hits, err := b.store.Search(t.Context(), store.Query{Text: "paragraph 9", Limit: 1})
+		hits, err := b.Store.Search(t.Context(), store.Query{Text: "paragraph 9", Limit: 1})
 		if err != nil || len(hits) != 1 || hits[0].Pages[len(hits[0].Pages)-1] != first+4 {
 			t.Errorf("from page %d on: %+v, %v", first, hits, err)
 		}
@@ -209,10 +209,10 @@ func TestKnownKeysAreNotAskedFor(t *testing.T) {
 	t.Parallel()
 	var m meter
 	b := newBench(t, metered(&m))
-	b.put("handbook.md", text(200))
+	b.Put("handbook.md", text(200))
 	b.ingest(handbook, task.Hints{})
 	m.since()
-	b.put("handbook.md", text(200, 1))
+	b.Put("handbook.md", text(200, 1))
 	r := b.ingest(handbook, task.Hints{})
 	if _, staged, asked := m.since(); asked != 1 || int(staged) != r.Chunks {
 		t.Errorf("%d questions about keys, %d of %d chunks staged", asked, staged, r.Chunks)
@@ -234,41 +234,31 @@ type removed struct {
 
 func (b *bench) remove() (r removed) {
 	b.Helper()
-	c := b.begin(removal, task.Hints{})
+	c := b.Begin(removal, task.Hints{})
 	out, err := b.handler.Handle(b.Context(), c)
 	if err != nil {
 		b.Fatal(err)
 	}
-	raw, err := json.Marshal(out.Result)
-	if err != nil {
-		b.Fatal(err)
-	}
-	settled, err := b.store.Complete(b.Context(), store.Completion{Holder: c.Holder, Result: raw, Effects: out.Effects})
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := json.Unmarshal(settled.Result, &r); err != nil {
-		b.Fatal(err)
-	}
+	b.Complete(c, out, &r)
 	return r
 }
 
 func TestRemoval(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.put("handbook.md", text(3))
+	b.Put("handbook.md", text(3))
 	first := b.ingest(handbook, task.Hints{})
 	if r := b.remove(); !r.Deleted || r.DocumentID == nil || *r.DocumentID != first.DocumentID ||
 		r.Chunks != first.Chunks || r.Filename != "handbook.md" {
 		t.Errorf("removed %+v of %+v", r, first)
 	}
-	if hits, err := b.store.Search(t.Context(), store.Query{Text: "harbours", Limit: 1}); err != nil || len(hits) != 0 {
+	if hits, err := b.Store.Search(t.Context(), store.Query{Text: "harbours", Limit: 1}); err != nil || len(hits) != 0 {
 		t.Errorf("still found: %+v, %v", hits, err)
 	}
 	if r := b.remove(); r.Deleted || r.DocumentID != nil || r.Chunks != 0 {
 		t.Errorf("removed what was not there: %+v", r)
 	}
-	if _, err := b.bucket.Stat(t.Context(), "handbook.md"); err != nil {
+	if _, err := b.Bucket.Stat(t.Context(), "handbook.md"); err != nil {
 		t.Errorf("the sender's blob: %v", err)
 	}
 	if again := b.ingest(handbook, task.Hints{}); again.Version != 1 || again.Unchanged ||
@@ -282,15 +272,15 @@ func TestRemoval(t *testing.T) {
 func TestPurge(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.put("handbook.md", text(3))
+	b.Put("handbook.md", text(3))
 	first := b.ingest(handbook, task.Hints{})
 	const derived, kept = "derived/handbook.md/1.md", "derived/docling/"
-	b.put(derived, "# derived")
-	b.put(kept+first.ContentSHA256, "{}")
+	b.Put(derived, "# derived")
+	b.Put(kept+first.ContentSHA256, "{}")
 	b.deps.KeptUnder = func(sha256 string) []string { return []string{kept + sha256, "derived/docling/none"} }
 	b.handler = ingest.New(b.deps)
-	c := b.begin(`{"filename":"handbook.md"}`, task.Hints{})
-	if _, err := b.store.Complete(t.Context(), store.Completion{Holder: c.Holder, Result: json.RawMessage("{}"),
+	c := b.Begin(`{"filename":"handbook.md"}`, task.Hints{})
+	if _, err := b.Store.Complete(t.Context(), store.Completion{Holder: c.Holder, Result: json.RawMessage("{}"),
 		Effects: []store.Effect{{
 			Kind: store.EffectRecordDerived, Args: store.DerivedRecord{
 				SourceFilename: "handbook.md", SourceBlob: "handbook.md", SourceSHA256: first.ContentSHA256,
@@ -300,12 +290,12 @@ func TestPurge(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	c = b.begin(purge, task.Hints{})
+	c = b.Begin(purge, task.Hints{})
 	if _, err := b.handler.Handle(t.Context(), c); err != nil { // and its worker dies before the commit
 		t.Fatal(err)
 	}
 	for _, name := range []string{derived, kept + first.ContentSHA256} {
-		if _, err := b.bucket.Stat(t.Context(), name); !errors.Is(err, blob.ErrNotFound) {
+		if _, err := b.Bucket.Stat(t.Context(), name); !errors.Is(err, blob.ErrNotFound) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -313,7 +303,7 @@ func TestPurge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	settled, err := b.store.Complete(t.Context(), store.Completion{
+	settled, err := b.Store.Complete(t.Context(), store.Completion{
 		Holder: c.Holder, Result: json.RawMessage("{}"), Effects: out.Effects,
 	})
 	var r struct{ Removed, Kept map[string]int }
@@ -323,7 +313,7 @@ func TestPurge(t *testing.T) {
 	if err != nil || r.Removed["derived_contents"] != 1 || r.Kept["derived_blobs"] != 0 {
 		t.Errorf("%s, %v", settled.Result, err)
 	}
-	if _, err := b.bucket.Stat(t.Context(), "handbook.md"); err != nil {
+	if _, err := b.Bucket.Stat(t.Context(), "handbook.md"); err != nil {
 		t.Errorf("the sender's blob: %v", err)
 	}
 	if err := b.handler.Check(task.Task{Payload: json.RawMessage(
@@ -336,13 +326,13 @@ func TestPurge(t *testing.T) {
 func TestRemovalTakesItsTurn(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.put("handbook.md", text(3))
-	ingesting := b.begin(handbook, task.Hints{})
+	b.Put("handbook.md", text(3))
+	ingesting := b.Begin(handbook, task.Hints{})
 	out, err := b.handler.Handle(t.Context(), ingesting)
 	if err != nil {
 		t.Fatal(err)
 	}
-	removing := b.begin(removal, task.Hints{})
+	removing := b.Begin(removal, task.Hints{})
 	if _, err := b.handler.Handle(t.Context(), removing); !busy(err) {
 		t.Errorf("while it is ingested: %v, want a BusyError", err)
 	}
@@ -350,10 +340,10 @@ func TestRemovalTakesItsTurn(t *testing.T) {
 	if out, err = b.handler.Handle(t.Context(), removing); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.handler.Handle(t.Context(), b.begin(handbook, task.Hints{})); !busy(err) {
+	if _, err := b.handler.Handle(t.Context(), b.Begin(handbook, task.Hints{})); !busy(err) {
 		t.Errorf("while it is removed: %v, want a BusyError", err)
 	}
-	if _, err := b.store.Complete(t.Context(), store.Completion{Holder: removing.Holder, Result: json.RawMessage("{}"),
+	if _, err := b.Store.Complete(t.Context(), store.Completion{Holder: removing.Holder, Result: json.RawMessage("{}"),
 		Effects: out.Effects}); err != nil {
 		t.Error(err)
 	}
@@ -376,7 +366,7 @@ func TestRemovalIsTrueOrFalse(t *testing.T) {
 			t.Errorf("delete: %s: %v", value, err)
 		}
 	}
-	b.put("handbook.md", text(1))
+	b.Put("handbook.md", text(1))
 	if r := b.ingest(`{"filename":"handbook.md","document_set":"docs","delete":false}`, task.Hints{}); r.Chunks == 0 {
 		t.Errorf("delete: false: %+v", r)
 	}

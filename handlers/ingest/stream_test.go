@@ -65,7 +65,7 @@ func TestChunksAreStagedWhileItReads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.put("long.pdf", string(content))
+	b.Put("long.pdf", string(content))
 	r := b.ingest(`{"filename":"long.pdf","document_set":"docs"}`, task.Hints{})
 	if r.Pages != pages || r.Chunks < pages {
 		t.Fatalf("result %+v", r)

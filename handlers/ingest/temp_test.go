@@ -19,8 +19,8 @@ func TestOneFolder(t *testing.T) {
 	if err := nativetest.LongPDF(&pdf, 2, false); err != nil {
 		t.Fatal(err)
 	}
-	b.put("two.pdf", pdf.String())
-	b.put("message.eml", "From: a@example.org\nSubject: a\nMIME-Version: 1.0\nContent-Type: multipart/mixed; "+
+	b.Put("two.pdf", pdf.String())
+	b.Put("message.eml", "From: a@example.org\nSubject: a\nMIME-Version: 1.0\nContent-Type: multipart/mixed; "+
 		"boundary=b\n\n--b\n\nText.\n"+
 		"--b\nContent-Type: application/pdf; name=two.pdf\nContent-Disposition: attachment; "+
 		"filename=two.pdf\nContent-Transfer-Encoding: base64\n\n"+

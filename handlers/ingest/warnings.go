@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// warnings tells a sender what of the document can't be found, and why.
+// warnings lists for the sender what of the document can't be found, and why.
 func (w *work) warnings() []string {
 	all := slices.Clone(w.info.Warnings)
 	unread := w.unreadWarning()

@@ -104,7 +104,7 @@ func (w *work) embed(ctx context.Context, batch []chunk.Chunk, rows []store.Chun
 	return nil
 }
 
-// embedded counts rows whose vectors were asked for, and those whose vectors were there.
+// embedded counts rows whose vectors were requested, and those whose vectors were there.
 func embedded(rows []store.Chunk) (asked, reused int) {
 	for _, r := range rows {
 		if r.Embedding != nil && !r.Reused {

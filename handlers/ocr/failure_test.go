@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-7227ef26/async-worker/handlers/handlertest"
 	handler "github.com/seed-7227ef26/async-worker/handlers/ocr"
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/ocrtest"
@@ -50,7 +51,7 @@ func TestPagesThatFail(t *testing.T) {
 	}}
 	b := newBench(t, e)
 	b.putPDF("a.pdf", numbered(t, 4)...)
-	c := b.begin("", `{"filename":"a.pdf"}`, task.Hints{})
+	c := b.Begin(`{"filename":"a.pdf"}`, task.Hints{})
 	out, err := b.handler.Handle(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
@@ -58,11 +59,11 @@ func TestPagesThatFail(t *testing.T) {
 	r := b.complete(c, out)
 	want := "<!-- page 1 -->\n\nread\n\n<!-- page 2 -->\n\nread\n\n<!-- page 3 unread: the engine stumbled " +
 		"-->\n\n<!-- page 4 -->\n\nread\n"
-	if got := b.get(r.DerivedBlob); got != want || fmt.Sprint(r.UnreadPages) != "[3]" || e.calls != 6 ||
+	if got := b.Get(r.DerivedBlob); got != want || fmt.Sprint(r.UnreadPages) != "[3]" || e.calls != 6 ||
 		len(r.Warnings) != 1 || r.Warnings[0] != "1 of 4 pages could not be read (the engine stumbled)" {
 		t.Errorf("%q %+v after %d calls", got, r, e.calls)
 	}
-	if said := strings.Join(c.Progress.(*progress).said, "\n"); !strings.Contains(said,
+	if said := strings.Join(c.Progress.(*handlertest.Progress).Log, "\n"); !strings.Contains(said,
 		"page 1 of 4\npage 2 of 4\npage 3 of 4\npage 4 of 4\nuploading_artifact\nfinalizing") {
 		t.Error(said)
 	}
@@ -109,7 +110,7 @@ func TestPageThatTakesTooLong(t *testing.T) {
 	b := newBench(t, e, func(d *handler.Deps) { d.Reader.PageTime = 3 * time.Second })
 	b.putPDF("a.pdf", numbered(t, 2)...)
 	r := b.do(`{"filename":"a.pdf"}`, task.Hints{OutputFormat: "hocr"})
-	if got := b.get(r.DerivedBlob); !strings.Contains(got, "<!-- unread: it took longer than 3s -->") ||
+	if got := b.Get(r.DerivedBlob); !strings.Contains(got, "<!-- unread: it took longer than 3s -->") ||
 		len(r.UnreadPages) != 1 {
 		t.Errorf("%q %+v", got, r)
 	}
@@ -140,17 +141,17 @@ func TestCanceledInTheMiddle(t *testing.T) {
 	}
 	page := ocrtest.Page{Image: noise.Gray} // keeps tesseract busy for long
 	b.putPDF("a.pdf", scanned(t, "A page"), scanned(t, "A page"), page, page)
-	c := b.begin("", `{"filename":"a.pdf"}`, task.Hints{})
+	c := b.Begin(`{"filename":"a.pdf"}`, task.Hints{})
 	if _, err := b.handler.Handle(ctx, c); !errors.Is(err, errEnough) {
 		t.Errorf("got %v", err)
 	}
-	b.clean()
-	for _, folder := range []string{temp, b.blobs + "/derived"} {
+	b.CheckTemp()
+	for _, folder := range []string{temp, b.Blobs + "/derived"} {
 		if left, err := os.ReadDir(folder); err == nil && len(left) > 0 {
 			t.Errorf("%s: %v", folder, left)
 		}
 	}
-	if found, err := b.store.Derived(t.Context(), store.DerivedQuery{JobID: c.Task.ID}); err != nil ||
+	if found, err := b.Store.Derived(t.Context(), store.DerivedQuery{JobID: c.Task.ID}); err != nil ||
 		found.OfJob != 0 {
 		t.Errorf("%+v %v", found, err)
 	}

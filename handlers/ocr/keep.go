@@ -19,7 +19,7 @@ import (
 // version rises when the same document would become another derived one.
 const version = 1
 
-// recipeOf names everything that, besides the bytes, decides what is derived.
+// recipeOf names everything but the bytes that decides what is derived.
 func (w *work) recipeOf() string {
 	o := w.order
 	if !pageimage.Has(w.source.Format) || o.engine == nil {

@@ -25,6 +25,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/store"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
+	"github.com/seed-7227ef26/async-worker/test/corpus"
 )
 
 // A scan of some pages becomes each of the formats, and the pages that were asked for.
@@ -41,12 +42,12 @@ func TestFormats(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	text := strings.Join(letter, " ")
-	if got, want := b.get(r.DerivedBlob), "<!-- page 1 -->\n\n"+text+
+	if got, want := b.Get(r.DerivedBlob), "<!-- page 1 -->\n\n"+text+
 		"\n\n<!-- page 2 -->\n\n<!-- page 3 -->\n\nA third page of Miller &amp; &lt;Sons>\n"; got != want {
 		t.Errorf("markdown %q", got)
 	}
 	r = b.do(`{"filename":"scan.pdf","blob":"in/scan.pdf","pages":"3,1-1"}`, task.Hints{OutputFormat: "text"})
-	if got := b.get(r.DerivedBlob); r.PageCount != 2 || !strings.HasPrefix(got, text+"\n\fA third page of ") ||
+	if got := b.Get(r.DerivedBlob); r.PageCount != 2 || !strings.HasPrefix(got, text+"\n\fA third page of ") ||
 		!strings.HasSuffix(got, "\n\f") || r.Version != 2 {
 		t.Errorf("text %q, %+v", got, r)
 	}
@@ -68,7 +69,7 @@ func TestFormats(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal([]byte(b.get(r.DerivedBlob)), &doc); err != nil {
+	if err := json.Unmarshal([]byte(b.Get(r.DerivedBlob)), &doc); err != nil {
 		t.Fatal(err)
 	}
 	if len(doc.Pages) != 3 || doc.PageCount != 3 || doc.MeanConfidence != *r.MeanConfidence ||
@@ -80,7 +81,7 @@ func TestFormats(t *testing.T) {
 		t.Errorf("%+v", w)
 	}
 	r = b.do(`{"filename":"scan.pdf","blob":"in/scan.pdf"}`, task.Hints{OutputFormat: "hocr"})
-	if words := hocrWords(t, b.get(r.DerivedBlob)); len(words) < 30 || !slices.Contains(words, "harbour") ||
+	if words := hocrWords(t, b.Get(r.DerivedBlob)); len(words) < 30 || !slices.Contains(words, "harbour") ||
 		!strings.HasSuffix(r.DerivedBlob, ".hocr") {
 		t.Errorf("hocr %q in %s", words, r.DerivedBlob)
 	}
@@ -133,9 +134,9 @@ func TestRotatedImages(t *testing.T) {
 	b := newBench(t, nil)
 	for turn := range ocr.Turn(4) {
 		name := fmt.Sprintf("turned-%d.png", turn.Degrees())
-		b.put(name, pngOf(t, ocrtest.Scan(t, turn, letter...).Gray))
+		b.Put(name, string(pngOf(t, ocrtest.Scan(t, turn, letter...).Gray)))
 		r := b.do(fmt.Sprintf(`{"filename":%q}`, name), task.Hints{})
-		if got := b.get(r.DerivedBlob); !strings.Contains(got, strings.Join(letter, " ")) ||
+		if got := b.Get(r.DerivedBlob); !strings.Contains(got, strings.Join(letter, " ")) ||
 			r.SourceFormat != "image" || r.PageCount != 1 {
 			t.Errorf("%d°: %q %+v", turn.Degrees(), got, r)
 		}
@@ -170,7 +171,7 @@ func TestVersions(t *testing.T) {
 			t.Errorf("%+v: %+v", other, r)
 		}
 	}
-	if err := os.Remove(filepath.Join(b.blobs, same.DerivedBlob)); err != nil {
+	if err := os.Remove(filepath.Join(b.Blobs, same.DerivedBlob)); err != nil {
 		t.Fatal(err)
 	}
 	if r := b.do(payload, task.Hints{}); r.Reused {
@@ -187,12 +188,12 @@ func TestAttemptThatIsNeverCommitted(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, &fake{})
 	b.putPDF("a.pdf", scanned(t, "A page"))
-	c := b.begin("", `{"filename":"a.pdf"}`, task.Hints{})
+	c := b.Begin(`{"filename":"a.pdf"}`, task.Hints{})
 	lost, err := b.handler.Handle(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := b.store.Derived(t.Context(), store.DerivedQuery{JobID: c.Task.ID, SourceFilename: "a.pdf"})
+	found, err := b.Store.Derived(t.Context(), store.DerivedQuery{JobID: c.Task.ID, SourceFilename: "a.pdf"})
 	if err != nil || found.OfJob != 0 {
 		t.Errorf("%+v %v", found, err)
 	}
@@ -211,7 +212,7 @@ func TestDocumentsOfOtherKinds(t *testing.T) {
 	t.Parallel()
 	e := &fake{}
 	b := newBench(t, e)
-	b.put("notes.md", []byte("# Ducks\n\nThey *swim*.\n\n| a | b |\n| - | - |\n| 1 | 2 |\n"))
+	b.Put("notes.md", "# Ducks\n\nThey *swim*.\n\n| a | b |\n| - | - |\n| 1 | 2 |\n")
 	want := map[string]string{
 		"markdown": "<!-- page 1 -->\n\n# Ducks\n\nThey swim.\n\n| a | b |\n| - | - |\n| 1 | 2 |\n",
 		"text":     "Ducks\n\nThey swim.\n\na\tb\n1\t2\n\f",
@@ -221,7 +222,7 @@ func TestDocumentsOfOtherKinds(t *testing.T) {
 	}
 	for format, text := range want {
 		r := b.do(`{"filename":"notes.md"}`, task.Hints{OutputFormat: format})
-		if got := b.get(r.DerivedBlob); !strings.Contains(got, text) || r.OCREngine != "native/markdown" ||
+		if got := b.Get(r.DerivedBlob); !strings.Contains(got, text) || r.OCREngine != "native/markdown" ||
 			r.MeanConfidence != nil || r.PageCount != 1 || e.calls != 0 {
 			t.Errorf("%s: %q %+v", format, got, r)
 		}
@@ -230,7 +231,7 @@ func TestDocumentsOfOtherKinds(t *testing.T) {
 		taskerr.ValidationError); !strings.Contains(says, "has no pages") {
 		t.Error(says)
 	}
-	b.put("empty.txt", []byte("\n \n"))
+	b.Put("empty.txt", "\n \n")
 	if r := b.do(`{"filename":"empty.txt"}`, task.Hints{}); len(r.Warnings) != 1 {
 		t.Errorf("%+v", r)
 	}
@@ -240,8 +241,8 @@ func TestRefusals(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
 	b.putPDF("a.pdf", scanned(t, "A page"))
-	b.put("b.bin", []byte{1, 2, 3, 0, 0, 255, 254})
-	b.put("c.png", []byte("\x89PNG\r\n\x1a\nnot really"))
+	b.Put("b.bin", string([]byte{1, 2, 3, 0, 0, 255, 254}))
+	b.Put("c.png", "\x89PNG\r\n\x1a\nnot really")
 	for payload, tt := range map[string]struct {
 		hints task.Hints
 		class taskerr.Class
@@ -281,19 +282,19 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// corpus is a folder of real documents of third parties, beside the project. The test skips without it.
-const corpus = "../../../shared/corpus"
+// shared is a folder of real documents of third parties, beside the project. The test skips without it.
+const shared = "../../../shared/corpus"
 
 func TestCorpusAccuracy(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob(filepath.Join(corpus, "documents", "ocr_test*.pdf"))
+	files, err := filepath.Glob(filepath.Join(shared, "documents", "ocr_test*.pdf"))
 	if err != nil || len(files) == 0 {
-		t.Skip("the corpus of real documents is not here")
+		t.Skip(corpus.Missing)
 	}
 	b := newBench(t, nil)
 	for _, path := range files {
 		name := filepath.Base(path)
-		reference, err := os.ReadFile(filepath.Join(corpus, "docling", name+".md"))
+		reference, err := os.ReadFile(filepath.Join(shared, "docling", name+".md"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -301,9 +302,9 @@ func TestCorpusAccuracy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.put(name, content)
+		b.Put(name, string(content))
 		r := b.do(fmt.Sprintf(`{"filename":%q}`, name), task.Hints{})
-		f1, order := score.Score(string(reference), b.get(r.DerivedBlob))
+		f1, order := score.Score(string(reference), b.Get(r.DerivedBlob))
 		t.Logf("%-26s F1 %.3f  order %.3f  confidence %.3f", name, f1, order, *r.MeanConfidence)
 		if f1 < 0.9 || order < 0.9 {
 			t.Errorf("%s: F1 %.3f, order %.3f", name, f1, order)
@@ -341,7 +342,7 @@ func TestModel(t *testing.T) {
 	}
 	for format, parts := range want {
 		r := b.do(`{"filename":"a.pdf","languages":["deu"]}`, task.Hints{OutputFormat: format, Resolution: 640})
-		got := b.get(r.DerivedBlob)
+		got := b.Get(r.DerivedBlob)
 		for _, part := range parts {
 			if !strings.Contains(got, part) {
 				t.Errorf("%s: %q", format, got)

@@ -123,7 +123,7 @@ func (s selection) has(page int) bool {
 	return len(s) == 0 || slices.ContainsFunc(s, func(x span) bool { return x.first <= page && page <= x.last })
 }
 
-// last is the highest page that is asked for; zero: none in particular.
+// last is the highest requested page; zero: none in particular.
 func (s selection) last() int {
 	if len(s) == 0 {
 		return 0
@@ -131,7 +131,7 @@ func (s selection) last() int {
 	return s[len(s)-1].last
 }
 
-// of lists the selected pages of a document that has so many.
+// of lists the selected pages of a document with that number of pages.
 func (s selection) of(pages int) ([]int, error) {
 	if s.last() > pages {
 		return nil, handlers.Invalid("payload.pages", "asks for page %d, but the document has %d", s.last(), pages)

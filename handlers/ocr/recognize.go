@@ -103,7 +103,7 @@ func (r *recognition) again(ctx context.Context, number int, failed error) (engi
 	defer alone.Close()
 	p, err := alone.Start(number).Wait()
 	if err != nil && !hopeless(ctx, err) {
-		err = failed // the first reason tells more
+		err = failed // the first reason says more
 	}
 	return p, err
 }

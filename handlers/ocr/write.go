@@ -48,7 +48,7 @@ func noRoom(err error) error {
 		err)
 }
 
-// extract writes the text of a document that is no page image.
+// extract writes the text of a document that is not a page image.
 func (w *work) extract(ctx context.Context, file *os.File) (Result, error) {
 	if err := w.call.Progress.Stage(stageRecognizing); err != nil {
 		return Result{}, err

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// answer is what a model is asked for.
+// answer is what a model is asked to return.
 type answer struct {
 	Summary   string `json:"summary"`
 	KeyPoints []struct {
@@ -110,7 +110,7 @@ func (w *work) once(ctx context.Context, q llm.Question, spent *store.Partial) (
 // problem is what is wrong with an answer.
 type problem struct {
 	unusable string   // why nothing can be made of it; empty: something can
-	wishes   []string // what was asked for and is not so
+	wishes   []string // what was requested and is not met
 	cutOff   bool
 }
 
@@ -264,7 +264,7 @@ func (l *ledger) recalled(p store.Partial) {
 	l.answers += p.CompletionTokens
 }
 
-// reserve sets so many tokens apart, if most allows it; zero: it always does.
+// reserve sets a number of tokens apart, if most allows it; zero: it always does.
 func (l *ledger) reserve(tokens, most int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

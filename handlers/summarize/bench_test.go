@@ -12,21 +12,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"go.uber.org/goleak"
 
 	"github.com/seed-7227ef26/async-worker/handlers"
+	"github.com/seed-7227ef26/async-worker/handlers/handlertest"
 	"github.com/seed-7227ef26/async-worker/handlers/summarize"
-	"github.com/seed-7227ef26/async-worker/internal/blob/dir"
 	"github.com/seed-7227ef26/async-worker/internal/extract"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native"
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf"
 	"github.com/seed-7227ef26/async-worker/internal/llm"
 	"github.com/seed-7227ef26/async-worker/internal/llm/token"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
-	"github.com/seed-7227ef26/async-worker/internal/store"
-	"github.com/seed-7227ef26/async-worker/internal/store/postgres"
-	"github.com/seed-7227ef26/async-worker/internal/store/schema"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
@@ -35,37 +31,24 @@ func TestMain(m *testing.M) { stacktest.Main(m, func() error { return goleak.Fin
 
 const dimensions = 8
 
-// bench is a handler on a real Postgres and a folder of blobs, with a model that says what a test wants.
+// bench is a handler of summarize tasks with a model that answers what a test wants.
 type bench struct {
-	*testing.T
-	store  store.Store
-	bucket *dir.Bucket
-	model  *model
-	deps   summarize.Deps
-	url    string // of the database
-	jobs   int
+	*handlertest.Bench
+	model    *model
+	deps     summarize.Deps
+	progress *handlertest.Progress // of the attempt that finished last
 }
 
 func newBench(t *testing.T, edit ...func(*summarize.Deps)) *bench {
 	t.Helper()
-	b := &bench{
-		T: t, bucket: dir.New(t.TempDir()), model: &model{reply: parrot},
-		url: stacktest.PostgresWith(t, schema.Options{Dimensions: dimensions}),
-	}
-	var err error
-	if b.store, err = postgres.Open(t.Context(), b.url, postgres.Options{ClientID: "acme", Dimensions: dimensions,
-		MaxConns: 4}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(b.store.Close)
-	if err := b.bucket.Ensure(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	b := &bench{Bench: handlertest.New(t, task.Summarize, dimensions), model: &model{reply: parrot}}
+	b.Job.MaxAttempts, b.Job.RequestedBy, b.Job.Source.InsertedAt = 9, "user-17", time.Now().Add(time.Hour)
+	b.Job.Lease = 0 // the next attempt begins at once
 	limits := extract.DefaultLimits
 	limits.Bytes = 1 << 20
 	b.deps = summarize.Deps{
-		Bucket: b.bucket, Extractor: extract.NewRouter(native.Extractors(pdf.New(), nil)), Store: b.store,
-		Limits: limits, TempDir: t.TempDir(),
+		Bucket: b.Bucket, Extractor: extract.NewRouter(native.Extractors(pdf.New(), nil)), Store: b.Store,
+		Limits: limits, TempDir: b.Temp,
 		Log: slog.New(slog.DiscardHandler), Chat: b.model, Window: 128_000, Counter: token.New(), Concurrency: 4,
 		Extracts: first{},
 		Chunks:   token.New(), EmbeddingModel: "m", EmbeddingDimensions: dimensions,
@@ -74,38 +57,6 @@ func newBench(t *testing.T, edit ...func(*summarize.Deps)) *bench {
 		e(&b.deps)
 	}
 	return b
-}
-
-func (b *bench) put(name, text string) {
-	b.Helper()
-	if _, err := b.bucket.Put(b.Context(), name, strings.NewReader(text), "text/markdown"); err != nil {
-		b.Fatal(err)
-	}
-}
-
-// begin starts a job for a payload.
-func (b *bench) begin(payload string, hints task.Hints) handlers.Call {
-	b.Helper()
-	b.jobs++
-	return b.attempt(fmt.Sprint("job-", b.jobs), payload, hints)
-}
-
-// attempt begins an attempt of a job; one that is over begins another series when it is forced.
-func (b *bench) attempt(id, payload string, hints task.Hints) handlers.Call {
-	b.Helper()
-	begun, err := b.store.Begin(b.Context(), store.Begin{
-		JobID: id, Type: "summarize", Payload: json.RawMessage(payload), Hints: json.RawMessage("{}"),
-		Priority: "normal", Force: hints.Force,
-		Fingerprint: id, MaxAttempts: 9, Worker: "w", Lease: 0, RequestedBy: "user-17",
-		Source: store.Source{MessageID: fmt.Sprint(id, time.Now()), InsertedAt: time.Now().Add(time.Hour)},
-	})
-	if err != nil || begun.Decision != store.Run {
-		b.Fatalf("begin: %v, %v", begun.Decision, err)
-	}
-	return handlers.Call{
-		Task:   task.Task{ID: id, Type: task.Summarize, Payload: json.RawMessage(payload), Hints: hints},
-		Holder: store.Holder{JobID: id, Fence: begun.Fence}, Attempt: begun.Attempt, Progress: &b.model.progress,
-	}
 }
 
 // result is what a webhook would say.
@@ -121,29 +72,23 @@ func (b *bench) finish(c handlers.Call) (r result) {
 	if err != nil {
 		b.Fatalf("handle: %v", err)
 	}
-	raw, err := json.Marshal(out.Result)
-	if err != nil {
-		b.Fatal(err)
+	b.Complete(c, out, &r)
+	if r.ID == "" {
+		b.Fatalf("result without summary_id: %+v", r)
 	}
-	settled, err := b.store.Complete(b.Context(), store.Completion{Holder: c.Holder, Result: raw, Effects: out.Effects})
-	if err != nil {
-		b.Fatalf("complete: %v", err)
-	}
-	if err := json.Unmarshal(settled.Result, &r); err != nil || r.ID == "" {
-		b.Fatalf("result %s: %v", settled.Result, err)
-	}
+	b.progress = c.Progress.(*handlertest.Progress)
 	return r
 }
 
 func (b *bench) summarize(payload string) result {
 	b.Helper()
-	return b.finish(b.begin(payload, task.Hints{}))
+	return b.finish(b.Begin(payload, task.Hints{}))
 }
 
 // fails does an attempt that ends in an error, and returns it.
 func (b *bench) fails(payload string) *taskerr.Error {
 	b.Helper()
-	_, err := summarize.New(b.deps).Handle(b.Context(), b.begin(payload, task.Hints{}))
+	_, err := summarize.New(b.deps).Handle(b.Context(), b.Begin(payload, task.Hints{}))
 	e, ok := errors.AsType[*taskerr.Error](err)
 	if !ok {
 		b.Fatalf("%s: got %v, want an error of the job", payload, err)
@@ -151,23 +96,9 @@ func (b *bench) fails(payload string) *taskerr.Error {
 	return e
 }
 
-func query[T any](b *bench, sql string) (v T) {
-	b.Helper()
-	conn, err := pgx.Connect(b.Context(), b.url)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer conn.Close(context.Background())
-	if err := conn.QueryRow(b.Context(), sql).Scan(&v); err != nil {
-		b.Fatalf("%s: %v", sql, err)
-	}
-	return v
-}
-
 // model answers as reply says.
 type model struct {
-	progress progress
-	reply    func(q llm.Question) (llm.Answer, error)
+	reply func(q llm.Question) (llm.Answer, error)
 
 	mu       sync.Mutex
 	asked    []llm.Question
@@ -251,23 +182,6 @@ func say(answers ...llm.Answer) func(llm.Question) (llm.Answer, error) {
 		}
 		return a, nil
 	}
-}
-
-// progress remembers what was said.
-type progress struct {
-	mu   sync.Mutex
-	said []string
-}
-
-func (p *progress) Stage(name string) error  { p.Report(0, name); return nil }
-func (*progress) Checkpoint(any)             {}
-func (*progress) Delta(string, bool)         {}
-func (*progress) Pages(int, int)             {}
-func (*progress) Save(context.Context) error { return nil }
-func (p *progress) Report(_ float64, message string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.said = append(p.said, message)
 }
 
 // first chooses the first sentences.

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/enrich"
 )
 
-// Of each section so many sentences are looked at again when the summary is chosen.
+// Of each section this many sentences are looked at again when the summary is chosen.
 const sentencesPerSection = 8
 
 // longestSentence is in words: what is longer is a table or a list that nobody ended.

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/enrich"
 )
 
-// unmet is what an answer is not, though it was asked for.
+// unmet is what an answer is not, although requested.
 func (w *work) unmet(n *node, made *notes) []string {
 	if n.order == nil {
 		return nil
@@ -53,7 +53,7 @@ func words(text string) int {
 	return n
 }
 
-// cutTo shortens a text to at most so many words, after a sentence, or after a word when the first sentence is longer.
+// cutTo shortens a text to a number of words, after a sentence, or after a word when the first sentence is longer.
 func cutTo(text string, most int, sentences func(string) []string) string {
 	kept, rest := "", text
 	for _, s := range sentences(text) {
@@ -85,7 +85,7 @@ func cutTo(text string, most int, sentences func(string) []string) string {
 // bullet is how lists begin their items.
 var bullet = regexp.MustCompile(`^\s*(?:[-*•–·]|\d{1,2}[.)])\s+`)
 
-// bulleted makes a text a list: of its lines, or, when it is no list, of its sentences.
+// bulleted makes a text a list: of its lines, or, when it is not a list, of its sentences.
 func bulleted(text string, sentences func(string) []string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	if len(lines) == 1 && !bullet.MatchString(text) {

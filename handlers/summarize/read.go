@@ -158,7 +158,7 @@ func (w *work) keep(d *document, c chunk.Chunk) error {
 	return nil
 }
 
-// headingLevel is that of a line of Markdown; zero: it is no heading.
+// headingLevel is that of a line of Markdown; zero: it is not a heading.
 func headingLevel(line string) int {
 	level := len(line) - len(strings.TrimLeft(line, "#"))
 	if level == 0 || level > loose-1 || !strings.HasPrefix(line[level:], " ") {

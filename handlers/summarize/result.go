@@ -21,8 +21,8 @@ type Result struct {
 	PromptTokens     int        `json:"prompt_tokens"`     // that this task paid for, in all its attempts
 	CompletionTokens int        `json:"completion_tokens"` // likewise
 
-	Style Style `json:"style"` // as it was asked for
-	// of the summary, as it was asked for, or as it is; und: it can't be told
+	Style Style `json:"style"` // as requested
+	// of the summary, as requested, or as it is; und: it can't be told
 	Language   string `json:"language"`
 	Words      int    `json:"words"`           // of the summary
 	Cut        bool   `json:"cut"`             // to max_words, after a sentence
@@ -160,7 +160,7 @@ func (w *work) unverified(text string, passages []int) []Claim {
 	return claims
 }
 
-// whole is all of a document's text, indexed when it is asked for.
+// whole is all of a document's text, indexed on first use.
 type whole struct {
 	once   sync.Once
 	source *evidence.Source
@@ -194,7 +194,7 @@ func (w *work) leftOut(omitted []run, places map[string]int) []LeftOut {
 	return out
 }
 
-// settle brings a summary into the form that was asked for, as far as that can be done without a model, and says what
+// settle brings a summary into the requested form, as far as that can be done without a model, and says what
 // could not.
 func (w *work) settle(r *Result) {
 	if r.Style == Bullets {

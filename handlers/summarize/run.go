@@ -60,8 +60,8 @@ func smaller(window, fits, refused int) int {
 	return next
 }
 
-// ready takes from the store what was answered before, tells what the rest may cost, and refuses what is too dear: all
-// before the first call.
+// ready takes from the store what was answered before, reports what the rest may cost, and refuses a job that is too
+// expensive, all before the first call.
 func (w *work) ready(ctx context.Context, p plan) error {
 	if err := w.recall(ctx, p); err != nil {
 		return err

@@ -22,7 +22,7 @@ func place(text string) uint64 {
 	return h.Sum64()
 }
 
-// sections divides a row of seams into runs of so many tokens at the most, and returns where each begins. A run that
+// sections divides a row of seams into runs of at most a number of tokens, and returns where each begins. A run that
 // is too long is cut at the seam that parts most, the highest heading, and among equals at the one whose text has the
 // least hash, and so on with both halves, as a treap is built (Seidel and Aragon, "Randomized Search Trees", 1996).
 // So each cut is decided by what stands there and by the run that it is in, and an edit changes the section that it is
@@ -52,7 +52,7 @@ func sections(row []seam, most int) []int {
 	return begins
 }
 
-// cut chooses the seam between first and end at which both sides have at least so many tokens; without any, all count.
+// cut chooses the seam between first and end at which both sides have at least that many tokens; if none, all count.
 func cut(row []seam, ends []int, first, end, least int) int {
 	best := 0
 	for _, least := range []int{least, 0} {

@@ -76,7 +76,7 @@ type Extracts interface {
 	Model() string
 	// Sentences parts a text into its sentences.
 	Sentences(text string) []string
-	// Choose returns the indices of at most so many sentences with at most so many words, in order; zero: any number.
+	// Choose returns the indices of at most a number of sentences and words, in order; zero: any number.
 	Choose(sentences []string, most, words int) []int
 }
 

@@ -110,7 +110,7 @@ func (w *work) leaves(p *plan, room int) []*node {
 	return level
 }
 
-// merge puts neighbours of a level together, at most so many at a time, at the seams of the document.
+// merge puts neighbours of a level together, up to a limit at a time, at the seams of the document.
 func (p *plan) merge(w *work, level []*node, most int) []*node {
 	row := make([]seam, len(level))
 	for i, n := range level {

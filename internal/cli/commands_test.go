@@ -2,18 +2,16 @@ package cli
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "write docs/commands.md")
+	"github.com/seed-7227ef26/async-worker/test/generated"
+)
 
 // asProgram in the environment makes the test's program the one that it tests.
 const asProgram = "ASYNC_WORKER_TEST_AS_PROGRAM"
@@ -124,7 +122,7 @@ func TestCommandTable(t *testing.T) {
 			table[command] = append(table[command], got[i])
 		}
 	}
-	compareDocument(t, "commands.md", document(table))
+	generated.File(t, filepath.Join("..", "..", "docs", "commands.md"), document(table))
 }
 
 // document is a table of exit codes, and below it what was said, each once.
@@ -164,34 +162,4 @@ func document(table map[string][]outcome) string {
 		b.WriteString("\n")
 	}
 	return b.String() + texts.String()
-}
-
-func compareDocument(t *testing.T, name, text string) {
-	t.Helper()
-	path := filepath.Join("..", "..", "docs", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	old, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(old) != text {
-		t.Errorf("docs/%s differs from the program's output; run make docs\n%s", name,
-			firstDifference(string(old), text))
-	}
-}
-
-// firstDifference is the place from which on two texts differ.
-func firstDifference(was, is string) string {
-	old := strings.Split(was, "\n")
-	for i, line := range strings.Split(is, "\n") {
-		if i >= len(old) || line != old[i] {
-			return fmt.Sprintf("line %d\nwas: %q\nis:  %q", i+1,
-				strings.Join(old[min(i, len(old)):min(i+3, len(old))], "\n"), line)
-		}
-	}
-	return "it ends before line " + strconv.Itoa(strings.Count(is, "\n")+2)
 }

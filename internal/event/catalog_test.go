@@ -139,7 +139,7 @@ func TestJournalctlTakesTheCatalog(t *testing.T) {
 	t.Parallel()
 	journalctl, err := exec.LookPath("journalctl")
 	if err != nil {
-		t.Skip("journalctl is not here")
+		t.Skip("journalctl is not installed; on Debian and Ubuntu: apt-get install systemd")
 	}
 	text, err := os.ReadFile(filepath.Join(root, "systemd/async-worker.catalog"))
 	if err != nil {

@@ -14,22 +14,26 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/native/pdf"
 	"github.com/seed-7227ef26/async-worker/internal/extract/score"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
+	"github.com/seed-7227ef26/async-worker/test/corpus"
 )
 
-// corpus is a folder of real documents of third parties, beside the project. Tests skip without it.
-const corpus = "../../../shared/corpus"
+// shared is a folder of real documents of third parties, beside the repository.
+const shared = "../../../shared/corpus"
 
 func corpusFiles(t *testing.T, folder string) []string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(corpus, folder, "*"))
+	files, err := filepath.Glob(filepath.Join(shared, folder, "*"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(files) == 0 {
-		t.Skip("the corpus of real documents is not here")
+		t.Skip(corpus.Missing)
 	}
 	return files
 }
+
+// readable are the extensions of the formats that native extractors read.
+func readable() []string { return []string{".pdf", ".docx", ".pptx", ".xlsx", ".html", ".md", ".csv"} }
 
 func router() *extract.Router { return extract.NewRouter(native.Extractors(pdf.New(), nil)) }
 
@@ -60,10 +64,10 @@ func TestCorpusQuality(t *testing.T) {
 	for _, path := range files {
 		name := filepath.Base(path)
 		if strings.HasPrefix(name, "ocr_test") ||
-			!slices.Contains([]string{".pdf", ".docx", ".pptx", ".xlsx", ".html", ".md", ".csv"}, filepath.Ext(name)) {
+			!slices.Contains(readable(), filepath.Ext(name)) {
 			continue // scans, and formats that are not read yet
 		}
-		reference, err := os.ReadFile(filepath.Join(corpus, "docling", name+".md"))
+		reference, err := os.ReadFile(filepath.Join(shared, "docling", name+".md"))
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}
@@ -91,11 +95,26 @@ func TestCorpusQuality(t *testing.T) {
 	}
 }
 
+// TestSamples: each of our own documents, and each of third parties that is there, gives text.
+func TestSamples(t *testing.T) {
+	t.Parallel()
+	r := router()
+	for _, path := range corpus.Documents(t) {
+		if !slices.Contains(readable(), filepath.Ext(path)) || strings.HasPrefix(filepath.Base(path), "ocr_test") {
+			continue // formats that are not read, and scans
+		}
+		output, info, err := toMarkdown(t, r, path)
+		if err != nil || len(output) < 100 || info.Extractor == "" {
+			t.Errorf("%s: %d bytes by %q, %v", filepath.Base(path), len(output), info.Extractor, err)
+		}
+	}
+}
+
 // TestHostileFiles: what is damaged, encrypted or misdeclared ends in a result or in one clear error.
 func TestHostileFiles(t *testing.T) {
 	t.Parallel()
 	r := router()
-	for _, path := range corpusFiles(t, "hostile") {
+	for _, path := range corpus.Hostile(t) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			t.Parallel()
 			output, _, err := toMarkdown(t, r, path)

@@ -1,10 +1,8 @@
 package job_test
 
 import (
-	"flag"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -12,29 +10,13 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/job"
 	"github.com/seed-7227ef26/async-worker/internal/task"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
+	"github.com/seed-7227ef26/async-worker/test/generated"
 )
-
-var update = flag.Bool("update", false, "write docs/state_machine.md anew from the tables")
-
-const document = "../../docs/state_machine.md"
 
 // The document is made from the tables; this fails when one was changed without the other.
 func TestDocument(t *testing.T) {
 	t.Parallel()
-	want := render()
-	if *update {
-		if err := os.WriteFile(document, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(document)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(got) != want {
-		t.Error("docs/state_machine.md differs from the tables of internal/job; run: go test ./internal/job -run " +
-			"TestDocument -update")
-	}
+	generated.File(t, "../../docs/state_machine.md", render())
 }
 
 func render() string {

@@ -2,20 +2,18 @@ package architecture_test
 
 import (
 	"cmp"
-	"flag"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "write docs/errors.md")
+	"github.com/seed-7227ef26/async-worker/test/generated"
+)
 
 // sentence is an error of the program, as in the code; … stands for variable parts.
 type sentence struct{ class, text, remedy, where string }
@@ -83,16 +81,7 @@ func TestErrorList(t *testing.T) {
 			t.Errorf("%s: %q lacks what to do", s.where, s.text)
 		}
 	}
-	text := c.document()
-	path := filepath.Join(root, "docs", "errors.md")
-	if *update {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if old, err := os.ReadFile(path); err != nil || string(old) != text {
-		t.Errorf("docs/errors.md is stale (%v); run: make docs", err)
-	}
+	generated.File(t, filepath.Join(root, "docs", "errors.md"), c.document())
 	for _, s := range c.tasks {
 		if s.class != "…" && c.byClass[s.class] == "" && meant()[s.class] == "" {
 			t.Errorf("there is no remedy for %s", s.class)

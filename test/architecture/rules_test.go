@@ -141,6 +141,8 @@ func rules() []rule {
 		// Support of tests and of the local stack.
 		{"internal/stack/...", []string{"internal/stack/...", "internal/store/schema", "internal/tenantkey"},
 			"it starts programs"},
+		{"handlers/handlertest", []string{"handlers", "internal/blob/dir", "internal/store/...", taskWords},
+			"it is for tests of handlers"},
 		{"internal/llm/llmtest", []string{"internal/llm/..."}, "it is for tests"},
 		{"dev/...", nil, "it makes what is checked in under dev"},
 		{"packaging/...", []string{"internal/config"}, "it looks at the program from outside, as a package does"},

@@ -19,6 +19,7 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/llm/llmtest"
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
+	"github.com/seed-7227ef26/async-worker/webhook/webhooktest"
 )
 
 // host has the services of the tenants: they are on the host, whose network the machine uses.
@@ -29,7 +30,7 @@ type host struct {
 	supabase stacktest.Supabase
 	gate     *gate // in front of supabase
 	model    *llmtest.Server
-	*hooks
+	hooks    *webhooktest.Receiver
 }
 
 func newHost(t *testing.T) *host {
@@ -99,11 +100,11 @@ func (h *host) await(done <-chan struct{}, what string) {
 // once fails the test unless the task was done once: one success, one webhook, one version of its document.
 func (h *host) once(client, id string, attempts int) {
 	h.t.Helper()
-	got := h.hooks.await(h.t, id)
+	got := h.webhook(h.t, id)
 	if got.Type != "task.completed" || got.ClientID != client {
 		h.t.Errorf("%s: %+v", id, got)
 	}
-	if ids := h.hooks.ids(id); len(ids) != 1 {
+	if ids := h.hooks.IDs(id); len(ids) != 1 {
 		h.t.Errorf("%s: %d webhooks, want one", id, len(ids))
 	}
 	row := query[string](h, `select concat_ws(' ', status, attempts,

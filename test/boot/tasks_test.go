@@ -71,7 +71,7 @@ func documents(b *bed) {
 		where d.client_id = $1 and d.filename = 'handbook.pdf'`, south); n == 0 {
 		b.Error("the PDF left no chunks")
 	}
-	read := b.h.hooks.await(b.T, "scan").Result
+	read := b.h.webhook(b.T, "scan").Result
 	if confidence, _ := read["mean_confidence"].(float64); read["ocr_engine"] != "tesseract" || confidence < 0.8 {
 		b.Errorf("the scan was read as %v", read)
 	}

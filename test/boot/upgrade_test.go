@@ -19,8 +19,8 @@ func upgrade(b *bed) {
 	begun := time.Now()
 	b.m.run("dpkg", "--install", "/root/async-worker_2.deb")
 	took := time.Since(begun)
-	if len(b.h.hooks.ids("upgraded")) > 0 {
-		b.Errorf("the task ended before dpkg, after %v", took)
+	if len(b.h.hooks.IDs("upgraded")) > 0 {
+		b.Errorf("the task was over before dpkg was, after %v", took)
 	}
 	b.h.once(south, "upgraded", 1)
 	for _, client := range tenants() {

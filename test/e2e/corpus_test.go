@@ -10,51 +10,30 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/stack"
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
+	"github.com/seed-7227ef26/async-worker/test/corpus"
+	"github.com/seed-7227ef26/async-worker/webhook/webhooktest"
 )
 
-// corpus returns a folder of real documents next to the project, or skips.
-func corpus(t *testing.T, folder string) string {
-	t.Helper()
-	root, err := stack.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := filepath.Join(root, "..", "shared", "corpus", folder)
-	if _, err := os.Stat(dir); err != nil {
-		t.Skip("no ../shared/corpus next to the project")
-	}
-	return dir
-}
-
-// files are the names in dir with one of the extensions; all without any.
-func files(t *testing.T, dir string, extensions ...string) []string {
-	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, e := range entries {
-		if len(extensions) == 0 || slices.Contains(extensions, filepath.Ext(e.Name())) {
-			names = append(names, e.Name())
-		}
-	}
-	return names
+// only keeps the paths with one of the extensions.
+func only(paths []string, extensions ...string) []string {
+	return slices.DeleteFunc(paths, func(p string) bool { return !slices.Contains(extensions, filepath.Ext(p)) })
 }
 
 // ingestAll uploads and enqueues files, and returns the webhook of each.
-func (b *bed) ingestAll(dir string, names []string) map[string]webhookCall {
+func (b *bed) ingestAll(paths []string) map[string]webhooktest.Delivery {
 	b.t.Helper()
-	for _, name := range names {
-		content, err := os.ReadFile(filepath.Join(dir, name))
+	for _, path := range paths {
+		name := filepath.Base(path)
+		content, err := os.ReadFile(path)
 		if err != nil {
 			b.t.Fatal(err)
 		}
 		b.upload(name, content)
 		b.send(b.ingest(name, name))
 	}
-	outcomes := map[string]webhookCall{}
-	for _, name := range names {
+	outcomes := map[string]webhooktest.Delivery{}
+	for _, path := range paths {
+		name := filepath.Base(path)
 		outcomes[name] = b.await(b.ctx, name)
 	}
 	return outcomes
@@ -65,11 +44,10 @@ var markdownHeading = regexp.MustCompile(`(?m)^#{1,6} \S`)
 // TestRealDocuments: each succeeds, with chunks that have page and heading path where the format has them.
 func TestRealDocuments(t *testing.T) {
 	t.Parallel()
-	dir := corpus(t, "documents")
-	names := files(t, dir, ".pdf", ".docx", ".html", ".md", ".csv", ".txt")
+	paths := only(corpus.Documents(t), ".pdf", ".docx", ".html", ".md", ".csv", ".txt")
 	b := newBed(t, "LLM_PROVIDER=offline")
 	b.start()
-	for name, got := range b.ingestAll(dir, names) {
+	for name, got := range b.ingestAll(paths) {
 		if got.Type != "task.completed" {
 			t.Errorf("%s: %s: %s: %s", name, got.Type, got.Error.Code, got.Error.Message)
 			continue
@@ -85,7 +63,7 @@ func TestRealDocuments(t *testing.T) {
 		}
 		headed := query[int](b, "select count(*)"+of+" and cardinality(c.heading_path) > 0", name)
 		t.Logf("%-40s %4d chunks, %4d under a heading, pages %v", name, chunks, headed, got.Result["pages"])
-		if hasHeadings(dir, name) && headed == 0 {
+		if hasHeadings(t, name) && headed == 0 {
 			t.Errorf("%s: it has headings, but no chunk has a heading path", name)
 		}
 	}
@@ -93,24 +71,32 @@ func TestRealDocuments(t *testing.T) {
 	expect(b, "versions beside the active ones", 0, "select count(*) from document_versions where status <> 'active'")
 }
 
-// hasHeadings checks what another extractor made of the document; headings of a PDF are a guess for all.
-func hasHeadings(dir, name string) bool {
+// hasHeadings says whether a document has headings; false for PDF, where they are a guess. Of our own samples, all but
+// the table have some; of others Docling's Markdown says so.
+func hasHeadings(t *testing.T, name string) bool {
+	t.Helper()
 	if ext := filepath.Ext(name); ext == ".pdf" || ext == ".csv" {
 		return false
 	}
-	reference, err := os.ReadFile(filepath.Join(dir, "..", "docling", name+".md"))
+	root, err := stack.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(root, "dev", "samples", name)); err == nil {
+		return true
+	}
+	reference, err := os.ReadFile(filepath.Join(root, "..", "shared", "corpus", "docling", name+".md"))
 	return err == nil && markdownHeading.Match(reference)
 }
 
 // TestHostileFiles: each ends in a result or in one clear error, at the first attempt.
 func TestHostileFiles(t *testing.T) {
 	t.Parallel()
-	dir := corpus(t, "hostile")
 	b := newBed(t, "LLM_PROVIDER=offline")
 	b.start()
-	for name, got := range b.ingestAll(dir, files(t, dir)) {
+	for name, got := range b.ingestAll(corpus.Hostile(t)) {
 		letters := query[int](b, "select count(*) from dead_letters where job_id = $1", name)
-		if ids := b.ids(name); len(ids) != 1 {
+		if ids := b.hooks.IDs(name); len(ids) != 1 {
 			t.Errorf("%s: webhook-ids %v, want one", name, ids)
 		}
 		if got.Type == "task.completed" {

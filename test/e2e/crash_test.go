@@ -75,7 +75,7 @@ func TestKilledInTheMiddle(t *testing.T) {
 	expect(b, "terminal events", 1, "select count(*) from job_events where job_id = 'crash' and stage = 'completed'")
 	expect(b, "gaps between events", 0, "select max(seq)::int - count(*)::int from job_events where job_id = 'crash'")
 	expect(b, "deliveries", 1, "select count(*) from webhook_deliveries where job_id = 'crash'")
-	if ids := b.ids("crash"); len(ids) != 1 {
+	if ids := b.hooks.IDs("crash"); len(ids) != 1 {
 		t.Errorf("webhook-ids %v, want one", ids)
 	}
 }
@@ -119,7 +119,7 @@ func TestDrain(t *testing.T) {
 		t.Errorf("what had not begun ended as %s in attempt %d, want task.completed in attempt 1", got.Type,
 			got.Attempt)
 	}
-	if len(b.ids("current")) != 1 {
-		t.Errorf("webhook-ids of what ran: %v, want one", b.ids("current"))
+	if len(b.hooks.IDs("current")) != 1 {
+		t.Errorf("webhook-ids of what ran: %v, want one", b.hooks.IDs("current"))
 	}
 }

@@ -2,122 +2,33 @@ package e2e
 
 import (
 	"context"
-	"encoding/json"
-	"io"
-	"net/http"
-	"net/http/httptest"
-	"slices"
-	"sync"
+	"errors"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
-
 	"github.com/seed-7227ef26/async-worker/test/contract/published"
+	"github.com/seed-7227ef26/async-worker/webhook/webhooktest"
 )
 
-const hookSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
-
-// hooks receives webhooks and fails the test at one whose signature is wrong.
-type hooks struct {
-	t      *testing.T
-	URL    string
-	verify *standardwebhooks.Webhook
-	schema *jsonschema.Schema
-
-	mu    sync.Mutex
-	calls map[string][]webhookCall // by task, in order, every attempt
-	news  chan struct{}            // closed and replaced with each
-}
-
-// webhookCall is a verified webhook.
-type webhookCall struct {
-	ID          string         `json:"-"`
-	TraceParent string         `json:"-"`
-	Type        string         `json:"type"`
-	TaskID      string         `json:"task_id"`
-	TaskType    string         `json:"task_type"`
-	ClientID    string         `json:"client_id"`
-	Status      string         `json:"status"`
-	Attempt     int            `json:"attempt"`
-	Result      map[string]any `json:"result"`
-	Error       struct {
-		Class     string `json:"class"`
-		Code      string `json:"code"`
-		Message   string `json:"message"`
-		Retryable bool   `json:"retryable"`
-		Attempts  int    `json:"attempts"`
-	} `json:"error"`
-}
-
-func newHooks(t *testing.T) *hooks {
+// newHooks receives webhooks, and fails the test at one that is signed wrong or that the published schema doesn't allow.
+func newHooks(t *testing.T) *webhooktest.Receiver {
 	t.Helper()
-	verify, err := standardwebhooks.NewWebhook(hookSecret)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := &hooks{
-		t: t, verify: verify, schema: published.Webhook(t),
-		calls: map[string][]webhookCall{}, news: make(chan struct{}),
-	}
-	server := httptest.NewServer(h)
-	t.Cleanup(server.Close)
-	h.URL = server.URL
-	return h
-}
-
-func (h *hooks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return // the sender has gone; it will send it again
-	}
-	if err := h.verify.Verify(body, r.Header); err != nil {
-		h.t.Errorf("a webhook's signature: %v", err)
-		w.WriteHeader(http.StatusUnauthorized)
-		return
-	}
-	one := webhookCall{ID: r.Header.Get(standardwebhooks.HeaderWebhookID), TraceParent: r.Header.Get("traceparent")}
-	if err := json.Unmarshal(body, &one); err != nil {
-		h.t.Errorf("a webhook's body: %v", err)
-	}
-	if problem := published.Problem(h.schema, string(body)); problem != "" {
-		h.t.Errorf("a webhook that docs/schemas/webhook.schema.json doesn't describe: %s\n%s", problem, body)
-	}
-	h.mu.Lock()
-	h.calls[one.TaskID] = append(h.calls[one.TaskID], one)
-	close(h.news)
-	h.news = make(chan struct{})
-	h.mu.Unlock()
-	w.WriteHeader(http.StatusNoContent)
+	schema := published.Webhook(t)
+	r := webhooktest.Open(func(body []byte) error {
+		if problem := published.Problem(schema, string(body)); problem != "" {
+			return errors.New("docs/schemas/webhook.schema.json doesn't describe it: " + problem)
+		}
+		return nil
+	}, func(problem error) { t.Error(problem) })
+	t.Cleanup(func() { _ = r.Close() })
+	return r
 }
 
 // await waits for the first webhook of a task.
-func (h *hooks) await(ctx context.Context, task string) webhookCall {
-	h.t.Helper()
-	for {
-		h.mu.Lock()
-		got, news := h.calls[task], h.news
-		h.mu.Unlock()
-		if len(got) > 0 {
-			return got[0]
-		}
-		select {
-		case <-news:
-		case <-ctx.Done():
-			h.t.Fatalf("no webhook came for task %s: %v", task, context.Cause(ctx))
-		}
+func (b *bed) await(ctx context.Context, task string) webhooktest.Delivery {
+	b.t.Helper()
+	d, err := b.hooks.Await(ctx, task)
+	if err != nil {
+		b.t.Fatal(err)
 	}
-}
-
-// ids are the different webhook-ids of a task.
-func (h *hooks) ids(task string) []string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	var ids []string
-	for _, one := range h.calls[task] {
-		if !slices.Contains(ids, one.ID) {
-			ids = append(ids, one.ID)
-		}
-	}
-	return ids
+	return d
 }

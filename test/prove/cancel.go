@@ -175,7 +175,7 @@ func (c *cancelRun) submit(ctx context.Context, id, word string) error {
 	if err := c.upload(ctx, id+".md", b.String()); err != nil {
 		return err
 	}
-	return c.put(ctx, c.ingest(id, id+".md", c.hooks.server.URL, nil))
+	return c.put(ctx, c.ingest(id, id+".md", c.hooks.URL, nil))
 }
 
 // one sends a task and cancels it: a tenth before its message exists, a tenth at once, two tenths at about the

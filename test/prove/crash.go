@@ -35,7 +35,7 @@ const document = "# Lamp\n\nThe lamp of the pier is lit at dusk.\n\n# Pump\n\nTh
 
 func scenarios() []scenario {
 	none := func(string) []string { return nil }
-	plain := func(t *tenant) string { return t.ingest(taskID, "doc.md", t.hooks.server.URL, nil) }
+	plain := func(t *tenant) string { return t.ingest(taskID, "doc.md", t.hooks.URL, nil) }
 	fails := func(n int, more ...string) func(string) []string {
 		return func(dir string) []string {
 			return append([]string{
@@ -49,11 +49,11 @@ func scenarios() []scenario {
 		}},
 		{name: "retried", states: []string{"succeeded"}, env: fails(1), text: plain},
 		{name: "dead-lettered", states: []string{"failed"}, env: none, text: func(t *tenant) string {
-			return t.ingest(taskID, "missing.md", t.hooks.server.URL, nil)
+			return t.ingest(taskID, "missing.md", t.hooks.URL, nil)
 		}},
 		{name: "exhausted", states: []string{"failed"}, env: fails(-1, "RETRY_MAX_ATTEMPTS=2"), text: plain},
 		{name: "rejected", states: []string{"failed"}, env: none, text: func(t *tenant) string {
-			return t.ingest(taskID, "doc.md", t.hooks.server.URL, map[string]any{"document_set": nil})
+			return t.ingest(taskID, "doc.md", t.hooks.URL, map[string]any{"document_set": nil})
 		}},
 		{name: "canceled", states: []string{"canceled"},
 			env: func(string) []string { return []string{"PROVE_CANCEL=" + taskID} }, text: plain},

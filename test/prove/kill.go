@@ -189,7 +189,7 @@ func (k *killLoop) one(ctx context.Context, id string, rnd *rand.Rand) error {
 	}); err != nil {
 		return err
 	}
-	text := k.ingest(id, blob, k.hooks.server.URL, payload)
+	text := k.ingest(id, blob, k.hooks.URL, payload)
 	for range copies {
 		if err := retryWhileDown(ctx, func() error { return k.put(ctx, text) }); err != nil {
 			return err

@@ -179,7 +179,7 @@ func (o *outageRun) send(ctx context.Context, from, to int) error {
 			i)); err != nil {
 			return err
 		}
-		if err := o.tenant.send(ctx, o.ingest(id, id+".md", o.hooks.server.URL, nil), id, "succeeded"); err != nil {
+		if err := o.tenant.send(ctx, o.ingest(id, id+".md", o.hooks.URL, nil), id, "succeeded"); err != nil {
 			return err
 		}
 	}

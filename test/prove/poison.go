@@ -235,5 +235,5 @@ func markdownTask(ctx context.Context, p *poisonRun, id string) (string, error) 
 		id)); err != nil {
 		return "", err
 	}
-	return p.ingest(id, id+".md", p.hooks.server.URL, nil), nil
+	return p.ingest(id, id+".md", p.hooks.URL, nil), nil
 }

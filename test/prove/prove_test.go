@@ -118,10 +118,10 @@ func cleanRun(t *testing.T, g *servers, file string) *tenant {
 	if err := tn.upload(ctx, "doc.md", document); err != nil {
 		t.Fatal(err)
 	}
-	if err := tn.send(ctx, tn.ingest("good", "doc.md", g.hooks.server.URL, nil), "good", "succeeded"); err != nil {
+	if err := tn.send(ctx, tn.ingest("good", "doc.md", g.hooks.URL, nil), "good", "succeeded"); err != nil {
 		t.Fatal(err)
 	}
-	if err := tn.send(ctx, tn.ingest("bad", "missing.md", g.hooks.server.URL, nil), "bad", "failed"); err != nil {
+	if err := tn.send(ctx, tn.ingest("bad", "missing.md", g.hooks.URL, nil), "bad", "failed"); err != nil {
 		t.Fatal(err)
 	}
 	p, err := start(ctx, file, env)
@@ -131,7 +131,7 @@ func cleanRun(t *testing.T, g *servers, file string) *tenant {
 	if err = tn.drain(ctx, time.Minute, p.Done()); err == nil {
 		// The second message must be of another second than the end.
 		_, aged := tn.db.Exec(ctx, `update jobs set completed_at = completed_at - interval '1 s' where client_id = $1 and id = 'bad'`, tn.client)
-		err = errors.Join(aged, tn.put(ctx, tn.ingest("bad", "missing.md", g.hooks.server.URL, nil)),
+		err = errors.Join(aged, tn.put(ctx, tn.ingest("bad", "missing.md", g.hooks.URL, nil)),
 			tn.drain(ctx, time.Minute, p.Done()))
 	}
 	if e := p.end(); err != nil || e != nil {

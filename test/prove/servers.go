@@ -72,7 +72,7 @@ func newServers(ctx context.Context, keep bool) (g *servers, err error) {
 		return g, err
 	}
 	g.hooks, g.model = newReceiver(), newModel()
-	g.closers = append(g.closers, g.hooks.close, g.model.close)
+	g.closers = append(g.closers, g.hooks.Close, g.model.close)
 	return g, nil
 }
 

@@ -74,7 +74,7 @@ func scanTask(ctx context.Context, p *poisonRun, id string) (string, error) {
 	if err := p.upload(ctx, id+".png", raw.String()); err != nil {
 		return "", err
 	}
-	return p.ingest(id, id+".png", p.hooks.server.URL, map[string]any{"filename": id + ".png"}), nil
+	return p.ingest(id, id+".png", p.hooks.URL, map[string]any{"filename": id + ".png"}), nil
 }
 
 var dataURI = regexp.MustCompile(`data:image/[a-z]+;base64,[A-Za-z0-9+/=]+`)

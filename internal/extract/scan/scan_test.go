@@ -21,6 +21,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/ocr/ocrtest"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/pages"
 	"github.com/seed-7227ef26/async-worker/internal/ocr/tesseract"
+	"github.com/seed-7227ef26/async-worker/test/corpus"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -339,22 +340,22 @@ func TestWithoutTesseract(t *testing.T) {
 	}
 }
 
-// corpus is a folder of real documents of third parties, beside the project. The test skips without it.
-const corpus = "../../../../shared/corpus"
+// shared is a folder of real documents of third parties, beside the project. The test skips without it.
+const shared = "../../../../shared/corpus"
 
 func TestCorpusScans(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"ocr_test.pdf", "ocr_test_rotated_90.pdf"} {
-		reference, err := os.ReadFile(filepath.Join(corpus, "docling", name+".md"))
+		reference, err := os.ReadFile(filepath.Join(shared, "docling", name+".md"))
 		if err != nil {
-			t.Skip("the corpus of real documents is not here")
+			t.Skip(corpus.Missing)
 		}
 		ocrtest.Need(t, "tesseract")
 		reader, err := tesseract.Open(t.Context(), tesseract.Options{})
 		if err != nil {
 			t.Skip(err)
 		}
-		doc := collect(t, scan.New(pdf.New(), reader, unhurried), filepath.Join(corpus, "documents", name))
+		doc := collect(t, scan.New(pdf.New(), reader, unhurried), filepath.Join(shared, "documents", name))
 		var text strings.Builder
 		if err := extract.WriteMarkdown(&text, doc); err != nil {
 			t.Fatal(err)

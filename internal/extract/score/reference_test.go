@@ -10,23 +10,24 @@ import (
 	"testing"
 
 	"github.com/seed-7227ef26/async-worker/internal/extract/score"
+	"github.com/seed-7227ef26/async-worker/test/corpus"
 )
 
-// corpus is a folder of real documents of third parties, beside the project, with the program that
+// shared is a folder of real documents of third parties, beside the project, with the program that
 // Score has to agree with. The test skips without it.
-const corpus = "../../../../shared/corpus"
+const shared = "../../../../shared/corpus"
 
 // Score gives the figures of score.py to the last digit that it prints.
 func TestAgreesWithReferenceProgram(t *testing.T) {
 	t.Parallel()
-	program := filepath.Join(corpus, "score.py")
+	program := filepath.Join(shared, "score.py")
 	if _, err := os.Stat(program); err != nil {
-		t.Skip("the corpus of real documents is not here")
+		t.Skip(corpus.Missing)
 	}
 	if _, err := exec.LookPath("python3"); err != nil {
-		t.Skip("python3 is not installed")
+		t.Skip("python3 is not installed; on Debian and Ubuntu: apt-get install python3")
 	}
-	references, err := filepath.Glob(filepath.Join(corpus, "docling", "*.md"))
+	references, err := filepath.Glob(filepath.Join(shared, "docling", "*.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

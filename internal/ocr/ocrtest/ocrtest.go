@@ -35,7 +35,7 @@ func Need(t testing.TB, programs ...string) {
 	t.Helper()
 	for _, p := range programs {
 		if _, err := exec.LookPath(p); err != nil {
-			t.Skipf("%s is not installed", p)
+			t.Skipf("%s is not installed; on Debian and Ubuntu: apt-get install poppler-utils tesseract-ocr", p)
 		}
 	}
 }

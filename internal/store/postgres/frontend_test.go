@@ -1,7 +1,6 @@
 package postgres_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"strings"
@@ -9,9 +8,8 @@ import (
 
 	"github.com/seed-7227ef26/async-worker/internal/stack/stacktest"
 	"github.com/seed-7227ef26/async-worker/internal/store/schema"
+	"github.com/seed-7227ef26/async-worker/test/generated"
 )
-
-var update = flag.Bool("update", false, "write the views into docs/frontend.md")
 
 // TestReaderViews: docs/frontend.md has all that a reader's key may call, and all columns that it may read.
 func TestReaderViews(t *testing.T) {
@@ -31,20 +29,7 @@ func TestReaderViews(t *testing.T) {
 		t.Fatal(err)
 	}
 	table := "| view | columns |\n|---|---|\n" + strings.Join(collect(t, rows), "\n") + "\n"
-	before, rest, found := strings.Cut(string(content), "make docs -->\n")
-	old, after, ended := strings.Cut(rest, "<!-- /views -->")
-	switch {
-	case !found || !ended:
-		t.Fatalf("%s has no place for the views", path)
-	case old == table:
-	case *update:
-		if err := os.WriteFile(path, []byte(before+"make docs -->\n"+table+"<!-- /views -->"+after),
-			0o644); err != nil {
-			t.Fatal(err)
-		}
-	default:
-		t.Errorf("%s has other views than the database: make docs", path)
-	}
+	generated.Part(t, path, "views", table)
 
 	rows, err = conn.Query(t.Context(), `select proname::text from pg_proc where pronamespace = 'public'::regnamespace and prorettype <> 'trigger'::regtype
 		and (proname like 'aw\_%' or proname in ('hybrid_search', 'match_document_chunks')) and has_function_privilege('async_worker_reader', oid, 'execute')

@@ -1,18 +1,16 @@
 package sabotage
 
 import (
-	"flag"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/seed-7227ef26/async-worker/test/generated"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-var update = flag.Bool("update", false, "write RELIABILITY.md's table of invariants")
 
 const root = "../../.."
 
@@ -27,27 +25,7 @@ func TestList(t *testing.T) {
 
 func TestReliability(t *testing.T) {
 	t.Parallel()
-	const path, begin, end = root + "/RELIABILITY.md", "<!-- invariants: made by `make docs` -->\n",
-		"<!-- /invariants -->"
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, ok := strings.Cut(string(raw), begin)
-	_, after, ok2 := strings.Cut(rest, end)
-	if !ok || !ok2 {
-		t.Fatalf("RELIABILITY.md has no place for the invariants between %q and %q", begin, end)
-	}
-	want := before + begin + "\n" + Markdown() + "\n" + end + after
-	if string(raw) == want {
-		return
-	}
-	if !*update {
-		t.Fatal("RELIABILITY.md's table of invariants is stale; run: make docs")
-	}
-	if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	generated.Part(t, root+"/RELIABILITY.md", "invariants", Markdown())
 }
 
 // TestRun: a sabotage that is caught, and each way in which one is not caught as it should be.

@@ -17,7 +17,7 @@ func corpus(t *testing.T, parts ...string) string {
 	t.Helper()
 	dir := filepath.Join("..", "..", "..", "..", "..", "shared", "corpus")
 	if _, err := os.Stat(dir); err != nil {
-		t.Skip("no corpus beside the project")
+		t.Skip("no ../shared/corpus beside the repository: put documents/NAME.pdf and docling/NAME.pdf.md there")
 	}
 	return filepath.Join(append([]string{dir}, parts...)...)
 }

@@ -15,7 +15,7 @@ import (
 // of a few pages: not the document's.
 func TestMemoryOfALongDocument(t *testing.T) {
 	if testing.Short() {
-		t.Skip("reads 2000 pages")
+		t.Skip("reads 2000 pages; run it without -short")
 	}
 	m := &maker{}
 	const pages = 2000

@@ -1,0 +1,78 @@
+// Package corpus names the documents that suites read: our own, which are always there, and those of third parties in
+// ../shared/corpus, when that folder lies beside the repository.
+package corpus
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/seed-7227ef26/async-worker/internal/stack"
+)
+
+// Missing is why a test skips that needs the documents of third parties.
+const Missing = "no ../shared/corpus beside the repository: put documents/NAME and docling/NAME.md of Docling there"
+
+// Documents returns the paths of documents that can be read.
+func Documents(t testing.TB) []string {
+	t.Helper()
+	var samples []string
+	for _, path := range glob(t, "dev", "samples") {
+		if filepath.Base(path) != "README.md" && filepath.Base(path) != "make" {
+			samples = append(samples, path)
+		}
+	}
+	if len(samples) == 0 {
+		t.Fatal("dev/samples is empty")
+	}
+	return append(samples, glob(t, "..", "shared", "corpus", "documents")...)
+}
+
+// Hostile returns the paths of documents that are damaged or misdeclared.
+func Hostile(t testing.TB) []string {
+	t.Helper()
+	dir := t.TempDir()
+	var paths []string
+	for _, path := range glob(t, "dev", "samples") {
+		ext := filepath.Ext(path)
+		if ext != ".pdf" && ext != ".docx" && ext != ".html" {
+			continue
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := map[string]string{".pdf": ".docx", ".docx": ".pdf", ".html": ".pdf"}[ext]
+		for name, text := range map[string][]byte{
+			"own-empty" + ext:                nil,
+			"own-half" + ext:                 content[:len(content)/2],
+			"own-zeros" + ext:                make([]byte, 4096),
+			"own-renamed-" + ext[1:] + other: content,
+			"own-torn" + ext:                 bytes.Join([][]byte{content[:64], content[256:]}, nil),
+			"own-doubled" + ext:              append(bytes.Clone(content), content...),
+			"own-header-only" + ext:          content[:16],
+		} {
+			path := filepath.Join(dir, name)
+			if err := os.WriteFile(path, text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			paths = append(paths, path)
+		}
+	}
+	return append(paths, glob(t, "..", "shared", "corpus", "hostile")...)
+}
+
+// glob returns the files of a folder, named from the repository's root.
+func glob(t testing.TB, folder ...string) []string {
+	t.Helper()
+	root, err := stack.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths, err := filepath.Glob(filepath.Join(root, filepath.Join(folder...), "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return paths
+}
