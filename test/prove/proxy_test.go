@@ -171,7 +171,11 @@ func TestLostAnswers(t *testing.T) {
 		}
 	}))
 	t.Cleanup(behind.Close)
-	p, err := newHTTPProxy(behind.URL, newFaultPlan(), func(*http.Request, []byte) string { return "begin" })
+	gone := make(chan (<-chan struct{}), 2) // when the proxy knows that a client has gone
+	p, err := newHTTPProxy(behind.URL, newFaultPlan(), func(r *http.Request, _ []byte) string {
+		gone <- r.Context().Done()
+		return "begin"
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,6 +204,7 @@ func TestLostAnswers(t *testing.T) {
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("the client that gave up got %v", err)
 	}
+	<-<-gone
 	close(release)
 	if err := get(t.Context(), "/quick"); err != nil {
 		t.Error(err)
