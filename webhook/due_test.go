@@ -16,11 +16,13 @@ func TestLoopKnowsWhatIsDue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		box := &outbox{}
-		loop, _ := run(t, webhook.Config{Deliveries: box,
+		loop, _ := run(t, webhook.Config{
+			Deliveries: box,
 			Sender: &receivers{answer: func(context.Context, store.Delivery) webhook.Attempt {
 				time.Sleep(time.Second)
 				return webhook.Attempt{Status: 200}
-			}}})
+			}},
+		})
 		for i := range 1100 {
 			box.add(fmt.Sprint("hook-", i), "https://a.example/")
 		}

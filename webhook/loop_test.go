@@ -62,24 +62,50 @@ func TestLoopOutcomes(t *testing.T) {
 		"200": {webhook.Attempt{Status: 200}, store.DeliveryDelivered, 0, 0, ""},
 		"204": {webhook.Attempt{Status: 204}, store.DeliveryDelivered, 0, 0, ""},
 		"410": {webhook.Attempt{Status: 410}, store.DeliveryFailed, 0, 0, "410"},
-		"404": {webhook.Attempt{Status: 404}, store.DeliveryPending, 4 * time.Second,
-			6 * time.Second, "404 Not Found"},
-		"307": {webhook.Attempt{Status: 307}, store.DeliveryPending, 4 * time.Second,
-			6 * time.Second, "redirects are not followed"},
-		"101": {webhook.Attempt{Status: 101}, store.DeliveryPending, 4 * time.Second,
-			6 * time.Second, "101"},
-		"no answer": {webhook.Attempt{Err: errors.New("reset")}, store.DeliveryPending, 4 * time.Second,
-			6 * time.Second, "reset"},
-		"refused": {webhook.Attempt{Err: &webhook.RefusedError{Problem: "p", Remedy: "r"}},
-			store.DeliveryRefused, 0, 0, "the receiver p; r"},
-		"Retry-After": {webhook.Attempt{Status: 503, RetryAfter: time.Hour}, store.DeliveryPending,
-			time.Hour, time.Hour, "503"},
-		"Retry-After, short": {webhook.Attempt{Status: 429, RetryAfter: time.Second}, store.DeliveryPending,
-			4 * time.Second, 6 * time.Second, "429"},
-		"Retry-After, too long": {webhook.Attempt{Status: 429, RetryAfter: 900 * time.Hour}, store.DeliveryPending,
-			24 * time.Hour, 24 * time.Hour, "429"},
-		"delivered late, anyway": {webhook.Attempt{Status: 202, RetryAfter: time.Hour}, store.DeliveryDelivered, 0, 0,
-			""},
+		"404": {
+			webhook.Attempt{Status: 404},
+			store.DeliveryPending, 4 * time.Second,
+			6 * time.Second, "404 Not Found",
+		},
+		"307": {
+			webhook.Attempt{Status: 307},
+			store.DeliveryPending, 4 * time.Second,
+			6 * time.Second, "redirects are not followed",
+		},
+		"101": {
+			webhook.Attempt{Status: 101},
+			store.DeliveryPending, 4 * time.Second,
+			6 * time.Second, "101",
+		},
+		"no answer": {
+			webhook.Attempt{Err: errors.New("reset")},
+			store.DeliveryPending, 4 * time.Second,
+			6 * time.Second, "reset",
+		},
+		"refused": {
+			webhook.Attempt{Err: &webhook.RefusedError{Problem: "p", Remedy: "r"}},
+			store.DeliveryRefused, 0, 0, "the receiver p; r",
+		},
+		"Retry-After": {
+			webhook.Attempt{Status: 503, RetryAfter: time.Hour},
+			store.DeliveryPending,
+			time.Hour, time.Hour, "503",
+		},
+		"Retry-After, short": {
+			webhook.Attempt{Status: 429, RetryAfter: time.Second},
+			store.DeliveryPending,
+			4 * time.Second, 6 * time.Second, "429",
+		},
+		"Retry-After, too long": {
+			webhook.Attempt{Status: 429, RetryAfter: 900 * time.Hour},
+			store.DeliveryPending,
+			24 * time.Hour, 24 * time.Hour, "429",
+		},
+		"delivered late, anyway": {
+			webhook.Attempt{Status: 202, RetryAfter: time.Hour},
+			store.DeliveryDelivered, 0, 0,
+			"",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

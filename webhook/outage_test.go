@@ -101,8 +101,10 @@ func TestLoopReceiverDown(t *testing.T) {
 // One path that fails, and one delivery that makes its receiver fail, hold up nobody else at the host.
 func TestLoopBadURLHoldsUpNobody(t *testing.T) {
 	t.Parallel()
-	for name, good := range map[string]string{"another path": "https://a.example/good",
-		"the same path": "https://a.example/bad"} {
+	for name, good := range map[string]string{
+		"another path":  "https://a.example/good",
+		"the same path": "https://a.example/bad",
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {

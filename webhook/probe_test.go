@@ -38,8 +38,10 @@ func TestProbe(t *testing.T) {
 	if n := <-heard; n != 0 {
 		t.Errorf("the receiver heard %d bytes", n)
 	}
-	for rawURL, guard := range map[string]*webhook.Guard{to: webhook.NewGuard(nil), "ftp://example.com": mine,
-		"https://user:secret@example.com": mine} {
+	for rawURL, guard := range map[string]*webhook.Guard{
+		to: webhook.NewGuard(nil), "ftp://example.com": mine,
+		"https://user:secret@example.com": mine,
+	} {
 		_, err := webhook.Probe(t.Context(), guard, rawURL)
 		if _, refused := errors.AsType[*webhook.RefusedError](err); !refused {
 			t.Errorf("%s: %v", rawURL, err)

@@ -68,8 +68,10 @@ func TestRowsTellNoAddress(t *testing.T) {
 		if !strings.Contains(text, c.says) {
 			t.Errorf("%s: %q, want %q", name, text, c.says)
 		}
-		for _, leak := range []string{"127.0.0.1", "::1", "dial", "lookup", "invalid", "loopback", "private",
-			"localhost", "x509", ":53"} {
+		for _, leak := range []string{
+			"127.0.0.1", "::1", "dial", "lookup", "invalid", "loopback", "private",
+			"localhost", "x509", ":53",
+		} {
 			if strings.Contains(text, leak) {
 				t.Errorf("%s: the row says %q", name, text)
 			}

@@ -40,8 +40,10 @@ func verify(t *testing.T, secret string, body []byte, h http.Header) error {
 func TestSignerAgainstReference(t *testing.T) {
 	t.Parallel()
 	body := `{"type":"task.completed","result":{"ä":"€"}}`
-	for _, secrets := range []string{newSecret + " " + oldSecret, oldSecret + "," + newSecret,
-		oldSecret + ",\n " + newSecret} {
+	for _, secrets := range []string{
+		newSecret + " " + oldSecret, oldSecret + "," + newSecret,
+		oldSecret + ",\n " + newSecret,
+	} {
 		h := http.Header{}
 		newSigner(t, secrets).Sign(h, "msg_1", time.Now(), body)
 		for _, secret := range []string{oldSecret, newSecret} {

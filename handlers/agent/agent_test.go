@@ -123,16 +123,20 @@ func TestCheck(t *testing.T) {
 		"steps":       {`{"prompt":"x","max_steps":0}`, "1 to 50"},
 		"more steps":  {`{"prompt":"x","max_steps":51}`, "1 to 50"},
 		"half a step": {`{"prompt":"x","max_steps":1.5}`, "max_steps is a whole number"},
-		"role": {`{"prompt":"x","history":[{"role":"user","content":"a"},{"role":"system","content":"a"}]}`,
-			`payload.history[1].role is "system"`},
+		"role": {
+			`{"prompt":"x","history":[{"role":"user","content":"a"},{"role":"system","content":"a"}]}`,
+			`payload.history[1].role is "system"`,
+		},
 		"empty message": {`{"prompt":"x","history":[{"role":"user","content":""}]}`, "payload.history[0].content"},
 		"long history": {fmt.Sprintf(`{"prompt":"x","history":[{"role":"user","content":%q}]}`,
 			strings.Repeat("x", 300000)), "leave out the oldest"},
 		"schema":         {`{"prompt":"x","response_schema":[1]}`, "is not an object"},
 		"no schema":      {`{"prompt":"x","response_schema":{"type":"thing"}}`, "is no JSON Schema"},
 		"foreign schema": {`{"prompt":"x","response_schema":{"$ref":"file:///etc/passwd"}}`, "outside of the schema"},
-		"large schema": {fmt.Sprintf(`{"prompt":"x","response_schema":{"title":%q}}`, strings.Repeat("x", 40000)),
-			"32768 are allowed"},
+		"large schema": {
+			fmt.Sprintf(`{"prompt":"x","response_schema":{"title":%q}}`, strings.Repeat("x", 40000)),
+			"32768 are allowed",
+		},
 		"deep schema": {`{"prompt":"x","response_schema":` + strings.Repeat(`{"items":`, 40) + "{}" +
 			strings.Repeat("}", 40) + `}`, "levels deep"},
 	} {
@@ -172,8 +176,10 @@ func TestMistakes(t *testing.T) {
 		{call("grep", object{"document": "none.pdf", "pattern": "a"}), "there is no document"},
 		{call("outline", object{"document": ""}), "document is empty"},
 		{call("read_chunks", object{"ids": []string{}}), "1 to 20"},
-		{call("read_chunks", object{"ids": []string{"x", "00000000-0000-4000-8000-000000000000"}}),
-			"there is no such chunk"},
+		{
+			call("read_chunks", object{"ids": []string{"x", "00000000-0000-4000-8000-000000000000"}}),
+			"there is no such chunk",
+		},
 		{call("list_documents", object{"page": 1000}), "it is 1 to 20"},
 	}
 	b := newBench(t, func(n int, _ llm.Question) llm.Answer {
@@ -213,12 +219,18 @@ func TestLimits(t *testing.T) {
 		ended  string
 		steps  int
 	}{
-		"steps": {func(n int, q llm.Question) llm.Answer { return forced(n, q, search(n)) }, `,"max_steps":4`, 0,
-			"max_steps", 4},
-		"one step": {func(n int, q llm.Question) llm.Answer { return forced(n, q, search(n)) }, `,"max_steps":1`, 0,
-			"max_steps", 1},
-		"tokens": {func(n int, q llm.Question) llm.Answer { return forced(n, q, search(n)) }, ``, 11500,
-			"max_tokens", 0},
+		"steps": {
+			func(n int, q llm.Question) llm.Answer { return forced(n, q, search(n)) }, `,"max_steps":4`, 0,
+			"max_steps", 4,
+		},
+		"one step": {
+			func(n int, q llm.Question) llm.Answer { return forced(n, q, search(n)) }, `,"max_steps":1`, 0,
+			"max_steps", 1,
+		},
+		"tokens": {
+			func(n int, q llm.Question) llm.Answer { return forced(n, q, search(n)) }, ``, 11500,
+			"max_tokens", 0,
+		},
 		"repeating": {func(n int, q llm.Question) llm.Answer { return forced(n, q, search(7)) }, ``, 0, "repeating", 5},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -111,17 +111,21 @@ func (b *bench) document(set, filename string, passages ...string) (ids []string
 			Key: fmt.Sprint(set, filename, i, p), Embedding: vectors.Vectors[i],
 		})
 	}
-	if _, err := b.Store.StageChunks(b.Context(), store.ChunkBatch{Holder: h, DocumentID: s.DocumentID,
-		Version: s.Version, Model: "m", Chunks: chunks}); err != nil {
+	if _, err := b.Store.StageChunks(b.Context(), store.ChunkBatch{
+		Holder: h, DocumentID: s.DocumentID,
+		Version: s.Version, Model: "m", Chunks: chunks,
+	}); err != nil {
 		b.Fatal(err)
 	}
-	if _, err := b.Store.Complete(b.Context(), store.Completion{Holder: h, Result: json.RawMessage(`{}`),
+	if _, err := b.Store.Complete(b.Context(), store.Completion{
+		Holder: h, Result: json.RawMessage(`{}`),
 		Effects: []store.Effect{{
 			Kind: store.EffectActivateDocument, Args: store.Activation{
 				Reading:    store.Reading{ContentSHA256: filename, Pages: len(passages), Extractor: "native"},
 				DocumentID: s.DocumentID, Version: s.Version, Chunks: len(chunks), Blob: filename,
 			},
-		}}}); err != nil {
+		}},
+	}); err != nil {
 		b.Fatal(err)
 	}
 	all, err := b.Store.DocumentPassages(b.Context(), store.DocumentPassageQuery{DocumentID: s.DocumentID, Limit: 1000})

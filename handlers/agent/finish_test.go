@@ -204,18 +204,25 @@ func TestEnds(t *testing.T) {
 		code   string // of the error; empty: none
 	}{
 		"refused": {"agent", func(
-			int, llm.Question) llm.Answer {
+			int, llm.Question,
+		) llm.Answer {
 			return llm.Answer{Text: "I will not.", End: llm.Refused}
 		}, "I will not.", ""},
-		"filtered": {"agent", func(int, llm.Question) llm.Answer { return llm.Answer{End: llm.Filtered} }, "",
-			"AGENT_CONTENT_FILTERED"},
+		"filtered": {
+			"agent", func(int, llm.Question) llm.Answer { return llm.Answer{End: llm.Filtered} }, "",
+			"AGENT_CONTENT_FILTERED",
+		},
 		"cut off": {"ai", func(int, llm.Question) llm.Answer {
-			return llm.Answer{Text: "So far",
-				End: llm.CutOff}
+			return llm.Answer{
+				Text: "So far",
+				End:  llm.CutOff,
+			}
 		}, "So far", ""},
 		"nothing": {"ai", func(int, llm.Question) llm.Answer { return llm.Answer{} }, "", "AI_ANSWER_UNUSABLE"},
-		"never finishes": {"agent", func(int, llm.Question) llm.Answer { return call("search", object{"query": "x"}) },
-			"", "AGENT_UNFINISHED"},
+		"never finishes": {
+			"agent", func(int, llm.Question) llm.Answer { return call("search", object{"query": "x"}) },
+			"", "AGENT_UNFINISHED",
+		},
 		"finishes with others": {"agent", func(int, llm.Question) llm.Answer {
 			return llm.Answer{Calls: []llm.ToolCall{toolCall("search", object{"query": "x"}), finish("Yes.").Calls[0]}}
 		}, "Yes.", ""},
@@ -263,8 +270,10 @@ func TestOffline(t *testing.T) {
 		h       *agent.Handler
 		payload string
 	}{
-		"ai": {agent.NewAI(b.deps), `{"prompt":"x"}`}, "schema": {agent.New(b.deps),
-			`{"prompt":"x","response_schema":{"type":"object"}}`},
+		"ai": {agent.NewAI(b.deps), `{"prompt":"x"}`}, "schema": {
+			agent.New(b.deps),
+			`{"prompt":"x","response_schema":{"type":"object"}}`,
+		},
 	} {
 		if _, err := b.try(c.h, c.payload, &handlertest.Progress{}); err == nil ||
 			!strings.Contains(err.Error(), "LLM_PROVIDER is offline") {
@@ -303,8 +312,12 @@ func TestSearchSaysWhatItFound(t *testing.T) {
 	b.ask(`{"prompt":"x","document_set":"harbour"}`)
 	got := results(b.model.questions[len(b.model.questions)-1])
 	const near = "no passage has a word of the query"
-	for i, want := range []struct{ near, wind, nothing bool }{{near: true, wind: true}, {wind: true}, {near: true},
-		{nothing: true}} {
+	for i, want := range []struct{ near, wind, nothing bool }{
+		{near: true, wind: true},
+		{wind: true},
+		{near: true},
+		{nothing: true},
+	} {
 		if strings.Contains(got[i], near) != want.near || strings.Contains(got[i], `pages="1"`) != want.wind ||
 			strings.Contains(got[i], "nothing was found") != want.nothing {
 			t.Errorf("%v: %s", calls[i], got[i])

@@ -145,8 +145,10 @@ func enforceable(v any) bool {
 			}
 		}
 	case map[string]any:
-		for _, keyword := range []string{"allOf", "oneOf", "not", "if", "patternProperties", "dependentRequired",
-			"dependentSchemas", "prefixItems", "$dynamicRef"} {
+		for _, keyword := range []string{
+			"allOf", "oneOf", "not", "if", "patternProperties", "dependentRequired",
+			"dependentSchemas", "prefixItems", "$dynamicRef",
+		} {
 			if _, there := v[keyword]; there {
 				return false
 			}

@@ -31,7 +31,7 @@ type Progress struct {
 	mu sync.Mutex
 }
 
-// Stage implements handlers.Progress, as do the methods below.
+// Stage implements handlers.Progress.
 func (p *Progress) Stage(name string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -39,6 +39,7 @@ func (p *Progress) Stage(name string) error {
 	return nil
 }
 
+// Report implements handlers.Progress.
 func (p *Progress) Report(fraction float64, message string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -48,18 +49,21 @@ func (p *Progress) Report(fraction float64, message string) {
 	p.Trace = append(p.Trace, fmt.Sprintf("%.2f %s", fraction, message))
 }
 
+// Pages implements handlers.Progress.
 func (p *Progress) Pages(completed, total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.Trace = append(p.Trace, fmt.Sprintf("%d of %d", completed, total))
 }
 
+// Checkpoint implements handlers.Progress.
 func (p *Progress) Checkpoint(value any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.Pending, _ = json.Marshal(value)
 }
 
+// Delta implements handlers.Progress.
 func (p *Progress) Delta(piece string, restart bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -70,6 +74,7 @@ func (p *Progress) Delta(piece string, restart bool) {
 	p.Text += piece
 }
 
+// Save implements handlers.Progress.
 func (p *Progress) Save(context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

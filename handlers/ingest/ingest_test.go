@@ -221,8 +221,10 @@ func TestSecondAttempt(t *testing.T) {
 		b.model.Inputs() != inputs {
 		t.Errorf("result %+v, %d inputs more", r, b.model.Inputs()-inputs)
 	}
-	if _, err := b.Store.Complete(t.Context(), store.Completion{Holder: first.Holder,
-		Result: json.RawMessage("{}")}); !errors.Is(err, store.ErrFenced) {
+	if _, err := b.Store.Complete(t.Context(), store.Completion{
+		Holder: first.Holder,
+		Result: json.RawMessage("{}"),
+	}); !errors.Is(err, store.ErrFenced) {
 		t.Errorf("the lost attempt could commit: %v", err)
 	}
 }
@@ -255,8 +257,10 @@ func TestErrors(t *testing.T) {
 		"no such blob": {`{"filename":"absent.pdf","document_set":"d"}`, nil, taskerr.ContentMissing},
 		"too large":    {`{"filename":"large.md","document_set":"d"}`, nil, taskerr.QuotaExceeded},
 		"not readable": {`{"filename":"program","document_set":"d"}`, nil, taskerr.UnsupportedFormat},
-		"no credit": {`{"filename":"fine.md","document_set":"d"}`, func() { b.model.Script(llmtest.NoQuota) },
-			taskerr.QuotaExceeded},
+		"no credit": {
+			`{"filename":"fine.md","document_set":"d"}`, func() { b.model.Script(llmtest.NoQuota) },
+			taskerr.QuotaExceeded,
+		},
 		"outside":       {`{"filename":"x.md","blob":"../x.md","document_set":"d"}`, nil, taskerr.ValidationError},
 		"no set":        {`{"filename":"x.md"}`, nil, taskerr.ValidationError},
 		"wrong type":    {`{"filename":7,"document_set":"d"}`, nil, taskerr.ValidationError},

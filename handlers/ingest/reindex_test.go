@@ -149,24 +149,36 @@ func TestGates(t *testing.T) {
 	}{
 		{what: "nothing changed", unchanged: true},
 		{what: "metadata changed", payload: `{"filename":"sheet.txt","document_set":"docs","metadata":{"owner":"anna"}}`, unchanged: true},
-		{what: "the same bytes uploaded again", change: func() { b.Put("sheet.txt", original) }, unchanged: true,
-			downloads: true},
+		{
+			what: "the same bytes uploaded again", change: func() { b.Put("sheet.txt", original) }, unchanged: true,
+			downloads: true,
+		},
 		{what: "and then nothing", unchanged: true},
-		{what: "other bytes, the same text", change: func() { b.Put("sheet.txt", "saved again\n"+original) },
-			unchanged: true, downloads: true},
+		{
+			what: "other bytes, the same text", change: func() { b.Put("sheet.txt", "saved again\n"+original) },
+			unchanged: true, downloads: true,
+		},
 		{what: "and then nothing again", unchanged: true},
-		{what: "another extractor finds the same", change: func() { reader.version++ }, unchanged: true,
-			downloads: true},
+		{
+			what: "another extractor finds the same", change: func() { reader.version++ }, unchanged: true,
+			downloads: true,
+		},
 		{what: "and then nothing at last", unchanged: true},
 		{what: "forced", hints: task.Hints{Force: true}, downloads: true, writes: true},
-		{what: "the same text on later pages", change: func() { b.Put("sheet.txt", lines(20, 4)) }, downloads: true,
-			writes: true},
+		{
+			what: "the same text on later pages", change: func() { b.Put("sheet.txt", lines(20, 4)) }, downloads: true,
+			writes: true,
+		},
 		{what: "the end cut off", change: func() { b.Put("sheet.txt", lines(19, 4)) }, downloads: true, writes: true},
 		{what: "nothing left", change: func() { b.Put("sheet.txt", "empty") }, downloads: true},
-		{what: "a title", payload: `{"filename":"sheet.txt","document_set":"docs","metadata":{"title":"T"}}`,
-			change: func() { b.Put("sheet.txt", original) }, downloads: true, writes: true, embeds: true},
-		{what: "another model", payload: `{"filename":"sheet.txt","document_set":"docs","metadata":{"title":"T"}}`,
-			change: func() { model = "model-b" }, downloads: true, writes: true, embeds: true},
+		{
+			what: "a title", payload: `{"filename":"sheet.txt","document_set":"docs","metadata":{"title":"T"}}`,
+			change: func() { b.Put("sheet.txt", original) }, downloads: true, writes: true, embeds: true,
+		},
+		{
+			what: "another model", payload: `{"filename":"sheet.txt","document_set":"docs","metadata":{"title":"T"}}`,
+			change: func() { model = "model-b" }, downloads: true, writes: true, embeds: true,
+		},
 	} {
 		if step.change != nil {
 			step.change()
@@ -280,13 +292,15 @@ func TestPurge(t *testing.T) {
 	b.deps.KeptUnder = func(sha256 string) []string { return []string{kept + sha256, "derived/docling/none"} }
 	b.handler = ingest.New(b.deps)
 	c := b.Begin(`{"filename":"handbook.md"}`, task.Hints{})
-	if _, err := b.Store.Complete(t.Context(), store.Completion{Holder: c.Holder, Result: json.RawMessage("{}"),
+	if _, err := b.Store.Complete(t.Context(), store.Completion{
+		Holder: c.Holder, Result: json.RawMessage("{}"),
 		Effects: []store.Effect{{
 			Kind: store.EffectRecordDerived, Args: store.DerivedRecord{
 				SourceFilename: "handbook.md", SourceBlob: "handbook.md", SourceSHA256: first.ContentSHA256,
 				Recipe: "r", Blob: derived, Format: "markdown", Engine: "e",
 			},
-		}}}); err != nil {
+		}},
+	}); err != nil {
 		t.Fatal(err)
 	}
 
@@ -343,8 +357,10 @@ func TestRemovalTakesItsTurn(t *testing.T) {
 	if _, err := b.handler.Handle(t.Context(), b.Begin(handbook, task.Hints{})); !busy(err) {
 		t.Errorf("while it is removed: %v, want a BusyError", err)
 	}
-	if _, err := b.Store.Complete(t.Context(), store.Completion{Holder: removing.Holder, Result: json.RawMessage("{}"),
-		Effects: out.Effects}); err != nil {
+	if _, err := b.Store.Complete(t.Context(), store.Completion{
+		Holder: removing.Holder, Result: json.RawMessage("{}"),
+		Effects: out.Effects,
+	}); err != nil {
 		t.Error(err)
 	}
 }

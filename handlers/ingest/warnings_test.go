@@ -36,8 +36,11 @@ func TestWarnings(t *testing.T) {
 			},
 			[]string{"1 attachments or parts could not be read: x.bin (this kind of file can't be read)"},
 		},
-		"empty pages": {0, extract.Info{Pages: 1},
-			[]string{"the document has no text on any of its 1 pages; nothing of it can be found"}},
+		"empty pages": {
+			0,
+			extract.Info{Pages: 1},
+			[]string{"the document has no text on any of its 1 pages; nothing of it can be found"},
+		},
 		"empty file": {0, extract.Info{}, []string{"the document has no text; nothing of it can be found"}},
 	} {
 		w := &work{chunks: tt.chunks, info: tt.info}

@@ -40,8 +40,10 @@ func newBench(t *testing.T, engine ocr.Engine, edit ...func(*handler.Deps)) *ben
 	b := &bench{Bench: handlertest.New(t, task.OCR, 8)}
 	var err error
 	if engine == nil {
-		if engine, err = tesseract.Open(t.Context(), tesseract.Options{Languages: []string{"eng"},
-			TempDir: b.Temp}); err != nil {
+		if engine, err = tesseract.Open(t.Context(), tesseract.Options{
+			Languages: []string{"eng"},
+			TempDir:   b.Temp,
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -82,8 +82,10 @@ func TestNoPageCanBeRead(t *testing.T) {
 		calls int
 	}{
 		{errStumbled, taskerr.CorruptionDetected, "the engine stumbled", 10}, // five pages, twice each
-		{taskerr.Errorf(taskerr.UnsupportedFormat, "the model refuses"), taskerr.UnsupportedFormat, "the model refuses",
-			10},
+		{
+			taskerr.Errorf(taskerr.UnsupportedFormat, "the model refuses"), taskerr.UnsupportedFormat, "the model refuses",
+			10,
+		},
 		{&ocr.UnavailableError{Reason: "it was uninstalled"}, taskerr.DependencyUnavailable, "it was uninstalled", 1},
 		{taskerr.Errorf(taskerr.AIRateLimit, "slowly"), taskerr.AIRateLimit, "slowly", 1},
 	} {

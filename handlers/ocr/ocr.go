@@ -176,13 +176,15 @@ func (w *work) derive(ctx context.Context, name string) (out handlers.Outcome, e
 	made.result.Filename, made.result.OutputFormat, made.result.SourceFormat = w.order.payload.Filename, w.order.format,
 		w.source.Format
 	r := made.result
-	return handlers.Outcome{Result: r, Effects: []store.Effect{{Kind: store.EffectRecordDerived,
+	return handlers.Outcome{Result: r, Effects: []store.Effect{{
+		Kind: store.EffectRecordDerived,
 		Args: store.DerivedRecord{
 			SourceFilename: r.Filename, SourceBlob: w.order.payload.Blob, SourceSHA256: w.file.SHA256, Recipe: w.recipe,
 			Blob:   name,
 			Format: string(r.OutputFormat), Engine: r.OCREngine, PageCount: r.PageCount,
 			MeanConfidence: r.MeanConfidence, UnreadPages: r.UnreadPages,
-		}}}}, nil
+		},
+	}}}, nil
 }
 
 func (w *work) reuse(same store.DerivedContent) (handlers.Outcome, error) {

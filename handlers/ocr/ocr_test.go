@@ -248,22 +248,37 @@ func TestRefusals(t *testing.T) {
 		class taskerr.Class
 		says  string
 	}{
-		`{}`: {task.Hints{}, taskerr.ValidationError,
-			"payload.filename is missing"},
-		`{"filename":"a.pdf","blob":"../b"}`: {task.Hints{}, taskerr.ValidationError,
-			"payload.blob is refused"},
+		`{}`: {
+			task.Hints{},
+			taskerr.ValidationError,
+			"payload.filename is missing",
+		},
+		`{"filename":"a.pdf","blob":"../b"}`: {
+			task.Hints{},
+			taskerr.ValidationError,
+			"payload.blob is refused",
+		},
 		`{"filename":"a.pdf","pages":"0"}`:            {task.Hints{}, taskerr.ValidationError, `such as "1-3,7"`},
 		`{"filename":"a.pdf","pages":"3-1"}`:          {task.Hints{}, taskerr.ValidationError, `such as "1-3,7"`},
 		`{"filename":"a.pdf","pages":"1,,2"}`:         {task.Hints{}, taskerr.ValidationError, `such as "1-3,7"`},
 		`{"filename":"a.pdf","pages":"1-9999999999"}`: {task.Hints{}, taskerr.ValidationError, `such as "1-3,7"`},
 		`{"filename":"a.pdf","pages":7}`:              {task.Hints{}, taskerr.ValidationError, "wrong type"},
-		`{"filename":"a.pdf","pages":"1-2"}`: {task.Hints{}, taskerr.ValidationError,
-			"asks for page 2, but the document has 1"},
-		`{"filename":"a.pdf","languages":["klingon"]}`: {task.Hints{}, taskerr.ValidationError,
-			`payload.languages is refused: the language "klingon" can't be read; tesseract has data for eng`},
+		`{"filename":"a.pdf","pages":"1-2"}`: {
+			task.Hints{},
+			taskerr.ValidationError,
+			"asks for page 2, but the document has 1",
+		},
+		`{"filename":"a.pdf","languages":["klingon"]}`: {
+			task.Hints{},
+			taskerr.ValidationError,
+			`payload.languages is refused: the language "klingon" can't be read; tesseract has data for eng`,
+		},
 		`{"filename":"a.pdf","languages":"eng"}`: {task.Hints{}, taskerr.ValidationError, "languages is a list"},
-		`{"filename":"a.pdf","blob":"a.pdf"}`: {task.Hints{OutputFormat: "alto"}, taskerr.ValidationError,
-			"hints.output_format is none of markdown, text, hocr, json"},
+		`{"filename":"a.pdf","blob":"a.pdf"}`: {
+			task.Hints{OutputFormat: "alto"},
+			taskerr.ValidationError,
+			"hints.output_format is none of markdown, text, hocr, json",
+		},
 		`{"filename":"gone.pdf"}`: {task.Hints{}, taskerr.ContentMissing, "gone.pdf"},
 		`{"filename":"b.bin"}`:    {task.Hints{}, taskerr.UnsupportedFormat, "can't be read"},
 		`{"filename":"c.png"}`:    {task.Hints{}, taskerr.CorruptionDetected, "damaged"},
@@ -337,8 +352,10 @@ func TestModel(t *testing.T) {
 			"|\n\n<!-- page 2 -->\n"},
 		"text": {"Harbour\n\nShips of 640\n\nship\thour\nAda\t7\n\f\f"},
 		"json": {`"markdown":"# Harbour`, `{"type":"heading","text":"Harbour","level":1}`, `"mean_confidence":null`},
-		"hocr": {`content="ocr_page ocr_carea ocr_par ocr_line"`,
-			`<span class="ocr_line" id="line_1_2">Ships of 640</span>`},
+		"hocr": {
+			`content="ocr_page ocr_carea ocr_par ocr_line"`,
+			`<span class="ocr_line" id="line_1_2">Ships of 640</span>`,
+		},
 	}
 	for format, parts := range want {
 		r := b.do(`{"filename":"a.pdf","languages":["deu"]}`, task.Hints{OutputFormat: format, Resolution: 640})

@@ -119,11 +119,13 @@ func (w *work) recognize(ctx context.Context, file *os.File) (Result, error) {
 		return Result{}, err
 	}
 	e := w.order.engine
-	r := &recognition{work: w, images: images, numbers: numbers,
+	r := &recognition{
+		work: w, images: images, numbers: numbers,
 		out: derived.NewWriter(file, w.order.format, derived.Head{
 			Filename: w.order.payload.Filename, SourceFormat: w.source.Format, Engine: e.Name(), Version: e.Version(),
 			Languages: e.Languages(), Abilities: a,
-		})}
+		}),
+	}
 	if err := r.run(ctx); err != nil {
 		return Result{}, err
 	}

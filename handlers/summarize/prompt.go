@@ -20,11 +20,13 @@ const rules = `Rules:
 - Answer with one JSON object of the form {"summary": "…", "key_points": [{"text": "…", "sources": [1]}]} and nothing else.`
 
 // answerSchema is the form of every answer.
-var answerSchema = llm.Schema{Name: "summary", Strict: true,
+var answerSchema = llm.Schema{
+	Name: "summary", Strict: true,
 	Schema: json.RawMessage(`{"type":"object","additionalProperties":false,` +
 		`"required":["summary","key_points"],"properties":{"summary":{"type":"string"},"key_points":{"type":"array","items":` +
 		`{"type":"object","additionalProperties":false,"required":["text","sources"],"properties":{"text":{"type":"string"},` +
-		`"sources":{"type":"array","items":{"type":"integer"}}}}}}}`)}
+		`"sources":{"type":"array","items":{"type":"integer"}}}}}}}`),
+}
 
 // schemaTokens is about what the schema and the envelope of a request cost.
 const schemaTokens = 120

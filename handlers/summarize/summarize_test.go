@@ -52,7 +52,8 @@ func TestOneCall(t *testing.T) {
 	b.model.reply = say(reply{
 		"The water rises to 4.200 mm, or by 15 m. “Wait for the ebb”, says the pilot.",
 		[]keyPoint{
-			{"At spring tide it is 4200 mm.", []int{1}}, {"The rise is 1,5 m or 2 m, not 4200 mm [2].", []int{1, 99}},
+			{"At spring tide it is 4200 mm.", []int{1}},
+			{"The rise is 1,5 m or 2 m, not 4200 mm [2].", []int{1, 99}},
 			{"Nobody knows.", nil},
 		},
 	}.answer())
@@ -377,8 +378,10 @@ func TestHostileDocument(t *testing.T) {
 // What PII_MODE hides does not reach the model, nor the summary.
 func TestPrivacy(t *testing.T) {
 	t.Parallel()
-	filter := privacy.NewFilter(privacy.Options{Mode: privacy.Redact, Detector: privacy.Patterns{},
-		Language: func(string) string { return "en" }})
+	filter := privacy.NewFilter(privacy.Options{
+		Mode: privacy.Redact, Detector: privacy.Patterns{},
+		Language: func(string) string { return "en" },
+	})
 	b := newBench(t, func(d *summarize.Deps) { d.Privacy = filter })
 	b.Put("mail.md", "# Mail to ada@example.org\n\nWrite to ada@example.org about the tide, she knows it.\n")
 	r := b.summarize(`{"filename":"mail.md"}`)

@@ -54,8 +54,10 @@ func TestOneLimiterForAnAccount(t *testing.T) {
 
 func TestChatModel(t *testing.T) {
 	t.Parallel()
-	tenant := &Tenant{Config: modelConfig(func(c *config.Config) { c.MaxTaskTokens = 1000 }),
-		log: slog.New(slog.DiscardHandler), counter: token.New()}
+	tenant := &Tenant{
+		Config: modelConfig(func(c *config.Config) { c.MaxTaskTokens = 1000 }),
+		log:    slog.New(slog.DiscardHandler), counter: token.New(),
+	}
 	if err := tenant.openUncounted(); err != nil || tenant.Chat.Offline() || tenant.Chat.Model() != "gpt-4o" ||
 		tenant.Chat.Window != 128_000 || tenant.Chat.Ceiling != 1000 {
 		t.Errorf("%+v %v", tenant.Chat, err)
@@ -64,8 +66,10 @@ func TestChatModel(t *testing.T) {
 	if err := tenant.openUncounted(); err != nil || tenant.Chat.Window != 4096 {
 		t.Errorf("%+v %v", tenant.Chat, err)
 	}
-	tenant = &Tenant{Config: modelConfig(func(c *config.Config) { c.LLMProvider = config.ProviderOffline }),
-		log: slog.New(slog.DiscardHandler)}
+	tenant = &Tenant{
+		Config: modelConfig(func(c *config.Config) { c.LLMProvider = config.ProviderOffline }),
+		log:    slog.New(slog.DiscardHandler),
+	}
 	if err := tenant.openUncounted(); err != nil || !tenant.Chat.Offline() {
 		t.Errorf("%+v %v", tenant.Chat, err)
 	}

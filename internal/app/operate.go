@@ -126,14 +126,22 @@ func (w *Worker) routes() httpd.Routes {
 		About: "version " + Version + ", tenant " + w.tenant.Config.ClientID,
 		Endpoints: []httpd.Endpoint{
 			// A supervisor or load balancer needs only yes or no.
-			{Pattern: "GET /livez", Access: httpd.OpenBrief, Handler: livez,
-				For: "200 while the worker makes progress; otherwise restart it"},
-			{Pattern: "GET /readyz", Access: httpd.OpenBrief, Handler: readyz,
-				For: "200 while it takes tasks; ?verbose: each check"},
-			{Pattern: "GET /status", Access: httpd.WithToken, Handler: status,
-				For: "the worker's full state, as JSON"},
-			{Pattern: "GET /metrics", Access: httpd.WithToken, Handler: w.tenant.metrics.Handler(),
-				For: "metrics for Prometheus"},
+			{
+				Pattern: "GET /livez", Access: httpd.OpenBrief, Handler: livez,
+				For: "200 while the worker makes progress; otherwise restart it",
+			},
+			{
+				Pattern: "GET /readyz", Access: httpd.OpenBrief, Handler: readyz,
+				For: "200 while it takes tasks; ?verbose: each check",
+			},
+			{
+				Pattern: "GET /status", Access: httpd.WithToken, Handler: status,
+				For: "the worker's full state, as JSON",
+			},
+			{
+				Pattern: "GET /metrics", Access: httpd.WithToken, Handler: w.tenant.metrics.Handler(),
+				For: "metrics for Prometheus",
+			},
 		},
 	}
 }

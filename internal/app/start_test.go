@@ -89,8 +89,10 @@ func TestStartGivesUp(t *testing.T) {
 		if !ok || took > 4*time.Minute || took < 4*time.Minute || gone.Tried != took {
 			t.Fatalf("%v after %v", err, took)
 		}
-		for _, part := range []string{"the database at db.example:5432", "took too long", "START_MAX_SEC",
-			took.Round(time.Second).String()} {
+		for _, part := range []string{
+			"the database at db.example:5432", "took too long", "START_MAX_SEC",
+			took.Round(time.Second).String(),
+		} {
 			if !strings.Contains(err.Error(), part) {
 				t.Errorf("%q lacks %q", err, part)
 			}

@@ -56,8 +56,10 @@ func TestStatusLine(t *testing.T) {
 		},
 		"degraded: can't receive from acme-tasks since 12:01 (dependency_unavailable: check the role); idle, 12 done, 1 failed": {
 			Done: 12, Failed: 1, Queues: []engine.QueueHealth{
-				{Name: "acme-tasks-high"}, {Name: "acme-tasks",
-					Trouble: since("12:01:00", taskerr.DependencyUnavailable, "check the role")},
+				{Name: "acme-tasks-high"}, {
+					Name:    "acme-tasks",
+					Trouble: since("12:01:00", taskerr.DependencyUnavailable, "check the role"),
+				},
 			},
 		},
 		"working on 1 of 8, 0 done, 0 failed; ingest limited to 2 of 8 at a time (ai_rate_limit: raise it)": {
@@ -73,12 +75,18 @@ func TestStatusLine(t *testing.T) {
 				{Type: "ingest", Limit: 8, Trouble: since("12:00:00", taskerr.TransientStorage, "the disk is full")},
 			},
 		},
-		"draining 2 of 4, oldest 42 s": {Running: 2, Draining: true, DrainOf: 4,
-			Oldest: before(42 * time.Second)},
-		"draining 1 of 4, oldest 7 min 2 s": {Running: 1, Draining: true, DrainOf: 4,
-			Oldest: before(422 * time.Second)},
-		"draining 1 of 1, oldest 3 h 5 min": {Running: 1, Draining: true, DrainOf: 1,
-			Oldest: before(185*time.Minute + time.Second)},
+		"draining 2 of 4, oldest 42 s": {
+			Running: 2, Draining: true, DrainOf: 4,
+			Oldest: before(42 * time.Second),
+		},
+		"draining 1 of 4, oldest 7 min 2 s": {
+			Running: 1, Draining: true, DrainOf: 4,
+			Oldest: before(422 * time.Second),
+		},
+		"draining 1 of 1, oldest 3 h 5 min": {
+			Running: 1, Draining: true, DrainOf: 1,
+			Oldest: before(185*time.Minute + time.Second),
+		},
 		"draining 0 of 0":                     {Draining: true},
 		"working on 8 of 8, 3 done, 0 failed": {Running: 8, Done: 3},
 		"degraded: the poll loop has been stuck since 12:59; idle, 0 done, 0 failed": {

@@ -32,17 +32,25 @@ func TestConnectionStrings(t *testing.T) {
 	for name, c := range map[string]struct{ s, queue, blob string }{
 		"portal": {"DefaultEndpointsProtocol=https;AccountName=acme;AccountKey=" + secret +
 			";EndpointSuffix=core.windows.net", "acme.queue.core.windows.net", "acme.blob.core.windows.net"},
-		"other cloud": {"AccountName=acme;AccountKey=" + secret + ";EndpointSuffix=core.chinacloudapi.cn;",
-			"acme.queue.core.chinacloudapi.cn", "acme.blob.core.chinacloudapi.cn"},
-		"own endpoints": {"AccountName=acme;AccountKey=" + secret +
-			";QueueEndpoint=http://127.0.0.1:1/acme/;BlobEndpoint=http://127.0.0.1:2/acme", "127.0.0.1:1",
-			"127.0.0.1:2"},
+		"other cloud": {
+			"AccountName=acme;AccountKey=" + secret + ";EndpointSuffix=core.chinacloudapi.cn;",
+			"acme.queue.core.chinacloudapi.cn", "acme.blob.core.chinacloudapi.cn",
+		},
+		"own endpoints": {
+			"AccountName=acme;AccountKey=" + secret +
+				";QueueEndpoint=http://127.0.0.1:1/acme/;BlobEndpoint=http://127.0.0.1:2/acme", "127.0.0.1:1",
+			"127.0.0.1:2",
+		},
 		"signature": {"QueueEndpoint=https://q.example;BlobEndpoint=https://b.example;SharedAccessSignature=sv=2024&sig=" + secret, "q.example", "b.example"},
-		"quoted": {`"accountname=acme; accountkey=` + secret + `;"` + "\n", "acme.queue.core.windows.net",
-			"acme.blob.core.windows.net"},
+		"quoted": {
+			`"accountname=acme; accountkey=` + secret + `;"` + "\n", "acme.queue.core.windows.net",
+			"acme.blob.core.windows.net",
+		},
 		"emulator": {"UseDevelopmentStorage=true", "127.0.0.1:10001", "127.0.0.1:10000"},
-		"emulator there": {"UseDevelopmentStorage=true;DevelopmentStorageProxyUri=http://azurite.example",
-			"azurite.example:10001", "azurite.example:10000"},
+		"emulator there": {
+			"UseDevelopmentStorage=true;DevelopmentStorageProxyUri=http://azurite.example",
+			"azurite.example:10001", "azurite.example:10000",
+		},
 	} {
 		creds, err := azure.FromConnectionString(c.s)
 		if err != nil {

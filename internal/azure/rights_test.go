@@ -92,10 +92,14 @@ func TestGrant(t *testing.T) {
 		t.Fatal(err)
 	}
 	for creds, says := range map[*azure.Credentials][]string{
-		identity: {"queues/messages/write", "az role assignment create", `--role "async-worker tenant"`,
-			"/queueServices/default/queues/a-tasks"},
-		signature: {"lacks u", "it has sp=rw", "az storage account generate-sas --account-name acme",
-			"--permissions rwdacup"},
+		identity: {
+			"queues/messages/write", "az role assignment create", `--role "async-worker tenant"`,
+			"/queueServices/default/queues/a-tasks",
+		},
+		signature: {
+			"lacks u", "it has sp=rw", "az storage account generate-sas --account-name acme",
+			"--permissions rwdacup",
+		},
 		key: {"az storage account show --name acme"},
 	} {
 		grant := creds.Grant(azure.QueueUpdate, "a-tasks")

@@ -53,14 +53,24 @@ func TestRunTellsHowAProgramEnded(t *testing.T) {
 		"crash":           {"kill -SEGV $$", child.Limits{}, child.Crashed, -1},
 		"processor time":  {"while :; do :; done", child.Limits{CPU: time.Second}, child.CPULimit, -1},
 		"waited too long": {"sleep 600", child.Limits{Wait: 50 * time.Millisecond}, child.WaitLimit, -1},
-		"silent": {"echo a word; sleep 600", child.Limits{Silence: 300 * time.Millisecond}, child.Silent,
-			-1},
+		"silent": {
+			"echo a word; sleep 600",
+			child.Limits{Silence: 300 * time.Millisecond},
+			child.Silent,
+			-1,
+		},
 		"silent and staying": {"exec >&-; sleep 600", child.Limits{Wait: 50 * time.Millisecond}, child.WaitLimit, -1},
-		"output": {"while :; do echo yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy; done", child.Limits{Output: 1 << 20},
-			child.OutputLimit, -1},
+		"output": {
+			"while :; do echo yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy; done",
+			child.Limits{Output: 1 << 20},
+			child.OutputLimit, -1,
+		},
 		"file": {"exec dd if=/dev/zero of=big bs=4096 count=100", child.Limits{File: 64 << 10}, child.FileLimit, -1},
-		"memory": {"exec dd if=/dev/zero of=/dev/null bs=200M count=1", child.Limits{Memory: 64 << 20},
-			child.MemoryLimit, -1},
+		"memory": {
+			"exec dd if=/dev/zero of=/dev/null bs=200M count=1",
+			child.Limits{Memory: 64 << 20},
+			child.MemoryLimit, -1,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -254,12 +264,14 @@ func TestStdinIsGiven(t *testing.T) {
 func TestArgumentsAreNeverScript(t *testing.T) {
 	t.Parallel()
 	var text string
-	c := child.Command{Program: "echo", Args: []string{"$(id)", ";", "a b", "`x`"}, Dir: t.TempDir(),
+	c := child.Command{
+		Program: "echo", Args: []string{"$(id)", ";", "a b", "`x`"}, Dir: t.TempDir(),
 		Stdout: func(r io.Reader) error {
 			b, err := io.ReadAll(r)
 			text = string(b)
 			return err
-		}}
+		},
+	}
 	if r, err := child.Run(t.Context(), c); err != nil || !r.OK() || text != "$(id) ; a b `x`\n" {
 		t.Errorf("%q %+v %v", text, r, err)
 	}

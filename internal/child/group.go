@@ -100,8 +100,10 @@ func (g *group) result(state *os.ProcessState, stderr string, l Limits) Result {
 // saysNoMemory knows how programs of the C, C++ and Go worlds complain.
 func saysNoMemory(stderr string) bool {
 	s := strings.ToLower(stderr)
-	for _, phrase := range []string{"out of memory", "bad_alloc", "cannot allocate memory", "memory exhausted",
-		"failed to map segment"} {
+	for _, phrase := range []string{
+		"out of memory", "bad_alloc", "cannot allocate memory", "memory exhausted",
+		"failed to map segment",
+	} {
 		if strings.Contains(s, phrase) {
 			return true
 		}

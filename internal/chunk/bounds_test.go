@@ -39,14 +39,20 @@ func hostile(size int) map[string][]extract.Block {
 		"one long heading":  one(extract.Heading, "heading "),
 		"one code line":     one(extract.Code, "x+=1;"),
 		"accents":           one(extract.Paragraph, "\u0301"),
-		"one cell": {{Kind: extract.TableKind, Table: &extract.Table{Headers: 1,
-			Rows: [][]extract.Cell{cell, {{Text: strings.Repeat("word ", size/5)}}}}}},
-		"a header of all": {{Kind: extract.TableKind, Table: &extract.Table{Headers: 1 << 30,
-			Rows: [][]extract.Cell{cell, {{Text: strings.Repeat("word ", size/5)}}}}}},
-		"wide spans": {{Kind: extract.TableKind,
+		"one cell": {{Kind: extract.TableKind, Table: &extract.Table{
+			Headers: 1,
+			Rows:    [][]extract.Cell{cell, {{Text: strings.Repeat("word ", size/5)}}},
+		}}},
+		"a header of all": {{Kind: extract.TableKind, Table: &extract.Table{
+			Headers: 1 << 30,
+			Rows:    [][]extract.Cell{cell, {{Text: strings.Repeat("word ", size/5)}}},
+		}}},
+		"wide spans": {{
+			Kind: extract.TableKind,
 			Table: &extract.Table{
 				Rows: [][]extract.Cell{{{Text: "a", ColSpan: 1 << 30, RowSpan: 1 << 30}, {Text: "b"}}, cell},
-			}}},
+			},
+		}},
 		"small headings": repeat(extract.Block{Kind: extract.Heading, Level: 2, Text: "a"}, size/8),
 		"deep headings": append([]extract.Block{{Kind: extract.Heading, Level: 1, Text: "a"}},
 			repeat(extract.Block{Kind: extract.Heading, Level: 3, Text: "a"}, size/8)...),

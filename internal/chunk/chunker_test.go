@@ -69,7 +69,8 @@ func TestStructure(t *testing.T) {
 		"nothing": {},
 		"blank blocks": {
 			blocks: []extract.Block{
-				para(" \n\t"), head(1, ""), code("\n\n"), point(0, "-", " "), {Kind: extract.TableKind},
+				para(" \n\t"), head(1, ""), code("\n\n"), point(0, "-", " "),
+				{Kind: extract.TableKind},
 				table(1, "|", "|"),
 			},
 		},
@@ -122,7 +123,8 @@ func TestStructure(t *testing.T) {
 		},
 		"spans": {
 			blocks: []extract.Block{{Kind: extract.TableKind, Table: &extract.Table{Headers: 1, Rows: [][]extract.Cell{
-				{{Text: "wide", ColSpan: 2}, {Text: "h|"}}, {{Text: "tall", RowSpan: 2}, {Text: "1"}, {Text: "2"}},
+				{{Text: "wide", ColSpan: 2}, {Text: "h|"}},
+				{{Text: "tall", RowSpan: 2}, {Text: "1"}, {Text: "2"}},
 				{{Text: "3"}, {Text: "4"}},
 			}}}},
 			want: []piece{{"", "table", "| wide |  | h\\| |\n| --- | --- | --- |\n| tall | 1 | 2 |\n|  | 3 | 4 |"}},
@@ -291,8 +293,10 @@ func TestKey(t *testing.T) {
 	if want := "d39476d8baeba95ab0a690a807d7444634f1871ec1fe0ab572117b2ec7d376d3"; base != want {
 		t.Errorf("the key is %s, not %s: if that is meant, raise Version", base, want)
 	}
-	if got := key(config, extract.Block{Kind: extract.Paragraph, Text: "text", Page: 7,
-		Box: &extract.Box{Right: 1}}); got != base {
+	if got := key(config, extract.Block{
+		Kind: extract.Paragraph, Text: "text", Page: 7,
+		Box: &extract.Box{Right: 1},
+	}); got != base {
 		t.Error("the page is part of the key")
 	}
 	for what, c := range map[string]chunk.Config{

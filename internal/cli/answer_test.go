@@ -59,8 +59,10 @@ func TestWatchShowsTheAnswer(t *testing.T) {
 	}
 	one := &bar{}
 	for _, c := range []struct{ metadata, want string }{
-		{`{"delta":"` + strings.Repeat("word ", 30) + `"}`, "…"}, {`{"delta":"anew","restart":true}`, "anew"},
-		{`{"delta":" more"}`, "anew more"}, {`null`, "anew more"},
+		{`{"delta":"` + strings.Repeat("word ", 30) + `"}`, "…"},
+		{`{"delta":"anew","restart":true}`, "anew"},
+		{`{"delta":" more"}`, "anew more"},
+		{`null`, "anew more"},
 	} {
 		got := one.update(store.JobEvent{Stage: "s", Metadata: json.RawMessage(c.metadata)})
 		if !strings.HasPrefix(got, c.want) || len([]rune(got)) > 62 {

@@ -40,8 +40,10 @@ func TestShortcuts(t *testing.T) {
 	}
 	for args, want := range map[string]struct{ payload, shows string }{
 		"ask|When are the|cranes parked?|--set|reports": {`{"document_set":"reports","prompt":"When are the cranes parked?"}`, "At force 9."},
-		"summarize|2026/tides.md|--style|bullets": {`{"filename":"2026/tides.md","style":"bullets"}`,
-			"High at noon."},
+		"summarize|2026/tides.md|--style|bullets": {
+			`{"filename":"2026/tides.md","style":"bullets"}`,
+			"High at noon.",
+		},
 		"summarize|--upload|" + local: {`{"filename":"tides.md"}`, "High at noon."},
 	} {
 		o, bucket := office(&rows{})

@@ -43,14 +43,18 @@ func circumstances() []circumstance {
 		putTenant(t, root, "southhaven", "127.0.0.1:1")
 	}
 	return []circumstance{
-		{"nothing set", "no tenant on the machine, and no setting in the environment", func(*testing.T, string) {}, 0,
-			false},
+		{
+			"nothing set", "no tenant on the machine, and no setting in the environment", func(*testing.T, string) {}, 0,
+			false,
+		},
 		{"services down", "one tenant, and nobody listens where its services should be", down, 0, false},
-		{"services hang", "one tenant, and its services take connections and say nothing",
+		{
+			"services hang", "one tenant, and its services take connections and say nothing",
 			func(t *testing.T, root string) {
 				t.Helper()
 				putTenant(t, root, "southhaven", silent(t))
-			}, 0, true},
+			}, 0, true,
+		},
 		{"many tenants", "two tenants, and no `--tenant`", func(t *testing.T, root string) {
 			t.Helper()
 			down(t, root)

@@ -38,8 +38,10 @@ func TestPurge(t *testing.T) {
 
 func TestConfirm(t *testing.T) {
 	t.Parallel()
-	for answer, ok := range map[string]bool{"purge 12\n": true, " purge 12 ": true, "purge 1\n": false, "y\n": false,
-		"": false, "\n": false} {
+	for answer, ok := range map[string]bool{
+		"purge 12\n": true, " purge 12 ": true, "purge 1\n": false, "y\n": false,
+		"": false, "\n": false,
+	} {
 		if err := confirm(strings.NewReader(answer), io.Discard, "12 dead letters go.", "purge 12",
 			"nothing was removed"); (err == nil) != ok {
 			t.Errorf("%q: %v", answer, err)
@@ -49,8 +51,10 @@ func TestConfirm(t *testing.T) {
 
 func TestPace(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]float64{"10/s": 10, "30/m": 0.5, "3600/h": 1, "2.5": 2.5, "x": 0, "10/": 0,
-		"/s": 0, "NaN/s": 0, "-1/s": 0, "1/d": 0, "Inf/s": 0} {
+	for text, want := range map[string]float64{
+		"10/s": 10, "30/m": 0.5, "3600/h": 1, "2.5": 2.5, "x": 0, "10/": 0,
+		"/s": 0, "NaN/s": 0, "-1/s": 0, "1/d": 0, "Inf/s": 0,
+	} {
 		var r rateFlag
 		if err := r.Set(text); r.perSecond != want || (err == nil) != (want > 0) {
 			t.Errorf("%q: %v, %v; want %v", text, r.perSecond, err, want)

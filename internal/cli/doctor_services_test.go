@@ -177,8 +177,10 @@ func TestDoctorOnServices(t *testing.T) {
 	}{
 		"all well":        {nil, "", exitOK},
 		"wrong model key": {[]string{"OPENAI_API_KEY=wrong"}, "fail chat model, fail embedding model", exitPermission},
-		"wrong width": {[]string{"EMBEDDING_DIMENSIONS=8", "OPENAI_EMBEDDING_MODEL=fixed-width"},
-			"fail embedding model", exitConfig},
+		"wrong width": {
+			[]string{"EMBEDDING_DIMENSIONS=8", "OPENAI_EMBEDDING_MODEL=fixed-width"},
+			"fail embedding model", exitConfig,
+		},
 		"docling's key":    {[]string{"DOCLING_API_KEY=wrong"}, "fail docling", exitPermission},
 		"docling is down":  {[]string{"DOCLING_URL=http://127.0.0.1:1"}, "fail docling", exitUnavailable},
 		"guarded receiver": {[]string{"WEBHOOK_ALLOW_CIDRS="}, "fail webhooks", exitConfig},

@@ -14,12 +14,18 @@ import (
 
 func someDocuments() []store.DocumentEntry {
 	return []store.DocumentEntry{
-		{DocumentID: "id-1", DocumentSet: "one", Filename: "a.pdf", Title: "About b.pdf", Version: 3, Chunks: 7,
-			State: "active", UpdatedAt: noon},
-		{DocumentID: "id-2", DocumentSet: "one", Filename: "b.pdf", Version: 1, Chunks: 2, State: "replacing",
-			UpdatedAt: noon},
-		{DocumentID: "id-3", DocumentSet: "two", Filename: "b.pdf", Version: 1, State: "active",
-			Warnings: []string{"3 of 3 pages have \x1b[1mno text"}, UpdatedAt: noon},
+		{
+			DocumentID: "id-1", DocumentSet: "one", Filename: "a.pdf", Title: "About b.pdf", Version: 3, Chunks: 7,
+			State: "active", UpdatedAt: noon,
+		},
+		{
+			DocumentID: "id-2", DocumentSet: "one", Filename: "b.pdf", Version: 1, Chunks: 2, State: "replacing",
+			UpdatedAt: noon,
+		},
+		{
+			DocumentID: "id-3", DocumentSet: "two", Filename: "b.pdf", Version: 1, State: "active",
+			Warnings: []string{"3 of 3 pages have \x1b[1mno text"}, UpdatedAt: noon,
+		},
 	}
 }
 

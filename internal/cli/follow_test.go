@@ -114,8 +114,10 @@ func TestWatchStopsWhenTold(t *testing.T) {
 
 func TestShellQuoted(t *testing.T) {
 	t.Parallel()
-	for word, want := range map[string]string{"report-7.2": "report-7.2", "a b": "'a b'", "it's": `'it'\''s'`,
-		"$(rm)": "'$(rm)'", "x\x1b[1m": "'x[1m'", "": "''"} {
+	for word, want := range map[string]string{
+		"report-7.2": "report-7.2", "a b": "'a b'", "it's": `'it'\''s'`,
+		"$(rm)": "'$(rm)'", "x\x1b[1m": "'x[1m'", "": "''",
+	} {
 		if got := shellQuoted(word); got != want {
 			t.Errorf("%q: %s, want %s", word, got, want)
 		}
@@ -168,8 +170,10 @@ func TestBars(t *testing.T) {
 	if !errors.Is(err, errUnsuccessful) {
 		t.Errorf("got %v", err)
 	}
-	for _, want := range []string{"a.pdf", "100", "succeeded after 3.21s", "bad", "failed: INGEST_CORRUPTION_DETECTED",
-		"\x1b[32m", "\nbad failed: INGEST_CORRUPTION_DETECTED: broken [31mfile really\n"} {
+	for _, want := range []string{
+		"a.pdf", "100", "succeeded after 3.21s", "bad", "failed: INGEST_CORRUPTION_DETECTED",
+		"\x1b[32m", "\nbad failed: INGEST_CORRUPTION_DETECTED: broken [31mfile really\n",
+	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in %q", want, out.String())
 		}

@@ -39,8 +39,10 @@ func groupCommands(root *cobra.Command) {
 		&cobra.Group{ID: aboutMachine, Title: "This machine"},
 	)
 	for group, names := range map[string][]string{
-		aboutTasks: {"enqueue", "ask", "summarize", "search", "documents", "jobs", "dlq", "queue", "webhooks",
-			"extract"},
+		aboutTasks: {
+			"enqueue", "ask", "summarize", "search", "documents", "jobs", "dlq", "queue", "webhooks",
+			"extract",
+		},
 		aboutWorker:  {"run", "status", "reload", "check-config", "doctor", "migrate", "token"},
 		aboutMachine: {"tenant"},
 	} {

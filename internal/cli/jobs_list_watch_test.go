@@ -185,11 +185,13 @@ func TestJobsListWatch(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	printed := make(chan string, 10)
 	var errOut bytes.Buffer
-	p := &program{env: testEnv(), stdin: strings.NewReader(""),
+	p := &program{
+		env: testEnv(), stdin: strings.NewReader(""),
 		stdout: writerFunc(func(b []byte) { printed <- string(b) }), stderr: &errOut,
 		open: func(_ context.Context, cfg config.Config, _ *slog.Logger, _ app.Needs) (*app.Tenant, error) {
 			return &app.Tenant{Config: cfg, Store: someRows()}, nil
-		}}
+		},
+	}
 	code := make(chan int, 1)
 	go func() { code <- p.run(ctx, []string{"jobs", "list", "--status", "failed", "--watch", "-o", "json"}) }()
 	if got := ids(t, <-printed); got != "bad" {

@@ -34,12 +34,16 @@ func someRows() *rows {
 			{ID: "busy", Type: "ingest", Status: "running", Stage: "embedding", Progress: 60, CreatedAt: noon},
 		},
 		events: map[string][]store.JobEvent{
-			"good": {{Seq: 1, JobID: "good", At: noon, Stage: "parsing", Progress: 12, Attempt: 1,
-				Message: "page 1 of 9"}},
+			"good": {{
+				Seq: 1, JobID: "good", At: noon, Stage: "parsing", Progress: 12, Attempt: 1,
+				Message: "page 1 of 9",
+			}},
 		},
 		deliveries: []store.DeliveryStatus{
-			{ID: "msg_1", URL: "https://x.example/h", Status: "pending", Attempts: 2, ResponseStatus: &status,
-				LastError: &trouble},
+			{
+				ID: "msg_1", URL: "https://x.example/h", Status: "pending", Attempts: 2, ResponseStatus: &status,
+				LastError: &trouble,
+			},
 		},
 		letters: []store.DeadLetter{{
 			ID: "d1", JobID: "bad", TaskType: "ingest", Reason: "permanent", ErrorClass: "corruption_detected",
@@ -127,8 +131,10 @@ func TestStoreTroubles(t *testing.T) {
 	}{
 		{store.ErrSchema, exitConfig, "async-worker migrate"},
 		{store.ErrForbidden, exitPermission, "client_id claim"},
-		{taskerr.Errorf(taskerr.TransientStorage, "connection refused"), exitUnavailable,
-			"check SUPABASE_URL or DATABASE_URL"},
+		{
+			taskerr.Errorf(taskerr.TransientStorage, "connection refused"), exitUnavailable,
+			"check SUPABASE_URL or DATABASE_URL",
+		},
 		{taskerr.Errorf(taskerr.NetworkTimeout, "too slow"), exitTemporary, "check SUPABASE_URL or DATABASE_URL"},
 	} {
 		for _, args := range []string{"jobs list", "jobs get x", "dlq list", "search x"} {
@@ -149,8 +155,10 @@ func (oneVector) Embed(_ context.Context, in []string) (llm.Embeddings, error) {
 func TestSearch(t *testing.T) {
 	t.Parallel()
 	s := &rows{hits: []store.Hit{
-		{Filename: "a.pdf", DocumentSet: "reports", Pages: []int{3, 4}, HeadingPath: []string{"Results", "Revenue"},
-			Content: "it\ngrew\x07 " + strings.Repeat("x", 400), Score: 0.0325, Similarity: 0.5, Matched: true},
+		{
+			Filename: "a.pdf", DocumentSet: "reports", Pages: []int{3, 4}, HeadingPath: []string{"Results", "Revenue"},
+			Content: "it\ngrew\x07 " + strings.Repeat("x", 400), Score: 0.0325, Similarity: 0.5, Matched: true,
+		},
 		{Filename: "b.md", Content: "short"},
 	}}
 	parts := app.Tenant{Store: s, Embedder: oneVector{}}

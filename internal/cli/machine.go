@@ -87,8 +87,10 @@ func needsTenant(cmd *cobra.Command, groups config.Group) bool {
 
 // hasServices reports whether the environment names a tenant or its services.
 func (p *program) hasServices() bool {
-	for _, name := range []string{"CLIENT_ID", "DATABASE_URL", "SUPABASE_URL", "AZURE_STORAGE_CONNECTION_STRING",
-		"AZURE_STORAGE_ACCOUNT"} {
+	for _, name := range []string{
+		"CLIENT_ID", "DATABASE_URL", "SUPABASE_URL", "AZURE_STORAGE_CONNECTION_STRING",
+		"AZURE_STORAGE_ACCOUNT",
+	} {
 		if p.getenv(name) != "" || p.getenv(name+"_FILE") != "" {
 			return true
 		}

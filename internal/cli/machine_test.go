@@ -47,16 +47,40 @@ func TestTenantOfTheMachine(t *testing.T) {
 		client  string // whose settings are taken
 		url     string
 	}{
-		"the only one": {[]string{"southhaven"}, nil, nil, exitOK, nil, "southhaven",
-			"https://southhaven.example"},
-		"one of two": {[]string{"southhaven", "east-bay"}, nil, []string{"--tenant", "east-bay"}, exitOK,
-			nil, "east-bay", "https://east-bay.example"},
-		"which of two": {[]string{"southhaven", "east-bay"}, nil, nil, exitUsage,
-			[]string{"this machine has 2 tenants", "--tenant: east-bay, southhaven"}, "", ""},
-		"unknown": {[]string{"southhaven"}, nil, []string{"--tenant", "east-bay"}, exitConfig,
-			[]string{"there is no tenant east-bay", "tenant add east-bay"}, "", ""},
-		"not a tenant's name": {nil, nil, []string{"--tenant", "../x"}, exitUsage, []string{"not a tenant's name"}, "",
-			""},
+		"the only one": {
+			[]string{"southhaven"},
+			nil, nil, exitOK, nil, "southhaven",
+			"https://southhaven.example",
+		},
+		"one of two": {
+			[]string{"southhaven", "east-bay"},
+			nil,
+			[]string{"--tenant", "east-bay"},
+			exitOK,
+			nil, "east-bay", "https://east-bay.example",
+		},
+		"which of two": {
+			[]string{"southhaven", "east-bay"},
+			nil, nil, exitUsage,
+			[]string{"this machine has 2 tenants", "--tenant: east-bay, southhaven"},
+			"", "",
+		},
+		"unknown": {
+			[]string{"southhaven"},
+			nil,
+			[]string{"--tenant", "east-bay"},
+			exitConfig,
+			[]string{"there is no tenant east-bay", "tenant add east-bay"},
+			"", "",
+		},
+		"not a tenant's name": {
+			nil, nil,
+			[]string{"--tenant", "../x"},
+			exitUsage,
+			[]string{"not a tenant's name"},
+			"",
+			"",
+		},
 		"a machine without any": {nil, nil, nil, exitConfig, []string{"no database is set"}, "", ""},
 		"the shell has settings": {
 			[]string{"southhaven"}, []string{
@@ -64,7 +88,9 @@ func TestTenantOfTheMachine(t *testing.T) {
 			}, nil, exitOK, nil, "west", "https://west.example",
 		},
 		"in a container": {
-			nil, []string{"SUPABASE_URL=https://west.example", "SUPABASE_KEY=" + testKey}, []string{"--tenant", "west"},
+			nil,
+			[]string{"SUPABASE_URL=https://west.example", "SUPABASE_KEY=" + testKey},
+			[]string{"--tenant", "west"},
 			exitOK, nil, "west", "https://west.example",
 		},
 		"nothing of the shell is left": {
@@ -77,19 +103,32 @@ func TestTenantOfTheMachine(t *testing.T) {
 			exitOK, nil, "southhaven", "https://southhaven.example",
 		},
 		"the shell has a setting that names no service": {
-			[]string{"southhaven"}, []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318"}, nil, exitOK, nil,
+			[]string{"southhaven"},
+			[]string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318"},
+			nil, exitOK, nil,
 			"southhaven", "https://southhaven.example",
 		},
 		"a typo beside a shell with settings": {
-			[]string{"southhaven"}, []string{"DATABASE_URL=postgres://owner@west.example/x"},
-			[]string{"--tenant", "sothhaven"}, exitConfig, []string{"there is no tenant sothhaven"}, "", "",
+			[]string{"southhaven"},
+			[]string{"DATABASE_URL=postgres://owner@west.example/x"},
+			[]string{"--tenant", "sothhaven"},
+			exitConfig,
+			[]string{"there is no tenant sothhaven"},
+			"", "",
 		},
 		"two names": {
-			[]string{"southhaven"}, nil, []string{"--tenant", "southhaven", "--client-id", "east-bay"}, exitUsage,
-			[]string{"southhaven", "east-bay", "not the same"}, "", "",
+			[]string{"southhaven"},
+			nil,
+			[]string{"--tenant", "southhaven", "--client-id", "east-bay"},
+			exitUsage,
+			[]string{"southhaven", "east-bay", "not the same"},
+			"", "",
 		},
-		"what is no tenant's file": {[]string{"southhaven", ".#southhaven", "Old"}, nil, nil, exitOK, nil, "southhaven",
-			"https://southhaven.example"},
+		"what is no tenant's file": {
+			[]string{"southhaven", ".#southhaven", "Old"},
+			nil, nil, exitOK, nil, "southhaven",
+			"https://southhaven.example",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var seen config.Config

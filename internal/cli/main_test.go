@@ -242,8 +242,10 @@ func TestCheckConfigShowsWhatIsInForce(t *testing.T) {
 	r := invoke(t, app.Tenant{}, testEnv("WORKER_CONCURENCY=3"), "", "check-config", "--worker-concurrency", "7")
 	r.want(t, exitOK, "SUPABASE_KEY ", "[redacted]", "southhaven-documents", "The settings are fine.",
 		"did you mean WORKER_CONCURRENCY?")
-	for _, line := range []string{"WORKER_CONCURRENCY 7 --worker-concurrency", "CLIENT_ID southhaven environment",
-		"POLL_MAX_MS 10000 default"} {
+	for _, line := range []string{
+		"WORKER_CONCURRENCY 7 --worker-concurrency", "CLIENT_ID southhaven environment",
+		"POLL_MAX_MS 10000 default",
+	} {
 		if !strings.Contains(squeeze(r.out), line) {
 			t.Errorf("no line %q in %s", line, r.out)
 		}

@@ -176,8 +176,10 @@ func (m *message) fromFlag(path, client string) (submission, error) {
 	if path != "" && m.filename == "" && payload["filename"] == nil {
 		payload["filename"] = filepath.Base(path)
 	}
-	for key, value := range map[string]string{"filename": m.filename, "blob": m.blob, "document_set": m.set,
-		"prompt": m.prompt} {
+	for key, value := range map[string]string{
+		"filename": m.filename, "blob": m.blob, "document_set": m.set,
+		"prompt": m.prompt,
+	} {
 		if value != "" {
 			payload[key] = value
 		}

@@ -19,8 +19,10 @@ func TestPrintResult(t *testing.T) {
 	if err := printResult(&b, j); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"SUMMARY\n  It rises", "\n  Twice.\n", "\n  - word", "\n    word", "(page 3, 4)",
-		"! the number “12 %” is not in the cited text", "! left out (page 5): A — refused", "! cut"} {
+	for _, want := range []string{
+		"SUMMARY\n  It rises", "\n  Twice.\n", "\n  - word", "\n    word", "(page 3, 4)",
+		"! the number “12 %” is not in the cited text", "! left out (page 5): A — refused", "! cut",
+	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}

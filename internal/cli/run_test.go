@@ -48,8 +48,10 @@ func TestSignals(t *testing.T) {
 	}{
 		{name: "one drains", drain: time.Minute, signals: 1, lasts: time.Minute},
 		{name: "two abort", drain: time.Hour, signals: 2, lasts: time.Second},
-		{name: "an error of the daemon is the answer", drain: time.Minute, signals: 1, err: broken, want: broken,
-			lasts: time.Minute},
+		{
+			name: "an error of the daemon is the answer", drain: time.Minute, signals: 1, err: broken, want: broken,
+			lasts: time.Minute,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -126,11 +128,13 @@ func TestWakeSignal(t *testing.T) {
 func TestStopDuringStart(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	p := &program{env: testEnv(), stdout: io.Discard, stderr: io.Discard,
+	p := &program{
+		env: testEnv(), stdout: io.Discard, stderr: io.Discard,
 		open: func(ctx context.Context, _ config.Config, _ *slog.Logger, _ app.Needs) (*app.Tenant, error) {
 			cancel()
 			return nil, ctx.Err()
-		}}
+		},
+	}
 	if code := p.run(ctx, []string{"run"}); code != exitOK {
 		t.Errorf("run: exit code %d", code)
 	}

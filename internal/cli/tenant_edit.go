@@ -155,8 +155,10 @@ func (p *program) afterEdit(
 	next := "async-worker tenant edit " + e.Name + " fixes them; a running worker keeps the old ones"
 	if !wrong {
 		var err error
-		if next, err = p.afterAdd(ctx, m, root, tenants.Added{Tenant: tenants.Tenant{Name: e.Name},
-			Changed: changed}); err != nil {
+		if next, err = p.afterAdd(ctx, m, root, tenants.Added{
+			Tenant:  tenants.Tenant{Name: e.Name},
+			Changed: changed,
+		}); err != nil {
 			return err
 		}
 		if unit, ok := strings.CutPrefix(next, "systemctl restart "); ok && allLive(changed) {

@@ -47,12 +47,20 @@ func TestTenantEdit(t *testing.T) {
 		says    []string
 	}{
 		{"right", []string{right}, "", right, []string{"southhaven.env: LOG_LEVEL\n", "next: systemctl --root="}},
-		{"mended", []string{wrong, right}, "x\ne\n", right,
+		{
+			"mended",
+			[]string{wrong, right},
+			"x\ne\n", right,
 			[]string{
 				"WORKER_CONCURRENCY", "1 problem in the settings.", "(e)dit again", "southhaven.env: LOG_LEVEL\n",
-			}},
-		{"kept", []string{wrong}, "K\n", wrong,
-			[]string{"LOG_LEVEL, WORKER_CONCURRENCY", "tenant edit southhaven fixes them"}},
+			},
+		},
+		{
+			"kept",
+			[]string{wrong},
+			"K\n", wrong,
+			[]string{"LOG_LEVEL, WORKER_CONCURRENCY", "tenant edit southhaven fixes them"},
+		},
 		{"thrown away", []string{wrong}, "t\n", "", []string{"thrown away"}},
 		{"nobody answers", []string{wrong}, "", "", []string{"thrown away"}},
 		{"no setting", []string{"LOG_LEVEL debug\n"}, "t\n", "", []string{"line 1 is not NAME=value"}},
@@ -174,8 +182,10 @@ func TestRunEditor(t *testing.T) {
 
 func TestLive(t *testing.T) {
 	t.Parallel()
-	for names, want := range map[string]bool{"LOG_LEVEL": true, "LOG_LEVEL CLIENT_ID": false,
-		"AZURE_STORAGE_ACCOUNT": false, "FROB": false, "": true} {
+	for names, want := range map[string]bool{
+		"LOG_LEVEL": true, "LOG_LEVEL CLIENT_ID": false,
+		"AZURE_STORAGE_ACCOUNT": false, "FROB": false, "": true,
+	} {
 		if got := allLive(strings.Fields(names)); got != want {
 			t.Errorf("%s: %t", names, got)
 		}

@@ -96,8 +96,10 @@ func (p *program) signToken(cmd *cobra.Command, role string, life time.Duration,
 	}
 	now := time.Now()
 	m := signedToken{Role: role, ClientID: cfg.ClientID, Expires: now.Add(life).UTC().Truncate(time.Second)}
-	if m.Token, err = tenantkey.Sign(secret.Reveal(), tenantkey.Claims{Role: role, ClientID: m.ClientID, From: now,
-		Until: m.Expires}); err != nil {
+	if m.Token, err = tenantkey.Sign(secret.Reveal(), tenantkey.Claims{
+		Role: role, ClientID: m.ClientID, From: now,
+		Until: m.Expires,
+	}); err != nil {
 		return err
 	}
 	if role == tenantkey.Worker {

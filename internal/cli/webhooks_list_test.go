@@ -17,14 +17,22 @@ import (
 func someDeliveries() []store.DeliveryEntry {
 	soon, answer, trouble := noon.Add(time.Hour), http.StatusGone, "gone \x1b[1m"
 	return []store.DeliveryEntry{
-		{ID: "msg_s", JobID: "j4", Event: "task.completed", Host: "a.example", Status: store.DeliveryPending,
-			InFlight: true, NextAttemptAt: &soon},
-		{ID: "msg_w", JobID: "j3", Event: "task.completed", Host: "down.example", Status: store.DeliveryPending,
-			Waiting: true, NextAttemptAt: &soon},
-		{ID: "msg_p", JobID: "j2", Event: "task.completed", Host: "a.example", Status: store.DeliveryPending,
-			Attempts: 2, NextAttemptAt: &soon},
-		{ID: "msg_f", JobID: "j1", Event: "task.failed", Host: "b.example", Status: store.DeliveryFailed, Attempts: 10,
-			ResponseStatus: &answer, LastError: &trouble},
+		{
+			ID: "msg_s", JobID: "j4", Event: "task.completed", Host: "a.example", Status: store.DeliveryPending,
+			InFlight: true, NextAttemptAt: &soon,
+		},
+		{
+			ID: "msg_w", JobID: "j3", Event: "task.completed", Host: "down.example", Status: store.DeliveryPending,
+			Waiting: true, NextAttemptAt: &soon,
+		},
+		{
+			ID: "msg_p", JobID: "j2", Event: "task.completed", Host: "a.example", Status: store.DeliveryPending,
+			Attempts: 2, NextAttemptAt: &soon,
+		},
+		{
+			ID: "msg_f", JobID: "j1", Event: "task.failed", Host: "b.example", Status: store.DeliveryFailed, Attempts: 10,
+			ResponseStatus: &answer, LastError: &trouble,
+		},
 	}
 }
 

@@ -106,8 +106,12 @@ func TestPrecedence(t *testing.T) {
 	f := files{"/f": "[::1]:2\n", "/cred/tenant_HTTP_ADDR": "[::1]:3\n", "/cred/HTTP_ADDR": "[::1]:4\n"}
 	flags := map[string]string{"HTTP_ADDR": "[::1]:5"}
 	for _, want := range []struct{ value, origin string }{
-		{"[::1]:5", "--http-addr"}, {"[::1]:4", "credential"}, {"[::1]:3", "credential"}, {"[::1]:2", "HTTP_ADDR_FILE"},
-		{"[::1]:1", "environment"}, {"", "default"},
+		{"[::1]:5", "--http-addr"},
+		{"[::1]:4", "credential"},
+		{"[::1]:3", "credential"},
+		{"[::1]:2", "HTTP_ADDR_FILE"},
+		{"[::1]:1", "environment"},
+		{"", "default"},
 	} {
 		c, problems := load(t, env, flags, f)
 		if problems != nil {

@@ -18,10 +18,14 @@ func TestExposed(t *testing.T) {
 		{"WEBHOOK_ALLOW_CIDRS=128.0.0.0/1", "WEBHOOK_ALLOW_CIDRS", "169.254.169.254, 168.63.129.16"},
 		{"WEBHOOK_ALLOW_CIDRS=100.64.0.0/10", "WEBHOOK_ALLOW_CIDRS", "100.100.100.200"},
 		{"WEBHOOK_ALLOW_CIDRS=10.0.0.0/8, 192.168.0.0/16 fd12::/16,127.0.0.0/8", "", ""},
-		{"LLM_PROVIDER=openai|OPENAI_API_KEY=k|OPENAI_BASE_URL=http://10.0.0.5:8000/v1", "OPENAI_BASE_URL",
-			"unencrypted"},
-		{"LLM_PROVIDER=openai|OPENAI_API_KEY=k|OPENAI_BASE_URL=http://model.example/v1", "OPENAI_BASE_URL",
-			"unencrypted"},
+		{
+			"LLM_PROVIDER=openai|OPENAI_API_KEY=k|OPENAI_BASE_URL=http://10.0.0.5:8000/v1", "OPENAI_BASE_URL",
+			"unencrypted",
+		},
+		{
+			"LLM_PROVIDER=openai|OPENAI_API_KEY=k|OPENAI_BASE_URL=http://model.example/v1", "OPENAI_BASE_URL",
+			"unencrypted",
+		},
 		{"LLM_PROVIDER=openai|OPENAI_API_KEY=k|OPENAI_BASE_URL=http://127.0.0.1:8000/v1", "", ""},
 		{"LLM_PROVIDER=openai|OPENAI_API_KEY=k|OPENAI_BASE_URL=http://localhost:8000/v1", "", ""},
 		{"LLM_PROVIDER=openai|OPENAI_API_KEY=k|OPENAI_BASE_URL=https://model.example/v1", "", ""},

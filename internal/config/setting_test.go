@@ -27,8 +27,10 @@ func TestMarkdown(t *testing.T) {
 	if n := strings.Count(table, "\n"); n != len(config.Settings())+2 {
 		t.Errorf("%d lines for %d settings", n, len(config.Settings()))
 	}
-	for _, want := range []string{"| `POLL_MIN_MS` | `100 ms` |",
-		"| `AZURE_STORAGE_CONTAINER` | `<client>-documents` |", "| `HTTP_ADDR` | none |"} {
+	for _, want := range []string{
+		"| `POLL_MIN_MS` | `100 ms` |",
+		"| `AZURE_STORAGE_CONTAINER` | `<client>-documents` |", "| `HTTP_ADDR` | none |",
+	} {
 		if !strings.Contains(table, want) {
 			t.Errorf("%q is not in\n%s", want, table)
 		}

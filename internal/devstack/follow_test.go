@@ -19,12 +19,14 @@ func TestFollowTellsALogTheEndsAlone(t *testing.T) {
 	t.Parallel()
 	for _, redraws := range []bool{true, false} {
 		events := -1
-		d := &dev{out: &printer{w: t.Output()}, Options: Options{Redraws: redraws,
+		d := &dev{out: &printer{w: t.Output()}, Options: Options{
+			Redraws: redraws,
 			Follow: func(ctx context.Context, r store.Reader, ids []string) error {
 				got, err := r.Events(ctx, ids[0], 0, 1)
 				events = len(got)
 				return err
-			}}}
+			},
+		}}
 		if err := d.follow(t.Context(), chatty{}, "a"); err != nil || (events == 1) != redraws || d.out.held {
 			t.Errorf("redraws %v: %d events, %v, lines held back: %v", redraws, events, err, d.out.held)
 		}

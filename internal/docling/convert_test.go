@@ -69,7 +69,8 @@ func (b *bench) connect(o docling.Options) *docling.Client {
 
 func (b *bench) request() docling.Request {
 	return docling.Request{Path: b.file, Name: "document.pdf", SHA256: "5ca1ab1e", Options: []docling.Field{
-		{Name: "target_type", Value: "inbody"}, {Name: "to_formats", Value: "json"},
+		{Name: "target_type", Value: "inbody"},
+		{Name: "to_formats", Value: "json"},
 		{Name: "document_timeout", Value: "1000"},
 	}}
 }

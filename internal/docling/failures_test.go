@@ -21,37 +21,74 @@ func TestRefusals(t *testing.T) {
 		says  string
 		after time.Duration
 	}{
-		"not ready": {doclingtest.Unready, taskerr.DependencyUnavailable, taskerr.Docling,
-			"Models not yet loaded", 0},
-		"busy": {doclingtest.Busy, taskerr.DependencyUnavailable, taskerr.Docling, "Server is busy",
-			time.Second},
-		"rate": {doclingtest.LimitRate, taskerr.DependencyUnavailable, taskerr.Docling, "HTTP 429",
-			7 * time.Second},
+		"not ready": {
+			doclingtest.Unready, taskerr.DependencyUnavailable, taskerr.Docling,
+			"Models not yet loaded", 0,
+		},
+		"busy": {
+			doclingtest.Busy, taskerr.DependencyUnavailable, taskerr.Docling, "Server is busy",
+			time.Second,
+		},
+		"rate": {
+			doclingtest.LimitRate, taskerr.DependencyUnavailable, taskerr.Docling, "HTTP 429",
+			7 * time.Second,
+		},
 		"gateway": {doclingtest.GaveUp, taskerr.NetworkTimeout, taskerr.Docling, "HTTP 504", 0},
 		"dropped": {doclingtest.Dropped, taskerr.DependencyUnavailable, taskerr.Docling, "broke", 0},
-		"no answer": {doclingtest.NoAnswer, taskerr.NetworkTimeout, taskerr.Docling,
-			"did not answer within 1m0s", 0},
+		"no answer": {
+			doclingtest.NoAnswer, taskerr.NetworkTimeout, taskerr.Docling,
+			"did not answer within 1m0s", 0,
+		},
 		"cut": {doclingtest.CutShort, taskerr.DependencyUnavailable, taskerr.Docling, "broke", 0},
-		"error": {doclingtest.Fault{Status: 500}, taskerr.DependencyUnavailable, taskerr.Docling, "HTTP 500",
-			0},
-		"forbidden": {doclingtest.Fault{Status: 403}, taskerr.DependencyUnavailable, taskerr.Docling,
-			"refuses the key", 0},
-		"no such path": {doclingtest.Fault{Status: 404, Detail: "Not Found"}, taskerr.DependencyUnavailable,
-			taskerr.Docling, "no docling-serve at DOCLING_URL", 0},
-		"redirect": {doclingtest.Fault{Status: 307,
-			Header: http.Header{"Location": {"http://elsewhere.invalid/"}}}, taskerr.DependencyUnavailable,
-			taskerr.Docling, "no docling-serve", 0},
+		"error": {
+			doclingtest.Fault{Status: 500},
+			taskerr.DependencyUnavailable, taskerr.Docling, "HTTP 500",
+			0,
+		},
+		"forbidden": {
+			doclingtest.Fault{Status: 403},
+			taskerr.DependencyUnavailable, taskerr.Docling,
+			"refuses the key", 0,
+		},
+		"no such path": {
+			doclingtest.Fault{Status: 404, Detail: "Not Found"},
+			taskerr.DependencyUnavailable,
+			taskerr.Docling, "no docling-serve at DOCLING_URL", 0,
+		},
+		"redirect": {
+			doclingtest.Fault{
+				Status: 307,
+				Header: http.Header{"Location": {"http://elsewhere.invalid/"}},
+			},
+			taskerr.DependencyUnavailable,
+			taskerr.Docling, "no docling-serve", 0,
+		},
 		"too large": {doclingtest.Fault{Status: 413}, taskerr.QuotaExceeded, "", "HTTP 413", 0},
-		"refused, a text": {doclingtest.Fault{Status: 422, Detail: "ocr_preset 'x' is not allowed."},
-			taskerr.DependencyUnavailable, taskerr.Docling, "ocr_preset 'x' is not allowed.", 0},
-		"refused, a list": {doclingtest.Fault{Status: 422,
-			Detail: []any{map[string]any{"loc": []any{"body", "page_range", 0},
-				"msg": "Input should be greater than 0"}}}, taskerr.DependencyUnavailable, taskerr.Docling,
-			"body.page_range.0: Input should be greater than 0", 0},
-		"another service": {doclingtest.Fault{Status: 200, Detail: "hello"}, taskerr.DependencyUnavailable,
-			taskerr.Docling, "no task status", 0},
-		"a task not known": {doclingtest.Fault{Status: 404, Detail: "Task not found."}, taskerr.DependencyUnavailable,
-			taskerr.Docling, "does not fit", 0},
+		"refused, a text": {
+			doclingtest.Fault{Status: 422, Detail: "ocr_preset 'x' is not allowed."},
+			taskerr.DependencyUnavailable, taskerr.Docling, "ocr_preset 'x' is not allowed.", 0,
+		},
+		"refused, a list": {
+			doclingtest.Fault{
+				Status: 422,
+				Detail: []any{map[string]any{
+					"loc": []any{"body", "page_range", 0},
+					"msg": "Input should be greater than 0",
+				}},
+			},
+			taskerr.DependencyUnavailable, taskerr.Docling,
+			"body.page_range.0: Input should be greater than 0", 0,
+		},
+		"another service": {
+			doclingtest.Fault{Status: 200, Detail: "hello"},
+			taskerr.DependencyUnavailable,
+			taskerr.Docling, "no task status", 0,
+		},
+		"a task not known": {
+			doclingtest.Fault{Status: 404, Detail: "Task not found."},
+			taskerr.DependencyUnavailable,
+			taskerr.Docling, "does not fit", 0,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, doclingtest.Options{}, func(b *bench) {
@@ -92,30 +129,55 @@ func TestFailures(t *testing.T) {
 		class taskerr.Class
 		says  string
 	}{
-		"retryable": {doclingtest.Conversion{Failure: &docling.Failure{Category: "capacity",
-			Message: "Service capacity was exhausted while processing the task.", Retryable: true}},
-			taskerr.DependencyUnavailable, "capacity was exhausted"},
-		"policy": {doclingtest.Conversion{Failure: &docling.Failure{Category: "policy",
-			Message: "Document exceeds service limits."}}, taskerr.QuotaExceeded, "exceeds service limits"},
-		"internal": {doclingtest.Conversion{Failure: &docling.Failure{Category: "internal",
-			Message: "Internal processing error."}}, taskerr.DependencyUnavailable, "Internal processing error."},
-		"backend": {doclingtest.Conversion{Failure: &docling.Failure{Category: "backend_failure",
-			Message: "The PDF is broken."}}, taskerr.CorruptionDetected, "The PDF is broken."},
-		"engine local": {doclingtest.Conversion{Bare: "Internal processing error."}, taskerr.DependencyUnavailable,
-			"Internal processing error."},
-		"document": {doclingtest.Conversion{Status: docling.Failed,
-			Errors: []docling.ErrorItem{{Message: "Input document is not valid."}}}, taskerr.CorruptionDetected,
-			"is not valid"},
-		"out of time": {doclingtest.Conversion{Status: docling.Failed,
+		"retryable": {
+			doclingtest.Conversion{Failure: &docling.Failure{
+				Category: "capacity",
+				Message:  "Service capacity was exhausted while processing the task.", Retryable: true,
+			}},
+			taskerr.DependencyUnavailable, "capacity was exhausted",
+		},
+		"policy": {doclingtest.Conversion{Failure: &docling.Failure{
+			Category: "policy",
+			Message:  "Document exceeds service limits.",
+		}}, taskerr.QuotaExceeded, "exceeds service limits"},
+		"internal": {doclingtest.Conversion{Failure: &docling.Failure{
+			Category: "internal",
+			Message:  "Internal processing error.",
+		}}, taskerr.DependencyUnavailable, "Internal processing error."},
+		"backend": {doclingtest.Conversion{Failure: &docling.Failure{
+			Category: "backend_failure",
+			Message:  "The PDF is broken.",
+		}}, taskerr.CorruptionDetected, "The PDF is broken."},
+		"engine local": {
+			doclingtest.Conversion{Bare: "Internal processing error."},
+			taskerr.DependencyUnavailable,
+			"Internal processing error.",
+		},
+		"document": {
+			doclingtest.Conversion{
+				Status: docling.Failed,
+				Errors: []docling.ErrorItem{{Message: "Input document is not valid."}},
+			},
+			taskerr.CorruptionDetected,
+			"is not valid",
+		},
+		"out of time": {doclingtest.Conversion{
+			Status: docling.Failed,
 			Errors: []docling.ErrorItem{
 				{Message: "exceeded timeout", Category: "timeout"},
-			}}, taskerr.Timeout, "TASK_TIMEOUT_SEC"},
+			},
+		}, taskerr.Timeout, "TASK_TIMEOUT_SEC"},
 		"skipped":    {doclingtest.Conversion{Status: docling.Skipped}, taskerr.UnsupportedFormat, "skipped"},
 		"new status": {doclingtest.Conversion{Status: "postponed"}, taskerr.DependencyUnavailable, "postponed"},
-		"no document": {doclingtest.Conversion{Document: json.RawMessage("null")}, taskerr.DependencyUnavailable,
-			"without json_content"},
-		"no JSON": {doclingtest.Conversion{Document: json.RawMessage(`{"texts": [{"text": 7}]}`)},
-			taskerr.DependencyUnavailable, "can't be read"},
+		"no document": {
+			doclingtest.Conversion{Document: json.RawMessage("null")},
+			taskerr.DependencyUnavailable,
+			"without json_content",
+		},
+		"no JSON": {
+			doclingtest.Conversion{Document: json.RawMessage(`{"texts": [{"text": 7}]}`)},
+			taskerr.DependencyUnavailable, "can't be read",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, doclingtest.Options{}, func(b *bench) {

@@ -37,35 +37,53 @@ func Checks() []Check {
 	return []Check{
 		{"settings", Settings, "the settings can be read, without warnings", nothing, nothing},
 		{"queue metadata", Queues, "Get Queue Metadata on each of the four queues", nothing, "4 operations"},
-		{"queue create", Queues, "Create Queue on each",
+		{
+			"queue create", Queues, "Create Queue on each",
 			"creates the queues that are missing, as the worker does at its start; not with --no-create",
-			"4 operations"},
+			"4 operations",
+		},
 		{"queue peek", Queues, "Peek Messages of each", nothing, "4 operations"},
-		{"queue receive", Queues, "Get Messages of each queue in which nothing waits; where something waits it is " +
-			"skipped, because it would be hidden, unless --take is given",
+		{
+			"queue receive", Queues, "Get Messages of each queue in which nothing waits; where something waits it is " +
+				"skipped, because it would be hidden, unless --take is given",
 			"a message that arrives at that moment (with --take one that waits) is released at once, with 1 more in " +
-				"its dequeue count, which the worker ignores", "4 operations"},
-		{"queue update", Queues, "Update Message, of the doctor's own hidden message", "see queue put",
-			"4 to 8 operations"},
-		{"queue delete", Queues, "Delete Message, first of a message that doesn't exist, then of the doctor's own",
-			"see queue put", "8 operations"},
-		{"queue put", Queues, "Put Message into each, if Delete Message is allowed",
+				"its dequeue count, which the worker ignores", "4 operations",
+		},
+		{
+			"queue update", Queues, "Update Message, of the doctor's own hidden message", "see queue put",
+			"4 to 8 operations",
+		},
+		{
+			"queue delete", Queues, "Delete Message, first of a message that doesn't exist, then of the doctor's own",
+			"see queue put", "8 operations",
+		},
+		{
+			"queue put", Queues, "Put Message into each, if Delete Message is allowed",
 			"a message that is hidden from the start, and deleted at once; if the doctor dies in between, " +
-				"it expires after 5 minutes, one second after it becomes visible", "4 operations"},
+				"it expires after 5 minutes, one second after it becomes visible", "4 operations",
+		},
 		{"container", Container, "Get Container Properties", nothing, "1 operation"},
-		{"container create", Container, "Create Container",
+		{
+			"container create", Container, "Create Container",
 			"creates the container when it is missing, as the worker does at its start; not with --no-create",
-			"1 operation"},
-		{"blob write", Container, "Put Blob, twice: a new one and the same again",
-			"derived/.doctor, 17 bytes, deleted again when the key may delete", "2 writes"},
+			"1 operation",
+		},
+		{
+			"blob write", Container, "Put Blob, twice: a new one and the same again",
+			"derived/.doctor, 17 bytes, deleted again when the key may delete", "2 writes",
+		},
 		{"blob read", Container, "Get Blob, of what was written", nothing, "1 operation"},
-		{"blob delete", Container, "Delete Blob, of what was written; the worker does so only for a task that purges",
-			nothing, "1 operation"},
+		{
+			"blob delete", Container, "Delete Blob, of what was written; the worker does so only for a task that purges",
+			nothing, "1 operation",
+		},
 		{"store", Store, "the database answers, and the key belongs to this client", nothing, "1 call"},
 		{"store schema", Store, "the schema's version, vectors' width and pgvector's schema; whether other roles " +
 			"may create things in the schema", nothing, "the same call (aw_examine)"},
-		{"store functions", Store, "execute on every function of the worker, and on what the functions call",
-			nothing, "the same call"},
+		{
+			"store functions", Store, "execute on every function of the worker, and on what the functions call",
+			nothing, "the same call",
+		},
 		{"store tables", Store, "select, insert, update, delete on every table by the role that the functions run " +
 			"as, and the insert of a job", "one job, rolled back", "the same call"},
 		{"row-level security", Store, "every table has the client's policy and no wider one, and the roles of " +
@@ -73,8 +91,10 @@ func Checks() []Check {
 			"each table are looked at) nor written", "one job, rolled back", "the same call"},
 		{"embedding model", Models, "one embedding of one word, and its width", nothing, "1 request, about 2 tokens"},
 		{"chat model", Models, "one answer of at most 16 tokens to one word", nothing, "1 request, about 25 tokens"},
-		{"docling", Docling, "GET /ready, and the status of a task that doesn't exist, with the key", nothing,
-			"2 requests"},
+		{
+			"docling", Docling, "GET /ready, and the status of a task that doesn't exist, with the key", nothing,
+			"2 requests",
+		},
 		{"webhooks", Webhooks, "DNS, the check against private addresses, a connection and TLS for " +
 			"--webhook-url, or the hosts of " +
 			"the last 200 jobs", "a connection on which nothing is sent", "1 connection per host"},
@@ -83,10 +103,14 @@ func Checks() []Check {
 		{"disk", Machine, "free space in the folder for temporary files", "an empty file, removed at once", nothing},
 		{"poppler", Machine, "pdfinfo, pdftotext, pdftohtml, pdftoppm, pdfimages run", nothing, nothing},
 		{"tesseract", Machine, "tesseract runs, and has data for languages", nothing, nothing},
-		{"sandbox", Machine, "the kernel can sandbox parsers: Landlock, filters of system calls", nothing,
-			nothing},
-		{"files", Unit, "who may read /etc/async-worker/<client>.env and its credentials: no group but the operators",
-			nothing, nothing},
+		{
+			"sandbox", Machine, "the kernel can sandbox parsers: Landlock, filters of system calls", nothing,
+			nothing,
+		},
+		{
+			"files", Unit, "who may read /etc/async-worker/<client>.env and its credentials: no group but the operators",
+			nothing, nothing,
+		},
 		{"unit", Unit, "async-worker@<client>.service is enabled", nothing, nothing},
 	}
 }

@@ -132,8 +132,10 @@ func TestFiles(t *testing.T) {
 		"environment for all":      {0o644, 0o700, 0o600, own, Fail, "chmod 0640 ETC/a.env"},
 		"folder for all":           {0o640, 0o755, 0o600, own, Fail, "chmod 0750 ETC/credentials/a"},
 		"secret for all":           {0o640, 0o750, 0o644, own, Fail, "chmod 0640 ETC/credentials/a/SUPABASE_KEY"},
-		"secret for another group": {0o600, 0o750, 0o640, "4711", Fail,
-			"chmod 0700 ETC/credentials/a; chmod 0600 ETC/credentials/a/SUPABASE_KEY"},
+		"secret for another group": {
+			0o600, 0o750, 0o640, "4711", Fail,
+			"chmod 0700 ETC/credentials/a; chmod 0600 ETC/credentials/a/SUPABASE_KEY",
+		},
 	} {
 		etc := t.TempDir()
 		p := Patient{
@@ -163,8 +165,10 @@ func TestFiles(t *testing.T) {
 func TestUnit(t *testing.T) {
 	t.Parallel()
 	for said, want := range map[string]State{"enabled": OK, "disabled": Warn, "": Skipped} {
-		p := Patient{Unit: Instance{Unit: "async-worker@a.service",
-			Enabled: func(context.Context) (string, error) { return said, nil }}}
+		p := Patient{Unit: Instance{
+			Unit:    "async-worker@a.service",
+			Enabled: func(context.Context) (string, error) { return said, nil },
+		}}
 		if r := p.enabled(t.Context()); r.State != want {
 			t.Errorf("%q: %+v", said, r)
 		}

@@ -135,16 +135,24 @@ func TestErrorsBySort(t *testing.T) {
 		class    taskerr.Class
 		reason   string
 	}{
-		"permanent": {err: taskerr.Errorf(taskerr.CorruptionDetected, "broken"), attempts: 1,
-			class: taskerr.CorruptionDetected, reason: "permanent"},
-		"retryable": {err: taskerr.Errorf(taskerr.ModelOverloaded, "busy"), attempts: 3,
-			class: taskerr.ModelOverloaded, reason: "exhausted"},
+		"permanent": {
+			err: taskerr.Errorf(taskerr.CorruptionDetected, "broken"), attempts: 1,
+			class: taskerr.CorruptionDetected, reason: "permanent",
+		},
+		"retryable": {
+			err: taskerr.Errorf(taskerr.ModelOverloaded, "busy"), attempts: 3,
+			class: taskerr.ModelOverloaded, reason: "exhausted",
+		},
 		"unknown": {err: errors.New("who knows"), attempts: 1, class: taskerr.InternalBug, reason: "permanent"},
 		"panic":   {panics: true, attempts: 1, class: taskerr.InternalBug, reason: "permanent"},
-		"wrapped": {err: fmt.Errorf("deep: %w", taskerr.Errorf(taskerr.AIRateLimit, "slow down")), attempts: 3,
-			class: taskerr.AIRateLimit, reason: "exhausted"},
-		"call's timeout": {err: context.DeadlineExceeded, attempts: 3, class: taskerr.NetworkTimeout,
-			reason: "exhausted"},
+		"wrapped": {
+			err: fmt.Errorf("deep: %w", taskerr.Errorf(taskerr.AIRateLimit, "slow down")), attempts: 3,
+			class: taskerr.AIRateLimit, reason: "exhausted",
+		},
+		"call's timeout": {
+			err: context.DeadlineExceeded, attempts: 3, class: taskerr.NetworkTimeout,
+			reason: "exhausted",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {

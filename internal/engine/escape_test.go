@@ -125,8 +125,10 @@ func (u *underFlood) expect(bound func(i int) time.Duration) {
 
 func floods(t *testing.T, f func(u *underFlood)) {
 	for _, concurrency := range []int{1, 4, 32} {
-		for _, task := range []time.Duration{200 * time.Millisecond, 3 * time.Second, 20 * time.Second,
-			2 * time.Minute} {
+		for _, task := range []time.Duration{
+			200 * time.Millisecond, 3 * time.Second, 20 * time.Second,
+			2 * time.Minute,
+		} {
 			if concurrency*int(time.Second/task) > 100 {
 				continue // too many jobs for a test
 			}

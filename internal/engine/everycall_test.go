@@ -65,13 +65,17 @@ func lives() []life {
 			})},
 		{name: "saves", handler: saving(), ends: job.Succeeded},
 		{name: "fails", handler: work(time.Second, failing(taskerr.CorruptionDetected)), ends: job.Failed},
-		{name: "fails and is sent again", handler: work(time.Second, failing(taskerr.CorruptionDetected)), again: true,
-			ends: job.Failed},
+		{
+			name: "fails and is sent again", handler: work(time.Second, failing(taskerr.CorruptionDetected)), again: true,
+			ends: job.Failed,
+		},
 		{name: "fails each time", handler: work(time.Second, failing(taskerr.AIRateLimit)), ends: job.Failed},
 		{name: "refused", handler: work(time.Second, done), text: message("t1", `,"refuse":true`), ends: job.Failed},
 		{name: "canceled", handler: work(10*time.Minute, done), cancel: true, ends: job.Canceled},
-		{name: "moved", handler: work(time.Second, done),
-			text: `{"task_id":"t1","task_type":"test","payload":{},"priority":"high"}`, ends: job.Succeeded},
+		{
+			name: "moved", handler: work(time.Second, done),
+			text: `{"task_id":"t1","task_type":"test","payload":{},"priority":"high"}`, ends: job.Succeeded,
+		},
 		{name: "moved on demand", ends: job.Succeeded, handler: work(time.Second, done), // each copy would do it again
 			text: `{"task_id":"t1","task_type":"test","payload":{},"hints":{"priority":"low","force":true}}`},
 		{name: "drained", handler: work(2*time.Minute, done), drain: true, ends: job.Succeeded},

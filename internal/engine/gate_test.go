@@ -125,7 +125,8 @@ func (s gatedStore) Retry(ctx context.Context, r store.Retry) (store.Settled, er
 
 func (s gatedStore) Release(ctx context.Context, r store.Release) (store.Settled, error) {
 	return through(ctx, s.g, "release", func(ctx context.Context) (
-		store.Settled, error) {
+		store.Settled, error,
+	) {
 		return s.Jobs.Release(ctx, r)
 	})
 }
@@ -142,7 +143,8 @@ func (s gatedStore) Canceling(ctx context.Context, held []store.Holder) ([]store
 
 func (s gatedStore) Reject(ctx context.Context, r store.Rejection) (store.Settled, error) {
 	return through(ctx, s.g, "reject", func(ctx context.Context) (
-		store.Settled, error) {
+		store.Settled, error,
+	) {
 		return s.Jobs.Reject(ctx, r)
 	})
 }

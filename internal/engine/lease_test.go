@@ -90,8 +90,10 @@ func TestUnsentIsSent(t *testing.T) {
 			Store: w.store, Queues: engine.Queues{Normal: unsendable{w.queues.Normal}},
 			MaxAttempts: func(task.Type) int { return 3 },
 		}
-		if _, err := submitter.Submit(t.Context(), task.Task{ID: "t1", Type: "test",
-			Payload: []byte(`{"n":1}`)}); !errors.Is(err, errDown) {
+		if _, err := submitter.Submit(t.Context(), task.Task{
+			ID: "t1", Type: "test",
+			Payload: []byte(`{"n":1}`),
+		}); !errors.Is(err, errDown) {
 			t.Fatalf("submit: %v", err)
 		}
 		w.start(done)

@@ -74,10 +74,14 @@ func TestObserverIsTold(t *testing.T) {
 			"test ended 2 succeeded  after 2s",
 			"test took longer than its last attempt",
 		}},
-		{name: "a failure", handler: damaged,
-			want: []string{"test came", "test started 1", "test ended 1 failed corruption_detected after 0s"}},
-		{name: "a refused payload", text: message("t1", `,"refuse":true`), handler: done,
-			want: []string{"test over 0 failed validation_error"}},
+		{
+			name: "a failure", handler: damaged,
+			want: []string{"test came", "test started 1", "test ended 1 failed corruption_detected after 0s"},
+		},
+		{
+			name: "a refused payload", text: message("t1", `,"refuse":true`), handler: done,
+			want: []string{"test over 0 failed validation_error"},
+		},
 		{
 			name: "an unknown type", handler: done, text: `{"task_id":"t1","task_type":"brew","payload":{}}`,
 			want: []string{"brew over 0 failed validation_error"},

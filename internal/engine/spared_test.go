@@ -66,8 +66,10 @@ func (w *world) endElsewhere(id string) {
 	if err != nil || begun.Decision != store.Run {
 		w.Fatalf("another worker got %q, %v", begun.Decision, err)
 	}
-	if _, err := w.store.Complete(w.Context(), store.Completion{Holder: store.Holder{JobID: id, Fence: begun.Fence},
-		Result: []byte("{}")}); err != nil {
+	if _, err := w.store.Complete(w.Context(), store.Completion{
+		Holder: store.Holder{JobID: id, Fence: begun.Fence},
+		Result: []byte("{}"),
+	}); err != nil {
 		w.Fatal(err)
 	}
 }

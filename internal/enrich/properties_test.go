@@ -59,8 +59,10 @@ func TestProperties(t *testing.T) {
 		t.Errorf("keywords of %d bytes", len(keywords))
 	}
 	delete(got, "keywords")
-	if want := map[string]any{"author": "Ada Lovelace", "producer": "PDF maker",
-		"modified": "2024-01-01T00:00:00Z"}; !reflect.DeepEqual(got, want) {
+	if want := map[string]any{
+		"author": "Ada Lovelace", "producer": "PDF maker",
+		"modified": "2024-01-01T00:00:00Z",
+	}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }

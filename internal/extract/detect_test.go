@@ -84,10 +84,14 @@ func TestDetect(t *testing.T) {
 		{"HTML, UTF-16", "a", utf16le(page, true), extract.HTML},
 		{"HTML, UTF-16 without mark", "a", utf16le(page, false), extract.HTML},
 		{"HTML fragment", "a", []byte("<h1>Title</h1>\n<p>Text</p>"), extract.HTML},
-		{"Markdown that begins with HTML", "README.md", []byte("<h1 align=center>Name</h1>\n\n## Use"),
-			extract.Markdown},
-		{"Markdown without a name", "a", []byte("# Title\n\n- one\n- two\n\nSee [this](https://example.org).\n"),
-			extract.Markdown},
+		{
+			"Markdown that begins with HTML", "README.md", []byte("<h1 align=center>Name</h1>\n\n## Use"),
+			extract.Markdown,
+		},
+		{
+			"Markdown without a name", "a", []byte("# Title\n\n- one\n- two\n\nSee [this](https://example.org).\n"),
+			extract.Markdown,
+		},
 		{"CSV without a name", "a", []byte(rows), extract.CSV},
 		{"CSV by name", "a.csv", []byte("a,b\n1,2\n"), extract.CSV},
 		{"tab-separated", "a.tsv", []byte("a\tb\n1\t2\n"), extract.CSV},

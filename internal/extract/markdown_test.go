@@ -25,13 +25,22 @@ func TestWriteMarkdown(t *testing.T) {
 		blocks []extract.Block
 		want   string
 	}{
-		{"paragraphs", []extract.Block{{Kind: extract.Paragraph, Text: "a\nb"}, {Kind: extract.Caption, Text: "c"}},
-			"a  \nb\n\nc\n"},
+		{
+			"paragraphs",
+			[]extract.Block{{Kind: extract.Paragraph, Text: "a\nb"}, {Kind: extract.Caption, Text: "c"}},
+			"a  \nb\n\nc\n",
+		},
 		{"heading", []extract.Block{{Kind: extract.Heading, Level: 2, Text: "A\nB"}}, "## A B\n"},
-		{"marks are escaped", []extract.Block{{Kind: extract.Paragraph, Text: "# no *heading* a_b <i> [x](y) `c`"}},
-			"\\# no \\*heading\\* a\\_b &lt;i> \\[x\\](y) \\`c\\`\n"},
-		{"no list by chance", []extract.Block{{Kind: extract.Paragraph, Text: "1984. A year\n- dash\n---"}},
-			"1984\\. A year  \n\\- dash  \n\\---\n"},
+		{
+			"marks are escaped",
+			[]extract.Block{{Kind: extract.Paragraph, Text: "# no *heading* a_b <i> [x](y) `c`"}},
+			"\\# no \\*heading\\* a\\_b &lt;i> \\[x\\](y) \\`c\\`\n",
+		},
+		{
+			"no list by chance",
+			[]extract.Block{{Kind: extract.Paragraph, Text: "1984. A year\n- dash\n---"}},
+			"1984\\. A year  \n\\- dash  \n\\---\n",
+		},
 		{
 			"lists", []extract.Block{
 				{Kind: extract.ListItem, Marker: "-", Text: "a"},
@@ -52,7 +61,8 @@ func TestWriteMarkdown(t *testing.T) {
 		{
 			"spans",
 			[]extract.Block{table(extract.Table{Rows: [][]extract.Cell{
-				{{Text: "a", ColSpan: 2}, {Text: "b"}}, {{Text: "c", RowSpan: 2}, {Text: "d"}, {Text: "e", RowSpan: 3}},
+				{{Text: "a", ColSpan: 2}, {Text: "b"}},
+				{{Text: "c", RowSpan: 2}, {Text: "d"}, {Text: "e", RowSpan: 3}},
 				cells("f"), cells("g"),
 			}})},
 			"| a | a | b |\n| - | - | - |\n| c | d | e |\n| c | f | e |\n| g |  | e |\n",

@@ -82,18 +82,49 @@ func TestRouterRefuses(t *testing.T) {
 		class  taskerr.Class
 		says   string
 	}{
-		{"a format that nobody reads", fixed{}, extract.Source{Format: extract.PPTX}, extract.Limits{},
-			taskerr.UnsupportedFormat, "a PowerPoint presentation"},
-		{"an unknown format", fixed{}, extract.Source{Format: extract.Unknown}, extract.Limits{},
-			taskerr.UnsupportedFormat, "what can be read is PDF, plain text"},
-		{"a file too large", fixed{}, extract.Source{Format: extract.PDF, Size: 3 << 20},
-			extract.Limits{Bytes: 2 << 20}, taskerr.QuotaExceeded, "3 MB, more than the 2 MB"},
-		{"a text that must be too long", fixed{}, extract.Source{Format: extract.Text, Size: 44},
-			extract.Limits{Characters: 10}, taskerr.QuotaExceeded, "10 characters"},
-		{"too many characters", fixed{blocks: text}, extract.Source{Format: extract.PDF},
-			extract.Limits{Characters: 10}, taskerr.QuotaExceeded, "10 characters"},
-		{"a panic", fixed{panics: true}, extract.Source{Format: extract.PDF}, extract.Limits{}, taskerr.InternalBug,
-			"failed on it"},
+		{
+			"a format that nobody reads",
+			fixed{},
+			extract.Source{Format: extract.PPTX},
+			extract.Limits{},
+			taskerr.UnsupportedFormat, "a PowerPoint presentation",
+		},
+		{
+			"an unknown format",
+			fixed{},
+			extract.Source{Format: extract.Unknown},
+			extract.Limits{},
+			taskerr.UnsupportedFormat, "what can be read is PDF, plain text",
+		},
+		{
+			"a file too large",
+			fixed{},
+			extract.Source{Format: extract.PDF, Size: 3 << 20},
+			extract.Limits{Bytes: 2 << 20},
+			taskerr.QuotaExceeded, "3 MB, more than the 2 MB",
+		},
+		{
+			"a text that must be too long",
+			fixed{},
+			extract.Source{Format: extract.Text, Size: 44},
+			extract.Limits{Characters: 10},
+			taskerr.QuotaExceeded, "10 characters",
+		},
+		{
+			"too many characters",
+			fixed{blocks: text},
+			extract.Source{Format: extract.PDF},
+			extract.Limits{Characters: 10},
+			taskerr.QuotaExceeded, "10 characters",
+		},
+		{
+			"a panic",
+			fixed{panics: true},
+			extract.Source{Format: extract.PDF},
+			extract.Limits{},
+			taskerr.InternalBug,
+			"failed on it",
+		},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
 			t.Parallel()

@@ -94,12 +94,14 @@ func TestServe(t *testing.T) {
 func TestStopEndsRequests(t *testing.T) {
 	t.Parallel()
 	begun := make(chan struct{})
-	s, stop := serve(t, httpd.Config{Addr: "127.0.0.1:0",
+	s, stop := serve(t, httpd.Config{
+		Addr: "127.0.0.1:0",
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			close(begun)
 			<-r.Context().Done()
 			httpd.WriteJSON(w, "over")
-		})})
+		}),
+	})
 	answered := make(chan error, 1)
 	go func() {
 		var got string
@@ -229,8 +231,10 @@ func TestProbe(t *testing.T) {
 	t.Parallel()
 	since := time.Date(2026, 11, 20, 8, 30, 0, 0, time.UTC)
 	fine := []httpd.Check{
-		{Name: "store", State: httpd.OK}, {Name: "model", State: httpd.Warning, Since: since, Class: "ai_rate_limit",
-			Hint: "slow down"},
+		{Name: "store", State: httpd.OK}, {
+			Name: "model", State: httpd.Warning, Since: since, Class: "ai_rate_limit",
+			Hint: "slow down",
+		},
 	}
 	broken := append([]httpd.Check{{Name: "queue normal", State: httpd.Failed, Since: since}}, fine...)
 	for _, c := range []struct {
@@ -241,10 +245,14 @@ func TestProbe(t *testing.T) {
 	}{
 		{"", fine, http.StatusOK, "ok\n"},
 		{"", broken, http.StatusServiceUnavailable, "failed: queue normal\n"},
-		{"?verbose", fine, http.StatusOK,
-			"[+]store ok\n[!]model warning since 2026-11-20T08:30:00Z (ai_rate_limit): slow down\nreadyz check passed\n"},
-		{"?verbose=1", broken[:1], http.StatusServiceUnavailable,
-			"[-]queue normal failed since 2026-11-20T08:30:00Z\nreadyz check failed\n"},
+		{
+			"?verbose", fine, http.StatusOK,
+			"[+]store ok\n[!]model warning since 2026-11-20T08:30:00Z (ai_rate_limit): slow down\nreadyz check passed\n",
+		},
+		{
+			"?verbose=1", broken[:1], http.StatusServiceUnavailable,
+			"[-]queue normal failed since 2026-11-20T08:30:00Z\nreadyz check failed\n",
+		},
 	} {
 		w := httptest.NewRecorder()
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/readyz"+c.query, http.NoBody)
@@ -258,14 +266,16 @@ func TestProbe(t *testing.T) {
 // The client's errors when there is no usable response.
 func TestClientErrors(t *testing.T) {
 	t.Parallel()
-	s, _ := serve(t, httpd.Config{Addr: "127.0.0.1:0", Token: token,
+	s, _ := serve(t, httpd.Config{
+		Addr: "127.0.0.1:0", Token: token,
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/away" {
 				http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusFound)
 				return
 			}
 			_, _ = w.Write([]byte("<html>"))
-		})})
+		}),
+	})
 	addr := s.Addrs()[0].String()
 	var got any
 	status, ok := errors.AsType[*httpd.StatusError](httpd.Client{Addr: addr}.Get(t.Context(), "/", &got))

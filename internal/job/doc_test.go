@@ -102,8 +102,10 @@ func yes(b bool) string {
 // Every type of the contract is in the tables.
 func TestTypes(t *testing.T) {
 	t.Parallel()
-	for _, typ := range []task.Type{task.Ingest, task.Summarize, task.Agent, task.OCR, task.Convert, task.Export,
-		task.AI} {
+	for _, typ := range []task.Type{
+		task.Ingest, task.Summarize, task.Agent, task.OCR, task.Convert, task.Export,
+		task.AI,
+	} {
 		if len(job.Stages[typ]) == 0 {
 			t.Errorf("%s has no stages", typ)
 		}

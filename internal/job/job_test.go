@@ -186,8 +186,10 @@ func TestErrors(t *testing.T) {
 		t.Errorf("a deadline: got %+v", got)
 	}
 	// A machine that has run out of something is no bug of the task.
-	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EMFILE, syscall.ENFILE,
-		syscall.ENOMEM, syscall.EAGAIN, syscall.EIO, syscall.EROFS} {
+	for _, errno := range []syscall.Errno{
+		syscall.ENOSPC, syscall.EDQUOT, syscall.EMFILE, syscall.ENFILE,
+		syscall.ENOMEM, syscall.EAGAIN, syscall.EIO, syscall.EROFS,
+	} {
 		err := fmt.Errorf("run pdftotext: %w", &os.PathError{Op: "mkdir", Path: "/tmp/x", Err: errno})
 		if got := taskerr.Classify(err); got.Class != taskerr.TransientStorage || !errors.Is(got, errno) {
 			t.Errorf("%s: got %+v", errno, got)

@@ -31,13 +31,15 @@ type entry struct {
 func toJournal(t *testing.T, fallback *bytes.Buffer, fail error) (*slog.Logger, *[]entry) {
 	t.Helper()
 	var got []entry
-	log, err := Open(fallback, Options{Format: Journal, Level: slog.LevelDebug,
+	log, err := Open(fallback, Options{
+		Format: Journal, Level: slog.LevelDebug,
 		send: func(m string, p journal.Priority, f map[string]string) error {
 			if fail == nil {
 				got = append(got, entry{m, p, maps.Clone(f)})
 			}
 			return fail
-		}})
+		},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,11 +118,13 @@ func (f valuer) LogValue() slog.Value { return slog.StringValue(f()) }
 func TestSyslog(t *testing.T) {
 	t.Parallel()
 	var got []string
-	log, err := Open(io.Discard, Options{Format: Syslog,
+	log, err := Open(io.Discard, Options{
+		Format: Syslog,
 		send: func(m string, p journal.Priority, _ map[string]string) error {
 			got = append(got, fmt.Sprint(int(p), " ", m))
 			return nil
-		}})
+		},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

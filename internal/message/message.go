@@ -24,8 +24,10 @@ func Task(r store.Recorded, clientID string) (task.Task, error) {
 		"task_id": r.Job.ID, "task_type": r.Job.Type, "payload": r.Job.Payload, "hints": r.Job.Hints,
 		"priority": r.Job.Priority,
 	}
-	for name, value := range map[string]string{"webhook_url": r.WebhookURL, "requested_by": r.Job.RequestedBy,
-		"traceparent": r.TraceParent} {
+	for name, value := range map[string]string{
+		"webhook_url": r.WebhookURL, "requested_by": r.Job.RequestedBy,
+		"traceparent": r.TraceParent,
+	} {
 		if value != "" {
 			fields[name] = value
 		}

@@ -138,9 +138,12 @@ func full(t *testing.T) *metrics.Metrics {
 	})
 	m.WatchQueues(tenantQueues(t))
 	m.WatchOutbox(outbox{Pending: 3, Due: 1, Oldest: time.Minute})
-	for _, e := range []engine.Ending{{Outcome: engine.Retried, Class: taskerr.Timeout, Attempt: 1},
-		{Outcome: "failed", Class: taskerr.Timeout, Attempt: 1}, {Outcome: "canceled"},
-		{Outcome: "succeeded", Warnings: 1}} {
+	for _, e := range []engine.Ending{
+		{Outcome: engine.Retried, Class: taskerr.Timeout, Attempt: 1},
+		{Outcome: "failed", Class: taskerr.Timeout, Attempt: 1},
+		{Outcome: "canceled"},
+		{Outcome: "succeeded", Warnings: 1},
+	} {
 		m.Accepted(task.Ingest)
 		m.Started(task.Ingest, 1, 0)
 		m.Ended(task.Ingest, e)

@@ -238,8 +238,10 @@ func TestPromtool(t *testing.T) {
 	if errors.Is(err, exec.ErrNotFound) {
 		t.Skip("promtool is not installed; to check the alert rules with it: apt-get install prometheus")
 	}
-	for _, args := range [][]string{{"check", "rules", filepath.Base(rulesFile)},
-		{"test", "rules", filepath.Base(ruleTests)}} {
+	for _, args := range [][]string{
+		{"check", "rules", filepath.Base(rulesFile)},
+		{"test", "rules", filepath.Base(ruleTests)},
+	} {
 		cmd := exec.CommandContext(t.Context(), promtool, args...)
 		cmd.Dir = filepath.Dir(rulesFile)
 		if out, err := cmd.CombinedOutput(); err != nil {

@@ -54,7 +54,8 @@ func (m *Metrics) WatchQueues(q engine.Queues) {
 
 // WatchOutbox adds the outbox of webhooks.
 func (m *Metrics) WatchOutbox(b store.Backlog) {
-	m.samples.add(&sample{of: "outbox", what: outboxSize,
+	m.samples.add(&sample{
+		of: "outbox", what: outboxSize,
 		ask: func(ctx context.Context) ([]prometheus.Metric, bool, error) {
 			o, err := b.Outbox(ctx)
 			if err != nil {
@@ -64,7 +65,8 @@ func (m *Metrics) WatchOutbox(b store.Backlog) {
 				outboxSize.now(float64(o.Due), "due"), outboxSize.now(float64(o.Pending-o.Due), "scheduled"),
 				outboxOldest.now(o.Oldest.Seconds()),
 			}, o.Pending > 0, nil
-		}})
+		},
+	})
 }
 
 // addQueue adds a queue. It peeks only if the queue is not empty. Dead letters stay for days: they don't make the queue

@@ -97,7 +97,8 @@ func sampled(
 func TestIdleTenantIsAskedSeldom(t *testing.T) {
 	t.Parallel()
 	sampled(t, func(t *testing.T, scrapes func(int, time.Duration) int64, expects func(float64, string, string),
-		_ engine.Queues, _ *atomic.Bool) {
+		_ engine.Queues, _ *atomic.Bool,
+	) {
 		if n := scrapes(60, 15*time.Second); n > 60 {
 			t.Errorf("%d requests in 60 scrapes", n)
 		}
@@ -118,7 +119,8 @@ func TestIdleTenantIsAskedSeldom(t *testing.T) {
 func TestBusyQueueIsFollowed(t *testing.T) {
 	t.Parallel()
 	sampled(t, func(t *testing.T, scrapes func(int, time.Duration) int64, expects func(float64, string, string),
-		queues engine.Queues, down *atomic.Bool) {
+		queues engine.Queues, down *atomic.Bool,
+	) {
 		scrapes(10, 15*time.Second)
 		for range 3 {
 			send(t, queues.Normal)

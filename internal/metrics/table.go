@@ -53,29 +53,36 @@ func seconds() []float64 {
 // The metrics with names that other programs know.
 var (
 	enqueued = Definition{
-		"job_enqueue_total", Counter, []string{byType},
+		"job_enqueue_total", Counter,
+		[]string{byType},
 		"tasks that were accepted: each once, however often its message is delivered or its job tried", nil,
 	}
 	started  = Definition{"job_start_total", Counter, []string{byType}, "attempts that were started", nil}
 	duration = Definition{
-		"job_duration_seconds", Histogram, []string{byType, byOutcome},
+		"job_duration_seconds", Histogram,
+		[]string{byType, byOutcome},
 		"how long jobs took, from the start of their first attempt to their end, waits between attempts included",
 		seconds(),
 	}
 	attempts = Definition{
-		"job_attempts", Histogram, []string{byType},
-		"how many attempts jobs took to their end; 0: rejected, or canceled before", []float64{0, 1, 2, 3, 4, 5, 10},
+		"job_attempts", Histogram,
+		[]string{byType},
+		"how many attempts jobs took to their end; 0: rejected, or canceled before",
+		[]float64{0, 1, 2, 3, 4, 5, 10},
 	}
 	inProgress = Definition{"job_in_progress", Gauge, []string{byType}, "attempts that are running", nil}
 	retried    = Definition{
 		"job_retry_total", Counter, []string{byType, byClass}, "attempts that failed and are retried", nil,
 	}
 	warned = Definition{
-		"async_worker_job_warning_total", Counter, []string{byType},
+		"async_worker_job_warning_total", Counter,
+		[]string{byType},
 		"jobs that succeeded with a warning in their result, such as pages that could not be read", nil,
 	}
 	failures = Definition{
-		"job_failure_total", Counter, []string{byType, byClass}, "jobs that failed finally, rejected ones included",
+		"job_failure_total", Counter,
+		[]string{byType, byClass},
+		"jobs that failed finally, rejected ones included",
 		nil,
 	}
 	canceled  = Definition{"job_canceled_total", Counter, []string{byType}, "jobs that were canceled", nil}
@@ -87,34 +94,41 @@ var (
 // The metrics with our own names.
 var (
 	tried = Definition{
-		"async_worker_attempt_duration_seconds", Histogram, []string{byType, byOutcome},
+		"async_worker_attempt_duration_seconds", Histogram,
+		[]string{byType, byOutcome},
 		"how long attempts took, until their outcome was recorded", seconds(),
 	}
 	waited = Definition{
-		"async_worker_job_wait_seconds", Histogram, []string{byType},
+		"async_worker_job_wait_seconds", Histogram,
+		[]string{byType},
 		"from the sending of a message to its job's first attempt", seconds(),
 	}
 	received = Definition{
 		"async_worker_messages_received_total", Counter, []string{byQueue}, "messages that were received", nil,
 	}
 	requests = Definition{
-		"async_worker_queue_requests_total", Counter, []string{byOperation, byResult},
+		"async_worker_queue_requests_total", Counter,
+		[]string{byOperation, byResult},
 		"requests to the queue service, retries included: ok, refused, throttled, or uncertain (no answer)", nil,
 	}
 	renewals = Definition{
-		"async_worker_lease_renewals_total", Counter, []string{byLease, byResult},
+		"async_worker_lease_renewals_total", Counter,
+		[]string{byLease, byResult},
 		"renewals of the leases of messages and jobs: ok, lost, uncertain or failed", nil,
 	}
 	depth = Definition{
-		"async_worker_queue_depth", Gauge, []string{byQueue},
+		"async_worker_queue_depth", Gauge,
+		[]string{byQueue},
 		"about how many messages a queue holds, hidden ones included; sampled", nil,
 	}
 	oldest = Definition{
-		"async_worker_queue_oldest_age_seconds", Gauge, []string{byQueue},
+		"async_worker_queue_oldest_age_seconds", Gauge,
+		[]string{byQueue},
 		"the age of the message at the front of a queue, if it is not hidden; sampled", nil,
 	}
 	outboxSize = Definition{
-		"async_worker_webhook_outbox", Gauge, []string{byState},
+		"async_worker_webhook_outbox", Gauge,
+		[]string{byState},
 		"webhooks not delivered yet, counted up to 10001: due, or scheduled for later; sampled", nil,
 	}
 	outboxOldest = Definition{
@@ -122,7 +136,8 @@ var (
 		"the age of the oldest webhook in the outbox; sampled", nil,
 	}
 	webhooks = Definition{
-		"async_worker_webhook_attempts_total", Counter, []string{byResult},
+		"async_worker_webhook_attempts_total", Counter,
+		[]string{byResult},
 		"attempts to deliver a webhook: delivered, retry (to be retried), failed (given up) or refused (the " +
 			"address is not allowed)", nil,
 	}
@@ -134,11 +149,13 @@ var (
 		"async_worker_embedding_tokens_total", Counter, nil, "tokens of embeddings, as the provider billed them", nil,
 	}
 	chatTokens = Definition{
-		"async_worker_chat_tokens_total", Counter, []string{byKind},
+		"async_worker_chat_tokens_total", Counter,
+		[]string{byKind},
 		"tokens of the chat model, as the provider billed them: prompt or completion", nil,
 	}
 	chunks = Definition{
-		"async_worker_chunks_total", Counter, []string{byResult},
+		"async_worker_chunks_total", Counter,
+		[]string{byResult},
 		"chunks of ingested documents: embedded, or reused with their existing vector", nil,
 	}
 	slots = Definition{
@@ -148,11 +165,13 @@ var (
 		"async_worker_slots_in_use", Gauge, nil, "slots that are in use, by tasks or by a receive in progress", nil,
 	}
 	typeLimit = Definition{
-		"async_worker_type_limit", Gauge, []string{byType},
+		"async_worker_type_limit", Gauge,
+		[]string{byType},
 		"how many tasks of a type may run at a time: fewer than the slots while many of its attempts fail", nil,
 	}
 	breakers = Definition{
-		"async_worker_breaker_state", Gauge, []string{byDependency, byState},
+		"async_worker_breaker_state", Gauge,
+		[]string{byDependency, byState},
 		"1 for the current state of a dependency's circuit breaker: closed (it is up), half-open or open", nil,
 	}
 	checks = Definition{

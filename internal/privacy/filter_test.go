@@ -61,10 +61,12 @@ func pass(t *testing.T, f *privacy.Filter, blocks ...extract.Block) (*privacy.Do
 func document() []extract.Block {
 	return []extract.Block{
 		{Kind: extract.Heading, Level: 1, Page: 1, Text: "Contact of a@example.org"},
-		{Kind: extract.TableKind, Table: &extract.Table{Headers: 1,
+		{Kind: extract.TableKind, Table: &extract.Table{
+			Headers: 1,
 			Rows: [][]extract.Cell{
 				{{Text: "Name"}, {Text: "IBAN"}}, {{Text: "Ada"}, {Text: "DE89 3704 0044 0532 0130 00"}},
-			}}},
+			},
+		}},
 		{Kind: extract.ListItem, Marker: "-", Text: "a@example.org, b@example.org und +49 30 1234567"},
 	}
 }

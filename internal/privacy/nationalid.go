@@ -15,8 +15,10 @@ type nationalID struct {
 
 var nationalForms = []nationalID{
 	{regexp.MustCompile(`[0-9]{3}-[0-9]{2}-[0-9]{4}`), socialSecurity},
-	{regexp.MustCompile(`(?i)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[A-D]`),
-		nationalInsurance},
+	{
+		regexp.MustCompile(`(?i)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[A-D]`),
+		nationalInsurance,
+	},
 	{regexp.MustCompile(`(?i)[XYZ0-9][ -]?[0-9]{7}[ -]?[A-HJ-NP-TV-Z]`), spanish},
 	{regexp.MustCompile(`(?i)[A-Z]{6}[0-9LMNP-V]{2}[A-EHLMPR-T][0-9LMNP-V]{2}[A-Z][0-9LMNP-V]{3}[A-Z]`), italian},
 	{regexp.MustCompile(`[12] ?[0-9]{2} ?(?:0[1-9]|1[0-2]|[2-9][0-9]) ?(?:[0-9]{2}|2[AB]) ?[0-9]{3} ?[0-9]{3} ?[0-9]{2}`), french13},

@@ -124,8 +124,10 @@ func TestAnotherClients(t *testing.T) {
 		o        replay.Options
 	}{
 		"by its reason": {`{}`, func(r *store.Rejection) { r.Reason = "wrong_client" }, replay.Options{}},
-		"by its reason, again": {`{}`, func(r *store.Rejection) { r.Reason = "wrong_client" },
-			replay.Options{Message: &mended, Again: true, Force: true}},
+		"by its reason, again": {
+			`{}`, func(r *store.Rejection) { r.Reason = "wrong_client" },
+			replay.Options{Message: &mended, Again: true, Force: true},
+		},
 		"by its text":        {theirs, nil, replay.Options{}},
 		"in its claim check": {`{"claim_check":{"blob":"tasks/x.json"}}`, nil, replay.Options{}},
 	} {

@@ -58,7 +58,8 @@ func TestHTTP(t *testing.T) {
 				Prepare:  func(r *http.Request) error { r.Header.Set("Try", strconv.Itoa(calls)); return nil },
 			}
 			client := again.Client(&http.Client{CheckRedirect: func(
-				*http.Request, []*http.Request) error {
+				*http.Request, []*http.Request,
+			) error {
 				return http.ErrUseLastResponse
 			}})
 			request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL,

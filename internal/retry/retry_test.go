@@ -41,10 +41,16 @@ func TestDo(t *testing.T) {
 			[]error{errBusy, errBroken},
 			2, time.Second, errBroken,
 		},
-		"out of tries": {limited(func(p *retry.Policy) { p.Tries = 2 }), []error{errBusy, errBroken}, 2, time.Second,
-			errBroken},
+		"out of tries": {
+			limited(func(p *retry.Policy) { p.Tries = 2 }),
+			[]error{errBusy, errBroken},
+			2, time.Second,
+			errBroken,
+		},
 		"out of time": {
-			limited(func(p *retry.Policy) { p.Time = 5 * time.Second }), []error{errBusy, errBusy, errBusy}, 3,
+			limited(func(p *retry.Policy) { p.Time = 5 * time.Second }),
+			[]error{errBusy, errBusy, errBusy},
+			3,
 			3 * time.Second, errBusy,
 		},
 		"as long as the other side asks": {

@@ -57,7 +57,8 @@ func Fetch(ctx context.Context, bucket blob.Bucket, name string, o Options) (*Fi
 	}
 	f := &File{Dir: dir, Path: filepath.Join(dir, "source"), ETag: props.ETag}
 	if err := f.write(body, o.Bytes, func(
-		n int64) {
+		n int64,
+	) {
 		o.Progress(float64(n) / float64(max(props.Size, 1)))
 	}); err != nil {
 		f.Remove()

@@ -33,8 +33,10 @@ func TestFetch(t *testing.T) {
 	}
 	f.Remove()
 	o.Bytes = 4
-	for name, class := range map[string]taskerr.Class{"in/a.txt": taskerr.QuotaExceeded,
-		"in/b.txt": taskerr.ContentMissing} {
+	for name, class := range map[string]taskerr.Class{
+		"in/a.txt": taskerr.QuotaExceeded,
+		"in/b.txt": taskerr.ContentMissing,
+	} {
 		if _, err := source.Fetch(t.Context(), bucket, name, o); err == nil || taskerr.Classify(err).Class != class {
 			t.Errorf("%s: %v", name, err)
 		}

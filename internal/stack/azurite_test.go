@@ -16,8 +16,10 @@ func TestAzuriteStartsServesAndStops(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, part := range []string{"AccountName=", "BlobEndpoint=http://127.0.0.1:",
-				"QueueEndpoint=http://127.0.0.1:"} {
+			for _, part := range []string{
+				"AccountName=", "BlobEndpoint=http://127.0.0.1:",
+				"QueueEndpoint=http://127.0.0.1:",
+			} {
 				if !strings.Contains(a.ConnectionString, part) {
 					t.Errorf("the connection string lacks %q", part)
 				}

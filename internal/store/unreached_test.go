@@ -20,11 +20,15 @@ func TestUnreached(t *testing.T) {
 		err  error
 		want string
 	}{
-		{&taskerr.Error{Class: taskerr.TransientStorage, Message: "the database did not answer aw_jobs",
-			Cause: refused}, " (dial tcp 127.0.0.1:9: connection refused)"},
+		{&taskerr.Error{
+			Class: taskerr.TransientStorage, Message: "the database did not answer aw_jobs",
+			Cause: refused,
+		}, " (dial tcp 127.0.0.1:9: connection refused)"},
 		{fmt.Errorf("connect: %w", refused), ""}, // it is there
-		{&taskerr.Error{Class: taskerr.TransientStorage, Message: "cut",
-			Cause: &net.OpError{Op: "read", Err: syscall.ECONNRESET}}, ""},
+		{&taskerr.Error{
+			Class: taskerr.TransientStorage, Message: "cut",
+			Cause: &net.OpError{Op: "read", Err: syscall.ECONNRESET},
+		}, ""},
 		{errors.New("a schema that is too old"), ""},
 	} {
 		if got := store.Unreached(c.err); got != c.want {

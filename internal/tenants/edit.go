@@ -61,8 +61,10 @@ func (m *Machine) CheckEdit(e Edit, text string) ([]config.Problem, error) {
 	if err != nil {
 		return nil, &config.Errors{
 			Problems: []config.Problem{
-				{Name: e.Path, Problem: err.Error(),
-					Remedy: "fix the line; systemd.exec(5) has the syntax of an environment file"},
+				{
+					Name: e.Path, Problem: err.Error(),
+					Remedy: "fix the line; systemd.exec(5) has the syntax of an environment file",
+				},
 			},
 		}
 	}

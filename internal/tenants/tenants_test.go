@@ -300,14 +300,18 @@ func TestParseEnv(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"A": "2", "B": "two words", "C": "it is", "D": `say "so" for $5`, "E": "",
-		"F": "x;y=z#1"} {
+	for name, want := range map[string]string{
+		"A": "2", "B": "two words", "C": "it is", "D": `say "so" for $5`, "E": "",
+		"F": "x;y=z#1",
+	} {
 		if got[name] != want {
 			t.Errorf("%s is %q, want %q", name, got[name], want)
 		}
 	}
-	for text, line := range map[string]string{"A=1\nb c": "line 2", "A=1\n\n9=s3cret": "line 3",
-		`A="s3cret`: "line 1, A", `A="s3cret" x`: "line 1, A", `A=s3cret\`: "line 1, A"} {
+	for text, line := range map[string]string{
+		"A=1\nb c": "line 2", "A=1\n\n9=s3cret": "line 3",
+		`A="s3cret`: "line 1, A", `A="s3cret" x`: "line 1, A", `A=s3cret\`: "line 1, A",
+	} {
 		if _, err := ParseEnv(text); err == nil || !strings.Contains(err.Error(), line) ||
 			strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%q: %v", text, err)

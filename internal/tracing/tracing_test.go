@@ -107,8 +107,11 @@ func TestCollectorsAnswers(t *testing.T) {
 }
 
 func TestWrongSettings(t *testing.T) {
-	for _, o := range []tracing.Options{{Endpoint: "nowhere"}, {Endpoint: "http://h", Headers: "key"},
-		{Endpoint: "http://h", Headers: "=x"}} {
+	for _, o := range []tracing.Options{
+		{Endpoint: "nowhere"},
+		{Endpoint: "http://h", Headers: "key"},
+		{Endpoint: "http://h", Headers: "=x"},
+	} {
 		if _, err := tracing.Open(t.Context(), o); err == nil || !strings.Contains(err.Error(), "OTEL_EXPORTER_OTLP_") {
 			t.Errorf("%+v: %v", o, err)
 		}

@@ -41,9 +41,11 @@ func Readings(s store.Pages) Chore {
 
 // Partials removes what a model answered to parts of documents a month ago.
 func Partials(s store.Summaries) Chore {
-	return Chore{Name: "answers of models to parts of documents", Every: every,
+	return Chore{
+		Name: "answers of models to parts of documents", Every: every,
 		Do: func(ctx context.Context) (int, bool, error) {
 			n, err := s.ExpirePartials(ctx, partialsFor, batch)
 			return n, n == batch, err
-		}}
+		},
+	}
 }

@@ -39,28 +39,57 @@ func TestErrorsSayWhatToMendAndNoSecret(t *testing.T) {
 		kind        storage.Kind
 		says        []string
 	}{
-		"SAS lacks a right": {sas, respond(403, "AuthorizationPermissionMismatch", time.Now()),
-			taskerr.DependencyUnavailable, storage.Permission, []string{"rpua", "sp=rp"}},
-		"firewall": {key, respond(403, "AuthorizationFailure", time.Now()), taskerr.DependencyUnavailable,
-			storage.Permission, []string{"firewall"}},
-		"role": {key, respond(403, "AuthorizationPermissionMismatch", time.Now()),
-			taskerr.DependencyUnavailable, storage.Permission, []string{
+		"SAS lacks a right": {
+			sas, respond(403, "AuthorizationPermissionMismatch", time.Now()),
+			taskerr.DependencyUnavailable, storage.Permission,
+			[]string{"rpua", "sp=rp"},
+		},
+		"firewall": {
+			key, respond(403, "AuthorizationFailure", time.Now()), taskerr.DependencyUnavailable,
+			storage.Permission,
+			[]string{"firewall"},
+		},
+		"role": {
+			key, respond(403, "AuthorizationPermissionMismatch", time.Now()),
+			taskerr.DependencyUnavailable, storage.Permission,
+			[]string{
 				"messages/process/action", "messages/write", "Contributor",
-			}},
-		"wrong key": {key, respond(403, "AuthenticationFailed", time.Now()), taskerr.DependencyUnavailable,
-			storage.Permission, []string{"key was rotated"}},
-		"clock": {key, respond(403, "AuthenticationFailed", time.Now().Add(-time.Hour)),
-			taskerr.DependencyUnavailable, storage.Clock, []string{"1h0m", "ahead of", "timedatectl"}},
-		"SAS and clock": {sas, respond(403, "AuthenticationFailed", time.Now().Add(time.Hour)),
-			taskerr.DependencyUnavailable, storage.Clock, []string{"behind"}},
-		"bad name": {key, respond(400, "InvalidResourceName", time.Now()), taskerr.DependencyUnavailable,
-			storage.Setting, []string{"CLIENT_ID"}},
-		"broken": {sas, respond(500, "InternalError", time.Now()), taskerr.TransientStorage, storage.Outage,
-			[]string{"500 InternalError"}},
-		"unknown host": {sas, fail(&net.DNSError{Err: "no such host", Name: "acme", IsNotFound: true}),
-			taskerr.DependencyUnavailable, storage.Setting, []string{"acme.queue.core.windows.net", "account's name"}},
-		"refused": {sas, fail(&net.OpError{Op: "dial", Err: errors.New("connection refused")}),
-			taskerr.TransientStorage, storage.Outage, []string{"connection refused"}},
+			},
+		},
+		"wrong key": {
+			key, respond(403, "AuthenticationFailed", time.Now()), taskerr.DependencyUnavailable,
+			storage.Permission,
+			[]string{"key was rotated"},
+		},
+		"clock": {
+			key, respond(403, "AuthenticationFailed", time.Now().Add(-time.Hour)),
+			taskerr.DependencyUnavailable, storage.Clock,
+			[]string{"1h0m", "ahead of", "timedatectl"},
+		},
+		"SAS and clock": {
+			sas, respond(403, "AuthenticationFailed", time.Now().Add(time.Hour)),
+			taskerr.DependencyUnavailable, storage.Clock,
+			[]string{"behind"},
+		},
+		"bad name": {
+			key, respond(400, "InvalidResourceName", time.Now()), taskerr.DependencyUnavailable,
+			storage.Setting,
+			[]string{"CLIENT_ID"},
+		},
+		"broken": {
+			sas, respond(500, "InternalError", time.Now()), taskerr.TransientStorage, storage.Outage,
+			[]string{"500 InternalError"},
+		},
+		"unknown host": {
+			sas, fail(&net.DNSError{Err: "no such host", Name: "acme", IsNotFound: true}),
+			taskerr.DependencyUnavailable, storage.Setting,
+			[]string{"acme.queue.core.windows.net", "account's name"},
+		},
+		"refused": {
+			sas, fail(&net.OpError{Op: "dial", Err: errors.New("connection refused")}),
+			taskerr.TransientStorage, storage.Outage,
+			[]string{"connection refused"},
+		},
 		"cut off":  {sas, fail(io.ErrUnexpectedEOF), taskerr.TransientStorage, storage.Outage, []string{"EOF"}},
 		"too slow": {sas, fail(context.DeadlineExceeded), taskerr.NetworkTimeout, storage.Outage, []string{"deadline"}},
 	} {
@@ -84,8 +113,10 @@ func TestErrorsSayWhatToMendAndNoSecret(t *testing.T) {
 				}
 			}
 			everything := fmt.Sprintf("%v %+v %#v %s", err, err, err, e.Message)
-			for _, secret := range []string{signature, url.QueryEscape(signature), "sig=", "c2VjcmV0LWtleQ",
-				"topsecret"} {
+			for _, secret := range []string{
+				signature, url.QueryEscape(signature), "sig=", "c2VjcmV0LWtleQ",
+				"topsecret",
+			} {
 				if strings.Contains(everything, secret) {
 					t.Errorf("%q contains %q", everything, secret)
 				}

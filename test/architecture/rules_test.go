@@ -30,55 +30,105 @@ func rules() []rule {
 		{taskErrors, []string{taskWords}, "anything that a task runs may fail"},
 
 		{"internal/child/...", []string{}, "it runs a program and knows nothing of documents"},
-		{"internal/docling/...", []string{"internal/docling", "internal/tracing", taskErrors},
-			"it talks to docling-serve, about documents and about pages"},
+		{
+			"internal/docling/...",
+			[]string{"internal/docling", "internal/tracing", taskErrors},
+			"it talks to docling-serve, about documents and about pages",
+		},
 		{"internal/event", nil, "anything may log an event"},
 		{waiting, nil, "anything may wait"},
 		{addresses, nil, "anything may call a service"},
 		{"internal/tracing", nil, "any call to a service may be traced"},
 		{"internal/logging/...", []string{"internal/event"}, "anything may log"},
 		{"internal/config/...", []string{"webhook/signing", taskWords}, "settings are read before anything is built"},
-		{"internal/tenants/...", []string{"internal/config"},
-			"it keeps the files of a machine's tenants, and runs no worker"},
+		{
+			"internal/tenants/...",
+			[]string{"internal/config"},
+			"it keeps the files of a machine's tenants, and runs no worker",
+		},
 		{"internal/tenantkey", nil, "it signs, and knows nothing of what the keys allow"},
 		{"systemd/...", nil, "any daemon can use it"},
 		{"internal/httpd/...", nil, "it serves any handler"},
 		{"internal/azure/...", []string{taskErrors}, "queue/azure and blob/azure share it"},
 
-		{"queue/...", []string{"queue/...", "internal/tracing", "internal/azure", taskWords, taskErrors},
-			"a back end doesn't know its users"},
-		{"internal/store/...", []string{"internal/store/...", "internal/tracing", taskWords, jobWords, taskErrors},
-			"a back end doesn't know its users"},
-		{"internal/blob/...", []string{"internal/blob/...", "internal/tracing", "internal/azure", taskWords, taskErrors},
-			"a back end doesn't know its users"},
-		{"internal/ocr/...", []string{"internal/ocr/...", "internal/child", "internal/docling", taskWords, taskErrors},
-			"an engine reads an image and knows nothing of documents"},
-		{"internal/ocr/vision", []string{"internal/ocr", "internal/llm", taskErrors},
-			"it asks a model about an image, and knows nothing of documents"},
-		{"internal/extract/...", []string{"internal/extract/...", "internal/ocr", "internal/ocr/pages",
-			"internal/child", "internal/docling", taskWords, taskErrors},
-			"an extractor only makes blocks from bytes"},
-		{"internal/llm/...", []string{"internal/llm/...", "internal/tracing", taskWords, taskErrors},
-			"a model's client doesn't know its users"},
-		{"internal/chunk/...", []string{"internal/extract", "internal/llm", "internal/chunk/...", taskWords},
-			"a chunker only makes chunks from blocks"},
+		{
+			"queue/...",
+			[]string{"queue/...", "internal/tracing", "internal/azure", taskWords, taskErrors},
+			"a back end doesn't know its users",
+		},
+		{
+			"internal/store/...",
+			[]string{"internal/store/...", "internal/tracing", taskWords, jobWords, taskErrors},
+			"a back end doesn't know its users",
+		},
+		{
+			"internal/blob/...",
+			[]string{"internal/blob/...", "internal/tracing", "internal/azure", taskWords, taskErrors},
+			"a back end doesn't know its users",
+		},
+		{
+			"internal/ocr/...",
+			[]string{"internal/ocr/...", "internal/child", "internal/docling", taskWords, taskErrors},
+			"an engine reads an image and knows nothing of documents",
+		},
+		{
+			"internal/ocr/vision",
+			[]string{"internal/ocr", "internal/llm", taskErrors},
+			"it asks a model about an image, and knows nothing of documents",
+		},
+		{
+			"internal/extract/...",
+			[]string{
+				"internal/extract/...", "internal/ocr", "internal/ocr/pages",
+				"internal/child", "internal/docling", taskWords, taskErrors,
+			},
+			"an extractor only makes blocks from bytes",
+		},
+		{
+			"internal/llm/...",
+			[]string{"internal/llm/...", "internal/tracing", taskWords, taskErrors},
+			"a model's client doesn't know its users",
+		},
+		{
+			"internal/chunk/...",
+			[]string{"internal/extract", "internal/llm", "internal/chunk/...", taskWords},
+			"a chunker only makes chunks from blocks",
+		},
 
-		{"internal/derived/...", []string{"internal/extract", "internal/ocr"},
-			"it writes what others have extracted"},
+		{
+			"internal/derived/...",
+			[]string{"internal/extract", "internal/ocr"},
+			"it writes what others have extracted",
+		},
 		{"internal/source/...", []string{"internal/blob", taskErrors}, "it fetches a blob, for any task"},
-		{"internal/enrich/...", []string{"internal/extract", "internal/chunk"},
-			"it classifies blocks and chunks, and makes none"},
+		{
+			"internal/enrich/...",
+			[]string{"internal/extract", "internal/chunk"},
+			"it classifies blocks and chunks, and makes none",
+		},
 		{"internal/evidence/...", nil, "it compares texts, of any origin"},
-		{"internal/privacy/...", []string{"internal/privacy/...", "internal/tracing", "internal/extract", taskErrors},
-			"a detector looks at texts, of any origin"},
+		{
+			"internal/privacy/...",
+			[]string{"internal/privacy/...", "internal/tracing", "internal/extract", taskErrors},
+			"a detector looks at texts, of any origin",
+		},
 
-		{"internal/message/...", []string{"internal/store", "internal/blob", taskWords},
-			"it makes messages, and sends none"},
-		{"internal/upkeep/...", []string{"internal/store", taskWords},
-			"it keeps any store small"},
+		{
+			"internal/message/...",
+			[]string{"internal/store", "internal/blob", taskWords},
+			"it makes messages, and sends none",
+		},
+		{
+			"internal/upkeep/...",
+			[]string{"internal/store", taskWords},
+			"it keeps any store small",
+		},
 		{"webhook/signing", nil, "settings and receivers read secrets, too"},
-		{"webhook/...", []string{"webhook/signing", "internal/store", "internal/tracing", "internal/event", taskWords},
-			"it delivers what the outbox holds"},
+		{
+			"webhook/...",
+			[]string{"webhook/signing", "internal/store", "internal/tracing", "internal/event", taskWords},
+			"it delivers what the outbox holds",
+		},
 		{
 			"handlers/...",
 			[]string{
@@ -122,8 +172,11 @@ func rules() []rule {
 			[]string{"internal/engine", "internal/llm", "internal/store", "queue", "webhook", taskWords, jobWords, taskErrors},
 			"it counts what others report, and reads their state",
 		},
-		{"internal/app/...", []string{"internal/...", "handlers/...", "queue/...", "webhook", "systemd"},
-			"it wires everything, and only commands start it"},
+		{
+			"internal/app/...",
+			[]string{"internal/...", "handlers/...", "queue/...", "webhook", "systemd"},
+			"it wires everything, and only commands start it",
+		},
 		{
 			"internal/cli",
 			[]string{
@@ -135,19 +188,31 @@ func rules() []rule {
 			"commands get back ends from internal/app",
 		},
 		{"cmd/async-worker", []string{"internal/cli", "internal/app"}, "it only starts the command line"},
-		{"cmd/async-worker-dev", []string{"internal/cli", "internal/app", "internal/devstack"},
-			"it runs the worker's program, and shows jobs as its commands do"},
+		{
+			"cmd/async-worker-dev",
+			[]string{"internal/cli", "internal/app", "internal/devstack"},
+			"it runs the worker's program, and shows jobs as its commands do",
+		},
 
 		// Support of tests and of the local stack.
-		{"internal/stack/...", []string{"internal/stack/...", "internal/store/schema", "internal/tenantkey"},
-			"it starts programs"},
-		{"handlers/handlertest", []string{"handlers", "internal/blob/dir", "internal/store/...", taskWords},
-			"it is for tests of handlers"},
+		{
+			"internal/stack/...",
+			[]string{"internal/stack/...", "internal/store/schema", "internal/tenantkey"},
+			"it starts programs",
+		},
+		{
+			"handlers/handlertest",
+			[]string{"handlers", "internal/blob/dir", "internal/store/...", taskWords},
+			"it is for tests of handlers",
+		},
 		{"internal/llm/llmtest", []string{"internal/llm/..."}, "it is for tests"},
 		{"dev/...", nil, "it makes what is checked in under dev"},
 		{"packaging/...", []string{"internal/config"}, "it looks at the program from outside, as a package does"},
-		{"packaging/manual", []string{"internal/cli", "internal/app", "internal/config"},
-			"it writes down what the program says of itself"},
+		{
+			"packaging/manual",
+			[]string{"internal/cli", "internal/app", "internal/config"},
+			"it writes down what the program says of itself",
+		},
 		{"test/...", []string{"..."}, "its suites need more than one package"},
 	}
 }
@@ -174,17 +239,25 @@ type owner struct {
 
 func owners() []owner {
 	return []owner{
-		{"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue",
-			[]string{"queue/azure/...", "internal/azure", "test/..."}},
-		{"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob",
-			[]string{"internal/blob/azure/...", "internal/azure", "test/..."}},
-		{"github.com/Azure/azure-sdk-for-go",
+		{
+			"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue",
+			[]string{"queue/azure/...", "internal/azure", "test/..."},
+		},
+		{
+			"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob",
+			[]string{"internal/blob/azure/...", "internal/azure", "test/..."},
+		},
+		{
+			"github.com/Azure/azure-sdk-for-go",
 			[]string{
 				"internal/azure/...", "queue/azure/...", "internal/blob/azure/...", "internal/app/...", "test/...",
-			}},
+			},
+		},
 		// Exit codes tell a refused login from a server that is down; migrate talks to Postgres directly.
-		{"github.com/jackc/pgx/v5/pgconn",
-			[]string{"internal/store/...", "internal/stack/...", "internal/cli", "test/..."}},
+		{
+			"github.com/jackc/pgx/v5/pgconn",
+			[]string{"internal/store/...", "internal/stack/...", "internal/cli", "test/..."},
+		},
 		{"github.com/jackc/pgx", []string{"internal/store/...", "internal/stack/...", "test/..."}},
 		{"github.com/golang-jwt/jwt", []string{"internal/tenantkey"}},
 		{"github.com/cenkalti/backoff", []string{waiting}},

@@ -58,8 +58,10 @@ type part struct {
 func parts(index *indexOptions) []part {
 	return []part{
 		{"reindex", "documents that are ingested again", measureReindex},
-		{"index", "chunks written and found",
-			func(ctx context.Context, out io.Writer) error { return measureIndex(ctx, out, *index) }},
+		{
+			"index", "chunks written and found",
+			func(ctx context.Context, out io.Writer) error { return measureIndex(ctx, out, *index) },
+		},
 		{"ingest", "the corpus, compared with its extraction and its model calls alone", measureIngest},
 		{"memory", "of a worker that ingests 2,000 pages", measureMemory},
 		{"bombs", "how soon they are refused, and the cost of costly files", measureBombs},

@@ -54,7 +54,12 @@ func (b *indexBench) search(ctx context.Context) error {
 	fmt.Fprintf(table, "tenant\tdocument set\tchunks\tfunction\trecall@%d\tits chunk found\ttoo few hits\tp50 "+
 		"ms\tp95 ms\t\n", nearestK)
 	for _, scope := range []struct{ client, set string }{
-		{client, ""}, {client, others}, {client, tenth}, {client, oneTopic}, {client, hundredth}, {second, ""},
+		{client, ""},
+		{client, others},
+		{client, tenth},
+		{client, oneTopic},
+		{client, hundredth},
+		{second, ""},
 		{second, tenth},
 	} {
 		if err := b.searchIn(ctx, table, scope.client, scope.set); err != nil {

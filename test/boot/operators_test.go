@@ -21,8 +21,10 @@ func people(b *bed) {
 	b.m.run("useradd", "nadia")
 	operates(b, "alice")
 	for _, who := range []string{"rita", "olaf", "nadia"} {
-		for _, line := range []string{"jobs list --tenant southhaven", "check-config --tenant southhaven",
-			"token sign --role reader --tenant southhaven"} {
+		for _, line := range []string{
+			"jobs list --tenant southhaven", "check-config --tenant southhaven",
+			"token sign --role reader --tenant southhaven",
+		} {
 			b.refused(who, line, remedy)
 		}
 		_, err := b.as(who, "cat", "/etc/async-worker/credentials/"+south+"/SUPABASE_KEY")

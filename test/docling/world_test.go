@@ -121,8 +121,10 @@ func (w *world) start() *worker {
 		DrainMax: 5 * time.Minute,
 	}, engine.Deps{
 		Queues: w.queues, Store: w.jobs, Handlers: registry, Log: slog.New(slog.DiscardHandler),
-		Probes: engine.Probes{taskerr.Docling: client.Probe,
-			taskerr.Database: func(context.Context) error { return w.docs.down() }},
+		Probes: engine.Probes{
+			taskerr.Docling:  client.Probe,
+			taskerr.Database: func(context.Context) error { return w.docs.down() },
+		},
 	})
 	if err != nil {
 		w.Fatal(err)

@@ -141,9 +141,11 @@ func TestDevThroughAModel(t *testing.T) {
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("dev --once: %v\n%s", err, out)
 	}
-	for _, want := range []string{`summary +by gpt-4o-mini, [1-9]\d* \+ [1-9]\d* tokens`,
+	for _, want := range []string{
+		`summary +by gpt-4o-mini, [1-9]\d* \+ [1-9]\d* tokens`,
 		`answer +by gpt-4o-mini in \d steps.* 1 citations checked`, `A harbour has rules\.`,
-		`· It has a handbook\. \(page 1\)`} {
+		`· It has a handbook\. \(page 1\)`,
+	} {
 		if !regexp.MustCompile(want).MatchString(out.String()) {
 			t.Errorf("it did not show %s:\n%s", want, out)
 		}

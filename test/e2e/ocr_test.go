@@ -77,8 +77,10 @@ func TestOCR(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	text := b.download(blob)
-	for _, line := range []string{"The harbour master keeps a record of every ship that leaves the port.",
-		"A page that lies on its side"} {
+	for _, line := range []string{
+		"The harbour master keeps a record of every ship that leaves the port.",
+		"A page that lies on its side",
+	} {
 		if !strings.Contains(text, line) {
 			t.Errorf("%q is not in %q", line, text)
 		}

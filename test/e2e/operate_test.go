@@ -183,8 +183,10 @@ func TestOperators(t *testing.T) {
 			t.Errorf("%s%v is %v, want %v", want.name, want.labels, got, want.value)
 		}
 	}
-	for _, name := range []string{"async_worker_embedding_tokens_total", "async_worker_queue_requests_total",
-		"async_worker_webhook_attempts_total", "process_resident_memory_bytes", "go_goroutines"} {
+	for _, name := range []string{
+		"async_worker_embedding_tokens_total", "async_worker_queue_requests_total",
+		"async_worker_webhook_attempts_total", "process_resident_memory_bytes", "go_goroutines",
+	} {
 		if s.value(name) <= 0 {
 			t.Errorf("%s is %v", name, s.value(name))
 		}

@@ -127,8 +127,10 @@ func (d *terminal) run(line string, settings ...string) *answer {
 			d.Errorf("$ %s\n%s(%d characters wide)", line, l, n)
 		}
 	}
-	for _, jargon := range []string{"strconv.", "context deadline exceeded", "json: ", "EOF", "goroutine ", "%!",
-		"<nil>"} {
+	for _, jargon := range []string{
+		"strconv.", "context deadline exceeded", "json: ", "EOF", "goroutine ", "%!",
+		"<nil>",
+	} {
 		if strings.Contains(a.text, jargon) {
 			d.Errorf("$ %s\n%s(%q is not a word of a user's)", line, a.text, jargon)
 		}

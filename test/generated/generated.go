@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the generated document instead of comparing it")
+var update = flag.Bool("update", false, "write the generated document instead of comparing it") //nolint:gochecknoglobals // a flag of tests
 
 // File fails the test when a file is not exactly want.
 func File(t testing.TB, path, want string) {
@@ -49,7 +49,7 @@ func compare(t testing.TB, path, got, want string) {
 	switch {
 	case got == want:
 	case *update:
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil { //nolint:gosec // a document of the source tree
 			t.Fatal(err)
 		}
 	default:

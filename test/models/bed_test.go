@@ -86,8 +86,10 @@ func newBed(t *testing.T, options llmtest.Options) *bed {
 	b := &bed{T: t, model: llmtest.New(t, options), bucket: dir.New(t.TempDir())}
 	url := stacktest.PostgresWith(t, schema.Options{Dimensions: dimensions})
 	var err error
-	if b.store, err = postgres.Open(t.Context(), url, postgres.Options{ClientID: client, Dimensions: dimensions,
-		MaxConns: postgres.PoolFor(workers)}); err != nil {
+	if b.store, err = postgres.Open(t.Context(), url, postgres.Options{
+		ClientID: client, Dimensions: dimensions,
+		MaxConns: postgres.PoolFor(workers),
+	}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(b.store.Close)

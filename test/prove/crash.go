@@ -55,8 +55,10 @@ func scenarios() []scenario {
 		{name: "rejected", states: []string{"failed"}, env: none, text: func(t *tenant) string {
 			return t.ingest(taskID, "doc.md", t.hooks.URL, map[string]any{"document_set": nil})
 		}},
-		{name: "canceled", states: []string{"canceled"},
-			env: func(string) []string { return []string{"PROVE_CANCEL=" + taskID} }, text: plain},
+		{
+			name: "canceled", states: []string{"canceled"},
+			env: func(string) []string { return []string{"PROVE_CANCEL=" + taskID} }, text: plain,
+		},
 		{name: "submitted", states: []string{"succeeded"}, env: none, text: plain, submit: true},
 	}
 }

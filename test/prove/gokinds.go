@@ -60,8 +60,10 @@ func suites() []suite {
 		{"queue", "Azure Storage Queues, on Azurite", "queue/azure", "TestConformance"},
 		{"queue", "Azure's protocol, on a stub", "queue/azure/azurestub", "TestConformance"},
 		{"queue", "memory", "queue/memory", "TestConformance"},
-		{"store", "Postgres, in three ways of sending and a schema of its own", "internal/store/postgres",
-			"TestConformance"},
+		{
+			"store", "Postgres, in three ways of sending and a schema of its own", "internal/store/postgres",
+			"TestConformance",
+		},
 		{"store", "PostgREST, with the tenant's key and the service's", "internal/store/supabase", "TestConformance"},
 		{"store", "PostgREST on PGlite", "internal/store/supabase", "TestPGlite"},
 		{"store", "memory (jobs)", "internal/store/memory", "TestConformance"},

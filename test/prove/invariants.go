@@ -61,8 +61,10 @@ func rules() []rule {
 			  and l.what = 'dead_letter'
 			where j.client_id = $1 group by j.id, j.status
 			having count(l.n) <> case when j.status = 'failed' then 1 else 0 end`},
-		{"I6 every dead letter was copied",
-			`select id::text from dead_letters where client_id = $1 and sent_at is null`},
+		{
+			"I6 every dead letter was copied",
+			`select id::text from dead_letters where client_id = $1 and sent_at is null`,
+		},
 		{"I7 nothing is committed after a job has ended", `
 			select l.job_id || ': ' || l.what from prove.ledger l join prove.ledger e using (client_id, job_id)
 			where l.client_id = $1 and e.what = 'move' and e.now in ('succeeded', 'failed', 'canceled')

@@ -56,8 +56,10 @@ type kind struct {
 func kinds() []kind {
 	return []kind{
 		{"model", "random sequences against a reference, on every caller of the store", proveModel},
-		{"simulation", "seeded faults before each call, hours of virtual time: engines on in-memory back ends",
-			simulation},
+		{
+			"simulation", "seeded faults before each call, hours of virtual time: engines on in-memory back ends",
+			simulation,
+		},
 		{"crash", "the process dies before and after every call of a back end", crash},
 		{"kill", "kill -9 of three workers, Azurite and Postgres restarted in the middle", kill},
 		{"zombie", "a stopped worker resumes after another one has finished its task", zombie},
@@ -68,8 +70,10 @@ func kinds() []kind {
 		{"mutants", "damaged documents of every format, read by supervised processes", proveMutants},
 		{"race", "the race detector and goleak on every package with goroutines, shuffled, twice", proveRace},
 		{"outage", "the database, and the model's service, down in the middle of the work", proveOutage},
-		{"poison", "tasks at which their service fails or dies each time, among healthy ones",
-			provePoison},
+		{
+			"poison", "tasks at which their service fails or dies each time, among healthy ones",
+			provePoison,
+		},
 		{"cancel", "cancels at random moments of a task's life", proveCancel},
 	}
 }

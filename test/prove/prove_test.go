@@ -43,8 +43,13 @@ func TestShort(t *testing.T) {
 
 func TestCommandLine(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{"-kind", "flood"}, {"-kind", ""}, {"-stores", "sqlite"}, {"-run", "("},
-		{"-tasks", "many"}} {
+	for _, args := range [][]string{
+		{"-kind", "flood"},
+		{"-kind", ""},
+		{"-stores", "sqlite"},
+		{"-run", "("},
+		{"-tasks", "many"},
+	} {
 		var out, errs bytes.Buffer
 		if code := run(t.Context(), args, &out, &errs); code != 2 || errs.Len() == 0 {
 			t.Errorf("%v: exit code %d, output %q; want 2 and what is wrong", args, code, errs.String())

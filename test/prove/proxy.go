@@ -103,8 +103,10 @@ func newHTTPProxy(target string, s *faultPlan, classify func(*http.Request, []by
 		return nil, err
 	}
 	p := &httpProxy{
-		target: u, faults: s, classify: classify, client: &http.Transport{MaxIdleConnsPerHost: 8,
-			DisableCompression: true},
+		target: u, faults: s, classify: classify, client: &http.Transport{
+			MaxIdleConnsPerHost: 8,
+			DisableCompression:  true,
+		},
 	}
 	p.faultyServer = newFaultyServer(p.ServeHTTP)
 	return p, nil

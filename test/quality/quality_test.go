@@ -18,16 +18,26 @@ func TestJudge(t *testing.T) {
 		results []result
 		want    string // "": all aims are met
 	}{
-		"all fine": {[]result{fine, {name: "scan", ocr: true, f1: 0.96, order: 0.9}, {outcome: unreferred},
-			{outcome: notCompared}}, ""},
+		"all fine": {[]result{
+			fine,
+			{name: "scan", ocr: true, f1: 0.96, order: 0.9},
+			{outcome: unreferred},
+			{outcome: notCompared},
+		}, ""},
 		"mean F1":    {[]result{fine, {f1: 0.9, order: 0.9}}, "mean word F1 is 0.945"},
 		"mean order": {[]result{fine, {f1: 1, order: 0.8}}, "mean order is 0.895"},
-		"one file": {[]result{fine, fine, fine, fine, fine, fine, fine, {name: "low", f1: 0.84, order: 1}},
-			"low has a word F1 of 0.840"},
-		"a scan": {[]result{fine, fine, fine, fine, {name: "scan", ocr: true, f1: 0.89, order: 1}},
-			"scan, read by OCR, has a word F1 of 0.890"},
-		"a format not read": {[]result{fine, {name: "a.xyz", outcome: missing}},
-			"a.xyz is of a format that has no extractor yet"},
+		"one file": {
+			[]result{fine, fine, fine, fine, fine, fine, fine, {name: "low", f1: 0.84, order: 1}},
+			"low has a word F1 of 0.840",
+		},
+		"a scan": {
+			[]result{fine, fine, fine, fine, {name: "scan", ocr: true, f1: 0.89, order: 1}},
+			"scan, read by OCR, has a word F1 of 0.890",
+		},
+		"a format not read": {
+			[]result{fine, {name: "a.xyz", outcome: missing}},
+			"a.xyz is of a format that has no extractor yet",
+		},
 		"a file not read":      {[]result{fine, {name: "broken", outcome: failed}}, "broken could not be read"},
 		"no reference for any": {[]result{{outcome: unreferred}}, "no document has a reference"},
 	} {
@@ -79,8 +89,10 @@ func TestMeasure(t *testing.T) {
 	if err := table(&out, results); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"a.txt", "0.750", "b.txt", "no reference", "c.bin", "missing: no extractor",
-		"the file is empty", "mean of 2", "0.375", "lowest"} {
+	for _, want := range []string{
+		"a.txt", "0.750", "b.txt", "no reference", "c.bin", "missing: no extractor",
+		"the file is empty", "mean of 2", "0.375", "lowest",
+	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the table lacks %q:\n%s", want, out.String())
 		}

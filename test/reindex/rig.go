@@ -66,8 +66,10 @@ func NewRig(ctx context.Context, o Options) (*Rig, error) {
 			for each row execute function count_chunk_write()`); err != nil {
 		return nil, fmt.Errorf("count written chunks: %w", err)
 	}
-	if r.store, err = postgres.Open(ctx, o.URL, postgres.Options{ClientID: "reindex", Dimensions: o.Dimensions,
-		MaxConns: 4}); err != nil {
+	if r.store, err = postgres.Open(ctx, o.URL, postgres.Options{
+		ClientID: "reindex", Dimensions: o.Dimensions,
+		MaxConns: 4,
+	}); err != nil {
 		return nil, err
 	}
 	if err := r.bucket.Ensure(ctx); err != nil {

@@ -91,7 +91,8 @@ func newPlan(seed uint64) plan {
 	for _, backend := range []string{onStore, onQueue, onModel, onBucket} {
 		for range d.IntN(3) {
 			p.outages = append(p.outages, outage{
-				backend, span{d.between(0, p.active), d.short(time.Second, 40*time.Minute)},
+				backend,
+				span{d.between(0, p.active), d.short(time.Second, 40*time.Minute)},
 				pick(d, errorBefore, errorBefore, hangs, errorAfter, hangsAfter),
 			})
 		}

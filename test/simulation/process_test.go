@@ -97,8 +97,10 @@ func (w *world) act(name string, a act) {
 		_, err = wiredStore{l}.RequestCancel(ctx, a.id, name)
 	case "submit":
 		for range 1 + a.retries {
-			s := engine.Submitter{Store: wiredStore{l}, Queues: l.queues(),
-				MaxAttempts: func(task.Type) int { return 3 }}
+			s := engine.Submitter{
+				Store: wiredStore{l}, Queues: l.queues(),
+				MaxAttempts: func(task.Type) int { return 3 },
+			}
 			if _, err = s.Submit(ctx, a.task); err == nil || l.dead() {
 				break
 			}

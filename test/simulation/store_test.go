@@ -46,7 +46,8 @@ func (s wiredStore) MarkSent(ctx context.Context, id string) error {
 
 func (s wiredStore) Sweep(ctx context.Context, o store.Overdue, n int) (store.Swept, error) {
 	return checked(ctx, s, "sweep", "", 0, func(ctx context.Context) (
-		store.Swept, error) {
+		store.Swept, error,
+	) {
 		return s.jobs().Sweep(ctx, o, n)
 	})
 }

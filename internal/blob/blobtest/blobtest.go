@@ -79,8 +79,10 @@ func read(t *testing.T, b blob.Bucket, name string) (blob.Properties, string) {
 }
 
 func writeAndRead(t *testing.T, b blob.Bucket) {
-	for name, content := range map[string]string{"empty.txt": "", "a.txt": "hello",
-		"folder/b.txt": strings.Repeat("0123456789", 1e5)} {
+	for name, content := range map[string]string{
+		"empty.txt": "", "a.txt": "hello",
+		"folder/b.txt": strings.Repeat("0123456789", 1e5),
+	} {
 		written := put(t, b, name, content)
 		opened, got := read(t, b, name)
 		if got != content {
@@ -135,8 +137,10 @@ func badNames(t *testing.T, b blob.Bucket) {
 
 func notFound(t *testing.T, b blob.Bucket) {
 	put(t, b, "folder/there.txt", "x")
-	for _, name := range []string{"absent.txt", "folder/absent.txt", "folder", "no/such/folder.txt",
-		"folder/there.txt/below"} {
+	for _, name := range []string{
+		"absent.txt", "folder/absent.txt", "folder", "no/such/folder.txt",
+		"folder/there.txt/below",
+	} {
 		if _, err := b.Stat(t.Context(), name); !errors.Is(err, blob.ErrNotFound) {
 			t.Errorf("stat %q: %v", name, err)
 		}

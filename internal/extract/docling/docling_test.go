@@ -64,10 +64,14 @@ func near(a, b *extract.Box) bool {
 func TestSample(t *testing.T) {
 	t.Parallel()
 	want := []extract.Block{
-		{Kind: extract.Heading, Level: 1, Text: "Harbour rules", Page: 1,
-			Box: &extract.Box{Left: 1. / 6, Top: 0.125, Right: 0.5, Bottom: 0.1875}},
-		{Kind: extract.Paragraph, Text: "Ships report to the harbour master before they enter.", Page: 1,
-			Box: &extract.Box{Left: 1. / 6, Top: 0.2, Right: 5. / 6, Bottom: 0.25}},
+		{
+			Kind: extract.Heading, Level: 1, Text: "Harbour rules", Page: 1,
+			Box: &extract.Box{Left: 1. / 6, Top: 0.125, Right: 0.5, Bottom: 0.1875},
+		},
+		{
+			Kind: extract.Paragraph, Text: "Ships report to the harbour master before they enter.", Page: 1,
+			Box: &extract.Box{Left: 1. / 6, Top: 0.2, Right: 5. / 6, Bottom: 0.25},
+		},
 		{Kind: extract.ListItem, Text: "Name of the ship", Marker: "1."},
 		{Kind: extract.ListItem, Text: "Draught in metres", Marker: "2."},
 		{
@@ -268,8 +272,10 @@ func TestRequest(t *testing.T) {
 	if err := os.WriteFile(path, []byte("\x89PNG\r\n\x1a\n image"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for format, name := range map[extract.Format]string{extract.PDF: "document.pdf", extract.Image: "document.png",
-		extract.Markdown: "document.md"} {
+	for format, name := range map[extract.Format]string{
+		extract.PDF: "document.pdf", extract.Image: "document.png",
+		extract.Markdown: "document.md",
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			c := &converter{result: &wire.Result{Status: wire.Success, Document: read(t, string(doclingtest.Sample))}}
 			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Second)
@@ -298,10 +304,12 @@ func TestPartialSuccessIsTold(t *testing.T) {
 	if err := os.WriteFile(path, []byte("%PDF-"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	x := docling.New(&converter{result: &wire.Result{Status: wire.PartialSuccess, Document: doc,
+	x := docling.New(&converter{result: &wire.Result{
+		Status: wire.PartialSuccess, Document: doc,
 		Errors: []wire.ErrorItem{
 			{Message: "model\nfailed", Page: 7}, {Message: "model failed", Page: 3},
-		}}}, nil)
+		},
+	}}, nil)
 	info, err := x.Extract(t.Context(), extract.Source{Path: path, Format: extract.PDF}, extract.DefaultLimits,
 		func(extract.Block) error { return nil })
 	const want = "docling could convert only a part of the document; all or some is missing of page 2, 3, 7 (model " +

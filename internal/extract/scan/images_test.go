@@ -193,12 +193,21 @@ func TestImagesRefused(t *testing.T) {
 		"a damaged head": {bomb, extract.Limits{}, taskerr.CorruptionDetected, "damaged"},
 		"cut off":        {jpg[:len(jpg)/2], extract.Limits{}, taskerr.CorruptionDetected, "damaged or was cut off"},
 		"no pages":       {[]byte("II*\x00\x00\x00\x00\x00"), extract.Limits{}, taskerr.CorruptionDetected, "damaged"},
-		"another kind": {[]byte("<svg xmlns='http://www.w3.org/2000/svg'></svg>"), extract.Limits{},
-			taskerr.UnsupportedFormat, "PNG, JPEG, TIFF"},
-		"many pages": {tiffFile(false, 1, corner(), corner(), corner()), extract.Limits{Pages: 2},
-			taskerr.QuotaExceeded, "more than 2 pages"},
-		"a broken chain": {tiffFile(false, 1, corner(), corner())[:8+1200*1600+130], extract.Limits{},
-			taskerr.CorruptionDetected, "after page 1"},
+		"another kind": {
+			[]byte("<svg xmlns='http://www.w3.org/2000/svg'></svg>"),
+			extract.Limits{},
+			taskerr.UnsupportedFormat, "PNG, JPEG, TIFF",
+		},
+		"many pages": {
+			tiffFile(false, 1, corner(), corner(), corner()),
+			extract.Limits{Pages: 2},
+			taskerr.QuotaExceeded, "more than 2 pages",
+		},
+		"a broken chain": {
+			tiffFile(false, 1, corner(), corner())[:8+1200*1600+130],
+			extract.Limits{},
+			taskerr.CorruptionDetected, "after page 1",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

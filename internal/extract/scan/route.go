@@ -49,11 +49,13 @@ func (e *Extractor) newRouter(ctx context.Context, src extract.Source, limits ex
 	if err != nil {
 		return nil, fmt.Errorf("find the PDF: %w", err)
 	}
-	r := &router{record: record{reading: e.reading}, patience: patience{Engine: e.engine}, routed: map[int]routed{},
+	r := &router{
+		record: record{reading: e.reading}, patience: patience{Engine: e.engine}, routed: map[int]routed{},
 		images: pageimage.PDF{
 			Path: path, MaxPixels: e.opts.Pixels, TempDir: cmp.Or(src.TempDir, e.opts.TempDir),
 			Limits: pageimage.ProgramLimits(e.opts.PageTime, limits.ChildBytes, e.opts.Pixels), Pool: limits.Pool,
-		}}
+		},
+	}
 	options := ""
 	if e.engine != nil {
 		a := e.engine.Abilities()

@@ -64,24 +64,48 @@ func TestDecisions(t *testing.T) {
 		reason string
 		text   string // with which the page begins
 	}{
-		"print": {ocrtest.Page{Lines: letter}, nil, extract.PageNative, "text",
-			"The harbour master"},
+		"print": {
+			ocrtest.Page{Lines: letter},
+			nil, extract.PageNative, "text",
+			"The harbour master",
+		},
 		"wrong letters": {ocrtest.Page{Lines: soup}, good, extract.PageOCR, "implausible words", read},
-		"wrong letters, hard to read": {ocrtest.Page{Lines: soup}, bad, extract.PageNative,
-			"implausible words; OCR was no better", "7KH"},
+		"wrong letters, hard to read": {
+			ocrtest.Page{Lines: soup},
+			bad, extract.PageNative,
+			"implausible words; OCR was no better", "7KH",
+		},
 		"a scan": {ocrtest.Page{Image: picture}, good, extract.PageOCR, "no text", read},
-		"a scan with a good layer": {ocrtest.Page{Image: picture, Lines: letter, Hidden: true}, nil, extract.PageNative,
-			"invisible text over an image", "The harbour master"},
-		"a scan with a poor layer": {ocrtest.Page{Image: picture, Lines: poor, Hidden: true}, good, extract.PageOCR,
-			"implausible words", read},
-		"a picture without text": {ocrtest.Page{Image: picture}, says(0.9, ""), extract.PageEmpty, "OCR found nothing",
-			""},
-		"a stamp on a scan": {ocrtest.Page{Image: picture, Lines: []string{"ABC-0001"}}, good, extract.PageMixed,
-			"little text", "ABC-0001 " + read},
-		"a title on a picture": {ocrtest.Page{Image: picture, Lines: []string{"Our harbour"}}, bad, extract.PageNative,
-			"little text; there is nothing else to read", "Our harbour"},
-		"a title on a drawing": {ocrtest.Page{Image: picture, Lines: []string{"Our harbour"}}, says(0.5, read),
-			extract.PageNative, "little text; there is nothing else to read", "Our harbour"},
+		"a scan with a good layer": {
+			ocrtest.Page{Image: picture, Lines: letter, Hidden: true},
+			nil, extract.PageNative,
+			"invisible text over an image", "The harbour master",
+		},
+		"a scan with a poor layer": {
+			ocrtest.Page{Image: picture, Lines: poor, Hidden: true},
+			good, extract.PageOCR,
+			"implausible words", read,
+		},
+		"a picture without text": {
+			ocrtest.Page{Image: picture},
+			says(0.9, ""), extract.PageEmpty, "OCR found nothing",
+			"",
+		},
+		"a stamp on a scan": {
+			ocrtest.Page{Image: picture, Lines: []string{"ABC-0001"}},
+			good, extract.PageMixed,
+			"little text", "ABC-0001 " + read,
+		},
+		"a title on a picture": {
+			ocrtest.Page{Image: picture, Lines: []string{"Our harbour"}},
+			bad, extract.PageNative,
+			"little text; there is nothing else to read", "Our harbour",
+		},
+		"a title on a drawing": {
+			ocrtest.Page{Image: picture, Lines: []string{"Our harbour"}},
+			says(0.5, read),
+			extract.PageNative, "little text; there is nothing else to read", "Our harbour",
+		},
 		"invisible text": {ocrtest.Page{Lines: letter, Hidden: true}, nil, extract.PageEmpty, "blank", ""},
 		"a blank page":   {ocrtest.Page{}, nil, extract.PageEmpty, "blank", ""},
 	} {

@@ -166,8 +166,10 @@ func TestStampedScan(t *testing.T) {
 		t.Error(got)
 	}
 	want := []extract.PageDecision{
-		{First: 1, Last: 1, Method: extract.PageNative, Confidence: 1,
-			Reason: "little text; there is nothing else to read"},
+		{
+			First: 1, Last: 1, Method: extract.PageNative, Confidence: 1,
+			Reason: "little text; there is nothing else to read",
+		},
 		{First: 2, Last: 2, Method: extract.PageMixed, Confidence: 0.9, Reason: "little text"},
 	}
 	if !slices.Equal(doc.PageLog, want) {

@@ -102,8 +102,10 @@ func TestChatRefusals(t *testing.T) {
 	}{
 		"no content":   {`{"model":"m","messages":[{"role":"user"}]}`, "messages.[0].content"},
 		"an open call": {`{"model":"m","messages":[{"role":"assistant","tool_calls":[{"id":"a","function":{"name":"f"}}]},{"role":"user","content":"x"}]}`, "messages.[1].role"},
-		"an answer to none": {`{"model":"m","messages":[{"role":"tool","tool_call_id":"a","content":"x"}]}`,
-			"messages.[0].role"},
+		"an answer to none": {
+			`{"model":"m","messages":[{"role":"tool","tool_call_id":"a","content":"x"}]}`,
+			"messages.[0].role",
+		},
 		"a schema that isn't": {`{"model":"m","messages":[{"role":"user","content":"x"}],"response_format":{"type":"json_schema"}}`, "response_format"},
 		"an open strict one":  {`{"model":"m","messages":[{"role":"user","content":"x"}],"tools":[{"type":"function","function":{"name":"f","strict":true,"parameters":{"type":"object"}}}]}`, "invalid_function_parameters"},
 		"an unknown tool":     {`{"model":"m","messages":[{"role":"user","content":"x"}],"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object"}}}],"tool_choice":{"type":"function","function":{"name":"g"}}}`, "not found in 'tools'"},

@@ -22,8 +22,10 @@ func TestRefusals(t *testing.T) {
 		want      int
 		says      string
 	}{
-		"one input": {llmtest.Key, `{"model":"text-embedding-3-small","input":"a","dimensions":4}`, 200,
-			`"index":0`},
+		"one input": {
+			llmtest.Key, `{"model":"text-embedding-3-small","input":"a","dimensions":4}`, 200,
+			`"index":0`,
+		},
 		"wrong key":        {"other", `{"model":"m","input":"a"}`, 401, "invalid_api_key"},
 		"no JSON":          {llmtest.Key, `{`, 400, ""},
 		"no inputs":        {llmtest.Key, `{"model":"m","input":[]}`, 400, "input"},
@@ -32,8 +34,10 @@ func TestRefusals(t *testing.T) {
 		"too many inputs":  {llmtest.Key, `{"model":"m","input":` + many + `}`, 400, "2049 inputs"},
 		"too many tokens":  {llmtest.Key, `{"model":"m","input":` + large + `}`, 400, "max 300000 tokens per request"},
 		"a poisoned input": {llmtest.Key, `{"model":"m","input":["some poison"]}`, 400, "invalid"},
-		"a length for ada": {llmtest.Key, `{"model":"text-embedding-ada-002","input":"a","dimensions":4}`, 400,
-			`"param":"dimensions"`},
+		"a length for ada": {
+			llmtest.Key, `{"model":"text-embedding-ada-002","input":"a","dimensions":4}`, 400,
+			`"param":"dimensions"`,
+		},
 	} {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL()+"/embeddings",
 			strings.NewReader(test.body))

@@ -108,8 +108,10 @@ func TestSentences(t *testing.T) {
 		"One. Two! Three? Four":         {"One.", "Two!", "Three?", "Four"},
 		"It costs 3.50 today. Or 4.":    {"It costs 3.50 today.", "Or 4."},
 		"Dr. Smith met Mr. Jones. Yes.": {"Dr. Smith met Mr. Jones.", "Yes."},
-		"He asked: \"Why?\" Nobody knew. (So it was.) End.": {"He asked: \"Why?\"", "Nobody knew.", "(So it was.)",
-			"End."},
+		"He asked: \"Why?\" Nobody knew. (So it was.) End.": {
+			"He asked: \"Why?\"", "Nobody knew.", "(So it was.)",
+			"End.",
+		},
 		"一つ目です。二つ目です！三つ目":                                   {"一つ目です。", "二つ目です！", "三つ目"},
 		"first line\n\nsecond paragraph":                    {"first line", "second paragraph"},
 		"wrapped\nline of one sentence.":                    {"wrapped\nline of one sentence."},

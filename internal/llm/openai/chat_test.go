@@ -126,14 +126,23 @@ func TestChatFailures(t *testing.T) {
 	}{
 		"a pause":    {[]llmtest.Fault{llmtest.RateLimited.After("3")}, "", "", 3 * time.Second},
 		"overloaded": {[]llmtest.Fault{llmtest.Overloaded.After("2")}, "", "", 2 * time.Second},
-		"a long pause": {[]llmtest.Fault{llmtest.RateLimited.After("600")}, taskerr.AIRateLimit, "limits the rate",
-			0},
+		"a long pause": {
+			[]llmtest.Fault{llmtest.RateLimited.After("600")},
+			taskerr.AIRateLimit, "limits the rate",
+			0,
+		},
 		"no quota":    {[]llmtest.Fault{llmtest.NoQuota}, taskerr.QuotaExceeded, "add credit", 0},
 		"a wrong key": {[]llmtest.Fault{llmtest.WrongKey}, taskerr.DependencyUnavailable, "OPENAI_API_KEY", 0},
-		"no such model": {[]llmtest.Fault{llmtest.UnknownModel}, taskerr.DependencyUnavailable,
-			`"vision-1" or the path; check OCR_MODEL and OCR_BASE_URL`, 0},
-		"a bad request": {[]llmtest.Fault{{Status: 400, Param: "messages.[0].content"}}, taskerr.ValidationError,
-			"refuses the request", 0},
+		"no such model": {
+			[]llmtest.Fault{llmtest.UnknownModel},
+			taskerr.DependencyUnavailable,
+			`"vision-1" or the path; check OCR_MODEL and OCR_BASE_URL`, 0,
+		},
+		"a bad request": {
+			[]llmtest.Fault{{Status: 400, Param: "messages.[0].content"}},
+			taskerr.ValidationError,
+			"refuses the request", 0,
+		},
 		"a cut answer":   {[]llmtest.Fault{llmtest.CutShort}, "", "", 0},
 		"no completions": {[]llmtest.Fault{{Status: 500}, {Status: 502}}, "", "", 0},
 	} {
@@ -152,7 +161,8 @@ func TestChatFailures(t *testing.T) {
 		}
 	}
 	s := llmtest.New(t, llmtest.Options{Reply: func(
-		llmtest.ChatRequest) llmtest.Reply {
+		llmtest.ChatRequest,
+	) llmtest.Reply {
 		return llmtest.Reply{None: true}
 	}})
 	c, _ := openChat(t, s, nil)

@@ -27,8 +27,10 @@ func conversation() llm.Question {
 		System: "You search.", Text: "And now?",
 		Turns: []llm.Turn{
 			{Role: llm.User, Text: "Where is the fog?"},
-			{Role: llm.Assistant, Calls: []llm.ToolCall{{ID: "a", Name: "search", Arguments: `{"query":"fog"}`},
-				{ID: "b", Name: "search"}}},
+			{Role: llm.Assistant, Calls: []llm.ToolCall{
+				{ID: "a", Name: "search", Arguments: `{"query":"fog"}`},
+				{ID: "b", Name: "search"},
+			}},
 			{Role: llm.ToolTurn, Call: "a", Text: "found"},
 			{Role: llm.ToolTurn, Call: "b"},
 			{Role: llm.Assistant, Text: ""},
@@ -96,28 +98,48 @@ func TestDialects(t *testing.T) {
 		requests int // of the first question; zero: depends on what is refused first
 		check    func(*llmtest.ChatRequest) bool
 	}{
-		"strict": {llmtest.Options{Unknown: []string{"strict"}}, 2,
-			func(r *llmtest.ChatRequest) bool { return !r.Tools[0].Strict && !r.Schema.Strict }},
-		"stream_options": {llmtest.Options{Unknown: []string{"stream_options"}}, 2,
-			func(r *llmtest.ChatRequest) bool { return r.Stream && !r.Usage }},
+		"strict": {
+			llmtest.Options{Unknown: []string{"strict"}},
+			2,
+			func(r *llmtest.ChatRequest) bool { return !r.Tools[0].Strict && !r.Schema.Strict },
+		},
+		"stream_options": {
+			llmtest.Options{Unknown: []string{"stream_options"}},
+			2,
+			func(r *llmtest.ChatRequest) bool { return r.Stream && !r.Usage },
+		},
 		// it answers in one piece
-		"stream": {llmtest.Options{Unknown: []string{"stream"}}, 1,
-			func(r *llmtest.ChatRequest) bool { return r.Stream }},
-		"temperature": {llmtest.Options{Unknown: []string{"temperature"}}, 2,
-			func(r *llmtest.ChatRequest) bool { return r.Temperature == nil }},
+		"stream": {
+			llmtest.Options{Unknown: []string{"stream"}},
+			1,
+			func(r *llmtest.ChatRequest) bool { return r.Stream },
+		},
+		"temperature": {
+			llmtest.Options{Unknown: []string{"temperature"}},
+			2,
+			func(r *llmtest.ChatRequest) bool { return r.Temperature == nil },
+		},
 		"tool_choice": {llmtest.Options{Unknown: []string{"tool_choice"}}, 3, func(r *llmtest.ChatRequest) bool {
 			return r.Choice == "" && len(r.Tools) == 1 && r.Tools[0].Name == "finish"
 		}},
-		"response_format": {llmtest.Options{Unknown: []string{"response_format"}}, 3,
+		"response_format": {
+			llmtest.Options{Unknown: []string{"response_format"}},
+			3,
 			func(r *llmtest.ChatRequest) bool {
 				return r.Format == "" && strings.Contains(r.System(), closed)
-			}},
-		"reasoning": {llmtest.Options{Reasoning: true}, 3,
-			func(r *llmtest.ChatRequest) bool { return r.Completion && r.Temperature == nil }},
-		"many": {llmtest.Options{Reasoning: true,
+			},
+		},
+		"reasoning": {
+			llmtest.Options{Reasoning: true},
+			3,
+			func(r *llmtest.ChatRequest) bool { return r.Completion && r.Temperature == nil },
+		},
+		"many": {llmtest.Options{
+			Reasoning: true,
 			Unknown: []string{
 				"strict", "stream_options", "response_format", "tool_choice",
-			}}, 0, func(r *llmtest.ChatRequest) bool {
+			},
+		}, 0, func(r *llmtest.ChatRequest) bool {
 			return r.Completion && !r.Tools[0].Strict && !r.Usage
 		}},
 	} {
@@ -212,11 +234,15 @@ func TestTooLong(t *testing.T) {
 		ok     bool
 	}{
 		"OpenAI": {llmtest.TooLong, 8192, true},
-		"llama.cpp": {llmtest.Fault{Status: 400,
-			Message: "the request exceeds the available context size (4096 tokens), try increasing it"}, 4096, true},
-		"more than a limit": {llmtest.Fault{Status: 429, Code: "rate_limit_exceeded",
+		"llama.cpp": {llmtest.Fault{
+			Status:  400,
+			Message: "the request exceeds the available context size (4096 tokens), try increasing it",
+		}, 4096, true},
+		"more than a limit": {llmtest.Fault{
+			Status: 429, Code: "rate_limit_exceeded",
 			Message: "Request too large for gpt-4o in organization org-1 on tokens per min (TPM): Limit 30000, " +
-				"Requested 30601."}, 30000, true},
+				"Requested 30601.",
+		}, 30000, true},
 		"a large body":    {llmtest.Fault{Status: 413}, 0, true},
 		"another refusal": {llmtest.Fault{Status: 400, Message: "no"}, 0, false},
 	} {
@@ -255,7 +281,8 @@ func TestMostTokens(t *testing.T) {
 func TestTokensThatNobodyTells(t *testing.T) {
 	t.Parallel()
 	s := llmtest.New(t, llmtest.Options{Reply: func(
-		llmtest.ChatRequest) llmtest.Reply {
+		llmtest.ChatRequest,
+	) llmtest.Reply {
 		return llmtest.Reply{Text: poem, NoUsage: true}
 	}})
 	c, _ := openChat(t, s, nil)

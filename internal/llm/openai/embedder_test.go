@@ -115,8 +115,10 @@ func TestEmbed(t *testing.T) {
 		"openai":               {llmtest.Options{}, nil},
 		"results in any order": {llmtest.Options{Reverse: true}, nil},
 		"numbers for base64":   {llmtest.Options{FloatsOnly: true}, nil},
-		"a model of one length": {llmtest.Options{Dimensions: 64},
-			func(c *Config, _ *llmtest.Server) { c.Model = "bge-small" }},
+		"a model of one length": {
+			llmtest.Options{Dimensions: 64},
+			func(c *Config, _ *llmtest.Server) { c.Model = "bge-small" },
+		},
 		"azure": {llmtest.Options{}, func(c *Config, s *llmtest.Server) {
 			c.Azure = &Azure{Endpoint: s.AzureURL() + "/", APIKey: llmtest.Key, APIVersion: "2024-10-21"}
 			c.BaseURL, c.APIKey, c.Model = "", "", "our text-embedding-3-small"

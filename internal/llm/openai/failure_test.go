@@ -20,10 +20,14 @@ func TestPassingFaults(t *testing.T) {
 		atLast time.Duration // waited in all
 	}{
 		"rate limit": {[]llmtest.Fault{llmtest.RateLimited}, 0},
-		"rate limit with a time": {[]llmtest.Fault{llmtest.RateLimited.After("6"), llmtest.RateLimited.After("7")},
-			13 * time.Second},
-		"rate limit in milliseconds": {[]llmtest.Fault{{Status: 429, Header: http.Header{"Retry-After-Ms": {"9000"}}}},
-			9 * time.Second},
+		"rate limit with a time": {
+			[]llmtest.Fault{llmtest.RateLimited.After("6"), llmtest.RateLimited.After("7")},
+			13 * time.Second,
+		},
+		"rate limit in milliseconds": {
+			[]llmtest.Fault{{Status: 429, Header: http.Header{"Retry-After-Ms": {"9000"}}}},
+			9 * time.Second,
+		},
 		"overloaded":           {[]llmtest.Fault{llmtest.Overloaded, {Status: 529}, {Status: 500}}, 0},
 		"a gateway that fails": {[]llmtest.Fault{{Status: 502}}, 0},
 		"cut connections":      {[]llmtest.Fault{llmtest.CutShort, llmtest.CutShort}, 0},
@@ -72,14 +76,23 @@ func TestLastingFaults(t *testing.T) {
 		"wrong key":       {llmtest.WrongKey, taskerr.DependencyUnavailable, 1, 0, "OPENAI_API_KEY"},
 		"forbidden":       {llmtest.Fault{Status: 403}, taskerr.DependencyUnavailable, 1, 0, "OPENAI_API_KEY"},
 		"unknown model":   {llmtest.UnknownModel, taskerr.DependencyUnavailable, 1, 0, "OPENAI_EMBEDDING_MODEL"},
-		"refused parameter": {llmtest.Fault{Status: 400, Param: "dimensions"}, taskerr.DependencyUnavailable, 1, 0,
-			"EMBEDDING_DIMENSIONS"},
+		"refused parameter": {
+			llmtest.Fault{Status: 400, Param: "dimensions"},
+			taskerr.DependencyUnavailable, 1, 0,
+			"EMBEDDING_DIMENSIONS",
+		},
 		"refuses everything": {llmtest.Fault{Status: 400}, taskerr.DependencyUnavailable, 3, 0, "every request"},
-		"another length": {llmtest.Fault{Dimensions: 32}, taskerr.DependencyUnavailable, 1, 0,
-			"EMBEDDING_DIMENSIONS is 64; set it to 32"},
+		"another length": {
+			llmtest.Fault{Dimensions: 32},
+			taskerr.DependencyUnavailable, 1, 0,
+			"EMBEDDING_DIMENSIONS is 64; set it to 32",
+		},
 		"cut connections": {llmtest.CutShort, taskerr.DependencyUnavailable, maxTries, 0, ""},
-		"a vector too few": {llmtest.Fault{Extra: -1}, taskerr.DependencyUnavailable, maxTries, 0,
-			"1 vectors for 2 inputs"},
+		"a vector too few": {
+			llmtest.Fault{Extra: -1},
+			taskerr.DependencyUnavailable, maxTries, 0,
+			"1 vectors for 2 inputs",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -135,7 +148,8 @@ func TestNotAnEmbeddingService(t *testing.T) {
 	t.Parallel()
 	for name, handler := range map[string]http.Handler{
 		"a web page": http.HandlerFunc(func(
-			w http.ResponseWriter, _ *http.Request) {
+			w http.ResponseWriter, _ *http.Request,
+		) {
 			_, _ = w.Write([]byte("<html>private</html>"))
 		}),
 		"not found": http.NotFoundHandler(),
@@ -175,10 +189,14 @@ func TestNewRefuses(t *testing.T) {
 		"OPENAI_API_KEY is not set":       {},
 		"OPENAI_BASE_URL is not a URL":    {BaseURL: "localhost:8080", APIKey: llmtest.Key},
 		"AZURE_OPENAI_API_KEY is not set": {Azure: &Azure{Endpoint: "https://x.openai.azure.com", APIVersion: "1"}},
-		"AZURE_OPENAI_API_VERSION is not set": {Azure: &Azure{Endpoint: "https://x.openai.azure.com",
-			APIKey: llmtest.Key}},
-		"AZURE_OPENAI_ENDPOINT is not a URL": {Azure: &Azure{Endpoint: llmtest.Key, APIKey: llmtest.Key,
-			APIVersion: "1"}},
+		"AZURE_OPENAI_API_VERSION is not set": {Azure: &Azure{
+			Endpoint: "https://x.openai.azure.com",
+			APIKey:   llmtest.Key,
+		}},
+		"AZURE_OPENAI_ENDPOINT is not a URL": {Azure: &Azure{
+			Endpoint: llmtest.Key, APIKey: llmtest.Key,
+			APIVersion: "1",
+		}},
 		"EMBEDDING_DIMENSIONS is -1": {APIKey: llmtest.Key, Dimensions: -1},
 		"choose 1 to 64":             {APIKey: llmtest.Key, Concurrency: 65},
 	} {

@@ -63,8 +63,10 @@ func TestLimiterHoldsBack(t *testing.T) {
 		"seconds without a unit": {200, headers("x-ratelimit-remaining-requests", "0",
 			"x-ratelimit-reset-requests", "3"), 3 * time.Second},
 		"Retry-After": {429, headers("Retry-After", "7"), 7 * time.Second},
-		"retry-after-ms wins": {429, headers("Retry-After", "7", "retry-after-ms", "1500"),
-			1500 * time.Millisecond},
+		"retry-after-ms wins": {
+			429, headers("Retry-After", "7", "retry-after-ms", "1500"),
+			1500 * time.Millisecond,
+		},
 		"Retry-After as a date": {429, headers("Retry-After", "Sat, 01 Jan 2000 00:00:09 GMT"), 9 * time.Second},
 		// it may be that one that the service breaks down over
 		"Retry-After of one request":   {503, headers("Retry-After", "7"), 0},

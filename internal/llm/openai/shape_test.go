@@ -60,15 +60,19 @@ func TestAnswersToAStream(t *testing.T) {
 		"without a Content-Type": {body: wholeText},
 		"as plain text":          {kind: "text/plain", body: "\n  " + wholeText},
 		"behind spaces":          {kind: "application/json", body: strings.Repeat(" \r\n", 50_000) + wholeText},
-		"a null error beside it": {kind: "application/json",
-			body: strings.Replace(wholeText, "{", `{"error":null,`, 1)},
+		"a null error beside it": {
+			kind: "application/json",
+			body: strings.Replace(wholeText, "{", `{"error":null,`, 1),
+		},
 		"a stream as plain text": {kind: "text/plain", body: "data: " + piece + "\n\ndata: " + last +
 			"\n\ndata: [DONE]\n\n"},
 		"a stream without a type": {body: ": hello\n\ndata: " + piece + "\n\ndata: " + last + "\n\n"},
 		"without [DONE]":          {kind: "text/event-stream", body: "data: " + piece + "\n\ndata: " + last + "\n\n"},
 		"without a last line end": {kind: "text/event-stream", body: "data: " + piece + "\n\ndata: " + last},
-		"CRLF": {kind: "text/event-stream",
-			body: "data: " + piece + "\r\n\r\ndata: " + last + "\r\n\r\ndata: [DONE]\r\n\r\n"},
+		"CRLF": {
+			kind: "text/event-stream",
+			body: "data: " + piece + "\r\n\r\ndata: " + last + "\r\n\r\ndata: [DONE]\r\n\r\n",
+		},
 		"heartbeats": {kind: "text/event-stream", body: strings.Repeat(": PROCESSING\n\n", 500) +
 			"event: x\nid: 7\nretry: 5\ndata:" + piece + "\n\n:\n\ndata:" + last + "\n\ndata:[DONE]\n\n"},
 	} {
@@ -105,12 +109,16 @@ func TestErrorsWithAGoodStatus(t *testing.T) {
 		body  string
 		class taskerr.Class
 	}{
-		"no quota": {`{"error":{"message":"m","type":"insufficient_quota","code":"insufficient_quota"}}`,
-			taskerr.QuotaExceeded},
+		"no quota": {
+			`{"error":{"message":"m","type":"insufficient_quota","code":"insufficient_quota"}}`,
+			taskerr.QuotaExceeded,
+		},
 		"a limit":    {`{"error":{"message":"m","code":429}}`, taskerr.AIRateLimit},
 		"overloaded": {`{"error":{"message":"m","code":503},"user_id":"u"}`, taskerr.ModelOverloaded},
-		"refused": {`{"object":"error","message":"m","type":"BadRequestError","code":400}`,
-			taskerr.ValidationError},
+		"refused": {
+			`{"object":"error","message":"m","type":"BadRequestError","code":400}`,
+			taskerr.ValidationError,
+		},
 		"a text":       {`{"error":"model not loaded"}`, taskerr.DependencyUnavailable},
 		"no choices":   {`{"error":{"message":"m","code":429},"choices":[]}`, taskerr.AIRateLimit},
 		"nothing":      {``, taskerr.DependencyUnavailable},

@@ -34,7 +34,8 @@ func TestStream(t *testing.T) {
 	t.Parallel()
 	for name, azure := range map[string]bool{"OpenAI": false, "Azure": true} {
 		s := llmtest.New(t, llmtest.Options{Reply: func(
-			llmtest.ChatRequest) llmtest.Reply {
+			llmtest.ChatRequest,
+		) llmtest.Reply {
 			return llmtest.Reply{Text: poem}
 		}})
 		c, _ := openChat(t, s, func(c *Config) {
@@ -62,7 +63,8 @@ func TestStreamOfCalls(t *testing.T) {
 		{ID: "a", Name: "search", Arguments: `{"query":"fog"}`}, {ID: "b", Name: "search", Arguments: `{"query":"ca`},
 	}
 	s := llmtest.New(t, llmtest.Options{Reply: func(
-		llmtest.ChatRequest) llmtest.Reply {
+		llmtest.ChatRequest,
+	) llmtest.Reply {
 		return llmtest.Reply{Text: "I look.", Calls: calls}
 	}})
 	c, _ := openChat(t, s, nil)
@@ -102,7 +104,8 @@ func TestBrokenStreams(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := llmtest.New(t, llmtest.Options{Reply: func(
-				llmtest.ChatRequest) llmtest.Reply {
+				llmtest.ChatRequest,
+			) llmtest.Reply {
 				return llmtest.Reply{Text: poem}
 			}})
 			s.Script(tt.faults...)

@@ -35,8 +35,10 @@ func New() *Counter { return &Counter{load: sync.OnceValue(codec.NewCl100kBase)}
 func For(model string) *Counter {
 	model = strings.TrimPrefix(strings.ToLower(model[strings.LastIndexByte(model, '/')+1:]), "ft:")
 	// Source: tiktoken's model.py.
-	for _, prefix := range []string{"gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-5", "gpt-6", "gpt-oss", "chatgpt-4o", "o1",
-		"o3", "o4"} {
+	for _, prefix := range []string{
+		"gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-5", "gpt-6", "gpt-oss", "chatgpt-4o", "o1",
+		"o3", "o4",
+	} {
 		if strings.HasPrefix(model, prefix) {
 			return &Counter{load: sync.OnceValue(codec.NewO200kBase)}
 		}

@@ -52,8 +52,10 @@ const markdown = "# Harbour\n\nThe master keeps\na record.\n\n| ship | hour |\n|
 
 func TestRead(t *testing.T) {
 	t.Parallel()
-	for _, wrapped := range []string{markdown, "```markdown\n" + markdown + "\n```",
-		"<|ref|>text<|/ref|><|det|>[[1, 2, 3, 4]]<|/det|>" + markdown} {
+	for _, wrapped := range []string{
+		markdown, "```markdown\n" + markdown + "\n```",
+		"<|ref|>text<|/ref|><|det|>[[1, 2, 3, 4]]<|/det|>" + markdown,
+	} {
 		e, s := open(t, "gpt-4o-mini", vision.Options{}, llmtest.Reply{Text: wrapped})
 		got, err := e.Read(t.Context(), page())
 		if err != nil || got.Markdown != markdown || len(got.Paragraphs) != 3 ||
@@ -111,12 +113,18 @@ func TestLadder(t *testing.T) {
 		"a loop":             {[]llmtest.Reply{loop, good}, "0/4096/1024 0.4/4096/1024", ""},
 		"cut off":            {[]llmtest.Reply{long, good}, "0/4096/1024 0.2/8192/1024", ""},
 		"longer than a page": {[]llmtest.Reply{long}, "0/4096/1024 0.2/8192/1024", ""},
-		"a refusal": {[]llmtest.Reply{{Refusal: "No."}, {Text: "I'm sorry, but I can't assist with that."},
-			good}, "0/4096/1024 0.4/4096/1024 0.2/8192/1024", ""},
+		"a refusal": {[]llmtest.Reply{
+			{Refusal: "No."},
+			{Text: "I'm sorry, but I can't assist with that."},
+			good,
+		}, "0/4096/1024 0.4/4096/1024 0.2/8192/1024", ""},
 		"empty":    {[]llmtest.Reply{{Text: " \n"}, good}, "0/4096/1024 0.4/4096/1024", ""},
 		"a filter": {[]llmtest.Reply{{Text: "x", Finish: "content_filter"}}, "0/4096/1024", "content filter"},
-		"nothing but loops": {[]llmtest.Reply{loop}, "0/4096/1024 0.4/4096/1024 0.2/8192/1024 0.8/8192/768",
-			"repeats itself"},
+		"nothing but loops": {
+			[]llmtest.Reply{loop},
+			"0/4096/1024 0.4/4096/1024 0.2/8192/1024 0.8/8192/768",
+			"repeats itself",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -64,8 +64,10 @@ func TestReader(t *testing.T) {
 		}
 	}
 	for _, table := range storetest.Tables {
-		for _, sql := range []string{"select from " + table, "insert into " + table + " default values",
-			"update " + table + " set client_id = client_id", "delete from " + table} {
+		for _, sql := range []string{
+			"select from " + table, "insert into " + table + " default values",
+			"update " + table + " set client_id = client_id", "delete from " + table,
+		} {
 			if _, err := reader.Exec(t.Context(), sql); raised(err) != "42501" {
 				t.Errorf("the reader: %s: %v", sql, err)
 			}

@@ -47,8 +47,10 @@ func TestWritersHideNothing(t *testing.T) {
 	}
 
 	event := store.Event{ID: "11111111-1111-4111-8111-111111111111", At: time.Now(), Stage: "parsing", Progress: 12}
-	if _, err := s.Heartbeat(t.Context(), store.Beat{Holder: h, Lease: time.Hour,
-		Events: []store.Event{event}}); err != nil {
+	if _, err := s.Heartbeat(t.Context(), store.Beat{
+		Holder: h, Lease: time.Hour,
+		Events: []store.Event{event},
+	}); err != nil {
 		t.Errorf("a heartbeat beside a writer: %v", err)
 	}
 	if again, err := s.Begin(t.Context(), m); err != nil || again.Decision != store.Leased {

@@ -106,15 +106,23 @@ func TestBeginsGather(t *testing.T) {
 		calls    int // in all
 		want     map[string]string
 	}{
-		"new ones, one that is not": {nil, nil, 4,
-			map[string]string{"a": "run", "b": "run", "c": "run", "old": "done", "d": "run"}},
-		"refused, so each alone": {raised, nil, 6,
-			map[string]string{"a": "run", "b": "run", "c": "run", "old": "done", "d": "run"}},
-		"refused for what one of them says": {raised,
+		"new ones, one that is not": {
+			nil, nil, 4,
+			map[string]string{"a": "run", "b": "run", "c": "run", "old": "done", "d": "run"},
+		},
+		"refused, so each alone": {
+			raised, nil, 6,
+			map[string]string{"a": "run", "b": "run", "c": "run", "old": "done", "d": "run"},
+		},
+		"refused for what one of them says": {
+			raised,
 			func(id string) error { return map[string]error{"d": raised}[id] }, 6,
-			map[string]string{"a": "run", "b": "run", "c": "run", "old": "done", "d": "error"}},
-		"unknown outcome": {errors.New("connection reset"), nil, 3,
-			map[string]string{"a": "run", "b": "run", "c": "error", "old": "error", "d": "error"}},
+			map[string]string{"a": "run", "b": "run", "c": "run", "old": "done", "d": "error"},
+		},
+		"unknown outcome": {
+			errors.New("connection reset"), nil, 3,
+			map[string]string{"a": "run", "b": "run", "c": "error", "old": "error", "d": "error"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -64,10 +64,14 @@ func TestCompletionsGather(t *testing.T) {
 		want     string
 	}{
 		"all": {nil, "[a b slow c brief]", "map[a:a b:b brief:brief c:c slow:slow]"},
-		"one of them refused": {&rpc.SQLError{State: "AW001", Message: "job c is not held"},
-			"[a b slow c brief c brief]", "map[a:a b:b brief:brief c:c slow:slow]"},
-		"unknown outcome": {errors.New("connection reset"), "[a b slow c brief]",
-			"map[a:a b:b brief:error c:error slow:slow]"},
+		"one of them refused": {
+			&rpc.SQLError{State: "AW001", Message: "job c is not held"},
+			"[a b slow c brief c brief]", "map[a:a b:b brief:brief c:c slow:slow]",
+		},
+		"unknown outcome": {
+			errors.New("connection reset"), "[a b slow c brief]",
+			"map[a:a b:b brief:error c:error slow:slow]",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -118,8 +118,10 @@ func readsAsAuthenticated(t *testing.T, conn *pgx.Conn) {
 	if _, err := conn.Exec(t.Context(), "grant async_worker_reader to authenticated"); err != nil {
 		t.Fatal(err)
 	}
-	for claims, want := range map[string]string{`{"client_id":"southhaven"}`: "told", `{"client_id":"northport"}`: "",
-		`{}`: ""} {
+	for claims, want := range map[string]string{
+		`{"client_id":"southhaven"}`: "told", `{"client_id":"northport"}`: "",
+		`{}`: "",
+	} {
 		if got := rows(claims); got != want {
 			t.Errorf("a user with %s reads %q, want %q", claims, got, want)
 		}
@@ -152,8 +154,10 @@ func TestRealtime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, sql := range []string{string(vendored),
-		"select pg_create_logical_replication_slot('realtime', 'pgoutput')"} {
+	for _, sql := range []string{
+		string(vendored),
+		"select pg_create_logical_replication_slot('realtime', 'pgoutput')",
+	} {
 		if _, err := conn.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)
 		}

@@ -100,8 +100,12 @@ func TestMigrateWhileTheLockIsHeld(t *testing.T) {
 
 func TestMigrateRefuses(t *testing.T) {
 	t.Parallel()
-	for _, o := range []schema.Options{{Schema: "Public"}, {Schema: `a"; drop schema public; --`}, {Dimensions: -1},
-		{Dimensions: 4001}} {
+	for _, o := range []schema.Options{
+		{Schema: "Public"},
+		{Schema: `a"; drop schema public; --`},
+		{Dimensions: -1},
+		{Dimensions: 4001},
+	} {
 		if _, err := schema.Migrate(t.Context(), "postgres://127.0.0.1:1/x", o); err == nil ||
 			strings.Contains(err.Error(), "connect") {
 			t.Errorf("%+v: %v", o, err)
@@ -159,8 +163,10 @@ func TestPrint(t *testing.T) {
 // TestExtensionsSchema: on Supabase pgvector lives in the schema extensions, and may be installed already.
 func TestExtensionsSchema(t *testing.T) {
 	t.Parallel()
-	for _, prepare := range []string{"create schema extensions",
-		"create schema extensions; create extension vector with schema extensions"} {
+	for _, prepare := range []string{
+		"create schema extensions",
+		"create schema extensions; create extension vector with schema extensions",
+	} {
 		url := stacktest.EmptyPostgres(t)
 		conn := connect(t, url)
 		if _, err := conn.Exec(t.Context(), prepare); err != nil {

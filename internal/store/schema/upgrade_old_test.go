@@ -63,8 +63,10 @@ func (w oldWorker) do(t *testing.T, job string, calls []string) {
 		if err := w.QueryRow(t.Context(), "select "+call+"::text").Scan(&answer); err != nil {
 			t.Fatalf("%s: %v", call, err)
 		}
-		for name, part := range map[string]string{"aw_search": `"zero ` + job, "aw_claim": `"msg_`, "aw_begin": `"run"`,
-			"aw_complete": `"succeeded"`, "aw_sweep": job + "-2"} {
+		for name, part := range map[string]string{
+			"aw_search": `"zero ` + job, "aw_claim": `"msg_`, "aw_begin": `"run"`,
+			"aw_complete": `"succeeded"`, "aw_sweep": job + "-2",
+		} {
 			if strings.HasPrefix(call, name) && !strings.Contains(answer, part) {
 				t.Errorf("%s: %s", call, answer)
 			}

@@ -189,8 +189,10 @@ func testFence(t *testing.T, b *bench) {
 
 func testWorkerLost(t *testing.T, b *bench) {
 	m, h := b.run()
-	if _, err := b.Heartbeat(b.ctx(), store.Beat{Holder: h, Lease: hour,
-		Events: []store.Event{event("parsing", 40)}}); err != nil {
+	if _, err := b.Heartbeat(b.ctx(), store.Beat{
+		Holder: h, Lease: hour,
+		Events: []store.Event{event("parsing", 40)},
+	}); err != nil {
 		t.Fatal(err)
 	}
 	b.loseWorker(h)
@@ -323,8 +325,10 @@ func testCheckpoint(t *testing.T, b *bench) {
 	m, h := b.run()
 	beat := func(checkpoint string) {
 		t.Helper()
-		if _, err := b.Heartbeat(b.ctx(), store.Beat{Holder: h, Lease: hour,
-			Checkpoint: json.RawMessage(checkpoint)}); err != nil {
+		if _, err := b.Heartbeat(b.ctx(), store.Beat{
+			Holder: h, Lease: hour,
+			Checkpoint: json.RawMessage(checkpoint),
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}

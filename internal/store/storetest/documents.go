@@ -192,8 +192,10 @@ func testActivateRefuses(t *testing.T, b *bench) {
 		t.Error("activated with a gap")
 	}
 	_, other := b.run()
-	if _, err := b.Complete(b.ctx(), store.Completion{Holder: other, Result: json.RawMessage(`{}`),
-		Effects: []store.Effect{activate(s, 1)}}); !errors.Is(err, store.ErrFenced) {
+	if _, err := b.Complete(b.ctx(), store.Completion{
+		Holder: other, Result: json.RawMessage(`{}`),
+		Effects: []store.Effect{activate(s, 1)},
+	}); !errors.Is(err, store.ErrFenced) {
 		t.Errorf("another job's staged version: %v", err)
 	}
 	if _, err := b.StageChunks(b.ctx(), batch(other, s, chunk(1, "one"))); !errors.Is(err, store.ErrFenced) {

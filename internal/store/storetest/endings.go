@@ -56,8 +56,10 @@ func testEffectAtomicity(t *testing.T, b *bench) {
 	for name, bad := range map[string]store.Effect{
 		"unknown":   {Kind: "no_such_effect"},
 		"malformed": {Kind: "x'; drop table jobs; --"},
-		"raising": {Kind: store.EffectActivateDocument, Args: store.Activation{DocumentID: uuid.NewString(),
-			Version: 1}},
+		"raising": {Kind: store.EffectActivateDocument, Args: store.Activation{
+			DocumentID: uuid.NewString(),
+			Version:    1,
+		}},
 	} {
 		_, err := b.Complete(b.ctx(), store.Completion{
 			Holder: h, Result: json.RawMessage(`{}`), Events: []store.Event{event("finalizing", 98)},
@@ -162,8 +164,10 @@ func testCancel(t *testing.T, b *bench) {
 	if err != nil || s.State != "canceled" || s.Deliveries != 1 {
 		t.Fatalf("canceled: %+v, %v", s, err)
 	}
-	if _, err := b.Complete(b.ctx(), store.Completion{Holder: h, Result: json.RawMessage(`{}`),
-		Effects: []store.Effect{activate(staged, 1)}}); !errors.Is(err, store.ErrFenced) {
+	if _, err := b.Complete(b.ctx(), store.Completion{
+		Holder: h, Result: json.RawMessage(`{}`),
+		Effects: []store.Effect{activate(staged, 1)},
+	}); !errors.Is(err, store.ErrFenced) {
 		t.Errorf("I7: complete after cancel: %v", err)
 	}
 	if j := b.job(m.JobID); j.Status != "canceled" || j.Progress != 30 || !j.CancelAsked {

@@ -131,7 +131,8 @@ func testTellCanceled(t *testing.T, b *bench) {
 // retries, how long the last attempt took, and on which worker.
 func testFailureFields(t *testing.T, b *bench) {
 	check := func(name, id string, letter *store.DeadLetterRef, coarse string, retries int, atLeast int64,
-		worker string) {
+		worker string,
+	) {
 		t.Helper()
 		if letter == nil {
 			t.Fatalf("I6: %s: there is no dead letter", name)
@@ -258,8 +259,10 @@ func testLife(t *testing.T, b *bench) {
 	if !begun.First || begun.LastWait != 0 {
 		t.Errorf("begun: %+v", begun)
 	}
-	if _, err := b.Retry(b.ctx(), store.Retry{Holder: holder(m, begun), Error: overloaded,
-		After: 3 * time.Millisecond}); err != nil {
+	if _, err := b.Retry(b.ctx(), store.Retry{
+		Holder: holder(m, begun), Error: overloaded,
+		After: 3 * time.Millisecond,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	begun = b.awaitRun(m)

@@ -214,8 +214,10 @@ func testExtendedClaims(t *testing.T, b *bench) {
 	if kept, err := b.ExtendDeliveries(b.ctx(), claims[1:], hour); err != nil || len(kept) != 0 {
 		t.Errorf("one that is delivered was extended: %v, %v", kept, err)
 	}
-	if _, err := b.SettleDelivery(b.ctx(), store.DeliveryOutcome{ID: claims[0].ID, Fence: claims[0].Fence,
-		Status: store.DeliveryDelivered}); !errors.Is(err, store.ErrFenced) {
+	if _, err := b.SettleDelivery(b.ctx(), store.DeliveryOutcome{
+		ID: claims[0].ID, Fence: claims[0].Fence,
+		Status: store.DeliveryDelivered,
+	}); !errors.Is(err, store.ErrFenced) {
 		t.Error(fmt.Errorf("a stale claim settles: %w", err))
 	}
 }

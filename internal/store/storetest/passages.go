@@ -65,8 +65,10 @@ func testDocumentList(t *testing.T, b *bench) {
 	b.ingestInto("two", "Report-3.pdf", "text", "more")
 	b.ingestInto("two", "100%_a.pdf", "text")
 	_, h := b.run()
-	if _, err := b.StageDocument(b.ctx(), store.Staging{Holder: h, DocumentSet: "one", Filename: "staged.pdf",
-		Blob: "s"}); err != nil {
+	if _, err := b.StageDocument(b.ctx(), store.Staging{
+		Holder: h, DocumentSet: "one", Filename: "staged.pdf",
+		Blob: "s",
+	}); err != nil {
 		t.Fatal(err)
 	}
 	names := func(q store.DocumentQuery) (all []string) {
@@ -131,9 +133,11 @@ func testDocumentDetails(t *testing.T, b *bench) {
 		t.Fatal(err)
 	}
 	b.stage(h, s, "text")
-	if _, err := b.Complete(b.ctx(), store.Completion{Holder: h,
+	if _, err := b.Complete(b.ctx(), store.Completion{
+		Holder:  h,
 		Result:  json.RawMessage(`{"warnings":["2 of 3 pages have no text"]}`),
-		Effects: []store.Effect{activate(s, 1)}}); err != nil {
+		Effects: []store.Effect{activate(s, 1)},
+	}); err != nil {
 		t.Fatal(err)
 	}
 	details := func() string {
@@ -204,8 +208,10 @@ func testPassages(t *testing.T, b *bench) {
 		q    store.PassageQuery
 		want []string
 	}{
-		"by id": {store.PassageQuery{IDs: []string{alone, all[2].ChunkID, all[2].ChunkID}},
-			append(at(2), alone)},
+		"by id": {
+			store.PassageQuery{IDs: []string{alone, all[2].ChunkID, all[2].ChunkID}},
+			append(at(2), alone),
+		},
 		"with neighbours": {store.PassageQuery{IDs: at(0, 1, 4), Around: 1}, at(0, 1, 2, 3, 4)},
 		"limited":         {store.PassageQuery{IDs: at(3), Around: 2, Limit: 2}, at(1, 2)},
 		"superseded":      {store.PassageQuery{IDs: old, Around: 1}, nil},
@@ -233,8 +239,10 @@ func testPassageScope(t *testing.T, b *bench) {
 		b   *bench
 		set string
 	}{"another set": {b, "open"}, "another tenant": {stranger, ""}} {
-		if ids, _ := see.b.passages(store.PassageQuery{DocumentSet: see.set, IDs: []string{chunk},
-			Around: 10}); ids != nil {
+		if ids, _ := see.b.passages(store.PassageQuery{
+			DocumentSet: see.set, IDs: []string{chunk},
+			Around: 10,
+		}); ids != nil {
 			t.Errorf("%s reads a chunk", who)
 		}
 		if all := see.b.documentPassages(see.set, closed, 0, 10); len(all) != 0 {
@@ -317,8 +325,10 @@ func testAgentRuns(t *testing.T, b *bench) {
 			t.Errorf("result %s, %v", settled.Result, err)
 		}
 		runs = append(runs, result.RunID)
-		if _, err := b.Complete(b.ctx(), store.Completion{Holder: h, Result: json.RawMessage(`{}`),
-			Effects: []store.Effect{effect}}); !errors.Is(err, store.ErrFenced) {
+		if _, err := b.Complete(b.ctx(), store.Completion{
+			Holder: h, Result: json.RawMessage(`{}`),
+			Effects: []store.Effect{effect},
+		}); !errors.Is(err, store.ErrFenced) {
 			t.Errorf("twice: %v", err)
 		}
 	}

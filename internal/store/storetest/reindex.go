@@ -166,11 +166,15 @@ func testDelete(t *testing.T, b *bench) {
 	}
 
 	_, other := b.run() // without having taken the document
-	if _, err := b.Complete(b.ctx(), store.Completion{Holder: other, Result: json.RawMessage(`{}`),
+	if _, err := b.Complete(b.ctx(), store.Completion{
+		Holder: other, Result: json.RawMessage(`{}`),
 		Effects: []store.Effect{
-			{Kind: store.EffectDeleteDocument, Args: store.Deletion{DocumentID: kept.DocumentID,
-				Version: kept.Version}},
-		}}); err == nil {
+			{Kind: store.EffectDeleteDocument, Args: store.Deletion{
+				DocumentID: kept.DocumentID,
+				Version:    kept.Version,
+			}},
+		},
+	}); err == nil {
 		t.Error("a job removed a document that it had not taken")
 	}
 	b.wantFound("kept", 1)

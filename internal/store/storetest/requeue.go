@@ -78,8 +78,10 @@ func testLetterFilters(t *testing.T, b *bench) {
 		{store.DeadLetterFilter{Replayed: "yes"}, []string{ids[1]}},
 		{store.DeadLetterFilter{Replayed: "no", Type: "ocr"}, []string{ids[3]}},
 		{store.DeadLetterFilter{Since: b.deadLetter(ids[3]).CreatedAt}, newest[:3]},
-		{store.DeadLetterFilter{Since: b.deadLetter(ids[1]).CreatedAt, Before: b.deadLetter(ids[3]).CreatedAt},
-			[]string{ids[2], ids[1]}},
+		{
+			store.DeadLetterFilter{Since: b.deadLetter(ids[1]).CreatedAt, Before: b.deadLetter(ids[3]).CreatedAt},
+			[]string{ids[2], ids[1]},
+		},
 		{store.DeadLetterFilter{After: b.deadLetter(ids[2]).Cursor()}, []string{ids[1], ids[0]}},
 	} {
 		c.filter.Limit = 100

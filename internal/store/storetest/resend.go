@@ -39,8 +39,10 @@ func testListDeliveries(t *testing.T, b *bench) {
 	other := newBench(t, b.open)
 	m, h := other.run()
 	other.complete(h)
-	for _, url := range []string{"https://a.example/hook?token=secret", "https://user:secret@B.example:8443/secret#x",
-		"https://c.example"} {
+	for _, url := range []string{
+		"https://a.example/hook?token=secret", "https://user:secret@B.example:8443/secret#x",
+		"https://c.example",
+	} {
 		_, h := b.run(func(m *store.Begin) { m.WebhookURL = url })
 		b.complete(h)
 	}

@@ -150,8 +150,10 @@ func testSearchOddities(t *testing.T, b *bench) {
 		for range random.IntN(12) {
 			text.WriteString(parts[random.IntN(len(parts))])
 		}
-		if _, err := b.Search(b.ctx(), store.Query{Text: text.String(), Embedding: embed("any"),
-			Limit: 3}); err != nil {
+		if _, err := b.Search(b.ctx(), store.Query{
+			Text: text.String(), Embedding: embed("any"),
+			Limit: 3,
+		}); err != nil {
 			t.Errorf("%q: %v", text.String(), err)
 		}
 	}

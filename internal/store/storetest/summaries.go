@@ -137,8 +137,10 @@ func testSummary(t *testing.T, b *bench) {
 	if err := json.Unmarshal(settled.Result, &result); err != nil || result.ID == "" || result.N != 1 {
 		t.Errorf("result %s, %v", settled.Result, err)
 	}
-	if _, err := b.Complete(b.ctx(), store.Completion{Holder: h, Result: json.RawMessage(`{}`),
-		Effects: []store.Effect{save}}); err == nil {
+	if _, err := b.Complete(b.ctx(), store.Completion{
+		Holder: h, Result: json.RawMessage(`{}`),
+		Effects: []store.Effect{save},
+	}); err == nil {
 		t.Error("I2: a job that is over saved another summary")
 	}
 	_, h = b.run()

@@ -50,8 +50,10 @@ func testTogether(t *testing.T, b *bench) {
 	}
 	h.Fence = fence.Load()
 	together(workers, func() {
-		if _, err := b.Heartbeat(b.ctx(), store.Beat{Holder: h, Lease: hour,
-			Events: []store.Event{event("parsing", 10), event("parsing", 20)}}); err != nil {
+		if _, err := b.Heartbeat(b.ctx(), store.Beat{
+			Holder: h, Lease: hour,
+			Events: []store.Event{event("parsing", 10), event("parsing", 20)},
+		}); err != nil {
 			t.Errorf("heartbeat: %v", err)
 		}
 	})

@@ -46,29 +46,47 @@ func TestErrors(t *testing.T) {
 		{"a null error", body(500, "null"), nil, taskerr.TransientStorage},
 		{"an empty error", body(500, ""), nil, taskerr.TransientStorage},
 		{"nonsense with 200", body(200, "<html>"), nil, taskerr.TransientStorage},
-		{"cut off", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, nil,
-			taskerr.TransientStorage},
-		{"overloaded", body(503, `{"code":"PGRST001","message":"Database client error"}`), nil,
-			taskerr.TransientStorage},
-		{"no pool", body(504, `{"code":"PGRST003","message":"Timed out acquiring connection from connection pool"}`),
-			nil, taskerr.TransientStorage},
-		{"statement timeout", body(500, `{"code":"57014","message":"canceling statement due to statement timeout"}`),
-			nil, taskerr.TransientStorage},
-		{"serialization", body(500, `{"code":"40001","message":"could not serialize access"}`), nil,
-			taskerr.TransientStorage},
-		{"gateway refuses the key", body(401, `{"message":"Invalid API key","hint":"Double check"}`),
-			store.ErrForbidden, ""},
+		{
+			"cut off", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, nil,
+			taskerr.TransientStorage,
+		},
+		{
+			"overloaded", body(503, `{"code":"PGRST001","message":"Database client error"}`), nil,
+			taskerr.TransientStorage,
+		},
+		{
+			"no pool", body(504, `{"code":"PGRST003","message":"Timed out acquiring connection from connection pool"}`),
+			nil, taskerr.TransientStorage,
+		},
+		{
+			"statement timeout", body(500, `{"code":"57014","message":"canceling statement due to statement timeout"}`),
+			nil, taskerr.TransientStorage,
+		},
+		{
+			"serialization", body(500, `{"code":"40001","message":"could not serialize access"}`), nil,
+			taskerr.TransientStorage,
+		},
+		{
+			"gateway refuses the key", body(401, `{"message":"Invalid API key","hint":"Double check"}`),
+			store.ErrForbidden, "",
+		},
 		{"expired key", body(401, `{"code":"PGRST301","message":"JWT expired"}`), store.ErrForbidden, ""},
-		{"no right", body(403, `{"code":"42501","message":"permission denied for function aw_job"}`),
-			store.ErrForbidden, ""},
-		{"another tenant's key", body(400, `{"code":"AW004","message":"this key belongs to client a"}`),
-			store.ErrForbidden, ""},
+		{
+			"no right", body(403, `{"code":"42501","message":"permission denied for function aw_job"}`),
+			store.ErrForbidden, "",
+		},
+		{
+			"another tenant's key", body(400, `{"code":"AW004","message":"this key belongs to client a"}`),
+			store.ErrForbidden, "",
+		},
 		{"no function", body(404, `{"code":"PGRST202","message":"Could not find the function public.aw_job(p) in the schema cache"}`), store.ErrSchema, ""},
 		{"schema not exposed", body(406,
 			`{"code":"PGRST106","message":"The schema must be one of the following: public"}`), store.ErrUnexposed, ""},
 		{"no row", body(400, `{"code":"AW002","message":"there is no job"}`), store.ErrNotFound, ""},
-		{"a value", body(400, `{"code":"22P05","message":"unsupported Unicode escape sequence: SECRET"}`), nil,
-			taskerr.ValidationError},
+		{
+			"a value", body(400, `{"code":"22P05","message":"unsupported Unicode escape sequence: SECRET"}`), nil,
+			taskerr.ValidationError,
+		},
 		{"a bug", body(400, `{"code":"23505","message":"duplicate key: SECRET"}`), nil, taskerr.InternalBug},
 	} {
 		current.Store(&c.answer)
@@ -138,8 +156,10 @@ func TestKeys(t *testing.T) {
 
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
-	for url, key := range map[string]string{"project.supabase.co": "k", "": "k", "postgres://u:p@h/d": "k",
-		"https://x.supabase.co": ""} {
+	for url, key := range map[string]string{
+		"project.supabase.co": "k", "": "k", "postgres://u:p@h/d": "k",
+		"https://x.supabase.co": "",
+	} {
 		if _, err := supabase.Open(url, key, supabase.Options{ClientID: "c"}); err == nil ||
 			strings.Contains(err.Error(), "u:p") {
 			t.Errorf("%q with key %q: %v", url, key, err)

@@ -29,8 +29,10 @@ func TestFrontendSearches(t *testing.T) {
 		for name, vector := range map[string]any{"an array": array, "a text": text} {
 			for fn, args := range map[string]map[string]any{
 				"match_document_chunks": {"query_embedding": vector, "match_count": 10, "document_set": "contracts"},
-				"hybrid_search": {"query_text": "harbour", "query_embedding": vector, "match_count": 10,
-					"document_set": "contracts"},
+				"hybrid_search": {
+					"query_text": "harbour", "query_embedding": vector, "match_count": 10,
+					"document_set": "contracts",
+				},
 			} {
 				body, err := json.Marshal(args)
 				if err != nil {

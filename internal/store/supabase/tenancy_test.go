@@ -113,8 +113,10 @@ func TestTenancy(t *testing.T) {
 	for fn, args := range map[string]map[string]any{
 		"aw_drop_staged": {"client": victim.Client, "job": victim.Running.JobID},
 		"aw_find":        {"client": victim.Client, "words": "secret", "vec": nil, "n": 10, "in_set": nil},
-		"aw_matching": {"client": victim.Client, "all_words": "secret", "terms": "{secret}", "but": nil, "n": 10,
-			"in_set": nil},
+		"aw_matching": {
+			"client": victim.Client, "all_words": "secret", "terms": "{secret}", "but": nil, "n": 10,
+			"in_set": nil,
+		},
 		"aw_matching_own": {
 			"all_words": "secret", "terms": "{secret}", "but": nil, "n": 10, "in_set": nil,
 		},
@@ -127,8 +129,10 @@ func TestTenancy(t *testing.T) {
 			"client": victim.Client, "job": victim.Running.JobID, "fence": 1,
 			"args": map[string]any{"document_id": victim.Staged.DocumentID, "version": 1, "chunks": 1},
 		},
-		"aw_record_rejected_job": {"v_client": victim.Client,
-			"p": map[string]any{"job_id": "planted", "error": map[string]any{}}},
+		"aw_record_rejected_job": {
+			"v_client": victim.Client,
+			"p":        map[string]any{"job_id": "planted", "error": map[string]any{}},
+		},
 	} {
 		if status, body := request(mallory, "POST", "rpc/"+fn, args); status < 400 || strings.Contains(body, "secret") {
 			t.Errorf("%s: %d %s", fn, status, body)
@@ -137,8 +141,10 @@ func TestTenancy(t *testing.T) {
 	vector := "[" + strings.Repeat("0.1,", storetest.Dimensions-1) + "0.1]"
 	for fn, args := range map[string]map[string]any{
 		"match_document_chunks": {"query_embedding": vector, "match_count": 10},
-		"hybrid_search": {"query_text": "secret", "query_embedding": vector, "match_count": 10,
-			"document_set": nil},
+		"hybrid_search": {
+			"query_text": "secret", "query_embedding": vector, "match_count": 10,
+			"document_set": nil,
+		},
 	} {
 		if status, body := request(mallory, "POST", "rpc/"+fn, args); status != http.StatusOK || body != "[]" {
 			t.Errorf("%s: %d %s", fn, status, body)
@@ -181,8 +187,10 @@ func plant(t *testing.T, table string, v storetest.Victim) map[string]any {
 		"page_result_jobs": {"job_id": "j", "source": "s"},
 		"webhook_outages":  {"receiver": "r", "since": "2026-01-01T00:00:00Z", "probe_at": "2026-01-01T00:00:00Z"},
 		"webhook_locks":    {},
-		"partials": {"key": "p", "answer": "a", "prompt_tokens": 0, "completion_tokens": 0, "job_id": "j",
-			"series": 1},
+		"partials": {
+			"key": "p", "answer": "a", "prompt_tokens": 0, "completion_tokens": 0, "job_id": "j",
+			"series": 1,
+		},
 	}
 	row, ok := rows[table]
 	if !ok {

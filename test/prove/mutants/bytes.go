@@ -67,7 +67,12 @@ func (m *mutator) number(content []byte) []byte {
 // bigEndian writes an extreme length or offset.
 func (m *mutator) bigEndian(content []byte, at int) []byte {
 	extreme := [...][]byte{
-		{0xFF, 0xFF, 0xFF, 0xFF}, {0, 0, 0, 0}, {0x7F, 0xFF, 0xFF, 0xFF}, {0x80, 0, 0, 0}, {0xFF, 0xFF}, {0, 0, 0, 1},
+		{0xFF, 0xFF, 0xFF, 0xFF},
+		{0, 0, 0, 0},
+		{0x7F, 0xFF, 0xFF, 0xFF},
+		{0x80, 0, 0, 0},
+		{0xFF, 0xFF},
+		{0, 0, 0, 1},
 		{1, 0, 0, 0},
 	}
 	copy(content[at:], extreme[m.IntN(len(extreme))])

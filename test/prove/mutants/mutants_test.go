@@ -15,8 +15,10 @@ func TestMutantsAreMadeAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, format := range []string{"docx", "pptx", "xlsx", "odf", "epub", "html", "markdown", "csv", "text", "eml",
-		"rtf", "image"} {
+	for _, format := range []string{
+		"docx", "pptx", "xlsx", "odf", "epub", "html", "markdown", "csv", "text", "eml",
+		"rtf", "image",
+	} {
 		if len(seeds[format]) == 0 {
 			t.Errorf("there is no sample of %s", format)
 			continue

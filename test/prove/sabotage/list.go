@@ -45,33 +45,45 @@ func Invariants() []Invariant {
 	drain := Test{"test/e2e", "TestDrain"}
 	return []Invariant{
 		{"I1", "no accepted task is lost", []Test{every, killed, drain, {"internal/cli", "TestReplayCrash"}}},
-		{"I2", "at most one committed effect per task, whatever is redelivered",
-			[]Test{model, together, every, killed}},
+		{
+			"I2", "at most one committed effect per task, whatever is redelivered",
+			[]Test{model, together, every, killed},
+		},
 		{"I3", "only legal transitions; terminal states stay", []Test{model, {"internal/job", "TestTransitions"}}},
-		{"I4", "the fence only rises; a stale holder commits nothing",
-			[]Test{model, {"internal/engine", "TestZombie"}, {"handlers/ingest", "TestSecondAttempt"}}},
+		{
+			"I4", "the fence only rises; a stale holder commits nothing",
+			[]Test{model, {"internal/engine", "TestZombie"}, {"handlers/ingest", "TestSecondAttempt"}},
+		},
 		{"I5", "same id and payload: the same job; same id, other payload: a conflict", []Test{model}},
-		{"I6", "attempts ≤ max; what is exhausted or permanent is in the dead letters once",
-			[]Test{model, together, every}},
+		{
+			"I6", "attempts ≤ max; what is exhausted or permanent is in the dead letters once",
+			[]Test{model, together, every},
+		},
 		{"I7", "after a cancel is acknowledged nothing of the task is committed", []Test{model, every}},
 		{"I8", "a job's events are gap-free, progress never falls, one terminal event ends them (but for duplicates " +
 			"of what failed)", []Test{model, every, killed}},
 		{"I9", "a shutdown, a released lease or a full queue costs no attempt", []Test{model, every, drain}},
 		{"I10", "a tenant's credentials reach that tenant's queues, container and rows", []Test{
-			{"internal/store/postgres", "TestTenancy"}, {"internal/store/supabase", "TestTenancy"},
+			{"internal/store/postgres", "TestTenancy"},
+			{"internal/store/supabase", "TestTenancy"},
 			{"internal/store/storetest", "two tenants, one id"},
 		}},
 		{"I11", "every accepted task ends, whatever it does to the services it needs", []Test{
 			every, {"internal/engine", "TestCrashersEnd"}, {"test/simulation", "TestSchedules"},
 		}},
 		{"webhooks", "each end is reported by a signed webhook, and to no private address", []Test{every, killed}},
-		{"parsers", "a parser has access to its document and its folder, and to nothing else of the worker",
+		{
+			"parsers", "a parser has access to its document and its folder, and to nothing else of the worker",
 			[]Test{
-				{"internal/child", "TestThief"}, {"internal/child", "TestProtect"},
-				{"internal/child", "TestPoolEndsAll"}, {"internal/extract/pageimage", "TestCostlyPicturesAreRefused"},
-			}},
+				{"internal/child", "TestThief"},
+				{"internal/child", "TestProtect"},
+				{"internal/child", "TestPoolEndsAll"},
+				{"internal/extract/pageimage", "TestCostlyPicturesAreRefused"},
+			},
+		},
 		{"agent", "no step is paid twice, and no document widens what is read", []Test{
-			{"handlers/agent", "TestKilledAfterEachStep"}, {"handlers/agent", "TestHostileDocuments"},
+			{"handlers/agent", "TestKilledAfterEachStep"},
+			{"handlers/agent", "TestHostileDocuments"},
 			{"test/e2e", "TestAgentKilled"},
 		}},
 	}

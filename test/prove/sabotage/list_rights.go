@@ -3,8 +3,10 @@ package sabotage
 // inTheRights are the sabotages of privileges in the database, by functions and without them.
 func inTheRights() []Sabotage {
 	attacks := []Suite{
-		{Package: "internal/store/postgres",
-			Run: "^(TestOverloads|TestReader|TestPlansAreNotSent|TestWebhooksAreNotForged)$"},
+		{
+			Package: "internal/store/postgres",
+			Run:     "^(TestOverloads|TestReader|TestPlansAreNotSent|TestWebhooksAreNotForged)$",
+		},
 	}
 	return []Sabotage{
 		{

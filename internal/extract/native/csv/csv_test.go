@@ -17,16 +17,20 @@ func TestExtract(t *testing.T) {
 		headers          int
 	}{
 		{"comma", "a,b\n1,\"x, \"\"y\"\"\"\n", "| a | b |\n| - | - |\n| 1 | x, \"y\" |\n", 1},
-		{"semicolon, CRLF, a line break in a cell", "a;b\r\n1,5;\"x\ny\"\r\n", "| a | b |\n| - | - |\n| 1,5 | x y |\n",
-			1},
+		{
+			"semicolon, CRLF, a line break in a cell", "a;b\r\n1,5;\"x\ny\"\r\n", "| a | b |\n| - | - |\n| 1,5 | x y |\n",
+			1,
+		},
 		{"tab, byte order mark", "\xef\xbb\xbfa\tb\n1\t2\n", "| a | b |\n| - | - |\n| 1 | 2 |\n", 1},
 		{"pipe", "a|b\nx|2\n", "| a | b |\n| - | - |\n| x | 2 |\n", 1},
 		{"Latin-1", "name,city\nJ\xfcrgen,K\xf6ln\n", "| name | city |\n| - | - |\n| Jürgen | Köln |\n", 1},
 		{"UTF-16", "\xff\xfea\x00,\x00b\x00\n\x001\x00,\x002\x00\n\x00", "| a | b |\n| - | - |\n| 1 | 2 |\n", 1},
 		{"numbers are no header", "1,2\n3,4\n", "| 1 | 2 |\n| - | - |\n| 3 | 4 |\n", 0},
 		{"an unnamed index column", ",name\n0,Ada\n", "|  | name |\n| - | - |\n| 0 | Ada |\n", 1},
-		{"uneven rows, stray quotes", "a,b\n1\n2,3,4\"\n",
-			"| a | b |  |\n| - | - | - |\n| 1 |  |  |\n| 2 | 3 | 4\" |\n", 1},
+		{
+			"uneven rows, stray quotes", "a,b\n1\n2,3,4\"\n",
+			"| a | b |  |\n| - | - | - |\n| 1 |  |  |\n| 2 | 3 | 4\" |\n", 1,
+		},
 		{"one column", "name\nAda\n", "| name |\n| - |\n| Ada |\n", 1},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
@@ -69,12 +73,23 @@ func TestRefuses(t *testing.T) {
 		class      taskerr.Class
 		says       string
 	}{
-		{"a quote that is never closed", "a,b\n1,\"" + strings.Repeat("x,y\n", 500_000), extract.Limits{},
-			taskerr.CorruptionDetected, "row 2 is longer"},
-		{"columns without end", strings.Repeat(",", 20_000) + "\n", extract.Limits{}, taskerr.CorruptionDetected,
-			"columns"},
-		{"too much text", strings.Repeat("abcde,fghij\n", 30), extract.Limits{Characters: 100}, taskerr.QuotaExceeded,
-			"100 characters"},
+		{
+			"a quote that is never closed", "a,b\n1,\"" + strings.Repeat("x,y\n", 500_000),
+			extract.Limits{},
+			taskerr.CorruptionDetected, "row 2 is longer",
+		},
+		{
+			"columns without end", strings.Repeat(",", 20_000) + "\n",
+			extract.Limits{},
+			taskerr.CorruptionDetected,
+			"columns",
+		},
+		{
+			"too much text", strings.Repeat("abcde,fghij\n", 30),
+			extract.Limits{Characters: 100},
+			taskerr.QuotaExceeded,
+			"100 characters",
+		},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
 			t.Parallel()

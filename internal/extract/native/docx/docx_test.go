@@ -75,10 +75,14 @@ func TestExtract(t *testing.T) {
 	for _, tt := range []struct{ what, body, want string }{
 		{"styles by name, in any language", p("Titel", "T") + p("berschrift2", "H") + p("Kapitel", "K") +
 			p("Kreis", "c") + p("Heading3", "undefined"), "# T\n\n### H\n\n### K\n\nc\n\n#### undefined\n"},
-		{"a heading by its own level", `<w:p><w:pPr><w:outlineLvl w:val="0"/></w:pPr><w:r><w:t>H</w:t></w:r></w:p>`,
-			"# H\n"},
-		{"code and caption", p("Code", "if x:") + p("Code", "  y()") + p("Beschriftung", "Listing 1"),
-			"```\nif x:\n  y()\n```\n\nListing 1\n"},
+		{
+			"a heading by its own level", `<w:p><w:pPr><w:outlineLvl w:val="0"/></w:pPr><w:r><w:t>H</w:t></w:r></w:p>`,
+			"# H\n",
+		},
+		{
+			"code and caption", p("Code", "if x:") + p("Code", "  y()") + p("Beschriftung", "Listing 1"),
+			"```\nif x:\n  y()\n```\n\nListing 1\n",
+		},
 		{"lists", li("1", "0", "a") + p("Punkt2", "b") + li("2", "0", "one") + li("2", "1", "one a") +
 			li("2", "1", "one b") + li("2", "0", "two") + li("2", "1", "two a") + li("3", "0", "seven") +
 			li("0", "0", "none"), "- a\n    - b\n1. one\n    - 1.a) one a\n    - 1.b) one b\n2. two\n    - 2.a) two " +
@@ -90,24 +94,32 @@ func TestExtract(t *testing.T) {
 		{"a field without its end", `<w:p><w:r><w:fldChar w:fldCharType="begin"/></w:r></w:p>` + x, "x\n"},
 		{"notes", `<w:p><w:r><w:t>Text</w:t><w:footnoteReference w:id="2"/><w:commentReference w:id="0"/><w:t>.</w:t></w:r></w:p>` + x, "Text\\[1\\].\n\n\\[1\\] The note.\n\nx\n"},
 		{"a text box once", `<w:p><w:r><w:t>anchor</w:t><mc:AlternateContent><mc:Choice Requires="wps"><w:txbxContent>` + p("", "box") + `</w:txbxContent></mc:Choice><mc:Fallback><w:pict><v:textbox><w:txbxContent>` + p("", "box") + `</w:txbxContent></v:textbox></w:pict></mc:Fallback></mc:AlternateContent></w:r></w:p>`, "anchor\n\nbox\n"},
-		{"content controls", `<w:sdt><w:sdtPr><w:alias w:val="n"/></w:sdtPr><w:sdtContent>` + x +
-			`</w:sdtContent></w:sdt><w:p><w:sdt><w:sdtContent><w:r><w:t>y</w:t></w:r></w:sdtContent></w:sdt></w:p>`,
-			"x\n\ny\n"},
+		{
+			"content controls", `<w:sdt><w:sdtPr><w:alias w:val="n"/></w:sdtPr><w:sdtContent>` + x +
+				`</w:sdtContent></w:sdt><w:p><w:sdt><w:sdtContent><w:r><w:t>y</w:t></w:r></w:sdtContent></w:sdt></w:p>`,
+			"x\n\ny\n",
+		},
 		{"formulas", `<w:p><m:oMath><m:f><m:num><m:r><m:t>a</m:t></m:r></m:num><m:den><m:r><m:t>b</m:t></m:r></m:den></m:f></m:oMath></w:p>`, "a/b\n"},
 		{"a table with spans", `<w:tbl><w:tblPr><w:tblLook w:val="04A0"/></w:tblPr><w:tr>` +
 			tc(`<w:gridSpan w:val="2"/>`, p("", "h")) + tc("", p("", "i")) + `</w:tr><w:tr>` +
 			tc(`<w:vMerge w:val="restart"/>`, p("", "v")) + tc("", p("", "a")) + tc("", p("", "b")) + `</w:tr><w:tr>` +
 			tc(`<w:vMerge/>`, "<w:p/>") + tc("", li("1", "0", "c")+li("1", "0", "d")) + tc("", "<w:p/>") +
 			`</w:tr></w:tbl>`, "| h | h | i |\n| - | - | - |\n| v | a | b |\n| v | - c - d |  |\n"},
-		{"a row that starts late, a deleted row", `<w:tbl><w:tr>` + tc("", p("", "a")) + tc("", p("", "b")) +
-			`</w:tr><w:tr><w:trPr><w:del/></w:trPr>` + tc("", p("", "gone")) +
-			`</w:tr><w:tr><w:trPr><w:gridBefore w:val="1"/></w:trPr>` + tc("", p("", "c")) + `</w:tr></w:tbl>`,
-			"| a | b |\n| - | - |\n|  | c |\n"},
-		{"a table in a table", `<w:tbl><w:tr>` + tc("", p("", "a")) +
-			tc("", `<w:tbl><w:tr>`+tc("", p("", "b"))+tc("", p("", "c"))+`</w:tr></w:tbl><w:p/>`) + `</w:tr></w:tbl>`,
-			"| a | b \\| c |\n| - | - |\n"},
-		{"a frame is no table", `<w:tbl><w:tr>` + tc("", p("berschrift2", "H")+li("1", "0", "i")) + `</w:tr></w:tbl>`,
-			"## H\n\n- i\n"},
+		{
+			"a row that starts late, a deleted row", `<w:tbl><w:tr>` + tc("", p("", "a")) + tc("", p("", "b")) +
+				`</w:tr><w:tr><w:trPr><w:del/></w:trPr>` + tc("", p("", "gone")) +
+				`</w:tr><w:tr><w:trPr><w:gridBefore w:val="1"/></w:trPr>` + tc("", p("", "c")) + `</w:tr></w:tbl>`,
+			"| a | b |\n| - | - |\n|  | c |\n",
+		},
+		{
+			"a table in a table", `<w:tbl><w:tr>` + tc("", p("", "a")) +
+				tc("", `<w:tbl><w:tr>`+tc("", p("", "b"))+tc("", p("", "c"))+`</w:tr></w:tbl><w:p/>`) + `</w:tr></w:tbl>`,
+			"| a | b \\| c |\n| - | - |\n",
+		},
+		{
+			"a frame is no table", `<w:tbl><w:tr>` + tc("", p("berschrift2", "H")+li("1", "0", "i")) + `</w:tr></w:tbl>`,
+			"## H\n\n- i\n",
+		},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
 			t.Parallel()
@@ -124,8 +136,10 @@ func TestInfo(t *testing.T) {
 		return `<cp:coreProperties xmlns:cp="c" xmlns:dc="d"><dc:title>` + title +
 			`</dc:title><dc:creator>Ada</dc:creator></cp:coreProperties>`
 	}
-	for title, want := range map[string]string{"Annual report": "Annual report", "Microsoft Word - x.doc": "The title",
-		"": "The title"} {
+	for title, want := range map[string]string{
+		"Annual report": "Annual report", "Microsoft Word - x.doc": "The title",
+		"": "The title",
+	} {
 		doc, err := nativetest.Extract(t, docx.New(), extract.DOCX,
 			document(t, p("Titel", "The title"), "docProps/core.xml", core(title), "docProps/app.xml",
 				"<Properties><Application>W</Application></Properties>"), extract.Limits{})
@@ -185,31 +199,49 @@ func TestRefuses(t *testing.T) {
 	}
 	whole := document(t, p("", strings.Repeat("text ", 100)))
 	nativetest.RefusesAll(t, docx.New(), extract.DOCX, []nativetest.Refusal{
-		{What: "deep XML", Content: document(t, deep), Class: taskerr.CorruptionDetected,
-			Says: "nested deeper than 256"},
+		{
+			What: "deep XML", Content: document(t, deep), Class: taskerr.CorruptionDetected,
+			Says: "nested deeper than 256",
+		},
 		{What: "zip bomb", Content: bomb, Class: taskerr.CorruptionDetected, Says: "zip bomb"},
 		{What: "zip bomb that lies about its size", Content: liar, Class: taskerr.CorruptionDetected, Says: "damaged"},
-		{What: "too much to unpack", Content: bomb, Limits: extract.Limits{ZipBytes: 1 << 20, ZipRatio: 1 << 20},
-			Class: taskerr.CorruptionDetected, Says: "more than 1 MB"},
-		{What: "one endless text", Content: bomb, Limits: extract.Limits{ZipRatio: 1 << 20},
-			Class: taskerr.CorruptionDetected, Says: "a piece of more than 4 MB"},
-		{What: "too many parts", Content: nativetest.Zip(t, many...), Limits: extract.Limits{ZipEntries: 50},
-			Class: taskerr.QuotaExceeded, Says: "more than 50 parts"},
-		{What: "too much text", Content: document(t, strings.Repeat(p("", "0123456789"), 20)),
-			Limits: extract.Limits{Characters: 100}, Class: taskerr.QuotaExceeded, Says: "100 characters"},
-		{What: "too much text in one paragraph", Content: document(t,
-			"<w:p>"+strings.Repeat("<w:r><w:t>0123456789</w:t></w:r>", 100)+"</w:p>"),
-			Limits: extract.Limits{Characters: 100}, Class: taskerr.QuotaExceeded, Says: "100 characters"},
+		{
+			What: "too much to unpack", Content: bomb, Limits: extract.Limits{ZipBytes: 1 << 20, ZipRatio: 1 << 20},
+			Class: taskerr.CorruptionDetected, Says: "more than 1 MB",
+		},
+		{
+			What: "one endless text", Content: bomb, Limits: extract.Limits{ZipRatio: 1 << 20},
+			Class: taskerr.CorruptionDetected, Says: "a piece of more than 4 MB",
+		},
+		{
+			What: "too many parts", Content: nativetest.Zip(t, many...), Limits: extract.Limits{ZipEntries: 50},
+			Class: taskerr.QuotaExceeded, Says: "more than 50 parts",
+		},
+		{
+			What: "too much text", Content: document(t, strings.Repeat(p("", "0123456789"), 20)),
+			Limits: extract.Limits{Characters: 100}, Class: taskerr.QuotaExceeded, Says: "100 characters",
+		},
+		{
+			What: "too much text in one paragraph", Content: document(t,
+				"<w:p>"+strings.Repeat("<w:r><w:t>0123456789</w:t></w:r>", 100)+"</w:p>"),
+			Limits: extract.Limits{Characters: 100}, Class: taskerr.QuotaExceeded, Says: "100 characters",
+		},
 		{What: "truncated", Content: whole[:len(whole)/2], Class: taskerr.CorruptionDetected, Says: "damaged"},
 		{What: "XML cut off", Content: document(t, "<w:p>"), Class: taskerr.CorruptionDetected, Says: "XML"},
-		{What: "an entity of its own", Content: nativetest.Zip(t, "word/document.xml",
-			`<!DOCTYPE w [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><w:document`+namespaces+
-				`><w:body><w:p><w:r><w:t>&b;</w:t></w:r></w:p></w:body></w:document>`),
-			Class: taskerr.CorruptionDetected, Says: "XML"},
-		{What: "no text part", Content: nativetest.Zip(t, "word/styles.xml", stylesXML),
-			Class: taskerr.CorruptionDetected, Says: "no text part"},
-		{What: "no body", Content: nativetest.Zip(t, "word/document.xml", "<w:document"+namespaces+"/>"),
-			Class: taskerr.CorruptionDetected, Says: "no body"},
+		{
+			What: "an entity of its own", Content: nativetest.Zip(t, "word/document.xml",
+				`<!DOCTYPE w [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><w:document`+namespaces+
+					`><w:body><w:p><w:r><w:t>&b;</w:t></w:r></w:p></w:body></w:document>`),
+			Class: taskerr.CorruptionDetected, Says: "XML",
+		},
+		{
+			What: "no text part", Content: nativetest.Zip(t, "word/styles.xml", stylesXML),
+			Class: taskerr.CorruptionDetected, Says: "no text part",
+		},
+		{
+			What: "no body", Content: nativetest.Zip(t, "word/document.xml", "<w:document"+namespaces+"/>"),
+			Class: taskerr.CorruptionDetected, Says: "no body",
+		},
 	})
 }
 

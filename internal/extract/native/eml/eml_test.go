@@ -73,27 +73,37 @@ func TestText(t *testing.T) {
 		"malformed head": {head + "what is this\n\nText.", from + "Text.\n"},
 		"quoted-printable": {head + "Content-Type: text/plain; charset=iso-8859-15\nContent-Transfer-Encoding: " +
 			"quoted-printable\n\n10 =A4 =\nmore 1=2 =3D\n", from + "10 € more 1=2 =\n"},
-		"soft break, blanks": {head + "Content-Transfer-Encoding: quoted-printable\n\na=  \r\nb==\nc",
-			from + "ab=c\n"},
+		"soft break, blanks": {
+			head + "Content-Transfer-Encoding: quoted-printable\n\na=  \r\nb==\nc",
+			from + "ab=c\n",
+		},
 		"base64": {head + "Content-Type: text/plain; charset=koi8-r\nContent-Transfer-Encoding: " +
 			"BASE64\n\n8NLJ\n !\n", from + "При\n"},
-		"shift_jis": {head + "Content-Type: text/plain; charset=Shift_JIS\n\n\x93\xfa\x96\x7b",
-			from + "日本\n"},
+		"shift_jis": {
+			head + "Content-Type: text/plain; charset=Shift_JIS\n\n\x93\xfa\x96\x7b",
+			from + "日本\n",
+		},
 		"8 bit, undeclared":   {head + "\nGr\xfc\xdfe", from + "Grüße\n"},
 		"utf-8 said to be us": {head + "Content-Type: text/plain; charset=us-ascii\n\nGrüße", from + "Grüße\n"},
 		"HTML alone": {head + "Content-Type: text/html; charset=iso-8859-1\n\n<meta " +
 			"charset=utf-8><h1>A</h1><p>\xfc</p>", from + "## A\n\nü\n"},
 		"plain before HTML": {head + multi("alternative", "b", plain, page), from + "The plain text.\n"},
-		"plain says nothing": {head + multi("alternative", "b", "Content-Type: text/plain\n\nNo HTML?",
-			"Content-Type: text/html\n\n<p>"+strings.Repeat("A page of words. ", 5)+"</p>"),
-			from + strings.TrimSpace(strings.Repeat("A page of words. ", 5)) + "\n"},
-		"HTML with its images": {head + multi("alternative", "b",
-			multi("related", "c", page, "Content-Type: image/png; name=logo.png\nContent-ID: <x>\n\nPNG")),
-			from + "The page.\n"},
+		"plain says nothing": {
+			head + multi("alternative", "b", "Content-Type: text/plain\n\nNo HTML?",
+				"Content-Type: text/html\n\n<p>"+strings.Repeat("A page of words. ", 5)+"</p>"),
+			from + strings.TrimSpace(strings.Repeat("A page of words. ", 5)) + "\n",
+		},
+		"HTML with its images": {
+			head + multi("alternative", "b",
+				multi("related", "c", page, "Content-Type: image/png; name=logo.png\nContent-ID: <x>\n\nPNG")),
+			from + "The page.\n",
+		},
 		"signature": {head + multi("signed", "b", plain,
 			"Content-Type: application/pgp-signature; name=s.asc\n\n-----BEGIN"), from + "The plain text.\n"},
-		"boundary in boundary": {head + multi("mixed", "b", multi("mixed", "bb", plain), "\nMore."),
-			from + "The plain text.\n\nMore.\n"},
+		"boundary in boundary": {
+			head + multi("mixed", "b", multi("mixed", "bb", plain), "\nMore."),
+			from + "The plain text.\n\nMore.\n",
+		},
 		"no boundary": {head + "Content-Type: multipart/mixed\n\nText.", from + "Text.\n"},
 		"text in parts": {head + multi("mixed", "b", plain,
 			"Content-Type: text/plain\nContent-Disposition: inline\n\nFooter."), from + "The plain text.\n\nFooter.\n"},
@@ -119,17 +129,27 @@ func TestAttachments(t *testing.T) {
 		"RFC 2231 name": {strings.Replace(attach("n", []byte("Notes.")), `filename="n"`,
 			"filename*0*=iso-8859-1'de'%FC; filename*1=ber.txt", 1), "## über.txt\n\nNotes.\n", ""},
 		"name with path": {attach("C:\\\\x\\\\n.txt", []byte("Notes.")), "## n.txt\n\nNotes.\n", ""},
-		"no name": {"Content-Type: application/x-y\n\nNotes of nobody.",
-			"## attachment 1\n\nNotes of nobody.\n", ""},
-		"message": {"Content-Type: message/rfc822\n\n" + inner,
-			"## Inner\n\nFrom: b@example.com\n\nInner text.\n", ""},
+		"no name": {
+			"Content-Type: application/x-y\n\nNotes of nobody.",
+			"## attachment 1\n\nNotes of nobody.\n", "",
+		},
+		"message": {
+			"Content-Type: message/rfc822\n\n" + inner,
+			"## Inner\n\nFrom: b@example.com\n\nInner text.\n", "",
+		},
 		"attached .eml": {attach("x.eml", []byte(inner)), "## Inner\n\nFrom: b@example.com\n\nInner text.\n", ""},
-		"unknown kind": {attach("x.bin", []byte{0, 1, 2, 3}), "Attachment: x.bin\n",
-			"x.bin (this kind of file can't be read)"},
-		"empty": {attach("x.txt", nil), "Attachment: x.txt\n",
-			"x.txt (the file is empty (0 bytes): upload it again)"},
-		"damaged": {attach("x.docx", []byte("PK\x03\x04 and no more")), "Attachment: x.docx\n",
-			"x.docx (the file is damaged"},
+		"unknown kind": {
+			attach("x.bin", []byte{0, 1, 2, 3}), "Attachment: x.bin\n",
+			"x.bin (this kind of file can't be read)",
+		},
+		"empty": {
+			attach("x.txt", nil), "Attachment: x.txt\n",
+			"x.txt (the file is empty (0 bytes): upload it again)",
+		},
+		"damaged": {
+			attach("x.docx", []byte("PK\x03\x04 and no more")), "Attachment: x.docx\n",
+			"x.docx (the file is damaged",
+		},
 		"encrypted inner": {"Content-Type: multipart/encrypted; boundary=c\n\n--c--", "", "it is encrypted"},
 	} {
 		t.Run(name, func(t *testing.T) {

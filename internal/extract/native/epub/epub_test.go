@@ -55,13 +55,19 @@ func TestExtract(t *testing.T) {
 		{"a heading from the table of contents", book(t, "<p>Two.</p>"), "## Second part\n\nTwo.\n"},
 		{"a heading that is a paragraph", book(t, "<p>SECOND  part</p><p>Two.</p>"), "## Second part\n\nTwo.\n"},
 		{"a heading of its own", book(t, "<p>Two.</p><h3>Late</h3>"), "Two.\n\n### Late\n"},
-		{"the table of contents of EPUB 2", book(t, "<p>Two.</p>", "OPS/book.opf", old, "OPS/toc.ncx", ncx),
-			"# Chapter II\n\nTwo.\n"},
-		{"a damaged table of contents", book(t, "<p>Two.</p>", "OPS/nav.xhtml", "<html><nav epub:type='toc'><ol>"),
-			"Two.\n"},
-		{"elements that close themselves",
+		{
+			"the table of contents of EPUB 2", book(t, "<p>Two.</p>", "OPS/book.opf", old, "OPS/toc.ncx", ncx),
+			"# Chapter II\n\nTwo.\n",
+		},
+		{
+			"a damaged table of contents", book(t, "<p>Two.</p>", "OPS/nav.xhtml", "<html><nav epub:type='toc'><ol>"),
+			"Two.\n",
+		},
+		{
+			"elements that close themselves",
 			book(t, `<h1>H</h1><p/>`+strings.Repeat(`<span class="page"/><a id="x"/><div/>`, 600)+
-				`<p>a<br/>b</p><textarea/><p>c</p>`), "# H\n\na  \nb\n\nc\n"},
+				`<p>a<br/>b</p><textarea/><p>c</p>`), "# H\n\na  \nb\n\nc\n",
+		},
 		{"UTF-16", book(t, "", "OPS/text/a.xhtml", utf16.String()), "## Second part\n\neé\n"},
 		{"another encoding", book(t, "", "OPS/text/a.xhtml",
 			`<?xml version="1.0" encoding="windows-1251"?><h1>`+"\xcf\xf0\xe8</h1>"), "# При\n"},
@@ -100,22 +106,38 @@ func TestRefuses(t *testing.T) {
 	t.Parallel()
 	drm := `<encryption><EncryptedData><EncryptionMethod Algorithm="http://www.w3.org/2001/04/xmlenc#aes128-cbc"/><KeyInfo/><CipherReference URI="OPS/text/b%20c.xhtml"/></EncryptedData></encryption>`
 	nativetest.RefusesAll(t, epub.New(), extract.EPUB, []nativetest.Refusal{
-		{What: "DRM", Content: book(t, "", "META-INF/encryption.xml", drm), Class: taskerr.CorruptionDetected,
-			Says: "DRM"},
-		{What: "no container", Content: nativetest.Zip(t, "mimetype", "application/epub+zip"),
-			Class: taskerr.CorruptionDetected, Says: "no package document"},
-		{What: "no package document", Content: nativetest.Zip(t, "META-INF/container.xml", container),
-			Class: taskerr.CorruptionDetected, Says: "no package document"},
-		{What: "no pages", Content: book(t, "", "OPS/book.opf", "<package/>"), Class: taskerr.CorruptionDetected,
-			Says: "lists no pages"},
-		{What: "a missing page", Content: nativetest.Zip(t, "META-INF/container.xml", container, "OPS/book.opf", opf),
-			Class: taskerr.CorruptionDetected, Says: "is missing"},
-		{What: "deep nesting", Content: book(t, strings.Repeat("<div>", 10_000)), Class: taskerr.CorruptionDetected,
-			Says: "nested deeper"},
-		{What: "too much text", Content: book(t, strings.Repeat("<p>0123456789</p>", 100)),
-			Limits: extract.Limits{Characters: 200}, Class: taskerr.QuotaExceeded, Says: "200 characters"},
-		{What: "a zip bomb", Content: book(t, strings.Repeat(" ", 9<<20)), Class: taskerr.CorruptionDetected,
-			Says: "zip bomb"},
+		{
+			What: "DRM", Content: book(t, "", "META-INF/encryption.xml", drm), Class: taskerr.CorruptionDetected,
+			Says: "DRM",
+		},
+		{
+			What: "no container", Content: nativetest.Zip(t, "mimetype", "application/epub+zip"),
+			Class: taskerr.CorruptionDetected, Says: "no package document",
+		},
+		{
+			What: "no package document", Content: nativetest.Zip(t, "META-INF/container.xml", container),
+			Class: taskerr.CorruptionDetected, Says: "no package document",
+		},
+		{
+			What: "no pages", Content: book(t, "", "OPS/book.opf", "<package/>"), Class: taskerr.CorruptionDetected,
+			Says: "lists no pages",
+		},
+		{
+			What: "a missing page", Content: nativetest.Zip(t, "META-INF/container.xml", container, "OPS/book.opf", opf),
+			Class: taskerr.CorruptionDetected, Says: "is missing",
+		},
+		{
+			What: "deep nesting", Content: book(t, strings.Repeat("<div>", 10_000)), Class: taskerr.CorruptionDetected,
+			Says: "nested deeper",
+		},
+		{
+			What: "too much text", Content: book(t, strings.Repeat("<p>0123456789</p>", 100)),
+			Limits: extract.Limits{Characters: 200}, Class: taskerr.QuotaExceeded, Says: "200 characters",
+		},
+		{
+			What: "a zip bomb", Content: book(t, strings.Repeat(" ", 9<<20)), Class: taskerr.CorruptionDetected,
+			Says: "zip bomb",
+		},
 	})
 }
 

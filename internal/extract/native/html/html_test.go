@@ -16,24 +16,32 @@ func TestExtract(t *testing.T) {
 	for _, tt := range []struct{ what, page, want string }{
 		{"blocks", "<h2>A <em>b</em></h2>x <b>y</b>\n z<div>d<p>p<br>q</div>", "## A b\n\nx y z\n\nd\n\np  \nq\n"},
 		{"blanks", "<p> a <span> b</span>&nbsp;c<i>d</i> </p>", "a b cd\n"},
-		{"lists", "<ul><li>a<ul><li>b</ul><li><p>c</p><p>more</p></ul><ol start=3><li>d<li value=7>e</ol>",
-			"- a\n    - b\n- c\n\nmore\n\n3. d\n7. e\n"},
+		{
+			"lists", "<ul><li>a<ul><li>b</ul><li><p>c</p><p>more</p></ul><ol start=3><li>d<li value=7>e</ol>",
+			"- a\n    - b\n- c\n\nmore\n\n3. d\n7. e\n",
+		},
 		{"definitions", "<dl><dt>Term<dd>Meaning</dl><dl><dd>indented</dl>", "- Term\n    - Meaning\n\nindented\n"},
 		{"code", "<pre><code>a\n  b</code><br>c</pre>", "```\na\n  b\nc\n```\n"},
 		{"figures", `<figure><img alt="no"><figcaption>A duck</figcaption></figure><p><img alt="Pond"></p><p>an <img alt="icon"> here</p>`, "A duck\n\nPond\n\n<!-- image -->\n\nan icon here\n"},
 		{"what is no text", `<h1>T</h1><script>s</script><style>s</style><noscript>n</noscript><template>t</template><p hidden>h</p><p style="display: none">d</p><p aria-hidden=true>a</p><nav>n</nav><button>b</button><select><option>o</select><textarea>t</textarea><svg><text>v</text></svg><!-- c --><p>text</p><footer>f</footer>`, "# T\n\ntext\n"},
-		{"what stands before the first heading",
-			`<header>Shop<p>Best prices of all, always</p></header><div><a href=/>Home</a> | <a href=/a>All articles</a></div><p>An introduction with a <a href=/b>link</a>.</p><h1>T</h1><p><a href=/>only a link</a></p>`, "An introduction with a link.\n\n# T\n\nonly a link\n"},
+		{
+			"what stands before the first heading",
+			`<header>Shop<p>Best prices of all, always</p></header><div><a href=/>Home</a> | <a href=/a>All articles</a></div><p>An introduction with a <a href=/b>link</a>.</p><h1>T</h1><p><a href=/>only a link</a></p>`, "An introduction with a link.\n\n# T\n\nonly a link\n",
+		},
 		{"a page without headings", `<header>Shop</header><a href=/>Home</a>`, "Shop\n\nHome\n"},
 		{"a footer within an article", "<article>a<footer>by Ada</footer></article>", "a\n\nby Ada\n"},
 		{"formulas", `<p>x <math alttext="E=mc^2"><mi>E</mi></math> and <math><mi>a</mi><annotation>tex</annotation></math>.</p>`, "x E=mc^2 and a.\n"},
 		{"an unclosed drawing", "<svg><text>v<p>text</p>", "text\n"},
-		{"table", "<table><caption>C</caption><thead><tr><th colspan=2>h<th>i</thead><tr><td " +
-			"rowspan=2>a<td><ul><li>x<li>y</ul><td>c<tr><td><table><tr><td>n<td>m</table><td>f</table>",
-			"C\n\n| h | h | i |\n| - | - | - |\n| a | - x - y | c |\n| a | n \\| m | f |\n"},
+		{
+			"table", "<table><caption>C</caption><thead><tr><th colspan=2>h<th>i</thead><tr><td " +
+				"rowspan=2>a<td><ul><li>x<li>y</ul><td>c<tr><td><table><tr><td>n<td>m</table><td>f</table>",
+			"C\n\n| h | h | i |\n| - | - | - |\n| a | - x - y | c |\n| a | n \\| m | f |\n",
+		},
 		{"layout tables", "<table role=presentation><tr><td>a<td>b</table><table><tr><td><p>one</table><table><tr><td><h1>H</h1><p>t<td>menu</table>", "a\n\nb\n\none\n\n# H\n\nt\n\nmenu\n"},
-		{"spans without bounds", "<table><tr><td rowspan=99999999 colspan=-4>a<td>b<tr><td rowspan=0>c</table>",
-			"| a | b |\n| - | - |\n| a | c |\n"},
+		{
+			"spans without bounds", "<table><tr><td rowspan=99999999 colspan=-4>a<td>b<tr><td rowspan=0>c</table>",
+			"| a | b |\n| - | - |\n| a | c |\n",
+		},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
 			t.Parallel()
@@ -68,10 +76,12 @@ func TestInfo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := extract.Info{Format: extract.HTML, Extractor: "native/html", Title: "A&B", Language: "en-GB", Characters: 1,
+	want := extract.Info{
+		Format: extract.HTML, Extractor: "native/html", Title: "A&B", Language: "en-GB", Characters: 1,
 		Properties: map[string]string{
 			"author": "Ada", "published": "2024-05-06", "producer": "G",
-		}}
+		},
+	}
 	if !reflect.DeepEqual(doc.Info, want) {
 		t.Errorf("got %+v", doc.Info)
 	}
@@ -85,13 +95,25 @@ func TestRefuses(t *testing.T) {
 		class      taskerr.Class
 		says       string
 	}{
-		{"deep nesting", strings.Repeat("<div>", 100_000), extract.Limits{}, taskerr.CorruptionDetected,
-			"nested deeper than 512"},
+		{
+			"deep nesting", strings.Repeat("<div>", 100_000),
+			extract.Limits{},
+			taskerr.CorruptionDetected,
+			"nested deeper than 512",
+		},
 		{"too many elements", strings.Repeat("<p>", 1_100_000), extract.Limits{}, taskerr.QuotaExceeded, "elements"},
-		{"too much text", strings.Repeat("<p>0123456789", 100), extract.Limits{Characters: 200}, taskerr.QuotaExceeded,
-			"200 characters"},
-		{"an endless attribute", `<img src="` + strings.Repeat("A", 33<<20), extract.Limits{}, taskerr.QuotaExceeded,
-			"32 MB"},
+		{
+			"too much text", strings.Repeat("<p>0123456789", 100),
+			extract.Limits{Characters: 200},
+			taskerr.QuotaExceeded,
+			"200 characters",
+		},
+		{
+			"an endless attribute", `<img src="` + strings.Repeat("A", 33<<20),
+			extract.Limits{},
+			taskerr.QuotaExceeded,
+			"32 MB",
+		},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
 			t.Parallel()

@@ -15,15 +15,21 @@ import (
 func TestExtract(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ what, source, want string }{
-		{"inline markup", "# A *b*\n\n**x** `c_d` [l](http://u) <http://e.org> ~~s~~ a\\*b &amp; &copy;\nnext  \nline",
-			"# A b\n\nx c\\_d l http://e.org s a\\*b &amp; © next  \nline\n"},
+		{
+			"inline markup", "# A *b*\n\n**x** `c_d` [l](http://u) <http://e.org> ~~s~~ a\\*b &amp; &copy;\nnext  \nline",
+			"# A b\n\nx c\\_d l http://e.org s a\\*b &amp; © next  \nline\n",
+		},
 		{"underlined heading", "T\n=\n\nU\n-\n", "# T\n\n## U\n"},
-		{"lists", "- a\n  1. b\n  2. c\n\n     more\n- [x] d\n\n3) e\n",
-			"- a\n    1. b\n    2. c\n\nmore\n\n- \\[x\\] d\n3. e\n"},
+		{
+			"lists", "- a\n  1. b\n  2. c\n\n     more\n- [x] d\n\n3) e\n",
+			"- a\n    1. b\n    2. c\n\nmore\n\n- \\[x\\] d\n3. e\n",
+		},
 		{"code", "```go\nx := `1`\n```\n\n    y\n", "```\nx := `1`\n```\n\n```\ny\n```\n"},
 		{"table", "| a | b |\n|---|:-:|\n| 1 | **2**\\|3 |\n", "| a | b |\n| - | - |\n| 1 | 2\\|3 |\n"},
-		{"raw HTML", "<div>\n<p>p <b>q</b></p>\n</div>\n\na<br>b <sub>c</sub>\n\n<!-- comment -->\n",
-			"p q\n\na  \nb c\n"},
+		{
+			"raw HTML", "<div>\n<p>p <b>q</b></p>\n</div>\n\na<br>b <sub>c</sub>\n\n<!-- comment -->\n",
+			"p q\n\na  \nb c\n",
+		},
 		{"pictures", "![A duck](d.png)\n\nsee ![it](e.png)\n", "A duck\n\n<!-- image -->\n\nsee it\n"},
 		{"footnotes", "Text[^n].\n\n[^n]: The note.\n", "Text\\[1\\].\n\n\\[1\\] The note.\n"},
 		{"quotes", "> a\n>\n> - b\n", "a\n\n- b\n"},
@@ -45,8 +51,11 @@ func TestFrontMatter(t *testing.T) {
 		properties          map[string]string
 		blocks              int
 	}{
-		{"YAML", "---\ntitle: \"The title\"\nauthor: Ada\ntags:\n  - x: y\n---\n# H\n", "The title",
-			map[string]string{"author": "Ada"}, 1},
+		{
+			"YAML", "---\ntitle: \"The title\"\nauthor: Ada\ntags:\n  - x: y\n---\n# H\n", "The title",
+			map[string]string{"author": "Ada"},
+			1,
+		},
 		{"TOML", "+++\ntitle = 'T'\n+++\ntext\n", "T", map[string]string{}, 1},
 		{"a rule, no front matter", "---\nJust text.\n\n---\nmore\n", "", map[string]string{}, 2},
 		{"never closed", "---\na: b\n\ntext\n", "", nil, 2},

@@ -41,7 +41,8 @@ func Bombs() (all []Bomb) {
 			Bomb{"a part that says it is small." + c.format, taskerr.CorruptionDetected, "", func(w io.Writer) error {
 				return c.pack(w, c.around(blanks, bombBytes, 4<<20))
 			}},
-			Bomb{"parts that pack to less than the ratio, a gigabyte together." + c.format, taskerr.CorruptionDetected,
+			Bomb{
+				"parts that pack to less than the ratio, a gigabyte together." + c.format, taskerr.CorruptionDetected,
 				looks, func(w io.Writer) error {
 					parts := c.around(words, 60<<20, 60<<20)
 					for i := range 17 {
@@ -51,7 +52,8 @@ func Bombs() (all []Bomb) {
 						})
 					}
 					return c.pack(w, parts)
-				}},
+				},
+			},
 			Bomb{"entries that overlap." + c.format, taskerr.CorruptionDetected, looks, func(w io.Writer) error {
 				return overlapping(w, c)
 			}},

@@ -12,8 +12,10 @@ func CostlyOffice() (all []Costly) {
 	for _, c := range containers() {
 		switch c.format {
 		case "xlsx":
-			all = append(all, Costly{"two million shared strings.xlsx",
-				func(w io.Writer) error { return sharedStrings(w, c, 2_000_000) }})
+			all = append(all, Costly{
+				"two million shared strings.xlsx",
+				func(w io.Writer) error { return sharedStrings(w, c, 2_000_000) },
+			})
 		default:
 			open, shut := inElements(c.format)
 			all = append(all, Costly{"a hundred thousand paragraphs." + c.format, func(w io.Writer) error {

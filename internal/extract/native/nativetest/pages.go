@@ -23,8 +23,10 @@ type Costly struct {
 // CostlyPages are PDF files.
 func CostlyPages() []Costly {
 	return []Costly{
-		{"forms that draw the next one ten times, in ten levels.pdf",
-			formsInForms(10, 10, "BT /F 8 Tf 72 72 Td (deep) Tj ET")},
+		{
+			"forms that draw the next one ten times, in ten levels.pdf",
+			formsInForms(10, 10, "BT /F 8 Tf 72 72 Td (deep) Tj ET"),
+		},
 		{"forms of lines, ten times in ten levels.pdf", formsInForms(10, 10, "0 0 m 100 100 l S")},
 		{"tiling patterns in patterns.pdf", patternsInPatterns(8)},
 		{"100,000 rotated glyphs.pdf", onePage(rotatedGlyphs(100_000), "612 792")},

@@ -90,8 +90,15 @@ func interlacedPNG(width, height int) func(io.Writer) error {
 	return func(w io.Writer) error {
 		size := 0
 		// Adam7
-		for _, p := range [][4]int{{8, 8, 0, 0}, {8, 8, 4, 0}, {4, 8, 0, 4}, {4, 4, 2, 0}, {2, 4, 0, 2}, {2, 2, 1, 0},
-			{1, 2, 0, 1}} {
+		for _, p := range [][4]int{
+			{8, 8, 0, 0},
+			{8, 8, 4, 0},
+			{4, 8, 0, 4},
+			{4, 4, 2, 0},
+			{2, 4, 0, 2},
+			{2, 2, 1, 0},
+			{1, 2, 0, 1},
+		} {
 			across, down := (width-p[2]+p[0]-1)/p[0], (height-p[3]+p[1]-1)/p[1]
 			size += down * (1 + 4*across)
 		}
@@ -172,8 +179,10 @@ func deflatedTIFF(width, height, samples, bits, times int) func(io.Writer) error
 
 // PagesTIFF is a TIFF of n pages that share one strip.
 func PagesTIFF(width, height, pages int) Costly {
-	return Costly{"many pages that share a strip.tiff",
-		func(w io.Writer) error { return writeTIFF(w, width, height, 1, 8, 1, pages) }}
+	return Costly{
+		"many pages that share a strip.tiff",
+		func(w io.Writer) error { return writeTIFF(w, width, height, 1, 8, 1, pages) },
+	}
 }
 
 func writeTIFF(w io.Writer, width, height, samples, bits, times, pages int) error {

@@ -79,23 +79,33 @@ const covered = "<table:covered-table-cell/>"
 func TestText(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ what, body, want string }{
-		{"headings nest under the title", styled("P1", "T") + h("1", "H") + h("9", "deep") + styled("Circle", "c"),
-			"# T\n\n## H\n\n###### deep\n\nc\n"},
-		{"white space", p(" a \n\t b<text:span> c</text:span><text:s text:c=\"2\"/>d<text:tab/>e<text:line-break/>f "),
-			"a b c  d e  \nf\n"},
+		{
+			"headings nest under the title", styled("P1", "T") + h("1", "H") + h("9", "deep") + styled("Circle", "c"),
+			"# T\n\n## H\n\n###### deep\n\nc\n",
+		},
+		{
+			"white space", p(" a \n\t b<text:span> c</text:span><text:s text:c=\"2\"/>d<text:tab/>e<text:line-break/>f "),
+			"a b c  d e  \nf\n",
+		},
 		{"code and caption", styled("P2", `if x:`) + styled("P2", `<text:s text:c="2"/>y()`) +
 			styled("Illustration", "Figure 1"), "```\nif x:\n  y()\n```\n\nFigure 1\n"},
-		{"lists", list(`text:style-name="N"`, p("one"), p("two")+list("", p("two a"), p("two b")),
-			p("three")+p("more")) + list(`text:style-name="B"`, p("x")),
-			"1. one\n2. two\n    - 2.a) two a\n    - 2.b) two b\n3. three\n\nmore\n\n- x\n"},
-		{"a list that goes on", list(`text:style-name="N" xml:id="l1"`, p("one")) + p("x") +
-			list(`text:style-name="N" text:continue-numbering="true"`, p("two")) +
-			list(`text:style-name="N"`, p("one")) + list(`text:continue-list="l1" text:style-name="N"`, p("three")),
-			"1. one\n\nx\n\n2. two\n1. one\n3. three\n"},
+		{
+			"lists", list(`text:style-name="N"`, p("one"), p("two")+list("", p("two a"), p("two b")),
+				p("three")+p("more")) + list(`text:style-name="B"`, p("x")),
+			"1. one\n2. two\n    - 2.a) two a\n    - 2.b) two b\n3. three\n\nmore\n\n- x\n",
+		},
+		{
+			"a list that goes on", list(`text:style-name="N" xml:id="l1"`, p("one")) + p("x") +
+				list(`text:style-name="N" text:continue-numbering="true"`, p("two")) +
+				list(`text:style-name="N"`, p("one")) + list(`text:continue-list="l1" text:style-name="N"`, p("three")),
+			"1. one\n\nx\n\n2. two\n1. one\n3. three\n",
+		},
 		{"an item that only holds a list", list(`text:style-name="N"`, list("", p("a"))), "- 1.a) a\n"},
-		{"an item that starts anew", `<text:list text:style-name="N"><text:list-item text:start-value="7">` +
-			p("seven") + `</text:list-item><text:list-header>` + p("plain") + `</text:list-header></text:list>`,
-			"7. seven\n\nplain\n"},
+		{
+			"an item that starts anew", `<text:list text:style-name="N"><text:list-item text:start-value="7">` +
+				p("seven") + `</text:list-item><text:list-header>` + p("plain") + `</text:list-header></text:list>`,
+			"7. seven\n\nplain\n",
+		},
 		{"a numbered heading in a list", list(`text:style-name="N"`, h("1", "H")), "# 1. H\n"},
 		{"tracked changes", `<text:tracked-changes><text:changed-region text:id="c1"><text:deletion>` + p("gone") +
 			`</text:deletion></text:changed-region></text:tracked-changes>` +
@@ -104,20 +114,28 @@ func TestText(t *testing.T) {
 		{"links, fields, ruby", p(`<text:a xlink:href="x">link</text:a> <text:date>May</text:date> <text:ruby><text:ruby-base>base</text:ruby-base><text:ruby-text>no</text:ruby-text></text:ruby>`), "link May base\n"},
 		{"notes", p(`Text<text:note><text:note-citation>1</text:note-citation><text:note-body>`+p("The note.")+
 			`</text:note-body></text:note>.`) + p("x"), "Text\\[1\\].\n\n\\[1\\] The note.\n\nx\n"},
-		{"a frame in a list's item", list(`text:style-name="B"`,
-			p(`anchor<draw:frame><draw:text-box>`+p("box")+`</draw:text-box><svg:desc>alt</svg:desc></draw:frame>`)),
-			"- anchor\n\nbox\n"},
-		{"a list in a frame in a list", list(`text:style-name="B"`,
-			p(`anchor<draw:frame><draw:text-box>`+list("", p("box"))+`</draw:text-box></draw:frame>`)),
-			"- anchor\n- box\n"},
+		{
+			"a frame in a list's item", list(`text:style-name="B"`,
+				p(`anchor<draw:frame><draw:text-box>`+p("box")+`</draw:text-box><svg:desc>alt</svg:desc></draw:frame>`)),
+			"- anchor\n\nbox\n",
+		},
+		{
+			"a list in a frame in a list", list(`text:style-name="B"`,
+				p(`anchor<draw:frame><draw:text-box>`+list("", p("box"))+`</draw:text-box></draw:frame>`)),
+			"- anchor\n- box\n",
+		},
 		{"shapes", `<draw:g><draw:custom-shape>` + p("in a shape") + `</draw:custom-shape></draw:g>`, "in a shape\n"},
-		{"a table with spans", table("", "<table:table-header-rows>"+
-			tr(tc(`table:number-columns-spanned="2"`, p("h")), covered, tc("", p("i")))+"</table:table-header-rows>",
-			tr(tc(`table:number-rows-spanned="2"`, p("v")), tc("", p("a")), tc("", p("b"))),
-			tr(covered, tc("", list("", p("c"), p("d"))), tc("", ""))),
-			"| h | h | i |\n| - | - | - |\n| v | a | b |\n| v | - c - d |  |\n"},
-		{"a table in a table", table("", tr(tc("", p("a")), tc("", table("", tr(tc("", p("b")), tc("", p("c"))))))),
-			"| a | b \\| c |\n| - | - |\n"},
+		{
+			"a table with spans", table("", "<table:table-header-rows>"+
+				tr(tc(`table:number-columns-spanned="2"`, p("h")), covered, tc("", p("i")))+"</table:table-header-rows>",
+				tr(tc(`table:number-rows-spanned="2"`, p("v")), tc("", p("a")), tc("", p("b"))),
+				tr(covered, tc("", list("", p("c"), p("d"))), tc("", ""))),
+			"| h | h | i |\n| - | - | - |\n| v | a | b |\n| v | - c - d |  |\n",
+		},
+		{
+			"a table in a table", table("", tr(tc("", p("a")), tc("", table("", tr(tc("", p("b")), tc("", p("c"))))))),
+			"| a | b \\| c |\n| - | - |\n",
+		},
 		{"a frame is no table", table("", tr(tc("", h("1", "H")+p("x")))), "# H\n\nx\n"},
 		{"an index", `<text:table-of-content><text:table-of-content-source><text:index-title-template>no</text:index-title-template></text:table-of-content-source><text:index-body>` + p("Chapter 1") + `</text:index-body></text:table-of-content>`, "Chapter 1\n"},
 	} {
@@ -264,27 +282,45 @@ func TestRefuses(t *testing.T) {
 	manifest := `<manifest:manifest xmlns:manifest="urn:x"><manifest:file-entry manifest:full-path="content.xml"><manifest:encryption-data/></manifest:file-entry></manifest:manifest>`
 	bomb := strings.Repeat(`<table:table-row table:number-rows-repeated="1048576"><table:table-cell table:number-columns-repeated="16384"><text:p>abcdefgh</text:p></table:table-cell></table:table-row>`, 50)
 	nativetest.RefusesAll(t, odf.New(), extract.ODF, []nativetest.Refusal{
-		{What: "a password", Content: nativetest.Zip(t, "content.xml", "\x01\x02", "META-INF/manifest.xml", manifest),
-			Class: taskerr.CorruptionDetected, Says: "password"},
-		{What: "no content", Content: nativetest.Zip(t, "mimetype", "application/vnd.oasis.opendocument.text"),
-			Class: taskerr.CorruptionDetected, Says: "no content part"},
-		{What: "no body", Content: nativetest.Zip(t, "content.xml", "<x/>"), Class: taskerr.CorruptionDetected,
-			Says: "no body"},
-		{What: "broken XML", Content: nativetest.Zip(t, "content.xml", "<office:body><office:text><text:p>a"),
-			Class: taskerr.CorruptionDetected, Says: "damaged"},
-		{What: "deep nesting", Content: document(t, text(strings.Repeat("<text:section>", 1000))),
-			Class: taskerr.CorruptionDetected, Says: "nested deeper"},
+		{
+			What: "a password", Content: nativetest.Zip(t, "content.xml", "\x01\x02", "META-INF/manifest.xml", manifest),
+			Class: taskerr.CorruptionDetected, Says: "password",
+		},
+		{
+			What: "no content", Content: nativetest.Zip(t, "mimetype", "application/vnd.oasis.opendocument.text"),
+			Class: taskerr.CorruptionDetected, Says: "no content part",
+		},
+		{
+			What: "no body", Content: nativetest.Zip(t, "content.xml", "<x/>"), Class: taskerr.CorruptionDetected,
+			Says: "no body",
+		},
+		{
+			What: "broken XML", Content: nativetest.Zip(t, "content.xml", "<office:body><office:text><text:p>a"),
+			Class: taskerr.CorruptionDetected, Says: "damaged",
+		},
+		{
+			What: "deep nesting", Content: document(t, text(strings.Repeat("<text:section>", 1000))),
+			Class: taskerr.CorruptionDetected, Says: "nested deeper",
+		},
 		{What: "an entity that expands", Content: nativetest.Zip(t, "content.xml",
 			`<!DOCTYPE x [<!ENTITY a "aaaa">]><x>&a;</x>`), Class: taskerr.CorruptionDetected, Says: "damaged"},
-		{What: "repeated cells and rows", Content: document(t, sheets(table("", bomb))),
-			Limits: extract.Limits{Characters: 1_000_000}, Class: taskerr.QuotaExceeded, Says: "1000000 characters"},
-		{What: "repeated cells in a text", Content: document(t, text(table("", bomb))),
-			Limits: extract.Limits{Characters: 1_000_000}, Class: taskerr.QuotaExceeded, Says: "1000000 characters"},
-		{What: "blanks without end", Content: document(t,
-			text(p("a"+strings.Repeat(`<text:s text:c="99999999"/>`, 1000)))),
-			Limits: extract.Limits{Characters: 100_000}, Class: taskerr.QuotaExceeded, Says: "100000 characters"},
-		{What: "a zip bomb", Content: document(t, text(p(strings.Repeat("a", 9<<20)))),
-			Class: taskerr.CorruptionDetected, Says: "zip bomb"},
+		{
+			What: "repeated cells and rows", Content: document(t, sheets(table("", bomb))),
+			Limits: extract.Limits{Characters: 1_000_000}, Class: taskerr.QuotaExceeded, Says: "1000000 characters",
+		},
+		{
+			What: "repeated cells in a text", Content: document(t, text(table("", bomb))),
+			Limits: extract.Limits{Characters: 1_000_000}, Class: taskerr.QuotaExceeded, Says: "1000000 characters",
+		},
+		{
+			What: "blanks without end", Content: document(t,
+				text(p("a"+strings.Repeat(`<text:s text:c="99999999"/>`, 1000)))),
+			Limits: extract.Limits{Characters: 100_000}, Class: taskerr.QuotaExceeded, Says: "100000 characters",
+		},
+		{
+			What: "a zip bomb", Content: document(t, text(p(strings.Repeat("a", 9<<20)))),
+			Class: taskerr.CorruptionDetected, Says: "zip bomb",
+		},
 	})
 }
 

@@ -97,8 +97,10 @@ func (a about) document() extract.Info {
 		Format: extract.PDF, Extractor: name, Title: extract.StatedTitle(a["Title"]), Pages: a.pages(),
 		Properties: map[string]string{},
 	}
-	for key, from := range map[string]string{"author": "Author", "subject": "Subject", "keywords": "Keywords",
-		"created": "CreationDate", "modified": "ModDate", "creator": "Creator", "producer": "Producer"} {
+	for key, from := range map[string]string{
+		"author": "Author", "subject": "Subject", "keywords": "Keywords",
+		"created": "CreationDate", "modified": "ModDate", "creator": "Creator", "producer": "Producer",
+	} {
 		if v := a[from]; v != "" {
 			in.Properties[key] = v
 		}

@@ -29,8 +29,10 @@ func TestChangingRunningHeads(t *testing.T) {
 	} {
 		m := &maker{}
 		var want []string
-		for i, title := range []string{"Introduction", "The Problem", "A Method", "Its Results", "Discussion",
-			"The End"} {
+		for i, title := range []string{
+			"Introduction", "The Problem", "A Method", "Its Results", "Discussion",
+			"The End",
+		} {
 			m.page()
 			foot := 350.0
 			if i%2 == 0 {
@@ -71,8 +73,12 @@ func TestTableAcrossColumns(t *testing.T) {
 		prose("last", 12, 9)
 	m.lines(60, 80, 12, regular, 10, above...)
 	m.lines(310, 80, 12, regular, 10, beside...)
-	for i, row := range [][]string{{"Branch", "2022", "2023", "2024"}, {"North", "1,100", "1,200", "1,350"},
-		{"South", "900", "980", "1,010"}, {"West", "410", "400", "395"}} {
+	for i, row := range [][]string{
+		{"Branch", "2022", "2023", "2024"},
+		{"North", "1,100", "1,200", "1,350"},
+		{"South", "900", "980", "1,010"},
+		{"West", "410", "400", "395"},
+	} {
 		for j, c := range row {
 			m.text(100+110*float64(j), 260+14*float64(i), regular, 10, c)
 		}

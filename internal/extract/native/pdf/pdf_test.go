@@ -162,8 +162,12 @@ func TestTable(t *testing.T) {
 	t.Parallel()
 	m := (&maker{}).page()
 	m.text(72, 80, regular, 10, "The table shows what was sold in the two years by each of the three branches we have.")
-	for i, row := range [][]string{{"Branch", "2023", "2024"}, {"North", "1,200", "1,350"},
-		{"South and Isles", "980", "1,010"}, {"West", "400", "395"}} {
+	for i, row := range [][]string{
+		{"Branch", "2023", "2024"},
+		{"North", "1,200", "1,350"},
+		{"South and Isles", "980", "1,010"},
+		{"West", "400", "395"},
+	} {
 		font := regular
 		if i == 0 {
 			font = bold

@@ -90,24 +90,30 @@ func TestSlide(t *testing.T) {
 		return `<a:pPr><a:buAutoNum type="` + scheme + `"` + more + `/></a:pPr>`
 	}
 	for _, tt := range []struct{ what, slide, want string }{
-		{"a title comes first, on one line", sp("", at(0, 0), p("", "above")) +
-			sp(title, at(0, 500_000), "<a:p><a:r><a:t>The</a:t></a:r><a:br/><a:r><a:t>title</a:t></a:r></a:p>"),
-			"# The title\n\nabove\n"},
+		{
+			"a title comes first, on one line", sp("", at(0, 0), p("", "above")) +
+				sp(title, at(0, 500_000), "<a:p><a:r><a:t>The</a:t></a:r><a:br/><a:r><a:t>title</a:t></a:r></a:p>"),
+			"# The title\n\nabove\n",
+		},
 		{"shapes by rows, not by their order in the file", sp("", at(0, 500_000), p("", "below")) +
 			sp("", at(500_000, 0), p("", "right")) + sp("", at(0, 40_000), p("", "left")), "left\n\nright\n\nbelow\n"},
 		{"a placeholder stands where its layout says", sp("", at(0, 600_000), p("", "below")) +
 			sp(body, "", p("", "item")) + sp("", at(0, 400_000), p("", "above")), "above\n\n- item\n\nbelow\n"},
 		{"prompts are no content", sp(body, "", "") + sp("", at(0, 0), "<a:p><a:endParaRPr/></a:p>") +
 			sp(title, "", ""), ""},
-		{"bullets of master, layout, shape and paragraph", sp(body, "",
-			p("", "a")+p(`<a:pPr lvl="1"/>`, "b")+p(`<a:pPr><a:buNone/></a:pPr>`, "c")) +
-			sp(`<p:ph type="subTitle" idx="2"/>`, at(0, 600_000), p("", "d")) +
-			sp("", at(0, 700_000), `<a:lstStyle><a:lvl1pPr><a:buBlip/></a:lvl1pPr></a:lstStyle>`+p("", "e")),
-			"- a\n    - b\n\nc\n\nd\n\n- e\n"},
-		{"numbers", sp("", at(0, 0), p(number("arabicPeriod", ""), "a")+
-			p(strings.Replace(number("alphaLcParenR", ""), "<a:pPr", `<a:pPr lvl="1"`, 1), "x")+
-			p(number("arabicPeriod", ""), "b")+p("", "text")+p(number("romanUcPeriod", ` startAt="4"`), "c")),
-			"1. a\n    - a) x\n2. b\n\ntext\n\n- IV. c\n"},
+		{
+			"bullets of master, layout, shape and paragraph", sp(body, "",
+				p("", "a")+p(`<a:pPr lvl="1"/>`, "b")+p(`<a:pPr><a:buNone/></a:pPr>`, "c")) +
+				sp(`<p:ph type="subTitle" idx="2"/>`, at(0, 600_000), p("", "d")) +
+				sp("", at(0, 700_000), `<a:lstStyle><a:lvl1pPr><a:buBlip/></a:lvl1pPr></a:lstStyle>`+p("", "e")),
+			"- a\n    - b\n\nc\n\nd\n\n- e\n",
+		},
+		{
+			"numbers", sp("", at(0, 0), p(number("arabicPeriod", ""), "a")+
+				p(strings.Replace(number("alphaLcParenR", ""), "<a:pPr", `<a:pPr lvl="1"`, 1), "x")+
+				p(number("arabicPeriod", ""), "b")+p("", "text")+p(number("romanUcPeriod", ` startAt="4"`), "c")),
+			"1. a\n    - a) x\n2. b\n\ntext\n\n- IV. c\n",
+		},
 		{"groups in coordinates of their own", `<p:grpSp><p:grpSpPr><a:xfrm>` + at(0, 500_000) +
 			`<a:chOff x="0" y="0"/><a:chExt cx="10" cy="10"/></a:xfrm></p:grpSpPr>` +
 			sp("", `<a:off x="5" y="0"/><a:ext cx="1" cy="1"/>`, p("", "c")) +
@@ -122,10 +128,12 @@ func TestSlide(t *testing.T) {
 			`<a:p><a:fld type="slidenum"><a:t>3</a:t></a:fld><a:fld type="datetime"><a:t>May</a:t></a:fld><a:br/><mc:AlternateContent><mc:Choice><m><f><num><t>a</t></num><den><t>b</t></den></f></m></mc:Choice><mc:Fallback><a:r><a:t>no</a:t></a:r></mc:Fallback></mc:AlternateContent></a:p>`), "May  \na/b\n"},
 		{"alternatives once", `<mc:AlternateContent><mc:Choice>` + sp("", at(0, 0), p("", "x")) +
 			`</mc:Choice><mc:Fallback>` + sp("", at(0, 0), p("", "y")) + `</mc:Fallback></mc:AlternateContent>`, "x\n"},
-		{"a table with spans", frame(`<a:tbl><a:tblPr firstRow="1"/><a:tr>` + tc(` gridSpan="2"`, "h") +
-			tc(` hMerge="1"`, "no") + tc("", "i") + `</a:tr><a:tr>` + tc(` rowSpan="2"`, "v") + tc("", "a") +
-			tc("", "b") + `</a:tr><a:tr>` + tc(` vMerge="1"`, "no") + tc("", "c") + tc("", "") + `</a:tr></a:tbl>`),
-			"| h | h | i |\n| - | - | - |\n| v | a | b |\n| v | c |  |\n"},
+		{
+			"a table with spans", frame(`<a:tbl><a:tblPr firstRow="1"/><a:tr>` + tc(` gridSpan="2"`, "h") +
+				tc(` hMerge="1"`, "no") + tc("", "i") + `</a:tr><a:tr>` + tc(` rowSpan="2"`, "v") + tc("", "a") +
+				tc("", "b") + `</a:tr><a:tr>` + tc(` vMerge="1"`, "no") + tc("", "c") + tc("", "") + `</a:tr></a:tbl>`),
+			"| h | h | i |\n| - | - | - |\n| v | a | b |\n| v | c |  |\n",
+		},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
 			t.Parallel()
@@ -149,8 +157,10 @@ func TestBox(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []extract.Block{
-		{Kind: extract.Paragraph, Text: "x", Page: 1, Box: &extract.Box{Left: 0.6, Top: 0.5, Right: 0.65,
-			Bottom: 0.55}},
+		{Kind: extract.Paragraph, Text: "x", Page: 1, Box: &extract.Box{
+			Left: 0.6, Top: 0.5, Right: 0.65,
+			Bottom: 0.55,
+		}},
 		{Kind: extract.Paragraph, Text: "outside", Page: 1},
 	}
 	if !reflect.DeepEqual(doc.Blocks, want) {
@@ -264,23 +274,35 @@ func TestRefuses(t *testing.T) {
 	text := sp("", at(0, 0), p("", "0123456789"))
 	whole := deck(t, []string{text})
 	nativetest.RefusesAll(t, pptx.New(), extract.PPTX, []nativetest.Refusal{
-		{What: "no main part", Content: nativetest.Zip(t, "ppt/x.xml", "<x/>"), Class: taskerr.CorruptionDetected,
-			Says: "no main part"},
+		{
+			What: "no main part", Content: nativetest.Zip(t, "ppt/x.xml", "<x/>"), Class: taskerr.CorruptionDetected,
+			Says: "no main part",
+		},
 		{What: "a slide is missing", Content: nativetest.Zip(t, "ppt/presentation.xml",
 			`<p`+namespaces+`><sldId r:id="r0"/></p>`), Class: taskerr.CorruptionDetected, Says: "slide 1 is missing"},
 		{What: "truncated", Content: whole[:len(whole)/2], Class: taskerr.CorruptionDetected, Says: "damaged"},
 		{What: "XML cut off", Content: deck(t, []string{"<p:sp>"}), Class: taskerr.CorruptionDetected, Says: "XML"},
-		{What: "deep groups", Content: deck(t, []string{strings.Repeat("<p:grpSp>", 100_000)}),
-			Class: taskerr.CorruptionDetected, Says: "nested deeper than 256"},
-		{What: "too many slides", Content: deck(t, slices.Repeat([]string{""}, 20)), Limits: extract.Limits{Pages: 10},
-			Class: taskerr.QuotaExceeded, Says: "more than 10 slides"},
-		{What: "too much text, still held", Content: deck(t, []string{strings.Repeat(text, 100)}),
-			Limits: extract.Limits{Characters: 100}, Class: taskerr.QuotaExceeded, Says: "100 characters"},
-		{What: "too many empty shapes", Content: deck(t, []string{strings.Repeat("<p:sp/>", 200_001)}),
-			Limits: extract.Limits{ZipRatio: 1 << 20}, Class: taskerr.QuotaExceeded, Says: "slide 1 holds more than"},
-		{What: "too many empty cells", Content: deck(t,
-			[]string{frame("<a:tbl><a:tr>" + strings.Repeat("<a:tc/>", 200_001) + "</a:tr></a:tbl>")}),
-			Limits: extract.Limits{ZipRatio: 1 << 20}, Class: taskerr.QuotaExceeded, Says: "slide 1 holds more than"},
+		{
+			What: "deep groups", Content: deck(t, []string{strings.Repeat("<p:grpSp>", 100_000)}),
+			Class: taskerr.CorruptionDetected, Says: "nested deeper than 256",
+		},
+		{
+			What: "too many slides", Content: deck(t, slices.Repeat([]string{""}, 20)), Limits: extract.Limits{Pages: 10},
+			Class: taskerr.QuotaExceeded, Says: "more than 10 slides",
+		},
+		{
+			What: "too much text, still held", Content: deck(t, []string{strings.Repeat(text, 100)}),
+			Limits: extract.Limits{Characters: 100}, Class: taskerr.QuotaExceeded, Says: "100 characters",
+		},
+		{
+			What: "too many empty shapes", Content: deck(t, []string{strings.Repeat("<p:sp/>", 200_001)}),
+			Limits: extract.Limits{ZipRatio: 1 << 20}, Class: taskerr.QuotaExceeded, Says: "slide 1 holds more than",
+		},
+		{
+			What: "too many empty cells", Content: deck(t,
+				[]string{frame("<a:tbl><a:tr>" + strings.Repeat("<a:tc/>", 200_001) + "</a:tr></a:tbl>")}),
+			Limits: extract.Limits{ZipRatio: 1 << 20}, Class: taskerr.QuotaExceeded, Says: "slide 1 holds more than",
+		},
 	})
 }
 

@@ -23,33 +23,47 @@ func document(body string) []byte { return []byte(head + body + "}") }
 func TestExtract(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ what, body, want string }{
-		{"headings by style and by level", `\pard\s3 T\par\pard\s1 A\par\pard\s2 B\par\pard\outlinelevel3 C\par\pard x`,
-			"# T\n\n## A\n\n### B\n\n##### C\n\nx\n"},
+		{
+			"headings by style and by level", `\pard\s3 T\par\pard\s1 A\par\pard\s2 B\par\pard\outlinelevel3 C\par\pard x`,
+			"# T\n\n## A\n\n### B\n\n##### C\n\nx\n",
+		},
 		{"a last paragraph without its end", `\pard a\par\pard\s1 B`, "a\n\n# B\n"},
-		{"code and caption", `\pard\s5 if x:\par   y()\par\pard\s4 Listing 1\par`,
-			"```\nif x:\n  y()\n```\n\nListing 1\n"},
+		{
+			"code and caption", `\pard\s5 if x:\par   y()\par\pard\s4 Listing 1\par`,
+			"```\nif x:\n  y()\n```\n\nListing 1\n",
+		},
 		{"code pages", `\'e4{\f2\'cf\'f0\'e8}{\f3\'93\'fa\'96\'7b\'83A\'83\'83}` + "\xe4", "äПри日本ア\u30e3ä\n"},
-		{"Unicode with other characters to skip",
-			`\u228 ?\uc2\u246 xx\u252\'fc\'fc{\uc0\u223}\u-10179 ??\u-8704 ??\u228\endash\endash b`, "äöüß😀äb\n"},
+		{
+			"Unicode with other characters to skip",
+			`\u228 ?\uc2\u246 xx\u252\'fc\'fc{\uc0\u223}\u-10179 ??\u-8704 ??\u228\endash\endash b`, "äöüß😀äb\n",
+		},
 		{"Unicode without them", `\u228\par b`, "ä\n\nb\n"},
 		{"a symbol font", `{\f1 a = 5 \'b7}`, "α = 5 •\n"},
 		{"characters", `a\tab b\line c\~d\_e\-f\{\}\\\lquote g\rquote\emdash h\'`, "a b  \nc d-ef{}\\\\‘g’—h\n"},
 		{"what is no text", `a{\v secret}{\deleted gone}{\*\unknown no{x}}{\pict\bin3 }}}00}{\field{\*\fldinst HYPERLINK "x"}{\fldrslt link}}{\xe no}{\*\annotation no}b\v0`, "alinkb\n"},
 		{"two versions of a text", `{\upr{no}{\*\ud yes {x}}}!`, "yes x!\n"},
 		{"labels of lists", `\pard\ls1{\listtext\pard\plain\f1\'b7\tab}\ls1 a\par{\listtext\tab 1.)\tab}\pard\ls1\ilvl1 b\par{\pntext\f0 2.\tab}c\par\pard d\par`, "- a\n    - 1.) b\n    2. c\n\nd\n"},
-		{"lists that count", `\pard\ls1 a\par\ilvl1 b\par c\par\ilvl0 d\par\pard\ls2 e\par`,
-			"3. a\n    - a. b\n    - b. c\n4. d\n- e\n"},
-		{"notes", `Text{\super\chftn}{\footnote\pard{\super\chftn} The\par note.}.\par x`,
-			"Text\\[1\\].\n\n\\[1\\] The  \nnote.\n\nx\n"},
+		{
+			"lists that count", `\pard\ls1 a\par\ilvl1 b\par c\par\ilvl0 d\par\pard\ls2 e\par`,
+			"3. a\n    - a. b\n    - b. c\n4. d\n- e\n",
+		},
+		{
+			"notes", `Text{\super\chftn}{\footnote\pard{\super\chftn} The\par note.}.\par x`,
+			"Text\\[1\\].\n\n\\[1\\] The  \nnote.\n\nx\n",
+		},
 		{"a text box once", `anchor{\shp{\*\shpinst\shpleft0{\sp{\sn no}{\sv no}}{\shptxt\pard box\par}}{\shprslt{\*\do{\dptxbxtext box}}}}\par`, "anchor\n\nbox\n"},
 		{"a table", `\trowd\trhdr\cellx1000\cellx2000\cellx3000\pard\intbl h\cell i\cell j\cell\row\trowd\clvmgf\cellx1000\cellx3010\intbl v\cell\b wide\par more\cell\row\trowd\clvmrg\cellx1000\clmgf\cellx2000\clmrg\cellx3000\intbl\cell x\cell\cell\row\pard after`, "| h | i | j |\n| - | - | - |\n| v | wide more | wide more |\n| v | x | x |\n\nafter\n"},
-		{"a row that begins further right",
+		{
+			"a row that begins further right",
 			`\trowd\cellx1000\cellx2000\intbl a\cell b\cell\row\trowd\trleft1000\cellx2000\intbl c\cell\row\pard`,
-			"| a | b |\n| - | - |\n|  | c |\n"},
+			"| a | b |\n| - | - |\n|  | c |\n",
+		},
 		{"a table in a table", `\trowd\cellx1000\cellx2000\pard\intbl a\cell\pard\intbl\itap2 b\nestcell c\nestcell{\*\nesttableprops\trowd\cellx500\cellx900\nestrow}{\nonesttables\par}\pard\intbl\itap1\cell\row\pard x`, "| a | b \\| c |\n| - | - |\n\nx\n"},
 		{"a frame is no table", `\trowd\cellx1000\pard\intbl\s1 H\par\pard\intbl x\cell\row\pard`, "# H\n\nx\n"},
-		{"a row without its end", `\trowd\cellx1000\cellx2000\pard\intbl a\cell b\cell\pard x`,
-			"| a | b |\n| - | - |\n\nx\n"},
+		{
+			"a row without its end", `\trowd\cellx1000\cellx2000\pard\intbl a\cell b\cell\pard x`,
+			"| a | b |\n| - | - |\n\nx\n",
+		},
 		{"what follows the document", `a}{\rtf1 no}`, "a\n"},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
@@ -102,13 +116,19 @@ func TestRefuses(t *testing.T) {
 	t.Parallel()
 	nativetest.RefusesAll(t, rtf.New(), extract.RTF, []nativetest.Refusal{
 		{What: "cut off", Content: []byte(head + `{\b text`), Class: taskerr.CorruptionDetected, Says: "cut off"},
-		{What: "cut off within binary data", Content: []byte(head + `{\pict\bin99999999 x`),
-			Class: taskerr.CorruptionDetected, Says: "cut off"},
+		{
+			What: "cut off within binary data", Content: []byte(head + `{\pict\bin99999999 x`),
+			Class: taskerr.CorruptionDetected, Says: "cut off",
+		},
 		{What: "no document", Content: []byte(`x{\rtf1 a}`), Class: taskerr.CorruptionDetected, Says: "does not begin"},
-		{What: "deep nesting", Content: document(strings.Repeat("{", 100_000)), Class: taskerr.CorruptionDetected,
-			Says: "nested deeper"},
-		{What: "too much text", Content: document(strings.Repeat("0123456789", 1000)),
-			Limits: extract.Limits{Characters: 200}, Class: taskerr.QuotaExceeded, Says: "200 characters"},
+		{
+			What: "deep nesting", Content: document(strings.Repeat("{", 100_000)), Class: taskerr.CorruptionDetected,
+			Says: "nested deeper",
+		},
+		{
+			What: "too much text", Content: document(strings.Repeat("0123456789", 1000)),
+			Limits: extract.Limits{Characters: 200}, Class: taskerr.QuotaExceeded, Says: "200 characters",
+		},
 	})
 }
 

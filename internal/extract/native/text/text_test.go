@@ -26,20 +26,32 @@ func TestExtract(t *testing.T) {
 		pages      int
 	}{
 		{"paragraphs", "a\nb\r\n\r\n \t\nc", []extract.Block{paragraph("a\nb", 0), paragraph("c", 0)}, 0},
-		{"underlined headings", "Title\n=====\nText\n\nPart\n----\n",
-			[]extract.Block{heading(1, "Title"), paragraph("Text", 0), heading(2, "Part")}, 0},
-		{"no headings", "a\nb\n====\n\nA long line over a short rule\n---\n\n-----\n",
+		{
+			"underlined headings", "Title\n=====\nText\n\nPart\n----\n",
+			[]extract.Block{heading(1, "Title"), paragraph("Text", 0), heading(2, "Part")},
+			0,
+		},
+		{
+			"no headings", "a\nb\n====\n\nA long line over a short rule\n---\n\n-----\n",
 			[]extract.Block{
 				paragraph("a\nb\n====", 0), paragraph("A long line over a short rule\n---", 0), paragraph("-----", 0),
-			}, 0},
-		{"pages", "one\n\ftwo\f\nthree",
-			[]extract.Block{paragraph("one", 1), paragraph("two", 2), paragraph("three", 3)}, 3},
+			},
+			0,
+		},
+		{
+			"pages", "one\n\ftwo\f\nthree",
+			[]extract.Block{paragraph("one", 1), paragraph("two", 2), paragraph("three", 3)},
+			3,
+		},
 		{"UTF-8 with mark", "\xef\xbb\xbfGrüße", []extract.Block{paragraph("Grüße", 0)}, 0},
 		{"windows-1252", "Gr\xfc\xdfe \x96 \x80", []extract.Block{paragraph("Grüße – €", 0)}, 0},
 		{"UTF-16 big-endian", "\xfe\xff\x00G\x00r\x00\xfc", []extract.Block{paragraph("Grü", 0)}, 0},
 		{"UTF-32", "\xff\xfe\x00\x00G\x00\x00\x00\xfc\x00\x00\x00", []extract.Block{paragraph("Gü", 0)}, 0},
-		{"UTF-8 with one broken byte", strings.Repeat("ü", 20) + "\xff",
-			[]extract.Block{paragraph(strings.Repeat("ü", 20)+"\uFFFD", 0)}, 0},
+		{
+			"UTF-8 with one broken byte", strings.Repeat("ü", 20) + "\xff",
+			[]extract.Block{paragraph(strings.Repeat("ü", 20)+"\uFFFD", 0)},
+			0,
+		},
 		{"NUL and controls", "a\x00b\x07c", []extract.Block{paragraph("abc", 0)}, 0},
 		{"nothing", " \n\n", nil, 0},
 	} {

@@ -83,24 +83,36 @@ func TestSheet(t *testing.T) {
 		{"kinds of cells", data(`<row r="1"><c r="A1" t="s"><v>0</v></c><c t="s"><v>1</v></c><c t="b"><v>1</v></c><c t="b"><v>0</v></c><c t="e"><f>1/0</f><v>#DIV/0!</v></c><c t="str"><f>A1&amp;B1</f><v>joined</v></c><c t="d"><v>2024-05-06T00:00:00</v></c><c t="s"><v>99</v></c></row>`), "| plain | rich A | TRUE | FALSE | #DIV/0! | joined | 2024-05-06 |\n| - | - | - | - | - | - | - |\n"},
 		{"number formats", data(`<row r="1"><c s="1"><v>45292</v></c><c s="2"><v>0.07</v></c><c s="3"><v>45292.5</v></c><c s="4"><v>1.5</v></c><c s="0"><v>0.30000000000000004</v></c><c s="77"><v>1E3</v></c><c><f>SUM(A1)</f></c></row>`), "| 2024-01-01 | 7% | 2024-01-01 12:00:00 | 36:00:00 | 0.3 | 1000 |\n| - | - | - | - | - | - |\n"},
 		{"no references", data(line("", "a", "b"), line("", "1", "2")), "| a | b |\n| - | - |\n| 1 | 2 |\n"},
-		{"regions apart", data(line("1", "a", "b", "", "x"), line("2", "1", "2", "", "y"), line("4", "", "c")),
-			"| a | b |\n| - | - |\n| 1 | 2 |\n\n| x |\n| - |\n| y |\n\nc\n"},
-		{"a hole in a table is no border", data(line("1", "a", "b", "c"), line("2", "1"), line("3", "2", "", "3")),
-			"| a | b | c |\n| - | - | - |\n| 1 |  |  |\n| 2 |  | 3 |\n"},
-		{"regions that meet below", data(line("1", "a", "", "b"), line("2", "1", "", "2"), line("3", "3", "4", "5")),
-			"| a |  | b |\n| - | - | - |\n| 1 |  | 2 |\n| 3 | 4 | 5 |\n"},
-		{"a title over a table", data(line("1", "Ducks"), line("2", "Year", "Count"), line("3", "2024", "7")),
-			"Ducks\n\n| Year | Count |\n| - | - |\n| 2024 | 7 |\n"},
+		{
+			"regions apart", data(line("1", "a", "b", "", "x"), line("2", "1", "2", "", "y"), line("4", "", "c")),
+			"| a | b |\n| - | - |\n| 1 | 2 |\n\n| x |\n| - |\n| y |\n\nc\n",
+		},
+		{
+			"a hole in a table is no border", data(line("1", "a", "b", "c"), line("2", "1"), line("3", "2", "", "3")),
+			"| a | b | c |\n| - | - | - |\n| 1 |  |  |\n| 2 |  | 3 |\n",
+		},
+		{
+			"regions that meet below", data(line("1", "a", "", "b"), line("2", "1", "", "2"), line("3", "3", "4", "5")),
+			"| a |  | b |\n| - | - | - |\n| 1 |  | 2 |\n| 3 | 4 | 5 |\n",
+		},
+		{
+			"a title over a table", data(line("1", "Ducks"), line("2", "Year", "Count"), line("3", "2024", "7")),
+			"Ducks\n\n| Year | Count |\n| - | - |\n| 2024 | 7 |\n",
+		},
 		{"a merged title", data(line("1", "Ducks"), line("2", "Year", "Count"), line("3", "2024", "7")) +
 			merged("A1:B1"), "Ducks\n\n| Year | Count |\n| - | - |\n| 2024 | 7 |\n"},
 		{"a column is no title", data(line("1", "a"), line("2", "b"), line("3", "c")), "| a |\n| - |\n| b |\n| c |\n"},
 		{"merged cells", data(line("1", "h", "no", "i"), line("2", "v", "a", "b"), line("3", "no", "c", "d")) +
 			merged("A1:B1", "A2:A3", "Z9", "C9:A1"), "| h | h | i |\n| - | - | - |\n| v | a | b |\n| v | c | d |\n"},
-		{"a merged cell joins", data(line("1", "m"), line("3", "", "b")) + merged("A1:A3"),
-			"| m |  |\n| - | - |\n| m | b |\n"},
-		{"odd references", data(`<row r="2">` +
-			`<c r="zz!" t="inlineStr"><is><t>a</t></is></c></row><row r="1"><c r="A1"><v>1</v></c></row>`),
-			"| a |\n| - |\n| 1 |\n"},
+		{
+			"a merged cell joins", data(line("1", "m"), line("3", "", "b")) + merged("A1:A3"),
+			"| m |  |\n| - | - |\n| m | b |\n",
+		},
+		{
+			"odd references", data(`<row r="2">` +
+				`<c r="zz!" t="inlineStr"><is><t>a</t></is></c></row><row r="1"><c r="A1"><v>1</v></c></row>`),
+			"| a |\n| - |\n| 1 |\n",
+		},
 		{"hidden rows", data(`<row r="1" hidden="1"><c><v>1</v></c><c><v>2</v></c></row>`), "| 1 | 2 |\n| - | - |\n"},
 		{"far apart", data(`<row r="1"><c r="A1"><v>1</v></c><c r="XFD1"><v>2</v></c></row><row r="1048576"><c r="A1048576"><v>3</v></c></row>`), "1\n\n2\n\n3\n"},
 		{"nothing", data(), ""},
@@ -231,36 +243,58 @@ func TestRefuses(t *testing.T) {
 	whole := workbook(t, oneSheet, data(line("1", "0123456789")))
 	wide := strings.Repeat("<c><v>1</v></c>", 16_384)
 	nativetest.RefusesAll(t, xlsx.New(), extract.XLSX, []nativetest.Refusal{
-		{What: "no main part", Content: nativetest.Zip(t, "xl/x.xml", "<x/>"), Class: taskerr.CorruptionDetected,
-			Says: "no main part"},
-		{What: "binary", Content: nativetest.Zip(t, "xl/workbook.bin", "", "_rels/.rels",
-			nativetest.Relations("officeDocument", "xl/workbook.bin")), Class: taskerr.UnsupportedFormat,
-			Says: "save it as XLSX"},
-		{What: "a sheet is missing", Content: workbook(t, `<sheet name="a" r:id="r7"/>`, ""),
-			Class: taskerr.CorruptionDetected, Says: "sheet 1 is missing"},
+		{
+			What: "no main part", Content: nativetest.Zip(t, "xl/x.xml", "<x/>"), Class: taskerr.CorruptionDetected,
+			Says: "no main part",
+		},
+		{
+			What: "binary", Content: nativetest.Zip(t, "xl/workbook.bin", "", "_rels/.rels",
+				nativetest.Relations("officeDocument", "xl/workbook.bin")), Class: taskerr.UnsupportedFormat,
+			Says: "save it as XLSX",
+		},
+		{
+			What: "a sheet is missing", Content: workbook(t, `<sheet name="a" r:id="r7"/>`, ""),
+			Class: taskerr.CorruptionDetected, Says: "sheet 1 is missing",
+		},
 		{What: "truncated", Content: whole[:len(whole)/2], Class: taskerr.CorruptionDetected, Says: "damaged"},
-		{What: "XML cut off", Content: workbook(t, oneSheet, "<sheetData><row>"), Class: taskerr.CorruptionDetected,
-			Says: "XML"},
-		{What: "deep XML", Content: workbook(t, oneSheet, strings.Repeat("<x>", 10_000)),
-			Class: taskerr.CorruptionDetected, Says: "nested deeper than 256"},
-		{What: "too many sheets", Content: workbook(t, strings.Repeat(oneSheet, 20), data()),
-			Limits: extract.Limits{Pages: 10}, Class: taskerr.QuotaExceeded, Says: "more than 10 sheets"},
-		{What: "too many columns", Content: workbook(t, oneSheet, data("<row>"+wide+"<c/></row>")),
+		{
+			What: "XML cut off", Content: workbook(t, oneSheet, "<sheetData><row>"), Class: taskerr.CorruptionDetected,
+			Says: "XML",
+		},
+		{
+			What: "deep XML", Content: workbook(t, oneSheet, strings.Repeat("<x>", 10_000)),
+			Class: taskerr.CorruptionDetected, Says: "nested deeper than 256",
+		},
+		{
+			What: "too many sheets", Content: workbook(t, strings.Repeat(oneSheet, 20), data()),
+			Limits: extract.Limits{Pages: 10}, Class: taskerr.QuotaExceeded, Says: "more than 10 sheets",
+		},
+		{
+			What: "too many columns", Content: workbook(t, oneSheet, data("<row>"+wide+"<c/></row>")),
 			Limits: extract.Limits{ZipRatio: 1 << 20}, Class: taskerr.CorruptionDetected,
-			Says: "more than 16384 columns"},
-		{What: "too much text", Content: workbook(t, oneSheet, data(strings.Repeat(line("", "0123456789"), 20))),
-			Limits: extract.Limits{Characters: 100}, Class: taskerr.QuotaExceeded, Says: "100 characters"},
-		{What: "too many shared strings", Content: workbook(t, oneSheet, data(), "xl/sharedStrings.xml",
-			"<sst>"+strings.Repeat("<si/>", 1000)+"</sst>"), Limits: extract.Limits{Characters: 100},
-			Class: taskerr.QuotaExceeded, Says: "MB of text"},
-		{What: "mostly holes", Content: workbook(t, oneSheet,
-			data("<row>"+wide+"</row>", strings.Repeat("<row><c r=\"XFD1\"><v>1</v></c></row>", 50))),
+			Says: "more than 16384 columns",
+		},
+		{
+			What: "too much text", Content: workbook(t, oneSheet, data(strings.Repeat(line("", "0123456789"), 20))),
+			Limits: extract.Limits{Characters: 100}, Class: taskerr.QuotaExceeded, Says: "100 characters",
+		},
+		{
+			What: "too many shared strings", Content: workbook(t, oneSheet, data(), "xl/sharedStrings.xml",
+				"<sst>"+strings.Repeat("<si/>", 1000)+"</sst>"), Limits: extract.Limits{Characters: 100},
+			Class: taskerr.QuotaExceeded, Says: "MB of text",
+		},
+		{
+			What: "mostly holes", Content: workbook(t, oneSheet,
+				data("<row>"+wide+"</row>", strings.Repeat("<row><c r=\"XFD1\"><v>1</v></c></row>", 50))),
 			Limits: extract.Limits{Characters: 100_000, ZipRatio: 1 << 20}, Class: taskerr.QuotaExceeded,
-			Says: "empty places"},
-		{What: "a merged cell over everything", Content: workbook(t, oneSheet,
-			data(line("1", strings.Repeat("x", 100)), strings.Repeat(`<row><c r="B2"><v>1</v></c></row>`, 50))+
-				merged("A1:A1048576")), Limits: extract.Limits{Characters: 3000}, Class: taskerr.QuotaExceeded,
-			Says: "empty places"},
+			Says: "empty places",
+		},
+		{
+			What: "a merged cell over everything", Content: workbook(t, oneSheet,
+				data(line("1", strings.Repeat("x", 100)), strings.Repeat(`<row><c r="B2"><v>1</v></c></row>`, 50))+
+					merged("A1:A1048576")), Limits: extract.Limits{Characters: 3000}, Class: taskerr.QuotaExceeded,
+			Says: "empty places",
+		},
 	})
 }
 

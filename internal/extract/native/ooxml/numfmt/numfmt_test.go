@@ -68,8 +68,10 @@ func TestFormat(t *testing.T) {
 
 func TestBuiltIn(t *testing.T) {
 	t.Parallel()
-	for id, want := range map[int]numfmt.Kind{0: numfmt.General, 4: numfmt.General, 9: numfmt.Percent, 14: numfmt.Date,
-		20: numfmt.Time, 22: numfmt.Date, 46: numfmt.Duration, 49: numfmt.General} {
+	for id, want := range map[int]numfmt.Kind{
+		0: numfmt.General, 4: numfmt.General, 9: numfmt.Percent, 14: numfmt.Date,
+		20: numfmt.Time, 22: numfmt.Date, 46: numfmt.Duration, 49: numfmt.General,
+	} {
 		if got := numfmt.BuiltIn(id); got != want {
 			t.Errorf("%d: got %d, want %d", id, got, want)
 		}
