@@ -36,7 +36,7 @@ type waiter struct {
 	ready chan struct{}
 }
 
-// NewPool makes a pool of the given number of bytes. A third of it is for streams.
+// NewPool returns a pool of the given number of bytes. A third of it is for streams.
 func NewPool(total int64) *Pool { return &Pool{total: total, steps: total - total/3} }
 
 // Largest is the most that one taking may have; 0 of a nil Pool, where it may have all.

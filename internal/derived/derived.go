@@ -87,7 +87,7 @@ type Writer interface {
 	Close(t Tail) error
 }
 
-// NewWriter makes a Writer of a known format.
+// NewWriter returns a Writer of a known format.
 func NewWriter(w io.Writer, f Format, h Head) Writer {
 	out := &output{w: bufio.NewWriterSize(w, 64<<10)}
 	switch f {

@@ -53,7 +53,7 @@ const (
 
 const defaultMaxResult = 512 << 20
 
-// New makes a client, without network.
+// New returns a client, without network.
 func New(o Options) (*Client, error) {
 	base, err := url.Parse(strings.TrimRight(o.URL, "/"))
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {

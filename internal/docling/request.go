@@ -46,7 +46,7 @@ func (c *Client) request(
 	if answer.StatusCode == http.StatusOK {
 		return answer, nil
 	}
-	defer func() { _ = answer.Body.Close() }() // it is only read
+	defer func() { _ = answer.Body.Close() }() // read-only
 	return nil, refusal(answer)
 }
 
@@ -89,7 +89,7 @@ func (c *Client) submit(ctx context.Context, q Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = answer.Body.Close() }() // it is only read
+	defer func() { _ = answer.Body.Close() }() // read-only
 	status, err := readStatus(ctx, answer.Body)
 	if err == nil && status.TaskID == "" {
 		err = nonsense("no task_id")
@@ -126,7 +126,7 @@ func (c *Client) status(ctx context.Context, task string, wait time.Duration) (S
 	if err != nil {
 		return Status{}, err
 	}
-	defer func() { _ = answer.Body.Close() }() // it is only read
+	defer func() { _ = answer.Body.Close() }() // read-only
 	return readStatus(ctx, answer.Body)
 }
 

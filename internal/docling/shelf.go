@@ -22,7 +22,7 @@ func (v *conversion) download(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = answer.Body.Close() }() // it is only read
+	defer func() { _ = answer.Body.Close() }() // read-only
 	file, err := os.OpenFile(v.path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return noRoom(err)
@@ -72,7 +72,7 @@ func (v *conversion) decode() (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("docling: open the result: %w", err)
 	}
-	defer func() { _ = file.Close() }() // it is only read
+	defer func() { _ = file.Close() }() // read-only
 	unpacked, err := gzip.NewReader(file)
 	if err != nil {
 		return nil, fmt.Errorf("docling: open the result: %w", err)
@@ -88,7 +88,7 @@ func (v *conversion) keep(ctx context.Context) {
 	}
 	file, err := os.Open(v.path)
 	if err == nil {
-		defer func() { _ = file.Close() }() // it is only read
+		defer func() { _ = file.Close() }() // read-only
 		err = v.shelf.Put(ctx, v.request.SHA256, file)
 	}
 	if err != nil {
@@ -114,7 +114,7 @@ func (v *conversion) fromShelf(ctx context.Context) *Result {
 	if body == nil {
 		return nil
 	}
-	defer func() { _ = body.Close() }() // it is only read
+	defer func() { _ = body.Close() }() // read-only
 	unpacked, err := gzip.NewReader(body)
 	if err != nil || unpacked.Comment != v.state.Options {
 		return nil

@@ -28,7 +28,7 @@ func Detect(path, name string) (Format, error) {
 	if err != nil {
 		return Unknown, fmt.Errorf("look at the document: %w", err)
 	}
-	defer func() { _ = file.Close() }() // it is only read
+	defer func() { _ = file.Close() }() // read-only
 	head := make([]byte, headBytes)
 	n, err := io.ReadFull(file, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -63,7 +63,7 @@ func detectZip(path string) (Format, error) {
 	if err != nil {
 		return Unknown, err
 	}
-	defer func() { _ = a.Close() }() // it is only read
+	defer func() { _ = a.Close() }() // read-only
 	switch {
 	case a.Has("word/document.xml"):
 		return DOCX, nil
@@ -105,7 +105,7 @@ func readStart(a *archive.Archive, part string) string {
 	if err != nil {
 		return ""
 	}
-	defer func() { _ = rc.Close() }() // it is only read
+	defer func() { _ = rc.Close() }() // read-only
 	text, err := io.ReadAll(io.LimitReader(rc, headBytes))
 	if err != nil {
 		return ""

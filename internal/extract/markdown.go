@@ -17,7 +17,7 @@ type MarkdownWriter struct {
 	base    int  // level of the list's outermost item: one deeper than the margin would be code
 }
 
-// NewMarkdownWriter makes a MarkdownWriter on w.
+// NewMarkdownWriter returns a MarkdownWriter on w.
 func NewMarkdownWriter(w io.Writer) *MarkdownWriter {
 	return &MarkdownWriter{w: bufio.NewWriter(w)}
 }

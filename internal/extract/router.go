@@ -26,7 +26,7 @@ type Router struct {
 	pool       *child.Pool
 }
 
-// NewRouter makes a Router over the extractors, one for each format that can be read.
+// NewRouter returns a Router over the extractors, one for each format that can be read.
 func NewRouter(extractors map[Format]Extractor) *Router { return &Router{extractors: extractors} }
 
 // WithPool is r with documents that share a pool of memory, unless their Limits have another one.

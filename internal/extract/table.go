@@ -27,7 +27,7 @@ type TableWriter struct {
 	slices  int
 }
 
-// NewTableWriter makes a TableWriter. like gives the blocks their page, box and language.
+// NewTableWriter returns a TableWriter. like gives the blocks their page, box and language.
 func NewTableWriter(emit Emit, like Block) *TableWriter {
 	like.Kind, like.Text, like.Table = TableKind, "", nil
 	return &TableWriter{emit: emit, block: like}

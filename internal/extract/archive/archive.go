@@ -42,7 +42,7 @@ func Open(path string, limits Limits) (*Archive, error) {
 	}
 	a, err := open(file, limits)
 	if err != nil {
-		_ = file.Close() // it was only read
+		_ = file.Close() // read-only
 		return nil, err
 	}
 	return a, nil

@@ -102,7 +102,7 @@ func Open(path string) (io.ReadCloser, Name, error) {
 		_, err = file.Seek(int64(skip), io.SeekStart)
 	}
 	if err != nil {
-		_ = file.Close() // it was only read
+		_ = file.Close() // read-only
 		return nil, "", fmt.Errorf("read text: %w", err)
 	}
 	return struct {

@@ -53,7 +53,7 @@ type Extractor struct {
 	shelf  docling.Shelf
 }
 
-// New makes an Extractor. shelf keeps results from one task to the next; nil: they are not kept.
+// New returns an Extractor. shelf keeps results from one task to the next; nil: they are not kept.
 func New(client Converter, shelf docling.Shelf) *Extractor { return &Extractor{client, shelf} }
 
 // Name is Name.
@@ -102,7 +102,7 @@ func request(ctx context.Context, src extract.Source) (docling.Request, error) {
 	if err != nil {
 		return docling.Request{}, fmt.Errorf("docling: open the document: %w", err)
 	}
-	defer func() { _ = file.Close() }() // it is only read
+	defer func() { _ = file.Close() }() // read-only
 	q := docling.Request{Path: src.Path, SHA256: src.SHA256, Fresh: src.Fresh, Options: options(ctx)}
 	if q.SHA256 == "" {
 		sum := sha256.New()

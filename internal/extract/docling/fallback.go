@@ -23,7 +23,7 @@ type Outages struct {
 	breaker *gobreaker.TwoStepCircuitBreaker[struct{}]
 }
 
-// NewOutages makes a breaker that logs when it opens and closes.
+// NewOutages returns a breaker that logs when it opens and closes.
 func NewOutages(log *slog.Logger) *Outages {
 	return &Outages{gobreaker.NewTwoStepCircuitBreaker[struct{}](gobreaker.Settings{
 		Name: Name, Timeout: outagePause,

@@ -49,14 +49,14 @@ func OpenImages(ctx context.Context, path string, most int, pool *child.Pool) (*
 		pages, err = (&input{ctx: ctx, file: file}).pages(most)
 	}
 	if err != nil {
-		_ = file.Close() // it was only read
+		_ = file.Close() // read-only
 		return nil, explain(ctx, err)
 	}
 	return &Images{file: file, size: info.Size(), pages: pages, pool: pool}, nil
 }
 
 // Close closes the file.
-func (im *Images) Close() { _ = im.file.Close() } // it was only read
+func (im *Images) Close() { _ = im.file.Close() } // read-only
 
 // Pages is how many there are.
 func (im *Images) Pages() int { return len(im.pages) }

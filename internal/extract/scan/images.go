@@ -24,7 +24,7 @@ const (
 	imagesVersion = 1
 )
 
-// NewImages makes an extractor of images.
+// NewImages returns an extractor of images.
 func NewImages(engine ocr.Engine, opts Options) Images {
 	return Images{newReading(imagesName, engine, opts)}
 }

@@ -46,7 +46,7 @@ type Engine struct {
 
 var _ ocr.Engine = (*Engine)(nil)
 
-// New makes an engine. Images pass through tempDir; "" is the system's.
+// New returns an engine. Images pass through tempDir; "" is the system's.
 func New(client Converter, tempDir string) *Engine {
 	return &Engine{client: client, tempDir: tempDir}
 }

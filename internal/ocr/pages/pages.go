@@ -24,7 +24,7 @@ var ErrPageTime = errors.New("it took too long")
 // Budget bounds how many pages are rendered and read at the same time, over all documents that share it.
 type Budget struct{ slots chan struct{} }
 
-// NewBudget makes a budget of n pages at a time. Default (n ≤ 0): as many as Go uses processors.
+// NewBudget returns a budget of n pages at a time. Default (n ≤ 0): as many as Go uses processors.
 func NewBudget(n int) *Budget {
 	if n <= 0 {
 		n = runtime.GOMAXPROCS(0)

@@ -41,7 +41,7 @@ type Engine struct {
 
 var _ ocr.Engine = (*Engine)(nil)
 
-// New makes an engine.
+// New returns an engine.
 func New(chat llm.Chat, opts Options) *Engine {
 	e := &Engine{chat: chat, opts: opts, dialect: dialectOf(chat.Model())}
 	if e.opts.Side <= 0 {

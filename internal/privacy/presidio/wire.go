@@ -55,7 +55,7 @@ func (d *Detector) request(ctx context.Context, batch []piece, language string) 
 	if err != nil {
 		return nil, d.transport(ctx, err)
 	}
-	defer func() { _ = resp.Body.Close() }() // it was only read
+	defer func() { _ = resp.Body.Close() }() // read-only
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
 		return nil, d.transport(ctx, err)

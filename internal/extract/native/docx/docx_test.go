@@ -39,7 +39,7 @@ const footnotesXML = `<w:footnotes` + namespaces +
 	`><w:footnote w:type="separator" w:id="-1"><w:p><w:r><w:t>line</w:t></w:r></w:p></w:footnote>
 <w:footnote w:id="2"><w:p><w:r><w:t>The note.</w:t></w:r></w:p></w:footnote></w:footnotes>`
 
-// document makes a Word file of a body and further parts: pairs of name and content.
+// document makes a Word file of a body and further parts, given as pairs of name and content.
 func document(t testing.TB, body string, parts ...string) []byte {
 	t.Helper()
 	parts = append(
@@ -106,7 +106,7 @@ func TestExtract(t *testing.T) {
 		{"a table in a table", `<w:tbl><w:tr>` + tc("", p("", "a")) +
 			tc("", `<w:tbl><w:tr>`+tc("", p("", "b"))+tc("", p("", "c"))+`</w:tr></w:tbl><w:p/>`) + `</w:tr></w:tbl>`,
 			"| a | b \\| c |\n| - | - |\n"},
-		{"a frame is no table", `<w:tbl><w:tr>` + tc("", p("berschrift2", "H")+li("1", "0", "i")) + `</w:tr></w:tbl>`,
+		{"a frame", `<w:tbl><w:tr>` + tc("", p("berschrift2", "H")+li("1", "0", "i")) + `</w:tr></w:tbl>`,
 			"## H\n\n- i\n"},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
@@ -142,7 +142,7 @@ func TestInfo(t *testing.T) {
 	}
 }
 
-// TestLongTable: a table of any length comes in slices, and no merged cell is cut apart.
+// TestLongTable: a long table is emitted in slices, and no slice cuts a merged cell.
 func TestLongTable(t *testing.T) {
 	t.Parallel()
 	var body strings.Builder
@@ -178,7 +178,7 @@ func TestRefuses(t *testing.T) {
 	deep := strings.Repeat("<w:sdt>", 100_000)
 	bomb := document(t, "<w:p><w:r><w:t>"+strings.Repeat("a", 64<<20)+"</w:t></w:r></w:p>")
 	liar := bytes.Clone(bomb)
-	lie(t, liar)
+	forgeSizes(t, liar)
 	many := []string{"word/document.xml", "<x/>"}
 	for range 100 {
 		many = append(many, "part", "")
@@ -202,7 +202,7 @@ func TestRefuses(t *testing.T) {
 			Limits: extract.Limits{Characters: 100}, Class: taskerr.QuotaExceeded, Says: "100 characters"},
 		{What: "truncated", Content: whole[:len(whole)/2], Class: taskerr.CorruptionDetected, Says: "damaged"},
 		{What: "XML cut off", Content: document(t, "<w:p>"), Class: taskerr.CorruptionDetected, Says: "XML"},
-		{What: "an entity of its own", Content: nativetest.Zip(t, "word/document.xml",
+		{What: "an entity declaration", Content: nativetest.Zip(t, "word/document.xml",
 			`<!DOCTYPE w [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><w:document`+namespaces+
 				`><w:body><w:p><w:r><w:t>&b;</w:t></w:r></w:p></w:body></w:document>`),
 			Class: taskerr.CorruptionDetected, Says: "XML"},
@@ -213,14 +213,14 @@ func TestRefuses(t *testing.T) {
 	})
 }
 
-// TestMemory: text that is held and not emitted yet counts as well.
+// TestMemory: text that is held back counts toward the limit.
 func TestMemory(t *testing.T) {
 	t.Parallel()
 	nativetest.CountsHeldText(t, docx.New(), document(t, p("", strings.Repeat("x", 1000))))
 }
 
-// lie sets the unpacked sizes in the zip's directory to 1000.
-func lie(t *testing.T, file []byte) {
+// forgeSizes sets the unpacked sizes in the zip's directory to 1000.
+func forgeSizes(t *testing.T, file []byte) {
 	t.Helper()
 	found := false
 	for at := bytes.Index(file, []byte("PK\x01\x02")); at >= 0 && at+46 < len(file); {

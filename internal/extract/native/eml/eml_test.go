@@ -40,7 +40,7 @@ func read(t testing.TB, mail string) *extract.Document {
 
 const head = "From: a@example.com\nSubject: S\nMIME-Version: 1.0\n"
 
-// multi is a multipart of the kind; its parts stand as they are sent.
+// multi makes a multipart of the kind from raw parts.
 func multi(kind, boundary string, parts ...string) string {
 	return "Content-Type: multipart/" + kind + "; boundary=\"" + boundary + "\"\n\n--" + boundary + "\n" +
 		strings.Join(parts, "\n--"+boundary+"\n") + "\n--" + boundary + "--\n"
@@ -196,7 +196,7 @@ func TestRefused(t *testing.T) {
 		"characters of text")
 }
 
-// A mail in a mail in a mail, and multiparts in multiparts, end at a depth that is bounded.
+// The depth of nested messages and multiparts is limited.
 func TestNesting(t *testing.T) {
 	t.Parallel()
 	mail := head + "\nThe innermost."
@@ -228,7 +228,7 @@ func TestManyAttachments(t *testing.T) {
 	}
 }
 
-// Bombs share one limit: a message can't unpack more by having many of them.
+// Bombs share one limit: a message can't unpack more by holding more of them.
 func TestBombsShareTheLimit(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
@@ -260,7 +260,7 @@ func TestBombsShareTheLimit(t *testing.T) {
 	}
 }
 
-// Attachments share the limit of characters with the text; those over it are named.
+// Attachments share the character limit with the text; the ones that exceed it are named.
 func TestLongAttachments(t *testing.T) {
 	t.Parallel()
 	notes := attach("a.txt", []byte(strings.Repeat("word ", 20)))
@@ -294,7 +294,7 @@ func TestEndsOfTheTask(t *testing.T) {
 		t.Fatal(err)
 	}
 	src := extract.Source{Path: path, Format: extract.EML}
-	errStop := taskerr.Errorf(taskerr.QuotaExceeded, "stop") // of a class that an attachment may fail with
+	errStop := taskerr.Errorf(taskerr.QuotaExceeded, "stop") // of a class with which an attachment may fail
 	for at := range 5 {                                      // head, from, text, name, notes
 		ctx, cancel := context.WithCancelCause(t.Context())
 		n := 0
@@ -332,8 +332,8 @@ func FuzzMail(f *testing.F) {
 	f.Fuzz(func(t *testing.T, mail []byte) { nativetest.Fuzz(t, e, extract.EML, mail) })
 }
 
-// TestFolded: a field of very many lines is put together once, not again with each line. It counts what is allocated
-// and so runs by itself.
+// TestFolded: unfolding a field takes linear memory. The test counts allocations, so it doesn't run in
+// parallel.
 func TestFolded(t *testing.T) { //nolint:paralleltest // see above
 	allocated := func(lines int) uint64 {
 		message := "From: a@example.org\nSubject: one" + strings.Repeat("\n two", lines) + "\nDate: x\n\ntext\n"

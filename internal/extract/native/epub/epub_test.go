@@ -27,8 +27,8 @@ func page(body string) string {
 	return `<?xml version="1.0" encoding="UTF-8"?><html xmlns="http://www.w3.org/1999/xhtml"><head><title/><script src="x"/></head><body>` + body + `</body></html>`
 }
 
-// book makes a book of two pages, the first with a heading, and of further parts, which come first:
-// pairs of name and content.
+// book makes a book of two pages, the first with a heading. The further parts, pairs of name and content, come
+// first.
 func book(t testing.TB, second string, parts ...string) []byte {
 	t.Helper()
 	return nativetest.Zip(t, append(

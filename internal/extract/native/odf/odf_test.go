@@ -32,7 +32,7 @@ const automatic = `<office:automatic-styles>
 <text:list-style style:name="B"><text:list-level-style-bullet text:level="1" text:bullet-char="x"/></text:list-style>
 </office:automatic-styles>`
 
-// document makes an OpenDocument file of a body and further parts: pairs of name and content.
+// document makes an OpenDocument file of a body and further parts, given as pairs of name and content.
 func document(t testing.TB, body string, parts ...string) []byte {
 	t.Helper()
 	return nativetest.Zip(t, append([]string{
@@ -88,12 +88,12 @@ func TestText(t *testing.T) {
 		{"lists", list(`text:style-name="N"`, p("one"), p("two")+list("", p("two a"), p("two b")),
 			p("three")+p("more")) + list(`text:style-name="B"`, p("x")),
 			"1. one\n2. two\n    - 2.a) two a\n    - 2.b) two b\n3. three\n\nmore\n\n- x\n"},
-		{"a list that goes on", list(`text:style-name="N" xml:id="l1"`, p("one")) + p("x") +
+		{"a continued list", list(`text:style-name="N" xml:id="l1"`, p("one")) + p("x") +
 			list(`text:style-name="N" text:continue-numbering="true"`, p("two")) +
 			list(`text:style-name="N"`, p("one")) + list(`text:continue-list="l1" text:style-name="N"`, p("three")),
 			"1. one\n\nx\n\n2. two\n1. one\n3. three\n"},
 		{"an item that only holds a list", list(`text:style-name="N"`, list("", p("a"))), "- 1.a) a\n"},
-		{"an item that starts anew", `<text:list text:style-name="N"><text:list-item text:start-value="7">` +
+		{"an item that restarts the count", `<text:list text:style-name="N"><text:list-item text:start-value="7">` +
 			p("seven") + `</text:list-item><text:list-header>` + p("plain") + `</text:list-header></text:list>`,
 			"7. seven\n\nplain\n"},
 		{"a numbered heading in a list", list(`text:style-name="N"`, h("1", "H")), "# 1. H\n"},
@@ -118,7 +118,7 @@ func TestText(t *testing.T) {
 			"| h | h | i |\n| - | - | - |\n| v | a | b |\n| v | - c - d |  |\n"},
 		{"a table in a table", table("", tr(tc("", p("a")), tc("", table("", tr(tc("", p("b")), tc("", p("c"))))))),
 			"| a | b \\| c |\n| - | - |\n"},
-		{"a frame is no table", table("", tr(tc("", h("1", "H")+p("x")))), "# H\n\nx\n"},
+		{"a frame is not a table", table("", tr(tc("", h("1", "H")+p("x")))), "# H\n\nx\n"},
 		{"an index", `<text:table-of-content><text:table-of-content-source><text:index-title-template>no</text:index-title-template></text:table-of-content-source><text:index-body>` + p("Chapter 1") + `</text:index-body></text:table-of-content>`, "Chapter 1\n"},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
@@ -288,7 +288,7 @@ func TestRefuses(t *testing.T) {
 	})
 }
 
-// TestMemory: text that is held and not emitted yet counts as well.
+// TestMemory: text that is held back counts toward the limit.
 func TestMemory(t *testing.T) {
 	t.Parallel()
 	nativetest.CountsHeldText(t, odf.New(),
@@ -296,7 +296,7 @@ func TestMemory(t *testing.T) {
 			`</table:table-row>`))))
 }
 
-// TestRepeats: a row that is repeated down to the end of the sheet, with text in it.
+// TestRepeats: a row with text repeated down to the end of the sheet.
 func TestRepeats(t *testing.T) {
 	t.Parallel()
 	for _, body := range []func(string) string{text, sheets} {
@@ -318,7 +318,7 @@ func TestRepeats(t *testing.T) {
 	}
 }
 
-// TestCancel: a sheet without any text, which emits nothing, ends with its context.
+// TestCancel: a sheet without text, which emits nothing, still stops with its context.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	nativetest.Stops(t, odf.New(), document(t, sheets(table("", strings.Repeat(tr(tc("", "")), 5000)))))

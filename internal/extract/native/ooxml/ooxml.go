@@ -48,7 +48,7 @@ func (p *Package) Read(ctx context.Context, part string, read func(*Decoder) err
 	if err != nil {
 		return err
 	}
-	defer func() { _ = rc.Close() }() // it is only read
+	defer func() { _ = rc.Close() }() // read-only
 	d := newDecoder(ctx, rc, p.depth)
 	return explain(read(d), part, d.line())
 }

@@ -38,7 +38,7 @@ type Extractor struct{}
 
 var _ extract.Extractor = Extractor{}
 
-// New makes an Extractor.
+// New returns an Extractor.
 func New() Extractor { return Extractor{} }
 
 // Name is "native/pdf".

@@ -112,13 +112,13 @@ func TestRefuses(t *testing.T) {
 	})
 }
 
-// TestMemory: text that is held and not emitted yet counts as well.
+// TestMemory: text that is held back counts toward the limit.
 func TestMemory(t *testing.T) {
 	t.Parallel()
 	nativetest.CountsHeldText(t, rtf.New(), document(strings.Repeat("0123456789", 100)))
 }
 
-// TestCancel: a picture without end, which emits nothing, ends with its context.
+// TestCancel: an endless picture, which emits nothing, still stops with its context.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	nativetest.Stops(t, rtf.New(), document(`{\pict `+strings.Repeat("00", 10_000)+"}"))
