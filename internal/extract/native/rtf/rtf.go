@@ -137,12 +137,12 @@ func (r *reader) document() error {
 		if err != nil {
 			return err
 		}
-		if first && t.kind != open && (t.kind != char || t.byte != ' ' && t.byte != '\t') {
+		if first && t.kind != openBrace && (t.kind != char || t.byte != ' ' && t.byte != '\t') {
 			return taskerr.Errorf(taskerr.CorruptionDetected,
 				"the Rich Text document does not begin as one: it is damaged; save it again and upload it")
 		}
-		first = first && t.kind != open
-		if t.kind == shut && len(r.groups) <= 1 {
+		first = first && t.kind != openBrace
+		if t.kind == closeBrace && len(r.groups) <= 1 {
 			return r.finish() // data after the document is ignored
 		}
 		if err := r.token(t); err != nil {
@@ -174,7 +174,7 @@ func (r *reader) token(t token) error {
 		}
 	}
 	switch t.kind {
-	case open:
+	case openBrace:
 		if len(r.groups) >= maxDepth {
 			return taskerr.Errorf(taskerr.CorruptionDetected,
 				"the Rich Text document is nested deeper than %d groups: it is not read", maxDepth)
@@ -183,7 +183,7 @@ func (r *reader) token(t token) error {
 		r.groups = append(r.groups, r.group)
 		r.end, r.star = nil, false
 		return nil
-	case shut:
+	case closeBrace:
 		return r.close()
 	case char:
 		if r.skip > 0 {

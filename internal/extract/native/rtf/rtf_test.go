@@ -101,14 +101,14 @@ func TestLongTable(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	t.Parallel()
 	nativetest.RefusesAll(t, rtf.New(), extract.RTF, []nativetest.Refusal{
-		{What: "cut off", Content: []byte(head + `{\b text`), Class: taskerr.CorruptionDetected, Says: "cut off"},
+		{What: "cut off", Content: []byte(head + `{\b text`), Class: taskerr.CorruptionDetected, Message: "cut off"},
 		{What: "cut off within binary data", Content: []byte(head + `{\pict\bin99999999 x`),
-			Class: taskerr.CorruptionDetected, Says: "cut off"},
-		{What: "no document", Content: []byte(`x{\rtf1 a}`), Class: taskerr.CorruptionDetected, Says: "does not begin"},
+			Class: taskerr.CorruptionDetected, Message: "cut off"},
+		{What: "no document", Content: []byte(`x{\rtf1 a}`), Class: taskerr.CorruptionDetected, Message: "does not begin"},
 		{What: "deep nesting", Content: document(strings.Repeat("{", 100_000)), Class: taskerr.CorruptionDetected,
-			Says: "nested deeper"},
+			Message: "nested deeper"},
 		{What: "too much text", Content: document(strings.Repeat("0123456789", 1000)),
-			Limits: extract.Limits{Characters: 200}, Class: taskerr.QuotaExceeded, Says: "200 characters"},
+			Limits: extract.Limits{Characters: 200}, Class: taskerr.QuotaExceeded, Message: "200 characters"},
 	})
 }
 

@@ -19,11 +19,11 @@ const (
 type kind int
 
 const (
-	open   kind = iota // {
-	shut               // }
-	word               // \name with an optional number
-	symbol             // \ and a character that is not a letter
-	char               // a byte of text
+	openBrace  kind = iota // {
+	closeBrace             // }
+	word                   // \name with an optional number
+	symbol                 // \ and a character that is not a letter
+	char                   // a byte of text
 )
 
 // token is one token of the file.
@@ -58,9 +58,9 @@ func (s *scanner) next() (token, error) {
 		}
 		switch b {
 		case '{':
-			return token{kind: open}, nil
+			return token{kind: openBrace}, nil
 		case '}':
-			return token{kind: shut}, nil
+			return token{kind: closeBrace}, nil
 		case '\\':
 			return s.control()
 		case '\r', '\n', 0:
