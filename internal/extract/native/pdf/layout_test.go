@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// prose is a paragraph of full lines that belongs to no other.
+// prose is a unique paragraph of full lines.
 func prose(name string, lines, words int) []string {
 	out := make([]string, lines)
 	for i := range out {
@@ -19,8 +19,8 @@ func prose(name string, lines, words int) []string {
 
 func said(lines []string) string { return "paragraph " + strings.Join(lines, " ") }
 
-// Running heads that change from page to page bear the page's number, left or right in turn, Roman before
-// the first chapter; footers stand left or right in turn.
+// Running heads that change from page to page contain the page number, alternately left or right, in Roman
+// numerals before the first chapter; footers alternate between left and right.
 func TestChangingRunningHeads(t *testing.T) {
 	t.Parallel()
 	for name, number := range map[string]func(page int) string{
@@ -48,7 +48,7 @@ func TestChangingRunningHeads(t *testing.T) {
 	}
 }
 
-// A number in the first line of a page is not a page number when other pages don't count with it.
+// A number in the first line of a page is not a page number if other pages don't count with it.
 func TestNumbersAtTheTopStay(t *testing.T) {
 	t.Parallel()
 	m := &maker{}
@@ -62,8 +62,8 @@ func TestNumbersAtTheTopStay(t *testing.T) {
 	assertBlocks(t, m, want...)
 }
 
-// A table across both columns of a page is one table, also when the gutter between the columns falls
-// between two of its own.
+// A table across both columns of a page is one table, even if the gutter between the columns falls between two
+// of its own.
 func TestTableAcrossColumns(t *testing.T) {
 	t.Parallel()
 	m := (&maker{}).page()
@@ -87,7 +87,7 @@ func TestTableAcrossColumns(t *testing.T) {
 	)
 }
 
-// Cells of prose: the lines of the longer cell go on below the shorter one.
+// Cells of prose: the lines of the longer cell continue below the shorter one.
 func TestTableOfProse(t *testing.T) {
 	t.Parallel()
 	m := (&maker{}).page()
@@ -115,16 +115,16 @@ func TestFootnote(t *testing.T) {
 		"read it to its end.")
 }
 
-// Pages that are shown turned are read as if they stood upright; boxes are where the text is shown.
+// Rotated pages are read as if upright; boxes are where the text is shown.
 func TestTurnedPages(t *testing.T) {
 	t.Parallel()
 	left, right := prose("left", 12, 8), prose("right", 12, 7)
-	for turn, top := range map[int]bool{0: true, 90: false, 180: false, 270: false} {
-		m := &maker{rotate: turn}
+	for rotation, top := range map[int]bool{0: true, 90: false, 180: false, 270: false} {
+		m := &maker{rotate: rotation}
 		m.page().text(72, 80, bold, 16, "A heading over it")
 		m.lines(60, 110, 12, regular, 10, left...)
 		m.lines(310, 110, 12, regular, 10, right...)
-		t.Run(fmt.Sprint(turn), func(t *testing.T) {
+		t.Run(fmt.Sprint(rotation), func(t *testing.T) {
 			t.Parallel()
 			doc := assertBlocks(t, m, "heading 1 A heading over it", said(left), said(right))
 			box := doc.Blocks[0].Box
