@@ -133,8 +133,8 @@ func TestPartRefuses(t *testing.T) {
 	}
 }
 
-// TestDirectoryTells: what all parts come to is refused before any is unpacked.
-func TestDirectoryTells(t *testing.T) {
+// TestDirectoryDeclaresTooMuch: what all parts come to is refused before any is unpacked.
+func TestDirectoryDeclaresTooMuch(t *testing.T) {
 	t.Parallel()
 	together := packed(t, 40, strings.Repeat("0123456789abcdefghij", 5000))
 	overlapping := bytes.Clone(packed(t, 2, strings.Repeat("0123456789abcdefghij", 50)))

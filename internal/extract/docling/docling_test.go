@@ -290,7 +290,7 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-func TestPartialSuccessIsTold(t *testing.T) {
+func TestPartialSuccessIsReported(t *testing.T) {
 	t.Parallel()
 	doc := read(t, string(doclingtest.Sample))
 	doc.Pages[4] = doc.Pages[1]

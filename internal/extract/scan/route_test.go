@@ -37,7 +37,7 @@ var (
 	}
 )
 
-// says answers every page with the words, of the confidence.
+// says returns an engine that reads the words, with the confidence, on every page.
 func says(confidence float64, words string) engine {
 	return func(context.Context, ocr.Image) (ocr.Page, error) {
 		var line ocr.Line
@@ -51,7 +51,7 @@ func says(confidence float64, words string) engine {
 	}
 }
 
-// What is made of a page, by what the file has of it and what OCR finds on it.
+// The decision on a page, by the file's text and by what OCR finds.
 func TestDecisions(t *testing.T) {
 	t.Parallel()
 	picture := ocrtest.Scan(t, 0, letter...).Gray
@@ -62,7 +62,7 @@ func TestDecisions(t *testing.T) {
 		engine engine
 		method extract.PageMethod
 		reason string
-		text   string // with which the page begins
+		text   string // at the start of the page
 	}{
 		"print": {ocrtest.Page{Lines: letter}, nil, extract.PageNative, "text",
 			"The harbour master"},
@@ -108,7 +108,7 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
-// Visible and invisible text on one page: what nobody sees is left out.
+// Visible and invisible text on one page: the invisible text is dropped.
 func TestInvisibleTextIsLeftOut(t *testing.T) {
 	t.Parallel()
 	path := ocrtest.Write(t, ocrtest.Page{
@@ -145,7 +145,7 @@ func (m *memory) Put(_ context.Context, _, _ string, page int, reading []byte) {
 	m.kept[page] = reading
 }
 
-// An attempt that ends in the midst of a scan leaves what was read to the next one: no page is read twice.
+// An attempt that ends in the middle of a scan passes its pages on to the next attempt: no page is read twice.
 func TestRetryReadsNothingAgain(t *testing.T) {
 	t.Parallel()
 	made := make([]ocrtest.Page, 9)
@@ -190,7 +190,7 @@ func TestRetryReadsNothingAgain(t *testing.T) {
 	}
 }
 
-// Pages are read at the same time and come in their order.
+// Pages are read concurrently and emitted in order.
 func TestPagesInParallel(t *testing.T) {
 	t.Parallel()
 	small := ocrtest.Scan(t, 0, "A page").Gray
@@ -205,7 +205,7 @@ func TestPagesInParallel(t *testing.T) {
 			if len(both) == 2 {
 				once.Do(func() { close(met) })
 			}
-			<-met // two are under way, or the test hangs
+			<-met // two pages are being read, or the test hangs
 		default:
 		}
 		return reads("read")(ctx, img)

@@ -140,7 +140,7 @@ func TestColumnsAreReadOneAfterTheOther(t *testing.T) {
 }
 
 // A program may write the lines of two columns alternately; they are still columns.
-func TestColumnsWrittenInTurn(t *testing.T) {
+func TestColumnsWrittenAlternately(t *testing.T) {
 	t.Parallel()
 	m := (&maker{}).page()
 	left, right := column("left", 24), column("right", 24)
@@ -177,7 +177,7 @@ func TestRunningHeadsAndPageNumbersAreLeftOut(t *testing.T) {
 	}
 }
 
-func TestParagraphGoesOnOnTheNextPage(t *testing.T) {
+func TestParagraphContinuesOnTheNextPage(t *testing.T) {
 	t.Parallel()
 	m := &maker{}
 	m.page().lines(72, 700, 12, regular, 10, "This sentence begins at the foot of a page, and in the middle of it",
