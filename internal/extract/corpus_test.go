@@ -16,7 +16,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// corpus is a folder of real documents of third parties, beside the project. Tests skip without it.
+// corpus is a folder of real third-party documents, beside the project. Tests skip without it.
 const corpus = "../../../shared/corpus"
 
 func corpusFiles(t *testing.T, folder string) []string {
@@ -50,7 +50,7 @@ func toMarkdown(t *testing.T, r *extract.Router, path string) (string, extract.I
 	return out.String(), doc.Info, nil
 }
 
-// TestCorpusQuality holds the extractors against what Docling makes of the same files.
+// TestCorpusQuality compares the extractors with Docling's output for the same files.
 func TestCorpusQuality(t *testing.T) {
 	t.Parallel()
 	files := corpusFiles(t, "documents")
@@ -61,7 +61,7 @@ func TestCorpusQuality(t *testing.T) {
 		name := filepath.Base(path)
 		if strings.HasPrefix(name, "ocr_test") ||
 			!slices.Contains([]string{".pdf", ".docx", ".pptx", ".xlsx", ".html", ".md", ".csv"}, filepath.Ext(name)) {
-			continue // scans, and formats that are not read yet
+			continue // scans, and unsupported formats
 		}
 		reference, err := os.ReadFile(filepath.Join(corpus, "docling", name+".md"))
 		if errors.Is(err, os.ErrNotExist) {
@@ -91,7 +91,7 @@ func TestCorpusQuality(t *testing.T) {
 	}
 }
 
-// TestHostileFiles: what is damaged, encrypted or misdeclared ends in a result or in one clear error.
+// TestHostileFiles: a damaged, encrypted or misdeclared file yields a result or one clear error.
 func TestHostileFiles(t *testing.T) {
 	t.Parallel()
 	r := router()

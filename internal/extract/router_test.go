@@ -13,7 +13,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/taskerr"
 )
 
-// fixed emits what it is told to.
+// fixed emits the given blocks.
 type fixed struct {
 	blocks []extract.Block
 	panics bool
@@ -127,11 +127,11 @@ func TestRouterStops(t *testing.T) {
 	}
 }
 
-// TestHugeText: 400 MB of text are refused before anything of it is read on, chunked and paid for.
+// TestHugeText: 400 MB of text are refused before any of it is read, chunked and paid for.
 func TestHugeText(t *testing.T) {
 	t.Parallel()
 	path := write(t, "huge.txt", []byte(strings.Repeat("All work and no play. ", 4000)))
-	if err := os.Truncate(path, 400<<20); err != nil { // sparse: it takes no room
+	if err := os.Truncate(path, 400<<20); err != nil { // sparse: it takes no space
 		t.Fatal(err)
 	}
 	r := extract.NewRouter(native.Extractors(nil, nil))
@@ -143,7 +143,7 @@ func TestHugeText(t *testing.T) {
 	}
 }
 
-// TestLongText: a text that is all of a document goes on in pieces that lose nothing, and ends within it.
+// TestLongText: a document of one text is emitted in pieces without loss, and a cancellation stops it.
 func TestLongText(t *testing.T) {
 	t.Parallel()
 	for what, unit := range map[string]string{"words": "harbour crane ", "one word": "ä", "lines": "x := 1\n"} {
@@ -185,8 +185,7 @@ func TestLongText(t *testing.T) {
 	}
 }
 
-// TestHeaderStaysSmall: a header stands in every slice of a table, so a table that calls all its rows one has none
-// that grows.
+// TestHeaderStaysSmall: a header is repeated in every slice, so a table of only header rows gets a bounded one.
 func TestHeaderStaysSmall(t *testing.T) {
 	t.Parallel()
 	emitted, rows := 0, 0

@@ -12,11 +12,11 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/extract/score"
 )
 
-// corpus is a folder of real documents of third parties, beside the project, with the program that
-// Score has to agree with. The test skips without it.
+// corpus is a folder of real third-party documents, beside the project, with the program that Score has to
+// agree with. The test skips without it.
 const corpus = "../../../../shared/corpus"
 
-// Score gives the figures of score.py to the last digit that it prints.
+// Score agrees with score.py to the last printed digit.
 func TestAgreesWithReferenceProgram(t *testing.T) {
 	t.Parallel()
 	program := filepath.Join(corpus, "score.py")
@@ -59,7 +59,7 @@ func TestAgreesWithReferenceProgram(t *testing.T) {
 	}
 }
 
-// disturb moves, drops and doubles lines and words of a text, the same way for the same seed.
+// disturb moves, drops and doubles lines and words of a text, deterministically by seed.
 func disturb(text string, seed uint64) string {
 	random := rand.New(rand.NewPCG(seed, 1))
 	lines := strings.SplitAfter(text, "\n")
