@@ -11,7 +11,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 )
 
-// numbered is an image of w × h pixels, each with a value of its own.
+// numbered is an image of w × h pixels with distinct values.
 func numbered(w, h int) ocr.Image {
 	img := image.NewGray(image.Rect(0, 0, w, h))
 	for i := range img.Pix {
@@ -35,7 +35,7 @@ func TestTurn(t *testing.T) {
 	}
 }
 
-// Undo is the way back of every pixel of a turned image.
+// Undo maps every pixel of a rotated image back.
 func TestTurnUndo(t *testing.T) {
 	t.Parallel()
 	before := numbered(5, 3)
