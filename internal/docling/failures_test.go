@@ -76,7 +76,7 @@ func TestRefusals(t *testing.T) {
 	})
 }
 
-// A document_timeout that the server does not allow is left to the server.
+// If the server refuses the document_timeout, the server's own applies.
 func TestTimeoutOfTheServersPolicy(t *testing.T) {
 	inBubble(t, doclingtest.Options{MaxTimeout: time.Minute}, func(b *bench) {
 		b.good()

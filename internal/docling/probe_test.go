@@ -8,7 +8,7 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/docling/doclingtest"
 )
 
-// TestProbe: a server that is ready and takes the key, and those that don't. Nothing is converted.
+// TestProbe: a server that is ready and accepts the key, and others that don't. Nothing is converted.
 func TestProbe(t *testing.T) {
 	t.Parallel()
 	server := doclingtest.New(t, doclingtest.Options{})
