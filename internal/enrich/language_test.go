@@ -120,14 +120,14 @@ func TestDocumentLanguage(t *testing.T) {
 			t.Errorf("stated %q: %+v", nonsense, got)
 		}
 	}
-	var cells []string // too short each, but not together
+	var cells []string // too short alone, but not together
 	for range 3 {
 		cells = append(cells, strings.Fields(samples["de"])...)
 	}
 	if got := tell("", cells...); got.Code != "de" {
 		t.Errorf("many short chunks: %+v", got)
 	}
-	var labels []string // one passage says nothing of a document that is otherwise unsure
+	var labels []string // one passage doesn't decide the language of an otherwise undetermined document
 	for range 300 {
 		labels = append(labels, "Lot Qty Ref Mfg Std")
 	}
