@@ -9,9 +9,9 @@ import (
 	"github.com/seed-7227ef26/async-worker/internal/ocr"
 )
 
-// hocrWriter writes hOCR 1.2 (http://kba.github.io/hocr-spec/1.2/) as XML: each ocr_page has an ocr_carea with
-// one ocr_par per block, ocr_line, and ocrx_word if words have boxes. Boxes are in pixels of the page image. A
-// page that could not be read is empty, with the reason in a comment.
+// hocrWriter writes hOCR 1.2 (http://kba.github.io/hocr-spec/1.2/) as XML: an ocr_page has an ocr_carea with
+// one ocr_par for each block; a paragraph has ocr_lines, and ocrx_words if words have boxes. Boxes are in pixels
+// of the page image. A page that could not be read is empty, with the reason in a comment.
 type hocrWriter struct {
 	out   *output
 	head  Head

@@ -92,12 +92,12 @@ func (b *bench) good() *docling.Result {
 }
 
 // fails converts, and expects an error of a class.
-func (b *bench) fails(class taskerr.Class, dependency taskerr.Dependency, says string) *taskerr.Error {
+func (b *bench) fails(class taskerr.Class, dependency taskerr.Dependency, message string) *taskerr.Error {
 	b.Helper()
 	_, err := b.convert()
 	e, ok := errors.AsType[*taskerr.Error](err)
-	if !ok || e.Class != class || e.Dependency != dependency || !strings.Contains(e.Message, says) {
-		b.Fatalf("got %v (%+v), want %s of %q that says %q", err, e, class, dependency, says)
+	if !ok || e.Class != class || e.Dependency != dependency || !strings.Contains(e.Message, message) {
+		b.Fatalf("got %v (%+v), want %s of %q that says %q", err, e, class, dependency, message)
 	}
 	return e
 }

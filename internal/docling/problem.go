@@ -84,7 +84,7 @@ func refusal(r *http.Response) error {
 		return down(taskerr.NetworkTimeout, "a proxy before docling-serve gave up waiting: see its timeouts",
 			"docling-serve did not answer in time (%s)", answer)
 	}
-	return down(taskerr.DependencyUnavailable, "docling-serve's log says why", "docling-serve failed (%s)", answer)
+	return down(taskerr.DependencyUnavailable, "see docling-serve's log for the reason", "docling-serve failed (%s)", answer)
 }
 
 const detailBytes = 16 << 10
@@ -152,7 +152,7 @@ func taskFailed(f *Failure, message string) *taskerr.Error {
 		// convert, so another attempt is worthwhile. No Dependency: one bad document would keep the circuit
 		// breaker open.
 		return taskerr.Errorf(taskerr.DependencyUnavailable,
-			"docling-serve failed on the document (%s); its log says why", what)
+			"docling-serve failed on the document (%s); see its log for the reason", what)
 	}
 	return corrupt(what)
 }

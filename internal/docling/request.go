@@ -55,7 +55,7 @@ func (c *Client) request(
 func (c *Client) submit(ctx context.Context, q Request) (string, error) {
 	info, err := os.Stat(q.Path)
 	if err != nil {
-		return "", fmt.Errorf("docling: look at the file: %w", err)
+		return "", fmt.Errorf("docling: inspect the file: %w", err)
 	}
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)

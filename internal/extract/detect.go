@@ -26,13 +26,13 @@ const (
 func Detect(path, name string) (Format, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return Unknown, fmt.Errorf("look at the document: %w", err)
+		return Unknown, fmt.Errorf("inspect the document: %w", err)
 	}
 	defer func() { _ = file.Close() }() // read-only
 	head := make([]byte, headBytes)
 	n, err := io.ReadFull(file, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return Unknown, fmt.Errorf("look at the document: %w", err)
+		return Unknown, fmt.Errorf("inspect the document: %w", err)
 	}
 	head = head[:n]
 	switch {

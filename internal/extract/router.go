@@ -47,7 +47,7 @@ func (r *Router) With(instead func(f Format, now Extractor) Extractor) *Router {
 func Open(path, name string) (Source, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return Source{}, fmt.Errorf("look at the document: %w", err)
+		return Source{}, fmt.Errorf("inspect the document: %w", err)
 	}
 	format, err := Detect(path, name)
 	if err != nil {

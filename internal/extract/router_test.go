@@ -75,12 +75,12 @@ func TestRouterRefuses(t *testing.T) {
 	t.Parallel()
 	text := []extract.Block{{Kind: extract.Paragraph, Text: "12345"}, {Kind: extract.Paragraph, Text: "678901"}}
 	for _, tt := range []struct {
-		what   string
-		f      fixed
-		src    extract.Source
-		limits extract.Limits
-		class  taskerr.Class
-		says   string
+		what    string
+		f       fixed
+		src     extract.Source
+		limits  extract.Limits
+		class   taskerr.Class
+		message string
 	}{
 		{"a format that nobody reads", fixed{}, extract.Source{Format: extract.PPTX}, extract.Limits{},
 			taskerr.UnsupportedFormat, "a PowerPoint presentation"},
@@ -99,8 +99,8 @@ func TestRouterRefuses(t *testing.T) {
 			t.Parallel()
 			_, err := extract.Collect(t.Context(), routed(tt.f), tt.src, tt.limits)
 			e, ok := errors.AsType[*taskerr.Error](err)
-			if !ok || e.Class != tt.class || !strings.Contains(e.Message, tt.says) {
-				t.Errorf("got %v; want %s that says %q", err, tt.class, tt.says)
+			if !ok || e.Class != tt.class || !strings.Contains(e.Message, tt.message) {
+				t.Errorf("got %v; want %s that says %q", err, tt.class, tt.message)
 			}
 			if err != nil && e.Cause != nil && strings.Contains(e.Cause.Error(), "secret text") {
 				t.Error("the panic's value, which may be document text, is in the error")

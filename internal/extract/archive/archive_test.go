@@ -149,15 +149,15 @@ func TestDirectoryDeclaresTooMuch(t *testing.T) {
 	for _, tt := range []struct {
 		what    string
 		content []byte
-		says    string
+		message string
 	}{
 		{"together too large", together, "unpacks to more than 3 MB"},
 		{"larger together than the file", overlapping, "parts of the file overlap"},
 	} {
 		_, err := open(t, tt.content)
 		if e, ok := errors.AsType[*taskerr.Error](err); !ok || e.Class != taskerr.CorruptionDetected ||
-			!strings.Contains(e.Message, tt.says) {
-			t.Errorf("%s: got %v, want one that says %q", tt.what, err, tt.says)
+			!strings.Contains(e.Message, tt.message) {
+			t.Errorf("%s: got %v, want one that says %q", tt.what, err, tt.message)
 		}
 	}
 }

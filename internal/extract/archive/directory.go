@@ -43,7 +43,7 @@ func checkDirectory(r io.ReaderAt, size int64, entries int) error {
 	limit := int64(entries) * bytesPerEntry
 	room := size - int64(len(tail)) + int64(at) - offset // from the start of the directory to its end record
 	if room < 0 {
-		return damaged(errors.New("its zip directory lies outside of it"))
+		return damaged(errors.New("its zip directory is outside of the file"))
 	}
 	if length > limit || room > limit {
 		return tooManyEntries(entries)

@@ -114,7 +114,7 @@ func request(ctx context.Context, src extract.Source) (docling.Request, error) {
 	ending, ok := formats[src.Format]
 	if !ok {
 		return docling.Request{}, taskerr.Errorf(taskerr.UnsupportedFormat,
-			"docling is not asked for files of the format %s", src.Format)
+			"docling is not used for files of the format %s", src.Format)
 	}
 	if src.Format == extract.Image {
 		head := make([]byte, 512)
@@ -188,21 +188,21 @@ func warnings(r *docling.Result) []string {
 			missing[n] = true
 		}
 	}
-	var said []string
+	var messages []string
 	for _, e := range r.Errors {
 		if e.Page > 0 {
 			missing[e.Page] = true
 		}
-		if text := extract.Clean(oneLine(e.Message)); text != "" && !slices.Contains(said, text) && len(said) < 5 {
-			said = append(said, text)
+		if text := extract.Clean(oneLine(e.Message)); text != "" && !slices.Contains(messages, text) && len(messages) < 5 {
+			messages = append(messages, text)
 		}
 	}
 	text := "docling could convert only a part of the document"
 	if len(missing) > 0 {
 		text += "; all or some is missing of page " + list(missing)
 	}
-	if len(said) > 0 {
-		text += " (" + strings.Join(said, "; ") + ")"
+	if len(messages) > 0 {
+		text += " (" + strings.Join(messages, "; ") + ")"
 	}
 	return []string{text}
 }

@@ -23,11 +23,11 @@ import (
 // converter is a docling-serve that returns a fixed result.
 type converter struct {
 	result *wire.Result
-	asked  wire.Request
+	sent   wire.Request
 }
 
 func (c *converter) Convert(_ context.Context, q wire.Request, _ wire.Memory, _ wire.Shelf) (*wire.Result, error) {
-	c.asked = q
+	c.sent = q
 	return c.result, nil
 }
 
@@ -281,10 +281,10 @@ func TestRequest(t *testing.T) {
 				info.Warnings != nil {
 				t.Errorf("%+v, %v", info, err)
 			}
-			fields, err := json.Marshal(c.asked.Options)
+			fields, err := json.Marshal(c.sent.Options)
 			if err != nil || !strings.Contains(string(fields), `"document_timeout","Value":"80"`) ||
-				c.asked.Name != name || len(c.asked.SHA256) != 64 {
-				t.Errorf("asked for %+v, %v", c.asked, err)
+				c.sent.Name != name || len(c.sent.SHA256) != 64 {
+				t.Errorf("asked for %+v, %v", c.sent, err)
 			}
 		})
 	}

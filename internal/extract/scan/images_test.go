@@ -187,7 +187,7 @@ func TestImagesRefused(t *testing.T) {
 		content []byte
 		limits  extract.Limits
 		class   taskerr.Class
-		says    string
+		message string
 	}{
 		"a bomb":         {tiffBomb(), extract.Limits{}, taskerr.QuotaExceeded, "100000 × 100000 pixels"},
 		"a damaged head": {bomb, extract.Limits{}, taskerr.CorruptionDetected, "damaged"},
@@ -202,7 +202,7 @@ func TestImagesRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			nativetest.Refuses(t, e, extract.Image, tt.content, tt.limits, tt.class, tt.says)
+			nativetest.Refuses(t, e, extract.Image, tt.content, tt.limits, tt.class, tt.message)
 		})
 	}
 	nativetest.Refuses(t, scan.ImagesWithout(errors.New("tesseract is not installed; install tesseract-ocr")),

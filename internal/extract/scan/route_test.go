@@ -37,8 +37,8 @@ var (
 	}
 )
 
-// says returns an engine that reads the words, with the confidence, on every page.
-func says(confidence float64, words string) engine {
+// answering returns an engine that reads the words, with the confidence, on every page.
+func answering(confidence float64, words string) engine {
 	return func(context.Context, ocr.Image) (ocr.Page, error) {
 		var line ocr.Line
 		for i, w := range strings.Fields(words) {
@@ -56,7 +56,7 @@ func TestDecisions(t *testing.T) {
 	t.Parallel()
 	picture := ocrtest.Scan(t, 0, letter...).Gray
 	const read = "what OCR has read on this page"
-	good, bad := says(0.9, read), says(0.4, "wrtzp sdfgh jklmn bvcxz qwrtp lkjhg fdspm nbvcx")
+	good, bad := answering(0.9, read), answering(0.4, "wrtzp sdfgh jklmn bvcxz qwrtp lkjhg fdspm nbvcx")
 	for name, tt := range map[string]struct {
 		page   ocrtest.Page
 		engine engine
@@ -74,13 +74,13 @@ func TestDecisions(t *testing.T) {
 			"invisible text over an image", "The harbour master"},
 		"a scan with a poor layer": {ocrtest.Page{Image: picture, Lines: poor, Hidden: true}, good, extract.PageOCR,
 			"implausible words", read},
-		"a picture without text": {ocrtest.Page{Image: picture}, says(0.9, ""), extract.PageEmpty, "OCR found nothing",
+		"a picture without text": {ocrtest.Page{Image: picture}, answering(0.9, ""), extract.PageEmpty, "OCR found nothing",
 			""},
 		"a stamp on a scan": {ocrtest.Page{Image: picture, Lines: []string{"ABC-0001"}}, good, extract.PageMixed,
 			"little text", "ABC-0001 " + read},
 		"a title on a picture": {ocrtest.Page{Image: picture, Lines: []string{"Our harbour"}}, bad, extract.PageNative,
 			"little text; there is nothing else to read", "Our harbour"},
-		"a title on a drawing": {ocrtest.Page{Image: picture, Lines: []string{"Our harbour"}}, says(0.5, read),
+		"a title on a drawing": {ocrtest.Page{Image: picture, Lines: []string{"Our harbour"}}, answering(0.5, read),
 			extract.PageNative, "little text; there is nothing else to read", "Our harbour"},
 		"invisible text": {ocrtest.Page{Lines: letter, Hidden: true}, nil, extract.PageEmpty, "blank", ""},
 		"a blank page":   {ocrtest.Page{}, nil, extract.PageEmpty, "blank", ""},

@@ -98,8 +98,8 @@ func refused(status int, language string) error {
 	e := taskerr.Errorf(taskerr.DependencyUnavailable, "the detector of personal data failed (HTTP %d)", status)
 	switch {
 	case status == http.StatusInternalServerError: // Presidio also returns it for an unknown language, or for lists
-		e.Hint = fmt.Sprintf("look at the log of the presidio-analyzer: it is to know the language %q "+
-			"(PII_DETECTOR_LANGUAGES), and be of version 2.2.361 or newer", language)
+		e.Hint = fmt.Sprintf("see the log of the presidio-analyzer: it must support the language %q "+
+			"(PII_DETECTOR_LANGUAGES) and have version 2.2.361 or newer", language)
 	case status == http.StatusNotFound || status < http.StatusBadRequest:
 		e.Hint = "check PII_DETECTOR_URL: there is no presidio-analyzer"
 	}

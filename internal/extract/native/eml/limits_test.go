@@ -16,9 +16,9 @@ import (
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	e := reader()
-	refuses := func(mail string, limits extract.Limits, class taskerr.Class, says string) {
+	refuses := func(mail string, limits extract.Limits, class taskerr.Class, message string) {
 		t.Helper()
-		nativetest.Refuses(t, e, extract.EML, []byte(mail), limits, class, says)
+		nativetest.Refuses(t, e, extract.EML, []byte(mail), limits, class, message)
 	}
 	refuses(head+"Content-Type: multipart/encrypted; boundary=b\n\n--b--", extract.Limits{}, taskerr.CorruptionDetected,
 		"encrypted")

@@ -83,7 +83,7 @@ func TestRefuses(t *testing.T) {
 		what, page string
 		limits     extract.Limits
 		class      taskerr.Class
-		says       string
+		message    string
 	}{
 		{"deep nesting", strings.Repeat("<div>", 100_000), extract.Limits{}, taskerr.CorruptionDetected,
 			"nested deeper than 512"},
@@ -95,7 +95,7 @@ func TestRefuses(t *testing.T) {
 	} {
 		t.Run(tt.what, func(t *testing.T) {
 			t.Parallel()
-			nativetest.Refuses(t, html.New(), extract.HTML, []byte(tt.page), tt.limits, tt.class, tt.says)
+			nativetest.Refuses(t, html.New(), extract.HTML, []byte(tt.page), tt.limits, tt.class, tt.message)
 		})
 	}
 }

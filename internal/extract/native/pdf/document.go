@@ -126,7 +126,6 @@ func (d *document) warnings() []string {
 	if len(d.dense) == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("page %s holds too much to find all columns and tables of it: lines that stand side "+
-		"by side may be read as one",
-		extract.PageRanges(d.dense))}
+	return []string{fmt.Sprintf("page %s is too dense to find all its columns and tables: "+
+		"lines side by side may be read as one", extract.PageRanges(d.dense))}
 }

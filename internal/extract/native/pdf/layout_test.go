@@ -17,7 +17,7 @@ func prose(name string, lines, words int) []string {
 	return out
 }
 
-func said(lines []string) string { return "paragraph " + strings.Join(lines, " ") }
+func paragraphOf(lines []string) string { return "paragraph " + strings.Join(lines, " ") }
 
 // Running heads that change from page to page contain the page number, alternately left or right, in Roman
 // numerals before the first chapter; footers alternate between left and right.
@@ -42,7 +42,7 @@ func TestChangingRunningHeads(t *testing.T) {
 			text := prose(fmt.Sprintf("%s%c", "word", 'a'+i), 6, 12)
 			m.lines(72, 80, 13, regular, 10, text...)
 			m.text(foot, 800, regular, 8, "Journal of Important Matters, Vol. 3")
-			want = append(want, said(text))
+			want = append(want, paragraphOf(text))
 		}
 		t.Run(name, func(t *testing.T) { t.Parallel(); assertBlocks(t, m, want...) })
 	}
@@ -81,9 +81,9 @@ func TestTableAcrossColumns(t *testing.T) {
 	m.lines(60, 370, 12, regular, 10, below...)
 	m.lines(310, 370, 12, regular, 10, last...)
 	assertBlocks(
-		t, m, said(above), said(beside),
+		t, m, paragraphOf(above), paragraphOf(beside),
 		"table 0 Branch|2022|2023|2024 / North|1,100|1,200|1,350 / South|900|980|1,010 / West|410|400|395",
-		"caption Table 2. Sales by branch and year, in thousands.", said(below), said(last),
+		"caption Table 2. Sales by branch and year, in thousands.", paragraphOf(below), paragraphOf(last),
 	)
 }
 
@@ -111,7 +111,7 @@ func TestFootnote(t *testing.T) {
 	m.text(72, 760, regular, 6, "1").text(77, 764, regular, 8,
 		"The note says what it says, in small print, for those who")
 	m.text(72, 774, regular, 8, "care to read it to its end.")
-	assertBlocks(t, m, said(text), "paragraph 1 The note says what it says, in small print, for those who care to "+
+	assertBlocks(t, m, paragraphOf(text), "paragraph 1 The note says what it says, in small print, for those who care to "+
 		"read it to its end.")
 }
 
@@ -126,7 +126,7 @@ func TestTurnedPages(t *testing.T) {
 		m.lines(310, 110, 12, regular, 10, right...)
 		t.Run(fmt.Sprint(rotation), func(t *testing.T) {
 			t.Parallel()
-			doc := assertBlocks(t, m, "heading 1 A heading over it", said(left), said(right))
+			doc := assertBlocks(t, m, "heading 1 A heading over it", paragraphOf(left), paragraphOf(right))
 			box := doc.Blocks[0].Box
 			if box == nil || box.Left >= box.Right || box.Top >= box.Bottom ||
 				(box.Top < 0.12 && box.Left < 0.15) != top {
@@ -146,5 +146,5 @@ func TestInvisibleText(t *testing.T) {
 	m.lines(72, 300, 13, regular, 10, prose("unseen", 3, 10)...)
 	m.pages[0].WriteString("0 Tr\n")
 	m.text(72, 500, regular, 10, "The end is seen, too.")
-	assertBlocks(t, m, said(text), "paragraph The end is seen, too.")
+	assertBlocks(t, m, paragraphOf(text), "paragraph The end is seen, too.")
 }

@@ -192,6 +192,6 @@ func send[T any](ctx context.Context, to chan<- T, value T) error {
 	case to <- value:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("hand on a page: %w", context.Cause(ctx))
+		return fmt.Errorf("pass on a page: %w", context.Cause(ctx))
 	}
 }
