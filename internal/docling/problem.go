@@ -84,7 +84,8 @@ func refusal(r *http.Response) error {
 		return down(taskerr.NetworkTimeout, "a proxy before docling-serve gave up waiting: see its timeouts",
 			"docling-serve did not answer in time (%s)", answer)
 	}
-	return down(taskerr.DependencyUnavailable, "see docling-serve's log for the reason", "docling-serve failed (%s)", answer)
+	return down(taskerr.DependencyUnavailable, "see docling-serve's log for the reason",
+		"docling-serve failed (%s)", answer)
 }
 
 const detailBytes = 16 << 10

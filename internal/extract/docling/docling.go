@@ -193,7 +193,8 @@ func warnings(r *docling.Result) []string {
 		if e.Page > 0 {
 			missing[e.Page] = true
 		}
-		if text := extract.Clean(oneLine(e.Message)); text != "" && !slices.Contains(messages, text) && len(messages) < 5 {
+		if text := extract.Clean(oneLine(e.Message)); text != "" && len(messages) < 5 &&
+			!slices.Contains(messages, text) {
 			messages = append(messages, text)
 		}
 	}

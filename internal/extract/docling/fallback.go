@@ -97,7 +97,7 @@ func (f *fallback) natively(
 		info.Extractor = f.native.Name()
 	}
 	info.Fallback = true
-	info.Warnings = append(info.Warnings, "docling-serve "+oneLine(reason)+"; the document was read by "+info.Extractor+
-		" instead, send it again to have it read by docling")
+	info.Warnings = append(info.Warnings, "docling-serve "+oneLine(reason)+"; the document was read by "+
+		info.Extractor+" instead, send it again to have it read by docling")
 	return info, nil
 }

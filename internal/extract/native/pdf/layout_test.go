@@ -111,8 +111,9 @@ func TestFootnote(t *testing.T) {
 	m.text(72, 760, regular, 6, "1").text(77, 764, regular, 8,
 		"The note says what it says, in small print, for those who")
 	m.text(72, 774, regular, 8, "care to read it to its end.")
-	assertBlocks(t, m, paragraphOf(text), "paragraph 1 The note says what it says, in small print, for those who care to "+
-		"read it to its end.")
+	assertBlocks(t, m, paragraphOf(text),
+		"paragraph 1 The note says what it says, in small print, for those who care to "+
+			"read it to its end.")
 }
 
 // Rotated pages are read as if upright; boxes are where the text is shown.

@@ -267,7 +267,8 @@ func TestRefuses(t *testing.T) {
 		{What: "no main part", Content: nativetest.Zip(t, "ppt/x.xml", "<x/>"), Class: taskerr.CorruptionDetected,
 			Message: "no main part"},
 		{What: "a slide is missing", Content: nativetest.Zip(t, "ppt/presentation.xml",
-			`<p`+namespaces+`><sldId r:id="r0"/></p>`), Class: taskerr.CorruptionDetected, Message: "slide 1 is missing"},
+			`<p`+namespaces+`><sldId r:id="r0"/></p>`),
+			Class: taskerr.CorruptionDetected, Message: "slide 1 is missing"},
 		{What: "truncated", Content: whole[:len(whole)/2], Class: taskerr.CorruptionDetected, Message: "damaged"},
 		{What: "XML cut off", Content: deck(t, []string{"<p:sp>"}), Class: taskerr.CorruptionDetected, Message: "XML"},
 		{What: "deep groups", Content: deck(t, []string{strings.Repeat("<p:grpSp>", 100_000)}),
@@ -277,10 +278,12 @@ func TestRefuses(t *testing.T) {
 		{What: "too much text, still held", Content: deck(t, []string{strings.Repeat(text, 100)}),
 			Limits: extract.Limits{Characters: 100}, Class: taskerr.QuotaExceeded, Message: "100 characters"},
 		{What: "too many empty shapes", Content: deck(t, []string{strings.Repeat("<p:sp/>", 200_001)}),
-			Limits: extract.Limits{ZipRatio: 1 << 20}, Class: taskerr.QuotaExceeded, Message: "slide 1 holds more than"},
+			Limits: extract.Limits{ZipRatio: 1 << 20},
+			Class:  taskerr.QuotaExceeded, Message: "slide 1 holds more than"},
 		{What: "too many empty cells", Content: deck(t,
 			[]string{frame("<a:tbl><a:tr>" + strings.Repeat("<a:tc/>", 200_001) + "</a:tr></a:tbl>")}),
-			Limits: extract.Limits{ZipRatio: 1 << 20}, Class: taskerr.QuotaExceeded, Message: "slide 1 holds more than"},
+			Limits: extract.Limits{ZipRatio: 1 << 20},
+			Class:  taskerr.QuotaExceeded, Message: "slide 1 holds more than"},
 	})
 }
 
